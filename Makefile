@@ -1,0 +1,332 @@
+# pipec: build, test, install.  `make help` lists the targets; nothing is written outside $(BUILD)/.
+#
+#   make VARIANT=debug -k -j2       build another variant (release, debug, asan, tsan)
+#   make VARIANT=debug test_rate    one unit test; run it with T='*pattern*' build/debug/tests/test_rate
+#   make LLVM_CONFIG=llvm-config-19 BUILD=/tmp/build CC=clang-22 V=1
+
+VERSION   := 0.1.0
+SOVERSION := 0
+
+VARIANT ?= release
+BUILD   ?= build
+PREFIX  ?= /usr/local
+T       ?= 60
+B       := $(BUILD)/$(VARIANT)
+Q       := $(if $(V),,@)
+say      = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-7s %s\n' $(1) $(2);)
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin AR),default)
+AR := $(if $(findstring clang,$(CC)),ar,$(or $(shell command -v gcc-ar),ar))
+endif
+FLEX       ?= flex
+BISON      ?= bison
+PKG_CONFIG ?= pkg-config
+INSTALL    ?= install
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+.PHONY: all
+all:
+
+# ---- LLVM: the first one found; only the compiler's objects depend on which ----------------------
+
+ifndef LLVM_CONFIG
+LLVM_CONFIG := $(shell for v in -22 -19 -20 -21 -18 ''; do command -v llvm-config$$v && break; done)
+endif
+LLVM_MAJOR := $(if $(LLVM_CONFIG),$(shell $(LLVM_CONFIG) --version 2>/dev/null | cut -d. -f1))
+LLVM_MAJOR := $(or $(LLVM_MAJOR),0)
+ifneq ($(shell test $(LLVM_MAJOR) -ge 18 && echo yes),yes)
+LLVM_PROBLEM := LLVM 18 or newer is needed, found $(if $(LLVM_CONFIG),$(LLVM_CONFIG) \
+  (version $(LLVM_MAJOR)),no llvm-config): run `make deps`, or set LLVM_CONFIG=/path/to/llvm-config
+endif
+need_llvm = $(if $(LLVM_PROBLEM),$(error $(LLVM_PROBLEM)))
+L := $(B)/llvm$(LLVM_MAJOR)
+
+ifndef LLVM_PROBLEM
+LLVM_BINDIR := $(shell $(LLVM_CONFIG) --bindir)
+LLVM_LD     := $(shell command -v ld.lld-$(LLVM_MAJOR) || command -v $(LLVM_BINDIR)/ld.lld || \
+                       command -v ld.lld || echo ld.lld)
+LLVM_CPP    := -isystem $(shell $(LLVM_CONFIG) --includedir)
+LLVM_LIBS   := $(shell $(LLVM_CONFIG) --ldflags --libs --system-libs) \
+               $(if $(filter static,$(shell $(LLVM_CONFIG) --shared-mode)),-lstdc++)
+endif
+COMPILER_CPP = $(LLVM_CPP) -DPIPEC_LLVM_MAJOR=$(LLVM_MAJOR) -DPIPEC_LLD='"$(LLVM_LD)"'
+
+# The second LLVM that `make check` compiles the language tests with.
+ifneq ($(LLVM_MAJOR),19)
+LLVM2_CONFIG ?= $(shell command -v llvm-config-19)
+endif
+
+# ---- Flags.  CPPFLAGS, CFLAGS, LDFLAGS and WERROR are the user's ---------------------------------
+
+ifeq ($(filter $(VARIANT),release debug asan tsan fuzz),)
+$(error VARIANT=$(VARIANT): choose release, debug, asan or tsan)
+endif
+
+# gcc's flow analysis gives false "maybe uninitialized" reports on instrumented code.
+SANITIZED    := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
+OPT_release  := -O2 -g
+OPT_debug    := -O0 -g3
+OPT_asan     := $(SANITIZED) -fsanitize=address,undefined -Wno-maybe-uninitialized
+OPT_tsan     := $(SANITIZED) -fsanitize=thread -Wno-maybe-uninitialized
+OPT_fuzz     := $(SANITIZED) -fsanitize=fuzzer-no-link,address,undefined
+FORTIFY_release := -D_FORTIFY_SOURCE=2
+LINK_release := -Wl,-z,defs
+LINK_debug   := -Wl,-z,defs
+LINK_asan    := -fsanitize=address,undefined
+LINK_tsan    := -fsanitize=thread
+LINK_fuzz    := -fsanitize=address,undefined
+
+ifeq ($(VARIANT),fuzz)
+CC := $(or $(shell command -v clang-$(LLVM_MAJOR) || command -v clang-22 || command -v clang-19),clang)
+endif
+
+WERROR ?= -Werror
+CF_PROTECTION := $(if $(filter x86_64% i%86%,$(shell $(CC) -dumpmachine 2>/dev/null)),-fcf-protection)
+
+all_cpp := -D_GNU_SOURCE -U_FORTIFY_SOURCE $(FORTIFY_$(VARIANT)) -I. -I$(B)/gen \
+           -DPIPEC_VERSION='"$(VERSION)"' $(CPPFLAGS)
+# -fPIC for everything: the same objects go into the archive, the shared library and the (PIE) programs.
+all_c   := -std=c11 -Wall -Wextra -Wconversion $(WERROR) -ffp-contract=off -fPIC -pthread \
+           -fstack-protector-strong $(CF_PROTECTION) -ffile-prefix-map=$(CURDIR)=. \
+           $(OPT_$(VARIANT)) $(CFLAGS)
+all_ld  := -pthread -Wl,-z,relro,-z,now -Wl,--as-needed $(LINK_$(VARIANT)) $(LDFLAGS)
+# Flex and Bison write this code, not we.
+GENERATED_C := -Wno-conversion -Wno-sign-conversion -Wno-sign-compare -Wno-unused-function \
+               -Wno-unused-parameter -Wno-unused-but-set-variable -Wno-misleading-indentation
+
+# Libraries.  pkg-config is asked once, and only when something is compiled or linked.
+SHARED_PKGS  := libxxhash jansson
+RUNTIME_PKGS := sndfile libpng zlib $(SHARED_PKGS)
+once          = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2)))$($(1))
+RUNTIME_CPP   = $(call once,RUNTIME_CPP,--cflags $(RUNTIME_PKGS))
+runtime_pkgs  = $(call once,runtime_pkgs,--libs $(RUNTIME_PKGS))
+shared_pkgs   = $(call once,shared_pkgs,--libs $(SHARED_PKGS))
+CMOCKA_LIBS   = $(call once,CMOCKA_LIBS,--libs cmocka)
+RUNTIME_LIBS  = $(runtime_pkgs) -lm -ldl
+COMPILER_LIBS = $(shared_pkgs) $(LLVM_LIBS) -lm -ldl
+
+# ---- Sources, by wildcard ------------------------------------------------------------------------
+
+LANG_SRC     := $(sort $(wildcard lang/*.c))
+RUNTIME_SRC  := $(filter-out runtime/piperun.c,$(sort $(wildcard runtime/*.c runtime/*/*.c)))
+COMPILER_SRC := $(filter-out compiler/pipec.c,$(sort $(wildcard compiler/*.c compiler/*/*.c)))
+GRAMMAR      := $(wildcard compiler/syntax/lexer.l compiler/syntax/parser.y)
+STD_FILES    := $(sort $(wildcard lang/std/*.pipe))
+DEVICE_FILES := $(sort $(wildcard lang/devices/*.dev))
+TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/conform/test_*.c))
+HELPER_SRC   := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/unit/*.c tests/conform/*.c)))
+FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+
+GEN_C     := $(patsubst %.l,$(B)/gen/%.c,$(filter %.l,$(GRAMMAR))) \
+             $(patsubst %.y,$(B)/gen/%.c,$(filter %.y,$(GRAMMAR)))
+GEN_H     := $(GEN_C:.c=.h)
+LANG_OBJ     := $(LANG_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_devices.o
+RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(B)/obj/%.o)
+COMPILER_OBJ := $(COMPILER_SRC:%.c=$(L)/%.o) $(GEN_C:$(B)/gen/%.c=$(L)/gen/%.o) \
+                $(B)/obj/gen/embedded_std.o
+TESTS        := $(patsubst %.c,$(B)/tests/%,$(notdir $(TEST_SRC)))
+REPLAYS      := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/replay_%))
+TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC) \
+                $(wildcard tests/fuzz/replay.c))
+MAIN_OBJ     := $(L)/compiler/pipec.o $(B)/obj/runtime/piperun.o
+OBJECTS      := $(LANG_OBJ) $(RUNTIME_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
+
+all: $(B)/pipec $(B)/piperun $(B)/libpipert.a $(B)/libpipert.so ## build everything (the default)
+
+# ---- Stamps: written when their text changes, so what depends on them follows the settings -------
+
+stamp = @mkdir -p $(@D); printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) > $@
+quote = '$(subst ','\'',$(1))'
+
+$(B)/flags: FORCE
+	$(call stamp,$(call quote,$(CC) $(all_cpp) $(all_c)) $(call quote,$(all_ld)))
+$(L)/flags: FORCE
+	$(call stamp,$(call quote,$(LLVM_CONFIG) $(COMPILER_CPP)))
+$(B)/llvm-major: FORCE
+	$(call stamp,$(LLVM_MAJOR))
+$(B)/sources: FORCE
+	$(call stamp,$(LANG_SRC) $(RUNTIME_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(HELPER_SRC))
+.PHONY: FORCE
+FORCE:
+
+# ---- Compiling -----------------------------------------------------------------------------------
+
+compile = $(or $(call say,CC,$<),$(Q)) mkdir -p $(@D) && \
+          $(CC) $(all_cpp) $(1) $(all_c) $(2) -MMD -MP -c $< -o $@
+
+$(B)/obj/%.o: %.c $(B)/flags | $(GEN_H)
+	$(call compile,$(RUNTIME_CPP))
+$(B)/obj/gen/%.o: $(B)/gen/%.c $(B)/flags
+	$(call compile)
+$(L)/compiler/%.o: compiler/%.c $(B)/flags $(L)/flags | $(GEN_H)
+	$(need_llvm)$(call compile,$(COMPILER_CPP))
+$(L)/gen/%.o: $(B)/gen/%.c $(B)/flags $(L)/flags | $(GEN_H)
+	$(need_llvm)$(call compile,$(COMPILER_CPP),$(GENERATED_C))
+
+$(B)/gen/%.c $(B)/gen/%.h: %.l
+	@mkdir -p $(@D)
+	$(Q)$(FLEX) --header-file=$(B)/gen/$*.h -o $(B)/gen/$*.c $<
+$(B)/gen/%.c $(B)/gen/%.h: %.y
+	@mkdir -p $(@D)
+	$(Q)$(BISON) -Wall -Werror --header=$(B)/gen/$*.h -o $(B)/gen/$*.c $<
+
+$(B)/gen/embedded_std.c: scripts/embed.sh $(STD_FILES) $(B)/sources
+	@mkdir -p $(@D)
+	$(Q)scripts/embed.sh embedded_std_files $(foreach f,$(STD_FILES),$(f:lang/%=%)=$(f)) > $@
+$(B)/gen/embedded_devices.c: scripts/embed.sh $(DEVICE_FILES) $(B)/sources
+	@mkdir -p $(@D)
+	$(Q)scripts/embed.sh embedded_device_files \
+	    $(foreach f,$(DEVICE_FILES),$(basename $(notdir $(f)))=$(f)) > $@
+
+# ---- Linking -------------------------------------------------------------------------------------
+
+archive = $(or $(call say,AR,$@),$(Q)) mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $(filter %.o,$^)
+link    = $(or $(call say,LINK,$@),$(Q)) mkdir -p $(@D) && \
+          $(CC) $(all_c) $(1) $(all_ld) -o $@ $(filter %.o %.a,$^)
+
+$(B)/libpipert.a: $(RUNTIME_OBJ) $(LANG_OBJ) $(B)/sources
+	$(archive)
+$(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(LANG_OBJ) $(B)/sources $(B)/pipert.map
+	$(call link,$(so_flags)) $(RUNTIME_LIBS)
+$(B)/libpipert.so: $(B)/libpipert.so.$(SOVERSION)
+	$(Q)ln -sf $(<F) $@
+$(B)/pipert.map: $(B)/sources
+	@echo '{ global: prt_*; local: *; };' > $@
+so_flags = -shared -Wl,-soname,$(@F) -Wl,--version-script=$(B)/pipert.map
+
+$(B)/piperun: $(B)/obj/runtime/piperun.o $(B)/libpipert.a
+	$(call link,-pie) $(RUNTIME_LIBS)
+
+$(L)/libpipec.a: $(COMPILER_OBJ) $(B)/sources
+	$(archive)
+$(L)/pipec: $(L)/compiler/pipec.o $(L)/libpipec.a $(LANG_OBJ)
+	$(call link,-pie) $(COMPILER_LIBS)
+$(B)/pipec: $(L)/pipec $(B)/llvm-major
+	$(Q)cp $< $@.tmp && mv $@.tmp $@
+
+# ---- Tests ---------------------------------------------------------------------------------------
+
+# A test that includes nothing of compiler/ is linked without it: the wall holds in the tests too.
+COMPILER_TESTS := $(if $(TEST_SRC)$(FUZZ_SRC),$(shell grep -l '"compiler/' $(TEST_SRC) $(FUZZ_SRC)))
+test_libs       = $(if $(filter $(1),$(COMPILER_TESTS)),$(L)/libpipec.a) $(B)/libpipert.a
+compiler_tests  = $(patsubst %.c,$(B)/tests/%,$(notdir $(filter %.c,$(COMPILER_TESTS))))
+
+$(B)/tests/libhelper.a: $(HELPER_SRC:%.c=$(B)/obj/%.o) $(B)/sources
+	$(archive)
+define test_rule
+$(B)/tests/$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(B)/tests/libhelper.a \
+    $(call test_libs,$(1)) $(if $(filter $(1),$(COMPILER_TESTS)),$(B)/llvm-major)
+	$$(call link,-pie) $$(CMOCKA_LIBS) $$(RUNTIME_LIBS) \
+	    $(if $(filter $(1),$(COMPILER_TESTS)),$$(COMPILER_LIBS))
+.PHONY: $(basename $(notdir $(1)))
+$(basename $(notdir $(1))): $(B)/tests/$(basename $(notdir $(1)))
+endef
+$(foreach t,$(TEST_SRC),$(eval $(call test_rule,$(t))))
+
+# Fuzz targets: with libFuzzer in VARIANT=fuzz; with replay.c, which runs the seeds only, in all others.
+define fuzz_rule
+$(B)/$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(call test_libs,$(1))
+	$$(call link,-fsanitize=fuzzer) $$(RUNTIME_LIBS) \
+	    $(if $(filter $(1),$(COMPILER_TESTS)),$$(COMPILER_LIBS))
+$(B)/tests/replay_$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(B)/obj/tests/fuzz/replay.o \
+    $(call test_libs,$(1))
+	$$(call link,-pie) $$(RUNTIME_LIBS) $(if $(filter $(1),$(COMPILER_TESTS)),$$(COMPILER_LIBS))
+endef
+$(foreach t,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(t))))
+
+.PHONY: tests objects check check-unit check-san check-built second-pipec golden-update bench fuzz fuzz-run
+tests: $(TESTS) $(REPLAYS) ## build the unit tests without running them
+objects: $(OBJECTS) $(TEST_OBJ) ## compile everything, link nothing
+second-pipec: $(L)/pipec
+
+run_tests = VARIANT=$(VARIANT) BUILD=$(abspath $(B)) LLVM_MAJOR=$(LLVM_MAJOR) $(1) \
+            tests/run.sh $(TESTFLAGS)
+# A make of its own, that sees what scripts/deps.sh has just installed, on all cores unless -j was given.
+submake   = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
+check: ## install what is missing, build the variant, run every test
+	@scripts/deps.sh test
+	+@$(submake) check-built
+check-built: all tests
+	$(if $(LLVM2_CONFIG),+@$(submake) second-pipec LLVM_CONFIG=$(LLVM2_CONFIG))
+	@$(call run_tests,PIPEC2=$(if $(LLVM2_CONFIG),$(abspath $(B))/llvm19/pipec))
+check-unit: tests ## build and run the unit tests only
+	@$(call run_tests) tests/unit
+check-san: ## make check under AddressSanitizer + UBSan, then under ThreadSanitizer
+	@$(MAKE) check VARIANT=asan
+	@$(MAKE) check VARIANT=tsan
+golden-update: all ## rewrite the expected files of tests/golden and tests/reject; review the diff
+	@$(call run_tests) --bless tests/golden tests/reject
+
+bench: all ## run tests/bench/run.sh
+	@[ -x tests/bench/run.sh ] || { echo "there is no tests/bench/run.sh"; exit 2; }
+	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec \
+	    PIPERUN=$(abspath $(B))/piperun tests/bench/run.sh
+
+fuzz: ## run every fuzz target for T seconds (T=60)
+	@scripts/deps.sh fuzz
+	+@$(submake) fuzz-run VARIANT=fuzz
+fuzz-run: $(FUZZ_SRC:tests/fuzz/%.c=$(B)/%)
+	$(if $(FUZZ_SRC),,@echo "no fuzz targets: tests/fuzz/fuzz_*.c does not exist")
+	@$(foreach f,$(FUZZ_SRC:tests/fuzz/%.c=%),scripts/fuzz.sh $(B)/$(f) $(T) &&) true
+
+# ---- Everything else -----------------------------------------------------------------------------
+
+.PHONY: run deps lint format flags install install-strip uninstall dist clean help
+run: ## install what is missing, build, run the example
+	@scripts/deps.sh build
+	+@$(submake) all
+	@PIPEC=$(B)/pipec PIPERUN=$(B)/piperun scripts/run_example.sh
+deps: ## install the packages that building and testing need
+	@scripts/deps.sh test
+lint: ## warnings, style and structure, as errors
+	@scripts/deps.sh lint
+	@BUILD=$(BUILD) scripts/lint.sh
+format: ## rewrite the sources as .clang-format says
+	@scripts/lint.sh --format
+# For scripts/lint.sh: the flags of the compiler half include those of the runtime half.
+flags:
+	@printf '%s\n' $(call quote,$(all_cpp) $(RUNTIME_CPP) $(COMPILER_CPP) -std=c11)
+flags-headers: $(GEN_H)
+.PHONY: flags-headers
+
+D := $(DESTDIR)$(PREFIX)
+# pipert.h and what it includes, by the compiler's own account.
+public_headers = $(filter %.h,$(shell $(CC) $(all_cpp) -MM runtime/pipert.h))
+install: all ## install into $(DESTDIR)$(PREFIX)
+	$(INSTALL) -d $(D)/bin $(D)/lib/pkgconfig $(D)/include/pipec \
+	    $(D)/share/pipec/std $(D)/share/pipec/devices
+	$(INSTALL) -m 755 $(STRIP) $(B)/pipec $(B)/piperun $(D)/bin
+	$(INSTALL) -m 644 $(B)/libpipert.a $(D)/lib
+	$(INSTALL) -m 644 $(STRIP) $(B)/libpipert.so.$(SOVERSION) $(D)/lib
+	ln -sf libpipert.so.$(SOVERSION) $(D)/lib/libpipert.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(RUNTIME_LIBS)|' \
+	    pipert.pc.in > $(D)/lib/pkgconfig/pipert.pc
+	for h in $(public_headers); do \
+	    case $$h in runtime/pipert.h) to=pipert.h;; *) to=$$h;; esac; \
+	    $(INSTALL) -D -m 644 $$h $(D)/include/pipec/$$to || exit 1; done
+	for f in $(STD_FILES) $(DEVICE_FILES); do \
+	    $(INSTALL) -m 644 $$f $(D)/share/pipec/$${f#lang/} || exit 1; done
+	for m in $(wildcard man/*.[1-8]); do \
+	    $(INSTALL) -D -m 644 $$m $(D)/share/man/man$${m##*.}/$${m##*/} || exit 1; done
+install-strip: ## install without debugging information
+	@$(MAKE) install STRIP=-s
+uninstall: ## remove what install put there
+	rm -f $(D)/bin/pipec $(D)/bin/piperun $(D)/lib/libpipert.a $(D)/lib/libpipert.so \
+	    $(D)/lib/libpipert.so.$(SOVERSION) $(D)/lib/pkgconfig/pipert.pc
+	for m in $(wildcard man/*.[1-8]); do rm -f $(D)/share/man/man$${m##*.}/$${m##*/}; done
+	rm -rf $(D)/include/pipec $(D)/share/pipec
+dist: ## a source archive of the committed tree
+	@mkdir -p $(BUILD)
+	git archive --prefix=pipec-$(VERSION)/ -o $(BUILD)/pipec-$(VERSION).tar.gz HEAD
+clean: ## remove the build folder
+	rm -rf $(BUILD)
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
+
+-include $(patsubst %.o,%.d,$(OBJECTS) $(TEST_OBJ))

@@ -1,0 +1,59 @@
+/*
+ * bufsize_internal: what bufsize (which finds depths) and bufsize_report (which words them) share.
+ */
+#ifndef PIPEC_BUFSIZE_INTERNAL_H
+#define PIPEC_BUFSIZE_INTERNAL_H
+
+#include "compiler/analysis/simulate.h"
+
+enum depth_why {
+    WHY_PORT,   /* nothing asks for more than one packet */
+    WHY_WINDOW, /* the window of a reader */
+    WHY_WRITE,  /* one firing of the writer */
+    WHY_INITIAL,
+    WHY_PAIR,     /* writer and reader alone would wait for each other */
+    WHY_LOOP,     /* a node that writes what it reads */
+    WHY_FINISH,   /* what the writer appends when it ends */
+    WHY_WAIT,     /* found by simulation: with less, a circle waits */
+    WHY_PERIODIC, /* sufficient for a periodic schedule, not the least */
+};
+
+enum depth_fault {
+    FAULT_NONE,
+    FAULT_INITIAL,
+    FAULT_BURST,    /* below one window or one firing's write */
+    FAULT_SMALL,    /* below WHY_PAIR, WHY_LOOP or WHY_FINISH */
+    FAULT_WAIT,     /* a circle waits; this buffer alone can cure it */
+    FAULT_TOGETHER, /* a circle waits; several declared depths have to grow */
+};
+
+struct waiting {           /* one circular wait, in words; for FAULT_WAIT and FAULT_TOGETHER */
+    uint32_t count, shown; /* nodes; lines */
+    uint32_t *nodes;       /* GRAPH_NONE: the outside */
+    const char **lines;
+    uint32_t *buffers; /* FAULT_TOGETHER: those that have to grow */
+    uint32_t buffer_count;
+};
+
+struct sizing {             /* of one buffer */
+    uint64_t floor_packets; /* less is impossible whatever the other depths are */
+    uint64_t depth_packets;
+    uint64_t least_packets; /* with the others at theirs; 0: not known */
+    enum depth_why floor_why, why;
+    uint32_t reader; /* the one that floor_why is about */
+    uint32_t waiter; /* WHY_WAIT: the node that waited for packets; GRAPH_NONE: none is named */
+    bool declared;   /* the depth may not change */
+    enum depth_fault fault;
+    struct waiting *waiting;
+    bool fault_told; /* as part of another buffer's report */
+};
+
+void bufsize_report_faults(struct compile *cx, const struct graph *graph, struct sizing *sizings);
+void bufsize_report_memory(struct compile *cx, const struct graph *graph, uint64_t limit_bytes);
+const char *bufsize_reason(struct arena *arena, const struct graph *graph, uint32_t index,
+                           const struct sizing *sizing);
+/* Words the circular wait of a stuck net. */
+struct waiting *bufsize_word_waiting(struct arena *arena, const struct channels *channels,
+                                     const struct net *net, const struct net_cycle *cycle);
+
+#endif

@@ -1,0 +1,306 @@
+#include "compiler/analysis/channels.h"
+
+#include "compiler/analysis/ratio.h"
+
+/* ---- collecting ---- */
+
+struct collector {
+    struct arena *arena;
+    const struct graph *graph;
+    VEC(struct channel) channels;
+    VEC(uint64_t) sources;
+};
+
+/* The packets of one iteration, that is q x pop of any reader, written one at a time. */
+static uint32_t add_source(struct collector *collector, const struct graph_buffer *buffer)
+{
+    struct graph_reader reader = buffer->readers.items[0];
+    const struct graph_node *node = &collector->graph->nodes.items[reader.node];
+    uint64_t packets = mul_clamped(node->repetitions, node->inputs.items[reader.input].pop);
+    return (uint32_t)(collector->graph->nodes.count +
+                      vec_push(collector->arena, &collector->sources, packets));
+}
+
+static void collect_buffer(struct collector *collector, uint32_t index, bool outer)
+{
+    const struct graph *graph = collector->graph;
+    const struct graph_buffer *buffer = &graph->buffers.items[index];
+    struct channel channel = {.buffer = index, .push = 1, .block = GRAPH_NONE};
+    if (buffer->outer == GRAPH_OUTER_IN) {
+        if (!outer || buffer->readers.count < 2) return;
+        channel.from = add_source(collector, buffer);
+    } else {
+        if (buffer->outer != GRAPH_INNER) return;
+        channel.from = buffer->writer_node;
+        channel.push =
+            graph->nodes.items[buffer->writer_node].outputs.items[buffer->writer_output].push;
+        if (channel.push == 0) return;
+    }
+    for (uint32_t r = 0; r < buffer->readers.count; r++) {
+        struct graph_reader reader = buffer->readers.items[r];
+        const struct graph_input *in = &graph->nodes.items[reader.node].inputs.items[reader.input];
+        channel.to = reader.node;
+        channel.reader = r;
+        channel.pop = in->pop;
+        channel.peek = in->peek;
+        vec_push(collector->arena, &collector->channels, channel);
+    }
+}
+
+struct channels channels_collect(struct arena *arena, const struct graph *graph, bool outer)
+{
+    struct collector collector = {.arena = arena, .graph = graph};
+    for (uint32_t i = 0; i < graph->buffers.count; i++)
+        collect_buffer(&collector, i, outer);
+    uint32_t node_count = (uint32_t)(graph->nodes.count + collector.sources.count);
+    return (struct channels){
+        .graph = graph,
+        .items = collector.channels.items,
+        .count = (uint32_t)collector.channels.count,
+        .node_count = node_count,
+        .local = ARENA_ARRAY(arena, uint32_t, node_count),
+        .source_repetitions = collector.sources.items,
+    };
+}
+
+uint64_t channels_repetitions(const struct channels *channels, uint32_t node)
+{
+    size_t count = channels->graph->nodes.count;
+    return node < count ? channels->graph->nodes.items[node].repetitions
+                        : channels->source_repetitions[node - count];
+}
+
+int64_t channel_tokens(const struct channels *channels, const struct channel *channel)
+{
+    uint64_t initial = channels->graph->buffers.items[channel->buffer].initial.packets;
+    return (int64_t)min64(initial, INT64_MAX) - (int64_t)(channel->peek - channel->pop);
+}
+
+/* ---- strongly connected components ---- */
+
+struct half { /* of a channel, as seen from one of its nodes */
+    uint32_t channel, other;
+};
+
+struct adjacency {
+    uint32_t *first;
+    struct half *halves;
+};
+
+static bool takes_part(const struct channels *channels, const uint32_t *component, uint32_t index)
+{
+    const struct channel *channel = &channels->items[index];
+    return !component || component[channel->from] == component[channel->to];
+}
+
+/* Channels out of each node, or with `both` at each node; with `component` only those inside of
+ * one. */
+static struct adjacency adjacency_build(struct arena *arena, const struct channels *channels,
+                                        const uint32_t *component, bool both)
+{
+    uint32_t n = channels->node_count;
+    struct adjacency to = {ARENA_ARRAY(arena, uint32_t, n + 2),
+                           ARENA_ARRAY(arena, struct half, (size_t)channels->count * 2 + 1)};
+    uint32_t *fill = ARENA_ARRAY(arena, uint32_t, n + 1);
+    for (uint32_t i = 0; i < channels->count; i++) {
+        if (!takes_part(channels, component, i)) continue;
+        to.first[channels->items[i].from + 1]++;
+        if (both) to.first[channels->items[i].to + 1]++;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        to.first[i + 1] += to.first[i];
+        fill[i] = to.first[i];
+    }
+    for (uint32_t i = 0; i < channels->count; i++) {
+        const struct channel *channel = &channels->items[i];
+        if (!takes_part(channels, component, i)) continue;
+        to.halves[fill[channel->from]++] = (struct half){i, channel->to};
+        if (both) to.halves[fill[channel->to]++] = (struct half){i, channel->from};
+    }
+    return to;
+}
+
+struct strong { /* Tarjan's walk, with its stack of calls in `path` */
+    struct adjacency edges;
+    uint32_t *order, *low, *next, *path, *open, *component;
+    uint32_t path_count, open_count, visited, component_count;
+};
+
+static void strong_enter(struct strong *walk, uint32_t node)
+{
+    walk->order[node] = walk->low[node] = ++walk->visited;
+    walk->next[node] = walk->edges.first[node];
+    walk->path[walk->path_count++] = node;
+    walk->open[walk->open_count++] = node;
+}
+
+static void strong_leave(struct strong *walk)
+{
+    uint32_t node = walk->path[--walk->path_count], member;
+    if (walk->path_count) {
+        uint32_t above = walk->path[walk->path_count - 1];
+        if (walk->low[node] < walk->low[above]) walk->low[above] = walk->low[node];
+    }
+    if (walk->low[node] != walk->order[node]) return;
+    do {
+        member = walk->open[--walk->open_count];
+        walk->component[member] = walk->component_count;
+    } while (member != node);
+    walk->component_count++;
+}
+
+static void strong_from(struct strong *walk, uint32_t root)
+{
+    strong_enter(walk, root);
+    while (walk->path_count) {
+        uint32_t node = walk->path[walk->path_count - 1];
+        if (walk->next[node] == walk->edges.first[node + 1]) {
+            strong_leave(walk);
+            continue;
+        }
+        uint32_t other = walk->edges.halves[walk->next[node]++].other;
+        if (walk->order[other] == 0)
+            strong_enter(walk, other);
+        else if (walk->component[other] == GRAPH_NONE && walk->order[other] < walk->low[node])
+            walk->low[node] = walk->order[other];
+    }
+}
+
+uint32_t channels_strong(struct arena *arena, const struct channels *channels, uint32_t *component)
+{
+    uint32_t n = channels->node_count;
+    struct strong walk = {
+        .edges = adjacency_build(arena, channels, NULL, false),
+        .order = ARENA_ARRAY(arena, uint32_t, n),
+        .low = ARENA_ARRAY(arena, uint32_t, n),
+        .next = ARENA_ARRAY(arena, uint32_t, n),
+        .path = ARENA_ARRAY(arena, uint32_t, n),
+        .open = ARENA_ARRAY(arena, uint32_t, n),
+        .component = component,
+    };
+    for (uint32_t i = 0; i < n; i++)
+        component[i] = GRAPH_NONE;
+    for (uint32_t i = 0; i < n; i++)
+        if (walk.order[i] == 0) strong_from(&walk, i);
+    return walk.component_count;
+}
+
+struct channel_block *channels_inside(struct arena *arena, const struct channels *channels,
+                                      const uint32_t *component, uint32_t count)
+{
+    struct channel_block *inside = ARENA_ARRAY(arena, struct channel_block, count);
+    uint32_t *slots = ARENA_ARRAY(arena, uint32_t, channels->count);
+    for (uint32_t i = 0; i < channels->count; i++)
+        if (takes_part(channels, component, i)) inside[component[channels->items[i].to]].count++;
+    for (uint32_t c = 0, used = 0; c < count; c++) {
+        inside[c].channels = slots + used;
+        used += inside[c].count;
+        inside[c].count = 0;
+    }
+    for (uint32_t i = 0; i < channels->count; i++) {
+        if (!takes_part(channels, component, i)) continue;
+        struct channel_block *block = &inside[component[channels->items[i].to]];
+        block->channels[block->count++] = i;
+    }
+    return inside;
+}
+
+/* ---- biconnected components ---- */
+
+struct cut_walk {
+    struct channels *channels;
+    struct adjacency edges;
+    uint32_t *order, *low, *next, *path, *via; /* via: channel by which a node was entered */
+    uint32_t *open;                            /* channels seen and not yet in a block */
+    bool *seen;
+    uint32_t path_count, open_count, visited;
+};
+
+static void cut_enter(struct cut_walk *walk, uint32_t node, uint32_t via)
+{
+    walk->order[node] = walk->low[node] = ++walk->visited;
+    walk->next[node] = walk->edges.first[node];
+    walk->via[node] = via;
+    walk->path[walk->path_count++] = node;
+}
+
+static void cut_leave(struct cut_walk *walk)
+{
+    uint32_t node = walk->path[--walk->path_count], channel;
+    if (walk->path_count == 0) return;
+    uint32_t above = walk->path[walk->path_count - 1];
+    if (walk->low[node] < walk->low[above]) walk->low[above] = walk->low[node];
+    if (walk->low[node] < walk->order[above]) return;
+    do {
+        channel = walk->open[--walk->open_count];
+        walk->channels->items[channel].block = walk->channels->block_count;
+    } while (channel != walk->via[node]);
+    walk->channels->block_count++;
+}
+
+static void cut_step(struct cut_walk *walk, uint32_t node)
+{
+    struct half at = walk->edges.halves[walk->next[node]++];
+    if (walk->seen[at.channel]) return;
+    walk->seen[at.channel] = true;
+    if (at.other == node) { /* a self-loop is a block of its own */
+        walk->channels->items[at.channel].block = walk->channels->block_count++;
+        return;
+    }
+    walk->open[walk->open_count++] = at.channel;
+    if (walk->order[at.other] == 0)
+        cut_enter(walk, at.other, at.channel);
+    else if (walk->order[at.other] < walk->low[node])
+        walk->low[node] = walk->order[at.other];
+}
+
+static void cut_from(struct cut_walk *walk, uint32_t root)
+{
+    cut_enter(walk, root, GRAPH_NONE);
+    while (walk->path_count) {
+        uint32_t node = walk->path[walk->path_count - 1];
+        if (walk->next[node] == walk->edges.first[node + 1])
+            cut_leave(walk);
+        else
+            cut_step(walk, node);
+    }
+}
+
+static void list_blocks(struct arena *arena, struct channels *channels)
+{
+    uint32_t *slots = ARENA_ARRAY(arena, uint32_t, channels->count);
+    channels->blocks = ARENA_ARRAY(arena, struct channel_block, channels->block_count);
+    for (uint32_t i = 0; i < channels->count; i++)
+        if (channels->items[i].block != GRAPH_NONE)
+            channels->blocks[channels->items[i].block].count++;
+    for (uint32_t b = 0, used = 0; b < channels->block_count; b++) {
+        channels->blocks[b].channels = slots + used;
+        used += channels->blocks[b].count;
+        channels->blocks[b].count = 0;
+    }
+    for (uint32_t i = 0; i < channels->count; i++) {
+        if (channels->items[i].block == GRAPH_NONE) continue;
+        struct channel_block *block = &channels->blocks[channels->items[i].block];
+        block->channels[block->count++] = i;
+    }
+}
+
+void channels_cut(struct arena *arena, struct channels *channels, const uint32_t *component)
+{
+    uint32_t n = channels->node_count;
+    struct cut_walk walk = {
+        .channels = channels,
+        .edges = adjacency_build(arena, channels, component, true),
+        .order = ARENA_ARRAY(arena, uint32_t, n),
+        .low = ARENA_ARRAY(arena, uint32_t, n),
+        .next = ARENA_ARRAY(arena, uint32_t, n),
+        .path = ARENA_ARRAY(arena, uint32_t, n),
+        .via = ARENA_ARRAY(arena, uint32_t, n),
+        .open = ARENA_ARRAY(arena, uint32_t, channels->count),
+        .seen = ARENA_ARRAY(arena, bool, channels->count),
+    };
+    channels->block_count = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (walk.order[i] == 0) cut_from(&walk, i);
+    list_blocks(arena, channels);
+}

@@ -1,0 +1,56 @@
+/*
+ * channels: the graph as the liveness analyses see it.
+ *
+ * A *channel* is one writer and one reader of a buffer.  Sources that the analyses add (an outer
+ * in-port with several readers is written, packet by packet, by somebody outside) are numbered
+ * after the nodes of the graph.
+ *
+ * Channels are cut into *blocks*, the biconnected components of the undirected graph of channels: a
+ * circle of nodes that wait for each other is a simple circuit, and so lies within one block.
+ * Therefore a graph is live if and only if each of its blocks is, and each may be examined alone,
+ * with the least repetition counts of its own nodes. (Tarjan, "Depth-first search and linear graph
+ * algorithms", SIAM J. Comput. 1(2), 1972; both walks are iterative.)
+ */
+#ifndef PIPEC_CHANNELS_H
+#define PIPEC_CHANNELS_H
+
+#include "compiler/graph/graph.h"
+
+struct channel {
+    uint32_t from, to; /* nodes; `from` may be an added source */
+    uint32_t buffer, reader;
+    uint64_t push, pop, peek;
+    uint32_t block; /* GRAPH_NONE: outside of every block asked for */
+};
+
+struct channel_block {
+    uint32_t *channels; /* in ascending order */
+    uint32_t count;
+};
+
+struct channels {
+    const struct graph *graph;
+    struct channel *items;
+    uint32_t count;
+    uint32_t node_count;          /* with added sources */
+    uint64_t *source_repetitions; /* of the added sources */
+    uint32_t *local;              /* scratch by node, all zero between uses */
+    struct channel_block *blocks;
+    uint32_t block_count;
+};
+
+/* Channels of the inner buffers; with `outer` also of the outer in-ports that have several readers.
+ * Buffers that are never written (all rates zero) have none.  Requires repetitions. */
+struct channels channels_collect(struct arena *arena, const struct graph *graph, bool outer);
+/* Fills `block` and the blocks.  With `component`, only channels inside of one take part. */
+void channels_cut(struct arena *arena, struct channels *channels, const uint32_t *component);
+/* Strongly connected component of each node of the channels' graph; returns how many. */
+uint32_t channels_strong(struct arena *arena, const struct channels *channels, uint32_t *component);
+/* For each component the channels inside of it. */
+struct channel_block *channels_inside(struct arena *arena, const struct channels *channels,
+                                      const uint32_t *component, uint32_t count);
+uint64_t channels_repetitions(const struct channels *channels, uint32_t node);
+/* D - (peek - pop): what the initial packets are worth to the reader; may be negative. */
+int64_t channel_tokens(const struct channels *channels, const struct channel *channel);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * The unit is one operation of one lane: an addition, a comparison, an access costs 1; a division,
+ * remainder or square root 8; a round of a loop and a branch 1 more.  Constant loops are counted
+ * exactly, others by the bound of their variable, or as WALK_ASSUMED_ROUNDS rounds.
+ */
+#include "compiler/analysis/analysis.h"
+#include "compiler/analysis/walk.h"
+
+#define COST_MAX_CYCLES (UINT64_C(1) << 40)
+
+static uint64_t body_cost(struct compile *cx, struct kernel *kernel, struct ks *body,
+                          uint32_t local_count, const uint64_t *function_costs)
+{
+    struct arena *scratch = arena_create();
+    struct walk_request request = {.cx = cx,
+                                   .kernel = kernel,
+                                   .body = body,
+                                   .local_count = local_count,
+                                   .section = kernel != NULL ? WALK_FIRING : WALK_FUNCTION,
+                                   .function_costs = function_costs};
+    uint64_t cost = walk_body(&request, scratch).cost_cycles;
+    arena_destroy(scratch);
+    if (cost > COST_MAX_CYCLES) cost = COST_MAX_CYCLES;
+    return cost > 0 ? cost : 1;
+}
+
+void cost_estimate(struct compile *cx, struct graph *graph)
+{
+    uint32_t ids = 0;
+    for (size_t i = 0; i < graph->functions.count; i++)
+        if (graph->functions.items[i]->id >= ids) ids = graph->functions.items[i]->id + 1;
+    uint64_t *costs = ARENA_ARRAY(cx->arena, uint64_t, ids + 1);
+    /* A function's callees are finished before it is: ids are given in order of completion. */
+    for (size_t i = 0; i < graph->functions.count; i++) {
+        struct function *f = graph->functions.items[i];
+        costs[f->id] = body_cost(cx, NULL, f->body, f->local_count, costs);
+    }
+    for (size_t i = 0; i < graph->kernels.count; i++) {
+        struct kernel *k = graph->kernels.items[i];
+        k->cost_cycles = body_cost(cx, k, k->body, k->local_count, costs);
+    }
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        graph->nodes.items[i].cost_cycles = graph->nodes.items[i].kernel->cost_cycles;
+}

@@ -1,0 +1,388 @@
+/*
+ * deadlock: a schedule exists that never waits for ever, with unbounded inner buffers.
+ *
+ * Requires  repetitions.
+ * Fails     RULE_DEADLOCK     a circle of nodes that wait for each other's packets, with the least
+ * number of initial packets on one buffer of it that cures it; RULE_LIVENESS_UNDECIDED   neither
+ * simulation within the budget nor a periodic schedule decides.
+ *
+ * Only a directed cycle can be starved, so each strongly connected component is examined alone, and
+ * of it each biconnected block (channels.h); by the theorem in simulate.h one pass over the
+ * repetition counts decides.  Beyond the budget a periodic schedule may still prove liveness
+ * (periodic.h).
+ *
+ * Several circles in one block are all reported: a circle that is found is mended in the model and
+ * the simulation goes on.  The numbers of the mend come from simulations of the whole block: as
+ * reported is enough, one less is not.
+ */
+#include "compiler/analysis/analysis.h"
+#include "compiler/analysis/periodic.h"
+#include "compiler/analysis/ratio.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    BUDGET_STEPS = 20 * 1000 * 1000,
+    MEND_STEPS = 5 * 1000 * 1000, /* for all mends of one compilation */
+    CANDIDATES_MAX = 16,
+    LABELS_MAX = 12,
+    CIRCLES_MAX = 64, /* of one block */
+};
+
+struct circle { /* one circular wait, as it was found */
+    uint32_t *arcs;
+    uint64_t *held, *fired; /* parallel: packets there are, firings of the waiting node */
+    uint32_t count;
+    uint32_t buffer;  /* to mend; GRAPH_NONE where none was found */
+    uint64_t initial; /* enough */
+    bool least;       /* one less was seen to fail */
+};
+
+struct deadlock {
+    struct compile *cx;
+    const struct graph *graph;
+    struct arena *arena;
+    struct channels channels;
+    uint64_t budget, mend_budget;
+};
+
+struct block_case {
+    struct deadlock *pass;
+    struct net *net;
+    struct circle circles[CIRCLES_MAX];
+    uint32_t circle_count;
+};
+
+static const struct channel *arc_channel(const struct block_case *at, uint32_t arc)
+{
+    return &at->pass->channels.items[at->net->arcs[arc].channel];
+}
+
+static const struct graph_buffer *arc_buffer(const struct block_case *at, uint32_t arc)
+{
+    return &at->pass->graph->buffers.items[arc_channel(at, arc)->buffer];
+}
+
+static const struct graph_node *arc_taker(const struct block_case *at, uint32_t arc)
+{
+    return &at->pass->graph->nodes.items[arc_channel(at, arc)->to];
+}
+
+/* ---- the least mend ---- */
+
+/* Sets the initial packets of a buffer in the model, or takes its arcs away. */
+static void set_initial(struct block_case *at, uint32_t buffer, uint64_t packets, bool absent)
+{
+    for (uint32_t i = 0; i < at->net->arc_count; i++) {
+        const struct channel *channel = arc_channel(at, i);
+        if (channel->buffer != buffer) continue;
+        at->net->arcs[i].absent = absent;
+        at->net->arcs[i].initial = (int64_t)packets - (int64_t)(channel->peek - channel->pop);
+    }
+}
+
+static enum net_outcome run_again(struct block_case *at)
+{
+    net_reset(at->net);
+    return net_run(at->net, &at->pass->mend_budget);
+}
+
+/* Initial packets with which no reader of the buffer waits for it, in the run that has just
+ * succeeded without it. */
+static uint64_t plenty(const struct block_case *at, uint32_t buffer)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < at->net->arc_count; i++) {
+        const struct channel *channel = arc_channel(at, i);
+        if (channel->buffer != buffer) continue;
+        uint64_t consumed = mul_clamped(at->net->nodes[at->net->arcs[i].to].limit, channel->pop);
+        most = max64(most, add_clamped(consumed, channel->peek));
+    }
+    return most;
+}
+
+/* Least initial packets of `buffer` that make the block live, all else as it is in the model; 0:
+ * none do. */
+static uint64_t least_initial(struct block_case *at, uint32_t buffer, uint64_t present, bool *least)
+{
+    set_initial(at, buffer, present, true);
+    bool curable = run_again(at) == NET_LIVE;
+    uint64_t low = present, high = curable ? plenty(at, buffer) : 0; /* low fails, high works */
+    *least = curable;
+    for (uint64_t step = 1; curable && low + 1 < high;) {
+        uint64_t middle = low + step < high ? low + step : low + (high - low) / 2;
+        set_initial(at, buffer, middle, false);
+        enum net_outcome outcome = run_again(at);
+        if (outcome == NET_UNDECIDED) {
+            *least = false;
+            break;
+        }
+        if (outcome == NET_LIVE) {
+            high = middle;
+            step = high; /* from now on by halves */
+        } else {
+            low = middle;
+            step = min64(step, high) * 2;
+        }
+    }
+    set_initial(at, buffer, present, false);
+    return high;
+}
+
+static uint64_t model_initial(const struct block_case *at, uint32_t arc)
+{
+    const struct channel *channel = arc_channel(at, arc);
+    return (uint64_t)(at->net->arcs[arc].initial + (int64_t)(channel->peek - channel->pop));
+}
+
+/* Is the mend (buffer of `arc`, `added` packets) better than what the circle has?  One that is
+ * declared with initial packets comes first, then the fewest packets, then the one that leads back
+ * in the order of declaration. */
+static bool is_better(const struct block_case *at, const struct circle *circle, uint32_t arc,
+                      uint64_t added, uint64_t best_added, uint32_t best_arc)
+{
+    if (circle->buffer == GRAPH_NONE) return true;
+    bool has = arc_buffer(at, arc)->initial.packets > 0;
+    bool best_has = arc_buffer(at, best_arc)->initial.packets > 0;
+    if (has != best_has) return has;
+    if (added != best_added) return added < best_added;
+    const struct channel *a = arc_channel(at, arc), *b = arc_channel(at, best_arc);
+    bool back = a->to <= a->from, best_back = b->to <= b->from;
+    return back && !best_back;
+}
+
+/* A buffer that alone makes the block live. */
+static void choose_mend(struct block_case *at, struct circle *circle)
+{
+    uint64_t best_added = 0;
+    uint32_t best_arc = 0;
+    for (uint32_t i = 0; i < circle->count && i < CANDIDATES_MAX; i++) {
+        uint32_t arc = circle->arcs[i], buffer = arc_channel(at, arc)->buffer;
+        bool least;
+        uint64_t present = model_initial(at, arc);
+        uint64_t initial = least_initial(at, buffer, present, &least);
+        if (initial == 0 || !is_better(at, circle, arc, initial - present, best_added, best_arc))
+            continue;
+        best_added = initial - present;
+        best_arc = arc;
+        circle->buffer = buffer;
+        circle->initial = initial;
+        circle->least = least;
+    }
+}
+
+/* Several circles: the rest is reported separately, so this one is opened at a buffer of its own.
+ */
+static void open_circle(struct block_case *at, struct circle *circle)
+{
+    uint32_t arc = circle->arcs[0];
+    for (uint32_t i = 1; i < circle->count; i++)
+        if (is_better(at, &(struct circle){.buffer = 0}, circle->arcs[i], 0, 0, arc))
+            arc = circle->arcs[i];
+    circle->buffer = arc_channel(at, arc)->buffer;
+    circle->initial = 0;
+    set_initial(at, circle->buffer, 0, true);
+}
+
+/* All circles have been opened by taking a buffer away.  Brings the buffers back one by one, each
+ * with the least that works while those that come after it are still away; so one less of any
+ * fails, and all together are enough.  A buffer that works as it was did not need a mend of its
+ * own. */
+static void close_circles(struct block_case *at)
+{
+    for (uint32_t i = 0; i < at->circle_count; i++) {
+        struct circle *circle = &at->circles[i];
+        if (circle->initial) continue;
+        uint32_t buffer = circle->buffer;
+        uint64_t present = at->pass->graph->buffers.items[buffer].initial.packets;
+        set_initial(at, buffer, present, false);
+        if (run_again(at) == NET_STUCK)
+            circle->initial = least_initial(at, buffer, present, &circle->least);
+        if (circle->initial)
+            set_initial(at, buffer, circle->initial, false);
+        else
+            circle->buffer = GRAPH_NONE;
+    }
+}
+
+/* ---- finding the circles ---- */
+
+static struct circle *record_circle(struct block_case *at)
+{
+    struct net *net = at->net;
+    struct net_cycle cycle = net_waiting(at->pass->arena, net);
+    if (cycle.count == 0 || at->circle_count == CIRCLES_MAX) return NULL;
+    struct circle *circle = &at->circles[at->circle_count++];
+    *circle = (struct circle){.arcs = cycle.arcs, .count = cycle.count, .buffer = GRAPH_NONE};
+    circle->held = ARENA_ARRAY(at->pass->arena, uint64_t, cycle.count);
+    circle->fired = ARENA_ARRAY(at->pass->arena, uint64_t, cycle.count);
+    for (uint32_t i = 0; i < cycle.count; i++) {
+        const struct net_arc *arc = &net->arcs[cycle.arcs[i]];
+        const struct channel *channel = arc_channel(at, cycle.arcs[i]);
+        circle->held[i] = (uint64_t)(arc->tokens + (int64_t)(channel->peek - channel->pop));
+        circle->fired[i] = net->nodes[arc->to].fired;
+    }
+    return circle;
+}
+
+static void find_circles(struct block_case *at)
+{
+    struct circle *circle = record_circle(at);
+    if (!circle) return;
+    choose_mend(at, circle);
+    if (circle->buffer != GRAPH_NONE) return;
+    do {
+        open_circle(at, circle);
+        if (run_again(at) != NET_STUCK) break;
+        circle = record_circle(at);
+    } while (circle);
+    close_circles(at);
+}
+
+/* ---- reporting ---- */
+
+static void label_circle(const struct block_case *at, struct diag *d, const struct circle *circle)
+{
+    for (uint32_t i = 0; i < circle->count && i < LABELS_MAX; i++) {
+        uint32_t arc = circle->arcs[i];
+        const struct graph_node *node = arc_taker(at, arc);
+        diag_label(d, node->span,
+                   "'%s' needs %" PRIu64 " packets in '%s' and finds %" PRIu64 ", after %" PRIu64
+                   " firings",
+                   node->name, arc_channel(at, arc)->peek, arc_buffer(at, arc)->name,
+                   circle->held[i], circle->fired[i]);
+    }
+    if (circle->count > LABELS_MAX)
+        diag_note(d, "... and %" PRIu32 " more kernels wait in the same circle",
+                  circle->count - LABELS_MAX);
+}
+
+/* "declare 'back' with 'init 4 x 0'", or what fits the buffer's declaration. */
+static const char *mend_text(const struct block_case *at, const struct circle *circle)
+{
+    const struct graph_buffer *buffer = &at->pass->graph->buffers.items[circle->buffer];
+    struct arena *arena = at->pass->arena;
+    if (buffer->initial.packets)
+        return arena_printf(arena, "give '%s' %" PRIu64 " initial packets instead of %" PRIu64,
+                            buffer->name, circle->initial, buffer->initial.packets);
+    return arena_printf(arena, "%s '%s' with 'init %" PRIu64 " x 0'",
+                        strstr(buffer->name, "->") ? "name and declare the buffer" : "declare",
+                        buffer->name, circle->initial);
+}
+
+static void report_mend(const struct block_case *at, struct diag *d, const struct circle *circle)
+{
+    const struct graph_buffer *buffer = &at->pass->graph->buffers.items[circle->buffer];
+    const char *others = at->circle_count > 1 ? " once the other circular waits are mended" : "";
+    uint64_t count = circle->initial;
+    diag_label(d, buffer->span, "'%s' begins with %" PRIu64 " packets", buffer->name,
+               buffer->initial.packets);
+    if (circle->least)
+        diag_help(d, "%s: %" PRIu64 " initial packet%s enough%s, %" PRIu64 " %s not",
+                  mend_text(at, circle), count, count == 1 ? " is" : "s are", others, count - 1,
+                  count == 2 ? "is" : "are");
+    else
+        diag_help(d, "%s: so many are enough%s (fewer may be)", mend_text(at, circle), others);
+    if (buffer->depth_declared && buffer->depth_packets < count)
+        diag_note(d, "the declared depth of '%s', %" PRIu64 ", has to grow with them", buffer->name,
+                  buffer->depth_packets);
+}
+
+/* The buffers that are waited for; also what tells one circle at a node from another. */
+static const char *buffers_of(const struct block_case *at, const struct circle *circle)
+{
+    char *text = arena_printf(at->pass->arena, "'%s'", arc_buffer(at, circle->arcs[0])->name);
+    for (uint32_t i = 1; i < circle->count && i < LABELS_MAX; i++)
+        text =
+            arena_printf(at->pass->arena, "%s, '%s'", text, arc_buffer(at, circle->arcs[i])->name);
+    return circle->count > LABELS_MAX ? arena_printf(at->pass->arena, "%s, ...", text) : text;
+}
+
+static void report_circle(const struct block_case *at, const struct circle *circle)
+{
+    const struct graph_node *first = arc_taker(at, circle->arcs[0]);
+    struct diag *d;
+    if (circle->count == 1)
+        d = diag_report(at->pass->cx->diags, RULE_DEADLOCK, first->span,
+                        "endless wait: '%s' needs packets in '%s' that it writes itself",
+                        first->name, arc_buffer(at, circle->arcs[0])->name);
+    else
+        d = diag_report(at->pass->cx->diags, RULE_DEADLOCK, first->span,
+                        "endless wait around '%s' (%s): each of %" PRIu32
+                        " kernels needs packets that the next one has to write",
+                        first->name, buffers_of(at, circle), circle->count);
+    label_circle(at, d, circle);
+    if (circle->buffer != GRAPH_NONE) report_mend(at, d, circle);
+}
+
+static void report_undecided(const struct deadlock *pass, const struct channel_block *block)
+{
+    const struct channel *channel = &pass->channels.items[block->channels[0]];
+    const struct graph_node *node = &pass->graph->nodes.items[channel->to];
+    struct diag *d =
+        diag_report(pass->cx->diags, RULE_LIVENESS_UNDECIDED, node->span,
+                    "the cycle around '%s' could not be shown to be free of deadlock", node->name);
+    diag_note(d, "simulation ended after %d steps, and no periodic schedule exists",
+              (int)BUDGET_STEPS);
+    diag_help(d,
+              "more initial packets on the cycle, or rates with a larger common divisor, make it "
+              "decidable");
+}
+
+/* Reports the circles of a part of the graph; false where they are beyond the budget. */
+static bool explain(struct deadlock *pass, const struct channel_block *part)
+{
+    struct block_case *at = ARENA_NEW(pass->arena, struct block_case);
+    at->pass = pass;
+    at->net = net_create(pass->arena, &pass->channels, part, NULL);
+    if (net_run(at->net, &pass->budget) != NET_STUCK) return false;
+    find_circles(at);
+    for (uint32_t i = 0; i < at->circle_count; i++)
+        report_circle(at, &at->circles[i]);
+    return true;
+}
+
+static enum net_outcome run_block(struct deadlock *pass, const struct channel_block *block)
+{
+    struct net *net = net_create(pass->arena, &pass->channels, block, NULL);
+    enum net_outcome outcome = net_run(net, &pass->budget);
+    if (outcome != NET_UNDECIDED) return outcome;
+    net_reset(net);
+    if (periodic_schedule(net, NULL)) return NET_LIVE;
+    report_undecided(pass, block);
+    return NET_UNDECIDED;
+}
+
+/* Blocks decide.  What is stuck is explained over its whole component, for a buffer with several
+ * readers may be part of several blocks, and a mend counts for all of them. */
+static void check_blocks(struct deadlock *pass, const uint32_t *component,
+                         const struct channel_block *inside)
+{
+    bool *explained = ARENA_ARRAY(pass->arena, bool, pass->channels.node_count);
+    for (uint32_t b = 0; b < pass->channels.block_count; b++) {
+        const struct channel_block *block = &pass->channels.blocks[b];
+        if (run_block(pass, block) != NET_STUCK) continue;
+        uint32_t whole = component[pass->channels.items[block->channels[0]].to];
+        if (explained[whole]) continue;
+        if (explain(pass, &inside[whole]))
+            explained[whole] = true;
+        else
+            explain(pass, block);
+    }
+}
+
+void deadlock_check(struct compile *cx, struct graph *graph)
+{
+    struct deadlock pass = {.cx = cx,
+                            .graph = graph,
+                            .arena = arena_create(),
+                            .budget = BUDGET_STEPS,
+                            .mend_budget = MEND_STEPS};
+    pass.channels = channels_collect(pass.arena, graph, false);
+    uint32_t *component = ARENA_ARRAY(pass.arena, uint32_t, pass.channels.node_count);
+    uint32_t count = channels_strong(pass.arena, &pass.channels, component);
+    channels_cut(pass.arena, &pass.channels, component);
+    check_blocks(&pass, component, channels_inside(pass.arena, &pass.channels, component, count));
+    arena_destroy(pass.arena);
+}

@@ -1,0 +1,106 @@
+/*
+ * simulate: bulk execution of a weighted event graph, the common form of all liveness questions.
+ *
+ * An *arc* leads from a node that adds tokens to one that takes them; a node can fire when every
+ * arc into it holds what it takes.  Two kinds of arcs come of a channel (writer, reader, push u,
+ * pop v, peek K, initial packets D):
+ *
+ *     packets   writer -> reader   adds u, takes v, begins with D - (K - v)      (negative: a
+ * prologue) room      reader -> writer   adds v, takes u, begins with depth - D        (one per
+ * reader: the slowest decides)
+ *
+ * An arc from a node to itself adds what it takes (the rates are consistent), so its tokens never
+ * change.
+ *
+ * What decides liveness.  Every node fires for ever if and only if every node n can fire q[n] times
+ * from the initial marking, where q are the repetition counts, however often others fire meanwhile.
+ * Proof.  Firing (n, k) waits for the firing (w, j) of each arc w -> n with j = ceil((take k -
+ * initial) / add), if j > 0; by consistency (n, k + q[n]) waits for (w, j + q[w]).  Suppose every
+ * (n, k) with k <= q[n] is reached.  By induction over what (n, k) waits for, (n, k + q[n]) is
+ * reached: where j > 0, (w, j + q[w]) is by induction; where j <= 0, j + q[w] <= q[w] is by
+ * assumption. The other direction is trivial.  (For tokens >= 0 this is theorem 1 of Lee &
+ * Messerschmitt, "Static scheduling of synchronous data flow programs for digital signal
+ * processing", IEEE Trans. Computers C-36(1), 1987.)
+ *
+ * Each arc has one taker, so firing one node never disables another: the order does not matter, and
+ * the state in which nothing more can fire is unique.  Each node has a limit, q[n] at first, which
+ * is raised only when somebody that is below its own needs more; so the work does not depend on how
+ * far ahead a node could run.  `net_run` fires a node as often as it can at once; a *step* is one
+ * such attempt, and the callers' budgets count steps.
+ */
+#ifndef PIPEC_SIMULATE_H
+#define PIPEC_SIMULATE_H
+
+#include "compiler/analysis/channels.h"
+
+enum arc_kind {
+    ARC_PACKETS,
+    ARC_ROOM_DECLARED,
+    ARC_ROOM
+}; /* in order of preference as a reason to wait */
+
+struct net_arc {
+    uint32_t from, to; /* nodes of the net */
+    uint64_t add, take;
+    int64_t initial, tokens;
+    uint32_t channel; /* index into the channels */
+    enum arc_kind kind;
+    bool absent; /* as if it always had enough */
+};
+
+struct net_node {
+    uint32_t node;        /* of the channels' graph */
+    uint64_t repetitions; /* least counts of the net */
+    uint64_t fired, limit;
+    uint32_t first_in, first_out; /* into in_arcs, out_arcs; the next node's is the end */
+    bool queued;
+};
+
+struct net {
+    struct net_node *nodes; /* one more than node_count: the end of the last list */
+    uint32_t node_count;
+    struct net_arc *arcs;
+    uint32_t arc_count;
+    uint32_t *in_arcs, *out_arcs;
+    uint32_t *queue;
+    uint32_t queue_head, queue_count;
+    bool fresh; /* nobody has been asked yet */
+    bool too_large; /* some number is beyond 2^61: nothing can be said */
+};
+
+enum net_outcome { NET_LIVE, NET_STUCK, NET_UNDECIDED };
+
+struct net_depth { /* of a buffer */
+    uint64_t packets;
+    bool declared; /* its arcs of room are ARC_ROOM_DECLARED */
+};
+
+/* The net of one block: arcs of packets, and with `depths` (by buffer) arcs of room.  Without
+ * depths the i-th channel of the block has arc i; with depths it has arcs 2i (packets) and 2i + 1
+ * (room). */
+struct net *net_create(struct arena *arena, const struct channels *channels,
+                       const struct channel_block *block, const struct net_depth *depths);
+/* Back to the initial marking. */
+void net_reset(struct net *net);
+/* Runs on from the present marking; takes steps from *budget. */
+enum net_outcome net_run(struct net *net, uint64_t *budget);
+/* Firings of `node` that are possible at once in the present marking. */
+uint64_t net_enabled(const struct net *net, uint32_t node);
+/* Fires everything but `held` as often as it can. */
+void net_run_without(struct net *net, uint32_t held, uint64_t *budget);
+
+/* Who waits for whom: arcs[i].to waits for arcs[i].from, which is arcs[i + 1].to, and so around. */
+struct net_cycle {
+    uint32_t *arcs;
+    uint32_t count;
+};
+/* After NET_STUCK: a circle of waiting nodes.  Each of them prefers to wait for packets, then for
+ * declared room. */
+struct net_cycle net_waiting(struct arena *arena, const struct net *net);
+/* Tokens to add to the `index`-th arc of the cycle so that the firing that its reader waits for
+ * comes within reach, as far as this cycle is concerned; 0 on overflow. */
+uint64_t net_missing(const struct net *net, const struct net_cycle *cycle, uint32_t index);
+/* Adds to the initial and the present tokens; a stuck net may run on. */
+void net_arc_add(struct net *net, uint32_t arc, uint64_t tokens);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * walk: abstract execution of a typed body, for the analyses of bodies (range, amplify, cost).
+ *
+ * Domain    an interval per integer local and per counter (packets appended to each end of an out-port); everything
+ *           else is unknown.  Sound: what really happens is inside.
+ * Loops     are executed round by round while their condition is decided (so constant loops are exact), within
+ *           WALK_MAX_ROUNDS rounds a body; beyond that, and for undecided conditions, by widening to a fixed point and
+ *           one narrowing step; the rounds of a counting loop are then bounded by its variable's interval.
+ * Costs     accumulate along the way, taking the dearer branch; an unbounded loop counts WALK_ASSUMED_ROUNDS rounds.
+ * Reference Cousot & Cousot, "Abstract interpretation", POPL 1977 (interval domain, widening, narrowing).
+ */
+#ifndef PIPEC_WALK_H
+#define PIPEC_WALK_H
+
+#include "compiler/graph/graph.h"
+
+#define WALK_MAX_ROUNDS 65536u /* executed one by one, per body */
+#define WALK_ASSUMED_ROUNDS 16u
+#define WALK_MAX_NESTING 6 /* fixed points inside fixed points; beyond: everything assigned is unknown */
+#define WALK_UNBOUNDED UINT64_MAX
+
+enum walk_section { WALK_FUNCTION, WALK_INIT, WALK_FIRING, WALK_FINISH };
+
+struct walk_count { /* packets appended; most may be WALK_UNBOUNDED */
+    uint64_t least, most;
+};
+
+struct walk_result {
+    struct walk_count *counts; /* per end of the kernel's out-ports, port arrays flattened */
+    uint64_t cost_cycles;
+};
+
+struct walk_request {
+    struct compile *cx;
+    struct kernel *kernel; /* NULL for a function */
+    struct ks *body;
+    uint32_t local_count;
+    enum walk_section section;
+    bool mark; /* set `check` and `element_check` of accesses, and report those certainly outside */
+    const uint64_t *function_costs; /* by function id, or NULL */
+};
+
+/* Allocates the result from `scratch`. */
+struct walk_result walk_body(const struct walk_request *request, struct arena *scratch);
+
+/* Index of the first end of out-port `port` in walk_result.counts. */
+uint32_t walk_first_end(const struct kernel *kernel, uint32_t port);
+uint32_t walk_end_count(const struct kernel *kernel);
+
+#endif

@@ -1,0 +1,505 @@
+#include <inttypes.h>
+
+#include "compiler/analysis/walk_internal.h"
+
+/* ---- intervals ---- */
+
+struct interval interval_join(struct interval a, struct interval b)
+{
+    return (struct interval){a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high};
+}
+
+bool interval_overlaps(struct interval a, struct interval b)
+{
+    return a.low <= b.high && b.low <= a.high;
+}
+
+struct interval interval_meet(struct interval a, struct interval b)
+{
+    if (!interval_overlaps(a, b)) return a;
+    return (struct interval){a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
+}
+
+bool interval_is(struct interval a, int64_t value)
+{
+    return a.low == value && a.high == value;
+}
+
+bool interval_is_true(struct interval a)
+{
+    return a.low > 0 || a.high < 0;
+}
+
+struct interval interval_of_type(const struct type *type)
+{
+    if (type_is_bool(type)) return (struct interval){0, 1};
+    if (!type_is_integer(type)) return INTERVAL_ALL;
+    unsigned bits = 8 * (unsigned)scalar_width_bytes(type->scalar);
+    if (!scalar_is_signed(type->scalar)) return (struct interval){0, ((wide)1 << bits) - 1};
+    return (struct interval){-((wide)1 << (bits - 1)), ((wide)1 << (bits - 1)) - 1};
+}
+
+struct interval interval_of_value(struct scalar_value value)
+{
+    if (scalar_is_float(value.type)) return INTERVAL_ALL;
+    wide v = scalar_is_signed(value.type) ? (wide)(int64_t)value.bits : (wide)value.bits;
+    return (struct interval){v, v};
+}
+
+/* What an operation with the exact result `i` gives in `type`: itself, or anything where it may
+ * wrap. */
+static struct interval wrapped(struct interval i, const struct type *type)
+{
+    struct interval all = interval_of_type(type);
+    return i.low >= all.low && i.high <= all.high ? i : all;
+}
+
+/* ---- arithmetic ---- */
+
+static struct interval multiply(struct interval a, struct interval b)
+{
+    /* Operands are at most 2^64 in size: halve the range to keep products inside 128 bits. */
+    const wide limit = (wide)1 << 62;
+    if (a.low < -limit || a.high > limit || b.low < -limit || b.high > limit) return INTERVAL_ALL;
+    wide p[4] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
+    struct interval r = {p[0], p[0]};
+    for (int i = 1; i < 4; i++)
+        r = interval_join(r, (struct interval){p[i], p[i]});
+    return r;
+}
+
+static struct interval divide(struct interval a, struct interval b)
+{
+    if (b.low <= 0) return INTERVAL_ALL;
+    wide q[4] = {a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high};
+    struct interval r = {q[0], q[0]};
+    for (int i = 1; i < 4; i++)
+        r = interval_join(r, (struct interval){q[i], q[i]});
+    return r;
+}
+
+static struct interval remainder_of(struct interval a, struct interval b)
+{
+    if (b.low <= 0) return INTERVAL_ALL;
+    if (a.low == a.high && b.low == b.high) return (struct interval){a.low % b.low, a.low % b.low};
+    wide most = b.high - 1;
+    struct interval r = {a.low < 0 ? -most : 0, a.high > 0 ? most : 0};
+    return a.low >= 0 && a.high < b.low ? a : r;
+}
+
+static struct interval bitwise_and(struct interval a, struct interval b)
+{
+    if (a.low == a.high && b.low == b.high) {
+        wide v = (wide)((int64_t)a.low & (int64_t)b.low);
+        return (struct interval){v, v};
+    }
+    if (a.low >= 0 && b.low >= 0) return (struct interval){0, a.high < b.high ? a.high : b.high};
+    if (a.low >= 0) return (struct interval){0, a.high};
+    if (b.low >= 0) return (struct interval){0, b.high};
+    return INTERVAL_ALL;
+}
+
+/* Or, exclusive or: of values that are not negative, below the next power of two. */
+static struct interval bitwise_or(struct interval a, struct interval b)
+{
+    if (a.low < 0 || b.low < 0) return INTERVAL_ALL;
+    wide top = 1;
+    while (top <= a.high || top <= b.high)
+        top <<= 1;
+    return (struct interval){0, top - 1};
+}
+
+static struct interval shift(enum kx_op op, struct interval a, struct interval count,
+                             const struct type *type)
+{
+    wide width = 8 * (wide)type->width_bytes;
+    if (count.low < 0 || count.high >= width || count.low != count.high) {
+        if (op == OP_SHR && a.low >= 0) return (struct interval){0, a.high};
+        return INTERVAL_ALL;
+    }
+    struct interval by = {(wide)1 << (int)count.low, (wide)1 << (int)count.low};
+    if (op == OP_SHL) return multiply(a, by);
+    /* Arithmetic shift rounds down. */
+    return (struct interval){a.low >> (int)count.low, a.high >> (int)count.low};
+}
+
+static struct interval binary(enum kx_op op, struct interval a, struct interval b,
+                              const struct type *type)
+{
+    struct interval r = INTERVAL_ALL;
+    if (!type_is_integer(type)) return interval_of_type(type);
+    switch (op) {
+    case OP_ADD: r = (struct interval){a.low + b.low, a.high + b.high}; break;
+    case OP_SUB: r = (struct interval){a.low - b.high, a.high - b.low}; break;
+    case OP_MUL: r = multiply(a, b); break;
+    case OP_DIV: r = divide(a, b); break;
+    case OP_REM: r = remainder_of(a, b); break;
+    case OP_AND: r = bitwise_and(a, b); break;
+    case OP_OR:
+    case OP_XOR: r = bitwise_or(a, b); break;
+    case OP_SHL:
+    case OP_SHR: r = shift(op, a, b, type); break;
+    default: break;
+    }
+    return wrapped(r, type);
+}
+
+static struct interval compare(enum kx_op op, struct interval a, struct interval b)
+{
+    const struct interval no = {0, 0}, yes = {1, 1}, maybe = {0, 1};
+    switch (op) {
+    case OP_LT: return a.high < b.low ? yes : a.low >= b.high ? no : maybe;
+    case OP_LE: return a.high <= b.low ? yes : a.low > b.high ? no : maybe;
+    case OP_GT: return compare(OP_LT, b, a);
+    case OP_GE: return compare(OP_LE, b, a);
+    case OP_EQ:
+        if (a.low == a.high && b.low == b.high && a.low == b.low) return yes;
+        return interval_overlaps(a, b) ? maybe : no;
+    case OP_NE:
+        if (a.low == a.high && b.low == b.high && a.low == b.low) return no;
+        return interval_overlaps(a, b) ? maybe : yes;
+    default: return maybe;
+    }
+}
+
+static struct interval truth(struct interval a)
+{
+    if (interval_is(a, 0)) return (struct interval){0, 0};
+    if (interval_is_true(a)) return (struct interval){1, 1};
+    return (struct interval){0, 1};
+}
+
+static struct interval convert(struct interval a, const struct type *from, const struct type *to)
+{
+    if (!type_is_integer(from) && !type_is_bool(from)) return interval_of_type(to);
+    return type_is_bool(to) ? truth(a) : wrapped(a, to);
+}
+
+/* ---- accesses ---- */
+
+void walk_mark_access(struct walker *w, const struct walk_state *s, enum access_check *check,
+                      bool *visited, struct interval index, uint64_t length, struct span span,
+                      const char *what, const char *name)
+{
+    if (!w->mark || !s->reachable) return;
+    bool inside = index.low >= 0 && index.high < (wide)length;
+    if (!*visited) *check = ACCESS_PROVEN;
+    *visited = true;
+    if (!inside) *check = ACCESS_CHECKED;
+    if (index.high >= 0 && index.low < (wide)length) return;
+    bool window = what[0] == 'w';
+    struct diag *d;
+    if (length == 0)
+        d = diag_report(w->cx->diags, window ? RULE_OUT_OF_WINDOW : RULE_OUT_OF_RANGE, span,
+                        "%s of '%s' is empty", what, name);
+    else if (index.low == index.high)
+        d = diag_report(w->cx->diags, window ? RULE_OUT_OF_WINDOW : RULE_OUT_OF_RANGE, span,
+                        "index %" PRId64 " is outside the %s of '%s', which ends at %" PRIu64,
+                        (int64_t)index.low, what, name, length - 1);
+    else
+        d = diag_report(w->cx->diags, window ? RULE_OUT_OF_WINDOW : RULE_OUT_OF_RANGE, span,
+                        "the index is outside the %s of '%s', which ends at %" PRIu64, what, name,
+                        length - 1);
+    if (window && index.low == index.high && index.low > 0)
+        diag_help(d, "'peek %" PRId64 "' would make the window large enough",
+                  (int64_t)index.low + 1);
+}
+
+static const char *array_name(const struct kx *e)
+{
+    while (e->kind == KX_INDEX)
+        e = e->left;
+    if (e->kind == KX_VARIABLE) return e->variable->name;
+    return "array";
+}
+
+static struct interval constant_range(const struct kx *e, struct interval index)
+{
+    if (e->left->kind != KX_VARIABLE || e->left->variable->kind != VARIABLE_CONSTANT)
+        return interval_of_type(e->type);
+    if (!type_is_integer(e->type) || e->left->type->length == 0) return interval_of_type(e->type);
+    wide last = (wide)e->left->type->length - 1;
+    wide from = index.low < 0 ? 0 : index.low, to = index.high > last ? last : index.high;
+    if (from > to) return interval_of_type(e->type);
+    struct interval r = interval_of_value(e->left->variable->constant[from]);
+    for (wide i = from; i <= to; i++)
+        r = interval_join(r, interval_of_value(e->left->variable->constant[i]));
+    return r;
+}
+
+static struct interval eval_index(struct walker *w, struct walk_state *s, struct kx *e)
+{
+    walk_eval(w, s, e->left);
+    struct interval index = walk_eval(w, s, e->right);
+    walk_mark_access(w, s, &e->check, &e->visited, index, e->left->type->length, e->right->span,
+                     "array", array_name(e->left));
+    return constant_range(e, index);
+}
+
+static struct interval eval_peek(struct walker *w, struct walk_state *s, struct kx *e)
+{
+    const struct kernel_port *port = &w->kernel->in[e->port];
+    if (e->left != NULL) {
+        struct interval element = walk_eval(w, s, e->left);
+        walk_mark_access(w, s, &e->element_check, &e->visited_element, element, port->arity,
+                         e->left->span, "port array", port->name);
+    }
+    struct interval index = {0, 0};
+    if (e->right != NULL) index = walk_eval(w, s, e->right);
+    if (w->section != WALK_FINISH)
+        walk_mark_access(w, s, &e->check, &e->visited, index, port->peek,
+                         e->right != NULL ? e->right->span : e->span, "window", port->name);
+    return interval_of_type(e->type);
+}
+
+/* ---- expressions ---- */
+
+static void set_local(struct walk_state *s, const struct kx *target, struct interval value)
+{
+    if (target->kind == KX_VARIABLE && target->variable->kind == VARIABLE_LOCAL)
+        s->locals[target->variable->index] = value;
+}
+
+static struct interval eval_assign(struct walker *w, struct walk_state *s, struct kx *e)
+{
+    struct interval old = walk_eval(w, s, e->left);
+    struct interval value = walk_eval(w, s, e->right);
+    if (e->op != OP_NONE) {
+        struct interval left = convert(old, e->left->type, e->operation);
+        value = convert(binary(e->op, left, value, e->operation), e->operation, e->left->type);
+    }
+    set_local(s, e->left, value);
+    return e->postfix ? old : value;
+}
+
+static struct interval eval_logical(struct walker *w, struct walk_state *s, struct kx *e)
+{
+    struct interval left = walk_eval(w, s, e->left);
+    bool settled = e->op == OP_LOGICAL_AND ? interval_is(left, 0) : interval_is_true(left);
+    if (settled) return truth(left);
+    struct walk_state *before = walk_branch(w, s);
+    walk_assume(w, s, e->left, e->op == OP_LOGICAL_AND);
+    struct interval right = walk_eval(w, s, e->right);
+    walk_rejoin(w, s, before);
+    bool left_decided = interval_is(left, 0) || interval_is_true(left);
+    if (left_decided) return truth(right);
+    if (e->op == OP_LOGICAL_AND && interval_is(right, 0)) return (struct interval){0, 0};
+    if (e->op == OP_LOGICAL_OR && interval_is_true(right)) return (struct interval){1, 1};
+    return (struct interval){0, 1};
+}
+
+static struct interval eval_select(struct walker *w, struct walk_state *s, struct kx *e)
+{
+    struct interval c = walk_eval(w, s, e->left);
+    if (interval_is_true(c)) return walk_eval(w, s, e->right);
+    if (interval_is(c, 0)) return walk_eval(w, s, e->third);
+    struct walk_state *other = walk_branch(w, s);
+    walk_assume(w, s, e->left, true);
+    walk_assume(w, other, e->left, false);
+    struct interval a = walk_eval(w, s, e->right);
+    struct interval b = walk_eval(w, other, e->third);
+    walk_rejoin(w, s, other);
+    return interval_join(a, b);
+}
+
+static struct interval eval_builtin(struct walker *w, struct walk_state *s, struct kx *e)
+{
+    struct interval a[3] = {INTERVAL_ALL, INTERVAL_ALL, INTERVAL_ALL};
+    for (uint32_t i = 0; i < e->argument_count && i < 3; i++)
+        a[i] = walk_eval(w, s, e->arguments[i]);
+    bool divides = e->builtin == BUILTIN_SQRT;
+    walk_charge(s, divides ? 8 : 1);
+    if (!type_is_integer(e->type)) return interval_of_type(e->type);
+    switch (e->builtin) {
+    case BUILTIN_MIN:
+        return (struct interval){a[0].low < a[1].low ? a[0].low : a[1].low,
+                                 a[0].high < a[1].high ? a[0].high : a[1].high};
+    case BUILTIN_MAX:
+        return (struct interval){a[0].low > a[1].low ? a[0].low : a[1].low,
+                                 a[0].high > a[1].high ? a[0].high : a[1].high};
+    case BUILTIN_ABS:
+        if (a[0].low >= 0) return a[0];
+        return wrapped((struct interval){0, -a[0].low > a[0].high ? -a[0].low : a[0].high},
+                       e->type);
+    default: return interval_of_type(e->type);
+    }
+}
+
+static struct interval eval_call(struct walker *w, struct walk_state *s, struct kx *e)
+{
+    for (uint32_t i = 0; i < e->argument_count; i++)
+        walk_eval(w, s, e->arguments[i]);
+    walk_charge(s, 1 + (w->function_costs != NULL ? w->function_costs[e->function->id] : 0));
+    return interval_of_type(e->type);
+}
+
+static struct interval eval_variable(const struct walk_state *s, const struct kx *e)
+{
+    struct interval all = interval_of_type(e->type);
+    if (e->variable->kind != VARIABLE_LOCAL) return all;
+    return interval_meet(s->locals[e->variable->index], all);
+}
+
+static uint64_t binary_cost(enum kx_op op)
+{
+    return op == OP_DIV || op == OP_REM ? 8 : 1;
+}
+
+struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e)
+{
+    struct interval a, b;
+    switch (e->kind) {
+    case KX_CONSTANT: return interval_of_value(e->value);
+    case KX_VARIABLE: return eval_variable(s, e);
+    case KX_INDEX: walk_charge(s, 1); return eval_index(w, s, e);
+    case KX_PEEK: walk_charge(s, 1); return eval_peek(w, s, e);
+    case KX_LEFT: return (struct interval){0, (wide)w->kernel->in[e->port].peek - 1};
+    case KX_NEGATE:
+        a = walk_eval(w, s, e->left);
+        walk_charge(s, 1);
+        return binary(OP_SUB, (struct interval){0, 0}, a, e->type);
+    case KX_COMPLEMENT:
+        a = walk_eval(w, s, e->left);
+        walk_charge(s, 1);
+        return wrapped((struct interval){-1 - a.high, -1 - a.low}, e->type);
+    case KX_NOT:
+        a = truth(walk_eval(w, s, e->left));
+        return (struct interval){1 - a.high, 1 - a.low};
+    case KX_BINARY:
+        a = walk_eval(w, s, e->left);
+        b = walk_eval(w, s, e->right);
+        walk_charge(s, binary_cost(e->op));
+        return binary(e->op, a, b, e->type);
+    case KX_COMPARE:
+        a = walk_eval(w, s, e->left);
+        b = walk_eval(w, s, e->right);
+        walk_charge(s, 1);
+        return compare(e->op, a, b);
+    case KX_LOGICAL: return eval_logical(w, s, e);
+    case KX_SELECT: walk_charge(s, 1); return eval_select(w, s, e);
+    case KX_CONVERT: a = walk_eval(w, s, e->left); return convert(a, e->left->type, e->type);
+    case KX_ASSIGN:
+        if (e->op != OP_NONE) walk_charge(s, binary_cost(e->op));
+        return eval_assign(w, s, e);
+    case KX_CALL: return eval_call(w, s, e);
+    case KX_BUILTIN: return eval_builtin(w, s, e);
+    case KX_COMMA: walk_eval(w, s, e->left); return walk_eval(w, s, e->right);
+    case KX_AGGREGATE:
+        for (uint32_t i = 0; i < e->argument_count; i++)
+            walk_eval(w, s, e->arguments[i]);
+        return INTERVAL_ALL;
+    }
+    return INTERVAL_ALL;
+}
+
+/* ---- conditions ---- */
+
+/* True if a conversion from `from` to `to` keeps every value. */
+static bool keeps_values(const struct type *from, const struct type *to)
+{
+    struct interval a = interval_of_type(from), b = interval_of_type(to);
+    return type_is_integer(from) && type_is_integer(to) && a.low >= b.low && a.high <= b.high;
+}
+
+const struct variable *walk_plain_local(const struct kx *e)
+{
+    while (e->kind == KX_CONVERT && keeps_values(e->left->type, e->type))
+        e = e->left;
+    if (e->kind != KX_VARIABLE || e->variable->kind != VARIABLE_LOCAL || !type_is_integer(e->type))
+        return NULL;
+    return e->variable;
+}
+
+/* The value of an operand that has no side effects and needs no evaluation. */
+static bool known_value(const struct walk_state *s, const struct kx *e, struct interval *out)
+{
+    while (e->kind == KX_CONVERT && keeps_values(e->left->type, e->type))
+        e = e->left;
+    if (e->kind == KX_CONSTANT)
+        *out = interval_of_value(e->value);
+    else if (e->kind == KX_VARIABLE && type_is_integer(e->type))
+        *out = eval_variable(s, e);
+    else
+        return false;
+    return true;
+}
+
+static enum kx_op negated(enum kx_op op)
+{
+    switch (op) {
+    case OP_LT: return OP_GE;
+    case OP_LE: return OP_GT;
+    case OP_GT: return OP_LE;
+    case OP_GE: return OP_LT;
+    case OP_EQ: return OP_NE;
+    default: return OP_EQ;
+    }
+}
+
+static enum kx_op mirrored(enum kx_op op)
+{
+    switch (op) {
+    case OP_LT: return OP_GT;
+    case OP_LE: return OP_GE;
+    case OP_GT: return OP_LT;
+    case OP_GE: return OP_LE;
+    default: return op;
+    }
+}
+
+/* Narrows local `v` by `v op bound`. */
+static void narrow(struct walk_state *s, const struct variable *v, enum kx_op op,
+                   struct interval bound)
+{
+    struct interval now = interval_meet(s->locals[v->index], interval_of_type(v->type)),
+                    limit = INTERVAL_ALL;
+    switch (op) {
+    case OP_LT: limit.high = bound.high - 1; break;
+    case OP_LE: limit.high = bound.high; break;
+    case OP_GT: limit.low = bound.low + 1; break;
+    case OP_GE: limit.low = bound.low; break;
+    case OP_EQ: limit = bound; break;
+    case OP_NE:
+        if (bound.low != bound.high) return;
+        if (now.low == bound.low && now.low < now.high) limit.low = bound.low + 1;
+        if (now.high == bound.low && now.low < now.high) limit.high = bound.low - 1;
+        break;
+    default: return;
+    }
+    if (!interval_overlaps(now, limit)) {
+        s->reachable = false;
+        return;
+    }
+    s->locals[v->index] = interval_meet(now, limit);
+}
+
+static void assume_compare(struct walk_state *s, const struct kx *c, bool truth_value)
+{
+    enum kx_op op = truth_value ? c->op : negated(c->op);
+    const struct variable *left = walk_plain_local(c->left), *right = walk_plain_local(c->right);
+    struct interval value;
+    if (!type_is_integer(c->left->type)) return;
+    if (left != NULL && known_value(s, c->right, &value)) narrow(s, left, op, value);
+    if (right != NULL && known_value(s, c->left, &value)) narrow(s, right, mirrored(op), value);
+}
+
+void walk_assume(struct walker *w, struct walk_state *s, const struct kx *condition,
+                 bool truth_value)
+{
+    if (!s->reachable) return;
+    switch (condition->kind) {
+    case KX_COMPARE: assume_compare(s, condition, truth_value); break;
+    case KX_NOT: walk_assume(w, s, condition->left, !truth_value); break;
+    case KX_LOGICAL:
+        if ((condition->op == OP_LOGICAL_AND) == truth_value) {
+            walk_assume(w, s, condition->left, truth_value);
+            walk_assume(w, s, condition->right, truth_value);
+        }
+        break;
+    case KX_CONVERT:
+        if (type_is_bool(condition->type) && type_is_bool(condition->left->type))
+            walk_assume(w, s, condition->left, truth_value);
+        break;
+    default: break;
+    }
+}

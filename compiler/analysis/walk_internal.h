@@ -1,0 +1,74 @@
+/*
+ * walk_internal: what walk.c (statements, loops) and walk_expr.c (expressions, intervals) share.
+ */
+#ifndef PIPEC_WALK_INTERNAL_H
+#define PIPEC_WALK_INTERNAL_H
+
+#include "compiler/analysis/walk.h"
+
+/* Wide enough for every 64-bit integer of either sign and one operation on two of them. */
+__extension__ typedef __int128 wide;
+
+struct interval {
+    wide low, high; /* low <= high */
+};
+
+#define INTERVAL_MIN (-((wide)1 << 64))
+#define INTERVAL_MAX ((wide)1 << 64)
+#define INTERVAL_ALL ((struct interval){INTERVAL_MIN, INTERVAL_MAX})
+
+struct interval interval_join(struct interval a, struct interval b);
+/* Where they do not overlap: `a`. */
+struct interval interval_meet(struct interval a, struct interval b);
+bool interval_overlaps(struct interval a, struct interval b);
+bool interval_is(struct interval a, int64_t value);
+/* Certainly not zero. */
+bool interval_is_true(struct interval a);
+struct interval interval_of_type(const struct type *type);
+struct interval interval_of_value(struct scalar_value value);
+
+struct walk_state {
+    bool reachable;
+    struct interval *locals; /* by index; of scalars of integer type and bool */
+    struct walk_count *counts; /* by end */
+    uint64_t cost;
+    struct walk_state *next_free;
+};
+
+struct walk_flow { /* where break and continue go */
+    struct walk_state *breaks, *continues;
+};
+
+struct walker {
+    struct compile *cx;
+    struct arena *scratch;
+    struct kernel *kernel;
+    enum walk_section section;
+    bool mark;
+    uint32_t local_count, end_count;
+    uint32_t rounds_left;
+    int fixed_points; /* nesting */
+    struct walk_flow flow;
+    struct walk_state *returns;
+    struct walk_state *free_states;
+    const uint64_t *function_costs;
+};
+
+/* A copy of `s` for the other branch of an expression, and its join into `s`, which ends it. */
+struct walk_state *walk_branch(struct walker *w, const struct walk_state *s);
+void walk_rejoin(struct walker *w, struct walk_state *s, struct walk_state *branch);
+void walk_charge(struct walk_state *s, uint64_t cycles);
+void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt);
+void walk_statements(struct walker *w, struct walk_state *s, struct ks *stmt);
+
+/* The interval of the value (INTERVAL_ALL for what has none), after the side effects of the expression on `s`. */
+struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e);
+/* Narrows `s` by what holds where `condition` came out as `truth`. */
+void walk_assume(struct walker *w, struct walk_state *s, const struct kx *condition, bool truth);
+/* The local that `e` is, through conversions that keep every value; or NULL. */
+const struct variable *walk_plain_local(const struct kx *e);
+/* Settles one access: `check` becomes ACCESS_PROVEN if every visit is inside [0, length). */
+void walk_mark_access(struct walker *w, const struct walk_state *s, enum access_check *check, bool *visited,
+                      struct interval index, uint64_t length, struct span span, const char *what, const char *name);
+
+#endif

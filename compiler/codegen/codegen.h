@@ -1,0 +1,41 @@
+/*
+ * codegen: kernels to native code, the plan to a scheduler program, everything to a container.
+ */
+#ifndef PIPEC_CODEGEN_H
+#define PIPEC_CODEGEN_H
+
+#include "compiler/graph/graph.h"
+#include "compiler/plan/plan.h"
+#include "lang/sched_code.h"
+
+struct kernel_image {
+    const unsigned char *bytes; /* an ELF shared object; lang/kernel_abi.h */
+    size_t size_bytes;
+    const char *isa;
+    const uint32_t *node_kernel; /* per node: <ID> of its symbols */
+};
+
+enum kernel_text { KERNEL_TEXT_LLVM, KERNEL_TEXT_ASM, KERNEL_TEXT_OBJ };
+
+/* Compiles every kernel of the graph.  NULL after RULE_CODEGEN (LLVM's or the linker's message). */
+struct kernel_image *kernel_compile(struct compile *cx, const struct graph *graph);
+/* The module as text or object bytes, after optimisation.  False after an error. */
+bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text kind, FILE *to);
+
+/* The guarded-dispatch program of a plan.  It lives in cx->arena, not to be given to
+ * sched_program_free. Without code after
+ * RULE_TOO_LARGE. */
+struct sched_program *sched_emit(struct compile *cx, const struct graph *graph,
+                                 const struct plan *plan);
+
+struct container_bytes {
+    const unsigned char *bytes;
+    size_t size_bytes;
+};
+/* The whole file, in cx->arena.  Deterministic: equal arguments give equal bytes.  Depths, rates,
+ * repetitions, plan and `image` (its node_kernel) are final. */
+struct container_bytes container_build(struct compile *cx, const struct graph *graph,
+                                       const struct plan *plan, const struct sched_program *program,
+                                       const struct kernel_image *image);
+
+#endif

@@ -1,0 +1,429 @@
+/*
+ * container_write: graph, plan, program and image as a container file (lang/container.md).
+ *
+ * Each section is a byte buffer; records are written from the structs of lang/container.h, whose
+ * layout is the file's on the little-endian hosts that pipec runs on.  Strings are stored once, in
+ * order of first use (never two calls of string() in one initialiser: their order would be the C
+ * compiler's choice).
+ */
+#include "compiler/codegen/codegen.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#include "lang/container.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "containers are little-endian");
+
+#ifndef PIPEC_VERSION
+#define PIPEC_VERSION "0"
+#endif
+
+enum { SECTION_KINDS = CONTAINER_IMAGE + 1 };
+
+typedef VEC(unsigned char) byte_vec;
+
+struct writer {
+    struct compile *cx;
+    struct arena *scratch;
+    const struct graph *graph;
+    const struct plan *plan;
+    const struct sched_program *program;
+    const struct kernel_image *image;
+    byte_vec sections[SECTION_KINDS];
+    container_string *slots; /* hash table of the strings written; 0: free */
+    size_t slot_count, string_count;
+    uint64_t *first_reader;               /* per buffer, in READERS */
+    uint64_t *first_input, *first_output; /* per node, in INPUTS and OUTPUTS */
+};
+
+static void append(struct writer *w, enum container_section_kind kind, const void *bytes,
+                   size_t size_bytes)
+{
+    byte_vec *section = &w->sections[kind];
+    if (size_bytes == 0) return;
+    section->items =
+        vec_grow(w->scratch, section->items, &section->capacity, section->count + size_bytes, 1);
+    memcpy(section->items + section->count, bytes, size_bytes);
+    section->count += size_bytes;
+}
+
+#define APPEND(w, kind, ...) append((w), (kind), &(__VA_ARGS__), sizeof(__VA_ARGS__))
+
+/* A count or an index as the file holds it; what does not fit is reported. */
+static uint32_t narrow(struct writer *w, uint64_t value)
+{
+    if (value < CONTAINER_NONE) return (uint32_t)value;
+    diag_report(
+        w->cx->diags, RULE_TOO_LARGE, w->graph->span,
+        "pipeline '%s' is too large for a container: a table has more than 4294967294 entries",
+        w->graph->name);
+    return 0;
+}
+
+/* ---- strings ---- */
+
+static const char *string_at(const struct writer *w, container_string at)
+{
+    return (const char *)w->sections[CONTAINER_STRINGS].items + at;
+}
+
+static container_string *string_slot(const struct writer *w, const char *text)
+{
+    size_t mask = w->slot_count - 1;
+    for (size_t i = XXH64(text, strlen(text), 0) & mask;; i = (i + 1) & mask) {
+        if (w->slots[i] == 0 || strcmp(string_at(w, w->slots[i]), text) == 0) return &w->slots[i];
+    }
+}
+
+static void grow_slots(struct writer *w)
+{
+    container_string *old = w->slots;
+    size_t old_count = w->slot_count;
+    w->slot_count = old_count > 0 ? old_count * 2 : 64;
+    w->slots = ARENA_ARRAY(w->scratch, container_string, w->slot_count);
+    for (size_t i = 0; i < old_count; i++) {
+        if (old[i] != 0) *string_slot(w, string_at(w, old[i])) = old[i];
+    }
+}
+
+static container_string string(struct writer *w, const char *text)
+{
+    if (text == NULL || text[0] == '\0') return 0;
+    if (w->string_count * 2 >= w->slot_count) grow_slots(w);
+    container_string *slot = string_slot(w, text);
+    if (*slot != 0) return *slot;
+    *slot = narrow(w, w->sections[CONTAINER_STRINGS].count);
+    w->string_count++;
+    append(w, CONTAINER_STRINGS, text, strlen(text) + 1);
+    return *slot;
+}
+
+/* ---- the tables ---- */
+
+/* Where the ends of each node and the readers of each buffer begin in their tables. */
+static void sum_ends(struct writer *w)
+{
+    const struct graph *graph = w->graph;
+    w->first_input = ARENA_ARRAY(w->scratch, uint64_t, graph->nodes.count + 1);
+    w->first_output = ARENA_ARRAY(w->scratch, uint64_t, graph->nodes.count + 1);
+    w->first_reader = ARENA_ARRAY(w->scratch, uint64_t, graph->buffers.count + 1);
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        w->first_input[i + 1] = w->first_input[i] + graph->nodes.items[i].inputs.count;
+        w->first_output[i + 1] = w->first_output[i] + graph->nodes.items[i].outputs.count;
+    }
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        w->first_reader[i + 1] = w->first_reader[i] + graph->buffers.items[i].readers.count;
+    }
+}
+
+/* End of the pipeline's block of run-time arguments. */
+static uint64_t pipeline_arguments_bytes(const struct graph *graph)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < graph->arguments.count; i++) {
+        const struct variable *variable = graph->arguments.items[i].variable;
+        uint64_t last = variable->offset_bytes + variable->type->width_bytes;
+        if (last > end) end = last;
+    }
+    return end;
+}
+
+static void write_pipeline(struct writer *w)
+{
+    const struct graph *graph = w->graph;
+    struct container_pipeline record = {
+        .arguments_bytes = pipeline_arguments_bytes(graph),
+        .memory_bytes = graph->memory_bytes,
+    };
+    record.name = string(w, graph->name);
+    record.isa = string(w, w->image->isa);
+    record.compiler = string(w, "pipec " PIPEC_VERSION);
+    APPEND(w, CONTAINER_PIPELINE, record);
+}
+
+static void write_device(struct writer *w)
+{
+    const struct devdesc *device = w->plan->device;
+    APPEND(w, CONTAINER_DEVICE,
+           (struct container_device){
+               .name = string(w, device->name),
+               .cu_count = device->cu_count,
+               .lanes = device->lanes,
+               .description_hash = devdesc_hash(device),
+           });
+}
+
+/* The bits of a value as its type stores it, in the low bytes. */
+static uint64_t stored_bits(struct scalar_value value)
+{
+    size_t width = scalar_width_bytes(value.type);
+    return width >= 8 ? value.bits : value.bits & ((UINT64_C(1) << width * 8) - 1);
+}
+
+static void write_arguments(struct writer *w)
+{
+    for (size_t i = 0; i < w->graph->arguments.count; i++) {
+        const struct graph_argument *argument = &w->graph->arguments.items[i];
+        const struct variable *variable = argument->variable;
+        APPEND(w, CONTAINER_ARGUMENTS,
+               (struct container_argument){
+                   .name = string(w, variable->name),
+                   .scalar = variable->type->scalar,
+                   .has_default = argument->has_default,
+                   .offset_bytes = variable->offset_bytes,
+                   .default_bits = argument->has_default ? stored_bits(argument->value) : 0,
+               });
+    }
+}
+
+/* A source's name without the folder that the main file is in, so that a container does not tell where it was made. */
+static const char *portable_name(const struct writer *w, const struct source *source)
+{
+    const char *main_name = source_get(w->cx->sources, 1)->name;
+    const char *slash = strrchr(main_name, '/');
+    size_t folder_length = slash != NULL ? (size_t)(slash - main_name) + 1 : 0;
+    if (strncmp(source->name, main_name, folder_length) == 0) return source->name + folder_length;
+    const char *last = strrchr(source->name, '/');
+    return source->name[0] == '/' ? last + 1 : source->name;
+}
+
+/* All sources of the compilation, in order: places name them by number less one. */
+static void write_sources(struct writer *w)
+{
+    for (uint32_t id = 1; id <= source_count(w->cx->sources); id++) {
+        const struct source *source = source_get(w->cx->sources, id);
+        APPEND(w, CONTAINER_SOURCES, (struct container_source){.name = string(w, portable_name(w, source))});
+    }
+}
+
+static void place_of(const struct writer *w, struct span span, uint32_t *source, uint32_t *line)
+{
+    uint32_t column;
+    *source = CONTAINER_NONE;
+    *line = 0;
+    if (span.source == 0 || span.source > source_count(w->cx->sources)) return;
+    *source = span.source - 1;
+    source_locate(source_get(w->cx->sources, span.source), span.begin, line, &column);
+}
+
+static uint32_t node_flags(const struct graph_node *node)
+{
+    uint32_t flags = node->stateful ? CONTAINER_NODE_STATEFUL : 0;
+    if (node->kernel->init != NULL) flags |= CONTAINER_NODE_INIT;
+    if (node->kernel->finish != NULL) flags |= CONTAINER_NODE_FINISH;
+    for (uint32_t i = 0; i < node->kernel->out_count; i++) {
+        if (node->kernel->out[i].indexed) flags |= CONTAINER_NODE_INDEXED;
+    }
+    return flags;
+}
+
+static void write_ends(struct writer *w, const struct graph_node *node)
+{
+    for (size_t i = 0; i < node->inputs.count; i++) {
+        const struct graph_input *input = &node->inputs.items[i];
+        APPEND(w, CONTAINER_INPUTS,
+               (struct container_input){
+                   .port = string(w, input->port),
+                   .buffer = input->buffer,
+                   .reader = narrow(w, w->first_reader[input->buffer] + input->reader),
+                   .pop = input->pop,
+                   .peek = input->peek,
+               });
+    }
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        const struct graph_output *output = &node->outputs.items[i];
+        APPEND(w, CONTAINER_OUTPUTS,
+               (struct container_output){
+                   .port = string(w, output->port),
+                   .buffer = output->buffer,
+                   .push = output->push,
+                   .finish_max = output->finish_max,
+               });
+    }
+}
+
+static void write_node(struct writer *w, size_t index)
+{
+    const struct graph_node *node = &w->graph->nodes.items[index];
+    const struct kernel *kernel = node->kernel;
+    struct container_node record = {
+        .kernel = w->image->node_kernel[index],
+        .flags = node_flags(node),
+        .importance = node->importance,
+        .first_input = narrow(w, w->first_input[index]),
+        .input_count = narrow(w, node->inputs.count),
+        .first_output = narrow(w, w->first_output[index]),
+        .output_count = narrow(w, node->outputs.count),
+        .arguments_bytes = kernel->arguments_bytes,
+        .tables_bytes = kernel->tables_bytes,
+        .state_bytes = kernel->state_bytes,
+        .repetitions = node->repetitions,
+        .cost_cycles = node->cost_cycles,
+    };
+    record.name = string(w, node->name);
+    record.kernel_title = string(w, kernel->title);
+    place_of(w, node->span, &record.source, &record.line);
+    APPEND(w, CONTAINER_NODES, record);
+    write_ends(w, node);
+}
+
+/* ---- buffers ---- */
+
+static const struct type *element_scalar(const struct type *type)
+{
+    while (type->kind == TYPE_ARRAY)
+        type = type->element;
+    return type;
+}
+
+/* Appends the initial packets; returns their size in bytes: whole packets, fewer than all where
+ * they repeat. */
+static uint64_t write_initials(struct writer *w, const struct graph_buffer *buffer)
+{
+    const struct graph_initial *initial = &buffer->initial;
+    if (initial->packets == 0 || initial->value_count == 0) return 0;
+    uint64_t size_bytes = 0;
+    for (uint64_t i = 0; i < initial->value_count; i++) {
+        uint64_t bits = stored_bits(initial->values[i]);
+        size_t width = scalar_width_bytes(initial->values[i].type);
+        append(w, CONTAINER_INITIALS, &bits, width);
+        size_bytes += width;
+    }
+    return size_bytes;
+}
+
+static void write_buffer(struct writer *w, const struct graph_buffer *buffer, uint64_t first_reader)
+{
+    bool written = buffer->writer_node != GRAPH_NONE;
+    struct container_buffer record = {
+        .scalar = element_scalar(buffer->type)->scalar,
+        .outer = buffer->outer == GRAPH_OUTER_IN    ? CONTAINER_OUTER_IN
+                 : buffer->outer == GRAPH_OUTER_OUT ? CONTAINER_OUTER_OUT
+                                                    : CONTAINER_INNER,
+        .width_bytes = buffer->width_bytes,
+        .depth_packets = buffer->depth_packets,
+        .initial_packets = buffer->initial.packets,
+        .initial_offset_bytes = w->sections[CONTAINER_INITIALS].count,
+        .writer_node = written ? buffer->writer_node : CONTAINER_NONE,
+        .writer_output =
+            written ? narrow(w, w->first_output[buffer->writer_node] + buffer->writer_output)
+                    : CONTAINER_NONE,
+        .first_reader = narrow(w, first_reader),
+        .reader_count = narrow(w, buffer->readers.count),
+    };
+    record.name = string(w, buffer->name);
+    record.type_text = string(w, type_text(w->scratch, buffer->type));
+    record.initial_size_bytes = write_initials(w, buffer);
+    APPEND(w, CONTAINER_BUFFERS, record);
+}
+
+static void write_buffers(struct writer *w)
+{
+    for (size_t i = 0; i < w->graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &w->graph->buffers.items[i];
+        write_buffer(w, buffer, w->first_reader[i]);
+        for (size_t r = 0; r < buffer->readers.count; r++) {
+            const struct graph_reader *reader = &buffer->readers.items[r];
+            APPEND(w, CONTAINER_READERS,
+                   (struct container_reader){
+                       .node = reader->node,
+                       .input = narrow(w, w->first_input[reader->node] + reader->input),
+                   });
+        }
+    }
+}
+
+/* ---- plan, program, image ---- */
+
+static void write_stages(struct writer *w)
+{
+    for (uint32_t i = 0; i < w->plan->stage_count; i++) {
+        const struct plan_stage *stage = &w->plan->stages[i];
+        APPEND(w, CONTAINER_STAGES,
+               (struct container_stage){
+                   .node = stage->node,
+                   .threshold = stage->threshold,
+                   .batch_max = stage->batch_max,
+               });
+    }
+}
+
+static void write_program(struct writer *w)
+{
+    const struct sched_program *program = w->program;
+    for (uint32_t i = 0; i < program->set_count; i++) {
+        const struct sched_set *set = &program->sets[i];
+        APPEND(w, CONTAINER_SETS, set->count);
+        append(w, CONTAINER_SETS, set->stages, set->count * sizeof *set->stages);
+    }
+    append(w, CONTAINER_PROGRAM, program->code, program->code_bytes);
+    append(w, CONTAINER_IMAGE, w->image->bytes, w->image->size_bytes);
+}
+
+/* ---- the file ---- */
+
+static const uint32_t section_kinds[] = {
+#define SECTION(enumerator, number, name, type, single) number,
+    CONTAINER_SECTIONS(SECTION)
+#undef SECTION
+};
+enum { SECTION_COUNT = sizeof section_kinds / sizeof section_kinds[0] };
+
+static uint64_t align_up(uint64_t value)
+{
+    return (value + CONTAINER_ALIGNMENT - 1) / CONTAINER_ALIGNMENT * CONTAINER_ALIGNMENT;
+}
+
+/* The file ends with the last byte of the last section. */
+static struct container_bytes assemble_file(struct writer *w)
+{
+    struct container_section table[SECTION_COUNT] = {0};
+    uint64_t at = sizeof(struct container_header) + sizeof table;
+    for (size_t i = 0; i < SECTION_COUNT; i++) {
+        uint64_t size = w->sections[section_kinds[i]].count;
+        at = align_up(at);
+        table[i] = (struct container_section){section_kinds[i], 0, at, size};
+        at += size;
+    }
+    unsigned char *file = arena_alloc(w->cx->arena, at);
+    struct container_header header = {
+        .version = CONTAINER_VERSION, .section_count = SECTION_COUNT, .file_bytes = at};
+    memcpy(header.magic, CONTAINER_MAGIC, sizeof header.magic);
+    memcpy(file + sizeof header, table, sizeof table);
+    for (size_t i = 0; i < SECTION_COUNT; i++) {
+        byte_vec *section = &w->sections[section_kinds[i]];
+        if (section->count > 0)
+            memcpy(file + table[i].offset_bytes, section->items, section->count);
+    }
+    size_t covered = offsetof(struct container_header, reserved);
+    header.checksum = XXH64(file + covered, at - covered, 0);
+    memcpy(file, &header, sizeof header);
+    return (struct container_bytes){file, at};
+}
+
+struct container_bytes container_build(struct compile *cx, const struct graph *graph,
+                                       const struct plan *plan, const struct sched_program *program,
+                                       const struct kernel_image *image)
+{
+    struct writer w = {.cx = cx,
+                       .scratch = arena_create(),
+                       .graph = graph,
+                       .plan = plan,
+                       .program = program,
+                       .image = image};
+    append(&w, CONTAINER_STRINGS, "", 1);
+    write_pipeline(&w);
+    write_device(&w);
+    write_arguments(&w);
+    write_sources(&w);
+    sum_ends(&w);
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        write_node(&w, i);
+    write_buffers(&w);
+    write_stages(&w);
+    write_program(&w);
+    struct container_bytes file = assemble_file(&w);
+    arena_destroy(w.scratch);
+    return file;
+}

@@ -1,0 +1,113 @@
+/*
+ * emit_sched: the guarded-dispatch program of a plan.
+ *
+ *         partition_equally n | partition_counts c0 c1 ...      where stages run side by side
+ *         bind stage, sub-device | bind_root stage              every stage
+ *     L1: ends
+ *         round_robin 0, L2          the most important stages first: one set for each importance
+ * in use dispatch jump L1 L2: round_robin 1, L3
+ *         ...
+ *     L3: wait L1
+ *         halt
+ */
+#include "compiler/codegen/codegen.h"
+
+#include <stdlib.h>
+
+static bool counts_are_equal(const struct plan *plan)
+{
+    for (uint32_t i = 1; i < plan->sub_device_count; i++) {
+        if (plan->sub_devices[i] != plan->sub_devices[0]) return false;
+    }
+    return true;
+}
+
+/* partition_equally makes as many sub-devices as fit: only where that is the number wanted. */
+static bool equally_covers(const struct plan *plan)
+{
+    uint32_t cus = plan->sub_devices[0];
+    return (plan->device->schemes & DEVDESC_EQUALLY) != 0 && cus > 0 && counts_are_equal(plan) &&
+           plan->device->cu_count / cus == plan->sub_device_count;
+}
+
+static void build_partition(struct sched_builder *builder, const struct plan *plan)
+{
+    if (plan->sub_device_count == 0) return;
+    if (equally_covers(plan)) {
+        sched_build(builder, SCHED_PARTITION_EQUALLY, &plan->sub_devices[0], NULL);
+    } else {
+        sched_build(builder, SCHED_PARTITION_COUNTS, &plan->sub_device_count, plan->sub_devices);
+    }
+}
+
+static void build_bindings(struct sched_builder *builder, const struct plan *plan)
+{
+    for (uint32_t stage = 0; stage < plan->stage_count; stage++) {
+        uint32_t operands[2] = {stage, plan->stages[stage].sub_device};
+        bool root = operands[1] == GRAPH_NONE;
+        sched_build(builder, root ? SCHED_BIND_ROOT : SCHED_BIND, operands, NULL);
+    }
+}
+
+/* The test of every set jumps to the next one's, the last to `wait`. */
+static void build_loop(struct sched_builder *builder, uint32_t set_count)
+{
+    uint32_t top = sched_build(builder, SCHED_ENDS, NULL, NULL), select = 0;
+    for (uint32_t set = 0; set < set_count; set++) {
+        uint32_t next = sched_build(builder, SCHED_ROUND_ROBIN, (uint32_t[]){set, 0}, NULL);
+        if (set > 0) sched_patch(builder, select, 1, next);
+        select = next;
+        sched_build(builder, SCHED_DISPATCH, NULL, NULL);
+        sched_build(builder, SCHED_JUMP, &top, NULL);
+    }
+    uint32_t idle = sched_build(builder, SCHED_WAIT, &top, NULL);
+    sched_patch(builder, select, 1, idle);
+    sched_build(builder, SCHED_HALT, NULL, NULL);
+}
+
+static uint32_t stage_importance(const struct graph *graph, const struct plan *plan, uint32_t stage)
+{
+    return graph->nodes.items[plan->stages[stage].node].importance;
+}
+
+/* One set for each importance in use, the greatest first; stages in order. */
+static void collect_sets(struct compile *cx, const struct graph *graph, const struct plan *plan,
+                         struct sched_program *program)
+{
+    enum { LEVELS = 256 };
+    uint32_t counts[LEVELS] = {0}, set_of[LEVELS];
+    for (uint32_t i = 0; i < plan->stage_count; i++)
+        counts[stage_importance(graph, plan, i)]++;
+    program->sets = ARENA_ARRAY(cx->arena, struct sched_set, LEVELS);
+    for (uint32_t level = LEVELS; level-- > 0;) {
+        if (counts[level] == 0) continue;
+        set_of[level] = program->set_count++;
+        program->sets[set_of[level]].stages = ARENA_ARRAY(cx->arena, uint32_t, counts[level]);
+    }
+    for (uint32_t i = 0; i < plan->stage_count; i++) {
+        struct sched_set *set = &program->sets[set_of[stage_importance(graph, plan, i)]];
+        set->stages[set->count++] = i;
+    }
+}
+
+struct sched_program *sched_emit(struct compile *cx, const struct graph *graph,
+                                 const struct plan *plan)
+{
+    struct sched_builder builder = {0};
+    struct sched_program *program = ARENA_NEW(cx->arena, struct sched_program);
+    collect_sets(cx, graph, plan, program);
+    build_partition(&builder, plan);
+    build_bindings(&builder, plan);
+    build_loop(&builder, program->set_count);
+    if (builder.failed) {
+        diag_report(cx->diags, RULE_TOO_LARGE, graph->span,
+                    "the scheduler program of pipeline '%s' is beyond %u bytes", graph->name,
+                    SCHED_MAX_CODE_BYTES);
+        builder.code_bytes = 0;
+    }
+    program->stage_count = plan->stage_count;
+    program->code = arena_copy(cx->arena, builder.code, builder.code_bytes);
+    program->code_bytes = builder.code_bytes;
+    free(builder.code);
+    return program;
+}

@@ -1,0 +1,362 @@
+/*
+ * kernel_lanes: firings in the lanes of vectors.
+ *
+ * LLVM vectorises loops over firings whose bodies are straight-line code.  A body with loops of its
+ * own (a FIR filter) it executes firing by firing, since a sum must not be reassociated.  Here such
+ * a body is emitted a second time, with a vector of consecutive firings for every value that
+ * differs between them: each lane computes exactly what the scalar code does, in the same order.
+ *
+ * A value is *varying* if it may differ between the lanes, else *uniform*.  A kernel is admitted
+ * where
+ *   - it has no state, and nothing that can fault;
+ *   - loops, switches and jumps depend on uniform values only; `if` and selections may depend on
+ * varying ones: then both sides are executed, and assignments are masked;
+ *   - what it emits, it emits in uniform control flow;
+ *   - arrays are used by item.
+ *
+ * Method: starting from "everything is uniform", the body is walked until no variable becomes
+ * varying any more.  A variable that is assigned under varying control is varying, unless it was
+ * declared under the same control: then the lanes that do not execute do not see it.
+ */
+#include "compiler/codegen/kernel_llvm.h"
+
+enum { REGISTER_BYTES = 256, SIZE_MAX_NODES = 4000 };
+
+struct lanes {
+    struct kernel_emitter *e;
+    const struct kernel *kernel; /* NULL in functions */
+    bool *varying;               /* by variable->index */
+    uint32_t *declared; /* by variable->index: depth of varying control at the declaration */
+    uint32_t local_count;
+    uint32_t depth;      /* varying conditions around the statement */
+    uint32_t jump_depth; /* of the innermost loop or switch */
+    bool changed, denied;
+};
+
+static bool visit(struct lanes *l, const struct kx *x);
+static void walk(struct lanes *l, const struct ks *first);
+
+static bool deny(struct lanes *l)
+{
+    l->denied = true;
+    return true;
+}
+
+static void mark_varying(struct lanes *l, const struct variable *variable)
+{
+    if (l->varying[variable->index]) return;
+    l->varying[variable->index] = true;
+    l->changed = true;
+}
+
+/* ---- expressions: whether the value is varying ---- */
+
+static bool visit_variable(struct lanes *l, const struct variable *variable)
+{
+    if (variable->kind == VARIABLE_STATE) return deny(l);
+    return variable->kind == VARIABLE_LOCAL && l->varying[variable->index];
+}
+
+static bool visit_index(struct lanes *l, const struct kx *x)
+{
+    const struct kx *base = x->left;
+    if (base->kind != KX_VARIABLE && base->kind != KX_INDEX && base->kind != KX_PEEK)
+        return deny(l);
+    if (kernel_index_is_checked(l->e, x->right, x->check, base->type->length)) return deny(l);
+    bool varying = visit(l, base);
+    return visit(l, x->right) || varying;
+}
+
+static bool visit_peek(struct lanes *l, const struct kx *x)
+{
+    if (l->kernel == NULL) return deny(l);
+    const struct kernel_port *port = &l->kernel->in[x->port];
+    if (kernel_index_is_checked(l->e, x->right, x->check, port->peek)) return deny(l);
+    if (x->left != NULL) {
+        if (kernel_index_is_checked(l->e, x->left, x->element_check, port->arity)) return deny(l);
+        if (visit(l, x->left)) return deny(l);
+    }
+    visit(l, x->right);
+    return true;
+}
+
+/* Assignments are to locals, of arrays by item. */
+static bool visit_assign(struct lanes *l, const struct kx *x)
+{
+    if (!type_is_scalar(x->type) || kernel_divides_by_zero(x)) return deny(l);
+    const struct kx *root = x->left;
+    for (; root->kind == KX_INDEX; root = root->left) {
+        if (visit(l, root->right)) return deny(l);
+    }
+    if (root->kind != KX_VARIABLE || root->variable->kind != VARIABLE_LOCAL) return deny(l);
+    visit(l, x->left);
+    if (visit(l, x->right) || l->depth > l->declared[root->variable->index]) {
+        mark_varying(l, root->variable);
+    }
+    return l->varying[root->variable->index];
+}
+
+/* Under a varying condition both sides are evaluated. */
+static bool visit_choice(struct lanes *l, const struct kx *x)
+{
+    bool varying = visit(l, x->left);
+    if (varying &&
+        (kernel_has_effects(x->right) || (x->third != NULL && kernel_has_effects(x->third)))) {
+        return deny(l);
+    }
+    if (visit(l, x->right)) varying = true;
+    if (x->third != NULL && visit(l, x->third)) varying = true;
+    return varying;
+}
+
+static bool visit_call(struct lanes *l, const struct kx *x)
+{
+    bool varying = false;
+    if (kernel_function_faults(l->e, x->function) || !type_is_scalar(x->type)) return deny(l);
+    for (uint32_t i = 0; i < x->argument_count; i++) {
+        const struct kx *argument = x->arguments[i];
+        bool varies = visit(l, argument);
+        if (!type_is_scalar(argument->type) && (varies || argument->kind != KX_VARIABLE)) {
+            return deny(l);
+        }
+        varying = varying || varies;
+    }
+    if (varying && kernel_function_lanes(l->e, x->function) == NULL) return deny(l);
+    return varying;
+}
+
+static bool visit_operands(struct lanes *l, const struct kx *x)
+{
+    bool varying = x->left != NULL && visit(l, x->left);
+    if (x->right != NULL && visit(l, x->right)) varying = true;
+    for (uint32_t i = 0; i < x->argument_count; i++) {
+        if (visit(l, x->arguments[i])) varying = true;
+    }
+    return varying;
+}
+
+static bool visit(struct lanes *l, const struct kx *x)
+{
+    if (l->denied) return true;
+    switch (x->kind) {
+    case KX_CONSTANT: return false;
+    case KX_VARIABLE: return visit_variable(l, x->variable);
+    case KX_INDEX: return visit_index(l, x);
+    case KX_PEEK: return visit_peek(l, x);
+    case KX_ASSIGN: return visit_assign(l, x);
+    case KX_LOGICAL:
+    case KX_SELECT: return type_is_scalar(x->type) ? visit_choice(l, x) : deny(l);
+    case KX_CALL: return visit_call(l, x);
+    case KX_COMMA: visit(l, x->left); return visit(l, x->right);
+    case KX_BINARY: return kernel_divides_by_zero(x) ? deny(l) : visit_operands(l, x);
+    case KX_NEGATE:
+    case KX_COMPLEMENT:
+    case KX_NOT:
+    case KX_COMPARE:
+    case KX_CONVERT:
+    case KX_BUILTIN: return visit_operands(l, x);
+    case KX_LEFT:
+    case KX_AGGREGATE: return deny(l);
+    }
+    return deny(l);
+}
+
+/* ---- statements ---- */
+
+/* The items of an initialiser are written one by one. */
+static bool visit_initialiser(struct lanes *l, const struct kx *x)
+{
+    if (type_is_scalar(x->type)) return visit(l, x);
+    if (x->kind != KX_AGGREGATE) return deny(l);
+    bool varying = false;
+    for (uint32_t i = 0; i < x->argument_count; i++) {
+        if (x->arguments[i] != NULL && visit_initialiser(l, x->arguments[i])) varying = true;
+    }
+    return varying;
+}
+
+static void walk_declare(struct lanes *l, const struct ks *s)
+{
+    l->declared[s->variable->index] = l->depth;
+    if (s->expr != NULL && visit_initialiser(l, s->expr)) mark_varying(l, s->variable);
+}
+
+static void walk_if(struct lanes *l, const struct ks *s)
+{
+    uint32_t deeper = visit(l, s->expr) ? 1 : 0;
+    l->depth += deeper;
+    walk(l, s->body);
+    walk(l, s->otherwise);
+    l->depth -= deeper;
+}
+
+static void walk_loop(struct lanes *l, const struct ks *s)
+{
+    uint32_t outer = l->jump_depth;
+    walk(l, s->init);
+    l->jump_depth = l->depth;
+    if (s->expr != NULL && visit(l, s->expr)) deny(l);
+    walk(l, s->body);
+    if (s->step != NULL) visit(l, s->step);
+    l->jump_depth = outer;
+}
+
+static void walk_switch(struct lanes *l, const struct ks *s)
+{
+    uint32_t outer = l->jump_depth;
+    if (visit(l, s->expr)) deny(l);
+    l->jump_depth = l->depth;
+    walk(l, s->body);
+    l->jump_depth = outer;
+}
+
+/* Packets leave in uniform control flow, unchecked. */
+static void walk_output(struct lanes *l, const struct ks *s)
+{
+    if (l->kernel == NULL || l->depth > 0) {
+        deny(l);
+        return;
+    }
+    const struct kernel_port *port = &l->kernel->out[s->port];
+    if (!type_is_scalar(port->type)) deny(l);
+    if (s->kind == KS_EMIT && !s->count_proven) deny(l);
+    if (s->element != NULL &&
+        (kernel_index_is_checked(l->e, s->element, s->element_check, port->arity) ||
+         visit(l, s->element))) {
+        deny(l);
+    }
+    if (s->kind == KS_STORE) {
+        if (kernel_index_is_checked(l->e, s->index, s->check, port->push))
+            deny(l);
+        else
+            visit(l, s->index);
+    }
+    if (!l->denied) visit(l, s->expr);
+}
+
+static void walk_statement(struct lanes *l, const struct ks *s)
+{
+    switch (s->kind) {
+    case KS_EXPR: visit(l, s->expr); break;
+    case KS_DECLARE: walk_declare(l, s); break;
+    case KS_BLOCK: walk(l, s->body); break;
+    case KS_IF: walk_if(l, s); break;
+    case KS_LOOP: walk_loop(l, s); break;
+    case KS_SWITCH: walk_switch(l, s); break;
+    case KS_CASE: break;
+    case KS_BREAK:
+    case KS_CONTINUE:
+        if (l->depth > l->jump_depth) deny(l);
+        break;
+    case KS_RETURN:
+        if (l->depth > 0)
+            deny(l);
+        else if (s->expr != NULL)
+            visit(l, s->expr);
+        break;
+    case KS_EMIT:
+    case KS_STORE: walk_output(l, s); break;
+    }
+}
+
+static void walk(struct lanes *l, const struct ks *first)
+{
+    for (const struct ks *s = first; s != NULL && !l->denied; s = s->next)
+        walk_statement(l, s);
+}
+
+static bool solve(struct lanes *l, const struct ks *body)
+{
+    l->declared = ARENA_ARRAY(l->e->scratch, uint32_t, l->local_count);
+    do {
+        l->changed = false;
+        walk(l, body);
+    } while (l->changed && !l->denied);
+    return !l->denied;
+}
+
+/* ---- functions ---- */
+
+static const bool *function_lanes(struct kernel_emitter *e, const struct function *f)
+{
+    struct lanes l = {.e = e, .local_count = f->local_count};
+    l.varying = ARENA_ARRAY(e->scratch, bool, f->local_count + 1u);
+    for (uint32_t i = 0; i < f->param_count; i++) {
+        const struct variable *param = f->params[i];
+        if (type_is_scalar(param->type))
+            l.varying[param->index] = true;
+        else if (kernel_assigns(f->body, param))
+            return NULL;
+    }
+    if (!type_is_scalar(f->result) || kernel_function_faults(e, f)) return NULL;
+    return solve(&l, f->body) ? l.varying : NULL;
+}
+
+const bool *kernel_function_lanes(struct kernel_emitter *e, const struct function *f)
+{
+    if (kernel_function_of(e, f)->lanes_admitted == 0) {
+        const bool *varying = function_lanes(e, f);
+        struct kernel_function *known = kernel_function_of(e, f);
+        known->varying = varying;
+        known->lanes_admitted = varying != NULL ? 1 : -1;
+    }
+    return kernel_function_of(e, f)->varying;
+}
+
+/* ---- kernels ---- */
+
+static bool is_loop(const struct ks *s, void *data)
+{
+    (void)data;
+    return s->kind == KS_LOOP;
+}
+
+static bool calls_loop(const struct kx *x, void *data)
+{
+    return x->kind == KX_CALL && kernel_any_ks(x->function->body, is_loop, calls_loop, data);
+}
+
+struct register_count {
+    const struct lanes *lanes;
+    uint64_t bytes; /* of all varying scalars, one lane */
+    bool arrays;
+};
+
+static bool count_local(const struct ks *s, void *data)
+{
+    struct register_count *count = data;
+    if (s->kind != KS_DECLARE || !count->lanes->varying[s->variable->index]) return false;
+    if (type_is_scalar(s->variable->type))
+        count->bytes += s->variable->type->width_bytes;
+    else
+        count->arrays = true;
+    return false;
+}
+
+/* As many lanes as keep the varying variables in registers: several vectors of one variable hide
+ * latencies. */
+static uint32_t best_width(const struct lanes *l)
+{
+    struct register_count count = {.lanes = l};
+    kernel_any_ks(l->kernel->body, count_local, NULL, &count);
+    uint32_t width = KERNEL_LANES_MAX;
+    if (count.arrays) return KERNEL_LANES_MIN;
+    while (width > KERNEL_LANES_MIN && width * count.bytes > REGISTER_BYTES)
+        width /= 2;
+    return width;
+}
+
+bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
+                       struct kernel_lane_plan *plan)
+{
+    struct lanes l = {.e = e, .kernel = kernel, .local_count = kernel->local_count};
+    if (e->cx->options.optimisation == 0 || kernel->states.count > 0) return false;
+    if (!kernel_any_ks(kernel->body, is_loop, calls_loop, NULL)) return false;
+    if (kernel_size(e, kernel->body) > SIZE_MAX_NODES) return false;
+    l.varying = ARENA_ARRAY(e->scratch, bool, kernel->local_count + 1u);
+    if (!solve(&l, kernel->body)) return false;
+    plan->varying = l.varying;
+    plan->widths[0] = best_width(&l);
+    plan->widths[1] = plan->widths[0] > KERNEL_LANES_MIN ? KERNEL_LANES_MIN : 0;
+    return true;
+}

@@ -1,0 +1,309 @@
+/* The emitter's life: from the graph's kernels to a module, to optimised code, to an image. */
+#include "compiler/codegen/kernel_llvm.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/ErrorHandling.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/codegen/codegen.h"
+
+#define TRIPLE "x86_64-pc-linux-gnu"
+
+/* ---- LLVM's own errors ---- */
+
+static void fatal_error(const char *reason)
+{
+    kernel_internal_error(reason);
+}
+
+static void note_diagnostic(LLVMDiagnosticInfoRef info, void *context)
+{
+    struct kernel_emitter *e = context;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
+    char *text = LLVMGetDiagInfoDescription(info);
+    diag_report(e->cx->diags, RULE_CODEGEN, e->graph->span, "LLVM: %s", text);
+    LLVMDisposeMessage(text);
+}
+
+/* Reports and disposes of `text`, which may be NULL. */
+static bool report(struct kernel_emitter *e, const char *what, char *text)
+{
+    struct diag *diag = diag_report(e->cx->diags, RULE_CODEGEN, e->graph->span, "%s", what);
+    if (text != NULL && diag != NULL) diag_note(diag, "%s", text);
+    LLVMDisposeMessage(text);
+    return false;
+}
+
+/* ---- the target ---- */
+
+static const char *const instruction_sets[] = {"x86-64-v3", "x86-64", "x86-64-v2", "x86-64-v4",
+                                               "native"};
+enum { INSTRUCTION_SETS = sizeof instruction_sets / sizeof instruction_sets[0] };
+
+static const char *instruction_set(const struct compile *cx)
+{
+    return cx->options.isa != NULL ? cx->options.isa : instruction_sets[0];
+}
+
+static bool check_instruction_set(struct kernel_emitter *e)
+{
+    const char *isa = instruction_set(e->cx);
+    for (size_t i = 0; i < INSTRUCTION_SETS; i++) {
+        if (strcmp(isa, instruction_sets[i]) == 0) return true;
+    }
+    struct diag *diag = diag_report(e->cx->diags, RULE_CODEGEN, e->graph->span,
+                                    "there is no instruction set '%s'", isa);
+    const char *nearest = nearest_name(isa, instruction_sets, INSTRUCTION_SETS);
+    if (nearest != NULL) diag_help(diag, "did you mean '%s'?", nearest);
+    return false;
+}
+
+static LLVMCodeGenOptLevel codegen_level(int optimisation)
+{
+    switch (optimisation) {
+    case 0: return LLVMCodeGenLevelNone;
+    case 1: return LLVMCodeGenLevelLess;
+    case 2: return LLVMCodeGenLevelDefault;
+    default: return LLVMCodeGenLevelAggressive;
+    }
+}
+
+static bool create_machine(struct kernel_emitter *e)
+{
+    LLVMTargetRef target;
+    char *text = NULL;
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    if (LLVMGetTargetFromTriple(TRIPLE, &target, &text)) {
+        return report(e, "this LLVM has no code generator for x86-64", text);
+    }
+    if (!check_instruction_set(e)) return false;
+    bool native = strcmp(instruction_set(e->cx), "native") == 0;
+    char *cpu = native ? LLVMGetHostCPUName() : LLVMCreateMessage(instruction_set(e->cx));
+    char *features = native ? LLVMGetHostCPUFeatures() : LLVMCreateMessage("");
+    e->machine = LLVMCreateTargetMachine(target, TRIPLE, cpu, features,
+                                         codegen_level(e->cx->options.optimisation), LLVMRelocPIC,
+                                         LLVMCodeModelDefault);
+    LLVMDisposeMessage(cpu);
+    LLVMDisposeMessage(features);
+    return e->machine != NULL || report(e, "LLVM refuses the target machine", NULL);
+}
+
+/* ---- begin and end ---- */
+
+static void create_types(struct kernel_emitter *e)
+{
+    e->pointer = LLVMPointerTypeInContext(e->context, 0);
+    e->i1 = LLVMInt1TypeInContext(e->context);
+    e->i8 = LLVMInt8TypeInContext(e->context);
+    e->i16 = LLVMInt16TypeInContext(e->context);
+    e->i32 = LLVMInt32TypeInContext(e->context);
+    e->i64 = LLVMInt64TypeInContext(e->context);
+    e->f32 = LLVMFloatTypeInContext(e->context);
+    e->f64 = LLVMDoubleTypeInContext(e->context);
+}
+
+static void create_metadata(struct kernel_emitter *e)
+{
+    static const char weights[] = "branch_weights", invariant[] = "invariant.load", prof[] = "prof";
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(e->context, weights, strlen(weights)),
+                               LLVMValueAsMetadata(LLVMConstInt(e->i32, 1, 0)),
+                               LLVMValueAsMetadata(LLVMConstInt(e->i32, 1048575, 0))};
+    e->unlikely = LLVMMDNodeInContext2(e->context, parts, 3);
+    e->empty_node = LLVMMDNodeInContext2(e->context, NULL, 0);
+    e->invariant_kind =
+        LLVMGetMDKindIDInContext(e->context, invariant, (unsigned)strlen(invariant));
+    e->prof_kind = LLVMGetMDKindIDInContext(e->context, prof, (unsigned)strlen(prof));
+}
+
+static bool emitter_begin(struct kernel_emitter *e, struct compile *cx, const struct graph *graph)
+{
+    *e = (struct kernel_emitter){.cx = cx, .graph = graph, .scratch = arena_create()};
+    LLVMInstallFatalErrorHandler(fatal_error);
+    e->context = LLVMContextCreate();
+    LLVMContextSetDiagnosticHandler(e->context, note_diagnostic, e);
+    e->builder = LLVMCreateBuilderInContext(e->context);
+    e->module = LLVMModuleCreateWithNameInContext(graph->name, e->context);
+    create_types(e);
+    create_metadata(e);
+    if (!create_machine(e)) return false;
+    LLVMSetTarget(e->module, TRIPLE);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(e->machine);
+    LLVMSetModuleDataLayout(e->module, layout);
+    LLVMDisposeTargetData(layout);
+    return true;
+}
+
+static void emitter_end(struct kernel_emitter *e)
+{
+    LLVMDisposeModule(e->module);
+    LLVMDisposeBuilder(e->builder);
+    if (e->machine != NULL) LLVMDisposeTargetMachine(e->machine);
+    LLVMContextDispose(e->context);
+    LLVMResetFatalErrorHandler();
+    arena_destroy(e->scratch);
+}
+
+/* ---- variants ---- */
+
+/* NaNs reach an out-port of the pipeline in canonical form: whether a port can be bound to one. */
+static bool *canonical_ports(struct kernel_emitter *e, const struct graph_node *node)
+{
+    bool *canonical = ARENA_ARRAY(e->scratch, bool, node->kernel->out_count + 1u);
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        const struct graph_output *output = &node->outputs.items[i];
+        const struct type *type = node->kernel->out[output->kernel_port].type;
+        while (type->kind == TYPE_ARRAY)
+            type = type->element;
+        if (!type_is_float(type)) continue;
+        if (e->graph->buffers.items[output->buffer].outer == GRAPH_OUTER_OUT) {
+            canonical[output->kernel_port] = true;
+        }
+    }
+    return canonical;
+}
+
+static uint32_t find_variant(struct kernel_emitter *e, const struct graph_node *node)
+{
+    bool *canonical = canonical_ports(e, node);
+    size_t size = node->kernel->out_count * sizeof *canonical;
+    for (size_t i = 0; i < e->variants.count; i++) {
+        const struct kernel_variant *variant = &e->variants.items[i];
+        if (variant->kernel != node->kernel) continue;
+        if (size == 0 || memcmp(variant->canonical, canonical, size) == 0) return variant->id;
+    }
+    uint32_t id = (uint32_t)e->variants.count;
+    struct kernel_variant variant = {node->kernel, canonical, id};
+    vec_push(e->scratch, &e->variants, variant);
+    return id;
+}
+
+static void find_variants(struct kernel_emitter *e)
+{
+    e->node_kernel = ARENA_ARRAY(e->cx->arena, uint32_t, e->graph->nodes.count);
+    for (size_t i = 0; i < e->graph->nodes.count; i++) {
+        e->node_kernel[i] = find_variant(e, &e->graph->nodes.items[i]);
+    }
+}
+
+/* ---- the module ---- */
+
+/* Loops are not to become calls of the C library. */
+static void forbid_library_calls(struct kernel_emitter *e)
+{
+    static const char *const names[] = {"no-builtin-strlen", "no-builtin-wcslen"};
+    for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        for (size_t i = 0; i < sizeof names / sizeof names[0] && !LLVMIsDeclaration(f); i++) {
+            LLVMAddAttributeAtIndex(
+                f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                LLVMCreateStringAttribute(e->context, names[i], (unsigned)strlen(names[i]), "", 0));
+        }
+    }
+}
+
+static void verify(struct kernel_emitter *e)
+{
+    char *text = NULL;
+    if (LLVMVerifyModule(e->module, LLVMReturnStatusAction, &text)) kernel_internal_error(text);
+    LLVMDisposeMessage(text);
+}
+
+static bool optimise(struct kernel_emitter *e)
+{
+    int level = e->cx->options.optimisation;
+    const char *passes = arena_printf(e->scratch, "default<O%d>",
+                                      level < 0   ? 0
+                                      : level > 3 ? 3
+                                                  : level);
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error = LLVMRunPasses(e->module, passes, e->machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (error == NULL) return true;
+    char *text = LLVMGetErrorMessage(error);
+    report(e, "LLVM cannot optimise the kernels", LLVMCreateMessage(text));
+    LLVMDisposeErrorMessage(text);
+    return false;
+}
+
+static bool build_module(struct kernel_emitter *e)
+{
+    find_variants(e);
+    for (size_t i = 0; i < e->variants.count; i++)
+        kernel_emit_variant(e, &e->variants.items[i]);
+    kernel_emit_arguments_entry(e);
+    forbid_library_calls(e);
+    verify(e);
+    return optimise(e);
+}
+
+/* ---- results ---- */
+
+static LLVMMemoryBufferRef machine_code(struct kernel_emitter *e, LLVMCodeGenFileType kind)
+{
+    LLVMMemoryBufferRef buffer = NULL;
+    char *text = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(e->machine, e->module, kind, &text, &buffer)) {
+        report(e, "LLVM cannot generate code for the kernels", text);
+        return NULL;
+    }
+    return buffer;
+}
+
+static bool build_image(struct kernel_emitter *e, struct link_bytes *image)
+{
+    if (!build_module(e)) return false;
+    LLVMMemoryBufferRef object = machine_code(e, LLVMObjectFile);
+    if (object == NULL) return false;
+    struct link_bytes bytes = {(const unsigned char *)LLVMGetBufferStart(object),
+                               LLVMGetBufferSize(object)};
+    bool good = link_shared_object(e->cx, bytes, image);
+    LLVMDisposeMemoryBuffer(object);
+    return good && !diag_failed(e->cx->diags);
+}
+
+struct kernel_image *kernel_compile(struct compile *cx, const struct graph *graph)
+{
+    struct kernel_emitter e;
+    struct link_bytes bytes;
+    struct kernel_image *image = NULL;
+    if (emitter_begin(&e, cx, graph) && build_image(&e, &bytes)) {
+        image = ARENA_NEW(cx->arena, struct kernel_image);
+        image->bytes = bytes.bytes;
+        image->size_bytes = bytes.size_bytes;
+        image->isa = instruction_set(cx);
+        image->node_kernel = e.node_kernel;
+    }
+    emitter_end(&e);
+    return image;
+}
+
+static bool emit_text(struct kernel_emitter *e, enum kernel_text kind, FILE *to)
+{
+    if (!build_module(e)) return false;
+    if (kind == KERNEL_TEXT_LLVM) {
+        char *text = LLVMPrintModuleToString(e->module);
+        fputs(text, to);
+        LLVMDisposeMessage(text);
+        return true;
+    }
+    LLVMMemoryBufferRef code =
+        machine_code(e, kind == KERNEL_TEXT_ASM ? LLVMAssemblyFile : LLVMObjectFile);
+    if (code == NULL) return false;
+    fwrite(LLVMGetBufferStart(code), 1, LLVMGetBufferSize(code), to);
+    LLVMDisposeMemoryBuffer(code);
+    return true;
+}
+
+bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text kind, FILE *to)
+{
+    struct kernel_emitter e;
+    bool good = emitter_begin(&e, cx, graph) && emit_text(&e, kind, to);
+    emitter_end(&e);
+    return good && !ferror(to);
+}

@@ -1,0 +1,303 @@
+/*
+ * kernel_llvm: what the files of the kernel code generator share.  Private to codegen.
+ *
+ *   kernel_llvm.c          the emitter's life: module, target, optimisation, object;
+ * kernel_compile, kernel_emit kernel_llvm_types.c    LLVM types and constants, loads and stores of
+ * scalars, faults kernel_llvm_batch.c    the entries of a kernel and the loop over firings;
+ * pipe_arguments kernel_llvm_stmt.c     statements kernel_llvm_expr.c     expressions
+ *   kernel_llvm_address.c  addresses: variables, array items, packets
+ *   kernel_llvm_call.c     functions and their calls
+ *   kernel_llvm_arith.c    operators and conversions
+ *   kernel_llvm_half.c     f16 and bf16, which are bit patterns in registers
+ *   kernel_llvm_builtin.c  built-in functions
+ *   kernel_query.c         questions about typed trees: faults, effects, size
+ *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
+ *   link.c                 object to shared object
+ *
+ * One body is emitted at a time (`emitter.body`).  A value of scalar type is an LLVM value of the
+ * scalar's register type or, while lanes are emitted, a vector of it: one element for each of
+ * `body.lanes` consecutive firings. A scalar there is *uniform*: the same for all of them.  A value
+ * of array type is an address.
+ */
+#ifndef PIPEC_KERNEL_LLVM_H
+#define PIPEC_KERNEL_LLVM_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+
+#include "compiler/graph/graph.h"
+#include "lang/kernel_abi.h"
+
+/* ---- addresses ---- */
+
+enum kernel_layout {
+    LAYOUT_UNIFORM, /* one object for all lanes */
+    LAYOUT_STRIDED, /* lane l's is `stride_bytes` x l further */
+    LAYOUT_LANES,   /* each scalar is a vector of all lanes' */
+    LAYOUT_GATHER,  /* `pointer` is a vector: one pointer for each lane */
+};
+
+struct kernel_address {
+    LLVMValueRef pointer;
+    enum kernel_layout layout;
+    uint64_t stride_bytes; /* STRIDED */
+    bool invariant;        /* never written while the body runs */
+};
+
+/* ---- bodies ---- */
+
+enum kernel_entry_kind { ENTRY_RUN, ENTRY_INIT, ENTRY_FINISH, ENTRY_FUNCTION, ENTRY_ARGUMENTS };
+
+struct kernel_port_state {
+    LLVMValueRef pointers; /* alloca: the window of each element */
+    LLVMValueRef counts;   /* alloca, out-ports: packets appended so far, of each element */
+    bool canonical;        /* out-ports: NaNs are made canonical */
+    bool checked_end;      /* out-ports: the number of packets is checked when the firing ends */
+};
+
+struct kernel_body {
+    enum kernel_entry_kind entry;
+    const struct kernel *kernel;     /* NULL in functions and pipe_arguments */
+    const struct function *function; /* ENTRY_FUNCTION */
+    LLVMValueRef llvm;
+    LLVMBuilderRef setup; /* before the end of the entry block: allocas, loads done once */
+    LLVMValueRef arguments, tables, state, left, produced, fault;
+    LLVMValueRef firing; /* index in the batch, of the first lane; NULL where there is none */
+    LLVMValueRef firing_number; /* absolute, for faults */
+    struct kernel_port_state *in, *out;
+    LLVMValueRef *locals; /* allocas, by variable->index; NULL until needed */
+    LLVMValueRef *argument_values, *state_values; /* parallel to kernel->arguments, ->states */
+    LLVMValueRef result;   /* FUNCTION: pointer to the result where it is an array */
+    LLVMBasicBlockRef end; /* where `return` goes: end of the firing, of init, of finish */
+    LLVMBasicBlockRef break_to, continue_to;
+    LLVMValueRef switch_on; /* the innermost switch instruction */
+    const struct type *switch_type;
+
+    uint32_t lanes;       /* 0: scalar code */
+    const bool *varying;  /* lanes: by variable->index */
+    LLVMValueRef mask;    /* lanes: which ones execute; NULL: all */
+    uint32_t speculative; /* > 0: loads may be executed for nobody, so they must not leave their
+                             object */
+};
+
+/* ---- functions ---- */
+
+enum { KERNEL_LANES_MIN = 8, KERNEL_LANES_MAX = 64, KERNEL_LANE_WIDTHS = 4 };
+
+struct kernel_function {
+    LLVMValueRef llvm; /* NULL: not emitted yet */
+    LLVMValueRef
+        lanes_llvm[KERNEL_LANE_WIDTHS]; /* for 8, 16, ... lanes: scalar parameters are vectors */
+    signed char faults, heavy, lanes_admitted; /* -1 no, 1 yes, 0: not known yet */
+    const bool *varying; /* lanes_admitted > 0: by variable->index, all scalar parameters varying */
+    uint64_t size;       /* of the tree, calls expanded; 0: not known yet */
+};
+
+struct kernel_variant { /* a kernel as its nodes use it */
+    struct kernel *kernel;
+    const bool *canonical; /* per output: bound to an out-port of the pipeline */
+    uint32_t id;
+};
+
+struct kernel_emitter {
+    struct compile *cx;
+    const struct graph *graph;
+    struct arena *scratch;
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef builder;
+    LLVMTargetMachineRef machine;
+    LLVMTypeRef pointer, i1, i8, i16, i32, i64, f32, f64;
+    LLVMValueRef fault_function;
+    LLVMMetadataRef empty_node, unlikely;
+    unsigned invariant_kind, prof_kind;
+    VEC(struct kernel_variant) variants;
+    uint32_t *node_kernel;
+    VEC(struct kernel_function) functions; /* by function->id */
+    VEC(struct kernel_constant {
+        const struct variable *variable;
+        LLVMValueRef global;
+    })
+    constants;
+    struct kernel_body *body;
+};
+
+/* ---- kernel_llvm_types.c ---- */
+
+/* Ends the process: exit 3.  For what cannot happen. */
+_Noreturn void kernel_internal_error(const char *what);
+
+LLVMTypeRef kernel_scalar_type(struct kernel_emitter *e,
+                               enum scalar_type scalar); /* in registers */
+LLVMTypeRef kernel_memory_type(struct kernel_emitter *e, const struct type *type); /* in memory */
+/* In memory of that layout: scalars are vectors where it is LAYOUT_LANES. */
+LLVMTypeRef kernel_layout_type(struct kernel_emitter *e, const struct type *type,
+                               enum kernel_layout layout);
+/* The same type with as many elements as `like` has, where that is a vector. */
+LLVMTypeRef kernel_type_like(LLVMTypeRef scalar, LLVMValueRef like);
+bool kernel_is_vector(LLVMValueRef value);
+LLVMValueRef kernel_splat(struct kernel_emitter *e, LLVMValueRef value, uint32_t lanes);
+/* Makes vectors of both where one is. */
+void kernel_unify(struct kernel_emitter *e, LLVMValueRef *a, LLVMValueRef *b);
+LLVMValueRef kernel_i64(struct kernel_emitter *e, uint64_t value);
+LLVMValueRef kernel_integer_like(struct kernel_emitter *e, LLVMValueRef like, unsigned bits,
+                                 uint64_t value);
+LLVMValueRef kernel_constant(struct kernel_emitter *e, struct scalar_value value);
+LLVMValueRef kernel_constant_global(struct kernel_emitter *e, const struct variable *variable);
+
+LLVMValueRef kernel_alloca(struct kernel_emitter *e, LLVMTypeRef type, const char *name);
+LLVMValueRef kernel_load(struct kernel_emitter *e, const struct type *type,
+                         struct kernel_address from);
+void kernel_store(struct kernel_emitter *e, const struct type *type, struct kernel_address to,
+                  LLVMValueRef value);
+LLVMValueRef kernel_offset(struct kernel_emitter *e, LLVMBuilderRef builder, LLVMValueRef pointer,
+                           uint64_t bytes);
+LLVMBasicBlockRef kernel_block(struct kernel_emitter *e, const char *name);
+void kernel_position(struct kernel_emitter *e, LLVMBasicBlockRef block);
+void kernel_function_attribute(struct kernel_emitter *e, LLVMValueRef function, const char *name);
+void kernel_parameter_attribute(struct kernel_emitter *e, LLVMValueRef function, unsigned parameter,
+                                const char *name);
+LLVMValueRef kernel_intrinsic(struct kernel_emitter *e, const char *name, LLVMValueRef *args,
+                              unsigned count, LLVMTypeRef *overloads, unsigned overload_count);
+/* The loop that ends with `branch` is neither unrolled nor vectorised. */
+void kernel_leave_loop_alone(struct kernel_emitter *e, LLVMValueRef branch);
+/* Goes on where `bad` (i1, uniform) is false; where it is true the body ends with the fault. */
+void kernel_fault_if(struct kernel_emitter *e, LLVMValueRef bad, enum kernel_status status,
+                     struct span span, LLVMValueRef index, LLVMValueRef bound);
+/* Goes on where `status` is KERNEL_OK; else the body ends with it. */
+void kernel_fault_through(struct kernel_emitter *e, LLVMValueRef status);
+
+/* ---- kernel_llvm_batch.c ---- */
+
+void kernel_emit_variant(struct kernel_emitter *e, const struct kernel_variant *variant);
+void kernel_emit_arguments_entry(struct kernel_emitter *e);
+/* Begins a function: entry block, `setup`, first block of its code.  The caller fills in the rest
+ * of *body. */
+void kernel_body_begin(struct kernel_emitter *e, struct kernel_body *body, LLVMValueRef function,
+                       uint32_t local_count);
+void kernel_body_end(struct kernel_emitter *e, struct kernel_body *outer,
+                     LLVMBasicBlockRef outer_at);
+
+/* ---- kernel_llvm_stmt.c ---- */
+
+void kernel_statements(struct kernel_emitter *e, const struct ks *first);
+
+/* ---- kernel_llvm_expr.c ---- */
+
+/* Scalars: the value.  Arrays, void: NULL. */
+LLVMValueRef kernel_expression(struct kernel_emitter *e, const struct kx *x);
+/* Evaluates an expression of any type and writes it.  `fresh`: nothing in `x` can see the
+ * destination. */
+void kernel_expression_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to,
+                            bool fresh);
+void kernel_store_zero(struct kernel_emitter *e, const struct type *type, struct kernel_address to);
+/* An address that holds the value of `x`, a new one where it has none. */
+struct kernel_address kernel_value_address(struct kernel_emitter *e, const struct kx *x);
+void kernel_copy(struct kernel_emitter *e, const struct type *type, struct kernel_address to,
+                 struct kernel_address from);
+
+/* ---- kernel_llvm_address.c ---- */
+
+/* The address of a variable, or of an item or packet of something that has one. */
+struct kernel_address kernel_address_of(struct kernel_emitter *e, const struct kx *x);
+struct kernel_address kernel_variable_address(struct kernel_emitter *e,
+                                              const struct variable *variable);
+struct kernel_address kernel_item(struct kernel_emitter *e, const struct type *array,
+                                  struct kernel_address base, LLVMValueRef index);
+/* An index as i64, checked against `bound` (`limit` where that is constant) where it has to be. */
+struct kernel_bound {
+    LLVMValueRef value; /* i64 */
+    uint64_t limit;     /* the same where it is constant, else 0 */
+};
+LLVMValueRef kernel_index(struct kernel_emitter *e, const struct kx *index, enum access_check check,
+                          struct kernel_bound bound, struct span span);
+struct kernel_bound kernel_constant_bound(struct kernel_emitter *e, uint64_t limit);
+/* The packet `index` (i64, within the firing) of out-port `port`. */
+struct kernel_address kernel_out_packet(struct kernel_emitter *e, uint32_t port,
+                                        LLVMValueRef element, LLVMValueRef index);
+/* The element of a port array, checked; 0 where `element` is NULL. */
+LLVMValueRef kernel_port_element(struct kernel_emitter *e, const struct kernel_port *port,
+                                 const struct kx *element, enum access_check check);
+LLVMValueRef kernel_array_item(struct kernel_emitter *e, LLVMTypeRef item, uint64_t length,
+                               LLVMValueRef array, LLVMValueRef index);
+
+/* ---- kernel_llvm_call.c ---- */
+
+/* The result of a scalar type; an array is written to `to`.  Void: NULL. */
+LLVMValueRef kernel_call(struct kernel_emitter *e, const struct kx *x, LLVMValueRef to);
+/* Ends a function with that value (NULL: none). */
+void kernel_return(struct kernel_emitter *e, LLVMValueRef value);
+
+/* ---- kernel_llvm_arith.c ---- */
+
+LLVMValueRef kernel_binary(struct kernel_emitter *e, enum kx_op op, const struct type *type,
+                           LLVMValueRef left, LLVMValueRef right, const struct kx *at);
+LLVMValueRef kernel_compare(struct kernel_emitter *e, enum kx_op op, const struct type *type,
+                            LLVMValueRef left, LLVMValueRef right);
+LLVMValueRef kernel_negate(struct kernel_emitter *e, const struct type *type, LLVMValueRef value);
+LLVMValueRef kernel_convert(struct kernel_emitter *e, LLVMValueRef value, const struct type *from,
+                            const struct type *to);
+/* The value with the flags of --fast-math where it is an instruction that takes them. */
+LLVMValueRef kernel_relaxed(struct kernel_emitter *e, LLVMValueRef value);
+
+/* ---- kernel_llvm_half.c ---- */
+
+LLVMValueRef kernel_half_to_f32(struct kernel_emitter *e, LLVMValueRef half, enum scalar_type from);
+LLVMValueRef kernel_f32_to_half(struct kernel_emitter *e, LLVMValueRef value, enum scalar_type to);
+/* f64 to f32 by rounding to odd, so that rounding again gives the correctly rounded result. */
+LLVMValueRef kernel_round_to_odd(struct kernel_emitter *e, LLVMValueRef value);
+
+/* ---- kernel_llvm_builtin.c ---- */
+
+LLVMValueRef kernel_builtin(struct kernel_emitter *e, const struct kx *x);
+/* The bits of a float, those of any NaN replaced by the canonical NaN's. */
+LLVMValueRef kernel_canonical_bits(struct kernel_emitter *e, LLVMValueRef value,
+                                   enum scalar_type scalar);
+LLVMValueRef kernel_select(struct kernel_emitter *e, LLVMValueRef condition, LLVMValueRef yes,
+                           LLVMValueRef no);
+
+/* ---- kernel_query.c ---- */
+
+struct kernel_function *kernel_function_of(struct kernel_emitter *e, const struct function *f);
+bool kernel_function_faults(struct kernel_emitter *e, const struct function *function);
+bool kernel_may_fault(struct kernel_emitter *e, const struct kx *x);
+bool kernel_has_effects(const struct kx *x);
+/* May be evaluated though its value is not wanted: no fault, no effect, no loop, no access that
+ * might be outside. */
+bool kernel_is_speculatable(struct kernel_emitter *e, const struct kx *x);
+bool kernel_index_is_checked(const struct kernel_emitter *e, const struct kx *index,
+                             enum access_check check, uint64_t bound);
+bool kernel_divides_by_zero(const struct kx *x); /* an integer division whose divisor may be zero */
+uint64_t kernel_size(struct kernel_emitter *e, const struct ks *first);
+bool kernel_assigns(const struct ks *first, const struct variable *variable);
+/* Calls `visit` for every expression, outer ones first, until it returns true. */
+typedef bool kernel_kx_test(const struct kx *x, void *data);
+bool kernel_any_kx(const struct kx *x, kernel_kx_test *test, void *data);
+typedef bool kernel_ks_test(const struct ks *s, void *data);
+bool kernel_any_ks(const struct ks *first, kernel_ks_test *statement, kernel_kx_test *expression,
+                   void *data);
+
+/* ---- kernel_lanes.c ---- */
+
+struct kernel_lane_plan {
+    uint32_t widths[2];  /* lanes of the first and second vector loop; 0: none */
+    const bool *varying; /* by variable->index */
+};
+/* Whether, and how, consecutive firings of the kernel are executed in the lanes of vectors. */
+bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
+                       struct kernel_lane_plan *plan);
+
+/* The varying variables of a function whose scalar arguments vary, or NULL where it is not
+ * admitted. */
+const bool *kernel_function_lanes(struct kernel_emitter *e, const struct function *f);
+
+/* ---- link.c ---- */
+
+struct link_bytes {
+    const unsigned char *bytes;
+    size_t size_bytes;
+};
+/* The shared object of an object file, in cx->arena.  False after RULE_CODEGEN. */
+bool link_shared_object(struct compile *cx, struct link_bytes object, struct link_bytes *image);
+
+#endif

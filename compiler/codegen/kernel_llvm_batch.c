@@ -1,0 +1,447 @@
+/*
+ * The entries of kernels (lang/kernel_abi.h) and the loop over the firings of a batch.
+ *
+ * An exported entry loads the fields of its `struct kernel_batch` and calls an internal function,
+ * whose pointers are parameters: there LLVM is told that they do not overlap.
+ */
+#include "compiler/codegen/kernel_llvm.h"
+
+#include <string.h>
+
+/* ---- functions ---- */
+
+void kernel_body_begin(struct kernel_emitter *e, struct kernel_body *body, LLVMValueRef function,
+                       uint32_t local_count)
+{
+    e->body = body;
+    body->llvm = function;
+    body->locals = ARENA_ARRAY(e->scratch, LLVMValueRef, local_count);
+    LLVMBasicBlockRef entry = kernel_block(e, "entry"), code = kernel_block(e, "code");
+    kernel_position(e, entry);
+    LLVMValueRef end = LLVMBuildBr(e->builder, code);
+    body->setup = LLVMCreateBuilderInContext(e->context);
+    LLVMPositionBuilderBefore(body->setup, end);
+    kernel_position(e, code);
+}
+
+void kernel_body_end(struct kernel_emitter *e, struct kernel_body *outer,
+                     LLVMBasicBlockRef outer_at)
+{
+    LLVMDisposeBuilder(e->body->setup);
+    e->body = outer;
+    if (outer_at != NULL) kernel_position(e, outer_at);
+}
+
+static uint64_t total_arity(const struct kernel_port *ports, uint32_t count)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < count; i++)
+        total += ports[i].arity;
+    return total;
+}
+
+/* Parameters of the internal functions; the windows follow. */
+enum {
+    PARAM_ARGUMENTS,
+    PARAM_TABLES,
+    PARAM_STATE,
+    PARAM_FIRST,
+    PARAM_COUNT,
+    PARAM_FAULT,
+    PARAM_LEFT,
+    PARAM_PRODUCED,
+    PARAM_WINDOWS
+};
+
+static const char *const param_names[] = {"arguments", "tables", "state", "first",
+                                          "count",     "fault",  "left",  "produced"};
+
+static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uint64_t windows,
+                                 uint64_t in_windows, enum kernel_entry_kind entry)
+{
+    unsigned count = (unsigned)(PARAM_WINDOWS + windows);
+    LLVMTypeRef *types = ARENA_ARRAY(e->scratch, LLVMTypeRef, count);
+    for (unsigned i = 0; i < count; i++) {
+        types[i] = i == PARAM_FIRST || i == PARAM_COUNT ? e->i64 : e->pointer;
+    }
+    LLVMValueRef function =
+        LLVMAddFunction(e->module, name, LLVMFunctionType(e->i32, types, count, 0));
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    for (unsigned i = 0; i < count; i++) {
+        LLVMValueRef param = LLVMGetParam(function, i);
+        if (i < PARAM_WINDOWS) LLVMSetValueName2(param, param_names[i], strlen(param_names[i]));
+        if (i == PARAM_FIRST || i == PARAM_COUNT) continue;
+        kernel_parameter_attribute(e, function, i, "noalias");
+        bool read_only = i == PARAM_ARGUMENTS || i == PARAM_LEFT ||
+                         (i == PARAM_TABLES && entry != ENTRY_INIT) ||
+                         (i >= PARAM_WINDOWS && i < PARAM_WINDOWS + in_windows);
+        if (read_only) kernel_parameter_attribute(e, function, i, "readonly");
+    }
+    kernel_function_attribute(e, function, "nounwind");
+    kernel_function_attribute(e, function, "noinline");
+    return function;
+}
+
+/* ---- exported entries ---- */
+
+static LLVMValueRef batch_field(struct kernel_emitter *e, LLVMValueRef batch, LLVMTypeRef type,
+                                size_t offset)
+{
+    return LLVMBuildLoad2(e->builder, type, kernel_offset(e, e->builder, batch, offset), "");
+}
+
+static void load_windows(struct kernel_emitter *e, LLVMValueRef windows, uint64_t count,
+                         LLVMValueRef *args)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        args[i] = batch_field(e, windows, e->pointer, i * sizeof(void *));
+    }
+}
+
+static void add_exported(struct kernel_emitter *e, const char *name, LLVMValueRef internal,
+                         uint64_t ins, uint64_t outs)
+{
+    static const size_t offsets[] = {
+        offsetof(struct kernel_batch, arguments), offsetof(struct kernel_batch, tables),
+        offsetof(struct kernel_batch, state),     offsetof(struct kernel_batch, first_firing),
+        offsetof(struct kernel_batch, count),     offsetof(struct kernel_batch, fault),
+        offsetof(struct kernel_batch, left),      offsetof(struct kernel_batch, produced)};
+    LLVMTypeRef type = LLVMFunctionType(e->i32, &e->pointer, 1, 0);
+    LLVMValueRef function = LLVMAddFunction(e->module, name, type);
+    kernel_function_attribute(e, function, "nounwind");
+    kernel_position(e, LLVMAppendBasicBlockInContext(e->context, function, "entry"));
+    LLVMValueRef batch = LLVMGetParam(function, 0);
+    LLVMSetValueName2(batch, "batch", strlen("batch"));
+    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, PARAM_WINDOWS + ins + outs);
+    for (unsigned i = 0; i < PARAM_WINDOWS; i++) {
+        LLVMTypeRef field = i == PARAM_FIRST || i == PARAM_COUNT ? e->i64 : e->pointer;
+        args[i] = batch_field(e, batch, field, offsets[i]);
+    }
+    if (ins > 0) {
+        LLVMValueRef in = batch_field(e, batch, e->pointer, offsetof(struct kernel_batch, in));
+        load_windows(e, in, ins, args + PARAM_WINDOWS);
+    }
+    if (outs > 0) {
+        LLVMValueRef out = batch_field(e, batch, e->pointer, offsetof(struct kernel_batch, out));
+        load_windows(e, out, outs, args + PARAM_WINDOWS + ins);
+    }
+    unsigned count = (unsigned)(PARAM_WINDOWS + ins + outs);
+    LLVMBuildRet(e->builder, LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(internal), internal,
+                                            args, count, ""));
+}
+
+/* ---- what a body starts with ---- */
+
+/* An array of the windows of a port: LLVM resolves constant elements to the parameters. */
+static LLVMValueRef bind_windows(struct kernel_emitter *e, const struct kernel_port *port,
+                                 unsigned first_param)
+{
+    struct kernel_body *body = e->body;
+    LLVMValueRef array = kernel_alloca(e, LLVMArrayType2(e->pointer, port->arity), port->name);
+    for (uint64_t i = 0; i < port->arity; i++) {
+        LLVMValueRef param = LLVMGetParam(body->llvm, first_param + (unsigned)i);
+        LLVMSetValueName2(param, port->name, strlen(port->name));
+        LLVMValueRef indices[] = {kernel_i64(e, 0), kernel_i64(e, i)};
+        LLVMValueRef slot = LLVMBuildInBoundsGEP2(
+            body->setup, LLVMArrayType2(e->pointer, port->arity), array, indices, 2, "");
+        LLVMBuildStore(body->setup, param, slot);
+    }
+    return array;
+}
+
+static void bind_ports(struct kernel_emitter *e, const struct kernel_variant *variant)
+{
+    struct kernel_body *body = e->body;
+    const struct kernel *kernel = variant->kernel;
+    unsigned param = PARAM_WINDOWS;
+    body->in = ARENA_ARRAY(e->scratch, struct kernel_port_state, kernel->in_count);
+    body->out = ARENA_ARRAY(e->scratch, struct kernel_port_state, kernel->out_count);
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        body->in[i].pointers = bind_windows(e, &kernel->in[i], param);
+        param += (unsigned)kernel->in[i].arity;
+    }
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        const struct kernel_port *port = &kernel->out[i];
+        body->out[i].pointers = bind_windows(e, port, param);
+        body->out[i].counts = kernel_alloca(e, LLVMArrayType2(e->i64, port->arity), "count");
+        body->out[i].canonical = variant->canonical[i];
+        param += (unsigned)port->arity;
+    }
+}
+
+static LLVMValueRef load_scalar_at_setup(struct kernel_emitter *e, const struct variable *variable,
+                                         LLVMValueRef base)
+{
+    LLVMBuilderRef code = e->builder;
+    struct kernel_address at = {.pointer =
+                                    kernel_offset(e, e->body->setup, base, variable->offset_bytes)};
+    e->builder = e->body->setup;
+    LLVMValueRef value = kernel_load(e, variable->type, at);
+    e->builder = code;
+    return value;
+}
+
+/* Scalar arguments become values, scalar state variables live in allocas. */
+static void load_block_scalars(struct kernel_emitter *e)
+{
+    struct kernel_body *body = e->body;
+    const struct kernel *kernel = body->kernel;
+    body->argument_values = ARENA_ARRAY(e->scratch, LLVMValueRef, kernel->argument_count);
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        const struct variable *variable = kernel->arguments[i];
+        if (!type_is_scalar(variable->type)) continue;
+        body->argument_values[i] = load_scalar_at_setup(e, variable, body->arguments);
+    }
+    body->state_values = ARENA_ARRAY(e->scratch, LLVMValueRef, kernel->states.count);
+    for (size_t i = 0; i < kernel->states.count; i++) {
+        const struct variable *variable = kernel->states.items[i];
+        if (!type_is_scalar(variable->type)) continue;
+        LLVMValueRef value = load_scalar_at_setup(e, variable, body->state);
+        LLVMBuilderRef code = e->builder;
+        e->builder = body->setup;
+        body->state_values[i] =
+            kernel_alloca(e, kernel_memory_type(e, variable->type), variable->name);
+        struct kernel_address local = {.pointer = body->state_values[i]};
+        kernel_store(e, variable->type, local, value);
+        e->builder = code;
+    }
+}
+
+static void store_state_scalars(struct kernel_emitter *e)
+{
+    const struct kernel *kernel = e->body->kernel;
+    for (size_t i = 0; i < kernel->states.count; i++) {
+        const struct variable *variable = kernel->states.items[i];
+        if (!type_is_scalar(variable->type)) continue;
+        struct kernel_address local = {.pointer = e->body->state_values[i]};
+        struct kernel_address block = {
+            .pointer = kernel_offset(e, e->builder, e->body->state, variable->offset_bytes)};
+        kernel_store(e, variable->type, block, kernel_load(e, variable->type, local));
+    }
+}
+
+static void reset_counts(struct kernel_emitter *e)
+{
+    const struct kernel *kernel = e->body->kernel;
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        uint64_t arity = kernel->out[i].arity;
+        for (uint64_t n = 0; n < arity; n++) {
+            LLVMBuildStore(
+                e->builder, kernel_i64(e, 0),
+                kernel_array_item(e, e->i64, arity, e->body->out[i].counts, kernel_i64(e, n)));
+        }
+    }
+}
+
+/* ---- the loop over firings ---- */
+
+struct unproven {
+    uint32_t port;
+};
+
+static bool is_unproven_emission(const struct ks *s, void *data)
+{
+    const struct unproven *unproven = data;
+    return s->kind == KS_EMIT && s->port == unproven->port && !s->count_proven;
+}
+
+/* A firing must have appended what it declares. */
+static void check_counts(struct kernel_emitter *e)
+{
+    const struct kernel *kernel = e->body->kernel;
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        const struct kernel_port *port = &kernel->out[i];
+        struct unproven unproven = {i};
+        if (!kernel_any_ks(kernel->body, is_unproven_emission, NULL, &unproven)) continue;
+        struct span span = port->rate_declared ? port->rate_span : port->span;
+        for (uint64_t n = 0; n < port->arity; n++) {
+            LLVMValueRef at =
+                kernel_array_item(e, e->i64, port->arity, e->body->out[i].counts, kernel_i64(e, n));
+            LLVMValueRef count = LLVMBuildLoad2(e->builder, e->i64, at, "");
+            LLVMValueRef bound = kernel_i64(e, port->push);
+            LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntNE, count, bound, "");
+            kernel_fault_if(e, bad, KERNEL_FAULT_PUSH, span, count, bound);
+        }
+    }
+}
+
+/* Emits one firing, or the firings of all lanes: from `i` on. */
+static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef first)
+{
+    struct kernel_body *body = e->body;
+    const struct kernel *kernel = body->kernel;
+    body->firing = i;
+    body->firing_number = LLVMBuildAdd(e->builder, first, i, "firing");
+    body->locals = ARENA_ARRAY(e->scratch, LLVMValueRef, kernel->local_count);
+    body->end = kernel_block(e, "firing.end");
+    reset_counts(e);
+    kernel_statements(e, kernel->body);
+    LLVMBuildBr(e->builder, body->end);
+    kernel_position(e, body->end);
+    if (body->lanes == 0) check_counts(e);
+}
+
+/* for (i = from; i < to; i += step) one firing, or `lanes` firings. */
+static void emit_firings(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRef to,
+                         uint32_t lanes)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+    LLVMBasicBlockRef loop = kernel_block(e, lanes > 0 ? "lanes" : "firings");
+    LLVMBasicBlockRef end = kernel_block(e, "firings.end");
+    LLVMValueRef any = LLVMBuildICmp(e->builder, LLVMIntULT, from, to, "");
+    LLVMBuildCondBr(e->builder, any, loop, end);
+    kernel_position(e, loop);
+    LLVMValueRef i = LLVMBuildPhi(e->builder, e->i64, "i");
+    e->body->lanes = lanes;
+    emit_firing(e, i, LLVMGetParam(e->body->llvm, PARAM_FIRST));
+    e->body->lanes = 0;
+    LLVMValueRef step = kernel_i64(e, lanes > 0 ? lanes : 1);
+    LLVMValueRef next = LLVMBuildNUWAdd(e->builder, i, step, "i.next");
+    LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, next, to, "");
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
+    LLVMValueRef repeat = LLVMBuildCondBr(e->builder, more, loop, end);
+    if (e->body->varying != NULL) kernel_leave_loop_alone(e, repeat);
+    LLVMAddIncoming(i, &from, &before, 1);
+    LLVMAddIncoming(i, &next, &latch, 1);
+    kernel_position(e, end);
+}
+
+static void emit_batch(struct kernel_emitter *e)
+{
+    LLVMValueRef from = kernel_i64(e, 0), count = LLVMGetParam(e->body->llvm, PARAM_COUNT);
+    struct kernel_lane_plan plan = {0};
+    if (kernel_plan_lanes(e, e->body->kernel, &plan)) {
+        e->body->varying = plan.varying;
+        for (int i = 0; i < 2 && plan.widths[i] > 0; i++) {
+            LLVMValueRef whole = kernel_i64(e, ~(uint64_t)(plan.widths[i] - 1));
+            LLVMValueRef to = LLVMBuildAnd(e->builder, count, whole, "");
+            emit_firings(e, from, to, plan.widths[i]);
+            from = to;
+        }
+    }
+    emit_firings(e, from, count, 0);
+}
+
+/* ---- init and finish ---- */
+
+static void emit_once(struct kernel_emitter *e, const struct ks *code)
+{
+    struct kernel_body *body = e->body;
+    body->firing_number = kernel_i64(e, UINT64_MAX);
+    body->end = kernel_block(e, "done");
+    if (body->entry == ENTRY_FINISH) reset_counts(e);
+    kernel_statements(e, code);
+    LLVMBuildBr(e->builder, body->end);
+    kernel_position(e, body->end);
+}
+
+static void store_produced(struct kernel_emitter *e)
+{
+    const struct kernel *kernel = e->body->kernel;
+    uint64_t output = 0;
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        uint64_t arity = kernel->out[i].arity;
+        for (uint64_t n = 0; n < arity; n++, output++) {
+            LLVMValueRef at =
+                kernel_array_item(e, e->i64, arity, e->body->out[i].counts, kernel_i64(e, n));
+            LLVMValueRef count = LLVMBuildLoad2(e->builder, e->i64, at, "");
+            LLVMBuildStore(
+                e->builder, count,
+                kernel_offset(e, e->builder, e->body->produced, output * sizeof(uint64_t)));
+        }
+    }
+}
+
+/* ---- kernels ---- */
+
+static const char *entry_name(enum kernel_entry_kind entry)
+{
+    switch (entry) {
+    case ENTRY_RUN: return "run";
+    case ENTRY_INIT: return "init";
+    default: return "finish";
+    }
+}
+
+static void emit_internal(struct kernel_emitter *e, const struct kernel_variant *variant,
+                          enum kernel_entry_kind entry, LLVMValueRef function)
+{
+    const struct kernel *kernel = variant->kernel;
+    struct kernel_body body = {.entry = entry, .kernel = kernel};
+    kernel_body_begin(e, &body, function, kernel->local_count);
+    body.arguments = LLVMGetParam(function, PARAM_ARGUMENTS);
+    body.tables = LLVMGetParam(function, PARAM_TABLES);
+    body.state = LLVMGetParam(function, PARAM_STATE);
+    body.fault = LLVMGetParam(function, PARAM_FAULT);
+    body.left = LLVMGetParam(function, PARAM_LEFT);
+    body.produced = LLVMGetParam(function, PARAM_PRODUCED);
+    if (entry != ENTRY_INIT) bind_ports(e, variant);
+    load_block_scalars(e);
+    if (entry == ENTRY_RUN)
+        emit_batch(e);
+    else
+        emit_once(e, entry == ENTRY_INIT ? kernel->init : kernel->finish);
+    store_state_scalars(e);
+    if (entry == ENTRY_FINISH) store_produced(e);
+    LLVMBuildRet(e->builder, LLVMConstInt(e->i32, KERNEL_OK, 0));
+    kernel_body_end(e, NULL, NULL);
+}
+
+static void emit_entry(struct kernel_emitter *e, const struct kernel_variant *variant,
+                       enum kernel_entry_kind entry)
+{
+    const struct kernel *kernel = variant->kernel;
+    bool windows = entry != ENTRY_INIT;
+    uint64_t ins = windows ? total_arity(kernel->in, kernel->in_count) : 0;
+    uint64_t outs = windows ? total_arity(kernel->out, kernel->out_count) : 0;
+    const char *internal_name =
+        arena_printf(e->scratch, "%s.k%u.%s", kernel->name, variant->id, entry_name(entry));
+    LLVMValueRef function = add_internal(e, internal_name, ins + outs, ins, entry);
+    emit_internal(e, variant, entry, function);
+    const char *name = arena_printf(e->scratch, "pipe_k%u_%s", variant->id, entry_name(entry));
+    add_exported(e, name, function, ins, outs);
+}
+
+void kernel_emit_variant(struct kernel_emitter *e, const struct kernel_variant *variant)
+{
+    emit_entry(e, variant, ENTRY_RUN);
+    if (variant->kernel->init != NULL) emit_entry(e, variant, ENTRY_INIT);
+    if (variant->kernel->finish != NULL) emit_entry(e, variant, ENTRY_FINISH);
+}
+
+/* ---- pipe_arguments ---- */
+
+static void emit_node_arguments(struct kernel_emitter *e, const struct graph_node *node,
+                                LLVMValueRef block)
+{
+    const struct kernel *kernel = node->kernel;
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        const struct variable *variable = kernel->arguments[i];
+        struct kernel_address to = {
+            .pointer = kernel_offset(e, e->builder, block, variable->offset_bytes)};
+        kernel_expression_into(e, node->arguments[i], to, true);
+    }
+}
+
+void kernel_emit_arguments_entry(struct kernel_emitter *e)
+{
+    LLVMTypeRef params[] = {e->pointer, e->pointer, e->pointer};
+    LLVMValueRef function =
+        LLVMAddFunction(e->module, "pipe_arguments", LLVMFunctionType(e->i32, params, 3, 0));
+    kernel_function_attribute(e, function, "nounwind");
+    struct kernel_body body = {.entry = ENTRY_ARGUMENTS};
+    kernel_body_begin(e, &body, function, 0);
+    body.arguments = LLVMGetParam(function, 0);
+    body.fault = LLVMGetParam(function, 2);
+    body.firing_number = kernel_i64(e, UINT64_MAX);
+    for (size_t i = 0; i < e->graph->nodes.count; i++) {
+        const struct graph_node *node = &e->graph->nodes.items[i];
+        if (node->kernel->argument_count == 0) continue;
+        LLVMValueRef slot =
+            kernel_offset(e, e->builder, LLVMGetParam(function, 1), i * sizeof(void *));
+        LLVMValueRef block = LLVMBuildLoad2(e->builder, e->pointer, slot, node->name);
+        emit_node_arguments(e, node, block);
+    }
+    LLVMBuildRet(e->builder, LLVMConstInt(e->i32, KERNEL_OK, 0));
+    kernel_body_end(e, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* Built-in functions: exact, or correctly rounded, in instructions of the target. */
+#include "compiler/codegen/kernel_llvm.h"
+
+/* An intrinsic over operands of one type, which is also its result's. */
+static LLVMValueRef same_type_intrinsic(struct kernel_emitter *e, const char *name,
+                                        LLVMValueRef *args, unsigned count)
+{
+    LLVMTypeRef type = LLVMTypeOf(args[0]);
+    return kernel_intrinsic(e, name, args, count, &type, 1);
+}
+
+static unsigned width_bits(enum scalar_type scalar)
+{
+    return (unsigned)scalar_width_bytes(scalar) * 8;
+}
+
+/* ---- floats as bits ---- */
+
+struct float_bits {
+    uint64_t magnitude, infinity, nan;
+};
+
+static struct float_bits float_bits(enum scalar_type scalar)
+{
+    switch (scalar) {
+    case SCALAR_F16: return (struct float_bits){0x7fff, 0x7c00, 0x7e00};
+    case SCALAR_BF16: return (struct float_bits){0x7fff, 0x7f80, 0x7fc0};
+    case SCALAR_F32: return (struct float_bits){0x7fffffff, 0x7f800000, 0x7fc00000};
+    default:
+        return (struct float_bits){INT64_MAX, UINT64_C(0x7ff0000000000000),
+                                   UINT64_C(0x7ff8000000000000)};
+    }
+}
+
+static LLVMValueRef bits_of(struct kernel_emitter *e, LLVMValueRef value, enum scalar_type scalar)
+{
+    LLVMTypeRef type = LLVMIntTypeInContext(e->context, width_bits(scalar));
+    return LLVMBuildBitCast(e->builder, value, kernel_type_like(type, value), "");
+}
+
+static LLVMValueRef magnitude_of(struct kernel_emitter *e, LLVMValueRef value,
+                                 enum scalar_type scalar)
+{
+    LLVMValueRef bits = bits_of(e, value, scalar);
+    uint64_t mask = float_bits(scalar).magnitude;
+    return LLVMBuildAnd(e->builder, bits, kernel_integer_like(e, bits, width_bits(scalar), mask),
+                        "");
+}
+
+static LLVMValueRef compare_magnitude(struct kernel_emitter *e, LLVMIntPredicate predicate,
+                                      LLVMValueRef value, enum scalar_type scalar)
+{
+    LLVMValueRef magnitude = magnitude_of(e, value, scalar);
+    LLVMValueRef infinity =
+        kernel_integer_like(e, magnitude, width_bits(scalar), float_bits(scalar).infinity);
+    return LLVMBuildICmp(e->builder, predicate, magnitude, infinity, "");
+}
+
+static LLVMValueRef is_nan(struct kernel_emitter *e, LLVMValueRef value, enum scalar_type scalar)
+{
+    if (scalar == SCALAR_F32 || scalar == SCALAR_F64) {
+        return LLVMBuildFCmp(e->builder, LLVMRealUNO, value, value, "");
+    }
+    return compare_magnitude(e, LLVMIntUGT, value, scalar);
+}
+
+LLVMValueRef kernel_canonical_bits(struct kernel_emitter *e, LLVMValueRef value,
+                                   enum scalar_type scalar)
+{
+    /* Chosen among integers: a NaN among floats has no bits that LLVM feels bound to. */
+    LLVMValueRef bits = bits_of(e, value, scalar);
+    LLVMValueRef canonical =
+        kernel_integer_like(e, bits, width_bits(scalar), float_bits(scalar).nan);
+    return LLVMBuildSelect(e->builder, is_nan(e, value, scalar), canonical, bits, "");
+}
+
+static LLVMValueRef sign_bit(struct kernel_emitter *e, LLVMValueRef value, enum scalar_type scalar)
+{
+    LLVMValueRef bits = bits_of(e, value, scalar);
+    return LLVMBuildICmp(e->builder, LLVMIntSLT, bits, LLVMConstNull(LLVMTypeOf(bits)), "");
+}
+
+/* ---- minimum and maximum ---- */
+
+static LLVMValueRef integer_extreme(struct kernel_emitter *e, bool maximum, enum scalar_type scalar,
+                                    LLVMValueRef *args)
+{
+    static const char *const names[2][2] = {{"llvm.umin", "llvm.umax"}, {"llvm.smin", "llvm.smax"}};
+    return same_type_intrinsic(e, names[scalar_is_signed(scalar)][maximum], args, 2);
+}
+
+/* minimumNumber, maximumNumber: a NaN is ignored, -0 is less than +0.  Equal operands differ in the
+ * sign of zero at most, so joining their bits chooses. */
+static LLVMValueRef float_extreme(struct kernel_emitter *e, bool maximum, enum scalar_type scalar,
+                                  LLVMValueRef *args)
+{
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef first = bits_of(e, args[0], scalar), second = bits_of(e, args[1], scalar);
+    LLVMValueRef better =
+        LLVMBuildFCmp(b, maximum ? LLVMRealOGT : LLVMRealOLT, args[0], args[1], "");
+    LLVMValueRef equal = LLVMBuildFCmp(b, LLVMRealOEQ, args[0], args[1], "");
+    LLVMValueRef joined =
+        maximum ? LLVMBuildAnd(b, first, second, "") : LLVMBuildOr(b, first, second, "");
+    LLVMValueRef bits = LLVMBuildSelect(b, better, first, second, "");
+    bits = LLVMBuildSelect(b, equal, joined, bits, "");
+    bits = LLVMBuildSelect(b, is_nan(e, args[1], scalar), first, bits, "");
+    return LLVMBuildBitCast(b, bits, LLVMTypeOf(args[0]), "");
+}
+
+static LLVMValueRef extreme(struct kernel_emitter *e, bool maximum, enum scalar_type scalar,
+                            LLVMValueRef *args)
+{
+    return scalar_is_float(scalar) ? float_extreme(e, maximum, scalar, args)
+                                   : integer_extreme(e, maximum, scalar, args);
+}
+
+static LLVMValueRef absolute(struct kernel_emitter *e, enum scalar_type scalar, LLVMValueRef value)
+{
+    if (scalar_is_float(scalar)) return same_type_intrinsic(e, "llvm.fabs", &value, 1);
+    if (!scalar_is_signed(scalar)) return value;
+    LLVMValueRef args[] = {value, LLVMConstInt(e->i1, 0, 0)}; /* 0: INT_MIN wraps, is not poison */
+    return same_type_intrinsic(e, "llvm.abs", args, 2);
+}
+
+/* ---- all ---- */
+
+static LLVMValueRef builtin_of(struct kernel_emitter *e, const struct kx *x, LLVMValueRef *args)
+{
+    enum scalar_type scalar = x->arguments[0]->type->scalar;
+    switch (x->builtin) {
+    case BUILTIN_FMA: return same_type_intrinsic(e, "llvm.fma", args, 3);
+    case BUILTIN_SQRT: return same_type_intrinsic(e, "llvm.sqrt", args, 1);
+    case BUILTIN_FLOOR: return same_type_intrinsic(e, "llvm.floor", args, 1);
+    case BUILTIN_CEIL: return same_type_intrinsic(e, "llvm.ceil", args, 1);
+    case BUILTIN_TRUNC: return same_type_intrinsic(e, "llvm.trunc", args, 1);
+    case BUILTIN_RINT: return same_type_intrinsic(e, "llvm.roundeven", args, 1);
+    case BUILTIN_ROUND: return same_type_intrinsic(e, "llvm.round", args, 1);
+    case BUILTIN_COPYSIGN: return same_type_intrinsic(e, "llvm.copysign", args, 2);
+    case BUILTIN_ABS: return absolute(e, scalar, args[0]);
+    case BUILTIN_MIN: return extreme(e, false, scalar, args);
+    case BUILTIN_MAX: return extreme(e, true, scalar, args);
+    case BUILTIN_ISNAN: return is_nan(e, args[0], scalar);
+    case BUILTIN_ISINF: return compare_magnitude(e, LLVMIntEQ, args[0], scalar);
+    case BUILTIN_SIGNBIT: return sign_bit(e, args[0], scalar);
+    case BUILTIN_BITS: return kernel_canonical_bits(e, args[0], scalar);
+    case BUILTIN_FROM_BITS:
+        return LLVMBuildBitCast(e->builder, args[0],
+                                kernel_type_like(kernel_scalar_type(e, x->type->scalar), args[0]),
+                                "");
+    case BUILTIN_COUNT: break;
+    }
+    kernel_internal_error("a built-in function without code");
+}
+
+LLVMValueRef kernel_builtin(struct kernel_emitter *e, const struct kx *x)
+{
+    enum { ARITY_MAX = 3 };
+    LLVMValueRef args[ARITY_MAX];
+    if (x->argument_count == 0 || x->argument_count > ARITY_MAX) {
+        kernel_internal_error("a built-in function with that many arguments");
+    }
+    for (uint32_t i = 0; i < x->argument_count; i++) {
+        args[i] = kernel_expression(e, x->arguments[i]);
+    }
+    for (uint32_t i = 1; i < x->argument_count; i++)
+        kernel_unify(e, &args[0], &args[i]);
+    for (uint32_t i = 1; i < x->argument_count; i++)
+        kernel_unify(e, &args[0], &args[i]);
+    return kernel_relaxed(e, builtin_of(e, x, args));
+}

@@ -1,0 +1,201 @@
+/*
+ * Functions and their calls.
+ *
+ * Signature: the scalars by value, arrays by address, then (array results) the address of the
+ * result, then (functions that may fault) the fault record and the number of the firing.  Result:
+ * the scalar or nothing; a function that may fault returns the status, followed by the scalar.  An
+ * array argument is not copied: the callee does so if it assigns to the parameter.
+ */
+#include "compiler/codegen/kernel_llvm.h"
+
+#include <string.h>
+
+/* Calls of functions up to this size, their own calls expanded, are always inlined: loops around
+ * them vectorise. */
+enum { INLINE_SIZE_MAX = 1500 };
+
+static LLVMTypeRef parameter_type(struct kernel_emitter *e, const struct type *type, uint32_t lanes)
+{
+    if (!type_is_scalar(type)) return e->pointer;
+    LLVMTypeRef scalar = kernel_scalar_type(e, type->scalar);
+    return lanes > 0 ? LLVMVectorType(scalar, lanes) : scalar;
+}
+
+static LLVMTypeRef result_type(struct kernel_emitter *e, const struct function *f, uint32_t lanes)
+{
+    bool faults = lanes == 0 && kernel_function_faults(e, f);
+    if (!type_is_scalar(f->result)) {
+        return faults ? e->i32 : LLVMVoidTypeInContext(e->context);
+    }
+    LLVMTypeRef value = parameter_type(e, f->result, lanes);
+    if (!faults) return value;
+    LLVMTypeRef both[] = {e->i32, value};
+    return LLVMStructTypeInContext(e->context, both, 2, 0);
+}
+
+static LLVMTypeRef function_type(struct kernel_emitter *e, const struct function *f, uint32_t lanes)
+{
+    LLVMTypeRef *params = ARENA_ARRAY(e->scratch, LLVMTypeRef, f->param_count + 3u);
+    unsigned count = 0;
+    for (uint32_t i = 0; i < f->param_count; i++) {
+        params[count++] = parameter_type(e, f->params[i]->type, lanes);
+    }
+    if (f->result->kind == TYPE_ARRAY) params[count++] = e->pointer;
+    if (lanes == 0 && kernel_function_faults(e, f)) {
+        params[count++] = e->pointer;
+        params[count++] = e->i64;
+    }
+    return LLVMFunctionType(result_type(e, f, lanes), params, count, 0);
+}
+
+/* ---- definitions ---- */
+
+static void bind_parameters(struct kernel_emitter *e, const struct function *f)
+{
+    struct kernel_body *body = e->body;
+    for (uint32_t i = 0; i < f->param_count; i++) {
+        const struct variable *variable = f->params[i];
+        LLVMValueRef param = LLVMGetParam(body->llvm, i);
+        LLVMSetValueName2(param, variable->name, strlen(variable->name));
+        if (type_is_scalar(variable->type)) {
+            kernel_store(e, variable->type, kernel_variable_address(e, variable), param);
+        } else if (kernel_assigns(f->body, variable)) {
+            struct kernel_address from = {.pointer = param};
+            kernel_copy(e, variable->type, kernel_variable_address(e, variable), from);
+        } else {
+            body->locals[variable->index] = param;
+        }
+    }
+    unsigned count = f->param_count;
+    if (f->result->kind == TYPE_ARRAY) body->result = LLVMGetParam(body->llvm, count++);
+    if (count < LLVMCountParams(body->llvm)) {
+        body->fault = LLVMGetParam(body->llvm, count);
+        body->firing_number = LLVMGetParam(body->llvm, count + 1);
+    }
+}
+
+void kernel_return(struct kernel_emitter *e, LLVMValueRef value)
+{
+    const struct function *f = e->body->function;
+    LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(e->body->llvm));
+    if (value != NULL && e->body->lanes > 0 && !kernel_is_vector(value)) {
+        value = kernel_splat(e, value, e->body->lanes);
+    }
+    if (LLVMGetTypeKind(type) == LLVMVoidTypeKind) {
+        LLVMBuildRetVoid(e->builder);
+    } else if (value == NULL) {
+        LLVMBuildRet(e->builder, LLVMConstNull(type));
+    } else if (e->body->lanes == 0 && kernel_function_faults(e, f)) {
+        LLVMBuildRet(e->builder,
+                     LLVMBuildInsertValue(e->builder, LLVMConstNull(type), value, 1, ""));
+    } else {
+        LLVMBuildRet(e->builder, value);
+    }
+}
+
+static LLVMValueRef define(struct kernel_emitter *e, const struct function *f, uint32_t lanes)
+{
+    const char *name = lanes > 0 ? arena_printf(e->scratch, "%s.x%u", f->name, lanes) : f->name;
+    LLVMValueRef function = LLVMAddFunction(e->module, name, function_type(e, f, lanes));
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    kernel_function_attribute(e, function, "nounwind");
+    if (lanes > 0 || kernel_size(e, f->body) <= INLINE_SIZE_MAX) {
+        kernel_function_attribute(e, function, "alwaysinline");
+    }
+    const bool *varying = lanes > 0 ? kernel_function_lanes(e, f) : NULL;
+    struct kernel_body *outer = e->body;
+    LLVMBasicBlockRef outer_at = LLVMGetInsertBlock(e->builder);
+    /* The range of an index may rest on a condition around the call, under which lanes do not
+     * branch. */
+    struct kernel_body body = {.entry = ENTRY_FUNCTION,
+                               .function = f,
+                               .lanes = lanes,
+                               .varying = varying,
+                               .speculative = lanes > 0};
+    kernel_body_begin(e, &body, function, f->local_count);
+    bind_parameters(e, f);
+    kernel_statements(e, f->body);
+    kernel_return(e, NULL);
+    kernel_body_end(e, outer, outer_at);
+    return function;
+}
+
+/* Where the function for so many lanes is kept. */
+static LLVMValueRef *function_slot(struct kernel_emitter *e, const struct function *f,
+                                   uint32_t lanes)
+{
+    struct kernel_function *known = kernel_function_of(e, f);
+    unsigned width = 0;
+    if (lanes == 0) return &known->llvm;
+    while ((uint32_t)KERNEL_LANES_MIN << width < lanes)
+        width++;
+    return &known->lanes_llvm[width];
+}
+
+static LLVMValueRef function_llvm(struct kernel_emitter *e, const struct function *f,
+                                  uint32_t lanes)
+{
+    if (*function_slot(e, f, lanes) == NULL) {
+        LLVMValueRef llvm = define(e, f, lanes);
+        *function_slot(e, f, lanes) = llvm; /* define may have moved the slots */
+    }
+    return *function_slot(e, f, lanes);
+}
+
+/* ---- calls ---- */
+
+/* The address of an array argument; a copy where a later argument could change it. */
+static LLVMValueRef array_argument(struct kernel_emitter *e, const struct kx *call, uint32_t i)
+{
+    const struct kx *x = call->arguments[i];
+    struct kernel_address at = kernel_value_address(e, x);
+    bool changes = false;
+    for (uint32_t later = i + 1; later < call->argument_count; later++) {
+        changes = changes || kernel_has_effects(call->arguments[later]);
+    }
+    if (!changes) return at.pointer;
+    LLVMValueRef copy = kernel_alloca(e, kernel_memory_type(e, x->type), "argument");
+    kernel_copy(e, x->type, (struct kernel_address){.pointer = copy}, at);
+    return copy;
+}
+
+/* Evaluates the arguments.  Returns the lanes of the function to call: none where all arguments are
+ * uniform. */
+static uint32_t evaluate_arguments(struct kernel_emitter *e, const struct kx *x, LLVMValueRef *args)
+{
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < x->argument_count; i++) {
+        bool scalar = type_is_scalar(x->arguments[i]->type);
+        args[i] = scalar ? kernel_expression(e, x->arguments[i]) : array_argument(e, x, i);
+        if (kernel_is_vector(args[i])) lanes = e->body->lanes;
+    }
+    for (uint32_t i = 0; i < x->argument_count && lanes > 0; i++) {
+        bool scalar = type_is_scalar(x->arguments[i]->type);
+        if (scalar && !kernel_is_vector(args[i])) args[i] = kernel_splat(e, args[i], lanes);
+    }
+    return lanes;
+}
+
+LLVMValueRef kernel_call(struct kernel_emitter *e, const struct kx *x, LLVMValueRef to)
+{
+    const struct function *f = x->function;
+    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, x->argument_count + 3u);
+    unsigned count = x->argument_count;
+    uint32_t lanes = evaluate_arguments(e, x, args);
+    bool faults = lanes == 0 && kernel_function_faults(e, f);
+    if (f->result->kind == TYPE_ARRAY) {
+        args[count++] =
+            to != NULL ? to : kernel_alloca(e, kernel_memory_type(e, f->result), "result");
+    }
+    if (faults) {
+        args[count++] = e->body->fault;
+        args[count++] = e->body->firing_number;
+    }
+    LLVMValueRef callee = function_llvm(e, f, lanes);
+    LLVMTypeRef type = LLVMGlobalGetValueType(callee);
+    LLVMValueRef result = LLVMBuildCall2(e->builder, type, callee, args, count, "");
+    bool scalar = type_is_scalar(f->result);
+    if (!faults) return scalar ? result : NULL;
+    kernel_fault_through(e, scalar ? LLVMBuildExtractValue(e->builder, result, 0, "") : result);
+    return scalar ? LLVMBuildExtractValue(e->builder, result, 1, "") : NULL;
+}

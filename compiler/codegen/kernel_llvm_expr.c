@@ -1,0 +1,287 @@
+/* Expressions.  Operands are evaluated from left to right. */
+#include "compiler/codegen/kernel_llvm.h"
+
+/* ---- arrays ---- */
+
+void kernel_copy(struct kernel_emitter *e, const struct type *type, struct kernel_address to,
+                 struct kernel_address from)
+{
+    LLVMBuildMemCpy(e->builder, to.pointer, type->alignment_bytes, from.pointer,
+                    type->alignment_bytes, kernel_i64(e, type->width_bytes));
+}
+
+void kernel_store_zero(struct kernel_emitter *e, const struct type *type, struct kernel_address to)
+{
+    if (type_is_scalar(type)) {
+        LLVMTypeRef scalar = kernel_scalar_type(e, type->scalar);
+        kernel_store(e, type, to, LLVMConstNull(scalar));
+        return;
+    }
+    uint64_t lanes = to.layout == LAYOUT_LANES ? e->body->lanes : 1;
+    LLVMBuildMemSet(e->builder, to.pointer, LLVMConstInt(e->i8, 0, 0),
+                    kernel_i64(e, type->width_bytes * lanes), type->alignment_bytes);
+}
+
+static struct kernel_address temporary(struct kernel_emitter *e, const struct type *type)
+{
+    return (struct kernel_address){.pointer =
+                                       kernel_alloca(e, kernel_memory_type(e, type), "temporary")};
+}
+
+static void aggregate_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to)
+{
+    const struct type *item = x->type->element;
+    if (x->argument_count < x->type->length) kernel_store_zero(e, x->type, to);
+    for (uint32_t i = 0; i < x->argument_count; i++) {
+        struct kernel_address at = kernel_item(e, x->type, to, kernel_i64(e, i));
+        if (x->arguments[i] != NULL)
+            kernel_expression_into(e, x->arguments[i], at, true);
+        else
+            kernel_store_zero(e, item, at);
+    }
+}
+
+static void select_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to)
+{
+    LLVMBasicBlockRef yes = kernel_block(e, "yes"), no = kernel_block(e, "no");
+    LLVMBasicBlockRef end = kernel_block(e, "selected");
+    LLVMBuildCondBr(e->builder, kernel_expression(e, x->left), yes, no);
+    kernel_position(e, yes);
+    kernel_expression_into(e, x->right, to, true);
+    LLVMBuildBr(e->builder, end);
+    kernel_position(e, no);
+    kernel_expression_into(e, x->third, to, true);
+    LLVMBuildBr(e->builder, end);
+    kernel_position(e, end);
+}
+
+/* `to` is not read by the evaluation of `x`. */
+static void array_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to)
+{
+    switch (x->kind) {
+    case KX_AGGREGATE: aggregate_into(e, x, to); break;
+    case KX_SELECT: select_into(e, x, to); break;
+    case KX_CALL: kernel_call(e, x, to.pointer); break;
+    case KX_COMMA:
+        kernel_expression(e, x->left);
+        kernel_expression_into(e, x->right, to, true);
+        break;
+    default: kernel_copy(e, x->type, to, kernel_value_address(e, x)); break;
+    }
+}
+
+static bool has_address(const struct kx *x)
+{
+    return x->kind == KX_VARIABLE || x->kind == KX_INDEX || x->kind == KX_PEEK;
+}
+
+void kernel_expression_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to,
+                            bool fresh)
+{
+    if (type_is_scalar(x->type)) {
+        kernel_store(e, x->type, to, kernel_expression(e, x));
+    } else if (fresh || has_address(x)) {
+        array_into(e, x, to);
+    } else {
+        struct kernel_address value = temporary(e, x->type);
+        array_into(e, x, value);
+        kernel_copy(e, x->type, to, value);
+    }
+}
+
+static void assign_array(struct kernel_emitter *e, const struct kx *x)
+{
+    struct kernel_address to = kernel_address_of(e, x->left);
+    kernel_expression_into(e, x->right, to, false);
+}
+
+struct kernel_address kernel_value_address(struct kernel_emitter *e, const struct kx *x)
+{
+    if (has_address(x)) return kernel_address_of(e, x);
+    if (x->kind == KX_ASSIGN) {
+        assign_array(e, x);
+        return kernel_address_of(e, x->left);
+    }
+    struct kernel_address value = temporary(e, x->type);
+    array_into(e, x, value);
+    return value;
+}
+
+/* ---- values of scalars ---- */
+
+static LLVMValueRef variable_value(struct kernel_emitter *e, const struct kx *x)
+{
+    const struct variable *variable = x->variable;
+    const struct kernel *kernel = e->body->kernel;
+    if (variable->kind == VARIABLE_CONSTANT) return kernel_constant(e, variable->constant[0]);
+    if (variable->kind == VARIABLE_ARGUMENT && kernel != NULL) {
+        for (uint32_t i = 0; i < kernel->argument_count; i++) {
+            if (kernel->arguments[i] == variable) return e->body->argument_values[i];
+        }
+    }
+    return kernel_load(e, x->type, kernel_variable_address(e, variable));
+}
+
+static LLVMValueRef left_value(struct kernel_emitter *e, const struct kx *x)
+{
+    LLVMValueRef at = kernel_offset(e, e->builder, e->body->left, x->port * sizeof(uint64_t));
+    return LLVMBuildLoad2(e->builder, e->i64, at, "left");
+}
+
+/* Where lanes are masked, those that do not execute keep the old value. */
+static void store_assigned(struct kernel_emitter *e, const struct type *type,
+                           struct kernel_address to, LLVMValueRef value)
+{
+    if (e->body->mask != NULL && to.layout == LAYOUT_LANES) {
+        value = kernel_select(e, e->body->mask, value, kernel_load(e, type, to));
+    }
+    kernel_store(e, type, to, value);
+}
+
+static LLVMValueRef assign(struct kernel_emitter *e, const struct kx *x)
+{
+    if (!type_is_scalar(x->type)) {
+        assign_array(e, x);
+        return NULL;
+    }
+    struct kernel_address to = kernel_address_of(e, x->left);
+    if (x->op == OP_NONE) {
+        LLVMValueRef value = kernel_expression(e, x->right);
+        store_assigned(e, x->type, to, value);
+        return value;
+    }
+    LLVMValueRef old = kernel_load(e, x->type, to);
+    LLVMValueRef right = kernel_expression(e, x->right);
+    LLVMValueRef left = kernel_convert(e, old, x->type, x->operation);
+    LLVMValueRef value = kernel_binary(e, x->op, x->operation, left, right, x);
+    value = kernel_convert(e, value, x->operation, x->type);
+    store_assigned(e, x->type, to, value);
+    return x->postfix ? old : value;
+}
+
+/* ---- choices ---- */
+
+/* Joins the values of two blocks, which are not yet ended. */
+static LLVMValueRef join(struct kernel_emitter *e, LLVMValueRef value[2],
+                         LLVMBasicBlockRef block[2])
+{
+    for (int i = 0; i < 2; i++) {
+        if (!kernel_is_vector(value[i]) && kernel_is_vector(value[1 - i])) {
+            kernel_position(e, block[i]);
+            value[i] = kernel_splat(e, value[i], e->body->lanes);
+        }
+    }
+    LLVMBasicBlockRef end = kernel_block(e, "joined");
+    for (int i = 0; i < 2; i++) {
+        kernel_position(e, block[i]);
+        LLVMBuildBr(e->builder, end);
+    }
+    kernel_position(e, end);
+    LLVMValueRef phi = LLVMBuildPhi(e->builder, LLVMTypeOf(value[0]), "");
+    LLVMAddIncoming(phi, value, block, 2);
+    return phi;
+}
+
+/* Evaluates `yes` or `no`; NULL stands for the constants true (yes) and false (no). */
+static LLVMValueRef branch(struct kernel_emitter *e, LLVMValueRef condition, const struct kx *yes,
+                           const struct kx *no)
+{
+    LLVMBasicBlockRef block[2] = {kernel_block(e, "yes"), kernel_block(e, "no")};
+    LLVMValueRef value[2];
+    LLVMBuildCondBr(e->builder, condition, block[0], block[1]);
+    const struct kx *sides[2] = {yes, no};
+    for (int i = 0; i < 2; i++) {
+        kernel_position(e, block[i]);
+        value[i] =
+            sides[i] != NULL ? kernel_expression(e, sides[i]) : LLVMConstInt(e->i1, i == 0, 0);
+        block[i] = LLVMGetInsertBlock(e->builder);
+    }
+    return join(e, value, block);
+}
+
+/* Evaluates what may not be wanted. */
+static LLVMValueRef speculate(struct kernel_emitter *e, const struct kx *x)
+{
+    e->body->speculative++;
+    LLVMValueRef value = kernel_expression(e, x);
+    e->body->speculative--;
+    return value;
+}
+
+static LLVMValueRef logical(struct kernel_emitter *e, const struct kx *x)
+{
+    LLVMValueRef left = kernel_expression(e, x->left);
+    bool both = x->op == OP_LOGICAL_AND;
+    if (!kernel_is_vector(left) && !kernel_is_speculatable(e, x->right)) {
+        return branch(e, left, both ? x->right : NULL, both ? NULL : x->right);
+    }
+    LLVMValueRef right = speculate(e, x->right);
+    kernel_unify(e, &left, &right);
+    return both ? LLVMBuildAnd(e->builder, left, right, "")
+                : LLVMBuildOr(e->builder, left, right, "");
+}
+
+static LLVMValueRef choose(struct kernel_emitter *e, const struct kx *x)
+{
+    LLVMValueRef condition = kernel_expression(e, x->left);
+    bool speculatable = kernel_is_speculatable(e, x->right) && kernel_is_speculatable(e, x->third);
+    if (!kernel_is_vector(condition) && !speculatable) {
+        return branch(e, condition, x->right, x->third);
+    }
+    LLVMValueRef yes = speculate(e, x->right);
+    LLVMValueRef no = speculate(e, x->third);
+    return kernel_select(e, condition, yes, no);
+}
+
+/* ---- all ---- */
+
+static LLVMValueRef binary(struct kernel_emitter *e, const struct kx *x)
+{
+    LLVMValueRef left = kernel_expression(e, x->left);
+    LLVMValueRef right = kernel_expression(e, x->right);
+    if (x->kind == KX_COMPARE) return kernel_compare(e, x->op, x->left->type, left, right);
+    return kernel_binary(e, x->op, x->type, left, right, x);
+}
+
+static LLVMValueRef scalar_expression(struct kernel_emitter *e, const struct kx *x)
+{
+    switch (x->kind) {
+    case KX_CONSTANT: return kernel_constant(e, x->value);
+    case KX_VARIABLE: return variable_value(e, x);
+    case KX_INDEX:
+    case KX_PEEK: return kernel_load(e, x->type, kernel_address_of(e, x));
+    case KX_LEFT: return left_value(e, x);
+    case KX_NEGATE: return kernel_negate(e, x->type, kernel_expression(e, x->left));
+    case KX_COMPLEMENT:
+    case KX_NOT: return LLVMBuildNot(e->builder, kernel_expression(e, x->left), "");
+    case KX_BINARY:
+    case KX_COMPARE: return binary(e, x);
+    case KX_LOGICAL: return logical(e, x);
+    case KX_SELECT: return choose(e, x);
+    case KX_CONVERT:
+        return kernel_convert(e, kernel_expression(e, x->left), x->left->type, x->type);
+    case KX_ASSIGN: return assign(e, x);
+    case KX_CALL: return kernel_call(e, x, NULL);
+    case KX_BUILTIN: return kernel_builtin(e, x);
+    case KX_COMMA: kernel_expression(e, x->left); return kernel_expression(e, x->right);
+    case KX_AGGREGATE: break;
+    }
+    kernel_internal_error("an expression of an unknown kind");
+}
+
+LLVMValueRef kernel_expression(struct kernel_emitter *e, const struct kx *x)
+{
+    if (type_is_scalar(x->type)) return scalar_expression(e, x);
+    switch (x->kind) {
+    case KX_CALL:
+        if (x->type->kind == TYPE_VOID) return kernel_call(e, x, NULL);
+        break;
+    case KX_COMMA: kernel_expression(e, x->left); return kernel_expression(e, x->right);
+    case KX_SELECT:
+        if (x->type->kind == TYPE_VOID) kernel_internal_error("a choice between voids");
+        break;
+    default: break;
+    }
+    kernel_value_address(e, x);
+    return NULL;
+}

@@ -1,0 +1,265 @@
+/* Statements. */
+#include "compiler/codegen/kernel_llvm.h"
+
+/* What follows a jump is reached by a case label, or not at all. */
+static void jump(struct kernel_emitter *e, LLVMBasicBlockRef to)
+{
+    LLVMBuildBr(e->builder, to);
+    kernel_position(e, kernel_block(e, "after"));
+}
+
+/* ---- packets ---- */
+
+static bool has_floats(const struct type *type)
+{
+    while (type->kind == TYPE_ARRAY)
+        type = type->element;
+    return type_is_float(type);
+}
+
+/* Makes the NaNs of an array canonical, in place: a loop over its scalars. */
+static void canonicalise_array(struct kernel_emitter *e, const struct type *type,
+                               LLVMValueRef array)
+{
+    const struct type *scalar = type;
+    while (scalar->kind == TYPE_ARRAY)
+        scalar = scalar->element;
+    uint64_t count = type->width_bytes / scalar->width_bytes;
+    if (count == 0) return;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+    LLVMBasicBlockRef loop = kernel_block(e, "canonical"), end = kernel_block(e, "canonical.end");
+    LLVMBuildBr(e->builder, loop);
+    kernel_position(e, loop);
+    LLVMValueRef i = LLVMBuildPhi(e->builder, e->i64, "");
+    struct kernel_address item = {.pointer = LLVMBuildInBoundsGEP2(
+                                      e->builder, kernel_memory_type(e, scalar), array, &i, 1, "")};
+    LLVMValueRef value = kernel_load(e, scalar, item);
+    kernel_store(e, scalar, item, kernel_canonical_bits(e, value, scalar->scalar));
+    LLVMValueRef next = LLVMBuildAdd(e->builder, i, kernel_i64(e, 1), "");
+    LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, next, kernel_i64(e, count), "");
+    LLVMBuildCondBr(e->builder, more, loop, end);
+    LLVMValueRef incoming[] = {kernel_i64(e, 0), next};
+    LLVMBasicBlockRef blocks[] = {before, loop};
+    LLVMAddIncoming(i, incoming, blocks, 2);
+    kernel_position(e, end);
+}
+
+static void write_packet(struct kernel_emitter *e, uint32_t port, const struct kx *x,
+                         LLVMValueRef value, struct kernel_address to)
+{
+    bool canonical = e->body->out[port].canonical && has_floats(x->type);
+    if (!type_is_scalar(x->type)) {
+        kernel_expression_into(e, x, to, true);
+        if (canonical) canonicalise_array(e, x->type, to.pointer);
+        return;
+    }
+    if (canonical) value = kernel_canonical_bits(e, value, x->type->scalar);
+    kernel_store(e, x->type, to, value);
+}
+
+/* How many packets the out-port takes: of a firing, or of finish. */
+static uint64_t room(const struct kernel_emitter *e, uint32_t port)
+{
+    const struct kernel_port *out = &e->body->kernel->out[port];
+    return e->body->entry == ENTRY_FINISH ? out->finish_max : out->push;
+}
+
+static void emit(struct kernel_emitter *e, const struct ks *s)
+{
+    const struct kernel_port *out = &e->body->kernel->out[s->port];
+    LLVMValueRef element = kernel_port_element(e, out, s->element, s->element_check);
+    LLVMValueRef value = type_is_scalar(s->expr->type) ? kernel_expression(e, s->expr) : NULL;
+    LLVMValueRef counter =
+        kernel_array_item(e, e->i64, out->arity, e->body->out[s->port].counts, element);
+    LLVMValueRef count = LLVMBuildLoad2(e->builder, e->i64, counter, "");
+    if (!s->count_proven) {
+        LLVMValueRef bound = kernel_i64(e, room(e, s->port));
+        LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntUGE, count, bound, "");
+        kernel_fault_if(e, bad, KERNEL_FAULT_PUSH, s->span, count, bound);
+    }
+    write_packet(e, s->port, s->expr, value, kernel_out_packet(e, s->port, element, count));
+    LLVMBuildStore(e->builder, LLVMBuildNUWAdd(e->builder, count, kernel_i64(e, 1), ""), counter);
+}
+
+/* In finish the packets up to the last one that was written count as appended. */
+static void count_stored(struct kernel_emitter *e, const struct ks *s, LLVMValueRef element,
+                         LLVMValueRef index)
+{
+    const struct kernel_port *out = &e->body->kernel->out[s->port];
+    LLVMValueRef counter =
+        kernel_array_item(e, e->i64, out->arity, e->body->out[s->port].counts, element);
+    LLVMValueRef args[] = {LLVMBuildLoad2(e->builder, e->i64, counter, ""),
+                           LLVMBuildAdd(e->builder, index, kernel_i64(e, 1), "")};
+    LLVMBuildStore(e->builder, kernel_intrinsic(e, "llvm.umax", args, 2, &e->i64, 1), counter);
+}
+
+static void store(struct kernel_emitter *e, const struct ks *s)
+{
+    const struct kernel_port *out = &e->body->kernel->out[s->port];
+    LLVMValueRef element = kernel_port_element(e, out, s->element, s->element_check);
+    struct kernel_bound bound = kernel_constant_bound(e, room(e, s->port));
+    LLVMValueRef index = kernel_index(e, s->index, s->check, bound, s->span);
+    LLVMValueRef value = type_is_scalar(s->expr->type) ? kernel_expression(e, s->expr) : NULL;
+    write_packet(e, s->port, s->expr, value, kernel_out_packet(e, s->port, element, index));
+    if (e->body->entry == ENTRY_FINISH) count_stored(e, s, element, index);
+}
+
+/* ---- control ---- */
+
+static void declare(struct kernel_emitter *e, const struct ks *s)
+{
+    struct kernel_address to = kernel_variable_address(e, s->variable);
+    if (s->expr != NULL)
+        kernel_expression_into(e, s->expr, to, true);
+    else
+        kernel_store_zero(e, s->variable->type, to);
+}
+
+/* Both sides are executed, each for the lanes that take it. */
+static void masked_if(struct kernel_emitter *e, const struct ks *s, LLVMValueRef condition)
+{
+    LLVMValueRef outer = e->body->mask;
+    const struct ks *sides[] = {s->body, s->otherwise};
+    for (int i = 0; i < 2; i++) {
+        LLVMValueRef mask = i == 0 ? condition : LLVMBuildNot(e->builder, condition, "");
+        if (outer != NULL) mask = LLVMBuildAnd(e->builder, outer, mask, "");
+        e->body->mask = mask;
+        kernel_statements(e, sides[i]);
+    }
+    e->body->mask = outer;
+}
+
+static void branch_if(struct kernel_emitter *e, const struct ks *s)
+{
+    LLVMValueRef condition = kernel_expression(e, s->expr);
+    if (kernel_is_vector(condition)) {
+        masked_if(e, s, condition);
+        return;
+    }
+    LLVMBasicBlockRef then = kernel_block(e, "then"), end = kernel_block(e, "end");
+    LLVMBasicBlockRef other = s->otherwise != NULL ? kernel_block(e, "else") : end;
+    LLVMBuildCondBr(e->builder, condition, then, other);
+    kernel_position(e, then);
+    kernel_statements(e, s->body);
+    LLVMBuildBr(e->builder, end);
+    if (s->otherwise != NULL) {
+        kernel_position(e, other);
+        kernel_statements(e, s->otherwise);
+        LLVMBuildBr(e->builder, end);
+    }
+    kernel_position(e, end);
+}
+
+static void loop_condition(struct kernel_emitter *e, const struct ks *s, LLVMBasicBlockRef body,
+                           LLVMBasicBlockRef end)
+{
+    if (s->expr == NULL)
+        LLVMBuildBr(e->builder, body);
+    else
+        LLVMBuildCondBr(e->builder, kernel_expression(e, s->expr), body, end);
+}
+
+static void loop(struct kernel_emitter *e, const struct ks *s)
+{
+    struct kernel_body *b = e->body;
+    LLVMBasicBlockRef outer_break = b->break_to, outer_continue = b->continue_to;
+    LLVMBasicBlockRef test = kernel_block(e, "test"), body = kernel_block(e, "body");
+    LLVMBasicBlockRef step = kernel_block(e, "step"), end = kernel_block(e, "end");
+    kernel_statements(e, s->init);
+    LLVMBuildBr(e->builder, s->test_after ? body : test);
+    kernel_position(e, test);
+    loop_condition(e, s, body, end);
+    b->break_to = end;
+    b->continue_to = step;
+    kernel_position(e, body);
+    kernel_statements(e, s->body);
+    LLVMBuildBr(e->builder, step);
+    kernel_position(e, step);
+    if (s->step != NULL) kernel_expression(e, s->step);
+    LLVMBuildBr(e->builder, test);
+    kernel_position(e, end);
+    b->break_to = outer_break;
+    b->continue_to = outer_continue;
+}
+
+/* Declarations that a case label jumps over count as made: their variables are zero. */
+static bool zero_declared(const struct ks *s, void *data)
+{
+    struct kernel_emitter *e = data;
+    if (s->kind == KS_DECLARE) {
+        kernel_store_zero(e, s->variable->type, kernel_variable_address(e, s->variable));
+    }
+    return false;
+}
+
+static void branch_switch(struct kernel_emitter *e, const struct ks *s)
+{
+    struct kernel_body *b = e->body;
+    LLVMBasicBlockRef outer_break = b->break_to;
+    LLVMValueRef outer_switch = b->switch_on;
+    LLVMBasicBlockRef end = kernel_block(e, "end");
+    LLVMValueRef value = kernel_expression(e, s->expr);
+    kernel_any_ks(s->body, zero_declared, NULL, e);
+    b->switch_on = LLVMBuildSwitch(e->builder, value, end, 8);
+    b->break_to = end;
+    kernel_position(e, kernel_block(e, "before"));
+    kernel_statements(e, s->body);
+    LLVMBuildBr(e->builder, end);
+    kernel_position(e, end);
+    b->break_to = outer_break;
+    b->switch_on = outer_switch;
+}
+
+static void case_label(struct kernel_emitter *e, const struct ks *s)
+{
+    LLVMBasicBlockRef block = kernel_block(e, s->is_default ? "default" : "case");
+    LLVMBuildBr(e->builder, block);
+    kernel_position(e, block);
+    LLVMValueRef branch = e->body->switch_on;
+    if (s->is_default) {
+        LLVMSetSuccessor(branch, 0, block);
+    } else {
+        LLVMAddCase(branch, kernel_constant(e, s->label), block);
+    }
+}
+
+static void leave(struct kernel_emitter *e, const struct ks *s)
+{
+    if (e->body->entry != ENTRY_FUNCTION) {
+        jump(e, e->body->end);
+        return;
+    }
+    LLVMValueRef value = NULL;
+    if (s->expr != NULL && e->body->result != NULL) {
+        struct kernel_address to = {.pointer = e->body->result};
+        kernel_expression_into(e, s->expr, to, true);
+    } else if (s->expr != NULL) {
+        value = kernel_expression(e, s->expr);
+    }
+    kernel_return(e, value);
+    kernel_position(e, kernel_block(e, "after"));
+}
+
+static void statement(struct kernel_emitter *e, const struct ks *s)
+{
+    switch (s->kind) {
+    case KS_EXPR: kernel_expression(e, s->expr); break;
+    case KS_DECLARE: declare(e, s); break;
+    case KS_BLOCK: kernel_statements(e, s->body); break;
+    case KS_IF: branch_if(e, s); break;
+    case KS_LOOP: loop(e, s); break;
+    case KS_SWITCH: branch_switch(e, s); break;
+    case KS_CASE: case_label(e, s); break;
+    case KS_BREAK: jump(e, e->body->break_to); break;
+    case KS_CONTINUE: jump(e, e->body->continue_to); break;
+    case KS_RETURN: leave(e, s); break;
+    case KS_EMIT: emit(e, s); break;
+    case KS_STORE: store(e, s); break;
+    }
+}
+
+void kernel_statements(struct kernel_emitter *e, const struct ks *first)
+{
+    for (const struct ks *s = first; s != NULL; s = s->next)
+        statement(e, s);
+}

@@ -1,0 +1,231 @@
+/* Questions about typed trees. */
+#include "compiler/codegen/kernel_llvm.h"
+
+/* ---- walking ---- */
+
+bool kernel_any_kx(const struct kx *x, kernel_kx_test *test, void *data)
+{
+    if (x == NULL) return false;
+    if (test(x, data)) return true;
+    if (kernel_any_kx(x->left, test, data) || kernel_any_kx(x->right, test, data) ||
+        kernel_any_kx(x->third, test, data)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < x->argument_count; i++) {
+        if (kernel_any_kx(x->arguments[i], test, data)) return true;
+    }
+    return false;
+}
+
+static bool never(const struct ks *s, void *data)
+{
+    (void)s, (void)data;
+    return false;
+}
+
+bool kernel_any_ks(const struct ks *first, kernel_ks_test *statement, kernel_kx_test *expression,
+                   void *data)
+{
+    if (statement == NULL) statement = never;
+    for (const struct ks *s = first; s != NULL; s = s->next) {
+        if (statement(s, data)) return true;
+        if (kernel_any_ks(s->init, statement, expression, data)) return true;
+        if (expression != NULL) {
+            const struct kx *parts[] = {s->expr, s->element, s->index, s->step};
+            for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+                if (kernel_any_kx(parts[i], expression, data)) return true;
+            }
+        }
+        if (kernel_any_ks(s->body, statement, expression, data)) return true;
+        if (kernel_any_ks(s->otherwise, statement, expression, data)) return true;
+    }
+    return false;
+}
+
+/* ---- functions ---- */
+
+struct kernel_function *kernel_function_of(struct kernel_emitter *e, const struct function *f)
+{
+    while (e->functions.count <= f->id) {
+        vec_push(e->scratch, &e->functions, (struct kernel_function){0});
+    }
+    return &e->functions.items[f->id];
+}
+
+/* ---- faults ---- */
+
+bool kernel_index_is_checked(const struct kernel_emitter *e, const struct kx *index,
+                             enum access_check check, uint64_t bound)
+{
+    if (index->kind == KX_CONSTANT) {
+        /* A negative index is sign-extended, so it is beyond every bound. */
+        if (index->value.bits < bound) return false;
+        return e->cx->options.bounds_checks;
+    }
+    return e->cx->options.bounds_checks && check == ACCESS_CHECKED;
+}
+
+bool kernel_divides_by_zero(const struct kx *x)
+{
+    if (x->op != OP_DIV && x->op != OP_REM) return false;
+    const struct type *type = x->kind == KX_ASSIGN ? x->operation : x->type;
+    if (x->kind != KX_BINARY && x->kind != KX_ASSIGN) return false;
+    if (!type_is_integer(type)) return false;
+    return x->right->kind != KX_CONSTANT || x->right->value.bits == 0;
+}
+
+static bool array_index_faults(const struct kernel_emitter *e, const struct kx *x)
+{
+    return kernel_index_is_checked(e, x->right, x->check, x->left->type->length);
+}
+
+/* Which in-port a peek means is not known here: without a proof the packet counts as checked. */
+static bool peek_faults(const struct kernel_emitter *e, const struct kx *x)
+{
+    if (!e->cx->options.bounds_checks) return false;
+    if (x->check == ACCESS_CHECKED) {
+        const struct kernel *kernel = e->body != NULL ? e->body->kernel : NULL;
+        bool run = e->body != NULL && e->body->entry == ENTRY_RUN;
+        if (!run || kernel == NULL) return true;
+        if (kernel_index_is_checked(e, x->right, x->check, kernel->in[x->port].peek)) return true;
+    }
+    return x->left != NULL && x->element_check == ACCESS_CHECKED && x->left->kind != KX_CONSTANT;
+}
+
+static bool node_may_fault(const struct kx *x, void *data)
+{
+    struct kernel_emitter *e = data;
+    switch (x->kind) {
+    case KX_INDEX: return array_index_faults(e, x);
+    case KX_PEEK: return peek_faults(e, x);
+    case KX_CALL: return kernel_function_faults(e, x->function);
+    case KX_BINARY:
+    case KX_ASSIGN: return kernel_divides_by_zero(x);
+    default: return false;
+    }
+}
+
+bool kernel_may_fault(struct kernel_emitter *e, const struct kx *x)
+{
+    return kernel_any_kx(x, node_may_fault, e);
+}
+
+bool kernel_function_faults(struct kernel_emitter *e, const struct function *function)
+{
+    if (kernel_function_of(e, function)->faults == 0) {
+        bool faults = kernel_any_ks(function->body, NULL, node_may_fault, e);
+        kernel_function_of(e, function)->faults = faults ? 1 : -1;
+    }
+    return kernel_function_of(e, function)->faults > 0;
+}
+
+/* ---- effects ---- */
+
+static bool node_assigns(const struct kx *x, void *data)
+{
+    (void)data;
+    return x->kind == KX_ASSIGN;
+}
+
+bool kernel_has_effects(const struct kx *x)
+{
+    return kernel_any_kx(x, node_assigns, NULL);
+}
+
+static bool node_assigns_variable(const struct kx *x, void *data)
+{
+    if (x->kind != KX_ASSIGN) return false;
+    const struct kx *left = x->left;
+    while (left->kind == KX_INDEX)
+        left = left->left;
+    return left->kind == KX_VARIABLE && left->variable == data;
+}
+
+bool kernel_assigns(const struct ks *first, const struct variable *variable)
+{
+    union {
+        const struct variable *in;
+        void *out;
+    } data = {.in = variable};
+    return kernel_any_ks(first, NULL, node_assigns_variable, data.out);
+}
+
+/* ---- speculation ---- */
+
+static bool function_is_heavy(struct kernel_emitter *e, const struct function *function);
+
+static bool statement_is_loop(const struct ks *s, void *data)
+{
+    (void)data;
+    return s->kind == KS_LOOP;
+}
+
+/* The range of an index in a function may rest on the condition around its call. */
+static bool node_is_heavy(const struct kx *x, void *data)
+{
+    if (x->kind == KX_INDEX) return x->right->kind != KX_CONSTANT;
+    return x->kind == KX_CALL && function_is_heavy(data, x->function);
+}
+
+static bool function_is_heavy(struct kernel_emitter *e, const struct function *function)
+{
+    if (kernel_function_of(e, function)->heavy == 0) {
+        bool heavy = kernel_any_ks(function->body, statement_is_loop, node_is_heavy, e);
+        kernel_function_of(e, function)->heavy = heavy ? 1 : -1;
+    }
+    return kernel_function_of(e, function)->heavy > 0;
+}
+
+/* A proof that an access is in range may rest on the condition around it: only constant indices
+ * count. */
+static bool node_is_not_speculatable(const struct kx *x, void *data)
+{
+    struct kernel_emitter *e = data;
+    if (!type_is_scalar(x->type) && x->kind != KX_VARIABLE && x->kind != KX_INDEX &&
+        x->kind != KX_PEEK) {
+        return true;
+    }
+    switch (x->kind) {
+    case KX_ASSIGN: return true;
+    case KX_INDEX:
+        return x->right->kind != KX_CONSTANT || x->right->value.bits >= x->left->type->length;
+    case KX_PEEK:
+        if (e->body->entry != ENTRY_RUN) return true;
+        return x->right->kind != KX_CONSTANT || (x->left != NULL && x->left->kind != KX_CONSTANT);
+    case KX_CALL: return function_is_heavy(e, x->function);
+    default: return false;
+    }
+}
+
+bool kernel_is_speculatable(struct kernel_emitter *e, const struct kx *x)
+{
+    return !kernel_may_fault(e, x) && !kernel_any_kx(x, node_is_not_speculatable, e);
+}
+
+/* ---- size ---- */
+
+struct size_count {
+    struct kernel_emitter *e;
+    uint64_t nodes;
+};
+
+static bool count_node(const struct kx *x, void *data)
+{
+    struct size_count *count = data;
+    count->nodes++;
+    if (x->kind == KX_CALL) {
+        if (kernel_function_of(count->e, x->function)->size == 0) {
+            uint64_t size = kernel_size(count->e, x->function->body) + 1;
+            kernel_function_of(count->e, x->function)->size = size;
+        }
+        count->nodes += kernel_function_of(count->e, x->function)->size;
+    }
+    return count->nodes > UINT32_MAX;
+}
+
+uint64_t kernel_size(struct kernel_emitter *e, const struct ks *first)
+{
+    struct size_count count = {e, 0};
+    kernel_any_ks(first, NULL, count_node, &count);
+    return count.nodes;
+}

@@ -1,0 +1,282 @@
+/*
+ * link: an object file to a shared object, by an external linker.
+ *
+ * The linker works in a folder of its own under $TMPDIR.  The folder is removed when the link ends,
+ * when the process exits, and on SIGINT, SIGTERM and SIGHUP; its name is the one thing that a
+ * signal handler needs, so it is static.
+ */
+#include "compiler/codegen/kernel_llvm.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef PIPEC_LLD
+#define PIPEC_LLD "ld.lld"
+#endif
+#ifndef PIPEC_LLVM_MAJOR
+#define PIPEC_LLVM_MAJOR 22
+#endif
+#define TEXT_OF(x) "ld.lld-" #x
+#define LLD_OF(major) TEXT_OF(major)
+
+extern char **environ;
+
+enum { FILE_OBJECT, FILE_IMAGE, FILE_MESSAGES, FILE_COUNT };
+static const char *const file_names[FILE_COUNT] = {"kernels.o", "kernels.so", "messages"};
+
+/* ---- the folder ---- */
+
+static struct {
+    char folder[PATH_MAX];
+    char files[FILE_COUNT][PATH_MAX + 16];
+    volatile sig_atomic_t exists;
+} temporary;
+
+/* Async-signal-safe. */
+static void remove_folder(void)
+{
+    if (!temporary.exists) return;
+    temporary.exists = 0;
+    for (int i = 0; i < FILE_COUNT; i++)
+        unlink(temporary.files[i]);
+    rmdir(temporary.folder);
+}
+
+enum { SIGNALS = 3 };
+static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+
+static void on_signal(int number)
+{
+    int saved = errno;
+    remove_folder();
+    signal(number, SIG_DFL);
+    raise(number); /* delivered when the handler returns */
+    errno = saved;
+}
+
+/* Signals that are ignored stay so. */
+static void catch_signals(struct sigaction *before)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < SIGNALS; i++) {
+        sigaction(signals[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, NULL);
+    }
+}
+
+static void release_signals(const struct sigaction *before)
+{
+    for (int i = 0; i < SIGNALS; i++)
+        sigaction(signals[i], &before[i], NULL);
+}
+
+static bool create_folder(void)
+{
+    static bool registered;
+    const char *parent = getenv("TMPDIR");
+    if (parent == NULL || parent[0] == '\0') parent = "/tmp";
+    int length = snprintf(temporary.folder, sizeof temporary.folder, "%s/pipec-XXXXXX", parent);
+    if (length < 0 || (size_t)length >= sizeof temporary.folder) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    if (mkdtemp(temporary.folder) == NULL) return false;
+    for (int i = 0; i < FILE_COUNT; i++) {
+        snprintf(temporary.files[i], sizeof temporary.files[i], "%s/%s", temporary.folder,
+                 file_names[i]);
+    }
+    if (!registered) registered = atexit(remove_folder) == 0;
+    temporary.exists = 1;
+    return true;
+}
+
+/* ---- files ---- */
+
+static bool write_file(const char *path, struct link_bytes bytes)
+{
+    FILE *file = fopen(path, "wbe");
+    if (file == NULL) return false;
+    bool good = fwrite(bytes.bytes, 1, bytes.size_bytes, file) == bytes.size_bytes;
+    int saved = errno;
+    good = fclose(file) == 0 && good;
+    if (!good && saved != 0) errno = saved;
+    return good;
+}
+
+static bool read_file(struct arena *arena, const char *path, struct link_bytes *out)
+{
+    struct stat status;
+    FILE *file = fopen(path, "rbe");
+    if (file == NULL) return false;
+    bool good = fstat(fileno(file), &status) == 0;
+    if (good) {
+        size_t size = (size_t)status.st_size;
+        unsigned char *bytes = arena_alloc(arena, size + 1);
+        good = fread(bytes, 1, size, file) == size;
+        *out = (struct link_bytes){bytes, size};
+    }
+    fclose(file);
+    return good;
+}
+
+/* ---- the linker ---- */
+
+/* Runs it with standard error to the messages' file.  Its exit status, or -1 with errno set. */
+static int run_linker(const char *linker)
+{
+    char *arguments[] = {(char *)linker,
+                         "-shared",
+                         "--build-id=none",
+                         "--hash-style=gnu",
+                         "-z",
+                         "relro",
+                         "-z",
+                         "now",
+                         "-z",
+                         "noexecstack",
+                         "-s",
+                         "-o",
+                         temporary.files[FILE_IMAGE],
+                         temporary.files[FILE_OBJECT],
+                         NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, temporary.files[FILE_MESSAGES],
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int error = posix_spawnp(&child, linker, &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) {
+        errno = error;
+        return -1;
+    }
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR) return -1;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static bool report_linker(struct compile *cx, const char *linker, int status)
+{
+    struct link_bytes messages;
+    struct diag *diag = diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
+                                    "the linker '%s' failed with status %d", linker, status);
+    if (read_file(cx->arena, temporary.files[FILE_MESSAGES], &messages) &&
+        messages.size_bytes > 0) {
+        const char *text = (const char *)messages.bytes;
+        diag_note(diag, "%.*s", (int)strcspn(text, "\n"), text);
+    }
+    return false;
+}
+
+static bool report_no_linker(struct compile *cx, const char *linker)
+{
+    const char *reason = strerror(errno);
+    diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "cannot run the linker '%s': %s", linker,
+                reason);
+    return false;
+}
+
+static bool link_with_any(struct compile *cx)
+{
+    const char *const linkers[] = {PIPEC_LLD, LLD_OF(PIPEC_LLVM_MAJOR), "ld.lld", "ld"};
+    const char *chosen = cx->options.linker;
+    size_t count = chosen != NULL ? 1 : sizeof linkers / sizeof linkers[0];
+    for (size_t i = 0; i < count; i++) {
+        const char *linker = chosen != NULL ? chosen : linkers[i];
+        int status = run_linker(linker);
+        if (status == 0) return true;
+        /* Some C libraries report a failed exec as status 127. */
+        if (status > 0 && !(status == 127 && i + 1 < count)) {
+            return report_linker(cx, linker, status);
+        }
+    }
+    return report_no_linker(cx, chosen != NULL ? chosen : PIPEC_LLD);
+}
+
+/* ---- what the object needs ---- */
+
+static bool is_available(const char *symbol)
+{
+    static const char *const names[] = {"", "memcpy", "memmove", "memset", "_GLOBAL_OFFSET_TABLE_"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(symbol, names[i]) == 0) return true;
+    }
+    return false;
+}
+
+/* The first symbol that nobody will define, or NULL.  The object is LLVM's, so it is well-formed.
+ */
+static const char *missing_symbol(struct link_bytes object)
+{
+    Elf64_Ehdr header;
+    memcpy(&header, object.bytes, sizeof header);
+    for (size_t i = 0; i < header.e_shnum; i++) {
+        Elf64_Shdr table, names;
+        memcpy(&table, object.bytes + header.e_shoff + i * sizeof table, sizeof table);
+        if (table.sh_type != SHT_SYMTAB) continue;
+        memcpy(&names, object.bytes + header.e_shoff + table.sh_link * sizeof names, sizeof names);
+        for (size_t at = 0; at < table.sh_size; at += sizeof(Elf64_Sym)) {
+            Elf64_Sym symbol;
+            memcpy(&symbol, object.bytes + table.sh_offset + at, sizeof symbol);
+            const char *name = (const char *)object.bytes + names.sh_offset + symbol.st_name;
+            if (symbol.st_shndx == SHN_UNDEF && !is_available(name)) return name;
+        }
+    }
+    return NULL;
+}
+
+static bool check_symbols(struct compile *cx, struct link_bytes object)
+{
+    const char *missing = missing_symbol(object);
+    if (missing == NULL) return true;
+    struct diag *diag = diag_report(
+        cx->diags, RULE_CODEGEN, (struct span){0},
+        "the instruction set lacks an operation of the kernels: the code calls '%s'", missing);
+    diag_help(diag, "compile for x86-64-v3, which has all of them");
+    return false;
+}
+
+static bool link_in_folder(struct compile *cx, struct link_bytes object, struct link_bytes *image)
+{
+    if (!write_file(temporary.files[FILE_OBJECT], object)) {
+        diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "cannot write '%s': %s",
+                    temporary.files[FILE_OBJECT], strerror(errno));
+        return false;
+    }
+    if (!link_with_any(cx)) return false;
+    if (read_file(cx->arena, temporary.files[FILE_IMAGE], image)) return true;
+    diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "cannot read what the linker wrote: %s",
+                strerror(errno));
+    return false;
+}
+
+bool link_shared_object(struct compile *cx, struct link_bytes object, struct link_bytes *image)
+{
+    struct sigaction before[SIGNALS];
+    if (!check_symbols(cx, object)) return false;
+    catch_signals(before);
+    bool good = create_folder();
+    if (!good) {
+        diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
+                    "cannot make a temporary folder '%s': %s", temporary.folder, strerror(errno));
+    }
+    good = good && link_in_folder(cx, object, image);
+    remove_folder();
+    release_signals(before);
+    return good;
+}

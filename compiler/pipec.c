@@ -1,0 +1,218 @@
+/*
+ * pipec: the compiler's driver, the list of its passes.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/analysis/analysis.h"
+#include "compiler/codegen/codegen.h"
+#include "compiler/command_line.h"
+#include "compiler/plan/plan.h"
+#include "compiler/sema/sema.h"
+#include "compiler/support/output.h"
+#include "compiler/syntax/ast_print.h"
+#include "compiler/syntax/parse.h"
+
+enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_FILES = 2 };
+
+/* ---- files ---- */
+
+static int cannot(const char *what, const char *path)
+{
+    fprintf(stderr, "pipec: error: cannot %s '%s': %s\n", what, path, strerror(errno));
+    return EXIT_FILES;
+}
+
+static int read_input(struct compile *cx, const char *path, uint32_t *source)
+{
+    switch (source_read(cx->sources, path, source)) {
+    case SOURCE_OK: return EXIT_DONE;
+    case SOURCE_TOO_LARGE:
+        fprintf(stderr, "pipec: error: '%s' is larger than %u MiB\n", path, SOURCE_MAX_BYTES >> 20);
+        return EXIT_REFUSED;
+    case SOURCE_NOT_FOUND: errno = ENOENT; return cannot("read", path);
+    case SOURCE_UNREADABLE: break;
+    }
+    return cannot("read", path);
+}
+
+/* The library's mathematics are always in reach: `sin(x)` needs no import. */
+static void add_library(struct compile *cx, struct ast_program *program)
+{
+    uint32_t source;
+    struct ast_file **last = &program->files;
+    if (source_import(cx->sources, program->files->source, "std/math.pipe", NULL, 0, &source) !=
+        SOURCE_OK)
+        return;
+    for (; *last != NULL; last = &(*last)->next)
+        if ((*last)->source == source) return;
+    *last = parse_program(cx, source)->files;
+}
+
+static bool is_description_file(const char *device)
+{
+    size_t length = strlen(device);
+    return strchr(device, '/') != NULL || (length > 4 && strcmp(device + length - 4, ".dev") == 0);
+}
+
+static int load_device_file(struct compile *cx, const char *path, struct devdesc *device)
+{
+    uint32_t id;
+    struct devdesc_error error;
+    int status = read_input(cx, path, &id);
+    if (status != EXIT_DONE) return status;
+    const struct source *text = source_get(cx->sources, id);
+    if (devdesc_parse(text->bytes, text->size_bytes, device, &error)) return EXIT_DONE;
+    uint32_t line = error.line >= 1 && error.line <= text->line_count ? error.line - 1 : 0;
+    uint32_t at = text->line_begin[line] + (error.column > 0 ? error.column - 1 : 0);
+    if (at > text->size_bytes) at = text->size_bytes;
+    diag_report(cx->diags, RULE_DEVICE, (struct span){id, at, at}, "%s", error.message);
+    return EXIT_REFUSED;
+}
+
+static int load_device(struct compile *cx, const char *name, struct devdesc *device)
+{
+    if (is_description_file(name)) return load_device_file(cx, name, device);
+    if (devdesc_builtin(name, device)) return EXIT_DONE;
+    fprintf(stderr, "pipec: error: there is no device '%s'; there are:", name);
+    for (size_t i = 0; devdesc_builtin_name(i) != NULL; i++)
+        fprintf(stderr, " %s", devdesc_builtin_name(i));
+    fputs(" (or a file NAME.dev)\n", stderr);
+    return EXIT_FILES;
+}
+
+/* ---- passes ---- */
+
+static struct graph *analyse(struct compile *cx, const struct ast_program *program)
+{
+    struct graph *graph = sema_elaborate(cx, program);
+    if (graph == NULL) return NULL;
+    amplify_infer_rates(cx, graph);
+    range_check_bodies(cx, graph);
+    if (diag_failed(cx->diags)) return NULL;
+    cost_estimate(cx, graph);
+    rate_solve(cx, graph);
+    if (diag_failed(cx->diags)) return NULL;
+    deadlock_check(cx, graph);
+    if (diag_failed(cx->diags)) return NULL;
+    bufsize_assign(cx, graph);
+    return diag_failed(cx->diags) ? NULL : graph;
+}
+
+static bool write_container(struct compile *cx, const struct graph *graph, const struct plan *plan,
+                            FILE *to)
+{
+    struct kernel_image *image = kernel_compile(cx, graph);
+    if (image == NULL) return false;
+    struct sched_program *program = sched_emit(cx, graph, plan);
+    struct container_bytes bytes = container_build(cx, graph, plan, program, image);
+    return fwrite(bytes.bytes, 1, bytes.size_bytes, to) == bytes.size_bytes;
+}
+
+static bool write_graph_form(struct compile *cx, enum emit_kind kind, const struct graph *graph,
+                             const struct plan *plan, FILE *to)
+{
+    struct sched_error error;
+    switch (kind) {
+    case EMIT_GRAPH: graph_print(to, graph); return true;
+    case EMIT_LLVM: return kernel_emit(cx, graph, KERNEL_TEXT_LLVM, to);
+    case EMIT_ASM: return kernel_emit(cx, graph, KERNEL_TEXT_ASM, to);
+    case EMIT_OBJ: return kernel_emit(cx, graph, KERNEL_TEXT_OBJ, to);
+    case EMIT_SCHED: return sched_disassemble(to, sched_emit(cx, graph, plan), &error);
+    case EMIT_NONE: return write_container(cx, graph, plan, to);
+    case EMIT_AST: break;
+    }
+    return false;
+}
+
+/* Writes one output whole, or leaves nothing. */
+static int write_output(struct compile *cx, const struct command_line *line,
+                        const struct graph *graph, const struct plan *plan)
+{
+    const char *path = line->emit != EMIT_NONE ? line->emit_path : line->output;
+    struct output output;
+    if (!output_open(&output, path)) return cannot("write", path);
+    bool written = write_graph_form(cx, line->emit, graph, plan, output.file);
+    if (diag_failed(cx->diags)) {
+        output_abandon(&output);
+        return EXIT_REFUSED;
+    }
+    if (!written || !output_close(&output)) {
+        int status = cannot("write", path);
+        output_abandon(&output);
+        return status;
+    }
+    return EXIT_DONE;
+}
+
+static int emit_ast(const struct command_line *line, const struct ast_program *program)
+{
+    struct output output;
+    if (!output_open(&output, line->emit_path)) return cannot("write", line->emit_path);
+    ast_print(output.file, program);
+    return output_close(&output) ? EXIT_DONE : cannot("write", line->emit_path);
+}
+
+static int inspect(const struct graph *graph, const struct plan *plan)
+{
+    plan_print(stdout, graph, plan);
+    return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_DONE : cannot("write", "standard output");
+}
+
+static int compile_file(struct compile *cx, const struct command_line *line)
+{
+    uint32_t source;
+    struct devdesc device;
+    int status = read_input(cx, line->input, &source);
+    if (status == EXIT_DONE) status = load_device(cx, line->device, &device);
+    if (status != EXIT_DONE) return status;
+
+    struct ast_program *program = parse_program(cx, source);
+    if (line->emit == EMIT_AST && !diag_failed(cx->diags)) return emit_ast(line, program);
+    if (diag_failed(cx->diags)) return EXIT_REFUSED;
+    add_library(cx, program);
+
+    struct graph *graph = analyse(cx, program);
+    if (graph == NULL) return EXIT_REFUSED;
+    struct plan *plan = plan_place(cx, graph, &device);
+    if (diag_failed(cx->diags)) return EXIT_REFUSED;
+
+    if (line->action == COMMAND_INSPECT) return inspect(graph, plan);
+    if (line->output == NULL && line->emit == EMIT_NONE) return EXIT_DONE;
+    return write_output(cx, line, graph, plan);
+}
+
+static void summarise(const struct compile *cx, const struct command_line *line)
+{
+    size_t errors = diag_error_count(cx->diags), warnings = diag_warning_count(cx->diags);
+    if (line->quiet || errors == 0) return;
+    fprintf(stderr, "pipec: %zu error%s", errors, errors == 1 ? "" : "s");
+    if (warnings > 0) fprintf(stderr, ", %zu warning%s", warnings, warnings == 1 ? "" : "s");
+    fputc('\n', stderr);
+}
+
+int main(int argc, char **argv)
+{
+    struct arena *arena = arena_create();
+    struct command_line line = command_line_parse(argc, argv, arena);
+    int status = EXIT_FILES;
+    if (line.action == COMMAND_DONE) {
+        status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
+    } else if (line.action != COMMAND_USAGE) {
+        struct sources *sources = sources_create(arena);
+        struct compile cx = {.arena = arena,
+                             .names = intern_create(arena),
+                             .sources = sources,
+                             .diags = diags_create(arena, sources),
+                             .options = line.options};
+        cleanup_install();
+        status = compile_file(&cx, &line);
+        diag_flush(cx.diags, stderr, line.colour);
+        summarise(&cx, &line);
+    }
+    arena_destroy(arena);
+    return status;
+}

@@ -1,0 +1,407 @@
+/*
+ * place: stages, CUs, depths, thresholds and batches for one device.
+ *
+ * Side by side: each stage has a sub-device of its own.  The CUs are divided in proportion to the
+ * load (repetitions x cost) by largest remainder, one at least for each stage; a stateful stage
+ * gets one only, since its firings do not overlap.  With fewer CUs than stages, or a device that
+ * does not partition by counts into that many sub-devices, the stages run in sequence on the whole
+ * device.
+ *
+ * Depths that are not declared are raised, never lowered, from what bufsize has proven: a deeper
+ * buffer is free of deadlock where a shallower one is.  A buffer is to hold two full dispatches
+ * (lanes x CUs of the stage) of its larger end, one being written while one is read, and at least
+ * BATCH_BYTES, so that a dispatch is worth its fixed cost on a host as well.  Within a cycle the
+ * initial packets bound what can be ready at once, so only that much is asked for.
+ */
+#include "compiler/plan/plan.h"
+
+#include "compiler/analysis/ratio.h"
+#include "compiler/analysis/simulate.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Fixed cost of a dispatch on a host is about a microsecond, a cheap firing takes about a
+ * nanosecond: thousands of packets hide it.  16 KiB is half of a usual first-level cache, so writer
+ * and reader still meet there. */
+#define BATCH_BYTES (UINT64_C(16) << 10)
+#define BATCH_PACKETS_MAX UINT64_C(4096)
+/* What all raises together may take; a quarter of the device's memory, if that is less. */
+#define RAISE_BYTES_MAX (UINT64_C(64) << 20)
+/* A batch is at most so many times lanes x CUs, and so many firings: the scheduler stays
+ * responsive. */
+#define DISPATCHES_PER_BATCH_MAX UINT64_C(64)
+#define BATCH_FIRINGS_MAX (UINT64_C(1) << 20)
+enum { CYCLE_STEPS = 2 * 1000 * 1000 };
+
+struct placement {
+    struct compile *cx;
+    struct graph *graph;
+    const struct devdesc *device;
+    struct plan *plan;
+    struct arena *arena;
+    uint64_t *
+        ready_max; /* node -> firings that a cycle lets be ready at once; UINT64_MAX: in no cycle */
+    uint32_t *component; /* strongly connected component of each node */
+};
+
+/* ---- sub-devices ---- */
+
+static const char *mode_obstacle(const struct placement *at)
+{
+    const struct devdesc *device = at->device;
+    uint32_t stages = at->plan->stage_count;
+    if (stages == 1) return "one stage";
+    if (stages > device->cu_count)
+        return arena_printf(at->cx->arena, "%" PRIu32 " stages share %" PRIu32 " CUs", stages,
+                            device->cu_count);
+    if (!(device->schemes & DEVDESC_BY_COUNTS)) return "the device does not partition by counts";
+    if (stages > device->max_sub_devices)
+        return arena_printf(at->cx->arena,
+                            "%" PRIu32 " stages are more than the device's %" PRIu32 " sub-devices",
+                            stages, device->max_sub_devices);
+    return NULL;
+}
+
+struct share { /* of a stage that may have several CUs */
+    uint32_t stage;
+    uint64_t load; /* scaled: at least 1 */
+    uint128 rest;
+};
+
+static int compare_load(const void *left, const void *right)
+{
+    const struct share *a = left, *b = right;
+    if (a->load != b->load) return a->load < b->load ? -1 : 1;
+    return a->stage < b->stage ? -1 : 1;
+}
+
+static int compare_rest(const void *left, const void *right)
+{
+    const struct share *a = left, *b = right;
+    if (a->rest != b->rest) return a->rest > b->rest ? -1 : 1;
+    return a->stage < b->stage ? -1 : 1;
+}
+
+static uint128 node_load(const struct graph_node *node)
+{
+    return (uint128)node->repetitions * max64(node->cost_cycles, 1);
+}
+
+/* Loads below 2^63, all divided by the same power of two. */
+static uint32_t collect_shares(const struct placement *at, struct share *shares)
+{
+    uint128 most = 0;
+    uint32_t count = 0, shift = 0;
+    for (size_t i = 0; i < at->graph->nodes.count; i++) {
+        uint128 load = node_load(&at->graph->nodes.items[i]);
+        if (load > most) most = load;
+    }
+    while (most >> shift > INT64_MAX)
+        shift++;
+    for (uint32_t i = 0; i < at->graph->nodes.count; i++) {
+        const struct graph_node *node = &at->graph->nodes.items[i];
+        if (node->stateful) continue;
+        shares[count++] =
+            (struct share){.stage = i, .load = max64((uint64_t)(node_load(node) >> shift), 1)};
+    }
+    return count;
+}
+
+/* Largest remainder over those whose exact share is one CU or more; the others get one. */
+static void divide_cus(struct placement *at, struct share *shares, uint32_t count, uint32_t cus)
+{
+    struct plan_stage *stages = at->plan->stages;
+    uint128 sum = 0;
+    uint32_t first = 0, given = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += shares[i].load;
+    qsort(shares, count, sizeof *shares, compare_load);
+    for (; first < count && (uint128)shares[first].load * cus <= sum; first++) {
+        stages[shares[first].stage].cu_count = 1;
+        sum -= shares[first].load;
+        cus--;
+    }
+    for (uint32_t i = first; i < count; i++) {
+        uint128 exact = (uint128)shares[i].load * cus;
+        stages[shares[i].stage].cu_count = (uint32_t)(exact / sum);
+        shares[i].rest = exact % sum;
+        given += (uint32_t)(exact / sum);
+    }
+    qsort(shares + first, count - first, sizeof *shares, compare_rest);
+    for (uint32_t i = first; i < count && given < cus; i++, given++)
+        stages[shares[i].stage].cu_count++;
+}
+
+static void place_side_by_side(struct placement *at)
+{
+    struct plan *plan = at->plan;
+    struct share *shares = ARENA_ARRAY(at->arena, struct share, plan->stage_count);
+    uint32_t count = collect_shares(at, shares);
+    uint32_t sequential = plan->stage_count - count;
+    for (uint32_t i = 0; i < plan->stage_count; i++)
+        plan->stages[i].cu_count = 1;
+    if (count) divide_cus(at, shares, count, at->device->cu_count - sequential);
+    plan->mode = PLAN_SIDE_BY_SIDE;
+    plan->sub_device_count = plan->stage_count;
+    plan->sub_devices = ARENA_ARRAY(at->cx->arena, uint32_t, plan->stage_count);
+    for (uint32_t i = 0; i < plan->stage_count; i++) {
+        plan->stages[i].sub_device = i;
+        plan->sub_devices[i] = plan->stages[i].cu_count;
+    }
+    plan->mode_reason = arena_printf(
+        at->cx->arena, "%" PRIu32 " CUs for %" PRIu32 " stage%s: each has a sub-device of its own",
+        at->device->cu_count, plan->stage_count, plan->stage_count == 1 ? "" : "s");
+}
+
+static void place_stages(struct placement *at)
+{
+    struct plan *plan = at->plan;
+    plan->stage_count = (uint32_t)at->graph->nodes.count;
+    plan->stages = ARENA_ARRAY(at->cx->arena, struct plan_stage, plan->stage_count);
+    const char *obstacle = mode_obstacle(at);
+    for (uint32_t i = 0; i < plan->stage_count; i++)
+        plan->stages[i] = (struct plan_stage){
+            .node = i, .sub_device = GRAPH_NONE, .cu_count = at->device->cu_count};
+    if (!obstacle) {
+        place_side_by_side(at);
+        return;
+    }
+    plan->mode = PLAN_IN_SEQUENCE;
+    plan->mode_reason =
+        arena_printf(at->cx->arena, "%s: each stage in turn has the whole device", obstacle);
+}
+
+/* ---- cycles ---- */
+
+/* Firings of each node of one component that are ready when everybody else has gone on as far as
+ * possible without it, from the initial packets; beyond the budget those that are ready at the
+ * beginning, which are no more. */
+static void limit_component(struct placement *at, const struct channels *channels,
+                            const struct channel_block *inside, uint64_t *budget)
+{
+    struct net *net = net_create(at->arena, channels, inside, NULL);
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        if (*budget) {
+            net_reset(net);
+            net_run_without(net, i, budget);
+            if (*budget == 0) net_reset(net);
+        }
+        at->ready_max[net->nodes[i].node] = max64(net_enabled(net, i), 1);
+    }
+}
+
+static void limit_cycles(struct placement *at)
+{
+    struct channels channels = channels_collect(at->arena, at->graph, false);
+    uint32_t *component = ARENA_ARRAY(at->arena, uint32_t, channels.node_count);
+    uint32_t count = channels_strong(at->arena, &channels, component);
+    struct channel_block *inside = channels_inside(at->arena, &channels, component, count);
+    uint64_t budget = CYCLE_STEPS;
+    at->component = component;
+    at->ready_max = ARENA_ARRAY(at->arena, uint64_t, channels.node_count);
+    for (uint32_t i = 0; i < channels.node_count; i++)
+        at->ready_max[i] = UINT64_MAX;
+    for (uint32_t c = 0; c < count; c++)
+        if (inside[c].count) limit_component(at, &channels, &inside[c], &budget);
+}
+
+/* ---- depths ---- */
+
+static uint64_t stage_cus(const struct placement *at, uint32_t node)
+{
+    return at->graph->nodes.items[node].stateful ? 1 : at->plan->stages[node].cu_count;
+}
+
+/* Firings of a dispatch that fills every lane of the stage's CUs, or as many as a cycle lets be
+ * ready. */
+static uint64_t full_dispatch(const struct placement *at, uint32_t node)
+{
+    return min64((uint64_t)at->device->lanes * stage_cus(at, node), at->ready_max[node]);
+}
+
+struct wish {          /* for one buffer */
+    uint64_t packets;  /* more than it has */
+    uint64_t dispatch; /* packets of the larger full dispatch */
+    uint32_t node;     /* whose dispatch that is */
+    bool in_cycle;
+    bool batch; /* BATCH_BYTES decided */
+};
+
+static void wish_dispatch(const struct placement *at, struct wish *wish, uint32_t node,
+                          uint64_t rate)
+{
+    uint64_t packets = mul_clamped(full_dispatch(at, node), rate);
+    if (packets <= wish->dispatch) return;
+    wish->dispatch = packets;
+    wish->node = node;
+}
+
+static struct wish wish_for(const struct placement *at, const struct graph_buffer *buffer)
+{
+    struct wish wish = {.node = GRAPH_NONE};
+    if (buffer->depth_declared) return wish;
+    uint32_t writer = buffer->writer_node;
+    if (writer != GRAPH_NONE)
+        wish_dispatch(at, &wish, writer,
+                      at->graph->nodes.items[writer].outputs.items[buffer->writer_output].push);
+    for (size_t r = 0; r < buffer->readers.count; r++) {
+        struct graph_reader reader = buffer->readers.items[r];
+        wish_dispatch(at, &wish, reader.node,
+                      at->graph->nodes.items[reader.node].inputs.items[reader.input].pop);
+        if (writer != GRAPH_NONE && at->component[reader.node] == at->component[writer])
+            wish.in_cycle = true;
+    }
+    uint64_t depth = add_clamped(buffer->depth_packets, mul_clamped(wish.dispatch, 2));
+    uint64_t batch = min64(BATCH_BYTES / max64(buffer->width_bytes, 1), BATCH_PACKETS_MAX);
+    wish.batch = !wish.in_cycle && batch > depth;
+    if (wish.batch) depth = batch;
+    wish.packets = depth > buffer->depth_packets ? depth - buffer->depth_packets : 0;
+    return wish;
+}
+
+static const char *raise_reason(const struct placement *at, const struct wish *wish, bool scaled)
+{
+    if (scaled) return "as many packets as the memory for dispatches allows";
+    if (wish->batch) return "enough packets that a dispatch is worth its fixed cost";
+    return arena_printf(at->cx->arena,
+                        "two full dispatches of '%s' (%" PRIu64
+                        " packets each), one written while one is read",
+                        at->graph->nodes.items[wish->node].name, wish->dispatch);
+}
+
+static void raise_depth(const struct placement *at, struct graph_buffer *buffer,
+                        const struct wish *wish, uint64_t packets)
+{
+    if (packets == 0) return;
+    uint64_t depth = add_clamped(buffer->depth_packets, packets);
+    const char *reason = raise_reason(at, wish, packets < wish->packets);
+    const char *before = buffer->depth_reason;
+    buffer->depth_packets = depth;
+    buffer->depth_reason =
+        before ? arena_printf(at->cx->arena, "%" PRIu64 ": %s; at least %s", depth, reason, before)
+               : arena_printf(at->cx->arena, "%" PRIu64 ": %s", depth, reason);
+}
+
+/* Bytes that all raises together may take; reports where even the proven depths are too much. */
+static uint64_t raise_allowance(const struct placement *at)
+{
+    uint64_t limit = at->device->memory_bytes, bytes;
+    uint64_t allowed = at->cx->options.max_memory_bytes;
+    if (allowed) limit = min64(limit, allowed);
+    if (!graph_memory(at->graph, &bytes) || bytes > limit) {
+        diag_report(at->cx->diags, RULE_MEMORY_LIMIT, at->graph->span,
+                    "the buffers need more than the %" PRIu64 " bytes of device '%s'", limit,
+                    at->device->name);
+        return 0;
+    }
+    return min64(limit - bytes, min64(RAISE_BYTES_MAX, at->device->memory_bytes / 4));
+}
+
+static void raise_depths(const struct placement *at)
+{
+    struct graph *graph = at->graph;
+    struct wish *wishes = ARENA_ARRAY(at->arena, struct wish, graph->buffers.count);
+    uint64_t allowance = raise_allowance(at);
+    uint128 sum = 0;
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &graph->buffers.items[i];
+        wishes[i] = wish_for(at, buffer);
+        wishes[i].packets =
+            min64(wishes[i].packets, RAISE_BYTES_MAX / max64(buffer->width_bytes, 1));
+        sum += (uint128)wishes[i].packets * buffer->width_bytes;
+    }
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        uint64_t packets = wishes[i].packets;
+        if (sum > allowance) packets = (uint64_t)((uint128)packets * allowance / sum);
+        raise_depth(at, &graph->buffers.items[i], &wishes[i], packets);
+    }
+    if (!graph_memory(graph, &graph->memory_bytes))
+        diag_report(at->cx->diags, RULE_MEMORY_LIMIT, graph->span,
+                    "the buffers need more bytes than 63 bits count");
+}
+
+/* ---- thresholds and batches ---- */
+
+struct admission { /* firings that fit, and what bounds them */
+    uint64_t firings;
+    const char *buffer; /* NULL: the cycle */
+};
+
+static void admit(struct admission *admission, uint64_t firings, const char *buffer)
+{
+    if (firings >= admission->firings) return;
+    admission->firings = firings;
+    admission->buffer = buffer;
+}
+
+/* Firings at once that depths (divided by `parts`) and cycles admit; at least 1. */
+static struct admission admitted(const struct placement *at, uint32_t index, uint64_t parts)
+{
+    const struct graph_node *node = &at->graph->nodes.items[index];
+    struct admission admission = {at->ready_max[index], NULL};
+    for (size_t i = 0; i < node->inputs.count; i++) {
+        const struct graph_input *in = &node->inputs.items[i];
+        const struct graph_buffer *buffer = &at->graph->buffers.items[in->buffer];
+        uint64_t depth = buffer->depth_packets / parts;
+        if (in->pop)
+            admit(&admission, depth < in->peek ? 1 : (depth - in->peek) / in->pop + 1,
+                  buffer->name);
+    }
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        const struct graph_output *out = &node->outputs.items[i];
+        const struct graph_buffer *buffer = &at->graph->buffers.items[out->buffer];
+        if (out->push) admit(&admission, buffer->depth_packets / parts / out->push, buffer->name);
+    }
+    admission.firings = max64(admission.firings, 1);
+    return admission;
+}
+
+static void set_threshold(const struct placement *at, struct plan_stage *stage)
+{
+    struct admission admission = admitted(at, stage->node, 1);
+    struct arena *arena = at->cx->arena;
+    stage->threshold = (uint32_t)min64(admission.firings, at->device->lanes);
+    if (at->graph->nodes.items[stage->node].stateful) {
+        stage->threshold = 1;
+        stage->threshold_reason = "it has state: its firings do not overlap";
+    } else if (admission.firings >= at->device->lanes) {
+        stage->threshold_reason = "one firing for each lane";
+    } else if (admission.buffer) {
+        stage->threshold_reason =
+            arena_printf(arena, "the depth of '%s' admits no more", admission.buffer);
+    } else {
+        stage->threshold_reason = "no more are ready at once in its cycle";
+    }
+}
+
+/* Side by side half of each buffer is for the other end; whole groups of lanes where there is one
+ * at least. */
+static void set_batch(const struct placement *at, struct plan_stage *stage)
+{
+    uint64_t group = max64((uint64_t)at->device->lanes * stage_cus(at, stage->node), 1);
+    uint64_t parts = at->plan->mode == PLAN_SIDE_BY_SIDE ? 2 : 1;
+    uint64_t most = min64(group * DISPATCHES_PER_BATCH_MAX, BATCH_FIRINGS_MAX);
+    uint64_t batch = min64(admitted(at, stage->node, parts).firings, most);
+    if (batch >= group) batch -= batch % group;
+    stage->batch_max = max64(batch, stage->threshold);
+}
+
+struct plan *plan_place(struct compile *cx, struct graph *graph, const struct devdesc *device)
+{
+    struct plan *plan = ARENA_NEW(cx->arena, struct plan);
+    struct placement at = {
+        .cx = cx, .graph = graph, .device = device, .plan = plan, .arena = arena_create()};
+    plan->device = device;
+    plan->policy = "round_robin";
+    plan->policy_reason = "the only policy of this version: every stage that is ready in turn, the most important first";
+    place_stages(&at);
+    limit_cycles(&at);
+    raise_depths(&at);
+    for (uint32_t i = 0; i < plan->stage_count; i++) {
+        set_threshold(&at, &plan->stages[i]);
+        set_batch(&at, &plan->stages[i]);
+    }
+    arena_destroy(at.arena);
+    return plan;
+}

@@ -1,0 +1,46 @@
+/*
+ * plan: how a graph is laid out on one device.  The same graph can be planned for many.
+ *
+ * plan_place
+ *   Requires  repetitions, costs and depths of the graph; a device description.
+ *   Fills     stages (one per node: nothing is fused yet), sub-devices by counts in proportion to load (repetitions x
+ *             cost), thresholds, batch sizes; raises undeclared depths so that a full dispatch fits, within
+ *             --max-memory, and updates depth_reason and memory_bytes.
+ *   Fails     RULE_MEMORY_LIMIT.
+ */
+#ifndef PIPEC_PLAN_H
+#define PIPEC_PLAN_H
+
+#include "compiler/graph/graph.h"
+#include "lang/devdesc.h"
+
+enum plan_mode {
+    PLAN_SIDE_BY_SIDE, /* at least one CU per stage: each stage on a sub-device of its own */
+    PLAN_IN_SEQUENCE, /* fewer CUs than stages: every stage on the whole device */
+};
+
+struct plan_stage {
+    uint32_t node;
+    uint32_t sub_device; /* index into sub_devices; GRAPH_NONE: the whole device */
+    uint32_t cu_count;
+    uint32_t threshold; /* firings */
+    uint64_t batch_max; /* firings of one dispatch at most */
+    const char *threshold_reason;
+};
+
+struct plan {
+    const struct devdesc *device;
+    enum plan_mode mode;
+    struct plan_stage *stages;
+    uint32_t stage_count;
+    uint32_t *sub_devices; /* CUs of each */
+    uint32_t sub_device_count;
+    const char *policy; /* "round_robin" */
+    const char *mode_reason, *policy_reason;
+};
+
+struct plan *plan_place(struct compile *cx, struct graph *graph, const struct devdesc *device);
+/* Text for `pipec inspect` and `make run`: stages, CUs, thresholds, depths and why, memory. */
+void plan_print(FILE *to, const struct graph *graph, const struct plan *plan);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * plan_print: the plan as text tables; stable, for people and golden tests.
+ */
+#include "compiler/plan/plan.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { NAME_MIN = 5, NAME_MAX = 32 };
+
+static int widen(int width, const char *text)
+{
+    size_t length = strlen(text);
+    if (length > NAME_MAX) length = NAME_MAX;
+    return (int)length > width ? (int)length : width;
+}
+
+__extension__ typedef unsigned __int128 load_cycles;
+
+struct load { /* of all stages; shares in integers, so that every host prints the same */
+    load_cycles sum;
+    uint32_t shift;
+};
+
+static load_cycles node_load(const struct graph_node *node)
+{
+    return (load_cycles)node->repetitions * (node->cost_cycles ? node->cost_cycles : 1);
+}
+
+static struct load load_of(const struct graph *graph)
+{
+    struct load load = {0, 0};
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        while (node_load(&graph->nodes.items[i]) >> load.shift > INT64_MAX)
+            load.shift++;
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        load.sum += node_load(&graph->nodes.items[i]) >> load.shift;
+    return load;
+}
+
+/* Tenths of a percent. */
+static uint32_t load_permille(const struct load *load, const struct graph_node *node)
+{
+    load_cycles own = node_load(node) >> load->shift;
+    return load->sum ? (uint32_t)((own * 1000 + load->sum / 2) / load->sum) : 0;
+}
+
+static void print_head(FILE *to, const struct graph *graph, const struct plan *plan)
+{
+    const struct devdesc *device = plan->device;
+    fprintf(to, "pipeline %s on %s: %" PRIu32 " CUs of %" PRIu32 " lanes\n", graph->name,
+            device->name, device->cu_count, device->lanes);
+    fprintf(to, "mode     %s: %s\n",
+            plan->mode == PLAN_SIDE_BY_SIDE ? "side by side" : "in sequence", plan->mode_reason);
+    fprintf(to, "policy   %s: %s\n", plan->policy, plan->policy_reason);
+    fprintf(to, "memory   %" PRIu64 " bytes in buffers\n", graph->memory_bytes);
+}
+
+static void print_stages(FILE *to, const struct graph *graph, const struct plan *plan)
+{
+    struct load whole = load_of(graph);
+    int name = NAME_MIN, kernel = (int)strlen("kernel");
+    for (uint32_t i = 0; i < plan->stage_count; i++) {
+        name = widen(name, graph->nodes.items[plan->stages[i].node].name);
+        kernel = widen(kernel, graph->nodes.items[plan->stages[i].node].kernel->title);
+    }
+    fprintf(to, "\n%-*s  %-*s  %11s  %8s  %6s  %4s  %6s  %9s  %7s\n", name, "stage", kernel,
+            "kernel", "repetitions", "cycles", "load", "CUs", "subdev", "threshold", "batch");
+    for (uint32_t i = 0; i < plan->stage_count; i++) {
+        const struct plan_stage *stage = &plan->stages[i];
+        const struct graph_node *node = &graph->nodes.items[stage->node];
+        uint32_t load = load_permille(&whole, node);
+        fprintf(to,
+                "%-*s  %-*s  %11" PRIu64 "  %8" PRIu64 "  %3" PRIu32 ".%" PRIu32 "%%  %4" PRIu32,
+                name, node->name, kernel, node->kernel->title, node->repetitions, node->cost_cycles,
+                load / 10, load % 10, stage->cu_count);
+        if (stage->sub_device == GRAPH_NONE)
+            fprintf(to, "  %6s", "-");
+        else
+            fprintf(to, "  %6" PRIu32, stage->sub_device);
+        fprintf(to, "  %9" PRIu32 "  %7" PRIu64 "  %s\n", stage->threshold, stage->batch_max,
+                stage->threshold_reason);
+    }
+}
+
+static void print_buffers(FILE *to, const struct graph *graph)
+{
+    struct arena *arena = arena_create();
+    int name = (int)strlen("buffer"), type = (int)strlen("type");
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        name = widen(name, graph->buffers.items[i].name);
+        type = widen(type, type_text(arena, graph->buffers.items[i].type));
+    }
+    fprintf(to, "\n%-*s  %-*s  %8s  %8s  %10s  why\n", name, "buffer", type, "type", "depth",
+            "least", "bytes");
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &graph->buffers.items[i];
+        fprintf(to, "%-*s  %-*s  %8" PRIu64, name, buffer->name, type,
+                type_text(arena, buffer->type), buffer->depth_packets);
+        if (buffer->depth_min_packets)
+            fprintf(to, "  %8" PRIu64, buffer->depth_min_packets);
+        else
+            fprintf(to, "  %8s", "?");
+        if (buffer->outer == GRAPH_INNER)
+            fprintf(to, "  %10" PRIu64, buffer->depth_packets * buffer->width_bytes);
+        else
+            fprintf(to, "  %10s", buffer->outer == GRAPH_OUTER_IN ? "in-port" : "out-port");
+        fprintf(to, "  %s\n", buffer->depth_reason ? buffer->depth_reason : "");
+    }
+    arena_destroy(arena);
+}
+
+void plan_print(FILE *to, const struct graph *graph, const struct plan *plan)
+{
+    print_head(to, graph, plan);
+    print_stages(to, graph, plan);
+    print_buffers(to, graph);
+}

@@ -1,0 +1,354 @@
+#include <math.h>
+
+#include "compiler/sema/body_internal.h"
+
+enum kx_op body_operator(enum ast_operator op)
+{
+    switch (op) {
+    case AST_OP_ADD: return OP_ADD;
+    case AST_OP_SUB: return OP_SUB;
+    case AST_OP_MUL: return OP_MUL;
+    case AST_OP_DIV: return OP_DIV;
+    case AST_OP_REM: return OP_REM;
+    case AST_OP_SHL: return OP_SHL;
+    case AST_OP_SHR: return OP_SHR;
+    case AST_OP_AND: return OP_AND;
+    case AST_OP_OR: return OP_OR;
+    case AST_OP_XOR: return OP_XOR;
+    case AST_OP_LT: return OP_LT;
+    case AST_OP_GT: return OP_GT;
+    case AST_OP_LE: return OP_LE;
+    case AST_OP_GE: return OP_GE;
+    case AST_OP_EQ: return OP_EQ;
+    case AST_OP_NE: return OP_NE;
+    case AST_OP_LOGICAL_AND: return OP_LOGICAL_AND;
+    case AST_OP_LOGICAL_OR: return OP_LOGICAL_OR;
+    case AST_OP_NEGATE:
+    case AST_OP_PLUS:
+    case AST_OP_NOT:
+    case AST_OP_COMPLEMENT:
+    case AST_OP_NONE: break;
+    }
+    return OP_NONE;
+}
+
+const char *body_operator_text(enum kx_op op)
+{
+    static const char *const texts[] = {
+        "'='", "'+'", "'-'", "'*'",  "'/'",  "'%'",  "'<<'", "'>>'", "'&'",  "'|'",
+        "'^'", "'<'", "'>'", "'<='", "'>='", "'=='", "'!='", "'&&'", "'||'",
+    };
+    return texts[op];
+}
+
+/* ---- literals ---- */
+
+/* Without a suffix an integer has no type of its own; u gives u32 or u64, L gives i64. */
+static struct kx *integer_literal(struct body *b, const struct ast_expr *e)
+{
+    uint64_t value = e->integer.value;
+    if (e->integer.too_large) return NULL;
+    if (!e->integer.is_unsigned && !e->integer.is_long)
+        return body_exact(b, e->span, (__int128)value);
+    enum scalar_type type = SCALAR_I64;
+    if (e->integer.is_unsigned)
+        type = value > UINT32_MAX || e->integer.is_long ? SCALAR_U64 : SCALAR_U32;
+    if (arith_fits((__int128)value, type))
+        return body_constant(b, e->span, arith_integer(type, value));
+    body_report(b, RULE_CONSTANT_RANGE, e->span, "%s does not fit i64",
+                arith_text(b->arena, arith_integer(SCALAR_U64, value)));
+    return NULL;
+}
+
+/* Without a suffix a float takes the type of its context; f gives f32. */
+static struct kx *float_literal(struct body *b, const struct ast_expr *e)
+{
+    struct scalar_value value = arith_f64(e->floating.value);
+    if (!e->floating.is_f32) {
+        struct kx *kx = body_kx(b, KX_CONSTANT, &body_untyped_float, e->span);
+        kx->value = value;
+        return kx;
+    }
+    struct scalar_value narrow = arith_convert(value, SCALAR_F32);
+    if (!isfinite(arith_as_f64(narrow)) && isfinite(e->floating.value))
+        body_report(b, RULE_CONSTANT_TRUNCATED, e->span, "%s is beyond f32 and becomes %s",
+                    arith_text(b->arena, value), arith_text(b->arena, narrow));
+    return body_constant(b, e->span, narrow);
+}
+
+/* ---- unary operators ---- */
+
+static bool is_exact(const struct kx *kx)
+{
+    return kx->kind == KX_CONSTANT && kx->type == &body_untyped_integer;
+}
+
+/* An untyped integer that is chosen at run time gets its own type before it is computed with. */
+static struct kx *operand(struct body *b, struct kx *kx)
+{
+    if (kx && kx->type == &body_untyped_integer && kx->kind != KX_CONSTANT)
+        return body_settled(b, kx);
+    return kx;
+}
+
+static struct kx *unary_kx(struct body *b, enum kx_kind kind, struct kx *left, struct span span)
+{
+    struct kx *kx = body_kx(b, kind, left->type, span);
+    kx->left = left;
+    return body_fold(b, kx);
+}
+
+static struct kx *negate(struct body *b, const struct ast_expr *e, struct kx *left)
+{
+    if (!body_unify(b, &left, 1, e->span, e->op == AST_OP_PLUS ? "unary '+'" : "unary '-'"))
+        return NULL;
+    left = body_promoted(b, left);
+    if (e->op == AST_OP_PLUS) return left;
+    if (is_exact(left)) return body_exact(b, e->span, -arith_as_exact(left->value));
+    if (left->kind == KX_CONSTANT && left->type == &body_untyped_float) {
+        struct kx *kx = body_kx(b, KX_CONSTANT, &body_untyped_float, e->span);
+        kx->value = arith_negate(left->value);
+        return kx;
+    }
+    return unary_kx(b, KX_NEGATE, left, e->span);
+}
+
+static struct kx *complement(struct body *b, const struct ast_expr *e, struct kx *left)
+{
+    if (is_exact(left)) return body_exact(b, e->span, -arith_as_exact(left->value) - 1);
+    left = body_whole(b, left, "the operand of '~'");
+    return left ? unary_kx(b, KX_COMPLEMENT, left, e->span) : NULL;
+}
+
+static struct kx *unary(struct body *b, const struct ast_expr *e)
+{
+    struct kx *left = operand(b, body_expr(b, e->left));
+    if (!left) return NULL;
+    switch (e->op) {
+    case AST_OP_NEGATE:
+    case AST_OP_PLUS: return negate(b, e, left);
+    case AST_OP_COMPLEMENT: return complement(b, e, left);
+    default: /* AST_OP_NOT */
+        left = body_truth(b, left);
+        return left ? unary_kx(b, KX_NOT, left, e->span) : NULL;
+    }
+}
+
+/* ---- exact integers: expressions of literals and compile-time integers ---- */
+
+static bool exact_shift(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
+                        __int128 *out)
+{
+    __int128 value = arith_as_exact(left->value), count = arith_as_exact(right->value);
+    if (count < 0 || count > 63) {
+        body_report(b, RULE_CONSTANT_RANGE, right->span,
+                    "a constant integer is shifted by 0 to 63, not by %s",
+                    arith_text(b->arena, right->value));
+        return false;
+    }
+    *out = op == OP_SHL ? value * ((__int128)1 << (int)count) : value >> (int)count;
+    return true;
+}
+
+/* NULL after an error.  A division by zero becomes an operation on i32 that fails where and when it
+ * is executed. */
+static struct kx *exact_binary(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
+                               struct span span)
+{
+    __int128 x = arith_as_exact(left->value), y = arith_as_exact(right->value), value = 0;
+    switch (op) {
+    case OP_ADD: value = x + y; break;
+    case OP_SUB: value = x - y; break;
+    case OP_MUL:
+        if (__builtin_mul_overflow(x, y, &value)) value = (__int128)1 << 100; /* refused below */
+        break;
+    case OP_DIV:
+    case OP_REM:
+        if (y == 0) {
+            left = body_settled(b, left);
+            right = body_converted(b, right, left->type, "the divisor");
+            struct kx *kx = body_kx(b, KX_BINARY, left->type, span);
+            kx->op = op, kx->left = left, kx->right = right;
+            return kx;
+        }
+        value = op == OP_DIV ? x / y : x % y;
+        break;
+    case OP_SHL:
+    case OP_SHR:
+        if (!exact_shift(b, op, left, right, &value)) return NULL;
+        break;
+    case OP_AND: value = x & y; break;
+    case OP_OR: value = x | y; break;
+    case OP_XOR: value = x ^ y; break;
+    default: break;
+    }
+    return body_exact(b, span, value);
+}
+
+static struct kx *exact_compare(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
+                                struct span span)
+{
+    __int128 x = arith_as_exact(left->value), y = arith_as_exact(right->value);
+    bool less = x < y, equal = x == y, truth;
+    switch (op) {
+    case OP_LT: truth = less; break;
+    case OP_GT: truth = !less && !equal; break;
+    case OP_LE: truth = less || equal; break;
+    case OP_GE: truth = !less; break;
+    case OP_EQ: truth = equal; break;
+    default: truth = !equal; break;
+    }
+    return body_constant(b, span, arith_bool(truth));
+}
+
+/* ---- binary operators ---- */
+
+/* The result has the type of the left operand; the count is any integer, taken modulo the width. */
+static struct kx *shift(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
+                        struct span span)
+{
+    left = body_whole(b, left, "what is shifted");
+    right = body_whole(b, right, "the count of a shift");
+    if (!left || !right) return NULL;
+    struct kx *kx = body_kx(b, KX_BINARY, left->type, span);
+    kx->op = op, kx->left = left, kx->right = right;
+    return body_fold(b, kx);
+}
+
+static bool needs_integers(enum kx_op op)
+{
+    return op == OP_REM || op == OP_AND || op == OP_OR || op == OP_XOR;
+}
+
+static bool check_integers(struct body *b, enum kx_op op, const struct type *type, struct span span)
+{
+    if (!needs_integers(op) || !scalar_is_float(type->scalar)) return true;
+    struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, span, "%s takes integers, not %s",
+                                    body_operator_text(op), body_type_text(b, type));
+    if (op == OP_REM) diag_help(diag, "for floats there is fmod(x, y) of \"std/math.pipe\"");
+    return false;
+}
+
+struct kx *body_binary(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
+                       struct span span)
+{
+    if (!left || !right) return NULL;
+    if (left->type == right->type && !(is_exact(left) && is_exact(right))) {
+        left = operand(b, left);
+        right = operand(b, right);
+    }
+    struct kx *operands[2] = {left, right};
+    bool compare = op >= OP_LT && op <= OP_NE;
+    if (is_exact(operands[0]) && is_exact(operands[1]))
+        return compare ? exact_compare(b, op, operands[0], operands[1], span)
+                       : exact_binary(b, op, operands[0], operands[1], span);
+    if (op == OP_SHL || op == OP_SHR) return shift(b, op, operands[0], operands[1], span);
+    const struct type *type = body_unify(b, operands, 2, span, body_operator_text(op));
+    if (!type || !check_integers(b, op, type, span)) return NULL;
+    if (compare && is_untyped(type)) { /* floats without a context: f32 */
+        type = body_scalar(b, SCALAR_F32);
+        for (int i = 0; i < 2; i++)
+            if (!(operands[i] = body_converted(b, operands[i], type, "the operand"))) return NULL;
+    }
+    struct kx *kx = body_kx(b, compare ? KX_COMPARE : KX_BINARY,
+                            compare ? body_scalar(b, SCALAR_BOOL) : type, span);
+    kx->op = op, kx->left = operands[0], kx->right = operands[1];
+    return body_fold(b, kx);
+}
+
+static struct kx *logical(struct body *b, const struct ast_expr *e)
+{
+    struct kx *left = body_condition(b, e->left), *right = body_condition(b, e->right);
+    if (!left || !right) return NULL;
+    struct kx *kx = body_kx(b, KX_LOGICAL, left->type, e->span);
+    kx->op = body_operator(e->op), kx->left = left, kx->right = right;
+    return body_fold(b, kx);
+}
+
+static struct kx *binary(struct body *b, const struct ast_expr *e)
+{
+    if (e->op == AST_OP_LOGICAL_AND || e->op == AST_OP_LOGICAL_OR) return logical(b, e);
+    struct kx *left = body_expr(b, e->left), *right = body_expr(b, e->right);
+    return body_binary(b, body_operator(e->op), left, right, e->span);
+}
+
+/* Arms of one type keep it, bool too; others take the usual conversions. */
+static struct kx *conditional(struct body *b, const struct ast_expr *e)
+{
+    struct kx *condition = body_condition(b, e->left);
+    struct kx *arms[2] = {body_expr(b, e->right), body_expr(b, e->third)};
+    if (!condition || !arms[0] || !arms[1]) return NULL;
+    const struct type *type = arms[0]->type;
+    if (type != arms[1]->type || type->kind == TYPE_VOID)
+        type = body_unify(b, arms, 2, e->span, "'?:'");
+    if (!type) return NULL;
+    struct kx *kx = body_kx(b, KX_SELECT, type, e->span);
+    kx->left = condition, kx->right = arms[0], kx->third = arms[1];
+    return body_fold(b, kx);
+}
+
+static struct kx *comma(struct body *b, const struct ast_expr *e)
+{
+    struct kx *left = body_value(b, e->left), *right = body_value(b, e->right);
+    if (!left || !right) return NULL;
+    struct kx *kx = body_kx(b, KX_COMMA, right->type, e->span);
+    kx->left = left, kx->right = right;
+    return kx;
+}
+
+/* ---- everything ---- */
+
+static struct kx *misplaced(struct body *b, const struct ast_expr *e, const char *what)
+{
+    body_report(b, RULE_TYPE_MISMATCH, e->span, "%s", what);
+    return NULL;
+}
+
+static struct kx *expression(struct body *b, const struct ast_expr *e)
+{
+    switch (e->kind) {
+    case AST_EXPR_NAME: return body_name(b, e);
+    case AST_EXPR_INTEGER: return integer_literal(b, e);
+    case AST_EXPR_FLOAT: return float_literal(b, e);
+    case AST_EXPR_UNARY: return unary(b, e);
+    case AST_EXPR_BINARY: return binary(b, e);
+    case AST_EXPR_CONDITIONAL: return conditional(b, e);
+    case AST_EXPR_ASSIGN: return body_assign(b, e);
+    case AST_EXPR_INCREMENT: return body_increment(b, e);
+    case AST_EXPR_INDEX:
+    case AST_EXPR_MEMBER: return body_index(b, e);
+    case AST_EXPR_CALL: return body_call(b, e);
+    case AST_EXPR_CONSTRUCT:
+    case AST_EXPR_CAST: return body_construct(b, e);
+    case AST_EXPR_COMMA: return comma(b, e);
+    case AST_EXPR_STRING: return misplaced(b, e, "a string is no value");
+    case AST_EXPR_BRACES:
+        return misplaced(b, e, "braces stand only where a variable is initialised");
+    case AST_EXPR_FIELD:
+        body_unsupported(b, e->span, "structs ('.%s = ...') are", e->name.text);
+        return NULL;
+    case AST_EXPR_RANGE: return misplaced(b, e, "a range 'A..B' is no value here");
+    case AST_EXPR_REPEAT: return misplaced(b, e, "'N x VALUE' is no value here");
+    case AST_EXPR_DIMENSIONS: return misplaced(b, e, "dimensions are no value here");
+    }
+    return NULL;
+}
+
+struct kx *body_expr(struct body *b, const struct ast_expr *e)
+{
+    if (!body_enter(b, e->span)) return NULL;
+    struct kx *kx = expression(b, e);
+    body_leave(b);
+    if (!kx) b->failed = true;
+    return kx;
+}
+
+struct kx *body_value(struct body *b, const struct ast_expr *e)
+{
+    return body_settled(b, body_expr(b, e));
+}
+
+struct kx *body_condition(struct body *b, const struct ast_expr *e)
+{
+    return body_truth(b, body_expr(b, e));
+}

@@ -1,0 +1,249 @@
+/*
+ * body_internal: what the files of body share.
+ *
+ *   body.c          specialisation of kernels, functions and their signatures, recursion
+ *   body_port.c     ports and their rates
+ *   body_type.c     types as written, the usual conversions, untyped trees, folding
+ *   body_const.c    constants, compile-time integers, initialisers
+ *   body_expr.c     operators
+ *   body_name.c     names, ports, indices, assignments
+ *   body_call.c     calls: functions, built-ins, library mathematics, casts
+ *   body_stmt.c     statements and declarations
+ *   body_flow.c     whether a body can reach its end
+ *
+ * A tree that is being built may be *untyped*: its type is body_untyped_integer (literals,
+ * compile-time integers; a KX_CONSTANT, or a KX_SELECT between such) or body_untyped_float (at
+ * least one unsuffixed float literal, or a call of mathematics on integers; its leaves may be typed
+ * integers).  Whoever knows the type that is wanted settles the tree; nothing untyped leaves body.
+ *
+ * Everything returns NULL (or false) after an error, which has been reported; whoever gets NULL
+ * reports nothing.
+ */
+#ifndef PIPEC_BODY_INTERNAL_H
+#define PIPEC_BODY_INTERNAL_H
+
+#include "compiler/sema/arith.h"
+#include "compiler/sema/sema_internal.h"
+
+enum body_place {
+    PLACE_CONSTANT, /* a compile-time expression: sizes, rates, constants */
+    PLACE_ARGUMENT, /* an argument of an instance */
+    PLACE_FUNCTION,
+    PLACE_FIRING,
+    PLACE_INIT,
+    PLACE_FINISH,
+};
+
+enum function_state { FUNCTION_NEW, FUNCTION_CHECKING, FUNCTION_CHECKED, FUNCTION_FAILED };
+
+struct function_entry {
+    struct function_entry *next; /* in its bucket */
+    const struct ast_item *item;
+    struct function *function;
+    enum function_state state;
+    uint32_t call_depth;  /* 1 + that of the deepest callee */
+    uint64_t stack_bytes; /* its locals, and the most that a callee needs */
+};
+
+struct kernel_entry {
+    struct kernel_entry *next;
+    const struct ast_item *item;
+    int64_t *params;
+    size_t param_count;
+    struct kernel *kernel; /* NULL: it has errors */
+};
+
+struct call_link { /* a function that is being checked, and the call that asked for it */
+    struct function_entry *entry;
+    struct span call;
+};
+
+#define BODY_BUCKETS 256
+
+struct body_cache {
+    struct function_entry *functions[BODY_BUCKETS];
+    struct kernel_entry *kernels[BODY_BUCKETS];
+    VEC(struct call_link) checking;
+    uint32_t nesting;
+};
+
+struct switch_frame {
+    const struct type *type;         /* NULL: the value had an error */
+    const struct ast_stmt *block;    /* labels stand directly in it */
+    const struct variable *declared; /* the last variable declared directly in it, or NULL */
+    VEC(struct ks *) labels;
+};
+
+/* What one kernel's init, body and finish have together. */
+struct kernel_body {
+    struct kernel *kernel;
+    struct scope *scope;                   /* of the body's outermost block */
+    VEC(uint8_t) local_places;             /* enum body_place of each local, by index */
+    struct span init_span, finish_span;    /* source 0: not seen */
+    struct span *store_spans, *emit_spans; /* by out-port: the first of its kind in a firing */
+    struct ks *init_first, **init_end;     /* initialisers of tables and states, as assignments */
+    struct ks *init, *finish;
+};
+
+struct body {
+    struct sema *sema;
+    struct compile *cx;
+    struct arena *arena;
+    struct scope *scope;
+    enum body_place place;
+    struct kernel_body *kernel;      /* NULL outside of kernels */
+    struct function_entry *function; /* NULL outside of functions */
+    uint32_t *local_count;           /* NULL where there are no locals */
+    uint64_t stack_bytes;            /* of its locals */
+    uint64_t callee_stack_bytes;
+    uint32_t callee_depth;
+    uint32_t loops; /* around this statement, within the function */
+    struct switch_frame *innermost_switch;
+    bool break_allowed;
+    const char *title; /* fir<64>: said in messages about a kernel that has parameters */
+    bool failed;
+};
+
+extern const struct type body_untyped_integer, body_untyped_float;
+
+static inline bool is_untyped(const struct type *type)
+{
+    return type == &body_untyped_integer || type == &body_untyped_float;
+}
+
+/* ---- body.c ---- */
+
+struct body body_begin(struct sema *sema, struct scope *scope, enum body_place place);
+/* The same names, evaluated when compiling. */
+struct body body_constant_part(const struct body *b);
+/* Reports; an error marks the body as failed. */
+struct diag *body_report(struct body *b, enum rule rule, struct span span, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* RULE_UNSUPPORTED: "WHAT is/are not supported yet". */
+void body_unsupported(struct body *b, struct span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Bounds recursion over nested constructs, functions included: false after RULE_TOO_DEEP.  Each
+ * true is left. */
+bool body_enter(struct body *b, struct span span);
+void body_leave(struct body *b);
+/* Declares; a name that stands in this very scope already is an error. */
+struct symbol *body_declare(struct body *b, struct symbol symbol);
+/* The checked function, or NULL. */
+struct function_entry *body_function(struct body *b, const struct ast_item *item, struct span call);
+struct variable *body_local(struct body *b, struct ast_name name, const struct type *type);
+void body_unknown_attribute(struct body *b, const struct ast_attribute *attribute,
+                            const char *owner, const char *const *known, size_t count);
+
+/* ---- body_port.c ---- */
+
+void body_ports(struct body *b, const struct ast_signature *signature);
+/* A rate of 1 .. SEMA_MAX_RATE. */
+bool body_rate(struct body *b, const struct ast_attribute *attribute, uint64_t *out);
+void body_signature_attributes(struct body *b, const struct ast_signature *signature);
+/* Reports an attribute that stands twice in its list. */
+bool body_repeated_attribute(struct body *b, const struct ast_attribute *first,
+                             const struct ast_attribute *attribute);
+
+/* ---- body_type.c ---- */
+
+const char *body_type_text(struct body *b, const struct type *type);
+const struct type *body_scalar(struct body *b, enum scalar_type scalar);
+struct kx *body_kx(struct body *b, enum kx_kind kind, const struct type *type, struct span span);
+struct kx *body_constant(struct body *b, struct span span, struct scalar_value value);
+/* An untyped integer; RULE_CONSTANT_RANGE beyond -2^63 .. 2^64 - 1. */
+struct kx *body_exact(struct body *b, struct span span, __int128 value);
+/* The type of an operation on operands: typed, or untyped where nothing gives a type.  NULL after
+ * RULE_TYPE_MISMATCH
+ * ("OPERATION of f32[3] and i32").  Operands are converted to it unless it is untyped. */
+const struct type *body_unify(struct body *b, struct kx **operands, size_t count, struct span span,
+                              const char *operation);
+/* Makes it typed where it is not: integers i32, else i64, else u64; floats f32. */
+struct kx *body_settled(struct body *b, struct kx *kx);
+/* The implicit conversion of assignments, arguments, results and packets; `what` for messages:
+ * "argument 'n'". */
+struct kx *body_converted(struct body *b, struct kx *kx, const struct type *type, const char *what);
+/* The conversion of a cast. */
+struct kx *body_cast(struct body *b, struct kx *kx, const struct type *type);
+/* As a condition: bool. */
+struct kx *body_truth(struct body *b, struct kx *kx);
+/* As an index, a shift count or the value of a switch: a typed integer. */
+struct kx *body_whole(struct body *b, struct kx *kx, const char *what);
+/* A bool becomes i32: operands of arithmetic. */
+struct kx *body_promoted(struct body *b, struct kx *kx);
+/* Replaces a typed operation on constants by its value; a division by zero stays. */
+struct kx *body_fold(struct body *b, struct kx *kx);
+/* For messages: the source text of a short expression, or NULL. */
+const char *body_source_text(struct body *b, struct span span);
+
+/* ---- body_const.c ---- */
+
+/* An initialiser: an expression, or braces for an array. */
+struct kx *body_initialiser(struct body *b, const struct ast_expr *expr, const struct type *type,
+                            const char *what);
+/* Whether nothing but constants is read. */
+bool body_is_static(const struct kx *kx);
+void body_report_consteval(struct body *b, const struct kx *kx, const struct consteval_error *error,
+                           const char *what);
+/* Declares one name of `const TYPE name = value`.  Where `runtime` is given and the value depends
+ * on what runs, nothing is declared: *runtime gets the value, *type its type. */
+void body_const_declarator(struct body *b, const struct ast_type *written,
+                           const struct ast_declarator *declarator, struct kx **runtime,
+                           const struct type **type);
+bool body_integer(struct body *b, const struct ast_expr *expr, int64_t *out);
+/* The type as written for a value that exists: neither void nor int. */
+const struct type *body_value_type(struct body *b, const struct ast_type *type,
+                                   const struct ast_expr *dims, const char *what);
+
+/* ---- body_expr.c ---- */
+
+struct kx *body_expr(struct body *b, const struct ast_expr *e); /* may be untyped */
+struct kx *body_condition(struct body *b, const struct ast_expr *e);
+struct kx *body_value(struct body *b, const struct ast_expr *e); /* settled */
+enum kx_op body_operator(enum ast_operator op);
+const char *body_operator_text(enum kx_op op);
+/* left op right, both built; `span` of the whole. */
+struct kx *body_binary(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
+                       struct span span);
+
+/* ---- body_name.c ---- */
+
+struct kx *body_name(struct body *b, const struct ast_expr *e);
+struct kx *body_index(struct body *b, const struct ast_expr *e);
+struct kx *body_assign(struct body *b, const struct ast_expr *e);
+struct kx *body_increment(struct body *b, const struct ast_expr *e);
+/* The symbol of a port that `e` indexes (x, x[i], x[p][i]), or NULL; `indices` gets them, outermost
+ * first. */
+struct port_access {
+    const struct symbol *symbol;
+    const struct ast_expr *indices[3];
+    uint32_t count; /* may be above 3: the rest is not kept */
+    struct span span;
+};
+bool body_port_access(struct body *b, const struct ast_expr *e, struct port_access *access);
+/* The element of a port array; *out stays NULL where the port is none.  What follows it is left in
+ * `access`. */
+bool body_port_element(struct body *b, struct port_access *access, const struct kernel_port *port,
+                       struct kx **out);
+
+/* ---- body_call.c ---- */
+
+struct kx *body_call(struct body *b, const struct ast_expr *e);
+struct kx *body_construct(struct body *b, const struct ast_expr *e);
+/* Chooses the function of a call of library mathematics that nothing has typed so far. */
+struct kx *body_settle_call(struct body *b, struct kx *kx, const struct type *type);
+
+/* ---- body_stmt.c ---- */
+
+struct ks_list {
+    struct ks *first, **end;
+};
+
+void body_statements(struct body *b, const struct ast_stmt *first, struct ks_list *out);
+void ks_append(struct ks_list *list, struct ks *ks);
+
+/* ---- body_flow.c ---- */
+
+/* Whether control can reach the end of a list of statements. */
+bool body_completes(const struct ks *list);
+
+#endif

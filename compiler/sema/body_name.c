@@ -1,0 +1,405 @@
+#include <string.h>
+
+#include "compiler/sema/body_internal.h"
+
+/* ---- names that are not variables ---- */
+
+static struct kx *undeclared(struct body *b, struct ast_name name)
+{
+    static const char *const later[][2] = {
+        {"phase", "cyclo-static kernels ('phase') are"},
+        {"item", "work-items ('item') are"},
+    };
+    if (strcmp(name.text, "true") == 0 || strcmp(name.text, "false") == 0)
+        return body_constant(b, name.span, arith_bool(name.text[0] == 't'));
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        if (strcmp(name.text, later[i][0]) == 0) {
+            body_unsupported(b, name.span, "%s", later[i][1]);
+            return NULL;
+        }
+    scope_lookup(b->scope, name, "variable"); /* reports */
+    b->failed = true;
+    return NULL;
+}
+
+static struct kx *wrong_kind(struct body *b, struct span span, const struct symbol *symbol)
+{
+    const char *kind = "something else";
+    switch (symbol->kind) {
+    case SYMBOL_FN: kind = "a function"; break;
+    case SYMBOL_KERNEL: kind = "a kernel"; break;
+    case SYMBOL_PIPELINE: kind = "a pipeline"; break;
+    case SYMBOL_BUFFER: kind = "a buffer, which only kernels read and write,"; break;
+    case SYMBOL_STRUCT:
+    case SYMBOL_TYPE_PARAM: kind = "a type"; break;
+    default: break;
+    }
+    struct diag *diag = body_report(b, RULE_WRONG_KIND_OF_NAME, span, "'%s' is %s and has no value",
+                                    symbol->name, kind);
+    diag_label(diag, symbol->span, "'%s' is declared here", symbol->name);
+    if (symbol->kind == SYMBOL_FN) diag_help(diag, "call it: %s(...)", symbol->name);
+    return NULL;
+}
+
+/* ---- variables ---- */
+
+/* Locals of the firing do not exist in init and finish, nor the other way round. */
+static bool check_reach(struct body *b, const struct variable *variable, struct span span)
+{
+    static const char *const places[] = {
+        [PLACE_FIRING] = "a firing", [PLACE_INIT] = "'init'", [PLACE_FINISH] = "'finish'"};
+    if (variable->kind != VARIABLE_LOCAL || !b->kernel || b->place < PLACE_FIRING) return true;
+    enum body_place home = (enum body_place)b->kernel->local_places.items[variable->index];
+    if (home == b->place) return true;
+    struct diag *diag = body_report(b, RULE_WRONG_KIND_OF_NAME, span,
+                                    "'%s' is a local variable of %s and does not exist in %s",
+                                    variable->name, places[home], places[b->place]);
+    diag_label(diag, variable->span, "declared here");
+    diag_help(diag, "what lives longer than a firing is declared with 'state' or 'table'");
+    return false;
+}
+
+static struct kx *variable_kx(struct body *b, const struct symbol *symbol, struct span span)
+{
+    if (!symbol->variable) {
+        b->failed = true;
+        return NULL;
+    }
+    if (!check_reach(b, symbol->variable, span)) return NULL;
+    struct kx *kx = body_kx(b, KX_VARIABLE, symbol->variable->type, span);
+    kx->variable = symbol->variable;
+    return kx;
+}
+
+/* ---- reading ports ---- */
+
+static bool check_port_read(struct body *b, const struct symbol *symbol, struct span span)
+{
+    const struct kernel *kernel = b->kernel->kernel;
+    struct diag *diag;
+    if (b->place == PLACE_INIT) {
+        diag = body_report(b, RULE_MISPLACED_STATEMENT, span,
+                           "'init' runs before the first packet: it cannot read the in-port '%s'",
+                           symbol->name);
+        diag_label(diag, symbol->span, "declared here");
+        return false;
+    }
+    if (b->place != PLACE_FINISH || (kernel->in_count == 1 && !kernel->in[0].is_array)) return true;
+    diag =
+        body_report(b, RULE_MISPLACED_STATEMENT, span,
+                    "'finish' reads the packets that are left only in a kernel with one in-port");
+    diag_label(diag, symbol->span, "'%s' is one of several", symbol->name);
+    return false;
+}
+
+bool body_port_access(struct body *b, const struct ast_expr *e, struct port_access *access)
+{
+    *access = (struct port_access){.span = e->span};
+    const struct ast_expr *root = e;
+    while (root->kind == AST_EXPR_INDEX)
+        root = root->left;
+    if (root->kind != AST_EXPR_NAME) return false;
+    access->symbol = scope_find(b->scope, root->name.text);
+    if (!access->symbol ||
+        (access->symbol->kind != SYMBOL_IN_PORT && access->symbol->kind != SYMBOL_OUT_PORT))
+        return false;
+    uint32_t depth = 0;
+    for (const struct ast_expr *at = e; at != root; at = at->left)
+        depth++;
+    access->count = depth;
+    for (const struct ast_expr *at = e; at != root; at = at->left)
+        if (--depth < 3) access->indices[depth] = at->right;
+    return true;
+}
+
+bool body_port_element(struct body *b, struct port_access *access, const struct kernel_port *port,
+                       struct kx **out)
+{
+    *out = NULL;
+    if (!port->is_array) return true;
+    if (access->count == 0) {
+        struct diag *diag =
+            body_report(b, RULE_TYPE_MISMATCH, access->span, "'%s' is an array of %llu ports",
+                        port->name, (unsigned long long)port->arity);
+        diag_label(diag, port->span, "declared here");
+        diag_help(diag, "say which: %s[0]", port->name);
+        return false;
+    }
+    *out = body_whole(b, body_expr(b, access->indices[0]), "the index of a port");
+    access->indices[0] = access->indices[1];
+    access->indices[1] = access->indices[2];
+    access->count--;
+    return *out != NULL;
+}
+
+static struct kx *read_out_port(struct body *b, const struct symbol *symbol, struct span span)
+{
+    struct diag *diag = body_report(b, RULE_WRONG_KIND_OF_NAME, span,
+                                    "the out-port '%s' cannot be read", symbol->name);
+    diag_label(diag, symbol->span, "declared here");
+    diag_help(diag, "keep what is needed again in a variable; '%s <- value;' appends a packet",
+              symbol->name);
+    return NULL;
+}
+
+static struct kx *read_port(struct body *b, struct port_access *access)
+{
+    const struct symbol *symbol = access->symbol;
+    if (symbol->kind == SYMBOL_OUT_PORT) return read_out_port(b, symbol, access->span);
+    const struct kernel_port *port = &b->kernel->kernel->in[symbol->port];
+    struct kx *element, *packet;
+    if (!check_port_read(b, symbol, access->span)) return NULL;
+    if (!body_port_element(b, access, port, &element)) return NULL;
+    if (access->count > 1) {
+        struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, access->span,
+                                        "a packet of '%s' is %s and has no elements", port->name,
+                                        body_type_text(b, port->type));
+        diag_label(diag, port->span, "declared here");
+        return NULL;
+    }
+    if (access->count)
+        packet = body_whole(b, body_expr(b, access->indices[0]), "the index of a packet");
+    else
+        packet = body_constant(b, access->span, arith_integer(SCALAR_I32, 0));
+    if (!packet) return NULL;
+    struct kx *kx = body_kx(b, KX_PEEK, port->type, access->span);
+    kx->port = symbol->port;
+    kx->left = element;
+    kx->right = packet;
+    return kx;
+}
+
+/* ---- names and indices ---- */
+
+struct kx *body_name(struct body *b, const struct ast_expr *e)
+{
+    struct symbol *symbol = scope_find(b->scope, e->name.text);
+    if (!symbol) return undeclared(b, e->name);
+    symbol->used = true;
+    if (!sema_force_constant(b->sema, symbol)) return NULL;
+    switch (symbol->kind) {
+    case SYMBOL_INTEGER: return body_exact(b, e->span, symbol->integer);
+    case SYMBOL_CONSTANT: return body_constant(b, e->span, symbol->value);
+    case SYMBOL_VARIABLE: return variable_kx(b, symbol, e->span);
+    case SYMBOL_IN_PORT:
+    case SYMBOL_OUT_PORT: {
+        struct port_access access = {.symbol = symbol, .span = e->span};
+        return read_port(b, &access);
+    }
+    default: return wrong_kind(b, e->span, symbol);
+    }
+}
+
+static struct kx *member(struct body *b, const struct ast_expr *e)
+{
+    struct port_access access;
+    if (e->left->kind == AST_EXPR_NAME && strcmp(e->left->name.text, "item") == 0 &&
+        !scope_find(b->scope, e->left->name.text)) {
+        body_unsupported(b, e->span, "work-items ('item.%s') are", e->name.text);
+    } else if (strcmp(e->name.text, "left") == 0 && body_port_access(b, e->left, &access)) {
+        struct diag *diag =
+            body_report(b, RULE_TYPE_MISMATCH, e->span, "a port has no member 'left'");
+        diag_help(diag, "write left(%s)", access.symbol->name);
+    } else {
+        body_unsupported(b, e->span, "structs and vectors ('.%s') are", e->name.text);
+    }
+    return NULL;
+}
+
+struct kx *body_index(struct body *b, const struct ast_expr *e)
+{
+    struct port_access access;
+    if (e->kind == AST_EXPR_MEMBER) return member(b, e);
+    if (body_port_access(b, e, &access)) return read_port(b, &access);
+    struct kx *left = body_value(b, e->left);
+    struct kx *right = body_whole(b, body_expr(b, e->right), "an index");
+    if (!left || !right) return NULL;
+    if (left->type->kind != TYPE_ARRAY) {
+        struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, e->span,
+                                        "%s has no elements: only arrays and ports take an index",
+                                        body_type_text(b, left->type));
+        if (left->kind == KX_VARIABLE && left->variable->span.source)
+            diag_label(diag, left->variable->span, "'%s' is declared here", left->variable->name);
+        return NULL;
+    }
+    struct kx *kx = body_kx(b, KX_INDEX, left->type->element, e->span);
+    kx->left = left;
+    kx->right = right;
+    return body_fold(b, kx);
+}
+
+/* ---- assignments ---- */
+
+static bool not_assignable(struct body *b, struct span span, const char *name, struct span declared,
+                           const char *why, const char *help)
+{
+    struct diag *diag =
+        body_report(b, RULE_NOT_ASSIGNABLE, span, "'%s' cannot be assigned: %s", name, why);
+    if (declared.source) diag_label(diag, declared, "'%s' is declared here", name);
+    if (help) diag_help(diag, "%s", help);
+    return false;
+}
+
+static bool out_port_assigned(struct body *b, const struct ast_expr *e,
+                              const struct port_access *access)
+{
+    const char *name = access->symbol->name;
+    const struct kernel_port *port = &b->kernel->kernel->out[access->symbol->port];
+    bool indexed = access->count == (port->is_array ? 2u : 1u);
+    struct diag *diag;
+    if (e->kind == AST_EXPR_INCREMENT || e->op != AST_OP_NONE) {
+        read_out_port(b, access->symbol, access->span);
+        return false;
+    }
+    if (indexed) {
+        diag =
+            body_report(b, RULE_MISPLACED_STATEMENT, e->span,
+                        "a packet is written by a statement of its own, not within an expression");
+        diag_help(diag, "write '%s[j] = value;' as a statement", name);
+    } else {
+        diag =
+            body_report(b, RULE_NOT_ASSIGNABLE, e->span, "the out-port '%s' is not assigned", name);
+        const char *target = body_source_text(b, access->span);
+        diag_help(diag, "'%s <- value;' appends a packet", target ? target : name);
+    }
+    diag_label(diag, access->symbol->span, "declared here");
+    return false;
+}
+
+/* Whether the variable (or port, constant, ...) at the root of `e->left` may be written here. */
+static bool check_variable_written(struct body *b, const struct variable *v, struct span span)
+{
+    switch (v->kind) {
+    case VARIABLE_LOCAL:
+        if (!v->is_const) return true;
+        return not_assignable(b, span, v->name, v->span, "it is const", NULL);
+    case VARIABLE_STATE: return true;
+    case VARIABLE_TABLE:
+        if (b->place == PLACE_INIT) return true;
+        return not_assignable(b, span, v->name, v->span,
+                              "a table is set in 'init' and constant afterwards",
+                              "what changes from firing to firing is declared with 'state'");
+    case VARIABLE_ARGUMENT:
+        return not_assignable(b, span, v->name, v->span, "run-time arguments are read only",
+                              "copy it into a local variable");
+    case VARIABLE_CONSTANT: break;
+    }
+    return not_assignable(b, span, v->name, v->span, "it is a constant", NULL);
+}
+
+static bool check_target(struct body *b, const struct ast_expr *e)
+{
+    const struct ast_expr *root = e->left;
+    struct port_access access;
+    while (root->kind == AST_EXPR_INDEX)
+        root = root->left;
+    if (root->kind != AST_EXPR_NAME) {
+        if (root->kind == AST_EXPR_MEMBER) return member(b, root) != NULL;
+        body_report(b, RULE_NOT_ASSIGNABLE, e->left->span,
+                    "this cannot be assigned: it is no variable and no element of one");
+        return false;
+    }
+    struct symbol *symbol = scope_find(b->scope, root->name.text);
+    if (!symbol)
+        return undeclared(b, root->name) != NULL &&
+               not_assignable(b, root->span, root->name.text, (struct span){0}, "it is a constant",
+                              NULL);
+    if (body_port_access(b, e->left, &access)) {
+        if (symbol->kind == SYMBOL_OUT_PORT) return out_port_assigned(b, e, &access);
+        return not_assignable(b, e->left->span, symbol->name, symbol->span,
+                              "the packets of an in-port are read only",
+                              "copy the packet into a local variable");
+    }
+    if (symbol->kind == SYMBOL_VARIABLE)
+        return !symbol->variable || check_variable_written(b, symbol->variable, e->left->span);
+    if (symbol->kind != SYMBOL_INTEGER && symbol->kind != SYMBOL_CONSTANT &&
+        symbol->kind != SYMBOL_LAZY_CONSTANT)
+        return true; /* body_expr says what it is */
+    return not_assignable(b, e->left->span, symbol->name, symbol->span, "it is a constant", NULL);
+}
+
+/* The variable or element that `e` assigns, or NULL. */
+static struct kx *target(struct body *b, const struct ast_expr *e)
+{
+    if (!check_target(b, e)) {
+        b->failed = true;
+        return NULL;
+    }
+    struct kx *left = body_expr(b, e->left);
+    if (!left) return NULL;
+    const struct kx *root = left;
+    while (root->kind == KX_INDEX)
+        root = root->left;
+    if (root->kind == KX_VARIABLE) return left;
+    body_report(b, RULE_NOT_ASSIGNABLE, e->left->span, "this cannot be assigned");
+    return NULL;
+}
+
+static struct kx *assign_kx(struct body *b, struct kx *left, enum kx_op op, struct kx *right,
+                            const struct type *operation, struct span span)
+{
+    struct kx *kx = body_kx(b, KX_ASSIGN, left->type, span);
+    kx->op = op;
+    kx->left = left;
+    kx->right = right;
+    kx->operation = operation;
+    return kx;
+}
+
+/* left op= right: computed in the type that `left op right` has, then converted to that of left. */
+static struct kx *compound(struct body *b, const struct ast_expr *e, struct kx *left,
+                           struct kx *right)
+{
+    enum kx_op op = body_operator(e->op);
+    const char *text = arena_printf(b->arena, "'%.*s='", (int)strlen(body_operator_text(op)) - 2,
+                                    body_operator_text(op) + 1);
+    struct kx *operands[2] = {left, right};
+    if (op == OP_SHL || op == OP_SHR) {
+        right = body_whole(b, right, "the count of a shift");
+        struct kx *shifted = body_whole(b, left, "what is shifted");
+        return right && shifted ? assign_kx(b, left, op, right, shifted->type, e->span) : NULL;
+    }
+    const struct type *type = body_unify(b, operands, 2, e->span, text);
+    if (!type) return NULL;
+    if (is_untyped(type)) type = body_scalar(b, SCALAR_F32); /* an integer with a float literal */
+    if (scalar_is_float(type->scalar) && op >= OP_REM && op <= OP_XOR) {
+        body_report(b, RULE_TYPE_MISMATCH, e->span, "%s takes integers, not %s", text,
+                    body_type_text(b, type));
+        return NULL;
+    }
+    right = body_converted(b, operands[1], type, "the operand");
+    return right ? assign_kx(b, left, op, right, type, e->span) : NULL;
+}
+
+struct kx *body_assign(struct body *b, const struct ast_expr *e)
+{
+    struct kx *left = target(b, e);
+    if (e->right->kind == AST_EXPR_BRACES) {
+        body_report(b, RULE_TYPE_MISMATCH, e->right->span,
+                    "braces initialise a variable where it is declared; they cannot be assigned");
+        return NULL;
+    }
+    struct kx *right = body_expr(b, e->right);
+    if (!left || !right) return NULL;
+    if (e->op != AST_OP_NONE) return compound(b, e, left, right);
+    right = body_converted(b, right, left->type, "what is assigned");
+    return right ? assign_kx(b, left, OP_NONE, right, NULL, e->span) : NULL;
+}
+
+struct kx *body_increment(struct body *b, const struct ast_expr *e)
+{
+    struct kx *left = target(b, e);
+    if (!left) return NULL;
+    if (left->type->kind != TYPE_SCALAR) {
+        body_report(b, RULE_TYPE_MISMATCH, e->span, "'%s' does not take %s",
+                    e->op == AST_OP_ADD ? "++" : "--", body_type_text(b, left->type));
+        return NULL;
+    }
+    const struct type *operation =
+        type_is_bool(left->type) ? body_scalar(b, SCALAR_I32) : left->type;
+    struct scalar_value one = arith_convert(arith_integer(SCALAR_I32, 1), operation->scalar);
+    struct kx *kx = assign_kx(b, left, body_operator(e->op), body_constant(b, e->span, one),
+                              operation, e->span);
+    kx->postfix = e->postfix;
+    return kx;
+}

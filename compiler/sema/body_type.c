@@ -1,0 +1,652 @@
+#include <math.h>
+#include <string.h>
+
+#include "compiler/sema/body_internal.h"
+
+const struct type body_untyped_integer = {
+    .kind = TYPE_SCALAR, .scalar = SCALAR_I64, .width_bytes = 8, .alignment_bytes = 8};
+const struct type body_untyped_float = {
+    .kind = TYPE_SCALAR, .scalar = SCALAR_F64, .width_bytes = 8, .alignment_bytes = 8};
+
+const char *body_type_text(struct body *b, const struct type *type)
+{
+    if (type == &body_untyped_integer) return "an integer literal";
+    if (type == &body_untyped_float) return "a float literal";
+    return type_text(b->arena, type);
+}
+
+const struct type *body_scalar(struct body *b, enum scalar_type scalar)
+{
+    return type_scalar(b->sema->types, scalar);
+}
+
+struct kx *body_kx(struct body *b, enum kx_kind kind, const struct type *type, struct span span)
+{
+    struct kx *kx = ARENA_NEW(b->arena, struct kx);
+    kx->kind = kind;
+    kx->type = type;
+    kx->span = span;
+    return kx;
+}
+
+struct kx *body_constant(struct body *b, struct span span, struct scalar_value value)
+{
+    struct kx *kx = body_kx(b, KX_CONSTANT, body_scalar(b, value.type), span);
+    kx->value = value;
+    return kx;
+}
+
+struct kx *body_exact(struct body *b, struct span span, __int128 value)
+{
+    if (!arith_fits(value, SCALAR_I64) && !arith_fits(value, SCALAR_U64)) {
+        body_report(b, RULE_CONSTANT_RANGE, span,
+                    "the value of this constant expression does not fit 64 bits");
+        return NULL;
+    }
+    struct kx *kx = body_kx(b, KX_CONSTANT, &body_untyped_integer, span);
+    kx->value.type = arith_fits(value, SCALAR_I64) ? SCALAR_I64 : SCALAR_U64;
+    kx->value.bits = (uint64_t)value;
+    return kx;
+}
+
+const char *body_source_text(struct body *b, struct span span)
+{
+    const struct source *source = source_get(b->cx->sources, span.source);
+    enum { SHOWN_MAX = 32 };
+    if (!source || span.end > source->size_bytes || span.begin >= span.end ||
+        span.end - span.begin > SHOWN_MAX)
+        return NULL;
+    const char *text = source->bytes + span.begin;
+    if (memchr(text, '\n', span.end - span.begin)) return NULL;
+    return arena_string(b->arena, text, span.end - span.begin);
+}
+
+/* ---- folding ---- */
+
+static bool all_constant(const struct kx *kx)
+{
+    if (kx->left && kx->left->kind != KX_CONSTANT) return false;
+    if (kx->right && kx->right->kind != KX_CONSTANT) return false;
+    for (uint32_t i = 0; i < kx->argument_count; i++)
+        if (kx->arguments[i]->kind != KX_CONSTANT) return false;
+    return true;
+}
+
+static struct kx *fold_builtin(struct body *b, struct kx *kx)
+{
+    struct scalar_value arguments[3];
+    for (uint32_t i = 0; i < kx->argument_count && i < 3; i++)
+        arguments[i] = kx->arguments[i]->value;
+    return body_constant(b, kx->span, arith_builtin(kx->builtin, arguments));
+}
+
+/* Element of a constant array by constant indices; one that is out of range stays for
+ * analysis/range. */
+static struct kx *fold_index(struct body *b, struct kx *kx)
+{
+    uint64_t at = 0;
+    const struct kx *base = kx;
+    if (kx->type->kind != TYPE_SCALAR) return kx;
+    for (; base->kind == KX_INDEX; base = base->left) {
+        if (base->right->kind != KX_CONSTANT) return kx;
+        __int128 index = arith_as_exact(base->right->value);
+        if (index < 0 || index >= (__int128)base->left->type->length) return kx;
+        at += (uint64_t)index * type_scalar_count(base->type);
+    }
+    if (base->kind != KX_VARIABLE || base->variable->kind != VARIABLE_CONSTANT) return kx;
+    return body_constant(b, kx->span, base->variable->constant[at]);
+}
+
+/* A condition that is known chooses, where the types agree already. */
+static struct kx *fold_choice(struct kx *kx)
+{
+    if (kx->left->kind != KX_CONSTANT) return kx;
+    bool truth = arith_truth(kx->left->value);
+    if (kx->kind == KX_LOGICAL) return truth == (kx->op == OP_LOGICAL_OR) ? kx->left : kx->right;
+    struct kx *chosen = truth ? kx->right : kx->third;
+    return chosen->type == kx->type ? chosen : kx;
+}
+
+struct kx *body_fold(struct body *b, struct kx *kx)
+{
+    struct scalar_value value;
+    if (kx->kind == KX_INDEX) return fold_index(b, kx);
+    if (kx->kind == KX_LOGICAL || kx->kind == KX_SELECT) return fold_choice(kx);
+    if (is_untyped(kx->type) || !all_constant(kx)) return kx;
+    switch (kx->kind) {
+    case KX_NEGATE: return body_constant(b, kx->span, arith_negate(kx->left->value));
+    case KX_COMPLEMENT: return body_constant(b, kx->span, arith_complement(kx->left->value));
+    case KX_NOT: return body_constant(b, kx->span, arith_bool(!arith_truth(kx->left->value)));
+    case KX_CONVERT:
+        return body_constant(b, kx->span, arith_convert(kx->left->value, kx->type->scalar));
+    case KX_BINARY:
+        if (!arith_binary(kx->op, kx->left->value, kx->right->value, &value)) return kx;
+        return body_constant(b, kx->span, value);
+    case KX_COMPARE:
+        return body_constant(b, kx->span,
+                             arith_bool(arith_compare(kx->op, kx->left->value, kx->right->value)));
+    case KX_BUILTIN: return fold_builtin(b, kx);
+    default: return kx;
+    }
+}
+
+/* ---- warnings of conversions ---- */
+
+/*
+ * Implicit conversions between scalars happen as in C, silently, but for two warnings: a constant
+ * that its type cannot hold (a cast silences it), and an integer operation in a narrow type whose
+ * result is widened afterwards, implicitly or by a cast, where it can overflow.
+ */
+static void warn_truncated(struct body *b, struct span span, struct scalar_value from,
+                           enum scalar_type to)
+{
+    struct scalar_value after = arith_convert(from, to);
+    double number = scalar_is_float(from.type) ? arith_as_f64(from) : 0.0;
+    const char *text = arith_text(b->arena, from), *type = scalar_name(to);
+    struct diag *diag;
+    if (to == SCALAR_BOOL || to == SCALAR_F64) return;
+    if (!scalar_is_float(from.type)) {
+        if (scalar_is_float(to) || arith_fits(arith_as_exact(from), to)) return;
+        diag = body_report(b, RULE_CONSTANT_TRUNCATED, span, "%s does not fit %s and becomes %s",
+                           text, type, arith_text(b->arena, after));
+    } else if (scalar_is_float(to)) {
+        if (!isfinite(number) || isfinite(arith_as_f64(after))) return;
+        diag = body_report(b, RULE_CONSTANT_TRUNCATED, span, "%s is beyond f32 and becomes %s",
+                           text, arith_text(b->arena, after));
+    } else {
+        if (number == arith_as_f64(arith_convert(after, SCALAR_F64))) return;
+        diag = body_report(b, RULE_CONSTANT_TRUNCATED, span, "%s is no value of %s and becomes %s",
+                           text, type, arith_text(b->arena, after));
+    }
+    const char *source = body_source_text(b, span);
+    if (source && strspn(source, "0123456789.abcdefxABCDEF") == strlen(source))
+        diag_help(diag, "if that is meant, write a cast: (%s)%s", type, source);
+    else if (source)
+        diag_help(diag, "if that is meant, write a cast: (%s)(%s)", type, source);
+    else
+        diag_help(diag, "if that is meant, write a cast to %s", type);
+}
+
+struct interval {
+    __int128 low, high;
+};
+
+static struct interval interval_of_type(enum scalar_type type)
+{
+    unsigned width = 8 * (unsigned)scalar_width_bytes(type);
+    if (type == SCALAR_BOOL) return (struct interval){0, 1};
+    if (!scalar_is_signed(type)) return (struct interval){0, ((__int128)1 << width) - 1};
+    __int128 limit = (__int128)1 << (width - 1);
+    return (struct interval){-limit, limit - 1};
+}
+
+static bool interval_within(struct interval inner, struct interval outer)
+{
+    return inner.low >= outer.low && inner.high <= outer.high;
+}
+
+static struct interval interval_of(const struct kx *kx, int depth);
+
+static bool product_interval(struct interval a, struct interval c, struct interval *out)
+{
+    __int128 corners[4];
+    if (__builtin_mul_overflow(a.low, c.low, &corners[0]) ||
+        __builtin_mul_overflow(a.low, c.high, &corners[1]) ||
+        __builtin_mul_overflow(a.high, c.low, &corners[2]) ||
+        __builtin_mul_overflow(a.high, c.high, &corners[3]))
+        return false;
+    *out = (struct interval){corners[0], corners[0]};
+    for (int i = 1; i < 4; i++) {
+        if (corners[i] < out->low) out->low = corners[i];
+        if (corners[i] > out->high) out->high = corners[i];
+    }
+    return true;
+}
+
+/* The values of an operation before they are wrapped; false: nothing better than the type is known.
+ */
+static bool operation_interval(const struct kx *kx, int depth, struct interval *out)
+{
+    struct interval a = interval_of(kx->left, depth + 1), c = interval_of(kx->right, depth + 1);
+    bool fixed = c.low == c.high;
+    switch (kx->op) {
+    case OP_ADD: *out = (struct interval){a.low + c.low, a.high + c.high}; return true;
+    case OP_SUB: *out = (struct interval){a.low - c.high, a.high - c.low}; return true;
+    case OP_MUL: return product_interval(a, c, out);
+    case OP_SHL:
+        if (!fixed || c.low < 0 || c.low > 63) return false;
+        c.low = c.high = (__int128)1 << c.low;
+        return product_interval(a, c, out);
+    case OP_DIV:
+        if (!fixed || c.low <= 0) return false;
+        *out = (struct interval){a.low / c.low, a.high / c.low};
+        return true;
+    case OP_REM:
+        if (!fixed || c.low <= 0) return false;
+        *out = (struct interval){a.low < 0 ? 1 - c.low : 0, a.high > 0 ? c.low - 1 : 0};
+        return true;
+    case OP_SHR:
+        if (!fixed || c.low < 0 || c.low >= 8 * (__int128)kx->type->width_bytes) return false;
+        *out = (struct interval){a.low >> (int)c.low, a.high >> (int)c.low};
+        return true;
+    case OP_AND:
+        if (!fixed || c.low < 0) return false;
+        *out = (struct interval){0, c.low};
+        return true;
+    default: return false;
+    }
+}
+
+static struct interval interval_of(const struct kx *kx, int depth)
+{
+    enum { DEPTH_MAX = 12 };
+    struct interval whole = interval_of_type(kx->type->scalar), found = whole;
+    if (depth > DEPTH_MAX) return whole;
+    if (kx->kind == KX_CONSTANT) {
+        __int128 value = arith_as_exact(kx->value);
+        return (struct interval){value, value};
+    }
+    if (kx->kind == KX_CONVERT && !scalar_is_float(kx->left->type->scalar))
+        found = interval_of(kx->left, depth + 1);
+    else if (kx->kind == KX_BINARY && !operation_interval(kx, depth, &found))
+        return whole;
+    return interval_within(found, whole) ? found : whole;
+}
+
+/* The product, sum, difference or shift that gives this value and can overflow, or NULL. */
+static const struct kx *find_overflow(const struct kx *kx, int depth)
+{
+    enum { DEPTH_MAX = 12 };
+    if (depth > DEPTH_MAX) return NULL;
+    if (kx->kind == KX_SELECT) {
+        const struct kx *found = find_overflow(kx->right, depth + 1);
+        return found ? found : find_overflow(kx->third, depth + 1);
+    }
+    if (kx->kind == KX_NEGATE) return find_overflow(kx->left, depth + 1);
+    if (kx->kind != KX_BINARY) return NULL;
+    struct interval result;
+    switch (kx->op) {
+    case OP_DIV:
+    case OP_SHR: return find_overflow(kx->left, depth + 1);
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_SHL:
+        if (!operation_interval(kx, 0, &result)) return kx;
+        return interval_within(result, interval_of_type(kx->type->scalar)) ? NULL : kx;
+    default: return NULL;
+    }
+}
+
+static void warn_widened(struct body *b, const struct kx *from, const struct type *to)
+{
+    if (!type_is_integer(from->type) || !type_is_integer(to) ||
+        to->width_bytes <= from->type->width_bytes)
+        return;
+    const struct kx *narrow = find_overflow(from, 0);
+    if (!narrow) return;
+    const char *what = narrow->op == OP_ADD   ? "sum"
+                       : narrow->op == OP_SUB ? "difference"
+                       : narrow->op == OP_MUL ? "product"
+                                              : "shift";
+    const char *wide = body_type_text(b, to);
+    struct diag *diag = body_report(b, RULE_WIDENED_AFTERWARDS, narrow->span,
+                                    "the %s is computed in %s and widened to %s afterwards", what,
+                                    body_type_text(b, narrow->type), wide);
+    const struct kx *operand = narrow->left;
+    while (operand->kind == KX_CONVERT)
+        operand = operand->left;
+    bool simple = operand->kind == KX_VARIABLE || operand->kind == KX_PEEK ||
+                  operand->kind == KX_INDEX || operand->kind == KX_CALL;
+    const char *text = simple ? body_source_text(b, operand->span) : NULL;
+    if (text)
+        diag_help(diag, "widen an operand first: (%s)%s", wide, text);
+    else
+        diag_help(diag, "widen an operand first, with a cast to %s", wide);
+}
+
+/* ---- untyped trees ---- */
+
+static bool untyped_fits(const struct kx *kx, enum scalar_type type)
+{
+    if (kx->kind == KX_SELECT)
+        return untyped_fits(kx->right, type) && untyped_fits(kx->third, type);
+    return arith_fits(arith_as_exact(kx->value), type);
+}
+
+/* The type of an untyped integer that nothing else gives one. */
+static const struct type *default_integer(struct body *b, const struct kx *kx)
+{
+    if (untyped_fits(kx, SCALAR_I32)) return body_scalar(b, SCALAR_I32);
+    return body_scalar(b, untyped_fits(kx, SCALAR_I64) ? SCALAR_I64 : SCALAR_U64);
+}
+
+static struct kx *convert_constant(struct body *b, const struct kx *kx, const struct type *type,
+                                   bool explicit)
+{
+    if (!explicit) warn_truncated(b, kx->span, kx->value, type->scalar);
+    return body_constant(b, kx->span, arith_convert(kx->value, type->scalar));
+}
+
+static struct kx *convert_typed(struct body *b, struct kx *kx, const struct type *type,
+                                bool explicit)
+{
+    if (kx->type == type) return kx;
+    if (kx->kind == KX_CONSTANT) return convert_constant(b, kx, type, explicit);
+    warn_widened(b, kx, type);
+    struct kx *convert = body_kx(b, KX_CONVERT, type, kx->span);
+    convert->left = kx;
+    return convert;
+}
+
+/* Gives an untyped tree the type `type`: a float for floats, a float or an integer for integers.
+ * Every operation of the tree is then done in that type, and a literal is rounded to it once: 0.1 *
+ * 3 in f32 is f32(0.1) * f32(3). */
+static struct kx *settle(struct body *b, struct kx *kx, const struct type *type, bool explicit)
+{
+    if (!kx || !is_untyped(kx->type)) return kx ? convert_typed(b, kx, type, explicit) : NULL;
+    switch (kx->kind) {
+    case KX_CONSTANT: return convert_constant(b, kx, type, explicit);
+    case KX_CALL: return body_settle_call(b, kx, type);
+    case KX_SELECT:
+        kx->right = settle(b, kx->right, type, explicit);
+        kx->third = settle(b, kx->third, type, explicit);
+        if (!kx->right || !kx->third) return NULL;
+        break;
+    case KX_BUILTIN:
+        for (uint32_t i = 0; i < kx->argument_count; i++)
+            if (!(kx->arguments[i] = settle(b, kx->arguments[i], type, explicit))) return NULL;
+        break;
+    default: /* KX_NEGATE, KX_BINARY */
+        if (!(kx->left = settle(b, kx->left, type, explicit))) return NULL;
+        if (kx->right && !(kx->right = settle(b, kx->right, type, explicit))) return NULL;
+        break;
+    }
+    kx->type = type;
+    return body_fold(b, kx);
+}
+
+struct kx *body_settled(struct body *b, struct kx *kx)
+{
+    if (!kx || !is_untyped(kx->type)) return kx;
+    if (kx->type == &body_untyped_integer) return settle(b, kx, default_integer(b, kx), false);
+    return settle(b, kx, body_scalar(b, SCALAR_F32), false);
+}
+
+static bool is_value(struct body *b, const struct kx *kx)
+{
+    if (kx->type->kind != TYPE_VOID) return true;
+    body_report(b, RULE_TYPE_MISMATCH, kx->span, "this call gives no value: the function is void");
+    return false;
+}
+
+static struct kx *convert_scalar(struct body *b, struct kx *kx, const struct type *type,
+                                 bool explicit)
+{
+    if (!is_untyped(kx->type)) return convert_typed(b, kx, type, explicit);
+    if (scalar_is_float(type->scalar)) return settle(b, kx, type, explicit);
+    if (kx->kind == KX_CONSTANT) return convert_constant(b, kx, type, explicit);
+    if (kx->type == &body_untyped_integer && type->scalar != SCALAR_BOOL)
+        return settle(b, kx, type, explicit);
+    kx = body_settled(b, kx);
+    return kx ? convert_typed(b, kx, type, explicit) : NULL;
+}
+
+struct kx *body_converted(struct body *b, struct kx *kx, const struct type *type, const char *what)
+{
+    if (!kx || !is_value(b, kx)) return NULL;
+    if (kx->type == type) return kx;
+    if (kx->type->kind == TYPE_SCALAR && type->kind == TYPE_SCALAR)
+        return convert_scalar(b, kx, type, false);
+    struct diag *diag =
+        body_report(b, RULE_TYPE_MISMATCH, kx->span, "%s is %s, but the value is %s", what,
+                    body_type_text(b, type), body_type_text(b, kx->type));
+    if (kx->type->kind == TYPE_ARRAY && type_is_scalar(type))
+        diag_help(diag, "take one element of the array by an index");
+    return NULL;
+}
+
+struct kx *body_cast(struct body *b, struct kx *kx, const struct type *type)
+{
+    if (!kx || !is_value(b, kx)) return NULL;
+    if (kx->type->kind == TYPE_SCALAR) return convert_scalar(b, kx, type, true);
+    body_report(b, RULE_TYPE_MISMATCH, kx->span, "%s cannot be converted to %s",
+                body_type_text(b, kx->type), body_type_text(b, type));
+    return NULL;
+}
+
+struct kx *body_truth(struct body *b, struct kx *kx)
+{
+    if (!kx || !is_value(b, kx)) return NULL;
+    if (kx->type->kind == TYPE_SCALAR)
+        return convert_scalar(b, kx, body_scalar(b, SCALAR_BOOL), false);
+    body_report(b, RULE_TYPE_MISMATCH, kx->span, "a condition is a scalar, not %s",
+                body_type_text(b, kx->type));
+    return NULL;
+}
+
+struct kx *body_promoted(struct body *b, struct kx *kx)
+{
+    if (!kx || !type_is_bool(kx->type)) return kx;
+    return convert_typed(b, kx, body_scalar(b, SCALAR_I32), true);
+}
+
+struct kx *body_whole(struct body *b, struct kx *kx, const char *what)
+{
+    if (!kx || !is_value(b, kx)) return NULL;
+    if (kx->type->kind == TYPE_SCALAR && !scalar_is_float(kx->type->scalar))
+        return body_promoted(b, body_settled(b, kx));
+    struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, kx->span, "%s is an integer, not %s",
+                                    what, body_type_text(b, kx->type));
+    if (kx->type->kind == TYPE_SCALAR) diag_help(diag, "convert it: (i32)");
+    return NULL;
+}
+
+/* ---- the usual conversions ---- */
+
+/*
+ * There is no promotion to int.  bool becomes i32; an integer with a float takes the float's type;
+ * f32 with f64 is f64; of two integer types the wider is taken, of two equally wide ones the
+ * unsigned.
+ */
+static const struct type *usual_type(struct body *b, const struct type *left,
+                                     const struct type *right)
+{
+    if (type_is_bool(left)) left = body_scalar(b, SCALAR_I32);
+    if (!right) return left;
+    if (type_is_bool(right)) right = body_scalar(b, SCALAR_I32);
+    if (type_is_float(left) != type_is_float(right)) return type_is_float(left) ? left : right;
+    if (left->width_bytes != right->width_bytes)
+        return left->width_bytes > right->width_bytes ? left : right;
+    return scalar_is_signed(left->scalar) ? right : left;
+}
+
+static bool check_scalars(struct body *b, struct kx **operands, size_t count, struct span span,
+                          const char *operation)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!is_value(b, operands[i])) return false;
+    for (size_t i = 0; i < count; i++) {
+        if (operands[i]->type->kind == TYPE_SCALAR) continue;
+        struct diag *diag;
+        if (count == 2)
+            diag = body_report(b, RULE_TYPE_MISMATCH, span, "%s does not take %s and %s", operation,
+                               body_type_text(b, operands[0]->type),
+                               body_type_text(b, operands[1]->type));
+        else
+            diag = body_report(b, RULE_TYPE_MISMATCH, span, "%s does not take %s", operation,
+                               body_type_text(b, operands[i]->type));
+        diag_help(diag, "arrays are computed element by element, in a loop");
+        return false;
+    }
+    return true;
+}
+
+/* Literals take the type of the others where they fit, else their own. */
+static const struct type *unify_integers(struct body *b, struct kx **operands, size_t count,
+                                         const struct type *typed)
+{
+    const struct type *common = typed;
+    for (size_t i = 0; i < count; i++)
+        if (is_untyped(operands[i]->type) && !untyped_fits(operands[i], typed->scalar))
+            common = usual_type(b, common, default_integer(b, operands[i]));
+    return common;
+}
+
+static const struct type *common_type(struct body *b, struct kx **operands, size_t count)
+{
+    const struct type *typed = NULL;
+    bool untyped_float = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct type *type = operands[i]->type;
+        if (type == &body_untyped_float) untyped_float = true;
+        if (!is_untyped(type)) typed = usual_type(b, type, typed);
+    }
+    if (typed && type_is_float(typed)) return typed;
+    if (untyped_float) return &body_untyped_float;
+    return typed ? unify_integers(b, operands, count, typed) : &body_untyped_integer;
+}
+
+const struct type *body_unify(struct body *b, struct kx **operands, size_t count, struct span span,
+                              const char *operation)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!operands[i]) return NULL;
+    if (!check_scalars(b, operands, count, span, operation)) return NULL;
+    const struct type *common = common_type(b, operands, count);
+    for (size_t i = 0; i < count; i++) {
+        operands[i] = is_untyped(common) ? body_promoted(b, operands[i])
+                                         : convert_scalar(b, operands[i], common, false);
+        if (!operands[i]) return NULL;
+    }
+    return common;
+}
+
+/* ---- types as written ---- */
+
+static const char *meant_type(const char *name)
+{
+    static const char *const known[][2] = {
+        {"float", "f32"},  {"double", "f64"},   {"half", "f16"},     {"char", "i8"},
+        {"short", "i16"},  {"long", "i64"},     {"unsigned", "u32"}, {"signed", "i32"},
+        {"uint", "u32"},   {"uchar", "u8"},     {"ushort", "u16"},   {"ulong", "u64"},
+        {"int8_t", "i8"},  {"int16_t", "i16"},  {"int32_t", "i32"},  {"int64_t", "i64"},
+        {"uint8_t", "u8"}, {"uint16_t", "u16"}, {"uint32_t", "u32"}, {"uint64_t", "u64"},
+        {"size_t", "u64"}, {"byte", "u8"},      {"boolean", "bool"}, {"_Bool", "bool"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i][0], name) == 0) return known[i][1];
+    const char *names[SCALAR_COUNT];
+    for (int i = 0; i < SCALAR_COUNT; i++)
+        names[i] = scalar_name((enum scalar_type)i);
+    return nearest_name(name, names, SCALAR_COUNT);
+}
+
+static const struct type *named_type(struct body *b, const struct ast_type *type)
+{
+    const char *name = type->name.text;
+    struct symbol *symbol = scope_find(b->scope, name);
+    if (symbol && symbol->kind == SYMBOL_STRUCT) {
+        body_unsupported(b, type->name.span, "structs ('%s') are", name);
+    } else if (symbol && symbol->kind == SYMBOL_TYPE_PARAM) {
+        body_unsupported(b, type->name.span, "type parameters ('%s') are", name);
+    } else if (symbol && symbol->kind == SYMBOL_POISON) {
+        b->failed = true;
+    } else if (symbol) {
+        struct diag *diag =
+            body_report(b, RULE_WRONG_KIND_OF_NAME, type->name.span, "'%s' is not a type", name);
+        diag_label(diag, symbol->span, "'%s' is declared here", name);
+    } else if (strcmp(name, "event") == 0) {
+        body_unsupported(b, type->name.span, "events ('event', of the device queue) are");
+    } else {
+        struct diag *diag =
+            body_report(b, RULE_UNKNOWN_NAME, type->name.span, "there is no type '%s'", name);
+        const char *meant = meant_type(name);
+        if (meant) diag_help(diag, "did you mean '%s'?", meant);
+    }
+    return NULL;
+}
+
+static const struct type *base_type(struct body *b, const struct ast_type *type)
+{
+    switch (type->kind) {
+    case AST_TYPE_NAMED: return named_type(b, type);
+    case AST_TYPE_VOID: return type_void(b->sema->types);
+    case AST_TYPE_INT: {
+        struct diag *diag = body_report(b, RULE_INT_IN_BODY, type->span,
+                                        "'int' is the compile-time integer and no type of values");
+        diag_help(diag, "write i32");
+        return body_scalar(b, SCALAR_I32);
+    }
+    case AST_TYPE_SCALAR: break;
+    }
+    if (type->lanes > 1) {
+        body_unsupported(b, type->span, "vectors ('%s') are", type->name.text);
+        return NULL;
+    }
+    if (type->scalar == SCALAR_F16 || type->scalar == SCALAR_BF16) {
+        body_unsupported(b, type->span, "the type '%s' is", scalar_name(type->scalar));
+        return NULL;
+    }
+    return body_scalar(b, type->scalar);
+}
+
+/* Adds `[dims]`, the first of which is outermost; their number has been checked. */
+static const struct type *add_dimensions(struct body *b, const struct type *type,
+                                         const struct ast_expr *dims)
+{
+    int64_t length;
+    if (!dims) return type;
+    type = add_dimensions(b, type, dims->next);
+    struct body constant = body_constant_part(b);
+    bool known = body_integer(&constant, dims, &length);
+    if (!known) b->failed = true;
+    if (!known || !type) return NULL;
+    if (type->kind == TYPE_VOID) {
+        body_report(b, RULE_TYPE_MISMATCH, dims->span, "there are no arrays of void");
+        return NULL;
+    }
+    if (length < 1) {
+        body_report(b, RULE_CONSTANT_RANGE, dims->span, "an array has at least 1 element, not %lld",
+                    (long long)length);
+        return NULL;
+    }
+    const struct type *array = type_array(b->sema->types, type, (uint64_t)length);
+    if (array && array->width_bytes <= SEMA_MAX_NODE_BYTES) return array;
+    body_report(b, RULE_TOO_LARGE, dims->span,
+                "an array of %lld elements of %s takes more than 1 GiB", (long long)length,
+                body_type_text(b, type));
+    return NULL;
+}
+
+static const struct type *written_type(struct body *b, const struct ast_type *type,
+                                       const struct ast_expr *dims)
+{
+    enum { DIMENSIONS_MAX = 16 };
+    const struct type *base = base_type(b, type);
+    const struct ast_expr *const lists[2] = {type->dims, dims};
+    for (size_t i = 0, count = 0; i < 2; i++)
+        for (const struct ast_expr *dim = lists[i]; dim; dim = dim->next)
+            if (++count > DIMENSIONS_MAX) {
+                body_report(b, RULE_TOO_LARGE, dim->span, "an array has at most %d dimensions",
+                            DIMENSIONS_MAX);
+                return NULL;
+            }
+    return add_dimensions(b, add_dimensions(b, base, type->dims), dims);
+}
+
+const struct type *body_value_type(struct body *b, const struct ast_type *type,
+                                   const struct ast_expr *dims, const char *what)
+{
+    const struct type *found = written_type(b, type, dims);
+    if (!found || found->kind != TYPE_VOID) return found;
+    body_report(b, RULE_TYPE_MISMATCH, type->span, "%s cannot be void", what);
+    return NULL;
+}
+
+const struct type *sema_type(struct sema *sema, struct scope *scope, const struct ast_type *type,
+                             const struct ast_expr *dims)
+{
+    struct body b = body_begin(sema, scope, PLACE_CONSTANT);
+    return written_type(&b, type, dims);
+}

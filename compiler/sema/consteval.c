@@ -1,0 +1,470 @@
+#include <string.h>
+
+#include "compiler/sema/arith.h"
+#include "compiler/sema/sema_internal.h"
+
+/*
+ * Values are kept as one struct scalar_value per scalar, arrays row-major: the same form as
+ * constants.  The memory of locals is a stack of chunks; a call, and every expression of a
+ * statement, gives back what it took.
+ */
+
+enum { DEPTH_MAX = 4000, CHUNK_SCALARS = 4096, SCALARS_PER_STEP = 16 };
+
+struct chunk {
+    struct chunk *next; /* kept for reuse */
+    uint64_t size;
+    struct scalar_value values[];
+};
+
+struct mark {
+    struct chunk *chunk;
+    uint64_t used;
+    uint64_t total;
+};
+
+struct frame {
+    const struct function *function;
+    struct scalar_value **locals; /* by variable->index; NULL: not declared yet */
+    struct scalar_value *result;
+};
+
+struct interpreter {
+    struct compile *cx;
+    struct arena *scratch;
+    struct consteval_error *error;
+    struct frame *frame; /* NULL outside of functions */
+    struct chunk *first;
+    struct mark top;
+    uint64_t steps;
+    uint32_t calls, depth;
+};
+
+enum flow { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_FAILED };
+
+static bool eval(struct interpreter *in, const struct kx *kx, struct scalar_value *out);
+static enum flow execute(struct interpreter *in, const struct ks *ks);
+static enum flow execute_list(struct interpreter *in, const struct ks *ks);
+
+/* ---- failing ---- */
+
+static bool fail(struct interpreter *in, struct span span, const char *reason)
+{
+    in->error->reason = reason;
+    in->error->span = span;
+    return false;
+}
+
+static bool fail_too_large(struct interpreter *in, struct span span, const char *reason)
+{
+    in->error->too_large = true;
+    return fail(in, span, reason);
+}
+
+static bool fail_not_constant(struct interpreter *in, const struct kx *kx)
+{
+    in->error->culprit = kx;
+    in->error->depends_on = kx->kind == KX_VARIABLE ? kx->variable->name : NULL;
+    return fail(in, kx->span, NULL);
+}
+
+static bool spend(struct interpreter *in, struct span span, uint64_t steps)
+{
+    in->steps += steps;
+    if (in->steps <= CONSTEVAL_MAX_STEPS) return true;
+    return fail_too_large(in, span, "it takes more than 10,000,000 steps");
+}
+
+/* ---- memory ---- */
+
+static struct chunk *add_chunk(struct interpreter *in, uint64_t size)
+{
+    struct chunk *chunk =
+        arena_alloc(in->scratch, sizeof *chunk + (size_t)size * sizeof(struct scalar_value));
+    chunk->size = size;
+    return chunk;
+}
+
+/* `count` scalars, not zeroed; NULL beyond the limit. */
+static struct scalar_value *take(struct interpreter *in, struct span span, uint64_t count)
+{
+    if (count > CONSTEVAL_MAX_SCALARS || in->top.total + count > CONSTEVAL_MAX_SCALARS) {
+        fail_too_large(in, span, "its variables hold more than 4,194,304 values at one time");
+        return NULL;
+    }
+    struct chunk **link = in->top.chunk ? &in->top.chunk->next : &in->first;
+    if (!in->top.chunk || in->top.used + count > in->top.chunk->size) {
+        if (!*link || (*link)->size < count) {
+            struct chunk *rest = *link;
+            *link = add_chunk(in, count > CHUNK_SCALARS ? count : CHUNK_SCALARS);
+            (*link)->next = rest;
+        }
+        in->top.chunk = *link;
+        in->top.used = 0;
+    }
+    struct scalar_value *values = &in->top.chunk->values[in->top.used];
+    in->top.used += count;
+    in->top.total += count;
+    return values;
+}
+
+static void set_zero(struct scalar_value *values, const struct type *type)
+{
+    enum scalar_type scalar = type_base(type)->scalar;
+    uint64_t count = type_scalar_count(type);
+    for (uint64_t i = 0; i < count; i++)
+        values[i] = (struct scalar_value){scalar, 0};
+}
+
+static bool copy_values(struct interpreter *in, struct span span, struct scalar_value *to,
+                        const struct scalar_value *from, const struct type *type)
+{
+    uint64_t count = type_scalar_count(type);
+    memmove(to, from, (size_t)count * sizeof *to);
+    return count == 1 || spend(in, span, count / SCALARS_PER_STEP);
+}
+
+/* ---- places: where a variable, or an element of it, is kept ---- */
+
+static struct scalar_value *variable_place(struct interpreter *in, const struct kx *kx)
+{
+    const struct variable *variable = kx->variable;
+    if (variable->kind == VARIABLE_CONSTANT) return (struct scalar_value *)variable->constant;
+    if (variable->kind != VARIABLE_LOCAL || !in->frame || !in->frame->locals[variable->index]) {
+        fail_not_constant(in, kx);
+        return NULL;
+    }
+    return in->frame->locals[variable->index];
+}
+
+static struct scalar_value *place(struct interpreter *in, const struct kx *kx);
+
+static struct scalar_value *element_place(struct interpreter *in, const struct kx *kx)
+{
+    struct scalar_value *base = place(in, kx->left);
+    struct scalar_value index;
+    if (!base || !eval(in, kx->right, &index)) return NULL;
+    __int128 at = arith_as_exact(index);
+    uint64_t length = kx->left->type->length;
+    if (at < 0 || at >= (__int128)length) {
+        fail(in, kx->right->span,
+             arena_printf(in->cx->arena, "index %s is outside of an array of %llu",
+                          arith_text(in->cx->arena, index), (unsigned long long)length));
+        return NULL;
+    }
+    return base + (uint64_t)at * type_scalar_count(kx->type);
+}
+
+/* A value that is no variable gets a place of its own, until the end of the statement. */
+static struct scalar_value *place(struct interpreter *in, const struct kx *kx)
+{
+    if (kx->kind == KX_VARIABLE) return variable_place(in, kx);
+    struct scalar_value *values = NULL;
+    if (++in->depth > DEPTH_MAX) {
+        fail_too_large(in, kx->span, "its calls and expressions are nested too deeply");
+    } else if (kx->kind == KX_INDEX) {
+        values = element_place(in, kx);
+    } else {
+        values = take(in, kx->span, type_scalar_count(kx->type));
+        if (values && !eval(in, kx, values)) values = NULL;
+    }
+    in->depth--;
+    return values;
+}
+
+/* ---- expressions ---- */
+
+static bool eval_binary(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
+{
+    struct scalar_value left, right;
+    if (!eval(in, kx->left, &left) || !eval(in, kx->right, &right)) return false;
+    if (kx->kind == KX_COMPARE) {
+        *out = arith_bool(arith_compare(kx->op, left, right));
+        return true;
+    }
+    return arith_binary(kx->op, left, right, out) || fail(in, kx->span, "division by zero");
+}
+
+static bool eval_logical(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
+{
+    struct scalar_value left;
+    if (!eval(in, kx->left, &left)) return false;
+    if (arith_truth(left) == (kx->op == OP_LOGICAL_OR)) {
+        *out = left;
+        return true;
+    }
+    return eval(in, kx->right, out);
+}
+
+/* left = right, or left = convert(convert(left, operation) op right); the old value of left is read
+ * first. */
+static bool eval_assign(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
+{
+    struct scalar_value *to = place(in, kx->left);
+    if (!to) return false;
+    if (kx->op == OP_NONE) {
+        if (kx->type->kind == TYPE_ARRAY)
+            return eval(in, kx->right, to) && copy_values(in, kx->span, out, to, kx->type);
+        if (!eval(in, kx->right, out)) return false;
+        *to = *out;
+        return true;
+    }
+    struct scalar_value old = *to, right, result;
+    if (!eval(in, kx->right, &right)) return false;
+    if (!arith_binary(kx->op, arith_convert(old, kx->operation->scalar), right, &result))
+        return fail(in, kx->span, "division by zero");
+    *to = arith_convert(result, kx->type->scalar);
+    *out = kx->postfix ? old : *to;
+    return true;
+}
+
+static bool eval_builtin(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
+{
+    struct scalar_value arguments[3];
+    for (uint32_t i = 0; i < kx->argument_count && i < 3; i++)
+        if (!eval(in, kx->arguments[i], &arguments[i])) return false;
+    *out = arith_builtin(kx->builtin, arguments);
+    return true;
+}
+
+static bool eval_aggregate(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
+{
+    uint64_t stride = type_scalar_count(kx->type->element);
+    if (!spend(in, kx->span, type_scalar_count(kx->type) / SCALARS_PER_STEP)) return false;
+    set_zero(out, kx->type);
+    for (uint32_t i = 0; i < kx->argument_count; i++)
+        if (!eval(in, kx->arguments[i], out + i * stride)) return false;
+    return true;
+}
+
+static bool run_function(struct interpreter *in, const struct kx *kx, struct frame *frame)
+{
+    struct frame *caller = in->frame;
+    in->frame = frame;
+    in->calls++;
+    enum flow flow = execute(in, frame->function->body);
+    in->calls--;
+    in->frame = caller;
+    if (flow == FLOW_FAILED) return false;
+    return flow == FLOW_RETURN || kx->type->kind == TYPE_VOID ||
+           fail(in, kx->span, "the function ends without a value");
+}
+
+/* One empty slot for each local, from the same stack. */
+static struct scalar_value **take_locals(struct interpreter *in, struct span span, uint32_t count)
+{
+    _Static_assert(sizeof(struct scalar_value) >= sizeof(struct scalar_value *), "a slot fits");
+    void *slots = take(in, span, (uint64_t)count + 1);
+    if (slots) memset(slots, 0, (size_t)count * sizeof(struct scalar_value *));
+    return slots;
+}
+
+static bool eval_call(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
+{
+    const struct function *function = kx->function;
+    struct frame frame = {.function = function, .result = out};
+    struct mark before = in->top;
+    if (in->calls >= CONSTEVAL_MAX_CALLS)
+        return fail_too_large(in, kx->span, "its calls are nested more than 256 deep");
+    if (!function->body) return fail_not_constant(in, kx);
+    frame.locals = take_locals(in, kx->span, function->local_count);
+    if (!frame.locals) return false;
+    for (uint32_t i = 0; i < function->param_count; i++) {
+        const struct variable *param = function->params[i];
+        struct scalar_value *values = take(in, kx->span, type_scalar_count(param->type));
+        if (!values || !eval(in, kx->arguments[i], values)) return false;
+        frame.locals[param->index] = values;
+    }
+    bool done = run_function(in, kx, &frame);
+    in->top = before;
+    return done;
+}
+
+static bool eval_kind(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
+{
+    struct scalar_value value;
+    switch (kx->kind) {
+    case KX_CONSTANT: *out = kx->value; return true;
+    case KX_VARIABLE:
+    case KX_INDEX: {
+        const struct scalar_value *from = place(in, kx);
+        return from && copy_values(in, kx->span, out, from, kx->type);
+    }
+    case KX_PEEK:
+    case KX_LEFT: return fail_not_constant(in, kx);
+    case KX_NEGATE:
+        if (!eval(in, kx->left, out)) return false;
+        *out = arith_negate(*out);
+        return true;
+    case KX_COMPLEMENT:
+        if (!eval(in, kx->left, out)) return false;
+        *out = arith_complement(*out);
+        return true;
+    case KX_NOT:
+        if (!eval(in, kx->left, out)) return false;
+        *out = arith_bool(!arith_truth(*out));
+        return true;
+    case KX_BINARY:
+    case KX_COMPARE: return eval_binary(in, kx, out);
+    case KX_LOGICAL: return eval_logical(in, kx, out);
+    case KX_SELECT:
+        if (!eval(in, kx->left, &value)) return false;
+        return eval(in, arith_truth(value) ? kx->right : kx->third, out);
+    case KX_CONVERT:
+        if (!eval(in, kx->left, &value)) return false;
+        *out = arith_convert(value, kx->type->scalar);
+        return true;
+    case KX_ASSIGN: return eval_assign(in, kx, out);
+    case KX_CALL: return eval_call(in, kx, out);
+    case KX_BUILTIN: return eval_builtin(in, kx, out);
+    case KX_COMMA: {
+        struct scalar_value *ignored = take(in, kx->span, type_scalar_count(kx->left->type) + 1);
+        return ignored && eval(in, kx->left, ignored) && eval(in, kx->right, out);
+    }
+    case KX_AGGREGATE: return eval_aggregate(in, kx, out);
+    }
+    return false;
+}
+
+static bool eval(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
+{
+    if (!spend(in, kx->span, 1)) return false;
+    if (++in->depth > DEPTH_MAX)
+        return fail_too_large(in, kx->span, "its calls and expressions are nested too deeply");
+    bool done = eval_kind(in, kx, out);
+    in->depth--;
+    return done;
+}
+
+/* Evaluates for a statement: temporaries are given back. */
+static bool eval_whole(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
+{
+    struct mark before = in->top;
+    bool done = eval(in, kx, out);
+    in->top = before;
+    return done;
+}
+
+/* Evaluates for the effects alone. */
+static bool eval_ignored(struct interpreter *in, const struct kx *kx)
+{
+    struct mark before = in->top;
+    struct scalar_value *ignored = take(in, kx->span, type_scalar_count(kx->type) + 1);
+    bool done = ignored && eval(in, kx, ignored);
+    in->top = before;
+    return done;
+}
+
+/* ---- statements ---- */
+
+static enum flow execute_declare(struct interpreter *in, const struct ks *ks)
+{
+    const struct variable *variable = ks->variable;
+    struct scalar_value **local = &in->frame->locals[variable->index];
+    uint64_t count = type_scalar_count(variable->type);
+    if (!*local) *local = take(in, ks->span, count);
+    if (!*local || !spend(in, ks->span, count / SCALARS_PER_STEP)) return FLOW_FAILED;
+    if (!ks->expr) {
+        set_zero(*local, variable->type);
+        return FLOW_NEXT;
+    }
+    return eval_whole(in, ks->expr, *local) ? FLOW_NEXT : FLOW_FAILED;
+}
+
+static enum flow execute_loop(struct interpreter *in, const struct ks *ks)
+{
+    struct scalar_value condition;
+    if (execute_list(in, ks->init) == FLOW_FAILED) return FLOW_FAILED;
+    for (bool first = true;; first = false) {
+        if (!spend(in, ks->span, 1)) return FLOW_FAILED;
+        if (ks->expr && !(first && ks->test_after)) {
+            if (!eval_whole(in, ks->expr, &condition)) return FLOW_FAILED;
+            if (!arith_truth(condition)) return FLOW_NEXT;
+        }
+        enum flow flow = execute_list(in, ks->body);
+        if (flow == FLOW_BREAK) return FLOW_NEXT;
+        if (flow == FLOW_RETURN || flow == FLOW_FAILED) return flow;
+        if (ks->step && !eval_ignored(in, ks->step)) return FLOW_FAILED;
+    }
+}
+
+static const struct ks *find_label(const struct ks *ks, struct scalar_value value)
+{
+    const struct ks *otherwise = NULL;
+    if (ks && ks->kind == KS_BLOCK) ks = ks->body;
+    for (; ks; ks = ks->next) {
+        if (ks->kind != KS_CASE) continue;
+        if (ks->is_default)
+            otherwise = ks;
+        else if (ks->label.bits == value.bits)
+            return ks;
+    }
+    return otherwise;
+}
+
+static enum flow execute_switch(struct interpreter *in, const struct ks *ks)
+{
+    struct scalar_value value;
+    if (!eval_whole(in, ks->expr, &value)) return FLOW_FAILED;
+    enum flow flow = execute_list(in, find_label(ks->body, value));
+    return flow == FLOW_BREAK ? FLOW_NEXT : flow;
+}
+
+static enum flow execute_kind(struct interpreter *in, const struct ks *ks)
+{
+    struct scalar_value condition;
+    switch (ks->kind) {
+    case KS_EXPR: return eval_ignored(in, ks->expr) ? FLOW_NEXT : FLOW_FAILED;
+    case KS_DECLARE: return execute_declare(in, ks);
+    case KS_BLOCK: return execute_list(in, ks->body);
+    case KS_IF:
+        if (!eval_whole(in, ks->expr, &condition)) return FLOW_FAILED;
+        return execute_list(in, arith_truth(condition) ? ks->body : ks->otherwise);
+    case KS_LOOP: return execute_loop(in, ks);
+    case KS_SWITCH: return execute_switch(in, ks);
+    case KS_CASE: return FLOW_NEXT;
+    case KS_BREAK: return FLOW_BREAK;
+    case KS_CONTINUE: return FLOW_CONTINUE;
+    case KS_RETURN:
+        if (!ks->expr) return FLOW_RETURN;
+        return eval(in, ks->expr, in->frame->result) ? FLOW_RETURN : FLOW_FAILED;
+    case KS_EMIT:
+    case KS_STORE: break;
+    }
+    fail(in, ks->span, NULL);
+    return FLOW_FAILED;
+}
+
+static enum flow execute(struct interpreter *in, const struct ks *ks)
+{
+    enum flow flow = FLOW_FAILED;
+    if (!spend(in, ks->span, 1)) return FLOW_FAILED;
+    if (++in->depth > DEPTH_MAX)
+        fail_too_large(in, ks->span, "its calls and statements are nested too deeply");
+    else
+        flow = execute_kind(in, ks);
+    in->depth--;
+    return flow;
+}
+
+static enum flow execute_list(struct interpreter *in, const struct ks *ks)
+{
+    enum flow flow = FLOW_NEXT;
+    for (; ks && flow == FLOW_NEXT; ks = ks->next)
+        flow = execute(in, ks);
+    return flow;
+}
+
+bool consteval(struct compile *cx, const struct kx *expr, struct scalar_value *out,
+               struct consteval_error *error)
+{
+    *error = (struct consteval_error){0};
+    if (expr->kind == KX_CONSTANT) {
+        *out = expr->value;
+        return true;
+    }
+    struct interpreter in = {.cx = cx, .scratch = arena_create(), .error = error};
+    bool done = eval(&in, expr, out);
+    arena_destroy(in.scratch);
+    return done;
+}

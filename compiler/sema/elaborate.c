@@ -1,0 +1,629 @@
+/*
+ * elaborate: one pipeline to a flat graph.  Compile-time loops and conditions run here; arrays of
+ * buffers and port arrays are flattened in row-major order.
+ *
+ * Limits (RULE_TOO_LARGE): ELABORATE_MAX_PARTS nodes and as many buffers, ELABORATE_MAX_STEPS
+ * rounds of loops.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "compiler/sema/elaborate_internal.h"
+#include "lang/scalar_text.h"
+
+/* ---- names of nodes ---- */
+
+static size_t name_slot(const struct elaboration *el, const char *name)
+{
+    size_t mask = el->name_capacity - 1;
+    size_t slot = ((uintptr_t)name >> 4) * 0x9E3779B97F4A7C15u >> 20 & mask;
+    while (el->node_names[slot].name != NULL && el->node_names[slot].name != name)
+        slot = (slot + 1) & mask;
+    return slot;
+}
+
+static void grow_names(struct elaboration *el)
+{
+    struct node_name *old = el->node_names;
+    size_t old_capacity = el->name_capacity;
+    el->name_capacity = old_capacity == 0 ? 64 : old_capacity * 2;
+    el->node_names = ARENA_ARRAY(el->cx->arena, struct node_name, el->name_capacity);
+    for (size_t i = 0; i < old_capacity; i++)
+        if (old[i].name != NULL) el->node_names[name_slot(el, old[i].name)] = old[i];
+}
+
+struct node_name *node_name_entry(struct elaboration *el, const char *name)
+{
+    if (el->name_count * 2 >= el->name_capacity) grow_names(el);
+    struct node_name *entry = &el->node_names[name_slot(el, name)];
+    if (entry->name == NULL) {
+        entry->name = name;
+        el->name_count++;
+    }
+    return entry;
+}
+
+/* ---- candidates for messages ---- */
+
+struct candidates {
+    struct arena *arena;
+    enum symbol_kind kind;
+    VEC(const char *) names;
+};
+
+static void add_candidate(const struct symbol *symbol, void *data)
+{
+    struct candidates *candidates = data;
+    if (symbol->kind == candidates->kind)
+        vec_push(candidates->arena, &candidates->names, symbol->name);
+}
+
+static const char *nearest_of(struct elaboration *el, struct scope *scope, const char *name,
+                              enum symbol_kind kind)
+{
+    struct candidates candidates = {.arena = el->cx->arena, .kind = kind};
+    scope_each(scope, add_candidate, &candidates);
+    return nearest_name(name, candidates.names.items, candidates.names.count);
+}
+
+const char *nearest_buffer(struct elaboration *el, struct scope *scope, const char *name)
+{
+    return nearest_of(el, scope, name, SYMBOL_BUFFER);
+}
+
+const char *nearest_kernel(struct elaboration *el, struct scope *scope, const char *name)
+{
+    return nearest_of(el, scope, name, SYMBOL_KERNEL);
+}
+
+/* ---- buffers and ports ---- */
+
+/* Evaluates `[a][b]`: false after an error. */
+static bool array_dims(struct elaboration *el, struct scope *scope, const struct ast_expr *dims,
+                       struct net_buffer *buffer)
+{
+    buffer->total = 1;
+    for (const struct ast_expr *e = dims; e != NULL; e = e->next) {
+        int64_t length;
+        if (!sema_integer(el->sema, scope, e, &length)) return false;
+        if (length < 0) {
+            diag_report(el->cx->diags, RULE_CONSTANT_RANGE, e->span,
+                        "an array of buffers cannot have %" PRId64 " elements", length);
+            return false;
+        }
+        if (__builtin_mul_overflow(buffer->total, (uint64_t)length, &buffer->total) ||
+            buffer->total > ELABORATE_MAX_PARTS) {
+            diag_report(el->cx->diags, RULE_TOO_LARGE, e->span, "an array of more than %d buffers",
+                        ELABORATE_MAX_PARTS);
+            return false;
+        }
+        vec_push(el->cx->arena, &buffer->dims, (uint64_t)length);
+    }
+    return true;
+}
+
+/* `band`, `band[3]`, `w[1][4]`: the name of one element of an array, by its flat index. */
+static const char *element_name(struct elaboration *el, const struct net_buffer *buffer,
+                                uint64_t flat)
+{
+    const char *text = "";
+    for (size_t d = buffer->dims.count; d-- > 0;) {
+        uint64_t length = buffer->dims.items[d];
+        text = arena_printf(el->cx->arena, "[%" PRIu64 "]%s", flat % length, text);
+        flat /= length;
+    }
+    return arena_printf(el->cx->arena, "%s%s", buffer->name, text);
+}
+
+static bool room_for_buffers(struct elaboration *el, struct span span, uint64_t more)
+{
+    if (el->graph->buffers.count + more <= ELABORATE_MAX_PARTS) return true;
+    if (!el->overfull)
+        diag_report(el->cx->diags, RULE_TOO_LARGE, span, "the pipeline has more than %d buffers",
+                    ELABORATE_MAX_PARTS);
+    el->overfull = true;
+    return false;
+}
+
+/* Adds the graph's buffers for a declaration, one per element, and declares its name. */
+static void add_buffers(struct elaboration *el, struct scope *scope, struct net_buffer *buffer,
+                        struct graph_buffer model)
+{
+    if (!room_for_buffers(el, buffer->span, buffer->total)) return;
+    buffer->first = (uint32_t)el->graph->buffers.count;
+    for (uint64_t i = 0; i < buffer->total; i++) {
+        model.name = element_name(el, buffer, i);
+        graph_add_buffer(el->cx, el->graph, model);
+    }
+    scope_declare(scope, (struct symbol){.kind = SYMBOL_BUFFER,
+                                         .name = buffer->name,
+                                         .span = buffer->span,
+                                         .buffer = buffer});
+}
+
+static struct graph_buffer buffer_model(struct span span, const struct type *type)
+{
+    return (struct graph_buffer){.span = span,
+                                 .type = type,
+                                 .width_bytes = type->width_bytes,
+                                 .writer_node = GRAPH_NONE,
+                                 .writer_output = GRAPH_NONE};
+}
+
+static void declare_port(struct elaboration *el, struct scope *scope, const struct ast_port *port)
+{
+    if (port->attributes != NULL) {
+        diag_report(el->cx->diags, RULE_UNKNOWN_ATTRIBUTE, port->attributes->name.span,
+                    "a port of a pipeline takes no attribute '%s' in this version",
+                    port->attributes->name.text);
+        return;
+    }
+    const struct type *type = sema_type(el->sema, scope, port->type, NULL);
+    struct net_buffer *buffer = ARENA_NEW(el->cx->arena, struct net_buffer);
+    *buffer = (struct net_buffer){.name = port->name.text,
+                                  .span = port->name.span,
+                                  .type = type,
+                                  .outer = port->is_out ? GRAPH_OUTER_OUT : GRAPH_OUTER_IN};
+    if (type == NULL || !array_dims(el, scope, port->dims, buffer)) return;
+    struct graph_buffer model = buffer_model(buffer->span, type);
+    model.outer = buffer->outer;
+    add_buffers(el, scope, buffer, model);
+}
+
+static bool depth_attribute(struct elaboration *el, struct scope *scope,
+                            const struct ast_attribute *a, struct graph_buffer *model)
+{
+    int64_t depth;
+    if (!sema_integer(el->sema, scope, a->value, &depth)) return false;
+    if (depth < 1 || depth > ELABORATE_MAX_PACKETS) {
+        diag_report(el->cx->diags, RULE_CONSTANT_RANGE, a->value->span,
+                    "a depth is 1 to %" PRId64 " packets, not %" PRId64, ELABORATE_MAX_PACKETS,
+                    depth);
+        return false;
+    }
+    model->depth_declared = true;
+    model->depth_packets = (uint64_t)depth;
+    model->depth_span = a->value->span;
+    return true;
+}
+
+static uint64_t list_length(const struct ast_expr *list)
+{
+    uint64_t n = 0;
+    for (; list != NULL; list = list->next)
+        n++;
+    return n;
+}
+
+/* `init N x VALUE` */
+static bool initial_repeat(struct elaboration *el, struct scope *scope,
+                           const struct ast_expr *value, const struct type *type,
+                           struct graph_initial *initial)
+{
+    int64_t packets;
+    if (!sema_integer(el->sema, scope, value->left, &packets)) return false;
+    if (packets < 0 || packets > ELABORATE_MAX_PACKETS) {
+        diag_report(el->cx->diags, RULE_CONSTANT_RANGE, value->left->span,
+                    "a buffer takes 0 to %" PRId64 " initial packets, not %" PRId64,
+                    ELABORATE_MAX_PACKETS, packets);
+        return false;
+    }
+    initial->packets = (uint64_t)packets;
+    initial->values = sema_values(el->sema, scope, value->right, type, &initial->value_count);
+    return initial->values != NULL;
+}
+
+/* `init {a, b, c}` */
+static bool initial_list(struct elaboration *el, struct scope *scope, const struct ast_expr *value,
+                         const struct type *type, struct graph_initial *initial)
+{
+    initial->packets = list_length(value->arguments);
+    if (initial->packets == 0) return true;
+    const struct type *all = type_array(el->sema->types, type, initial->packets);
+    if (all == NULL) return false;
+    initial->values = sema_values(el->sema, scope, value, all, &initial->value_count);
+    return initial->values != NULL;
+}
+
+static bool init_attribute(struct elaboration *el, struct scope *scope,
+                           const struct ast_attribute *a, const struct type *type,
+                           struct graph_buffer *model)
+{
+    model->initial.span = a->span;
+    if (a->value->kind == AST_EXPR_REPEAT)
+        return initial_repeat(el, scope, a->value, type, &model->initial);
+    if (a->value->kind == AST_EXPR_BRACES)
+        return initial_list(el, scope, a->value, type, &model->initial);
+    struct diag *d = diag_report(el->cx->diags, RULE_TYPE_MISMATCH, a->value->span,
+                                 "initial packets are a list or a count and a value");
+    diag_help(d, "write 'init {1, 2, 3}' or 'init 8 x 0'");
+    return false;
+}
+
+void unknown_attribute(struct elaboration *el, const struct ast_attribute *a, const char *of,
+                       const char *const *known, size_t count)
+{
+    struct diag *d = diag_report(el->cx->diags, RULE_UNKNOWN_ATTRIBUTE, a->name.span,
+                                 "%s has no attribute '%s'", of, a->name.text);
+    const char *nearest = nearest_name(a->name.text, known, count);
+    if (nearest != NULL) diag_help(d, "did you mean '%s'?", nearest);
+}
+
+static bool unsupported_attribute(struct elaboration *el, const struct ast_attribute *a,
+                                  const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(a->name.text, names[i]) != 0) continue;
+        diag_report(el->cx->diags, RULE_UNSUPPORTED, a->name.span, "'%s' is not supported yet",
+                    a->name.text);
+        return true;
+    }
+    return false;
+}
+
+bool repeated_attribute(struct elaboration *el, const struct ast_attribute *first,
+                        const struct ast_attribute *a)
+{
+    for (const struct ast_attribute *e = first; e != a; e = e->next) {
+        if (e->name.text != a->name.text) continue;
+        struct diag *d = diag_report(el->cx->diags, RULE_DUPLICATE_NAME, a->span,
+                                     "'%s' is given twice", a->name.text);
+        diag_label(d, e->span, "the first time");
+        return true;
+    }
+    return false;
+}
+
+static bool buffer_attribute(struct elaboration *el, struct scope *scope,
+                             const struct ast_attribute *a, const struct type *type,
+                             struct graph_buffer *model)
+{
+    static const char *const known[] = {"depth", "init"};
+    static const char *const later[] = {"rows", "frame"};
+    if (strcmp(a->name.text, "depth") == 0) return depth_attribute(el, scope, a, model);
+    if (strcmp(a->name.text, "init") == 0) return init_attribute(el, scope, a, type, model);
+    if (!unsupported_attribute(el, a, later, 2)) unknown_attribute(el, a, "a buffer", known, 2);
+    return false;
+}
+
+static void declare_buffer(struct elaboration *el, struct scope *scope, const struct type *type,
+                           const struct ast_buffer *ast)
+{
+    struct net_buffer *buffer = ARENA_NEW(el->cx->arena, struct net_buffer);
+    *buffer = (struct net_buffer){.name = ast->name.text, .span = ast->name.span, .type = type};
+    if (!array_dims(el, scope, ast->dims, buffer)) return;
+    struct graph_buffer model = buffer_model(buffer->span, type);
+    for (const struct ast_attribute *a = ast->attributes; a != NULL; a = a->next)
+        if (repeated_attribute(el, ast->attributes, a) ||
+            !buffer_attribute(el, scope, a, type, &model))
+            el->incomplete = true;
+    add_buffers(el, scope, buffer, model);
+}
+
+/* ---- compile-time statements ---- */
+
+static struct symbol *loop_integer(struct elaboration *el, struct scope *scope,
+                                   const struct ast_expr *target)
+{
+    if (target->kind != AST_EXPR_NAME) {
+        diag_report(el->cx->diags, RULE_NOT_ASSIGNABLE, target->span,
+                    "a loop of a pipeline counts with a variable of type int");
+        return NULL;
+    }
+    struct symbol *symbol = scope_lookup(scope, target->name, "variable");
+    if (symbol == NULL || (symbol->kind == SYMBOL_INTEGER && symbol->buffer == &el->loop_mark))
+        return symbol;
+    struct diag *d = diag_report(el->cx->diags, RULE_NOT_ASSIGNABLE, target->span,
+                                 "'%s' is not a variable of a loop", target->name.text);
+    diag_label(d, symbol->span, "declared here");
+    return NULL;
+}
+
+static bool apply_integer(enum ast_operator op, int64_t left, int64_t right, int64_t *out)
+{
+    switch (op) {
+    case AST_OP_NONE: *out = right; return true;
+    case AST_OP_ADD: return !__builtin_add_overflow(left, right, out);
+    case AST_OP_SUB: return !__builtin_sub_overflow(left, right, out);
+    case AST_OP_MUL: return !__builtin_mul_overflow(left, right, out);
+    case AST_OP_DIV:
+        if (right == 0 || (left == INT64_MIN && right == -1)) return false;
+        *out = left / right;
+        return true;
+    case AST_OP_SHL:
+        if (right < 0 || right > 62) return false;
+        return !__builtin_mul_overflow(left, (int64_t)1 << right, out);
+    case AST_OP_SHR:
+        if (right < 0 || right > 63) return false;
+        *out = left >> right;
+        return true;
+    default: return false;
+    }
+}
+
+static bool step_assign(struct elaboration *el, struct scope *scope, const struct ast_expr *e)
+{
+    struct symbol *symbol = loop_integer(el, scope, e->left);
+    int64_t right = 1;
+    if (symbol == NULL) return false;
+    if (e->kind == AST_EXPR_ASSIGN && !sema_integer(el->sema, scope, e->right, &right))
+        return false;
+    if (apply_integer(e->op, symbol->integer, right, &symbol->integer)) return true;
+    diag_report(el->cx->diags, RULE_CONSTANT_RANGE, e->span,
+                "the loop variable '%s' cannot be stepped this way", symbol->name);
+    return false;
+}
+
+static bool run_step(struct elaboration *el, struct scope *scope, const struct ast_expr *e)
+{
+    if (e == NULL) return true;
+    if (e->kind == AST_EXPR_COMMA)
+        return run_step(el, scope, e->left) && run_step(el, scope, e->right);
+    if (e->kind == AST_EXPR_ASSIGN || e->kind == AST_EXPR_INCREMENT)
+        return step_assign(el, scope, e);
+    diag_report(el->cx->diags, RULE_MISPLACED_STATEMENT, e->span, "this does not step a loop");
+    return false;
+}
+
+static bool declare_loop_variables(struct elaboration *el, struct scope *scope,
+                                   const struct ast_net *net)
+{
+    if (net->type->kind != AST_TYPE_INT) {
+        struct diag *d =
+            diag_report(el->cx->diags, RULE_TYPE_MISMATCH, net->type->span,
+                        "loops of a pipeline run when compiling: their variables are int");
+        diag_help(d, "write 'int' in place of '%s'", net->type->name.text);
+        return false;
+    }
+    for (const struct ast_declarator *v = net->declarators; v != NULL; v = v->next) {
+        int64_t value = 0;
+        if (v->init != NULL && !sema_integer(el->sema, scope, v->init, &value)) return false;
+        scope_declare(scope, (struct symbol){.kind = SYMBOL_INTEGER,
+                                             .name = v->name.text,
+                                             .span = v->name.span,
+                                             .integer = value,
+                                             .buffer = &el->loop_mark});
+    }
+    return true;
+}
+
+static bool loop_goes_on(struct elaboration *el, struct scope *scope, const struct ast_net *net)
+{
+    bool go = true;
+    if (net->condition != NULL && !sema_condition(el->sema, scope, net->condition, &go))
+        return false;
+    if (!go || el->overfull) return false;
+    if (++el->steps <= ELABORATE_MAX_STEPS) return true;
+    if (el->steps == ELABORATE_MAX_STEPS + 1)
+        diag_report(el->cx->diags, RULE_TOO_LARGE, net->span,
+                    "the loops of this pipeline run for more than %d rounds", ELABORATE_MAX_STEPS);
+    return false;
+}
+
+static void elaborate_for(struct elaboration *el, struct scope *outer, const struct ast_net *net)
+{
+    struct scope *scope = scope_create(el->cx, outer);
+    const char *variable = NULL;
+    if (net->type != NULL) {
+        if (!declare_loop_variables(el, scope, net)) return;
+        variable = net->declarators != NULL ? net->declarators->name.text : NULL;
+    } else if (!run_step(el, scope, net->init_expr)) {
+        return;
+    }
+    const char *outer_suffix = el->suffix;
+    size_t errors = diag_error_count(el->cx->diags);
+    while (loop_goes_on(el, scope, net)) {
+        if (variable != NULL)
+            el->suffix = arena_printf(el->cx->arena, "%s[%" PRId64 "]", outer_suffix,
+                                      scope_find(scope, variable)->integer);
+        elaborate_statements(el, scope_create(el->cx, scope), net->body);
+        el->suffix = outer_suffix;
+        if (diag_error_count(el->cx->diags) != errors || !run_step(el, scope, net->step)) break;
+    }
+    el->suffix = outer_suffix;
+}
+
+static void elaborate_if(struct elaboration *el, struct scope *scope, const struct ast_net *net)
+{
+    bool taken;
+    if (!sema_condition(el->sema, scope, net->condition, &taken)) return;
+    if (taken)
+        elaborate_statements(el, scope_create(el->cx, scope), net->body);
+    else if (net->otherwise != NULL)
+        elaborate_statements(el, scope_create(el->cx, scope), net->otherwise);
+}
+
+static void elaborate_statement(struct elaboration *el, struct scope *scope,
+                                const struct ast_net *net)
+{
+    const struct type *type;
+    switch (net->kind) {
+    case AST_NET_BLOCK: elaborate_statements(el, scope_create(el->cx, scope), net->body); break;
+    case AST_NET_BUFFER:
+        type = sema_type(el->sema, scope, net->type, NULL);
+        if (type == NULL) el->incomplete = true;
+        for (const struct ast_buffer *b = net->buffers; b != NULL && type != NULL; b = b->next)
+            declare_buffer(el, scope, type, b);
+        break;
+    case AST_NET_CONST: sema_const_declaration(el->sema, scope, net->type, net->declarators); break;
+    case AST_NET_CHAIN: elaborate_chain(el, scope, net); break;
+    case AST_NET_FOR: elaborate_for(el, scope, net); break;
+    case AST_NET_IF: elaborate_if(el, scope, net); break;
+    case AST_NET_EMPTY: break;
+    case AST_NET_ERROR: el->incomplete = true; break;
+    }
+}
+
+void elaborate_statements(struct elaboration *el, struct scope *scope, const struct ast_net *net)
+{
+    for (; net != NULL && !el->overfull; net = net->next)
+        elaborate_statement(el, scope, net);
+}
+
+/* ---- arguments of the pipeline ---- */
+
+static void define_argument(struct elaboration *el, struct graph_argument *argument)
+{
+    const struct compile_options *options = &el->cx->options;
+    for (size_t i = 0; i < options->definition_count; i++) {
+        const struct definition *d = &options->definitions[i];
+        if (strcmp(d->name, argument->variable->name) != 0) continue;
+        argument->value.type = argument->variable->type->scalar;
+        argument->has_default = scalar_parse(d->value, argument->value.type, &argument->value.bits);
+        if (!argument->has_default)
+            diag_report(el->cx->diags, RULE_CONSTANT_RANGE, argument->variable->span,
+                        "-D %s=%s: '%s' is not a value of type %s", d->name, d->value, d->value,
+                        scalar_name(argument->variable->type->scalar));
+    }
+}
+
+static void declare_argument(struct elaboration *el, struct scope *scope,
+                             const struct ast_param *param, uint64_t *offset_bytes)
+{
+    const struct type *type = sema_type(el->sema, scope, param->type, param->dims);
+    if (type == NULL) return;
+    if (!type_is_scalar(type)) {
+        diag_report(el->cx->diags, RULE_UNSUPPORTED, param->span,
+                    "run-time arguments that are arrays are not supported yet");
+        return;
+    }
+    struct variable *variable = ARENA_NEW(el->cx->arena, struct variable);
+    uint64_t align = type->alignment_bytes;
+    *offset_bytes = (*offset_bytes + align - 1) / align * align;
+    *variable = (struct variable){.kind = VARIABLE_ARGUMENT,
+                                  .name = param->name.text,
+                                  .span = param->name.span,
+                                  .type = type,
+                                  .offset_bytes = *offset_bytes};
+    *offset_bytes += type->width_bytes;
+    struct graph_argument argument = {.variable = variable};
+    if (param->value != NULL) {
+        uint64_t count;
+        const struct scalar_value *value = sema_values(el->sema, scope, param->value, type, &count);
+        if (value != NULL) argument.value = *value;
+        argument.has_default = value != NULL;
+    }
+    if (el->is_top) define_argument(el, &argument);
+    vec_push(el->cx->arena, &el->graph->arguments, argument);
+    scope_declare(scope, (struct symbol){.kind = SYMBOL_VARIABLE,
+                                         .name = param->name.text,
+                                         .span = param->name.span,
+                                         .variable = variable});
+}
+
+/* Every -D must name an argument. */
+static void check_definitions(struct elaboration *el)
+{
+    const struct compile_options *options = &el->cx->options;
+    const char **names = ARENA_ARRAY(el->cx->arena, const char *, el->graph->arguments.count + 1);
+    size_t count = el->graph->arguments.count;
+    for (size_t i = 0; i < count; i++)
+        names[i] = el->graph->arguments.items[i].variable->name;
+    for (size_t d = 0; d < options->definition_count; d++) {
+        bool found = false;
+        for (size_t i = 0; i < count; i++)
+            found |= strcmp(names[i], options->definitions[d].name) == 0;
+        if (found) continue;
+        struct diag *diag =
+            diag_report(el->cx->diags, RULE_UNKNOWN_ARGUMENT, el->graph->span,
+                        "-D %s: pipeline '%s' has no argument '%s'", options->definitions[d].name,
+                        el->graph->name, options->definitions[d].name);
+        const char *nearest = nearest_name(options->definitions[d].name, names, count);
+        if (nearest != NULL) diag_help(diag, "did you mean '%s'?", nearest);
+    }
+}
+
+static void pipeline_attributes(struct elaboration *el, const struct ast_signature *signature)
+{
+    static const char *const known[] = {"policy"};
+    for (const struct ast_attribute *a = signature->attributes; a != NULL; a = a->next) {
+        if (strcmp(a->name.text, "policy") != 0) {
+            unknown_attribute(el, a, "a pipeline", known, 1);
+            continue;
+        }
+        const char *policy = a->value->kind == AST_EXPR_NAME ? a->value->name.text : "";
+        if (strcmp(policy, "auto") == 0 || strcmp(policy, "round_robin") == 0) continue;
+        if (strcmp(policy, "priority") == 0 || strcmp(policy, "fullest") == 0)
+            diag_report(el->cx->diags, RULE_UNSUPPORTED, a->value->span,
+                        "policy '%s' is not supported yet", policy);
+        else
+            diag_report(el->cx->diags, RULE_UNKNOWN_NAME, a->value->span,
+                        "a policy is auto, round_robin, priority or fullest");
+    }
+}
+
+/* ---- what every buffer needs ---- */
+
+static void check_ends(struct elaboration *el, const struct graph_buffer *b)
+{
+    bool written = b->writer_node != GRAPH_NONE || b->outer == GRAPH_OUTER_IN;
+    bool read = b->readers.count > 0 || b->outer == GRAPH_OUTER_OUT;
+    struct diags *diags = el->cx->diags;
+    struct diag *d;
+    if (written && read) return;
+    if (b->outer == GRAPH_OUTER_IN) {
+        d = diag_report(diags, RULE_NO_CONSUMER, b->span, "in-port '%s' is read by nothing",
+                        b->name);
+    } else if (b->outer == GRAPH_OUTER_OUT) {
+        d = diag_report(diags, RULE_NO_PRODUCER, b->span, "out-port '%s' is written by nothing",
+                        b->name);
+    } else if (!written && !read) {
+        d = diag_report(diags, RULE_UNUSED_BUFFER, b->span, "no kernel is bound to buffer '%s'",
+                        b->name);
+        diag_help(d, "remove it");
+    } else if (!written) {
+        d = diag_report(diags, RULE_NO_PRODUCER, b->span,
+                        "buffer '%s' has no producer: its readers would wait for ever", b->name);
+        const struct graph_reader *r = &b->readers.items[0];
+        const struct graph_node *n = &el->graph->nodes.items[r->node];
+        diag_label(d, n->inputs.items[r->input].span, "'%s' reads it here", n->name);
+    } else {
+        d = diag_report(diags, RULE_NO_CONSUMER, b->span,
+                        "buffer '%s' has no consumer: its writer would stop when it is full",
+                        b->name);
+        const struct graph_node *n = &el->graph->nodes.items[b->writer_node];
+        diag_label(d, n->outputs.items[b->writer_output].span, "'%s' writes it here", n->name);
+    }
+}
+
+static void declare_outside(struct elaboration *el, struct scope *scope,
+                            const struct ast_signature *signature)
+{
+    uint64_t arguments_bytes = 0;
+    if (signature->type_params != NULL)
+        diag_report(
+            el->cx->diags, RULE_UNSUPPORTED, signature->type_params->name.span,
+            "a pipeline with compile-time parameters cannot be compiled by itself, and using "
+            "pipelines as kernels is not supported yet");
+    for (const struct ast_param *p = signature->params; p != NULL; p = p->next)
+        declare_argument(el, scope, p, &arguments_bytes);
+    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next)
+        declare_port(el, scope, p);
+    pipeline_attributes(el, signature);
+}
+
+struct graph *sema_elaborate_pipeline(struct sema *sema, const struct ast_item *pipeline,
+                                      bool is_top)
+{
+    struct graph *graph = ARENA_NEW(sema->cx->arena, struct graph);
+    const struct ast_signature *signature = &pipeline->signature;
+    graph->name = signature->name.text;
+    graph->span = signature->name.span;
+    graph->types = sema->types;
+    struct elaboration el = {
+        .cx = sema->cx, .sema = sema, .graph = graph, .suffix = "", .is_top = is_top};
+    struct scope *outside = scope_create(sema->cx, sema->globals);
+    size_t errors = diag_error_count(sema->cx->diags);
+    declare_outside(&el, outside, signature);
+    if (is_top) check_definitions(&el);
+    if (pipeline->net != NULL)
+        elaborate_statements(&el, scope_create(sema->cx, outside), pipeline->net->body);
+    /* A buffer without ends is often the consequence of an instance that was refused. */
+    if (diag_error_count(sema->cx->diags) == errors && !el.incomplete)
+        for (size_t i = 0; i < graph->buffers.count; i++)
+            check_ends(&el, &graph->buffers.items[i]);
+    if (graph->nodes.count == 0 && diag_error_count(sema->cx->diags) == errors)
+        diag_report(sema->cx->diags, RULE_NO_PIPELINE, graph->span, "pipeline '%s' has no kernels",
+                    graph->name);
+    return graph;
+}

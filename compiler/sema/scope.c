@@ -1,0 +1,113 @@
+#include "compiler/sema/scope.h"
+
+#include <string.h>
+
+/* Up to LINEAR_MAX symbols are searched one by one; beyond, a table of open addresses is kept. */
+enum { LINEAR_MAX = 8 };
+
+struct scope {
+    struct compile *cx;
+    struct scope *outer;
+    VEC(struct symbol *) symbols;
+    struct symbol **table; /* NULL while small; by name, a power of two of slots */
+    size_t table_size;
+};
+
+struct scope *scope_create(struct compile *cx, struct scope *outer)
+{
+    struct scope *scope = ARENA_NEW(cx->arena, struct scope);
+    scope->cx = cx;
+    scope->outer = outer;
+    return scope;
+}
+
+/* The slot of `name`, or the empty one where it belongs. */
+static struct symbol **find_slot(struct symbol **table, size_t size, const char *name)
+{
+    uint64_t hash = ((uint64_t)(uintptr_t)name >> 3) * 0x9e3779b97f4a7c15u;
+    size_t at = (size_t)(hash >> 32) & (size - 1);
+    while (table[at] && table[at]->name != name)
+        at = (at + 1) & (size - 1);
+    return &table[at];
+}
+
+static void grow_table(struct scope *scope)
+{
+    size_t size = scope->table_size ? scope->table_size * 2 : 4 * (size_t)LINEAR_MAX;
+    struct symbol **table = ARENA_ARRAY(scope->cx->arena, struct symbol *, size);
+    for (size_t i = 0; i < scope->symbols.count; i++)
+        *find_slot(table, size, scope->symbols.items[i]->name) = scope->symbols.items[i];
+    scope->table = table;
+    scope->table_size = size;
+}
+
+static struct symbol *find_here(const struct scope *scope, const char *name)
+{
+    if (scope->table) return *find_slot(scope->table, scope->table_size, name);
+    for (size_t i = 0; i < scope->symbols.count; i++)
+        if (scope->symbols.items[i]->name == name) return scope->symbols.items[i];
+    return NULL;
+}
+
+struct symbol *scope_declare(struct scope *scope, struct symbol symbol)
+{
+    struct symbol *earlier = find_here(scope, symbol.name);
+    struct symbol *declared = ARENA_NEW(scope->cx->arena, struct symbol);
+    *declared = symbol;
+    if (earlier) {
+        struct diag *diag = diag_report(scope->cx->diags, RULE_DUPLICATE_NAME, symbol.span,
+                                        "'%s' is declared twice", symbol.name);
+        if (earlier->span.source)
+            diag_label(diag, earlier->span, "'%s' is already declared here", symbol.name);
+        return declared; /* usable through the pointer, never found by name */
+    }
+    vec_push(scope->cx->arena, &scope->symbols, declared);
+    if (scope->table && scope->symbols.count * 2 <= scope->table_size)
+        *find_slot(scope->table, scope->table_size, symbol.name) = declared;
+    else if (scope->symbols.count > LINEAR_MAX)
+        grow_table(scope);
+    return declared;
+}
+
+struct symbol *scope_find(struct scope *scope, const char *name)
+{
+    for (; scope; scope = scope->outer) {
+        struct symbol *symbol = find_here(scope, name);
+        if (symbol) return symbol;
+    }
+    return NULL;
+}
+
+struct name_list {
+    struct arena *arena;
+    VEC(const char *) names;
+};
+
+static void collect_name(const struct symbol *symbol, void *data)
+{
+    struct name_list *list = data;
+    vec_push(list->arena, &list->names, symbol->name);
+}
+
+struct symbol *scope_lookup(struct scope *scope, struct ast_name name, const char *what)
+{
+    struct symbol *symbol = scope_find(scope, name.text);
+    if (symbol) {
+        symbol->used = true;
+        return symbol;
+    }
+    struct diag *diag = diag_report(scope->cx->diags, RULE_UNKNOWN_NAME, name.span,
+                                    "there is no %s '%s'", what, name.text);
+    struct name_list list = {.arena = scope->cx->arena};
+    scope_each(scope, collect_name, &list);
+    const char *nearest = nearest_name(name.text, list.names.items, list.names.count);
+    if (nearest) diag_help(diag, "did you mean '%s'?", nearest);
+    return NULL;
+}
+
+void scope_each(struct scope *scope, void (*visit)(const struct symbol *, void *), void *data)
+{
+    for (; scope; scope = scope->outer)
+        for (size_t i = 0; i < scope->symbols.count; i++)
+            visit(scope->symbols.items[i], data);
+}

@@ -1,0 +1,216 @@
+#include "compiler/sema/sema.h"
+
+#include <string.h>
+
+#include "compiler/sema/sema_internal.h"
+
+/* ---- the program's scope ---- */
+
+static struct symbol item_symbol(enum symbol_kind kind, const struct ast_item *item,
+                                 struct ast_name name)
+{
+    return (struct symbol){.kind = kind, .name = name.text, .span = name.span, .item = item};
+}
+
+static void declare_constants(struct scope *globals, const struct ast_item *item)
+{
+    for (const struct ast_declarator *d = item->declarators; d != NULL; d = d->next) {
+        struct symbol symbol = item_symbol(SYMBOL_LAZY_CONSTANT, item, d->name);
+        symbol.declarator = d;
+        scope_declare(globals, symbol);
+    }
+}
+
+static void declare_item(struct scope *globals, const struct ast_item *item)
+{
+    switch (item->kind) {
+    case AST_ITEM_CONST: declare_constants(globals, item); break;
+    case AST_ITEM_STRUCT:
+        scope_declare(globals, item_symbol(SYMBOL_STRUCT, item, item->name));
+        break;
+    case AST_ITEM_FN: scope_declare(globals, item_symbol(SYMBOL_FN, item, item->name)); break;
+    case AST_ITEM_KERNEL:
+        scope_declare(globals, item_symbol(SYMBOL_KERNEL, item, item->signature.name));
+        break;
+    case AST_ITEM_PIPELINE:
+        scope_declare(globals, item_symbol(SYMBOL_PIPELINE, item, item->signature.name));
+        break;
+    case AST_ITEM_IMPORT:
+    case AST_ITEM_TEST: break;
+    }
+}
+
+static void refuse_item(struct sema *sema, const struct ast_item *item)
+{
+    if (item->kind == AST_ITEM_STRUCT)
+        diag_report(sema->cx->diags, RULE_UNSUPPORTED, item->name.span,
+                    "structs are not supported yet: '%s'", item->name.text);
+    if (item->kind == AST_ITEM_TEST)
+        diag_report(sema->cx->diags, RULE_UNSUPPORTED, item->name.span,
+                    "test blocks are not supported yet: '%s'", item->name.text);
+}
+
+/* ---- which pipeline ---- */
+
+struct chooser {
+    struct sema *sema;
+    VEC(const struct ast_item *) pipelines;
+    VEC(const char *) used; /* names that chains mention */
+};
+
+static void note_used(struct chooser *chooser, const struct ast_net *net)
+{
+    for (; net != NULL; net = net->next) {
+        for (const struct ast_node *n = net->chain; n != NULL; n = n->next)
+            vec_push(chooser->sema->cx->arena, &chooser->used, n->name.text);
+        note_used(chooser, net->body);
+        note_used(chooser, net->otherwise);
+    }
+}
+
+static bool is_used(const struct chooser *chooser, const char *name)
+{
+    for (size_t i = 0; i < chooser->used.count; i++)
+        if (chooser->used.items[i] == name) return true;
+    return false;
+}
+
+static const struct ast_item *find_pipeline(const struct chooser *chooser, const char *name)
+{
+    for (size_t i = 0; i < chooser->pipelines.count; i++)
+        if (strcmp(chooser->pipelines.items[i]->signature.name.text, name) == 0)
+            return chooser->pipelines.items[i];
+    return NULL;
+}
+
+static struct span program_start(const struct ast_program *program)
+{
+    uint32_t source = program->files != NULL ? program->files->source : 0;
+    return (struct span){source, 0, 0};
+}
+
+static const struct ast_item *named_pipeline(struct chooser *chooser, struct span start)
+{
+    struct compile *cx = chooser->sema->cx;
+    const char *wanted = cx->options.pipeline;
+    const struct ast_item *found = find_pipeline(chooser, wanted);
+    if (found != NULL) return found;
+    struct diag *d =
+        diag_report(cx->diags, RULE_NO_PIPELINE, start, "there is no pipeline '%s'", wanted);
+    const char **names = ARENA_ARRAY(cx->arena, const char *, chooser->pipelines.count + 1);
+    for (size_t i = 0; i < chooser->pipelines.count; i++)
+        names[i] = chooser->pipelines.items[i]->signature.name.text;
+    const char *nearest = nearest_name(wanted, names, chooser->pipelines.count);
+    if (nearest != NULL) diag_help(d, "did you mean '-p %s'?", nearest);
+    return NULL;
+}
+
+static void report_several(struct chooser *chooser, const struct ast_item *first,
+                           const struct ast_item *second)
+{
+    struct diag *d =
+        diag_report(chooser->sema->cx->diags, RULE_NO_PIPELINE, second->signature.name.span,
+                    "several pipelines could be compiled, and none is called 'main'");
+    diag_primary(d, "this one");
+    diag_label(d, first->signature.name.span, "or this one");
+    diag_help(d, "choose one: -p %s", first->signature.name.text);
+}
+
+/* -p NAME, else `main`, else the only one that no other uses. */
+static const struct ast_item *choose_pipeline(struct chooser *chooser, struct span start)
+{
+    if (chooser->sema->cx->options.pipeline != NULL) return named_pipeline(chooser, start);
+    const struct ast_item *chosen = find_pipeline(chooser, "main");
+    if (chosen != NULL) return chosen;
+    for (size_t i = 0; i < chooser->pipelines.count; i++) {
+        const struct ast_item *candidate = chooser->pipelines.items[i];
+        if (is_used(chooser, candidate->signature.name.text)) continue;
+        if (chosen != NULL) {
+            report_several(chooser, chosen, candidate);
+            return NULL;
+        }
+        chosen = candidate;
+    }
+    if (chosen == NULL)
+        diag_report(chooser->sema->cx->diags, RULE_NO_PIPELINE, start,
+                    chooser->pipelines.count == 0 ? "there is no pipeline to compile"
+                                                  : "every pipeline is used by another one");
+    return chosen;
+}
+
+/* ---- what nothing uses is checked all the same ---- */
+
+static bool is_library(const struct compile *cx, uint32_t source)
+{
+    return strncmp(source_get(cx->sources, source)->name, "std/", 4) == 0;
+}
+
+static void check_unused_item(struct sema *sema, const struct ast_item *item)
+{
+    switch (item->kind) {
+    case AST_ITEM_FN: sema_check_function(sema, item); break;
+    case AST_ITEM_KERNEL:
+        if (item->signature.type_params == NULL) sema_kernel(sema, item, NULL, 0);
+        break;
+    case AST_ITEM_CONST:
+        for (const struct ast_declarator *d = item->declarators; d != NULL; d = d->next) {
+            struct symbol *symbol = scope_find(sema->globals, d->name.text);
+            if (symbol != NULL && symbol->kind == SYMBOL_LAZY_CONSTANT)
+                sema_force_constant(sema, symbol);
+        }
+        break;
+    default: break;
+    }
+}
+
+static void check_unused(struct sema *sema, const struct ast_program *program,
+                         const struct ast_item *chosen)
+{
+    for (const struct ast_file *file = program->files; file != NULL; file = file->next) {
+        if (is_library(sema->cx, file->source)) continue;
+        for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
+            check_unused_item(sema, item);
+            if (item->kind == AST_ITEM_PIPELINE && item != chosen &&
+                item->signature.type_params == NULL)
+                sema_elaborate_pipeline(sema, item, false);
+        }
+    }
+}
+
+/* ---- the pass ---- */
+
+static void collect_used(struct sema *sema, struct graph *graph)
+{
+    struct arena *arena = sema->cx->arena;
+    bool *seen = ARENA_ARRAY(arena, bool, sema->kernels.count + 1);
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        seen[graph->nodes.items[i].kernel->id] = true;
+    for (size_t i = 0; i < sema->kernels.count; i++)
+        if (seen[i]) vec_push(arena, &graph->kernels, sema->kernels.items[i]);
+    for (size_t i = 0; i < sema->functions.count; i++)
+        vec_push(arena, &graph->functions, sema->functions.items[i]);
+}
+
+struct graph *sema_elaborate(struct compile *cx, const struct ast_program *program)
+{
+    struct sema sema = {
+        .cx = cx, .types = types_create(cx->arena), .globals = scope_create(cx, NULL)};
+    struct chooser chooser = {.sema = &sema};
+    for (const struct ast_file *file = program->files; file != NULL; file = file->next) {
+        for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
+            declare_item(sema.globals, item);
+            refuse_item(&sema, item);
+            if (item->kind != AST_ITEM_PIPELINE) continue;
+            if (!is_library(cx, file->source)) vec_push(cx->arena, &chooser.pipelines, item);
+            note_used(&chooser, item->net);
+        }
+    }
+    const struct ast_item *chosen = choose_pipeline(&chooser, program_start(program));
+    struct graph *graph = NULL;
+    if (chosen != NULL) {
+        graph = sema_elaborate_pipeline(&sema, chosen, true);
+        if (graph != NULL) collect_used(&sema, graph);
+    }
+    check_unused(&sema, program, chosen);
+    return diag_failed(cx->diags) ? NULL : graph;
+}

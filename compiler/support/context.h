@@ -1,0 +1,38 @@
+/*
+ * context: what every pass of one compilation shares.  One compilation is one thread.
+ */
+#ifndef PIPEC_CONTEXT_H
+#define PIPEC_CONTEXT_H
+
+#include "compiler/support/arena.h"
+#include "compiler/support/diag.h"
+#include "compiler/support/intern.h"
+#include "compiler/support/source.h"
+
+struct definition { /* -D NAME=VALUE */
+    const char *name, *value;
+};
+
+struct compile_options {
+    const char *pipeline; /* -p, or NULL */
+    const char *const *import_folders;
+    size_t import_folder_count;
+    const struct definition *definitions;
+    size_t definition_count;
+    const char *isa;    /* --march; NULL is x86-64-v3 */
+    int optimisation;   /* 0..3 */
+    bool bounds_checks; /* off with --no-bounds-checks */
+    bool fast_math;
+    uint64_t max_memory_bytes;
+    const char *linker; /* path, or NULL: the one of this build */
+};
+
+struct compile {
+    struct arena *arena; /* lives as long as the compilation */
+    struct intern *names;
+    struct sources *sources;
+    struct diags *diags;
+    struct compile_options options;
+};
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * diag: collects diagnostics, then shows them in order of place.
+ *
+ * Every diagnostic belongs to a rule of `rules.def` (a stable id with a default level).  A pass
+ * reports and goes on; the driver asks `diag_failed` between passes.  Equal diagnostics (same rule,
+ * place and text) are kept once, so a kernel that is instantiated ten times complains once.
+ *
+ *     struct diag *d = diag_report(cx->diags, RULE_UNKNOWN_NAME, span, "there is no buffer '%s'",
+ * name); diag_label(d, other_span, "'%s' is declared here", other);      a second place, shown with
+ * its own caret diag_note(d, "...");                                            a line without
+ * place diag_help(d, "...");                                            only where it is true
+ *
+ * Text form (GNU first line, then the snippets):
+ *
+ *     edge.pipe:7:26: error: buffer 'c' holds 32 packets but ... [buffer-below-burst]
+ *         7 |     buffer u8 c depth 32;
+ *           |                       ^^ depth 32
+ *
+ * Control characters, and bytes that are not UTF-8, are shown escaped (\xNN) wherever they come
+ * from.
+ */
+#ifndef PIPEC_DIAG_H
+#define PIPEC_DIAG_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "compiler/support/source.h"
+
+enum diag_level { DIAG_OFF, DIAG_NOTE, DIAG_WARNING, DIAG_ERROR };
+
+enum rule {
+#define RULE(enumerator, id, level, group, summary) RULE_##enumerator,
+#include "compiler/support/rules.def"
+#undef RULE
+    RULE_COUNT
+};
+
+struct diag;
+struct diags;
+
+struct diags *diags_create(struct arena *arena, const struct sources *sources);
+
+struct diag *diag_report(struct diags *diags, enum rule rule, struct span span, const char *format,
+                         ...) __attribute__((format(printf, 4, 5)));
+/* The caret line of the first place carries this text (default: none). */
+void diag_primary(struct diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void diag_label(struct diag *diag, struct span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void diag_note(struct diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void diag_help(struct diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* True once an error has been reported. */
+bool diag_failed(const struct diags *diags);
+size_t diag_error_count(const struct diags *diags);
+size_t diag_warning_count(const struct diags *diags);
+const char *rule_id(enum rule rule);
+/* The rule with that id, or RULE_COUNT. */
+enum rule rule_find(const char *id);
+/* Overrides a rule's level (-W, -Wno-, -Werror=); errors of the language cannot be lowered. */
+bool diag_set_level(struct diags *diags, enum rule rule, enum diag_level level);
+
+enum { DIAG_SHOWN_MAX = 100 }; /* errors; what comes after them is counted on one last line */
+
+/* Prints everything collected so far, sorted by place, and forgets it (the counts stay).  What was
+ * reported once is not reported again after a flush. */
+void diag_flush(struct diags *diags, FILE *to, bool colour);
+
+/* Prints `length` bytes with control characters, what hides or reorders text, and bytes that are
+ * not UTF-8 shown as \xNN. */
+void diag_print_escaped(FILE *to, const char *text, size_t length);
+
+/* The candidate nearest to `name` by edit distance, or NULL where none is near enough to suggest.
+ */
+const char *nearest_name(const char *name, const char *const *candidates, size_t count);
+
+#endif

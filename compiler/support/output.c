@@ -1,0 +1,158 @@
+#include "compiler/support/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- cleanup: the one table of the process, since signals know no context ---- */
+
+#define CLEANUP_MAX 16
+
+static struct cleanup {
+    char path[4096];
+    volatile sig_atomic_t in_use;
+    bool is_folder;
+} cleanups[CLEANUP_MAX];
+
+bool cleanup_add(const char *path, bool is_folder)
+{
+    size_t length = strlen(path);
+    for (int i = 0; i < CLEANUP_MAX; i++) {
+        if (cleanups[i].in_use || length >= sizeof cleanups[i].path) continue;
+        memcpy(cleanups[i].path, path, length + 1);
+        cleanups[i].is_folder = is_folder;
+        cleanups[i].in_use = 1;
+        return true;
+    }
+    return false;
+}
+
+void cleanup_forget(const char *path)
+{
+    for (int i = 0; i < CLEANUP_MAX; i++)
+        if (cleanups[i].in_use && strcmp(cleanups[i].path, path) == 0) cleanups[i].in_use = 0;
+}
+
+/* Async-signal-safe. */
+static void cleanup_run(void)
+{
+    for (int i = CLEANUP_MAX - 1; i >= 0; i--) {
+        if (!cleanups[i].in_use) continue;
+        if (cleanups[i].is_folder)
+            rmdir(cleanups[i].path);
+        else
+            unlink(cleanups[i].path);
+        cleanups[i].in_use = 0;
+    }
+}
+
+static void on_signal(int number)
+{
+    cleanup_run();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void cleanup_install(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    atexit(cleanup_run);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct sigaction action = {.sa_handler = on_signal};
+        struct sigaction old;
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    }
+}
+
+/* ---- output ---- */
+
+static bool open_temporary(struct output *output, mode_t mode)
+{
+    size_t size = strlen(output->path) + sizeof ".XXXXXX";
+    output->temporary = malloc(size);
+    if (output->temporary == NULL) return false;
+    snprintf(output->temporary, size, "%s.XXXXXX", output->path);
+    int fd = mkstemp(output->temporary);
+    if (fd < 0) {
+        free(output->temporary);
+        output->temporary = NULL;
+        return false;
+    }
+    cleanup_add(output->temporary, false);
+    fchmod(fd, mode);
+    output->file = fdopen(fd, "wb");
+    if (output->file != NULL) return true;
+    close(fd);
+    output_abandon(output);
+    return false;
+}
+
+bool output_open(struct output *output, const char *path)
+{
+    struct stat status;
+    *output = (struct output){.path = path};
+    if (strcmp(path, "-") == 0) {
+        output->file = stdout;
+        return true;
+    }
+    bool exists = stat(path, &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) {
+        errno = EISDIR;
+        return false;
+    }
+    if (exists && !S_ISREG(status.st_mode)) {
+        output->file = fopen(path, "wb");
+        return output->file != NULL;
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    return open_temporary(output, exists ? status.st_mode & 07777 : 0666 & ~mask);
+}
+
+static bool complete(FILE *file, bool sync)
+{
+    bool good = fflush(file) == 0 && !ferror(file);
+    if (good && sync) good = fsync(fileno(file)) == 0;
+    return good;
+}
+
+bool output_close(struct output *output)
+{
+    if (output->file == stdout) return complete(stdout, false);
+    bool good = complete(output->file, output->temporary != NULL);
+    int error = errno;
+    if (fclose(output->file) != 0 && good) {
+        good = false;
+        error = errno;
+    }
+    output->file = NULL;
+    if (good && output->temporary != NULL && rename(output->temporary, output->path) != 0) {
+        good = false;
+        error = errno;
+    }
+    if (!good) {
+        output_abandon(output);
+        errno = error;
+        return false;
+    }
+    if (output->temporary != NULL) cleanup_forget(output->temporary);
+    free(output->temporary);
+    output->temporary = NULL;
+    return true;
+}
+
+void output_abandon(struct output *output)
+{
+    if (output->file != NULL && output->file != stdout) fclose(output->file);
+    output->file = NULL;
+    if (output->temporary == NULL) return;
+    unlink(output->temporary);
+    cleanup_forget(output->temporary);
+    free(output->temporary);
+    output->temporary = NULL;
+}

@@ -1,0 +1,34 @@
+/*
+ * output: files that appear whole or not at all.
+ *
+ * A regular file is written under a temporary name in the same folder and renamed when it is
+ * complete and on disk, so an earlier file stays as it was until then.  "-" is standard output;
+ * devices and pipes are written directly.  A temporary is removed by output_abandon, at exit, and
+ * by SIGINT, SIGTERM and SIGHUP.
+ */
+#ifndef PIPEC_OUTPUT_H
+#define PIPEC_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct output {
+    const char *path; /* as given */
+    char *temporary;  /* NULL where written directly */
+    FILE *file;       /* write here */
+};
+
+/* False: cannot be created (errno). */
+bool output_open(struct output *output, const char *path);
+/* Completes and publishes.  False: something was not written (errno); nothing is left behind. */
+bool output_close(struct output *output);
+void output_abandon(struct output *output);
+
+/* A path that is removed (with rmdir if `is_folder`) at exit or on a signal until it is forgotten.
+ * Paths are removed last first.  False: no room in the table. */
+bool cleanup_add(const char *path, bool is_folder);
+void cleanup_forget(const char *path);
+/* Installs the exit handler and the signal handlers.  Once, at the start of main. */
+void cleanup_install(void);
+
+#endif

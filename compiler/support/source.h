@@ -1,0 +1,64 @@
+/*
+ * source: the files of a compilation, and places in them.
+ *
+ * A place is a byte range of one file (`struct span`); lines and columns are computed when a
+ * diagnostic is printed. Files are read whole; a byte-order mark is skipped.  The embedded standard
+ * library is reached under the names `std/...`.  Source 0 does not exist: a zero span means "no
+ * place".
+ */
+#ifndef PIPEC_SOURCE_H
+#define PIPEC_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/support/arena.h"
+
+struct span {
+    uint32_t source;     /* 1-based; 0: no place */
+    uint32_t begin, end; /* byte offsets, half open */
+};
+
+struct source {
+    const char *name;  /* as the user wrote it, or as an import resolved; shown in messages */
+    const char *bytes; /* NUL-terminated, NULs inside are possible */
+    uint32_t size_bytes;
+    uint32_t line_count;
+    const uint32_t *line_begin; /* offset of each line */
+};
+
+struct sources;
+
+enum source_status {
+    SOURCE_OK,
+    SOURCE_NOT_FOUND,  /* no such file in any of the places */
+    SOURCE_UNREADABLE, /* cannot be opened or read, a directory, ...: `errno` is kept */
+    SOURCE_TOO_LARGE,  /* over SOURCE_MAX_BYTES */
+};
+
+#define SOURCE_MAX_BYTES (64u << 20)
+
+struct sources *sources_create(struct arena *arena);
+/* Reads `path` ("-" is standard input).  On success *id names the source. */
+enum source_status source_read(struct sources *sources, const char *path, uint32_t *id);
+/* Finds `path` of an import: beside the importing file, then in the `-I` folders in order, then in
+ * the embedded library.  The same file is never loaded twice: *id is the one of the first time. */
+enum source_status source_import(struct sources *sources, uint32_t importer, const char *path,
+                                 const char *const *folders, size_t folder_count, uint32_t *id);
+/* A source from memory, for tests and for text given on the command line. */
+uint32_t source_add(struct sources *sources, const char *name, const char *bytes,
+                    size_t size_bytes);
+const struct source *source_get(const struct sources *sources, uint32_t id);
+uint32_t source_count(const struct sources *sources);
+/* 1-based line and byte column of an offset. */
+void source_locate(const struct source *source, uint32_t offset, uint32_t *line, uint32_t *column);
+
+static inline struct span span_join(struct span a, struct span b)
+{
+    if (a.source == 0) return b;
+    if (b.source == 0 || b.source != a.source) return a;
+    return (struct span){a.source, a.begin < b.begin ? a.begin : b.begin,
+                         a.end > b.end ? a.end : b.end};
+}
+
+#endif

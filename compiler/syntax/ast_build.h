@@ -1,0 +1,140 @@
+/*
+ * ast_build: one node per call, for the actions of the grammar.
+ *
+ * Lists of children are passed by their first node.  Each function computes the node's depth; one
+ * that would be beyond AST_DEPTH_MAX is reported (RULE_TOO_DEEP), becomes a leaf, and ends the file
+ * (ps->stopped).
+ */
+#ifndef PIPEC_AST_BUILD_H
+#define PIPEC_AST_BUILD_H
+
+#include "compiler/syntax/ast.h"
+
+struct parser;
+
+/* Reports too deep nesting, once per file, and stops reading. */
+void ast_too_deep(struct parser *ps, struct span at);
+
+/* ---- types and declarators ---- */
+
+struct ast_type *ast_type_with_dims(struct ast_type *type, struct span span, struct ast_expr *dims);
+struct ast_type *ast_type_named(struct parser *ps, struct span span, struct ast_name name,
+                                struct ast_expr *dims);
+/* The type that was read as an expression: `name` or `name[a][b]`; anything else is a syntax error.
+ */
+struct ast_type *ast_type_of_expr(struct parser *ps, struct ast_expr *expr);
+struct ast_declarator *ast_declarator(struct parser *ps, struct span span, struct ast_name name,
+                                      struct ast_expr *dims, struct ast_expr *init);
+
+/* ---- expressions ---- */
+
+/* A leaf of that kind. */
+struct ast_expr *ast_expr(struct parser *ps, enum ast_expr_kind kind, struct span span);
+struct ast_expr *ast_name_expr(struct parser *ps, struct ast_name name);
+struct ast_expr *ast_unary(struct parser *ps, struct span span, struct span op_span,
+                           enum ast_operator op, struct ast_expr *operand);
+struct ast_expr *ast_binary(struct parser *ps, struct span span, struct span op_span,
+                            enum ast_operator op, struct ast_expr *left, struct ast_expr *right);
+struct ast_expr *ast_assign(struct parser *ps, struct span span, struct span op_span,
+                            enum ast_operator op, struct ast_expr *left, struct ast_expr *right);
+struct ast_expr *ast_increment(struct parser *ps, struct span span, struct span op_span,
+                               enum ast_operator op, struct ast_expr *operand, bool postfix);
+struct ast_expr *ast_conditional(struct parser *ps, struct span span, struct span op_span,
+                                 struct ast_expr *condition, struct ast_expr *yes,
+                                 struct ast_expr *no);
+/* INDEX, COMMA, RANGE (left may be NULL), REPEAT. */
+struct ast_expr *ast_pair(struct parser *ps, enum ast_expr_kind kind, struct span span,
+                          struct span op_span, struct ast_expr *left, struct ast_expr *right);
+struct ast_expr *ast_member(struct parser *ps, struct span span, struct span op_span,
+                            struct ast_expr *left, struct ast_name name);
+struct ast_expr *ast_call(struct parser *ps, struct span span, struct ast_name name,
+                          struct ast_expr *arguments);
+struct ast_expr *ast_construct(struct parser *ps, struct span span, struct ast_type *type,
+                               struct ast_expr *arguments);
+struct ast_expr *ast_cast(struct parser *ps, struct span span, struct span op_span,
+                          struct ast_type *type, struct ast_expr *operand);
+/* BRACES, DIMENSIONS. */
+struct ast_expr *ast_list(struct parser *ps, enum ast_expr_kind kind, struct span span,
+                          struct ast_expr *arguments);
+struct ast_expr *ast_field_value(struct parser *ps, struct span span, struct ast_name name,
+                                 struct ast_expr *value);
+
+/* ---- statements of bodies ---- */
+
+struct ast_stmt *ast_stmt(struct parser *ps, enum ast_stmt_kind kind, struct span span,
+                          struct ast_expr *expr, struct ast_stmt *body);
+struct ast_stmt *ast_block(struct parser *ps, struct span span, struct ast_stmt *body,
+                           struct span end);
+struct ast_stmt *ast_declare(struct parser *ps, struct span span, enum ast_qualifier qualifier,
+                             struct ast_type *type, struct ast_declarator *declarators);
+struct ast_stmt *ast_emit(struct parser *ps, struct span span, struct ast_expr *target,
+                          struct ast_expr *value);
+struct ast_stmt *ast_if(struct parser *ps, struct span span, struct ast_expr *condition,
+                        struct ast_stmt *yes, struct ast_stmt *no);
+struct ast_stmt *ast_for(struct parser *ps, struct span span, struct ast_stmt *init,
+                         struct ast_expr *condition, struct ast_expr *step, struct ast_stmt *body);
+struct ast_launch *ast_launch_order(struct parser *ps, struct ast_name order,
+                                    struct ast_expr *arguments);
+/* `order` is what ast_launch_order made, or NULL. */
+struct ast_launch *ast_launch(struct parser *ps, const struct ast_node *kernel,
+                              struct ast_expr *arguments, struct ast_launch *order);
+struct ast_stmt *ast_launch_stmt(struct parser *ps, struct span span, struct ast_launch *launch);
+struct ast_stmt *ast_event_launch(struct parser *ps, struct span span, struct ast_expr *type,
+                                  struct ast_declarator *event, struct ast_launch *launch);
+
+/* ---- signatures ---- */
+
+/* `type` is NULL for `type T`. */
+struct ast_type_param *ast_type_param(struct parser *ps, struct ast_type *type,
+                                      struct ast_name name);
+struct ast_port *ast_port(struct parser *ps, struct span span, bool is_out, struct ast_type *type,
+                          struct ast_name name, struct ast_expr *dims,
+                          struct ast_attribute *attributes);
+struct ast_param *ast_param(struct parser *ps, struct span span, struct ast_type *type,
+                            const struct ast_declarator *declarator);
+struct ast_signature *ast_signature(struct parser *ps, struct span span, struct ast_name name,
+                                    struct ast_type_param *type_params, struct ast_port *ports,
+                                    struct ast_param *params, struct ast_attribute *attributes);
+/* `of` may have no text.  `a x b` becomes DIMENSIONS in every attribute but `init`. */
+struct ast_attribute *ast_attribute(struct parser *ps, struct span span, struct ast_name name,
+                                    struct ast_expr *value, struct ast_name of);
+
+/* ---- pipelines ---- */
+
+struct ast_node *ast_node(struct parser *ps, struct span span, struct ast_name name);
+/* A node that holds only what stands in its parentheses, for ast_element. */
+struct ast_node *ast_call_part(struct parser *ps, struct span span, bool has_arrow,
+                               struct ast_expr *inputs, struct ast_expr *outputs,
+                               struct ast_expr *arguments);
+struct ast_node *ast_element(struct span span, struct ast_node *node, const struct ast_node *call,
+                             struct ast_attribute *attributes);
+struct ast_buffer *ast_buffer(struct parser *ps, struct span span, struct ast_name name,
+                              struct ast_expr *dims, struct ast_attribute *attributes);
+struct ast_net *ast_net(struct parser *ps, enum ast_net_kind kind, struct span span,
+                        struct ast_net *body, struct ast_net *otherwise);
+/* Completes a FOR that holds its first clause. */
+struct ast_net *ast_net_for(struct parser *ps, struct span span, struct ast_net *net,
+                            struct ast_expr *condition, struct ast_expr *step,
+                            struct ast_net *body);
+
+/* ---- tests ---- */
+
+struct ast_check *ast_check(struct parser *ps, enum ast_check_kind kind, struct span span,
+                            struct ast_expr *value);
+/* Completes an EXPECT that holds its tolerance; `a == b` without `other` is taken apart. */
+struct ast_check *ast_expect(struct span span, struct ast_check *check, struct ast_expr *value,
+                             struct ast_expr *other);
+
+/* ---- items ---- */
+
+struct ast_field *ast_field(struct parser *ps, struct ast_name name, struct ast_expr *dims);
+void ast_set_field_type(struct ast_field *fields, struct ast_type *type);
+struct ast_item *ast_item(struct parser *ps, enum ast_item_kind kind, struct span span,
+                          struct ast_name name);
+struct ast_item *ast_import(struct parser *ps, struct span span, const struct ast_expr *path);
+struct ast_item *ast_kernel(struct parser *ps, struct span span, enum ast_kernel_kind kind,
+                            const struct ast_signature *signature, struct ast_stmt *body);
+/* Appends to the file, with the documentation comment that stands before it; NULL is nothing. */
+void ast_add_item(struct parser *ps, struct ast_item *item);
+
+#endif

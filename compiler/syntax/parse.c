@@ -1,0 +1,97 @@
+#include "compiler/syntax/parse.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "compiler/support/vec.h"
+#include "compiler/syntax/token_stream.h"
+
+struct loader {
+    struct compile *cx;
+    struct ast_program *program;
+    struct ast_file *last;
+    VEC(bool) listed; /* by source id */
+};
+
+/* Appends a file to the program unless it is there; files are parsed in the order of the list. */
+static void list_file(struct loader *loader, uint32_t id)
+{
+    struct arena *arena = loader->cx->arena;
+    while (loader->listed.count <= id)
+        vec_push(arena, &loader->listed, false);
+    if (loader->listed.items[id]) return;
+    loader->listed.items[id] = true;
+    struct ast_file *file = ARENA_NEW(arena, struct ast_file);
+    file->source = id;
+    if (loader->last)
+        loader->last->next = file;
+    else
+        loader->program->files = file;
+    loader->last = file;
+}
+
+static void report_import(struct compile *cx, const struct ast_item *item,
+                          enum source_status status)
+{
+    const char *reason = strerror(errno);
+    struct diag *diag;
+    switch (status) {
+    case SOURCE_OK: return;
+    case SOURCE_NOT_FOUND:
+        diag = diag_report(cx->diags, RULE_IMPORT_NOT_FOUND, item->path_span,
+                           "there is no file '%s'", item->path);
+        diag_note(diag, "looked beside the importing file, in the folders given with -I, and in "
+                        "the standard library");
+        return;
+    case SOURCE_UNREADABLE:
+        diag_report(cx->diags, RULE_IMPORT_NOT_FOUND, item->path_span, "cannot read '%s': %s",
+                    item->path, reason);
+        return;
+    case SOURCE_TOO_LARGE:
+        diag_report(cx->diags, RULE_IMPORT_NOT_FOUND, item->path_span,
+                    "'%s' is larger than %u bytes", item->path, SOURCE_MAX_BYTES);
+        return;
+    }
+}
+
+static void import_items(struct loader *loader, const struct ast_file *file)
+{
+    struct compile *cx = loader->cx;
+    for (const struct ast_item *item = file->items; item; item = item->next) {
+        if (item->kind != AST_ITEM_IMPORT) continue;
+        uint32_t id;
+        enum source_status status =
+            source_import(cx->sources, file->source, item->path, cx->options.import_folders,
+                          cx->options.import_folder_count, &id);
+        if (status == SOURCE_OK)
+            list_file(loader, id);
+        else
+            report_import(cx, item, status);
+    }
+}
+
+static void parse_file(struct compile *cx, struct ast_file *file)
+{
+    struct arena *scratch = arena_create();
+    struct parser *ps = ARENA_NEW(scratch, struct parser);
+    ps->cx = cx;
+    ps->scratch = scratch;
+    ps->source_id = file->source;
+    ps->source = source_get(cx->sources, file->source);
+    ps->file = file;
+    token_stream_open(ps);
+    pipe_parse(ps);
+    token_stream_close(ps);
+    arena_destroy(scratch);
+}
+
+struct ast_program *parse_program(struct compile *cx, uint32_t id)
+{
+    struct loader loader = {.cx = cx, .program = ARENA_NEW(cx->arena, struct ast_program)};
+    list_file(&loader, id);
+    for (struct ast_file *file = loader.program->files; file; file = file->next) {
+        parse_file(cx, file);
+        import_items(&loader, file);
+    }
+    return loader.program;
+}

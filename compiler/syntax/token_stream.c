@@ -1,0 +1,311 @@
+#include "compiler/syntax/token_stream.h"
+
+#include <string.h>
+
+#include "compiler/syntax/ast_build.h"
+
+#define YYSTYPE PIPE_STYPE
+#define YYLTYPE PIPE_LTYPE
+#include "compiler/syntax/lexer.h"
+
+/* ---- for the lexer ---- */
+
+bool lexer_open_bracket(struct parser *ps, struct span span)
+{
+    if (ps->brackets.count >= BRACKET_DEPTH_MAX) {
+        ast_too_deep(ps, span);
+        return false;
+    }
+    vec_push(ps->cx->arena, &ps->brackets, span);
+    return true;
+}
+
+void lexer_close_bracket(struct parser *ps)
+{
+    if (ps->brackets.count) ps->brackets.count--;
+}
+
+struct diag *lexer_error(struct parser *ps, enum rule rule, struct span span, const char *message)
+{
+    ps->lexical_error = true;
+    return diag_report(ps->cx->diags, rule, span, "%s", message);
+}
+
+static uint32_t count_newlines(const struct parser *ps, uint32_t from, uint32_t to)
+{
+    uint32_t count = 0;
+    for (uint32_t i = from; i < to; i++)
+        count += ps->source->bytes[i] == '\n';
+    return count;
+}
+
+/* Lines that follow each other are one comment; a line after a gap begins another one. */
+void lexer_comment_line(struct parser *ps, struct span span)
+{
+    if (ps->comment_lines.count) {
+        const struct span *last = &ps->comment_lines.items[ps->comment_lines.count - 1];
+        if (count_newlines(ps, last->end, span.begin) > 1) ps->comment_lines.count = 0;
+    }
+    vec_push(ps->cx->arena, &ps->comment_lines, span);
+}
+
+/* Keeps the comment lines that wait, if any, as the documentation of what begins at `offset`. */
+static void keep_documentation(struct parser *ps, uint32_t offset)
+{
+    size_t length = 0;
+    if (ps->comment_lines.count == 0) return;
+    for (size_t i = 0; i < ps->comment_lines.count; i++)
+        length += ps->comment_lines.items[i].end - ps->comment_lines.items[i].begin;
+    char *text = arena_alloc(ps->cx->arena, length + 1), *to = text;
+    for (size_t i = 0; i < ps->comment_lines.count; i++) {
+        const struct span *line = &ps->comment_lines.items[i];
+        const char *from = ps->source->bytes + line->begin + 3;
+        const char *end = ps->source->bytes + line->end;
+        if (from < end && *from == ' ') from++;
+        while (end > from && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+            end--;
+        if (i > 0) *to++ = '\n';
+        memcpy(to, from, (size_t)(end - from));
+        to += end - from;
+    }
+    struct documentation documentation = {offset, text};
+    vec_push(ps->cx->arena, &ps->documentation, documentation);
+    ps->comment_lines.count = 0;
+}
+
+const char *token_stream_documentation(const struct parser *ps, uint32_t offset)
+{
+    size_t low = 0, high = ps->documentation.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ps->documentation.items[middle].before == offset)
+            return ps->documentation.items[middle].text;
+        if (ps->documentation.items[middle].before < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* ---- the stream ---- */
+
+void token_stream_open(struct parser *ps)
+{
+    ps->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    /* Flex takes time quadratic in the length of a token that holds NULs: it sees another stray
+     * byte instead. */
+    size_t size_bytes = ps->source->size_bytes;
+    char *text = arena_alloc(ps->scratch, size_bytes + 2); /* Flex wants two NULs at the end */
+    memcpy(text, ps->source->bytes, size_bytes);
+    for (char *nul = text; (nul = memchr(nul, '\0', size_bytes - (size_t)(nul - text))); nul++)
+        *nul = '\1';
+    scan_lex_init_extra(ps, &ps->scanner);
+    scan__scan_buffer(text, size_bytes + 2, ps->scanner);
+}
+
+void token_stream_close(struct parser *ps)
+{
+    scan_lex_destroy(ps->scanner);
+    freelocale(ps->c_locale);
+}
+
+static struct token next_token(struct parser *ps)
+{
+    struct token token = {0};
+    if (ps->pending_count) return ps->pending[--ps->pending_count];
+    int last = ps->current.kind;
+    if (last == ';' || last == '{' || last == '}') ps->lexical_error = false;
+    if (!ps->stopped) token.kind = scan_lex(&token.value, &token.span, ps->scanner);
+    if (ps->stopped) {
+        token.kind = TOKEN_END;
+        token.span = ps->current.span;
+    }
+    keep_documentation(ps, token.span.begin);
+    return token;
+}
+
+static void hand_back(struct parser *ps, struct token token)
+{
+    ps->pending[ps->pending_count++] = token;
+}
+
+/* ---- recovery ---- */
+
+static bool begins_item(int kind)
+{
+    return kind == TOKEN_KERNEL || kind == TOKEN_PIPELINE || kind == TOKEN_FN ||
+           kind == TOKEN_IMPORT;
+}
+
+static bool qualifies_kernel(int kind)
+{
+    return kind == TOKEN_CHILD || kind == TOKEN_EXTERN || kind == TOKEN_BUILTIN;
+}
+
+bool token_is_on_later_line(const struct parser *ps, const struct token *before,
+                            const struct token *token)
+{
+    return token->span.begin > before->span.end &&
+           memchr(ps->source->bytes + before->span.end, '\n',
+                  token->span.begin - before->span.end) != NULL;
+}
+
+static struct token made_up(int kind, struct span at)
+{
+    struct token token = {.kind = kind, .span = {at.source, at.begin, at.begin}};
+    return token;
+}
+
+/* Drops the innermost open `bracket` and what is open inside it; false if there is none. */
+static bool skip_close(struct parser *ps, char bracket)
+{
+    size_t i = ps->skipped_count;
+    while (i > 0 && ps->skipped[i - 1] != bracket)
+        i--;
+    if (i == 0) return false;
+    ps->skipped_count = i - 1;
+    return true;
+}
+
+static void skip_open(struct parser *ps, char bracket)
+{
+    if (ps->skipped_count < sizeof ps->skipped) ps->skipped[ps->skipped_count++] = bracket;
+}
+
+static void skip_parenthesis_close(struct parser *ps)
+{
+    for (size_t i = ps->skipped_count;
+         i > 0 && ps->skipped[i - 1] != '{' && ps->skipped[i - 1] != 'B'; i--)
+        if (strchr("(" BRACKETS_SPECIAL, ps->skipped[i - 1])) {
+            ps->skipped_count = i - 1;
+            return;
+        }
+}
+
+/* Whether a statement that was broken ends with this `;`, given what is open. */
+static bool semicolon_ends(const struct parser *ps, bool next_on_later_line)
+{
+    for (size_t i = ps->skipped_count; i > 0; i--) {
+        char bracket = ps->skipped[i - 1];
+        if (bracket == 'B' || bracket == BRACKET_SIGNATURE) return false;
+        if (bracket == BRACKET_WITH_SEMICOLONS) return next_on_later_line;
+    }
+    return true;
+}
+
+static bool next_is_on_later_line(struct parser *ps, const struct token *token)
+{
+    struct token next = next_token(ps);
+    hand_back(ps, next);
+    return next.kind == TOKEN_END || token_is_on_later_line(ps, token, &next);
+}
+
+/* After the `}` of a block that was skipped: does the broken statement end here? */
+static bool block_ends(struct parser *ps, const struct token *token)
+{
+    struct token next = next_token(ps);
+    hand_back(ps, next);
+    if (next.kind == TOKEN_ELSE || next.kind == TOKEN_WHILE || next.kind == ';' ||
+        next.kind == ',' || next.kind == ')' || next.kind == ']')
+        return false;
+    for (size_t i = 0; i < ps->skipped_count; i++)
+        if (ps->skipped[i] == 'B' || ps->skipped[i] == BRACKET_SIGNATURE) return false;
+    return ps->skipped_count == 0 || token_is_on_later_line(ps, token, &next);
+}
+
+enum verdict { GO_ON, END_BEFORE, END_AFTER };
+
+/* `previous` is the kind of the token before. */
+static enum verdict skip_token(struct parser *ps, const struct token *token, int previous)
+{
+    switch (token->kind) {
+    case TOKEN_END: return END_BEFORE;
+    case '(': skip_open(ps, previous == TOKEN_FOR ? BRACKET_WITH_SEMICOLONS : '('); return GO_ON;
+    case '[': skip_open(ps, '['); return GO_ON;
+    case '{': skip_open(ps, 'B'); return GO_ON;
+    case ')': skip_parenthesis_close(ps); return GO_ON;
+    case ']':
+        if (ps->skipped_count && ps->skipped[ps->skipped_count - 1] == '[') ps->skipped_count--;
+        return GO_ON;
+    case '}':
+        if (skip_close(ps, 'B')) return block_ends(ps, token) ? END_AFTER : GO_ON;
+        if (skip_close(ps, '{')) return GO_ON;
+        return ps->in_block ? END_BEFORE : END_AFTER;
+    case ';': return semicolon_ends(ps, next_is_on_later_line(ps, token)) ? END_AFTER : GO_ON;
+    default: return begins_item(token->kind) ? END_BEFORE : GO_ON;
+    }
+}
+
+/* Skips from the current token on, which is the one that the parser refused. */
+static struct token resync(struct parser *ps)
+{
+    struct token token = ps->current, before = ps->previous;
+    bool first = true;
+    ps->resyncing = false;
+    if (ps->missing_semicolon) {
+        hand_back(ps, token);
+        return made_up(TOKEN_RESYNC, token.span);
+    }
+    for (;;) {
+        enum verdict verdict = skip_token(ps, &token, before.kind);
+        bool stuck = first && ps->repeated_count > 2 * BRACKET_DEPTH_MAX;
+        if (stuck && verdict == END_BEFORE && token.kind != TOKEN_END) verdict = GO_ON;
+        if (verdict == END_AFTER) return made_up(TOKEN_RESYNC, token.span);
+        if (verdict == END_BEFORE) break;
+        before = token;
+        token = next_token(ps);
+        first = false;
+    }
+    if (token.kind == TOKEN_END) return token;
+    hand_back(ps, token);
+    if (begins_item(token.kind)) {
+        if (token.kind == TOKEN_KERNEL && qualifies_kernel(before.kind)) hand_back(ps, before);
+        if (ps->in_block) hand_back(ps, made_up('}', token.span));
+    }
+    return made_up(TOKEN_RESYNC, token.span);
+}
+
+int pipe_lex(PIPE_STYPE *value, PIPE_LTYPE *span, struct parser *ps)
+{
+    struct token token = ps->resyncing ? resync(ps) : next_token(ps);
+    ps->previous = ps->current;
+    ps->current = token;
+    *value = token.value;
+    *span = token.span;
+    return token.kind;
+}
+
+bool token_stream_wants_expected(const struct parser *ps)
+{
+    return !ps->stopped && ps->error_count < SYNTAX_EXPLAINED_MAX;
+}
+
+/* A `;` is all that is missing where one may stand and the next token is on another line or closes
+ * the block. */
+static bool lacks_semicolon(const struct parser *ps, const struct syntax_error *error)
+{
+    if (!syntax_error_expects(error, "';'") || error->open_count) return false;
+    if (syntax_error_expects(error, "for") || syntax_error_expects(error, "import")) return false;
+    int kind = ps->current.kind;
+    return kind == '}' || kind == TOKEN_END ||
+           token_is_on_later_line(ps, &ps->previous, &ps->current);
+}
+
+void syntax_error_report(struct parser *ps, const struct syntax_error *error)
+{
+    uint32_t offset = ps->current.span.begin + 1;
+    bool again = offset <= ps->last_error_offset; /* or what was handed back before it */
+    bool missing_semicolon = lacks_semicolon(ps, error);
+    bool unclosed = ps->missing_semicolon && error->in_block && begins_item(ps->current.kind);
+    ps->resyncing = true;
+    ps->in_block = error->in_block;
+    memcpy(ps->skipped, error->open, error->open_count);
+    ps->skipped_count = error->open_count;
+    ps->missing_semicolon = missing_semicolon && !again;
+    if (!again) ps->last_error_offset = offset;
+    ps->repeated_count = again ? ps->repeated_count + 1 : 0;
+    if (ps->stopped || ps->lexical_error || (again && !unclosed)) return;
+    ps->error_count++;
+    syntax_error_explain(ps, error, missing_semicolon);
+}

@@ -1,0 +1,124 @@
+/*
+ * token_stream: what stands between the lexer and the parser: one file's state, and recovery from
+ * syntax errors.
+ *
+ * The parser takes tokens with pipe_lex.  At an error it describes what is open on its stack
+ * (syntax_error_report); the stream then skips to a place where the innermost list of statements,
+ * fields, checks or items goes on, and hands out the token RESYNC there: before a token that begins
+ * the next statement where only a `;` was missing, else after the `;` or block that ends the broken
+ * statement, before the `}` that ends the list, or before a keyword that only begins an item (with
+ * a `}` for each list that this leaves).
+ */
+#ifndef PIPEC_TOKEN_STREAM_H
+#define PIPEC_TOKEN_STREAM_H
+
+#include <locale.h>
+
+#include "compiler/support/context.h"
+#include "compiler/support/vec.h"
+#include "compiler/syntax/ast.h"
+#include "compiler/syntax/parser.h"
+
+enum {
+    BRACKET_DEPTH_MAX = 1000,
+    PARSER_STACK_MAX =
+        60000, /* symbols: more than BRACKET_DEPTH_MAX levels of the longest chain of rules */
+    SYNTAX_OPEN_MAX = 2 * BRACKET_DEPTH_MAX,
+    SYNTAX_EXPLAINED_MAX = 500, /* errors of a file for which the expected tokens are worked out */
+};
+
+/* Kinds of '(' on the parser's stack. */
+#define BRACKET_SIGNATURE 'S'       /* of a kernel or pipeline: `;` stands inside */
+#define BRACKET_WITH_SEMICOLONS 'F' /* of `for`, or of a node's arguments */
+#define BRACKETS_SPECIAL "SF"
+
+struct syntax_error {
+    const char *after; /* the symbol on top of the parser's stack */
+    const char *expected[128];
+    int expected_count;
+    bool in_block, in_body, in_net; /* inside a list in braces; of statements; of a pipeline */
+    bool after_assignment;
+    char open[SYNTAX_OPEN_MAX]; /* brackets inside the innermost list, outermost first */
+    size_t open_count;
+};
+
+struct token {
+    int kind;
+    PIPE_STYPE value;
+    struct span span;
+};
+
+struct documentation {
+    uint32_t before; /* offset of the token that follows the comment */
+    const char *text;
+};
+
+struct parser {
+    struct compile *cx;
+    struct arena *scratch; /* lives while the file is parsed */
+    uint32_t source_id;
+    const struct source *source;
+    struct ast_file *file;
+    struct ast_item *last_item;
+    locale_t c_locale;
+    void *scanner;
+    bool stopped; /* too deep: the rest of the file is not read */
+    /* lexer */
+    VEC(struct span) brackets; /* that are open, as written */
+    VEC(struct documentation) documentation;
+    VEC(struct span) comment_lines; /* of a `///` comment that waits for its item */
+    bool lexical_error; /* since the last `;`, `{` or `}`: what follows from it is not reported */
+    /* stream */
+    struct token previous, current;
+    struct token pending[4]; /* handed out before anything is scanned; the last one first */
+    size_t pending_count;
+    /* recovery */
+    bool resyncing, missing_semicolon;
+    bool in_block;
+    char skipped[SYNTAX_OPEN_MAX + BRACKET_DEPTH_MAX]; /* open brackets while skipping */
+    size_t skipped_count;
+    uint32_t last_error_offset; /* + 1; the token at which the last error was found */
+    size_t repeated_count;      /* errors there, one per list that is left */
+    size_t error_count;
+};
+
+int pipe_lex(PIPE_STYPE *value, PIPE_LTYPE *span, struct parser *ps);
+
+/* Reads one file into ps->file; everything else is filled by parse.c. */
+void token_stream_open(struct parser *ps);
+void token_stream_close(struct parser *ps);
+
+/* False once so many errors were found that only their places are given. */
+bool token_stream_wants_expected(const struct parser *ps);
+/* Reports the error at the current token, unless it follows from an earlier one, and starts
+ * recovery. */
+void syntax_error_report(struct parser *ps, const struct syntax_error *error);
+
+/* syntax_error.c: the message alone. */
+void syntax_error_explain(struct parser *ps, const struct syntax_error *error,
+                          bool missing_semicolon);
+bool token_is_on_later_line(const struct parser *ps, const struct token *before,
+                            const struct token *token);
+bool syntax_error_expects(const struct syntax_error *error, const char *symbol);
+
+/* The comment that was written before the token at `offset`, or NULL. */
+const char *token_stream_documentation(const struct parser *ps, uint32_t offset);
+
+/* ---- for the lexer ---- */
+
+/* False: too deep, and reported. */
+bool lexer_open_bracket(struct parser *ps, struct span span);
+void lexer_close_bracket(struct parser *ps);
+struct diag *lexer_error(struct parser *ps, enum rule rule, struct span span, const char *message);
+void lexer_comment_line(struct parser *ps, struct span span);
+
+/* literal.c: the values of literals; errors are reported. */
+struct ast_expr *literal_integer(struct parser *ps, struct span span);
+struct ast_expr *literal_float(struct parser *ps, struct span span);
+struct ast_expr *literal_malformed_number(struct parser *ps, struct span span);
+struct ast_expr *literal_dimensions(struct parser *ps, struct span span);
+struct ast_expr *literal_character(struct parser *ps, struct span span);
+struct ast_expr *literal_string(struct parser *ps, struct span span);
+struct ast_type *literal_type(struct parser *ps, struct span span);
+
+#endif

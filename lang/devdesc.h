@@ -1,0 +1,55 @@
+/*
+ * devdesc: device descriptions (`.dev` files), read by both halves.  Format: lang/devices.md.
+ *
+ * Thread-safe: no state.  Text is untrusted; every number is range-checked.
+ */
+#ifndef LANG_DEVDESC_H
+#define LANG_DEVDESC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum devdesc_level { DEVDESC_NUMA, DEVDESC_L4, DEVDESC_L3, DEVDESC_L2, DEVDESC_L1, DEVDESC_LEVELS };
+
+enum devdesc_scheme { DEVDESC_EQUALLY = 1, DEVDESC_BY_COUNTS = 2, DEVDESC_BY_AFFINITY = 4 };
+
+struct devdesc {
+    char name[64];
+    uint32_t cu_count; /* compute units */
+    uint32_t lanes; /* work-items a CU executes in lock step */
+    uint64_t clock_hz;
+    uint64_t memory_bytes;
+    uint64_t memory_bytes_per_cycle; /* bandwidth */
+    uint64_t local_bytes; /* local memory of a CU */
+    uint32_t cus_per_domain[DEVDESC_LEVELS]; /* CUs that share one domain of that level; 0: no such level */
+    uint64_t cache_bytes[DEVDESC_LEVELS]; /* of one domain; 0: none */
+    uint32_t schemes; /* set of enum devdesc_scheme */
+    uint32_t max_sub_devices;
+    uint32_t max_group_items;
+    uint32_t reference_entries; /* 1..8 */
+    uint32_t launch_enqueue_cycles, launch_process_cycles, launch_cleanup_cycles; /* of a full packet */
+    uint32_t switch_cycles; /* a sub-device goes over to another stage */
+    uint32_t device_queue_entries;
+    uint32_t index_register_bits;
+};
+
+struct devdesc_error {
+    uint32_t line, column; /* 1-based */
+    char message[256];
+};
+
+/* Parses `size` bytes of text.  False: *error says where and why, *out is undefined. */
+bool devdesc_parse(const char *text, size_t size, struct devdesc *out, struct devdesc_error *error);
+/* The embedded description of that name (`sim16`), or false. */
+bool devdesc_builtin(const char *name, struct devdesc *out);
+/* Name of the i-th embedded description, or NULL past the last. */
+const char *devdesc_builtin_name(size_t i);
+
+/* The description as canonical text, one `field value...` a line, all fields in the order of the struct.  Equal
+ * descriptions have equal texts; writes at most `capacity` bytes, NUL included, and returns the length of the whole. */
+size_t devdesc_text(const struct devdesc *description, char *to, size_t capacity);
+/* XXH64, seed 0, of the canonical text. */
+uint64_t devdesc_hash(const struct devdesc *description);
+
+#endif

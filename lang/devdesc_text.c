@@ -1,0 +1,71 @@
+/* Canonical text and hash of a device description: what a container says it was made for. */
+#include "lang/devdesc.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <xxhash.h>
+
+struct text {
+    char *to;
+    size_t capacity, length;
+};
+
+static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    size_t room = text->length < text->capacity ? text->capacity - text->length : 0;
+    int length = vsnprintf(room > 0 ? text->to + text->length : NULL, room, format, args);
+    va_end(args);
+    if (length > 0) text->length += (size_t)length;
+}
+
+static void add_number(struct text *text, const char *field, uint64_t value)
+{
+    add(text, "%s %" PRIu64 "\n", field, value);
+}
+
+static void add_levels(struct text *text, const struct devdesc *d)
+{
+    add(text, "cus_per_domain");
+    for (int i = 0; i < DEVDESC_LEVELS; i++)
+        add(text, " %" PRIu32, d->cus_per_domain[i]);
+    add(text, "\ncache_bytes");
+    for (int i = 0; i < DEVDESC_LEVELS; i++)
+        add(text, " %" PRIu64, d->cache_bytes[i]);
+    add(text, "\n");
+}
+
+size_t devdesc_text(const struct devdesc *d, char *to, size_t capacity)
+{
+    struct text text = {to, capacity, 0};
+    add(&text, "name %.*s\n", (int)sizeof d->name, d->name);
+    add_number(&text, "cu_count", d->cu_count);
+    add_number(&text, "lanes", d->lanes);
+    add_number(&text, "clock_hz", d->clock_hz);
+    add_number(&text, "memory_bytes", d->memory_bytes);
+    add_number(&text, "memory_bytes_per_cycle", d->memory_bytes_per_cycle);
+    add_number(&text, "local_bytes", d->local_bytes);
+    add_levels(&text, d);
+    add_number(&text, "schemes", d->schemes);
+    add_number(&text, "max_sub_devices", d->max_sub_devices);
+    add_number(&text, "max_group_items", d->max_group_items);
+    add_number(&text, "reference_entries", d->reference_entries);
+    add_number(&text, "launch_enqueue_cycles", d->launch_enqueue_cycles);
+    add_number(&text, "launch_process_cycles", d->launch_process_cycles);
+    add_number(&text, "launch_cleanup_cycles", d->launch_cleanup_cycles);
+    add_number(&text, "switch_cycles", d->switch_cycles);
+    add_number(&text, "device_queue_entries", d->device_queue_entries);
+    add_number(&text, "index_register_bits", d->index_register_bits);
+    return text.length;
+}
+
+uint64_t devdesc_hash(const struct devdesc *description)
+{
+    char text[2048]; /* more than all fields at their widest */
+    size_t length = devdesc_text(description, text, sizeof text);
+    return XXH64(text, length, 0);
+}

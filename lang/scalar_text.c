@@ -1,0 +1,102 @@
+#include "lang/scalar_text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool parse_bool(const char *text, uint64_t *bits)
+{
+    *bits = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+    return *bits != 0 || strcmp(text, "false") == 0 || strcmp(text, "0") == 0;
+}
+
+static bool parse_signed(const char *text, size_t width_bytes, uint64_t *bits)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 0);
+    int64_t limit = (int64_t)(UINT64_MAX >> 1 >> (64 - 8 * width_bytes));
+    if (end == text || *end != '\0' || errno != 0) return false;
+    *bits = (uint64_t)value;
+    return value <= limit && value >= -limit - 1;
+}
+
+static bool parse_unsigned(const char *text, size_t width_bytes, uint64_t *bits)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 0);
+    if (end == text || *end != '\0' || errno != 0 || text[0] == '-') return false;
+    *bits = value;
+    return value <= UINT64_MAX >> (64 - 8 * width_bytes);
+}
+
+static bool parse_float(const char *text, size_t width_bytes, uint64_t *bits)
+{
+    char *end;
+    *bits = 0;
+    if (width_bytes == 4) {
+        float value = strtof(text, &end);
+        memcpy(bits, &value, sizeof value);
+    } else if (width_bytes == 8) {
+        double value = strtod(text, &end);
+        memcpy(bits, &value, sizeof value);
+    } else {
+        return false;
+    }
+    return end != text && *end == '\0';
+}
+
+bool scalar_parse(const char *text, enum scalar_type type, uint64_t *bits)
+{
+    if (text[0] == '\0' || isspace((unsigned char)text[0])) return false;
+    switch (scalar_kind(type)) {
+    case SCALAR_KIND_BOOL: return parse_bool(text, bits);
+    case SCALAR_KIND_SIGNED: return parse_signed(text, scalar_width_bytes(type), bits);
+    case SCALAR_KIND_UNSIGNED: return parse_unsigned(text, scalar_width_bytes(type), bits);
+    case SCALAR_KIND_FLOAT: return parse_float(text, scalar_width_bytes(type), bits);
+    case SCALAR_KIND_NONE: break;
+    }
+    return false;
+}
+
+static void format_f32(float value, char *out, size_t out_bytes)
+{
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(out, out_bytes, "%.*g", digits, (double)value);
+        if (strtof(out, NULL) == value) return;
+    }
+}
+
+static void format_f64(double value, char *out, size_t out_bytes)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(out, out_bytes, "%.*g", digits, value);
+        if (strtod(out, NULL) == value) return;
+    }
+}
+
+void scalar_format(enum scalar_type type, uint64_t bits, char *out, size_t out_bytes)
+{
+    float single;
+    double whole;
+    switch (scalar_kind(type)) {
+    case SCALAR_KIND_BOOL: snprintf(out, out_bytes, "%s", bits != 0 ? "true" : "false"); break;
+    case SCALAR_KIND_SIGNED: snprintf(out, out_bytes, "%" PRId64, (int64_t)bits); break;
+    case SCALAR_KIND_UNSIGNED: snprintf(out, out_bytes, "%" PRIu64, bits); break;
+    case SCALAR_KIND_FLOAT:
+        if (type == SCALAR_F32) {
+            memcpy(&single, &bits, sizeof single);
+            format_f32(single, out, out_bytes);
+        } else {
+            memcpy(&whole, &bits, sizeof whole);
+            format_f64(whole, out, out_bytes);
+        }
+        break;
+    case SCALAR_KIND_NONE: snprintf(out, out_bytes, "?"); break;
+    }
+}

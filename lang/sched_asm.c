@@ -1,0 +1,448 @@
+/* Text to scheduler program.  The text is untrusted: every count is bounded, every number
+ * range-checked. */
+#include "lang/sched_code.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct word {
+    const char *text;
+    size_t length;
+};
+
+struct label {
+    struct word name;
+    uint32_t line;    /* where it stands or, in a use, where it is named */
+    uint32_t offset;  /* in the code; in a use, of the instruction */
+    uint32_t operand; /* of a use */
+};
+
+struct labels {
+    struct label *items;
+    size_t count, capacity;
+};
+
+struct assembly {
+    const char *at, *end; /* of the present line */
+    uint32_t line;
+    bool stages_seen, code_seen;
+    struct sched_program *program;
+    struct sched_builder builder;
+    uint32_t *list; /* scratch for the numbers of one line */
+    size_t list_capacity;
+    size_t set_capacity;
+    struct labels labels, uses;
+    struct sched_error *error;
+};
+
+static bool fail(struct assembly *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool fail(struct assembly *a, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    a->error->line = a->line;
+    vsnprintf(a->error->message, sizeof a->error->message, format, args);
+    va_end(args);
+    return false;
+}
+
+static bool fail_memory(struct assembly *a)
+{
+    a->error->no_memory = true;
+    return fail(a, "out of memory");
+}
+
+/* Grows an array to hold one more item. */
+static bool reserve(struct assembly *a, void **items, size_t *capacity, size_t count,
+                    size_t size_bytes)
+{
+    if (count < *capacity) return true;
+    size_t larger = *capacity > 0 ? *capacity * 2 : 16;
+    void *moved = realloc(*items, larger * size_bytes);
+    if (moved == NULL) return fail_memory(a);
+    *items = moved;
+    *capacity = larger;
+    return true;
+}
+
+/* ---- words of a line ---- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_word_character(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
+}
+
+static void skip_blanks(struct assembly *a)
+{
+    while (a->at < a->end && (*a->at == ' ' || *a->at == '\t' || *a->at == '\r'))
+        a->at++;
+}
+
+static bool at_end(struct assembly *a)
+{
+    skip_blanks(a);
+    return a->at == a->end;
+}
+
+/* Takes `c` if it comes next. */
+static bool take(struct assembly *a, char c)
+{
+    if (at_end(a) || *a->at != c) return false;
+    a->at++;
+    return true;
+}
+
+/* The next word, empty where none stands. */
+static struct word take_word(struct assembly *a)
+{
+    skip_blanks(a);
+    struct word word = {a->at, 0};
+    while (a->at < a->end && is_word_character(*a->at))
+        a->at++;
+    word.length = (size_t)(a->at - word.text);
+    return word;
+}
+
+static bool word_is(struct word word, const char *text)
+{
+    return word.length == strlen(text) && memcmp(word.text, text, word.length) == 0;
+}
+
+static bool same_word(struct word a, struct word b)
+{
+    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
+
+/* For messages: a word is cut at 40 characters. */
+static int shown(struct word word)
+{
+    return (int)(word.length < 40 ? word.length : 40);
+}
+
+static bool expect_end(struct assembly *a)
+{
+    if (at_end(a)) return true;
+    unsigned char c = (unsigned char)*a->at;
+    if (c >= ' ' && c < 0x7f) return fail(a, "'%c' is not expected here", c);
+    return fail(a, "the byte 0x%02x is not expected here", (unsigned)c);
+}
+
+static bool take_number(struct assembly *a, const char *what, uint32_t *out)
+{
+    struct word word = take_word(a);
+    uint64_t value = 0;
+    if (word.length == 0) return fail(a, "%s is missing", what);
+    for (size_t i = 0; i < word.length; i++) {
+        if (!is_digit(word.text[i])) {
+            return fail(a, "%s must be a number, not '%.*s'", what, shown(word), word.text);
+        }
+        value = value * 10 + (uint64_t)(word.text[i] - '0');
+        if (value > UINT32_MAX) {
+            return fail(a, "%s does not fit 32 bits: %.*s", what, shown(word), word.text);
+        }
+    }
+    *out = (uint32_t)value;
+    return true;
+}
+
+/* All numbers up to the end of the line, into a->list. */
+static bool take_list(struct assembly *a, const char *what, uint32_t *count)
+{
+    *count = 0;
+    while (!at_end(a)) {
+        void *items = a->list;
+        bool grown = reserve(a, &items, &a->list_capacity, *count, sizeof *a->list);
+        a->list = items;
+        if (!grown || !take_number(a, what, &a->list[*count])) return false;
+        ++*count;
+    }
+    return true;
+}
+
+/* ---- labels ---- */
+
+static bool is_label_name(struct word word)
+{
+    return word.length > 0 && !is_digit(word.text[0]) &&
+           memchr(word.text, '.', word.length) == NULL;
+}
+
+static bool add_label(struct assembly *a, struct labels *labels, struct label label)
+{
+    void *items = labels->items;
+    bool grown = reserve(a, &items, &labels->capacity, labels->count, sizeof *labels->items);
+    labels->items = items;
+    if (grown) labels->items[labels->count++] = label;
+    return grown;
+}
+
+static int compare_labels(const void *left, const void *right)
+{
+    const struct label *a = left, *b = right;
+    size_t common = a->name.length < b->name.length ? a->name.length : b->name.length;
+    int order = memcmp(a->name.text, b->name.text, common);
+    if (order != 0) return order;
+    if (a->name.length != b->name.length) return a->name.length < b->name.length ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static const struct label *find_label(const struct labels *labels, struct word name)
+{
+    size_t low = 0, high = labels->count;
+    struct label key = {.name = name};
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_labels(&labels->items[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == labels->count || !same_word(labels->items[low].name, name)) return NULL;
+    return &labels->items[low];
+}
+
+/* Sets every jump to the place of its label. */
+static bool resolve_labels(struct assembly *a)
+{
+    struct labels *labels = &a->labels;
+    if (labels->count > 1) {
+        qsort(labels->items, labels->count, sizeof *labels->items, compare_labels);
+    }
+    for (size_t i = 1; i < labels->count; i++) {
+        const struct label *first = &labels->items[i - 1], *second = &labels->items[i];
+        if (!same_word(first->name, second->name)) continue;
+        a->line = second->line;
+        return fail(a, "label '%.*s' stands already on line %" PRIu32, shown(second->name),
+                    second->name.text, first->line);
+    }
+    for (size_t i = 0; i < a->uses.count; i++) {
+        const struct label *use = &a->uses.items[i];
+        const struct label *label = find_label(labels, use->name);
+        a->line = use->line;
+        if (label == NULL) {
+            return fail(a, "there is no label '%.*s'", shown(use->name), use->name.text);
+        }
+        sched_patch(&a->builder, use->offset, use->operand, label->offset);
+    }
+    return true;
+}
+
+/* ---- instructions ---- */
+
+enum { MNEMONIC_MAX = 32 };
+
+/* Edit distance of a word to a mnemonic. */
+static size_t distance(struct word word, const char *mnemonic)
+{
+    size_t row[MNEMONIC_MAX + 1], length = strlen(mnemonic);
+    for (size_t j = 0; j <= length; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= word.length; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= length; j++) {
+            size_t best = diagonal + (word.text[i - 1] != mnemonic[j - 1]);
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[length];
+}
+
+static const char *nearest_mnemonic(struct word word)
+{
+    const char *nearest = NULL;
+    if (word.length > MNEMONIC_MAX) return NULL;
+    size_t least = word.length / 3 + 2;
+    for (int i = 1; i < SCHED_OPCODE_COUNT; i++) {
+        if (strlen(sched_opcodes[i].mnemonic) > MNEMONIC_MAX) continue;
+        size_t d = distance(word, sched_opcodes[i].mnemonic);
+        if (d >= least) continue;
+        least = d;
+        nearest = sched_opcodes[i].mnemonic;
+    }
+    return nearest;
+}
+
+static enum sched_opcode find_opcode(struct word word)
+{
+    for (int i = 1; i < SCHED_OPCODE_COUNT; i++) {
+        if (word_is(word, sched_opcodes[i].mnemonic)) return (enum sched_opcode)i;
+    }
+    return SCHED_INVALID;
+}
+
+static const char *operand_name(char letter)
+{
+    switch (letter) {
+    case 'S': return "the stage";
+    case 'D': return "the sub-device";
+    case 'T': return "the set";
+    case 'L': return "the label";
+    default: return "the number";
+    }
+}
+
+static bool take_label_use(struct assembly *a, uint32_t operand)
+{
+    struct word name = take_word(a);
+    if (name.length == 0) return fail(a, "the label is missing");
+    if (!is_label_name(name)) {
+        return fail(a, "'%.*s' is not the name of a label", shown(name), name.text);
+    }
+    struct label use = {name, a->line, a->builder.code_bytes, operand};
+    return add_label(a, &a->uses, use);
+}
+
+static bool take_operands(struct assembly *a, const char *letters, uint32_t *operands)
+{
+    for (uint32_t i = 0; letters[i] != '\0'; i++) {
+        if (i > 0 && !take(a, ','))
+            return fail(a, "',' and %s are missing", operand_name(letters[i]));
+        bool good = letters[i] == 'L'   ? take_label_use(a, i)
+                    : letters[i] == '*' ? take_list(a, "an item of the list", &operands[i])
+                                        : take_number(a, operand_name(letters[i]), &operands[i]);
+        if (!good) return false;
+    }
+    return true;
+}
+
+static size_t opcode_bytes(enum sched_opcode opcode, const uint32_t *operands)
+{
+    const char *letters = sched_opcodes[opcode].operands;
+    size_t count = strlen(letters);
+    size_t items = count > 0 && letters[count - 1] == '*' ? operands[count - 1] : 0;
+    return 1 + 4 * (count + items);
+}
+
+static bool assemble_instruction(struct assembly *a, struct word mnemonic)
+{
+    enum sched_opcode opcode = find_opcode(mnemonic);
+    uint32_t operands[SCHED_MAX_OPERANDS] = {0};
+    if (!a->stages_seen) return fail(a, "the program must begin with .stages");
+    if (opcode == SCHED_INVALID) {
+        const char *nearest = nearest_mnemonic(mnemonic);
+        if (nearest == NULL) {
+            return fail(a, "there is no instruction '%.*s'", shown(mnemonic), mnemonic.text);
+        }
+        return fail(a, "there is no instruction '%.*s'; did you mean '%s'?", shown(mnemonic),
+                    mnemonic.text, nearest);
+    }
+    a->code_seen = true;
+    if (!take_operands(a, sched_opcodes[opcode].operands, operands) || !expect_end(a)) return false;
+    sched_build(&a->builder, opcode, operands, a->list);
+    if (!a->builder.failed) return true;
+    if (opcode_bytes(opcode, operands) > SCHED_MAX_CODE_BYTES - a->builder.code_bytes) {
+        return fail(a, "more than %u bytes of code", SCHED_MAX_CODE_BYTES);
+    }
+    return fail_memory(a);
+}
+
+/* ---- directives ---- */
+
+static bool assemble_stages(struct assembly *a)
+{
+    if (a->stages_seen) return fail(a, "the number of stages is given twice");
+    a->stages_seen = true;
+    if (!take_number(a, "the number of stages", &a->program->stage_count) || !expect_end(a)) {
+        return false;
+    }
+    if (a->program->stage_count <= SCHED_MAX_STAGES) return true;
+    return fail(a, "%" PRIu32 " stages: at most %u are possible", a->program->stage_count,
+                SCHED_MAX_STAGES);
+}
+
+static bool assemble_set(struct assembly *a)
+{
+    uint32_t number, count;
+    struct sched_program *program = a->program;
+    if (!a->stages_seen) return fail(a, "the program must begin with .stages");
+    if (a->code_seen) return fail(a, "sets stand before the code");
+    if (!take_number(a, "the number of the set", &number)) return false;
+    if (number != program->set_count) {
+        return fail(a, "set %" PRIu32 " stands where set %" PRIu32 " is expected", number,
+                    program->set_count);
+    }
+    if (number >= SCHED_MAX_SETS) return fail(a, "more than %u sets", SCHED_MAX_SETS);
+    if (!take(a, ':')) return fail(a, "':' is missing after the number of the set");
+    if (!take_list(a, "a stage of the set", &count)) return false;
+    void *sets = program->sets;
+    bool grown = reserve(a, &sets, &a->set_capacity, program->set_count, sizeof *program->sets);
+    program->sets = sets;
+    if (!grown) return false;
+    struct sched_set set = {malloc(count > 0 ? count * sizeof *set.stages : 1), count};
+    if (set.stages == NULL) return fail_memory(a);
+    if (count > 0) memcpy(set.stages, a->list, count * sizeof *set.stages);
+    program->sets[program->set_count++] = set;
+    return true;
+}
+
+static bool assemble_directive(struct assembly *a, struct word name)
+{
+    if (word_is(name, ".stages")) return assemble_stages(a);
+    if (word_is(name, ".set")) return assemble_set(a);
+    return fail(a, "there is no directive '%.*s'; there are .stages and .set", shown(name),
+                name.text);
+}
+
+/* ---- lines ---- */
+
+/* A line: any labels, then nothing, a directive or an instruction. */
+static bool assemble_line(struct assembly *a)
+{
+    while (!at_end(a)) {
+        struct word word = take_word(a);
+        if (word.length == 0) return expect_end(a);
+        if (word.text[0] == '.') return assemble_directive(a, word);
+        if (!take(a, ':')) return assemble_instruction(a, word);
+        if (!is_label_name(word)) {
+            return fail(a, "'%.*s' cannot be a label", shown(word), word.text);
+        }
+        a->code_seen = true;
+        struct label label = {word, a->line, a->builder.code_bytes, 0};
+        if (!add_label(a, &a->labels, label)) return false;
+    }
+    return true;
+}
+
+static bool assemble_text(struct assembly *a, const char *text, size_t size)
+{
+    const char *end = text + size;
+    for (a->line = 1; text < end; a->line++) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        const char *line_end = newline != NULL ? newline : end;
+        const char *comment = memchr(text, '#', (size_t)(line_end - text));
+        a->at = text;
+        a->end = comment != NULL ? comment : line_end;
+        if (!assemble_line(a)) return false;
+        text = newline != NULL ? newline + 1 : end;
+    }
+    if (!a->stages_seen) return fail(a, "the program must begin with .stages");
+    return resolve_labels(a);
+}
+
+bool sched_assemble(const char *text, size_t size, struct sched_program *out,
+                    struct sched_error *error)
+{
+    *out = (struct sched_program){0};
+    *error = (struct sched_error){0};
+    struct assembly a = {.program = out, .error = error};
+    bool good = size == 0 || text != NULL ? assemble_text(&a, text, size) : fail(&a, "no text");
+    out->code = a.builder.code;
+    out->code_bytes = a.builder.code_bytes;
+    if (!good) sched_program_free(out);
+    free(a.list);
+    free(a.labels.items);
+    free(a.uses.items);
+    return good;
+}

@@ -1,0 +1,443 @@
+#include "runtime/backend/sim.h"
+
+#include "runtime/device/queue.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNK_CYCLES_MIN = 20000, /* work below this is not worth handing to another thread */
+    CHUNKS_PER_THREAD = 2,
+    CHUNK_FIRINGS_UNIT = 64, /* ranges begin at multiples of it: vector loops stay whole */
+    HOST_THREADS_MAX = 256,
+};
+
+/* A dispatch in flight.  What changes while it executes is guarded by the pool's mutex. */
+struct sim_job {
+    const struct prt_kernel_object *object;
+    uint64_t first_firing, firings;
+    uint64_t chunk_firings;
+    uint64_t chunks, chunks_taken, chunks_done;
+    struct prt_completion completion;
+    uint32_t next_free;
+};
+
+/* Windows of the chunk a thread executes. */
+struct sim_worker {
+    struct prt_device *device;
+    pthread_t thread;
+    const void **in;
+    void **out;
+};
+
+struct prt_device {
+    struct devdesc description;
+    struct prt_device_tree *tree;
+    struct prt_queue_table queues;
+    struct prt_flights flights;
+    const struct prt_kernel_object *objects;
+    uint32_t object_count, signal_count;
+    uint32_t queue_entries;
+    uint64_t now_cycles;
+
+    struct sim_job *jobs; /* one per object: each is in flight at most once */
+    uint32_t first_free_job;
+
+    struct sim_worker *workers; /* [0] is the scheduler's thread */
+    uint32_t worker_count, threads_wanted;
+
+    pthread_mutex_t mutex;
+    pthread_cond_t work_there, work_done;
+    uint32_t *ready; /* ring of jobs with chunks to take */
+    uint32_t ready_first, ready_count;
+    bool stopping;
+};
+
+/* ---- executing ---- */
+
+/* Of several faults the lowest firing counts; those outside firings count as the highest. */
+static void merge_fault(struct sim_job *job, enum kernel_status status,
+                        const struct kernel_fault *fault)
+{
+    struct prt_completion *c = &job->completion;
+    if (status == KERNEL_OK) return;
+    if (c->kernel_status != KERNEL_OK && c->fault.firing <= fault->firing) return;
+    c->kernel_status = status;
+    c->fault = *fault;
+}
+
+static enum kernel_status execute_chunk(const struct sim_worker *worker, const struct sim_job *job,
+                                        uint64_t chunk, struct kernel_fault *fault)
+{
+    uint64_t skipped = chunk * job->chunk_firings;
+    uint64_t count = job->firings - skipped;
+    if (count > job->chunk_firings) count = job->chunk_firings;
+    *fault = (struct kernel_fault){0};
+    return prt_kernel_execute(job->object, job->first_firing, job->first_firing + skipped, count,
+                              worker->in, worker->out, fault);
+}
+
+/* Takes a chunk of the job that has waited longest.  Mutex held, and again on return. */
+static void take_and_execute(struct sim_worker *worker)
+{
+    struct prt_device *device = worker->device;
+    struct sim_job *job = &device->jobs[device->ready[device->ready_first]];
+    uint64_t chunk = job->chunks_taken++;
+    if (job->chunks_taken == job->chunks) {
+        device->ready_first = (device->ready_first + 1) % device->object_count;
+        device->ready_count--;
+    }
+    pthread_mutex_unlock(&device->mutex);
+    struct kernel_fault fault;
+    enum kernel_status status = execute_chunk(worker, job, chunk, &fault);
+    pthread_mutex_lock(&device->mutex);
+    merge_fault(job, status, &fault);
+    job->chunks_done++;
+    if (job->chunks_done == job->chunks) pthread_cond_signal(&device->work_done);
+}
+
+static void *worker_main(void *argument)
+{
+    struct sim_worker *worker = argument;
+    struct prt_device *device = worker->device;
+    pthread_mutex_lock(&device->mutex);
+    while (!device->stopping) {
+        if (device->ready_count > 0)
+            take_and_execute(worker);
+        else
+            pthread_cond_wait(&device->work_there, &device->mutex);
+    }
+    pthread_mutex_unlock(&device->mutex);
+    return NULL;
+}
+
+/* The scheduler's thread helps until the job is done. */
+static void finish_job(struct prt_device *device, const struct sim_job *job)
+{
+    if (device->worker_count == 1) return;
+    pthread_mutex_lock(&device->mutex);
+    while (job->chunks_done < job->chunks) {
+        if (device->ready_count > 0)
+            take_and_execute(&device->workers[0]);
+        else
+            pthread_cond_wait(&device->work_done, &device->mutex);
+    }
+    pthread_mutex_unlock(&device->mutex);
+}
+
+/* Cuts a dispatch into chunks: one if it is small, has state, or there is one thread. */
+static void cut_job(const struct prt_device *device, struct sim_job *job, uint64_t work_cycles)
+{
+    job->chunks = 1;
+    job->chunk_firings = job->firings;
+    if (device->worker_count == 1 || job->object->flags & (PRT_KERNEL_STATEFUL | PRT_KERNEL_FINISH))
+        return;
+    uint64_t wanted = work_cycles / CHUNK_CYCLES_MIN;
+    uint64_t most = (uint64_t)device->worker_count * CHUNKS_PER_THREAD;
+    if (wanted > most) wanted = most;
+    if (wanted < 2) return;
+    uint64_t firings = (job->firings + wanted - 1) / wanted;
+    firings = (firings + CHUNK_FIRINGS_UNIT - 1) / CHUNK_FIRINGS_UNIT * CHUNK_FIRINGS_UNIT;
+    if (firings >= job->firings) return;
+    job->chunk_firings = firings;
+    job->chunks = (job->firings + firings - 1) / firings;
+}
+
+/* Executes the job now, or gives it to the pool. */
+static void start_job(struct prt_device *device, struct sim_job *job)
+{
+    uint64_t work_cycles;
+    if (__builtin_mul_overflow(job->firings, job->object->cost_cycles, &work_cycles))
+        work_cycles = UINT64_MAX;
+    cut_job(device, job, work_cycles);
+    job->chunks_taken = 0;
+    job->chunks_done = 0;
+    if (device->worker_count == 1 || work_cycles < CHUNK_CYCLES_MIN) {
+        struct kernel_fault fault;
+        merge_fault(job, execute_chunk(&device->workers[0], job, 0, &fault), &fault);
+        job->chunks_taken = job->chunks_done = job->chunks;
+        return;
+    }
+    pthread_mutex_lock(&device->mutex);
+    uint32_t at = (device->ready_first + device->ready_count++) % device->object_count;
+    device->ready[at] = (uint32_t)(job - device->jobs);
+    if (job->chunks == 1)
+        pthread_cond_signal(&device->work_there);
+    else
+        pthread_cond_broadcast(&device->work_there);
+    pthread_mutex_unlock(&device->mutex);
+}
+
+/* ---- threads ---- */
+
+static uint32_t processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+    int count = CPU_COUNT(&set);
+    return count > 0 ? (uint32_t)count : 1;
+}
+
+/* Signals are for the program's own threads: workers take none but those of faults. */
+static bool start_worker(struct sim_worker *worker)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&worker->thread, NULL, worker_main, worker) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+static void stop_workers(struct prt_device *device)
+{
+    pthread_mutex_lock(&device->mutex);
+    device->stopping = true;
+    pthread_cond_broadcast(&device->work_there);
+    pthread_mutex_unlock(&device->mutex);
+    for (uint32_t i = 1; i < device->worker_count; i++)
+        pthread_join(device->workers[i].thread, NULL);
+    for (uint32_t i = 0; device->workers != NULL && i < device->threads_wanted; i++) {
+        free(device->workers[i].in);
+        free(device->workers[i].out);
+    }
+    free(device->workers);
+    device->workers = NULL;
+    device->worker_count = 0;
+    device->stopping = false;
+}
+
+/* Windows for the object with most ends, in every worker; then as many threads as can be had. */
+static enum prt_status start_workers(struct prt_device *device)
+{
+    uint32_t inputs = 1, outputs = 1;
+    for (uint32_t i = 0; i < device->object_count; i++) {
+        if (device->objects[i].input_count > inputs) inputs = device->objects[i].input_count;
+        if (device->objects[i].output_count > outputs) outputs = device->objects[i].output_count;
+    }
+    device->workers = calloc(device->threads_wanted, sizeof *device->workers);
+    if (device->workers == NULL) return PRT_E_NOMEM;
+    for (uint32_t i = 0; i < device->threads_wanted; i++) {
+        struct sim_worker *worker = &device->workers[i];
+        worker->device = device;
+        worker->in = calloc(inputs, sizeof *worker->in);
+        worker->out = calloc(outputs, sizeof *worker->out);
+        if (worker->in == NULL || worker->out == NULL) return PRT_E_NOMEM;
+    }
+    device->worker_count = 1;
+    while (device->worker_count < device->threads_wanted &&
+           start_worker(&device->workers[device->worker_count]))
+        device->worker_count++;
+    return PRT_OK;
+}
+
+/* ---- the device ---- */
+
+static void sim_close(struct prt_device *device)
+{
+    if (device == NULL) return;
+    stop_workers(device);
+    pthread_cond_destroy(&device->work_there);
+    pthread_cond_destroy(&device->work_done);
+    pthread_mutex_destroy(&device->mutex);
+    prt_queue_table_free(&device->queues);
+    prt_device_tree_destroy(device->tree);
+    free(device->flights.items);
+    free(device->jobs);
+    free(device->ready);
+    free(device);
+}
+
+static enum prt_status sim_open(const struct prt_device_options *options,
+                                struct prt_device **device, struct prt_error *error)
+{
+    struct prt_device *made = calloc(1, sizeof *made);
+    if (made == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    made->description = *options->description;
+    made->queue_entries =
+        options->queue_entries > 0 ? options->queue_entries : PRT_QUEUE_ENTRIES_DEFAULT;
+    made->threads_wanted = options->host_threads > 0 ? options->host_threads : processors();
+    if (made->threads_wanted > HOST_THREADS_MAX) made->threads_wanted = HOST_THREADS_MAX;
+    enum prt_status status = prt_queue_tree_create(&made->description, &made->tree);
+    if (status != PRT_OK) {
+        free(made);
+        return prt_error_set(error, status, "device '%s': %s", options->description->name,
+                             prt_status_text(status));
+    }
+    /* With default attributes these cannot fail on Linux. */
+    pthread_mutex_init(&made->mutex, NULL);
+    pthread_cond_init(&made->work_there, NULL);
+    pthread_cond_init(&made->work_done, NULL);
+    made->queues.tree = made->tree;
+    *device = made;
+    return PRT_OK;
+}
+
+static void sim_info(const struct prt_device *device, struct prt_device_info *info)
+{
+    *info = (struct prt_device_info){
+        .backend = "sim",
+        .description = &device->description,
+        .host_threads = device->worker_count > 0 ? device->worker_count : device->threads_wanted,
+        .executes = true};
+}
+
+static struct prt_device_tree *sim_tree(struct prt_device *device)
+{
+    return device->tree;
+}
+
+static enum prt_status sim_set_kernels(struct prt_device *device,
+                                       const struct prt_kernel_object *objects, uint32_t count,
+                                       uint32_t signal_count)
+{
+    stop_workers(device);
+    free(device->jobs);
+    free(device->ready);
+    device->objects = objects;
+    device->object_count = count;
+    device->signal_count = signal_count;
+    device->jobs = calloc(count > 0 ? count : 1, sizeof *device->jobs);
+    device->ready = calloc(count > 0 ? count : 1, sizeof *device->ready);
+    if (device->jobs == NULL || device->ready == NULL ||
+        prt_flights_reserve(&device->flights, count) != PRT_OK) {
+        device->object_count = 0;
+        return PRT_E_NOMEM;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        device->jobs[i].next_free = i + 1;
+    device->first_free_job = 0;
+    return start_workers(device);
+}
+
+static enum prt_status sim_queue_create(struct prt_device *device, struct prt_device_handle on,
+                                        uint32_t *queue)
+{
+    return prt_queue_open(&device->queues, on, device->queue_entries, queue);
+}
+
+static enum prt_status sim_queue_destroy(struct prt_device *device, uint32_t queue)
+{
+    return prt_queue_close(&device->queues, queue);
+}
+
+/* a x b, or the largest number. */
+static uint64_t multiply(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t execute_cycles(const struct prt_device *device, const struct prt_queue *queue,
+                               const struct prt_kernel_object *object, uint64_t firings)
+{
+    if (object->flags & PRT_KERNEL_FINISH) return object->cost_cycles;
+    if (object->flags & PRT_KERNEL_STATEFUL) return multiply(firings, object->cost_cycles);
+    uint64_t width = (uint64_t)queue->cu_count * device->description.lanes;
+    return multiply((firings + width - 1) / width, object->cost_cycles);
+}
+
+/* When the dispatch begins and ends. */
+static void simulate_time(struct prt_device *device, uint32_t queue, struct sim_job *job)
+{
+    const struct devdesc *d = &device->description;
+    struct prt_queue *q = &device->queues.queues[queue];
+    struct prt_completion *c = &job->completion;
+    bool switches;
+    uint64_t free_at = prt_queue_free_at(&device->queues, queue, job->object->stage, &switches);
+    c->begin_cycles = free_at > device->now_cycles ? free_at : device->now_cycles;
+    c->launch_cycles =
+        (uint64_t)d->launch_enqueue_cycles + d->launch_process_cycles + d->launch_cleanup_cycles;
+    c->switch_cycles = switches ? d->switch_cycles : 0;
+    c->execute_cycles = execute_cycles(device, q, job->object, job->firings);
+    c->end_cycles =
+        add(add(c->begin_cycles, c->launch_cycles), add(c->switch_cycles, c->execute_cycles));
+    q->free_cycles = c->end_cycles;
+    q->last_stage = job->object->stage;
+}
+
+static enum prt_status sim_enqueue(struct prt_device *device, uint32_t queue,
+                                   const union prt_dispatch *packet, struct prt_error *error)
+{
+    struct prt_queue *q = prt_queue_find(&device->queues, queue);
+    if (q == NULL) return prt_error_set(error, PRT_E_INVALID_VALUE, "there is no such queue");
+    enum prt_status status =
+        prt_packet_check(packet, device->object_count, device->signal_count, error);
+    if (status != PRT_OK) return status;
+    if (q->in_flight == q->capacity) return prt_error_set(error, PRT_E_BUSY, "the queue is full");
+    assert(device->first_free_job < device->object_count);
+    uint32_t slot = device->first_free_job;
+    struct sim_job *job = &device->jobs[slot];
+    device->first_free_job = job->next_free;
+    job->object = &device->objects[packet->full.kernel_object];
+    job->first_firing = packet->full.kernarg_address;
+    job->firings = packet->full.grid_size_x;
+    job->completion = (struct prt_completion){.signal = packet->full.completion_signal};
+    simulate_time(device, queue, job);
+    q->in_flight++;
+    prt_flights_push(&device->flights, (struct prt_flight){.end_cycles = job->completion.end_cycles,
+                                                           .signal = job->completion.signal,
+                                                           .slot = slot,
+                                                           .queue = queue});
+    start_job(device, job);
+    return PRT_OK;
+}
+
+static enum prt_status sim_wait(struct prt_device *device, struct prt_completion *completions,
+                                uint32_t capacity, uint32_t *count)
+{
+    *count = 0;
+    if (device->flights.count == 0) return PRT_OK;
+    if (device->flights.items[0].end_cycles > device->now_cycles)
+        device->now_cycles = device->flights.items[0].end_cycles;
+    while (*count < capacity && device->flights.count > 0 &&
+           device->flights.items[0].end_cycles <= device->now_cycles) {
+        struct prt_flight flight = prt_flights_pop(&device->flights);
+        struct sim_job *job = &device->jobs[flight.slot];
+        finish_job(device, job);
+        completions[(*count)++] = job->completion;
+        device->queues.queues[flight.queue].in_flight--;
+        job->next_free = device->first_free_job;
+        device->first_free_job = flight.slot;
+    }
+    return PRT_OK;
+}
+
+static void sim_advance(struct prt_device *device, uint64_t cycles)
+{
+    device->now_cycles = add(device->now_cycles, cycles);
+}
+
+static uint64_t sim_now_cycles(const struct prt_device *device)
+{
+    return device->now_cycles;
+}
+
+const struct prt_device_ops prt_sim_device = {
+    .name = "sim",
+    .open = sim_open,
+    .close = sim_close,
+    .info = sim_info,
+    .tree = sim_tree,
+    .set_kernels = sim_set_kernels,
+    .queue_create = sim_queue_create,
+    .queue_destroy = sim_queue_destroy,
+    .enqueue = sim_enqueue,
+    .wait = sim_wait,
+    .advance = sim_advance,
+    .now_cycles = sim_now_cycles,
+};

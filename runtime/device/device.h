@@ -1,0 +1,143 @@
+/*
+ * device: what the scheduler needs of a device; every backend implements this one table.
+ *
+ * A device has a tree of sub-devices (subdevice.h) and queues on them.  It executes *kernel
+ * objects*: an array that the scheduler owns and hands over once.  A dispatch packet
+ * (lang/dispatch.h) names an object by its index; before the scheduler enqueues it, it puts the
+ * windows of that dispatch into the object, and it enqueues an object again only after its
+ * completion has been delivered.  So an object is in flight at most once, and a completion signal
+ * (any number but 0) likewise.
+ *
+ * Time is in cycles, and the device's own: `advance` and `wait` alone move it.  A dispatch on a
+ * queue begins when what was enqueued before it on compute units of that sub-device has ended.
+ * Completions are delivered in order of (end, signal): nothing in this interface depends on how
+ * fast the host is.
+ *
+ * Thread-safety: all entries of one device are called by one thread (the scheduler's), none of them
+ * from a callback. Different devices are independent. Ownership: `open` to `close`; queues die with
+ * the device. Errors: PRT_E_BUSY and PRT_E_PACKET leave everything as it was.
+ *
+ * backend/null.c is the one to copy from; tests/conform runs one suite over all of them.
+ */
+#ifndef RUNTIME_DEVICE_DEVICE_H
+#define RUNTIME_DEVICE_DEVICE_H
+
+#include "lang/devdesc.h"
+#include "lang/dispatch.h"
+#include "lang/kernel_abi.h"
+#include "runtime/device/subdevice.h"
+#include "runtime/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct prt_device;
+
+/* One form of dispatch packet; its `header` byte tells which. */
+union prt_dispatch {
+    uint8_t header;
+    struct dispatch_full full;
+};
+
+_Static_assert(sizeof(union prt_dispatch) == 64, "a slot of a queue is 64 bytes");
+
+enum prt_kernel_flags {
+    PRT_KERNEL_STATEFUL = 1, /* firings execute one after the other */
+    PRT_KERNEL_INDEXED = 2,  /* out windows are zeroed before the firings */
+    PRT_KERNEL_FINISH = 4,   /* `entry` is a finish: one call, whatever the grid */
+};
+
+/* What a packet's kernel_object names.  The scheduler writes `in`, `out` and `left` before it
+ * enqueues; the device reads them, and writes `*produced` of a finish, until the completion is
+ * delivered. */
+struct prt_kernel_object {
+    kernel_entry entry;
+    const void *arguments;
+    void *tables, *state;
+    const void **in; /* windows of the dispatch's first firing */
+    void **out;
+    const uint64_t *pop_bytes;  /* per input: bytes from one firing's window to the next one's */
+    const uint64_t *push_bytes; /* per output */
+    uint64_t *left, *produced;  /* of a finish, else NULL */
+    uint32_t input_count, output_count;
+    uint32_t flags;       /* set of enum prt_kernel_flags */
+    uint32_t stage;       /* for traces and crash reports */
+    uint64_t cost_cycles; /* of one firing */
+};
+
+struct prt_device_options {
+    const struct devdesc *description; /* copied */
+    uint32_t
+        host_threads; /* 0: one per processor this process may use; 1: the calling thread alone */
+    uint32_t queue_entries; /* packets a queue holds; 0: PRT_QUEUE_ENTRIES_DEFAULT */
+};
+
+#define PRT_QUEUE_ENTRIES_DEFAULT 256u
+#define PRT_QUEUE_ENTRIES_MAX 65536u
+
+struct prt_device_info {
+    const char *backend; /* "sim" */
+    const struct devdesc *description;
+    uint32_t host_threads; /* that execute kernels, the scheduler's included */
+    bool executes;         /* false: outputs are not computed */
+};
+
+struct prt_completion {
+    uint64_t signal; /* the packet's completion_signal */
+    uint64_t begin_cycles, end_cycles;
+    uint64_t execute_cycles, launch_cycles, switch_cycles; /* shares of the time between */
+    enum kernel_status kernel_status;
+    struct kernel_fault fault; /* of the lowest firing, if the status is not KERNEL_OK */
+};
+
+struct prt_device_ops {
+    const char *name;
+
+    /* Makes a device at time 0.  Fails with PRT_E_NOMEM, PRT_E_DEVICE.  Fewer host threads than
+     * asked for are no failure. */
+    enum prt_status (*open)(const struct prt_device_options *options, struct prt_device **device,
+                            struct prt_error *error);
+
+    /* Waits for kernels that still execute, then frees everything.  NULL is allowed. */
+    void (*close)(struct prt_device *device);
+
+    void (*info)(const struct prt_device *device, struct prt_device_info *info);
+
+    /* The device and its sub-devices; owned by the device. */
+    struct prt_device_tree *(*tree)(struct prt_device *device);
+
+    /* The objects that packets name from now on.  `objects` stays the caller's and outlives every
+     * dispatch. `signal_count`: signals are 1 to that.  Nothing is in flight.  Fails with
+     * PRT_E_NOMEM; allocates all that executing them needs. */
+    enum prt_status (*set_kernels)(struct prt_device *device,
+                                   const struct prt_kernel_object *objects, uint32_t count,
+                                   uint32_t signal_count);
+
+    /* A queue on that (sub-)device; queues are numbered from 0.  PRT_E_INVALID_DEVICE, PRT_E_NOMEM.
+     */
+    enum prt_status (*queue_create)(struct prt_device *device, struct prt_device_handle on,
+                                    uint32_t *queue);
+
+    /* PRT_E_BUSY: something is in flight on it.  PRT_E_INVALID_VALUE: there is no such queue. */
+    enum prt_status (*queue_destroy)(struct prt_device *device, uint32_t queue);
+
+    /* Enqueues one 64-byte packet.  Does not block.  PRT_E_BUSY: the queue is full; retry after the
+     * next completion. PRT_E_PACKET: malformed; the queue stays usable, `*error` says what is
+     * wrong.  PRT_E_INVALID_VALUE: no such queue.  Allocates nothing. */
+    enum prt_status (*enqueue)(struct prt_device *device, uint32_t queue,
+                               const union prt_dispatch *packet, struct prt_error *error);
+
+    /* Moves time to the end of the earliest dispatch in flight (not back, if that lies behind),
+     * waits until the host has executed what ends then, and delivers everything that has ended by
+     * now, at most `capacity` (1 or more) of them. Nothing in flight: `*count` is 0 at once. */
+    enum prt_status (*wait)(struct prt_device *device, struct prt_completion *completions,
+                            uint32_t capacity, uint32_t *count);
+
+    /* The scheduler itself has worked for so long. */
+    void (*advance)(struct prt_device *device, uint64_t cycles);
+
+    uint64_t (*now_cycles)(const struct prt_device *device);
+};
+
+#endif

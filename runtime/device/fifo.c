@@ -1,0 +1,166 @@
+#include "runtime/device/fifo.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- the ring ---- */
+
+/* Maps `fd` twice into address space that is reserved first, so that nobody else gets between. */
+static uint8_t *map_twice(int fd, size_t bytes)
+{
+    uint8_t *space = mmap(NULL, bytes * 2, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (space == MAP_FAILED) return NULL;
+    for (int half = 0; half < 2; half++) {
+        void *at = space + (size_t)half * bytes;
+        if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+            munmap(space, bytes * 2);
+            return NULL;
+        }
+    }
+    return space;
+}
+
+static uint8_t *ring_create(size_t bytes)
+{
+    int fd = memfd_create("pipec-fifo", MFD_CLOEXEC);
+    if (fd < 0) return NULL;
+    uint8_t *ring = ftruncate(fd, (off_t)bytes) == 0 ? map_twice(fd, bytes) : NULL;
+    int why = errno;
+    close(fd);
+    errno = why;
+    return ring;
+}
+
+/* Bytes of the ring: depth x width in whole pages; false on overflow. */
+static bool ring_size(uint64_t width_bytes, uint64_t depth_packets, uint64_t *bytes)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (__builtin_mul_overflow(width_bytes, depth_packets, bytes) ||
+        __builtin_add_overflow(*bytes, page - 1, bytes))
+        return false;
+    *bytes = *bytes / page * page;
+    return *bytes <= SIZE_MAX / 4;
+}
+
+enum prt_status prt_fifo_create(struct prt_fifo *fifo, uint64_t width_bytes, uint64_t depth_packets,
+                                uint32_t reader_count, struct prt_error *error)
+{
+    *fifo = (struct prt_fifo){.width_bytes = width_bytes,
+                              .depth_packets = depth_packets,
+                              .reader_count = reader_count,
+                              .attached_count = reader_count,
+                              .oldest_count = reader_count};
+    fifo->readers = calloc(reader_count > 0 ? reader_count : 1, sizeof *fifo->readers);
+    if (fifo->readers == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    for (uint32_t i = 0; i < reader_count; i++)
+        fifo->readers[i].attached = true;
+    if (ring_size(width_bytes, depth_packets, &fifo->ring_bytes))
+        fifo->ring = ring_create((size_t)fifo->ring_bytes);
+    if (fifo->ring == NULL) {
+        prt_fifo_destroy(fifo);
+        return prt_error_set(
+            error, PRT_E_NOMEM, "no memory for a buffer of %llu packets of %llu bytes: %s",
+            (unsigned long long)depth_packets, (unsigned long long)width_bytes, strerror(errno));
+    }
+    return PRT_OK;
+}
+
+void prt_fifo_destroy(struct prt_fifo *fifo)
+{
+    if (fifo->ring != NULL) munmap(fifo->ring, (size_t)fifo->ring_bytes * 2);
+    free(fifo->readers);
+    *fifo = (struct prt_fifo){0};
+}
+
+/* `packets` is at most the depth, so the product fits; the sum is below three rings. */
+static uint64_t advance(const struct prt_fifo *fifo, uint64_t offset_bytes, uint64_t packets)
+{
+    uint64_t offset = offset_bytes + packets * fifo->width_bytes;
+    return offset < fifo->ring_bytes ? offset : offset - fifo->ring_bytes;
+}
+
+/* The last of the slowest readers has moved on, or one has gone. */
+static void find_oldest(struct prt_fifo *fifo)
+{
+    uint64_t oldest = fifo->written_packets;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < fifo->reader_count; i++) {
+        const struct prt_fifo_reader *r = &fifo->readers[i];
+        if (!r->attached || r->position_packets > oldest) continue;
+        count = r->position_packets < oldest ? 1 : count + 1;
+        oldest = r->position_packets;
+    }
+    fifo->oldest_packets = oldest;
+    fifo->oldest_count = count;
+}
+
+/* ---- the writer ---- */
+
+void *prt_fifo_claim(struct prt_fifo *fifo, uint64_t packets)
+{
+    assert(!fifo->closed && fifo->claimed_packets == 0 && packets <= prt_fifo_room(fifo));
+    fifo->claimed_packets = packets;
+    return fifo->ring + fifo->write_offset_bytes;
+}
+
+void prt_fifo_commit(struct prt_fifo *fifo, uint64_t packets)
+{
+    assert(packets <= fifo->claimed_packets);
+    fifo->claimed_packets = 0;
+    fifo->written_packets += packets;
+    fifo->write_offset_bytes = advance(fifo, fifo->write_offset_bytes, packets);
+    if (fifo->attached_count == 0) {
+        fifo->discarded_packets += packets;
+        fifo->oldest_packets = fifo->written_packets;
+    }
+    uint64_t held = fifo->written_packets - fifo->oldest_packets;
+    if (held > fifo->high_water_packets) fifo->high_water_packets = held;
+}
+
+void prt_fifo_close(struct prt_fifo *fifo)
+{
+    assert(fifo->claimed_packets == 0);
+    fifo->closed = true;
+}
+
+void prt_fifo_fill(struct prt_fifo *fifo, const void *pattern, uint64_t pattern_bytes,
+                   uint64_t packets)
+{
+    uint8_t *window = prt_fifo_claim(fifo, packets);
+    uint64_t total = packets * fifo->width_bytes;
+    for (uint64_t at = 0; at < total; at += pattern_bytes) {
+        uint64_t part = total - at < pattern_bytes ? total - at : pattern_bytes;
+        memcpy(window + at, pattern, (size_t)part);
+    }
+    prt_fifo_commit(fifo, packets);
+}
+
+/* ---- a reader ---- */
+
+void prt_fifo_release(struct prt_fifo *fifo, uint32_t reader, uint64_t packets)
+{
+    struct prt_fifo_reader *r = &fifo->readers[reader];
+    assert(packets <= prt_fifo_held(fifo, reader));
+    if (packets == 0) return;
+    bool was_oldest = r->position_packets == fifo->oldest_packets;
+    r->position_packets += packets;
+    r->offset_bytes = advance(fifo, r->offset_bytes, packets);
+    if (fifo->reader_count == 1)
+        fifo->oldest_packets = r->position_packets;
+    else if (was_oldest && --fifo->oldest_count == 0)
+        find_oldest(fifo);
+}
+
+void prt_fifo_detach(struct prt_fifo *fifo, uint32_t reader)
+{
+    struct prt_fifo_reader *r = &fifo->readers[reader];
+    if (!r->attached) return;
+    fifo->discarded_packets += prt_fifo_held(fifo, reader);
+    r->attached = false;
+    fifo->attached_count--;
+    find_oldest(fifo);
+}

@@ -1,0 +1,113 @@
+/*
+ * fifo: a buffer of packets with one writer and any number of readers, each with a position of its
+ * own.
+ *
+ * The memory is a ring that is mapped twice, one copy behind the other, so every window (claimed or
+ * held packets) is contiguous: a kernel never meets the wrap.  The ring's size is rounded up to
+ * pages; the *depth* is exact all the same. Positions are absolute packet numbers; packet n begins
+ * at byte (n x width) mod ring.
+ *
+ *        held by the slowest reader            claimed
+ *     |...[======|==========================][#########].......|
+ *       oldest   another reader        written        written + claimed <= oldest + depth
+ *
+ * Requires: width and depth above 0.
+ * Ownership: the fifo owns its ring and readers; windows are valid until the commit or release they
+ * belong to. Thread-safety: every call is the scheduler thread's.  Kernels on other threads touch
+ * the bytes of their windows only; handing a window over and taking it back is ordered by the
+ * device (enqueue, wait).  So nothing here is atomic. Allocation: at creation only.  Two mappings a
+ * fifo: the kernel's limit (vm.max_map_count, 65,530) bounds their number. Errors: creation:
+ * PRT_E_NOMEM.  All other calls state what they require, and assert it.
+ */
+#ifndef RUNTIME_DEVICE_FIFO_H
+#define RUNTIME_DEVICE_FIFO_H
+
+#include "runtime/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct prt_fifo_reader {
+    uint64_t position_packets; /* first packet not yet released */
+    uint64_t offset_bytes;     /* of that packet in the ring */
+    bool attached;
+};
+
+struct prt_fifo {
+    uint8_t *ring;
+    uint64_t ring_bytes; /* of one of the two mappings */
+    uint64_t width_bytes;
+    uint64_t depth_packets;
+
+    uint64_t written_packets; /* committed since the start, initial ones included */
+    uint64_t write_offset_bytes;
+    uint64_t claimed_packets; /* room given to a firing that has not been committed */
+    uint64_t oldest_packets;  /* position of the slowest attached reader; `written` without one */
+    bool closed;              /* no packet will be committed any more */
+
+    struct prt_fifo_reader *readers;
+    uint32_t reader_count;
+    uint32_t attached_count;
+    uint32_t oldest_count; /* attached readers whose position is the oldest */
+
+    uint64_t high_water_packets; /* most packets held at one time */
+    uint64_t
+        discarded_packets; /* committed with no reader left, or held by a reader that detached */
+};
+
+/* Every reader is attached, at packet 0.  An outer out-port has one reader: the host. */
+enum prt_status prt_fifo_create(struct prt_fifo *fifo, uint64_t width_bytes, uint64_t depth_packets,
+                                uint32_t reader_count, struct prt_error *error);
+
+/* A zeroed fifo is allowed. */
+void prt_fifo_destroy(struct prt_fifo *fifo);
+
+/* ---- the writer ---- */
+
+/* Packets that can be claimed now: depth less what the slowest reader still holds and what is
+ * claimed.  Without a reader nothing is held. */
+static inline uint64_t prt_fifo_room(const struct prt_fifo *fifo)
+{
+    return fifo->depth_packets - (fifo->written_packets - fifo->oldest_packets) -
+           fifo->claimed_packets;
+}
+
+/* Claims `packets` (at most the room; no claim is open) and returns the window for them. */
+void *prt_fifo_claim(struct prt_fifo *fifo, uint64_t packets);
+
+/* Ends the claim: the first `packets` of its window are there for the readers, the rest of the room
+ * is given back. */
+void prt_fifo_commit(struct prt_fifo *fifo, uint64_t packets);
+
+/* No more packets.  Requires: no claim is open.  A second time it does nothing. */
+void prt_fifo_close(struct prt_fifo *fifo);
+
+/* Commits `packets` copies of the pattern (`pattern_bytes` of whole packets), again and again.
+ * Requires: room. */
+void prt_fifo_fill(struct prt_fifo *fifo, const void *pattern, uint64_t pattern_bytes,
+                   uint64_t packets);
+
+/* ---- a reader ---- */
+
+/* Packets that the reader has not released; 0 once it has detached. */
+static inline uint64_t prt_fifo_held(const struct prt_fifo *fifo, uint32_t reader)
+{
+    const struct prt_fifo_reader *r = &fifo->readers[reader];
+    return r->attached ? fifo->written_packets - r->position_packets : 0;
+}
+
+/* The packets the reader holds, oldest first. */
+static inline const void *prt_fifo_window(const struct prt_fifo *fifo, uint32_t reader)
+{
+    return fifo->ring + fifo->readers[reader].offset_bytes;
+}
+
+/* Frees the reader's `packets` oldest packets (at most those held). */
+void prt_fifo_release(struct prt_fifo *fifo, uint32_t reader, uint64_t packets);
+
+/* Packets it holds are discarded and counted; it holds no room from now on.  A second time it does
+ * nothing. */
+void prt_fifo_detach(struct prt_fifo *fifo, uint32_t reader);
+
+#endif

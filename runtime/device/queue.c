@@ -1,0 +1,254 @@
+#include "runtime/device/queue.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- packets ---- */
+
+#define REFUSE(...) prt_error_set(error, PRT_E_PACKET, "dispatch packet: " __VA_ARGS__)
+
+static enum prt_status check_full(const struct dispatch_full *p, struct prt_error *error)
+{
+    if (p->setup < 1 || p->setup > 3) return REFUSE("setup %u: dimensions are 1 to 3", p->setup);
+    if (p->synch_scopes & 0xe0)
+        return REFUSE("unknown bits in synch_scopes 0x%02x", p->synch_scopes);
+    if ((p->synch_scopes >> 1 & 3) > DISPATCH_SCOPE_SYSTEM ||
+        (p->synch_scopes >> 3 & 3) > DISPATCH_SCOPE_SYSTEM)
+        return REFUSE("unknown scope in synch_scopes 0x%02x", p->synch_scopes);
+    if (p->reserved0 != 0 || p->reserved2 != 0) return REFUSE("a reserved field is not zero");
+    if (p->workgroup_size_x == 0 || p->workgroup_size_y == 0 || p->workgroup_size_z == 0)
+        return REFUSE("a work-group without items");
+    if (p->grid_size_x == 0) return REFUSE("a grid without firings");
+    if (p->grid_size_y != 1 || p->grid_size_z != 1 || p->workgroup_size_y != 1 ||
+        p->workgroup_size_z != 1)
+        return REFUSE("firings are counted in x alone: y and z are 1");
+    return PRT_OK;
+}
+
+enum prt_status prt_packet_check(const union prt_dispatch *packet, uint32_t object_count,
+                                 uint32_t signal_count, struct prt_error *error)
+{
+    if (packet->header != DISPATCH_FULL) return REFUSE("unknown type %u", packet->header);
+    const struct dispatch_full *full = &packet->full;
+    enum prt_status status = check_full(full, error);
+    if (status != PRT_OK) return status;
+    if (full->kernel_object >= object_count)
+        return REFUSE("kernel object %" PRIu64 " of %" PRIu32, full->kernel_object, object_count);
+    if (full->completion_signal < 1 || full->completion_signal > signal_count)
+        return REFUSE("completion signal %" PRIu64 " of %" PRIu32, full->completion_signal,
+                      signal_count);
+    return PRT_OK;
+}
+
+/* ---- queues ---- */
+
+_Static_assert(DEVDESC_EQUALLY == PRT_SCHEME_EQUALLY && DEVDESC_BY_COUNTS == PRT_SCHEME_BY_COUNTS &&
+                   DEVDESC_BY_AFFINITY == PRT_SCHEME_BY_AFFINITY_DOMAIN,
+               "schemes");
+_Static_assert((int)DEVDESC_LEVELS == (int)PRT_LEVEL_COUNT, "levels");
+
+enum prt_status prt_queue_tree_create(const struct devdesc *description,
+                                      struct prt_device_tree **tree)
+{
+    struct prt_device_description root = {.cu_count = description->cu_count,
+                                          .schemes = description->schemes,
+                                          .subdevices_max = description->max_sub_devices};
+    for (int level = 0; level < DEVDESC_LEVELS; level++)
+        root.cus_per_domain[level] = description->cus_per_domain[level];
+    return prt_device_tree_create(&root, tree);
+}
+
+static enum prt_status table_grow(struct prt_queue_table *table)
+{
+    if (table->count < table->allocated) return PRT_OK;
+    uint32_t wanted = table->allocated > 0 ? table->allocated * 2 : 8;
+    if (wanted < table->allocated) return PRT_E_NOMEM;
+    struct prt_queue *queues = realloc(table->queues, wanted * sizeof *queues);
+    if (queues == NULL) return PRT_E_NOMEM;
+    table->queues = queues;
+    table->allocated = wanted;
+    return PRT_OK;
+}
+
+static bool add_neighbour(struct prt_queue *queue, uint32_t neighbour)
+{
+    uint32_t *grown = realloc(queue->neighbours, (queue->neighbour_count + 1) * sizeof *grown);
+    if (grown == NULL) return false;
+    queue->neighbours = grown;
+    grown[queue->neighbour_count++] = neighbour;
+    return true;
+}
+
+/* Makes the new queue and every open one that shares a CU with it neighbours, both ways. */
+static enum prt_status link_neighbours(struct prt_queue_table *table, uint32_t number)
+{
+    struct prt_queue *queue = &table->queues[number];
+    for (uint32_t i = 0; i < table->count; i++) {
+        struct prt_queue *other = &table->queues[i];
+        if (i == number || !other->open ||
+            !prt_device_overlap(table->tree, queue->device, other->device))
+            continue;
+        if (!add_neighbour(queue, i) || !add_neighbour(other, number)) return PRT_E_NOMEM;
+    }
+    return PRT_OK;
+}
+
+enum prt_status prt_queue_open(struct prt_queue_table *table, struct prt_device_handle on,
+                               uint32_t capacity, uint32_t *queue)
+{
+    struct prt_device_information information;
+    enum prt_status status = prt_device_query(table->tree, on, &information);
+    if (status == PRT_OK) status = table_grow(table);
+    if (status != PRT_OK) return status;
+    status = prt_device_attach(table->tree, on);
+    if (status != PRT_OK) return status;
+    uint32_t number = table->count++;
+    table->queues[number] = (struct prt_queue){.device = on,
+                                               .cu_count = information.cu_count,
+                                               .open = true,
+                                               .capacity = capacity,
+                                               .last_stage = UINT64_MAX};
+    status = link_neighbours(table, number);
+    if (status == PRT_OK)
+        *queue = number;
+    else
+        (void)prt_queue_close(table, number);
+    return status;
+}
+
+struct prt_queue *prt_queue_find(struct prt_queue_table *table, uint32_t queue)
+{
+    return queue < table->count && table->queues[queue].open ? &table->queues[queue] : NULL;
+}
+
+/* Its number is not used again: what was executed on its compute units still counts for its
+ * neighbours. */
+enum prt_status prt_queue_close(struct prt_queue_table *table, uint32_t queue)
+{
+    struct prt_queue *q = prt_queue_find(table, queue);
+    if (q == NULL) return PRT_E_INVALID_VALUE;
+    if (q->in_flight > 0) return PRT_E_BUSY;
+    q->open = false;
+    return prt_device_detach(table->tree, q->device);
+}
+
+void prt_queue_table_free(struct prt_queue_table *table)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        table->queues[i].in_flight = 0;
+        (void)prt_queue_close(table, i);
+        free(table->queues[i].neighbours);
+    }
+    free(table->queues);
+    *table = (struct prt_queue_table){0};
+}
+
+uint64_t prt_queue_free_at(const struct prt_queue_table *table, uint32_t queue, uint64_t stage,
+                           bool *switches)
+{
+    const struct prt_queue *last = &table->queues[queue];
+    for (uint32_t i = 0; i < table->queues[queue].neighbour_count; i++) {
+        const struct prt_queue *other = &table->queues[table->queues[queue].neighbours[i]];
+        if (other->free_cycles > last->free_cycles) last = other;
+    }
+    *switches = last->last_stage != UINT64_MAX && last->last_stage != stage;
+    return last->free_cycles;
+}
+
+/* ---- dispatches in flight ---- */
+
+static bool is_before(const struct prt_flight *a, const struct prt_flight *b)
+{
+    if (a->end_cycles != b->end_cycles) return a->end_cycles < b->end_cycles;
+    return a->signal < b->signal;
+}
+
+enum prt_status prt_flights_reserve(struct prt_flights *flights, uint32_t capacity)
+{
+    if (capacity <= flights->capacity) return PRT_OK;
+    struct prt_flight *items = realloc(flights->items, capacity * sizeof *items);
+    if (items == NULL) return PRT_E_NOMEM;
+    flights->items = items;
+    flights->capacity = capacity;
+    return PRT_OK;
+}
+
+void prt_flights_push(struct prt_flights *flights, struct prt_flight flight)
+{
+    assert(flights->count < flights->capacity);
+    uint32_t at = flights->count++;
+    while (at > 0 && is_before(&flight, &flights->items[(at - 1) / 2])) {
+        flights->items[at] = flights->items[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    flights->items[at] = flight;
+}
+
+struct prt_flight prt_flights_pop(struct prt_flights *flights)
+{
+    assert(flights->count > 0);
+    struct prt_flight first = flights->items[0];
+    struct prt_flight last = flights->items[--flights->count];
+    uint32_t at = 0;
+    for (;;) {
+        uint32_t child = at * 2 + 1;
+        if (child >= flights->count) break;
+        if (child + 1 < flights->count &&
+            is_before(&flights->items[child + 1], &flights->items[child]))
+            child++;
+        if (!is_before(&flights->items[child], &last)) break;
+        flights->items[at] = flights->items[child];
+        at = child;
+    }
+    if (flights->count > 0) flights->items[at] = last;
+    return first;
+}
+
+/* ---- executing ---- */
+
+/* Of the thread, for whoever handles its signals; each thread writes its own. */
+static _Thread_local struct {
+    const struct prt_kernel_object *volatile object;
+    volatile uint64_t first, count;
+} executing;
+
+bool prt_kernel_executing(const struct prt_kernel_object **object, uint64_t *first, uint64_t *count)
+{
+    *object = executing.object;
+    *first = executing.first;
+    *count = executing.count;
+    return *object != NULL;
+}
+
+enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, uint64_t origin,
+                                      uint64_t first, uint64_t count, const void **in, void **out,
+                                      struct kernel_fault *fault)
+{
+    bool finishes = (object->flags & PRT_KERNEL_FINISH) != 0;
+    uint64_t skip = finishes ? 0 : first - origin;
+    for (uint32_t i = 0; i < object->input_count; i++)
+        in[i] = (const uint8_t *)object->in[i] + skip * object->pop_bytes[i];
+    for (uint32_t i = 0; i < object->output_count; i++) {
+        out[i] = (uint8_t *)object->out[i] + skip * object->push_bytes[i];
+        if (object->flags & PRT_KERNEL_INDEXED && !finishes)
+            memset(out[i], 0, (size_t)(count * object->push_bytes[i]));
+    }
+    struct kernel_batch batch = {.arguments = object->arguments,
+                                 .tables = object->tables,
+                                 .state = object->state,
+                                 .in = in,
+                                 .out = out,
+                                 .left = object->left,
+                                 .produced = object->produced,
+                                 .first_firing = first,
+                                 .count = count,
+                                 .fault = fault};
+    executing.first = first;
+    executing.count = count;
+    executing.object = object;
+    enum kernel_status status = (enum kernel_status)object->entry(&batch);
+    executing.object = NULL;
+    return status;
+}

@@ -1,0 +1,95 @@
+/*
+ * queue: what all backends share: checking packets, the state of queues on sub-devices, and
+ * dispatches in order of their ends.
+ *
+ * Time: a *timeline* per queue knows when its compute units are free.  Queues whose sub-devices
+ * share a CU share their time: a dispatch begins when all of them are free.
+ *
+ * Thread-safety: the scheduler thread's, as all of device.h.
+ * Allocation: in the calls that return PRT_E_NOMEM only.
+ */
+#ifndef RUNTIME_DEVICE_QUEUE_H
+#define RUNTIME_DEVICE_QUEUE_H
+
+#include "runtime/device/device.h"
+
+/* ---- packets ---- */
+
+/* PRT_OK, or PRT_E_PACKET with what is wrong.  kernel_object must be below `object_count`, the
+ * signal 1 to `signal_count`. */
+enum prt_status prt_packet_check(const union prt_dispatch *packet, uint32_t object_count,
+                                 uint32_t signal_count, struct prt_error *error);
+
+/* ---- queues ---- */
+
+/* The tree of a device of that description. */
+enum prt_status prt_queue_tree_create(const struct devdesc *description,
+                                      struct prt_device_tree **tree);
+
+struct prt_queue {
+    struct prt_device_handle device;
+    uint32_t cu_count;
+    bool open;
+    uint32_t in_flight, capacity;
+    uint64_t free_cycles; /* when its last dispatch ends */
+    uint64_t last_stage;  /* of that dispatch; UINT64_MAX: none yet */
+    uint32_t *neighbours; /* queues whose sub-devices share CUs with this one's */
+    uint32_t neighbour_count;
+};
+
+struct prt_queue_table {
+    struct prt_device_tree *tree;
+    struct prt_queue *queues;
+    uint32_t count, allocated;
+};
+
+enum prt_status prt_queue_open(struct prt_queue_table *table, struct prt_device_handle on,
+                               uint32_t capacity, uint32_t *queue);
+enum prt_status prt_queue_close(struct prt_queue_table *table, uint32_t queue);
+/* Closes all and frees the table's memory. */
+void prt_queue_table_free(struct prt_queue_table *table);
+
+/* The open queue of that number, or NULL. */
+struct prt_queue *prt_queue_find(struct prt_queue_table *table, uint32_t queue);
+
+/* When the queue's compute units are free, and whether another stage than `stage` was the last on
+ * them. */
+uint64_t prt_queue_free_at(const struct prt_queue_table *table, uint32_t queue, uint64_t stage,
+                           bool *switches);
+
+/* ---- dispatches in flight ---- */
+
+struct prt_flight {
+    uint64_t end_cycles;
+    uint64_t signal;
+    uint32_t slot; /* the backend's own number */
+    uint32_t queue;
+};
+
+/* A heap, the earliest (end, signal) first. */
+struct prt_flights {
+    struct prt_flight *items;
+    uint32_t count, capacity;
+};
+
+enum prt_status prt_flights_reserve(struct prt_flights *flights, uint32_t capacity);
+/* Requires: count < capacity. */
+void prt_flights_push(struct prt_flights *flights, struct prt_flight flight);
+/* Requires: count > 0. */
+struct prt_flight prt_flights_pop(struct prt_flights *flights);
+
+/* ---- executing ---- */
+
+/* Executes firings [first, first + count) of a dispatch whose windows begin at its firing `origin`,
+ * on the calling thread; a finish once.  `in` and `out` are scratch for the object's windows.
+ * Returns the kernel's status. */
+enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, uint64_t origin,
+                                      uint64_t first, uint64_t count, const void **in, void **out,
+                                      struct kernel_fault *fault);
+
+/* What the calling thread is executing: for handlers of SIGSEGV and the like.  False: nothing.
+ * Async-signal-safe. */
+bool prt_kernel_executing(const struct prt_kernel_object **object, uint64_t *first,
+                          uint64_t *count);
+
+#endif

@@ -1,0 +1,249 @@
+#include "runtime/io/io_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct format_row {
+    const char *name;
+    prt_source_opener *open_source;
+    prt_sink_opener *open_sink; /* NULL: sources alone */
+};
+
+static const struct format_row formats[] = {
+    [PRT_FORMAT_RAW] = {"raw", prt_raw_source_open, prt_raw_sink_open},
+    [PRT_FORMAT_NPY] = {"npy", prt_npy_source_open, prt_npy_sink_open},
+    [PRT_FORMAT_WAV] = {"wav", prt_wav_source_open, prt_wav_sink_open},
+    [PRT_FORMAT_PGM] = {"pgm", prt_pgm_source_open, prt_pgm_sink_open},
+    [PRT_FORMAT_PNG] = {"png", prt_png_source_open, prt_png_sink_open},
+    [PRT_FORMAT_CSV] = {"csv", prt_csv_source_open, prt_csv_sink_open},
+    [PRT_FORMAT_NULL] = {"null", prt_null_source_open, prt_null_sink_open},
+    [PRT_FORMAT_RAMP] = {"gen:ramp", prt_generator_open, NULL},
+    [PRT_FORMAT_NOISE] = {"gen:noise", prt_generator_open, NULL},
+    [PRT_FORMAT_ZEROS] = {"gen:zeros", prt_generator_open, NULL},
+};
+
+static const struct format_row *find_format(enum prt_format format)
+{
+    return (size_t)format < sizeof formats / sizeof formats[0] ? &formats[format] : NULL;
+}
+
+const char *prt_format_name(enum prt_format format)
+{
+    const struct format_row *row = find_format(format);
+    return row != NULL ? row->name : "?";
+}
+
+/* f16 and bf16 are stored as they are, never interpreted: raw, npy and null can carry them. */
+static enum prt_status check_packet(enum prt_format format, enum scalar_type packet,
+                                    struct prt_error *error)
+{
+    const char *name = scalar_name(packet);
+    if (name == NULL || find_format(format) == NULL)
+        return prt_error_set(error, PRT_E_USAGE, "no such packet type or format");
+    bool storage_only = packet == SCALAR_F16 || packet == SCALAR_BF16;
+    if (storage_only && format != PRT_FORMAT_RAW && format != PRT_FORMAT_NPY &&
+        format != PRT_FORMAT_NULL)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "%s cannot carry packets of type %s: use raw or npy",
+                             prt_format_name(format), name);
+    return PRT_OK;
+}
+
+/* --- sources --- */
+
+struct prt_source *prt_source_make(size_t bytes, const struct prt_source_ops *ops,
+                                   enum scalar_type packet, struct prt_error *error)
+{
+    struct prt_source *source = calloc(1, bytes);
+    if (source == NULL) {
+        (void)prt_io_no_memory(error);
+        return NULL;
+    }
+    source->ops = ops;
+    source->packet = packet;
+    source->information.packets = PRT_PACKETS_UNKNOWN;
+    return source;
+}
+
+enum prt_status prt_source_open(const struct prt_port_spec *spec, enum scalar_type packet,
+                                const struct prt_io_environment *environment,
+                                struct prt_source **source, struct prt_error *error)
+{
+    enum prt_status status = check_packet(spec->format, packet, error);
+    if (status != PRT_OK) return status;
+    struct prt_source *opened = NULL;
+    status = find_format(spec->format)->open_source(spec, packet, environment, &opened, error);
+    if (status != PRT_OK) return status;
+    uint32_t channels = opened->information.channels;
+    if (spec->channels != 0 && channels != 0 && spec->channels != channels) {
+        prt_source_close(opened);
+        return prt_error_set(error, PRT_E_FORMAT, "%s: the file has %u channels, not %u",
+                             spec->path, channels, spec->channels);
+    }
+    if (spec->rate_hertz != 0) opened->information.rate_hertz = spec->rate_hertz;
+    if (spec->width_packets != 0) opened->information.width_packets = spec->width_packets;
+    *source = opened;
+    return PRT_OK;
+}
+
+static enum prt_status repeat_failure(const struct prt_source *source, struct prt_error *error)
+{
+    if (error != NULL) *error = source->pending;
+    return source->failed;
+}
+
+enum prt_status prt_source_read(struct prt_source *source, void *packets, size_t capacity_packets,
+                                size_t *count, struct prt_error *error)
+{
+    *count = 0;
+    if (source->failed != PRT_OK) return repeat_failure(source, error);
+    if (source->ended) return PRT_OK;
+    if (capacity_packets == 0) return prt_error_set(error, PRT_E_USAGE, "a read of 0 packets");
+    source->failed = source->ops->read(source, packets, capacity_packets, count, &source->pending);
+    if (*count > 0) return PRT_OK; /* a failure waits for the next call */
+    source->ended = true;
+    return source->failed == PRT_OK ? PRT_OK : repeat_failure(source, error);
+}
+
+void prt_source_information(const struct prt_source *source,
+                            struct prt_source_information *information)
+{
+    *information = source->information;
+}
+
+void prt_source_close(struct prt_source *source)
+{
+    if (source != NULL) source->ops->close(source);
+}
+
+/* --- sinks --- */
+
+struct prt_sink *prt_sink_make(size_t bytes, const struct prt_sink_ops *ops,
+                               enum scalar_type packet, struct prt_error *error)
+{
+    struct prt_sink *sink = calloc(1, bytes);
+    if (sink == NULL) {
+        (void)prt_io_no_memory(error);
+        return NULL;
+    }
+    sink->ops = ops;
+    sink->packet = packet;
+    sink->writer.fd = -1;
+    sink->writer.final_fd = -1;
+    return sink;
+}
+
+enum prt_status prt_sink_open(const struct prt_port_spec *spec, enum scalar_type packet,
+                              const struct prt_io_environment *environment, struct prt_sink **sink,
+                              struct prt_error *error)
+{
+    enum prt_status status = check_packet(spec->format, packet, error);
+    if (status != PRT_OK) return status;
+    if (find_format(spec->format)->open_sink == NULL)
+        return prt_error_set(error, PRT_E_USAGE, "%s only makes packets: it cannot be an output",
+                             prt_format_name(spec->format));
+    return find_format(spec->format)->open_sink(spec, packet, environment, sink, error);
+}
+
+static enum prt_status refuse_state(const struct prt_sink *sink, struct prt_error *error)
+{
+    return prt_error_set(error, PRT_E_USAGE, "the output %s",
+                         sink->state == PRT_SINK_FAILED ? "has failed or was aborted"
+                                                        : "is finished");
+}
+
+/* After a failure nothing of the output may stay. */
+static enum prt_status settle(struct prt_sink *sink, enum prt_status status)
+{
+    if (status != PRT_OK) prt_sink_abort(sink);
+    return status;
+}
+
+enum prt_status prt_sink_write(struct prt_sink *sink, const void *packets, size_t count_packets,
+                               struct prt_error *error)
+{
+    if (sink->state != PRT_SINK_OPEN) return refuse_state(sink, error);
+    if (count_packets == 0) return PRT_OK;
+    enum prt_status status = sink->ops->write(sink, packets, count_packets, error);
+    sink->packets += count_packets;
+    if (status == PRT_OK && sink->writer.direct && sink->writer.final_fd < 0)
+        status = prt_io_writer_flush(&sink->writer, error);
+    return settle(sink, status);
+}
+
+enum prt_status prt_sink_prepare(struct prt_sink *sink, struct prt_error *error)
+{
+    if (sink->state == PRT_SINK_PREPARED) return PRT_OK;
+    if (sink->state != PRT_SINK_OPEN) return refuse_state(sink, error);
+    enum prt_status status =
+        sink->ops->complete != NULL ? sink->ops->complete(sink, error) : PRT_OK;
+    if (status == PRT_OK) status = prt_io_writer_prepare(&sink->writer, error);
+    if (status == PRT_OK) sink->state = PRT_SINK_PREPARED;
+    return settle(sink, status);
+}
+
+enum prt_status prt_sink_finish(struct prt_sink *sink, struct prt_error *error)
+{
+    enum prt_status status = prt_sink_prepare(sink, error);
+    if (status != PRT_OK) return status;
+    status = settle(sink, prt_io_writer_publish(&sink->writer, error));
+    if (status == PRT_OK) sink->state = PRT_SINK_DONE;
+    return status;
+}
+
+void prt_sink_abort(struct prt_sink *sink)
+{
+    if (sink == NULL || sink->state == PRT_SINK_DONE) return;
+    prt_io_writer_close(&sink->writer);
+    sink->state = PRT_SINK_FAILED;
+}
+
+void prt_sink_close(struct prt_sink *sink)
+{
+    if (sink == NULL) return;
+    prt_sink_abort(sink);
+    prt_io_writer_close(&sink->writer);
+    if (sink->ops->release != NULL) sink->ops->release(sink);
+    free(sink);
+}
+
+const char *prt_sink_temporary(const struct prt_sink *sink)
+{
+    return sink->writer.temporary;
+}
+
+enum prt_status prt_sink_element(const struct prt_port_spec *spec, enum scalar_type packet,
+                                 enum scalar_type *element, struct prt_error *error)
+{
+    *element = spec->has_element ? spec->element : packet;
+    if (prt_io_converts(packet, *element)) return PRT_OK;
+    return prt_error_set(error, PRT_E_USAGE, "%s: packets of type %s cannot be written as %s",
+                         spec->path, scalar_name(packet), scalar_name(*element));
+}
+
+enum prt_status prt_sink_put_elements(struct prt_sink *sink, enum scalar_type element,
+                                      bool big_endian, const void *packets, size_t count,
+                                      struct prt_error *error)
+{
+    if (element == sink->packet && !big_endian && element != SCALAR_BOOL)
+        return prt_io_writer_put(&sink->writer, packets, count * scalar_width_bytes(element),
+                                 error);
+    enum { PART = 1024 };
+    unsigned char converted[PART * sizeof(uint64_t)];
+    const unsigned char *next = packets;
+    size_t width = scalar_width_bytes(element);
+    for (size_t done = 0; done < count;) {
+        size_t part = count - done < PART ? count - done : PART;
+        size_t fitted = prt_io_convert(converted, element, next, sink->packet, part);
+        if (fitted < part)
+            return prt_error_set(
+                error, PRT_E_FORMAT, "%s: packet %llu does not fit the type %s", sink->writer.name,
+                (unsigned long long)sink->packets + done + fitted, scalar_name(element));
+        if (big_endian) prt_io_swap(converted, width, part);
+        enum prt_status status = prt_io_writer_put(&sink->writer, converted, part * width, error);
+        if (status != PRT_OK) return status;
+        next += part * scalar_width_bytes(sink->packet);
+        done += part;
+    }
+    return PRT_OK;
+}

@@ -1,0 +1,202 @@
+/* Streams of packets between the outer ports of a pipeline and files, pipes and generators.
+ *
+ * A *source* is pulled, a *sink* is pushed; both carry packets of one scalar type in the host's
+ * memory layout (little-endian, bool as one byte 0 or 1).  A *spec* is what the command line says
+ * of one port: PORT=PATH[,ITEM...].
+ *
+ * Requires: SIGPIPE ignored by the process (else a closed output pipe kills it before it is
+ *   reported).  Nothing else; no locale matters.
+ * Ownership: specs, sources and sinks are made here and freed by their _free/_close.  Paths are
+ *   copied.  `struct prt_io_environment` and what it points to belong to the caller and outlive
+ *   the streams opened with them.
+ * Thread-safety: one object, one thread at a time; different objects are independent.  The registry
+ *   of temporaries may be shared by all; prt_temporaries_remove is async-signal-safe.
+ * Errors: every message names the file, and the byte offset or the field where there is one.
+ *   After an error a source gives no more packets and a sink can only be aborted.
+ *     PRT_E_USAGE        a spec that cannot be understood, or asks for what cannot be done
+ *     PRT_E_OPEN         missing, unreadable, a directory, cannot be created
+ *     PRT_E_READ         EIO and the like
+ *     PRT_E_FORMAT       content refused
+ *     PRT_E_TRUNCATED    the file ends inside a header, a packet, or before what its header says
+ *     PRT_E_WRITE        ENOSPC, EIO, failing fsync, close or rename, ...
+ *     PRT_E_CLOSED_PIPE  EPIPE
+ *     PRT_E_INTERRUPTED  the interrupt descriptor became readable
+ *     PRT_E_NOMEM
+ * Memory: bounded by the stream's own buffers (some 128 KiB; PNG and images: and one row),
+ *   never by the length of the file; an interlaced PNG is held whole, up to 64 MiB of samples.
+ * Rule: design/cli.md, "piperun"; design/reliability.md T6, T7, T8.
+ *
+ * Formats (io/FORMAT.c has the details):
+ *   raw   packets one after the other; raw:TYPE converts by value
+ *   npy   NumPy 1.0/2.0/3.0, any dimensions in C order, read flat; written 1-D, version 1.0
+ *   wav   through libsndfile; channels are interleaved: successive packets
+ *   pgm   P2, P5 (and P3, P6: r, g, b successive); written P5, P6 with channels=3
+ *   png   grey or r, g, b successive
+ *   csv   one number a line
+ *   null  an empty source; a sink that takes everything
+ *   gen   sources alone: ramp, noise:SEED, zeros, each endless or with :COUNT
+ *
+ * Conversion by value (raw, npy):
+ *   to the same type          a copy (bool: any nonzero byte is 1)
+ *   integer or bool to float  nearest, ties to even
+ *   f64 to f32                nearest, ties to even; too large is infinite
+ *   integer to integer        the value; PRT_E_FORMAT where the type cannot hold it
+ *   float to integer          towards zero; PRT_E_FORMAT where the type cannot hold it, and for NaN
+ *   anything to bool          1 if it is not zero (NaN is 1); bool to a number: 0 or 1
+ *   f16 and bf16              the same type only
+ */
+#ifndef RUNTIME_IO_STREAM_H
+#define RUNTIME_IO_STREAM_H
+
+#include "lang/scalar.h"
+#include "runtime/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PRT_PACKETS_UNKNOWN UINT64_MAX
+
+enum prt_format {
+    PRT_FORMAT_RAW,
+    PRT_FORMAT_NPY,
+    PRT_FORMAT_WAV,
+    PRT_FORMAT_PGM,
+    PRT_FORMAT_PNG,
+    PRT_FORMAT_CSV,
+    PRT_FORMAT_NULL,
+    PRT_FORMAT_RAMP,
+    PRT_FORMAT_NOISE,
+    PRT_FORMAT_ZEROS
+};
+
+/* What one PORT=PATH[,ITEM...] says.  Fields not given are zero. */
+struct prt_port_spec {
+    char *port;
+    char *path; /* NULL for generators and null */
+    enum prt_format format;
+    bool has_element;         /* raw:TYPE, wav:TYPE, npy:TYPE */
+    enum scalar_type element; /* the type in the file */
+    bool big_endian;          /* of raw:TYPEbe */
+    uint32_t rate_hertz;      /* rate=N */
+    uint32_t width_packets;   /* width=N: pixels of a row */
+    uint32_t channels;        /* channels=N */
+    bool has_count;           /* gen:...:COUNT */
+    uint64_t count_packets;
+    uint64_t seed; /* gen:noise:SEED */
+};
+
+/* Parses `text`: PORT=PATH[,ITEM...].
+ *   PATH   a file; `-` standard input or output; `null`; gen:ramp[:COUNT], gen:noise:SEED[:COUNT],
+ *          gen:zeros[:COUNT].  It ends at the first comma.  `./null` names a file of that name.
+ *   ITEM   raw  raw:TYPE  npy  wav  wav:TYPE  pgm  ppm  png  csv  null  rate=N  width=N  channels=N
+ *   TYPE   bool i8..i64 u8..u64 f16 bf16 f32 f64, aliases s8..s64, each with le or be behind it
+ *   N      decimal, 1 to 2^31 - 1; COUNT and SEED decimal or 0x hexadecimal, below 2^64
+ * Without a format the file's ending tells: .raw .bin .npy .wav .pgm .ppm .pnm .png .csv .txt, or a
+ * TYPE (.f32, .s16le, .u8); `-` and paths under /dev/ are raw.  A format item given twice, an item
+ * unknown, or an ending unknown is PRT_E_USAGE.  On failure `*spec` is
+ * zeroed, else free it with prt_port_spec_free. */
+enum prt_status prt_port_spec_parse(const char *text, struct prt_port_spec *spec,
+                                    struct prt_error *error);
+
+/* Frees the strings and zeroes the spec. */
+void prt_port_spec_free(struct prt_port_spec *spec);
+
+/* True if the spec reads standard input or writes standard output. */
+bool prt_port_spec_is_standard(const struct prt_port_spec *spec);
+
+/* The name of the format as a spec writes it: a literal. */
+const char *prt_format_name(enum prt_format format);
+
+/* --- temporaries: so that a signal handler can remove them --- */
+
+struct prt_temporaries;
+
+/* A registry; it keeps one small record for each sink opened with it.  Destroy it after the sinks.
+ */
+enum prt_status prt_temporaries_create(struct prt_temporaries **registry);
+void prt_temporaries_destroy(struct prt_temporaries *registry);
+
+/* Unlinks every temporary that is still one.  Async-signal-safe, callable at any time from any
+ * thread (in a handler: then _exit). */
+void prt_temporaries_remove(struct prt_temporaries *registry);
+
+struct prt_io_environment {
+    struct prt_temporaries *temporaries; /* NULL: none kept */
+    int interrupt_fd; /* becomes readable when reading is to stop (self-pipe, eventfd); -1: none.
+                         A source that waits for a pipe or terminal, or begins a read, then returns
+                         PRT_E_INTERRUPTED; asked again it is the same.  WAV from a pipe looks at it
+                         between reads only. */
+};
+
+/* --- sources --- */
+
+struct prt_source;
+
+struct prt_source_information {
+    uint64_t packets; /* in all, PRT_PACKETS_UNKNOWN if the format does not say */
+    uint32_t rate_hertz;
+    uint32_t width_packets; /* pixels of a row */
+    uint32_t height_packets;
+    uint32_t channels; /* 0 if the format has none */
+};
+
+/* Opens what `spec` names for a port of type `packet`, and reads the header.  `environment` NULL:
+ * no registry, no interrupt.  Fills `*source` on success only. */
+enum prt_status prt_source_open(const struct prt_port_spec *spec, enum scalar_type packet,
+                                const struct prt_io_environment *environment,
+                                struct prt_source **source, struct prt_error *error);
+
+/* Reads up to `capacity_packets` (at least 1) packets into `packets`, and says how many in
+ * `*count`.  0 with PRT_OK is the end of the stream, and only then.  From a pipe or a terminal it
+ * returns what has come as soon as that is a packet; from a file it may return fewer too.
+ * Packets in front of a fault are given first: with an error `*count` is always 0.  A last
+ * part of a packet is PRT_E_TRUNCATED with its byte offset: the caller decides if that is an error
+ * or a note; it is never dropped in silence. */
+enum prt_status prt_source_read(struct prt_source *source, void *packets, size_t capacity_packets,
+                                size_t *count, struct prt_error *error);
+
+/* What the header says; rate= and width= of the spec take its place.  (channels= of an input is
+ * compared with the header: another number is PRT_E_FORMAT.) */
+void prt_source_information(const struct prt_source *source,
+                            struct prt_source_information *information);
+
+/* NULL is allowed. */
+void prt_source_close(struct prt_source *source);
+
+/* --- sinks --- */
+
+struct prt_sink;
+
+/* Opens what `spec` names for packets of type `packet`.  A regular file, existing or not, is
+ * written under a temporary name in the same directory (through a symbolic link: that of its
+ * target), created 0666 less the umask; anything else that exists (/dev/null, /dev/full, pipes,
+ * terminals), and `-`, is written directly and at once, each prt_sink_write to its end.
+ * `generator` formats are PRT_E_USAGE. */
+enum prt_status prt_sink_open(const struct prt_port_spec *spec, enum scalar_type packet,
+                              const struct prt_io_environment *environment, struct prt_sink **sink,
+                              struct prt_error *error);
+
+/* Appends `count_packets` packets. */
+enum prt_status prt_sink_write(struct prt_sink *sink, const void *packets, size_t count_packets,
+                               struct prt_error *error);
+
+/* First half of prt_sink_finish: everything written, patched, fsynced and closed, but not yet
+ * visible under its name.  With several outputs prepare all, then finish all.  Optional. */
+enum prt_status prt_sink_prepare(struct prt_sink *sink, struct prt_error *error);
+
+/* Publishes: prepares if that was not done, then renames over the target.  On failure nothing is
+ * left and the old file is untouched.  Once only. */
+enum prt_status prt_sink_finish(struct prt_sink *sink, struct prt_error *error);
+
+/* Leaves nothing: the temporary is unlinked, the old file untouched.  What went to a pipe or
+ * device is gone.  After finish, or a second time, it does nothing.  NULL is allowed. */
+void prt_sink_abort(struct prt_sink *sink);
+
+/* Frees the sink; aborts first if it was not finished.  NULL is allowed. */
+void prt_sink_close(struct prt_sink *sink);
+
+/* The temporary's path while there is one, else NULL.  Valid until finish, abort or close. */
+const char *prt_sink_temporary(const struct prt_sink *sink);
+
+#endif

@@ -1,0 +1,156 @@
+#include "runtime/load/image.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static enum prt_status check_elf(const struct prt_container *c, struct prt_error *error)
+{
+    Elf64_Ehdr header;
+    if (c->image_bytes < sizeof header)
+        return prt_error_set_at(error, PRT_E_FORMAT, c->section_offset_bytes[CONTAINER_IMAGE],
+                                "container: the image is too small for a shared object");
+    memcpy(&header, c->image, sizeof header);
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+        header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_DYN)
+        return prt_error_set_at(error, PRT_E_FORMAT, c->section_offset_bytes[CONTAINER_IMAGE],
+                                "container: the image is not a 64-bit shared object");
+    if (header.e_machine != EM_X86_64)
+        return prt_error_set_at(error, PRT_E_DEVICE, c->section_offset_bytes[CONTAINER_IMAGE],
+                                "container: the image is not for x86-64");
+    return PRT_OK;
+}
+
+/* Levels that this runtime does not know are left to the processor. */
+static bool processor_has(const char *isa)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (strcmp(isa, "x86-64-v2") == 0) return __builtin_cpu_supports("x86-64-v2") != 0;
+    if (strcmp(isa, "x86-64-v3") == 0) return __builtin_cpu_supports("x86-64-v3") != 0;
+    if (strcmp(isa, "x86-64-v4") == 0) return __builtin_cpu_supports("x86-64-v4") != 0;
+    return true;
+#else
+    (void)isa;
+    return false;
+#endif
+}
+
+static enum prt_status write_all(int fd, const uint8_t *bytes, uint64_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(fd, bytes, size > 1 << 30 ? 1 << 30 : (size_t)size);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return PRT_E_NOMEM;
+        bytes += written;
+        size -= (uint64_t)written;
+    }
+    return PRT_OK;
+}
+
+static enum prt_status open_library(const struct prt_container *c, struct prt_image *image,
+                                    struct prt_error *error)
+{
+    image->fd = memfd_create("pipec-image", MFD_CLOEXEC);
+    if (image->fd < 0)
+        return prt_error_set(error, PRT_E_NOMEM, "no memory file for the image: %s",
+                             strerror(errno));
+    if (write_all(image->fd, c->image, c->image_bytes) != PRT_OK)
+        return prt_error_set(error, PRT_E_NOMEM, "no memory for the image: %s", strerror(errno));
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", image->fd);
+    image->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (image->library == NULL) {
+        const char *why = dlerror();
+        return prt_error_set(error, PRT_E_OPEN, "container: cannot load the image: %s",
+                             why != NULL ? why : "unknown reason");
+    }
+    return PRT_OK;
+}
+
+/* The address of a symbol through memcpy: ISO C has no cast from void * to a function. */
+static bool find_entry(const struct prt_image *image, uint32_t kernel, const char *entry, void *out)
+{
+    char symbol[64];
+    snprintf(symbol, sizeof symbol, "pipe_k%u_%s", kernel, entry);
+    void *address = dlsym(image->library, symbol);
+    memcpy(out, &address, sizeof address);
+    return address != NULL;
+}
+
+static bool find_entries(const struct prt_image *image, const struct container_node *node,
+                         struct prt_image_kernel *out)
+{
+    bool found = find_entry(image, node->kernel, "run", &out->run);
+    if (node->flags & CONTAINER_NODE_INIT)
+        found = find_entry(image, node->kernel, "init", &out->init) && found;
+    if (node->flags & CONTAINER_NODE_FINISH)
+        found = find_entry(image, node->kernel, "finish", &out->finish) && found;
+    return found;
+}
+
+static enum prt_status bind_entries(const struct prt_container *c, struct prt_image *image,
+                                    struct prt_error *error)
+{
+    void *arguments = dlsym(image->library, "pipe_arguments");
+    memcpy(&image->arguments, &arguments, sizeof arguments);
+    if (arguments == NULL)
+        return prt_error_set(error, PRT_E_FORMAT, "container: the image has no 'pipe_arguments'");
+    for (uint32_t i = 0; i < c->node_count; i++) {
+        if (!find_entries(image, &c->nodes[i], &image->nodes[i]))
+            return prt_error_set(error, PRT_E_FORMAT,
+                                 "container: the image lacks an entry of kernel %u (node '%s')",
+                                 c->nodes[i].kernel, prt_container_text(c, c->nodes[i].name));
+    }
+    return PRT_OK;
+}
+
+static enum prt_status allocate_nodes(const struct prt_container *c, struct prt_image *image,
+                                      struct prt_error *error)
+{
+    *image = (struct prt_image){.fd = -1};
+    image->nodes = calloc(c->node_count > 0 ? c->node_count : 1, sizeof *image->nodes);
+    return image->nodes != NULL ? PRT_OK : prt_error_set(error, PRT_E_NOMEM, "out of memory");
+}
+
+enum prt_status prt_image_load(const struct prt_container *container, struct prt_image *image,
+                               struct prt_error *error)
+{
+    enum prt_status status = allocate_nodes(container, image, error);
+    if (status == PRT_OK) status = check_elf(container, error);
+    const char *isa = prt_container_text(container, container->pipeline->isa);
+    if (status == PRT_OK && !processor_has(isa))
+        status = prt_error_set(error, PRT_E_DEVICE,
+                               "the image needs a processor with '%s', which this one is not", isa);
+    if (status == PRT_OK) status = open_library(container, image, error);
+    if (status == PRT_OK) status = bind_entries(container, image, error);
+    if (status != PRT_OK) prt_image_free(image);
+    return status;
+}
+
+enum prt_status prt_image_from_entries(const struct prt_container *container,
+                                       const struct prt_image_kernel *nodes,
+                                       kernel_arguments_entry arguments, struct prt_image *image,
+                                       struct prt_error *error)
+{
+    enum prt_status status = allocate_nodes(container, image, error);
+    if (status != PRT_OK) return status;
+    if (container->node_count > 0)
+        memcpy(image->nodes, nodes, container->node_count * sizeof *nodes);
+    image->arguments = arguments;
+    return PRT_OK;
+}
+
+void prt_image_free(struct prt_image *image)
+{
+    if (image->library != NULL) dlclose(image->library);
+    if (image->library != NULL || image->fd > 0) close(image->fd);
+    free(image->nodes);
+    *image = (struct prt_image){.fd = -1};
+}

@@ -1,0 +1,44 @@
+/*
+ * image: the native code of a container, and its entries (lang/kernel_abi.h).
+ *
+ * The shared object is loaded from memory (memfd_create + dlopen of /proc/self/fd/N), with no
+ * temporary file.  One file descriptor stays open while it is loaded: the dynamic linker knows
+ * objects by name, and the number is the name. A container is trusted as an executable is: code in
+ * it runs when it is loaded.
+ *
+ * Ownership: prt_image_free unloads; no entry may run by then.
+ * Thread-safety: an image is read-only once made.
+ * Errors: PRT_E_FORMAT (not an x86-64 shared object, an entry is missing), PRT_E_DEVICE (this
+ * processor cannot execute it), PRT_E_OPEN (the dynamic linker refuses), PRT_E_NOMEM.
+ */
+#ifndef RUNTIME_LOAD_IMAGE_H
+#define RUNTIME_LOAD_IMAGE_H
+
+#include "lang/kernel_abi.h"
+#include "runtime/load/reader.h"
+
+struct prt_image_kernel {
+    kernel_entry run;
+    kernel_entry init, finish; /* NULL where the node's flags have none */
+};
+
+struct prt_image {
+    struct prt_image_kernel *nodes; /* one per node; owned */
+    kernel_arguments_entry arguments;
+    void *library; /* NULL for prt_image_from_entries */
+    int fd;
+};
+
+enum prt_status prt_image_load(const struct prt_container *container, struct prt_image *image,
+                               struct prt_error *error);
+
+/* For tests and embedders: entries that are linked into the program.  `nodes` has one record per
+ * node of the container, and is copied. */
+enum prt_status prt_image_from_entries(const struct prt_container *container,
+                                       const struct prt_image_kernel *nodes,
+                                       kernel_arguments_entry arguments, struct prt_image *image,
+                                       struct prt_error *error);
+
+void prt_image_free(struct prt_image *image);
+
+#endif

@@ -1,0 +1,491 @@
+#include "runtime/load/reader.h"
+
+#include "lang/scalar.h"
+#include "lang/sched_code.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "containers are little-endian");
+
+enum { SECTION_KINDS = CONTAINER_IMAGE + 1 };
+
+struct section_form {
+    const char *name;
+    size_t record_bytes;
+    bool single;
+};
+
+static const struct section_form forms[SECTION_KINDS] = {
+#define SECTION(enumerator, number, name, type, single) [number] = {name, sizeof(type), single},
+    CONTAINER_SECTIONS(SECTION)
+#undef SECTION
+};
+
+#define SECTION(enumerator, number, name, type, single) +1
+enum { SECTION_COUNT = 0 CONTAINER_SECTIONS(SECTION) };
+#undef SECTION
+
+/* A read in progress. */
+struct reading {
+    struct prt_container *container;
+    struct container_section sections[SECTION_KINDS];
+    struct prt_error *error;
+};
+
+/* ---- messages ---- */
+
+#define REFUSE(reading, offset, ...)                                                               \
+    prt_error_set_at((reading)->error, PRT_E_FORMAT, (offset), __VA_ARGS__)
+
+/* Refuses record `index` of a section. */
+static enum prt_status refuse_record(const struct reading *reading,
+                                     enum container_section_kind kind, uint64_t index,
+                                     const char *what)
+{
+    const struct section_form *form = &forms[kind];
+    uint64_t offset = reading->sections[kind].offset_bytes + index * form->record_bytes;
+    return REFUSE(reading, offset, "container: section '%s', record %" PRIu64 ": %s", form->name,
+                  index, what);
+}
+
+/* ---- header and section table ---- */
+
+uint64_t prt_container_checksum(const void *bytes, size_t size)
+{
+    const size_t covered = offsetof(struct container_header, reserved);
+    return XXH64((const uint8_t *)bytes + covered, size - covered, 0);
+}
+
+static enum prt_status check_header(struct reading *reading, struct container_header *header)
+{
+    const struct prt_container *c = reading->container;
+    const size_t magic_bytes = sizeof header->magic;
+    size_t known = c->size_bytes < magic_bytes ? c->size_bytes : magic_bytes;
+    if (known == 0 || memcmp(c->bytes, CONTAINER_MAGIC, known) != 0)
+        return REFUSE(reading, 0, "not a container: it does not begin with 'PIPEC'");
+    if (c->size_bytes < sizeof *header)
+        return prt_error_set_at(reading->error, PRT_E_TRUNCATED, c->size_bytes,
+                                "container: ends inside the header");
+    memcpy(header, c->bytes, sizeof *header);
+    if (header->version != CONTAINER_VERSION)
+        return prt_error_set_at(
+            reading->error, PRT_E_VERSION, offsetof(struct container_header, version),
+            "container: version %" PRIu32 " of the format, this runtime reads version %u",
+            header->version, CONTAINER_VERSION);
+    if (header->file_bytes > c->size_bytes)
+        return prt_error_set_at(reading->error, PRT_E_TRUNCATED, c->size_bytes,
+                                "container: ends after %zu of %" PRIu64 " bytes", c->size_bytes,
+                                header->file_bytes);
+    if (header->file_bytes < c->size_bytes)
+        return REFUSE(reading, header->file_bytes, "container: bytes after its end");
+    if (header->section_count != SECTION_COUNT)
+        return REFUSE(reading, offsetof(struct container_header, section_count),
+                      "container: %" PRIu32 " sections, expected %d", header->section_count,
+                      SECTION_COUNT);
+    if (header->checksum != prt_container_checksum(c->bytes, c->size_bytes))
+        return prt_error_set_at(reading->error, PRT_E_CHECKSUM,
+                                offsetof(struct container_header, checksum),
+                                "container: damaged: the checksum does not match");
+    for (size_t i = 0; i < sizeof header->reserved / sizeof header->reserved[0]; i++) {
+        if (header->reserved[i] != 0)
+            return REFUSE(reading, offsetof(struct container_header, reserved),
+                          "container: a reserved field of the header is not zero");
+    }
+    return PRT_OK;
+}
+
+static bool is_zero(const uint8_t *bytes, uint64_t from, uint64_t to)
+{
+    for (; from < to; from++) {
+        if (bytes[from] != 0) return false;
+    }
+    return true;
+}
+
+/* One entry of the table: `end` is where the one before ended, and becomes the end of this one. */
+static enum prt_status check_section(struct reading *reading, uint32_t kind, uint64_t at,
+                                     uint64_t *end)
+{
+    const struct prt_container *c = reading->container;
+    const struct section_form *form = &forms[kind];
+    struct container_section section;
+    memcpy(&section, c->bytes + at, sizeof section);
+    if (section.kind != kind || section.reserved != 0)
+        return REFUSE(reading, at, "container: section table: expected section %" PRIu32 " ('%s')",
+                      kind, form->name);
+    uint64_t begin = (*end + CONTAINER_ALIGNMENT - 1) / CONTAINER_ALIGNMENT * CONTAINER_ALIGNMENT;
+    if (section.offset_bytes != begin || begin > c->size_bytes ||
+        section.size_bytes > c->size_bytes - begin)
+        return REFUSE(reading, at, "container: section '%s' lies where it must not", form->name);
+    if (!is_zero(c->bytes, *end, begin))
+        return REFUSE(reading, *end, "container: the bytes before section '%s' are not zero",
+                      form->name);
+    if (section.size_bytes % form->record_bytes != 0 ||
+        (form->single && section.size_bytes != form->record_bytes))
+        return REFUSE(reading, at,
+                      "container: section '%s' has %" PRIu64 " bytes: not whole records",
+                      form->name, section.size_bytes);
+    if (section.size_bytes / form->record_bytes >= CONTAINER_NONE && kind != CONTAINER_IMAGE &&
+        kind != CONTAINER_INITIALS)
+        return REFUSE(reading, at, "container: section '%s' has too many records", form->name);
+    reading->sections[kind] = section;
+    *end = begin + section.size_bytes;
+    return PRT_OK;
+}
+
+static enum prt_status check_sections(struct reading *reading)
+{
+    uint64_t at = sizeof(struct container_header);
+    uint64_t end = at + SECTION_COUNT * sizeof(struct container_section);
+    if (end > reading->container->size_bytes)
+        return prt_error_set_at(reading->error, PRT_E_TRUNCATED, reading->container->size_bytes,
+                                "container: ends inside the section table");
+    for (uint32_t kind = 1; kind < SECTION_KINDS; kind++) {
+        enum prt_status status = check_section(reading, kind, at, &end);
+        if (status != PRT_OK) return status;
+        at += sizeof(struct container_section);
+    }
+    if (end != reading->container->size_bytes)
+        return REFUSE(reading, end, "container: bytes after the last section");
+    return PRT_OK;
+}
+
+static uint32_t record_count(const struct reading *reading, enum container_section_kind kind)
+{
+    return (uint32_t)(reading->sections[kind].size_bytes / forms[kind].record_bytes);
+}
+
+/* The tables as typed pointers: sections are aligned to 64 bytes, and so is the memory. */
+static void place_tables(struct reading *reading)
+{
+    struct prt_container *c = reading->container;
+#define TABLE(kind) ((const void *)(c->bytes + reading->sections[CONTAINER_##kind].offset_bytes))
+    c->strings = TABLE(STRINGS);
+    c->pipeline = TABLE(PIPELINE);
+    c->device = TABLE(DEVICE);
+    c->arguments = TABLE(ARGUMENTS);
+    c->sources = TABLE(SOURCES);
+    c->nodes = TABLE(NODES);
+    c->inputs = TABLE(INPUTS);
+    c->outputs = TABLE(OUTPUTS);
+    c->buffers = TABLE(BUFFERS);
+    c->readers = TABLE(READERS);
+    c->initials = TABLE(INITIALS);
+    c->stages = TABLE(STAGES);
+    c->code = TABLE(PROGRAM);
+    c->image = TABLE(IMAGE);
+#undef TABLE
+    c->strings_bytes = record_count(reading, CONTAINER_STRINGS);
+    c->argument_count = record_count(reading, CONTAINER_ARGUMENTS);
+    c->source_count = record_count(reading, CONTAINER_SOURCES);
+    c->node_count = record_count(reading, CONTAINER_NODES);
+    c->input_count = record_count(reading, CONTAINER_INPUTS);
+    c->output_count = record_count(reading, CONTAINER_OUTPUTS);
+    c->buffer_count = record_count(reading, CONTAINER_BUFFERS);
+    c->reader_count = record_count(reading, CONTAINER_READERS);
+    c->stage_count = record_count(reading, CONTAINER_STAGES);
+    c->code_bytes = record_count(reading, CONTAINER_PROGRAM);
+    c->initials_bytes = reading->sections[CONTAINER_INITIALS].size_bytes;
+    c->image_bytes = reading->sections[CONTAINER_IMAGE].size_bytes;
+    for (uint32_t kind = 0; kind < SECTION_KINDS; kind++)
+        c->section_offset_bytes[kind] = reading->sections[kind].offset_bytes;
+}
+
+/* ---- records ---- */
+
+/* Records are checked by a list of conditions; the first that fails is reported. */
+#define CHECK(condition, kind, index, what)                                                        \
+    do {                                                                                           \
+        if (!(condition)) return refuse_record(reading, CONTAINER_##kind, (index), (what));        \
+    } while (0)
+
+static bool is_string(const struct prt_container *c, container_string string)
+{
+    return string < c->strings_bytes;
+}
+
+static bool is_range(uint32_t first, uint32_t count, uint32_t total)
+{
+    return first <= total && count <= total - first;
+}
+
+static enum prt_status check_strings(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    if (c->strings_bytes == 0 || c->strings[0] != '\0' || c->strings[c->strings_bytes - 1] != '\0')
+        return REFUSE(reading, reading->sections[CONTAINER_STRINGS].offset_bytes,
+                      "container: section 'strings' does not begin and end with a NUL");
+    return PRT_OK;
+}
+
+static enum prt_status check_heads(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    const struct container_pipeline *p = c->pipeline;
+    CHECK(is_string(c, p->name) && is_string(c, p->isa) && is_string(c, p->compiler), PIPELINE, 0,
+          "a string outside the section 'strings'");
+    CHECK(p->flags == 0, PIPELINE, 0, "unknown flags");
+    CHECK(p->arguments_bytes <= SIZE_MAX / 4, PIPELINE, 0, "the block of arguments is too large");
+    const struct container_device *d = c->device;
+    CHECK(is_string(c, d->name), DEVICE, 0, "a string outside the section 'strings'");
+    CHECK(d->cu_count >= 1 && d->lanes >= 1, DEVICE, 0, "a device without compute units or lanes");
+    CHECK(d->reserved == 0, DEVICE, 0, "a reserved field is not zero");
+    for (uint32_t i = 0; i < c->source_count; i++)
+        CHECK(is_string(c, c->sources[i].name), SOURCES, i,
+              "a string outside the section 'strings'");
+    return PRT_OK;
+}
+
+static enum prt_status check_arguments(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    for (uint32_t i = 0; i < c->argument_count; i++) {
+        const struct container_argument *a = &c->arguments[i];
+        CHECK(is_string(c, a->name), ARGUMENTS, i, "a string outside the section 'strings'");
+        CHECK(a->scalar < SCALAR_COUNT, ARGUMENTS, i, "unknown scalar type");
+        CHECK(a->has_default <= 1, ARGUMENTS, i, "has_default is neither 0 nor 1");
+        CHECK(a->reserved == 0, ARGUMENTS, i, "a reserved field is not zero");
+        size_t width = scalar_width_bytes((enum scalar_type)a->scalar);
+        CHECK(a->offset_bytes <= c->pipeline->arguments_bytes &&
+                  width <= c->pipeline->arguments_bytes - a->offset_bytes,
+              ARGUMENTS, i, "lies outside the block of arguments");
+        CHECK(a->offset_bytes % width == 0, ARGUMENTS, i, "is not aligned");
+    }
+    return PRT_OK;
+}
+
+static enum prt_status check_nodes(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    const uint32_t flags = CONTAINER_NODE_STATEFUL | CONTAINER_NODE_INIT | CONTAINER_NODE_FINISH |
+                           CONTAINER_NODE_INDEXED;
+    for (uint32_t i = 0; i < c->node_count; i++) {
+        const struct container_node *n = &c->nodes[i];
+        CHECK(is_string(c, n->name) && is_string(c, n->kernel_title), NODES, i,
+              "a string outside the section 'strings'");
+        CHECK(n->source < c->source_count || n->source == CONTAINER_NONE, NODES, i,
+              "an unknown source file");
+        CHECK((n->flags & ~flags) == 0, NODES, i, "unknown flags");
+        CHECK(n->importance <= 255, NODES, i, "importance above 255");
+        CHECK(n->reserved == 0, NODES, i, "a reserved field is not zero");
+        CHECK(is_range(n->first_input, n->input_count, c->input_count), NODES, i,
+              "inputs outside the section 'inputs'");
+        CHECK(is_range(n->first_output, n->output_count, c->output_count), NODES, i,
+              "outputs outside the section 'outputs'");
+        CHECK(n->arguments_bytes <= SIZE_MAX / 4 && n->tables_bytes <= SIZE_MAX / 4 &&
+                  n->state_bytes <= SIZE_MAX / 4,
+              NODES, i, "a block is too large");
+    }
+    return PRT_OK;
+}
+
+static enum prt_status check_ends(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    for (uint32_t i = 0; i < c->input_count; i++) {
+        const struct container_input *e = &c->inputs[i];
+        CHECK(is_string(c, e->port), INPUTS, i, "a string outside the section 'strings'");
+        CHECK(e->buffer < c->buffer_count, INPUTS, i, "an unknown buffer");
+        CHECK(e->reader < c->reader_count, INPUTS, i, "an unknown reader");
+        CHECK(e->reserved == 0, INPUTS, i, "a reserved field is not zero");
+    }
+    for (uint32_t i = 0; i < c->output_count; i++) {
+        const struct container_output *e = &c->outputs[i];
+        CHECK(is_string(c, e->port), OUTPUTS, i, "a string outside the section 'strings'");
+        CHECK(e->buffer < c->buffer_count, OUTPUTS, i, "an unknown buffer");
+    }
+    for (uint32_t i = 0; i < c->reader_count; i++) {
+        const struct container_reader *e = &c->readers[i];
+        CHECK(e->node < c->node_count, READERS, i, "an unknown node");
+        CHECK(e->input < c->input_count, READERS, i, "an unknown input");
+    }
+    return PRT_OK;
+}
+
+static enum prt_status check_buffers(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    for (uint32_t i = 0; i < c->buffer_count; i++) {
+        const struct container_buffer *b = &c->buffers[i];
+        CHECK(is_string(c, b->name) && is_string(c, b->type_text), BUFFERS, i,
+              "a string outside the section 'strings'");
+        CHECK(b->scalar < SCALAR_COUNT, BUFFERS, i, "unknown scalar type");
+        CHECK(b->outer <= CONTAINER_OUTER_OUT, BUFFERS, i, "neither inner nor outer");
+        size_t scalar_bytes = scalar_width_bytes((enum scalar_type)b->scalar);
+        CHECK(b->width_bytes > 0 && b->width_bytes % scalar_bytes == 0, BUFFERS, i,
+              "the width is not a multiple of its scalar's");
+        uint64_t bytes;
+        CHECK(b->depth_packets > 0 &&
+                  !__builtin_mul_overflow(b->depth_packets, b->width_bytes, &bytes) &&
+                  bytes <= SIZE_MAX / 4,
+              BUFFERS, i, "depth x width is zero or too large");
+        CHECK(b->initial_offset_bytes <= c->initials_bytes &&
+                  b->initial_size_bytes <= c->initials_bytes - b->initial_offset_bytes,
+              BUFFERS, i, "initial packets outside the section 'initials'");
+        CHECK(b->writer_node < c->node_count || b->writer_node == CONTAINER_NONE, BUFFERS, i,
+              "an unknown writer");
+        CHECK(b->writer_output < c->output_count || b->writer_output == CONTAINER_NONE, BUFFERS, i,
+              "an unknown output");
+        CHECK(is_range(b->first_reader, b->reader_count, c->reader_count), BUFFERS, i,
+              "readers outside the section 'readers'");
+    }
+    return PRT_OK;
+}
+
+static enum prt_status check_stages(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    CHECK(c->stage_count <= SCHED_MAX_STAGES, STAGES, c->stage_count, "too many stages");
+    for (uint32_t i = 0; i < c->stage_count; i++) {
+        const struct container_stage *s = &c->stages[i];
+        CHECK(s->node < c->node_count, STAGES, i, "an unknown node");
+        CHECK(s->threshold >= 1, STAGES, i, "a threshold of 0");
+        CHECK(s->batch_max >= s->threshold, STAGES, i, "batch_max is below the threshold");
+        CHECK(s->batch_max <= UINT32_MAX, STAGES, i, "batch_max does not fit a dispatch packet");
+    }
+    if (c->code_bytes > SCHED_MAX_CODE_BYTES)
+        return REFUSE(reading, reading->sections[CONTAINER_PROGRAM].offset_bytes,
+                      "container: the scheduler program is beyond %u bytes", SCHED_MAX_CODE_BYTES);
+    return PRT_OK;
+}
+
+/* Cuts SETS into sets: a length, then so many stages, again and again. */
+static enum prt_status read_sets(struct reading *reading)
+{
+    struct prt_container *c = reading->container;
+    const uint32_t *words =
+        (const void *)(c->bytes + reading->sections[CONTAINER_SETS].offset_bytes);
+    uint32_t total = record_count(reading, CONTAINER_SETS);
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < total; count++) {
+        CHECK(count < SCHED_MAX_SETS, SETS, at, "too many sets");
+        uint32_t length = words[at];
+        CHECK(length < total - at, SETS, at, "a set that runs past the section");
+        for (uint32_t i = 0; i < length; i++)
+            CHECK(words[at + 1 + i] < c->stage_count, SETS, at + 1 + i, "an unknown stage");
+        at += 1 + length;
+    }
+    c->sets = calloc(count > 0 ? count : 1, sizeof *c->sets);
+    if (c->sets == NULL) return prt_error_set(reading->error, PRT_E_NOMEM, "out of memory");
+    for (uint32_t i = 0, at = 0; i < count; i++) {
+        c->sets[i] = (struct prt_stage_set){words + at + 1, words[at]};
+        at += 1 + words[at];
+    }
+    c->set_count = count;
+    return PRT_OK;
+}
+
+static enum prt_status read_bytes(struct reading *reading)
+{
+    static enum prt_status (*const steps[])(struct reading *) = {
+        check_strings, check_heads,   check_arguments, check_nodes,
+        check_ends,    check_buffers, check_stages,    read_sets,
+    };
+    struct container_header header;
+    enum prt_status status = check_header(reading, &header);
+    if (status == PRT_OK) status = check_sections(reading);
+    if (status != PRT_OK) return status;
+    place_tables(reading);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && status == PRT_OK; i++)
+        status = steps[i](reading);
+    return status;
+}
+
+/* ---- bytes ---- */
+
+static uint8_t *allocate_bytes(size_t size)
+{
+    void *bytes;
+    return posix_memalign(&bytes, CONTAINER_ALIGNMENT, size > 0 ? size : 1) == 0 ? bytes : NULL;
+}
+
+/* Takes `bytes` over, whatever comes of it. */
+static enum prt_status read_owned(uint8_t *bytes, size_t size, struct prt_container *container,
+                                  struct prt_error *error)
+{
+    *container = (struct prt_container){.bytes = bytes, .size_bytes = size};
+    struct reading reading = {.container = container, .error = error};
+    enum prt_status status = read_bytes(&reading);
+    if (status != PRT_OK) prt_container_free(container);
+    return status;
+}
+
+enum prt_status prt_container_read_memory(const void *bytes, size_t size,
+                                          struct prt_container *container, struct prt_error *error)
+{
+    *container = (struct prt_container){0};
+    if (size > PRT_CONTAINER_BYTES_MAX)
+        return prt_error_set(error, PRT_E_FORMAT, "container: larger than 4 GiB");
+    uint8_t *copy = allocate_bytes(size);
+    if (copy == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    if (size > 0) memcpy(copy, bytes, size);
+    return read_owned(copy, size, container, error);
+}
+
+/* Reads to the end of the file into memory that grows with it: it may be a pipe, or change
+ * meanwhile. */
+static enum prt_status slurp(int fd, const char *path, uint8_t **bytes, size_t *size,
+                             struct prt_error *error)
+{
+    struct stat about;
+    size_t capacity = 65536;
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
+        (uint64_t)about.st_size < PRT_CONTAINER_BYTES_MAX)
+        capacity = (size_t)about.st_size + 1;
+    *bytes = allocate_bytes(capacity);
+    *size = 0;
+    if (*bytes == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    for (;;) {
+        ssize_t got = read(fd, *bytes + *size, capacity - *size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0)
+            return prt_error_set_at(error, PRT_E_READ, *size, "%s: %s", path, strerror(errno));
+        if (got == 0) return PRT_OK;
+        *size += (size_t)got;
+        if (*size > PRT_CONTAINER_BYTES_MAX)
+            return prt_error_set(error, PRT_E_FORMAT, "%s: larger than 4 GiB", path);
+        if (*size < capacity) continue;
+        uint8_t *larger = allocate_bytes(capacity * 2);
+        if (larger == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+        memcpy(larger, *bytes, *size);
+        free(*bytes);
+        *bytes = larger;
+        capacity *= 2;
+    }
+}
+
+enum prt_status prt_container_read_file(const char *path, struct prt_container *container,
+                                        struct prt_error *error)
+{
+    *container = (struct prt_container){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return prt_error_set(error, PRT_E_OPEN, "%s: %s", path, strerror(errno));
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    enum prt_status status = slurp(fd, path, &bytes, &size, error);
+    close(fd);
+    if (status != PRT_OK) {
+        free(bytes);
+        return status;
+    }
+    struct prt_error inner;
+    status = read_owned(bytes, size, container, &inner);
+    if (status != PRT_OK)
+        prt_error_set_at(error, status, inner.offset, "%s: %s", path, inner.message);
+    return status;
+}
+
+void prt_container_free(struct prt_container *container)
+{
+    free(container->sets);
+    free(container->bytes);
+    *container = (struct prt_container){0};
+}

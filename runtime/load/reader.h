@@ -1,0 +1,96 @@
+/*
+ * reader: a container file as checked tables (lang/container.md).
+ *
+ * The whole file is read into private memory before anything is looked at, so it may change or
+ * shrink afterwards. After a successful read every record can be used without a further bounds
+ * check: each index, string, count and size lies within its table.  What the records *mean* (rates,
+ * depths, cross-links, the scheduler program) is verify.h's.
+ *
+ * Requires: a little-endian host.
+ * Ownership: prt_container_free; all pointers inside point into `bytes`, but for `sets`, and die
+ * with it. Thread-safety: no state; a container is read-only once read and may be shared by
+ * threads. Errors: the message names the section and record, `error->offset` the byte in the file.
+ *   PRT_E_OPEN, PRT_E_READ   the file
+ *   PRT_E_TRUNCATED          shorter than its header says
+ *   PRT_E_VERSION            another version of the format
+ *   PRT_E_CHECKSUM           damaged
+ *   PRT_E_FORMAT             not a container, or a table that does not hold together
+ *   PRT_E_NOMEM
+ */
+#ifndef RUNTIME_LOAD_READER_H
+#define RUNTIME_LOAD_READER_H
+
+#include "lang/container.h"
+#include "runtime/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A set of stages, in the file's SETS: count, then so many stages. */
+struct prt_stage_set {
+    const uint32_t *stages;
+    uint32_t count;
+};
+
+struct prt_container {
+    uint8_t *bytes;
+    size_t size_bytes;
+
+    const char *strings;
+    const struct container_pipeline *pipeline;
+    const struct container_device *device;
+    const struct container_argument *arguments;
+    const struct container_source *sources;
+    const struct container_node *nodes;
+    const struct container_input *inputs;
+    const struct container_output *outputs;
+    const struct container_buffer *buffers;
+    const struct container_reader *readers;
+    const struct container_stage *stages;
+    const uint8_t *initials;
+    const uint8_t *code; /* the scheduler program */
+    const uint8_t *image;
+    struct prt_stage_set *sets; /* owned */
+
+    uint32_t strings_bytes;
+    uint32_t argument_count, source_count, node_count, input_count, output_count;
+    uint32_t buffer_count, reader_count, stage_count, set_count;
+    uint32_t code_bytes;
+    uint64_t initials_bytes, image_bytes;
+    uint64_t section_offset_bytes[CONTAINER_IMAGE + 1]; /* by kind: for messages */
+};
+
+/* Files above this are refused before they are read. */
+#define PRT_CONTAINER_BYTES_MAX (UINT64_C(1) << 32)
+
+/* Reads `path` to its end ("-" is not special here). */
+enum prt_status prt_container_read_file(const char *path, struct prt_container *container,
+                                        struct prt_error *error);
+
+/* Copies `size` bytes and reads the copy. */
+enum prt_status prt_container_read_memory(const void *bytes, size_t size,
+                                          struct prt_container *container, struct prt_error *error);
+
+/* Frees what a read made and zeroes the container; a zeroed one is allowed. */
+void prt_container_free(struct prt_container *container);
+
+static inline const char *prt_container_text(const struct prt_container *container,
+                                             container_string string)
+{
+    return container->strings + string;
+}
+
+/* Name of the source file, or "?" where there is none. */
+static inline const char *prt_container_source(const struct prt_container *container,
+                                               uint32_t source)
+{
+    return source < container->source_count
+               ? prt_container_text(container, container->sources[source].name)
+               : "?";
+}
+
+/* The checksum that a container of these bytes has to carry; `size` is at least that of the header.
+ */
+uint64_t prt_container_checksum(const void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,593 @@
+#include "runtime/pipert.h"
+
+#include "lang/devdesc.h"
+#include "lang/scalar_text.h"
+#include "runtime/backend/null.h"
+#include "runtime/backend/sim.h"
+#include "runtime/device/queue.h"
+#include "runtime/load/image.h"
+#include "runtime/load/reader.h"
+#include "runtime/load/verify.h"
+#include "runtime/pipert_internal.h"
+#include "runtime/sched/explain.h"
+#include "runtime/sched/sched.h"
+#include "runtime/sched/vm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct prt_program {
+    struct prt_container container;
+    struct prt_image image;
+    struct prt_vm *vm;
+    uint32_t *ports; /* buffer of each port */
+    uint32_t port_count;
+};
+
+struct prt_run {
+    const struct prt_program *program;
+    const struct prt_device_ops *ops;
+    struct prt_device *device;
+    struct prt_sched *sched;
+    uint8_t *arguments; /* the pipeline's block */
+    bool *argument_set;
+    bool executed;
+};
+
+#define NO_MEMORY(error) prt_error_set((error), PRT_E_NOMEM, "out of memory")
+
+/* ---- programs ---- */
+
+static enum prt_status find_ports(struct prt_program *program, struct prt_error *error)
+{
+    const struct prt_container *c = &program->container;
+    program->ports = calloc(c->buffer_count > 0 ? c->buffer_count : 1, sizeof *program->ports);
+    if (program->ports == NULL) return NO_MEMORY(error);
+    for (uint32_t i = 0; i < c->buffer_count; i++) {
+        if (c->buffers[i].outer != CONTAINER_INNER) program->ports[program->port_count++] = i;
+    }
+    return PRT_OK;
+}
+
+struct entries {
+    const struct prt_image_kernel *nodes;
+    kernel_arguments_entry arguments;
+};
+
+/* Everything after reading; takes the container over.  `entries` NULL: the container's own image.
+ */
+static enum prt_status finish_load(struct prt_container *container, const struct entries *entries,
+                                   struct prt_program **program, struct prt_error *error)
+{
+    struct prt_program *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        prt_container_free(container);
+        return NO_MEMORY(error);
+    }
+    made->container = *container;
+    made->image.fd = -1;
+    enum prt_status status = prt_verify(&made->container, error);
+    if (status == PRT_OK) status = find_ports(made, error);
+    if (status == PRT_OK) status = prt_vm_create(&made->container, &made->vm, error);
+    if (status == PRT_OK && entries == NULL)
+        status = prt_image_load(&made->container, &made->image, error);
+    else if (status == PRT_OK)
+        status = prt_image_from_entries(&made->container, entries->nodes, entries->arguments,
+                                        &made->image, error);
+    if (status != PRT_OK) {
+        prt_program_free(made);
+        return status;
+    }
+    *program = made;
+    return PRT_OK;
+}
+
+enum prt_status prt_program_load_file(const char *path, struct prt_program **program,
+                                      struct prt_error *error)
+{
+    struct prt_container container;
+    enum prt_status status = prt_container_read_file(path, &container, error);
+    if (status != PRT_OK) return status;
+    struct prt_error inner;
+    status = finish_load(&container, NULL, program, &inner);
+    if (status != PRT_OK)
+        prt_error_set_at(error, status, inner.offset, "%s: %s", path, inner.message);
+    return status;
+}
+
+enum prt_status prt_program_load_memory(const void *bytes, size_t size,
+                                        struct prt_program **program, struct prt_error *error)
+{
+    struct prt_container container;
+    enum prt_status status = prt_container_read_memory(bytes, size, &container, error);
+    return status == PRT_OK ? finish_load(&container, NULL, program, error) : status;
+}
+
+enum prt_status prt_program_load_with_entries(const void *bytes, size_t size,
+                                              const struct prt_image_kernel *nodes,
+                                              kernel_arguments_entry arguments,
+                                              struct prt_program **program, struct prt_error *error)
+{
+    struct prt_container container;
+    struct entries entries = {nodes, arguments};
+    enum prt_status status = prt_container_read_memory(bytes, size, &container, error);
+    return status == PRT_OK ? finish_load(&container, &entries, program, error) : status;
+}
+
+void prt_program_free(struct prt_program *program)
+{
+    if (program == NULL) return;
+    prt_vm_destroy(program->vm);
+    prt_image_free(&program->image);
+    prt_container_free(&program->container);
+    free(program->ports);
+    free(program);
+}
+
+void prt_program_information(const struct prt_program *program,
+                             struct prt_program_information *information)
+{
+    const struct prt_container *c = &program->container;
+    *information = (struct prt_program_information){
+        .name = prt_container_text(c, c->pipeline->name),
+        .device = prt_container_text(c, c->device->name),
+        .isa = prt_container_text(c, c->pipeline->isa),
+        .compiler = prt_container_text(c, c->pipeline->compiler),
+        .stage_count = c->stage_count,
+        .buffer_count = c->buffer_count,
+        .port_count = program->port_count,
+        .argument_count = c->argument_count,
+        .memory_bytes = c->pipeline->memory_bytes,
+    };
+}
+
+uint32_t prt_program_port_count(const struct prt_program *program)
+{
+    return program->port_count;
+}
+
+bool prt_program_port(const struct prt_program *program, uint32_t port,
+                      struct prt_port_information *information)
+{
+    const struct prt_container *c = &program->container;
+    if (port >= program->port_count) return false;
+    const struct container_buffer *buffer = &c->buffers[program->ports[port]];
+    *information = (struct prt_port_information){
+        .name = prt_container_text(c, buffer->name),
+        .direction = buffer->outer == CONTAINER_OUTER_IN ? PRT_PORT_IN : PRT_PORT_OUT,
+        .type = prt_container_text(c, buffer->type_text),
+        .scalar = (enum scalar_type)buffer->scalar,
+        .width_bytes = buffer->width_bytes,
+    };
+    return true;
+}
+
+uint32_t prt_program_find_port(const struct prt_program *program, const char *name)
+{
+    const struct prt_container *c = &program->container;
+    for (uint32_t i = 0; i < program->port_count; i++) {
+        if (strcmp(prt_container_text(c, c->buffers[program->ports[i]].name), name) == 0) return i;
+    }
+    return PRT_NONE;
+}
+
+uint32_t prt_program_argument_count(const struct prt_program *program)
+{
+    return program->container.argument_count;
+}
+
+bool prt_program_argument(const struct prt_program *program, uint32_t argument,
+                          struct prt_argument_information *information)
+{
+    const struct prt_container *c = &program->container;
+    if (argument >= c->argument_count) return false;
+    const struct container_argument *record = &c->arguments[argument];
+    *information = (struct prt_argument_information){
+        .name = prt_container_text(c, record->name),
+        .scalar = (enum scalar_type)record->scalar,
+        .has_default = record->has_default != 0,
+    };
+    return true;
+}
+
+/* ---- devices ---- */
+
+const char *prt_device_name(size_t i)
+{
+    return devdesc_builtin_name(i);
+}
+
+/* Reads a description of up to 1 MiB from a file. */
+static enum prt_status read_description(const char *path, struct devdesc *description,
+                                        struct prt_error *error)
+{
+    enum { BYTES_MAX = 1 << 20 };
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) return prt_error_set(error, PRT_E_OPEN, "%s: %s", path, strerror(errno));
+    char *text = malloc(BYTES_MAX);
+    size_t size = text != NULL ? fread(text, 1, BYTES_MAX, file) : 0;
+    bool failed = ferror(file) != 0;
+    int why = errno;
+    fclose(file);
+    enum prt_status status = PRT_OK;
+    struct devdesc_error refused;
+    if (text == NULL)
+        status = NO_MEMORY(error);
+    else if (failed)
+        status = prt_error_set(error, PRT_E_READ, "%s: %s", path, strerror(why));
+    else if (size == BYTES_MAX)
+        status = prt_error_set(error, PRT_E_FORMAT, "%s: larger than 1 MiB", path);
+    else if (!devdesc_parse(text, size, description, &refused))
+        status = prt_error_set(error, PRT_E_FORMAT, "%s:%" PRIu32 ":%" PRIu32 ": %s", path,
+                               refused.line, refused.column, refused.message);
+    free(text);
+    return status;
+}
+
+/* For `null` alone: the container's device if nothing more is known of it. */
+static void describe_roughly(const struct prt_container *c, struct devdesc *description)
+{
+    *description = (struct devdesc){
+        .cu_count = c->device->cu_count,
+        .lanes = c->device->lanes,
+        .schemes = DEVDESC_EQUALLY | DEVDESC_BY_COUNTS,
+        .max_sub_devices = c->device->cu_count,
+    };
+    snprintf(description->name, sizeof description->name, "%s",
+             prt_container_text(c, c->device->name));
+}
+
+static enum prt_status refuse_device(const char *name, struct prt_error *error)
+{
+    static const char *const later[] = {"cpu", "cuda", "opencl"};
+    char known[200] = "";
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
+        size_t length = strlen(later[i]);
+        if (strncmp(name, later[i], length) == 0 && (name[length] == '\0' || name[length] == ':'))
+            return prt_error_set(error, PRT_E_DEVICE,
+                                 "device '%s' is not supported by this version", name);
+    }
+    for (size_t i = 0, used = 0; devdesc_builtin_name(i) != NULL && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s ", devdesc_builtin_name(i));
+    return prt_error_set(error, PRT_E_USAGE,
+                         "there is no device '%s'; there are: %snull, and sim:FILE.dev", name,
+                         known);
+}
+
+/* The description that `name` stands for; it must be the one the container was compiled for. */
+static enum prt_status choose_description(const struct prt_container *c, const char *name,
+                                          struct devdesc *description, struct prt_error *error)
+{
+    const char *compiled_for = prt_container_text(c, c->device->name);
+    if (name == NULL) name = compiled_for;
+    if (strncmp(name, "sim:", 4) == 0) {
+        enum prt_status status = read_description(name + 4, description, error);
+        if (status != PRT_OK) return status;
+    } else if (!devdesc_builtin(name, description)) {
+        if (strcmp(name, compiled_for) == 0)
+            return prt_error_set(
+                error, PRT_E_DEVICE,
+                "the container was compiled for device '%s', whose description has "
+                "to be given: sim:FILE.dev",
+                name);
+        return refuse_device(name, error);
+    }
+    if (strcmp(description->name, compiled_for) != 0)
+        return prt_error_set(error, PRT_E_DEVICE,
+                             "the container was not compiled for device '%s'; it is for: %s",
+                             description->name, compiled_for);
+    if (devdesc_hash(description) != c->device->description_hash ||
+        description->cu_count != c->device->cu_count || description->lanes != c->device->lanes)
+        return prt_error_set(error, PRT_E_DEVICE,
+                             "the container was compiled for another description of device '%s'",
+                             compiled_for);
+    return PRT_OK;
+}
+
+static enum prt_status open_device(struct prt_run *run, const struct prt_run_options *options,
+                                   struct prt_error *error)
+{
+    const struct prt_container *c = &run->program->container;
+    const char *name = options != NULL ? options->device : NULL;
+    struct devdesc description;
+    run->ops = &prt_sim_device;
+    if (name != NULL && strcmp(name, "null") == 0) {
+        run->ops = &prt_null_device;
+        if (choose_description(c, NULL, &description, NULL) != PRT_OK)
+            describe_roughly(c, &description);
+    } else {
+        enum prt_status status = choose_description(c, name, &description, error);
+        if (status != PRT_OK) return status;
+    }
+    struct prt_device_options device_options = {
+        .description = &description, .host_threads = options != NULL ? options->host_threads : 0};
+    return run->ops->open(&device_options, &run->device, error);
+}
+
+/* ---- runs ---- */
+
+static enum prt_status create_arguments(struct prt_run *run, struct prt_error *error)
+{
+    const struct prt_container *c = &run->program->container;
+    void *block;
+    size_t bytes = (size_t)c->pipeline->arguments_bytes + 8;
+    if (posix_memalign(&block, 64, bytes) != 0) return NO_MEMORY(error);
+    memset(block, 0, bytes);
+    run->arguments = block;
+    run->argument_set = calloc((size_t)c->argument_count + 1, sizeof *run->argument_set);
+    if (run->argument_set == NULL) return NO_MEMORY(error);
+    for (uint32_t i = 0; i < c->argument_count; i++) {
+        const struct container_argument *a = &c->arguments[i];
+        if (!a->has_default) continue;
+        memcpy(run->arguments + a->offset_bytes, &a->default_bits,
+               scalar_width_bytes((enum scalar_type)a->scalar));
+        run->argument_set[i] = true;
+    }
+    return PRT_OK;
+}
+
+enum prt_status prt_run_create(const struct prt_program *program,
+                               const struct prt_run_options *options, struct prt_run **run,
+                               struct prt_error *error)
+{
+    struct prt_run *made = calloc(1, sizeof *made);
+    if (made == NULL) return NO_MEMORY(error);
+    made->program = program;
+    enum prt_status status = open_device(made, options, error);
+    if (status == PRT_OK) status = create_arguments(made, error);
+    if (status == PRT_OK)
+        status = prt_sched_create(&program->container, &program->image, made->ops, made->device,
+                                  &made->sched, error);
+    if (status != PRT_OK) {
+        prt_run_destroy(made);
+        return status;
+    }
+    *run = made;
+    return PRT_OK;
+}
+
+/* The device first: its threads may still execute kernels on the run's memory. */
+void prt_run_destroy(struct prt_run *run)
+{
+    if (run == NULL) return;
+    if (run->device != NULL) run->ops->close(run->device);
+    prt_sched_destroy(run->sched);
+    free(run->arguments);
+    free(run->argument_set);
+    free(run);
+}
+
+/* ---- arguments ---- */
+
+enum prt_status prt_run_set_argument(struct prt_run *run, const char *name, const char *text,
+                                     struct prt_error *error)
+{
+    const struct prt_container *c = &run->program->container;
+    for (uint32_t i = 0; i < c->argument_count; i++) {
+        const struct container_argument *a = &c->arguments[i];
+        if (strcmp(prt_container_text(c, a->name), name) != 0) continue;
+        enum scalar_type type = (enum scalar_type)a->scalar;
+        uint64_t bits;
+        if (!scalar_parse(text, type, &bits))
+            return prt_error_set(error, PRT_E_USAGE, "'%s' is not a value of argument '%s' (%s)",
+                                 text, name, scalar_name(type));
+        memcpy(run->arguments + a->offset_bytes, &bits, scalar_width_bytes(type));
+        run->argument_set[i] = true;
+        return PRT_OK;
+    }
+    return prt_error_set(error, PRT_E_USAGE, "pipeline '%s' has no argument '%s'",
+                         prt_container_text(c, c->pipeline->name), name);
+}
+
+/* ---- ports ---- */
+
+/* The buffer of a port with that direction, or PRT_NONE. */
+static uint32_t port_buffer(const struct prt_run *run, uint32_t port, enum container_outer outer)
+{
+    const struct prt_program *program = run->program;
+    if (port >= program->port_count) return PRT_NONE;
+    uint32_t buffer = program->ports[port];
+    return program->container.buffers[buffer].outer == (uint32_t)outer ? buffer : PRT_NONE;
+}
+
+enum prt_status prt_run_bind_input(struct prt_run *run, uint32_t port, prt_read_callback read,
+                                   void *context, struct prt_error *error)
+{
+    uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
+    if (buffer == PRT_NONE || read == NULL)
+        return prt_error_set(error, PRT_E_USAGE, "port %" PRIu32 " is no in-port", port);
+    prt_sched_bind_source(run->sched, buffer, read, context);
+    return PRT_OK;
+}
+
+enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_write_callback write,
+                                    void *context, struct prt_error *error)
+{
+    uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_OUT);
+    if (buffer == PRT_NONE)
+        return prt_error_set(error, PRT_E_USAGE, "port %" PRIu32 " is no out-port", port);
+    prt_sched_bind_sink(run->sched, buffer, write, context);
+    return PRT_OK;
+}
+
+/* ---- execution ---- */
+
+static enum prt_status check_complete(const struct prt_run *run, struct prt_error *error)
+{
+    const struct prt_container *c = &run->program->container;
+    for (uint32_t i = 0; i < c->argument_count; i++) {
+        if (!run->argument_set[i])
+            return prt_error_set(error, PRT_E_USAGE, "argument '%s' has no value",
+                                 prt_container_text(c, c->arguments[i].name));
+    }
+    for (uint32_t i = 0; i < c->buffer_count; i++) {
+        if (c->buffers[i].outer == CONTAINER_OUTER_IN &&
+            run->sched->buffers[i].port->source == NULL)
+            return prt_error_set(error, PRT_E_USAGE, "port '%s' is not bound",
+                                 prt_container_text(c, c->buffers[i].name));
+    }
+    return PRT_OK;
+}
+
+enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error)
+{
+    struct prt_error unheard;
+    if (error == NULL) error = &unheard;
+    if (run->executed)
+        return prt_error_set(error, PRT_E_USAGE, "the run has been executed already");
+    enum prt_status status = check_complete(run, error);
+    if (status != PRT_OK) return status;
+    run->executed = true;
+    status = prt_sched_start(run->sched, run->arguments, error);
+    if (status == PRT_OK) status = prt_vm_run(run->program->vm, run->sched, error);
+    if (status == PRT_OK && run->sched->interrupt_seen)
+        status = prt_error_set(error, PRT_E_INTERRUPTED, "%s", prt_status_text(PRT_E_INTERRUPTED));
+    return status;
+}
+
+void prt_run_interrupt(struct prt_run *run)
+{
+    prt_sched_interrupt(run->sched);
+}
+
+/* ---- statistics ---- */
+
+void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *statistics)
+{
+    const struct prt_sched *s = run->sched;
+    const struct prt_container *c = &run->program->container;
+    struct prt_device_info info;
+    run->ops->info(run->device, &info);
+    *statistics = (struct prt_run_statistics){
+        .total_cycles = run->ops->now_cycles(run->device) + s->scheduler_cycles,
+        .scheduler_cycles = s->instruction_cycles,
+        .instructions = s->instructions,
+        .suspensions = s->suspensions,
+        .host_threads = info.host_threads,
+    };
+    for (uint32_t i = 0; i < c->stage_count; i++) {
+        const struct prt_stage *stage = &s->stages[i];
+        statistics->dispatches += stage->dispatches;
+        statistics->launch_cycles += stage->launch_cycles;
+        statistics->switch_cycles += stage->switch_cycles;
+        statistics->execute_cycles += stage->execute_cycles;
+    }
+    for (uint32_t i = 0; i < c->buffer_count; i++) {
+        statistics->leftover_packets += s->buffers[i].leftover_packets;
+        statistics->discarded_packets += s->buffers[i].fifo.discarded_packets;
+    }
+}
+
+bool prt_run_stage(const struct prt_run *run, uint32_t index,
+                   struct prt_stage_statistics *statistics)
+{
+    const struct prt_container *c = &run->program->container;
+    if (index >= c->stage_count) return false;
+    const struct prt_stage *stage = &run->sched->stages[index];
+    *statistics = (struct prt_stage_statistics){
+        .name = prt_container_text(c, stage->node->name),
+        .kernel = prt_container_text(c, stage->node->kernel_title),
+        .source = prt_container_source(c, stage->node->source),
+        .line = stage->node->line,
+        .cu_count = stage->cu_count,
+        .firings = stage->firings,
+        .dispatches = stage->dispatches,
+        .execute_cycles = stage->execute_cycles,
+        .launch_cycles = stage->launch_cycles,
+        .switch_cycles = stage->switch_cycles,
+    };
+    return true;
+}
+
+bool prt_run_buffer(const struct prt_run *run, uint32_t index,
+                    struct prt_buffer_statistics *statistics)
+{
+    const struct prt_container *c = &run->program->container;
+    if (index >= c->buffer_count) return false;
+    const struct prt_buffer *buffer = &run->sched->buffers[index];
+    *statistics = (struct prt_buffer_statistics){
+        .name = prt_container_text(c, buffer->record->name),
+        .type = prt_container_text(c, buffer->record->type_text),
+        .port = PRT_NONE,
+        .width_bytes = buffer->record->width_bytes,
+        .depth_packets = buffer->record->depth_packets,
+        .packets = buffer->fifo.written_packets,
+        .high_water_packets = buffer->fifo.high_water_packets,
+        .discarded_packets = buffer->fifo.discarded_packets,
+        .leftover_packets = buffer->leftover_packets,
+    };
+    for (uint32_t i = 0; i < run->program->port_count; i++) {
+        if (run->program->ports[i] == index) statistics->port = i;
+    }
+    return true;
+}
+
+bool prt_run_fault(const struct prt_run *run, struct prt_fault_information *information)
+{
+    const struct prt_container *c = &run->program->container;
+    const struct prt_sched_fault *f = &run->sched->fault;
+    if (!f->there) return false;
+    *information = (struct prt_fault_information){
+        .id = prt_explain_fault_id(f->status),
+        .node = f->node == CONTAINER_NONE ? "" : prt_container_text(c, c->nodes[f->node].name),
+        .source = prt_container_source(c, f->fault.source),
+        .line = f->fault.line,
+        .column = f->fault.column,
+        .firing = f->fault.firing,
+    };
+    return true;
+}
+
+/* ---- crashes: nothing here allocates, locks or formats by libc ---- */
+
+struct line {
+    char *text;
+    size_t size, used;
+};
+
+static void append_text(struct line *line, const char *text)
+{
+    for (; *text != '\0' && line->used + 1 < line->size; text++) {
+        unsigned char byte = (unsigned char)*text;
+        line->text[line->used++] = (char)(byte < 0x20 || byte >= 0x7f ? '?' : byte);
+    }
+    line->text[line->used] = '\0';
+}
+
+static void append_number(struct line *line, uint64_t number)
+{
+    char digits[24];
+    size_t at = sizeof digits - 1;
+    digits[at] = '\0';
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    append_text(line, digits + at);
+}
+
+bool prt_run_describe_crash(const struct prt_run *run, char *text, size_t size)
+{
+    const struct prt_container *c = &run->program->container;
+    const struct prt_kernel_object *object;
+    uint64_t first, count;
+    if (size == 0 || !prt_kernel_executing(&object, &first, &count)) return false;
+    const struct prt_kernel_object *objects = run->sched->objects;
+    if (object < objects || object >= objects + (size_t)c->stage_count * 2) return false;
+    const struct container_node *node = run->sched->stages[object->stage].node;
+    struct line line = {text, size, 0};
+    append_text(&line, "kernel '");
+    append_text(&line, prt_container_text(c, node->name));
+    append_text(&line, "' (");
+    append_text(&line, prt_container_source(c, node->source));
+    append_text(&line, ":");
+    append_number(&line, node->line);
+    append_text(&line, count == 1 ? ") in firing " : ") in firings ");
+    append_number(&line, first);
+    if (count > 1) append_text(&line, " to ");
+    if (count > 1) append_number(&line, first + count - 1);
+    return true;
+}

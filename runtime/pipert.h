@@ -1,0 +1,230 @@
+/*
+ * pipert: runs compiled pipelines (containers, as `pipec` writes them) inside a program.
+ *
+ *     struct prt_error error;
+ *     struct prt_program *program;
+ *     struct prt_run *run;
+ *     if (prt_program_load_file("edge.pbc", &program, &error) != PRT_OK) ...
+ *     if (prt_run_create(program, NULL, &run, &error) != PRT_OK) ...
+ *     prt_run_set_argument(run, "gain", "0.5", &error);
+ *     prt_run_bind_input(run, prt_program_find_port(program, "x"), read_samples, context, &error);
+ *     prt_run_bind_output(run, prt_program_find_port(program, "y"), write_samples, context,
+ * &error); status = prt_run_execute(run, &error); prt_run_destroy(run); prt_program_free(program);
+ *
+ * Ownership.  A program belongs to its loader, a run to its creator; a program outlives its runs.
+ * Strings and records given out belong to the program or run they came from and live as long as it.
+ * Callback contexts are the caller's. Threads.  There is no global state: programs and runs are
+ * independent of each other.  A program is read-only once loaded and may be used by any number of
+ * threads, so several runs of it may be executed at a time.  A run is used by one thread at a time;
+ * prt_run_interrupt and prt_run_describe_crash may be called by any, also from signal handlers.
+ *   Callbacks are called by the thread in prt_run_execute.  Kernels are executed by threads of the
+ * run's own. Errors.  Every call that can fail returns a status and, unless `error` is NULL, fills
+ * the caller's record: see runtime/status.h.  Nothing aborts; a failed call changes nothing, and
+ * what it was called on can still be freed. PRT_E_NOMEM may come from every call that takes an
+ * error record. Trust.  A container is checked completely (structure, checksum, meaning) before
+ * anything in it runs.  Its native code is trusted as that of an executable is. Memory.  A run
+ * allocates everything when it is created and as its first instructions make queues; firing does
+ * not allocate, whatever the length of the streams.
+ */
+#ifndef RUNTIME_PIPERT_H
+#define RUNTIME_PIPERT_H
+
+#include "lang/scalar.h"
+#include "runtime/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct prt_program;
+struct prt_run;
+
+#define PRT_NONE UINT32_MAX
+
+/* ---- programs ---- */
+
+/* Loads, checks and links a container.  PRT_E_OPEN, PRT_E_READ: the file; PRT_E_FORMAT,
+ * PRT_E_TRUNCATED, PRT_E_CHECKSUM, PRT_E_VERSION, PRT_E_VERIFY: the container, with section, offset
+ * and reason; PRT_E_DEVICE: its code is not for this processor. */
+enum prt_status prt_program_load_file(const char *path, struct prt_program **program,
+                                      struct prt_error *error);
+
+/* The same from memory; the bytes are copied. */
+enum prt_status prt_program_load_memory(const void *bytes, size_t size,
+                                        struct prt_program **program, struct prt_error *error);
+
+/* NULL is allowed.  Requires: no run of it is left. */
+void prt_program_free(struct prt_program *program);
+
+struct prt_program_information {
+    const char *name;     /* of the pipeline */
+    const char *device;   /* it was compiled for */
+    const char *isa;      /* of the native code: "x86-64-v3" */
+    const char *compiler; /* "pipec 0.1.0" */
+    uint32_t stage_count, buffer_count, port_count, argument_count;
+    uint64_t memory_bytes; /* of all inner buffers, logically */
+};
+
+void prt_program_information(const struct prt_program *program,
+                             struct prt_program_information *information);
+
+enum prt_port_direction { PRT_PORT_IN, PRT_PORT_OUT };
+
+struct prt_port_information {
+    const char *name;
+    enum prt_port_direction direction;
+    const char *type;        /* as the source writes it: "f32", "u8[7][7]" */
+    enum scalar_type scalar; /* of the packet's elements */
+    uint64_t width_bytes;    /* of a packet: a multiple of the scalar's */
+};
+
+/* Ports are numbered from 0 in order of declaration. */
+uint32_t prt_program_port_count(const struct prt_program *program);
+/* False: there is no such port. */
+bool prt_program_port(const struct prt_program *program, uint32_t port,
+                      struct prt_port_information *information);
+/* The port of that name, or PRT_NONE. */
+uint32_t prt_program_find_port(const struct prt_program *program, const char *name);
+
+struct prt_argument_information {
+    const char *name;
+    enum scalar_type scalar;
+    bool has_default; /* without one it must be set before the run is executed */
+};
+
+uint32_t prt_program_argument_count(const struct prt_program *program);
+bool prt_program_argument(const struct prt_program *program, uint32_t argument,
+                          struct prt_argument_information *information);
+
+/* ---- devices ---- */
+
+/* Name of the i-th device that comes with the library ("sim16"), or NULL past the last. */
+const char *prt_device_name(size_t i);
+
+/* ---- runs ---- */
+
+struct prt_run_options { /* zero everywhere: the defaults */
+    const char
+        *device; /* NULL: the one the program was compiled for.  "sim16"; "sim:FILE.dev", a
+                    description; "null", which executes no kernel: for measuring the scheduler */
+    uint32_t
+        host_threads; /* that execute kernels; 0: one per processor; 1: the calling thread alone */
+};
+
+/* Makes a run of the program; `options` may be NULL.  PRT_E_DEVICE: the program was not compiled
+ * for that device; PRT_E_USAGE: there is no such device; PRT_E_OPEN, PRT_E_FORMAT: the description.
+ */
+enum prt_status prt_run_create(const struct prt_program *program,
+                               const struct prt_run_options *options, struct prt_run **run,
+                               struct prt_error *error);
+
+/* NULL is allowed.  Not while it is executed. */
+void prt_run_destroy(struct prt_run *run);
+
+/* Sets an argument of the pipeline from text: a number (decimal or 0x), or true, false.
+ * PRT_E_USAGE: there is no such argument, or the text is no value of its type. */
+enum prt_status prt_run_set_argument(struct prt_run *run, const char *name, const char *text,
+                                     struct prt_error *error);
+
+/* The host gives packets: writes up to `capacity` (1 or more) packets to `packets`, says how many
+ * in *count.  0 is the end of the stream, and the callback is not called again.  May block; may
+ * give fewer than asked for.  A bool packet is one byte, 0 or 1.  PRT_E_INTERRUPTED ends the stream
+ * there, as prt_run_interrupt does; any other failure ends the run with that status, and the
+ * callback fills *error (never NULL). */
+typedef enum prt_status (*prt_read_callback)(void *context, void *packets, size_t capacity,
+                                             size_t *count, struct prt_error *error);
+
+/* The host takes `count` packets, in order, before anything more is read.  PRT_E_CLOSED_PIPE: it
+ * wants no more of them; the run goes on for the other outputs, and ends when no output is left.
+ * Any other failure ends the run. */
+typedef enum prt_status (*prt_write_callback)(void *context, const void *packets, size_t count,
+                                              struct prt_error *error);
+
+/* PRT_E_USAGE: no such in-port.  Binding again replaces. */
+enum prt_status prt_run_bind_input(struct prt_run *run, uint32_t port, prt_read_callback read,
+                                   void *context, struct prt_error *error);
+/* `write` NULL: the packets are dropped, which also holds for ports never bound. */
+enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_write_callback write,
+                                    void *context, struct prt_error *error);
+
+/* Runs to the end of the streams; once a run.
+ *   PRT_OK             every packet has been processed
+ *   PRT_E_USAGE        an in-port is not bound, an argument has no value, or it has been executed
+ *   PRT_E_FAULT        a kernel fault; prt_run_fault has the figures
+ *   PRT_E_STALL        the pipeline cannot go on: the message names the cycle of waits
+ *   PRT_E_INTERRUPTED  interrupted; what had been read is processed and written
+ *   PRT_E_CLOSED_PIPE  every output wants no more
+ *   PRT_E_VERIFY       the scheduler program halts too early
+ *   and what callbacks return */
+enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error);
+
+/* In-ports end where they are; what has been read is processed to its end.  Takes effect before the
+ * next read: a callback that blocks has to be woken by other means.  Async-signal-safe. */
+void prt_run_interrupt(struct prt_run *run);
+
+/* ---- what a run has done: after (or during, from a callback) prt_run_execute ---- */
+
+struct prt_run_statistics {
+    uint64_t total_cycles;     /* of simulated time */
+    uint64_t scheduler_cycles; /* of instructions; overlaps with execution */
+    uint64_t instructions;
+    uint64_t dispatches;
+    uint64_t launch_cycles; /* enqueue, packet processing and clean-up of all dispatches */
+    uint64_t switch_cycles;
+    uint64_t execute_cycles;
+    uint64_t suspensions; /* times the scheduler waited for the host to fill an in-port */
+    uint64_t leftover_packets, discarded_packets;
+    uint32_t host_threads; /* that executed kernels */
+};
+
+struct prt_stage_statistics {
+    const char *name, *kernel;
+    const char *source;
+    uint32_t line;
+    uint32_t cu_count;
+    uint64_t firings, dispatches;
+    uint64_t execute_cycles, launch_cycles, switch_cycles;
+};
+
+struct prt_buffer_statistics {
+    const char *name, *type;
+    uint32_t port; /* of the pipeline, or PRT_NONE */
+    uint64_t width_bytes, depth_packets;
+    uint64_t packets; /* that were written, initial ones included */
+    uint64_t high_water_packets;
+    uint64_t discarded_packets; /* that no kernel took: its readers had ended */
+    uint64_t leftover_packets;  /* too few for another firing when the stream ended */
+};
+
+void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *statistics);
+/* Stages and buffers are numbered from 0, in order of declaration.  False: there is no such one. */
+bool prt_run_stage(const struct prt_run *run, uint32_t stage,
+                   struct prt_stage_statistics *statistics);
+bool prt_run_buffer(const struct prt_run *run, uint32_t buffer,
+                    struct prt_buffer_statistics *statistics);
+
+struct prt_fault_information {
+    const char *id;     /* "division-by-zero" */
+    const char *node;   /* "" for an argument */
+    const char *source; /* where in the kernel's body */
+    uint32_t line, column;
+    uint64_t firing; /* UINT64_MAX: not in a firing */
+};
+
+/* False: there was none. */
+bool prt_run_fault(const struct prt_run *run, struct prt_fault_information *information);
+
+/* For a handler of SIGSEGV and the like: writes "kernel 'find' (edge.pipe:4) in firings 118 to 133"
+ * of this run, as the calling thread is executing it, to `text`; false if it executes no kernel.
+ * Async-signal-safe. */
+bool prt_run_describe_crash(const struct prt_run *run, char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

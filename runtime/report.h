@@ -1,0 +1,20 @@
+/*
+ * report: what a run has done, as text for people and as JSON for programs.
+ *
+ * Requires: prt_run_execute has returned.  Thread-safety: as the run.
+ * Errors: those of the stream; the caller looks at ferror().
+ */
+#ifndef RUNTIME_REPORT_H
+#define RUNTIME_REPORT_H
+
+#include "runtime/pipert.h"
+
+#include <stdio.h>
+
+/* Totals, then a table of stages and one of buffers. */
+void prt_report_text(FILE *to, const struct prt_program *program, const struct prt_run *run);
+
+/* One object; keys are stable and only added to; no times of the host. */
+void prt_report_json(FILE *to, const struct prt_program *program, const struct prt_run *run);
+
+#endif

@@ -1,0 +1,182 @@
+#include "runtime/sched/explain.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- faults ---- */
+
+const char *prt_explain_fault_id(enum kernel_status status)
+{
+    switch (status) {
+    case KERNEL_FAULT_DIVISION: return "division-by-zero";
+    case KERNEL_FAULT_INDEX: return "index-out-of-range";
+    case KERNEL_FAULT_PUSH: return "amplification-exceeded";
+    default: return "unknown-fault";
+    }
+}
+
+/* What the kernel did; the place where follows. */
+static void fault_deed(const struct prt_sched_fault *f, char *out, size_t size)
+{
+    const struct kernel_fault *fault = &f->fault;
+    bool figures = fault->index != 0 || fault->bound != 0;
+    switch (f->status) {
+    case KERNEL_FAULT_DIVISION: snprintf(out, size, "divided by zero"); break;
+    case KERNEL_FAULT_INDEX:
+        if (figures)
+            snprintf(out, size, "used index %" PRId64 " of %" PRIu64, fault->index, fault->bound);
+        else
+            snprintf(out, size, "used an index out of range");
+        break;
+    case KERNEL_FAULT_PUSH:
+        if (figures)
+            snprintf(out, size, "wrote %" PRId64 " packet%s, declared %" PRIu64 ",", fault->index,
+                     fault->index == 1 ? "" : "s", fault->bound);
+        else
+            snprintf(out, size, "wrote more or fewer packets than declared");
+        break;
+    default: snprintf(out, size, "returned the unknown status %d", (int)f->status); break;
+    }
+}
+
+/* Without folders, as the user knows it. */
+static const char *source_name(const struct prt_container *c, uint32_t source)
+{
+    const char *name = prt_container_source(c, source);
+    const char *slash = strrchr(name, '/');
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : name;
+}
+
+enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_error *error)
+{
+    const struct prt_container *c = sched->container;
+    const struct prt_sched_fault *f = &sched->fault;
+    char where[64], deed[200];
+    if (f->node == CONTAINER_NONE) {
+        fault_deed(f, deed, sizeof deed);
+        return prt_error_set(error, PRT_E_FAULT, "an argument (%s:%" PRIu32 ") %s [%s]",
+                             source_name(c, f->fault.source), f->fault.line, deed,
+                             prt_explain_fault_id(f->status));
+    }
+    const struct container_node *node = &c->nodes[f->node];
+    const struct prt_stage *stage = &sched->stages[sched->node_stage[f->node]];
+    if (f->fault.firing != UINT64_MAX)
+        snprintf(where, sizeof where, "in firing %" PRIu64, f->fault.firing);
+    else
+        snprintf(where, sizeof where, "in its %s",
+                 stage->phase == PRT_STAGE_FINISHING ? "finish" : "init");
+    fault_deed(f, deed, sizeof deed);
+    return prt_error_set(error, PRT_E_FAULT, "kernel '%s' (%s:%" PRIu32 ") %s %s [%s]",
+                         prt_container_text(c, node->name), source_name(c, node->source),
+                         node->line, deed, where, prt_explain_fault_id(f->status));
+}
+
+/* ---- stalls ---- */
+
+struct story {
+    char text[480];
+    size_t used;
+};
+
+static void tell(struct story *story, const char *format, ...) PRT_PRINTF(2, 3);
+
+static void tell(struct story *story, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length =
+        vsnprintf(story->text + story->used, sizeof story->text - story->used, format, arguments);
+    va_end(arguments);
+    if (length > 0) story->used += (size_t)length;
+    if (story->used >= sizeof story->text) story->used = sizeof story->text - 1;
+}
+
+static const char *stage_name(const struct prt_sched *sched, uint32_t stage)
+{
+    return prt_container_text(sched->container, sched->stages[stage].node->name);
+}
+
+/* The output whose room holds the stage back, or NULL. */
+static const struct prt_stage_output *full_output(const struct prt_stage *stage)
+{
+    bool finishes = stage->phase == PRT_STAGE_FINISH_WAITING;
+    for (uint32_t i = 0; i < stage->node->output_count; i++) {
+        const struct prt_stage_output *output = &stage->outputs[i];
+        if (prt_fifo_room(&output->buffer->fifo) < (finishes ? output->finish_max : output->push))
+            return output;
+    }
+    return NULL;
+}
+
+static const struct prt_stage_input *starved_input(const struct prt_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        if (prt_fifo_held(&input->buffer->fifo, input->reader) < input->peek) return input;
+    }
+    return NULL;
+}
+
+/* The stage that frees room in the buffer last. */
+static uint32_t slowest_reader(const struct prt_sched *sched, const struct prt_buffer *buffer)
+{
+    const struct container_buffer *record = buffer->record;
+    for (uint32_t i = 0; i < record->reader_count; i++) {
+        const struct prt_fifo_reader *reader = &buffer->fifo.readers[i];
+        if (reader->attached && reader->position_packets == buffer->fifo.oldest_packets) {
+            uint32_t node = sched->container->readers[record->first_reader + i].node;
+            return sched->node_stage[node];
+        }
+    }
+    return UINT32_MAX;
+}
+
+/* One wait; returns the stage that is waited for, UINT32_MAX if there is none. */
+static uint32_t tell_wait(const struct prt_sched *sched, uint32_t index, struct story *story)
+{
+    const struct prt_stage *stage = &sched->stages[index];
+    const struct prt_container *c = sched->container;
+    const struct prt_stage_input *input = starved_input(stage);
+    if (input != NULL && stage->phase == PRT_STAGE_RUNNING) {
+        const struct prt_buffer *buffer = input->buffer;
+        uint32_t writer = buffer->record->writer_node;
+        tell(story, "'%s' waits for packets in '%s' (holds %" PRIu64 ", needs %" PRIu64 ")",
+             stage_name(sched, index), prt_container_text(c, buffer->record->name),
+             prt_fifo_held(&buffer->fifo, input->reader), input->peek);
+        return writer == CONTAINER_NONE ? UINT32_MAX : sched->node_stage[writer];
+    }
+    const struct prt_stage_output *output = full_output(stage);
+    if (output == NULL) return UINT32_MAX;
+    const struct prt_fifo *fifo = &output->buffer->fifo;
+    tell(story, "'%s' waits for room in '%s' (holds %" PRIu64 " of %" PRIu64 ", needs %" PRIu64 ")",
+         stage_name(sched, index), prt_container_text(c, output->buffer->record->name),
+         fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
+         stage->phase == PRT_STAGE_FINISH_WAITING ? output->finish_max : output->push);
+    return slowest_reader(sched, output->buffer);
+}
+
+/* Each stage waits for one other, so after as many steps as there are stages the walk is in the
+ * cycle. */
+enum prt_status prt_explain_stall(const struct prt_sched *sched, uint32_t first,
+                                  struct prt_error *error)
+{
+    struct story story = {.used = 0};
+    uint32_t at = first, steps = 0;
+    for (; steps < sched->container->stage_count; steps++) {
+        struct story unheard = {.used = 0};
+        uint32_t next = tell_wait(sched, at, &unheard);
+        if (next == UINT32_MAX) break;
+        at = next;
+    }
+    bool cycle = steps == sched->container->stage_count;
+    uint32_t begin = cycle ? at : first;
+    at = begin;
+    do {
+        if (story.used > 0) tell(&story, "; ");
+        at = tell_wait(sched, at, &story);
+    } while (at != UINT32_MAX && at != begin);
+    return prt_error_set(error, PRT_E_STALL, "the pipeline has stalled: %s", story.text);
+}

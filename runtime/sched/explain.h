@@ -1,0 +1,22 @@
+/*
+ * explain: why a run ended badly, in the words of the source.
+ *
+ * Requires: nothing is in flight.  Errors: none of its own; both return the status they put into
+ * *error.
+ */
+#ifndef RUNTIME_SCHED_EXPLAIN_H
+#define RUNTIME_SCHED_EXPLAIN_H
+
+#include "runtime/sched/sched.h"
+
+/* PRT_E_FAULT: kernel 'find' (edge.pipe:4) divided by zero in firing 118 [division-by-zero] */
+enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_error *error);
+
+/* PRT_E_STALL: the waits from stage `first` on, buffer by buffer, until they close to a cycle. */
+enum prt_status prt_explain_stall(const struct prt_sched *sched, uint32_t first,
+                                  struct prt_error *error);
+
+/* The stable id of a fault: "division-by-zero". */
+const char *prt_explain_fault_id(enum kernel_status status);
+
+#endif

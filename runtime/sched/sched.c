@@ -1,0 +1,939 @@
+#include "runtime/sched/sched.h"
+
+#include "runtime/sched/explain.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { BLOCK_ALIGNMENT = 64 };
+
+#define NO_MEMORY(error) prt_error_set((error), PRT_E_NOMEM, "out of memory")
+
+/* ---- creation ---- */
+
+static void *allocate(size_t count, size_t size)
+{
+    return calloc(count > 0 ? count : 1, size);
+}
+
+static bool allocate_tables(struct prt_sched *s)
+{
+    const struct prt_container *c = s->container;
+    size_t ports = 0;
+    for (uint32_t i = 0; i < c->buffer_count; i++)
+        ports += c->buffers[i].outer != CONTAINER_INNER;
+    s->buffers = allocate(c->buffer_count, sizeof *s->buffers);
+    s->ports = allocate(ports, sizeof *s->ports);
+    s->stages = allocate(c->stage_count, sizeof *s->stages);
+    s->inputs = allocate(c->input_count, sizeof *s->inputs);
+    s->outputs = allocate(c->output_count, sizeof *s->outputs);
+    s->node_stage = allocate(c->node_count, sizeof *s->node_stage);
+    s->cursors = allocate(c->set_count, sizeof *s->cursors);
+    s->objects = allocate((size_t)c->stage_count * 2, sizeof *s->objects);
+    s->windows_in = allocate(c->input_count, sizeof *s->windows_in);
+    s->windows_out = allocate(c->output_count, sizeof *s->windows_out);
+    s->pop_bytes = allocate(c->input_count, sizeof *s->pop_bytes);
+    s->push_bytes = allocate(c->output_count, sizeof *s->push_bytes);
+    s->left = allocate(c->input_count, sizeof *s->left);
+    s->produced = allocate(c->output_count, sizeof *s->produced);
+    s->completions = allocate(c->stage_count, sizeof *s->completions);
+    s->argument_blocks = allocate(c->node_count, sizeof *s->argument_blocks);
+    return s->buffers && s->ports && s->stages && s->inputs && s->outputs && s->node_stage &&
+           s->cursors && s->objects && s->windows_in && s->windows_out && s->pop_bytes &&
+           s->push_bytes && s->left && s->produced && s->completions && s->argument_blocks;
+}
+
+static enum prt_status create_buffers(struct prt_sched *s, struct prt_error *error)
+{
+    const struct prt_container *c = s->container;
+    struct prt_port *port = s->ports;
+    for (uint32_t i = 0; i < c->buffer_count; i++) {
+        const struct container_buffer *record = &c->buffers[i];
+        struct prt_buffer *buffer = &s->buffers[i];
+        buffer->record = record;
+        if (record->outer != CONTAINER_INNER) buffer->port = port++;
+        uint32_t readers = record->outer == CONTAINER_OUTER_OUT ? 1 : record->reader_count;
+        enum prt_status status = prt_fifo_create(&buffer->fifo, record->width_bytes,
+                                                 record->depth_packets, readers, error);
+        if (status != PRT_OK) return status;
+    }
+    return PRT_OK;
+}
+
+static void link_ends(struct prt_sched *s)
+{
+    const struct prt_container *c = s->container;
+    for (uint32_t i = 0; i < c->input_count; i++) {
+        const struct container_input *input = &c->inputs[i];
+        const struct container_buffer *buffer = &c->buffers[input->buffer];
+        s->inputs[i] = (struct prt_stage_input){.buffer = &s->buffers[input->buffer],
+                                                .reader = input->reader - buffer->first_reader,
+                                                .pop = input->pop,
+                                                .peek = input->peek};
+        s->pop_bytes[i] = input->pop * buffer->width_bytes;
+    }
+    for (uint32_t i = 0; i < c->output_count; i++) {
+        const struct container_output *output = &c->outputs[i];
+        s->outputs[i] = (struct prt_stage_output){.buffer = &s->buffers[output->buffer],
+                                                  .push = output->push,
+                                                  .finish_max = output->finish_max};
+        s->push_bytes[i] = output->push * c->buffers[output->buffer].width_bytes;
+    }
+}
+
+/* Moves *total behind a block of `bytes`; false on overflow. */
+static bool end_block(size_t *total, uint64_t bytes)
+{
+    if (__builtin_add_overflow(*total, bytes, total) ||
+        __builtin_add_overflow(*total, BLOCK_ALIGNMENT - 1, total))
+        return false;
+    *total = *total / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
+    return true;
+}
+
+/* All blocks of all nodes in one zeroed mapping: pages that are never touched cost nothing. */
+static enum prt_status create_blocks(struct prt_sched *s, struct prt_error *error)
+{
+    const struct prt_container *c = s->container;
+    size_t total = BLOCK_ALIGNMENT;
+    for (uint32_t i = 0; i < c->node_count; i++) {
+        const struct container_node *node = &c->nodes[i];
+        if (!end_block(&total, node->arguments_bytes) || !end_block(&total, node->tables_bytes) ||
+            !end_block(&total, node->state_bytes))
+            return NO_MEMORY(error);
+    }
+    void *blocks = total <= SIZE_MAX / 4 ? mmap(NULL, total, PROT_READ | PROT_WRITE,
+                                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                                         : MAP_FAILED;
+    if (blocks == MAP_FAILED) return NO_MEMORY(error);
+    s->blocks = blocks;
+    s->blocks_bytes = total;
+    return PRT_OK;
+}
+
+static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
+{
+    const struct prt_container *c = s->container;
+    const struct container_node *node = s->stages[index].node;
+    uint32_t number = (uint32_t)(node - c->nodes);
+    struct prt_kernel_object object = {
+        .entry = s->image->nodes[number].run,
+        .in = s->windows_in + node->first_input,
+        .out = s->windows_out + node->first_output,
+        .pop_bytes = s->pop_bytes + node->first_input,
+        .push_bytes = s->push_bytes + node->first_output,
+        .input_count = node->input_count,
+        .output_count = node->output_count,
+        .stage = index,
+        .cost_cycles = node->cost_cycles,
+    };
+    object.arguments = s->argument_blocks[number] = s->blocks + *at;
+    end_block(at, node->arguments_bytes);
+    object.tables = s->blocks + *at;
+    end_block(at, node->tables_bytes);
+    object.state = s->blocks + *at;
+    end_block(at, node->state_bytes);
+    if (node->flags & CONTAINER_NODE_STATEFUL) object.flags |= PRT_KERNEL_STATEFUL;
+    if (node->flags & CONTAINER_NODE_INDEXED) object.flags |= PRT_KERNEL_INDEXED;
+    s->objects[index] = object;
+    object.entry = s->image->nodes[number].finish;
+    object.flags |= PRT_KERNEL_FINISH;
+    object.left = s->left + node->first_input;
+    object.produced = s->produced + node->first_output;
+    s->objects[c->stage_count + index] = object;
+}
+
+static void create_stages(struct prt_sched *s)
+{
+    const struct prt_container *c = s->container;
+    size_t at = 0;
+    for (uint32_t i = 0; i < c->stage_count; i++) {
+        const struct container_stage *record = &c->stages[i];
+        const struct container_node *node = &c->nodes[record->node];
+        s->stages[i] = (struct prt_stage){.node = node,
+                                          .inputs = s->inputs + node->first_input,
+                                          .outputs = s->outputs + node->first_output,
+                                          .threshold = record->threshold,
+                                          .batch_max = record->batch_max};
+        s->node_stage[record->node] = i;
+        create_objects(s, i, &at);
+    }
+}
+
+enum prt_status prt_sched_create(const struct prt_container *container,
+                                 const struct prt_image *image, const struct prt_device_ops *ops,
+                                 struct prt_device *device, struct prt_sched **sched,
+                                 struct prt_error *error)
+{
+    struct prt_sched *s = calloc(1, sizeof *s);
+    if (s == NULL) return NO_MEMORY(error);
+    s->container = container;
+    s->image = image;
+    s->ops = ops;
+    s->device = device;
+    s->root_queue = UINT32_MAX;
+    s->selected = UINT32_MAX;
+    atomic_init(&s->interrupted, false);
+    enum prt_status status = allocate_tables(s) ? PRT_OK : NO_MEMORY(error);
+    if (status == PRT_OK) status = create_buffers(s, error);
+    if (status == PRT_OK) status = create_blocks(s, error);
+    if (status == PRT_OK) {
+        link_ends(s);
+        create_stages(s);
+        status = ops->set_kernels(device, s->objects, container->stage_count * 2,
+                                  container->stage_count);
+        if (status != PRT_OK) prt_error_set(error, status, "%s", prt_status_text(status));
+    }
+    if (status != PRT_OK) {
+        prt_sched_destroy(s);
+        return status;
+    }
+    *sched = s;
+    return PRT_OK;
+}
+
+void prt_sched_destroy(struct prt_sched *s)
+{
+    if (s == NULL) return;
+    for (uint32_t i = 0; s->buffers != NULL && i < s->container->buffer_count; i++)
+        prt_fifo_destroy(&s->buffers[i].fifo);
+    if (s->blocks != NULL) munmap(s->blocks, s->blocks_bytes);
+    free(s->buffers);
+    free(s->ports);
+    free(s->stages);
+    free(s->inputs);
+    free(s->outputs);
+    free(s->node_stage);
+    free(s->cursors);
+    free(s->objects);
+    free(s->windows_in);
+    free(s->windows_out);
+    free(s->pop_bytes);
+    free(s->push_bytes);
+    free(s->left);
+    free(s->produced);
+    free(s->completions);
+    free(s->argument_blocks);
+    free(s->sub_devices);
+    free(s->sub_device_queues);
+    free(s);
+}
+
+void prt_sched_bind_source(struct prt_sched *s, uint32_t buffer, prt_sched_source source,
+                           void *context)
+{
+    struct prt_port *port = s->buffers[buffer].port;
+    port->source = source;
+    port->context = context;
+}
+
+void prt_sched_bind_sink(struct prt_sched *s, uint32_t buffer, prt_sched_sink sink, void *context)
+{
+    struct prt_port *port = s->buffers[buffer].port;
+    if (port->sink == NULL && sink != NULL) s->open_sinks++;
+    if (port->sink != NULL && sink == NULL) s->open_sinks--;
+    port->sink = sink;
+    port->context = context;
+}
+
+void prt_sched_interrupt(struct prt_sched *s)
+{
+    atomic_store_explicit(&s->interrupted, true, memory_order_relaxed);
+}
+
+/* ---- what a change makes worth another look ---- */
+
+static void writer_changed(struct prt_sched *s, const struct prt_buffer *buffer)
+{
+    uint32_t writer = buffer->record->writer_node;
+    if (writer != CONTAINER_NONE) s->stages[s->node_stage[writer]].settled = false;
+}
+
+static void readers_changed(struct prt_sched *s, const struct prt_buffer *buffer)
+{
+    const struct container_buffer *record = buffer->record;
+    for (uint32_t i = 0; i < record->reader_count; i++) {
+        uint32_t node = s->container->readers[record->first_reader + i].node;
+        s->stages[s->node_stage[node]].settled = false;
+    }
+}
+
+/* A reader has freed room: of an in-port it is the other readers' to be filled. */
+static void room_changed(struct prt_sched *s, const struct prt_buffer *buffer)
+{
+    writer_changed(s, buffer);
+    if (buffer->record->outer == CONTAINER_OUTER_IN) readers_changed(s, buffer);
+    if (s->finish_waiting > 0) s->ends_due = true;
+}
+
+static void close_buffer(struct prt_sched *s, struct prt_buffer *buffer)
+{
+    prt_fifo_close(&buffer->fifo);
+    readers_changed(s, buffer);
+    s->ends_due = true;
+    s->end_propagated = true;
+}
+
+/* ---- the host's side ---- */
+
+/* Gives the host everything that an out-port holds. */
+static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer,
+                                  struct prt_error *error)
+{
+    struct prt_port *port = buffer->port;
+    uint64_t held = prt_fifo_held(&buffer->fifo, 0);
+    enum prt_status status = PRT_OK;
+    if (held > 0 && port->sink != NULL && !port->gone)
+        status = port->sink(port->context, prt_fifo_window(&buffer->fifo, 0), (size_t)held, error);
+    if (status == PRT_E_CLOSED_PIPE) {
+        port->gone = true;
+        s->open_sinks--;
+        s->sinks_gone = s->open_sinks == 0;
+        status = PRT_OK;
+    }
+    if (status != PRT_OK) port->gone = true; /* after an error nothing more is given to it */
+    if (!port->gone) port->packets += held;
+    prt_fifo_release(&buffer->fifo, 0, held);
+    return status;
+}
+
+/* Asks the host once; the in-port closes at the end of its stream, and when the run is interrupted.
+ */
+static enum prt_status fill_once(struct prt_sched *s, struct prt_buffer *buffer,
+                                 struct prt_error *error)
+{
+    struct prt_port *port = buffer->port;
+    struct prt_fifo *fifo = &buffer->fifo;
+    size_t room = (size_t)prt_fifo_room(fifo), count = 0;
+    enum prt_status status = PRT_OK;
+    void *window = prt_fifo_claim(fifo, room);
+    if (atomic_load_explicit(&s->interrupted, memory_order_relaxed))
+        s->interrupt_seen = true;
+    else if (port->source != NULL)
+        status = port->source(port->context, window, room, &count, error);
+    if (status == PRT_E_INTERRUPTED) {
+        s->interrupt_seen = true;
+        status = PRT_OK;
+        count = 0;
+    }
+    if (status == PRT_OK && count > room) {
+        count = 0;
+        status = prt_error_set(error, PRT_E_USAGE,
+                               "the source of '%s' gave more packets than were asked for",
+                               prt_container_text(s->container, buffer->record->name));
+    }
+    prt_fifo_commit(fifo, status == PRT_OK ? count : 0);
+    port->packets += status == PRT_OK ? count : 0;
+    if (status == PRT_OK && count == 0) close_buffer(s, buffer);
+    return status;
+}
+
+/* Suspends for the host until the in-port is full or closed: so where it ends is seen at the same
+ * packet, however the host cuts its stream into pieces. */
+static enum prt_status fill_port(struct prt_sched *s, struct prt_buffer *buffer,
+                                 struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    s->suspensions++;
+    while (status == PRT_OK && !buffer->fifo.closed && prt_fifo_room(&buffer->fifo) > 0)
+        status = fill_once(s, buffer, error);
+    readers_changed(s, buffer);
+    return status;
+}
+
+/* ---- readiness ---- */
+
+static bool is_open_port(const struct prt_stage_input *input)
+{
+    return input->buffer->record->outer == CONTAINER_OUTER_IN && !input->buffer->fifo.closed;
+}
+
+static uint64_t firings_in(const struct prt_stage_input *input, uint64_t packets)
+{
+    return packets < input->peek ? 0 : (packets - (input->peek - input->pop)) / input->pop;
+}
+
+uint64_t prt_sched_ready_inputs(const struct prt_stage *stage)
+{
+    uint64_t firings = stage->batch_max;
+    for (uint32_t i = 0; i < stage->node->input_count && firings > 0; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        const struct prt_fifo *fifo = &input->buffer->fifo;
+        uint64_t packets = prt_fifo_held(fifo, input->reader);
+        /* What the host can still bring counts as there. */
+        if (is_open_port(input)) packets += prt_fifo_room(fifo);
+        uint64_t admitted = firings_in(input, packets);
+        if (admitted < firings) firings = admitted;
+    }
+    return firings;
+}
+
+uint64_t prt_sched_ready_outputs(const struct prt_stage *stage)
+{
+    uint64_t firings = stage->batch_max;
+    for (uint32_t i = 0; i < stage->node->output_count && firings > 0; i++) {
+        const struct prt_stage_output *output = &stage->outputs[i];
+        if (output->push == 0) continue;
+        uint64_t admitted = prt_fifo_room(&output->buffer->fifo) / output->push;
+        if (admitted < firings) firings = admitted;
+    }
+    return firings;
+}
+
+static uint64_t ready_firings(const struct prt_sched *s, const struct prt_stage *stage)
+{
+    uint64_t firings = prt_sched_ready_outputs(stage);
+    if (firings == 0) return 0;
+    uint64_t inputs = prt_sched_ready_inputs(stage);
+    if (inputs < firings) firings = inputs;
+    if (firings >= stage->threshold || s->waiver) return firings;
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        if (stage->inputs[i].buffer->fifo.closed) return firings;
+    }
+    return 0;
+}
+
+/* An open in-port that does not hold what `firings` firings need, or NULL. */
+static struct prt_buffer *port_to_fill(const struct prt_stage *stage, uint64_t firings)
+{
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        if (!is_open_port(input)) continue;
+        uint64_t held = prt_fifo_held(&input->buffer->fifo, input->reader);
+        if (firings_in(input, held) < firings) return input->buffer;
+    }
+    return NULL;
+}
+
+/* How many firings can be dispatched now, after the host has filled what they need. */
+static enum prt_status look_at(struct prt_sched *s, struct prt_stage *stage, uint64_t *firings,
+                               struct prt_error *error)
+{
+    *firings = 0;
+    if (stage->settled || stage->in_flight || stage->phase != PRT_STAGE_RUNNING) return PRT_OK;
+    for (;;) {
+        *firings = ready_firings(s, stage);
+        struct prt_buffer *port = *firings > 0 ? port_to_fill(stage, *firings) : NULL;
+        if (port == NULL) break;
+        enum prt_status status = fill_port(s, port, error);
+        if (status != PRT_OK) return status;
+    }
+    stage->settled = *firings == 0;
+    return PRT_OK;
+}
+
+enum prt_status prt_sched_select_round_robin(struct prt_sched *s, uint32_t set_index, bool *found,
+                                             struct prt_error *error)
+{
+    const struct prt_stage_set *set = &s->container->sets[set_index];
+    uint32_t at = s->cursors[set_index];
+    *found = false;
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (at >= set->count) at = 0;
+        uint32_t index = set->stages[at++];
+        uint64_t firings;
+        enum prt_status status = look_at(s, &s->stages[index], &firings, error);
+        if (status != PRT_OK) return status;
+        if (firings == 0) continue;
+        s->selected = index;
+        s->selected_firings = firings;
+        s->cursors[set_index] = at;
+        *found = true;
+        break;
+    }
+    return PRT_OK;
+}
+
+/* ---- completions ---- */
+
+static void record_fault(struct prt_sched *s, const struct prt_stage *stage,
+                         const struct prt_completion *completion)
+{
+    uint32_t node = (uint32_t)(stage->node - s->container->nodes);
+    struct prt_sched_fault *f = &s->fault;
+    if (f->there &&
+        (f->node < node || (f->node == node && f->fault.firing <= completion->fault.firing)))
+        return;
+    *f = (struct prt_sched_fault){true, node, completion->kernel_status, completion->fault};
+}
+
+static enum prt_status commit_output(struct prt_sched *s, const struct prt_stage_output *output,
+                                     uint64_t packets, struct prt_error *error)
+{
+    prt_fifo_commit(&output->buffer->fifo, packets);
+    if (output->buffer->port != NULL) return drain_port(s, output->buffer, error);
+    readers_changed(s, output->buffer);
+    return PRT_OK;
+}
+
+static enum prt_status complete_batch(struct prt_sched *s, struct prt_stage *stage,
+                                      struct prt_error *error)
+{
+    uint64_t batch = stage->batch;
+    bool closed = false;
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        prt_fifo_release(&input->buffer->fifo, input->reader, batch * input->pop);
+        room_changed(s, input->buffer);
+        closed |= input->buffer->fifo.closed;
+    }
+    for (uint32_t i = 0; i < stage->node->output_count && status == PRT_OK; i++) {
+        const struct prt_stage_output *output = &stage->outputs[i];
+        status = commit_output(s, output, batch * output->push, error);
+    }
+    if (closed) s->ends_due = true;
+    return status;
+}
+
+static void end_stage(struct prt_sched *s, struct prt_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->node->output_count; i++)
+        close_buffer(s, stage->outputs[i].buffer);
+    stage->phase = PRT_STAGE_ENDED;
+    s->end_propagated = true;
+}
+
+/* History has been seen; what lies beyond it is discarded. */
+static void detach_inputs(struct prt_sched *s, struct prt_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        struct prt_fifo *fifo = &input->buffer->fifo;
+        uint64_t held = prt_fifo_held(fifo, input->reader), history = input->peek - input->pop;
+        prt_fifo_release(fifo, input->reader, held < history ? held : history);
+        prt_fifo_detach(fifo, input->reader);
+        room_changed(s, input->buffer);
+    }
+}
+
+/* What a finish could read is not discarded. */
+static void release_tail(const struct prt_stage *stage)
+{
+    const struct prt_stage_input *input = &stage->inputs[0];
+    struct prt_fifo *fifo = &input->buffer->fifo;
+    if (stage->node->input_count == 1)
+        prt_fifo_release(fifo, input->reader, prt_fifo_held(fifo, input->reader));
+}
+
+static enum prt_status complete_finish(struct prt_sched *s, struct prt_stage *stage,
+                                       struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; i < stage->node->output_count && status == PRT_OK; i++) {
+        uint64_t produced = s->produced[stage->node->first_output + i];
+        /* The entry is trusted to keep to its window; a count beyond it is still not passed on. */
+        if (produced > stage->outputs[i].finish_max) produced = stage->outputs[i].finish_max;
+        status = commit_output(s, &stage->outputs[i], produced, error);
+    }
+    if (status != PRT_OK) return status;
+    release_tail(stage);
+    detach_inputs(s, stage);
+    end_stage(s, stage);
+    return PRT_OK;
+}
+
+static enum prt_status complete(struct prt_sched *s, const struct prt_completion *completion,
+                                struct prt_error *error)
+{
+    struct prt_stage *stage = &s->stages[completion->signal - 1];
+    stage->in_flight = false;
+    stage->settled = false;
+    s->in_flight--;
+    stage->execute_cycles += completion->execute_cycles;
+    stage->launch_cycles += completion->launch_cycles;
+    stage->switch_cycles += completion->switch_cycles;
+    if (completion->kernel_status != KERNEL_OK) record_fault(s, stage, completion);
+    if (s->fault.there) return PRT_E_FAULT;
+    if (stage->phase == PRT_STAGE_FINISHING) return complete_finish(s, stage, error);
+    return complete_batch(s, stage, error);
+}
+
+static void pass_time(struct prt_sched *s)
+{
+    if (s->scheduler_cycles > 0) s->ops->advance(s->device, s->scheduler_cycles);
+    s->scheduler_cycles = 0;
+}
+
+/* Delivers the earliest completions, all of them: the first error is kept. */
+static enum prt_status reap(struct prt_sched *s, struct prt_error *error)
+{
+    uint32_t count;
+    pass_time(s);
+    enum prt_status status =
+        s->ops->wait(s->device, s->completions, s->container->stage_count, &count);
+    if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
+    struct prt_error later;
+    for (uint32_t i = 0; i < count; i++) {
+        enum prt_status one = complete(s, &s->completions[i], status == PRT_OK ? error : &later);
+        if (status == PRT_OK) status = one;
+    }
+    return status;
+}
+
+enum prt_status prt_sched_settle(struct prt_sched *s, struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    struct prt_error later;
+    while (s->in_flight > 0) {
+        uint32_t before = s->in_flight;
+        enum prt_status one = reap(s, status == PRT_OK ? error : &later);
+        if (status == PRT_OK) status = one;
+        if (s->in_flight == before) break; /* the device has failed */
+    }
+    return status;
+}
+
+enum prt_status prt_sched_wait(struct prt_sched *s, bool *jump, struct prt_error *error)
+{
+    *jump = true;
+    if (s->in_flight > 0) {
+        s->end_propagated = false;
+        return reap(s, error);
+    }
+    if (s->end_propagated) {
+        s->end_propagated = false;
+        s->waiver = false;
+        return PRT_OK;
+    }
+    *jump = !s->waiver;
+    if (!s->waiver) {
+        s->waiver = true;
+        for (uint32_t i = 0; i < s->container->stage_count; i++)
+            s->stages[i].settled = false;
+    }
+    return PRT_OK;
+}
+
+/* ---- dispatch ---- */
+
+/* Enqueues; a full queue is waited for. */
+static enum prt_status enqueue(struct prt_sched *s, uint32_t index, bool finish, uint64_t firings,
+                               struct prt_error *error)
+{
+    struct prt_stage *stage = &s->stages[index];
+    union prt_dispatch packet = {
+        .full = {.header = DISPATCH_FULL,
+                 .synch_scopes = DISPATCH_SCOPES(0, DISPATCH_SCOPE_AGENT, DISPATCH_SCOPE_AGENT),
+                 .setup = 1,
+                 .workgroup_size_x = s->lanes,
+                 .workgroup_size_y = 1,
+                 .workgroup_size_z = 1,
+                 .grid_size_x = (uint32_t)firings,
+                 .grid_size_y = 1,
+                 .grid_size_z = 1,
+                 .kernel_object = finish ? (uint64_t)s->container->stage_count + index : index,
+                 .kernarg_address = stage->firings,
+                 .completion_signal = (uint64_t)index + 1}};
+    for (;;) {
+        pass_time(s);
+        enum prt_status status = s->ops->enqueue(s->device, stage->queue, &packet, error);
+        if (status != PRT_E_BUSY) return status;
+        status = reap(s, error);
+        if (status != PRT_OK) return status;
+    }
+}
+
+enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
+{
+    uint32_t index = s->selected;
+    struct prt_stage *stage = &s->stages[index];
+    uint64_t firings = s->selected_firings;
+    assert(index != UINT32_MAX && firings > 0);
+    s->selected = UINT32_MAX;
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        s->windows_in[stage->node->first_input + i] =
+            prt_fifo_window(&input->buffer->fifo, input->reader);
+    }
+    for (uint32_t i = 0; i < stage->node->output_count; i++) {
+        const struct prt_stage_output *output = &stage->outputs[i];
+        s->windows_out[stage->node->first_output + i] =
+            prt_fifo_claim(&output->buffer->fifo, firings * output->push);
+    }
+    enum prt_status status = enqueue(s, index, false, firings, error);
+    if (status != PRT_OK) return status;
+    stage->in_flight = true;
+    stage->batch = firings;
+    stage->firings += firings;
+    stage->dispatches++;
+    s->in_flight++;
+    s->waiver = false;
+    return PRT_OK;
+}
+
+/* ---- ends ---- */
+
+static bool can_never_fire(const struct prt_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        const struct prt_fifo *fifo = &input->buffer->fifo;
+        if (fifo->closed && prt_fifo_held(fifo, input->reader) < input->peek) return true;
+    }
+    return false;
+}
+
+/* What the inputs hold beyond the history that stays behind in any case. */
+static void count_leftovers(struct prt_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        uint64_t held = prt_fifo_held(&input->buffer->fifo, input->reader);
+        uint64_t history = input->peek - input->pop;
+        if (held > history) input->buffer->leftover_packets += held - history;
+    }
+}
+
+/* A finish with one input reads the tail of it: that stays attached, and is no leftover. */
+static void begin_end(struct prt_sched *s, struct prt_stage *stage)
+{
+    bool finishes = (stage->node->flags & CONTAINER_NODE_FINISH) != 0;
+    bool reads_tail = finishes && stage->node->input_count == 1;
+    if (!reads_tail) {
+        count_leftovers(stage);
+        detach_inputs(s, stage);
+    }
+    if (finishes) {
+        stage->phase = PRT_STAGE_FINISH_WAITING;
+        s->finish_waiting++;
+        s->end_propagated = true;
+    } else {
+        end_stage(s, stage);
+    }
+}
+
+static bool has_finish_room(const struct prt_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->node->output_count; i++) {
+        const struct prt_stage_output *output = &stage->outputs[i];
+        if (prt_fifo_room(&output->buffer->fifo) < output->finish_max) return false;
+    }
+    return true;
+}
+
+static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, struct prt_error *error)
+{
+    struct prt_stage *stage = &s->stages[index];
+    const struct container_node *node = stage->node;
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        s->left[node->first_input + i] = prt_fifo_held(&input->buffer->fifo, input->reader);
+        s->windows_in[node->first_input + i] = prt_fifo_window(&input->buffer->fifo, input->reader);
+    }
+    for (uint32_t i = 0; i < node->output_count; i++) {
+        const struct prt_stage_output *output = &stage->outputs[i];
+        s->produced[node->first_output + i] = 0;
+        s->windows_out[node->first_output + i] =
+            prt_fifo_claim(&output->buffer->fifo, output->finish_max);
+    }
+    stage->phase = PRT_STAGE_FINISHING;
+    s->finish_waiting--;
+    enum prt_status status = enqueue(s, index, true, 1, error);
+    if (status != PRT_OK) return status;
+    stage->in_flight = true;
+    stage->dispatches++;
+    s->in_flight++;
+    return PRT_OK;
+}
+
+static enum prt_status end_one(struct prt_sched *s, uint32_t index, bool *changed,
+                               struct prt_error *error)
+{
+    struct prt_stage *stage = &s->stages[index];
+    if (stage->in_flight || stage->phase == PRT_STAGE_ENDED) return PRT_OK;
+    if (stage->phase == PRT_STAGE_RUNNING && can_never_fire(stage)) {
+        begin_end(s, stage);
+        *changed = true;
+    }
+    if (stage->phase == PRT_STAGE_FINISH_WAITING && has_finish_room(stage)) {
+        *changed = true;
+        return dispatch_finish(s, index, error);
+    }
+    return PRT_OK;
+}
+
+/* Again and again until nothing ends: an end may let the next stage end. */
+enum prt_status prt_sched_ends(struct prt_sched *s, struct prt_error *error)
+{
+    while (s->ends_due) {
+        bool changed = false;
+        s->ends_due = false;
+        for (uint32_t i = 0; i < s->container->stage_count; i++) {
+            enum prt_status status = end_one(s, i, &changed, error);
+            if (status != PRT_OK) return status;
+        }
+        if (changed) s->ends_due = true;
+    }
+    return PRT_OK;
+}
+
+/* ---- halt ---- */
+
+static enum prt_status refuse_halt(const struct prt_sched *s, const struct prt_stage *stage,
+                                   struct prt_error *error)
+{
+    return prt_error_set(error, PRT_E_VERIFY,
+                         "container: the scheduler program halts although '%s' could go on",
+                         prt_container_text(s->container, stage->node->name));
+}
+
+/* It waits for the pipeline itself, with input left: not the end of a stream. */
+static bool reads_open_port(const struct prt_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        if (is_open_port(&stage->inputs[i])) return true;
+    }
+    return false;
+}
+
+enum prt_status prt_sched_halt(struct prt_sched *s, struct prt_error *error)
+{
+    uint32_t blocked = UINT32_MAX;
+    enum prt_status status = prt_sched_settle(s, error);
+    for (uint32_t i = 0; i < s->container->stage_count && status == PRT_OK; i++) {
+        struct prt_stage *stage = &s->stages[i];
+        if (stage->phase == PRT_STAGE_ENDED) continue;
+        bool finishing = stage->phase == PRT_STAGE_FINISH_WAITING;
+        bool room = finishing ? has_finish_room(stage) : prt_sched_ready_outputs(stage) > 0;
+        bool packets = finishing || prt_sched_ready_inputs(stage) > 0;
+        if ((room && packets) || (!finishing && can_never_fire(stage)))
+            return refuse_halt(s, stage, error);
+        if ((packets || reads_open_port(stage)) && blocked == UINT32_MAX) blocked = i;
+        count_leftovers(stage);
+    }
+    if (status == PRT_OK && blocked != UINT32_MAX) return prt_explain_stall(s, blocked, error);
+    return status;
+}
+
+/* ---- prologue ---- */
+
+static enum prt_status partition(struct prt_sched *s, const int64_t *properties, uint32_t count,
+                                 struct prt_error *error)
+{
+    struct prt_device_tree *tree = s->ops->tree(s->device);
+    s->sub_devices = allocate(count, sizeof *s->sub_devices);
+    s->sub_device_queues = allocate(count, sizeof *s->sub_device_queues);
+    if (s->sub_devices == NULL || s->sub_device_queues == NULL) return NO_MEMORY(error);
+    enum prt_status status = prt_create_sub_devices(tree, prt_device_tree_root(tree), properties,
+                                                    count, s->sub_devices, &s->sub_device_count);
+    if (status == PRT_E_OUT_OF_HOST_MEMORY) return NO_MEMORY(error);
+    if (status != PRT_OK)
+        return prt_error_set(error, PRT_E_DEVICE, "the device cannot be cut into sub-devices: %s",
+                             prt_status_text(status));
+    for (uint32_t i = 0; i < count; i++)
+        s->sub_device_queues[i] = UINT32_MAX;
+    return PRT_OK;
+}
+
+enum prt_status prt_sched_partition_equally(struct prt_sched *s, uint32_t cu_count,
+                                            struct prt_error *error)
+{
+    const int64_t properties[] = {PRT_PARTITION_EQUALLY, cu_count, 0};
+    return partition(s, properties, s->container->device->cu_count / cu_count, error);
+}
+
+enum prt_status prt_sched_partition_counts(struct prt_sched *s, const uint32_t *counts,
+                                           uint32_t count, struct prt_error *error)
+{
+    int64_t *properties = allocate((size_t)count + 3, sizeof *properties);
+    if (properties == NULL) return NO_MEMORY(error);
+    properties[0] = PRT_PARTITION_BY_COUNTS;
+    for (uint32_t i = 0; i < count; i++)
+        properties[i + 1] = counts[i];
+    enum prt_status status = partition(s, properties, count, error);
+    free(properties);
+    return status;
+}
+
+/* One queue per (sub-)device, made when the first stage is bound to it. */
+static enum prt_status bind_queue(struct prt_sched *s, uint32_t stage,
+                                  struct prt_device_handle device, uint32_t *queue,
+                                  struct prt_error *error)
+{
+    struct prt_device_information information;
+    enum prt_status status = prt_device_query(s->ops->tree(s->device), device, &information);
+    if (status == PRT_OK && *queue == UINT32_MAX)
+        status = s->ops->queue_create(s->device, device, queue);
+    if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
+    s->stages[stage].queue = *queue;
+    s->stages[stage].cu_count = information.cu_count;
+    return PRT_OK;
+}
+
+enum prt_status prt_sched_bind_root(struct prt_sched *s, uint32_t stage, struct prt_error *error)
+{
+    struct prt_device_handle root = prt_device_tree_root(s->ops->tree(s->device));
+    return bind_queue(s, stage, root, &s->root_queue, error);
+}
+
+enum prt_status prt_sched_bind(struct prt_sched *s, uint32_t stage, uint32_t sub_device,
+                               struct prt_error *error)
+{
+    assert(sub_device < s->sub_device_count);
+    return bind_queue(s, stage, s->sub_devices[sub_device], &s->sub_device_queues[sub_device],
+                      error);
+}
+
+/* ---- start ---- */
+
+static enum prt_status start_fault(struct prt_sched *s, uint32_t node, int32_t status,
+                                   const struct kernel_fault *fault, struct prt_error *error)
+{
+    s->fault = (struct prt_sched_fault){true, node, (enum kernel_status)status, *fault};
+    return prt_explain_fault(s, error);
+}
+
+static enum prt_status run_inits(struct prt_sched *s, struct prt_error *error)
+{
+    const struct prt_container *c = s->container;
+    for (uint32_t i = 0; i < c->node_count; i++) {
+        if (!(c->nodes[i].flags & CONTAINER_NODE_INIT)) continue;
+        const struct prt_kernel_object *object = &s->objects[s->node_stage[i]];
+        struct kernel_fault fault = {.firing = UINT64_MAX};
+        struct kernel_batch batch = {.arguments = object->arguments,
+                                     .tables = object->tables,
+                                     .state = object->state,
+                                     .count = 1,
+                                     .fault = &fault};
+        int32_t status = s->image->nodes[i].init(&batch);
+        if (status != KERNEL_OK) return start_fault(s, i, status, &fault, error);
+    }
+    return PRT_OK;
+}
+
+static enum prt_status fill_initials(struct prt_sched *s, struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; i < s->container->buffer_count && status == PRT_OK; i++) {
+        struct prt_buffer *buffer = &s->buffers[i];
+        const struct container_buffer *record = buffer->record;
+        if (record->initial_packets == 0) continue;
+        prt_fifo_fill(&buffer->fifo, s->container->initials + record->initial_offset_bytes,
+                      record->initial_size_bytes, record->initial_packets);
+        if (record->outer == CONTAINER_OUTER_OUT) status = drain_port(s, buffer, error);
+    }
+    return status;
+}
+
+enum prt_status prt_sched_start(struct prt_sched *s, const void *pipeline_arguments,
+                                struct prt_error *error)
+{
+    struct prt_device_info info;
+    s->ops->info(s->device, &info);
+    bool executes = info.executes;
+    enum prt_status status = PRT_OK;
+    s->lanes =
+        info.description->lanes < UINT16_MAX ? (uint16_t)info.description->lanes : UINT16_MAX;
+    if (executes && s->image->arguments != NULL) {
+        struct kernel_fault fault = {.firing = UINT64_MAX};
+        int32_t kernel_status = s->image->arguments(pipeline_arguments, s->argument_blocks, &fault);
+        if (kernel_status != KERNEL_OK)
+            return start_fault(s, CONTAINER_NONE, kernel_status, &fault, error);
+    }
+    if (executes) status = run_inits(s, error);
+    if (status == PRT_OK) status = fill_initials(s, error);
+    return status;
+}

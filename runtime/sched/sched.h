@@ -1,0 +1,199 @@
+/*
+ * sched: the state of one run, and what the scheduler machine's instructions do to it
+ * (lang/scheduler.md).
+ *
+ * A *stage* is a node with a place to run: idle or in flight, and in one of the phases below.  A
+ * *port* is an outer buffer with the host's callback behind it.
+ *
+ *     running ── closed input holds too little ──> finish waiting (for room) ──> finishing ──>
+ * ended └───────────────── no finish ──────────────────────────────────────────────────────────┘
+ *
+ * The loop of a run, which the program in the container spells out:
+ *     ends     stages that can never fire again run their finish, close their outputs, detach from
+ * their inputs select   the next stage with enough packets and room; outer in-ports are filled by
+ * the host here dispatch claims the windows, enqueues wait     the earliest completions are
+ * committed; outer out-ports are drained to the host here
+ *
+ * Requires: a verified container; one run per object.
+ * Ownership: the caller keeps container, image and device alive; everything else is freed by
+ * prt_sched_destroy. Thread-safety: one thread (kernels run where the device runs them; callbacks
+ * run in this thread). prt_sched_interrupt is async-signal-safe and may be called from any thread.
+ * Allocation: prt_sched_create and the prologue (partitions, bindings) only: nothing on the firing
+ * path. Errors: PRT_E_FAULT (a kernel), PRT_E_STALL, PRT_E_CLOSED_PIPE (every sink has gone),
+ * PRT_E_VERIFY (the program halts with work left), what callbacks return, PRT_E_NOMEM.
+ */
+#ifndef RUNTIME_SCHED_SCHED_H
+#define RUNTIME_SCHED_SCHED_H
+
+#include "runtime/device/device.h"
+#include "runtime/device/fifo.h"
+#include "runtime/load/image.h"
+#include "runtime/load/reader.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+
+/* The host fills up to `capacity` packets; 0 is the end of the stream.  May block. */
+typedef enum prt_status (*prt_sched_source)(void *context, void *packets, size_t capacity,
+                                            size_t *count, struct prt_error *error);
+/* The host takes `count` packets.  PRT_E_CLOSED_PIPE: it wants no more. */
+typedef enum prt_status (*prt_sched_sink)(void *context, const void *packets, size_t count,
+                                          struct prt_error *error);
+
+struct prt_port {
+    prt_sched_source source;
+    prt_sched_sink sink; /* NULL: packets are dropped */
+    void *context;
+    bool gone;        /* the sink wants no more */
+    uint64_t packets; /* that have passed */
+};
+
+struct prt_buffer {
+    const struct container_buffer *record;
+    struct prt_fifo fifo;
+    struct prt_port *port; /* of an outer buffer, else NULL */
+    uint64_t leftover_packets;
+};
+
+struct prt_stage_input {
+    struct prt_buffer *buffer;
+    uint32_t reader; /* of the buffer's fifo */
+    uint64_t pop, peek;
+};
+
+struct prt_stage_output {
+    struct prt_buffer *buffer;
+    uint64_t push, finish_max;
+};
+
+enum prt_stage_phase {
+    PRT_STAGE_RUNNING,
+    PRT_STAGE_FINISH_WAITING,
+    PRT_STAGE_FINISHING,
+    PRT_STAGE_ENDED
+};
+
+struct prt_stage {
+    const struct container_node *node;
+    struct prt_stage_input *inputs;
+    struct prt_stage_output *outputs;
+    enum prt_stage_phase phase;
+    bool in_flight;
+    bool settled; /* found not ready, and nothing it depends on has changed since */
+    uint32_t queue, cu_count;
+    uint32_t threshold;
+    uint64_t batch_max;
+    uint64_t firings; /* completed or in flight */
+    uint64_t batch;   /* in flight */
+
+    uint64_t dispatches;
+    uint64_t execute_cycles, launch_cycles, switch_cycles;
+};
+
+struct prt_sched_fault {
+    bool there;
+    uint32_t node; /* CONTAINER_NONE: an argument */
+    enum kernel_status status;
+    struct kernel_fault fault;
+};
+
+struct prt_sched {
+    const struct prt_container *container;
+    const struct prt_image *image;
+    const struct prt_device_ops *ops;
+    struct prt_device *device;
+
+    struct prt_buffer *buffers;
+    struct prt_port *ports; /* one per outer buffer */
+    struct prt_stage *stages;
+    struct prt_stage_input *inputs;
+    struct prt_stage_output *outputs;
+    uint32_t *node_stage; /* stage of each node */
+    uint32_t *cursors;    /* per set: index after the stage selected last */
+
+    struct prt_kernel_object *objects; /* run of every stage, then finish of every stage */
+    const void **windows_in;
+    void **windows_out;
+    uint64_t *pop_bytes, *push_bytes, *left, *produced;
+    struct prt_completion *completions;
+    uint8_t *blocks; /* arguments, tables and state of all nodes, mapped */
+    size_t blocks_bytes;
+    void **argument_blocks;
+
+    struct prt_device_handle *sub_devices;
+    uint32_t *sub_device_queues; /* UINT32_MAX: none yet */
+    uint32_t sub_device_count;
+    uint32_t root_queue;
+    uint16_t lanes; /* items of a work-group */
+
+    uint32_t selected; /* stage, with `selected_firings` */
+    uint64_t selected_firings;
+    uint32_t in_flight;
+    uint32_t finish_waiting;
+    uint32_t open_sinks;
+    bool waiver;         /* thresholds are waived until the next dispatch */
+    bool end_propagated; /* since a wait has seen it last */
+    bool ends_due;       /* `ends` may have something to do */
+    bool sinks_gone;     /* the last sink wants no more */
+
+    uint64_t scheduler_cycles;   /* of instructions, not yet given to the device's clock */
+    uint64_t instruction_cycles; /* of all instructions */
+    uint64_t instructions;
+    uint64_t suspensions; /* for the host to fill an in-port */
+    struct prt_sched_fault fault;
+    atomic_bool interrupted;
+    bool interrupt_seen;
+};
+
+/* Everything a run needs, sized from the container.  The device has been opened for it. */
+enum prt_status prt_sched_create(const struct prt_container *container,
+                                 const struct prt_image *image, const struct prt_device_ops *ops,
+                                 struct prt_device *device, struct prt_sched **sched,
+                                 struct prt_error *error);
+void prt_sched_destroy(struct prt_sched *sched);
+
+/* Behind the outer buffer of that index. */
+void prt_sched_bind_source(struct prt_sched *sched, uint32_t buffer, prt_sched_source source,
+                           void *context);
+void prt_sched_bind_sink(struct prt_sched *sched, uint32_t buffer, prt_sched_sink sink,
+                         void *context);
+
+/* Arguments of all nodes from the pipeline's block, then every `init` in node order, then initial
+ * packets. */
+enum prt_status prt_sched_start(struct prt_sched *sched, const void *pipeline_arguments,
+                                struct prt_error *error);
+
+/* In-ports end where they are. */
+void prt_sched_interrupt(struct prt_sched *sched);
+
+/* ---- the machine's instructions ---- */
+
+enum prt_status prt_sched_partition_equally(struct prt_sched *sched, uint32_t cu_count,
+                                            struct prt_error *error);
+/* `counts` has `count` numbers. */
+enum prt_status prt_sched_partition_counts(struct prt_sched *sched, const uint32_t *counts,
+                                           uint32_t count, struct prt_error *error);
+enum prt_status prt_sched_bind_root(struct prt_sched *sched, uint32_t stage,
+                                    struct prt_error *error);
+enum prt_status prt_sched_bind(struct prt_sched *sched, uint32_t stage, uint32_t sub_device,
+                               struct prt_error *error);
+
+enum prt_status prt_sched_ends(struct prt_sched *sched, struct prt_error *error);
+/* *found: a stage of the set is ready and selected. */
+enum prt_status prt_sched_select_round_robin(struct prt_sched *sched, uint32_t set, bool *found,
+                                             struct prt_error *error);
+enum prt_status prt_sched_dispatch(struct prt_sched *sched, struct prt_error *error);
+/* *jump: go on at the label; else nothing can come any more. */
+enum prt_status prt_sched_wait(struct prt_sched *sched, bool *jump, struct prt_error *error);
+/* The end of the run: PRT_OK or why it is not a good one. */
+enum prt_status prt_sched_halt(struct prt_sched *sched, struct prt_error *error);
+
+/* Waits until nothing is in flight; what completes is committed unless a kernel has faulted. */
+enum prt_status prt_sched_settle(struct prt_sched *sched, struct prt_error *error);
+
+/* Firings that the inputs (open in-ports aside) and the room of the outputs admit now, at most
+ * batch_max. */
+uint64_t prt_sched_ready_inputs(const struct prt_stage *stage);
+uint64_t prt_sched_ready_outputs(const struct prt_stage *stage);
+
+#endif

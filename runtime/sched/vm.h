@@ -1,0 +1,26 @@
+/*
+ * vm: the scheduler machine.  Decodes the program of a verified container once, then runs it over a
+ * sched.
+ *
+ * Requires: prt_verify accepted the container; the machine only asserts.
+ * Ownership: prt_vm_destroy; the container outlives it.
+ * Thread-safety: a program is read-only once made; a run belongs to one thread.
+ * Errors: prt_vm_create: PRT_E_NOMEM.  prt_vm_run: what sched.h's instructions return; whatever it
+ * is, nothing is in flight any more on return.
+ */
+#ifndef RUNTIME_SCHED_VM_H
+#define RUNTIME_SCHED_VM_H
+
+#include "runtime/sched/sched.h"
+
+struct prt_vm;
+
+enum prt_status prt_vm_create(const struct prt_container *container, struct prt_vm **vm,
+                              struct prt_error *error);
+void prt_vm_destroy(struct prt_vm *vm);
+
+/* From the first instruction to `halt`, or to the first error.  A fault is explained in *error. */
+enum prt_status prt_vm_run(const struct prt_vm *vm, struct prt_sched *sched,
+                           struct prt_error *error);
+
+#endif

@@ -1,0 +1,20 @@
+#!/bin/sh
+# fuzz.sh BINARY SECONDS: runs one libFuzzer target.  Seeds come from tests/fuzz/corpus/NAME and a dictionary
+# from tests/fuzz/NAME.dict, where they exist; what it finds stays beside the binary.
+set -eu
+
+binary=$1
+seconds=$2
+target=$(basename "$binary")
+name=${target#fuzz_}
+work=$(dirname "$binary")/corpus/$name
+found=$(dirname "$binary")/found
+mkdir -p "$work" "$found"
+
+set -- -max_total_time="$seconds" -rss_limit_mb=1024 -malloc_limit_mb=256 -timeout=5 \
+    -artifact_prefix="$found/$name-" -print_final_stats=1 "$work"
+[ -d "tests/fuzz/corpus/$name" ] && set -- "$@" "tests/fuzz/corpus/$name"
+[ -f "tests/fuzz/$name.dict" ] && set -- "$@" -dict="tests/fuzz/$name.dict"
+
+echo "fuzz: $target for $seconds s; findings go to $found/"
+exec "$binary" "$@"

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# lint.sh [STEP...]: every check of the sources that needs no run; all steps go on after a failure.
+# lint.sh --format: rewrites the C sources as .clang-format says.
+#
+# Steps: structure format gcc clang tidy cppcheck man shell
+set -eu
+export LC_ALL=C
+cd "$(dirname "$0")/.."
+
+build=${BUILD:-build}/lint
+mapfile -t sources < <(find compiler runtime lang tests examples -name '*.[ch]' | sort)
+mapfile -t units < <(find compiler runtime lang tests/unit tests/conform tests/fuzz -name '*.c' 2>/dev/null | sort)
+
+# tool NAME: NAME-22, else -19, else NAME.
+tool() {
+    command -v "$1-22" || command -v "$1-19" || command -v "$1" || { echo "lint: no $1: run scripts/deps.sh lint" >&2; exit 2; }
+}
+
+# Which module may include which: the flow of CONTRIBUTING.md, as ranks.
+check_structure() {
+    local duplicates status=0
+    duplicates=$(find compiler runtime lang tests -name '*.[chly]' -o -name '*.def' | sed 's|.*/||' | sort | uniq -d)
+    if [ -n "$duplicates" ]; then
+        echo "file names that are not unique across the tree: ${duplicates//$'\n'/ }"
+        status=1
+    fi
+    find compiler runtime lang \( -name '*.[chly]' -o -name '*.def' \) -exec grep -Hn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} + |
+        awk -f scripts/flow.awk || status=1
+    return $status
+}
+
+check_format() { "$(tool clang-format)" --dry-run -Werror "${sources[@]}"; }
+check_gcc() { make --no-print-directory -s -k -j"$(nproc)" BUILD="$build/gcc" CC=gcc objects; }
+check_clang() { make --no-print-directory -s -k -j"$(nproc)" BUILD="$build/clang" CC="$(tool clang)" objects; }
+
+check_tidy() {
+    local flags
+    make --no-print-directory -s BUILD="$build/gcc" flags-headers
+    eval "flags=($(make --no-print-directory -s BUILD="$build/gcc" flags))"
+    # One file at a time: the flags come last.
+    printf '%s\0' "${units[@]}" | xargs -0 -P "$(nproc)" -I{} \
+        "$(tool clang-tidy)" --quiet {} -- "${flags[@]}" 2> >(grep -v 'warnings\? generated' >&2)
+}
+
+check_cppcheck() {
+    cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+        --suppressions-list=scripts/cppcheck.txt -j "$(nproc)" -I . -D_GNU_SOURCE -D__x86_64__ "${units[@]}"
+}
+
+check_man() {
+    local pages=(man/*.[1-8])
+    [ -e "${pages[0]}" ] || { echo "no man pages yet"; return; }
+    mandoc -Tlint -Wwarning "${pages[@]}"
+}
+
+check_shell() {
+    command -v shellcheck >/dev/null || { echo "shellcheck is not installed"; return; }
+    find scripts tests examples .ci \( -name '*.sh' -o -path .ci/run \) -print0 | xargs -0 shellcheck
+}
+
+if [ "${1-}" = --format ]; then
+    exec "$(tool clang-format)" -i "${sources[@]}"
+fi
+[ $# -gt 0 ] || set -- structure format gcc clang tidy cppcheck man shell
+failed=
+for step in "$@"; do
+    echo "lint: $step"
+    "check_$step" || failed+=" $step"
+done
+[ -z "$failed" ] || { echo "lint: failed:$failed"; exit 1; }

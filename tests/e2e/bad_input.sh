@@ -1,0 +1,122 @@
+#!/bin/sh
+# Bad input of every kind: a clear error, the documented exit code, nothing half-written.
+set -u
+cd "$TMP" || exit 1
+
+# expect NAME STATUS PATTERN COMMAND...: exit status and a pattern on stderr; no sanitizer report, no crash.
+expect() {
+    name=$1 status=$2 pattern=$3
+    shift 3
+    "$@" >stdout 2>stderr </dev/null
+    got=$?
+    if [ $got -ne "$status" ]; then
+        echo "not ok $name: exit status $got, not $status: $(head -3 stderr | tr '\n' ' ')"
+    elif [ -n "$pattern" ] && ! grep -q -- "$pattern" stderr; then
+        echo "not ok $name: stderr lacks '$pattern': $(head -3 stderr | tr '\n' ' ')"
+    elif grep -q 'Sanitizer\|runtime error' stderr; then
+        echo "not ok $name: $(head -3 stderr | tr '\n' ' ')"
+    else
+        echo "ok $name"
+    fi
+}
+
+# absent NAME FILE: nothing half-written, no temporary.
+absent() {
+    if ls "$2"* >/dev/null 2>&1; then
+        echo "not ok $1 leaves $(ls "$2"* | tr '\n' ' ')"
+        rm -f "$2"*
+    else
+        echo "ok $1 leaves nothing"
+    fi
+}
+
+cat >gain.pipe <<'END'
+kernel gain(in f32 x, out f32 y; f32 factor = 2) { y <- factor * x; }
+pipeline main(in f32 x, out f32 y) { x -> gain -> y; }
+END
+"$PIPEC" gain.pipe -o gain.pbc || echo "not ok the good program compiles"
+
+# ---- pipec ----
+: >empty.pipe
+expect "an empty source" 1 'no pipeline' "$PIPEC" empty.pipe -o out.pbc
+absent "an empty source" out.pbc
+mkdir folder.pipe
+expect "a directory as source" 2 "folder.pipe" "$PIPEC" folder.pipe -o out.pbc
+expect "a source that is not there" 2 "No such file" "$PIPEC" missing.pipe -o out.pbc
+head -c 100000 "$PIPEC" >noise.pipe
+expect "binary noise as source" 1 'error:' "$PIPEC" noise.pipe -o out.pbc
+absent "binary noise as source" out.pbc
+{ printf 'kernel k(in f32 x, out f32 y) { y <- '; head -c 1048576 /dev/zero | tr '\0' '+'; printf 'x; }\n'; } >long.pipe
+expect "a line of 1 MiB" 1 'long.pipe:1:' "$PIPEC" long.pipe -o out.pbc
+if [ "$(wc -c <stderr)" -lt 65536 ]; then echo "ok a line of 1 MiB is not echoed whole"; else echo "not ok a line of 1 MiB is echoed: $(wc -c <stderr) bytes"; fi
+{ cat gain.pipe; printf '// '; head -c 1048576 /dev/zero | tr '\0' 'c'; printf '\n'; } >comment.pipe
+expect "a comment of 1 MiB is fine" 0 '' "$PIPEC" comment.pipe
+expect "an output folder that is not there" 2 'nowhere' "$PIPEC" gain.pipe -o nowhere/out.pbc
+expect "an output that is a directory" 2 'folder.pipe' "$PIPEC" gain.pipe -o folder.pipe
+expect "a full disk under pipec" 2 'No space' "$PIPEC" gain.pipe -o /dev/full
+expect "a full disk under --emit" 2 'No space' "$PIPEC" gain.pipe --emit=graph:/dev/full
+expect "an unknown option" 2 'unknown option' "$PIPEC" --frobnicate gain.pipe
+expect "an unknown device" 2 'sim16' "$PIPEC" --device sim17 gain.pipe
+printf 'old' >kept.pbc
+printf 'pipeline main(in f32 x, out f32 y) { x -> gian -> y; }\n' >wrong.pipe
+expect "an error keeps the earlier output" 1 'gian' "$PIPEC" wrong.pipe -o kept.pbc
+if [ "$(cat kept.pbc)" = old ]; then echo "ok the earlier output is untouched"; else echo "not ok the earlier output is gone"; fi
+
+# ---- containers ----
+head -c 4096 /dev/zero >in.f32
+size=$(wc -c <gain.pbc)
+for bytes in 0 7 63 64 200 $((size / 2)) $((size - 1)); do
+    head -c "$bytes" gain.pbc >cut.pbc
+    expect "a container cut at $bytes bytes" 1 'cut.pbc' "$PIPERUN" cut.pbc x=in.f32 y=out.f32
+done
+absent "a cut container" out.f32
+for at in 0 9 20 70 $((size / 2)) $((size - 1)); do
+    cp gain.pbc flipped.pbc
+    byte=$(od -An -tu1 -j "$at" -N 1 gain.pbc | tr -d ' ')
+    printf "\\$(printf '%03o' $((byte ^ 16)))" | dd of=flipped.pbc bs=1 seek="$at" conv=notrunc 2>/dev/null
+    expect "a container with byte $at flipped" 1 'flipped.pbc' "$PIPERUN" flipped.pbc x=in.f32 y=out.f32
+done
+absent "a flipped container" out.f32
+head -c 65536 "$PIPEC" >noise.pbc
+expect "binary noise as container" 1 'noise.pbc' "$PIPERUN" noise.pbc x=in.f32 y=out.f32
+: >empty.pbc
+expect "an empty container" 1 'empty.pbc' "$PIPERUN" empty.pbc x=in.f32 y=out.f32
+expect "a directory as container" 2 'folder.pipe' "$PIPERUN" folder.pipe x=in.f32 y=out.f32
+expect "a container that is not there" 2 'No such file' "$PIPERUN" missing.pbc x=in.f32 y=out.f32
+
+# ---- data ----
+expect "an input that is not there" 2 'No such file' "$PIPERUN" gain.pbc x=missing.f32 y=out.f32
+expect "an input that is a directory" 2 'folder.pipe' "$PIPERUN" gain.pbc x=folder.pipe,raw:f32le y=out.f32
+absent "a missing input" out.f32
+head -c 4097 /dev/zero >ragged.f32
+expect "an input that ends inside a packet" 1 'ragged.f32' "$PIPERUN" gain.pbc x=ragged.f32 y=out.f32
+absent "a ragged input" out.f32
+voice=$ROOT/examples/fmradio/voice.wav
+head -c 50001 "$voice" >cut.wav
+expect "a WAV cut in the middle" 1 'cut.wav' "$PIPERUN" gain.pbc x=cut.wav y=out.f32
+absent "a cut WAV" out.f32
+head -c 20 "$voice" >header.wav
+expect "a WAV cut in its header" 1 'header.wav' "$PIPERUN" gain.pbc x=header.wav y=out.f32
+expect "an output folder that is not there, at run time" 2 'nowhere' "$PIPERUN" gain.pbc x=in.f32 y=nowhere/out.f32
+expect "a full disk under piperun" 2 'No space' "$PIPERUN" gain.pbc x=gen:ramp:1000000 y=/dev/full,raw
+expect "a port that does not exist" 2 "no port 'z'" "$PIPERUN" gain.pbc x=in.f32 z=out.f32
+expect "a port that is not bound" 2 "x" "$PIPERUN" gain.pbc y=out.f32
+expect "an argument that does not exist" 2 'volume' "$PIPERUN" gain.pbc -D volume=2 x=in.f32 y=out.f32
+expect "a device the container was not compiled for" 6 'sim16' "$PIPERUN" --device sim4 gain.pbc x=in.f32 y=out.f32
+absent "a refused run" out.f32
+printf 'old' >kept.f32
+"$PIPERUN" gain.pbc x=ragged.f32 y=kept.f32 2>/dev/null
+if [ "$(cat kept.f32)" = old ]; then echo "ok a failed run keeps the earlier output"; else echo "not ok a failed run keeps the earlier output"; fi
+
+# ---- a reader that goes away ----
+"$PIPERUN" gain.pbc x=gen:ramp y=-,raw 2>stderr | head -c 100 >taken
+if [ "$(wc -c <taken)" -eq 100 ] && ! grep -q error stderr; then
+    echo "ok an endless run into head ends quietly"
+else
+    echo "not ok an endless run into head ends quietly: $(head -2 stderr)"
+fi
+if command -v bash >/dev/null 2>&1; then
+    # shellcheck disable=SC2016
+    status=$(bash -c '"$0" gain.pbc x=gen:ramp y=-,raw 2>/dev/null | head -c 100 >/dev/null; echo "${PIPESTATUS[0]}"' "$PIPERUN")
+    if [ "$status" = 0 ]; then echo "ok a closed output pipe is exit status 0"; else echo "not ok a closed output pipe is exit status $status"; fi
+fi

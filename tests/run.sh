@@ -1,0 +1,436 @@
+#!/usr/bin/env bash
+# Runs the tests and ends with "N passed, N failed, N skipped"; exit 0 if none failed, else 1.
+#
+#   tests/run.sh [-v] [-j N] [--bless] [PATH...]
+#
+# PATH is a case or a folder: tests/lang/fir.pipe, tests/unit/test_rate.c, tests/e2e, examples/fmradio; default
+# all.  --bless rewrites .stderr and .golden files.  -v names what passed too.  `make check` builds first.
+#
+# Environment: BUILD (default build/release), PIPEC, PIPERUN (default: in BUILD), PIPEC2 (a pipec built with
+# another LLVM, which tests/lang and tests/reject are run with as well).
+#
+# Cases:
+#   tests/unit/test_*.c, tests/conform/test_*.c    cmocka programs, built as BUILD/tests/test_*; each test counts
+#   tests/fuzz/fuzz_NAME.c    the seeds in tests/fuzz/corpus/NAME, run through BUILD/tests/replay_fuzz_NAME
+#   tests/lang/*.pipe         accepted programs.  Compiled for every device, run with 1 and 4 host threads: all
+#                             outputs must be the same bytes.  Directives, in // comments:
+#       // compile: ARGS        more arguments for pipec
+#       // devices: LIST        instead of "sim1 sim4 sim16"
+#       // run: WORD...         starts a run (several may follow one another).  IN=TYPE:LIST gives a port these
+#                               packets (values.pl says what a LIST is); all other words, as IN=gen:ramp:8,
+#                               -D volume=2, --firings 10, go to piperun as they are
+#       // expect: OUT=TYPE:LIST...   the packets of an out-port; TYPE~TOLERANCE for floats; OUT=* takes any
+#                               (several for one port, in one or more lines, are concatenated)
+#       // expect-exit: N       exit status of the run, default 0
+#       // expect-stderr: REGEX    what piperun's standard error must match (extended)
+#       // chunked: IN          also run with this port on standard input, in chunks of 1 to 7 bytes
+#                             A file without `run` has to compile; its exit status and outputs tell.
+#   tests/reject/*.pipe       `pipec [compile: ARGS] FILE` must exit 1 with exactly FILE's .stderr
+#   tests/golden/*.pipe       `// golden: ARGS` (one or more): what `pipec ARGS FILE` says must be FILE's .golden
+#   tests/e2e/*.sh, tests/limit/*.sh, examples/*/check.sh
+#                             exit 0: passed; 77: skipped, reason in the last line; else failed.  A script counts
+#                             as many if it prints lines "ok NAME", "not ok NAME", "skip NAME REASON".  It is run
+#                             in a fresh folder TMP, with ROOT, BUILD, PIPEC, PIPERUN, VARIANT set.
+set -eu
+export LC_ALL=C
+
+ROOT=$(cd "$(dirname "$0")/.." && pwd)
+CALLER=$PWD
+cd "$ROOT"
+BUILD=${BUILD:-$ROOT/build/${VARIANT:-release}}
+BUILD=$(realpath -m "$BUILD")
+VARIANT=${VARIANT:-$(basename "$BUILD")}
+PIPEC=${PIPEC:-$BUILD/pipec}
+PIPERUN=${PIPERUN:-$BUILD/piperun}
+PIPEC2=${PIPEC2-}
+export ROOT BUILD VARIANT PIPEC PIPERUN
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:exitcode=99:allocator_may_return_null=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:exitcode=98}
+
+# A test may call make with the variables of this one, but not share its job server.
+MAKEFLAGS=$(sed -E 's/ *-j[0-9]*//; s/ *--jobserver[^ ]*//g' <<<"${MAKEFLAGS-}")
+export MAKEFLAGS
+
+verbose=
+bless=
+jobs=$(nproc)
+while [ $# -gt 0 ]; do
+    case $1 in
+    -v) verbose=1 ;;
+    -j) jobs=$2; shift ;;
+    -j*) jobs=${1#-j} ;;
+    --bless) bless=1 ;;
+    -*) sed -n '2,/^set -eu/{/^#/p}' "$0"; exit 2 ;;
+    *) break ;;
+    esac
+    shift
+done
+
+WORK=$(mktemp -d)
+trap 'rm -rf "$WORK"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; exit 130' INT TERM
+
+# ---- What a case may say: results go to descriptor 3, everything else is its transcript ----
+
+pass() { printf 'ok\t%s\n' "$1" >&3; }
+fail() { printf 'not ok\t%s\n' "$1" >&3; }
+skip() { printf 'skip\t%s\t%s\n' "$1" "${2:-no reason given}" >&3; }
+limited() { timeout -k 5 "${LIMIT_SECONDS:-120}" "$@"; }
+
+# directive NAME FILE: the texts of these directives, one a line.
+directive() { sed -n "s|^[[:space:]]*//[[:space:]]*$1:[[:space:]]*||p" "$2"; }
+
+# ---- cmocka ----
+
+run_unit() {
+    local binary=$1 group status=0 planned reported
+    group=unit/$(basename "$binary")
+    CMOCKA_MESSAGE_OUTPUT=tap LIMIT_SECONDS=600 limited "$binary" >"$TMP/out" 2>&1 || status=$?
+    cat "$TMP/out"
+    awk -v group="$group" '
+        /^# SKIP-REASON: / { reason = substr($0, 16); next }
+        /^(not )?ok [0-9]+ # SKIP / { sub(/.*# SKIP /, ""); print "skip\t" group "/" $0 "\t" reason; reason = ""; next }
+        /^ok [0-9]+ - / { sub(/^ok [0-9]+ - /, ""); print "ok\t" group "/" $0; next }
+        /^not ok [0-9]+ - / { sub(/^not ok [0-9]+ - /, ""); print "not ok\t" group "/" $0 }' "$TMP/out" >"$TMP/results"
+    cat "$TMP/results" >&3
+    planned=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$TMP/out" | tail -n 1)
+    reported=$(wc -l <"$TMP/results")
+    if [ "$reported" -ne "${planned:--1}" ]; then
+        fail "$group: ended after $reported of ${planned:-?} tests, exit status $status"
+    elif [ "$status" -ne 0 ] && ! grep -q '^not ok' "$TMP/results"; then
+        fail "$group: exit status $status"
+    fi
+}
+
+run_replay() {
+    local binary=$1 name seeds status=0
+    name=${binary##*/replay_fuzz_}
+    seeds=$ROOT/tests/fuzz/corpus/$name
+    if [ ! -d "$seeds" ]; then
+        skip "fuzz/$name" "no seeds in tests/fuzz/corpus/$name"
+        return
+    fi
+    find "$seeds" -type f -print0 | sort -z | xargs -0 "$binary" || status=$?
+    if [ "$status" -eq 0 ]; then pass "fuzz/$name"; else fail "fuzz/$name"; fi
+}
+
+# ---- tests/lang ----
+
+# bind WORD...: turns IN=TYPE:LIST into a file and appends to `arguments` what piperun is to be given.
+bind() {
+    local word
+    for word in "$@"; do
+        if [[ $word =~ ^([A-Za-z_][A-Za-z0-9_.]*)=(bool|[iu](8|16|32|64)|b?f16|f32|f64):(.*)$ ]]; then
+            local port=${BASH_REMATCH[1]} type=${BASH_REMATCH[2]} list=${BASH_REMATCH[4]}
+            [ -e "$TMP/in.$port.raw" ] || arguments+=("$port=$TMP/in.$port.raw")
+            tests/values.pl pack "$type" "$list" >>"$TMP/in.$port.raw"
+        else
+            arguments+=("$word")
+        fi
+    done
+}
+
+# expected WORD...: collects `outputs` (port -> TYPE:LIST or *) from OUT=... words.
+expected() {
+    local word port value
+    for word in "$@"; do
+        port=${word%%=*}
+        value=${word#*=}
+        if [ -n "${outputs[$port]-}" ] && [ "$value" != '*' ]; then
+            value=${value#*:}
+            case ${outputs[$port]} in
+            *:) outputs[$port]+=$value ;;
+            *) outputs[$port]+=${value:+,$value} ;;
+            esac
+        else
+            outputs[$port]=$value
+        fi
+    done
+}
+
+slowly() { perl -e '$| = 1; my $n = 0; while (read(STDIN, my $bytes, 1 + $n % 7)) {
+    print $bytes; $n++; select undef, undef, undef, 0.0005 if $n < 200 }'; }
+
+# one_run DEVICE THREADS CHUNKED_PORT: runs it, leaves the outputs in TMP/out.*; false if the status is not as told.
+one_run() {
+    local device=$1 threads=$2 chunked=$3 port status=0
+    local command=("$PIPERUN" --device "$device" --host-threads "$threads" "$TMP/$device.pbc")
+    local argument
+    for argument in "${arguments[@]}"; do
+        if [ -n "$chunked" ] && [ "${argument%%=*}" = "$chunked" ]; then argument=$chunked=-,raw; fi
+        command+=("$argument")
+    done
+    for port in "${!outputs[@]}"; do
+        rm -f "$TMP/out.$port.raw"
+        command+=("$port=$TMP/out.$port.raw")
+    done
+    if [ -n "$chunked" ]; then
+        slowly <"$TMP/in.$chunked.raw" | limited "${command[@]}" 2>"$TMP/stderr" || status=$?
+    else
+        limited "${command[@]}" 2>"$TMP/stderr" </dev/null || status=$?
+    fi
+    [ "$status" -eq "$want_status" ] && { [ -z "$want_stderr" ] || grep -Eq -- "$want_stderr" "$TMP/stderr"; } && return
+    echo "${command[*]}${chunked:+ (chunked)}: exit status $status, expected $want_status${want_stderr:+ and /$want_stderr/}"
+    cat "$TMP/stderr"
+    return 1
+}
+
+# same_outputs LABEL: compares the outputs with the directives the first time, with that run's bytes later.
+same_outputs() {
+    local label=$1 port value good=0
+    for port in "${!outputs[@]}"; do
+        value=${outputs[$port]}
+        if [ "$want_status" -ne 0 ]; then
+            [ ! -e "$TMP/out.$port.raw" ] || { echo "$label: $port was published by a failed run"; good=1; }
+        elif [ ! -e "$TMP/out.$port.raw" ]; then
+            echo "$label: no output on $port"; good=1
+        elif [ -e "$TMP/first.$port" ]; then
+            cmp "$TMP/first.$port" "$TMP/out.$port.raw" || { echo "$label: $port differs from the first run's"; good=1; }
+        else
+            cp "$TMP/out.$port.raw" "$TMP/first.$port"
+            [ "$value" = '*' ] || tests/values.pl compare "${value%%:*}" "${value#*:}" "$TMP/out.$port.raw" \
+                || { echo "$label: $port is not as expected"; good=1; }
+        fi
+    done
+    return $good
+}
+
+# run_configurations NAME: one `run` directive on every device, with every number of threads.
+run_configurations() {
+    local name=$1 device threads port verdict=pass
+    for device in $devices; do
+        for threads in 1 4; do
+            { one_run "$device" "$threads" "" && same_outputs "$name, $device, $threads threads"; } || verdict=fail
+        done
+        for port in $chunked_ports; do
+            { one_run "$device" 1 "$port" && same_outputs "$name, $device, chunked"; } || verdict=fail
+        done
+    done
+    $verdict "$name"
+}
+
+run_lang() {
+    local file=$1 pipec=$2 name=$3 devices chunked_ports device flags line key count=0 verdict=pass
+    local arguments=() want_status=0 want_stderr=
+    local -A outputs=()
+    read -ra flags <<<"$(directive compile "$file" | tr '\n' ' ')"
+    devices=$(directive devices "$file")
+    devices=${devices:-sim1 sim4 sim16}
+    chunked_ports=$(directive chunked "$file" | tr '\n' ' ')
+    for device in $devices; do
+        limited "$pipec" --device "$device" "${flags[@]}" "$file" -o "$TMP/$device.pbc" || verdict=fail
+    done
+    if [ $verdict = fail ]; then
+        fail "$name"
+        return
+    fi
+    finish_run() {
+        [ $count -eq 0 ] || run_configurations "$name$([ $count -eq 1 ] || echo "#$count")"
+        rm -f "$TMP"/first.* "$TMP"/in.*
+        arguments=()
+        outputs=()
+        want_status=0
+        want_stderr=
+    }
+    while IFS= read -r line; do
+        key=${line%%:*}
+        read -ra line <<<"${line#*:}"
+        case $key in
+        run) finish_run; count=$((count + 1)); bind ${line[@]+"${line[@]}"} ;;
+        expect) expected ${line[@]+"${line[@]}"} ;;
+        expect-exit) want_status=${line[0]} ;;
+        expect-stderr) want_stderr=${line[*]} ;;
+        esac
+    done < <(sed -nE 's|^[[:space:]]*//[[:space:]]*((run\|expect\|expect-exit\|expect-stderr):)|\1|p' "$file")
+    finish_run
+    [ $count -gt 0 ] || pass "$name"
+}
+
+# ---- tests/reject, tests/golden ----
+
+# same_text EXPECTED FOUND: shows the difference, or accepts it with --bless.
+same_text() {
+    if [ -n "$bless" ]; then
+        cp "$2" "$1"
+    elif [ ! -e "$1" ]; then
+        echo "there is no $1 (tests/run.sh --bless writes it); found:"
+        cat "$2"
+        return 1
+    else
+        diff -u --label expected --label found "$1" "$2"
+    fi
+}
+
+run_reject() {
+    local file=$1 pipec=$2 name=$3 flags status=0 verdict=pass
+    read -ra flags <<<"$(directive compile "$file" | tr '\n' ' ')"
+    (cd "$(dirname "$file")" && limited "$pipec" "${flags[@]}" "$(basename "$file")") \
+        >"$TMP/stdout" 2>"$TMP/stderr" || status=$?
+    if [ $status -ne 1 ]; then
+        echo "exit status $status, expected 1"
+        cat "$TMP/stderr"
+        verdict=fail
+    elif [ -s "$TMP/stdout" ]; then
+        echo "standard output is not empty:"
+        cat "$TMP/stdout"
+        verdict=fail
+    else
+        same_text "${file%.pipe}.stderr" "$TMP/stderr" || verdict=fail
+    fi
+    $verdict "$name"
+}
+
+run_golden() {
+    local file=$1 name=$2 line flags verdict=pass
+    while read -ra flags; do
+        echo "# pipec ${flags[*]} $(basename "$file")"
+        (cd "$(dirname "$file")" && limited "$PIPEC" "${flags[@]}" "$(basename "$file")" 2>&1) \
+            || echo "# exit status $?"
+    done < <(directive golden "$file") >"$TMP/found"
+    if [ ! -s "$TMP/found" ]; then
+        echo "no '// golden:' directive"
+        verdict=fail
+    else
+        same_text "${file%.pipe}.golden" "$TMP/found" || verdict=fail
+    fi
+    $verdict "$name"
+}
+
+# ---- scripts ----
+
+run_script() {
+    local file=$1 name=$2 status=0
+    (cd "$TMP" && LIMIT_SECONDS=900 limited "$file") >"$TMP.log" 2>&1 || status=$?
+    cat "$TMP.log"
+    awk -v name="$name" '
+        /^ok / { print "ok\t" name "/" substr($0, 4) }
+        /^not ok / { print "not ok\t" name "/" substr($0, 8) }
+        /^skip / { word = $2; sub(/^skip [^ ]+ ?/, ""); print "skip\t" name "/" word "\t" $0 }' "$TMP.log" >"$TMP.results"
+    cat "$TMP.results" >&3
+    if [ $status -eq 77 ]; then
+        skip "$name" "$(tail -n 1 "$TMP.log")"
+    elif [ $status -ne 0 ]; then
+        grep -q '^not ok' "$TMP.results" || fail "$name: exit status $status"
+    elif [ ! -s "$TMP.results" ]; then
+        pass "$name"
+    fi
+    rm -f "$TMP.log" "$TMP.results"
+}
+
+run_missing_llvm() { skip llvm19 "no second LLVM: llvm-config-19 is not installed, or PIPEC2 is not given"; }
+
+# ---- Which cases ----
+
+cases=()
+add() { cases+=("$(printf '%q ' "$@")"); }
+
+add_path() {
+    local path=$1 name=${1#"$ROOT"/} base
+    name=${name#tests/}
+    base=$(basename "$path")
+    case $path in
+    "$BUILD"/tests/test_*) add run_unit "$path" ;;
+    "$ROOT"/tests/fuzz/fuzz_*.c) add run_replay "$BUILD/tests/replay_${base%.c}" ;;
+    "$ROOT"/tests/unit/test_*.c | "$ROOT"/tests/conform/test_*.c) add run_unit "$BUILD/tests/${base%.c}" ;;
+    "$ROOT"/tests/lang/*.pipe)
+        add run_lang "$path" "$PIPEC" "$name"
+        [ -z "$PIPEC2" ] || add run_lang "$path" "$PIPEC2" "llvm19/$name" ;;
+    "$ROOT"/tests/reject/*.pipe)
+        add run_reject "$path" "$PIPEC" "$name"
+        [ -z "$PIPEC2" ] || [ -n "$bless" ] || add run_reject "$path" "$PIPEC2" "llvm19/$name" ;;
+    "$ROOT"/tests/golden/*.pipe) add run_golden "$path" "$name" ;;
+    "$ROOT"/tests/e2e/*.sh | "$ROOT"/tests/limit/*.sh) add run_script "$path" "${name%.sh}" ;;
+    "$ROOT"/examples/*/check.sh) add run_script "$path" "${name%/check.sh}" ;;
+    *) echo "tests/run.sh: $path: not a test" >&2; exit 2 ;;
+    esac
+}
+
+add_folder() {
+    local path
+    case $1 in
+    "$ROOT"/tests/unit | "$ROOT"/tests/conform) set -- "$1"/test_*.c ;;
+    "$ROOT"/tests/fuzz) set -- "$1"/fuzz_*.c ;;
+    "$ROOT"/tests/e2e | "$ROOT"/tests/limit) set -- "$1"/*.sh ;;
+    "$ROOT"/tests/lang | "$ROOT"/tests/reject | "$ROOT"/tests/golden) set -- "$1"/*.pipe ;;
+    "$ROOT"/examples) set -- "$1"/*/check.sh ;;
+    "$ROOT"/examples/*) set -- "$1/check.sh" ;;
+    *) echo "tests/run.sh: $1: no tests there" >&2; exit 2 ;;
+    esac
+    for path in "$@"; do
+        [ ! -e "$path" ] || add_path "$path"
+    done
+}
+
+if [ $# -eq 0 ]; then
+    for folder in tests/unit tests/conform tests/fuzz tests/lang tests/reject tests/golden tests/limit tests/e2e examples; do
+        add_folder "$ROOT/$folder"
+    done
+    [ -n "$PIPEC2" ] || [ "${LLVM_MAJOR-}" = 19 ] || add run_missing_llvm
+fi
+for path in "$@"; do
+    path=$(cd "$CALLER" && realpath -m "$path")
+    if [ -d "$path" ]; then add_folder "$path"; else add_path "$path"; fi
+done
+case "${cases[*]-}" in
+*run_lang* | *run_reject* | *run_golden* | *run_script*)
+    for program in "$PIPEC" "$PIPERUN"; do
+        [ -x "$program" ] || { echo "tests/run.sh: no $program: run make first" >&2; exit 2; }
+    done ;;
+esac
+
+# ---- Run them, `jobs` at a time; report in order ----
+
+run_case() {
+    TMP=$WORK/case$1
+    export TMP
+    mkdir "$TMP"
+    set +e
+    (set -e; eval "${cases[$1]}") 3>"$WORK/results$1" >"$WORK/transcript$1" 2>&1 </dev/null
+    # No `||` there: it would switch `set -e` off inside.
+    # shellcheck disable=SC2181
+    [ $? -eq 0 ] || printf 'not ok\t%s: the test itself is broken\n' "${cases[$1]}" >>"$WORK/results$1"
+    rm -rf "$TMP"
+    mv "$WORK/results$1" "$WORK/done$1"
+}
+
+passed=0
+failed=0
+skipped=0
+skips=
+report() {
+    local verdict name reason bad=
+    while IFS=$'\t' read -r verdict name reason; do
+        case $verdict in
+        ok) passed=$((passed + 1)); [ -z "$verbose" ] || echo "ok   $name" ;;
+        skip) skipped=$((skipped + 1)); skips+="  $name: $reason"$'\n' ;;
+        *) failed=$((failed + 1)); bad=1; echo "FAIL $name" ;;
+        esac
+    done <"$WORK/done$1"
+    [ -z "$bad" ] || sed -n '1,100s/^/     /p' "$WORK/transcript$1"
+    rm -f "$WORK/transcript$1"
+}
+
+next=0
+report_finished() {
+    while [ -e "$WORK/done$next" ]; do
+        report $next
+        next=$((next + 1))
+    done
+}
+running=0
+for ((i = 0; i < ${#cases[@]}; i++)); do
+    if [ $running -ge "$jobs" ]; then
+        wait -n || true
+        running=$((running - 1))
+        report_finished
+    fi
+    run_case $i &
+    running=$((running + 1))
+done
+wait
+report_finished
+
+[ -z "$skips" ] || printf 'skipped:\n%s' "$skips"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]

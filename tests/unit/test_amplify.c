@@ -1,0 +1,191 @@
+/* What the analyses of bodies prove: production, ranges of indices, cost. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+#include "compiler/analysis/analysis.h"
+#include "tests/unit/compile_text.h"
+
+static struct text_compile *analyse(const char *body, const char *ports)
+{
+    char text[4096];
+    snprintf(text, sizeof text,
+             "kernel k(%s) { %s }\npipeline main(in i32 a, out i32 b) { k(a -> b); }\n", ports,
+             body);
+    struct text_compile *c = text_compile(text);
+    assert_non_null(c->graph);
+    amplify_infer_rates(&c->cx, c->graph);
+    range_check_bodies(&c->cx, c->graph);
+    return c;
+}
+
+static void expect_push(const char *body, uint64_t push)
+{
+    struct text_compile *c = analyse(body, "in i32 x peek 8, out i32 y");
+    assert_false(diag_failed(c->cx.diags));
+    assert_int_equal(c->graph->kernels.items[0]->out[0].push, push);
+    assert_true(c->graph->kernels.items[0]->out[0].count_proven);
+    assert_int_equal(c->graph->nodes.items[0].outputs.items[0].push, push);
+    text_compile_free(c);
+}
+
+static void expect_message(const char *body, const char *ports, const char *wanted)
+{
+    struct text_compile *c = analyse(body, ports);
+    char *messages = text_compile_messages(c);
+    if (strstr(messages, wanted) == NULL) fail_msg("'%s' is not in:\n%s", wanted, messages);
+    free(messages);
+    text_compile_free(c);
+}
+
+static void production_is_read_off_the_body(void **state)
+{
+    (void)state;
+    expect_push("y <- x;", 1);
+    expect_push("y <- x; y <- x[1]; y <- 3;", 3);
+    expect_push("for (i32 i = 0; i < 8; i++) y <- x[i];", 8);
+    expect_push("for (i32 i = 7; i >= 0; i -= 2) y <- x[i];", 4);
+    expect_push("i32 i = 0; while (true) { if (i == 5) break; y <- x[i]; i++; }", 5);
+    expect_push("i32 i = 0; do y <- x[i]; while (++i < 3);", 3);
+    expect_push("for (i32 i = 0; i < 4; i++) for (i32 j = 0; j <= i; j++) y <- x[j];", 10);
+    expect_push("for (i32 i = 0; i < 8; i++) { if (i % 2) continue; y <- x[i]; }", 4);
+    expect_push("if (x > 0) y <- 1; else y <- 2;", 1);
+    expect_push("if (x > 0) { y <- 1; return; } y <- 2;", 1);
+    expect_push("switch (x) { case 0: y <- 1; break; case 1: y <- 2; break; default: y <- 3; }", 1);
+    expect_push("for (u32 i = 1; i < 64; i <<= 1) y <- x;", 6);
+}
+
+static void production_that_varies_is_refused(void **state)
+{
+    (void)state;
+    const char *ports = "in i32 x peek 8, out i32 y";
+    expect_message("if (x > 0) y <- 1;", ports, "appends 0 to 1 packets");
+    expect_message("for (i32 i = 0; i < 8; i++) if (x[i] > 0) y <- 1;", ports,
+                   "appends 0 to 8 packets");
+    expect_message("for (i32 i = 0; i < x; i++) y <- 1;", ports, "or more packets");
+    expect_message("for (i32 i = 0; i < (x & 7); i++) y <- 1;", ports, "appends 0 to 7 packets");
+    expect_message("for (i32 i = 0; i < 8; i++) { y <- 1; if (x[i] > 0) break; }", ports,
+                   "appends 1 to 8 packets");
+    expect_message("switch (x) { case 0: y <- 1; break; case 1: y <- 1; y <- 2; }", ports,
+                   "appends 0 to 2 packets");
+    expect_message(
+        "i32 n = x & 3; while (n > 0) { if (x[n] == 7) { y <- 1; y <- 2; return; } n--; }", ports,
+        "appends 0");
+}
+
+static void declared_production_is_compared_with_the_body(void **state)
+{
+    (void)state;
+    expect_message("y <- x;", "in i32 x, out i32 y push 2",
+                   "declares push 2 on 'y', its body appends 1 packet");
+    expect_message("if (x > 0) y <- x;", "in i32 x, out i32 y push 1", "[rate-unproven]");
+    expect_message("if (x > 0) { y <- x; y <- x; }", "in i32 x, out i32 y push 3",
+                   "[rate-mismatch]");
+}
+
+static bool every_peek_proven(const struct kx *e)
+{
+    if (e == NULL) return true;
+    if (e->kind == KX_PEEK && e->check != ACCESS_PROVEN) return false;
+    if (e->kind == KX_INDEX && e->check != ACCESS_PROVEN) return false;
+    bool all =
+        every_peek_proven(e->left) && every_peek_proven(e->right) && every_peek_proven(e->third);
+    for (uint32_t i = 0; i < e->argument_count; i++)
+        all &= every_peek_proven(e->arguments[i]);
+    return all;
+}
+
+static bool every_access_proven(const struct ks *s)
+{
+    for (; s != NULL; s = s->next)
+        if (!every_peek_proven(s->expr) || !every_peek_proven(s->step) ||
+            !every_access_proven(s->init) || !every_access_proven(s->body) ||
+            !every_access_proven(s->otherwise))
+            return false;
+    return true;
+}
+
+static void expect_checks(const char *body, bool proven)
+{
+    struct text_compile *c = analyse(body, "in i32 x peek 8, out i32 y");
+    char *messages = text_compile_messages(c);
+    if (diag_failed(c->cx.diags)) fail_msg("%s\n%s", body, messages);
+    if (every_access_proven(c->graph->kernels.items[0]->body) != proven) fail_msg("%s", body);
+    free(messages);
+    text_compile_free(c);
+}
+
+static void accesses_in_range_need_no_check(void **state)
+{
+    (void)state;
+    expect_checks("y <- x[7];", true);
+    expect_checks("i32 s = 0; for (i32 i = 0; i < 8; i++) s += x[i]; y <- s;", true);
+    expect_checks("y <- x[x & 7];", true);
+    expect_checks("i32 i = x; if (i >= 0 && i < 8) y <- x[i]; else y <- 0;", true);
+    expect_checks("i32 t[100]; for (i32 i = 0; i < 100; i++) t[i] = i; y <- t[99];", true);
+    expect_checks("i32 t[1000]; for (i32 i = 0; i < 1000; i++) for (i32 j = 0; j < 1000; j++) t[j] "
+                  "+= i; y <- t[0];",
+                  true);
+    expect_checks("u8 i = (u8)x; i32 t[256]; y <- t[i];", true);
+    expect_checks("i32 s = 0; for (i32 i = x & 3; i < 8; i += 3) s += x[i]; y <- s;", true);
+    expect_checks("y <- x[min(max(x, 0), 7)];", true);
+}
+
+static void accesses_that_may_be_outside_stay_checked(void **state)
+{
+    (void)state;
+    expect_checks("y <- x[x];", false);
+    expect_checks("y <- x[x & 15];", false);
+    expect_checks("i32 i = x; if (i >= 0 || i < 8) y <- x[i]; else y <- 0;", false);
+    expect_checks("i32 i = 7; i += x; y <- x[i];", false);
+    expect_checks("i32 i = 0; while (x[i] != 0) i++; y <- i;", false);
+    expect_checks("i32 i = 0; if (i < 8 && (i = x) > 0) y <- x[i]; else y <- 0;", false);
+    expect_checks("i32 t[4]; i32 i = 0; switch (x) { case 0: i = 1000000; break; } y <- t[i & 7];", false);
+    expect_checks("i8 i = 100; i += 100; y <- x[(i32)i & -1];", false);
+}
+
+static void accesses_certainly_outside_are_errors(void **state)
+{
+    (void)state;
+    const char *ports = "in i32 x peek 8, out i32 y";
+    expect_message("y <- x[8];", ports, "index 8 is outside the window of 'x'");
+    expect_message("y <- x[-1];", ports, "index -1 is outside the window of 'x'");
+    expect_message("i32 s = 0; for (i32 i = 0; i <= 8; i++) s += x[i]; y <- s;", ports,
+                   "index 8 is outside the window of 'x'");
+    expect_message("i32 t[4]; y <- t[4];", ports, "index 4 is outside the array of 't'");
+    expect_message("i32 i = x; if (i > 9) y <- x[i]; else y <- 0;", ports,
+                   "the index is outside the window of 'x'");
+}
+
+static uint64_t cost_of(const char *body)
+{
+    struct text_compile *c = analyse(body, "in i32 x peek 64, out i32 y");
+    cost_estimate(&c->cx, c->graph);
+    uint64_t cost = c->graph->nodes.items[0].cost_cycles;
+    text_compile_free(c);
+    return cost;
+}
+
+static void cost_follows_the_work(void **state)
+{
+    (void)state;
+    uint64_t one = cost_of("y <- x;");
+    uint64_t eight = cost_of("i32 s = 0; for (i32 i = 0; i < 8; i++) s += x[i]; y <- s;");
+    uint64_t all = cost_of("i32 s = 0; for (i32 i = 0; i < 64; i++) s += x[i]; y <- s;");
+    assert_true(one >= 1 && one < eight);
+    assert_in_range(all, 7 * eight, 9 * eight);
+    assert_int_equal(cost_of("if (x > 0) y <- x / 3; else y <- 1;"),
+                     cost_of("if (x > 0) y <- 1; else y <- x / 3;"));
+    /* more rounds than are executed one by one */
+    assert_true(cost_of("i32 s = 0; for (i32 i = 0; i < 1000000; i++) s += i; y <- s;") > 1000000);
+}
+
+TEST_MAIN("amplify", cmocka_unit_test(production_is_read_off_the_body),
+          cmocka_unit_test(production_that_varies_is_refused),
+          cmocka_unit_test(declared_production_is_compared_with_the_body),
+          cmocka_unit_test(accesses_in_range_need_no_check),
+          cmocka_unit_test(accesses_that_may_be_outside_stay_checked),
+          cmocka_unit_test(accesses_certainly_outside_are_errors),
+          cmocka_unit_test(cost_follows_the_work))

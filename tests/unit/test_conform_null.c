@@ -1,0 +1,7 @@
+#include "runtime/backend/null.h"
+#include "tests/conform/conform.h"
+
+int main(void)
+{
+    return conform_main("conform_null", &prt_null_device);
+}

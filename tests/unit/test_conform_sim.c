@@ -1,0 +1,7 @@
+#include "runtime/backend/sim.h"
+#include "tests/conform/conform.h"
+
+int main(void)
+{
+    return conform_main("conform_sim", &prt_sim_device);
+}

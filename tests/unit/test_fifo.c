@@ -1,0 +1,192 @@
+/* Rings: contiguous windows, exact depths, readers of their own pace. */
+#include "tests/test.h"
+
+#include "runtime/device/fifo.h"
+
+#include <unistd.h>
+
+static struct prt_fifo make(uint64_t width, uint64_t depth, uint32_t readers)
+{
+    struct prt_fifo fifo;
+    struct prt_error error;
+    assert_int_equal(prt_fifo_create(&fifo, width, depth, readers, &error), PRT_OK);
+    return fifo;
+}
+
+static void the_depth_is_exact(void **unused)
+{
+    (void)unused;
+    struct prt_fifo fifo = make(4, 5, 1);
+    assert_int_equal(prt_fifo_room(&fifo), 5);
+    prt_fifo_claim(&fifo, 3);
+    assert_int_equal(prt_fifo_room(&fifo), 2);
+    prt_fifo_commit(&fifo, 3);
+    assert_int_equal(prt_fifo_room(&fifo), 2);
+    assert_int_equal(prt_fifo_held(&fifo, 0), 3);
+    prt_fifo_claim(&fifo, 2);
+    assert_int_equal(prt_fifo_room(&fifo), 0);
+    prt_fifo_commit(&fifo, 2);
+    prt_fifo_release(&fifo, 0, 5);
+    assert_int_equal(prt_fifo_room(&fifo), 5);
+    assert_int_equal(fifo.high_water_packets, 5);
+    prt_fifo_destroy(&fifo);
+}
+
+static void unused_room_is_given_back_at_the_commit(void **unused)
+{
+    (void)unused;
+    struct prt_fifo fifo = make(4, 10, 1);
+    prt_fifo_claim(&fifo, 10);
+    prt_fifo_commit(&fifo, 4);
+    assert_int_equal(prt_fifo_room(&fifo), 6);
+    assert_int_equal(prt_fifo_held(&fifo, 0), 4);
+    prt_fifo_destroy(&fifo);
+}
+
+/* Every width and step: what goes in comes out, in windows that never wrap. */
+static void windows_are_contiguous_across_the_wrap(void **unused)
+{
+    (void)unused;
+    const uint64_t widths[] = {1, 3, 4, 12, 49, 4096, 5000};
+    for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
+        uint64_t width = widths[w], depth = 7 + w;
+        struct prt_fifo fifo = make(width, depth, 1);
+        uint64_t written = 0, read = 0;
+        for (uint32_t round = 0; round < 3000; round++) {
+            uint64_t step = 1 + round % depth;
+            if (prt_fifo_room(&fifo) < step) step = prt_fifo_room(&fifo);
+            uint8_t *out = prt_fifo_claim(&fifo, step);
+            for (uint64_t i = 0; i < step; i++, written++)
+                memset(out + i * width, (int)(written % 251), width);
+            prt_fifo_commit(&fifo, step);
+            uint64_t held = prt_fifo_held(&fifo, 0);
+            const uint8_t *in = prt_fifo_window(&fifo, 0);
+            for (uint64_t i = 0; i < held; i++) {
+                assert_int_equal(in[i * width], (read + i) % 251);
+                assert_int_equal(in[i * width + width - 1], (read + i) % 251);
+            }
+            uint64_t taken = (round * 5 + 1) % (held + 1);
+            prt_fifo_release(&fifo, 0, taken);
+            read += taken;
+        }
+        assert_true(written > 2000);
+        prt_fifo_destroy(&fifo);
+    }
+}
+
+static void windows_keep_the_alignment_of_their_packets(void **unused)
+{
+    (void)unused;
+    struct prt_fifo fifo = make(8, 3, 1);
+    for (uint32_t i = 0; i < 2000; i++) {
+        assert_int_equal((uintptr_t)prt_fifo_claim(&fifo, 1) % 8, 0);
+        prt_fifo_commit(&fifo, 1);
+        assert_int_equal((uintptr_t)prt_fifo_window(&fifo, 0) % 8, 0);
+        prt_fifo_release(&fifo, 0, 1);
+    }
+    prt_fifo_destroy(&fifo);
+}
+
+static void room_is_that_of_the_slowest_reader(void **unused)
+{
+    (void)unused;
+    struct prt_fifo fifo = make(4, 8, 3);
+    prt_fifo_claim(&fifo, 8);
+    prt_fifo_commit(&fifo, 8);
+    prt_fifo_release(&fifo, 0, 8);
+    assert_int_equal(prt_fifo_room(&fifo), 0);
+    prt_fifo_release(&fifo, 1, 5);
+    assert_int_equal(prt_fifo_room(&fifo), 0);
+    prt_fifo_release(&fifo, 2, 3);
+    assert_int_equal(prt_fifo_room(&fifo), 3);
+    prt_fifo_release(&fifo, 2, 4);
+    assert_int_equal(prt_fifo_room(&fifo), 5);
+    assert_int_equal(prt_fifo_held(&fifo, 1), 3);
+    assert_int_equal(prt_fifo_held(&fifo, 2), 1);
+    prt_fifo_destroy(&fifo);
+}
+
+static void a_detached_reader_holds_no_room(void **unused)
+{
+    (void)unused;
+    struct prt_fifo fifo = make(4, 4, 2);
+    prt_fifo_claim(&fifo, 4);
+    prt_fifo_commit(&fifo, 4);
+    prt_fifo_release(&fifo, 0, 3);
+    prt_fifo_detach(&fifo, 1);
+    prt_fifo_detach(&fifo, 1);
+    assert_int_equal(prt_fifo_held(&fifo, 1), 0);
+    assert_int_equal(prt_fifo_room(&fifo), 3);
+    assert_int_equal(fifo.discarded_packets, 4);
+    prt_fifo_destroy(&fifo);
+}
+
+static void without_readers_packets_are_discarded_and_counted(void **unused)
+{
+    (void)unused;
+    struct prt_fifo fifo = make(4, 4, 1);
+    prt_fifo_claim(&fifo, 2);
+    prt_fifo_commit(&fifo, 2);
+    prt_fifo_claim(&fifo, 2);
+    prt_fifo_detach(&fifo, 0); /* while a firing of the writer is in flight */
+    assert_int_equal(fifo.discarded_packets, 2);
+    prt_fifo_commit(&fifo, 2);
+    assert_int_equal(fifo.discarded_packets, 4);
+    for (uint32_t i = 0; i < 100; i++) {
+        assert_int_equal(prt_fifo_room(&fifo), 4);
+        prt_fifo_claim(&fifo, 4);
+        prt_fifo_commit(&fifo, 4);
+    }
+    assert_int_equal(fifo.discarded_packets, 404);
+    prt_fifo_destroy(&fifo);
+}
+
+static void initial_packets_repeat_their_pattern(void **unused)
+{
+    (void)unused;
+    const uint16_t pattern[] = {1, 2, 3};
+    struct prt_fifo fifo = make(2, 8, 2);
+    prt_fifo_fill(&fifo, pattern, sizeof pattern, 7);
+    const uint16_t *in = prt_fifo_window(&fifo, 1);
+    for (uint32_t i = 0; i < 7; i++)
+        assert_int_equal(in[i], i % 3 + 1);
+    assert_int_equal(prt_fifo_held(&fifo, 0), 7);
+    assert_int_equal(fifo.high_water_packets, 7);
+    prt_fifo_destroy(&fifo);
+}
+
+static void closing_twice_is_closing_once(void **unused)
+{
+    (void)unused;
+    struct prt_fifo fifo = make(2, 8, 1);
+    prt_fifo_close(&fifo);
+    prt_fifo_close(&fifo);
+    assert_true(fifo.closed);
+    prt_fifo_destroy(&fifo);
+    prt_fifo_destroy(&fifo);
+}
+
+static void sizes_that_overflow_are_refused(void **unused)
+{
+    (void)unused;
+    struct prt_fifo fifo;
+    struct prt_error error;
+    const uint64_t huge[][2] = {{UINT64_MAX, 2},
+                                {1, UINT64_MAX},
+                                {UINT64_C(1) << 32, UINT64_C(1) << 32},
+                                {1, UINT64_C(1) << 62},
+                                {8, UINT64_C(1) << 44}};
+    for (size_t i = 0; i < sizeof huge / sizeof huge[0]; i++)
+        assert_int_equal(prt_fifo_create(&fifo, huge[i][0], huge[i][1], 1, &error), PRT_E_NOMEM);
+}
+
+TEST_MAIN("fifo", cmocka_unit_test(the_depth_is_exact),
+          cmocka_unit_test(unused_room_is_given_back_at_the_commit),
+          cmocka_unit_test(windows_are_contiguous_across_the_wrap),
+          cmocka_unit_test(windows_keep_the_alignment_of_their_packets),
+          cmocka_unit_test(room_is_that_of_the_slowest_reader),
+          cmocka_unit_test(a_detached_reader_holds_no_room),
+          cmocka_unit_test(without_readers_packets_are_discarded_and_counted),
+          cmocka_unit_test(initial_packets_repeat_their_pattern),
+          cmocka_unit_test(closing_twice_is_closing_once),
+          cmocka_unit_test(sizes_that_overflow_are_refused))

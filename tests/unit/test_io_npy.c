@@ -1,0 +1,258 @@
+/* runtime/io: npy. */
+#include "tests/test.h"
+
+#include "tests/unit/test_io.h"
+
+static struct prt_error error;
+static size_t count;
+
+/* A file of version `major` with this header text and `data`. */
+static void write_npy(const char *path, int major, const char *header, const void *data,
+                      size_t data_bytes)
+{
+    unsigned char bytes[1024] = {0x93, 'N', 'U', 'M', 'P', 'Y', (unsigned char)major, 0};
+    size_t length = strlen(header), at = 8;
+    bytes[at++] = (unsigned char)length;
+    bytes[at++] = (unsigned char)(length >> 8);
+    if (major > 1) at += 2;
+    for (size_t i = 0; i < length; i++)
+        bytes[at + i] = (unsigned char)header[i];
+    if (data_bytes > 0) memcpy(bytes + at + length, data, data_bytes);
+    io_write_file(path, bytes, at + length + data_bytes);
+}
+
+static enum prt_status read_header(const char *header)
+{
+    int16_t read[64];
+    unsigned char data[128] = {0};
+    write_npy(io_path("h.npy"), 1, header, data, 12);
+    return io_read_stream(io_path("h.npy"), "", SCALAR_I16, read, 64, 64, &count, &error);
+}
+
+static void arrays_round_trip(void **state)
+{
+    (void)state;
+    const enum scalar_type types[] = {SCALAR_BOOL, SCALAR_I8,  SCALAR_U8,  SCALAR_I16,
+                                      SCALAR_U16,  SCALAR_I32, SCALAR_U32, SCALAR_I64,
+                                      SCALAR_U64,  SCALAR_F16, SCALAR_F32, SCALAR_F64};
+    unsigned char bytes[800], read[808];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = i % 3 != 0;
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++)
+        for (size_t packets = 0; packets <= 100; packets += 50) {
+            assert_int_equal(
+                io_write_stream(io_path("a.npy"), "", types[t], bytes, packets, 9, &error), PRT_OK);
+            assert_int_equal(
+                io_read_stream(io_path("a.npy"), "", types[t], read, 101, 13, &count, &error),
+                PRT_OK);
+            assert_int_equal(count, packets);
+            assert_memory_equal(read, bytes, packets * scalar_width_bytes(types[t]));
+        }
+}
+
+static void the_written_header_is_numpys(void **state)
+{
+    (void)state;
+    const float packets[] = {1, 2, 3};
+    const char expected[] = "\x93NUMPY\x01\x00\x76\x00"
+                            "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
+    size_t length;
+    assert_int_equal(io_write_stream(io_path("a.npy"), "", SCALAR_F32, packets, 3, 1, &error),
+                     PRT_OK);
+    unsigned char *bytes = io_read_file(io_path("a.npy"), &length);
+    assert_int_equal(length, 128 + 12);
+    assert_memory_equal(bytes, expected, sizeof expected - 1);
+    for (size_t i = sizeof expected - 1; i < 127; i++)
+        assert_int_equal(bytes[i], ' ');
+    assert_int_equal(bytes[127], '\n');
+    assert_memory_equal(bytes + 128, packets, 12);
+    free(bytes);
+}
+
+static void versions_orders_and_shapes_are_read(void **state)
+{
+    (void)state;
+    const unsigned char data[] = {0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6};
+    int32_t read[8];
+    const char *headers[] = {
+        "{'descr': '>i2', 'fortran_order': False, 'shape': (6,), }\n",
+        "{'descr': '>i2', 'fortran_order': False, 'shape': (2, 3), }",
+        "{\"shape\":(1,2,3,1),\"descr\":\">u2\",\"fortran_order\":False}",
+        "{'descr': '>i2', 'fortran_order': True, 'shape': (6,), }",
+        "{'descr': '>i2', 'fortran_order': True, 'shape': (1, 6, 1), }  \n",
+        "{'descr': '>i2', 'fortran_order': False, 'shape': (6L,)}",
+    };
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
+        for (int major = 1; major <= 3; major++) {
+            write_npy(io_path("v.npy"), major, headers[i], data, sizeof data);
+            assert_int_equal(
+                io_read_stream(io_path("v.npy"), "", SCALAR_I32, read, 8, 4, &count, &error),
+                PRT_OK);
+            assert_int_equal(count, 6);
+            for (int k = 0; k < 6; k++)
+                assert_int_equal(read[k], k + 1);
+        }
+}
+
+static void scalars_and_empty_arrays_are_read(void **state)
+{
+    (void)state;
+    const int16_t value = 513;
+    int16_t read[4];
+    write_npy(io_path("s.npy"), 1, "{'descr': '<i2', 'fortran_order': False, 'shape': ()}", &value,
+              2);
+    assert_int_equal(io_read_stream(io_path("s.npy"), "", SCALAR_I16, read, 4, 4, &count, &error),
+                     PRT_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(read[0], 513);
+    write_npy(io_path("s.npy"), 1,
+              "{'descr': '<i2', 'fortran_order': False, 'shape': (5, 0, 99999999999999999)}", "",
+              0);
+    assert_int_equal(io_read_stream(io_path("s.npy"), "", SCALAR_I16, read, 4, 4, &count, &error),
+                     PRT_OK);
+    assert_int_equal(count, 0);
+}
+
+static void hostile_headers_are_refused(void **state)
+{
+    (void)state;
+    char ones[141] = "", many[256];
+    for (size_t i = 0; i < 140; i++)
+        ones[i] = i % 2 == 0 ? '1' : ',';
+    snprintf(many, sizeof many, "{'descr': '<i2', 'fortran_order': False, 'shape': (%s6)}", ones);
+    const char *headers[] = {
+        "",
+        "{",
+        "}",
+        "[]",
+        "{}",
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (-6,), }",
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (6", /* no end */
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (6,)",
+        "{'descr': '<i2', 'fortran_order': False, 'shape': 6}",
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (,)}",
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (6 6)}",
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (6.0,)}",
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (18446744073709551616,)}",
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (4294967296, 4294967296)}",
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (9223372036854775807,)}",
+        "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3)}",
+        "{'descr': '<i2', 'fortran_order': Maybe, 'shape': (6,)}",
+        "{'descr': '<i2', 'fortran_order': False}",
+        "{'descr': '<i2', 'shape': (6,)}",
+        "{'fortran_order': False, 'shape': (6,)}",
+        "{'descr': '<i2', 'descr': '<i2', 'fortran_order': False, 'shape': (6,)}",
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (6,), 'more': 1}",
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (6,)} x",
+        "{'descr': '<i3', 'fortran_order': False, 'shape': (6,)}",
+        "{'descr': '<c8', 'fortran_order': False, 'shape': (6,)}",
+        "{'descr': '|O', 'fortran_order': False, 'shape': (6,)}",
+        "{'descr': '<U4', 'fortran_order': False, 'shape': (6,)}",
+        "{'descr': '|i2', 'fortran_order': False, 'shape': (6,)}",
+        "{'descr': '', 'fortran_order': False, 'shape': (6,)}",
+        "{'descr': [('x', '<i2')], 'fortran_order': False, 'shape': (6,)}",
+        "{'descr': 'iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii', 'shape': (6,)}",
+        "{'descr' '<i2', 'fortran_order': False, 'shape': (6,)}",
+        "{'descr': '<f2', 'fortran_order': False, 'shape': (6,)}", /* i16 port */
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (5,)}", /* more behind */
+        many,
+    };
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+        if (read_header(headers[i]) != PRT_E_FORMAT) print_message("header: %s\n", headers[i]);
+        assert_int_equal(read_header(headers[i]), PRT_E_FORMAT);
+        assert_non_null(strstr(error.message, "h.npy"));
+    }
+    /* a giant shape: the file is too short for it, and nothing is allocated for it */
+    assert_int_equal(
+        read_header("{'descr': '<i2', 'fortran_order': False, 'shape': (1000000000000000,)}"),
+        PRT_E_TRUNCATED);
+    assert_int_equal(count, 0);
+}
+
+static void giant_header_lengths_are_refused(void **state)
+{
+    (void)state;
+    const unsigned char giant[] = {0x93, 'N', 'U', 'M', 'P', 'Y', 2, 0, 255, 255, 255, 255, '{'};
+    const unsigned char version[] = {0x93, 'N', 'U', 'M', 'P', 'Y', 9, 0, 5, 0, '{', '}'};
+    int16_t read[1];
+    io_write_file(io_path("g.npy"), giant, sizeof giant);
+    assert_int_equal(io_read_stream(io_path("g.npy"), "", SCALAR_I16, read, 1, 1, &count, &error),
+                     PRT_E_FORMAT);
+    io_write_file(io_path("g.npy"), version, sizeof version);
+    assert_int_equal(io_read_stream(io_path("g.npy"), "", SCALAR_I16, read, 1, 1, &count, &error),
+                     PRT_E_FORMAT);
+    assert_int_equal(error.offset, 6);
+}
+
+static void every_prefix_is_refused(void **state)
+{
+    (void)state;
+    const double packets[] = {1, 2, 3, 4, 5};
+    assert_int_equal(io_write_stream(io_path("w.npy"), "", SCALAR_F64, packets, 5, 5, &error),
+                     PRT_OK);
+    char whole[160];
+    snprintf(whole, sizeof whole, "%s", io_path("w.npy"));
+    io_check_prefixes(whole, "p.npy", "", SCALAR_F64);
+}
+
+static void no_changed_byte_is_a_crash(void **state)
+{
+    (void)state;
+    const double packets[] = {1, 2, 3, 4, 5};
+    char whole[160];
+    snprintf(whole, sizeof whole, "%s", io_path("w.npy"));
+    assert_int_equal(io_write_stream(whole, "", SCALAR_F64, packets, 5, 5, &error), PRT_OK);
+    io_check_flips(whole, "f.npy", "", SCALAR_F64);
+}
+
+/* `cat` of a whole file into a pipe, read from standard input. */
+static void a_pipe_is_read_and_written(void **state)
+{
+    (void)state;
+    const float packets[] = {1, 2, 3};
+    float read[4] = {0};
+    int ends[2], in = io_dup(STDIN_FILENO), out = io_dup(STDOUT_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    fflush(stdout);
+    assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+    assert_int_equal(dup2(ends[1], STDOUT_FILENO), STDOUT_FILENO);
+    close(ends[1]);
+    enum prt_status written = io_write_stream("-", ",npy", SCALAR_F32, packets, 3, 2, &error);
+    dup2(out, STDOUT_FILENO);
+    close(out);
+    assert_int_equal(written, PRT_OK);
+    assert_int_equal(io_read_stream("-", ",npy", SCALAR_F32, read, 4, 4, &count, &error), PRT_OK);
+    assert_int_equal(count, 3); /* the length is right although a pipe cannot be patched */
+    assert_memory_equal(read, packets, sizeof packets);
+    dup2(in, STDIN_FILENO);
+    close(in);
+    close(ends[0]);
+}
+
+static void types_can_be_named_for_outputs_alone(void **state)
+{
+    (void)state;
+    const int32_t packets[] = {1, -2};
+    double read[2] = {0};
+    assert_int_equal(
+        io_write_stream(io_path("t.npy"), ",npy:f64", SCALAR_I32, packets, 2, 2, &error), PRT_OK);
+    assert_int_equal(io_read_stream(io_path("t.npy"), "", SCALAR_F64, read, 2, 2, &count, &error),
+                     PRT_OK);
+    assert_true(read[0] == 1 && read[1] == -2);
+    assert_int_equal(
+        io_read_stream(io_path("t.npy"), ",npy:f64", SCALAR_F64, read, 2, 2, &count, &error),
+        PRT_E_USAGE);
+    assert_int_equal(io_write_stream(io_path("t.npy"), "", SCALAR_BF16, packets, 2, 2, &error),
+                     PRT_E_USAGE);
+}
+
+IO_TEST_MAIN("io_npy", cmocka_unit_test(arrays_round_trip),
+             cmocka_unit_test(the_written_header_is_numpys),
+             cmocka_unit_test(versions_orders_and_shapes_are_read),
+             cmocka_unit_test(scalars_and_empty_arrays_are_read),
+             cmocka_unit_test(hostile_headers_are_refused),
+             cmocka_unit_test(giant_header_lengths_are_refused),
+             cmocka_unit_test(every_prefix_is_refused),
+             cmocka_unit_test(no_changed_byte_is_a_crash),
+             cmocka_unit_test(a_pipe_is_read_and_written),
+             cmocka_unit_test(types_can_be_named_for_outputs_alone))

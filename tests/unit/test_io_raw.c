@@ -1,0 +1,529 @@
+/* runtime/io: raw and csv, conversion by value, sources in general. */
+#include "tests/test.h"
+
+#include "tests/unit/test_io.h"
+
+#include <locale.h>
+#include <math.h>
+#include <poll.h>
+#include <pthread.h>
+
+static struct prt_error error;
+static size_t count;
+
+/* --- raw --- */
+
+static void every_type_round_trips(void **state)
+{
+    (void)state;
+    unsigned char bytes[64], read[64];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(i * 37 + 11);
+    for (int type = 0; type < SCALAR_COUNT; type++) {
+        enum scalar_type packet = (enum scalar_type)type;
+        size_t packets = sizeof bytes / scalar_width_bytes(packet);
+        assert_int_equal(io_write_stream(io_path("a.raw"), "", packet, bytes, packets, 3, &error),
+                         PRT_OK);
+        assert_int_equal(
+            io_read_stream(io_path("a.raw"), "", packet, read, packets, 5, &count, &error), PRT_OK);
+        assert_int_equal(count, packets);
+        if (packet == SCALAR_BOOL)
+            for (size_t i = 0; i < packets; i++)
+                assert_int_equal(read[i], bytes[i] != 0);
+        else
+            assert_memory_equal(read, bytes, packets * scalar_width_bytes(packet));
+    }
+}
+
+static void any_nonzero_byte_is_true(void **state)
+{
+    (void)state;
+    const unsigned char bytes[] = {0, 1, 2, 0x80, 255, 0};
+    unsigned char read[6];
+    io_write_file(io_path("a.bin"), bytes, sizeof bytes);
+    assert_int_equal(io_read_stream(io_path("a.bin"), "", SCALAR_BOOL, read, 6, 6, &count, &error),
+                     PRT_OK);
+    assert_memory_equal(read, ((unsigned char[]){0, 1, 1, 1, 1, 0}), 6);
+}
+
+static void big_endian_is_turned_round(void **state)
+{
+    (void)state;
+    const unsigned char bytes[] = {0x01, 0x02, 0xff, 0xfe};
+    int16_t read[2];
+    io_write_file(io_path("a.raw"), bytes, sizeof bytes);
+    assert_int_equal(
+        io_read_stream(io_path("a.raw"), ",raw:i16be", SCALAR_I16, read, 2, 2, &count, &error),
+        PRT_OK);
+    assert_int_equal(read[0], 0x0102);
+    assert_int_equal(read[1], -2);
+    assert_int_equal(
+        io_write_stream(io_path("b.raw"), ",raw:s16be", SCALAR_I16, read, 2, 1, &error), PRT_OK);
+    size_t length;
+    unsigned char *written = io_read_file(io_path("b.raw"), &length);
+    assert_int_equal(length, 4);
+    assert_memory_equal(written, bytes, 4);
+    free(written);
+}
+
+static void a_partial_packet_is_reported_with_its_offset(void **state)
+{
+    (void)state;
+    unsigned char bytes[4 * 1000 + 3] = {0};
+    float read[1001];
+    io_write_file(io_path("a.f32"), bytes, sizeof bytes);
+    for (size_t step = 1; step < 1200; step += 333) {
+        assert_int_equal(
+            io_read_stream(io_path("a.f32"), "", SCALAR_F32, read, 1001, step, &count, &error),
+            PRT_E_TRUNCATED);
+        assert_int_equal(count, 1000);
+        assert_int_equal(error.offset, 4000);
+        assert_non_null(strstr(error.message, "byte 4000"));
+        assert_non_null(strstr(error.message, "a.f32"));
+    }
+}
+
+static void large_files_come_whole(void **state)
+{
+    (void)state;
+    enum { PACKETS = 300000 };
+    uint32_t *packets = malloc(PACKETS * sizeof *packets);
+    uint32_t *read = malloc((PACKETS + 1) * sizeof *read);
+    assert_true(packets != NULL && read != NULL);
+    for (uint32_t i = 0; i < PACKETS; i++)
+        packets[i] = i * 2654435761u;
+    const size_t steps[] = {PACKETS + 1, 70000, 16384, 16383, 999};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        assert_int_equal(
+            io_write_stream(io_path("big.u32"), "", SCALAR_U32, packets, PACKETS, steps[i], &error),
+            PRT_OK);
+        memset(read, 0, PACKETS * sizeof *read);
+        assert_int_equal(io_read_stream(io_path("big.u32"), "", SCALAR_U32, read, PACKETS + 1,
+                                        steps[i], &count, &error),
+                         PRT_OK);
+        assert_int_equal(count, PACKETS);
+        assert_memory_equal(read, packets, PACKETS * sizeof *packets);
+    }
+    free(packets);
+    free(read);
+}
+
+static void an_empty_file_is_an_empty_stream(void **state)
+{
+    (void)state;
+    double read[1];
+    io_write_file(io_path("e.f64"), "", 0);
+    io_write_file(io_path("e.csv"), "", 0);
+    assert_int_equal(io_read_stream(io_path("e.f64"), "", SCALAR_F64, read, 1, 1, &count, &error),
+                     PRT_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(io_read_stream(io_path("e.csv"), "", SCALAR_F64, read, 1, 1, &count, &error),
+                     PRT_OK);
+    assert_int_equal(count, 0);
+}
+
+static void what_cannot_be_opened_is_named(void **state)
+{
+    (void)state;
+    const char *formats[] = {",raw", ",npy", ",wav", ",pgm", ",png", ",csv"};
+    double read[1];
+    io_write_file(io_path("file"), "x", 1);
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        const char *paths[] = {io_path("missing"), io_folder, io_path("file/below")};
+        for (size_t p = 0; p < 3; p++) {
+            assert_int_equal(
+                io_read_stream(paths[p], formats[i], SCALAR_F64, read, 1, 1, &count, &error),
+                PRT_E_OPEN);
+            assert_non_null(strstr(error.message, paths[p]));
+        }
+    }
+}
+
+/* --- conversion --- */
+
+static void integers_become_floats_by_value(void **state)
+{
+    (void)state;
+    const int16_t samples[] = {0, 1, -1, 32767, -32768};
+    float read[5];
+    io_write_file(io_path("a.s16"), samples, sizeof samples);
+    assert_int_equal(io_read_stream(io_path("a.s16"), "", SCALAR_F32, read, 5, 2, &count, &error),
+                     PRT_OK);
+    assert_int_equal(count, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_true(read[i] == (float)samples[i]);
+}
+
+/* One value of `from`, written as it is, read as `to`. */
+static enum prt_status convert(enum scalar_type from, const void *value, enum scalar_type to,
+                               void *result)
+{
+    char items[32];
+    snprintf(items, sizeof items, ",raw:%s", scalar_name(from));
+    io_write_file(io_path("c.raw"), value, scalar_width_bytes(from));
+    enum prt_status read =
+        io_read_stream(io_path("c.raw"), items, to, result, 1, 1, &count, &error);
+    /* the sink must agree */
+    snprintf(items, sizeof items, ",raw:%s", scalar_name(to));
+    enum prt_status written = io_write_stream(io_path("d.raw"), items, from, value, 1, 1, &error);
+    assert_int_equal(read, written);
+    if (written == PRT_OK) {
+        size_t length;
+        unsigned char *bytes = io_read_file(io_path("d.raw"), &length);
+        assert_int_equal(length, scalar_width_bytes(to));
+        assert_memory_equal(bytes, result, length);
+        free(bytes);
+    }
+    return read;
+}
+
+static void floats_are_cut_towards_zero_or_refused(void **state)
+{
+    (void)state;
+    const struct {
+        double x;
+        enum scalar_type to;
+        bool fits;
+        int64_t value;
+    } rows[] = {{1.9, SCALAR_I8, true, 1},
+                {-1.9, SCALAR_I8, true, -1},
+                {127.99, SCALAR_I8, true, 127},
+                {128.0, SCALAR_I8, false, 0},
+                {-128.99, SCALAR_I8, true, -128},
+                {-129.0, SCALAR_I8, false, 0},
+                {-0.99, SCALAR_U8, true, 0},
+                {-1.0, SCALAR_U8, false, 0},
+                {255.5, SCALAR_U8, true, 255},
+                {256.0, SCALAR_U8, false, 0},
+                {2147483647.5, SCALAR_I32, true, 2147483647},
+                {2147483648.0, SCALAR_I32, false, 0},
+                {-2147483648.5, SCALAR_I32, true, INT32_MIN},
+                {4294967295.5, SCALAR_U32, true, 4294967295},
+                {4294967296.0, SCALAR_U32, false, 0},
+                {-9223372036854775808.0, SCALAR_I64, true, INT64_MIN},
+                {9223372036854775808.0, SCALAR_I64, false, 0},
+                {18446744073709551616.0, SCALAR_U64, false, 0},
+                {NAN, SCALAR_I32, false, 0},
+                {INFINITY, SCALAR_U64, false, 0},
+                {NAN, SCALAR_BOOL, true, 1},
+                {-0.0, SCALAR_BOOL, true, 0},
+                {1e-300, SCALAR_BOOL, true, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int64_t result = 0;
+        enum prt_status status = convert(SCALAR_F64, &rows[i].x, rows[i].to, &result);
+        assert_int_equal(status, rows[i].fits ? PRT_OK : PRT_E_FORMAT);
+        if (rows[i].fits)
+            assert_memory_equal(&result, &rows[i].value, scalar_width_bytes(rows[i].to));
+    }
+}
+
+static void integers_fit_or_are_refused(void **state)
+{
+    (void)state;
+    const struct {
+        enum scalar_type from;
+        int64_t value;
+        enum scalar_type to;
+        bool fits;
+    } rows[] = {{SCALAR_I16, 127, SCALAR_I8, true},    {SCALAR_I16, 128, SCALAR_I8, false},
+                {SCALAR_I16, -128, SCALAR_I8, true},   {SCALAR_I16, -129, SCALAR_I8, false},
+                {SCALAR_I8, -1, SCALAR_U64, false},    {SCALAR_U64, -1, SCALAR_I64, false},
+                {SCALAR_I64, -1, SCALAR_I8, true},     {SCALAR_U32, 65536, SCALAR_U16, false},
+                {SCALAR_U32, 65535, SCALAR_U16, true}, {SCALAR_BOOL, 1, SCALAR_I64, true},
+                {SCALAR_I64, 256, SCALAR_BOOL, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int64_t result = 0;
+        assert_int_equal(convert(rows[i].from, &rows[i].value, rows[i].to, &result),
+                         rows[i].fits ? PRT_OK : PRT_E_FORMAT);
+        if (rows[i].fits && rows[i].to != SCALAR_BOOL)
+            assert_memory_equal(&result, &rows[i].value, scalar_width_bytes(rows[i].to));
+        if (rows[i].to == SCALAR_BOOL) assert_int_equal(result, 1);
+    }
+    uint64_t big = UINT64_MAX;
+    float f32;
+    assert_int_equal(convert(SCALAR_U64, &big, SCALAR_F32, &f32), PRT_OK);
+    assert_true(f32 == 18446744073709551616.0f);
+}
+
+static void packets_before_a_refused_value_are_given(void **state)
+{
+    (void)state;
+    int32_t values[1000];
+    int8_t read[1000];
+    for (int i = 0; i < 1000; i++)
+        values[i] = i == 700 ? 128 : i % 100;
+    io_write_file(io_path("a.i32"), values, sizeof values);
+    assert_int_equal(
+        io_read_stream(io_path("a.i32"), "", SCALAR_I8, read, 1000, 1000, &count, &error),
+        PRT_E_FORMAT);
+    assert_int_equal(count, 700);
+    assert_int_equal(error.offset, 2800);
+    assert_int_equal(read[699], 99);
+}
+
+static void half_floats_are_carried_but_not_converted(void **state)
+{
+    (void)state;
+    const uint16_t halves[] = {0x3c00, 0xfc00};
+    double read[2];
+    io_write_file(io_path("a.f16"), halves, sizeof halves);
+    assert_int_equal(io_read_stream(io_path("a.f16"), "", SCALAR_F16, read, 2, 2, &count, &error),
+                     PRT_OK);
+    assert_memory_equal(read, halves, 4);
+    assert_int_equal(io_read_stream(io_path("a.f16"), "", SCALAR_F32, read, 2, 2, &count, &error),
+                     PRT_E_USAGE);
+    assert_non_null(strstr(error.message, "f16"));
+    assert_int_equal(
+        io_read_stream(io_path("a.f16"), ",csv", SCALAR_F16, read, 2, 2, &count, &error),
+        PRT_E_USAGE);
+}
+
+/* --- pipes --- */
+
+static void a_pipe_gives_what_has_come(void **state)
+{
+    (void)state;
+    int ends[2], saved = io_dup(STDIN_FILENO);
+    struct prt_source *source = NULL;
+    uint16_t read[8];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+    assert_int_equal(io_open_source("in", "-", ",raw:u16", SCALAR_U16, &source, &error), PRT_OK);
+    assert_int_equal(write(ends[1], "\1\0\2", 3), 3);
+    assert_int_equal(prt_source_read(source, read, 8, &count, &error), PRT_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(read[0], 1);
+    assert_int_equal(write(ends[1], "\0\3", 2), 2);
+    assert_int_equal(prt_source_read(source, read, 8, &count, &error), PRT_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(read[0], 2);
+    close(ends[1]);
+    assert_int_equal(prt_source_read(source, read, 8, &count, &error), PRT_E_TRUNCATED);
+    assert_int_equal(error.offset, 4);
+    assert_non_null(strstr(error.message, "standard input"));
+    prt_source_close(source);
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    close(ends[0]);
+}
+
+static void *interrupt_soon(void *argument)
+{
+    poll(NULL, 0, 50);
+    assert_int_equal(write(*(int *)argument, "!", 1), 1);
+    return NULL;
+}
+
+static void a_waiting_read_is_interrupted(void **state)
+{
+    (void)state;
+    int ends[2], wake[2];
+    char fifo[200];
+    struct prt_port_spec spec;
+    struct prt_source *source = NULL;
+    pthread_t thread;
+    uint16_t read[8];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(pipe(wake), 0);
+    snprintf(fifo, sizeof fifo, "in=/dev/fd/%d,raw", ends[0]);
+    const struct prt_io_environment environment = {NULL, wake[0]};
+    assert_int_equal(prt_port_spec_parse(fifo, &spec, &error), PRT_OK);
+    assert_int_equal(prt_source_open(&spec, SCALAR_U16, &environment, &source, &error), PRT_OK);
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, &wake[1]), 0);
+    assert_int_equal(prt_source_read(source, read, 8, &count, &error), PRT_E_INTERRUPTED);
+    assert_int_equal(prt_source_read(source, read, 8, &count, &error), PRT_E_INTERRUPTED);
+    pthread_join(thread, NULL);
+    prt_source_close(source);
+    prt_port_spec_free(&spec);
+    for (int i = 0; i < 2; i++) {
+        close(ends[i]);
+        close(wake[i]);
+    }
+}
+
+static void a_descriptor_that_does_not_block_is_waited_for(void **state)
+{
+    (void)state;
+    int ends[2], saved = io_dup(STDIN_FILENO);
+    struct prt_source *source = NULL;
+    pthread_t thread;
+    unsigned char read[8];
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+    assert_int_equal(io_open_source("in", "-", ",raw", SCALAR_U8, &source, &error), PRT_OK);
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, &ends[1]), 0);
+    assert_int_equal(prt_source_read(source, read, 8, &count, &error), PRT_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(read[0], '!');
+    pthread_join(thread, NULL);
+    prt_source_close(source);
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* --- csv --- */
+
+static void csv_lines_are_numbers(void **state)
+{
+    (void)state;
+    const char text[] = "1\n -2.5 \r\n\n\t1e3\n0x1p-2\ninf\n-7";
+    double read[7];
+    io_write_file(io_path("a.csv"), text, sizeof text - 1);
+    assert_int_equal(io_read_stream(io_path("a.csv"), "", SCALAR_F64, read, 7, 2, &count, &error),
+                     PRT_OK);
+    const double expected[] = {1, -2.5, 1000, 0.25, INFINITY, -7};
+    assert_int_equal(count, 6);
+    assert_memory_equal(read, expected, sizeof expected);
+}
+
+static void csv_that_is_no_number_is_refused_with_its_line(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text;
+        enum scalar_type packet;
+    } rows[] = {{"1\n2\nx\n", SCALAR_F32},
+                {"1\n2\n3,4\n", SCALAR_F32},
+                {"1\n2\n1.5\n", SCALAR_I32},
+                {"1\n2\n128\n", SCALAR_I8},
+                {"1\n2\n-129\n", SCALAR_I8},
+                {"1\n2\n-1\n", SCALAR_U8},
+                {"1\n2\n256\n", SCALAR_U8},
+                {"1\n2\n18446744073709551616\n", SCALAR_U64},
+                {"1\n2\n-9223372036854775809\n", SCALAR_I64},
+                {"1\n2\n-1\n", SCALAR_U64},
+                {"1\n2\nyes\n", SCALAR_BOOL},
+                {"1\n2\n1 2\n", SCALAR_I16},
+                {"1\n2\n-\n", SCALAR_I16}};
+    uint64_t read[4];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        io_write_file(io_path("a.csv"), rows[i].text, strlen(rows[i].text));
+        assert_int_equal(
+            io_read_stream(io_path("a.csv"), "", rows[i].packet, read, 4, 4, &count, &error),
+            PRT_E_FORMAT);
+        assert_int_equal(count, 2);
+        assert_int_equal(error.offset, 4);
+        assert_non_null(strstr(error.message, "a.csv:3:"));
+    }
+}
+
+static void csv_lines_are_bounded(void **state)
+{
+    (void)state;
+    char *text = malloc(200000);
+    double read[4];
+    assert_non_null(text);
+    memset(text, '1', 200000);
+    io_write_file(io_path("a.csv"), text, 200000);
+    assert_int_equal(io_read_stream(io_path("a.csv"), "", SCALAR_F64, read, 4, 4, &count, &error),
+                     PRT_E_FORMAT);
+    memset(text, 0, 100);
+    io_write_file(io_path("a.csv"), text, 100);
+    assert_int_equal(io_read_stream(io_path("a.csv"), "", SCALAR_F64, read, 4, 4, &count, &error),
+                     PRT_E_FORMAT);
+    free(text);
+}
+
+static void csv_round_trips_every_value(void **state)
+{
+    (void)state;
+    const double doubles[] = {0.1, -0.0, 1e308, 5e-324, 1.0 / 3, INFINITY, -INFINITY, 123456789};
+    const float floats[] = {0.1f, 1e-45f, 3.4028235e38f, 16777217.0f, 1.0f / 3};
+    const int64_t integers[] = {0, -1, INT64_MAX, INT64_MIN};
+    const uint64_t positives[] = {0, UINT64_MAX};
+    unsigned char read[64];
+    const struct {
+        enum scalar_type packet;
+        const void *packets;
+        size_t count;
+    } rows[] = {{SCALAR_F64, doubles, 8},
+                {SCALAR_F32, floats, 5},
+                {SCALAR_I64, integers, 4},
+                {SCALAR_U64, positives, 2}};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(io_write_stream(io_path("r.csv"), "", rows[i].packet, rows[i].packets,
+                                         rows[i].count, 3, &error),
+                         PRT_OK);
+        assert_int_equal(
+            io_read_stream(io_path("r.csv"), "", rows[i].packet, read, 8, 3, &count, &error),
+            PRT_OK);
+        assert_int_equal(count, rows[i].count);
+        assert_memory_equal(read, rows[i].packets, count * scalar_width_bytes(rows[i].packet));
+    }
+}
+
+static void csv_ignores_the_locale(void **state)
+{
+    (void)state;
+    const double packets[] = {0.5};
+    size_t length;
+    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
+        print_message("no German locale here: the default one is used\n");
+    assert_int_equal(io_write_stream(io_path("l.csv"), "", SCALAR_F64, packets, 1, 1, &error),
+                     PRT_OK);
+    setlocale(LC_ALL, "C");
+    unsigned char *bytes = io_read_file(io_path("l.csv"), &length);
+    assert_string_equal((char *)bytes, "0.5\n");
+    free(bytes);
+}
+
+/* --- status --- */
+
+static void messages_do_not_drive_a_terminal(void **state)
+{
+    (void)state;
+    struct prt_error local;
+    assert_int_equal(prt_error_set(NULL, PRT_E_OPEN, "%d", 1), PRT_E_OPEN);
+    assert_int_equal(prt_error_set_at(&local, PRT_E_OPEN, 7, "a\x1b[2Jb\n\x7f\xc2\x9b caf\xc3\xa9"),
+                     PRT_E_OPEN);
+    assert_int_equal(local.offset, 7);
+    assert_string_equal(local.message, "a\\x1b[2Jb\\x0a\\x7f\xc2\\x9b caf\xc3\xa9");
+    char large[2000];
+    memset(large, '\1', sizeof large - 1);
+    large[sizeof large - 1] = 0;
+    prt_error_set(&local, PRT_E_OPEN, "%s", large);
+    assert_true(strlen(local.message) < sizeof local.message);
+    assert_int_equal(local.offset, PRT_NO_OFFSET);
+    prt_error_set(&local, PRT_E_OPEN, "again: %.10s", local.message);
+    assert_string_equal(local.message, "again: \\x01\\x01\\x");
+    assert_string_equal(prt_status_name(PRT_E_NOMEM), "PRT_E_NOMEM");
+    assert_int_equal(prt_status_exit_code(PRT_E_DEVICE), 6);
+}
+
+static void scalar_names_are_exact(void **state)
+{
+    (void)state;
+    enum scalar_type type = SCALAR_F64;
+    assert_int_equal(SCALAR_COUNT, 13);
+    for (int i = 0; i < SCALAR_COUNT; i++) {
+        const char *name = scalar_name((enum scalar_type)i);
+        assert_true(scalar_from_name(name, strlen(name), &type));
+        assert_int_equal(type, i);
+        assert_false(scalar_from_name(name, strlen(name) - 1, &type) && (int)type == i);
+    }
+    assert_false(scalar_from_name("i8x", 3, &type));
+    assert_false(scalar_from_name("", 0, &type));
+    assert_null(scalar_name((enum scalar_type)SCALAR_COUNT));
+    assert_true(scalar_is_signed(SCALAR_F32) && !scalar_is_signed(SCALAR_BOOL));
+}
+
+IO_TEST_MAIN(
+    "io_raw", cmocka_unit_test(every_type_round_trips), cmocka_unit_test(any_nonzero_byte_is_true),
+    cmocka_unit_test(big_endian_is_turned_round),
+    cmocka_unit_test(a_partial_packet_is_reported_with_its_offset),
+    cmocka_unit_test(large_files_come_whole), cmocka_unit_test(an_empty_file_is_an_empty_stream),
+    cmocka_unit_test(what_cannot_be_opened_is_named),
+    cmocka_unit_test(integers_become_floats_by_value),
+    cmocka_unit_test(floats_are_cut_towards_zero_or_refused),
+    cmocka_unit_test(integers_fit_or_are_refused),
+    cmocka_unit_test(packets_before_a_refused_value_are_given),
+    cmocka_unit_test(half_floats_are_carried_but_not_converted),
+    cmocka_unit_test(a_pipe_gives_what_has_come), cmocka_unit_test(a_waiting_read_is_interrupted),
+    cmocka_unit_test(a_descriptor_that_does_not_block_is_waited_for),
+    cmocka_unit_test(csv_lines_are_numbers),
+    cmocka_unit_test(csv_that_is_no_number_is_refused_with_its_line),
+    cmocka_unit_test(csv_lines_are_bounded), cmocka_unit_test(csv_round_trips_every_value),
+    cmocka_unit_test(csv_ignores_the_locale), cmocka_unit_test(messages_do_not_drive_a_terminal),
+    cmocka_unit_test(scalar_names_are_exact))

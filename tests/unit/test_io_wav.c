@@ -1,0 +1,376 @@
+/* runtime/io: wav. */
+#include "tests/test.h"
+
+#include "tests/unit/test_io.h"
+
+#include <math.h>
+#include <sndfile.h>
+
+static struct prt_error error;
+static size_t count;
+
+/* Makes a file with libsndfile, independently of the sink. */
+static void make_wav(const char *path, int format, int channels, const double *samples,
+                     size_t frames)
+{
+    SF_INFO info = {.samplerate = 8000, .channels = channels, .format = format};
+    SNDFILE *file = sf_open(path, SFM_WRITE, &info);
+    assert_non_null(file);
+    assert_int_equal(sf_writef_double(file, samples, (sf_count_t)frames), (sf_count_t)frames);
+    assert_int_equal(sf_close(file), 0);
+}
+
+static void samples_are_scaled_for_float_ports(void **state)
+{
+    (void)state;
+    const double samples[] = {0, 0.5, -0.5, -1.0, 0.25, -0.125};
+    const int formats[] = {SF_FORMAT_PCM_U8, SF_FORMAT_PCM_16, SF_FORMAT_PCM_24,
+                           SF_FORMAT_PCM_32, SF_FORMAT_FLOAT,  SF_FORMAT_DOUBLE};
+    for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++) {
+        float floats[8];
+        double doubles[8];
+        make_wav(io_path("a.wav"), SF_FORMAT_WAV | formats[f], 1, samples, 6);
+        assert_int_equal(
+            io_read_stream(io_path("a.wav"), "", SCALAR_F32, floats, 8, 4, &count, &error), PRT_OK);
+        assert_int_equal(count, 6);
+        assert_int_equal(
+            io_read_stream(io_path("a.wav"), "", SCALAR_F64, doubles, 8, 1, &count, &error),
+            PRT_OK);
+        assert_int_equal(count, 6);
+        for (size_t i = 0; i < 6; i++) {
+            /* libsndfile writes 0x7fff.. for 1.0: the scale is off by 2^-(bits-1) */
+            assert_true(fabs(doubles[i] - samples[i]) < 0.009);
+            assert_true((double)floats[i] == doubles[i] ||
+                        fabs((double)floats[i] - doubles[i]) < 1e-7);
+        }
+    }
+}
+
+static void integer_ports_get_the_stored_values(void **state)
+{
+    (void)state;
+    static const unsigned char pcm16[] = {
+        'R', 'I', 'F', 'F', 42,  0,   0, 0,    'W',  'A', 'V',  'E',  'f',  'm',  't',  ' ', 16,
+        0,   0,   0,   1,   0,   1,   0, 0x40, 0x1f, 0,   0,    0x80, 0x3e, 0,    0,    2,   0,
+        16,  0,   'd', 'a', 't', 'a', 6, 0,    0,    0,   0x00, 0x80, 0xff, 0x7f, 0x01, 0x00};
+    static const unsigned char pcm8[] = {
+        'R', 'I', 'F', 'F', 40,  0,   0,   0,   'W',  'A',  'V', 'E', 'f',  'm',  't', ' ',
+        16,  0,   0,   0,   1,   0,   1,   0,   0x40, 0x1f, 0,   0,   0x40, 0x1f, 0,   0,
+        1,   0,   8,   0,   'd', 'a', 't', 'a', 4,    0,    0,   0,   0,    127,  128, 255};
+    int16_t i16[4];
+    int64_t i64[4];
+    int8_t i8[4];
+    uint8_t u8[4];
+    float f32[4];
+    io_write_file(io_path("b.wav"), pcm16, sizeof pcm16);
+    assert_int_equal(io_read_stream(io_path("b.wav"), "", SCALAR_I16, i16, 4, 4, &count, &error),
+                     PRT_OK);
+    assert_int_equal(count, 3);
+    assert_true(i16[0] == -32768 && i16[1] == 32767 && i16[2] == 1);
+    assert_int_equal(io_read_stream(io_path("b.wav"), "", SCALAR_I64, i64, 4, 4, &count, &error),
+                     PRT_OK);
+    assert_true(i64[0] == -32768 && i64[1] == 32767 && i64[2] == 1);
+    assert_int_equal(io_read_stream(io_path("b.wav"), "", SCALAR_F32, f32, 4, 4, &count, &error),
+                     PRT_OK);
+    assert_true(f32[0] == -1.0f && f32[1] == 32767.0f / 32768 && f32[2] == 1.0f / 32768);
+    io_write_file(io_path("c.wav"), pcm8, sizeof pcm8);
+    assert_int_equal(io_read_stream(io_path("c.wav"), "", SCALAR_U8, u8, 4, 4, &count, &error),
+                     PRT_OK);
+    assert_memory_equal(u8, ((uint8_t[]){0, 127, 128, 255}), 4);
+    assert_int_equal(io_read_stream(io_path("c.wav"), "", SCALAR_I8, i8, 4, 4, &count, &error),
+                     PRT_OK);
+    assert_memory_equal(i8, ((int8_t[]){-128, -1, 0, 127}), 4);
+    const enum scalar_type refused[] = {SCALAR_I8, SCALAR_U8, SCALAR_U16, SCALAR_U32, SCALAR_BOOL};
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(
+            io_read_stream(io_path("b.wav"), "", refused[i], i64, 4, 4, &count, &error),
+            PRT_E_FORMAT);
+    make_wav(io_path("d.wav"), SF_FORMAT_WAV | SF_FORMAT_FLOAT, 1, (double[]){0.5}, 1);
+    assert_int_equal(io_read_stream(io_path("d.wav"), "", SCALAR_I32, i64, 4, 4, &count, &error),
+                     PRT_E_FORMAT);
+}
+
+static void channels_are_interleaved(void **state)
+{
+    (void)state;
+    const double samples[] = {0.5, -0.5, 0.25, -0.25, 0.125, -0.125};
+    double read[8];
+    struct prt_source *source = NULL;
+    struct prt_source_information information;
+    make_wav(io_path("s.wav"), SF_FORMAT_WAV | SF_FORMAT_DOUBLE, 2, samples, 3);
+    for (size_t step = 1; step < 8; step += 3) {
+        assert_int_equal(
+            io_read_stream(io_path("s.wav"), "", SCALAR_F64, read, 8, step, &count, &error),
+            PRT_OK);
+        assert_int_equal(count, 6);
+        assert_memory_equal(read, samples, sizeof samples);
+    }
+    assert_int_equal(
+        io_open_source("in", io_path("s.wav"), ",channels=2", SCALAR_F64, &source, &error), PRT_OK);
+    prt_source_information(source, &information);
+    assert_int_equal(information.channels, 2);
+    assert_int_equal(information.rate_hertz, 8000);
+    assert_int_equal(information.packets, 6);
+    prt_source_close(source);
+    assert_int_equal(
+        io_open_source("in", io_path("s.wav"), ",channels=1", SCALAR_F64, &source, &error),
+        PRT_E_FORMAT);
+}
+
+static void what_is_written_is_read_back(void **state)
+{
+    (void)state;
+    const int16_t i16[] = {-32768, -1, 0, 1, 32767};
+    const uint8_t u8[] = {0, 1, 128, 255, 7};
+    const int32_t i32[] = {INT32_MIN, -1, 0, 1, INT32_MAX};
+    const float f32[] = {-2.5f, 0, 1e-30f, 0.3f, 1};
+    const double f64[] = {-2.5, 0, 1e-300, 0.3, 1};
+    const struct {
+        enum scalar_type packet;
+        const void *packets;
+    } rows[] = {{SCALAR_I16, i16},
+                {SCALAR_U8, u8},
+                {SCALAR_I32, i32},
+                {SCALAR_F32, f32},
+                {SCALAR_F64, f64}};
+    for (size_t i = 0; i < 5; i++) {
+        unsigned char read[64];
+        SF_INFO info = {0};
+        assert_int_equal(io_write_stream(io_path("w.wav"), ",rate=11025", rows[i].packet,
+                                         rows[i].packets, 5, 2, &error),
+                         PRT_OK);
+        assert_int_equal(
+            io_read_stream(io_path("w.wav"), "", rows[i].packet, read, 6, 6, &count, &error),
+            PRT_OK);
+        assert_int_equal(count, 5);
+        assert_memory_equal(read, rows[i].packets, 5 * scalar_width_bytes(rows[i].packet));
+        SNDFILE *file = sf_open(io_path("w.wav"), SFM_READ, &info);
+        assert_non_null(file);
+        assert_int_equal(info.frames, 5);
+        assert_int_equal(info.samplerate, 11025);
+        sf_close(file);
+    }
+}
+
+static void float_packets_become_16_bits_when_asked(void **state)
+{
+    (void)state;
+    const float packets[] = {0, 0.5f, -1, 1, 2, -3, 1.5f / 32768, 2.5f / 32768, NAN};
+    const int16_t expected[] = {0, 16384, -32768, 32767, 32767, -32768, 2, 2, 0};
+    const int16_t back[] = {-32768, 16384};
+    int16_t read[10];
+    float floats[2];
+    assert_int_equal(
+        io_write_stream(io_path("x.wav"), ",wav:s16", SCALAR_F32, packets, 9, 4, &error), PRT_OK);
+    assert_int_equal(io_read_stream(io_path("x.wav"), "", SCALAR_I16, read, 10, 10, &count, &error),
+                     PRT_OK);
+    assert_int_equal(count, 9);
+    assert_memory_equal(read, expected, sizeof expected);
+    assert_int_equal(io_write_stream(io_path("x.wav"), ",wav:f32", SCALAR_I16, back, 2, 2, &error),
+                     PRT_OK);
+    assert_int_equal(io_read_stream(io_path("x.wav"), "", SCALAR_F32, floats, 2, 2, &count, &error),
+                     PRT_OK);
+    assert_true(floats[0] == -1.0f && floats[1] == 0.5f);
+}
+
+static void outputs_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    const int32_t packets[] = {1, 2, 40000};
+    const enum scalar_type none[] = {SCALAR_BOOL, SCALAR_I8, SCALAR_U16, SCALAR_I64};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(io_write_stream(io_path("n.wav"), "", none[i], packets, 1, 1, &error),
+                         PRT_E_USAGE);
+    assert_int_equal(
+        io_write_stream(io_path("n.wav"), ",wav:f32", SCALAR_U8, packets, 1, 1, &error),
+        PRT_E_USAGE);
+    assert_int_equal(
+        io_write_stream(io_path("n.wav"), ",wav:s16", SCALAR_I32, packets, 3, 3, &error),
+        PRT_E_FORMAT);
+    assert_int_equal(
+        io_write_stream(io_path("n.wav"), ",channels=2", SCALAR_I32, packets, 3, 3, &error),
+        PRT_E_FORMAT);
+    assert_int_equal(access(io_path("n.wav"), F_OK), -1);
+}
+
+static void every_prefix_is_refused(void **state)
+{
+    (void)state;
+    const int16_t i16[] = {1, 2, 3, 4, 5, 6};
+    const float f32[] = {1, 2, 3, 4, 5, 6};
+    char whole[160];
+    snprintf(whole, sizeof whole, "%s", io_path("whole.wav"));
+    assert_int_equal(io_write_stream(whole, "", SCALAR_I16, i16, 6, 6, &error), PRT_OK);
+    io_check_prefixes(whole, "cut.wav", "", SCALAR_F32);
+    assert_int_equal(io_write_stream(whole, "", SCALAR_F32, f32, 6, 6, &error), PRT_OK);
+    io_check_prefixes(whole, "cut.wav", "", SCALAR_F64);
+    make_wav(whole, SF_FORMAT_WAVEX | SF_FORMAT_PCM_24, 2, (double[]){.1, .2, .3, .4}, 2);
+    io_check_prefixes(whole, "cut.wav", "", SCALAR_I32);
+    make_wav(whole, SF_FORMAT_RF64 | SF_FORMAT_PCM_16, 1, (double[]){.1, .2, .3, .4}, 4);
+    io_check_prefixes(whole, "cut.wav", "", SCALAR_I16);
+}
+
+static void no_changed_byte_is_a_crash(void **state)
+{
+    (void)state;
+    const int16_t i16[] = {1, 2, 3, 4, 5, 6};
+    char whole[160];
+    snprintf(whole, sizeof whole, "%s", io_path("whole.wav"));
+    assert_int_equal(io_write_stream(whole, "", SCALAR_I16, i16, 6, 6, &error), PRT_OK);
+    io_check_flips(whole, "flip.wav", "", SCALAR_F32);
+    make_wav(whole, SF_FORMAT_WAV | SF_FORMAT_IMA_ADPCM, 1, (double[64]){.1}, 64);
+    io_check_flips(whole, "flip.wav", "", SCALAR_F32);
+}
+
+static void a_part_of_a_frame_is_reported(void **state)
+{
+    (void)state;
+    const int16_t i16[] = {1, 2, 3};
+    int16_t read[4];
+    size_t length;
+    assert_int_equal(io_write_stream(io_path("q.wav"), "", SCALAR_I16, i16, 3, 3, &error), PRT_OK);
+    unsigned char *bytes = io_read_file(io_path("q.wav"), &length);
+    bytes[40] = 5; /* data says 5 bytes: two packets and a half */
+    bytes[length - 1] = 0;
+    io_write_file(io_path("q.wav"), bytes, length);
+    assert_int_equal(io_read_stream(io_path("q.wav"), "", SCALAR_I16, read, 4, 4, &count, &error),
+                     PRT_E_TRUNCATED);
+    assert_int_equal(count, 2);
+    assert_int_equal(error.offset, 48);
+    free(bytes);
+}
+
+/* What the sink writes to a pipe has no length in its header: it is read to the end, from a pipe
+ * and from a file. */
+static void pipes_have_no_length(void **state)
+{
+    (void)state;
+    const float packets[] = {0.5f, -0.5f, 0.25f};
+    for (int kind = 0; kind < 2; kind++) {
+        float packets_read[4];
+        unsigned char bytes[256];
+        int ends[2], in = io_dup(STDIN_FILENO), out = io_dup(STDOUT_FILENO);
+        const char *items = kind == 0 ? ",wav" : ",wav:s16";
+        assert_int_equal(pipe(ends), 0);
+        fflush(stdout);
+        assert_int_equal(dup2(ends[1], STDOUT_FILENO), STDOUT_FILENO);
+        enum prt_status written = io_write_stream("-", items, SCALAR_F32, packets, 3, 1, &error);
+        dup2(out, STDOUT_FILENO);
+        close(out);
+        assert_int_equal(written, PRT_OK);
+        close(ends[1]);
+        ssize_t length = 0;
+        for (ssize_t got = 1; got > 0; length += got) {
+            got = read(ends[0], bytes + length, sizeof bytes - (size_t)length);
+            assert_true(got >= 0);
+        }
+        close(ends[0]);
+        io_write_file(io_path("pipe.wav"), bytes, (size_t)length);
+        assert_int_equal(
+            io_read_stream(io_path("pipe.wav"), "", SCALAR_F32, packets_read, 4, 4, &count, &error),
+            PRT_OK);
+        assert_int_equal(count, 3);
+        assert_memory_equal(packets_read, packets, sizeof packets);
+        memset(packets_read, 0, sizeof packets_read);
+        assert_int_equal(pipe(ends), 0);
+        assert_int_equal(write(ends[1], bytes, (size_t)length), length);
+        close(ends[1]);
+        assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+        close(ends[0]);
+        enum prt_status status =
+            io_read_stream("-", ",wav", SCALAR_F32, packets_read, 4, 4, &count, &error);
+        dup2(in, STDIN_FILENO);
+        close(in);
+        assert_int_equal(status, PRT_OK);
+        assert_int_equal(count, 3);
+        assert_memory_equal(packets_read, packets, sizeof packets);
+    }
+}
+
+/* A file with a length, cut, through a pipe. */
+static void a_cut_file_is_noticed_in_a_pipe(void **state)
+{
+    (void)state;
+    const int16_t i16[] = {1, 2, 3, 4};
+    int16_t read[8];
+    size_t length;
+    assert_int_equal(io_write_stream(io_path("z.wav"), "", SCALAR_I16, i16, 4, 4, &error), PRT_OK);
+    unsigned char *bytes = io_read_file(io_path("z.wav"), &length);
+    for (size_t cut = 0; cut <= length; cut++) {
+        int ends[2], in = io_dup(STDIN_FILENO);
+        assert_int_equal(pipe(ends), 0);
+        assert_int_equal(write(ends[1], bytes, cut), (ssize_t)cut);
+        close(ends[1]);
+        assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+        close(ends[0]);
+        enum prt_status status =
+            io_read_stream("-", ",wav", SCALAR_I16, read, 8, 8, &count, &error);
+        dup2(in, STDIN_FILENO);
+        close(in);
+        if (cut == length)
+            assert_int_equal(status, PRT_OK);
+        else
+            assert_true(status == PRT_E_TRUNCATED || status == PRT_E_FORMAT);
+    }
+    free(bytes);
+}
+
+static void other_files_are_not_wav(void **state)
+{
+    (void)state;
+    float read[1];
+    io_write_file(io_path("o.wav"), "", 0);
+    assert_int_equal(io_read_stream(io_path("o.wav"), "", SCALAR_F32, read, 1, 1, &count, &error),
+                     PRT_E_TRUNCATED);
+    io_write_file(io_path("o.wav"), "fLaC0000000000000000", 20);
+    assert_int_equal(io_read_stream(io_path("o.wav"), "", SCALAR_F32, read, 1, 1, &count, &error),
+                     PRT_E_FORMAT);
+    io_write_file(io_path("o.wav"), "RIFF\4\0\0\0AVI LIST", 16);
+    assert_int_equal(io_read_stream(io_path("o.wav"), "", SCALAR_F32, read, 1, 1, &count, &error),
+                     PRT_E_FORMAT);
+}
+
+/* Compressed formats, more than one buffer of them: what libsndfile itself reads. */
+static void any_sample_format_is_read_as_libsndfile_reads_it(void **state)
+{
+    (void)state;
+    const size_t frames_made = 30000;
+    const int formats[] = {SF_FORMAT_ULAW,     SF_FORMAT_ALAW,   SF_FORMAT_IMA_ADPCM,
+                           SF_FORMAT_MS_ADPCM, SF_FORMAT_GSM610, SF_FORMAT_PCM_16,
+                           SF_FORMAT_PCM_24,   SF_FORMAT_DOUBLE};
+    double *samples = malloc(frames_made * sizeof *samples);
+    float *expected = malloc(2 * frames_made * sizeof *expected);
+    float *got = malloc(2 * frames_made * sizeof *got);
+    assert_true(samples != NULL && expected != NULL && got != NULL);
+    for (size_t i = 0; i < frames_made; i++)
+        samples[i] = 0.9 * sin(0.01 * (double)i);
+    for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++)
+        for (int endian = 0; endian < 2; endian++) {
+            int format = SF_FORMAT_WAV | formats[f] | (endian != 0 ? SF_ENDIAN_BIG : 0);
+            SF_INFO info = {0};
+            make_wav(io_path("k.wav"), format, 1, samples, frames_made);
+            SNDFILE *file = sf_open(io_path("k.wav"), SFM_READ, &info);
+            assert_non_null(file);
+            sf_count_t frames = sf_readf_float(file, expected, (sf_count_t)(2 * frames_made));
+            sf_close(file);
+            assert_int_equal(io_read_stream(io_path("k.wav"), "", SCALAR_F32, got, 2 * frames_made,
+                                            7777, &count, &error),
+                             PRT_OK);
+            assert_int_equal(count, frames);
+            assert_memory_equal(got, expected, count * sizeof *got);
+        }
+    free(samples);
+    free(expected);
+    free(got);
+}
+
+IO_TEST_MAIN(
+    "io_wav", cmocka_unit_test(samples_are_scaled_for_float_ports),
+    cmocka_unit_test(integer_ports_get_the_stored_values),
+    cmocka_unit_test(channels_are_interleaved), cmocka_unit_test(what_is_written_is_read_back),
+    cmocka_unit_test(float_packets_become_16_bits_when_asked),
+    cmocka_unit_test(outputs_that_make_no_sense_are_refused),
+    cmocka_unit_test(every_prefix_is_refused), cmocka_unit_test(no_changed_byte_is_a_crash),
+    cmocka_unit_test(a_part_of_a_frame_is_reported), cmocka_unit_test(pipes_have_no_length),
+    cmocka_unit_test(a_cut_file_is_noticed_in_a_pipe), cmocka_unit_test(other_files_are_not_wav),
+    cmocka_unit_test(any_sample_format_is_read_as_libsndfile_reads_it))

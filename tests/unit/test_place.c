@@ -1,0 +1,296 @@
+/* plan_place: sub-devices, depths, thresholds, batches. */
+#include "tests/test.h"
+
+#include "tests/unit/graph_reference.h"
+
+#include "compiler/plan/plan.h"
+
+#include <time.h>
+
+static struct devdesc device(uint32_t cus, uint32_t lanes)
+{
+    struct devdesc d = {.cu_count = cus,
+                        .lanes = lanes,
+                        .memory_bytes = UINT64_C(1) << 30,
+                        .schemes = DEVDESC_BY_COUNTS,
+                        .max_sub_devices = cus};
+    strcpy(d.name, "test");
+    return d;
+}
+
+static void analyse(struct fixture *f)
+{
+    rate_solve(&f->cx, &f->graph);
+    deadlock_check(&f->cx, &f->graph);
+    bufsize_assign(&f->cx, &f->graph);
+    assert_false(diag_failed(f->cx.diags));
+}
+
+/* in -> n nodes in a row, with these costs -> out */
+static struct fixture *row(const uint64_t *costs, int count)
+{
+    struct fixture *f = fixture_new();
+    uint32_t from = fixture_port(f, "in", GRAPH_OUTER_IN);
+    for (int i = 0; i < count; i++) {
+        uint32_t node = fixture_node(f, "n");
+        uint32_t to =
+            i + 1 < count ? fixture_buffer(f, "b", 0, 0) : fixture_port(f, "out", GRAPH_OUTER_OUT);
+        f->graph.nodes.items[node].cost_cycles = costs[i];
+        fixture_read(f, node, from, 1, 1);
+        fixture_write(f, node, to, 1);
+        from = to;
+    }
+    return f;
+}
+
+static void expect_cus(const uint64_t *costs, int count, uint32_t cus, int stateful,
+                       const uint32_t *wanted)
+{
+    struct fixture *f = row(costs, count);
+    struct devdesc d = device(cus, 8);
+    if (stateful >= 0) f->graph.nodes.items[stateful].stateful = true;
+    analyse(f);
+    struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+    assert_int_equal(plan->mode, PLAN_SIDE_BY_SIDE);
+    uint32_t sum = 0;
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(plan->stages[i].cu_count, wanted[i]);
+        assert_int_equal(plan->sub_devices[plan->stages[i].sub_device], wanted[i]);
+        sum += wanted[i];
+    }
+    assert_true(sum <= cus);
+    fixture_free(f);
+}
+
+static void cus_follow_the_load(void **state)
+{
+    (void)state;
+    expect_cus((uint64_t[]){1, 1, 2}, 3, 16, -1, (uint32_t[]){4, 4, 8});
+    expect_cus((uint64_t[]){1, 1, 1}, 3, 16, -1, (uint32_t[]){6, 5, 5});
+    expect_cus((uint64_t[]){1, 1000000, 1}, 3, 16, -1, (uint32_t[]){1, 14, 1});
+    expect_cus((uint64_t[]){1, 1000000, 1}, 3, 16, 1, (uint32_t[]){8, 1, 7});
+    expect_cus((uint64_t[]){5}, 1, 16, 0, (uint32_t[]){1});
+    expect_cus((uint64_t[]){5}, 1, 16, -1, (uint32_t[]){16});
+    expect_cus((uint64_t[]){UINT64_MAX, UINT64_MAX, 1}, 3, 16, -1, (uint32_t[]){8, 7, 1});
+}
+
+static void random_loads_share_all_cus(void **state)
+{
+    (void)state;
+    unsigned seed = 31337;
+    for (int i = 0; i < 300; i++) {
+        uint64_t costs[16];
+        int count = 1 + ref_pick(&seed, 16);
+        for (int k = 0; k < count; k++)
+            costs[k] = 1 + (uint64_t)ref_pick(&seed, 1 << ref_pick(&seed, 20));
+        struct fixture *f = row(costs, count);
+        uint32_t cus = (uint32_t)(count + ref_pick(&seed, 40));
+        struct devdesc d = device(cus, 8);
+        analyse(f);
+        struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+        uint32_t sum = 0;
+        for (int k = 0; k < count; k++) {
+            assert_true(plan->stages[k].cu_count >= 1);
+            sum += plan->stages[k].cu_count;
+            for (int other = 0; other < count; other++) /* no inversion of two loads */
+                if (costs[k] > costs[other])
+                    assert_true(plan->stages[k].cu_count >= plan->stages[other].cu_count);
+        }
+        assert_int_equal(sum, cus);
+        fixture_free(f);
+    }
+}
+
+static void more_stages_than_cus_run_in_sequence(void **state)
+{
+    (void)state;
+    struct fixture *f = row((uint64_t[]){1, 2, 3}, 3);
+    struct devdesc d = device(2, 8);
+    analyse(f);
+    struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+    assert_int_equal(plan->mode, PLAN_IN_SEQUENCE);
+    assert_int_equal(plan->sub_device_count, 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(plan->stages[i].sub_device, GRAPH_NONE);
+        assert_int_equal(plan->stages[i].cu_count, 2);
+    }
+    d = device(16, 8);
+    d.schemes = DEVDESC_EQUALLY;
+    assert_int_equal(plan_place(&f->cx, &f->graph, &d)->mode, PLAN_IN_SEQUENCE);
+    fixture_free(f);
+}
+
+static void depths_hold_two_full_dispatches(void **state)
+{
+    (void)state;
+    struct fixture *f = row((uint64_t[]){1, 1}, 2);
+    struct devdesc d = device(16, 64);
+    analyse(f);
+    struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+    assert_int_equal(fixture_depth(f, 1), 4096); /* 16 KiB of f32 is more than 2 x 8 x 64 */
+    assert_int_equal(plan->stages[0].threshold, 64);
+    assert_int_equal(plan->stages[0].batch_max % (8 * 64), 0);
+    assert_true(plan->stages[0].batch_max >= 8 * 64);
+    assert_int_equal(f->graph.memory_bytes, 4096 * 4);
+    assert_non_null(strstr(f->graph.buffers.items[1].depth_reason, "4096: enough packets"));
+    assert_non_null(strstr(f->graph.buffers.items[1].depth_reason, "at least 1: one packet"));
+    fixture_free(f);
+    f = row((uint64_t[]){1, 1}, 2);
+    d = device(16, 1024);
+    analyse(f);
+    plan_place(&f->cx, &f->graph, &d);
+    assert_int_equal(fixture_depth(f, 1), 1 + 2 * 8 * 1024);
+    assert_non_null(strstr(f->graph.buffers.items[1].depth_reason, "two full dispatches of 'n'"));
+    fixture_free(f);
+}
+
+static void declared_depths_stay_and_bound_the_threshold(void **state)
+{
+    (void)state;
+    struct fixture *f = fixture_new();
+    uint32_t a = fixture_node(f, "a"), b = fixture_node(f, "b"), c = fixture_node(f, "c");
+    uint32_t ab = fixture_buffer(f, "ab", 0, 10);
+    fixture_read(f, a, fixture_port(f, "in", GRAPH_OUTER_IN), 1, 1);
+    fixture_write(f, a, ab, 2);
+    fixture_read(f, b, ab, 2, 4);
+    uint32_t bc = fixture_edge(f, "bc", b, 1, c, 1, 0, 0);
+    f->graph.nodes.items[c].stateful = true;
+    fixture_write(f, c, fixture_port(f, "out", GRAPH_OUTER_OUT), 1);
+    struct devdesc d = device(4, 8);
+    analyse(f);
+    struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+    assert_int_equal(fixture_depth(f, ab), 10);
+    assert_int_equal(plan->stages[a].threshold, 5);
+    assert_int_equal(plan->stages[b].threshold, 4); /* 3 x 2 + 4 = 10 */
+    assert_non_null(strstr(plan->stages[b].threshold_reason, "'ab'"));
+    assert_int_equal(plan->stages[c].threshold, 1);
+    assert_true(fixture_depth(f, bc) >= 16);
+    fixture_free(f);
+}
+
+static void cycle_bounds_what_is_ready(void **state)
+{
+    (void)state;
+    struct fixture *f = fixture_new();
+    uint32_t a = fixture_node(f, "a"), b = fixture_node(f, "b");
+    fixture_edge(f, "ab", a, 1, b, 1, 0, 0);
+    uint32_t back = fixture_edge(f, "ba", b, 1, a, 1, 3, 0);
+    struct devdesc d = device(4, 8);
+    analyse(f);
+    struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+    assert_int_equal(plan->stages[a].threshold, 3);
+    assert_int_equal(plan->stages[b].threshold, 3);
+    assert_int_equal(plan->stages[a].batch_max, 3);
+    assert_non_null(strstr(plan->stages[a].threshold_reason, "cycle"));
+    assert_true(fixture_depth(f, back) < 100);
+    fixture_free(f);
+}
+
+static void memory_limit_scales_the_raise_and_never_the_least(void **state)
+{
+    (void)state;
+    struct fixture *f = row((uint64_t[]){1, 1, 1, 1, 1}, 5);
+    struct devdesc d = device(16, 8);
+    f->cx.options.max_memory_bytes = 1000;
+    analyse(f);
+    plan_place(&f->cx, &f->graph, &d);
+    assert_false(diag_failed(f->cx.diags));
+    assert_true(f->graph.memory_bytes <= 1000 && f->graph.memory_bytes > 500);
+    fixture_free(f);
+    f = row((uint64_t[]){1, 1}, 2);
+    analyse(f);
+    d.memory_bytes = 3;
+    plan_place(&f->cx, &f->graph, &d);
+    assert_true(diag_failed(f->cx.diags));
+    fixture_free(f);
+}
+
+static void raised_depths_stay_free_of_deadlock(void **state)
+{
+    (void)state;
+    unsigned seed = 8086;
+    int planned = 0;
+    print_message("seed %u\n", seed);
+    for (int i = 0; i < 600; i++) {
+        struct ref_graph g;
+        ref_random_graph(&g, &seed, i % 2);
+        struct fixture *f = ref_build(&g);
+        rate_solve(&f->cx, &f->graph);
+        deadlock_check(&f->cx, &f->graph);
+        if (!diag_failed(f->cx.diags)) {
+            struct devdesc d = device((uint32_t)(1 + i % 7), (uint32_t)(1 + i % 9));
+            int depths[REF_BUFFERS];
+            long repetitions[REF_NODES];
+            bufsize_assign(&f->cx, &f->graph);
+            for (int b = 0; b < g.buffer_count; b++)
+                depths[b] = (int)fixture_depth(f, (uint32_t)b);
+            struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+            for (int b = 0; b < g.buffer_count; b++) {
+                assert_true((int)fixture_depth(f, (uint32_t)b) >= depths[b]);
+                depths[b] = (int)fixture_depth(f, (uint32_t)b);
+            }
+            ref_repetitions(f, repetitions);
+            assert_true(ref_live(&g, depths, repetitions, &seed));
+            for (uint32_t s = 0; s < plan->stage_count; s++) {
+                assert_true(plan->stages[s].threshold >= 1);
+                assert_true(plan->stages[s].threshold <= d.lanes);
+                assert_true(plan->stages[s].batch_max >= plan->stages[s].threshold);
+            }
+            planned++;
+        }
+        fixture_free(f);
+    }
+    assert_true(planned > 200);
+}
+
+static void text_names_stages_buffers_and_reasons(void **state)
+{
+    (void)state;
+    struct fixture *f = row((uint64_t[]){10, 30}, 2);
+    struct devdesc d = device(4, 8);
+    char *text = NULL;
+    size_t size;
+    analyse(f);
+    struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+    FILE *to = open_memstream(&text, &size);
+    plan_print(to, &f->graph, plan);
+    fclose(to);
+    assert_non_null(strstr(text, "pipeline test on test: 4 CUs of 8 lanes\n"));
+    assert_non_null(strstr(text, "side by side"));
+    assert_non_null(strstr(text, "75.0%     3       1          8"));
+    assert_non_null(strstr(text, "16384 bytes in buffers"));
+    assert_non_null(strstr(text, "out-port"));
+    free(text);
+    fixture_free(f);
+}
+
+static void ten_thousand_stages_are_planned_at_once(void **state)
+{
+    (void)state;
+    struct fixture *f = fixture_new();
+    uint32_t node = fixture_node(f, "n");
+    for (int i = 1; i < 10000; i++) {
+        uint32_t next = fixture_node(f, "n");
+        fixture_edge(f, "b", node, 1, next, 1, 0, 0);
+        if (i % 3 == 0) fixture_edge(f, "c", next, 1, node, 1, 4, 0);
+        node = next;
+    }
+    struct devdesc d = device(16, 8);
+    analyse(f);
+    clock_t begin = clock();
+    plan_place(&f->cx, &f->graph, &d);
+    assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 1);
+    assert_true(f->graph.memory_bytes < UINT64_C(100) << 20);
+    fixture_free(f);
+}
+
+TEST_MAIN("place", cmocka_unit_test(cus_follow_the_load),
+          cmocka_unit_test(random_loads_share_all_cus),
+          cmocka_unit_test(more_stages_than_cus_run_in_sequence),
+          cmocka_unit_test(depths_hold_two_full_dispatches),
+          cmocka_unit_test(declared_depths_stay_and_bound_the_threshold),
+          cmocka_unit_test(cycle_bounds_what_is_ready),
+          cmocka_unit_test(memory_limit_scales_the_raise_and_never_the_least),
+          cmocka_unit_test(raised_depths_stay_free_of_deadlock),
+          cmocka_unit_test(text_names_stages_buffers_and_reasons),
+          cmocka_unit_test(ten_thousand_stages_are_planned_at_once))

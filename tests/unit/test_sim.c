@@ -1,0 +1,252 @@
+/* The simulated GPU's model of time; that it executes rightly is tests/conform's. */
+#include "tests/test.h"
+
+#include "runtime/backend/sim.h"
+
+enum { CUS = 8, LANES = 4, STAGES = 3, LAUNCH = 100, SWITCH = 7 };
+
+static int32_t nothing(const struct kernel_batch *batch)
+{
+    (void)batch;
+    return KERNEL_OK;
+}
+
+struct machine {
+    struct prt_device *device;
+    struct devdesc description;
+    struct prt_kernel_object objects[STAGES];
+};
+
+static struct machine *machine_open(void)
+{
+    struct machine *m = calloc(1, sizeof *m);
+    struct prt_error error;
+    assert_non_null(m);
+    m->description = (struct devdesc){.name = "model",
+                                      .cu_count = CUS,
+                                      .lanes = LANES,
+                                      .schemes = DEVDESC_EQUALLY | DEVDESC_BY_COUNTS,
+                                      .max_sub_devices = CUS,
+                                      .launch_enqueue_cycles = 20,
+                                      .launch_process_cycles = 30,
+                                      .launch_cleanup_cycles = 50,
+                                      .switch_cycles = SWITCH};
+    for (uint32_t i = 0; i < STAGES; i++)
+        m->objects[i] = (struct prt_kernel_object){.entry = nothing, .stage = i, .cost_cycles = 10};
+    struct prt_device_options options = {&m->description, 1, 0};
+    assert_int_equal(prt_sim_device.open(&options, &m->device, &error), PRT_OK);
+    assert_int_equal(prt_sim_device.set_kernels(m->device, m->objects, STAGES, STAGES), PRT_OK);
+    return m;
+}
+
+static void machine_close(struct machine *m)
+{
+    prt_sim_device.close(m->device);
+    free(m);
+}
+
+static void enqueue(struct machine *m, uint32_t queue, uint32_t stage, uint32_t firings)
+{
+    struct prt_error error;
+    union prt_dispatch packet = {.full = {.header = DISPATCH_FULL,
+                                          .setup = 1,
+                                          .workgroup_size_x = LANES,
+                                          .workgroup_size_y = 1,
+                                          .workgroup_size_z = 1,
+                                          .grid_size_x = firings,
+                                          .grid_size_y = 1,
+                                          .grid_size_z = 1,
+                                          .kernel_object = stage,
+                                          .completion_signal = stage + 1}};
+    assert_int_equal(prt_sim_device.enqueue(m->device, queue, &packet, &error), PRT_OK);
+}
+
+static struct prt_completion reap(struct machine *m)
+{
+    struct prt_completion completion;
+    uint32_t count;
+    assert_int_equal(prt_sim_device.wait(m->device, &completion, 1, &count), PRT_OK);
+    assert_int_equal(count, 1);
+    return completion;
+}
+
+static uint32_t queue_on(struct machine *m, struct prt_device_handle device)
+{
+    uint32_t queue;
+    assert_int_equal(prt_sim_device.queue_create(m->device, device, &queue), PRT_OK);
+    return queue;
+}
+
+static struct prt_device_handle root(struct machine *m)
+{
+    return prt_device_tree_root(prt_sim_device.tree(m->device));
+}
+
+static void firings_fill_lanes_of_all_compute_units(void **unused)
+{
+    (void)unused;
+    const struct {
+        uint32_t firings;
+        uint64_t warps;
+    } cases[] = {{1, 1}, {31, 1}, {32, 1}, {33, 2}, {64, 2}, {65, 3}, {3200, 100}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct machine *m = machine_open();
+        enqueue(m, queue_on(m, root(m)), 0, cases[i].firings);
+        struct prt_completion c = reap(m);
+        assert_int_equal(c.begin_cycles, 0);
+        assert_int_equal(c.launch_cycles, LAUNCH);
+        assert_int_equal(c.switch_cycles, 0);
+        assert_int_equal(c.execute_cycles, cases[i].warps * 10);
+        assert_int_equal(c.end_cycles, LAUNCH + cases[i].warps * 10);
+        assert_int_equal(prt_sim_device.now_cycles(m->device), c.end_cycles);
+        machine_close(m);
+    }
+}
+
+static void firings_with_state_follow_each_other(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    m->objects[0].flags = PRT_KERNEL_STATEFUL;
+    enqueue(m, queue_on(m, root(m)), 0, 33);
+    assert_int_equal(reap(m).execute_cycles, 330);
+    machine_close(m);
+}
+
+static void a_finish_costs_one_firing(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    m->objects[0].flags = PRT_KERNEL_STATEFUL | PRT_KERNEL_FINISH;
+    enqueue(m, queue_on(m, root(m)), 0, 1);
+    assert_int_equal(reap(m).execute_cycles, 10);
+    machine_close(m);
+}
+
+static void a_queue_is_in_order_and_switches_cost(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    uint32_t queue = queue_on(m, root(m));
+    enqueue(m, queue, 0, 32);
+    enqueue(m, queue, 1, 32);
+    struct prt_completion first = reap(m), second = reap(m);
+    assert_int_equal(first.end_cycles, 110);
+    assert_int_equal(second.begin_cycles, 110);
+    assert_int_equal(second.switch_cycles, SWITCH);
+    assert_int_equal(second.end_cycles, 110 + LAUNCH + SWITCH + 10);
+    enqueue(m, queue, 1, 32);
+    assert_int_equal(reap(m).switch_cycles, 0);
+    machine_close(m);
+}
+
+static void an_idle_queue_begins_now(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    uint32_t queue = queue_on(m, root(m));
+    prt_sim_device.advance(m->device, 12345);
+    enqueue(m, queue, 0, 32);
+    assert_int_equal(reap(m).begin_cycles, 12345);
+    machine_close(m);
+}
+
+static void sub_devices_execute_side_by_side(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    struct prt_device_handle parts[2];
+    const int64_t counts[] = {PRT_PARTITION_BY_COUNTS, 2, 6, 0, 0};
+    assert_int_equal(
+        prt_create_sub_devices(prt_sim_device.tree(m->device), root(m), counts, 2, parts, NULL),
+        PRT_OK);
+    uint32_t small = queue_on(m, parts[0]), large = queue_on(m, parts[1]);
+    enqueue(m, small, 0, 48);
+    enqueue(m, large, 1, 48);
+    struct prt_completion first = reap(m), second = reap(m);
+    assert_int_equal(first.signal, 2); /* ceil(48 / (4 x 6)) = 2 warps against 6 */
+    assert_int_equal(first.end_cycles, LAUNCH + 20);
+    assert_int_equal(second.begin_cycles, 0);
+    assert_int_equal(second.end_cycles, LAUNCH + 60);
+    machine_close(m);
+}
+
+static void the_whole_device_waits_for_its_parts(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    struct prt_device_handle parts[2];
+    const int64_t halves[] = {PRT_PARTITION_EQUALLY, CUS / 2, 0};
+    assert_int_equal(
+        prt_create_sub_devices(prt_sim_device.tree(m->device), root(m), halves, 2, parts, NULL),
+        PRT_OK);
+    uint32_t part = queue_on(m, parts[1]), whole = queue_on(m, root(m));
+    enqueue(m, part, 0, 160);
+    enqueue(m, whole, 1, 32);
+    struct prt_completion first = reap(m), second = reap(m);
+    assert_int_equal(first.end_cycles, LAUNCH + 100);
+    assert_int_equal(second.begin_cycles, first.end_cycles);
+    assert_int_equal(second.switch_cycles, SWITCH);
+    enqueue(m, part, 0, 1);
+    assert_int_equal(reap(m).switch_cycles, SWITCH);
+    machine_close(m);
+}
+
+static void everything_due_is_delivered_at_once(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    struct prt_device_handle parts[4];
+    struct prt_completion completions[4];
+    uint32_t count;
+    const int64_t quarters[] = {PRT_PARTITION_EQUALLY, 2, 0};
+    assert_int_equal(
+        prt_create_sub_devices(prt_sim_device.tree(m->device), root(m), quarters, 4, parts, NULL),
+        PRT_OK);
+    enqueue(m, queue_on(m, parts[3]), 2, 8);
+    enqueue(m, queue_on(m, parts[1]), 1, 8);
+    enqueue(m, queue_on(m, parts[0]), 0, 80);
+    assert_int_equal(prt_sim_device.wait(m->device, completions, 4, &count), PRT_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(completions[0].signal, 2);
+    assert_int_equal(completions[1].signal, 3);
+    assert_int_equal(prt_sim_device.now_cycles(m->device), LAUNCH + 10);
+    machine_close(m);
+}
+
+static void enormous_costs_saturate(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    uint32_t queue = queue_on(m, root(m));
+    m->objects[0].cost_cycles = UINT64_MAX / 2;
+    m->objects[1].cost_cycles = UINT64_MAX / 2;
+    enqueue(m, queue, 0, UINT32_MAX);
+    enqueue(m, queue, 1, 1);
+    assert_int_equal(reap(m).end_cycles, UINT64_MAX);
+    assert_int_equal(reap(m).end_cycles, UINT64_MAX);
+    machine_close(m);
+}
+
+static void threads_are_those_asked_for(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    struct prt_device_info info;
+    prt_sim_device.info(m->device, &info);
+    assert_string_equal(info.backend, "sim");
+    assert_int_equal(info.host_threads, 1);
+    assert_int_equal(info.description->lanes, LANES);
+    assert_true(info.executes);
+    machine_close(m);
+}
+
+TEST_MAIN("sim", cmocka_unit_test(firings_fill_lanes_of_all_compute_units),
+          cmocka_unit_test(firings_with_state_follow_each_other),
+          cmocka_unit_test(a_finish_costs_one_firing),
+          cmocka_unit_test(a_queue_is_in_order_and_switches_cost),
+          cmocka_unit_test(an_idle_queue_begins_now),
+          cmocka_unit_test(sub_devices_execute_side_by_side),
+          cmocka_unit_test(the_whole_device_waits_for_its_parts),
+          cmocka_unit_test(everything_due_is_delivered_at_once),
+          cmocka_unit_test(enormous_costs_saturate), cmocka_unit_test(threads_are_those_asked_for))
