@@ -199,8 +199,8 @@ static void parse_option(struct parser *p, int option, char **argv)
         break;
     case OPTION_VERSION: show_version(p); break;
     case OPTION_LATER: refuse(p, "%s is not supported yet", argv[optind - 1]); break;
-    case 'W':
-    case 'M': refuse(p, "%s is not supported yet", argv[optind - 1]); break;
+    case 'W': refuse(p, "-W%s is not supported yet", optarg); break;
+    case 'M': refuse(p, "-M%s is not supported yet", optarg); break;
     case ':': refuse(p, "option '%s' needs a value", argv[optind - 1]); break;
     default: refuse(p, "unknown option '%s'", argv[optind - 1]); break;
     }

@@ -162,6 +162,13 @@ static int inspect(const struct graph *graph, const struct plan *plan)
     return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_DONE : cannot("write", "standard output");
 }
 
+static void describe(const struct graph *graph, const struct plan *plan)
+{
+    fprintf(stderr, "pipec: pipeline %s: %zu nodes, %zu buffers of %" PRIu64 " bytes, for %s\n",
+            graph->name, graph->nodes.count, graph->buffers.count, graph->memory_bytes,
+            plan->device->name);
+}
+
 static int compile_file(struct compile *cx, const struct command_line *line)
 {
     uint32_t source;
@@ -181,6 +188,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (diag_failed(cx->diags)) return EXIT_REFUSED;
 
     if (line->action == COMMAND_INSPECT) return inspect(graph, plan);
+    if (line->verbose) describe(graph, plan);
     if (line->output == NULL && line->emit == EMIT_NONE) return EXIT_DONE;
     return write_output(cx, line, graph, plan);
 }

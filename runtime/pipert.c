@@ -370,7 +370,10 @@ enum prt_status prt_run_set_argument(struct prt_run *run, const char *name, cons
         const struct container_argument *a = &c->arguments[i];
         if (strcmp(prt_container_text(c, a->name), name) != 0) continue;
         enum scalar_type type = (enum scalar_type)a->scalar;
-        uint64_t bits;
+        uint64_t bits = 0;
+        if (type == SCALAR_F16 || type == SCALAR_BF16)
+            return prt_error_set(error, PRT_E_USAGE, "argument '%s' has the storage type %s", name,
+                                 scalar_name(type));
         if (!scalar_parse(text, type, &bits))
             return prt_error_set(error, PRT_E_USAGE, "'%s' is not a value of argument '%s' (%s)",
                                  text, name, scalar_name(type));

@@ -136,6 +136,14 @@ static uint64_t model_initial(const struct block_case *at, uint32_t arc)
     return (uint64_t)(at->net->arcs[arc].initial + (int64_t)(channel->peek - channel->pop));
 }
 
+/* 0: declared with initial packets; 1: leads back in the order of declaration; 2: any other */
+static uint32_t mend_rank(const struct block_case *at, uint32_t arc)
+{
+    const struct channel *channel = arc_channel(at, arc);
+    if (arc_buffer(at, arc)->initial.packets) return 0;
+    return channel->to <= channel->from ? 1 : 2;
+}
+
 /* Is the mend (buffer of `arc`, `added` packets) better than what the circle has?  One that is
  * declared with initial packets comes first, then the fewest packets, then the one that leads back
  * in the order of declaration. */
@@ -143,33 +151,42 @@ static bool is_better(const struct block_case *at, const struct circle *circle, 
                       uint64_t added, uint64_t best_added, uint32_t best_arc)
 {
     if (circle->buffer == GRAPH_NONE) return true;
-    bool has = arc_buffer(at, arc)->initial.packets > 0;
-    bool best_has = arc_buffer(at, best_arc)->initial.packets > 0;
-    if (has != best_has) return has;
+    uint32_t rank = mend_rank(at, arc), best_rank = mend_rank(at, best_arc);
+    if ((rank == 0) != (best_rank == 0)) return rank == 0;
     if (added != best_added) return added < best_added;
-    const struct channel *a = arc_channel(at, arc), *b = arc_channel(at, best_arc);
-    bool back = a->to <= a->from, best_back = b->to <= b->from;
-    return back && !best_back;
+    return rank < best_rank;
 }
 
-/* A buffer that alone makes the block live. */
+struct mend {
+    uint32_t arc;
+    uint64_t added;
+};
+
+static void try_mend(struct block_case *at, struct circle *circle, uint32_t arc, struct mend *best)
+{
+    uint32_t buffer = arc_channel(at, arc)->buffer;
+    bool least;
+    uint64_t present = model_initial(at, arc);
+    uint64_t initial = least_initial(at, buffer, present, &least);
+    if (initial == 0 || !is_better(at, circle, arc, initial - present, best->added, best->arc))
+        return;
+    *best = (struct mend){arc, initial - present};
+    circle->buffer = buffer;
+    circle->initial = initial;
+    circle->least = least;
+}
+
+/* Looks for one buffer that alone makes the block live, the likeliest first. */
 static void choose_mend(struct block_case *at, struct circle *circle)
 {
-    uint64_t best_added = 0;
-    uint32_t best_arc = 0;
-    for (uint32_t i = 0; i < circle->count && i < CANDIDATES_MAX; i++) {
-        uint32_t arc = circle->arcs[i], buffer = arc_channel(at, arc)->buffer;
-        bool least;
-        uint64_t present = model_initial(at, arc);
-        uint64_t initial = least_initial(at, buffer, present, &least);
-        if (initial == 0 || !is_better(at, circle, arc, initial - present, best_added, best_arc))
-            continue;
-        best_added = initial - present;
-        best_arc = arc;
-        circle->buffer = buffer;
-        circle->initial = initial;
-        circle->least = least;
-    }
+    struct mend best = {0, 0};
+    uint32_t tried = 0;
+    for (uint32_t rank = 0; rank < 3; rank++)
+        for (uint32_t i = 0; i < circle->count && tried < CANDIDATES_MAX; i++) {
+            if (mend_rank(at, circle->arcs[i]) != rank) continue;
+            try_mend(at, circle, circle->arcs[i], &best);
+            tried++;
+        }
 }
 
 /* Several circles: the rest is reported separately, so this one is opened at a buffer of its own.

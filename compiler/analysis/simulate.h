@@ -64,7 +64,7 @@ struct net {
     uint32_t *in_arcs, *out_arcs;
     uint32_t *queue;
     uint32_t queue_head, queue_count;
-    bool fresh; /* nobody has been asked yet */
+    bool fresh;     /* nobody has been asked yet */
     bool too_large; /* some number is beyond 2^61: nothing can be said */
 };
 

@@ -122,6 +122,20 @@ static LLVMValueRef absolute(struct kernel_emitter *e, enum scalar_type scalar, 
     return same_type_intrinsic(e, "llvm.abs", args, 2);
 }
 
+/* The sign of a NaN differs between devices, so it is never seen: it counts as plus. */
+static LLVMValueRef visible_sign(struct kernel_emitter *e, LLVMValueRef value, enum scalar_type scalar)
+{
+    LLVMValueRef number = LLVMBuildNot(e->builder, is_nan(e, value, scalar), "");
+    return LLVMBuildAnd(e->builder, sign_bit(e, value, scalar), number, "");
+}
+
+static LLVMValueRef copy_sign(struct kernel_emitter *e, enum scalar_type scalar, LLVMValueRef *args)
+{
+    LLVMValueRef plus = LLVMConstNull(LLVMTypeOf(args[1]));
+    LLVMValueRef sign = LLVMBuildSelect(e->builder, is_nan(e, args[1], scalar), plus, args[1], "");
+    return same_type_intrinsic(e, "llvm.copysign", (LLVMValueRef[]){args[0], sign}, 2);
+}
+
 /* ---- all ---- */
 
 static LLVMValueRef builtin_of(struct kernel_emitter *e, const struct kx *x, LLVMValueRef *args)
@@ -135,13 +149,13 @@ static LLVMValueRef builtin_of(struct kernel_emitter *e, const struct kx *x, LLV
     case BUILTIN_TRUNC: return same_type_intrinsic(e, "llvm.trunc", args, 1);
     case BUILTIN_RINT: return same_type_intrinsic(e, "llvm.roundeven", args, 1);
     case BUILTIN_ROUND: return same_type_intrinsic(e, "llvm.round", args, 1);
-    case BUILTIN_COPYSIGN: return same_type_intrinsic(e, "llvm.copysign", args, 2);
+    case BUILTIN_COPYSIGN: return copy_sign(e, scalar, args);
     case BUILTIN_ABS: return absolute(e, scalar, args[0]);
     case BUILTIN_MIN: return extreme(e, false, scalar, args);
     case BUILTIN_MAX: return extreme(e, true, scalar, args);
     case BUILTIN_ISNAN: return is_nan(e, args[0], scalar);
     case BUILTIN_ISINF: return compare_magnitude(e, LLVMIntEQ, args[0], scalar);
-    case BUILTIN_SIGNBIT: return sign_bit(e, args[0], scalar);
+    case BUILTIN_SIGNBIT: return visible_sign(e, args[0], scalar);
     case BUILTIN_BITS: return kernel_canonical_bits(e, args[0], scalar);
     case BUILTIN_FROM_BITS:
         return LLVMBuildBitCast(e->builder, args[0],

@@ -40,8 +40,8 @@ struct placement {
     const struct devdesc *device;
     struct plan *plan;
     struct arena *arena;
-    uint64_t *
-        ready_max; /* node -> firings that a cycle lets be ready at once; UINT64_MAX: in no cycle */
+    /* By node: firings that a cycle lets be ready at once; UINT64_MAX where it is in none. */
+    uint64_t *ready_max;
     uint32_t *component; /* strongly connected component of each node */
 };
 
@@ -394,7 +394,8 @@ struct plan *plan_place(struct compile *cx, struct graph *graph, const struct de
         .cx = cx, .graph = graph, .device = device, .plan = plan, .arena = arena_create()};
     plan->device = device;
     plan->policy = "round_robin";
-    plan->policy_reason = "the only policy of this version: every stage that is ready in turn, the most important first";
+    plan->policy_reason = "the only policy of this version: every stage that is ready in turn, the "
+                          "most important first";
     place_stages(&at);
     limit_cycles(&at);
     raise_depths(&at);

@@ -268,10 +268,16 @@ static struct scalar_value absolute(struct scalar_value value)
     return scalar_is_signed(value.type) && value.bits >> 63 ? arith_negate(value) : value;
 }
 
+/* The sign of a NaN differs between devices, so it is never seen: it counts as plus. */
+static bool visible_sign(struct scalar_value value)
+{
+    return !isnan(arith_as_f64(value)) && (value.bits & sign_bit(value.type)) != 0;
+}
+
 static struct scalar_value copy_sign(struct scalar_value value, struct scalar_value sign)
 {
     uint64_t bit = sign_bit(value.type);
-    value.bits = (value.bits & ~bit) | (sign.bits & bit);
+    value.bits = (value.bits & ~bit) | (visible_sign(sign) ? bit : 0);
     return value;
 }
 
@@ -323,7 +329,7 @@ struct scalar_value arith_builtin(enum builtin builtin, const struct scalar_valu
     case BUILTIN_MAX: return minimum_maximum(true, a, arguments[1]);
     case BUILTIN_ISNAN: return arith_bool(isnan(arith_as_f64(a)));
     case BUILTIN_ISINF: return arith_bool(isinf(arith_as_f64(a)));
-    case BUILTIN_SIGNBIT: return arith_bool((a.bits & sign_bit(a.type)) != 0);
+    case BUILTIN_SIGNBIT: return arith_bool(visible_sign(a));
     case BUILTIN_BITS:
     case BUILTIN_FROM_BITS: return reinterpret_bits(builtin, a);
     default: return narrow ? round_f32(builtin, as_f32(a)) : round_f64(builtin, as_f64(a));

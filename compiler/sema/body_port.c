@@ -121,9 +121,10 @@ static void port_attribute(struct body *b, const struct ast_port *ast,
         port->rate_span = span_join(port->rate_span, attribute->span);
         return;
     }
-    if (!ast->is_out && (is_name(attribute, "window") || is_name(attribute, "border")))
+    if (!ast->is_out && (is_name(attribute, "window") || is_name(attribute, "border"))) {
         body_unsupported(b, attribute->span, "2-D in-ports ('%s') are", attribute->name.text);
-    else if (ast->is_out && is_name(attribute, "amplify"))
+        port->type = NULL; /* uses of the port are not looked at */
+    } else if (ast->is_out && is_name(attribute, "amplify"))
         body_unsupported(b, attribute->span, "amplification ('amplify') is");
     else
         misplaced_attribute(b, attribute, ast->is_out);

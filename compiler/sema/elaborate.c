@@ -174,7 +174,7 @@ static bool depth_attribute(struct elaboration *el, struct scope *scope,
                             const struct ast_attribute *a, struct graph_buffer *model)
 {
     int64_t depth;
-    if (!sema_integer(el->sema, scope, a->value, &depth)) return false;
+    if (!sema_whole(el->sema, scope, a->value, "a depth", &depth)) return false;
     if (depth < 1 || depth > ELABORATE_MAX_PACKETS) {
         diag_report(el->cx->diags, RULE_CONSTANT_RANGE, a->value->span,
                     "a depth is 1 to %" PRId64 " packets, not %" PRId64, ELABORATE_MAX_PACKETS,

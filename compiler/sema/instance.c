@@ -252,7 +252,7 @@ static bool instance_attributes(struct elaboration *el, struct scope *scope,
         } else if (strcmp(a->name.text, "importance") != 0) {
             unknown_attribute(el, a, "an instance", known, 2);
             ok = false;
-        } else if (!sema_integer(el->sema, scope, a->value, &value)) {
+        } else if (!sema_whole(el->sema, scope, a->value, "an importance", &value)) {
             ok = false;
         } else if (value < 0 || value > 255) {
             diag_report(el->cx->diags, RULE_CONSTANT_RANGE, a->value->span,

@@ -99,9 +99,9 @@ static struct chunk *add_chunk(struct arena *arena, size_t size_bytes)
 void *arena_alloc(struct arena *arena, size_t size_bytes)
 {
     size_t taken;
-    if (__builtin_add_overflow(size_bytes, (size_t)(ALIGNMENT - 1 + REDZONE_BYTES), &taken))
+    if (__builtin_add_overflow(size_bytes, (size_t)ALIGNMENT - 1 + REDZONE_BYTES, &taken))
         out_of_memory();
-    taken &= ~(size_t)(ALIGNMENT - 1);
+    taken &= ~((size_t)ALIGNMENT - 1);
     struct chunk *chunk = arena->current;
     while (chunk && chunk->size_bytes - chunk->used_bytes < taken && chunk->next)
         chunk = arena->current = chunk->next;

@@ -249,7 +249,7 @@ static struct token resync(struct parser *ps)
     }
     for (;;) {
         enum verdict verdict = skip_token(ps, &token, before.kind);
-        bool stuck = first && ps->repeated_count > 2 * BRACKET_DEPTH_MAX;
+        bool stuck = first && ps->repeated_count > (size_t)BRACKET_DEPTH_MAX * 2;
         if (stuck && verdict == END_BEFORE && token.kind != TOKEN_END) verdict = GO_ON;
         if (verdict == END_AFTER) return made_up(TOKEN_RESYNC, token.span);
         if (verdict == END_BEFORE) break;

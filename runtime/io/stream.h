@@ -125,8 +125,7 @@ struct prt_io_environment {
     struct prt_temporaries *temporaries; /* NULL: none kept */
     int interrupt_fd; /* becomes readable when reading is to stop (self-pipe, eventfd); -1: none.
                          A source that waits for a pipe or terminal, or begins a read, then returns
-                         PRT_E_INTERRUPTED; asked again it is the same.  WAV from a pipe looks at it
-                         between reads only. */
+                         PRT_E_INTERRUPTED; asked again it is the same. */
 };
 
 /* --- sources --- */

@@ -446,6 +446,8 @@ static enum prt_status verify_operand(const struct code *code, uint32_t index, c
         if (value >= c->set_count)
             return refuse_code(code, index, "there is no set %" PRIu32 " (%" PRIu32 " sets)", value,
                                c->set_count);
+        if (c->sets[value].count == 0)
+            return refuse_code(code, index, "set %" PRIu32 " is empty", value);
         return PRT_OK;
     case 'D':
         if (value >= code->subdevice_count)
@@ -506,6 +508,9 @@ static enum prt_status verify_prologue(struct code *code)
         if (instruction.opcode == SCHED_BIND || instruction.opcode == SCHED_BIND_ROOT) {
             status = verify_operands(code, index);
             if (status != PRT_OK) return status;
+            if (instruction.opcode == SCHED_BIND_ROOT && code->subdevice_count > 0)
+                return refuse_code(code, index,
+                                   "the whole device, of which sub-devices have been made");
             if (code->marks[instruction.operands[0]])
                 return refuse_code(code, index, "stage %" PRIu32 " is bound already",
                                    instruction.operands[0]);

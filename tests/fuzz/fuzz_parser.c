@@ -10,7 +10,7 @@
 #include "compiler/syntax/ast_print.h"
 #include "compiler/syntax/parse.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static FILE *nowhere;
     if (!nowhere) nowhere = fopen("/dev/null", "w");
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
     cx.names = intern_create(cx.arena);
     cx.sources = sources_create(cx.arena);
     cx.diags = diags_create(cx.arena, cx.sources);
-    uint32_t id = source_add(cx.sources, "fuzz.pipe", (const char *)bytes, size_bytes);
+    uint32_t id = source_add(cx.sources, "fuzz.pipe", (const char *)data, size);
     ast_print(nowhere, parse_program(&cx, id));
     diag_flush(cx.diags, nowhere, true);
     arena_destroy(cx.arena);

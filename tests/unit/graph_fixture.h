@@ -19,7 +19,7 @@ struct fixture {
     uint32_t source;
 };
 
-enum { FIXTURE_LINES = 30000 };
+#define FIXTURE_LINES ((size_t)30000)
 
 static inline struct fixture *fixture_new(void)
 {
@@ -30,8 +30,8 @@ static inline struct fixture *fixture_new(void)
     f->graph.name = "test";
     f->graph.types = types_create(f->cx.arena);
     char *text = malloc(FIXTURE_LINES * 2);
-    for (size_t i = 0; i < FIXTURE_LINES * 2; i += 2)
-        memcpy(text + i, "x\n", 2);
+    for (size_t i = 0; i < FIXTURE_LINES * 2; i++)
+        text[i] = i % 2 ? '\n' : 'x';
     f->source = source_add(f->cx.sources, "test.pipe", text, FIXTURE_LINES * 2);
     f->graph.span = (struct span){f->source, 0, 1};
     free(text);

@@ -232,8 +232,24 @@ static inline void ref_unbounded(const struct ref_graph *g, int *depths)
 
 static inline void ref_repetitions(const struct fixture *f, long *repetitions)
 {
+    memset(repetitions, 0, REF_NODES * sizeof *repetitions);
     for (size_t i = 0; i < f->graph.nodes.count; i++)
         repetitions[i] = (long)f->graph.nodes.items[i].repetitions;
+}
+
+/* Reads `before` NUMBER `between` NUMBER at the front of a text; gives what comes after, or NULL.
+ */
+static inline const char *ref_read_two(const char *text, const char *before, const char *between,
+                                       int *first, int *second)
+{
+    char *end;
+    if (strncmp(text, before, strlen(before)) != 0) return NULL;
+    text += strlen(before);
+    *first = (int)strtol(text, &end, 10);
+    if (end == text || strncmp(end, between, strlen(between)) != 0) return NULL;
+    text = end + strlen(between);
+    *second = (int)strtol(text, &end, 10);
+    return end == text ? NULL : end;
 }
 
 static inline void ref_print(const struct ref_graph *g)

@@ -155,15 +155,10 @@ static int read_mends(const char *text, int *buffers, int *counts, int most)
     int found = 0;
     for (const char *at = text; (at = strstr(at, "help: ")) != NULL && found < most; at++) {
         int buffer, count;
-        if (sscanf(at, "help: declare 'b%d' with 'init %d x 0'", &buffer, &count) == 2 ||
-            sscanf(at, "help: give 'b%d' %d initial packets", &buffer, &count) == 2) {
-            int same =
-                0; /* a buffer of several blocks may be told several numbers: all are needed */
-            while (same < found && buffers[same] != buffer)
-                same++;
-            buffers[same] = buffer;
-            if (same == found) counts[found++] = 0;
-            if (count > counts[same]) counts[same] = count;
+        if (ref_read_two(at, "help: declare 'b", "' with 'init ", &buffer, &count) ||
+            ref_read_two(at, "help: give 'b", "' ", &buffer, &count)) {
+            buffers[found] = buffer;
+            counts[found++] = count;
         }
     }
     return found;

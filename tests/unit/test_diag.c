@@ -113,7 +113,7 @@ static void carets_stand_under_their_columns(void **state)
         {"\xFF cd\r\nx", "cd", "1:3: error: m [syntax]\n    1 | \\xFF cd\n      |      ^^\n"},
         {"\x1B[31m cd", "cd",
          "1:7: error: m [syntax]\n    1 | \\x1B[31m cd\n      |          ^^\n"},
-        {"\xE2\x80\xAE"
+        {"\xE2\x80\xAE" /* right-to-left override NOLINT(misc-misleading-bidirectional) */
          "cd",
          "cd",
          "1:4: error: m [syntax]\n    1 | \\xE2\\x80\\xAE"
@@ -159,7 +159,8 @@ static void long_line_is_cut_round_the_caret(void **state)
     char *text = malloc(length);
     assert_non_null(text);
     memset(text, 'a', length);
-    memcpy(text + length / 2, "HERE", 4);
+    for (size_t i = 0; i < 4; i++)
+        text[length / 2 + i] = "HERE"[i];
     uint32_t id = source_add(f->sources, "f", text, length);
     free(text);
     diag_report(f->diags, RULE_SYNTAX, find(f, id, "HERE"), "m");
@@ -178,7 +179,8 @@ static void every_byte_value_is_shown_safely(void **state)
     char bytes[256], name[256];
     for (int i = 0; i < 256; i++)
         bytes[i] = (char)i;
-    memcpy(name, bytes + 1, 255);
+    for (int i = 0; i < 255; i++)
+        name[i] = bytes[i + 1];
     name[255] = '\0';
     uint32_t id = source_add(f->sources, name, bytes, sizeof bytes);
     struct diag *diag = diag_report(f->diags, RULE_SYNTAX, (struct span){id, 0, 1}, "%s", name);

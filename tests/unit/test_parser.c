@@ -103,7 +103,7 @@ static void programs_of_the_accept_folder_are_accepted(void **state)
     snprintf(folder, sizeof folder, "%s/tests/syntax/accept", root ? root : ".");
     DIR *entries = opendir(folder);
     assert_non_null(entries);
-    for (struct dirent *entry; (entry = readdir(entries));) {
+    for (struct dirent *entry; entries && (entry = readdir(entries));) {
         if (!strstr(entry->d_name, ".pipe")) continue;
         uint32_t id;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
@@ -113,7 +113,7 @@ static void programs_of_the_accept_folder_are_accepted(void **state)
         if (*f->shown) fail_msg("%s", f->shown);
         count++;
     }
-    closedir(entries);
+    if (entries) closedir(entries);
     assert_true(count >= 10);
 }
 
@@ -516,7 +516,7 @@ static void import_that_is_missing_is_reported_at_its_path(void **state)
 static void imports_come_in_order_of_first_mention_and_once(void **state)
 {
     struct fixture *f = *state;
-    char folder[] = "/tmp/test_parser.XXXXXX", path[64], command[64];
+    char folder[] = "/tmp/test_parser.XXXXXX", path[64];
     static const char *const files[][2] = {
         {"main",
          "import \"b.pipe\"; import \"a.pipe\"; import \"./b.pipe\"; import \"main.pipe\";"},
@@ -529,16 +529,18 @@ static void imports_come_in_order_of_first_mention_and_once(void **state)
         snprintf(path, sizeof path, "%s/%s.pipe", folder, files[i][0]);
         FILE *file = fopen(path, "w");
         assert_non_null(file);
-        fputs(files[i][1], file);
-        fclose(file);
+        if (file && fputs(files[i][1], file) >= 0) fclose(file);
     }
     begin(f);
     uint32_t id;
     snprintf(path, sizeof path, "%s/main.pipe", folder);
     assert_int_equal(source_read(f->cx.sources, path, &id), SOURCE_OK);
     size_t count = parse_source(f, id);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/%s.pipe", folder, files[i][0]);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(rmdir(folder), 0);
     assert_int_equal(count, 0);
     assert_int_equal(source_count(f->cx.sources), 4);
     const struct ast_file *second = f->program->files->next;
@@ -554,14 +556,15 @@ static void imports_come_in_order_of_first_mention_and_once(void **state)
 static size_t parse_repeated(struct fixture *f, const char *before, const char *unit, size_t count,
                              const char *after)
 {
-    size_t unit_length = strlen(unit), length = strlen(before), total;
-    total = length + unit_length * count + strlen(after);
-    char *text = malloc(total + 1);
-    assert_non_null(text);
-    memcpy(text, before, length);
-    for (size_t i = 0; i < count; i++, length += unit_length)
-        memcpy(text + length, unit, unit_length);
-    strcpy(text + length, after);
+    char *text = NULL;
+    size_t total = 0;
+    FILE *to = open_memstream(&text, &total);
+    assert_non_null(to);
+    fputs(before, to);
+    for (size_t i = 0; i < count; i++)
+        fputs(unit, to);
+    fputs(after, to);
+    fclose(to);
     size_t errors_found = parse_bytes(f, text, total);
     free(text);
     return errors_found;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "compiler/sema/kernel.h"
 #include "tests/unit/compile_text.h"
 
 /* ---- the typed tree as text: `(i32 + x[0] (i32 1))` ---- */

@@ -1,6 +1,7 @@
 #include "tests/test.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -50,11 +51,18 @@ static void printf_makes_texts_of_any_length(void **state)
     for (int length = 0; length < 2000; length += 37) {
         char *text = arena_printf(arena, "%*s|%d", length, "", length);
         assert_int_equal(text[length], '|');
-        assert_int_equal(atoi(text + length + 1), length);
+        assert_int_equal(strtol(text + length + 1, NULL, 10), length);
     }
     assert_string_equal(arena_string(arena, "abcdef", 3), "abc");
     assert_string_equal(arena_string(arena, "", 0), "");
     arena_destroy(arena);
+}
+
+/* Keeps the exit code: what cmocka has allocated is not the child's leak. */
+static void leave_at_once(int status, void *nothing)
+{
+    (void)nothing;
+    _exit(status);
 }
 
 static void size_overflow_ends_the_process_with_2(void **state)
@@ -63,6 +71,7 @@ static void size_overflow_ends_the_process_with_2(void **state)
     pid_t child = fork();
     if (child == 0) {
         fclose(stderr);
+        on_exit(leave_at_once, NULL);
         struct arena *arena = arena_create();
         arena_array(arena, SIZE_MAX / 2, 3);
         _exit(0);
@@ -127,13 +136,17 @@ static int make_folder(void **state)
     return 0;
 }
 
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *at)
+{
+    (void)info, (void)type, (void)at;
+    return remove(path);
+}
+
 static int remove_folder(void **state)
 {
     struct folder *folder = *state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder->path);
+    int status = nftw(folder->path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
     arena_destroy(folder->arena);
-    int status = system(command);
     free(folder);
     return status;
 }
@@ -146,8 +159,7 @@ static const char *write_file(struct folder *folder, const char *name, const cha
     mkdir(parent, 0777);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
+    if (file && fputs(text, file) >= 0) fclose(file);
     return path;
 }
 

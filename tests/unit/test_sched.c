@@ -1,0 +1,502 @@
+/* What a run does: ends, room, thresholds, time.  Kernels are linked in; programs are the
+ * compiler's loop. */
+#include "tests/test.h"
+
+#include "tests/conform/pipelines.h"
+
+static struct host in, out;
+
+static const struct prt_image_kernel copy = {.run = kernel_copy}, twice = {.run = kernel_twice},
+                                     sum2 = {.run = kernel_sum2}, sum = {.run = kernel_add},
+                                     diff = {.run = kernel_diff}, drop = {.run = kernel_drop},
+                                     divide = {.run = kernel_divide},
+                                     total = {.run = kernel_total, .finish = kernel_total_finish};
+
+enum { TOTAL_FLAGS = CONTAINER_NODE_STATEFUL | CONTAINER_NODE_FINISH };
+
+/* Nodes of one input and one output. */
+static void add_node(struct made *m, const char *name, uint32_t flags, uint32_t from, uint64_t pop,
+                     uint64_t peek, uint32_t to, uint64_t push, uint64_t finish_max)
+{
+    uint32_t node = made_node(m, name, flags);
+    made_input(m, node, from, pop, peek);
+    made_output(m, node, to, push, finish_max);
+}
+
+static struct prt_run *start(const struct prt_program *program, struct prt_error *error,
+                             enum prt_status *status)
+{
+    struct prt_run *run;
+    struct prt_run_options options = {NULL, 1};
+    assert_int_equal(prt_run_create(program, &options, &run, error), PRT_OK);
+    out.count = 0;
+    pipelines_bind(program, run, &in, &out);
+    *status = prt_run_execute(run, error);
+    return run;
+}
+
+static struct prt_buffer_statistics buffer_of(const struct prt_run *run, const char *name)
+{
+    struct prt_buffer_statistics statistics;
+    for (uint32_t i = 0; prt_run_buffer(run, i, &statistics); i++) {
+        if (strcmp(statistics.name, name) == 0) return statistics;
+    }
+    fail_msg("no buffer %s", name);
+    return statistics;
+}
+
+/* ---- streams ---- */
+
+/* x -> twice -> t -> sum2 -> y: every packet doubled. */
+static struct prt_program *chain(uint64_t depth, uint32_t threshold, bool side_by_side)
+{
+    struct made *m = made_create("chain", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, depth, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    add_node(m, "twice", 0, x, 1, 1, t, 2, 0);
+    add_node(m, "sum2", 0, t, 2, 2, y, 1, 0);
+    m->stages[0].threshold = m->stages[1].threshold = threshold;
+    if (side_by_side)
+        made_side_by_side(m);
+    else
+        made_loop(m);
+    return pipelines_load(m, (struct prt_image_kernel[]){twice, sum2});
+}
+
+static void streams_of_every_length_come_out_whole(void **unused)
+{
+    (void)unused;
+    const uint64_t depths[] = {2, 3, 16, 64};
+    const uint32_t thresholds[] = {1, 1, 8, 32};
+    for (size_t d = 0; d < 4; d++) {
+        for (int side = 0; side < 2; side++) {
+            struct prt_program *program = chain(depths[d], thresholds[d], side == 1);
+            for (size_t length = 0; length < 200; length += 1 + length / 9) {
+                struct prt_error error;
+                host_ramp(&in, length);
+                out.count = 0;
+                assert_int_equal(pipelines_run(program, 1, &in, &out, NULL, &error), PRT_OK);
+                assert_int_equal(out.count, length);
+                for (size_t i = 0; i < length; i++)
+                    assert_int_equal(out.packets[i], 2 * i);
+            }
+            prt_program_free(program);
+        }
+    }
+}
+
+/* The host's pieces, and threads, change neither results nor cycles. */
+static void cycles_depend_on_the_stream_alone(void **unused)
+{
+    (void)unused;
+    struct prt_program *program = chain(64, 8, true);
+    struct prt_run_statistics first = {0}, other;
+    struct prt_error error;
+    const size_t pieces[] = {0, 1, 3, 7, 64, 100};
+    for (size_t i = 0; i < 6; i++) {
+        for (uint32_t threads = 1; threads <= 3; threads++) {
+            host_ramp(&in, 1000);
+            in.piece = pieces[i];
+            out.count = 0;
+            assert_int_equal(pipelines_run(program, threads, &in, &out, &other, &error), PRT_OK);
+            assert_int_equal(out.count, 1000);
+            other.host_threads = 0;
+            if (i == 0 && threads == 1) first = other;
+            assert_memory_equal(&first, &other, sizeof first);
+        }
+    }
+    assert_true(first.total_cycles > 0);
+    prt_program_free(program);
+}
+
+static void a_tail_shorter_than_a_firing_is_left_over(void **unused)
+{
+    (void)unused;
+    struct made *m = made_create("tail", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    add_node(m, "sum2", 0, x, 2, 2, y, 1, 0);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, &sum2);
+    struct prt_error error;
+    enum prt_status status;
+    host_ramp(&in, 7);
+    struct prt_run *run = start(program, &error, &status);
+    assert_int_equal(status, PRT_OK);
+    assert_int_equal(out.count, 3);
+    assert_int_equal(buffer_of(run, "x").leftover_packets, 1);
+    assert_int_equal(buffer_of(run, "x").packets, 7);
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
+static void history_is_not_left_over(void **unused)
+{
+    (void)unused;
+    struct made *m = made_create("history", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    add_node(m, "diff", 0, x, 1, 2, y, 1, 0);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, &diff);
+    struct prt_error error;
+    enum prt_status status;
+    host_ramp(&in, 300);
+    struct prt_run *run = start(program, &error, &status);
+    assert_int_equal(status, PRT_OK);
+    assert_int_equal(out.count, 299);
+    assert_int_equal(out.packets[298], 1);
+    assert_int_equal(buffer_of(run, "x").leftover_packets, 0);
+    assert_int_equal(buffer_of(run, "x").discarded_packets, 0);
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
+static void a_finish_sees_the_tail_and_writes_last(void **unused)
+{
+    (void)unused;
+    for (size_t length = 0; length < 40; length++) {
+        struct made *m = made_create("finish", "sim16");
+        uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+        uint32_t y = made_buffer(m, "y", SCALAR_I32, 2, CONTAINER_OUTER_OUT);
+        add_node(m, "total", TOTAL_FLAGS, x, 1, 3, y, 1, 2);
+        made_loop(m);
+        struct prt_program *program = pipelines_load(m, &total);
+        struct prt_error error;
+        enum prt_status status;
+        host_ramp(&in, length);
+        struct prt_run *run = start(program, &error, &status);
+        assert_int_equal(status, PRT_OK);
+        size_t firings = length >= 2 ? length - 2 : 0;
+        assert_int_equal(out.count, firings + 2);
+        assert_int_equal(out.packets[firings], firings * (firings - (firings > 0)) / 2);
+        assert_int_equal(out.packets[firings + 1], length - firings);
+        assert_int_equal(buffer_of(run, "x").leftover_packets, 0);
+        prt_run_destroy(run);
+        prt_program_free(program);
+    }
+}
+
+/* finish needs room for two packets in a buffer of two, which its reader empties first. */
+static void a_finish_waits_for_room(void **unused)
+{
+    (void)unused;
+    struct made *m = made_create("room", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 2, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    add_node(m, "total", TOTAL_FLAGS, x, 1, 1, t, 1, 2);
+    add_node(m, "copy", 0, t, 1, 1, y, 1, 0);
+    made_side_by_side(m);
+    struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){total, copy});
+    struct prt_error error;
+    host_ramp(&in, 101);
+    out.count = 0;
+    assert_int_equal(pipelines_run(program, 1, &in, &out, NULL, &error), PRT_OK);
+    assert_int_equal(out.count, 103);
+    assert_int_equal(out.packets[101], 5050);
+    assert_int_equal(out.packets[102], 0);
+    prt_program_free(program);
+}
+
+/* x -> copy -> t -> drop
+ *                `-> (add with b, which ends early) -> y */
+static void a_node_that_ends_early_blocks_nobody(void **unused)
+{
+    (void)unused;
+    struct made *m = made_create("early", "sim16");
+    struct host short_in;
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t b = made_buffer(m, "b", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 16, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    add_node(m, "copy", 0, x, 1, 1, t, 1, 0);
+    uint32_t node = made_node(m, "drop", 0);
+    made_input(m, node, t, 1, 1);
+    node = made_node(m, "add", 0);
+    made_input(m, node, t, 1, 1);
+    made_input(m, node, b, 1, 1);
+    made_output(m, node, y, 1, 0);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){copy, drop, sum});
+    struct prt_run *run;
+    struct prt_error error;
+    assert_int_equal(prt_run_create(program, NULL, &run, &error), PRT_OK);
+    host_ramp(&in, 1000);
+    host_ramp(&short_in, 10);
+    out.count = 0;
+    pipelines_bind(program, run, &in, &out);
+    assert_int_equal(
+        prt_run_bind_input(run, prt_program_find_port(program, "b"), host_read, &short_in, &error),
+        PRT_OK);
+    assert_int_equal(prt_run_execute(run, &error), PRT_OK);
+    assert_int_equal(out.count, 10);
+    assert_int_equal(out.packets[9], 18);
+    assert_int_equal(in.at, 1000); /* the rest went on to drop */
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
+/* Both readers of t end: copy goes on all the same, and what it writes is counted. */
+static void without_readers_a_node_goes_on_discarding(void **unused)
+{
+    (void)unused;
+    struct made *m = made_create("discard", "sim16");
+    struct host short_in;
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t b = made_buffer(m, "b", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 16, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    add_node(m, "copy", 0, x, 1, 1, t, 1, 0);
+    uint32_t node = made_node(m, "add", 0);
+    made_input(m, node, t, 1, 1);
+    made_input(m, node, b, 1, 1);
+    made_output(m, node, y, 1, 0);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){copy, sum});
+    struct prt_run *run;
+    struct prt_error error;
+    assert_int_equal(prt_run_create(program, NULL, &run, &error), PRT_OK);
+    host_ramp(&in, 1000);
+    host_ramp(&short_in, 10);
+    out.count = 0;
+    pipelines_bind(program, run, &in, &out);
+    assert_int_equal(
+        prt_run_bind_input(run, prt_program_find_port(program, "b"), host_read, &short_in, &error),
+        PRT_OK);
+    assert_int_equal(prt_run_execute(run, &error), PRT_OK);
+    assert_int_equal(out.count, 10);
+    struct prt_buffer_statistics discarded = buffer_of(run, "t");
+    assert_int_equal(discarded.packets, 1000);
+    assert_int_equal(discarded.discarded_packets, 990);
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
+/* s = x + last s: a loop with one initial packet, which ends with the input that drives it. */
+static struct made *loop_made(uint64_t depth, uint64_t initial)
+{
+    struct made *m = made_create("loop", "sim16");
+    int32_t zero = 0;
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t s = made_buffer(m, "s", SCALAR_I32, 16, CONTAINER_INNER);
+    uint32_t back = made_buffer(m, "back", SCALAR_I32, depth, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    if (initial > 0) made_initial(m, back, initial, &zero, sizeof zero);
+    uint32_t node = made_node(m, "add", 0);
+    made_input(m, node, x, 1, 1);
+    made_input(m, node, back, 1, 1);
+    made_output(m, node, s, 1, 0);
+    add_node(m, "delay", 0, s, 1, 1, back, 1, 0);
+    add_node(m, "copy", 0, s, 1, 1, y, 1, 0);
+    made_side_by_side(m);
+    return m;
+}
+
+static void feedback_runs_and_ends(void **unused)
+{
+    (void)unused;
+    struct prt_program *program =
+        pipelines_load(loop_made(2, 1), (struct prt_image_kernel[]){sum, copy, copy});
+    struct prt_error error;
+    host_ramp(&in, 500);
+    out.count = 0;
+    assert_int_equal(pipelines_run(program, 1, &in, &out, NULL, &error), PRT_OK);
+    assert_int_equal(out.count, 500);
+    assert_int_equal(out.packets[499], 499 * 500 / 2);
+    prt_program_free(program);
+}
+
+/* ---- stalls and faults ---- */
+
+static void an_empty_loop_is_a_stall_with_its_cycle(void **unused)
+{
+    (void)unused;
+    struct prt_program *program =
+        pipelines_load(loop_made(2, 0), (struct prt_image_kernel[]){sum, copy, copy});
+    struct prt_error error = {0};
+    host_ramp(&in, 500);
+    out.count = 0;
+    assert_int_equal(pipelines_run(program, 1, &in, &out, NULL, &error), PRT_E_STALL);
+    assert_non_null(strstr(error.message, "'add' waits for packets in 'back' (holds 0, needs 1)"));
+    assert_non_null(strstr(error.message, "'delay' waits for packets in 's'"));
+    prt_program_free(program);
+}
+
+/* One reader of t starves on a buffer that is filled only after the other: blocked for room. */
+static void a_full_buffer_is_a_stall_with_its_cycle(void **unused)
+{
+    (void)unused;
+    struct made *m = made_create("full", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 4, CONTAINER_INNER);
+    uint32_t late = made_buffer(m, "late", SCALAR_I32, 64, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    add_node(m, "copy", 0, x, 1, 1, t, 1, 0);
+    add_node(m, "late", 0, t, 1, 4, late, 1, 0); /* needs all that t can hold */
+    uint32_t node = made_node(m, "add", 0);
+    made_input(m, node, t, 1, 1);
+    made_input(m, node, late, 1, 8); /* and eight of those */
+    made_output(m, node, y, 1, 0);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){copy, copy, sum});
+    struct prt_error error = {0};
+    host_ramp(&in, 500);
+    out.count = 0;
+    assert_int_equal(pipelines_run(program, 1, &in, &out, NULL, &error), PRT_E_STALL);
+    assert_non_null(strstr(error.message, "waits for room in 't' (holds 4 of 4, needs 1)"));
+    assert_non_null(strstr(error.message, "'add' waits for packets in 'late'"));
+    prt_program_free(program);
+}
+
+static void a_fault_names_kernel_place_and_firing(void **unused)
+{
+    (void)unused;
+    struct made *m = made_create("fault", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    add_node(m, "find", 0, x, 1, 1, y, 1, 0);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, &divide);
+    struct prt_fault_information fault;
+    struct prt_error error = {0};
+    enum prt_status status;
+    host_ramp(&in, 500);
+    in.packets[0] = 1;
+    in.packets[118] = 0;
+    in.packets[119] = 0;
+    struct prt_run *run = start(program, &error, &status);
+    assert_int_equal(status, PRT_E_FAULT);
+    assert_string_equal(error.message, "kernel 'find' (made.pipe:1) divided by zero in firing 118 "
+                                       "[division-by-zero]");
+    assert_true(prt_run_fault(run, &fault));
+    assert_string_equal(fault.id, "division-by-zero");
+    assert_int_equal(fault.firing, 118);
+    assert_int_equal(fault.line, 12);
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
+/* Two nodes fault at the same time: the one declared first is reported, whichever thread is faster.
+ */
+static void of_several_faults_the_first_declared_is_reported(void **unused)
+{
+    (void)unused;
+    for (uint32_t threads = 1; threads <= 4; threads++) {
+        struct made *m = made_create("faults", "sim16");
+        uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+        uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+        uint32_t z = made_buffer(m, "z", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+        add_node(m, "first", 0, x, 1, 1, y, 1, 0);
+        add_node(m, "second", 0, x, 1, 1, z, 1, 0);
+        m->nodes[0].cost_cycles = m->nodes[1].cost_cycles = 1000000;
+        made_side_by_side(m);
+        struct prt_program *program =
+            pipelines_load(m, (struct prt_image_kernel[]){divide, divide});
+        struct prt_error error = {0};
+        host_ramp(&in, 500);
+        assert_int_equal(pipelines_run(program, threads, &in, &out, NULL, &error), PRT_E_FAULT);
+        assert_non_null(strstr(error.message, "kernel 'first' (made.pipe:1)"));
+        prt_program_free(program);
+    }
+}
+
+/* The verifier cannot see that this program looks once and halts. */
+static void a_program_that_halts_with_work_left_is_refused(void **unused)
+{
+    (void)unused;
+    struct made *m = made_create("lazy", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    add_node(m, "copy", 0, x, 1, 1, y, 1, 0);
+    made_program(m, "bind_root 0\n ends\n round_robin 0, L2\n dispatch\nL2: halt\n");
+    struct prt_program *program = pipelines_load(m, &copy);
+    struct prt_error error = {0};
+    host_ramp(&in, 500);
+    out.count = 0;
+    assert_int_equal(pipelines_run(program, 1, &in, &out, NULL, &error), PRT_E_VERIFY);
+    assert_non_null(strstr(error.message, "halts although 'copy' could go on"));
+    assert_int_equal(out.count, 64);
+    prt_program_free(program);
+}
+
+/* ---- scheduling ---- */
+
+/* Whole batches while the stream lasts, the rest once it is closed. */
+static void thresholds_hold_until_the_stream_ends(void **unused)
+{
+    (void)unused;
+    struct prt_program *program = chain(64, 8, false);
+    struct prt_stage_statistics first, second;
+    struct prt_error error;
+    enum prt_status status;
+    host_ramp(&in, 67); /* 64, then 3 */
+    struct prt_run *run = start(program, &error, &status);
+    assert_int_equal(status, PRT_OK);
+    assert_true(prt_run_stage(run, 0, &first) && prt_run_stage(run, 1, &second));
+    assert_int_equal(first.firings, 67);
+    assert_int_equal(second.firings, 67);
+    assert_int_equal(first.dispatches, 3); /* 32, 32, 3 */
+    assert_int_equal(second.dispatches, 3);
+    assert_int_equal(first.cu_count, 16);
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
+/* A threshold that the loop can never reach is waived when nothing runs. */
+static void thresholds_are_waived_when_nothing_runs(void **unused)
+{
+    (void)unused;
+    struct made *m = loop_made(4, 2);
+    for (uint32_t i = 0; i < 3; i++)
+        m->stages[i].threshold = 3;
+    struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){sum, copy, copy});
+    struct prt_error error;
+    host_ramp(&in, 100);
+    out.count = 0;
+    assert_int_equal(pipelines_run(program, 1, &in, &out, NULL, &error), PRT_OK);
+    assert_int_equal(out.count, 100);
+    prt_program_free(program);
+}
+
+/* Initial packets of ports come first. */
+static void initial_packets_of_ports_come_first(void **unused)
+{
+    (void)unused;
+    const int32_t before[] = {-3, -2};
+    struct made *m = made_create("ports", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    made_initial(m, x, 3, before, sizeof before);
+    made_initial(m, y, 1, before, sizeof before[0]);
+    add_node(m, "copy", 0, x, 1, 1, y, 1, 0);
+    made_loop(m);
+    struct prt_program *program = pipelines_load(m, &copy);
+    const int32_t expected[] = {-3, -3, -2, -3, 0, 1, 2};
+    struct prt_error error;
+    host_ramp(&in, 3);
+    out.count = 0;
+    assert_int_equal(pipelines_run(program, 1, &in, &out, NULL, &error), PRT_OK);
+    assert_int_equal(out.count, 7);
+    assert_memory_equal(out.packets, expected, sizeof expected);
+    prt_program_free(program);
+}
+
+TEST_MAIN("sched", cmocka_unit_test(streams_of_every_length_come_out_whole),
+          cmocka_unit_test(cycles_depend_on_the_stream_alone),
+          cmocka_unit_test(a_tail_shorter_than_a_firing_is_left_over),
+          cmocka_unit_test(history_is_not_left_over),
+          cmocka_unit_test(a_finish_sees_the_tail_and_writes_last),
+          cmocka_unit_test(a_finish_waits_for_room),
+          cmocka_unit_test(a_node_that_ends_early_blocks_nobody),
+          cmocka_unit_test(without_readers_a_node_goes_on_discarding),
+          cmocka_unit_test(feedback_runs_and_ends),
+          cmocka_unit_test(an_empty_loop_is_a_stall_with_its_cycle),
+          cmocka_unit_test(a_full_buffer_is_a_stall_with_its_cycle),
+          cmocka_unit_test(a_fault_names_kernel_place_and_firing),
+          cmocka_unit_test(of_several_faults_the_first_declared_is_reported),
+          cmocka_unit_test(a_program_that_halts_with_work_left_is_refused),
+          cmocka_unit_test(thresholds_hold_until_the_stream_ends),
+          cmocka_unit_test(thresholds_are_waived_when_nothing_runs),
+          cmocka_unit_test(initial_packets_of_ports_come_first))

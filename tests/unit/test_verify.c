@@ -1,0 +1,266 @@
+/* What a container must mean: each rule has an edit that breaks it. */
+#include "tests/test.h"
+
+#include "runtime/load/verify.h"
+#include "tests/conform/made_container.h"
+
+/* x -> a (1:2) -> t -> b (3:1, peeks 4) -> y; a is fired 3 times an iteration, b twice */
+static struct made *good(void)
+{
+    struct made *m = made_create("good", "sim16");
+    int32_t seven = 7;
+    made_argument(m, "gain", SCALAR_I32, &seven);
+    made_argument(m, "bias", SCALAR_I64, NULL);
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 16, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    made_initial(m, t, 1, &seven, sizeof seven);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, x, 1, 1);
+    made_output(m, a, t, 2, 0);
+    uint32_t b = made_node(m, "b", CONTAINER_NODE_FINISH);
+    made_input(m, b, t, 3, 4);
+    made_output(m, b, y, 1, 5);
+    m->nodes[a].repetitions = 3;
+    m->nodes[b].repetitions = 2;
+    made_loop(m);
+    made_settle(m);
+    return m;
+}
+
+static enum prt_status verify(struct made *m, struct prt_error *error)
+{
+    struct prt_container c;
+    size_t size;
+    *error = (struct prt_error){0};
+    uint8_t *bytes = made_finish(m, &size);
+    enum prt_status status = prt_container_read_memory(bytes, size, &c, error);
+    if (status == PRT_OK) status = prt_verify(&c, error);
+    prt_container_free(&c);
+    free(bytes);
+    made_free(m);
+    return status;
+}
+
+static void expect_refusal(struct made *m, const char *what, const char *message)
+{
+    struct prt_error error;
+    if (verify(m, &error) != PRT_E_VERIFY) fail_msg("%s: not refused: %s", what, error.message);
+    if (strstr(error.message, message) == NULL) fail_msg("%s: %s", what, error.message);
+    assert_int_not_equal(error.offset, PRT_NO_OFFSET);
+}
+
+static void good_containers_pass(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    assert_int_equal(verify(good(), &error), PRT_OK);
+    struct made *m = good();
+    made_side_by_side(m);
+    assert_int_equal(verify(m, &error), PRT_OK);
+}
+
+#define REFUSED(field, value, message)                                                             \
+    do {                                                                                           \
+        struct made *m = good();                                                                   \
+        m->field = (value);                                                                        \
+        expect_refusal(m, #field, message);                                                        \
+    } while (0)
+
+static void graphs_that_do_not_hold_together_are_refused(void **unused)
+{
+    (void)unused;
+    REFUSED(arguments[1].offset_bytes, 0, "'bias' overlaps");
+    REFUSED(arguments[1].name, m->arguments[0].name, "'gain' is not unique");
+    REFUSED(buffers[2].name, m->buffers[0].name, "'x' is not unique");
+    REFUSED(buffers[2].name, 0, "not unique");
+    REFUSED(nodes[1].first_input, 0, "do not follow");
+    REFUSED(nodes[1].first_output, 0, "do not follow");
+    REFUSED(nodes[1].input_count, 0, "has no input");
+    REFUSED(nodes[0].output_count, 0, "do not follow");
+    REFUSED(nodes[0].repetitions, 0, "0 repetitions");
+    REFUSED(nodes[0].repetitions, UINT64_MAX, "repetitions");
+    REFUSED(nodes[0].repetitions, 4, "'t' does not balance: 'a' writes 4 x 2, 'b' takes 2 x 3");
+    REFUSED(inputs[1].reader, 0, "is not one of buffer 't'");
+    REFUSED(inputs[1].buffer, 0, "its reader is not one of buffer 'x'");
+    REFUSED(inputs[1].pop, 0, "pop 0, peek 4");
+    REFUSED(inputs[1].peek, 2, "pop 3, peek 2");
+    REFUSED(inputs[1].peek, 17, "a firing sees 17 packets, buffer 't' holds 16");
+    REFUSED(outputs[0].push, 0, "writes nothing into buffer 't'");
+    REFUSED(outputs[0].push, 17, "writes 17 packets, buffer 't' holds 16");
+    REFUSED(outputs[1].finish_max, 9, "finish writes up to 9");
+    REFUSED(outputs[0].buffer, 2, "buffer 'y' has another writer");
+    REFUSED(buffers[1].writer_node, CONTAINER_NONE, "another writer");
+    REFUSED(buffers[1].writer_output, 1, "another writer");
+    REFUSED(buffers[0].outer, CONTAINER_INNER, "'x' has no writer");
+    REFUSED(buffers[1].outer, CONTAINER_OUTER_IN, "in-port 't' has a writer");
+    REFUSED(buffers[1].outer, CONTAINER_OUTER_OUT, "out-port 't' has a reader");
+    REFUSED(buffers[2].outer, CONTAINER_INNER, "'y' has no reader");
+    REFUSED(buffers[1].first_reader, 0, "its reader is not one of");
+    REFUSED(buffers[1].initial_packets, 17, "begins with 17 packets and holds 16");
+    REFUSED(buffers[1].initial_packets, 0, "initial packets of 't'");
+    REFUSED(buffers[1].initial_size_bytes, 0, "initial packets of 't'");
+    REFUSED(buffers[1].initial_size_bytes, 3, "initial packets of 't'");
+    REFUSED(readers[1].node, 0, "its reader belongs to another input");
+    REFUSED(readers[1].input, 0, "its reader belongs to another input");
+    REFUSED(pipeline.memory_bytes, 1, "memory_bytes is 1, the buffers take 64");
+    REFUSED(stages[1].node, 0, "node 'a' has two stages");
+    REFUSED(stages[0].batch_max, 9, "9 firings of 'a'");
+    REFUSED(stages[1].batch_max, 6, "6 firings of 'b' see more packets than buffer 't' holds (16)");
+}
+
+static void a_node_without_a_stage_is_refused(void **unused)
+{
+    (void)unused;
+    struct made *m = good();
+    m->stage_count = 1;
+    m->sets[0] = 1;
+    m->sets_words = 2;
+    expect_refusal(m, "stage_count", "1 stages for 2 nodes");
+}
+
+static void balances_that_overflow_64_bits_are_computed(void **unused)
+{
+    (void)unused;
+    /* 2^62 x 8 == 2^1 x 2^64 in 64 bits: only in 128 it is seen that they differ */
+    struct made *m = good();
+    m->nodes[0].repetitions = UINT64_C(1) << 62;
+    m->nodes[1].repetitions = (UINT64_C(1) << 62) + 1;
+    expect_refusal(m, "repetitions", "does not balance");
+}
+
+static void programs_that_could_go_wrong_are_refused(void **unused)
+{
+    (void)unused;
+#define BINDS "bind_root 0\n bind_root 1\n"
+#define LOOP "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\nL2: wait L1\n halt\n"
+    const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"bind_root 0\n" LOOP, "stage 1 is not bound before this"},
+        {LOOP, "stage 0 is not bound"},
+        {BINDS "bind_root 0\n" LOOP, "stage 0 is bound already"},
+        {"bind 0, 0\n bind_root 1\n" LOOP, "there is no sub-device 0"},
+        {"partition_counts 1 1\n bind 0, 0\n bind 1, 2\n" LOOP, "there is no sub-device 2"},
+        {"partition_counts 1 1\n bind 0, 0\n bind_root 1\n" LOOP, "whole device"},
+        {"partition_counts 9 8\n bind 0, 0\n bind 1, 1\n" LOOP, "17 CUs, the device has 16"},
+        {"partition_counts 0 8\n bind 0, 0\n bind 1, 1\n" LOOP, "0 CUs"},
+        {"partition_equally 0\n bind 0, 0\n bind 1, 0\n" LOOP, "the device has 16 CUs"},
+        {"partition_equally 17\n bind 0, 0\n bind 1, 0\n" LOOP, "the device has 16 CUs"},
+        {"partition_equally 16\n bind 0, 0\n bind 1, 1\n" LOOP, "there is no sub-device 1"},
+        {"partition_equally 8\n partition_equally 8\n bind 0, 0\n bind 1, 1\n" LOOP, "second"},
+        {BINDS
+         "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\nL2: wait L1\n bind_root 0\n halt\n",
+         "only the beginning"},
+        {BINDS "L1: ends\n dispatch\n wait L1\n halt\n", "no stage has been selected"},
+        {BINDS "L1: ends\n round_robin 0, L2\n ends\n dispatch\nL2: wait L1\n halt\n",
+         "no stage has been selected"},
+        {BINDS "L1: ends\n round_robin 0, L2\n dispatch\n dispatch\nL2: wait L1\n halt\n",
+         "no stage has been selected"},
+        {BINDS "L1: round_robin 0, L2\n dispatch\n jump L1\nL2: wait L1\n halt\n",
+         "'ends' is missing"},
+        {BINDS "ends\nL1: round_robin 0, L2\n dispatch\n jump L1\nL2: wait L1\n halt\n",
+         "'ends' is missing"},
+        {BINDS "L1: jump L1\n", "neither a dispatch nor"},
+        {BINDS "L1: ends\n round_robin 0, L1\n dispatch\n wait L1\n halt\n",
+         "neither a dispatch nor"},
+        {BINDS "L1: ends\n wait L1\n jump L1\n", "neither a dispatch nor"},
+        {BINDS "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\nL2: wait L1\n",
+         "runs off its end"},
+        {BINDS "L1: ends\n wait L1\n halt\n", "stage 0 is never selected"},
+        {"L0: bind_root 0\n bind_root 1\n L1: ends\n round_robin 0, L2\n dispatch\n jump L1\n"
+         "L2: wait L0\n halt\n",
+         "jumps back"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct made *m = good();
+        made_program(m, cases[i].text);
+        expect_refusal(m, cases[i].text, cases[i].message);
+    }
+}
+
+/* What the assembler would not write. */
+static void bytes_that_are_no_program_are_refused(void **unused)
+{
+    (void)unused;
+    struct made *m = good();
+    m->program[m->program_bytes - 1] = 0;
+    expect_refusal(m, "opcode 0", "not an instruction");
+    m = good();
+    m->program[m->program_bytes - 1] = 200;
+    expect_refusal(m, "opcode 200", "not an instruction");
+    m = good();
+    m->program_bytes -= 2; /* ends inside the label of wait */
+    expect_refusal(m, "half an instruction", "not an instruction");
+    m = good();
+    m->program_bytes = 0;
+    expect_refusal(m, "nothing", "there is no instruction");
+    m = good();
+    m->program[m->program_bytes - 5] +=
+        2; /* the label of wait: into the middle of an instruction */
+    expect_refusal(m, "label", "is not the beginning of an instruction");
+    m = good();
+    m->program[1] = 2;
+    expect_refusal(m, "stage", "there is no stage 2 (2 stages)");
+    m = good();
+    m->program[12] = 7; /* the set of round_robin, behind two bind_root and ends */
+    expect_refusal(m, "set", "there is no set 7 (1 sets)");
+    m = good();
+    m->sets[0] = 0;
+    m->sets_words = 1;
+    expect_refusal(m, "empty set", "empty");
+}
+
+/* Every single-byte change of the program and the tables: refused, or something that still means
+ * well. */
+static void changed_bytes_are_survived(void **unused)
+{
+    (void)unused;
+    size_t size;
+    struct made *m = good();
+    made_side_by_side(m);
+    uint8_t *bytes = made_finish(m, &size);
+    made_free(m);
+    for (size_t at = 64; at < size; at++) {
+        for (uint32_t change = 0; change < 6; change++) {
+            const uint8_t values[] = {0,
+                                      1,
+                                      255,
+                                      (uint8_t)(bytes[at] + 1),
+                                      (uint8_t)(bytes[at] - 1),
+                                      (uint8_t)(bytes[at] ^ 128)};
+            uint8_t kept = bytes[at];
+            struct prt_container c;
+            struct prt_error error;
+            bytes[at] = values[change];
+            made_fix_checksum(bytes, size);
+            if (prt_container_read_memory(bytes, size, &c, &error) == PRT_OK)
+                (void)prt_verify(&c, &error);
+            prt_container_free(&c);
+            bytes[at] = kept;
+        }
+    }
+    free(bytes);
+}
+
+/* Names come from the file: they must not drive a terminal. */
+static void names_are_escaped_in_messages(void **unused)
+{
+    (void)unused;
+    struct made *m = good();
+    struct prt_error error;
+    m->nodes[0].name = made_string(m, "a\x1b[31m");
+    m->nodes[0].repetitions = 4;
+    assert_int_equal(verify(m, &error), PRT_E_VERIFY);
+    assert_null(strchr(error.message, '\x1b'));
+    assert_non_null(strstr(error.message, "a\\x1b[31m"));
+}
+
+TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
+          cmocka_unit_test(graphs_that_do_not_hold_together_are_refused),
+          cmocka_unit_test(a_node_without_a_stage_is_refused),
+          cmocka_unit_test(balances_that_overflow_64_bits_are_computed),
+          cmocka_unit_test(programs_that_could_go_wrong_are_refused),
+          cmocka_unit_test(bytes_that_are_no_program_are_refused),
+          cmocka_unit_test(changed_bytes_are_survived),
+          cmocka_unit_test(names_are_escaped_in_messages))
