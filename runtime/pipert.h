@@ -162,8 +162,9 @@ enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_writ
  *   and what callbacks return */
 enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error);
 
-/* In-ports end where they are; what has been read is processed to its end.  Takes effect before the
- * next read: a callback that blocks has to be woken by other means.  Async-signal-safe. */
+/* In-ports end where they are; what has been read is processed to its end; loops that no in-port
+ * drives stop.  Takes effect before the next read: a callback that blocks has to be woken by other
+ * means.  Async-signal-safe. */
 void prt_run_interrupt(struct prt_run *run);
 
 /* ---- what a run has done: after (or during, from a callback) prt_run_execute ---- */

@@ -1138,8 +1138,11 @@ static int command_asm(int argc, char **argv)
     free(text);
     if (!assembled) {
         if (error.no_memory) return out_of_memory();
-        fprintf(stderr, "%s:%" PRIu32 ": ", assembly.text_path, error.line);
-        return complain(EXIT_REFUSED, "%s", error.message);
+        struct prt_error refused;
+        prt_error_set(&refused, PRT_E_FORMAT, "%s:%" PRIu32 ": error: %s", assembly.text_path,
+                      error.line, error.message);
+        fprintf(stderr, "%s\n", refused.message);
+        return EXIT_REFUSED;
     }
     exit_code = replace_program(&assembly, &program);
     sched_program_free(&program);

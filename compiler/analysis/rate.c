@@ -331,7 +331,8 @@ static void report_inconsistent(struct rate_solver *solver, const struct balance
                balance->b_rate);
     if (known) report_sums(solver, d, balance, fires_a, fires_b);
     if (balance->a != balance->b)
-        diag_note(d, "the firings of '%s' and '%s' are tied to each other by another way:", a, b);
+        diag_note(d, "the firings of '%s' and '%s' are also tied through the other buffers shown",
+                  a, b);
     label_cycle(solver, d, balance);
 }
 

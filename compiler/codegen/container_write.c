@@ -177,7 +177,8 @@ static void write_arguments(struct writer *w)
     }
 }
 
-/* A source's name without the folder that the main file is in, so that a container does not tell where it was made. */
+/* A source's name without the folder that the main file is in, so that a container does not tell
+ * where it was made. */
 static const char *portable_name(const struct writer *w, const struct source *source)
 {
     const char *main_name = source_get(w->cx->sources, 1)->name;
@@ -193,7 +194,8 @@ static void write_sources(struct writer *w)
 {
     for (uint32_t id = 1; id <= source_count(w->cx->sources); id++) {
         const struct source *source = source_get(w->cx->sources, id);
-        APPEND(w, CONTAINER_SOURCES, (struct container_source){.name = string(w, portable_name(w, source))});
+        APPEND(w, CONTAINER_SOURCES,
+               (struct container_source){.name = string(w, portable_name(w, source))});
     }
 }
 

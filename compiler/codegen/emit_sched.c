@@ -1,13 +1,18 @@
 /*
  * emit_sched: the guarded-dispatch program of a plan.
  *
- *         partition_equally n | partition_counts c0 c1 ...      where stages run side by side
- *         bind stage, sub-device | bind_root stage              every stage
- *     L1: ends
- *         round_robin 0, L2          the most important stages first: one set for each importance
- * in use dispatch jump L1 L2: round_robin 1, L3
+ *         partition_equally n | partition_counts c0 c1 ...    where stages run side by side
+ *         bind stage, sub-device | bind_root stage            every stage
+ *     L1:
+ *         ends
+ *         round_robin 0, L2        the most important stages first: one set for each
+ *         dispatch                 importance in use
+ *         jump L1
+ *     L2:
+ *         round_robin 1, L3
  *         ...
- *     L3: wait L1
+ *     L3:
+ *         wait L1
  *         halt
  */
 #include "compiler/codegen/codegen.h"

@@ -11,6 +11,7 @@
  *   kernel_llvm_half.c     f16 and bf16, which are bit patterns in registers
  *   kernel_llvm_builtin.c  built-in functions
  *   kernel_query.c         questions about typed trees: faults, effects, size
+ *   kernel_phases.c        windows of such firings, cut into phases
  *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
  *   link.c                 object to shared object
  *
@@ -50,6 +51,7 @@ enum kernel_entry_kind { ENTRY_RUN, ENTRY_INIT, ENTRY_FINISH, ENTRY_FUNCTION, EN
 
 struct kernel_port_state {
     LLVMValueRef pointers; /* alloca: the window of each element */
+    LLVMValueRef phases;   /* in-ports, lanes: alloca, see kernel_phases.c; NULL: none */
     LLVMValueRef counts;   /* alloca, out-ports: packets appended so far, of each element */
     bool canonical;        /* out-ports: NaNs are made canonical */
     bool checked_end;      /* out-ports: the number of packets is checked when the firing ends */
@@ -212,7 +214,9 @@ struct kernel_bound {
 LLVMValueRef kernel_index(struct kernel_emitter *e, const struct kx *index, enum access_check check,
                           struct kernel_bound bound, struct span span);
 struct kernel_bound kernel_constant_bound(struct kernel_emitter *e, uint64_t limit);
-/* The packet `index` (i64, within the firing) of out-port `port`. */
+/* The packet `index` (i64, within the firing) of in-port and out-port `port`. */
+struct kernel_address kernel_in_packet(struct kernel_emitter *e, uint32_t port,
+                                       LLVMValueRef element, LLVMValueRef index);
 struct kernel_address kernel_out_packet(struct kernel_emitter *e, uint32_t port,
                                         LLVMValueRef element, LLVMValueRef index);
 /* The element of a port array, checked; 0 where `element` is NULL. */
@@ -290,6 +294,14 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
 /* The varying variables of a function whose scalar arguments vary, or NULL where it is not
  * admitted. */
 const bool *kernel_function_lanes(struct kernel_emitter *e, const struct function *f);
+
+/* ---- kernel_phases.c ---- */
+
+/* Copies the windows of a block of firings that are better read by phases. */
+void kernel_cut_phases(struct kernel_emitter *e);
+/* The packet of an in-port that has phases; the index is uniform. */
+struct kernel_address kernel_phase_packet(struct kernel_emitter *e, uint32_t in,
+                                          LLVMValueRef index);
 
 /* ---- link.c ---- */
 

@@ -186,14 +186,22 @@ static struct kernel_bound peek_bound(struct kernel_emitter *e, const struct kx 
     return (struct kernel_bound){LLVMBuildLoad2(e->builder, e->i64, at, "left"), 0};
 }
 
+struct kernel_address kernel_in_packet(struct kernel_emitter *e, uint32_t port,
+                                       LLVMValueRef element, LLVMValueRef index)
+{
+    const struct kernel_port *in = &e->body->kernel->in[port];
+    return packet(e, in, e->body->in[port].pointers, element, in->pop, index);
+}
+
 static struct kernel_address peek_address(struct kernel_emitter *e, const struct kx *x)
 {
     const struct kernel_port *port = &e->body->kernel->in[x->port];
     LLVMValueRef element = kernel_port_element(e, port, x->left, x->element_check);
     LLVMValueRef index = kernel_index(e, x->right, x->check, peek_bound(e, x), x->span);
-    struct kernel_address address =
-        packet(e, port, e->body->in[x->port].pointers, element, port->pop, index);
-    return address;
+    if (e->body->lanes > 0 && e->body->in[x->port].phases != NULL && !kernel_is_vector(index)) {
+        return kernel_phase_packet(e, x->port, index);
+    }
+    return kernel_in_packet(e, x->port, element, index);
 }
 
 struct kernel_address kernel_out_packet(struct kernel_emitter *e, uint32_t port,

@@ -275,6 +275,7 @@ static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef f
     body->locals = ARENA_ARRAY(e->scratch, LLVMValueRef, kernel->local_count);
     body->end = kernel_block(e, "firing.end");
     reset_counts(e);
+    kernel_cut_phases(e);
     kernel_statements(e, kernel->body);
     LLVMBuildBr(e->builder, body->end);
     kernel_position(e, body->end);

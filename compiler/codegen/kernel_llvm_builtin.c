@@ -123,7 +123,8 @@ static LLVMValueRef absolute(struct kernel_emitter *e, enum scalar_type scalar, 
 }
 
 /* The sign of a NaN differs between devices, so it is never seen: it counts as plus. */
-static LLVMValueRef visible_sign(struct kernel_emitter *e, LLVMValueRef value, enum scalar_type scalar)
+static LLVMValueRef visible_sign(struct kernel_emitter *e, LLVMValueRef value,
+                                 enum scalar_type scalar)
 {
     LLVMValueRef number = LLVMBuildNot(e->builder, is_nan(e, value, scalar), "");
     return LLVMBuildAnd(e->builder, sign_bit(e, value, scalar), number, "");

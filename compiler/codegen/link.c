@@ -36,20 +36,18 @@ static const char *const file_names[FILE_COUNT] = {"kernels.o", "kernels.so", "m
 
 /* ---- the folder ---- */
 
-static struct {
-    char folder[PATH_MAX];
-    char files[FILE_COUNT][PATH_MAX + 16];
-    volatile sig_atomic_t exists;
-} temporary;
+static char folder[PATH_MAX];
+static char files[FILE_COUNT][PATH_MAX + 16];
+static volatile sig_atomic_t folder_exists;
 
 /* Async-signal-safe. */
 static void remove_folder(void)
 {
-    if (!temporary.exists) return;
-    temporary.exists = 0;
+    if (!folder_exists) return;
+    folder_exists = 0;
     for (int i = 0; i < FILE_COUNT; i++)
-        unlink(temporary.files[i]);
-    rmdir(temporary.folder);
+        unlink(files[i]);
+    rmdir(folder);
 }
 
 enum { SIGNALS = 3 };
@@ -86,18 +84,17 @@ static bool create_folder(void)
     static bool registered;
     const char *parent = getenv("TMPDIR");
     if (parent == NULL || parent[0] == '\0') parent = "/tmp";
-    int length = snprintf(temporary.folder, sizeof temporary.folder, "%s/pipec-XXXXXX", parent);
-    if (length < 0 || (size_t)length >= sizeof temporary.folder) {
+    int length = snprintf(folder, sizeof folder, "%s/pipec-XXXXXX", parent);
+    if (length < 0 || (size_t)length >= sizeof folder) {
         errno = ENAMETOOLONG;
         return false;
     }
-    if (mkdtemp(temporary.folder) == NULL) return false;
+    if (mkdtemp(folder) == NULL) return false;
     for (int i = 0; i < FILE_COUNT; i++) {
-        snprintf(temporary.files[i], sizeof temporary.files[i], "%s/%s", temporary.folder,
-                 file_names[i]);
+        snprintf(files[i], sizeof files[i], "%s/%s", folder, file_names[i]);
     }
     if (!registered) registered = atexit(remove_folder) == 0;
-    temporary.exists = 1;
+    folder_exists = 1;
     return true;
 }
 
@@ -147,8 +144,8 @@ static int run_linker(const char *linker)
                          "noexecstack",
                          "-s",
                          "-o",
-                         temporary.files[FILE_IMAGE],
-                         temporary.files[FILE_OBJECT],
+                         files[FILE_IMAGE],
+                         files[FILE_OBJECT],
                          NULL};
     posix_spawn_file_actions_t actions;
     pid_t child;
@@ -156,7 +153,7 @@ static int run_linker(const char *linker)
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, temporary.files[FILE_MESSAGES],
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, files[FILE_MESSAGES],
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
     int error = posix_spawnp(&child, linker, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -175,8 +172,7 @@ static bool report_linker(struct compile *cx, const char *linker, int status)
     struct link_bytes messages;
     struct diag *diag = diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
                                     "the linker '%s' failed with status %d", linker, status);
-    if (read_file(cx->arena, temporary.files[FILE_MESSAGES], &messages) &&
-        messages.size_bytes > 0) {
+    if (read_file(cx->arena, files[FILE_MESSAGES], &messages) && messages.size_bytes > 0) {
         const char *text = (const char *)messages.bytes;
         diag_note(diag, "%.*s", (int)strcspn(text, "\n"), text);
     }
@@ -253,13 +249,13 @@ static bool check_symbols(struct compile *cx, struct link_bytes object)
 
 static bool link_in_folder(struct compile *cx, struct link_bytes object, struct link_bytes *image)
 {
-    if (!write_file(temporary.files[FILE_OBJECT], object)) {
+    if (!write_file(files[FILE_OBJECT], object)) {
         diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "cannot write '%s': %s",
-                    temporary.files[FILE_OBJECT], strerror(errno));
+                    files[FILE_OBJECT], strerror(errno));
         return false;
     }
     if (!link_with_any(cx)) return false;
-    if (read_file(cx->arena, temporary.files[FILE_IMAGE], image)) return true;
+    if (read_file(cx->arena, files[FILE_IMAGE], image)) return true;
     diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "cannot read what the linker wrote: %s",
                 strerror(errno));
     return false;
@@ -273,7 +269,7 @@ bool link_shared_object(struct compile *cx, struct link_bytes object, struct lin
     bool good = create_folder();
     if (!good) {
         diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
-                    "cannot make a temporary folder '%s': %s", temporary.folder, strerror(errno));
+                    "cannot make a temporary folder '%s': %s", folder, strerror(errno));
     }
     good = good && link_in_folder(cx, object, image);
     remove_folder();

@@ -10,7 +10,10 @@
 #include <string.h>
 
 enum {
-    CHUNK_CYCLES_MIN = 20000, /* work below this is not worth handing to another thread */
+    /* Work below this is not worth handing to another thread: a cycle of the cost model is far less
+     * than one of the host's, which executes firings in vector lanes; a hand-over takes some 10 us.
+     */
+    CHUNK_CYCLES_MIN = 500000,
     CHUNKS_PER_THREAD = 2,
     CHUNK_FIRINGS_UNIT = 64, /* ranges begin at multiples of it: vector loops stay whole */
     HOST_THREADS_MAX = 256,

@@ -111,11 +111,14 @@ static const struct prt_stage_output *full_output(const struct prt_stage *stage)
     return NULL;
 }
 
+/* The input whose packets the stage waits for, or NULL; an open in-port is not waited for. */
 static const struct prt_stage_input *starved_input(const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
-        if (prt_fifo_held(&input->buffer->fifo, input->reader) < input->peek) return input;
+        const struct prt_fifo *fifo = &input->buffer->fifo;
+        bool open_port = input->buffer->record->outer == CONTAINER_OUTER_IN && !fifo->closed;
+        if (!open_port && prt_fifo_held(fifo, input->reader) < input->peek) return input;
     }
     return NULL;
 }

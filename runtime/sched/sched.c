@@ -162,6 +162,38 @@ static void create_stages(struct prt_sched *s)
     }
 }
 
+static void push_undriven(struct prt_sched *s, const struct prt_buffer *buffer, uint32_t *stack,
+                          uint32_t *depth)
+{
+    const struct container_buffer *record = buffer->record;
+    for (uint32_t i = 0; i < record->reader_count; i++) {
+        uint32_t node = s->container->readers[record->first_reader + i].node;
+        struct prt_stage *stage = &s->stages[s->node_stage[node]];
+        if (stage->driven) continue;
+        stage->driven = true;
+        stack[(*depth)++] = s->node_stage[node];
+    }
+}
+
+/* Marks every stage that packets of an in-port can reach. */
+static enum prt_status find_driven(struct prt_sched *s, struct prt_error *error)
+{
+    uint32_t depth = 0;
+    uint32_t *stack = allocate(s->container->stage_count, sizeof *stack);
+    if (stack == NULL) return NO_MEMORY(error);
+    for (uint32_t i = 0; i < s->container->buffer_count; i++) {
+        if (s->buffers[i].record->outer == CONTAINER_OUTER_IN)
+            push_undriven(s, &s->buffers[i], stack, &depth);
+    }
+    while (depth > 0) {
+        const struct prt_stage *stage = &s->stages[stack[--depth]];
+        for (uint32_t i = 0; i < stage->node->output_count; i++)
+            push_undriven(s, stage->outputs[i].buffer, stack, &depth);
+    }
+    free(stack);
+    return PRT_OK;
+}
+
 enum prt_status prt_sched_create(const struct prt_container *container,
                                  const struct prt_image *image, const struct prt_device_ops *ops,
                                  struct prt_device *device, struct prt_sched **sched,
@@ -182,6 +214,9 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     if (status == PRT_OK) {
         link_ends(s);
         create_stages(s);
+        status = find_driven(s, error);
+    }
+    if (status == PRT_OK) {
         status = ops->set_kernels(device, s->objects, container->stage_count * 2,
                                   container->stage_count);
         if (status != PRT_OK) prt_error_set(error, status, "%s", prt_status_text(status));
@@ -241,6 +276,11 @@ void prt_sched_bind_sink(struct prt_sched *s, uint32_t buffer, prt_sched_sink si
 void prt_sched_interrupt(struct prt_sched *s)
 {
     atomic_store_explicit(&s->interrupted, true, memory_order_relaxed);
+}
+
+static bool is_interrupted(const struct prt_sched *s)
+{
+    return atomic_load_explicit(&s->interrupted, memory_order_relaxed);
 }
 
 /* ---- what a change makes worth another look ---- */
@@ -309,7 +349,7 @@ static enum prt_status fill_once(struct prt_sched *s, struct prt_buffer *buffer,
     size_t room = (size_t)prt_fifo_room(fifo), count = 0;
     enum prt_status status = PRT_OK;
     void *window = prt_fifo_claim(fifo, room);
-    if (atomic_load_explicit(&s->interrupted, memory_order_relaxed))
+    if (is_interrupted(s))
         s->interrupt_seen = true;
     else if (port->source != NULL)
         status = port->source(port->context, window, room, &count, error);
@@ -413,6 +453,10 @@ static enum prt_status look_at(struct prt_sched *s, struct prt_stage *stage, uin
 {
     *firings = 0;
     if (stage->settled || stage->in_flight || stage->phase != PRT_STAGE_RUNNING) return PRT_OK;
+    if (!stage->driven && is_interrupted(s)) {
+        s->interrupt_seen = true;
+        return PRT_OK;
+    }
     for (;;) {
         *firings = ready_firings(s, stage);
         struct prt_buffer *port = *firings > 0 ? port_to_fill(stage, *firings) : NULL;
@@ -799,12 +843,14 @@ enum prt_status prt_sched_halt(struct prt_sched *s, struct prt_error *error)
         bool finishing = stage->phase == PRT_STAGE_FINISH_WAITING;
         bool room = finishing ? has_finish_room(stage) : prt_sched_ready_outputs(stage) > 0;
         bool packets = finishing || prt_sched_ready_inputs(stage) > 0;
-        if ((room && packets) || (!finishing && can_never_fire(stage)))
+        bool stopped = s->interrupt_seen && !stage->driven;
+        if ((room && packets && !stopped) || (!finishing && can_never_fire(stage)))
             return refuse_halt(s, stage, error);
         if ((packets || reads_open_port(stage)) && blocked == UINT32_MAX) blocked = i;
         count_leftovers(stage);
     }
-    if (status == PRT_OK && blocked != UINT32_MAX) return prt_explain_stall(s, blocked, error);
+    if (status == PRT_OK && blocked != UINT32_MAX && !s->interrupt_seen)
+        return prt_explain_stall(s, blocked, error);
     return status;
 }
 

@@ -79,6 +79,7 @@ struct prt_stage {
     struct prt_stage_output *outputs;
     enum prt_stage_phase phase;
     bool in_flight;
+    bool driven;  /* by an in-port, directly or not: else it never ends by itself */
     bool settled; /* found not ready, and nothing it depends on has changed since */
     uint32_t queue, cu_count;
     uint32_t threshold;
@@ -163,7 +164,7 @@ void prt_sched_bind_sink(struct prt_sched *sched, uint32_t buffer, prt_sched_sin
 enum prt_status prt_sched_start(struct prt_sched *sched, const void *pipeline_arguments,
                                 struct prt_error *error);
 
-/* In-ports end where they are. */
+/* In-ports end where they are, and loops that none of them drives stop. */
 void prt_sched_interrupt(struct prt_sched *sched);
 
 /* ---- the machine's instructions ---- */

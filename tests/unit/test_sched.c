@@ -308,6 +308,44 @@ static void feedback_runs_and_ends(void **unused)
     prt_program_free(program);
 }
 
+static size_t taken;
+static struct prt_run *endless;
+
+static enum prt_status take_and_interrupt(void *context, const void *packets, size_t count,
+                                          struct prt_error *error)
+{
+    (void)context;
+    (void)packets;
+    (void)error;
+    taken += count;
+    if (taken > 1000) prt_run_interrupt(endless);
+    return PRT_OK;
+}
+
+/* A ring that no in-port drives never ends by itself. */
+static void an_endless_ring_can_be_interrupted(void **unused)
+{
+    (void)unused;
+    const int32_t one = 1;
+    struct made *m = made_create("ring", "sim16");
+    uint32_t ring = made_buffer(m, "ring", SCALAR_I32, 4, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    made_initial(m, ring, 1, &one, sizeof one);
+    add_node(m, "spin", 0, ring, 1, 1, ring, 1, 0);
+    add_node(m, "copy", 0, ring, 1, 1, y, 1, 0);
+    made_side_by_side(m);
+    struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){copy, copy});
+    struct prt_error error;
+    assert_int_equal(prt_run_create(program, NULL, &endless, &error), PRT_OK);
+    assert_int_equal(prt_run_bind_output(endless, prt_program_find_port(program, "y"),
+                                         take_and_interrupt, NULL, &error),
+                     PRT_OK);
+    assert_int_equal(prt_run_execute(endless, &error), PRT_E_INTERRUPTED);
+    assert_in_range(taken, 1001, 1100);
+    prt_run_destroy(endless);
+    prt_program_free(program);
+}
+
 /* ---- stalls and faults ---- */
 
 static void an_empty_loop_is_a_stall_with_its_cycle(void **unused)
@@ -492,6 +530,7 @@ TEST_MAIN("sched", cmocka_unit_test(streams_of_every_length_come_out_whole),
           cmocka_unit_test(a_node_that_ends_early_blocks_nobody),
           cmocka_unit_test(without_readers_a_node_goes_on_discarding),
           cmocka_unit_test(feedback_runs_and_ends),
+          cmocka_unit_test(an_endless_ring_can_be_interrupted),
           cmocka_unit_test(an_empty_loop_is_a_stall_with_its_cycle),
           cmocka_unit_test(a_full_buffer_is_a_stall_with_its_cycle),
           cmocka_unit_test(a_fault_names_kernel_place_and_firing),

@@ -1,0 +1,146 @@
+/*
+ * F3, F4, F5: bytes as a container.  The length and checksum of the header are put right first,
+ * else fuzzing would end at them.  What the reader and the verifier accept is run, on the device
+ * that executes nothing, for a while: an accepted program must neither touch memory out of bounds
+ * nor hang.
+ */
+#include "tests/fuzz/fuzz.h"
+
+#include "runtime/load/verify.h"
+#include "runtime/pipert_internal.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+enum { READS_MAX = 64, ROOM_BYTES_MAX = 1 << 22 };
+
+static int32_t never(const struct kernel_batch *batch)
+{
+    (void)batch;
+    abort(); /* the null device executes nothing */
+}
+
+/* A stream of some packets, given piecemeal. */
+static enum prt_status read_some(void *context, void *packets, size_t capacity, size_t *count,
+                                 struct prt_error *error)
+{
+    unsigned *reads = context;
+    (void)packets;
+    (void)error;
+    *count = ++*reads > READS_MAX ? 0 : capacity;
+    return PRT_OK;
+}
+
+static enum prt_status write_some(void *context, const void *packets, size_t count,
+                                  struct prt_error *error)
+{
+    (void)context;
+    (void)packets;
+    (void)count;
+    (void)error;
+    return PRT_OK;
+}
+
+/* Containers that would only ask for much memory, or run long by their size alone, are not run. */
+static int is_small(const struct prt_container *c)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < c->buffer_count; i++) {
+        bytes += c->buffers[i].depth_packets * c->buffers[i].width_bytes;
+        if (bytes > ROOM_BYTES_MAX || c->buffers[i].depth_packets > 65536) return 0;
+    }
+    for (uint32_t i = 0; i < c->node_count; i++) {
+        if (c->nodes[i].arguments_bytes > ROOM_BYTES_MAX ||
+            c->nodes[i].tables_bytes > ROOM_BYTES_MAX || c->nodes[i].state_bytes > ROOM_BYTES_MAX)
+            return 0;
+    }
+    return c->device->cu_count <= 65536 && c->node_count <= 64 && c->buffer_count <= 64 &&
+           c->pipeline->arguments_bytes <= ROOM_BYTES_MAX;
+}
+
+/* Some accepted programs run for ever (a loop that no in-port drives), or long: all of them can be
+ * interrupted. */
+static struct prt_run *running;
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    if (running != NULL) prt_run_interrupt(running);
+}
+
+static void run_for_a_while(struct prt_run *run)
+{
+    struct prt_error error;
+    struct sigaction action = {.sa_handler = on_alarm}, before;
+    struct itimerval soon = {.it_value = {.tv_usec = 100000}}, none = {{0, 0}, {0, 0}}, other;
+    running = run;
+    sigaction(SIGALRM, &action, &before);
+    setitimer(ITIMER_REAL, &soon, &other);
+    (void)prt_run_execute(run, &error);
+    running = NULL;
+    setitimer(ITIMER_REAL, &none, NULL);
+    sigaction(SIGALRM, &before, NULL);
+    setitimer(ITIMER_REAL, &other, NULL); /* libFuzzer's own */
+}
+
+static void run(const struct prt_program *program)
+{
+    struct prt_run_options options = {.device = "null", .host_threads = 1};
+    struct prt_port_information port;
+    struct prt_argument_information argument;
+    struct prt_error error;
+    struct prt_run *run = NULL;
+    unsigned reads = 0;
+    if (prt_run_create(program, &options, &run, &error) != PRT_OK) return;
+    for (uint32_t i = 0; prt_program_argument(program, i, &argument); i++)
+        (void)prt_run_set_argument(run, argument.name, "1", &error);
+    for (uint32_t i = 0; prt_program_port(program, i, &port); i++) {
+        if (port.direction == PRT_PORT_IN)
+            (void)prt_run_bind_input(run, i, read_some, &reads, &error);
+        else
+            (void)prt_run_bind_output(run, i, write_some, NULL, &error);
+    }
+    run_for_a_while(run);
+    prt_run_destroy(run);
+}
+
+static void load(const uint8_t *bytes, size_t size)
+{
+    struct prt_container c;
+    struct prt_error error;
+    struct prt_program *program;
+    if (prt_container_read_memory(bytes, size, &c, &error) != PRT_OK) return;
+    int wanted = prt_verify(&c, &error) == PRT_OK && is_small(&c);
+    struct prt_image_kernel *kernels = calloc((size_t)c.node_count + 1, sizeof *kernels);
+    for (uint32_t i = 0; kernels != NULL && i < c.node_count; i++)
+        kernels[i] = (struct prt_image_kernel){never, never, never};
+    prt_container_free(&c);
+    if (wanted && kernels != NULL &&
+        prt_program_load_with_entries(bytes, size, kernels, NULL, &program, &error) == PRT_OK) {
+        run(program);
+        prt_program_free(program);
+    }
+    free(kernels);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct container_header header;
+    uint8_t *bytes = malloc(size > 0 ? size : 1);
+    if (bytes == NULL) return 0;
+    if (size > 0) memcpy(bytes, data, size);
+    if (size >= sizeof header) {
+        memcpy(&header, bytes, sizeof header);
+        memcpy(header.magic, CONTAINER_MAGIC, sizeof header.magic);
+        header.version = CONTAINER_VERSION;
+        header.file_bytes = size;
+        memcpy(bytes, &header, sizeof header);
+        header.checksum = prt_container_checksum(bytes, size);
+        memcpy(bytes, &header, sizeof header);
+    }
+    load(bytes, size);
+    free(bytes);
+    return 0;
+}
