@@ -292,7 +292,7 @@ static enum prt_status open_device(struct prt_run *run, const struct prt_run_opt
 {
     const struct prt_container *c = &run->program->container;
     const char *name = options != NULL ? options->device : NULL;
-    struct devdesc description;
+    struct devdesc description = {.cu_count = 0};
     run->ops = &prt_sim_device;
     if (name != NULL && strcmp(name, "null") == 0) {
         run->ops = &prt_null_device;

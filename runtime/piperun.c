@@ -101,9 +101,9 @@ static void say(const char *level, const char *text)
     fprintf(stderr, "piperun: %s: %s\n", level, text);
 }
 
-static int complain(int exit_code, const char *format, ...) PRT_PRINTF(2, 3);
+static void print_error(const char *format, ...) PRT_PRINTF(1, 2);
 
-static int complain(int exit_code, const char *format, ...)
+static void print_error(const char *format, ...)
 {
     struct prt_error error;
     va_list arguments;
@@ -111,8 +111,10 @@ static int complain(int exit_code, const char *format, ...)
     prt_error_set_va(&error, PRT_OK, PRT_NO_OFFSET, format, arguments);
     va_end(arguments);
     say("error", error.message);
-    return exit_code;
 }
+
+/* Prints an error; its value is the exit code. */
+#define complain(exit_code, ...) (print_error(__VA_ARGS__), (exit_code))
 
 static int complain_status(const struct prt_error *error)
 {
@@ -353,7 +355,7 @@ static int read_command(int argc, char **argv, struct command *command)
             return complain(EXIT_USAGE, "'%s': expected PORT=PATH", argv[optind]);
     }
     if (command->file != NULL) return -1;
-    complain(EXIT_USAGE, "no file given");
+    print_error("no file given");
     fputs("usage: piperun FILE.pbc|FILE.pipe [PORT=PATH[,FORMAT...]]... (piperun --help)\n",
           stderr);
     return EXIT_USAGE;
@@ -981,7 +983,7 @@ static int read_container(const char *path, struct prt_container *container)
 static const char *only_operand(int argc, char **argv)
 {
     if (argc == 2 && argv[1][0] != '-') return argv[1];
-    complain(EXIT_USAGE, "usage: piperun %s FILE.pbc", argv[0]);
+    print_error("usage: piperun %s FILE.pbc", argv[0]);
     return NULL;
 }
 

@@ -123,15 +123,13 @@ static const char *word_arc(struct arena *arena, const struct channels *channels
     const struct graph_buffer *buffer = &graph->buffers.items[channel->buffer];
     struct ends ends = buffer_ends(graph, buffer, channel->reader);
     if (arc->kind == ARC_PACKETS)
-        return arena_printf(arena,
-                            "'%s' needs %" PRIu64 " packets in '%s' and finds %" PRId64
-                            ": it waits for '%s'",
-                            ends.reader, ends.peek, buffer->name,
+        return arena_printf(arena, "'%s' needs %s in '%s' and finds %" PRId64 ": it waits for '%s'",
+                            ends.reader, arena_counted(arena, ends.peek, "packet"), buffer->name,
                             arc->tokens + (int64_t)(channel->peek - channel->pop), ends.writer);
     return arena_printf(arena,
-                        "'%s' needs room for %" PRIu64 " packets in '%s' and finds %" PRId64
-                        ": it waits for '%s'",
-                        ends.writer, ends.push, buffer->name, arc->tokens, ends.reader);
+                        "'%s' needs room for %s in '%s' and finds %" PRId64 ": it waits for '%s'",
+                        ends.writer, arena_counted(arena, ends.push, "packet"), buffer->name,
+                        arc->tokens, ends.reader);
 }
 
 static uint32_t waiting_node(const struct channels *channels, const struct net *net,
@@ -174,9 +172,11 @@ static void report_initial(const struct faults *faults, const struct graph_buffe
                            const struct sizing *sizing)
 {
     struct diag *d = diag_report(faults->cx->diags, RULE_INITIAL_BEYOND_DEPTH, depth_place(buffer),
-                                 "buffer '%s' holds %" PRIu64 " packets but begins with %" PRIu64,
-                                 buffer->name, buffer->depth_packets, buffer->initial.packets);
-    diag_label(d, buffer->initial.span, "%" PRIu64 " initial packets", buffer->initial.packets);
+                                 "buffer '%s' holds %s but begins with %" PRIu64, buffer->name,
+                                 arena_counted(faults->cx->arena, buffer->depth_packets, "packet"),
+                                 buffer->initial.packets);
+    diag_label(d, buffer->initial.span, "%s",
+               arena_counted(faults->cx->arena, buffer->initial.packets, "initial packet"));
     diag_help(d, "give '%s' a depth of at least %" PRIu64, buffer->name, sizing->depth_packets);
 }
 
@@ -195,14 +195,14 @@ static void report_burst(const struct faults *faults, const struct graph_buffer 
     }
     if (!node) return;
     uint64_t packets = writes ? ends.push : ends.peek;
-    struct diag *d = diag_report(faults->cx->diags, RULE_BUFFER_BELOW_BURST, depth_place(buffer),
-                                 "buffer '%s' holds %" PRIu64 " packets but one firing of '%s' %s "
-                                 "%" PRIu64,
-                                 buffer->name, buffer->depth_packets, node->name,
-                                 writes ? "writes" : "needs a window of", packets);
+    struct diag *d =
+        diag_report(faults->cx->diags, RULE_BUFFER_BELOW_BURST, depth_place(buffer),
+                    "buffer '%s' holds %s but one firing of '%s' %s %" PRIu64, buffer->name,
+                    arena_counted(faults->cx->arena, buffer->depth_packets, "packet"), node->name,
+                    writes ? "writes" : "needs a window of", packets);
     diag_primary(d, "depth %" PRIu64, buffer->depth_packets);
-    diag_label(d, node->span, "%s %" PRIu64 " packets per firing", writes ? "writes" : "sees",
-               packets);
+    diag_label(d, node->span, "%s %s per firing", writes ? "writes" : "sees",
+               arena_counted(faults->cx->arena, packets, "packet"));
     diag_note(d,
               "'%s' could never %s such a firing: the pipeline would stop with '%s' blocked on "
               "'%s'",

@@ -261,14 +261,18 @@ static void find_circles(struct block_case *at)
 
 static void label_circle(const struct block_case *at, struct diag *d, const struct circle *circle)
 {
+    struct arena *arena = at->pass->arena;
     for (uint32_t i = 0; i < circle->count && i < LABELS_MAX; i++) {
         uint32_t arc = circle->arcs[i];
         const struct graph_node *node = arc_taker(at, arc);
-        diag_label(d, node->span,
-                   "'%s' needs %" PRIu64 " packets in '%s' and finds %" PRIu64 ", after %" PRIu64
-                   " firings",
-                   node->name, arc_channel(at, arc)->peek, arc_buffer(at, arc)->name,
-                   circle->held[i], circle->fired[i]);
+        const char *text = arena_printf(
+            arena, "'%s' needs %s in '%s' and finds %" PRIu64 ", after %s", node->name,
+            arena_counted(arena, arc_channel(at, arc)->peek, "packet"), arc_buffer(at, arc)->name,
+            circle->held[i], arena_counted(arena, circle->fired[i], "firing"));
+        if (i == 0)
+            diag_primary(d, "%s", text);
+        else
+            diag_label(d, node->span, "%s", text);
     }
     if (circle->count > LABELS_MAX)
         diag_note(d, "... and %" PRIu32 " more kernels wait in the same circle",
@@ -293,8 +297,8 @@ static void report_mend(const struct block_case *at, struct diag *d, const struc
     const struct graph_buffer *buffer = &at->pass->graph->buffers.items[circle->buffer];
     const char *others = at->circle_count > 1 ? " once the other circular waits are mended" : "";
     uint64_t count = circle->initial;
-    diag_label(d, buffer->span, "'%s' begins with %" PRIu64 " packets", buffer->name,
-               buffer->initial.packets);
+    diag_label(d, buffer->span, "'%s' begins with %s", buffer->name,
+               arena_counted(at->pass->arena, buffer->initial.packets, "packet"));
     if (circle->least)
         diag_help(d, "%s: %" PRIu64 " initial packet%s enough%s, %" PRIu64 " %s not",
                   mend_text(at, circle), count, count == 1 ? " is" : "s are", others, count - 1,

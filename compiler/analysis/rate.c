@@ -309,26 +309,29 @@ static void report_inconsistent(struct rate_solver *solver, const struct balance
     const struct graph_buffer *buffer = &solver->graph->buffers.items[balance->buffer];
     const char *a = name_of(solver, balance->a), *b = name_of(solver, balance->b);
     const char *verb = buffer->outer == GRAPH_OUTER_IN ? "reads" : "writes";
+    struct arena *arena = solver->cx->arena;
     uint64_t fires_a = 1, fires_b = 1;
     bool known = least_counts(solver->fractions[balance->a], solver->fractions[balance->b],
                               &fires_a, &fires_b);
     struct diag *d;
     if (balance->a == balance->b)
-        d = diag_report(solver->cx->diags, RULE_INCONSISTENT_RATES, buffer->span,
-                        "the rates at '%s' do not balance: '%s' %s %" PRIu64
-                        " packets per firing and reads %" PRIu64,
-                        buffer->name, a, verb, balance->a_rate, balance->b_rate);
+        d = diag_report(
+            solver->cx->diags, RULE_INCONSISTENT_RATES, buffer->span,
+            "the rates at '%s' do not balance: '%s' %s %s per firing and reads %" PRIu64,
+            buffer->name, a, verb, arena_counted(arena, balance->a_rate, "packet"),
+            balance->b_rate);
     else
-        d = diag_report(solver->cx->diags, RULE_INCONSISTENT_RATES, buffer->span,
-                        "the rates at '%s' do not balance: '%s' %s %" PRIu64
-                        " packets per firing and fires %" PRIu64 " times, '%s' reads %" PRIu64
-                        " and fires %" PRIu64 " times",
-                        buffer->name, a, verb, balance->a_rate, fires_a, b, balance->b_rate,
-                        fires_b);
-    diag_label(d, node_at(solver, balance->a)->span, "'%s' %s %" PRIu64 " packets per firing", a,
-               verb, balance->a_rate);
-    diag_label(d, node_at(solver, balance->b)->span, "'%s' reads %" PRIu64 " packets per firing", b,
-               balance->b_rate);
+        d = diag_report(
+            solver->cx->diags, RULE_INCONSISTENT_RATES, buffer->span,
+            "the rates at '%s' do not balance: '%s' %s %s per firing and fires %s, '%s' "
+            "reads %" PRIu64 " and fires %s",
+            buffer->name, a, verb, arena_counted(arena, balance->a_rate, "packet"),
+            arena_counted(arena, fires_a, "time"), b, balance->b_rate,
+            arena_counted(arena, fires_b, "time"));
+    diag_label(d, node_at(solver, balance->a)->span, "'%s' %s %s per firing", a, verb,
+               arena_counted(arena, balance->a_rate, "packet"));
+    diag_label(d, node_at(solver, balance->b)->span, "'%s' reads %s per firing", b,
+               arena_counted(arena, balance->b_rate, "packet"));
     if (known) report_sums(solver, d, balance, fires_a, fires_b);
     if (balance->a != balance->b)
         diag_note(d, "the firings of '%s' and '%s' are also tied through the other buffers shown",

@@ -191,6 +191,7 @@ static void declare_port(struct body *b, const struct ast_port *ast, struct kern
                          body_type_text(b, port->type));
     port_arity(b, ast, port);
     port_rates(b, ast, port);
+    usable = usable && port->type != NULL;
     enum symbol_kind kind = ast->is_out ? SYMBOL_OUT_PORT : SYMBOL_IN_PORT;
     body_declare(b, (struct symbol){.kind = usable ? kind : SYMBOL_POISON,
                                     .name = ast->name.text,

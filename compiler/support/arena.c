@@ -1,5 +1,6 @@
 #include "compiler/support/arena.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -158,4 +159,9 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     char *text = arena_vprintf(arena, format, args);
     va_end(args);
     return text;
+}
+
+const char *arena_counted(struct arena *arena, uint64_t count, const char *noun)
+{
+    return arena_printf(arena, "%" PRIu64 " %s%s", count, noun, count == 1 ? "" : "s");
 }

@@ -12,6 +12,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena;
 
@@ -26,6 +27,8 @@ void *arena_copy(struct arena *arena, const void *from, size_t size_bytes);
 char *arena_string(struct arena *arena, const char *from, size_t length);
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* "1 packet", "3 packets": a count and its noun. */
+const char *arena_counted(struct arena *arena, uint64_t count, const char *noun);
 char *arena_vprintf(struct arena *arena, const char *format, va_list args);
 
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))

@@ -411,7 +411,8 @@ static uint8_t *allocate_bytes(size_t size)
 static enum prt_status read_owned(uint8_t *bytes, size_t size, struct prt_container *container,
                                   struct prt_error *error)
 {
-    *container = (struct prt_container){.bytes = bytes, .size_bytes = size};
+    *container = (struct prt_container){.size_bytes = size};
+    container->bytes = bytes;
     struct reading reading = {.container = container, .error = error};
     enum prt_status status = read_bytes(&reading);
     if (status != PRT_OK) prt_container_free(container);

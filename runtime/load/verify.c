@@ -655,7 +655,7 @@ static enum prt_status verify_cycles(struct code *code)
             uint32_t index = code->stack[depth - 1];
             struct edges edges = idle_edges(code, index);
             uint32_t next = code->marks[index] - 1u;
-            if (next == edges.count) {
+            if (next >= edges.count) {
                 code->marks[index] = DONE;
                 depth--;
                 continue;

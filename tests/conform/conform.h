@@ -9,6 +9,6 @@
 #include "runtime/device/device.h"
 
 /* Runs the suite (T selects, as in every test); returns the number of tests that failed. */
-int conform_main(const char *group, const struct prt_device_ops *ops);
+int conform_main(const char *group, const struct prt_device_ops *tested);
 
 #endif

@@ -164,7 +164,7 @@ static const char loop_text[] = "L1: ends\n round_robin 0, L2\n dispatch\n jump 
 
 void made_loop(struct made *m)
 {
-    char text[MADE_MAX * 24 + sizeof loop_text];
+    char text[(size_t)MADE_MAX * 24 + sizeof loop_text];
     size_t used = 0;
     for (uint32_t i = 0; i < m->stage_count; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, " bind_root %" PRIu32 "\n", i);
@@ -174,7 +174,7 @@ void made_loop(struct made *m)
 
 void made_side_by_side(struct made *m)
 {
-    char text[MADE_MAX * 24 + sizeof loop_text + 64];
+    char text[(size_t)MADE_MAX * 24 + sizeof loop_text + 64];
     size_t used = (size_t)snprintf(text, sizeof text, " partition_counts");
     for (uint32_t i = 0; i < m->stage_count; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, " 1");

@@ -62,7 +62,7 @@ static void the_circular_wait_is_told_with_its_numbers(void **state)
     assert_false(check(f));
     char *text = fixture_messages(f);
     assert_non_null(strstr(text, "'b' needs 3 packets in 'forward' and finds 2, after 0 firings"));
-    assert_non_null(strstr(text, "'a' needs 2 packets in 'back' and finds 1, after 1 firings"));
+    assert_non_null(strstr(text, "'a' needs 2 packets in 'back' and finds 1, after 1 firing"));
     free(text);
     fixture_free(f);
 }

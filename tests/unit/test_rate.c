@@ -48,7 +48,7 @@ static void contradiction_is_told_as_a_balance(void **state)
     fixture_edge(f, "second", a, 3, b, 2, 0, 0);
     assert_false(solve(f));
     char *text = fixture_messages(f);
-    assert_non_null(strstr(text, "'a' writes 3 packets per firing and fires 1 times, 'b' reads 2 "
+    assert_non_null(strstr(text, "'a' writes 3 packets per firing and fires 1 time, 'b' reads 2 "
                                  "and fires 2 times [inconsistent-rates]"));
     assert_non_null(strstr(text, "1 x 3 = 3 is not 2 x 2 = 4"));
     assert_non_null(strstr(text, "3 : 4"));

@@ -466,7 +466,7 @@ static void thresholds_hold_until_the_stream_ends(void **unused)
 {
     (void)unused;
     struct prt_program *program = chain(64, 8, false);
-    struct prt_stage_statistics first, second;
+    struct prt_stage_statistics first = {0}, second = {0};
     struct prt_error error;
     enum prt_status status;
     host_ramp(&in, 67); /* 64, then 3 */
