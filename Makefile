@@ -239,7 +239,7 @@ $(B)/tests/replay_$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(B)/obj/tests
 endef
 $(foreach t,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(t))))
 
-.PHONY: tests objects check check-unit check-san check-built second-pipec golden-update bench fuzz fuzz-run
+.PHONY: tests objects check check-math-all check-unit check-san check-built second-pipec golden-update bench fuzz fuzz-run
 tests: $(TESTS) $(REPLAYS) ## build the unit tests without running them
 objects: $(OBJECTS) $(TEST_OBJ) ## compile everything, link nothing
 second-pipec: $(L)/pipec
@@ -260,6 +260,9 @@ check-unit: tests ## build and run the unit tests only
 check-san: ## make check under AddressSanitizer + UBSan, then under ThreadSanitizer
 	@$(MAKE) check VARIANT=asan
 	@$(MAKE) check VARIANT=tsan
+check-math-all: all ## the f32 library over all 2^32 inputs (hours)
+	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec \
+	    PIPERUN=$(abspath $(B))/piperun MATH_ALL=1 TMP=$$(mktemp -d) sh tests/e2e/math.sh
 golden-update: all ## rewrite the expected files of tests/golden and tests/reject; review the diff
 	@$(call run_tests) --bless tests/golden tests/reject
 
@@ -297,7 +300,7 @@ flags-headers: $(GEN_H)
 
 D := $(DESTDIR)$(PREFIX)
 # pipert.h and what it includes, by the compiler's own account.
-public_headers = $(filter %.h,$(shell $(CC) $(all_cpp) -MM runtime/pipert.h))
+public_headers = $(filter %.h %.def,$(shell $(CC) $(all_cpp) -MM runtime/pipert.h))
 install: all ## install into $(DESTDIR)$(PREFIX)
 	$(INSTALL) -d $(D)/bin $(D)/lib/pkgconfig $(D)/include/pipec \
 	    $(D)/share/pipec/std $(D)/share/pipec/devices

@@ -13,6 +13,7 @@
 #include "runtime/pipert.h"
 #include "runtime/report.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -188,6 +189,7 @@ struct command {
     size_t definition_count;
     const char **bindings; /* PORT=... */
     size_t binding_count;
+    size_t capacity; /* of both: the number of words */
     const char *hash_port;
     const char *stats_json; /* file, or NULL */
     bool stats_text;
@@ -245,6 +247,7 @@ static int take_definition(char *text, struct command *command)
     if (equals == NULL || equals == text)
         return complain(EXIT_USAGE, "-D %s: expected NAME=VALUE", text);
     *equals = '\0';
+    assert(command->definition_count < command->capacity);
     command->definitions[command->definition_count++] = (struct definition){text, equals + 1};
     return EXIT_DONE;
 }
@@ -337,6 +340,7 @@ static int take_option(int option, int index, char **argv, struct command *comma
 /* -1: run it.  Else the exit code. */
 static int read_command(int argc, char **argv, struct command *command)
 {
+    command->capacity = (size_t)argc;
     command->definitions = calloc((size_t)argc, sizeof *command->definitions);
     command->bindings = calloc((size_t)argc, sizeof *command->bindings);
     if (command->definitions == NULL || command->bindings == NULL) return out_of_memory();
@@ -649,7 +653,7 @@ static int read_binding(struct session *session, const char *text)
     if (status != PRT_OK) return complain_status(&error);
     uint32_t port = find_port(session, spec.port, strlen(spec.port));
     int exit_code = EXIT_DONE;
-    if (port == PRT_NONE)
+    if (port >= session->port_count)
         exit_code = unknown_port(session, spec.port);
     else if (session->bindings[port].bound)
         exit_code = complain(EXIT_USAGE, "port '%s' is bound twice", spec.port);
@@ -1135,7 +1139,10 @@ static int command_asm(int argc, char **argv)
     int exit_code = read_assembly(argc, argv, &assembly);
     if (exit_code != EXIT_DONE) return exit_code;
     exit_code = read_text(assembly.text_path, &text, &size);
-    if (exit_code != EXIT_DONE) return exit_code;
+    if (exit_code != EXIT_DONE) {
+        free(text);
+        return exit_code;
+    }
     bool assembled = sched_assemble(text, size, &program, &error);
     free(text);
     if (!assembled) {

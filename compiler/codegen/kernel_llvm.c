@@ -65,7 +65,9 @@ static bool check_instruction_set(struct kernel_emitter *e)
 static LLVMCodeGenOptLevel codegen_level(int optimisation)
 {
     switch (optimisation) {
-    case 0: return LLVMCodeGenLevelNone;
+    /* Not None: LLVM's fast instruction selector folds the load of an f32 into a blend of 16 bytes,
+     * which reads beyond the window. */
+    case 0:
     case 1: return LLVMCodeGenLevelLess;
     case 2: return LLVMCodeGenLevelDefault;
     default: return LLVMCodeGenLevelAggressive;

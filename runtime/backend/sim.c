@@ -17,6 +17,7 @@ enum {
     CHUNKS_PER_THREAD = 2,
     CHUNK_FIRINGS_UNIT = 64, /* ranges begin at multiples of it: vector loops stay whole */
     HOST_THREADS_MAX = 256,
+    SIGNAL_STACK_BYTES = 32768,
 };
 
 /* A dispatch in flight.  What changes while it executes is guarded by the pool's mutex. */
@@ -35,6 +36,7 @@ struct sim_worker {
     pthread_t thread;
     const void **in;
     void **out;
+    void *signal_stack; /* for the program's handlers: a kernel may have used up the thread's own */
 };
 
 struct prt_device {
@@ -107,6 +109,8 @@ static void *worker_main(void *argument)
 {
     struct sim_worker *worker = argument;
     struct prt_device *device = worker->device;
+    stack_t stack = {.ss_sp = worker->signal_stack, .ss_size = SIGNAL_STACK_BYTES}, before;
+    sigaltstack(&stack, &before);
     pthread_mutex_lock(&device->mutex);
     while (!device->stopping) {
         if (device->ready_count > 0)
@@ -115,6 +119,7 @@ static void *worker_main(void *argument)
             pthread_cond_wait(&device->work_there, &device->mutex);
     }
     pthread_mutex_unlock(&device->mutex);
+    sigaltstack(&before, NULL);
     return NULL;
 }
 
@@ -211,6 +216,7 @@ static void stop_workers(struct prt_device *device)
     for (uint32_t i = 0; device->workers != NULL && i < device->threads_wanted; i++) {
         free(device->workers[i].in);
         free(device->workers[i].out);
+        free(device->workers[i].signal_stack);
     }
     free(device->workers);
     device->workers = NULL;
@@ -233,7 +239,9 @@ static enum prt_status start_workers(struct prt_device *device)
         worker->device = device;
         worker->in = calloc(inputs, sizeof *worker->in);
         worker->out = calloc(outputs, sizeof *worker->out);
-        if (worker->in == NULL || worker->out == NULL) return PRT_E_NOMEM;
+        worker->signal_stack = i > 0 ? malloc(SIGNAL_STACK_BYTES) : NULL;
+        if (worker->in == NULL || worker->out == NULL || (i > 0 && worker->signal_stack == NULL))
+            return PRT_E_NOMEM;
     }
     device->worker_count = 1;
     while (device->worker_count < device->threads_wanted &&
