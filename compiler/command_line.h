@@ -9,7 +9,7 @@
 enum command_action {
     COMMAND_COMPILE, /* also check only, where there is nothing to write */
     COMMAND_INSPECT,
-    COMMAND_DONE, /* --help, --version: already answered */
+    COMMAND_DONE,  /* --help, --version: already answered */
     COMMAND_USAGE, /* already reported: exit 2 */
 };
 
@@ -21,7 +21,7 @@ struct command_line {
     const char *output; /* -o, or NULL */
     enum emit_kind emit;
     const char *emit_path; /* "-" unless --emit=KIND:FILE */
-    const char *device; /* a name, or a .dev file */
+    const char *device;    /* a name, or a .dev file */
     bool quiet, verbose, colour;
     struct compile_options options;
 };

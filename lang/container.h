@@ -1,13 +1,14 @@
 /*
  * container: the file that `pipec` writes and `piperun` loads (lang/container.md).
  *
- * Little-endian throughout; every record has a fixed size, no pointers, no padding that is not named.  A file is a
- * header, a table of sections, and the sections, each aligned to 64 bytes, in ascending order of kind, without gaps
- * but the zero bytes of alignment.  One section holds one table of records (its count is size / record size) or a
- * blob.  Equal input gives an equal file: no times, paths of the machine, or addresses.
+ * Little-endian throughout; every record has a fixed size, no pointers, no padding that is not
+ * named.  A file is a header, a table of sections, and the sections, each aligned to 64 bytes, in
+ * ascending order of kind, without gaps but the zero bytes of alignment.  One section holds one
+ * table of records (its count is size / record size) or a blob.  Equal input gives an equal file:
+ * no times, paths of the machine, or addresses.
  *
- * The checksum (XXH64, seed 0, over all bytes after the `checksum` field) guards against damage, not malice.  The
- * reader trusts nothing: sizes, offsets, every index, every string.
+ * The checksum (XXH64, seed 0, over all bytes after the `checksum` field) guards against damage,
+ * not malice.  The reader trusts nothing: sizes, offsets, every index, every string.
  */
 #ifndef LANG_CONTAINER_H
 #define LANG_CONTAINER_H
@@ -26,7 +27,7 @@ struct container_header {
     uint32_t version;
     uint32_t section_count;
     uint64_t file_bytes;
-    uint64_t checksum; /* over everything from `reserved` to the end */
+    uint64_t checksum;    /* over everything from `reserved` to the end */
     uint64_t reserved[4]; /* zero */
 };
 
@@ -36,7 +37,8 @@ struct container_section {
     uint64_t offset_bytes, size_bytes;
 };
 
-/* SECTION(enumerator, number, name, record type or `char` for a blob, exactly one record?) : all are required */
+/* SECTION(enumerator, number, name, record type or `char` for a blob, exactly one record?) : all
+ * are required */
 #define CONTAINER_SECTIONS(SECTION)                                                                \
     SECTION(STRINGS, 1, "strings", char, 0)                                                        \
     SECTION(PIPELINE, 2, "pipeline", struct container_pipeline, 1)                                 \
@@ -54,9 +56,10 @@ struct container_section {
     SECTION(PROGRAM, 14, "program", char, 0)                                                       \
     SECTION(IMAGE, 15, "image", char, 0)
 
-/* SETS: the sets of stages that the program's instructions name, one after the other, each as its length and then its
- * stage numbers.  PROGRAM: the scheduler's code (lang/scheduler.md).  IMAGE: an ELF shared object
- * (lang/kernel_abi.h).  An empty section has an entry, too: its size is 0 and its offset is aligned. */
+/* SETS: the sets of stages that the program's instructions name, one after the other, each as its
+ * length and then its stage numbers.  PROGRAM: the scheduler's code (lang/scheduler.md).  IMAGE: an
+ * ELF shared object (lang/kernel_abi.h).  An empty section has an entry, too: its size is 0 and its
+ * offset is aligned. */
 enum container_section_kind {
 #define SECTION(enumerator, number, name, type, single) CONTAINER_##enumerator = number,
     CONTAINER_SECTIONS(SECTION)
@@ -68,23 +71,24 @@ typedef uint32_t container_string;
 
 struct container_pipeline {
     container_string name;
-    container_string isa; /* of the image: "x86-64-v3" */
+    container_string isa;      /* of the image: "x86-64-v3" */
     container_string compiler; /* "pipec 0.1.0" */
-    uint32_t flags; /* zero */
-    uint64_t arguments_bytes; /* block of the pipeline's run-time arguments */
-    uint64_t memory_bytes; /* sum over inner buffers of depth x width */
+    uint32_t flags;            /* zero */
+    uint64_t arguments_bytes;  /* block of the pipeline's run-time arguments */
+    uint64_t memory_bytes;     /* sum over inner buffers of depth x width */
 };
 
 struct container_device { /* what the plan was made for; see lang/devdesc.h */
     container_string name;
     uint32_t cu_count, lanes;
     uint32_t reserved;
-    uint64_t description_hash; /* XXH64, seed 0, of the description's canonical text (devdesc_text) */
+    uint64_t
+        description_hash; /* XXH64, seed 0, of the description's canonical text (devdesc_text) */
 };
 
 struct container_argument {
     container_string name;
-    uint32_t scalar; /* enum scalar_type */
+    uint32_t scalar;      /* enum scalar_type */
     uint32_t has_default; /* 0, 1 */
     uint32_t reserved;
     uint64_t offset_bytes; /* in the pipeline's block */
@@ -97,23 +101,24 @@ struct container_source {
 
 enum container_node_flags {
     CONTAINER_NODE_STATEFUL = 1, /* firings do not overlap */
-    CONTAINER_NODE_INIT = 2, /* has pipe_k<kernel>_init */
-    CONTAINER_NODE_FINISH = 4, /* has pipe_k<kernel>_finish */
-    CONTAINER_NODE_INDEXED = 8, /* an out-port is written by index: out windows must be zeroed before a firing */
+    CONTAINER_NODE_INIT = 2,     /* has pipe_k<kernel>_init */
+    CONTAINER_NODE_FINISH = 4,   /* has pipe_k<kernel>_finish */
+    CONTAINER_NODE_INDEXED =
+        8, /* an out-port is written by index: out windows must be zeroed before a firing */
 };
 
 struct container_node {
     container_string name, kernel_title;
     uint32_t source, line; /* of its declaration; source indexes SOURCES */
-    uint32_t kernel; /* <ID> of the image's symbols */
+    uint32_t kernel;       /* <ID> of the image's symbols */
     uint32_t flags;
     uint32_t importance; /* 0..255 */
     uint32_t first_input, input_count;
     uint32_t first_output, output_count;
     uint32_t reserved;
     uint64_t arguments_bytes, tables_bytes, state_bytes; /* alignment of each block: 64 */
-    uint64_t repetitions; /* firings an iteration */
-    uint64_t cost_cycles; /* of one firing */
+    uint64_t repetitions;                                /* firings an iteration */
+    uint64_t cost_cycles;                                /* of one firing */
 };
 
 struct container_input {
@@ -140,8 +145,10 @@ struct container_buffer {
     uint64_t width_bytes; /* of a packet: a multiple of the scalar's width */
     uint64_t depth_packets;
     uint64_t initial_packets;
-    uint64_t initial_offset_bytes, initial_size_bytes; /* in INITIALS: whole packets, repeated as often as needed */
-    uint32_t writer_node, writer_output; /* index in NODES, in OUTPUTS; CONTAINER_NONE for an outer in-port */
+    uint64_t initial_offset_bytes,
+        initial_size_bytes; /* in INITIALS: whole packets, repeated as often as needed */
+    uint32_t writer_node,
+        writer_output; /* index in NODES, in OUTPUTS; CONTAINER_NONE for an outer in-port */
     uint32_t first_reader, reader_count;
 };
 

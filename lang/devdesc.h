@@ -17,19 +17,21 @@ enum devdesc_scheme { DEVDESC_EQUALLY = 1, DEVDESC_BY_COUNTS = 2, DEVDESC_BY_AFF
 struct devdesc {
     char name[64];
     uint32_t cu_count; /* compute units */
-    uint32_t lanes; /* work-items a CU executes in lock step */
+    uint32_t lanes;    /* work-items a CU executes in lock step */
     uint64_t clock_hz;
     uint64_t memory_bytes;
-    uint64_t memory_bytes_per_cycle; /* bandwidth */
-    uint64_t local_bytes; /* local memory of a CU */
-    uint32_t cus_per_domain[DEVDESC_LEVELS]; /* CUs that share one domain of that level; 0: no such level */
-    uint64_t cache_bytes[DEVDESC_LEVELS]; /* of one domain; 0: none */
-    uint32_t schemes; /* set of enum devdesc_scheme */
+    uint64_t memory_bytes_per_cycle;         /* bandwidth */
+    uint64_t local_bytes;                    /* local memory of a CU */
+    uint32_t cus_per_domain[DEVDESC_LEVELS]; /* CUs that share one domain of that level; 0: no such
+                                                level */
+    uint64_t cache_bytes[DEVDESC_LEVELS];    /* of one domain; 0: none */
+    uint32_t schemes;                        /* set of enum devdesc_scheme */
     uint32_t max_sub_devices;
     uint32_t max_group_items;
     uint32_t reference_entries; /* 1..8 */
-    uint32_t launch_enqueue_cycles, launch_process_cycles, launch_cleanup_cycles; /* of a full packet */
-    uint32_t switch_cycles; /* a sub-device goes over to another stage */
+    uint32_t launch_enqueue_cycles, launch_process_cycles,
+        launch_cleanup_cycles; /* of a full packet */
+    uint32_t switch_cycles;    /* a sub-device goes over to another stage */
     uint32_t device_queue_entries;
     uint32_t index_register_bits;
 };
@@ -46,8 +48,9 @@ bool devdesc_builtin(const char *name, struct devdesc *out);
 /* Name of the i-th embedded description, or NULL past the last. */
 const char *devdesc_builtin_name(size_t i);
 
-/* The description as canonical text, one `field value...` a line, all fields in the order of the struct.  Equal
- * descriptions have equal texts; writes at most `capacity` bytes, NUL included, and returns the length of the whole. */
+/* The description as canonical text, one `field value...` a line, all fields in the order of the
+ * struct.  Equal descriptions have equal texts; writes at most `capacity` bytes, NUL included, and
+ * returns the length of the whole. */
 size_t devdesc_text(const struct devdesc *description, char *to, size_t capacity);
 /* XXH64, seed 0, of the canonical text. */
 uint64_t devdesc_hash(const struct devdesc *description);

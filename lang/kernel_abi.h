@@ -1,13 +1,14 @@
 /*
  * kernel_abi: the contract between compiled kernels and whoever calls them.
  *
- * Every stage's code is reached through entries of a native shared object (x86-64 System V).  An entry gets one
- * `struct kernel_batch` and returns a `enum kernel_status`.  Windows are contiguous and naturally aligned; the caller
- * guarantees their size, the callee touches nothing beyond them.  Entries are thread-safe as long as no two calls
- * share state or out-windows; they call nothing but memcpy, memmove and memset.
+ * Every stage's code is reached through entries of a native shared object (x86-64 System V).  An
+ * entry gets one `struct kernel_batch` and returns a `enum kernel_status`.  Windows are contiguous
+ * and naturally aligned; the caller guarantees their size, the callee touches nothing beyond them.
+ * Entries are thread-safe as long as no two calls share state or out-windows; they call nothing but
+ * memcpy, memmove and memset.
  *
- * Symbols:  pipe_k<ID>_run, pipe_k<ID>_init, pipe_k<ID>_finish  (the latter two where the kernel has them)
- *           pipe_arguments                                       evaluates every node's arguments
+ * Symbols:  pipe_k<ID>_run, pipe_k<ID>_init, pipe_k<ID>_finish  (the latter two where the kernel
+ * has them) pipe_arguments                                       evaluates every node's arguments
  */
 #ifndef LANG_KERNEL_ABI_H
 #define LANG_KERNEL_ABI_H
@@ -17,8 +18,8 @@
 enum kernel_status {
     KERNEL_OK = 0,
     KERNEL_FAULT_DIVISION = 1, /* integer division or remainder by zero */
-    KERNEL_FAULT_INDEX = 2, /* index out of its array, window, or port array */
-    KERNEL_FAULT_PUSH = 3, /* more or fewer packets than declared */
+    KERNEL_FAULT_INDEX = 2,    /* index out of its array, window, or port array */
+    KERNEL_FAULT_PUSH = 3,     /* more or fewer packets than declared */
 };
 
 struct kernel_fault {
@@ -26,30 +27,30 @@ struct kernel_fault {
     uint32_t source; /* index into the container's source names */
     uint32_t line, column;
     uint32_t reserved;
-    int64_t index; /* the value that was out of range, or 0 */
+    int64_t index;  /* the value that was out of range, or 0 */
     uint64_t bound; /* what it had to be below, or 0 */
 };
 
 struct kernel_batch {
     const void *arguments; /* the node's block of run-time arguments */
-    void *tables; /* read-only but for init */
-    void *state; /* exclusively the callee's during the call */
+    void *tables;          /* read-only but for init */
+    void *state;           /* exclusively the callee's during the call */
     const void *const *in; /* one window per input, port arrays flattened in order */
-    void *const *out; /* one window per output */
-    /* run: firing i of the batch reads input p from packet i * pop[p] on and sees peek[p] packets, and writes output
-     * q from packet i * push[q] on.  init: no windows.  finish: in[0] holds left[0] packets (kernels with one input);
-     * out windows have room for finish_max packets. */
-    const uint64_t *left; /* finish: packets still held, per input; else NULL */
-    uint64_t *produced; /* finish: packets appended, per output; else NULL */
-    uint64_t first_firing; /* absolute number of the first firing */
-    uint64_t count; /* firings: 1.. */
+    void *const *out;      /* one window per output */
+    /* run: firing i of the batch reads input p from packet i * pop[p] on and sees peek[p] packets,
+     * and writes output q from packet i * push[q] on.  init: no windows.  finish: in[0] holds
+     * left[0] packets (kernels with one input); out windows have room for finish_max packets. */
+    const uint64_t *left;       /* finish: packets still held, per input; else NULL */
+    uint64_t *produced;         /* finish: packets appended, per output; else NULL */
+    uint64_t first_firing;      /* absolute number of the first firing */
+    uint64_t count;             /* firings: 1.. */
     struct kernel_fault *fault; /* written when the status is not KERNEL_OK */
 };
 
 typedef int32_t (*kernel_entry)(const struct kernel_batch *batch);
 
-/* pipe_arguments(pipeline block, node blocks, fault): writes the argument block of node i to nodes[i].  A fault in the
- * expression of an argument leaves `firing` at UINT64_MAX. */
+/* pipe_arguments(pipeline block, node blocks, fault): writes the argument block of node i to
+ * nodes[i].  A fault in the expression of an argument leaves `firing` at UINT64_MAX. */
 typedef int32_t (*kernel_arguments_entry)(const void *pipeline, void *const *nodes,
                                           struct kernel_fault *fault);
 

@@ -12,9 +12,10 @@
 
 #include "lang/scalar.h"
 
-/* Reads all of `text` as a value of `type`: integers in C notation (decimal, 0x, 0), floats decimal or hexadecimal,
- * inf and nan too; bool as true, false, 1, 0.  *bits: integers sign- or zero-extended to 64, f32 in the low half, f64
- * whole.  False: not a value, or outside the type's range. */
+/* Reads all of `text` as a value of `type`: integers in C notation (decimal, 0x, 0), floats decimal
+ * or hexadecimal, inf and nan too; bool as true, false, 1, 0.  *bits: integers sign- or
+ * zero-extended to 64, f32 in the low half, f64 whole.  False: not a value, or outside the type's
+ * range. */
 bool scalar_parse(const char *text, enum scalar_type type, uint64_t *bits);
 /* Writes the shortest decimal text that reads back as the same value. */
 void scalar_format(enum scalar_type type, uint64_t bits, char *out, size_t out_bytes);

@@ -1,7 +1,8 @@
 /*
  * sched_code: the scheduler program in memory and its two forms.
  *
- * Bytecode: `lang/opcodes.def` and lang/scheduler.md.  Text (what the disassembler prints and the assembler reads):
+ * Bytecode: `lang/opcodes.def` and lang/scheduler.md.  Text (what the disassembler prints and the
+ * assembler reads):
  *
  *     .stages 3
  *     .set 0: 0 1 2
@@ -16,8 +17,9 @@
  *         wait L1
  *         halt
  *
- * assemble(disassemble(p)) == p byte for byte, and disassemble(assemble(t)) is the canonical form of t.
- * Text and bytes are untrusted: every error has a line (or an offset) and a reason.  No state; thread-safe.
+ * assemble(disassemble(p)) == p byte for byte, and disassemble(assemble(t)) is the canonical form
+ * of t. Text and bytes are untrusted: every error has a line (or an offset) and a reason.  No
+ * state; thread-safe.
  */
 #ifndef LANG_SCHED_CODE_H
 #define LANG_SCHED_CODE_H
@@ -74,14 +76,15 @@ struct sched_program { /* all arrays owned by the program: sched_program_free */
 void sched_program_free(struct sched_program *program);
 
 struct sched_error {
-    uint32_t line; /* assembler: 1-based; else 0 */
+    uint32_t line;   /* assembler: 1-based; else 0 */
     uint32_t offset; /* bytecode */
     bool no_memory;
     char message[256];
 };
 
 /* Text to program.  False: *error. */
-bool sched_assemble(const char *text, size_t size, struct sched_program *out, struct sched_error *error);
+bool sched_assemble(const char *text, size_t size, struct sched_program *out,
+                    struct sched_error *error);
 /* Program to text.  False on code that does not decode (*error), or when writing fails. */
 bool sched_disassemble(FILE *to, const struct sched_program *program, struct sched_error *error);
 
@@ -92,9 +95,10 @@ struct sched_builder {
     uint32_t code_bytes, capacity;
     bool failed; /* out of memory or too large: the code is not to be used */
 };
-/* Appends an instruction; `list` for a list operand (then its length is operands[n-1]). Returns its offset. */
-uint32_t sched_build(struct sched_builder *builder, enum sched_opcode opcode, const uint32_t *operands,
-                     const uint32_t *list);
+/* Appends an instruction; `list` for a list operand (then its length is operands[n-1]). Returns its
+ * offset. */
+uint32_t sched_build(struct sched_builder *builder, enum sched_opcode opcode,
+                     const uint32_t *operands, const uint32_t *list);
 /* Sets operand `n` of the instruction at `offset` (labels known later). */
 void sched_patch(struct sched_builder *builder, uint32_t offset, uint32_t n, uint32_t value);
 

@@ -29,7 +29,7 @@ struct interval interval_of_value(struct scalar_value value);
 
 struct walk_state {
     bool reachable;
-    struct interval *locals; /* by index; of scalars of integer type and bool */
+    struct interval *locals;   /* by index; of scalars of integer type and bool */
     struct walk_count *counts; /* by end */
     uint64_t cost;
     struct walk_state *next_free;
@@ -61,14 +61,16 @@ void walk_charge(struct walk_state *s, uint64_t cycles);
 void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt);
 void walk_statements(struct walker *w, struct walk_state *s, struct ks *stmt);
 
-/* The interval of the value (INTERVAL_ALL for what has none), after the side effects of the expression on `s`. */
+/* The interval of the value (INTERVAL_ALL for what has none), after the side effects of the
+ * expression on `s`. */
 struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e);
 /* Narrows `s` by what holds where `condition` came out as `truth`. */
 void walk_assume(struct walker *w, struct walk_state *s, const struct kx *condition, bool truth);
 /* The local that `e` is, through conversions that keep every value; or NULL. */
 const struct variable *walk_plain_local(const struct kx *e);
 /* Settles one access: `check` becomes ACCESS_PROVEN if every visit is inside [0, length). */
-void walk_mark_access(struct walker *w, const struct walk_state *s, enum access_check *check, bool *visited,
-                      struct interval index, uint64_t length, struct span span, const char *what, const char *name);
+void walk_mark_access(struct walker *w, const struct walk_state *s, enum access_check *check,
+                      bool *visited, struct interval index, uint64_t length, struct span span,
+                      const char *what, const char *name);
 
 #endif

@@ -20,7 +20,9 @@
  */
 #include "compiler/codegen/kernel_llvm.h"
 
-enum { REGISTER_BYTES = 256, SIZE_MAX_NODES = 4000 };
+/* What the varying scalars of all lanes may fill, what the locals of one lane may take, how large a
+ * body may be. */
+enum { REGISTER_BYTES = 256, LOCAL_BYTES_MAX = 8192, SIZE_MAX_NODES = 4000 };
 
 struct lanes {
     struct kernel_emitter *e;
@@ -353,6 +355,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     if (e->cx->options.optimisation == 0 || kernel->states.count > 0) return false;
     if (!kernel_any_ks(kernel->body, is_loop, calls_loop, NULL)) return false;
     if (kernel_size(e, kernel->body) > SIZE_MAX_NODES) return false;
+    if (kernel_locals_bytes(kernel->body) > LOCAL_BYTES_MAX) return false;
     l.varying = ARENA_ARRAY(e->scratch, bool, kernel->local_count + 1u);
     if (!solve(&l, kernel->body)) return false;
     plan->varying = l.varying;

@@ -1,6 +1,7 @@
 /* The emitter's life: from the graph's kernels to a module, to optimised code, to an image. */
 #include "compiler/codegen/kernel_llvm.h"
 
+#include <inttypes.h>
 #include <llvm-c/Analysis.h>
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Target.h>
@@ -233,9 +234,39 @@ static bool optimise(struct kernel_emitter *e)
     return false;
 }
 
+/* Locals live on the stack of whoever fires the kernel. */
+enum { LOCALS_MAX_BYTES = 1 << 20 };
+
+static void check_locals(struct kernel_emitter *e, const struct ks *code, const char *what,
+                         const char *name, struct span span)
+{
+    uint64_t bytes = kernel_locals_bytes(code);
+    if (bytes <= LOCALS_MAX_BYTES) return;
+    diag_report(e->cx->diags, RULE_TOO_LARGE, span,
+                "the local variables of %s '%s' take %" PRIu64 " bytes, more than %d", what, name,
+                bytes, LOCALS_MAX_BYTES);
+}
+
+static bool check_all_locals(struct kernel_emitter *e)
+{
+    for (size_t i = 0; i < e->variants.count; i++) {
+        const struct kernel *kernel = e->variants.items[i].kernel;
+        const struct ks *codes[] = {kernel->init, kernel->body, kernel->finish};
+        for (int n = 0; n < 3; n++) {
+            check_locals(e, codes[n], "kernel", kernel->name, kernel->span);
+        }
+    }
+    for (size_t i = 0; i < e->graph->functions.count; i++) {
+        const struct function *f = e->graph->functions.items[i];
+        check_locals(e, f->body, "function", f->name, f->span);
+    }
+    return !diag_failed(e->cx->diags);
+}
+
 static bool build_module(struct kernel_emitter *e)
 {
     find_variants(e);
+    if (!check_all_locals(e)) return false;
     for (size_t i = 0; i < e->variants.count; i++)
         kernel_emit_variant(e, &e->variants.items[i]);
     kernel_emit_arguments_entry(e);

@@ -78,6 +78,7 @@ struct kernel_body {
     uint32_t lanes;       /* 0: scalar code */
     const bool *varying;  /* lanes: by variable->index */
     LLVMValueRef mask;    /* lanes: which ones execute; NULL: all */
+    bool strict;          /* floats are exact even under --fast-math */
     uint32_t speculative; /* > 0: loads may be executed for nobody, so they must not leave their
                              object */
 };
@@ -272,6 +273,8 @@ bool kernel_is_speculatable(struct kernel_emitter *e, const struct kx *x);
 bool kernel_index_is_checked(const struct kernel_emitter *e, const struct kx *index,
                              enum access_check check, uint64_t bound);
 bool kernel_divides_by_zero(const struct kx *x); /* an integer division whose divisor may be zero */
+/* Bytes of the local variables that the statements declare. */
+uint64_t kernel_locals_bytes(const struct ks *first);
 uint64_t kernel_size(struct kernel_emitter *e, const struct ks *first);
 bool kernel_assigns(const struct ks *first, const struct variable *variable);
 /* Calls `visit` for every expression, outer ones first, until it returns true. */

@@ -4,7 +4,7 @@
 LLVMValueRef kernel_relaxed(struct kernel_emitter *e, LLVMValueRef value)
 {
     /* NaNs and infinities keep their meaning under --fast-math: isnan and the like still answer. */
-    if (e->cx->options.fast_math && LLVMIsAInstruction(value) != NULL &&
+    if (e->cx->options.fast_math && !e->body->strict && LLVMIsAInstruction(value) != NULL &&
         LLVMCanValueUseFastMathFlags(value)) {
         LLVMSetFastMathFlags(value, LLVMFastMathAllowReassoc | LLVMFastMathAllowContract |
                                         LLVMFastMathAllowReciprocal | LLVMFastMathNoSignedZeros |

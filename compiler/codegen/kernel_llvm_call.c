@@ -93,6 +93,13 @@ void kernel_return(struct kernel_emitter *e, LLVMValueRef value)
     }
 }
 
+/* The mathematics of the library depend on exact operations. */
+static bool is_library(const struct kernel_emitter *e, const struct function *f)
+{
+    if (f->span.source == 0) return false;
+    return strcmp(source_get(e->cx->sources, f->span.source)->name, "std/math.pipe") == 0;
+}
+
 static LLVMValueRef define(struct kernel_emitter *e, const struct function *f, uint32_t lanes)
 {
     const char *name = lanes > 0 ? arena_printf(e->scratch, "%s.x%u", f->name, lanes) : f->name;
@@ -111,6 +118,7 @@ static LLVMValueRef define(struct kernel_emitter *e, const struct function *f, u
                                .function = f,
                                .lanes = lanes,
                                .varying = varying,
+                               .strict = is_library(e, f),
                                .speculative = lanes > 0};
     kernel_body_begin(e, &body, function, f->local_count);
     bind_parameters(e, f);

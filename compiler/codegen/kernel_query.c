@@ -229,3 +229,16 @@ uint64_t kernel_size(struct kernel_emitter *e, const struct ks *first)
     kernel_any_ks(first, NULL, count_node, &count);
     return count.nodes;
 }
+
+static bool add_local(const struct ks *s, void *data)
+{
+    uint64_t *bytes = data;
+    if (s->kind != KS_DECLARE) return false;
+    return __builtin_add_overflow(*bytes, s->variable->type->width_bytes, bytes);
+}
+
+uint64_t kernel_locals_bytes(const struct ks *first)
+{
+    uint64_t bytes = 0;
+    return kernel_any_ks(first, add_local, NULL, &bytes) ? UINT64_MAX : bytes;
+}

@@ -1,12 +1,14 @@
 /*
  * graph: the topology of one pipeline, flattened.
  *
- * A *node* is an instance of a kernel; a *buffer* is a FIFO of packets with one writer and one or more readers.  A
- * port array is flattened: each element is an input or output of its own.  Outer ports of the pipeline are buffers
- * without a writer (in-ports) or without readers (out-ports); they are bound when the pipeline runs and are not part
- * of its memory.  Nodes and buffers are in order of declaration; indices are stable names.
+ * A *node* is an instance of a kernel; a *buffer* is a FIFO of packets with one writer and one or
+ * more readers.  A port array is flattened: each element is an input or output of its own.  Outer
+ * ports of the pipeline are buffers without a writer (in-ports) or without readers (out-ports);
+ * they are bound when the pipeline runs and are not part of its memory.  Nodes and buffers are in
+ * order of declaration; indices are stable names.
  *
- * The graph knows no syntax and no device.  Passes fill the fields that are marked; a field is zero before its pass.
+ * The graph knows no syntax and no device.  Passes fill the fields that are marked; a field is zero
+ * before its pass.
  */
 #ifndef PIPEC_GRAPH_H
 #define PIPEC_GRAPH_H
@@ -21,11 +23,11 @@
 #define GRAPH_NONE UINT32_MAX
 
 struct graph_input {
-    const char *port; /* as shown: x, x[3] */
+    const char *port;              /* as shown: x, x[3] */
     uint32_t kernel_port, element; /* index into kernel->in, and which element of a port array */
-    struct span span; /* of the buffer's name in the instance */
+    struct span span;              /* of the buffer's name in the instance */
     uint32_t buffer;
-    uint32_t reader; /* index into the buffer's readers */
+    uint32_t reader;    /* index into the buffer's readers */
     uint64_t pop, peek; /* packets; filled by analysis/amplify (graph_take_rates) */
 };
 
@@ -34,7 +36,7 @@ struct graph_output {
     uint32_t kernel_port, element;
     struct span span;
     uint32_t buffer;
-    uint64_t push; /* packets a firing; filled by analysis/amplify (graph_take_rates) */
+    uint64_t push;       /* packets a firing; filled by analysis/amplify (graph_take_rates) */
     uint64_t finish_max; /* most packets that the node's `finish` appends; likewise */
 };
 
@@ -45,11 +47,11 @@ struct graph_node {
     struct kx **arguments; /* one per kernel argument: expressions over the pipeline's arguments */
     VEC(struct graph_input) inputs; /* at least one */
     VEC(struct graph_output) outputs;
-    uint32_t importance; /* 0..255 */
-    bool stateful; /* its firings do not overlap */
+    uint32_t importance;  /* 0..255 */
+    bool stateful;        /* its firings do not overlap */
     uint64_t cost_cycles; /* of one firing */
     uint64_t repetitions; /* firings an iteration; filled by analysis/rate */
-    uint32_t component; /* connected component, 0..; filled by analysis/rate */
+    uint32_t component;   /* connected component, 0..; filled by analysis/rate */
 };
 
 enum graph_outer { GRAPH_INNER, GRAPH_OUTER_IN, GRAPH_OUTER_OUT };
@@ -58,8 +60,8 @@ struct graph_reader {
     uint32_t node, input;
 };
 
-/* Initial packets, in order: `value_count` scalars (the packets' scalars one after the other), repeated until
- * `packets` packets are there. */
+/* Initial packets, in order: `value_count` scalars (the packets' scalars one after the other),
+ * repeated until `packets` packets are there. */
 struct graph_initial {
     uint64_t packets;
     const struct scalar_value *values;
@@ -78,9 +80,10 @@ struct graph_buffer {
     struct graph_initial initial;
     bool depth_declared;
     struct span depth_span;
-    uint64_t depth_packets; /* declared, or filled by analysis/bufsize and raised by plan */
-    uint64_t depth_min_packets; /* least found that is free of deadlock with the others at theirs; by analysis/bufsize */
-    const char *depth_reason; /* one sentence; by analysis/bufsize, plan */
+    uint64_t depth_packets;     /* declared, or filled by analysis/bufsize and raised by plan */
+    uint64_t depth_min_packets; /* least found that is free of deadlock with the others at theirs;
+                                   by analysis/bufsize */
+    const char *depth_reason;   /* one sentence; by analysis/bufsize, plan */
 };
 
 struct graph_argument { /* of the pipeline: set when it runs */
@@ -95,11 +98,12 @@ struct graph {
     VEC(struct graph_node) nodes;
     VEC(struct graph_buffer) buffers;
     VEC(struct graph_argument) arguments;
-    VEC(struct kernel *) kernels; /* every kernel in use once, in order of id */
+    VEC(struct kernel *) kernels;     /* every kernel in use once, in order of id */
     VEC(struct function *) functions; /* every function in use once, in order of id */
     struct types *types;
     uint32_t component_count; /* by analysis/rate */
-    uint64_t memory_bytes; /* sum over inner buffers of depth x width; by analysis/bufsize, again by plan */
+    uint64_t memory_bytes; /* sum over inner buffers of depth x width; by analysis/bufsize, again by
+                              plan */
 };
 
 uint32_t graph_add_node(struct compile *cx, struct graph *graph, struct graph_node node);

@@ -3,8 +3,9 @@
  *
  * plan_place
  *   Requires  repetitions, costs and depths of the graph; a device description.
- *   Fills     stages (one per node: nothing is fused yet), sub-devices by counts in proportion to load (repetitions x
- *             cost), thresholds, batch sizes; raises undeclared depths so that a full dispatch fits, within
+ *   Fills     stages (one per node: nothing is fused yet), sub-devices by counts in proportion to
+ * load (repetitions x cost), thresholds, batch sizes; raises undeclared depths so that a full
+ * dispatch fits, within
  *             --max-memory, and updates depth_reason and memory_bytes.
  *   Fails     RULE_MEMORY_LIMIT.
  */
@@ -16,7 +17,7 @@
 
 enum plan_mode {
     PLAN_SIDE_BY_SIDE, /* at least one CU per stage: each stage on a sub-device of its own */
-    PLAN_IN_SEQUENCE, /* fewer CUs than stages: every stage on the whole device */
+    PLAN_IN_SEQUENCE,  /* fewer CUs than stages: every stage on the whole device */
 };
 
 struct plan_stage {

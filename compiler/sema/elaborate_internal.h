@@ -1,27 +1,29 @@
 /*
- * elaborate_internal: what elaborate.c (declarations, loops) and instance.c (chains, instances) share.
+ * elaborate_internal: what elaborate.c (declarations, loops) and instance.c (chains, instances)
+ * share.
  */
 #ifndef PIPEC_ELABORATE_INTERNAL_H
 #define PIPEC_ELABORATE_INTERNAL_H
 
 #include "compiler/sema/sema_internal.h"
 
-#define ELABORATE_MAX_PARTS (1 << 20) /* nodes; buffers */
-#define ELABORATE_MAX_STEPS (1 << 22) /* rounds of compile-time loops, all together */
+#define ELABORATE_MAX_PARTS (1 << 20)             /* nodes; buffers */
+#define ELABORATE_MAX_STEPS (1 << 22)             /* rounds of compile-time loops, all together */
 #define ELABORATE_MAX_PACKETS INT64_C(0x7fffffff) /* depth, initial packets */
 
-/* A declared buffer, array of buffers, or port: elements `first` .. `first + total - 1` of the graph. */
+/* A declared buffer, array of buffers, or port: elements `first` .. `first + total - 1` of the
+ * graph. */
 struct net_buffer {
     const char *name;
     struct span span;
     const struct type *type; /* of a packet */
-    VEC(uint64_t) dims; /* none: not an array */
+    VEC(uint64_t) dims;      /* none: not an array */
     uint64_t total;
     uint32_t first;
     enum graph_outer outer;
 };
 
-struct node_name { /* how often a name has been given to a node */
+struct node_name {    /* how often a name has been given to a node */
     const char *name; /* interned */
     struct span span; /* of the first */
     uint64_t count;
@@ -32,9 +34,9 @@ struct elaboration {
     struct sema *sema;
     struct graph *graph;
     const char *suffix; /* `[b]` of the loops around */
-    bool is_top; /* the pipeline that is compiled: -D applies */
-    bool overfull; /* a limit was reported: stop */
-    bool incomplete; /* something was refused: buffers may lack their ends because of it */
+    bool is_top;        /* the pipeline that is compiled: -D applies */
+    bool overfull;      /* a limit was reported: stop */
+    bool incomplete;    /* something was refused: buffers may lack their ends because of it */
     uint32_t steps;
     struct node_name *node_names; /* open addressing by pointer */
     size_t name_count, name_capacity;
@@ -46,7 +48,8 @@ void elaborate_statements(struct elaboration *el, struct scope *scope, const str
 void unknown_attribute(struct elaboration *el, const struct ast_attribute *a, const char *of,
                        const char *const *known, size_t count);
 /* Reports an attribute that stands twice in the list that begins with `first`. */
-bool repeated_attribute(struct elaboration *el, const struct ast_attribute *first, const struct ast_attribute *a);
+bool repeated_attribute(struct elaboration *el, const struct ast_attribute *first,
+                        const struct ast_attribute *a);
 /* The visible buffer, or kernel, whose name is nearest, or NULL. */
 const char *nearest_buffer(struct elaboration *el, struct scope *scope, const char *name);
 const char *nearest_kernel(struct elaboration *el, struct scope *scope, const char *name);

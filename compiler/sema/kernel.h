@@ -1,12 +1,14 @@
 /*
  * kernel: typed bodies of kernels and functions, after checking and specialisation.
  *
- * A kernel of the source with its compile-time parameters bound to values is one `struct kernel`; several nodes of
- * the graph may share it.  Everything implicit is explicit here: conversions are KX_CONVERT, names are resolved,
- * constants folded, sizes known.  The tree is read by consteval (interprets it), the analyses of bodies (rates, value
- * ranges, cost) and codegen; only fields marked "filled by" are written after sema.
+ * A kernel of the source with its compile-time parameters bound to values is one `struct kernel`;
+ * several nodes of the graph may share it.  Everything implicit is explicit here: conversions are
+ * KX_CONVERT, names are resolved, constants folded, sizes known.  The tree is read by consteval
+ * (interprets it), the analyses of bodies (rates, value ranges, cost) and codegen; only fields
+ * marked "filled by" are written after sema.
  *
- * Meaning of arithmetic: language reference, "Integers" and "Floats".  Operands are evaluated left to right.
+ * Meaning of arithmetic: language reference, "Integers" and "Floats".  Operands are evaluated left
+ * to right.
  */
 #ifndef PIPEC_KERNEL_H
 #define PIPEC_KERNEL_H
@@ -25,7 +27,8 @@ enum variable_kind {
     VARIABLE_TABLE, /* written by init only */
     VARIABLE_STATE,
     VARIABLE_ARGUMENT, /* run-time argument of a kernel or of the top pipeline: read only */
-    VARIABLE_CONSTANT, /* a `const` array of the file or of a body: read only, `constant` holds it */
+    VARIABLE_CONSTANT, /* a `const` array of the file or of a body: read only, `constant` holds it
+                        */
 };
 
 struct variable {
@@ -33,40 +36,58 @@ struct variable {
     const char *name;
     struct span span;
     const struct type *type;
-    uint32_t index; /* LOCAL: unique within its function or kernel, 0.. */
+    uint32_t index;        /* LOCAL: unique within its function or kernel, 0.. */
     uint64_t offset_bytes; /* TABLE, STATE, ARGUMENT: in the kernel's block of that kind */
     const struct scalar_value *constant; /* CONSTANT: all scalars, flattened, row-major */
-    bool is_const; /* a `const` local: assigned once, by its declaration */
+    bool is_const;                       /* a `const` local: assigned once, by its declaration */
 };
 
 /* ---- expressions ---- */
 
 enum kx_kind {
-    KX_CONSTANT, /* value (scalar) */
-    KX_VARIABLE, /* variable */
-    KX_INDEX, /* left[right]: left of array type, right an integer of any width */
-    KX_PEEK, /* packet `right` of in-port `port` [element `left`, NULL where no port array] */
-    KX_LEFT, /* left(port): packets that a finished node's in-port still holds, i64 */
-    KX_NEGATE, /* -left */
+    KX_CONSTANT,   /* value (scalar) */
+    KX_VARIABLE,   /* variable */
+    KX_INDEX,      /* left[right]: left of array type, right an integer of any width */
+    KX_PEEK,       /* packet `right` of in-port `port` [element `left`, NULL where no port array] */
+    KX_LEFT,       /* left(port): packets that a finished node's in-port still holds, i64 */
+    KX_NEGATE,     /* -left */
     KX_COMPLEMENT, /* ~left */
-    KX_NOT, /* !left: bool */
-    KX_BINARY, /* left op right: both of the same type, the result of that type; SHL/SHR: right is any integer */
+    KX_NOT,        /* !left: bool */
+    KX_BINARY,  /* left op right: both of the same type, the result of that type; SHL/SHR: right is
+                   any integer */
     KX_COMPARE, /* left op right: operands of one type, result bool */
     KX_LOGICAL, /* && or ||: operands and result bool, right evaluated only if needed */
-    KX_SELECT, /* left ? right : third; only the chosen one is evaluated */
+    KX_SELECT,  /* left ? right : third; only the chosen one is evaluated */
     KX_CONVERT, /* left converted to `type` (scalar to scalar) */
-    KX_ASSIGN, /* left = right; with `op`: left = convert(convert(left, operation) op right); value: see `postfix` */
-    KX_CALL, /* function(arguments) */
-    KX_BUILTIN, /* builtin(arguments) */
-    KX_COMMA, /* left, right */
-    KX_AGGREGATE, /* array of `type` from `arguments` in order; missing trailing ones are zero; may nest */
+    KX_ASSIGN, /* left = right; with `op`: left = convert(convert(left, operation) op right); value:
+                  see `postfix` */
+    KX_CALL,   /* function(arguments) */
+    KX_BUILTIN,   /* builtin(arguments) */
+    KX_COMMA,     /* left, right */
+    KX_AGGREGATE, /* array of `type` from `arguments` in order; missing trailing ones are zero; may
+                     nest */
 };
 
 enum kx_op {
     OP_NONE,
-    OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_REM, OP_SHL, OP_SHR, OP_AND, OP_OR, OP_XOR,
-    OP_LT, OP_GT, OP_LE, OP_GE, OP_EQ, OP_NE,
-    OP_LOGICAL_AND, OP_LOGICAL_OR,
+    OP_ADD,
+    OP_SUB,
+    OP_MUL,
+    OP_DIV,
+    OP_REM,
+    OP_SHL,
+    OP_SHR,
+    OP_AND,
+    OP_OR,
+    OP_XOR,
+    OP_LT,
+    OP_GT,
+    OP_LE,
+    OP_GE,
+    OP_EQ,
+    OP_NE,
+    OP_LOGICAL_AND,
+    OP_LOGICAL_OR,
 };
 
 /* Built-in functions, exact on every device (lang/reference.md, "Built-in functions"). */
@@ -84,12 +105,12 @@ struct kx {
     enum kx_kind kind;
     enum kx_op op;
     enum builtin builtin;
-    enum access_check check; /* INDEX, PEEK: the packet index */
+    enum access_check check;         /* INDEX, PEEK: the packet index */
     enum access_check element_check; /* PEEK: the port element */
-    bool visited, visited_element; /* analysis/walk: the access has been settled at least once */
-    bool postfix; /* ASSIGN: the value is the old one (i++) */
-    uint32_t port; /* PEEK, LEFT: index into kernel->in */
-    const struct type *type; /* of the value; ASSIGN: of left; statements' calls may be void */
+    bool visited, visited_element;   /* analysis/walk: the access has been settled at least once */
+    bool postfix;                    /* ASSIGN: the value is the old one (i++) */
+    uint32_t port;                   /* PEEK, LEFT: index into kernel->in */
+    const struct type *type;      /* of the value; ASSIGN: of left; statements' calls may be void */
     const struct type *operation; /* ASSIGN with op: the type the operation is done in */
     struct span span;
     struct kx *left, *right, *third;
@@ -103,18 +124,19 @@ struct kx {
 /* ---- statements ---- */
 
 enum ks_kind {
-    KS_EXPR, /* expr */
+    KS_EXPR,    /* expr */
     KS_DECLARE, /* variable = expr (or zero where NULL) */
-    KS_BLOCK, /* body: first of a list */
-    KS_IF, /* expr, body, otherwise */
-    KS_LOOP, /* init; expr (NULL: true); step; body.  `test_after`: do-while.  continue goes to step */
+    KS_BLOCK,   /* body: first of a list */
+    KS_IF,      /* expr, body, otherwise */
+    KS_LOOP, /* init; expr (NULL: true); step; body.  `test_after`: do-while.  continue goes to step
+              */
     KS_SWITCH, /* expr (integer), body; KS_CASE labels inside the body's block */
-    KS_CASE, /* label value, or `is_default` */
+    KS_CASE,   /* label value, or `is_default` */
     KS_BREAK,
     KS_CONTINUE,
     KS_RETURN, /* expr or NULL; in a kernel body: ends the firing; in init or finish: ends that */
-    KS_EMIT, /* append `expr` to out-port `port` [element] */
-    KS_STORE, /* packet `index` of out-port `port` [element] = expr */
+    KS_EMIT,   /* append `expr` to out-port `port` [element] */
+    KS_STORE,  /* packet `index` of out-port `port` [element] = expr */
 };
 
 struct ks {
@@ -122,9 +144,10 @@ struct ks {
     struct span span;
     struct ks *next;
     struct kx *expr, *step, *element, *index;
-    enum access_check check, element_check; /* STORE: the packet index; STORE, EMIT: the port element */
+    enum access_check check,
+        element_check;             /* STORE: the packet index; STORE, EMIT: the port element */
     bool visited, visited_element; /* as in struct kx */
-    bool count_proven; /* EMIT: filled by analysis/amplify; false: a checked append */
+    bool count_proven;             /* EMIT: filled by analysis/amplify; false: a checked append */
     struct ks *init, *body, *otherwise;
     struct variable *variable;
     uint32_t port; /* EMIT, STORE: index into kernel->out */
@@ -149,38 +172,41 @@ struct kernel_port {
     const char *name;
     struct span span;
     const struct type *type; /* of a packet */
-    bool is_array; /* a port array, even of one element */
-    uint64_t arity; /* 1 where not an array */
-    bool rate_declared; /* pop/peek or push written */
-    struct span rate_span; /* of the written rate */
-    uint64_t pop, peek; /* in-ports */
-    uint64_t push; /* out-ports: packets a firing, exact; filled by sema where declared, else by analysis/amplify */
-    bool indexed; /* out-ports: written by y[j] = v (KS_STORE), never both ways */
-    uint64_t finish_max; /* out-ports: most packets that `finish` appends; filled by analysis/amplify */
+    bool is_array;           /* a port array, even of one element */
+    uint64_t arity;          /* 1 where not an array */
+    bool rate_declared;      /* pop/peek or push written */
+    struct span rate_span;   /* of the written rate */
+    uint64_t pop, peek;      /* in-ports */
+    uint64_t push; /* out-ports: packets a firing, exact; filled by sema where declared, else by
+                      analysis/amplify */
+    bool indexed;  /* out-ports: written by y[j] = v (KS_STORE), never both ways */
+    uint64_t
+        finish_max; /* out-ports: most packets that `finish` appends; filled by analysis/amplify */
     bool count_proven, finish_proven; /* out-ports: the body shows it; filled by analysis/amplify */
-    bool finish_declared; /* `finish push M` was written: finish_max set by sema */
+    bool finish_declared;             /* `finish push M` was written: finish_max set by sema */
 };
 
 struct kernel {
-    const char *name; /* as written: fir */
+    const char *name;  /* as written: fir */
     const char *title; /* with parameters: fir<64> */
-    struct span span; /* of the name in its definition */
+    struct span span;  /* of the name in its definition */
     struct kernel_port *in, *out;
     uint32_t in_count, out_count;
-    struct variable **arguments; /* run-time arguments, in order */
+    struct variable **arguments;   /* run-time arguments, in order */
     struct kx **argument_defaults; /* parallel; NULL where none; constants */
     uint32_t argument_count;
     VEC(struct variable *) tables, states;
     uint64_t arguments_bytes, tables_bytes, state_bytes;
     uint32_t local_count; /* over init, body and finish together */
-    struct ks *init; /* tables and state; NULL where absent */
+    struct ks *init;      /* tables and state; NULL where absent */
     struct ks *body;
     struct ks *finish; /* NULL where absent */
-    uint32_t id; /* unique per compilation, in order of first use */
+    uint32_t id;       /* unique per compilation, in order of first use */
 
     uint64_t cost_cycles; /* of one firing; filled by analysis/cost */
 };
 
-/* All initialisers of `state` variables run before `init`: sema puts them, as assignments, at its front. */
+/* All initialisers of `state` variables run before `init`: sema puts them, as assignments, at its
+ * front. */
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * scope: what names mean where.  Private to sema.
  *
- * A scope is a list of symbols with an outer scope; a name is looked up from the innermost outwards.  The outermost
- * scope is the program's: the items of all its files, in any order.  Names are interned.
+ * A scope is a list of symbols with an outer scope; a name is looked up from the innermost
+ * outwards.  The outermost scope is the program's: the items of all its files, in any order.  Names
+ * are interned.
  */
 #ifndef PIPEC_SCOPE_H
 #define PIPEC_SCOPE_H
@@ -12,19 +13,22 @@
 #include "compiler/syntax/ast.h"
 
 enum symbol_kind {
-    SYMBOL_INTEGER, /* `integer`: compile-time int (const int, <int N>, a loop variable of a pipeline) */
+    SYMBOL_INTEGER,  /* `integer`: compile-time int (const int, <int N>, a loop variable of a
+                        pipeline) */
     SYMBOL_CONSTANT, /* `value`: a scalar `const` with a type */
     SYMBOL_VARIABLE, /* `variable`: locals, arguments, tables, states, constant arrays */
-    SYMBOL_IN_PORT, /* of a kernel: `port` indexes kernel->in */
+    SYMBOL_IN_PORT,  /* of a kernel: `port` indexes kernel->in */
     SYMBOL_OUT_PORT,
-    SYMBOL_BUFFER, /* in a pipeline, ports of the pipeline included: `buffer` */
-    SYMBOL_LAZY_CONSTANT, /* an item `const`, not evaluated yet: `item`, `declarator` (becomes one of the above) */
+    SYMBOL_BUFFER,        /* in a pipeline, ports of the pipeline included: `buffer` */
+    SYMBOL_LAZY_CONSTANT, /* an item `const`, not evaluated yet: `item`, `declarator` (becomes one
+                             of the above) */
     SYMBOL_FN,
     SYMBOL_KERNEL,
     SYMBOL_PIPELINE,
     SYMBOL_STRUCT,
     SYMBOL_TYPE_PARAM,
-    SYMBOL_POISON, /* declared with an error that has been reported: whoever meets it fails silently */
+    SYMBOL_POISON, /* declared with an error that has been reported: whoever meets it fails silently
+                    */
 };
 
 struct symbol {
@@ -45,12 +49,13 @@ struct symbol {
 struct scope;
 
 struct scope *scope_create(struct compile *cx, struct scope *outer);
-/* Adds a symbol; reports RULE_DUPLICATE_NAME (with the earlier place) where the name stands in this very scope.
- * The pointer is stable. */
+/* Adds a symbol; reports RULE_DUPLICATE_NAME (with the earlier place) where the name stands in this
+ * very scope. The pointer is stable. */
 struct symbol *scope_declare(struct scope *scope, struct symbol symbol);
 /* Innermost meaning of a name, or NULL; nothing is reported. */
 struct symbol *scope_find(struct scope *scope, const char *name);
-/* Like scope_find, and reports RULE_UNKNOWN_NAME ("there is no %s '%s'", with the nearest candidate as help). */
+/* Like scope_find, and reports RULE_UNKNOWN_NAME ("there is no %s '%s'", with the nearest candidate
+ * as help). */
 struct symbol *scope_lookup(struct scope *scope, struct ast_name name, const char *what);
 /* Calls visit for every visible symbol, innermost first. */
 void scope_each(struct scope *scope, void (*visit)(const struct symbol *, void *), void *data);

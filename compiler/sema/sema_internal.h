@@ -15,48 +15,57 @@
 struct sema {
     struct compile *cx;
     struct types *types;
-    struct scope *globals; /* the program's items */
-    VEC(struct kernel *) kernels; /* every specialisation once, by id */
+    struct scope *globals;            /* the program's items */
+    VEC(struct kernel *) kernels;     /* every specialisation once, by id */
     VEC(struct function *) functions; /* every function once, by id */
-    struct body_cache *bodies; /* body.c's: what has been specialised */
+    struct body_cache *bodies;        /* body.c's: what has been specialised */
 };
 
 /* ---- body*.c: types, constants, bodies.  Each reports and returns false/NULL on error. ----
  *
  * Limits, refused with RULE_TOO_LARGE (nesting: RULE_TOO_DEEP): */
 #define SEMA_MAX_LOCAL_BYTES ((uint64_t)1 << 20) /* one local, parameter or result */
-#define SEMA_MAX_STACK_BYTES ((uint64_t)4 << 20) /* all locals of a body and of the functions it calls */
+#define SEMA_MAX_STACK_BYTES                                                                       \
+    ((uint64_t)4 << 20) /* all locals of a body and of the functions it calls */
 #define SEMA_MAX_NODE_BYTES ((uint64_t)1 << 30) /* tables of a kernel; its state; any type */
-#define SEMA_MAX_ARITY 65536 /* elements of a port array */
-#define SEMA_MAX_RATE ((int64_t)1 << 31) /* pop, peek, push */
-#define SEMA_MAX_CALL_DEPTH 256 /* functions that call functions */
-#define SEMA_MAX_NESTING 2000 /* expressions and statements within each other */
+#define SEMA_MAX_ARITY 65536                    /* elements of a port array */
+#define SEMA_MAX_RATE ((int64_t)1 << 31)        /* pop, peek, push */
+#define SEMA_MAX_CALL_DEPTH 256                 /* functions that call functions */
+#define SEMA_MAX_NESTING 2000                   /* expressions and statements within each other */
 
-/* The type written as `type` with further dimensions `dims` (those after the name; outermost first). */
+/* The type written as `type` with further dimensions `dims` (those after the name; outermost
+ * first). */
 const struct type *sema_type(struct sema *sema, struct scope *scope, const struct ast_type *type,
                              const struct ast_expr *dims);
-/* A compile-time integer. RULE_NOT_CONSTANT where it is not known, with the run-time thing it depends on. */
-bool sema_integer(struct sema *sema, struct scope *scope, const struct ast_expr *expr, int64_t *out);
-/* The same for the value of an attribute, which is exact: `3/2` is one and a half, and refused (RULE_INVALID_RATE)
- * because `what` ("pop") is a whole number. */
-bool sema_whole(struct sema *sema, struct scope *scope, const struct ast_expr *expr, const char *what,
-                int64_t *out);
+/* A compile-time integer. RULE_NOT_CONSTANT where it is not known, with the run-time thing it
+ * depends on. */
+bool sema_integer(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
+                  int64_t *out);
+/* The same for the value of an attribute, which is exact: `3/2` is one and a half, and refused
+ * (RULE_INVALID_RATE) because `what` ("pop") is a whole number. */
+bool sema_whole(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
+                const char *what, int64_t *out);
 /* A compile-time condition (any scalar; true if not zero). */
 bool sema_condition(struct sema *sema, struct scope *scope, const struct ast_expr *expr, bool *out);
-/* A compile-time value of `type` (braces for arrays): all its scalars, flattened; NULL after an error. */
-const struct scalar_value *sema_values(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
-                                       const struct type *type, uint64_t *count);
+/* A compile-time value of `type` (braces for arrays): all its scalars, flattened; NULL after an
+ * error. */
+const struct scalar_value *sema_values(struct sema *sema, struct scope *scope,
+                                       const struct ast_expr *expr, const struct type *type,
+                                       uint64_t *count);
 /* Declares `const TYPE a = .., b[2] = {..};` in `scope` (const int, scalars, arrays). */
 void sema_const_declaration(struct sema *sema, struct scope *scope, const struct ast_type *type,
                             const struct ast_declarator *declarators);
 /* Evaluates a SYMBOL_LAZY_CONSTANT in the program's scope; false after an error (reported once). */
 bool sema_force_constant(struct sema *sema, struct symbol *symbol);
-/* A run-time expression over what `scope` holds, converted to `type`: an argument of an instance. Constants fold. */
+/* A run-time expression over what `scope` holds, converted to `type`: an argument of an instance.
+ * Constants fold. */
 struct kx *sema_argument(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
                          const struct type *type);
-/* The kernel specialised to the values of its compile-time parameters (`count` is checked by the caller against the
- * signature).  The same values give the same kernel.  NULL after an error in it, reported once. */
-struct kernel *sema_kernel(struct sema *sema, const struct ast_item *item, const int64_t *params, size_t count);
+/* The kernel specialised to the values of its compile-time parameters (`count` is checked by the
+ * caller against the signature).  The same values give the same kernel.  NULL after an error in it,
+ * reported once. */
+struct kernel *sema_kernel(struct sema *sema, const struct ast_item *item, const int64_t *params,
+                           size_t count);
 /* Checks a function that nothing has used so far. */
 void sema_check_function(struct sema *sema, const struct ast_item *item);
 
@@ -65,22 +74,26 @@ void sema_check_function(struct sema *sema, const struct ast_item *item);
 struct consteval_error {
     const char *reason; /* "division by zero", ... ; NULL: not constant */
     struct span span;
-    const char *depends_on; /* name of the variable or argument that is not constant; NULL for a port */
+    const char
+        *depends_on; /* name of the variable or argument that is not constant; NULL for a port */
     const struct kx *culprit; /* not constant: the read of it */
-    bool too_large; /* the budget of steps, depth or memory: RULE_TOO_LARGE */
+    bool too_large;           /* the budget of steps, depth or memory: RULE_TOO_LARGE */
 };
-/* Interprets a typed expression without run-time inputs: the same bits as compiled code (arith.h).  `out` takes all
- * scalars of the value.  Only what is executed counts: `N > 0 ? 10 / N : 0` is fine for N = 0.
- * Bounded: CONSTEVAL_MAX_STEPS steps (an expression, a statement, or 16 scalars copied), _MAX_CALLS calls within
- * another, _MAX_SCALARS scalars of locals at one time. */
+/* Interprets a typed expression without run-time inputs: the same bits as compiled code (arith.h).
+ * `out` takes all scalars of the value.  Only what is executed counts: `N > 0 ? 10 / N : 0` is fine
+ * for N = 0. Bounded: CONSTEVAL_MAX_STEPS steps (an expression, a statement, or 16 scalars copied),
+ * _MAX_CALLS calls within another, _MAX_SCALARS scalars of locals at one time. */
 #define CONSTEVAL_MAX_STEPS 10000000u
 #define CONSTEVAL_MAX_CALLS 256u
 #define CONSTEVAL_MAX_SCALARS ((uint64_t)4 << 20)
-bool consteval(struct compile *cx, const struct kx *expr, struct scalar_value *out, struct consteval_error *error);
+bool consteval(struct compile *cx, const struct kx *expr, struct scalar_value *out,
+               struct consteval_error *error);
 
 /* ---- elaborate.c ---- */
 
-/* The graph of one pipeline; errors are counted in the diagnostics.  `is_top`: the one that is compiled (-D applies). */
-struct graph *sema_elaborate_pipeline(struct sema *sema, const struct ast_item *pipeline, bool is_top);
+/* The graph of one pipeline; errors are counted in the diagnostics.  `is_top`: the one that is
+ * compiled (-D applies). */
+struct graph *sema_elaborate_pipeline(struct sema *sema, const struct ast_item *pipeline,
+                                      bool is_top);
 
 #endif

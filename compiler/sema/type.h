@@ -1,9 +1,9 @@
 /*
  * type: the types of values and packets after checking.
  *
- * Types are interned per compilation: equal types are the same pointer.  Scalars and arrays exist now; vectors and
- * structs join the enumeration.  Layout is the runtime's: scalars at their width (bool is one byte, 0 or 1), arrays
- * contiguous, alignment that of the element.
+ * Types are interned per compilation: equal types are the same pointer.  Scalars and arrays exist
+ * now; vectors and structs join the enumeration.  Layout is the runtime's: scalars at their width
+ * (bool is one byte, 0 or 1), arrays contiguous, alignment that of the element.
  */
 #ifndef PIPEC_TYPE_H
 #define PIPEC_TYPE_H
@@ -18,10 +18,10 @@ enum type_kind { TYPE_VOID, TYPE_SCALAR, TYPE_ARRAY };
 
 struct type {
     enum type_kind kind;
-    enum scalar_type scalar; /* TYPE_SCALAR */
+    enum scalar_type scalar;    /* TYPE_SCALAR */
     const struct type *element; /* TYPE_ARRAY */
-    uint64_t length; /* TYPE_ARRAY */
-    uint64_t width_bytes; /* whole value */
+    uint64_t length;            /* TYPE_ARRAY */
+    uint64_t width_bytes;       /* whole value */
     uint32_t alignment_bytes;
 };
 
@@ -56,8 +56,9 @@ static inline bool type_is_integer(const struct type *t)
     return t->kind == TYPE_SCALAR && !scalar_is_float(t->scalar) && t->scalar != SCALAR_BOOL;
 }
 
-/* A scalar value.  Integers and bool: two's complement in `bits`, sign- or zero-extended to 64 by their type.
- * f32: its 32 bits in the low half.  f64: its 64 bits.  Never compare floats by `bits` for arithmetic. */
+/* A scalar value.  Integers and bool: two's complement in `bits`, sign- or zero-extended to 64 by
+ * their type. f32: its 32 bits in the low half.  f64: its 64 bits.  Never compare floats by `bits`
+ * for arithmetic. */
 struct scalar_value {
     enum scalar_type type;
     uint64_t bits;

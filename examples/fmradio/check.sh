@@ -3,6 +3,7 @@
 set -eu
 here=$ROOT/examples/fmradio
 cd "$TMP"
+# shellcheck disable=SC2046 # a list of flags
 ${CC:-cc} -O2 -o snr "$here/snr.c" $(pkg-config --cflags --libs sndfile) -lm
 
 "$PIPEC" "$here/transmitter.pipe" -o transmitter.pbc
@@ -35,6 +36,7 @@ for device in sim1 sim4; do
         echo "not ok the same bits on $device"
     fi
 done
+# shellcheck disable=SC2002 # a pipe on both sides is the point
 if cat rf.raw | "$PIPERUN" fmradio.pbc rf=-,raw audio=-,raw | cmp -s - sim16.raw; then
     echo "ok the same bits through pipes"
 else

@@ -1,8 +1,8 @@
 /*
  * snr SENT.wav RECEIVED.wav LEAST_DB: how well speech came through.
  *
- * Finds the delay and gain at which RECEIVED fits SENT best (least squares) and prints the ratio of the signal's power
- * to that of the difference.  Exit status 1 where it is below LEAST_DB.
+ * Finds the delay and gain at which RECEIVED fits SENT best (least squares) and prints the ratio of
+ * the signal's power to that of the difference.  Exit status 1 where it is below LEAST_DB.
  */
 #include <math.h>
 #include <sndfile.h>

@@ -3,9 +3,7 @@
 #include "runtime/sched/explain.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 void prt_sched_interrupt(struct prt_sched *s)
 {

@@ -14,6 +14,8 @@
  * the host here dispatch claims the windows, enqueues wait     the earliest completions are
  * committed; outer out-ports are drained to the host here
  *
+ * sched_create.c has what allocates: creation, and the program's prologue.  sched.c has the loop.
+ *
  * Requires: a verified container; one run per object.
  * Ownership: the caller keeps container, image and device alive; everything else is freed by
  * prt_sched_destroy. Thread-safety: one thread (kernels run where the device runs them; callbacks

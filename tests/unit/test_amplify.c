@@ -142,7 +142,8 @@ static void accesses_that_may_be_outside_stay_checked(void **state)
     expect_checks("i32 i = 7; i += x; y <- x[i];", false);
     expect_checks("i32 i = 0; while (x[i] != 0) i++; y <- i;", false);
     expect_checks("i32 i = 0; if (i < 8 && (i = x) > 0) y <- x[i]; else y <- 0;", false);
-    expect_checks("i32 t[4]; i32 i = 0; switch (x) { case 0: i = 1000000; break; } y <- t[i & 7];", false);
+    expect_checks("i32 t[4]; i32 i = 0; switch (x) { case 0: i = 1000000; break; } y <- t[i & 7];",
+                  false);
     expect_checks("i8 i = 100; i += 100; y <- x[(i32)i & -1];", false);
 }
 

@@ -6,10 +6,14 @@
  */
 #include "tests/test.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "compiler/analysis/analysis.h"
@@ -915,10 +919,71 @@ static void expect_refusal(const char *text, const char *isa, const char *linker
 static void what_cannot_be_compiled_is_refused(void **state)
 {
     (void)state;
+    expect_refusal("kernel k(in f32 x, out f32 y) { f32 a[600][600]; a[0][(i32)x & 511] = x;"
+                   "  y <- a[0][3]; } pipeline main(in f32 x, out f32 y) { k(x -> y); }",
+                   NULL, NULL, "take 1440000 bytes");
     expect_refusal(ONE("y <- fma(x, x, x);"), "x86-64", NULL, "'fmaf'");
     expect_refusal(ONE("y <- x;"), "x86-64-v5", NULL, "did you mean 'x86-64-v");
     expect_refusal(ONE("y <- x;"), NULL, "/nonexistent/ld", "/nonexistent/ld");
     expect_refusal(ONE("y <- x;"), NULL, "/bin/false", "status 1");
+}
+
+static void fast_mathematics_contract_and_keep_nan(void **state)
+{
+    (void)state;
+    struct text_compile *c = analysed(ONE("y <- isnan(x) ? 7 : x * x - 1.0000002;"), 2);
+    c->cx.options.fast_math = true;
+    struct unit u = unit_unstarted(c);
+    float x[40], y[40];
+    for (int i = 0; i < 40; i++)
+        x[i] = i == 20 ? NAN : 1.0000001f;
+    assert_int_equal(run1(&u, 40, x, y), KERNEL_OK);
+    assert_true(y[20] == 7);
+    assert_true(y[0] == fmaf(x[0], x[0], -1.0000002f));
+    unit_free(&u);
+}
+
+static size_t folder_entries(const char *folder)
+{
+    size_t count = 0;
+    DIR *directory = opendir(folder);
+    assert_non_null(directory);
+    while (readdir(directory) != NULL)
+        count++;
+    closedir(directory);
+    return count - 2;
+}
+
+static void an_interrupted_link_leaves_no_files(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/test-codegen-XXXXXX", linker[64], log[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(linker, sizeof linker, "%s/linker", folder);
+    snprintf(log, sizeof log, "%s/started", folder);
+    FILE *script = fopen(linker, "w");
+    fprintf(script, "#!/bin/sh\necho > %s\nexec sleep 1\n", log);
+    fclose(script);
+    assert_int_equal(chmod(linker, 0700), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("TMPDIR", folder, 1);
+        struct text_compile *c = analysed(ONE("y <- x;"), 2);
+        c->cx.options.linker = linker;
+        kernel_compile(&c->cx, c->graph);
+        _exit(0);
+    }
+    while (access(log, F_OK) != 0)
+        usleep(1000);
+    assert_int_equal(folder_entries(folder), 3);
+    int status;
+    assert_int_equal(kill(child, SIGTERM), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    assert_int_equal(folder_entries(folder), 2);
+    unlink(linker);
+    unlink(log);
+    assert_int_equal(rmdir(folder), 0);
 }
 
 static void every_text_form_is_written(void **state)
@@ -959,4 +1024,6 @@ TEST_MAIN(
     cmocka_unit_test(port_arrays_are_indexed_while_running),
     cmocka_unit_test(equal_programs_give_equal_images),
     cmocka_unit_test(what_cannot_be_compiled_is_refused),
+    cmocka_unit_test(fast_mathematics_contract_and_keep_nan),
+    cmocka_unit_test(an_interrupted_link_leaves_no_files),
     cmocka_unit_test(every_text_form_is_written))
