@@ -100,7 +100,7 @@ GENERATED_C := -Wno-conversion -Wno-sign-conversion -Wno-sign-compare -Wno-unuse
                -Wno-unused-parameter -Wno-unused-but-set-variable -Wno-misleading-indentation
 
 # Libraries.  pkg-config is asked once, and only when something is compiled or linked.
-SHARED_PKGS  := libxxhash jansson
+SHARED_PKGS  := libxxhash
 RUNTIME_PKGS := sndfile libpng zlib $(SHARED_PKGS)
 once          = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2)))$($(1))
 RUNTIME_CPP   = $(call once,RUNTIME_CPP,--cflags $(RUNTIME_PKGS))

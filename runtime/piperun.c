@@ -1,5 +1,5 @@
 /*
- * piperun: runs a compiled pipeline from the command line (design/cli.md).
+ * piperun: runs a compiled pipeline from the command line.
  *
  *     read the command line -> load the program -> bind the ports -> execute -> publish -> report
  *
@@ -944,9 +944,24 @@ static int prepare_environment(struct session *session)
     return fd >= 0 ? EXIT_DONE : complain(EXIT_USAGE, "no event descriptor: %s", strerror(errno));
 }
 
+/* -v: what was loaded. */
+static void describe_program(const struct prt_program *program)
+{
+    struct prt_program_information about;
+    prt_program_information(program, &about);
+    struct prt_error line;
+    prt_error_set(&line, PRT_OK,
+                  "pipeline '%s' for device '%s' (%s, by %s): %" PRIu32 " stages, %" PRIu32
+                  " buffers, %" PRIu64 " bytes",
+                  about.name, about.device, about.isa, about.compiler, about.stage_count,
+                  about.buffer_count, about.memory_bytes);
+    say("loaded", line.message);
+}
+
 static int run_session(struct session *session)
 {
     int exit_code = load_program(session->command, &session->program);
+    if (exit_code == EXIT_DONE && verbose) describe_program(session->program);
     if (exit_code == EXIT_DONE) exit_code = read_bindings(session);
     if (exit_code == EXIT_DONE) exit_code = create_run(session);
     if (exit_code == EXIT_DONE) exit_code = set_arguments(session);

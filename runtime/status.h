@@ -4,8 +4,7 @@
  * Ownership: a struct prt_error belongs to the caller and holds its message in place.
  * Thread-safety: pure, apart from writing to the record given; no "last error" is kept anywhere.
  * Errors: none of its own.
- * Rule: CONTRIBUTING.md (statuses); design/cli.md (exit codes); design/reliability.md T17 (names
- * are printed escaped).
+ * Rule: exit codes as in piperun(1); names from files are printed escaped.
  */
 #ifndef RUNTIME_STATUS_H
 #define RUNTIME_STATUS_H

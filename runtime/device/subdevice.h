@@ -14,7 +14,7 @@
  *   of threads; one mutex per tree, held for the call, no callback under it.  Create and destroy
  *   need the tree to themselves.
  * Errors: a failed call changes nothing and writes to none of its out-parameters.
- * Rule: OpenCL 1.2 specification, section 4.3; design/mechanisms.md, section 4.
+ * Rule: OpenCL 1.2 specification, section 4.3.
  */
 #ifndef RUNTIME_DEVICE_SUBDEVICE_H
 #define RUNTIME_DEVICE_SUBDEVICE_H

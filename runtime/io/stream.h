@@ -24,7 +24,7 @@
  *     PRT_E_NOMEM
  * Memory: bounded by the stream's own buffers (some 128 KiB; PNG and images: and one row),
  *   never by the length of the file; an interlaced PNG is held whole, up to 64 MiB of samples.
- * Rule: design/cli.md, "piperun"; design/reliability.md T6, T7, T8.
+ * Rule: piperun(1), "PORTS".
  *
  * Formats (io/FORMAT.c has the details):
  *   raw   packets one after the other; raw:TYPE converts by value

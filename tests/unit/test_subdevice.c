@@ -1,5 +1,5 @@
-/* Sub-devices against the OpenCL 1.2 specification, section 4.3, and design/mechanisms.md,
- * section 4: a table of partitions, random properties, life, handles, threads. */
+/* Sub-devices against the OpenCL 1.2 specification, section 4.3:
+ * a table of partitions, random properties, life, handles, threads. */
 #include "tests/test.h"
 
 #include "runtime/device/subdevice.h"
