@@ -1,10 +1,11 @@
 /*
- * bench CONTAINERS: the table of `make bench`, on standard output.  CONTAINERS is the folder with the
- * compiled pipelines.  Environment: ROUNDS (default 7), ONLY (a part of a workload's name).
+ * bench CONTAINERS: the table of `make bench`, on standard output.  CONTAINERS is the folder with
+ * the compiled pipelines.  Environment: ROUNDS (default 7), ONLY (a part of a workload's name).
  *
  * Each round runs every variant of a workload once, one after the other: what disturbs the machine
- * for a while disturbs them all.  Times are medians over the rounds; ratios are medians of the
- * ratios within a round.  Exit status 1: an output has not the bits of ours.
+ * for a while disturbs them all.  A round's time is the best of a few repeats; times are medians
+ * over the rounds, ratios are medians of the ratios within a round.  Exit status 1: an output has
+ * not the bits of ours.
  */
 #include "tests/bench/bench.h"
 
@@ -27,9 +28,10 @@ enum {
 
 enum { ROUNDS_MAX = 99, WORKLOADS = 6 };
 
-#define SAMPLE_SECONDS 0.05 /* a sample is at least so long: short variants are repeated */
-#define QUIET_SECONDS 0.15  /* that a sample waits for others to be quiet */
-#define FOREIGN_MAX 0.1     /* CPUs that others may use during a sample */
+#define SAMPLE_SECONDS 0.08 /* a sample takes about so long: short variants are repeated */
+#define REPEATS_MIN 3
+#define QUIET_SECONDS 0.15 /* that a sample waits for others to be quiet */
+#define FOREIGN_MAX 0.1    /* CPUs that others may use during a sample */
 
 static const struct bench_workload *const workloads[WORKLOADS] = {
     &bench_chain8, &bench_fir4, &bench_radio, &bench_chain64, &bench_loop, &bench_cipher};
@@ -120,21 +122,25 @@ static double sample_once(struct bench *b, int variant, int repeats, double *for
 {
     wait_until_quiet();
     double busy = busy_seconds(), own = own_seconds(), since = bench_now();
-    for (int i = 0; i < repeats; i++)
+    double best = INFINITY;
+    for (int i = 0; i < repeats; i++) {
+        double begin = bench_now();
         run_variant(b, variant);
-    double seconds = (bench_now() - since) / repeats;
+        double seconds = bench_now() - begin;
+        if (seconds < best) best = seconds;
+    }
     *foreign = foreign_cpus(busy, own, since);
-    return seconds;
+    return best;
 }
 
-/* Once more if others were busy; of the two the quieter. */
+/* Once more if others were busy; the better one counts. */
 static double sample(struct bench *b, int variant, int repeats)
 {
-    double foreign, again;
+    double foreign;
     double seconds = sample_once(b, variant, repeats, &foreign);
     if (foreign < FOREIGN_MAX) return seconds;
-    double second = sample_once(b, variant, repeats, &again);
-    return again < foreign ? second : seconds;
+    double second = sample_once(b, variant, repeats, &foreign);
+    return second < seconds ? second : seconds;
 }
 
 static bool has_variant(const struct bench_workload *w, int variant)
@@ -160,7 +166,7 @@ static void warm_up(struct bench *b, struct result *result, int *repeats)
         double begin = bench_now();
         run_variant(b, v);
         double seconds = bench_now() - begin;
-        repeats[v] = seconds < SAMPLE_SECONDS ? (int)ceil(SAMPLE_SECONDS / seconds) : 1;
+        repeats[v] = (int)fmax(REPEATS_MIN, SAMPLE_SECONDS / seconds);
         if (v != SCHEDULER && memcmp(ours, b->out, w->out_bytes) != 0) result->wrong = names[v];
     }
     bench_free(ours, w->out_bytes);
@@ -215,9 +221,9 @@ static double median_ratio(const struct result *r, int above, int below, int rou
 static double limit_seconds(const struct bench_workload *w, const struct bench_limits *l, int t)
 {
     double move = (double)(w->in_bytes + w->out_bytes) / l->copy_bytes[t];
-    double compute = w->bound == BENCH_LATENCY ? w->operations * l->step_seconds
-                     : w->bound == BENCH_FLOATS ? w->operations / l->float_lanes[t]
-                                                : w->operations / l->integer_lanes[t];
+    double compute = w->bound == BENCH_LATENCY  ? w->operations * l->step_seconds
+                     : w->bound == BENCH_FLOATS ? w->operations / l->float_operations[t]
+                                                : w->operations / l->integer_operations[t];
     return move > compute ? move : compute;
 }
 
@@ -273,11 +279,12 @@ static void print_tables(const struct result *results, const struct bench *b)
            "firings/d", "ns/packet", "ns/dispatch", "null ns/d", "null/ours");
     for (int i = 0; i < WORKLOADS; i++)
         if (results[i].counts.stages > 0) print_schedule(workloads[i], &results[i], b->rounds);
-    printf("\nlimits, 1 and 2 threads: copy %.1f and %.1f GB/s (read and written), f32 fma %.0f and "
-           "%.0f G/s,\nu32 addition %.0f and %.0f G/s, an addition and a product in series %.2f ns\n",
-           l->copy_bytes[0] * 1e-9, l->copy_bytes[1] * 1e-9, l->float_lanes[0] * 1e-9,
-           l->float_lanes[1] * 1e-9, l->integer_lanes[0] * 1e-9, l->integer_lanes[1] * 1e-9,
-           l->step_seconds * 1e9);
+    printf("\nlimits, 1 and 2 threads: copy %.1f and %.1f GB/s (read and written), f32 %.0f and "
+           "%.0f Gflop/s,\nu32 addition %.0f and %.0f G/s, an addition and a product in series "
+           "%.2f ns\n",
+           l->copy_bytes[0] * 1e-9, l->copy_bytes[1] * 1e-9, l->float_operations[0] * 1e-9,
+           l->float_operations[1] * 1e-9, l->integer_operations[0] * 1e-9,
+           l->integer_operations[1] * 1e-9, l->step_seconds * 1e9);
 }
 
 int main(int argc, char **argv)

@@ -2,9 +2,9 @@
  * bench: what the programs of `make bench` share.
  *
  * A workload is one pipeline and C written by hand that computes the same bits.  The hand-written
- * code is what somebody would write who knows the machine: fused, vectorised, in strips that stay in
- * the first-level cache; `part` of `parts` is what one thread does.  The unfused code goes kernel by
- * kernel over whole buffers, on one thread.
+ * code is what somebody would write who knows the machine: fused, vectorised, in strips that stay
+ * in the first-level cache; `part` of `parts` is what one thread does.  The unfused code goes
+ * kernel by kernel over whole buffers, on one thread.
  */
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
@@ -21,7 +21,7 @@ struct bench_workload {
     const char *name, *container;
     size_t packets; /* of the in-port: what rates are given for */
     size_t in_bytes, out_bytes;
-    double operations; /* of one lane each: additions, products, fma, logic */
+    double operations; /* floating point: an fma is two; integers: of one lane each */
     enum bench_bound bound;
     bool serial; /* no second thread can help */
     void (*prepare)(void *in);
@@ -43,11 +43,12 @@ void bench_noise(float *to, size_t count);
 
 /* ---- the machine's limits ---- */
 
-struct bench_limits {       /* [0]: one thread, [1]: two */
-    double copy_bytes[2];   /* read and written, a second; the larger of plain and non-temporal stores */
-    double float_lanes[2];  /* f32 fma a second */
-    double integer_lanes[2]; /* u32 additions a second */
-    double step_seconds;    /* an addition and a product, each waiting for the other */
+struct bench_limits { /* [0]: one thread, [1]: two */
+    double
+        copy_bytes[2]; /* read and written, a second; the larger of plain and non-temporal stores */
+    double float_operations[2];   /* f32 a second, an fma is two */
+    double integer_operations[2]; /* u32 additions a second */
+    double step_seconds;          /* an addition and a product, each waiting for the other */
 };
 
 /* Measures once more and keeps the best of each. */

@@ -33,7 +33,8 @@ LANES_INLINE void lanes_transpose(lanes r[8])
     }
 }
 
-/* to[p] = packet p of each segment; segments begin `distance` packets apart.  count: multiple of 4. */
+/* to[p] = packet p of each segment; segments begin `distance` packets apart.  count: multiple of 4.
+ */
 LANES_INLINE void lanes_gather(lanes *to, const float *from, size_t distance, size_t count)
 {
     size_t p = 0;

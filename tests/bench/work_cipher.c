@@ -7,7 +7,7 @@
 
 enum { WORDS = 16, ROUNDS = 10, BLOCK_BYTES = 64, AT_ONCE = 8 /* blocks */ };
 
-#define TEXT_BYTES ((size_t)16 << 20)
+#define TEXT_BYTES ((size_t)8 << 20)
 #define BLOCKS (TEXT_BYTES / BLOCK_BYTES)
 
 static const uint32_t start[WORDS] = {
@@ -34,17 +34,14 @@ static void prepare(void *in)
 
 #define ADD _mm256_add_epi32
 #define XOR _mm256_xor_si256
-#define ROTATE(v, n) \
-    _mm256_or_si256(_mm256_slli_epi32((v), (n)), _mm256_srli_epi32((v), 32 - (n)))
+#define ROTATE(v, n) _mm256_or_si256(_mm256_slli_epi32((v), (n)), _mm256_srli_epi32((v), 32 - (n)))
 
 LANES_INLINE void quarter_lanes(__m256i *a, __m256i *b, __m256i *c, __m256i *d)
 {
-    const __m256i by16 =
-        _mm256_setr_epi8(2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13, 2, 3, 0, 1, 6, 7, 4,
-                         5, 10, 11, 8, 9, 14, 15, 12, 13);
-    const __m256i by8 =
-        _mm256_setr_epi8(3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14, 3, 0, 1, 2, 7, 4, 5,
-                         6, 11, 8, 9, 10, 15, 12, 13, 14);
+    const __m256i by16 = _mm256_setr_epi8(2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13, 2,
+                                          3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+    const __m256i by8 = _mm256_setr_epi8(3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14, 3, 0,
+                                         1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14);
     *a = ADD(*a, *b), *d = _mm256_shuffle_epi8(XOR(*d, *a), by16);
     *c = ADD(*c, *d), *b = XOR(*b, *c), *b = ROTATE(*b, 12);
     *a = ADD(*a, *b), *d = _mm256_shuffle_epi8(XOR(*d, *a), by8);

@@ -4,9 +4,14 @@
 
 #include <string.h>
 
-enum { TAPS = 64, STEP = 4, HISTORY = TAPS - STEP, STRIP = 64 /* outputs of each lane at a time */ };
+enum {
+    TAPS = 64,
+    STEP = 4,
+    HISTORY = TAPS - STEP,
+    STRIP = 64 /* outputs of each lane at a time */
+};
 
-#define OUTPUTS ((size_t)4 << 20)
+#define OUTPUTS ((size_t)2 << 20)
 #define INPUTS (OUTPUTS * STEP + HISTORY)
 
 static float taps[TAPS];
@@ -51,7 +56,7 @@ const struct bench_workload bench_fir4 = {
     .packets = INPUTS,
     .in_bytes = INPUTS * sizeof(float),
     .out_bytes = OUTPUTS * sizeof(float),
-    .operations = 1.0 * TAPS * OUTPUTS,
+    .operations = 2.0 * TAPS * OUTPUTS,
     .prepare = prepare,
     .hand = hand,
     .unfused = unfused,

@@ -1,7 +1,7 @@
 /* W8: a loop with one packet in it (loop.pipe): the cost of a dispatch. */
 #include "tests/bench/bench.h"
 
-#define PACKETS ((size_t)1 << 18)
+#define PACKETS ((size_t)1 << 17)
 
 static float *sums;
 
