@@ -18,27 +18,28 @@ const char *prt_explain_fault_id(enum kernel_status status)
     }
 }
 
-/* What the kernel did; the place where follows. */
-static void fault_deed(const struct prt_sched_fault *f, char *out, size_t size)
+/* "wrote 65 packets in firing 118, declared 64" */
+static void fault_deed(const struct prt_sched_fault *f, const char *where, char *out, size_t size)
 {
     const struct kernel_fault *fault = &f->fault;
     bool figures = fault->index != 0 || fault->bound != 0;
     switch (f->status) {
-    case KERNEL_FAULT_DIVISION: snprintf(out, size, "divided by zero"); break;
+    case KERNEL_FAULT_DIVISION: snprintf(out, size, "divided by zero%s", where); break;
     case KERNEL_FAULT_INDEX:
         if (figures)
-            snprintf(out, size, "used index %" PRId64 " of %" PRIu64, fault->index, fault->bound);
+            snprintf(out, size, "used index %" PRId64 " of %" PRIu64 "%s", fault->index,
+                     fault->bound, where);
         else
-            snprintf(out, size, "used an index out of range");
+            snprintf(out, size, "used an index out of range%s", where);
         break;
     case KERNEL_FAULT_PUSH:
         if (figures)
-            snprintf(out, size, "wrote %" PRId64 " packet%s, declared %" PRIu64 ",", fault->index,
-                     fault->index == 1 ? "" : "s", fault->bound);
+            snprintf(out, size, "wrote %" PRId64 " packet%s%s, declared %" PRIu64, fault->index,
+                     fault->index == 1 ? "" : "s", where, fault->bound);
         else
-            snprintf(out, size, "wrote more or fewer packets than declared");
+            snprintf(out, size, "wrote more or fewer packets than declared%s", where);
         break;
-    default: snprintf(out, size, "returned the unknown status %d", (int)f->status); break;
+    default: snprintf(out, size, "returned the unknown status %d%s", (int)f->status, where); break;
     }
 }
 
@@ -56,7 +57,7 @@ enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_erro
     const struct prt_sched_fault *f = &sched->fault;
     char where[64], deed[200];
     if (f->node == CONTAINER_NONE) {
-        fault_deed(f, deed, sizeof deed);
+        fault_deed(f, "", deed, sizeof deed);
         return prt_error_set(error, PRT_E_FAULT, "an argument (%s:%" PRIu32 ") %s [%s]",
                              source_name(c, f->fault.source), f->fault.line, deed,
                              prt_explain_fault_id(f->status));
@@ -64,14 +65,14 @@ enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_erro
     const struct container_node *node = &c->nodes[f->node];
     const struct prt_stage *stage = &sched->stages[sched->node_stage[f->node]];
     if (f->fault.firing != UINT64_MAX)
-        snprintf(where, sizeof where, "in firing %" PRIu64, f->fault.firing);
+        snprintf(where, sizeof where, " in firing %" PRIu64, f->fault.firing);
     else
-        snprintf(where, sizeof where, "in its %s",
+        snprintf(where, sizeof where, " in its %s",
                  stage->phase == PRT_STAGE_FINISHING ? "finish" : "init");
-    fault_deed(f, deed, sizeof deed);
-    return prt_error_set(error, PRT_E_FAULT, "kernel '%s' (%s:%" PRIu32 ") %s %s [%s]",
+    fault_deed(f, where, deed, sizeof deed);
+    return prt_error_set(error, PRT_E_FAULT, "kernel '%s' (%s:%" PRIu32 ") %s [%s]",
                          prt_container_text(c, node->name), source_name(c, node->source),
-                         node->line, deed, where, prt_explain_fault_id(f->status));
+                         node->line, deed, prt_explain_fault_id(f->status));
 }
 
 /* ---- stalls ---- */
