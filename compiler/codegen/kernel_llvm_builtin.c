@@ -170,7 +170,7 @@ static LLVMValueRef builtin_of(struct kernel_emitter *e, const struct kx *x, LLV
 LLVMValueRef kernel_builtin(struct kernel_emitter *e, const struct kx *x)
 {
     enum { ARITY_MAX = 3 };
-    LLVMValueRef args[ARITY_MAX];
+    LLVMValueRef args[ARITY_MAX] = {NULL};
     if (x->argument_count == 0 || x->argument_count > ARITY_MAX) {
         kernel_internal_error("a built-in function with that many arguments");
     }

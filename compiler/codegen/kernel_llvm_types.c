@@ -279,7 +279,7 @@ static LLVMValueRef load_every(struct kernel_emitter *e, LLVMTypeRef memory,
     LLVMTypeRef all = LLVMVectorType(memory, (lanes - 1) * step + 1);
     LLVMValueRef vector = load_at(e, all, type, from.pointer, from.invariant);
     for (uint32_t i = 0; i < lanes; i++)
-        places[i] = LLVMConstInt(e->i32, i * step, 0);
+        places[i] = LLVMConstInt(e->i32, (uint64_t)i * step, 0);
     return LLVMBuildShuffleVector(e->builder, vector, LLVMGetPoison(all),
                                   LLVMConstVector(places, lanes), "");
 }

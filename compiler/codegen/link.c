@@ -29,8 +29,6 @@
 #define TEXT_OF(x) "ld.lld-" #x
 #define LLD_OF(major) TEXT_OF(major)
 
-extern char **environ;
-
 enum { FILE_OBJECT, FILE_IMAGE, FILE_MESSAGES, FILE_COUNT };
 static const char *const file_names[FILE_COUNT] = {"kernels.o", "kernels.so", "messages"};
 

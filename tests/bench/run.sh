@@ -27,7 +27,8 @@ mkdir -p "$out"
 for file in "$here"/*.pipe "$ROOT/examples/fmradio/fmradio.pipe" "$ROOT/examples/cipher/chacha20.pipe"; do
     "$PIPEC" "$file" -o "$out/$(basename "$file" .pipe).pbc"
 done
-"$cc" "${flags[@]}" -o "$out/bench" "$here"/*.c "$BUILD/libpipert.a" $(pkg-config --libs sndfile libpng zlib libxxhash) \
+read -ra libraries <<<"$(pkg-config --libs sndfile libpng zlib libxxhash)"
+"$cc" "${flags[@]}" -o "$out/bench" "$here"/*.c "$BUILD/libpipert.a" "${libraries[@]}" \
     -lm -ldl
 
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(uname -sr)"

@@ -1,0 +1,75 @@
+#!/bin/sh
+# The command lines of pipec and piperun, as their manual pages have them.
+set -u
+cd "$TMP" || exit 1
+expect() { # expect NAME STATUS OUT ERR COMMAND...: patterns for stdout and stderr, "" for nothing wanted
+    name=$1 status=$2 out=$3 err=$4
+    shift 4
+    "$@" >stdout 2>stderr </dev/null
+    got=$?
+    if [ $got -ne "$status" ]; then
+        echo "not ok $name: exit status $got: $(head -2 stderr | tr '\n' ' ')"
+    elif [ -n "$out" ] && ! grep -q -e "$out" stdout; then
+        echo "not ok $name: no '$out' on stdout"
+    elif [ -n "$err" ] && ! grep -q -e "$err" stderr; then
+        echo "not ok $name: no '$err' on stderr: $(head -2 stderr | tr '\n' ' ')"
+    else
+        echo "ok $name"
+    fi
+}
+mkdir -p lib
+printf 'kernel scale(in f32 x, out f32 y; f32 by) { y <- by * x; }\n' >lib/scale.pipe
+cat >two.pipe <<'END'
+import "scale.pipe";
+pipeline first(in f32 x, out f32 y; f32 by = 2) { x -> scale(by) -> y; }
+pipeline second(in f32 x, out f32 y; f32 by = 3) { x -> scale(by) -> y; }
+END
+expect "-I finds imports" 0 '' '' "$PIPEC" -I lib -p first two.pipe
+expect "an import that is not found" 1 '' 'import-not-found' "$PIPEC" -p first two.pipe
+expect "-p chooses" 0 '' '' "$PIPEC" -I lib -p second two.pipe -o second.pbc
+expect "-p that does not exist" 1 '' "did you mean '-p first'" "$PIPEC" -I lib -p frist two.pipe
+expect "several pipelines and no -p" 1 '' 'choose one: -p first' "$PIPEC" -I lib two.pipe
+expect "-D sets a default" 0 '' '' "$PIPEC" -I lib -p first -D by=5 two.pipe -o five.pbc
+expect "the default is used" 0 '^10$' '' "$PIPERUN" five.pbc x=gen:ramp:3 y=-,csv
+expect "piperun -D overrides" 0 '^14$' '' "$PIPERUN" five.pbc -D by=7 x=gen:ramp:3 y=-,csv
+expect "-D with an unknown name" 1 '' "did you mean 'by'" "$PIPEC" -I lib -p first -D bye=5 two.pipe
+expect "-D with a bad value" 1 '' 'is not a value of type f32' "$PIPEC" -I lib -p first -D by=five two.pipe
+expect "piperun -D with an unknown name" 2 '' "by" "$PIPERUN" five.pbc -D bye=7 x=gen:ramp:3 y=null
+expect "piperun -D with a bad value" 2 '' 'by' "$PIPERUN" five.pbc -D by=seven x=gen:ramp:3 y=null
+# shellcheck disable=SC2016
+expect "a source from standard input" 0 'pipeline main' '' sh -c \
+    'echo "kernel k(in i32 x, out i32 y) { y <- x; } pipeline main(in i32 x, out i32 y) { x -> k -> y; }" | "$1" --emit=graph -' sh "$PIPEC"
+for kind in ast graph llvm asm sched; do
+    expect "--emit=$kind" 0 '.' '' "$PIPEC" -I lib -p first --emit=$kind two.pipe
+done
+expect "--emit=KIND:FILE" 0 '' '' "$PIPEC" -I lib -p first --emit=graph:graph.txt two.pipe
+expect "the file is there" 0 'scale' '' cat graph.txt
+expect "--emit of an unknown kind" 2 '' 'the kinds are' "$PIPEC" --emit=pdf two.pipe
+expect "inspect" 0 'pipeline first on sim4' '' "$PIPEC" inspect -I lib -p first --device sim4 two.pipe
+expect "-O0" 0 '' '' "$PIPEC" -I lib -p first -O0 two.pipe -o o0.pbc
+expect "-O9" 2 '' 'levels' "$PIPEC" -O9 two.pipe
+expect "-v says what was made" 0 '' 'for sim16' "$PIPEC" -v -I lib -p first two.pipe
+expect "--version of pipec" 0 'pipec .*LLVM' '' "$PIPEC" --version
+expect "--version of piperun" 0 'piperun' '' "$PIPERUN" --version
+expect "--help of pipec" 0 'usage' '' "$PIPEC" --help
+expect "--help of piperun" 0 'usage' '' "$PIPERUN" --help
+expect "no arguments" 2 '' 'no input file' "$PIPEC"
+expect "an option without its value" 2 '' 'needs a value' "$PIPEC" -o
+expect "an option of a later version" 2 '' 'not supported yet' "$PIPEC" --buffers=min two.pipe
+expect "a command of a later version" 2 '' 'not supported yet' "$PIPEC" fmt two.pipe
+expect "colour" 1 '' '[0-9]m' "$PIPEC" --color=always two.pipe
+expect "list of devices" 0 '^sim16' '' "$PIPERUN" --list-devices
+expect "disasm" 0 'round_robin' '' "$PIPERUN" disasm five.pbc
+expect "verify" 0 '' '' "$PIPERUN" verify five.pbc
+expect "stats" 0 '' 'cycles' "$PIPERUN" five.pbc --stats x=gen:ramp:3 y=null
+expect "hash" 0 '[0-9a-f]\{16\}  y' '' "$PIPERUN" five.pbc --hash y x=gen:ramp:3
+"$PIPERUN" disasm five.pbc >five.sasm
+expect "asm puts the program back" 0 '' '' "$PIPERUN" asm five.sasm --into five.pbc -o again.pbc
+if cmp -s five.pbc again.pbc; then echo "ok disasm and asm are exact"; else echo "not ok disasm and asm are exact"; fi
+sed 's/round_robin 0/round_robin 7/' five.sasm >bad.sasm
+expect "asm verifies" 1 '' '.' "$PIPERUN" asm bad.sasm --into five.pbc -o bad.pbc
+if [ -e bad.pbc ]; then echo "not ok a refused program leaves nothing"; else echo "ok a refused program leaves nothing"; fi
+printf "kernel k(in i32 x, out i32 y) { y <- 2 * x; }\npipeline main(in i32 x, out i32 y) { x -> k -> y; }\n" >small.pipe
+expect "piperun compiles sources" 0 '^4$' '' "$PIPERUN" small.pipe x=gen:ramp:3 y=-,csv
+printf 'name = tiny\ncus = 2\n' >tiny.dev
+expect "an incomplete device description" 1 '' 'tiny.dev' "$PIPEC" -I lib -p first --device tiny.dev two.pipe

@@ -1,0 +1,42 @@
+#!/bin/sh
+# The loop over firings is inside the batch function, and LLVM sees vectors of neighbouring firings in it.
+set -eu
+cd "$TMP"
+cat >pointwise.pipe <<'END'
+kernel affine(in f32 x, out f32 y; f32 a, f32 b) { y <- x * a + b; }
+pipeline main(in f32 x, out f32 y; f32 a = 2, f32 b = 3) { x -> affine(a, b) -> y; }
+END
+cat >fir.pipe <<'END'
+kernel fir<int N>(in f32 x peek N, out f32 y) {
+    table f32 taps[N];
+    init { for (i32 i = 0; i < N; i++) taps[i] = 1 / (f32)(i + 1); }
+    f32 acc = 0;
+    for (i32 i = 0; i < N; i++) acc = fma(x[i], taps[i], acc);
+    y <- acc;
+}
+pipeline main(in f32 x, out f32 y) { x -> fir<64> -> y; }
+END
+cat >scan.pipe <<'END'
+kernel sum(in f32 x, out f32 y) { state f32 s; s += x; y <- s; }
+pipeline main(in f32 x, out f32 y) { x -> sum -> y; }
+END
+
+# code FILE: the batch function after optimisation, without the entry that unpacks its arguments.
+code() { "$PIPEC" --emit=llvm "$1.pipe" | awk '/^define/ { run = /\.run\(/ } run'; }
+expect() { if code "$2" | grep -Eq "$3"; then echo "ok $1"; else echo "not ok $1"; fi; }
+expect "a pointwise kernel multiplies vectors" pointwise 'fmul <(8|16) x float>'
+expect "a FIR accumulates neighbouring firings in lanes" fir 'call <(8|16|32) x float> @llvm\.fma\.v'
+expect "there is one call for a batch: the loop is inside" pointwise 'phi i64'
+if code scan | grep -q 'fadd <'; then
+    echo "not ok a running sum is not reassociated"
+else
+    echo "ok a running sum is not reassociated"
+fi
+"$PIPEC" --emit=asm fir.pipe >fir.s
+if grep -q 'vfmadd.*ymm' fir.s; then echo "ok the FIR's assembly has vector fma"; else echo "not ok the FIR's assembly has vector fma"; fi
+"$PIPEC" --emit=obj:fir.o fir.pipe
+if nm -u fir.o | grep -vE ' (memcpy|memmove|memset)$' | grep -q .; then
+    echo "not ok kernels call nothing from outside: $(nm -u fir.o | tr '\n' ' ')"
+else
+    echo "ok kernels call nothing from outside"
+fi
