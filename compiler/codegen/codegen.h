@@ -22,9 +22,8 @@ struct kernel_image *kernel_compile(struct compile *cx, const struct graph *grap
 /* The module as text or object bytes, after optimisation.  False after an error. */
 bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text kind, FILE *to);
 
-/* The guarded-dispatch program of a plan.  It lives in cx->arena, not to be given to
- * sched_program_free. Without code after
- * RULE_TOO_LARGE. */
+/* The guarded-dispatch program of a plan, in cx->arena: not for sched_program_free.  Without code
+ * after RULE_TOO_LARGE. */
 struct sched_program *sched_emit(struct compile *cx, const struct graph *graph,
                                  const struct plan *plan);
 
