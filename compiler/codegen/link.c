@@ -1,17 +1,16 @@
 /*
  * link: an object file to a shared object, by an external linker.
  *
- * The linker works in a folder of its own under $TMPDIR.  The folder is removed when the link ends,
- * when the process exits, and on SIGINT, SIGTERM and SIGHUP; its name is the one thing that a
- * signal handler needs, so it is static.
+ * The linker works in a folder of its own under $TMPDIR, which is removed when the link ends, when
+ * the process exits, and on a signal (support/output.h, cleanup_add).
  */
 #include "compiler/codegen/kernel_llvm.h"
+#include "compiler/support/output.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,66 +33,33 @@ static const char *const file_names[FILE_COUNT] = {"kernels.o", "kernels.so", "m
 
 /* ---- the folder ---- */
 
-static char folder[PATH_MAX];
-static char files[FILE_COUNT][PATH_MAX + 16];
-static volatile sig_atomic_t folder_exists;
+struct workshop {
+    char *folder;
+    char *files[FILE_COUNT];
+};
 
-/* Async-signal-safe. */
-static void remove_folder(void)
+static bool create_folder(struct arena *arena, struct workshop *shop)
 {
-    if (!folder_exists) return;
-    folder_exists = 0;
-    for (int i = 0; i < FILE_COUNT; i++)
-        unlink(files[i]);
-    rmdir(folder);
-}
-
-enum { SIGNALS = 3 };
-static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
-
-static void on_signal(int number)
-{
-    int saved = errno;
-    remove_folder();
-    signal(number, SIG_DFL);
-    raise(number); /* delivered when the handler returns */
-    errno = saved;
-}
-
-/* Signals that are ignored stay so. */
-static void catch_signals(struct sigaction *before)
-{
-    struct sigaction action = {.sa_handler = on_signal};
-    sigemptyset(&action.sa_mask);
-    for (int i = 0; i < SIGNALS; i++) {
-        sigaction(signals[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, NULL);
-    }
-}
-
-static void release_signals(const struct sigaction *before)
-{
-    for (int i = 0; i < SIGNALS; i++)
-        sigaction(signals[i], &before[i], NULL);
-}
-
-static bool create_folder(void)
-{
-    static bool registered;
     const char *parent = getenv("TMPDIR");
     if (parent == NULL || parent[0] == '\0') parent = "/tmp";
-    int length = snprintf(folder, sizeof folder, "%s/pipec-XXXXXX", parent);
-    if (length < 0 || (size_t)length >= sizeof folder) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    if (mkdtemp(folder) == NULL) return false;
+    shop->folder = arena_printf(arena, "%s/pipec-XXXXXX", parent);
+    if (mkdtemp(shop->folder) == NULL) return false;
+    cleanup_add(shop->folder, true);
     for (int i = 0; i < FILE_COUNT; i++) {
-        snprintf(files[i], sizeof files[i], "%s/%s", folder, file_names[i]);
+        shop->files[i] = arena_printf(arena, "%s/%s", shop->folder, file_names[i]);
+        cleanup_add(shop->files[i], false);
     }
-    if (!registered) registered = atexit(remove_folder) == 0;
-    folder_exists = 1;
     return true;
+}
+
+static void remove_folder(const struct workshop *shop)
+{
+    for (int i = 0; i < FILE_COUNT; i++) {
+        unlink(shop->files[i]);
+        cleanup_forget(shop->files[i]);
+    }
+    rmdir(shop->folder);
+    cleanup_forget(shop->folder);
 }
 
 /* ---- files ---- */
@@ -128,7 +94,7 @@ static bool read_file(struct arena *arena, const char *path, struct link_bytes *
 /* ---- the linker ---- */
 
 /* Runs it with standard error to the messages' file.  Its exit status, or -1 with errno set. */
-static int run_linker(const char *linker)
+static int run_linker(const struct workshop *shop, const char *linker)
 {
     char *arguments[] = {(char *)linker,
                          "-shared",
@@ -142,8 +108,8 @@ static int run_linker(const char *linker)
                          "noexecstack",
                          "-s",
                          "-o",
-                         files[FILE_IMAGE],
-                         files[FILE_OBJECT],
+                         shop->files[FILE_IMAGE],
+                         shop->files[FILE_OBJECT],
                          NULL};
     posix_spawn_file_actions_t actions;
     pid_t child;
@@ -151,7 +117,7 @@ static int run_linker(const char *linker)
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, files[FILE_MESSAGES],
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, shop->files[FILE_MESSAGES],
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
     int error = posix_spawnp(&child, linker, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -165,12 +131,13 @@ static int run_linker(const char *linker)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-static bool report_linker(struct compile *cx, const char *linker, int status)
+static bool report_linker(struct compile *cx, const struct workshop *shop, const char *linker,
+                          int status)
 {
     struct link_bytes messages;
     struct diag *diag = diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
                                     "the linker '%s' failed with status %d", linker, status);
-    if (read_file(cx->arena, files[FILE_MESSAGES], &messages) && messages.size_bytes > 0) {
+    if (read_file(cx->arena, shop->files[FILE_MESSAGES], &messages) && messages.size_bytes > 0) {
         const char *text = (const char *)messages.bytes;
         diag_note(diag, "%.*s", (int)strcspn(text, "\n"), text);
     }
@@ -185,18 +152,18 @@ static bool report_no_linker(struct compile *cx, const char *linker)
     return false;
 }
 
-static bool link_with_any(struct compile *cx)
+static bool link_with_any(struct compile *cx, const struct workshop *shop)
 {
     const char *const linkers[] = {PIPEC_LLD, LLD_OF(PIPEC_LLVM_MAJOR), "ld.lld", "ld"};
     const char *chosen = cx->options.linker;
     size_t count = chosen != NULL ? 1 : sizeof linkers / sizeof linkers[0];
     for (size_t i = 0; i < count; i++) {
         const char *linker = chosen != NULL ? chosen : linkers[i];
-        int status = run_linker(linker);
+        int status = run_linker(shop, linker);
         if (status == 0) return true;
         /* Some C libraries report a failed exec as status 127. */
         if (status > 0 && !(status == 127 && i + 1 < count)) {
-            return report_linker(cx, linker, status);
+            return report_linker(cx, shop, linker, status);
         }
     }
     return report_no_linker(cx, chosen != NULL ? chosen : PIPEC_LLD);
@@ -245,15 +212,16 @@ static bool check_symbols(struct compile *cx, struct link_bytes object)
     return false;
 }
 
-static bool link_in_folder(struct compile *cx, struct link_bytes object, struct link_bytes *image)
+static bool link_in_folder(struct compile *cx, const struct workshop *shop,
+                           struct link_bytes object, struct link_bytes *image)
 {
-    if (!write_file(files[FILE_OBJECT], object)) {
+    if (!write_file(shop->files[FILE_OBJECT], object)) {
         diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "cannot write '%s': %s",
-                    files[FILE_OBJECT], strerror(errno));
+                    shop->files[FILE_OBJECT], strerror(errno));
         return false;
     }
-    if (!link_with_any(cx)) return false;
-    if (read_file(cx->arena, files[FILE_IMAGE], image)) return true;
+    if (!link_with_any(cx, shop)) return false;
+    if (read_file(cx->arena, shop->files[FILE_IMAGE], image)) return true;
     diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "cannot read what the linker wrote: %s",
                 strerror(errno));
     return false;
@@ -261,16 +229,14 @@ static bool link_in_folder(struct compile *cx, struct link_bytes object, struct 
 
 bool link_shared_object(struct compile *cx, struct link_bytes object, struct link_bytes *image)
 {
-    struct sigaction before[SIGNALS];
+    struct workshop shop;
     if (!check_symbols(cx, object)) return false;
-    catch_signals(before);
-    bool good = create_folder();
-    if (!good) {
+    if (!create_folder(cx->arena, &shop)) {
         diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
-                    "cannot make a temporary folder '%s': %s", folder, strerror(errno));
+                    "cannot make a temporary folder '%s': %s", shop.folder, strerror(errno));
+        return false;
     }
-    good = good && link_in_folder(cx, object, image);
-    remove_folder();
-    release_signals(before);
+    bool good = link_in_folder(cx, &shop, object, image);
+    remove_folder(&shop);
     return good;
 }

@@ -37,16 +37,18 @@ void cleanup_forget(const char *path)
         if (cleanups[i].in_use && strcmp(cleanups[i].path, path) == 0) cleanups[i].in_use = 0;
 }
 
-/* Async-signal-safe. */
+/* Async-signal-safe.  Files go before the folders that they are in. */
 static void cleanup_run(void)
 {
-    for (int i = CLEANUP_MAX - 1; i >= 0; i--) {
-        if (!cleanups[i].in_use) continue;
-        if (cleanups[i].is_folder)
-            rmdir(cleanups[i].path);
-        else
-            unlink(cleanups[i].path);
-        cleanups[i].in_use = 0;
+    for (int folders = 0; folders < 2; folders++) {
+        for (int i = CLEANUP_MAX - 1; i >= 0; i--) {
+            if (!cleanups[i].in_use || cleanups[i].is_folder != folders) continue;
+            if (folders)
+                rmdir(cleanups[i].path);
+            else
+                unlink(cleanups[i].path);
+            cleanups[i].in_use = 0;
+        }
     }
 }
 

@@ -25,7 +25,7 @@ bool output_close(struct output *output);
 void output_abandon(struct output *output);
 
 /* A path that is removed (with rmdir if `is_folder`) at exit or on a signal until it is forgotten.
- * Paths are removed last first.  False: no room in the table. */
+ * Files are removed before folders.  False: no room in the table. */
 bool cleanup_add(const char *path, bool is_folder);
 void cleanup_forget(const char *path);
 /* Installs the exit handler and the signal handlers.  Once, at the start of main. */
