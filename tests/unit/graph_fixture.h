@@ -123,6 +123,15 @@ static inline char *fixture_messages(struct fixture *f)
     return text;
 }
 
+/* What was reported contains `wanted`. */
+static inline void fixture_expect_text(struct fixture *f, const char *wanted)
+{
+    char *text = fixture_messages(f);
+    if (!strstr(text, wanted)) print_message("%s\n", text);
+    assert_non_null(strstr(text, wanted));
+    free(text);
+}
+
 static inline uint64_t fixture_repetitions(const struct fixture *f, uint32_t node)
 {
     return f->graph.nodes.items[node].repetitions;

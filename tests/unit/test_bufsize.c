@@ -18,14 +18,6 @@ static bool size(struct fixture *f)
     return !diag_failed(f->cx.diags);
 }
 
-static void expect_text(struct fixture *f, const char *wanted)
-{
-    char *text = fixture_messages(f);
-    if (!strstr(text, wanted)) print_message("%s\n", text);
-    assert_non_null(strstr(text, wanted));
-    free(text);
-}
-
 static void one_buffer_gets_push_plus_pop_minus_gcd(void **state)
 {
     (void)state;
@@ -92,11 +84,12 @@ static void branch_that_is_one_too_short_is_told_the_least_depth(void **state)
     uint32_t plain;
     struct fixture *f = split_join(63, &plain);
     assert_false(size(f));
-    expect_text(f, "help: give 'plain' a depth of 64: 64 are enough, 63 are not");
+    fixture_expect_text(f, "help: give 'plain' a depth of 64: 64 are enough, 63 are not");
     fixture_free(f);
     f = split_join(63, &plain);
     assert_false(size(f));
-    expect_text(f, "'split' needs room for 1 packet in 'plain' and finds 0: it waits for 'mix'");
+    fixture_expect_text(
+        f, "'split' needs room for 1 packet in 'plain' and finds 0: it waits for 'mix'");
     fixture_free(f);
     f = split_join(64, &plain);
     assert_true(size(f));
@@ -116,7 +109,7 @@ static void writing_before_reading_over_limited_depths(void **state)
     fixture_read(f, mix, a, 8, 8);
     fixture_read(f, mix, b, 1, 4);
     assert_false(size(f));
-    expect_text(f, "give 'a' a depth of 32: 32 are enough, 31 are not");
+    fixture_expect_text(f, "give 'a' a depth of 32: 32 are enough, 31 are not");
     fixture_free(f);
 }
 
@@ -134,7 +127,7 @@ static void depths_that_must_grow_together_are_told_so(void **state)
     fixture_read(f, mix, a, 1, 1);
     fixture_read(f, mix, b, 1, 1);
     assert_false(size(f));
-    expect_text(f, "give 'a' a depth of 10");
+    fixture_expect_text(f, "give 'a' a depth of 10");
     fixture_free(f);
 }
 
@@ -145,20 +138,20 @@ static void depth_below_one_firing_is_below_burst(void **state)
     uint32_t a = fixture_node(f, "find"), b = fixture_node(f, "b");
     fixture_edge(f, "c", a, 64, b, 1, 0, 32);
     assert_false(size(f));
-    expect_text(f, "error: buffer 'c' holds 32 packets but one firing of 'find' writes 64 "
-                   "[buffer-below-burst]");
+    fixture_expect_text(f, "error: buffer 'c' holds 32 packets but one firing of 'find' writes 64 "
+                           "[buffer-below-burst]");
     fixture_free(f);
     f = fixture_new();
     a = fixture_node(f, "a"), b = fixture_node(f, "b");
     fixture_edge(f, "c", a, 2, b, 3, 0, 3);
     assert_false(size(f));
-    expect_text(f, "give 'c' a depth of 4: 4 are enough, 3 are not");
+    fixture_expect_text(f, "give 'c' a depth of 4: 4 are enough, 3 are not");
     fixture_free(f);
     f = fixture_new();
     a = fixture_node(f, "a"), b = fixture_node(f, "b");
     fixture_edge(f, "c", a, 1, b, 1, 3, 2);
     assert_false(size(f));
-    expect_text(f, "[initial-beyond-depth]");
+    fixture_expect_text(f, "[initial-beyond-depth]");
     fixture_free(f);
 }
 
@@ -174,7 +167,7 @@ static void what_finish_appends_has_room(void **state)
         f->graph.nodes.items[a].outputs.items[0].finish_max = 8;
         assert_int_equal(size(f), depth != 10);
         if (depth == 10)
-            expect_text(f, "give 'ab' a depth of at least 11");
+            fixture_expect_text(f, "give 'ab' a depth of at least 11");
         else
             assert_int_equal(fixture_depth(f, buffer), 11);
         fixture_free(f);
@@ -188,7 +181,7 @@ static void memory_limit_names_the_largest(void **state)
     struct fixture *f = split_join(0, &plain);
     f->cx.options.max_memory_bytes = 64;
     assert_false(size(f));
-    expect_text(f, "'wide': 64 packets of 4 bytes");
+    fixture_expect_text(f, "'wide': 64 packets of 4 bytes");
     fixture_free(f);
 }
 

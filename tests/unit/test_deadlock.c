@@ -15,14 +15,6 @@ static bool check(struct fixture *f)
     return !diag_failed(f->cx.diags);
 }
 
-static void expect_text(struct fixture *f, const char *wanted)
-{
-    char *text = fixture_messages(f);
-    if (!strstr(text, wanted)) print_message("%s\n", text);
-    assert_non_null(strstr(text, wanted));
-    free(text);
-}
-
 static void cycle_without_initial_packets_is_rejected(void **state)
 {
     (void)state;
@@ -31,7 +23,8 @@ static void cycle_without_initial_packets_is_rejected(void **state)
     fixture_edge(f, "gained", a, 1, b, 1, 0, 0);
     fixture_edge(f, "gain", b, 1, a, 1, 0, 0);
     assert_false(check(f));
-    expect_text(f, "declare 'gain' with 'init 1 x 0': 1 initial packet is enough, 0 are not");
+    fixture_expect_text(f,
+                        "declare 'gain' with 'init 1 x 0': 1 initial packet is enough, 0 are not");
     fixture_free(f);
 }
 
@@ -45,8 +38,9 @@ static void cycle_with_one_packet_too_few_is_told_the_exact_number(void **state)
         fixture_edge(f, "back", b, 3, a, 2, initial, 0);
         assert_int_equal(check(f), initial == 4);
         if (initial == 3) {
-            expect_text(f, "give 'back' 4 initial packets instead of 3: 4 initial packets are "
-                           "enough, 3 are not");
+            fixture_expect_text(f,
+                                "give 'back' 4 initial packets instead of 3: 4 initial packets are "
+                                "enough, 3 are not");
         }
         fixture_free(f);
     }
@@ -90,7 +84,7 @@ static void prologue_of_a_window_is_no_deadlock(void **state)
     fixture_read(f, b, wide, 1, 64);
     fixture_edge(f, "back", b, 1, a, 1, 63, 0);
     assert_false(check(f));
-    expect_text(f, "give 'back' 64 initial packets instead of 63");
+    fixture_expect_text(f, "give 'back' 64 initial packets instead of 63");
     fixture_free(f);
     f = fixture_new();
     a = fixture_node(f, "a"), b = fixture_node(f, "b"), wide = fixture_buffer(f, "w", 0, 0);

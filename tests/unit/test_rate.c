@@ -13,14 +13,6 @@ static bool solve(struct fixture *f)
     return !diag_failed(f->cx.diags);
 }
 
-static void expect_text(struct fixture *f, const char *wanted)
-{
-    char *text = fixture_messages(f);
-    if (!strstr(text, wanted)) print_message("%s\n", text);
-    assert_non_null(strstr(text, wanted));
-    free(text);
-}
-
 static void compact_disc_to_tape_has_its_known_counts(void **state)
 {
     (void)state;
@@ -87,7 +79,7 @@ static void self_loop_must_balance(void **state)
         uint32_t a = fixture_node(f, "a");
         fixture_edge(f, "loop", a, 2, a, pop, 9, 0);
         assert_int_equal(solve(f), pop == 2);
-        if (pop != 2) expect_text(f, "'a' writes 2 packets per firing and reads");
+        if (pop != 2) fixture_expect_text(f, "'a' writes 2 packets per firing and reads");
         fixture_free(f);
     }
 }
@@ -104,7 +96,7 @@ static void readers_of_one_buffer_each_balance(void **state)
         fixture_read(f, c, shared, third, third);
         fixture_edge(f, "bc", b, 1, c, 1, 0, 0);
         assert_int_equal(solve(f), third == 2);
-        if (third != 2) expect_text(f, "do not balance");
+        if (third != 2) fixture_expect_text(f, "do not balance");
         fixture_free(f);
     }
 }
@@ -143,7 +135,7 @@ static void rate_of_zero_on_one_side_is_invalid(void **state)
                 fixture_edge(f, "ab", a, 1, b, 1, 0, 0);
                 bool works = push == pop && (push || initial);
                 assert_int_equal(solve(f), works);
-                if (!works) expect_text(f, "[invalid-rate]");
+                if (!works) fixture_expect_text(f, "[invalid-rate]");
                 fixture_free(f);
             }
         }
@@ -185,7 +177,7 @@ static void overflow_is_refused_at_once_and_large_counts_are_not(void **state)
     f = resampling_chain(2000);
     assert_true(seconds_of(f, &works) < 0.05);
     assert_false(works);
-    expect_text(f, "[rate-overflow]");
+    fixture_expect_text(f, "[rate-overflow]");
     fixture_free(f);
 }
 
