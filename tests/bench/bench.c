@@ -26,7 +26,7 @@ enum {
     VARIANTS
 };
 
-enum { ROUNDS_MAX = 99, WORKLOADS = 6 };
+enum { ROUNDS_MAX = 99, WORKLOADS = 8 };
 
 #define SAMPLE_SECONDS 0.08 /* a sample takes about so long: short variants are repeated */
 #define REPEATS_MIN 3
@@ -34,7 +34,8 @@ enum { ROUNDS_MAX = 99, WORKLOADS = 6 };
 #define FOREIGN_MAX 0.1    /* CPUs that others may use during a sample */
 
 static const struct bench_workload *const workloads[WORKLOADS] = {
-    &bench_chain8, &bench_fir4, &bench_radio, &bench_chain64, &bench_loop, &bench_cipher};
+    &bench_chain8,  &bench_chain1, &bench_fir4,  &bench_radio,
+    &bench_chain64, &bench_loop,   &bench_loop1, &bench_cipher};
 
 struct result {
     double seconds[VARIANTS][ROUNDS_MAX];

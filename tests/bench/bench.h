@@ -29,8 +29,8 @@ struct bench_workload {
     void (*unfused)(const void *in, void *out);
 };
 
-extern const struct bench_workload bench_chain8, bench_fir4, bench_radio, bench_chain64, bench_loop,
-    bench_cipher;
+extern const struct bench_workload bench_chain8, bench_chain1, bench_fir4, bench_radio,
+    bench_chain64, bench_loop, bench_loop1, bench_cipher;
 
 /* ---- time and memory ---- */
 

@@ -46,7 +46,7 @@ LANES_INLINE void lanes_gather(lanes *to, const float *from, size_t distance, si
         for (size_t i = 0; i < 8; i++)
             to[p + i] = r[i];
     }
-    for (; p < count; p++) {
+    for (size_t rest = count % 8; rest > 0; rest--, p++) {
         for (size_t s = 0; s < 8; s++)
             to[p][s] = from[s * distance + p];
     }

@@ -73,6 +73,18 @@ const struct bench_workload bench_chain8 = {
     .unfused = unfused_light,
 };
 
+const struct bench_workload bench_chain1 = {
+    .name = "W1 in one kernel",
+    .container = "chain1.pbc",
+    .packets = (size_t)16 << 20,
+    .in_bytes = ((size_t)16 << 20) * sizeof(float),
+    .out_bytes = ((size_t)16 << 20) * sizeof(float),
+    .operations = 16.0 * (16 << 20),
+    .prepare = prepare_light,
+    .hand = hand_light,
+    .unfused = unfused_light,
+};
+
 /* ---- W7 ---- */
 
 static void prepare_tiny(void *in)

@@ -59,3 +59,17 @@ const struct bench_workload bench_loop = {
     .hand = hand,
     .unfused = unfused,
 };
+
+const struct bench_workload bench_loop1 = {
+    .name = "W8 in one kernel, state",
+    .container = "loop1.pbc",
+    .packets = PACKETS,
+    .in_bytes = PACKETS * sizeof(float),
+    .out_bytes = PACKETS * sizeof(float),
+    .operations = 1.0 * PACKETS,
+    .bound = BENCH_LATENCY,
+    .serial = true,
+    .prepare = prepare,
+    .hand = hand,
+    .unfused = unfused,
+};

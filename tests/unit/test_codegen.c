@@ -19,6 +19,7 @@
 #include "compiler/analysis/analysis.h"
 #include "compiler/codegen/codegen.h"
 #include "lang/kernel_abi.h"
+#include "compiler/support/output.h"
 #include "tests/unit/compile_text.h"
 
 /* ---- harness ---- */
@@ -974,6 +975,7 @@ static void an_interrupted_link_leaves_no_files(void **state)
     pid_t child = fork();
     if (child == 0) {
         setenv("TMPDIR", folder, 1);
+        cleanup_install();
         struct text_compile *c = analysed(ONE("y <- x;"), 2);
         c->cx.options.linker = linker;
         kernel_compile(&c->cx, c->graph);
