@@ -127,9 +127,10 @@ static inline char *fixture_messages(struct fixture *f)
 static inline void fixture_expect_text(struct fixture *f, const char *wanted)
 {
     char *text = fixture_messages(f);
-    if (!strstr(text, wanted)) print_message("%s\n", text);
-    assert_non_null(strstr(text, wanted));
+    bool found = strstr(text, wanted) != NULL;
+    if (!found) print_message("%s\n", text);
     free(text);
+    assert_true(found);
 }
 
 static inline uint64_t fixture_repetitions(const struct fixture *f, uint32_t node)
