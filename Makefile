@@ -113,7 +113,9 @@ COMPILER_LIBS = $(shared_pkgs) $(LLVM_LIBS) -lm -ldl
 # ---- Sources, by wildcard ------------------------------------------------------------------------
 
 LANG_SRC     := $(sort $(wildcard lang/*.c))
-RUNTIME_SRC  := $(filter-out runtime/piperun.c,$(sort $(wildcard runtime/*.c runtime/*/*.c)))
+TOOL_SRC     := $(sort $(wildcard runtime/piperun_*.c))
+RUNTIME_SRC  := $(filter-out runtime/piperun.c $(TOOL_SRC),\
+                  $(sort $(wildcard runtime/*.c runtime/*/*.c)))
 COMPILER_SRC := $(filter-out compiler/pipec.c,$(sort $(wildcard compiler/*.c compiler/*/*.c)))
 GRAMMAR      := $(wildcard compiler/syntax/lexer.l compiler/syntax/parser.y)
 STD_FILES    := $(sort $(wildcard lang/std/*.pipe))
@@ -133,7 +135,8 @@ TESTS        := $(patsubst %.c,$(B)/tests/%,$(notdir $(TEST_SRC)))
 REPLAYS      := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/replay_%))
 TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC) \
                 $(wildcard tests/fuzz/replay.c))
-MAIN_OBJ     := $(L)/compiler/pipec.o $(B)/obj/runtime/piperun.o
+TOOL_OBJ     := $(B)/obj/runtime/piperun.o $(TOOL_SRC:%.c=$(B)/obj/%.o)
+MAIN_OBJ     := $(L)/compiler/pipec.o $(TOOL_OBJ)
 OBJECTS      := $(LANG_OBJ) $(RUNTIME_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
 
 all: $(B)/pipec $(B)/piperun $(B)/libpipert.a $(B)/libpipert.so ## build everything (the default)
@@ -150,7 +153,7 @@ $(L)/flags: FORCE
 $(B)/llvm-major: FORCE
 	$(call stamp,$(LLVM_MAJOR))
 $(B)/sources: FORCE
-	$(call stamp,$(LANG_SRC) $(RUNTIME_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(HELPER_SRC))
+	$(call stamp,$(LANG_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(HELPER_SRC))
 .PHONY: FORCE
 FORCE:
 
@@ -199,7 +202,7 @@ $(B)/pipert.map: $(B)/sources
 	@echo '{ global: prt_*; local: *; };' > $@
 so_flags = -shared -Wl,-soname,$(@F) -Wl,--version-script=$(B)/pipert.map
 
-$(B)/piperun: $(B)/obj/runtime/piperun.o $(B)/libpipert.a
+$(B)/piperun: $(TOOL_OBJ) $(B)/libpipert.a $(B)/sources
 	$(call link,-pie) $(RUNTIME_LIBS)
 
 $(L)/libpipec.a: $(COMPILER_OBJ) $(B)/sources

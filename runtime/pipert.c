@@ -312,11 +312,9 @@ static enum prt_status open_device(struct prt_run *run, const struct prt_run_opt
 static enum prt_status create_arguments(struct prt_run *run, struct prt_error *error)
 {
     const struct prt_container *c = &run->program->container;
-    void *block;
-    size_t bytes = (size_t)c->pipeline->arguments_bytes + 8;
-    if (posix_memalign(&block, 64, bytes) != 0) return NO_MEMORY(error);
-    memset(block, 0, bytes);
-    run->arguments = block;
+    /* Its size is the file's word: pages are not touched before they are used. */
+    run->arguments = calloc(1, (size_t)c->pipeline->arguments_bytes + 8);
+    if (run->arguments == NULL) return NO_MEMORY(error);
     run->argument_set = calloc((size_t)c->argument_count + 1, sizeof *run->argument_set);
     if (run->argument_set == NULL) return NO_MEMORY(error);
     for (uint32_t i = 0; i < c->argument_count; i++) {
@@ -521,7 +519,12 @@ bool prt_run_buffer(const struct prt_run *run, uint32_t index,
         .high_water_packets = buffer->fifo.high_water_packets,
         .discarded_packets = buffer->fifo.discarded_packets,
         .leftover_packets = buffer->leftover_packets,
+        .stranded_packets = buffer->stranded_packets,
     };
+    if (buffer->stranded_reader != NULL)
+        statistics->stranded_reader = prt_container_text(c, buffer->stranded_reader->node->name);
+    if (buffer->stranded_by != NULL)
+        statistics->stranded_by = prt_container_text(c, buffer->stranded_by->record->name);
     for (uint32_t i = 0; i < run->program->port_count; i++) {
         if (run->program->ports[i] == index) statistics->port = i;
     }
@@ -588,6 +591,10 @@ bool prt_run_describe_crash(const struct prt_run *run, char *text, size_t size)
     append_text(&line, prt_container_source(c, node->source));
     append_text(&line, ":");
     append_number(&line, node->line);
+    if (count == 0) {
+        append_text(&line, object->flags & PRT_KERNEL_FINISH ? ") in its finish" : ") in its init");
+        return true;
+    }
     append_text(&line, count == 1 ? ") in firing " : ") in firings ");
     append_number(&line, first);
     if (count > 1) append_text(&line, " to ");

@@ -111,6 +111,7 @@ static void count_append(struct walker *w, struct walk_state *s, const struct ks
 
 static void walk_emit(struct walker *w, struct walk_state *s, struct ks *stmt)
 {
+    if (w->kernel == NULL) return; /* functions append nothing */
     const struct kernel_port *port = &w->kernel->out[stmt->port];
     struct interval element = {0, 0}, index;
     if (stmt->element != NULL) {

@@ -117,10 +117,11 @@ static struct interval shift(enum kx_op op, struct interval a, struct interval c
         if (op == OP_SHR && a.low >= 0) return (struct interval){0, a.high};
         return INTERVAL_ALL;
     }
-    struct interval by = {(wide)1 << (int)count.low, (wide)1 << (int)count.low};
+    unsigned bits = (unsigned)count.low;
+    struct interval by = {(wide)1 << bits, (wide)1 << bits};
     if (op == OP_SHL) return multiply(a, by);
     /* Arithmetic shift rounds down. */
-    return (struct interval){a.low >> (int)count.low, a.high >> (int)count.low};
+    return (struct interval){a.low >> bits, a.high >> bits};
 }
 
 static struct interval binary(enum kx_op op, struct interval a, struct interval b,

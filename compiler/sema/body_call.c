@@ -172,7 +172,6 @@ static struct kx *call_number(struct body *b, enum builtin builtin, struct argum
     if (common == &body_untyped_integer) {
         struct kx *exact = exact_number(b, builtin, arguments, span);
         if (exact) return exact;
-        common = body_scalar(b, SCALAR_I32);
         for (uint32_t i = 0; i < arguments.count; i++)
             arguments.items[i] = body_settled(b, arguments.items[i]);
         common = body_unify(b, arguments.items, arguments.count, span, "the function");

@@ -166,7 +166,8 @@ static bool combine(struct body *b, const struct ast_expr *e, struct fraction l,
 
 static bool exact_value(struct body *b, const struct ast_expr *e, struct fraction *out)
 {
-    struct fraction left, right;
+    struct fraction left = {0, 1}, right = {0, 1};
+    *out = left;
     bool binary = e->kind == AST_EXPR_BINARY && (e->op == AST_OP_ADD || e->op == AST_OP_SUB ||
                                                  e->op == AST_OP_MUL || e->op == AST_OP_DIV);
     if (binary)
@@ -177,7 +178,6 @@ static bool exact_value(struct body *b, const struct ast_expr *e, struct fractio
         return e->op == AST_OP_PLUS ||
                reduce(b, e->span, -(__int128)out->numerator, out->denominator, out);
     }
-    out->denominator = 1;
     return body_integer(b, e, &out->numerator);
 }
 
@@ -185,7 +185,7 @@ bool sema_whole(struct sema *sema, struct scope *scope, const struct ast_expr *e
                 const char *what, int64_t *out)
 {
     struct body b = body_begin(sema, scope, PLACE_CONSTANT);
-    struct fraction value;
+    struct fraction value = {0, 1};
     if (!exact_value(&b, expr, &value)) return false;
     if (value.denominator != 1) {
         body_report(&b, RULE_INVALID_RATE, expr->span, "%s is a whole number, not %lld/%lld", what,

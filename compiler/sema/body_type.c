@@ -88,7 +88,7 @@ static struct kx *fold_index(struct body *b, struct kx *kx)
     const struct kx *base = kx;
     if (kx->type->kind != TYPE_SCALAR) return kx;
     for (; base->kind == KX_INDEX; base = base->left) {
-        if (base->right->kind != KX_CONSTANT) return kx;
+        if (base->right == NULL || base->right->kind != KX_CONSTANT) return kx;
         __int128 index = arith_as_exact(base->right->value);
         if (index < 0 || index >= (__int128)base->left->type->length) return kx;
         at += (uint64_t)index * type_scalar_count(base->type);
@@ -120,9 +120,11 @@ struct kx *body_fold(struct body *b, struct kx *kx)
     case KX_CONVERT:
         return body_constant(b, kx->span, arith_convert(kx->left->value, kx->type->scalar));
     case KX_BINARY:
-        if (!arith_binary(kx->op, kx->left->value, kx->right->value, &value)) return kx;
+        if (kx->right == NULL || !arith_binary(kx->op, kx->left->value, kx->right->value, &value))
+            return kx;
         return body_constant(b, kx->span, value);
     case KX_COMPARE:
+        if (kx->right == NULL) return kx;
         return body_constant(b, kx->span,
                              arith_bool(arith_compare(kx->op, kx->left->value, kx->right->value)));
     case KX_BUILTIN: return fold_builtin(b, kx);

@@ -282,7 +282,7 @@ static bool eval_call(struct interpreter *in, const struct kx *kx, struct scalar
 
 static bool eval_kind(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
 {
-    struct scalar_value value;
+    struct scalar_value value = {SCALAR_BOOL, 0};
     switch (kx->kind) {
     case KX_CONSTANT: *out = kx->value; return true;
     case KX_VARIABLE:

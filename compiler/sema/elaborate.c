@@ -562,11 +562,10 @@ static void check_ends(struct elaboration *el, const struct graph_buffer *b)
     struct diag *d;
     if (written && read) return;
     if (b->outer == GRAPH_OUTER_IN) {
-        d = diag_report(diags, RULE_NO_CONSUMER, b->span, "in-port '%s' is read by nothing",
-                        b->name);
+        diag_report(diags, RULE_NO_CONSUMER, b->span, "in-port '%s' is read by nothing", b->name);
     } else if (b->outer == GRAPH_OUTER_OUT) {
-        d = diag_report(diags, RULE_NO_PRODUCER, b->span, "out-port '%s' is written by nothing",
-                        b->name);
+        diag_report(diags, RULE_NO_PRODUCER, b->span, "out-port '%s' is written by nothing",
+                    b->name);
     } else if (!written && !read) {
         d = diag_report(diags, RULE_UNUSED_BUFFER, b->span, "no kernel is bound to buffer '%s'",
                         b->name);

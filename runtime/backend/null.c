@@ -81,12 +81,10 @@ static enum prt_status null_queue_destroy(struct prt_device *device, uint32_t qu
 static enum prt_status null_enqueue(struct prt_device *device, uint32_t queue,
                                     const union prt_dispatch *packet, struct prt_error *error)
 {
-    struct prt_queue *q = prt_queue_find(&device->queues, queue);
-    if (q == NULL) return prt_error_set(error, PRT_E_INVALID_VALUE, "there is no such queue");
-    enum prt_status status =
-        prt_packet_check(packet, device->object_count, device->signal_count, error);
+    struct prt_queue *q;
+    enum prt_status status = prt_queue_admit(&device->queues, queue, packet, device->object_count,
+                                             device->signal_count, &q, error);
     if (status != PRT_OK) return status;
-    if (q->in_flight == q->capacity) return prt_error_set(error, PRT_E_BUSY, "the queue is full");
     const struct prt_kernel_object *object = &device->objects[packet->full.kernel_object];
     for (uint32_t i = 0; object->produced != NULL && i < object->output_count; i++)
         object->produced[i] = 0;

@@ -384,12 +384,10 @@ static void simulate_time(struct prt_device *device, uint32_t queue, struct sim_
 static enum prt_status sim_enqueue(struct prt_device *device, uint32_t queue,
                                    const union prt_dispatch *packet, struct prt_error *error)
 {
-    struct prt_queue *q = prt_queue_find(&device->queues, queue);
-    if (q == NULL) return prt_error_set(error, PRT_E_INVALID_VALUE, "there is no such queue");
-    enum prt_status status =
-        prt_packet_check(packet, device->object_count, device->signal_count, error);
+    struct prt_queue *q;
+    enum prt_status status = prt_queue_admit(&device->queues, queue, packet, device->object_count,
+                                             device->signal_count, &q, error);
     if (status != PRT_OK) return status;
-    if (q->in_flight == q->capacity) return prt_error_set(error, PRT_E_BUSY, "the queue is full");
     assert(device->first_free_job < device->object_count);
     uint32_t slot = device->first_free_job;
     struct sim_job *job = &device->jobs[slot];

@@ -123,6 +123,20 @@ struct prt_queue *prt_queue_find(struct prt_queue_table *table, uint32_t queue)
     return queue < table->count && table->queues[queue].open ? &table->queues[queue] : NULL;
 }
 
+enum prt_status prt_queue_admit(struct prt_queue_table *table, uint32_t queue,
+                                const union prt_dispatch *packet, uint32_t object_count,
+                                uint32_t signal_count, struct prt_queue **found,
+                                struct prt_error *error)
+{
+    struct prt_queue *q = prt_queue_find(table, queue);
+    if (q == NULL) return prt_error_set(error, PRT_E_INVALID_VALUE, "there is no such queue");
+    enum prt_status status = prt_packet_check(packet, object_count, signal_count, error);
+    if (status != PRT_OK) return status;
+    if (q->in_flight == q->capacity) return prt_error_set(error, PRT_E_BUSY, "the queue is full");
+    *found = q;
+    return PRT_OK;
+}
+
 /* Its number is not used again: what was executed on its compute units still counts for its
  * neighbours. */
 enum prt_status prt_queue_close(struct prt_queue_table *table, uint32_t queue)
@@ -208,8 +222,9 @@ struct prt_flight prt_flights_pop(struct prt_flights *flights)
 
 /* ---- executing ---- */
 
-/* Of the thread, for whoever handles its signals; each thread writes its own. */
-static _Thread_local struct {
+/* Of the thread, for whoever handles its signals; each thread writes its own.  In a shared library
+ * too it is reached without a call: the first one in a thread may allocate, in a handler. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     const struct prt_kernel_object *volatile object;
     volatile uint64_t first, count;
 } executing;
@@ -220,6 +235,18 @@ bool prt_kernel_executing(const struct prt_kernel_object **object, uint64_t *fir
     *first = executing.first;
     *count = executing.count;
     return *object != NULL;
+}
+
+/* `firings` 0: it is no run. */
+static enum kernel_status call_entry(const struct prt_kernel_object *object, kernel_entry entry,
+                                     const struct kernel_batch *batch, uint64_t firings)
+{
+    executing.first = batch->first_firing;
+    executing.count = firings;
+    executing.object = object;
+    enum kernel_status status = (enum kernel_status)entry(batch);
+    executing.object = NULL;
+    return status;
 }
 
 enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, uint64_t origin,
@@ -245,10 +272,16 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
                                  .first_firing = first,
                                  .count = count,
                                  .fault = fault};
-    executing.first = first;
-    executing.count = count;
-    executing.object = object;
-    enum kernel_status status = (enum kernel_status)object->entry(&batch);
-    executing.object = NULL;
-    return status;
+    return call_entry(object, object->entry, &batch, finishes ? 0 : count);
+}
+
+enum kernel_status prt_kernel_init(const struct prt_kernel_object *object, kernel_entry init,
+                                   struct kernel_fault *fault)
+{
+    const struct kernel_batch batch = {.arguments = object->arguments,
+                                       .tables = object->tables,
+                                       .state = object->state,
+                                       .count = 1,
+                                       .fault = fault};
+    return call_entry(object, init, &batch, 0);
 }

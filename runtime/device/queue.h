@@ -52,6 +52,14 @@ void prt_queue_table_free(struct prt_queue_table *table);
 /* The open queue of that number, or NULL. */
 struct prt_queue *prt_queue_find(struct prt_queue_table *table, uint32_t queue);
 
+/* PRT_OK: the packet is good and the queue has room, `*found` is the queue.  PRT_E_PACKET,
+ * PRT_E_BUSY, PRT_E_INVALID_VALUE, as device.h's enqueue.  For signals and objects see
+ * prt_packet_check. */
+enum prt_status prt_queue_admit(struct prt_queue_table *table, uint32_t queue,
+                                const union prt_dispatch *packet, uint32_t object_count,
+                                uint32_t signal_count, struct prt_queue **found,
+                                struct prt_error *error);
+
 /* When the queue's compute units are free, and whether another stage than `stage` was the last on
  * them. */
 uint64_t prt_queue_free_at(const struct prt_queue_table *table, uint32_t queue, uint64_t stage,
@@ -87,8 +95,12 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
                                       uint64_t first, uint64_t count, const void **in, void **out,
                                       struct kernel_fault *fault);
 
+/* Executes an `init` entry of the object's kernel, on the calling thread. */
+enum kernel_status prt_kernel_init(const struct prt_kernel_object *object, kernel_entry init,
+                                   struct kernel_fault *fault);
+
 /* What the calling thread is executing: for handlers of SIGSEGV and the like.  False: nothing.
- * Async-signal-safe. */
+ * *count 0: its finish or, of an object without that flag, its init.  Async-signal-safe. */
 bool prt_kernel_executing(const struct prt_kernel_object **object, uint64_t *first,
                           uint64_t *count);
 

@@ -150,7 +150,7 @@ enum prt_status prt_image_from_entries(const struct prt_container *container,
 void prt_image_free(struct prt_image *image)
 {
     if (image->library != NULL) dlclose(image->library);
-    if (image->library != NULL || image->fd > 0) close(image->fd);
+    if (image->nodes != NULL && image->fd >= 0) close(image->fd); /* not of a zeroed one */
     free(image->nodes);
     *image = (struct prt_image){.fd = -1};
 }

@@ -39,6 +39,7 @@ enum prt_status prt_image_from_entries(const struct prt_container *container,
                                        kernel_arguments_entry arguments, struct prt_image *image,
                                        struct prt_error *error);
 
+/* A zeroed image is allowed. */
 void prt_image_free(struct prt_image *image);
 
 #endif

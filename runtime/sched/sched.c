@@ -1,5 +1,6 @@
 #include "runtime/sched/sched.h"
 
+#include "runtime/device/queue.h"
 #include "runtime/sched/explain.h"
 
 #include <assert.h>
@@ -272,14 +273,24 @@ static void end_stage(struct prt_sched *s, struct prt_stage *stage)
     s->end_propagated = true;
 }
 
-/* History has been seen; what lies beyond it is discarded. */
+/* Packets at the front of an input that are history: the last firing has seen them, or, where there
+ * was none, they were put there as history is, before the first. */
+static uint64_t history_packets(const struct prt_stage *stage, const struct prt_stage_input *input)
+{
+    uint64_t held = prt_fifo_held(&input->buffer->fifo, input->reader);
+    uint64_t history = input->peek - input->pop;
+    uint64_t initial = input->buffer->record->initial_packets;
+    if (stage->firings == 0 && initial < history) history = initial;
+    return held < history ? held : history;
+}
+
+/* What lies beyond history is discarded. */
 static void detach_inputs(struct prt_sched *s, struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
         struct prt_fifo *fifo = &input->buffer->fifo;
-        uint64_t held = prt_fifo_held(fifo, input->reader), history = input->peek - input->pop;
-        prt_fifo_release(fifo, input->reader, held < history ? held : history);
+        prt_fifo_release(fifo, input->reader, history_packets(stage, input));
         prt_fifo_detach(fifo, input->reader);
         room_changed(s, input->buffer);
     }
@@ -442,24 +453,52 @@ enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
 
 /* ---- ends ---- */
 
+static bool is_short(const struct prt_stage_input *input)
+{
+    return prt_fifo_held(&input->buffer->fifo, input->reader) < input->peek;
+}
+
+static bool is_at_end(const struct prt_stage_input *input)
+{
+    return input->buffer->fifo.closed && is_short(input);
+}
+
 static bool can_never_fire(const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        const struct prt_stage_input *input = &stage->inputs[i];
-        const struct prt_fifo *fifo = &input->buffer->fifo;
-        if (fifo->closed && prt_fifo_held(fifo, input->reader) < input->peek) return true;
+        if (is_at_end(&stage->inputs[i])) return true;
     }
     return false;
 }
 
-/* What the inputs hold beyond the history that stays behind in any case. */
+/* The buffer in which a stage that fires no more finds too few packets, one that has ended before
+ * others; NULL: none. */
+static const struct prt_buffer *short_buffer(const struct prt_stage *stage)
+{
+    const struct prt_buffer *found = NULL;
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        if (is_at_end(&stage->inputs[i])) return stage->inputs[i].buffer;
+        if (found == NULL && is_short(&stage->inputs[i])) found = stage->inputs[i].buffer;
+    }
+    return found;
+}
+
+/* What the inputs of a stage that fires no more hold beyond history.  An input that is not what
+ * stopped the stage is said to be stranded. */
 static void count_leftovers(struct prt_stage *stage)
 {
+    const struct prt_buffer *by = short_buffer(stage);
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
-        uint64_t held = prt_fifo_held(&input->buffer->fifo, input->reader);
-        uint64_t history = input->peek - input->pop;
-        if (held > history) input->buffer->leftover_packets += held - history;
+        struct prt_buffer *buffer = input->buffer;
+        uint64_t left = prt_fifo_held(&buffer->fifo, input->reader) - history_packets(stage, input);
+        buffer->leftover_packets += left;
+        if (left == 0 || is_at_end(input) || buffer == by) continue;
+        if (buffer->stranded_packets == 0) {
+            buffer->stranded_reader = stage;
+            buffer->stranded_by = by;
+        }
+        buffer->stranded_packets += left;
     }
 }
 
@@ -602,12 +641,7 @@ static enum prt_status run_inits(struct prt_sched *s, struct prt_error *error)
         if (!(c->nodes[i].flags & CONTAINER_NODE_INIT)) continue;
         const struct prt_kernel_object *object = &s->objects[s->node_stage[i]];
         struct kernel_fault fault = {.firing = UINT64_MAX};
-        struct kernel_batch batch = {.arguments = object->arguments,
-                                     .tables = object->tables,
-                                     .state = object->state,
-                                     .count = 1,
-                                     .fault = &fault};
-        int32_t status = s->image->nodes[i].init(&batch);
+        enum kernel_status status = prt_kernel_init(object, s->image->nodes[i].init, &fault);
         if (status != KERNEL_OK) return start_fault(s, i, status, &fault, error);
     }
     return PRT_OK;

@@ -55,6 +55,9 @@ struct prt_buffer {
     struct prt_fifo fifo;
     struct prt_port *port; /* of an outer buffer, else NULL */
     uint64_t leftover_packets;
+    uint64_t stranded_packets; /* of those, enough for a firing, or their input had not ended */
+    const struct prt_stage *stranded_reader; /* of the first of them */
+    const struct prt_buffer *stranded_by;    /* in which it found too few; NULL: interrupted */
 };
 
 struct prt_stage_input {

@@ -35,6 +35,8 @@ extern const struct bench_workload bench_chain8, bench_chain1, bench_fir4, bench
 /* ---- time and memory ---- */
 
 double bench_now(void);
+/* Of the calling thread: as bench_now, but stands still while others have the processor. */
+double bench_processor_now(void);
 /* Zeroed, in huge pages where the system has them; ends the program where there is no memory. */
 void *bench_allocate(size_t bytes);
 void bench_free(void *memory, size_t bytes);

@@ -20,7 +20,10 @@ static uint64_t constant_bits(const char *type, const char *declarations, const 
              declarations, type, expr, type, type, type, type);
     struct text_compile *c = text_compile(text);
     char *messages = text_compile_messages(c);
-    if (!c->graph) fail_msg("%s\n%s", text, messages);
+    if (!c->graph) {
+        fail_msg("%s\n%s", text, messages);
+        abort();
+    }
     const struct ks *emit = c->graph->kernels.items[0]->body->body;
     assert_int_equal(emit->kind, KS_EMIT);
     assert_int_equal(emit->expr->kind, KX_CONSTANT);

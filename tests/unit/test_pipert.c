@@ -3,7 +3,9 @@
 
 #include "tests/conform/pipelines.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <unistd.h>
 
 static const struct prt_image_kernel copy = {.run = kernel_copy};
 
@@ -366,6 +368,69 @@ static void a_crash_is_described_by_kernel_and_firings(void **unused)
     prt_program_free(program);
 }
 
+static void a_crash_outside_firings_is_described_too(void **unused)
+{
+    (void)unused;
+    const struct prt_image_kernel inits = {.run = kernel_copy, .init = describe_itself};
+    const struct prt_image_kernel finishes = {.run = kernel_copy, .finish = describe_itself};
+    for (int finish = 0; finish < 2; finish++) {
+        struct made *m = copy_made();
+        m->nodes[0].flags |= finish ? CONTAINER_NODE_FINISH : CONTAINER_NODE_INIT;
+        struct prt_program *program = pipelines_load(m, finish ? &finishes : &inits);
+        struct prt_error error;
+        struct host in;
+        host_ramp(&in, 0);
+        crash_text[0] = '\0';
+        assert_int_equal(prt_run_create(program, NULL, &crashing, &error), PRT_OK);
+        pipelines_bind(program, crashing, &in, NULL);
+        assert_int_equal(prt_run_execute(crashing, &error), PRT_OK);
+        assert_string_equal(crash_text, finish ? "kernel 'copy' (made.pipe:1) in its finish"
+                                               : "kernel 'copy' (made.pipe:1) in its init");
+        prt_run_destroy(crashing);
+        prt_program_free(program);
+    }
+}
+
+/* The size is the file's word; nothing of it is touched. */
+static void a_huge_block_of_arguments_costs_nothing(void **unused)
+{
+    (void)unused;
+    struct made *m = copy_made();
+    m->pipeline.arguments_bytes = UINT64_C(1) << 38;
+    struct prt_program *program = pipelines_load(m, &copy);
+    struct prt_run *run;
+    struct prt_error error;
+    enum prt_status status = prt_run_create(program, NULL, &run, &error);
+    assert_true(status == PRT_OK || status == PRT_E_NOMEM);
+    if (status == PRT_OK) prt_run_destroy(run);
+    prt_program_free(program);
+}
+
+/* No descriptor is left open by a container that is refused, 0 included. */
+static void refused_images_leave_no_descriptor(void **unused)
+{
+    (void)unused;
+    struct made *m = copy_made();
+    struct prt_program *program;
+    struct prt_error error;
+    size_t size;
+    uint8_t shared_object[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1, [16] = 3, [18] = 62};
+    m->image = shared_object;
+    m->image_bytes = sizeof shared_object;
+    uint8_t *bytes = made_finish(m, &size);
+    made_free(m);
+    int input = dup(STDIN_FILENO);
+    close(STDIN_FILENO);
+    enum prt_status status = prt_program_load_memory(bytes, size, &program, &error);
+    bool left = fcntl(STDIN_FILENO, F_GETFD) >= 0;
+    if (left) close(STDIN_FILENO);
+    if (input >= 0) assert_int_equal(dup2(input, STDIN_FILENO), STDIN_FILENO);
+    if (input >= 0) close(input);
+    assert_int_equal(status, PRT_E_OPEN);
+    assert_false(left);
+    free(bytes);
+}
+
 TEST_MAIN("pipert", cmocka_unit_test(a_program_says_what_it_is),
           cmocka_unit_test(arguments_are_parsed_and_checked),
           cmocka_unit_test(ports_are_bound_by_direction),
@@ -377,4 +442,7 @@ TEST_MAIN("pipert", cmocka_unit_test(a_program_says_what_it_is),
           cmocka_unit_test(another_description_of_the_device_is_refused),
           cmocka_unit_test(containers_without_code_are_refused),
           cmocka_unit_test(programs_run_side_by_side_in_one_process),
-          cmocka_unit_test(a_crash_is_described_by_kernel_and_firings))
+          cmocka_unit_test(a_crash_is_described_by_kernel_and_firings),
+          cmocka_unit_test(a_crash_outside_firings_is_described_too),
+          cmocka_unit_test(a_huge_block_of_arguments_costs_nothing),
+          cmocka_unit_test(refused_images_leave_no_descriptor))

@@ -153,6 +153,75 @@ static void history_is_not_left_over(void **unused)
     prt_program_free(program);
 }
 
+/* No firing has seen them: a window longer than the stream keeps no history. */
+static void a_stream_shorter_than_the_window_is_left_over(void **unused)
+{
+    (void)unused;
+    for (uint64_t initial = 0; initial < 4; initial++) {
+        const int32_t zero = 0;
+        struct made *m = made_create("short", "sim16");
+        uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+        uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+        if (initial > 0) made_initial(m, x, initial, &zero, sizeof zero);
+        add_node(m, "diff", 0, x, 1, 6, y, 1, 0);
+        made_loop(m);
+        struct prt_program *program = pipelines_load(m, &diff);
+        struct prt_error error;
+        enum prt_status status;
+        host_ramp(&in, 2);
+        struct prt_run *run = start(program, &error, &status);
+        assert_int_equal(status, PRT_OK);
+        assert_int_equal(out.count, 0);
+        assert_int_equal(buffer_of(run, "x").leftover_packets, 2);
+        assert_int_equal(buffer_of(run, "x").stranded_packets, 0);
+        assert_int_equal(buffer_of(run, "x").discarded_packets, 2);
+        prt_run_destroy(run);
+        prt_program_free(program);
+    }
+}
+
+/* x and b -> add -> y: whichever is shorter ends it, and the other one's rest is left over. */
+static void leftovers_say_which_input_had_too_few(void **unused)
+{
+    (void)unused;
+    for (size_t length = 0; length < 40; length += 13) {
+        struct made *m = made_create("stranded", "sim16");
+        struct host b_in;
+        uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+        uint32_t b = made_buffer(m, "b", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+        uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+        uint32_t node = made_node(m, "add", 0);
+        made_input(m, node, x, 1, 1);
+        made_input(m, node, b, 1, 1);
+        made_output(m, node, y, 1, 0);
+        made_loop(m);
+        struct prt_program *program = pipelines_load(m, &sum);
+        struct prt_error error;
+        struct prt_run *run;
+        assert_int_equal(prt_run_create(program, NULL, &run, &error), PRT_OK);
+        host_ramp(&in, 20);
+        host_ramp(&b_in, length);
+        out.count = 0;
+        pipelines_bind(program, run, &in, &out);
+        assert_int_equal(
+            prt_run_bind_input(run, prt_program_find_port(program, "b"), host_read, &b_in, &error),
+            PRT_OK);
+        assert_int_equal(prt_run_execute(run, &error), PRT_OK);
+        size_t fired = length < 20 ? length : 20;
+        assert_int_equal(out.count, fired);
+        struct prt_buffer_statistics of_x = buffer_of(run, "x"), of_b = buffer_of(run, "b");
+        assert_int_equal(of_x.stranded_packets, 20 - fired);
+        assert_int_equal(of_b.stranded_packets, length - fired);
+        assert_int_equal(of_x.leftover_packets, of_x.stranded_packets);
+        assert_int_equal(of_b.leftover_packets, of_b.stranded_packets);
+        const struct prt_buffer_statistics *rest = length < 20 ? &of_x : &of_b;
+        assert_string_equal(rest->stranded_reader, "add");
+        assert_string_equal(rest->stranded_by, length < 20 ? "b" : "x");
+        prt_run_destroy(run);
+        prt_program_free(program);
+    }
+}
+
 static void a_finish_sees_the_tail_and_writes_last(void **unused)
 {
     (void)unused;
@@ -525,6 +594,8 @@ TEST_MAIN("sched", cmocka_unit_test(streams_of_every_length_come_out_whole),
           cmocka_unit_test(cycles_depend_on_the_stream_alone),
           cmocka_unit_test(a_tail_shorter_than_a_firing_is_left_over),
           cmocka_unit_test(history_is_not_left_over),
+          cmocka_unit_test(a_stream_shorter_than_the_window_is_left_over),
+          cmocka_unit_test(leftovers_say_which_input_had_too_few),
           cmocka_unit_test(a_finish_sees_the_tail_and_writes_last),
           cmocka_unit_test(a_finish_waits_for_room),
           cmocka_unit_test(a_node_that_ends_early_blocks_nobody),

@@ -137,11 +137,15 @@ static void assert_tree(const char *type, const char *expr, const char *expected
         type, expr);
     struct text_compile *c = text_compile(text);
     char *messages = text_compile_messages(c);
-    if (!c->graph) fail_msg("%s\n%s", expr, messages);
+    if (!c->graph) {
+        fail_msg("%s\n%s", expr, messages);
+        abort();
+    }
     const struct function *function = NULL;
     for (size_t i = 0; i < c->graph->functions.count; i++)
         if (strcmp(c->graph->functions.items[i]->name, "f") == 0)
             function = c->graph->functions.items[i];
+    if (!function) abort();
     FILE *to = open_memstream(&tree, &size);
     print_kx(to, function->body->body->expr);
     fclose(to);
@@ -251,7 +255,10 @@ static void conversions_are_explicit_in_the_tree(void **state)
 static struct kernel *first_kernel(struct text_compile *c)
 {
     char *messages = text_compile_messages(c);
-    if (!c->graph) fail_msg("%s", messages);
+    if (!c->graph) {
+        fail_msg("%s", messages);
+        abort();
+    }
     free(messages);
     return c->graph->kernels.items[0];
 }

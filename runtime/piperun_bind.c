@@ -1,0 +1,141 @@
+/* The words PORT=PATH[,FORMAT...] of the command line. */
+#include "runtime/piperun_message.h"
+#include "runtime/piperun_ports.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t find_port(const struct prt_session *session, const char *name, size_t length)
+{
+    for (uint32_t i = 0; i < session->port_count; i++) {
+        const char *candidate = session->bindings[i].port.name;
+        if (strlen(candidate) == length && memcmp(candidate, name, length) == 0) return i;
+    }
+    return PRT_NONE;
+}
+
+static int unknown_port(const struct prt_session *session, const char *name)
+{
+    struct prt_program_information program;
+    struct prt_nearest nearest = {.wanted = name};
+    prt_program_information(session->program, &program);
+    for (uint32_t i = 0; i < session->port_count; i++)
+        prt_nearest_consider(&nearest, session->bindings[i].port.name);
+    if (nearest.name == NULL)
+        return PRT_COMPLAIN(EXIT_USAGE, "pipeline '%s' has no port '%s'", program.name, name);
+    return PRT_COMPLAIN(EXIT_USAGE, "pipeline '%s' has no port '%s'; did you mean '%s'?",
+                        program.name, name, nearest.name);
+}
+
+/* `gen:noise` without a seed takes --seed.  NULL: no memory. */
+static char *with_seed(const struct prt_command *command, const char *text)
+{
+    const char *noise = strstr(text, "=gen:noise");
+    size_t head = noise != NULL ? (size_t)(noise - text) + strlen("=gen:noise") : 0;
+    if (!command->has_seed || noise == NULL || noise != strchr(text, '=') ||
+        (text[head] != '\0' && text[head] != ','))
+        return strdup(text);
+    char *seeded;
+    if (asprintf(&seeded, "%.*s:%" PRIu64 "%s", (int)head, text, command->seed, text + head) < 0)
+        return NULL;
+    return seeded;
+}
+
+static int read_binding(struct prt_session *session, const char *text)
+{
+    struct prt_error error;
+    struct prt_port_spec spec;
+    char *seeded = with_seed(session->command, text);
+    if (seeded == NULL) return prt_complain_memory();
+    enum prt_status status = prt_port_spec_parse(seeded, &spec, &error);
+    free(seeded);
+    if (status != PRT_OK) return prt_complain_status(&error);
+    uint32_t port = find_port(session, spec.port, strlen(spec.port));
+    int exit_code = EXIT_DONE;
+    if (port >= session->port_count)
+        exit_code = unknown_port(session, spec.port);
+    else if (session->bindings[port].bound)
+        exit_code = PRT_COMPLAIN(EXIT_USAGE, "port '%s' is bound twice", spec.port);
+    if (exit_code != EXIT_DONE) {
+        prt_port_spec_free(&spec);
+        return exit_code;
+    }
+    session->bindings[port].spec = spec;
+    session->bindings[port].bound = true;
+    return EXIT_DONE;
+}
+
+/* Two ports of one direction that share standard input or output, or two outputs into one file. */
+static int check_conflicts(const struct prt_session *session)
+{
+    for (uint32_t i = 0; i < session->port_count; i++) {
+        const struct prt_binding *a = &session->bindings[i];
+        for (uint32_t k = 0; k < i; k++) {
+            const struct prt_binding *b = &session->bindings[k];
+            if (!a->bound || !b->bound || a->port.direction != b->port.direction) continue;
+            bool standard =
+                prt_port_spec_is_standard(&a->spec) && prt_port_spec_is_standard(&b->spec);
+            bool same = a->port.direction == PRT_PORT_OUT && a->spec.path != NULL &&
+                        b->spec.path != NULL && strcmp(a->spec.path, b->spec.path) == 0 &&
+                        strncmp(a->spec.path, "/dev/", 5) != 0;
+            if (standard || same)
+                return PRT_COMPLAIN(EXIT_USAGE, "ports '%s' and '%s' are both bound to '%s'",
+                                    b->port.name, a->port.name, a->spec.path);
+        }
+    }
+    return EXIT_DONE;
+}
+
+static int check_bound(const struct prt_session *session)
+{
+    for (uint32_t i = 0; i < session->port_count; i++) {
+        const struct prt_binding *b = &session->bindings[i];
+        const char *type = scalar_name(b->port.scalar);
+        if (b->bound || b->hash != NULL) continue;
+        if (b->port.direction == PRT_PORT_IN)
+            return PRT_COMPLAIN(EXIT_USAGE,
+                                "in-port '%s' (%s) is not bound; for example: %s=FILE,raw:%s or "
+                                "%s=gen:ramp:1000",
+                                b->port.name, b->port.type, b->port.name, type, b->port.name);
+        return PRT_COMPLAIN(
+            EXIT_USAGE, "out-port '%s' (%s) is not bound; for example: %s=FILE,raw:%s or %s=null",
+            b->port.name, b->port.type, b->port.name, type, b->port.name);
+    }
+    return EXIT_DONE;
+}
+
+static int prepare_hash(struct prt_session *session)
+{
+    const char *name = session->command->hash_port;
+    if (name == NULL) return EXIT_DONE;
+    uint32_t port = find_port(session, name, strlen(name));
+    if (port == PRT_NONE) return unknown_port(session, name);
+    if (session->bindings[port].port.direction != PRT_PORT_OUT)
+        return PRT_COMPLAIN(EXIT_USAGE, "--hash: '%s' is an in-port", name);
+    XXH64_state_t *state = XXH64_createState();
+    if (state == NULL) return prt_complain_memory();
+    (void)XXH64_reset(state, 0);
+    session->bindings[port].hash = state;
+    return EXIT_DONE;
+}
+
+int prt_bindings_read(struct prt_session *session)
+{
+    session->port_count = prt_program_port_count(session->program);
+    session->bindings = calloc((size_t)session->port_count + 1, sizeof *session->bindings);
+    if (session->bindings == NULL) return prt_complain_memory();
+    for (uint32_t i = 0; i < session->port_count; i++) {
+        struct prt_binding *binding = &session->bindings[i];
+        (void)prt_program_port(session->program, i, &binding->port);
+        binding->scalars =
+            (size_t)binding->port.width_bytes / scalar_width_bytes(binding->port.scalar);
+    }
+    int exit_code = EXIT_DONE;
+    for (size_t i = 0; i < session->command->binding_count && exit_code == EXIT_DONE; i++)
+        exit_code = read_binding(session, session->command->bindings[i]);
+    if (exit_code == EXIT_DONE) exit_code = prepare_hash(session);
+    if (exit_code == EXIT_DONE) exit_code = check_bound(session);
+    return exit_code == EXIT_DONE ? check_conflicts(session) : exit_code;
+}

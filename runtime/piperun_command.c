@@ -1,0 +1,232 @@
+#include "runtime/piperun_command.h"
+
+#include "runtime/pipert.h"
+#include "runtime/piperun_message.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef PIPEC_VERSION
+#define PIPEC_VERSION "0"
+#endif
+
+static const char usage_text[] =
+    "usage: piperun FILE.pbc|FILE.pipe [PORT=PATH[,FORMAT...]]... [-D NAME=VALUE]... [OPTION]...\n"
+    "       piperun disasm FILE.pbc\n"
+    "       piperun verify FILE.pbc\n"
+    "       piperun asm FILE.sasm --into FILE.pbc -o OUT.pbc\n"
+    "\n"
+    "Runs a pipeline that pipec has compiled; a source file is compiled first, by the pipec beside "
+    "piperun.\n"
+    "\n"
+    "ports\n"
+    "  PORT=PATH[,FORMAT...]   binds a port of the pipeline; every port is bound\n"
+    "      PATH      a file; '-' is standard input or output; null; gen:ramp[:COUNT],\n"
+    "                gen:noise:SEED[:COUNT], gen:zeros[:COUNT]\n"
+    "      FORMAT    raw raw:TYPE npy wav pgm ppm png csv null rate=N width=N channels=N; by file "
+    "ending if not\n"
+    "                given.  TYPE is f32, i16, u8 and so on, with le or be behind it; s16le is "
+    "i16le\n"
+    "  -D NAME=VALUE           value of an argument of the pipeline\n"
+    "\n"
+    "run\n"
+    "  --device NAME           the device: one that the file was compiled for, sim:FILE.dev for a "
+    "description of\n"
+    "                          one's own, or null (executes no kernel: measures the scheduler)\n"
+    "  --list-devices          print the devices\n"
+    "  --host-threads N        threads that execute kernels; default: one per processor.  Results "
+    "and cycles do\n"
+    "                          not depend on it\n"
+    "  --firings N             end endless generators after N packets\n"
+    "  --seed N                seed of gen:noise where none is given\n"
+    "  --timeout SECONDS       give up after that time (exit status 5)\n"
+    "  --skip-if-unavailable   exit status 77 instead of 6\n"
+    "\n"
+    "output\n"
+    "  --stats[=text|=json:F]  what the run did: text on standard error, or JSON to a file\n"
+    "  --hash PORT             print XXH64 of the port's bytes; binds the port to null if it is "
+    "not bound\n"
+    "  -q                      no notes          -v   say what is done, step by step\n"
+    "  -h, --help              this              --version\n"
+    "\n"
+    "exit status\n"
+    "  0 done   1 content refused   2 usage, or a file cannot be opened or written   3 internal "
+    "error\n"
+    "  4 kernel fault   5 stall or timeout   6 device unavailable   77 skipped   130, 143 "
+    "interrupted\n";
+
+static bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    if (text[0] < '0' || text[0] > '9') return false;
+    unsigned long long value =
+        strtoull(text, &end, text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10);
+    if (errno != 0 || *end != '\0' || value < least || value > most) return false;
+    *out = value;
+    return true;
+}
+
+static int take_number(const char *option, const char *text, uint64_t least, uint64_t most,
+                       uint64_t *out)
+{
+    if (parse_number(text, least, most, out)) return EXIT_DONE;
+    return PRT_COMPLAIN(EXIT_USAGE, "%s: '%s' is not a number from %" PRIu64 " to %" PRIu64, option,
+                        text, least, most);
+}
+
+static int take_timeout(const char *text, double *out)
+{
+    char *end;
+    *out = strtod(text, &end);
+    if (end != text && *end == '\0' && *out > 0 && *out <= 1e9) return EXIT_DONE;
+    return PRT_COMPLAIN(EXIT_USAGE, "--timeout: '%s' is not a number of seconds", text);
+}
+
+static int take_stats(const char *text, struct prt_command *command)
+{
+    if (text == NULL || strcmp(text, "text") == 0) {
+        command->stats_text = true;
+        return EXIT_DONE;
+    }
+    if (strncmp(text, "json:", 5) == 0 && text[5] != '\0') {
+        command->stats_json = text + 5;
+        return EXIT_DONE;
+    }
+    return PRT_COMPLAIN(EXIT_USAGE, "--stats: '%s' is neither 'text' nor 'json:FILE'", text);
+}
+
+static int take_definition(char *text, struct prt_command *command)
+{
+    char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text)
+        return PRT_COMPLAIN(EXIT_USAGE, "-D %s: expected NAME=VALUE", text);
+    *equals = '\0';
+    assert(command->definition_count < command->capacity);
+    command->definitions[command->definition_count++] = (struct prt_definition){text, equals + 1};
+    return EXIT_DONE;
+}
+
+enum option_code {
+    OPTION_DEVICE = 256,
+    OPTION_LIST_DEVICES,
+    OPTION_HOST_THREADS,
+    OPTION_FIRINGS,
+    OPTION_SEED,
+    OPTION_STATS,
+    OPTION_HASH,
+    OPTION_TIMEOUT,
+    OPTION_SKIP,
+    OPTION_VERSION,
+    OPTION_LATER, /* of a later version: refused by name */
+};
+
+static const struct option options[] = {
+    {"device", required_argument, NULL, OPTION_DEVICE},
+    {"list-devices", no_argument, NULL, OPTION_LIST_DEVICES},
+    {"host-threads", required_argument, NULL, OPTION_HOST_THREADS},
+    {"firings", required_argument, NULL, OPTION_FIRINGS},
+    {"seed", required_argument, NULL, OPTION_SEED},
+    {"stats", optional_argument, NULL, OPTION_STATS},
+    {"hash", required_argument, NULL, OPTION_HASH},
+    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+    {"skip-if-unavailable", no_argument, NULL, OPTION_SKIP},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {"dispatch", optional_argument, NULL, OPTION_LATER},
+    {"trace", optional_argument, NULL, OPTION_LATER},
+    {"trace-limit", optional_argument, NULL, OPTION_LATER},
+    {"sandbox", optional_argument, NULL, OPTION_LATER},
+    {"progress", optional_argument, NULL, OPTION_LATER},
+    {"debug", optional_argument, NULL, OPTION_LATER},
+    {"verify", optional_argument, NULL, OPTION_LATER},
+    {"ulp", optional_argument, NULL, OPTION_LATER},
+    {NULL, 0, NULL, 0},
+};
+
+static int list_devices(void)
+{
+    for (size_t i = 0; prt_device_name(i) != NULL; i++)
+        puts(prt_device_name(i));
+    puts("null");
+    return EXIT_DONE;
+}
+
+/* PRT_COMMAND_RUN: go on.  Else the exit code. */
+static int take_option(int option, int index, char **argv, struct prt_command *command)
+{
+    uint64_t number;
+    int status = EXIT_DONE;
+    switch (option) {
+    case OPTION_DEVICE: command->device = optarg; break;
+    case OPTION_LIST_DEVICES: return list_devices();
+    case OPTION_HOST_THREADS:
+        status = take_number("--host-threads", optarg, 1, 4096, &number);
+        if (status == EXIT_DONE) command->host_threads = (uint32_t)number;
+        break;
+    case OPTION_FIRINGS:
+        status = take_number("--firings", optarg, 0, UINT64_MAX, &command->firings);
+        command->has_firings = true;
+        break;
+    case OPTION_SEED:
+        status = take_number("--seed", optarg, 0, UINT64_MAX, &command->seed);
+        command->has_seed = true;
+        break;
+    case OPTION_STATS: status = take_stats(optarg, command); break;
+    case OPTION_HASH: command->hash_port = optarg; break;
+    case OPTION_TIMEOUT: status = take_timeout(optarg, &command->timeout_seconds); break;
+    case OPTION_SKIP: command->skip_if_unavailable = true; break;
+    case 'D': status = take_definition(optarg, command); break;
+    case 'q': command->quiet = true; break;
+    case 'v': command->verbose = true; break;
+    case 'h': fputs(usage_text, stdout); return EXIT_DONE;
+    case OPTION_VERSION: puts("piperun " PIPEC_VERSION); return EXIT_DONE;
+    case OPTION_LATER:
+        return PRT_COMPLAIN(EXIT_USAGE, "--%s: not supported by this version", options[index].name);
+    case ':': return PRT_COMPLAIN(EXIT_USAGE, "%s: an argument is missing", argv[optind - 1]);
+    default:
+        if (optopt != 0 && optopt < 256)
+            return PRT_COMPLAIN(EXIT_USAGE, "unknown option '-%c' (piperun --help)", optopt);
+        return PRT_COMPLAIN(EXIT_USAGE, "unknown option '%s' (piperun --help)", argv[optind - 1]);
+    }
+    return status == EXIT_DONE ? PRT_COMMAND_RUN : status;
+}
+
+int prt_command_read(int argc, char **argv, struct prt_command *command)
+{
+    command->capacity = (size_t)argc;
+    command->definitions = calloc((size_t)argc, sizeof *command->definitions);
+    command->bindings = calloc((size_t)argc, sizeof *command->bindings);
+    if (command->definitions == NULL || command->bindings == NULL) return prt_complain_memory();
+    int option, index = 0;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":D:qvh", options, &index)) != -1) {
+        int status = take_option(option, index, argv, command);
+        if (status != PRT_COMMAND_RUN) return status;
+    }
+    for (; optind < argc; optind++) {
+        if (command->file == NULL)
+            command->file = argv[optind];
+        else if (strchr(argv[optind], '=') != NULL)
+            command->bindings[command->binding_count++] = argv[optind];
+        else
+            return PRT_COMPLAIN(EXIT_USAGE, "'%s': expected PORT=PATH", argv[optind]);
+    }
+    if (command->file != NULL) return PRT_COMMAND_RUN;
+    prt_say_error("no file given");
+    fputs("usage: piperun FILE.pbc|FILE.pipe [PORT=PATH[,FORMAT...]]... (piperun --help)\n",
+          stderr);
+    return EXIT_USAGE;
+}
+
+void prt_command_free(struct prt_command *command)
+{
+    free(command->definitions);
+    free(command->bindings);
+    *command = (struct prt_command){.file = NULL};
+}

@@ -1,0 +1,46 @@
+/*
+ * piperun_command: the command line of a run, as a record.
+ *
+ * Ownership: all texts point into argv, which a definition is cut up in; prt_command_free.
+ * Errors: an exit code, the message has been printed.
+ */
+#ifndef RUNTIME_PIPERUN_COMMAND_H
+#define RUNTIME_PIPERUN_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct prt_definition {
+    const char *name, *value;
+};
+
+struct prt_command {
+    const char *file;
+    const char *device;
+    struct prt_definition *definitions; /* -D */
+    size_t definition_count;
+    const char **bindings; /* PORT=... */
+    size_t binding_count;
+    size_t capacity; /* of both: the number of words */
+    const char *hash_port;
+    const char *stats_json; /* file, or NULL */
+    bool stats_text;
+    bool quiet, verbose;
+    bool has_firings, has_seed;
+    uint64_t firings, seed;
+    uint32_t host_threads;
+    double timeout_seconds;
+    bool skip_if_unavailable;
+};
+
+enum { PRT_COMMAND_RUN = -1 };
+
+/* PRT_COMMAND_RUN, or the exit code: --help and the like have been answered, or a complaint been
+ * made. */
+int prt_command_read(int argc, char **argv, struct prt_command *command);
+
+/* A zeroed one is allowed. */
+void prt_command_free(struct prt_command *command);
+
+#endif

@@ -1,0 +1,111 @@
+#include "runtime/piperun_load.h"
+
+#include "runtime/piperun_message.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* The pipec beside this program, else the one on the PATH. */
+static void find_compiler(char *path, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", path, size);
+    if (length > 0 && (size_t)length < size) {
+        path[length] = '\0';
+        char *slash = strrchr(path, '/');
+        if (slash != NULL && (size_t)(slash - path) + sizeof "/pipec" <= size) {
+            memcpy(slash, "/pipec", sizeof "/pipec");
+            if (access(path, X_OK) == 0) return;
+        }
+    }
+    snprintf(path, size, "pipec");
+}
+
+/* `pipec --device D -o - -- FILE` */
+static void compiler_arguments(const struct prt_command *command, const char *compiler,
+                               const char *arguments[8])
+{
+    size_t count = 0;
+    const char *device = command->device;
+    arguments[count++] = compiler;
+    if (device != NULL && strcmp(device, "null") != 0) {
+        arguments[count++] = "--device";
+        arguments[count++] = strncmp(device, "sim:", 4) == 0 ? device + 4 : device;
+    }
+    arguments[count++] = "-o";
+    arguments[count++] = "-";
+    arguments[count++] = "--";
+    arguments[count++] = command->file;
+    arguments[count] = NULL;
+}
+
+/* In the child: becomes the compiler, which ends with piperun. */
+static void become_compiler(const char *const *arguments, int to)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    signal(SIGPIPE, SIG_DFL);
+    dup2(to, STDOUT_FILENO);
+    execvp(arguments[0], (char *const *)arguments);
+    prt_say_error("cannot run '%s': %s", arguments[0], strerror(errno));
+    _exit(EXIT_USAGE);
+}
+
+/* Runs pipec with `to` as its standard output; its exit code. */
+static int run_compiler(const struct prt_command *command, int to)
+{
+    char compiler[4096];
+    const char *arguments[8];
+    int status;
+    find_compiler(compiler, sizeof compiler);
+    compiler_arguments(command, compiler, arguments);
+    fflush(NULL);
+    signal(SIGCHLD, SIG_DFL); /* where it was ignored, a child leaves no status */
+    pid_t child = fork();
+    if (child < 0) return PRT_COMPLAIN(EXIT_USAGE, "cannot start pipec: %s", strerror(errno));
+    if (child == 0) become_compiler(arguments, to);
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR)
+            return PRT_COMPLAIN(EXIT_INTERNAL, "cannot wait for pipec: %s", strerror(errno));
+    }
+    if (!WIFEXITED(status))
+        return PRT_COMPLAIN(EXIT_INTERNAL, "pipec was ended by signal %d", WTERMSIG(status));
+    if (WEXITSTATUS(status) == EXIT_DONE)
+        prt_say_done("compiled '%s' with '%s'", command->file, compiler);
+    return WEXITSTATUS(status);
+}
+
+/* Compiles into a file in memory: nothing to remove afterwards. */
+static int load_source(const struct prt_command *command, struct prt_program **program)
+{
+    int file = memfd_create("piperun-program", MFD_CLOEXEC);
+    if (file < 0) return PRT_COMPLAIN(EXIT_USAGE, "no memory file: %s", strerror(errno));
+    int exit_code = run_compiler(command, file);
+    if (exit_code == EXIT_DONE) {
+        char path[64];
+        struct prt_error error;
+        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+        if (prt_program_load_file(path, program, &error) != PRT_OK)
+            exit_code = prt_complain_status(&error);
+    }
+    close(file);
+    return exit_code;
+}
+
+int prt_command_load(const struct prt_command *command, struct prt_program **program)
+{
+    struct prt_error error;
+    if (ends_with(command->file, ".pipe")) return load_source(command, program);
+    if (prt_program_load_file(command->file, program, &error) == PRT_OK) return EXIT_DONE;
+    return prt_complain_status(&error);
+}

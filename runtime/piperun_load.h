@@ -1,0 +1,15 @@
+/*
+ * piperun_load: the program of a command: a container, or a source file that pipec compiles first.
+ *
+ * Ownership: *program is the caller's, where the result is EXIT_DONE.
+ * Errors: an exit code, the message has been printed; pipec's own status where it refuses a source.
+ */
+#ifndef RUNTIME_PIPERUN_LOAD_H
+#define RUNTIME_PIPERUN_LOAD_H
+
+#include "runtime/pipert.h"
+#include "runtime/piperun_command.h"
+
+int prt_command_load(const struct prt_command *command, struct prt_program **program);
+
+#endif

@@ -1,0 +1,94 @@
+#include "runtime/piperun_message.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_quiet, is_verbose;
+
+void prt_message_levels(bool quiet, bool verbose)
+{
+    is_quiet = quiet;
+    is_verbose = verbose;
+}
+
+static void say(const char *level, const char *text)
+{
+    fprintf(stderr, "piperun: %s: %s\n", level, text);
+}
+
+/* Through an error record: control bytes come out escaped. */
+static void say_formatted(const char *level, const char *format, va_list arguments)
+{
+    struct prt_error line;
+    prt_error_set_va(&line, PRT_OK, PRT_NO_OFFSET, format, arguments);
+    say(level, line.message);
+}
+
+#define SAY(level)                                                                                 \
+    do {                                                                                           \
+        va_list arguments;                                                                         \
+        va_start(arguments, format);                                                               \
+        say_formatted((level), format, arguments);                                                 \
+        va_end(arguments);                                                                         \
+    } while (0)
+
+void prt_say_error(const char *format, ...)
+{
+    SAY("error");
+}
+
+void prt_say_note(const char *format, ...)
+{
+    if (!is_quiet) SAY("note");
+}
+
+void prt_say_done(const char *format, ...)
+{
+    if (is_verbose) SAY("done");
+}
+
+int prt_complain_status(const struct prt_error *error)
+{
+    say("error", error->message);
+    return prt_status_exit_code(error->status);
+}
+
+int prt_complain_memory(void)
+{
+    return PRT_COMPLAIN(EXIT_USAGE, "out of memory");
+}
+
+/* ---- the nearest name ---- */
+
+enum { NAME_BYTES_MAX = 64 };
+
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[NAME_BYTES_MAX + 1];
+    size_t b_length = strlen(b);
+    if (strlen(a) > NAME_BYTES_MAX || b_length > NAME_BYTES_MAX) return SIZE_MAX;
+    for (size_t k = 0; k <= b_length; k++)
+        row[k] = k;
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t k = 0; k < b_length; k++) {
+            size_t cost = diagonal + (a[i] != b[k]);
+            diagonal = row[k + 1];
+            if (row[k] + 1 < cost) cost = row[k] + 1;
+            if (row[k + 1] + 1 < cost) cost = row[k + 1] + 1;
+            row[k + 1] = cost;
+        }
+    }
+    return row[b_length];
+}
+
+void prt_nearest_consider(struct prt_nearest *nearest, const char *candidate)
+{
+    size_t distance = edit_distance(nearest->wanted, candidate);
+    if (distance == SIZE_MAX || (nearest->name != NULL && distance >= nearest->distance)) return;
+    nearest->distance = distance;
+    nearest->name = candidate;
+}

@@ -1,0 +1,143 @@
+#include "runtime/piperun_ports.h"
+
+#include "runtime/piperun_message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whole packets: a packet may have several scalars, of which a read can bring a part. */
+static enum prt_status read_port(void *context, void *packets, size_t capacity, size_t *count,
+                                 struct prt_error *error)
+{
+    struct prt_binding *binding = context;
+    size_t scalar_bytes = scalar_width_bytes(binding->port.scalar), got = 0;
+    if (binding->limited && capacity > binding->packets_left)
+        capacity = (size_t)binding->packets_left;
+    *count = 0;
+    if (capacity == 0) return PRT_OK;
+    do {
+        size_t part = 0;
+        enum prt_status status =
+            prt_source_read(binding->source, (char *)packets + got * scalar_bytes,
+                            capacity * binding->scalars - got, &part, error);
+        if (status != PRT_OK) return status;
+        if (part == 0 && got % binding->scalars != 0)
+            return prt_error_set(error, PRT_E_TRUNCATED,
+                                 "%s: ends inside a packet of port '%s' (%zu of %zu values)",
+                                 binding->spec.path != NULL ? binding->spec.path : "generator",
+                                 binding->port.name, got % binding->scalars, binding->scalars);
+        if (part == 0) break;
+        got += part;
+    } while (got % binding->scalars != 0);
+    *count = got / binding->scalars;
+    binding->packets_left -= binding->limited ? *count : 0;
+    return PRT_OK;
+}
+
+static enum prt_status write_port(void *context, const void *packets, size_t count,
+                                  struct prt_error *error)
+{
+    struct prt_binding *binding = context;
+    enum prt_status status = PRT_OK;
+    if (binding->hash != NULL)
+        (void)XXH64_update(binding->hash, packets, count * (size_t)binding->port.width_bytes);
+    if (binding->sink != NULL)
+        status = prt_sink_write(binding->sink, packets, count * binding->scalars, error);
+    if (status == PRT_E_CLOSED_PIPE) binding->closed = true;
+    return status;
+}
+
+static bool is_endless(const struct prt_port_spec *spec)
+{
+    bool generator = spec->format == PRT_FORMAT_RAMP || spec->format == PRT_FORMAT_NOISE ||
+                     spec->format == PRT_FORMAT_ZEROS;
+    return generator && !spec->has_count;
+}
+
+static void describe(const struct prt_binding *b)
+{
+    const char *deed = b->port.direction == PRT_PORT_IN ? "reads" : "writes";
+    const char *format = prt_format_name(b->spec.format);
+    if (b->spec.path != NULL)
+        prt_say_done("port '%s' (%s) %s '%s' as %s", b->port.name, b->port.type, deed, b->spec.path,
+                     format);
+    else
+        prt_say_done("port '%s' (%s) %s %s", b->port.name, b->port.type, deed, format);
+}
+
+static enum prt_status open_input(struct prt_session *session, uint32_t port,
+                                  struct prt_error *error)
+{
+    struct prt_binding *b = &session->bindings[port];
+    enum prt_status status =
+        prt_source_open(&b->spec, b->port.scalar, &session->environment, &b->source, error);
+    if (status != PRT_OK) return status;
+    b->limited = session->command->has_firings && is_endless(&b->spec);
+    b->packets_left = session->command->firings;
+    describe(b);
+    return prt_run_bind_input(session->run, port, read_port, b, error);
+}
+
+/* What goes nowhere has no callback: it does not keep a run alive whose other outputs have been
+ * closed. */
+static enum prt_status open_output(struct prt_session *session, uint32_t port,
+                                   struct prt_error *error)
+{
+    struct prt_binding *b = &session->bindings[port];
+    bool dropped = !b->bound || b->spec.format == PRT_FORMAT_NULL;
+    enum prt_status status = PRT_OK;
+    if (!dropped)
+        status = prt_sink_open(&b->spec, b->port.scalar, &session->environment, &b->sink, error);
+    if (status != PRT_OK) return status;
+    if (b->bound) describe(b);
+    bool used = !dropped || b->hash != NULL;
+    return prt_run_bind_output(session->run, port, used ? write_port : NULL, b, error);
+}
+
+int prt_ports_open(struct prt_session *session)
+{
+    struct prt_error error;
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; i < session->port_count && status == PRT_OK; i++) {
+        if (session->bindings[i].port.direction == PRT_PORT_IN)
+            status = open_input(session, i, &error);
+    }
+    for (uint32_t i = 0; i < session->port_count && status == PRT_OK; i++) {
+        if (session->bindings[i].port.direction == PRT_PORT_OUT)
+            status = open_output(session, i, &error);
+    }
+    return status == PRT_OK ? EXIT_DONE : prt_complain_status(&error);
+}
+
+enum prt_status prt_ports_publish(struct prt_session *session, struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; i < session->port_count && status == PRT_OK; i++) {
+        struct prt_binding *b = &session->bindings[i];
+        if (b->sink == NULL || b->closed) continue;
+        status = prt_sink_prepare(b->sink, error);
+        if (status == PRT_E_CLOSED_PIPE) {
+            b->closed = true;
+            status = PRT_OK;
+        }
+    }
+    for (uint32_t i = 0; i < session->port_count && status == PRT_OK; i++) {
+        struct prt_binding *b = &session->bindings[i];
+        if (b->sink == NULL || b->closed) continue;
+        status = prt_sink_finish(b->sink, error);
+        if (status == PRT_OK) prt_say_done("wrote '%s'", b->spec.path);
+    }
+    return status;
+}
+
+void prt_ports_close(struct prt_session *session)
+{
+    for (uint32_t i = 0; session->bindings != NULL && i < session->port_count; i++) {
+        struct prt_binding *b = &session->bindings[i];
+        prt_source_close(b->source);
+        prt_sink_close(b->sink);
+        if (b->bound) prt_port_spec_free(&b->spec);
+        if (b->hash != NULL) (void)XXH64_freeState(b->hash);
+    }
+    free(session->bindings);
+}

@@ -1,0 +1,58 @@
+/*
+ * piperun_ports: the ports of a run, and the files behind them.
+ *
+ *     prt_bindings_read   the words PORT=... of the command line: nothing is opened
+ *     prt_ports_open      files are opened and bound to the run
+ *     prt_ports_publish   what has been written gets its names
+ *     prt_ports_close     anything else is undone
+ *
+ * piperun_bind.c has the first, piperun_ports.c the others.
+ *
+ * Ownership: a session borrows its command; the caller frees program, run and temporaries.
+ * Errors: an exit code, the message has been printed, unless a function returns a status.
+ */
+#ifndef RUNTIME_PIPERUN_PORTS_H
+#define RUNTIME_PIPERUN_PORTS_H
+
+#include "runtime/io/stream.h"
+#include "runtime/pipert.h"
+#include "runtime/piperun_command.h"
+
+#include <xxhash.h>
+
+struct prt_binding {
+    struct prt_port_information port;
+    struct prt_port_spec spec;
+    bool bound; /* by the command line: `spec` says to what */
+    struct prt_source *source;
+    struct prt_sink *sink;
+    size_t scalars;        /* of a packet */
+    bool limited;          /* by --firings */
+    uint64_t packets_left; /* if it is */
+    XXH64_state_t *hash;   /* of --hash, else NULL */
+    bool closed;           /* its reader has gone */
+};
+
+struct prt_session {
+    const struct prt_command *command;
+    struct prt_program *program;
+    struct prt_run *run;
+    struct prt_io_environment environment;
+    struct prt_binding *bindings; /* one per port */
+    uint32_t port_count;
+};
+
+/* Requires: the program.  Fills `bindings`. */
+int prt_bindings_read(struct prt_session *session);
+
+/* Requires: bindings, run, environment.  Inputs first: an output is not touched if one of them is
+ * missing. */
+int prt_ports_open(struct prt_session *session);
+
+/* All outputs are whole on disk before the first gets its name. */
+enum prt_status prt_ports_publish(struct prt_session *session, struct prt_error *error);
+
+/* Frees the bindings; what has not been published leaves nothing. */
+void prt_ports_close(struct prt_session *session);
+
+#endif

@@ -1,0 +1,194 @@
+#include "runtime/piperun_program.h"
+
+#include "lang/sched_code.h"
+#include "runtime/io/stream.h"
+#include "runtime/load/reader.h"
+#include "runtime/load/rewrite.h"
+#include "runtime/load/verify.h"
+#include "runtime/piperun_message.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int read_container(const char *path, struct prt_container *container)
+{
+    struct prt_error error;
+    if (prt_container_read_file(path, container, &error) == PRT_OK) return EXIT_DONE;
+    return prt_complain_status(&error);
+}
+
+/* `piperun WORD FILE.pbc` */
+static const char *only_operand(int argc, char **argv)
+{
+    if (argc == 2 && argv[1][0] != '-') return argv[1];
+    prt_say_error("usage: piperun %s FILE.pbc", argv[0]);
+    return NULL;
+}
+
+int prt_command_verify(int argc, char **argv)
+{
+    struct prt_container container;
+    struct prt_error error;
+    const char *path = only_operand(argc, argv);
+    if (path == NULL) return EXIT_USAGE;
+    int exit_code = read_container(path, &container);
+    if (exit_code != EXIT_DONE) return exit_code;
+    if (prt_verify(&container, &error) != PRT_OK)
+        exit_code = PRT_COMPLAIN(prt_status_exit_code(error.status), "%s: %s", path, error.message);
+    prt_container_free(&container);
+    return exit_code;
+}
+
+static int disassemble(const struct prt_container *container, const char *path)
+{
+    struct sched_error error;
+    struct sched_set *sets = calloc((size_t)container->set_count + 1, sizeof *sets);
+    if (sets == NULL) return prt_complain_memory();
+    for (uint32_t i = 0; i < container->set_count; i++)
+        sets[i] = (struct sched_set){(uint32_t *)(uintptr_t)container->sets[i].stages,
+                                     container->sets[i].count};
+    const struct sched_program program = {container->stage_count, sets, container->set_count,
+                                          (uint8_t *)(uintptr_t)container->code,
+                                          container->code_bytes};
+    bool done = sched_disassemble(stdout, &program, &error);
+    free(sets);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return errno == EPIPE ? EXIT_DONE
+                              : PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(errno));
+    if (!done) return PRT_COMPLAIN(EXIT_REFUSED, "%s: %s", path, error.message);
+    return EXIT_DONE;
+}
+
+int prt_command_disasm(int argc, char **argv)
+{
+    struct prt_container container;
+    const char *path = only_operand(argc, argv);
+    if (path == NULL) return EXIT_USAGE;
+    int exit_code = read_container(path, &container);
+    if (exit_code != EXIT_DONE) return exit_code;
+    exit_code = disassemble(&container, path);
+    prt_container_free(&container);
+    return exit_code;
+}
+
+struct assembly {
+    const char *text_path, *into, *out;
+};
+
+static int read_assembly(int argc, char **argv, struct assembly *assembly)
+{
+    static const struct option assembly_options[] = {{"into", required_argument, NULL, 'i'},
+                                                     {NULL, 0, NULL, 0}};
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":o:", assembly_options, NULL)) != -1) {
+        if (option == 'i')
+            assembly->into = optarg;
+        else if (option == 'o')
+            assembly->out = optarg;
+        else
+            return PRT_COMPLAIN(EXIT_USAGE, "asm: unknown option or missing argument '%s'",
+                                argv[optind - 1]);
+    }
+    if (optind + 1 == argc) assembly->text_path = argv[optind];
+    if (assembly->text_path != NULL && assembly->into != NULL && assembly->out != NULL)
+        return EXIT_DONE;
+    return PRT_COMPLAIN(EXIT_USAGE, "usage: piperun asm FILE.sasm --into FILE.pbc -o OUT.pbc");
+}
+
+static int read_text(const char *path, char **text, size_t *size)
+{
+    enum { TEXT_BYTES_MAX = 256 << 20 };
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    if (file == NULL) return PRT_COMPLAIN(EXIT_USAGE, "%s: %s", path, strerror(errno));
+    size_t capacity = 1 << 16;
+    *size = 0;
+    *text = malloc(capacity);
+    while (*text != NULL) {
+        *size += fread(*text + *size, 1, capacity - *size, file);
+        if (*size < capacity || capacity >= TEXT_BYTES_MAX) break;
+        char *larger = realloc(*text, capacity *= 2);
+        if (larger == NULL) free(*text);
+        *text = larger;
+    }
+    bool failed = ferror(file) != 0;
+    int why = errno;
+    if (file != stdin) fclose(file);
+    if (*text == NULL) return prt_complain_memory();
+    if (failed) return PRT_COMPLAIN(EXIT_USAGE, "%s: %s", path, strerror(why));
+    if (*size >= TEXT_BYTES_MAX) return PRT_COMPLAIN(EXIT_REFUSED, "%s: larger than 256 MiB", path);
+    return EXIT_DONE;
+}
+
+/* Whole or not at all, as every output. */
+static int write_bytes(const char *path, const void *bytes, size_t size)
+{
+    struct prt_error error;
+    struct prt_sink *sink = NULL;
+    char *text = NULL;
+    if (asprintf(&text, "out=%s,raw:u8", path) < 0) return prt_complain_memory();
+    struct prt_port_spec spec;
+    enum prt_status status = prt_port_spec_parse(text, &spec, &error);
+    free(text);
+    if (status != PRT_OK) return prt_complain_status(&error);
+    status = prt_sink_open(&spec, SCALAR_U8, NULL, &sink, &error);
+    if (status == PRT_OK) status = prt_sink_write(sink, bytes, size, &error);
+    if (status == PRT_OK) status = prt_sink_finish(sink, &error);
+    prt_sink_close(sink);
+    prt_port_spec_free(&spec);
+    return status == PRT_OK ? EXIT_DONE : prt_complain_status(&error);
+}
+
+static int replace_program(const struct assembly *assembly, const struct sched_program *program)
+{
+    struct prt_container container, changed;
+    struct prt_error error;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    int exit_code = read_container(assembly->into, &container);
+    if (exit_code != EXIT_DONE) return exit_code;
+    enum prt_status status = prt_container_with_program(&container, program, &bytes, &size, &error);
+    prt_container_free(&container);
+    if (status == PRT_OK) status = prt_container_read_memory(bytes, size, &changed, &error);
+    if (status == PRT_OK) {
+        status = prt_verify(&changed, &error);
+        prt_container_free(&changed);
+    }
+    if (status != PRT_OK)
+        exit_code = PRT_COMPLAIN(prt_status_exit_code(status), "%s: %s", assembly->text_path,
+                                 error.message);
+    else
+        exit_code = write_bytes(assembly->out, bytes, size);
+    free(bytes);
+    return exit_code;
+}
+
+int prt_command_asm(int argc, char **argv)
+{
+    struct assembly assembly = {NULL, NULL, NULL};
+    struct sched_program program;
+    struct sched_error error;
+    char *text = NULL;
+    size_t size = 0;
+    int exit_code = read_assembly(argc, argv, &assembly);
+    if (exit_code != EXIT_DONE) return exit_code;
+    exit_code = read_text(assembly.text_path, &text, &size);
+    if (exit_code != EXIT_DONE) {
+        free(text);
+        return exit_code;
+    }
+    bool assembled = sched_assemble(text, size, &program, &error);
+    free(text);
+    if (!assembled) {
+        if (error.no_memory) return prt_complain_memory();
+        return PRT_COMPLAIN(EXIT_REFUSED, "%s:%" PRIu32 ": %s", assembly.text_path, error.line,
+                            error.message);
+    }
+    exit_code = replace_program(&assembly, &program);
+    sched_program_free(&program);
+    return exit_code;
+}

@@ -1,0 +1,201 @@
+#include "runtime/piperun_run.h"
+
+#include "runtime/piperun_load.h"
+#include "runtime/piperun_message.h"
+#include "runtime/piperun_ports.h"
+#include "runtime/piperun_signals.h"
+#include "runtime/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static int unknown_argument(const struct prt_session *session, const char *name)
+{
+    struct prt_argument_information argument;
+    struct prt_nearest nearest = {.wanted = name};
+    for (uint32_t i = 0; prt_program_argument(session->program, i, &argument); i++)
+        prt_nearest_consider(&nearest, argument.name);
+    if (nearest.name == NULL)
+        return PRT_COMPLAIN(EXIT_USAGE, "-D %s: the pipeline has no arguments", name);
+    return PRT_COMPLAIN(EXIT_USAGE, "-D %s: the pipeline has no such argument; did you mean '%s'?",
+                        name, nearest.name);
+}
+
+static int set_arguments(const struct prt_session *session)
+{
+    for (size_t i = 0; i < session->command->definition_count; i++) {
+        const struct prt_definition *d = &session->command->definitions[i];
+        struct prt_argument_information argument;
+        struct prt_error error;
+        bool found = false;
+        for (uint32_t k = 0; !found && prt_program_argument(session->program, k, &argument); k++)
+            found = strcmp(argument.name, d->name) == 0;
+        if (!found) return unknown_argument(session, d->name);
+        if (prt_run_set_argument(session->run, d->name, d->value, &error) != PRT_OK)
+            return PRT_COMPLAIN(EXIT_USAGE, "-D %s=%s: %s", d->name, d->value, error.message);
+    }
+    return EXIT_DONE;
+}
+
+static int create_run(struct prt_session *session)
+{
+    struct prt_run_options run_options = {.device = session->command->device,
+                                          .host_threads = session->command->host_threads};
+    struct prt_error error;
+    enum prt_status status = prt_run_create(session->program, &run_options, &session->run, &error);
+    if (status == PRT_OK) return EXIT_DONE;
+    int exit_code = prt_complain_status(&error);
+    if (exit_code == EXIT_DEVICE && session->command->skip_if_unavailable) return EXIT_SKIPPED;
+    return exit_code;
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void note_buffer(const struct prt_buffer_statistics *b)
+{
+    uint64_t few = b->leftover_packets - b->stranded_packets;
+    if (few > 0)
+        prt_say_note("%" PRIu64 " packet%s left over in buffer '%s': too few for another firing",
+                     few, plural(few), b->name);
+    if (b->stranded_packets > 0 && b->stranded_by != NULL)
+        prt_say_note("%" PRIu64 " packet%s left over in buffer '%s': its reader '%s' found too few "
+                     "in '%s'",
+                     b->stranded_packets, plural(b->stranded_packets), b->name, b->stranded_reader,
+                     b->stranded_by);
+    else if (b->stranded_packets > 0)
+        prt_say_note("%" PRIu64 " packet%s left over in buffer '%s': the run was interrupted",
+                     b->stranded_packets, plural(b->stranded_packets), b->name);
+}
+
+/* What was not processed, and who did not want the rest. */
+static void note_rest(const struct prt_session *session)
+{
+    struct prt_buffer_statistics buffer;
+    for (uint32_t i = 0; prt_run_buffer(session->run, i, &buffer); i++)
+        note_buffer(&buffer);
+    for (uint32_t i = 0; i < session->port_count; i++) {
+        const struct prt_binding *b = &session->bindings[i];
+        if (b->closed) prt_say_note("the reader of '%s' has gone", b->port.name);
+    }
+}
+
+static void note_fault(const struct prt_session *session)
+{
+    struct prt_fault_information fault;
+    if (prt_run_fault(session->run, &fault) && fault.line > 0)
+        prt_say_note("the fault is at %s:%" PRIu32 ":%" PRIu32, fault.source, fault.line,
+                     fault.column);
+}
+
+static int report_stats(const struct prt_session *session)
+{
+    const struct prt_command *command = session->command;
+    if (command->stats_text) prt_report_text(stderr, session->program, session->run);
+    if (command->stats_json == NULL) return EXIT_DONE;
+    bool standard = strcmp(command->stats_json, "-") == 0;
+    FILE *file = standard ? stdout : fopen(command->stats_json, "w");
+    if (file == NULL)
+        return PRT_COMPLAIN(EXIT_USAGE, "%s: %s", command->stats_json, strerror(errno));
+    prt_report_json(file, session->program, session->run);
+    bool failed = fflush(file) != 0 || ferror(file) != 0;
+    int why = errno;
+    if (!standard && fclose(file) != 0 && !failed) {
+        failed = true;
+        why = errno;
+    }
+    return failed ? PRT_COMPLAIN(EXIT_USAGE, "%s: %s", command->stats_json, strerror(why))
+                  : EXIT_DONE;
+}
+
+static int report_hash(const struct prt_session *session)
+{
+    for (uint32_t i = 0; i < session->port_count; i++) {
+        const struct prt_binding *b = &session->bindings[i];
+        if (b->hash == NULL) continue;
+        struct prt_error line; /* a name comes out escaped */
+        prt_error_set(&line, PRT_OK, "%016" PRIx64 "  %s", (uint64_t)XXH64_digest(b->hash),
+                      b->port.name);
+        puts(line.message);
+    }
+    if (fflush(stdout) == 0 || errno == EPIPE) return EXIT_DONE;
+    return PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(errno));
+}
+
+/* Executes, publishes what is to be published, says what happened. */
+static int execute(struct prt_session *session)
+{
+    struct prt_error error;
+    enum prt_status status = prt_run_execute(session->run, &error);
+    bool good = status == PRT_OK || status == PRT_E_INTERRUPTED || status == PRT_E_CLOSED_PIPE;
+    if (good) {
+        enum prt_status published = prt_ports_publish(session, &error);
+        if (published != PRT_OK) good = (status = published) == PRT_OK;
+    }
+    int exit_code = good ? prt_status_exit_code(status) : prt_complain_status(&error);
+    if (good) note_rest(session);
+    note_fault(session);
+    if (good && session->command->hash_port != NULL) {
+        int hashed = report_hash(session);
+        if (exit_code == EXIT_DONE) exit_code = hashed;
+    }
+    int reported = report_stats(session);
+    return exit_code == EXIT_DONE ? reported : exit_code;
+}
+
+static int prepare_environment(struct prt_session *session)
+{
+    struct prt_temporaries *temporaries;
+    if (prt_temporaries_create(&temporaries) != PRT_OK) return prt_complain_memory();
+    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    session->environment =
+        (struct prt_io_environment){.temporaries = temporaries, .interrupt_fd = fd};
+    prt_signals_guard(temporaries, fd);
+    return fd >= 0 ? EXIT_DONE
+                   : PRT_COMPLAIN(EXIT_USAGE, "no event descriptor: %s", strerror(errno));
+}
+
+static void describe_program(const struct prt_program *program)
+{
+    struct prt_program_information about;
+    prt_program_information(program, &about);
+    prt_say_done("loaded pipeline '%s' for device '%s' (%s, by %s): %" PRIu32 " stages, %" PRIu32
+                 " buffers, %" PRIu64 " bytes",
+                 about.name, about.device, about.isa, about.compiler, about.stage_count,
+                 about.buffer_count, about.memory_bytes);
+}
+
+static int run_session(struct prt_session *session)
+{
+    int exit_code = prt_command_load(session->command, &session->program);
+    if (exit_code == EXIT_DONE) describe_program(session->program);
+    if (exit_code == EXIT_DONE) exit_code = prt_bindings_read(session);
+    if (exit_code == EXIT_DONE) exit_code = create_run(session);
+    if (exit_code == EXIT_DONE) exit_code = set_arguments(session);
+    if (exit_code == EXIT_DONE) exit_code = prepare_environment(session);
+    if (exit_code == EXIT_DONE) exit_code = prt_ports_open(session);
+    if (exit_code != EXIT_DONE) return exit_code;
+    prt_signals_watch(session->run);
+    return execute(session);
+}
+
+int prt_command_run(const struct prt_command *command)
+{
+    struct prt_session session = {.command = command, .environment = {.interrupt_fd = -1}};
+    prt_signals_install();
+    prt_signals_timeout(command->timeout_seconds);
+    int exit_code = run_session(&session);
+    prt_signals_end(); /* what the handlers use is freed now */
+    prt_ports_close(&session);
+    prt_temporaries_destroy(session.environment.temporaries);
+    if (session.environment.interrupt_fd >= 0) close(session.environment.interrupt_fd);
+    prt_run_destroy(session.run);
+    prt_program_free(session.program);
+    return exit_code;
+}

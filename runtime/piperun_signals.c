@@ -1,0 +1,143 @@
+#include "runtime/piperun_signals.h"
+
+#include "runtime/piperun_message.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* A handler may run between any two writes, so each is atomic and says something by itself. */
+static struct {
+    _Atomic(struct prt_run *) run;
+    _Atomic(struct prt_temporaries *) temporaries;
+    atomic_int interrupt_fd;
+    atomic_int interrupts;
+} handled = {.interrupt_fd = -1};
+
+_Static_assert(ATOMIC_POINTER_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
+               "handlers use only what is lock-free");
+
+static void write_error(const char *text)
+{
+    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+    (void)ignored;
+}
+
+static void remove_temporaries(void)
+{
+    struct prt_temporaries *temporaries = atomic_load(&handled.temporaries);
+    if (temporaries != NULL) prt_temporaries_remove(temporaries);
+}
+
+static void stop_at_once(int exit_code)
+{
+    remove_temporaries();
+    _exit(exit_code);
+}
+
+static void on_terminate(int signal)
+{
+    (void)signal;
+    stop_at_once(EXIT_SIGTERM);
+}
+
+static void on_interrupt(int signal)
+{
+    (void)signal;
+    int saved = errno;
+    uint64_t one = 1;
+    struct prt_run *run = atomic_load(&handled.run);
+    if (atomic_fetch_add(&handled.interrupts, 1) > 0 || run == NULL) stop_at_once(EXIT_SIGINT);
+    prt_run_interrupt(run);
+    ssize_t ignored = write(atomic_load(&handled.interrupt_fd), &one, sizeof one);
+    (void)ignored;
+    errno = saved;
+}
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    write_error("piperun: error: the time limit is exceeded [timeout]\n");
+    stop_at_once(EXIT_TIMEOUT);
+}
+
+static const char *crash_name(int signal)
+{
+    switch (signal) {
+    case SIGSEGV: return "SIGSEGV";
+    case SIGBUS: return "SIGBUS";
+    case SIGFPE: return "SIGFPE";
+    default: return "SIGILL";
+    }
+}
+
+/* A kernel has crashed, or piperun itself: the state is not to be trusted any more. */
+static void on_crash(int signal)
+{
+    char where[256];
+    struct prt_run *run = atomic_load(&handled.run);
+    if (run == NULL || !prt_run_describe_crash(run, where, sizeof where)) {
+        remove_temporaries();
+        struct sigaction usual = {.sa_handler = SIG_DFL};
+        sigaction(signal, &usual, NULL);
+        raise(signal);
+        return;
+    }
+    write_error("piperun: error: ");
+    write_error(where);
+    write_error(" crashed: ");
+    write_error(crash_name(signal));
+    write_error(" [kernel-crash]\n");
+    stop_at_once(EXIT_FAULT);
+}
+
+static void handle(int signal, void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, NULL);
+}
+
+void prt_signals_install(void)
+{
+    static char stack[64 * 1024];
+    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigaltstack(&alternate, NULL);
+    handle(SIGINT, on_interrupt, 0);
+    handle(SIGTERM, on_terminate, 0);
+    handle(SIGALRM, on_alarm, 0);
+    handle(SIGSEGV, on_crash, SA_ONSTACK);
+    handle(SIGBUS, on_crash, SA_ONSTACK);
+    handle(SIGFPE, on_crash, SA_ONSTACK);
+    handle(SIGILL, on_crash, SA_ONSTACK);
+}
+
+void prt_signals_timeout(double seconds)
+{
+    if (seconds <= 0) return;
+    struct itimerval timer = {.it_value = {.tv_sec = (time_t)seconds}};
+    timer.it_value.tv_usec = (suseconds_t)((seconds - (double)timer.it_value.tv_sec) * 1e6);
+    if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0) timer.it_value.tv_usec = 1;
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+void prt_signals_guard(struct prt_temporaries *temporaries, int interrupt_fd)
+{
+    atomic_store(&handled.interrupt_fd, interrupt_fd);
+    atomic_store(&handled.temporaries, temporaries);
+}
+
+void prt_signals_watch(struct prt_run *run)
+{
+    atomic_store(&handled.run, run);
+}
+
+void prt_signals_end(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+}

@@ -1,0 +1,30 @@
+/*
+ * piperun_signals: what signals do to a run (piperun(1), "SIGNALS"): interrupt, terminate, time
+ * out, and kernels that crash.
+ *
+ * The only part of the runtime with state outside objects: what a handler needs.  It does not own
+ * what it is told of; prt_signals_end comes before that is freed.
+ */
+#ifndef RUNTIME_PIPERUN_SIGNALS_H
+#define RUNTIME_PIPERUN_SIGNALS_H
+
+#include "runtime/io/stream.h"
+#include "runtime/pipert.h"
+
+/* Handlers for this process.  Until prt_signals_watch they end it at once. */
+void prt_signals_install(void);
+
+/* SIGALRM, exit status 5, after so long; 0: never. */
+void prt_signals_timeout(double seconds);
+
+/* From now on these temporaries are removed when a signal ends the process; an interrupt makes
+ * `interrupt_fd` (an eventfd) readable, once there is a run. */
+void prt_signals_guard(struct prt_temporaries *temporaries, int interrupt_fd);
+
+/* From now on the first interrupt ends the run's streams, and crashes are described by it. */
+void prt_signals_watch(struct prt_run *run);
+
+/* No handler runs any more. */
+void prt_signals_end(void);
+
+#endif
