@@ -47,11 +47,11 @@ static enum prt_status write_port(void *context, const void *packets, size_t cou
     return status;
 }
 
-static bool is_endless(const struct prt_port_spec *spec)
+bool prt_binding_is_endless(const struct prt_binding *b)
 {
-    bool generator = spec->format == PRT_FORMAT_RAMP || spec->format == PRT_FORMAT_NOISE ||
-                     spec->format == PRT_FORMAT_ZEROS;
-    return generator && !spec->has_count;
+    bool generator = b->spec.format == PRT_FORMAT_RAMP || b->spec.format == PRT_FORMAT_NOISE ||
+                     b->spec.format == PRT_FORMAT_ZEROS;
+    return generator && !b->spec.has_count;
 }
 
 static void describe(const struct prt_binding *b)
@@ -72,7 +72,7 @@ static enum prt_status open_input(struct prt_session *session, uint32_t port,
     enum prt_status status =
         prt_source_open(&b->spec, b->port.scalar, &session->environment, &b->source, error);
     if (status != PRT_OK) return status;
-    b->limited = session->command->has_firings && is_endless(&b->spec);
+    b->limited = session->command->has_firings && prt_binding_is_endless(b);
     b->packets_left = session->command->firings;
     describe(b);
     return prt_run_bind_input(session->run, port, read_port, b, error);

@@ -49,6 +49,9 @@ int prt_bindings_read(struct prt_session *session);
  * missing. */
 int prt_ports_open(struct prt_session *session);
 
+/* A generator that only --firings ends. */
+bool prt_binding_is_endless(const struct prt_binding *binding);
+
 /* All outputs are whole on disk before the first gets its name. */
 enum prt_status prt_ports_publish(struct prt_session *session, struct prt_error *error);
 

@@ -78,8 +78,11 @@ static void note_buffer(const struct prt_buffer_statistics *b)
 static void note_rest(const struct prt_session *session)
 {
     struct prt_buffer_statistics buffer;
-    for (uint32_t i = 0; prt_run_buffer(session->run, i, &buffer); i++)
-        note_buffer(&buffer);
+    for (uint32_t i = 0; prt_run_buffer(session->run, i, &buffer); i++) {
+        bool endless =
+            buffer.port != PRT_NONE && prt_binding_is_endless(&session->bindings[buffer.port]);
+        if (!endless) note_buffer(&buffer);
+    }
     for (uint32_t i = 0; i < session->port_count; i++) {
         const struct prt_binding *b = &session->bindings[i];
         if (b->closed) prt_say_note("the reader of '%s' has gone", b->port.name);
@@ -100,9 +103,9 @@ static int report_stats(const struct prt_session *session)
     if (command->stats_text) prt_report_text(stderr, session->program, session->run);
     if (command->stats_json == NULL) return EXIT_DONE;
     bool standard = strcmp(command->stats_json, "-") == 0;
+    const char *name = standard ? "standard output" : command->stats_json;
     FILE *file = standard ? stdout : fopen(command->stats_json, "w");
-    if (file == NULL)
-        return PRT_COMPLAIN(EXIT_USAGE, "%s: %s", command->stats_json, strerror(errno));
+    if (file == NULL) return PRT_COMPLAIN(EXIT_USAGE, "%s: %s", name, strerror(errno));
     prt_report_json(file, session->program, session->run);
     bool failed = fflush(file) != 0 || ferror(file) != 0;
     int why = errno;
@@ -110,8 +113,7 @@ static int report_stats(const struct prt_session *session)
         failed = true;
         why = errno;
     }
-    return failed ? PRT_COMPLAIN(EXIT_USAGE, "%s: %s", command->stats_json, strerror(why))
-                  : EXIT_DONE;
+    return failed ? PRT_COMPLAIN(EXIT_USAGE, "%s: %s", name, strerror(why)) : EXIT_DONE;
 }
 
 static int report_hash(const struct prt_session *session)

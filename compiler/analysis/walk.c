@@ -29,6 +29,7 @@ static struct walk_state *unreachable_state(struct walker *w)
 {
     struct walk_state *s = new_state(w);
     s->reachable = false;
+    s->certain = false;
     s->cost = 0;
     return s;
 }
@@ -38,6 +39,7 @@ static void assign_state(struct walker *w, struct walk_state *to, const struct w
     memcpy(to->locals, from->locals, w->local_count * sizeof *to->locals);
     memcpy(to->counts, from->counts, w->end_count * sizeof *to->counts);
     to->reachable = from->reachable;
+    to->certain = from->certain;
     to->cost = from->cost;
 }
 
@@ -63,6 +65,7 @@ static void join_state(struct walker *w, struct walk_state *to, const struct wal
             to->counts[i].least = from->counts[i].least;
         if (from->counts[i].most > to->counts[i].most) to->counts[i].most = from->counts[i].most;
     }
+    to->certain = to->certain && from->certain;
     if (from->cost > to->cost) to->cost = from->cost;
 }
 
@@ -178,6 +181,7 @@ static void loop_test(struct walker *w, const struct ks *loop, struct walk_state
                       struct walk_state *out)
 {
     struct interval c = walk_eval(w, in, loop->expr);
+    if (!interval_is_true(c) && !interval_is(c, 0)) in->certain = false;
     if (!interval_is_true(c)) {
         struct walk_state *leaving = copy_state(w, in);
         walk_assume(w, leaving, loop->expr, false);
@@ -357,6 +361,7 @@ static void fixed_point_loop(struct walker *w, struct walk_state *s, const struc
     collect_loop(w, loop, body, false);
     w->fixed_points++;
     w->returns = unreachable_state(w);
+    s->certain = false;
     struct walk_state *entry = copy_state(w, s);
     struct walk_state *at_test = stable_state(w, entry, loop, all);
     uint64_t rounds = counted_rounds(w, loop, entry, at_test, body);
@@ -397,6 +402,8 @@ static void walk_loop(struct walker *w, struct walk_state *s, const struct ks *l
 static void walk_if(struct walker *w, struct walk_state *s, const struct ks *stmt)
 {
     struct interval c = walk_eval(w, s, stmt->expr);
+    bool certain = s->certain;
+    if (!interval_is(c, 0) && !interval_is_true(c)) s->certain = false;
     struct walk_state *other = copy_state(w, s);
     walk_charge(s, 1);
     walk_charge(other, 1);
@@ -406,10 +413,12 @@ static void walk_if(struct walker *w, struct walk_state *s, const struct ks *stm
     if (other->reachable) walk_assume(w, other, stmt->expr, false);
     walk_statements(w, s, stmt->body);
     walk_statements(w, other, stmt->otherwise);
+    bool both = s->reachable && other->reachable;
     if (!s->reachable)
         assign_state(w, s, other);
     else
         join_state(w, s, other);
+    if (both) s->certain = certain; /* whichever was taken, control is here again */
     drop_state(w, other);
 }
 
@@ -418,6 +427,7 @@ static void walk_if(struct walker *w, struct walk_state *s, const struct ks *stm
 static void walk_switch(struct walker *w, struct walk_state *s, const struct ks *stmt)
 {
     struct interval value = walk_eval(w, s, stmt->expr);
+    s->certain = false;
     struct walk_state *entry = copy_state(w, s), *out = unreachable_state(w);
     struct walk_flow outer = w->flow;
     bool has_default = false;
@@ -512,6 +522,7 @@ struct walk_result walk_body(const struct walk_request *request, struct arena *s
     };
     struct walk_state *s = unreachable_state(&w);
     s->reachable = true;
+    s->certain = true;
     for (uint32_t i = 0; i < w.local_count; i++)
         s->locals[i] = INTERVAL_ALL;
     w.returns = unreachable_state(&w);
@@ -519,5 +530,6 @@ struct walk_result walk_body(const struct walk_request *request, struct arena *s
         (struct walk_flow){.breaks = unreachable_state(&w), .continues = unreachable_state(&w)};
     walk_statements(&w, s, request->body);
     join_state(&w, w.returns, s);
+    walk_report_outside(&w);
     return (struct walk_result){.counts = w.returns->counts, .cost_cycles = w.returns->cost};
 }

@@ -173,37 +173,59 @@ static struct interval truth(struct interval a)
 static struct interval convert(struct interval a, const struct type *from, const struct type *to)
 {
     if (!type_is_integer(from) && !type_is_bool(from)) return interval_of_type(to);
+    if (type_is_float(to)) return INTERVAL_ALL; /* rounded */
     return type_is_bool(to) ? truth(a) : wrapped(a, to);
 }
 
 /* ---- accesses ---- */
 
+enum { SEEN = 1, MAYBE_INSIDE = 2, REPORTED = 4 }; /* bits of `visited` */
+
+static void report_outside(struct walker *w, const struct walk_outside *o)
+{
+    bool window = o->what[0] == 'w', known = o->index.low == o->index.high;
+    enum rule rule = window ? RULE_OUT_OF_WINDOW : RULE_OUT_OF_RANGE;
+    struct diag *d;
+    if (*o->visited & REPORTED) return;
+    *o->visited |= REPORTED;
+    if (o->length == 0)
+        d = diag_report(w->cx->diags, rule, o->span, "%s of '%s' is empty", o->what, o->name);
+    else if (known)
+        d = diag_report(w->cx->diags, rule, o->span,
+                        "index %" PRId64 " is outside the %s of '%s', which ends at %" PRIu64,
+                        (int64_t)o->index.low, o->what, o->name, o->length - 1);
+    else
+        d = diag_report(w->cx->diags, rule, o->span,
+                        "the index is outside the %s of '%s', which ends at %" PRIu64, o->what,
+                        o->name, o->length - 1);
+    if (window && known && o->index.low > 0)
+        diag_help(d, "'peek %" PRId64 "' would make the window large enough",
+                  (int64_t)o->index.low + 1);
+}
+
+void walk_report_outside(struct walker *w)
+{
+    for (size_t i = 0; i < w->outside.count; i++)
+        if (!(*w->outside.items[i].visited & MAYBE_INSIDE)) report_outside(w, &w->outside.items[i]);
+}
+
 void walk_mark_access(struct walker *w, const struct walk_state *s, enum access_check *check,
-                      bool *visited, struct interval index, uint64_t length, struct span span,
-                      const char *what, const char *name)
+                      unsigned char *visited, struct interval index, uint64_t length,
+                      struct span span, const char *what, const char *name)
 {
     if (!w->mark || !s->reachable) return;
-    bool inside = index.low >= 0 && index.high < (wide)length;
-    if (!*visited) *check = ACCESS_PROVEN;
-    *visited = true;
-    if (!inside) *check = ACCESS_CHECKED;
-    if (index.high >= 0 && index.low < (wide)length) return;
-    bool window = what[0] == 'w';
-    struct diag *d;
-    if (length == 0)
-        d = diag_report(w->cx->diags, window ? RULE_OUT_OF_WINDOW : RULE_OUT_OF_RANGE, span,
-                        "%s of '%s' is empty", what, name);
-    else if (index.low == index.high)
-        d = diag_report(w->cx->diags, window ? RULE_OUT_OF_WINDOW : RULE_OUT_OF_RANGE, span,
-                        "index %" PRId64 " is outside the %s of '%s', which ends at %" PRIu64,
-                        (int64_t)index.low, what, name, length - 1);
-    else
-        d = diag_report(w->cx->diags, window ? RULE_OUT_OF_WINDOW : RULE_OUT_OF_RANGE, span,
-                        "the index is outside the %s of '%s', which ends at %" PRIu64, what, name,
-                        length - 1);
-    if (window && index.low == index.high && index.low > 0)
-        diag_help(d, "'peek %" PRId64 "' would make the window large enough",
-                  (int64_t)index.low + 1);
+    if (!(*visited & SEEN)) *check = ACCESS_PROVEN;
+    *visited |= SEEN;
+    if (index.low < 0 || index.high >= (wide)length) *check = ACCESS_CHECKED;
+    if (index.high >= 0 && index.low < (wide)length) {
+        *visited |= MAYBE_INSIDE;
+        return;
+    }
+    struct walk_outside outside = {visited, index, length, span, what, name};
+    if (s->certain)
+        report_outside(w, &outside);
+    else if (!(*visited & (MAYBE_INSIDE | REPORTED)))
+        vec_push(w->scratch, &w->outside, outside);
 }
 
 static const char *array_name(const struct kx *e)
@@ -214,17 +236,37 @@ static const char *array_name(const struct kx *e)
     return "array";
 }
 
-static struct interval constant_range(const struct kx *e, struct interval index)
+/* Of all items of a constant array; found once. */
+static struct interval whole_range(struct walker *w, const struct variable *v)
 {
-    if (e->left->kind != KX_VARIABLE || e->left->variable->kind != VARIABLE_CONSTANT)
+    for (size_t i = 0; i < w->constants.count; i++)
+        if (w->constants.items[i].variable == v) return w->constants.items[i].range;
+    struct interval r = interval_of_value(v->constant[0]);
+    uint64_t count = type_scalar_count(v->type);
+    for (uint64_t i = 1; i < count; i++)
+        r = interval_join(r, interval_of_value(v->constant[i]));
+    vec_push(w->scratch, &w->constants, (struct walk_constant){v, r});
+    return r;
+}
+
+/* The value of an item of a constant array: of those that `index` can name, where that is cheap to
+ * tell. */
+static struct interval constant_range(struct walker *w, const struct kx *e, struct interval index)
+{
+    enum { ITEMS_MAX = 256 };
+    const struct kx *root = e;
+    while (root->kind == KX_INDEX)
+        root = root->left;
+    if (root->kind != KX_VARIABLE || root->variable->kind != VARIABLE_CONSTANT)
         return interval_of_type(e->type);
-    if (!type_is_integer(e->type) || e->left->type->length == 0) return interval_of_type(e->type);
+    if (!type_is_integer(e->type) || root->type->width_bytes == 0) return interval_of_type(e->type);
     wide last = (wide)e->left->type->length - 1;
     wide from = index.low < 0 ? 0 : index.low, to = index.high > last ? last : index.high;
-    if (from > to) return interval_of_type(e->type);
-    struct interval r = interval_of_value(e->left->variable->constant[from]);
+    if (e->left != root || from > to || to - from > ITEMS_MAX)
+        return whole_range(w, root->variable);
+    struct interval r = interval_of_value(root->variable->constant[from]);
     for (wide i = from; i <= to; i++)
-        r = interval_join(r, interval_of_value(e->left->variable->constant[i]));
+        r = interval_join(r, interval_of_value(root->variable->constant[i]));
     return r;
 }
 
@@ -234,7 +276,7 @@ static struct interval eval_index(struct walker *w, struct walk_state *s, struct
     struct interval index = walk_eval(w, s, e->right);
     walk_mark_access(w, s, &e->check, &e->visited, index, e->left->type->length, e->right->span,
                      "array", array_name(e->left));
-    return constant_range(e, index);
+    return constant_range(w, e, index);
 }
 
 static struct interval eval_peek(struct walker *w, struct walk_state *s, struct kx *e)
@@ -279,9 +321,12 @@ static struct interval eval_logical(struct walker *w, struct walk_state *s, stru
     bool settled = e->op == OP_LOGICAL_AND ? interval_is(left, 0) : interval_is_true(left);
     if (settled) return truth(left);
     struct walk_state *before = walk_branch(w, s);
+    bool certain = s->certain;
+    s->certain = false;
     walk_assume(w, s, e->left, e->op == OP_LOGICAL_AND);
     struct interval right = walk_eval(w, s, e->right);
     walk_rejoin(w, s, before);
+    s->certain = certain;
     bool left_decided = interval_is(left, 0) || interval_is_true(left);
     if (left_decided) return truth(right);
     if (e->op == OP_LOGICAL_AND && interval_is(right, 0)) return (struct interval){0, 0};
@@ -294,12 +339,15 @@ static struct interval eval_select(struct walker *w, struct walk_state *s, struc
     struct interval c = walk_eval(w, s, e->left);
     if (interval_is_true(c)) return walk_eval(w, s, e->right);
     if (interval_is(c, 0)) return walk_eval(w, s, e->third);
+    bool certain = s->certain;
+    s->certain = false;
     struct walk_state *other = walk_branch(w, s);
     walk_assume(w, s, e->left, true);
     walk_assume(w, other, e->left, false);
     struct interval a = walk_eval(w, s, e->right);
     struct interval b = walk_eval(w, other, e->third);
     walk_rejoin(w, s, other);
+    s->certain = certain;
     return interval_join(a, b);
 }
 
@@ -337,7 +385,8 @@ static struct interval eval_call(struct walker *w, struct walk_state *s, struct 
 static struct interval eval_variable(const struct walk_state *s, const struct kx *e)
 {
     struct interval all = interval_of_type(e->type);
-    if (e->variable->kind != VARIABLE_LOCAL) return all;
+    bool tracked = type_is_integer(e->type) || type_is_bool(e->type);
+    if (e->variable->kind != VARIABLE_LOCAL || !tracked) return all;
     return interval_meet(s->locals[e->variable->index], all);
 }
 
@@ -375,6 +424,7 @@ struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e)
         a = walk_eval(w, s, e->left);
         b = walk_eval(w, s, e->right);
         walk_charge(s, 1);
+        if (type_is_float(e->left->type)) return (struct interval){0, 1};
         return compare(e->op, a, b);
     case KX_LOGICAL: return eval_logical(w, s, e);
     case KX_SELECT: walk_charge(s, 1); return eval_select(w, s, e);
@@ -484,10 +534,17 @@ static void assume_compare(struct walk_state *s, const struct kx *c, bool truth_
     if (right != NULL && known_value(s, c->left, &value)) narrow(s, right, mirrored(op), value);
 }
 
+static bool assigns(const struct kx *e)
+{
+    if (e == NULL) return false;
+    return e->kind == KX_ASSIGN || assigns(e->left) || assigns(e->right) || assigns(e->third);
+}
+
 void walk_assume(struct walker *w, struct walk_state *s, const struct kx *condition,
                  bool truth_value)
 {
-    if (!s->reachable) return;
+    /* A condition that assigns speaks of values that may be gone. */
+    if (!s->reachable || assigns(condition)) return;
     switch (condition->kind) {
     case KX_COMPARE: assume_compare(s, condition, truth_value); break;
     case KX_NOT: walk_assume(w, s, condition->left, !truth_value); break;

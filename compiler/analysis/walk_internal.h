@@ -29,6 +29,7 @@ struct interval interval_of_value(struct scalar_value value);
 
 struct walk_state {
     bool reachable;
+    bool certain;              /* no undecided condition lies on the way here */
     struct interval *locals;   /* by index; of scalars of integer type and bool */
     struct walk_count *counts; /* by end */
     uint64_t cost;
@@ -37,6 +38,19 @@ struct walk_state {
 
 struct walk_flow { /* where break and continue go */
     struct walk_state *breaks, *continues;
+};
+
+struct walk_outside {
+    unsigned char *visited;
+    struct interval index;
+    uint64_t length;
+    struct span span;
+    const char *what, *name;
+};
+
+struct walk_constant {
+    const struct variable *variable;
+    struct interval range;
 };
 
 struct walker {
@@ -52,11 +66,15 @@ struct walker {
     struct walk_state *returns;
     struct walk_state *free_states;
     const uint64_t *function_costs;
+    VEC(struct walk_outside) outside; /* accesses that may turn out to be outside at every visit */
+    VEC(struct walk_constant) constants; /* value ranges of constant arrays, as they are needed */
 };
 
 /* A copy of `s` for the other branch of an expression, and its join into `s`, which ends it. */
 struct walk_state *walk_branch(struct walker *w, const struct walk_state *s);
 void walk_rejoin(struct walker *w, struct walk_state *s, struct walk_state *branch);
+/* Reports what walk_mark_access has kept for the end. */
+void walk_report_outside(struct walker *w);
 void walk_charge(struct walk_state *s, uint64_t cycles);
 void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt);
 void walk_statements(struct walker *w, struct walk_state *s, struct ks *stmt);
@@ -68,9 +86,10 @@ struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e);
 void walk_assume(struct walker *w, struct walk_state *s, const struct kx *condition, bool truth);
 /* The local that `e` is, through conversions that keep every value; or NULL. */
 const struct variable *walk_plain_local(const struct kx *e);
-/* Settles one access: `check` becomes ACCESS_PROVEN if every visit is inside [0, length). */
+/* Settles one access: `check` becomes ACCESS_PROVEN if every visit is inside [0, length).  It is an
+ * error, reported once, where a visit that certainly happens is outside, or every visit is. */
 void walk_mark_access(struct walker *w, const struct walk_state *s, enum access_check *check,
-                      bool *visited, struct interval index, uint64_t length, struct span span,
-                      const char *what, const char *name);
+                      unsigned char *visited, struct interval index, uint64_t length,
+                      struct span span, const char *what, const char *name);
 
 #endif

@@ -107,7 +107,7 @@ struct kx {
     enum builtin builtin;
     enum access_check check;         /* INDEX, PEEK: the packet index */
     enum access_check element_check; /* PEEK: the port element */
-    bool visited, visited_element;   /* analysis/walk: the access has been settled at least once */
+    unsigned char visited, visited_element; /* analysis/walk: what has been seen of the accesses */
     bool postfix;                    /* ASSIGN: the value is the old one (i++) */
     uint32_t port;                   /* PEEK, LEFT: index into kernel->in */
     const struct type *type;      /* of the value; ASSIGN: of left; statements' calls may be void */
@@ -146,7 +146,7 @@ struct ks {
     struct kx *expr, *step, *element, *index;
     enum access_check check,
         element_check;             /* STORE: the packet index; STORE, EMIT: the port element */
-    bool visited, visited_element; /* as in struct kx */
+    unsigned char visited, visited_element; /* as in struct kx */
     bool count_proven;             /* EMIT: filled by analysis/amplify; false: a checked append */
     struct ks *init, *body, *otherwise;
     struct variable *variable;

@@ -95,6 +95,8 @@ static enum prt_status verify_arguments(const struct prt_container *c, struct pr
         const struct container_argument *a = &c->arguments[i];
         CHECK(a->offset_bytes >= end, ARGUMENTS, i, "'%s' overlaps the argument before it",
               text(c, a->name));
+        CHECK(a->scalar != SCALAR_BOOL || !a->has_default || (a->default_bits & 0xff) <= 1,
+              ARGUMENTS, i, "the default of '%s' is neither true nor false", text(c, a->name));
         end = a->offset_bytes + scalar_width_bytes((enum scalar_type)a->scalar);
     }
     return PRT_OK;

@@ -627,10 +627,10 @@ enum prt_status prt_sched_halt(struct prt_sched *s, struct prt_error *error)
 
 /* ---- start ---- */
 
-static enum prt_status start_fault(struct prt_sched *s, uint32_t node, int32_t status,
+static enum prt_status start_fault(struct prt_sched *s, uint32_t node, enum kernel_status status,
                                    const struct kernel_fault *fault, struct prt_error *error)
 {
-    s->fault = (struct prt_sched_fault){true, node, (enum kernel_status)status, *fault};
+    s->fault = (struct prt_sched_fault){true, node, status, *fault};
     return prt_explain_fault(s, error);
 }
 
@@ -672,7 +672,8 @@ enum prt_status prt_sched_start(struct prt_sched *s, const void *pipeline_argume
         info.description->lanes < UINT16_MAX ? (uint16_t)info.description->lanes : UINT16_MAX;
     if (executes && s->image->arguments != NULL) {
         struct kernel_fault fault = {.firing = UINT64_MAX};
-        int32_t kernel_status = s->image->arguments(pipeline_arguments, s->argument_blocks, &fault);
+        enum kernel_status kernel_status =
+            (enum kernel_status)s->image->arguments(pipeline_arguments, s->argument_blocks, &fault);
         if (kernel_status != KERNEL_OK)
             return start_fault(s, CONTAINER_NONE, kernel_status, &fault, error);
     }

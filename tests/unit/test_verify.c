@@ -109,6 +109,15 @@ static void graphs_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(stages[1].batch_max, 6, "6 firings of 'b' see more packets than buffer 't' holds (16)");
 }
 
+static void a_default_that_is_no_truth_value_is_refused(void **unused)
+{
+    (void)unused;
+    struct made *m = good();
+    const uint8_t two = 2;
+    made_argument(m, "flag", SCALAR_BOOL, &two);
+    expect_refusal(m, "default", "the default of 'flag' is neither true nor false");
+}
+
 static void a_node_without_a_stage_is_refused(void **unused)
 {
     (void)unused;
@@ -258,6 +267,7 @@ static void names_are_escaped_in_messages(void **unused)
 
 TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(graphs_that_do_not_hold_together_are_refused),
+          cmocka_unit_test(a_default_that_is_no_truth_value_is_refused),
           cmocka_unit_test(a_node_without_a_stage_is_refused),
           cmocka_unit_test(balances_that_overflow_64_bits_are_computed),
           cmocka_unit_test(programs_that_could_go_wrong_are_refused),

@@ -1,0 +1,159 @@
+/*
+ * The command itself, as its manual page has it: what is printed, exit statuses, standard streams.
+ * Runs PIPERUN, with the pipec beside it (tests/run.sh names them).
+ */
+#include "tests/test.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[64], printed[65536];
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Runs it by a shell in the folder; `printed` is its standard error.  The exit status. */
+static int run(const char *command)
+{
+    char line[1024];
+    snprintf(line, sizeof line, "exec 2>stderr; %s", command);
+    int status = system(line);
+    FILE *file = fopen("stderr", "r");
+    assert_non_null(file);
+    size_t size = fread(printed, 1, sizeof printed - 1, file);
+    printed[size] = '\0';
+    fclose(file);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static bool is_printed(const char *text)
+{
+    return strstr(printed, text) != NULL;
+}
+
+static off_t size_of(const char *name)
+{
+    struct stat about;
+    return stat(name, &about) == 0 ? about.st_size : -1;
+}
+
+/* Every test has a folder of its own, with two programs that are there already. */
+static int begin(void **unused)
+{
+    const char *piperun = getenv("PIPERUN"), *pipec = getenv("PIPEC");
+    (void)unused;
+    folder[0] = '\0';
+    if (piperun == NULL || pipec == NULL || access(piperun, X_OK) != 0 || access(pipec, X_OK) != 0)
+        return 0;
+    snprintf(folder, sizeof folder, "/tmp/test_piperun.XXXXXX");
+    if (mkdtemp(folder) == NULL || chdir(folder) != 0) return -1;
+    write_file("mask.pipe",
+               "kernel mask(in u8 data pop 4, in u8 key pop 4, out u8 y push 4) {\n"
+               "    for (i32 i = 0; i < 4; i++) y <- data[i] ^ key[i];\n"
+               "}\n"
+               "pipeline main(in u8 data, in u8 key, out u8 y) { m: mask(data, key -> y); }\n");
+    write_file("ten.u8", "0123456789");
+    return run("\"$PIPEC\" mask.pipe -o mask.pbc");
+}
+
+static int end(void **unused)
+{
+    char line[128];
+    (void)unused;
+    if (folder[0] == '\0') return 0;
+    snprintf(line, sizeof line, "rm -rf %s", folder);
+    return chdir("/") != 0 || system(line) != 0;
+}
+
+#define NEEDS_PROGRAMS()                                                                           \
+    do {                                                                                           \
+        if (folder[0] == '\0') SKIP_BECAUSE("PIPEC and PIPERUN name no programs");                 \
+    } while (0)
+
+static void leftovers_are_explained_as_they_are(void **unused)
+{
+    (void)unused;
+    NEEDS_PROGRAMS();
+    assert_int_equal(run("\"$PIPERUN\" mask.pbc data=ten.u8 key=gen:ramp:7 y=out.u8"), 0);
+    assert_string_equal(printed,
+                        "piperun: note: 6 packets left over in buffer 'data': its reader 'm' found "
+                        "too few in 'key'\n"
+                        "piperun: note: 3 packets left over in buffer 'key': too few for another "
+                        "firing\n");
+    assert_int_equal(run("\"$PIPERUN\" mask.pbc data=ten.u8 key=gen:ramp y=out.u8"), 0);
+    assert_string_equal(printed, "piperun: note: 2 packets left over in buffer 'data': too few for "
+                                 "another firing\n"); /* nothing of what is endless */
+    assert_int_equal(run("\"$PIPERUN\" -q mask.pbc data=ten.u8 key=gen:ramp:7 y=out.u8"), 0);
+    assert_string_equal(printed, "");
+}
+
+static void v_says_what_is_done(void **unused)
+{
+    (void)unused;
+    NEEDS_PROGRAMS();
+    assert_int_equal(run("\"$PIPERUN\" -vq mask.pipe data=ten.u8 key=gen:ramp y=out.u8"), 0);
+    assert_true(is_printed("piperun: done: compiled 'mask.pipe' with '"));
+    assert_true(is_printed("piperun: done: loaded pipeline 'main' for device 'sim16' ("));
+    assert_true(is_printed("piperun: done: port 'data' (u8) reads 'ten.u8' as raw\n"));
+    assert_true(is_printed("piperun: done: port 'y' (u8) writes 'out.u8' as raw\n"));
+    assert_true(is_printed("piperun: done: wrote 'out.u8'\n"));
+}
+
+static void sources_are_files_whatever_their_name(void **unused)
+{
+    (void)unused;
+    NEEDS_PROGRAMS();
+    assert_int_equal(run("cp mask.pipe ./-o.pipe"), 0);
+    assert_int_equal(run("\"$PIPERUN\" -- -o.pipe data=ten.u8 key=gen:ramp y=out.u8"), 0);
+    assert_int_equal(size_of("out.u8"), 8);
+    /* a parent that ignores the ends of its children */
+    assert_int_equal(run("trap '' CHLD; \"$PIPERUN\" mask.pipe data=ten.u8 key=gen:ramp y=two.u8"),
+                     0);
+    assert_int_equal(size_of("two.u8"), 8);
+}
+
+/* What is meant for a stream that is closed goes nowhere else. */
+static void closed_standard_streams_are_errors(void **unused)
+{
+    (void)unused;
+    NEEDS_PROGRAMS();
+    assert_int_equal(run("\"$PIPERUN\" -q mask.pbc data=ten.u8 key=gen:ramp y=- >&-"), 2);
+    assert_true(is_printed("piperun: error: standard output: cannot write: "));
+    assert_int_equal(run("\"$PIPERUN\" -q mask.pbc data=- key=gen:ramp y=out.u8 <&-"), 2);
+    assert_true(is_printed("piperun: error: standard input: cannot read at byte 0: "));
+    assert_int_equal(size_of("out.u8"), -1);
+    assert_int_equal(
+        run("\"$PIPERUN\" -q --stats=json:- mask.pbc data=ten.u8 key=gen:ramp y=out.u8 >&-"), 2);
+    assert_true(is_printed("piperun: error: standard output: "));
+    assert_int_equal(size_of("out.u8"), 8);
+}
+
+static void every_error_is_one_of_piperun(void **unused)
+{
+    (void)unused;
+    NEEDS_PROGRAMS();
+    write_file("bad.sasm", ".stages 1\nbogus\n");
+    assert_int_equal(run("\"$PIPERUN\" asm bad.sasm --into mask.pbc -o new.pbc"), 1);
+    assert_true(is_printed("piperun: error: bad.sasm:2: "));
+    assert_int_equal(size_of("new.pbc"), -1);
+    assert_int_equal(run("\"$PIPERUN\" mask.pbc dta=ten.u8"), 2);
+    assert_string_equal(printed, "piperun: error: pipeline 'main' has no port 'dta'; did you mean "
+                                 "'data'?\n");
+    assert_int_equal(run("\"$PIPERUN\" \"$(printf 'a\\033[31m')\""), 2);
+    assert_true(is_printed("piperun: error: a\\x1b[31m: "));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+TEST_MAIN("piperun", TEST(leftovers_are_explained_as_they_are), TEST(v_says_what_is_done),
+          TEST(sources_are_files_whatever_their_name), TEST(closed_standard_streams_are_errors),
+          TEST(every_error_is_one_of_piperun))
