@@ -10,7 +10,8 @@
  * where
  *   - it has no state, and nothing that can fault;
  *   - loops, switches and jumps depend on uniform values only; `if` and selections may depend on
- * varying ones: then both sides are executed, and assignments are masked;
+ *     varying ones: then both sides are executed, and assignments are masked. Such a side holds no
+ *     loop that might not end: it would run where no lane takes it;
  *   - what it emits, it emits in uniform control flow;
  *   - arrays are used by item.
  *
@@ -22,7 +23,12 @@
 
 /* What the varying scalars of all lanes may fill, what the locals of one lane may take, how large a
  * body may be. */
-enum { REGISTER_BYTES = 256, LOCAL_BYTES_MAX = 8192, SIZE_MAX_NODES = 4000 };
+enum {
+    REGISTER_BYTES = 256,
+    VECTOR_BYTES_MAX = 256,
+    LOCAL_BYTES_MAX = 8192,
+    SIZE_MAX_NODES = 4000
+};
 
 struct lanes {
     struct kernel_emitter *e;
@@ -30,8 +36,10 @@ struct lanes {
     bool *varying;               /* by variable->index */
     uint32_t *declared; /* by variable->index: depth of varying control at the declaration */
     uint32_t local_count;
-    uint32_t depth;      /* varying conditions around the statement */
-    uint32_t jump_depth; /* of the innermost loop or switch */
+    uint32_t depth;          /* varying conditions around the statement */
+    uint32_t break_depth;    /* of the innermost loop or switch */
+    uint32_t continue_depth; /* of the innermost loop */
+    uint32_t speculative;    /* sides of varying selections around the expression */
     bool changed, denied;
 };
 
@@ -49,6 +57,43 @@ static void mark_varying(struct lanes *l, const struct variable *variable)
     if (l->varying[variable->index]) return;
     l->varying[variable->index] = true;
     l->changed = true;
+}
+
+/* ---- loops ---- */
+
+/* `for (..; i < constant; i += constant)`, upwards, where nothing else assigns i and it does not
+ * wrap. */
+static bool certainly_ends(const struct ks *loop)
+{
+    const struct kx *test = loop->expr, *step = loop->step;
+    if (test == NULL || test->kind != KX_COMPARE || (test->op != OP_LT && test->op != OP_LE))
+        return false;
+    if (test->left->kind != KX_VARIABLE || test->right->kind != KX_CONSTANT) return false;
+    const struct variable *counter = test->left->variable;
+    if (counter->kind != VARIABLE_LOCAL || !type_is_integer(counter->type)) return false;
+    if (step == NULL || step->kind != KX_ASSIGN || step->op != OP_ADD ||
+        step->right->kind != KX_CONSTANT || step->left->kind != KX_VARIABLE ||
+        step->left->variable != counter || kernel_assigns(loop->body, counter)) {
+        return false;
+    }
+    int64_t bound = (int64_t)test->right->value.bits, pace = (int64_t)step->right->value.bits, last;
+    uint64_t most = UINT64_MAX >> (64 - 8 * counter->type->width_bytes);
+    if (scalar_is_signed(counter->type->scalar)) most >>= 1;
+    return pace > 0 && !__builtin_add_overflow(bound, pace, &last) &&
+           (last < 0 || (uint64_t)last <= most);
+}
+
+/* A loop that might not end where it is not meant to run. */
+static bool is_open_loop(const struct ks *s, void *data)
+{
+    (void)data;
+    return s->kind == KS_LOOP && !certainly_ends(s);
+}
+
+static bool calls_open_loop(const struct kx *x, void *data)
+{
+    return x->kind == KX_CALL &&
+           kernel_any_ks(x->function->body, is_open_loop, calls_open_loop, data);
 }
 
 /* ---- expressions: whether the value is varying ---- */
@@ -102,12 +147,15 @@ static bool visit_assign(struct lanes *l, const struct kx *x)
 static bool visit_choice(struct lanes *l, const struct kx *x)
 {
     bool varying = visit(l, x->left);
+    uint32_t deeper = varying ? 1 : 0;
     if (varying &&
         (kernel_has_effects(x->right) || (x->third != NULL && kernel_has_effects(x->third)))) {
         return deny(l);
     }
+    l->speculative += deeper;
     if (visit(l, x->right)) varying = true;
     if (x->third != NULL && visit(l, x->third)) varying = true;
+    l->speculative -= deeper;
     return varying;
 }
 
@@ -115,6 +163,9 @@ static bool visit_call(struct lanes *l, const struct kx *x)
 {
     bool varying = false;
     if (kernel_function_faults(l->e, x->function) || !type_is_scalar(x->type)) return deny(l);
+    bool for_nobody = l->depth > 0 || l->speculative > 0;
+    if (for_nobody && kernel_any_ks(x->function->body, is_open_loop, calls_open_loop, NULL))
+        return deny(l);
     for (uint32_t i = 0; i < x->argument_count; i++) {
         const struct kx *argument = x->arguments[i];
         bool varies = visit(l, argument);
@@ -194,22 +245,24 @@ static void walk_if(struct lanes *l, const struct ks *s)
 
 static void walk_loop(struct lanes *l, const struct ks *s)
 {
-    uint32_t outer = l->jump_depth;
+    uint32_t outer_break = l->break_depth, outer_continue = l->continue_depth;
+    if (l->depth > 0 && !certainly_ends(s)) deny(l);
     walk(l, s->init);
-    l->jump_depth = l->depth;
+    l->break_depth = l->continue_depth = l->depth;
     if (s->expr != NULL && visit(l, s->expr)) deny(l);
     walk(l, s->body);
     if (s->step != NULL) visit(l, s->step);
-    l->jump_depth = outer;
+    l->break_depth = outer_break;
+    l->continue_depth = outer_continue;
 }
 
 static void walk_switch(struct lanes *l, const struct ks *s)
 {
-    uint32_t outer = l->jump_depth;
+    uint32_t outer = l->break_depth;
     if (visit(l, s->expr)) deny(l);
-    l->jump_depth = l->depth;
+    l->break_depth = l->depth;
     walk(l, s->body);
-    l->jump_depth = outer;
+    l->break_depth = outer;
 }
 
 /* Packets leave in uniform control flow, unchecked. */
@@ -247,8 +300,10 @@ static void walk_statement(struct lanes *l, const struct ks *s)
     case KS_SWITCH: walk_switch(l, s); break;
     case KS_CASE: break;
     case KS_BREAK:
+        if (l->depth > l->break_depth) deny(l);
+        break;
     case KS_CONTINUE:
-        if (l->depth > l->jump_depth) deny(l);
+        if (l->depth > l->continue_depth) deny(l);
         break;
     case KS_RETURN:
         if (l->depth > 0)
@@ -335,15 +390,31 @@ static bool count_local(const struct ks *s, void *data)
     return false;
 }
 
-/* As many lanes as keep the varying variables in registers: several vectors of one variable hide
- * latencies. */
+static bool widen_to(const struct kx *x, void *data)
+{
+    uint64_t *widest_bytes = data;
+    if (type_is_scalar(x->type) && x->type->width_bytes > *widest_bytes)
+        *widest_bytes = x->type->width_bytes;
+    if (x->kind == KX_CALL) kernel_any_ks(x->function->body, NULL, widen_to, data);
+    return false;
+}
+
+/* As many lanes as keep the varying variables in registers (several vectors of one variable hide
+ * latencies), and no value longer than VECTOR_BYTES_MAX. */
 static uint32_t best_width(const struct lanes *l)
 {
     struct register_count count = {.lanes = l};
+    uint64_t widest_bytes = 1;
     kernel_any_ks(l->kernel->body, count_local, NULL, &count);
+    kernel_any_ks(l->kernel->body, NULL, widen_to, &widest_bytes);
+    for (uint32_t i = 0; i < l->kernel->out_count; i++) {
+        uint64_t bytes = l->kernel->out[i].type->width_bytes;
+        if (bytes > widest_bytes) widest_bytes = bytes;
+    }
     uint32_t width = KERNEL_LANES_MAX;
     if (count.arrays) return KERNEL_LANES_MIN;
-    while (width > KERNEL_LANES_MIN && width * count.bytes > REGISTER_BYTES)
+    while (width > KERNEL_LANES_MIN &&
+           (width * count.bytes > REGISTER_BYTES || width * widest_bytes > VECTOR_BYTES_MAX))
         width /= 2;
     return width;
 }

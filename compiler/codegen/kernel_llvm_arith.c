@@ -1,6 +1,8 @@
 /* Operators and conversions.  Integers wrap: no instruction here has nsw or nuw. */
 #include "compiler/codegen/kernel_llvm.h"
 
+#include <math.h>
+
 LLVMValueRef kernel_relaxed(struct kernel_emitter *e, LLVMValueRef value)
 {
     /* NaNs and infinities keep their meaning under --fast-math: isnan and the like still answer. */
@@ -180,12 +182,42 @@ LLVMValueRef kernel_compare(struct kernel_emitter *e, enum kx_op op, const struc
 
 /* ---- conversions ---- */
 
+static LLVMValueRef real_like(struct kernel_emitter *e, LLVMValueRef like, double number)
+{
+    LLVMTypeRef type = LLVMTypeOf(like);
+    if (!kernel_is_vector(like)) return LLVMConstReal(type, number);
+    return kernel_splat(e, LLVMConstReal(LLVMGetElementType(type), number),
+                        LLVMGetVectorSize(type));
+}
+
+/* Saturates; NaN gives 0.  By compares and selects: LLVM cannot split its own saturating
+ * conversions of wide vectors. What is outside of the integer's range is converted as 0, then
+ * replaced. */
 static LLVMValueRef float_to_integer(struct kernel_emitter *e, LLVMValueRef value,
                                      enum scalar_type to)
 {
-    LLVMTypeRef types[] = {kernel_type_like(kernel_scalar_type(e, to), value), LLVMTypeOf(value)};
-    const char *name = scalar_is_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
-    return kernel_intrinsic(e, name, &value, 1, types, 2);
+    LLVMBuilderRef b = e->builder;
+    bool is_signed = scalar_is_signed(to);
+    unsigned bits = 8 * (unsigned)scalar_width_bytes(to), range = is_signed ? bits - 1 : bits;
+    LLVMValueRef high = real_like(e, value, ldexp(1, (int)range));
+    LLVMValueRef low = real_like(e, value, is_signed ? -ldexp(1, (int)range) : 0);
+    LLVMValueRef over = LLVMBuildFCmp(b, LLVMRealOGE, value, high, "");
+    LLVMValueRef under = LLVMBuildFCmp(b, LLVMRealOLT, value, low, "");
+    LLVMValueRef inside = LLVMBuildAnd(b, LLVMBuildFCmp(b, LLVMRealOGE, value, low, ""),
+                                       LLVMBuildFCmp(b, LLVMRealOLT, value, high, ""), "");
+    LLVMValueRef safe = LLVMBuildSelect(b, inside, value, real_like(e, value, 0), "");
+    LLVMTypeRef type = kernel_type_like(kernel_scalar_type(e, to), value);
+    LLVMValueRef result;
+    if (bits < 32)
+        result = LLVMBuildTrunc(b, LLVMBuildFPToSI(b, safe, kernel_type_like(e->i32, value), ""),
+                                type, "");
+    else
+        result =
+            is_signed ? LLVMBuildFPToSI(b, safe, type, "") : LLVMBuildFPToUI(b, safe, type, "");
+    uint64_t most = UINT64_MAX >> (64 - range);
+    result = LLVMBuildSelect(b, over, kernel_integer_like(e, value, bits, most), result, "");
+    if (!is_signed) return result;
+    return LLVMBuildSelect(b, under, kernel_integer_like(e, value, bits, ~most), result, "");
 }
 
 static LLVMValueRef integer_to_float(struct kernel_emitter *e, LLVMValueRef value,

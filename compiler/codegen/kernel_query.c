@@ -176,6 +176,15 @@ static bool function_is_heavy(struct kernel_emitter *e, const struct function *f
     return kernel_function_of(e, function)->heavy > 0;
 }
 
+/* Named by constants, and inside of the window. */
+static bool packet_exists(const struct kernel_emitter *e, const struct kx *x)
+{
+    const struct kernel_port *port = &e->body->kernel->in[x->port];
+    const struct kx *element = x->left;
+    if (x->right->kind != KX_CONSTANT || x->right->value.bits >= port->peek) return false;
+    return element == NULL || (element->kind == KX_CONSTANT && element->value.bits < port->arity);
+}
+
 /* A proof that an access is in range may rest on the condition around it: only constant indices
  * count. */
 static bool node_is_not_speculatable(const struct kx *x, void *data)
@@ -189,9 +198,7 @@ static bool node_is_not_speculatable(const struct kx *x, void *data)
     case KX_ASSIGN: return true;
     case KX_INDEX:
         return x->right->kind != KX_CONSTANT || x->right->value.bits >= x->left->type->length;
-    case KX_PEEK:
-        if (e->body->entry != ENTRY_RUN) return true;
-        return x->right->kind != KX_CONSTANT || (x->left != NULL && x->left->kind != KX_CONSTANT);
+    case KX_PEEK: return e->body->entry != ENTRY_RUN || !packet_exists(e, x);
     case KX_CALL: return function_is_heavy(e, x->function);
     default: return false;
     }

@@ -35,6 +35,24 @@ static struct prt_run *start(const struct prt_program *program, struct prt_error
     return run;
 }
 
+/* The same of a pipeline with a second in-port: so many packets at x and at b.  It ends well. */
+static struct prt_run *run_with_b(const struct prt_program *program, size_t x_count, size_t b_count)
+{
+    static struct host b;
+    struct prt_run *run;
+    struct prt_error error;
+    assert_int_equal(prt_run_create(program, NULL, &run, &error), PRT_OK);
+    host_ramp(&in, x_count);
+    host_ramp(&b, b_count);
+    out.count = 0;
+    pipelines_bind(program, run, &in, &out);
+    assert_int_equal(
+        prt_run_bind_input(run, prt_program_find_port(program, "b"), host_read, &b, &error),
+        PRT_OK);
+    assert_int_equal(prt_run_execute(run, &error), PRT_OK);
+    return run;
+}
+
 static struct prt_buffer_statistics buffer_of(const struct prt_run *run, const char *name)
 {
     struct prt_buffer_statistics statistics;
@@ -186,7 +204,6 @@ static void leftovers_say_which_input_had_too_few(void **unused)
     (void)unused;
     for (size_t length = 0; length < 40; length += 13) {
         struct made *m = made_create("stranded", "sim16");
-        struct host b_in;
         uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
         uint32_t b = made_buffer(m, "b", SCALAR_I32, 64, CONTAINER_OUTER_IN);
         uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
@@ -196,17 +213,7 @@ static void leftovers_say_which_input_had_too_few(void **unused)
         made_output(m, node, y, 1, 0);
         made_loop(m);
         struct prt_program *program = pipelines_load(m, &sum);
-        struct prt_error error;
-        struct prt_run *run;
-        assert_int_equal(prt_run_create(program, NULL, &run, &error), PRT_OK);
-        host_ramp(&in, 20);
-        host_ramp(&b_in, length);
-        out.count = 0;
-        pipelines_bind(program, run, &in, &out);
-        assert_int_equal(
-            prt_run_bind_input(run, prt_program_find_port(program, "b"), host_read, &b_in, &error),
-            PRT_OK);
-        assert_int_equal(prt_run_execute(run, &error), PRT_OK);
+        struct prt_run *run = run_with_b(program, 20, length);
         size_t fired = length < 20 ? length : 20;
         assert_int_equal(out.count, fired);
         struct prt_buffer_statistics of_x = buffer_of(run, "x"), of_b = buffer_of(run, "b");
@@ -275,7 +282,6 @@ static void a_node_that_ends_early_blocks_nobody(void **unused)
 {
     (void)unused;
     struct made *m = made_create("early", "sim16");
-    struct host short_in;
     uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
     uint32_t b = made_buffer(m, "b", SCALAR_I32, 64, CONTAINER_OUTER_IN);
     uint32_t t = made_buffer(m, "t", SCALAR_I32, 16, CONTAINER_INNER);
@@ -289,17 +295,7 @@ static void a_node_that_ends_early_blocks_nobody(void **unused)
     made_output(m, node, y, 1, 0);
     made_loop(m);
     struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){copy, drop, sum});
-    struct prt_run *run;
-    struct prt_error error;
-    assert_int_equal(prt_run_create(program, NULL, &run, &error), PRT_OK);
-    host_ramp(&in, 1000);
-    host_ramp(&short_in, 10);
-    out.count = 0;
-    pipelines_bind(program, run, &in, &out);
-    assert_int_equal(
-        prt_run_bind_input(run, prt_program_find_port(program, "b"), host_read, &short_in, &error),
-        PRT_OK);
-    assert_int_equal(prt_run_execute(run, &error), PRT_OK);
+    struct prt_run *run = run_with_b(program, 1000, 10);
     assert_int_equal(out.count, 10);
     assert_int_equal(out.packets[9], 18);
     assert_int_equal(in.at, 1000); /* the rest went on to drop */
@@ -312,7 +308,6 @@ static void without_readers_a_node_goes_on_discarding(void **unused)
 {
     (void)unused;
     struct made *m = made_create("discard", "sim16");
-    struct host short_in;
     uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
     uint32_t b = made_buffer(m, "b", SCALAR_I32, 64, CONTAINER_OUTER_IN);
     uint32_t t = made_buffer(m, "t", SCALAR_I32, 16, CONTAINER_INNER);
@@ -324,17 +319,7 @@ static void without_readers_a_node_goes_on_discarding(void **unused)
     made_output(m, node, y, 1, 0);
     made_loop(m);
     struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){copy, sum});
-    struct prt_run *run;
-    struct prt_error error;
-    assert_int_equal(prt_run_create(program, NULL, &run, &error), PRT_OK);
-    host_ramp(&in, 1000);
-    host_ramp(&short_in, 10);
-    out.count = 0;
-    pipelines_bind(program, run, &in, &out);
-    assert_int_equal(
-        prt_run_bind_input(run, prt_program_find_port(program, "b"), host_read, &short_in, &error),
-        PRT_OK);
-    assert_int_equal(prt_run_execute(run, &error), PRT_OK);
+    struct prt_run *run = run_with_b(program, 1000, 10);
     assert_int_equal(out.count, 10);
     struct prt_buffer_statistics discarded = buffer_of(run, "t");
     assert_int_equal(discarded.packets, 1000);
