@@ -3,9 +3,11 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/codegen/codegen.h"
@@ -20,8 +22,25 @@ enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_FILES = 2 };
 
 /* ---- files ---- */
 
+/* Writing an output over the source would destroy it. */
+static bool same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino && S_ISREG(one.st_mode);
+}
+
+static bool output_is_input(const struct command_line *line)
+{
+    const char *path = line->emit != EMIT_NONE ? line->emit_path : line->output;
+    if (path == NULL || !same_file(path, line->input)) return false;
+    fprintf(stderr, "pipec: error: the output '%s' is the input\n", path);
+    return true;
+}
+
 static int cannot(const char *what, const char *path)
 {
+    if (errno == EPIPE) return EXIT_DONE; /* the reader has what it wanted */
     fprintf(stderr, "pipec: error: cannot %s '%s': %s\n", what, path, strerror(errno));
     return EXIT_FILES;
 }
@@ -173,6 +192,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
 {
     uint32_t source;
     struct devdesc device;
+    if (output_is_input(line)) return EXIT_FILES;
     int status = read_input(cx, line->input, &source);
     if (status == EXIT_DONE) status = load_device(cx, line->device, &device);
     if (status != EXIT_DONE) return status;
@@ -217,6 +237,7 @@ int main(int argc, char **argv)
                              .diags = diags_create(arena, sources),
                              .options = line.options};
         cleanup_install();
+        signal(SIGPIPE, SIG_IGN);
         status = compile_file(&cx, &line);
         diag_flush(cx.diags, stderr, line.colour);
         summarise(&cx, &line);

@@ -7,24 +7,32 @@
  *     if (prt_program_load_file("edge.pbc", &program, &error) != PRT_OK) ...
  *     if (prt_run_create(program, NULL, &run, &error) != PRT_OK) ...
  *     prt_run_set_argument(run, "gain", "0.5", &error);
- *     prt_run_bind_input(run, prt_program_find_port(program, "x"), read_samples, context, &error);
- *     prt_run_bind_output(run, prt_program_find_port(program, "y"), write_samples, context,
- * &error); status = prt_run_execute(run, &error); prt_run_destroy(run); prt_program_free(program);
+ *     prt_run_bind_input(run, prt_program_find_port(program, "x"), read_x, context, &error);
+ *     prt_run_bind_output(run, prt_program_find_port(program, "y"), write_y, context, &error);
+ *     status = prt_run_execute(run, &error);
+ *     prt_run_destroy(run);
+ *     prt_program_free(program);
  *
  * Ownership.  A program belongs to its loader, a run to its creator; a program outlives its runs.
- * Strings and records given out belong to the program or run they came from and live as long as it.
- * Callback contexts are the caller's. Threads.  There is no global state: programs and runs are
- * independent of each other.  A program is read-only once loaded and may be used by any number of
- * threads, so several runs of it may be executed at a time.  A run is used by one thread at a time;
- * prt_run_interrupt and prt_run_describe_crash may be called by any, also from signal handlers.
- *   Callbacks are called by the thread in prt_run_execute.  Kernels are executed by threads of the
- * run's own. Errors.  Every call that can fail returns a status and, unless `error` is NULL, fills
- * the caller's record: see runtime/status.h.  Nothing aborts; a failed call changes nothing, and
- * what it was called on can still be freed. PRT_E_NOMEM may come from every call that takes an
- * error record. Trust.  A container is checked completely (structure, checksum, meaning) before
- * anything in it runs.  Its native code is trusted as that of an executable is. Memory.  A run
- * allocates everything when it is created and as its first instructions make queues; firing does
- * not allocate, whatever the length of the streams.
+ *   Strings and records given out belong to the program or run they came from and live as long as
+ *   it.  Callback contexts are the caller's.
+ *
+ * Threads.  There is no global state: programs and runs are independent of each other.  A program
+ *   is read-only once loaded and may be used by any number of threads, so several runs of it may be
+ *   executed at a time.  A run is used by one thread at a time; prt_run_interrupt and
+ *   prt_run_describe_crash may be called by any, also from signal handlers.  Callbacks are called
+ *   by the thread in prt_run_execute.  Kernels are executed by threads of the run's own.
+ *
+ * Errors.  Every call that can fail returns a status and, unless `error` is NULL, fills the
+ *   caller's record: see runtime/status.h.  Nothing aborts; a failed call changes nothing, and what
+ *   it was called on can still be freed.  PRT_E_NOMEM may come from every call that takes an error
+ *   record.
+ *
+ * Trust.  A container is checked completely (structure, checksum, meaning) before anything in it
+ *   runs.  Its native code is trusted as that of an executable is.
+ *
+ * Memory.  A run allocates everything when it is created and as its first instructions make queues;
+ *   firing does not allocate, whatever the length of the streams.
  */
 #ifndef RUNTIME_PIPERT_H
 #define RUNTIME_PIPERT_H

@@ -2,6 +2,7 @@
 #include "runtime/piperun_message.h"
 #include "runtime/piperun_ports.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,20 +68,49 @@ static int read_binding(struct prt_session *session, const char *text)
     return EXIT_DONE;
 }
 
+/* The name that a file has, or is to have, in the whole file system; NULL: it cannot be told. */
+static char *whole_path(const char *path)
+{
+    char *whole = realpath(path, NULL);
+    if (whole != NULL || errno != ENOENT) return whole;
+    const char *slash = strrchr(path, '/');
+    char *folder = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    char *real = folder != NULL ? realpath(folder, NULL) : NULL;
+    if (real != NULL && asprintf(&whole, "%s/%s", real, slash != NULL ? slash + 1 : path) < 0)
+        whole = NULL;
+    free(folder);
+    free(real);
+    return whole;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    char *whole_a = whole_path(a), *whole_b = whole_path(b);
+    bool same =
+        strcmp(a, b) == 0 || (whole_a != NULL && whole_b != NULL && strcmp(whole_a, whole_b) == 0);
+    free(whole_a);
+    free(whole_b);
+    return same;
+}
+
 /* Two ports of one direction that share standard input or output, or two outputs into one file. */
+static bool is_conflict(const struct prt_binding *a, const struct prt_binding *b)
+{
+    if (!a->bound || !b->bound || a->port.direction != b->port.direction) return false;
+    if (a->spec.path == NULL || b->spec.path == NULL) return false;
+    if (prt_port_spec_is_standard(&a->spec) || prt_port_spec_is_standard(&b->spec))
+        return prt_port_spec_is_standard(&a->spec) && prt_port_spec_is_standard(&b->spec);
+    return a->port.direction == PRT_PORT_OUT && strncmp(a->spec.path, "/dev/", 5) != 0 &&
+           is_same_file(a->spec.path, b->spec.path);
+}
+
 static int check_conflicts(const struct prt_session *session)
 {
     for (uint32_t i = 0; i < session->port_count; i++) {
         const struct prt_binding *a = &session->bindings[i];
         for (uint32_t k = 0; k < i; k++) {
             const struct prt_binding *b = &session->bindings[k];
-            if (!a->bound || !b->bound || a->port.direction != b->port.direction) continue;
-            bool standard =
-                prt_port_spec_is_standard(&a->spec) && prt_port_spec_is_standard(&b->spec);
-            bool same = a->port.direction == PRT_PORT_OUT && a->spec.path != NULL &&
-                        b->spec.path != NULL && strcmp(a->spec.path, b->spec.path) == 0 &&
-                        strncmp(a->spec.path, "/dev/", 5) != 0;
-            if (standard || same)
+            if (is_conflict(a, b))
                 return PRT_COMPLAIN(EXIT_USAGE, "ports '%s' and '%s' are both bound to '%s'",
                                     b->port.name, a->port.name, a->spec.path);
         }

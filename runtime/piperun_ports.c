@@ -20,6 +20,7 @@ static enum prt_status read_port(void *context, void *packets, size_t capacity, 
         enum prt_status status =
             prt_source_read(binding->source, (char *)packets + got * scalar_bytes,
                             capacity * binding->scalars - got, &part, error);
+        if (status == PRT_E_INTERRUPTED && got >= binding->scalars) break; /* it will be again */
         if (status != PRT_OK) return status;
         if (part == 0 && got % binding->scalars != 0)
             return prt_error_set(error, PRT_E_TRUNCATED,

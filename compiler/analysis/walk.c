@@ -393,6 +393,7 @@ static void walk_loop(struct walker *w, struct walk_state *s, const struct ks *l
         if (first && loop->test_after) loop_round(w, loop, s, s, out, false);
         if (s->reachable) fixed_point_loop(w, s, loop, out);
     }
+    if (!out->reachable) w->endless = loop->span;
     assign_state(w, s, out);
     drop_state(w, out);
 }
@@ -531,5 +532,8 @@ struct walk_result walk_body(const struct walk_request *request, struct arena *s
     walk_statements(&w, s, request->body);
     join_state(&w, w.returns, s);
     walk_report_outside(&w);
-    return (struct walk_result){.counts = w.returns->counts, .cost_cycles = w.returns->cost};
+    return (struct walk_result){.counts = w.returns->counts,
+                                .cost_cycles = w.returns->cost,
+                                .ends = w.returns->reachable,
+                                .endless = w.endless};
 }

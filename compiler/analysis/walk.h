@@ -30,6 +30,8 @@ struct walk_count { /* packets appended; most may be WALK_UNBOUNDED */
 struct walk_result {
     struct walk_count *counts; /* per end of the kernel's out-ports, port arrays flattened */
     uint64_t cost_cycles;
+    bool ends;           /* false: no execution comes to its end */
+    struct span endless; /* where not: the loop that is never left */
 };
 
 struct walk_request {

@@ -150,21 +150,29 @@ static struct graph_buffer buffer_model(struct span span, const struct type *typ
                                  .writer_output = GRAPH_NONE};
 }
 
+/* A declaration that was refused: uses of its name are not looked at. */
+static void declare_poison(struct scope *scope, struct ast_name name)
+{
+    scope_declare(scope,
+                  (struct symbol){.kind = SYMBOL_POISON, .name = name.text, .span = name.span});
+}
+
 static void declare_port(struct elaboration *el, struct scope *scope, const struct ast_port *port)
 {
-    if (port->attributes != NULL) {
+    if (port->attributes != NULL)
         diag_report(el->cx->diags, RULE_UNKNOWN_ATTRIBUTE, port->attributes->name.span,
                     "a port of a pipeline takes no attribute '%s' in this version",
                     port->attributes->name.text);
-        return;
-    }
     const struct type *type = sema_type(el->sema, scope, port->type, NULL);
     struct net_buffer *buffer = ARENA_NEW(el->cx->arena, struct net_buffer);
     *buffer = (struct net_buffer){.name = port->name.text,
                                   .span = port->name.span,
                                   .type = type,
                                   .outer = port->is_out ? GRAPH_OUTER_OUT : GRAPH_OUTER_IN};
-    if (type == NULL || !array_dims(el, scope, port->dims, buffer)) return;
+    if (type == NULL || !array_dims(el, scope, port->dims, buffer)) {
+        declare_poison(scope, port->name);
+        return;
+    }
     struct graph_buffer model = buffer_model(buffer->span, type);
     model.outer = buffer->outer;
     add_buffers(el, scope, buffer, model);
@@ -291,7 +299,10 @@ static void declare_buffer(struct elaboration *el, struct scope *scope, const st
 {
     struct net_buffer *buffer = ARENA_NEW(el->cx->arena, struct net_buffer);
     *buffer = (struct net_buffer){.name = ast->name.text, .span = ast->name.span, .type = type};
-    if (!array_dims(el, scope, ast->dims, buffer)) return;
+    if (!array_dims(el, scope, ast->dims, buffer)) {
+        declare_poison(scope, ast->name);
+        return;
+    }
     struct graph_buffer model = buffer_model(buffer->span, type);
     for (const struct ast_attribute *a = ast->attributes; a != NULL; a = a->next)
         if (repeated_attribute(el, ast->attributes, a) ||
@@ -442,8 +453,11 @@ static void elaborate_statement(struct elaboration *el, struct scope *scope,
     case AST_NET_BUFFER:
         type = sema_type(el->sema, scope, net->type, NULL);
         if (type == NULL) el->incomplete = true;
-        for (const struct ast_buffer *b = net->buffers; b != NULL && type != NULL; b = b->next)
-            declare_buffer(el, scope, type, b);
+        for (const struct ast_buffer *b = net->buffers; b != NULL; b = b->next)
+            if (type != NULL)
+                declare_buffer(el, scope, type, b);
+            else
+                declare_poison(scope, b->name);
         break;
     case AST_NET_CONST: sema_const_declaration(el->sema, scope, net->type, net->declarators); break;
     case AST_NET_CHAIN: elaborate_chain(el, scope, net); break;

@@ -29,6 +29,7 @@ static const struct net_buffer *find_buffer(struct elaboration *el, struct scope
         return symbol->buffer;
     }
     el->incomplete = true;
+    if (symbol != NULL && symbol->kind == SYMBOL_POISON) return NULL; /* reported */
     struct diag *d =
         diag_report(el->cx->diags, RULE_UNKNOWN_BUFFER, name.span,
                     symbol == NULL ? "there is no buffer '%s'" : "'%s' is not a buffer", name.text);
@@ -37,6 +38,8 @@ static const struct net_buffer *find_buffer(struct elaboration *el, struct scope
         return NULL;
     }
     const char *nearest = nearest_buffer(el, scope, name.text);
+    scope_declare(scope,
+                  (struct symbol){.kind = SYMBOL_POISON, .name = name.text, .span = name.span});
     if (nearest != NULL)
         diag_help(d, "did you mean '%s'?", nearest);
     else
@@ -514,10 +517,13 @@ static void elaborate_instance(struct elaboration *el, struct scope *scope,
     connect_ports(el, scope, node, ast, ast->outputs, true);
 }
 
-static bool is_buffer_element(struct scope *scope, const struct ast_node *node)
+/* What is not declared counts as a buffer at the ends of a chain, where buffers stand. */
+static bool is_buffer_element(struct scope *scope, const struct ast_node *node, bool at_end)
 {
     struct symbol *symbol = scope_find(scope, node->name.text);
-    return node->subscripts != NULL || (symbol != NULL && symbol->kind == SYMBOL_BUFFER);
+    if (node->subscripts != NULL) return true;
+    if (symbol == NULL) return at_end && !node->has_call && !node->has_type_arguments;
+    return symbol->kind == SYMBOL_BUFFER || symbol->kind == SYMBOL_POISON;
 }
 
 static bool check_chain_kernel(struct elaboration *el, uint32_t node, const struct ast_node *ast,
@@ -638,8 +644,10 @@ void elaborate_chain(struct elaboration *el, struct scope *scope, const struct a
     }
     struct chain chain = {.node = GRAPH_NONE};
     for (const struct ast_node *n = first; n != NULL; n = n->next) {
-        bool ok = is_buffer_element(scope, n) ? chain_buffer(el, scope, n, &chain)
-                                              : chain_kernel(el, scope, n, &chain, n == first);
+        bool at_end = n == first || n->next == NULL;
+        bool ok = is_buffer_element(scope, n, at_end)
+                      ? chain_buffer(el, scope, n, &chain)
+                      : chain_kernel(el, scope, n, &chain, n == first);
         if (!ok) return;
         last = n;
     }

@@ -52,6 +52,10 @@ static struct symbol *find_here(const struct scope *scope, const char *name)
 struct symbol *scope_declare(struct scope *scope, struct symbol symbol)
 {
     struct symbol *earlier = find_here(scope, symbol.name);
+    if (earlier && earlier->kind == SYMBOL_POISON) { /* reported where it was used */
+        *earlier = symbol;
+        return earlier;
+    }
     struct symbol *declared = ARENA_NEW(scope->cx->arena, struct symbol);
     *declared = symbol;
     if (earlier) {
@@ -83,9 +87,19 @@ struct name_list {
     VEC(const char *) names;
 };
 
+/* Candidates are what could stand in the place of a variable or port. */
 static void collect_name(const struct symbol *symbol, void *data)
 {
     struct name_list *list = data;
+    switch (symbol->kind) {
+    case SYMBOL_FN:
+    case SYMBOL_KERNEL:
+    case SYMBOL_PIPELINE:
+    case SYMBOL_STRUCT:
+    case SYMBOL_TYPE_PARAM:
+    case SYMBOL_POISON: return;
+    default: break;
+    }
     vec_push(list->arena, &list->names, symbol->name);
 }
 

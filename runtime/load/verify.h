@@ -4,27 +4,31 @@
  *
  * Requires: a container that reader.h accepted: every index is within its table.
  * Work: proportional to the size of the file (times its logarithm for names), whatever the numbers
- * in it are. Thread-safety: no state. Errors: PRT_E_VERIFY, with section, record or code offset,
- * the instruction's text and the reason; PRT_E_NOMEM.
+ *   in it are.
+ * Thread-safety: no state.
+ * Errors: PRT_E_VERIFY, with section, record or code offset, the instruction's text and the reason;
+ *   PRT_E_NOMEM.
  *
- * Graph: nodes own their inputs and outputs in order, buffers their readers; writers, readers and
- * ends agree both ways; depth >= push, peek, initial packets and what `finish` may append;
- * repetitions balance for every buffer and reader; memory_bytes is the sum over inner buffers;
- * arguments and outer ports have names of their own; each node has exactly one stage; thresholds
- * and batches are admitted by the depths.
+ * Graph:
+ *   - nodes own their inputs and outputs in order, buffers their readers; writers, readers and ends
+ *     agree both ways
+ *   - depth >= push, peek, initial packets and what `finish` may append
+ *   - repetitions balance for every buffer and reader; memory_bytes is the sum over inner buffers
+ *   - arguments and outer ports have names of their own; defaults are values of their type
+ *   - each node has exactly one stage; thresholds and batches are admitted by the depths
  *
  * Scheduler program:
- *   - every byte belongs to an instruction; jumps go to beginnings of instructions; stages, sets
- * exist
+ *   - every byte belongs to an instruction; jumps go to beginnings of instructions; stages and sets
+ *     exist
  *   - it begins with its prologue: at most one partition instruction, and each stage bound exactly
- * once; none of these comes later, and nothing jumps back into it; partitions fit the device, bound
- * sub-devices exist
+ *     once; none of these comes later, and nothing jumps back into it; partitions are within the
+ *     compute units of the device, bound sub-devices exist
  *   - `dispatch` comes only after a selection on every path (ends, wait and dispatch end a
- * selection)
+ *     selection)
  *   - `wait` comes only after an `ends` since the start or the last wait, on every path
  *   - every cycle contains a dispatch or the jump of a wait: the machine cannot spin
  *   - no path runs off the end; with the rules above, `halt` is reached when nothing can come any
- * more
+ *     more
  *   - each stage is in the set of a reachable selection
  */
 #ifndef RUNTIME_LOAD_VERIFY_H

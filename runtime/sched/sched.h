@@ -5,24 +5,28 @@
  * A *stage* is a node with a place to run: idle or in flight, and in one of the phases below.  A
  * *port* is an outer buffer with the host's callback behind it.
  *
- *     running ── closed input holds too little ──> finish waiting (for room) ──> finishing ──>
- * ended └───────────────── no finish ──────────────────────────────────────────────────────────┘
+ *     running ── a closed input holds too little ──> finish waiting ── room ──> finishing
+ *        └─────────────────── no finish ──────────────────> ended <──────────────────┘
  *
  * The loop of a run, which the program in the container spells out:
- *     ends     stages that can never fire again run their finish, close their outputs, detach from
- * their inputs select   the next stage with enough packets and room; outer in-ports are filled by
- * the host here dispatch claims the windows, enqueues wait     the earliest completions are
- * committed; outer out-ports are drained to the host here
+ *
+ *     ends      stages that can never fire again run their finish, close their outputs, detach
+ *               from their inputs
+ *     select    the next stage with enough packets and room; outer in-ports are filled by the host
+ *     dispatch  claims the windows, enqueues
+ *     wait      the earliest completions are committed; outer out-ports are drained to the host
  *
  * sched_create.c has what allocates: creation, and the program's prologue.  sched.c has the loop.
  *
  * Requires: a verified container; one run per object.
  * Ownership: the caller keeps container, image and device alive; everything else is freed by
- * prt_sched_destroy. Thread-safety: one thread (kernels run where the device runs them; callbacks
- * run in this thread). prt_sched_interrupt is async-signal-safe and may be called from any thread.
+ *   prt_sched_destroy.
+ * Thread-safety: one thread (kernels run where the device runs them; callbacks run in this thread).
+ *   prt_sched_interrupt is async-signal-safe and may be called from any thread.
  * Allocation: prt_sched_create and the prologue (partitions, bindings) only: nothing on the firing
- * path. Errors: PRT_E_FAULT (a kernel), PRT_E_STALL, PRT_E_CLOSED_PIPE (every sink has gone),
- * PRT_E_VERIFY (the program halts with work left), what callbacks return, PRT_E_NOMEM.
+ *   path.
+ * Errors: PRT_E_FAULT (a kernel), PRT_E_STALL, PRT_E_CLOSED_PIPE (every sink has gone),
+ *   PRT_E_VERIFY (the program halts with work left), what callbacks return, PRT_E_NOMEM.
  */
 #ifndef RUNTIME_SCHED_SCHED_H
 #define RUNTIME_SCHED_SCHED_H

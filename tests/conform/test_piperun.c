@@ -137,6 +137,41 @@ static void closed_standard_streams_are_errors(void **unused)
     assert_int_equal(size_of("out.u8"), 8);
 }
 
+/* Two outputs would be one file, whatever the spelling: one of them would be lost. */
+static void outputs_are_different_files(void **unused)
+{
+    (void)unused;
+    NEEDS_PROGRAMS();
+    write_file("two.pipe", "kernel two(in u8 x, out u8 y, out u8 z) { y <- x; z <- x; }\n"
+                           "pipeline main(in u8 x, out u8 y, out u8 z) { two(x -> y, z); }\n");
+    assert_int_equal(run("\"$PIPEC\" two.pipe -o two.pbc"), 0);
+    assert_int_equal(run("\"$PIPERUN\" two.pbc x=ten.u8 y=out.u8 z=./out.u8"), 2);
+    assert_string_equal(printed,
+                        "piperun: error: ports 'y' and 'z' are both bound to './out.u8'\n");
+    assert_int_equal(size_of("out.u8"), -1);
+    assert_int_equal(run("ln -s other.u8 link.u8; : >other.u8; "
+                         "\"$PIPERUN\" two.pbc x=ten.u8 y=link.u8 z=other.u8"),
+                     2);
+    assert_int_equal(run("\"$PIPERUN\" two.pbc x=ten.u8 y=- z=./-,raw >one.u8"), 0);
+    assert_int_equal(size_of("one.u8"), 10);
+    assert_int_equal(size_of("-"), 10);
+}
+
+/* Three and a bit packets have come when it is interrupted: three are processed. */
+static void an_interrupt_keeps_whole_packets(void **unused)
+{
+    (void)unused;
+    NEEDS_PROGRAMS();
+    write_file("rows.pipe", "kernel first(in u8[3] x, out u8 y) { y <- x[0]; }\n"
+                            "pipeline main(in u8[3] x, out u8 y) { x -> first -> y; }\n");
+    assert_int_equal(run("\"$PIPEC\" rows.pipe -o rows.pbc"), 0);
+    int status = run("mkfifo in && { sleep 5 >in & writer=$!; printf 0123456789 >in & "
+                     "\"$PIPERUN\" -q rows.pbc x=in,raw y=out.u8 & piperun=$!; sleep 1.5; "
+                     "kill -INT $piperun; wait $piperun; status=$?; kill $writer; exit $status; }");
+    assert_int_equal(status, 130);
+    assert_int_equal(size_of("out.u8"), 3);
+}
+
 static void every_error_is_one_of_piperun(void **unused)
 {
     (void)unused;
@@ -156,4 +191,5 @@ static void every_error_is_one_of_piperun(void **unused)
 
 TEST_MAIN("piperun", TEST(leftovers_are_explained_as_they_are), TEST(v_says_what_is_done),
           TEST(sources_are_files_whatever_their_name), TEST(closed_standard_streams_are_errors),
+          TEST(outputs_are_different_files), TEST(an_interrupt_keeps_whole_packets),
           TEST(every_error_is_one_of_piperun))

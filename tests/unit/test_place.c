@@ -132,12 +132,12 @@ static void depths_hold_two_full_dispatches(void **state)
     struct devdesc d = device(16, 64);
     analyse(f);
     struct plan *plan = plan_place(&f->cx, &f->graph, &d);
-    assert_int_equal(fixture_depth(f, 1), 4096); /* 16 KiB of f32 is more than 2 x 8 x 64 */
+    assert_int_equal(fixture_depth(f, 1), 8192); /* 32 KiB of f32 is more than 2 x 8 x 64 */
     assert_int_equal(plan->stages[0].threshold, 64);
     assert_int_equal(plan->stages[0].batch_max % 512, 0);
     assert_true(plan->stages[0].batch_max >= 512);
-    assert_int_equal(f->graph.memory_bytes, 16384);
-    assert_non_null(strstr(f->graph.buffers.items[1].depth_reason, "4096: enough packets"));
+    assert_int_equal(f->graph.memory_bytes, 32768);
+    assert_non_null(strstr(f->graph.buffers.items[1].depth_reason, "8192: enough packets"));
     assert_non_null(strstr(f->graph.buffers.items[1].depth_reason, "at least 1: one packet"));
     fixture_free(f);
     f = row((uint64_t[]){1, 1}, 2);
@@ -263,7 +263,7 @@ static void text_names_stages_buffers_and_reasons(void **state)
     assert_non_null(strstr(text, "pipeline test on test: 4 CUs of 8 lanes\n"));
     assert_non_null(strstr(text, "side by side"));
     assert_non_null(strstr(text, "75.0%     3       1          8"));
-    assert_non_null(strstr(text, "16384 bytes in buffers"));
+    assert_non_null(strstr(text, "32768 bytes in buffers"));
     assert_non_null(strstr(text, "out-port"));
     free(text);
     fixture_free(f);
