@@ -93,9 +93,9 @@ static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scr
     struct walk_result result = walk_body(&request, scratch);
     if (!result.ends) {
         struct diag *d =
-            diag_report(cx->diags, RULE_ENDLESS_FIRING, k->span,
-                        "a firing of '%s' never ends: a loop of its body is never left", k->name);
-        diag_note(d, "the loop's condition holds for every value that its variables can take");
+            diag_report(cx->diags, RULE_ENDLESS_FIRING, result.endless,
+                        "this loop is never left: a firing of '%s' would not end", k->name);
+        diag_note(d, "its condition holds for every value that its variables can take");
         return;
     }
     for (uint32_t p = 0; p < k->out_count; p++) {

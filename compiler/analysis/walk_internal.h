@@ -61,7 +61,7 @@ struct walker {
     bool mark;
     uint32_t local_count, end_count;
     uint32_t rounds_left;
-    int fixed_points; /* nesting */
+    int fixed_points;    /* nesting */
     struct span endless; /* of the last loop that nothing left */
     struct walk_flow flow;
     struct walk_state *returns;
