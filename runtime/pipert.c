@@ -312,7 +312,6 @@ static enum prt_status open_device(struct prt_run *run, const struct prt_run_opt
 static enum prt_status create_arguments(struct prt_run *run, struct prt_error *error)
 {
     const struct prt_container *c = &run->program->container;
-    /* Its size is the file's word: pages are not touched before they are used. */
     run->arguments = calloc(1, (size_t)c->pipeline->arguments_bytes + 8);
     if (run->arguments == NULL) return NO_MEMORY(error);
     run->argument_set = calloc((size_t)c->argument_count + 1, sizeof *run->argument_set);

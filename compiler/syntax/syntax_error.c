@@ -143,6 +143,12 @@ static const char *token_text(struct parser *ps, const struct token *token)
     return arena_printf(ps->cx->arena, "'%.*s'", (int)length, text);
 }
 
+static const char *token_name(struct parser *ps, const struct token *token)
+{
+    return arena_string(ps->cx->arena, ps->source->bytes + token->span.begin,
+                        token->span.end - token->span.begin);
+}
+
 static bool touches(const struct token *before, const struct token *token)
 {
     return before->span.end == token->span.begin;
@@ -180,8 +186,34 @@ static bool wants_name_only(const struct syntax_error *error)
            !syntax_error_expects(error, "a number");
 }
 
+/* Habits from C and other languages, where the place says what was meant. */
+static void help_habit(struct parser *ps, const struct syntax_error *error, struct diag *diag)
+{
+    static const char *const items[] = {"import", "const",    "struct", "fn",
+                                        "kernel", "pipeline", "test"};
+    const struct token *found = &ps->current;
+    bool type = found->kind == TOKEN_TYPE;
+    if (type && syntax_error_expects(error, "buffer")) {
+        diag_help(diag, "a buffer is declared with 'buffer %s NAME;'", token_name(ps, found));
+    } else if (type && syntax_error_expects(error, "import")) {
+        diag_help(diag,
+                  "a constant is 'const %s NAME = VALUE;', a function 'fn %s NAME(...) { ... }'",
+                  token_name(ps, found), token_name(ps, found));
+    } else if (type && syntax_error_expects(error, "in") && syntax_error_expects(error, "out")) {
+        diag_help(diag, "run-time arguments stand after a ';': name(in ..., out ...; %s ...)",
+                  token_name(ps, found));
+    } else if (found->kind == TOKEN_IDENT && syntax_error_expects(error, "import")) {
+        const char *nearest =
+            nearest_name(token_name(ps, found), items, sizeof items / sizeof items[0]);
+        if (nearest != NULL) diag_help(diag, "did you mean '%s'?", nearest);
+    } else if (found->kind == '*' && ps->previous.kind == TOKEN_TYPE) {
+        diag_help(diag, "there are no pointers: an array is 'TYPE NAME[LENGTH]'");
+    }
+}
+
 static void add_help(struct parser *ps, const struct syntax_error *error, struct diag *diag)
 {
+    help_habit(ps, error, diag);
     const struct token *found = &ps->current;
     const char *text = ps->source->bytes + found->span.begin;
     size_t length = found->span.end - found->span.begin;

@@ -99,6 +99,9 @@ static enum prt_status verify_arguments(const struct prt_container *c, struct pr
               ARGUMENTS, i, "the default of '%s' is neither true nor false", text(c, a->name));
         end = a->offset_bytes + scalar_width_bytes((enum scalar_type)a->scalar);
     }
+    CHECK(c->pipeline->arguments_bytes == end, PIPELINE, 0,
+          "the block of arguments has %" PRIu64 " bytes, the arguments take %" PRIu64,
+          c->pipeline->arguments_bytes, end);
     return PRT_OK;
 }
 

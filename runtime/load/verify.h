@@ -14,7 +14,8 @@
  *     agree both ways
  *   - depth >= push, peek, initial packets and what `finish` may append
  *   - repetitions balance for every buffer and reader; memory_bytes is the sum over inner buffers
- *   - arguments and outer ports have names of their own; defaults are values of their type
+ *   - arguments and outer ports have names of their own; defaults are values of their type;
+ *     their block ends with the last of them
  *   - each node has exactly one stage; thresholds and batches are admitted by the depths
  *
  * Scheduler program:

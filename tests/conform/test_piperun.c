@@ -157,21 +157,6 @@ static void outputs_are_different_files(void **unused)
     assert_int_equal(size_of("-"), 10);
 }
 
-/* Three and a bit packets have come when it is interrupted: three are processed. */
-static void an_interrupt_keeps_whole_packets(void **unused)
-{
-    (void)unused;
-    NEEDS_PROGRAMS();
-    write_file("rows.pipe", "kernel first(in u8[3] x, out u8 y) { y <- x[0]; }\n"
-                            "pipeline main(in u8[3] x, out u8 y) { x -> first -> y; }\n");
-    assert_int_equal(run("\"$PIPEC\" rows.pipe -o rows.pbc"), 0);
-    int status = run("mkfifo in && { sleep 5 >in & writer=$!; printf 0123456789 >in & "
-                     "\"$PIPERUN\" -q rows.pbc x=in,raw y=out.u8 & piperun=$!; sleep 1.5; "
-                     "kill -INT $piperun; wait $piperun; status=$?; kill $writer; exit $status; }");
-    assert_int_equal(status, 130);
-    assert_int_equal(size_of("out.u8"), 3);
-}
-
 static void every_error_is_one_of_piperun(void **unused)
 {
     (void)unused;
@@ -191,5 +176,4 @@ static void every_error_is_one_of_piperun(void **unused)
 
 TEST_MAIN("piperun", TEST(leftovers_are_explained_as_they_are), TEST(v_says_what_is_done),
           TEST(sources_are_files_whatever_their_name), TEST(closed_standard_streams_are_errors),
-          TEST(outputs_are_different_files), TEST(an_interrupt_keeps_whole_packets),
-          TEST(every_error_is_one_of_piperun))
+          TEST(outputs_are_different_files), TEST(every_error_is_one_of_piperun))

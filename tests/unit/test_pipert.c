@@ -391,21 +391,6 @@ static void a_crash_outside_firings_is_described_too(void **unused)
     }
 }
 
-/* The size is the file's word; nothing of it is touched. */
-static void a_huge_block_of_arguments_costs_nothing(void **unused)
-{
-    (void)unused;
-    struct made *m = copy_made();
-    m->pipeline.arguments_bytes = UINT64_C(1) << 38;
-    struct prt_program *program = pipelines_load(m, &copy);
-    struct prt_run *run;
-    struct prt_error error;
-    enum prt_status status = prt_run_create(program, NULL, &run, &error);
-    assert_true(status == PRT_OK || status == PRT_E_NOMEM);
-    if (status == PRT_OK) prt_run_destroy(run);
-    prt_program_free(program);
-}
-
 /* No descriptor is left open by a container that is refused, 0 included. */
 static void refused_images_leave_no_descriptor(void **unused)
 {
@@ -444,5 +429,4 @@ TEST_MAIN("pipert", cmocka_unit_test(a_program_says_what_it_is),
           cmocka_unit_test(programs_run_side_by_side_in_one_process),
           cmocka_unit_test(a_crash_is_described_by_kernel_and_firings),
           cmocka_unit_test(a_crash_outside_firings_is_described_too),
-          cmocka_unit_test(a_huge_block_of_arguments_costs_nothing),
           cmocka_unit_test(refused_images_leave_no_descriptor))

@@ -103,6 +103,7 @@ static void graphs_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(buffers[1].initial_size_bytes, 3, "initial packets of 't'");
     REFUSED(readers[1].node, 0, "its reader belongs to another input");
     REFUSED(readers[1].input, 0, "its reader belongs to another input");
+    REFUSED(pipeline.arguments_bytes, UINT64_C(1) << 38, "the arguments take 16");
     REFUSED(pipeline.memory_bytes, 1, "memory_bytes is 1, the buffers take 64");
     REFUSED(stages[1].node, 0, "node 'a' has two stages");
     REFUSED(stages[0].batch_max, 9, "9 firings of 'a'");
