@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compiler/codegen/codegen.h"
 #include "compiler/support/vec.h"
 
 static const char help_text[] =
@@ -153,6 +154,14 @@ static void parse_level(struct parser *p, const char *text)
         refuse(p, "-O%s: the levels are 0 to 3", text);
 }
 
+static void parse_instruction_set(struct parser *p, const char *name)
+{
+    p->line.options.isa = name;
+    for (size_t i = 0; kernel_instruction_sets[i] != NULL; i++)
+        if (strcmp(name, kernel_instruction_sets[i]) == 0) return;
+    refuse(p, "--march=%s: x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or native", name);
+}
+
 static void parse_device(struct parser *p, const char *name)
 {
     if (p->device_given)
@@ -174,6 +183,13 @@ static void show_help(struct parser *p)
     p->line.action = COMMAND_DONE;
 }
 
+/* An unknown letter is in optopt, an unknown word has been passed over. */
+static void refuse_unknown(struct parser *p, char **argv)
+{
+    char letter[] = {'-', (char)optopt, '\0'};
+    refuse(p, "unknown option '%s'", optopt != 0 ? letter : argv[optind - 1]);
+}
+
 static void parse_option(struct parser *p, int option, char **argv)
 {
     switch (option) {
@@ -187,7 +203,7 @@ static void parse_option(struct parser *p, int option, char **argv)
     case 'h': show_help(p); break;
     case OPTION_DEVICE: parse_device(p, optarg); break;
     case OPTION_EMIT: parse_emit(p, optarg); break;
-    case OPTION_MARCH: p->line.options.isa = optarg; break;
+    case OPTION_MARCH: parse_instruction_set(p, optarg); break;
     case OPTION_MEMORY: parse_memory(p, optarg); break;
     case OPTION_NO_BOUNDS: p->line.options.bounds_checks = false; break;
     case OPTION_FAST_MATH: p->line.options.fast_math = true; break;
@@ -202,7 +218,7 @@ static void parse_option(struct parser *p, int option, char **argv)
     case 'W': refuse(p, "-W%s is not supported yet", optarg); break;
     case 'M': refuse(p, "-M%s is not supported yet", optarg); break;
     case ':': refuse(p, "option '%s' needs a value", argv[optind - 1]); break;
-    default: refuse(p, "unknown option '%s'", argv[optind - 1]); break;
+    default: refuse_unknown(p, argv); break;
     }
 }
 

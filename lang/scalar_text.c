@@ -35,20 +35,25 @@ static bool parse_unsigned(const char *text, size_t width_bytes, uint64_t *bits)
     return value <= UINT64_MAX >> (64 - 8 * width_bytes);
 }
 
+/* A decimal that rounds to infinity is out of range; "inf" is not. */
 static bool parse_float(const char *text, size_t width_bytes, uint64_t *bits)
 {
     char *end;
+    bool beyond;
     *bits = 0;
+    errno = 0;
     if (width_bytes == 4) {
         float value = strtof(text, &end);
+        beyond = errno == ERANGE && isinf(value);
         memcpy(bits, &value, sizeof value);
     } else if (width_bytes == 8) {
         double value = strtod(text, &end);
+        beyond = errno == ERANGE && isinf(value);
         memcpy(bits, &value, sizeof value);
     } else {
         return false;
     }
-    return end != text && *end == '\0';
+    return end != text && *end == '\0' && !beyond;
 }
 
 bool scalar_parse(const char *text, enum scalar_type type, uint64_t *bits)

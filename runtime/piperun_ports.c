@@ -2,6 +2,7 @@
 
 #include "runtime/piperun_message.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ static enum prt_status read_port(void *context, void *packets, size_t capacity, 
     size_t scalar_bytes = scalar_width_bytes(binding->port.scalar), got = 0;
     if (binding->limited && capacity > binding->packets_left)
         capacity = (size_t)binding->packets_left;
+    assert(binding->scalars > 0);
     *count = 0;
     if (capacity == 0) return PRT_OK;
     do {

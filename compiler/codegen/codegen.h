@@ -8,6 +8,9 @@
 #include "compiler/plan/plan.h"
 #include "lang/sched_code.h"
 
+/* What --march takes, ended by NULL; the first is the default. */
+extern const char *const kernel_instruction_sets[];
+
 struct kernel_image {
     const unsigned char *bytes; /* an ELF shared object; lang/kernel_abi.h */
     size_t size_bytes;

@@ -41,24 +41,24 @@ static bool report(struct kernel_emitter *e, const char *what, char *text)
 
 /* ---- the target ---- */
 
-static const char *const instruction_sets[] = {"x86-64-v3", "x86-64", "x86-64-v2", "x86-64-v4",
-                                               "native"};
-enum { INSTRUCTION_SETS = sizeof instruction_sets / sizeof instruction_sets[0] };
+const char *const kernel_instruction_sets[] = {"x86-64-v3", "x86-64", "x86-64-v2",
+                                               "x86-64-v4", "native", NULL};
 
 static const char *instruction_set(const struct compile *cx)
 {
-    return cx->options.isa != NULL ? cx->options.isa : instruction_sets[0];
+    return cx->options.isa != NULL ? cx->options.isa : kernel_instruction_sets[0];
 }
 
 static bool check_instruction_set(struct kernel_emitter *e)
 {
     const char *isa = instruction_set(e->cx);
-    for (size_t i = 0; i < INSTRUCTION_SETS; i++) {
-        if (strcmp(isa, instruction_sets[i]) == 0) return true;
+    size_t count = 0;
+    for (; kernel_instruction_sets[count] != NULL; count++) {
+        if (strcmp(isa, kernel_instruction_sets[count]) == 0) return true;
     }
-    struct diag *diag = diag_report(e->cx->diags, RULE_CODEGEN, e->graph->span,
+    struct diag *diag = diag_report(e->cx->diags, RULE_CODEGEN, (struct span){0},
                                     "there is no instruction set '%s'", isa);
-    const char *nearest = nearest_name(isa, instruction_sets, INSTRUCTION_SETS);
+    const char *nearest = nearest_name(isa, kernel_instruction_sets, count);
     if (nearest != NULL) diag_help(diag, "did you mean '%s'?", nearest);
     return false;
 }

@@ -47,6 +47,9 @@ expect "the file is there" 0 'scale' '' cat graph.txt
 expect "--emit of an unknown kind" 2 '' 'the kinds are' "$PIPEC" --emit=pdf two.pipe
 expect "inspect" 0 'pipeline first on sim4' '' "$PIPEC" inspect -I lib -p first --device sim4 two.pipe
 expect "-O0" 0 '' '' "$PIPEC" -I lib -p first -O0 two.pipe -o o0.pbc
+expect "--march of an unknown set" 2 '' 'x86-64-v3' "$PIPEC" --march=foo two.pipe
+expect "an unknown letter" 2 '' "unknown option '-m'" "$PIPEC" -march=native two.pipe
+expect "an output over the source" 2 '' 'is the input' "$PIPEC" -I lib -p first two.pipe -o two.pipe
 expect "-O9" 2 '' 'levels' "$PIPEC" -O9 two.pipe
 expect "-v says what was made" 0 '' 'for sim16' "$PIPEC" -v -I lib -p first two.pipe
 expect "--version of pipec" 0 'pipec .*LLVM' '' "$PIPEC" --version

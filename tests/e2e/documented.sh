@@ -1,0 +1,22 @@
+#!/bin/sh
+# What tables say and what pages say agree: rules, options, instructions, built-in functions, library functions.
+set -eu
+cd "$ROOT"
+# each NAME FILE: every line of standard input stands in the file.
+each() {
+    missing=
+    while read -r word; do grep -qF -e "$word" "$2" || missing="$missing $word"; done
+    if [ -z "$missing" ]; then echo "ok $1"; else echo "not ok $1:$missing"; fi
+}
+# shellcheck disable=SC2016 # backquotes of the page
+sed -n 's/^RULE([A-Z0-9_]*, *"\([a-z0-9-]*\)".*/`\1`/p' compiler/support/rules.def | each "rules are in the reference" lang/reference.md
+sed -n 's/^BUILTIN([A-Z_]*, *"\([a-z_]*\)".*/`\1(/p' compiler/sema/builtins.def | each "built-in functions are in the reference" lang/reference.md
+sed -n 's/^fn f32 \([a-z0-9]*\)_f32(.*/\1/p' lang/std/math.pipe | each "library functions are in the reference" lang/reference.md
+sed -n 's/^OPCODE([A-Z_]*, *"\([a-z_]*\)".*/## \1/p' lang/opcodes.def | each "instructions are in the manual of the scheduler" lang/scheduler.md
+"$PIPEC" --help | grep -oE '(^|[ ,])-(-[a-z-]+|[A-Za-z])' | tr -d ' ,' | sed 's/^-*//' | sort -u | sed 's/-/\\-/g; s/^/Fl /' >"$TMP/options"
+sed 's/\\-/-/g; s/\\&//g' man/pipec.1 >"$TMP/pipec.1"
+sed 's/\\-/-/g; s/^Fl //' "$TMP/options" | each "options of pipec are in its page" "$TMP/pipec.1"
+"$PIPERUN" --help | grep -oE '(^|[ ,])--[a-z-]+' | tr -d ' ,' | sed 's/^--//' | sort -u >"$TMP/run-options"
+sed 's/\\-/-/g; s/\\&//g' man/piperun.1 >"$TMP/piperun.1"
+each "options of piperun are in its page" "$TMP/piperun.1" <"$TMP/run-options"
+for device in lang/devices/*.dev; do basename "$device" .dev; done | each "devices are in their page" lang/devices.md
