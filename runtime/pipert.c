@@ -277,8 +277,9 @@ static enum prt_status choose_description(const struct prt_container *c, const c
     }
     if (strcmp(description->name, compiled_for) != 0)
         return prt_error_set(error, PRT_E_DEVICE,
-                             "the container was not compiled for device '%s'; it is for: %s",
-                             description->name, compiled_for);
+                             "the container was compiled for device '%s', not '%s': pipec --device "
+                             "compiles for another",
+                             compiled_for, description->name);
     if (devdesc_hash(description) != c->device->description_hash ||
         description->cu_count != c->device->cu_count || description->lanes != c->device->lanes)
         return prt_error_set(error, PRT_E_DEVICE,

@@ -25,6 +25,26 @@ static int unknown_argument(const struct prt_session *session, const char *name)
                         name, nearest.name);
 }
 
+static bool is_defined(const struct prt_command *command, const char *name)
+{
+    for (size_t i = 0; i < command->definition_count; i++) {
+        if (strcmp(command->definitions[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
+static int check_arguments(const struct prt_session *session)
+{
+    struct prt_argument_information a;
+    for (uint32_t i = 0; prt_program_argument(session->program, i, &a); i++) {
+        if (!a.has_default && !is_defined(session->command, a.name))
+            return PRT_COMPLAIN(EXIT_USAGE,
+                                "argument '%s' (%s) has no value: give one, -D %s=VALUE", a.name,
+                                scalar_name(a.scalar), a.name);
+    }
+    return EXIT_DONE;
+}
+
 static int set_arguments(const struct prt_session *session)
 {
     for (size_t i = 0; i < session->command->definition_count; i++) {
@@ -38,7 +58,7 @@ static int set_arguments(const struct prt_session *session)
         if (prt_run_set_argument(session->run, d->name, d->value, &error) != PRT_OK)
             return PRT_COMPLAIN(EXIT_USAGE, "-D %s=%s: %s", d->name, d->value, error.message);
     }
-    return EXIT_DONE;
+    return check_arguments(session);
 }
 
 static int create_run(struct prt_session *session)

@@ -4,6 +4,9 @@
  */
 #include "tests/test.h"
 
+#include "runtime/pipert.h"
+
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -178,8 +181,92 @@ static void every_error_is_one_of_piperun(void **unused)
     assert_true(is_printed("piperun: error: a\\x1b[31m: "));
 }
 
+/* ---- the same containers through the library ---- */
+
+struct mask_host {
+    size_t given, taken;
+    bool right;
+};
+
+static enum prt_status give(void *context, void *packets, size_t capacity, size_t *count,
+                            struct prt_error *error)
+{
+    struct mask_host *host = context;
+    (void)error;
+    *count = 1000 - host->given < capacity ? 1000 - host->given : capacity;
+    memset(packets, 0x5a, *count);
+    host->given += *count;
+    return PRT_OK;
+}
+
+static enum prt_status give_zeros(void *context, void *packets, size_t capacity, size_t *count,
+                                  struct prt_error *error)
+{
+    (void)context;
+    (void)error;
+    memset(packets, 0, capacity);
+    *count = capacity;
+    return PRT_OK;
+}
+
+static enum prt_status take(void *context, const void *packets, size_t count,
+                            struct prt_error *error)
+{
+    struct mask_host *host = context;
+    (void)error;
+    for (size_t i = 0; i < count; i++)
+        host->right = host->right && ((const uint8_t *)packets)[i] == 0x5a;
+    host->taken += count;
+    return PRT_OK;
+}
+
+static bool load_and_run(void)
+{
+    struct mask_host host = {.right = true};
+    struct prt_program *program = NULL;
+    struct prt_run *run = NULL;
+    struct prt_run_options options = {.host_threads = 2};
+    bool good = prt_program_load_file("mask.pbc", &program, NULL) == PRT_OK &&
+                prt_run_create(program, &options, &run, NULL) == PRT_OK;
+    good = good &&
+           prt_run_bind_input(run, prt_program_find_port(program, "data"), give, &host, NULL) ==
+               PRT_OK &&
+           prt_run_bind_input(run, prt_program_find_port(program, "key"), give_zeros, NULL, NULL) ==
+               PRT_OK &&
+           prt_run_bind_output(run, prt_program_find_port(program, "y"), take, &host, NULL) ==
+               PRT_OK &&
+           prt_run_execute(run, NULL) == PRT_OK && host.right && host.taken == 1000;
+    prt_run_destroy(run);
+    prt_program_free(program);
+    return good;
+}
+
+static void *load_and_run_often(void *context)
+{
+    bool *good = context;
+    for (int i = 0; i < 25 && *good; i++)
+        *good = load_and_run();
+    return NULL;
+}
+
+/* Each loads its own image, runs it, unloads it: none takes another's. */
+static void images_are_independent_across_threads(void **unused)
+{
+    (void)unused;
+    NEEDS_PROGRAMS();
+    pthread_t threads[4];
+    bool good[4] = {true, true, true, true};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, load_and_run_often, &good[i]), 0);
+    for (size_t i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(good[i]);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 TEST_MAIN("piperun", TEST(leftovers_are_explained_as_they_are), TEST(v_says_what_is_done),
           TEST(sources_are_files_whatever_their_name), TEST(closed_standard_streams_are_errors),
-          TEST(outputs_are_different_files), TEST(every_error_is_one_of_piperun))
+          TEST(outputs_are_different_files), TEST(every_error_is_one_of_piperun),
+          TEST(images_are_independent_across_threads))
