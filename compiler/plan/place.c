@@ -22,8 +22,8 @@
 #include <stdlib.h>
 
 /* Fixed cost of a dispatch on a host is about a microsecond, a cheap firing takes about a
- * nanosecond: thousands of packets hide it.  32 KiB were the best of 16, 32 and 64 in `make bench`: less
- * costs dispatches, more the first-level caches. */
+ * nanosecond: thousands of packets hide it.  32 KiB were the best of 16, 32 and 64 in `make bench`:
+ * less costs dispatches, more the first-level caches. */
 #define BATCH_BYTES (UINT64_C(32) << 10)
 #define BATCH_PACKETS_MAX UINT64_C(16384)
 /* What all raises together may take; a quarter of the device's memory, if that is less. */

@@ -345,7 +345,7 @@ static bool apply_integer(enum ast_operator op, int64_t left, int64_t right, int
         if (right < 0 || right > 62) return false;
         return !__builtin_mul_overflow(left, (int64_t)1 << right, out);
     case AST_OP_SHR:
-        if (right < 0 || right > 63) return false;
+        if (right < 0 || right > 62) return false;
         *out = left >> right;
         return true;
     default: return false;

@@ -105,11 +105,11 @@ struct kx {
     enum kx_kind kind;
     enum kx_op op;
     enum builtin builtin;
-    enum access_check check;         /* INDEX, PEEK: the packet index */
-    enum access_check element_check; /* PEEK: the port element */
+    enum access_check check;                /* INDEX, PEEK: the packet index */
+    enum access_check element_check;        /* PEEK: the port element */
     unsigned char visited, visited_element; /* analysis/walk: what has been seen of the accesses */
-    bool postfix;                    /* ASSIGN: the value is the old one (i++) */
-    uint32_t port;                   /* PEEK, LEFT: index into kernel->in */
+    bool postfix;                           /* ASSIGN: the value is the old one (i++) */
+    uint32_t port;                          /* PEEK, LEFT: index into kernel->in */
     const struct type *type;      /* of the value; ASSIGN: of left; statements' calls may be void */
     const struct type *operation; /* ASSIGN with op: the type the operation is done in */
     struct span span;
@@ -145,9 +145,9 @@ struct ks {
     struct ks *next;
     struct kx *expr, *step, *element, *index;
     enum access_check check,
-        element_check;             /* STORE: the packet index; STORE, EMIT: the port element */
+        element_check; /* STORE: the packet index; STORE, EMIT: the port element */
     unsigned char visited, visited_element; /* as in struct kx */
-    bool count_proven;             /* EMIT: filled by analysis/amplify; false: a checked append */
+    bool count_proven; /* EMIT: filled by analysis/amplify; false: a checked append */
     struct ks *init, *body, *otherwise;
     struct variable *variable;
     uint32_t port; /* EMIT, STORE: index into kernel->out */

@@ -41,6 +41,7 @@ static int32_t plus(int32_t a, int32_t b)
 static void put(struct stream *stream, int32_t packet)
 {
     assert_true(stream->count < STREAM_MAX);
+    if (stream->count >= STREAM_MAX) return; /* for analysers: the assertion does not return */
     stream->packets[stream->count++] = packet;
 }
 

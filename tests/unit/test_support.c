@@ -130,7 +130,10 @@ static int make_folder(void **state)
     struct folder *folder = calloc(1, sizeof *folder);
     if (!folder) return -1;
     strcpy(folder->path, "/tmp/test_support.XXXXXX");
-    if (!mkdtemp(folder->path)) return -1;
+    if (!mkdtemp(folder->path)) {
+        free(folder);
+        return -1;
+    }
     folder->arena = arena_create();
     folder->sources = sources_create(folder->arena);
     *state = folder;
