@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "compiler/codegen/codegen.h"
+#include "compiler/response_file.h"
 #include "compiler/support/vec.h"
 
 static const char help_text[] =
@@ -27,8 +28,20 @@ static const char help_text[] =
     "  --no-bounds-checks    leave out the checks that remain at run time\n"
     "  --fast-math           let floating point be reassociated: other bits, faster\n"
     "  --linker PATH         the linker for kernel images\n"
+    "  -MD, -MMD             also write the files that were read, as a rule for make and ninja\n"
+    "  -M, -MM               write that rule instead of compiling\n"
+    "  -MF FILE              where the rule goes (default: the output with the ending .d)\n"
+    "  -MT NAME, -MQ NAME    a target of the rule, as it stands or quoted for make\n"
+    "  -MP                   a rule without prerequisites for every import too\n"
+    "  --write-if-changed    leave an output with the same bytes as it is, and its time\n"
     "  --color=WHEN          auto, always, never\n"
+    "  --diagnostics=FORMAT[:FILE]  text, short, json, jsonl, sarif, github, gitlab, checkstyle\n"
+    "  -W NAME, -Wno-NAME    switch a warning on, off\n"
+    "  -Werror[=NAME]        warnings, or this one, are errors\n"
+    "  --min-level=LEVEL     show no less: note, warning, error\n"
+    "  --fail-on=LEVEL       exit status 1 from: warning, error (the default)\n"
     "  -q, -v                fewer, more words\n"
+    "  @FILE                 more arguments, from FILE\n"
     "  -h, --help            this text\n"
     "  --version             version and the LLVM in use\n"
     "\n"
@@ -44,7 +57,10 @@ enum {
     OPTION_LINKER,
     OPTION_COLOUR,
     OPTION_DIAGNOSTICS,
+    OPTION_MIN_LEVEL,
+    OPTION_FAIL_ON,
     OPTION_VERSION,
+    OPTION_WRITE_IF_CHANGED,
     OPTION_LATER,
 };
 
@@ -58,17 +74,17 @@ static const struct option long_options[] = {
     {"linker", required_argument, NULL, OPTION_LINKER},
     {"color", required_argument, NULL, OPTION_COLOUR},
     {"diagnostics", required_argument, NULL, OPTION_DIAGNOSTICS},
+    {"min-level", required_argument, NULL, OPTION_MIN_LEVEL},
+    {"fail-on", required_argument, NULL, OPTION_FAIL_ON},
     {"help", optional_argument, NULL, 'h'},
     {"version", no_argument, NULL, OPTION_VERSION},
+    {"write-if-changed", no_argument, NULL, OPTION_WRITE_IF_CHANGED},
     /* announced, not there yet: refused by name */
     {"buffers", required_argument, NULL, OPTION_LATER},
     {"pareto", no_argument, NULL, OPTION_LATER},
     {"trace-deadlock", no_argument, NULL, OPTION_LATER},
     {"no-fuse", no_argument, NULL, OPTION_LATER},
     {"debug-mode", no_argument, NULL, OPTION_LATER},
-    {"write-if-changed", no_argument, NULL, OPTION_LATER},
-    {"min-level", required_argument, NULL, OPTION_LATER},
-    {"fail-on", required_argument, NULL, OPTION_LATER},
     {"baseline", required_argument, NULL, OPTION_LATER},
     {"write-baseline", no_argument, NULL, OPTION_LATER},
     {"time-report", no_argument, NULL, OPTION_LATER},
@@ -81,6 +97,7 @@ struct parser {
     struct command_line line;
     VEC(const char *) folders;
     VEC(struct definition) definitions;
+    VEC(struct depfile_target) targets;
     bool device_given;
 };
 
@@ -90,6 +107,12 @@ static void refuse(struct parser *p, const char *format, const char *what)
     fprintf(stderr, format, what);
     fputs("\npipec: 'pipec --help' lists the options\n", stderr);
     p->line.action = COMMAND_USAGE;
+}
+
+/* What is wrong with an argument, or NULL. */
+static void refuse_problem(struct parser *p, const char *problem)
+{
+    if (problem != NULL) refuse(p, "%s", problem);
 }
 
 static void parse_definition(struct parser *p, char *text)
@@ -171,6 +194,37 @@ static void parse_device(struct parser *p, const char *name)
     p->line.device = name;
 }
 
+/* The value is the rest of this argument, or the next one. */
+static void parse_dependency_value(struct parser *p, const char *letters, char **argv)
+{
+    const char *value = letters[1] != '\0' ? letters + 1 : argv[optind];
+    if (value == NULL) {
+        refuse(p, "option '-M%s' needs a value", letters);
+        return;
+    }
+    if (letters[1] == '\0') optind++;
+    if (letters[0] == 'F')
+        p->line.depfile.path = value;
+    else
+        vec_push(p->arena, &p->targets,
+                 (struct depfile_target){.text = value, .verbatim = letters[0] == 'T'});
+}
+
+static void parse_dependencies(struct parser *p, const char *letters, char **argv)
+{
+    struct depfile *depfile = &p->line.depfile;
+    if (letters == NULL || strcmp(letters, "M") == 0)
+        depfile->wanted = depfile->alone = true;
+    else if (strcmp(letters, "D") == 0 || strcmp(letters, "MD") == 0)
+        depfile->wanted = true;
+    else if (strcmp(letters, "P") == 0)
+        depfile->phony_targets = true;
+    else if (strchr("FTQ", letters[0]) != NULL)
+        parse_dependency_value(p, letters, argv);
+    else
+        refuse(p, "unknown option '-M%s'", letters);
+}
+
 static void show_version(struct parser *p)
 {
     printf("pipec %s (LLVM %d)\n", PIPEC_VERSION, PIPEC_LLVM_MAJOR);
@@ -210,13 +264,21 @@ static void parse_option(struct parser *p, int option, char **argv)
     case OPTION_LINKER: p->line.options.linker = optarg; break;
     case OPTION_COLOUR: parse_colour(p, optarg); break;
     case OPTION_DIAGNOSTICS:
-        if (strcmp(optarg, "text") != 0)
-            refuse(p, "--diagnostics=%s is not supported yet: text is", optarg);
+        refuse_problem(p, diagnostic_options_format(&p->line.diagnostics, p->arena, optarg));
+        break;
+    case OPTION_MIN_LEVEL:
+        refuse_problem(p, diagnostic_options_min_level(&p->line.diagnostics, optarg));
+        break;
+    case OPTION_FAIL_ON:
+        refuse_problem(p, diagnostic_options_fail_on(&p->line.diagnostics, optarg));
         break;
     case OPTION_VERSION: show_version(p); break;
+    case OPTION_WRITE_IF_CHANGED: p->line.write_if_changed = true; break;
     case OPTION_LATER: refuse(p, "%s is not supported yet", argv[optind - 1]); break;
-    case 'W': refuse(p, "-W%s is not supported yet", optarg); break;
-    case 'M': refuse(p, "-M%s is not supported yet", optarg); break;
+    case 'W':
+        refuse_problem(p, diagnostic_options_warning(&p->line.diagnostics, p->arena, optarg));
+        break;
+    case 'M': parse_dependencies(p, optarg, argv); break;
     case ':': refuse(p, "option '%s' needs a value", argv[optind - 1]); break;
     default: refuse_unknown(p, argv); break;
     }
@@ -250,6 +312,40 @@ static void check_line(struct parser *p, int argc, char **argv)
         p->line.input = argv[optind];
 }
 
+static const char *path_written(const struct command_line *line)
+{
+    if (line->depfile.alone) return NULL;
+    if (line->action == COMMAND_INSPECT) return "-";
+    return line->emit != EMIT_NONE ? line->emit_path : line->output;
+}
+
+static void check_dependencies(struct parser *p)
+{
+    struct command_line *line = &p->line;
+    struct depfile *depfile = &line->depfile;
+    if (line->input == NULL) return;
+    depfile->targets = p->targets.items;
+    depfile->target_count = p->targets.count;
+    if (!depfile->wanted) {
+        if (depfile->phony_targets || depfile->path != NULL || depfile->target_count > 0)
+            refuse(p, "%s", "-MF, -MT, -MQ and -MP need -M, -MM or -MD");
+        return;
+    }
+    const char *written = path_written(line);
+    if (!depfile_complete(depfile, line->input, depfile->alone ? line->output : written, p->arena))
+        refuse(p, "%s", "-MD with neither a source nor an output that has a name needs -MF");
+    else if (written != NULL && strcmp(written, depfile->path) == 0)
+        refuse(p, "'%s' is to hold both the output and its dependencies", written);
+}
+
+static void check_diagnostics(struct parser *p)
+{
+    const struct command_line *line = &p->line;
+    const char *others[] = {path_written(line), line->depfile.wanted ? line->depfile.path : NULL};
+    for (size_t i = 0; i < 2 && line->input != NULL && line->action != COMMAND_USAGE; i++)
+        refuse_problem(p, diagnostic_options_check(&line->diagnostics, p->arena, others[i]));
+}
+
 struct command_line command_line_parse(int argc, char **argv, struct arena *arena)
 {
     struct parser p = {
@@ -261,14 +357,20 @@ struct command_line command_line_parse(int argc, char **argv, struct arena *aren
                              .bounds_checks = true,
                              .max_memory_bytes = UINT64_C(1) << 30}},
     };
+    if (!response_files_expand(&argc, &argv, arena)) {
+        p.line.action = COMMAND_USAGE;
+        return p.line;
+    }
     int skip = parse_command(&p, argc, argv);
     optind = skip;
     opterr = 0;
     int option;
     while (p.line.action != COMMAND_USAGE && p.line.action != COMMAND_DONE &&
-           (option = getopt_long(argc, argv, ":o:p:D:I:O:W:M:qvh", long_options, NULL)) != -1)
+           (option = getopt_long(argc, argv, ":o:p:D:I:O:W:M::qvh", long_options, NULL)) != -1)
         parse_option(&p, option, argv);
     check_line(&p, argc, argv);
+    check_dependencies(&p);
+    check_diagnostics(&p);
     p.line.options.import_folders = p.folders.items;
     p.line.options.import_folder_count = p.folders.count;
     p.line.options.definitions = p.definitions.items;

@@ -4,6 +4,8 @@
 #ifndef PIPEC_COMMAND_LINE_H
 #define PIPEC_COMMAND_LINE_H
 
+#include "compiler/depfile.h"
+#include "compiler/diagnostic_options.h"
 #include "compiler/support/context.h"
 
 enum command_action {
@@ -22,11 +24,14 @@ struct command_line {
     enum emit_kind emit;
     const char *emit_path; /* "-" unless --emit=KIND:FILE */
     const char *device;    /* a name, or a .dev file */
+    struct depfile depfile;
+    bool write_if_changed;
     bool quiet, verbose, colour;
+    struct diagnostic_options diagnostics;
     struct compile_options options;
 };
 
-/* Strings are the arguments', or `arena`'s. */
+/* `@FILE` is replaced by the arguments in FILE.  Strings are the arguments', or `arena`'s. */
 struct command_line command_line_parse(int argc, char **argv, struct arena *arena);
 
 #endif

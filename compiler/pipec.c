@@ -38,6 +38,22 @@ static bool output_is_input(const struct command_line *line)
     return true;
 }
 
+static bool is_source(const struct compile *cx, const char *path)
+{
+    for (uint32_t id = 1; id <= source_count(cx->sources); id++)
+        if (source_is_file(cx->sources, id) && same_file(path, source_get(cx->sources, id)->name))
+            return true;
+    return false;
+}
+
+/* A rule written over a file that it names would destroy it. */
+static bool depfile_is_source(const struct compile *cx, const char *path)
+{
+    if (!is_source(cx, path)) return false;
+    fprintf(stderr, "pipec: error: the dependency file '%s' is a source\n", path);
+    return true;
+}
+
 static int cannot(const char *what, const char *path)
 {
     if (errno == EPIPE) return EXIT_DONE; /* the reader has what it wanted */
@@ -147,6 +163,37 @@ static bool write_graph_form(struct compile *cx, enum emit_kind kind, const stru
     return false;
 }
 
+static int write_depfile(const struct compile *cx, const struct command_line *line)
+{
+    const struct depfile *depfile = &line->depfile;
+    struct output output;
+    if (!depfile->wanted) return EXIT_DONE;
+    if (diagnostics_fail(&line->diagnostics, cx->diags)) return EXIT_REFUSED;
+    if (depfile_is_source(cx, depfile->path)) return EXIT_FILES;
+    if (!output_open(&output, depfile->path)) return cannot("write", depfile->path);
+    output.keep_equal = line->write_if_changed;
+    if (!depfile_print(output.file, depfile, cx->sources)) {
+        output_abandon(&output);
+        fprintf(stderr, "pipec: error: '%s' cannot hold a name with a line break\n", depfile->path);
+        return EXIT_FILES;
+    }
+    return output_close(&output) ? EXIT_DONE : cannot("write", depfile->path);
+}
+
+/* The output and its dependencies appear together, the dependencies first: a new output beside old
+ * ones would not be made again when it should. */
+static int publish(const struct compile *cx, const struct command_line *line, struct output *output)
+{
+    output->keep_equal = line->write_if_changed;
+    if (!output_complete(output)) return cannot("write", output->path);
+    int status = write_depfile(cx, line);
+    if (status != EXIT_DONE)
+        output_abandon(output);
+    else if (!output_publish(output))
+        status = cannot("write", output->path);
+    return status;
+}
+
 /* Writes one output whole, or leaves nothing. */
 static int write_output(struct compile *cx, const struct command_line *line,
                         const struct graph *graph, const struct plan *plan)
@@ -155,30 +202,31 @@ static int write_output(struct compile *cx, const struct command_line *line,
     struct output output;
     if (!output_open(&output, path)) return cannot("write", path);
     bool written = write_graph_form(cx, line->emit, graph, plan, output.file);
-    if (diag_failed(cx->diags)) {
+    if (diagnostics_fail(&line->diagnostics, cx->diags)) {
         output_abandon(&output);
         return EXIT_REFUSED;
     }
-    if (!written || !output_close(&output)) {
-        int status = cannot("write", path);
-        output_abandon(&output);
-        return status;
-    }
-    return EXIT_DONE;
+    if (written) return publish(cx, line, &output);
+    int status = cannot("write", path);
+    output_abandon(&output);
+    return status;
 }
 
-static int emit_ast(const struct command_line *line, const struct ast_program *program)
+static int emit_ast(const struct compile *cx, const struct command_line *line,
+                    const struct ast_program *program)
 {
     struct output output;
     if (!output_open(&output, line->emit_path)) return cannot("write", line->emit_path);
     ast_print(output.file, program);
-    return output_close(&output) ? EXIT_DONE : cannot("write", line->emit_path);
+    return publish(cx, line, &output);
 }
 
-static int inspect(const struct graph *graph, const struct plan *plan)
+static int inspect(const struct compile *cx, const struct command_line *line,
+                   const struct graph *graph, const struct plan *plan)
 {
     plan_print(stdout, graph, plan);
-    return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_DONE : cannot("write", "standard output");
+    if (fflush(stdout) != 0 || ferror(stdout)) return cannot("write", "standard output");
+    return write_depfile(cx, line);
 }
 
 static void describe(const struct graph *graph, const struct plan *plan)
@@ -198,28 +246,62 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (status != EXIT_DONE) return status;
 
     struct ast_program *program = parse_program(cx, source);
-    if (line->emit == EMIT_AST && !diag_failed(cx->diags)) return emit_ast(line, program);
     if (diag_failed(cx->diags)) return EXIT_REFUSED;
+    if (line->emit == EMIT_AST && !line->depfile.alone) return emit_ast(cx, line, program);
     add_library(cx, program);
+    if (line->depfile.alone && !diag_failed(cx->diags)) return write_depfile(cx, line);
 
     struct graph *graph = analyse(cx, program);
     if (graph == NULL) return EXIT_REFUSED;
     struct plan *plan = plan_place(cx, graph, &device);
     if (diag_failed(cx->diags)) return EXIT_REFUSED;
 
-    if (line->action == COMMAND_INSPECT) return inspect(graph, plan);
+    if (line->action == COMMAND_INSPECT) return inspect(cx, line, graph, plan);
     if (line->verbose) describe(graph, plan);
-    if (line->output == NULL && line->emit == EMIT_NONE) return EXIT_DONE;
+    if (line->output == NULL && line->emit == EMIT_NONE) return write_depfile(cx, line);
     return write_output(cx, line, graph, plan);
 }
 
 static void summarise(const struct compile *cx, const struct command_line *line)
 {
     size_t errors = diag_error_count(cx->diags), warnings = diag_warning_count(cx->diags);
-    if (line->quiet || errors == 0) return;
-    fprintf(stderr, "pipec: %zu error%s", errors, errors == 1 ? "" : "s");
-    if (warnings > 0) fprintf(stderr, ", %zu warning%s", warnings, warnings == 1 ? "" : "s");
+    bool as_text =
+        line->diagnostics.on_stderr == DIAG_TEXT || line->diagnostics.on_stderr == DIAG_SHORT;
+    if (line->quiet || !as_text || !diagnostics_fail(&line->diagnostics, cx->diags)) return;
+    fputs("pipec: ", stderr);
+    if (errors > 0) fprintf(stderr, "%zu error%s", errors, errors == 1 ? "" : "s");
+    if (errors > 0 && warnings > 0) fputs(", ", stderr);
+    if (warnings > 0) fprintf(stderr, "%zu warning%s", warnings, warnings == 1 ? "" : "s");
     fputc('\n', stderr);
+}
+
+/* Shows them, and writes those that go to files, whatever became of the program. */
+static int write_diagnostics(struct compile *cx, struct command_line *line, int status)
+{
+    struct diagnostic_options *options = &line->diagnostics;
+    const char *path = NULL;
+    for (size_t i = 0; i < options->sinks.count; i++) {
+        if (!is_source(cx, options->sinks.items[i].path)) continue;
+        fprintf(stderr, "pipec: error: the diagnostics file '%s' is a source\n",
+                options->sinks.items[i].path);
+        output_abandon(&options->sinks.items[i].output);
+        status = EXIT_FILES;
+    }
+    if (status == EXIT_DONE && diagnostics_fail(options, cx->diags)) status = EXIT_REFUSED;
+    bool unfinished = status == EXIT_FILES;
+    if (diagnostics_write(options, cx->diags, line->colour, unfinished, &path)) return status;
+    int failure = cannot("write", path);
+    return failure != EXIT_DONE ? failure : status;
+}
+
+static int run(struct compile *cx, struct command_line *line)
+{
+    const char *path = NULL;
+    diagnostics_set_levels(&line->diagnostics, cx->diags);
+    if (!diagnostics_open(&line->diagnostics, &path)) return cannot("write", path);
+    int status = write_diagnostics(cx, line, compile_file(cx, line));
+    summarise(cx, line);
+    return status;
 }
 
 int main(int argc, char **argv)
@@ -238,9 +320,7 @@ int main(int argc, char **argv)
                              .options = line.options};
         cleanup_install();
         signal(SIGPIPE, SIG_IGN);
-        status = compile_file(&cx, &line);
-        diag_flush(cx.diags, stderr, line.colour);
-        summarise(&cx, &line);
+        status = run(&cx, &line);
     }
     arena_destroy(arena);
     return status;

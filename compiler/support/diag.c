@@ -5,38 +5,12 @@
 #include <string.h>
 
 #include "compiler/support/arena.h"
+#include "compiler/support/diag_internal.h"
 #include "compiler/support/vec.h"
 
 enum {
     KEPT_MAX = 10000,    /* diagnostics held at one time; those beyond are only counted */
     BUCKET_COUNT = 1024, /* of the table that finds equal diagnostics */
-    TAB_COLUMNS = 8,
-    LINE_WHOLE_BYTES = 240, /* longer lines are cut to a window round the caret */
-    WINDOW_BEFORE_BYTES = 70,
-    WINDOW_AFTER_BYTES = 100,
-};
-
-struct place {
-    struct span span;
-    const char *text; /* or NULL */
-};
-
-struct remark {
-    bool is_help;
-    const char *text;
-};
-
-struct diag {
-    struct arena *arena;
-    bool discarded; /* a repetition, switched off, or beyond KEPT_MAX: takes no further text */
-    enum rule rule;
-    enum diag_level level;
-    const char *message;
-    struct place primary;
-    VEC(struct place) labels;
-    VEC(struct remark) remarks;
-    size_t order;
-    struct diag *next_equal; /* in its bucket */
 };
 
 struct diags {
@@ -47,14 +21,15 @@ struct diags {
     struct diag sink;
     enum diag_level levels[RULE_COUNT];
     size_t error_count, warning_count, reported_count;
-    size_t shown_error_count, hidden_count;
+    size_t lost_count; /* beyond KEPT_MAX */
 };
 
 static const struct {
     const char *id;
     enum diag_level level;
+    const char *group, *summary;
 } rules[RULE_COUNT] = {
-#define RULE(enumerator, id, level, group, summary) {id, DIAG_##level},
+#define RULE(enumerator, id, level, group, summary) {id, DIAG_##level, group, summary},
 #include "compiler/support/rules.def"
 #undef RULE
 };
@@ -102,7 +77,7 @@ struct diag *diag_report(struct diags *diags, enum rule rule, struct span span, 
     if (level == DIAG_OFF) return &diags->sink;
     if (diags->kept.count >= KEPT_MAX) {
         count_level(diags, level);
-        diags->hidden_count++;
+        diags->lost_count++;
         return &diags->sink;
     }
     va_list args;
@@ -191,6 +166,21 @@ const char *rule_id(enum rule rule)
     return rules[rule].id;
 }
 
+enum diag_level rule_level(enum rule rule)
+{
+    return rules[rule].level;
+}
+
+const char *rule_group(enum rule rule)
+{
+    return rules[rule].group;
+}
+
+const char *rule_summary(enum rule rule)
+{
+    return rules[rule].summary;
+}
+
 enum rule rule_find(const char *id)
 {
     size_t i = 0;
@@ -206,337 +196,65 @@ bool diag_set_level(struct diags *diags, enum rule rule, enum diag_level level)
     return true;
 }
 
-/* ---- characters on a terminal ---- */
-
-/* Bytes of the UTF-8 sequence at `p`, or 0 where it is not one; *code is the character. */
-static size_t decode_utf8(const unsigned char *p, size_t available, uint32_t *code)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (*p < 0x80) {
-        *code = *p;
-        return 1;
-    }
-    size_t length = *p >= 0xF0 ? 4 : *p >= 0xE0 ? 3 : *p >= 0xC2 ? 2 : 0;
-    if (length == 0 || *p > 0xF4 || length > available) return 0;
-    uint32_t value = *p & (0x7Fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((p[i] & 0xC0) != 0x80) return 0;
-        value = value << 6 | (p[i] & 0x3Fu);
-    }
-    if (value < least[length] || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) return 0;
-    *code = value;
-    return length;
-}
-
-struct range {
-    uint32_t first, last;
-};
-
-/* Controls, line separators and what reorders or hides text. */
-static const struct range unprintable[] = {
-    {0x00, 0x1F},     {0x7F, 0x9F},     {0xAD, 0xAD},       {0x061C, 0x061C},
-    {0x180E, 0x180E}, {0x200B, 0x200F}, {0x2028, 0x202E},   {0x2060, 0x206F},
-    {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFB}, {0xE0000, 0xE0FFF},
-};
-static const struct range combining[] = {
-    {0x0300, 0x036F}, {0x0483, 0x0489},   {0x0591, 0x05BD}, {0x0610, 0x061A}, {0x064B, 0x065F},
-    {0x0900, 0x0902}, {0x093C, 0x093C},   {0x0941, 0x0948}, {0x0E31, 0x0E31}, {0x0E34, 0x0E3A},
-    {0x0E47, 0x0E4E}, {0x1AB0, 0x1AFF},   {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F},
-    {0xFE20, 0xFE2F}, {0xE0100, 0xE01EF},
-};
-static const struct range wide[] = {
-    {0x1100, 0x115F},   {0x231A, 0x231B},   {0x2E80, 0x303E},   {0x3041, 0x33FF},
-    {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xA000, 0xA4CF},   {0xA960, 0xA97F},
-    {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},
-    {0xFFE0, 0xFFE6},   {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF},
-    {0x20000, 0x3FFFD},
-};
-
-static bool in_ranges(const struct range *ranges, size_t count, uint32_t code)
-{
-    for (size_t i = 0; i < count; i++)
-        if (code >= ranges[i].first && code <= ranges[i].last) return true;
-    return false;
-}
-#define IN_RANGES(table, code) in_ranges((table), sizeof(table) / sizeof *(table), (code))
-
-/* One character of a text as it is shown: some source bytes, and the columns they take. */
-struct glyph {
-    size_t length;
-    unsigned columns;
-    bool escaped; /* one byte, shown as \xNN */
-};
-
-static struct glyph glyph_at(const char *text, size_t available)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    if (*p >= 0x20 && *p < 0x7F) return (struct glyph){1, 1, false};
-    uint32_t code;
-    size_t length = decode_utf8(p, available, &code);
-    if (length == 0 || IN_RANGES(unprintable, code)) return (struct glyph){1, 4, true};
-    unsigned columns = IN_RANGES(combining, code) ? 0 : IN_RANGES(wide, code) ? 2 : 1;
-    return (struct glyph){length, columns, false};
-}
-
-static void print_glyph(FILE *to, const char *text, struct glyph glyph)
-{
-    if (glyph.escaped)
-        fprintf(to, "\\x%02X", (unsigned char)*text);
-    else
-        fwrite(text, 1, glyph.length, to);
-}
-
-void diag_print_escaped(FILE *to, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length;) {
-        struct glyph glyph = glyph_at(text + i, length - i);
-        print_glyph(to, text + i, glyph);
-        i += glyph.length;
-    }
-}
-
-static void print_escaped(FILE *to, const char *text)
-{
-    diag_print_escaped(to, text, strlen(text));
-}
-
 /* ---- showing ---- */
 
-struct printer {
-    const struct sources *sources;
-    FILE *to;
-    bool colour;
-    int gutter_columns;
-    uint32_t shown_source; /* whose snippets are being shown */
+static const struct {
+    const char *name;
+    void (*print)(const struct report *report, FILE *to);
+} formats[DIAG_FORMAT_COUNT] = {
+    [DIAG_TEXT] = {"text", diag_print_text},
+    [DIAG_SHORT] = {"short", diag_print_short},
+    [DIAG_JSON] = {"json", diag_print_json},
+    [DIAG_JSONL] = {"jsonl", diag_print_jsonl},
+    [DIAG_SARIF] = {"sarif", diag_print_sarif},
+    [DIAG_GITHUB] = {"github", diag_print_github},
+    [DIAG_GITLAB] = {"gitlab", diag_print_gitlab},
+    [DIAG_CHECKSTYLE] = {"checkstyle", diag_print_checkstyle},
 };
 
-#define BOLD "\033[1m"
-#define RESET "\033[0m"
-#define CARET_COLOUR "\033[1;32m"
-#define LABEL_COLOUR "\033[1;34m"
-static const char *const level_names[] = {"", "note", "warning", "error"};
-static const char *const level_colours[] = {"", "\033[1;36m", "\033[1;35m", "\033[1;31m"};
-
-static void paint(const struct printer *printer, const char *colour)
+const char *diag_format_name(enum diag_format format)
 {
-    if (printer->colour) fputs(colour, printer->to);
+    return formats[format].name;
 }
 
-static void print_spaces(FILE *to, unsigned count)
+const char *diag_level_name(enum diag_level level)
 {
-    fprintf(to, "%*s", (int)count, "");
-}
-
-/* The bytes of the line that are shown: the whole line, or a window round the caret. */
-struct excerpt {
-    const char *bytes;
-    uint32_t begin, end; /* within the line */
-    uint32_t line_length;
-    uint32_t mark_begin, mark_end; /* within the line */
-};
-
-static bool continues_character(char byte)
-{
-    return ((unsigned char)byte & 0xC0) == 0x80;
-}
-
-static struct excerpt choose_excerpt(const struct source *source, uint32_t line, struct span span)
-{
-    uint32_t begin = source->line_begin[line - 1];
-    uint32_t end = line < source->line_count ? source->line_begin[line] - 1 : source->size_bytes;
-    const char *text = source->bytes + begin;
-    uint32_t length = end - begin;
-    if (length > 0 && text[length - 1] == '\r' && line < source->line_count) length--;
-    struct excerpt excerpt = {.bytes = text, .end = length, .line_length = length};
-    excerpt.mark_begin = span.begin - begin < length ? span.begin - begin : length;
-    excerpt.mark_end = span.end < end ? span.end - begin : length;
-    if (excerpt.mark_end > length) excerpt.mark_end = length;
-    if (excerpt.mark_end < excerpt.mark_begin) excerpt.mark_end = excerpt.mark_begin;
-    if (span.end > end)
-        while (excerpt.mark_end > excerpt.mark_begin + 1 &&
-               isspace((unsigned char)text[excerpt.mark_end - 1]))
-            excerpt.mark_end--;
-    if (length <= LINE_WHOLE_BYTES) return excerpt;
-    uint32_t mark = excerpt.mark_begin;
-    excerpt.begin = mark > WINDOW_BEFORE_BYTES ? mark - WINDOW_BEFORE_BYTES : 0;
-    excerpt.end = length - mark > WINDOW_AFTER_BYTES ? mark + WINDOW_AFTER_BYTES : length;
-    for (int i = 0; i < 3 && excerpt.begin > 0 && continues_character(text[excerpt.begin]); i++)
-        excerpt.begin--;
-    for (int i = 0; i < 3 && excerpt.end < length && continues_character(text[excerpt.end]); i++)
-        excerpt.end--;
-    if (excerpt.mark_end > excerpt.end) excerpt.mark_end = excerpt.end;
-    return excerpt;
-}
-
-/* Prints the excerpt; fills the columns where its mark begins and ends. */
-static void print_excerpt(FILE *to, const struct excerpt *excerpt, unsigned *first, unsigned *last)
-{
-    unsigned column = 0;
-    bool begun = false, ended = false;
-    if (excerpt->begin > 0) {
-        fputs("...", to);
-        column = 3;
-    }
-    for (uint32_t i = excerpt->begin; i < excerpt->end;) {
-        struct glyph glyph = glyph_at(excerpt->bytes + i, excerpt->end - i);
-        if (!begun && i + glyph.length > excerpt->mark_begin) {
-            *first = column;
-            begun = true;
-        }
-        if (!ended && i >= excerpt->mark_end) {
-            *last = column;
-            ended = true;
-        }
-        if (excerpt->bytes[i] == '\t') {
-            glyph.columns = TAB_COLUMNS - column % TAB_COLUMNS;
-            print_spaces(to, glyph.columns);
-        } else {
-            print_glyph(to, excerpt->bytes + i, glyph);
-        }
-        column += glyph.columns;
-        i += (uint32_t)glyph.length;
-    }
-    if (!begun) *first = column;
-    if (!ended) *last = column;
-    if (excerpt->end < excerpt->line_length) fputs("...", to);
-}
-
-static void print_gutter(const struct printer *printer, uint32_t line)
-{
-    if (line)
-        fprintf(printer->to, "%*u | ", printer->gutter_columns, line);
-    else
-        fprintf(printer->to, "%*s | ", printer->gutter_columns, "");
-}
-
-static void print_snippet(struct printer *printer, const struct place *place, bool is_primary)
-{
-    const struct source *source = source_get(printer->sources, place->span.source);
-    FILE *to = printer->to;
-    if (!source) {
-        if (place->text) {
-            print_gutter(printer, 0);
-            print_escaped(to, place->text);
-            fputc('\n', to);
-        }
-        return;
-    }
-    uint32_t line, column;
-    source_locate(source, place->span.begin, &line, &column);
-    if (place->span.source != printer->shown_source) {
-        print_escaped(to, source->name);
-        fprintf(to, ":%u:%u:\n", line, column);
-        printer->shown_source = place->span.source;
-    }
-    struct excerpt excerpt = choose_excerpt(source, line, place->span);
-    unsigned first = 0, last = 0;
-    print_gutter(printer, line);
-    print_excerpt(to, &excerpt, &first, &last);
-    fputc('\n', to);
-    print_gutter(printer, 0);
-    print_spaces(to, first);
-    paint(printer, is_primary ? CARET_COLOUR : LABEL_COLOUR);
-    unsigned i = first;
-    do
-        fputc(is_primary ? '^' : '-', to);
-    while (++i < last);
-    if (place->text && *place->text) {
-        fputc(' ', to);
-        print_escaped(to, place->text);
-    }
-    paint(printer, RESET);
-    fputc('\n', to);
-}
-
-static int count_digits(uint32_t number)
-{
-    int digits = 1;
-    while (number /= 10)
-        digits++;
-    return digits;
-}
-
-static int widest_line_number(const struct printer *printer, const struct diag *diag)
-{
-    int widest = 5;
-    for (size_t i = 0; i <= diag->labels.count; i++) {
-        struct span span = i ? diag->labels.items[i - 1].span : diag->primary.span;
-        const struct source *source = source_get(printer->sources, span.source);
-        uint32_t line, column;
-        if (!source) continue;
-        source_locate(source, span.begin, &line, &column);
-        int digits = count_digits(line);
-        if (digits > widest) widest = digits;
-    }
-    return widest;
-}
-
-static void print_head(const struct printer *printer, const struct diag *diag)
-{
-    const struct source *source = source_get(printer->sources, diag->primary.span.source);
-    FILE *to = printer->to;
-    paint(printer, BOLD);
-    if (source) {
-        uint32_t line, column;
-        source_locate(source, diag->primary.span.begin, &line, &column);
-        print_escaped(to, source->name);
-        fprintf(to, ":%u:%u: ", line, column);
-    } else {
-        fputs("pipec: ", to);
-    }
-    paint(printer, level_colours[diag->level]);
-    fprintf(to, "%s: ", level_names[diag->level]);
-    paint(printer, RESET BOLD);
-    print_escaped(to, diag->message);
-    paint(printer, RESET);
-    fprintf(to, " [%s]\n", rule_id(diag->rule));
-}
-
-static void print_diag(struct printer *printer, const struct diag *diag)
-{
-    printer->gutter_columns = widest_line_number(printer, diag);
-    printer->shown_source = diag->primary.span.source;
-    print_head(printer, diag);
-    print_snippet(printer, &diag->primary, true);
-    for (size_t i = 0; i < diag->labels.count; i++)
-        print_snippet(printer, &diag->labels.items[i], false);
-    for (size_t i = 0; i < diag->remarks.count; i++) {
-        const struct remark *remark = &diag->remarks.items[i];
-        paint(printer, remark->is_help ? CARET_COLOUR : level_colours[DIAG_NOTE]);
-        fputs(remark->is_help ? "help: " : "note: ", printer->to);
-        paint(printer, RESET);
-        print_escaped(printer->to, remark->text);
-        fputc('\n', printer->to);
-    }
+    static const char *const names[] = {"none", "note", "warning", "error"};
+    return names[level];
 }
 
 static int compare_diags(const void *a, const void *b)
 {
-    const struct diag *x = *(struct diag *const *)a, *y = *(struct diag *const *)b;
+    const struct diag *x = *(const struct diag *const *)a, *y = *(const struct diag *const *)b;
     const struct span *p = &x->primary.span, *q = &y->primary.span;
     if (p->source != q->source) return p->source < q->source ? -1 : 1;
     if (p->begin != q->begin) return p->begin < q->begin ? -1 : 1;
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
+void diag_print(const struct diags *diags, FILE *to, const struct diag_view *view)
+{
+    struct report report = {.arena = diags->arena,
+                            .sources = diags->sources,
+                            .items =
+                                ARENA_ARRAY(diags->arena, const struct diag *, diags->kept.count),
+                            .lost_count = diags->lost_count,
+                            .error_count = diags->error_count,
+                            .warning_count = diags->warning_count,
+                            .colour = view->colour,
+                            .finished = !view->unfinished};
+    for (size_t i = 0; i < diags->kept.count; i++)
+        if (diags->kept.items[i]->level >= view->min_level)
+            report.items[report.count++] = diags->kept.items[i];
+    if (report.count > 0)
+        qsort(report.items, report.count, sizeof(const struct diag *), compare_diags);
+    formats[view->format].print(&report, to);
+}
+
 void diag_flush(struct diags *diags, FILE *to, bool colour)
 {
-    struct printer printer = {.sources = diags->sources, .to = to, .colour = colour};
-    if (diags->kept.count)
-        qsort(diags->kept.items, diags->kept.count, sizeof(struct diag *), compare_diags);
-    for (size_t i = 0; i < diags->kept.count; i++) {
-        const struct diag *diag = diags->kept.items[i];
-        if (diags->shown_error_count >= DIAG_SHOWN_MAX) {
-            diags->hidden_count++;
-            continue;
-        }
-        if (diag->level == DIAG_ERROR) diags->shown_error_count++;
-        print_diag(&printer, diag);
-    }
-    if (diags->hidden_count)
-        fprintf(to, "pipec: note: %zu more message%s not shown\n", diags->hidden_count,
-                diags->hidden_count == 1 ? " is" : "s are");
-    diags->hidden_count = 0;
+    diag_print(diags, to, &(struct diag_view){.format = DIAG_TEXT, .colour = colour});
+    diags->lost_count = 0;
     diags->kept.count = 0;
 }
 

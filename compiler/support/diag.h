@@ -1,5 +1,6 @@
 /*
- * diag: collects diagnostics, then shows them in order of place.
+ * diag: collects diagnostics, then shows them in order of place, in the forms of `diag_format`
+ * (one printer each, diag_*.c, behind diag_internal.h).
  *
  * Every diagnostic belongs to a rule of `rules.def` (a stable id with a default level).  A pass
  * reports and goes on; the driver asks `diag_failed` between passes.  Equal diagnostics (same rule,
@@ -57,13 +58,42 @@ size_t diag_warning_count(const struct diags *diags);
 const char *rule_id(enum rule rule);
 /* The rule with that id, or RULE_COUNT. */
 enum rule rule_find(const char *id);
+enum diag_level rule_level(enum rule rule); /* as the table has it */
+const char *rule_group(enum rule rule);
+const char *rule_summary(enum rule rule);
+const char *diag_level_name(enum diag_level level);
 /* Overrides a rule's level (-W, -Wno-, -Werror=); errors of the language cannot be lowered. */
 bool diag_set_level(struct diags *diags, enum rule rule, enum diag_level level);
 
-enum { DIAG_SHOWN_MAX = 100 }; /* errors; what comes after them is counted on one last line */
+enum diag_format {
+    DIAG_TEXT,
+    DIAG_SHORT, /* first lines only */
+    DIAG_JSON,
+    DIAG_JSONL,
+    DIAG_SARIF,
+    DIAG_GITHUB,
+    DIAG_GITLAB,
+    DIAG_CHECKSTYLE,
+    DIAG_FORMAT_COUNT
+};
 
-/* Prints everything collected so far, sorted by place, and forgets it (the counts stay).  What was
- * reported once is not reported again after a flush. */
+struct diag_view {
+    enum diag_format format;
+    enum diag_level min_level; /* what is below is not shown */
+    bool colour;
+    bool unfinished; /* the run ended for a reason that is not the program's */
+};
+
+const char *diag_format_name(enum diag_format format);
+
+/* Of texts, errors; what comes after them is counted on one last line. */
+enum { DIAG_SHOWN_MAX = 100 };
+
+/* Prints everything collected so far, sorted by place. */
+void diag_print(const struct diags *diags, FILE *to, const struct diag_view *view);
+
+/* Prints everything collected so far as text and forgets it (the counts stay).  What was reported
+ * once is not reported again after a flush. */
 void diag_flush(struct diags *diags, FILE *to, bool colour);
 
 /* Prints `length` bytes with control characters, what hides or reorders text, and bytes that are

@@ -123,7 +123,16 @@ static bool complete(FILE *file, bool sync)
     return good;
 }
 
-bool output_close(struct output *output)
+/* errno stays what it was. */
+static bool fail(struct output *output)
+{
+    int error = errno;
+    output_abandon(output);
+    errno = error;
+    return false;
+}
+
+bool output_complete(struct output *output)
 {
     if (output->file == stdout) return complete(stdout, false);
     bool good = complete(output->file, output->temporary != NULL);
@@ -133,19 +142,47 @@ bool output_close(struct output *output)
         error = errno;
     }
     output->file = NULL;
-    if (good && output->temporary != NULL && rename(output->temporary, output->path) != 0) {
-        good = false;
-        error = errno;
-    }
-    if (!good) {
+    errno = error;
+    return good || fail(output);
+}
+
+static bool same_bytes(FILE *one, FILE *other)
+{
+    char a[1 << 14], b[1 << 14];
+    size_t size;
+    do {
+        size = fread(a, 1, sizeof a, one);
+        if (fread(b, 1, sizeof b, other) != size || memcmp(a, b, size) != 0) return false;
+    } while (size == sizeof a);
+    return !ferror(one) && !ferror(other);
+}
+
+static bool is_there_already(const struct output *output)
+{
+    FILE *one = fopen(output->temporary, "rbe"), *other = fopen(output->path, "rbe");
+    bool same = one != NULL && other != NULL && same_bytes(one, other);
+    if (one != NULL) fclose(one);
+    if (other != NULL) fclose(other);
+    return same;
+}
+
+bool output_publish(struct output *output)
+{
+    if (output->temporary == NULL) return true;
+    if (output->keep_equal && is_there_already(output)) {
         output_abandon(output);
-        errno = error;
-        return false;
+        return true;
     }
-    if (output->temporary != NULL) cleanup_forget(output->temporary);
+    if (rename(output->temporary, output->path) != 0) return fail(output);
+    cleanup_forget(output->temporary);
     free(output->temporary);
     output->temporary = NULL;
     return true;
+}
+
+bool output_close(struct output *output)
+{
+    return output_complete(output) && output_publish(output);
 }
 
 void output_abandon(struct output *output)

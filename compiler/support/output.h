@@ -16,12 +16,17 @@ struct output {
     const char *path; /* as given */
     char *temporary;  /* NULL where written directly */
     FILE *file;       /* write here */
+    bool keep_equal;  /* set after opening: a file that has these bytes already keeps its time */
 };
 
 /* False: cannot be created (errno). */
 bool output_open(struct output *output, const char *path);
 /* Completes and publishes.  False: something was not written (errno); nothing is left behind. */
 bool output_close(struct output *output);
+/* The two halves, for files that appear together: all bytes are written, and nothing is seen of
+ * them yet; then they have their name.  False: as above, for this output. */
+bool output_complete(struct output *output);
+bool output_publish(struct output *output);
 void output_abandon(struct output *output);
 
 /* A path that is removed (with rmdir if `is_folder`) at exit or on a signal until it is forgotten.

@@ -15,7 +15,8 @@ enum origin { FROM_FILE, FROM_STREAM, FROM_MEMORY, FROM_LIBRARY };
 struct entry {
     struct source source;
     enum origin origin;
-    dev_t device; /* with `inode`: which file this is */
+    bool nameless; /* a file that standard input was redirected from */
+    dev_t device;  /* with `inode`: which file this is */
     ino_t inode;
 };
 
@@ -39,6 +40,13 @@ const struct source *source_get(const struct sources *sources, uint32_t id)
 uint32_t source_count(const struct sources *sources)
 {
     return (uint32_t)sources->entries.count;
+}
+
+bool source_is_file(const struct sources *sources, uint32_t id)
+{
+    return id > 0 && id <= sources->entries.count &&
+           sources->entries.items[id - 1]->origin == FROM_FILE &&
+           !sources->entries.items[id - 1]->nameless;
 }
 
 static void find_lines(struct arena *arena, struct source *source)
@@ -173,8 +181,10 @@ static enum source_status load_file(struct sources *sources, const char *name, c
 
 enum source_status source_read(struct sources *sources, const char *path, uint32_t *id)
 {
-    if (strcmp(path, "-") == 0) return load_open_file(sources, "<stdin>", STDIN_FILENO, id);
-    return load_file(sources, path, path, id);
+    if (strcmp(path, "-") != 0) return load_file(sources, path, path, id);
+    enum source_status status = load_open_file(sources, "<stdin>", STDIN_FILENO, id);
+    if (status == SOURCE_OK) sources->entries.items[*id - 1]->nameless = true;
+    return status;
 }
 
 static enum source_status load_embedded(struct sources *sources, const char *path, uint32_t *id)

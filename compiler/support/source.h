@@ -50,6 +50,8 @@ uint32_t source_add(struct sources *sources, const char *name, const char *bytes
                     size_t size_bytes);
 const struct source *source_get(const struct sources *sources, uint32_t id);
 uint32_t source_count(const struct sources *sources);
+/* Read from a file on disk: not standard input, a pipe, memory or the embedded library. */
+bool source_is_file(const struct sources *sources, uint32_t id);
 /* 1-based line and byte column of an offset. */
 void source_locate(const struct source *source, uint32_t offset, uint32_t *line, uint32_t *column);
 

@@ -270,7 +270,7 @@ static void bind(const struct prt_program *program, struct prt_run *run, struct 
 static struct prt_run_statistics run_once(const struct prt_program *program, uint32_t threads,
                                           uint64_t seed)
 {
-    struct random_host hosts[BUFFERS_MAX];
+    struct random_host hosts[BUFFERS_MAX] = {0};
     struct prt_run_options options = {.host_threads = threads};
     struct prt_port_information port;
     struct prt_run_statistics statistics;

@@ -3,6 +3,8 @@
 #include <stdio.h>
 
 #include "compiler/support/context.h"
+#include "compiler/support/json_write.h"
+#include "compiler/support/utf8.h"
 
 struct fixture {
     struct arena *arena;
@@ -40,6 +42,22 @@ static const char *flush(struct fixture *f, bool colour)
     diag_flush(f->diags, to, colour);
     fclose(to);
     return f->shown;
+}
+
+static const char *print(struct fixture *f, enum diag_format format)
+{
+    size_t size;
+    free(f->shown);
+    f->shown = NULL;
+    FILE *to = open_memstream(&f->shown, &size);
+    diag_print(f->diags, to, &(struct diag_view){.format = format});
+    fclose(to);
+    return f->shown;
+}
+
+static void assert_shown(const struct fixture *f, const char *part)
+{
+    if (strstr(f->shown, part) == NULL) fail_msg("no %s in\n%s", part, f->shown);
 }
 
 static uint32_t add(struct fixture *f, const char *name, const char *text)
@@ -285,6 +303,286 @@ static void near_names_are_suggested_and_far_ones_not(void **state)
     free(huge);
 }
 
+static void json_strings_are_escaped(void **state)
+{
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"", "\"\""},
+        {"a \"b\" \\ /", "\"a \\\"b\\\" \\\\ /\""},
+        {"\n\t\r\x1B\x7F", "\"\\n\\t\\u000d\\u001b\\u007f\""},
+        {"\xC3\xA9\xF0\x9F\x98\x80", "\"\xC3\xA9\xF0\x9F\x98\x80\""},
+        {"\xE2\x80\xAE" /* right-to-left override NOLINT(misc-misleading-bidirectional) */
+         "\xE2\x80\xA8",
+         "\"\\u202e\\u2028\""},
+        {"\xF3\xA0\x80\x81", "\"\\udb40\\udc01\""}, /* a tag: two surrogates */
+        {"\xFFx\xC3", "\"\\\\xFFx\\\\xC3\""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *shown = NULL;
+        size_t size;
+        FILE *to = open_memstream(&shown, &size);
+        json_print_string(to, cases[i].text);
+        fclose(to);
+        assert_string_equal(shown, cases[i].expected);
+        free(shown);
+    }
+}
+
+static void json_values_nest(void **state)
+{
+    (void)state;
+    char *shown = NULL;
+    size_t size;
+    FILE *to = open_memstream(&shown, &size);
+    struct json json = {.to = to};
+    for (int i = 0; i < 2; i++) {
+        json.compact = i == 1;
+        json_begin(&json, NULL, '{');
+        json_begin(&json, "a", '[');
+        json_end(&json, ']');
+        json_begin(&json, "b", '[');
+        json_number(&json, NULL, UINT64_MAX);
+        json_text(&json, NULL, NULL);
+        json_end(&json, ']');
+        json_boolean(&json, "c", false);
+        json_end(&json, '}');
+    }
+    fclose(to);
+    assert_string_equal(shown,
+                        "{\n  \"a\": [],\n  \"b\": [\n    18446744073709551615,\n    null\n  ],\n"
+                        "  \"c\": false\n}\n"
+                        "{\"a\":[],\"b\":[18446744073709551615,null],\"c\":false}\n");
+    free(shown);
+}
+
+static void broken_utf8_is_cut_as_decoders_do(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t length;
+    } cases[] = {
+        {"\xFFx", 1},        {"\x80\x80", 1},     {"\xC3(", 1},         {"\xC0\x80", 1},
+        {"\xE2\x80(", 2},    {"\xED\xA0\x80", 1}, {"\xF0\x9F\x98(", 3}, {"\xF4\x90\x80\x80", 1},
+        {"\xE0\x80\x80", 1}, {"\xE2", 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t code;
+        size_t available = strlen(cases[i].text);
+        assert_int_equal(utf8_decode(cases[i].text, available, &code), 0);
+        assert_int_equal(utf8_broken_length(cases[i].text, available), cases[i].length);
+    }
+}
+
+/* Of the word `cd`: the byte, character and UTF-16 columns. */
+static void columns_are_counted_in_the_unit_of_the_form(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned line, byte, character, utf16;
+    } cases[] = {
+        {"cd", 1, 1, 1, 1},
+        {"\t\tcd", 1, 3, 3, 3},
+        {"\xC3\xA9 cd", 1, 4, 3, 3},
+        {"e\xCC\x81 cd", 1, 5, 4, 4},        /* a combining accent */
+        {"\xF0\x9F\x98\x80 cd", 1, 6, 3, 4}, /* beyond U+FFFF */
+        {"\xFF\xE2\x80 cd", 1, 5, 4, 4},     /* two broken sequences */
+        {"\xEF\xBB\xBF cd", 1, 2, 2, 2},     /* a byte-order mark */
+        {"a\r\n\xC3\xA9\r\n  \xC3\xA9 cd\r\n", 3, 6, 5, 5},
+    };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char expected[200];
+        uint32_t id = add(f, "f", cases[i].text);
+        diag_report(f->diags, RULE_SYNTAX, find(f, id, "cd"), "m");
+        print(f, DIAG_JSONL);
+        snprintf(expected, sizeof expected,
+                 "\"begin\":{\"line\":%u,\"column\":%u,\"character\":%u},"
+                 "\"end\":{\"line\":%u,\"column\":%u,\"character\":%u}",
+                 cases[i].line, cases[i].byte, cases[i].character, cases[i].line, cases[i].byte + 2,
+                 cases[i].character + 2);
+        assert_shown(f, expected);
+        print(f, DIAG_SARIF);
+        snprintf(expected, sizeof expected, "\"startColumn\": %u,", cases[i].utf16);
+        assert_shown(f, expected);
+        snprintf(expected, sizeof expected, "\"endColumn\": %u\n", cases[i].utf16 + 2);
+        assert_shown(f, expected);
+        print(f, DIAG_CHECKSTYLE);
+        snprintf(expected, sizeof expected, "line=\"%u\" column=\"%u\"", cases[i].line,
+                 cases[i].character);
+        assert_shown(f, expected);
+        flush(f, false);
+    }
+}
+
+/* A place that is before the one before it, inside of it, and in another line. */
+static void columns_do_not_depend_on_what_was_shown_before(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t id = add(f, "f", "\xC3\xA9 one two\n\xC3\xA9 three"),
+             other = add(f, "g", "\xC3\xA9 x");
+    diag_report(f->diags, RULE_SYNTAX, find(f, id, "one two\n"), "1");
+    diag_report(f->diags, RULE_SYNTAX, find(f, id, "two"), "2");
+    diag_report(f->diags, RULE_SYNTAX, find(f, id, "two\n\xC3\xA9 three"), "3");
+    diag_report(f->diags, RULE_SYNTAX, find(f, id, "three"), "4");
+    diag_report(f->diags, RULE_SYNTAX, find(f, other, "x"), "5");
+    diag_report(f->diags, RULE_SYNTAX, (struct span){other, 90, 99}, "6");
+    assert_string_equal(print(f, DIAG_CHECKSTYLE),
+                        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                        "<checkstyle version=\"4.3\">\n"
+                        "  <file name=\"f\">\n"
+                        "    <error line=\"1\" column=\"3\" severity=\"error\" message=\"1\" "
+                        "source=\"pipec.syntax\"/>\n"
+                        "    <error line=\"1\" column=\"7\" severity=\"error\" message=\"2\" "
+                        "source=\"pipec.syntax\"/>\n"
+                        "    <error line=\"1\" column=\"7\" severity=\"error\" message=\"3\" "
+                        "source=\"pipec.syntax\"/>\n"
+                        "    <error line=\"2\" column=\"3\" severity=\"error\" message=\"4\" "
+                        "source=\"pipec.syntax\"/>\n"
+                        "  </file>\n"
+                        "  <file name=\"g\">\n"
+                        "    <error line=\"1\" column=\"3\" severity=\"error\" message=\"5\" "
+                        "source=\"pipec.syntax\"/>\n"
+                        "    <error line=\"1\" column=\"4\" severity=\"error\" message=\"6\" "
+                        "source=\"pipec.syntax\"/>\n"
+                        "  </file>\n"
+                        "</checkstyle>\n");
+}
+
+static void workflow_commands_are_escaped(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t id = add(f, "./a,b:c%.pipe", "x");
+    struct diag *diag =
+        diag_report(f->diags, RULE_SYNTAX, (struct span){id, 0, 1}, "100%%, a::b\r\n\x1B\xFF");
+    diag_label(diag, (struct span){id, 1, 1}, "here");
+    diag_help(diag, "do");
+    diag_report(f->diags, RULE_NO_PIPELINE, (struct span){0}, "none");
+    assert_string_equal(print(f, DIAG_GITHUB),
+                        "::error title=no-pipeline::none\n"
+                        "::error file=a%2Cb%3Ac%25.pipe,line=1,endLine=1,col=1,title=syntax::"
+                        "100%25, a::b%0D%0A\\x1B\\xFF%0Aa,b:c%25.pipe:1:2: here%0Ahelp: do\n");
+}
+
+static void xml_is_escaped(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t id = add(f, "<&>\"'\n.pipe", "x");
+    diag_report(f->diags, RULE_NO_PIPELINE, (struct span){0}, "no place");
+    diag_report(f->diags, RULE_SYNTAX, (struct span){id, 0, 1},
+                "]]>\x01\t\xFF\xEF\xBF\xBF\xC3\xA9");
+    print(f, DIAG_CHECKSTYLE);
+    assert_shown(f, "<file name=\"&#60;&#38;&#62;&#34;&#39;&#10;.pipe\">\n    <error severity=");
+    assert_shown(f, "message=\"]]&#62;\\x01&#9;\\xFF\\xEF\\xBF\\xBF\xC3\xA9\"");
+}
+
+static void sarif_messages_and_uris_are_escaped(void **state)
+{
+    static const struct {
+        const char *name, *uri;
+    } cases[] = {
+        {"./a b.pipe", "a%20b.pipe"},       {"/x/%.pipe", "file:///x/%25.pipe"},
+        {"c:d?#.pipe", "c%3Ad%3F%23.pipe"}, {"\xC3\xA9\xFF", "%C3%A9%FF"},
+        {"../up~1-2_3", "../up~1-2_3"},     {"<stdin>", "%3Cstdin%3E"},
+    };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char expected[100];
+        uint32_t id = add(f, cases[i].name, "x");
+        diag_report(f->diags, RULE_SYNTAX, (struct span){id, 0, 1}, "expected '{' in a[1](x)");
+        print(f, DIAG_SARIF);
+        assert_shown(f, "\"text\": \"expected '{{' in a[1\\\\](x)\"");
+        snprintf(expected, sizeof expected, "\"uri\": \"%s\"", cases[i].uri);
+        assert_shown(f, expected);
+        flush(f, false);
+    }
+}
+
+/* The digits of the n-th fingerprint. */
+static const char *fingerprint(struct fixture *f, int n)
+{
+    const char *at = print(f, DIAG_GITLAB);
+    for (int i = 0; i <= n; i++) {
+        at = strstr(at, "\"fingerprint\": \"");
+        assert_non_null(at);
+        at += 16;
+    }
+    return arena_string(f->arena, at, 16);
+}
+
+static void fingerprints_stay_when_lines_move_and_differ_between_equal_ones(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t id = add(f, "f", "a x\na x\nb x\n");
+    for (uint32_t i = 0; i < 3; i++)
+        diag_report(f->diags, RULE_SYNTAX, (struct span){id, i * 4 + 2, i * 4 + 3}, "m");
+    const char *first = fingerprint(f, 0), *second = fingerprint(f, 1), *third = fingerprint(f, 2);
+    assert_string_not_equal(first, second);
+    assert_string_not_equal(first, third);
+    assert_string_not_equal(second, third);
+    flush(f, false);
+    uint32_t moved = add(f, "./f", "new\n\n    a x\r\n");
+    diag_report(f->diags, RULE_SYNTAX, find(f, moved, "x"), "m");
+    assert_string_equal(fingerprint(f, 0), first);
+}
+
+/* Valid UTF-8, no control but LF, whatever messages and names hold. */
+static void every_form_is_clean_text(void **state)
+{
+    struct fixture *f = *state;
+    char bytes[256];
+    for (int i = 0; i < 256; i++)
+        bytes[i] = (char)(i == 255 ? 0 : i + 1);
+    uint32_t id = source_add(f->sources, bytes, bytes, sizeof bytes);
+    struct diag *diag = diag_report(f->diags, RULE_SYNTAX, (struct span){id, 0, 99}, "%s", bytes);
+    diag_label(diag, (struct span){id, 20, 200}, "%s", bytes);
+    diag_note(diag, "%s", bytes);
+    for (int i = 0; i < DIAG_FORMAT_COUNT; i++) {
+        const char *text = print(f, (enum diag_format)i), *end = text + strlen(text);
+        assert_true(end > text);
+        for (size_t length; text < end; text += length) {
+            uint32_t code;
+            length = utf8_decode(text, (size_t)(end - text), &code);
+            assert_true(length > 0);
+            assert_true(*text == '\n' || !utf8_is_unprintable(code));
+        }
+    }
+}
+
+static void nothing_found_is_still_a_document(void **state)
+{
+    struct fixture *f = *state;
+    assert_string_equal(print(f, DIAG_TEXT), "");
+    assert_string_equal(print(f, DIAG_JSONL), "");
+    assert_string_equal(print(f, DIAG_GITLAB), "[]\n");
+    print(f, DIAG_JSON);
+    assert_shown(f, "\"finished\": true,\n  \"errors\": 0,\n  \"warnings\": 0,");
+    assert_shown(f, "\"diagnostics\": []");
+    print(f, DIAG_SARIF);
+    assert_shown(f, "\"results\": []");
+    print(f, DIAG_CHECKSTYLE);
+    assert_shown(f, "<checkstyle version=\"4.3\">\n</checkstyle>\n");
+}
+
+static void levels_below_the_least_are_counted_but_not_shown(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t id = add(f, "f", "x");
+    diag_report(f->diags, RULE_WIDENED_AFTERWARDS, (struct span){id, 0, 1}, "warned");
+    diag_report(f->diags, RULE_SYNTAX, (struct span){id, 0, 1}, "refused");
+    struct diag_view view = {.format = DIAG_SHORT, .min_level = DIAG_ERROR};
+    char *shown = NULL;
+    size_t size;
+    FILE *to = open_memstream(&shown, &size);
+    diag_print(f->diags, to, &view);
+    fclose(to);
+    assert_string_equal(shown, "f:1:1: error: refused [syntax]\n");
+    assert_int_equal(diag_warning_count(f->diags), 1);
+    free(shown);
+}
+
 #define WITH_DIAGS(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 TEST_MAIN("diag", WITH_DIAGS(both_places_notes_and_help_are_shown),
@@ -296,5 +594,14 @@ TEST_MAIN("diag", WITH_DIAGS(both_places_notes_and_help_are_shown),
           WITH_DIAGS(sorted_by_place_and_equal_ones_once),
           WITH_DIAGS(output_and_memory_are_bounded),
           WITH_DIAGS(levels_follow_the_table_and_its_overrides),
+          cmocka_unit_test(json_strings_are_escaped), cmocka_unit_test(json_values_nest),
+          cmocka_unit_test(broken_utf8_is_cut_as_decoders_do),
+          WITH_DIAGS(columns_are_counted_in_the_unit_of_the_form),
+          WITH_DIAGS(columns_do_not_depend_on_what_was_shown_before),
+          WITH_DIAGS(workflow_commands_are_escaped), WITH_DIAGS(xml_is_escaped),
+          WITH_DIAGS(sarif_messages_and_uris_are_escaped),
+          WITH_DIAGS(fingerprints_stay_when_lines_move_and_differ_between_equal_ones),
+          WITH_DIAGS(every_form_is_clean_text), WITH_DIAGS(nothing_found_is_still_a_document),
+          WITH_DIAGS(levels_below_the_least_are_counted_but_not_shown),
           WITH_DIAGS(colours_only_when_asked), cmocka_unit_test(rules_are_found_by_id),
           cmocka_unit_test(near_names_are_suggested_and_far_ones_not))

@@ -1,0 +1,201 @@
+#include "compiler/diagnostic_options.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- --diagnostics ---- */
+
+static bool find_format(const char *name, size_t length, enum diag_format *format)
+{
+    for (int i = 0; i < DIAG_FORMAT_COUNT; i++) {
+        const char *known = diag_format_name((enum diag_format)i);
+        if (strlen(known) != length || strncmp(known, name, length) != 0) continue;
+        *format = (enum diag_format)i;
+        return true;
+    }
+    return false;
+}
+
+const char *diagnostic_options_format(struct diagnostic_options *options, struct arena *arena,
+                                      const char *text)
+{
+    struct diagnostic_sink sink = {0};
+    const char *colon = strchr(text, ':');
+    size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
+    if (!find_format(text, length, &sink.format))
+        return arena_printf(arena,
+                            "--diagnostics=%s: the formats are text, short, json, jsonl, sarif, "
+                            "github, gitlab and checkstyle",
+                            text);
+    if (colon == NULL) {
+        options->on_stderr = sink.format;
+        return NULL;
+    }
+    sink.path = colon + 1;
+    if (*sink.path == '\0')
+        return arena_printf(arena, "--diagnostics=%s: no file behind the colon", text);
+    vec_push(arena, &options->sinks, sink);
+    return NULL;
+}
+
+static bool is_shared(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0 && strncmp(a, "/dev/", 5) != 0;
+}
+
+const char *diagnostic_options_check(const struct diagnostic_options *options, struct arena *arena,
+                                     const char *output)
+{
+    for (size_t i = 0; i < options->sinks.count; i++) {
+        const char *path = options->sinks.items[i].path;
+        bool shared = output != NULL && is_shared(path, output);
+        for (size_t k = 0; k < i; k++)
+            shared |= is_shared(path, options->sinks.items[k].path);
+        if (shared && strcmp(path, "-") == 0) return "two outputs to standard output";
+        if (shared) return arena_printf(arena, "two outputs to '%s'", path);
+    }
+    return NULL;
+}
+
+/* ---- levels ---- */
+
+static enum rule find_rule(const char *name, struct arena *arena, const char *text,
+                           const char **problem)
+{
+    enum rule rule = rule_find(name);
+    if (rule != RULE_COUNT) return rule;
+    const char *names[RULE_COUNT + 2];
+    for (int i = 0; i < RULE_COUNT; i++)
+        names[i] = rule_id((enum rule)i);
+    names[RULE_COUNT] = "error";
+    names[RULE_COUNT + 1] = "all";
+    const char *nearest = nearest_name(name, names, RULE_COUNT + 2);
+    *problem = nearest != NULL
+                   ? arena_printf(arena, "-W%s: there is no rule '%s'; did you mean '%s'?", text,
+                                  name, nearest)
+                   : arena_printf(arena, "-W%s: there is no rule '%s'", text, name);
+    return RULE_COUNT;
+}
+
+/* Of the word after "no-", "error=" and "no-error=", what it does to a rule. */
+enum effect { ENABLE, DISABLE, MAKE_ERROR, MAKE_WARNING };
+
+static const char *skip(const char *text, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return strncmp(text, prefix, length) == 0 ? text + length : NULL;
+}
+
+static enum effect split_warning(const char *text, const char **name)
+{
+    static const char *const prefixes[] = {
+        [DISABLE] = "no-", [MAKE_ERROR] = "error=", [MAKE_WARNING] = "no-error="};
+    for (int i = MAKE_WARNING; i > ENABLE; i--)
+        if ((*name = skip(text, prefixes[i])) != NULL) return (enum effect)i;
+    *name = text;
+    return ENABLE;
+}
+
+static void choose(struct rule_choice *choice, enum effect effect)
+{
+    choice->disabled = effect == DISABLE || (choice->disabled && effect == MAKE_WARNING);
+    if (effect == MAKE_ERROR) choice->effect = AS_ERROR;
+    if (effect == MAKE_WARNING) choice->effect = AS_WARNING;
+}
+
+const char *diagnostic_options_warning(struct diagnostic_options *options, struct arena *arena,
+                                       const char *text)
+{
+    const char *name, *problem = NULL;
+    if (strcmp(text, "all") == 0) return NULL; /* all that exist are on */
+    if (strcmp(text, "error") == 0 || strcmp(text, "no-error") == 0) {
+        options->warnings_are_errors = *text == 'e';
+        return NULL;
+    }
+    enum effect effect = split_warning(text, &name);
+    enum rule rule = find_rule(name, arena, text, &problem);
+    if (problem != NULL) return problem;
+    if (rule_level(rule) == DIAG_ERROR && effect != MAKE_ERROR)
+        return arena_printf(arena, "-W%s: '%s' is an error of the language and cannot be lowered",
+                            text, name);
+    choose(&options->choices[rule], effect);
+    return NULL;
+}
+
+const char *diagnostic_options_min_level(struct diagnostic_options *options, const char *text)
+{
+    for (int level = DIAG_NOTE; level <= DIAG_ERROR; level++) {
+        if (strcmp(text, diag_level_name((enum diag_level)level)) != 0) continue;
+        options->min_level = (enum diag_level)level;
+        return NULL;
+    }
+    return "--min-level: the levels are note, warning and error";
+}
+
+const char *diagnostic_options_fail_on(struct diagnostic_options *options, const char *text)
+{
+    options->fails_on_warnings = strcmp(text, "warning") == 0;
+    if (options->fails_on_warnings || strcmp(text, "error") == 0) return NULL;
+    return "--fail-on: the levels are warning and error";
+}
+
+/* ---- the run ---- */
+
+static enum diag_level chosen_level(const struct diagnostic_options *options, enum rule rule)
+{
+    const struct rule_choice *choice = &options->choices[rule];
+    if (choice->disabled) return DIAG_OFF;
+    if (choice->effect == AS_ERROR) return DIAG_ERROR;
+    bool raised = choice->effect == AS_ALL_WARNINGS && options->warnings_are_errors;
+    return raised && rule_level(rule) == DIAG_WARNING ? DIAG_ERROR : rule_level(rule);
+}
+
+void diagnostics_set_levels(const struct diagnostic_options *options, struct diags *diags)
+{
+    for (int i = 0; i < RULE_COUNT; i++)
+        (void)diag_set_level(diags, (enum rule)i, chosen_level(options, (enum rule)i));
+}
+
+bool diagnostics_open(struct diagnostic_options *options, const char **path)
+{
+    for (size_t i = 0; i < options->sinks.count; i++) {
+        struct diagnostic_sink *sink = &options->sinks.items[i];
+        if (output_open(&sink->output, sink->path)) continue;
+        int error = errno;
+        *path = sink->path;
+        for (size_t k = 0; k < i; k++)
+            output_abandon(&options->sinks.items[k].output);
+        errno = error;
+        return false;
+    }
+    return true;
+}
+
+bool diagnostics_write(struct diagnostic_options *options, const struct diags *diags, bool colour,
+                       bool unfinished, const char **path)
+{
+    struct diag_view view = {options->on_stderr, options->min_level, colour, unfinished};
+    bool written = true;
+    int error = 0;
+    diag_print(diags, stderr, &view);
+    view.colour = false;
+    for (size_t i = 0; i < options->sinks.count; i++) {
+        struct diagnostic_sink *sink = &options->sinks.items[i];
+        if (sink->output.file == NULL) continue; /* abandoned */
+        view.format = sink->format;
+        diag_print(diags, sink->output.file, &view);
+        if (output_close(&sink->output)) continue;
+        if (written) {
+            error = errno;
+            *path = sink->path;
+        }
+        written = false;
+    }
+    errno = error;
+    return written;
+}
+
+bool diagnostics_fail(const struct diagnostic_options *options, const struct diags *diags)
+{
+    return diag_failed(diags) || (options->fails_on_warnings && diag_warning_count(diags) > 0);
+}

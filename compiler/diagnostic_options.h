@@ -1,0 +1,56 @@
+/*
+ * diagnostic_options: where diagnostics go, in which form, and what they do to the exit status.
+ *
+ * Functions that read an argument return what is wrong with it, or NULL.
+ */
+#ifndef PIPEC_DIAGNOSTIC_OPTIONS_H
+#define PIPEC_DIAGNOSTIC_OPTIONS_H
+
+#include "compiler/support/diag.h"
+#include "compiler/support/output.h"
+#include "compiler/support/vec.h"
+
+struct diagnostic_sink {
+    enum diag_format format;
+    const char *path;
+    struct output output;
+};
+
+struct rule_choice {
+    bool disabled;
+    enum { AS_ALL_WARNINGS, AS_WARNING, AS_ERROR } effect;
+};
+
+struct diagnostic_options {
+    enum diag_format on_stderr;
+    VEC(struct diagnostic_sink) sinks;
+    enum diag_level min_level;
+    bool fails_on_warnings;
+    bool warnings_are_errors;
+    struct rule_choice choices[RULE_COUNT];
+};
+
+/* --diagnostics=FORMAT[:FILE] */
+const char *diagnostic_options_format(struct diagnostic_options *options, struct arena *arena,
+                                      const char *text);
+/* What follows -W. */
+const char *diagnostic_options_warning(struct diagnostic_options *options, struct arena *arena,
+                                       const char *text);
+/* --min-level, --fail-on */
+const char *diagnostic_options_min_level(struct diagnostic_options *options, const char *text);
+const char *diagnostic_options_fail_on(struct diagnostic_options *options, const char *text);
+/* Two outputs to one file destroy each other; `output` is what else the run writes, or NULL. */
+const char *diagnostic_options_check(const struct diagnostic_options *options, struct arena *arena,
+                                     const char *output);
+
+void diagnostics_set_levels(const struct diagnostic_options *options, struct diags *diags);
+/* False: *path cannot be written (errno). */
+bool diagnostics_open(struct diagnostic_options *options, const char **path);
+/* Writes standard error and every sink that is open; files are published or leave nothing.  False:
+ * *path could not be written (errno); the others are. */
+bool diagnostics_write(struct diagnostic_options *options, const struct diags *diags, bool colour,
+                       bool unfinished, const char **path);
+/* The exit status is 1. */
+bool diagnostics_fail(const struct diagnostic_options *options, const struct diags *diags);
+
+#endif
