@@ -256,6 +256,7 @@ static uint64_t counted_rounds(struct walker *w, const struct ks *loop,
     const struct kx *c = loop->expr, *step = loop->step;
     if (c == NULL || step == NULL || c->kind != KX_COMPARE || step->kind != KX_ASSIGN)
         return WALK_UNBOUNDED;
+    if (walk_assigns(step->right)) return WALK_UNBOUNDED; /* the pace changes on the way */
     const struct variable *v = walk_plain_local(c->left);
     if (v == NULL || walk_plain_local(step->left) != v || assigned[v->index]) return WALK_UNBOUNDED;
     struct interval bound = peek_value(w, stable, c->right), by = {0, 0};
@@ -404,6 +405,7 @@ static void walk_if(struct walker *w, struct walk_state *s, const struct ks *stm
 {
     struct interval c = walk_eval(w, s, stmt->expr);
     bool certain = s->certain;
+    uint64_t jumps = w->jumps;
     if (!interval_is(c, 0) && !interval_is_true(c)) s->certain = false;
     struct walk_state *other = copy_state(w, s);
     walk_charge(s, 1);
@@ -419,7 +421,8 @@ static void walk_if(struct walker *w, struct walk_state *s, const struct ks *stm
         assign_state(w, s, other);
     else
         join_state(w, s, other);
-    if (both) s->certain = certain; /* whichever was taken, control is here again */
+    if (both && jumps == w->jumps)
+        s->certain = certain; /* whichever was taken, control is here again */
     drop_state(w, other);
 }
 
@@ -470,14 +473,17 @@ void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt)
     case KS_SWITCH: walk_switch(w, s, stmt); break;
     case KS_CASE: break;
     case KS_BREAK:
+        w->jumps++;
         join_state(w, w->flow.breaks, s);
         s->reachable = false;
         break;
     case KS_CONTINUE:
+        w->jumps++;
         join_state(w, w->flow.continues, s);
         s->reachable = false;
         break;
     case KS_RETURN:
+        w->jumps++;
         if (stmt->expr != NULL) walk_eval(w, s, stmt->expr);
         join_state(w, w->returns, s);
         s->reachable = false;

@@ -534,17 +534,20 @@ static void assume_compare(struct walk_state *s, const struct kx *c, bool truth_
     if (right != NULL && known_value(s, c->left, &value)) narrow(s, right, mirrored(op), value);
 }
 
-static bool assigns(const struct kx *e)
+bool walk_assigns(const struct kx *e)
 {
     if (e == NULL) return false;
-    return e->kind == KX_ASSIGN || assigns(e->left) || assigns(e->right) || assigns(e->third);
+    for (uint32_t i = 0; i < e->argument_count; i++)
+        if (walk_assigns(e->arguments[i])) return true;
+    return e->kind == KX_ASSIGN || walk_assigns(e->left) || walk_assigns(e->right) ||
+           walk_assigns(e->third);
 }
 
 void walk_assume(struct walker *w, struct walk_state *s, const struct kx *condition,
                  bool truth_value)
 {
     /* A condition that assigns speaks of values that may be gone. */
-    if (!s->reachable || assigns(condition)) return;
+    if (!s->reachable || walk_assigns(condition)) return;
     switch (condition->kind) {
     case KX_COMPARE: assume_compare(s, condition, truth_value); break;
     case KX_NOT: walk_assume(w, s, condition->left, !truth_value); break;

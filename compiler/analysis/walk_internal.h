@@ -61,6 +61,7 @@ struct walker {
     bool mark;
     uint32_t local_count, end_count;
     uint32_t rounds_left;
+    uint64_t jumps;      /* break, continue and return walked so far */
     int fixed_points;    /* nesting */
     struct span endless; /* of the last loop that nothing left */
     struct walk_flow flow;
@@ -80,6 +81,8 @@ void walk_charge(struct walk_state *s, uint64_t cycles);
 void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt);
 void walk_statements(struct walker *w, struct walk_state *s, struct ks *stmt);
 
+/* True if the expression assigns anything. */
+bool walk_assigns(const struct kx *e);
 /* The interval of the value (INTERVAL_ALL for what has none), after the side effects of the
  * expression on `s`. */
 struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e);

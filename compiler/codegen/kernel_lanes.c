@@ -61,11 +61,34 @@ static void mark_varying(struct lanes *l, const struct variable *variable)
 
 /* ---- loops ---- */
 
-/* `for (..; i < constant; i += constant)`, upwards, where nothing else assigns i and it does not
- * wrap. */
+__extension__ typedef __int128 exact;
+
+static exact exact_value(struct scalar_value value)
+{
+    return scalar_is_signed(value.type) ? (exact)(int64_t)value.bits : (exact)value.bits;
+}
+
+/* The constant that the loop's own declaration gives to its counter. */
+static bool start_of(const struct ks *init, const struct variable *counter, exact *start)
+{
+    if (init != NULL && init->kind == KS_BLOCK) init = init->body;
+    for (; init != NULL; init = init->next) {
+        if (init->kind != KS_DECLARE || init->variable != counter) continue;
+        if (init->expr == NULL || init->expr->kind != KX_CONSTANT) return false;
+        *start = exact_value(init->expr->value);
+        return true;
+    }
+    return false;
+}
+
+/* `for (TYPE i = constant; i < constant; i += constant)`, upwards and for a few rounds, where
+ * nothing else assigns i: the last step stays below the bound and one pace more, which TYPE holds.
+ */
 static bool certainly_ends(const struct ks *loop)
 {
+    enum { ROUNDS_MAX = 4096 };
     const struct kx *test = loop->expr, *step = loop->step;
+    exact start;
     if (test == NULL || test->kind != KX_COMPARE || (test->op != OP_LT && test->op != OP_LE))
         return false;
     if (test->left->kind != KX_VARIABLE || test->right->kind != KX_CONSTANT) return false;
@@ -73,14 +96,14 @@ static bool certainly_ends(const struct ks *loop)
     if (counter->kind != VARIABLE_LOCAL || !type_is_integer(counter->type)) return false;
     if (step == NULL || step->kind != KX_ASSIGN || step->op != OP_ADD ||
         step->right->kind != KX_CONSTANT || step->left->kind != KX_VARIABLE ||
-        step->left->variable != counter || kernel_assigns(loop->body, counter)) {
+        step->left->variable != counter || kernel_assigns(loop->body, counter) ||
+        !start_of(loop->init, counter, &start)) {
         return false;
     }
-    int64_t bound = (int64_t)test->right->value.bits, pace = (int64_t)step->right->value.bits, last;
-    uint64_t most = UINT64_MAX >> (64 - 8 * counter->type->width_bytes);
-    if (scalar_is_signed(counter->type->scalar)) most >>= 1;
-    return pace > 0 && !__builtin_add_overflow(bound, pace, &last) &&
-           (last < 0 || (uint64_t)last <= most);
+    exact bound = exact_value(test->right->value), pace = exact_value(step->right->value);
+    exact most = (exact)(UINT64_MAX >> (64 - 8 * counter->type->width_bytes));
+    if (scalar_is_signed(counter->type->scalar)) most /= 2;
+    return pace > 0 && bound + pace <= most && (bound - start) / pace < ROUNDS_MAX;
 }
 
 /* A loop that might not end where it is not meant to run. */

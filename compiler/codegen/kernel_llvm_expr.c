@@ -89,19 +89,17 @@ void kernel_expression_into(struct kernel_emitter *e, const struct kx *x, struct
     }
 }
 
-static void assign_array(struct kernel_emitter *e, const struct kx *x)
+static struct kernel_address assign_array(struct kernel_emitter *e, const struct kx *x)
 {
     struct kernel_address to = kernel_address_of(e, x->left);
     kernel_expression_into(e, x->right, to, false);
+    return to;
 }
 
 struct kernel_address kernel_value_address(struct kernel_emitter *e, const struct kx *x)
 {
     if (has_address(x)) return kernel_address_of(e, x);
-    if (x->kind == KX_ASSIGN) {
-        assign_array(e, x);
-        return kernel_address_of(e, x->left);
-    }
+    if (x->kind == KX_ASSIGN) return assign_array(e, x);
     struct kernel_address value = temporary(e, x->type);
     array_into(e, x, value);
     return value;
