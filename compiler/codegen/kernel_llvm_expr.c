@@ -99,9 +99,11 @@ static struct kernel_address assign_array(struct kernel_emitter *e, const struct
 struct kernel_address kernel_value_address(struct kernel_emitter *e, const struct kx *x)
 {
     if (has_address(x)) return kernel_address_of(e, x);
-    if (x->kind == KX_ASSIGN) return assign_array(e, x);
     struct kernel_address value = temporary(e, x->type);
-    array_into(e, x, value);
+    if (x->kind == KX_ASSIGN) /* the value of now: the variable may change before it is used */
+        kernel_copy(e, x->type, value, assign_array(e, x));
+    else
+        array_into(e, x, value);
     return value;
 }
 
