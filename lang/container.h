@@ -82,8 +82,8 @@ struct container_device { /* what the plan was made for; see lang/devdesc.h */
     container_string name;
     uint32_t cu_count, lanes;
     uint32_t reserved;
-    uint64_t
-        description_hash; /* XXH64, seed 0, of the description's canonical text (devdesc_text) */
+    /* XXH64, seed 0, of the description's canonical text (devdesc_text) */
+    uint64_t description_hash;
 };
 
 struct container_argument {

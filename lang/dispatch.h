@@ -5,9 +5,12 @@
  * Specification, "Architected Queuing Language").  The full packet is defined here; the reference
  * and condensed forms share the queue's slot size and are told apart by `header`.
  *
- *   byte  0 header u8 | 1 synch_scopes u8 | 2 setup u16 | 4 workgroup_size x y z u16 | 10 reserved0
- * u16 12 grid_size x y z u32 | 24 private_segment_size u32 | 28 group_segment_size u32 32
- * kernel_object u64 | 40 kernarg_address u64 | 48 reserved2 u64 | 56 completion_signal u64
+ *   byte  0  header u8            1  synch_scopes u8           2  setup u16
+ *         4  workgroup_size x, y, z u16                       10  reserved0 u16
+ *        12  grid_size x, y, z u32
+ *        24  private_segment_size u32                         28  group_segment_size u32
+ *        32  kernel_object u64   40  kernarg_address u64
+ *        48  reserved2 u64       56  completion_signal u64
  *
  * pipec's use: grid_size_x is the number of firings (1 or more), workgroup_size_x the lanes of a
  * work-group, kernel_object the stage, kernarg_address the number of the first firing,

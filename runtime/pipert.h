@@ -116,11 +116,11 @@ const char *prt_device_name(size_t i);
 /* ---- runs ---- */
 
 struct prt_run_options { /* zero everywhere: the defaults */
-    const char
-        *device; /* NULL: the one the program was compiled for.  "sim16"; "sim:FILE.dev", a
-                    description; "null", which executes no kernel: for measuring the scheduler */
-    uint32_t
-        host_threads; /* that execute kernels; 0: one per processor; 1: the calling thread alone */
+    /* NULL: the one the program was compiled for. "sim16"; "sim:FILE.dev", a description;
+     * "null", which executes no kernel: for measuring the scheduler */
+    const char *device;
+    /* that execute kernels; 0: one per processor; 1: the calling thread alone */
+    uint32_t host_threads;
 };
 
 /* Makes a run of the program; `options` may be NULL.  PRT_E_DEVICE: the program was not compiled

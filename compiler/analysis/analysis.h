@@ -8,40 +8,42 @@
 
 /* analysis/range: proves accesses in range.
  * Fills   `check`, `element_check` of every access in kernels and functions.
- * Fails   RULE_OUT_OF_WINDOW, RULE_OUT_OF_RANGE where an access is certainly outside whenever it is
- * executed. Method  interval analysis over the structured body; loop variables with constant bounds
- * get exact intervals. */
+ * Fails   RULE_OUT_OF_WINDOW, RULE_OUT_OF_RANGE where an access is certainly outside.
+ * Method  abstract execution (walk.h). */
 void range_check_bodies(struct compile *cx, struct graph *graph);
 
 /* analysis/amplify: how many packets a firing appends.
  * Fills   port->push where not declared, port->finish_max, ks->count_proven; then the ends of the
- * graph (input.pop/peek, output.push/finish_max). Fails   RULE_RATE_MISMATCH where the body
- * certainly appends another number than declared, RULE_UNSUPPORTED for a production that varies;
- * RULE_RATE_UNPROVEN is a warning: appends are then checked while running. */
+ *         graph (input.pop/peek, output.push/finish_max).
+ * Fails   RULE_RATE_MISMATCH where the body certainly appends another number than declared,
+ *         RULE_ENDLESS_FIRING, RULE_UNSUPPORTED for a production that varies; RULE_RATE_UNPROVEN is
+ *         a warning: appends are then checked while running. */
 void amplify_infer_rates(struct compile *cx, struct graph *graph);
 
-/* analysis/cost: cycles of one firing, estimated on the typed body.  Fills kernel->cost_cycles,
- * node->cost_cycles. */
+/* analysis/cost: cycles of one firing, estimated on the typed body.
+ * Fills   kernel->cost_cycles, node->cost_cycles. */
 void cost_estimate(struct compile *cx, struct graph *graph);
 
 /* analysis/rate: the repetition vector (Lee & Messerschmitt 1987), exact, in checked 64-bit
- * arithmetic. Fills   node->repetitions, node->component, graph->component_count. Fails
- * RULE_INCONSISTENT_RATES with the balance equation that breaks and the undirected cycle,
+ *         arithmetic.
+ * Fills   node->repetitions, node->component, graph->component_count.
+ * Fails   RULE_INCONSISTENT_RATES with the balance equation that breaks and the undirected cycle,
  *         RULE_RATE_OVERFLOW. */
 void rate_solve(struct compile *cx, struct graph *graph);
 
 /* analysis/deadlock: a schedule exists that never waits for ever, with unbounded inner buffers.
  * Requires repetitions.
  * Fails   RULE_DEADLOCK (the cycle, who waits for what, and the least number of initial packets
- * that cures it), RULE_LIVENESS_UNDECIDED beyond the budget. */
+ *         that cures it), RULE_LIVENESS_UNDECIDED beyond the budget. */
 void deadlock_check(struct compile *cx, struct graph *graph);
 
 /* analysis/bufsize: depths.
  * Requires deadlock_check without error.
  * Fills   depth_packets and depth_min_packets of undeclared buffers, depth_reason of all,
- * graph->memory_bytes. The depths are sufficient for an infinite schedule, including what `finish`
- * appends. Fails   RULE_BUFFER_BELOW_BURST, RULE_INITIAL_BEYOND_DEPTH, RULE_DEPTH_TOO_SMALL (who is
- * blocked on what, and the least depth that works), RULE_MEMORY_LIMIT, RULE_LIVENESS_UNDECIDED. */
+ *         graph->memory_bytes.  The depths are sufficient for an infinite schedule, including what
+ *         `finish` appends.
+ * Fails   RULE_BUFFER_BELOW_BURST, RULE_INITIAL_BEYOND_DEPTH, RULE_DEPTH_TOO_SMALL (who is blocked
+ *         on what, and the least depth that works), RULE_MEMORY_LIMIT, RULE_LIVENESS_UNDECIDED. */
 void bufsize_assign(struct compile *cx, struct graph *graph);
 
 #endif

@@ -3,8 +3,9 @@
  *
  * Requires  repetitions; deadlock_check without error.
  * Fills     depth_packets of undeclared buffers and outer ports, depth_min_packets and depth_reason
- * of all, graph->memory_bytes. Fails     RULE_BUFFER_BELOW_BURST, RULE_INITIAL_BEYOND_DEPTH,
- * RULE_DEPTH_TOO_SMALL, RULE_MEMORY_LIMIT, RULE_LIVENESS_UNDECIDED.
+ *           of all, graph->memory_bytes.
+ * Fails     RULE_BUFFER_BELOW_BURST, RULE_INITIAL_BEYOND_DEPTH, RULE_DEPTH_TOO_SMALL,
+ *           RULE_MEMORY_LIMIT, RULE_LIVENESS_UNDECIDED.
  *
  * With bounded buffers a channel is two arcs (simulate.h), so every cycle of the undirected graph
  * matters; each biconnected block is examined alone (channels.h).

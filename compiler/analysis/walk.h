@@ -2,13 +2,15 @@
  * walk: abstract execution of a typed body, for the analyses of bodies (range, amplify, cost).
  *
  * Domain    an interval per integer local and per counter (packets appended to each end of an
- * out-port); everything else is unknown.  Sound: what really happens is inside. Loops     are
- * executed round by round while their condition is decided (so constant loops are exact), within
- *           WALK_MAX_ROUNDS rounds a body; beyond that, and for undecided conditions, by widening
- * to a fixed point and one narrowing step; the rounds of a counting loop are then bounded by its
- * variable's interval. Costs     accumulate along the way, taking the dearer branch; an unbounded
- * loop counts WALK_ASSUMED_ROUNDS rounds. Reference Cousot & Cousot, "Abstract interpretation",
- * POPL 1977 (interval domain, widening, narrowing).
+ *           out-port); everything else is unknown.  Sound: what really happens is inside.
+ * Loops     are executed round by round while their condition is decided (so constant loops are
+ *           exact), within WALK_MAX_ROUNDS rounds a body; beyond that, and for undecided
+ *           conditions, by widening to a fixed point and one narrowing step; the rounds of a
+ *           counting loop are then bounded by its variable's interval.
+ * Costs     accumulate along the way, taking the dearer branch; an unbounded loop counts
+ *           WALK_ASSUMED_ROUNDS rounds.
+ * Reference Cousot & Cousot, "Abstract interpretation", POPL 1977 (interval domain, widening,
+ *           narrowing).
  */
 #ifndef PIPEC_WALK_H
 #define PIPEC_WALK_H
@@ -17,8 +19,8 @@
 
 #define WALK_MAX_ROUNDS 65536u /* executed one by one, per body */
 #define WALK_ASSUMED_ROUNDS 16u
-#define WALK_MAX_NESTING                                                                           \
-    6 /* fixed points inside fixed points; beyond: everything assigned is unknown */
+/* Fixed points inside fixed points; beyond: everything assigned is unknown. */
+#define WALK_MAX_NESTING 6
 #define WALK_UNBOUNDED UINT64_MAX
 
 enum walk_section { WALK_FUNCTION, WALK_INIT, WALK_FIRING, WALK_FINISH };

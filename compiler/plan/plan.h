@@ -4,9 +4,8 @@
  * plan_place
  *   Requires  repetitions, costs and depths of the graph; a device description.
  *   Fills     stages (one per node: nothing is fused yet), sub-devices by counts in proportion to
- * load (repetitions x cost), thresholds, batch sizes; raises undeclared depths so that a full
- * dispatch fits, within
- *             --max-memory, and updates depth_reason and memory_bytes.
+ *             load (repetitions x cost), thresholds, batch sizes; raises undeclared depths so that
+ *             a full dispatch fits, within --max-memory, and updates depth_reason and memory_bytes.
  *   Fails     RULE_MEMORY_LIMIT.
  */
 #ifndef PIPEC_PLAN_H

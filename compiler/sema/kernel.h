@@ -180,8 +180,8 @@ struct kernel_port {
     uint64_t push; /* out-ports: packets a firing, exact; filled by sema where declared, else by
                       analysis/amplify */
     bool indexed;  /* out-ports: written by y[j] = v (KS_STORE), never both ways */
-    uint64_t
-        finish_max; /* out-ports: most packets that `finish` appends; filled by analysis/amplify */
+    /* out-ports: most packets that `finish` appends; filled by analysis/amplify */
+    uint64_t finish_max;
     bool count_proven, finish_proven; /* out-ports: the body shows it; filled by analysis/amplify */
     bool finish_declared;             /* `finish push M` was written: finish_max set by sema */
 };

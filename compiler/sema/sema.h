@@ -3,10 +3,11 @@
  *
  * Requires  a program without syntax errors.
  * Returns   the flattened graph of the pipeline to compile (-p NAME, else `main`, else the only
- * pipeline that no other uses), its kernels specialised and checked; or NULL after errors.  Kernels
- * and functions without compile-time parameters are checked even where nothing uses them. Fails the
- * rules of groups name, type and buffer; constructs that are not compiled yet are refused by name
- *           (RULE_UNSUPPORTED).
+ *           pipeline that no other uses), its kernels specialised and checked; or NULL after errors.
+ *           Kernels and functions without compile-time parameters are checked even where nothing
+ *           uses them.
+ * Fails     the rules of groups name, type and buffer; constructs that are not compiled yet are
+ *           refused by name (RULE_UNSUPPORTED).
  */
 #ifndef PIPEC_SEMA_H
 #define PIPEC_SEMA_H

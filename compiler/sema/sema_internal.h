@@ -25,8 +25,8 @@ struct sema {
  *
  * Limits, refused with RULE_TOO_LARGE (nesting: RULE_TOO_DEEP): */
 #define SEMA_MAX_LOCAL_BYTES ((uint64_t)1 << 20) /* one local, parameter or result */
-#define SEMA_MAX_STACK_BYTES                                                                       \
-    ((uint64_t)4 << 20) /* all locals of a body and of the functions it calls */
+/* All locals of a body and of the functions it calls. */
+#define SEMA_MAX_STACK_BYTES ((uint64_t)4 << 20)
 #define SEMA_MAX_NODE_BYTES ((uint64_t)1 << 30) /* tables of a kernel; its state; any type */
 #define SEMA_MAX_ARITY 65536                    /* elements of a port array */
 #define SEMA_MAX_RATE ((int64_t)1 << 31)        /* pop, peek, push */
@@ -74,8 +74,8 @@ void sema_check_function(struct sema *sema, const struct ast_item *item);
 struct consteval_error {
     const char *reason; /* "division by zero", ... ; NULL: not constant */
     struct span span;
-    const char
-        *depends_on; /* name of the variable or argument that is not constant; NULL for a port */
+    /* name of the variable or argument that is not constant; NULL for a port */
+    const char *depends_on;
     const struct kx *culprit; /* not constant: the read of it */
     bool too_large;           /* the budget of steps, depth or memory: RULE_TOO_LARGE */
 };

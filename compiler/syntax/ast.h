@@ -240,10 +240,10 @@ struct ast_node {
     struct ast_name label; /* text NULL where absent */
     struct ast_name name;
     bool has_type_arguments; /* `<...>` was written */
-    struct ast_expr *
-        type_arguments; /* linked; a type argument is AST_EXPR_CONSTRUCT with no call: `type` set */
-    bool has_call;      /* `(...)` was written */
-    bool has_arrow;     /* `(a -> b ...)` was written */
+    /* linked; a type argument is AST_EXPR_CONSTRUCT with no call: `type` set */
+    struct ast_expr *type_arguments;
+    bool has_call;  /* `(...)` was written */
+    bool has_arrow; /* `(a -> b ...)` was written */
     /* Without an arrow the list before the first `;` is `inputs`: run-time arguments in a chain. */
     struct ast_expr *inputs, *outputs, *arguments;
     struct ast_expr *subscripts; /* `[i][j]` after a buffer's name */

@@ -3,9 +3,10 @@
  *
  * Requires  cx with sources, names and diags.
  * Returns   the program with every import loaded once; never NULL.  Success is "no error was
- * reported". Fails     RULE_SYNTAX and its relatives, RULE_IMPORT_NOT_FOUND; recovers at `;` and
- * `}` so that independent errors are all reported.  A main file that cannot be read is reported by
- * the caller (source_read's status).
+ *           reported".
+ * Fails     RULE_SYNTAX and its relatives, RULE_IMPORT_NOT_FOUND; recovers at `;` and `}` so that
+ *           independent errors are all reported.  A main file that cannot be read is reported by
+ *           the caller (source_read's status).
  */
 #ifndef PIPEC_PARSE_H
 #define PIPEC_PARSE_H

@@ -68,8 +68,8 @@ struct prt_kernel_object {
 
 struct prt_device_options {
     const struct devdesc *description; /* copied */
-    uint32_t
-        host_threads; /* 0: one per processor this process may use; 1: the calling thread alone */
+    /* 0: one per processor this process may use; 1: the calling thread alone */
+    uint32_t host_threads;
     uint32_t queue_entries; /* packets a queue holds; 0: PRT_QUEUE_ENTRIES_DEFAULT */
 };
 

@@ -52,8 +52,8 @@ struct prt_fifo {
     uint32_t oldest_count; /* attached readers whose position is the oldest */
 
     uint64_t high_water_packets; /* most packets held at one time */
-    uint64_t
-        discarded_packets; /* committed with no reader left, or held by a reader that detached */
+    /* committed with no reader left, or held by a reader that detached */
+    uint64_t discarded_packets;
 };
 
 /* Every reader is attached, at packet 0.  An outer out-port has one reader: the host. */
