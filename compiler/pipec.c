@@ -22,20 +22,11 @@ enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_FILES = 2 };
 
 /* ---- files ---- */
 
-/* Writing an output over the source would destroy it. */
 static bool same_file(const char *a, const char *b)
 {
     struct stat one, other;
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
            one.st_ino == other.st_ino && S_ISREG(one.st_mode);
-}
-
-static bool output_is_input(const struct command_line *line)
-{
-    const char *path = line->emit != EMIT_NONE ? line->emit_path : line->output;
-    if (path == NULL || !same_file(path, line->input)) return false;
-    fprintf(stderr, "pipec: error: the output '%s' is the input\n", path);
-    return true;
 }
 
 static bool is_source(const struct compile *cx, const char *path)
@@ -46,12 +37,20 @@ static bool is_source(const struct compile *cx, const char *path)
     return false;
 }
 
-/* A rule written over a file that it names would destroy it. */
-static bool depfile_is_source(const struct compile *cx, const char *path)
+/* `what` ("output") written over a file that the program is made of would destroy it.  Source 1 is
+ * the input. */
+static bool refuse_over_source(const struct compile *cx, const char *what, const char *path)
 {
-    if (!is_source(cx, path)) return false;
-    fprintf(stderr, "pipec: error: the dependency file '%s' is a source\n", path);
+    if (path == NULL || !is_source(cx, path)) return false;
+    bool input = same_file(path, source_get(cx->sources, 1)->name);
+    fprintf(stderr, "pipec: error: the %s '%s' is %s\n", what, path,
+            input ? "the input" : "a source");
     return true;
+}
+
+static const char *output_path(const struct command_line *line)
+{
+    return line->emit != EMIT_NONE ? line->emit_path : line->output;
 }
 
 static int cannot(const char *what, const char *path)
@@ -169,7 +168,7 @@ static int write_depfile(const struct compile *cx, const struct command_line *li
     struct output output;
     if (!depfile->wanted) return EXIT_DONE;
     if (diagnostics_fail(&line->diagnostics, cx->diags)) return EXIT_REFUSED;
-    if (depfile_is_source(cx, depfile->path)) return EXIT_FILES;
+    if (refuse_over_source(cx, "dependency file", depfile->path)) return EXIT_FILES;
     if (!output_open(&output, depfile->path)) return cannot("write", depfile->path);
     output.keep_equal = line->write_if_changed;
     if (!depfile_print(output.file, depfile, cx->sources)) {
@@ -198,7 +197,7 @@ static int publish(const struct compile *cx, const struct command_line *line, st
 static int write_output(struct compile *cx, const struct command_line *line,
                         const struct graph *graph, const struct plan *plan)
 {
-    const char *path = line->emit != EMIT_NONE ? line->emit_path : line->output;
+    const char *path = output_path(line);
     struct output output;
     if (!output_open(&output, path)) return cannot("write", path);
     bool written = write_graph_form(cx, line->emit, graph, plan, output.file);
@@ -240,12 +239,12 @@ static int compile_file(struct compile *cx, const struct command_line *line)
 {
     uint32_t source;
     struct devdesc device;
-    if (output_is_input(line)) return EXIT_FILES;
     int status = read_input(cx, line->input, &source);
     if (status == EXIT_DONE) status = load_device(cx, line->device, &device);
     if (status != EXIT_DONE) return status;
 
     struct ast_program *program = parse_program(cx, source);
+    if (refuse_over_source(cx, "output", output_path(line))) return EXIT_FILES;
     if (diag_failed(cx->diags)) return EXIT_REFUSED;
     if (line->emit == EMIT_AST && !line->depfile.alone) return emit_ast(cx, line, program);
     add_library(cx, program);
@@ -281,9 +280,7 @@ static int write_diagnostics(struct compile *cx, struct command_line *line, int 
     struct diagnostic_options *options = &line->diagnostics;
     const char *path = NULL;
     for (size_t i = 0; i < options->sinks.count; i++) {
-        if (!is_source(cx, options->sinks.items[i].path)) continue;
-        fprintf(stderr, "pipec: error: the diagnostics file '%s' is a source\n",
-                options->sinks.items[i].path);
+        if (!refuse_over_source(cx, "diagnostics file", options->sinks.items[i].path)) continue;
         output_abandon(&options->sinks.items[i].output);
         status = EXIT_FILES;
     }

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "compiler/analysis/walk_internal.h"
+#include "compiler/sema/arith.h"
 
 /* ---- intervals ---- */
 
@@ -42,7 +43,7 @@ struct interval interval_of_type(const struct type *type)
 struct interval interval_of_value(struct scalar_value value)
 {
     if (scalar_is_float(value.type)) return INTERVAL_ALL;
-    wide v = scalar_is_signed(value.type) ? (wide)(int64_t)value.bits : (wide)value.bits;
+    wide v = arith_as_exact(value);
     return (struct interval){v, v};
 }
 

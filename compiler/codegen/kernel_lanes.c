@@ -20,6 +20,7 @@
  * declared under the same control: then the lanes that do not execute do not see it.
  */
 #include "compiler/codegen/kernel_llvm.h"
+#include "compiler/sema/arith.h"
 
 /* What the varying scalars of all lanes may fill, what the locals of one lane may take, how large a
  * body may be. */
@@ -61,21 +62,14 @@ static void mark_varying(struct lanes *l, const struct variable *variable)
 
 /* ---- loops ---- */
 
-__extension__ typedef __int128 exact;
-
-static exact exact_value(struct scalar_value value)
-{
-    return scalar_is_signed(value.type) ? (exact)(int64_t)value.bits : (exact)value.bits;
-}
-
 /* The constant that the loop's own declaration gives to its counter. */
-static bool start_of(const struct ks *init, const struct variable *counter, exact *start)
+static bool start_of(const struct ks *init, const struct variable *counter, __int128 *start)
 {
     if (init != NULL && init->kind == KS_BLOCK) init = init->body;
     for (; init != NULL; init = init->next) {
         if (init->kind != KS_DECLARE || init->variable != counter) continue;
         if (init->expr == NULL || init->expr->kind != KX_CONSTANT) return false;
-        *start = exact_value(init->expr->value);
+        *start = arith_as_exact(init->expr->value);
         return true;
     }
     return false;
@@ -88,7 +82,7 @@ static bool certainly_ends(const struct ks *loop)
 {
     enum { ROUNDS_MAX = 4096 };
     const struct kx *test = loop->expr, *step = loop->step;
-    exact start;
+    __int128 start;
     if (test == NULL || test->kind != KX_COMPARE || (test->op != OP_LT && test->op != OP_LE))
         return false;
     if (test->left->kind != KX_VARIABLE || test->right->kind != KX_CONSTANT) return false;
@@ -100,8 +94,8 @@ static bool certainly_ends(const struct ks *loop)
         !start_of(loop->init, counter, &start)) {
         return false;
     }
-    exact bound = exact_value(test->right->value), pace = exact_value(step->right->value);
-    exact most = (exact)(UINT64_MAX >> (64 - 8 * counter->type->width_bytes));
+    __int128 bound = arith_as_exact(test->right->value), pace = arith_as_exact(step->right->value);
+    __int128 most = (__int128)(UINT64_MAX >> (64 - 8 * counter->type->width_bytes));
     if (scalar_is_signed(counter->type->scalar)) most /= 2;
     return pace > 0 && bound + pace <= most && (bound - start) / pace < ROUNDS_MAX;
 }

@@ -50,6 +50,7 @@ expect "-O0" 0 '' '' "$PIPEC" -I lib -p first -O0 two.pipe -o o0.pbc
 expect "--march of an unknown set" 2 '' 'x86-64-v3' "$PIPEC" --march=foo two.pipe
 expect "an unknown letter" 2 '' "unknown option '-m'" "$PIPEC" -march=native two.pipe
 expect "an output over the source" 2 '' 'is the input' "$PIPEC" -I lib -p first two.pipe -o two.pipe
+expect "an output over an import" 2 '' "lib/scale.pipe' is a source" "$PIPEC" -I lib -p first two.pipe -o lib/scale.pipe
 expect "-O9" 2 '' 'levels' "$PIPEC" -O9 two.pipe
 expect "-v says what was made" 0 '' 'for sim16' "$PIPEC" -v -I lib -p first two.pipe
 expect "--version of pipec" 0 'pipec .*LLVM' '' "$PIPEC" --version
