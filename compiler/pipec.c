@@ -12,6 +12,7 @@
 #include "compiler/analysis/analysis.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/command_line.h"
+#include "compiler/commands/commands.h"
 #include "compiler/plan/plan.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/output.h"
@@ -303,6 +304,8 @@ static int run(struct compile *cx, struct command_line *line)
 
 int main(int argc, char **argv)
 {
+    const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
+    if (command != NULL) return command->run(argc - 1, argv + 1);
     struct arena *arena = arena_create();
     struct command_line line = command_line_parse(argc, argv, arena);
     int status = EXIT_FILES;

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define CONTAINER_MAGIC "PIPEC\r\n\x1a" /* 8 bytes without the NUL */
-#define CONTAINER_VERSION 1u
+#define CONTAINER_VERSION 2u
 #define CONTAINER_ALIGNMENT 64u
 #define CONTAINER_MAX_SECTIONS 64u
 #define CONTAINER_NONE UINT32_MAX
@@ -54,11 +54,12 @@ struct container_section {
     SECTION(STAGES, 12, "stages", struct container_stage, 0)                                       \
     SECTION(SETS, 13, "sets", uint32_t, 0)                                                         \
     SECTION(PROGRAM, 14, "program", char, 0)                                                       \
-    SECTION(IMAGE, 15, "image", char, 0)
+    SECTION(RATES, 15, "rates", uint64_t, 0)                                                       \
+    SECTION(IMAGE, 16, "image", char, 0)
 
 /* SETS: the sets of stages that the program's instructions name, one after the other, each as its
  * length and then its stage numbers.  PROGRAM: the scheduler's code (lang/scheduler.md).  IMAGE: an
- * ELF shared object (lang/kernel_abi.h).  An empty section has an entry, too: its size is 0 and its
+ * ELF shared object (lang/kernel_abi.h).  RATES: the rates of ends with several phases.  An empty section has an entry, too: its size is 0 and its
  * offset is aligned. */
 enum container_section_kind {
 #define SECTION(enumerator, number, name, type, single) CONTAINER_##enumerator = number,
@@ -115,25 +116,41 @@ struct container_node {
     uint32_t importance; /* 0..255 */
     uint32_t first_input, input_count;
     uint32_t first_output, output_count;
-    uint32_t reserved;
+    uint32_t phases; /* of its rates, 1..; firing n has phase n modulo phases */
     uint64_t arguments_bytes, tables_bytes, state_bytes; /* alignment of each block: 64 */
-    uint64_t repetitions;                                /* firings an iteration */
-    uint64_t cost_cycles;                                /* of one firing */
+    uint64_t repetitions; /* firings an iteration of what exact rates connect */
+    uint64_t cost_cycles; /* of one firing */
 };
 
 struct container_input {
     container_string port;
     uint32_t buffer;
     uint32_t reader; /* index in READERS */
+    uint32_t
+        rates; /* several phases: index in RATES of the pops, then the peeks, of each; else NONE */
+    uint64_t pop, peek; /* of a firing; several phases: of a whole cycle, and the largest */
+    /* A 2-D window, odd sizes, centred; 0: none.  Then pop is 1 and peek 1, and what a firing sees
+     * follows from the shape of the buffer (lang/container.md, "Windows"). */
+    uint32_t window_width, window_height;
+    uint32_t border; /* enum container_border */
     uint32_t reserved;
-    uint64_t pop, peek;
+};
+
+enum container_border {
+    CONTAINER_BORDER_CLAMP = 0,
+    CONTAINER_BORDER_MIRROR = 1,
+    CONTAINER_BORDER_WRAP = 2,
+    CONTAINER_BORDER_ZERO = 3
 };
 
 struct container_output {
     container_string port;
     uint32_t buffer;
-    uint64_t push;
+    uint64_t push_least, push; /* of a firing, at least and at most; several phases: of a cycle */
     uint64_t finish_max;
+    uint32_t
+        rates; /* several phases: index in RATES of the least, then the most, of each; else NONE */
+    uint32_t reserved;
 };
 
 enum container_outer { CONTAINER_INNER = 0, CONTAINER_OUTER_IN = 1, CONTAINER_OUTER_OUT = 2 };
@@ -147,6 +164,8 @@ struct container_buffer {
     uint64_t initial_packets;
     uint64_t initial_offset_bytes,
         initial_size_bytes; /* in INITIALS: whole packets, repeated as often as needed */
+    uint64_t row_packets,
+        frame_rows; /* its shape: 0 row_packets: linear; 0 frame_rows: without end */
     uint32_t writer_node,
         writer_output; /* index in NODES, in OUTPUTS; CONTAINER_NONE for an outer in-port */
     uint32_t first_reader, reader_count;
@@ -168,9 +187,9 @@ _Static_assert(sizeof(struct container_pipeline) == 32, "pipeline");
 _Static_assert(sizeof(struct container_device) == 24, "device");
 _Static_assert(sizeof(struct container_argument) == 32, "argument");
 _Static_assert(sizeof(struct container_node) == 88, "node");
-_Static_assert(sizeof(struct container_input) == 32, "input");
-_Static_assert(sizeof(struct container_output) == 24, "output");
-_Static_assert(sizeof(struct container_buffer) == 72, "buffer");
+_Static_assert(sizeof(struct container_input) == 48, "input");
+_Static_assert(sizeof(struct container_output) == 40, "output");
+_Static_assert(sizeof(struct container_buffer) == 88, "buffer");
 _Static_assert(sizeof(struct container_reader) == 8, "reader");
 _Static_assert(sizeof(struct container_stage) == 16, "stage");
 

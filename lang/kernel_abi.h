@@ -20,6 +20,7 @@ enum kernel_status {
     KERNEL_FAULT_DIVISION = 1, /* integer division or remainder by zero */
     KERNEL_FAULT_INDEX = 2,    /* index out of its array, window, or port array */
     KERNEL_FAULT_PUSH = 3,     /* more or fewer packets than declared */
+    KERNEL_STOPPED = 4,        /* run of a source: no fault; see `completed` */
 };
 
 struct kernel_fault {
@@ -31,19 +32,33 @@ struct kernel_fault {
     uint64_t bound; /* what it had to be below, or 0 */
 };
 
+/* Of an in-port with a 2-D window, for one batch: all its firings lie in one frame. */
+struct kernel_window {
+    uint64_t first; /* place within its frame of the packet that in[p] points at */
+    uint64_t place; /* place within the frame of the packet that the first firing consumes */
+    uint64_t
+        rows; /* of the frame; UINT64_MAX: it has no end yet, and no firing of the batch sees one */
+};
+
 struct kernel_batch {
     const void *arguments; /* the node's block of run-time arguments */
     void *tables;          /* read-only but for init */
     void *state;           /* exclusively the callee's during the call */
     const void *const *in; /* one window per input, port arrays flattened in order */
     void *const *out;      /* one window per output */
-    /* run: firing i of the batch reads input p from packet i * pop[p] on and sees peek[p] packets,
-     * and writes output q from packet i * push[q] on.  init: no windows.  finish: in[0] holds
-     * left[0] packets (kernels with one input); out windows have room for finish_max packets. */
-    const uint64_t *left;       /* finish: packets still held, per input; else NULL */
-    uint64_t *produced;         /* finish: packets appended, per output; else NULL */
-    uint64_t first_firing;      /* absolute number of the first firing */
-    uint64_t count;             /* firings: 1.. */
+    /* run: the first firing of the batch reads input p from packet 0 of in[p] on, each other one from
+     * behind what the one before it popped; it sees what it peeks.  The firings append to output q one
+     * behind the other: a window has room for what all of them may append at most.  With a 2-D window,
+     * windows[p] says what in[p] is.  init: no windows.  finish: in[0] holds left[0] packets (kernels
+     * with one input); out windows have room for finish_max packets. */
+    const uint64_t *left;  /* finish: packets still held, per input; else NULL */
+    uint64_t *produced;    /* run, finish: packets appended, per output */
+    uint64_t first_firing; /* absolute number of the first firing; modulo the phases: its phase */
+    uint64_t count;        /* firings: 1.. */
+    uint64_t *completed;   /* run: firings that count: `count`, or after KERNEL_STOPPED those before
+                                   the one that stopped; else NULL */
+    const struct kernel_window
+        *windows;               /* run: per input; NULL where the kernel has no 2-D window */
     struct kernel_fault *fault; /* written when the status is not KERNEL_OK */
 };
 

@@ -183,6 +183,7 @@ static void take_rates(struct graph *graph)
         for (size_t o = 0; o < node->outputs.count; o++) {
             struct graph_output *out = &node->outputs.items[o];
             out->push = node->kernel->out[out->kernel_port].push;
+            out->push_least = out->push;
             out->finish_max = node->kernel->out[out->kernel_port].finish_max;
         }
     }

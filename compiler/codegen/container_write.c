@@ -220,28 +220,57 @@ static uint32_t node_flags(const struct graph_node *node)
     return flags;
 }
 
+/* Appends two lists of a value for each phase; returns the index of the first. */
+static uint32_t write_rates(struct writer *w, const uint64_t *first, const uint64_t *second,
+                            uint32_t phases)
+{
+    if (first == NULL || second == NULL) return CONTAINER_NONE;
+    size_t at = w->sections[CONTAINER_RATES].count / sizeof *first;
+    append(w, CONTAINER_RATES, first, phases * sizeof *first);
+    append(w, CONTAINER_RATES, second, phases * sizeof *second);
+    return narrow(w, at);
+}
+
+static void write_input(struct writer *w, const struct graph_node *node,
+                        const struct graph_input *input)
+{
+    const struct kernel_port *port = &node->kernel->in[input->kernel_port];
+    bool window = port->window_width > 0;
+    APPEND(w, CONTAINER_INPUTS,
+           (struct container_input){
+               .port = string(w, input->port),
+               .buffer = input->buffer,
+               .reader = narrow(w, w->first_reader[input->buffer] + input->reader),
+               .rates = write_rates(w, input->pops, input->peeks, node->kernel->phases),
+               .pop = input->pop,
+               .peek = window ? 1 : input->peek,
+               .window_width = port->window_width,
+               .window_height = port->window_height,
+               .border = window ? (uint32_t)port->border : 0,
+           });
+}
+
+static void write_output(struct writer *w, const struct graph_node *node,
+                         const struct graph_output *output)
+{
+    APPEND(w, CONTAINER_OUTPUTS,
+           (struct container_output){
+               .port = string(w, output->port),
+               .buffer = output->buffer,
+               .push_least = output->push_least,
+               .push = output->push,
+               .finish_max = output->finish_max,
+               .rates = write_rates(w, output->push_leasts, output->pushes, node->kernel->phases),
+           });
+}
+
 static void write_ends(struct writer *w, const struct graph_node *node)
 {
     for (size_t i = 0; i < node->inputs.count; i++) {
-        const struct graph_input *input = &node->inputs.items[i];
-        APPEND(w, CONTAINER_INPUTS,
-               (struct container_input){
-                   .port = string(w, input->port),
-                   .buffer = input->buffer,
-                   .reader = narrow(w, w->first_reader[input->buffer] + input->reader),
-                   .pop = input->pop,
-                   .peek = input->peek,
-               });
+        write_input(w, node, &node->inputs.items[i]);
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
-        const struct graph_output *output = &node->outputs.items[i];
-        APPEND(w, CONTAINER_OUTPUTS,
-               (struct container_output){
-                   .port = string(w, output->port),
-                   .buffer = output->buffer,
-                   .push = output->push,
-                   .finish_max = output->finish_max,
-               });
+        write_output(w, node, &node->outputs.items[i]);
     }
 }
 
@@ -257,6 +286,7 @@ static void write_node(struct writer *w, size_t index)
         .input_count = narrow(w, node->inputs.count),
         .first_output = narrow(w, w->first_output[index]),
         .output_count = narrow(w, node->outputs.count),
+        .phases = kernel->phases,
         .arguments_bytes = kernel->arguments_bytes,
         .tables_bytes = kernel->tables_bytes,
         .state_bytes = kernel->state_bytes,
@@ -306,6 +336,8 @@ static void write_buffer(struct writer *w, const struct graph_buffer *buffer, ui
         .width_bytes = buffer->width_bytes,
         .depth_packets = buffer->depth_packets,
         .initial_packets = buffer->initial.packets,
+        .row_packets = buffer->shape.row_packets,
+        .frame_rows = buffer->shape.frame_rows,
         .initial_offset_bytes = w->sections[CONTAINER_INITIALS].count,
         .writer_node = written ? buffer->writer_node : CONTAINER_NONE,
         .writer_output =

@@ -27,8 +27,14 @@ struct graph_input {
     uint32_t kernel_port, element; /* index into kernel->in, and which element of a port array */
     struct span span;              /* of the buffer's name in the instance */
     uint32_t buffer;
-    uint32_t reader;    /* index into the buffer's readers */
-    uint64_t pop, peek; /* packets; filled by analysis/amplify (graph_take_rates) */
+    uint32_t reader; /* index into the buffer's readers */
+    /* As in struct kernel_port: sums over a cycle of phases, and each phase's (NULL: one phase);
+     * filled by analysis/amplify. */
+    uint64_t pop, peek;
+    const uint64_t *pops, *peeks;
+    /* Packets behind the one that the firing consumes next that stay in the buffer (a 2-D window; else
+     * 0): they are freed so much later. */
+    uint64_t history;
 };
 
 struct graph_output {
@@ -36,7 +42,8 @@ struct graph_output {
     uint32_t kernel_port, element;
     struct span span;
     uint32_t buffer;
-    uint64_t push;       /* packets a firing; filled by analysis/amplify (graph_take_rates) */
+    uint64_t push_least, push; /* likewise; equal: an exact rate */
+    const uint64_t *push_leasts, *pushes;
     uint64_t finish_max; /* most packets that the node's `finish` appends; likewise */
 };
 
@@ -45,13 +52,14 @@ struct graph_node {
     struct span span; /* of the label, or of the kernel's name */
     struct kernel *kernel;
     struct kx **arguments; /* one per kernel argument: expressions over the pipeline's arguments */
-    VEC(struct graph_input) inputs; /* at least one */
+    VEC(struct graph_input) inputs; /* none: a source */
     VEC(struct graph_output) outputs;
     uint32_t importance;  /* 0..255 */
     bool stateful;        /* its firings do not overlap */
+    bool cost_declared;   /* `cost N` was written: cost_cycles is the author's */
     uint64_t cost_cycles; /* of one firing */
-    uint64_t repetitions; /* firings an iteration; filled by analysis/rate */
-    uint32_t component;   /* connected component, 0..; filled by analysis/rate */
+    uint64_t repetitions; /* firings an iteration of its component; filled by analysis/rate */
+    uint32_t component;   /* part connected by exact rates, 0..; filled by analysis/rate */
 };
 
 enum graph_outer { GRAPH_INNER, GRAPH_OUTER_IN, GRAPH_OUTER_OUT };
@@ -69,6 +77,14 @@ struct graph_initial {
     struct span span;
 };
 
+/* How the packets of a buffer lie in two dimensions. */
+struct graph_shape {
+    uint64_t row_packets; /* 0: linear */
+    uint64_t frame_rows;  /* 0: rows without an end */
+    bool declared;        /* else it came through kernels with pop 1 and push 1 */
+    struct span span;     /* of the attribute that declared it */
+};
+
 struct graph_buffer {
     const char *name; /* `band[3]`; unnamed ones of a chain: `squelch->gain` */
     struct span span; /* of its declaration (the node before it, where it is unnamed) */
@@ -78,6 +94,7 @@ struct graph_buffer {
     uint32_t writer_node, writer_output; /* GRAPH_NONE for an outer in-port */
     VEC(struct graph_reader) readers;
     struct graph_initial initial;
+    struct graph_shape shape;
     bool depth_declared;
     struct span depth_span;
     uint64_t depth_packets;     /* declared, or filled by analysis/bufsize and raised by plan */
@@ -92,6 +109,8 @@ struct graph_argument { /* of the pipeline: set when it runs */
     struct scalar_value value; /* the default, or what -D said */
 };
 
+enum graph_policy { POLICY_AUTO, POLICY_ROUND_ROBIN, POLICY_PRIORITY, POLICY_FULLEST };
+
 struct graph {
     const char *name; /* of the pipeline */
     struct span span;
@@ -101,6 +120,7 @@ struct graph {
     VEC(struct kernel *) kernels;     /* every kernel in use once, in order of id */
     VEC(struct function *) functions; /* every function in use once, in order of id */
     struct types *types;
+    enum graph_policy policy; /* as the author named it */
     uint32_t component_count; /* by analysis/rate */
     uint64_t memory_bytes; /* sum over inner buffers of depth x width; by analysis/bufsize, again by
                               plan */

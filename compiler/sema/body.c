@@ -433,6 +433,7 @@ static struct kernel *build_kernel(struct sema *sema, const struct ast_item *ite
     struct kernel_body shared = {.kernel = kernel};
     kernel->name = item->signature.name.text;
     kernel->span = item->signature.name.span;
+    kernel->phases = kernel->group[0] = kernel->group[1] = kernel->group[2] = 1;
     kernel->title = kernel_title(b.arena, kernel->name, params, count);
     b.kernel = &shared;
     if (count) b.title = kernel->title;

@@ -168,18 +168,29 @@ struct function {
     uint32_t id; /* unique per compilation, in order of first use */
 };
 
+enum border { BORDER_CLAMP, BORDER_MIRROR, BORDER_WRAP, BORDER_ZERO }; /* as in lang/container.h */
+
 struct kernel_port {
     const char *name;
     struct span span;
     const struct type *type; /* of a packet */
     bool is_array;           /* a port array, even of one element */
     uint64_t arity;          /* 1 where not an array */
-    bool rate_declared;      /* pop/peek or push written */
+    bool rate_declared;      /* pop/peek, push or amplify written */
     struct span rate_span;   /* of the written rate */
-    uint64_t pop, peek;      /* in-ports */
-    uint64_t push; /* out-ports: packets a firing, exact; filled by sema where declared, else by
-                      analysis/amplify */
-    bool indexed;  /* out-ports: written by y[j] = v (KS_STORE), never both ways */
+    /* Packets a firing where the kernel has one phase.  Where it has several, the arrays hold each
+     * phase's, and here stand the sums over one cycle of phases (peek: the largest of a phase). */
+    uint64_t pop, peek; /* in-ports */
+    uint64_t push_least,
+        push; /* out-ports: at least and at most; equal: exact.  Filled by sema where
+                                  declared, else by analysis/amplify */
+    const uint64_t *pops, *peeks;         /* by phase; NULL where there is one */
+    const uint64_t *push_leasts, *pushes; /* by phase; NULL where there is one */
+    /* in-ports: a 2-D window, centred; 0: none.  Then pop is 1, and what is seen follows from the
+     * shape of the buffer (struct graph_input). */
+    uint32_t window_width, window_height;
+    enum border border;
+    bool indexed; /* out-ports: written by y[j] = v (KS_STORE), never both ways */
     /* out-ports: most packets that `finish` appends; filled by analysis/amplify */
     uint64_t finish_max;
     bool count_proven, finish_proven; /* out-ports: the body shows it; filled by analysis/amplify */
@@ -198,6 +209,9 @@ struct kernel {
     VEC(struct variable *) tables, states;
     uint64_t arguments_bytes, tables_bytes, state_bytes;
     uint32_t local_count; /* over init, body and finish together */
+    uint32_t phases;      /* of the rates, 1.. */
+    uint32_t group[3];    /* work-items of a firing: x, y, z; all 1 without `group` */
+    bool stops;           /* the body has `stop` */
     struct ks *init;      /* tables and state; NULL where absent */
     struct ks *body;
     struct ks *finish; /* NULL where absent */

@@ -181,6 +181,7 @@ static void place_tables(struct reading *reading)
     c->initials = TABLE(INITIALS);
     c->stages = TABLE(STAGES);
     c->code = TABLE(PROGRAM);
+    c->rates = TABLE(RATES);
     c->image = TABLE(IMAGE);
 #undef TABLE
     c->strings_bytes = record_count(reading, CONTAINER_STRINGS);
@@ -193,6 +194,7 @@ static void place_tables(struct reading *reading)
     c->reader_count = record_count(reading, CONTAINER_READERS);
     c->stage_count = record_count(reading, CONTAINER_STAGES);
     c->code_bytes = record_count(reading, CONTAINER_PROGRAM);
+    c->rate_count = record_count(reading, CONTAINER_RATES);
     c->initials_bytes = reading->sections[CONTAINER_INITIALS].size_bytes;
     c->image_bytes = reading->sections[CONTAINER_IMAGE].size_bytes;
     for (uint32_t kind = 0; kind < SECTION_KINDS; kind++)
@@ -275,7 +277,7 @@ static enum prt_status check_nodes(struct reading *reading)
               "an unknown source file");
         CHECK((n->flags & ~flags) == 0, NODES, i, "unknown flags");
         CHECK(n->importance <= 255, NODES, i, "importance above 255");
-        CHECK(n->reserved == 0, NODES, i, "a reserved field is not zero");
+        CHECK(n->phases >= 1, NODES, i, "no phase");
         CHECK(is_range(n->first_input, n->input_count, c->input_count), NODES, i,
               "inputs outside the section 'inputs'");
         CHECK(is_range(n->first_output, n->output_count, c->output_count), NODES, i,
@@ -301,6 +303,7 @@ static enum prt_status check_ends(struct reading *reading)
         const struct container_output *e = &c->outputs[i];
         CHECK(is_string(c, e->port), OUTPUTS, i, "a string outside the section 'strings'");
         CHECK(e->buffer < c->buffer_count, OUTPUTS, i, "an unknown buffer");
+        CHECK(e->reserved == 0, OUTPUTS, i, "a reserved field is not zero");
     }
     for (uint32_t i = 0; i < c->reader_count; i++) {
         const struct container_reader *e = &c->readers[i];

@@ -106,6 +106,7 @@ uint32_t made_node(struct made *m, const char *name, uint32_t flags)
         .arguments_bytes = 64,
         .tables_bytes = 64,
         .state_bytes = 64,
+        .phases = 1,
         .repetitions = 1,
         .cost_cycles = 10,
     };
@@ -116,8 +117,11 @@ uint32_t made_node(struct made *m, const char *name, uint32_t flags)
 void made_input(struct made *m, uint32_t node, uint32_t buffer, uint64_t pop, uint64_t peek)
 {
     require(node + 1 == m->node_count && m->input_count < MADE_MAX, "not the last node");
-    m->inputs[m->input_count++] = (struct container_input){
-        .port = made_string(m, "in"), .buffer = buffer, .pop = pop, .peek = peek};
+    m->inputs[m->input_count++] = (struct container_input){.port = made_string(m, "in"),
+                                                           .buffer = buffer,
+                                                           .rates = CONTAINER_NONE,
+                                                           .pop = pop,
+                                                           .peek = peek};
     m->nodes[node].input_count++;
 }
 
@@ -126,8 +130,12 @@ void made_output(struct made *m, uint32_t node, uint32_t buffer, uint64_t push, 
     require(node + 1 == m->node_count && m->output_count < MADE_MAX, "not the last node");
     m->buffers[buffer].writer_node = node;
     m->buffers[buffer].writer_output = m->output_count;
-    m->outputs[m->output_count++] = (struct container_output){
-        .port = made_string(m, "out"), .buffer = buffer, .push = push, .finish_max = finish_max};
+    m->outputs[m->output_count++] = (struct container_output){.port = made_string(m, "out"),
+                                                              .buffer = buffer,
+                                                              .push_least = push,
+                                                              .push = push,
+                                                              .finish_max = finish_max,
+                                                              .rates = CONTAINER_NONE};
     m->nodes[node].output_count++;
 }
 
@@ -270,6 +278,7 @@ uint8_t *made_finish(struct made *m, size_t *size)
         TABLE(stages, m->stage_count),
         TABLE(sets, m->sets_words),
         {m->program, m->program_bytes},
+        TABLE(rates, m->rate_count),
         {m->image, m->image_bytes},
     };
 #undef TABLE

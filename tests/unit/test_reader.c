@@ -190,7 +190,7 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(nodes[1].input_count, 2, "'nodes'");
     REFUSED(nodes[1].input_count, UINT32_MAX, "'nodes'");
     REFUSED(nodes[1].output_count, 2, "'nodes'");
-    REFUSED(nodes[1].reserved, 1, "'nodes'");
+    REFUSED(nodes[1].phases, 0, "'nodes'");
     REFUSED(nodes[1].state_bytes, UINT64_MAX, "'nodes'");
     REFUSED(inputs[0].buffer, 3, "'inputs', record 0");
     REFUSED(inputs[0].reader, 2, "'inputs'");

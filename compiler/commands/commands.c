@@ -1,0 +1,15 @@
+#include "compiler/commands/commands.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const struct command commands[] = {
+    {NULL, NULL},
+};
+
+const struct command *command_find(const char *name)
+{
+    for (const struct command *c = commands; c->name != NULL; c++)
+        if (strcmp(c->name, name) == 0) return c;
+    return NULL;
+}
