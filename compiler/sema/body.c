@@ -204,7 +204,7 @@ static void check_function(struct sema *sema, struct function_entry *entry, stru
     const struct ast_item *item = entry->item;
     struct function *function = ARENA_NEW(sema->cx->arena, struct function);
     struct call_link link = {entry, call};
-    struct body b = body_begin(sema, sema->globals, PLACE_FUNCTION);
+    struct body b = body_begin(sema, sema_scope_at(sema, item->span), PLACE_FUNCTION);
     entry->function = function;
     entry->state = FUNCTION_CHECKING;
     vec_push(b.arena, &sema->bodies->checking, link);
@@ -428,7 +428,8 @@ static void kernel_body(struct body *b, const struct ast_item *item)
 static struct kernel *build_kernel(struct sema *sema, const struct ast_item *item,
                                    const int64_t *params, size_t count)
 {
-    struct body b = body_begin(sema, scope_create(sema->cx, sema->globals), PLACE_FIRING);
+    struct body b =
+        body_begin(sema, scope_create(sema->cx, sema_scope_at(sema, item->span)), PLACE_FIRING);
     struct kernel *kernel = ARENA_NEW(b.arena, struct kernel);
     struct kernel_body shared = {.kernel = kernel};
     kernel->name = item->signature.name.text;

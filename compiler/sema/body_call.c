@@ -87,7 +87,7 @@ static struct kx *call_function(struct body *b, const struct ast_item *item, str
 static const struct ast_item *variant(struct body *b, const char *name, const char *suffix)
 {
     const char *full = intern_string(b->cx->names, arena_printf(b->arena, "%s_%s", name, suffix));
-    const struct symbol *symbol = scope_find(b->sema->globals, full);
+    const struct symbol *symbol = scope_find(b->scope, full);
     return symbol && symbol->kind == SYMBOL_FN ? symbol->item : NULL;
 }
 

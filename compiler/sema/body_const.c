@@ -365,7 +365,7 @@ bool sema_force_constant(struct sema *sema, struct symbol *symbol)
 {
     if (symbol->kind == SYMBOL_POISON) return false;
     if (symbol->kind != SYMBOL_LAZY_CONSTANT) return true;
-    struct body b = body_begin(sema, sema->globals, PLACE_CONSTANT);
+    struct body b = body_begin(sema, sema_scope_at(sema, symbol->span), PLACE_CONSTANT);
     struct symbol value = {0};
     const struct type *ignored;
     if (symbol->evaluating) {

@@ -625,7 +625,7 @@ struct graph *sema_elaborate_pipeline(struct sema *sema, const struct ast_item *
     graph->types = sema->types;
     struct elaboration el = {
         .cx = sema->cx, .sema = sema, .graph = graph, .suffix = "", .is_top = is_top};
-    struct scope *outside = scope_create(sema->cx, sema->globals);
+    struct scope *outside = scope_create(sema->cx, sema_scope_at(sema, graph->span));
     size_t errors = diag_error_count(sema->cx->diags);
     declare_outside(&el, outside, signature);
     if (is_top) check_definitions(&el);

@@ -40,6 +40,17 @@ static void declare_item(struct scope *globals, const struct ast_item *item)
     }
 }
 
+static bool is_library(const struct compile *cx, uint32_t source)
+{
+    const struct source *file = source_get(cx->sources, source);
+    return file != NULL && strncmp(file->name, "std/", 4) == 0;
+}
+
+struct scope *sema_scope_at(struct sema *sema, struct span span)
+{
+    return is_library(sema->cx, span.source) ? sema->library : sema->globals;
+}
+
 static void refuse_item(struct sema *sema, const struct ast_item *item)
 {
     if (item->kind == AST_ITEM_STRUCT)
@@ -140,11 +151,6 @@ static const struct ast_item *choose_pipeline(struct chooser *chooser, struct sp
 
 /* ---- what nothing uses is checked all the same ---- */
 
-static bool is_library(const struct compile *cx, uint32_t source)
-{
-    return strncmp(source_get(cx->sources, source)->name, "std/", 4) == 0;
-}
-
 static void check_unused_item(struct sema *sema, const struct ast_item *item)
 {
     switch (item->kind) {
@@ -193,12 +199,15 @@ static void collect_used(struct sema *sema, struct graph *graph)
 
 struct graph *sema_elaborate(struct compile *cx, const struct ast_program *program)
 {
-    struct sema sema = {
-        .cx = cx, .types = types_create(cx->arena), .globals = scope_create(cx, NULL)};
+    struct scope *library = scope_create(cx, NULL);
+    struct sema sema = {.cx = cx,
+                        .types = types_create(cx->arena),
+                        .library = library,
+                        .globals = scope_create(cx, library)};
     struct chooser chooser = {.sema = &sema};
     for (const struct ast_file *file = program->files; file != NULL; file = file->next) {
         for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
-            declare_item(sema.globals, item);
+            declare_item(sema_scope_at(&sema, item->span), item);
             refuse_item(&sema, item);
             if (item->kind != AST_ITEM_PIPELINE) continue;
             if (!is_library(cx, file->source)) vec_push(cx->arena, &chooser.pipelines, item);

@@ -15,11 +15,15 @@
 struct sema {
     struct compile *cx;
     struct types *types;
-    struct scope *globals;            /* the program's items */
+    struct scope *library;            /* the items of the standard library, outermost */
+    struct scope *globals;            /* the program's own items: they hide the library's */
     VEC(struct kernel *) kernels;     /* every specialisation once, by id */
     VEC(struct function *) functions; /* every function once, by id */
     struct body_cache *bodies;        /* body.c's: what has been specialised */
 };
+
+/* The scope in which what stands at `span` sees items: the library sees itself alone. */
+struct scope *sema_scope_at(struct sema *sema, struct span span);
 
 /* ---- body*.c: types, constants, bodies.  Each reports and returns false/NULL on error. ----
  *
