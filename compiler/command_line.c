@@ -14,6 +14,7 @@ static const char help_text[] =
     "usage: pipec [options] FILE.pipe -o FILE.pbc   compile\n"
     "       pipec [options] FILE.pipe               check only: the exit status tells\n"
     "       pipec inspect [options] FILE.pipe       ports, rates, depths and why, memory, plan\n"
+    "       pipec test [options] FILE.pipe...       run its test blocks\n"
     "\n"
     "  -o FILE               write the container; '-' is standard output\n"
     "  -p NAME               the pipeline to compile (default: main, else the only one)\n"
@@ -98,6 +99,9 @@ struct parser {
     VEC(const char *) folders;
     VEC(struct definition) definitions;
     VEC(struct depfile_target) targets;
+    VEC(const char *) inputs;
+    const struct command_options *own; /* of a command, or NULL */
+    const char *word;                  /* the command's */
     bool device_given;
 };
 
@@ -105,7 +109,8 @@ static void refuse(struct parser *p, const char *format, const char *what)
 {
     fputs("pipec: error: ", stderr);
     fprintf(stderr, format, what);
-    fputs("\npipec: 'pipec --help' lists the options\n", stderr);
+    fprintf(stderr, "\npipec: 'pipec%s%s --help' lists the options\n", p->word != NULL ? " " : "",
+            p->word != NULL ? p->word : "");
     p->line.action = COMMAND_USAGE;
 }
 
@@ -233,7 +238,7 @@ static void show_version(struct parser *p)
 
 static void show_help(struct parser *p)
 {
-    fputs(help_text, stdout);
+    fputs(p->own != NULL ? p->own->help : help_text, stdout);
     p->line.action = COMMAND_DONE;
 }
 
@@ -287,7 +292,7 @@ static void parse_option(struct parser *p, int option, char **argv)
 /* The first argument may name what to do. */
 static int parse_command(struct parser *p, int argc, char **argv)
 {
-    static const char *const later[] = {"lint", "fmt", "explain", "graph", "test"};
+    static const char *const later[] = {"lint", "fmt", "explain", "graph"};
     if (argc < 2) return 1;
     if (strcmp(argv[1], "inspect") == 0) {
         p->line.action = COMMAND_INSPECT;
@@ -346,9 +351,9 @@ static void check_diagnostics(struct parser *p)
         refuse_problem(p, diagnostic_options_check(&line->diagnostics, p->arena, others[i]));
 }
 
-struct command_line command_line_parse(int argc, char **argv, struct arena *arena)
+static struct parser begin(struct arena *arena)
 {
-    struct parser p = {
+    return (struct parser){
         .arena = arena,
         .line = {.action = COMMAND_COMPILE,
                  .device = "sim16",
@@ -357,6 +362,25 @@ struct command_line command_line_parse(int argc, char **argv, struct arena *aren
                              .bounds_checks = true,
                              .max_memory_bytes = UINT64_C(1) << 30}},
     };
+}
+
+static bool goes_on(const struct parser *p)
+{
+    return p->line.action != COMMAND_USAGE && p->line.action != COMMAND_DONE;
+}
+
+static struct command_line end(struct parser *p)
+{
+    p->line.options.import_folders = p->folders.items;
+    p->line.options.import_folder_count = p->folders.count;
+    p->line.options.definitions = p->definitions.items;
+    p->line.options.definition_count = p->definitions.count;
+    return p->line;
+}
+
+struct command_line command_line_parse(int argc, char **argv, struct arena *arena)
+{
+    struct parser p = begin(arena);
     if (!response_files_expand(&argc, &argv, arena)) {
         p.line.action = COMMAND_USAGE;
         return p.line;
@@ -365,15 +389,72 @@ struct command_line command_line_parse(int argc, char **argv, struct arena *aren
     optind = skip;
     opterr = 0;
     int option;
-    while (p.line.action != COMMAND_USAGE && p.line.action != COMMAND_DONE &&
+    while (goes_on(&p) &&
            (option = getopt_long(argc, argv, ":o:p:D:I:O:W:M::qvh", long_options, NULL)) != -1)
         parse_option(&p, option, argv);
     check_line(&p, argc, argv);
     check_dependencies(&p);
     check_diagnostics(&p);
-    p.line.options.import_folders = p.folders.items;
-    p.line.options.import_folder_count = p.folders.count;
-    p.line.options.definitions = p.definitions.items;
-    p.line.options.definition_count = p.definitions.count;
-    return p.line;
+    return end(&p);
+}
+
+/* ---- commands with options of their own ---- */
+
+/* What every command takes of the options above; the command's own stand before them. */
+static const struct option *command_longer(struct parser *p)
+{
+    static const int shared[] = {OPTION_DEVICE,
+                                 OPTION_MARCH,
+                                 OPTION_MEMORY,
+                                 OPTION_NO_BOUNDS,
+                                 OPTION_FAST_MATH,
+                                 OPTION_LINKER,
+                                 OPTION_COLOUR,
+                                 OPTION_MIN_LEVEL,
+                                 OPTION_FAIL_ON,
+                                 OPTION_DIAGNOSTICS,
+                                 'h'};
+    VEC(struct option) options = {0};
+    for (const struct option *o = p->own->longer; o->name != NULL; o++)
+        vec_push(p->arena, &options, *o);
+    for (const struct option *o = long_options; o->name != NULL; o++)
+        for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
+            if (o->val == shared[i]) vec_push(p->arena, &options, *o);
+    vec_push(p->arena, &options, (struct option){0});
+    return options.items;
+}
+
+static void parse_own_option(struct parser *p, int option, char **argv)
+{
+    bool letter = option != ':' && option < 256 && strchr(p->own->letters, option) != NULL;
+    if (letter || option >= COMMAND_OPTION)
+        refuse_problem(p, p->own->take(p->own->data, p->arena, option, optarg));
+    else
+        parse_option(p, option, argv);
+}
+
+struct command_line command_line_parse_command(int argc, char **argv, struct arena *arena,
+                                               const struct command_options *own)
+{
+    struct parser p = begin(arena);
+    p.own = own;
+    p.word = argv[0];
+    if (!response_files_expand(&argc, &argv, arena)) {
+        p.line.action = COMMAND_USAGE;
+        return p.line;
+    }
+    const char *letters = arena_printf(arena, ":%sI:O:W:qvh", own->letters);
+    const struct option *longer = command_longer(&p);
+    optind = 1;
+    opterr = 0;
+    int option;
+    while (goes_on(&p) && (option = getopt_long(argc, argv, letters, longer, NULL)) != -1)
+        parse_own_option(&p, option, argv);
+    for (int i = optind; goes_on(&p) && i < argc; i++)
+        vec_push(arena, &p.inputs, argv[i]);
+    p.line.inputs = p.inputs.items;
+    p.line.input_count = p.inputs.count;
+    if (goes_on(&p) && p.inputs.count == 0) refuse(&p, "no %s", "input file");
+    if (goes_on(&p)) refuse_problem(&p, diagnostic_options_check(&p.line.diagnostics, arena, NULL));
+    return end(&p);
 }

@@ -4,6 +4,8 @@
 #ifndef PIPEC_COMMAND_LINE_H
 #define PIPEC_COMMAND_LINE_H
 
+#include <getopt.h>
+
 #include "compiler/depfile.h"
 #include "compiler/diagnostic_options.h"
 #include "compiler/support/context.h"
@@ -20,6 +22,8 @@ enum emit_kind { EMIT_NONE, EMIT_AST, EMIT_GRAPH, EMIT_LLVM, EMIT_ASM, EMIT_OBJ,
 struct command_line {
     enum command_action action;
     const char *input;
+    const char *const *inputs; /* all of them, where a command takes several */
+    size_t input_count;
     const char *output; /* -o, or NULL */
     enum emit_kind emit;
     const char *emit_path; /* "-" unless --emit=KIND:FILE */
@@ -31,7 +35,23 @@ struct command_line {
     struct compile_options options;
 };
 
+/* What a command of its own (`pipec WORD ...`) takes beside the options that all commands share:
+ * -I, --device, -O, --march, --max-memory, --no-bounds-checks, --fast-math, --linker, --color,
+ * --diagnostics, -W, --min-level, --fail-on, -q, -v, -h, @FILE. */
+struct command_options {
+    const char *help;            /* what --help prints */
+    const char *letters;         /* in getopt's form: "k:j:" */
+    const struct option *longer; /* ended by zeros; values from COMMAND_OPTION on */
+    /* Takes a letter or the value of a long option; returns what is wrong with it, or NULL. */
+    const char *(*take)(void *data, struct arena *arena, int option, const char *value);
+    void *data;
+};
+enum { COMMAND_OPTION = 1024 };
+
 /* `@FILE` is replaced by the arguments in FILE.  Strings are the arguments', or `arena`'s. */
 struct command_line command_line_parse(int argc, char **argv, struct arena *arena);
+/* The same for a command with options of its own; argv[0] is its word.  Any number of inputs. */
+struct command_line command_line_parse_command(int argc, char **argv, struct arena *arena,
+                                               const struct command_options *own);
 
 #endif

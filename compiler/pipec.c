@@ -9,17 +9,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "compiler/analysis/analysis.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/command_line.h"
 #include "compiler/commands/commands.h"
+#include "compiler/passes.h"
 #include "compiler/plan/plan.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/output.h"
 #include "compiler/syntax/ast_print.h"
 #include "compiler/syntax/parse.h"
-
-enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_FILES = 2 };
 
 /* ---- files ---- */
 
@@ -54,98 +52,7 @@ static const char *output_path(const struct command_line *line)
     return line->emit != EMIT_NONE ? line->emit_path : line->output;
 }
 
-static int cannot(const char *what, const char *path)
-{
-    if (errno == EPIPE) return EXIT_DONE; /* the reader has what it wanted */
-    fprintf(stderr, "pipec: error: cannot %s '%s': %s\n", what, path, strerror(errno));
-    return EXIT_FILES;
-}
-
-static int read_input(struct compile *cx, const char *path, uint32_t *source)
-{
-    switch (source_read(cx->sources, path, source)) {
-    case SOURCE_OK: return EXIT_DONE;
-    case SOURCE_TOO_LARGE:
-        fprintf(stderr, "pipec: error: '%s' is larger than %u MiB\n", path, SOURCE_MAX_BYTES >> 20);
-        return EXIT_REFUSED;
-    case SOURCE_NOT_FOUND: errno = ENOENT; return cannot("read", path);
-    case SOURCE_UNREADABLE: break;
-    }
-    return cannot("read", path);
-}
-
-/* The library's mathematics are always in reach: `sin(x)` needs no import. */
-static void add_library(struct compile *cx, struct ast_program *program)
-{
-    uint32_t source;
-    struct ast_file **last = &program->files;
-    if (source_import(cx->sources, program->files->source, "std/math.pipe", NULL, 0, &source) !=
-        SOURCE_OK)
-        return;
-    for (; *last != NULL; last = &(*last)->next)
-        if ((*last)->source == source) return;
-    *last = parse_program(cx, source)->files;
-}
-
-static bool is_description_file(const char *device)
-{
-    size_t length = strlen(device);
-    return strchr(device, '/') != NULL || (length > 4 && strcmp(device + length - 4, ".dev") == 0);
-}
-
-static int load_device_file(struct compile *cx, const char *path, struct devdesc *device)
-{
-    uint32_t id;
-    struct devdesc_error error;
-    int status = read_input(cx, path, &id);
-    if (status != EXIT_DONE) return status;
-    const struct source *text = source_get(cx->sources, id);
-    if (devdesc_parse(text->bytes, text->size_bytes, device, &error)) return EXIT_DONE;
-    uint32_t line = error.line >= 1 && error.line <= text->line_count ? error.line - 1 : 0;
-    uint32_t at = text->line_begin[line] + (error.column > 0 ? error.column - 1 : 0);
-    if (at > text->size_bytes) at = text->size_bytes;
-    diag_report(cx->diags, RULE_DEVICE, (struct span){id, at, at}, "%s", error.message);
-    return EXIT_REFUSED;
-}
-
-static int load_device(struct compile *cx, const char *name, struct devdesc *device)
-{
-    if (is_description_file(name)) return load_device_file(cx, name, device);
-    if (devdesc_builtin(name, device)) return EXIT_DONE;
-    fprintf(stderr, "pipec: error: there is no device '%s'; there are:", name);
-    for (size_t i = 0; devdesc_builtin_name(i) != NULL; i++)
-        fprintf(stderr, " %s", devdesc_builtin_name(i));
-    fputs(" (or a file NAME.dev)\n", stderr);
-    return EXIT_FILES;
-}
-
-/* ---- passes ---- */
-
-static struct graph *analyse(struct compile *cx, const struct ast_program *program)
-{
-    struct graph *graph = sema_elaborate(cx, program);
-    if (graph == NULL) return NULL;
-    amplify_infer_rates(cx, graph);
-    range_check_bodies(cx, graph);
-    if (diag_failed(cx->diags)) return NULL;
-    cost_estimate(cx, graph);
-    rate_solve(cx, graph);
-    if (diag_failed(cx->diags)) return NULL;
-    deadlock_check(cx, graph);
-    if (diag_failed(cx->diags)) return NULL;
-    bufsize_assign(cx, graph);
-    return diag_failed(cx->diags) ? NULL : graph;
-}
-
-static bool write_container(struct compile *cx, const struct graph *graph, const struct plan *plan,
-                            FILE *to)
-{
-    struct kernel_image *image = kernel_compile(cx, graph);
-    if (image == NULL) return false;
-    struct sched_program *program = sched_emit(cx, graph, plan);
-    struct container_bytes bytes = container_build(cx, graph, plan, program, image);
-    return fwrite(bytes.bytes, 1, bytes.size_bytes, to) == bytes.size_bytes;
-}
+/* ---- outputs ---- */
 
 static bool write_graph_form(struct compile *cx, enum emit_kind kind, const struct graph *graph,
                              const struct plan *plan, FILE *to)
@@ -157,7 +64,7 @@ static bool write_graph_form(struct compile *cx, enum emit_kind kind, const stru
     case EMIT_ASM: return kernel_emit(cx, graph, KERNEL_TEXT_ASM, to);
     case EMIT_OBJ: return kernel_emit(cx, graph, KERNEL_TEXT_OBJ, to);
     case EMIT_SCHED: return sched_disassemble(to, sched_emit(cx, graph, plan), &error);
-    case EMIT_NONE: return write_container(cx, graph, plan, to);
+    case EMIT_NONE: return container_write(cx, graph, plan, to);
     case EMIT_AST: break;
     }
     return false;
@@ -170,14 +77,14 @@ static int write_depfile(const struct compile *cx, const struct command_line *li
     if (!depfile->wanted) return EXIT_DONE;
     if (diagnostics_fail(&line->diagnostics, cx->diags)) return EXIT_REFUSED;
     if (refuse_over_source(cx, "dependency file", depfile->path)) return EXIT_FILES;
-    if (!output_open(&output, depfile->path)) return cannot("write", depfile->path);
+    if (!output_open(&output, depfile->path)) return file_failure("write", depfile->path);
     output.keep_equal = line->write_if_changed;
     if (!depfile_print(output.file, depfile, cx->sources)) {
         output_abandon(&output);
         fprintf(stderr, "pipec: error: '%s' cannot hold a name with a line break\n", depfile->path);
         return EXIT_FILES;
     }
-    return output_close(&output) ? EXIT_DONE : cannot("write", depfile->path);
+    return output_close(&output) ? EXIT_DONE : file_failure("write", depfile->path);
 }
 
 /* The output and its dependencies appear together, the dependencies first: a new output beside old
@@ -185,12 +92,12 @@ static int write_depfile(const struct compile *cx, const struct command_line *li
 static int publish(const struct compile *cx, const struct command_line *line, struct output *output)
 {
     output->keep_equal = line->write_if_changed;
-    if (!output_complete(output)) return cannot("write", output->path);
+    if (!output_complete(output)) return file_failure("write", output->path);
     int status = write_depfile(cx, line);
     if (status != EXIT_DONE)
         output_abandon(output);
     else if (!output_publish(output))
-        status = cannot("write", output->path);
+        status = file_failure("write", output->path);
     return status;
 }
 
@@ -200,14 +107,14 @@ static int write_output(struct compile *cx, const struct command_line *line,
 {
     const char *path = output_path(line);
     struct output output;
-    if (!output_open(&output, path)) return cannot("write", path);
+    if (!output_open(&output, path)) return file_failure("write", path);
     bool written = write_graph_form(cx, line->emit, graph, plan, output.file);
     if (diagnostics_fail(&line->diagnostics, cx->diags)) {
         output_abandon(&output);
         return EXIT_REFUSED;
     }
     if (written) return publish(cx, line, &output);
-    int status = cannot("write", path);
+    int status = file_failure("write", path);
     output_abandon(&output);
     return status;
 }
@@ -216,7 +123,7 @@ static int emit_ast(const struct compile *cx, const struct command_line *line,
                     const struct ast_program *program)
 {
     struct output output;
-    if (!output_open(&output, line->emit_path)) return cannot("write", line->emit_path);
+    if (!output_open(&output, line->emit_path)) return file_failure("write", line->emit_path);
     ast_print(output.file, program);
     return publish(cx, line, &output);
 }
@@ -225,7 +132,7 @@ static int inspect(const struct compile *cx, const struct command_line *line,
                    const struct graph *graph, const struct plan *plan)
 {
     plan_print(stdout, graph, plan);
-    if (fflush(stdout) != 0 || ferror(stdout)) return cannot("write", "standard output");
+    if (fflush(stdout) != 0 || ferror(stdout)) return file_failure("write", "standard output");
     return write_depfile(cx, line);
 }
 
@@ -240,19 +147,19 @@ static int compile_file(struct compile *cx, const struct command_line *line)
 {
     uint32_t source;
     struct devdesc device;
-    int status = read_input(cx, line->input, &source);
-    if (status == EXIT_DONE) status = load_device(cx, line->device, &device);
+    int status = input_read(cx, line->input, &source);
+    if (status == EXIT_DONE) status = device_load(cx, line->device, &device);
     if (status != EXIT_DONE) return status;
 
     struct ast_program *program = parse_program(cx, source);
     if (refuse_over_source(cx, "output", output_path(line))) return EXIT_FILES;
     if (diag_failed(cx->diags)) return EXIT_REFUSED;
     if (line->emit == EMIT_AST && !line->depfile.alone) return emit_ast(cx, line, program);
-    add_library(cx, program);
+    library_add(cx, program);
     if (line->depfile.alone && !diag_failed(cx->diags)) return write_depfile(cx, line);
 
-    struct graph *graph = analyse(cx, program);
-    if (graph == NULL) return EXIT_REFUSED;
+    struct graph *graph = sema_elaborate(cx, program);
+    if (graph == NULL || !analyse_graph(cx, graph)) return EXIT_REFUSED;
     struct plan *plan = plan_place(cx, graph, &device);
     if (diag_failed(cx->diags)) return EXIT_REFUSED;
 
@@ -288,7 +195,7 @@ static int write_diagnostics(struct compile *cx, struct command_line *line, int 
     if (status == EXIT_DONE && diagnostics_fail(options, cx->diags)) status = EXIT_REFUSED;
     bool unfinished = status == EXIT_FILES;
     if (diagnostics_write(options, cx->diags, line->colour, unfinished, &path)) return status;
-    int failure = cannot("write", path);
+    int failure = file_failure("write", path);
     return failure != EXIT_DONE ? failure : status;
 }
 
@@ -296,7 +203,7 @@ static int run(struct compile *cx, struct command_line *line)
 {
     const char *path = NULL;
     diagnostics_set_levels(&line->diagnostics, cx->diags);
-    if (!diagnostics_open(&line->diagnostics, &path)) return cannot("write", path);
+    if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
     int status = write_diagnostics(cx, line, compile_file(cx, line));
     summarise(cx, line);
     return status;

@@ -1,0 +1,109 @@
+#include "compiler/passes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "compiler/analysis/analysis.h"
+#include "compiler/codegen/codegen.h"
+#include "compiler/syntax/parse.h"
+
+/* ---- files ---- */
+
+int file_failure(const char *what, const char *path)
+{
+    if (errno == EPIPE) return EXIT_DONE; /* the reader has what it wanted */
+    fprintf(stderr, "pipec: error: cannot %s '%s': %s\n", what, path, strerror(errno));
+    return EXIT_FILES;
+}
+
+int input_read(struct compile *cx, const char *path, uint32_t *source)
+{
+    switch (source_read(cx->sources, path, source)) {
+    case SOURCE_OK: return EXIT_DONE;
+    case SOURCE_TOO_LARGE:
+        fprintf(stderr, "pipec: error: '%s' is larger than %u MiB\n", path, SOURCE_MAX_BYTES >> 20);
+        return EXIT_REFUSED;
+    case SOURCE_NOT_FOUND: errno = ENOENT; return file_failure("read", path);
+    case SOURCE_UNREADABLE: break;
+    }
+    return file_failure("read", path);
+}
+
+/* The file that the embedded library was made from, under any folder. */
+static bool is_mathematics(const char *name)
+{
+    static const char ending[] = "std/math.pipe";
+    size_t length = strlen(name), tail = sizeof ending - 1;
+    return length >= tail && strcmp(name + length - tail, ending) == 0 &&
+           (length == tail || name[length - tail - 1] == '/');
+}
+
+void library_add(struct compile *cx, struct ast_program *program)
+{
+    uint32_t source;
+    struct ast_file **last = &program->files;
+    for (; *last != NULL; last = &(*last)->next)
+        if (is_mathematics(source_get(cx->sources, (*last)->source)->name)) return;
+    if (source_import(cx->sources, program->files->source, "std/math.pipe", NULL, 0, &source) !=
+        SOURCE_OK)
+        return;
+    *last = parse_program(cx, source)->files;
+}
+
+static bool is_description_file(const char *device)
+{
+    size_t length = strlen(device);
+    return strchr(device, '/') != NULL || (length > 4 && strcmp(device + length - 4, ".dev") == 0);
+}
+
+static int load_device_file(struct compile *cx, const char *path, struct devdesc *device)
+{
+    uint32_t id;
+    struct devdesc_error error;
+    int status = input_read(cx, path, &id);
+    if (status != EXIT_DONE) return status;
+    const struct source *text = source_get(cx->sources, id);
+    if (devdesc_parse(text->bytes, text->size_bytes, device, &error)) return EXIT_DONE;
+    uint32_t line = error.line >= 1 && error.line <= text->line_count ? error.line - 1 : 0;
+    uint32_t at = text->line_begin[line] + (error.column > 0 ? error.column - 1 : 0);
+    if (at > text->size_bytes) at = text->size_bytes;
+    diag_report(cx->diags, RULE_DEVICE, (struct span){id, at, at}, "%s", error.message);
+    return EXIT_REFUSED;
+}
+
+int device_load(struct compile *cx, const char *name, struct devdesc *device)
+{
+    if (is_description_file(name)) return load_device_file(cx, name, device);
+    if (devdesc_builtin(name, device)) return EXIT_DONE;
+    fprintf(stderr, "pipec: error: there is no device '%s'; there are:", name);
+    for (size_t i = 0; devdesc_builtin_name(i) != NULL; i++)
+        fprintf(stderr, " %s", devdesc_builtin_name(i));
+    fputs(" (or a file NAME.dev)\n", stderr);
+    return EXIT_FILES;
+}
+
+/* ---- passes ---- */
+
+bool analyse_graph(struct compile *cx, struct graph *graph)
+{
+    amplify_infer_rates(cx, graph);
+    range_check_bodies(cx, graph);
+    if (diag_failed(cx->diags)) return false;
+    cost_estimate(cx, graph);
+    rate_solve(cx, graph);
+    if (diag_failed(cx->diags)) return false;
+    deadlock_check(cx, graph);
+    if (diag_failed(cx->diags)) return false;
+    bufsize_assign(cx, graph);
+    return !diag_failed(cx->diags);
+}
+
+bool container_write(struct compile *cx, const struct graph *graph, const struct plan *plan,
+                     FILE *to)
+{
+    struct kernel_image *image = kernel_compile(cx, graph);
+    if (image == NULL) return false;
+    struct sched_program *program = sched_emit(cx, graph, plan);
+    struct container_bytes bytes = container_build(cx, graph, plan, program, image);
+    return fwrite(bytes.bytes, 1, bytes.size_bytes, to) == bytes.size_bytes;
+}

@@ -1,0 +1,33 @@
+/*
+ * passes: what every command that compiles does with a file: reads it, loads the device, analyses a
+ * graph, writes a container.
+ *
+ * Functions that return int return an exit status of the process; what is not EXIT_DONE has been
+ * reported (on stderr, or as a diagnostic of `cx`).
+ */
+#ifndef PIPEC_PASSES_H
+#define PIPEC_PASSES_H
+
+#include <stdio.h>
+
+#include "compiler/graph/graph.h"
+#include "compiler/plan/plan.h"
+#include "compiler/syntax/ast.h"
+
+enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_FILES = 2 };
+
+/* "cannot WHAT 'PATH'" with errno's reason; a reader that has gone away is no failure. */
+int file_failure(const char *what, const char *path);
+int input_read(struct compile *cx, const char *path, uint32_t *source);
+/* The library's mathematics are always in reach: `sin(x)` needs no import. */
+void library_add(struct compile *cx, struct ast_program *program);
+/* The built-in device of that name, or what a file NAME.dev describes. */
+int device_load(struct compile *cx, const char *name, struct devdesc *device);
+
+/* Rates, ranges, costs, liveness and depths of an elaborated graph.  False after an error. */
+bool analyse_graph(struct compile *cx, struct graph *graph);
+/* Kernels and schedule, compiled, as a whole container.  False: a diagnostic, or errno of `to`. */
+bool container_write(struct compile *cx, const struct graph *graph, const struct plan *plan,
+                     FILE *to);
+
+#endif
