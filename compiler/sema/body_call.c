@@ -302,8 +302,9 @@ static const char *meant_function(struct body *b, const char *name)
 static bool is_library_function(const char *name)
 {
     static const char *const functions[] = {
-        "sin",  "cos",   "tan",   "asin", "acos", "atan",  "atan2", "sinh", "cosh", "tanh",  "exp",
-        "exp2", "exp10", "expm1", "log",  "log2", "log10", "log1p", "pow",  "cbrt", "hypot", "fmod",
+        "sin",  "cos",   "tan",   "asin",  "acos",  "atan",  "atan2", "sinh",  "cosh",
+        "tanh", "exp",   "asinh", "acosh", "atanh", "exp2",  "exp10", "expm1", "log",
+        "log2", "log10", "log1p", "pow",   "cbrt",  "hypot", "fmod",
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (strcmp(functions[i], name) == 0) return true;

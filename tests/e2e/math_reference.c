@@ -81,9 +81,10 @@ struct measure {
 #endif
 
 static const struct function functions[] = {
-    ONE(sin),   ONE(cos),  ONE(tan),   ONE(asin),  ONE(acos),  ONE(atan), ONE(sinh), ONE(cosh),
-    ONE(tanh),  ONE(exp),  ONE(exp2),  ONE(exp10), ONE(expm1), ONE(log),  ONE(log2), ONE(log10),
-    ONE(log1p), ONE(cbrt), TWO(atan2), TWO(pow),   TWO(hypot), TWO(fmod),
+    ONE(sin),   ONE(cos),   ONE(tan),   ONE(asin),  ONE(acos),  ONE(atan),  ONE(sinh),
+    ONE(cosh),  ONE(tanh),  ONE(exp),   ONE(exp2),  ONE(exp10), ONE(expm1), ONE(log),
+    ONE(log2),  ONE(log10), ONE(asinh), ONE(acosh), ONE(atanh), ONE(log1p), ONE(cbrt),
+    TWO(atan2), TWO(pow),   TWO(hypot), TWO(fmod),
 };
 
 // NAME is a function's name followed by _f32 or _f64; NULL if there is none of that name.
