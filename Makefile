@@ -120,6 +120,7 @@ COMPILER_SRC := $(filter-out compiler/pipec.c,$(sort $(wildcard compiler/*.c com
 GRAMMAR      := $(wildcard compiler/syntax/lexer.l compiler/syntax/parser.y)
 STD_FILES    := $(sort $(wildcard lang/std/*.pipe))
 DEVICE_FILES := $(sort $(wildcard lang/devices/*.dev))
+RULE_FILES   := $(sort $(wildcard compiler/rules/*.md))
 TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/conform/test_*.c))
 HELPER_SRC   := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/unit/*.c tests/conform/*.c)))
 FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -130,7 +131,7 @@ GEN_H     := $(GEN_C:.c=.h)
 LANG_OBJ     := $(LANG_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_devices.o
 RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(B)/obj/%.o)
 COMPILER_OBJ := $(COMPILER_SRC:%.c=$(L)/%.o) $(GEN_C:$(B)/gen/%.c=$(L)/gen/%.o) \
-                $(B)/obj/gen/embedded_std.o
+                $(B)/obj/gen/embedded_std.o $(B)/obj/gen/embedded_rules.o
 TESTS        := $(patsubst %.c,$(B)/tests/%,$(notdir $(TEST_SRC)))
 REPLAYS      := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/replay_%))
 TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC) \
@@ -153,7 +154,7 @@ $(L)/flags: FORCE
 $(B)/llvm-major: FORCE
 	$(call stamp,$(LLVM_MAJOR))
 $(B)/sources: FORCE
-	$(call stamp,$(LANG_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(HELPER_SRC))
+	$(call stamp,$(LANG_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(HELPER_SRC))
 .PHONY: FORCE
 FORCE:
 
@@ -185,6 +186,10 @@ $(B)/gen/embedded_devices.c: scripts/embed.sh $(DEVICE_FILES) $(B)/sources
 	@mkdir -p $(@D)
 	$(Q)scripts/embed.sh embedded_device_files \
 	    $(foreach f,$(DEVICE_FILES),$(basename $(notdir $(f)))=$(f)) > $@
+$(B)/gen/embedded_rules.c: scripts/embed.sh $(RULE_FILES) $(B)/sources
+	@mkdir -p $(@D)
+	$(Q)scripts/embed.sh embedded_rule_files \
+	    $(foreach f,$(RULE_FILES),$(basename $(notdir $(f)))=$(f)) > $@
 
 # ---- Linking -------------------------------------------------------------------------------------
 
