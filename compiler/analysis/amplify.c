@@ -163,8 +163,8 @@ static void mark_emissions(struct ks *stmt, const struct kernel *k, bool finish)
 {
     for (; stmt != NULL; stmt = stmt->next) {
         if (stmt->kind == KS_EMIT)
-            stmt->count_proven =
-                finish ? k->out[stmt->port].finish_proven : k->out[stmt->port].count_proven;
+            stmt->count_proven = finish ? k->out[stmt->port].finish_proven
+                                        : k->out[stmt->port].count_proven && !k->stops;
         mark_emissions(stmt->init, k, finish);
         mark_emissions(stmt->body, k, finish);
         mark_emissions(stmt->otherwise, k, finish);

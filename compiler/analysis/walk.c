@@ -488,6 +488,11 @@ void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt)
         join_state(w, w->returns, s);
         s->reachable = false;
         break;
+    case KS_STOP: /* what was appended until here does not count: codegen checks every append */
+        w->jumps++;
+        w->stops = true;
+        s->reachable = false;
+        break;
     case KS_EMIT:
     case KS_STORE: walk_emit(w, s, stmt); break;
     }
@@ -540,6 +545,6 @@ struct walk_result walk_body(const struct walk_request *request, struct arena *s
     walk_report_outside(&w);
     return (struct walk_result){.counts = w.returns->counts,
                                 .cost_cycles = w.returns->cost,
-                                .ends = w.returns->reachable,
+                                .ends = w.returns->reachable || w.stops,
                                 .endless = w.endless};
 }

@@ -404,6 +404,7 @@ struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e)
     case KX_VARIABLE: return eval_variable(s, e);
     case KX_INDEX: walk_charge(s, 1); return eval_index(w, s, e);
     case KX_PEEK: walk_charge(s, 1); return eval_peek(w, s, e);
+    case KX_PHASE: return (struct interval){0, (wide)w->kernel->phases - 1};
     case KX_LEFT: return (struct interval){0, (wide)w->kernel->in[e->port].peek - 1};
     case KX_NEGATE:
         a = walk_eval(w, s, e->left);

@@ -61,7 +61,8 @@ struct walker {
     bool mark;
     uint32_t local_count, end_count;
     uint32_t rounds_left;
-    uint64_t jumps;      /* break, continue and return walked so far */
+    uint64_t jumps;      /* break, continue, return and stop walked so far */
+    bool stops;          /* a `stop` has been walked */
     int fixed_points;    /* nesting */
     struct span endless; /* of the last loop that nothing left */
     struct walk_flow flow;

@@ -8,7 +8,7 @@
  *
  * A value is *varying* if it may differ between the lanes, else *uniform*.  A kernel is admitted
  * where
- *   - it has no state, and nothing that can fault;
+ *   - it has no state, rates that are the same for every firing, and nothing that can fault;
  *   - loops, switches and jumps depend on uniform values only; `if` and selections may depend on
  *     varying ones: then both sides are executed, and assignments are masked. Such a side holds no
  *     loop that might not end: it would run where no lane takes it;
@@ -226,6 +226,7 @@ static bool visit(struct lanes *l, const struct kx *x)
     case KX_CONVERT:
     case KX_BUILTIN: return visit_operands(l, x);
     case KX_LEFT:
+    case KX_PHASE:
     case KX_AGGREGATE: return deny(l);
     }
     return deny(l);
@@ -328,6 +329,7 @@ static void walk_statement(struct lanes *l, const struct ks *s)
         else if (s->expr != NULL)
             visit(l, s->expr);
         break;
+    case KS_STOP: deny(l); break;
     case KS_EMIT:
     case KS_STORE: walk_output(l, s); break;
     }
@@ -441,6 +443,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
 {
     struct lanes l = {.e = e, .kernel = kernel, .local_count = kernel->local_count};
     if (e->cx->options.optimisation == 0 || kernel->states.count > 0) return false;
+    if (kernel_rates_vary(kernel)) return false;
     if (!kernel_any_ks(kernel->body, is_loop, calls_loop, NULL)) return false;
     if (kernel_size(e, kernel->body) > SIZE_MAX_NODES) return false;
     if (kernel_locals_bytes(kernel->body) > LOCAL_BYTES_MAX) return false;

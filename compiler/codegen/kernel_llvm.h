@@ -10,6 +10,7 @@
  *   kernel_llvm_arith.c    operators and conversions
  *   kernel_llvm_half.c     f16 and bf16, which are bit patterns in registers
  *   kernel_llvm_builtin.c  built-in functions
+ *   kernel_llvm_rate.c     rates: phases, what firings append, the report of a batch
  *   kernel_query.c         questions about typed trees: faults, effects, size
  *   kernel_phases.c        windows of such firings, cut into phases
  *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
@@ -53,8 +54,10 @@ struct kernel_port_state {
     LLVMValueRef pointers; /* alloca: the window of each element */
     LLVMValueRef phases;   /* in-ports, lanes: alloca, see kernel_phases.c; NULL: none */
     LLVMValueRef counts;   /* alloca, out-ports: packets appended so far, of each element */
-    bool canonical;        /* out-ports: NaNs are made canonical */
-    bool checked_end;      /* out-ports: the number of packets is checked when the firing ends */
+    unsigned first_param;  /* out-ports: of the function, the window of element 0 */
+    bool moves;     /* its windows are those of the present firing: `pointers` go on behind each */
+    bool canonical; /* out-ports: NaNs are made canonical */
+    bool checked_end; /* out-ports: the number of packets is checked when the firing ends */
 };
 
 struct kernel_body {
@@ -63,9 +66,13 @@ struct kernel_body {
     const struct function *function; /* ENTRY_FUNCTION */
     LLVMValueRef llvm;
     LLVMBuilderRef setup; /* before the end of the entry block: allocas, loads done once */
-    LLVMValueRef arguments, tables, state, left, produced, fault;
+    LLVMValueRef arguments, tables, state, left, fault;
     LLVMValueRef firing; /* index in the batch, of the first lane; NULL where there is none */
-    LLVMValueRef firing_number; /* absolute, for faults */
+    LLVMValueRef firing_number;     /* absolute, for faults */
+    LLVMValueRef phase;             /* i64, of the firing; NULL: there is one phase */
+    LLVMValueRef phase_slot;        /* alloca: of the next firing; NULL likewise */
+    LLVMValueRef completed, status; /* run: allocas */
+    LLVMBasicBlockRef stop;         /* run, where the body has `stop`: where it goes */
     struct kernel_port_state *in, *out;
     LLVMValueRef *locals; /* allocas, by variable->index; NULL until needed */
     LLVMValueRef *argument_values, *state_values; /* parallel to kernel->arguments, ->states */
@@ -172,6 +179,20 @@ void kernel_fault_through(struct kernel_emitter *e, LLVMValueRef status);
 
 /* ---- kernel_llvm_batch.c ---- */
 
+/* Parameters of the internal functions; the windows follow. */
+enum kernel_param {
+    KERNEL_PARAM_ARGUMENTS,
+    KERNEL_PARAM_TABLES,
+    KERNEL_PARAM_STATE,
+    KERNEL_PARAM_FIRST,
+    KERNEL_PARAM_COUNT,
+    KERNEL_PARAM_FAULT,
+    KERNEL_PARAM_LEFT,
+    KERNEL_PARAM_PRODUCED,
+    KERNEL_PARAM_COMPLETED,
+    KERNEL_PARAM_WINDOWS
+};
+
 void kernel_emit_variant(struct kernel_emitter *e, const struct kernel_variant *variant);
 void kernel_emit_arguments_entry(struct kernel_emitter *e);
 /* Begins a function: entry block, `setup`, first block of its code.  The caller fills in the rest
@@ -180,6 +201,34 @@ void kernel_body_begin(struct kernel_emitter *e, struct kernel_body *body, LLVMV
                        uint32_t local_count);
 void kernel_body_end(struct kernel_emitter *e, struct kernel_body *outer,
                      LLVMBasicBlockRef outer_at);
+
+struct kernel_bound {
+    LLVMValueRef value; /* i64 */
+    uint64_t limit;     /* it is at least that: the same where it is constant */
+};
+
+/* ---- kernel_llvm_rate.c ---- */
+
+/* A firing's window is not found by its number times a rate, for some port. */
+bool kernel_rates_vary(const struct kernel *kernel);
+bool kernel_in_moves(const struct kernel_port *port);
+bool kernel_out_moves(const struct kernel_port *port);
+/* Of the present firing's phase: one of the list, or `single` where that is NULL.  `limit` is the
+ * least of the list. */
+struct kernel_bound kernel_phase_rate(struct kernel_emitter *e, uint64_t single,
+                                      const uint64_t *list);
+/* The least that the list holds, or `single` where it is NULL. */
+uint64_t kernel_rate_least(const struct kernel *kernel, uint64_t single, const uint64_t *list);
+/* Around the loop over firings, and around each of them. */
+void kernel_rates_begin(struct kernel_emitter *e);
+void kernel_firing_begin(struct kernel_emitter *e);
+void kernel_firing_end(struct kernel_emitter *e);
+void kernel_reset_counts(struct kernel_emitter *e);
+/* Ends the batch: the present firing does not count. */
+void kernel_stop(struct kernel_emitter *e);
+/* What the batch has appended and completed, to who asks. */
+void kernel_report_batch(struct kernel_emitter *e, LLVMValueRef produced, LLVMValueRef completed);
+void kernel_report_finish(struct kernel_emitter *e, LLVMValueRef produced);
 
 /* ---- kernel_llvm_stmt.c ---- */
 
@@ -207,11 +256,7 @@ struct kernel_address kernel_variable_address(struct kernel_emitter *e,
                                               const struct variable *variable);
 struct kernel_address kernel_item(struct kernel_emitter *e, const struct type *array,
                                   struct kernel_address base, LLVMValueRef index);
-/* An index as i64, checked against `bound` (`limit` where that is constant) where it has to be. */
-struct kernel_bound {
-    LLVMValueRef value; /* i64 */
-    uint64_t limit;     /* the same where it is constant, else 0 */
-};
+/* An index as i64, checked against `bound` where it has to be. */
 LLVMValueRef kernel_index(struct kernel_emitter *e, const struct kx *index, enum access_check check,
                           struct kernel_bound bound, struct span span);
 struct kernel_bound kernel_constant_bound(struct kernel_emitter *e, uint64_t limit);

@@ -156,14 +156,14 @@ LLVMValueRef kernel_port_element(struct kernel_emitter *e, const struct kernel_p
 
 /* Packet `index` behind the `rate` packets of each firing before this one. */
 static struct kernel_address packet(struct kernel_emitter *e, const struct kernel_port *port,
-                                    LLVMValueRef pointers, LLVMValueRef element, uint64_t rate,
-                                    LLVMValueRef index)
+                                    const struct kernel_port_state *state, LLVMValueRef element,
+                                    uint64_t rate, LLVMValueRef index)
 {
-    LLVMValueRef slot = kernel_array_item(e, e->pointer, port->arity, pointers, element);
+    LLVMValueRef slot = kernel_array_item(e, e->pointer, port->arity, state->pointers, element);
     LLVMTypeRef memory = kernel_memory_type(e, port->type);
     struct kernel_address address = {.pointer =
                                          LLVMBuildLoad2(e->builder, e->pointer, slot, port->name)};
-    if (e->body->firing != NULL) {
+    if (e->body->firing != NULL && !state->moves) {
         /* Within the window, whose size in bytes fits. */
         LLVMValueRef first = LLVMBuildNSWMul(e->builder, e->body->firing, kernel_i64(e, rate), "");
         address.pointer = LLVMBuildInBoundsGEP2(e->builder, memory, address.pointer, &first, 1, "");
@@ -181,7 +181,7 @@ static struct kernel_address packet(struct kernel_emitter *e, const struct kerne
 static struct kernel_bound peek_bound(struct kernel_emitter *e, const struct kx *x)
 {
     const struct kernel_port *port = &e->body->kernel->in[x->port];
-    if (e->body->entry == ENTRY_RUN) return kernel_constant_bound(e, port->peek);
+    if (e->body->entry == ENTRY_RUN) return kernel_phase_rate(e, port->peek, port->peeks);
     LLVMValueRef at = kernel_offset(e, e->builder, e->body->left, x->port * sizeof(uint64_t));
     return (struct kernel_bound){LLVMBuildLoad2(e->builder, e->i64, at, "left"), 0};
 }
@@ -190,7 +190,7 @@ struct kernel_address kernel_in_packet(struct kernel_emitter *e, uint32_t port,
                                        LLVMValueRef element, LLVMValueRef index)
 {
     const struct kernel_port *in = &e->body->kernel->in[port];
-    return packet(e, in, e->body->in[port].pointers, element, in->pop, index);
+    return packet(e, in, &e->body->in[port], element, in->pop, index);
 }
 
 static struct kernel_address peek_address(struct kernel_emitter *e, const struct kx *x)
@@ -208,7 +208,7 @@ struct kernel_address kernel_out_packet(struct kernel_emitter *e, uint32_t port,
                                         LLVMValueRef element, LLVMValueRef index)
 {
     const struct kernel_port *out = &e->body->kernel->out[port];
-    return packet(e, out, e->body->out[port].pointers, element, out->push, index);
+    return packet(e, out, &e->body->out[port], element, out->push, index);
 }
 
 struct kernel_address kernel_address_of(struct kernel_emitter *e, const struct kx *x)

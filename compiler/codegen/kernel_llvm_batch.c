@@ -40,41 +40,29 @@ static uint64_t total_arity(const struct kernel_port *ports, uint32_t count)
     return total;
 }
 
-/* Parameters of the internal functions; the windows follow. */
-enum {
-    PARAM_ARGUMENTS,
-    PARAM_TABLES,
-    PARAM_STATE,
-    PARAM_FIRST,
-    PARAM_COUNT,
-    PARAM_FAULT,
-    PARAM_LEFT,
-    PARAM_PRODUCED,
-    PARAM_WINDOWS
-};
-
-static const char *const param_names[] = {"arguments", "tables", "state", "first",
-                                          "count",     "fault",  "left",  "produced"};
+static const char *const param_names[] = {"arguments", "tables", "state",    "first",    "count",
+                                          "fault",     "left",   "produced", "completed"};
 
 static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uint64_t windows,
                                  uint64_t in_windows, enum kernel_entry_kind entry)
 {
-    unsigned count = (unsigned)(PARAM_WINDOWS + windows);
+    unsigned count = (unsigned)(KERNEL_PARAM_WINDOWS + windows);
     LLVMTypeRef *types = ARENA_ARRAY(e->scratch, LLVMTypeRef, count);
     for (unsigned i = 0; i < count; i++) {
-        types[i] = i == PARAM_FIRST || i == PARAM_COUNT ? e->i64 : e->pointer;
+        types[i] = i == KERNEL_PARAM_FIRST || i == KERNEL_PARAM_COUNT ? e->i64 : e->pointer;
     }
     LLVMValueRef function =
         LLVMAddFunction(e->module, name, LLVMFunctionType(e->i32, types, count, 0));
     LLVMSetLinkage(function, LLVMInternalLinkage);
     for (unsigned i = 0; i < count; i++) {
         LLVMValueRef param = LLVMGetParam(function, i);
-        if (i < PARAM_WINDOWS) LLVMSetValueName2(param, param_names[i], strlen(param_names[i]));
-        if (i == PARAM_FIRST || i == PARAM_COUNT) continue;
+        if (i < KERNEL_PARAM_WINDOWS)
+            LLVMSetValueName2(param, param_names[i], strlen(param_names[i]));
+        if (i == KERNEL_PARAM_FIRST || i == KERNEL_PARAM_COUNT) continue;
         kernel_parameter_attribute(e, function, i, "noalias");
-        bool read_only = i == PARAM_ARGUMENTS || i == PARAM_LEFT ||
-                         (i == PARAM_TABLES && entry != ENTRY_INIT) ||
-                         (i >= PARAM_WINDOWS && i < PARAM_WINDOWS + in_windows);
+        bool read_only = i == KERNEL_PARAM_ARGUMENTS || i == KERNEL_PARAM_LEFT ||
+                         (i == KERNEL_PARAM_TABLES && entry != ENTRY_INIT) ||
+                         (i >= KERNEL_PARAM_WINDOWS && i < KERNEL_PARAM_WINDOWS + in_windows);
         if (read_only) kernel_parameter_attribute(e, function, i, "readonly");
     }
     kernel_function_attribute(e, function, "nounwind");
@@ -105,27 +93,29 @@ static void add_exported(struct kernel_emitter *e, const char *name, LLVMValueRe
         offsetof(struct kernel_batch, arguments), offsetof(struct kernel_batch, tables),
         offsetof(struct kernel_batch, state),     offsetof(struct kernel_batch, first_firing),
         offsetof(struct kernel_batch, count),     offsetof(struct kernel_batch, fault),
-        offsetof(struct kernel_batch, left),      offsetof(struct kernel_batch, produced)};
+        offsetof(struct kernel_batch, left),      offsetof(struct kernel_batch, produced),
+        offsetof(struct kernel_batch, completed)};
     LLVMTypeRef type = LLVMFunctionType(e->i32, &e->pointer, 1, 0);
     LLVMValueRef function = LLVMAddFunction(e->module, name, type);
     kernel_function_attribute(e, function, "nounwind");
     kernel_position(e, LLVMAppendBasicBlockInContext(e->context, function, "entry"));
     LLVMValueRef batch = LLVMGetParam(function, 0);
     LLVMSetValueName2(batch, "batch", strlen("batch"));
-    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, PARAM_WINDOWS + ins + outs);
-    for (unsigned i = 0; i < PARAM_WINDOWS; i++) {
-        LLVMTypeRef field = i == PARAM_FIRST || i == PARAM_COUNT ? e->i64 : e->pointer;
+    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, KERNEL_PARAM_WINDOWS + ins + outs);
+    for (unsigned i = 0; i < KERNEL_PARAM_WINDOWS; i++) {
+        LLVMTypeRef field =
+            i == KERNEL_PARAM_FIRST || i == KERNEL_PARAM_COUNT ? e->i64 : e->pointer;
         args[i] = batch_field(e, batch, field, offsets[i]);
     }
     if (ins > 0) {
         LLVMValueRef in = batch_field(e, batch, e->pointer, offsetof(struct kernel_batch, in));
-        load_windows(e, in, ins, args + PARAM_WINDOWS);
+        load_windows(e, in, ins, args + KERNEL_PARAM_WINDOWS);
     }
     if (outs > 0) {
         LLVMValueRef out = batch_field(e, batch, e->pointer, offsetof(struct kernel_batch, out));
-        load_windows(e, out, outs, args + PARAM_WINDOWS + ins);
+        load_windows(e, out, outs, args + KERNEL_PARAM_WINDOWS + ins);
     }
-    unsigned count = (unsigned)(PARAM_WINDOWS + ins + outs);
+    unsigned count = (unsigned)(KERNEL_PARAM_WINDOWS + ins + outs);
     LLVMBuildRet(e->builder, LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(internal), internal,
                                             args, count, ""));
 }
@@ -153,11 +143,12 @@ static void bind_ports(struct kernel_emitter *e, const struct kernel_variant *va
 {
     struct kernel_body *body = e->body;
     const struct kernel *kernel = variant->kernel;
-    unsigned param = PARAM_WINDOWS;
+    unsigned param = KERNEL_PARAM_WINDOWS;
     body->in = ARENA_ARRAY(e->scratch, struct kernel_port_state, kernel->in_count);
     body->out = ARENA_ARRAY(e->scratch, struct kernel_port_state, kernel->out_count);
     for (uint32_t i = 0; i < kernel->in_count; i++) {
         body->in[i].pointers = bind_windows(e, &kernel->in[i], param);
+        body->in[i].moves = body->entry == ENTRY_RUN && kernel_in_moves(&kernel->in[i]);
         param += (unsigned)kernel->in[i].arity;
     }
     for (uint32_t i = 0; i < kernel->out_count; i++) {
@@ -165,6 +156,8 @@ static void bind_ports(struct kernel_emitter *e, const struct kernel_variant *va
         body->out[i].pointers = bind_windows(e, port, param);
         body->out[i].counts = kernel_alloca(e, LLVMArrayType2(e->i64, port->arity), "count");
         body->out[i].canonical = variant->canonical[i];
+        body->out[i].moves = body->entry == ENTRY_RUN && kernel_out_moves(port);
+        body->out[i].first_param = param;
         param += (unsigned)port->arity;
     }
 }
@@ -220,50 +213,7 @@ static void store_state_scalars(struct kernel_emitter *e)
     }
 }
 
-static void reset_counts(struct kernel_emitter *e)
-{
-    const struct kernel *kernel = e->body->kernel;
-    for (uint32_t i = 0; i < kernel->out_count; i++) {
-        uint64_t arity = kernel->out[i].arity;
-        for (uint64_t n = 0; n < arity; n++) {
-            LLVMBuildStore(
-                e->builder, kernel_i64(e, 0),
-                kernel_array_item(e, e->i64, arity, e->body->out[i].counts, kernel_i64(e, n)));
-        }
-    }
-}
-
 /* ---- the loop over firings ---- */
-
-struct unproven {
-    uint32_t port;
-};
-
-static bool is_unproven_emission(const struct ks *s, void *data)
-{
-    const struct unproven *unproven = data;
-    return s->kind == KS_EMIT && s->port == unproven->port && !s->count_proven;
-}
-
-/* A firing must have appended what it declares. */
-static void check_counts(struct kernel_emitter *e)
-{
-    const struct kernel *kernel = e->body->kernel;
-    for (uint32_t i = 0; i < kernel->out_count; i++) {
-        const struct kernel_port *port = &kernel->out[i];
-        struct unproven unproven = {i};
-        if (!kernel_any_ks(kernel->body, is_unproven_emission, NULL, &unproven)) continue;
-        struct span span = port->rate_declared ? port->rate_span : port->span;
-        for (uint64_t n = 0; n < port->arity; n++) {
-            LLVMValueRef at =
-                kernel_array_item(e, e->i64, port->arity, e->body->out[i].counts, kernel_i64(e, n));
-            LLVMValueRef count = LLVMBuildLoad2(e->builder, e->i64, at, "");
-            LLVMValueRef bound = kernel_i64(e, port->push);
-            LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntNE, count, bound, "");
-            kernel_fault_if(e, bad, KERNEL_FAULT_PUSH, span, count, bound);
-        }
-    }
-}
 
 /* Emits one firing, or the firings of all lanes: from `i` on. */
 static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef first)
@@ -274,12 +224,12 @@ static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef f
     body->firing_number = LLVMBuildAdd(e->builder, first, i, "firing");
     body->locals = ARENA_ARRAY(e->scratch, LLVMValueRef, kernel->local_count);
     body->end = kernel_block(e, "firing.end");
-    reset_counts(e);
+    kernel_firing_begin(e);
     kernel_cut_phases(e);
     kernel_statements(e, kernel->body);
     LLVMBuildBr(e->builder, body->end);
     kernel_position(e, body->end);
-    if (body->lanes == 0) check_counts(e);
+    kernel_firing_end(e);
 }
 
 /* for (i = from; i < to; i += step) one firing, or `lanes` firings. */
@@ -294,7 +244,7 @@ static void emit_firings(struct kernel_emitter *e, LLVMValueRef from, LLVMValueR
     kernel_position(e, loop);
     LLVMValueRef i = LLVMBuildPhi(e->builder, e->i64, "i");
     e->body->lanes = lanes;
-    emit_firing(e, i, LLVMGetParam(e->body->llvm, PARAM_FIRST));
+    emit_firing(e, i, LLVMGetParam(e->body->llvm, KERNEL_PARAM_FIRST));
     e->body->lanes = 0;
     LLVMValueRef step = kernel_i64(e, lanes > 0 ? lanes : 1);
     LLVMValueRef next = LLVMBuildNUWAdd(e->builder, i, step, "i.next");
@@ -309,8 +259,9 @@ static void emit_firings(struct kernel_emitter *e, LLVMValueRef from, LLVMValueR
 
 static void emit_batch(struct kernel_emitter *e)
 {
-    LLVMValueRef from = kernel_i64(e, 0), count = LLVMGetParam(e->body->llvm, PARAM_COUNT);
+    LLVMValueRef from = kernel_i64(e, 0), count = LLVMGetParam(e->body->llvm, KERNEL_PARAM_COUNT);
     struct kernel_lane_plan plan = {0};
+    kernel_rates_begin(e);
     if (kernel_plan_lanes(e, e->body->kernel, &plan)) {
         e->body->varying = plan.varying;
         for (int i = 0; i < 2 && plan.widths[i] > 0; i++) {
@@ -321,6 +272,9 @@ static void emit_batch(struct kernel_emitter *e)
         }
     }
     emit_firings(e, from, count, 0);
+    if (e->body->stop == NULL) return;
+    LLVMBuildBr(e->builder, e->body->stop);
+    kernel_position(e, e->body->stop);
 }
 
 /* ---- init and finish ---- */
@@ -330,27 +284,10 @@ static void emit_once(struct kernel_emitter *e, const struct ks *code)
     struct kernel_body *body = e->body;
     body->firing_number = kernel_i64(e, UINT64_MAX);
     body->end = kernel_block(e, "done");
-    if (body->entry == ENTRY_FINISH) reset_counts(e);
+    if (body->entry == ENTRY_FINISH) kernel_reset_counts(e);
     kernel_statements(e, code);
     LLVMBuildBr(e->builder, body->end);
     kernel_position(e, body->end);
-}
-
-static void store_produced(struct kernel_emitter *e)
-{
-    const struct kernel *kernel = e->body->kernel;
-    uint64_t output = 0;
-    for (uint32_t i = 0; i < kernel->out_count; i++) {
-        uint64_t arity = kernel->out[i].arity;
-        for (uint64_t n = 0; n < arity; n++, output++) {
-            LLVMValueRef at =
-                kernel_array_item(e, e->i64, arity, e->body->out[i].counts, kernel_i64(e, n));
-            LLVMValueRef count = LLVMBuildLoad2(e->builder, e->i64, at, "");
-            LLVMBuildStore(
-                e->builder, count,
-                kernel_offset(e, e->builder, e->body->produced, output * sizeof(uint64_t)));
-        }
-    }
 }
 
 /* ---- kernels ---- */
@@ -364,18 +301,29 @@ static const char *entry_name(enum kernel_entry_kind entry)
     }
 }
 
+/* Reports to the caller; returns the status. */
+static LLVMValueRef report(struct kernel_emitter *e)
+{
+    struct kernel_body *body = e->body;
+    LLVMValueRef produced = LLVMGetParam(body->llvm, KERNEL_PARAM_PRODUCED);
+    LLVMValueRef completed = LLVMGetParam(body->llvm, KERNEL_PARAM_COMPLETED);
+    if (body->entry == ENTRY_FINISH) kernel_report_finish(e, produced);
+    if (body->entry != ENTRY_RUN) return LLVMConstInt(e->i32, KERNEL_OK, 0);
+    kernel_report_batch(e, produced, completed);
+    return LLVMBuildLoad2(e->builder, e->i32, body->status, "");
+}
+
 static void emit_internal(struct kernel_emitter *e, const struct kernel_variant *variant,
                           enum kernel_entry_kind entry, LLVMValueRef function)
 {
     const struct kernel *kernel = variant->kernel;
     struct kernel_body body = {.entry = entry, .kernel = kernel};
     kernel_body_begin(e, &body, function, kernel->local_count);
-    body.arguments = LLVMGetParam(function, PARAM_ARGUMENTS);
-    body.tables = LLVMGetParam(function, PARAM_TABLES);
-    body.state = LLVMGetParam(function, PARAM_STATE);
-    body.fault = LLVMGetParam(function, PARAM_FAULT);
-    body.left = LLVMGetParam(function, PARAM_LEFT);
-    body.produced = LLVMGetParam(function, PARAM_PRODUCED);
+    body.arguments = LLVMGetParam(function, KERNEL_PARAM_ARGUMENTS);
+    body.tables = LLVMGetParam(function, KERNEL_PARAM_TABLES);
+    body.state = LLVMGetParam(function, KERNEL_PARAM_STATE);
+    body.fault = LLVMGetParam(function, KERNEL_PARAM_FAULT);
+    body.left = LLVMGetParam(function, KERNEL_PARAM_LEFT);
     if (entry != ENTRY_INIT) bind_ports(e, variant);
     load_block_scalars(e);
     if (entry == ENTRY_RUN)
@@ -383,8 +331,7 @@ static void emit_internal(struct kernel_emitter *e, const struct kernel_variant 
     else
         emit_once(e, entry == ENTRY_INIT ? kernel->init : kernel->finish);
     store_state_scalars(e);
-    if (entry == ENTRY_FINISH) store_produced(e);
-    LLVMBuildRet(e->builder, LLVMConstInt(e->i32, KERNEL_OK, 0));
+    LLVMBuildRet(e->builder, report(e));
     kernel_body_end(e, NULL, NULL);
 }
 

@@ -128,6 +128,12 @@ static LLVMValueRef left_value(struct kernel_emitter *e, const struct kx *x)
     return LLVMBuildLoad2(e->builder, e->i64, at, "left");
 }
 
+static LLVMValueRef phase_value(struct kernel_emitter *e)
+{
+    if (e->body->phase == NULL) return LLVMConstInt(e->i32, 0, 0);
+    return LLVMBuildTrunc(e->builder, e->body->phase, e->i32, "");
+}
+
 /* Where lanes are masked, those that do not execute keep the old value. */
 static void store_assigned(struct kernel_emitter *e, const struct type *type,
                            struct kernel_address to, LLVMValueRef value)
@@ -251,6 +257,7 @@ static LLVMValueRef scalar_expression(struct kernel_emitter *e, const struct kx 
     case KX_INDEX:
     case KX_PEEK: return kernel_load(e, x->type, kernel_address_of(e, x));
     case KX_LEFT: return left_value(e, x);
+    case KX_PHASE: return phase_value(e);
     case KX_NEGATE: return kernel_negate(e, x->type, kernel_expression(e, x->left));
     case KX_COMPLEMENT:
     case KX_NOT: return LLVMBuildNot(e->builder, kernel_expression(e, x->left), "");

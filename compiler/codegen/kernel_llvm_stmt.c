@@ -58,10 +58,11 @@ static void write_packet(struct kernel_emitter *e, uint32_t port, const struct k
 }
 
 /* How many packets the out-port takes: of a firing, or of finish. */
-static uint64_t room(const struct kernel_emitter *e, uint32_t port)
+static struct kernel_bound room(struct kernel_emitter *e, uint32_t port)
 {
     const struct kernel_port *out = &e->body->kernel->out[port];
-    return e->body->entry == ENTRY_FINISH ? out->finish_max : out->push;
+    if (e->body->entry == ENTRY_FINISH) return kernel_constant_bound(e, out->finish_max);
+    return kernel_phase_rate(e, out->push, out->pushes);
 }
 
 static void emit(struct kernel_emitter *e, const struct ks *s)
@@ -73,7 +74,7 @@ static void emit(struct kernel_emitter *e, const struct ks *s)
         kernel_array_item(e, e->i64, out->arity, e->body->out[s->port].counts, element);
     LLVMValueRef count = LLVMBuildLoad2(e->builder, e->i64, counter, "");
     if (!s->count_proven) {
-        LLVMValueRef bound = kernel_i64(e, room(e, s->port));
+        LLVMValueRef bound = room(e, s->port).value;
         LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntUGE, count, bound, "");
         kernel_fault_if(e, bad, KERNEL_FAULT_PUSH, s->span, count, bound);
     }
@@ -97,8 +98,7 @@ static void store(struct kernel_emitter *e, const struct ks *s)
 {
     const struct kernel_port *out = &e->body->kernel->out[s->port];
     LLVMValueRef element = kernel_port_element(e, out, s->element, s->element_check);
-    struct kernel_bound bound = kernel_constant_bound(e, room(e, s->port));
-    LLVMValueRef index = kernel_index(e, s->index, s->check, bound, s->span);
+    LLVMValueRef index = kernel_index(e, s->index, s->check, room(e, s->port), s->span);
     LLVMValueRef value = type_is_scalar(s->expr->type) ? kernel_expression(e, s->expr) : NULL;
     write_packet(e, s->port, s->expr, value, kernel_out_packet(e, s->port, element, index));
     if (e->body->entry == ENTRY_FINISH) count_stored(e, s, element, index);
@@ -255,6 +255,7 @@ static void statement(struct kernel_emitter *e, const struct ks *s)
     case KS_RETURN: leave(e, s); break;
     case KS_EMIT: emit(e, s); break;
     case KS_STORE: store(e, s); break;
+    case KS_STOP: kernel_stop(e); break;
     }
 }
 

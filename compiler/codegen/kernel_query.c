@@ -79,6 +79,12 @@ static bool array_index_faults(const struct kernel_emitter *e, const struct kx *
     return kernel_index_is_checked(e, x->right, x->check, x->left->type->length);
 }
 
+/* Packets that every firing sees. */
+static uint64_t peek_least(const struct kernel *kernel, uint32_t port)
+{
+    return kernel_rate_least(kernel, kernel->in[port].peek, kernel->in[port].peeks);
+}
+
 /* Which in-port a peek means is not known here: without a proof the packet counts as checked. */
 static bool peek_faults(const struct kernel_emitter *e, const struct kx *x)
 {
@@ -87,7 +93,8 @@ static bool peek_faults(const struct kernel_emitter *e, const struct kx *x)
         const struct kernel *kernel = e->body != NULL ? e->body->kernel : NULL;
         bool run = e->body != NULL && e->body->entry == ENTRY_RUN;
         if (!run || kernel == NULL) return true;
-        if (kernel_index_is_checked(e, x->right, x->check, kernel->in[x->port].peek)) return true;
+        if (kernel_index_is_checked(e, x->right, x->check, peek_least(kernel, x->port)))
+            return true;
     }
     return x->left != NULL && x->element_check == ACCESS_CHECKED && x->left->kind != KX_CONSTANT;
 }
@@ -181,7 +188,10 @@ static bool packet_exists(const struct kernel_emitter *e, const struct kx *x)
 {
     const struct kernel_port *port = &e->body->kernel->in[x->port];
     const struct kx *element = x->left;
-    if (x->right->kind != KX_CONSTANT || x->right->value.bits >= port->peek) return false;
+    if (x->right->kind != KX_CONSTANT ||
+        x->right->value.bits >= peek_least(e->body->kernel, x->port)) {
+        return false;
+    }
     return element == NULL || (element->kind == KX_CONSTANT && element->value.bits < port->arity);
 }
 

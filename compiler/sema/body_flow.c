@@ -41,7 +41,8 @@ static struct ways switch_ways(const struct ks *ks)
 static struct ways statement_ways(const struct ks *ks)
 {
     switch (ks->kind) {
-    case KS_RETURN: return (struct ways){0};
+    case KS_RETURN:
+    case KS_STOP: return (struct ways){0};
     case KS_BREAK: return (struct ways){.breaks = true};
     case KS_CONTINUE: return (struct ways){.continues = true};
     case KS_BLOCK: return list_ways(ks->body);

@@ -291,6 +291,7 @@ static bool eval_kind(struct interpreter *in, const struct kx *kx, struct scalar
         return from && copy_values(in, kx->span, out, from, kx->type);
     }
     case KX_PEEK:
+    case KX_PHASE:
     case KX_LEFT: return fail_not_constant(in, kx);
     case KX_NEGATE:
         if (!eval(in, kx->left, out)) return false;
@@ -429,7 +430,8 @@ static enum flow execute_kind(struct interpreter *in, const struct ks *ks)
         if (!ks->expr) return FLOW_RETURN;
         return eval(in, ks->expr, in->frame->result) ? FLOW_RETURN : FLOW_FAILED;
     case KS_EMIT:
-    case KS_STORE: break;
+    case KS_STORE:
+    case KS_STOP: break;
     }
     fail(in, ks->span, NULL);
     return FLOW_FAILED;

@@ -50,6 +50,7 @@ enum kx_kind {
     KX_INDEX,      /* left[right]: left of array type, right an integer of any width */
     KX_PEEK,       /* packet `right` of in-port `port` [element `left`, NULL where no port array] */
     KX_LEFT,       /* left(port): packets that a finished node's in-port still holds, i64 */
+    KX_PHASE,      /* number of the firing modulo kernel->phases, i32 */
     KX_NEGATE,     /* -left */
     KX_COMPLEMENT, /* ~left */
     KX_NOT,        /* !left: bool */
@@ -137,6 +138,7 @@ enum ks_kind {
     KS_RETURN, /* expr or NULL; in a kernel body: ends the firing; in init or finish: ends that */
     KS_EMIT,   /* append `expr` to out-port `port` [element] */
     KS_STORE,  /* packet `index` of out-port `port` [element] = expr */
+    KS_STOP,   /* in a source: ends the node; the firing does not count, its packets are dropped */
 };
 
 struct ks {

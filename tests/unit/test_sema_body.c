@@ -34,6 +34,7 @@ static void print_kx(FILE *to, const struct kx *kx)
     case KX_VARIABLE: fprintf(to, "%s:%s", kx->variable->name, type); return;
     case KX_PEEK: fprintf(to, "(peek%u", kx->port); break;
     case KX_LEFT: fprintf(to, "(left"); break;
+    case KX_PHASE: fprintf(to, "(phase"); break;
     case KX_INDEX: fprintf(to, "(%s index", type); break;
     case KX_NEGATE: fprintf(to, "(%s neg", type); break;
     case KX_COMPLEMENT: fprintf(to, "(%s ~", type); break;

@@ -1,0 +1,295 @@
+/*
+ * Rates: the phases of firings, what firings append, what a batch reports.
+ *
+ * A port whose rate is one number *stays*: the window of firing i begins i times the rate behind
+ * that of the batch, so that LLVM sees a plain loop.  Any other port *moves*: its pointers are those
+ * of the present firing, and go on when it ends, by what its phase pops or by what it has appended.
+ * A firing that stops does not come to its end, so nothing of it stays.
+ */
+#include "compiler/codegen/kernel_llvm.h"
+
+/* ---- which ports move ---- */
+
+bool kernel_in_moves(const struct kernel_port *port)
+{
+    return port->pops != NULL;
+}
+
+bool kernel_out_moves(const struct kernel_port *port)
+{
+    return port->pushes != NULL || port->push_least != port->push;
+}
+
+bool kernel_rates_vary(const struct kernel *kernel)
+{
+    bool vary = kernel->phases > 1 || kernel->stops;
+    for (uint32_t i = 0; i < kernel->in_count; i++)
+        vary = vary || kernel_in_moves(&kernel->in[i]);
+    for (uint32_t i = 0; i < kernel->out_count; i++)
+        vary = vary || kernel_out_moves(&kernel->out[i]);
+    return vary;
+}
+
+/* ---- phases ---- */
+
+uint64_t kernel_rate_least(const struct kernel *kernel, uint64_t single, const uint64_t *list)
+{
+    if (list == NULL) return single;
+    uint64_t least = list[0];
+    for (uint32_t i = 1; i < kernel->phases; i++) {
+        if (list[i] < least) least = list[i];
+    }
+    return least;
+}
+
+static LLVMValueRef phase_table(struct kernel_emitter *e, const uint64_t *list)
+{
+    uint32_t phases = e->body->kernel->phases;
+    LLVMValueRef *items = ARENA_ARRAY(e->scratch, LLVMValueRef, phases);
+    for (uint32_t i = 0; i < phases; i++)
+        items[i] = kernel_i64(e, list[i]);
+    LLVMValueRef values = LLVMConstArray2(e->i64, items, phases);
+    LLVMValueRef table = LLVMAddGlobal(e->module, LLVMTypeOf(values), "rates");
+    LLVMSetInitializer(table, values);
+    LLVMSetLinkage(table, LLVMPrivateLinkage);
+    LLVMSetGlobalConstant(table, 1);
+    LLVMSetUnnamedAddress(table, LLVMGlobalUnnamedAddr);
+    return table;
+}
+
+static bool all_equal(const struct kernel *kernel, const uint64_t *list)
+{
+    for (uint32_t i = 1; i < kernel->phases; i++) {
+        if (list[i] != list[0]) return false;
+    }
+    return true;
+}
+
+struct kernel_bound kernel_phase_rate(struct kernel_emitter *e, uint64_t single,
+                                      const uint64_t *list)
+{
+    const struct kernel *kernel = e->body->kernel;
+    if (list == NULL) return kernel_constant_bound(e, single);
+    if (all_equal(kernel, list)) return kernel_constant_bound(e, list[0]);
+    LLVMValueRef at =
+        kernel_array_item(e, e->i64, kernel->phases, phase_table(e, list), e->body->phase);
+    return (struct kernel_bound){LLVMBuildLoad2(e->builder, e->i64, at, "rate"),
+                                 kernel_rate_least(kernel, single, list)};
+}
+
+static void begin_phases(struct kernel_emitter *e)
+{
+    struct kernel_body *body = e->body;
+    if (body->kernel->phases == 1) return;
+    LLVMValueRef phases = kernel_i64(e, body->kernel->phases);
+    LLVMValueRef first = LLVMGetParam(body->llvm, KERNEL_PARAM_FIRST);
+    body->phase_slot = kernel_alloca(e, e->i64, "phase");
+    LLVMBuildStore(e->builder, LLVMBuildURem(e->builder, first, phases, ""), body->phase_slot);
+}
+
+static void step_phase(struct kernel_emitter *e)
+{
+    struct kernel_body *body = e->body;
+    if (body->phase == NULL) return;
+    LLVMValueRef next = LLVMBuildNUWAdd(e->builder, body->phase, kernel_i64(e, 1), "");
+    LLVMValueRef phases = kernel_i64(e, body->kernel->phases);
+    LLVMValueRef over = LLVMBuildICmp(e->builder, LLVMIntEQ, next, phases, "");
+    next = LLVMBuildSelect(e->builder, over, kernel_i64(e, 0), next, "");
+    LLVMBuildStore(e->builder, next, body->phase_slot);
+}
+
+/* ---- counts ---- */
+
+static LLVMValueRef count_slot(struct kernel_emitter *e, uint32_t port, uint64_t element)
+{
+    return kernel_array_item(e, e->i64, e->body->kernel->out[port].arity, e->body->out[port].counts,
+                             kernel_i64(e, element));
+}
+
+static LLVMValueRef load_count(struct kernel_emitter *e, uint32_t port, uint64_t element)
+{
+    return LLVMBuildLoad2(e->builder, e->i64, count_slot(e, port, element), "count");
+}
+
+void kernel_reset_counts(struct kernel_emitter *e)
+{
+    const struct kernel *kernel = e->body->kernel;
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        for (uint64_t n = 0; n < kernel->out[i].arity; n++) {
+            LLVMBuildStore(e->builder, kernel_i64(e, 0), count_slot(e, i, n));
+        }
+    }
+}
+
+/* A firing must have appended what it declares; that it is not more every append has checked. */
+static void check_counts(struct kernel_emitter *e)
+{
+    const struct kernel *kernel = e->body->kernel;
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        const struct kernel_port *port = &kernel->out[i];
+        if (port->count_proven || port->indexed || port->push_least == 0) continue;
+        struct span span = port->rate_declared ? port->rate_span : port->span;
+        LLVMValueRef bound = kernel_phase_rate(e, port->push_least, port->push_leasts).value;
+        for (uint64_t n = 0; n < port->arity; n++) {
+            LLVMValueRef count = load_count(e, i, n);
+            LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntULT, count, bound, "");
+            kernel_fault_if(e, bad, KERNEL_FAULT_PUSH, span, count, bound);
+        }
+    }
+}
+
+/* ---- windows that move ---- */
+
+static void move_pointer(struct kernel_emitter *e, const struct kernel_port *port,
+                         LLVMValueRef pointers, uint64_t element, LLVMValueRef packets)
+{
+    LLVMTypeRef memory = kernel_memory_type(e, port->type);
+    LLVMValueRef slot =
+        kernel_array_item(e, e->pointer, port->arity, pointers, kernel_i64(e, element));
+    LLVMValueRef pointer = LLVMBuildLoad2(e->builder, e->pointer, slot, port->name);
+    pointer = LLVMBuildInBoundsGEP2(e->builder, memory, pointer, &packets, 1, "");
+    LLVMBuildStore(e->builder, pointer, slot);
+}
+
+static void move_inputs(struct kernel_emitter *e)
+{
+    const struct kernel *kernel = e->body->kernel;
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        const struct kernel_port *port = &kernel->in[i];
+        if (!e->body->in[i].moves) continue;
+        LLVMValueRef pop = kernel_phase_rate(e, port->pop, port->pops).value;
+        for (uint64_t n = 0; n < port->arity; n++)
+            move_pointer(e, port, e->body->in[i].pointers, n, pop);
+    }
+}
+
+/* By index all of a phase's packets are written: those that are not are zero. */
+static void move_outputs(struct kernel_emitter *e)
+{
+    const struct kernel *kernel = e->body->kernel;
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        const struct kernel_port *port = &kernel->out[i];
+        if (!e->body->out[i].moves) continue;
+        LLVMValueRef all =
+            port->indexed ? kernel_phase_rate(e, port->push, port->pushes).value : NULL;
+        for (uint64_t n = 0; n < port->arity; n++) {
+            LLVMValueRef count = all != NULL ? all : load_count(e, i, n);
+            move_pointer(e, port, e->body->out[i].pointers, n, count);
+        }
+    }
+}
+
+/* ---- the loop over firings ---- */
+
+void kernel_rates_begin(struct kernel_emitter *e)
+{
+    struct kernel_body *body = e->body;
+    body->completed = kernel_alloca(e, e->i64, "completed");
+    body->status = kernel_alloca(e, e->i32, "status");
+    LLVMBuildStore(e->builder, LLVMGetParam(body->llvm, KERNEL_PARAM_COUNT), body->completed);
+    LLVMBuildStore(e->builder, LLVMConstInt(e->i32, KERNEL_OK, 0), body->status);
+    if (body->kernel->stops) body->stop = kernel_block(e, "stop");
+    begin_phases(e);
+}
+
+void kernel_firing_begin(struct kernel_emitter *e)
+{
+    struct kernel_body *body = e->body;
+    if (body->phase_slot != NULL) {
+        body->phase = LLVMBuildLoad2(e->builder, e->i64, body->phase_slot, "phase");
+    }
+    kernel_reset_counts(e);
+}
+
+void kernel_firing_end(struct kernel_emitter *e)
+{
+    if (e->body->lanes > 0) return;
+    check_counts(e);
+    move_inputs(e);
+    move_outputs(e);
+    step_phase(e);
+    e->body->phase = NULL;
+}
+
+void kernel_stop(struct kernel_emitter *e)
+{
+    LLVMBuildStore(e->builder, e->body->firing, e->body->completed);
+    LLVMBuildStore(e->builder, LLVMConstInt(e->i32, KERNEL_STOPPED, 0), e->body->status);
+    LLVMBuildBr(e->builder, e->body->stop);
+    kernel_position(e, kernel_block(e, "after"));
+}
+
+/* ---- reports ---- */
+
+static void store_output(struct kernel_emitter *e, LLVMValueRef produced, uint64_t output,
+                         LLVMValueRef packets)
+{
+    LLVMBuildStore(e->builder, packets,
+                   kernel_offset(e, e->builder, produced, output * sizeof(uint64_t)));
+}
+
+void kernel_report_finish(struct kernel_emitter *e, LLVMValueRef produced)
+{
+    const struct kernel *kernel = e->body->kernel;
+    uint64_t output = 0;
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        for (uint64_t n = 0; n < kernel->out[i].arity; n++)
+            store_output(e, produced, output++, load_count(e, i, n));
+    }
+}
+
+/* Packets between where the batch's window began and where the pointer stands now. */
+static LLVMValueRef moved_packets(struct kernel_emitter *e, uint32_t out, uint64_t element,
+                                  LLVMValueRef begin)
+{
+    const struct kernel_port *port = &e->body->kernel->out[out];
+    LLVMValueRef slot = kernel_array_item(e, e->pointer, port->arity, e->body->out[out].pointers,
+                                          kernel_i64(e, element));
+    LLVMValueRef end = LLVMBuildLoad2(e->builder, e->pointer, slot, "");
+    LLVMValueRef bytes = LLVMBuildSub(e->builder, LLVMBuildPtrToInt(e->builder, end, e->i64, ""),
+                                      LLVMBuildPtrToInt(e->builder, begin, e->i64, ""), "");
+    return LLVMBuildExactUDiv(e->builder, bytes, kernel_i64(e, port->type->width_bytes), "");
+}
+
+static void report_produced(struct kernel_emitter *e, LLVMValueRef produced, LLVMValueRef completed)
+{
+    const struct kernel *kernel = e->body->kernel;
+    uint64_t output = 0;
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        const struct kernel_port *port = &kernel->out[i];
+        LLVMValueRef all =
+            LLVMBuildMul(e->builder, completed, kernel_i64(e, port->push), "produced");
+        for (uint64_t n = 0; n < port->arity; n++, output++) {
+            LLVMValueRef begin =
+                LLVMGetParam(e->body->llvm, e->body->out[i].first_param + (unsigned)n);
+            store_output(e, produced, output,
+                         e->body->out[i].moves ? moved_packets(e, i, n, begin) : all);
+        }
+    }
+}
+
+/* Goes to the first block where the pointer is not NULL, to the second from there and else. */
+static LLVMBasicBlockRef where_asked(struct kernel_emitter *e, LLVMValueRef pointer)
+{
+    LLVMBasicBlockRef report = kernel_block(e, "report"), end = kernel_block(e, "reported");
+    LLVMBuildCondBr(e->builder, LLVMBuildIsNull(e->builder, pointer, ""), end, report);
+    kernel_position(e, report);
+    return end;
+}
+
+static void end_report(struct kernel_emitter *e, LLVMBasicBlockRef end)
+{
+    LLVMBuildBr(e->builder, end);
+    kernel_position(e, end);
+}
+
+void kernel_report_batch(struct kernel_emitter *e, LLVMValueRef produced, LLVMValueRef completed)
+{
+    LLVMValueRef firings = LLVMBuildLoad2(e->builder, e->i64, e->body->completed, "firings");
+    LLVMBasicBlockRef end = where_asked(e, produced);
+    report_produced(e, produced, firings);
+    end_report(e, end);
+    end = where_asked(e, completed);
+    LLVMBuildStore(e->builder, firings, completed);
+    end_report(e, end);
+}
