@@ -102,6 +102,7 @@ static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scr
         struct kernel_port *port = &k->out[p];
         if (port->indexed) {
             port->count_proven = true;
+            port->push_least = port->push;
             continue;
         }
         struct walk_count count = port_count(k, p, &result);
@@ -109,6 +110,7 @@ static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scr
             settle_declared(cx, k, port, count);
         else
             settle_inferred(cx, k, port, count, k->finish != NULL);
+        port->push_least = port->push;
     }
 }
 
