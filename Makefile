@@ -140,7 +140,7 @@ TOOL_OBJ     := $(B)/obj/runtime/piperun.o $(TOOL_SRC:%.c=$(B)/obj/%.o)
 MAIN_OBJ     := $(L)/compiler/pipec.o $(TOOL_OBJ)
 OBJECTS      := $(LANG_OBJ) $(RUNTIME_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
 
-all: $(B)/pipec $(B)/piperun $(B)/libpipert.a $(B)/libpipert.so ## build everything (the default)
+all: $(B)/pipec $(B)/piperun $(B)/libpipert.a $(B)/libpipert.so $(B)/pipec-rules.7 ## build everything (the default)
 
 # ---- Stamps: written when their text changes, so what depends on them follows the settings -------
 
@@ -216,6 +216,10 @@ $(L)/pipec: $(L)/compiler/pipec.o $(L)/libpipec.a $(LANG_OBJ)
 	$(call link,-pie) $(COMPILER_LIBS)
 $(B)/pipec: $(L)/pipec $(B)/llvm-major
 	$(Q)cp $< $@.tmp && mv $@.tmp $@
+
+# The page of the rules, from the table and the pages of compiler/rules.
+$(B)/pipec-rules.7: $(B)/pipec
+	$(Q)$< explain --list --format=man > $@
 
 # ---- Tests ---------------------------------------------------------------------------------------
 
@@ -323,14 +327,14 @@ install: all ## install into $(DESTDIR)$(PREFIX)
 	    $(INSTALL) -D -m 644 $$h $(D)/include/pipec/$$to || exit 1; done
 	for f in $(STD_FILES) $(DEVICE_FILES); do \
 	    $(INSTALL) -m 644 $$f $(D)/share/pipec/$${f#lang/} || exit 1; done
-	for m in $(wildcard man/*.[1-8]); do \
+	for m in $(wildcard man/*.[1-8]) $(B)/pipec-rules.7; do \
 	    $(INSTALL) -D -m 644 $$m $(D)/share/man/man$${m##*.}/$${m##*/} || exit 1; done
 install-strip: ## install without debugging information
 	@$(MAKE) install STRIP=-s
 uninstall: ## remove what install put there
 	rm -f $(D)/bin/pipec $(D)/bin/piperun $(D)/lib/libpipert.a $(D)/lib/libpipert.so \
 	    $(D)/lib/libpipert.so.$(SOVERSION) $(D)/lib/pkgconfig/pipert.pc
-	for m in $(wildcard man/*.[1-8]); do rm -f $(D)/share/man/man$${m##*.}/$${m##*/}; done
+	for m in $(wildcard man/*.[1-8]) pipec-rules.7; do rm -f $(D)/share/man/man$${m##*.}/$${m##*/}; done
 	rm -rf $(D)/include/pipec $(D)/share/pipec
 dist: ## a source archive of the committed tree
 	@mkdir -p $(BUILD)

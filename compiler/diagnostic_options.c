@@ -64,12 +64,13 @@ static enum rule find_rule(const char *name, struct arena *arena, const char *te
 {
     enum rule rule = rule_find(name);
     if (rule != RULE_COUNT) return rule;
-    const char *names[RULE_COUNT + 2];
+    const char *names[RULE_COUNT + 3];
     for (int i = 0; i < RULE_COUNT; i++)
         names[i] = rule_id((enum rule)i);
     names[RULE_COUNT] = "error";
     names[RULE_COUNT + 1] = "all";
-    const char *nearest = nearest_name(name, names, RULE_COUNT + 2);
+    names[RULE_COUNT + 2] = "lint";
+    const char *nearest = nearest_name(name, names, RULE_COUNT + 3);
     *problem = nearest != NULL
                    ? arena_printf(arena, "-W%s: there is no rule '%s'; did you mean '%s'?", text,
                                   name, nearest)
@@ -99,6 +100,8 @@ static enum effect split_warning(const char *text, const char **name)
 static void choose(struct rule_choice *choice, enum effect effect)
 {
     choice->disabled = effect == DISABLE || (choice->disabled && effect == MAKE_WARNING);
+    choice->enabled =
+        effect == ENABLE || effect == MAKE_ERROR || (choice->enabled && effect == MAKE_WARNING);
     if (effect == MAKE_ERROR) choice->effect = AS_ERROR;
     if (effect == MAKE_WARNING) choice->effect = AS_WARNING;
 }
@@ -107,7 +110,10 @@ const char *diagnostic_options_warning(struct diagnostic_options *options, struc
                                        const char *text)
 {
     const char *name, *problem = NULL;
-    if (strcmp(text, "all") == 0) return NULL; /* all that exist are on */
+    if (strcmp(text, "all") == 0 || strcmp(text, "lint") == 0 || strcmp(text, "no-lint") == 0) {
+        options->lint_rules = *text != 'n';
+        return NULL;
+    }
     if (strcmp(text, "error") == 0 || strcmp(text, "no-error") == 0) {
         options->warnings_are_errors = *text == 'e';
         return NULL;
@@ -145,6 +151,7 @@ static enum diag_level chosen_level(const struct diagnostic_options *options, en
 {
     const struct rule_choice *choice = &options->choices[rule];
     if (choice->disabled) return DIAG_OFF;
+    if (rule_is_lint(rule) && !choice->enabled && !options->lint_rules) return DIAG_OFF;
     if (choice->effect == AS_ERROR) return DIAG_ERROR;
     bool raised = choice->effect == AS_ALL_WARNINGS && options->warnings_are_errors;
     return raised && rule_level(rule) == DIAG_WARNING ? DIAG_ERROR : rule_level(rule);

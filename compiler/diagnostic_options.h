@@ -17,7 +17,7 @@ struct diagnostic_sink {
 };
 
 struct rule_choice {
-    bool disabled;
+    bool enabled, disabled;
     enum { AS_ALL_WARNINGS, AS_WARNING, AS_ERROR } effect;
 };
 
@@ -27,6 +27,7 @@ struct diagnostic_options {
     enum diag_level min_level;
     bool fails_on_warnings;
     bool warnings_are_errors;
+    bool lint_rules; /* those that are off by default are on */
     struct rule_choice choices[RULE_COUNT];
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 static const struct command commands[] = {
+    {"explain", command_explain},
     {NULL, NULL},
 };
 

@@ -12,6 +12,8 @@
 
 typedef int command_function(int argc, char **argv);
 
+command_function command_explain;
+
 struct command {
     const char *name;
     command_function *run;

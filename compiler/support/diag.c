@@ -24,12 +24,24 @@ struct diags {
     size_t lost_count; /* beyond KEPT_MAX */
 };
 
+/* How the table writes levels. */
+enum {
+    LINT_ONLY = 8,
+    ACCEPTABLE = 16,
+    IS_NOTE = DIAG_NOTE,
+    IS_WARNING = DIAG_WARNING,
+    IS_ERROR = DIAG_ERROR,
+    IS_LINT_NOTE = LINT_ONLY | DIAG_NOTE,
+    IS_LINT_WARNING = LINT_ONLY | DIAG_WARNING,
+    IS_ACCEPTABLE_ERROR = ACCEPTABLE | DIAG_ERROR,
+};
+
 static const struct {
     const char *id;
-    enum diag_level level;
+    int level;
     const char *group, *summary;
 } rules[RULE_COUNT] = {
-#define RULE(enumerator, id, level, group, summary) {id, DIAG_##level, group, summary},
+#define RULE(enumerator, id, level, group, summary) {id, IS_##level, group, summary},
 #include "compiler/support/rules.def"
 #undef RULE
 };
@@ -43,7 +55,7 @@ struct diags *diags_create(struct arena *arena, const struct sources *sources)
     diags->sources = sources;
     diags->sink.discarded = true;
     for (size_t i = 0; i < RULE_COUNT; i++)
-        diags->levels[i] = rules[i].level;
+        diags->levels[i] = rule_is_lint((enum rule)i) ? DIAG_OFF : rule_level((enum rule)i);
     return diags;
 }
 
@@ -168,7 +180,17 @@ const char *rule_id(enum rule rule)
 
 enum diag_level rule_level(enum rule rule)
 {
-    return rules[rule].level;
+    return (enum diag_level)(rules[rule].level & ~(LINT_ONLY | ACCEPTABLE));
+}
+
+bool rule_is_lint(enum rule rule)
+{
+    return (rules[rule].level & LINT_ONLY) != 0;
+}
+
+bool rule_is_suppressible(enum rule rule)
+{
+    return rule_level(rule) != DIAG_ERROR || (rules[rule].level & ACCEPTABLE) != 0;
 }
 
 const char *rule_group(enum rule rule)
@@ -191,9 +213,14 @@ enum rule rule_find(const char *id)
 
 bool diag_set_level(struct diags *diags, enum rule rule, enum diag_level level)
 {
-    if (rules[rule].level == DIAG_ERROR && level != DIAG_ERROR) return false;
+    if (rule_level(rule) == DIAG_ERROR && level != DIAG_ERROR) return false;
     diags->levels[rule] = level;
     return true;
+}
+
+bool diag_wants(const struct diags *diags, enum rule rule)
+{
+    return diags->levels[rule] != DIAG_OFF;
 }
 
 /* ---- showing ---- */

@@ -59,11 +59,16 @@ const char *rule_id(enum rule rule);
 /* The rule with that id, or RULE_COUNT. */
 enum rule rule_find(const char *id);
 enum diag_level rule_level(enum rule rule); /* as the table has it */
+bool rule_is_lint(enum rule rule);          /* off unless asked for: `pipec lint`, -W */
+/* A comment `pipec: allow(ID)` may accept it: what is no error, and the errors that say so. */
+bool rule_is_suppressible(enum rule rule);
 const char *rule_group(enum rule rule);
 const char *rule_summary(enum rule rule);
 const char *diag_level_name(enum diag_level level);
 /* Overrides a rule's level (-W, -Wno-, -Werror=); errors of the language cannot be lowered. */
 bool diag_set_level(struct diags *diags, enum rule rule, enum diag_level level);
+/* False: the rule is off, and looking for what it reports is of no use. */
+bool diag_wants(const struct diags *diags, enum rule rule);
 
 enum diag_format {
     DIAG_TEXT,

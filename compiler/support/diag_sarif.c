@@ -5,6 +5,7 @@
 
 #include "compiler/support/diag_internal.h"
 #include "compiler/support/json_write.h"
+#include "compiler/support/rule_page.h"
 
 #define SCHEMA                                                                                     \
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -116,13 +117,33 @@ static void put_result(const struct report *report, struct json *json, struct lo
     json_end(json, '}');
 }
 
+static const char *example_text(const struct report *report, const char *title,
+                                const struct rule_example *example)
+{
+    if (example->text == NULL) return "";
+    return arena_printf(report->arena, "\n\n%s%s%s:\n\n%s", title,
+                        *example->options ? ", with " : "", example->options, example->text);
+}
+
+static void put_help(const struct report *report, struct json *json, enum rule rule)
+{
+    struct rule_page page = rule_page(report->arena, rule);
+    put_message(report, json, "fullDescription", page.explanation);
+    put_message(report, json, "help",
+                arena_printf(report->arena, "%s%s%s", page.explanation,
+                             example_text(report, "Fails", &page.fails),
+                             example_text(report, "Fixed", &page.fixed)));
+}
+
 static void put_rule(const struct report *report, struct json *json, enum rule rule)
 {
     json_begin(json, NULL, '{');
     json_text(json, "id", rule_id(rule));
     put_message(report, json, "shortDescription", rule_summary(rule));
+    put_help(report, json, rule);
     json_begin(json, "defaultConfiguration", '{');
     json_text(json, "level", diag_level_name(rule_level(rule)));
+    if (rule_is_lint(rule)) json_boolean(json, "enabled", false);
     json_end(json, '}');
     json_begin(json, "properties", '{');
     json_begin(json, "tags", '[');

@@ -1,0 +1,133 @@
+/* pipec explain: the rules, and the items of the library. */
+#include <stdio.h>
+#include <string.h>
+
+#include "compiler/commands/command_explain.h"
+#include "compiler/commands/commands.h"
+#include "compiler/passes.h"
+#include "compiler/support/arena.h"
+#include "compiler/support/rule_page.h"
+
+static const char help_text[] =
+    "usage: pipec explain ID...                what a rule means, with a failing and a fixed "
+    "example\n"
+    "       pipec explain --list               every rule: level, group, one line\n"
+    "       pipec explain std/FILE             the items of a file of the library\n"
+    "       pipec explain std/FILE.ITEM        one item: what it takes, gives and does\n"
+    "\n"
+    "  --list                all rules\n"
+    "  --format=FORMAT       text (the default), json; of rules also man, a page for mandoc\n"
+    "  -h, --help            this text\n"
+    "\n"
+    "Exit status: 0 done, 2 there is no such rule or item.\n";
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MAN };
+
+struct request {
+    enum format format;
+    bool list;
+    const char **names;
+    size_t name_count;
+};
+
+static bool refuse(const char *what, const char *argument)
+{
+    fprintf(stderr, "pipec: error: %s '%s'\npipec: 'pipec explain --help' lists the options\n",
+            what, argument);
+    return false;
+}
+
+static bool take_format(struct request *request, const char *name)
+{
+    static const char *const names[] = {"text", "json", "man"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(name, names[i]) != 0) continue;
+        request->format = (enum format)i;
+        return true;
+    }
+    return refuse("the formats are text, json and man, not", name);
+}
+
+static bool read_request(struct request *request, struct arena *arena, int argc, char **argv)
+{
+    static const char format[] = "--format=";
+    request->names = ARENA_ARRAY(arena, const char *, (size_t)argc);
+    for (int i = 1; i < argc; i++) {
+        if (strncmp(argv[i], format, sizeof format - 1) == 0) {
+            if (!take_format(request, argv[i] + sizeof format - 1)) return false;
+        } else if (strcmp(argv[i], "--list") == 0) {
+            request->list = true;
+        } else if (argv[i][0] == '-') {
+            return refuse("unknown option", argv[i]);
+        } else {
+            request->names[request->name_count++] = argv[i];
+        }
+    }
+    if (request->list == (request->name_count > 0))
+        return refuse("what is to be explained: a rule, or", "--list");
+    return true;
+}
+
+static int report_unknown(const char *id)
+{
+    const char *ids[RULE_COUNT];
+    for (int i = 0; i < RULE_COUNT; i++)
+        ids[i] = rule_id((enum rule)i);
+    const char *nearest = nearest_name(id, ids, RULE_COUNT);
+    fputs("pipec: error: there is no rule '", stderr);
+    diag_print_escaped(stderr, id, strlen(id));
+    if (nearest != NULL)
+        fprintf(stderr, "'; did you mean '%s'?\n", nearest);
+    else
+        fputs("'; 'pipec explain --list' lists them\n", stderr);
+    return EXIT_FILES;
+}
+
+static int find_rules(const struct request *request, enum rule *rules, size_t *count)
+{
+    for (size_t i = 0; i < request->name_count; i++) {
+        rules[i] = rule_find(request->names[i]);
+        if (rules[i] == RULE_COUNT) return report_unknown(request->names[i]);
+    }
+    *count = request->name_count;
+    for (int i = 0; request->list && i < RULE_COUNT; i++)
+        rules[(*count)++] = (enum rule)i;
+    return EXIT_DONE;
+}
+
+static int explain(struct arena *arena, const struct request *request)
+{
+    enum rule *rules = ARENA_ARRAY(arena, enum rule, request->name_count + RULE_COUNT);
+    size_t count = 0;
+    if (request->name_count == 1 && strchr(request->names[0], '/') != NULL)
+        return explain_library(stdout, request->names[0], request->format == FORMAT_JSON);
+    int status = find_rules(request, rules, &count);
+    if (status != EXIT_DONE) return status;
+    switch (request->format) {
+    case FORMAT_JSON: explain_json(stdout, arena, rules, count); break;
+    case FORMAT_MAN: explain_man(stdout, arena, rules, count); break;
+    case FORMAT_TEXT:
+        if (request->list)
+            explain_list(stdout, rules, count);
+        else
+            explain_text(stdout, arena, rules, count);
+        break;
+    }
+    return EXIT_DONE;
+}
+
+int command_explain(int argc, char **argv)
+{
+    struct request request = {0};
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "-h") != 0 && strcmp(argv[i], "--help") != 0) continue;
+        fputs(help_text, stdout);
+        return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
+    }
+    struct arena *arena = arena_create();
+    int status = EXIT_FILES;
+    if (read_request(&request, arena, argc, argv)) status = explain(arena, &request);
+    if (fflush(stdout) != 0) status = file_failure("write", "standard output");
+    arena_destroy(arena);
+    return status;
+}

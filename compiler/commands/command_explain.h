@@ -1,0 +1,24 @@
+/*
+ * command_explain: the forms of `pipec explain`.
+ *
+ *   explain_rules.c     rules, from the table and their pages
+ *   explain_library.c   items of the library, from their declarations and comments
+ */
+#ifndef PIPEC_COMMAND_EXPLAIN_H
+#define PIPEC_COMMAND_EXPLAIN_H
+
+#include <stdio.h>
+
+#include "compiler/support/diag.h"
+
+/* One line for each rule. */
+void explain_list(FILE *to, const enum rule *rules, size_t count);
+void explain_text(FILE *to, struct arena *arena, const enum rule *rules, size_t count);
+void explain_json(FILE *to, struct arena *arena, const enum rule *rules, size_t count);
+/* The page pipec-rules(7). */
+void explain_man(FILE *to, struct arena *arena, const enum rule *rules, size_t count);
+
+/* `name` is std/FILE, std/FILE.pipe or std/FILE.ITEM.  Returns an exit status. */
+int explain_library(FILE *to, const char *name, bool as_json);
+
+#endif

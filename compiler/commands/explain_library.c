@@ -1,0 +1,232 @@
+#include <ctype.h>
+#include <string.h>
+
+#include "compiler/commands/command_explain.h"
+#include "compiler/passes.h"
+#include "compiler/support/json_write.h"
+#include "compiler/syntax/parse.h"
+#include "lang/embedded.h"
+
+struct library {
+    struct compile cx;
+    const char *file; /* std/math.pipe */
+    const struct source *source;
+    const struct ast_file *ast;
+};
+
+/* ---- what stands in a file ---- */
+
+static bool is_public(const struct ast_item *item)
+{
+    return item->kind != AST_ITEM_IMPORT && item->kind != AST_ITEM_TEST;
+}
+
+static const char *item_name(const struct ast_item *item)
+{
+    if (item->kind == AST_ITEM_KERNEL || item->kind == AST_ITEM_PIPELINE)
+        return item->signature.name.text;
+    return item->kind == AST_ITEM_CONST ? item->declarators->name.text : item->name.text;
+}
+
+static const char *kind_name(const struct ast_item *item)
+{
+    static const char *const names[] = {
+        [AST_ITEM_IMPORT] = "import", [AST_ITEM_CONST] = "const",
+        [AST_ITEM_STRUCT] = "struct", [AST_ITEM_FN] = "function",
+        [AST_ITEM_KERNEL] = "kernel", [AST_ITEM_PIPELINE] = "pipeline",
+        [AST_ITEM_TEST] = "test",
+    };
+    return names[item->kind];
+}
+
+/* The declaration without its body, on one line. */
+static const char *declaration(const struct library *lib, const struct ast_item *item)
+{
+    uint32_t begin = item->span.begin, end = item->span.end;
+    if (item->body != NULL) end = item->body->span.begin;
+    if (item->net != NULL) end = item->net->span.begin;
+    char *text = arena_alloc(lib->cx.arena, end - begin + 1), *to = text;
+    for (uint32_t i = begin; i < end; i++) {
+        bool blank = isspace((unsigned char)lib->source->bytes[i]) != 0;
+        if (blank && (to == text || to[-1] == ' ')) continue;
+        *to++ = blank ? ' ' : lib->source->bytes[i];
+    }
+    while (to > text && (to[-1] == ' ' || to[-1] == ';'))
+        to--;
+    *to = '\0';
+    return text;
+}
+
+/* Begins the line before the one that begins at `begin`; false at the beginning of the file. */
+static bool line_before(const struct source *source, uint32_t *begin)
+{
+    if (*begin == 0) return false;
+    uint32_t at = *begin - 1;
+    while (at > 0 && source->bytes[at - 1] != '\n')
+        at--;
+    *begin = at;
+    return true;
+}
+
+/* The lines `// ..` directly before an item that has no `///`. */
+static const char *plain_comment(const struct library *lib, const struct ast_item *item)
+{
+    const struct source *source = lib->source;
+    uint32_t line, column;
+    source_locate(source, item->span.begin, &line, &column);
+    uint32_t first = source->line_begin[line - 1], at = first;
+    while (line_before(source, &at) && strncmp(source->bytes + at, "//", 2) == 0)
+        first = at;
+    char *text = arena_alloc(lib->cx.arena, item->span.begin - first + 1), *to = text;
+    while (first < source->line_begin[line - 1]) {
+        size_t length = strcspn(source->bytes + first, "\n");
+        size_t skipped = length > 2 && source->bytes[first + 2] == ' ' ? 3 : 2;
+        if (to > text) *to++ = '\n';
+        memcpy(to, source->bytes + first + skipped, length - skipped);
+        to += length - skipped;
+        first += (uint32_t)length + 1;
+    }
+    return text;
+}
+
+static const char *documentation(const struct library *lib, const struct ast_item *item)
+{
+    return item->documentation != NULL ? item->documentation : plain_comment(lib, item);
+}
+
+/* ---- showing ---- */
+
+static void put_item(struct json *json, const struct library *lib, const struct ast_item *item)
+{
+    json_begin(json, NULL, '{');
+    json_text(json, "name", item_name(item));
+    json_text(json, "kind", kind_name(item));
+    json_text(json, "declaration", declaration(lib, item));
+    json_text(json, "documentation", documentation(lib, item));
+    json_end(json, '}');
+}
+
+static void print_item(FILE *to, const struct library *lib, const struct ast_item *item)
+{
+    fprintf(to, "%s\n", declaration(lib, item));
+    for (const char *text = documentation(lib, item); *text;) {
+        size_t length = strcspn(text, "\n");
+        fprintf(to, "%s%.*s\n", length > 0 ? "    " : "", (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void print_summary(FILE *to, const struct library *lib, const struct ast_item *item)
+{
+    const char *text = documentation(lib, item);
+    fprintf(to, "%s\n", declaration(lib, item));
+    if (*text) fprintf(to, "    %.*s\n", (int)strcspn(text, "\n"), text);
+}
+
+/* `sin` finds sin_f32 and sin_f64: the names under which calls choose. */
+static bool is_meant(const struct ast_item *item, const char *wanted)
+{
+    const char *name = item_name(item);
+    size_t length = strlen(wanted);
+    if (strcmp(name, wanted) == 0) return true;
+    return strncmp(name, wanted, length) == 0 &&
+           (strcmp(name + length, "_f32") == 0 || strcmp(name + length, "_f64") == 0);
+}
+
+/* Names that begin with the file's own are internal. */
+static bool is_internal(const struct library *lib, const struct ast_item *item)
+{
+    const char *stem = strrchr(lib->file, '/') + 1, *name = item_name(item);
+    size_t length = strcspn(stem, ".");
+    return strncasecmp(name, stem, length) == 0 && name[length] == '_';
+}
+
+static bool is_there(const struct library *lib, const char *wanted)
+{
+    for (const struct ast_item *item = lib->ast->items; item != NULL; item = item->next)
+        if (is_public(item) && is_meant(item, wanted)) return true;
+    return false;
+}
+
+static void show(FILE *to, const struct library *lib, const char *wanted, bool as_json)
+{
+    struct json json = {.to = to};
+    if (as_json) json_begin(&json, NULL, '[');
+    for (const struct ast_item *item = lib->ast->items; item != NULL; item = item->next) {
+        if (!is_public(item)) continue;
+        if (wanted != NULL ? !is_meant(item, wanted) : is_internal(lib, item)) continue;
+        if (as_json)
+            put_item(&json, lib, item);
+        else if (wanted != NULL)
+            print_item(to, lib, item);
+        else
+            print_summary(to, lib, item);
+    }
+    if (as_json) json_end(&json, ']');
+}
+
+/* ---- finding ---- */
+
+static bool load(struct library *lib)
+{
+    uint32_t id;
+    if (source_import(lib->cx.sources, 0, lib->file, NULL, 0, &id) != SOURCE_OK) return false;
+    lib->source = source_get(lib->cx.sources, id);
+    lib->ast = parse_program(&lib->cx, id)->files;
+    return true;
+}
+
+static int unknown_file(const char *name)
+{
+    fputs("pipec: error: the library has no file '", stderr);
+    diag_print_escaped(stderr, name, strlen(name));
+    fputs("'; there are:", stderr);
+    for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++)
+        fprintf(stderr, " %.*s", (int)(strlen(file->name) - strlen(".pipe")), file->name);
+    fputc('\n', stderr);
+    return EXIT_FILES;
+}
+
+static int unknown_item(const struct library *lib, const char *wanted)
+{
+    VEC(const char *) names = {0};
+    for (const struct ast_item *item = lib->ast->items; item != NULL; item = item->next)
+        if (is_public(item)) vec_push(lib->cx.arena, &names, item_name(item));
+    const char *nearest = nearest_name(wanted, names.items, names.count);
+    fprintf(stderr, "pipec: error: '%s' has no item '", lib->file);
+    diag_print_escaped(stderr, wanted, strlen(wanted));
+    fprintf(stderr, nearest != NULL ? "'; did you mean '%s'?\n" : "'\n", nearest);
+    return EXIT_FILES;
+}
+
+/* Splits std/FILE.ITEM; an ending .pipe belongs to the file. */
+static const char *split_name(struct library *lib, const char *name)
+{
+    const char *dot = strchr(strrchr(name, '/'), '.');
+    if (dot != NULL && strncmp(dot, ".pipe", 5) == 0 && (dot[5] == '\0' || dot[5] == '.'))
+        dot = dot[5] == '.' ? dot + 5 : NULL;
+    size_t length = dot != NULL ? (size_t)(dot - name) : strlen(name);
+    bool complete = length > 5 && strncmp(name + length - 5, ".pipe", 5) == 0;
+    lib->file = arena_printf(lib->cx.arena, "%.*s%s", (int)length, name, complete ? "" : ".pipe");
+    return dot != NULL ? dot + 1 : NULL;
+}
+
+int explain_library(FILE *to, const char *name, bool as_json)
+{
+    struct arena *arena = arena_create();
+    struct sources *sources = sources_create(arena);
+    struct library lib = {.cx = {.arena = arena,
+                                 .names = intern_create(arena),
+                                 .sources = sources,
+                                 .diags = diags_create(arena, sources)}};
+    const char *wanted = split_name(&lib, name);
+    int status = EXIT_DONE;
+    if (!load(&lib))
+        status = unknown_file(name);
+    else if (wanted != NULL && !is_there(&lib, wanted))
+        status = unknown_item(&lib, wanted);
+    else
+        show(to, &lib, wanted, as_json);
+    arena_destroy(arena);
+    return status;
+}

@@ -1,0 +1,73 @@
+#!/bin/sh
+# pipec explain: every rule in every form, items of the library, the man page that is made from the same table.
+set -eu
+cd "$TMP"
+status=0
+check() {
+    name=$1
+    shift
+    if "$@"; then echo "ok $name"; else echo "not ok $name"; status=1; fi
+}
+# says STATUS PATTERN COMMAND...
+says() {
+    want=$1 pattern=$2 found=0
+    shift 2
+    "$@" >text 2>&1 </dev/null || found=$?
+    [ "$found" -eq "$want" ] && grep -Eq -e "$pattern" text && return
+    echo "exit status $found, expected $want and /$pattern/"
+    cat text
+    return 1
+}
+
+sed -n 's/^RULE([A-Z0-9_]*, *"\([a-z0-9-]*\)".*/\1/p' "$ROOT/compiler/support/rules.def" >ids
+"$PIPEC" explain --list >list
+sed 's/ .*//' list >listed
+check "--list has every rule" cmp ids listed
+missing=
+while read -r id; do
+    "$PIPEC" explain "$id" >page || missing="$missing $id"
+    sed -n 1p page | grep -q "^$id: " || missing="$missing $id"
+    [ "$(wc -l <page)" -gt 5 ] || missing="$missing $id"
+done <ids
+check "every rule is explained$missing" [ -z "$missing" ]
+check "an unknown rule" says 2 "there is no rule 'deadlok'; did you mean 'deadlock'" "$PIPEC" explain deadlok
+check "nothing near" says 2 "there is no rule 'qqqqqqqqq'; 'pipec explain --list'" "$PIPEC" explain qqqqqqqqq
+check "control characters in a name" says 2 'no rule .a.x1Bb' "$PIPEC" explain "$(printf 'a\033b')"
+check "no name" says 2 'what is to be explained' "$PIPEC" explain
+check "an unknown option" says 2 "unknown option '--lst'" "$PIPEC" explain --lst
+check "an unknown format" says 2 'the formats are' "$PIPEC" explain --format=pdf deadlock
+check "help" says 0 '^usage: pipec explain' "$PIPEC" explain --help
+check "a full device" says 2 'cannot write' sh -c '"$0" explain --list >/dev/full' "$PIPEC"
+
+check "an item of the library" says 0 '^fn f32 sin_f32\(f32 x\)$' "$PIPEC" explain std/math.sin_f32
+check "with its comment" says 0 '^    Sine of x' "$PIPEC" explain std/math.pipe.sin_f32
+check "the name of a call finds both" says 0 '^fn f64 sin_f64\(f64 x\)$' "$PIPEC" explain std/math.sin
+check "the items of a file" says 0 '^fn f32 cos_f32\(f32 x\)$' "$PIPEC" explain std/math
+check "an unknown item" says 2 "no item 'sin_f23'; did you mean 'sin_f32'" "$PIPEC" explain std/math.sin_f23
+check "an unknown file" says 2 "no file 'std/maths'; there are:.* std/math" "$PIPEC" explain std/maths
+check "a path that is no file" says 2 "no file '/'" "$PIPEC" explain /
+
+if command -v python3 >/dev/null; then
+    "$PIPEC" explain --list --format=json >rules.json
+    "$PIPEC" explain std/math.sin --format=json >sin.json
+    check "JSON" python3 -c '
+import json
+rules = json.load(open("rules.json"))
+assert rules["version"] == 1
+assert [r["id"] for r in rules["rules"]] == open("ids").read().split()
+for r in rules["rules"]:
+    assert r["level"] in ("note", "warning", "error") and r["explanation"] and r["summary"] and r["group"]
+    assert r["suppressible"] or r["level"] == "error"
+assert [i["name"] for i in json.load(open("sin.json"))] == ["sin_f32", "sin_f64"]'
+else
+    echo "skip JSON python3 is not installed"
+fi
+
+"$PIPEC" explain --list --format=man >pipec-rules.7
+check "the page has every rule" sh -c 'sed "s/^/.Ss /" ids | while read -r line; do grep -qx -e "$line" pipec-rules.7 || exit 1; done'
+if command -v mandoc >/dev/null; then
+    check "the page is clean" mandoc -Tlint -Wwarning pipec-rules.7
+else
+    echo "skip page-lint mandoc is not installed"
+fi
+exit $status
