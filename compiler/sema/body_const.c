@@ -1,4 +1,5 @@
 #include "compiler/sema/body_internal.h"
+#include "compiler/sema/quick_integer.h"
 
 /* ---- what is constant ---- */
 
@@ -6,8 +7,7 @@ bool body_is_static(const struct kx *kx)
 {
     if (!kx) return true;
     if (kx->kind == KX_VARIABLE) return kx->variable->kind == VARIABLE_CONSTANT;
-    if (kx->kind == KX_PEEK || kx->kind == KX_LEFT || kx->kind == KX_ASSIGN ||
-        kx->kind == KX_PHASE)
+    if (kx->kind == KX_PEEK || kx->kind == KX_LEFT || kx->kind == KX_ASSIGN || kx->kind == KX_PHASE)
         return false;
     for (uint32_t i = 0; i < kx->argument_count; i++)
         if (!body_is_static(kx->arguments[i])) return false;
@@ -98,23 +98,37 @@ bool body_integer(struct body *b, const struct ast_expr *expr, int64_t *out)
 
 bool sema_integer(struct sema *sema, struct scope *scope, const struct ast_expr *expr, int64_t *out)
 {
+    if (quick_integer(scope, expr, out)) return true;
     struct body b = body_begin(sema, scope, PLACE_CONSTANT);
-    return body_integer(&b, expr, out);
+    b.arena = arena_create();
+    bool good = body_integer(&b, expr, out);
+    arena_destroy(b.arena);
+    return good;
 }
 
-bool sema_condition(struct sema *sema, struct scope *scope, const struct ast_expr *expr, bool *out)
+static bool constant_condition(struct body *b, const struct ast_expr *expr, bool *out)
 {
-    struct body b = body_begin(sema, scope, PLACE_CONSTANT);
-    struct kx *kx = body_condition(&b, expr);
+    struct kx *kx = body_condition(b, expr);
     struct scalar_value value;
     struct consteval_error error;
     if (!kx) return false;
-    if (!consteval(b.cx, kx, &value, &error)) {
-        body_report_consteval(&b, kx, &error, "this condition");
+    if (!consteval(b->cx, kx, &value, &error)) {
+        body_report_consteval(b, kx, &error, "this condition");
         return false;
     }
     *out = arith_truth(value);
     return true;
+}
+
+/* The trees that these two build serve once: they live in an arena of their own. */
+bool sema_condition(struct sema *sema, struct scope *scope, const struct ast_expr *expr, bool *out)
+{
+    if (quick_condition(scope, expr, out)) return true;
+    struct body b = body_begin(sema, scope, PLACE_CONSTANT);
+    b.arena = arena_create();
+    bool good = constant_condition(&b, expr, out);
+    arena_destroy(b.arena);
+    return good;
 }
 
 /* ---- exact fractions, for the values of attributes ---- */

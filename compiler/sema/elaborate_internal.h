@@ -8,7 +8,7 @@
 #include "compiler/sema/sema_internal.h"
 
 #define ELABORATE_MAX_PARTS (1 << 20)             /* nodes; buffers */
-#define ELABORATE_MAX_STEPS (1 << 22)             /* rounds of compile-time loops, all together */
+#define ELABORATE_MAX_STEPS (1 << 20)             /* rounds of compile-time loops, all together */
 #define ELABORATE_MAX_PACKETS INT64_C(0x7fffffff) /* depth, initial packets */
 
 /* A declared buffer, array of buffers, or port: elements `first` .. `first + total - 1` of the

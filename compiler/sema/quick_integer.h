@@ -1,0 +1,19 @@
+/*
+ * quick_integer: compile-time integers that need no typed tree.
+ *
+ * The loops and conditions of a pipeline are evaluated once a round, mostly `i < N` and `i + 1`.
+ * This evaluates literals and compile-time integers under + - * / % << >> and comparisons without
+ * allocating anything; whatever else stands there, and whatever overflows 64 bits or divides by
+ * zero, is left to the general way (body_const.c), which gives the same value or reports.
+ *
+ * Fails   returns false; nothing is reported.
+ */
+#ifndef PIPEC_QUICK_INTEGER_H
+#define PIPEC_QUICK_INTEGER_H
+
+#include "compiler/sema/scope.h"
+
+bool quick_integer(struct scope *scope, const struct ast_expr *expr, int64_t *out);
+bool quick_condition(struct scope *scope, const struct ast_expr *expr, bool *out);
+
+#endif
