@@ -3,14 +3,17 @@
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/walk.h"
 
+/* The most packets a firing of an inferred rate, as of a declared one. */
+#define RATE_MAX ((uint64_t)1 << 31)
+
 /* Packets that the ends of one port append: of a port array, joined over its elements. */
 static struct walk_count port_count(const struct kernel *kernel, uint32_t port,
-                                    const struct walk_result *result)
+                                    const struct walk_count *counts, uint32_t phase)
 {
-    uint32_t first = walk_first_end(kernel, port);
-    struct walk_count all = result->counts[first];
+    uint32_t first = phase * walk_end_count(kernel) + walk_first_end(kernel, port);
+    struct walk_count all = counts[first];
     for (uint64_t e = 1; e < kernel->out[port].arity; e++) {
-        struct walk_count one = result->counts[first + e];
+        struct walk_count one = counts[first + e];
         if (one.least < all.least) all.least = one.least;
         if (one.most > all.most) all.most = one.most;
     }
@@ -26,61 +29,180 @@ static const char *count_text(struct arena *arena, struct walk_count c)
     return arena_printf(arena, "%" PRIu64 " to %" PRIu64 " packets", c.least, c.most);
 }
 
+static const char *rate_text(struct arena *arena, struct walk_count c)
+{
+    if (c.least == c.most) return arena_printf(arena, "%" PRIu64, c.least);
+    return arena_printf(arena, "%" PRIu64 "..%" PRIu64, c.least, c.most);
+}
+
+static const char *phase_text(struct arena *arena, const struct kernel *k, uint32_t phase)
+{
+    return k->phases > 1 ? arena_printf(arena, " in phase %" PRIu32, phase) : "";
+}
+
 /* ---- a firing ---- */
 
-static void report_mismatch(struct compile *cx, const struct kernel *k,
-                            const struct kernel_port *port, struct walk_count count)
+static struct walk_count declared_rate(const struct kernel_port *port, uint32_t phase)
 {
+    if (port->pushes) return (struct walk_count){port->push_leasts[phase], port->pushes[phase]};
+    return (struct walk_count){port->push_least, port->push};
+}
+
+static void report_mismatch(struct compile *cx, const struct kernel *k,
+                            const struct kernel_port *port, uint32_t phase,
+                            struct walk_count count)
+{
+    const char *rate = rate_text(cx->arena, declared_rate(port, phase));
+    const char *where = phase_text(cx->arena, k, phase);
     struct diag *d = diag_report(cx->diags, RULE_RATE_MISMATCH, port->rate_span,
-                                 "'%s' declares push %" PRIu64 " on '%s', its body appends %s",
-                                 k->name, port->push, port->name, count_text(cx->arena, count));
-    diag_primary(d, "push %" PRIu64, port->push);
+                                 "'%s' declares push %s on '%s'%s, its body appends %s", k->name,
+                                 rate, port->name, where, count_text(cx->arena, count));
+    diag_primary(d, "push %s%s", rate, where);
+    if (k->phases > 1) return;
     if (count.least == count.most && count.least > 0)
         diag_help(d, "declare 'push %" PRIu64 "', or leave the rate out: it is taken from the body",
                   count.least);
+    else if (count.most != WALK_UNBOUNDED && count.most > 0)
+        diag_help(d, "declare 'push %s', or leave the rate out: it is taken from the body",
+                  rate_text(cx->arena, count));
 }
 
 static void report_unproven(struct compile *cx, const struct kernel *k,
-                            const struct kernel_port *port, struct walk_count count)
+                            const struct kernel_port *port, uint32_t phase,
+                            struct walk_count count, struct walk_count stopped)
 {
-    struct diag *d = diag_report(cx->diags, RULE_RATE_UNPROVEN, port->rate_span,
-                                 "the body of '%s' does not show that it appends exactly %" PRIu64
-                                 " packets to '%s' a firing: it appends %s",
-                                 k->name, port->push, port->name, count_text(cx->arena, count));
+    struct walk_count rate = declared_rate(port, phase);
+    const char *where = phase_text(cx->arena, k, phase);
+    bool exact = rate.least == rate.most, inside = count.least >= rate.least;
+    inside = inside && count.most <= rate.most;
+    const char *what = exact             ? "exactly "
+                       : rate.least == 0 ? "at most "
+                                         : "";
+    struct walk_count shown = {exact || rate.least == 0 ? rate.most : rate.least, rate.most};
+    struct diag *d;
+    if (inside)
+        d = diag_report(cx->diags, RULE_RATE_UNPROVEN,
+                        port->rate_declared ? port->rate_span : port->span,
+                        "a firing of '%s' that stops may append %s to '%s'%s before, and there is "
+                        "room for %" PRIu64,
+                        k->name, count_text(cx->arena, stopped), port->name, where, rate.most);
+    else
+        d = diag_report(cx->diags, RULE_RATE_UNPROVEN, port->rate_span,
+                        "the body of '%s' does not show that it appends %s%s to '%s' a "
+                        "firing%s: it appends %s",
+                        k->name, what, count_text(cx->arena, shown), port->name, where,
+                        count_text(cx->arena, count));
     diag_note(d, "every append is checked while running; another number is a fault");
 }
 
-static void settle_declared(struct compile *cx, const struct kernel *k, struct kernel_port *port,
-                            struct walk_count count)
+static void report_silent(struct compile *cx, const struct kernel *k,
+                          const struct kernel_port *port)
 {
-    bool proven = count.least == port->push && count.most == port->push;
-    port->count_proven = proven;
-    if (proven) return;
-    if (count.most < port->push || count.least > port->push)
-        report_mismatch(cx, k, port, count);
-    else
-        report_unproven(cx, k, port, count);
+    struct diag *d = diag_report(cx->diags, RULE_INVALID_RATE, port->span,
+                                 "'%s' never writes its out-port '%s'", k->name, port->name);
+    diag_help(d, "append a packet with '%s <- value;', or remove the port", port->name);
 }
 
-static void settle_inferred(struct compile *cx, const struct kernel *k, struct kernel_port *port,
-                            struct walk_count count, bool has_finish)
+static bool is_certainly_other(struct walk_count count, struct walk_count rate)
 {
+    return count.most < rate.least || count.least > rate.most;
+}
+
+static bool is_within(struct walk_count count, struct walk_count stopped, struct walk_count rate)
+{
+    return count.least >= rate.least && count.most <= rate.most && stopped.most <= rate.most;
+}
+
+/* What is proven of the firings replaces what is declared: it is never wider. */
+static void set_rates(struct compile *cx, const struct kernel *k, uint32_t p,
+                      const struct walk_result *result)
+{
+    struct kernel_port *port = &k->out[p];
+    uint64_t *least = NULL, *most = NULL;
+    if (k->phases > 1) {
+        least = ARENA_ARRAY(cx->arena, uint64_t, k->phases);
+        most = ARENA_ARRAY(cx->arena, uint64_t, k->phases);
+    }
+    port->push_least = port->push = 0;
+    for (uint32_t i = 0; i < k->phases; i++) {
+        struct walk_count count = port_count(k, p, result->counts, i);
+        port->push_least += count.least;
+        port->push += count.most;
+        if (least) least[i] = count.least, most[i] = count.most;
+    }
+    port->push_leasts = least;
+    port->pushes = most;
+}
+
+static void settle_declared(struct compile *cx, const struct kernel *k, uint32_t p,
+                            const struct walk_result *result)
+{
+    struct kernel_port *port = &k->out[p];
+    uint64_t most = 0;
     port->count_proven = true;
-    port->push = count.least;
-    if (count.least == count.most) {
-        if (count.most > 0 || has_finish) return;
-        struct diag *d = diag_report(cx->diags, RULE_INVALID_RATE, port->span,
-                                     "'%s' never writes its out-port '%s'", k->name, port->name);
-        diag_help(d, "append a packet with '%s <- value;', or remove the port", port->name);
+    for (uint32_t i = 0; i < k->phases; i++) {
+        struct walk_count count = port_count(k, p, result->counts, i),
+                          stopped = port_count(k, p, result->stopped, i);
+        if (is_certainly_other(count, declared_rate(port, i))) {
+            report_mismatch(cx, k, port, i, count);
+            return;
+        }
+        if (port->count_proven && !is_within(count, stopped, declared_rate(port, i))) {
+            report_unproven(cx, k, port, i, count, stopped);
+            port->count_proven = false;
+        }
+        most |= count.most;
+    }
+    if (most == 0 && k->finish == NULL)
+        report_silent(cx, k, port);
+    else if (port->count_proven)
+        set_rates(cx, k, p, result);
+}
+
+static void report_unbounded(struct compile *cx, const struct kernel *k,
+                             const struct kernel_port *port, uint32_t phase,
+                             struct walk_count count)
+{
+    if (count.most != WALK_UNBOUNDED) {
+        diag_report(cx->diags, RULE_TOO_LARGE, port->span,
+                    "'%s' appends %s to '%s' a firing%s: at most %" PRIu64 " are possible", k->name,
+                    count_text(cx->arena, count), port->name, phase_text(cx->arena, k, phase),
+                    RATE_MAX);
         return;
     }
-    struct diag *d =
-        diag_report(cx->diags, RULE_UNSUPPORTED, port->span,
-                    "'%s' appends %s to '%s' a firing: production that varies is not supported yet",
-                    k->name, count_text(cx->arena, count), port->name);
-    if (count.most == WALK_UNBOUNDED)
-        diag_help(d, "if the number is always the same, declare it: out %s %s push N",
-                  type_text(cx->arena, port->type), port->name);
+    struct diag *d = diag_report(cx->diags, RULE_INVALID_RATE, port->span,
+                                 "'%s' appends %s to '%s' a firing%s: its body shows no bound, so "
+                                 "the rate has to be declared",
+                                 k->name, count_text(cx->arena, count), port->name,
+                                 phase_text(cx->arena, k, phase));
+    const char *type = type_text(cx->arena, port->type);
+    diag_help(d, "declare the most that a firing appends: out %s %s push ..N", type, port->name);
+    diag_help(d, "or, where the number is always the same: out %s %s push N", type, port->name);
+}
+
+static void settle_inferred(struct compile *cx, const struct kernel *k, uint32_t p,
+                            const struct walk_result *result)
+{
+    struct kernel_port *port = &k->out[p];
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < k->phases; i++) {
+        struct walk_count count = port_count(k, p, result->counts, i);
+        if (count.most > RATE_MAX) {
+            report_unbounded(cx, k, port, i, count);
+            return;
+        }
+        most |= count.most;
+    }
+    set_rates(cx, k, p, result);
+    port->count_proven = true;
+    for (uint32_t i = 0; port->count_proven && i < k->phases; i++) {
+        struct walk_count count = port_count(k, p, result->counts, i),
+                          stopped = port_count(k, p, result->stopped, i);
+        if (stopped.most <= count.most) continue;
+        if (most) report_unproven(cx, k, port, i, count, stopped);
+        port->count_proven = false;
+    }
+    if (most == 0 && k->finish == NULL) report_silent(cx, k, port);
 }
 
 static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scratch)
@@ -99,22 +221,25 @@ static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scr
         return;
     }
     for (uint32_t p = 0; p < k->out_count; p++) {
-        struct kernel_port *port = &k->out[p];
-        if (port->indexed) {
-            port->count_proven = true;
-            port->push_least = port->push;
-            continue;
-        }
-        struct walk_count count = port_count(k, p, &result);
-        if (port->rate_declared)
-            settle_declared(cx, k, port, count);
+        if (k->out[p].indexed)
+            k->out[p].count_proven = true;
+        else if (k->out[p].rate_declared)
+            settle_declared(cx, k, p, &result);
         else
-            settle_inferred(cx, k, port, count, k->finish != NULL);
-        port->push_least = port->push;
+            settle_inferred(cx, k, p, &result);
     }
 }
 
 /* ---- finish ---- */
+
+/* What one firing may append at most. */
+static uint64_t firing_bound(const struct kernel *k, const struct kernel_port *port)
+{
+    uint64_t most = port->pushes ? 0 : port->push;
+    for (uint32_t i = 0; port->pushes && i < k->phases; i++)
+        if (port->pushes[i] > most) most = port->pushes[i];
+    return most;
+}
 
 static void settle_finish(struct compile *cx, const struct kernel *k, struct kernel_port *port,
                           struct walk_count count)
@@ -122,14 +247,14 @@ static void settle_finish(struct compile *cx, const struct kernel *k, struct ker
     if (!port->finish_declared) {
         /* The proven bound, else one firing's. */
         bool bounded = count.most != WALK_UNBOUNDED;
-        port->finish_max = bounded ? count.most : port->push;
+        port->finish_max = bounded ? count.most : firing_bound(k, port);
         port->finish_proven = bounded;
         if (!bounded) {
             struct diag *d = diag_report(
                 cx->diags, RULE_RATE_UNPROVEN, port->span,
                 "how much 'finish' of '%s' appends to '%s' is not shown by its body: at "
                 "most one firing's %" PRIu64 " packets are allowed",
-                k->name, port->name, port->push);
+                k->name, port->name, port->finish_max);
             diag_help(d, "declare the most: finish push N { ... }");
         }
         return;
@@ -156,7 +281,7 @@ static void infer_finish(struct compile *cx, struct kernel *k, struct arena *scr
                                    .section = WALK_FINISH};
     struct walk_result result = walk_body(&request, scratch);
     for (uint32_t p = 0; p < k->out_count; p++)
-        settle_finish(cx, k, &k->out[p], port_count(k, p, &result));
+        settle_finish(cx, k, &k->out[p], port_count(k, p, result.counts, 0));
 }
 
 /* ---- what codegen reads ---- */
@@ -173,40 +298,34 @@ static void mark_emissions(struct ks *stmt, const struct kernel *k, bool finish)
     }
 }
 
+static void take_input(const struct graph *graph, struct graph_input *in,
+                       const struct kernel_port *port)
+{
+    in->pop = port->pop;
+    in->peek = port->peek;
+    in->pops = port->pops;
+    in->peeks = port->peeks;
+    in->history = 0;
+    (void)graph;
+}
+
 static void take_rates(struct graph *graph)
 {
     for (size_t n = 0; n < graph->nodes.count; n++) {
         struct graph_node *node = &graph->nodes.items[n];
         for (size_t i = 0; i < node->inputs.count; i++) {
             struct graph_input *in = &node->inputs.items[i];
-            in->pop = node->kernel->in[in->kernel_port].pop;
-            in->peek = node->kernel->in[in->kernel_port].peek;
+            take_input(graph, in, &node->kernel->in[in->kernel_port]);
         }
         for (size_t o = 0; o < node->outputs.count; o++) {
             struct graph_output *out = &node->outputs.items[o];
-            out->push = node->kernel->out[out->kernel_port].push;
-            out->push_least = out->push;
-            out->finish_max = node->kernel->out[out->kernel_port].finish_max;
+            const struct kernel_port *port = &node->kernel->out[out->kernel_port];
+            out->push_least = port->push_least;
+            out->push = port->push;
+            out->push_leasts = port->push_leasts;
+            out->pushes = port->pushes;
+            out->finish_max = port->finish_max;
         }
-    }
-}
-
-/* A rate of zero is possible only where nothing inside waits for it: on an out-port that finish
- * alone writes. */
-static void refuse_silent_buffers(struct compile *cx, struct graph *graph)
-{
-    for (size_t i = 0; i < graph->buffers.count; i++) {
-        const struct graph_buffer *b = &graph->buffers.items[i];
-        if (b->writer_node == GRAPH_NONE || b->readers.count == 0) continue;
-        const struct graph_node *writer = &graph->nodes.items[b->writer_node];
-        const struct graph_output *out = &writer->outputs.items[b->writer_output];
-        if (out->push > 0) continue;
-        struct diag *d = diag_report(
-            cx->diags, RULE_UNSUPPORTED, out->span,
-            "'%s' writes '%s' in 'finish' alone; reading such a buffer inside the pipeline is "
-            "not supported yet",
-            writer->name, b->name);
-        diag_help(d, "bind '%s' to an out-port of the pipeline", out->port);
     }
 }
 
@@ -222,5 +341,4 @@ void amplify_infer_rates(struct compile *cx, struct graph *graph)
         arena_destroy(scratch);
     }
     take_rates(graph);
-    if (!diag_failed(cx->diags)) refuse_silent_buffers(cx, graph);
 }

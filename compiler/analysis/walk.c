@@ -124,8 +124,9 @@ static void walk_emit(struct walker *w, struct walk_state *s, struct ks *stmt)
     }
     if (stmt->kind == KS_STORE) {
         index = walk_eval(w, s, stmt->index);
-        walk_mark_access(w, s, &stmt->check, &stmt->visited, index, port->push, stmt->index->span,
-                         "out-port", port->name);
+        walk_mark_access(w, s, &stmt->check, &stmt->visited, index,
+                         port->pushes != NULL ? port->pushes[w->phase] : port->push,
+                         stmt->index->span, "out-port", port->name);
     }
     walk_eval(w, s, stmt->expr);
     walk_charge(s, 1);
@@ -357,26 +358,31 @@ static void fixed_point_loop(struct walker *w, struct walk_state *s, const struc
 {
     bool *all = ARENA_ARRAY(w->scratch, bool, w->local_count + 1);
     bool *body = ARENA_ARRAY(w->scratch, bool, w->local_count + 1);
-    struct walk_state *returns = w->returns;
+    struct walk_state *returns = w->returns, *stops = w->stops;
     collect_loop(w, loop, all, true);
     collect_loop(w, loop, body, false);
     w->fixed_points++;
     w->returns = unreachable_state(w);
+    w->stops = unreachable_state(w);
     s->certain = false;
     struct walk_state *entry = copy_state(w, s);
     struct walk_state *at_test = stable_state(w, entry, loop, all);
     uint64_t rounds = counted_rounds(w, loop, entry, at_test, body);
     struct walk_state *next = copy_state(w, at_test), *left = unreachable_state(w);
-    w->returns->reachable = false;
+    w->returns->reachable = w->stops->reachable = false;
     w->returns->cost = 0;
     loop_round(w, loop, at_test, next, left, true);
     struct walk_state *most = unreachable_state(w), *inner_returns = w->returns;
+    struct walk_state *inner_stops = w->stops;
     join_state(w, most, next);
     join_state(w, most, left);
     join_state(w, most, inner_returns);
+    join_state(w, most, inner_stops);
     w->returns = returns;
+    w->stops = stops;
     leave_rounds(w, out, left, entry, most, rounds);
     leave_rounds(w, returns, inner_returns, entry, most, rounds);
+    leave_rounds(w, stops, inner_stops, entry, most, rounds);
     w->fixed_points--;
     drop_state(w, entry);
     drop_state(w, at_test);
@@ -488,9 +494,9 @@ void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt)
         join_state(w, w->returns, s);
         s->reachable = false;
         break;
-    case KS_STOP: /* what was appended until here does not count: codegen checks every append */
+    case KS_STOP:
         w->jumps++;
-        w->stops = true;
+        join_state(w, w->stops, s);
         s->reachable = false;
         break;
     case KS_EMIT:
@@ -519,8 +525,40 @@ uint32_t walk_end_count(const struct kernel *kernel)
     return walk_first_end(kernel, kernel->out_count);
 }
 
+/* One execution from the beginning; what it appends goes to `counts` and `stopped`. */
+static void walk_once(struct walker *w, const struct walk_request *request,
+                      struct walk_result *result, uint64_t *cost)
+{
+    struct walk_state *s = unreachable_state(w);
+    s->reachable = true;
+    s->certain = true;
+    for (uint32_t i = 0; i < w->local_count; i++)
+        s->locals[i] = INTERVAL_ALL;
+    memset(s->counts, 0, w->end_count * sizeof *s->counts);
+    w->returns = unreachable_state(w);
+    w->stops = unreachable_state(w);
+    w->flow = (struct walk_flow){.breaks = unreachable_state(w), .continues = unreachable_state(w)};
+    walk_statements(w, s, request->body);
+    join_state(w, w->returns, s);
+    result->ends = w->returns->reachable || w->stops->reachable;
+    result->stops |= w->stops->reachable;
+    *cost = w->returns->reachable ? w->returns->cost : w->stops->cost;
+    uint32_t first = w->phase * w->end_count;
+    for (uint32_t i = 0; i < w->end_count; i++) {
+        if (w->returns->reachable) result->counts[first + i] = w->returns->counts[i];
+        if (w->stops->reachable) result->stopped[first + i] = w->stops->counts[i];
+    }
+    drop_state(w, s);
+    drop_state(w, w->returns);
+    drop_state(w, w->stops);
+    drop_state(w, w->flow.breaks);
+    drop_state(w, w->flow.continues);
+}
+
 struct walk_result walk_body(const struct walk_request *request, struct arena *scratch)
 {
+    bool firing = request->kernel != NULL && request->section == WALK_FIRING;
+    uint32_t phases = firing ? request->kernel->phases : 1;
     struct walker w = {
         .cx = request->cx,
         .scratch = scratch,
@@ -529,22 +567,23 @@ struct walk_result walk_body(const struct walk_request *request, struct arena *s
         .mark = request->mark,
         .local_count = request->local_count,
         .end_count = request->kernel != NULL ? walk_end_count(request->kernel) : 0,
-        .rounds_left = WALK_MAX_ROUNDS,
         .function_costs = request->function_costs,
     };
-    struct walk_state *s = unreachable_state(&w);
-    s->reachable = true;
-    s->certain = true;
-    for (uint32_t i = 0; i < w.local_count; i++)
-        s->locals[i] = INTERVAL_ALL;
-    w.returns = unreachable_state(&w);
-    w.flow =
-        (struct walk_flow){.breaks = unreachable_state(&w), .continues = unreachable_state(&w)};
-    walk_statements(&w, s, request->body);
-    join_state(&w, w.returns, s);
+    size_t counts = (size_t)phases * w.end_count + 1;
+    struct walk_result result = {.counts = ARENA_ARRAY(scratch, struct walk_count, counts),
+                                 .stopped = ARENA_ARRAY(scratch, struct walk_count, counts),
+                                 .ends = true};
+    unsigned __int128 cost = 0;
+    for (; w.phase < phases && result.ends; w.phase++) {
+        uint64_t cycles;
+        w.rounds_left = WALK_MAX_PHASE_ROUNDS / phases;
+        if (w.rounds_left > WALK_MAX_ROUNDS) w.rounds_left = WALK_MAX_ROUNDS;
+        walk_once(&w, request, &result, &cycles);
+        cost += cycles;
+    }
+    cost = (cost + phases - 1) / phases;
+    result.cost_cycles = (uint64_t)cost;
+    result.endless = w.endless;
     walk_report_outside(&w);
-    return (struct walk_result){.counts = w.returns->counts,
-                                .cost_cycles = w.returns->cost,
-                                .ends = w.returns->reachable || w.stops,
-                                .endless = w.endless};
+    return result;
 }

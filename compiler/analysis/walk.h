@@ -9,6 +9,11 @@
  *           counting loop are then bounded by its variable's interval.
  * Costs     accumulate along the way, taking the dearer branch; an unbounded loop counts
  *           WALK_ASSUMED_ROUNDS rounds.
+ * Phases    A firing of a kernel with several is walked once in each, `phase` known and the rates
+ *           those of the phase; what is said of an access holds in all of them.  The cost is their
+ *           mean.
+ * Stop      A firing that executes `stop` does not come to its end: its packets are counted apart,
+ *           for they need room until they are dropped.
  * Reference Cousot & Cousot, "Abstract interpretation", POPL 1977 (interval domain, widening,
  *           narrowing).
  */
@@ -17,7 +22,8 @@
 
 #include "compiler/graph/graph.h"
 
-#define WALK_MAX_ROUNDS 65536u /* executed one by one, per body */
+#define WALK_MAX_ROUNDS 65536u       /* executed one by one, per body */
+#define WALK_MAX_PHASE_ROUNDS 1048576u /* the same, over all phases */
 #define WALK_ASSUMED_ROUNDS 16u
 /* Fixed points inside fixed points; beyond: everything assigned is unknown. */
 #define WALK_MAX_NESTING 6
@@ -30,9 +36,12 @@ struct walk_count { /* packets appended; most may be WALK_UNBOUNDED */
 };
 
 struct walk_result {
-    struct walk_count *counts; /* per end of the kernel's out-ports, port arrays flattened */
+    /* Per end of the kernel's out-ports, port arrays flattened; those of phase k begin at k x the
+     * number of ends (walk_end_count).  `stopped`: appended, at most, by a firing that stops. */
+    struct walk_count *counts, *stopped;
     uint64_t cost_cycles;
-    bool ends;           /* false: no execution comes to its end */
+    bool ends;           /* false: no execution comes to its end (of the last phase walked) */
+    bool stops;          /* some execution may stop */
     struct span endless; /* where not: the loop that is never left */
 };
 

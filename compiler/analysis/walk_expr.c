@@ -291,7 +291,8 @@ static struct interval eval_peek(struct walker *w, struct walk_state *s, struct 
     struct interval index = {0, 0};
     if (e->right != NULL) index = walk_eval(w, s, e->right);
     if (w->section != WALK_FINISH)
-        walk_mark_access(w, s, &e->check, &e->visited, index, port->peek,
+        walk_mark_access(w, s, &e->check, &e->visited, index,
+                         port->peeks != NULL ? port->peeks[w->phase] : port->peek,
                          e->right != NULL ? e->right->span : e->span, "window", port->name);
     return interval_of_type(e->type);
 }
@@ -404,8 +405,8 @@ struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e)
     case KX_VARIABLE: return eval_variable(s, e);
     case KX_INDEX: walk_charge(s, 1); return eval_index(w, s, e);
     case KX_PEEK: walk_charge(s, 1); return eval_peek(w, s, e);
-    case KX_PHASE: return (struct interval){0, (wide)w->kernel->phases - 1};
     case KX_LEFT: return (struct interval){0, (wide)w->kernel->in[e->port].peek - 1};
+    case KX_PHASE: return (struct interval){w->phase, w->phase};
     case KX_NEGATE:
         a = walk_eval(w, s, e->left);
         walk_charge(s, 1);

@@ -60,13 +60,14 @@ struct walker {
     enum walk_section section;
     bool mark;
     uint32_t local_count, end_count;
+    uint32_t phase; /* of a firing */
     uint32_t rounds_left;
     uint64_t jumps;      /* break, continue, return and stop walked so far */
-    bool stops;          /* a `stop` has been walked */
     int fixed_points;    /* nesting */
     struct span endless; /* of the last loop that nothing left */
     struct walk_flow flow;
     struct walk_state *returns;
+    struct walk_state *stops; /* only its counts are of interest */
     struct walk_state *free_states;
     const uint64_t *function_costs;
     VEC(struct walk_outside) outside; /* accesses that may turn out to be outside at every visit */

@@ -7,8 +7,8 @@ bool body_is_static(const struct kx *kx)
 {
     if (!kx) return true;
     if (kx->kind == KX_VARIABLE) return kx->variable->kind == VARIABLE_CONSTANT;
-    if (kx->kind == KX_PEEK || kx->kind == KX_LEFT || kx->kind == KX_ASSIGN || kx->kind == KX_PHASE)
-        return false;
+    if (kx->kind == KX_PEEK || kx->kind == KX_LEFT || kx->kind == KX_PHASE) return false;
+    if (kx->kind == KX_ASSIGN) return false;
     for (uint32_t i = 0; i < kx->argument_count; i++)
         if (!body_is_static(kx->arguments[i])) return false;
     return body_is_static(kx->left) && body_is_static(kx->right) && body_is_static(kx->third);
@@ -21,6 +21,8 @@ static void report_not_constant(struct body *b, const struct kx *culprit, const 
     if (culprit->kind == KX_VARIABLE) {
         name = culprit->variable->name;
         declared = culprit->variable->span;
+    } else if (culprit->kind == KX_PHASE) {
+        name = "phase";
     } else if ((culprit->kind == KX_PEEK || culprit->kind == KX_LEFT) && b->kernel) {
         const struct kernel_port *port = &b->kernel->kernel->in[culprit->port];
         name = port->name;
@@ -133,12 +135,8 @@ bool sema_condition(struct sema *sema, struct scope *scope, const struct ast_exp
 
 /* ---- exact fractions, for the values of attributes ---- */
 
-struct fraction {
-    int64_t numerator, denominator; /* denominator > 0, lowest terms */
-};
-
 static bool reduce(struct body *b, struct span span, __int128 numerator, __int128 denominator,
-                   struct fraction *out)
+                   struct sema_fraction *out)
 {
     __int128 x = numerator < 0 ? -numerator : numerator,
              y = denominator < 0 ? -denominator : denominator;
@@ -155,12 +153,12 @@ static bool reduce(struct body *b, struct span span, __int128 numerator, __int12
         body_report(b, RULE_CONSTANT_RANGE, span, "this value does not fit 64 bits");
         return false;
     }
-    *out = (struct fraction){(int64_t)numerator, (int64_t)denominator};
+    *out = (struct sema_fraction){(int64_t)numerator, (int64_t)denominator};
     return true;
 }
 
-static bool combine(struct body *b, const struct ast_expr *e, struct fraction l, struct fraction r,
-                    struct fraction *out)
+static bool combine(struct body *b, const struct ast_expr *e, struct sema_fraction l,
+                    struct sema_fraction r, struct sema_fraction *out)
 {
     __int128 a = l.numerator, c = l.denominator, d = r.numerator, f = r.denominator;
     switch (e->op) {
@@ -180,9 +178,9 @@ static bool combine(struct body *b, const struct ast_expr *e, struct fraction l,
     }
 }
 
-static bool exact_value(struct body *b, const struct ast_expr *e, struct fraction *out)
+static bool exact_value(struct body *b, const struct ast_expr *e, struct sema_fraction *out)
 {
-    struct fraction left = {0, 1}, right = {0, 1};
+    struct sema_fraction left = {0, 1}, right = {0, 1};
     *out = left;
     bool binary = e->kind == AST_EXPR_BINARY && (e->op == AST_OP_ADD || e->op == AST_OP_SUB ||
                                                  e->op == AST_OP_MUL || e->op == AST_OP_DIV);
@@ -197,11 +195,18 @@ static bool exact_value(struct body *b, const struct ast_expr *e, struct fractio
     return body_integer(b, e, &out->numerator);
 }
 
+bool sema_exact(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
+                struct sema_fraction *out)
+{
+    struct body b = body_begin(sema, scope, PLACE_CONSTANT);
+    return exact_value(&b, expr, out);
+}
+
 bool sema_whole(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
                 const char *what, int64_t *out)
 {
     struct body b = body_begin(sema, scope, PLACE_CONSTANT);
-    struct fraction value = {0, 1};
+    struct sema_fraction value = {0, 1};
     if (!exact_value(&b, expr, &value)) return false;
     if (value.denominator != 1) {
         body_report(&b, RULE_INVALID_RATE, expr->span, "%s is a whole number, not %lld/%lld", what,

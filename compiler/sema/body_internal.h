@@ -2,7 +2,8 @@
  * body_internal: what the files of body share.
  *
  *   body.c          specialisation of kernels, functions and their signatures, recursion
- *   body_port.c     ports and their rates
+ *   body_port.c     ports
+ *   body_rate.c     their rates: numbers, bounds, phases, amplification
  *   body_type.c     types as written, the usual conversions, untyped trees, folding
  *   body_const.c    constants, compile-time integers, initialisers
  *   body_expr.c     operators
@@ -74,6 +75,21 @@ struct switch_frame {
     VEC(struct ks *) labels;
 };
 
+/* A rate as written: `3`, `2..4`, `..8`, `{3, 1}`, `{0..2, 1}`. */
+struct written_rate {
+    bool is_list;          /* an entry for each phase */
+    uint32_t count;        /* of the entries; 0: not written */
+    uint64_t *least, *most; /* equal: exact */
+    struct span span;      /* of the attribute */
+    struct span value_span;
+};
+
+struct port_rates {
+    struct written_rate pop, peek; /* of an in-port */
+    struct written_rate push;      /* of an out-port */
+    const struct ast_attribute *amplify;
+};
+
 /* What one kernel's init, body and finish have together. */
 struct kernel_body {
     struct kernel *kernel;
@@ -83,6 +99,7 @@ struct kernel_body {
     struct span *store_spans, *emit_spans; /* by out-port: the first of its kind in a firing */
     struct ks *init_first, **init_end;     /* initialisers of tables and states, as assignments */
     struct ks *init, *finish;
+    struct port_rates *in_rates; /* of the in-ports; those of the out-ports follow */
 };
 
 struct body {
@@ -137,9 +154,23 @@ void body_unknown_attribute(struct body *b, const struct ast_attribute *attribut
 /* ---- body_port.c ---- */
 
 void body_ports(struct body *b, const struct ast_signature *signature);
+void body_signature_attributes(struct body *b, const struct ast_signature *signature);
+
+/* ---- body_rate.c ---- */
+
+/* `bounded`: L..M is allowed. */
+bool body_written_rate(struct body *b, const struct ast_attribute *attribute, bool bounded,
+                       struct written_rate *rate);
+/* Fills the phases of the kernel and the rates of its ports from what is written; `amplify`: after
+ * the parameter list, or NULL. */
+void body_settle_rates(struct body *b, const struct ast_attribute *amplify);
+/* The value of `amplify`. */
+bool body_factor(struct body *b, const struct ast_attribute *amplify, struct sema_fraction *out);
 /* A rate of 1 .. SEMA_MAX_RATE. */
 bool body_rate(struct body *b, const struct ast_attribute *attribute, uint64_t *out);
-void body_signature_attributes(struct body *b, const struct ast_signature *signature);
+
+/* ---- body_port.c, too ---- */
+
 /* Reports an attribute that stands twice in its list. */
 bool body_repeated_attribute(struct body *b, const struct ast_attribute *first,
                              const struct ast_attribute *attribute);

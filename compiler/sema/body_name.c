@@ -4,12 +4,32 @@
 
 /* ---- names that are not variables ---- */
 
+/* The number of the firing modulo the phases of the rates. */
+static struct kx *phase(struct body *b, struct span span)
+{
+    const struct kernel *kernel = b->kernel->kernel;
+    if (b->place == PLACE_INIT || b->place == PLACE_FINISH) {
+        body_report(b, RULE_WRONG_KIND_OF_NAME, span,
+                    "'phase' is that of a firing: there is none in %s",
+                    b->place == PLACE_INIT ? "'init'" : "'finish'");
+        return NULL;
+    }
+    if (b->place == PLACE_FIRING && kernel->phases == 1) {
+        struct diag *diag = body_report(b, RULE_WRONG_KIND_OF_NAME, span,
+                                        "'%s' has one phase only: its rates are no lists",
+                                        kernel->name);
+        diag_help(diag, "'pop {3, 1}' or 'push {2, 0}' give a rate for each phase");
+        return NULL;
+    }
+    return body_kx(b, KX_PHASE, body_scalar(b, SCALAR_I32), span);
+}
+
 static struct kx *undeclared(struct body *b, struct ast_name name)
 {
     static const char *const later[][2] = {
-        {"phase", "cyclo-static kernels ('phase') are"},
         {"item", "work-items ('item') are"},
     };
+    if (strcmp(name.text, "phase") == 0 && b->kernel) return phase(b, name.span);
     if (strcmp(name.text, "true") == 0 || strcmp(name.text, "false") == 0)
         return body_constant(b, name.span, arith_bool(name.text[0] == 't'));
     for (size_t i = 0; i < sizeof later / sizeof *later; i++)

@@ -39,53 +39,6 @@ static bool is_name(const struct ast_attribute *attribute, const char *name)
     return strcmp(attribute->name.text, name) == 0;
 }
 
-static bool plain_rate(struct body *b, const struct ast_attribute *attribute)
-{
-    const char *name = attribute->name.text;
-    switch (attribute->value->kind) {
-    case AST_EXPR_RANGE:
-        body_unsupported(b, attribute->span, "bounded rates ('%s L..M') are", name);
-        return false;
-    case AST_EXPR_BRACES:
-        body_unsupported(b, attribute->span, "phases ('%s {...}') are", name);
-        return false;
-    case AST_EXPR_REPEAT:
-    case AST_EXPR_DIMENSIONS:
-        body_report(b, RULE_INVALID_RATE, attribute->value->span, "'%s' is one number", name);
-        return false;
-    default: break;
-    }
-    if (!attribute->of.text) return true;
-    body_report(b, RULE_UNKNOWN_ATTRIBUTE, attribute->of.span,
-                "'of PORT' belongs to 'amplify', not to '%s'", name);
-    return false;
-}
-
-bool body_rate(struct body *b, const struct ast_attribute *attribute, uint64_t *out)
-{
-    int64_t rate;
-    const char *name = attribute->name.text;
-    if (!plain_rate(b, attribute)) return false;
-    if (!sema_whole(b->sema, b->scope, attribute->value, arena_printf(b->arena, "'%s'", name),
-                    &rate)) {
-        b->failed = true;
-        return false;
-    }
-    if (rate < 1) {
-        body_report(b, RULE_INVALID_RATE, attribute->span,
-                    "'%s' is at least 1 packet a firing, not %lld", name, (long long)rate);
-        return false;
-    }
-    if (rate > SEMA_MAX_RATE) {
-        body_report(b, RULE_TOO_LARGE, attribute->span,
-                    "'%s' is at most %lld packets a firing, not %lld", name,
-                    (long long)SEMA_MAX_RATE, (long long)rate);
-        return false;
-    }
-    *out = (uint64_t)rate;
-    return true;
-}
-
 /* ---- ports ---- */
 
 static const char *const in_names[] = {"pop", "peek", "window", "border"};
@@ -109,14 +62,15 @@ static void misplaced_attribute(struct body *b, const struct ast_attribute *attr
 }
 
 static void port_attribute(struct body *b, const struct ast_port *ast,
-                           const struct ast_attribute *attribute, struct kernel_port *port)
+                           const struct ast_attribute *attribute, struct kernel_port *port,
+                           struct port_rates *rates)
 {
-    uint64_t *rate = NULL;
-    if (!ast->is_out && is_name(attribute, "pop")) rate = &port->pop;
-    if (!ast->is_out && is_name(attribute, "peek")) rate = &port->peek;
-    if (ast->is_out && is_name(attribute, "push")) rate = &port->push;
+    struct written_rate *rate = NULL;
+    if (!ast->is_out && is_name(attribute, "pop")) rate = &rates->pop;
+    if (!ast->is_out && is_name(attribute, "peek")) rate = &rates->peek;
+    if (ast->is_out && is_name(attribute, "push")) rate = &rates->push;
     if (rate) {
-        if (!body_rate(b, attribute, rate)) *rate = 1;
+        if (!body_written_rate(b, attribute, ast->is_out, rate)) *rate = (struct written_rate){0};
         port->rate_declared = true;
         port->rate_span = span_join(port->rate_span, attribute->span);
         return;
@@ -125,35 +79,17 @@ static void port_attribute(struct body *b, const struct ast_port *ast,
         body_unsupported(b, attribute->span, "2-D in-ports ('%s') are", attribute->name.text);
         port->type = NULL; /* uses of the port are not looked at */
     } else if (ast->is_out && is_name(attribute, "amplify"))
-        body_unsupported(b, attribute->span, "amplification ('amplify') is");
+        rates->amplify = attribute;
     else
         misplaced_attribute(b, attribute, ast->is_out);
 }
 
-static const struct ast_attribute *find_attribute(const struct ast_port *ast, const char *name)
-{
-    const struct ast_attribute *attribute = ast->attributes;
-    while (attribute && !is_name(attribute, name))
-        attribute = attribute->next;
-    return attribute;
-}
-
-static void port_rates(struct body *b, const struct ast_port *ast, struct kernel_port *port)
+static void port_attributes(struct body *b, const struct ast_port *ast, struct kernel_port *port,
+                            struct port_rates *rates)
 {
     for (const struct ast_attribute *at = ast->attributes; at; at = at->next)
-        if (!body_repeated_attribute(b, ast->attributes, at)) port_attribute(b, ast, at, port);
-    if (ast->is_out) return;
-    if (port->pop == 0) port->pop = 1;
-    if (port->peek == 0) port->peek = port->pop;
-    if (port->peek >= port->pop || b->failed) return;
-    const struct ast_attribute *pop = find_attribute(ast, "pop"),
-                               *peek = find_attribute(ast, "peek");
-    struct diag *diag =
-        body_report(b, RULE_INVALID_RATE, peek->span,
-                    "'%s' sees fewer packets (peek %llu) than it consumes (pop %llu)", port->name,
-                    (unsigned long long)port->peek, (unsigned long long)port->pop);
-    if (pop) diag_label(diag, pop->span, "consumes %llu", (unsigned long long)port->pop);
-    diag_help(diag, "peek is at least pop, and equal to it where it is left out");
+        if (!body_repeated_attribute(b, ast->attributes, at))
+            port_attribute(b, ast, at, port, rates);
 }
 
 static void port_arity(struct body *b, const struct ast_port *ast, struct kernel_port *port)
@@ -181,7 +117,7 @@ static void port_arity(struct body *b, const struct ast_port *ast, struct kernel
 }
 
 static void declare_port(struct body *b, const struct ast_port *ast, struct kernel_port *port,
-                         uint32_t index)
+                         struct port_rates *rates, uint32_t index)
 {
     *port = (struct kernel_port){.name = ast->name.text, .span = ast->name.span};
     port->type = body_value_type(b, ast->type, NULL, "a packet");
@@ -190,7 +126,7 @@ static void declare_port(struct body *b, const struct ast_port *ast, struct kern
         body_unsupported(b, ast->type->span, "packets that are arrays ('%s') are",
                          body_type_text(b, port->type));
     port_arity(b, ast, port);
-    port_rates(b, ast, port);
+    port_attributes(b, ast, port, rates);
     usable = usable && port->type != NULL;
     enum symbol_kind kind = ast->is_out ? SYMBOL_OUT_PORT : SYMBOL_IN_PORT;
     body_declare(b, (struct symbol){.kind = usable ? kind : SYMBOL_POISON,
@@ -211,14 +147,24 @@ void body_ports(struct body *b, const struct ast_signature *signature)
     kernel->out = ARENA_ARRAY(b->arena, struct kernel_port, kernel->out_count);
     b->kernel->store_spans = ARENA_ARRAY(b->arena, struct span, kernel->out_count);
     b->kernel->emit_spans = ARENA_ARRAY(b->arena, struct span, kernel->out_count);
+    b->kernel->in_rates =
+        ARENA_ARRAY(b->arena, struct port_rates, (size_t)kernel->in_count + kernel->out_count);
     uint32_t in = 0, out = 0;
     for (const struct ast_port *port = signature->ports; port; port = port->next) {
         uint32_t index = port->is_out ? out++ : in++;
-        declare_port(b, port, port->is_out ? &kernel->out[index] : &kernel->in[index], index);
+        struct port_rates *rates =
+            &b->kernel->in_rates[port->is_out ? kernel->in_count + index : index];
+        declare_port(b, port, port->is_out ? &kernel->out[index] : &kernel->in[index], rates,
+                     index);
     }
-    if (kernel->in_count == 0)
-        body_unsupported(b, signature->name.span, "kernels without an in-port (sources: '%s') are",
-                         signature->name.text);
+    if (kernel->in_count + kernel->out_count == 0)
+        body_report(b, RULE_WRONG_ARGUMENT_COUNT, signature->name.span,
+                    "'%s' has no ports: nothing of what it does could be seen",
+                    signature->name.text);
+    const struct ast_attribute *amplify = signature->attributes;
+    while (amplify && !is_name(amplify, "amplify"))
+        amplify = amplify->next;
+    body_settle_rates(b, amplify);
 }
 
 void body_signature_attributes(struct body *b, const struct ast_signature *signature)
@@ -229,6 +175,7 @@ void body_signature_attributes(struct body *b, const struct ast_signature *signa
         size_t i = 0;
         while (i < KNOWN_COUNT && !is_name(at, known[i]))
             i++;
+        if (body_repeated_attribute(b, signature->attributes, at) || i == 0) continue;
         if (i < KNOWN_COUNT)
             body_unsupported(b, at->span, "the attribute '%s' of a kernel is", at->name.text);
         else

@@ -222,6 +222,13 @@ static bool check_writing(struct body *b, struct span span)
     return false;
 }
 
+static bool exact_rate(const struct kernel *kernel, const struct kernel_port *port)
+{
+    for (uint32_t i = 0; port->pushes && i < kernel->phases; i++)
+        if (port->push_leasts[i] != port->pushes[i]) return false;
+    return port->rate_declared && port->push_least == port->push;
+}
+
 static void store(struct body *b, const struct ast_expr *e, struct port_access *access,
                   struct ks_list *out)
 {
@@ -234,10 +241,13 @@ static void store(struct body *b, const struct ast_expr *e, struct port_access *
         diag_help(diag, "write '%s <- value;'", port->name);
         return;
     }
-    if (!port->rate_declared) {
+    if (!exact_rate(b->kernel->kernel, port)) {
         diag = body_report(b, RULE_NOT_ASSIGNABLE, e->span,
                            "writing packets by index needs an exact rate");
-        diag_label(diag, port->span, "'%s' declares none", port->name);
+        if (port->rate_declared)
+            diag_label(diag, port->rate_span, "the rate of '%s' is bounded", port->name);
+        else
+            diag_label(diag, port->span, "'%s' declares none", port->name);
         diag_help(diag, "declare 'push N', or append with '%s <- value;'", port->name);
         return;
     }
@@ -524,6 +534,27 @@ static void jump_statement(struct body *b, const struct ast_stmt *s, struct ks_l
     ks_append(out, new_ks(b, is_break ? KS_BREAK : KS_CONTINUE, s->span));
 }
 
+/* A source ends by `stop`; any other kernel with its inputs. */
+static void stop_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
+{
+    struct diag *diag;
+    if (!b->kernel || b->place != PLACE_FIRING) {
+        misplaced(b, s->span, "'stop' stands only in the body of a kernel without in-ports");
+        return;
+    }
+    struct kernel *kernel = b->kernel->kernel;
+    if (kernel->in_count > 0) {
+        diag = misplaced(b, s->span, "'stop' ends a kernel without in-ports; this one ends with "
+                                     "its inputs");
+        diag_label(diag, kernel->in[0].span, "'%s' has the in-port '%s'", kernel->name,
+                   kernel->in[0].name);
+        diag_help(diag, "'return;' ends a firing");
+        return;
+    }
+    kernel->stops = true;
+    ks_append(out, new_ks(b, KS_STOP, s->span));
+}
+
 /* ---- init and finish ---- */
 
 static bool check_section(struct body *b, const struct ast_stmt *s, const char *name,
@@ -560,9 +591,7 @@ static void finish_attributes(struct body *b, const struct ast_stmt *s)
     uint64_t push;
     for (const struct ast_attribute *at = s->attributes; at; at = at->next) {
         if (body_repeated_attribute(b, s->attributes, at)) continue;
-        if (strcmp(at->name.text, "amplify") == 0) {
-            body_unsupported(b, at->span, "amplification ('amplify') is");
-        } else if (strcmp(at->name.text, "push") != 0) {
+        if (strcmp(at->name.text, "push") != 0) {
             body_unknown_attribute(b, at, "'finish'", known, 1);
         } else if (body_rate(b, at, &push)) {
             for (uint32_t i = 0; i < kernel->out_count; i++) {
@@ -607,7 +636,7 @@ static void statement_kind(struct body *b, const struct ast_stmt *s, struct ks_l
     case AST_STMT_BREAK:
     case AST_STMT_CONTINUE: jump_statement(b, s, out); break;
     case AST_STMT_RETURN: return_statement(b, s, out); break;
-    case AST_STMT_STOP: body_unsupported(b, s->span, "source kernels ('stop') are"); break;
+    case AST_STMT_STOP: stop_statement(b, s, out); break;
     case AST_STMT_LAUNCH: body_unsupported(b, s->span, "the device queue ('launch') is"); break;
     case AST_STMT_INIT:
     case AST_STMT_FINISH: section_statement(b, s); break;

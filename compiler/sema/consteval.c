@@ -291,8 +291,8 @@ static bool eval_kind(struct interpreter *in, const struct kx *kx, struct scalar
         return from && copy_values(in, kx->span, out, from, kx->type);
     }
     case KX_PEEK:
-    case KX_PHASE:
-    case KX_LEFT: return fail_not_constant(in, kx);
+    case KX_LEFT:
+    case KX_PHASE: return fail_not_constant(in, kx);
     case KX_NEGATE:
         if (!eval(in, kx->left, out)) return false;
         *out = arith_negate(*out);

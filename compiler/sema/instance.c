@@ -195,14 +195,7 @@ static struct kernel *specialise(struct elaboration *el, struct scope *scope,
         }
         if (!sema_integer(el->sema, scope, e, &params[n++])) return NULL;
     }
-    struct kernel *kernel = sema_kernel(el->sema, item, params, wanted);
-    if (kernel != NULL && kernel->in_count == 0) {
-        diag_report(el->cx->diags, RULE_UNSUPPORTED, node->name.span,
-                    "kernels without in-ports (sources) are not supported yet: '%s'",
-                    kernel->title);
-        return NULL;
-    }
-    return kernel;
+    return sema_kernel(el->sema, item, params, wanted);
 }
 
 /* ---- arguments and attributes ---- */

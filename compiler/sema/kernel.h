@@ -138,7 +138,7 @@ enum ks_kind {
     KS_RETURN, /* expr or NULL; in a kernel body: ends the firing; in init or finish: ends that */
     KS_EMIT,   /* append `expr` to out-port `port` [element] */
     KS_STORE,  /* packet `index` of out-port `port` [element] = expr */
-    KS_STOP,   /* in a source: ends the node; the firing does not count, its packets are dropped */
+    KS_STOP,   /* body of a source: it ends; this firing does not count */
 };
 
 struct ks {

@@ -33,7 +33,8 @@ struct scope *sema_scope_at(struct sema *sema, struct span span);
 #define SEMA_MAX_STACK_BYTES ((uint64_t)4 << 20)
 #define SEMA_MAX_NODE_BYTES ((uint64_t)1 << 30) /* tables of a kernel; its state; any type */
 #define SEMA_MAX_ARITY 65536                    /* elements of a port array */
-#define SEMA_MAX_RATE ((int64_t)1 << 31)        /* pop, peek, push */
+#define SEMA_MAX_RATE ((int64_t)1 << 31)        /* pop, peek, push; of one phase */
+#define SEMA_MAX_PHASES 1024                    /* of the rates of a kernel */
 #define SEMA_MAX_CALL_DEPTH 256                 /* functions that call functions */
 #define SEMA_MAX_NESTING 2000                   /* expressions and statements within each other */
 
@@ -49,6 +50,12 @@ bool sema_integer(struct sema *sema, struct scope *scope, const struct ast_expr 
  * (RULE_INVALID_RATE) because `what` ("pop") is a whole number. */
 bool sema_whole(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
                 const char *what, int64_t *out);
+/* The same, of any value: `3/2` is one and a half. */
+struct sema_fraction {
+    int64_t numerator, denominator; /* denominator > 0, lowest terms */
+};
+bool sema_exact(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
+                struct sema_fraction *out);
 /* A compile-time condition (any scalar; true if not zero). */
 bool sema_condition(struct sema *sema, struct scope *scope, const struct ast_expr *expr, bool *out);
 /* A compile-time value of `type` (braces for arrays): all its scalars, flattened; NULL after an
