@@ -49,8 +49,7 @@ static struct walk_count declared_rate(const struct kernel_port *port, uint32_t 
 }
 
 static void report_mismatch(struct compile *cx, const struct kernel *k,
-                            const struct kernel_port *port, uint32_t phase,
-                            struct walk_count count)
+                            const struct kernel_port *port, uint32_t phase, struct walk_count count)
 {
     const char *rate = rate_text(cx->arena, declared_rate(port, phase));
     const char *where = phase_text(cx->arena, k, phase);
@@ -68,16 +67,14 @@ static void report_mismatch(struct compile *cx, const struct kernel *k,
 }
 
 static void report_unproven(struct compile *cx, const struct kernel *k,
-                            const struct kernel_port *port, uint32_t phase,
-                            struct walk_count count, struct walk_count stopped)
+                            const struct kernel_port *port, uint32_t phase, struct walk_count count,
+                            struct walk_count stopped)
 {
     struct walk_count rate = declared_rate(port, phase);
     const char *where = phase_text(cx->arena, k, phase);
     bool exact = rate.least == rate.most, inside = count.least >= rate.least;
     inside = inside && count.most <= rate.most;
-    const char *what = exact             ? "exactly "
-                       : rate.least == 0 ? "at most "
-                                         : "";
+    const char *what = exact ? "exactly " : rate.least == 0 ? "at most " : "";
     struct walk_count shown = {exact || rate.least == 0 ? rate.most : rate.least, rate.most};
     struct diag *d;
     if (inside)

@@ -42,7 +42,7 @@ static void collect_buffer(struct collector *collector, uint32_t index, bool out
         channel.to = reader.node;
         channel.reader = r;
         channel.pop = in->pop;
-        channel.peek = in->peek;
+        channel.peek = max64(in->peek, in->pop);
         vec_push(collector->arena, &collector->channels, channel);
     }
 }

@@ -6,7 +6,12 @@
  * Fails     RULE_INVALID_RATE, RULE_INCONSISTENT_RATES, RULE_RATE_OVERFLOW.
  *
  * A buffer balances its writer with each of its readers: q[w] x push = q[r] x pop.  An outer
- * in-port that several nodes read balances these with each other.  Rationals are propagated over a
+ * in-port that several nodes read balances these with each other.  So does a buffer that is written
+ * at a bounded rate (graph_is_bounded), or by `finish` alone: it does not tie its readers to the
+ * writer, and the components are the islands that exact rates join.
+ *
+ * Phases.  The rates are those of a whole cycle of phases, q counts cycles, and the repetitions are
+ * q x phases.  Rationals are propagated over a
  * breadth-first spanning tree of each connected component, in lowest terms, from q[root] = 1 (Lee &
  * Messerschmitt, "Synchronous data flow", Proc. IEEE 75(9), 1987).  Every edge outside of the tree
  * closes one cycle and is checked.
@@ -69,6 +74,21 @@ static const char *name_of(const struct rate_solver *solver, uint32_t node)
     return node_at(solver, node)->name;
 }
 
+/* "per firing", or what a cycle of phases is. */
+static const char *per(const struct rate_solver *solver, uint32_t node)
+{
+    uint32_t phases = graph_phases(node_at(solver, node));
+    if (phases == 1) return "per firing";
+    return arena_printf(solver->cx->arena, "per cycle of %" PRIu32 " firings", phases);
+}
+
+/* Do the two ends of the balance both read? */
+static bool both_read(const struct rate_solver *solver, const struct balance *balance)
+{
+    const struct graph_buffer *buffer = &solver->graph->buffers.items[balance->buffer];
+    return buffer->outer == GRAPH_OUTER_IN || graph_is_bounded(solver->graph, buffer);
+}
+
 /* ---- zero rates ---- */
 
 static void report_one_sided(struct rate_solver *solver, const struct graph_buffer *buffer,
@@ -83,13 +103,14 @@ static void report_one_sided(struct rate_solver *solver, const struct graph_buff
     } else {
         d = diag_report(solver->cx->diags, RULE_INVALID_RATE, buffer->span,
                         "'%s' writes nothing to '%s' while it fires, and '%s' consumes %" PRIu64
-                        " packets per firing",
+                        " packets %s",
                         name_of(solver, buffer->writer_node), buffer->name, name_of(solver, reader),
-                        in->pop);
+                        in->pop, per(solver, reader));
     }
-    diag_label(d, node_at(solver, buffer->writer_node)->span, "writes %" PRIu64 " per firing",
-               push);
-    diag_label(d, node_at(solver, reader)->span, "consumes %" PRIu64 " per firing", in->pop);
+    diag_label(d, node_at(solver, buffer->writer_node)->span, "writes %" PRIu64 " %s", push,
+               per(solver, buffer->writer_node));
+    diag_label(d, node_at(solver, reader)->span, "consumes %" PRIu64 " %s", in->pop,
+               per(solver, reader));
 }
 
 static void report_unfilled(struct rate_solver *solver, const struct graph_buffer *buffer,
@@ -109,7 +130,7 @@ static void check_end(struct rate_solver *solver, const struct graph_buffer *buf
         diag_report(solver->cx->diags, RULE_RATE_OVERFLOW, in->span,
                     "the window of '%s' or the initial packets of '%s' do not fit 63 bits",
                     name_of(solver, reader.node), buffer->name);
-    } else if (in->peek < in->pop) {
+    } else if (!in->pops && in->peek < in->pop) {
         diag_report(solver->cx->diags, RULE_INVALID_RATE, in->span,
                     "'%s' consumes %" PRIu64 " packets of '%s' but sees %" PRIu64,
                     name_of(solver, reader.node), in->pop, buffer->name, in->peek);
@@ -119,9 +140,10 @@ static void check_end(struct rate_solver *solver, const struct graph_buffer *buf
                         "'%s' consumes nothing of in-port '%s': the port would fill up for ever",
                         name_of(solver, reader.node), buffer->name);
     } else {
-        uint64_t push =
-            node_at(solver, buffer->writer_node)->outputs.items[buffer->writer_output].push;
-        if ((push == 0) != (in->pop == 0))
+        uint64_t push = graph_writer(solver->graph, buffer)->push;
+        if (graph_is_bounded(solver->graph, buffer)) {
+            if (in->pop == 0) report_one_sided(solver, buffer, in, reader.node, push);
+        } else if ((push == 0) != (in->pop == 0))
             report_one_sided(solver, buffer, in, reader.node, push);
         else if (push == 0 && in->peek > buffer->initial.packets)
             report_unfilled(solver, buffer, in, reader.node);
@@ -166,7 +188,7 @@ static void collect_buffer(struct rate_solver *solver, uint32_t index)
     if (buffer->readers.count == 0) return;
     struct balance balance = {.buffer = index};
     size_t r = 0;
-    if (buffer->outer == GRAPH_OUTER_IN) {
+    if (buffer->outer == GRAPH_OUTER_IN || graph_is_bounded(solver->graph, buffer)) {
         balance.a = buffer->readers.items[0].node;
         balance.a_rate = reader_pop(solver, buffer->readers.items[0]);
         r = 1;
@@ -261,11 +283,13 @@ static uint32_t label_hop(struct rate_solver *solver, struct diag *d, uint32_t n
 {
     const struct balance *balance = &solver->balances[solver->parent[node]];
     const struct graph_buffer *buffer = &solver->graph->buffers.items[balance->buffer];
+    bool phased = graph_phases(node_at(solver, balance->b)) > 1;
     if (shown)
-        diag_label(d, buffer->span, "'%s': '%s' %s %" PRIu64 " per firing, '%s' reads %" PRIu64,
+        diag_label(d, buffer->span, "'%s': '%s' %s %" PRIu64 " %s, '%s' reads %" PRIu64 "%s%s",
                    buffer->name, name_of(solver, balance->a),
-                   buffer->outer == GRAPH_OUTER_IN ? "reads" : "writes", balance->a_rate,
-                   name_of(solver, balance->b), balance->b_rate);
+                   both_read(solver, balance) ? "reads" : "writes", balance->a_rate,
+                   per(solver, balance->a), name_of(solver, balance->b), balance->b_rate,
+                   phased ? " " : "", phased ? per(solver, balance->b) : "");
     return balance->a == node ? balance->b : balance->a;
 }
 
@@ -303,35 +327,42 @@ static void report_sums(const struct rate_solver *solver, struct diag *d,
               solver->graph->buffers.items[balance->buffer].name, left / g, right / g);
 }
 
+static uint64_t firings(const struct rate_solver *solver, uint32_t node, uint64_t cycles)
+{
+    return mul_clamped(cycles, graph_phases(node_at(solver, node)));
+}
+
 static void report_inconsistent(struct rate_solver *solver, const struct balance *balance)
 {
     if (solver->reports++ >= REPORTS_MAX) return;
     const struct graph_buffer *buffer = &solver->graph->buffers.items[balance->buffer];
     const char *a = name_of(solver, balance->a), *b = name_of(solver, balance->b);
-    const char *verb = buffer->outer == GRAPH_OUTER_IN ? "reads" : "writes";
+    const char *verb = both_read(solver, balance) ? "reads" : "writes";
     struct arena *arena = solver->cx->arena;
-    uint64_t fires_a = 1, fires_b = 1;
+    bool phased = graph_phases(node_at(solver, balance->b)) > 1;
+    uint64_t fires_a = 1, fires_b = 1; /* cycles of phases */
     bool known = least_counts(solver->fractions[balance->a], solver->fractions[balance->b],
                               &fires_a, &fires_b);
     struct diag *d;
     if (balance->a == balance->b)
-        d = diag_report(
-            solver->cx->diags, RULE_INCONSISTENT_RATES, buffer->span,
-            "the rates at '%s' do not balance: '%s' %s %s per firing and reads %" PRIu64,
-            buffer->name, a, verb, arena_counted(arena, balance->a_rate, "packet"),
-            balance->b_rate);
+        d = diag_report(solver->cx->diags, RULE_INCONSISTENT_RATES, buffer->span,
+                        "the rates at '%s' do not balance: '%s' %s %s %s and reads %" PRIu64,
+                        buffer->name, a, verb, arena_counted(arena, balance->a_rate, "packet"),
+                        per(solver, balance->a), balance->b_rate);
     else
         d = diag_report(
             solver->cx->diags, RULE_INCONSISTENT_RATES, buffer->span,
-            "the rates at '%s' do not balance: '%s' %s %s per firing and fires %s, '%s' "
-            "reads %" PRIu64 " and fires %s",
+            "the rates at '%s' do not balance: '%s' %s %s %s and fires %s, '%s' reads %" PRIu64
+            "%s%s and fires %s",
             buffer->name, a, verb, arena_counted(arena, balance->a_rate, "packet"),
-            arena_counted(arena, fires_a, "time"), b, balance->b_rate,
-            arena_counted(arena, fires_b, "time"));
-    diag_label(d, node_at(solver, balance->a)->span, "'%s' %s %s per firing", a, verb,
-               arena_counted(arena, balance->a_rate, "packet"));
-    diag_label(d, node_at(solver, balance->b)->span, "'%s' reads %s per firing", b,
-               arena_counted(arena, balance->b_rate, "packet"));
+            per(solver, balance->a),
+            arena_counted(arena, firings(solver, balance->a, fires_a), "time"), b, balance->b_rate,
+            phased ? " " : "", phased ? per(solver, balance->b) : "",
+            arena_counted(arena, firings(solver, balance->b, fires_b), "time"));
+    diag_label(d, node_at(solver, balance->a)->span, "'%s' %s %s %s", a, verb,
+               arena_counted(arena, balance->a_rate, "packet"), per(solver, balance->a));
+    diag_label(d, node_at(solver, balance->b)->span, "'%s' reads %s %s", b,
+               arena_counted(arena, balance->b_rate, "packet"), per(solver, balance->b));
     if (known) report_sums(solver, d, balance, fires_a, fires_b);
     if (balance->a != balance->b)
         diag_note(d, "the firings of '%s' and '%s' are also tied through the other buffers shown",
@@ -381,11 +412,11 @@ static uint64_t common_denominator(struct rate_solver *solver)
 /* Packets that pass an end in one iteration must fit as well: every later pass adds them up. */
 static bool packets_fit(const struct graph_node *node)
 {
-    uint64_t packets;
+    uint64_t packets, cycles = node->repetitions / graph_phases(node);
     for (size_t i = 0; i < node->inputs.count; i++)
-        if (!mul63(node->repetitions, node->inputs.items[i].pop, &packets)) return false;
+        if (!mul63(cycles, node->inputs.items[i].pop, &packets)) return false;
     for (size_t i = 0; i < node->outputs.count; i++)
-        if (!mul63(node->repetitions, node->outputs.items[i].push, &packets)) return false;
+        if (!mul63(cycles, node->outputs.items[i].push, &packets)) return false;
     return true;
 }
 
@@ -397,6 +428,7 @@ static void fill_repetitions(struct rate_solver *solver, uint64_t *sum)
         struct graph_node *node = node_at(solver, index);
         struct fraction fraction = solver->fractions[index];
         if (!mul63(common / fraction.den, fraction.num, &node->repetitions) ||
+            !mul63(node->repetitions, graph_phases(node), &node->repetitions) ||
             !add63(*sum, node->repetitions, sum) || !packets_fit(node)) {
             report_overflow(solver, index);
             return;

@@ -22,7 +22,7 @@
 
 #include "compiler/graph/graph.h"
 
-#define WALK_MAX_ROUNDS 65536u       /* executed one by one, per body */
+#define WALK_MAX_ROUNDS 65536u         /* executed one by one, per body */
 #define WALK_MAX_PHASE_ROUNDS 1048576u /* the same, over all phases */
 #define WALK_ASSUMED_ROUNDS 16u
 /* Fixed points inside fixed points; beyond: everything assigned is unknown. */

@@ -199,7 +199,9 @@ static void report_outside(struct walker *w, const struct walk_outside *o)
         d = diag_report(w->cx->diags, rule, o->span,
                         "the index is outside the %s of '%s', which ends at %" PRIu64, o->what,
                         o->name, o->length - 1);
-    if (window && known && o->index.low > 0)
+    if (window && w->section == WALK_FIRING && w->kernel->phases > 1)
+        diag_note(d, "in phase %" PRIu32 " of %" PRIu32, o->phase, w->kernel->phases);
+    else if (window && known && o->index.low > 0)
         diag_help(d, "'peek %" PRId64 "' would make the window large enough",
                   (int64_t)o->index.low + 1);
 }
@@ -222,7 +224,7 @@ void walk_mark_access(struct walker *w, const struct walk_state *s, enum access_
         *visited |= MAYBE_INSIDE;
         return;
     }
-    struct walk_outside outside = {visited, index, length, span, what, name};
+    struct walk_outside outside = {visited, index, length, w->phase, span, what, name};
     if (s->certain)
         report_outside(w, &outside);
     else if (!(*visited & (MAYBE_INSIDE | REPORTED)))

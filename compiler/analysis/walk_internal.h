@@ -44,6 +44,7 @@ struct walk_outside {
     unsigned char *visited;
     struct interval index;
     uint64_t length;
+    uint32_t phase;
     struct span span;
     const char *what, *name;
 };

@@ -29,6 +29,49 @@ void graph_connect_output(struct compile *cx, struct graph *graph, uint32_t node
     buffer->writer_output = (uint32_t)vec_push(cx->arena, &writer->outputs, output);
 }
 
+uint32_t graph_phases(const struct graph_node *node)
+{
+    return node->kernel->phases;
+}
+
+bool graph_is_exact(const struct graph_node *node, const struct graph_output *output)
+{
+    if (output->push == 0 && output->finish_max > 0) return false;
+    for (uint32_t i = 0; output->pushes && i < graph_phases(node); i++)
+        if (output->push_leasts[i] != output->pushes[i]) return false;
+    return output->push_least == output->push;
+}
+
+uint64_t graph_push_most(const struct graph_node *node, const struct graph_output *output)
+{
+    if (!output->pushes) return output->push;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < graph_phases(node); i++)
+        if (output->pushes[i] > most) most = output->pushes[i];
+    return most;
+}
+
+const struct graph_output *graph_writer(const struct graph *graph,
+                                        const struct graph_buffer *buffer)
+{
+    if (buffer->writer_node == GRAPH_NONE) return NULL;
+    return &graph->nodes.items[buffer->writer_node].outputs.items[buffer->writer_output];
+}
+
+const struct graph_input *graph_reader_input(const struct graph *graph,
+                                             const struct graph_buffer *buffer, size_t reader)
+{
+    struct graph_reader at = buffer->readers.items[reader];
+    return &graph->nodes.items[at.node].inputs.items[at.input];
+}
+
+bool graph_is_bounded(const struct graph *graph, const struct graph_buffer *buffer)
+{
+    const struct graph_output *out = graph_writer(graph, buffer);
+    return out && buffer->outer == GRAPH_INNER &&
+           !graph_is_exact(&graph->nodes.items[buffer->writer_node], out);
+}
+
 bool graph_memory(const struct graph *graph, uint64_t *bytes)
 {
     uint64_t sum = 0;

@@ -133,6 +133,20 @@ void graph_connect_input(struct compile *cx, struct graph *graph, uint32_t node,
                          struct graph_input input);
 void graph_connect_output(struct compile *cx, struct graph *graph, uint32_t node,
                           struct graph_output output);
+/* Phases of the node's rates, 1.. */
+uint32_t graph_phases(const struct graph_node *node);
+/* Does every firing of a phase write the same number, so that the rates of both ends balance?  Not
+ * with bounds, nor where `finish` alone writes. */
+bool graph_is_exact(const struct graph_node *node, const struct graph_output *output);
+/* Most packets of one firing. */
+uint64_t graph_push_most(const struct graph_node *node, const struct graph_output *output);
+/* The end that writes; NULL for an outer in-port. */
+const struct graph_output *graph_writer(const struct graph *graph,
+                                        const struct graph_buffer *buffer);
+const struct graph_input *graph_reader_input(const struct graph *graph,
+                                             const struct graph_buffer *buffer, size_t reader);
+/* A buffer inside that is written at a rate which is not exact: it joins no repetition counts. */
+bool graph_is_bounded(const struct graph *graph, const struct graph_buffer *buffer);
 /* Sum of depth x width over inner buffers; false on overflow of 63 bits. */
 bool graph_memory(const struct graph *graph, uint64_t *bytes);
 /* Stable text of everything in the graph: what --emit=graph prints and golden tests compare. */

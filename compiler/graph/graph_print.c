@@ -18,6 +18,39 @@ static const char *outer_text(enum graph_outer outer)
     return "?";
 }
 
+/* `3`, `{3, 1}`, `0..8`, `{0..2, 1}` */
+static void print_rate(FILE *to, uint32_t phases, const uint64_t *leasts, const uint64_t *mosts)
+{
+    if (phases > 1) fputc('{', to);
+    for (uint32_t i = 0; i < phases; i++) {
+        if (i) fputs(", ", to);
+        if (leasts[i] != mosts[i]) fprintf(to, "%" PRIu64 "..", leasts[i]);
+        fprintf(to, "%" PRIu64, mosts[i]);
+    }
+    if (phases > 1) fputc('}', to);
+}
+
+static void print_in_rates(FILE *to, const struct graph_node *node, const struct graph_input *in)
+{
+    const uint64_t *pops = in->pops ? in->pops : &in->pop;
+    const uint64_t *peeks = in->peeks ? in->peeks : &in->peek;
+    fputs(" pop ", to);
+    print_rate(to, in->pops ? graph_phases(node) : 1, pops, pops);
+    fputs(" peek ", to);
+    print_rate(to, in->peeks ? graph_phases(node) : 1, peeks, peeks);
+    if (in->history) fprintf(to, " history %" PRIu64, in->history);
+}
+
+static void print_out_rates(FILE *to, const struct graph_node *node, const struct graph_output *out)
+{
+    fputs(" push ", to);
+    if (out->pushes)
+        print_rate(to, graph_phases(node), out->push_leasts, out->pushes);
+    else
+        print_rate(to, 1, &out->push_least, &out->push);
+    if (out->finish_max) fprintf(to, " finish %" PRIu64, out->finish_max);
+}
+
 static void print_node(FILE *to, const struct graph *graph, size_t index)
 {
     const struct graph_node *node = &graph->nodes.items[index];
@@ -31,14 +64,14 @@ static void print_node(FILE *to, const struct graph *graph, size_t index)
     fputc('\n', to);
     for (size_t i = 0; i < node->inputs.count; i++) {
         const struct graph_input *in = &node->inputs.items[i];
-        fprintf(to, "    in %s from %s pop %" PRIu64 " peek %" PRIu64 "\n", in->port,
-                graph->buffers.items[in->buffer].name, in->pop, in->peek);
+        fprintf(to, "    in %s from %s", in->port, graph->buffers.items[in->buffer].name);
+        print_in_rates(to, node, in);
+        fputc('\n', to);
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
         const struct graph_output *out = &node->outputs.items[i];
-        fprintf(to, "    out %s to %s push %" PRIu64, out->port,
-                graph->buffers.items[out->buffer].name, out->push);
-        if (out->finish_max) fprintf(to, " finish %" PRIu64, out->finish_max);
+        fprintf(to, "    out %s to %s", out->port, graph->buffers.items[out->buffer].name);
+        print_out_rates(to, node, out);
         fputc('\n', to);
     }
 }

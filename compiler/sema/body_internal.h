@@ -77,10 +77,10 @@ struct switch_frame {
 
 /* A rate as written: `3`, `2..4`, `..8`, `{3, 1}`, `{0..2, 1}`. */
 struct written_rate {
-    bool is_list;          /* an entry for each phase */
-    uint32_t count;        /* of the entries; 0: not written */
+    bool is_list;           /* an entry for each phase */
+    uint32_t count;         /* of the entries; 0: not written */
     uint64_t *least, *most; /* equal: exact */
-    struct span span;      /* of the attribute */
+    struct span span;       /* of the attribute */
     struct span value_span;
 };
 

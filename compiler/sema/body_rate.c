@@ -126,8 +126,7 @@ bool body_written_rate(struct body *b, const struct ast_attribute *attribute, bo
 {
     *rate = (struct written_rate){.span = attribute->span, .value_span = attribute->value->span};
     if (!check_of(b, attribute)) return false;
-    if (attribute->value->kind == AST_EXPR_BRACES)
-        return rate_list(b, attribute, bounded, rate);
+    if (attribute->value->kind == AST_EXPR_BRACES) return rate_list(b, attribute, bounded, rate);
     rate->least = ARENA_ARRAY(b->arena, uint64_t, 1);
     rate->most = ARENA_ARRAY(b->arena, uint64_t, 1);
     if (!one_rate(b, attribute->name.text, attribute->value, false, bounded, rate->least,
@@ -140,8 +139,8 @@ bool body_written_rate(struct body *b, const struct ast_attribute *attribute, bo
 bool body_rate(struct body *b, const struct ast_attribute *attribute, uint64_t *out)
 {
     uint64_t least;
-    return check_of(b, attribute) && one_rate(b, attribute->name.text, attribute->value, false,
-                                              false, &least, out);
+    return check_of(b, attribute) &&
+           one_rate(b, attribute->name.text, attribute->value, false, false, &least, out);
 }
 
 /* ---- phases ---- */
@@ -159,6 +158,7 @@ static const struct written_rate *find_list(const struct port_rates *rates, uint
     return NULL;
 }
 
+/* 0 after an error. */
 static uint32_t common_phases(struct body *b)
 {
     const struct kernel *kernel = b->kernel->kernel;
@@ -175,7 +175,7 @@ static uint32_t common_phases(struct body *b)
     diag_label(diag, first->value_span, "%" PRIu32 " phases here", first->count);
     diag_help(diag, "every list of a kernel has one entry for each phase; a single number holds "
                     "for all phases");
-    return 1;
+    return 0;
 }
 
 static uint64_t entry(const uint64_t *list, const struct written_rate *rate, uint32_t phase)
@@ -184,8 +184,8 @@ static uint64_t entry(const uint64_t *list, const struct written_rate *rate, uin
 }
 
 /* Each phase's value; NULL where there is one phase.  *total: their sum. */
-static const uint64_t *spread(struct body *b, const uint64_t *list,
-                              const struct written_rate *rate, uint64_t *total)
+static const uint64_t *spread(struct body *b, const uint64_t *list, const struct written_rate *rate,
+                              uint64_t *total)
 {
     uint32_t phases = b->kernel->kernel->phases;
     uint64_t *all = phases > 1 ? ARENA_ARRAY(b->arena, uint64_t, phases) : NULL;
@@ -201,12 +201,10 @@ static const uint64_t *spread(struct body *b, const uint64_t *list,
 /* ---- in-ports ---- */
 
 static void report_peek(struct body *b, const struct kernel_port *port,
-                        const struct port_rates *rates, uint32_t phase, uint64_t pop,
-                        uint64_t peek)
+                        const struct port_rates *rates, uint32_t phase, uint64_t pop, uint64_t peek)
 {
-    const char *where = b->kernel->kernel->phases > 1
-                            ? arena_printf(b->arena, " in phase %" PRIu32, phase)
-                            : "";
+    const char *where =
+        b->kernel->kernel->phases > 1 ? arena_printf(b->arena, " in phase %" PRIu32, phase) : "";
     struct diag *diag = body_report(b, RULE_INVALID_RATE, rates->peek.span,
                                     "'%s' sees fewer packets (peek %" PRIu64
                                     ") than it consumes (pop %" PRIu64 ")%s",
@@ -246,8 +244,7 @@ static void settle_in(struct body *b, struct kernel_port *port, struct port_rate
 /* ---- amplification ---- */
 
 /* The in-port that `amplify A of PORT` counts; NULL after an error. */
-static const struct kernel_port *amplified_port(struct body *b,
-                                                const struct ast_attribute *amplify)
+static const struct kernel_port *amplified_port(struct body *b, const struct ast_attribute *amplify)
 {
     const struct kernel *kernel = b->kernel->kernel;
     struct diag *diag;
@@ -295,8 +292,7 @@ bool body_factor(struct body *b, const struct ast_attribute *amplify, struct sem
 
 /* The bound that `amplify` sets in one phase; 0 after an error. */
 static uint64_t amplified(struct body *b, const struct ast_attribute *amplify,
-                          struct sema_fraction factor, const struct kernel_port *in,
-                          uint32_t phase)
+                          struct sema_fraction factor, const struct kernel_port *in, uint32_t phase)
 {
     uint64_t pop = in->pops ? in->pops[phase] : in->pop;
     unsigned __int128 bound =
@@ -328,10 +324,10 @@ static bool amplify_push(struct body *b, const struct kernel_port *port, struct 
         uint64_t most = push->count ? entry(push->most, push, i) : bound;
         if (bound == 0) return false;
         if (least > bound) {
-            struct diag *diag = body_report(
-                b, RULE_INVALID_RATE, amplify->span,
-                "'amplify' allows '%s' %" PRIu64 " packet%s a firing, 'push' promises %" PRIu64,
-                port->name, bound, bound == 1 ? "" : "s", least);
+            struct diag *diag = body_report(b, RULE_INVALID_RATE, amplify->span,
+                                            "'amplify' allows '%s' %" PRIu64
+                                            " packet%s a firing, 'push' promises %" PRIu64,
+                                            port->name, bound, bound == 1 ? "" : "s", least);
             diag_label(diag, push->span, "promised here");
             return false;
         }
@@ -363,7 +359,10 @@ void body_settle_rates(struct body *b, const struct ast_attribute *amplify)
     struct kernel *kernel = b->kernel->kernel;
     struct sema_fraction factor;
     kernel->phases = common_phases(b);
-    if (b->failed) return;
+    if (kernel->phases == 0) { /* reported */
+        kernel->phases = 1;
+        return;
+    }
     for (uint32_t i = 0; i < kernel->in_count; i++)
         settle_in(b, &kernel->in[i], &b->kernel->in_rates[i]);
     if (amplify && kernel->out_count == 0)

@@ -54,6 +54,7 @@ static inline uint32_t fixture_node(struct fixture *f, const char *name)
 {
     struct kernel *kernel = ARENA_NEW(f->cx.arena, struct kernel);
     kernel->name = kernel->title = "k";
+    kernel->phases = 1;
     struct graph_node node = {.name = arena_printf(f->cx.arena, "%s", name),
                               .span = fixture_span(f, f->graph.nodes.count),
                               .kernel = kernel,
@@ -96,8 +97,11 @@ static inline void fixture_read(struct fixture *f, uint32_t node, uint32_t buffe
 
 static inline void fixture_write(struct fixture *f, uint32_t node, uint32_t buffer, uint64_t push)
 {
-    struct graph_output out = {
-        .port = "y", .span = f->graph.nodes.items[node].span, .buffer = buffer, .push = push};
+    struct graph_output out = {.port = "y",
+                               .span = f->graph.nodes.items[node].span,
+                               .buffer = buffer,
+                               .push_least = push,
+                               .push = push};
     graph_connect_output(&f->cx, &f->graph, node, out);
 }
 

@@ -57,22 +57,73 @@ static void production_is_read_off_the_body(void **state)
     expect_push("for (u32 i = 1; i < 64; i <<= 1) y <- x;", 6);
 }
 
-static void production_that_varies_is_refused(void **state)
+static void expect_bounds(const char *body, const char *ports, uint64_t least, uint64_t most,
+                          bool proven)
+{
+    struct text_compile *c = analyse(body, ports);
+    assert_false(diag_failed(c->cx.diags));
+    const struct graph_output *out = &c->graph->nodes.items[0].outputs.items[0];
+    assert_int_equal(out->push_least, least);
+    assert_int_equal(out->push, most);
+    assert_int_equal(c->graph->kernels.items[0]->out[0].count_proven, proven);
+    text_compile_free(c);
+}
+
+static void production_that_varies_is_bounded(void **state)
 {
     (void)state;
     const char *ports = "in i32 x peek 8, out i32 y";
-    expect_message("if (x > 0) y <- 1;", ports, "appends 0 to 1 packets");
-    expect_message("for (i32 i = 0; i < 8; i++) if (x[i] > 0) y <- 1;", ports,
-                   "appends 0 to 8 packets");
-    expect_message("for (i32 i = 0; i < x; i++) y <- 1;", ports, "or more packets");
-    expect_message("for (i32 i = 0; i < (x & 7); i++) y <- 1;", ports, "appends 0 to 7 packets");
-    expect_message("for (i32 i = 0; i < 8; i++) { y <- 1; if (x[i] > 0) break; }", ports,
-                   "appends 1 to 8 packets");
-    expect_message("switch (x) { case 0: y <- 1; break; case 1: y <- 1; y <- 2; }", ports,
-                   "appends 0 to 2 packets");
-    expect_message(
-        "i32 n = x & 3; while (n > 0) { if (x[n] == 7) { y <- 1; y <- 2; return; } n--; }", ports,
-        "appends 0");
+    expect_bounds("if (x > 0) y <- 1;", ports, 0, 1, true);
+    expect_bounds("for (i32 i = 0; i < 8; i++) if (x[i] > 0) y <- 1;", ports, 0, 8, true);
+    expect_bounds("for (i32 i = 0; i < (x & 7); i++) y <- 1;", ports, 0, 7, true);
+    expect_bounds("for (i32 i = 0; i < 8; i++) { y <- 1; if (x[i] > 0) break; }", ports, 1, 8,
+                  true);
+    expect_bounds("switch (x) { case 0: y <- 1; break; case 1: y <- 1; y <- 2; }", ports, 0, 2,
+                  true);
+    expect_message("for (i32 i = 0; i < x; i++) y <- 1;", ports, "[invalid-rate]");
+    expect_message("i32 n = x; while (n > 0) { if (x[n & 7] == 7) { y <- 1; y <- 2; } n--; }",
+                   ports, "appends 0 or more packets");
+}
+
+static void what_is_proven_narrows_what_is_declared(void **state)
+{
+    (void)state;
+    expect_bounds("y <- x;", "in i32 x, out i32 y push ..4", 1, 1, true);
+    expect_bounds("if (x > 0) y <- x;", "in i32 x pop 8, out i32 y amplify 1", 0, 1, true);
+    expect_bounds("for (i32 i = 0; i < x; i++) y <- x;", "in i32 x pop 8, out i32 y amplify 3/2", 0,
+                  12, false);
+    expect_bounds("for (i32 i = 0; i < x; i++) y <- x;", "in i32 x pop 8, out i32 y amplify 1/16",
+                  0, 1, false);
+    expect_bounds("for (i32 i = 0; i < x; i++) y <- x;",
+                  "in i32 x pop {8, 2}, out i32 y amplify 1/2", 0, 5, false);
+    expect_bounds("for (i32 i = 0; i < x; i++) y <- x;", "in i32 x pop {8, 2}, out i32 y push ..3",
+                  0, 6, false);
+}
+
+static void expect_phases(const char *body, const char *ports, const uint64_t *pushes)
+{
+    struct text_compile *c = analyse(body, ports);
+    assert_false(diag_failed(c->cx.diags));
+    const struct graph_node *node = &c->graph->nodes.items[0];
+    for (uint32_t i = 0; i < node->kernel->phases; i++)
+        assert_int_equal(node->outputs.items[0].pushes[i], pushes[i]);
+    assert_true(graph_is_exact(node, &node->outputs.items[0]));
+    text_compile_free(c);
+}
+
+static void production_follows_the_phase(void **state)
+{
+    (void)state;
+    expect_phases("if (phase == 0) y <- x; else { y <- x; y <- x; }",
+                  "in i32 x pop {1, 1}, out i32 y", (const uint64_t[]){1, 2});
+    expect_phases("for (i32 i = 0; i < phase; i++) y <- x;", "in i32 x pop {3, 1, 1}, out i32 y",
+                  (const uint64_t[]){0, 1, 2});
+    expect_phases("const i32 n[2] = {2, 0}; for (i32 i = 0; i < n[phase]; i++) y <- x[i];",
+                  "in i32 x pop {2, 1}, out i32 y push {2, 0}", (const uint64_t[]){2, 0});
+    expect_message("i32 phase = 7; if (phase == 7) y <- x;",
+                   "in i32 x pop {1, 1}, out i32 y push {2, 0}",
+                   "declares push 2 on 'y' in phase 0, its body appends 1 packet");
+    expect_message("y <- x[phase];", "in i32 x pop {1, 1}, out i32 y", "[out-of-window]");
 }
 
 static void declared_production_is_compared_with_the_body(void **state)
@@ -184,7 +235,9 @@ static void cost_follows_the_work(void **state)
 }
 
 TEST_MAIN("amplify", cmocka_unit_test(production_is_read_off_the_body),
-          cmocka_unit_test(production_that_varies_is_refused),
+          cmocka_unit_test(production_that_varies_is_bounded),
+          cmocka_unit_test(what_is_proven_narrows_what_is_declared),
+          cmocka_unit_test(production_follows_the_phase),
           cmocka_unit_test(declared_production_is_compared_with_the_body),
           cmocka_unit_test(accesses_in_range_need_no_check),
           cmocka_unit_test(accesses_that_may_be_outside_stay_checked),

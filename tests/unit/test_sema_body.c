@@ -567,21 +567,15 @@ static void rates_are_checked(void **state)
 static void what_is_not_compiled_yet_is_refused_by_name(void **state)
 {
     (void)state;
-    assert_body_error("stop;", "'stop'");
-    assert_body_error("y <- phase; y <- 1;", "'phase'");
     assert_body_error("y <- item.x; y <- 1;", "'item.x'");
     assert_body_error("barrier(); y <- 1; y <- 2;", "'barrier'");
     assert_body_error("local i32 a; y <- 1; y <- 2;", "'local'");
     assert_body_error("launch k(1); y <- 1; y <- 2;", "'launch'");
     assert_body_error("f32x4 v; y <- 1; y <- 2;", "'f32x4'");
     assert_body_error("f16 v; y <- 1; y <- 2;", "'f16'");
-    assert_error("kernel k(in i32 x pop {1, 2}, out i32 y) { y <- x; }", "phases ('pop {...}')");
-    assert_error("kernel k(in i32 x, out i32 y push 0..2) { y <- x; }", "bounded rates");
-    assert_error("kernel k(in i32 x, out i32 y amplify 2) { y <- x; }", "'amplify'");
     assert_error("kernel k(in i32 x, out i32 y) group 8 { y <- x; }", "'group'");
     assert_error("kernel k(in u8[3] x, out i32 y) { y <- 1; }", "'u8[3]'");
     assert_error("kernel k(in i32 x, out i32 y; i32 a[2]) { y <- x; }", "arrays ('a')");
-    assert_error("kernel k( out i32 y) { y <- 1; }", "without an in-port");
 }
 
 static void sizes_beyond_the_limits_are_refused(void **state)
