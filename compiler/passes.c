@@ -88,6 +88,7 @@ bool analyse_graph(struct compile *cx, struct graph *graph)
 {
     amplify_infer_rates(cx, graph);
     range_check_bodies(cx, graph);
+    group_check_bodies(cx, graph);
     if (diag_failed(cx->diags)) return false;
     cost_estimate(cx, graph);
     rate_solve(cx, graph);

@@ -20,6 +20,14 @@ void range_check_bodies(struct compile *cx, struct graph *graph);
  *         a warning: appends are then checked while running. */
 void amplify_infer_rates(struct compile *cx, struct graph *graph);
 
+/* analysis/uniform and analysis/race: kernels with work-items (`group`).
+ * Requires range_check_bodies.
+ * Fills   ks->together, variable->per_item, kernel->items_leave.
+ * Fails   RULE_DIVERGENT_BARRIER where some items may come to a barrier (or `stop`) that others do
+ *         not, RULE_DATA_RACE where two items may touch one location between barriers, one of them
+ *         writing, RULE_TOO_LARGE where the items' variables do not fit. */
+void group_check_bodies(struct compile *cx, struct graph *graph);
+
 /* analysis/cost: cycles of one firing, estimated on the typed body.
  * Fills   kernel->cost_cycles, node->cost_cycles. */
 void cost_estimate(struct compile *cx, struct graph *graph);

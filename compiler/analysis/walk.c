@@ -478,6 +478,7 @@ void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt)
     case KS_LOOP: walk_loop(w, s, stmt); break;
     case KS_SWITCH: walk_switch(w, s, stmt); break;
     case KS_CASE: break;
+    case KS_BARRIER: walk_charge(s, 1); break;
     case KS_BREAK:
         w->jumps++;
         join_state(w, w->flow.breaks, s);
@@ -525,6 +526,31 @@ uint32_t walk_end_count(const struct kernel *kernel)
     return walk_first_end(kernel, kernel->out_count);
 }
 
+/* ---- work-items ---- */
+
+static bool has_items(const struct walk_request *request)
+{
+    return request->kernel != NULL && request->kernel->grouped && request->section == WALK_FIRING;
+}
+
+static void set_items(const struct walker *w, struct walk_state *s,
+                      const struct walk_request *request)
+{
+    if (!has_items(request)) return;
+    for (int d = 0; d < 3; d++) {
+        struct interval *index = &s->locals[w->item_local + (uint32_t)d];
+        *index = (struct interval){0, (wide)request->kernel->group[d] - 1};
+        if (request->item != NULL) index->low = index->high = request->item[d];
+    }
+}
+
+static uint64_t item_count(const struct kernel *kernel)
+{
+    return (uint64_t)kernel->group[0] * kernel->group[1] * kernel->group[2];
+}
+
+/* ---- executions ---- */
+
 /* One execution from the beginning; what it appends goes to `counts` and `stopped`. */
 static void walk_once(struct walker *w, const struct walk_request *request,
                       struct walk_result *result, uint64_t *cost)
@@ -534,6 +560,7 @@ static void walk_once(struct walker *w, const struct walk_request *request,
     s->certain = true;
     for (uint32_t i = 0; i < w->local_count; i++)
         s->locals[i] = INTERVAL_ALL;
+    set_items(w, s, request);
     memset(s->counts, 0, w->end_count * sizeof *s->counts);
     w->returns = unreachable_state(w);
     w->stops = unreachable_state(w);
@@ -555,7 +582,62 @@ static void walk_once(struct walker *w, const struct walk_request *request,
     drop_state(w, w->flow.continues);
 }
 
+static struct walk_result walk_any(const struct walk_request *request, struct arena *scratch);
+
+/* Adds up what each item appends. */
+static void sum_items(const struct walk_request *request, struct walk_count *counts, size_t count)
+{
+    const uint32_t *group = request->kernel->group;
+    memset(counts, 0, count * sizeof *counts);
+    for (uint64_t n = 0; n < item_count(request->kernel); n++) {
+        uint32_t item[3] = {(uint32_t)(n % group[0]), (uint32_t)(n / group[0] % group[1]),
+                            (uint32_t)(n / group[0] / group[1])};
+        struct arena *scratch = arena_create();
+        struct walk_request one = *request;
+        one.item = item;
+        struct walk_result result = walk_any(&one, scratch);
+        for (size_t i = 0; i < count; i++) {
+            counts[i].least = saturating_add(counts[i].least, result.counts[i].least);
+            counts[i].most = saturating_add(counts[i].most, result.counts[i].most);
+        }
+        arena_destroy(scratch);
+    }
+}
+
+/* From what any one item does to what all do. */
+static void multiply_items(const struct walk_request *request, struct walk_result *result)
+{
+    uint64_t items = item_count(request->kernel);
+    size_t count = (size_t)walk_end_count(request->kernel) * request->kernel->phases;
+    bool even = true;
+    result->cost_cycles = saturating_mul(result->cost_cycles, items);
+    for (size_t i = 0; i < count; i++) {
+        struct walk_count *stopped = &result->stopped[i];
+        even &= result->counts[i].least == result->counts[i].most;
+        if (result->stops && result->counts[i].most > stopped->most)
+            stopped->most = result->counts[i].most;
+        stopped->most = saturating_mul(stopped->most, items);
+    }
+    if (!even && !request->mark && request->function_costs == NULL) {
+        sum_items(request, result->counts, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        result->counts[i].least = saturating_mul(result->counts[i].least, items);
+        result->counts[i].most = saturating_mul(result->counts[i].most, items);
+    }
+}
+
 struct walk_result walk_body(const struct walk_request *request, struct arena *scratch)
+{
+    struct walk_result result = walk_any(request, scratch);
+    if (has_items(request)) multiply_items(request, &result);
+    return result;
+}
+
+/* ---- one work-item, or the whole firing where there are none ---- */
+
+static struct walk_result walk_any(const struct walk_request *request, struct arena *scratch)
 {
     bool firing = request->kernel != NULL && request->section == WALK_FIRING;
     uint32_t phases = firing ? request->kernel->phases : 1;
@@ -565,7 +647,8 @@ struct walk_result walk_body(const struct walk_request *request, struct arena *s
         .kernel = request->kernel,
         .section = request->section,
         .mark = request->mark,
-        .local_count = request->local_count,
+        .local_count = request->local_count + (has_items(request) ? 3 : 0),
+        .item_local = request->local_count,
         .end_count = request->kernel != NULL ? walk_end_count(request->kernel) : 0,
         .function_costs = request->function_costs,
     };
@@ -578,6 +661,8 @@ struct walk_result walk_body(const struct walk_request *request, struct arena *s
         uint64_t cycles;
         w.rounds_left = WALK_MAX_PHASE_ROUNDS / phases;
         if (w.rounds_left > WALK_MAX_ROUNDS) w.rounds_left = WALK_MAX_ROUNDS;
+        if (request->item != NULL)
+            w.rounds_left = (uint32_t)(4 * w.rounds_left / item_count(request->kernel));
         walk_once(&w, request, &result, &cycles);
         cost += cycles;
     }

@@ -14,6 +14,9 @@
  *           mean.
  * Stop      A firing that executes `stop` does not come to its end: its packets are counted apart,
  *           for they need room until they are dropped.
+ * Items     A firing of work-items is walked as that of any item, and the counters are multiplied.
+ *           Where items append different numbers each is walked by itself.  What others may write
+ *           (`local`, `state`) is unknown all the time.
  * Reference Cousot & Cousot, "Abstract interpretation", POPL 1977 (interval domain, widening,
  *           narrowing).
  */
@@ -53,6 +56,7 @@ struct walk_request {
     enum walk_section section;
     bool mark; /* set `check` and `element_check` of accesses, and report those certainly outside */
     const uint64_t *function_costs; /* by function id, or NULL */
+    const uint32_t *item;           /* x, y, z of one work-item; NULL: of any */
 };
 
 /* Allocates the result from `scratch`. */

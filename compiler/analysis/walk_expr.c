@@ -407,6 +407,7 @@ struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e)
     case KX_VARIABLE: return eval_variable(s, e);
     case KX_INDEX: walk_charge(s, 1); return eval_index(w, s, e);
     case KX_PEEK: walk_charge(s, 1); return eval_peek(w, s, e);
+    case KX_ITEM: return s->locals[w->item_local + e->dimension];
     case KX_LEFT: return (struct interval){0, (wide)w->kernel->in[e->port].peek - 1};
     case KX_PHASE: return (struct interval){w->phase, w->phase};
     case KX_NEGATE:
@@ -466,13 +467,29 @@ const struct variable *walk_plain_local(const struct kx *e)
     return e->variable;
 }
 
+/* The interval that is kept of `e` itself: of a local, or of an index of the work-item. */
+static struct interval *kept_interval(const struct walker *w, struct walk_state *s,
+                                      const struct kx *e)
+{
+    while (e->kind == KX_CONVERT && keeps_values(e->left->type, e->type))
+        e = e->left;
+    if (e->kind == KX_ITEM) return &s->locals[w->item_local + e->dimension];
+    const struct variable *v = walk_plain_local(e);
+    if (v == NULL) return NULL;
+    s->locals[v->index] = interval_meet(s->locals[v->index], interval_of_type(v->type));
+    return &s->locals[v->index];
+}
+
 /* The value of an operand that has no side effects and needs no evaluation. */
-static bool known_value(const struct walk_state *s, const struct kx *e, struct interval *out)
+static bool known_value(const struct walker *w, const struct walk_state *s, const struct kx *e,
+                        struct interval *out)
 {
     while (e->kind == KX_CONVERT && keeps_values(e->left->type, e->type))
         e = e->left;
     if (e->kind == KX_CONSTANT)
         *out = interval_of_value(e->value);
+    else if (e->kind == KX_ITEM)
+        *out = s->locals[w->item_local + e->dimension];
     else if (e->kind == KX_VARIABLE && type_is_integer(e->type))
         *out = eval_variable(s, e);
     else
@@ -503,12 +520,11 @@ static enum kx_op mirrored(enum kx_op op)
     }
 }
 
-/* Narrows local `v` by `v op bound`. */
-static void narrow(struct walk_state *s, const struct variable *v, enum kx_op op,
+/* Narrows `kept`, an interval of `s`, by `kept op bound`. */
+static void narrow(struct walk_state *s, struct interval *kept, enum kx_op op,
                    struct interval bound)
 {
-    struct interval now = interval_meet(s->locals[v->index], interval_of_type(v->type)),
-                    limit = INTERVAL_ALL;
+    struct interval now = *kept, limit = INTERVAL_ALL;
     switch (op) {
     case OP_LT: limit.high = bound.high - 1; break;
     case OP_LE: limit.high = bound.high; break;
@@ -526,17 +542,18 @@ static void narrow(struct walk_state *s, const struct variable *v, enum kx_op op
         s->reachable = false;
         return;
     }
-    s->locals[v->index] = interval_meet(now, limit);
+    *kept = interval_meet(now, limit);
 }
 
-static void assume_compare(struct walk_state *s, const struct kx *c, bool truth_value)
+static void assume_compare(const struct walker *w, struct walk_state *s, const struct kx *c,
+                           bool truth_value)
 {
     enum kx_op op = truth_value ? c->op : negated(c->op);
-    const struct variable *left = walk_plain_local(c->left), *right = walk_plain_local(c->right);
     struct interval value;
     if (!type_is_integer(c->left->type)) return;
-    if (left != NULL && known_value(s, c->right, &value)) narrow(s, left, op, value);
-    if (right != NULL && known_value(s, c->left, &value)) narrow(s, right, mirrored(op), value);
+    struct interval *left = kept_interval(w, s, c->left), *right = kept_interval(w, s, c->right);
+    if (left != NULL && known_value(w, s, c->right, &value)) narrow(s, left, op, value);
+    if (right != NULL && known_value(w, s, c->left, &value)) narrow(s, right, mirrored(op), value);
 }
 
 bool walk_assigns(const struct kx *e)
@@ -554,7 +571,7 @@ void walk_assume(struct walker *w, struct walk_state *s, const struct kx *condit
     /* A condition that assigns speaks of values that may be gone. */
     if (!s->reachable || walk_assigns(condition)) return;
     switch (condition->kind) {
-    case KX_COMPARE: assume_compare(s, condition, truth_value); break;
+    case KX_COMPARE: assume_compare(w, s, condition, truth_value); break;
     case KX_NOT: walk_assume(w, s, condition->left, !truth_value); break;
     case KX_LOGICAL:
         if ((condition->op == OP_LOGICAL_AND) == truth_value) {

@@ -62,6 +62,8 @@ struct walker {
     bool mark;
     uint32_t local_count, end_count;
     uint32_t phase; /* of a firing */
+    /* A firing of work-items: the indices of the item are further locals, from here on. */
+    uint32_t item_local;
     uint32_t rounds_left;
     uint64_t jumps;      /* break, continue, return and stop walked so far */
     int fixed_points;    /* nesting */

@@ -117,7 +117,7 @@ static bool calls_open_loop(const struct kx *x, void *data)
 
 static bool visit_variable(struct lanes *l, const struct variable *variable)
 {
-    if (variable->kind == VARIABLE_STATE) return deny(l);
+    if (variable->kind == VARIABLE_STATE || variable->kind == VARIABLE_SHARED) return deny(l);
     return variable->kind == VARIABLE_LOCAL && l->varying[variable->index];
 }
 
@@ -227,6 +227,7 @@ static bool visit(struct lanes *l, const struct kx *x)
     case KX_BUILTIN: return visit_operands(l, x);
     case KX_LEFT:
     case KX_PHASE:
+    case KX_ITEM:
     case KX_AGGREGATE: return deny(l);
     }
     return deny(l);
@@ -317,6 +318,7 @@ static void walk_statement(struct lanes *l, const struct ks *s)
     case KS_LOOP: walk_loop(l, s); break;
     case KS_SWITCH: walk_switch(l, s); break;
     case KS_CASE: break;
+    case KS_BARRIER: deny(l); break;
     case KS_BREAK:
         if (l->depth > l->break_depth) deny(l);
         break;
@@ -442,7 +444,8 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
                        struct kernel_lane_plan *plan)
 {
     struct lanes l = {.e = e, .kernel = kernel, .local_count = kernel->local_count};
-    if (e->cx->options.optimisation == 0 || kernel->states.count > 0) return false;
+    if (e->cx->options.optimisation == 0 || kernel->states.count > 0 || kernel->grouped)
+        return false;
     if (kernel_rates_vary(kernel)) return false;
     if (!kernel_any_ks(kernel->body, is_loop, calls_loop, NULL)) return false;
     if (kernel_size(e, kernel->body) > SIZE_MAX_NODES) return false;

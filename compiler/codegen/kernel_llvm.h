@@ -14,6 +14,7 @@
  *   kernel_query.c         questions about typed trees: faults, effects, size
  *   kernel_phases.c        windows of such firings, cut into phases
  *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
+ *   kernel_items.c         the work-items of a firing
  *   link.c                 object to shared object
  *
  * One body is emitted at a time (`emitter.body`).  A value of scalar type is an LLVM value of the
@@ -76,8 +77,12 @@ struct kernel_body {
     struct kernel_port_state *in, *out;
     LLVMValueRef *locals; /* allocas, by variable->index; NULL until needed */
     LLVMValueRef *argument_values, *state_values; /* parallel to kernel->arguments, ->states */
-    LLVMValueRef result;   /* FUNCTION: pointer to the result where it is an array */
-    LLVMBasicBlockRef end; /* where `return` goes: end of the firing, of init, of finish */
+    LLVMValueRef result;     /* FUNCTION: pointer to the result where it is an array */
+    LLVMBasicBlockRef end;   /* where `return` goes: end of the firing, of init, of finish */
+    LLVMValueRef item[3];    /* work-items: x, y, z of the present one, i32 */
+    LLVMValueRef item_index; /* the same counted through, i64 */
+    LLVMValueRef gone; /* by item: it has ended its firing; NULL: none does before the others */
+    bool together;     /* work-items: statements are those of all, not of the present one */
     LLVMBasicBlockRef break_to, continue_to;
     LLVMValueRef switch_on; /* the innermost switch instruction */
     const struct type *switch_type;
@@ -233,6 +238,7 @@ void kernel_report_finish(struct kernel_emitter *e, LLVMValueRef produced);
 /* ---- kernel_llvm_stmt.c ---- */
 
 void kernel_statements(struct kernel_emitter *e, const struct ks *first);
+void kernel_statement(struct kernel_emitter *e, const struct ks *s);
 
 /* ---- kernel_llvm_expr.c ---- */
 
@@ -350,6 +356,20 @@ void kernel_cut_phases(struct kernel_emitter *e);
 /* The packet of an in-port that has phases; the index is uniform. */
 struct kernel_address kernel_phase_packet(struct kernel_emitter *e, uint32_t in,
                                           LLVMValueRef index);
+
+/* ---- kernel_items.c ---- */
+
+/* Begins a firing of work-items: what follows is emitted for all of them. */
+void kernel_items_begin(struct kernel_emitter *e);
+/* The statements of all items, which are cut into what is done together and runs in between. */
+void kernel_items_statements(struct kernel_emitter *e, const struct ks *first);
+/* The parts of a statement that is done together: a value (evaluated for its effects, too), the
+ * beginning of a loop, the zero of a variable. */
+LLVMValueRef kernel_items_value(struct kernel_emitter *e, const struct kx *x);
+void kernel_items_init(struct kernel_emitter *e, const struct ks *first);
+void kernel_items_zero(struct kernel_emitter *e, const struct variable *variable);
+/* The present item ends its firing. */
+void kernel_items_leave(struct kernel_emitter *e);
 
 /* ---- link.c ---- */
 

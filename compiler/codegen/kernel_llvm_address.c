@@ -94,10 +94,24 @@ static struct kernel_address index_address(struct kernel_emitter *e, const struc
 
 /* ---- variables ---- */
 
+/* The present work-item's own. */
+static struct kernel_address item_address(struct kernel_emitter *e, const struct variable *variable)
+{
+    struct kernel_body *body = e->body;
+    const uint32_t *group = body->kernel->group;
+    uint64_t items = (uint64_t)group[0] * group[1] * group[2];
+    LLVMTypeRef type = kernel_memory_type(e, variable->type);
+    LLVMValueRef *local = &body->locals[variable->index];
+    if (*local == NULL) *local = kernel_alloca(e, LLVMArrayType2(type, items), variable->name);
+    return (struct kernel_address){.pointer =
+                                       kernel_array_item(e, type, items, *local, body->item_index)};
+}
+
 static struct kernel_address local_address(struct kernel_emitter *e,
                                            const struct variable *variable)
 {
     struct kernel_body *body = e->body;
+    if (variable->per_item) return item_address(e, variable);
     bool lanes = body->lanes > 0 && body->varying[variable->index];
     enum kernel_layout layout = lanes ? LAYOUT_LANES : LAYOUT_UNIFORM;
     LLVMValueRef *local = &body->locals[variable->index];
@@ -127,7 +141,8 @@ struct kernel_address kernel_variable_address(struct kernel_emitter *e,
 {
     struct kernel_body *body = e->body;
     switch (variable->kind) {
-    case VARIABLE_LOCAL: return local_address(e, variable);
+    case VARIABLE_LOCAL:
+    case VARIABLE_SHARED: return local_address(e, variable);
     case VARIABLE_STATE: return state_address(e, variable);
     case VARIABLE_TABLE:
         return (struct kernel_address){

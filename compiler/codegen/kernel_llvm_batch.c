@@ -226,7 +226,9 @@ static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef f
     body->end = kernel_block(e, "firing.end");
     kernel_firing_begin(e);
     kernel_cut_phases(e);
+    if (kernel->grouped) kernel_items_begin(e);
     kernel_statements(e, kernel->body);
+    body->together = false;
     LLVMBuildBr(e->builder, body->end);
     kernel_position(e, body->end);
     kernel_firing_end(e);

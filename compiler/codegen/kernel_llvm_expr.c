@@ -257,6 +257,7 @@ static LLVMValueRef scalar_expression(struct kernel_emitter *e, const struct kx 
     case KX_INDEX:
     case KX_PEEK: return kernel_load(e, x->type, kernel_address_of(e, x));
     case KX_LEFT: return left_value(e, x);
+    case KX_ITEM: return e->body->item[x->dimension];
     case KX_PHASE: return phase_value(e);
     case KX_NEGATE: return kernel_negate(e, x->type, kernel_expression(e, x->left));
     case KX_COMPLEMENT:

@@ -115,6 +115,12 @@ static void declare(struct kernel_emitter *e, const struct ks *s)
         kernel_store_zero(e, s->variable->type, to);
 }
 
+/* The value of a condition, or of the step of a loop. */
+static LLVMValueRef control_value(struct kernel_emitter *e, const struct kx *x)
+{
+    return e->body->together ? kernel_items_value(e, x) : kernel_expression(e, x);
+}
+
 /* Both sides are executed, each for the lanes that take it. */
 static void masked_if(struct kernel_emitter *e, const struct ks *s, LLVMValueRef condition)
 {
@@ -131,7 +137,7 @@ static void masked_if(struct kernel_emitter *e, const struct ks *s, LLVMValueRef
 
 static void branch_if(struct kernel_emitter *e, const struct ks *s)
 {
-    LLVMValueRef condition = kernel_expression(e, s->expr);
+    LLVMValueRef condition = control_value(e, s->expr);
     if (kernel_is_vector(condition)) {
         masked_if(e, s, condition);
         return;
@@ -156,7 +162,7 @@ static void loop_condition(struct kernel_emitter *e, const struct ks *s, LLVMBas
     if (s->expr == NULL)
         LLVMBuildBr(e->builder, body);
     else
-        LLVMBuildCondBr(e->builder, kernel_expression(e, s->expr), body, end);
+        LLVMBuildCondBr(e->builder, control_value(e, s->expr), body, end);
 }
 
 static void loop(struct kernel_emitter *e, const struct ks *s)
@@ -165,7 +171,10 @@ static void loop(struct kernel_emitter *e, const struct ks *s)
     LLVMBasicBlockRef outer_break = b->break_to, outer_continue = b->continue_to;
     LLVMBasicBlockRef test = kernel_block(e, "test"), body = kernel_block(e, "body");
     LLVMBasicBlockRef step = kernel_block(e, "step"), end = kernel_block(e, "end");
-    kernel_statements(e, s->init);
+    if (b->together)
+        kernel_items_init(e, s->init);
+    else
+        kernel_statements(e, s->init);
     LLVMBuildBr(e->builder, s->test_after ? body : test);
     kernel_position(e, test);
     loop_condition(e, s, body, end);
@@ -175,7 +184,7 @@ static void loop(struct kernel_emitter *e, const struct ks *s)
     kernel_statements(e, s->body);
     LLVMBuildBr(e->builder, step);
     kernel_position(e, step);
-    if (s->step != NULL) kernel_expression(e, s->step);
+    if (s->step != NULL) control_value(e, s->step);
     LLVMBuildBr(e->builder, test);
     kernel_position(e, end);
     b->break_to = outer_break;
@@ -186,7 +195,9 @@ static void loop(struct kernel_emitter *e, const struct ks *s)
 static bool zero_declared(const struct ks *s, void *data)
 {
     struct kernel_emitter *e = data;
-    if (s->kind == KS_DECLARE) {
+    if (s->kind == KS_DECLARE && e->body->together) {
+        kernel_items_zero(e, s->variable);
+    } else if (s->kind == KS_DECLARE) {
         kernel_store_zero(e, s->variable->type, kernel_variable_address(e, s->variable));
     }
     return false;
@@ -198,7 +209,7 @@ static void branch_switch(struct kernel_emitter *e, const struct ks *s)
     LLVMBasicBlockRef outer_break = b->break_to;
     LLVMValueRef outer_switch = b->switch_on;
     LLVMBasicBlockRef end = kernel_block(e, "end");
-    LLVMValueRef value = kernel_expression(e, s->expr);
+    LLVMValueRef value = control_value(e, s->expr);
     kernel_any_ks(s->body, zero_declared, NULL, e);
     b->switch_on = LLVMBuildSwitch(e->builder, value, end, 8);
     b->break_to = end;
@@ -226,6 +237,7 @@ static void case_label(struct kernel_emitter *e, const struct ks *s)
 static void leave(struct kernel_emitter *e, const struct ks *s)
 {
     if (e->body->entry != ENTRY_FUNCTION) {
+        kernel_items_leave(e);
         jump(e, e->body->end);
         return;
     }
@@ -240,7 +252,7 @@ static void leave(struct kernel_emitter *e, const struct ks *s)
     kernel_position(e, kernel_block(e, "after"));
 }
 
-static void statement(struct kernel_emitter *e, const struct ks *s)
+void kernel_statement(struct kernel_emitter *e, const struct ks *s)
 {
     switch (s->kind) {
     case KS_EXPR: kernel_expression(e, s->expr); break;
@@ -253,6 +265,7 @@ static void statement(struct kernel_emitter *e, const struct ks *s)
     case KS_BREAK: jump(e, e->body->break_to); break;
     case KS_CONTINUE: jump(e, e->body->continue_to); break;
     case KS_RETURN: leave(e, s); break;
+    case KS_BARRIER: break; /* between two runs of items */
     case KS_EMIT: emit(e, s); break;
     case KS_STORE: store(e, s); break;
     case KS_STOP: kernel_stop(e); break;
@@ -261,6 +274,10 @@ static void statement(struct kernel_emitter *e, const struct ks *s)
 
 void kernel_statements(struct kernel_emitter *e, const struct ks *first)
 {
+    if (e->body->together) {
+        kernel_items_statements(e, first);
+        return;
+    }
     for (const struct ks *s = first; s != NULL; s = s->next)
-        statement(e, s);
+        kernel_statement(e, s);
 }

@@ -422,6 +422,7 @@ static void kernel_body(struct body *b, const struct ast_item *item)
     kernel->tables_bytes = align_up(kernel->tables_bytes, 8);
     kernel->state_bytes = align_up(kernel->state_bytes, 8);
     check_block_sizes(b);
+    body_check_shared_bytes(b);
     if (!b->failed) check_stack(b, kernel->title, kernel->span);
 }
 

@@ -315,7 +315,7 @@ static struct kx *unknown_function(struct body *b, const struct ast_expr *e)
 {
     const char *name = e->name.text;
     if (strcmp(name, "barrier") == 0) {
-        body_unsupported(b, e->span, "work-groups ('barrier') are");
+        body_barrier_value(b, e);
         return NULL;
     }
     if (strcmp(name, "done") == 0) {

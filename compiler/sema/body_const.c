@@ -8,7 +8,7 @@ bool body_is_static(const struct kx *kx)
     if (!kx) return true;
     if (kx->kind == KX_VARIABLE) return kx->variable->kind == VARIABLE_CONSTANT;
     if (kx->kind == KX_PEEK || kx->kind == KX_LEFT || kx->kind == KX_PHASE) return false;
-    if (kx->kind == KX_ASSIGN) return false;
+    if (kx->kind == KX_ASSIGN || kx->kind == KX_ITEM) return false;
     for (uint32_t i = 0; i < kx->argument_count; i++)
         if (!body_is_static(kx->arguments[i])) return false;
     return body_is_static(kx->left) && body_is_static(kx->right) && body_is_static(kx->third);

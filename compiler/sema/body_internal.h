@@ -10,6 +10,7 @@
  *   body_name.c     names, ports, indices, assignments
  *   body_call.c     calls: functions, built-ins, library mathematics, casts
  *   body_stmt.c     statements and declarations
+ *   body_group.c    work-items: group, item, barrier, local
  *   body_flow.c     whether a body can reach its end
  *
  * A tree that is being built may be *untyped*: its type is body_untyped_integer (literals,
@@ -270,7 +271,28 @@ struct ks_list {
 };
 
 void body_statements(struct body *b, const struct ast_stmt *first, struct ks_list *out);
+/* Declares the variable (NULL: after an error) under the declarator's name. */
+void body_declare_variable(struct body *b, const struct ast_declarator *d,
+                           struct variable *variable);
 void ks_append(struct ks_list *list, struct ks *ks);
+
+/* ---- body_group.c ---- */
+
+/* `group N`, `group WxHxD` of a kernel. */
+void body_group(struct body *b, const struct ast_attribute *attribute);
+/* item.x, item.y, item.z: where `e` is a member of a name `item` that the program does not
+ * declare. */
+bool body_is_item(const struct body *b, const struct ast_expr *e);
+struct kx *body_item(struct body *b, const struct ast_expr *e);
+/* `barrier();` as a statement: true where `e` calls the barrier; `out` gets it unless it is an
+ * error. */
+bool body_barrier(struct body *b, const struct ast_expr *e, struct ks_list *out);
+/* The call of the barrier within an expression: an error. */
+void body_barrier_value(struct body *b, const struct ast_expr *e);
+/* Whether `local` may stand here; reports. */
+bool body_check_shared(struct body *b, const struct ast_stmt *s, bool in_for);
+void body_declare_shared(struct body *b, const struct ast_stmt *s, const struct ast_declarator *d);
+void body_check_shared_bytes(struct body *b);
 
 /* ---- body_flow.c ---- */
 

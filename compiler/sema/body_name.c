@@ -26,17 +26,15 @@ static struct kx *phase(struct body *b, struct span span)
 
 static struct kx *undeclared(struct body *b, struct ast_name name)
 {
-    static const char *const later[][2] = {
-        {"item", "work-items ('item') are"},
-    };
     if (strcmp(name.text, "phase") == 0 && b->kernel) return phase(b, name.span);
     if (strcmp(name.text, "true") == 0 || strcmp(name.text, "false") == 0)
         return body_constant(b, name.span, arith_bool(name.text[0] == 't'));
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-        if (strcmp(name.text, later[i][0]) == 0) {
-            body_unsupported(b, name.span, "%s", later[i][1]);
-            return NULL;
-        }
+    if (strcmp(name.text, "item") == 0) {
+        struct diag *diag =
+            body_report(b, RULE_TYPE_MISMATCH, name.span, "'item' has no value of its own");
+        diag_help(diag, "the index of the work-item is item.x, item.y, item.z");
+        return NULL;
+    }
     scope_lookup(b->scope, name, "variable"); /* reports */
     b->failed = true;
     return NULL;
@@ -68,7 +66,8 @@ static bool check_reach(struct body *b, const struct variable *variable, struct 
 {
     static const char *const places[] = {
         [PLACE_FIRING] = "a firing", [PLACE_INIT] = "'init'", [PLACE_FINISH] = "'finish'"};
-    if (variable->kind != VARIABLE_LOCAL || !b->kernel || b->place < PLACE_FIRING) return true;
+    bool local = variable->kind == VARIABLE_LOCAL || variable->kind == VARIABLE_SHARED;
+    if (!local || !b->kernel || b->place < PLACE_FIRING) return true;
     enum body_place home = (enum body_place)b->kernel->local_places.items[variable->index];
     if (home == b->place) return true;
     struct diag *diag = body_report(b, RULE_WRONG_KIND_OF_NAME, span,
@@ -213,10 +212,8 @@ struct kx *body_name(struct body *b, const struct ast_expr *e)
 static struct kx *member(struct body *b, const struct ast_expr *e)
 {
     struct port_access access;
-    if (e->left->kind == AST_EXPR_NAME && strcmp(e->left->name.text, "item") == 0 &&
-        !scope_find(b->scope, e->left->name.text)) {
-        body_unsupported(b, e->span, "work-items ('item.%s') are", e->name.text);
-    } else if (strcmp(e->name.text, "left") == 0 && body_port_access(b, e->left, &access)) {
+    if (body_is_item(b, e)) return body_item(b, e);
+    if (strcmp(e->name.text, "left") == 0 && body_port_access(b, e->left, &access)) {
         struct diag *diag =
             body_report(b, RULE_TYPE_MISMATCH, e->span, "a port has no member 'left'");
         diag_help(diag, "write left(%s)", access.symbol->name);
@@ -293,7 +290,8 @@ static bool check_variable_written(struct body *b, const struct variable *v, str
     case VARIABLE_LOCAL:
         if (!v->is_const) return true;
         return not_assignable(b, span, v->name, v->span, "it is const", NULL);
-    case VARIABLE_STATE: return true;
+    case VARIABLE_STATE:
+    case VARIABLE_SHARED: return true;
     case VARIABLE_TABLE:
         if (b->place == PLACE_INIT) return true;
         return not_assignable(b, span, v->name, v->span,
@@ -314,6 +312,9 @@ static bool check_target(struct body *b, const struct ast_expr *e)
     while (root->kind == AST_EXPR_INDEX)
         root = root->left;
     if (root->kind != AST_EXPR_NAME) {
+        if (body_is_item(b, root))
+            return not_assignable(b, e->left->span, "item", (struct span){0},
+                                  "the index of a work-item is read only", NULL);
         if (root->kind == AST_EXPR_MEMBER) return member(b, root) != NULL;
         body_report(b, RULE_NOT_ASSIGNABLE, e->left->span,
                     "this cannot be assigned: it is no variable and no element of one");

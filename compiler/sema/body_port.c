@@ -176,7 +176,9 @@ void body_signature_attributes(struct body *b, const struct ast_signature *signa
         while (i < KNOWN_COUNT && !is_name(at, known[i]))
             i++;
         if (body_repeated_attribute(b, signature->attributes, at) || i == 0) continue;
-        if (i < KNOWN_COUNT)
+        if (is_name(at, "group"))
+            body_group(b, at);
+        else if (i < KNOWN_COUNT)
             body_unsupported(b, at->span, "the attribute '%s' of a kernel is", at->name.text);
         else
             body_unknown_attribute(b, at, "a kernel", known, KNOWN_COUNT);

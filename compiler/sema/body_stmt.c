@@ -61,8 +61,8 @@ static struct kx *needed(struct body *b, struct kx *kx)
 
 /* ---- declarations ---- */
 
-static void declare_variable(struct body *b, const struct ast_declarator *d,
-                             struct variable *variable)
+void body_declare_variable(struct body *b, const struct ast_declarator *d,
+                           struct variable *variable)
 {
     struct symbol symbol = {.kind = variable ? SYMBOL_VARIABLE : SYMBOL_POISON,
                             .name = d->name.text,
@@ -91,7 +91,7 @@ static void declare_local(struct body *b, const struct ast_stmt *s, const struct
     if (!type && d->init && d->init->kind != AST_EXPR_BRACES) body_expr(b, d->init);
     if (type && d->init) value = needed(b, body_initialiser(b, d->init, type, what));
     struct variable *variable = type ? body_local(b, d->name, type) : NULL;
-    declare_variable(b, d, variable);
+    body_declare_variable(b, d, variable);
     if (variable) append_declare(b, d, variable, value, out);
 }
 
@@ -106,7 +106,7 @@ static void declare_const(struct body *b, const struct ast_stmt *s, const struct
     if (!value) return;
     struct variable *variable = body_local(b, d->name, type);
     variable->is_const = true;
-    declare_variable(b, d, variable);
+    body_declare_variable(b, d, variable);
     append_declare(b, d, variable, value, out);
 }
 
@@ -140,7 +140,7 @@ static void declare_kept(struct body *b, const struct ast_stmt *s, const struct 
     const char *what = arena_printf(b->arena, "'%s'", d->name.text);
     const struct type *type = body_value_type(b, s->type, d->dims, what);
     if (!type) {
-        declare_variable(b, d, NULL);
+        body_declare_variable(b, d, NULL);
         return;
     }
     struct variable *variable = ARENA_NEW(b->arena, struct variable);
@@ -159,16 +159,13 @@ static void declare_kept(struct body *b, const struct ast_stmt *s, const struct 
     else
         vec_push(b->arena, &kernel->states, variable);
     if (d->init) initialise_kept(b, d, variable, what);
-    declare_variable(b, d, variable);
+    body_declare_variable(b, d, variable);
 }
 
 static bool check_qualifier(struct body *b, const struct ast_stmt *s, bool in_for)
 {
     const char *name = s->qualifier == AST_TABLE ? "table" : "state";
-    if (s->qualifier == AST_LOCAL) {
-        body_unsupported(b, s->span, "variables of work-groups ('local') are");
-        return false;
-    }
+    if (s->qualifier == AST_LOCAL) return body_check_shared(b, s, in_for);
     if (s->qualifier != AST_TABLE && s->qualifier != AST_STATE) return true;
     if (b->kernel && b->place == PLACE_FIRING && !in_for) return true;
     body_report(b, RULE_MISPLACED_STATEMENT, s->span,
@@ -183,11 +180,13 @@ static void declaration(struct body *b, const struct ast_stmt *s, bool in_for, s
     bool allowed = check_qualifier(b, s, in_for);
     for (const struct ast_declarator *d = s->declarators; d; d = d->next) {
         if (!allowed)
-            declare_variable(b, d, NULL);
+            body_declare_variable(b, d, NULL);
         else if (s->qualifier == AST_CONST)
             declare_const(b, s, d, out);
         else if (s->qualifier == AST_PLAIN)
             declare_local(b, s, d, out);
+        else if (s->qualifier == AST_LOCAL)
+            body_declare_shared(b, s, d);
         else
             declare_kept(b, s, d);
     }
@@ -332,6 +331,7 @@ static void expression_statement(struct body *b, const struct ast_stmt *s, struc
         store(b, e, &access, out);
         return;
     }
+    if (body_barrier(b, e, out)) return;
     struct kx *kx = needed(b, body_value(b, e));
     if (!kx) return;
     struct ks *ks = new_ks(b, KS_EXPR, s->span);

@@ -291,8 +291,9 @@ static bool eval_kind(struct interpreter *in, const struct kx *kx, struct scalar
         return from && copy_values(in, kx->span, out, from, kx->type);
     }
     case KX_PEEK:
-    case KX_LEFT:
-    case KX_PHASE: return fail_not_constant(in, kx);
+    case KX_PHASE:
+    case KX_ITEM:
+    case KX_LEFT: return fail_not_constant(in, kx);
     case KX_NEGATE:
         if (!eval(in, kx->left, out)) return false;
         *out = arith_negate(*out);
@@ -431,7 +432,8 @@ static enum flow execute_kind(struct interpreter *in, const struct ks *ks)
         return eval(in, ks->expr, in->frame->result) ? FLOW_RETURN : FLOW_FAILED;
     case KS_EMIT:
     case KS_STORE:
-    case KS_STOP: break;
+    case KS_STOP:
+    case KS_BARRIER: break;
     }
     fail(in, ks->span, NULL);
     return FLOW_FAILED;

@@ -26,6 +26,7 @@ enum variable_kind {
     VARIABLE_LOCAL, /* also parameters of functions; zero unless initialised */
     VARIABLE_TABLE, /* written by init only */
     VARIABLE_STATE,
+    VARIABLE_SHARED,   /* `local`: one for all work-items of a firing; zero when it begins */
     VARIABLE_ARGUMENT, /* run-time argument of a kernel or of the top pipeline: read only */
     VARIABLE_CONSTANT, /* a `const` array of the file or of a body: read only, `constant` holds it
                         */
@@ -36,10 +37,13 @@ struct variable {
     const char *name;
     struct span span;
     const struct type *type;
-    uint32_t index;        /* LOCAL: unique within its function or kernel, 0.. */
+    uint32_t index;        /* LOCAL, SHARED: unique within its function or kernel, 0.. */
     uint64_t offset_bytes; /* TABLE, STATE, ARGUMENT: in the kernel's block of that kind */
     const struct scalar_value *constant; /* CONSTANT: all scalars, flattened, row-major */
     bool is_const;                       /* a `const` local: assigned once, by its declaration */
+    /* LOCAL of a kernel with work-items: each has its own that outlives a barrier; filled by
+     * analysis/uniform */
+    bool per_item;
 };
 
 /* ---- expressions ---- */
@@ -51,6 +55,7 @@ enum kx_kind {
     KX_PEEK,       /* packet `right` of in-port `port` [element `left`, NULL where no port array] */
     KX_LEFT,       /* left(port): packets that a finished node's in-port still holds, i64 */
     KX_PHASE,      /* number of the firing modulo kernel->phases, i32 */
+    KX_ITEM,       /* item.x, .y, .z (`dimension` 0, 1, 2): the work-item's index, i32 */
     KX_NEGATE,     /* -left */
     KX_COMPLEMENT, /* ~left */
     KX_NOT,        /* !left: bool */
@@ -111,6 +116,7 @@ struct kx {
     unsigned char visited, visited_element; /* analysis/walk: what has been seen of the accesses */
     bool postfix;                           /* ASSIGN: the value is the old one (i++) */
     uint32_t port;                          /* PEEK, LEFT: index into kernel->in */
+    uint32_t dimension;                     /* ITEM */
     const struct type *type;      /* of the value; ASSIGN: of left; statements' calls may be void */
     const struct type *operation; /* ASSIGN with op: the type the operation is done in */
     struct span span;
@@ -135,10 +141,11 @@ enum ks_kind {
     KS_CASE,   /* label value, or `is_default` */
     KS_BREAK,
     KS_CONTINUE,
-    KS_RETURN, /* expr or NULL; in a kernel body: ends the firing; in init or finish: ends that */
-    KS_EMIT,   /* append `expr` to out-port `port` [element] */
-    KS_STORE,  /* packet `index` of out-port `port` [element] = expr */
-    KS_STOP,   /* body of a source: it ends; this firing does not count */
+    KS_RETURN,  /* expr or NULL; in a kernel body: ends the firing; in init or finish: ends that */
+    KS_EMIT,    /* append `expr` to out-port `port` [element] */
+    KS_STORE,   /* packet `index` of out-port `port` [element] = expr */
+    KS_STOP,    /* body of a source: it ends; this firing does not count */
+    KS_BARRIER, /* every work-item of the firing comes here before any goes on */
 };
 
 struct ks {
@@ -154,6 +161,9 @@ struct ks {
     struct variable *variable;
     uint32_t port; /* EMIT, STORE: index into kernel->out */
     bool test_after, is_default;
+    /* Done once for all work-items: a barrier, what contains one, or a jump out of that.  Filled by
+     * analysis/uniform. */
+    bool together;
     struct scalar_value label; /* CASE: converted to the switch's type */
 };
 
@@ -209,12 +219,17 @@ struct kernel {
     struct kx **argument_defaults; /* parallel; NULL where none; constants */
     uint32_t argument_count;
     VEC(struct variable *) tables, states;
+    VEC(struct variable *) shared; /* `local` variables */
     uint64_t arguments_bytes, tables_bytes, state_bytes;
     uint32_t local_count; /* over init, body and finish together */
     uint32_t phases;      /* of the rates, 1.. */
     uint32_t group[3];    /* work-items of a firing: x, y, z; all 1 without `group` */
-    bool stops;           /* the body has `stop` */
-    struct ks *init;      /* tables and state; NULL where absent */
+    bool grouped;         /* `group` was written */
+    /* Some item may end its firing before code that other items still execute, without a barrier
+     * in between; filled by analysis/uniform. */
+    bool items_leave;
+    bool stops;      /* the body has `stop` */
+    struct ks *init; /* tables and state; NULL where absent */
     struct ks *body;
     struct ks *finish; /* NULL where absent */
     uint32_t id;       /* unique per compilation, in order of first use */

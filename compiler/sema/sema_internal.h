@@ -31,6 +31,8 @@ struct scope *sema_scope_at(struct sema *sema, struct span span);
 #define SEMA_MAX_LOCAL_BYTES ((uint64_t)1 << 20) /* one local, parameter or result */
 /* All locals of a body and of the functions it calls. */
 #define SEMA_MAX_STACK_BYTES ((uint64_t)4 << 20)
+#define SEMA_MAX_GROUP_ITEMS 1024                   /* work-items of a firing */
+#define SEMA_MAX_SHARED_BYTES ((uint64_t)64 << 10) /* all `local` variables of a kernel */
 #define SEMA_MAX_NODE_BYTES ((uint64_t)1 << 30) /* tables of a kernel; its state; any type */
 #define SEMA_MAX_ARITY 65536                    /* elements of a port array */
 #define SEMA_MAX_RATE ((int64_t)1 << 31)        /* pop, peek, push; of one phase */

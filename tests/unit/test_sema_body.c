@@ -34,6 +34,7 @@ static void print_kx(FILE *to, const struct kx *kx)
     case KX_VARIABLE: fprintf(to, "%s:%s", kx->variable->name, type); return;
     case KX_PEEK: fprintf(to, "(peek%u", kx->port); break;
     case KX_LEFT: fprintf(to, "(left"); break;
+    case KX_ITEM: fprintf(to, "item.%c", "xyz"[kx->dimension]); return;
     case KX_PHASE: fprintf(to, "(phase"); break;
     case KX_INDEX: fprintf(to, "(%s index", type); break;
     case KX_NEGATE: fprintf(to, "(%s neg", type); break;
@@ -567,13 +568,14 @@ static void rates_are_checked(void **state)
 static void what_is_not_compiled_yet_is_refused_by_name(void **state)
 {
     (void)state;
-    assert_body_error("y <- item.x; y <- 1;", "'item.x'");
-    assert_body_error("barrier(); y <- 1; y <- 2;", "'barrier'");
-    assert_body_error("local i32 a; y <- 1; y <- 2;", "'local'");
+    assert_body_error("y <- item.x; y <- 1;", "'item.x' belongs to a kernel with work-items");
+    assert_body_error("barrier(); y <- 1; y <- 2;",
+                      "'barrier' belongs to a kernel with work-items");
+    assert_body_error("local i32 a; y <- 1; y <- 2;",
+                      "'local' belongs to a kernel with work-items");
     assert_body_error("launch k(1); y <- 1; y <- 2;", "'launch'");
     assert_body_error("f32x4 v; y <- 1; y <- 2;", "'f32x4'");
     assert_body_error("f16 v; y <- 1; y <- 2;", "'f16'");
-    assert_error("kernel k(in i32 x, out i32 y) group 8 { y <- x; }", "'group'");
     assert_error("kernel k(in u8[3] x, out i32 y) { y <- 1; }", "'u8[3]'");
     assert_error("kernel k(in i32 x, out i32 y; i32 a[2]) { y <- x; }", "arrays ('a')");
 }
