@@ -70,11 +70,16 @@ enum container_section_kind {
 /* Strings are offsets into STRINGS, which begins and ends with a NUL; 0 is the empty string. */
 typedef uint32_t container_string;
 
+enum container_pipeline_flags {
+    /* Its author has accepted that it may stall: edges of bounded rates may close cycles. */
+    CONTAINER_PIPELINE_UNPROVEN = 1
+};
+
 struct container_pipeline {
     container_string name;
     container_string isa;      /* of the image: "x86-64-v3" */
     container_string compiler; /* "pipec 0.1.0" */
-    uint32_t flags;            /* zero */
+    uint32_t flags;            /* set of enum container_pipeline_flags */
     uint64_t arguments_bytes;  /* block of the pipeline's run-time arguments */
     uint64_t memory_bytes;     /* sum over inner buffers of depth x width */
 };
@@ -106,6 +111,7 @@ enum container_node_flags {
     CONTAINER_NODE_FINISH = 4,   /* has pipe_k<kernel>_finish */
     CONTAINER_NODE_INDEXED =
         8, /* an out-port is written by index: out windows must be zeroed before a firing */
+    CONTAINER_NODE_STOPS = 16 /* a source that may execute `stop` */
 };
 
 struct container_node {

@@ -214,6 +214,7 @@ static uint32_t node_flags(const struct graph_node *node)
     uint32_t flags = node->stateful ? CONTAINER_NODE_STATEFUL : 0;
     if (node->kernel->init != NULL) flags |= CONTAINER_NODE_INIT;
     if (node->kernel->finish != NULL) flags |= CONTAINER_NODE_FINISH;
+    if (node->kernel->stops) flags |= CONTAINER_NODE_STOPS;
     for (uint32_t i = 0; i < node->kernel->out_count; i++) {
         if (node->kernel->out[i].indexed) flags |= CONTAINER_NODE_INDEXED;
     }

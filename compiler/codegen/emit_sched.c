@@ -14,6 +14,9 @@
  *     L3:
  *         wait L1
  *         halt
+ *
+ * Where the author has named a policy, there is one set of all stages, and `round_robin`, `priority`
+ * or `fullest` selects from it.
  */
 #include "compiler/codegen/codegen.h"
 
@@ -55,11 +58,12 @@ static void build_bindings(struct sched_builder *builder, const struct plan *pla
 }
 
 /* The test of every set jumps to the next one's, the last to `wait`. */
-static void build_loop(struct sched_builder *builder, uint32_t set_count)
+static void build_loop(struct sched_builder *builder, enum sched_opcode selection,
+                       uint32_t set_count)
 {
     uint32_t top = sched_build(builder, SCHED_ENDS, NULL, NULL), select = 0;
     for (uint32_t set = 0; set < set_count; set++) {
-        uint32_t next = sched_build(builder, SCHED_ROUND_ROBIN, (uint32_t[]){set, 0}, NULL);
+        uint32_t next = sched_build(builder, selection, (uint32_t[]){set, 0}, NULL);
         if (set > 0) sched_patch(builder, select, 1, next);
         select = next;
         sched_build(builder, SCHED_DISPATCH, NULL, NULL);
@@ -73,6 +77,16 @@ static void build_loop(struct sched_builder *builder, uint32_t set_count)
 static uint32_t stage_importance(const struct graph *graph, const struct plan *plan, uint32_t stage)
 {
     return graph->nodes.items[plan->stages[stage].node].importance;
+}
+
+static void collect_all(struct compile *cx, const struct plan *plan, struct sched_program *program)
+{
+    program->set_count = 1;
+    program->sets = ARENA_ARRAY(cx->arena, struct sched_set, 1);
+    program->sets[0].count = plan->stage_count;
+    program->sets[0].stages = ARENA_ARRAY(cx->arena, uint32_t, plan->stage_count);
+    for (uint32_t i = 0; i < plan->stage_count; i++)
+        program->sets[0].stages[i] = i;
 }
 
 /* One set for each importance in use, the greatest first; stages in order. */
@@ -95,15 +109,29 @@ static void collect_sets(struct compile *cx, const struct graph *graph, const st
     }
 }
 
+static enum sched_opcode selection_of(enum graph_policy policy)
+{
+    switch (policy) {
+    case POLICY_PRIORITY: return SCHED_PRIORITY;
+    case POLICY_FULLEST: return SCHED_FULLEST;
+    case POLICY_AUTO:
+    case POLICY_ROUND_ROBIN: break;
+    }
+    return SCHED_ROUND_ROBIN;
+}
+
 struct sched_program *sched_emit(struct compile *cx, const struct graph *graph,
                                  const struct plan *plan)
 {
     struct sched_builder builder = {0};
     struct sched_program *program = ARENA_NEW(cx->arena, struct sched_program);
-    collect_sets(cx, graph, plan, program);
+    if (graph->policy == POLICY_AUTO)
+        collect_sets(cx, graph, plan, program);
+    else
+        collect_all(cx, plan, program);
     build_partition(&builder, plan);
     build_bindings(&builder, plan);
-    build_loop(&builder, program->set_count);
+    build_loop(&builder, selection_of(graph->policy), program->set_count);
     if (builder.failed) {
         diag_report(cx->diags, RULE_TOO_LARGE, graph->span,
                     "the scheduler program of pipeline '%s' is beyond %u bytes", graph->name,

@@ -85,9 +85,6 @@ static enum prt_status null_enqueue(struct prt_device *device, uint32_t queue,
     enum prt_status status = prt_queue_admit(&device->queues, queue, packet, device->object_count,
                                              device->signal_count, &q, error);
     if (status != PRT_OK) return status;
-    const struct prt_kernel_object *object = &device->objects[packet->full.kernel_object];
-    for (uint32_t i = 0; object->produced != NULL && i < object->output_count; i++)
-        object->produced[i] = 0;
     q->in_flight++;
     prt_flights_push(&device->flights, (struct prt_flight){.end_cycles = device->now_cycles,
                                                            .signal = packet->full.completion_signal,

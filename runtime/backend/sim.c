@@ -34,8 +34,7 @@ struct sim_job {
 struct sim_worker {
     struct prt_device *device;
     pthread_t thread;
-    const void **in;
-    void **out;
+    struct prt_kernel_scratch scratch;
     void *signal_stack; /* for the program's handlers: a kernel may have used up the thread's own */
 };
 
@@ -83,7 +82,7 @@ static enum kernel_status execute_chunk(const struct sim_worker *worker, const s
     if (count > job->chunk_firings) count = job->chunk_firings;
     *fault = (struct kernel_fault){0};
     return prt_kernel_execute(job->object, job->first_firing, job->first_firing + skipped, count,
-                              worker->in, worker->out, fault);
+                              &worker->scratch, fault);
 }
 
 /* Takes a chunk of the job that has waited longest.  Mutex held, and again on return. */
@@ -137,13 +136,13 @@ static void finish_job(struct prt_device *device, const struct sim_job *job)
     pthread_mutex_unlock(&device->mutex);
 }
 
-/* Cuts a dispatch into chunks: one if it is small, has state, or there is one thread. */
+/* Cuts a dispatch into chunks: one if it is small, has state, is whole, or there is one thread. */
 static void cut_job(const struct prt_device *device, struct sim_job *job, uint64_t work_cycles)
 {
     job->chunks = 1;
     job->chunk_firings = job->firings;
-    if (device->worker_count == 1 || job->object->flags & (PRT_KERNEL_STATEFUL | PRT_KERNEL_FINISH))
-        return;
+    const uint32_t uncut = PRT_KERNEL_STATEFUL | PRT_KERNEL_FINISH | PRT_KERNEL_WHOLE;
+    if (device->worker_count == 1 || (job->object->flags & uncut) != 0) return;
     uint64_t wanted = work_cycles / CHUNK_CYCLES_MIN;
     uint64_t most = (uint64_t)device->worker_count * CHUNKS_PER_THREAD;
     if (wanted > most) wanted = most;
@@ -155,21 +154,29 @@ static void cut_job(const struct prt_device *device, struct sim_job *job, uint64
     job->chunks = (job->firings + firings - 1) / firings;
 }
 
+/* In the scheduler's thread. */
+static void execute_now(struct prt_device *device, struct sim_job *job)
+{
+    struct kernel_fault fault;
+    job->chunks = 1;
+    job->chunk_firings = job->firings;
+    merge_fault(job, execute_chunk(&device->workers[0], job, 0, &fault), &fault);
+    job->chunks_taken = job->chunks_done = 1;
+}
+
 /* Executes the job now, or gives it to the pool. */
 static void start_job(struct prt_device *device, struct sim_job *job)
 {
     uint64_t work_cycles;
     if (__builtin_mul_overflow(job->firings, job->object->cost_cycles, &work_cycles))
         work_cycles = UINT64_MAX;
+    if (device->worker_count == 1 || work_cycles < CHUNK_CYCLES_MIN) {
+        execute_now(device, job);
+        return;
+    }
     cut_job(device, job, work_cycles);
     job->chunks_taken = 0;
     job->chunks_done = 0;
-    if (device->worker_count == 1 || work_cycles < CHUNK_CYCLES_MIN) {
-        struct kernel_fault fault;
-        merge_fault(job, execute_chunk(&device->workers[0], job, 0, &fault), &fault);
-        job->chunks_taken = job->chunks_done = job->chunks;
-        return;
-    }
     pthread_mutex_lock(&device->mutex);
     uint32_t at = (device->ready_first + device->ready_count++) % device->object_count;
     device->ready[at] = (uint32_t)(job - device->jobs);
@@ -214,8 +221,7 @@ static void stop_workers(struct prt_device *device)
     for (uint32_t i = 1; i < device->worker_count; i++)
         pthread_join(device->workers[i].thread, NULL);
     for (uint32_t i = 0; device->workers != NULL && i < device->threads_wanted; i++) {
-        free(device->workers[i].in);
-        free(device->workers[i].out);
+        prt_kernel_scratch_free(&device->workers[i].scratch);
         free(device->workers[i].signal_stack);
     }
     free(device->workers);
@@ -227,21 +233,16 @@ static void stop_workers(struct prt_device *device)
 /* Windows for the object with most ends, in every worker; then as many threads as can be had. */
 static enum prt_status start_workers(struct prt_device *device)
 {
-    uint32_t inputs = 1, outputs = 1;
-    for (uint32_t i = 0; i < device->object_count; i++) {
-        if (device->objects[i].input_count > inputs) inputs = device->objects[i].input_count;
-        if (device->objects[i].output_count > outputs) outputs = device->objects[i].output_count;
-    }
     device->workers = calloc(device->threads_wanted, sizeof *device->workers);
     if (device->workers == NULL) return PRT_E_NOMEM;
     for (uint32_t i = 0; i < device->threads_wanted; i++) {
         struct sim_worker *worker = &device->workers[i];
         worker->device = device;
-        worker->in = calloc(inputs, sizeof *worker->in);
-        worker->out = calloc(outputs, sizeof *worker->out);
-        worker->signal_stack = i > 0 ? malloc(SIGNAL_STACK_BYTES) : NULL;
-        if (worker->in == NULL || worker->out == NULL || (i > 0 && worker->signal_stack == NULL))
+        if (prt_kernel_scratch_create(device->objects, device->object_count, &worker->scratch) !=
+            PRT_OK)
             return PRT_E_NOMEM;
+        worker->signal_stack = i > 0 ? malloc(SIGNAL_STACK_BYTES) : NULL;
+        if (i > 0 && worker->signal_stack == NULL) return PRT_E_NOMEM;
     }
     device->worker_count = 1;
     while (device->worker_count < device->threads_wanted &&
@@ -362,6 +363,14 @@ static uint64_t execute_cycles(const struct prt_device *device, const struct prt
     return multiply((firings + width - 1) / width, object->cost_cycles);
 }
 
+/* Of a kernel that has stopped, those that count. */
+static uint64_t firings_of(const struct sim_job *job)
+{
+    bool stopped =
+        job->completion.kernel_status == KERNEL_STOPPED && *job->object->completed < job->firings;
+    return stopped ? *job->object->completed : job->firings;
+}
+
 /* When the dispatch begins and ends. */
 static void simulate_time(struct prt_device *device, uint32_t queue, struct sim_job *job)
 {
@@ -374,7 +383,7 @@ static void simulate_time(struct prt_device *device, uint32_t queue, struct sim_
     c->launch_cycles =
         (uint64_t)d->launch_enqueue_cycles + d->launch_process_cycles + d->launch_cleanup_cycles;
     c->switch_cycles = switches ? d->switch_cycles : 0;
-    c->execute_cycles = execute_cycles(device, q, job->object, job->firings);
+    c->execute_cycles = execute_cycles(device, q, job->object, firings_of(job));
     c->end_cycles =
         add(add(c->begin_cycles, c->launch_cycles), add(c->switch_cycles, c->execute_cycles));
     q->free_cycles = c->end_cycles;
@@ -396,13 +405,15 @@ static enum prt_status sim_enqueue(struct prt_device *device, uint32_t queue,
     job->first_firing = packet->full.kernarg_address;
     job->firings = packet->full.grid_size_x;
     job->completion = (struct prt_completion){.signal = packet->full.completion_signal};
+    bool stops = (job->object->flags & PRT_KERNEL_STOPS) != 0;
+    if (stops) execute_now(device, job);
     simulate_time(device, queue, job);
     q->in_flight++;
     prt_flights_push(&device->flights, (struct prt_flight){.end_cycles = job->completion.end_cycles,
                                                            .signal = job->completion.signal,
                                                            .slot = slot,
                                                            .queue = queue});
-    start_job(device, job);
+    if (!stops) start_job(device, job);
     return PRT_OK;
 }
 

@@ -46,20 +46,29 @@ enum prt_kernel_flags {
     PRT_KERNEL_STATEFUL = 1, /* firings execute one after the other */
     PRT_KERNEL_INDEXED = 2,  /* out windows are zeroed before the firings */
     PRT_KERNEL_FINISH = 4,   /* `entry` is a finish: one call, whatever the grid */
+    PRT_KERNEL_WHOLE = 8,    /* a dispatch is one call: it cannot be cut into ranges of firings */
+    PRT_KERNEL_STOPS = 16,   /* may return KERNEL_STOPPED: time is that of the firings that count */
 };
 
-/* What a packet's kernel_object names.  The scheduler writes `in`, `out` and `left` before it
- * enqueues; the device reads them, and writes `*produced` of a finish, until the completion is
- * delivered. */
+/* What a packet's kernel_object names.  The scheduler writes `in`, `out`, `claimed_bytes`, `left` and
+ * `windows` before it enqueues; the device reads them, and writes `*produced` and `*completed` of a
+ * finish and of what is WHOLE, until the completion is delivered.  What it does
+ * not execute it leaves as it was: the scheduler has put there what is claimed.  KERNEL_STOPPED is delivered as the kernel's status. */
 struct prt_kernel_object {
     kernel_entry entry;
     const void *arguments;
     void *tables, *state;
     const void **in; /* windows of the dispatch's first firing */
     void **out;
-    const uint64_t *pop_bytes;  /* per input: bytes from one firing's window to the next one's */
-    const uint64_t *push_bytes; /* per output */
-    uint64_t *left, *produced;  /* of a finish, else NULL */
+    /* Per input: bytes from one firing's window to the next one's; 0 of a 2-D window, in which the
+     * place moves on. */
+    const uint64_t *pop_bytes;
+    const uint64_t *push_bytes;          /* per output; both unused where it is WHOLE */
+    const uint64_t *claimed_bytes;       /* per output: room in its window */
+    uint64_t *left;                      /* of a finish, else NULL */
+    uint64_t *produced;                  /* per output */
+    uint64_t *completed;                 /* of a run */
+    const struct kernel_window *windows; /* per input; NULL: it has no 2-D window */
     uint32_t input_count, output_count;
     uint32_t flags;       /* set of enum prt_kernel_flags */
     uint32_t stage;       /* for traces and crash reports */
@@ -88,7 +97,7 @@ struct prt_completion {
     uint64_t begin_cycles, end_cycles;
     uint64_t execute_cycles, launch_cycles, switch_cycles; /* shares of the time between */
     enum kernel_status kernel_status;
-    struct kernel_fault fault; /* of the lowest firing, if the status is not KERNEL_OK */
+    struct kernel_fault fault; /* of the lowest firing, if the status is a fault */
 };
 
 struct prt_device_ops {

@@ -249,29 +249,83 @@ static enum kernel_status call_entry(const struct prt_kernel_object *object, ker
     return status;
 }
 
+enum prt_status prt_kernel_scratch_create(const struct prt_kernel_object *objects, uint32_t count,
+                                          struct prt_kernel_scratch *scratch)
+{
+    uint32_t inputs = 1, outputs = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (objects[i].input_count > inputs) inputs = objects[i].input_count;
+        if (objects[i].output_count > outputs) outputs = objects[i].output_count;
+    }
+    *scratch = (struct prt_kernel_scratch){
+        .in = calloc(inputs, sizeof *scratch->in),
+        .out = calloc(outputs, sizeof *scratch->out),
+        .produced = calloc(outputs, sizeof *scratch->produced),
+        .windows = calloc(inputs, sizeof *scratch->windows),
+    };
+    bool all = scratch->in != NULL && scratch->out != NULL && scratch->produced != NULL &&
+               scratch->windows != NULL;
+    return all ? PRT_OK : PRT_E_NOMEM;
+}
+
+void prt_kernel_scratch_free(struct prt_kernel_scratch *scratch)
+{
+    free(scratch->in);
+    free(scratch->out);
+    free(scratch->produced);
+    free(scratch->windows);
+    *scratch = (struct prt_kernel_scratch){0};
+}
+
+/* The windows of the firings `skip` behind those of the dispatch. */
+static void place_windows(const struct prt_kernel_object *object, uint64_t skip,
+                          const struct prt_kernel_scratch *scratch)
+{
+    for (uint32_t i = 0; i < object->input_count; i++) {
+        scratch->in[i] = (const uint8_t *)object->in[i] + skip * object->pop_bytes[i];
+        if (object->windows == NULL) continue;
+        scratch->windows[i] = object->windows[i];
+        scratch->windows[i].place += skip;
+    }
+    for (uint32_t i = 0; i < object->output_count; i++)
+        scratch->out[i] = (uint8_t *)object->out[i] + skip * object->push_bytes[i];
+}
+
+/* What a kernel writes by index is zero where it does not. */
+static void zero_outputs(const struct prt_kernel_object *object, uint64_t count,
+                         const struct prt_kernel_scratch *scratch)
+{
+    bool whole = (object->flags & PRT_KERNEL_WHOLE) != 0;
+    for (uint32_t i = 0; i < object->output_count; i++)
+        memset(scratch->out[i], 0,
+               (size_t)(whole ? object->claimed_bytes[i] : count * object->push_bytes[i]));
+}
+
 enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, uint64_t origin,
-                                      uint64_t first, uint64_t count, const void **in, void **out,
+                                      uint64_t first, uint64_t count,
+                                      const struct prt_kernel_scratch *scratch,
                                       struct kernel_fault *fault)
 {
     bool finishes = (object->flags & PRT_KERNEL_FINISH) != 0;
-    uint64_t skip = finishes ? 0 : first - origin;
-    for (uint32_t i = 0; i < object->input_count; i++)
-        in[i] = (const uint8_t *)object->in[i] + skip * object->pop_bytes[i];
-    for (uint32_t i = 0; i < object->output_count; i++) {
-        out[i] = (uint8_t *)object->out[i] + skip * object->push_bytes[i];
-        if (object->flags & PRT_KERNEL_INDEXED && !finishes)
-            memset(out[i], 0, (size_t)(count * object->push_bytes[i]));
-    }
+    bool whole = finishes || (object->flags & PRT_KERNEL_WHOLE) != 0;
+    uint64_t unread = 0;
+    place_windows(object, whole ? 0 : first - origin, scratch);
+    if (object->flags & PRT_KERNEL_INDEXED && !finishes) zero_outputs(object, count, scratch);
+    for (uint32_t i = 0; whole && i < object->output_count; i++)
+        object->produced[i] = 0;
     struct kernel_batch batch = {.arguments = object->arguments,
                                  .tables = object->tables,
                                  .state = object->state,
-                                 .in = in,
-                                 .out = out,
+                                 .in = scratch->in,
+                                 .out = scratch->out,
                                  .left = object->left,
-                                 .produced = object->produced,
+                                 .produced = whole ? object->produced : scratch->produced,
                                  .first_firing = first,
                                  .count = count,
+                                 .completed = whole ? object->completed : &unread,
+                                 .windows = object->windows == NULL ? NULL : scratch->windows,
                                  .fault = fault};
+    if (finishes) batch.completed = NULL;
     return call_entry(object, object->entry, &batch, finishes ? 0 : count);
 }
 

@@ -88,11 +88,25 @@ struct prt_flight prt_flights_pop(struct prt_flights *flights);
 
 /* ---- executing ---- */
 
+/* What a thread needs to execute a range of firings: room for as many inputs and outputs as any
+ * object has. */
+struct prt_kernel_scratch {
+    const void **in;
+    void **out;
+    uint64_t *produced;
+    struct kernel_window *windows;
+};
+
+/* Allocates it for these objects; on failure (PRT_E_NOMEM) it can be freed, as when zeroed. */
+enum prt_status prt_kernel_scratch_create(const struct prt_kernel_object *objects, uint32_t count,
+                                          struct prt_kernel_scratch *scratch);
+void prt_kernel_scratch_free(struct prt_kernel_scratch *scratch);
+
 /* Executes firings [first, first + count) of a dispatch whose windows begin at its firing `origin`,
- * on the calling thread; a finish once.  `in` and `out` are scratch for the object's windows.
- * Returns the kernel's status. */
+ * on the calling thread; a finish once, what is WHOLE all of it.  Returns the kernel's status. */
 enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, uint64_t origin,
-                                      uint64_t first, uint64_t count, const void **in, void **out,
+                                      uint64_t first, uint64_t count,
+                                      const struct prt_kernel_scratch *scratch,
                                       struct kernel_fault *fault);
 
 /* Executes an `init` entry of the object's kernel, on the calling thread. */

@@ -234,7 +234,7 @@ static enum prt_status check_heads(struct reading *reading)
     const struct container_pipeline *p = c->pipeline;
     CHECK(is_string(c, p->name) && is_string(c, p->isa) && is_string(c, p->compiler), PIPELINE, 0,
           "a string outside the section 'strings'");
-    CHECK(p->flags == 0, PIPELINE, 0, "unknown flags");
+    CHECK((p->flags & ~(uint32_t)CONTAINER_PIPELINE_UNPROVEN) == 0, PIPELINE, 0, "unknown flags");
     CHECK(p->arguments_bytes <= SIZE_MAX / 4, PIPELINE, 0, "the block of arguments is too large");
     const struct container_device *d = c->device;
     CHECK(is_string(c, d->name), DEVICE, 0, "a string outside the section 'strings'");
@@ -268,7 +268,7 @@ static enum prt_status check_nodes(struct reading *reading)
 {
     const struct prt_container *c = reading->container;
     const uint32_t flags = CONTAINER_NODE_STATEFUL | CONTAINER_NODE_INIT | CONTAINER_NODE_FINISH |
-                           CONTAINER_NODE_INDEXED;
+                           CONTAINER_NODE_INDEXED | CONTAINER_NODE_STOPS;
     for (uint32_t i = 0; i < c->node_count; i++) {
         const struct container_node *n = &c->nodes[i];
         CHECK(is_string(c, n->name) && is_string(c, n->kernel_title), NODES, i,

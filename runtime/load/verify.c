@@ -1,4 +1,4 @@
-#include "runtime/load/verify.h"
+#include "runtime/load/verify_internal.h"
 
 #include "lang/scalar.h"
 #include "lang/sched_code.h"
@@ -12,18 +12,16 @@
 #define RECORD_BYTES_OF(enumerator, number, name, type, single) [number] = sizeof(type),
 static const size_t record_bytes[] = {CONTAINER_SECTIONS(RECORD_BYTES_OF)};
 #undef RECORD_BYTES_OF
+/* Packets of a row, rows of a frame, packets of a frame. */
+#define SHAPE_MAX (UINT64_C(1) << 31)
+
 #define NAME_OF(enumerator, number, name, type, single) [number] = name,
 static const char *const section_names[] = {CONTAINER_SECTIONS(NAME_OF)};
 #undef NAME_OF
 
-static enum prt_status refuse(const struct prt_container *c, struct prt_error *error,
-                              enum container_section_kind kind, uint64_t index, const char *format,
-                              ...) PRT_PRINTF(5, 6);
-
-/* "container: section 'nodes', record 3: ..." */
-static enum prt_status refuse(const struct prt_container *c, struct prt_error *error,
-                              enum container_section_kind kind, uint64_t index, const char *format,
-                              ...)
+enum prt_status prt_verify_refuse(const struct prt_container *c, struct prt_error *error,
+                                  enum container_section_kind kind, uint64_t index,
+                                  const char *format, ...)
 {
     char reason[400];
     va_list arguments;
@@ -33,16 +31,6 @@ static enum prt_status refuse(const struct prt_container *c, struct prt_error *e
     return prt_error_set_at(
         error, PRT_E_VERIFY, c->section_offset_bytes[kind] + index * record_bytes[kind],
         "container: section '%s', record %" PRIu64 ": %s", section_names[kind], index, reason);
-}
-
-#define CHECK(condition, kind, index, ...)                                                         \
-    do {                                                                                           \
-        if (!(condition)) return refuse(c, error, CONTAINER_##kind, (index), __VA_ARGS__);         \
-    } while (0)
-
-static const char *text(const struct prt_container *c, container_string string)
-{
-    return prt_container_text(c, string);
 }
 
 /* ---- names ---- */
@@ -70,18 +58,21 @@ static enum prt_status verify_names(const struct prt_container *c, struct prt_er
     const char **names = calloc(most > 0 ? most : 1, sizeof *names);
     if (names == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     for (uint32_t i = 0; i < c->argument_count; i++)
-        names[i] = text(c, c->arguments[i].name);
+        names[i] = prt_verify_text(c, c->arguments[i].name);
     const char *argument = find_ambiguous(names, c->argument_count);
     size_t ports = 0;
     for (uint32_t i = 0; i < c->buffer_count; i++) {
-        if (c->buffers[i].outer != CONTAINER_INNER) names[ports++] = text(c, c->buffers[i].name);
+        if (c->buffers[i].outer != CONTAINER_INNER)
+            names[ports++] = prt_verify_text(c, c->buffers[i].name);
     }
     const char *port = find_ambiguous(names, ports);
     enum prt_status status = PRT_OK;
     if (argument != NULL)
-        status = refuse(c, error, CONTAINER_ARGUMENTS, 0, "the name '%s' is not unique", argument);
+        status = prt_verify_refuse(c, error, CONTAINER_ARGUMENTS, 0, "the name '%s' is not unique",
+                                   argument);
     else if (port != NULL)
-        status = refuse(c, error, CONTAINER_BUFFERS, 0, "the port name '%s' is not unique", port);
+        status = prt_verify_refuse(c, error, CONTAINER_BUFFERS, 0,
+                                   "the port name '%s' is not unique", port);
     free(names);
     return status;
 }
@@ -94,9 +85,10 @@ static enum prt_status verify_arguments(const struct prt_container *c, struct pr
     for (uint32_t i = 0; i < c->argument_count; i++) {
         const struct container_argument *a = &c->arguments[i];
         CHECK(a->offset_bytes >= end, ARGUMENTS, i, "'%s' overlaps the argument before it",
-              text(c, a->name));
+              prt_verify_text(c, a->name));
         CHECK(a->scalar != SCALAR_BOOL || !a->has_default || (a->default_bits & 0xff) <= 1,
-              ARGUMENTS, i, "the default of '%s' is neither true nor false", text(c, a->name));
+              ARGUMENTS, i, "the default of '%s' is neither true nor false",
+              prt_verify_text(c, a->name));
         end = a->offset_bytes + scalar_width_bytes((enum scalar_type)a->scalar);
     }
     CHECK(c->pipeline->arguments_bytes == end, PIPELINE, 0,
@@ -113,15 +105,9 @@ static enum prt_status verify_input(const struct prt_container *c, uint32_t node
     const struct container_reader *reader = &c->readers[input->reader];
     CHECK(input->reader >= buffer->first_reader &&
               input->reader - buffer->first_reader < buffer->reader_count,
-          INPUTS, index, "its reader is not one of buffer '%s'", text(c, buffer->name));
+          INPUTS, index, "its reader is not one of buffer '%s'", prt_verify_text(c, buffer->name));
     CHECK(reader->node == node && reader->input == index, INPUTS, index,
           "its reader belongs to another input");
-    CHECK(input->pop >= 1 && input->peek >= input->pop, INPUTS, index,
-          "pop %" PRIu64 ", peek %" PRIu64 ": pop is 1 or more, peek at least pop", input->pop,
-          input->peek);
-    CHECK(input->peek <= buffer->depth_packets, INPUTS, index,
-          "a firing sees %" PRIu64 " packets, buffer '%s' holds %" PRIu64, input->peek,
-          text(c, buffer->name), buffer->depth_packets);
     return PRT_OK;
 }
 
@@ -131,16 +117,7 @@ static enum prt_status verify_output(const struct prt_container *c, uint32_t nod
     const struct container_output *output = &c->outputs[index];
     const struct container_buffer *buffer = &c->buffers[output->buffer];
     CHECK(buffer->writer_node == node && buffer->writer_output == index, OUTPUTS, index,
-          "buffer '%s' has another writer", text(c, buffer->name));
-    CHECK(output->push >= 1 || buffer->outer == CONTAINER_OUTER_OUT, OUTPUTS, index,
-          "writes nothing into buffer '%s'", text(c, buffer->name));
-    CHECK(output->push <= buffer->depth_packets, OUTPUTS, index,
-          "a firing writes %" PRIu64 " packets, buffer '%s' holds %" PRIu64, output->push,
-          text(c, buffer->name), buffer->depth_packets);
-    CHECK(!(c->nodes[node].flags & CONTAINER_NODE_FINISH) ||
-              output->finish_max <= buffer->depth_packets,
-          OUTPUTS, index, "finish writes up to %" PRIu64 " packets, buffer '%s' holds %" PRIu64,
-          output->finish_max, text(c, buffer->name), buffer->depth_packets);
+          "buffer '%s' has another writer", prt_verify_text(c, buffer->name));
     return PRT_OK;
 }
 
@@ -150,10 +127,18 @@ static enum prt_status verify_nodes(const struct prt_container *c, struct prt_er
     for (uint32_t i = 0; i < c->node_count; i++) {
         const struct container_node *node = &c->nodes[i];
         CHECK(node->first_input == inputs && node->first_output == outputs, NODES, i,
-              "the ends of '%s' do not follow those of the node before it", text(c, node->name));
-        CHECK(node->input_count >= 1, NODES, i, "'%s' has no input", text(c, node->name));
+              "the ends of '%s' do not follow those of the node before it",
+              prt_verify_text(c, node->name));
+        CHECK(node->input_count + node->output_count >= 1, NODES, i, "'%s' has no ends",
+              prt_verify_text(c, node->name));
+        CHECK(!(node->flags & CONTAINER_NODE_STOPS) || node->input_count == 0, NODES, i,
+              "'%s' stops, and has inputs", prt_verify_text(c, node->name));
         CHECK(node->repetitions >= 1 && node->repetitions <= INT64_MAX, NODES, i,
-              "'%s' has %" PRIu64 " repetitions", text(c, node->name), node->repetitions);
+              "'%s' has %" PRIu64 " repetitions", prt_verify_text(c, node->name),
+              node->repetitions);
+        CHECK(node->repetitions % node->phases == 0, NODES, i,
+              "'%s' has %" PRIu64 " repetitions and %" PRIu32 " phases",
+              prt_verify_text(c, node->name), node->repetitions, node->phases);
         for (uint32_t k = 0; k < node->input_count; k++) {
             enum prt_status status = verify_input(c, i, inputs + k, error);
             if (status != PRT_OK) return status;
@@ -176,26 +161,6 @@ static bool is_end_of(uint32_t first, uint32_t count, uint32_t index)
     return index >= first && index - first < count;
 }
 
-/* repetitions(writer) x push == repetitions(reader) x pop; each product fits 128 bits. */
-static enum prt_status verify_balance(const struct prt_container *c, uint32_t index,
-                                      uint32_t reader_index, struct prt_error *error)
-{
-    const struct container_buffer *buffer = &c->buffers[index];
-    if (buffer->writer_node == CONTAINER_NONE) return PRT_OK;
-    const struct container_reader *reader = &c->readers[reader_index];
-    const struct container_node *writer = &c->nodes[buffer->writer_node];
-    const struct container_node *taker = &c->nodes[reader->node];
-    uint64_t push = c->outputs[buffer->writer_output].push, pop = c->inputs[reader->input].pop;
-    CHECK((unsigned __int128)writer->repetitions * push ==
-              (unsigned __int128)taker->repetitions * pop,
-          BUFFERS, index,
-          "'%s' does not balance: '%s' writes %" PRIu64 " x %" PRIu64 ", '%s' takes %" PRIu64
-          " x %" PRIu64 " packets an iteration",
-          text(c, buffer->name), text(c, writer->name), writer->repetitions, push,
-          text(c, taker->name), taker->repetitions, pop);
-    return PRT_OK;
-}
-
 static enum prt_status verify_readers(const struct prt_container *c, uint32_t index,
                                       struct prt_error *error)
 {
@@ -206,12 +171,25 @@ static enum prt_status verify_readers(const struct prt_container *c, uint32_t in
         const struct container_node *node = &c->nodes[reader->node];
         const struct container_input *input = &c->inputs[reader->input];
         CHECK(is_end_of(node->first_input, node->input_count, reader->input), READERS, r,
-              "its input is not one of node '%s'", text(c, node->name));
+              "its input is not one of node '%s'", prt_verify_text(c, node->name));
         CHECK(input->buffer == index && input->reader == r, READERS, r,
-              "its input reads something else than buffer '%s'", text(c, buffer->name));
-        enum prt_status status = verify_balance(c, index, r, error);
+              "its input reads something else than buffer '%s'", prt_verify_text(c, buffer->name));
+        enum prt_status status = prt_verify_balance(c, index, r, error);
         if (status != PRT_OK) return status;
     }
+    return PRT_OK;
+}
+
+static enum prt_status verify_shape(const struct prt_container *c, uint32_t index,
+                                    struct prt_error *error)
+{
+    const struct container_buffer *b = &c->buffers[index];
+    uint64_t frame;
+    CHECK(b->row_packets > 0 || b->frame_rows == 0, BUFFERS, index, "'%s' has frames without rows",
+          prt_verify_text(c, b->name));
+    CHECK(b->row_packets <= SHAPE_MAX && b->frame_rows <= SHAPE_MAX &&
+              !__builtin_mul_overflow(b->row_packets, b->frame_rows, &frame) && frame <= SHAPE_MAX,
+          BUFFERS, index, "the rows or frames of '%s' are too large", prt_verify_text(c, b->name));
     return PRT_OK;
 }
 
@@ -219,7 +197,7 @@ static enum prt_status verify_buffer(const struct prt_container *c, uint32_t ind
                                      struct prt_error *error)
 {
     const struct container_buffer *b = &c->buffers[index];
-    const char *name = text(c, b->name);
+    const char *name = prt_verify_text(c, b->name);
     bool written = b->writer_node != CONTAINER_NONE;
     CHECK(written == (b->writer_output != CONTAINER_NONE), BUFFERS, index, "'%s' has half a writer",
           name);
@@ -231,7 +209,7 @@ static enum prt_status verify_buffer(const struct prt_container *c, uint32_t ind
         const struct container_node *writer = &c->nodes[b->writer_node];
         CHECK(is_end_of(writer->first_output, writer->output_count, b->writer_output), BUFFERS,
               index, "the writer of '%s' is not an output of node '%s'", name,
-              text(c, writer->name));
+              prt_verify_text(c, writer->name));
         CHECK(c->outputs[b->writer_output].buffer == index, BUFFERS, index,
               "the writer of '%s' writes another buffer", name);
     }
@@ -252,9 +230,11 @@ static enum prt_status verify_buffers(const struct prt_container *c, struct prt_
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         const struct container_buffer *b = &c->buffers[i];
         CHECK(b->first_reader == readers, BUFFERS, i,
-              "the readers of '%s' do not follow those of the buffer before it", text(c, b->name));
+              "the readers of '%s' do not follow those of the buffer before it",
+              prt_verify_text(c, b->name));
         readers += b->reader_count;
         enum prt_status status = verify_buffer(c, i, error);
+        if (status == PRT_OK) status = verify_shape(c, i, error);
         if (status != PRT_OK) return status;
         CHECK(b->outer != CONTAINER_INNER ||
                   !__builtin_add_overflow(memory_bytes, b->depth_packets * b->width_bytes,
@@ -270,36 +250,14 @@ static enum prt_status verify_buffers(const struct prt_container *c, struct prt_
 
 /* ---- stages ---- */
 
-/* Can the ends of the stage's node take `firings` firings at once? */
-static enum prt_status verify_batch(const struct prt_container *c, uint32_t stage, uint64_t firings,
-                                    struct prt_error *error)
-{
-    const struct container_node *node = &c->nodes[c->stages[stage].node];
-    for (uint32_t k = 0; k < node->input_count; k++) {
-        const struct container_input *input = &c->inputs[node->first_input + k];
-        const struct container_buffer *buffer = &c->buffers[input->buffer];
-        unsigned __int128 wanted = (unsigned __int128)(firings - 1) * input->pop + input->peek;
-        CHECK(wanted <= buffer->depth_packets, STAGES, stage,
-              "%" PRIu64 " firings of '%s' see more packets than buffer '%s' holds (%" PRIu64 ")",
-              firings, text(c, node->name), text(c, buffer->name), buffer->depth_packets);
-    }
-    for (uint32_t k = 0; k < node->output_count; k++) {
-        const struct container_output *output = &c->outputs[node->first_output + k];
-        const struct container_buffer *buffer = &c->buffers[output->buffer];
-        CHECK((unsigned __int128)firings * output->push <= buffer->depth_packets, STAGES, stage,
-              "%" PRIu64 " firings of '%s' write more packets than buffer '%s' holds (%" PRIu64 ")",
-              firings, text(c, node->name), text(c, buffer->name), buffer->depth_packets);
-    }
-    return PRT_OK;
-}
-
 /* As many stages as nodes and no node twice: each node exactly once. */
 static enum prt_status verify_coverage(const struct prt_container *c, uint8_t *seen,
                                        struct prt_error *error)
 {
     for (uint32_t i = 0; i < c->stage_count; i++) {
         uint32_t node = c->stages[i].node;
-        CHECK(!seen[node], STAGES, i, "node '%s' has two stages", text(c, c->nodes[node].name));
+        CHECK(!seen[node], STAGES, i, "node '%s' has two stages",
+              prt_verify_text(c, c->nodes[node].name));
         seen[node] = 1;
     }
     CHECK(c->stage_count == c->node_count, STAGES, c->stage_count,
@@ -315,7 +273,7 @@ static enum prt_status verify_stages(const struct prt_container *c, struct prt_e
     free(seen);
     for (uint32_t i = 0; i < c->stage_count && status == PRT_OK; i++) {
         /* The threshold is at most batch_max, so this admits both. */
-        status = verify_batch(c, i, c->stages[i].batch_max, error);
+        status = prt_verify_batch(c, i, c->stages[i].batch_max, error);
     }
     return status;
 }
@@ -324,9 +282,11 @@ enum prt_status prt_verify_graph(const struct prt_container *container, struct p
 {
     enum prt_status status = verify_arguments(container, error);
     if (status == PRT_OK) status = verify_nodes(container, error);
+    if (status == PRT_OK) status = prt_verify_rates(container, error);
     if (status == PRT_OK) status = verify_buffers(container, error);
     if (status == PRT_OK) status = verify_names(container, error);
     if (status == PRT_OK) status = verify_stages(container, error);
+    if (status == PRT_OK) status = prt_verify_bounded(container, error);
     return status;
 }
 
@@ -421,6 +381,11 @@ static bool is_prologue(enum sched_opcode opcode)
 {
     return opcode == SCHED_PARTITION_EQUALLY || opcode == SCHED_PARTITION_COUNTS ||
            opcode == SCHED_BIND_ROOT || opcode == SCHED_BIND;
+}
+
+static bool is_selection(enum sched_opcode opcode)
+{
+    return opcode == SCHED_ROUND_ROBIN || opcode == SCHED_PRIORITY || opcode == SCHED_FULLEST;
 }
 
 /* ---- program: operands ---- */
@@ -567,6 +532,8 @@ static struct edges successors(const struct code *code, uint32_t index,
         edges.targets[edges.count++] = find_instruction(code, instruction->operands[0]);
         break;
     case SCHED_ROUND_ROBIN:
+    case SCHED_PRIORITY:
+    case SCHED_FULLEST:
         edges.targets[edges.count++] = index + 1;
         edges.targets[edges.count++] = find_instruction(code, instruction->operands[1]);
         break;
@@ -584,7 +551,9 @@ static uint32_t state_after(enum sched_opcode opcode, uint32_t edge, uint32_t st
 {
     switch (opcode) {
     case SCHED_ENDS: return STATE_ENDED;
-    case SCHED_ROUND_ROBIN: return (state & STATE_ENDED) | (edge == 0 ? STATE_SELECTED : 0u);
+    case SCHED_ROUND_ROBIN:
+    case SCHED_PRIORITY:
+    case SCHED_FULLEST: return (state & STATE_ENDED) | (edge == 0 ? STATE_SELECTED : 0u);
     case SCHED_DISPATCH: return state & STATE_ENDED;
     case SCHED_WAIT: return 0;
     default: return state;
@@ -687,7 +656,7 @@ static enum prt_status verify_selectable(struct code *code)
     memset(used, 0, (size_t)c->set_count + c->stage_count);
     for (uint32_t i = 0; i < code->count; i++) {
         struct sched_instruction instruction = instruction_at(code, i);
-        if (code->states[i] != 0 && instruction.opcode == SCHED_ROUND_ROBIN)
+        if (code->states[i] != 0 && is_selection(instruction.opcode))
             used[instruction.operands[0]] = 1;
     }
     uint8_t *selectable = used + c->set_count;

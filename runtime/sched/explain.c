@@ -1,5 +1,7 @@
 #include "runtime/sched/explain.h"
 
+#include "runtime/sched/ready.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,7 +70,7 @@ enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_erro
         snprintf(where, sizeof where, " in firing %" PRIu64, f->fault.firing);
     else
         snprintf(where, sizeof where, " in its %s",
-                 stage->phase == PRT_STAGE_FINISHING ? "finish" : "init");
+                 stage->life == PRT_STAGE_FINISHING ? "finish" : "init");
     fault_deed(f, where, deed, sizeof deed);
     return prt_error_set(error, PRT_E_FAULT, "kernel '%s' (%s:%" PRIu32 ") %s [%s]",
                          prt_container_text(c, node->name), source_name(c, node->source),
@@ -100,14 +102,19 @@ static const char *stage_name(const struct prt_sched *sched, uint32_t stage)
     return prt_container_text(sched->container, sched->stages[stage].node->name);
 }
 
+/* What the next firing, or the finish, may append. */
+static uint64_t wanted_room(const struct prt_stage *stage, const struct prt_stage_output *output)
+{
+    if (stage->life == PRT_STAGE_FINISH_WAITING) return output->finish_max;
+    return prt_flow_total(&output->most, stage->firings, 1);
+}
+
 /* The output whose room holds the stage back, or NULL. */
 static const struct prt_stage_output *full_output(const struct prt_stage *stage)
 {
-    bool finishes = stage->phase == PRT_STAGE_FINISH_WAITING;
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
         const struct prt_stage_output *output = &stage->outputs[i];
-        if (prt_fifo_room(&output->buffer->fifo) < (finishes ? output->finish_max : output->push))
-            return output;
+        if (prt_fifo_room(&output->buffer->fifo) < wanted_room(stage, output)) return output;
     }
     return NULL;
 }
@@ -117,9 +124,7 @@ static const struct prt_stage_input *starved_input(const struct prt_stage *stage
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
-        const struct prt_fifo *fifo = &input->buffer->fifo;
-        bool open_port = input->buffer->record->outer == CONTAINER_OUTER_IN && !fifo->closed;
-        if (!open_port && prt_fifo_held(fifo, input->reader) < input->peek) return input;
+        if (!prt_ready_is_open(input) && prt_ready_input(stage, input, false, 1) == 0) return input;
     }
     return NULL;
 }
@@ -144,12 +149,12 @@ static uint32_t tell_wait(const struct prt_sched *sched, uint32_t index, struct 
     const struct prt_stage *stage = &sched->stages[index];
     const struct prt_container *c = sched->container;
     const struct prt_stage_input *input = starved_input(stage);
-    if (input != NULL && stage->phase == PRT_STAGE_RUNNING) {
+    if (input != NULL && stage->life == PRT_STAGE_RUNNING) {
         const struct prt_buffer *buffer = input->buffer;
         uint32_t writer = buffer->record->writer_node;
         tell(story, "'%s' waits for packets in '%s' (holds %" PRIu64 ", needs %" PRIu64 ")",
              stage_name(sched, index), prt_container_text(c, buffer->record->name),
-             prt_fifo_held(&buffer->fifo, input->reader), input->peek);
+             prt_fifo_held(&buffer->fifo, input->reader), prt_ready_needs(stage, input));
         return writer == CONTAINER_NONE ? UINT32_MAX : sched->node_stage[writer];
     }
     const struct prt_stage_output *output = full_output(stage);
@@ -158,7 +163,7 @@ static uint32_t tell_wait(const struct prt_sched *sched, uint32_t index, struct 
     tell(story, "'%s' waits for room in '%s' (holds %" PRIu64 " of %" PRIu64 ", needs %" PRIu64 ")",
          stage_name(sched, index), prt_container_text(c, output->buffer->record->name),
          fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
-         stage->phase == PRT_STAGE_FINISH_WAITING ? output->finish_max : output->push);
+         wanted_room(stage, output));
     return slowest_reader(sched, output->buffer);
 }
 

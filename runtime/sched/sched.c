@@ -2,18 +2,20 @@
 
 #include "runtime/device/queue.h"
 #include "runtime/sched/explain.h"
+#include "runtime/sched/ready.h"
+#include "runtime/sched/select.h"
 
 #include <assert.h>
 #include <string.h>
 
+void prt_sched_limit_firings(struct prt_sched *s, uint64_t firings)
+{
+    s->firings_limit = firings;
+}
+
 void prt_sched_interrupt(struct prt_sched *s)
 {
     atomic_store_explicit(&s->interrupted, true, memory_order_relaxed);
-}
-
-static bool is_interrupted(const struct prt_sched *s)
-{
-    return atomic_load_explicit(&s->interrupted, memory_order_relaxed);
 }
 
 /* ---- what a change makes worth another look ---- */
@@ -24,29 +26,12 @@ static void writer_changed(struct prt_sched *s, const struct prt_buffer *buffer)
     if (writer != CONTAINER_NONE) s->stages[s->node_stage[writer]].settled = false;
 }
 
-static void readers_changed(struct prt_sched *s, const struct prt_buffer *buffer)
-{
-    const struct container_buffer *record = buffer->record;
-    for (uint32_t i = 0; i < record->reader_count; i++) {
-        uint32_t node = s->container->readers[record->first_reader + i].node;
-        s->stages[s->node_stage[node]].settled = false;
-    }
-}
-
 /* A reader has freed room: of an in-port it is the other readers' to be filled. */
 static void room_changed(struct prt_sched *s, const struct prt_buffer *buffer)
 {
     writer_changed(s, buffer);
-    if (buffer->record->outer == CONTAINER_OUTER_IN) readers_changed(s, buffer);
+    if (buffer->record->outer == CONTAINER_OUTER_IN) prt_select_readers_changed(s, buffer);
     if (s->finish_waiting > 0) s->ends_due = true;
-}
-
-static void close_buffer(struct prt_sched *s, struct prt_buffer *buffer)
-{
-    prt_fifo_close(&buffer->fifo);
-    readers_changed(s, buffer);
-    s->ends_due = true;
-    s->end_propagated = true;
 }
 
 /* ---- the host's side ---- */
@@ -64,163 +49,13 @@ static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer
         port->gone = true;
         s->open_sinks--;
         s->sinks_gone = s->open_sinks == 0;
+        s->ends_due = true;
         status = PRT_OK;
     }
     if (status != PRT_OK) port->gone = true; /* after an error nothing more is given to it */
     if (!port->gone) port->packets += held;
     prt_fifo_release(&buffer->fifo, 0, held);
     return status;
-}
-
-/* Asks the host once; the in-port closes at the end of its stream, and when the run is interrupted.
- */
-static enum prt_status fill_once(struct prt_sched *s, struct prt_buffer *buffer,
-                                 struct prt_error *error)
-{
-    struct prt_port *port = buffer->port;
-    struct prt_fifo *fifo = &buffer->fifo;
-    size_t room = (size_t)prt_fifo_room(fifo), count = 0;
-    enum prt_status status = PRT_OK;
-    void *window = prt_fifo_claim(fifo, room);
-    if (is_interrupted(s))
-        s->interrupt_seen = true;
-    else if (port->source != NULL)
-        status = port->source(port->context, window, room, &count, error);
-    if (status == PRT_E_INTERRUPTED) {
-        s->interrupt_seen = true;
-        status = PRT_OK;
-        count = 0;
-    }
-    if (status == PRT_OK && count > room) {
-        count = 0;
-        status = prt_error_set(error, PRT_E_USAGE,
-                               "the source of '%s' gave more packets than were asked for",
-                               prt_container_text(s->container, buffer->record->name));
-    }
-    prt_fifo_commit(fifo, status == PRT_OK ? count : 0);
-    port->packets += status == PRT_OK ? count : 0;
-    if (status == PRT_OK && count == 0) close_buffer(s, buffer);
-    return status;
-}
-
-/* Suspends for the host until the in-port is full or closed: so where it ends is seen at the same
- * packet, however the host cuts its stream into pieces. */
-static enum prt_status fill_port(struct prt_sched *s, struct prt_buffer *buffer,
-                                 struct prt_error *error)
-{
-    enum prt_status status = PRT_OK;
-    s->suspensions++;
-    while (status == PRT_OK && !buffer->fifo.closed && prt_fifo_room(&buffer->fifo) > 0)
-        status = fill_once(s, buffer, error);
-    readers_changed(s, buffer);
-    return status;
-}
-
-/* ---- readiness ---- */
-
-static bool is_open_port(const struct prt_stage_input *input)
-{
-    return input->buffer->record->outer == CONTAINER_OUTER_IN && !input->buffer->fifo.closed;
-}
-
-static uint64_t firings_in(const struct prt_stage_input *input, uint64_t packets)
-{
-    return packets < input->peek ? 0 : (packets - (input->peek - input->pop)) / input->pop;
-}
-
-uint64_t prt_sched_ready_inputs(const struct prt_stage *stage)
-{
-    uint64_t firings = stage->batch_max;
-    for (uint32_t i = 0; i < stage->node->input_count && firings > 0; i++) {
-        const struct prt_stage_input *input = &stage->inputs[i];
-        const struct prt_fifo *fifo = &input->buffer->fifo;
-        uint64_t packets = prt_fifo_held(fifo, input->reader);
-        /* What the host can still bring counts as there. */
-        if (is_open_port(input)) packets += prt_fifo_room(fifo);
-        uint64_t admitted = firings_in(input, packets);
-        if (admitted < firings) firings = admitted;
-    }
-    return firings;
-}
-
-uint64_t prt_sched_ready_outputs(const struct prt_stage *stage)
-{
-    uint64_t firings = stage->batch_max;
-    for (uint32_t i = 0; i < stage->node->output_count && firings > 0; i++) {
-        const struct prt_stage_output *output = &stage->outputs[i];
-        if (output->push == 0) continue;
-        uint64_t admitted = prt_fifo_room(&output->buffer->fifo) / output->push;
-        if (admitted < firings) firings = admitted;
-    }
-    return firings;
-}
-
-static uint64_t ready_firings(const struct prt_sched *s, const struct prt_stage *stage)
-{
-    uint64_t firings = prt_sched_ready_outputs(stage);
-    if (firings == 0) return 0;
-    uint64_t inputs = prt_sched_ready_inputs(stage);
-    if (inputs < firings) firings = inputs;
-    if (firings >= stage->threshold || s->waiver) return firings;
-    for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        if (stage->inputs[i].buffer->fifo.closed) return firings;
-    }
-    return 0;
-}
-
-/* An open in-port that does not hold what `firings` firings need, or NULL. */
-static struct prt_buffer *port_to_fill(const struct prt_stage *stage, uint64_t firings)
-{
-    for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        const struct prt_stage_input *input = &stage->inputs[i];
-        if (!is_open_port(input)) continue;
-        uint64_t held = prt_fifo_held(&input->buffer->fifo, input->reader);
-        if (firings_in(input, held) < firings) return input->buffer;
-    }
-    return NULL;
-}
-
-/* How many firings can be dispatched now, after the host has filled what they need. */
-static enum prt_status look_at(struct prt_sched *s, struct prt_stage *stage, uint64_t *firings,
-                               struct prt_error *error)
-{
-    *firings = 0;
-    if (stage->settled || stage->in_flight || stage->phase != PRT_STAGE_RUNNING) return PRT_OK;
-    if (!stage->driven && is_interrupted(s)) {
-        s->interrupt_seen = true;
-        return PRT_OK;
-    }
-    for (;;) {
-        *firings = ready_firings(s, stage);
-        struct prt_buffer *port = *firings > 0 ? port_to_fill(stage, *firings) : NULL;
-        if (port == NULL) break;
-        enum prt_status status = fill_port(s, port, error);
-        if (status != PRT_OK) return status;
-    }
-    stage->settled = *firings == 0;
-    return PRT_OK;
-}
-
-enum prt_status prt_sched_select_round_robin(struct prt_sched *s, uint32_t set_index, bool *found,
-                                             struct prt_error *error)
-{
-    const struct prt_stage_set *set = &s->container->sets[set_index];
-    uint32_t at = s->cursors[set_index];
-    *found = false;
-    for (uint32_t i = 0; i < set->count; i++) {
-        if (at >= set->count) at = 0;
-        uint32_t index = set->stages[at++];
-        uint64_t firings;
-        enum prt_status status = look_at(s, &s->stages[index], &firings, error);
-        if (status != PRT_OK) return status;
-        if (firings == 0) continue;
-        s->selected = index;
-        s->selected_firings = firings;
-        s->cursors[set_index] = at;
-        *found = true;
-        break;
-    }
-    return PRT_OK;
 }
 
 /* ---- completions ---- */
@@ -241,47 +76,75 @@ static enum prt_status commit_output(struct prt_sched *s, const struct prt_stage
 {
     prt_fifo_commit(&output->buffer->fifo, packets);
     if (output->buffer->port != NULL) return drain_port(s, output->buffer, error);
-    readers_changed(s, output->buffer);
+    prt_select_readers_changed(s, output->buffer);
     return PRT_OK;
 }
 
-static enum prt_status complete_batch(struct prt_sched *s, struct prt_stage *stage,
-                                      struct prt_error *error)
+static enum prt_status refuse_counts(const struct prt_sched *s, const struct prt_stage *stage,
+                                     struct prt_error *error)
 {
-    uint64_t batch = stage->batch;
-    bool closed = false;
-    enum prt_status status = PRT_OK;
+    return prt_error_set(error, PRT_E_FAULT,
+                         "kernel '%s' reports more or fewer packets or firings than it may make",
+                         prt_container_text(s->container, stage->node->name));
+}
+
+/* Takes back the firings of a source's last batch that do not count. */
+static bool settle_firings(struct prt_stage *stage, enum kernel_status kernel_status)
+{
+    if (kernel_status != KERNEL_STOPPED) return stage->exact || stage->completed == stage->batch;
+    if (stage->completed >= stage->batch) return false;
+    stage->firings -= stage->batch - stage->completed;
+    stage->batch = stage->completed;
+    stage->stopped = true;
+    return true;
+}
+
+/* What the batch has appended to an output; false: that cannot be. */
+static bool count_produced(const struct prt_sched *s, const struct prt_stage *stage, uint32_t index,
+                           uint64_t *packets)
+{
+    const struct prt_stage_output *output = &stage->outputs[index];
+    uint64_t first = stage->firings - stage->batch;
+    *packets = prt_flow_total(&output->most, first, stage->batch);
+    if (stage->exact) return true;
+    uint64_t most = *packets;
+    *packets = s->produced[stage->node->first_output + index];
+    return *packets <= most && *packets >= prt_flow_total(&output->least, first, stage->batch);
+}
+
+static void release_inputs(struct prt_sched *s, const struct prt_stage *stage)
+{
+    uint64_t first = stage->firings - stage->batch;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
-        prt_fifo_release(&input->buffer->fifo, input->reader, batch * input->pop);
+        uint64_t freed = prt_ready_frees(input, first, stage->batch);
+        prt_fifo_release(&input->buffer->fifo, input->reader, freed);
         room_changed(s, input->buffer);
-        closed |= input->buffer->fifo.closed;
+        if (input->buffer->fifo.closed) s->ends_due = true;
     }
+}
+
+static enum prt_status complete_batch(struct prt_sched *s, struct prt_stage *stage,
+                                      enum kernel_status kernel_status, struct prt_error *error)
+{
+    if (!settle_firings(stage, kernel_status)) return refuse_counts(s, stage, error);
+    enum prt_status status = PRT_OK;
+    release_inputs(s, stage);
     for (uint32_t i = 0; i < stage->node->output_count && status == PRT_OK; i++) {
-        const struct prt_stage_output *output = &stage->outputs[i];
-        status = commit_output(s, output, batch * output->push, error);
+        uint64_t packets;
+        if (!count_produced(s, stage, i, &packets)) return refuse_counts(s, stage, error);
+        status = commit_output(s, &stage->outputs[i], packets, error);
     }
-    if (closed) s->ends_due = true;
+    if (stage->stopped || prt_select_source_left(s, stage) == 0) s->ends_due = true;
     return status;
 }
 
 static void end_stage(struct prt_sched *s, struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->output_count; i++)
-        close_buffer(s, stage->outputs[i].buffer);
-    stage->phase = PRT_STAGE_ENDED;
+        prt_select_close(s, stage->outputs[i].buffer);
+    stage->life = PRT_STAGE_ENDED;
     s->end_propagated = true;
-}
-
-/* Packets at the front of an input that are history: the last firing has seen them, or, where there
- * was none, they were put there as history is, before the first. */
-static uint64_t history_packets(const struct prt_stage *stage, const struct prt_stage_input *input)
-{
-    uint64_t held = prt_fifo_held(&input->buffer->fifo, input->reader);
-    uint64_t history = input->peek - input->pop;
-    uint64_t initial = input->buffer->record->initial_packets;
-    if (stage->firings == 0 && initial < history) history = initial;
-    return held < history ? held : history;
 }
 
 /* What lies beyond history is discarded. */
@@ -290,9 +153,10 @@ static void detach_inputs(struct prt_sched *s, struct prt_stage *stage)
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
         struct prt_fifo *fifo = &input->buffer->fifo;
-        prt_fifo_release(fifo, input->reader, history_packets(stage, input));
+        prt_fifo_release(fifo, input->reader, prt_ready_history(stage, input));
         prt_fifo_detach(fifo, input->reader);
         room_changed(s, input->buffer);
+        if (fifo->attached_count == 0) s->ends_due = true;
     }
 }
 
@@ -311,8 +175,7 @@ static enum prt_status complete_finish(struct prt_sched *s, struct prt_stage *st
     enum prt_status status = PRT_OK;
     for (uint32_t i = 0; i < stage->node->output_count && status == PRT_OK; i++) {
         uint64_t produced = s->produced[stage->node->first_output + i];
-        /* The entry is trusted to keep to its window; a count beyond it is still not passed on. */
-        if (produced > stage->outputs[i].finish_max) produced = stage->outputs[i].finish_max;
+        if (produced > stage->outputs[i].finish_max) return refuse_counts(s, stage, error);
         status = commit_output(s, &stage->outputs[i], produced, error);
     }
     if (status != PRT_OK) return status;
@@ -320,6 +183,11 @@ static enum prt_status complete_finish(struct prt_sched *s, struct prt_stage *st
     detach_inputs(s, stage);
     end_stage(s, stage);
     return PRT_OK;
+}
+
+static bool may_stop(const struct prt_stage *stage)
+{
+    return (stage->node->flags & CONTAINER_NODE_STOPS) != 0 && stage->life == PRT_STAGE_RUNNING;
 }
 
 static enum prt_status complete(struct prt_sched *s, const struct prt_completion *completion,
@@ -332,10 +200,11 @@ static enum prt_status complete(struct prt_sched *s, const struct prt_completion
     stage->execute_cycles += completion->execute_cycles;
     stage->launch_cycles += completion->launch_cycles;
     stage->switch_cycles += completion->switch_cycles;
-    if (completion->kernel_status != KERNEL_OK) record_fault(s, stage, completion);
+    bool stopped = completion->kernel_status == KERNEL_STOPPED && may_stop(stage);
+    if (completion->kernel_status != KERNEL_OK && !stopped) record_fault(s, stage, completion);
     if (s->fault.there) return PRT_E_FAULT;
-    if (stage->phase == PRT_STAGE_FINISHING) return complete_finish(s, stage, error);
-    return complete_batch(s, stage, error);
+    if (stage->life == PRT_STAGE_FINISHING) return complete_finish(s, stage, error);
+    return complete_batch(s, stage, completion->kernel_status, error);
 }
 
 static void pass_time(struct prt_sched *s)
@@ -423,6 +292,27 @@ static enum prt_status enqueue(struct prt_sched *s, uint32_t index, bool finish,
     }
 }
 
+static void open_windows(struct prt_sched *s, const struct prt_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        uint32_t index = stage->node->first_input + i;
+        s->windows_in[index] = prt_fifo_window(&input->buffer->fifo, input->reader);
+        if (stage->frame_packets > 0) s->window_places[index] = prt_ready_window(stage, input);
+    }
+}
+
+/* Room for so many packets, `index` of the stage's outputs. */
+static void claim_output(struct prt_sched *s, const struct prt_stage *stage, uint32_t index,
+                         uint64_t packets)
+{
+    struct prt_fifo *fifo = &stage->outputs[index].buffer->fifo;
+    uint32_t at = stage->node->first_output + index;
+    s->windows_out[at] = prt_fifo_claim(fifo, packets);
+    s->claimed_bytes[at] = packets * fifo->width_bytes;
+    s->produced[at] = packets;
+}
+
 enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
 {
     uint32_t index = s->selected;
@@ -430,16 +320,10 @@ enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
     uint64_t firings = s->selected_firings;
     assert(index != UINT32_MAX && firings > 0);
     s->selected = UINT32_MAX;
-    for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        const struct prt_stage_input *input = &stage->inputs[i];
-        s->windows_in[stage->node->first_input + i] =
-            prt_fifo_window(&input->buffer->fifo, input->reader);
-    }
-    for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        const struct prt_stage_output *output = &stage->outputs[i];
-        s->windows_out[stage->node->first_output + i] =
-            prt_fifo_claim(&output->buffer->fifo, firings * output->push);
-    }
+    open_windows(s, stage);
+    for (uint32_t i = 0; i < stage->node->output_count; i++)
+        claim_output(s, stage, i, prt_flow_total(&stage->outputs[i].most, stage->firings, firings));
+    stage->completed = firings;
     enum prt_status status = enqueue(s, index, false, firings, error);
     if (status != PRT_OK) return status;
     stage->in_flight = true;
@@ -453,20 +337,35 @@ enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
 
 /* ---- ends ---- */
 
-static bool is_short(const struct prt_stage_input *input)
+static bool is_short(const struct prt_stage *stage, const struct prt_stage_input *input)
 {
-    return prt_fifo_held(&input->buffer->fifo, input->reader) < input->peek;
+    return prt_ready_input(stage, input, false, 1) == 0;
 }
 
-static bool is_at_end(const struct prt_stage_input *input)
+static bool is_at_end(const struct prt_stage *stage, const struct prt_stage_input *input)
 {
-    return input->buffer->fifo.closed && is_short(input);
+    return input->buffer->fifo.closed && is_short(stage, input);
 }
 
-static bool can_never_fire(const struct prt_stage *stage)
+/* Nobody takes what the stage produces any more. */
+static bool is_unread(const struct prt_stage *stage)
 {
+    for (uint32_t i = 0; i < stage->node->output_count; i++) {
+        const struct prt_buffer *buffer = stage->outputs[i].buffer;
+        bool unread = buffer->port != NULL ? buffer->port->gone : buffer->fifo.attached_count == 0;
+        if (!unread) return false;
+    }
+    return stage->node->output_count > 0;
+}
+
+/* What sources alone feed ends with its readers, too: else it would go on for nobody, perhaps for
+ * ever. */
+static bool can_never_fire(const struct prt_sched *s, const struct prt_stage *stage)
+{
+    if (stage->stopped || prt_select_source_left(s, stage) == 0) return true;
+    if (stage->driven && !stage->fed && is_unread(stage)) return true;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        if (is_at_end(&stage->inputs[i])) return true;
+        if (is_at_end(stage, &stage->inputs[i])) return true;
     }
     return false;
 }
@@ -477,8 +376,8 @@ static const struct prt_buffer *short_buffer(const struct prt_stage *stage)
 {
     const struct prt_buffer *found = NULL;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        if (is_at_end(&stage->inputs[i])) return stage->inputs[i].buffer;
-        if (found == NULL && is_short(&stage->inputs[i])) found = stage->inputs[i].buffer;
+        if (is_at_end(stage, &stage->inputs[i])) return stage->inputs[i].buffer;
+        if (found == NULL && is_short(stage, &stage->inputs[i])) found = stage->inputs[i].buffer;
     }
     return found;
 }
@@ -491,9 +390,10 @@ static void count_leftovers(struct prt_stage *stage)
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
         struct prt_buffer *buffer = input->buffer;
-        uint64_t left = prt_fifo_held(&buffer->fifo, input->reader) - history_packets(stage, input);
+        uint64_t left =
+            prt_fifo_held(&buffer->fifo, input->reader) - prt_ready_history(stage, input);
         buffer->leftover_packets += left;
-        if (left == 0 || is_at_end(input) || buffer == by) continue;
+        if (left == 0 || is_at_end(stage, input) || buffer == by) continue;
         if (buffer->stranded_packets == 0) {
             buffer->stranded_reader = stage;
             buffer->stranded_by = by;
@@ -512,7 +412,7 @@ static void begin_end(struct prt_sched *s, struct prt_stage *stage)
         detach_inputs(s, stage);
     }
     if (finishes) {
-        stage->phase = PRT_STAGE_FINISH_WAITING;
+        stage->life = PRT_STAGE_FINISH_WAITING;
         s->finish_waiting++;
         s->end_propagated = true;
     } else {
@@ -539,12 +439,10 @@ static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, stru
         s->windows_in[node->first_input + i] = prt_fifo_window(&input->buffer->fifo, input->reader);
     }
     for (uint32_t i = 0; i < node->output_count; i++) {
-        const struct prt_stage_output *output = &stage->outputs[i];
+        claim_output(s, stage, i, stage->outputs[i].finish_max);
         s->produced[node->first_output + i] = 0;
-        s->windows_out[node->first_output + i] =
-            prt_fifo_claim(&output->buffer->fifo, output->finish_max);
     }
-    stage->phase = PRT_STAGE_FINISHING;
+    stage->life = PRT_STAGE_FINISHING;
     s->finish_waiting--;
     enum prt_status status = enqueue(s, index, true, 1, error);
     if (status != PRT_OK) return status;
@@ -558,12 +456,12 @@ static enum prt_status end_one(struct prt_sched *s, uint32_t index, bool *change
                                struct prt_error *error)
 {
     struct prt_stage *stage = &s->stages[index];
-    if (stage->in_flight || stage->phase == PRT_STAGE_ENDED) return PRT_OK;
-    if (stage->phase == PRT_STAGE_RUNNING && can_never_fire(stage)) {
+    if (stage->in_flight || stage->life == PRT_STAGE_ENDED) return PRT_OK;
+    if (stage->life == PRT_STAGE_RUNNING && can_never_fire(s, stage)) {
         begin_end(s, stage);
         *changed = true;
     }
-    if (stage->phase == PRT_STAGE_FINISH_WAITING && has_finish_room(stage)) {
+    if (stage->life == PRT_STAGE_FINISH_WAITING && has_finish_room(stage)) {
         *changed = true;
         return dispatch_finish(s, index, error);
     }
@@ -599,7 +497,7 @@ static enum prt_status refuse_halt(const struct prt_sched *s, const struct prt_s
 static bool reads_open_port(const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        if (is_open_port(&stage->inputs[i])) return true;
+        if (prt_ready_is_open(&stage->inputs[i])) return true;
     }
     return false;
 }
@@ -610,12 +508,12 @@ enum prt_status prt_sched_halt(struct prt_sched *s, struct prt_error *error)
     enum prt_status status = prt_sched_settle(s, error);
     for (uint32_t i = 0; i < s->container->stage_count && status == PRT_OK; i++) {
         struct prt_stage *stage = &s->stages[i];
-        if (stage->phase == PRT_STAGE_ENDED) continue;
-        bool finishing = stage->phase == PRT_STAGE_FINISH_WAITING;
-        bool room = finishing ? has_finish_room(stage) : prt_sched_ready_outputs(stage) > 0;
-        bool packets = finishing || prt_sched_ready_inputs(stage) > 0;
+        if (stage->life == PRT_STAGE_ENDED) continue;
+        bool finishing = stage->life == PRT_STAGE_FINISH_WAITING;
+        bool room = finishing ? has_finish_room(stage) : prt_ready_outputs(stage) > 0;
+        bool packets = finishing || prt_ready_inputs(stage) > 0;
         bool stopped = s->interrupt_seen && !stage->driven;
-        if ((room && packets && !stopped) || (!finishing && can_never_fire(stage)))
+        if ((room && packets && !stopped) || (!finishing && can_never_fire(s, stage)))
             return refuse_halt(s, stage, error);
         if ((packets || reads_open_port(stage)) && blocked == UINT32_MAX) blocked = i;
         count_leftovers(stage);

@@ -16,7 +16,8 @@
  *     dispatch  claims the windows, enqueues
  *     wait      the earliest completions are committed; outer out-ports are drained to the host
  *
- * sched_create.c has what allocates: creation, and the program's prologue.  sched.c has the loop.
+ * sched_create.c has what allocates: creation, and the program's prologue.  sched.c has the loop,
+ * ready.c what a stage could do now, select.c which one is next, flow.c and lang/window.h the arithmetic.
  *
  * Requires: a verified container; one run per object.
  * Ownership: the caller keeps container, image and device alive; everything else is freed by
@@ -31,10 +32,12 @@
 #ifndef RUNTIME_SCHED_SCHED_H
 #define RUNTIME_SCHED_SCHED_H
 
+#include "lang/window.h"
 #include "runtime/device/device.h"
 #include "runtime/device/fifo.h"
 #include "runtime/load/image.h"
 #include "runtime/load/reader.h"
+#include "runtime/sched/flow.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -67,15 +70,19 @@ struct prt_buffer {
 struct prt_stage_input {
     struct prt_buffer *buffer;
     uint32_t reader; /* of the buffer's fifo */
-    uint64_t pop, peek;
+    struct prt_take take;
+    struct window window; /* 2-D, and then `take` says nothing; width 0: none */
+    struct window_shape shape;
 };
 
 struct prt_stage_output {
     struct prt_buffer *buffer;
-    uint64_t push, finish_max;
+    struct prt_flow least, most; /* packets of a firing */
+    uint64_t finish_max;
 };
 
-enum prt_stage_phase {
+/* (A *phase* is one of the rates'.) */
+enum prt_stage_life {
     PRT_STAGE_RUNNING,
     PRT_STAGE_FINISH_WAITING,
     PRT_STAGE_FINISHING,
@@ -86,15 +93,21 @@ struct prt_stage {
     const struct container_node *node;
     struct prt_stage_input *inputs;
     struct prt_stage_output *outputs;
-    enum prt_stage_phase phase;
+    enum prt_stage_life life;
     bool in_flight;
-    bool driven;  /* by an in-port, directly or not: else it never ends by itself */
+    bool fed;     /* by an in-port, directly or not */
+    bool driven;  /* by an in-port or a source: else it never ends by itself */
+    bool stopped; /* a source that fires no more */
+    bool exact;   /* each firing gives as many packets as the one a cycle of phases before */
     bool settled; /* found not ready, and nothing it depends on has changed since */
     uint32_t queue, cu_count;
     uint32_t threshold;
     uint64_t batch_max;
-    uint64_t firings; /* completed or in flight */
-    uint64_t batch;   /* in flight */
+    uint64_t
+        frame_packets;  /* where inputs have 2-D windows, which stand at the same place; else 0 */
+    uint64_t firings;   /* completed or in flight */
+    uint64_t batch;     /* in flight */
+    uint64_t completed; /* of those in flight, written by the device */
 
     uint64_t dispatches;
     uint64_t execute_cycles, launch_cycles, switch_cycles;
@@ -118,13 +131,17 @@ struct prt_sched {
     struct prt_stage *stages;
     struct prt_stage_input *inputs;
     struct prt_stage_output *outputs;
-    uint32_t *node_stage; /* stage of each node */
-    uint32_t *cursors;    /* per set: index after the stage selected last */
+    uint32_t *node_stage;    /* stage of each node */
+    uint32_t *cursors;       /* per set: index after the stage selected last */
+    uint32_t *by_importance; /* the stages of each set, the most important first */
+    uint32_t **set_order;    /* per set: where its stages are in there */
 
     struct prt_kernel_object *objects; /* run of every stage, then finish of every stage */
     const void **windows_in;
     void **windows_out;
-    uint64_t *pop_bytes, *push_bytes, *left, *produced;
+    uint64_t *pop_bytes, *push_bytes, *left, *produced, *claimed_bytes;
+    struct kernel_window *window_places; /* per input */
+    uint64_t *flow_sums;                 /* prefix sums of rates with phases */
     struct prt_completion *completions;
     uint8_t *blocks; /* arguments, tables and state of all nodes, mapped */
     size_t blocks_bytes;
@@ -141,10 +158,11 @@ struct prt_sched {
     uint32_t in_flight;
     uint32_t finish_waiting;
     uint32_t open_sinks;
-    bool waiver;         /* thresholds are waived until the next dispatch */
-    bool end_propagated; /* since a wait has seen it last */
-    bool ends_due;       /* `ends` may have something to do */
-    bool sinks_gone;     /* the last sink wants no more */
+    uint64_t firings_limit; /* of each source; UINT64_MAX: none */
+    bool waiver;            /* thresholds are waived until the next dispatch */
+    bool end_propagated;    /* since a wait has seen it last */
+    bool ends_due;          /* `ends` may have something to do */
+    bool sinks_gone;        /* the last sink wants no more */
 
     uint64_t scheduler_cycles;   /* of instructions, not yet given to the device's clock */
     uint64_t instruction_cycles; /* of all instructions */
@@ -173,7 +191,10 @@ void prt_sched_bind_sink(struct prt_sched *sched, uint32_t buffer, prt_sched_sin
 enum prt_status prt_sched_start(struct prt_sched *sched, const void *pipeline_arguments,
                                 struct prt_error *error);
 
-/* In-ports end where they are, and loops that none of them drives stop. */
+/* Each source ends after so many firings.  Before the start. */
+void prt_sched_limit_firings(struct prt_sched *sched, uint64_t firings);
+
+/* In-ports end where they are, sources stop, and so do loops that neither drives. */
 void prt_sched_interrupt(struct prt_sched *sched);
 
 /* ---- the machine's instructions ---- */
@@ -192,6 +213,10 @@ enum prt_status prt_sched_ends(struct prt_sched *sched, struct prt_error *error)
 /* *found: a stage of the set is ready and selected. */
 enum prt_status prt_sched_select_round_robin(struct prt_sched *sched, uint32_t set, bool *found,
                                              struct prt_error *error);
+enum prt_status prt_sched_select_priority(struct prt_sched *sched, uint32_t set, bool *found,
+                                          struct prt_error *error);
+enum prt_status prt_sched_select_fullest(struct prt_sched *sched, uint32_t set, bool *found,
+                                         struct prt_error *error);
 enum prt_status prt_sched_dispatch(struct prt_sched *sched, struct prt_error *error);
 /* *jump: go on at the label; else nothing can come any more. */
 enum prt_status prt_sched_wait(struct prt_sched *sched, bool *jump, struct prt_error *error);
@@ -200,10 +225,5 @@ enum prt_status prt_sched_halt(struct prt_sched *sched, struct prt_error *error)
 
 /* Waits until nothing is in flight; what completes is committed unless a kernel has faulted. */
 enum prt_status prt_sched_settle(struct prt_sched *sched, struct prt_error *error);
-
-/* Firings that the inputs (open in-ports aside) and the room of the outputs admit now, at most
- * batch_max. */
-uint64_t prt_sched_ready_inputs(const struct prt_stage *stage);
-uint64_t prt_sched_ready_outputs(const struct prt_stage *stage);
 
 #endif

@@ -16,6 +16,21 @@ static void *allocate(size_t count, size_t size)
     return calloc(count > 0 ? count : 1, size);
 }
 
+/* Room for the prefix sums of all rates: one more number than rates for each of the two lists of an
+ * end. */
+static size_t flow_sum_count(const struct prt_container *c)
+{
+    return c->rate_count + 2 * ((size_t)c->input_count + c->output_count);
+}
+
+static size_t set_stage_count(const struct prt_container *c)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < c->set_count; i++)
+        count += c->sets[i].count;
+    return count;
+}
+
 static bool allocate_tables(struct prt_sched *s)
 {
     const struct prt_container *c = s->container;
@@ -36,11 +51,17 @@ static bool allocate_tables(struct prt_sched *s)
     s->push_bytes = allocate(c->output_count, sizeof *s->push_bytes);
     s->left = allocate(c->input_count, sizeof *s->left);
     s->produced = allocate(c->output_count, sizeof *s->produced);
+    s->claimed_bytes = allocate(c->output_count, sizeof *s->claimed_bytes);
+    s->window_places = allocate(c->input_count, sizeof *s->window_places);
+    s->flow_sums = allocate(flow_sum_count(c), sizeof *s->flow_sums);
+    s->by_importance = allocate(set_stage_count(c), sizeof *s->by_importance);
+    s->set_order = allocate(c->set_count, sizeof *s->set_order);
     s->completions = allocate(c->stage_count, sizeof *s->completions);
     s->argument_blocks = allocate(c->node_count, sizeof *s->argument_blocks);
     return s->buffers && s->ports && s->stages && s->inputs && s->outputs && s->node_stage &&
            s->cursors && s->objects && s->windows_in && s->windows_out && s->pop_bytes &&
-           s->push_bytes && s->left && s->produced && s->completions && s->argument_blocks;
+           s->push_bytes && s->left && s->produced && s->claimed_bytes && s->window_places &&
+           s->flow_sums && s->by_importance && s->set_order && s->completions && s->argument_blocks;
 }
 
 static enum prt_status create_buffers(struct prt_sched *s, struct prt_error *error)
@@ -60,24 +81,90 @@ static enum prt_status create_buffers(struct prt_sched *s, struct prt_error *err
     return PRT_OK;
 }
 
+/* The flow of an end: `total` a firing, or the `phases` rates of a cycle at `rates`. */
+static struct prt_flow link_flow(uint64_t total, uint32_t phases, const uint64_t *rates,
+                                 uint64_t **sums)
+{
+    struct prt_flow flow = {.cycle = total, .phases = 1};
+    if (rates == NULL) return flow;
+    flow.phases = phases;
+    flow.sums = *sums;
+    prt_flow_sum(rates, phases, *sums);
+    *sums += (size_t)phases + 1;
+    return flow;
+}
+
+/* The lists of an end, one behind the other, or NULL. */
+static const uint64_t *rates_of(const struct prt_container *c, uint32_t index)
+{
+    return index == CONTAINER_NONE ? NULL : c->rates + index;
+}
+
+static void link_input(struct prt_sched *s, uint32_t index, uint32_t phases, uint64_t **sums)
+{
+    const struct prt_container *c = s->container;
+    const struct container_input *input = &c->inputs[index];
+    const struct container_buffer *buffer = &c->buffers[input->buffer];
+    const uint64_t *rates = rates_of(c, input->rates);
+    struct prt_stage_input *linked = &s->inputs[index];
+    *linked = (struct prt_stage_input){.buffer = &s->buffers[input->buffer],
+                                       .reader = input->reader - buffer->first_reader,
+                                       .shape = {buffer->row_packets, buffer->frame_rows}};
+    linked->take.pop = link_flow(input->pop, phases, rates, sums);
+    linked->take.peek = input->peek;
+    linked->take.peeks = rates == NULL ? NULL : rates + phases;
+    if (input->window_width > 0)
+        linked->window = (struct window){input->window_width, input->window_height, input->border};
+    s->pop_bytes[index] = input->window_width > 0 ? 0 : input->pop * buffer->width_bytes;
+}
+
+static void link_output(struct prt_sched *s, uint32_t index, uint32_t phases, uint64_t **sums)
+{
+    const struct prt_container *c = s->container;
+    const struct container_output *output = &c->outputs[index];
+    const uint64_t *rates = rates_of(c, output->rates);
+    const uint64_t *most = rates == NULL ? NULL : rates + phases;
+    struct prt_stage_output *linked = &s->outputs[index];
+    *linked = (struct prt_stage_output){.buffer = &s->buffers[output->buffer],
+                                        .finish_max = output->finish_max};
+    linked->least = link_flow(output->push_least, phases, rates, sums);
+    linked->most = link_flow(output->push, phases, most, sums);
+    s->push_bytes[index] = output->push * c->buffers[output->buffer].width_bytes;
+}
+
 static void link_ends(struct prt_sched *s)
 {
     const struct prt_container *c = s->container;
-    for (uint32_t i = 0; i < c->input_count; i++) {
-        const struct container_input *input = &c->inputs[i];
-        const struct container_buffer *buffer = &c->buffers[input->buffer];
-        s->inputs[i] = (struct prt_stage_input){.buffer = &s->buffers[input->buffer],
-                                                .reader = input->reader - buffer->first_reader,
-                                                .pop = input->pop,
-                                                .peek = input->peek};
-        s->pop_bytes[i] = input->pop * buffer->width_bytes;
+    uint64_t *sums = s->flow_sums;
+    for (uint32_t i = 0; i < c->node_count; i++) {
+        const struct container_node *node = &c->nodes[i];
+        for (uint32_t k = 0; k < node->input_count; k++)
+            link_input(s, node->first_input + k, node->phases, &sums);
+        for (uint32_t k = 0; k < node->output_count; k++)
+            link_output(s, node->first_output + k, node->phases, &sums);
     }
-    for (uint32_t i = 0; i < c->output_count; i++) {
-        const struct container_output *output = &c->outputs[i];
-        s->outputs[i] = (struct prt_stage_output){.buffer = &s->buffers[output->buffer],
-                                                  .push = output->push,
-                                                  .finish_max = output->finish_max};
-        s->push_bytes[i] = output->push * c->buffers[output->buffer].width_bytes;
+}
+
+/* Sorts the stages of a set by importance; those of the same stay in order. */
+static void order_set(struct prt_sched *s, const struct prt_stage_set *set, uint32_t *order)
+{
+    enum { LEVELS = 256 };
+    uint32_t begin[LEVELS + 1] = {0};
+    for (uint32_t i = 0; i < set->count; i++)
+        begin[LEVELS - s->stages[set->stages[i]].node->importance]++;
+    for (uint32_t i = 1; i <= LEVELS; i++)
+        begin[i] += begin[i - 1];
+    for (uint32_t i = 0; i < set->count; i++)
+        order[begin[LEVELS - 1 - s->stages[set->stages[i]].node->importance]++] = set->stages[i];
+}
+
+static void order_sets(struct prt_sched *s)
+{
+    uint32_t *order = s->by_importance;
+    for (uint32_t i = 0; i < s->container->set_count; i++) {
+        s->set_order[i] = order;
+        order_set(s, &s->container->sets[i], order);
+        order += s->container->sets[i].count;
     }
 }
 
@@ -111,6 +198,32 @@ static enum prt_status create_blocks(struct prt_sched *s, struct prt_error *erro
     return PRT_OK;
 }
 
+static bool is_exact(const struct prt_container *c, const struct container_node *node)
+{
+    for (uint32_t i = 0; i < node->output_count; i++) {
+        const struct container_output *output = &c->outputs[node->first_output + i];
+        if (output->push_least != output->push) return false;
+    }
+    return true;
+}
+
+/* Where the pieces of a batch begin is not known before it has been executed, or depends on the
+ * phase. */
+static bool is_whole(const struct prt_container *c, const struct container_node *node)
+{
+    return node->phases > 1 || (node->flags & CONTAINER_NODE_STOPS) != 0 || !is_exact(c, node);
+}
+
+/* Packets of a frame that the node has 2-D windows on, 0: it has none. */
+static uint64_t find_frame(const struct prt_sched *s, const struct container_node *node)
+{
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        const struct prt_stage_input *input = &s->inputs[node->first_input + i];
+        if (input->window.width > 0) return window_frame(input->shape);
+    }
+    return 0;
+}
+
 static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
 {
     const struct prt_container *c = s->container;
@@ -135,11 +248,17 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     end_block(at, node->state_bytes);
     if (node->flags & CONTAINER_NODE_STATEFUL) object.flags |= PRT_KERNEL_STATEFUL;
     if (node->flags & CONTAINER_NODE_INDEXED) object.flags |= PRT_KERNEL_INDEXED;
+    if (node->flags & CONTAINER_NODE_STOPS) object.flags |= PRT_KERNEL_STOPS;
+    object.claimed_bytes = s->claimed_bytes + node->first_output;
+    object.produced = s->produced + node->first_output;
+    object.completed = &s->stages[index].completed;
+    if (s->stages[index].frame_packets > 0) object.windows = s->window_places + node->first_input;
+    if (is_whole(c, node)) object.flags |= PRT_KERNEL_WHOLE;
     s->objects[index] = object;
     object.entry = s->image->nodes[number].finish;
     object.flags |= PRT_KERNEL_FINISH;
+    object.windows = NULL;
     object.left = s->left + node->first_input;
-    object.produced = s->produced + node->first_output;
     s->objects[c->stage_count + index] = object;
 }
 
@@ -153,6 +272,8 @@ static void create_stages(struct prt_sched *s)
         s->stages[i] = (struct prt_stage){.node = node,
                                           .inputs = s->inputs + node->first_input,
                                           .outputs = s->outputs + node->first_output,
+                                          .exact = is_exact(c, node),
+                                          .frame_packets = find_frame(s, node),
                                           .threshold = record->threshold,
                                           .batch_max = record->batch_max};
         s->node_stage[record->node] = i;
@@ -160,35 +281,58 @@ static void create_stages(struct prt_sched *s)
     }
 }
 
-static void push_undriven(struct prt_sched *s, const struct prt_buffer *buffer, uint32_t *stack,
-                          uint32_t *depth)
+/* Stages still to be followed. */
+struct reach {
+    struct prt_sched *sched;
+    uint32_t *stack;
+    uint32_t depth;
+    bool fed; /* marks `fed`, too */
+};
+
+static void reach_stage(struct reach *reach, uint32_t index)
+{
+    struct prt_stage *stage = &reach->sched->stages[index];
+    if (reach->fed ? stage->fed : stage->driven) return;
+    stage->fed |= reach->fed;
+    stage->driven = true;
+    reach->stack[reach->depth++] = index;
+}
+
+static void reach_readers(struct reach *reach, const struct prt_buffer *buffer)
 {
     const struct container_buffer *record = buffer->record;
     for (uint32_t i = 0; i < record->reader_count; i++) {
-        uint32_t node = s->container->readers[record->first_reader + i].node;
-        struct prt_stage *stage = &s->stages[s->node_stage[node]];
-        if (stage->driven) continue;
-        stage->driven = true;
-        stack[(*depth)++] = s->node_stage[node];
+        uint32_t node = reach->sched->container->readers[record->first_reader + i].node;
+        reach_stage(reach, reach->sched->node_stage[node]);
     }
 }
 
-/* Marks every stage that packets of an in-port can reach. */
+static void follow(struct reach *reach)
+{
+    while (reach->depth > 0) {
+        const struct prt_stage *stage = &reach->sched->stages[reach->stack[--reach->depth]];
+        for (uint32_t i = 0; i < stage->node->output_count; i++)
+            reach_readers(reach, stage->outputs[i].buffer);
+    }
+}
+
+/* Marks every stage that packets of an in-port, then those that packets of a source can reach. */
 static enum prt_status find_driven(struct prt_sched *s, struct prt_error *error)
 {
-    uint32_t depth = 0;
-    uint32_t *stack = allocate(s->container->stage_count, sizeof *stack);
-    if (stack == NULL) return NO_MEMORY(error);
+    struct reach reach = {.sched = s, .fed = true};
+    reach.stack = allocate(s->container->stage_count, sizeof *reach.stack);
+    if (reach.stack == NULL) return NO_MEMORY(error);
     for (uint32_t i = 0; i < s->container->buffer_count; i++) {
         if (s->buffers[i].record->outer == CONTAINER_OUTER_IN)
-            push_undriven(s, &s->buffers[i], stack, &depth);
+            reach_readers(&reach, &s->buffers[i]);
     }
-    while (depth > 0) {
-        const struct prt_stage *stage = &s->stages[stack[--depth]];
-        for (uint32_t i = 0; i < stage->node->output_count; i++)
-            push_undriven(s, stage->outputs[i].buffer, stack, &depth);
+    follow(&reach);
+    reach.fed = false;
+    for (uint32_t i = 0; i < s->container->stage_count; i++) {
+        if (s->stages[i].node->input_count == 0) reach_stage(&reach, i);
     }
-    free(stack);
+    follow(&reach);
+    free(reach.stack);
     return PRT_OK;
 }
 
@@ -205,6 +349,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     s->device = device;
     s->root_queue = UINT32_MAX;
     s->selected = UINT32_MAX;
+    s->firings_limit = UINT64_MAX;
     atomic_init(&s->interrupted, false);
     enum prt_status status = allocate_tables(s) ? PRT_OK : NO_MEMORY(error);
     if (status == PRT_OK) status = create_buffers(s, error);
@@ -212,6 +357,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     if (status == PRT_OK) {
         link_ends(s);
         create_stages(s);
+        order_sets(s);
         status = find_driven(s, error);
     }
     if (status == PRT_OK) {
@@ -247,6 +393,11 @@ void prt_sched_destroy(struct prt_sched *s)
     free(s->push_bytes);
     free(s->left);
     free(s->produced);
+    free(s->claimed_bytes);
+    free(s->window_places);
+    free(s->flow_sums);
+    free(s->by_importance);
+    free(s->set_order);
     free(s->completions);
     free(s->argument_blocks);
     free(s->sub_devices);

@@ -114,6 +114,14 @@ static enum prt_status step(const struct prt_vm *vm, struct prt_sched *sched, ui
         status = prt_sched_select_round_robin(sched, i->operand, &taken, error);
         taken = !taken;
         break;
+    case SCHED_PRIORITY:
+        status = prt_sched_select_priority(sched, i->operand, &taken, error);
+        taken = !taken;
+        break;
+    case SCHED_FULLEST:
+        status = prt_sched_select_fullest(sched, i->operand, &taken, error);
+        taken = !taken;
+        break;
     case SCHED_DISPATCH: return prt_sched_dispatch(sched, error);
     case SCHED_JUMP: taken = true; break;
     case SCHED_WAIT: status = prt_sched_wait(sched, &taken, error); break;

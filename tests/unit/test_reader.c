@@ -169,7 +169,7 @@ static void records_that_point_outside_are_refused(void **unused)
 {
     (void)unused;
     REFUSED(pipeline.name, 20000, "'pipeline', record 0");
-    REFUSED(pipeline.flags, 1, "'pipeline'");
+    REFUSED(pipeline.flags, 2, "'pipeline'");
     REFUSED(pipeline.arguments_bytes, UINT64_MAX, "'pipeline'");
     REFUSED(device.name, UINT32_MAX, "'device'");
     REFUSED(device.cu_count, 0, "'device'");
@@ -184,7 +184,7 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(nodes[1].name, 20000, "'nodes', record 1");
     REFUSED(nodes[1].kernel_title, 20000, "'nodes'");
     REFUSED(nodes[1].source, 1, "'nodes'");
-    REFUSED(nodes[1].flags, 16, "'nodes'");
+    REFUSED(nodes[1].flags, 32, "'nodes'");
     REFUSED(nodes[1].importance, 256, "'nodes'");
     REFUSED(nodes[1].first_input, 3, "'nodes'");
     REFUSED(nodes[1].input_count, 2, "'nodes'");

@@ -76,7 +76,7 @@ static void graphs_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(buffers[2].name, 0, "not unique");
     REFUSED(nodes[1].first_input, 0, "do not follow");
     REFUSED(nodes[1].first_output, 0, "do not follow");
-    REFUSED(nodes[1].input_count, 0, "has no input");
+    REFUSED(nodes[1].input_count, 0, "belongs to no node");
     REFUSED(nodes[0].output_count, 0, "do not follow");
     REFUSED(nodes[0].repetitions, 0, "0 repetitions");
     REFUSED(nodes[0].repetitions, UINT64_MAX, "repetitions");
@@ -86,7 +86,8 @@ static void graphs_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(inputs[1].pop, 0, "pop 0, peek 4");
     REFUSED(inputs[1].peek, 2, "pop 3, peek 2");
     REFUSED(inputs[1].peek, 17, "a firing sees 17 packets, buffer 't' holds 16");
-    REFUSED(outputs[0].push, 0, "writes nothing into buffer 't'");
+    REFUSED(outputs[0].push_least = m->outputs[0].push, 0, "writes nothing into buffer 't'");
+    REFUSED(outputs[0].push, 1, "writes at least 2 and at most 1 packets");
     REFUSED(outputs[0].push, 17, "writes 17 packets, buffer 't' holds 16");
     REFUSED(outputs[1].finish_max, 9, "finish writes up to 9");
     REFUSED(outputs[0].buffer, 2, "buffer 'y' has another writer");
@@ -189,6 +190,144 @@ static void programs_that_could_go_wrong_are_refused(void **unused)
     }
 }
 
+/* x -> a (phases: pop 1, 2; push 2, 0..1) -> t -> b (pop 1, window 3x3 on rows of 4) -> y, and a
+ * source s -> u -> drop. */
+static struct made *wide(void)
+{
+    struct made *m = made_create("wide", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 16, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    uint32_t u = made_buffer(m, "u", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, x, 3, 2);
+    made_output(m, a, t, 3, 0);
+    m->nodes[a].phases = 2;
+    m->nodes[a].repetitions = 2;
+    const uint64_t rates[] = {1, 2, 2, 2, 2, 0, 2, 1};
+    m->inputs[0].rates = 0;
+    m->outputs[0].rates = 4;
+    m->outputs[0].push_least = 2;
+    memcpy(m->rates, rates, sizeof rates);
+    m->rate_count = 8;
+    m->buffers[t].row_packets = 4;
+    m->buffers[t].frame_rows = 3;
+    uint32_t b = made_node(m, "b", 0);
+    made_input(m, b, t, 1, 1);
+    m->inputs[1].window_width = m->inputs[1].window_height = 3;
+    made_output(m, b, y, 1, 0);
+    uint32_t source = made_node(m, "s", CONTAINER_NODE_STOPS | CONTAINER_NODE_FINISH);
+    made_output(m, source, u, 3, 5);
+    m->outputs[2].push_least = 0;
+    uint32_t drop = made_node(m, "drop", 0);
+    made_input(m, drop, u, 1, 3);
+    made_loop(m);
+    m->stages[a].batch_max = 4;
+    made_settle(m);
+    return m;
+}
+
+#define WIDE_REFUSED(field, value, message)                                                        \
+    do {                                                                                           \
+        struct made *m = wide();                                                                   \
+        m->field = (value);                                                                        \
+        expect_refusal(m, #field, message);                                                        \
+    } while (0)
+
+static void rates_that_do_not_hold_together_are_refused(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    if (verify(wide(), &error) != PRT_OK) fail_msg("%s", error.message);
+    WIDE_REFUSED(nodes[0].repetitions, 3, "3 repetitions and 2 phases");
+    WIDE_REFUSED(nodes[1].phases, 2, "2 phases");
+    WIDE_REFUSED(nodes[0].phases, 3, "3 phases");
+    WIDE_REFUSED(inputs[0].rates, 1, "do not follow those before");
+    WIDE_REFUSED(inputs[0].rates, CONTAINER_NONE, "this end no rates of each");
+    WIDE_REFUSED(inputs[1].rates, 0, "rates of several phases, the node has one");
+    WIDE_REFUSED(outputs[0].rates, 0, "do not follow those before");
+    WIDE_REFUSED(rate_count, 7, "run past the section");
+    WIDE_REFUSED(rate_count, 9, "section 'rates', record 8: belongs to no end");
+    WIDE_REFUSED(rates[1], 3, "in phase 1 pop is above peek");
+    WIDE_REFUSED(rates[0], 0, "the phases do not pop 3 packets together");
+    WIDE_REFUSED(rates[0], UINT64_MAX, "in phase 0 pop is above peek");
+    WIDE_REFUSED(inputs[0].peek, 3, "the largest peek of a phase is not 3");
+    WIDE_REFUSED(inputs[0].pop, 0, "pop 0, peek 2");
+    WIDE_REFUSED(rates[5], 2, "in phase 1 the least push is above the most");
+    WIDE_REFUSED(rates[4], 1, "do not push at least 2 packets");
+    WIDE_REFUSED(rates[6], 3, "do not push at most 3 packets");
+    WIDE_REFUSED(outputs[1].push_least, 2, "writes at least 2 and at most 1");
+    WIDE_REFUSED(nodes[1].flags, CONTAINER_NODE_STOPS, "'b' stops, and has inputs");
+    WIDE_REFUSED(stages[0].batch_max, 12, "12 firings of 'a' see more packets than buffer 'x'");
+    WIDE_REFUSED(stages[2].batch_max, 3, "3 firings of 's' write more packets than buffer 'u'");
+    WIDE_REFUSED(outputs[1].push, 0, "at least 1 and at most 0");
+    WIDE_REFUSED(outputs[2].finish_max, 9, "finish writes up to 9 packets");
+}
+
+static void windows_that_cannot_be_are_refused(void **unused)
+{
+    (void)unused;
+    WIDE_REFUSED(inputs[1].window_width, 2, "a window of 2x3");
+    WIDE_REFUSED(inputs[1].window_height, 0, "a window of 3x0");
+    WIDE_REFUSED(inputs[1].window_width, 1025, "a window of 1025x3");
+    WIDE_REFUSED(inputs[1].border, 4, "an unknown border");
+    WIDE_REFUSED(inputs[2].border, 1, "a border without a window");
+    WIDE_REFUSED(inputs[1].peek, 2, "pop or peek that is not 1");
+    WIDE_REFUSED(inputs[1].pop, 2, "pop");
+    WIDE_REFUSED(buffers[1].row_packets, 0, "no rows");
+    WIDE_REFUSED(buffers[1].row_packets, UINT64_C(1) << 32, "holds 16");
+    WIDE_REFUSED(buffers[0].row_packets, UINT64_C(1) << 32, "rows or frames of 'x' are too large");
+    WIDE_REFUSED(buffers[0].frame_rows, 4, "'x' has frames without rows");
+    struct made *m = wide();
+    m->inputs[1].window_width = m->inputs[1].window_height = 1023; /* the frame is smaller */
+    struct prt_error error;
+    if (verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
+    m = wide();
+    m->inputs[1].border = CONTAINER_BORDER_WRAP;
+    m->buffers[1].frame_rows = 0;
+    expect_refusal(m, "wrap", "a window that wraps on buffer 't', which has no frames");
+    m = wide();
+    m->buffers[1].row_packets = 8; /* 2 x 8 + 3 */
+    expect_refusal(m, "depth", "a firing sees 19 packets, buffer 't' holds 16");
+}
+
+/* What might wait for ever is refused, unless the author has accepted that. */
+static void bounded_rates_on_cycles_are_refused(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    for (uint32_t accepted = 0; accepted < 2; accepted++) {
+        /* x -> a (0..1) -> t -> join; x -> join */
+        struct made *m = made_create("join", "sim16");
+        uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+        uint32_t t = made_buffer(m, "t", SCALAR_I32, 16, CONTAINER_INNER);
+        uint32_t a = made_node(m, "a", 0);
+        made_input(m, a, x, 1, 1);
+        made_output(m, a, t, 1, 0);
+        m->outputs[0].push_least = 0;
+        uint32_t join = made_node(m, "join", 0);
+        made_input(m, join, x, 1, 1);
+        made_input(m, join, t, 1, 1);
+        made_loop(m);
+        made_settle(m);
+        m->pipeline.flags = accepted ? CONTAINER_PIPELINE_UNPROVEN : 0;
+        if (accepted)
+            assert_int_equal(verify(m, &error), PRT_OK);
+        else
+            expect_refusal(m, "join", "'t' has a bounded rate and lies on a cycle");
+    }
+    struct made *m = wide();
+    m->buffers[3].depth_packets = 6; /* 2 held, 5 of a finish */
+    m->stages[2].batch_max = 2;
+    made_settle(m);
+    expect_refusal(m, "depth",
+                   "'u' holds 6 packets: too few for the 5 of a firing while 'drop' waits");
+    m = wide();
+    m->inputs[2].buffer = 1; /* b's t has two readers, on no cycle; u has none */
+    made_settle(m);
+    expect_refusal(m, "reader", "'u' has no reader");
+}
+
 /* What the assembler would not write. */
 static void bytes_that_are_no_program_are_refused(void **unused)
 {
@@ -272,6 +411,9 @@ TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(a_node_without_a_stage_is_refused),
           cmocka_unit_test(balances_that_overflow_64_bits_are_computed),
           cmocka_unit_test(programs_that_could_go_wrong_are_refused),
+          cmocka_unit_test(rates_that_do_not_hold_together_are_refused),
+          cmocka_unit_test(windows_that_cannot_be_are_refused),
+          cmocka_unit_test(bounded_rates_on_cycles_are_refused),
           cmocka_unit_test(bytes_that_are_no_program_are_refused),
           cmocka_unit_test(changed_bytes_are_survived),
           cmocka_unit_test(names_are_escaped_in_messages))

@@ -1,0 +1,57 @@
+/* What the files of the verifier share: see verify.h. */
+#ifndef RUNTIME_LOAD_VERIFY_INTERNAL_H
+#define RUNTIME_LOAD_VERIFY_INTERNAL_H
+
+#include "runtime/load/verify.h"
+
+#include <stdbool.h>
+
+/* "container: section 'nodes', record 3: ..." */
+enum prt_status prt_verify_refuse(const struct prt_container *c, struct prt_error *error,
+                                  enum container_section_kind kind, uint64_t index,
+                                  const char *format, ...) PRT_PRINTF(5, 6);
+
+#define CHECK(condition, kind, index, ...)                                                         \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return prt_verify_refuse(c, error, CONTAINER_##kind, (index), __VA_ARGS__);            \
+    } while (0)
+
+static inline const char *prt_verify_text(const struct prt_container *c, container_string string)
+{
+    return prt_container_text(c, string);
+}
+
+/* ---- verify_rates.c ---- */
+
+/* Of all nodes: the lists of phases, their sums, the bounds of rates, 2-D windows; and depths that one
+ * firing needs. */
+enum prt_status prt_verify_rates(const struct prt_container *c, struct prt_error *error);
+
+/* What is written an iteration is taken, where rates are exact.  Requires: prt_verify_rates and ends
+ * that agree. */
+enum prt_status prt_verify_balance(const struct prt_container *c, uint32_t buffer, uint32_t reader,
+                                   struct prt_error *error);
+
+/* The depths admit so many firings of a stage at once. */
+enum prt_status prt_verify_batch(const struct prt_container *c, uint32_t stage, uint64_t firings,
+                                 struct prt_error *error);
+
+/* Does each firing, of each phase, append as many packets as the other ones of that phase, and
+ * anything at all? */
+bool prt_verify_is_exact(const struct prt_container *c, const struct container_output *output);
+
+/* The most packets that the input may have to hold before a firing; a shape has been verified. */
+uint64_t prt_verify_needs(const struct prt_container *c, const struct container_input *input);
+
+/* The most packets that one firing appends. */
+uint64_t prt_verify_most(const struct prt_container *c, const struct container_node *node,
+                         const struct container_output *output);
+
+/* ---- verify_bounded.c ---- */
+
+/* Every buffer whose writer has a bounded rate lies on no cycle of the undirected graph, and has room
+ * for a firing while its reader still waits for more; unless the author accepts a stall. */
+enum prt_status prt_verify_bounded(const struct prt_container *c, struct prt_error *error);
+
+#endif

@@ -1,0 +1,88 @@
+#include "runtime/sched/flow.h"
+
+void prt_flow_sum(const uint64_t *rates, uint32_t phases, uint64_t *sums)
+{
+    sums[0] = 0;
+    for (uint32_t i = 0; i < phases; i++)
+        sums[i + 1] = sums[i] + rates[i];
+}
+
+/* Packets of `count` firings, fewer than a cycle, from `phase` on. */
+static uint64_t part(const struct prt_flow *flow, uint64_t phase, uint64_t count)
+{
+    uint64_t end = phase + count;
+    if (end <= flow->phases) return flow->sums[end] - flow->sums[phase];
+    return flow->cycle - flow->sums[phase] + flow->sums[end - flow->phases];
+}
+
+uint64_t prt_flow_total(const struct prt_flow *flow, uint64_t first, uint64_t firings)
+{
+    if (flow->phases == 1) return firings * flow->cycle;
+    return firings / flow->phases * flow->cycle +
+           part(flow, first % flow->phases, firings % flow->phases);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+uint64_t prt_flow_fits(const struct prt_flow *flow, uint64_t first, uint64_t packets, uint64_t most)
+{
+    if (flow->cycle == 0) return most;
+    uint64_t cycles = packets / flow->cycle;
+    if (flow->phases == 1) return least(cycles, most);
+    cycles = least(cycles, most / flow->phases);
+    packets -= cycles * flow->cycle;
+    uint64_t phase = first % flow->phases, more = 0;
+    while (more < flow->phases && part(flow, phase, more + 1) <= packets)
+        more++;
+    return least(cycles * flow->phases + more, most);
+}
+
+uint64_t prt_take_needs(const struct prt_take *take, uint64_t firing)
+{
+    return take->peeks == NULL ? take->peek : take->peeks[firing % take->pop.phases];
+}
+
+/* What the input has to hold for the firing `ahead` of one of that phase, both less than a cycle. */
+static uint64_t needs_ahead(const struct prt_take *take, uint64_t phase, uint64_t ahead)
+{
+    return part(&take->pop, phase, ahead) + take->peeks[(phase + ahead) % take->pop.phases];
+}
+
+/* Whole cycles first: all of the last one's firings have to see what they need. */
+uint64_t prt_take_fits(const struct prt_take *take, uint64_t first, uint64_t packets, uint64_t most)
+{
+    const struct prt_flow *pop = &take->pop;
+    if (pop->phases == 1) {
+        if (packets < take->peek) return 0;
+        return least((packets - (take->peek - pop->cycle)) / pop->cycle, most);
+    }
+    uint64_t phase = first % pop->phases, highest = 0;
+    for (uint64_t i = 0; i < pop->phases; i++) {
+        uint64_t needs = needs_ahead(take, phase, i);
+        if (needs > highest) highest = needs;
+    }
+    uint64_t cycles = packets < highest ? 0 : (packets - highest) / pop->cycle + 1;
+    cycles = least(cycles, most / pop->phases);
+    packets -= cycles * pop->cycle;
+    uint64_t more = 0;
+    while (more < pop->phases && needs_ahead(take, phase, more) <= packets)
+        more++;
+    return least(cycles * pop->phases + more, most);
+}
+
+/* What firings of more than a cycle ago have seen beyond, those of the last cycle have, too. */
+uint64_t prt_take_seen(const struct prt_take *take, uint64_t next)
+{
+    const struct prt_flow *pop = &take->pop;
+    if (pop->phases == 1) return next > 0 ? take->peek - pop->cycle : 0;
+    uint64_t highest = 0;
+    for (uint64_t back = 1; back <= least(next, pop->phases); back++) {
+        uint64_t taken = prt_flow_total(pop, next - back, back);
+        uint64_t seen = prt_take_needs(take, next - back);
+        if (seen > taken && seen - taken > highest) highest = seen - taken;
+    }
+    return highest;
+}

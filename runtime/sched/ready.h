@@ -1,0 +1,37 @@
+/*
+ * ready: how many firings the inputs and outputs of a stage admit now.
+ *
+ * Requires: a stage of prt_sched_create.  Nothing is changed; no errors.
+ */
+#ifndef RUNTIME_SCHED_READY_H
+#define RUNTIME_SCHED_READY_H
+
+#include "runtime/sched/sched.h"
+
+/* Is it an in-port that the host can still fill? */
+bool prt_ready_is_open(const struct prt_stage_input *input);
+
+/* Firings that one input admits, at most `most`; `filled`: an open in-port counts as full. */
+uint64_t prt_ready_input(const struct prt_stage *stage, const struct prt_stage_input *input,
+                         bool filled, uint64_t most);
+
+/* Firings that all inputs admit (open in-ports as full), the room of all outputs admits; at most
+ * the stage's largest batch. */
+uint64_t prt_ready_inputs(const struct prt_stage *stage);
+uint64_t prt_ready_outputs(const struct prt_stage *stage);
+
+/* Packets that the input has to hold before the next firing. */
+uint64_t prt_ready_needs(const struct prt_stage *stage, const struct prt_stage_input *input);
+
+/* Packets in front of an input that firings have seen and that are no longer to be consumed; before
+ * the first firing: those that were put there for it to see. */
+uint64_t prt_ready_history(const struct prt_stage *stage, const struct prt_stage_input *input);
+
+/* Packets that the input may free when the batch of `firings` from number `first` on has ended. */
+uint64_t prt_ready_frees(const struct prt_stage_input *input, uint64_t first, uint64_t firings);
+
+/* What the window of an input is for the firings from the next one on. */
+struct kernel_window prt_ready_window(const struct prt_stage *stage,
+                                      const struct prt_stage_input *input);
+
+#endif

@@ -1,0 +1,221 @@
+#include "runtime/sched/select.h"
+
+#include "runtime/sched/ready.h"
+
+bool prt_select_interrupted(const struct prt_sched *s)
+{
+    return atomic_load_explicit(&s->interrupted, memory_order_relaxed);
+}
+
+void prt_select_readers_changed(struct prt_sched *s, const struct prt_buffer *buffer)
+{
+    const struct container_buffer *record = buffer->record;
+    for (uint32_t i = 0; i < record->reader_count; i++) {
+        uint32_t node = s->container->readers[record->first_reader + i].node;
+        s->stages[s->node_stage[node]].settled = false;
+    }
+}
+
+void prt_select_close(struct prt_sched *s, struct prt_buffer *buffer)
+{
+    prt_fifo_close(&buffer->fifo);
+    prt_select_readers_changed(s, buffer);
+    s->ends_due = true;
+    s->end_propagated = true;
+}
+
+/* ---- the host ---- */
+
+/* Asks the host once; the in-port closes at the end of its stream, and when the run is interrupted.
+ */
+static enum prt_status fill_once(struct prt_sched *s, struct prt_buffer *buffer,
+                                 struct prt_error *error)
+{
+    struct prt_port *port = buffer->port;
+    struct prt_fifo *fifo = &buffer->fifo;
+    size_t room = (size_t)prt_fifo_room(fifo), count = 0;
+    enum prt_status status = PRT_OK;
+    void *window = prt_fifo_claim(fifo, room);
+    if (prt_select_interrupted(s))
+        s->interrupt_seen = true;
+    else if (port->source != NULL)
+        status = port->source(port->context, window, room, &count, error);
+    if (status == PRT_E_INTERRUPTED) {
+        s->interrupt_seen = true;
+        status = PRT_OK;
+        count = 0;
+    }
+    if (status == PRT_OK && count > room) {
+        count = 0;
+        status = prt_error_set(error, PRT_E_USAGE,
+                               "the source of '%s' gave more packets than were asked for",
+                               prt_container_text(s->container, buffer->record->name));
+    }
+    prt_fifo_commit(fifo, status == PRT_OK ? count : 0);
+    port->packets += status == PRT_OK ? count : 0;
+    if (status == PRT_OK && count == 0) prt_select_close(s, buffer);
+    return status;
+}
+
+/* Suspends for the host until the in-port is full or closed: so where it ends is seen at the same
+ * packet, however the host cuts its stream into pieces. */
+static enum prt_status fill_port(struct prt_sched *s, struct prt_buffer *buffer,
+                                 struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    s->suspensions++;
+    while (status == PRT_OK && !buffer->fifo.closed && prt_fifo_room(&buffer->fifo) > 0)
+        status = fill_once(s, buffer, error);
+    prt_select_readers_changed(s, buffer);
+    return status;
+}
+
+/* ---- looking at a stage ---- */
+
+uint64_t prt_select_source_left(const struct prt_sched *s, const struct prt_stage *stage)
+{
+    return stage->node->input_count > 0 ? UINT64_MAX : s->firings_limit - stage->firings;
+}
+
+/* Nothing is gained by waiting for more firings than these. */
+static bool is_cut_short(const struct prt_sched *s, const struct prt_stage *stage, uint64_t firings)
+{
+    uint64_t frame = stage->frame_packets;
+    if (frame > 0 && firings == frame - stage->firings % frame) return true;
+    if (firings == prt_select_source_left(s, stage)) return true;
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        if (stage->inputs[i].buffer->fifo.closed) return true;
+    }
+    return false;
+}
+
+static uint64_t ready_firings(const struct prt_sched *s, const struct prt_stage *stage)
+{
+    uint64_t firings = prt_ready_outputs(stage);
+    if (firings == 0) return 0;
+    uint64_t inputs = prt_ready_inputs(stage), left = prt_select_source_left(s, stage);
+    if (inputs < firings) firings = inputs;
+    if (left < firings) firings = left;
+    if (firings >= stage->threshold || s->waiver) return firings;
+    return is_cut_short(s, stage, firings) ? firings : 0;
+}
+
+/* An open in-port that does not hold what `firings` firings need, or NULL. */
+static struct prt_buffer *port_to_fill(const struct prt_stage *stage, uint64_t firings)
+{
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        if (!prt_ready_is_open(input)) continue;
+        if (prt_ready_input(stage, input, false, firings) < firings) return input->buffer;
+    }
+    return NULL;
+}
+
+/* An interrupt ends sources, so that what they feed drains, and leaves loops where they are. */
+static bool stops_by_interrupt(struct prt_sched *s, struct prt_stage *stage)
+{
+    bool source = stage->node->input_count == 0;
+    if ((!source && stage->driven) || !prt_select_interrupted(s)) return false;
+    s->interrupt_seen = true;
+    if (source && !stage->stopped) {
+        stage->stopped = true;
+        s->ends_due = true;
+        s->end_propagated = true;
+    }
+    return true;
+}
+
+/* How many firings can be dispatched now, after the host has filled what they need. */
+static enum prt_status look_at(struct prt_sched *s, struct prt_stage *stage, uint64_t *firings,
+                               struct prt_error *error)
+{
+    *firings = 0;
+    if (stage->settled || stage->in_flight || stage->life != PRT_STAGE_RUNNING || stage->stopped)
+        return PRT_OK;
+    if (stops_by_interrupt(s, stage)) return PRT_OK;
+    for (;;) {
+        *firings = ready_firings(s, stage);
+        struct prt_buffer *port = *firings > 0 ? port_to_fill(stage, *firings) : NULL;
+        if (port == NULL) break;
+        enum prt_status status = fill_port(s, port, error);
+        if (status != PRT_OK) return status;
+    }
+    stage->settled = *firings == 0;
+    return PRT_OK;
+}
+
+/* ---- the policies ---- */
+
+/* Selects the stage if it is ready. */
+static enum prt_status select_if_ready(struct prt_sched *s, uint32_t stage, bool *found,
+                                       struct prt_error *error)
+{
+    uint64_t firings;
+    enum prt_status status = look_at(s, &s->stages[stage], &firings, error);
+    *found = status == PRT_OK && firings > 0;
+    if (!*found) return status;
+    s->selected = stage;
+    s->selected_firings = firings;
+    return PRT_OK;
+}
+
+enum prt_status prt_sched_select_round_robin(struct prt_sched *s, uint32_t set_index, bool *found,
+                                             struct prt_error *error)
+{
+    const struct prt_stage_set *set = &s->container->sets[set_index];
+    uint32_t at = s->cursors[set_index];
+    enum prt_status status = PRT_OK;
+    *found = false;
+    for (uint32_t i = 0; i < set->count && status == PRT_OK && !*found; i++) {
+        if (at >= set->count) at = 0;
+        status = select_if_ready(s, set->stages[at++], found, error);
+    }
+    if (*found) s->cursors[set_index] = at;
+    return status;
+}
+
+enum prt_status prt_sched_select_priority(struct prt_sched *s, uint32_t set_index, bool *found,
+                                          struct prt_error *error)
+{
+    const struct prt_stage_set *set = &s->container->sets[set_index];
+    enum prt_status status = PRT_OK;
+    *found = false;
+    for (uint32_t i = 0; i < set->count && status == PRT_OK && !*found; i++)
+        status = select_if_ready(s, s->set_order[set_index][i], found, error);
+    return status;
+}
+
+/* Packets in the fullest input of a stage; an open in-port counts as full. */
+static uint64_t fullest_input(const struct prt_stage *stage)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        const struct prt_fifo *fifo = &input->buffer->fifo;
+        uint64_t packets = prt_fifo_held(fifo, input->reader);
+        if (prt_ready_is_open(input)) packets += prt_fifo_room(fifo);
+        if (packets > most) most = packets;
+    }
+    return most;
+}
+
+/* What a stage holds is taken before it is looked at: filling an in-port must not change who is
+ * first. */
+enum prt_status prt_sched_select_fullest(struct prt_sched *s, uint32_t set_index, bool *found,
+                                         struct prt_error *error)
+{
+    const struct prt_stage_set *set = &s->container->sets[set_index];
+    uint64_t most = 0;
+    enum prt_status status = PRT_OK;
+    *found = false;
+    for (uint32_t i = 0; i < set->count && status == PRT_OK; i++) {
+        uint32_t index = set->stages[i];
+        uint64_t packets = fullest_input(&s->stages[index]);
+        bool ready = false;
+        if (*found && packets <= most) continue;
+        status = select_if_ready(s, index, &ready, error);
+        if (ready) most = packets;
+        *found |= ready;
+    }
+    return status;
+}

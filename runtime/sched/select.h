@@ -1,0 +1,26 @@
+/*
+ * select: which stage of a set is dispatched next, under each of the policies.
+ *
+ * The machine's selecting instructions (sched.h) are here; all of them choose among ready stages,
+ * and looking at a stage may suspend for the host to fill what its next dispatch needs.
+ *
+ * Errors: what the host's callbacks return.
+ */
+#ifndef RUNTIME_SCHED_SELECT_H
+#define RUNTIME_SCHED_SELECT_H
+
+#include "runtime/sched/sched.h"
+
+/* A stage may be worth another look: packets have come to a buffer, or it has closed. */
+void prt_select_readers_changed(struct prt_sched *sched, const struct prt_buffer *buffer);
+
+/* Closes the buffer for its readers. */
+void prt_select_close(struct prt_sched *sched, struct prt_buffer *buffer);
+
+/* Firings that the run's limit leaves a source; UINT64_MAX of other stages. */
+uint64_t prt_select_source_left(const struct prt_sched *sched, const struct prt_stage *stage);
+
+/* Has prt_sched_interrupt been called? */
+bool prt_select_interrupted(const struct prt_sched *sched);
+
+#endif
