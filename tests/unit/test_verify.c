@@ -319,6 +319,7 @@ static void bounded_rates_on_cycles_are_refused(void **unused)
     struct made *m = wide();
     m->buffers[3].depth_packets = 6; /* 2 held, 5 of a finish */
     m->stages[2].batch_max = 2;
+    m->stages[3].batch_max = 4;
     made_settle(m);
     expect_refusal(m, "depth",
                    "'u' holds 6 packets: too few for the 5 of a firing while 'drop' waits");
