@@ -231,11 +231,13 @@ void walk_mark_access(struct walker *w, const struct walk_state *s, enum access_
         vec_push(w->scratch, &w->outside, outside);
 }
 
-static const char *array_name(const struct kx *e)
+static const char *array_name(const struct walker *w, const struct kx *e)
 {
     while (e->kind == KX_INDEX)
         e = e->left;
     if (e->kind == KX_VARIABLE) return e->variable->name;
+    if (e->kind == KX_MEMBER) return e->left->type->fields[e->member].name;
+    if (e->kind == KX_PEEK && w->kernel != NULL) return w->kernel->in[e->port].name;
     return "array";
 }
 
@@ -278,7 +280,7 @@ static struct interval eval_index(struct walker *w, struct walk_state *s, struct
     walk_eval(w, s, e->left);
     struct interval index = walk_eval(w, s, e->right);
     walk_mark_access(w, s, &e->check, &e->visited, index, e->left->type->length, e->right->span,
-                     "array", array_name(e->left));
+                     type_is_vector(e->left->type) ? "vector" : "array", array_name(w, e->left));
     return constant_range(w, e, index);
 }
 
@@ -355,13 +357,19 @@ static struct interval eval_select(struct walker *w, struct walk_state *s, struc
     return interval_join(a, b);
 }
 
+/* Operations that an expression counts as: one for each element. */
+static uint64_t element_count(const struct type *type)
+{
+    return type->kind == TYPE_VECTOR ? type->length : 1;
+}
+
 static struct interval eval_builtin(struct walker *w, struct walk_state *s, struct kx *e)
 {
     struct interval a[3] = {INTERVAL_ALL, INTERVAL_ALL, INTERVAL_ALL};
     for (uint32_t i = 0; i < e->argument_count && i < 3; i++)
         a[i] = walk_eval(w, s, e->arguments[i]);
     bool divides = e->builtin == BUILTIN_SQRT;
-    walk_charge(s, divides ? 8 : 1);
+    walk_charge(s, (divides ? 8 : 1) * element_count(e->type));
     if (!type_is_integer(e->type)) return interval_of_type(e->type);
     switch (e->builtin) {
     case BUILTIN_MIN:
@@ -382,7 +390,9 @@ static struct interval eval_call(struct walker *w, struct walk_state *s, struct 
 {
     for (uint32_t i = 0; i < e->argument_count; i++)
         walk_eval(w, s, e->arguments[i]);
-    walk_charge(s, 1 + (w->function_costs != NULL ? w->function_costs[e->function->id] : 0));
+    uint64_t cost = w->function_costs != NULL ? w->function_costs[e->function->id] : 0;
+    uint64_t calls = e->type != e->function->result ? element_count(e->type) : 1;
+    walk_charge(s, (1 + cost) * calls); /* a function's cost is bounded: COST_MAX_CYCLES */
     return interval_of_type(e->type);
 }
 
@@ -399,13 +409,18 @@ static uint64_t binary_cost(enum kx_op op)
     return op == OP_DIV || op == OP_REM ? 8 : 1;
 }
 
-struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e)
+static struct interval eval_scalar(struct walker *w, struct walk_state *s, struct kx *e)
 {
     struct interval a, b;
     switch (e->kind) {
     case KX_CONSTANT: return interval_of_value(e->value);
     case KX_VARIABLE: return eval_variable(s, e);
     case KX_INDEX: walk_charge(s, 1); return eval_index(w, s, e);
+    case KX_MEMBER:
+        walk_charge(s, 1);
+        walk_eval(w, s, e->left);
+        return interval_of_type(e->type);
+    case KX_BROADCAST: walk_eval(w, s, e->left); return INTERVAL_ALL;
     case KX_PEEK: walk_charge(s, 1); return eval_peek(w, s, e);
     case KX_ITEM: return s->locals[w->item_local + e->dimension];
     case KX_LEFT: return (struct interval){0, (wide)w->kernel->in[e->port].peek - 1};
@@ -424,7 +439,7 @@ struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e)
     case KX_BINARY:
         a = walk_eval(w, s, e->left);
         b = walk_eval(w, s, e->right);
-        walk_charge(s, binary_cost(e->op));
+        walk_charge(s, binary_cost(e->op) * element_count(e->type));
         return binary(e->op, a, b, e->type);
     case KX_COMPARE:
         a = walk_eval(w, s, e->left);
@@ -436,17 +451,24 @@ struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e)
     case KX_SELECT: walk_charge(s, 1); return eval_select(w, s, e);
     case KX_CONVERT: a = walk_eval(w, s, e->left); return convert(a, e->left->type, e->type);
     case KX_ASSIGN:
-        if (e->op != OP_NONE) walk_charge(s, binary_cost(e->op));
+        if (e->op != OP_NONE) walk_charge(s, binary_cost(e->op) * element_count(e->type));
         return eval_assign(w, s, e);
     case KX_CALL: return eval_call(w, s, e);
     case KX_BUILTIN: return eval_builtin(w, s, e);
     case KX_COMMA: walk_eval(w, s, e->left); return walk_eval(w, s, e->right);
     case KX_AGGREGATE:
         for (uint32_t i = 0; i < e->argument_count; i++)
-            walk_eval(w, s, e->arguments[i]);
+            if (e->arguments[i] != NULL) walk_eval(w, s, e->arguments[i]);
         return INTERVAL_ALL;
     }
     return INTERVAL_ALL;
+}
+
+/* Nothing is known of the parts of arrays, vectors and structs. */
+struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e)
+{
+    struct interval value = eval_scalar(w, s, e);
+    return type_is_scalar(e->type) ? value : INTERVAL_ALL;
 }
 
 /* ---- conditions ---- */

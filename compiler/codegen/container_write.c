@@ -303,11 +303,23 @@ static void write_node(struct writer *w, size_t index)
 
 /* ---- buffers ---- */
 
-static const struct type *element_scalar(const struct type *type)
+/* What a packet is made of: bytes where it is a struct. */
+static enum scalar_type element_scalar(const struct type *type)
 {
-    while (type->kind == TYPE_ARRAY)
-        type = type->element;
-    return type;
+    const struct type *base = type_base(type);
+    return base->kind == TYPE_STRUCT ? SCALAR_U8 : base->scalar;
+}
+
+struct packet_bytes {
+    unsigned char *bytes;
+    const struct scalar_value *next;
+};
+
+static void write_scalar(enum scalar_type scalar, uint64_t offset_bytes, void *data)
+{
+    struct packet_bytes *packet = data;
+    uint64_t bits = stored_bits(*packet->next++);
+    memcpy(packet->bytes + offset_bytes, &bits, scalar_width_bytes(scalar));
 }
 
 /* Appends the initial packets; returns their size in bytes: whole packets, fewer than all where
@@ -315,22 +327,24 @@ static const struct type *element_scalar(const struct type *type)
 static uint64_t write_initials(struct writer *w, const struct graph_buffer *buffer)
 {
     const struct graph_initial *initial = &buffer->initial;
+    const struct type *type = buffer->type;
     if (initial->packets == 0 || initial->value_count == 0) return 0;
-    uint64_t size_bytes = 0;
-    for (uint64_t i = 0; i < initial->value_count; i++) {
-        uint64_t bits = stored_bits(initial->values[i]);
-        size_t width = scalar_width_bytes(initial->values[i].type);
-        append(w, CONTAINER_INITIALS, &bits, width);
-        size_bytes += width;
+    uint64_t packets = initial->value_count / type_scalar_count(type);
+    struct packet_bytes packet = {.bytes =
+                                      ARENA_ARRAY(w->scratch, unsigned char, type->width_bytes),
+                                  .next = initial->values};
+    for (uint64_t i = 0; i < packets; i++) {
+        type_each_scalar(type, write_scalar, &packet);
+        append(w, CONTAINER_INITIALS, packet.bytes, type->width_bytes);
     }
-    return size_bytes;
+    return packets * type->width_bytes;
 }
 
 static void write_buffer(struct writer *w, const struct graph_buffer *buffer, uint64_t first_reader)
 {
     bool written = buffer->writer_node != GRAPH_NONE;
     struct container_buffer record = {
-        .scalar = element_scalar(buffer->type)->scalar,
+        .scalar = element_scalar(buffer->type),
         .outer = buffer->outer == GRAPH_OUTER_IN    ? CONTAINER_OUTER_IN
                  : buffer->outer == GRAPH_OUTER_OUT ? CONTAINER_OUTER_OUT
                                                     : CONTAINER_INNER,

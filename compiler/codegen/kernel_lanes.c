@@ -121,11 +121,26 @@ static bool visit_variable(struct lanes *l, const struct variable *variable)
     return variable->kind == VARIABLE_LOCAL && l->varying[variable->index];
 }
 
+/* What is kept where its parts can be addressed. */
+static bool has_parts(const struct kx *x)
+{
+    return x->kind == KX_VARIABLE || x->kind == KX_INDEX || x->kind == KX_MEMBER ||
+           x->kind == KX_PEEK;
+}
+
+/* Structs are read from packets, tables and constants; a varying local has no layout for them. */
+static bool visit_member(struct lanes *l, const struct kx *x)
+{
+    if (!has_parts(x->left)) return deny(l);
+    const struct variable *root = kx_root_variable(x);
+    if (root != NULL && root->kind == VARIABLE_LOCAL) return deny(l);
+    return visit(l, x->left);
+}
+
 static bool visit_index(struct lanes *l, const struct kx *x)
 {
     const struct kx *base = x->left;
-    if (base->kind != KX_VARIABLE && base->kind != KX_INDEX && base->kind != KX_PEEK)
-        return deny(l);
+    if (!has_parts(base)) return deny(l);
     if (kernel_index_is_checked(l->e, x->right, x->check, base->type->length)) return deny(l);
     bool varying = visit(l, base);
     return visit(l, x->right) || varying;
@@ -144,7 +159,7 @@ static bool visit_peek(struct lanes *l, const struct kx *x)
     return true;
 }
 
-/* Assignments are to locals, of arrays by item. */
+/* Assignments are to locals, of arrays and vectors by item. */
 static bool visit_assign(struct lanes *l, const struct kx *x)
 {
     if (!type_is_scalar(x->type) || kernel_divides_by_zero(x)) return deny(l);
@@ -208,10 +223,12 @@ static bool visit_operands(struct lanes *l, const struct kx *x)
 static bool visit(struct lanes *l, const struct kx *x)
 {
     if (l->denied) return true;
+    if (type_is_aggregate(x->type) && !has_parts(x)) return deny(l);
     switch (x->kind) {
     case KX_CONSTANT: return false;
     case KX_VARIABLE: return visit_variable(l, x->variable);
     case KX_INDEX: return visit_index(l, x);
+    case KX_MEMBER: return visit_member(l, x);
     case KX_PEEK: return visit_peek(l, x);
     case KX_ASSIGN: return visit_assign(l, x);
     case KX_LOGICAL:
@@ -228,6 +245,7 @@ static bool visit(struct lanes *l, const struct kx *x)
     case KX_LEFT:
     case KX_PHASE:
     case KX_ITEM:
+    case KX_BROADCAST:
     case KX_AGGREGATE: return deny(l);
     }
     return deny(l);
@@ -239,7 +257,7 @@ static bool visit(struct lanes *l, const struct kx *x)
 static bool visit_initialiser(struct lanes *l, const struct kx *x)
 {
     if (type_is_scalar(x->type)) return visit(l, x);
-    if (x->kind != KX_AGGREGATE) return deny(l);
+    if (x->kind != KX_AGGREGATE || !type_is_indexed(x->type)) return deny(l);
     bool varying = false;
     for (uint32_t i = 0; i < x->argument_count; i++) {
         if (x->arguments[i] != NULL && visit_initialiser(l, x->arguments[i])) varying = true;
@@ -250,6 +268,7 @@ static bool visit_initialiser(struct lanes *l, const struct kx *x)
 static void walk_declare(struct lanes *l, const struct ks *s)
 {
     l->declared[s->variable->index] = l->depth;
+    if (type_base(s->variable->type)->kind == TYPE_STRUCT) deny(l);
     if (s->expr != NULL && visit_initialiser(l, s->expr)) mark_varying(l, s->variable);
 }
 

@@ -155,16 +155,14 @@ static void emitter_end(struct kernel_emitter *e)
 
 /* ---- variants ---- */
 
-/* NaNs reach an out-port of the pipeline in canonical form: whether a port can be bound to one. */
+/* NaNs reach an out-port of the pipeline in canonical form, bytes between fields as zeros: whether a port can be bound to one. */
 static bool *canonical_ports(struct kernel_emitter *e, const struct graph_node *node)
 {
     bool *canonical = ARENA_ARRAY(e->scratch, bool, node->kernel->out_count + 1u);
     for (size_t i = 0; i < node->outputs.count; i++) {
         const struct graph_output *output = &node->outputs.items[i];
         const struct type *type = node->kernel->out[output->kernel_port].type;
-        while (type->kind == TYPE_ARRAY)
-            type = type->element;
-        if (!type_is_float(type)) continue;
+        if (!type->has_floats && !type->has_padding) continue;
         if (e->graph->buffers.items[output->buffer].outer == GRAPH_OUTER_OUT) {
             canonical[output->kernel_port] = true;
         }

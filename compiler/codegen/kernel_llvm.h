@@ -20,7 +20,7 @@
  * One body is emitted at a time (`emitter.body`).  A value of scalar type is an LLVM value of the
  * scalar's register type or, while lanes are emitted, a vector of it: one element for each of
  * `body.lanes` consecutive firings. A scalar there is *uniform*: the same for all of them.  A value
- * of array type is an address.
+ * of an array, vector or struct is an address.
  */
 #ifndef PIPEC_KERNEL_LLVM_H
 #define PIPEC_KERNEL_LLVM_H
@@ -161,6 +161,9 @@ LLVMValueRef kernel_constant(struct kernel_emitter *e, struct scalar_value value
 LLVMValueRef kernel_constant_global(struct kernel_emitter *e, const struct variable *variable);
 
 LLVMValueRef kernel_alloca(struct kernel_emitter *e, LLVMTypeRef type, const char *name);
+/* The same for a value of the language, with its alignment. */
+LLVMValueRef kernel_alloca_value(struct kernel_emitter *e, const struct type *type,
+                                 enum kernel_layout layout, const char *name);
 LLVMValueRef kernel_load(struct kernel_emitter *e, const struct type *type,
                          struct kernel_address from);
 void kernel_store(struct kernel_emitter *e, const struct type *type, struct kernel_address to,
@@ -242,7 +245,7 @@ void kernel_statement(struct kernel_emitter *e, const struct ks *s);
 
 /* ---- kernel_llvm_expr.c ---- */
 
-/* Scalars: the value.  Arrays, void: NULL. */
+/* Scalars: the value.  Arrays, vectors, structs, void: NULL. */
 LLVMValueRef kernel_expression(struct kernel_emitter *e, const struct kx *x);
 /* Evaluates an expression of any type and writes it.  `fresh`: nothing in `x` can see the
  * destination. */
@@ -251,6 +254,15 @@ void kernel_expression_into(struct kernel_emitter *e, const struct kx *x, struct
 void kernel_store_zero(struct kernel_emitter *e, const struct type *type, struct kernel_address to);
 /* An address that holds the value of `x`, a new one where it has none. */
 struct kernel_address kernel_value_address(struct kernel_emitter *e, const struct kx *x);
+/* The place of each operand of an operation on vectors, or its value where all elements have one. */
+struct kernel_operand {
+    struct kernel_address at;
+    LLVMValueRef value; /* NULL: at `at` */
+    const struct type *item;
+};
+struct kernel_operand kernel_operand(struct kernel_emitter *e, const struct kx *x, bool copied);
+LLVMValueRef kernel_operand_item(struct kernel_emitter *e, const struct kernel_operand *operand,
+                                 uint64_t lanes, uint64_t i);
 void kernel_copy(struct kernel_emitter *e, const struct type *type, struct kernel_address to,
                  struct kernel_address from);
 
@@ -260,6 +272,8 @@ void kernel_copy(struct kernel_emitter *e, const struct type *type, struct kerne
 struct kernel_address kernel_address_of(struct kernel_emitter *e, const struct kx *x);
 struct kernel_address kernel_variable_address(struct kernel_emitter *e,
                                               const struct variable *variable);
+struct kernel_address kernel_member(struct kernel_emitter *e, struct kernel_address base,
+                                    uint64_t offset_bytes);
 struct kernel_address kernel_item(struct kernel_emitter *e, const struct type *array,
                                   struct kernel_address base, LLVMValueRef index);
 /* An index as i64, checked against `bound` where it has to be. */
@@ -306,6 +320,8 @@ LLVMValueRef kernel_round_to_odd(struct kernel_emitter *e, LLVMValueRef value);
 /* ---- kernel_llvm_builtin.c ---- */
 
 LLVMValueRef kernel_builtin(struct kernel_emitter *e, const struct kx *x);
+/* One element of a call on vectors, whose arguments have these elements. */
+LLVMValueRef kernel_builtin_item(struct kernel_emitter *e, const struct kx *x, LLVMValueRef *args);
 /* The bits of a float, those of any NaN replaced by the canonical NaN's. */
 LLVMValueRef kernel_canonical_bits(struct kernel_emitter *e, LLVMValueRef value,
                                    enum scalar_type scalar);

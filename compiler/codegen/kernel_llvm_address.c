@@ -64,23 +64,30 @@ static struct kernel_address spread(struct kernel_emitter *e, const struct type 
     return base;
 }
 
-static const struct type *scalar_of(const struct type *type)
-{
-    while (type->kind == TYPE_ARRAY)
-        type = type->element;
-    return type;
-}
-
 struct kernel_address kernel_item(struct kernel_emitter *e, const struct type *array,
                                   struct kernel_address base, LLVMValueRef index)
 {
     LLVMTypeRef item = kernel_layout_type(e, array->element, base.layout);
     if (kernel_is_vector(index)) {
-        base = spread(e, scalar_of(array), base);
+        base = spread(e, type_base(array), base);
         base.layout = LAYOUT_GATHER;
     }
     base.pointer = kernel_array_item(e, item, array->length, base.pointer, index);
     return base;
+}
+
+struct kernel_address kernel_member(struct kernel_emitter *e, struct kernel_address base,
+                                    uint64_t offset_bytes)
+{
+    if (base.layout == LAYOUT_LANES) kernel_internal_error("a struct in lanes");
+    base.pointer = kernel_offset(e, e->builder, base.pointer, offset_bytes);
+    return base;
+}
+
+static struct kernel_address member_address(struct kernel_emitter *e, const struct kx *x)
+{
+    struct kernel_address base = kernel_value_address(e, x->left);
+    return kernel_member(e, base, x->left->type->fields[x->member].offset_bytes);
 }
 
 static struct kernel_address index_address(struct kernel_emitter *e, const struct kx *x)
@@ -116,7 +123,7 @@ static struct kernel_address local_address(struct kernel_emitter *e,
     enum kernel_layout layout = lanes ? LAYOUT_LANES : LAYOUT_UNIFORM;
     LLVMValueRef *local = &body->locals[variable->index];
     if (*local == NULL) {
-        *local = kernel_alloca(e, kernel_layout_type(e, variable->type, layout), variable->name);
+        *local = kernel_alloca_value(e, variable->type, layout, variable->name);
     }
     return (struct kernel_address){.pointer = *local, .layout = layout};
 }
@@ -231,6 +238,7 @@ struct kernel_address kernel_address_of(struct kernel_emitter *e, const struct k
     switch (x->kind) {
     case KX_VARIABLE: return kernel_variable_address(e, x->variable);
     case KX_INDEX: return index_address(e, x);
+    case KX_MEMBER: return member_address(e, x);
     case KX_PEEK: return peek_address(e, x);
     default: kernel_internal_error("the address of something that has none");
     }

@@ -235,6 +235,26 @@ static LLVMValueRef to_bool(struct kernel_emitter *e, LLVMValueRef value, enum s
     return LLVMBuildICmp(e->builder, LLVMIntNE, value, zero, "");
 }
 
+/* As f64; beyond its 53 bits the last one kept says whether others were lost. */
+static LLVMValueRef integer_to_odd(struct kernel_emitter *e, LLVMValueRef value,
+                                   enum scalar_type from)
+{
+    const uint64_t exact = UINT64_C(1) << 53, lost = 0xfff;
+    if (scalar_width_bytes(from) < 8) return integer_to_float(e, value, from, e->f64);
+    LLVMBuilderRef b = e->builder;
+    bool is_signed = scalar_is_signed(from);
+    LLVMValueRef size = value, zero = LLVMConstNull(LLVMTypeOf(value));
+    if (is_signed) size = LLVMBuildAdd(b, value, kernel_integer_like(e, value, 64, exact), "");
+    LLVMValueRef limit = kernel_integer_like(e, value, 64, is_signed ? 2 * exact : exact);
+    LLVMValueRef rest = LLVMBuildAnd(b, value, kernel_integer_like(e, value, 64, lost), "");
+    LLVMValueRef inexact = LLVMBuildICmp(b, LLVMIntNE, rest, zero, "");
+    LLVMValueRef mark = kernel_integer_like(e, value, 64, (lost + 1) / 2);
+    LLVMValueRef kept = LLVMBuildAnd(b, value, kernel_integer_like(e, value, 64, ~lost), "");
+    kept = LLVMBuildOr(b, kept, LLVMBuildSelect(b, inexact, mark, zero, ""), "");
+    LLVMValueRef is_large = LLVMBuildICmp(b, LLVMIntUGT, size, limit, "");
+    return integer_to_float(e, LLVMBuildSelect(b, is_large, kept, value, ""), from, e->f64);
+}
+
 /* To f16 or bf16: by way of f32 in a rounding that does not spoil the second one. */
 static LLVMValueRef to_half(struct kernel_emitter *e, LLVMValueRef value, enum scalar_type from,
                             enum scalar_type to)
@@ -242,7 +262,7 @@ static LLVMValueRef to_half(struct kernel_emitter *e, LLVMValueRef value, enum s
     if (from == SCALAR_F64)
         value = kernel_round_to_odd(e, value);
     else if (from != SCALAR_F32) {
-        value = kernel_round_to_odd(e, integer_to_float(e, value, from, e->f64));
+        value = kernel_round_to_odd(e, integer_to_odd(e, value, from));
     }
     return kernel_f32_to_half(e, value, to);
 }

@@ -141,7 +141,7 @@ static LLVMValueRef copy_sign(struct kernel_emitter *e, enum scalar_type scalar,
 
 static LLVMValueRef builtin_of(struct kernel_emitter *e, const struct kx *x, LLVMValueRef *args)
 {
-    enum scalar_type scalar = x->arguments[0]->type->scalar;
+    enum scalar_type scalar = type_item(x->arguments[0]->type)->scalar;
     switch (x->builtin) {
     case BUILTIN_FMA: return same_type_intrinsic(e, "llvm.fma", args, 3);
     case BUILTIN_SQRT: return same_type_intrinsic(e, "llvm.sqrt", args, 1);
@@ -159,16 +159,38 @@ static LLVMValueRef builtin_of(struct kernel_emitter *e, const struct kx *x, LLV
     case BUILTIN_SIGNBIT: return visible_sign(e, args[0], scalar);
     case BUILTIN_BITS: return kernel_canonical_bits(e, args[0], scalar);
     case BUILTIN_FROM_BITS:
-        return LLVMBuildBitCast(e->builder, args[0],
-                                kernel_type_like(kernel_scalar_type(e, x->type->scalar), args[0]),
-                                "");
+        return LLVMBuildBitCast(
+            e->builder, args[0],
+            kernel_type_like(kernel_scalar_type(e, type_item(x->type)->scalar), args[0]), "");
+    case BUILTIN_ANY:
+    case BUILTIN_ALL:
     case BUILTIN_COUNT: break;
     }
     kernel_internal_error("a built-in function without code");
 }
 
+LLVMValueRef kernel_builtin_item(struct kernel_emitter *e, const struct kx *x, LLVMValueRef *args)
+{
+    return kernel_relaxed(e, builtin_of(e, x, args));
+}
+
+/* any, all */
+static LLVMValueRef reduction(struct kernel_emitter *e, const struct kx *x)
+{
+    uint64_t lanes = x->arguments[0]->type->length;
+    struct kernel_operand operand = kernel_operand(e, x->arguments[0], false);
+    LLVMValueRef value = kernel_operand_item(e, &operand, lanes, 0);
+    for (uint64_t i = 1; i < lanes; i++) {
+        LLVMValueRef item = kernel_operand_item(e, &operand, lanes, i);
+        value = x->builtin == BUILTIN_ANY ? LLVMBuildOr(e->builder, value, item, "")
+                                          : LLVMBuildAnd(e->builder, value, item, "");
+    }
+    return value;
+}
+
 LLVMValueRef kernel_builtin(struct kernel_emitter *e, const struct kx *x)
 {
+    if (x->builtin == BUILTIN_ANY || x->builtin == BUILTIN_ALL) return reduction(e, x);
     enum { ARITY_MAX = 3 };
     LLVMValueRef args[ARITY_MAX] = {NULL};
     if (x->argument_count == 0 || x->argument_count > ARITY_MAX) {

@@ -1,10 +1,10 @@
 /*
  * Functions and their calls.
  *
- * Signature: the scalars by value, arrays by address, then (array results) the address of the
- * result, then (functions that may fault) the fault record and the number of the firing.  Result:
+ * Signature: the scalars by value, arrays, vectors and structs by address, then (such results) the
+ * address of the result, then (functions that may fault) the fault record and the number of the firing.  Result:
  * the scalar or nothing; a function that may fault returns the status, followed by the scalar.  An
- * array argument is not copied: the callee does so if it assigns to the parameter.
+ * argument by address is not copied: the callee does so if it assigns to the parameter.
  */
 #include "compiler/codegen/kernel_llvm.h"
 
@@ -40,7 +40,7 @@ static LLVMTypeRef function_type(struct kernel_emitter *e, const struct function
     for (uint32_t i = 0; i < f->param_count; i++) {
         params[count++] = parameter_type(e, f->params[i]->type, lanes);
     }
-    if (f->result->kind == TYPE_ARRAY) params[count++] = e->pointer;
+    if (type_is_aggregate(f->result)) params[count++] = e->pointer;
     if (lanes == 0 && kernel_function_faults(e, f)) {
         params[count++] = e->pointer;
         params[count++] = e->i64;
@@ -67,7 +67,7 @@ static void bind_parameters(struct kernel_emitter *e, const struct function *f)
         }
     }
     unsigned count = f->param_count;
-    if (f->result->kind == TYPE_ARRAY) body->result = LLVMGetParam(body->llvm, count++);
+    if (type_is_aggregate(f->result)) body->result = LLVMGetParam(body->llvm, count++);
     if (count < LLVMCountParams(body->llvm)) {
         body->fault = LLVMGetParam(body->llvm, count);
         body->firing_number = LLVMGetParam(body->llvm, count + 1);
@@ -162,7 +162,7 @@ static LLVMValueRef array_argument(struct kernel_emitter *e, const struct kx *ca
         changes = changes || kernel_has_effects(call->arguments[later]);
     }
     if (!changes) return at.pointer;
-    LLVMValueRef copy = kernel_alloca(e, kernel_memory_type(e, x->type), "argument");
+    LLVMValueRef copy = kernel_alloca_value(e, x->type, LAYOUT_UNIFORM, "argument");
     kernel_copy(e, x->type, (struct kernel_address){.pointer = copy}, at);
     return copy;
 }
@@ -184,16 +184,15 @@ static uint32_t evaluate_arguments(struct kernel_emitter *e, const struct kx *x,
     return lanes;
 }
 
-LLVMValueRef kernel_call(struct kernel_emitter *e, const struct kx *x, LLVMValueRef to)
+/* Calls with arguments that have been evaluated; `args` has room for three more. */
+static LLVMValueRef call_with(struct kernel_emitter *e, const struct function *f,
+                              LLVMValueRef *args, uint32_t lanes, LLVMValueRef to)
 {
-    const struct function *f = x->function;
-    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, x->argument_count + 3u);
-    unsigned count = x->argument_count;
-    uint32_t lanes = evaluate_arguments(e, x, args);
+    unsigned count = f->param_count;
     bool faults = lanes == 0 && kernel_function_faults(e, f);
-    if (f->result->kind == TYPE_ARRAY) {
+    if (type_is_aggregate(f->result)) {
         args[count++] =
-            to != NULL ? to : kernel_alloca(e, kernel_memory_type(e, f->result), "result");
+            to != NULL ? to : kernel_alloca_value(e, f->result, LAYOUT_UNIFORM, "result");
     }
     if (faults) {
         args[count++] = e->body->fault;
@@ -206,4 +205,39 @@ LLVMValueRef kernel_call(struct kernel_emitter *e, const struct kx *x, LLVMValue
     if (!faults) return scalar ? result : NULL;
     kernel_fault_through(e, scalar ? LLVMBuildExtractValue(e->builder, result, 0, "") : result);
     return scalar ? LLVMBuildExtractValue(e->builder, result, 1, "") : NULL;
+}
+
+/* A function of scalars for each element of vectors. */
+static void call_each(struct kernel_emitter *e, const struct kx *x, LLVMValueRef to)
+{
+    const struct function *f = x->function;
+    uint64_t lanes = x->type->length;
+    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, x->argument_count + 3u);
+    struct kernel_operand *operands =
+        ARENA_ARRAY(e->scratch, struct kernel_operand, x->argument_count + 1u);
+    for (uint32_t n = 0; n < x->argument_count; n++) {
+        bool changes = false;
+        for (uint32_t later = n + 1; later < x->argument_count; later++)
+            changes = changes || kernel_has_effects(x->arguments[later]);
+        operands[n] = kernel_operand(e, x->arguments[n], changes);
+    }
+    for (uint64_t i = 0; i < lanes; i++) {
+        for (uint32_t n = 0; n < x->argument_count; n++)
+            args[n] = kernel_operand_item(e, &operands[n], lanes, i);
+        LLVMValueRef value = call_with(e, f, args, 0, NULL);
+        struct kernel_address at = {.pointer = to};
+        kernel_store(e, x->type->element, kernel_item(e, x->type, at, kernel_i64(e, i)), value);
+    }
+}
+
+LLVMValueRef kernel_call(struct kernel_emitter *e, const struct kx *x, LLVMValueRef to)
+{
+    const struct function *f = x->function;
+    if (x->type != f->result) {
+        call_each(e, x, to);
+        return NULL;
+    }
+    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, x->argument_count + 3u);
+    uint32_t lanes = evaluate_arguments(e, x, args);
+    return call_with(e, f, args, lanes, to);
 }

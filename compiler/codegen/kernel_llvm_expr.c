@@ -1,7 +1,7 @@
 /* Expressions.  Operands are evaluated from left to right. */
 #include "compiler/codegen/kernel_llvm.h"
 
-/* ---- arrays ---- */
+/* ---- arrays, vectors, structs ---- */
 
 void kernel_copy(struct kernel_emitter *e, const struct type *type, struct kernel_address to,
                  struct kernel_address from)
@@ -25,19 +25,45 @@ void kernel_store_zero(struct kernel_emitter *e, const struct type *type, struct
 static struct kernel_address temporary(struct kernel_emitter *e, const struct type *type)
 {
     return (struct kernel_address){.pointer =
-                                       kernel_alloca(e, kernel_memory_type(e, type), "temporary")};
+                                       kernel_alloca_value(e, type, LAYOUT_UNIFORM, "temporary")};
 }
 
+static struct kernel_address field_address(struct kernel_emitter *e, const struct kx *x,
+                                           struct kernel_address to, uint32_t i)
+{
+    return kernel_member(e, to, x->type->fields[i].offset_bytes);
+}
+
+static void struct_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to)
+{
+    bool whole = x->argument_count == x->type->field_count && !x->type->has_padding;
+    for (uint32_t i = 0; i < x->argument_count; i++)
+        whole = whole && x->arguments[i] != NULL;
+    if (!whole) kernel_store_zero(e, x->type, to);
+    for (uint32_t i = 0; i < x->argument_count; i++) {
+        if (x->arguments[i] != NULL)
+            kernel_expression_into(e, x->arguments[i], field_address(e, x, to, i), true);
+    }
+}
+
+/* Each argument behind the one before it; one of a vector may be a shorter vector. */
 static void aggregate_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to)
 {
-    const struct type *item = x->type->element;
+    uint64_t at = 0;
+    if (x->type->kind == TYPE_STRUCT) {
+        struct_into(e, x, to);
+        return;
+    }
     if (x->argument_count < x->type->length) kernel_store_zero(e, x->type, to);
     for (uint32_t i = 0; i < x->argument_count; i++) {
-        struct kernel_address at = kernel_item(e, x->type, to, kernel_i64(e, i));
-        if (x->arguments[i] != NULL)
-            kernel_expression_into(e, x->arguments[i], at, true);
+        const struct kx *argument = x->arguments[i];
+        struct kernel_address item = kernel_item(e, x->type, to, kernel_i64(e, at));
+        if (argument != NULL)
+            kernel_expression_into(e, argument, item, true);
         else
-            kernel_store_zero(e, item, at);
+            kernel_store_zero(e, x->type->element, item);
+        bool part = argument != NULL && argument->type != x->type->element;
+        at += part ? argument->type->length : 1;
     }
 }
 
@@ -55,11 +81,92 @@ static void select_into(struct kernel_emitter *e, const struct kx *x, struct ker
     kernel_position(e, end);
 }
 
+/* ---- operations on vectors: element by element ---- */
+
+struct kernel_operand kernel_operand(struct kernel_emitter *e, const struct kx *x, bool copied)
+{
+    struct kernel_operand operand = {.item = type_item(x->type)};
+    if (x->kind == KX_BROADCAST) {
+        operand.value = kernel_expression(e, x->left);
+        return operand;
+    }
+    operand.at = kernel_value_address(e, x);
+    if (copied) { /* what follows may change it */
+        struct kernel_address now = operand.at;
+        operand.at = temporary(e, x->type);
+        kernel_copy(e, x->type, operand.at, now);
+    }
+    return operand;
+}
+
+LLVMValueRef kernel_operand_item(struct kernel_emitter *e, const struct kernel_operand *operand,
+                                 uint64_t lanes, uint64_t i)
+{
+    if (operand->value != NULL) return operand->value;
+    LLVMTypeRef item = kernel_memory_type(e, operand->item);
+    struct kernel_address at = operand->at;
+    at.pointer = kernel_array_item(e, item, lanes, at.pointer, kernel_i64(e, i));
+    return kernel_load(e, operand->item, at);
+}
+
+static LLVMValueRef item_value(struct kernel_emitter *e, const struct kx *x, LLVMValueRef *args)
+{
+    const struct type *item = x->type->element;
+    switch (x->kind) {
+    case KX_NEGATE: return kernel_negate(e, item, args[0]);
+    case KX_COMPLEMENT:
+    case KX_NOT: return LLVMBuildNot(e->builder, args[0], "");
+    case KX_COMPARE: return kernel_compare(e, x->op, x->left->type->element, args[0], args[1]);
+    case KX_CONVERT: return kernel_convert(e, args[0], x->left->type->element, item);
+    case KX_BINARY: return kernel_binary(e, x->op, item, args[0], args[1], x);
+    case KX_BUILTIN: return kernel_builtin_item(e, x, args);
+    default: kernel_internal_error("an operation that vectors do not have");
+    }
+}
+
+static void elementwise_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to)
+{
+    enum { OPERANDS_MAX = 3 };
+    const struct kx *parts[OPERANDS_MAX] = {x->left, x->right};
+    struct kernel_operand operands[OPERANDS_MAX];
+    LLVMValueRef args[OPERANDS_MAX] = {NULL};
+    uint32_t count = x->right != NULL ? 2 : 1;
+    if (x->kind == KX_BUILTIN) {
+        count = x->argument_count;
+        for (uint32_t n = 0; n < count; n++)
+            parts[n] = x->arguments[n];
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        bool changes = false;
+        for (uint32_t later = n + 1; later < count; later++)
+            changes = changes || kernel_has_effects(parts[later]);
+        operands[n] = kernel_operand(e, parts[n], changes);
+    }
+    for (uint64_t i = 0; i < x->type->length; i++) {
+        for (uint32_t n = 0; n < count; n++)
+            args[n] = kernel_operand_item(e, &operands[n], x->type->length, i);
+        LLVMValueRef value = item_value(e, x, args);
+        kernel_store(e, x->type->element, kernel_item(e, x->type, to, kernel_i64(e, i)), value);
+    }
+}
+
+static void broadcast_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to)
+{
+    LLVMValueRef value = kernel_expression(e, x->left);
+    for (uint64_t i = 0; i < x->type->length; i++)
+        kernel_store(e, x->type->element, kernel_item(e, x->type, to, kernel_i64(e, i)), value);
+}
+
 /* `to` is not read by the evaluation of `x`. */
 static void array_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to)
 {
+    if (kx_is_elementwise(x)) {
+        elementwise_into(e, x, to);
+        return;
+    }
     switch (x->kind) {
     case KX_AGGREGATE: aggregate_into(e, x, to); break;
+    case KX_BROADCAST: broadcast_into(e, x, to); break;
     case KX_SELECT: select_into(e, x, to); break;
     case KX_CALL: kernel_call(e, x, to.pointer); break;
     case KX_COMMA:
@@ -72,7 +179,8 @@ static void array_into(struct kernel_emitter *e, const struct kx *x, struct kern
 
 static bool has_address(const struct kx *x)
 {
-    return x->kind == KX_VARIABLE || x->kind == KX_INDEX || x->kind == KX_PEEK;
+    return x->kind == KX_VARIABLE || x->kind == KX_INDEX || x->kind == KX_MEMBER ||
+           x->kind == KX_PEEK;
 }
 
 void kernel_expression_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to,
@@ -89,8 +197,31 @@ void kernel_expression_into(struct kernel_emitter *e, const struct kx *x, struct
     }
 }
 
+/* v op= w, element by element; the place of the value. */
+static struct kernel_address assign_vector(struct kernel_emitter *e, const struct kx *x)
+{
+    uint64_t lanes = x->type->length;
+    const struct type *item = x->type->element, *operation = x->operation->element;
+    struct kernel_address to = kernel_address_of(e, x->left), old = temporary(e, x->type);
+    kernel_copy(e, x->type, old, to);
+    struct kernel_operand left = {.at = old, .item = item};
+    struct kernel_operand right = kernel_operand(e, x->right, false);
+    struct kernel_address result = temporary(e, x->type);
+    for (uint64_t i = 0; i < lanes; i++) {
+        LLVMValueRef a = kernel_operand_item(e, &left, lanes, i);
+        LLVMValueRef b = kernel_operand_item(e, &right, lanes, i);
+        a = kernel_convert(e, a, item, operation);
+        LLVMValueRef value = kernel_binary(e, x->op, operation, a, b, x);
+        value = kernel_convert(e, value, operation, item);
+        kernel_store(e, item, kernel_item(e, x->type, result, kernel_i64(e, i)), value);
+    }
+    kernel_copy(e, x->type, to, result);
+    return x->postfix ? old : result;
+}
+
 static struct kernel_address assign_array(struct kernel_emitter *e, const struct kx *x)
 {
+    if (x->op != OP_NONE) return assign_vector(e, x);
     struct kernel_address to = kernel_address_of(e, x->left);
     kernel_expression_into(e, x->right, to, false);
     return to;
@@ -255,6 +386,7 @@ static LLVMValueRef scalar_expression(struct kernel_emitter *e, const struct kx 
     case KX_CONSTANT: return kernel_constant(e, x->value);
     case KX_VARIABLE: return variable_value(e, x);
     case KX_INDEX:
+    case KX_MEMBER:
     case KX_PEEK: return kernel_load(e, x->type, kernel_address_of(e, x));
     case KX_LEFT: return left_value(e, x);
     case KX_ITEM: return e->body->item[x->dimension];
@@ -272,6 +404,7 @@ static LLVMValueRef scalar_expression(struct kernel_emitter *e, const struct kx 
     case KX_CALL: return kernel_call(e, x, NULL);
     case KX_BUILTIN: return kernel_builtin(e, x);
     case KX_COMMA: kernel_expression(e, x->left); return kernel_expression(e, x->right);
+    case KX_BROADCAST:
     case KX_AGGREGATE: break;
     }
     kernel_internal_error("an expression of an unknown kind");

@@ -10,50 +10,86 @@ static void jump(struct kernel_emitter *e, LLVMBasicBlockRef to)
 
 /* ---- packets ---- */
 
-static bool has_floats(const struct type *type)
-{
-    while (type->kind == TYPE_ARRAY)
-        type = type->element;
-    return type_is_float(type);
-}
+static void canonicalise(struct kernel_emitter *e, const struct type *type, LLVMValueRef at);
 
-/* Makes the NaNs of an array canonical, in place: a loop over its scalars. */
-static void canonicalise_array(struct kernel_emitter *e, const struct type *type,
-                               LLVMValueRef array)
+/* for (i = 0; i < type->length; i++) one element */
+static void canonicalise_loop(struct kernel_emitter *e, const struct type *type, LLVMValueRef list)
 {
-    const struct type *scalar = type;
-    while (scalar->kind == TYPE_ARRAY)
-        scalar = scalar->element;
-    uint64_t count = type->width_bytes / scalar->width_bytes;
-    if (count == 0) return;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
     LLVMBasicBlockRef loop = kernel_block(e, "canonical"), end = kernel_block(e, "canonical.end");
     LLVMBuildBr(e->builder, loop);
     kernel_position(e, loop);
     LLVMValueRef i = LLVMBuildPhi(e->builder, e->i64, "");
-    struct kernel_address item = {.pointer = LLVMBuildInBoundsGEP2(
-                                      e->builder, kernel_memory_type(e, scalar), array, &i, 1, "")};
-    LLVMValueRef value = kernel_load(e, scalar, item);
-    kernel_store(e, scalar, item, kernel_canonical_bits(e, value, scalar->scalar));
+    LLVMTypeRef item = kernel_memory_type(e, type->element);
+    canonicalise(e, type->element, LLVMBuildInBoundsGEP2(e->builder, item, list, &i, 1, ""));
     LLVMValueRef next = LLVMBuildAdd(e->builder, i, kernel_i64(e, 1), "");
-    LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, next, kernel_i64(e, count), "");
+    LLVMValueRef more =
+        LLVMBuildICmp(e->builder, LLVMIntULT, next, kernel_i64(e, type->length), "");
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
     LLVMBuildCondBr(e->builder, more, loop, end);
     LLVMValueRef incoming[] = {kernel_i64(e, 0), next};
-    LLVMBasicBlockRef blocks[] = {before, loop};
+    LLVMBasicBlockRef blocks[] = {before, latch};
     LLVMAddIncoming(i, incoming, blocks, 2);
     kernel_position(e, end);
+}
+
+static void canonicalise_list(struct kernel_emitter *e, const struct type *type, LLVMValueRef list)
+{
+    enum { UNROLLED_MAX = 16 };
+    if (type->length > UNROLLED_MAX) {
+        canonicalise_loop(e, type, list);
+        return;
+    }
+    for (uint64_t i = 0; i < type->length; i++)
+        canonicalise(e, type->element,
+                     kernel_offset(e, e->builder, list, i * type->element->width_bytes));
+}
+
+static void zero_between(struct kernel_emitter *e, LLVMValueRef at, uint64_t from, uint64_t to)
+{
+    if (to > from)
+        LLVMBuildMemSet(e->builder, kernel_offset(e, e->builder, at, from),
+                        LLVMConstInt(e->i8, 0, 0), kernel_i64(e, to - from), 1);
+}
+
+static void canonicalise_struct(struct kernel_emitter *e, const struct type *type, LLVMValueRef at)
+{
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const struct type_field *field = &type->fields[i];
+        zero_between(e, at, end, field->offset_bytes);
+        canonicalise(e, field->type, kernel_offset(e, e->builder, at, field->offset_bytes));
+        end = field->offset_bytes + field->type->width_bytes;
+    }
+    zero_between(e, at, end, type->width_bytes);
+}
+
+/* Makes the NaNs of a value in memory canonical and what lies between fields zero. */
+static void canonicalise(struct kernel_emitter *e, const struct type *type, LLVMValueRef at)
+{
+    if (!type->has_floats && !type->has_padding) return;
+    if (type->kind == TYPE_STRUCT) {
+        canonicalise_struct(e, type, at);
+    } else if (type_is_indexed(type)) {
+        canonicalise_list(e, type, at);
+    } else {
+        struct kernel_address item = {.pointer = at};
+        LLVMValueRef value = kernel_load(e, type, item);
+        kernel_store(e, type, item, kernel_canonical_bits(e, value, type->scalar));
+    }
 }
 
 static void write_packet(struct kernel_emitter *e, uint32_t port, const struct kx *x,
                          LLVMValueRef value, struct kernel_address to)
 {
-    bool canonical = e->body->out[port].canonical && has_floats(x->type);
+    bool canonical = e->body->out[port].canonical;
     if (!type_is_scalar(x->type)) {
         kernel_expression_into(e, x, to, true);
-        if (canonical) canonicalise_array(e, x->type, to.pointer);
+        if (canonical) canonicalise(e, x->type, to.pointer);
         return;
     }
-    if (canonical) value = kernel_canonical_bits(e, value, x->type->scalar);
+    if (canonical && type_is_float(x->type))
+        value = kernel_canonical_bits(e, value, x->type->scalar);
     kernel_store(e, x->type, to, value);
 }
 

@@ -36,9 +36,10 @@ LLVMTypeRef kernel_scalar_type(struct kernel_emitter *e, enum scalar_type scalar
 
 LLVMTypeRef kernel_memory_type(struct kernel_emitter *e, const struct type *type)
 {
-    if (type->kind == TYPE_ARRAY) {
+    if (type_is_indexed(type)) {
         return LLVMArrayType2(kernel_memory_type(e, type->element), type->length);
     }
+    if (type->kind == TYPE_STRUCT) return LLVMArrayType2(e->i8, type->width_bytes);
     return type->scalar == SCALAR_BOOL ? e->i8 : kernel_scalar_type(e, type->scalar);
 }
 
@@ -46,9 +47,10 @@ LLVMTypeRef kernel_layout_type(struct kernel_emitter *e, const struct type *type
                                enum kernel_layout layout)
 {
     if (layout != LAYOUT_LANES) return kernel_memory_type(e, type);
-    if (type->kind == TYPE_ARRAY) {
+    if (type_is_indexed(type)) {
         return LLVMArrayType2(kernel_layout_type(e, type->element, layout), type->length);
     }
+    if (type->kind == TYPE_STRUCT) kernel_internal_error("a struct in lanes");
     return LLVMVectorType(kernel_memory_type(e, type), e->body->lanes);
 }
 
@@ -112,19 +114,50 @@ LLVMValueRef kernel_constant(struct kernel_emitter *e, struct scalar_value value
     return LLVMConstInt(type, kept, 0);
 }
 
+static LLVMValueRef constant_tree(struct kernel_emitter *e, const struct type *type,
+                                  const struct scalar_value **values);
+
+static LLVMValueRef constant_list(struct kernel_emitter *e, const struct type *type,
+                                  const struct scalar_value **values)
+{
+    LLVMValueRef *items = ARENA_ARRAY(e->scratch, LLVMValueRef, type->length);
+    for (uint64_t i = 0; i < type->length; i++)
+        items[i] = constant_tree(e, type->element, values);
+    return LLVMConstArray2(LLVMTypeOf(items[0]), items, type->length);
+}
+
+/* Adds zeros from *at to `end`. */
+static void pad_constant(struct kernel_emitter *e, LLVMValueRef *parts, unsigned *count,
+                         uint64_t at, uint64_t end)
+{
+    if (end > at) parts[(*count)++] = LLVMConstNull(LLVMArrayType2(e->i8, end - at));
+}
+
+static LLVMValueRef constant_struct(struct kernel_emitter *e, const struct type *type,
+                                    const struct scalar_value **values)
+{
+    LLVMValueRef *parts = ARENA_ARRAY(e->scratch, LLVMValueRef, 2 * type->field_count + 1);
+    unsigned count = 0;
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const struct type_field *field = &type->fields[i];
+        pad_constant(e, parts, &count, at, field->offset_bytes);
+        parts[count++] = constant_tree(e, field->type, values);
+        at = field->offset_bytes + field->type->width_bytes;
+    }
+    pad_constant(e, parts, &count, at, type->width_bytes);
+    return LLVMConstStructInContext(e->context, parts, count, 1);
+}
+
 /* The constant of `type` from its scalars, in memory form; advances *values. */
 static LLVMValueRef constant_tree(struct kernel_emitter *e, const struct type *type,
                                   const struct scalar_value **values)
 {
-    if (type->kind == TYPE_SCALAR) {
-        struct scalar_value value = *(*values)++;
-        if (value.type == SCALAR_BOOL) return LLVMConstInt(e->i8, value.bits & 1, 0);
-        return kernel_constant(e, value);
-    }
-    LLVMValueRef *items = ARENA_ARRAY(e->scratch, LLVMValueRef, type->length);
-    for (uint64_t i = 0; i < type->length; i++)
-        items[i] = constant_tree(e, type->element, values);
-    return LLVMConstArray2(kernel_memory_type(e, type->element), items, type->length);
+    if (type->kind == TYPE_STRUCT) return constant_struct(e, type, values);
+    if (type->kind != TYPE_SCALAR) return constant_list(e, type, values);
+    struct scalar_value value = *(*values)++;
+    if (value.type == SCALAR_BOOL) return LLVMConstInt(e->i8, value.bits & 1, 0);
+    return kernel_constant(e, value);
 }
 
 LLVMValueRef kernel_constant_global(struct kernel_emitter *e, const struct variable *variable)
@@ -140,6 +173,7 @@ LLVMValueRef kernel_constant_global(struct kernel_emitter *e, const struct varia
     LLVMSetGlobalConstant(global, 1);
     LLVMSetLinkage(global, LLVMPrivateLinkage);
     LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
+    LLVMSetAlignment(global, variable->type->alignment_bytes);
     struct kernel_constant entry = {variable, global};
     vec_push(e->scratch, &e->constants, entry);
     return global;
@@ -160,6 +194,15 @@ void kernel_position(struct kernel_emitter *e, LLVMBasicBlockRef block)
 LLVMValueRef kernel_alloca(struct kernel_emitter *e, LLVMTypeRef type, const char *name)
 {
     return LLVMBuildAlloca(e->body->setup, type, name);
+}
+
+LLVMValueRef kernel_alloca_value(struct kernel_emitter *e, const struct type *type,
+                                 enum kernel_layout layout, const char *name)
+{
+    LLVMValueRef place = kernel_alloca(e, kernel_layout_type(e, type, layout), name);
+    if (layout != LAYOUT_LANES && LLVMGetAlignment(place) < type->alignment_bytes)
+        LLVMSetAlignment(place, type->alignment_bytes);
+    return place;
 }
 
 static LLVMAttributeRef attribute(struct kernel_emitter *e, const char *name)

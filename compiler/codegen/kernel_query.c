@@ -70,8 +70,9 @@ bool kernel_divides_by_zero(const struct kx *x)
     if (x->op != OP_DIV && x->op != OP_REM) return false;
     const struct type *type = x->kind == KX_ASSIGN ? x->operation : x->type;
     if (x->kind != KX_BINARY && x->kind != KX_ASSIGN) return false;
-    if (!type_is_integer(type)) return false;
-    return x->right->kind != KX_CONSTANT || x->right->value.bits == 0;
+    if (!type_is_integer(type_item(type))) return false;
+    const struct kx *divisor = x->right->kind == KX_BROADCAST ? x->right->left : x->right;
+    return divisor->kind != KX_CONSTANT || divisor->value.bits == 0;
 }
 
 static bool array_index_faults(const struct kernel_emitter *e, const struct kx *x)
@@ -142,10 +143,7 @@ bool kernel_has_effects(const struct kx *x)
 static bool node_assigns_variable(const struct kx *x, void *data)
 {
     if (x->kind != KX_ASSIGN) return false;
-    const struct kx *left = x->left;
-    while (left->kind == KX_INDEX)
-        left = left->left;
-    return left->kind == KX_VARIABLE && left->variable == data;
+    return kx_root_variable(x->left) == data;
 }
 
 bool kernel_assigns(const struct ks *first, const struct variable *variable)
@@ -201,7 +199,7 @@ static bool node_is_not_speculatable(const struct kx *x, void *data)
 {
     struct kernel_emitter *e = data;
     if (!type_is_scalar(x->type) && x->kind != KX_VARIABLE && x->kind != KX_INDEX &&
-        x->kind != KX_PEEK) {
+        x->kind != KX_MEMBER && x->kind != KX_PEEK) {
         return true;
     }
     switch (x->kind) {
@@ -229,13 +227,14 @@ struct size_count {
 static bool count_node(const struct kx *x, void *data)
 {
     struct size_count *count = data;
-    count->nodes++;
+    count->nodes += x->type->kind == TYPE_VECTOR ? x->type->length : 1;
     if (x->kind == KX_CALL) {
         if (kernel_function_of(count->e, x->function)->size == 0) {
             uint64_t size = kernel_size(count->e, x->function->body) + 1;
             kernel_function_of(count->e, x->function)->size = size;
         }
-        count->nodes += kernel_function_of(count->e, x->function)->size;
+        uint64_t calls = x->type != x->function->result ? x->type->length : 1;
+        count->nodes += calls * kernel_function_of(count->e, x->function)->size;
     }
     return count->nodes > UINT32_MAX;
 }

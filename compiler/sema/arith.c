@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lang/half.h"
+
 #define F32_NAN_BITS UINT32_C(0x7fc00000)
 #define F64_NAN_BITS UINT64_C(0x7ff8000000000000)
 #define F32_SIGN UINT64_C(0x80000000)
@@ -63,7 +65,12 @@ static double as_f64(struct scalar_value value)
 
 double arith_as_f64(struct scalar_value value)
 {
-    return value.type == SCALAR_F32 ? (double)as_f32(value) : as_f64(value);
+    switch (value.type) {
+    case SCALAR_F16: return (double)half_from_f16((uint16_t)value.bits);
+    case SCALAR_BF16: return (double)half_from_bf16((uint16_t)value.bits);
+    case SCALAR_F32: return (double)as_f32(value);
+    default: return as_f64(value);
+    }
 }
 
 bool arith_truth(struct scalar_value value)
@@ -230,10 +237,31 @@ static struct scalar_value integer_to_float(struct scalar_value value, enum scal
     return to == SCALAR_F32 ? arith_f32((float)value.bits) : arith_f64((double)value.bits);
 }
 
+/* As f64; beyond its 53 bits the last one kept says whether others were lost. */
+static double integer_to_odd(struct scalar_value value)
+{
+    const uint64_t exact = UINT64_C(1) << 53, lost = 0xfff;
+    bool is_signed = scalar_is_signed(value.type);
+    bool is_large = is_signed ? value.bits + exact > 2 * exact : value.bits > exact;
+    uint64_t bits = value.bits;
+    if (is_large) bits = (bits & ~lost) | ((bits & lost) != 0 ? (lost + 1) / 2 : 0);
+    return is_signed ? (double)(int64_t)bits : (double)bits;
+}
+
+/* Rounded once. */
+static struct scalar_value to_half(struct scalar_value value, enum scalar_type to)
+{
+    double number = scalar_is_float(value.type) ? arith_as_f64(value) : integer_to_odd(value);
+    float single = half_round_to_odd(number);
+    uint16_t bits = to == SCALAR_F16 ? half_to_f16(single) : half_to_bf16(single);
+    return (struct scalar_value){to, bits};
+}
+
 struct scalar_value arith_convert(struct scalar_value value, enum scalar_type to)
 {
     if (to == value.type) return value;
     if (to == SCALAR_BOOL) return arith_bool(arith_truth(value));
+    if (to == SCALAR_F16 || to == SCALAR_BF16) return to_half(value, to);
     if (!scalar_is_float(value.type))
         return scalar_is_float(to) ? integer_to_float(value, to) : arith_integer(to, value.bits);
     double number = arith_as_f64(value);
@@ -342,13 +370,13 @@ struct scalar_value arith_builtin(enum builtin builtin, const struct scalar_valu
 static const char *float_text(struct arena *arena, struct scalar_value value)
 {
     double number = arith_as_f64(value);
-    int digits = value.type == SCALAR_F32 ? 9 : 17;
+    int digits = value.type == SCALAR_F64 ? 17 : value.type == SCALAR_F32 ? 9 : 5;
     const char *text = "";
     for (int precision = 1; precision <= digits; precision++) {
         text = arena_printf(arena, "%.*g", precision, number);
-        if (value.type == SCALAR_F32 ? strtof(text, NULL) == (float)number
-                                     : strtod(text, NULL) == number)
-            break;
+        struct scalar_value back = arith_f64(strtod(text, NULL));
+        if (value.type == SCALAR_F32) back = arith_f32(strtof(text, NULL));
+        if (arith_as_f64(arith_convert(back, value.type)) == number) break;
     }
     return strpbrk(text, ".einf") ? text : arena_printf(arena, "%s.0", text);
 }

@@ -334,6 +334,15 @@ static struct kx *argument_default(struct body *b, const struct ast_param *param
     return NULL;
 }
 
+static void report_argument_type(struct body *b, const struct ast_param *param,
+                                 const struct type *type)
+{
+    struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, param->span,
+                                    "a run-time argument is a scalar: '%s' is %s", param->name.text,
+                                    body_type_text(b, type));
+    diag_help(diag, "constants of the program and tables hold arrays, vectors and structs");
+}
+
 static void declare_argument(struct body *b, const struct ast_param *param, uint32_t index)
 {
     struct kernel *kernel = b->kernel->kernel;
@@ -341,9 +350,8 @@ static void declare_argument(struct body *b, const struct ast_param *param, uint
     const struct type *type = body_value_type(b, param->type, param->dims, what);
     struct symbol symbol = {
         .kind = SYMBOL_POISON, .name = param->name.text, .span = param->name.span};
-    if (type && type->kind == TYPE_ARRAY) {
-        body_unsupported(b, param->span, "run-time arguments that are arrays ('%s') are",
-                         param->name.text);
+    if (type && type->kind != TYPE_SCALAR) {
+        report_argument_type(b, param, type);
     } else if (type) {
         symbol.kind = SYMBOL_VARIABLE;
         symbol.variable = ARENA_NEW(b->arena, struct variable);

@@ -9,7 +9,13 @@ struct pending_call {
     const struct ast_item *variants[2]; /* NAME_f32, NAME_f64; NULL where not declared */
 };
 
-enum builtin_kind { BUILTIN_KIND_F, BUILTIN_KIND_B, BUILTIN_KIND_N, BUILTIN_KIND_C };
+enum builtin_kind {
+    BUILTIN_KIND_F,
+    BUILTIN_KIND_B,
+    BUILTIN_KIND_N,
+    BUILTIN_KIND_C,
+    BUILTIN_KIND_V
+};
 
 static const struct {
     const char *name;
@@ -58,8 +64,9 @@ static struct diag *report_count(struct body *b, struct span span, const char *n
 
 /* ---- functions ---- */
 
+/* `lanes` > 0: called for each element of vectors; every argument is broadcast. */
 static struct kx *call_function(struct body *b, const struct ast_item *item, struct kx **arguments,
-                                uint32_t count, struct span span)
+                                uint32_t count, uint64_t lanes, struct span span)
 {
     struct function_entry *entry = body_function(b, item, span);
     if (!entry) return NULL;
@@ -77,8 +84,11 @@ static struct kx *call_function(struct body *b, const struct ast_item *item, str
         const struct variable *param = function->params[i];
         const char *what =
             arena_printf(b->arena, "parameter '%s' of '%s'", param->name, function->name);
-        if (!(kx->arguments[i] = body_converted(b, arguments[i], param->type, what))) return NULL;
+        const struct type *type = param->type;
+        if (lanes > 0) type = type_vector(b->sema->types, type, lanes);
+        if (!(kx->arguments[i] = body_converted(b, arguments[i], type, what))) return NULL;
     }
+    if (lanes > 0) kx->type = type_vector(b->sema->types, function->result, lanes);
     return kx;
 }
 
@@ -97,8 +107,26 @@ struct kx *body_settle_call(struct body *b, struct kx *kx, const struct type *ty
     bool wide = type->scalar == SCALAR_F64;
     const struct ast_item *item = call->variants[wide];
     if (!item) item = call->variants[!wide];
-    struct kx *result = call_function(b, item, kx->arguments, kx->argument_count, kx->span);
+    struct kx *result = call_function(b, item, kx->arguments, kx->argument_count, 0, kx->span);
     return body_converted(b, result, type, "the result");
+}
+
+static bool is_scalar_type(const struct ast_type *type)
+{
+    return type->kind == AST_TYPE_SCALAR && type->lanes == 1 && !type->dims;
+}
+
+/* Whether parameters and results of the declared variants are scalars. */
+static bool is_of_scalars(const struct pending_call *call)
+{
+    for (int i = 0; i < 2; i++) {
+        const struct ast_item *item = call->variants[i];
+        if (!item) continue;
+        if (!is_scalar_type(item->type)) return false;
+        for (const struct ast_param *param = item->params; param; param = param->next)
+            if (!is_scalar_type(param->type) || param->dims) return false;
+    }
+    return true;
 }
 
 static struct kx *call_library(struct body *b, const struct ast_expr *e, struct pending_call *call,
@@ -109,11 +137,19 @@ static struct kx *call_library(struct body *b, const struct ast_expr *e, struct 
     const struct type *common = body_unify(b, operands, arguments.count, e->span,
                                            arena_printf(b->arena, "'%s'", call->name));
     if (!common) return NULL;
-    if (!is_untyped(common) && scalar_is_float(common->scalar)) {
-        bool wide = common->scalar == SCALAR_F64;
+    uint64_t lanes = common->kind == TYPE_VECTOR ? common->length : 0;
+    if (lanes > 0 && !is_of_scalars(call)) {
+        body_report(b, RULE_TYPE_MISMATCH, e->span,
+                    "'%s' takes %s only where it is a function of scalars", call->name,
+                    body_type_text(b, common));
+        return NULL;
+    }
+    if (!is_untyped(common) && scalar_is_float(type_item(common)->scalar)) {
+        bool wide = type_item(common)->scalar == SCALAR_F64;
         const struct ast_item *item = call->variants[wide];
-        if (item) return call_function(b, item, operands, arguments.count, e->span);
-        if (!wide) return call_function(b, call->variants[1], operands, arguments.count, e->span);
+        if (item) return call_function(b, item, operands, arguments.count, lanes, e->span);
+        if (!wide)
+            return call_function(b, call->variants[1], operands, arguments.count, lanes, e->span);
         struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, e->span,
                                         "there is no '%s' for f64 ('%s_f64' is not declared)",
                                         call->name, call->name);
@@ -123,7 +159,8 @@ static struct kx *call_library(struct body *b, const struct ast_expr *e, struct 
     const struct ast_item *first = call->variants[call->variants[0] ? 0 : 1];
     bool gives_float = first->type->kind == AST_TYPE_SCALAR && !first->type->dims &&
                        scalar_is_float(first->type->scalar);
-    if (!gives_float) return call_function(b, first, operands, arguments.count, e->span);
+    if (!gives_float || lanes > 0)
+        return call_function(b, first, operands, arguments.count, lanes, e->span);
     call->kx.arguments = arguments.items;
     call->kx.argument_count = arguments.count;
     return &call->kx;
@@ -180,6 +217,31 @@ static struct kx *call_number(struct body *b, enum builtin builtin, struct argum
     return builtin_kx(b, builtin, common, arguments, span);
 }
 
+/* The scalar, or a vector of it where the operands are vectors. */
+static const struct type *result_like(struct body *b, const struct type *operand,
+                                      enum scalar_type scalar)
+{
+    const struct type *result = body_scalar(b, scalar);
+    if (operand->kind != TYPE_VECTOR) return result;
+    return type_vector(b->sema->types, result, operand->length);
+}
+
+/* any, all: of the elements of a vector, each taken as a condition. */
+static struct kx *call_reduction(struct body *b, enum builtin builtin, struct arguments arguments,
+                                 struct span span)
+{
+    struct kx *value = body_settled(b, arguments.items[0]);
+    if (!value) return NULL;
+    if (value->type->kind != TYPE_VECTOR) {
+        body_report(b, RULE_TYPE_MISMATCH, span, "'%s' takes a vector, not %s",
+                    builtins[builtin].name, body_type_text(b, value->type));
+        return NULL;
+    }
+    arguments.items[0] =
+        body_converted(b, value, result_like(b, value->type, SCALAR_BOOL), "the argument");
+    return builtin_kx(b, builtin, body_scalar(b, SCALAR_BOOL), arguments, span);
+}
+
 /* bits: f32 -> u32, f64 -> u64; from_bits the other way round. */
 static struct kx *call_bits(struct body *b, enum builtin builtin, struct arguments arguments,
                             struct span span)
@@ -195,7 +257,7 @@ static struct kx *call_bits(struct body *b, enum builtin builtin, struct argumen
     }
     if (!value) return NULL;
     arguments.items[0] = value;
-    enum scalar_type given = value->type->scalar, result;
+    enum scalar_type given = type_item(value->type)->scalar, result;
     if (builtin == BUILTIN_BITS && given == SCALAR_F32)
         result = SCALAR_U32;
     else if (builtin == BUILTIN_BITS && given == SCALAR_F64)
@@ -210,7 +272,7 @@ static struct kx *call_bits(struct body *b, enum builtin builtin, struct argumen
                     body_type_text(b, value->type));
         return NULL;
     }
-    return builtin_kx(b, builtin, body_scalar(b, result), arguments, span);
+    return builtin_kx(b, builtin, result_like(b, value->type, result), arguments, span);
 }
 
 /* The type follows from the arguments, all of which take one type.  Integers given to a function of
@@ -223,20 +285,28 @@ static struct kx *call_builtin(struct body *b, enum builtin builtin, struct argu
         report_count(b, span, name, builtins[builtin].arity, arguments.count);
         return NULL;
     }
+    if (builtins[builtin].kind == BUILTIN_KIND_V)
+        return call_reduction(b, builtin, arguments, span);
     const struct type *common =
         body_unify(b, arguments.items, arguments.count, span, arena_printf(b->arena, "'%s'", name));
     if (!common) return NULL;
-    bool is_float = common != &body_untyped_integer && scalar_is_float(common->scalar);
+    if (common->kind == TYPE_VECTOR && builtins[builtin].kind != BUILTIN_KIND_N &&
+        builtins[builtin].kind != BUILTIN_KIND_C && !scalar_is_float(common->element->scalar)) {
+        common = result_like(b, common, SCALAR_F32);
+        if (!settle_all(b, arguments, common)) return NULL;
+    }
+    bool is_float = common != &body_untyped_integer && scalar_is_float(type_item(common)->scalar);
     switch (builtins[builtin].kind) {
     case BUILTIN_KIND_C: return call_bits(b, builtin, arguments, span);
     case BUILTIN_KIND_N: return call_number(b, builtin, arguments, common, span);
     case BUILTIN_KIND_F:
         return builtin_kx(b, builtin, is_float ? common : &body_untyped_float, arguments, span);
-    case BUILTIN_KIND_B: break;
+    case BUILTIN_KIND_B:
+    case BUILTIN_KIND_V: break;
     }
     if (is_untyped(common) || !is_float) common = body_scalar(b, SCALAR_F32);
     if (!settle_all(b, arguments, common)) return NULL;
-    return builtin_kx(b, builtin, body_scalar(b, SCALAR_BOOL), arguments, span);
+    return builtin_kx(b, builtin, result_like(b, common, SCALAR_BOOL), arguments, span);
 }
 
 /* left(x): the packets that the reader still holds, counted from where its next window would begin.
@@ -358,6 +428,14 @@ static struct symbol *declared_name(struct body *b, const struct ast_expr *e, bo
     return in_standard_library(b, e->span) ? NULL : symbol;
 }
 
+/* A struct or a type parameter as a function. */
+static struct kx *construct_named(struct body *b, const struct ast_expr *e, struct symbol *symbol)
+{
+    symbol->used = true;
+    const struct type *type = body_symbol_type(b, symbol, e->name.span);
+    return type ? body_construct_type(b, type, e->arguments, e->span) : NULL;
+}
+
 struct kx *body_call(struct body *b, const struct ast_expr *e)
 {
     const char *name = e->name.text;
@@ -371,12 +449,14 @@ struct kx *body_call(struct body *b, const struct ast_expr *e)
     struct symbol *symbol = declared_name(b, e, builtin != BUILTIN_COUNT || library || is_left);
     if (!symbol && is_left) return call_left(b, e);
     if (symbol && symbol->kind == SYMBOL_POISON) return NULL;
+    if (symbol && (symbol->kind == SYMBOL_STRUCT || symbol->kind == SYMBOL_TYPE_PARAM))
+        return construct_named(b, e, symbol);
     if (symbol && symbol->kind != SYMBOL_FN) return call_other(b, e, symbol);
     struct arguments arguments = build_arguments(b, e->arguments);
     if (symbol) symbol->used = true;
     if (!symbol && builtin == BUILTIN_COUNT && !library) return unknown_function(b, e);
     if (arguments.failed) return NULL;
-    if (symbol) return call_function(b, symbol->item, arguments.items, arguments.count, e->span);
+    if (symbol) return call_function(b, symbol->item, arguments.items, arguments.count, 0, e->span);
     if (builtin != BUILTIN_COUNT) return call_builtin(b, builtin, arguments, e->span);
     return call_library(b, e, call, arguments);
 }
@@ -386,20 +466,11 @@ struct kx *body_call(struct body *b, const struct ast_expr *e)
 struct kx *body_construct(struct body *b, const struct ast_expr *e)
 {
     const struct type *type = body_value_type(b, e->type, NULL, "the type of a cast");
-    const struct ast_expr *value = e->kind == AST_EXPR_CAST ? e->left : e->arguments;
     if (!type) return NULL;
     if (type->kind == TYPE_ARRAY) {
         body_report(b, RULE_TYPE_MISMATCH, e->type->span, "nothing is converted to an array");
         return NULL;
     }
-    if (!value || (e->kind == AST_EXPR_CONSTRUCT && value->next)) {
-        uint32_t count = 0;
-        for (; value; value = value->next)
-            count++;
-        report_count(b, e->span, body_type_text(b, type), 1, count);
-        return NULL;
-    }
-    struct kx *kx = body_cast(b, body_expr(b, value), type);
-    if (kx && kx->kind == KX_CONSTANT) kx->span = e->span;
-    return kx;
+    const struct ast_expr *arguments = e->kind == AST_EXPR_CAST ? e->left : e->arguments;
+    return body_construct_type(b, type, arguments, e->span);
 }

@@ -219,36 +219,15 @@ bool sema_whole(struct sema *sema, struct scope *scope, const struct ast_expr *e
 
 /* ---- initialisers ---- */
 
-static struct kx *brace_array(struct body *b, const struct ast_expr *expr, const struct type *type,
-                              const char *what)
-{
-    uint64_t count = 0;
-    bool failed = false;
-    for (const struct ast_expr *item = expr->arguments; item; item = item->next)
-        if (++count > type->length) {
-            body_report(b, RULE_WRONG_ARGUMENT_COUNT, item->span,
-                        "%s is %s: too many values in braces", what, body_type_text(b, type));
-            return NULL;
-        }
-    struct kx *kx = body_kx(b, KX_AGGREGATE, type, expr->span);
-    kx->arguments = ARENA_ARRAY(b->arena, struct kx *, (size_t)count);
-    for (const struct ast_expr *item = expr->arguments; item; item = item->next) {
-        struct kx *value = body_initialiser(b, item, type->element, "an element");
-        if (!value) failed = true;
-        kx->arguments[kx->argument_count++] = value;
-    }
-    return failed ? NULL : kx;
-}
-
 struct kx *body_initialiser(struct body *b, const struct ast_expr *expr, const struct type *type,
                             const char *what)
 {
     struct kx *kx = NULL;
     if (expr->kind != AST_EXPR_BRACES) return body_converted(b, body_expr(b, expr), type, what);
     if (!body_enter(b, expr->span)) return NULL;
-    if (type->kind == TYPE_ARRAY)
-        kx = brace_array(b, expr, type, what);
-    else if (expr->arguments && !expr->arguments->next)
+    if (type_is_aggregate(type))
+        kx = body_braces(b, expr, type, what);
+    else if (expr->arguments && !expr->arguments->next && expr->arguments->kind != AST_EXPR_FIELD)
         kx = body_initialiser(b, expr->arguments, type, what);
     else
         body_report(b, RULE_TYPE_MISMATCH, expr->span,
@@ -288,7 +267,7 @@ const struct scalar_value *sema_values(struct sema *sema, struct scope *scope,
 
 /* ---- declarations of constants ---- */
 
-/* What `name` stands for: a scalar, or an array that is kept as a variable. */
+/* What `name` stands for: a scalar, or what is kept as a variable. */
 static struct symbol constant_symbol(struct body *b, struct ast_name name, const struct type *type,
                                      const struct scalar_value *values)
 {

@@ -116,7 +116,7 @@ static struct kx *negate(struct body *b, const struct ast_expr *e, struct kx *le
 static struct kx *complement(struct body *b, const struct ast_expr *e, struct kx *left)
 {
     if (is_exact(left)) return body_exact(b, e->span, -arith_as_exact(left->value) - 1);
-    left = body_whole(b, left, "the operand of '~'");
+    left = body_whole_items(b, left, "the operand of '~'");
     return left ? unary_kx(b, KX_COMPLEMENT, left, e->span) : NULL;
 }
 
@@ -129,7 +129,12 @@ static struct kx *unary(struct body *b, const struct ast_expr *e)
     case AST_OP_PLUS: return negate(b, e, left);
     case AST_OP_COMPLEMENT: return complement(b, e, left);
     default: /* AST_OP_NOT */
-        left = body_truth(b, left);
+        if (left->type->kind == TYPE_VECTOR)
+            left = body_cast(
+                b, left,
+                type_vector(b->sema->types, body_scalar(b, SCALAR_BOOL), left->type->length));
+        else
+            left = body_truth(b, left);
         return left ? unary_kx(b, KX_NOT, left, e->span) : NULL;
     }
 }
@@ -203,13 +208,31 @@ static struct kx *exact_compare(struct body *b, enum kx_op op, struct kx *left, 
 
 /* ---- binary operators ---- */
 
+bool body_shift_operands(struct body *b, enum kx_op op, struct kx **left, struct kx **right,
+                         struct span span)
+{
+    if (!*left || !*right) return false;
+    uint64_t lanes[2] = {0, 0};
+    if ((*left)->type->kind == TYPE_VECTOR) lanes[0] = (*left)->type->length;
+    if ((*right)->type->kind == TYPE_VECTOR) lanes[1] = (*right)->type->length;
+    if (lanes[0] && lanes[1] && lanes[0] != lanes[1]) {
+        body_report(b, RULE_TYPE_MISMATCH, span, "%s does not take %s and %s",
+                    body_operator_text(op), body_type_text(b, (*left)->type),
+                    body_type_text(b, (*right)->type));
+        return false;
+    }
+    if (lanes[0]) *right = body_broadcast(b, *right, lanes[0]);
+    if (lanes[1]) *left = body_broadcast(b, *left, lanes[1]);
+    return *left && *right;
+}
+
 /* The result has the type of the left operand; the count is any integer, taken modulo the width. */
 static struct kx *shift(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
                         struct span span)
 {
-    left = body_whole(b, left, "what is shifted");
-    right = body_whole(b, right, "the count of a shift");
-    if (!left || !right) return NULL;
+    left = body_whole_items(b, left, "what is shifted");
+    right = body_whole_items(b, right, "the count of a shift");
+    if (!body_shift_operands(b, op, &left, &right, span)) return NULL;
     struct kx *kx = body_kx(b, KX_BINARY, left->type, span);
     kx->op = op, kx->left = left, kx->right = right;
     return body_fold(b, kx);
@@ -222,7 +245,7 @@ static bool needs_integers(enum kx_op op)
 
 static bool check_integers(struct body *b, enum kx_op op, const struct type *type, struct span span)
 {
-    if (!needs_integers(op) || !scalar_is_float(type->scalar)) return true;
+    if (!needs_integers(op) || !scalar_is_float(type_item(type)->scalar)) return true;
     struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, span, "%s takes integers, not %s",
                                     body_operator_text(op), body_type_text(b, type));
     if (op == OP_REM) diag_help(diag, "for floats there is fmod(x, y) of \"std/math.pipe\"");
@@ -250,8 +273,11 @@ struct kx *body_binary(struct body *b, enum kx_op op, struct kx *left, struct kx
         for (int i = 0; i < 2; i++)
             if (!(operands[i] = body_converted(b, operands[i], type, "the operand"))) return NULL;
     }
-    struct kx *kx = body_kx(b, compare ? KX_COMPARE : KX_BINARY,
-                            compare ? body_scalar(b, SCALAR_BOOL) : type, span);
+    const struct type *result = type;
+    if (compare) result = body_scalar(b, SCALAR_BOOL);
+    if (compare && type->kind == TYPE_VECTOR)
+        result = type_vector(b->sema->types, result, type->length);
+    struct kx *kx = body_kx(b, compare ? KX_COMPARE : KX_BINARY, result, span);
     kx->op = op, kx->left = operands[0], kx->right = operands[1];
     return body_fold(b, kx);
 }
@@ -325,8 +351,7 @@ static struct kx *expression(struct body *b, const struct ast_expr *e)
     case AST_EXPR_BRACES:
         return misplaced(b, e, "braces stand only where a variable is initialised");
     case AST_EXPR_FIELD:
-        body_unsupported(b, e->span, "structs ('.%s = ...') are", e->name.text);
-        return NULL;
+        return misplaced(b, e, "'.name = value' stands only in the braces of a struct");
     case AST_EXPR_RANGE: return misplaced(b, e, "a range 'A..B' is no value here");
     case AST_EXPR_REPEAT: return misplaced(b, e, "'N x VALUE' is no value here");
     case AST_EXPR_DIMENSIONS: return misplaced(b, e, "dimensions are no value here");

@@ -7,6 +7,7 @@
  *   body_type.c     types as written, the usual conversions, untyped trees, folding
  *   body_const.c    constants, compile-time integers, initialisers
  *   body_expr.c     operators
+ *   body_struct.c   structs: declarations, members, construction of structs and vectors
  *   body_name.c     names, ports, indices, assignments
  *   body_call.c     calls: functions, built-ins, library mathematics, casts
  *   body_stmt.c     statements and declarations
@@ -200,12 +201,29 @@ struct kx *body_cast(struct body *b, struct kx *kx, const struct type *type);
 struct kx *body_truth(struct body *b, struct kx *kx);
 /* As an index, a shift count or the value of a switch: a typed integer. */
 struct kx *body_whole(struct body *b, struct kx *kx, const char *what);
-/* A bool becomes i32: operands of arithmetic. */
+/* The same, or a vector of integers. */
+struct kx *body_whole_items(struct body *b, struct kx *kx, const char *what);
+/* A typed scalar as every element of a vector; a vector as it is. */
+struct kx *body_broadcast(struct body *b, struct kx *kx, uint64_t lanes);
+/* As an operand of arithmetic: bool becomes i32, f16 and bf16 become f32, in vectors too. */
 struct kx *body_promoted(struct body *b, struct kx *kx);
 /* Replaces a typed operation on constants by its value; a division by zero stays. */
 struct kx *body_fold(struct body *b, struct kx *kx);
 /* For messages: the source text of a short expression, or NULL. */
 const char *body_source_text(struct body *b, struct span span);
+
+/* ---- body_struct.c ---- */
+
+/* The type that a SYMBOL_STRUCT or SYMBOL_TYPE_PARAM names; NULL after an error. */
+const struct type *body_symbol_type(struct body *b, struct symbol *symbol, struct span use);
+/* left.name of a struct or vector, both built. */
+struct kx *body_member_of(struct body *b, struct kx *left, struct ast_name name, struct span span);
+/* TYPE(arguments): a struct or vector from its parts, or a conversion. */
+struct kx *body_construct_type(struct body *b, const struct type *type,
+                               const struct ast_expr *arguments, struct span span);
+/* {...} of a struct or vector. */
+struct kx *body_braces(struct body *b, const struct ast_expr *expr, const struct type *type,
+                       const char *what);
 
 /* ---- body_const.c ---- */
 
@@ -233,6 +251,9 @@ struct kx *body_condition(struct body *b, const struct ast_expr *e);
 struct kx *body_value(struct body *b, const struct ast_expr *e); /* settled */
 enum kx_op body_operator(enum ast_operator op);
 const char *body_operator_text(enum kx_op op);
+/* Both operands of a shift to vectors where one is; false after an error, or where one is NULL. */
+bool body_shift_operands(struct body *b, enum kx_op op, struct kx **left, struct kx **right,
+                         struct span span);
 /* left op right, both built; `span` of the whole. */
 struct kx *body_binary(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
                        struct span span);
@@ -252,6 +273,8 @@ struct port_access {
     struct span span;
 };
 bool body_port_access(struct body *b, const struct ast_expr *e, struct port_access *access);
+/* Indices that name a packet of the port; further ones go into the packet. */
+uint32_t body_port_indices(const struct kernel_port *port);
 /* The element of a port array; *out stays NULL where the port is none.  What follows it is left in
  * `access`. */
 bool body_port_element(struct body *b, struct port_access *access, const struct kernel_port *port,

@@ -161,6 +161,21 @@ static struct kx *read_out_port(struct body *b, const struct symbol *symbol, str
     return NULL;
 }
 
+uint32_t body_port_indices(const struct kernel_port *port)
+{
+    return port->is_array ? 2 : 1;
+}
+
+/* The indices behind those of the packet go into the packet. */
+static bool indexes_packet(struct body *b, const struct port_access *access)
+{
+    const struct kernel *kernel = b->kernel->kernel;
+    uint32_t port = access->symbol->port;
+    if (access->symbol->kind != SYMBOL_IN_PORT) return false;
+    return access->count > body_port_indices(&kernel->in[port]) &&
+           type_is_indexed(kernel->in[port].type);
+}
+
 static struct kx *read_port(struct body *b, struct port_access *access)
 {
     const struct symbol *symbol = access->symbol;
@@ -218,7 +233,8 @@ static struct kx *member(struct body *b, const struct ast_expr *e)
             body_report(b, RULE_TYPE_MISMATCH, e->span, "a port has no member 'left'");
         diag_help(diag, "write left(%s)", access.symbol->name);
     } else {
-        body_unsupported(b, e->span, "structs and vectors ('.%s') are", e->name.text);
+        struct kx *left = body_value(b, e->left);
+        return left ? body_member_of(b, left, e->name, e->span) : NULL;
     }
     return NULL;
 }
@@ -227,14 +243,16 @@ struct kx *body_index(struct body *b, const struct ast_expr *e)
 {
     struct port_access access;
     if (e->kind == AST_EXPR_MEMBER) return member(b, e);
-    if (body_port_access(b, e, &access)) return read_port(b, &access);
+    if (body_port_access(b, e, &access) && !indexes_packet(b, &access))
+        return read_port(b, &access);
     struct kx *left = body_value(b, e->left);
     struct kx *right = body_whole(b, body_expr(b, e->right), "an index");
     if (!left || !right) return NULL;
-    if (left->type->kind != TYPE_ARRAY) {
-        struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, e->span,
-                                        "%s has no elements: only arrays and ports take an index",
-                                        body_type_text(b, left->type));
+    if (!type_is_indexed(left->type)) {
+        struct diag *diag =
+            body_report(b, RULE_TYPE_MISMATCH, e->span,
+                        "%s has no elements: only arrays, vectors and ports take an index",
+                        body_type_text(b, left->type));
         if (left->kind == KX_VARIABLE && left->variable->span.source)
             diag_label(diag, left->variable->span, "'%s' is declared here", left->variable->name);
         return NULL;
@@ -305,17 +323,29 @@ static bool check_variable_written(struct body *b, const struct variable *v, str
     return not_assignable(b, span, v->name, v->span, "it is a constant", NULL);
 }
 
+/* `y[j].r = ..`, `y[j][r] = ..`: packets leave whole. */
+static bool part_of_packet_assigned(struct body *b, const struct ast_expr *e,
+                                    const struct symbol *symbol)
+{
+    struct diag *diag =
+        body_report(b, RULE_NOT_ASSIGNABLE, e->left->span,
+                    "a packet of '%s' is written whole, not part by part", symbol->name);
+    diag_label(diag, symbol->span, "declared here");
+    diag_help(diag, "fill a local variable and write that");
+    return false;
+}
+
 static bool check_target(struct body *b, const struct ast_expr *e)
 {
     const struct ast_expr *root = e->left;
     struct port_access access;
-    while (root->kind == AST_EXPR_INDEX)
+    while (root->kind == AST_EXPR_INDEX ||
+           (root->kind == AST_EXPR_MEMBER && !body_is_item(b, root)))
         root = root->left;
     if (root->kind != AST_EXPR_NAME) {
-        if (body_is_item(b, root))
+        if (root->kind == AST_EXPR_MEMBER)
             return not_assignable(b, e->left->span, "item", (struct span){0},
                                   "the index of a work-item is read only", NULL);
-        if (root->kind == AST_EXPR_MEMBER) return member(b, root) != NULL;
         body_report(b, RULE_NOT_ASSIGNABLE, e->left->span,
                     "this cannot be assigned: it is no variable and no element of one");
         return false;
@@ -325,8 +355,13 @@ static bool check_target(struct body *b, const struct ast_expr *e)
         return undeclared(b, root->name) != NULL &&
                not_assignable(b, root->span, root->name.text, (struct span){0}, "it is a constant",
                               NULL);
-    if (body_port_access(b, e->left, &access)) {
-        if (symbol->kind == SYMBOL_OUT_PORT) return out_port_assigned(b, e, &access);
+    if (symbol->kind == SYMBOL_OUT_PORT) {
+        const struct kernel_port *port = &b->kernel->kernel->out[symbol->port];
+        if (body_port_access(b, e->left, &access) && access.count <= body_port_indices(port))
+            return out_port_assigned(b, e, &access);
+        return part_of_packet_assigned(b, e, symbol);
+    }
+    if (symbol->kind == SYMBOL_IN_PORT) {
         return not_assignable(b, e->left->span, symbol->name, symbol->span,
                               "the packets of an in-port are read only",
                               "copy the packet into a local variable");
@@ -348,10 +383,7 @@ static struct kx *target(struct body *b, const struct ast_expr *e)
     }
     struct kx *left = body_expr(b, e->left);
     if (!left) return NULL;
-    const struct kx *root = left;
-    while (root->kind == KX_INDEX)
-        root = root->left;
-    if (root->kind == KX_VARIABLE) return left;
+    if (kx_root_variable(left)) return left;
     body_report(b, RULE_NOT_ASSIGNABLE, e->left->span, "this cannot be assigned");
     return NULL;
 }
@@ -367,6 +399,16 @@ static struct kx *assign_kx(struct body *b, struct kx *left, enum kx_op op, stru
     return kx;
 }
 
+/* A scalar takes no vector: the result would not fit. */
+static bool check_compound(struct body *b, const struct ast_expr *e, const struct type *left,
+                           const struct type *operation, const char *text)
+{
+    if (operation->kind != TYPE_VECTOR || left->kind == TYPE_VECTOR) return true;
+    body_report(b, RULE_TYPE_MISMATCH, e->span, "%s gives %s, which does not fit %s", text,
+                body_type_text(b, operation), body_type_text(b, left));
+    return false;
+}
+
 /* left op= right: computed in the type that `left op right` has, then converted to that of left. */
 static struct kx *compound(struct body *b, const struct ast_expr *e, struct kx *left,
                            struct kx *right)
@@ -376,14 +418,17 @@ static struct kx *compound(struct body *b, const struct ast_expr *e, struct kx *
                                     body_operator_text(op) + 1);
     struct kx *operands[2] = {left, right};
     if (op == OP_SHL || op == OP_SHR) {
-        right = body_whole(b, right, "the count of a shift");
-        struct kx *shifted = body_whole(b, left, "what is shifted");
-        return right && shifted ? assign_kx(b, left, op, right, shifted->type, e->span) : NULL;
+        right = body_whole_items(b, right, "the count of a shift");
+        struct kx *shifted = body_whole_items(b, left, "what is shifted");
+        if (!body_shift_operands(b, op, &shifted, &right, e->span)) return NULL;
+        return check_compound(b, e, left->type, shifted->type, text)
+                   ? assign_kx(b, left, op, right, shifted->type, e->span)
+                   : NULL;
     }
     const struct type *type = body_unify(b, operands, 2, e->span, text);
-    if (!type) return NULL;
+    if (!type || !check_compound(b, e, left->type, type, text)) return NULL;
     if (is_untyped(type)) type = body_scalar(b, SCALAR_F32); /* an integer with a float literal */
-    if (scalar_is_float(type->scalar) && op >= OP_REM && op <= OP_XOR) {
+    if (scalar_is_float(type_item(type)->scalar) && op >= OP_REM && op <= OP_XOR) {
         body_report(b, RULE_TYPE_MISMATCH, e->span, "%s takes integers, not %s", text,
                     body_type_text(b, type));
         return NULL;
@@ -411,16 +456,16 @@ struct kx *body_increment(struct body *b, const struct ast_expr *e)
 {
     struct kx *left = target(b, e);
     if (!left) return NULL;
-    if (left->type->kind != TYPE_SCALAR) {
+    if (left->type->kind != TYPE_SCALAR && left->type->kind != TYPE_VECTOR) {
         body_report(b, RULE_TYPE_MISMATCH, e->span, "'%s' does not take %s",
                     e->op == AST_OP_ADD ? "++" : "--", body_type_text(b, left->type));
         return NULL;
     }
-    const struct type *operation =
-        type_is_bool(left->type) ? body_scalar(b, SCALAR_I32) : left->type;
-    struct scalar_value one = arith_convert(arith_integer(SCALAR_I32, 1), operation->scalar);
-    struct kx *kx = assign_kx(b, left, body_operator(e->op), body_constant(b, e->span, one),
-                              operation, e->span);
+    const struct type *operation = body_promoted(b, left)->type;
+    struct kx *one = body_constant(
+        b, e->span, arith_convert(arith_integer(SCALAR_I32, 1), type_item(operation)->scalar));
+    if (operation->kind == TYPE_VECTOR) one = body_broadcast(b, one, operation->length);
+    struct kx *kx = assign_kx(b, left, body_operator(e->op), one, operation, e->span);
     kx->postfix = e->postfix;
     return kx;
 }

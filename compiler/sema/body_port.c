@@ -121,10 +121,7 @@ static void declare_port(struct body *b, const struct ast_port *ast, struct kern
 {
     *port = (struct kernel_port){.name = ast->name.text, .span = ast->name.span};
     port->type = body_value_type(b, ast->type, NULL, "a packet");
-    bool usable = port->type && port->type->kind == TYPE_SCALAR;
-    if (port->type && !usable)
-        body_unsupported(b, ast->type->span, "packets that are arrays ('%s') are",
-                         body_type_text(b, port->type));
+    bool usable = port->type != NULL;
     port_arity(b, ast, port);
     port_attributes(b, ast, port, rates);
     usable = usable && port->type != NULL;

@@ -327,7 +327,7 @@ static void expression_statement(struct body *b, const struct ast_stmt *s, struc
     struct port_access access;
     if (e->kind == AST_EXPR_ASSIGN && e->op == AST_OP_NONE &&
         body_port_access(b, e->left, &access) && access.symbol->kind == SYMBOL_OUT_PORT &&
-        access.count == (out_port(b, &access)->is_array ? 2u : 1u)) {
+        access.count == body_port_indices(out_port(b, &access))) {
         store(b, e, &access, out);
         return;
     }

@@ -80,14 +80,18 @@ static struct kx *fold_builtin(struct body *b, struct kx *kx)
     return body_constant(b, kx->span, arith_builtin(kx->builtin, arguments));
 }
 
-/* Element of a constant array by constant indices; one that is out of range stays for
- * analysis/range. */
+/* Part of a constant array, vector or struct by constant indices and members; an index that is out
+ * of range stays for analysis/range. */
 static struct kx *fold_index(struct body *b, struct kx *kx)
 {
     uint64_t at = 0;
     const struct kx *base = kx;
     if (kx->type->kind != TYPE_SCALAR) return kx;
-    for (; base->kind == KX_INDEX; base = base->left) {
+    for (; base->kind == KX_INDEX || base->kind == KX_MEMBER; base = base->left) {
+        if (base->kind == KX_MEMBER) {
+            at += base->left->type->fields[base->member].first_scalar;
+            continue;
+        }
         if (base->right == NULL || base->right->kind != KX_CONSTANT) return kx;
         __int128 index = arith_as_exact(base->right->value);
         if (index < 0 || index >= (__int128)base->left->type->length) return kx;
@@ -110,7 +114,8 @@ static struct kx *fold_choice(struct kx *kx)
 struct kx *body_fold(struct body *b, struct kx *kx)
 {
     struct scalar_value value;
-    if (kx->kind == KX_INDEX) return fold_index(b, kx);
+    if (kx->kind == KX_INDEX || kx->kind == KX_MEMBER) return fold_index(b, kx);
+    if (type_is_aggregate(kx->type)) return kx;
     if (kx->kind == KX_LOGICAL || kx->kind == KX_SELECT) return fold_choice(kx);
     if (is_untyped(kx->type) || !all_constant(kx)) return kx;
     switch (kx->kind) {
@@ -147,14 +152,18 @@ static void warn_truncated(struct body *b, struct span span, struct scalar_value
     const char *text = arith_text(b->arena, from), *type = scalar_name(to);
     struct diag *diag;
     if (to == SCALAR_BOOL || to == SCALAR_F64) return;
-    if (!scalar_is_float(from.type)) {
-        if (scalar_is_float(to) || arith_fits(arith_as_exact(from), to)) return;
+    if (!scalar_is_float(from.type) && scalar_is_float(to)) {
+        if (isfinite(arith_as_f64(after))) return;
+        diag = body_report(b, RULE_CONSTANT_TRUNCATED, span, "%s is beyond %s and becomes %s", text,
+                           type, arith_text(b->arena, after));
+    } else if (!scalar_is_float(from.type)) {
+        if (arith_fits(arith_as_exact(from), to)) return;
         diag = body_report(b, RULE_CONSTANT_TRUNCATED, span, "%s does not fit %s and becomes %s",
                            text, type, arith_text(b->arena, after));
     } else if (scalar_is_float(to)) {
         if (!isfinite(number) || isfinite(arith_as_f64(after))) return;
-        diag = body_report(b, RULE_CONSTANT_TRUNCATED, span, "%s is beyond f32 and becomes %s",
-                           text, arith_text(b->arena, after));
+        diag = body_report(b, RULE_CONSTANT_TRUNCATED, span, "%s is beyond %s and becomes %s", text,
+                           type, arith_text(b->arena, after));
     } else {
         if (number == arith_as_f64(arith_convert(after, SCALAR_F64))) return;
         diag = body_report(b, RULE_CONSTANT_TRUNCATED, span, "%s is no value of %s and becomes %s",
@@ -386,6 +395,10 @@ static struct kx *convert_scalar(struct body *b, struct kx *kx, const struct typ
                                  bool explicit)
 {
     if (!is_untyped(kx->type)) return convert_typed(b, kx, type, explicit);
+    if (type_is_half(type) && kx->kind != KX_CONSTANT) { /* computed in f32, then stored */
+        kx = settle(b, kx, body_scalar(b, SCALAR_F32), explicit);
+        return kx ? convert_typed(b, kx, type, explicit) : NULL;
+    }
     if (scalar_is_float(type->scalar)) return settle(b, kx, type, explicit);
     if (kx->kind == KX_CONSTANT) return convert_constant(b, kx, type, explicit);
     if (kx->type == &body_untyped_integer && type->scalar != SCALAR_BOOL)
@@ -394,24 +407,55 @@ static struct kx *convert_scalar(struct body *b, struct kx *kx, const struct typ
     return kx ? convert_typed(b, kx, type, explicit) : NULL;
 }
 
+/* A scalar to every element of a vector; a vector to one of the same length, element by element. */
+static struct kx *convert_vector(struct body *b, struct kx *kx, const struct type *type,
+                                 bool explicit)
+{
+    if (kx->type == type) return kx;
+    bool is_scalar = kx->type->kind == TYPE_SCALAR;
+    struct kx *left = is_scalar ? convert_scalar(b, kx, type->element, explicit) : kx;
+    if (!left) return NULL;
+    struct kx *convert = body_kx(b, is_scalar ? KX_BROADCAST : KX_CONVERT, type, kx->span);
+    convert->left = left;
+    return convert;
+}
+
+/* Whether values of the one type convert to the other. */
+static bool is_convertible(const struct type *from, const struct type *to)
+{
+    if (from->kind == TYPE_SCALAR) return to->kind == TYPE_SCALAR || to->kind == TYPE_VECTOR;
+    return from->kind == TYPE_VECTOR && to->kind == TYPE_VECTOR && from->length == to->length;
+}
+
+static struct kx *convert(struct body *b, struct kx *kx, const struct type *type, bool explicit)
+{
+    return type->kind == TYPE_SCALAR ? convert_scalar(b, kx, type, explicit)
+                                     : convert_vector(b, kx, type, explicit);
+}
+
 struct kx *body_converted(struct body *b, struct kx *kx, const struct type *type, const char *what)
 {
     if (!kx || !is_value(b, kx)) return NULL;
     if (kx->type == type) return kx;
-    if (kx->type->kind == TYPE_SCALAR && type->kind == TYPE_SCALAR)
-        return convert_scalar(b, kx, type, false);
+    if (is_convertible(kx->type, type)) return convert(b, kx, type, false);
     struct diag *diag =
         body_report(b, RULE_TYPE_MISMATCH, kx->span, "%s is %s, but the value is %s", what,
                     body_type_text(b, type), body_type_text(b, kx->type));
-    if (kx->type->kind == TYPE_ARRAY && type_is_scalar(type))
-        diag_help(diag, "take one element of the array by an index");
+    if (type_is_indexed(kx->type) && type_is_scalar(type))
+        diag_help(diag, "take one element of the %s by an index",
+                  kx->type->kind == TYPE_ARRAY ? "array" : "vector");
+    if (kx->type->kind == TYPE_STRUCT && type_is_scalar(type))
+        diag_help(diag, "take one of its fields: .%s", kx->type->fields[0].name);
+    if (kx->type->kind == TYPE_SCALAR && type->kind == TYPE_STRUCT)
+        diag_help(diag, "construct it: %s(...)", type->name);
     return NULL;
 }
 
 struct kx *body_cast(struct body *b, struct kx *kx, const struct type *type)
 {
     if (!kx || !is_value(b, kx)) return NULL;
-    if (kx->type->kind == TYPE_SCALAR) return convert_scalar(b, kx, type, true);
+    if (kx->type == type) return kx;
+    if (is_convertible(kx->type, type)) return convert(b, kx, type, true);
     body_report(b, RULE_TYPE_MISMATCH, kx->span, "%s cannot be converted to %s",
                 body_type_text(b, kx->type), body_type_text(b, type));
     return NULL;
@@ -422,15 +466,26 @@ struct kx *body_truth(struct body *b, struct kx *kx)
     if (!kx || !is_value(b, kx)) return NULL;
     if (kx->type->kind == TYPE_SCALAR)
         return convert_scalar(b, kx, body_scalar(b, SCALAR_BOOL), false);
-    body_report(b, RULE_TYPE_MISMATCH, kx->span, "a condition is a scalar, not %s",
-                body_type_text(b, kx->type));
+    struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, kx->span,
+                                    "a condition is a scalar, not %s", body_type_text(b, kx->type));
+    if (kx->type->kind == TYPE_VECTOR) diag_help(diag, "any(...) or all(...) of its elements");
     return NULL;
+}
+
+/* What values of a type are computed in: bool as i32, f16 and bf16 as f32. */
+static const struct type *promoted_type(struct body *b, const struct type *type)
+{
+    if (type_is_bool(type)) return body_scalar(b, SCALAR_I32);
+    return type_is_half(type) ? body_scalar(b, SCALAR_F32) : type;
 }
 
 struct kx *body_promoted(struct body *b, struct kx *kx)
 {
-    if (!kx || !type_is_bool(kx->type)) return kx;
-    return convert_typed(b, kx, body_scalar(b, SCALAR_I32), true);
+    if (!kx || is_untyped(kx->type)) return kx;
+    const struct type *item = type_item(kx->type), *promoted = promoted_type(b, item);
+    if (promoted == item) return kx;
+    if (kx->type->kind != TYPE_VECTOR) return convert_typed(b, kx, promoted, true);
+    return convert_vector(b, kx, type_vector(b->sema->types, promoted, kx->type->length), true);
 }
 
 struct kx *body_whole(struct body *b, struct kx *kx, const char *what)
@@ -444,44 +499,85 @@ struct kx *body_whole(struct body *b, struct kx *kx, const char *what)
     return NULL;
 }
 
+struct kx *body_whole_items(struct body *b, struct kx *kx, const char *what)
+{
+    if (kx && kx->type->kind == TYPE_VECTOR && !scalar_is_float(kx->type->element->scalar))
+        return body_promoted(b, kx);
+    return body_whole(b, kx, what);
+}
+
+struct kx *body_broadcast(struct body *b, struct kx *kx, uint64_t lanes)
+{
+    if (!kx || kx->type->kind == TYPE_VECTOR) return kx;
+    return convert_vector(b, kx, type_vector(b->sema->types, kx->type, lanes), true);
+}
+
 /* ---- the usual conversions ---- */
 
 /*
- * There is no promotion to int.  bool becomes i32; an integer with a float takes the float's type;
- * f32 with f64 is f64; of two integer types the wider is taken, of two equally wide ones the
- * unsigned.
+ * There is no promotion to int.  bool becomes i32, f16 and bf16 f32; an integer with a float takes
+ * the float's type; f32 with f64 is f64; of two integer types the wider is taken, of two equally
+ * wide ones the unsigned.  With a vector the same holds for the elements, and a scalar stands for
+ * each element.
  */
 static const struct type *usual_type(struct body *b, const struct type *left,
                                      const struct type *right)
 {
-    if (type_is_bool(left)) left = body_scalar(b, SCALAR_I32);
+    left = promoted_type(b, left);
     if (!right) return left;
-    if (type_is_bool(right)) right = body_scalar(b, SCALAR_I32);
+    right = promoted_type(b, right);
     if (type_is_float(left) != type_is_float(right)) return type_is_float(left) ? left : right;
     if (left->width_bytes != right->width_bytes)
         return left->width_bytes > right->width_bytes ? left : right;
     return scalar_is_signed(left->scalar) ? right : left;
 }
 
-static bool check_scalars(struct body *b, struct kx **operands, size_t count, struct span span,
-                          const char *operation)
+/* Why the operands do not go together: the help. */
+static void help_operands(struct body *b, struct diag *diag, struct kx **operands, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!is_value(b, operands[i])) return false;
+    const struct type *array = NULL, *record = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (operands[i]->type->kind == TYPE_SCALAR) continue;
-        struct diag *diag;
-        if (count == 2)
-            diag = body_report(b, RULE_TYPE_MISMATCH, span, "%s does not take %s and %s", operation,
-                               body_type_text(b, operands[0]->type),
-                               body_type_text(b, operands[1]->type));
-        else
-            diag = body_report(b, RULE_TYPE_MISMATCH, span, "%s does not take %s", operation,
-                               body_type_text(b, operands[i]->type));
-        diag_help(diag, "arrays are computed element by element, in a loop");
-        return false;
+        if (operands[i]->type->kind == TYPE_ARRAY) array = operands[i]->type;
+        if (operands[i]->type->kind == TYPE_STRUCT) record = operands[i]->type;
     }
-    return true;
+    if (record)
+        diag_help(diag, "structs are computed and compared field by field: .%s",
+                  record->fields[0].name);
+    else if (array)
+        diag_help(diag, "arrays are computed element by element, in a loop");
+    else
+        diag_help(diag, "vectors of one length go together, and a vector with a scalar");
+    (void)b;
+}
+
+/* Operands of arithmetic: scalars and vectors of one length, which is *lanes (0: scalars alone). */
+static bool check_operands(struct body *b, struct kx **operands, size_t count, struct span span,
+                           const char *operation, uint64_t *lanes)
+{
+    bool good = true;
+    *lanes = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct type *type = operands[i]->type;
+        if (!is_value(b, operands[i])) return false;
+        if (type->kind == TYPE_VECTOR) {
+            good = good && (*lanes == 0 || *lanes == type->length);
+            *lanes = type->length;
+        } else if (type->kind != TYPE_SCALAR) {
+            good = false;
+        }
+    }
+    if (good) return true;
+    const char *types = "";
+    for (size_t i = 0; i < count; i++)
+        types = arena_printf(b->arena, "%s%s%s", types,
+                             i == 0           ? ""
+                             : i + 1 == count ? " and "
+                                              : ", ",
+                             body_type_text(b, operands[i]->type));
+    struct diag *diag =
+        body_report(b, RULE_TYPE_MISMATCH, span, "%s does not take %s", operation, types);
+    help_operands(b, diag, operands, count);
+    return false;
 }
 
 /* Literals take the type of the others where they fit, else their own. */
@@ -500,7 +596,8 @@ static const struct type *common_type(struct body *b, struct kx **operands, size
     const struct type *typed = NULL;
     bool untyped_float = false;
     for (size_t i = 0; i < count; i++) {
-        const struct type *type = operands[i]->type;
+        const struct type *type =
+            is_untyped(operands[i]->type) ? operands[i]->type : type_item(operands[i]->type);
         if (type == &body_untyped_float) untyped_float = true;
         if (!is_untyped(type)) typed = usual_type(b, type, typed);
     }
@@ -514,11 +611,16 @@ const struct type *body_unify(struct body *b, struct kx **operands, size_t count
 {
     for (size_t i = 0; i < count; i++)
         if (!operands[i]) return NULL;
-    if (!check_scalars(b, operands, count, span, operation)) return NULL;
+    uint64_t lanes;
+    if (!check_operands(b, operands, count, span, operation, &lanes)) return NULL;
     const struct type *common = common_type(b, operands, count);
+    if (lanes > 0) { /* a vector settles what literals leave open */
+        if (is_untyped(common)) common = body_scalar(b, SCALAR_F32);
+        common = type_vector(b->sema->types, common, lanes);
+    }
     for (size_t i = 0; i < count; i++) {
         operands[i] = is_untyped(common) ? body_promoted(b, operands[i])
-                                         : convert_scalar(b, operands[i], common, false);
+                                         : convert(b, operands[i], common, false);
         if (!operands[i]) return NULL;
     }
     return common;
@@ -548,11 +650,10 @@ static const struct type *named_type(struct body *b, const struct ast_type *type
 {
     const char *name = type->name.text;
     struct symbol *symbol = scope_find(b->scope, name);
-    if (symbol && symbol->kind == SYMBOL_STRUCT) {
-        body_unsupported(b, type->name.span, "structs ('%s') are", name);
-    } else if (symbol && symbol->kind == SYMBOL_TYPE_PARAM) {
-        body_unsupported(b, type->name.span, "type parameters ('%s') are", name);
-    } else if (symbol && symbol->kind == SYMBOL_POISON) {
+    if (symbol) symbol->used = true;
+    if (symbol && (symbol->kind == SYMBOL_STRUCT || symbol->kind == SYMBOL_TYPE_PARAM))
+        return body_symbol_type(b, symbol, type->name.span);
+    if (symbol && symbol->kind == SYMBOL_POISON) {
         b->failed = true;
     } else if (symbol) {
         struct diag *diag =
@@ -582,15 +683,8 @@ static const struct type *base_type(struct body *b, const struct ast_type *type)
     }
     case AST_TYPE_SCALAR: break;
     }
-    if (type->lanes > 1) {
-        body_unsupported(b, type->span, "vectors ('%s') are", type->name.text);
-        return NULL;
-    }
-    if (type->scalar == SCALAR_F16 || type->scalar == SCALAR_BF16) {
-        body_unsupported(b, type->span, "the type '%s' is", scalar_name(type->scalar));
-        return NULL;
-    }
-    return body_scalar(b, type->scalar);
+    const struct type *scalar = body_scalar(b, type->scalar);
+    return type->lanes > 1 ? type_vector(b->sema->types, scalar, type->lanes) : scalar;
 }
 
 /* Adds `[dims]`, the first of which is outermost; their number has been checked. */

@@ -4,7 +4,7 @@
 #include "compiler/sema/sema_internal.h"
 
 /*
- * Values are kept as one struct scalar_value per scalar, arrays row-major: the same form as
+ * Values are kept as one struct scalar_value per scalar, flattened (sema/type.h): the same form as
  * constants.  The memory of locals is a stack of chunks; a call, and every expression of a
  * statement, gives back what it took.
  */
@@ -108,12 +108,16 @@ static struct scalar_value *take(struct interpreter *in, struct span span, uint6
     return values;
 }
 
+static void zero_scalar(enum scalar_type scalar, uint64_t offset_bytes, void *data)
+{
+    struct scalar_value **values = data;
+    (void)offset_bytes;
+    *(*values)++ = (struct scalar_value){scalar, 0};
+}
+
 static void set_zero(struct scalar_value *values, const struct type *type)
 {
-    enum scalar_type scalar = type_base(type)->scalar;
-    uint64_t count = type_scalar_count(type);
-    for (uint64_t i = 0; i < count; i++)
-        values[i] = (struct scalar_value){scalar, 0};
+    type_each_scalar(type, zero_scalar, &values);
 }
 
 static bool copy_values(struct interpreter *in, struct span span, struct scalar_value *to,
@@ -155,6 +159,12 @@ static struct scalar_value *element_place(struct interpreter *in, const struct k
     return base + (uint64_t)at * type_scalar_count(kx->type);
 }
 
+static struct scalar_value *member_place(struct interpreter *in, const struct kx *kx)
+{
+    struct scalar_value *base = place(in, kx->left);
+    return base ? base + kx->left->type->fields[kx->member].first_scalar : NULL;
+}
+
 /* A value that is no variable gets a place of its own, until the end of the statement. */
 static struct scalar_value *place(struct interpreter *in, const struct kx *kx)
 {
@@ -164,6 +174,8 @@ static struct scalar_value *place(struct interpreter *in, const struct kx *kx)
         fail_too_large(in, kx->span, "its calls and expressions are nested too deeply");
     } else if (kx->kind == KX_INDEX) {
         values = element_place(in, kx);
+    } else if (kx->kind == KX_MEMBER) {
+        values = member_place(in, kx);
     } else {
         values = take(in, kx->span, type_scalar_count(kx->type));
         if (values && !eval(in, kx, values)) values = NULL;
@@ -196,44 +208,126 @@ static bool eval_logical(struct interpreter *in, const struct kx *kx, struct sca
     return eval(in, kx->right, out);
 }
 
+/* left = right: the value is complete before the first scalar of left changes. */
+static bool assign_plain(struct interpreter *in, const struct kx *kx, struct scalar_value *to,
+                         struct scalar_value *out)
+{
+    if (!eval(in, kx->right, out)) return false;
+    return copy_values(in, kx->span, to, out, kx->type);
+}
+
 /* left = right, or left = convert(convert(left, operation) op right); the old value of left is read
- * first. */
+ * first.  Vectors: element by element. */
 static bool eval_assign(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
 {
-    struct scalar_value *to = place(in, kx->left);
+    struct scalar_value *to = place(in, kx->left), result;
+    uint64_t count = type_scalar_count(kx->type);
     if (!to) return false;
-    if (kx->op == OP_NONE) {
-        if (kx->type->kind == TYPE_ARRAY)
-            return eval(in, kx->right, to) && copy_values(in, kx->span, out, to, kx->type);
-        if (!eval(in, kx->right, out)) return false;
-        *to = *out;
-        return true;
+    if (kx->op == OP_NONE) return assign_plain(in, kx, to, out);
+    struct scalar_value *right = take(in, kx->span, count);
+    if (!right || !copy_values(in, kx->span, out, to, kx->type)) return false;
+    if (!eval(in, kx->right, right)) return false;
+    for (uint64_t i = 0; i < count; i++) {
+        struct scalar_value old = out[i];
+        struct scalar_value left = arith_convert(old, type_item(kx->operation)->scalar);
+        if (!arith_binary(kx->op, left, right[i], &result))
+            return fail(in, kx->span, "division by zero");
+        to[i] = arith_convert(result, type_item(kx->type)->scalar);
+        out[i] = kx->postfix ? old : to[i];
     }
-    struct scalar_value old = *to, right, result;
-    if (!eval(in, kx->right, &right)) return false;
-    if (!arith_binary(kx->op, arith_convert(old, kx->operation->scalar), right, &result))
-        return fail(in, kx->span, "division by zero");
-    *to = arith_convert(result, kx->type->scalar);
-    *out = kx->postfix ? old : *to;
+    return true;
+}
+
+static bool eval_reduction(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
+{
+    uint64_t count = type_scalar_count(kx->arguments[0]->type);
+    bool truth = kx->builtin == BUILTIN_ALL;
+    struct scalar_value *values = take(in, kx->span, count);
+    if (!values || !eval(in, kx->arguments[0], values)) return false;
+    for (uint64_t i = 0; i < count; i++)
+        truth = kx->builtin == BUILTIN_ALL ? truth && arith_truth(values[i])
+                                           : truth || arith_truth(values[i]);
+    *out = arith_bool(truth);
     return true;
 }
 
 static bool eval_builtin(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
 {
     struct scalar_value arguments[3];
+    if (kx->builtin == BUILTIN_ANY || kx->builtin == BUILTIN_ALL)
+        return eval_reduction(in, kx, out);
     for (uint32_t i = 0; i < kx->argument_count && i < 3; i++)
         if (!eval(in, kx->arguments[i], &arguments[i])) return false;
     *out = arith_builtin(kx->builtin, arguments);
     return true;
 }
 
+/* One element of an operation on vectors, from those of its operands. */
+static bool element_value(struct interpreter *in, const struct kx *kx,
+                          const struct scalar_value *operands, struct scalar_value *out)
+{
+    switch (kx->kind) {
+    case KX_NEGATE: *out = arith_negate(operands[0]); return true;
+    case KX_COMPLEMENT: *out = arith_complement(operands[0]); return true;
+    case KX_NOT: *out = arith_bool(!arith_truth(operands[0])); return true;
+    case KX_CONVERT: *out = arith_convert(operands[0], kx->type->element->scalar); return true;
+    case KX_COMPARE:
+        *out = arith_bool(arith_compare(kx->op, operands[0], operands[1]));
+        return true;
+    case KX_BUILTIN: *out = arith_builtin(kx->builtin, operands); return true;
+    default:
+        return arith_binary(kx->op, operands[0], operands[1], out) ||
+               fail(in, kx->span, "division by zero");
+    }
+}
+
+static bool eval_elementwise(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
+{
+    enum { OPERANDS_MAX = 3 };
+    const struct kx *parts[OPERANDS_MAX] = {kx->left, kx->right};
+    struct scalar_value *values[OPERANDS_MAX], operands[OPERANDS_MAX] = {0};
+    uint64_t lanes = kx->type->length;
+    int count = kx->right ? 2 : 1;
+    if (kx->kind == KX_BUILTIN) {
+        count = (int)kx->argument_count;
+        for (int n = 0; n < count; n++)
+            parts[n] = kx->arguments[n];
+    }
+    for (int n = 0; n < count; n++) {
+        values[n] = take(in, kx->span, lanes);
+        if (!values[n] || !eval(in, parts[n], values[n])) return false;
+    }
+    for (uint64_t i = 0; i < lanes; i++) {
+        for (int n = 0; n < count; n++)
+            operands[n] = values[n][i];
+        if (!element_value(in, kx, operands, out + i)) return false;
+    }
+    return true;
+}
+
+/* Each argument behind the one before it; one of a vector may be a shorter vector. */
 static bool eval_aggregate(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
 {
-    uint64_t stride = type_scalar_count(kx->type->element);
-    if (!spend(in, kx->span, type_scalar_count(kx->type) / SCALARS_PER_STEP)) return false;
-    set_zero(out, kx->type);
-    for (uint32_t i = 0; i < kx->argument_count; i++)
-        if (!eval(in, kx->arguments[i], out + i * stride)) return false;
+    const struct type *type = kx->type;
+    if (!spend(in, kx->span, type_scalar_count(type) / SCALARS_PER_STEP)) return false;
+    set_zero(out, type);
+    struct scalar_value *at = out;
+    for (uint32_t i = 0; i < kx->argument_count; i++) {
+        const struct kx *argument = kx->arguments[i];
+        if (argument && !eval(in, argument, at)) return false;
+        if (type->kind == TYPE_STRUCT)
+            at += type_scalar_count(type->fields[i].type);
+        else
+            at += argument ? type_scalar_count(argument->type) : type_scalar_count(type->element);
+    }
+    return true;
+}
+
+static bool eval_broadcast(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
+{
+    if (!eval(in, kx->left, out)) return false;
+    for (uint64_t i = 1; i < kx->type->length; i++)
+        out[i] = out[0];
     return true;
 }
 
@@ -259,23 +353,46 @@ static struct scalar_value **take_locals(struct interpreter *in, struct span spa
     return slots;
 }
 
-static bool eval_call(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
+/* Calls with arguments that have been evaluated: those of element `element`, where the call is done
+ * for each. */
+static bool call_with(struct interpreter *in, const struct kx *kx, struct scalar_value **arguments,
+                      uint64_t element, struct scalar_value *out)
 {
     const struct function *function = kx->function;
     struct frame frame = {.function = function, .result = out};
-    struct mark before = in->top;
-    if (in->calls >= CONSTEVAL_MAX_CALLS)
-        return fail_too_large(in, kx->span, "its calls are nested more than 256 deep");
-    if (!function->body) return fail_not_constant(in, kx);
     frame.locals = take_locals(in, kx->span, function->local_count);
     if (!frame.locals) return false;
     for (uint32_t i = 0; i < function->param_count; i++) {
         const struct variable *param = function->params[i];
-        struct scalar_value *values = take(in, kx->span, type_scalar_count(param->type));
-        if (!values || !eval(in, kx->arguments[i], values)) return false;
+        uint64_t count = type_scalar_count(param->type);
+        struct scalar_value *values = take(in, kx->span, count);
+        if (!values) return false;
+        memcpy(values, arguments[i] + element, (size_t)count * sizeof *values);
         frame.locals[param->index] = values;
     }
-    bool done = run_function(in, kx, &frame);
+    return run_function(in, kx, &frame);
+}
+
+static bool eval_call(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
+{
+    const struct function *function = kx->function;
+    struct mark before = in->top;
+    if (in->calls >= CONSTEVAL_MAX_CALLS)
+        return fail_too_large(in, kx->span, "its calls are nested more than 256 deep");
+    if (!function->body) return fail_not_constant(in, kx);
+    struct scalar_value **arguments =
+        (struct scalar_value **)(void *)take_locals(in, kx->span, function->param_count);
+    if (!arguments) return false;
+    for (uint32_t i = 0; i < function->param_count; i++) {
+        arguments[i] = take(in, kx->span, type_scalar_count(kx->arguments[i]->type));
+        if (!arguments[i] || !eval(in, kx->arguments[i], arguments[i])) return false;
+    }
+    bool each = kx->type != function->result, done = true;
+    struct mark arguments_end = in->top;
+    for (uint64_t i = 0; done && i < (each ? kx->type->length : 1); i++) {
+        in->top = arguments_end;
+        done = call_with(in, kx, arguments, i, out + i);
+    }
     in->top = before;
     return done;
 }
@@ -283,9 +400,11 @@ static bool eval_call(struct interpreter *in, const struct kx *kx, struct scalar
 static bool eval_kind(struct interpreter *in, const struct kx *kx, struct scalar_value *out)
 {
     struct scalar_value value = {SCALAR_BOOL, 0};
+    if (kx_is_elementwise(kx)) return eval_elementwise(in, kx, out);
     switch (kx->kind) {
     case KX_CONSTANT: *out = kx->value; return true;
     case KX_VARIABLE:
+    case KX_MEMBER:
     case KX_INDEX: {
         const struct scalar_value *from = place(in, kx);
         return from && copy_values(in, kx->span, out, from, kx->type);
@@ -316,6 +435,7 @@ static bool eval_kind(struct interpreter *in, const struct kx *kx, struct scalar
         if (!eval(in, kx->left, &value)) return false;
         *out = arith_convert(value, kx->type->scalar);
         return true;
+    case KX_BROADCAST: return eval_broadcast(in, kx, out);
     case KX_ASSIGN: return eval_assign(in, kx, out);
     case KX_CALL: return eval_call(in, kx, out);
     case KX_BUILTIN: return eval_builtin(in, kx, out);

@@ -497,8 +497,9 @@ static void declare_argument(struct elaboration *el, struct scope *scope,
     const struct type *type = sema_type(el->sema, scope, param->type, param->dims);
     if (type == NULL) return;
     if (!type_is_scalar(type)) {
-        diag_report(el->cx->diags, RULE_UNSUPPORTED, param->span,
-                    "run-time arguments that are arrays are not supported yet");
+        diag_report(el->cx->diags, RULE_TYPE_MISMATCH, param->span,
+                    "a run-time argument is a scalar: '%s' is %s", param->name.text,
+                    type_text(el->cx->arena, type));
         return;
     }
     struct variable *variable = ARENA_NEW(el->cx->arena, struct variable);

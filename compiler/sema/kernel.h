@@ -51,7 +51,8 @@ struct variable {
 enum kx_kind {
     KX_CONSTANT,   /* value (scalar) */
     KX_VARIABLE,   /* variable */
-    KX_INDEX,      /* left[right]: left of array type, right an integer of any width */
+    KX_INDEX,      /* left[right]: left an array or a vector, right an integer of any width */
+    KX_MEMBER,     /* field `member` of left, a struct */
     KX_PEEK,       /* packet `right` of in-port `port` [element `left`, NULL where no port array] */
     KX_LEFT,       /* left(port): packets that a finished node's in-port still holds, i64 */
     KX_PHASE,      /* number of the firing modulo kernel->phases, i32 */
@@ -64,15 +65,20 @@ enum kx_kind {
     KX_COMPARE, /* left op right: operands of one type, result bool */
     KX_LOGICAL, /* && or ||: operands and result bool, right evaluated only if needed */
     KX_SELECT,  /* left ? right : third; only the chosen one is evaluated */
-    KX_CONVERT, /* left converted to `type` (scalar to scalar) */
+    KX_CONVERT, /* left converted to `type` (scalar to scalar, vector to vector element by element) */
+    KX_BROADCAST, /* a vector of `type`, each element left: a scalar, evaluated once */
     KX_ASSIGN, /* left = right; with `op`: left = convert(convert(left, operation) op right); value:
                   see `postfix` */
-    KX_CALL,   /* function(arguments) */
+    KX_CALL,   /* function(arguments).  A vector of scalar results: called for each element */
     KX_BUILTIN,   /* builtin(arguments) */
     KX_COMMA,     /* left, right */
-    KX_AGGREGATE, /* array of `type` from `arguments` in order; missing trailing ones are zero; may
-                     nest */
+    KX_AGGREGATE, /* array, vector or struct of `type` from `arguments` in order; NULL and missing
+                     trailing ones are zero; may nest */
 };
+
+/* Of vectors NEGATE, COMPLEMENT, NOT, BINARY, COMPARE, CONVERT, ASSIGN with `op`, CALL of a function
+ * of scalars and BUILTIN (but ANY and ALL) work element by element, in order of the elements; their
+ * operands are vectors of one length, each evaluated whole before the operation. */
 
 enum kx_op {
     OP_NONE,
@@ -117,6 +123,7 @@ struct kx {
     bool postfix;                           /* ASSIGN: the value is the old one (i++) */
     uint32_t port;                          /* PEEK, LEFT: index into kernel->in */
     uint32_t dimension;                     /* ITEM */
+    uint32_t member;                        /* MEMBER: index into left->type->fields */
     const struct type *type;      /* of the value; ASSIGN: of left; statements' calls may be void */
     const struct type *operation; /* ASSIGN with op: the type the operation is done in */
     struct span span;
@@ -167,12 +174,36 @@ struct ks {
     struct scalar_value label; /* CASE: converted to the switch's type */
 };
 
+/* Whether the expression computes element by element (see above). */
+static inline bool kx_is_elementwise(const struct kx *x)
+{
+    if (x->type->kind != TYPE_VECTOR) return false;
+    switch (x->kind) {
+    case KX_NEGATE:
+    case KX_COMPLEMENT:
+    case KX_NOT:
+    case KX_BINARY:
+    case KX_COMPARE:
+    case KX_CONVERT:
+    case KX_BUILTIN: return true;
+    default: return false;
+    }
+}
+
+/* The variable that an assignable expression is, or is a part of; or NULL. */
+static inline const struct variable *kx_root_variable(const struct kx *x)
+{
+    while (x->kind == KX_INDEX || x->kind == KX_MEMBER)
+        x = x->left;
+    return x->kind == KX_VARIABLE ? x->variable : (const struct variable *)0;
+}
+
 /* ---- functions and kernels ---- */
 
 struct function {
     const char *name;
     struct span span;
-    const struct type *result; /* void or scalar or array (by value) */
+    const struct type *result; /* void, or any type (by value) */
     struct variable **params;
     uint32_t param_count;
     uint32_t local_count; /* variables of kind LOCAL, params included: indices are below this */

@@ -25,8 +25,8 @@ enum symbol_kind {
     SYMBOL_FN,
     SYMBOL_KERNEL,
     SYMBOL_PIPELINE,
-    SYMBOL_STRUCT,
-    SYMBOL_TYPE_PARAM,
+    SYMBOL_STRUCT,     /* `item`; `type` once it is known (sema_struct) */
+    SYMBOL_TYPE_PARAM, /* `type` */
     SYMBOL_POISON, /* declared with an error that has been reported: whoever meets it fails silently
                     */
 };
@@ -38,11 +38,12 @@ struct symbol {
     int64_t integer;
     struct scalar_value value;
     struct variable *variable;
+    const struct type *type;
     uint32_t port;
     struct net_buffer *buffer; /* elaborate.c's */
     const struct ast_item *item;
     const struct ast_declarator *declarator;
-    bool evaluating; /* LAZY_CONSTANT: to find constants that need themselves */
+    bool evaluating; /* LAZY_CONSTANT, STRUCT: to find what needs itself */
     bool used;
 };
 

@@ -53,9 +53,6 @@ struct scope *sema_scope_at(struct sema *sema, struct span span)
 
 static void refuse_item(struct sema *sema, const struct ast_item *item)
 {
-    if (item->kind == AST_ITEM_STRUCT)
-        diag_report(sema->cx->diags, RULE_UNSUPPORTED, item->name.span,
-                    "structs are not supported yet: '%s'", item->name.text);
     if (item->kind == AST_ITEM_TEST)
         diag_report(sema->cx->diags, RULE_UNSUPPORTED, item->name.span,
                     "test blocks are not supported yet: '%s'", item->name.text);
@@ -155,6 +152,11 @@ static void check_unused_item(struct sema *sema, const struct ast_item *item)
 {
     switch (item->kind) {
     case AST_ITEM_FN: sema_check_function(sema, item); break;
+    case AST_ITEM_STRUCT: {
+        struct symbol *symbol = scope_find(sema->globals, item->name.text);
+        if (symbol != NULL && symbol->item == item) sema_struct(sema, symbol);
+        break;
+    }
     case AST_ITEM_KERNEL:
         if (item->signature.type_params == NULL) sema_kernel(sema, item, NULL, 0);
         break;

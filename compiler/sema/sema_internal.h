@@ -79,6 +79,8 @@ struct kx *sema_argument(struct sema *sema, struct scope *scope, const struct as
  * reported once. */
 struct kernel *sema_kernel(struct sema *sema, const struct ast_item *item, const int64_t *params,
                            size_t count);
+/* The type of a SYMBOL_STRUCT; NULL after an error, reported once. */
+const struct type *sema_struct(struct sema *sema, struct symbol *symbol);
 /* Checks a function that nothing has used so far. */
 void sema_check_function(struct sema *sema, const struct ast_item *item);
 
