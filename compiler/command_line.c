@@ -15,6 +15,7 @@ static const char help_text[] =
     "       pipec [options] FILE.pipe               check only: the exit status tells\n"
     "       pipec inspect [options] FILE.pipe       ports, rates, depths and why, memory, plan\n"
     "       pipec test [options] FILE.pipe...       run its test blocks\n"
+    "       pipec fmt [--check|--diff] PATH...      lay out sources in the one canonical way\n"
     "       pipec explain ID | --list | std/FILE    what a rule, an item of the library means\n"
     "\n"
     "  -o FILE               write the container; '-' is standard output\n"
@@ -293,7 +294,7 @@ static void parse_option(struct parser *p, int option, char **argv)
 /* The first argument may name what to do. */
 static int parse_command(struct parser *p, int argc, char **argv)
 {
-    static const char *const later[] = {"lint", "fmt", "graph"};
+    static const char *const later[] = {"lint", "graph"};
     if (argc < 2) return 1;
     if (strcmp(argv[1], "inspect") == 0) {
         p->line.action = COMMAND_INSPECT;

@@ -2,7 +2,7 @@
 # lint.sh [STEP...]: every check of the sources that needs no run; all steps go on after a failure.
 # lint.sh --format: rewrites the C sources as .clang-format says.
 #
-# Steps: structure format gcc clang tidy cppcheck man shell
+# Steps: structure format pipe gcc clang tidy cppcheck man shell
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")/.."
@@ -58,10 +58,19 @@ check_shell() {
     find scripts tests examples .ci \( -name '*.sh' -o -path .ci/run \) -print0 | xargs -0 shellcheck
 }
 
+# The sources of the language, with the pipec that is built; precedence.pipe has tokens close to each other on purpose.
+check_pipe() {
+    local pipec=${PIPEC:-${BUILD:-build}/release/pipec} changed
+    [ -x "$pipec" ] || pipec=$(find "${BUILD:-build}" -maxdepth 2 -name pipec -perm -100 2>/dev/null | head -1)
+    [ -n "$pipec" ] || { echo "pipec is not built"; return; }
+    changed=$("$pipec" fmt --check lang examples tests/bench tests/lang | grep -v '^tests/lang/precedence.pipe$') || true
+    [ -z "$changed" ] || { echo "run 'pipec fmt' on:"; echo "$changed"; return 1; }
+}
+
 if [ "${1-}" = --format ]; then
     exec "$(tool clang-format)" -i "${sources[@]}"
 fi
-[ $# -gt 0 ] || set -- structure format gcc clang tidy cppcheck man shell
+[ $# -gt 0 ] || set -- structure format pipe gcc clang tidy cppcheck man shell
 failed=
 for step in "$@"; do
     echo "lint: $step"

@@ -5,6 +5,7 @@
 
 static const struct command commands[] = {
     {"explain", command_explain},
+    {"fmt", command_fmt},
     {NULL, NULL},
 };
 

@@ -13,6 +13,7 @@
 typedef int command_function(int argc, char **argv);
 
 command_function command_explain;
+command_function command_fmt;
 
 struct command {
     const char *name;

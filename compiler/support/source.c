@@ -67,7 +67,8 @@ static void find_lines(struct arena *arena, struct source *source)
 static struct entry *add_entry(struct sources *sources, enum origin origin, const char *name,
                                const char *bytes, size_t size_bytes, uint32_t *id)
 {
-    if (size_bytes >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {
+    bool has_mark = size_bytes >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0;
+    if (has_mark) {
         bytes += 3;
         size_bytes -= 3;
     }
@@ -76,6 +77,7 @@ static struct entry *add_entry(struct sources *sources, enum origin origin, cons
     entry->source.name = arena_string(sources->arena, name, strlen(name));
     entry->source.bytes = bytes;
     entry->source.size_bytes = (uint32_t)size_bytes;
+    entry->source.has_mark = has_mark;
     find_lines(sources->arena, &entry->source);
     vec_push(sources->arena, &sources->entries, entry);
     *id = (uint32_t)sources->entries.count;

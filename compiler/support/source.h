@@ -23,6 +23,7 @@ struct source {
     const char *name;  /* as the user wrote it, or as an import resolved; shown in messages */
     const char *bytes; /* NUL-terminated, NULs inside are possible */
     uint32_t size_bytes;
+    bool has_mark; /* a byte-order mark stood before the bytes */
     uint32_t line_count;
     const uint32_t *line_begin; /* offset of each line */
 };

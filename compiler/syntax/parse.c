@@ -70,19 +70,46 @@ static void import_items(struct loader *loader, const struct ast_file *file)
     }
 }
 
-static void parse_file(struct compile *cx, struct ast_file *file)
+static struct parser *open_file(struct compile *cx, uint32_t source)
 {
     struct arena *scratch = arena_create();
     struct parser *ps = ARENA_NEW(scratch, struct parser);
     ps->cx = cx;
     ps->scratch = scratch;
-    ps->source_id = file->source;
-    ps->source = source_get(cx->sources, file->source);
-    ps->file = file;
+    ps->source_id = source;
+    ps->source = source_get(cx->sources, source);
     token_stream_open(ps);
-    pipe_parse(ps);
+    return ps;
+}
+
+static void close_file(struct parser *ps)
+{
     token_stream_close(ps);
-    arena_destroy(scratch);
+    arena_destroy(ps->scratch);
+}
+
+static void parse_file(struct compile *cx, struct ast_file *file)
+{
+    struct parser *ps = open_file(cx, file->source);
+    ps->file = file;
+    pipe_parse(ps);
+    close_file(ps);
+}
+
+struct ast_file *parse_one_file(struct compile *cx, uint32_t id)
+{
+    struct ast_file *file = ARENA_NEW(cx->arena, struct ast_file);
+    file->source = id;
+    parse_file(cx, file);
+    return file;
+}
+
+void token_list_read(struct compile *cx, uint32_t source, struct token_list *list)
+{
+    struct parser *ps = open_file(cx, source);
+    ps->list = list;
+    token_stream_list(ps);
+    close_file(ps);
 }
 
 struct ast_program *parse_program(struct compile *cx, uint32_t id)

@@ -16,5 +16,7 @@
 
 /* Parses source `id` (already read) and, recursively, what it imports. */
 struct ast_program *parse_program(struct compile *cx, uint32_t id);
+/* Parses it alone: its imports are not looked for. */
+struct ast_file *parse_one_file(struct compile *cx, uint32_t id);
 
 #endif

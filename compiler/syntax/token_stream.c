@@ -49,6 +49,13 @@ void lexer_comment_line(struct parser *ps, struct span span)
     vec_push(ps->cx->arena, &ps->comment_lines, span);
 }
 
+void lexer_comment(struct parser *ps, struct span span)
+{
+    if (ps->list == NULL) return;
+    struct list_comment comment = {.span = span, .before = (uint32_t)ps->list->tokens.count};
+    vec_push(ps->cx->arena, &ps->list->comments, comment);
+}
+
 /* Keeps the comment lines that wait, if any, as the documentation of what begins at `offset`. */
 static void keep_documentation(struct parser *ps, uint32_t offset)
 {
@@ -123,6 +130,18 @@ static struct token next_token(struct parser *ps)
     }
     keep_documentation(ps, token.span.begin);
     return token;
+}
+
+void token_stream_list(struct parser *ps)
+{
+    int kind;
+    do {
+        struct token token = next_token(ps);
+        kind = token.kind;
+        vec_push(ps->cx->arena, &ps->list->tokens,
+                 (struct list_token){.kind = kind, .span = token.span});
+        ps->current = token;
+    } while (kind != TOKEN_END);
 }
 
 static void hand_back(struct parser *ps, struct token token)

@@ -18,6 +18,7 @@
 #include "compiler/support/vec.h"
 #include "compiler/syntax/ast.h"
 #include "compiler/syntax/parser.h"
+#include "compiler/syntax/token_list.h"
 
 enum {
     BRACKET_DEPTH_MAX = 1000,
@@ -67,6 +68,7 @@ struct parser {
     VEC(struct span) brackets; /* that are open, as written */
     VEC(struct documentation) documentation;
     VEC(struct span) comment_lines; /* of a `///` comment that waits for its item */
+    struct token_list *list;        /* where tokens and comments are kept, or NULL */
     bool lexical_error; /* since the last `;`, `{` or `}`: what follows from it is not reported */
     /* stream */
     struct token previous, current;
@@ -83,6 +85,9 @@ struct parser {
 };
 
 int pipe_lex(PIPE_STYPE *value, PIPE_LTYPE *span, struct parser *ps);
+
+/* Scans the whole file into ps->list, without parsing. */
+void token_stream_list(struct parser *ps);
 
 /* Reads one file into ps->file; everything else is filled by parse.c. */
 void token_stream_open(struct parser *ps);
@@ -111,6 +116,8 @@ bool lexer_open_bracket(struct parser *ps, struct span span);
 void lexer_close_bracket(struct parser *ps);
 struct diag *lexer_error(struct parser *ps, enum rule rule, struct span span, const char *message);
 void lexer_comment_line(struct parser *ps, struct span span);
+/* Any comment, of every form. */
+void lexer_comment(struct parser *ps, struct span span);
 
 /* literal.c: the values of literals; errors are reported. */
 struct ast_expr *literal_integer(struct parser *ps, struct span span);

@@ -1,0 +1,948 @@
+/*
+ * format_tree: the grammar once more, over a list of tokens that is known to be well formed.
+ *
+ * Nothing is checked and nothing is refused: a token that does not fit is passed over as it stands,
+ * so a construct that is missing here is laid out plainly, not lost.
+ *
+ * Levels.  Each bracket is LEVELS levels inside the one around it; the operators of an expression
+ * are so many levels inside its bracket, the weakest first.
+ */
+#include <string.h>
+
+#include "compiler/format/format_internal.h"
+#include "compiler/syntax/parser.h"
+
+enum {
+    LEVELS = 20,         /* of a bracket */
+    LEVEL_BEGIN = 18,    /* behind an opening parenthesis: the last resort */
+    LEVEL_ASSIGNED = 17, /* behind `=` and `<-` */
+};
+
+struct tree {
+    struct format_file *file;
+    struct format_token *tokens;
+    uint32_t at, end;         /* `end` is the index of the end of the file */
+    uint32_t attribute_level; /* while the value of an attribute is read: its level */
+};
+
+static struct format_statement *parse_body_statement(struct tree *t);
+static struct format_statement *parse_net_statement(struct tree *t);
+
+/* ---- tokens ---- */
+
+static int kind_at(const struct tree *t, uint32_t index)
+{
+    return index < t->end ? t->tokens[index].kind : TOKEN_END;
+}
+
+static int kind(const struct tree *t)
+{
+    return kind_at(t, t->at);
+}
+
+static bool at_end(const struct tree *t)
+{
+    return t->at >= t->end;
+}
+
+static void pass(struct tree *t)
+{
+    if (!at_end(t)) t->at++;
+}
+
+/* The token in hand stands close to the one before it. */
+static void close_up(struct tree *t)
+{
+    t->tokens[t->at].space = false;
+}
+
+static void pass_close(struct tree *t)
+{
+    close_up(t);
+    pass(t);
+}
+
+static void may_break(struct tree *t, uint32_t level, enum format_align align, uint32_t under)
+{
+    struct format_token *token = &t->tokens[t->at];
+    token->level = level;
+    token->align = align;
+    token->under = under;
+}
+
+static bool is_name(int kind)
+{
+    return kind == TOKEN_IDENT || (kind >= TOKEN_IN && kind <= TOKEN_EXPECT);
+}
+
+/* ---- expressions ---- */
+
+/* 0: not a binary operator; else the stronger the higher. */
+static uint32_t strength(int kind)
+{
+    switch (kind) {
+    case ',': return 1;
+    case '=':
+    case TOKEN_ASSIGN_OP: return 2;
+    case '?': return 3;
+    case TOKEN_OROR: return 4;
+    case TOKEN_ANDAND: return 5;
+    case '|': return 6;
+    case '^': return 7;
+    case '&': return 8;
+    case TOKEN_EQ:
+    case TOKEN_NE: return 9;
+    case '<':
+    case '>':
+    case TOKEN_LE:
+    case TOKEN_GE: return 10;
+    case TOKEN_SHL:
+    case TOKEN_SHR: return 11;
+    case '+':
+    case '-': return 12;
+    case '*':
+    case '/':
+    case '%': return 13;
+    default: return 0;
+    }
+}
+
+enum { NO_COMMA = 2, CONDITIONAL = 3, ADDITIVE = 12 };
+
+static void parse_expr(struct tree *t, uint32_t level, uint32_t weakest);
+static void parse_value(struct tree *t, uint32_t level);
+
+/* After an opening bracket: the first token of what it holds. */
+static uint32_t begin_list(struct tree *t, uint32_t level)
+{
+    close_up(t);
+    may_break(t, level + LEVEL_BEGIN, ALIGN_LINE, 0);
+    return t->at;
+}
+
+static void close_bracket(struct tree *t, int bracket)
+{
+    if (kind(t) == bracket) pass_close(t);
+}
+
+/* `(a, b -> c; d)`: of calls, instances and launches. */
+static void parse_arguments(struct tree *t, uint32_t level)
+{
+    pass(t);
+    level += LEVELS;
+    uint32_t first = begin_list(t, level);
+    if (kind(t) == TOKEN_ARROW) t->tokens[t->at].space = true;
+    while (!at_end(t) && kind(t) != ')') {
+        uint32_t before = t->at;
+        if (kind(t) == ',' || kind(t) == ';') {
+            if (kind_at(t, t->at - 1) == TOKEN_ARROW)
+                pass(t);
+            else
+                pass_close(t);
+            may_break(t, level, ALIGN_TOKEN, first);
+        } else if (kind(t) == TOKEN_ARROW) {
+            if (t->at != first) may_break(t, level, ALIGN_TOKEN, first);
+            pass(t);
+        } else {
+            parse_value(t, level);
+        }
+        if (t->at == before) pass(t);
+    }
+    bool empty_end = kind_at(t, t->at - 1) == TOKEN_ARROW;
+    if (!at_end(t)) t->tokens[t->at].space = empty_end;
+    pass(t);
+}
+
+/* `<a, b>`: nothing inside is weaker than `+`. */
+static void parse_type_arguments(struct tree *t, uint32_t level)
+{
+    pass_close(t);
+    level += LEVELS;
+    uint32_t first = begin_list(t, level);
+    while (!at_end(t) && kind(t) != '>') {
+        uint32_t before = t->at;
+        if (kind(t) == ',') {
+            pass_close(t);
+            may_break(t, level, ALIGN_TOKEN, first);
+        } else {
+            parse_expr(t, level, ADDITIVE);
+        }
+        if (t->at == before) pass(t);
+    }
+    if (kind(t) == '>') pass_close(t);
+}
+
+static void parse_subscript(struct tree *t, uint32_t level)
+{
+    pass_close(t);
+    begin_list(t, level + LEVELS);
+    parse_expr(t, level + LEVELS, 1);
+    close_bracket(t, ']');
+}
+
+static void parse_dims(struct tree *t, uint32_t level)
+{
+    while (kind(t) == '[')
+        parse_subscript(t, level);
+}
+
+/* Whether the list of the brace in hand was written in rows: a line begins with one of its
+ * elements. */
+static bool has_rows(const struct tree *t)
+{
+    uint32_t depth = 0;
+    for (uint32_t i = t->at; i < t->end; i++) {
+        int k = t->tokens[i].kind;
+        if (k == '{' || k == '(' || k == '[') depth++;
+        if (k == '}' || k == ')' || k == ']') depth--;
+        if (depth == 0) return false;
+        if (depth == 1 && (k == '{' || k == ',') && t->tokens[i + 1].kind != '}' &&
+            t->tokens[i + 1].newlines > 0)
+            return true;
+    }
+    return false;
+}
+
+static void begin_row(struct tree *t)
+{
+    t->tokens[t->at].row = true;
+}
+
+static void parse_element(struct tree *t, uint32_t level)
+{
+    if (kind(t) == '.') {
+        pass(t);
+        pass_close(t); /* the name */
+        if (kind(t) == '=') pass(t);
+        parse_value(t, level);
+        return;
+    }
+    if (kind(t) != TOKEN_DOTS) parse_value(t, level);
+    if (kind(t) != TOKEN_DOTS) return;
+    if (kind_at(t, t->at - 1) != '{' && kind_at(t, t->at - 1) != ',') close_up(t);
+    pass(t);
+    close_up(t);
+    parse_expr(t, level, CONDITIONAL);
+}
+
+static void parse_braces(struct tree *t, uint32_t level)
+{
+    uint32_t brace = t->at;
+    bool rows = has_rows(t);
+    bool open = rows && kind_at(t, t->at + 1) != '}' && t->tokens[t->at + 1].newlines > 0;
+    pass(t);
+    level += LEVELS;
+    uint32_t first = begin_list(t, level);
+    if (open) {
+        begin_row(t);
+        may_break(t, level, ALIGN_IN_BRACE, brace);
+    }
+    while (!at_end(t) && kind(t) != '}') {
+        uint32_t before = t->at;
+        if (kind(t) == ',') {
+            pass_close(t);
+            if (kind(t) == '}') break;
+            may_break(t, level, ALIGN_TOKEN, first);
+            if (rows && t->tokens[t->at].newlines > 0) begin_row(t);
+        } else {
+            parse_element(t, level);
+        }
+        if (t->at == before) pass(t);
+    }
+    close_up(t);
+    if (open) {
+        begin_row(t);
+        may_break(t, level, ALIGN_OUT_BRACE, brace);
+    }
+    pass(t);
+}
+
+static void parse_value(struct tree *t, uint32_t level)
+{
+    if (kind(t) == '{')
+        parse_braces(t, level);
+    else
+        parse_expr(t, level, NO_COMMA);
+}
+
+static bool begins_cast(const struct tree *t)
+{
+    if (kind(t) != '(' || kind_at(t, t->at + 1) != TOKEN_TYPE) return false;
+    int behind = kind_at(t, t->at + 2);
+    return behind == ')' || behind == '[';
+}
+
+static void parse_primary(struct tree *t, uint32_t level)
+{
+    if (kind(t) == '(') {
+        pass(t);
+        begin_list(t, level + LEVELS);
+        parse_expr(t, level + LEVELS, 1);
+        close_bracket(t, ')');
+        return;
+    }
+    if (kind(t) == '{') {
+        parse_braces(t, level);
+        return;
+    }
+    bool callable = kind(t) == TOKEN_TYPE || is_name(kind(t));
+    if (!callable && kind(t) != TOKEN_NUMBER && kind(t) != TOKEN_STRING && kind(t) != TOKEN_DIM)
+        return;
+    pass(t);
+    if (kind(t) == TOKEN_STRING && kind_at(t, t->at - 1) == TOKEN_STRING) return;
+    if (callable && kind(t) == '(') {
+        close_up(t);
+        parse_arguments(t, level);
+    }
+}
+
+static void parse_unary(struct tree *t, uint32_t level)
+{
+    for (;;) {
+        int k = kind(t);
+        if (begins_cast(t)) {
+            pass(t);
+            close_up(t);
+            pass(t);
+            parse_dims(t, level);
+            close_bracket(t, ')');
+        } else if (k == '+' || k == '-' || k == '!' || k == '~' || k == TOKEN_INC ||
+                   k == TOKEN_DEC) {
+            pass(t);
+        } else {
+            break;
+        }
+        close_up(t);
+    }
+    parse_primary(t, level);
+    for (;;) {
+        int k = kind(t);
+        if (k == '[') {
+            parse_subscript(t, level);
+        } else if (k == '.') {
+            pass_close(t);
+            pass_close(t);
+        } else if (k == TOKEN_INC || k == TOKEN_DEC) {
+            pass_close(t);
+        } else {
+            break;
+        }
+    }
+}
+
+static void parse_conditional_rest(struct tree *t, uint32_t level)
+{
+    uint32_t question = t->at;
+    may_break(t, level + 3, ALIGN_LINE, 0);
+    pass(t);
+    parse_expr(t, level, 1);
+    if (kind(t) != ':') return;
+    may_break(t, level + 3, ALIGN_TOKEN, question);
+    pass(t);
+    parse_expr(t, level, CONDITIONAL);
+}
+
+/* Operators as strong as `weakest` and stronger. */
+static void parse_expr(struct tree *t, uint32_t level, uint32_t weakest)
+{
+    uint32_t first = t->at;
+    parse_unary(t, level);
+    for (;;) {
+        uint32_t power = strength(kind(t));
+        if (power == 0 || power < weakest || at_end(t)) return;
+        if (power == CONDITIONAL) {
+            parse_conditional_rest(t, level);
+            continue;
+        }
+        bool assigns = power == 2;
+        /* pop 2*N peek 2*N+1 */
+        bool tight = power >= ADDITIVE && level == t->attribute_level;
+        if (power == 1 || tight)
+            pass_close(t);
+        else
+            pass(t);
+        if (tight) {
+            close_up(t);
+            parse_expr(t, level, power + 1);
+            continue;
+        }
+        may_break(t, level + (assigns ? LEVEL_ASSIGNED : power), assigns ? ALIGN_LINE : ALIGN_TOKEN,
+                  first);
+        parse_expr(t, level, assigns ? power : power + 1);
+    }
+}
+
+/* ---- what statements are made of ---- */
+
+static void parse_value_in_attribute(struct tree *t, uint32_t level)
+{
+    if (kind(t) == '{')
+        parse_braces(t, level);
+    else
+        parse_expr(t, level, CONDITIONAL);
+}
+
+static void parse_attribute_value(struct tree *t, uint32_t level)
+{
+    uint32_t outer = t->attribute_level;
+    bool has_left = kind(t) != TOKEN_DOTS;
+    t->attribute_level = level;
+    if (has_left) parse_value_in_attribute(t, level);
+    while (kind(t) == TOKEN_X) {
+        pass(t);
+        parse_value_in_attribute(t, level);
+    }
+    if (kind(t) == TOKEN_DOTS) {
+        if (has_left) close_up(t);
+        pass(t);
+        close_up(t);
+        parse_expr(t, level, CONDITIONAL);
+    }
+    t->attribute_level = outer;
+}
+
+static void parse_attributes(struct tree *t, uint32_t level, enum format_align align,
+                             uint32_t under)
+{
+    while (kind(t) == TOKEN_IDENT || (kind(t) == TOKEN_INIT && kind_at(t, t->at + 1) != '{') ||
+           (kind(t) == TOKEN_INIT && align != ALIGN_HEADER)) {
+        may_break(t, level, align, under);
+        pass(t);
+        parse_attribute_value(t, level);
+        if (kind(t) == TOKEN_OF) {
+            pass(t);
+            pass(t);
+        }
+    }
+}
+
+static void parse_type(struct tree *t, uint32_t level)
+{
+    pass(t);
+    parse_dims(t, level);
+}
+
+/* `a, b[3] = {..}` */
+static void parse_inits(struct tree *t, uint32_t level)
+{
+    uint32_t first = t->at;
+    for (;;) {
+        pass(t); /* the name */
+        parse_dims(t, level);
+        if (kind(t) == '=') {
+            pass(t);
+            if (kind(t) != '{' && kind(t) != TOKEN_LAUNCH)
+                may_break(t, level + LEVEL_ASSIGNED, ALIGN_LINE, 0);
+            if (kind(t) != TOKEN_LAUNCH) parse_value(t, level);
+        }
+        if (kind(t) != ',') return;
+        pass_close(t);
+        may_break(t, level, ALIGN_TOKEN, first);
+    }
+}
+
+/* `(in f32 x pop 2, out f32 y; f32 gain = 1)`, and the parameters of a function. */
+static void parse_parameters(struct tree *t)
+{
+    uint32_t level = 1 + LEVELS;
+    pass_close(t);
+    uint32_t first = begin_list(t, level);
+    while (!at_end(t) && kind(t) != ')') {
+        uint32_t before = t->at;
+        bool is_port = (kind(t) == TOKEN_IN || kind(t) == TOKEN_OUT) &&
+                       kind_at(t, t->at + 1) != '[' &&
+                       (kind_at(t, t->at + 1) == TOKEN_TYPE || is_name(kind_at(t, t->at + 1)));
+        if (is_port) pass(t);
+        parse_type(t, level);
+        pass(t); /* the name */
+        parse_dims(t, level);
+        if (kind(t) == '=') {
+            pass(t);
+            parse_value(t, level);
+        }
+        parse_attributes(t, level + 1, ALIGN_TOKEN, first);
+        while (kind(t) == ',' || kind(t) == ';') {
+            pass_close(t);
+            may_break(t, level, ALIGN_TOKEN, first);
+        }
+        if (t->at == before) pass(t);
+    }
+    close_bracket(t, ')');
+}
+
+static void parse_type_parameters(struct tree *t)
+{
+    pass_close(t);
+    close_up(t);
+    while (!at_end(t) && kind(t) != '>') {
+        if (kind(t) == ',') close_up(t);
+        pass(t);
+    }
+    if (kind(t) == '>') pass_close(t);
+}
+
+static void parse_signature(struct tree *t)
+{
+    pass(t); /* the name */
+    if (kind(t) == '<') parse_type_parameters(t);
+    parse_parameters(t);
+    parse_attributes(t, 1, ALIGN_HEADER, 0);
+}
+
+/* `name<..>` and what an instance may have behind it. */
+static void parse_element_of_chain(struct tree *t, uint32_t level)
+{
+    if (kind_at(t, t->at + 1) == ':') {
+        pass(t);
+        pass_close(t);
+    }
+    pass(t);
+    if (kind(t) == '<') parse_type_arguments(t, level);
+    parse_dims(t, level);
+    if (kind(t) == '(') {
+        close_up(t);
+        parse_arguments(t, level);
+    }
+    parse_attributes(t, level + 1, ALIGN_LINE, 0);
+}
+
+static void parse_chain(struct tree *t)
+{
+    uint32_t arrow = 0;
+    parse_element_of_chain(t, 1);
+    while (kind(t) == TOKEN_ARROW) {
+        if (arrow == 0)
+            may_break(t, 1, ALIGN_LINE, 0);
+        else
+            may_break(t, 1, ALIGN_TOKEN, arrow);
+        if (arrow == 0) arrow = t->at;
+        pass(t);
+        parse_element_of_chain(t, 1);
+    }
+}
+
+static void parse_launch(struct tree *t)
+{
+    pass(t);
+    pass(t);
+    if (kind(t) == '<') parse_type_arguments(t, 1);
+    if (kind(t) == '(') {
+        close_up(t);
+        parse_arguments(t, 1);
+    }
+    if (kind(t) != TOKEN_IDENT) return;
+    pass(t);
+    parse_expr(t, 1, 1);
+}
+
+static void end_statement(struct tree *t)
+{
+    while (!at_end(t) && kind(t) != ';' && kind(t) != '}')
+        pass(t);
+    if (kind(t) == ';') pass_close(t);
+}
+
+/* ---- statements ---- */
+
+static struct format_statement *new_statement(struct tree *t)
+{
+    struct format_statement *s = ARENA_NEW(t->file->cx->arena, struct format_statement);
+    t->tokens[t->at].structural = true;
+    t->tokens[t->at].space = true;
+    t->tokens[t->at].level = 0;
+    s->first = t->at;
+    return s;
+}
+
+static struct format_part *add_part(struct tree *t, struct format_statement *s,
+                                    enum part_kind part_kind, uint32_t first)
+{
+    struct format_part **to = &s->parts;
+    while (*to != NULL)
+        to = &(*to)->next;
+    *to = ARENA_NEW(t->file->cx->arena, struct format_part);
+    **to = (struct format_part){.kind = part_kind, .first = first, .last = t->at - 1};
+    return *to;
+}
+
+static struct format_statement *finish_statement(const struct tree *t, struct format_statement *s)
+{
+    s->last = t->at > s->first ? t->at - 1 : s->first;
+    return s;
+}
+
+typedef struct format_statement *parse_one(struct tree *);
+
+/* Statements up to the closing brace, or `stop`'s word. */
+static struct format_statement *parse_list(struct tree *t, parse_one *parse,
+                                           bool (*stop)(const struct tree *))
+{
+    struct format_statement *first = NULL, **to = &first;
+    while (!at_end(t) && kind(t) != '}' && !(stop != NULL && stop(t))) {
+        uint32_t before = t->at;
+        *to = parse(t);
+        to = &(*to)->next;
+        if (t->at == before) pass(t);
+    }
+    return first;
+}
+
+static void parse_block(struct tree *t, struct format_statement *s, parse_one *parse)
+{
+    uint32_t open = t->at;
+    t->tokens[t->at].space = true;
+    t->tokens[t->at].level = 0;
+    pass(t);
+    struct format_statement *list = parse_list(t, parse, NULL);
+    if (!at_end(t)) {
+        const struct format_token *end = &t->tokens[t->at];
+        t->tokens[t->at].space = list != NULL || end->comment_first < end->comment_behind;
+        t->tokens[t->at].structural = true;
+        t->tokens[t->at].level = 0;
+    }
+    pass(t);
+    add_part(t, s, PART_BLOCK, open)->list = list;
+}
+
+/* The statement that `if`, `else` and the loops carry. */
+static void parse_carried(struct tree *t, struct format_statement *s, parse_one *parse)
+{
+    if (kind(t) == '{') {
+        parse_block(t, s, parse);
+        return;
+    }
+    uint32_t first = t->at;
+    struct format_statement *body = parse(t);
+    add_part(t, s, PART_BODY, first)->list = body;
+}
+
+/* `if (..)`, `while (..)`, `for (..; ..; ..)`: the word and the parentheses. */
+static void parse_head(struct tree *t)
+{
+    bool is_for = kind(t) == TOKEN_FOR;
+    uint32_t level = 1 + LEVELS;
+    pass(t);
+    if (kind(t) != '(') return;
+    pass(t);
+    uint32_t first = begin_list(t, level);
+    if (!is_for) {
+        parse_expr(t, level, 1);
+        close_bracket(t, ')');
+        return;
+    }
+    bool declares = kind(t) == TOKEN_CONST ||
+                    (is_name(kind(t)) && is_name(kind_at(t, t->at + 1))) ||
+                    (kind(t) == TOKEN_TYPE && kind_at(t, t->at + 1) != '(');
+    if (kind(t) == TOKEN_CONST) pass(t);
+    if (declares) {
+        parse_type(t, level);
+        parse_inits(t, level + 1);
+    }
+    while (!at_end(t) && kind(t) != ')') {
+        uint32_t before = t->at;
+        if (kind(t) == ';') {
+            pass_close(t);
+            if (kind(t) != ';' && kind(t) != ')') may_break(t, level, ALIGN_TOKEN, first);
+        } else {
+            parse_expr(t, level, 1);
+        }
+        if (t->at == before) pass(t);
+    }
+    close_bracket(t, ')');
+}
+
+static void parse_if(struct tree *t, struct format_statement *s, parse_one *parse)
+{
+    parse_head(t);
+    add_part(t, s, PART_RUN, s->first);
+    parse_carried(t, s, parse);
+    if (kind(t) != TOKEN_ELSE) return;
+    uint32_t first = t->at;
+    t->tokens[t->at].structural = true;
+    pass(t);
+    add_part(t, s, PART_RUN, first);
+    parse_carried(t, s, parse);
+}
+
+static void parse_loop(struct tree *t, struct format_statement *s, parse_one *parse)
+{
+    parse_head(t);
+    add_part(t, s, PART_RUN, s->first);
+    parse_carried(t, s, parse);
+}
+
+static void parse_do(struct tree *t, struct format_statement *s)
+{
+    pass(t);
+    add_part(t, s, PART_RUN, s->first);
+    parse_carried(t, s, parse_body_statement);
+    uint32_t first = t->at;
+    t->tokens[t->at].structural = true;
+    if (kind(t) == TOKEN_WHILE) parse_head(t);
+    end_statement(t);
+    add_part(t, s, PART_RUN, first);
+}
+
+static bool at_label(const struct tree *t)
+{
+    return kind(t) == TOKEN_CASE || kind(t) == TOKEN_DEFAULT;
+}
+
+/* Labels that follow each other, and the statements up to the next label. */
+static void parse_cases(struct tree *t, struct format_statement *s)
+{
+    while (at_label(t)) {
+        if (t->at != s->first && t->tokens[t->at].newlines > 0) break;
+        bool has_value = kind(t) == TOKEN_CASE;
+        pass(t);
+        if (has_value) parse_expr(t, 1, CONDITIONAL);
+        if (kind(t) == ':') pass_close(t);
+    }
+    add_part(t, s, PART_RUN, s->first);
+    uint32_t first = t->at;
+    struct format_statement *list = parse_list(t, parse_body_statement, at_label);
+    if (list != NULL) add_part(t, s, PART_CASES, first)->list = list;
+}
+
+static void parse_simple(struct tree *t)
+{
+    bool qualified = kind(t) == TOKEN_CONST || kind(t) == TOKEN_STATE || kind(t) == TOKEN_TABLE ||
+                     kind(t) == TOKEN_LOCAL;
+    if (qualified || (kind(t) == TOKEN_TYPE && kind_at(t, t->at + 1) != '(')) {
+        if (qualified) pass(t);
+        parse_type(t, 1);
+        parse_inits(t, 1);
+        return;
+    }
+    if (kind(t) == TOKEN_RETURN) {
+        pass(t);
+        if (kind(t) != ';') parse_expr(t, 1, 1);
+        return;
+    }
+    if (kind(t) == TOKEN_LAUNCH) {
+        parse_launch(t);
+        return;
+    }
+    if (kind(t) == TOKEN_BREAK || kind(t) == TOKEN_CONTINUE || kind(t) == TOKEN_STOP) {
+        pass(t);
+        return;
+    }
+    parse_expr(t, 1, 1);
+    if (kind(t) == TOKEN_EMIT) {
+        pass(t);
+        may_break(t, 1 + LEVEL_ASSIGNED, ALIGN_LINE, 0);
+        parse_expr(t, 1, NO_COMMA);
+    } else if (is_name(kind(t))) { /* what came before was a type */
+        parse_inits(t, 1);
+        if (kind(t) == TOKEN_LAUNCH) parse_launch(t);
+    }
+}
+
+static struct format_statement *parse_body_statement(struct tree *t)
+{
+    struct format_statement *s = new_statement(t);
+    bool sections =
+        (kind(t) == TOKEN_INIT && kind_at(t, t->at + 1) == '{') || kind(t) == TOKEN_FINISH;
+    switch (kind(t)) {
+    case '{': parse_block(t, s, parse_body_statement); break;
+    case TOKEN_IF: parse_if(t, s, parse_body_statement); break;
+    case TOKEN_FOR:
+    case TOKEN_WHILE:
+    case TOKEN_SWITCH: parse_loop(t, s, parse_body_statement); break;
+    case TOKEN_DO: parse_do(t, s); break;
+    case TOKEN_CASE:
+    case TOKEN_DEFAULT: parse_cases(t, s); break;
+    default:
+        if (sections) {
+            pass(t);
+            parse_attributes(t, 1, ALIGN_HEADER, 0);
+            add_part(t, s, PART_RUN, s->first);
+            parse_block(t, s, parse_body_statement);
+            break;
+        }
+        parse_simple(t);
+        end_statement(t);
+        add_part(t, s, PART_RUN, s->first);
+    }
+    return finish_statement(t, s);
+}
+
+static void parse_buffers(struct tree *t)
+{
+    pass(t);
+    parse_type(t, 1);
+    uint32_t first = t->at;
+    for (;;) {
+        pass(t);
+        parse_dims(t, 1);
+        parse_attributes(t, 2, ALIGN_LINE, 0);
+        if (kind(t) != ',') return;
+        pass_close(t);
+        may_break(t, 1, ALIGN_TOKEN, first);
+    }
+}
+
+static void parse_net_simple(struct tree *t)
+{
+    if (kind(t) == TOKEN_BUFFER) {
+        parse_buffers(t);
+    } else if (kind(t) == TOKEN_CONST) {
+        pass(t);
+        parse_type(t, 1);
+        parse_inits(t, 1);
+    } else if (is_name(kind(t))) {
+        parse_chain(t);
+    }
+}
+
+static struct format_statement *parse_net_statement(struct tree *t)
+{
+    struct format_statement *s = new_statement(t);
+    switch (kind(t)) {
+    case '{': parse_block(t, s, parse_net_statement); break;
+    case TOKEN_IF: parse_if(t, s, parse_net_statement); break;
+    case TOKEN_FOR: parse_loop(t, s, parse_net_statement); break;
+    default:
+        parse_net_simple(t);
+        end_statement(t);
+        add_part(t, s, PART_RUN, s->first);
+    }
+    return finish_statement(t, s);
+}
+
+static struct format_statement *parse_field(struct tree *t)
+{
+    struct format_statement *s = new_statement(t);
+    parse_type(t, 1);
+    parse_inits(t, 1);
+    end_statement(t);
+    add_part(t, s, PART_RUN, s->first);
+    return finish_statement(t, s);
+}
+
+/* Words with a value behind an expectation: `within 1e-6`, `within 2 ulp`. */
+static void parse_tolerance(struct tree *t)
+{
+    while (kind(t) == TOKEN_IDENT) {
+        pass(t);
+        if (kind(t) != ';' && kind(t) != TOKEN_IDENT) parse_expr(t, 1, CONDITIONAL);
+    }
+}
+
+static struct format_statement *parse_check(struct tree *t)
+{
+    struct format_statement *s = new_statement(t);
+    bool expects =
+        kind(t) == TOKEN_EXPECT && kind_at(t, t->at + 1) != '=' && kind_at(t, t->at + 1) != '[';
+    pass(t);
+    if (expects) {
+        if (kind_at(t, t->at + 1) == TOKEN_STRING) pass(t);
+        parse_expr(t, 1, CONDITIONAL);
+        parse_tolerance(t);
+    } else {
+        parse_dims(t, 1);
+        if (kind(t) == '=') {
+            pass(t);
+            parse_value(t, 1);
+        }
+    }
+    end_statement(t);
+    add_part(t, s, PART_RUN, s->first);
+    return finish_statement(t, s);
+}
+
+/* ---- items ---- */
+
+static void parse_struct(struct tree *t, struct format_statement *s)
+{
+    pass(t);
+    pass(t);
+    add_part(t, s, PART_RUN, s->first);
+    parse_block(t, s, parse_field);
+    uint32_t first = t->at;
+    if (kind(t) != ';') return;
+    pass_close(t);
+    add_part(t, s, PART_RUN, first);
+}
+
+static void parse_test(struct tree *t, struct format_statement *s)
+{
+    pass(t); /* test */
+    pass(t); /* its name */
+    pass(t); /* of */
+    pass(t); /* the pipeline */
+    if (kind(t) == '<') parse_type_arguments(t, 1);
+    if (kind(t) == '(') {
+        close_up(t);
+        parse_arguments(t, 1);
+    }
+    add_part(t, s, PART_RUN, s->first);
+    parse_block(t, s, parse_check);
+}
+
+static void parse_function(struct tree *t, struct format_statement *s)
+{
+    pass(t);
+    parse_type(t, 1);
+    pass(t);
+    if (kind(t) == '(') parse_parameters(t);
+    add_part(t, s, PART_RUN, s->first);
+    parse_block(t, s, parse_body_statement);
+}
+
+static void parse_kernel(struct tree *t, struct format_statement *s)
+{
+    while (kind(t) != TOKEN_KERNEL && !at_end(t))
+        pass(t);
+    pass(t);
+    parse_signature(t);
+    if (kind(t) != '{') end_statement(t);
+    add_part(t, s, PART_RUN, s->first);
+    if (kind(t) == '{') parse_block(t, s, parse_body_statement);
+}
+
+static void parse_plain_item(struct tree *t, struct format_statement *s)
+{
+    if (kind(t) == TOKEN_CONST) {
+        pass(t);
+        parse_type(t, 1);
+        parse_inits(t, 1);
+    }
+    end_statement(t);
+    if (t->at == s->first) pass(t); /* a `}` of nothing */
+    add_part(t, s, PART_RUN, s->first);
+}
+
+static struct format_statement *parse_item(struct tree *t)
+{
+    struct format_statement *s = new_statement(t);
+    switch (kind(t)) {
+    case TOKEN_STRUCT: parse_struct(t, s); break;
+    case TOKEN_FN: parse_function(t, s); break;
+    case TOKEN_KERNEL:
+    case TOKEN_CHILD:
+    case TOKEN_EXTERN:
+    case TOKEN_BUILTIN: parse_kernel(t, s); break;
+    case TOKEN_TEST: parse_test(t, s); break;
+    case TOKEN_PIPELINE:
+        pass(t);
+        parse_signature(t);
+        add_part(t, s, PART_RUN, s->first);
+        parse_block(t, s, parse_net_statement);
+        break;
+    default: parse_plain_item(t, s);
+    }
+    return finish_statement(t, s);
+}
+
+void format_tree(struct format_file *file)
+{
+    struct tree t = {.file = file, .tokens = file->tokens, .end = file->token_count - 1};
+    for (uint32_t i = 0; i < file->token_count; i++)
+        file->tokens[i].space = true;
+    struct format_statement **to = &file->items;
+    while (!at_end(&t)) {
+        *to = parse_item(&t);
+        to = &(*to)->next;
+    }
+}

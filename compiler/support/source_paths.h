@@ -1,0 +1,24 @@
+/*
+ * source_paths: the sources that a command's arguments name.
+ *
+ * A folder stands for every file *.pipe in it and below it, in order of name; folders and files
+ * whose names begin with a dot are passed over, and so are links to folders.  Any other argument
+ * stands for itself, "-" included.
+ */
+#ifndef PIPEC_SOURCE_PATHS_H
+#define PIPEC_SOURCE_PATHS_H
+
+#include <stdbool.h>
+
+#include "compiler/support/arena.h"
+#include "compiler/support/vec.h"
+
+struct source_paths {
+    VEC(const char *) items;
+    const char *failed; /* a folder that could not be read, or NULL */
+};
+
+/* False: `failed` cannot be read (errno); what was found before it is in the list. */
+bool source_paths_add(struct source_paths *paths, struct arena *arena, const char *argument);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * token_list: a file as its tokens and comments, in order.
+ *
+ * For what works on the text itself rather than on its meaning.  Everything between them is blank.
+ */
+#ifndef PIPEC_TOKEN_LIST_H
+#define PIPEC_TOKEN_LIST_H
+
+#include "compiler/support/context.h"
+#include "compiler/support/vec.h"
+
+struct list_token {
+    int kind; /* enum pipe_tokentype, or a character; the last one is TOKEN_END */
+    struct span span;
+};
+
+struct list_comment {
+    struct span span;
+    uint32_t before; /* index of the token that follows */
+};
+
+struct token_list {
+    VEC(struct list_token) tokens;
+    VEC(struct list_comment) comments;
+};
+
+/* Lexical errors are reported. */
+void token_list_read(struct compile *cx, uint32_t source, struct token_list *list);
+
+#endif
