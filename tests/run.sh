@@ -25,6 +25,7 @@
 #       // expect-stderr: REGEX    what piperun's standard error must match (extended)
 #       // chunked: IN          also run with this port on standard input, in chunks of 1 to 7 bytes
 #                             A file without `run` has to compile; its exit status and outputs tell.
+#   tests/lang/*.pipe, lang/std/*.pipe, examples/*/*.pipe with test blocks: each block counts (pipec test)
 #   tests/reject/*.pipe       `pipec [compile: ARGS] FILE` must exit 1 with exactly FILE's .stderr
 #   tests/golden/*.pipe       `// golden: ARGS` (one or more): what `pipec ARGS FILE` says must be FILE's .golden
 #   tests/e2e/*.sh, tests/limit/*.sh, examples/*/check.sh
@@ -247,6 +248,26 @@ run_lang() {
     [ $count -gt 0 ] || pass "$name"
 }
 
+# ---- test blocks ----
+
+has_blocks() { grep -Eq '^[[:space:]]*test[[:space:]]+[A-Za-z_]' "$1"; }
+
+# run_blocks FILE NAME: its test blocks, each a test of its own.
+run_blocks() {
+    local file=$1 name=$2 status=0
+    limited "$PIPEC" test -j 2 --format=tap "$file" >"$TMP/tap" 2>"$TMP/stderr" || status=$?
+    cat "$TMP/tap" "$TMP/stderr"
+    awk -v name="$name" '
+        /^ok [0-9]+ - / { sub(/.*: /, ""); print "ok\t" name "/" $0 }
+        /^not ok [0-9]+ - / { sub(/.*: /, ""); print "not ok\t" name "/" $0 }' "$TMP/tap" >"$TMP/results"
+    cat "$TMP/results" >&3
+    if [ "$status" -ne 0 ] && ! grep -q '^not ok' "$TMP/results"; then
+        fail "$name: exit status $status"
+    elif [ ! -s "$TMP/results" ]; then
+        fail "$name: no test ran"
+    fi
+}
+
 # ---- tests/reject, tests/golden ----
 
 # same_text EXPECTED FOUND: shows the difference, or accepts it with --bless.
@@ -335,7 +356,10 @@ add_path() {
     "$ROOT"/tests/unit/test_*.c | "$ROOT"/tests/conform/test_*.c) add run_unit "$BUILD/tests/${base%.c}" ;;
     "$ROOT"/tests/lang/*.pipe)
         add run_lang "$path" "$PIPEC" "$name"
+        ! has_blocks "$path" || add run_blocks "$path" "$name"
         [ -z "$PIPEC2" ] || add run_lang "$path" "$PIPEC2" "llvm19/$name" ;;
+    "$ROOT"/lang/std/*.pipe | "$ROOT"/examples/*/*.pipe)
+        ! has_blocks "$path" || add run_blocks "$path" "$name" ;;
     "$ROOT"/tests/reject/*.pipe)
         add run_reject "$path" "$PIPEC" "$name"
         [ -z "$PIPEC2" ] || [ -n "$bless" ] || add run_reject "$path" "$PIPEC2" "llvm19/$name" ;;
@@ -353,8 +377,9 @@ add_folder() {
     "$ROOT"/tests/fuzz) set -- "$1"/fuzz_*.c ;;
     "$ROOT"/tests/e2e | "$ROOT"/tests/limit) set -- "$1"/*.sh ;;
     "$ROOT"/tests/lang | "$ROOT"/tests/reject | "$ROOT"/tests/golden) set -- "$1"/*.pipe ;;
-    "$ROOT"/examples) set -- "$1"/*/check.sh ;;
-    "$ROOT"/examples/*) set -- "$1/check.sh" ;;
+    "$ROOT"/lang/std) set -- "$1"/*.pipe ;;
+    "$ROOT"/examples) set -- "$1"/*/check.sh "$1"/*/*.pipe ;;
+    "$ROOT"/examples/*) set -- "$1/check.sh" "$1"/*.pipe ;;
     *) echo "tests/run.sh: $1: no tests there" >&2; exit 2 ;;
     esac
     for path in "$@"; do
@@ -363,7 +388,7 @@ add_folder() {
 }
 
 if [ $# -eq 0 ]; then
-    for folder in tests/unit tests/conform tests/fuzz tests/lang tests/reject tests/golden tests/limit tests/e2e examples; do
+    for folder in tests/unit tests/conform tests/fuzz tests/lang tests/reject tests/golden tests/limit tests/e2e lang/std examples; do
         add_folder "$ROOT/$folder"
     done
     [ -n "$PIPEC2" ] || [ "${LLVM_MAJOR-}" = 19 ] || add run_missing_llvm
@@ -373,7 +398,7 @@ for path in "$@"; do
     if [ -d "$path" ]; then add_folder "$path"; else add_path "$path"; fi
 done
 case "${cases[*]-}" in
-*run_lang* | *run_reject* | *run_golden* | *run_script*)
+*run_lang* | *run_blocks* | *run_reject* | *run_golden* | *run_script*)
     for program in "$PIPEC" "$PIPERUN"; do
         [ -x "$program" ] || { echo "tests/run.sh: no $program: run make first" >&2; exit 2; }
     done ;;

@@ -6,6 +6,7 @@
 static const struct command commands[] = {
     {"explain", command_explain},
     {"fmt", command_fmt},
+    {"test", command_test},
     {NULL, NULL},
 };
 

@@ -600,15 +600,50 @@ static void check_ends(struct elaboration *el, const struct graph_buffer *b)
     }
 }
 
+static bool declare_parameter(struct elaboration *el, struct scope *from, struct scope *to,
+                              const struct ast_type_param *param, const struct ast_expr *value)
+{
+    struct symbol symbol = {
+        .kind = SYMBOL_INTEGER, .name = param->name.text, .span = param->name.span};
+    if (param->is_type || (value->kind == AST_EXPR_CONSTRUCT && value->type != NULL)) {
+        diag_report(el->cx->diags, RULE_UNSUPPORTED, value->span,
+                    "type parameters are not supported yet");
+        return false;
+    }
+    if (!sema_integer(el->sema, from, value, &symbol.integer)) return false;
+    scope_declare(to, symbol);
+    return true;
+}
+
+bool declare_parameters(struct elaboration *el, struct scope *from, struct scope *to,
+                        const struct ast_signature *signature, const struct ast_node *instance)
+{
+    const struct ast_expr *value = instance != NULL ? instance->type_arguments : NULL;
+    size_t wanted = 0, given = 0;
+    for (const struct ast_type_param *p = signature->type_params; p != NULL; p = p->next)
+        wanted++;
+    for (const struct ast_expr *e = value; e != NULL; e = e->next)
+        given++;
+    if (given != wanted) {
+        struct span span = instance != NULL ? instance->name.span : signature->name.span;
+        struct diag *d = diag_report(el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, span,
+                                     "'%s' takes %zu compile-time parameters, not %zu",
+                                     signature->name.text, wanted, given);
+        if (instance != NULL) diag_label(d, signature->name.span, "declared here");
+        if (instance == NULL) diag_help(d, "use it in another pipeline, with the values in <...>");
+        return false;
+    }
+    for (const struct ast_type_param *p = signature->type_params; p != NULL; p = p->next) {
+        if (!declare_parameter(el, from, to, p, value)) return false;
+        value = value->next;
+    }
+    return true;
+}
+
 static void declare_outside(struct elaboration *el, struct scope *scope,
                             const struct ast_signature *signature)
 {
     uint64_t arguments_bytes = 0;
-    if (signature->type_params != NULL)
-        diag_report(
-            el->cx->diags, RULE_UNSUPPORTED, signature->type_params->name.span,
-            "a pipeline with compile-time parameters cannot be compiled by itself, and using "
-            "pipelines as kernels is not supported yet");
     for (const struct ast_param *p = signature->params; p != NULL; p = p->next)
         declare_argument(el, scope, p, &arguments_bytes);
     for (const struct ast_port *p = signature->ports; p != NULL; p = p->next)
@@ -616,7 +651,27 @@ static void declare_outside(struct elaboration *el, struct scope *scope,
     pipeline_attributes(el, signature);
 }
 
+static void elaborate_whole(struct elaboration *el, struct scope *scope, struct scope *outside,
+                            const struct ast_item *pipeline, const struct ast_node *parameters)
+{
+    struct graph *graph = el->graph;
+    struct diags *diags = el->cx->diags;
+    if (!declare_parameters(el, scope, outside, &pipeline->signature, parameters)) return;
+    declare_outside(el, outside, &pipeline->signature);
+    if (el->is_top) check_definitions(el);
+    if (pipeline->net != NULL)
+        elaborate_statements(el, scope_create(el->cx, outside), pipeline->net->body);
+    /* A buffer without ends is often the consequence of an instance that was refused. */
+    if (diag_failed(diags) || el->incomplete) return;
+    for (size_t i = 0; i < graph->buffers.count; i++)
+        check_ends(el, &graph->buffers.items[i]);
+    if (graph->nodes.count == 0 && !diag_failed(diags))
+        diag_report(diags, RULE_NO_PIPELINE, graph->span, "pipeline '%s' has no kernels",
+                    graph->name);
+}
+
 struct graph *sema_elaborate_pipeline(struct sema *sema, const struct ast_item *pipeline,
+                                      struct scope *scope, const struct ast_node *parameters,
                                       bool is_top)
 {
     struct graph *graph = ARENA_NEW(sema->cx->arena, struct graph);
@@ -627,17 +682,11 @@ struct graph *sema_elaborate_pipeline(struct sema *sema, const struct ast_item *
     struct elaboration el = {
         .cx = sema->cx, .sema = sema, .graph = graph, .suffix = "", .is_top = is_top};
     struct scope *outside = scope_create(sema->cx, sema_scope_at(sema, graph->span));
-    size_t errors = diag_error_count(sema->cx->diags);
-    declare_outside(&el, outside, signature);
-    if (is_top) check_definitions(&el);
-    if (pipeline->net != NULL)
-        elaborate_statements(&el, scope_create(sema->cx, outside), pipeline->net->body);
-    /* A buffer without ends is often the consequence of an instance that was refused. */
-    if (diag_error_count(sema->cx->diags) == errors && !el.incomplete)
-        for (size_t i = 0; i < graph->buffers.count; i++)
-            check_ends(&el, &graph->buffers.items[i]);
-    if (graph->nodes.count == 0 && diag_error_count(sema->cx->diags) == errors)
-        diag_report(sema->cx->diags, RULE_NO_PIPELINE, graph->span, "pipeline '%s' has no kernels",
-                    graph->name);
-    return graph;
+    struct diags *all = sema->cx->diags;
+    struct diags *own = sema->cx->diags = diags_fork(sema->cx->arena, all);
+    elaborate_whole(&el, scope, outside, pipeline, parameters);
+    bool failed = diag_failed(own) || el.incomplete;
+    sema->cx->diags = all;
+    diag_take(all, own);
+    return failed ? NULL : graph;
 }

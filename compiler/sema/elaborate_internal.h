@@ -43,6 +43,10 @@ struct elaboration {
     struct net_buffer loop_mark; /* its address marks the symbols of loop variables */
 };
 
+/* Declares the compile-time parameters of `signature` in `to`, with the values that `instance`
+ * (NULL: none) gives them in `from`.  False after an error. */
+bool declare_parameters(struct elaboration *el, struct scope *from, struct scope *to,
+                        const struct ast_signature *signature, const struct ast_node *instance);
 struct node_name *node_name_entry(struct elaboration *el, const char *name);
 void elaborate_statements(struct elaboration *el, struct scope *scope, const struct ast_net *net);
 void unknown_attribute(struct elaboration *el, const struct ast_attribute *a, const char *of,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compiler/sema/sema_internal.h"
+#include "compiler/sema/test_internal.h"
 
 /* ---- the program's scope ---- */
 
@@ -51,20 +52,21 @@ struct scope *sema_scope_at(struct sema *sema, struct span span)
     return is_library(sema->cx, span.source) ? sema->library : sema->globals;
 }
 
-static void refuse_item(struct sema *sema, const struct ast_item *item)
-{
-    if (item->kind == AST_ITEM_TEST)
-        diag_report(sema->cx->diags, RULE_UNSUPPORTED, item->name.span,
-                    "test blocks are not supported yet: '%s'", item->name.text);
-}
-
 /* ---- which pipeline ---- */
 
 struct chooser {
     struct sema *sema;
     VEC(const struct ast_item *) pipelines;
-    VEC(const char *) used; /* names that chains mention */
+    VEC(const char *) used;    /* names that chains mention */
+    VEC(const char *) refused; /* pipelines that a test expects to be refused */
 };
+
+static bool expects_error(const struct ast_item *test)
+{
+    for (const struct ast_check *c = test->checks; c != NULL; c = c->next)
+        if (c->kind == AST_CHECK_EXPECT_NAMED && strcmp(c->name.text, "error") == 0) return true;
+    return false;
+}
 
 static void note_used(struct chooser *chooser, const struct ast_net *net)
 {
@@ -76,11 +78,19 @@ static void note_used(struct chooser *chooser, const struct ast_net *net)
     }
 }
 
+static bool is_refused(const struct chooser *chooser, const char *name)
+{
+    for (size_t i = 0; i < chooser->refused.count; i++)
+        if (chooser->refused.items[i] == name) return true;
+    return false;
+}
+
+/* Another pipeline uses it, or a test alone looks at it. */
 static bool is_used(const struct chooser *chooser, const char *name)
 {
     for (size_t i = 0; i < chooser->used.count; i++)
         if (chooser->used.items[i] == name) return true;
-    return false;
+    return is_refused(chooser, name);
 }
 
 static const struct ast_item *find_pipeline(const struct chooser *chooser, const char *name)
@@ -133,6 +143,7 @@ static const struct ast_item *choose_pipeline(struct chooser *chooser, struct sp
     for (size_t i = 0; i < chooser->pipelines.count; i++) {
         const struct ast_item *candidate = chooser->pipelines.items[i];
         if (is_used(chooser, candidate->signature.name.text)) continue;
+        if (candidate->signature.type_params != NULL) continue; /* nobody says with what */
         if (chosen != NULL) {
             report_several(chooser, chosen, candidate);
             return NULL;
@@ -171,23 +182,51 @@ static void check_unused_item(struct sema *sema, const struct ast_item *item)
     }
 }
 
-static void check_unused(struct sema *sema, const struct ast_program *program,
+static void check_unused(struct chooser *chooser, const struct ast_program *program,
                          const struct ast_item *chosen)
 {
+    struct sema *sema = chooser->sema;
     for (const struct ast_file *file = program->files; file != NULL; file = file->next) {
         if (is_library(sema->cx, file->source)) continue;
         for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
             check_unused_item(sema, item);
             if (item->kind == AST_ITEM_PIPELINE && item != chosen &&
-                item->signature.type_params == NULL)
-                sema_elaborate_pipeline(sema, item, false);
+                item->signature.type_params == NULL &&
+                !is_refused(chooser, item->signature.name.text))
+                sema_elaborate_pipeline(sema, item, sema->globals, NULL, false);
         }
+    }
+}
+
+/* ---- tests ---- */
+
+static void check_test_name(struct sema *sema, const struct ast_item *first,
+                            const struct ast_item *test)
+{
+    for (const struct ast_item *item = first; item != test; item = item->next) {
+        if (item->kind != AST_ITEM_TEST || item->name.text != test->name.text) continue;
+        struct diag *d = diag_report(sema->cx->diags, RULE_DUPLICATE_NAME, test->name.span,
+                                     "two tests are called '%s'", test->name.text);
+        diag_label(d, item->name.span, "the first one");
+        return;
+    }
+}
+
+/* Those of imported files are checked where these are compiled. */
+static void check_tests(struct sema *sema, const struct ast_program *program)
+{
+    struct test_case ignored;
+    if (program->files == NULL) return;
+    for (const struct ast_item *item = program->files->items; item != NULL; item = item->next) {
+        if (item->kind != AST_ITEM_TEST) continue;
+        check_test_name(sema, program->files->items, item);
+        test_check_with(sema, item, &ignored);
     }
 }
 
 /* ---- the pass ---- */
 
-static void collect_used(struct sema *sema, struct graph *graph)
+void sema_collect_used(struct sema *sema, struct graph *graph)
 {
     struct arena *arena = sema->cx->arena;
     bool *seen = ARENA_ARRAY(arena, bool, sema->kernels.count + 1);
@@ -199,29 +238,53 @@ static void collect_used(struct sema *sema, struct graph *graph)
         vec_push(arena, &graph->functions, sema->functions.items[i]);
 }
 
-struct graph *sema_elaborate(struct compile *cx, const struct ast_program *program)
+struct sema *sema_create(struct compile *cx, const struct ast_program *program)
 {
+    struct sema *sema = ARENA_NEW(cx->arena, struct sema);
     struct scope *library = scope_create(cx, NULL);
-    struct sema sema = {.cx = cx,
-                        .types = types_create(cx->arena),
-                        .library = library,
-                        .globals = scope_create(cx, library)};
-    struct chooser chooser = {.sema = &sema};
+    *sema = (struct sema){.cx = cx,
+                          .types = types_create(cx->arena),
+                          .library = library,
+                          .globals = scope_create(cx, library)};
+    for (const struct ast_file *file = program->files; file != NULL; file = file->next)
+        for (const struct ast_item *item = file->items; item != NULL; item = item->next)
+            declare_item(sema_scope_at(sema, item->span), item);
+    return sema;
+}
+
+static void note_items(struct chooser *chooser, const struct ast_program *program)
+{
+    struct compile *cx = chooser->sema->cx;
     for (const struct ast_file *file = program->files; file != NULL; file = file->next) {
         for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
-            declare_item(sema_scope_at(&sema, item->span), item);
-            refuse_item(&sema, item);
+            if (item->kind == AST_ITEM_TEST && expects_error(item))
+                vec_push(cx->arena, &chooser->refused, item->subject->name.text);
             if (item->kind != AST_ITEM_PIPELINE) continue;
-            if (!is_library(cx, file->source)) vec_push(cx->arena, &chooser.pipelines, item);
-            note_used(&chooser, item->net);
+            if (!is_library(cx, file->source)) vec_push(cx->arena, &chooser->pipelines, item);
+            note_used(chooser, item->net);
         }
     }
+}
+
+struct graph *sema_elaborate(struct compile *cx, const struct ast_program *program)
+{
+    struct chooser chooser = {.sema = sema_create(cx, program)};
+    note_items(&chooser, program);
     const struct ast_item *chosen = choose_pipeline(&chooser, program_start(program));
     struct graph *graph = NULL;
     if (chosen != NULL) {
-        graph = sema_elaborate_pipeline(&sema, chosen, true);
-        if (graph != NULL) collect_used(&sema, graph);
+        graph = sema_elaborate_pipeline(chooser.sema, chosen, chooser.sema->globals, NULL, true);
+        if (graph != NULL) sema_collect_used(chooser.sema, graph);
     }
-    check_unused(&sema, program, chosen);
+    check_unused(&chooser, program, chosen);
+    check_tests(chooser.sema, program);
     return diag_failed(cx->diags) ? NULL : graph;
+}
+
+void sema_check(struct compile *cx, const struct ast_program *program)
+{
+    struct chooser chooser = {.sema = sema_create(cx, program)};
+    note_items(&chooser, program);
+    check_unused(&chooser, program, NULL);
+    check_tests(chooser.sema, program);
 }

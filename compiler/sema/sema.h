@@ -5,7 +5,8 @@
  * Returns   the flattened graph of the pipeline to compile (-p NAME, else `main`, else the only
  *           pipeline that no other uses), its kernels specialised and checked; or NULL after errors.
  *           Kernels and functions without compile-time parameters are checked even where nothing
- *           uses them.
+ *           uses them; so are the test blocks of the first file (test_block.h).  A pipeline that
+ *           some test expects to be refused is left to that test.
  * Fails     the rules of groups name, type and buffer; constructs that are not compiled yet are
  *           refused by name (RULE_UNSUPPORTED).
  */
@@ -16,5 +17,7 @@
 #include "compiler/syntax/ast.h"
 
 struct graph *sema_elaborate(struct compile *cx, const struct ast_program *program);
+/* Checks everything in the program, its test blocks too, and chooses nothing to compile. */
+void sema_check(struct compile *cx, const struct ast_program *program);
 
 #endif

@@ -22,6 +22,8 @@ struct sema {
     struct body_cache *bodies;        /* body.c's: what has been specialised */
 };
 
+/* A program whose items are declared, nothing else. */
+struct sema *sema_create(struct compile *cx, const struct ast_program *program);
 /* The scope in which what stands at `span` sees items: the library sees itself alone. */
 struct scope *sema_scope_at(struct sema *sema, struct span span);
 
@@ -106,9 +108,20 @@ bool consteval(struct compile *cx, const struct kx *expr, struct scalar_value *o
 
 /* ---- elaborate.c ---- */
 
-/* The graph of one pipeline; errors are counted in the diagnostics.  `is_top`: the one that is
- * compiled (-D applies). */
+/* The graph of one pipeline, NULL after errors.  `is_top`: the one that is
+ * compiled (-D applies).  `parameters`: its `<...>` as written where `scope` is, or NULL. */
 struct graph *sema_elaborate_pipeline(struct sema *sema, const struct ast_item *pipeline,
+                                      struct scope *scope, const struct ast_node *parameters,
                                       bool is_top);
+/* Gives the graph its kernels and functions, in order of id. */
+void sema_collect_used(struct sema *sema, struct graph *graph);
+
+/* ---- subject.c: what a test is of: a pipeline, or a kernel as the pipeline that consists of it
+ * ---- */
+
+/* Reports what is wrong with the name. */
+bool sema_check_subject(struct sema *sema, struct scope *scope, const struct ast_node *subject);
+struct graph *sema_elaborate_subject(struct sema *sema, struct scope *scope,
+                                     const struct ast_node *subject);
 
 #endif

@@ -59,6 +59,13 @@ struct diags *diags_create(struct arena *arena, const struct sources *sources)
     return diags;
 }
 
+struct diags *diags_fork(struct arena *arena, const struct diags *diags)
+{
+    struct diags *fork = diags_create(arena, diags->sources);
+    memcpy(fork->levels, diags->levels, sizeof fork->levels);
+    return fork;
+}
+
 static void count_level(struct diags *diags, enum diag_level level)
 {
     if (level == DIAG_ERROR) diags->error_count++;
@@ -156,6 +163,36 @@ void diag_help(struct diag *diag, const char *format, ...)
     va_start(args, format);
     add_remark(diag, true, format, args);
     va_end(args);
+}
+
+bool diag_reported(const struct diags *diags, enum rule rule)
+{
+    for (size_t i = 0; i < diags->kept.count; i++)
+        if (diags->kept.items[i]->rule == rule) return true;
+    return false;
+}
+
+enum rule diag_first_error(const struct diags *diags)
+{
+    for (size_t i = 0; i < diags->kept.count; i++)
+        if (diags->kept.items[i]->level == DIAG_ERROR) return diags->kept.items[i]->rule;
+    return RULE_COUNT;
+}
+
+void diag_take(struct diags *to, struct diags *from)
+{
+    for (size_t i = 0; i < from->kept.count; i++) {
+        const struct diag *diag = from->kept.items[i];
+        struct diag *taken = diag_report(to, diag->rule, diag->primary.span, "%s", diag->message);
+        if (taken->discarded) continue;
+        taken->primary = diag->primary;
+        taken->labels.items = diag->labels.items;
+        taken->labels.count = taken->labels.capacity = diag->labels.count;
+        taken->remarks.items = diag->remarks.items;
+        taken->remarks.count = taken->remarks.capacity = diag->remarks.count;
+    }
+    to->lost_count += from->lost_count;
+    from->kept.count = 0;
 }
 
 bool diag_failed(const struct diags *diags)

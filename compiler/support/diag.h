@@ -41,6 +41,8 @@ struct diag;
 struct diags;
 
 struct diags *diags_create(struct arena *arena, const struct sources *sources);
+/* An empty collection with the sources and levels of `diags`. */
+struct diags *diags_fork(struct arena *arena, const struct diags *diags);
 
 struct diag *diag_report(struct diags *diags, enum rule rule, struct span span, const char *format,
                          ...) __attribute__((format(printf, 4, 5)));
@@ -55,6 +57,12 @@ void diag_help(struct diag *diag, const char *format, ...) __attribute__((format
 bool diag_failed(const struct diags *diags);
 size_t diag_error_count(const struct diags *diags);
 size_t diag_warning_count(const struct diags *diags);
+/* Whether the rule has been reported, and what the first error was (RULE_COUNT: none). */
+bool diag_reported(const struct diags *diags, enum rule rule);
+enum rule diag_first_error(const struct diags *diags);
+/* Moves everything that `from` holds to the end of `to`; equal ones are kept once.  The texts
+ * stay where they are. */
+void diag_take(struct diags *to, struct diags *from);
 const char *rule_id(enum rule rule);
 /* The rule with that id, or RULE_COUNT. */
 enum rule rule_find(const char *id);

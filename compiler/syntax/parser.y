@@ -334,8 +334,8 @@ postfix: primary
 args_opt: %empty                                    { NONE($$); }
         | args
         ;
-args: assignment                                    { ONE($$, $1); }
-    | args[list] ',' assignment                     { $$ = $list; APPEND($$, $assignment); }
+args: value                                         { ONE($$, $1); }
+    | args[list] ',' value                          { $$ = $list; APPEND($$, $value); }
     ;
 unary: postfix
      | "++" unary[right]                            { $$ = ast_increment(ps, @$, @1, AST_OP_ADD, $right, false); }

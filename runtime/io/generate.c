@@ -1,24 +1,10 @@
-/* Generators and null.  Packet n (from 0) of a port with k-bit packets is:
- *
- *   ramp   integers  n mod 2^k, as two's complement in the signed types
- *          bool      n mod 2
- *          floats    n, rounded to nearest, ties to even
- *   noise  z is output n of SplitMix64 with the seed S:
- *            z = S + (n + 1) * 0x9E3779B97F4A7C15
- *            z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9
- *            z = (z ^ (z >> 27)) * 0x94D049BB133111EB
- *            z = z ^ (z >> 31)                               all mod 2^64
- *          integers  the k highest bits of z, as two's complement in the signed types
- *          bool      the highest bit of z
- *          f32       ((z >> 40) - 2^23) / 2^23               in [-1, 1), exact
- *          f64       ((z >> 11) - 2^52) / 2^52               in [-1, 1), exact
- *   zeros  0
- *
- * so that a program in any language can make the same stream. */
+/* Generators and null.  What packets they make is defined in lang/generate.h; zeros are zeros. */
 #include "runtime/io/io_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "lang/generate.h"
 
 struct generator {
     struct prt_source base;
@@ -28,60 +14,17 @@ struct generator {
     uint64_t count; /* PRT_PACKETS_UNKNOWN: endless */
 };
 
-static uint64_t noise_bits(uint64_t seed, uint64_t n)
+/* Stores the `width` low bytes of each packet (the host is little-endian, as all storage). */
+static void fill(unsigned char *target, const struct generator *generator, size_t width,
+                 size_t count)
 {
-    uint64_t z = seed + (n + 1) * UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
-}
-
-/* Stores the `width` low bytes of each value (the host is little-endian, as all storage). */
-static void fill_integers(unsigned char *target, const struct generator *generator, size_t width,
-                          size_t count)
-{
-    unsigned shift = 64 - 8 * (unsigned)width;
+    enum scalar_type type = generator->base.packet;
     for (size_t i = 0; i < count; i++, target += width) {
         uint64_t n = generator->next + i;
-        uint64_t bits =
-            generator->format == PRT_FORMAT_RAMP ? n : noise_bits(generator->seed, n) >> shift;
+        uint64_t bits = generator->format == PRT_FORMAT_RAMP
+                            ? generate_ramp(type, n)
+                            : generate_noise(type, generator->seed, n);
         memcpy(target, &bits, width);
-    }
-}
-
-static void fill_bools(unsigned char *target, const struct generator *generator, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint64_t n = generator->next + i;
-        target[i] = generator->format == PRT_FORMAT_RAMP
-                        ? (unsigned char)(n & 1)
-                        : (unsigned char)(noise_bits(generator->seed, n) >> 63);
-    }
-}
-
-static void fill_f32(unsigned char *target, const struct generator *generator, size_t count)
-{
-    for (size_t i = 0; i < count; i++, target += sizeof(float)) {
-        uint64_t n = generator->next + i;
-        float value = (float)n;
-        if (generator->format == PRT_FORMAT_NOISE) {
-            int64_t top = (int64_t)(noise_bits(generator->seed, n) >> 40);
-            value = (float)(top - (INT64_C(1) << 23)) / (float)(INT64_C(1) << 23);
-        }
-        memcpy(target, &value, sizeof value);
-    }
-}
-
-static void fill_f64(unsigned char *target, const struct generator *generator, size_t count)
-{
-    for (size_t i = 0; i < count; i++, target += sizeof(double)) {
-        uint64_t n = generator->next + i;
-        double value = (double)n;
-        if (generator->format == PRT_FORMAT_NOISE) {
-            int64_t top = (int64_t)(noise_bits(generator->seed, n) >> 11);
-            value = (double)(top - (INT64_C(1) << 52)) / (double)(INT64_C(1) << 52);
-        }
-        memcpy(target, &value, sizeof value);
     }
 }
 
@@ -96,14 +39,8 @@ static enum prt_status generator_read(struct prt_source *source, void *packets, 
         part = (size_t)(generator->count - generator->next);
     if (generator->format == PRT_FORMAT_ZEROS)
         memset(packets, 0, part * width);
-    else if (source->packet == SCALAR_BOOL)
-        fill_bools(packets, generator, part);
-    else if (source->packet == SCALAR_F32)
-        fill_f32(packets, generator, part);
-    else if (source->packet == SCALAR_F64)
-        fill_f64(packets, generator, part);
     else
-        fill_integers(packets, generator, width, part);
+        fill(packets, generator, width, part);
     generator->next += part;
     *count = part;
     return PRT_OK;

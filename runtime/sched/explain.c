@@ -13,9 +13,10 @@
 const char *prt_explain_fault_id(enum kernel_status status)
 {
     switch (status) {
-    case KERNEL_FAULT_DIVISION: return "division-by-zero";
-    case KERNEL_FAULT_INDEX: return "index-out-of-range";
-    case KERNEL_FAULT_PUSH: return "amplification-exceeded";
+#define FAULT(status, id)                                                                          \
+    case status: return id;
+#include "lang/faults.def"
+#undef FAULT
     default: return "unknown-fault";
     }
 }

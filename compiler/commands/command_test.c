@@ -1,0 +1,466 @@
+/*
+ * pipec test: runs the test blocks of files.
+ *
+ * The tests are started in order, at most so many at a time, and reported in order.  Signals are
+ * blocked and taken one by one where the run waits, so that no path leaves files behind.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "compiler/command_line.h"
+#include "compiler/commands/commands.h"
+#include "compiler/commands/test_job.h"
+#include "compiler/passes.h"
+#include "compiler/sema/sema.h"
+#include "compiler/syntax/parse.h"
+
+static const char help_text[] =
+    "usage: pipec test [options] FILE.pipe...\n"
+    "\n"
+    "Compiles what the test blocks of the files are of, runs it through piperun, and compares.\n"
+    "\n"
+    "  -k PATTERN            only tests whose name matches: with * ? [...] as a whole, else in "
+    "part;\n"
+    "                        repeatable\n"
+    "  --list                print the tests, run none\n"
+    "  -j N                  tests at a time (default: one per processor)\n"
+    "  --format=text|tap     how results are printed (default text)\n"
+    "  --timeout SECONDS     a test that runs longer fails (default 60)\n"
+    "  --piperun PATH        default: the piperun beside pipec, else the one in PATH\n"
+    "  --device NAME|F.dev   the device to compile for and to run on (default sim16)\n"
+    "  -I, -O, --march, --max-memory, --no-bounds-checks, --fast-math, --linker, --color,\n"
+    "  --diagnostics, -W, --min-level, --fail-on, @FILE   as in 'pipec --help'\n"
+    "  -q, -v                failures only; also how long each test took\n"
+    "  -h, --help            this text\n"
+    "\n"
+    "Exit status: 0 every test does what it expects, 1 one does not or is refused, 2 usage or "
+    "files.\n";
+
+enum { OPTION_LIST = COMMAND_OPTION, OPTION_FORMAT, OPTION_TIMEOUT, OPTION_PIPERUN };
+enum { JOBS_MOST = 1024 };
+
+struct test_options {
+    VEC(const char *) patterns;
+    bool list, tap;
+    unsigned jobs;
+    double timeout_seconds;
+    const char *piperun;
+};
+
+struct test_run {
+    struct command_line *line;
+    const struct test_options *options;
+    struct test_environment environment;
+    struct compile *cx;
+    VEC(struct test_job *) jobs;
+    size_t started, reported, running, passed, failed;
+    size_t files_refused;
+    int interrupted; /* the signal that ends the run */
+};
+
+/* ---- options ---- */
+
+static const char *take_number(const char *value, double most, double *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtod(value, &end);
+    bool good = end != value && *end == '\0' && errno == 0 && *out > 0 && *out <= most;
+    return good ? NULL : "a number above zero is needed";
+}
+
+static const char *take_option(void *data, struct arena *arena, int option, const char *value)
+{
+    struct test_options *options = data;
+    const char *problem = NULL;
+    double number = 0;
+    switch (option) {
+    case 'k': vec_push(arena, &options->patterns, value); return NULL;
+    case 'j':
+        problem = take_number(value, JOBS_MOST, &number);
+        options->jobs = (unsigned)number;
+        if (problem != NULL || options->jobs != number || options->jobs == 0)
+            return arena_printf(arena, "-j %s: a whole number from 1 to %d", value, JOBS_MOST);
+        return NULL;
+    case OPTION_LIST: options->list = true; return NULL;
+    case OPTION_TIMEOUT:
+        problem = take_number(value, 1e9, &options->timeout_seconds);
+        return problem != NULL ? arena_printf(arena, "--timeout %s: %s", value, problem) : NULL;
+    case OPTION_PIPERUN: options->piperun = value; return NULL;
+    case OPTION_FORMAT:
+        options->tap = strcmp(value, "tap") == 0;
+        if (options->tap || strcmp(value, "text") == 0) return NULL;
+        return arena_printf(arena, "--format=%s: text or tap", value);
+    default: return "unknown option";
+    }
+}
+
+static struct command_line parse_line(int argc, char **argv, struct arena *arena,
+                                      struct test_options *options)
+{
+    static const struct option longer[] = {{"list", no_argument, NULL, OPTION_LIST},
+                                           {"format", required_argument, NULL, OPTION_FORMAT},
+                                           {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+                                           {"piperun", required_argument, NULL, OPTION_PIPERUN},
+                                           {NULL, 0, NULL, 0}};
+    const struct command_options own = {.help = help_text,
+                                        .letters = "k:j:",
+                                        .longer = longer,
+                                        .take = take_option,
+                                        .data = options};
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    *options = (struct test_options){.jobs = processors > 0 ? (unsigned)processors : 1,
+                                     .timeout_seconds = 60};
+    if (options->jobs > JOBS_MOST) options->jobs = JOBS_MOST;
+    return command_line_parse_command(argc, argv, arena, &own);
+}
+
+/* ---- which tests ---- */
+
+static bool matches(const struct test_options *options, struct arena *arena, const char *name)
+{
+    for (size_t i = 0; i < options->patterns.count; i++) {
+        const char *pattern = options->patterns.items[i];
+        bool whole = strpbrk(pattern, "*?[") != NULL;
+        if (!whole) pattern = arena_printf(arena, "*%s*", pattern);
+        if (fnmatch(pattern, name, 0) == 0) return true;
+    }
+    return options->patterns.count == 0;
+}
+
+static void add_tests(struct test_run *run, const struct ast_program *program, const char *file)
+{
+    for (const struct ast_item *item = program->files->items; item != NULL; item = item->next) {
+        if (item->kind != AST_ITEM_TEST || !matches(run->options, run->cx->arena, item->name.text))
+            continue;
+        struct test_job *job = ARENA_NEW(run->cx->arena, struct test_job);
+        *job = (struct test_job){.program = program, .item = item, .file = file};
+        vec_push(run->cx->arena, &run->jobs, job);
+        job->number = run->jobs.count;
+    }
+}
+
+/* A file with errors has no tests. */
+static int read_tests(struct test_run *run, const char *path)
+{
+    struct compile *cx = run->cx;
+    uint32_t source;
+    int status = input_read(cx, path, &source);
+    if (status == EXIT_REFUSED) run->files_refused++;
+    if (status != EXIT_DONE) return status == EXIT_REFUSED ? EXIT_DONE : status;
+    struct diags *all = cx->diags;
+    struct diags *own = cx->diags = diags_fork(cx->arena, all);
+    struct ast_program *program = parse_program(cx, source);
+    if (!diag_failed(own)) library_add(cx, program);
+    if (!diag_failed(own)) sema_check(cx, program);
+    bool failed = diag_failed(own);
+    diag_take(all, own);
+    cx->diags = all;
+    run->files_refused += failed;
+    if (!failed) add_tests(run, program, path);
+    return EXIT_DONE;
+}
+
+/* ---- where things are ---- */
+
+static const char *find_piperun(struct arena *arena, const char *wanted)
+{
+    char self[PATH_MAX];
+    if (wanted != NULL) {
+        char *whole = strchr(wanted, '/') != NULL ? realpath(wanted, NULL) : NULL;
+        const char *path = whole != NULL ? arena_printf(arena, "%s", whole) : wanted;
+        free(whole);
+        return path;
+    }
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length > 0) {
+        self[length] = '\0';
+        char *slash = strrchr(self, '/');
+        const char *beside = arena_printf(arena, "%.*s/piperun", (int)(slash - self), self);
+        if (access(beside, X_OK) == 0) return beside;
+    }
+    return "piperun";
+}
+
+static bool is_executable(struct arena *arena, const char *program)
+{
+    if (strchr(program, '/') != NULL) return access(program, X_OK) == 0;
+    const char *path = getenv("PATH");
+    while (path != NULL && *path != '\0') {
+        size_t length = strcspn(path, ":");
+        if (access(arena_printf(arena, "%.*s/%s", (int)length, path, program), X_OK) == 0)
+            return true;
+        path += length + (path[length] == ':');
+    }
+    return false;
+}
+
+/* piperun knows a description of one's own as sim:FILE, and it runs in another folder. */
+static const char *piperun_device(struct arena *arena, const char *name)
+{
+    size_t length = strlen(name);
+    bool file = strchr(name, '/') != NULL || (length > 4 && strcmp(name + length - 4, ".dev") == 0);
+    char *whole = file ? realpath(name, NULL) : NULL;
+    const char *device = whole != NULL ? arena_printf(arena, "sim:%s", whole) : name;
+    free(whole);
+    return device;
+}
+
+static const char *make_folder(struct arena *arena)
+{
+    const char *base = getenv("TMPDIR");
+    char *whole = realpath(base != NULL && *base != '\0' ? base : "/tmp", NULL);
+    if (whole == NULL) return NULL;
+    char *folder = arena_printf(arena, "%s/pipec-test.XXXXXX", whole);
+    free(whole);
+    return mkdtemp(folder);
+}
+
+static void remove_folder(const char *folder)
+{
+    DIR *directory = opendir(folder);
+    struct dirent *entry;
+    while (directory != NULL && (entry = readdir(directory)) != NULL)
+        unlinkat(dirfd(directory), entry->d_name, 0);
+    if (directory != NULL) closedir(directory);
+    rmdir(folder);
+}
+
+static void remove_files_of(const struct test_run *run, const struct test_job *job)
+{
+    const char *folder = run->environment.folder;
+    char prefix[32];
+    int length = snprintf(prefix, sizeof prefix, "t%zu.", job->number);
+    DIR *directory = opendir(folder);
+    struct dirent *entry;
+    while (directory != NULL && (entry = readdir(directory)) != NULL)
+        if (strncmp(entry->d_name, prefix, (size_t)length) == 0)
+            unlinkat(dirfd(directory), entry->d_name, 0);
+    if (directory != NULL) closedir(directory);
+}
+
+/* ---- what is printed ---- */
+
+static void print_line(const struct test_run *run, const struct test_job *job)
+{
+    bool ok = job->verdict == TEST_OK;
+    const char *name = job->item->name.text;
+    if (run->options->tap) {
+        printf("%s %zu - %s: %s\n", ok ? "ok" : "not ok", job->number, job->file, name);
+        if (!ok) printf("# %s\n", job->story);
+    } else if (ok) {
+        if (!run->line->quiet) printf("ok      %s: %s\n", job->file, name);
+    } else {
+        const struct source *source = source_get(run->cx->sources, job->place.source);
+        uint32_t line = 0, column = 0;
+        if (source != NULL) source_locate(source, job->place.begin, &line, &column);
+        printf("FAILED  %s: %s: ", job->file, name);
+        diag_print_escaped(stdout, job->story, strlen(job->story));
+        printf(" (%s:%u)\n", source != NULL ? source->name : job->file, line);
+    }
+    fflush(stdout);
+}
+
+static void report_finished(struct test_run *run)
+{
+    while (run->reported < run->jobs.count) {
+        const struct test_job *job = run->jobs.items[run->reported];
+        if (job->verdict != TEST_OK && job->verdict != TEST_FAILED) return;
+        run->passed += job->verdict == TEST_OK;
+        run->failed += job->verdict == TEST_FAILED;
+        print_line(run, job);
+        run->reported++;
+    }
+}
+
+static void summarise(const struct test_run *run)
+{
+    if (run->options->tap || run->line->quiet) return;
+    printf("%zu test%s: %zu ok, %zu failed", run->jobs.count, run->jobs.count == 1 ? "" : "s",
+           run->passed, run->failed);
+    if (run->files_refused > 0)
+        printf(", %zu file%s refused", run->files_refused, run->files_refused == 1 ? "" : "s");
+    printf("\n");
+}
+
+static void list_tests(const struct test_run *run)
+{
+    for (size_t i = 0; i < run->jobs.count; i++) {
+        const struct ast_item *item = run->jobs.items[i]->item;
+        printf("%s: %s of %s\n", run->jobs.items[i]->file, item->name.text,
+               item->subject->name.text);
+    }
+}
+
+/* ---- the run ---- */
+
+static void start_next(struct test_run *run)
+{
+    struct test_job *job = run->jobs.items[run->started++];
+    test_job_start(&run->environment, job);
+    run->running += job->verdict == TEST_RUNS;
+}
+
+static void reap(struct test_run *run)
+{
+    int status;
+    pid_t process;
+    while ((process = waitpid(-1, &status, WNOHANG)) > 0) {
+        for (size_t i = 0; i < run->started; i++) {
+            struct test_job *job = run->jobs.items[i];
+            if (job->verdict != TEST_RUNS || job->process != process) continue;
+            test_job_finish(&run->environment, job, status);
+            remove_files_of(run, job);
+            run->running--;
+        }
+    }
+}
+
+/* Seconds until the next child must have ended; those whose time is over are stopped. */
+static double enforce_deadlines(struct test_run *run)
+{
+    double now = test_clock_seconds(), least = 3600;
+    for (size_t i = run->reported; i < run->started; i++) {
+        struct test_job *job = run->jobs.items[i];
+        if (job->verdict != TEST_RUNS) continue;
+        if (job->deadline_seconds <= now) test_job_stop(job);
+        double left = job->deadline_seconds - now;
+        if (left < least) least = left;
+    }
+    return least;
+}
+
+static void wait_for_something(struct test_run *run, const sigset_t *signals)
+{
+    double seconds = enforce_deadlines(run);
+    struct timespec wait = {.tv_sec = (time_t)seconds,
+                            .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    int number = sigtimedwait(signals, NULL, &wait);
+    if (number > 0 && number != SIGCHLD) run->interrupted = number;
+}
+
+static void stop_all(struct test_run *run)
+{
+    for (size_t i = 0; i < run->started; i++) {
+        struct test_job *job = run->jobs.items[i];
+        if (job->verdict != TEST_RUNS) continue;
+        kill(-job->process, SIGKILL);
+        waitpid(job->process, NULL, 0);
+    }
+}
+
+static void run_all(struct test_run *run, const sigset_t *signals)
+{
+    while (run->interrupted == 0 && run->reported < run->jobs.count) {
+        while (run->running < run->options->jobs && run->started < run->jobs.count)
+            start_next(run);
+        reap(run);
+        report_finished(run);
+        if (run->running > 0) wait_for_something(run, signals);
+    }
+    if (run->interrupted != 0) stop_all(run);
+}
+
+static int execute(struct test_run *run)
+{
+    struct arena *arena = run->cx->arena;
+    struct devdesc device;
+    sigset_t signals, before;
+    int status = device_load(run->cx, run->line->device, &device);
+    if (status != EXIT_DONE) return status;
+    run->environment = (struct test_environment){
+        .cx = run->cx,
+        .device = &device,
+        .device_name = piperun_device(arena, run->line->device),
+        .piperun = find_piperun(arena, run->options->piperun),
+        .timeout_seconds = run->options->timeout_seconds,
+    };
+    if (!is_executable(arena, run->environment.piperun)) {
+        fprintf(stderr, "pipec: error: there is no program '%s': say where with --piperun PATH\n",
+                run->environment.piperun);
+        return EXIT_FILES;
+    }
+    sigemptyset(&signals);
+    for (const int *n = (const int[]){SIGINT, SIGTERM, SIGHUP, SIGCHLD, 0}; *n != 0; n++)
+        sigaddset(&signals, *n);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    run->environment.folder = make_folder(arena);
+    if (run->environment.folder != NULL) {
+        if (run->options->tap) printf("1..%zu\n", run->jobs.count);
+        run_all(run, &signals);
+        remove_folder(run->environment.folder);
+    } else {
+        status = file_failure("make", "a temporary folder");
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (run->interrupted != 0) raise(run->interrupted);
+    return status;
+}
+
+static int run_tests(struct test_run *run)
+{
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < run->line->input_count && status == EXIT_DONE; i++)
+        status = read_tests(run, run->line->inputs[i]);
+    if (status != EXIT_DONE) return status;
+    if (run->jobs.count == 0 && run->options->patterns.count > 0 && run->files_refused == 0) {
+        fprintf(stderr, "pipec: error: no test matches -k %s\n", run->options->patterns.items[0]);
+        return EXIT_FILES;
+    }
+    if (run->options->list)
+        list_tests(run);
+    else if (run->jobs.count > 0)
+        status = execute(run);
+    if (status == EXIT_DONE && !run->options->list) summarise(run);
+    if (fflush(stdout) != 0) return file_failure("write", "standard output");
+    if (status == EXIT_DONE && (run->failed > 0 || run->files_refused > 0)) status = EXIT_REFUSED;
+    return status;
+}
+
+/* Diagnostics are shown whatever became of the tests. */
+static int run_and_show(struct test_run *run)
+{
+    struct diagnostic_options *diagnostics = &run->line->diagnostics;
+    const char *path = NULL;
+    diagnostics_set_levels(diagnostics, run->cx->diags);
+    if (!diagnostics_open(diagnostics, &path)) return file_failure("write", path);
+    int status = run_tests(run);
+    if (status == EXIT_DONE && diagnostics_fail(diagnostics, run->cx->diags)) status = EXIT_REFUSED;
+    if (diagnostics_write(diagnostics, run->cx->diags, run->line->colour, status == EXIT_FILES,
+                          &path))
+        return status;
+    int failure = file_failure("write", path);
+    return failure != EXIT_DONE ? failure : status;
+}
+
+int command_test(int argc, char **argv)
+{
+    struct arena *arena = arena_create();
+    struct test_options options;
+    struct command_line line = parse_line(argc, argv, arena, &options);
+    int status = EXIT_FILES;
+    if (line.action == COMMAND_DONE) {
+        status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
+    } else if (line.action != COMMAND_USAGE) {
+        struct sources *sources = sources_create(arena);
+        struct compile cx = {.arena = arena,
+                             .names = intern_create(arena),
+                             .sources = sources,
+                             .diags = diags_create(arena, sources),
+                             .options = line.options};
+        struct test_run run = {.line = &line, .options = &options, .cx = &cx};
+        signal(SIGPIPE, SIG_IGN);
+        status = run_and_show(&run);
+    }
+    arena_destroy(arena);
+    return status;
+}

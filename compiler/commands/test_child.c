@@ -1,0 +1,215 @@
+/*
+ * test_child: what the child process of a test does: packets and container into files, then
+ * piperun.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "compiler/commands/test_job.h"
+#include "compiler/passes.h"
+#include "compiler/support/output.h"
+
+struct child {
+    const struct test_environment *environment;
+    const struct test_job *job;
+    struct compile cx;
+};
+
+/* Diagnostics of this process are read by the one that started it, as text. */
+_Noreturn static void give_up(struct child *child, int status)
+{
+    if (child->cx.diags != NULL && diag_failed(child->cx.diags)) {
+        diag_flush(child->cx.diags, stderr, false);
+        status = CHILD_REFUSED;
+    }
+    exit(status);
+}
+
+_Noreturn static void cannot_write(struct child *child, const char *path)
+{
+    if (!diag_failed(child->cx.diags))
+        fprintf(stderr, "cannot write '%s': %s\n", path, strerror(errno));
+    give_up(child, CHILD_FILES);
+}
+
+/* ---- the process ---- */
+
+static void redirect(int descriptor, const char *path, int flags)
+{
+    int file = open(path, flags, 0600);
+    if (file < 0) return;
+    dup2(file, descriptor);
+    if (file != descriptor) close(file);
+}
+
+/* A group of its own, so that all it starts can be stopped; it does not outlive its parent. */
+static void settle(const struct child *child)
+{
+    sigset_t none;
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
+    redirect(STDERR_FILENO, test_job_file(child->environment, child->job, "err", 0, ".txt"),
+             O_WRONLY | O_CREAT | O_TRUNC);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    cleanup_install();
+}
+
+/* ---- files ---- */
+
+static void write_container(struct child *child, const struct graph *graph, const struct plan *plan,
+                            const char *path)
+{
+    FILE *file = fopen(path, "wb");
+    if (file == NULL) cannot_write(child, path);
+    bool ok = container_write(&child->cx, graph, plan, file);
+    if (fclose(file) != 0 || !ok || diag_failed(child->cx.diags)) cannot_write(child, path);
+}
+
+static void write_values(struct child *child, const struct test_values *values, const char *path)
+{
+    FILE *file = fopen(path, "wb");
+    if (file == NULL) cannot_write(child, path);
+    bool ok = test_values_write(&child->cx, values, file);
+    if (fclose(file) != 0 || !ok) cannot_write(child, path);
+}
+
+/* The file under a name without surprises: piperun tells its format by the ending. */
+static const char *link_file(struct child *child, const char *kind, size_t index, const char *path)
+{
+    const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') : path;
+    const char *ending = strrchr(name, '.') != NULL ? strrchr(name, '.') : "";
+    if (strspn(ending, ".abcdefghijklmnopqrstuvwxyz0123456789") != strlen(ending)) ending = "";
+    const char *link = test_job_file(child->environment, child->job, kind, index, ending);
+    char *whole = realpath(path, NULL);
+    if (whole == NULL || symlink(whole, link) != 0) cannot_write(child, link);
+    free(whole);
+    return link;
+}
+
+/* ---- piperun ---- */
+
+typedef VEC(char *) word_list;
+
+static const char *base_name(const char *path)
+{
+    return strrchr(path, '/') + 1;
+}
+
+static word_list piperun_words(struct child *child, const char *container)
+{
+    struct arena *arena = child->cx.arena;
+    word_list words = {0};
+    vec_push(arena, &words, (char *)child->environment->piperun);
+    vec_push(arena, &words, "-q");
+    vec_push(arena, &words, "--device");
+    vec_push(arena, &words, (char *)child->environment->device_name);
+    vec_push(arena, &words, (char *)base_name(container));
+    return words;
+}
+
+static void add_binding(struct child *child, word_list *words, const char *port, const char *path,
+                        const char *format)
+{
+    vec_push(child->cx.arena, words,
+             arena_printf(child->cx.arena, "%s=%s%s", port, base_name(path), format));
+}
+
+_Noreturn static void execute(struct child *child, word_list *words)
+{
+    vec_push(child->cx.arena, words, NULL);
+    if (chdir(child->environment->folder) == 0) execvp(words->items[0], words->items);
+    fprintf(stderr, "cannot start '%s': %s\n", words->items[0], strerror(errno));
+    _exit(CHILD_NO_PIPERUN);
+}
+
+/* Whatever format the file has, piperun reads it: through a pipeline that copies. */
+static void convert_file(struct child *child, size_t index, const struct type *type,
+                         const char *from, const char *to)
+{
+    const char *container = test_job_file(child->environment, child->job, "copy", index, ".pbc");
+    struct graph *graph = test_copy_graph(&child->cx, child->job->program, type);
+    if (graph == NULL || !analyse_graph(&child->cx, graph)) give_up(child, CHILD_FILES);
+    struct plan *plan = plan_place(&child->cx, graph, child->environment->device);
+    if (diag_failed(child->cx.diags)) give_up(child, CHILD_REFUSED);
+    write_container(child, graph, plan, container);
+    word_list words = piperun_words(child, container);
+    add_binding(child, &words, "x", link_file(child, "file", index, from), "");
+    add_binding(child, &words, "y", to, ",raw");
+    fflush(NULL);
+    pid_t process = fork();
+    if (process == 0) execute(child, &words);
+    int status = -1;
+    while (process > 0 && waitpid(process, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (status != 0) exit(WIFEXITED(status) ? WEXITSTATUS(status) : CHILD_FILES);
+}
+
+static const struct test_stream *input_of(const struct test_case *test, uint32_t buffer)
+{
+    for (size_t i = 0; i < test->inputs.count; i++)
+        if (test->inputs.items[i].buffer == buffer) return &test->inputs.items[i];
+    return NULL;
+}
+
+/* An in-port that is not set is the empty stream. */
+static void bind_input(struct child *child, word_list *words, uint32_t buffer)
+{
+    const struct test_case *test = child->job->test;
+    const struct test_stream *input = input_of(test, buffer);
+    const char *port = test->graph->buffers.items[buffer].name;
+    const struct test_values *values = input != NULL ? input->values : NULL;
+    if (values != NULL && values->kind == TEST_FILE) {
+        add_binding(child, words, port, link_file(child, "in", buffer, values->path), "");
+        return;
+    }
+    const char *path = test_job_file(child->environment, child->job, "in", buffer, ".raw");
+    write_values(child, values, path);
+    add_binding(child, words, port, path, ",raw");
+}
+
+static void bind_output(struct child *child, word_list *words, uint32_t buffer)
+{
+    const struct test_case *test = child->job->test;
+    const char *port = test->graph->buffers.items[buffer].name;
+    for (size_t i = 0; i < test->expected.count; i++) {
+        const struct test_stream *expected = &test->expected.items[i];
+        if (expected->buffer != buffer) continue;
+        const char *path = test_job_file(child->environment, child->job, "expected", i, ".raw");
+        if (expected->values != NULL && expected->values->kind == TEST_FILE)
+            convert_file(child, i, expected->values->type, expected->values->path, path);
+        else
+            write_values(child, expected->values, path);
+        add_binding(child, words, port,
+                    test_job_file(child->environment, child->job, "out", i, ".raw"), ",raw");
+        return;
+    }
+    vec_push(child->cx.arena, words, arena_printf(child->cx.arena, "%s=null", port));
+}
+
+void test_child(const struct test_environment *environment, const struct test_job *job)
+{
+    struct child child = {.environment = environment, .job = job, .cx = *environment->cx};
+    child.cx.arena = job->arena;
+    child.cx.diags = diags_fork(job->arena, environment->cx->diags);
+    settle(&child);
+    const struct graph *graph = job->test->graph;
+    const char *container = test_job_file(environment, job, "program", 0, ".pbc");
+    word_list words = piperun_words(&child, container);
+    for (uint32_t i = 0; i < graph->buffers.count; i++) {
+        enum graph_outer outer = graph->buffers.items[i].outer;
+        if (outer == GRAPH_OUTER_IN) bind_input(&child, &words, i);
+        if (outer == GRAPH_OUTER_OUT) bind_output(&child, &words, i);
+    }
+    write_container(&child, graph, job->plan, container);
+    execute(&child, &words);
+}

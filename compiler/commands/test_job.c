@@ -1,0 +1,238 @@
+#include "compiler/commands/test_job.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "compiler/passes.h"
+#include "compiler/support/diag_internal.h"
+
+double test_clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+const char *test_job_file(const struct test_environment *environment, const struct test_job *job,
+                          const char *kind, size_t index, const char *ending)
+{
+    return arena_printf(environment->cx->arena, "%s/t%zu.%s%zu%s", environment->folder, job->number,
+                        kind, index, ending);
+}
+
+struct diag *test_job_fail(const struct test_environment *environment, struct test_job *job,
+                           struct span place, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    job->story = arena_vprintf(environment->cx->arena, format, args);
+    va_end(args);
+    job->verdict = TEST_FAILED;
+    job->place = place;
+    return diag_report(environment->cx->diags, RULE_TEST_FAILED, place, "test '%s': %s",
+                       job->item->name.text, job->story);
+}
+
+/* ---- what must not compile ---- */
+
+/* The first error, as a rule; RULE_COUNT: there is none. */
+static void expect_refusal(const struct test_environment *environment, struct test_job *job,
+                           const struct diags *found)
+{
+    const struct test_case *test = job->test;
+    if (diag_reported(found, rule_find(test->id))) {
+        job->verdict = TEST_OK;
+        return;
+    }
+    enum rule other = diag_first_error(found);
+    if (other == RULE_COUNT)
+        test_job_fail(environment, job, test->outcome_span, "'%s' compiles, expected error \"%s\"",
+                      test->subject, test->id);
+    else
+        test_job_fail(environment, job, test->outcome_span,
+                      "'%s' is refused with \"%s\", expected \"%s\"", test->subject, rule_id(other),
+                      test->id);
+}
+
+static void run_refused(const struct test_environment *environment, struct test_job *job,
+                        struct compile *cx)
+{
+    struct diags *found = diags_fork(cx->arena, cx->diags);
+    cx->diags = found;
+    struct graph *graph = test_subject(cx, job->program, job->item);
+    if (graph != NULL && !diag_failed(found) && analyse_graph(cx, graph))
+        plan_place(cx, graph, environment->device);
+    expect_refusal(environment, job, found);
+}
+
+/* ---- what runs ---- */
+
+/* The front end reports to the diagnostics of the whole run: whether this test failed is whether
+ * there are more than before, repetitions included. */
+static bool compile_test(const struct test_environment *environment, struct test_job *job,
+                         struct compile *cx)
+{
+    struct diags *all = cx->diags;
+    struct diags *own = diags_fork(environment->cx->arena, cx->diags);
+    cx->diags = own;
+    job->test = test_check(cx, job->program, job->item);
+    if (job->test != NULL && job->test->outcome != TEST_REFUSED &&
+        analyse_graph(cx, job->test->graph))
+        job->plan = plan_place(cx, job->test->graph, environment->device);
+    bool failed = diag_failed(own);
+    diag_take(all, own);
+    cx->diags = all;
+    return !failed;
+}
+
+static bool check_files(const struct test_environment *environment, struct test_job *job,
+                        const struct test_stream *streams, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct test_values *v = streams[i].values;
+        if (v == NULL || v->kind != TEST_FILE || access(v->path, R_OK) == 0) continue;
+        test_job_fail(environment, job, v->span, "cannot read '%s': %s", v->path, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static void start_child(const struct test_environment *environment, struct test_job *job)
+{
+    fflush(NULL);
+    job->process = fork();
+    if (job->process == 0) test_child(environment, job);
+    if (job->process < 0) {
+        test_job_fail(environment, job, job->test->span, "cannot start a process: %s",
+                      strerror(errno));
+        return;
+    }
+    setpgid(job->process, job->process); /* here too: whoever comes first */
+    job->verdict = TEST_RUNS;
+    job->deadline_seconds = test_clock_seconds() + environment->timeout_seconds;
+}
+
+static void end_front(struct test_job *job)
+{
+    if (job->arena != NULL) arena_destroy(job->arena);
+    job->arena = NULL;
+    job->test = NULL;
+}
+
+void test_job_start(const struct test_environment *environment, struct test_job *job)
+{
+    struct compile cx = *environment->cx;
+    job->arena = cx.arena = arena_create();
+    if (!compile_test(environment, job, &cx)) {
+        job->verdict = TEST_FAILED;
+        job->place = job->item->name.span;
+        job->story = "it does not compile";
+    } else if (job->test->outcome == TEST_REFUSED) {
+        run_refused(environment, job, &cx);
+    } else if (check_files(environment, job, job->test->inputs.items, job->test->inputs.count) &&
+               check_files(environment, job, job->test->expected.items,
+                           job->test->expected.count)) {
+        start_child(environment, job);
+    }
+    if (job->verdict != TEST_RUNS) end_front(job);
+}
+
+void test_job_stop(struct test_job *job)
+{
+    job->timed_out = true;
+    kill(-job->process, job->killed ? SIGKILL : SIGTERM);
+    job->killed = true;
+    job->deadline_seconds = test_clock_seconds() + 2;
+}
+
+/* ---- how it ended ---- */
+
+/* What the child said on standard error, at most so much. */
+static const char *child_words(const struct test_environment *environment,
+                               const struct test_job *job)
+{
+    enum { MOST = 16384 };
+    char *text = arena_alloc(environment->cx->arena, MOST);
+    FILE *file = fopen(test_job_file(environment, job, "err", 0, ".txt"), "rb");
+    size_t length = file != NULL ? fread(text, 1, MOST - 1, file) : 0;
+    if (file != NULL) fclose(file);
+    while (length > 0 && text[length - 1] == '\n')
+        length--;
+    text[length] = '\0';
+    return text;
+}
+
+static void note_lines(struct diag *d, struct arena *arena, const char *text)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+        diag_note(d, "%s", arena_string(arena, text, length));
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void fail_with_words(const struct test_environment *environment, struct test_job *job,
+                            const char *story)
+{
+    const char *words = child_words(environment, job);
+    struct diag *d = test_job_fail(environment, job, job->test->span, "%s", story);
+    note_lines(d, environment->cx->arena, words);
+}
+
+static void expect_fault(const struct test_environment *environment, struct test_job *job,
+                         int status)
+{
+    const char *words = child_words(environment, job);
+    const struct test_case *test = job->test;
+    enum { PIPERUN_FAULT = 4 };
+    const char *id = arena_printf(environment->cx->arena, "[%s]", test->id);
+    if (status == PIPERUN_FAULT && strstr(words, id) != NULL) {
+        job->verdict = TEST_OK;
+        return;
+    }
+    struct diag *d = test_job_fail(environment, job, test->outcome_span,
+                                   status == 0 ? "it runs to its end, expected fault \"%s\""
+                                               : "it does not end in the fault \"%s\"",
+                                   test->id);
+    note_lines(d, environment->cx->arena, words);
+}
+
+static void expect_outputs(const struct test_environment *environment, struct test_job *job)
+{
+    for (size_t i = 0; i < job->test->expected.count; i++)
+        if (!test_compare(environment, job, i)) return;
+    job->verdict = TEST_OK;
+}
+
+void test_job_finish(const struct test_environment *environment, struct test_job *job, int status)
+{
+    struct arena *arena = environment->cx->arena;
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (job->timed_out)
+        fail_with_words(
+            environment, job,
+            arena_printf(arena, "it has not ended after %g seconds", environment->timeout_seconds));
+    else if (code < 0)
+        fail_with_words(
+            environment, job,
+            arena_printf(arena, "its process was ended by signal %d", WTERMSIG(status)));
+    else if (code == CHILD_NO_PIPERUN)
+        fail_with_words(environment, job, "piperun cannot be started");
+    else if (code == CHILD_REFUSED)
+        fail_with_words(environment, job, "it cannot be compiled");
+    else if (code == CHILD_FILES)
+        fail_with_words(environment, job, "its files cannot be written");
+    else if (job->test->outcome == TEST_FAULTS)
+        expect_fault(environment, job, code);
+    else if (code != 0)
+        fail_with_words(environment, job, "the run does not end well");
+    else
+        expect_outputs(environment, job);
+    end_front(job);
+}
