@@ -295,6 +295,7 @@ static void mark_emissions(struct ks *stmt, const struct kernel *k, bool finish)
     }
 }
 
+/* Whatever its place, a firing of a window sees no more than the window's reach. */
 static void take_input(const struct graph *graph, struct graph_input *in,
                        const struct kernel_port *port)
 {
@@ -303,7 +304,9 @@ static void take_input(const struct graph *graph, struct graph_input *in,
     in->pops = port->pops;
     in->peeks = port->peeks;
     in->history = 0;
-    (void)graph;
+    if (port->window_width == 0) return;
+    in->history = graph_window_reach(port, &graph->buffers.items[in->buffer].shape);
+    in->peek = in->history + 1;
 }
 
 static void take_rates(struct graph *graph)
@@ -337,5 +340,6 @@ void amplify_infer_rates(struct compile *cx, struct graph *graph)
         mark_emissions(k->finish, k, true);
         arena_destroy(scratch);
     }
+    shape_infer(cx, graph);
     take_rates(graph);
 }

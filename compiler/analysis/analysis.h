@@ -12,6 +12,15 @@
  * Method  abstract execution (walk.h). */
 void range_check_bodies(struct compile *cx, struct graph *graph);
 
+/* analysis/shape: rows and frames of buffers, and the windows on them.
+ * Requires the rates of kernels' ports.
+ * Fills   buffer->shape where it is not declared.
+ * Fails   RULE_SHAPE_MISMATCH, RULE_SHAPE_MISSING, RULE_TOO_LARGE. */
+void shape_infer(struct compile *cx, struct graph *graph);
+/* Packets before and behind the one consumed that a firing of the port's window may see; 0 where
+ * there is no shape. */
+uint64_t graph_window_reach(const struct kernel_port *port, const struct graph_shape *shape);
+
 /* analysis/amplify: how many packets a firing appends.
  * Fills   port->push where not declared, port->finish_max, ks->count_proven; then the ends of the
  *         graph (input.pop/peek, output.push/finish_max).

@@ -52,7 +52,7 @@ struct uniform {
 
 const struct variable *group_root(const struct kx *x)
 {
-    while (x->kind != KX_VARIABLE && x->left != NULL && x->kind != KX_PEEK)
+    while (x->kind != KX_VARIABLE && x->left != NULL && x->kind != KX_PEEK && x->kind != KX_WINDOW)
         x = x->left;
     return x->kind == KX_VARIABLE ? x->variable : NULL;
 }

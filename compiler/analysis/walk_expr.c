@@ -182,6 +182,22 @@ static struct interval convert(struct interval a, const struct type *from, const
 
 enum { SEEN = 1, MAYBE_INSIDE = 2, REPORTED = 4 }; /* bits of `visited` */
 
+static const char ROW[] = "row", COLUMN[] = "column"; /* of a 2-D window, from its first one */
+
+static void report_outside_window(struct walker *w, const struct walk_outside *o)
+{
+    int64_t half = (int64_t)(o->length / 2);
+    if (o->index.low == o->index.high)
+        diag_report(w->cx->diags, RULE_OUT_OF_WINDOW, o->span,
+                    "%s %" PRId64 " is outside the window of '%s', whose %ss are -%" PRId64
+                    " to %" PRId64,
+                    o->what, (int64_t)o->index.low - half, o->name, o->what, half, half);
+    else
+        diag_report(w->cx->diags, RULE_OUT_OF_WINDOW, o->span,
+                    "the %s is outside the window of '%s', whose %ss are -%" PRId64 " to %" PRId64,
+                    o->what, o->name, o->what, half, half);
+}
+
 static void report_outside(struct walker *w, const struct walk_outside *o)
 {
     bool window = o->what[0] == 'w', known = o->index.low == o->index.high;
@@ -189,6 +205,10 @@ static void report_outside(struct walker *w, const struct walk_outside *o)
     struct diag *d;
     if (*o->visited & REPORTED) return;
     *o->visited |= REPORTED;
+    if (o->what == ROW || o->what == COLUMN) {
+        report_outside_window(w, o);
+        return;
+    }
     if (o->length == 0)
         d = diag_report(w->cx->diags, rule, o->span, "%s of '%s' is empty", o->what, o->name);
     else if (known)
@@ -237,7 +257,8 @@ static const char *array_name(const struct walker *w, const struct kx *e)
         e = e->left;
     if (e->kind == KX_VARIABLE) return e->variable->name;
     if (e->kind == KX_MEMBER) return e->left->type->fields[e->member].name;
-    if (e->kind == KX_PEEK && w->kernel != NULL) return w->kernel->in[e->port].name;
+    bool packet = e->kind == KX_PEEK || e->kind == KX_WINDOW;
+    if (packet && w->kernel != NULL) return w->kernel->in[e->port].name;
     return "array";
 }
 
@@ -298,6 +319,31 @@ static struct interval eval_peek(struct walker *w, struct walk_state *s, struct 
         walk_mark_access(w, s, &e->check, &e->visited, index,
                          port->peeks != NULL ? port->peeks[w->phase] : port->peek,
                          e->right != NULL ? e->right->span : e->span, "window", port->name);
+    return interval_of_type(e->type);
+}
+
+/* A row or column counts from the centre. */
+static void mark_window(struct walker *w, struct walk_state *s, struct kx *at,
+                        enum access_check *check, unsigned char *visited, uint32_t side,
+                        const char *what, const char *name)
+{
+    wide half = side / 2;
+    struct interval index = walk_eval(w, s, at);
+    index = (struct interval){index.low + half, index.high + half};
+    walk_mark_access(w, s, check, visited, index, side, at->span, what, name);
+}
+
+static struct interval eval_window(struct walker *w, struct walk_state *s, struct kx *e)
+{
+    const struct kernel_port *port = &w->kernel->in[e->port];
+    if (e->third != NULL) {
+        struct interval element = walk_eval(w, s, e->third);
+        walk_mark_access(w, s, &e->element_check, &e->visited_element, element, port->arity,
+                         e->third->span, "port array", port->name);
+    }
+    mark_window(w, s, e->left, &e->check, &e->visited, port->window_height, ROW, port->name);
+    mark_window(w, s, e->right, &e->column_check, &e->visited_column, port->window_width, COLUMN,
+                port->name);
     return interval_of_type(e->type);
 }
 
@@ -423,6 +469,7 @@ static struct interval eval_scalar(struct walker *w, struct walk_state *s, struc
     case KX_BROADCAST: walk_eval(w, s, e->left); return INTERVAL_ALL;
     case KX_PEEK: walk_charge(s, 1); return eval_peek(w, s, e);
     case KX_ITEM: return s->locals[w->item_local + e->dimension];
+    case KX_WINDOW: walk_charge(s, 1); return eval_window(w, s, e);
     case KX_LEFT: return (struct interval){0, (wide)w->kernel->in[e->port].peek - 1};
     case KX_PHASE: return (struct interval){w->phase, w->phase};
     case KX_NEGATE:

@@ -125,7 +125,7 @@ static bool visit_variable(struct lanes *l, const struct variable *variable)
 static bool has_parts(const struct kx *x)
 {
     return x->kind == KX_VARIABLE || x->kind == KX_INDEX || x->kind == KX_MEMBER ||
-           x->kind == KX_PEEK;
+           x->kind == KX_PEEK || x->kind == KX_WINDOW;
 }
 
 /* Structs are read from packets, tables and constants; a varying local has no layout for them. */
@@ -155,6 +155,22 @@ static bool visit_peek(struct lanes *l, const struct kx *x)
         if (kernel_index_is_checked(l->e, x->left, x->element_check, port->arity)) return deny(l);
         if (visit(l, x->left)) return deny(l);
     }
+    visit(l, x->right);
+    return true;
+}
+
+static bool visit_window(struct lanes *l, const struct kx *x)
+{
+    if (l->kernel == NULL) return deny(l);
+    const struct kernel_port *port = &l->kernel->in[x->port];
+    if (kernel_offset_is_checked(l->e, x->left, x->check, port->window_height)) return deny(l);
+    if (kernel_offset_is_checked(l->e, x->right, x->column_check, port->window_width))
+        return deny(l);
+    if (x->third != NULL) {
+        if (kernel_index_is_checked(l->e, x->third, x->element_check, port->arity)) return deny(l);
+        if (visit(l, x->third)) return deny(l);
+    }
+    visit(l, x->left);
     visit(l, x->right);
     return true;
 }
@@ -230,6 +246,7 @@ static bool visit(struct lanes *l, const struct kx *x)
     case KX_INDEX: return visit_index(l, x);
     case KX_MEMBER: return visit_member(l, x);
     case KX_PEEK: return visit_peek(l, x);
+    case KX_WINDOW: return visit_window(l, x);
     case KX_ASSIGN: return visit_assign(l, x);
     case KX_LOGICAL:
     case KX_SELECT: return type_is_scalar(x->type) ? visit_choice(l, x) : deny(l);

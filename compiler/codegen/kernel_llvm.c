@@ -170,17 +170,29 @@ static bool *canonical_ports(struct kernel_emitter *e, const struct graph_node *
     return canonical;
 }
 
+/* Row length of the buffers that the node's 2-D windows look at, which is the same for all; or 0. */
+static uint64_t window_rows(const struct kernel_emitter *e, const struct graph_node *node)
+{
+    for (size_t i = 0; i < node->inputs.count; i++) {
+        const struct graph_input *input = &node->inputs.items[i];
+        if (node->kernel->in[input->kernel_port].window_width == 0) continue;
+        return e->graph->buffers.items[input->buffer].shape.row_packets;
+    }
+    return 0;
+}
+
 static uint32_t find_variant(struct kernel_emitter *e, const struct graph_node *node)
 {
     bool *canonical = canonical_ports(e, node);
+    uint64_t row_packets = window_rows(e, node);
     size_t size = node->kernel->out_count * sizeof *canonical;
     for (size_t i = 0; i < e->variants.count; i++) {
         const struct kernel_variant *variant = &e->variants.items[i];
-        if (variant->kernel != node->kernel) continue;
+        if (variant->kernel != node->kernel || variant->row_packets != row_packets) continue;
         if (size == 0 || memcmp(variant->canonical, canonical, size) == 0) return variant->id;
     }
     uint32_t id = (uint32_t)e->variants.count;
-    struct kernel_variant variant = {node->kernel, canonical, id};
+    struct kernel_variant variant = {node->kernel, canonical, row_packets, id};
     vec_push(e->scratch, &e->variants, variant);
     return id;
 }

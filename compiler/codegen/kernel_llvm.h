@@ -11,6 +11,7 @@
  *   kernel_llvm_half.c     f16 and bf16, which are bit patterns in registers
  *   kernel_llvm_builtin.c  built-in functions
  *   kernel_llvm_rate.c     rates: phases, what firings append, the report of a batch
+ *   kernel_llvm_window.c   2-D windows: runs of firings within rows, borders
  *   kernel_query.c         questions about typed trees: faults, effects, size
  *   kernel_phases.c        windows of such firings, cut into phases
  *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
@@ -53,6 +54,7 @@ enum kernel_entry_kind { ENTRY_RUN, ENTRY_INIT, ENTRY_FINISH, ENTRY_FUNCTION, EN
 
 struct kernel_port_state {
     LLVMValueRef pointers; /* alloca: the window of each element */
+    LLVMValueRef rows;     /* alloca, in-ports with a 2-D window: of the frame, of each element */
     LLVMValueRef phases;   /* in-ports, lanes: alloca, see kernel_phases.c; NULL: none */
     LLVMValueRef counts;   /* alloca, out-ports: packets appended so far, of each element */
     unsigned first_param;  /* out-ports: of the function, the window of element 0 */
@@ -73,7 +75,10 @@ struct kernel_body {
     LLVMValueRef phase;             /* i64, of the firing; NULL: there is one phase */
     LLVMValueRef phase_slot;        /* alloca: of the next firing; NULL likewise */
     LLVMValueRef completed, status; /* run: allocas */
-    LLVMBasicBlockRef stop;         /* run, where the body has `stop`: where it goes */
+    uint64_t row_packets;           /* of the 2-D windows; 0: none */
+    LLVMValueRef place, rows_least; /* of the batch's first firing; of all windows' frames */
+    LLVMValueRef border_row; /* of the firing, where windows may leave the frame; else NULL */
+    LLVMBasicBlockRef stop;  /* run, where the body has `stop`: where it goes */
     struct kernel_port_state *in, *out;
     LLVMValueRef *locals; /* allocas, by variable->index; NULL until needed */
     LLVMValueRef *argument_values, *state_values; /* parallel to kernel->arguments, ->states */
@@ -108,9 +113,12 @@ struct kernel_function {
     uint64_t size;       /* of the tree, calls expanded; 0: not known yet */
 };
 
+struct kernel_lane_plan; /* kernel_lanes.c */
+
 struct kernel_variant { /* a kernel as its nodes use it */
     struct kernel *kernel;
     const bool *canonical; /* per output: bound to an out-port of the pipeline */
+    uint64_t row_packets;  /* of the buffers that 2-D windows look at; 0: none */
     uint32_t id;
 };
 
@@ -198,11 +206,15 @@ enum kernel_param {
     KERNEL_PARAM_LEFT,
     KERNEL_PARAM_PRODUCED,
     KERNEL_PARAM_COMPLETED,
+    KERNEL_PARAM_SEEN,
     KERNEL_PARAM_WINDOWS
 };
 
 void kernel_emit_variant(struct kernel_emitter *e, const struct kernel_variant *variant);
 void kernel_emit_arguments_entry(struct kernel_emitter *e);
+/* The firings from .. to - 1 of the batch, in lanes where the plan has some. */
+void kernel_emit_run(struct kernel_emitter *e, const struct kernel_lane_plan *plan,
+                     LLVMValueRef from, LLVMValueRef to);
 /* Begins a function: entry block, `setup`, first block of its code.  The caller fills in the rest
  * of *body. */
 void kernel_body_begin(struct kernel_emitter *e, struct kernel_body *body, LLVMValueRef function,
@@ -237,6 +249,17 @@ void kernel_stop(struct kernel_emitter *e);
 /* What the batch has appended and completed, to who asks. */
 void kernel_report_batch(struct kernel_emitter *e, LLVMValueRef produced, LLVMValueRef completed);
 void kernel_report_finish(struct kernel_emitter *e, LLVMValueRef produced);
+
+/* ---- kernel_llvm_window.c ---- */
+
+/* Before the firings of a batch, where the kernel has 2-D windows. */
+void kernel_windows_begin(struct kernel_emitter *e);
+/* Some window is larger than the packet consumed. */
+bool kernel_has_borders(const struct kernel *kernel);
+/* The firings of a batch, `count` of them. */
+void kernel_emit_rows(struct kernel_emitter *e, const struct kernel_lane_plan *plan,
+                      LLVMValueRef count);
+struct kernel_address kernel_window_address(struct kernel_emitter *e, const struct kx *x);
 
 /* ---- kernel_llvm_stmt.c ---- */
 
@@ -339,6 +362,9 @@ bool kernel_has_effects(const struct kx *x);
 bool kernel_is_speculatable(struct kernel_emitter *e, const struct kx *x);
 bool kernel_index_is_checked(const struct kernel_emitter *e, const struct kx *index,
                              enum access_check check, uint64_t bound);
+/* The same of a row or column, counted from the centre of a 2-D window. */
+bool kernel_offset_is_checked(const struct kernel_emitter *e, const struct kx *offset,
+                              enum access_check check, uint32_t side);
 bool kernel_divides_by_zero(const struct kx *x); /* an integer division whose divisor may be zero */
 /* Bytes of the local variables that the statements declare. */
 uint64_t kernel_locals_bytes(const struct ks *first);

@@ -240,6 +240,7 @@ struct kernel_address kernel_address_of(struct kernel_emitter *e, const struct k
     case KX_INDEX: return index_address(e, x);
     case KX_MEMBER: return member_address(e, x);
     case KX_PEEK: return peek_address(e, x);
+    case KX_WINDOW: return kernel_window_address(e, x);
     default: kernel_internal_error("the address of something that has none");
     }
 }

@@ -40,8 +40,8 @@ static uint64_t total_arity(const struct kernel_port *ports, uint32_t count)
     return total;
 }
 
-static const char *const param_names[] = {"arguments", "tables", "state",    "first",    "count",
-                                          "fault",     "left",   "produced", "completed"};
+static const char *const param_names[] = {"arguments", "tables", "state",    "first",     "count",
+                                          "fault",     "left",   "produced", "completed", "seen"};
 
 static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uint64_t windows,
                                  uint64_t in_windows, enum kernel_entry_kind entry)
@@ -61,6 +61,7 @@ static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uin
         if (i == KERNEL_PARAM_FIRST || i == KERNEL_PARAM_COUNT) continue;
         kernel_parameter_attribute(e, function, i, "noalias");
         bool read_only = i == KERNEL_PARAM_ARGUMENTS || i == KERNEL_PARAM_LEFT ||
+                         i == KERNEL_PARAM_SEEN ||
                          (i == KERNEL_PARAM_TABLES && entry != ENTRY_INIT) ||
                          (i >= KERNEL_PARAM_WINDOWS && i < KERNEL_PARAM_WINDOWS + in_windows);
         if (read_only) kernel_parameter_attribute(e, function, i, "readonly");
@@ -94,7 +95,7 @@ static void add_exported(struct kernel_emitter *e, const char *name, LLVMValueRe
         offsetof(struct kernel_batch, state),     offsetof(struct kernel_batch, first_firing),
         offsetof(struct kernel_batch, count),     offsetof(struct kernel_batch, fault),
         offsetof(struct kernel_batch, left),      offsetof(struct kernel_batch, produced),
-        offsetof(struct kernel_batch, completed)};
+        offsetof(struct kernel_batch, completed), offsetof(struct kernel_batch, windows)};
     LLVMTypeRef type = LLVMFunctionType(e->i32, &e->pointer, 1, 0);
     LLVMValueRef function = LLVMAddFunction(e->module, name, type);
     kernel_function_attribute(e, function, "nounwind");
@@ -253,27 +254,37 @@ static void emit_firings(struct kernel_emitter *e, LLVMValueRef from, LLVMValueR
     LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, next, to, "");
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
     LLVMValueRef repeat = LLVMBuildCondBr(e->builder, more, loop, end);
-    if (e->body->varying != NULL) kernel_leave_loop_alone(e, repeat);
+    if (e->body->varying != NULL || e->body->border_row != NULL) kernel_leave_loop_alone(e, repeat);
     LLVMAddIncoming(i, &from, &before, 1);
     LLVMAddIncoming(i, &next, &latch, 1);
     kernel_position(e, end);
 }
 
+void kernel_emit_run(struct kernel_emitter *e, const struct kernel_lane_plan *plan,
+                     LLVMValueRef from, LLVMValueRef to)
+{
+    for (int i = 0; i < 2 && plan->widths[i] > 0; i++) {
+        LLVMValueRef whole = kernel_i64(e, ~(uint64_t)(plan->widths[i] - 1));
+        LLVMValueRef count = LLVMBuildSub(e->builder, to, from, "");
+        LLVMValueRef middle =
+            LLVMBuildAdd(e->builder, from, LLVMBuildAnd(e->builder, count, whole, ""), "middle");
+        emit_firings(e, from, middle, plan->widths[i]);
+        from = middle;
+    }
+    emit_firings(e, from, to, 0);
+}
+
 static void emit_batch(struct kernel_emitter *e)
 {
-    LLVMValueRef from = kernel_i64(e, 0), count = LLVMGetParam(e->body->llvm, KERNEL_PARAM_COUNT);
+    LLVMValueRef count = LLVMGetParam(e->body->llvm, KERNEL_PARAM_COUNT);
     struct kernel_lane_plan plan = {0};
     kernel_rates_begin(e);
-    if (kernel_plan_lanes(e, e->body->kernel, &plan)) {
-        e->body->varying = plan.varying;
-        for (int i = 0; i < 2 && plan.widths[i] > 0; i++) {
-            LLVMValueRef whole = kernel_i64(e, ~(uint64_t)(plan.widths[i] - 1));
-            LLVMValueRef to = LLVMBuildAnd(e->builder, count, whole, "");
-            emit_firings(e, from, to, plan.widths[i]);
-            from = to;
-        }
-    }
-    emit_firings(e, from, count, 0);
+    if (e->body->row_packets > 0) kernel_windows_begin(e);
+    if (kernel_plan_lanes(e, e->body->kernel, &plan)) e->body->varying = plan.varying;
+    if (kernel_has_borders(e->body->kernel))
+        kernel_emit_rows(e, &plan, count);
+    else
+        kernel_emit_run(e, &plan, kernel_i64(e, 0), count);
     if (e->body->stop == NULL) return;
     LLVMBuildBr(e->builder, e->body->stop);
     kernel_position(e, e->body->stop);
@@ -319,7 +330,8 @@ static void emit_internal(struct kernel_emitter *e, const struct kernel_variant 
                           enum kernel_entry_kind entry, LLVMValueRef function)
 {
     const struct kernel *kernel = variant->kernel;
-    struct kernel_body body = {.entry = entry, .kernel = kernel};
+    struct kernel_body body = {
+        .entry = entry, .kernel = kernel, .row_packets = variant->row_packets};
     kernel_body_begin(e, &body, function, kernel->local_count);
     body.arguments = LLVMGetParam(function, KERNEL_PARAM_ARGUMENTS);
     body.tables = LLVMGetParam(function, KERNEL_PARAM_TABLES);

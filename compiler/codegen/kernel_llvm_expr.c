@@ -180,7 +180,7 @@ static void array_into(struct kernel_emitter *e, const struct kx *x, struct kern
 static bool has_address(const struct kx *x)
 {
     return x->kind == KX_VARIABLE || x->kind == KX_INDEX || x->kind == KX_MEMBER ||
-           x->kind == KX_PEEK;
+           x->kind == KX_PEEK || x->kind == KX_WINDOW;
 }
 
 void kernel_expression_into(struct kernel_emitter *e, const struct kx *x, struct kernel_address to,
@@ -387,6 +387,7 @@ static LLVMValueRef scalar_expression(struct kernel_emitter *e, const struct kx 
     case KX_VARIABLE: return variable_value(e, x);
     case KX_INDEX:
     case KX_MEMBER:
+    case KX_WINDOW:
     case KX_PEEK: return kernel_load(e, x->type, kernel_address_of(e, x));
     case KX_LEFT: return left_value(e, x);
     case KX_ITEM: return e->body->item[x->dimension];

@@ -65,6 +65,18 @@ bool kernel_index_is_checked(const struct kernel_emitter *e, const struct kx *in
     return e->cx->options.bounds_checks && check == ACCESS_CHECKED;
 }
 
+static bool is_within(const struct kx *offset, uint32_t side)
+{
+    return offset->kind == KX_CONSTANT && offset->value.bits + side / 2 < side;
+}
+
+bool kernel_offset_is_checked(const struct kernel_emitter *e, const struct kx *offset,
+                              enum access_check check, uint32_t side)
+{
+    if (!e->cx->options.bounds_checks || is_within(offset, side)) return false;
+    return offset->kind == KX_CONSTANT || check == ACCESS_CHECKED;
+}
+
 bool kernel_divides_by_zero(const struct kx *x)
 {
     if (x->op != OP_DIV && x->op != OP_REM) return false;
@@ -100,12 +112,23 @@ static bool peek_faults(const struct kernel_emitter *e, const struct kx *x)
     return x->left != NULL && x->element_check == ACCESS_CHECKED && x->left->kind != KX_CONSTANT;
 }
 
+/* Which port a window means is not known in a function, where there is none. */
+static bool window_faults(const struct kernel_emitter *e, const struct kx *x)
+{
+    const struct kernel_port *port = &e->body->kernel->in[x->port];
+    return kernel_offset_is_checked(e, x->left, x->check, port->window_height) ||
+           kernel_offset_is_checked(e, x->right, x->column_check, port->window_width) ||
+           (x->third != NULL &&
+            kernel_index_is_checked(e, x->third, x->element_check, port->arity));
+}
+
 static bool node_may_fault(const struct kx *x, void *data)
 {
     struct kernel_emitter *e = data;
     switch (x->kind) {
     case KX_INDEX: return array_index_faults(e, x);
     case KX_PEEK: return peek_faults(e, x);
+    case KX_WINDOW: return window_faults(e, x);
     case KX_CALL: return kernel_function_faults(e, x->function);
     case KX_BINARY:
     case KX_ASSIGN: return kernel_divides_by_zero(x);
@@ -193,13 +216,21 @@ static bool packet_exists(const struct kernel_emitter *e, const struct kx *x)
     return element == NULL || (element->kind == KX_CONSTANT && element->value.bits < port->arity);
 }
 
+static bool window_packet_exists(const struct kernel_emitter *e, const struct kx *x)
+{
+    const struct kernel_port *port = &e->body->kernel->in[x->port];
+    const struct kx *element = x->third;
+    return is_within(x->left, port->window_height) && is_within(x->right, port->window_width) &&
+           (element == NULL || (element->kind == KX_CONSTANT && element->value.bits < port->arity));
+}
+
 /* A proof that an access is in range may rest on the condition around it: only constant indices
  * count. */
 static bool node_is_not_speculatable(const struct kx *x, void *data)
 {
     struct kernel_emitter *e = data;
     if (!type_is_scalar(x->type) && x->kind != KX_VARIABLE && x->kind != KX_INDEX &&
-        x->kind != KX_MEMBER && x->kind != KX_PEEK) {
+        x->kind != KX_MEMBER && x->kind != KX_PEEK && x->kind != KX_WINDOW) {
         return true;
     }
     switch (x->kind) {
@@ -207,6 +238,7 @@ static bool node_is_not_speculatable(const struct kx *x, void *data)
     case KX_INDEX:
         return x->right->kind != KX_CONSTANT || x->right->value.bits >= x->left->type->length;
     case KX_PEEK: return e->body->entry != ENTRY_RUN || !packet_exists(e, x);
+    case KX_WINDOW: return !window_packet_exists(e, x);
     case KX_CALL: return function_is_heavy(e, x->function);
     default: return false;
     }

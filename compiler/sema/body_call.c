@@ -331,6 +331,7 @@ static struct kx *call_left(struct body *b, const struct ast_expr *e)
                     "'left' is known only in a kernel with one in-port");
         return NULL;
     }
+    if (!body_window_finish(b, &kernel->in[access.symbol->port], e->span)) return NULL;
     struct kx *kx = body_kx(b, KX_LEFT, body_scalar(b, SCALAR_I64), e->span);
     kx->port = access.symbol->port;
     return kx;

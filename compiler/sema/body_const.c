@@ -7,8 +7,8 @@ bool body_is_static(const struct kx *kx)
 {
     if (!kx) return true;
     if (kx->kind == KX_VARIABLE) return kx->variable->kind == VARIABLE_CONSTANT;
-    if (kx->kind == KX_PEEK || kx->kind == KX_LEFT || kx->kind == KX_PHASE) return false;
-    if (kx->kind == KX_ASSIGN || kx->kind == KX_ITEM) return false;
+    if (kx->kind == KX_PEEK || kx->kind == KX_WINDOW || kx->kind == KX_LEFT) return false;
+    if (kx->kind == KX_PHASE || kx->kind == KX_ITEM || kx->kind == KX_ASSIGN) return false;
     for (uint32_t i = 0; i < kx->argument_count; i++)
         if (!body_is_static(kx->arguments[i])) return false;
     return body_is_static(kx->left) && body_is_static(kx->right) && body_is_static(kx->third);
@@ -23,7 +23,9 @@ static void report_not_constant(struct body *b, const struct kx *culprit, const 
         declared = culprit->variable->span;
     } else if (culprit->kind == KX_PHASE) {
         name = "phase";
-    } else if ((culprit->kind == KX_PEEK || culprit->kind == KX_LEFT) && b->kernel) {
+    } else if ((culprit->kind == KX_PEEK || culprit->kind == KX_WINDOW ||
+                culprit->kind == KX_LEFT) &&
+               b->kernel) {
         const struct kernel_port *port = &b->kernel->kernel->in[culprit->port];
         name = port->name;
         declared = port->span;

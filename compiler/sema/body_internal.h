@@ -4,6 +4,7 @@
  *   body.c          specialisation of kernels, functions and their signatures, recursion
  *   body_port.c     ports
  *   body_rate.c     their rates: numbers, bounds, phases, amplification
+ *   body_window.c   2-D windows: their attributes, and how they are read
  *   body_type.c     types as written, the usual conversions, untyped trees, folding
  *   body_const.c    constants, compile-time integers, initialisers
  *   body_expr.c     operators
@@ -279,6 +280,19 @@ uint32_t body_port_indices(const struct kernel_port *port);
  * `access`. */
 bool body_port_element(struct body *b, struct port_access *access, const struct kernel_port *port,
                        struct kx **out);
+
+/* ---- body_window.c ---- */
+
+/* Reads `window` and `border`; false where the attribute is another one. */
+bool body_window_attribute(struct body *b, const struct ast_attribute *attribute,
+                           struct kernel_port *port);
+/* After the rates of all ports. */
+void body_window_check(struct body *b, const struct ast_port *ast, const struct kernel_port *port);
+/* What follows the element of a port array in `access`. */
+struct kx *body_window_read(struct body *b, struct port_access *access,
+                            const struct kernel_port *port, struct kx *element);
+/* Reports where `finish` looks at a port with a window. */
+bool body_window_finish(struct body *b, const struct kernel_port *port, struct span span);
 
 /* ---- body_call.c ---- */
 

@@ -15,9 +15,9 @@ static struct kx *phase(struct body *b, struct span span)
         return NULL;
     }
     if (b->place == PLACE_FIRING && kernel->phases == 1) {
-        struct diag *diag = body_report(b, RULE_WRONG_KIND_OF_NAME, span,
-                                        "'%s' has one phase only: its rates are no lists",
-                                        kernel->name);
+        struct diag *diag =
+            body_report(b, RULE_WRONG_KIND_OF_NAME, span,
+                        "'%s' has one phase only: its rates are no lists", kernel->name);
         diag_help(diag, "'pop {3, 1}' or 'push {2, 0}' give a rate for each phase");
         return NULL;
     }
@@ -163,7 +163,7 @@ static struct kx *read_out_port(struct body *b, const struct symbol *symbol, str
 
 uint32_t body_port_indices(const struct kernel_port *port)
 {
-    return port->is_array ? 2 : 1;
+    return (port->is_array ? 2u : 1u) + (port->window_width > 0 ? 1u : 0u);
 }
 
 /* The indices behind those of the packet go into the packet. */
@@ -184,13 +184,15 @@ static struct kx *read_port(struct body *b, struct port_access *access)
     struct kx *element, *packet;
     if (!check_port_read(b, symbol, access->span)) return NULL;
     if (!body_port_element(b, access, port, &element)) return NULL;
-    if (access->count > 1) {
+    bool window = port->window_width > 0;
+    if (access->count > (window ? 2 : 1)) {
         struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, access->span,
                                         "a packet of '%s' is %s and has no elements", port->name,
                                         body_type_text(b, port->type));
         diag_label(diag, port->span, "declared here");
         return NULL;
     }
+    if (window) return body_window_read(b, access, port, element);
     if (access->count)
         packet = body_whole(b, body_expr(b, access->indices[0]), "the index of a packet");
     else

@@ -75,10 +75,8 @@ static void port_attribute(struct body *b, const struct ast_port *ast,
         port->rate_span = span_join(port->rate_span, attribute->span);
         return;
     }
-    if (!ast->is_out && (is_name(attribute, "window") || is_name(attribute, "border"))) {
-        body_unsupported(b, attribute->span, "2-D in-ports ('%s') are", attribute->name.text);
-        port->type = NULL; /* uses of the port are not looked at */
-    } else if (ast->is_out && is_name(attribute, "amplify"))
+    if (!ast->is_out && body_window_attribute(b, attribute, port)) return;
+    if (ast->is_out && is_name(attribute, "amplify"))
         rates->amplify = attribute;
     else
         misplaced_attribute(b, attribute, ast->is_out);
@@ -162,6 +160,9 @@ void body_ports(struct body *b, const struct ast_signature *signature)
     while (amplify && !is_name(amplify, "amplify"))
         amplify = amplify->next;
     body_settle_rates(b, amplify);
+    in = 0;
+    for (const struct ast_port *port = signature->ports; port; port = port->next)
+        if (!port->is_out) body_window_check(b, port, &kernel->in[in++]);
 }
 
 void body_signature_attributes(struct body *b, const struct ast_signature *signature)

@@ -544,8 +544,9 @@ static void stop_statement(struct body *b, const struct ast_stmt *s, struct ks_l
     }
     struct kernel *kernel = b->kernel->kernel;
     if (kernel->in_count > 0) {
-        diag = misplaced(b, s->span, "'stop' ends a kernel without in-ports; this one ends with "
-                                     "its inputs");
+        diag = misplaced(b, s->span,
+                         "'stop' ends a kernel without in-ports; this one ends with "
+                         "its inputs");
         diag_label(diag, kernel->in[0].span, "'%s' has the in-port '%s'", kernel->name,
                    kernel->in[0].name);
         diag_help(diag, "'return;' ends a firing");

@@ -308,7 +308,8 @@ static void warn_widened(struct body *b, const struct kx *from, const struct typ
     while (operand->kind == KX_CONVERT)
         operand = operand->left;
     bool simple = operand->kind == KX_VARIABLE || operand->kind == KX_PEEK ||
-                  operand->kind == KX_INDEX || operand->kind == KX_CALL;
+                  operand->kind == KX_WINDOW || operand->kind == KX_INDEX ||
+                  operand->kind == KX_CALL;
     const char *text = simple ? body_source_text(b, operand->span) : NULL;
     if (text)
         diag_help(diag, "widen an operand first: (%s)%s", wide, text);

@@ -410,6 +410,7 @@ static bool eval_kind(struct interpreter *in, const struct kx *kx, struct scalar
         return from && copy_values(in, kx->span, out, from, kx->type);
     }
     case KX_PEEK:
+    case KX_WINDOW:
     case KX_PHASE:
     case KX_ITEM:
     case KX_LEFT: return fail_not_constant(in, kx);

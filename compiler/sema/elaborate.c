@@ -157,12 +157,26 @@ static void declare_poison(struct scope *scope, struct ast_name name)
                   (struct symbol){.kind = SYMBOL_POISON, .name = name.text, .span = name.span});
 }
 
+static void port_attributes(struct elaboration *el, struct scope *scope,
+                            const struct ast_port *port, struct graph_shape *shape)
+{
+    for (const struct ast_attribute *a = port->attributes; a != NULL; a = a->next) {
+        if (repeated_attribute(el, port->attributes, a)) continue;
+        if (is_shape_attribute(a)) {
+            if (!shape_attribute(el, scope, a, shape)) el->incomplete = true;
+            continue;
+        }
+        diag_report(el->cx->diags, RULE_UNKNOWN_ATTRIBUTE, a->name.span,
+                    "a port of a pipeline takes no attribute '%s', only its shape: 'rows W' or "
+                    "'frame WxH'",
+                    a->name.text);
+    }
+}
+
 static void declare_port(struct elaboration *el, struct scope *scope, const struct ast_port *port)
 {
-    if (port->attributes != NULL)
-        diag_report(el->cx->diags, RULE_UNKNOWN_ATTRIBUTE, port->attributes->name.span,
-                    "a port of a pipeline takes no attribute '%s' in this version",
-                    port->attributes->name.text);
+    struct graph_shape shape = {0};
+    port_attributes(el, scope, port, &shape);
     const struct type *type = sema_type(el->sema, scope, port->type, NULL);
     struct net_buffer *buffer = ARENA_NEW(el->cx->arena, struct net_buffer);
     *buffer = (struct net_buffer){.name = port->name.text,
@@ -175,6 +189,7 @@ static void declare_port(struct elaboration *el, struct scope *scope, const stru
     }
     struct graph_buffer model = buffer_model(buffer->span, type);
     model.outer = buffer->outer;
+    model.shape = shape;
     add_buffers(el, scope, buffer, model);
 }
 
@@ -257,18 +272,6 @@ void unknown_attribute(struct elaboration *el, const struct ast_attribute *a, co
     if (nearest != NULL) diag_help(d, "did you mean '%s'?", nearest);
 }
 
-static bool unsupported_attribute(struct elaboration *el, const struct ast_attribute *a,
-                                  const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(a->name.text, names[i]) != 0) continue;
-        diag_report(el->cx->diags, RULE_UNSUPPORTED, a->name.span, "'%s' is not supported yet",
-                    a->name.text);
-        return true;
-    }
-    return false;
-}
-
 bool repeated_attribute(struct elaboration *el, const struct ast_attribute *first,
                         const struct ast_attribute *a)
 {
@@ -286,11 +289,11 @@ static bool buffer_attribute(struct elaboration *el, struct scope *scope,
                              const struct ast_attribute *a, const struct type *type,
                              struct graph_buffer *model)
 {
-    static const char *const known[] = {"depth", "init"};
-    static const char *const later[] = {"rows", "frame"};
+    static const char *const known[] = {"depth", "init", "rows", "frame"};
     if (strcmp(a->name.text, "depth") == 0) return depth_attribute(el, scope, a, model);
     if (strcmp(a->name.text, "init") == 0) return init_attribute(el, scope, a, type, model);
-    if (!unsupported_attribute(el, a, later, 2)) unknown_attribute(el, a, "a buffer", known, 2);
+    if (is_shape_attribute(a)) return shape_attribute(el, scope, a, &model->shape);
+    unknown_attribute(el, a, "a buffer", known, 4);
     return false;
 }
 

@@ -57,6 +57,10 @@ bool repeated_attribute(struct elaboration *el, const struct ast_attribute *firs
 /* The visible buffer, or kernel, whose name is nearest, or NULL. */
 const char *nearest_buffer(struct elaboration *el, struct scope *scope, const char *name);
 const char *nearest_kernel(struct elaboration *el, struct scope *scope, const char *name);
+/* shape_attribute.c: `rows W`, `frame WxH`; false after an error. */
+bool is_shape_attribute(const struct ast_attribute *a);
+bool shape_attribute(struct elaboration *el, struct scope *scope, const struct ast_attribute *a,
+                     struct graph_shape *shape);
 void elaborate_chain(struct elaboration *el, struct scope *scope, const struct ast_net *net);
 
 #endif

@@ -49,15 +49,17 @@ struct variable {
 /* ---- expressions ---- */
 
 enum kx_kind {
-    KX_CONSTANT,   /* value (scalar) */
-    KX_VARIABLE,   /* variable */
-    KX_INDEX,      /* left[right]: left an array or a vector, right an integer of any width */
-    KX_MEMBER,     /* field `member` of left, a struct */
-    KX_PEEK,       /* packet `right` of in-port `port` [element `left`, NULL where no port array] */
-    KX_LEFT,       /* left(port): packets that a finished node's in-port still holds, i64 */
-    KX_PHASE,      /* number of the firing modulo kernel->phases, i32 */
-    KX_ITEM,       /* item.x, .y, .z (`dimension` 0, 1, 2): the work-item's index, i32 */
-    KX_NEGATE,     /* -left */
+    KX_CONSTANT, /* value (scalar) */
+    KX_VARIABLE, /* variable */
+    KX_INDEX,    /* left[right]: left an array or a vector, right an integer of any width */
+    KX_MEMBER,   /* field `member` of left, a struct */
+    KX_PEEK,     /* packet `right` of in-port `port` [element `left`, NULL where no port array] */
+    KX_WINDOW,   /* packet `left` rows and `right` columns from the centre of the window of in-port
+                     `port` [element `third`, NULL where no port array] */
+    KX_LEFT,     /* left(port): packets that a finished node's in-port still holds, i64 */
+    KX_PHASE,    /* number of the firing modulo kernel->phases, i32 */
+    KX_ITEM,     /* item.x, .y, .z (`dimension` 0, 1, 2): the work-item's index, i32 */
+    KX_NEGATE,   /* -left */
     KX_COMPLEMENT, /* ~left */
     KX_NOT,        /* !left: bool */
     KX_BINARY,  /* left op right: both of the same type, the result of that type; SHL/SHR: right is
@@ -117,13 +119,15 @@ struct kx {
     enum kx_kind kind;
     enum kx_op op;
     enum builtin builtin;
-    enum access_check check;                /* INDEX, PEEK: the packet index */
-    enum access_check element_check;        /* PEEK: the port element */
-    unsigned char visited, visited_element; /* analysis/walk: what has been seen of the accesses */
-    bool postfix;                           /* ASSIGN: the value is the old one (i++) */
-    uint32_t port;                          /* PEEK, LEFT: index into kernel->in */
-    uint32_t dimension;                     /* ITEM */
-    uint32_t member;                        /* MEMBER: index into left->type->fields */
+    enum access_check check;         /* INDEX, PEEK: the packet index; WINDOW: the row */
+    enum access_check column_check;  /* WINDOW */
+    enum access_check element_check; /* PEEK, WINDOW: the port element */
+    /* analysis/walk: what has been seen of the accesses */
+    unsigned char visited, visited_column, visited_element;
+    bool postfix;                 /* ASSIGN: the value is the old one (i++) */
+    uint32_t port;                /* PEEK, WINDOW, LEFT: index into kernel->in */
+    uint32_t dimension;           /* ITEM */
+    uint32_t member;              /* MEMBER: index into left->type->fields */
     const struct type *type;      /* of the value; ASSIGN: of left; statements' calls may be void */
     const struct type *operation; /* ASSIGN with op: the type the operation is done in */
     struct span span;
@@ -233,7 +237,8 @@ struct kernel_port {
      * shape of the buffer (struct graph_input). */
     uint32_t window_width, window_height;
     enum border border;
-    bool indexed; /* out-ports: written by y[j] = v (KS_STORE), never both ways */
+    struct span window_span; /* of the attribute `window` */
+    bool indexed;            /* out-ports: written by y[j] = v (KS_STORE), never both ways */
     /* out-ports: most packets that `finish` appends; filled by analysis/amplify */
     uint64_t finish_max;
     bool count_proven, finish_proven; /* out-ports: the body shows it; filled by analysis/amplify */

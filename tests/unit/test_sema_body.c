@@ -35,6 +35,7 @@ static void print_kx(FILE *to, const struct kx *kx)
         return;
     case KX_VARIABLE: fprintf(to, "%s:%s", kx->variable->name, type); return;
     case KX_PEEK: fprintf(to, "(peek%u", kx->port); break;
+    case KX_WINDOW: fprintf(to, "(window%u", kx->port); break;
     case KX_LEFT: fprintf(to, "(left"); break;
     case KX_ITEM: fprintf(to, "item.%c", "xyz"[kx->dimension]); return;
     case KX_PHASE: fprintf(to, "(phase"); break;

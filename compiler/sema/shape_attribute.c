@@ -1,0 +1,69 @@
+/* `rows W` and `frame WxH`: how the packets of a buffer lie in two dimensions. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "compiler/sema/elaborate_internal.h"
+#include "lang/window.h"
+
+static bool shape_side(struct elaboration *el, struct scope *scope, const struct ast_expr *expr,
+                       const char *what, uint64_t *side)
+{
+    int64_t value;
+    if (!sema_whole(el->sema, scope, expr, what, &value)) return false;
+    if (value < 1 || (uint64_t)value > WINDOW_MAX_FRAME) {
+        diag_report(el->cx->diags, value < 1 ? RULE_CONSTANT_RANGE : RULE_TOO_LARGE, expr->span,
+                    "%s is 1 to %" PRIu64 ", not %" PRId64, what, WINDOW_MAX_FRAME, value);
+        return false;
+    }
+    *side = (uint64_t)value;
+    return true;
+}
+
+static bool frame_size(struct elaboration *el, struct scope *scope, const struct ast_expr *value,
+                       struct graph_shape *shape)
+{
+    bool plane = value->kind == AST_EXPR_DIMENSIONS && value->arguments->next != NULL &&
+                 value->arguments->next->next == NULL;
+    if (!plane) {
+        struct diag *d = diag_report(el->cx->diags, RULE_TYPE_MISMATCH, value->span,
+                                     "a frame is width x height");
+        diag_help(d, "write 'frame 640x480', or 'rows 640' where rows have no end");
+        return false;
+    }
+    const struct ast_expr *width = value->arguments, *height = width->next;
+    if (!shape_side(el, scope, width, "the width of a frame", &shape->row_packets) ||
+        !shape_side(el, scope, height, "the height of a frame", &shape->frame_rows))
+        return false;
+    if (shape->row_packets * shape->frame_rows <= WINDOW_MAX_FRAME) return true;
+    diag_report(el->cx->diags, RULE_TOO_LARGE, value->span,
+                "a frame has at most %" PRIu64 " packets, not %" PRIu64, WINDOW_MAX_FRAME,
+                shape->row_packets * shape->frame_rows);
+    return false;
+}
+
+bool is_shape_attribute(const struct ast_attribute *a)
+{
+    return strcmp(a->name.text, "rows") == 0 || strcmp(a->name.text, "frame") == 0;
+}
+
+bool shape_attribute(struct elaboration *el, struct scope *scope, const struct ast_attribute *a,
+                     struct graph_shape *shape)
+{
+    struct graph_shape read = {.declared = true, .span = a->span};
+    if (a->of.text != NULL) {
+        diag_report(el->cx->diags, RULE_UNKNOWN_ATTRIBUTE, a->of.span,
+                    "'of PORT' belongs to 'amplify', not to '%s'", a->name.text);
+        return false;
+    }
+    if (shape->declared) {
+        struct diag *d = diag_report(el->cx->diags, RULE_DUPLICATE_NAME, a->span,
+                                     "a buffer has rows or frames, not both");
+        diag_label(d, shape->span, "the other one");
+        return false;
+    }
+    bool ok = strcmp(a->name.text, "rows") == 0
+                  ? shape_side(el, scope, a->value, "the length of a row", &read.row_packets)
+                  : frame_size(el, scope, a->value, &read);
+    if (ok) *shape = read;
+    return ok;
+}
