@@ -276,33 +276,36 @@ void sema_check_function(struct sema *sema, const struct ast_item *item)
 /* ---- kernels: signatures ---- */
 
 static void declare_parameters(struct body *b, const struct ast_signature *signature,
-                               const int64_t *values, size_t count)
+                               const struct compile_argument *values, size_t count)
 {
     size_t at = 0;
     for (const struct ast_type_param *p = signature->type_params; p; p = p->next, at++) {
         struct symbol symbol = {.kind = SYMBOL_INTEGER, .name = p->name.text, .span = p->name.span};
         if (p->is_type) {
-            body_unsupported(b, p->name.span, "type parameters ('type %s') are", p->name.text);
-            symbol.kind = SYMBOL_POISON;
+            symbol.kind = at < count ? SYMBOL_TYPE_PARAM : SYMBOL_POISON;
+            if (at < count) symbol.type = values[at].type;
         } else if (p->type && p->type->kind != AST_TYPE_INT) {
             struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, p->type->span,
                                             "a compile-time parameter is 'int' or 'type'");
             diag_help(diag, "run-time arguments stand in the parentheses, after ';'");
             symbol.kind = SYMBOL_POISON;
         } else if (at < count) {
-            symbol.integer = values[at];
+            symbol.integer = values[at].integer;
         }
         body_declare(b, symbol);
     }
 }
 
-static const char *kernel_title(struct arena *arena, const char *name, const int64_t *params,
-                                size_t count)
+static const char *kernel_title(struct arena *arena, const char *name,
+                                const struct compile_argument *params, size_t count)
 {
     if (count == 0) return name;
     const char *title = arena_printf(arena, "%s<", name);
     for (size_t i = 0; i < count; i++)
-        title = arena_printf(arena, "%s%s%" PRId64, title, i ? ", " : "", params[i]);
+        title = params[i].type
+                    ? arena_printf(arena, "%s%s%s", title, i ? ", " : "",
+                                   type_text(arena, params[i].type))
+                    : arena_printf(arena, "%s%s%" PRId64, title, i ? ", " : "", params[i].integer);
     return arena_printf(arena, "%s>", title);
 }
 
@@ -435,7 +438,7 @@ static void kernel_body(struct body *b, const struct ast_item *item)
 }
 
 static struct kernel *build_kernel(struct sema *sema, const struct ast_item *item,
-                                   const int64_t *params, size_t count)
+                                   const struct compile_argument *params, size_t count)
 {
     struct body b =
         body_begin(sema, scope_create(sema->cx, sema_scope_at(sema, item->span)), PLACE_FIRING);
@@ -456,14 +459,18 @@ static struct kernel *build_kernel(struct sema *sema, const struct ast_item *ite
     return b.failed || !kernel->body ? NULL : kernel;
 }
 
-static bool same_params(const struct kernel_entry *entry, const int64_t *params, size_t count)
+static bool same_params(const struct kernel_entry *entry, const struct compile_argument *params,
+                        size_t count)
 {
-    return entry->param_count == count &&
-           (count == 0 || memcmp(entry->params, params, count * sizeof *params) == 0);
+    bool same = entry->param_count == count;
+    for (size_t i = 0; same && i < count; i++)
+        same = entry->params[i].type == params[i].type &&
+               entry->params[i].integer == params[i].integer;
+    return same;
 }
 
-struct kernel *sema_kernel(struct sema *sema, const struct ast_item *item, const int64_t *params,
-                           size_t count)
+struct kernel *sema_kernel(struct sema *sema, const struct ast_item *item,
+                           const struct compile_argument *params, size_t count)
 {
     struct arena *arena = sema->cx->arena;
     struct kernel_entry **bucket = &body_cache(sema)->kernels[bucket_of(item)];

@@ -52,7 +52,7 @@ struct function_entry {
 struct kernel_entry {
     struct kernel_entry *next;
     const struct ast_item *item;
-    int64_t *params;
+    struct compile_argument *params;
     size_t param_count;
     struct kernel *kernel; /* NULL: it has errors */
 };

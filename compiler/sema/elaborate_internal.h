@@ -54,6 +54,28 @@ void unknown_attribute(struct elaboration *el, const struct ast_attribute *a, co
 /* Reports an attribute that stands twice in the list that begins with `first`. */
 bool repeated_attribute(struct elaboration *el, const struct ast_attribute *first,
                         const struct ast_attribute *a);
+/* The buffer that is named, or NULL after an error. */
+const struct net_buffer *elaborate_find_buffer(struct elaboration *el, struct scope *scope,
+                                               struct ast_name name);
+
+/* ---- parameter.c ---- */
+
+/* What is bound to the ports of an instance: a list as written, or one packet type (a chain). */
+struct bound_end {
+    const struct ast_expr *list;
+    const struct type *type; /* NULL: by the list, or nothing */
+    struct span span;        /* with `type` */
+};
+struct bound_ports {
+    struct bound_end in, out;
+};
+/* The values of the compile-time parameters of an instance of something with `signature`: those in
+ * `<...>`, and omitted types from what is bound.  NULL after an error; *count gets their number. */
+struct compile_argument *elaborate_parameters(struct elaboration *el, struct scope *scope,
+                                              const struct ast_node *node,
+                                              const struct ast_signature *signature,
+                                              const struct bound_ports *bound, size_t *count);
+
 /* The visible buffer, or kernel, whose name is nearest, or NULL. */
 const char *nearest_buffer(struct elaboration *el, struct scope *scope, const char *name);
 const char *nearest_kernel(struct elaboration *el, struct scope *scope, const char *name);

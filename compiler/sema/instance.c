@@ -20,8 +20,8 @@ struct binding {
 
 /* ---- buffers named in a statement ---- */
 
-static const struct net_buffer *find_buffer(struct elaboration *el, struct scope *scope,
-                                            struct ast_name name)
+const struct net_buffer *elaborate_find_buffer(struct elaboration *el, struct scope *scope,
+                                               struct ast_name name)
 {
     struct symbol *symbol = scope_find(scope, name.text);
     if (symbol != NULL && symbol->kind == SYMBOL_BUFFER) {
@@ -70,7 +70,7 @@ static bool bind_name(struct elaboration *el, struct scope *scope, struct ast_na
                       const struct ast_expr *const *subscripts, size_t subscript_count,
                       struct binding *binding)
 {
-    const struct net_buffer *buffer = find_buffer(el, scope, name);
+    const struct net_buffer *buffer = elaborate_find_buffer(el, scope, name);
     if (buffer == NULL) return false;
     *binding = (struct binding){
         .buffer = buffer, .first = buffer->first, .count = buffer->total, .text = name.text};
@@ -161,41 +161,16 @@ static const struct ast_item *find_kernel(struct elaboration *el, struct scope *
     return NULL;
 }
 
-static size_t type_param_count(const struct ast_signature *signature)
-{
-    size_t count = 0;
-    for (const struct ast_type_param *p = signature->type_params; p != NULL; p = p->next)
-        count++;
-    return count;
-}
-
-/* The kernel that `node` names, specialised by its `<...>`. */
+/* The kernel that `node` names, specialised by its `<...>` and by what is bound to it. */
 static struct kernel *specialise(struct elaboration *el, struct scope *scope,
-                                 const struct ast_node *node)
+                                 const struct ast_node *node, const struct bound_ports *bound)
 {
+    size_t count;
     const struct ast_item *item = find_kernel(el, scope, node->name);
     if (item == NULL) return NULL;
-    size_t wanted = type_param_count(&item->signature), given = 0;
-    for (const struct ast_expr *e = node->type_arguments; e != NULL; e = e->next)
-        given++;
-    if (given != wanted) {
-        struct diag *d = diag_report(el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, node->name.span,
-                                     "'%s' takes %zu compile-time parameters, not %zu",
-                                     node->name.text, wanted, given);
-        diag_label(d, item->signature.name.span, "declared here");
-        return NULL;
-    }
-    int64_t *params = ARENA_ARRAY(el->cx->arena, int64_t, wanted + 1);
-    size_t n = 0;
-    for (const struct ast_expr *e = node->type_arguments; e != NULL; e = e->next) {
-        if (e->type != NULL && e->kind == AST_EXPR_CONSTRUCT) {
-            diag_report(el->cx->diags, RULE_UNSUPPORTED, e->span,
-                        "type parameters are not supported yet");
-            return NULL;
-        }
-        if (!sema_integer(el->sema, scope, e, &params[n++])) return NULL;
-    }
-    return sema_kernel(el->sema, item, params, wanted);
+    const struct compile_argument *params =
+        elaborate_parameters(el, scope, node, &item->signature, bound, &count);
+    return params != NULL ? sema_kernel(el->sema, item, params, count) : NULL;
 }
 
 /* ---- arguments and attributes ---- */
@@ -293,9 +268,10 @@ static const char *node_name(struct elaboration *el, const struct ast_node *node
 
 /* Adds the node of an instance without its ports; GRAPH_NONE after an error. */
 static uint32_t add_instance(struct elaboration *el, struct scope *scope,
-                             const struct ast_node *node, const struct ast_expr *arguments)
+                             const struct ast_node *node, const struct bound_ports *bound,
+                             const struct ast_expr *arguments)
 {
-    struct graph_node instance = {.kernel = specialise(el, scope, node)};
+    struct graph_node instance = {.kernel = specialise(el, scope, node, bound)};
     if (el->graph->nodes.count >= ELABORATE_MAX_PARTS) {
         if (!el->overfull)
             diag_report(el->cx->diags, RULE_TOO_LARGE, node->span,
@@ -504,7 +480,8 @@ static void elaborate_instance(struct elaboration *el, struct scope *scope,
         el->incomplete = true;
         return;
     }
-    uint32_t node = add_instance(el, scope, ast, ast->arguments);
+    struct bound_ports bound = {.in = {.list = ast->inputs}, .out = {.list = ast->outputs}};
+    uint32_t node = add_instance(el, scope, ast, &bound, ast->arguments);
     if (node == GRAPH_NONE) return;
     connect_ports(el, scope, node, ast, ast->inputs, false);
     connect_ports(el, scope, node, ast, ast->outputs, true);
@@ -585,6 +562,27 @@ static bool chain_buffer(struct elaboration *el, struct scope *scope, const stru
     return true;
 }
 
+/* The types of the packets on both sides of a kernel in a chain, where they are known. */
+static struct bound_ports chain_types(struct elaboration *el, struct scope *scope,
+                                      const struct ast_node *ast, const struct chain *chain)
+{
+    struct bound_ports bound = {0};
+    if (chain->has_buffer) {
+        bound.in.type = chain->buffer.buffer->type;
+        bound.in.span = chain->buffer.span;
+    } else if (chain->node != GRAPH_NONE) {
+        const struct graph_node *before = &el->graph->nodes.items[chain->node];
+        if (before->kernel->out_count > 0) bound.in.type = before->kernel->out[0].type;
+        bound.in.span = before->span;
+    }
+    const struct symbol *after = ast->next ? scope_find(scope, ast->next->name.text) : NULL;
+    if (after != NULL && after->kind == SYMBOL_BUFFER) {
+        bound.out.type = after->buffer->type;
+        bound.out.span = ast->next->name.span;
+    }
+    return bound;
+}
+
 static bool chain_kernel(struct elaboration *el, struct scope *scope, const struct ast_node *ast,
                          struct chain *chain, bool first)
 {
@@ -595,7 +593,8 @@ static bool chain_kernel(struct elaboration *el, struct scope *scope, const stru
         el->incomplete = true;
         return false;
     }
-    uint32_t node = add_instance(el, scope, ast, ast->inputs);
+    struct bound_ports bound = chain_types(el, scope, ast, chain);
+    uint32_t node = add_instance(el, scope, ast, &bound, ast->inputs);
     if (node == GRAPH_NONE || !check_chain_kernel(el, node, ast, first, ast->next == NULL))
         return false;
     if (first && el->graph->nodes.items[node].kernel->in_count > 0) {

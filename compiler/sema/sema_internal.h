@@ -2,7 +2,9 @@
  * sema_internal: what the files of sema share.
  *
  *   sema.c        the program's scope, the choice of the pipeline, checks of what nothing uses
- *   elaborate.c   pipelines to graph: ports, buffers, loops, chains, instances
+ *   elaborate.c   pipelines to graph: ports, buffers, loops
+ *   instance.c    chains and instances
+ *   parameter.c   compile-time parameters of instances, written or inferred
  *   body*.c       kernels and functions: specialisation, statements, expressions
  *   consteval.c   typed trees to values
  */
@@ -76,11 +78,16 @@ bool sema_force_constant(struct sema *sema, struct symbol *symbol);
  * Constants fold. */
 struct kx *sema_argument(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
                          const struct type *type);
+/* The value of a compile-time parameter. */
+struct compile_argument {
+    const struct type *type; /* `type T`; NULL: `int N` */
+    int64_t integer;
+};
 /* The kernel specialised to the values of its compile-time parameters (`count` is checked by the
  * caller against the signature).  The same values give the same kernel.  NULL after an error in it,
  * reported once. */
-struct kernel *sema_kernel(struct sema *sema, const struct ast_item *item, const int64_t *params,
-                           size_t count);
+struct kernel *sema_kernel(struct sema *sema, const struct ast_item *item,
+                           const struct compile_argument *params, size_t count);
 /* The type of a SYMBOL_STRUCT; NULL after an error, reported once. */
 const struct type *sema_struct(struct sema *sema, struct symbol *symbol);
 /* Checks a function that nothing has used so far. */
