@@ -161,6 +161,8 @@ bool prt_program_port(const struct prt_program *program, uint32_t port,
         .type = prt_container_text(c, buffer->type_text),
         .scalar = (enum scalar_type)buffer->scalar,
         .width_bytes = buffer->width_bytes,
+        .row_packets = buffer->row_packets,
+        .frame_rows = buffer->frame_rows,
     };
     return true;
 }
@@ -381,6 +383,11 @@ enum prt_status prt_run_set_argument(struct prt_run *run, const char *name, cons
     }
     return prt_error_set(error, PRT_E_USAGE, "pipeline '%s' has no argument '%s'",
                          prt_container_text(c, c->pipeline->name), name);
+}
+
+void prt_run_limit_firings(struct prt_run *run, uint64_t firings)
+{
+    prt_sched_limit_firings(run->sched, firings);
 }
 
 /* ---- ports ---- */

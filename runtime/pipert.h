@@ -88,6 +88,8 @@ struct prt_port_information {
     const char *type;        /* as the source writes it: "f32", "u8[7][7]" */
     enum scalar_type scalar; /* of the packet's elements */
     uint64_t width_bytes;    /* of a packet: a multiple of the scalar's */
+    uint64_t row_packets;    /* its shape: of a row; 0: it has none */
+    uint64_t frame_rows;     /* of a frame; 0: rows without an end */
 };
 
 /* Ports are numbered from 0 in order of declaration. */
@@ -138,6 +140,10 @@ void prt_run_destroy(struct prt_run *run);
 enum prt_status prt_run_set_argument(struct prt_run *run, const char *name, const char *text,
                                      struct prt_error *error);
 
+/* Ends every kernel without in-ports (a source) after so many firings; without this it ends when it
+ * executes `stop`, or never.  Before the run is executed. */
+void prt_run_limit_firings(struct prt_run *run, uint64_t firings);
+
 /* The host gives packets: writes up to `capacity` (1 or more) packets to `packets`, says how many
  * in *count.  0 is the end of the stream, and the callback is not called again.  May block; may
  * give fewer than asked for.  A bool packet is one byte, 0 or 1.  PRT_E_INTERRUPTED ends the stream
@@ -170,8 +176,8 @@ enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_writ
  *   and what callbacks return */
 enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error);
 
-/* In-ports end where they are; what has been read is processed to its end; loops that no in-port
- * drives stop.  Takes effect before the next read: a callback that blocks has to be woken by other
+/* In-ports end where they are, and sources; what they have brought is processed to its end; loops
+ * that neither drives stop.  Takes effect before the next read: a callback that blocks has to be woken by other
  * means.  Async-signal-safe. */
 void prt_run_interrupt(struct prt_run *run);
 

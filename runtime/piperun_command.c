@@ -42,7 +42,7 @@ static const char usage_text[] =
     "  --host-threads N        threads that execute kernels; default: one per processor.  Results "
     "and cycles do\n"
     "                          not depend on it\n"
-    "  --firings N             end endless generators after N packets\n"
+    "  --firings N             end each source kernel and endless generator after N\n"
     "  --seed N                seed of gen:noise where none is given\n"
     "  --timeout SECONDS       give up after that time (exit status 5)\n"
     "  --skip-if-unavailable   exit status 77 instead of 6\n"

@@ -3,6 +3,7 @@
 #include "runtime/piperun_message.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,12 +69,59 @@ static void describe(const struct prt_binding *b)
         prt_say_done("port '%s' (%s) %s %s", b->port.name, b->port.type, deed, format);
 }
 
+static bool is_image(const struct prt_binding *b)
+{
+    return b->spec.format == PRT_FORMAT_PGM || b->spec.format == PRT_FORMAT_PNG;
+}
+
+/* An image has the rows, and whole frames, that its port wants. */
+static enum prt_status check_shape(const struct prt_binding *b, struct prt_error *error)
+{
+    const struct prt_port_information *port = &b->port;
+    struct prt_source_information image;
+    if (port->row_packets == 0 || !is_image(b)) return PRT_OK;
+    prt_source_information(b->source, &image);
+    uint64_t samples = (uint64_t)image.width_packets * image.channels;
+    bool rows = samples == port->row_packets * b->scalars;
+    if (!rows && b->scalars * image.channels == 1)
+        return prt_error_set(error, PRT_E_FORMAT,
+                             "'%s' is %" PRIu32 "x%" PRIu32 ", port '%s' wants rows of %" PRIu64,
+                             b->spec.path, image.width_packets, image.height_packets, port->name,
+                             port->row_packets);
+    if (!rows)
+        return prt_error_set(error, PRT_E_FORMAT,
+                             "'%s' has rows of %" PRIu32 " x %" PRIu32
+                             " samples, port '%s' wants %" PRIu64 " x %zu",
+                             b->spec.path, image.width_packets, image.channels, port->name,
+                             port->row_packets, b->scalars);
+    if (port->frame_rows > 0 && image.height_packets % port->frame_rows != 0)
+        return prt_error_set(error, PRT_E_FORMAT,
+                             "'%s' is %" PRIu32 "x%" PRIu32 ", port '%s' wants frames of %" PRIu64
+                             "x%" PRIu64,
+                             b->spec.path, image.width_packets, image.height_packets, port->name,
+                             port->row_packets, port->frame_rows);
+    return PRT_OK;
+}
+
+/* What an image's spec does not say of it, the port's shape does: its rows, and a packet of three
+ * samples is a pixel. */
+static void shape_image(struct prt_binding *b)
+{
+    if (!is_image(b) || b->spec.width_packets > 0 || b->port.row_packets == 0) return;
+    if (b->spec.channels == 0 && b->scalars == 3) b->spec.channels = 3;
+    uint64_t channels = b->spec.channels > 0 ? b->spec.channels : 1;
+    uint64_t samples = b->port.row_packets * b->scalars;
+    if (samples % channels == 0 && samples / channels <= INT32_MAX)
+        b->spec.width_packets = (uint32_t)(samples / channels);
+}
+
 static enum prt_status open_input(struct prt_session *session, uint32_t port,
                                   struct prt_error *error)
 {
     struct prt_binding *b = &session->bindings[port];
     enum prt_status status =
         prt_source_open(&b->spec, b->port.scalar, &session->environment, &b->source, error);
+    if (status == PRT_OK) status = check_shape(b, error);
     if (status != PRT_OK) return status;
     b->limited = session->command->has_firings && prt_binding_is_endless(b);
     b->packets_left = session->command->firings;
@@ -89,6 +137,7 @@ static enum prt_status open_output(struct prt_session *session, uint32_t port,
     struct prt_binding *b = &session->bindings[port];
     bool dropped = !b->bound || b->spec.format == PRT_FORMAT_NULL;
     enum prt_status status = PRT_OK;
+    shape_image(b);
     if (!dropped)
         status = prt_sink_open(&b->spec, b->port.scalar, &session->environment, &b->sink, error);
     if (status != PRT_OK) return status;

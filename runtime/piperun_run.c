@@ -67,6 +67,8 @@ static int create_run(struct prt_session *session)
                                           .host_threads = session->command->host_threads};
     struct prt_error error;
     enum prt_status status = prt_run_create(session->program, &run_options, &session->run, &error);
+    if (status == PRT_OK && session->command->has_firings)
+        prt_run_limit_firings(session->run, session->command->firings);
     if (status == PRT_OK) return EXIT_DONE;
     int exit_code = prt_complain_status(&error);
     if (exit_code == EXIT_DEVICE && session->command->skip_if_unavailable) return EXIT_SKIPPED;

@@ -120,12 +120,13 @@ static const struct prt_stage_output *full_output(const struct prt_stage *stage)
     return NULL;
 }
 
-/* The input whose packets the stage waits for, or NULL; an open in-port is not waited for. */
+/* The input whose packets the stage waits for, or NULL; an open in-port that can be filled is not
+ * waited for. */
 static const struct prt_stage_input *starved_input(const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
-        if (!prt_ready_is_open(input) && prt_ready_input(stage, input, false, 1) == 0) return input;
+        if (prt_ready_input(stage, input, true, 1) == 0) return input;
     }
     return NULL;
 }
@@ -156,7 +157,9 @@ static uint32_t tell_wait(const struct prt_sched *sched, uint32_t index, struct 
         tell(story, "'%s' waits for packets in '%s' (holds %" PRIu64 ", needs %" PRIu64 ")",
              stage_name(sched, index), prt_container_text(c, buffer->record->name),
              prt_fifo_held(&buffer->fifo, input->reader), prt_ready_needs(stage, input));
-        return writer == CONTAINER_NONE ? UINT32_MAX : sched->node_stage[writer];
+        /* An in-port cannot be filled for one reader while another one keeps its packets. */
+        if (writer == CONTAINER_NONE) return slowest_reader(sched, buffer);
+        return sched->node_stage[writer];
     }
     const struct prt_stage_output *output = full_output(stage);
     if (output == NULL) return UINT32_MAX;

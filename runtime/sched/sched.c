@@ -11,6 +11,7 @@
 void prt_sched_limit_firings(struct prt_sched *s, uint64_t firings)
 {
     s->firings_limit = firings;
+    s->ends_due = true;
 }
 
 void prt_sched_interrupt(struct prt_sched *s)
@@ -59,6 +60,24 @@ static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer
 }
 
 /* ---- completions ---- */
+
+/* Nobody takes what the stage produces any more. */
+static bool is_unread(const struct prt_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->node->output_count; i++) {
+        const struct prt_buffer *buffer = stage->outputs[i].buffer;
+        bool unread = buffer->port != NULL ? buffer->port->gone : buffer->fifo.attached_count == 0;
+        if (!unread) return false;
+    }
+    return stage->node->output_count > 0;
+}
+
+/* What sources alone feed ends with its readers, too: else it would go on for nobody, perhaps for
+ * ever. */
+static bool ends_backwards(const struct prt_stage *stage)
+{
+    return stage->driven && !stage->fed && is_unread(stage);
+}
 
 static void record_fault(struct prt_sched *s, const struct prt_stage *stage,
                          const struct prt_completion *completion)
@@ -135,7 +154,8 @@ static enum prt_status complete_batch(struct prt_sched *s, struct prt_stage *sta
         if (!count_produced(s, stage, i, &packets)) return refuse_counts(s, stage, error);
         status = commit_output(s, &stage->outputs[i], packets, error);
     }
-    if (stage->stopped || prt_select_source_left(s, stage) == 0) s->ends_due = true;
+    if (stage->stopped || prt_select_source_left(s, stage) == 0 || ends_backwards(stage))
+        s->ends_due = true;
     return status;
 }
 
@@ -347,23 +367,10 @@ static bool is_at_end(const struct prt_stage *stage, const struct prt_stage_inpu
     return input->buffer->fifo.closed && is_short(stage, input);
 }
 
-/* Nobody takes what the stage produces any more. */
-static bool is_unread(const struct prt_stage *stage)
-{
-    for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        const struct prt_buffer *buffer = stage->outputs[i].buffer;
-        bool unread = buffer->port != NULL ? buffer->port->gone : buffer->fifo.attached_count == 0;
-        if (!unread) return false;
-    }
-    return stage->node->output_count > 0;
-}
-
-/* What sources alone feed ends with its readers, too: else it would go on for nobody, perhaps for
- * ever. */
 static bool can_never_fire(const struct prt_sched *s, const struct prt_stage *stage)
 {
-    if (stage->stopped || prt_select_source_left(s, stage) == 0) return true;
-    if (stage->driven && !stage->fed && is_unread(stage)) return true;
+    if (stage->stopped || prt_select_source_left(s, stage) == 0 || ends_backwards(stage))
+        return true;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         if (is_at_end(stage, &stage->inputs[i])) return true;
     }
