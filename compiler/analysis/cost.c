@@ -6,8 +6,6 @@
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/walk.h"
 
-#define COST_MAX_CYCLES (UINT64_C(1) << 40)
-
 static uint64_t body_cost(struct compile *cx, struct kernel *kernel, struct ks *body,
                           uint32_t local_count, const uint64_t *function_costs)
 {
@@ -20,7 +18,7 @@ static uint64_t body_cost(struct compile *cx, struct kernel *kernel, struct ks *
                                    .function_costs = function_costs};
     uint64_t cost = walk_body(&request, scratch).cost_cycles;
     arena_destroy(scratch);
-    if (cost > COST_MAX_CYCLES) cost = COST_MAX_CYCLES;
+    if (cost > GRAPH_COST_MAX) cost = GRAPH_COST_MAX;
     return cost > 0 ? cost : 1;
 }
 
@@ -39,6 +37,8 @@ void cost_estimate(struct compile *cx, struct graph *graph)
         struct kernel *k = graph->kernels.items[i];
         k->cost_cycles = body_cost(cx, k, k->body, k->local_count, costs);
     }
-    for (size_t i = 0; i < graph->nodes.count; i++)
-        graph->nodes.items[i].cost_cycles = graph->nodes.items[i].kernel->cost_cycles;
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        struct graph_node *node = &graph->nodes.items[i];
+        if (!node->cost_declared) node->cost_cycles = node->kernel->cost_cycles;
+    }
 }

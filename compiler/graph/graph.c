@@ -86,3 +86,12 @@ bool graph_memory(const struct graph *graph, uint64_t *bytes)
     *bytes = sum;
     return true;
 }
+
+const char *graph_policy_name(enum graph_policy policy)
+{
+    static const char *const names[] = {[POLICY_AUTO] = "auto",
+                                        [POLICY_ROUND_ROBIN] = "round_robin",
+                                        [POLICY_PRIORITY] = "priority",
+                                        [POLICY_FULLEST] = "fullest"};
+    return names[policy];
+}

@@ -21,6 +21,7 @@
 #include "compiler/support/context.h"
 
 #define GRAPH_NONE UINT32_MAX
+#define GRAPH_COST_MAX (INT64_C(1) << 40) /* cycles of one firing, declared or estimated */
 
 struct graph_input {
     const char *port;              /* as shown: x, x[3] */
@@ -147,6 +148,8 @@ const struct graph_input *graph_reader_input(const struct graph *graph,
                                              const struct graph_buffer *buffer, size_t reader);
 /* A buffer inside that is written at a rate which is not exact: it joins no repetition counts. */
 bool graph_is_bounded(const struct graph *graph, const struct graph_buffer *buffer);
+/* As it is written: "round_robin". */
+const char *graph_policy_name(enum graph_policy policy);
 /* Sum of depth x width over inner buffers; false on overflow of 63 bits. */
 bool graph_memory(const struct graph *graph, uint64_t *bytes);
 /* Stable text of everything in the graph: what --emit=graph prints and golden tests compare. */

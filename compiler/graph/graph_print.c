@@ -57,7 +57,9 @@ static void print_node(FILE *to, const struct graph *graph, size_t index)
     fprintf(to, "node %zu %s: %s", index, node->name, node->kernel->title);
     if (node->importance) fprintf(to, " importance %" PRIu32, node->importance);
     if (node->stateful) fputs(" stateful", to);
-    if (node->cost_cycles) fprintf(to, " cost %" PRIu64, node->cost_cycles);
+    if (node->cost_cycles)
+        fprintf(to, " cost %" PRIu64 "%s", node->cost_cycles,
+                node->cost_declared ? " declared" : "");
     if (node->repetitions)
         fprintf(to, " repetitions %" PRIu64 " component %" PRIu32, node->repetitions,
                 node->component);
@@ -116,6 +118,7 @@ void graph_print(FILE *to, const struct graph *graph)
     fprintf(to, "pipeline %s: %zu nodes, %zu buffers", graph->name, graph->nodes.count,
             graph->buffers.count);
     if (graph->memory_bytes) fprintf(to, ", %" PRIu64 " bytes", graph->memory_bytes);
+    if (graph->policy != POLICY_AUTO) fprintf(to, ", policy %s", graph_policy_name(graph->policy));
     fputc('\n', to);
     for (size_t i = 0; i < graph->nodes.count; i++)
         print_node(to, graph, i);

@@ -387,15 +387,26 @@ static void set_batch(const struct placement *at, struct plan_stage *stage)
     stage->batch_max = max64(batch, stage->threshold);
 }
 
+static const char *policy_reason(enum graph_policy policy)
+{
+    switch (policy) {
+    case POLICY_ROUND_ROBIN: return "declared: every stage that is ready in turn";
+    case POLICY_PRIORITY: return "declared: of the stages that are ready, the most important";
+    case POLICY_FULLEST:
+        return "declared: of the stages that are ready, the one whose input is fullest";
+    case POLICY_AUTO: break;
+    }
+    return "the most important stages first, those of one importance in turn";
+}
+
 struct plan *plan_place(struct compile *cx, struct graph *graph, const struct devdesc *device)
 {
     struct plan *plan = ARENA_NEW(cx->arena, struct plan);
     struct placement at = {
         .cx = cx, .graph = graph, .device = device, .plan = plan, .arena = arena_create()};
     plan->device = device;
-    plan->policy = "round_robin";
-    plan->policy_reason = "the only policy of this version: every stage that is ready in turn, the "
-                          "most important first";
+    plan->policy = graph_policy_name(graph->policy);
+    plan->policy_reason = policy_reason(graph->policy);
     place_stages(&at);
     limit_cycles(&at);
     raise_depths(&at);

@@ -551,22 +551,33 @@ static void check_definitions(struct elaboration *el)
     }
 }
 
+static void policy_attribute(struct elaboration *el, const struct ast_attribute *a)
+{
+    static const enum graph_policy policies[] = {POLICY_AUTO, POLICY_ROUND_ROBIN, POLICY_PRIORITY,
+                                                 POLICY_FULLEST};
+    const char *names[4];
+    const char *policy = a->value->kind == AST_EXPR_NAME ? a->value->name.text : "";
+    for (size_t i = 0; i < 4; i++) {
+        names[i] = graph_policy_name(policies[i]);
+        if (strcmp(policy, names[i]) != 0) continue;
+        el->graph->policy = policies[i];
+        return;
+    }
+    struct diag *d = diag_report(el->cx->diags, RULE_UNKNOWN_NAME, a->value->span,
+                                 "a policy is auto, round_robin, priority or fullest");
+    const char *nearest = nearest_name(policy, names, 4);
+    if (nearest != NULL) diag_help(d, "did you mean '%s'?", nearest);
+}
+
 static void pipeline_attributes(struct elaboration *el, const struct ast_signature *signature)
 {
     static const char *const known[] = {"policy"};
     for (const struct ast_attribute *a = signature->attributes; a != NULL; a = a->next) {
-        if (strcmp(a->name.text, "policy") != 0) {
-            unknown_attribute(el, a, "a pipeline", known, 1);
-            continue;
-        }
-        const char *policy = a->value->kind == AST_EXPR_NAME ? a->value->name.text : "";
-        if (strcmp(policy, "auto") == 0 || strcmp(policy, "round_robin") == 0) continue;
-        if (strcmp(policy, "priority") == 0 || strcmp(policy, "fullest") == 0)
-            diag_report(el->cx->diags, RULE_UNSUPPORTED, a->value->span,
-                        "policy '%s' is not supported yet", policy);
+        if (repeated_attribute(el, signature->attributes, a)) continue;
+        if (strcmp(a->name.text, "policy") == 0)
+            policy_attribute(el, a);
         else
-            diag_report(el->cx->diags, RULE_UNKNOWN_NAME, a->value->span,
-                        "a policy is auto, round_robin, priority or fullest");
+            unknown_attribute(el, a, "a pipeline", known, 1);
     }
 }
 

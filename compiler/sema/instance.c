@@ -207,32 +207,45 @@ static bool instance_arguments(struct elaboration *el, struct scope *scope,
     return ok;
 }
 
+/* `importance N`, `cost N`: the value of an attribute, in `least` .. `most`. */
+static bool ranged_attribute(struct elaboration *el, struct scope *scope,
+                             const struct ast_attribute *a, const char *what, int64_t least,
+                             int64_t most, int64_t *value)
+{
+    if (!sema_whole(el->sema, scope, a->value, what, value)) return false;
+    if (*value >= least && *value <= most) return true;
+    diag_report(el->cx->diags, RULE_CONSTANT_RANGE, a->value->span,
+                "%s is %" PRId64 " to %" PRId64 ", not %" PRId64, what, least, most, *value);
+    return false;
+}
+
+static bool instance_attribute(struct elaboration *el, struct scope *scope,
+                               const struct ast_attribute *a, struct graph_node *out)
+{
+    static const char *const known[] = {"importance", "cost"};
+    int64_t value;
+    if (strcmp(a->name.text, "cost") == 0) {
+        if (!ranged_attribute(el, scope, a, "a cost", 1, GRAPH_COST_MAX, &value)) return false;
+        out->cost_declared = true;
+        out->cost_cycles = (uint64_t)value;
+        return true;
+    }
+    if (strcmp(a->name.text, "importance") == 0) {
+        if (!ranged_attribute(el, scope, a, "an importance", 0, 255, &value)) return false;
+        out->importance = (uint32_t)value;
+        return true;
+    }
+    unknown_attribute(el, a, "an instance", known, 2);
+    return false;
+}
+
 static bool instance_attributes(struct elaboration *el, struct scope *scope,
                                 const struct ast_node *node, struct graph_node *out)
 {
-    static const char *const known[] = {"importance", "cost"};
     bool ok = true;
-    for (const struct ast_attribute *a = node->attributes; a != NULL; a = a->next) {
-        int64_t value;
-        if (repeated_attribute(el, node->attributes, a)) {
-            ok = false;
-        } else if (strcmp(a->name.text, "cost") == 0) {
-            diag_report(el->cx->diags, RULE_UNSUPPORTED, a->name.span,
-                        "'cost' is not supported yet");
-            ok = false;
-        } else if (strcmp(a->name.text, "importance") != 0) {
-            unknown_attribute(el, a, "an instance", known, 2);
-            ok = false;
-        } else if (!sema_whole(el->sema, scope, a->value, "an importance", &value)) {
-            ok = false;
-        } else if (value < 0 || value > 255) {
-            diag_report(el->cx->diags, RULE_CONSTANT_RANGE, a->value->span,
-                        "an importance is 0 to 255, not %" PRId64, value);
-            ok = false;
-        } else {
-            out->importance = (uint32_t)value;
-        }
-    }
+    for (const struct ast_attribute *a = node->attributes; a != NULL; a = a->next)
+        ok = !repeated_attribute(el, node->attributes, a) &&
+             instance_attribute(el, scope, a, out) && ok;
     return ok;
 }
 
