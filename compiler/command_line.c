@@ -13,7 +13,8 @@
 static const char help_text[] =
     "usage: pipec [options] FILE.pipe -o FILE.pbc   compile\n"
     "       pipec [options] FILE.pipe               check only: the exit status tells\n"
-    "       pipec inspect [options] FILE.pipe       ports, rates, depths and why, memory, plan\n"
+    "       pipec inspect [--json] FILE             ports, rates, depths and why, memory, plan;\n"
+    "                                               of a source or a container\n"
     "       pipec test [options] FILE.pipe...       run its test blocks\n"
     "       pipec fmt [--check|--diff] PATH...      lay out sources in the one canonical way\n"
     "       pipec explain ID | --list | std/FILE    what a rule, an item of the library means\n"
@@ -64,6 +65,7 @@ enum {
     OPTION_FAIL_ON,
     OPTION_VERSION,
     OPTION_WRITE_IF_CHANGED,
+    OPTION_JSON,
     OPTION_LATER,
 };
 
@@ -91,7 +93,7 @@ static const struct option long_options[] = {
     {"baseline", required_argument, NULL, OPTION_LATER},
     {"write-baseline", no_argument, NULL, OPTION_LATER},
     {"time-report", no_argument, NULL, OPTION_LATER},
-    {"json", no_argument, NULL, OPTION_LATER},
+    {"json", no_argument, NULL, OPTION_JSON},
     {NULL, 0, NULL, 0},
 };
 
@@ -104,7 +106,6 @@ struct parser {
     VEC(const char *) inputs;
     const struct command_options *own; /* of a command, or NULL */
     const char *word;                  /* the command's */
-    bool device_given;
 };
 
 static void refuse(struct parser *p, const char *format, const char *what)
@@ -194,10 +195,10 @@ static void parse_instruction_set(struct parser *p, const char *name)
 
 static void parse_device(struct parser *p, const char *name)
 {
-    if (p->device_given)
+    if (p->line.device_given)
         refuse(p, "a second --device: containers for several devices are not supported yet (%s)",
                name);
-    p->device_given = true;
+    p->line.device_given = true;
     p->line.device = name;
 }
 
@@ -281,6 +282,7 @@ static void parse_option(struct parser *p, int option, char **argv)
         break;
     case OPTION_VERSION: show_version(p); break;
     case OPTION_WRITE_IF_CHANGED: p->line.write_if_changed = true; break;
+    case OPTION_JSON: p->line.as_json = true; break;
     case OPTION_LATER: refuse(p, "%s is not supported yet", argv[optind - 1]); break;
     case 'W':
         refuse_problem(p, diagnostic_options_warning(&p->line.diagnostics, p->arena, optarg));
@@ -315,6 +317,8 @@ static void check_line(struct parser *p, int argc, char **argv)
     else if (p->line.output != NULL &&
              (p->line.emit != EMIT_NONE || p->line.action == COMMAND_INSPECT))
         refuse(p, "%s", "-o writes a container; --emit=KIND:FILE says where the rest goes");
+    else if (p->line.as_json && p->line.action != COMMAND_INSPECT)
+        refuse(p, "%s", "--json belongs to 'pipec inspect'");
     else
         p->line.input = argv[optind];
 }

@@ -29,6 +29,8 @@ struct command_line {
     const char *emit_path; /* "-" unless --emit=KIND:FILE */
     const char *device;    /* a name, or a .dev file */
     struct depfile depfile;
+    bool device_given;
+    bool as_json; /* inspect */
     bool write_if_changed;
     bool quiet, verbose, colour;
     struct diagnostic_options diagnostics;

@@ -5,6 +5,7 @@
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/codegen/codegen.h"
+#include "compiler/support/diag_list.h"
 #include "compiler/syntax/parse.h"
 
 /* ---- files ---- */
@@ -97,6 +98,37 @@ bool analyse_graph(struct compile *cx, struct graph *graph)
     if (diag_failed(cx->diags)) return false;
     bufsize_assign(cx, graph);
     return !diag_failed(cx->diags);
+}
+
+static bool is_clean(const struct compile *cx, size_t errors)
+{
+    return diag_error_count(cx->diags) == errors;
+}
+
+struct verdict analyse_graph_further(struct compile *cx, struct graph *graph)
+{
+    struct verdict verdict = {0};
+    size_t errors = diag_error_count(cx->diags);
+    amplify_infer_rates(cx, graph);
+    verdict.rates_inferred = is_clean(cx, errors);
+    range_check_bodies(cx, graph);
+    group_check_bodies(cx, graph);
+    if (!verdict.rates_inferred) return verdict;
+    cost_estimate(cx, graph);
+    errors = diag_error_count(cx->diags);
+    rate_solve(cx, graph);
+    if (is_clean(cx, errors)) verdict.consistent = KNOWN_TRUE;
+    if (diag_has(cx->diags, RULE_INCONSISTENT_RATES)) verdict.consistent = KNOWN_FALSE;
+    if (verdict.consistent != KNOWN_TRUE) return verdict;
+    deadlock_check(cx, graph);
+    if (diag_has(cx->diags, RULE_DEADLOCK)) verdict.deadlock_free = KNOWN_FALSE;
+    if (!is_clean(cx, errors)) return verdict;
+    bufsize_assign(cx, graph);
+    verdict.depths_assigned = is_clean(cx, errors);
+    verdict.deadlock_free = verdict.depths_assigned ? KNOWN_TRUE : UNKNOWN;
+    if (diag_has(cx->diags, RULE_DEPTH_TOO_SMALL) || diag_has(cx->diags, RULE_BUFFER_BELOW_BURST))
+        verdict.deadlock_free = KNOWN_FALSE;
+    return verdict;
 }
 
 bool container_write(struct compile *cx, const struct graph *graph, const struct plan *plan,

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "compiler/describe/inspection.h"
 #include "compiler/graph/graph.h"
 #include "compiler/plan/plan.h"
 #include "compiler/syntax/ast.h"
@@ -26,6 +27,9 @@ int device_load(struct compile *cx, const char *name, struct devdesc *device);
 
 /* Rates, ranges, costs, liveness and depths of an elaborated graph.  False after an error. */
 bool analyse_graph(struct compile *cx, struct graph *graph);
+/* The same, and goes on after an error as long as what follows has a meaning; says what became
+ * known. */
+struct verdict analyse_graph_further(struct compile *cx, struct graph *graph);
 /* Kernels and schedule, compiled, as a whole container.  False: a diagnostic, or errno of `to`. */
 bool container_write(struct compile *cx, const struct graph *graph, const struct plan *plan,
                      FILE *to);

@@ -12,6 +12,7 @@
 #include "compiler/codegen/codegen.h"
 #include "compiler/command_line.h"
 #include "compiler/commands/commands.h"
+#include "compiler/describe/inspection.h"
 #include "compiler/passes.h"
 #include "compiler/plan/plan.h"
 #include "compiler/sema/sema.h"
@@ -136,6 +137,53 @@ static int inspect(const struct compile *cx, const struct command_line *line,
     return write_depfile(cx, line);
 }
 
+/* The object is printed whatever became of the program; the exit status tells. */
+static int print_inspection(struct compile *cx, const struct command_line *line,
+                            struct inspection *inspection)
+{
+    inspection->diags = cx->diags;
+    if (line->as_json)
+        inspection_print_json(stdout, inspection);
+    else
+        inspection_print_text(stdout, inspection);
+    if (fflush(stdout) != 0 || ferror(stdout)) return file_failure("write", "standard output");
+    return diag_failed(cx->diags) ? EXIT_REFUSED : write_depfile(cx, line);
+}
+
+static int inspect_as_json(struct compile *cx, const struct command_line *line,
+                           struct ast_program *program, const struct devdesc *device)
+{
+    struct graph *graph = NULL;
+    struct plan *plan = NULL;
+    struct verdict verdict = {0};
+    if (!diag_failed(cx->diags)) library_add(cx, program);
+    if (!diag_failed(cx->diags)) graph = sema_elaborate(cx, program);
+    if (graph != NULL) verdict = analyse_graph_further(cx, graph);
+    if (line->device_given && verdict.depths_assigned && !diag_failed(cx->diags))
+        plan = plan_place(cx, graph, device);
+    struct inspection inspection = inspect_graph(cx->arena, graph, &verdict, plan);
+    return print_inspection(cx, line, &inspection);
+}
+
+static int inspect_file_of_container(struct compile *cx, const struct command_line *line,
+                                     uint32_t source)
+{
+    const struct source *file = source_get(cx->sources, source);
+    const char *problem;
+    struct inspection *inspection =
+        inspect_container(cx->arena, file->bytes, file->size_bytes, &problem);
+    if (inspection != NULL) return print_inspection(cx, line, inspection);
+    fprintf(stderr, "pipec: error: '%s' is not a container that can be shown: %s\n", file->name,
+            problem);
+    return EXIT_REFUSED;
+}
+
+static bool holds_container(const struct compile *cx, uint32_t source)
+{
+    const struct source *file = source_get(cx->sources, source);
+    return is_container(file->bytes, file->size_bytes);
+}
+
 static void describe(const struct graph *graph, const struct plan *plan)
 {
     fprintf(stderr, "pipec: pipeline %s: %zu nodes, %zu buffers of %" PRIu64 " bytes, for %s\n",
@@ -151,7 +199,11 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (status == EXIT_DONE) status = device_load(cx, line->device, &device);
     if (status != EXIT_DONE) return status;
 
+    bool inspects = line->action == COMMAND_INSPECT;
+    if (inspects && holds_container(cx, source)) return inspect_file_of_container(cx, line, source);
     struct ast_program *program = parse_program(cx, source);
+    if (inspects && line->as_json && !line->depfile.alone)
+        return inspect_as_json(cx, line, program, &device);
     if (refuse_over_source(cx, "output", output_path(line))) return EXIT_FILES;
     if (diag_failed(cx->diags)) return EXIT_REFUSED;
     if (line->emit == EMIT_AST && !line->depfile.alone) return emit_ast(cx, line, program);
@@ -163,7 +215,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     struct plan *plan = plan_place(cx, graph, &device);
     if (diag_failed(cx->diags)) return EXIT_REFUSED;
 
-    if (line->action == COMMAND_INSPECT) return inspect(cx, line, graph, plan);
+    if (inspects) return inspect(cx, line, graph, plan);
     if (line->verbose) describe(graph, plan);
     if (line->output == NULL && line->emit == EMIT_NONE) return write_depfile(cx, line);
     return write_output(cx, line, graph, plan);

@@ -6,6 +6,7 @@
 
 #include "compiler/support/arena.h"
 #include "compiler/support/diag_internal.h"
+#include "compiler/support/diag_list.h"
 #include "compiler/support/vec.h"
 
 enum {
@@ -296,7 +297,7 @@ static int compare_diags(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-void diag_print(const struct diags *diags, FILE *to, const struct diag_view *view)
+static struct report report_of(const struct diags *diags, const struct diag_view *view)
 {
     struct report report = {.arena = diags->arena,
                             .sources = diags->sources,
@@ -312,7 +313,26 @@ void diag_print(const struct diags *diags, FILE *to, const struct diag_view *vie
             report.items[report.count++] = diags->kept.items[i];
     if (report.count > 0)
         qsort(report.items, report.count, sizeof(const struct diag *), compare_diags);
+    return report;
+}
+
+void diag_print(const struct diags *diags, FILE *to, const struct diag_view *view)
+{
+    struct report report = report_of(diags, view);
     formats[view->format].print(&report, to);
+}
+
+void diag_list_json(const struct diags *diags, struct json *json, const char *key)
+{
+    struct report report = report_of(diags, &(struct diag_view){.min_level = DIAG_NOTE});
+    report_list_json(&report, json, key);
+}
+
+bool diag_has(const struct diags *diags, enum rule rule)
+{
+    for (size_t i = 0; i < diags->kept.count; i++)
+        if (diags->kept.items[i]->rule == rule) return true;
+    return false;
 }
 
 void diag_flush(struct diags *diags, FILE *to, bool colour)

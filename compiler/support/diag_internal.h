@@ -45,6 +45,9 @@ struct report {
 void diag_print_text(const struct report *report, FILE *to);
 void diag_print_short(const struct report *report, FILE *to);
 void diag_print_json(const struct report *report, FILE *to);
+struct json;
+/* The diagnostics as an array under `key`. */
+void report_list_json(const struct report *report, struct json *json, const char *key);
 void diag_print_jsonl(const struct report *report, FILE *to);
 void diag_print_sarif(const struct report *report, FILE *to);
 void diag_print_github(const struct report *report, FILE *to);

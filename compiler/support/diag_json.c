@@ -57,10 +57,21 @@ static void put_diag(struct json *json, struct locator *locator, const struct di
     put_remarks(json, "help", diag, true);
 }
 
+void report_list_json(const struct report *report, struct json *json, const char *key)
+{
+    struct locator locator = {.sources = report->sources};
+    json_begin(json, key, '[');
+    for (size_t i = 0; i < report->count; i++) {
+        json_begin(json, NULL, '{');
+        put_diag(json, &locator, report->items[i]);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
 void diag_print_json(const struct report *report, FILE *to)
 {
     struct json json = {.to = to};
-    struct locator locator = {.sources = report->sources};
     json_begin(&json, NULL, '{');
     json_number(&json, "version", JSON_VERSION);
     json_text(&json, "tool", "pipec " PIPEC_VERSION);
@@ -68,13 +79,7 @@ void diag_print_json(const struct report *report, FILE *to)
     json_number(&json, "errors", report->error_count);
     json_number(&json, "warnings", report->warning_count);
     json_number(&json, "not_shown", report->lost_count);
-    json_begin(&json, "diagnostics", '[');
-    for (size_t i = 0; i < report->count; i++) {
-        json_begin(&json, NULL, '{');
-        put_diag(&json, &locator, report->items[i]);
-        json_end(&json, '}');
-    }
-    json_end(&json, ']');
+    report_list_json(report, &json, "diagnostics");
     json_end(&json, '}');
 }
 

@@ -1,0 +1,293 @@
+/*
+ * inspect_container: a container as the compiler's side reads it: only to be shown.  Every size,
+ * offset, index and string is checked; what is shown is a copy.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "compiler/describe/inspection.h"
+#include "lang/container.h"
+
+struct section {
+    const char *bytes;
+    uint64_t size_bytes;
+};
+
+struct container {
+    struct arena *arena;
+    struct section sections[CONTAINER_MAX_SECTIONS + 1]; /* by kind */
+    const char *problem;
+};
+
+bool is_container(const char *bytes, size_t size_bytes)
+{
+    return size_bytes >= 8 && memcmp(bytes, CONTAINER_MAGIC, 8) == 0;
+}
+
+static bool fail(struct container *c, const char *problem)
+{
+    if (c->problem == NULL) c->problem = problem;
+    return false;
+}
+
+/* ---- sections ---- */
+
+static bool read_header(struct container *c, const char *bytes, size_t size_bytes,
+                        struct container_header *header)
+{
+    size_t summed = offsetof(struct container_header, reserved);
+    if (size_bytes < sizeof *header) return fail(c, "it ends inside its header");
+    memcpy(header, bytes, sizeof *header);
+    if (header->version != CONTAINER_VERSION)
+        return fail(c, arena_printf(c->arena, "it has version %" PRIu32 ", not %u", header->version,
+                                    CONTAINER_VERSION));
+    if (header->file_bytes != size_bytes) return fail(c, "its length is not the recorded one");
+    if (XXH64(bytes + summed, size_bytes - summed, 0) != header->checksum)
+        return fail(c, "its checksum is wrong: it is damaged");
+    if (header->section_count > CONTAINER_MAX_SECTIONS) return fail(c, "it has too many sections");
+    return true;
+}
+
+static bool read_sections(struct container *c, const char *bytes, size_t size_bytes)
+{
+    struct container_header header;
+    if (!read_header(c, bytes, size_bytes, &header)) return false;
+    uint64_t table = sizeof header;
+    if (header.section_count > (size_bytes - table) / sizeof(struct container_section))
+        return fail(c, "it ends inside its table of sections");
+    for (uint32_t i = 0; i < header.section_count; i++) {
+        struct container_section section;
+        memcpy(&section, bytes + table + i * sizeof section, sizeof section);
+        if (section.offset_bytes > size_bytes ||
+            section.size_bytes > size_bytes - section.offset_bytes)
+            return fail(c, "a section lies outside of the file");
+        if (section.kind == 0 || section.kind > CONTAINER_MAX_SECTIONS)
+            return fail(c, "it has a section of no known kind");
+        c->sections[section.kind] =
+            (struct section){bytes + section.offset_bytes, section.size_bytes};
+    }
+    const struct section *strings = &c->sections[CONTAINER_STRINGS];
+    if (strings->size_bytes == 0 || strings->bytes[strings->size_bytes - 1] != '\0')
+        return fail(c, "its strings do not end");
+    return true;
+}
+
+static uint64_t record_count(const struct container *c, enum container_section_kind kind,
+                             size_t record_bytes)
+{
+    return c->sections[kind].size_bytes / record_bytes;
+}
+
+/* A copy of record `index`; false where there is none. */
+static bool read_record(struct container *c, enum container_section_kind kind, uint64_t index,
+                        void *record, size_t record_bytes)
+{
+    if (index >= record_count(c, kind, record_bytes))
+        return fail(c, "it names a record that it does not have");
+    memcpy(record, c->sections[kind].bytes + index * record_bytes, record_bytes);
+    return true;
+}
+
+/* What a terminal would take as a command becomes `?`. */
+static const char *read_string(struct container *c, container_string offset)
+{
+    const struct section *strings = &c->sections[CONTAINER_STRINGS];
+    if (offset >= strings->size_bytes) {
+        fail(c, "it names a string that it does not have");
+        return "";
+    }
+    const char *from = strings->bytes + offset;
+    char *text = arena_string(c->arena, from, strlen(from));
+    for (char *at = text; *at != '\0'; at++)
+        if ((unsigned char)*at < 0x20 || (unsigned char)*at > 0x7E) *at = '?';
+    return text;
+}
+
+/* `count` rates from `first` on; NULL where the end has one phase. */
+static const uint64_t *read_rates(struct container *c, uint32_t first, uint64_t skip,
+                                  uint32_t count)
+{
+    if (first == CONTAINER_NONE) return NULL;
+    uint64_t begin = first + skip, all = record_count(c, CONTAINER_RATES, sizeof(uint64_t));
+    if (begin > all || count > all - begin) {
+        fail(c, "it names rates that it does not have");
+        return NULL;
+    }
+    return arena_copy(c->arena, c->sections[CONTAINER_RATES].bytes + begin * sizeof(uint64_t),
+                      (size_t)count * sizeof(uint64_t));
+}
+
+/* ---- nodes ---- */
+
+static bool check_range(struct container *c, enum container_section_kind kind, size_t record_bytes,
+                        uint32_t first, uint32_t count)
+{
+    uint64_t all = record_count(c, kind, record_bytes);
+    return (first <= all && count <= all - first) ||
+           fail(c, "it names records that it does not have");
+}
+
+static void read_input(struct container *c, uint32_t index, uint32_t phases,
+                       struct inspected_end *to)
+{
+    struct container_input input;
+    if (!read_record(c, CONTAINER_INPUTS, index, &input, sizeof input)) return;
+    *to = (struct inspected_end){.port = read_string(c, input.port),
+                                 .buffer = input.buffer,
+                                 .low = input.pop,
+                                 .high = input.peek,
+                                 .lows = read_rates(c, input.rates, 0, phases),
+                                 .highs = read_rates(c, input.rates, phases, phases)};
+}
+
+static void read_output(struct container *c, uint32_t index, uint32_t phases,
+                        struct inspected_end *to)
+{
+    struct container_output output;
+    if (!read_record(c, CONTAINER_OUTPUTS, index, &output, sizeof output)) return;
+    *to = (struct inspected_end){.port = read_string(c, output.port),
+                                 .buffer = output.buffer,
+                                 .low = output.push_least,
+                                 .high = output.push,
+                                 .lows = read_rates(c, output.rates, 0, phases),
+                                 .highs = read_rates(c, output.rates, phases, phases)};
+}
+
+static void read_node(struct container *c, uint32_t index, struct inspected_node *to)
+{
+    struct container_node node;
+    if (!read_record(c, CONTAINER_NODES, index, &node, sizeof node)) return;
+    *to = (struct inspected_node){.name = read_string(c, node.name),
+                                  .kernel = read_string(c, node.kernel_title),
+                                  .phases = node.phases,
+                                  .repetitions = node.repetitions,
+                                  .importance = node.importance,
+                                  .stateful = (node.flags & CONTAINER_NODE_STATEFUL) != 0,
+                                  .cost_cycles = node.cost_cycles};
+    if (!check_range(c, CONTAINER_INPUTS, sizeof(struct container_input), node.first_input,
+                     node.input_count) ||
+        !check_range(c, CONTAINER_OUTPUTS, sizeof(struct container_output), node.first_output,
+                     node.output_count))
+        return;
+    to->input_count = node.input_count;
+    to->output_count = node.output_count;
+    to->inputs = ARENA_ARRAY(c->arena, struct inspected_end, (size_t)node.input_count + 1);
+    to->outputs = ARENA_ARRAY(c->arena, struct inspected_end, (size_t)node.output_count + 1);
+    for (uint32_t i = 0; i < node.input_count && c->problem == NULL; i++)
+        read_input(c, node.first_input + i, node.phases, &to->inputs[i]);
+    for (uint32_t i = 0; i < node.output_count && c->problem == NULL; i++)
+        read_output(c, node.first_output + i, node.phases, &to->outputs[i]);
+}
+
+static bool ends_are_bounded(const struct inspected_node *node)
+{
+    for (uint32_t i = 0; i < node->output_count; i++) {
+        const struct inspected_end *end = &node->outputs[i];
+        if (end->low != end->high) return true;
+        for (uint32_t p = 0; end->lows != NULL && end->highs != NULL && p < node->phases; p++)
+            if (end->lows[p] != end->highs[p]) return true;
+    }
+    return false;
+}
+
+/* ---- buffers, stages ---- */
+
+static void read_buffer(struct container *c, uint32_t index, struct inspected_buffer *to)
+{
+    struct container_buffer buffer;
+    if (!read_record(c, CONTAINER_BUFFERS, index, &buffer, sizeof buffer)) return;
+    *to = (struct inspected_buffer){.name = read_string(c, buffer.name),
+                                    .type = read_string(c, buffer.type_text),
+                                    .writer = buffer.writer_node,
+                                    .width_bytes = buffer.width_bytes,
+                                    .initial_packets = buffer.initial_packets,
+                                    .depth_packets = buffer.depth_packets,
+                                    .row_packets = buffer.row_packets,
+                                    .frame_rows = buffer.frame_rows};
+    if (buffer.outer > CONTAINER_OUTER_OUT) {
+        fail(c, "it has a buffer of no known kind");
+        return;
+    }
+    to->outer = (enum graph_outer)buffer.outer;
+    if (!check_range(c, CONTAINER_READERS, sizeof(struct container_reader), buffer.first_reader,
+                     buffer.reader_count))
+        return;
+    to->readers = ARENA_ARRAY(c->arena, uint32_t, (size_t)buffer.reader_count + 1);
+    for (uint32_t i = 0; i < buffer.reader_count && c->problem == NULL; i++) {
+        struct container_reader reader;
+        if (!read_record(c, CONTAINER_READERS, buffer.first_reader + i, &reader, sizeof reader))
+            return;
+        to->readers[to->reader_count++] = reader.node;
+    }
+}
+
+static const struct inspected_plan *read_plan(struct container *c, uint32_t node_count)
+{
+    struct inspected_plan *plan = ARENA_NEW(c->arena, struct inspected_plan);
+    struct container_device device;
+    if (!read_record(c, CONTAINER_DEVICE, 0, &device, sizeof device)) return plan;
+    plan->device = read_string(c, device.name);
+    plan->cu_count = device.cu_count;
+    plan->lanes = device.lanes;
+    plan->stage_count = (uint32_t)record_count(c, CONTAINER_STAGES, sizeof(struct container_stage));
+    plan->stages = ARENA_ARRAY(c->arena, struct inspected_stage, (size_t)plan->stage_count + 1);
+    for (uint32_t i = 0; i < plan->stage_count && c->problem == NULL; i++) {
+        struct container_stage stage;
+        if (!read_record(c, CONTAINER_STAGES, i, &stage, sizeof stage)) break;
+        if (stage.node >= node_count) fail(c, "it names a node that it does not have");
+        plan->stages[i] = (struct inspected_stage){
+            .node = stage.node, .threshold = stage.threshold, .batch_max = stage.batch_max};
+    }
+    return plan;
+}
+
+static void check_ends(struct container *c, const struct inspected_end *ends, uint32_t count,
+                       uint32_t buffer_count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (ends[i].buffer >= buffer_count) fail(c, "it names a buffer that it does not have");
+}
+
+static void read_topology(struct container *c, struct inspection *to)
+{
+    to->has_topology = true;
+    to->node_count = (uint32_t)record_count(c, CONTAINER_NODES, sizeof(struct container_node));
+    to->buffer_count =
+        (uint32_t)record_count(c, CONTAINER_BUFFERS, sizeof(struct container_buffer));
+    to->nodes = ARENA_ARRAY(c->arena, struct inspected_node, (size_t)to->node_count + 1);
+    to->buffers = ARENA_ARRAY(c->arena, struct inspected_buffer, (size_t)to->buffer_count + 1);
+    for (uint32_t i = 0; i < to->node_count && c->problem == NULL; i++) {
+        read_node(c, i, &to->nodes[i]);
+        to->rates_bounded |= ends_are_bounded(&to->nodes[i]);
+        check_ends(c, to->nodes[i].inputs, to->nodes[i].input_count, to->buffer_count);
+        check_ends(c, to->nodes[i].outputs, to->nodes[i].output_count, to->buffer_count);
+    }
+    for (uint32_t i = 0; i < to->buffer_count && c->problem == NULL; i++)
+        read_buffer(c, i, &to->buffers[i]);
+    if (c->problem == NULL) to->plan = read_plan(c, to->node_count);
+}
+
+struct inspection *inspect_container(struct arena *arena, const char *bytes, size_t size_bytes,
+                                     const char **problem)
+{
+    struct container *c = ARENA_NEW(arena, struct container);
+    struct inspection *to = ARENA_NEW(arena, struct inspection);
+    struct container_pipeline pipeline;
+    c->arena = arena;
+    if (read_sections(c, bytes, size_bytes) &&
+        read_record(c, CONTAINER_PIPELINE, 0, &pipeline, sizeof pipeline)) {
+        to->pipeline = read_string(c, pipeline.name);
+        to->isa = read_string(c, pipeline.isa);
+        to->compiler = read_string(c, pipeline.compiler);
+        to->has_memory = true;
+        to->memory_bytes = pipeline.memory_bytes;
+        /* Only what passed is written, unless its author has taken that upon himself. */
+        to->consistent = KNOWN_TRUE;
+        bool proven = (pipeline.flags & CONTAINER_PIPELINE_UNPROVEN) == 0;
+        to->deadlock_free = proven ? KNOWN_TRUE : UNKNOWN;
+        read_topology(c, to);
+    }
+    *problem = c->problem;
+    return c->problem == NULL ? to : NULL;
+}

@@ -1,0 +1,171 @@
+#include "compiler/describe/inspection.h"
+
+enum { PAGE_BYTES = 4096 };
+
+/* ---- nodes ---- */
+
+static bool is_exact(const struct graph_output *out, uint32_t phases)
+{
+    if (out->push_least != out->push) return false;
+    for (uint32_t p = 0; out->pushes != NULL && p < phases; p++)
+        if (out->push_leasts != NULL && out->push_leasts[p] != out->pushes[p]) return false;
+    return true;
+}
+
+static bool has_exact_writer(const struct graph *graph, const struct graph_buffer *buffer)
+{
+    const struct graph_node *writer = &graph->nodes.items[buffer->writer_node];
+    return is_exact(&writer->outputs.items[buffer->writer_output], writer->kernel->phases);
+}
+
+/* Exact rates join the node to another one, or it has no neighbours at all. */
+static bool is_in_island(const struct graph *graph, const struct graph_node *node)
+{
+    bool has_neighbours = false;
+    for (size_t i = 0; i < node->inputs.count; i++) {
+        const struct graph_buffer *buffer = &graph->buffers.items[node->inputs.items[i].buffer];
+        if (buffer->outer == GRAPH_OUTER_IN) {
+            if (buffer->readers.count > 1) return true;
+            continue;
+        }
+        if (has_exact_writer(graph, buffer)) return true;
+        has_neighbours = true;
+    }
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        if (graph->buffers.items[node->outputs.items[i].buffer].readers.count == 0) continue;
+        if (is_exact(&node->outputs.items[i], node->kernel->phases)) return true;
+        has_neighbours = true;
+    }
+    return !has_neighbours;
+}
+
+static void fill_ends(struct arena *arena, const struct graph_node *node, struct inspected_node *to)
+{
+    to->input_count = (uint32_t)node->inputs.count;
+    to->output_count = (uint32_t)node->outputs.count;
+    to->inputs = ARENA_ARRAY(arena, struct inspected_end, node->inputs.count + 1);
+    to->outputs = ARENA_ARRAY(arena, struct inspected_end, node->outputs.count + 1);
+    for (size_t i = 0; i < node->inputs.count; i++) {
+        const struct graph_input *in = &node->inputs.items[i];
+        to->inputs[i] =
+            (struct inspected_end){in->port, in->buffer, in->pop, in->peek, in->pops, in->peeks};
+    }
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        const struct graph_output *out = &node->outputs.items[i];
+        to->outputs[i] = (struct inspected_end){out->port, out->buffer,      out->push_least,
+                                                out->push, out->push_leasts, out->pushes};
+    }
+}
+
+static void fill_node(struct arena *arena, const struct graph *graph, const struct graph_node *node,
+                      bool consistent, struct inspected_node *to)
+{
+    *to = (struct inspected_node){.name = node->name,
+                                  .kernel = node->kernel->title,
+                                  .phases = node->kernel->phases > 0 ? node->kernel->phases : 1,
+                                  .importance = node->importance,
+                                  .stateful = node->stateful,
+                                  .cost_cycles = node->cost_cycles};
+    if (consistent && is_in_island(graph, node)) to->repetitions = node->repetitions;
+    fill_ends(arena, node, to);
+}
+
+/* ---- buffers ---- */
+
+static void fill_buffer(struct arena *arena, const struct graph_buffer *buffer, bool depths,
+                        struct inspected_buffer *to)
+{
+    *to = (struct inspected_buffer){.name = buffer->name,
+                                    .type = type_text(arena, buffer->type),
+                                    .outer = buffer->outer,
+                                    .writer = buffer->writer_node,
+                                    .reader_count = (uint32_t)buffer->readers.count,
+                                    .width_bytes = buffer->width_bytes,
+                                    .initial_packets = buffer->initial.packets,
+                                    .row_packets = buffer->shape.row_packets,
+                                    .frame_rows = buffer->shape.frame_rows};
+    to->depth_declared = buffer->depth_declared ? KNOWN_TRUE : KNOWN_FALSE;
+    if (depths || buffer->depth_declared) to->depth_packets = buffer->depth_packets;
+    if (depths) {
+        to->depth_min_packets = buffer->depth_min_packets;
+        to->depth_reason = buffer->depth_reason;
+    }
+    to->readers = ARENA_ARRAY(arena, uint32_t, buffer->readers.count + 1);
+    for (size_t i = 0; i < buffer->readers.count; i++)
+        to->readers[i] = buffer->readers.items[i].node;
+}
+
+/* The runtime keeps a buffer in whole pages (runtime/device/fifo.c). */
+static uint64_t ring_bytes(uint64_t width_bytes, uint64_t depth_packets)
+{
+    uint64_t bytes;
+    if (__builtin_mul_overflow(width_bytes, depth_packets, &bytes) ||
+        __builtin_add_overflow(bytes, PAGE_BYTES - 1, &bytes))
+        return 0;
+    return bytes / PAGE_BYTES * PAGE_BYTES;
+}
+
+static void fill_memory(const struct graph *graph, struct inspection *to)
+{
+    to->has_memory = true;
+    to->memory_bytes = graph->memory_bytes;
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &graph->buffers.items[i];
+        if (buffer->outer == GRAPH_INNER)
+            to->physical_bytes += ring_bytes(buffer->width_bytes, buffer->depth_packets);
+    }
+}
+
+/* ---- the plan ---- */
+
+static const struct inspected_plan *fill_plan(struct arena *arena, const struct plan *plan)
+{
+    struct inspected_plan *to = ARENA_NEW(arena, struct inspected_plan);
+    *to = (struct inspected_plan){
+        .device = plan->device->name,
+        .cu_count = plan->device->cu_count,
+        .lanes = plan->device->lanes,
+        .mode = plan->mode == PLAN_SIDE_BY_SIDE ? "side by side" : "in sequence",
+        .mode_reason = plan->mode_reason,
+        .policy = plan->policy,
+        .policy_reason = plan->policy_reason,
+        .sub_devices = plan->sub_devices,
+        .sub_device_count = plan->sub_device_count,
+        .stages = ARENA_ARRAY(arena, struct inspected_stage, (size_t)plan->stage_count + 1),
+        .stage_count = plan->stage_count};
+    for (uint32_t i = 0; i < plan->stage_count; i++) {
+        const struct plan_stage *stage = &plan->stages[i];
+        to->stages[i] = (struct inspected_stage){.node = stage->node,
+                                                 .threshold = stage->threshold,
+                                                 .batch_max = stage->batch_max,
+                                                 .sub_device = stage->sub_device,
+                                                 .cu_count = stage->cu_count,
+                                                 .threshold_reason = stage->threshold_reason};
+    }
+    return to;
+}
+
+struct inspection inspect_graph(struct arena *arena, const struct graph *graph,
+                                const struct verdict *verdict, const struct plan *plan)
+{
+    struct inspection to = {.consistent = verdict->consistent,
+                            .deadlock_free = verdict->deadlock_free};
+    if (graph == NULL) return to;
+    to.pipeline = graph->name;
+    to.has_topology = true;
+    to.node_count = (uint32_t)graph->nodes.count;
+    to.nodes = ARENA_ARRAY(arena, struct inspected_node, graph->nodes.count + 1);
+    for (uint32_t i = 0; i < to.node_count; i++) {
+        const struct graph_node *node = &graph->nodes.items[i];
+        fill_node(arena, graph, node, verdict->consistent == KNOWN_TRUE, &to.nodes[i]);
+        for (size_t o = 0; o < node->outputs.count; o++)
+            to.rates_bounded |= !is_exact(&node->outputs.items[o], node->kernel->phases);
+    }
+    to.buffer_count = (uint32_t)graph->buffers.count;
+    to.buffers = ARENA_ARRAY(arena, struct inspected_buffer, graph->buffers.count + 1);
+    for (uint32_t i = 0; i < to.buffer_count; i++)
+        fill_buffer(arena, &graph->buffers.items[i], verdict->depths_assigned, &to.buffers[i]);
+    if (verdict->depths_assigned) fill_memory(graph, &to);
+    if (plan != NULL) to.plan = fill_plan(arena, plan);
+    return to;
+}

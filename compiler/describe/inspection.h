@@ -1,0 +1,99 @@
+/*
+ * inspection: what `pipec inspect` tells of a topology, whether it comes from a source or from a
+ * container (lang/inspect.md).
+ *
+ * A number that is not known is 0 where 0 cannot be a value (repetitions, depths), and a text NULL.
+ */
+#ifndef PIPEC_INSPECTION_H
+#define PIPEC_INSPECTION_H
+
+#include "compiler/graph/graph.h"
+#include "compiler/plan/plan.h"
+
+enum known { UNKNOWN, KNOWN_FALSE, KNOWN_TRUE };
+
+/* Pop and peek, or least and most: of a firing, or, where the arrays are, of each phase. */
+struct inspected_end {
+    const char *port;
+    uint32_t buffer;
+    uint64_t low, high;
+    const uint64_t *lows, *highs;
+};
+
+struct inspected_node {
+    const char *name, *kernel;
+    uint32_t phases;
+    uint64_t repetitions;
+    uint32_t importance;
+    bool stateful;
+    uint64_t cost_cycles;
+    struct inspected_end *inputs, *outputs;
+    uint32_t input_count, output_count;
+};
+
+struct inspected_buffer {
+    const char *name, *type;
+    enum graph_outer outer;
+    uint32_t writer; /* node; GRAPH_NONE: outside */
+    uint32_t *readers;
+    uint32_t reader_count;
+    uint64_t width_bytes, initial_packets, depth_packets, depth_min_packets;
+    uint64_t row_packets, frame_rows;
+    enum known depth_declared;
+    const char *depth_reason;
+};
+
+struct inspected_stage {
+    uint32_t node, threshold;
+    uint64_t batch_max;
+    uint32_t sub_device, cu_count; /* 0 CUs: not known */
+    const char *threshold_reason;
+};
+
+struct inspected_plan {
+    const char *device;
+    uint32_t cu_count, lanes;
+    const char *mode, *mode_reason, *policy, *policy_reason;
+    const uint32_t *sub_devices; /* NULL: not known */
+    uint32_t sub_device_count;
+    struct inspected_stage *stages;
+    uint32_t stage_count;
+};
+
+struct inspection {
+    const char *pipeline;
+    const char *isa, *compiler; /* of a container */
+    bool has_topology;
+    bool rates_bounded; /* some end has no exact rate */
+    enum known consistent, deadlock_free;
+    bool has_memory;
+    uint64_t memory_bytes, physical_bytes;
+    struct inspected_node *nodes;
+    uint32_t node_count;
+    struct inspected_buffer *buffers;
+    uint32_t buffer_count;
+    const struct inspected_plan *plan;
+    const struct diags *diags; /* or NULL */
+};
+
+/* How far the analyses of a graph came. */
+struct verdict {
+    bool rates_inferred;
+    enum known consistent, deadlock_free;
+    bool depths_assigned;
+};
+
+/* `graph` and `plan` may be NULL: errors came first. */
+struct inspection inspect_graph(struct arena *arena, const struct graph *graph,
+                                const struct verdict *verdict, const struct plan *plan);
+/* Reads the bytes of a container, of any version and state.  NULL: they are none that this version
+ * knows, for the reason in *problem. */
+struct inspection *inspect_container(struct arena *arena, const char *bytes, size_t size_bytes,
+                                     const char **problem);
+bool is_container(const char *bytes, size_t size_bytes);
+
+void inspection_print_json(FILE *to, const struct inspection *inspection);
+/* Text of a container; a source has plan_print. */
+void inspection_print_text(FILE *to, const struct inspection *inspection);
+
+#endif

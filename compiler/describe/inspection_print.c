@@ -1,0 +1,256 @@
+#include <inttypes.h>
+
+#include "compiler/describe/inspection.h"
+#include "compiler/support/diag_list.h"
+#include "compiler/support/json_write.h"
+
+enum { INSPECTION_VERSION = 1 };
+
+/* ---- JSON ---- */
+
+static void put_known(struct json *json, const char *key, enum known known)
+{
+    if (known == UNKNOWN)
+        json_text(json, key, NULL);
+    else
+        json_boolean(json, key, known == KNOWN_TRUE);
+}
+
+static void put_if(struct json *json, const char *key, bool is_known, uint64_t number)
+{
+    if (is_known)
+        json_number(json, key, number);
+    else
+        json_text(json, key, NULL);
+}
+
+static void put_rate(struct json *json, const char *key, uint64_t rate, const uint64_t *phases,
+                     uint32_t count)
+{
+    if (phases == NULL) {
+        json_number(json, key, rate);
+        return;
+    }
+    json_begin(json, key, '[');
+    for (uint32_t p = 0; p < count; p++)
+        json_number(json, NULL, phases[p]);
+    json_end(json, ']');
+}
+
+static void put_ends(struct json *json, const struct inspection *inspection,
+                     const struct inspected_node *node, bool outputs)
+{
+    const struct inspected_end *ends = outputs ? node->outputs : node->inputs;
+    uint32_t count = outputs ? node->output_count : node->input_count;
+    json_begin(json, outputs ? "outputs" : "inputs", '[');
+    for (uint32_t i = 0; i < count; i++) {
+        const struct inspected_end *end = &ends[i];
+        json_begin(json, NULL, '{');
+        json_text(json, "port", end->port);
+        json_text(json, "buffer", inspection->buffers[end->buffer].name);
+        put_rate(json, outputs ? "push_min" : "pop", end->low, end->lows, node->phases);
+        put_rate(json, outputs ? "push_max" : "peek", end->high, end->highs, node->phases);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
+static void put_nodes(struct json *json, const struct inspection *inspection)
+{
+    json_begin(json, "nodes", '[');
+    for (uint32_t i = 0; i < inspection->node_count; i++) {
+        const struct inspected_node *node = &inspection->nodes[i];
+        json_begin(json, NULL, '{');
+        json_text(json, "name", node->name);
+        json_text(json, "kernel", node->kernel);
+        json_number(json, "phases", node->phases);
+        put_if(json, "repetitions", node->repetitions > 0, node->repetitions);
+        json_number(json, "importance", node->importance);
+        json_boolean(json, "stateful", node->stateful);
+        put_if(json, "cost_cycles", node->cost_cycles > 0, node->cost_cycles);
+        put_ends(json, inspection, node, false);
+        put_ends(json, inspection, node, true);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
+static const char *node_name(const struct inspection *inspection, uint32_t node)
+{
+    return node < inspection->node_count ? inspection->nodes[node].name : NULL;
+}
+
+static void put_buffer(struct json *json, const struct inspection *inspection,
+                       const struct inspected_buffer *buffer)
+{
+    json_begin(json, NULL, '{');
+    json_text(json, "name", buffer->name);
+    json_text(json, "type", buffer->type);
+    json_text(json, "writer", node_name(inspection, buffer->writer));
+    json_begin(json, "readers", '[');
+    for (uint32_t i = 0; i < buffer->reader_count; i++)
+        json_text(json, NULL, node_name(inspection, buffer->readers[i]));
+    json_end(json, ']');
+    json_number(json, "width_bytes", buffer->width_bytes);
+    json_number(json, "initial_packets", buffer->initial_packets);
+    put_if(json, "row_packets", buffer->row_packets > 0, buffer->row_packets);
+    put_if(json, "frame_rows", buffer->frame_rows > 0, buffer->frame_rows);
+    put_if(json, "depth_packets", buffer->depth_packets > 0, buffer->depth_packets);
+    put_if(json, "depth_min_packets", buffer->depth_min_packets > 0, buffer->depth_min_packets);
+    put_known(json, "depth_declared", buffer->depth_declared);
+    json_text(json, "depth_reason", buffer->depth_reason);
+    json_end(json, '}');
+}
+
+static void put_buffers(struct json *json, const struct inspection *inspection)
+{
+    json_begin(json, "buffers", '[');
+    for (uint32_t i = 0; i < inspection->buffer_count; i++)
+        put_buffer(json, inspection, &inspection->buffers[i]);
+    json_end(json, ']');
+}
+
+static void put_stages(struct json *json, const struct inspection *inspection,
+                       const struct inspected_plan *plan)
+{
+    json_begin(json, "stages", '[');
+    for (uint32_t i = 0; i < plan->stage_count; i++) {
+        const struct inspected_stage *stage = &plan->stages[i];
+        json_begin(json, NULL, '{');
+        json_begin(json, "nodes", '[');
+        json_text(json, NULL, node_name(inspection, stage->node));
+        json_end(json, ']');
+        if (plan->sub_devices != NULL)
+            put_if(json, "sub_device", stage->sub_device != GRAPH_NONE, stage->sub_device);
+        if (stage->cu_count > 0) json_number(json, "cu_count", stage->cu_count);
+        json_number(json, "threshold", stage->threshold);
+        if (stage->threshold_reason != NULL)
+            json_text(json, "threshold_reason", stage->threshold_reason);
+        json_number(json, "batch_max", stage->batch_max);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
+static void put_plan(struct json *json, const struct inspection *inspection)
+{
+    const struct inspected_plan *plan = inspection->plan;
+    json_begin(json, "plan", '{');
+    json_text(json, "device", plan->device);
+    json_number(json, "cu_count", plan->cu_count);
+    json_number(json, "lanes", plan->lanes);
+    if (plan->mode != NULL) {
+        json_text(json, "mode", plan->mode);
+        json_text(json, "mode_reason", plan->mode_reason);
+        json_text(json, "policy", plan->policy);
+        json_text(json, "policy_reason", plan->policy_reason);
+    }
+    if (plan->sub_devices != NULL) {
+        json_begin(json, "sub_devices", '[');
+        for (uint32_t i = 0; i < plan->sub_device_count; i++)
+            json_number(json, NULL, plan->sub_devices[i]);
+        json_end(json, ']');
+    }
+    put_stages(json, inspection, plan);
+    json_end(json, '}');
+}
+
+void inspection_print_json(FILE *to, const struct inspection *inspection)
+{
+    struct json json = {.to = to};
+    const char *rates = inspection->rates_bounded ? "bounded" : "exact";
+    json_begin(&json, NULL, '{');
+    json_number(&json, "version", INSPECTION_VERSION);
+    json_text(&json, "pipeline", inspection->pipeline);
+    if (inspection->isa != NULL) {
+        json_begin(&json, "container", '{');
+        json_text(&json, "compiler", inspection->compiler);
+        json_text(&json, "isa", inspection->isa);
+        json_end(&json, '}');
+    }
+    json_text(&json, "rates", inspection->has_topology ? rates : NULL);
+    put_known(&json, "consistent", inspection->consistent);
+    put_known(&json, "deadlock_free", inspection->deadlock_free);
+    put_if(&json, "memory_bytes", inspection->has_memory, inspection->memory_bytes);
+    put_if(&json, "physical_bytes", inspection->has_memory && inspection->physical_bytes > 0,
+           inspection->physical_bytes);
+    put_nodes(&json, inspection);
+    put_buffers(&json, inspection);
+    json_begin(&json, "exact", '{');
+    json_boolean(&json, "rates", inspection->has_topology && !inspection->rates_bounded);
+    json_end(&json, '}');
+    if (inspection->plan != NULL) put_plan(&json, inspection);
+    if (inspection->diags != NULL) diag_list_json(inspection->diags, &json, "diagnostics");
+    json_end(&json, '}');
+}
+
+/* ---- text ---- */
+
+static void print_rate(FILE *to, uint64_t rate, const uint64_t *phases, uint32_t count)
+{
+    if (phases == NULL) {
+        fprintf(to, "%" PRIu64, rate);
+        return;
+    }
+    for (uint32_t p = 0; p < count; p++)
+        fprintf(to, "%s%" PRIu64, p > 0 ? ", " : "{", phases[p]);
+    fputc('}', to);
+}
+
+static void print_ends(FILE *to, const struct inspection *inspection,
+                       const struct inspected_node *node)
+{
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        const struct inspected_end *end = &node->inputs[i];
+        fprintf(to, "    in  %s from %s pop ", end->port, inspection->buffers[end->buffer].name);
+        print_rate(to, end->low, end->lows, node->phases);
+        fputs(" peek ", to);
+        print_rate(to, end->high, end->highs, node->phases);
+        fputc('\n', to);
+    }
+    for (uint32_t i = 0; i < node->output_count; i++) {
+        const struct inspected_end *end = &node->outputs[i];
+        fprintf(to, "    out %s to %s push ", end->port, inspection->buffers[end->buffer].name);
+        print_rate(to, end->low, end->lows, node->phases);
+        if (end->low != end->high || end->lows != NULL) {
+            fputs(" to ", to);
+            print_rate(to, end->high, end->highs, node->phases);
+        }
+        fputc('\n', to);
+    }
+}
+
+static void print_buffer(FILE *to, const struct inspected_buffer *buffer)
+{
+    static const char *const words[] = {"buffer", "in-port", "out-port"};
+    fprintf(to, "%s %s: %s", words[buffer->outer], buffer->name, buffer->type);
+    if (buffer->initial_packets > 0) fprintf(to, " init %" PRIu64, buffer->initial_packets);
+    if (buffer->row_packets > 0) fprintf(to, " rows %" PRIu64, buffer->row_packets);
+    if (buffer->frame_rows > 0) fprintf(to, " by %" PRIu64, buffer->frame_rows);
+    fprintf(to, " depth %" PRIu64 " (%" PRIu64 " bytes a packet)\n", buffer->depth_packets,
+            buffer->width_bytes);
+}
+
+void inspection_print_text(FILE *to, const struct inspection *inspection)
+{
+    const struct inspected_plan *plan = inspection->plan;
+    fprintf(to, "pipeline %s on %s: %" PRIu32 " CUs of %" PRIu32 " lanes\n", inspection->pipeline,
+            plan->device, plan->cu_count, plan->lanes);
+    fprintf(to, "written  by %s for %s\n", inspection->compiler, inspection->isa);
+    fprintf(to, "memory   %" PRIu64 " bytes in buffers\n\n", inspection->memory_bytes);
+    for (uint32_t i = 0; i < inspection->node_count; i++) {
+        const struct inspected_node *node = &inspection->nodes[i];
+        fprintf(to, "node %s: %s%s cost %" PRIu64 " repetitions %" PRIu64 "\n", node->name,
+                node->kernel, node->stateful ? " stateful" : "", node->cost_cycles,
+                node->repetitions);
+        print_ends(to, inspection, node);
+    }
+    fputc('\n', to);
+    for (uint32_t i = 0; i < inspection->buffer_count; i++)
+        print_buffer(to, &inspection->buffers[i]);
+    fputc('\n', to);
+    for (uint32_t i = 0; i < plan->stage_count; i++)
+        fprintf(to, "stage %" PRIu32 " %s: threshold %" PRIu32 " batch %" PRIu64 "\n", i,
+                inspection->nodes[plan->stages[i].node].name, plan->stages[i].threshold,
+                plan->stages[i].batch_max);
+}

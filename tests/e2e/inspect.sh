@@ -1,0 +1,62 @@
+#!/bin/sh
+# pipec inspect: JSON that parses, of sources that pass and that do not, and of containers, damaged ones too.
+set -u
+cd "$TMP" || exit 1
+check() {
+    name=$1
+    shift
+    if "$@"; then echo "ok $name"; else echo "not ok $name"; fi
+}
+# says STATUS PATTERN COMMAND...
+says() {
+    want=$1 pattern=$2 found=0
+    shift 2
+    "$@" >text 2>&1 </dev/null || found=$?
+    [ "$found" -eq "$want" ] && grep -Eq -e "$pattern" text && return
+    echo "exit status $found, expected $want and /$pattern/"
+    cat text
+    return 1
+}
+if command -v python3 >/dev/null; then
+    parses() { python3 -m json.tool >/dev/null <"$1"; }
+else
+    parses() { grep -q '^}$' "$1"; }
+fi
+
+bad='' count=0
+for source in "$ROOT"/tests/lang/*.pipe "$ROOT"/tests/reject/*.pipe "$ROOT"/examples/*/*.pipe; do
+    "$PIPEC" inspect --json "$source" >object 2>/dev/null
+    status=$?
+    count=$((count + 1))
+    parses object || bad="$bad $source"
+    [ $status -le 1 ] || bad="$bad $source:$status"
+    if grep -Eq '"(consistent|deadlock_free)": false' object && [ $status -ne 1 ]; then bad="$bad $source"; fi
+done
+check "$count objects parse:$bad" test -z "$bad"
+
+radio=$ROOT/examples/fmradio/fmradio.pipe
+"$PIPEC" "$radio" -o radio.pbc || exit 1
+"$PIPEC" inspect --json radio.pbc >object
+check "the object of a container parses" parses object
+check "it says who wrote it" grep -q '"isa": "x86-64-v3"' object
+"$PIPEC" inspect --json --device sim16 "$radio" >source
+for key in name kernel repetitions pop peek push_max depth_packets threshold batch_max; do
+    grep "\"$key\"" source >one
+    grep "\"$key\"" object >other
+    check "source and container agree on $key" cmp one other
+done
+check "the text of a container" says 0 'stage 0 tune: threshold' "$PIPEC" inspect radio.pbc
+check "the container on standard input" sh -c '"$0" inspect - <radio.pbc | grep -q "^pipeline fmradio"' "$PIPEC"
+check "--json is inspect's" says 2 "belongs to 'pipec inspect'" "$PIPEC" --json "$radio"
+
+size=$(wc -c <radio.pbc)
+for at in 8 16 24 40 70 100 5000 $((size - 1)); do
+    cp radio.pbc damaged.pbc
+    printf '\377' | dd of=damaged.pbc bs=1 seek=$at conv=notrunc 2>/dev/null
+    check "byte $at damaged" says 1 'cannot|is not a container that can be shown: it' "$PIPEC" inspect --json damaged.pbc
+done
+for keep in 8 63 64 1000 $((size - 1)); do
+    head -c "$keep" radio.pbc >short.pbc
+    check "cut to $keep bytes" says 1 'is not a container that can be shown: it' "$PIPEC" inspect short.pbc
+done
+check "a full device" says 2 'cannot write' sh -c '"$0" inspect --json radio.pbc >/dev/full' "$PIPEC"
