@@ -60,7 +60,6 @@ expect "--help of piperun" 0 'usage' '' "$PIPERUN" --help
 expect "no arguments" 2 '' 'no input file' "$PIPEC"
 expect "an option without its value" 2 '' 'needs a value' "$PIPEC" -o
 expect "an option of a later version" 2 '' 'not supported yet' "$PIPEC" --buffers=min two.pipe
-expect "a command of a later version" 2 '' 'not supported yet' "$PIPEC" fmt two.pipe
 expect "colour" 1 '' '[0-9]m' "$PIPEC" --color=always two.pipe
 expect "list of devices" 0 '^sim16' '' "$PIPERUN" --list-devices
 expect "disasm" 0 'round_robin' '' "$PIPERUN" disasm five.pbc
