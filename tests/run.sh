@@ -25,7 +25,7 @@
 #       // expect-stderr: REGEX    what piperun's standard error must match (extended)
 #       // chunked: IN          also run with this port on standard input, in chunks of 1 to 7 bytes
 #                             A file without `run` has to compile; its exit status and outputs tell.
-#   tests/lang/*.pipe, lang/std/*.pipe, examples/*/*.pipe with test blocks: each block counts (pipec test)
+#   tests/lang/*.pipe, tests/std/*.pipe, examples/*/*.pipe with test blocks: each block counts (pipec test)
 #   tests/reject/*.pipe       `pipec [compile: ARGS] FILE` must exit 1 with exactly FILE's .stderr
 #   tests/golden/*.pipe       `// golden: ARGS` (one or more): what `pipec ARGS FILE` says must be FILE's .golden
 #   tests/e2e/*.sh, tests/limit/*.sh, examples/*/check.sh
@@ -358,7 +358,7 @@ add_path() {
         add run_lang "$path" "$PIPEC" "$name"
         ! has_blocks "$path" || add run_blocks "$path" "$name"
         [ -z "$PIPEC2" ] || add run_lang "$path" "$PIPEC2" "llvm19/$name" ;;
-    "$ROOT"/lang/std/*.pipe | "$ROOT"/examples/*/*.pipe)
+    "$ROOT"/tests/std/*.pipe | "$ROOT"/examples/*/*.pipe)
         ! has_blocks "$path" || add run_blocks "$path" "$name" ;;
     "$ROOT"/tests/reject/*.pipe)
         add run_reject "$path" "$PIPEC" "$name"
@@ -377,7 +377,7 @@ add_folder() {
     "$ROOT"/tests/fuzz) set -- "$1"/fuzz_*.c ;;
     "$ROOT"/tests/e2e | "$ROOT"/tests/limit) set -- "$1"/*.sh ;;
     "$ROOT"/tests/lang | "$ROOT"/tests/reject | "$ROOT"/tests/golden) set -- "$1"/*.pipe ;;
-    "$ROOT"/lang/std) set -- "$1"/*.pipe ;;
+    "$ROOT"/tests/std) set -- "$1"/*.pipe ;;
     "$ROOT"/examples) set -- "$1"/*/check.sh "$1"/*/*.pipe ;;
     "$ROOT"/examples/*) set -- "$1/check.sh" "$1"/*.pipe ;;
     *) echo "tests/run.sh: $1: no tests there" >&2; exit 2 ;;
@@ -388,7 +388,7 @@ add_folder() {
 }
 
 if [ $# -eq 0 ]; then
-    for folder in tests/unit tests/conform tests/fuzz tests/lang tests/reject tests/golden tests/limit tests/e2e lang/std examples; do
+    for folder in tests/unit tests/conform tests/fuzz tests/lang tests/reject tests/golden tests/limit tests/e2e tests/std examples; do
         add_folder "$ROOT/$folder"
     done
     [ -n "$PIPEC2" ] || [ "${LLVM_MAJOR-}" = 19 ] || add run_missing_llvm
