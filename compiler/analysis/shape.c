@@ -82,11 +82,11 @@ struct passing {
     struct compile *cx;
     struct graph *graph;
     VEC(uint32_t) waiting; /* buffers whose shape is to be passed on */
-    bool *reported;        /* by buffer */
+    bool *reported;        /* by node: its inputs, or an output, have different shapes */
 };
 
-static void pass_to(struct passing *p, const struct graph_node *node,
-                    const struct graph_input *input, uint32_t target)
+static void pass_to(struct passing *p, uint32_t from_node, const struct graph_input *input,
+                    uint32_t target)
 {
     const struct graph_buffer *from = &p->graph->buffers.items[input->buffer];
     struct graph_buffer *to = &p->graph->buffers.items[target];
@@ -94,9 +94,9 @@ static void pass_to(struct passing *p, const struct graph_node *node,
         to->shape = from->shape;
         to->shape.declared = false;
         vec_push(p->cx->arena, &p->waiting, target);
-    } else if (!same_shape(&from->shape, &to->shape) && !p->reported[target]) {
-        p->reported[target] = true;
-        report_conflict(p->cx, p->graph, node, input, to);
+    } else if (!same_shape(&from->shape, &to->shape) && !p->reported[from_node]) {
+        p->reported[from_node] = true;
+        report_conflict(p->cx, p->graph, &p->graph->nodes.items[from_node], input, to);
     }
 }
 
@@ -109,7 +109,7 @@ static void pass_on(struct passing *p, const struct graph_buffer *buffer)
         if (!takes_one(node, input)) continue;
         for (size_t o = 0; o < node->outputs.count; o++) {
             const struct graph_output *output = &node->outputs.items[o];
-            if (gives_one(node, output)) pass_to(p, node, input, output->buffer);
+            if (gives_one(node, output)) pass_to(p, reader->node, input, output->buffer);
         }
     }
 }
@@ -133,20 +133,23 @@ static void report_missing(struct compile *cx, const struct graph *graph,
                   "comes through '%s'",
                   writer->name);
     }
-    bool plain = strchr(buffer->name, '[') == NULL && strstr(buffer->name, "->") == NULL;
     const char *kind = buffer->outer == GRAPH_INNER ? "buffer" : "in";
-    if (plain)
-        diag_help(d, "declare it: '%s %s %s rows W', or 'frame WxH'", kind, type, buffer->name);
+    if (strstr(buffer->name, "->") != NULL)
+        diag_help(d,
+                  "put a buffer there that has a name: 'buffer %s pixels rows W;', or 'frame WxH'",
+                  type);
+    else if (strchr(buffer->name, '[') != NULL)
+        diag_help(d, "declare it where the buffers are declared: 'rows W', or 'frame WxH'");
     else
-        diag_help(d, "declare it where the buffer is declared: 'rows W', or 'frame WxH'");
+        diag_help(d, "declare it: '%s %s %s rows W', or 'frame WxH'", kind, type, buffer->name);
 }
 
-static void check_wrap(struct compile *cx, const struct graph_node *node,
+static bool check_wrap(struct compile *cx, const struct graph_node *node,
                        const struct graph_input *input, const struct graph_buffer *buffer)
 {
     const struct kernel_port *port = &node->kernel->in[input->kernel_port];
     if (port->border != BORDER_WRAP || port->window_height == 1 || buffer->shape.frame_rows > 0)
-        return;
+        return true;
     struct diag *d =
         diag_report(cx->diags, RULE_SHAPE_MISSING, input->span,
                     "'%s' wraps from the first row of '%s' to its last, and there is none: it has "
@@ -154,6 +157,7 @@ static void check_wrap(struct compile *cx, const struct graph_node *node,
                     node->name, buffer->name, shape_text(cx->arena, &buffer->shape));
     diag_label(d, buffer->shape.span, "declare 'frame WxH' here");
     diag_label(d, port->window_span, "the window");
+    return false;
 }
 
 /* Twice the reach, and the packet itself, is what the buffer must hold. */
@@ -171,8 +175,9 @@ static void check_reach(struct compile *cx, const struct graph_node *node,
     diag_label(d, buffer->shape.span, "%s", shape_text(cx->arena, &buffer->shape));
 }
 
+/* `reported`: that the node's pictures differ is known. */
 static void check_windows(struct compile *cx, const struct graph *graph,
-                          const struct graph_node *node)
+                          const struct graph_node *node, bool reported)
 {
     const struct graph_buffer *first = NULL;
     for (size_t i = 0; i < node->inputs.count; i++) {
@@ -183,11 +188,10 @@ static void check_windows(struct compile *cx, const struct graph *graph,
             report_missing(cx, graph, node, input);
             continue;
         }
-        check_wrap(cx, node, input, buffer);
-        check_reach(cx, node, input, buffer);
+        if (check_wrap(cx, node, input, buffer)) check_reach(cx, node, input, buffer);
         if (first == NULL) {
             first = buffer;
-        } else if (!same_shape(&first->shape, &buffer->shape)) {
+        } else if (!reported && !same_shape(&first->shape, &buffer->shape)) {
             struct diag *d =
                 diag_report(cx->diags, RULE_SHAPE_MISMATCH, input->span,
                             "'%s' sees windows of '%s' (%s) and of '%s' (%s) together", node->name,
@@ -211,11 +215,11 @@ uint64_t graph_window_reach(const struct kernel_port *port, const struct graph_s
 void shape_infer(struct compile *cx, struct graph *graph)
 {
     struct passing p = {.cx = cx, .graph = graph};
-    p.reported = ARENA_ARRAY(cx->arena, bool, graph->buffers.count + 1);
+    p.reported = ARENA_ARRAY(cx->arena, bool, graph->nodes.count + 1);
     for (uint32_t i = 0; i < graph->buffers.count; i++)
         if (has_shape(&graph->buffers.items[i])) vec_push(cx->arena, &p.waiting, i);
     for (size_t i = 0; i < p.waiting.count; i++)
         pass_on(&p, &graph->buffers.items[p.waiting.items[i]]);
     for (size_t n = 0; n < graph->nodes.count; n++)
-        check_windows(cx, graph, &graph->nodes.items[n]);
+        check_windows(cx, graph, &graph->nodes.items[n], p.reported[n]);
 }
