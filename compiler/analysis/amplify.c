@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/walk.h"
+#include "lang/window.h"
 
 /* The most packets a firing of an inferred rate, as of a declared one. */
 #define RATE_MAX ((uint64_t)1 << 31)
@@ -307,6 +308,7 @@ static void take_input(const struct graph *graph, struct graph_input *in,
     if (port->window_width == 0) return;
     in->history = graph_window_reach(port, &graph->buffers.items[in->buffer].shape);
     in->peek = in->history + 1;
+    in->peeks = NULL;
 }
 
 static void take_rates(struct graph *graph)

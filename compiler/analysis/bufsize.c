@@ -21,7 +21,16 @@
  * K - v) (Murthy & Bhattacharyya, "Shared memory implementations of synchronous dataflow
  * specifications", 2001; Adé, Lauwereins & Peperstraete, DAC 1997).  It is a lower bound in any
  * graph and exact for a block of one channel, however large the repetition counts are.  A node that
- * writes to itself needs room D + u, for its room is claimed before its packets are freed.
+ * writes to itself needs room D + u, for its room is claimed before its packets are freed.  The
+ * history H of a window adds to all that, and a window that goes round a frame of F packets is a
+ * pop of F.  Ends with phases are simulated even where they are alone.
+ *
+ * Bounded rates.  The writer claims the most that a firing may write, while a reader may keep
+ * K - 1 + H packets that make no window: depth >= most + K - 1 + H is enough where the buffer is a
+ * bridge (bounded.h), and necessary, for the packets may come one at a time.  Of several readers the
+ * block that they are in is examined with a source of single packets and a depth that is
+ * most - 1 less: where that cannot stop while it has no room for one packet, the real one cannot
+ * while it has no room for the most.
  *
  * Larger blocks.  From these lower bounds the block is simulated; where it is stuck, one undeclared
  * buffer of the circular wait is raised by what the node behind it needs, and the simulation goes
@@ -32,8 +41,8 @@
  * (periodic.h).
  *
  * Finish.  A node that ends appends up to finish_max packets to a buffer of which its readers may
- * keep up to peek - 1 packets that make no window: depth >= finish_max + peek - 1 for each reader
- * is sufficient as long as the readers can drain, and is required.
+ * keep up to peek - 1 + H packets that make no window: depth >= finish_max + peek - 1 + H for each
+ * reader is sufficient as long as the readers can drain, and is required.
  */
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/bufsize_internal.h"
@@ -72,59 +81,73 @@ static void ask(struct sizing *sizing, uint64_t packets, enum depth_why why, uin
     sizing->reader = reader;
 }
 
-static uint64_t pair_depth(const struct channels *channels, const struct channel *channel)
+/* Of one phase at each end. */
+static uint64_t pair_depth(const struct graph *graph, const struct channel *channel)
 {
-    uint64_t g = gcd64(channel->push, channel->pop);
-    uint64_t rest = floor_mod(channel_tokens(channels, channel), g);
-    uint64_t both = add_clamped(channel->push, channel->pop - g + rest);
-    return add_clamped(both, channel->peek - channel->pop);
+    const struct graph_buffer *buffer = &graph->buffers.items[channel->buffer];
+    const struct graph_input *in = graph_reader_input(graph, buffer, channel->reader);
+    uint64_t window = channel->peek - channel->pop, step = channel->pop;
+    uint64_t reserve = channel->reserve;
+    if (graph_window_rounds(graph, buffer, channel->reader)) {
+        /* The reader goes through a frame of `peek` packets and frees it as one. */
+        step = channel->peek;
+        window = 0;
+        reserve -= in->history;
+    }
+    uint64_t g = gcd64(channel->push, step);
+    int64_t tokens = (int64_t)min64(buffer->initial.packets, INT64_MAX) - (int64_t)window;
+    uint64_t both = add_clamped(channel->push, step - g + floor_mod(tokens, g));
+    return add_clamped(add_clamped(both, window), reserve);
 }
 
 static void ask_channel(struct bufsize *pass, const struct channel *channel)
 {
     uint64_t initial = pass->graph->buffers.items[channel->buffer].initial.packets;
     struct sizing *sizing = &pass->sizings[channel->buffer];
+    if (channel_has_phases(channel)) return; /* its net is run, however small */
     if (channel->from == channel->to)
-        ask(sizing, add_clamped(initial, channel->push), WHY_LOOP, channel->reader);
+        ask(sizing, add_clamped(add_clamped(initial, channel->push), channel->reserve), WHY_LOOP,
+            channel->reader);
     else
-        ask(sizing, pair_depth(&pass->channels, channel), WHY_PAIR, channel->reader);
-}
-
-static const struct graph_output *writer_output(const struct graph *graph,
-                                                const struct graph_buffer *buffer)
-{
-    if (buffer->writer_node == GRAPH_NONE) return NULL;
-    return &graph->nodes.items[buffer->writer_node].outputs.items[buffer->writer_output];
-}
-
-static const struct graph_input *reader_input(const struct graph *graph,
-                                              const struct graph_buffer *buffer, size_t reader)
-{
-    struct graph_reader at = buffer->readers.items[reader];
-    return &graph->nodes.items[at.node].inputs.items[at.input];
+        ask(sizing, pair_depth(pass->graph, channel), WHY_PAIR, channel->reader);
 }
 
 /* Window, write and initial packets. */
 static void ask_ends(struct bufsize *pass, uint32_t index)
 {
     const struct graph_buffer *buffer = &pass->graph->buffers.items[index];
-    const struct graph_output *out = writer_output(pass->graph, buffer);
+    const struct graph_output *out = graph_writer(pass->graph, buffer);
     struct sizing *sizing = &pass->sizings[index];
     ask(sizing, 1, WHY_PORT, 0);
     for (uint32_t r = 0; r < buffer->readers.count; r++)
-        ask(sizing, reader_input(pass->graph, buffer, r)->peek, WHY_WINDOW, r);
-    if (out) ask(sizing, out->push, WHY_WRITE, 0);
+        ask(sizing, graph_window_packets(pass->graph, buffer, r), WHY_WINDOW, r);
+    if (out)
+        ask(sizing, graph_push_most(&pass->graph->nodes.items[buffer->writer_node], out), WHY_WRITE,
+            0);
     ask(sizing, buffer->initial.packets, WHY_INITIAL, 0);
+}
+
+/* A bounded writer claims its most while a reader may keep what is less than a window. */
+static void ask_bounded(struct bufsize *pass, uint32_t index)
+{
+    const struct graph_buffer *buffer = &pass->graph->buffers.items[index];
+    if (!graph_is_bounded(pass->graph, buffer)) return;
+    uint64_t most = graph_push_most(&pass->graph->nodes.items[buffer->writer_node],
+                                    graph_writer(pass->graph, buffer));
+    for (uint32_t r = 0; most && r < buffer->readers.count; r++) {
+        uint64_t kept = max64(graph_window_packets(pass->graph, buffer, r), 1) - 1;
+        ask(&pass->sizings[index], add_clamped(most, kept), WHY_BOUNDED, r);
+    }
 }
 
 static void ask_finish(struct bufsize *pass, uint32_t index)
 {
     const struct graph_buffer *buffer = &pass->graph->buffers.items[index];
-    const struct graph_output *out = writer_output(pass->graph, buffer);
+    const struct graph_output *out = graph_writer(pass->graph, buffer);
     if (!out || out->finish_max == 0) return;
     ask(&pass->sizings[index], out->finish_max, WHY_FINISH, GRAPH_NONE);
     for (uint32_t r = 0; r < buffer->readers.count; r++) {
-        uint64_t kept = max64(reader_input(pass->graph, buffer, r)->peek, 1) - 1;
+        uint64_t kept = max64(graph_window_packets(pass->graph, buffer, r), 1) - 1;
         ask(&pass->sizings[index], add_clamped(out->finish_max, kept), WHY_FINISH, r);
     }
 }
@@ -151,6 +174,7 @@ static void size_alone(struct bufsize *pass)
     for (uint32_t i = 0; i < pass->graph->buffers.count; i++) {
         const struct graph_buffer *buffer = &pass->graph->buffers.items[i];
         struct sizing *sizing = &pass->sizings[i];
+        ask_bounded(pass, i);
         ask_finish(pass, i);
         sizing->why = sizing->floor_why;
         sizing->depth_packets = sizing->floor_packets;
@@ -174,11 +198,10 @@ static uint32_t arc_buffer(const struct bufsize *pass, const struct net *net, ui
 static void set_depth(const struct bufsize *pass, struct net *net, uint32_t buffer,
                       uint64_t packets)
 {
-    uint64_t initial = pass->graph->buffers.items[buffer].initial.packets;
     for (uint32_t c = pass->first_channel[buffer]; c < pass->first_channel[buffer + 1]; c++) {
         const struct channel *channel = &pass->channels.items[c];
         if (pass->nets[channel->block] != net) continue;
-        net->arcs[2 * pass->position[c] + 1].initial = (int64_t)packets - (int64_t)initial;
+        net->arcs[2 * pass->position[c] + 1].initial = net_room(&pass->channels, channel, packets);
     }
 }
 
@@ -278,8 +301,10 @@ static uint64_t least_declared(struct bufsize *pass, struct net *net, uint32_t b
         for (uint32_t c = first; c < pass->first_channel[buffer + 1]; c++) {
             if (pass->nets[pass->channels.items[c].block] != net) continue;
             const struct net_arc *arc = &net->arcs[2 * pass->position[c] + 1];
-            uint64_t written = mul_clamped(net->nodes[arc->to].limit, arc->take);
-            high = max64(high, add_clamped(initial, written));
+            const struct net_node *writer = &net->nodes[arc->to];
+            uint64_t written = mul_clamped(writer->limit / writer->phases + 1, arc->take);
+            uint64_t kept = add_clamped(initial, pass->channels.items[c].reserve);
+            high = max64(high, add_clamped(kept, written));
         }
     }
     set_unlimited(pass, net, buffer, false);
@@ -446,6 +471,7 @@ static bool size_periodic(struct bufsize *pass, struct net *net)
         uint32_t buffer = arc_buffer(pass, net, i);
         struct sizing *sizing = &pass->sizings[buffer];
         uint64_t depth = add_clamped(room[i], pass->graph->buffers.items[buffer].initial.packets);
+        depth = add_clamped(depth, pass->channels.items[net->arcs[i].channel].reserve);
         if (depth <= sizing->depth_packets) continue;
         sizing->depth_packets = depth;
         sizing->why = WHY_PERIODIC;
@@ -498,8 +524,9 @@ static void size_block(struct bufsize *pass, uint32_t block)
     for (uint32_t i = 0; i < net->arc_count; i++) { /* other blocks may have raised a buffer */
         uint32_t buffer = arc_buffer(pass, net, i);
         if (net->arcs[i].kind == ARC_PACKETS) continue;
-        net->arcs[i].initial = (int64_t)pass->sizings[buffer].depth_packets -
-                               (int64_t)pass->graph->buffers.items[buffer].initial.packets;
+        net->arcs[i].initial =
+            net_room(&pass->channels, &pass->channels.items[net->arcs[i].channel],
+                     pass->sizings[buffer].depth_packets);
     }
     net_reset(net);
     while ((outcome = net_run(net, &pass->budget)) == NET_STUCK) {
@@ -512,6 +539,12 @@ static void size_block(struct bufsize *pass, uint32_t block)
     if (!size_periodic(pass, net)) report_undecided(pass, net);
 }
 
+/* One channel without phases. */
+static bool floor_is_exact(const struct bufsize *pass, const struct channel_block *block)
+{
+    return block->count < 2 && !channel_has_phases(&pass->channels.items[block->channels[0]]);
+}
+
 static void size_blocks(struct bufsize *pass)
 {
     pass->nets = ARENA_ARRAY(pass->arena, struct net *, pass->channels.block_count);
@@ -520,7 +553,7 @@ static void size_blocks(struct bufsize *pass)
         pass->depths[i] =
             (struct net_depth){pass->sizings[i].depth_packets, pass->sizings[i].declared};
     for (uint32_t b = 0; b < pass->channels.block_count; b++) {
-        if (pass->channels.blocks[b].count < 2) continue; /* the floor is exact */
+        if (floor_is_exact(pass, &pass->channels.blocks[b])) continue;
         pass->nets[b] =
             net_create(pass->arena, &pass->channels, &pass->channels.blocks[b], pass->depths);
     }
@@ -609,7 +642,7 @@ void bufsize_assign(struct compile *cx, struct graph *graph)
         .cx = cx,
         .graph = graph,
         .arena = arena,
-        .channels = channels_collect(arena, graph, true),
+        .channels = channels_collect(arena, graph, CHANNELS_OUTER),
         .sizings = ARENA_ARRAY(arena, struct sizing, graph->buffers.count),
         .depths = ARENA_ARRAY(arena, struct net_depth, graph->buffers.count),
         .budget = SIZE_STEPS,

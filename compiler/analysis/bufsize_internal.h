@@ -13,6 +13,7 @@ enum depth_why {
     WHY_INITIAL,
     WHY_PAIR,     /* writer and reader alone would wait for each other */
     WHY_LOOP,     /* a node that writes what it reads */
+    WHY_BOUNDED,  /* what a bounded writer claims beside what is less than a window */
     WHY_FINISH,   /* what the writer appends when it ends */
     WHY_WAIT,     /* found by simulation: with less, a circle waits */
     WHY_PERIODIC, /* sufficient for a periodic schedule, not the least */

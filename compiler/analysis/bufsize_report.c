@@ -11,18 +11,25 @@ enum { LINES_MAX = 12, LARGEST_SHOWN = 3 };
 
 struct ends { /* of a buffer, for messages */
     const char *writer, *reader;
-    uint64_t push, pop, peek, finish_max;
+    uint64_t push, pop, peek, finish_max; /* push: the most of a firing */
+    uint64_t window;                      /* packets that the reader's window keeps there */
+    uint32_t writer_phases, reader_phases;
 };
 
 static struct ends buffer_ends(const struct graph *graph, const struct graph_buffer *buffer,
                                uint32_t reader)
 {
-    struct ends ends = {.writer = "the outside", .reader = "the outside", .push = 1};
+    struct ends ends = {.writer = "the outside",
+                        .reader = "the outside",
+                        .push = 1,
+                        .writer_phases = 1,
+                        .reader_phases = 1};
     if (buffer->writer_node != GRAPH_NONE) {
         const struct graph_node *writer = &graph->nodes.items[buffer->writer_node];
         const struct graph_output *out = &writer->outputs.items[buffer->writer_output];
         ends.writer = writer->name;
-        ends.push = out->push;
+        ends.push = graph_push_most(writer, out);
+        ends.writer_phases = graph_phases(writer);
         ends.finish_max = out->finish_max;
     }
     if (reader < buffer->readers.count) {
@@ -31,6 +38,8 @@ static struct ends buffer_ends(const struct graph *graph, const struct graph_buf
         ends.reader = node->name;
         ends.pop = node->inputs.items[at.input].pop;
         ends.peek = node->inputs.items[at.input].peek;
+        ends.window = graph_window_packets(graph, buffer, reader);
+        ends.reader_phases = graph_phases(node);
     }
     return ends;
 }
@@ -50,7 +59,7 @@ static const char *floor_text(struct arena *arena, const struct graph_buffer *bu
     case WHY_PORT: return "one packet at a time passes";
     case WHY_WINDOW:
         return arena_printf(arena, "one window of '%s' (%" PRIu64 " packet%s)", ends->reader,
-                            ends->peek, plural(ends->peek));
+                            ends->window, plural(ends->window));
     case WHY_WRITE:
         return arena_printf(arena, "one firing of '%s' writes %" PRIu64 " packet%s", ends->writer,
                             ends->push, plural(ends->push));
@@ -66,15 +75,24 @@ static const char *floor_text(struct arena *arena, const struct graph_buffer *bu
                             "'%s' writes %" PRIu64 " packet%s beside the %" PRIu64
                             " initial ones before it frees what it read",
                             ends->writer, ends->push, plural(ends->push), initial);
+    case WHY_BOUNDED:
+        if (ends->window < 2)
+            return arena_printf(arena, "one firing of '%s' may write up to %" PRIu64 " packet%s",
+                                ends->writer, ends->push, plural(ends->push));
+        return arena_printf(
+            arena,
+            "one firing of '%s' may write up to %" PRIu64 " packet%s beside the %" PRIu64
+            " that '%s' can keep of an incomplete window",
+            ends->writer, ends->push, plural(ends->push), ends->window - 1, ends->reader);
     case WHY_FINISH:
-        if (ends->peek < 2)
+        if (ends->window < 2)
             return arena_printf(arena, "'%s' may append %" PRIu64 " packet%s when it ends",
                                 ends->writer, ends->finish_max, plural(ends->finish_max));
         return arena_printf(arena,
                             "'%s' may append %" PRIu64 " packet%s when it ends, beside the %" PRIu64
                             " that '%s' can keep of an incomplete window",
                             ends->writer, ends->finish_max, plural(ends->finish_max),
-                            ends->peek - 1, ends->reader);
+                            ends->window - 1, ends->reader);
     case WHY_WAIT:
     case WHY_PERIODIC: break;
     }
@@ -116,20 +134,21 @@ const char *bufsize_reason(struct arena *arena, const struct graph *graph, uint3
 /* ---- circular waits ---- */
 
 static const char *word_arc(struct arena *arena, const struct channels *channels,
-                            const struct net_arc *arc)
+                            const struct net *net, const struct net_arc *arc)
 {
+    uint64_t need = net_need(net, arc);
     const struct channel *channel = &channels->items[arc->channel];
     const struct graph *graph = channels->graph;
     const struct graph_buffer *buffer = &graph->buffers.items[channel->buffer];
     struct ends ends = buffer_ends(graph, buffer, channel->reader);
     if (arc->kind == ARC_PACKETS)
         return arena_printf(arena, "'%s' needs %s in '%s' and finds %" PRId64 ": it waits for '%s'",
-                            ends.reader, arena_counted(arena, ends.peek, "packet"), buffer->name,
-                            arc->tokens + (int64_t)(channel->peek - channel->pop), ends.writer);
+                            ends.reader, arena_counted(arena, need, "packet"), buffer->name,
+                            arc->tokens, ends.writer);
     return arena_printf(arena,
                         "'%s' needs room for %s in '%s' and finds %" PRId64 ": it waits for '%s'",
-                        ends.writer, arena_counted(arena, ends.push, "packet"), buffer->name,
-                        arc->tokens, ends.reader);
+                        ends.writer, arena_counted(arena, need, "packet"), buffer->name,
+                        arc->tokens < 0 ? 0 : arc->tokens, ends.reader);
 }
 
 static uint32_t waiting_node(const struct channels *channels, const struct net *net,
@@ -149,7 +168,7 @@ struct waiting *bufsize_word_waiting(struct arena *arena, const struct channels 
     waiting->lines = ARENA_ARRAY(arena, const char *, waiting->shown);
     for (uint32_t i = 0; i < waiting->shown; i++) {
         const struct net_arc *arc = &net->arcs[cycle->arcs[i]];
-        waiting->lines[i] = word_arc(arena, channels, arc);
+        waiting->lines[i] = word_arc(arena, channels, net, arc);
         waiting->nodes[i] = waiting_node(channels, net, arc);
     }
     return waiting;
@@ -190,11 +209,11 @@ static void report_burst(const struct faults *faults, const struct graph_buffer 
         writes ? &faults->graph->nodes.items[buffer->writer_node] : NULL;
     for (uint32_t r = 0; r < buffer->readers.count && !node; r++) {
         ends = buffer_ends(faults->graph, buffer, r);
-        if (ends.peek > buffer->depth_packets)
+        if (ends.window > buffer->depth_packets)
             node = &faults->graph->nodes.items[buffer->readers.items[r].node];
     }
     if (!node) return;
-    uint64_t packets = writes ? ends.push : ends.peek;
+    uint64_t packets = writes ? ends.push : ends.window;
     struct diag *d =
         diag_report(faults->cx->diags, RULE_BUFFER_BELOW_BURST, depth_place(buffer),
                     "buffer '%s' holds %s but one firing of '%s' %s %" PRIu64, buffer->name,

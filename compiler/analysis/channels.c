@@ -4,54 +4,129 @@
 
 /* ---- collecting ---- */
 
+struct phase_sums { /* of one list of rates; nodes of one kernel share it */
+    const uint64_t *rates, *sums;
+};
+
 struct collector {
     struct arena *arena;
     const struct graph *graph;
+    enum channels_which which;
     VEC(struct channel) channels;
     VEC(uint64_t) sources;
+    struct phase_sums *known; /* a hash table by the address of the list */
+    size_t known_count;       /* a power of two */
 };
+
+static void prepare_sums(struct collector *collector)
+{
+    size_t ends = 1;
+    for (size_t i = 0; i < collector->graph->nodes.count; i++) {
+        const struct graph_node *node = &collector->graph->nodes.items[i];
+        if (graph_phases(node) > 1) ends += node->inputs.count + node->outputs.count;
+    }
+    collector->known_count = 2;
+    while (collector->known_count < 2 * ends)
+        collector->known_count *= 2;
+    collector->known = ARENA_ARRAY(collector->arena, struct phase_sums, collector->known_count);
+}
+
+/* NULL where `rates` is. */
+static const uint64_t *sums_of(struct collector *collector, const uint64_t *rates, uint32_t phases)
+{
+    if (!rates) return NULL;
+    size_t mask = collector->known_count - 1;
+    size_t slot = (size_t)((uint64_t)(uintptr_t)rates * 0x9e3779b97f4a7c15u >> 20) & mask;
+    while (collector->known[slot].rates && collector->known[slot].rates != rates)
+        slot = (slot + 1) & mask;
+    if (collector->known[slot].rates) return collector->known[slot].sums;
+    uint64_t *sums = ARENA_ARRAY(collector->arena, uint64_t, (size_t)phases + 1);
+    for (uint32_t i = 0; i < phases; i++)
+        sums[i + 1] = add_clamped(sums[i], rates[i]);
+    collector->known[slot] = (struct phase_sums){rates, sums};
+    return sums;
+}
 
 /* The packets of one iteration, that is q x pop of any reader, written one at a time. */
 static uint32_t add_source(struct collector *collector, const struct graph_buffer *buffer)
 {
     struct graph_reader reader = buffer->readers.items[0];
     const struct graph_node *node = &collector->graph->nodes.items[reader.node];
-    uint64_t packets = mul_clamped(node->repetitions, node->inputs.items[reader.input].pop);
+    uint64_t cycles = node->repetitions / graph_phases(node);
+    uint64_t packets = mul_clamped(cycles, node->inputs.items[reader.input].pop);
     return (uint32_t)(collector->graph->nodes.count +
                       vec_push(collector->arena, &collector->sources, packets));
 }
 
-static void collect_buffer(struct collector *collector, uint32_t index, bool outer)
+static void add_channels(struct collector *collector, const struct graph_buffer *buffer,
+                         struct channel channel)
 {
     const struct graph *graph = collector->graph;
-    const struct graph_buffer *buffer = &graph->buffers.items[index];
-    struct channel channel = {.buffer = index, .push = 1, .block = GRAPH_NONE};
-    if (buffer->outer == GRAPH_OUTER_IN) {
-        if (!outer || buffer->readers.count < 2) return;
-        channel.from = add_source(collector, buffer);
-    } else {
-        if (buffer->outer != GRAPH_INNER) return;
-        channel.from = buffer->writer_node;
-        channel.push =
-            graph->nodes.items[buffer->writer_node].outputs.items[buffer->writer_output].push;
-        if (channel.push == 0) return;
-    }
+    uint64_t reserve = channel.reserve;
     for (uint32_t r = 0; r < buffer->readers.count; r++) {
-        struct graph_reader reader = buffer->readers.items[r];
-        const struct graph_input *in = &graph->nodes.items[reader.node].inputs.items[reader.input];
-        channel.to = reader.node;
+        const struct graph_input *in = graph_reader_input(graph, buffer, r);
+        channel.to = buffer->readers.items[r].node;
         channel.reader = r;
         channel.pop = in->pop;
-        channel.peek = max64(in->peek, in->pop);
+        channel.peek = in->peek;
+        channel.to_phases = graph_phases(&graph->nodes.items[channel.to]);
+        channel.pop_sums = sums_of(collector, in->pops, channel.to_phases);
+        channel.peeks = in->peeks;
+        channel.reserve = add_clamped(reserve, in->history);
         vec_push(collector->arena, &collector->channels, channel);
     }
 }
 
-struct channels channels_collect(struct arena *arena, const struct graph *graph, bool outer)
+/* What the readers see of a bounded writer: somebody who writes now and then. */
+static void collect_bounded(struct collector *collector, const struct graph_buffer *buffer,
+                            struct channel channel)
 {
-    struct collector collector = {.arena = arena, .graph = graph};
+    const struct graph_node *writer = &collector->graph->nodes.items[buffer->writer_node];
+    uint64_t most = graph_push_most(writer, graph_writer(collector->graph, buffer));
+    if (collector->which == CHANNELS_INNER) return;
+    if (collector->which == CHANNELS_OUTER && buffer->readers.count < 2) return;
+    channel.from = add_source(collector, buffer);
+    channel.reserve = most ? most - 1 : 0;
+    add_channels(collector, buffer, channel);
+    if (collector->which != CHANNELS_EVERY) return;
+    channel.to = channel.from;
+    channel.from = buffer->writer_node;
+    channel.pop = channel.peek = 1;
+    channel.bounded = true;
+    vec_push(collector->arena, &collector->channels, channel);
+}
+
+static void collect_buffer(struct collector *collector, uint32_t index)
+{
+    const struct graph *graph = collector->graph;
+    const struct graph_buffer *buffer = &graph->buffers.items[index];
+    struct channel channel = {
+        .buffer = index, .push = 1, .from_phases = 1, .to_phases = 1, .block = GRAPH_NONE};
+    if (buffer->outer == GRAPH_OUTER_OUT || buffer->readers.count == 0) return;
+    if (buffer->outer == GRAPH_OUTER_IN) {
+        if (collector->which == CHANNELS_INNER || buffer->readers.count < 2) return;
+        channel.from = add_source(collector, buffer);
+    } else if (graph_is_bounded(graph, buffer)) {
+        collect_bounded(collector, buffer, channel);
+        return;
+    } else {
+        const struct graph_output *out = graph_writer(graph, buffer);
+        if (out->push == 0) return;
+        channel.from = buffer->writer_node;
+        channel.push = out->push;
+        channel.from_phases = graph_phases(&graph->nodes.items[channel.from]);
+        channel.push_sums = sums_of(collector, out->pushes, channel.from_phases);
+    }
+    add_channels(collector, buffer, channel);
+}
+
+struct channels channels_collect(struct arena *arena, const struct graph *graph,
+                                 enum channels_which which)
+{
+    struct collector collector = {.arena = arena, .graph = graph, .which = which};
+    prepare_sums(&collector);
     for (uint32_t i = 0; i < graph->buffers.count; i++)
-        collect_buffer(&collector, i, outer);
+        collect_buffer(&collector, i);
     uint32_t node_count = (uint32_t)(graph->nodes.count + collector.sources.count);
     return (struct channels){
         .graph = graph,
@@ -68,12 +143,6 @@ uint64_t channels_repetitions(const struct channels *channels, uint32_t node)
     size_t count = channels->graph->nodes.count;
     return node < count ? channels->graph->nodes.items[node].repetitions
                         : channels->source_repetitions[node - count];
-}
-
-int64_t channel_tokens(const struct channels *channels, const struct channel *channel)
-{
-    uint64_t initial = channels->graph->buffers.items[channel->buffer].initial.packets;
-    return (int64_t)min64(initial, INT64_MAX) - (int64_t)(channel->peek - channel->pop);
 }
 
 /* ---- strongly connected components ---- */

@@ -1,9 +1,10 @@
 /*
  * channels: the graph as the liveness analyses see it.
  *
- * A *channel* is one writer and one reader of a buffer.  Sources that the analyses add (an outer
- * in-port with several readers is written, packet by packet, by somebody outside) are numbered
- * after the nodes of the graph.
+ * A *channel* is one writer and one reader of a buffer.  Sources that the analyses add are numbered
+ * after the nodes of the graph: an outer in-port with several readers is written, packet by packet,
+ * by somebody outside; so is a buffer that is written at a bounded rate (graph_is_bounded), whose
+ * writer is cut off (bounded.h).
  *
  * Channels are cut into *blocks*, the biconnected components of the undirected graph of channels: a
  * circle of nodes that wait for each other is a simple circuit, and so lies within one block.
@@ -19,7 +20,16 @@
 struct channel {
     uint32_t from, to; /* nodes; `from` may be an added source */
     uint32_t buffer, reader;
+    /* Of a cycle of phases; peek: the most of a phase. */
     uint64_t push, pop, peek;
+    uint32_t from_phases, to_phases;
+    /* Of an end with several phases, else NULL: sums[k] is what the first k phases push (pop), for k
+     * = 0..phases; each phase's window. */
+    const uint64_t *push_sums, *pop_sums, *peeks;
+    /* Packets of depth that no firing can count on: the history of a window; and where an added
+     * source stands for a bounded writer, what one firing of that writes at most, less one. */
+    uint64_t reserve;
+    bool bounded;   /* CHANNELS_EVERY: from the writer to the added source */
     uint32_t block; /* GRAPH_NONE: outside of every block asked for */
 };
 
@@ -39,9 +49,17 @@ struct channels {
     uint32_t block_count;
 };
 
-/* Channels of the inner buffers; with `outer` also of the outer in-ports that have several readers.
- * Buffers that are never written (all rates zero) have none.  Requires repetitions. */
-struct channels channels_collect(struct arena *arena, const struct graph *graph, bool outer);
+enum channels_which {
+    CHANNELS_INNER, /* the inner buffers, written at exact rates */
+    CHANNELS_OUTER, /* and what several readers have of an added source: outer in-ports, bounded rates
+                     */
+    CHANNELS_EVERY, /* and bounded rates with one reader, and the channel from each bounded writer to
+                       its added source */
+};
+
+/* Buffers that are never written (all rates zero) have none.  Requires repetitions. */
+struct channels channels_collect(struct arena *arena, const struct graph *graph,
+                                 enum channels_which which);
 /* Fills `block` and the blocks.  With `component`, only channels inside of one take part. */
 void channels_cut(struct arena *arena, struct channels *channels, const uint32_t *component);
 /* Strongly connected component of each node of the channels' graph; returns how many. */
@@ -50,7 +68,9 @@ uint32_t channels_strong(struct arena *arena, const struct channels *channels, u
 struct channel_block *channels_inside(struct arena *arena, const struct channels *channels,
                                       const uint32_t *component, uint32_t count);
 uint64_t channels_repetitions(const struct channels *channels, uint32_t node);
-/* D - (peek - pop): what the initial packets are worth to the reader; may be negative. */
-int64_t channel_tokens(const struct channels *channels, const struct channel *channel);
+static inline bool channel_has_phases(const struct channel *channel)
+{
+    return channel->push_sums || channel->pop_sums || channel->peeks;
+}
 
 #endif

@@ -32,7 +32,8 @@ enum {
 
 struct circle { /* one circular wait, as it was found */
     uint32_t *arcs;
-    uint64_t *held, *fired; /* parallel: packets there are, firings of the waiting node */
+    /* Parallel: packets there are and are needed, firings of the waiting node. */
+    uint64_t *held, *needed, *fired;
     uint32_t count;
     uint32_t buffer;  /* to mend; GRAPH_NONE where none was found */
     uint64_t initial; /* enough */
@@ -78,7 +79,7 @@ static void set_initial(struct block_case *at, uint32_t buffer, uint64_t packets
         const struct channel *channel = arc_channel(at, i);
         if (channel->buffer != buffer) continue;
         at->net->arcs[i].absent = absent;
-        at->net->arcs[i].initial = (int64_t)packets - (int64_t)(channel->peek - channel->pop);
+        at->net->arcs[i].initial = (int64_t)packets;
     }
 }
 
@@ -96,7 +97,8 @@ static uint64_t plenty(const struct block_case *at, uint32_t buffer)
     for (uint32_t i = 0; i < at->net->arc_count; i++) {
         const struct channel *channel = arc_channel(at, i);
         if (channel->buffer != buffer) continue;
-        uint64_t consumed = mul_clamped(at->net->nodes[at->net->arcs[i].to].limit, channel->pop);
+        const struct net_node *reader = &at->net->nodes[at->net->arcs[i].to];
+        uint64_t consumed = mul_clamped(reader->limit / reader->phases + 1, channel->pop);
         most = max64(most, add_clamped(consumed, channel->peek));
     }
     return most;
@@ -132,8 +134,7 @@ static uint64_t least_initial(struct block_case *at, uint32_t buffer, uint64_t p
 
 static uint64_t model_initial(const struct block_case *at, uint32_t arc)
 {
-    const struct channel *channel = arc_channel(at, arc);
-    return (uint64_t)(at->net->arcs[arc].initial + (int64_t)(channel->peek - channel->pop));
+    return (uint64_t)at->net->arcs[arc].initial;
 }
 
 /* 0: declared with initial packets; 1: leads back in the order of declaration; 2: any other */
@@ -233,11 +234,12 @@ static struct circle *record_circle(struct block_case *at)
     struct circle *circle = &at->circles[at->circle_count++];
     *circle = (struct circle){.arcs = cycle.arcs, .count = cycle.count, .buffer = GRAPH_NONE};
     circle->held = ARENA_ARRAY(at->pass->arena, uint64_t, cycle.count);
+    circle->needed = ARENA_ARRAY(at->pass->arena, uint64_t, cycle.count);
     circle->fired = ARENA_ARRAY(at->pass->arena, uint64_t, cycle.count);
     for (uint32_t i = 0; i < cycle.count; i++) {
         const struct net_arc *arc = &net->arcs[cycle.arcs[i]];
-        const struct channel *channel = arc_channel(at, cycle.arcs[i]);
-        circle->held[i] = (uint64_t)(arc->tokens + (int64_t)(channel->peek - channel->pop));
+        circle->held[i] = (uint64_t)arc->tokens;
+        circle->needed[i] = net_need(net, arc);
         circle->fired[i] = net->nodes[arc->to].fired;
     }
     return circle;
@@ -267,7 +269,7 @@ static void label_circle(const struct block_case *at, struct diag *d, const stru
         const struct graph_node *node = arc_taker(at, arc);
         const char *text = arena_printf(
             arena, "'%s' needs %s in '%s' and finds %" PRIu64 ", after %s", node->name,
-            arena_counted(arena, arc_channel(at, arc)->peek, "packet"), arc_buffer(at, arc)->name,
+            arena_counted(arena, circle->needed[i], "packet"), arc_buffer(at, arc)->name,
             circle->held[i], arena_counted(arena, circle->fired[i], "firing"));
         if (i == 0)
             diag_primary(d, "%s", text);
@@ -400,7 +402,7 @@ void deadlock_check(struct compile *cx, struct graph *graph)
                             .arena = arena_create(),
                             .budget = BUDGET_STEPS,
                             .mend_budget = MEND_STEPS};
-    pass.channels = channels_collect(pass.arena, graph, false);
+    pass.channels = channels_collect(pass.arena, graph, CHANNELS_INNER);
     uint32_t *component = ARENA_ARRAY(pass.arena, uint32_t, pass.channels.node_count);
     uint32_t count = channels_strong(pass.arena, &pass.channels, component);
     channels_cut(pass.arena, &pass.channels, component);

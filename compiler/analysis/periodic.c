@@ -26,7 +26,14 @@ static int128 floor_div(int128 a, int128 b)
 /* Tokens that pass the arc in one iteration. */
 static uint128 arc_flow(const struct net *net, const struct net_arc *arc)
 {
-    return (uint128)net->nodes[arc->from].repetitions * arc->add;
+    const struct net_node *adder = &net->nodes[arc->from];
+    return (uint128)(adder->repetitions / adder->phases) * arc->add;
+}
+
+/* Tokens that a cycle of the taker needs beyond those that it takes. */
+static int64_t arc_window(const struct net *net, const struct net_arc *arc)
+{
+    return (int64_t)(net_cycle_need(net, arc) - arc->take);
 }
 
 static bool is_given(const struct net_arc *arc)
@@ -48,7 +55,8 @@ static uint32_t choose_period(const struct net *net)
 static int128 least_lead(const struct periodic *periodic, const struct net_arc *arc)
 {
     uint64_t g = gcd64(arc->add, arc->take);
-    int128 whole = (int128)arc->initial - (int128)floor_mod(arc->initial, g);
+    int64_t initial = arc->initial - arc_window(periodic->net, arc);
+    int128 whole = (int128)initial - (int128)floor_mod(initial, g);
     int128 lead = (int128)arc->take - (int128)g - whole;
     return floor_div(lead * ((int128)1 << periodic->period_bits),
                      (int128)arc_flow(periodic->net, arc)) +
@@ -96,6 +104,7 @@ static bool room_needed(const struct periodic *periodic, const struct net_arc *a
     int128 least = floor_div(bound, period) + 1;
     if (least < 0) least = 0;
     least = (least + (int128)g - 1) / (int128)g * (int128)g;
+    least += arc_window(periodic->net, arc);
     *room = (uint64_t)least;
     return least <= INT64_MAX;
 }

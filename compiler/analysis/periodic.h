@@ -12,6 +12,10 @@
  * AICCSA 2010; the condition on a circuit is that of Marchetti & Munier-Kordon, "A sufficient
  * condition for the liveness of weighted event graphs", EJOR 197(2), 2009.)
  *
+ * A window K beyond v counts as K - v tokens less, and a node with phases as one that fires a whole
+ * cycle at once: it takes what the cycle needs at its beginning and adds at its end, which is a
+ * schedule of the real one, too.
+ *
  * So starting times that satisfy these differences prove liveness: firings in order of time never
  * wait.  They are found by longest paths over the arcs (Bellman-Ford).  No solution proves nothing.
  */

@@ -4,45 +4,186 @@
 
 #define TOKENS_MAX (INT64_C(1) << 61) /* sums of two stay below 2^63 */
 
+/* ---- sequences with a period ---- */
+
+static uint32_t phase_of(const struct net_node *node)
+{
+    return node->phases == 1 ? 0 : (uint32_t)(node->fired % node->phases);
+}
+
+/* What `count` firings from phase `phase` on add up to. */
+static uint128 passed(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint32_t phase,
+                      uint64_t count)
+{
+    if (!sums) return (uint128)cycle * count;
+    uint64_t cycles = count / phases, last = phase + count % phases;
+    uint128 sum = (uint128)cycle * cycles;
+    if (last <= phases) return sum + sums[last] - sums[phase];
+    return sum + (cycle - sums[phase]) + sums[last - phases];
+}
+
+static uint128 added(const struct net *net, const struct net_arc *arc, uint32_t phase,
+                     uint64_t count)
+{
+    return passed(arc->add_sums, arc->add, net->nodes[arc->from].phases, phase, count);
+}
+
+static uint128 taken(const struct net *net, const struct net_arc *arc, uint32_t phase,
+                     uint64_t count)
+{
+    return passed(arc->take_sums, arc->take, net->nodes[arc->to].phases, phase, count);
+}
+
+static uint64_t need_in(const struct net_arc *arc, uint32_t phase)
+{
+    return arc->needs ? arc->needs[phase] : arc->need;
+}
+
+uint64_t net_need(const struct net *net, const struct net_arc *arc)
+{
+    return need_in(arc, phase_of(&net->nodes[arc->to]));
+}
+
+/* The most tokens that one of `count` firings from phase `phase` on depends on; count >= 1.  A
+ * firing depends on more than the one a cycle before it, so the last cycle decides. */
+static uint128 wanted(const struct net *net, const struct net_arc *arc, uint32_t phase,
+                      uint64_t count)
+{
+    uint32_t phases = net->nodes[arc->to].phases;
+    if (!arc->take_sums && !arc->needs) return taken(net, arc, phase, count - 1) + arc->need;
+    uint128 most = 0;
+    for (uint64_t i = count - min64(count, phases); i < count; i++) {
+        uint128 one =
+            taken(net, arc, phase, i) + need_in(arc, (uint32_t)((phase + i % phases) % phases));
+        if (one > most) most = one;
+    }
+    return most;
+}
+
+uint64_t net_cycle_need(const struct net *net, const struct net_arc *arc)
+{
+    uint128 need = wanted(net, arc, 0, net->nodes[arc->to].phases);
+    return need > INT64_MAX ? INT64_MAX : (uint64_t)need;
+}
+
+/* Least number of firings of the adder from phase `phase` on that add `tokens`. */
+static uint128 firings_to_add(const struct net *net, const struct net_arc *arc, uint32_t phase,
+                              uint128 tokens)
+{
+    uint32_t phases = net->nodes[arc->from].phases;
+    if (tokens == 0) return 0;
+    if (!arc->add_sums) return (tokens + arc->add - 1) / arc->add;
+    uint128 cycles = (tokens - 1) / arc->add, rest = tokens - cycles * arc->add;
+    uint64_t more = 1;
+    while (added(net, arc, phase, more) < rest)
+        more++;
+    return cycles * phases + more;
+}
+
+/* How many firings of the taker from now on the tokens of the arc are enough for, at most `most`. */
+static uint64_t affordable(const struct net *net, const struct net_arc *arc, uint64_t most)
+{
+    const struct net_node *taker = &net->nodes[arc->to];
+    uint32_t phase = phase_of(taker);
+    if (arc->tokens < 0 || (uint64_t)arc->tokens < need_in(arc, phase)) return 0;
+    uint64_t tokens = (uint64_t)arc->tokens, count = 0;
+    if (!arc->take_sums && !arc->needs) return min64(most, (tokens - arc->need) / arc->take + 1);
+    uint128 cycle = wanted(net, arc, phase, taker->phases);
+    if (tokens >= cycle) {
+        uint64_t cycles = (tokens - (uint64_t)cycle) / arc->take + 1;
+        if (cycles > most / taker->phases) return most;
+        count = cycles * taker->phases;
+        tokens -= cycles * arc->take;
+    }
+    for (; count < most && tokens >= need_in(arc, phase); count++) {
+        tokens -= (uint64_t)taken(net, arc, phase, 1);
+        phase = phase + 1 == taker->phases ? 0 : phase + 1;
+    }
+    return count;
+}
+
+/* The same of an arc from a node to itself, whose tokens are the same after each cycle. */
+static uint64_t affordable_itself(const struct net *net, const struct net_arc *arc, uint64_t most)
+{
+    const struct net_node *node = &net->nodes[arc->to];
+    uint32_t phase = phase_of(node);
+    int64_t tokens = arc->tokens;
+    for (uint64_t count = 0; count < node->phases; count++) {
+        if (tokens < 0 || (uint64_t)tokens < need_in(arc, phase)) return min64(count, most);
+        tokens += (int64_t)added(net, arc, phase, 1) - (int64_t)taken(net, arc, phase, 1);
+        phase = phase + 1 == node->phases ? 0 : phase + 1;
+    }
+    return most;
+}
+
 /* ---- building ---- */
 
 static uint32_t net_node_of(struct net *net, uint32_t *local, uint32_t node,
-                            const struct channels *channels)
+                            const struct channels *channels, uint32_t phases)
 {
     if (local[node] == 0) {
-        net->nodes[net->node_count] =
-            (struct net_node){.node = node, .repetitions = channels_repetitions(channels, node)};
+        net->nodes[net->node_count] = (struct net_node){
+            .node = node, .phases = phases, .repetitions = channels_repetitions(channels, node)};
         local[node] = ++net->node_count;
     }
     return local[node] - 1;
+}
+
+static int64_t clamped_tokens(uint64_t tokens)
+{
+    return (int64_t)min64(tokens, INT64_MAX);
 }
 
 static void add_packets(struct net *net, const struct channels *channels, uint32_t index,
                         uint32_t from, uint32_t to)
 {
     const struct channel *channel = &channels->items[index];
+    const struct graph_buffer *buffer = &channels->graph->buffers.items[channel->buffer];
     net->arcs[net->arc_count++] = (struct net_arc){
         .from = from,
         .to = to,
         .add = channel->push,
         .take = channel->pop,
-        .initial = channel_tokens(channels, channel),
+        .need = channel->peek,
+        .add_sums = channel->push_sums,
+        .take_sums = channel->pop_sums,
+        .needs = channel->peeks,
+        .initial = clamped_tokens(buffer->initial.packets),
         .channel = index,
         .kind = ARC_PACKETS,
     };
 }
 
-static void add_room(struct net *net, const struct channels *channels, uint32_t index,
-                     uint32_t from, uint32_t to, struct net_depth depth)
+int64_t net_room(const struct channels *channels, const struct channel *channel, uint64_t depth)
+{
+    uint64_t initial = channels->graph->buffers.items[channel->buffer].initial.packets;
+    return clamped_tokens(depth) - clamped_tokens(add_clamped(initial, channel->reserve));
+}
+
+/* What each phase of the writer needs of room is what it takes. */
+static const uint64_t *room_needs(struct arena *arena, const struct channel *channel)
+{
+    if (!channel->push_sums) return NULL;
+    uint64_t *needs = ARENA_ARRAY(arena, uint64_t, channel->from_phases);
+    for (uint32_t i = 0; i < channel->from_phases; i++)
+        needs[i] = channel->push_sums[i + 1] - channel->push_sums[i];
+    return needs;
+}
+
+static void add_room(struct arena *arena, struct net *net, const struct channels *channels,
+                     uint32_t index, uint32_t from, uint32_t to, struct net_depth depth)
 {
     const struct channel *channel = &channels->items[index];
-    const struct graph_buffer *buffer = &channels->graph->buffers.items[channel->buffer];
     net->arcs[net->arc_count++] = (struct net_arc){
         .from = to,
         .to = from,
         .add = channel->pop,
         .take = channel->push,
-        .initial = (int64_t)depth.packets - (int64_t)buffer->initial.packets,
+        .need = channel->push,
+        .add_sums = channel->pop_sums,
+        .take_sums = channel->push_sums,
+        .needs = room_needs(arena, channel),
+        .initial = net_room(channels, channel, depth.packets),
         .channel = index,
         .kind = depth.declared ? ARC_ROOM_DECLARED : ARC_ROOM,
     };
@@ -73,7 +214,7 @@ static void divide_repetitions(struct net *net)
 {
     uint64_t common = 0;
     for (uint32_t i = 0; i < net->node_count; i++)
-        common = gcd64(common, net->nodes[i].repetitions);
+        common = gcd64(common, net->nodes[i].repetitions / net->nodes[i].phases);
     for (uint32_t i = 0; i < net->node_count && common; i++)
         net->nodes[i].repetitions /= common;
 }
@@ -88,8 +229,9 @@ static void check_magnitudes(struct net *net)
 {
     for (uint32_t i = 0; i < net->arc_count; i++) {
         const struct net_arc *arc = &net->arcs[i];
+        const struct net_node *adder = &net->nodes[arc->from];
         if (arc->initial > TOKENS_MAX || arc->initial < -TOKENS_MAX || arc->take > TOKENS_MAX ||
-            !product_fits(net->nodes[arc->from].repetitions, arc->add))
+            arc->need > TOKENS_MAX || !product_fits(adder->repetitions / adder->phases, arc->add))
             net->too_large = true;
     }
 }
@@ -105,10 +247,11 @@ struct net *net_create(struct arena *arena, const struct channels *channels,
     net->arcs = ARENA_ARRAY(arena, struct net_arc, (size_t)block->count * 2);
     for (uint32_t i = 0; i < block->count; i++) {
         uint32_t index = block->channels[i];
-        uint32_t from = net_node_of(net, local, channels->items[index].from, channels);
-        uint32_t to = net_node_of(net, local, channels->items[index].to, channels);
+        const struct channel *channel = &channels->items[index];
+        uint32_t from = net_node_of(net, local, channel->from, channels, channel->from_phases);
+        uint32_t to = net_node_of(net, local, channel->to, channels, channel->to_phases);
         add_packets(net, channels, index, from, to);
-        if (depths) add_room(net, channels, index, from, to, depths[channels->items[index].buffer]);
+        if (depths) add_room(arena, net, channels, index, from, to, depths[channel->buffer]);
     }
     for (uint32_t i = 0; i < net->node_count; i++)
         local[net->nodes[i].node] = 0;
@@ -135,9 +278,9 @@ void net_reset(struct net *net)
 
 /* ---- running ---- */
 
-static bool arc_blocks(const struct net_arc *arc)
+static bool arc_blocks(const struct net *net, const struct net_arc *arc)
 {
-    return !arc->absent && (arc->tokens < 0 || (uint64_t)arc->tokens < arc->take);
+    return !arc->absent && (arc->tokens < 0 || (uint64_t)arc->tokens < net_need(net, arc));
 }
 
 static void enqueue(struct net *net, uint32_t node)
@@ -175,11 +318,11 @@ static uint64_t firings_in_a_row(const struct net *net, uint32_t node)
 {
     const struct net_node *at = &net->nodes[node];
     uint64_t count = at->limit - at->fired;
-    for (uint32_t i = at->first_in; i < at[1].first_in; i++) {
+    for (uint32_t i = at->first_in; count && i < at[1].first_in; i++) {
         const struct net_arc *arc = &net->arcs[net->in_arcs[i]];
         if (arc->absent) continue;
-        if (arc_blocks(arc)) return 0;
-        if (arc->from != arc->to) count = min64(count, (uint64_t)arc->tokens / arc->take);
+        count =
+            arc->from == arc->to ? affordable_itself(net, arc, count) : affordable(net, arc, count);
     }
     return count;
 }
@@ -188,10 +331,9 @@ uint64_t net_enabled(const struct net *net, uint32_t node)
 {
     const struct net_node *at = &net->nodes[node];
     uint64_t count = UINT64_MAX;
-    for (uint32_t i = at->first_in; i < at[1].first_in; i++) {
+    for (uint32_t i = at->first_in; count && i < at[1].first_in; i++) {
         const struct net_arc *arc = &net->arcs[net->in_arcs[i]];
-        if (arc_blocks(arc)) return 0;
-        if (!arc->absent) count = min64(count, (uint64_t)arc->tokens / arc->take);
+        if (!arc->absent) count = affordable(net, arc, count);
     }
     return count;
 }
@@ -199,25 +341,26 @@ uint64_t net_enabled(const struct net *net, uint32_t node)
 static void fire(struct net *net, uint32_t node, uint64_t count)
 {
     struct net_node *at = &net->nodes[node];
+    uint32_t phase = phase_of(at);
     at->fired += count;
     for (uint32_t i = at->first_in; i < at[1].first_in; i++) {
         struct net_arc *arc = &net->arcs[net->in_arcs[i]];
-        if (!arc->absent && arc->from != arc->to) arc->tokens -= (int64_t)(count * arc->take);
+        if (!arc->absent) arc->tokens -= (int64_t)taken(net, arc, phase, count);
     }
     for (uint32_t i = at->first_out; i < at[1].first_out; i++) {
         struct net_arc *arc = &net->arcs[net->out_arcs[i]];
-        if (arc->absent || arc->from == arc->to) continue;
-        arc->tokens += (int64_t)(count * arc->add);
-        enqueue(net, arc->to);
+        if (arc->absent) continue;
+        arc->tokens += (int64_t)added(net, arc, phase, count);
+        if (arc->from != arc->to) enqueue(net, arc->to);
     }
 }
 
-/* Steps weigh more at nodes with many arcs. */
+/* Steps weigh more at nodes with many arcs, and with many phases. */
 static bool spend(const struct net *net, uint32_t node, uint64_t *budget)
 {
     const struct net_node *at = &net->nodes[node];
     uint64_t arcs = at[1].first_in - at->first_in + at[1].first_out - at->first_out;
-    uint64_t price = 1 + arcs / 8;
+    uint64_t price = 1 + arcs * (at->phases < 8 ? 1 : at->phases / 8) / 8;
     if (*budget < price) {
         *budget = 0;
         return false;
@@ -237,25 +380,30 @@ static bool drain(struct net *net, uint64_t *budget)
     return true;
 }
 
+/* Tokens that pass the arcs out of `adder` in so many firings are below the limit. */
+static bool limit_fits(const struct net *net, const struct net_node *adder, uint128 limit)
+{
+    if (limit > TOKENS_MAX) return false;
+    for (uint32_t i = adder->first_out; i < adder[1].first_out; i++)
+        if (!product_fits((uint64_t)limit / adder->phases + 1, net->arcs[net->out_arcs[i]].add))
+            return false;
+    return true;
+}
+
 /* What the arc's taker needs in order to reach its limit; sets too_large where that does not fit.
  */
 static bool raise_limit(struct net *net, const struct net_arc *arc)
 {
     const struct net_node *taker = &net->nodes[arc->to];
     struct net_node *adder = &net->nodes[arc->from];
-    if (!product_fits(taker->limit, arc->take)) {
+    int128 missing = (int128)wanted(net, arc, 0, taker->limit) - arc->initial;
+    uint128 limit = missing > 0 ? firings_to_add(net, arc, 0, (uint128)missing) : 0;
+    if (limit <= adder->limit) return false;
+    if (!limit_fits(net, adder, limit)) {
         net->too_large = true;
         return false;
     }
-    int128 wanted = (int128)taker->limit * (int128)arc->take - arc->initial;
-    uint64_t limit = (uint64_t)((wanted + (int128)arc->add - 1) / (int128)arc->add);
-    if (limit <= adder->limit) return false;
-    for (uint32_t i = adder->first_out; i < adder[1].first_out; i++)
-        if (!product_fits(limit, net->arcs[net->out_arcs[i]].add)) {
-            net->too_large = true;
-            return false;
-        }
-    adder->limit = limit;
+    adder->limit = (uint64_t)limit;
     enqueue(net, arc->from);
     return true;
 }
@@ -268,7 +416,7 @@ static bool raise_limits(struct net *net)
     for (uint32_t i = 0; i < net->arc_count; i++) {
         const struct net_arc *arc = &net->arcs[i];
         const struct net_node *taker = &net->nodes[arc->to], *adder = &net->nodes[arc->from];
-        if (taker->fired < taker->limit && adder->fired >= adder->limit && arc_blocks(arc))
+        if (taker->fired < taker->limit && adder->fired >= adder->limit && arc_blocks(net, arc))
             raised |= raise_limit(net, arc);
     }
     return raised;
@@ -303,7 +451,7 @@ static uint64_t limit_that_fits(const struct net *net, uint32_t node)
     uint64_t limit = TOKENS_MAX;
     for (uint32_t i = net->nodes[node].first_out; i < net->nodes[node + 1].first_out; i++)
         limit = min64(limit, (uint64_t)TOKENS_MAX / net->arcs[net->out_arcs[i]].add);
-    return limit;
+    return limit; /* of firings, as if each passed a whole cycle */
 }
 
 void net_run_without(struct net *net, uint32_t held, uint64_t *budget)
@@ -326,7 +474,7 @@ static uint32_t waits_for(const struct net *net, uint32_t node)
     for (uint32_t i = at->first_in; i < at[1].first_in; i++) {
         uint32_t index = net->in_arcs[i];
         const struct net_arc *arc = &net->arcs[index];
-        if (!arc_blocks(arc)) continue;
+        if (!arc_blocks(net, arc)) continue;
         if (best == GRAPH_NONE || arc->kind < net->arcs[best].kind) best = index;
     }
     return best;
@@ -361,15 +509,17 @@ struct net_cycle net_waiting(struct arena *arena, const struct net *net)
 
 uint64_t net_missing(const struct net *net, const struct net_cycle *cycle, uint32_t index)
 {
-    int128 firings = 1; /* of the node that the arc at `index` waits for */
-    for (uint32_t i = 1; i < cycle->count; i++) {
+    uint128 firings = 1; /* of the node that the arc at `index` waits for */
+    for (uint32_t i = 1; i <= cycle->count; i++) {
         const struct net_arc *arc = &net->arcs[cycle->arcs[(index + i) % cycle->count]];
-        int128 wanted = firings * (int128)arc->take - arc->tokens;
-        firings = (wanted + (int128)arc->add - 1) / (int128)arc->add;
+        int128 missing =
+            (int128)wanted(net, arc, phase_of(&net->nodes[arc->to]), (uint64_t)firings) -
+            arc->tokens;
+        if (i == cycle->count) return missing <= 0 || missing > TOKENS_MAX ? 0 : (uint64_t)missing;
+        firings = 1;
+        if (missing > 0)
+            firings = firings_to_add(net, arc, phase_of(&net->nodes[arc->from]), (uint128)missing);
         if (firings > TOKENS_MAX) return 0;
-        if (firings < 1) firings = 1;
     }
-    const struct net_arc *arc = &net->arcs[cycle->arcs[index]];
-    int128 missing = firings * (int128)arc->take - arc->tokens;
-    return missing <= 0 || missing > TOKENS_MAX ? 0 : (uint64_t)missing;
+    return 0;
 }

@@ -2,25 +2,34 @@
  * simulate: bulk execution of a weighted event graph, the common form of all liveness questions.
  *
  * An *arc* leads from a node that adds tokens to one that takes them; a node can fire when every
- * arc into it holds what it takes.  Two kinds of arcs come of a channel (writer, reader, push u,
- * pop v, peek K, initial packets D):
+ * arc into it holds what it needs.  Two kinds of arcs come of a channel (writer, reader, push u,
+ * pop v, peek K, initial packets D, reserve H):
  *
- *     packets   writer -> reader   adds u, takes v, begins with D - (K - v)      (negative: a
- * prologue) room      reader -> writer   adds v, takes u, begins with depth - D        (one per
- * reader: the slowest decides)
+ *     packets   writer -> reader   adds u, takes v, needs K, begins with D
+ *     room      reader -> writer   adds v, takes and needs u, begins with depth - D - H (one per
+ *                                  reader: the slowest decides)
  *
- * An arc from a node to itself adds what it takes (the rates are consistent), so its tokens never
- * change.
+ * H are the packets that stay behind the reader (a window's history): so much room is freed later.
+ * The model counts them as taken from the beginning on, which is what the steady state has.
+ *
+ * Phases.  Firing k of a node with P phases adds, takes and needs what phase k modulo P does: u, v, K
+ * are sequences of that period.  Their sums over one cycle are positive.
  *
  * What decides liveness.  Every node fires for ever if and only if every node n can fire q[n] times
- * from the initial marking, where q are the repetition counts, however often others fire meanwhile.
- * Proof.  Firing (n, k) waits for the firing (w, j) of each arc w -> n with j = ceil((take k -
- * initial) / add), if j > 0; by consistency (n, k + q[n]) waits for (w, j + q[w]).  Suppose every
- * (n, k) with k <= q[n] is reached.  By induction over what (n, k) waits for, (n, k + q[n]) is
- * reached: where j > 0, (w, j + q[w]) is by induction; where j <= 0, j + q[w] <= q[w] is by
- * assumption. The other direction is trivial.  (For tokens >= 0 this is theorem 1 of Lee &
- * Messerschmitt, "Static scheduling of synchronous data flow programs for digital signal
- * processing", IEEE Trans. Computers C-36(1), 1987.)
+ * from the initial marking, where q are the repetition counts (whole cycles of phases), however
+ * often others fire meanwhile.
+ * Proof.  Let A(j) be what the first j firings of the adder add, and N(k) the most tokens of the arc
+ * that one of the first k firings of the taker depends on: the largest of (what the firings before
+ * it take) + (what it needs).  Firing (n, k) waits for firing (w, j) of each arc w -> n, with j the
+ * least such that initial + A(j) >= N(k), if j > 0.  Both are periodic, and by consistency with the
+ * same period: A(j + q[w]) = A(j) + c and N(k + q[n]) = N(k) + c for k >= 1, where c passes in one
+ * iteration.  So (n, k + q[n]) waits for (w, j + q[w]) where j > 0, and else for some (w, i) with
+ * i <= q[w].  Suppose every (n, k) with k <= q[n] is reached.  By induction over what (n, k) waits
+ * for, (n, k + q[n]) is reached: where j > 0, (w, j + q[w]) is by induction; where j <= 0, (w, i) is
+ * by assumption.  The other direction is trivial.  (For one phase and tokens >= 0 this is theorem 1
+ * of Lee & Messerschmitt, "Static scheduling of synchronous data flow programs for digital signal
+ * processing", IEEE Trans. Computers C-36(1), 1987; for phases see Bilsen, Engels, Lauwereins &
+ * Peperstraete, "Cyclo-static dataflow", IEEE Trans. Signal Processing 44(2), 1996.)
  *
  * Each arc has one taker, so firing one node never disables another: the order does not matter, and
  * the state in which nothing more can fire is unique.  Each node has a limit, q[n] at first, which
@@ -40,8 +49,12 @@ enum arc_kind {
 }; /* in order of preference as a reason to wait */
 
 struct net_arc {
-    uint32_t from, to; /* nodes of the net */
-    uint64_t add, take;
+    uint32_t from, to;  /* nodes of the net */
+    uint64_t add, take; /* of a cycle of phases of its end */
+    uint64_t need;      /* of a firing; several phases: the most */
+    /* Where the adder (the taker) has several phases, else NULL: what the first k phases add
+     * (take), k = 0..phases; what each phase needs. */
+    const uint64_t *add_sums, *take_sums, *needs;
     int64_t initial, tokens;
     uint32_t channel; /* index into the channels */
     enum arc_kind kind;
@@ -49,8 +62,9 @@ struct net_arc {
 };
 
 struct net_node {
-    uint32_t node;        /* of the channels' graph */
-    uint64_t repetitions; /* least counts of the net */
+    uint32_t node; /* of the channels' graph */
+    uint32_t phases;
+    uint64_t repetitions; /* least counts of the net: whole cycles of phases */
     uint64_t fired, limit;
     uint32_t first_in, first_out; /* into in_arcs, out_arcs; the next node's is the end */
     bool queued;
@@ -80,10 +94,16 @@ struct net_depth { /* of a buffer */
  * (room). */
 struct net *net_create(struct arena *arena, const struct channels *channels,
                        const struct channel_block *block, const struct net_depth *depths);
+/* Tokens that a depth gives the arc of room of a channel at the beginning; may be negative. */
+int64_t net_room(const struct channels *channels, const struct channel *channel, uint64_t depth);
 /* Back to the initial marking. */
 void net_reset(struct net *net);
 /* Runs on from the present marking; takes steps from *budget. */
 enum net_outcome net_run(struct net *net, uint64_t *budget);
+/* Tokens that the next firing of the arc's taker needs. */
+uint64_t net_need(const struct net *net, const struct net_arc *arc);
+/* Tokens that a whole cycle of the taker's phases needs at its beginning. */
+uint64_t net_cycle_need(const struct net *net, const struct net_arc *arc);
 /* Firings of `node` that are possible at once in the present marking. */
 uint64_t net_enabled(const struct net *net, uint32_t node);
 /* Fires everything but `held` as often as it can. */

@@ -65,6 +65,23 @@ const struct graph_input *graph_reader_input(const struct graph *graph,
     return &graph->nodes.items[at.node].inputs.items[at.input];
 }
 
+bool graph_window_rounds(const struct graph *graph, const struct graph_buffer *buffer,
+                         size_t reader)
+{
+    const struct graph_input *in = graph_reader_input(graph, buffer, reader);
+    const struct kernel *kernel = graph->nodes.items[buffer->readers.items[reader].node].kernel;
+    if (in->history == 0) return false;
+    return kernel->in_count && kernel->in[in->kernel_port].border == BORDER_WRAP;
+}
+
+uint64_t graph_window_packets(const struct graph *graph, const struct graph_buffer *buffer,
+                              size_t reader)
+{
+    const struct graph_input *in = graph_reader_input(graph, buffer, reader);
+    if (graph_window_rounds(graph, buffer, reader)) return in->peek;
+    return in->history > UINT64_MAX - in->peek ? UINT64_MAX : in->peek + in->history;
+}
+
 bool graph_is_bounded(const struct graph *graph, const struct graph_buffer *buffer)
 {
     const struct graph_output *out = graph_writer(graph, buffer);

@@ -123,6 +123,7 @@ struct graph {
     struct types *types;
     enum graph_policy policy; /* as the author named it */
     uint32_t component_count; /* by analysis/rate */
+    bool unproven;         /* the author accepts that it may stop for ever; by analysis/bounded */
     uint64_t memory_bytes; /* sum over inner buffers of depth x width; by analysis/bufsize, again by
                               plan */
 };
@@ -146,6 +147,12 @@ const struct graph_output *graph_writer(const struct graph *graph,
                                         const struct graph_buffer *buffer);
 const struct graph_input *graph_reader_input(const struct graph *graph,
                                              const struct graph_buffer *buffer, size_t reader);
+/* Does the reader's 2-D window go round (border wrap): it frees a frame, or a row, as one. */
+bool graph_window_rounds(const struct graph *graph, const struct graph_buffer *buffer,
+                         size_t reader);
+/* Packets that the reader's window keeps in the buffer: the least depth that it needs. */
+uint64_t graph_window_packets(const struct graph *graph, const struct graph_buffer *buffer,
+                              size_t reader);
 /* A buffer inside that is written at a rate which is not exact: it joins no repetition counts. */
 bool graph_is_bounded(const struct graph *graph, const struct graph_buffer *buffer);
 /* As it is written: "round_robin". */

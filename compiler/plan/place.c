@@ -193,7 +193,7 @@ static void limit_component(struct placement *at, const struct channels *channel
 
 static void limit_cycles(struct placement *at)
 {
-    struct channels channels = channels_collect(at->arena, at->graph, false);
+    struct channels channels = channels_collect(at->arena, at->graph, CHANNELS_INNER);
     uint32_t *component = ARENA_ARRAY(at->arena, uint32_t, channels.node_count);
     uint32_t count = channels_strong(at->arena, &channels, component);
     struct channel_block *inside = channels_inside(at->arena, &channels, component, count);

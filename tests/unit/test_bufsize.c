@@ -374,7 +374,7 @@ static void undeclared_depths_are_sufficient_and_least(void **state)
 static bool periodic_depths(const struct ref_graph *g, struct fixture *f, int *depths)
 {
     struct arena *arena = f->cx.arena;
-    struct channels channels = channels_collect(arena, &f->graph, true);
+    struct channels channels = channels_collect(arena, &f->graph, CHANNELS_OUTER);
     struct net_depth *none = ARENA_ARRAY(arena, struct net_depth, f->graph.buffers.count);
     channels_cut(arena, &channels, NULL);
     for (int b = 0; b < g->buffer_count; b++) {
