@@ -222,6 +222,17 @@ static void set_kind(const struct bufsize *pass, struct net *net, uint32_t buffe
             net->arcs[2 * pass->position[c] + 1].kind = kind;
 }
 
+/* The depths found so far: other blocks may have raised a buffer. */
+static void take_depths(const struct bufsize *pass, struct net *net)
+{
+    for (uint32_t i = 0; i < net->arc_count; i++) {
+        const struct channel *channel = &pass->channels.items[net->arcs[i].channel];
+        if (net->arcs[i].kind == ARC_PACKETS) continue;
+        net->arcs[i].initial =
+            net_room(&pass->channels, channel, pass->sizings[channel->buffer].depth_packets);
+    }
+}
+
 static enum net_outcome run_again(struct net *net, uint64_t *budget)
 {
     net_reset(net);
@@ -438,6 +449,7 @@ static void check_all_declared(struct bufsize *pass)
 {
     for (uint32_t b = 0; b < pass->channels.block_count; b++) {
         if (!pass->nets[b]) continue;
+        take_depths(pass, pass->nets[b]);
         unlimit_undeclared(pass->nets[b], true);
         check_declared(pass, pass->nets[b]);
     }
@@ -479,12 +491,14 @@ static bool size_periodic(struct bufsize *pass, struct net *net)
     return true;
 }
 
+/* Somebody who waits for packets of another buffer than `raised`. */
 static uint32_t waiting_for_packets(const struct bufsize *pass, const struct net *net,
-                                    const struct net_cycle *cycle)
+                                    const struct net_cycle *cycle, uint32_t raised)
 {
     for (uint32_t i = 0; i < cycle->count; i++) {
         const struct net_arc *arc = &net->arcs[cycle->arcs[i]];
-        if (arc->kind == ARC_PACKETS) return pass->channels.items[arc->channel].to;
+        if (arc->kind == ARC_PACKETS && pass->channels.items[arc->channel].buffer != raised)
+            return pass->channels.items[arc->channel].to;
     }
     return GRAPH_NONE;
 }
@@ -512,7 +526,7 @@ static bool raise_cheapest(struct bufsize *pass, struct net *net, struct arena *
     struct sizing *sizing = &pass->sizings[best];
     sizing->depth_packets = add_clamped(sizing->depth_packets, best_missing);
     sizing->why = WHY_WAIT;
-    sizing->waiter = waiting_for_packets(pass, net, &cycle);
+    sizing->waiter = waiting_for_packets(pass, net, &cycle, best);
     return true;
 }
 
@@ -521,13 +535,7 @@ static void size_block(struct bufsize *pass, uint32_t block)
     struct net *net = pass->nets[block];
     struct arena *scratch = arena_create();
     enum net_outcome outcome;
-    for (uint32_t i = 0; i < net->arc_count; i++) { /* other blocks may have raised a buffer */
-        uint32_t buffer = arc_buffer(pass, net, i);
-        if (net->arcs[i].kind == ARC_PACKETS) continue;
-        net->arcs[i].initial =
-            net_room(&pass->channels, &pass->channels.items[net->arcs[i].channel],
-                     pass->sizings[buffer].depth_packets);
-    }
+    take_depths(pass, net);
     net_reset(net);
     while ((outcome = net_run(net, &pass->budget)) == NET_STUCK) {
         if (!raise_cheapest(pass, net, scratch)) break;

@@ -9,17 +9,21 @@
 
 #include "tests/unit/graph_fixture.h"
 
-enum { REF_NODES = 8, REF_BUFFERS = 16, REF_READERS = 4, REF_UNBOUNDED = 1 << 20 };
+enum { REF_NODES = 8, REF_BUFFERS = 16, REF_READERS = 4, REF_PHASES = 4, REF_UNBOUNDED = 1 << 20 };
 
 struct ref_buffer {
     int writer; /* -1: the outside, which writes one packet at a time; -2: an out-port's buffer is
                    not modelled */
     int push, initial, depth; /* depth 0: not declared */
     int reader_count, reader[REF_READERS], pop[REF_READERS], peek[REF_READERS];
+    int history[REF_READERS];
+    /* Of ends with several phases; then push and pop are their sums, peek the most. */
+    int pushes[REF_PHASES], pops[REF_READERS][REF_PHASES], peeks[REF_READERS][REF_PHASES];
 };
 
 struct ref_graph {
     int node_count, buffer_count;
+    int phases[REF_NODES]; /* 0, 1: one */
     struct ref_buffer buffers[REF_BUFFERS];
 };
 
@@ -40,12 +44,40 @@ static inline int ref_pick(unsigned *seed, int below)
 
 /* ---- execution ---- */
 
+/* What the slowest reader has freed. */
+static inline long ref_freed(const struct ref_graph *g, const struct ref_state *s, int b, int r)
+{
+    long freed = s->position[b][r] - g->buffers[b].history[r];
+    return g->buffers[b].history[r] && freed < 0 ? 0 : freed;
+}
+
 static inline long ref_room(const struct ref_graph *g, const struct ref_state *s, int b, int depth)
 {
-    long slowest = s->position[b][0];
+    long slowest = ref_freed(g, s, b, 0);
     for (int r = 1; r < g->buffers[b].reader_count; r++)
-        if (s->position[b][r] < slowest) slowest = s->position[b][r];
+        if (ref_freed(g, s, b, r) < slowest) slowest = ref_freed(g, s, b, r);
     return depth - (s->written[b] - slowest);
+}
+
+static inline int ref_push(const struct ref_graph *g, const struct ref_state *s, int b)
+{
+    int node = g->buffers[b].writer;
+    if (node < 0 || g->phases[node] < 2) return g->buffers[b].push;
+    return g->buffers[b].pushes[s->fired[node] % g->phases[node]];
+}
+
+static inline int ref_pop(const struct ref_graph *g, const struct ref_state *s, int b, int r)
+{
+    int node = g->buffers[b].reader[r];
+    if (g->phases[node] < 2) return g->buffers[b].pop[r];
+    return g->buffers[b].pops[r][s->fired[node] % g->phases[node]];
+}
+
+static inline int ref_peek(const struct ref_graph *g, const struct ref_state *s, int b, int r)
+{
+    int node = g->buffers[b].reader[r];
+    if (g->phases[node] < 2) return g->buffers[b].peek[r];
+    return g->buffers[b].peeks[r][s->fired[node] % g->phases[node]];
 }
 
 static inline bool ref_can_fire(const struct ref_graph *g, const struct ref_state *s,
@@ -53,9 +85,11 @@ static inline bool ref_can_fire(const struct ref_graph *g, const struct ref_stat
 {
     for (int b = 0; b < g->buffer_count; b++) {
         const struct ref_buffer *buffer = &g->buffers[b];
-        if (buffer->writer == node && ref_room(g, s, b, depths[b]) < buffer->push) return false;
+        if (buffer->writer == node && ref_room(g, s, b, depths[b]) < ref_push(g, s, b))
+            return false;
         for (int r = 0; r < buffer->reader_count; r++)
-            if (buffer->reader[r] == node && s->written[b] - s->position[b][r] < buffer->peek[r])
+            if (buffer->reader[r] == node &&
+                s->written[b] - s->position[b][r] < ref_peek(g, s, b, r))
                 return false;
     }
     return true;
@@ -63,13 +97,13 @@ static inline bool ref_can_fire(const struct ref_graph *g, const struct ref_stat
 
 static inline void ref_fire(const struct ref_graph *g, struct ref_state *s, int node)
 {
-    s->fired[node]++;
     for (int b = 0; b < g->buffer_count; b++) {
         const struct ref_buffer *buffer = &g->buffers[b];
-        if (buffer->writer == node) s->written[b] += buffer->push;
+        if (buffer->writer == node) s->written[b] += ref_push(g, s, b);
         for (int r = 0; r < buffer->reader_count; r++)
-            if (buffer->reader[r] == node) s->position[b][r] += buffer->pop[r];
+            if (buffer->reader[r] == node) s->position[b][r] += ref_pop(g, s, b, r);
     }
+    s->fired[node]++;
 }
 
 static inline bool ref_outside(const struct ref_graph *g, struct ref_state *s, const int *depths)
@@ -97,7 +131,11 @@ static inline bool ref_live(const struct ref_graph *g, const int *depths, const 
 {
     struct ref_state s;
     ref_start(g, &s);
-    const long rounds = 3, cap_rounds = 60;
+    long rounds = 3;
+    const long cap_rounds = 60;
+    for (int b = 0; b < g->buffer_count; b++) /* until every history is full, and on */
+        for (int r = 0; r < g->buffers[b].reader_count; r++)
+            if (g->buffers[b].history[r] + 4 > rounds) rounds = g->buffers[b].history[r] + 4;
     for (;;) {
         bool progress = ref_outside(g, &s, depths), done = true;
         int first = ref_pick(seed, g->node_count);
@@ -139,7 +177,8 @@ static inline int ref_live_exhaustive(const struct ref_graph *g, const int *dept
                 for (int r = 0; r < g->buffers[b].reader_count; r++)
                     next.position[b][r] -= least;
             }
-            memset(next.fired, 0, sizeof next.fired);
+            for (int n = 0; n < g->node_count; n++)
+                next.fired[n] = g->phases[n] > 1 ? next.fired[n] % g->phases[n] : 0;
             int seen = 0;
             while (seen < count && memcmp(&states[seen], &next, sizeof next) != 0)
                 seen++;
@@ -200,13 +239,74 @@ static inline void ref_random_graph(struct ref_graph *g, unsigned *seed, bool cy
     }
 }
 
+static inline void ref_share(int total, int phases, int *each, unsigned *seed)
+{
+    for (int p = 0; p < phases; p++)
+        each[p] = 0;
+    while (total-- > 0)
+        each[ref_pick(seed, phases)]++;
+}
+
+/* Gives nodes phases, with the same sums over a cycle, and some readers a history. */
+static inline void ref_random_phases(struct ref_graph *g, unsigned *seed)
+{
+    for (int i = 0; i < g->node_count; i++)
+        g->phases[i] = ref_pick(seed, 2) ? 1 : 2 + ref_pick(seed, REF_PHASES - 1);
+    for (int b = 0; b < g->buffer_count; b++) {
+        struct ref_buffer *buffer = &g->buffers[b];
+        if (buffer->writer >= 0 && g->phases[buffer->writer] > 1)
+            ref_share(buffer->push, g->phases[buffer->writer], buffer->pushes, seed);
+        for (int r = 0; r < buffer->reader_count; r++) {
+            int phases = g->phases[buffer->reader[r]], extra = buffer->peek[r] - buffer->pop[r];
+            if (ref_pick(seed, 6) == 0) buffer->history[r] = 1 + ref_pick(seed, 5);
+            if (phases < 2) continue;
+            ref_share(buffer->pop[r], phases, buffer->pops[r], seed);
+            buffer->peek[r] = 0;
+            for (int p = 0; p < phases; p++) {
+                int more = extra && ref_pick(seed, 2) ? 1 + ref_pick(seed, extra) : 0;
+                buffer->peeks[r][p] = buffer->pops[r][p] + more;
+                if (buffer->peeks[r][p] > buffer->peek[r]) buffer->peek[r] = buffer->peeks[r][p];
+            }
+        }
+    }
+}
+
+static inline const uint64_t *ref_list(struct fixture *f, const int *each, int phases)
+{
+    uint64_t *list = ARENA_ARRAY(f->cx.arena, uint64_t, (size_t)phases);
+    for (int p = 0; p < phases; p++)
+        list[p] = (uint64_t)each[p];
+    return list;
+}
+
+/* The lists of the ends that have just been connected. */
+static inline void ref_build_phases(const struct ref_graph *g, struct fixture *f, int b)
+{
+    const struct ref_buffer *buffer = &g->buffers[b];
+    struct graph_buffer *built = &f->graph.buffers.items[b];
+    if (buffer->writer >= 0 && g->phases[buffer->writer] > 1) {
+        struct graph_node *node = &f->graph.nodes.items[buffer->writer];
+        struct graph_output *out = &node->outputs.items[built->writer_output];
+        out->pushes = out->push_leasts = ref_list(f, buffer->pushes, g->phases[buffer->writer]);
+    }
+    for (int r = 0; r < buffer->reader_count; r++) {
+        struct graph_node *node = &f->graph.nodes.items[buffer->reader[r]];
+        struct graph_input *in = &node->inputs.items[built->readers.items[r].input];
+        in->history = (uint64_t)buffer->history[r];
+        if (g->phases[buffer->reader[r]] < 2) continue;
+        in->pops = ref_list(f, buffer->pops[r], g->phases[buffer->reader[r]]);
+        in->peeks = ref_list(f, buffer->peeks[r], g->phases[buffer->reader[r]]);
+    }
+}
+
 static inline struct fixture *ref_build(const struct ref_graph *g)
 {
     struct fixture *f = fixture_new();
     char name[16];
     for (int i = 0; i < g->node_count; i++) {
         snprintf(name, sizeof name, "n%d", i);
-        fixture_node(f, name);
+        uint32_t node = fixture_node(f, name);
+        if (g->phases[i] > 1) f->graph.nodes.items[node].kernel->phases = (uint32_t)g->phases[i];
     }
     for (int b = 0; b < g->buffer_count; b++) {
         const struct ref_buffer *buffer = &g->buffers[b];
@@ -220,6 +320,7 @@ static inline struct fixture *ref_build(const struct ref_graph *g)
         for (int r = 0; r < buffer->reader_count; r++)
             fixture_read(f, (uint32_t)buffer->reader[r], index, (uint64_t)buffer->pop[r],
                          (uint64_t)buffer->peek[r]);
+        ref_build_phases(g, f, b);
     }
     return f;
 }
@@ -258,8 +359,17 @@ static inline void ref_print(const struct ref_graph *g)
         const struct ref_buffer *buffer = &g->buffers[b];
         printf("  b%d: n%d push %d init %d depth %d ->", b, buffer->writer, buffer->push,
                buffer->initial, buffer->depth);
-        for (int r = 0; r < buffer->reader_count; r++)
-            printf(" n%d pop %d peek %d", buffer->reader[r], buffer->pop[r], buffer->peek[r]);
+        for (int p = 0;
+             buffer->writer >= 0 && g->phases[buffer->writer] > 1 && p < g->phases[buffer->writer];
+             p++)
+            printf(" [%d]", buffer->pushes[p]);
+        for (int r = 0; r < buffer->reader_count; r++) {
+            printf(" n%d pop %d peek %d history %d", buffer->reader[r], buffer->pop[r],
+                   buffer->peek[r], buffer->history[r]);
+            for (int p = 0; g->phases[buffer->reader[r]] > 1 && p < g->phases[buffer->reader[r]];
+                 p++)
+                printf(" [%d %d]", buffer->pops[r][p], buffer->peeks[r][p]);
+        }
         printf("\n");
     }
 }

@@ -313,7 +313,10 @@ static void check_sufficient(const struct ref_graph *g, const struct fixture *f,
     bool outside = false;
     for (int b = 0; b < g->buffer_count; b++)
         outside |= g->buffers[b].writer < 0;
-    if (!outside && tally->exhaustive < 400) {
+    for (int b = 0; b < g->buffer_count; b++)
+        for (int r = 0; r < g->buffers[b].reader_count; r++)
+            outside |= g->buffers[b].history[r] > 0; /* positions are made relative */
+    if (!outside && (tally->exhaustive < 400 || tally->sized > 2000) && tally->exhaustive < 600) {
         int verdict = ref_live_exhaustive(g, depths, 1000);
         assert_true(verdict != 0);
         tally->exhaustive += verdict == 1;
@@ -352,9 +355,10 @@ static void undeclared_depths_are_sufficient_and_least(void **state)
     unsigned seed = 77123u;
     struct tally tally = {0};
     print_message("seed %u\n", seed);
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 6000; i++) {
         struct ref_graph g;
         ref_random_graph(&g, &seed, i % 2);
+        if (i >= 3000) ref_random_phases(&g, &seed);
         struct fixture *f = ref_build(&g);
         if (size(f)) {
             check_sufficient(&g, f, &seed, &tally);
@@ -380,7 +384,8 @@ static bool periodic_depths(const struct ref_graph *g, struct fixture *f, int *d
     for (int b = 0; b < g->buffer_count; b++) {
         depths[b] = g->buffers[b].push;
         for (int r = 0; r < g->buffers[b].reader_count; r++)
-            if (g->buffers[b].peek[r] > depths[b]) depths[b] = g->buffers[b].peek[r];
+            if (g->buffers[b].peek[r] + g->buffers[b].history[r] > depths[b])
+                depths[b] = g->buffers[b].peek[r] + g->buffers[b].history[r];
         if (g->buffers[b].initial > depths[b]) depths[b] = g->buffers[b].initial;
     }
     for (uint32_t k = 0; k < channels.block_count; k++) {
@@ -389,7 +394,8 @@ static bool periodic_depths(const struct ref_graph *g, struct fixture *f, int *d
         if (!periodic_schedule(net, room)) return false;
         for (uint32_t i = 0; i < net->arc_count; i++) {
             uint32_t buffer = channels.items[net->arcs[i].channel].buffer;
-            int needed = (int)room[i] + g->buffers[buffer].initial;
+            int needed = (int)room[i] + g->buffers[buffer].initial +
+                         (int)channels.items[net->arcs[i].channel].reserve;
             if (net->arcs[i].kind != ARC_PACKETS && needed > depths[buffer])
                 depths[buffer] = needed;
         }
@@ -404,11 +410,12 @@ static void periodic_schedules_only_promise_what_holds(void **state)
     int found = 0, none = 0, dead = 0;
     uint64_t bound = 0, least = 0;
     print_message("seed %u\n", seed);
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 5000; i++) {
         struct ref_graph g;
         int depths[REF_BUFFERS];
         long repetitions[REF_NODES];
         ref_random_graph(&g, &seed, i % 2);
+        if (i >= 3000) ref_random_phases(&g, &seed);
         struct fixture *f = ref_build(&g);
         bool live = size(f);
         ref_repetitions(f, repetitions);
@@ -496,10 +503,11 @@ static void declared_depths_are_judged_exactly(void **state)
     unsigned seed = 990017u;
     struct tally tally = {0};
     print_message("seed %u\n", seed);
-    for (int i = 0; i < 4000; i++) {
+    for (int i = 0; i < 8000; i++) {
         struct ref_graph g;
         long repetitions[REF_NODES];
         ref_random_graph(&g, &seed, i % 2);
+        if (i >= 4000) ref_random_phases(&g, &seed);
         for (int b = 0; b < g.buffer_count; b++)
             if (g.buffers[b].writer >= 0 && ref_pick(&seed, 2))
                 g.buffers[b].depth = 1 + ref_pick(&seed, 30);
