@@ -2,7 +2,6 @@
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/walk.h"
-#include "lang/window.h"
 
 /* The most packets a firing of an inferred rate, as of a declared one. */
 #define RATE_MAX ((uint64_t)1 << 31)
