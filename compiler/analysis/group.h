@@ -29,8 +29,6 @@ static inline uint32_t group_items(const struct kernel *kernel)
            kernel->group[2]; /* SEMA_MAX_GROUP_ITEMS at most */
 }
 
-/* The variable at the root of something that is assigned or indexed, or NULL. */
-const struct variable *group_root(const struct kx *x);
 /* Whether the value may differ between items; false in *why if it does not. */
 bool group_varies(const struct group_facts *facts, const struct kx *x);
 bool group_has_barrier(const struct ks *s); /* within this statement */

@@ -50,13 +50,6 @@ struct uniform {
 
 /* ---- questions ---- */
 
-const struct variable *group_root(const struct kx *x)
-{
-    while (x->kind != KX_VARIABLE && x->left != NULL && x->kind != KX_PEEK && x->kind != KX_WINDOW)
-        x = x->left;
-    return x->kind == KX_VARIABLE ? x->variable : NULL;
-}
-
 bool group_varies(const struct group_facts *facts, const struct kx *x)
 {
     if (x == NULL) return false;
@@ -113,7 +106,7 @@ static void mark_varying(struct uniform *u, const struct variable *v, struct gro
 
 static void visit_assign(struct uniform *u, const struct kx *x)
 {
-    const struct variable *v = group_root(x->left);
+    const struct variable *v = kx_root_variable(x->left);
     if (v == NULL || v->kind != VARIABLE_LOCAL) return;
     if (group_varies(u->facts, x->right)) mark_varying(u, v, cause_of(u->facts, x->right));
     for (const struct kx *at = x->left; at->kind != KX_VARIABLE; at = at->left)
@@ -433,7 +426,7 @@ static void use_variable(struct uses *uses, const struct variable *v)
 
 static void assign_variable(struct uses *uses, const struct kx *target, bool per_item)
 {
-    const struct variable *v = group_root(target);
+    const struct variable *v = kx_root_variable(target);
     if (v == NULL || v->kind != VARIABLE_LOCAL || !per_item || uses->items[v->index].per_item)
         return;
     uses->items[v->index].per_item = true;
@@ -444,7 +437,7 @@ static void assign_variable(struct uses *uses, const struct kx *target, bool per
 static bool assigns_per_item(const struct uses *uses, const struct kx *x)
 {
     if (x == NULL) return false;
-    const struct variable *v = x->kind == KX_ASSIGN ? group_root(x->left) : NULL;
+    const struct variable *v = x->kind == KX_ASSIGN ? kx_root_variable(x->left) : NULL;
     if (v != NULL && v->kind == VARIABLE_LOCAL && uses->items[v->index].per_item) return true;
     for (uint32_t i = 0; i < x->argument_count; i++)
         if (assigns_per_item(uses, x->arguments[i])) return true;

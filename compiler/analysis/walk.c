@@ -647,6 +647,8 @@ static struct walk_result walk_any(const struct walk_request *request, struct ar
         .kernel = request->kernel,
         .section = request->section,
         .mark = request->mark,
+        .observe = request->observe,
+        .observer = request->observer,
         .local_count = request->local_count + (has_items(request) ? 3 : 0),
         .item_local = request->local_count,
         .end_count = request->kernel != NULL ? walk_end_count(request->kernel) : 0,

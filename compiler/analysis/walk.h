@@ -32,6 +32,16 @@
 #define WALK_MAX_NESTING 6
 #define WALK_UNBOUNDED UINT64_MAX
 
+/* Wide enough for every 64-bit integer of either sign and one operation on two of them. */
+__extension__ typedef __int128 wide;
+
+struct interval {
+    wide low, high; /* low <= high */
+};
+
+/* Is told the value of an expression wherever it is evaluated. */
+typedef void walk_observer(void *data, const struct kx *e, struct interval value);
+
 enum walk_section { WALK_FUNCTION, WALK_INIT, WALK_FIRING, WALK_FINISH };
 
 struct walk_count { /* packets appended; most may be WALK_UNBOUNDED */
@@ -57,6 +67,8 @@ struct walk_request {
     bool mark; /* set `check` and `element_check` of accesses, and report those certainly outside */
     const uint64_t *function_costs; /* by function id, or NULL */
     const uint32_t *item;           /* x, y, z of one work-item; NULL: of any */
+    walk_observer *observe;         /* with `mark`; or NULL */
+    void *observer;
 };
 
 /* Allocates the result from `scratch`. */

@@ -515,7 +515,9 @@ static struct interval eval_scalar(struct walker *w, struct walk_state *s, struc
 struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e)
 {
     struct interval value = eval_scalar(w, s, e);
-    return type_is_scalar(e->type) ? value : INTERVAL_ALL;
+    if (!type_is_scalar(e->type)) value = INTERVAL_ALL;
+    if (w->observe != NULL && w->mark && s->reachable) w->observe(w->observer, e, value);
+    return value;
 }
 
 /* ---- conditions ---- */

@@ -6,13 +6,6 @@
 
 #include "compiler/analysis/walk.h"
 
-/* Wide enough for every 64-bit integer of either sign and one operation on two of them. */
-__extension__ typedef __int128 wide;
-
-struct interval {
-    wide low, high; /* low <= high */
-};
-
 #define INTERVAL_MIN (-((wide)1 << 64))
 #define INTERVAL_MAX ((wide)1 << 64)
 #define INTERVAL_ALL ((struct interval){INTERVAL_MIN, INTERVAL_MAX})
@@ -60,6 +53,8 @@ struct walker {
     struct kernel *kernel;
     enum walk_section section;
     bool mark;
+    walk_observer *observe;
+    void *observer;
     uint32_t local_count, end_count;
     uint32_t phase; /* of a firing */
     /* A firing of work-items: the indices of the item are further locals, from here on. */

@@ -104,7 +104,7 @@ static void end_items(struct kernel_emitter *e, struct item_loop loop)
 static bool assigns_per_item(const struct kx *x, void *data)
 {
     (void)data;
-    const struct variable *variable = x->kind == KX_ASSIGN ? group_root(x->left) : NULL;
+    const struct variable *variable = x->kind == KX_ASSIGN ? kx_root_variable(x->left) : NULL;
     return variable != NULL && variable->kind == VARIABLE_LOCAL && variable->per_item;
 }
 
