@@ -105,18 +105,13 @@ static affine_wide ceil_divide(affine_wide a, affine_wide b)
     return -floor_divide(-a, b);
 }
 
-static affine_wide absolute(affine_wide a)
-{
-    return a < 0 ? -a : a;
-}
-
 static affine_wide greatest_divisor(affine_wide a, affine_wide b)
 {
     while (b != 0) {
         affine_wide rest = a % b;
         a = b, b = rest;
     }
-    return absolute(a);
+    return a < 0 ? -a : a;
 }
 
 /* What the unknowns from `first` on add up to, and the divisor of all their factors. */
@@ -126,8 +121,8 @@ static void sum_range(const struct equation *e, uint32_t first, affine_wide *low
     *low = *high = *divisor = 0;
     for (uint32_t i = first; i < e->count; i++) {
         const struct unknown *u = &e->unknowns[i];
-        *low += u->factor * (u->factor > 0 ? u->low : u->high);
-        *high += u->factor * (u->factor > 0 ? u->high : u->low);
+        *low += u->factor * u->low;
+        *high += u->factor * u->high;
         *divisor = greatest_divisor(*divisor, u->factor);
     }
 }
@@ -144,8 +139,7 @@ static bool solvable(const struct equation *e, uint32_t first, affine_wide const
     const struct unknown *u = &e->unknowns[first];
     sum_range(e, first + 1, &low, &high, &divisor);
     affine_wide a = -constant - high, b = -constant - low; /* factor x unknown is between them */
-    affine_wide from = ceil_divide(u->factor > 0 ? a : b, u->factor);
-    affine_wide to = floor_divide(u->factor > 0 ? b : a, u->factor);
+    affine_wide from = ceil_divide(a, u->factor), to = floor_divide(b, u->factor);
     if (from < u->low) from = u->low;
     if (to > u->high) to = u->high;
     for (affine_wide value = from; value <= to; value++) {
@@ -159,8 +153,7 @@ static bool equation_solvable(struct equation *e)
 {
     int tries = TRIES_MAX;
     for (uint32_t i = 1; i < e->count; i++)
-        for (uint32_t n = i;
-             n > 0 && absolute(e->unknowns[n].factor) > absolute(e->unknowns[n - 1].factor); n--) {
+        for (uint32_t n = i; n > 0 && e->unknowns[n].factor > e->unknowns[n - 1].factor; n--) {
             struct unknown moved = e->unknowns[n];
             e->unknowns[n] = e->unknowns[n - 1];
             e->unknowns[n - 1] = moved;
@@ -168,13 +161,24 @@ static bool equation_solvable(struct equation *e)
     return solvable(e, 0, e->constant, &tries);
 }
 
+/* Factors are kept positive, and each once: f a + f b is f (a + b). */
 static void add_unknown(struct equation *e, affine_wide factor, affine_wide low, affine_wide high)
 {
+    uint32_t i = 0;
     if (factor == 0) return;
-    if (low == high)
+    if (low == high) {
         e->constant += factor * low;
-    else
-        e->unknowns[e->count++] = (struct unknown){factor, low, high};
+        return;
+    }
+    if (factor < 0) {
+        affine_wide negated = -low;
+        factor = -factor, low = -high, high = negated;
+    }
+    while (i < e->count && e->unknowns[i].factor != factor)
+        i++;
+    if (i == e->count) e->unknowns[e->count++] = (struct unknown){.factor = factor};
+    e->unknowns[i].low += low;
+    e->unknowns[i].high += high;
 }
 
 /* ---- ranges ---- */
@@ -305,6 +309,7 @@ static struct bounds item_bounds(const struct affine_symbols *symbols,
 
 struct meeting {
     const struct affine_symbols *symbols;
+    const struct affine_guard *p_guards, *q_guards;
     struct range p[3], q[3], d[3];
     struct bounds bounds; /* of d */
     struct {
@@ -384,6 +389,46 @@ static bool excluded_by_choice(const struct affine_place *a, const struct affine
     return false;
 }
 
+/* Narrows the range of a symbol by form <= 0. */
+static void narrow_symbol(const struct affine_symbols *symbols, const struct affine *form,
+                          const struct range item[3], uint32_t symbol, struct range *range)
+{
+    struct affine rest = *form;
+    for (uint32_t i = 0; i < form->count; i++) {
+        if (form->terms[i].symbol != symbol) continue;
+        affine_wide factor = form->terms[i].factor;
+        rest.terms[i] = rest.terms[--rest.count];
+        affine_wide limit = -form_range(symbols, &rest, item).low;
+        affine_wide bound = factor > 0 ? floor_divide(limit, factor) : ceil_divide(limit, factor);
+        if (factor > 0 && bound < range->high) range->high = bound;
+        if (factor < 0 && bound > range->low) range->low = bound;
+        return;
+    }
+}
+
+static void narrow_by_guards(const struct affine_symbols *symbols,
+                             const struct affine_guard *guards, const struct range item[3],
+                             uint32_t symbol, struct range *range)
+{
+    for (const struct affine_guard *g = guards; g; g = g->outer) {
+        struct affine negated = {0};
+        if (g->kind == GUARD_CHOICE) continue;
+        narrow_symbol(symbols, &g->form, item, symbol, range);
+        if (g->kind == GUARD_ZERO && affine_add(&negated, &g->form, -1))
+            narrow_symbol(symbols, &negated, item, symbol, range);
+    }
+}
+
+/* Of a symbol of p's (or of q's): stable ones are the same for both. */
+static struct range symbol_range(const struct meeting *m, uint32_t symbol, bool of_p)
+{
+    const struct affine_symbol *s = &m->symbols->all.items[symbol];
+    struct range range = {s->low, s->high}, narrowed = range;
+    if (s->stable || of_p) narrow_by_guards(m->symbols, m->p_guards, m->p, symbol, &narrowed);
+    if (s->stable || !of_p) narrow_by_guards(m->symbols, m->q_guards, m->q, symbol, &narrowed);
+    return is_empty(narrowed) ? range : narrowed;
+}
+
 /* The symbols of a(p) - b(q) + extra: stable ones are the same on both sides. */
 static void add_symbols(const struct meeting *m, struct equation *e, const struct affine *a,
                         const struct affine *b, const struct affine *extra, int64_t extra_factor)
@@ -402,7 +447,8 @@ static void add_symbols(const struct meeting *m, struct equation *e, const struc
                     if (g < f) first = false;
                     factor += (affine_wide)forms[g]->terms[k].factor * signs[g];
                 }
-            if (first) add_unknown(e, factor, s->low, s->high);
+            struct range range = symbol_range(m, term.symbol, f == 0);
+            if (first) add_unknown(e, factor, range.low, range.high);
         }
 }
 
@@ -456,7 +502,7 @@ static void narrow_by_bounds(struct meeting *m)
 bool affine_may_meet(const struct affine_symbols *symbols, const uint32_t group[3],
                      const struct affine_place *a, const struct affine_place *b)
 {
-    struct meeting m = {.symbols = symbols};
+    struct meeting m = {.symbols = symbols, .p_guards = a->guards, .q_guards = b->guards};
     if (excluded_by_choice(a, b) || !item_ranges(symbols, group, a->guards, m.p) ||
         !item_ranges(symbols, group, b->guards, m.q))
         return false;
