@@ -389,14 +389,24 @@ static const struct prt_buffer *short_buffer(const struct prt_stage *stage)
     return found;
 }
 
+/* A source would have gone on, and how far ahead it was says nothing. */
+static bool is_on_tap(const struct prt_sched *s, const struct prt_buffer *buffer)
+{
+    uint32_t writer = buffer->record->writer_node;
+    if (writer == CONTAINER_NONE || buffer->fifo.closed) return false;
+    const struct prt_stage *stage = &s->stages[s->node_stage[writer]];
+    return stage->driven && !stage->fed;
+}
+
 /* What the inputs of a stage that fires no more hold beyond history.  An input that is not what
  * stopped the stage is said to be stranded. */
-static void count_leftovers(struct prt_stage *stage)
+static void count_leftovers(const struct prt_sched *s, const struct prt_stage *stage)
 {
     const struct prt_buffer *by = short_buffer(stage);
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
         struct prt_buffer *buffer = input->buffer;
+        if (is_on_tap(s, buffer)) continue;
         uint64_t left =
             prt_fifo_held(&buffer->fifo, input->reader) - prt_ready_history(stage, input);
         buffer->leftover_packets += left;
@@ -415,7 +425,7 @@ static void begin_end(struct prt_sched *s, struct prt_stage *stage)
     bool finishes = (stage->node->flags & CONTAINER_NODE_FINISH) != 0;
     bool reads_tail = finishes && stage->node->input_count == 1;
     if (!reads_tail) {
-        count_leftovers(stage);
+        count_leftovers(s, stage);
         detach_inputs(s, stage);
     }
     if (finishes) {
@@ -523,7 +533,7 @@ enum prt_status prt_sched_halt(struct prt_sched *s, struct prt_error *error)
         if ((room && packets && !stopped) || (!finishing && can_never_fire(s, stage)))
             return refuse_halt(s, stage, error);
         if ((packets || reads_open_port(stage)) && blocked == UINT32_MAX) blocked = i;
-        count_leftovers(stage);
+        count_leftovers(s, stage);
     }
     if (status == PRT_OK && blocked != UINT32_MAX && !s->interrupt_seen)
         return prt_explain_stall(s, blocked, error);

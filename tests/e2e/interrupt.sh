@@ -41,6 +41,34 @@ if [ "$size" -gt 0 ] && [ $((size % 4)) -eq 0 ]; then echo "ok SIGINT publishes 
 status=$(run TERM)
 if [ "$status" = 143 ]; then echo "ok SIGTERM gives exit status 143"; else echo "not ok SIGTERM gives exit status $status"; fi
 if [ -z "$(find . -name '*TERM.raw*')" ]; then echo "ok SIGTERM leaves nothing"; else echo "not ok SIGTERM leaves $(find . -name '*TERM.raw*')"; fi
+
+# A source ends where it is; what it feeds drains, and its finish is the last packet.
+cat >count.pipe <<'EOF'
+kernel count(out i32 y) {
+    state i32 i = 0;
+    y <- i;
+    i++;
+    finish { y <- -1; }
+}
+kernel copy(in i32 x, out i32 y) { y <- x; }
+pipeline main(out i32 y) { count -> copy -> y; }
+EOF
+"$PIPEC" count.pipe -o count.pbc || exit 1
+"$PIPERUN" -q count.pbc y=count.raw 2>stderr &
+child=$!
+for _ in $(seq 200); do
+    sleep 0.02
+    [ -z "$(find . -name "*count.raw*" -size +64k)" ] || break
+done
+kill -INT $child
+wait $child
+status=$?
+if [ $status = 130 ] && [ "$(tail -c 4 count.raw | od -An -td4 | tr -d ' ')" = -1 ]; then
+    echo "ok SIGINT ends sources, and what they feed drains"
+else
+    echo "not ok SIGINT and a source: exit status $status"
+fi
+
 "$PIPERUN" -q --timeout 1 copy.pbc x=gen:ramp y=late.raw 2>stderr
 status=$?
 if [ $status = 5 ] && [ ! -e late.raw ]; then echo "ok --timeout gives exit status 5 and no output"; else echo "not ok --timeout gives exit status $status"; fi
