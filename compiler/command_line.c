@@ -17,6 +17,7 @@ static const char help_text[] =
     "                                               of a source or a container\n"
     "       pipec test [options] FILE.pipe...       run its test blocks\n"
     "       pipec fmt [--check|--diff] PATH...      lay out sources in the one canonical way\n"
+    "       pipec lint [options] PATH...            what is allowed and probably not meant\n"
     "       pipec explain ID | --list | std/FILE    what a rule, an item of the library means\n"
     "\n"
     "  -o FILE               write the container; '-' is standard output\n"
@@ -296,7 +297,7 @@ static void parse_option(struct parser *p, int option, char **argv)
 /* The first argument may name what to do. */
 static int parse_command(struct parser *p, int argc, char **argv)
 {
-    static const char *const later[] = {"lint", "graph"};
+    static const char *const later[] = {"graph"};
     if (argc < 2) return 1;
     if (strcmp(argv[1], "inspect") == 0) {
         p->line.action = COMMAND_INSPECT;
@@ -444,6 +445,11 @@ struct command_line command_line_parse_command(int argc, char **argv, struct are
 {
     struct parser p = begin(arena);
     p.own = own;
+    if (own->reports) {
+        p.line.colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
+        p.line.diagnostics.on_stdout = p.line.diagnostics.fails_on_warnings = true;
+        p.line.diagnostics.lint_rules = true;
+    }
     p.word = argv[0];
     if (!response_files_expand(&argc, &argv, arena)) {
         p.line.action = COMMAND_USAGE;
@@ -461,6 +467,8 @@ struct command_line command_line_parse_command(int argc, char **argv, struct are
     p.line.inputs = p.inputs.items;
     p.line.input_count = p.inputs.count;
     if (goes_on(&p) && p.inputs.count == 0) refuse(&p, "no %s", "input file");
-    if (goes_on(&p)) refuse_problem(&p, diagnostic_options_check(&p.line.diagnostics, arena, NULL));
+    const char *other = own->reports ? "-" : NULL;
+    if (goes_on(&p))
+        refuse_problem(&p, diagnostic_options_check(&p.line.diagnostics, arena, other));
     return end(&p);
 }

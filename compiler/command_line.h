@@ -47,6 +47,7 @@ struct command_options {
     /* Takes a letter or the value of a long option; returns what is wrong with it, or NULL. */
     const char *(*take)(void *data, struct arena *arena, int option, const char *value);
     void *data;
+    bool reports; /* findings are what it is for: on standard output, and warnings fail */
 };
 enum { COMMAND_OPTION = 1024 };
 

@@ -181,10 +181,11 @@ bool diagnostics_open(struct diagnostic_options *options, const char **path)
 bool diagnostics_write(struct diagnostic_options *options, const struct diags *diags, bool colour,
                        bool unfinished, const char **path)
 {
-    struct diag_view view = {options->on_stderr, options->min_level, colour, unfinished};
+    struct diag_view view = {options->on_stderr, options->min_level, colour, unfinished,
+                             options->on_stdout};
     bool written = true;
     int error = 0;
-    diag_print(diags, stderr, &view);
+    diag_print(diags, options->on_stdout ? stdout : stderr, &view);
     view.colour = false;
     for (size_t i = 0; i < options->sinks.count; i++) {
         struct diagnostic_sink *sink = &options->sinks.items[i];

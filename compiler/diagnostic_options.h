@@ -23,6 +23,7 @@ struct rule_choice {
 
 struct diagnostic_options {
     enum diag_format on_stderr;
+    bool on_stdout; /* that one, instead, and all of it */
     VEC(struct diagnostic_sink) sinks;
     enum diag_level min_level;
     bool fails_on_warnings;

@@ -13,6 +13,7 @@
 #include "compiler/command_line.h"
 #include "compiler/commands/commands.h"
 #include "compiler/describe/inspection.h"
+#include "compiler/lint/lint.h"
 #include "compiler/passes.h"
 #include "compiler/plan/plan.h"
 #include "compiler/sema/sema.h"
@@ -211,8 +212,11 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (line->depfile.alone && !diag_failed(cx->diags)) return write_depfile(cx, line);
 
     struct graph *graph = sema_elaborate(cx, program);
+    if (graph != NULL) lint_program(cx, program);
     if (graph == NULL || !analyse_graph(cx, graph)) return EXIT_REFUSED;
+    lint_graph(cx, graph);
     struct plan *plan = plan_place(cx, graph, &device);
+    diag_check_suppressions(cx->diags, true);
     if (diag_failed(cx->diags)) return EXIT_REFUSED;
 
     if (inspects) return inspect(cx, line, graph, plan);
@@ -239,6 +243,7 @@ static int write_diagnostics(struct compile *cx, struct command_line *line, int 
 {
     struct diagnostic_options *options = &line->diagnostics;
     const char *path = NULL;
+    if (status == EXIT_REFUSED) diag_check_suppressions(cx->diags, false);
     for (size_t i = 0; i < options->sinks.count; i++) {
         if (!refuse_over_source(cx, "diagnostics file", options->sinks.items[i].path)) continue;
         output_abandon(&options->sinks.items[i].output);

@@ -3,7 +3,7 @@
 
 BEGIN {
     FS = ":"
-    split("compiler/support compiler/syntax compiler/format compiler/sema compiler/graph compiler/analysis compiler/plan " \
+    split("compiler/support compiler/syntax compiler/format compiler/sema compiler/graph compiler/analysis compiler/lint compiler/plan " \
           "compiler/describe compiler/codegen compiler compiler/commands", order, " ")
     for (i in order) rank[order[i]] = i + 0
     rank["runtime/load"] = 2
@@ -40,8 +40,8 @@ function report(reason) {
         next
     else if (half(target) != half($1))
         report("compiler/, runtime/ and lang/ meet in lang/ only")
-    else if (target ~ /syntax\/ast/ && module($1) !~ /^compiler(\/syntax|\/sema)?$/)
-        report("sema is the last to see the AST")
+    else if (target ~ /syntax\/ast/ && module($1) !~ /^compiler(\/syntax|\/sema|\/lint|\/commands)?$/)
+        report("sema and lint are the last to see the AST")
     else if (place(target) > place($1) && !((module($1) " " target) in allowed))
         report("against the flow")
 }

@@ -127,7 +127,7 @@ int command_explain(int argc, char **argv)
     struct arena *arena = arena_create();
     int status = EXIT_FILES;
     if (read_request(&request, arena, argc, argv)) status = explain(arena, &request);
-    if (fflush(stdout) != 0) status = file_failure("write", "standard output");
+    if (fflush(stdout) != 0 || ferror(stdout)) status = file_failure("write", "standard output");
     arena_destroy(arena);
     return status;
 }

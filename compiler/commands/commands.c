@@ -7,6 +7,7 @@ static const struct command commands[] = {
     {"explain", command_explain},
     {"fmt", command_fmt},
     {"test", command_test},
+    {"lint", command_lint},
     {NULL, NULL},
 };
 

@@ -122,6 +122,7 @@ struct graph {
     VEC(struct function *) functions; /* every function in use once, in order of id */
     struct types *types;
     enum graph_policy policy; /* as the author named it */
+    bool liveness_accepted;   /* a comment accepts that liveness is not proven (diag_is_allowed) */
     uint32_t component_count; /* by analysis/rate */
     bool unproven;         /* the author accepts that it may stop for ever; by analysis/bounded */
     uint64_t memory_bytes; /* sum over inner buffers of depth x width; by analysis/bufsize, again by

@@ -31,7 +31,7 @@ struct diag *body_report(struct body *b, enum rule rule, struct span span, const
     va_start(args, format);
     const char *text = arena_vprintf(b->arena, format, args);
     va_end(args);
-    if (rule != RULE_WIDENED_AFTERWARDS && rule != RULE_CONSTANT_TRUNCATED) b->failed = true;
+    if (rule_level(rule) == DIAG_ERROR) b->failed = true;
     struct diag *diag = diag_report(b->cx->diags, rule, span, "%s", text);
     if (b->title) diag_note(diag, "in the kernel '%s'", b->title);
     return diag;

@@ -317,6 +317,26 @@ static void warn_widened(struct body *b, const struct kx *from, const struct typ
         diag_help(diag, "widen an operand first, with a cast to %s", wide);
 }
 
+static bool loses_range(const struct kx *from, const struct type *to)
+{
+    bool from_float = type_is_float(from->type);
+    if (from_float && type_is_integer(to)) return true;
+    if (from_float && type_is_float(to)) return to->width_bytes < from->type->width_bytes;
+    if (!type_is_integer(from->type) || !type_is_integer(to)) return false;
+    return to->width_bytes < from->type->width_bytes &&
+           !interval_within(interval_of(from, 0), interval_of_type(to->scalar));
+}
+
+static void warn_narrowed(struct body *b, const struct kx *from, const struct type *to)
+{
+    if (!diag_wants(b->cx->diags, RULE_IMPLICIT_NARROWING) || !loses_range(from, to)) return;
+    const char *narrow = body_type_text(b, to);
+    struct diag *diag =
+        body_report(b, RULE_IMPLICIT_NARROWING, from->span, "this %s becomes %s, which holds less",
+                    body_type_text(b, from->type), narrow);
+    diag_help(diag, "where this is meant, write the conversion: (%s)(...)", narrow);
+}
+
 /* ---- untyped trees ---- */
 
 static bool untyped_fits(const struct kx *kx, enum scalar_type type)
@@ -346,6 +366,7 @@ static struct kx *convert_typed(struct body *b, struct kx *kx, const struct type
     if (kx->type == type) return kx;
     if (kx->kind == KX_CONSTANT) return convert_constant(b, kx, type, explicit);
     warn_widened(b, kx, type);
+    if (!explicit) warn_narrowed(b, kx, type);
     struct kx *convert = body_kx(b, KX_CONVERT, type, kx->span);
     convert->left = kx;
     return convert;

@@ -137,6 +137,7 @@ static void report_several(struct chooser *chooser, const struct ast_item *first
 /* -p NAME, else `main`, else the only one that no other uses. */
 static const struct ast_item *choose_pipeline(struct chooser *chooser, struct span start)
 {
+    bool optional = chooser->sema->cx->options.pipeline_optional;
     if (chooser->sema->cx->options.pipeline != NULL) return named_pipeline(chooser, start);
     const struct ast_item *chosen = find_pipeline(chooser, "main");
     if (chosen != NULL) return chosen;
@@ -145,12 +146,12 @@ static const struct ast_item *choose_pipeline(struct chooser *chooser, struct sp
         if (is_used(chooser, candidate->signature.name.text)) continue;
         if (candidate->signature.type_params != NULL) continue; /* nobody says with what */
         if (chosen != NULL) {
-            report_several(chooser, chosen, candidate);
+            if (!optional) report_several(chooser, chosen, candidate);
             return NULL;
         }
         chosen = candidate;
     }
-    if (chosen == NULL)
+    if (chosen == NULL && !optional)
         diag_report(chooser->sema->cx->diags, RULE_NO_PIPELINE, start,
                     chooser->pipelines.count == 0 ? "there is no pipeline to compile"
                                                   : "every pipeline is used by another one");
@@ -276,8 +277,10 @@ struct graph *sema_elaborate(struct compile *cx, const struct ast_program *progr
         graph = sema_elaborate_pipeline(chooser.sema, chosen, chooser.sema->globals, NULL, true);
         if (graph != NULL) sema_collect_used(chooser.sema, graph);
     }
-    check_unused(&chooser, program, chosen);
-    check_tests(chooser.sema, program);
+    if (!cx->options.pipeline_alone) {
+        check_unused(&chooser, program, chosen);
+        check_tests(chooser.sema, program);
+    }
     return diag_failed(cx->diags) ? NULL : graph;
 }
 

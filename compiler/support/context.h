@@ -14,7 +14,9 @@ struct definition { /* -D NAME=VALUE */
 };
 
 struct compile_options {
-    const char *pipeline; /* -p, or NULL */
+    const char *pipeline;   /* -p, or NULL */
+    bool pipeline_optional; /* none, or none that is chosen, is no error: a library */
+    bool pipeline_alone;    /* what it does not use is not checked again */
     const char *const *import_folders;
     size_t import_folder_count;
     const struct definition *definitions;

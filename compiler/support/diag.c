@@ -7,11 +7,18 @@
 #include "compiler/support/arena.h"
 #include "compiler/support/diag_internal.h"
 #include "compiler/support/diag_list.h"
+#include "compiler/support/suppress.h"
 #include "compiler/support/vec.h"
 
 enum {
-    KEPT_MAX = 10000,    /* diagnostics held at one time; those beyond are only counted */
+    KEPT_MAX = 10000,    /* diagnostics held at one time, unless more are asked for */
     BUCKET_COUNT = 1024, /* of the table that finds equal diagnostics */
+};
+
+struct suppression_table {
+    struct arena *arena;
+    VEC(struct suppressions *) by_source; /* NULL: not read yet */
+    bool checked;
 };
 
 struct diags {
@@ -21,8 +28,10 @@ struct diags {
     struct diag *buckets[BUCKET_COUNT];
     struct diag sink;
     enum diag_level levels[RULE_COUNT];
-    size_t error_count, warning_count, reported_count;
-    size_t lost_count; /* beyond KEPT_MAX */
+    size_t error_count, warning_count, note_count, reported_count;
+    size_t kept_max;
+    size_t lost_count;                      /* beyond kept_max */
+    struct suppression_table *suppressions; /* shared with what is forked */
 };
 
 /* How the table writes levels. */
@@ -55,6 +64,9 @@ struct diags *diags_create(struct arena *arena, const struct sources *sources)
     diags->arena = arena;
     diags->sources = sources;
     diags->sink.discarded = true;
+    diags->kept_max = KEPT_MAX;
+    diags->suppressions = ARENA_NEW(arena, struct suppression_table);
+    diags->suppressions->arena = arena;
     for (size_t i = 0; i < RULE_COUNT; i++)
         diags->levels[i] = rule_is_lint((enum rule)i) ? DIAG_OFF : rule_level((enum rule)i);
     return diags;
@@ -64,6 +76,7 @@ struct diags *diags_fork(struct arena *arena, const struct diags *diags)
 {
     struct diags *fork = diags_create(arena, diags->sources);
     memcpy(fork->levels, diags->levels, sizeof fork->levels);
+    fork->suppressions = diags->suppressions;
     return fork;
 }
 
@@ -71,6 +84,7 @@ static void count_level(struct diags *diags, enum diag_level level)
 {
     if (level == DIAG_ERROR) diags->error_count++;
     if (level == DIAG_WARNING) diags->warning_count++;
+    if (level == DIAG_NOTE) diags->note_count++;
 }
 
 static uint32_t hash_diag(enum rule rule, struct span span, const char *message)
@@ -90,12 +104,21 @@ static bool is_equal(const struct diag *diag, enum rule rule, struct span span, 
            at->end == span.end && strcmp(diag->message, message) == 0;
 }
 
+static void keep(struct diags *diags, struct diag *diag, struct diag **bucket)
+{
+    diag->order = diags->reported_count++;
+    diag->next_equal = *bucket;
+    *bucket = diag;
+    vec_push(diags->arena, &diags->kept, diag);
+    count_level(diags, diag->level);
+}
+
 struct diag *diag_report(struct diags *diags, enum rule rule, struct span span, const char *format,
                          ...)
 {
     enum diag_level level = diags->levels[rule];
-    if (level == DIAG_OFF) return &diags->sink;
-    if (diags->kept.count >= KEPT_MAX) {
+    if (level == DIAG_OFF || diag_is_allowed(diags, rule, span)) return &diags->sink;
+    if (diags->kept.count >= diags->kept_max) {
         count_level(diags, level);
         diags->lost_count++;
         return &diags->sink;
@@ -113,11 +136,7 @@ struct diag *diag_report(struct diags *diags, enum rule rule, struct span span, 
     diag->level = level;
     diag->message = message;
     diag->primary.span = span;
-    diag->order = diags->reported_count++;
-    diag->next_equal = *bucket;
-    *bucket = diag;
-    vec_push(diags->arena, &diags->kept, diag);
-    count_level(diags, level);
+    keep(diags, diag, bucket);
     return diag;
 }
 
@@ -211,6 +230,36 @@ size_t diag_warning_count(const struct diags *diags)
     return diags->warning_count;
 }
 
+size_t diag_note_count(const struct diags *diags)
+{
+    return diags->note_count;
+}
+
+size_t diag_kept_count(const struct diags *diags)
+{
+    return diags->kept.count;
+}
+
+void diag_keep(struct diags *diags, size_t most)
+{
+    diags->kept_max = most;
+}
+
+enum rule diag_rule(const struct diag *diag)
+{
+    return diag->rule;
+}
+
+enum diag_level diag_level(const struct diag *diag)
+{
+    return diag->level;
+}
+
+struct span diag_span(const struct diag *diag)
+{
+    return diag->primary.span;
+}
+
 const char *rule_id(enum rule rule)
 {
     return rules[rule].id;
@@ -261,6 +310,158 @@ bool diag_wants(const struct diags *diags, enum rule rule)
     return diags->levels[rule] != DIAG_OFF;
 }
 
+/* ---- several compilations in one list ---- */
+
+struct absorption {
+    struct diags *to;
+    struct sources *sources;
+    const struct diags *from;
+    uint32_t *ids; /* by source id of `from`: that in `sources`; 0: not copied yet */
+};
+
+static uint32_t absorb_source(struct absorption *a, uint32_t id)
+{
+    const struct source *source = source_get(a->from->sources, id);
+    if (source == NULL) return 0;
+    if (a->ids[id] == 0 && id != 1) a->ids[id] = source_find(a->sources, source->name);
+    if (a->ids[id] == 0) a->ids[id] = source_adopt(a->sources, source, id != 1);
+    return a->ids[id];
+}
+
+static struct place absorb_place(struct absorption *a, struct place place)
+{
+    struct arena *arena = a->to->arena;
+    place.span.source = absorb_source(a, place.span.source);
+    if (place.text != NULL) place.text = arena_string(arena, place.text, strlen(place.text));
+    return place;
+}
+
+static void absorb(struct absorption *a, const struct diag *diag)
+{
+    struct arena *arena = a->to->arena;
+    struct place primary = absorb_place(a, diag->primary);
+    const char *message = diag->message;
+    struct diag **bucket =
+        &a->to->buckets[hash_diag(diag->rule, primary.span, message) % BUCKET_COUNT];
+    for (const struct diag *other = *bucket; other; other = other->next_equal)
+        if (is_equal(other, diag->rule, primary.span, message)) return;
+    if (a->to->kept.count >= a->to->kept_max) {
+        count_level(a->to, diag->level);
+        a->to->lost_count++;
+        return;
+    }
+    struct diag *copy = ARENA_NEW(arena, struct diag);
+    copy->arena = arena;
+    copy->rule = diag->rule;
+    copy->level = diag->level;
+    copy->message = arena_string(arena, message, strlen(message));
+    copy->primary = primary;
+    for (size_t i = 0; i < diag->labels.count; i++)
+        vec_push(arena, &copy->labels, absorb_place(a, diag->labels.items[i]));
+    for (size_t i = 0; i < diag->remarks.count; i++) {
+        struct remark remark = diag->remarks.items[i];
+        remark.text = arena_string(arena, remark.text, strlen(remark.text));
+        vec_push(arena, &copy->remarks, remark);
+    }
+    keep(a->to, copy, bucket);
+}
+
+void diag_absorb(struct diags *to, struct sources *to_sources, const struct diags *from,
+                 bool (*takes)(void *data, const struct diag *diag), void *data)
+{
+    struct arena *scratch = arena_create();
+    struct absorption a = {to, to_sources, from,
+                           ARENA_ARRAY(scratch, uint32_t, source_count(from->sources) + 1)};
+    for (size_t i = 0; i < from->kept.count; i++)
+        if (takes == NULL || takes(data, from->kept.items[i])) absorb(&a, from->kept.items[i]);
+    to->lost_count += from->lost_count;
+    arena_destroy(scratch);
+}
+
+/* ---- suppressions ---- */
+
+static struct suppressions *suppressions_of(struct diags *diags, uint32_t id)
+{
+    const struct source *source = source_get(diags->sources, id);
+    if (source == NULL) return NULL;
+    struct suppression_table *table = diags->suppressions;
+    while (table->by_source.count <= id)
+        vec_push(table->arena, &table->by_source, (struct suppressions *)NULL);
+    struct suppressions **of = &table->by_source.items[id];
+    if (*of == NULL) *of = suppressions_read(table->arena, source, id);
+    return *of;
+}
+
+static bool is_about_suppressions(enum rule rule)
+{
+    return rule == RULE_UNUSED_SUPPRESSION || rule == RULE_SUPPRESSION_WITHOUT_REASON;
+}
+
+bool diag_is_allowed(struct diags *diags, enum rule rule, struct span span)
+{
+    if (!rule_is_suppressible(rule) || is_about_suppressions(rule)) return false;
+    struct suppressions *of = suppressions_of(diags, span.source);
+    bool allowed = false;
+    for (size_t i = 0; of != NULL && i < of->items.count; i++) {
+        struct suppression *s = &of->items.items[i];
+        if (s->rule != rule || span.begin < s->begin || span.begin >= s->end) continue;
+        if (rule_level(rule) == DIAG_ERROR && !s->has_reason) continue;
+        s->used = true;
+        allowed = true;
+    }
+    return allowed;
+}
+
+static void report_unknown_rule(struct diags *diags, const struct suppression *s)
+{
+    const struct source *source = source_get(diags->sources, s->name.source);
+    const char *names[RULE_COUNT];
+    const char *name =
+        arena_string(diags->arena, source->bytes + s->name.begin, s->name.end - s->name.begin);
+    for (int i = 0; i < RULE_COUNT; i++)
+        names[i] = rule_id((enum rule)i);
+    struct diag *d =
+        diag_report(diags, RULE_INVALID_SUPPRESSION, s->name, "there is no rule '%s'", name);
+    const char *nearest = nearest_name(name, names, RULE_COUNT);
+    if (nearest != NULL) diag_help(d, "did you mean '%s'?", nearest);
+}
+
+static void check_suppression(struct diags *diags, const struct suppression *s, bool complete)
+{
+    const char *id = s->rule != RULE_COUNT ? rule_id(s->rule) : NULL;
+    if (s->rule == RULE_COUNT) {
+        report_unknown_rule(diags, s);
+    } else if (!rule_is_suppressible(s->rule) || is_about_suppressions(s->rule)) {
+        diag_report(diags, RULE_SUPPRESSION_OF_ERROR, s->name, "'%s' cannot be accepted: %s", id,
+                    is_about_suppressions(s->rule) ? "it is about such comments"
+                                                   : "it is an error of the language");
+    } else if (!s->has_reason) {
+        struct diag *d = diag_report(diags, RULE_SUPPRESSION_WITHOUT_REASON, s->name,
+                                     "nothing says why '%s' is accepted here", id);
+        diag_help(d, "write why behind it: reason=\"...\"");
+    } else if (!s->used && complete && diag_wants(diags, s->rule)) {
+        diag_report(diags, RULE_UNUSED_SUPPRESSION, s->name,
+                    "'%s' is not reported here: the comment accepts nothing", id);
+    }
+}
+
+void diag_check_suppressions(struct diags *diags, bool complete)
+{
+    if (diags->suppressions->checked) return;
+    diags->suppressions->checked = true;
+    for (uint32_t id = 1; id <= source_count(diags->sources); id++) {
+        if (source_is_library(diags->sources, id)) continue;
+        const struct suppressions *of = suppressions_of(diags, id);
+        for (size_t i = 0; i < of->items.count; i++)
+            check_suppression(diags, &of->items.items[i], complete);
+        for (size_t i = 0; i < of->malformed.count; i++) {
+            struct diag *d = diag_report(diags, RULE_INVALID_SUPPRESSION, of->malformed.items[i],
+                                         "this comment says nothing to pipec");
+            diag_help(d, "write // pipec: allow(RULE) reason=\"...\"");
+        }
+    }
+}
+
 /* ---- showing ---- */
 
 static const struct {
@@ -307,6 +508,7 @@ static struct report report_of(const struct diags *diags, const struct diag_view
                             .error_count = diags->error_count,
                             .warning_count = diags->warning_count,
                             .colour = view->colour,
+                            .all = view->all,
                             .finished = !view->unfinished};
     for (size_t i = 0; i < diags->kept.count; i++)
         if (diags->kept.items[i]->level >= view->min_level)

@@ -53,6 +53,20 @@ void diag_label(struct diag *diag, struct span span, const char *format, ...)
 void diag_note(struct diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void diag_help(struct diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* ---- several compilations in one list ---- */
+
+/* Adds to `to`, whose sources are `to_sources`, copies of what `from` holds and `takes` says yes to
+ * (NULL: all).  Sources are copied as far as they are referred to; those that several lists share
+ * (not source 1) are found again by name.  Nothing of `from` is needed afterwards. */
+void diag_absorb(struct diags *to, struct sources *to_sources, const struct diags *from,
+                 bool (*takes)(void *data, const struct diag *diag), void *data);
+enum rule diag_rule(const struct diag *diag);
+enum diag_level diag_level(const struct diag *diag);
+struct span diag_span(const struct diag *diag);
+size_t diag_kept_count(const struct diags *diags);
+/* How many are kept at most; those beyond are only counted. */
+void diag_keep(struct diags *diags, size_t most);
+
 /* True once an error has been reported. */
 bool diag_failed(const struct diags *diags);
 size_t diag_error_count(const struct diags *diags);
@@ -63,6 +77,7 @@ enum rule diag_first_error(const struct diags *diags);
 /* Moves everything that `from` holds to the end of `to`; equal ones are kept once.  The texts
  * stay where they are. */
 void diag_take(struct diags *to, struct diags *from);
+size_t diag_note_count(const struct diags *diags);
 const char *rule_id(enum rule rule);
 /* The rule with that id, or RULE_COUNT. */
 enum rule rule_find(const char *id);
@@ -77,6 +92,16 @@ const char *diag_level_name(enum diag_level level);
 bool diag_set_level(struct diags *diags, enum rule rule, enum diag_level level);
 /* False: the rule is off, and looking for what it reports is of no use. */
 bool diag_wants(const struct diags *diags, enum rule rule);
+
+/* ---- comments that accept findings (suppress.h) ---- */
+
+/* What diag_report asks, for who does more than report: a comment at that place accepts the rule
+ * (with a reason, where the rule is an error).  The comment counts as used. */
+bool diag_is_allowed(struct diags *diags, enum rule rule, struct span span);
+/* Reports comments that are malformed, that name what does not exist or cannot be accepted, that
+ * give no reason, and, where the run was `complete`, those that were of no use.  Sources of the
+ * embedded library are left out.  After everything else; a second call does nothing. */
+void diag_check_suppressions(struct diags *diags, bool complete);
 
 enum diag_format {
     DIAG_TEXT,
@@ -95,6 +120,7 @@ struct diag_view {
     enum diag_level min_level; /* what is below is not shown */
     bool colour;
     bool unfinished; /* the run ended for a reason that is not the program's */
+    bool all;        /* texts: however many there are */
 };
 
 const char *diag_format_name(enum diag_format format);

@@ -39,6 +39,7 @@ struct report {
     size_t lost_count; /* reported, but beyond what is kept */
     size_t error_count, warning_count;
     bool colour;   /* text only */
+    bool all;      /* text only: no limit */
     bool finished; /* false: usage or files ended the run, not the program */
 };
 

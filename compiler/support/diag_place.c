@@ -1,5 +1,6 @@
 /* Places and texts that the machine-readable forms share. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -113,16 +114,30 @@ static uint64_t hash_diag(const struct report *report, const struct diag *diag)
     return hash_line(source, diag->primary.span.begin, hash);
 }
 
+struct numbered {
+    uint64_t hash;
+    size_t index;
+};
+
+static int compare_numbered(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
 const uint64_t *diag_fingerprints(const struct report *report)
 {
-    uint64_t *hashes = ARENA_ARRAY(report->arena, uint64_t, report->count);
-    uint64_t *fingerprints = ARENA_ARRAY(report->arena, uint64_t, report->count);
+    struct numbered *sorted = ARENA_ARRAY(report->arena, struct numbered, report->count + 1);
+    uint64_t *fingerprints = ARENA_ARRAY(report->arena, uint64_t, report->count + 1);
+    for (size_t i = 0; i < report->count; i++)
+        sorted[i] = (struct numbered){hash_diag(report, report->items[i]), i};
+    qsort(sorted, report->count, sizeof *sorted, compare_numbered);
+    size_t equal_count = 0;
     for (size_t i = 0; i < report->count; i++) {
-        size_t equal_count = 0;
-        hashes[i] = hash_diag(report, report->items[i]);
-        for (size_t k = 0; k < i; k++)
-            equal_count += hashes[k] == hashes[i];
-        fingerprints[i] = equal_count ? hashes[i] * 31 + equal_count : hashes[i];
+        equal_count = i > 0 && sorted[i].hash == sorted[i - 1].hash ? equal_count + 1 : 0;
+        fingerprints[sorted[i].index] =
+            equal_count ? sorted[i].hash * 31 + equal_count : sorted[i].hash;
     }
     return fingerprints;
 }

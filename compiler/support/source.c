@@ -23,6 +23,7 @@ struct entry {
 struct sources {
     struct arena *arena;
     VEC(struct entry *) entries;
+    VEC(uint32_t) shared; /* ids of what source_find finds */
 };
 
 struct sources *sources_create(struct arena *arena)
@@ -47,6 +48,12 @@ bool source_is_file(const struct sources *sources, uint32_t id)
     return id > 0 && id <= sources->entries.count &&
            sources->entries.items[id - 1]->origin == FROM_FILE &&
            !sources->entries.items[id - 1]->nameless;
+}
+
+bool source_is_library(const struct sources *sources, uint32_t id)
+{
+    return id > 0 && id <= sources->entries.count &&
+           sources->entries.items[id - 1]->origin == FROM_LIBRARY;
 }
 
 static void find_lines(struct arena *arena, struct source *source)
@@ -90,6 +97,30 @@ uint32_t source_add(struct sources *sources, const char *name, const char *bytes
     if (size_bytes > SOURCE_MAX_BYTES) size_bytes = SOURCE_MAX_BYTES;
     add_entry(sources, FROM_MEMORY, name, arena_string(sources->arena, bytes, size_bytes),
               size_bytes, &id);
+    return id;
+}
+
+uint32_t source_find(const struct sources *sources, const char *name)
+{
+    for (size_t i = 0; i < sources->shared.count; i++) {
+        uint32_t id = sources->shared.items[i];
+        if (strcmp(sources->entries.items[id - 1]->source.name, name) == 0) return id;
+    }
+    return 0;
+}
+
+uint32_t source_adopt(struct sources *sources, const struct source *source, bool shared)
+{
+    struct entry *entry = ARENA_NEW(sources->arena, struct entry);
+    entry->origin = FROM_MEMORY;
+    entry->source = *source;
+    entry->source.name = arena_string(sources->arena, source->name, strlen(source->name));
+    entry->source.bytes = arena_string(sources->arena, source->bytes, source->size_bytes);
+    entry->source.line_begin = arena_copy(sources->arena, source->line_begin,
+                                          source->line_count * sizeof *source->line_begin);
+    vec_push(sources->arena, &sources->entries, entry);
+    uint32_t id = (uint32_t)sources->entries.count;
+    if (shared) vec_push(sources->arena, &sources->shared, id);
     return id;
 }
 

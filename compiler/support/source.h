@@ -49,10 +49,16 @@ enum source_status source_import(struct sources *sources, uint32_t importer, con
 /* A source from memory, for tests and for text given on the command line. */
 uint32_t source_add(struct sources *sources, const char *name, const char *bytes,
                     size_t size_bytes);
+/* A copy of a source of another compilation; `shared`: source_find finds it. */
+uint32_t source_adopt(struct sources *sources, const struct source *source, bool shared);
+/* What was adopted as shared under that name, or 0. */
+uint32_t source_find(const struct sources *sources, const char *name);
 const struct source *source_get(const struct sources *sources, uint32_t id);
 uint32_t source_count(const struct sources *sources);
 /* Read from a file on disk: not standard input, a pipe, memory or the embedded library. */
 bool source_is_file(const struct sources *sources, uint32_t id);
+/* One of the embedded library's. */
+bool source_is_library(const struct sources *sources, uint32_t id);
 /* 1-based line and byte column of an offset. */
 void source_locate(const struct source *source, uint32_t offset, uint32_t *line, uint32_t *column);
 

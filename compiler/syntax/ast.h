@@ -5,7 +5,7 @@
  * everything that has a meaning are sema's.  All nodes live in the compilation's arena; names are
  * interned (compare by pointer). Lists are singly linked through `next` in source order, and walked
  * with loops.  Whatever nests is at most AST_DEPTH_MAX levels deep (the parser refuses more), so
- * recursion over it is safe.  Nothing after sema includes this file.
+ * recursion over it is safe.  Beside sema, lint reads it; what follows knows the graph alone.
  */
 #ifndef PIPEC_AST_H
 #define PIPEC_AST_H

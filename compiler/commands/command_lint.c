@@ -1,0 +1,151 @@
+/* pipec lint: what files and folders of sources report. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "compiler/commands/command_lint.h"
+#include "compiler/commands/commands.h"
+#include "compiler/passes.h"
+#include "compiler/support/output.h"
+
+static const char help_text[] =
+    "usage: pipec lint [options] PATH...   files, and folders with the *.pipe below them\n"
+    "\n"
+    "Findings go to standard output.  All rules are on; 'pipec explain --list' has them.\n"
+    "\n"
+    "  -j N                  threads (default: as many as processors)\n"
+    "  -I DIR                folder to look for imports in\n"
+    "  --color=WHEN          auto, always, never\n"
+    "  --diagnostics=FORMAT[:FILE]  text, short, json, jsonl, sarif, github, gitlab, checkstyle\n"
+    "  -Wno-NAME, -WNAME     switch a rule off, on; -Wno-lint: only what compiling reports\n"
+    "  -Werror[=NAME]        warnings, or this one, are errors\n"
+    "  --min-level=LEVEL     show no less: note, warning, error\n"
+    "  --fail-on=LEVEL       exit status 1 from: warning (the default), error\n"
+    "  -q                    no count at the end\n"
+    "  @FILE                 more arguments, from FILE\n"
+    "  -h, --help            this text\n"
+    "\n"
+    "Exit status: 0 nothing found, 1 findings, 2 usage or files, 3 internal error.\n";
+
+enum { THREADS_MAX = 256, KEPT_MAX = 1000000 };
+
+struct own_options {
+    unsigned threads;
+};
+
+static const char *take_option(void *data, struct arena *arena, int option, const char *value)
+{
+    struct own_options *own = data;
+    char *end;
+    (void)option;
+    errno = 0;
+    unsigned long count = strtoul(value, &end, 10);
+    if (end == value || *end != '\0' || *value == '-' || errno != 0 || count < 1)
+        return arena_printf(arena, "-j %s: a number of threads", value);
+    own->threads = count < THREADS_MAX ? (unsigned)count : THREADS_MAX;
+    return NULL;
+}
+
+static bool is_linted(const struct lint_paths *paths, const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    for (size_t i = 0; i < paths->items.count; i++)
+        if (paths->items.items[i].device == info.st_dev &&
+            paths->items.items[i].inode == info.st_ino)
+            return true;
+    return false;
+}
+
+/* A sink over a source would destroy it. */
+static bool refuse_sinks(const struct command_line *line, const struct lint_paths *paths)
+{
+    for (size_t i = 0; i < line->diagnostics.sinks.count; i++) {
+        const char *path = line->diagnostics.sinks.items[i].path;
+        if (!is_linted(paths, path)) continue;
+        fprintf(stderr, "pipec: error: the diagnostics file '%s' is a source\n", path);
+        return true;
+    }
+    return false;
+}
+
+static void summarise(const struct lint_run *run)
+{
+    const struct command_line *line = run->line;
+    size_t counts[] = {diag_error_count(run->diags), diag_warning_count(run->diags),
+                       diag_note_count(run->diags)};
+    static const char *const nouns[] = {"error", "warning", "note"};
+    bool as_text =
+        line->diagnostics.on_stderr == DIAG_TEXT || line->diagnostics.on_stderr == DIAG_SHORT;
+    const char *separator = "pipec: ";
+    if (line->quiet || !as_text || counts[0] + counts[1] + counts[2] == 0) return;
+    for (int i = 0; i < 3; i++) {
+        if (counts[i] == 0) continue;
+        fprintf(stderr, "%s%zu %s%s", separator, counts[i], nouns[i], counts[i] == 1 ? "" : "s");
+        separator = ", ";
+    }
+    fprintf(stderr, " in %zu file%s\n", run->paths->items.count,
+            run->paths->items.count == 1 ? "" : "s");
+}
+
+static int write_findings(struct lint_run *run, struct command_line *line)
+{
+    const char *path = "standard output";
+    bool unfinished = run->unreadable || run->paths->failed;
+    int status = unfinished ? EXIT_FILES : EXIT_DONE;
+    if (status == EXIT_DONE && diagnostics_fail(&line->diagnostics, run->diags))
+        status = EXIT_REFUSED;
+    bool written =
+        diagnostics_write(&line->diagnostics, run->diags, line->colour, unfinished, &path);
+    if (written && fflush(stdout) == 0 && !ferror(stdout)) return status;
+    int failure = file_failure("write", path);
+    return failure != EXIT_DONE ? failure : status;
+}
+
+static int lint(struct command_line *line, const struct own_options *own, struct arena *arena)
+{
+    const char *path = NULL;
+    struct lint_paths paths = {0};
+    lint_paths_find(&paths, arena, line->inputs, line->input_count);
+    if (refuse_sinks(line, &paths)) return EXIT_FILES;
+    if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
+    struct sources *sources = sources_create(arena);
+    struct lint_run run = {.line = line,
+                           .paths = &paths,
+                           .threads = own->threads,
+                           .sources = sources,
+                           .diags = diags_create(arena, sources)};
+    diag_keep(run.diags, KEPT_MAX);
+    lint_files(&run);
+    int status = write_findings(&run, line);
+    summarise(&run);
+    return status;
+}
+
+int command_lint(int argc, char **argv)
+{
+    static const struct option none[] = {{NULL, 0, NULL, 0}};
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    struct own_options own = {processors > 0 ? (unsigned)processors : 1};
+    struct command_options options = {.help = help_text,
+                                      .letters = "j:",
+                                      .longer = none,
+                                      .take = take_option,
+                                      .data = &own,
+                                      .reports = true};
+    struct arena *arena = arena_create();
+    struct command_line line = command_line_parse_command(argc, argv, arena, &options);
+    int status = EXIT_FILES;
+    if (line.action == COMMAND_DONE) {
+        status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
+    } else if (line.action != COMMAND_USAGE) {
+        cleanup_install();
+        signal(SIGPIPE, SIG_IGN);
+        status = lint(&line, &own, arena);
+    }
+    arena_destroy(arena);
+    return status;
+}

@@ -1,0 +1,186 @@
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "compiler/commands/command_lint.h"
+#include "compiler/lint/lint.h"
+#include "compiler/passes.h"
+#include "compiler/sema/sema.h"
+#include "compiler/syntax/parse.h"
+
+enum { STACK_BYTES = 64 << 20 }; /* as much as nested programs need, sanitized builds included */
+
+struct pool {
+    struct lint_run *run;
+    pthread_mutex_t lock;
+    pthread_cond_t turned;
+    size_t next; /* file to take */
+    size_t turn; /* file whose findings are to be added */
+};
+
+/* ---- one file ---- */
+
+/* A pipeline that a test expects to be refused is elaborated by that test alone. */
+static bool is_refused(const struct ast_file *file, const struct ast_item *pipeline)
+{
+    for (const struct ast_item *i = file->items; i != NULL; i = i->next) {
+        if (i->kind != AST_ITEM_TEST || i->subject == NULL ||
+            i->subject->name.text != pipeline->signature.name.text)
+            continue;
+        for (const struct ast_check *c = i->checks; c != NULL; c = c->next)
+            if (c->kind == AST_CHECK_EXPECT_NAMED && strcmp(c->name.text, "error") == 0)
+                return true;
+    }
+    return false;
+}
+
+/* Beside the pipeline that sema chooses, every other one that could be chosen. */
+static void lint_others(struct compile *cx, const struct ast_program *program, const char *done)
+{
+    cx->options.pipeline_alone = true;
+    for (const struct ast_item *i = program->files->items; i != NULL; i = i->next) {
+        if (diag_failed(cx->diags)) return;
+        if (i->kind != AST_ITEM_PIPELINE || i->signature.type_params != NULL) continue;
+        if (done != NULL && strcmp(done, i->signature.name.text) == 0) continue;
+        if (is_refused(program->files, i)) continue;
+        cx->options.pipeline = i->signature.name.text;
+        struct graph *graph = sema_elaborate(cx, program);
+        if (graph != NULL && analyse_graph(cx, graph)) lint_graph(cx, graph);
+    }
+}
+
+static void lint_source(struct compile *cx, uint32_t source)
+{
+    struct ast_program *program = parse_program(cx, source);
+    if (diag_failed(cx->diags)) return;
+    library_add(cx, program);
+    cx->options.pipeline_optional = true;
+    struct graph *graph = sema_elaborate(cx, program);
+    if (diag_failed(cx->diags)) return;
+    lint_program(cx, program);
+    if (graph != NULL && analyse_graph(cx, graph)) lint_graph(cx, graph);
+    lint_others(cx, program, graph != NULL ? graph->name : NULL);
+}
+
+/* ---- what it adds ---- */
+
+static bool is_linted(const struct lint_run *run, const char *name)
+{
+    struct stat info;
+    if (stat(name, &info) != 0) return false;
+    for (size_t i = 0; i < run->paths->items.count; i++)
+        if (run->paths->items.items[i].device == info.st_dev &&
+            run->paths->items.items[i].inode == info.st_ino)
+            return true;
+    return false;
+}
+
+struct filter {
+    const struct lint_run *run;
+    const struct compile *cx;
+};
+
+/* Of what a file imports, errors: what is linted itself says so itself. */
+static bool takes(void *data, const struct diag *diag)
+{
+    const struct filter *filter = data;
+    uint32_t source = diag_span(diag).source;
+    if (source <= 1) return true;
+    if (diag_level(diag) != DIAG_ERROR || rule_level(diag_rule(diag)) != DIAG_ERROR) return false;
+    if (source_is_library(filter->cx->sources, source)) return true;
+    return !is_linted(filter->run, source_get(filter->cx->sources, source)->name);
+}
+
+static void add_findings(struct lint_run *run, const struct compile *cx, const char *path,
+                         enum source_status status, int error)
+{
+    struct filter filter = {run, cx};
+    if (status == SOURCE_OK) {
+        diag_absorb(run->diags, run->sources, cx->diags, takes, &filter);
+        return;
+    }
+    run->unreadable = true;
+    if (status == SOURCE_TOO_LARGE)
+        fprintf(stderr, "pipec: error: '%s' is larger than %u MiB\n", path, SOURCE_MAX_BYTES >> 20);
+    else
+        fprintf(stderr, "pipec: error: cannot read '%s': %s\n", path, strerror(error));
+}
+
+/* Findings are added in order of path: who is early waits. */
+static void take_turn(struct pool *pool, size_t index, const struct compile *cx,
+                      enum source_status status, int error)
+{
+    pthread_mutex_lock(&pool->lock);
+    while (pool->turn != index)
+        pthread_cond_wait(&pool->turned, &pool->lock);
+    add_findings(pool->run, cx, pool->run->paths->items.items[index].path, status, error);
+    pool->turn++;
+    pthread_cond_broadcast(&pool->turned);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void lint_file(struct pool *pool, size_t index)
+{
+    const struct command_line *line = pool->run->line;
+    struct arena *arena = arena_create();
+    struct sources *sources = sources_create(arena);
+    struct compile cx = {.arena = arena,
+                         .names = intern_create(arena),
+                         .sources = sources,
+                         .diags = diags_create(arena, sources),
+                         .options = line->options};
+    uint32_t source;
+    diagnostics_set_levels(&line->diagnostics, cx.diags);
+    enum source_status status =
+        source_read(sources, pool->run->paths->items.items[index].path, &source);
+    int error = status == SOURCE_NOT_FOUND ? ENOENT : errno;
+    if (status == SOURCE_OK) {
+        lint_source(&cx, source);
+        diag_check_suppressions(cx.diags, !diag_failed(cx.diags));
+    }
+    take_turn(pool, index, &cx, status, error);
+    arena_destroy(arena);
+}
+
+/* ---- all files ---- */
+
+static bool take_file(struct pool *pool, size_t *index)
+{
+    pthread_mutex_lock(&pool->lock);
+    bool taken = pool->next < pool->run->paths->items.count;
+    if (taken) *index = pool->next++;
+    pthread_mutex_unlock(&pool->lock);
+    return taken;
+}
+
+static void *work(void *data)
+{
+    size_t index;
+    while (take_file(data, &index))
+        lint_file(data, index);
+    return NULL;
+}
+
+/* Starts what the system gives; without any thread the caller's does the work. */
+void lint_files(struct lint_run *run)
+{
+    struct pool pool = {.run = run};
+    pthread_t threads[256];
+    pthread_attr_t attributes;
+    unsigned started = 0;
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_cond_init(&pool.turned, NULL);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    while (started < run->threads && started < sizeof threads / sizeof threads[0] &&
+           started < run->paths->items.count &&
+           pthread_create(&threads[started], &attributes, work, &pool) == 0)
+        started++;
+    if (started == 0) work(&pool);
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    pthread_attr_destroy(&attributes);
+    pthread_cond_destroy(&pool.turned);
+    pthread_mutex_destroy(&pool.lock);
+}

@@ -1,0 +1,269 @@
+/* Statements and conditions that do not do what they seem to. */
+#include <string.h>
+
+#include "compiler/lint/lint_internal.h"
+
+static const enum rule rules[] = {
+    RULE_NO_EFFECT,          RULE_SELF_ASSIGNMENT,    RULE_UNREACHABLE,
+    RULE_CONSTANT_CONDITION, RULE_IDENTICAL_OPERANDS, RULE_ASSIGNMENT_IN_CONDITION,
+    RULE_EMPTY_BODY,         RULE_FALLS_THROUGH,      RULE_DUPLICATE_CONDITION,
+    RULE_IDENTICAL_BRANCHES,
+};
+
+static struct diag *report(struct compile *cx, enum rule rule, struct span span, const char *text)
+{
+    return diag_report(cx->diags, rule, span, "%s", text);
+}
+
+/* ---- effects ---- */
+
+static void note_effect(void *data, const struct ast_expr *e)
+{
+    bool *effect = data;
+    if (e->kind == AST_EXPR_ASSIGN || e->kind == AST_EXPR_INCREMENT) *effect = true;
+}
+
+static bool has_effect(const struct ast_expr *expr)
+{
+    bool effect = false;
+    lint_visit_expr(&(struct lint_visitor){.data = &effect, .expr = note_effect}, expr);
+    return effect;
+}
+
+/* Built-in statements in the form of calls. */
+static bool is_statement_call(const struct ast_expr *e)
+{
+    static const char *const names[] = {"barrier", "done", "stop"};
+    if (e->kind != AST_EXPR_CALL) return false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(e->name.text, names[i]) == 0) return true;
+    return false;
+}
+
+static void check_effect(struct compile *cx, const struct ast_stmt *s)
+{
+    const struct ast_expr *e = s->expr;
+    if (e == NULL || has_effect(e) || is_statement_call(e)) return;
+    struct diag *d =
+        report(cx, RULE_NO_EFFECT, e->span,
+               e->kind == AST_EXPR_CALL
+                   ? "the result of this call is not used, and a function does nothing else"
+                   : "this statement has no effect");
+    if (e->kind == AST_EXPR_BINARY && e->op == AST_OP_EQ)
+        diag_help(d, "'==' compares; '=' assigns");
+}
+
+static bool is_place(const struct ast_expr *e)
+{
+    return e->kind == AST_EXPR_NAME || e->kind == AST_EXPR_INDEX || e->kind == AST_EXPR_MEMBER;
+}
+
+static void check_assignment(struct compile *cx, const struct ast_expr *e)
+{
+    if (e->kind != AST_EXPR_ASSIGN || e->op != AST_OP_NONE || !is_place(e->left)) return;
+    if (has_effect(e->left) || !lint_same_text(cx, e->left->span, e->right->span)) return;
+    report(cx, RULE_SELF_ASSIGNMENT, e->span, "this assigns a value to itself");
+}
+
+/* ---- conditions ---- */
+
+static bool is_literal(const struct ast_expr *e)
+{
+    if (e->kind == AST_EXPR_UNARY) return is_literal(e->left);
+    if (e->kind == AST_EXPR_BINARY) return is_literal(e->left) && is_literal(e->right);
+    return e->kind == AST_EXPR_INTEGER || e->kind == AST_EXPR_FLOAT ||
+           (e->kind == AST_EXPR_NAME &&
+            (strcmp(e->name.text, "true") == 0 || strcmp(e->name.text, "false") == 0));
+}
+
+static void check_condition(struct compile *cx, const struct ast_expr *e, bool of_loop)
+{
+    if (e == NULL) return;
+    if (is_literal(e) && !of_loop) {
+        report(cx, RULE_CONSTANT_CONDITION, e->span, "this condition is always the same");
+    } else if (e->kind == AST_EXPR_ASSIGN && e->op == AST_OP_NONE && !e->parenthesised) {
+        struct diag *d = report(cx, RULE_ASSIGNMENT_IN_CONDITION, e->span,
+                                "this condition assigns: it is the assigned value that decides");
+        diag_help(d, "write '==' to compare, or put the assignment in parentheses");
+    }
+}
+
+static bool is_idempotent(enum ast_operator op)
+{
+    switch (op) {
+    case AST_OP_SUB:
+    case AST_OP_DIV:
+    case AST_OP_REM:
+    case AST_OP_AND:
+    case AST_OP_OR:
+    case AST_OP_XOR:
+    case AST_OP_LT:
+    case AST_OP_GT:
+    case AST_OP_LE:
+    case AST_OP_GE:
+    case AST_OP_EQ:
+    case AST_OP_NE:
+    case AST_OP_LOGICAL_AND:
+    case AST_OP_LOGICAL_OR: return true;
+    default: return false;
+    }
+}
+
+static void check_operands(struct compile *cx, const struct ast_expr *e)
+{
+    if (e->kind != AST_EXPR_BINARY || !is_idempotent(e->op)) return;
+    if (is_literal(e->left) || has_effect(e->left)) return;
+    if (!lint_same_text(cx, e->left->span, e->right->span)) return;
+    struct diag *d = report(cx, RULE_IDENTICAL_OPERANDS, e->op_span,
+                            "both operands are the same, so the result is known");
+    diag_label(d, e->left->span, "this");
+    diag_label(d, e->right->span, "and this");
+    if (e->op == AST_OP_NE || e->op == AST_OP_EQ) diag_help(d, "to find a NaN, write isnan(..)");
+}
+
+/* if (a) .. else if (a): the second is never taken. */
+static void check_chain(struct compile *cx, const struct ast_stmt *s)
+{
+    enum { CHAIN_MAX = 64 };
+    const struct ast_expr *seen[CHAIN_MAX];
+    size_t count = 0;
+    for (; s != NULL && s->kind == AST_STMT_IF && count < CHAIN_MAX; s = s->otherwise) {
+        if (s->expr == NULL || has_effect(s->expr)) return;
+        for (size_t i = 0; i < count; i++) {
+            if (!lint_same_text(cx, seen[i]->span, s->expr->span)) continue;
+            struct diag *d =
+                report(cx, RULE_DUPLICATE_CONDITION, s->expr->span,
+                       "this condition has been tested before: the branch is never taken");
+            diag_label(d, seen[i]->span, "here");
+            return;
+        }
+        seen[count++] = s->expr;
+    }
+}
+
+static void check_if(struct compile *cx, const struct ast_stmt *s)
+{
+    check_condition(cx, s->expr, false);
+    if (s->body != NULL && s->body->kind == AST_STMT_EMPTY) {
+        struct diag *d = report(cx, RULE_EMPTY_BODY, s->body->span, "this 'if' does nothing");
+        diag_help(d, "remove the ';', or write '{ }'");
+    }
+    check_chain(cx, s);
+    if (s->otherwise != NULL && s->body != NULL && s->otherwise->kind != AST_STMT_IF &&
+        lint_same_text(cx, s->body->span, s->otherwise->span)) {
+        struct diag *d =
+            report(cx, RULE_IDENTICAL_BRANCHES, s->otherwise->span, "both branches are the same");
+        diag_label(d, s->body->span, "as this one");
+    }
+}
+
+static void check_loop(struct compile *cx, const struct ast_stmt *s)
+{
+    check_condition(cx, s->expr, true);
+    if (s->kind == AST_STMT_DO || s->body == NULL || s->body->kind != AST_STMT_EMPTY) return;
+    if (s->kind == AST_STMT_FOR && has_effect(s->expr)) return;
+    struct diag *d = report(cx, RULE_EMPTY_BODY, s->body->span, "this loop has an empty body");
+    diag_help(d, "remove the ';', or write '{ }'");
+}
+
+/* ---- flow ---- */
+
+static bool jumps(const struct ast_stmt *s)
+{
+    switch (s->kind) {
+    case AST_STMT_BREAK:
+    case AST_STMT_CONTINUE:
+    case AST_STMT_RETURN:
+    case AST_STMT_STOP: return true;
+    default: return false;
+    }
+}
+
+/* Control does not go on behind it. */
+static bool leaves(const struct ast_stmt *s)
+{
+    if (jumps(s)) return true;
+    if (s->kind == AST_STMT_IF)
+        return s->body != NULL && s->otherwise != NULL && leaves(s->body) && leaves(s->otherwise);
+    if (s->kind != AST_STMT_BLOCK) return false;
+    for (const struct ast_stmt *t = s->body; t != NULL; t = t->next)
+        if (leaves(t)) return true;
+    return false;
+}
+
+static bool is_label(const struct ast_stmt *s)
+{
+    return s->kind == AST_STMT_CASE || s->kind == AST_STMT_DEFAULT;
+}
+
+/* The statements of a block, or of a label and those that follow it. */
+static void check_sequence(struct compile *cx, const struct ast_stmt *first)
+{
+    for (const struct ast_stmt *s = first; s != NULL && s->next != NULL; s = s->next) {
+        if (!leaves(s) || is_label(s->next)) continue;
+        if (s->next->kind == AST_STMT_INIT || s->next->kind == AST_STMT_FINISH ||
+            s->next->kind == AST_STMT_EMPTY)
+            continue;
+        if (jumps(s->next) && s->next->next == NULL && jumps(s)) continue;
+        struct diag *d = report(cx, RULE_UNREACHABLE, s->next->span, "this is never executed");
+        diag_label(d, s->span, "control does not go on behind this");
+        return;
+    }
+}
+
+/* The last statement behind a label, through the label's own. */
+static const struct ast_stmt *innermost(const struct ast_stmt *s)
+{
+    while (s != NULL && is_label(s))
+        s = s->body;
+    return s;
+}
+
+static void check_switch(struct compile *cx, const struct ast_stmt *s)
+{
+    bool falls = false;
+    if (s->body == NULL || s->body->kind != AST_STMT_BLOCK) return;
+    for (const struct ast_stmt *t = s->body->body; t != NULL; t = t->next) {
+        if (is_label(t) && falls) {
+            struct diag *d = report(cx, RULE_FALLS_THROUGH, t->span,
+                                    "the case before goes on here: it does not end with 'break'");
+            diag_help(d, "end it with 'break'");
+        }
+        const struct ast_stmt *inner = innermost(t);
+        if (inner == NULL) continue; /* a label that the next one follows */
+        falls = !leaves(inner);
+    }
+}
+
+/* ---- the family ---- */
+
+static void visit_stmt(void *data, const struct ast_stmt *s)
+{
+    struct compile *cx = data;
+    switch (s->kind) {
+    case AST_STMT_EXPR: check_effect(cx, s); break;
+    case AST_STMT_IF: check_if(cx, s); break;
+    case AST_STMT_WHILE:
+    case AST_STMT_DO:
+    case AST_STMT_FOR: check_loop(cx, s); break;
+    case AST_STMT_SWITCH: check_switch(cx, s); break;
+    case AST_STMT_BLOCK: check_sequence(cx, s->body); break;
+    default: break;
+    }
+}
+
+static void visit_expr(void *data, const struct ast_expr *e)
+{
+    struct compile *cx = data;
+    check_assignment(cx, e);
+    check_operands(cx, e);
+    if (e->kind == AST_EXPR_CONDITIONAL && e->left != NULL) check_condition(cx, e->left, false);
+}
+
+void lint_statements(struct compile *cx, const struct ast_file *file)
+{
+    struct lint_visitor visitor = {.data = cx, .stmt = visit_stmt, .expr = visit_expr};
+    if (!lint_wants(cx, rules, sizeof rules / sizeof rules[0])) return;
+    for (const struct ast_item *item = file->items; item != NULL; item = item->next)
+        lint_visit_item(&visitor, item);
+}

@@ -1,0 +1,63 @@
+/* Depths and serial kernels, from what the analyses found. */
+#include <inttypes.h>
+
+#include "compiler/lint/lint_internal.h"
+
+static const enum rule rules[] = {RULE_OVERSIZED_DEPTH, RULE_SERIAL_BOTTLENECK};
+
+enum {
+    OVERSIZED_FACTOR = 256,
+    OVERSIZED_BYTES = 64 << 10, /* below, nobody minds */
+    BOTTLENECK_PERCENT = 50,
+};
+
+static void check_depth(struct compile *cx, const struct graph_buffer *b)
+{
+    uint64_t least = b->depth_min_packets, bytes;
+    if (!b->depth_declared || least == 0 || b->depth_packets / OVERSIZED_FACTOR < least) return;
+    if (b->depth_span.source != LINTED_SOURCE) return;
+    if (__builtin_mul_overflow(b->depth_packets - least, b->width_bytes, &bytes)) return;
+    if (bytes < OVERSIZED_BYTES) return;
+    struct diag *d = diag_report(cx->diags, RULE_OVERSIZED_DEPTH, b->depth_span,
+                                 "'%s' holds %" PRIu64 " packets; %" PRIu64 " are enough", b->name,
+                                 b->depth_packets, least);
+    diag_note(d, "%" PRIu64 " bytes more than the pipeline needs to go on", bytes);
+    diag_help(d, "leave the depth out: pipec chooses one that keeps the device busy");
+}
+
+/* Cycles of one iteration. */
+static double load_of(const struct graph_node *node)
+{
+    return (double)node->cost_cycles * (double)node->repetitions;
+}
+
+static double total_load(const struct graph *graph)
+{
+    double total = 0;
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        total += load_of(&graph->nodes.items[i]);
+    return total;
+}
+
+static void check_node(struct compile *cx, const struct graph_node *node, double total)
+{
+    const struct kernel *k = node->kernel;
+    if (!node->stateful || k->states.count == 0 || total <= 0) return;
+    double percent = 100 * load_of(node) / total;
+    if (percent < BOTTLENECK_PERCENT || node->span.source != LINTED_SOURCE) return;
+    struct diag *d =
+        diag_report(cx->diags, RULE_SERIAL_BOTTLENECK, node->span,
+                    "'%s' does %.0f %% of the work, one firing at a time", node->name, percent);
+    diag_label(d, k->states.items[0]->span, "because of this state");
+    diag_help(d, "keep in the kernel with 'state' only what depends on the firing before");
+}
+
+void lint_topology(struct compile *cx, const struct graph *graph)
+{
+    if (!lint_wants(cx, rules, sizeof rules / sizeof rules[0])) return;
+    double total = total_load(graph);
+    for (size_t i = 0; i < graph->buffers.count; i++)
+        check_depth(cx, &graph->buffers.items[i]);
+    for (size_t i = 0; graph->nodes.count > 1 && i < graph->nodes.count; i++)
+        check_node(cx, &graph->nodes.items[i], total);
+}

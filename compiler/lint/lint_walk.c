@@ -1,0 +1,107 @@
+#include "compiler/lint/lint_internal.h"
+
+static void visit_list(const struct lint_visitor *visitor, const struct ast_expr *first)
+{
+    for (const struct ast_expr *e = first; e != NULL; e = e->next)
+        lint_visit_expr(visitor, e);
+}
+
+static void visit_type(const struct lint_visitor *visitor, const struct ast_type *type)
+{
+    if (type != NULL) visit_list(visitor, type->dims);
+}
+
+void lint_visit_expr(const struct lint_visitor *visitor, const struct ast_expr *expr)
+{
+    if (expr == NULL) return;
+    if (visitor->expr != NULL) visitor->expr(visitor->data, expr);
+    visit_type(visitor, expr->type);
+    lint_visit_expr(visitor, expr->left);
+    lint_visit_expr(visitor, expr->right);
+    lint_visit_expr(visitor, expr->third);
+    visit_list(visitor, expr->arguments);
+}
+
+static void visit_attributes(const struct lint_visitor *visitor, const struct ast_attribute *first)
+{
+    for (const struct ast_attribute *a = first; a != NULL; a = a->next)
+        lint_visit_expr(visitor, a->value);
+}
+
+static void visit_declarators(const struct lint_visitor *visitor,
+                              const struct ast_declarator *first)
+{
+    for (const struct ast_declarator *d = first; d != NULL; d = d->next) {
+        visit_list(visitor, d->dims);
+        lint_visit_expr(visitor, d->init);
+    }
+}
+
+static void visit_stmt(const struct lint_visitor *visitor, const struct ast_stmt *s)
+{
+    if (visitor->stmt != NULL) visitor->stmt(visitor->data, s);
+    visit_type(visitor, s->type);
+    visit_declarators(visitor, s->declarators);
+    lint_visit_stmts(visitor, s->init);
+    lint_visit_expr(visitor, s->target);
+    lint_visit_expr(visitor, s->expr);
+    lint_visit_expr(visitor, s->step);
+    visit_attributes(visitor, s->attributes);
+    lint_visit_stmts(visitor, s->body);
+    lint_visit_stmts(visitor, s->otherwise);
+}
+
+void lint_visit_stmts(const struct lint_visitor *visitor, const struct ast_stmt *first)
+{
+    for (const struct ast_stmt *s = first; s != NULL; s = s->next)
+        visit_stmt(visitor, s);
+}
+
+static void visit_nodes(const struct lint_visitor *visitor, const struct ast_node *first)
+{
+    for (const struct ast_node *n = first; n != NULL; n = n->next) {
+        visit_list(visitor, n->type_arguments);
+        visit_list(visitor, n->inputs);
+        visit_list(visitor, n->outputs);
+        visit_list(visitor, n->arguments);
+        visit_list(visitor, n->subscripts);
+        visit_attributes(visitor, n->attributes);
+    }
+}
+
+static void visit_nets(const struct lint_visitor *visitor, const struct ast_net *first)
+{
+    for (const struct ast_net *n = first; n != NULL; n = n->next) {
+        visit_type(visitor, n->type);
+        visit_declarators(visitor, n->declarators);
+        for (const struct ast_buffer *b = n->buffers; b != NULL; b = b->next) {
+            visit_list(visitor, b->dims);
+            visit_attributes(visitor, b->attributes);
+        }
+        lint_visit_expr(visitor, n->init_expr);
+        lint_visit_expr(visitor, n->condition);
+        lint_visit_expr(visitor, n->step);
+        visit_nodes(visitor, n->chain);
+        visit_nets(visitor, n->body);
+        visit_nets(visitor, n->otherwise);
+    }
+}
+
+static void visit_signature(const struct lint_visitor *visitor, const struct ast_signature *s)
+{
+    for (const struct ast_port *p = s->ports; p != NULL; p = p->next) {
+        visit_list(visitor, p->dims);
+        visit_attributes(visitor, p->attributes);
+    }
+    for (const struct ast_param *p = s->params; p != NULL; p = p->next)
+        lint_visit_expr(visitor, p->value);
+    visit_attributes(visitor, s->attributes);
+}
+
+void lint_visit_item(const struct lint_visitor *visitor, const struct ast_item *item)
+{
+    visit_declarators(visitor, item->declarators);
+    visit_signature(visitor, &item->signature);
+    lint_visit_stmts(visitor, item->body);
+    visit_nets(visitor, item->net);
+}
