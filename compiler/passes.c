@@ -94,6 +94,7 @@ bool analyse_graph(struct compile *cx, struct graph *graph)
     cost_estimate(cx, graph);
     rate_solve(cx, graph);
     if (diag_failed(cx->diags)) return false;
+    bounded_check(cx, graph);
     deadlock_check(cx, graph);
     if (diag_failed(cx->diags)) return false;
     bufsize_assign(cx, graph);
@@ -120,12 +121,14 @@ struct verdict analyse_graph_further(struct compile *cx, struct graph *graph)
     if (is_clean(cx, errors)) verdict.consistent = KNOWN_TRUE;
     if (diag_has(cx->diags, RULE_INCONSISTENT_RATES)) verdict.consistent = KNOWN_FALSE;
     if (verdict.consistent != KNOWN_TRUE) return verdict;
+    bounded_check(cx, graph);
     deadlock_check(cx, graph);
     if (diag_has(cx->diags, RULE_DEADLOCK)) verdict.deadlock_free = KNOWN_FALSE;
     if (!is_clean(cx, errors)) return verdict;
     bufsize_assign(cx, graph);
     verdict.depths_assigned = is_clean(cx, errors);
-    verdict.deadlock_free = verdict.depths_assigned ? KNOWN_TRUE : UNKNOWN;
+    bool proven = verdict.depths_assigned && !graph->unproven;
+    verdict.deadlock_free = proven ? KNOWN_TRUE : UNKNOWN;
     if (diag_has(cx->diags, RULE_DEPTH_TOO_SMALL) || diag_has(cx->diags, RULE_BUFFER_BELOW_BURST))
         verdict.deadlock_free = KNOWN_FALSE;
     return verdict;

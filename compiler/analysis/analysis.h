@@ -22,11 +22,12 @@ void shape_infer(struct compile *cx, struct graph *graph);
 uint64_t graph_window_reach(const struct kernel_port *port, const struct graph_shape *shape);
 
 /* analysis/amplify: how many packets a firing appends.
- * Fills   port->push where not declared, port->finish_max, ks->count_proven; then the ends of the
- *         graph (input.pop/peek, output.push/finish_max).
+ * Fills   port->push (and push_least, by phase) where not declared or where the proof is narrower,
+ *         port->finish_max, ks->count_proven; then the ends of the graph.
  * Fails   RULE_RATE_MISMATCH where the body certainly appends another number than declared,
- *         RULE_ENDLESS_FIRING, RULE_UNSUPPORTED for a production that varies; RULE_RATE_UNPROVEN is
- *         a warning: appends are then checked while running. */
+ *         RULE_INVALID_RATE where nothing is declared and the body shows no bound,
+ *         RULE_ENDLESS_FIRING; RULE_RATE_UNPROVEN is a warning: appends are then checked while
+ *         running. */
 void amplify_infer_rates(struct compile *cx, struct graph *graph);
 
 /* analysis/uniform and analysis/race: kernels with work-items (`group`).
@@ -47,6 +48,13 @@ void cost_estimate(struct compile *cx, struct graph *graph);
  * Fails   RULE_INCONSISTENT_RATES with the balance equation that breaks and the undirected cycle,
  *         RULE_RATE_OVERFLOW. */
 void rate_solve(struct compile *cx, struct graph *graph);
+
+/* analysis/bounded: buffers of bounded rates stand where no other way leads round them.
+ * Requires repetitions.
+ * Fills   graph->unproven.
+ * Fails   RULE_LIVENESS_UNPROVEN, once for each part of the graph, with the way round hop by hop; an
+ *         author may accept it, and the program then finds stalls while it runs. */
+void bounded_check(struct compile *cx, struct graph *graph);
 
 /* analysis/deadlock: a schedule exists that never waits for ever, with unbounded inner buffers.
  * Requires repetitions.

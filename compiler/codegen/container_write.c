@@ -136,6 +136,7 @@ static void write_pipeline(struct writer *w)
         .arguments_bytes = pipeline_arguments_bytes(graph),
         .memory_bytes = graph->memory_bytes,
     };
+    if (graph->unproven) record.flags |= CONTAINER_PIPELINE_UNPROVEN;
     record.name = string(w, graph->name);
     record.isa = string(w, w->image->isa);
     record.compiler = string(w, "pipec " PIPEC_VERSION);

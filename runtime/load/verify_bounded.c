@@ -3,8 +3,8 @@
  *
  * What such a buffer holds after so many firings nobody knows, so no balance says that its reader
  * and the rest of the pipeline wait for each other in turn only.  But where the buffer is the only
- * way from its writer to its reader (a *bridge* of the undirected graph), neither side can wait for
- * the other by a detour, and one of the two can always go on if the buffer has room for a firing of
+ * way from its writer to its readers (its writer's end is a *bridge* of the undirected graph; the
+ * readers may well be joined again), neither side can wait for the other by a detour, and one of the two can always go on if the buffer has room for a firing of
  * the writer while the reader holds one packet less than it needs.
  *
  * The graph: nodes and buffers are vertices, their ends are edges.  Tarjan (1974), without recursion:
@@ -102,7 +102,7 @@ static enum prt_status verify_reader(const struct search *s, uint32_t index, uin
     const struct container_node *writer = &c->nodes[buffer->writer_node];
     const struct container_output *output = &c->outputs[buffer->writer_output];
     const char *name = prt_verify_text(c, buffer->name);
-    CHECK(s->bridges[reader->input], BUFFERS, index,
+    CHECK(s->bridges[c->input_count + buffer->writer_output], BUFFERS, index,
           "'%s' has a bounded rate and lies on a cycle of the graph: '%s' and '%s' could wait for "
           "each other",
           name, prt_verify_text(c, writer->name), prt_verify_text(c, c->nodes[reader->node].name));
