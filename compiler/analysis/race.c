@@ -773,37 +773,55 @@ static void execute_switch(struct racer *r, const struct ks *s)
 
 /* ---- loops ---- */
 
-struct counter { /* for (...; ...; variable += step) */
-    const struct variable *variable;
+struct counter {                     /* for (variable = begin; ...; variable += step) */
+    const struct variable *variable; /* NULL: there is none */
+    struct affine begin;
     int64_t step;
 };
 
-static bool find_counter(struct racer *r, const struct ks *s, struct counter *out)
+struct loop {
+    struct assigned set; /* what a round assigns */
+    struct counter counter;
+};
+
+static struct counter find_counter(struct racer *r, const struct ks *s)
 {
+    struct counter none = {.variable = NULL};
     const struct kx *step = s->step;
     struct assigned inside = no_assigned(r);
     if (step == NULL || step->kind != KX_ASSIGN || step->left->kind != KX_VARIABLE ||
         (step->op != OP_ADD && step->op != OP_SUB) || step->right->kind != KX_CONSTANT ||
         !is_tracked(step->left->variable) || !type_is_integer(step->right->type))
-        return false;
+        return none;
+    const struct variable *v = step->left->variable;
     collect_kx(&inside, s->expr);
     collect_ks(&inside, s->body);
-    if (inside.by_index[step->left->variable->index] != NULL) return false;
+    if (inside.by_index[v->index] != NULL) return none;
     wide pace = arith_as_exact(step->right->value);
     struct interval range = range_of(r, step->left), by = {pace, pace};
-    if (pace < -AFFINE_FACTOR_MAX || pace > AFFINE_FACTOR_MAX) return false;
-    *out = (struct counter){step->left->variable, (int64_t)(step->op == OP_ADD ? pace : -pace)};
-    return exact_fits(step->op, range, by, step->left->type) &&
-           exact_fits(step->op, range, by, step->operation) &&
-           keeps_value(r, step->left, step->operation);
+    bool exact = exact_fits(step->op, range, by, v->type) &&
+                 exact_fits(step->op, range, by, step->operation) &&
+                 keeps_value(r, step->left, step->operation);
+    if (!exact || pace < -AFFINE_FACTOR_MAX || pace > AFFINE_FACTOR_MAX) return none;
+    return (struct counter){v, r->locals[v->index], (int64_t)(step->op == OP_ADD ? pace : -pace)};
 }
 
-/* In any round: the beginning, and so many steps. */
-static void set_counter(struct racer *r, const struct counter *counter, struct affine begin)
+static struct loop loop_of(struct racer *r, const struct ks *s)
+{
+    return (struct loop){loop_assigned(r, s), find_counter(r, s)};
+}
+
+/* Before any round: the counter is its beginning and so many steps, everything else unknown. */
+static void any_round(struct racer *r, const struct loop *loop)
 {
     const wide most = (wide)1 << 64;
-    struct affine rounds = fresh(r, (struct interval){0, most}, false);
-    if (affine_add(&begin, &rounds, counter->step)) r->locals[counter->variable->index] = begin;
+    struct affine value = loop->counter.begin;
+    forget_assigned(r, &loop->set);
+    if (loop->counter.variable == NULL) return;
+    bool stable = r->loops == 0 && !r->facts->varying[loop->counter.variable->index];
+    struct affine rounds = fresh(r, (struct interval){0, most}, stable);
+    if (affine_add(&value, &rounds, loop->counter.step))
+        r->locals[loop->counter.variable->index] = value;
 }
 
 /* Without barriers: the items are in different rounds. */
@@ -811,14 +829,10 @@ static void execute_free_loop(struct racer *r, const struct ks *s)
 {
     const struct affine_guard *guards = r->guards;
     struct accesses *breaks = r->breaks, *continues = r->continues;
-    struct assigned set = loop_assigned(r, s);
-    struct counter counter;
-    bool counted = find_counter(r, s, &counter);
-    struct affine begin = counted ? r->locals[counter.variable->index] : affine_constant(0);
+    struct loop loop = loop_of(r, s);
     r->loops++;
     r->breaks = r->continues = NULL;
-    forget_assigned(r, &set);
-    if (counted) set_counter(r, &counter, begin);
+    any_round(r, &loop);
     if (s->expr != NULL && !s->test_after) {
         eval(r, s->expr);
         assume(r, s->expr, true, 0);
@@ -829,7 +843,7 @@ static void execute_free_loop(struct racer *r, const struct ks *s)
     if (s->step != NULL) eval(r, s->step);
     r->loops--;
     r->breaks = breaks, r->continues = continues;
-    forget_assigned(r, &set);
+    forget_assigned(r, &loop.set);
     r->reachable = true;
 }
 
@@ -841,7 +855,7 @@ static bool holds(const struct accesses *accesses, const struct access *access)
 }
 
 /* One round from its test on; *out gathers what may be pending where the loop is left. */
-static void execute_round(struct racer *r, const struct ks *s, const struct assigned *set,
+static void execute_round(struct racer *r, const struct ks *s, const struct loop *loop,
                           struct accesses *out)
 {
     const struct affine_guard *guards = r->guards;
@@ -856,7 +870,7 @@ static void execute_round(struct racer *r, const struct ks *s, const struct assi
     execute_list(r, s->body);
     r->guards = guards;
     r->reachable = true;
-    if (continues.all.count > 0) forget_assigned(r, set);
+    if (continues.all.count > 0) any_round(r, loop);
     add_all(r, &r->pending, &continues);
     if (s->expr != NULL && s->test_after) eval(r, s->expr);
     if (s->step != NULL) eval(r, s->step);
@@ -868,17 +882,17 @@ static void execute_round(struct racer *r, const struct ks *s, const struct assi
 static void execute_loop_of_barriers(struct racer *r, const struct ks *s)
 {
     struct accesses *breaks = r->breaks, *continues = r->continues, out = {0};
-    struct assigned set = loop_assigned(r, s);
-    forget_assigned(r, &set);
+    struct loop loop = loop_of(r, s);
+    any_round(r, &loop);
     struct access *mark = ARENA_NEW(r->arena, struct access); /* pending: no barrier since */
     mark->port = UINT32_MAX;
     vec_push(r->arena, &r->pending.all, mark);
-    execute_round(r, s, &set, &out);
-    if (holds(&r->pending, mark)) forget_assigned(r, &set);
-    execute_round(r, s, &set, &out);
+    execute_round(r, s, &loop, &out);
+    if (holds(&r->pending, mark)) any_round(r, &loop);
+    execute_round(r, s, &loop, &out);
     r->breaks = breaks, r->continues = continues;
     add_all(r, &r->pending, &out);
-    forget_assigned(r, &set);
+    forget_assigned(r, &loop.set);
     r->reachable = true;
 }
 

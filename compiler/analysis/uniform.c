@@ -62,10 +62,26 @@ bool group_varies(const struct group_facts *facts, const struct kx *x)
            group_varies(facts, x->third);
 }
 
-/* The first thing in `x` that varies. */
+/* The first index of an item in `x` that varies, or NULL. */
+static const struct kx *varying_item(const struct group_facts *facts, const struct kx *x)
+{
+    const struct kx *found = NULL;
+    if (x == NULL) return NULL;
+    if (x->kind == KX_ITEM) return group_varies(facts, x) ? x : NULL;
+    const struct kx *parts[] = {x->left, x->right, x->third};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && found == NULL; i++)
+        found = varying_item(facts, parts[i]);
+    for (uint32_t i = 0; i < x->argument_count && found == NULL; i++)
+        found = varying_item(facts, x->arguments[i]);
+    return found;
+}
+
+/* The first thing in `x` that varies: an index, else a variable. */
 static struct group_cause cause_of(const struct group_facts *facts, const struct kx *x)
 {
     const struct kx *parts[] = {x->left, x->right, x->third};
+    const struct kx *item = varying_item(facts, x);
+    if (item != NULL) x = item;
     if (x->kind == KX_ITEM)
         return (struct group_cause){x->span, arena_printf(facts->cx->arena,
                                                           "item.%c differs from item to item",
@@ -112,8 +128,7 @@ static void visit_assign(struct uniform *u, const struct kx *x)
     for (const struct kx *at = x->left; at->kind != KX_VARIABLE; at = at->left)
         if (group_varies(u->facts, at->right)) mark_varying(u, v, cause_of(u->facts, at->right));
     if (u->depth > u->declared[v->index])
-        mark_varying(u, v,
-                     (struct group_cause){x->span, "not every item comes here as often as others"});
+        mark_varying(u, v, (struct group_cause){x->span, "not every item comes here"});
 }
 
 /* Finds the assignments of an expression. */
@@ -134,28 +149,29 @@ static void visit(struct uniform *u, const struct kx *x)
 
 /* ---- errors ---- */
 
-/* Says where the value of a condition comes from: the chain of variables, to an index of an item. */
+/* The first variable in `x` that varies, or NULL. */
+static const struct variable *varying_variable(const struct group_facts *facts, const struct kx *x)
+{
+    const struct variable *found = NULL;
+    if (x == NULL || !group_varies(facts, x)) return NULL;
+    if (x->kind == KX_VARIABLE) return x->variable;
+    const struct kx *parts[] = {x->left, x->right, x->third};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && found == NULL; i++)
+        found = varying_variable(facts, parts[i]);
+    for (uint32_t i = 0; i < x->argument_count && found == NULL; i++)
+        found = varying_variable(facts, x->arguments[i]);
+    return found;
+}
+
+/* Says what of the condition varies, and of a variable why. */
 static void label_cause(struct uniform *u, struct diag *d, const struct kx *condition)
 {
-    enum { LABELS_MAX = 4 };
     struct group_cause cause = cause_of(u->facts, condition);
     diag_label(d, cause.span, "%s", cause.text);
-    const struct kx *at = condition;
-    const struct variable *seen = NULL;
-    while (at != NULL && at->kind != KX_ITEM && at->kind != KX_VARIABLE) {
-        const struct kx *parts[] = {at->left, at->right, at->third};
-        const struct kx *next = NULL;
-        for (size_t i = 0; i < 3 && next == NULL; i++)
-            if (group_varies(u->facts, parts[i])) next = parts[i];
-        for (uint32_t i = 0; i < at->argument_count && next == NULL; i++)
-            if (group_varies(u->facts, at->arguments[i])) next = at->arguments[i];
-        at = next;
-    }
-    if (at != NULL && at->kind == KX_VARIABLE) seen = at->variable;
-    if (seen != NULL) {
-        struct group_cause origin = u->facts->causes[seen->index];
-        diag_label(d, origin.span, "%s", origin.text);
-    }
+    const struct variable *seen = varying_variable(u->facts, condition);
+    if (seen == NULL || varying_item(u->facts, condition) != NULL) return;
+    struct group_cause origin = u->facts->causes[seen->index];
+    diag_label(d, origin.span, "%s", origin.text);
 }
 
 static void report_control(struct uniform *u, const struct ks *s, const char *what)
@@ -225,10 +241,10 @@ static struct control below(const struct uniform *u, const struct ks *s, bool *v
     const struct divergence *divergence = find_divergence(u, s);
     struct control control = {.outer = u->control};
     *varies = true;
-    if (s->expr != NULL && group_varies(u->facts, s->expr))
-        control.condition = s->expr;
-    else if (divergence != NULL)
+    if (divergence != NULL)
         control.jump = divergence->jump;
+    else if (s->expr != NULL && group_varies(u->facts, s->expr))
+        control.condition = s->expr;
     else
         *varies = false;
     return control;
