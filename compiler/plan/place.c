@@ -213,11 +213,19 @@ static uint64_t stage_cus(const struct placement *at, uint32_t node)
     return at->graph->nodes.items[node].stateful ? 1 : at->plan->stages[node].cu_count;
 }
 
+/* Firings that fill the lanes of one CU: of a kernel with work-items, its groups. */
+static uint64_t firings_of_lanes(const struct placement *at, uint32_t node)
+{
+    const uint32_t *group = at->graph->nodes.items[node].kernel->group;
+    uint64_t items = max64((uint64_t)group[0] * group[1] * group[2], 1);
+    return (at->device->lanes + items - 1) / items;
+}
+
 /* Firings of a dispatch that fills every lane of the stage's CUs, or as many as a cycle lets be
  * ready. */
 static uint64_t full_dispatch(const struct placement *at, uint32_t node)
 {
-    return min64((uint64_t)at->device->lanes * stage_cus(at, node), at->ready_max[node]);
+    return min64(firings_of_lanes(at, node) * stage_cus(at, node), at->ready_max[node]);
 }
 
 struct wish {          /* for one buffer */
@@ -361,12 +369,14 @@ static void set_threshold(const struct placement *at, struct plan_stage *stage)
 {
     struct admission admission = admitted(at, stage->node, 1);
     struct arena *arena = at->cx->arena;
-    stage->threshold = (uint32_t)min64(admission.firings, at->device->lanes);
+    uint64_t lanes = firings_of_lanes(at, stage->node);
+    stage->threshold = (uint32_t)min64(admission.firings, lanes);
     if (at->graph->nodes.items[stage->node].stateful) {
         stage->threshold = 1;
         stage->threshold_reason = "it has state: its firings do not overlap";
-    } else if (admission.firings >= at->device->lanes) {
-        stage->threshold_reason = "one firing for each lane";
+    } else if (admission.firings >= lanes) {
+        stage->threshold_reason = lanes < at->device->lanes ? "as many groups as fill the lanes"
+                                                            : "one firing for each lane";
     } else if (admission.buffer) {
         stage->threshold_reason =
             arena_printf(arena, "the depth of '%s' admits no more", admission.buffer);
@@ -379,7 +389,7 @@ static void set_threshold(const struct placement *at, struct plan_stage *stage)
  * at least. */
 static void set_batch(const struct placement *at, struct plan_stage *stage)
 {
-    uint64_t group = max64((uint64_t)at->device->lanes * stage_cus(at, stage->node), 1);
+    uint64_t group = max64(firings_of_lanes(at, stage->node) * stage_cus(at, stage->node), 1);
     uint64_t parts = at->plan->mode == PLAN_SIDE_BY_SIDE ? 2 : 1;
     uint64_t most = min64(group * DISPATCHES_PER_BATCH_MAX, BATCH_FIRINGS_MAX);
     uint64_t batch = min64(admitted(at, stage->node, parts).firings, most);
@@ -399,6 +409,21 @@ static const char *policy_reason(enum graph_policy policy)
     return "the most important stages first, those of one importance in turn";
 }
 
+static void check_groups(const struct placement *at)
+{
+    for (size_t i = 0; i < at->graph->nodes.count; i++) {
+        const struct graph_node *node = &at->graph->nodes.items[i];
+        const uint32_t *group = node->kernel->group;
+        uint64_t items = (uint64_t)group[0] * group[1] * group[2];
+        if (items <= at->device->max_group_items) continue;
+        struct diag *d =
+            diag_report(at->cx->diags, RULE_TOO_LARGE, node->span,
+                        "a firing of '%s' has %" PRIu64 " work-items, device '%s' takes %" PRIu32,
+                        node->name, items, at->device->name, at->device->max_group_items);
+        diag_label(d, node->kernel->span, "its kernel");
+    }
+}
+
 struct plan *plan_place(struct compile *cx, struct graph *graph, const struct devdesc *device)
 {
     struct plan *plan = ARENA_NEW(cx->arena, struct plan);
@@ -407,6 +432,7 @@ struct plan *plan_place(struct compile *cx, struct graph *graph, const struct de
     plan->device = device;
     plan->policy = graph_policy_name(graph->policy);
     plan->policy_reason = policy_reason(graph->policy);
+    check_groups(&at);
     place_stages(&at);
     limit_cycles(&at);
     raise_depths(&at);
