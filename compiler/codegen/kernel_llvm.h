@@ -72,7 +72,7 @@ struct kernel_body {
     LLVMValueRef arguments, tables, state, left, fault;
     LLVMValueRef firing; /* index in the batch, of the first lane; NULL where there is none */
     LLVMValueRef firing_number;     /* absolute, for faults */
-    LLVMValueRef phase;             /* i64, of the firing; NULL: there is one phase */
+    LLVMValueRef phase;             /* i64, of the firing; NULL between firings, or: there is one */
     LLVMValueRef phase_slot;        /* alloca: of the next firing; NULL likewise */
     LLVMValueRef completed, status; /* run: allocas */
     uint64_t row_packets;           /* of the 2-D windows; 0: none */
@@ -83,6 +83,7 @@ struct kernel_body {
     LLVMValueRef *locals; /* allocas, by variable->index; NULL until needed */
     LLVMValueRef *argument_values, *state_values; /* parallel to kernel->arguments, ->states */
     LLVMValueRef result;     /* FUNCTION: pointer to the result where it is an array */
+    LLVMValueRef nowhere;    /* 8 bytes that nobody reads; NULL until needed */
     LLVMBasicBlockRef end;   /* where `return` goes: end of the firing, of init, of finish */
     LLVMValueRef item[3];    /* work-items: x, y, z of the present one, i32 */
     LLVMValueRef item_index; /* the same counted through, i64 */

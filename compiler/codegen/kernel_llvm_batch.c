@@ -274,6 +274,72 @@ void kernel_emit_run(struct kernel_emitter *e, const struct kernel_lane_plan *pl
     emit_firings(e, from, to, 0);
 }
 
+/* for (i = from; i + phases <= to; i += phases) the firings of a cycle, whose phases are constants
+ * there. */
+static void emit_cycles(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRef to)
+{
+    uint32_t phases = e->body->kernel->phases;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+    LLVMBasicBlockRef loop = kernel_block(e, "cycles"), end = kernel_block(e, "cycles.end");
+    LLVMBuildBr(e->builder, loop);
+    kernel_position(e, loop);
+    LLVMValueRef i = LLVMBuildPhi(e->builder, e->i64, "i");
+    for (uint32_t phase = 0; phase < phases; phase++) {
+        e->body->phase = kernel_i64(e, phase);
+        emit_firing(e, LLVMBuildNUWAdd(e->builder, i, e->body->phase, ""),
+                    LLVMGetParam(e->body->llvm, KERNEL_PARAM_FIRST));
+    }
+    LLVMValueRef next = LLVMBuildNUWAdd(e->builder, i, kernel_i64(e, phases), "i.next");
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
+    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntULT, next, to, ""), loop, end);
+    LLVMAddIncoming(i, &from, &before, 1);
+    LLVMAddIncoming(i, &next, &latch, 1);
+    kernel_position(e, end);
+}
+
+/* while (at < count) all whole cycles that begin here, or one firing where there is none. */
+static void emit_phased(struct kernel_emitter *e, LLVMValueRef count)
+{
+    struct kernel_body *body = e->body;
+    LLVMValueRef at = kernel_alloca(e, e->i64, "at"), phases = kernel_i64(e, body->kernel->phases);
+    LLVMBasicBlockRef test = kernel_block(e, "parts"), part = kernel_block(e, "part");
+    LLVMBasicBlockRef whole = kernel_block(e, "whole"), single = kernel_block(e, "single");
+    LLVMBasicBlockRef next = kernel_block(e, "part.end"), end = kernel_block(e, "parts.end");
+    LLVMBuildStore(e->builder, kernel_i64(e, 0), at);
+    LLVMBuildBr(e->builder, test);
+    kernel_position(e, test);
+    LLVMValueRef from = LLVMBuildLoad2(e->builder, e->i64, at, "from");
+    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntULT, from, count, ""), part, end);
+    kernel_position(e, part);
+    LLVMValueRef phase = LLVMBuildLoad2(e->builder, e->i64, body->phase_slot, "phase");
+    LLVMValueRef firings = LLVMBuildSub(e->builder, count, from, "");
+    LLVMValueRef rest = LLVMBuildURem(e->builder, firings, phases, "");
+    LLVMValueRef many = LLVMBuildICmp(e->builder, LLVMIntUGE, firings, phases, "");
+    LLVMValueRef begins = LLVMBuildICmp(e->builder, LLVMIntEQ, phase, kernel_i64(e, 0), "");
+    LLVMBuildCondBr(e->builder, LLVMBuildAnd(e->builder, many, begins, ""), whole, single);
+    kernel_position(e, whole);
+    LLVMValueRef to = LLVMBuildSub(e->builder, count, rest, "to");
+    emit_cycles(e, from, to);
+    LLVMBuildStore(e->builder, to, at);
+    LLVMBuildBr(e->builder, next);
+    kernel_position(e, single);
+    emit_firing(e, from, LLVMGetParam(body->llvm, KERNEL_PARAM_FIRST));
+    LLVMBuildStore(e->builder, LLVMBuildNUWAdd(e->builder, from, kernel_i64(e, 1), ""), at);
+    LLVMBuildBr(e->builder, next);
+    kernel_position(e, next);
+    LLVMBuildBr(e->builder, test);
+    kernel_position(e, end);
+}
+
+/* Cycles that are emitted firing by firing, so that each phase is a constant in its body. */
+static bool unrolls_cycles(struct kernel_emitter *e, const struct kernel *kernel)
+{
+    enum { PHASES_MAX = 16, NODES_MAX = 2000 };
+    if (kernel->phases == 1 || kernel->phases > PHASES_MAX) return false;
+    return e->cx->options.optimisation > 0 &&
+           kernel_size(e, kernel->body) * kernel->phases <= NODES_MAX;
+}
+
 static void emit_batch(struct kernel_emitter *e)
 {
     LLVMValueRef count = LLVMGetParam(e->body->llvm, KERNEL_PARAM_COUNT);
@@ -283,6 +349,8 @@ static void emit_batch(struct kernel_emitter *e)
     if (kernel_plan_lanes(e, e->body->kernel, &plan)) e->body->varying = plan.varying;
     if (kernel_has_borders(e->body->kernel))
         kernel_emit_rows(e, &plan, count);
+    else if (unrolls_cycles(e, e->body->kernel))
+        emit_phased(e, count);
     else
         kernel_emit_run(e, &plan, kernel_i64(e, 0), count);
     if (e->body->stop == NULL) return;

@@ -71,6 +71,8 @@ struct kernel_bound kernel_phase_rate(struct kernel_emitter *e, uint64_t single,
     const struct kernel *kernel = e->body->kernel;
     if (list == NULL) return kernel_constant_bound(e, single);
     if (all_equal(kernel, list)) return kernel_constant_bound(e, list[0]);
+    if (LLVMIsAConstantInt(e->body->phase) != NULL)
+        return kernel_constant_bound(e, list[LLVMConstIntGetZExtValue(e->body->phase)]);
     LLVMValueRef at =
         kernel_array_item(e, e->i64, kernel->phases, phase_table(e, list), e->body->phase);
     return (struct kernel_bound){LLVMBuildLoad2(e->builder, e->i64, at, "rate"),
@@ -195,7 +197,7 @@ void kernel_rates_begin(struct kernel_emitter *e)
 void kernel_firing_begin(struct kernel_emitter *e)
 {
     struct kernel_body *body = e->body;
-    if (body->phase_slot != NULL) {
+    if (body->phase_slot != NULL && body->phase == NULL) {
         body->phase = LLVMBuildLoad2(e->builder, e->i64, body->phase_slot, "phase");
     }
     kernel_reset_counts(e);

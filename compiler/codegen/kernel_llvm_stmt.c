@@ -171,11 +171,68 @@ static void masked_if(struct kernel_emitter *e, const struct ks *s, LLVMValueRef
     e->body->mask = outer;
 }
 
+/* The append that is all that `if` guards, where it costs less to make it and not to count it than to
+ * guess wrong where a branch goes. */
+static const struct ks *lone_append(struct kernel_emitter *e, const struct ks *s)
+{
+    enum { NODES_MAX = 24 };
+    const struct ks *append = s->body;
+    if (e->body->entry != ENTRY_RUN || e->body->lanes > 0 || s->otherwise != NULL) return NULL;
+    while (append != NULL && append->kind == KS_BLOCK && append->next == NULL)
+        append = append->body;
+    if (append == NULL || append->next != NULL || append->kind != KS_EMIT) return NULL;
+    if (!e->body->out[append->port].moves || !append->count_proven || append->element != NULL ||
+        !type_is_scalar(append->expr->type)) {
+        return NULL;
+    }
+    bool cheap = kernel_is_speculatable(e, append->expr) && kernel_size(e, append) <= NODES_MAX;
+    return cheap ? append : NULL;
+}
+
+/* Memory for what is not wanted, of which LLVM must not know that nobody reads it: it would make the
+ * store conditional again. */
+static LLVMValueRef nowhere(struct kernel_emitter *e)
+{
+    struct kernel_body *body = e->body;
+    if (body->nowhere == NULL) {
+        static const char tie[] = "=r,0";
+        LLVMTypeRef type = LLVMFunctionType(e->pointer, &e->pointer, 1, 0);
+        LLVMValueRef same =
+            LLVMGetInlineAsm(type, "", 0, tie, sizeof tie - 1, 0, 0, LLVMInlineAsmDialectATT, 0);
+        LLVMValueRef room = kernel_alloca(e, e->i64, "nowhere");
+        body->nowhere = LLVMBuildCall2(body->setup, type, same, &room, 1, "nowhere");
+    }
+    return body->nowhere;
+}
+
+/* The packet is stored where it belongs or where nobody looks. */
+static void append_if(struct kernel_emitter *e, const struct ks *s, LLVMValueRef condition)
+{
+    const struct kernel_port *out = &e->body->kernel->out[s->port];
+    e->body->speculative++;
+    LLVMValueRef value = kernel_expression(e, s->expr);
+    e->body->speculative--;
+    LLVMValueRef element = kernel_i64(e, 0);
+    LLVMValueRef counter =
+        kernel_array_item(e, e->i64, out->arity, e->body->out[s->port].counts, element);
+    LLVMValueRef count = LLVMBuildLoad2(e->builder, e->i64, counter, "");
+    struct kernel_address to = kernel_out_packet(e, s->port, element, count);
+    to.pointer = LLVMBuildSelect(e->builder, condition, to.pointer, nowhere(e), "");
+    write_packet(e, s->port, s->expr, value, to);
+    LLVMValueRef one = LLVMBuildZExt(e->builder, condition, e->i64, "");
+    LLVMBuildStore(e->builder, LLVMBuildNUWAdd(e->builder, count, one, ""), counter);
+}
+
 static void branch_if(struct kernel_emitter *e, const struct ks *s)
 {
     LLVMValueRef condition = control_value(e, s->expr);
     if (kernel_is_vector(condition)) {
         masked_if(e, s, condition);
+        return;
+    }
+    const struct ks *append = LLVMIsConstant(condition) ? NULL : lone_append(e, s);
+    if (append != NULL) {
+        append_if(e, append, condition);
         return;
     }
     LLVMBasicBlockRef then = kernel_block(e, "then"), end = kernel_block(e, "end");
