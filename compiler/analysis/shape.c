@@ -133,8 +133,13 @@ static void report_missing(struct compile *cx, const struct graph *graph,
                   "comes through '%s'",
                   writer->name);
     }
+    /* The subject of a test: its buffers are its own ports. */
+    bool alone = buffer->span.source == port->span.source && buffer->span.begin == port->span.begin;
     const char *kind = buffer->outer == GRAPH_INNER ? "buffer" : "in";
-    if (strstr(buffer->name, "->") != NULL)
+    if (alone)
+        diag_help(d,
+                  "make the subject of the test a pipeline whose port has 'rows W' or 'frame WxH'");
+    else if (strstr(buffer->name, "->") != NULL)
         diag_help(d,
                   "put a buffer there that has a name: 'buffer %s pixels rows W;', or 'frame WxH'",
                   type);

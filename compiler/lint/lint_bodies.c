@@ -40,10 +40,10 @@ static void check_comparison(struct bodies *b, const struct kx *kx)
     diag_help(d, "compare their distance: abs(a - b) < limit");
 }
 
-static void check_index(struct bodies *b, const struct kx *kx)
+static void check_index(struct bodies *b, const struct kx *index, enum access_check check)
 {
-    if (kx->check != ACCESS_CHECKED || is_constant(kx->right)) return;
-    struct diag *d = diag_report(b->cx->diags, RULE_CHECKED_INDEX, kx->right->span,
+    if (check != ACCESS_CHECKED || is_constant(index)) return;
+    struct diag *d = diag_report(b->cx->diags, RULE_CHECKED_INDEX, index->span,
                                  "this index is checked each time the program comes here");
     diag_note(d, "nothing in %s shows that it stays in range; outside it is a fault", b->in);
 }
@@ -55,7 +55,11 @@ static void visit_kx(struct bodies *b, const struct kx *kx)
         if (kx->kind == KX_BINARY || (kx->kind == KX_ASSIGN && kx->op != OP_NONE))
             check_division(b, kx);
         if (kx->kind == KX_COMPARE) check_comparison(b, kx);
-        if (kx->kind == KX_INDEX || kx->kind == KX_PEEK) check_index(b, kx);
+        if (kx->kind == KX_INDEX || kx->kind == KX_PEEK) check_index(b, kx->right, kx->check);
+        if (kx->kind == KX_WINDOW) {
+            check_index(b, kx->left, kx->check);
+            check_index(b, kx->right, kx->column_check);
+        }
     }
     visit_kx(b, kx->left);
     visit_kx(b, kx->right);
