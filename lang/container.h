@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define CONTAINER_MAGIC "PIPEC\r\n\x1a" /* 8 bytes without the NUL */
-#define CONTAINER_VERSION 2u
+#define CONTAINER_VERSION 3u
 #define CONTAINER_ALIGNMENT 64u
 #define CONTAINER_MAX_SECTIONS 64u
 #define CONTAINER_NONE UINT32_MAX
@@ -55,11 +55,13 @@ struct container_section {
     SECTION(SETS, 13, "sets", uint32_t, 0)                                                         \
     SECTION(PROGRAM, 14, "program", char, 0)                                                       \
     SECTION(RATES, 15, "rates", uint64_t, 0)                                                       \
-    SECTION(IMAGE, 16, "image", char, 0)
+    SECTION(FIELDS, 16, "fields", struct container_field, 0)                                       \
+    SECTION(IMAGE, 17, "image", char, 0)
 
 /* SETS: the sets of stages that the program's instructions name, one after the other, each as its
  * length and then its stage numbers.  PROGRAM: the scheduler's code (lang/scheduler.md).  IMAGE: an
- * ELF shared object (lang/kernel_abi.h).  RATES: the rates of ends with several phases.  An empty section has an entry, too: its size is 0 and its
+ * ELF shared object (lang/kernel_abi.h).  RATES: the rates of ends with several phases.
+ * FIELDS: what the packets of outer ports are made of.  An empty section has an entry, too: its size is 0 and its
  * offset is aligned. */
 enum container_section_kind {
 #define SECTION(enumerator, number, name, type, single) CONTAINER_##enumerator = number,
@@ -163,7 +165,8 @@ enum container_outer { CONTAINER_INNER = 0, CONTAINER_OUTER_IN = 1, CONTAINER_OU
 
 struct container_buffer {
     container_string name, type_text;
-    uint32_t scalar; /* enum scalar_type of a packet's elements */
+    uint32_t scalar; /* enum scalar_type of all the packet's scalars; u8 where they differ, or bytes
+                        lie between them */
     uint32_t outer;
     uint64_t width_bytes; /* of a packet: a multiple of the scalar's width */
     uint64_t depth_packets;
@@ -175,6 +178,19 @@ struct container_buffer {
     uint32_t writer_node,
         writer_output; /* index in NODES, in OUTPUTS; CONTAINER_NONE for an outer in-port */
     uint32_t first_reader, reader_count;
+    uint32_t first_field, field_count; /* in FIELDS; 0: no port, or one whose packets are
+                                         scalars of the one type */
+};
+
+/* A part of a packet: the packet itself (name 0) or a field of a struct (`pos.x`, `parts[2].id`).  The
+ * fields of a packet are in order of their places and do not overlap. */
+struct container_field {
+    container_string name;
+    uint32_t scalar;        /* enum scalar_type */
+    uint64_t offset_bytes;  /* in the packet */
+    uint64_t count;         /* scalars, one behind the other: 1.. */
+    container_string shape; /* "": one scalar; "7, 7": the lengths, their product is `count` */
+    uint32_t lanes;         /* of the vector that the scalars make, innermost; 1: none */
 };
 
 struct container_reader {
@@ -195,7 +211,8 @@ _Static_assert(sizeof(struct container_argument) == 32, "argument");
 _Static_assert(sizeof(struct container_node) == 88, "node");
 _Static_assert(sizeof(struct container_input) == 48, "input");
 _Static_assert(sizeof(struct container_output) == 40, "output");
-_Static_assert(sizeof(struct container_buffer) == 88, "buffer");
+_Static_assert(sizeof(struct container_buffer) == 96, "buffer");
+_Static_assert(sizeof(struct container_field) == 32, "field");
 _Static_assert(sizeof(struct container_reader) == 8, "reader");
 _Static_assert(sizeof(struct container_stage) == 16, "stage");
 

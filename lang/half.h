@@ -9,6 +9,7 @@
 #define LANG_HALF_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -78,6 +79,23 @@ static inline float half_round_to_odd(double value)
     uint32_t bits = half_bits_of_float(nearest);
     if (fabs(back) > fabs(value)) bits--;
     return half_float_of_bits(bits | 1);
+}
+
+/* An integer as f64; where it has more than 53 bits, the last one kept says whether others were
+ * lost, so that rounding again gives what rounding once would. */
+static inline double half_integer_to_odd(uint64_t bits, bool is_signed)
+{
+    const uint64_t exact = UINT64_C(1) << 53, lost = 0xfff;
+    bool is_large = is_signed ? bits + exact > 2 * exact : bits > exact;
+    if (is_large) bits = (bits & ~lost) | ((bits & lost) != 0 ? (lost + 1) / 2 : 0);
+    return is_signed ? (double)(int64_t)bits : (double)bits;
+}
+
+/* An f64 rounded once. */
+static inline uint16_t half_of_f64(double value, bool is_bf16)
+{
+    float single = half_round_to_odd(value);
+    return is_bf16 ? half_to_bf16(single) : half_to_f16(single);
 }
 
 #endif

@@ -163,6 +163,26 @@ bool prt_program_port(const struct prt_program *program, uint32_t port,
         .width_bytes = buffer->width_bytes,
         .row_packets = buffer->row_packets,
         .frame_rows = buffer->frame_rows,
+        .field_count = buffer->field_count,
+    };
+    return true;
+}
+
+bool prt_program_port_field(const struct prt_program *program, uint32_t port, uint32_t field,
+                            struct prt_field_information *information)
+{
+    const struct prt_container *c = &program->container;
+    if (port >= program->port_count) return false;
+    const struct container_buffer *buffer = &c->buffers[program->ports[port]];
+    if (field >= buffer->field_count) return false;
+    const struct container_field *record = &c->fields[buffer->first_field + field];
+    *information = (struct prt_field_information){
+        .name = prt_container_text(c, record->name),
+        .scalar = (enum scalar_type)record->scalar,
+        .offset_bytes = record->offset_bytes,
+        .count = record->count,
+        .shape = prt_container_text(c, record->shape),
+        .lanes = record->lanes,
     };
     return true;
 }
@@ -371,9 +391,6 @@ enum prt_status prt_run_set_argument(struct prt_run *run, const char *name, cons
         if (strcmp(prt_container_text(c, a->name), name) != 0) continue;
         enum scalar_type type = (enum scalar_type)a->scalar;
         uint64_t bits = 0;
-        if (type == SCALAR_F16 || type == SCALAR_BF16)
-            return prt_error_set(error, PRT_E_USAGE, "argument '%s' has the storage type %s", name,
-                                 scalar_name(type));
         if (!scalar_parse(text, type, &bits))
             return prt_error_set(error, PRT_E_USAGE, "'%s' is not a value of argument '%s' (%s)",
                                  text, name, scalar_name(type));

@@ -82,14 +82,26 @@ void prt_program_information(const struct prt_program *program,
 
 enum prt_port_direction { PRT_PORT_IN, PRT_PORT_OUT };
 
+/* A part of a packet: the whole of it (name "") or an innermost field of a struct. */
+struct prt_field_information {
+    const char *name; /* "pos.x", "parts[2].id" */
+    enum scalar_type scalar;
+    uint64_t offset_bytes; /* in the packet */
+    uint64_t count;        /* scalars, one behind the other */
+    const char *shape;     /* "": one scalar; "7, 7" */
+    uint32_t lanes;        /* of the vector that they make, innermost; 1: none */
+};
+
 struct prt_port_information {
     const char *name;
     enum prt_port_direction direction;
-    const char *type;        /* as the source writes it: "f32", "u8[7][7]" */
-    enum scalar_type scalar; /* of the packet's elements */
-    uint64_t width_bytes;    /* of a packet: a multiple of the scalar's */
-    uint64_t row_packets;    /* its shape: of a row; 0: it has none */
-    uint64_t frame_rows;     /* of a frame; 0: rows without an end */
+    const char *type; /* as the source writes it: "f32", "u8[7][7]" */
+    /* Of all scalars of a packet; u8 where they differ or do not fill it. */
+    enum scalar_type scalar;
+    uint64_t width_bytes; /* of a packet: a multiple of the scalar's */
+    uint32_t field_count; /* 0: nothing but scalars of the one type */
+    uint64_t row_packets; /* its shape: of a row; 0: it has none */
+    uint64_t frame_rows;  /* of a frame; 0: rows without an end */
 };
 
 /* Ports are numbered from 0 in order of declaration. */
@@ -97,6 +109,9 @@ uint32_t prt_program_port_count(const struct prt_program *program);
 /* False: there is no such port. */
 bool prt_program_port(const struct prt_program *program, uint32_t port,
                       struct prt_port_information *information);
+/* False: there is no such port or field. */
+bool prt_program_port_field(const struct prt_program *program, uint32_t port, uint32_t field,
+                            struct prt_field_information *information);
 /* The port of that name, or PRT_NONE. */
 uint32_t prt_program_find_port(const struct prt_program *program, const char *name);
 

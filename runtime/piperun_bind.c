@@ -122,16 +122,18 @@ static int check_bound(const struct prt_session *session)
 {
     for (uint32_t i = 0; i < session->port_count; i++) {
         const struct prt_binding *b = &session->bindings[i];
-        const char *type = scalar_name(b->port.scalar);
+        bool record = prt_packet_is_record(&b->packet);
+        const char *colon = record ? "" : ":", *type = record ? "" : scalar_name(b->port.scalar);
         if (b->bound || b->hash != NULL) continue;
         if (b->port.direction == PRT_PORT_IN)
             return PRT_COMPLAIN(EXIT_USAGE,
-                                "in-port '%s' (%s) is not bound; for example: %s=FILE,raw:%s or "
-                                "%s=gen:ramp:1000",
-                                b->port.name, b->port.type, b->port.name, type, b->port.name);
+                                "in-port '%s' (%s) is not bound; for example: %s=FILE,raw%s%s or "
+                                "%s=gen:%s:1000",
+                                b->port.name, b->port.type, b->port.name, colon, type, b->port.name,
+                                record ? "zeros" : "ramp");
         return PRT_COMPLAIN(
-            EXIT_USAGE, "out-port '%s' (%s) is not bound; for example: %s=FILE,raw:%s or %s=null",
-            b->port.name, b->port.type, b->port.name, type, b->port.name);
+            EXIT_USAGE, "out-port '%s' (%s) is not bound; for example: %s=FILE,raw%s%s or %s=null",
+            b->port.name, b->port.type, b->port.name, colon, type, b->port.name);
     }
     return EXIT_DONE;
 }
@@ -151,6 +153,23 @@ static int prepare_hash(struct prt_session *session)
     return EXIT_DONE;
 }
 
+/* False: out of memory. */
+static bool describe_packet(struct prt_session *session, uint32_t port)
+{
+    struct prt_binding *b = &session->bindings[port];
+    b->fields = calloc((size_t)b->port.field_count + 1, sizeof *b->fields);
+    if (b->fields == NULL) return false;
+    for (uint32_t i = 0; i < b->port.field_count; i++)
+        (void)prt_program_port_field(session->program, port, i, &b->fields[i]);
+    b->packet = (struct prt_packet){.type = b->port.type,
+                                    .scalar = b->port.scalar,
+                                    .width_bytes = b->port.width_bytes,
+                                    .fields = b->fields,
+                                    .field_count = b->port.field_count};
+    b->scalars = prt_packet_units(&b->packet);
+    return true;
+}
+
 int prt_bindings_read(struct prt_session *session)
 {
     session->port_count = prt_program_port_count(session->program);
@@ -159,8 +178,7 @@ int prt_bindings_read(struct prt_session *session)
     for (uint32_t i = 0; i < session->port_count; i++) {
         struct prt_binding *binding = &session->bindings[i];
         (void)prt_program_port(session->program, i, &binding->port);
-        binding->scalars =
-            (size_t)binding->port.width_bytes / scalar_width_bytes(binding->port.scalar);
+        if (!describe_packet(session, i)) return prt_complain_memory();
     }
     int exit_code = EXIT_DONE;
     for (size_t i = 0; i < session->command->binding_count && exit_code == EXIT_DONE; i++)

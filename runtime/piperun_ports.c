@@ -27,9 +27,10 @@ static enum prt_status read_port(void *context, void *packets, size_t capacity, 
         if (status != PRT_OK) return status;
         if (part == 0 && got % binding->scalars != 0)
             return prt_error_set(error, PRT_E_TRUNCATED,
-                                 "%s: ends inside a packet of port '%s' (%zu of %zu values)",
+                                 "%s: ends inside a packet of port '%s' (%zu of %zu %s)",
                                  binding->spec.path != NULL ? binding->spec.path : "generator",
-                                 binding->port.name, got % binding->scalars, binding->scalars);
+                                 binding->port.name, got % binding->scalars, binding->scalars,
+                                 prt_packet_is_record(&binding->packet) ? "bytes" : "values");
         if (part == 0) break;
         got += part;
     } while (got % binding->scalars != 0);
@@ -120,7 +121,7 @@ static enum prt_status open_input(struct prt_session *session, uint32_t port,
 {
     struct prt_binding *b = &session->bindings[port];
     enum prt_status status =
-        prt_source_open(&b->spec, b->port.scalar, &session->environment, &b->source, error);
+        prt_source_open_packets(&b->spec, &b->packet, &session->environment, &b->source, error);
     if (status == PRT_OK) status = check_shape(b, error);
     if (status != PRT_OK) return status;
     b->limited = session->command->has_firings && prt_binding_is_endless(b);
@@ -139,7 +140,8 @@ static enum prt_status open_output(struct prt_session *session, uint32_t port,
     enum prt_status status = PRT_OK;
     shape_image(b);
     if (!dropped)
-        status = prt_sink_open(&b->spec, b->port.scalar, &session->environment, &b->sink, error);
+        status =
+            prt_sink_open_packets(&b->spec, &b->packet, &session->environment, &b->sink, error);
     if (status != PRT_OK) return status;
     if (b->bound) describe(b);
     bool used = !dropped || b->hash != NULL;
@@ -190,6 +192,7 @@ void prt_ports_close(struct prt_session *session)
         prt_sink_close(b->sink);
         if (b->bound) prt_port_spec_free(&b->spec);
         if (b->hash != NULL) (void)XXH64_freeState(b->hash);
+        free(b->fields);
     }
     free(session->bindings);
 }

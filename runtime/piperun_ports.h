@@ -26,11 +26,13 @@ struct prt_binding {
     bool bound; /* by the command line: `spec` says to what */
     struct prt_source *source;
     struct prt_sink *sink;
-    size_t scalars;        /* of a packet */
-    bool limited;          /* by --firings */
-    uint64_t packets_left; /* if it is */
-    XXH64_state_t *hash;   /* of --hash, else NULL */
-    bool closed;           /* its reader has gone */
+    struct prt_packet packet;             /* what the port's packets are made of */
+    struct prt_field_information *fields; /* owned; those of `packet` */
+    size_t scalars;                       /* of a packet, or bytes where it is a record */
+    bool limited;                         /* by --firings */
+    uint64_t packets_left;                /* if it is */
+    XXH64_state_t *hash;                  /* of --hash, else NULL */
+    bool closed;                          /* its reader has gone */
 };
 
 struct prt_session {

@@ -304,11 +304,92 @@ static void write_node(struct writer *w, size_t index)
 
 /* ---- buffers ---- */
 
-/* What a packet is made of: bytes where it is a struct. */
+struct uniform {
+    enum scalar_type scalar;
+    bool any, mixed;
+};
+
+static void see_scalar(enum scalar_type scalar, uint64_t offset_bytes, void *data)
+{
+    struct uniform *seen = data;
+    (void)offset_bytes;
+    seen->mixed |= seen->any && scalar != seen->scalar;
+    seen->scalar = scalar;
+    seen->any = true;
+}
+
+/* What a packet is made of: bytes where its scalars differ or do not fill it. */
 static enum scalar_type element_scalar(const struct type *type)
 {
+    struct uniform seen = {0};
     const struct type *base = type_base(type);
-    return base->kind == TYPE_STRUCT ? SCALAR_U8 : base->scalar;
+    type_each_scalar(base, see_scalar, &seen);
+    return seen.mixed || base->has_padding ? SCALAR_U8 : seen.scalar;
+}
+
+/* ---- fields ---- */
+
+enum { FIELDS_MAX = 4096 };
+
+/* Whether all below is scalars, so that one record tells it. */
+static bool is_plain(const struct type *type)
+{
+    while (type->kind == TYPE_ARRAY)
+        type = type->element;
+    return type->kind != TYPE_STRUCT;
+}
+
+static void write_plain_field(struct writer *w, const struct type *type, const char *name,
+                              uint64_t offset_bytes)
+{
+    struct container_field record = {
+        .offset_bytes = offset_bytes, .count = type_scalar_count(type), .lanes = 1};
+    const char *shape = "";
+    for (; type_is_indexed(type); type = type->element) {
+        shape = arena_printf(w->scratch, "%s%s%llu", shape, shape[0] != '\0' ? ", " : "",
+                             (unsigned long long)type->length);
+        if (type->kind == TYPE_VECTOR) record.lanes = (uint32_t)type->length;
+    }
+    record.scalar = type->scalar;
+    record.name = string(w, name);
+    record.shape = string(w, shape);
+    APPEND(w, CONTAINER_FIELDS, record);
+}
+
+/* False beyond FIELDS_MAX. */
+static bool write_fields(struct writer *w, const struct type *type, const char *name,
+                         uint64_t offset_bytes, uint32_t *count)
+{
+    if (is_plain(type)) {
+        if (++*count > FIELDS_MAX) return false;
+        write_plain_field(w, type, name, offset_bytes);
+        return true;
+    }
+    bool good = true;
+    for (uint64_t i = 0; type->kind == TYPE_ARRAY && i < type->length && good; i++)
+        good = write_fields(w, type->element,
+                            arena_printf(w->scratch, "%s[%llu]", name, (unsigned long long)i),
+                            offset_bytes + i * type->element->width_bytes, count);
+    for (uint32_t i = 0; type->kind == TYPE_STRUCT && i < type->field_count && good; i++) {
+        const struct type_field *field = &type->fields[i];
+        const char *dot = name[0] != '\0' ? "." : "";
+        good =
+            write_fields(w, field->type, arena_printf(w->scratch, "%s%s%s", name, dot, field->name),
+                         offset_bytes + field->offset_bytes, count);
+    }
+    return good;
+}
+
+static void write_packet_fields(struct writer *w, const struct graph_buffer *buffer,
+                                struct container_buffer *record)
+{
+    if (buffer->outer == GRAPH_INNER) return;
+    record->first_field =
+        narrow(w, w->sections[CONTAINER_FIELDS].count / sizeof(struct container_field));
+    if (write_fields(w, buffer->type, "", 0, &record->field_count)) return;
+    diag_report(w->cx->diags, RULE_TOO_LARGE, buffer->span,
+                "a packet of the pipeline's port '%s' has more than %d fields", buffer->name,
+                FIELDS_MAX);
 }
 
 struct packet_bytes {
@@ -365,6 +446,7 @@ static void write_buffer(struct writer *w, const struct graph_buffer *buffer, ui
     record.name = string(w, buffer->name);
     record.type_text = string(w, type_text(w->scratch, buffer->type));
     record.initial_size_bytes = write_initials(w, buffer);
+    write_packet_fields(w, buffer, &record);
     APPEND(w, CONTAINER_BUFFERS, record);
 }
 

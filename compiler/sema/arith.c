@@ -237,24 +237,13 @@ static struct scalar_value integer_to_float(struct scalar_value value, enum scal
     return to == SCALAR_F32 ? arith_f32((float)value.bits) : arith_f64((double)value.bits);
 }
 
-/* As f64; beyond its 53 bits the last one kept says whether others were lost. */
-static double integer_to_odd(struct scalar_value value)
-{
-    const uint64_t exact = UINT64_C(1) << 53, lost = 0xfff;
-    bool is_signed = scalar_is_signed(value.type);
-    bool is_large = is_signed ? value.bits + exact > 2 * exact : value.bits > exact;
-    uint64_t bits = value.bits;
-    if (is_large) bits = (bits & ~lost) | ((bits & lost) != 0 ? (lost + 1) / 2 : 0);
-    return is_signed ? (double)(int64_t)bits : (double)bits;
-}
-
 /* Rounded once. */
 static struct scalar_value to_half(struct scalar_value value, enum scalar_type to)
 {
-    double number = scalar_is_float(value.type) ? arith_as_f64(value) : integer_to_odd(value);
-    float single = half_round_to_odd(number);
-    uint16_t bits = to == SCALAR_F16 ? half_to_f16(single) : half_to_bf16(single);
-    return (struct scalar_value){to, bits};
+    double number = scalar_is_float(value.type)
+                        ? arith_as_f64(value)
+                        : half_integer_to_odd(value.bits, scalar_is_signed(value.type));
+    return (struct scalar_value){to, half_of_f64(number, to == SCALAR_BF16)};
 }
 
 struct scalar_value arith_convert(struct scalar_value value, enum scalar_type to)

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lang/half.h"
+
 /* Values pass through one of three carriers, a block at a time: i64, u64 or f64.  Every type is
  * exact in its carrier, so the second step is the only one that rounds. */
 
@@ -27,13 +29,6 @@ union block {
     X(I64, int64_t, INT64_MIN, INT64_MAX, 0x1p63)                                                  \
     X(U64, uint64_t, 0, UINT64_MAX, 0x1p64)
 
-bool prt_io_converts(enum scalar_type from, enum scalar_type to)
-{
-    bool storage_only =
-        from == SCALAR_F16 || from == SCALAR_BF16 || to == SCALAR_F16 || to == SCALAR_BF16;
-    return from == to || !storage_only;
-}
-
 void prt_io_swap(void *elements, size_t width_bytes, size_t count)
 {
     unsigned char *bytes = elements;
@@ -54,6 +49,16 @@ void prt_io_swap(void *elements, size_t width_bytes, size_t count)
         block->member[i] = (carrier_type)value;                                                    \
     }
 
+static void load_halves(double *values, const unsigned char *source, enum scalar_type from,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint16_t half;
+        memcpy(&half, source + i * sizeof half, sizeof half);
+        values[i] = (double)(from == SCALAR_F16 ? half_from_f16(half) : half_from_bf16(half));
+    }
+}
+
 static enum carrier load_block(union block *block, const unsigned char *source,
                                enum scalar_type from, size_t count)
 {
@@ -68,9 +73,9 @@ static enum carrier load_block(union block *block, const unsigned char *source,
     case SCALAR_U64: LOAD(unsigned_values, uint64_t, uint64_t) return CARRIER_UNSIGNED;
     case SCALAR_F32: LOAD(float_values, double, float) return CARRIER_FLOAT;
     case SCALAR_F64: LOAD(float_values, double, double) return CARRIER_FLOAT;
-    case SCALAR_BOOL:
     case SCALAR_F16:
-    case SCALAR_BF16: break;
+    case SCALAR_BF16: load_halves(block->float_values, source, from, count); return CARRIER_FLOAT;
+    case SCALAR_BOOL: break;
     }
     for (size_t i = 0; i < count; i++)
         block->unsigned_values[i] = source[i] != 0;
@@ -87,6 +92,17 @@ static enum carrier load_block(union block *block, const unsigned char *source,
     }                                                                                              \
     return count;
 
+static void store_half(unsigned char *target, enum scalar_type to, double value)
+{
+    uint16_t half = half_of_f64(value, to == SCALAR_BF16);
+    memcpy(target, &half, sizeof half);
+}
+
+static bool is_half(enum scalar_type type)
+{
+    return type == SCALAR_F16 || type == SCALAR_BF16;
+}
+
 static size_t store_signed(unsigned char *target, enum scalar_type to, const int64_t *values,
                            size_t count)
 {
@@ -102,6 +118,9 @@ static size_t store_signed(unsigned char *target, enum scalar_type to, const int
     case SCALAR_F64: STORE(values, double, true)
     default: break;
     }
+    for (size_t i = 0; is_half(to) && i < count; i++)
+        store_half(target + 2 * i, to, half_integer_to_odd((uint64_t)values[i], true));
+    if (is_half(to)) return count;
     for (size_t i = 0; i < count; i++)
         target[i] = values[i] != 0;
     return count;
@@ -119,6 +138,9 @@ static size_t store_unsigned(unsigned char *target, enum scalar_type to, const u
     case SCALAR_F64: STORE(values, double, true)
     default: break;
     }
+    for (size_t i = 0; is_half(to) && i < count; i++)
+        store_half(target + 2 * i, to, half_integer_to_odd(values[i], false));
+    if (is_half(to)) return count;
     for (size_t i = 0; i < count; i++)
         target[i] = values[i] != 0;
     return count;
@@ -143,6 +165,9 @@ static size_t store_float(unsigned char *target, enum scalar_type to, const doub
     case SCALAR_F64: STORE(values, double, true)
     default: break;
     }
+    for (size_t i = 0; is_half(to) && i < count; i++)
+        store_half(target + 2 * i, to, values[i]);
+    if (is_half(to)) return count;
     for (size_t i = 0; i < count; i++)
         target[i] = values[i] != 0;
     return count;

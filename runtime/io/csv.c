@@ -1,7 +1,9 @@
-/* csv: one number a line, in C's notation whatever the locale.
+/* csv: a packet a line, its scalars in order (of a struct: its fields) as columns, separated by
+ * commas; in C's notation whatever the locale.
  *
- * Read: blanks around the number, a carriage return before the newline, and empty lines are
- * allowed; a line is at most LINE_BYTES_MAX long; the last newline may be missing.
+ * Read: blanks around the numbers, a carriage return before the newline, and empty lines are
+ * allowed; a line is at most LINE_BYTES_MAX long, or 64 bytes for each column; the last newline may
+ * be missing.
  *   integers  decimal, with a sign if the type has one, in the range of the type
  *   bool      a number (0 or not), true, false
  *   floats    as strtod reads them: decimal, hexadecimal, inf, nan; to the nearest f32 or f64
@@ -19,9 +21,25 @@
 
 #define LINE_BYTES_MAX 1024
 #define NUMBER_BYTES_MAX 48
+#define COLUMN_BYTES_MAX 64
+#define COLUMNS_MAX 900 /* a line fits the reader's buffer */
+
+struct column {
+    enum scalar_type scalar;
+    size_t offset_bytes; /* in the packet */
+};
+
+/* Where the numbers of a line belong. */
+struct columns {
+    struct column *items; /* owned */
+    size_t count;
+    size_t units;       /* of what is carried, a packet */
+    size_t width_bytes; /* of a packet */
+};
 
 struct csv_source {
     struct prt_source base;
+    struct columns columns;
     struct prt_io_reader reader;
     locale_t locale; /* "C" */
     uint64_t line;   /* number of the next line, from 1 */
@@ -29,8 +47,46 @@ struct csv_source {
 
 struct csv_sink {
     struct prt_sink base;
+    struct columns columns;
     locale_t locale;
 };
+
+/* --- columns --- */
+
+static void add_columns(struct columns *columns, enum scalar_type scalar, uint64_t offset_bytes,
+                        uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        columns->items[columns->count++] =
+            (struct column){scalar, (size_t)(offset_bytes + i * scalar_width_bytes(scalar))};
+}
+
+static enum prt_status make_columns(struct columns *columns, const char *name,
+                                    const struct prt_packet *layout, struct prt_error *error)
+{
+    uint64_t count = prt_packet_units(layout);
+    if (prt_packet_is_record(layout)) count = 0;
+    for (uint32_t i = 0; prt_packet_is_record(layout) && i < layout->field_count; i++)
+        count += layout->fields[i].count; /* each at most the packet's bytes */
+    if (count > COLUMNS_MAX)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "%s: a packet of type %s has more than %d numbers: use raw or npy",
+                             name, layout->type, COLUMNS_MAX);
+    columns->items = calloc((size_t)count + 1, sizeof *columns->items);
+    if (columns->items == NULL) return prt_io_no_memory(error);
+    columns->units = prt_packet_units(layout);
+    columns->width_bytes = (size_t)layout->width_bytes;
+    if (!prt_packet_is_record(layout)) add_columns(columns, layout->scalar, 0, count);
+    for (uint32_t i = 0; prt_packet_is_record(layout) && i < layout->field_count; i++)
+        add_columns(columns, layout->fields[i].scalar, layout->fields[i].offset_bytes,
+                    layout->fields[i].count);
+    return PRT_OK;
+}
+
+static size_t line_bytes_max(const struct columns *columns)
+{
+    return columns->count > 1 ? COLUMN_BYTES_MAX * columns->count : LINE_BYTES_MAX;
+}
 
 /* --- one number --- */
 
@@ -76,7 +132,7 @@ static bool parse_float(const char *text, enum scalar_type type, void *packet)
         memcpy(packet, &value, sizeof value);
     } else {
         double value = strtod(text, &end);
-        memcpy(packet, &value, sizeof value);
+        (void)prt_io_convert(packet, type, &value, SCALAR_F64, 1);
     }
     return *end == '\0';
 }
@@ -93,8 +149,9 @@ static bool parse_bool(const char *text, void *packet)
     return true;
 }
 
-static bool parse_packet(const char *text, enum scalar_type type, void *packet)
+static bool parse_number(const char *text, enum scalar_type type, void *packet)
 {
+    if (text[0] == '\0') return false;
     if (type == SCALAR_BOOL) return parse_bool(text, packet);
     return scalar_is_float(type) ? parse_float(text, type, packet)
                                  : parse_integer(text, type, packet);
@@ -114,11 +171,12 @@ static enum prt_status find_line(struct csv_source *csv, size_t *length, bool *h
         newline = memchr(bytes + searched, '\n', available - searched);
         *length = newline != NULL ? (size_t)(newline - bytes) : available;
         *has_newline = newline != NULL;
-        if (*length > LINE_BYTES_MAX)
+        if (*length > line_bytes_max(&csv->columns))
             return prt_error_set_at(error, PRT_E_FORMAT, reader->offset,
-                                    "%s:%llu: the line at byte %llu is longer than %d bytes",
+                                    "%s:%llu: the line at byte %llu is longer than %zu bytes",
                                     reader->name, (unsigned long long)csv->line,
-                                    (unsigned long long)reader->offset, LINE_BYTES_MAX);
+                                    (unsigned long long)reader->offset,
+                                    line_bytes_max(&csv->columns));
         if (newline != NULL || reader->at_end) return PRT_OK;
         searched = available;
         enum prt_status status = prt_io_reader_need(reader, available + 1, error);
@@ -126,8 +184,9 @@ static enum prt_status find_line(struct csv_source *csv, size_t *length, bool *h
     }
 }
 
-/* The line without the blanks around it, NUL-terminated.  False if it holds a NUL. */
-static bool trim_line(char *text, const unsigned char *bytes, size_t length)
+/* The text without the blanks around it, NUL-terminated, at most LINE_BYTES_MAX.  False if it holds
+ * a NUL. */
+static bool trim(char *text, const unsigned char *bytes, size_t length)
 {
     while (length > 0 && strchr(" \t\r", bytes[length - 1]) != NULL && bytes[length - 1] != 0)
         length--;
@@ -135,29 +194,67 @@ static bool trim_line(char *text, const unsigned char *bytes, size_t length)
         bytes++;
         length--;
     }
-    if (length > LINE_BYTES_MAX) length = LINE_BYTES_MAX; /* find_line has seen to it */
+    if (length > LINE_BYTES_MAX) length = LINE_BYTES_MAX;
     memcpy(text, bytes, length);
     text[length] = '\0';
     return memchr(text, '\0', length) == NULL;
+}
+
+static enum prt_status not_a_number(const struct csv_source *csv, const char *text,
+                                    const struct column *column, struct prt_error *error)
+{
+    const struct prt_io_reader *reader = &csv->reader;
+    return prt_error_set_at(error, PRT_E_FORMAT, reader->offset,
+                            "%s:%llu: '%.40s' at byte %llu is not a number of type %s",
+                            reader->name, (unsigned long long)csv->line, text,
+                            (unsigned long long)reader->offset, scalar_name(column->scalar));
+}
+
+static enum prt_status read_columns(struct csv_source *csv, const unsigned char *bytes,
+                                    size_t length, unsigned char *packet, struct prt_error *error)
+{
+    const struct columns *columns = &csv->columns;
+    char text[LINE_BYTES_MAX + 1];
+    memset(packet, 0, columns->width_bytes);
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct column *column = &columns->items[i];
+        bool last = i + 1 == columns->count;
+        const unsigned char *comma = last ? NULL : memchr(bytes, ',', length);
+        size_t part = comma != NULL ? (size_t)(comma - bytes) : length;
+        if (!last && comma == NULL)
+            return prt_error_set_at(error, PRT_E_FORMAT, csv->reader.offset,
+                                    "%s:%llu: the line at byte %llu has %zu columns, not %zu",
+                                    csv->reader.name, (unsigned long long)csv->line,
+                                    (unsigned long long)csv->reader.offset, i + 1, columns->count);
+        if (!trim(text, bytes, part) ||
+            !parse_number(text, column->scalar, packet + column->offset_bytes))
+            return not_a_number(csv, text, column, error);
+        bytes += part + !last;
+        length -= part + !last;
+    }
+    return PRT_OK;
+}
+
+static bool is_blank(const unsigned char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (bytes[i] != ' ' && bytes[i] != '\t' && bytes[i] != '\r') return false;
+    return true;
 }
 
 static enum prt_status read_line(struct csv_source *csv, void *packet, bool *found, bool *ended,
                                  struct prt_error *error)
 {
     struct prt_io_reader *reader = &csv->reader;
-    char text[LINE_BYTES_MAX + 1];
     size_t length;
     bool has_newline;
     enum prt_status status = find_line(csv, &length, &has_newline, error);
     if (status != PRT_OK) return status;
-    bool good = trim_line(text, prt_io_reader_bytes(reader), length);
-    *found = !good || text[0] != '\0';
+    const unsigned char *bytes = prt_io_reader_bytes(reader);
+    *found = !is_blank(bytes, length);
     *ended = !has_newline;
-    if (*found && !(good && parse_packet(text, csv->base.packet, packet)))
-        return prt_error_set_at(error, PRT_E_FORMAT, reader->offset,
-                                "%s:%llu: '%.40s' at byte %llu is not a number of type %s",
-                                reader->name, (unsigned long long)csv->line, text,
-                                (unsigned long long)reader->offset, scalar_name(csv->base.packet));
+    if (*found) status = read_columns(csv, bytes, length, packet, error);
+    if (status != PRT_OK) return status;
     prt_io_reader_consume(reader, length + (has_newline ? 1 : 0));
     csv->line++;
     return PRT_OK;
@@ -167,17 +264,19 @@ static enum prt_status read_lines(struct csv_source *csv, unsigned char *packets
                                   size_t *count, struct prt_error *error)
 {
     struct prt_io_reader *reader = &csv->reader;
-    size_t width = scalar_width_bytes(csv->base.packet);
+    const struct columns *columns = &csv->columns;
+    unsigned char *next = packets;
     bool ended = false;
-    while (*count < capacity && !ended) {
+    while (capacity - *count >= columns->units && !ended) {
         bool found = false;
         size_t available = prt_io_reader_available(reader);
         if (*count > 0 && !reader->regular &&
             (available == 0 || memchr(prt_io_reader_bytes(reader), '\n', available) == NULL))
             return PRT_OK; /* give what has come */
-        enum prt_status status = read_line(csv, packets + *count * width, &found, &ended, error);
+        enum prt_status status = read_line(csv, next, &found, &ended, error);
         if (status != PRT_OK) return status;
-        *count += found;
+        *count += found ? columns->units : 0;
+        next += found ? columns->width_bytes : 0;
     }
     return PRT_OK;
 }
@@ -197,15 +296,18 @@ static void csv_close(struct prt_source *source)
     struct csv_source *csv = (struct csv_source *)source;
     prt_io_reader_close(&csv->reader);
     if (csv->locale != (locale_t)0) freelocale(csv->locale);
+    free(csv->columns.items);
     free(source);
 }
 
 static const struct prt_source_ops csv_source_ops = {csv_read, csv_close};
 
-enum prt_status prt_csv_source_open(const struct prt_port_spec *spec, enum scalar_type packet,
+enum prt_status prt_csv_source_open(const struct prt_port_spec *spec,
+                                    const struct prt_packet *layout,
                                     const struct prt_io_environment *environment,
                                     struct prt_source **source, struct prt_error *error)
 {
+    enum scalar_type packet = layout->scalar;
     struct prt_source *made =
         prt_source_make(sizeof(struct csv_source), &csv_source_ops, packet, error);
     if (made == NULL) return PRT_E_NOMEM;
@@ -214,7 +316,8 @@ enum prt_status prt_csv_source_open(const struct prt_port_spec *spec, enum scala
     csv->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     enum prt_status status = csv->locale == (locale_t)0
                                  ? prt_io_no_memory(error)
-                                 : prt_io_reader_open(&csv->reader, spec->path, environment, error);
+                                 : make_columns(&csv->columns, spec->path, layout, error);
+    if (status == PRT_OK) status = prt_io_reader_open(&csv->reader, spec->path, environment, error);
     if (status != PRT_OK) {
         csv_close(made);
         return status;
@@ -229,7 +332,7 @@ static int print_f32(char *text, float value)
 {
     int length = 0;
     for (int digits = 6; digits <= 9; digits++) {
-        length = snprintf(text, NUMBER_BYTES_MAX, "%.*g\n", digits, (double)value);
+        length = snprintf(text, NUMBER_BYTES_MAX, "%.*g", digits, (double)value);
         if (strtof(text, NULL) == value) break;
     }
     return length;
@@ -239,48 +342,77 @@ static int print_f64(char *text, double value)
 {
     int length = 0;
     for (int digits = 15; digits <= 17; digits++) {
-        length = snprintf(text, NUMBER_BYTES_MAX, "%.*g\n", digits, value);
+        length = snprintf(text, NUMBER_BYTES_MAX, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;
     }
     return length;
 }
 
-static int print_packet(char *text, enum scalar_type type, const unsigned char *packet)
+/* f16, bf16: as few digits as read back. */
+static int print_half(char *text, enum scalar_type type, const unsigned char *packet)
+{
+    int length = 0;
+    double value, back;
+    (void)prt_io_convert(&value, SCALAR_F64, packet, type, 1);
+    for (int digits = 1; digits <= 9; digits++) {
+        unsigned char half[2];
+        length = snprintf(text, NUMBER_BYTES_MAX, "%.*g", digits, value);
+        back = strtod(text, NULL);
+        (void)prt_io_convert(half, type, &back, SCALAR_F64, 1);
+        if (memcmp(half, packet, sizeof half) == 0) break;
+    }
+    return isnan(value) ? snprintf(text, NUMBER_BYTES_MAX, "nan") : length;
+}
+
+static int print_number(char *text, enum scalar_type type, const unsigned char *packet)
 {
     int64_t number = 0;
     double value = 0;
+    if (type == SCALAR_F16 || type == SCALAR_BF16) return print_half(text, type, packet);
     if (type == SCALAR_F32) {
         float narrow;
         memcpy(&narrow, packet, sizeof narrow);
         if (!isnan(narrow)) return print_f32(text, narrow);
-        return snprintf(text, NUMBER_BYTES_MAX, "nan\n");
+        return snprintf(text, NUMBER_BYTES_MAX, "nan");
     }
     if (type == SCALAR_F64) {
         memcpy(&value, packet, sizeof value);
         if (!isnan(value)) return print_f64(text, value);
-        return snprintf(text, NUMBER_BYTES_MAX, "nan\n");
+        return snprintf(text, NUMBER_BYTES_MAX, "nan");
     }
     if (scalar_is_signed(type)) {
         (void)prt_io_convert(&number, SCALAR_I64, packet, type, 1);
-        return snprintf(text, NUMBER_BYTES_MAX, "%" PRId64 "\n", number);
+        return snprintf(text, NUMBER_BYTES_MAX, "%" PRId64, number);
     }
     uint64_t positive = 0;
     (void)prt_io_convert(&positive, SCALAR_U64, packet, type, 1);
-    return snprintf(text, NUMBER_BYTES_MAX, "%" PRIu64 "\n", positive);
+    return snprintf(text, NUMBER_BYTES_MAX, "%" PRIu64, positive);
+}
+
+static enum prt_status write_line(struct prt_sink *sink, const unsigned char *packet,
+                                  struct prt_error *error)
+{
+    const struct columns *columns = &((struct csv_sink *)sink)->columns;
+    enum prt_status status = PRT_OK;
+    for (size_t i = 0; i < columns->count && status == PRT_OK; i++) {
+        const struct column *column = &columns->items[i];
+        char text[NUMBER_BYTES_MAX + 1];
+        int length = print_number(text, column->scalar, packet + column->offset_bytes);
+        if (length <= 0) return prt_error_set(error, PRT_E_INTERNAL, "cannot print a number");
+        text[length] = i + 1 < columns->count ? ',' : '\n';
+        status = prt_io_writer_put(&sink->writer, text, (size_t)length + 1, error);
+    }
+    return status;
 }
 
 static enum prt_status csv_write(struct prt_sink *sink, const void *packets, size_t count,
                                  struct prt_error *error)
 {
-    size_t width = scalar_width_bytes(sink->packet);
+    const struct columns *columns = &((struct csv_sink *)sink)->columns;
     locale_t before = uselocale(((struct csv_sink *)sink)->locale);
     enum prt_status status = PRT_OK;
-    for (size_t i = 0; i < count && status == PRT_OK; i++) {
-        char text[NUMBER_BYTES_MAX];
-        int length = print_packet(text, sink->packet, (const unsigned char *)packets + i * width);
-        status = length > 0 ? prt_io_writer_put(&sink->writer, text, (size_t)length, error)
-                            : prt_error_set(error, PRT_E_INTERNAL, "cannot print a number");
-    }
+    for (size_t i = 0; i < count / columns->units && status == PRT_OK; i++)
+        status = write_line(sink, (const unsigned char *)packets + i * columns->width_bytes, error);
     (void)uselocale(before);
     return status;
 }
@@ -288,22 +420,28 @@ static enum prt_status csv_write(struct prt_sink *sink, const void *packets, siz
 static void csv_release(struct prt_sink *sink)
 {
     freelocale(((struct csv_sink *)sink)->locale);
+    free(((struct csv_sink *)sink)->columns.items);
 }
 
 static const struct prt_sink_ops csv_sink_ops = {csv_write, NULL, csv_release};
 
-enum prt_status prt_csv_sink_open(const struct prt_port_spec *spec, enum scalar_type packet,
+enum prt_status prt_csv_sink_open(const struct prt_port_spec *spec, const struct prt_packet *layout,
                                   const struct prt_io_environment *environment,
                                   struct prt_sink **sink, struct prt_error *error)
 {
+    enum scalar_type packet = layout->scalar;
     struct prt_sink *made = prt_sink_make(sizeof(struct csv_sink), &csv_sink_ops, packet, error);
     if (made == NULL) return PRT_E_NOMEM;
     locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    enum prt_status status = locale == (locale_t)0 ? prt_io_no_memory(error)
-                                                   : prt_io_writer_open(&made->writer, spec->path,
-                                                                        false, environment, error);
+    struct columns *columns = &((struct csv_sink *)made)->columns;
+    enum prt_status status = locale == (locale_t)0
+                                 ? prt_io_no_memory(error)
+                                 : make_columns(columns, spec->path, layout, error);
+    if (status == PRT_OK)
+        status = prt_io_writer_open(&made->writer, spec->path, false, environment, error);
     if (status != PRT_OK) {
         if (locale != (locale_t)0) freelocale(locale);
+        free(columns->items);
         free(made);
         return status;
     }

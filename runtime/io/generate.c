@@ -53,10 +53,12 @@ static void generator_close(struct prt_source *source)
 
 static const struct prt_source_ops generator_ops = {generator_read, generator_close};
 
-enum prt_status prt_generator_open(const struct prt_port_spec *spec, enum scalar_type packet,
+enum prt_status prt_generator_open(const struct prt_port_spec *spec,
+                                   const struct prt_packet *layout,
                                    const struct prt_io_environment *environment,
                                    struct prt_source **source, struct prt_error *error)
 {
+    enum scalar_type packet = layout->scalar;
     (void)environment;
     struct prt_source *made =
         prt_source_make(sizeof(struct generator), &generator_ops, packet, error);
@@ -82,10 +84,12 @@ static enum prt_status null_read(struct prt_source *source, void *packets, size_
 
 static const struct prt_source_ops null_source_ops = {null_read, generator_close};
 
-enum prt_status prt_null_source_open(const struct prt_port_spec *spec, enum scalar_type packet,
+enum prt_status prt_null_source_open(const struct prt_port_spec *spec,
+                                     const struct prt_packet *layout,
                                      const struct prt_io_environment *environment,
                                      struct prt_source **source, struct prt_error *error)
 {
+    enum scalar_type packet = layout->scalar;
     (void)spec, (void)environment;
     struct prt_source *made =
         prt_source_make(sizeof(struct prt_source), &null_source_ops, packet, error);
@@ -104,10 +108,12 @@ static enum prt_status null_write(struct prt_sink *sink, const void *packets, si
 
 static const struct prt_sink_ops null_sink_ops = {null_write, NULL, NULL};
 
-enum prt_status prt_null_sink_open(const struct prt_port_spec *spec, enum scalar_type packet,
+enum prt_status prt_null_sink_open(const struct prt_port_spec *spec,
+                                   const struct prt_packet *layout,
                                    const struct prt_io_environment *environment,
                                    struct prt_sink **sink, struct prt_error *error)
 {
+    enum scalar_type packet = layout->scalar;
     (void)spec, (void)environment;
     struct prt_sink *made = prt_sink_make(sizeof(struct prt_sink), &null_sink_ops, packet, error);
     if (made == NULL) return PRT_E_NOMEM;

@@ -79,9 +79,6 @@ enum prt_status prt_io_elements_read(struct prt_io_reader *reader, struct prt_io
 
 /* --- conversion by value --- */
 
-/* True if a value of type `from` can become one of type `to` (all but f16, bf16 to others). */
-bool prt_io_converts(enum scalar_type from, enum scalar_type to);
-
 /* Converts `count` values in host order, by the rules in stream.h.  Returns how many were
  * converted: less than `count` if the next one does not fit `to`.  No overlap, any alignment. */
 size_t prt_io_convert(void *target, enum scalar_type to, const void *source, enum scalar_type from,
@@ -115,9 +112,10 @@ enum prt_status prt_io_image_height(const char *name, uint64_t packets, uint32_t
                                     uint32_t channels, uint32_t *height_pixels,
                                     struct prt_error *error);
 
-/* Checks what a spec says of an image output: a width, 1 or 3 channels (0: 1), the port's type. */
-enum prt_status prt_io_image_check_spec(const struct prt_port_spec *spec, enum scalar_type packet,
-                                        struct prt_error *error);
+/* Checks what a spec says of an image output: a width, 1 or 3 channels (0: the packet's), the
+ * port's type. */
+enum prt_status prt_io_image_check_spec(const struct prt_port_spec *spec,
+                                        const struct prt_packet *layout, struct prt_error *error);
 
 /* --- writer: a file, pipe or device, written forward through one buffer --- */
 
@@ -212,12 +210,14 @@ struct prt_sink {
     struct prt_io_writer writer;
 };
 
-/* One pair per format: makes the object for a checked spec.  `packet` is never f16/bf16 but for
- * raw and npy. */
-typedef enum prt_status prt_source_opener(const struct prt_port_spec *spec, enum scalar_type packet,
+/* One pair per format: makes the object for a checked spec.  Records come to raw, npy, csv, null and
+ * gen:zeros alone; f16 and bf16 not to images and wav. */
+typedef enum prt_status prt_source_opener(const struct prt_port_spec *spec,
+                                          const struct prt_packet *layout,
                                           const struct prt_io_environment *environment,
                                           struct prt_source **source, struct prt_error *error);
-typedef enum prt_status prt_sink_opener(const struct prt_port_spec *spec, enum scalar_type packet,
+typedef enum prt_status prt_sink_opener(const struct prt_port_spec *spec,
+                                        const struct prt_packet *layout,
                                         const struct prt_io_environment *environment,
                                         struct prt_sink **sink, struct prt_error *error);
 
@@ -233,10 +233,12 @@ struct prt_source *prt_source_make(size_t bytes, const struct prt_source_ops *op
 struct prt_sink *prt_sink_make(size_t bytes, const struct prt_sink_ops *ops,
                                enum scalar_type packet, struct prt_error *error);
 
-/* The type a number-by-number format writes: the spec's, else the port's.  PRT_E_USAGE if the
- * port's type does not convert to it. */
-enum prt_status prt_sink_element(const struct prt_port_spec *spec, enum scalar_type packet,
-                                 enum scalar_type *element, struct prt_error *error);
+/* The type that a number-by-number format has in the file: the spec's, else the port's.  PRT_E_USAGE
+ * if the packet is a record and the spec says how to convert. */
+enum prt_status prt_io_element(const struct prt_port_spec *spec, const struct prt_packet *layout,
+                               enum scalar_type *element, struct prt_error *error);
+/* The channels of an output: the spec's, else the packet's. */
+uint32_t prt_io_channels(const struct prt_port_spec *spec, const struct prt_packet *layout);
 
 /* Converts packets to `element` and puts them. */
 enum prt_status prt_sink_put_elements(struct prt_sink *sink, enum scalar_type element,

@@ -4,9 +4,14 @@
  *   header: a Python literal {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
  *   the elements
  *
+ * A packet with several fields is a structured type: 'descr': [('id', '<i4'), ('', '|V4'), ('pos',
+ * '<f8', (3,))]: name, type and shape of each field in order, '|V' the bytes between them.  To be
+ * read, names, types, shapes and places are those of the port.
+ *
  * Read: elements |b1 |i1 |u1 and <>=i2..i8 u2..u8 f2..f8, C order (Fortran order where it is the
  * same: at most one dimension above 1), any number of dimensions, flat.  Bytes behind the array are
- * refused.  Written: version 1.0, one dimension, header of HEADER_BYTES with room for any length.
+ * refused.  Written: version 1.0; the number of packets, then the dimensions of a packet; a header
+ * with room for any number.
  */
 #include "runtime/io/io_internal.h"
 
@@ -15,7 +20,8 @@
 #include <string.h>
 
 #define PREFIX_BYTES 8
-#define HEADER_BYTES 128 /* as written, prefix and length included */
+#define HEADER_STEP 64  /* the header as written, prefix and length included, is a multiple */
+#define COUNT_DIGITS 20 /* of the number of packets */
 #define HEADER_TEXT_MAX ((size_t)60000)
 #define DIMENSIONS_MAX 64
 
@@ -27,8 +33,11 @@ struct npy_source {
 
 struct npy_sink {
     struct prt_sink base;
+    const struct prt_packet *layout;
     enum scalar_type element;
     bool big_endian;
+    char *header; /* owned: all of it, patched when the number of packets is known */
+    size_t header_bytes;
 };
 
 /* --- the header's literal --- */
@@ -40,7 +49,9 @@ struct literal {
 };
 
 struct npy_header {
+    const struct prt_packet *layout;
     bool has_type, has_order, has_shape, fortran;
+    bool structured; /* descr is the list of the port's fields: elements are its bytes or scalars */
     enum scalar_type type;
     bool big_endian;
     uint64_t elements;
@@ -93,7 +104,9 @@ static bool take_string(struct literal *literal, char string[32])
     return true;
 }
 
-static bool parse_type(struct literal *literal, struct npy_header *header)
+/* `<f4` and the like. */
+static bool scalar_of_text(struct literal *literal, const char *text, enum scalar_type *type,
+                           bool *big_endian)
 {
     static const struct {
         char name[3];
@@ -101,8 +114,6 @@ static bool parse_type(struct literal *literal, struct npy_header *header)
     } types[] = {{"b1", SCALAR_BOOL}, {"i1", SCALAR_I8},  {"u1", SCALAR_U8},  {"i2", SCALAR_I16},
                  {"u2", SCALAR_U16},  {"i4", SCALAR_I32}, {"u4", SCALAR_U32}, {"i8", SCALAR_I64},
                  {"u8", SCALAR_U64},  {"f2", SCALAR_F16}, {"f4", SCALAR_F32}, {"f8", SCALAR_F64}};
-    char text[32];
-    if (!take_string(literal, text)) return fault(literal, "descr is no simple type");
     const char *name = text;
     char order = '=';
     if (text[0] != '\0' && strchr("<>=|", text[0]) != NULL) order = *name++;
@@ -110,11 +121,112 @@ static bool parse_type(struct literal *literal, struct npy_header *header)
         if (strcmp(name, types[i].name) != 0) continue;
         if (order == '|' && scalar_width_bytes(types[i].type) > 1)
             return fault(literal, "descr has no byte order");
-        header->type = types[i].type;
-        header->big_endian = order == '>';
+        *type = types[i].type;
+        *big_endian = order == '>';
         return true;
     }
     return fault(literal, "descr is a type that is not supported");
+}
+
+/* The name of the i-th field, as a string without escapes. */
+static bool take_field_name(struct literal *literal, const char *name)
+{
+    size_t length = strlen(name);
+    skip_blanks(literal);
+    if (literal->end - literal->next < 2) return fault(literal, "a string is expected");
+    char quote = *literal->next;
+    if (quote != '\'' && quote != '"') return fault(literal, "a string is expected");
+    if ((size_t)(literal->end - literal->next) < length + 2 ||
+        memcmp(literal->next + 1, name, length) != 0 || literal->next[length + 1] != quote)
+        return fault(literal, "the fields have other names than those of the port");
+    literal->next += length + 2;
+    return true;
+}
+
+/* `, (2, 2)` or `, 3` or nothing: the lengths are those of `shape`. */
+static bool take_field_shape(struct literal *literal, const char *shape)
+{
+    bool given = take(literal, ','), tuple = given && take(literal, '(');
+    if (given && !tuple && shape[0] == '\0') { /* `('x', '<i4', )` */
+        skip_blanks(literal);
+        if (literal->next < literal->end && *literal->next == ')') return true;
+    }
+    for (const char *at = shape; *at != '\0';) {
+        size_t digits = strspn(at, "0123456789");
+        skip_blanks(literal);
+        if (!given || (size_t)(literal->end - literal->next) < digits ||
+            memcmp(literal->next, at, digits) != 0)
+            return fault(literal, "a field has another shape than that of the port");
+        literal->next += digits;
+        at += digits;
+        at += strspn(at, ", ");
+        if (tuple) (void)take(literal, ',');
+    }
+    if (tuple && !take(literal, ')'))
+        return fault(literal, "a field has another shape than that of the port");
+    return true;
+}
+
+/* ('', '|V3'): false if it is none. */
+static bool take_gap(struct literal *literal, uint64_t *offset)
+{
+    struct literal before = *literal;
+    char text[32];
+    if (take_field_name(literal, "") && take(literal, ',') && take_string(literal, text) &&
+        strncmp(text, "|V", 2) == 0 && take(literal, ')')) {
+        *offset += strtoull(text + 2, NULL, 10);
+        return true;
+    }
+    *literal = before;
+    return false;
+}
+
+static bool parse_field(struct literal *literal, const struct prt_field_information *field,
+                        uint64_t *offset)
+{
+    enum scalar_type type;
+    bool big_endian;
+    char text[32];
+    if (!take_field_name(literal, field->name) || !take(literal, ',') ||
+        !take_string(literal, text) || !scalar_of_text(literal, text, &type, &big_endian))
+        return fault(literal, "a field cannot be read");
+    if (type != field->scalar || big_endian || *offset != field->offset_bytes)
+        return fault(literal, "a field has another type or place than that of the port");
+    if (!take_field_shape(literal, field->shape)) return false;
+    *offset += field->count * scalar_width_bytes(type);
+    return take(literal, ')') || fault(literal, "a field has no end");
+}
+
+/* [('id', '<i4'), ...]: exactly the fields of the port. */
+static bool parse_fields(struct literal *literal, struct npy_header *header)
+{
+    const struct prt_packet *layout = header->layout;
+    uint64_t offset = 0;
+    uint32_t seen = 0;
+    while (!take(literal, ']')) {
+        if (!take(literal, '(')) return fault(literal, "descr is a list without fields");
+        if (!take_gap(literal, &offset)) {
+            if (seen == layout->field_count || layout->fields[seen].name[0] == '\0')
+                return fault(literal, "there are more fields than the port has");
+            if (!parse_field(literal, &layout->fields[seen++], &offset)) return false;
+        }
+        if (take(literal, ',')) continue;
+        if (take(literal, ']')) break;
+        return fault(literal, "descr has no end");
+    }
+    if (seen != layout->field_count || offset != layout->width_bytes)
+        return fault(literal, "the fields are not those of the port");
+    header->type = layout->scalar;
+    header->structured = true;
+    return true;
+}
+
+static bool parse_type(struct literal *literal, struct npy_header *header)
+{
+    char text[32];
+    if (take(literal, '[')) return parse_fields(literal, header);
+    if (!take_string(literal, text)) return fault(literal, "descr is no simple type");
+    return scalar_of_text(literal, text, &header->type, &header->big_endian);
 }
 
 static bool parse_dimension(struct literal *literal, uint64_t *dimension)
@@ -185,7 +297,7 @@ static bool parse_entry(struct literal *literal, struct npy_header *header)
 
 static bool parse_literal(struct literal *literal, struct npy_header *header)
 {
-    *header = (struct npy_header){0};
+    *header = (struct npy_header){.layout = header->layout};
     if (!take(literal, '{')) return fault(literal, "it is not a dictionary");
     while (!take(literal, '}')) {
         if (!parse_entry(literal, header)) return false;
@@ -201,6 +313,10 @@ static bool parse_literal(struct literal *literal, struct npy_header *header)
     if (header->fortran && header->large_dimensions > 1)
         return fault(literal, "fortran_order is True: only C order is read");
     uint64_t bytes;
+    if (header->structured &&
+        __builtin_mul_overflow(header->elements, prt_packet_units(header->layout),
+                               &header->elements))
+        return fault(literal, "shape is too large");
     if (__builtin_mul_overflow(header->elements, scalar_width_bytes(header->type), &bytes) ||
         bytes > (uint64_t)INT64_MAX)
         return fault(literal, "shape is too large");
@@ -265,13 +381,12 @@ static enum prt_status read_header(struct prt_io_reader *reader, struct npy_head
 
 /* What the header says against the port and the file. */
 static enum prt_status check_header(const struct prt_io_reader *reader,
-                                    const struct npy_header *header, enum scalar_type packet,
-                                    struct prt_error *error)
+                                    const struct npy_header *header, struct prt_error *error)
 {
-    if (!prt_io_converts(header->type, packet))
+    if (!header->structured && prt_packet_is_record(header->layout))
         return prt_error_set_at(error, PRT_E_FORMAT, PREFIX_BYTES,
-                                "%s: npy descr: %s does not convert to a port of type %s",
-                                reader->name, scalar_name(header->type), scalar_name(packet));
+                                "%s: npy descr: %s is no struct, packets of type %s have fields",
+                                reader->name, scalar_name(header->type), header->layout->type);
     uint64_t bytes = header->elements * scalar_width_bytes(header->type);
     if (!reader->regular || reader->size_bytes - reader->offset >= bytes) return PRT_OK;
     return prt_error_set_at(error, PRT_E_TRUNCATED, reader->size_bytes,
@@ -308,20 +423,22 @@ static void npy_close(struct prt_source *source)
 
 static const struct prt_source_ops npy_source_ops = {npy_read, npy_close};
 
-enum prt_status prt_npy_source_open(const struct prt_port_spec *spec, enum scalar_type packet,
+enum prt_status prt_npy_source_open(const struct prt_port_spec *spec,
+                                    const struct prt_packet *layout,
                                     const struct prt_io_environment *environment,
                                     struct prt_source **source, struct prt_error *error)
 {
+    enum scalar_type packet = layout->scalar;
     if (spec->has_element)
         return prt_error_set(error, PRT_E_USAGE, "%s: a npy file names its own type", spec->path);
     struct prt_source *made =
         prt_source_make(sizeof(struct npy_source), &npy_source_ops, packet, error);
     if (made == NULL) return PRT_E_NOMEM;
     struct npy_source *npy = (struct npy_source *)made;
-    struct npy_header header = {0};
+    struct npy_header header = {.layout = layout};
     enum prt_status status = prt_io_reader_open(&npy->reader, spec->path, environment, error);
     if (status == PRT_OK) status = read_header(&npy->reader, &header, error);
-    if (status == PRT_OK) status = check_header(&npy->reader, &header, packet, error);
+    if (status == PRT_OK) status = check_header(&npy->reader, &header, error);
     if (status != PRT_OK) {
         npy_close(made);
         return status;
@@ -348,18 +465,86 @@ static const char *type_text(enum scalar_type type, bool big_endian, char text[4
     return text;
 }
 
-static void make_header(const struct npy_sink *npy, uint64_t packets, char header[HEADER_BYTES])
+/* Whether the packets are written as a structured type. */
+static bool is_structured(const struct prt_packet *layout)
 {
-    char type[4], text[HEADER_BYTES];
-    int length =
-        snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%llu,), }",
-                 type_text(npy->element, npy->big_endian, type), (unsigned long long)packets);
-    memset(header, ' ', HEADER_BYTES);
-    memcpy(header, "\x93NUMPY\x01\x00", PREFIX_BYTES);
-    header[PREFIX_BYTES] = HEADER_BYTES - PREFIX_BYTES - 2;
-    header[PREFIX_BYTES + 1] = 0;
-    memcpy(header + PREFIX_BYTES + 2, text, (size_t)length); /* at most 85 bytes */
-    header[HEADER_BYTES - 1] = '\n';
+    return layout->field_count > 1 || prt_packet_is_record(layout);
+}
+
+static void write_gap(FILE *to, uint64_t from, uint64_t end)
+{
+    if (end > from) fprintf(to, "('', '|V%llu'), ", (unsigned long long)(end - from));
+}
+
+static void write_fields(FILE *to, const struct prt_packet *layout)
+{
+    uint64_t end = 0;
+    fputc('[', to);
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        const struct prt_field_information *field = &layout->fields[i];
+        char type[4];
+        write_gap(to, end, field->offset_bytes);
+        fprintf(to, "('%s', '%s'", field->name, type_text(field->scalar, false, type));
+        if (field->shape[0] != '\0')
+            fprintf(to, ", (%s%s)", field->shape, strchr(field->shape, ',') != NULL ? "" : ",");
+        fputs("), ", to);
+        end = field->offset_bytes + field->count * scalar_width_bytes(field->scalar);
+    }
+    write_gap(to, end, layout->width_bytes);
+    fputc(']', to);
+}
+
+/* The text, with room for the number of packets at `*count_at`. */
+static char *header_text(const struct npy_sink *npy, size_t *length, size_t *count_at)
+{
+    const struct prt_packet *layout = npy->layout;
+    char type[4], *text = NULL;
+    FILE *to = open_memstream(&text, length);
+    if (to == NULL) return NULL;
+    fputs("{'descr': ", to);
+    if (is_structured(layout))
+        write_fields(to, layout);
+    else
+        fprintf(to, "'%s'", type_text(npy->element, npy->big_endian, type));
+    fputs(", 'fortran_order': False, 'shape': (", to);
+    *count_at = (size_t)ftell(to);
+    fprintf(to, "%*s,", COUNT_DIGITS, "");
+    if (!is_structured(layout) && layout->field_count == 1 && layout->fields[0].shape[0] != '\0')
+        fprintf(to, " %s,", layout->fields[0].shape);
+    fputs("), }", to);
+    return fclose(to) == 0 ? text : (free(text), NULL);
+}
+
+/* The header for so many packets: the number as short as it is, blanks behind the text. */
+static enum prt_status make_header(struct npy_sink *npy, uint64_t packets, struct prt_error *error)
+{
+    size_t length = 0, count_at = 0;
+    char *text = header_text(npy, &length, &count_at), digits[COUNT_DIGITS + 1];
+    if (text == NULL) return prt_io_no_memory(error);
+    size_t whole = PREFIX_BYTES + 2 + length + 1;
+    whole = (whole + HEADER_STEP - 1) / HEADER_STEP * HEADER_STEP;
+    if (npy->header == NULL) npy->header = malloc(whole);
+    if (npy->header == NULL || length > HEADER_TEXT_MAX) {
+        free(text);
+        return npy->header == NULL ? prt_io_no_memory(error)
+                                   : prt_error_set(error, PRT_E_USAGE,
+                                                   "npy: packets of type %s have too many fields",
+                                                   npy->layout->type);
+    }
+    size_t used = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)packets);
+    size_t field = whole - PREFIX_BYTES - 2;
+    memset(npy->header, ' ', whole);
+    memcpy(npy->header, "\x93NUMPY\x01\x00", PREFIX_BYTES);
+    npy->header[PREFIX_BYTES] = (char)(field & 0xff);
+    npy->header[PREFIX_BYTES + 1] = (char)(field >> 8);
+    char *at = npy->header + PREFIX_BYTES + 2;
+    memcpy(at, text, count_at);
+    memcpy(at + count_at, digits, used);
+    memcpy(at + count_at + used, text + count_at + COUNT_DIGITS, length - count_at - COUNT_DIGITS);
+    npy->header[whole - 1] = '\n';
+    npy->header_bytes = whole;
+    free(text);
+    return PRT_OK;
 }
 
 static enum prt_status npy_write(struct prt_sink *sink, const void *packets, size_t count,
@@ -371,32 +556,57 @@ static enum prt_status npy_write(struct prt_sink *sink, const void *packets, siz
 
 static enum prt_status npy_complete(struct prt_sink *sink, struct prt_error *error)
 {
-    char header[HEADER_BYTES];
-    make_header((struct npy_sink *)sink, sink->packets, header);
-    return prt_io_writer_patch(&sink->writer, 0, header, sizeof header, error);
+    struct npy_sink *npy = (struct npy_sink *)sink;
+    bool whole = is_structured(npy->layout) ||
+                 (npy->layout->field_count == 1 && npy->layout->fields[0].shape[0] != '\0');
+    uint64_t packets = whole ? sink->packets / prt_packet_units(npy->layout) : sink->packets;
+    enum prt_status status = make_header(npy, packets, error);
+    if (status != PRT_OK) return status;
+    return prt_io_writer_patch(&sink->writer, 0, npy->header, npy->header_bytes, error);
 }
 
-static const struct prt_sink_ops npy_sink_ops = {npy_write, npy_complete, NULL};
+static void npy_release(struct prt_sink *sink)
+{
+    free(((struct npy_sink *)sink)->header);
+}
 
-enum prt_status prt_npy_sink_open(const struct prt_port_spec *spec, enum scalar_type packet,
+static const struct prt_sink_ops npy_sink_ops = {npy_write, npy_complete, npy_release};
+
+/* What npy cannot say. */
+static enum prt_status check_types(const struct prt_port_spec *spec,
+                                   const struct prt_packet *layout, enum scalar_type element,
+                                   struct prt_error *error)
+{
+    bool bf16 = element == SCALAR_BF16;
+    for (uint32_t i = 0; is_structured(layout) && i < layout->field_count; i++)
+        bf16 = bf16 || layout->fields[i].scalar == SCALAR_BF16;
+    if (bf16) return prt_error_set(error, PRT_E_USAGE, "%s: npy has no type bf16", spec->path);
+    if (is_structured(layout) && (element != layout->scalar || spec->big_endian))
+        return prt_error_set(error, PRT_E_USAGE,
+                             "%s: packets of type %s have fields, they are not converted",
+                             spec->path, layout->type);
+    return PRT_OK;
+}
+
+enum prt_status prt_npy_sink_open(const struct prt_port_spec *spec, const struct prt_packet *layout,
                                   const struct prt_io_environment *environment,
                                   struct prt_sink **sink, struct prt_error *error)
 {
     enum scalar_type element;
-    enum prt_status status = prt_sink_element(spec, packet, &element, error);
+    enum prt_status status = prt_io_element(spec, layout, &element, error);
+    if (status == PRT_OK) status = check_types(spec, layout, element, error);
     if (status != PRT_OK) return status;
-    if (element == SCALAR_BF16)
-        return prt_error_set(error, PRT_E_USAGE, "%s: npy has no type bf16", spec->path);
     struct npy_sink *npy =
-        (struct npy_sink *)prt_sink_make(sizeof *npy, &npy_sink_ops, packet, error);
+        (struct npy_sink *)prt_sink_make(sizeof *npy, &npy_sink_ops, layout->scalar, error);
     if (npy == NULL) return PRT_E_NOMEM;
+    npy->layout = layout;
     npy->element = element;
     npy->big_endian = spec->big_endian;
-    char header[HEADER_BYTES];
-    make_header(npy, 0, header);
-    status = prt_io_writer_open(&npy->base.writer, spec->path, true, environment, error);
+    status = make_header(npy, 0, error);
     if (status == PRT_OK)
-        status = prt_io_writer_put(&npy->base.writer, header, sizeof header, error);
+        status = prt_io_writer_open(&npy->base.writer, spec->path, true, environment, error);
+    if (status == PRT_OK)
+        status = prt_io_writer_put(&npy->base.writer, npy->header, npy->header_bytes, error);
     if (status != PRT_OK) {
         prt_sink_close(&npy->base);
         return status;

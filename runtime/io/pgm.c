@@ -46,18 +46,19 @@ enum prt_status prt_io_image_height(const char *name, uint64_t packets, uint32_t
     return PRT_OK;
 }
 
-enum prt_status prt_io_image_check_spec(const struct prt_port_spec *spec, enum scalar_type packet,
-                                        struct prt_error *error)
+enum prt_status prt_io_image_check_spec(const struct prt_port_spec *spec,
+                                        const struct prt_packet *layout, struct prt_error *error)
 {
+    uint32_t channels = prt_io_channels(spec, layout);
     if (spec->width_packets == 0)
         return prt_error_set(error, PRT_E_USAGE, "%s: an image needs its width: add width=N",
                              spec->path);
-    if (spec->channels != 0 && spec->channels != 1 && spec->channels != 3)
+    if (channels != 1 && channels != 3)
         return prt_error_set(error, PRT_E_USAGE, "%s: an image has 1 or 3 channels, not %u",
-                             spec->path, spec->channels);
-    if (!prt_io_image_packet_ok(packet, 0))
+                             spec->path, channels);
+    if (!prt_io_image_packet_ok(layout->scalar, 0))
         return prt_error_set(error, PRT_E_USAGE, "%s: packets of type %s make no image", spec->path,
-                             scalar_name(packet));
+                             layout->type);
     return PRT_OK;
 }
 
@@ -251,10 +252,12 @@ static void pgm_close(struct prt_source *source)
 
 static const struct prt_source_ops pgm_source_ops = {pgm_read, pgm_close};
 
-enum prt_status prt_pgm_source_open(const struct prt_port_spec *spec, enum scalar_type packet,
+enum prt_status prt_pgm_source_open(const struct prt_port_spec *spec,
+                                    const struct prt_packet *layout,
                                     const struct prt_io_environment *environment,
                                     struct prt_source **source, struct prt_error *error)
 {
+    enum scalar_type packet = layout->scalar;
     struct pgm_source *pgm =
         (struct pgm_source *)prt_source_make(sizeof *pgm, &pgm_source_ops, packet, error);
     if (pgm == NULL) return PRT_E_NOMEM;
@@ -314,17 +317,18 @@ static enum prt_status pgm_complete(struct prt_sink *sink, struct prt_error *err
 
 static const struct prt_sink_ops pgm_sink_ops = {pgm_write, pgm_complete, NULL};
 
-enum prt_status prt_pgm_sink_open(const struct prt_port_spec *spec, enum scalar_type packet,
+enum prt_status prt_pgm_sink_open(const struct prt_port_spec *spec, const struct prt_packet *layout,
                                   const struct prt_io_environment *environment,
                                   struct prt_sink **sink, struct prt_error *error)
 {
-    enum prt_status status = prt_io_image_check_spec(spec, packet, error);
+    enum scalar_type packet = layout->scalar;
+    enum prt_status status = prt_io_image_check_spec(spec, layout, error);
     if (status != PRT_OK) return status;
     struct pgm_sink *pgm =
         (struct pgm_sink *)prt_sink_make(sizeof *pgm, &pgm_sink_ops, packet, error);
     if (pgm == NULL) return PRT_E_NOMEM;
     pgm->width = spec->width_packets;
-    pgm->channels = spec->channels != 0 ? spec->channels : 1;
+    pgm->channels = prt_io_channels(spec, layout);
     char header[HEADER_BYTES + 1];
     make_header(pgm, 0, header);
     status = prt_io_writer_open(&pgm->base.writer, spec->path, true, environment, error);

@@ -266,10 +266,12 @@ static void png_close(struct prt_source *base)
 
 static const struct prt_source_ops png_source_ops = {png_read_packets, png_close};
 
-enum prt_status prt_png_source_open(const struct prt_port_spec *spec, enum scalar_type packet,
+enum prt_status prt_png_source_open(const struct prt_port_spec *spec,
+                                    const struct prt_packet *layout,
                                     const struct prt_io_environment *environment,
                                     struct prt_source **source, struct prt_error *error)
 {
+    enum scalar_type packet = layout->scalar;
     struct png_source *made =
         (struct png_source *)prt_source_make(sizeof *made, &png_source_ops, packet, error);
     if (made == NULL) return PRT_E_NOMEM;
@@ -356,11 +358,12 @@ static void png_release(struct prt_sink *base)
 
 static const struct prt_sink_ops png_sink_ops = {png_write_packets, png_complete, png_release};
 
-enum prt_status prt_png_sink_open(const struct prt_port_spec *spec, enum scalar_type packet,
+enum prt_status prt_png_sink_open(const struct prt_port_spec *spec, const struct prt_packet *layout,
                                   const struct prt_io_environment *environment,
                                   struct prt_sink **sink, struct prt_error *error)
 {
-    enum prt_status status = prt_io_image_check_spec(spec, packet, error);
+    enum scalar_type packet = layout->scalar;
+    enum prt_status status = prt_io_image_check_spec(spec, layout, error);
     if (status != PRT_OK) return status;
     if (spec->width_packets > WIDTH_MAX)
         return prt_error_set(error, PRT_E_USAGE, "%s: a png row has at most %u pixels", spec->path,
@@ -369,7 +372,7 @@ enum prt_status prt_png_sink_open(const struct prt_port_spec *spec, enum scalar_
         (struct png_sink *)prt_sink_make(sizeof *made, &png_sink_ops, packet, error);
     if (made == NULL) return PRT_E_NOMEM;
     made->width = spec->width_packets;
-    made->channels = spec->channels != 0 ? spec->channels : 1;
+    made->channels = prt_io_channels(spec, layout);
     made->spool_fd = -1;
     status = prt_io_spool_open(&made->spool_fd, error);
     if (status == PRT_OK)

@@ -31,19 +31,20 @@ static void raw_close(struct prt_source *source)
 
 static const struct prt_source_ops raw_source_ops = {raw_read, raw_close};
 
-enum prt_status prt_raw_source_open(const struct prt_port_spec *spec, enum scalar_type packet,
+enum prt_status prt_raw_source_open(const struct prt_port_spec *spec,
+                                    const struct prt_packet *layout,
                                     const struct prt_io_environment *environment,
                                     struct prt_source **source, struct prt_error *error)
 {
-    enum scalar_type element = spec->has_element ? spec->element : packet;
-    if (!prt_io_converts(element, packet))
-        return prt_error_set(error, PRT_E_USAGE, "%s: %s does not convert to a port of type %s",
-                             spec->path, scalar_name(element), scalar_name(packet));
+    enum scalar_type packet = layout->scalar;
+    enum scalar_type element;
+    enum prt_status status = prt_io_element(spec, layout, &element, error);
+    if (status != PRT_OK) return status;
     struct prt_source *made =
         prt_source_make(sizeof(struct raw_source), &raw_source_ops, packet, error);
     if (made == NULL) return PRT_E_NOMEM;
     struct raw_source *raw = (struct raw_source *)made;
-    enum prt_status status = prt_io_reader_open(&raw->reader, spec->path, environment, error);
+    status = prt_io_reader_open(&raw->reader, spec->path, environment, error);
     if (status != PRT_OK) {
         free(made);
         return status;
@@ -64,12 +65,13 @@ static enum prt_status raw_write(struct prt_sink *sink, const void *packets, siz
 
 static const struct prt_sink_ops raw_sink_ops = {raw_write, NULL, NULL};
 
-enum prt_status prt_raw_sink_open(const struct prt_port_spec *spec, enum scalar_type packet,
+enum prt_status prt_raw_sink_open(const struct prt_port_spec *spec, const struct prt_packet *layout,
                                   const struct prt_io_environment *environment,
                                   struct prt_sink **sink, struct prt_error *error)
 {
+    enum scalar_type packet = layout->scalar;
     enum scalar_type element;
-    enum prt_status status = prt_sink_element(spec, packet, &element, error);
+    enum prt_status status = prt_io_element(spec, layout, &element, error);
     if (status != PRT_OK) return status;
     struct prt_sink *made = prt_sink_make(sizeof(struct raw_sink), &raw_sink_ops, packet, error);
     if (made == NULL) return PRT_E_NOMEM;

@@ -33,20 +33,51 @@ const char *prt_format_name(enum prt_format format)
     return row != NULL ? row->name : "?";
 }
 
-/* f16 and bf16 are stored as they are, never interpreted: raw, npy and null can carry them. */
-static enum prt_status check_packet(enum prt_format format, enum scalar_type packet,
+/* --- what a packet is made of --- */
+
+size_t prt_packet_units(const struct prt_packet *packet)
+{
+    return (size_t)packet->width_bytes / scalar_width_bytes(packet->scalar);
+}
+
+bool prt_packet_is_record(const struct prt_packet *packet)
+{
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < packet->field_count; i++) {
+        const struct prt_field_information *field = &packet->fields[i];
+        if (field->scalar != packet->scalar || field->offset_bytes != end) return true;
+        end += field->count * scalar_width_bytes(field->scalar);
+    }
+    return packet->field_count > 0 && end != packet->width_bytes;
+}
+
+uint32_t prt_packet_channels(const struct prt_packet *packet)
+{
+    if (packet->field_count == 0 || prt_packet_is_record(packet)) return 1;
+    if (packet->field_count == 1) return packet->fields[0].lanes;
+    return prt_packet_units(packet) == packet->field_count ? packet->field_count : 1;
+}
+
+/* Which formats carry records, and the 16-bit floats. */
+static enum prt_status check_packet(enum prt_format format, const struct prt_packet *packet,
                                     struct prt_error *error)
 {
-    const char *name = scalar_name(packet);
-    if (name == NULL || find_format(format) == NULL)
+    if (scalar_name(packet->scalar) == NULL || find_format(format) == NULL)
         return prt_error_set(error, PRT_E_USAGE, "no such packet type or format");
-    bool storage_only = packet == SCALAR_F16 || packet == SCALAR_BF16;
-    if (storage_only && format != PRT_FORMAT_RAW && format != PRT_FORMAT_NPY &&
-        format != PRT_FORMAT_NULL)
+    bool half = packet->scalar == SCALAR_F16 || packet->scalar == SCALAR_BF16;
+    bool record = prt_packet_is_record(packet);
+    bool exact = format == PRT_FORMAT_RAW || format == PRT_FORMAT_NPY || format == PRT_FORMAT_CSV ||
+                 format == PRT_FORMAT_NULL || format == PRT_FORMAT_ZEROS;
+    if ((half || record) && !exact)
         return prt_error_set(error, PRT_E_USAGE,
-                             "%s cannot carry packets of type %s: use raw or npy",
-                             prt_format_name(format), name);
+                             "%s cannot carry packets of type %s: use raw, npy or csv",
+                             prt_format_name(format), packet->type);
     return PRT_OK;
+}
+
+uint32_t prt_io_channels(const struct prt_port_spec *spec, const struct prt_packet *layout)
+{
+    return spec->channels != 0 ? spec->channels : prt_packet_channels(layout);
 }
 
 /* --- sources --- */
@@ -65,20 +96,56 @@ struct prt_source *prt_source_make(size_t bytes, const struct prt_source_ops *op
     return source;
 }
 
+/* A packet that is one scalar. */
+static const struct prt_packet *scalar_packet(enum scalar_type scalar)
+{
+    static const struct prt_packet packets[] = {
+#define X(suffix, name, width, kind) {name, SCALAR_##suffix, width, NULL, 0},
+#include "lang/scalars.def"
+#undef X
+    };
+    static const struct prt_packet unknown = {"?", (enum scalar_type)SCALAR_COUNT, 1, NULL, 0};
+    return (size_t)scalar < SCALAR_COUNT ? &packets[scalar] : &unknown;
+}
+
 enum prt_status prt_source_open(const struct prt_port_spec *spec, enum scalar_type packet,
                                 const struct prt_io_environment *environment,
                                 struct prt_source **source, struct prt_error *error)
+{
+    return prt_source_open_packets(spec, scalar_packet(packet), environment, source, error);
+}
+
+/* What is interleaved in the file must be so in the packets. */
+static enum prt_status check_channels(const struct prt_port_spec *spec,
+                                      const struct prt_packet *packet, uint32_t channels,
+                                      struct prt_error *error)
+{
+    uint32_t wanted = prt_packet_channels(packet);
+    if (channels == 0) return PRT_OK;
+    if (spec->channels != 0 && spec->channels != channels)
+        return prt_error_set(error, PRT_E_FORMAT, "%s: the file has %u channels, not %u",
+                             spec->path, channels, spec->channels);
+    if (wanted > 1 && wanted != channels)
+        return prt_error_set(error, PRT_E_FORMAT,
+                             "%s: the file has %u channel%s, a packet of type %s holds %u",
+                             spec->path, channels, channels == 1 ? "" : "s", packet->type, wanted);
+    return PRT_OK;
+}
+
+enum prt_status prt_source_open_packets(const struct prt_port_spec *spec,
+                                        const struct prt_packet *packet,
+                                        const struct prt_io_environment *environment,
+                                        struct prt_source **source, struct prt_error *error)
 {
     enum prt_status status = check_packet(spec->format, packet, error);
     if (status != PRT_OK) return status;
     struct prt_source *opened = NULL;
     status = find_format(spec->format)->open_source(spec, packet, environment, &opened, error);
     if (status != PRT_OK) return status;
-    uint32_t channels = opened->information.channels;
-    if (spec->channels != 0 && channels != 0 && spec->channels != channels) {
+    status = check_channels(spec, packet, opened->information.channels, error);
+    if (status != PRT_OK) {
         prt_source_close(opened);
-        return prt_error_set(error, PRT_E_FORMAT, "%s: the file has %u channels, not %u",
-                             spec->path, channels, spec->channels);
+        return status;
     }
     if (spec->rate_hertz != 0) opened->information.rate_hertz = spec->rate_hertz;
     if (spec->width_packets != 0) opened->information.width_packets = spec->width_packets;
@@ -137,11 +204,21 @@ enum prt_status prt_sink_open(const struct prt_port_spec *spec, enum scalar_type
                               const struct prt_io_environment *environment, struct prt_sink **sink,
                               struct prt_error *error)
 {
+    return prt_sink_open_packets(spec, scalar_packet(packet), environment, sink, error);
+}
+
+enum prt_status prt_sink_open_packets(const struct prt_port_spec *spec,
+                                      const struct prt_packet *packet,
+                                      const struct prt_io_environment *environment,
+                                      struct prt_sink **sink, struct prt_error *error)
+{
     enum prt_status status = check_packet(spec->format, packet, error);
     if (status != PRT_OK) return status;
     if (find_format(spec->format)->open_sink == NULL)
         return prt_error_set(error, PRT_E_USAGE, "%s only makes packets: it cannot be an output",
                              prt_format_name(spec->format));
+    status = check_channels(spec, packet, spec->channels, error);
+    if (status != PRT_OK) return status;
     return find_format(spec->format)->open_sink(spec, packet, environment, sink, error);
 }
 
@@ -212,13 +289,14 @@ const char *prt_sink_temporary(const struct prt_sink *sink)
     return sink->writer.temporary;
 }
 
-enum prt_status prt_sink_element(const struct prt_port_spec *spec, enum scalar_type packet,
-                                 enum scalar_type *element, struct prt_error *error)
+enum prt_status prt_io_element(const struct prt_port_spec *spec, const struct prt_packet *layout,
+                               enum scalar_type *element, struct prt_error *error)
 {
-    *element = spec->has_element ? spec->element : packet;
-    if (prt_io_converts(packet, *element)) return PRT_OK;
-    return prt_error_set(error, PRT_E_USAGE, "%s: packets of type %s cannot be written as %s",
-                         spec->path, scalar_name(packet), scalar_name(*element));
+    *element = spec->has_element ? spec->element : layout->scalar;
+    if (!spec->has_element || !prt_packet_is_record(layout)) return PRT_OK;
+    return prt_error_set(error, PRT_E_USAGE,
+                         "%s: packets of type %s have fields, they are not converted to %s",
+                         spec->path, layout->type, scalar_name(*element));
 }
 
 enum prt_status prt_sink_put_elements(struct prt_sink *sink, enum scalar_type element,

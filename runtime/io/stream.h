@@ -1,7 +1,9 @@
 /* Streams of packets between the outer ports of a pipeline and files, pipes and generators.
  *
- * A *source* is pulled, a *sink* is pushed; both carry packets of one scalar type in the host's
- * memory layout (little-endian, bool as one byte 0 or 1).  A *spec* is what the command line says
+ * A *source* is pulled, a *sink* is pushed; both carry packets in the host's memory layout
+ * (little-endian, bool as one byte 0 or 1).  Where all scalars of a packet have one type they are
+ * carried one by one: a "packet" below is such a scalar.  A *record*, a packet of different scalars
+ * or with bytes between them, is carried as its bytes.  A *spec* is what the command line says
  * of one port: PORT=PATH[,ITEM...].
  *
  * Requires: SIGPIPE ignored by the process (else a closed output pipe kills it before it is
@@ -28,11 +30,12 @@
  *
  * Formats (io/FORMAT.c has the details):
  *   raw   packets one after the other; raw:TYPE converts by value
- *   npy   NumPy 1.0/2.0/3.0, any dimensions in C order, read flat; written 1-D, version 1.0
+ *   npy   NumPy 1.0/2.0/3.0, any dimensions in C order, read flat; written with the dimensions of a
+ *         packet behind the number of packets; structs as structured types
  *   wav   through libsndfile; channels are interleaved: successive packets
  *   pgm   P2, P5 (and P3, P6: r, g, b successive); written P5, P6 with channels=3
  *   png   grey or r, g, b successive
- *   csv   one number a line
+ *   csv   a packet a line, its scalars separated by commas
  *   null  an empty source; a sink that takes everything
  *   gen   sources alone: ramp, noise:SEED, zeros, each endless or with :COUNT
  *
@@ -43,12 +46,13 @@
  *   integer to integer        the value; PRT_E_FORMAT where the type cannot hold it
  *   float to integer          towards zero; PRT_E_FORMAT where the type cannot hold it, and for NaN
  *   anything to bool          1 if it is not zero (NaN is 1); bool to a number: 0 or 1
- *   f16 and bf16              the same type only
+ *   f16, bf16                 as floats: widened exactly, narrowed to nearest, ties to even, once
  */
 #ifndef RUNTIME_IO_STREAM_H
 #define RUNTIME_IO_STREAM_H
 
 #include "lang/scalar.h"
+#include "runtime/pipert.h"
 #include "runtime/status.h"
 
 #include <stdbool.h>
@@ -69,6 +73,23 @@ enum prt_format {
     PRT_FORMAT_NOISE,
     PRT_FORMAT_ZEROS
 };
+
+/* What a packet of the pipeline is made of. */
+struct prt_packet {
+    const char *type;        /* for messages: "f32x2" */
+    enum scalar_type scalar; /* what is carried: u8 for a record */
+    uint64_t width_bytes;
+    const struct prt_field_information *fields;
+    uint32_t field_count; /* 0: one scalar, or several of the one type */
+};
+
+/* How many of what is carried make one packet. */
+size_t prt_packet_units(const struct prt_packet *packet);
+/* Whether it is carried as bytes. */
+bool prt_packet_is_record(const struct prt_packet *packet);
+/* The channels that one packet holds of all channels at a time: a vector's lanes, the fields of a
+ * struct of scalars of one type; else 1. */
+uint32_t prt_packet_channels(const struct prt_packet *packet);
 
 /* What one PORT=PATH[,ITEM...] says.  Fields not given are zero. */
 struct prt_port_spec {
@@ -146,6 +167,12 @@ enum prt_status prt_source_open(const struct prt_port_spec *spec, enum scalar_ty
                                 const struct prt_io_environment *environment,
                                 struct prt_source **source, struct prt_error *error);
 
+/* The same for packets of any type; `packet` and what it points to outlive the source. */
+enum prt_status prt_source_open_packets(const struct prt_port_spec *spec,
+                                        const struct prt_packet *packet,
+                                        const struct prt_io_environment *environment,
+                                        struct prt_source **source, struct prt_error *error);
+
 /* Reads up to `capacity_packets` (at least 1) packets into `packets`, and says how many in
  * `*count`.  0 with PRT_OK is the end of the stream, and only then.  From a pipe or a terminal it
  * returns what has come as soon as that is a packet; from a file it may return fewer too.
@@ -175,6 +202,12 @@ struct prt_sink;
 enum prt_status prt_sink_open(const struct prt_port_spec *spec, enum scalar_type packet,
                               const struct prt_io_environment *environment, struct prt_sink **sink,
                               struct prt_error *error);
+
+/* The same for packets of any type; `packet` and what it points to outlive the sink. */
+enum prt_status prt_sink_open_packets(const struct prt_port_spec *spec,
+                                      const struct prt_packet *packet,
+                                      const struct prt_io_environment *environment,
+                                      struct prt_sink **sink, struct prt_error *error);
 
 /* Appends `count_packets` packets. */
 enum prt_status prt_sink_write(struct prt_sink *sink, const void *packets, size_t count_packets,

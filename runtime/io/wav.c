@@ -534,10 +534,12 @@ static void wav_close(struct prt_source *source)
 
 static const struct prt_source_ops wav_source_ops = {wav_read, wav_close};
 
-enum prt_status prt_wav_source_open(const struct prt_port_spec *spec, enum scalar_type packet,
+enum prt_status prt_wav_source_open(const struct prt_port_spec *spec,
+                                    const struct prt_packet *layout,
                                     const struct prt_io_environment *environment,
                                     struct prt_source **source, struct prt_error *error)
 {
+    enum scalar_type packet = layout->scalar;
     if (spec->has_element)
         return prt_error_set(error, PRT_E_USAGE, "%s: a wav file names its own type", spec->path);
     struct wav_source *wav =
@@ -705,10 +707,11 @@ static enum prt_status check_spec(const struct prt_port_spec *spec, enum scalar_
     return PRT_OK;
 }
 
-enum prt_status prt_wav_sink_open(const struct prt_port_spec *spec, enum scalar_type packet,
+enum prt_status prt_wav_sink_open(const struct prt_port_spec *spec, const struct prt_packet *layout,
                                   const struct prt_io_environment *environment,
                                   struct prt_sink **sink, struct prt_error *error)
 {
+    enum scalar_type packet = layout->scalar;
     enum scalar_type element;
     enum prt_status status = check_spec(spec, packet, &element, error);
     if (status != PRT_OK) return status;
@@ -717,7 +720,7 @@ enum prt_status prt_wav_sink_open(const struct prt_port_spec *spec, enum scalar_
     if (wav == NULL) return PRT_E_NOMEM;
     wav->element = element;
     wav->rate = spec->rate_hertz != 0 ? spec->rate_hertz : RATE_DEFAULT;
-    wav->channels = spec->channels != 0 ? spec->channels : 1;
+    wav->channels = prt_io_channels(spec, layout);
     unsigned char header[HEADER_BYTES_MAX];
     size_t length = make_header(wav, SIZE_UNKNOWN, header);
     status = prt_io_writer_open(&wav->base.writer, spec->path, false, environment, error);

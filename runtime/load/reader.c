@@ -182,6 +182,7 @@ static void place_tables(struct reading *reading)
     c->stages = TABLE(STAGES);
     c->code = TABLE(PROGRAM);
     c->rates = TABLE(RATES);
+    c->fields = TABLE(FIELDS);
     c->image = TABLE(IMAGE);
 #undef TABLE
     c->strings_bytes = record_count(reading, CONTAINER_STRINGS);
@@ -195,6 +196,7 @@ static void place_tables(struct reading *reading)
     c->stage_count = record_count(reading, CONTAINER_STAGES);
     c->code_bytes = record_count(reading, CONTAINER_PROGRAM);
     c->rate_count = record_count(reading, CONTAINER_RATES);
+    c->field_count = record_count(reading, CONTAINER_FIELDS);
     c->initials_bytes = reading->sections[CONTAINER_INITIALS].size_bytes;
     c->image_bytes = reading->sections[CONTAINER_IMAGE].size_bytes;
     for (uint32_t kind = 0; kind < SECTION_KINDS; kind++)
@@ -339,6 +341,26 @@ static enum prt_status check_buffers(struct reading *reading)
               "an unknown output");
         CHECK(is_range(b->first_reader, b->reader_count, c->reader_count), BUFFERS, i,
               "readers outside the section 'readers'");
+        CHECK(is_range(b->first_field, b->field_count, c->field_count), BUFFERS, i,
+              "fields outside the section 'fields'");
+    }
+    return PRT_OK;
+}
+
+static enum prt_status check_fields(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    for (uint32_t i = 0; i < c->field_count; i++) {
+        const struct container_field *f = &c->fields[i];
+        CHECK(is_string(c, f->name) && is_string(c, f->shape), FIELDS, i,
+              "a string outside the section 'strings'");
+        CHECK(f->scalar < SCALAR_COUNT, FIELDS, i, "unknown scalar type");
+        uint64_t end;
+        CHECK(f->count > 0 &&
+                  !__builtin_mul_overflow(f->count, scalar_width_bytes((enum scalar_type)f->scalar),
+                                          &end) &&
+                  !__builtin_add_overflow(end, f->offset_bytes, &end) && end <= INT64_MAX,
+              FIELDS, i, "no scalars, or too many");
     }
     return PRT_OK;
 }
@@ -389,8 +411,8 @@ static enum prt_status read_sets(struct reading *reading)
 static enum prt_status read_bytes(struct reading *reading)
 {
     static enum prt_status (*const steps[])(struct reading *) = {
-        check_strings, check_heads,   check_arguments, check_nodes,
-        check_ends,    check_buffers, check_stages,    read_sets,
+        check_strings, check_heads,  check_arguments, check_nodes, check_ends,
+        check_buffers, check_fields, check_stages,    read_sets,
     };
     struct container_header header;
     enum prt_status status = check_header(reading, &header);

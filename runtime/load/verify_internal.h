@@ -22,6 +22,11 @@ static inline const char *prt_verify_text(const struct prt_container *c, contain
     return prt_container_text(c, string);
 }
 
+/* ---- verify_fields.c ---- */
+
+/* Fields lie in their packets, in order, and have the shapes they say. */
+enum prt_status prt_verify_fields(const struct prt_container *c, struct prt_error *error);
+
 /* ---- verify_rates.c ---- */
 
 /* Of all nodes: the lists of phases, their sums, the bounds of rates, 2-D windows; and depths that one

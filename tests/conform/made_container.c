@@ -279,6 +279,7 @@ uint8_t *made_finish(struct made *m, size_t *size)
         TABLE(sets, m->sets_words),
         {m->program, m->program_bytes},
         TABLE(rates, m->rate_count),
+        TABLE(fields, m->field_count),
         {m->image, m->image_bytes},
     };
 #undef TABLE

@@ -39,6 +39,8 @@ struct made {
     struct container_buffer buffers[MADE_MAX];
     uint64_t rates[MADE_MAX];
     uint32_t rate_count;
+    struct container_field fields[MADE_MAX];
+    uint32_t field_count;
     struct container_reader readers[MADE_MAX];
     struct container_stage stages[MADE_MAX];
     uint32_t argument_count, node_count, input_count, output_count, buffer_count, reader_count;

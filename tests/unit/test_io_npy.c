@@ -113,6 +113,71 @@ static void scalars_and_empty_arrays_are_read(void **state)
     assert_int_equal(count, 0);
 }
 
+/* struct { u8 id; f64 pos[3]; i16x2 pair; } */
+static const struct prt_field_information record_fields[] = {
+    {"id", SCALAR_U8, 0, 1, "", 1},
+    {"pos", SCALAR_F64, 8, 3, "3", 1},
+    {"pair", SCALAR_I16, 32, 2, "2", 2},
+};
+static const struct prt_packet record = {"record", SCALAR_U8, 40, record_fields, 3};
+
+static enum prt_status read_record(const char *descr)
+{
+    struct prt_port_spec spec;
+    struct prt_source *source = NULL;
+    unsigned char bytes[40] = {7}, read[80];
+    char text[512], header[600];
+    size_t count = 0;
+    snprintf(text, sizeof text, "{'descr': %s, 'fortran_order': False, 'shape': (1,), }", descr);
+    size_t length = strlen(text);
+    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    header[8] = (char)(length & 0xff), header[9] = (char)(length >> 8);
+    memcpy(header + 10, text, length);
+    memcpy(header + 10 + length, bytes, sizeof bytes);
+    io_write_file(io_path("r.npy"), header, 10 + length + sizeof bytes);
+    snprintf(text, sizeof text, "in=%s", io_path("r.npy"));
+    assert_int_equal(prt_port_spec_parse(text, &spec, &error), PRT_OK);
+    enum prt_status status = prt_source_open_packets(&spec, &record, NULL, &source, &error);
+    if (status == PRT_OK) {
+        status = prt_source_read(source, read, sizeof read, &count, &error);
+        assert_int_equal(count, 40);
+        assert_memory_equal(read, bytes, sizeof bytes);
+    }
+    prt_source_close(source);
+    prt_port_spec_free(&spec);
+    return status;
+}
+
+static void structured_types_are_the_fields_of_the_port(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {
+        "'|u1'",
+        "[]",
+        "[('id', '|u1')]",
+        "[('id', '|u1'), ('pos', '<f8', (3,)), ('', '|V7'), ('pair', '<i2', (2,)), ('', '|V4')]",
+        "[('no', '|u1'), ('', '|V7'), ('pos', '<f8', (3,)), ('pair', '<i2', (2,)), ('', '|V4')]",
+        "[('id', '|i1'), ('', '|V7'), ('pos', '<f8', (3,)), ('pair', '<i2', (2,)), ('', '|V4')]",
+        "[('id', '|u1'), ('', '|V7'), ('pos', '>f8', (3,)), ('pair', '<i2', (2,)), ('', '|V4')]",
+        "[('id', '|u1'), ('', '|V7'), ('pos', '<f8', (2,)), ('pair', '<i2', (2,)), ('', '|V4')]",
+        "[('id', '|u1'), ('', '|V7'), ('pos', '<f8'), ('pair', '<i2', (2,)), ('', '|V4')]",
+        "[('id', '|u1'), ('', '|V7'), ('pos', '<f8', (3,)), ('pair', '<i2', (2,))]",
+        "[('id', '|u1'), ('', '|V7'), ('pos', '<f8', (3,)), ('pair', '<i2', (2,)), ('', '|V4'), "
+        "('more', '|u1')]",
+        "[('id', '|u1'), ('', '|V99999999999999999999'), ('pos', '<f8', (3,))",
+        "[('id', '|u1'",
+        "[(",
+        "[('",
+    };
+    assert_int_equal(read_record("[('id', '|u1'), ('', '|V7'), ('pos', '<f8', (3,)), ('pair', "
+                                 "'<i2', (2,)), ('', '|V4')]"),
+                     PRT_OK);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        if (read_record(refused[i]) != PRT_E_FORMAT) print_message("descr: %s\n", refused[i]);
+        assert_int_equal(read_record(refused[i]), PRT_E_FORMAT);
+    }
+}
+
 static void hostile_headers_are_refused(void **state)
 {
     (void)state;
@@ -153,7 +218,7 @@ static void hostile_headers_are_refused(void **state)
         "{'descr': [('x', '<i2')], 'fortran_order': False, 'shape': (6,)}",
         "{'descr': 'iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii', 'shape': (6,)}",
         "{'descr' '<i2', 'fortran_order': False, 'shape': (6,)}",
-        "{'descr': '<f2', 'fortran_order': False, 'shape': (6,)}", /* i16 port */
+        "{'descr': '<f3', 'fortran_order': False, 'shape': (6,)}",
         "{'descr': '<i2', 'fortran_order': False, 'shape': (5,)}", /* more behind */
         many,
     };
@@ -250,6 +315,7 @@ IO_TEST_MAIN("io_npy", cmocka_unit_test(arrays_round_trip),
              cmocka_unit_test(the_written_header_is_numpys),
              cmocka_unit_test(versions_orders_and_shapes_are_read),
              cmocka_unit_test(scalars_and_empty_arrays_are_read),
+             cmocka_unit_test(structured_types_are_the_fields_of_the_port),
              cmocka_unit_test(hostile_headers_are_refused),
              cmocka_unit_test(giant_header_lengths_are_refused),
              cmocka_unit_test(every_prefix_is_refused),

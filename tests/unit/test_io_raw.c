@@ -3,6 +3,8 @@
 
 #include "tests/unit/test_io.h"
 
+#include "runtime/io/io_internal.h"
+
 #include <locale.h>
 #include <math.h>
 #include <poll.h>
@@ -261,7 +263,7 @@ static void packets_before_a_refused_value_are_given(void **state)
     assert_int_equal(read[699], 99);
 }
 
-static void half_floats_are_carried_but_not_converted(void **state)
+static void half_floats_are_carried_and_converted(void **state)
 {
     (void)state;
     const uint16_t halves[] = {0x3c00, 0xfc00};
@@ -270,12 +272,41 @@ static void half_floats_are_carried_but_not_converted(void **state)
     assert_int_equal(io_read_stream(io_path("a.f16"), "", SCALAR_F16, read, 2, 2, &count, &error),
                      PRT_OK);
     assert_memory_equal(read, halves, 4);
-    assert_int_equal(io_read_stream(io_path("a.f16"), "", SCALAR_F32, read, 2, 2, &count, &error),
-                     PRT_E_USAGE);
-    assert_non_null(strstr(error.message, "f16"));
-    assert_int_equal(
-        io_read_stream(io_path("a.f16"), ",csv", SCALAR_F16, read, 2, 2, &count, &error),
-        PRT_E_USAGE);
+    float wide[2];
+    assert_int_equal(io_read_stream(io_path("a.f16"), "", SCALAR_F32, wide, 2, 2, &count, &error),
+                     PRT_OK);
+    assert_true(wide[0] == 1 && isinf(wide[1]) && wide[1] < 0);
+    io_write_file(io_path("a.csv"), "1\n-inf\n", 7);
+    assert_int_equal(io_read_stream(io_path("a.csv"), "", SCALAR_F16, read, 2, 2, &count, &error),
+                     PRT_OK);
+    assert_memory_equal(read, halves, 4);
+}
+
+/* Every f16 and bf16 survives the way to f32 and back; between two of them the nearer is taken. */
+static void half_floats_are_rounded_once(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 2; which++) {
+        enum scalar_type type = which == 0 ? SCALAR_F16 : SCALAR_BF16;
+        uint16_t infinity = which == 0 ? 0x7c00 : 0x7f80;
+        for (uint32_t bits = 0; bits < 0x10000; bits++) {
+            uint16_t half = (uint16_t)bits, back;
+            double value;
+            if ((half & 0x7fff) > infinity) continue;
+            assert_int_equal(prt_io_convert(&value, SCALAR_F64, &half, type, 1), 1);
+            assert_int_equal(prt_io_convert(&back, type, &value, SCALAR_F64, 1), 1);
+            assert_int_equal(back, half);
+            if ((half & 0x7fff) >= infinity - 1) continue;
+            uint16_t next = (uint16_t)(half + 1);
+            double above;
+            assert_int_equal(prt_io_convert(&above, SCALAR_F64, &next, type, 1), 1);
+            double middle = (value + above) / 2, beyond = nextafter(middle, above);
+            assert_int_equal(prt_io_convert(&back, type, &middle, SCALAR_F64, 1), 1);
+            assert_int_equal(back, half & 1 ? next : half);
+            assert_int_equal(prt_io_convert(&back, type, &beyond, SCALAR_F64, 1), 1);
+            assert_int_equal(back, next);
+        }
+    }
 }
 
 /* --- pipes --- */
@@ -519,8 +550,9 @@ IO_TEST_MAIN(
     cmocka_unit_test(floats_are_cut_towards_zero_or_refused),
     cmocka_unit_test(integers_fit_or_are_refused),
     cmocka_unit_test(packets_before_a_refused_value_are_given),
-    cmocka_unit_test(half_floats_are_carried_but_not_converted),
-    cmocka_unit_test(a_pipe_gives_what_has_come), cmocka_unit_test(a_waiting_read_is_interrupted),
+    cmocka_unit_test(half_floats_are_carried_and_converted),
+    cmocka_unit_test(half_floats_are_rounded_once), cmocka_unit_test(a_pipe_gives_what_has_come),
+    cmocka_unit_test(a_waiting_read_is_interrupted),
     cmocka_unit_test(a_descriptor_that_does_not_block_is_waited_for),
     cmocka_unit_test(csv_lines_are_numbers),
     cmocka_unit_test(csv_that_is_no_number_is_refused_with_its_line),
