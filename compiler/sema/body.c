@@ -296,8 +296,17 @@ static void declare_parameters(struct body *b, const struct ast_signature *signa
     }
 }
 
-static const char *kernel_title(struct arena *arena, const char *name,
-                                const struct compile_argument *params, size_t count)
+bool sema_declare_parameters(struct sema *sema, struct scope *scope,
+                             const struct ast_signature *signature,
+                             const struct compile_argument *values, size_t count)
+{
+    struct body b = body_begin(sema, scope, PLACE_CONSTANT);
+    declare_parameters(&b, signature, values, count);
+    return !b.failed;
+}
+
+const char *sema_title(struct arena *arena, const char *name, const struct compile_argument *params,
+                       size_t count)
 {
     if (count == 0) return name;
     const char *title = arena_printf(arena, "%s<", name);
@@ -447,7 +456,7 @@ static struct kernel *build_kernel(struct sema *sema, const struct ast_item *ite
     kernel->name = item->signature.name.text;
     kernel->span = item->signature.name.span;
     kernel->phases = kernel->group[0] = kernel->group[1] = kernel->group[2] = 1;
-    kernel->title = kernel_title(b.arena, kernel->name, params, count);
+    kernel->title = sema_title(b.arena, kernel->name, params, count);
     b.kernel = &shared;
     if (count) b.title = kernel->title;
     if (!check_kernel_kind(&b, item)) return NULL;
@@ -491,16 +500,22 @@ struct kernel *sema_kernel(struct sema *sema, const struct ast_item *item,
 
 /* ---- arguments of instances ---- */
 
+struct kx *sema_folded(struct sema *sema, struct kx *kx)
+{
+    struct body b = body_begin(sema, sema->globals, PLACE_ARGUMENT);
+    struct scalar_value value;
+    struct consteval_error error;
+    if (!body_is_static(kx) || kx->type->kind != TYPE_SCALAR) return kx;
+    if (consteval(b.cx, kx, &value, &error)) return body_constant(&b, kx->span, value);
+    if (error.too_large || !error.reason) return kx; /* computed when the program starts */
+    body_report_consteval(&b, kx, &error, "the argument");
+    return NULL;
+}
+
 struct kx *sema_argument(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
                          const struct type *type)
 {
     struct body b = body_begin(sema, scope, PLACE_ARGUMENT);
     struct kx *kx = body_initialiser(&b, expr, type, "the argument");
-    struct scalar_value value;
-    struct consteval_error error;
-    if (!kx || !body_is_static(kx) || type->kind != TYPE_SCALAR) return kx;
-    if (consteval(b.cx, kx, &value, &error)) return body_constant(&b, kx->span, value);
-    if (error.too_large || !error.reason) return kx; /* computed when the program starts */
-    body_report_consteval(&b, kx, &error, "the argument");
-    return NULL;
+    return kx ? sema_folded(sema, kx) : NULL;
 }

@@ -73,14 +73,14 @@ const char *nearest_buffer(struct elaboration *el, struct scope *scope, const ch
 
 const char *nearest_kernel(struct elaboration *el, struct scope *scope, const char *name)
 {
-    return nearest_of(el, scope, name, SYMBOL_KERNEL);
+    const char *kernel = nearest_of(el, scope, name, SYMBOL_KERNEL);
+    return kernel != NULL ? kernel : nearest_of(el, scope, name, SYMBOL_PIPELINE);
 }
 
 /* ---- buffers and ports ---- */
 
-/* Evaluates `[a][b]`: false after an error. */
-static bool array_dims(struct elaboration *el, struct scope *scope, const struct ast_expr *dims,
-                       struct net_buffer *buffer)
+bool array_dims(struct elaboration *el, struct scope *scope, const struct ast_expr *dims,
+                struct net_buffer *buffer)
 {
     buffer->total = 1;
     for (const struct ast_expr *e = dims; e != NULL; e = e->next) {
@@ -102,9 +102,7 @@ static bool array_dims(struct elaboration *el, struct scope *scope, const struct
     return true;
 }
 
-/* `band`, `band[3]`, `w[1][4]`: the name of one element of an array, by its flat index. */
-static const char *element_name(struct elaboration *el, const struct net_buffer *buffer,
-                                uint64_t flat)
+const char *element_name(struct elaboration *el, const struct net_buffer *buffer, uint64_t flat)
 {
     const char *text = "";
     for (size_t d = buffer->dims.count; d-- > 0;) {
@@ -132,7 +130,7 @@ static void add_buffers(struct elaboration *el, struct scope *scope, struct net_
     if (!room_for_buffers(el, buffer->span, buffer->total)) return;
     buffer->first = (uint32_t)el->graph->buffers.count;
     for (uint64_t i = 0; i < buffer->total; i++) {
-        model.name = element_name(el, buffer, i);
+        model.name = arena_printf(el->cx->arena, "%s%s", el->prefix, element_name(el, buffer, i));
         graph_add_buffer(el->cx, el->graph, model);
     }
     scope_declare(scope, (struct symbol){.kind = SYMBOL_BUFFER,
@@ -157,8 +155,8 @@ static void declare_poison(struct scope *scope, struct ast_name name)
                   (struct symbol){.kind = SYMBOL_POISON, .name = name.text, .span = name.span});
 }
 
-static void port_attributes(struct elaboration *el, struct scope *scope,
-                            const struct ast_port *port, struct graph_shape *shape)
+void port_attributes(struct elaboration *el, struct scope *scope, const struct ast_port *port,
+                     struct graph_shape *shape)
 {
     for (const struct ast_attribute *a = port->attributes; a != NULL; a = a->next) {
         if (repeated_attribute(el, port->attributes, a)) continue;
@@ -494,39 +492,48 @@ static void define_argument(struct elaboration *el, struct graph_argument *argum
     }
 }
 
-static void declare_argument(struct elaboration *el, struct scope *scope,
-                             const struct ast_param *param, uint64_t *offset_bytes)
+struct variable *argument_variable(struct elaboration *el, struct scope *scope,
+                                   const struct ast_param *param)
 {
     const struct type *type = sema_type(el->sema, scope, param->type, param->dims);
-    if (type == NULL) return;
+    if (type == NULL) return NULL;
     if (!type_is_scalar(type)) {
         diag_report(el->cx->diags, RULE_TYPE_MISMATCH, param->span,
                     "a run-time argument is a scalar: '%s' is %s", param->name.text,
                     type_text(el->cx->arena, type));
-        return;
+        return NULL;
     }
     struct variable *variable = ARENA_NEW(el->cx->arena, struct variable);
-    uint64_t align = type->alignment_bytes;
-    *offset_bytes = (*offset_bytes + align - 1) / align * align;
     *variable = (struct variable){.kind = VARIABLE_ARGUMENT,
                                   .name = param->name.text,
                                   .span = param->name.span,
-                                  .type = type,
-                                  .offset_bytes = *offset_bytes};
-    *offset_bytes += type->width_bytes;
+                                  .type = type};
+    scope_declare(scope, (struct symbol){.kind = SYMBOL_VARIABLE,
+                                         .name = param->name.text,
+                                         .span = param->name.span,
+                                         .variable = variable});
+    return variable;
+}
+
+static void declare_argument(struct elaboration *el, struct scope *scope,
+                             const struct ast_param *param, uint64_t *offset_bytes)
+{
+    struct variable *variable = argument_variable(el, scope, param);
+    if (variable == NULL) return;
+    uint64_t align = variable->type->alignment_bytes;
+    *offset_bytes = (*offset_bytes + align - 1) / align * align;
+    variable->offset_bytes = *offset_bytes;
+    *offset_bytes += variable->type->width_bytes;
     struct graph_argument argument = {.variable = variable};
     if (param->value != NULL) {
         uint64_t count;
-        const struct scalar_value *value = sema_values(el->sema, scope, param->value, type, &count);
+        const struct scalar_value *value =
+            sema_values(el->sema, scope, param->value, variable->type, &count);
         if (value != NULL) argument.value = *value;
         argument.has_default = value != NULL;
     }
     if (el->is_top) define_argument(el, &argument);
     vec_push(el->cx->arena, &el->graph->arguments, argument);
-    scope_declare(scope, (struct symbol){.kind = SYMBOL_VARIABLE,
-                                         .name = param->name.text,
-                                         .span = param->name.span,
-                                         .variable = variable});
 }
 
 /* Every -D must name an argument. */
@@ -551,7 +558,7 @@ static void check_definitions(struct elaboration *el)
     }
 }
 
-static void policy_attribute(struct elaboration *el, const struct ast_attribute *a)
+bool policy_attribute(struct elaboration *el, const struct ast_attribute *a, enum graph_policy *out)
 {
     static const enum graph_policy policies[] = {POLICY_AUTO, POLICY_ROUND_ROBIN, POLICY_PRIORITY,
                                                  POLICY_FULLEST};
@@ -560,13 +567,14 @@ static void policy_attribute(struct elaboration *el, const struct ast_attribute 
     for (size_t i = 0; i < 4; i++) {
         names[i] = graph_policy_name(policies[i]);
         if (strcmp(policy, names[i]) != 0) continue;
-        el->graph->policy = policies[i];
-        return;
+        *out = policies[i];
+        return true;
     }
     struct diag *d = diag_report(el->cx->diags, RULE_UNKNOWN_NAME, a->value->span,
                                  "a policy is auto, round_robin, priority or fullest");
     const char *nearest = nearest_name(policy, names, 4);
     if (nearest != NULL) diag_help(d, "did you mean '%s'?", nearest);
+    return false;
 }
 
 static void pipeline_attributes(struct elaboration *el, const struct ast_signature *signature)
@@ -575,7 +583,7 @@ static void pipeline_attributes(struct elaboration *el, const struct ast_signatu
     for (const struct ast_attribute *a = signature->attributes; a != NULL; a = a->next) {
         if (repeated_attribute(el, signature->attributes, a)) continue;
         if (strcmp(a->name.text, "policy") == 0)
-            policy_attribute(el, a);
+            policy_attribute(el, a, &el->graph->policy);
         else
             unknown_attribute(el, a, "a pipeline", known, 1);
     }
@@ -614,44 +622,25 @@ static void check_ends(struct elaboration *el, const struct graph_buffer *b)
     }
 }
 
-static bool declare_parameter(struct elaboration *el, struct scope *from, struct scope *to,
-                              const struct ast_type_param *param, const struct ast_expr *value)
+/* Declares what `<...>` gives, read in `from`. */
+static bool outer_parameters(struct elaboration *el, struct scope *from, struct scope *to,
+                             const struct ast_signature *signature, const struct ast_node *instance)
 {
-    struct symbol symbol = {
-        .kind = SYMBOL_INTEGER, .name = param->name.text, .span = param->name.span};
-    if (param->is_type || (value->kind == AST_EXPR_CONSTRUCT && value->type != NULL)) {
-        diag_report(el->cx->diags, RULE_UNSUPPORTED, value->span,
-                    "type parameters are not supported yet");
+    static const struct bound_ports nothing = {0};
+    size_t count;
+    if (signature->type_params == NULL && (instance == NULL || instance->type_arguments == NULL))
+        return true;
+    if (instance == NULL) {
+        struct diag *d = diag_report(el->cx->diags, RULE_NO_PIPELINE, signature->name.span,
+                                     "pipeline '%s' has compile-time parameters: it cannot be "
+                                     "compiled by itself",
+                                     signature->name.text);
+        diag_help(d, "use it in another pipeline, with the values in <...>");
         return false;
     }
-    if (!sema_integer(el->sema, from, value, &symbol.integer)) return false;
-    scope_declare(to, symbol);
-    return true;
-}
-
-bool declare_parameters(struct elaboration *el, struct scope *from, struct scope *to,
-                        const struct ast_signature *signature, const struct ast_node *instance)
-{
-    const struct ast_expr *value = instance != NULL ? instance->type_arguments : NULL;
-    size_t wanted = 0, given = 0;
-    for (const struct ast_type_param *p = signature->type_params; p != NULL; p = p->next)
-        wanted++;
-    for (const struct ast_expr *e = value; e != NULL; e = e->next)
-        given++;
-    if (given != wanted) {
-        struct span span = instance != NULL ? instance->name.span : signature->name.span;
-        struct diag *d = diag_report(el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, span,
-                                     "'%s' takes %zu compile-time parameters, not %zu",
-                                     signature->name.text, wanted, given);
-        if (instance != NULL) diag_label(d, signature->name.span, "declared here");
-        if (instance == NULL) diag_help(d, "use it in another pipeline, with the values in <...>");
-        return false;
-    }
-    for (const struct ast_type_param *p = signature->type_params; p != NULL; p = p->next) {
-        if (!declare_parameter(el, from, to, p, value)) return false;
-        value = value->next;
-    }
-    return true;
+    const struct compile_argument *values =
+        elaborate_parameters(el, from, instance, signature, &nothing, &count);
+    return values != NULL && sema_declare_parameters(el->sema, to, signature, values, count);
 }
 
 static void declare_outside(struct elaboration *el, struct scope *scope,
@@ -670,7 +659,7 @@ static void elaborate_whole(struct elaboration *el, struct scope *scope, struct 
 {
     struct graph *graph = el->graph;
     struct diags *diags = el->cx->diags;
-    if (!declare_parameters(el, scope, outside, &pipeline->signature, parameters)) return;
+    if (!outer_parameters(el, scope, outside, &pipeline->signature, parameters)) return;
     declare_outside(el, outside, &pipeline->signature);
     if (el->is_top) check_definitions(el);
     if (pipeline->net != NULL)
@@ -693,8 +682,13 @@ struct graph *sema_elaborate_pipeline(struct sema *sema, const struct ast_item *
     graph->name = signature->name.text;
     graph->span = signature->name.span;
     graph->types = sema->types;
-    struct elaboration el = {
-        .cx = sema->cx, .sema = sema, .graph = graph, .suffix = "", .is_top = is_top};
+    struct elaboration el = {.cx = sema->cx,
+                             .sema = sema,
+                             .graph = graph,
+                             .frame = &(struct frame){.pipeline = pipeline, .span = graph->span},
+                             .prefix = "",
+                             .suffix = "",
+                             .is_top = is_top};
     struct scope *outside = scope_create(sema->cx, sema_scope_at(sema, graph->span));
     struct diags *all = sema->cx->diags;
     struct diags *own = sema->cx->diags = diags_fork(sema->cx->arena, all);

@@ -9,10 +9,12 @@
 
 #define ELABORATE_MAX_PARTS (1 << 20)             /* nodes; buffers */
 #define ELABORATE_MAX_STEPS (1 << 20)             /* rounds of compile-time loops, all together */
+#define ELABORATE_MAX_DEPTH 64                    /* pipelines in pipelines */
+#define ELABORATE_MAX_OPERATIONS 4096             /* of an argument that goes through pipelines */
 #define ELABORATE_MAX_PACKETS INT64_C(0x7fffffff) /* depth, initial packets */
 
-/* A declared buffer, array of buffers, or port: elements `first` .. `first + total - 1` of the
- * graph. */
+/* A declared buffer, array of buffers, or port: buffers `first` .. `first + total - 1` of the graph,
+ * or, where it is a port of a pipeline that is used as a kernel, those that are bound to it. */
 struct net_buffer {
     const char *name;
     struct span span;
@@ -20,7 +22,53 @@ struct net_buffer {
     VEC(uint64_t) dims;      /* none: not an array */
     uint64_t total;
     uint32_t first;
-    enum graph_outer outer;
+    const uint32_t *bound;  /* by element; NULL: from `first` on */
+    bool *touched;          /* by element, with `bound`: whether a kernel reads or writes it */
+    enum graph_outer outer; /* a port of the pipeline in hand */
+};
+
+static inline uint32_t net_element(const struct net_buffer *buffer, uint64_t element)
+{
+    return buffer->bound != NULL ? buffer->bound[element] : buffer->first + (uint32_t)element;
+}
+
+/* What an instance names: a kernel, or a pipeline that is used as one. */
+struct callee {
+    struct kernel *kernel; /* NULL: a pipeline */
+    const struct ast_item *pipeline;
+    struct scope *scope;     /* of the pipeline: its compile-time parameters */
+    struct net_buffer *nets; /* of the pipeline: its ports in order of declaration */
+    uint32_t net_count;
+    const char *name, *title;
+    struct span span;
+    const struct kernel_port *in, *out;
+    uint32_t in_count, out_count;
+    struct variable **arguments;
+    struct kx **argument_defaults;
+    uint32_t argument_count;
+};
+
+struct instance {
+    const struct ast_node *ast;
+    struct callee callee;
+    const char *name; /* whole */
+    struct span span;
+    struct kx **arguments;
+    uint32_t importance;
+    bool cost_declared;
+    uint64_t cost_cycles;
+    uint32_t node;      /* of a kernel */
+    uint32_t *in, *out; /* of a pipeline: what is bound, port by port */
+};
+
+/* A pipeline whose statements are being elaborated, and what it is used by. */
+struct frame {
+    const struct frame *outer; /* NULL: the whole graph */
+    const struct ast_item *pipeline;
+    struct span span;            /* of its use */
+    struct variable **variables; /* its arguments, and their values over the graph's arguments */
+    struct kx **values;
+    uint32_t argument_count;
 };
 
 struct node_name {    /* how often a name has been given to a node */
@@ -33,20 +81,21 @@ struct elaboration {
     struct compile *cx;
     struct sema *sema;
     struct graph *graph;
-    const char *suffix; /* `[b]` of the loops around */
-    bool is_top;        /* the pipeline that is compiled: -D applies */
-    bool overfull;      /* a limit was reported: stop */
-    bool incomplete;    /* something was refused: buffers may lack their ends because of it */
+    const struct frame *frame;
+    const char *prefix;  /* `rx.` of the pipelines around that are used as kernels */
+    uint32_t importance; /* of instances that say nothing */
+    uint32_t depth;      /* of pipelines in pipelines */
+    const char *suffix;  /* `[b]` of the loops around, within the pipeline */
+    bool is_top;         /* the pipeline that is compiled: -D applies */
+    bool overfull;       /* a limit was reported: stop */
+    bool incomplete;     /* something was refused: buffers may lack their ends because of it */
     uint32_t steps;
+    uint32_t inner_count;         /* pipelines used as kernels */
     struct node_name *node_names; /* open addressing by pointer */
     size_t name_count, name_capacity;
     struct net_buffer loop_mark; /* its address marks the symbols of loop variables */
 };
 
-/* Declares the compile-time parameters of `signature` in `to`, with the values that `instance`
- * (NULL: none) gives them in `from`.  False after an error. */
-bool declare_parameters(struct elaboration *el, struct scope *from, struct scope *to,
-                        const struct ast_signature *signature, const struct ast_node *instance);
 struct node_name *node_name_entry(struct elaboration *el, const char *name);
 void elaborate_statements(struct elaboration *el, struct scope *scope, const struct ast_net *net);
 void unknown_attribute(struct elaboration *el, const struct ast_attribute *a, const char *of,
@@ -75,6 +124,31 @@ struct compile_argument *elaborate_parameters(struct elaboration *el, struct sco
                                               const struct ast_node *node,
                                               const struct ast_signature *signature,
                                               const struct bound_ports *bound, size_t *count);
+
+/* Evaluates `[a][b]`: false after an error. */
+bool array_dims(struct elaboration *el, struct scope *scope, const struct ast_expr *dims,
+                struct net_buffer *buffer);
+/* `band`, `band[3]`, `w[1][4]`: the name of one element of an array, by its flat index. */
+const char *element_name(struct elaboration *el, const struct net_buffer *buffer, uint64_t flat);
+/* The shape that the attributes of a port of a pipeline declare. */
+void port_attributes(struct elaboration *el, struct scope *scope, const struct ast_port *port,
+                     struct graph_shape *shape);
+/* `policy P`: false after an error. */
+bool policy_attribute(struct elaboration *el, const struct ast_attribute *a,
+                      enum graph_policy *policy);
+/* A run-time argument of a pipeline, declared in `scope`; NULL after an error. */
+struct variable *argument_variable(struct elaboration *el, struct scope *scope,
+                                   const struct ast_param *param);
+
+/* ---- inner.c: pipelines that are used as kernels ---- */
+
+/* Fills the callee from a pipeline and its compile-time parameters.  False after an error. */
+bool inner_callee(struct elaboration *el, const struct ast_item *pipeline, struct scope *parameters,
+                  struct callee *callee);
+/* The same expression over the arguments of the whole graph; NULL after an error. */
+struct kx *inner_argument(struct elaboration *el, struct kx *argument);
+/* Adds what is in the pipeline to the graph: every port is bound. */
+void inner_elaborate(struct elaboration *el, const struct instance *instance);
 
 /* The visible buffer, or kernel, whose name is nearest, or NULL. */
 const char *nearest_buffer(struct elaboration *el, struct scope *scope, const char *name);

@@ -11,7 +11,7 @@
  * subscripts. */
 struct binding {
     const struct net_buffer *buffer;
-    uint32_t first;
+    uint64_t first; /* element of it */
     uint64_t count; /* buffers */
     bool is_array;
     struct span span;
@@ -62,7 +62,7 @@ static bool subscript(struct elaboration *el, struct scope *scope, const struct 
         return false;
     }
     binding->count /= length;
-    binding->first += (uint32_t)((uint64_t)value * binding->count);
+    binding->first += (uint64_t)value * binding->count;
     return true;
 }
 
@@ -72,8 +72,7 @@ static bool bind_name(struct elaboration *el, struct scope *scope, struct ast_na
 {
     const struct net_buffer *buffer = elaborate_find_buffer(el, scope, name);
     if (buffer == NULL) return false;
-    *binding = (struct binding){
-        .buffer = buffer, .first = buffer->first, .count = buffer->total, .text = name.text};
+    *binding = (struct binding){.buffer = buffer, .count = buffer->total, .text = name.text};
     if (subscript_count > buffer->dims.count) {
         struct diag *d =
             diag_report(el->cx->diags, RULE_TYPE_MISMATCH, name.span,
@@ -134,26 +133,23 @@ static bool bind_element(struct elaboration *el, struct scope *scope, const stru
     return true;
 }
 
-/* ---- the kernel of an instance ---- */
+/* ---- what an instance names ---- */
 
-static const struct ast_item *find_kernel(struct elaboration *el, struct scope *scope,
-                                          struct ast_name name)
+static const struct symbol *find_callee(struct elaboration *el, struct scope *scope,
+                                        struct ast_name name)
 {
     struct symbol *symbol = scope_find(scope, name.text);
     struct diag *d;
-    if (symbol != NULL && symbol->kind == SYMBOL_KERNEL) {
+    if (symbol != NULL && (symbol->kind == SYMBOL_KERNEL || symbol->kind == SYMBOL_PIPELINE)) {
         symbol->used = true;
-        return symbol->item;
+        return symbol;
     }
     if (symbol == NULL) {
         d = diag_report(el->cx->diags, RULE_UNKNOWN_NAME, name.span, "there is no kernel '%s'",
                         name.text);
         const char *nearest = nearest_kernel(el, scope, name.text);
         if (nearest != NULL) diag_help(d, "did you mean '%s'?", nearest);
-    } else if (symbol->kind == SYMBOL_PIPELINE) {
-        diag_report(el->cx->diags, RULE_UNSUPPORTED, name.span,
-                    "using pipeline '%s' as a kernel is not supported yet", name.text);
-    } else {
+    } else if (symbol->kind != SYMBOL_POISON) {
         d = diag_report(el->cx->diags, RULE_WRONG_KIND_OF_NAME, name.span, "'%s' is not a kernel",
                         name.text);
         diag_label(d, symbol->span, "declared here");
@@ -161,47 +157,80 @@ static const struct ast_item *find_kernel(struct elaboration *el, struct scope *
     return NULL;
 }
 
-/* The kernel that `node` names, specialised by its `<...>` and by what is bound to it. */
-static struct kernel *specialise(struct elaboration *el, struct scope *scope,
-                                 const struct ast_node *node, const struct bound_ports *bound)
+static bool kernel_callee(struct elaboration *el, const struct ast_item *item,
+                          const struct compile_argument *params, size_t count,
+                          struct callee *callee)
+{
+    struct kernel *kernel = sema_kernel(el->sema, item, params, count);
+    if (kernel == NULL) return false;
+    *callee = (struct callee){.kernel = kernel,
+                              .name = kernel->name,
+                              .title = kernel->title,
+                              .span = kernel->span,
+                              .in = kernel->in,
+                              .out = kernel->out,
+                              .in_count = kernel->in_count,
+                              .out_count = kernel->out_count,
+                              .arguments = kernel->arguments,
+                              .argument_defaults = kernel->argument_defaults,
+                              .argument_count = kernel->argument_count};
+    return true;
+}
+
+static bool pipeline_callee(struct elaboration *el, const struct ast_item *item,
+                            const struct compile_argument *params, size_t count,
+                            struct callee *callee)
+{
+    struct scope *scope = scope_create(el->cx, sema_scope_at(el->sema, item->signature.name.span));
+    if (!sema_declare_parameters(el->sema, scope, &item->signature, params, count)) return false;
+    callee->title = sema_title(el->cx->arena, item->signature.name.text, params, count);
+    return inner_callee(el, item, scope, callee);
+}
+
+/* What `node` names, specialised by its `<...>` and by what is bound to it. */
+static bool specialise(struct elaboration *el, struct scope *scope, const struct ast_node *node,
+                       const struct bound_ports *bound, struct callee *callee)
 {
     size_t count;
-    const struct ast_item *item = find_kernel(el, scope, node->name);
-    if (item == NULL) return NULL;
+    const struct symbol *symbol = find_callee(el, scope, node->name);
+    if (symbol == NULL) return false;
+    const struct ast_item *item = symbol->item;
     const struct compile_argument *params =
         elaborate_parameters(el, scope, node, &item->signature, bound, &count);
-    return params != NULL ? sema_kernel(el->sema, item, params, count) : NULL;
+    if (params == NULL) return false;
+    return symbol->kind == SYMBOL_KERNEL ? kernel_callee(el, item, params, count, callee)
+                                         : pipeline_callee(el, item, params, count, callee);
 }
 
 /* ---- arguments and attributes ---- */
 
 static bool instance_arguments(struct elaboration *el, struct scope *scope,
-                               const struct ast_node *node, const struct ast_expr *values,
-                               struct graph_node *out)
+                               const struct ast_expr *values, struct instance *out)
 {
-    const struct kernel *kernel = out->kernel;
-    out->arguments = ARENA_ARRAY(el->cx->arena, struct kx *, kernel->argument_count + 1);
+    const struct callee *callee = &out->callee;
+    out->arguments = ARENA_ARRAY(el->cx->arena, struct kx *, callee->argument_count + 1);
     uint32_t n = 0;
     bool ok = true;
     for (const struct ast_expr *e = values; e != NULL; e = e->next, n++) {
-        if (n >= kernel->argument_count) continue;
-        out->arguments[n] = sema_argument(el->sema, scope, e, kernel->arguments[n]->type);
+        if (n >= callee->argument_count) continue;
+        out->arguments[n] =
+            inner_argument(el, sema_argument(el->sema, scope, e, callee->arguments[n]->type));
         ok &= out->arguments[n] != NULL;
     }
-    if (n > kernel->argument_count) {
-        struct diag *d = diag_report(el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, node->span,
-                                     "'%s' takes %u run-time arguments, not %u", kernel->title,
-                                     kernel->argument_count, n);
-        diag_label(d, kernel->span, "declared here");
+    if (n > callee->argument_count) {
+        struct diag *d = diag_report(el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, out->ast->span,
+                                     "'%s' takes %u run-time arguments, not %u", callee->title,
+                                     callee->argument_count, n);
+        diag_label(d, callee->span, "declared here");
         return false;
     }
-    for (; n < kernel->argument_count; n++) {
-        out->arguments[n] = kernel->argument_defaults[n];
+    for (; n < callee->argument_count; n++) {
+        out->arguments[n] = callee->argument_defaults[n];
         if (out->arguments[n] != NULL) continue;
-        struct diag *d = diag_report(el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, node->span,
+        struct diag *d = diag_report(el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, out->ast->span,
                                      "'%s' needs a value for its run-time argument '%s'",
-                                     kernel->title, kernel->arguments[n]->name);
-        diag_label(d, kernel->arguments[n]->span, "it has no default");
+                                     callee->title, callee->arguments[n]->name);
+        diag_label(d, callee->arguments[n]->span, "it has no default");
         return false;
     }
     return ok;
@@ -220,10 +249,16 @@ static bool ranged_attribute(struct elaboration *el, struct scope *scope,
 }
 
 static bool instance_attribute(struct elaboration *el, struct scope *scope,
-                               const struct ast_attribute *a, struct graph_node *out)
+                               const struct ast_attribute *a, struct instance *out)
 {
     static const char *const known[] = {"importance", "cost"};
     int64_t value;
+    if (strcmp(a->name.text, "cost") == 0 && out->callee.pipeline != NULL) {
+        struct diag *d = diag_report(el->cx->diags, RULE_UNKNOWN_ATTRIBUTE, a->name.span,
+                                     "'%s' is a pipeline: a cost is a kernel's", out->callee.title);
+        diag_help(d, "write it on the instances in '%s'", out->callee.name);
+        return false;
+    }
     if (strcmp(a->name.text, "cost") == 0) {
         if (!ranged_attribute(el, scope, a, "a cost", 1, GRAPH_COST_MAX, &value)) return false;
         out->cost_declared = true;
@@ -239,13 +274,13 @@ static bool instance_attribute(struct elaboration *el, struct scope *scope,
     return false;
 }
 
-static bool instance_attributes(struct elaboration *el, struct scope *scope,
-                                const struct ast_node *node, struct graph_node *out)
+static bool instance_attributes(struct elaboration *el, struct scope *scope, struct instance *out)
 {
+    const struct ast_attribute *first = out->ast->attributes;
     bool ok = true;
-    for (const struct ast_attribute *a = node->attributes; a != NULL; a = a->next)
-        ok = !repeated_attribute(el, node->attributes, a) &&
-             instance_attribute(el, scope, a, out) && ok;
+    out->importance = el->importance;
+    for (const struct ast_attribute *a = first; a != NULL; a = a->next)
+        ok = !repeated_attribute(el, first, a) && instance_attribute(el, scope, a, out) && ok;
     return ok;
 }
 
@@ -257,7 +292,8 @@ static const char *node_name(struct elaboration *el, const struct ast_node *node
     bool labelled = node->label.text != NULL;
     struct span span = labelled ? node->label.span : node->name.span;
     const char *text =
-        labelled ? arena_printf(cx->arena, "%s%s", node->label.text, el->suffix) : node->name.text;
+        arena_printf(cx->arena, "%s%s%s", el->prefix, labelled ? node->label.text : node->name.text,
+                     labelled ? el->suffix : "");
     struct node_name *entry = node_name_entry(el, intern_string(cx->names, text));
     if (labelled && entry->count > 0) {
         struct diag *d = diag_report(cx->diags, RULE_DUPLICATE_NAME, span,
@@ -279,30 +315,69 @@ static const char *node_name(struct elaboration *el, const struct ast_node *node
     }
 }
 
-/* Adds the node of an instance without its ports; GRAPH_NONE after an error. */
-static uint32_t add_instance(struct elaboration *el, struct scope *scope,
-                             const struct ast_node *node, const struct bound_ports *bound,
-                             const struct ast_expr *arguments)
+static void add_node(struct elaboration *el, struct instance *instance)
 {
-    struct graph_node instance = {.kernel = specialise(el, scope, node, bound)};
-    if (el->graph->nodes.count >= ELABORATE_MAX_PARTS) {
-        if (!el->overfull)
-            diag_report(el->cx->diags, RULE_TOO_LARGE, node->span,
-                        "the pipeline has more than %d nodes", ELABORATE_MAX_PARTS);
-        el->overfull = true;
-        return GRAPH_NONE;
-    }
-    bool ok = instance.kernel != NULL;
-    ok = ok && instance_arguments(el, scope, node, arguments, &instance);
-    ok = instance_attributes(el, scope, node, &instance) && ok;
+    struct graph_node node = {.name = instance->name,
+                              .span = instance->span,
+                              .kernel = instance->callee.kernel,
+                              .arguments = instance->arguments,
+                              .importance = instance->importance,
+                              .stateful = instance->callee.kernel->states.count > 0,
+                              .cost_declared = instance->cost_declared,
+                              .cost_cycles = instance->cost_cycles};
+    instance->node = graph_add_node(el->cx, el->graph, node);
+}
+
+static uint32_t *unbound(struct elaboration *el, const struct kernel_port *ports, uint32_t count)
+{
+    uint64_t elements = 0;
+    for (uint32_t i = 0; i < count; i++)
+        elements += ports[i].arity;
+    uint32_t *bound = ARENA_ARRAY(el->cx->arena, uint32_t, elements + 1);
+    for (uint64_t i = 0; i < elements; i++)
+        bound[i] = GRAPH_NONE;
+    return bound;
+}
+
+static bool room_for_nodes(struct elaboration *el, const struct ast_node *node)
+{
+    if (el->graph->nodes.count < ELABORATE_MAX_PARTS) return true;
+    if (!el->overfull)
+        diag_report(el->cx->diags, RULE_TOO_LARGE, node->span,
+                    "the pipeline has more than %d nodes", ELABORATE_MAX_PARTS);
+    el->overfull = true;
+    return false;
+}
+
+/* An instance whose ports are not bound yet: a kernel's is in the graph.  False after an error. */
+static bool add_instance(struct elaboration *el, struct scope *scope, const struct ast_node *node,
+                         const struct bound_ports *bound, const struct ast_expr *arguments,
+                         struct instance *instance)
+{
+    *instance = (struct instance){.ast = node, .node = GRAPH_NONE};
+    bool ok = room_for_nodes(el, node) && specialise(el, scope, node, bound, &instance->callee);
+    ok = ok && instance_arguments(el, scope, arguments, instance);
+    ok = ok && instance_attributes(el, scope, instance);
     if (!ok) {
         el->incomplete = true;
-        return GRAPH_NONE;
+        return false;
     }
-    instance.name = node_name(el, node);
-    instance.span = node->label.text != NULL ? node->label.span : node->name.span;
-    instance.stateful = instance.kernel->states.count > 0;
-    return graph_add_node(el->cx, el->graph, instance);
+    const struct callee *callee = &instance->callee;
+    instance->name = node_name(el, node);
+    instance->span = node->label.text != NULL ? node->label.span : node->name.span;
+    if (callee->kernel != NULL) {
+        add_node(el, instance);
+        return true;
+    }
+    instance->in = unbound(el, callee->in, callee->in_count);
+    instance->out = unbound(el, callee->out, callee->out_count);
+    return true;
+}
+
+/* Every port is bound. */
+static void complete_instance(struct elaboration *el, const struct instance *instance)
+{
+    if (instance->callee.pipeline != NULL) inner_elaborate(el, instance);
 }
 
 /* ---- ports ---- */
@@ -313,7 +388,23 @@ static const char *end_name(struct elaboration *el, const struct kernel_port *po
     return port->is_array ? arena_printf(el->cx->arena, "%s[%u]", port->name, element) : port->name;
 }
 
-static bool check_packet_type(struct elaboration *el, const struct graph_node *node,
+/* One buffer that is bound to one element of a port. */
+struct end {
+    const struct net_buffer *net; /* NULL: the unnamed one of a chain */
+    uint64_t element;
+    uint32_t buffer;
+    struct span span;
+};
+
+static struct end end_of(const struct binding *binding, uint64_t element)
+{
+    return (struct end){.net = binding->buffer,
+                        .element = binding->first + element,
+                        .buffer = net_element(binding->buffer, binding->first + element),
+                        .span = binding->span};
+}
+
+static bool check_packet_type(struct elaboration *el, const struct instance *instance,
                               const struct kernel_port *port, const struct graph_buffer *buffer,
                               struct span span)
 {
@@ -321,75 +412,111 @@ static bool check_packet_type(struct elaboration *el, const struct graph_node *n
     struct arena *arena = el->cx->arena;
     struct diag *d = diag_report(el->cx->diags, RULE_TYPE_MISMATCH, span,
                                  "port '%s' of '%s' takes packets of type %s, buffer '%s' holds %s",
-                                 port->name, node->name, type_text(arena, port->type), buffer->name,
-                                 type_text(arena, buffer->type));
+                                 port->name, instance->name, type_text(arena, port->type),
+                                 buffer->name, type_text(arena, buffer->type));
     diag_label(d, buffer->span, "%s", type_text(arena, buffer->type));
     diag_label(d, port->span, "%s", type_text(arena, port->type));
-    el->incomplete = true;
     return false;
 }
 
-static bool connect_input(struct elaboration *el, uint32_t node, uint32_t port_index,
-                          uint32_t element, uint32_t buffer, struct span span)
+static bool may_read(struct elaboration *el, const struct end *end)
 {
-    struct graph_node *n = &el->graph->nodes.items[node];
-    const struct kernel_port *port = &n->kernel->in[port_index];
-    const struct graph_buffer *b = &el->graph->buffers.items[buffer];
-    if (!check_packet_type(el, n, port, b, span)) return false;
-    if (b->outer == GRAPH_OUTER_OUT) {
-        struct diag *d =
-            diag_report(el->cx->diags, RULE_WRONG_KIND_OF_NAME, span,
-                        "'%s' is an out-port of the pipeline: it cannot be read inside", b->name);
-        diag_help(d, "write to a buffer, read that, and copy it to '%s'", b->name);
-        el->incomplete = true;
-        return false;
-    }
-    graph_connect_input(el->cx, el->graph, node,
-                        (struct graph_input){.port = end_name(el, port, element),
-                                             .kernel_port = port_index,
-                                             .element = element,
-                                             .span = span,
-                                             .buffer = buffer});
-    return true;
+    if (end->net == NULL || end->net->outer != GRAPH_OUTER_OUT) return true;
+    const char *name = element_name(el, end->net, end->element);
+    struct diag *d =
+        diag_report(el->cx->diags, RULE_WRONG_KIND_OF_NAME, end->span,
+                    "'%s' is an out-port of the pipeline: it cannot be read inside", name);
+    diag_help(d, "write to a buffer, read that, and copy it to '%s'", name);
+    return false;
 }
 
 static void report_second_writer(struct elaboration *el, const struct graph_buffer *b,
                                  struct span span)
 {
-    struct diag *d;
-    el->incomplete = true;
-    if (b->outer == GRAPH_OUTER_IN) {
-        d = diag_report(el->cx->diags, RULE_WRONG_KIND_OF_NAME, span,
-                        "'%s' is an in-port of the pipeline: it cannot be written inside", b->name);
-        diag_label(d, b->span, "declared here");
-        return;
-    }
     const struct graph_node *writer = &el->graph->nodes.items[b->writer_node];
-    d = diag_report(el->cx->diags, RULE_SEVERAL_PRODUCERS, span, "buffer '%s' has two producers",
-                    b->name);
+    struct diag *d = diag_report(el->cx->diags, RULE_SEVERAL_PRODUCERS, span,
+                                 "buffer '%s' has two producers", b->name);
     diag_label(d, writer->outputs.items[b->writer_output].span, "'%s' writes it already",
                writer->name);
     diag_help(d,
               "give each producer a buffer of its own and join them in a kernel with two in-ports");
 }
 
-static bool connect_output(struct elaboration *el, uint32_t node, uint32_t port_index,
-                           uint32_t element, uint32_t buffer, struct span span)
+static bool may_write(struct elaboration *el, const struct end *end)
 {
-    struct graph_node *n = &el->graph->nodes.items[node];
-    const struct kernel_port *port = &n->kernel->out[port_index];
-    const struct graph_buffer *b = &el->graph->buffers.items[buffer];
-    if (!check_packet_type(el, n, port, b, span)) return false;
-    if (b->outer == GRAPH_OUTER_IN || b->writer_node != GRAPH_NONE) {
-        report_second_writer(el, b, span);
+    const struct graph_buffer *b = &el->graph->buffers.items[end->buffer];
+    if (end->net != NULL && end->net->outer == GRAPH_OUTER_IN) {
+        struct diag *d =
+            diag_report(el->cx->diags, RULE_WRONG_KIND_OF_NAME, end->span,
+                        "'%s' is an in-port of the pipeline: it cannot be written inside",
+                        element_name(el, end->net, end->element));
+        diag_label(d, end->net->span, "declared here");
         return false;
     }
-    graph_connect_output(el->cx, el->graph, node,
-                         (struct graph_output){.port = end_name(el, port, element),
-                                               .kernel_port = port_index,
-                                               .element = element,
-                                               .span = span,
-                                               .buffer = buffer});
+    if (b->writer_node == GRAPH_NONE) return true;
+    report_second_writer(el, b, end->span);
+    return false;
+}
+
+/* Binds one element of a port of a pipeline that is used as a kernel. */
+static bool bind_inner(struct elaboration *el, const struct instance *instance, bool is_out,
+                       uint64_t flat, const struct end *end)
+{
+    for (uint64_t i = 0; is_out && i < flat; i++) {
+        if (instance->out[i] != end->buffer) continue;
+        struct diag *d = diag_report(el->cx->diags, RULE_SEVERAL_PRODUCERS, end->span,
+                                     "two out-ports of '%s' are bound to buffer '%s'",
+                                     instance->name, el->graph->buffers.items[end->buffer].name);
+        diag_label(d, instance->callee.span, "declared here");
+        return false;
+    }
+    (is_out ? instance->out : instance->in)[flat] = end->buffer;
+    return true;
+}
+
+static void bind_kernel(struct elaboration *el, const struct instance *instance, bool is_out,
+                        uint32_t port, uint32_t element, const struct end *end)
+{
+    const struct callee *callee = &instance->callee;
+    const char *name = end_name(el, is_out ? &callee->out[port] : &callee->in[port], element);
+    if (is_out)
+        graph_connect_output(el->cx, el->graph, instance->node,
+                             (struct graph_output){.port = name,
+                                                   .kernel_port = port,
+                                                   .element = element,
+                                                   .span = end->span,
+                                                   .buffer = end->buffer});
+    else
+        graph_connect_input(el->cx, el->graph, instance->node,
+                            (struct graph_input){.port = name,
+                                                 .kernel_port = port,
+                                                 .element = element,
+                                                 .span = end->span,
+                                                 .buffer = end->buffer});
+}
+
+/* Where a binding goes: element `element` of port `port`, the `flat`th of all elements. */
+struct place {
+    bool is_out;
+    uint32_t port, element;
+    uint64_t flat;
+};
+
+static bool connect(struct elaboration *el, const struct instance *instance, const struct place *at,
+                    const struct end *end)
+{
+    const struct callee *callee = &instance->callee;
+    const struct kernel_port *port = at->is_out ? &callee->out[at->port] : &callee->in[at->port];
+    const struct graph_buffer *b = &el->graph->buffers.items[end->buffer];
+    bool ok = check_packet_type(el, instance, port, b, end->span) &&
+              (at->is_out ? may_write(el, end) : may_read(el, end));
+    if (ok && callee->pipeline != NULL) ok = bind_inner(el, instance, at->is_out, at->flat, end);
+    if (!ok) {
+        el->incomplete = true;
+        return false;
+    }
+    if (end->net != NULL && end->net->touched != NULL) end->net->touched[end->element] = true;
+    if (callee->kernel != NULL) bind_kernel(el, instance, at->is_out, at->port, at->element, end);
     return true;
 }
 
@@ -398,29 +525,25 @@ static bool connect_output(struct elaboration *el, uint32_t node, uint32_t port_
 struct port_walk {
     const struct kernel_port *ports;
     uint32_t port_count;
-    uint32_t port, element; /* where the next binding goes */
+    struct place at; /* where the next binding goes */
 };
 
-static void report_port_count(struct elaboration *el, const struct graph_node *node,
-                              const struct port_walk *walk, struct span span, const char *direction,
-                              uint64_t given)
+static void report_port_count(struct elaboration *el, const struct instance *instance,
+                              uint64_t wanted, bool is_out, uint64_t given)
 {
-    uint64_t wanted = 0;
-    for (uint32_t i = 0; i < walk->port_count; i++)
-        wanted += walk->ports[i].arity;
-    struct diag *d = diag_report(el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, span,
-                                 "'%s' has %" PRIu64 " %s-ports, %" PRIu64 " are bound", node->name,
-                                 wanted, direction, given);
-    diag_label(d, node->kernel->span, "'%s' is declared here", node->kernel->name);
+    struct diag *d = diag_report(el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, instance->ast->name.span,
+                                 "'%s' has %" PRIu64 " %s-ports, %" PRIu64 " are bound",
+                                 instance->name, wanted, is_out ? "out" : "in", given);
+    diag_label(d, instance->callee.span, "'%s' is declared here", instance->callee.name);
     el->incomplete = true;
 }
 
 static bool check_array_fits(struct elaboration *el, const struct port_walk *walk,
                              const struct binding *binding)
 {
-    if (walk->port >= walk->port_count) return true; /* counted and reported by the caller */
-    const struct kernel_port *port = &walk->ports[walk->port];
-    bool fits = port->is_array && walk->element == 0 && binding->count == port->arity;
+    if (walk->at.port >= walk->port_count) return true; /* counted and reported by the caller */
+    const struct kernel_port *port = &walk->ports[walk->at.port];
+    bool fits = port->is_array && walk->at.element == 0 && binding->count == port->arity;
     if (!binding->is_array || fits) return true;
     struct diag *d;
     if (port->is_array)
@@ -436,44 +559,41 @@ static bool check_array_fits(struct elaboration *el, const struct port_walk *wal
     return false;
 }
 
-typedef bool connect_end(struct elaboration *, uint32_t, uint32_t, uint32_t, uint32_t, struct span);
-
-static bool connect_binding(struct elaboration *el, uint32_t node, struct port_walk *walk,
-                            const struct binding *binding, connect_end *connect)
+static bool connect_binding(struct elaboration *el, const struct instance *instance,
+                            struct port_walk *walk, const struct binding *binding)
 {
+    struct place *at = &walk->at;
     for (uint64_t i = 0; i < binding->count; i++) {
-        if (walk->port >= walk->port_count) return true;
-        uint32_t buffer = binding->first + (uint32_t)i;
-        if (!connect(el, node, walk->port, walk->element, buffer, binding->span)) return false;
-        if (++walk->element >= walk->ports[walk->port].arity) {
-            walk->element = 0;
-            walk->port++;
-        }
+        if (at->port >= walk->port_count) return true;
+        struct end end = end_of(binding, i);
+        if (!connect(el, instance, at, &end)) return false;
+        at->flat++;
+        if (++at->element < walk->ports[at->port].arity) continue;
+        at->element = 0;
+        at->port++;
     }
     return true;
 }
 
-static void connect_ports(struct elaboration *el, struct scope *scope, uint32_t node,
-                          const struct ast_node *ast, const struct ast_expr *list, bool is_out)
+static bool connect_ports(struct elaboration *el, struct scope *scope,
+                          const struct instance *instance, const struct ast_expr *list, bool is_out)
 {
-    const struct kernel *kernel = el->graph->nodes.items[node].kernel;
-    struct port_walk walk = {.ports = is_out ? kernel->out : kernel->in,
-                             .port_count = is_out ? kernel->out_count : kernel->in_count};
-    uint64_t given = 0;
+    const struct callee *callee = &instance->callee;
+    struct port_walk walk = {.ports = is_out ? callee->out : callee->in,
+                             .port_count = is_out ? callee->out_count : callee->in_count,
+                             .at = {.is_out = is_out}};
+    uint64_t given = 0, wanted = 0;
     for (const struct ast_expr *e = list; e != NULL; e = e->next) {
         struct binding binding;
-        if (!bind_expression(el, scope, e, &binding)) return;
-        if (!check_array_fits(el, &walk, &binding)) return;
+        if (!bind_expression(el, scope, e, &binding)) return false;
+        if (!check_array_fits(el, &walk, &binding)) return false;
         given += binding.count;
-        if (!connect_binding(el, node, &walk, &binding, is_out ? connect_output : connect_input))
-            return;
+        if (!connect_binding(el, instance, &walk, &binding)) return false;
     }
-    uint64_t wanted = 0;
     for (uint32_t i = 0; i < walk.port_count; i++)
         wanted += walk.ports[i].arity;
-    if (given != wanted)
-        report_port_count(el, &el->graph->nodes.items[node], &walk, ast->name.span,
-                          is_out ? "out" : "in", given);
+    if (given != wanted) report_port_count(el, instance, wanted, is_out, given);
+    return given == wanted;
 }
 
 /* ---- statements ---- */
@@ -494,10 +614,11 @@ static void elaborate_instance(struct elaboration *el, struct scope *scope,
         return;
     }
     struct bound_ports bound = {.in = {.list = ast->inputs}, .out = {.list = ast->outputs}};
-    uint32_t node = add_instance(el, scope, ast, &bound, ast->arguments);
-    if (node == GRAPH_NONE) return;
-    connect_ports(el, scope, node, ast, ast->inputs, false);
-    connect_ports(el, scope, node, ast, ast->outputs, true);
+    struct instance instance;
+    if (!add_instance(el, scope, ast, &bound, ast->arguments, &instance)) return;
+    bool in = connect_ports(el, scope, &instance, ast->inputs, false);
+    bool out = connect_ports(el, scope, &instance, ast->outputs, true);
+    if (in && out) complete_instance(el, &instance);
 }
 
 /* What is not declared counts as a buffer at the ends of a chain, where buffers stand. */
@@ -509,41 +630,31 @@ static bool is_buffer_element(struct scope *scope, const struct ast_node *node, 
     return symbol->kind == SYMBOL_BUFFER || symbol->kind == SYMBOL_POISON;
 }
 
-static bool check_chain_kernel(struct elaboration *el, uint32_t node, const struct ast_node *ast,
-                               bool first, bool last)
+static bool check_chain_instance(struct elaboration *el, const struct instance *instance,
+                                 bool first, bool last)
 {
-    const struct kernel *k = el->graph->nodes.items[node].kernel;
+    const struct callee *k = &instance->callee;
     bool one_in = k->in_count == 1 && k->in[0].arity == 1;
     bool one_out = k->out_count == 1 && k->out[0].arity == 1;
     if ((one_in || first) && (one_out || last)) return true;
-    struct diag *d = diag_report(
-        el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, ast->name.span,
-        "a kernel inside a chain has one in-port and one out-port; '%s' does not", k->title);
+    struct diag *d =
+        diag_report(el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, instance->ast->name.span,
+                    "a %s inside a chain has one in-port and one out-port; '%s' does not",
+                    k->kernel != NULL ? "kernel" : "pipeline", k->title);
     diag_label(d, k->span, "declared here");
-    diag_help(d, "write it as an instance: %s(in -> out)", ast->name.text);
+    diag_help(d, "write it as an instance: %s(in -> out)", instance->ast->name.text);
     el->incomplete = true;
     return false;
 }
 
-/* The buffer between two kernels of a chain, or the one that is named there. */
-static uint32_t unnamed_buffer(struct elaboration *el, uint32_t from, const char *to)
-{
-    const struct graph_node *writer = &el->graph->nodes.items[from];
-    const struct type *type = writer->kernel->out[0].type;
-    struct graph_buffer buffer = {.name = arena_printf(el->cx->arena, "%s->%s", writer->name, to),
-                                  .span = writer->span,
-                                  .type = type,
-                                  .width_bytes = type->width_bytes,
-                                  .writer_node = GRAPH_NONE,
-                                  .writer_output = GRAPH_NONE};
-    return graph_add_buffer(el->cx, el->graph, buffer);
-}
-
-struct chain {     /* what stands to the left of the element in hand */
-    uint32_t node; /* a kernel whose out-port is to be bound, or GRAPH_NONE */
+struct chain {         /* what stands to the left of the element in hand */
+    bool has_instance; /* whose out-port is to be bound */
+    struct instance instance;
     bool has_buffer;
     struct binding buffer;
 };
+
+static const struct place first_in = {.is_out = false}, first_out = {.is_out = true};
 
 static bool single_buffer(struct elaboration *el, const struct binding *binding)
 {
@@ -554,6 +665,14 @@ static bool single_buffer(struct elaboration *el, const struct binding *binding)
     diag_label(d, binding->buffer->span, "declared here");
     el->incomplete = true;
     return false;
+}
+
+/* The out-port of what stands to the left goes to `end`. */
+static bool chain_output(struct elaboration *el, const struct chain *chain, const struct end *end)
+{
+    if (!connect(el, &chain->instance, &first_out, end)) return false;
+    complete_instance(el, &chain->instance);
+    return true;
 }
 
 static bool chain_buffer(struct elaboration *el, struct scope *scope, const struct ast_node *ast,
@@ -568,25 +687,24 @@ static bool chain_buffer(struct elaboration *el, struct scope *scope, const stru
         el->incomplete = true;
         return false;
     }
-    if (chain->node != GRAPH_NONE &&
-        !connect_output(el, chain->node, 0, 0, binding.first, binding.span))
-        return false;
-    *chain = (struct chain){.node = GRAPH_NONE, .has_buffer = true, .buffer = binding};
+    struct end end = end_of(&binding, 0);
+    if (chain->has_instance && !chain_output(el, chain, &end)) return false;
+    *chain = (struct chain){.has_buffer = true, .buffer = binding};
     return true;
 }
 
 /* The types of the packets on both sides of a kernel in a chain, where they are known. */
-static struct bound_ports chain_types(struct elaboration *el, struct scope *scope,
-                                      const struct ast_node *ast, const struct chain *chain)
+static struct bound_ports chain_types(struct scope *scope, const struct ast_node *ast,
+                                      const struct chain *chain)
 {
     struct bound_ports bound = {0};
     if (chain->has_buffer) {
         bound.in.type = chain->buffer.buffer->type;
         bound.in.span = chain->buffer.span;
-    } else if (chain->node != GRAPH_NONE) {
-        const struct graph_node *before = &el->graph->nodes.items[chain->node];
-        if (before->kernel->out_count > 0) bound.in.type = before->kernel->out[0].type;
-        bound.in.span = before->span;
+    } else if (chain->has_instance) {
+        const struct callee *before = &chain->instance.callee;
+        if (before->out_count > 0) bound.in.type = before->out[0].type;
+        bound.in.span = chain->instance.span;
     }
     const struct symbol *after = ast->next ? scope_find(scope, ast->next->name.text) : NULL;
     if (after != NULL && after->kind == SYMBOL_BUFFER) {
@@ -596,8 +714,41 @@ static struct bound_ports chain_types(struct elaboration *el, struct scope *scop
     return bound;
 }
 
-static bool chain_kernel(struct elaboration *el, struct scope *scope, const struct ast_node *ast,
-                         struct chain *chain, bool first)
+/* The buffer between two instances of a chain, called after both: `squelch->gain`. */
+static uint32_t unnamed_buffer(struct elaboration *el, const struct instance *from)
+{
+    const struct type *type = from->callee.out[0].type;
+    struct graph_buffer buffer = {.name = from->name,
+                                  .span = from->span,
+                                  .type = type,
+                                  .width_bytes = type->width_bytes,
+                                  .writer_node = GRAPH_NONE,
+                                  .writer_output = GRAPH_NONE};
+    return graph_add_buffer(el->cx, el->graph, buffer);
+}
+
+static void name_between(struct elaboration *el, uint32_t between, const struct instance *from,
+                         const struct instance *to)
+{
+    el->graph->buffers.items[between].name =
+        arena_printf(el->cx->arena, "%s->%s", from->name, to->name + strlen(el->prefix));
+}
+
+static bool check_chain_begin(struct elaboration *el, const struct instance *instance, bool first)
+{
+    if (!first || instance->callee.in_count == 0) return true;
+    const struct ast_name *name = &instance->ast->name;
+    struct diag *d = diag_report(el->cx->diags, RULE_MISPLACED_STATEMENT, name->span,
+                                 "this chain begins with a %s whose in-port is not bound",
+                                 instance->callee.kernel != NULL ? "kernel" : "pipeline");
+    diag_help(d, "begin with a buffer: in -> %s -> ...", name->text);
+    el->incomplete = true;
+    return false;
+}
+
+/* What stands to the left is whole before the next instance begins: nodes are in order. */
+static bool chain_instance(struct elaboration *el, struct scope *scope, const struct ast_node *ast,
+                           struct chain *chain, bool first)
 {
     if (ast->has_arrow) {
         diag_report(el->cx->diags, RULE_MISPLACED_STATEMENT, ast->span,
@@ -606,36 +757,33 @@ static bool chain_kernel(struct elaboration *el, struct scope *scope, const stru
         el->incomplete = true;
         return false;
     }
-    struct bound_ports bound = chain_types(el, scope, ast, chain);
-    uint32_t node = add_instance(el, scope, ast, &bound, ast->inputs);
-    if (node == GRAPH_NONE || !check_chain_kernel(el, node, ast, first, ast->next == NULL))
-        return false;
-    if (first && el->graph->nodes.items[node].kernel->in_count > 0) {
-        struct diag *d = diag_report(el->cx->diags, RULE_MISPLACED_STATEMENT, ast->name.span,
-                                     "this chain begins with a kernel whose in-port is not bound");
-        diag_help(d, "begin with a buffer: in -> %s -> ...", ast->name.text);
-        el->incomplete = true;
-        return false;
+    struct bound_ports bound = chain_types(scope, ast, chain);
+    struct end end = {.span = ast->span};
+    if (chain->has_instance) {
+        end.buffer = unnamed_buffer(el, &chain->instance);
+        if (!chain_output(el, chain, &end)) return false;
+    } else if (chain->has_buffer) {
+        end = end_of(&chain->buffer, 0);
     }
-    if (chain->has_buffer) {
-        if (!connect_input(el, node, 0, 0, chain->buffer.first, chain->buffer.span)) return false;
-    } else if (chain->node != GRAPH_NONE) {
-        uint32_t between = unnamed_buffer(el, chain->node, el->graph->nodes.items[node].name);
-        if (!connect_output(el, chain->node, 0, 0, between, ast->span) ||
-            !connect_input(el, node, 0, 0, between, ast->span))
-            return false;
-    }
-    *chain = (struct chain){.node = node};
+    struct instance instance;
+    if (!add_instance(el, scope, ast, &bound, ast->inputs, &instance) ||
+        !check_chain_instance(el, &instance, first, ast->next == NULL) ||
+        !check_chain_begin(el, &instance, first))
+        return false;
+    if (chain->has_instance) name_between(el, end.buffer, &chain->instance, &instance);
+    if (!first && !connect(el, &instance, &first_in, &end)) return false;
+    if (instance.callee.out_count == 0) complete_instance(el, &instance);
+    *chain = (struct chain){.has_instance = true, .instance = instance};
     return true;
 }
 
 static void check_chain_end(struct elaboration *el, const struct chain *chain,
                             const struct ast_node *last)
 {
-    if (chain->node == GRAPH_NONE || el->graph->nodes.items[chain->node].kernel->out_count == 0)
-        return;
+    if (!chain->has_instance || chain->instance.callee.out_count == 0) return;
     struct diag *d = diag_report(el->cx->diags, RULE_MISPLACED_STATEMENT, last->name.span,
-                                 "this chain ends with a kernel whose out-port is not bound");
+                                 "this chain ends with a %s whose out-port is not bound",
+                                 chain->instance.callee.kernel != NULL ? "kernel" : "pipeline");
     diag_help(d, "end with a buffer: ... -> %s -> out", last->name.text);
     el->incomplete = true;
 }
@@ -647,13 +795,13 @@ void elaborate_chain(struct elaboration *el, struct scope *scope, const struct a
         elaborate_instance(el, scope, first);
         return;
     }
-    struct chain chain = {.node = GRAPH_NONE};
+    struct chain chain = {0};
     for (const struct ast_node *n = first; n != NULL; n = n->next) {
         bool at_end = n == first || n->next == NULL;
         bool ok = is_buffer_element(scope, n, at_end)
                       ? chain_buffer(el, scope, n, &chain)
-                      : chain_kernel(el, scope, n, &chain, n == first);
-        if (!ok) return;
+                      : chain_instance(el, scope, n, &chain, n == first);
+        if (!ok || el->overfull) return;
         last = n;
     }
     check_chain_end(el, &chain, last);

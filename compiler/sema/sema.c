@@ -134,6 +134,23 @@ static void report_several(struct chooser *chooser, const struct ast_item *first
     diag_help(d, "choose one: -p %s", first->signature.name.text);
 }
 
+/* Where each pipeline is used by another one there is a cycle, and elaborating shows it. */
+static const struct ast_item *explain_none(struct chooser *chooser, struct span start)
+{
+    bool parameters = false;
+    for (size_t i = 0; i < chooser->pipelines.count; i++) {
+        const struct ast_signature *signature = &chooser->pipelines.items[i]->signature;
+        parameters |= signature->type_params != NULL;
+        if (signature->type_params == NULL && !is_refused(chooser, signature->name.text))
+            return chooser->pipelines.items[i];
+    }
+    diag_report(chooser->sema->cx->diags, RULE_NO_PIPELINE, start,
+                parameters
+                    ? "there is no pipeline to compile but those with compile-time parameters"
+                    : "there is no pipeline to compile");
+    return NULL;
+}
+
 /* -p NAME, else `main`, else the only one that no other uses. */
 static const struct ast_item *choose_pipeline(struct chooser *chooser, struct span start)
 {
@@ -151,10 +168,7 @@ static const struct ast_item *choose_pipeline(struct chooser *chooser, struct sp
         }
         chosen = candidate;
     }
-    if (chosen == NULL && !optional)
-        diag_report(chooser->sema->cx->diags, RULE_NO_PIPELINE, start,
-                    chooser->pipelines.count == 0 ? "there is no pipeline to compile"
-                                                  : "every pipeline is used by another one");
+    if (chosen == NULL && !optional) return explain_none(chooser, start);
     return chosen;
 }
 

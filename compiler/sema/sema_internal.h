@@ -17,11 +17,12 @@
 struct sema {
     struct compile *cx;
     struct types *types;
-    struct scope *library;            /* the items of the standard library, outermost */
-    struct scope *globals;            /* the program's own items: they hide the library's */
-    VEC(struct kernel *) kernels;     /* every specialisation once, by id */
-    VEC(struct function *) functions; /* every function once, by id */
-    struct body_cache *bodies;        /* body.c's: what has been specialised */
+    struct scope *library;                  /* the items of the standard library, outermost */
+    struct scope *globals;                  /* the program's own items: they hide the library's */
+    VEC(struct kernel *) kernels;           /* every specialisation once, by id */
+    VEC(struct function *) functions;       /* every function once, by id */
+    struct body_cache *bodies;              /* body.c's: what has been specialised */
+    VEC(const struct ast_item *) recursive; /* pipelines that use themselves, reported */
 };
 
 /* A program whose items are declared, nothing else. */
@@ -35,14 +36,14 @@ struct scope *sema_scope_at(struct sema *sema, struct span span);
 #define SEMA_MAX_LOCAL_BYTES ((uint64_t)1 << 20) /* one local, parameter or result */
 /* All locals of a body and of the functions it calls. */
 #define SEMA_MAX_STACK_BYTES ((uint64_t)4 << 20)
-#define SEMA_MAX_GROUP_ITEMS 1024                   /* work-items of a firing */
+#define SEMA_MAX_GROUP_ITEMS 1024                  /* work-items of a firing */
 #define SEMA_MAX_SHARED_BYTES ((uint64_t)64 << 10) /* all `local` variables of a kernel */
-#define SEMA_MAX_NODE_BYTES ((uint64_t)1 << 30) /* tables of a kernel; its state; any type */
-#define SEMA_MAX_ARITY 65536                    /* elements of a port array */
-#define SEMA_MAX_RATE ((int64_t)1 << 31)        /* pop, peek, push; of one phase */
-#define SEMA_MAX_PHASES 1024                    /* of the rates of a kernel */
-#define SEMA_MAX_CALL_DEPTH 256                 /* functions that call functions */
-#define SEMA_MAX_NESTING 2000                   /* expressions and statements within each other */
+#define SEMA_MAX_NODE_BYTES ((uint64_t)1 << 30)    /* tables of a kernel; its state; any type */
+#define SEMA_MAX_ARITY 65536                       /* elements of a port array */
+#define SEMA_MAX_RATE ((int64_t)1 << 31)           /* pop, peek, push; of one phase */
+#define SEMA_MAX_PHASES 1024                       /* of the rates of a kernel */
+#define SEMA_MAX_CALL_DEPTH 256                    /* functions that call functions */
+#define SEMA_MAX_NESTING 2000 /* expressions and statements within each other */
 
 /* The type written as `type` with further dimensions `dims` (those after the name; outermost
  * first). */
@@ -83,6 +84,15 @@ struct compile_argument {
     const struct type *type; /* `type T`; NULL: `int N` */
     int64_t integer;
 };
+/* The value of a static argument as a constant, else the argument; NULL after an error. */
+struct kx *sema_folded(struct sema *sema, struct kx *argument);
+/* Declares the compile-time parameters of a signature with their values.  False after an error. */
+bool sema_declare_parameters(struct sema *sema, struct scope *scope,
+                             const struct ast_signature *signature,
+                             const struct compile_argument *values, size_t count);
+/* `fir<64, f32>` */
+const char *sema_title(struct arena *arena, const char *name, const struct compile_argument *values,
+                       size_t count);
 /* The kernel specialised to the values of its compile-time parameters (`count` is checked by the
  * caller against the signature).  The same values give the same kernel.  NULL after an error in it,
  * reported once. */
