@@ -357,7 +357,7 @@ static bool add_instance(struct elaboration *el, struct scope *scope, const stru
     *instance = (struct instance){.ast = node, .node = GRAPH_NONE};
     bool ok = room_for_nodes(el, node) && specialise(el, scope, node, bound, &instance->callee);
     ok = ok && instance_arguments(el, scope, arguments, instance);
-    ok = ok && instance_attributes(el, scope, instance);
+    ok = instance_attributes(el, scope, instance) && ok;
     if (!ok) {
         el->incomplete = true;
         return false;
