@@ -39,7 +39,7 @@ static const char help_text[] =
     "  --device NAME|F.dev   the device to compile for and to run on (default sim16)\n"
     "  -I, -O, --march, --max-memory, --no-bounds-checks, --fast-math, --linker, --color,\n"
     "  --diagnostics, -W, --min-level, --fail-on, @FILE   as in 'pipec --help'\n"
-    "  -q, -v                failures only; also how long each test took\n"
+    "  -q                    print failures only\n"
     "  -h, --help            this text\n"
     "\n"
     "Exit status: 0 every test does what it expects, 1 one does not or is refused, 2 usage or "
