@@ -13,7 +13,7 @@
  * BATCH_BYTES, so that a dispatch is worth its fixed cost on a host as well.  Within a cycle the
  * initial packets bound what can be ready at once, so only that much is asked for.
  */
-#include "compiler/plan/plan.h"
+#include "compiler/plan/plan_internal.h"
 
 #include "compiler/analysis/ratio.h"
 #include "compiler/analysis/simulate.h"
@@ -83,28 +83,12 @@ static int compare_rest(const void *left, const void *right)
     return a->stage < b->stage ? -1 : 1;
 }
 
-static uint128 node_load(const struct graph_node *node)
-{
-    return (uint128)node->repetitions * max64(node->cost_cycles, 1);
-}
-
-/* Loads below 2^63, all divided by the same power of two. */
 static uint32_t collect_shares(const struct placement *at, struct share *shares)
 {
-    uint128 most = 0;
-    uint32_t count = 0, shift = 0;
-    for (size_t i = 0; i < at->graph->nodes.count; i++) {
-        uint128 load = node_load(&at->graph->nodes.items[i]);
-        if (load > most) most = load;
-    }
-    while (most >> shift > INT64_MAX)
-        shift++;
-    for (uint32_t i = 0; i < at->graph->nodes.count; i++) {
-        const struct graph_node *node = &at->graph->nodes.items[i];
-        if (node->stateful) continue;
-        shares[count++] =
-            (struct share){.stage = i, .load = max64((uint64_t)(node_load(node) >> shift), 1)};
-    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < at->graph->nodes.count; i++)
+        if (!at->graph->nodes.items[i].stateful)
+            shares[count++] = (struct share){.stage = i, .load = at->plan->stages[i].load};
     return count;
 }
 
@@ -163,6 +147,7 @@ static void place_stages(struct placement *at)
     for (uint32_t i = 0; i < plan->stage_count; i++)
         plan->stages[i] = (struct plan_stage){
             .node = i, .sub_device = GRAPH_NONE, .cu_count = at->device->cu_count};
+    plan_loads(at->arena, at->graph, plan);
     if (!obstacle) {
         place_side_by_side(at);
         return;
@@ -236,10 +221,13 @@ struct wish {          /* for one buffer */
     bool batch; /* BATCH_BYTES decided */
 };
 
+/* `rate`: packets of a cycle of phases. */
 static void wish_dispatch(const struct placement *at, struct wish *wish, uint32_t node,
                           uint64_t rate)
 {
+    uint32_t phases = graph_phases(&at->graph->nodes.items[node]);
     uint64_t packets = mul_clamped(full_dispatch(at, node), rate);
+    if (phases > 1) packets = packets / phases + (packets % phases > 0);
     if (packets <= wish->dispatch) return;
     wish->dispatch = packets;
     wish->node = node;
@@ -343,6 +331,37 @@ static void admit(struct admission *admission, uint64_t firings, const char *buf
     admission->buffer = buffer;
 }
 
+/* Do `count` firings fit that many packets, in whatever phase they begin?  A firing needs `needs`
+ * and takes `takes`. */
+static bool fits_anywhere(uint64_t packets, uint32_t phases, const uint64_t *takes,
+                          const uint64_t *needs, uint32_t count)
+{
+    for (uint32_t start = 0; start < phases; start++) {
+        uint64_t taken = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t phase = (start + i) % phases;
+            if (taken > packets || needs[phase] > packets - taken) return false;
+            taken += takes[phase];
+        }
+    }
+    return true;
+}
+
+/* Firings that fit `packets` in whatever phase they begin; at least 1.  `cycle` is what a cycle of
+ * phases takes, `most` what a firing needs at most. */
+static uint64_t firings_that_fit(uint64_t packets, uint32_t phases, const uint64_t *takes,
+                                 const uint64_t *needs, uint64_t cycle, uint64_t most)
+{
+    if (packets < most) return 1;
+    if (phases == 1 || !takes || !needs) return (packets - most) / cycle * phases + 1;
+    uint64_t cycles = (packets - most) / cycle;
+    if (cycles) return mul_clamped(cycles, phases);
+    uint32_t count = 1;
+    while (count < phases && fits_anywhere(packets, phases, takes, needs, count + 1))
+        count++;
+    return count;
+}
+
 /* Firings at once that depths (divided by `parts`) and cycles admit; at least 1. */
 static struct admission admitted(const struct placement *at, uint32_t index, uint64_t parts)
 {
@@ -352,14 +371,21 @@ static struct admission admitted(const struct placement *at, uint32_t index, uin
         const struct graph_input *in = &node->inputs.items[i];
         const struct graph_buffer *buffer = &at->graph->buffers.items[in->buffer];
         uint64_t depth = buffer->depth_packets / parts;
+        uint64_t kept = graph_window_packets(at->graph, buffer, in->reader) - in->peek;
         if (in->pop)
-            admit(&admission, depth < in->peek ? 1 : (depth - in->peek) / in->pop + 1,
+            admit(&admission,
+                  firings_that_fit(depth > kept ? depth - kept : 0, graph_phases(node), in->pops,
+                                   in->peeks, in->pop, in->peek),
                   buffer->name);
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
         const struct graph_output *out = &node->outputs.items[i];
         const struct graph_buffer *buffer = &at->graph->buffers.items[out->buffer];
-        if (out->push) admit(&admission, buffer->depth_packets / parts / out->push, buffer->name);
+        if (out->push)
+            admit(&admission,
+                  firings_that_fit(buffer->depth_packets / parts, graph_phases(node), out->pushes,
+                                   out->pushes, out->push, graph_push_most(node, out)),
+                  buffer->name);
     }
     admission.firings = max64(admission.firings, 1);
     return admission;

@@ -4,7 +4,7 @@
  * plan_place
  *   Requires  repetitions, costs and depths of the graph; a device description.
  *   Fills     stages (one per node: nothing is fused yet), sub-devices by counts in proportion to
- *             load (repetitions x cost), thresholds, batch sizes; raises undeclared depths so that
+ *             load (repetitions x cost; see load.c for several islands), thresholds, batch sizes; raises undeclared depths so that
  *             a full dispatch fits, within --max-memory, and updates depth_reason and memory_bytes.
  *   Fails     RULE_MEMORY_LIMIT.
  */
@@ -23,6 +23,7 @@ struct plan_stage {
     uint32_t node;
     uint32_t sub_device; /* index into sub_devices; GRAPH_NONE: the whole device */
     uint32_t cu_count;
+    uint64_t load;      /* its share of the work, in units of its own; at least 1 */
     uint32_t threshold; /* firings */
     uint64_t batch_max; /* firings of one dispatch at most */
     const char *threshold_reason;

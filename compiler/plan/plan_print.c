@@ -15,34 +15,20 @@ static int widen(int width, const char *text)
     return (int)length > width ? (int)length : width;
 }
 
-__extension__ typedef unsigned __int128 load_cycles;
+__extension__ typedef unsigned __int128 load_sum;
 
-struct load { /* of all stages; shares in integers, so that every host prints the same */
-    load_cycles sum;
-    uint32_t shift;
-};
-
-static load_cycles node_load(const struct graph_node *node)
+static load_sum whole_load(const struct plan *plan)
 {
-    return (load_cycles)node->repetitions * (node->cost_cycles ? node->cost_cycles : 1);
+    load_sum sum = 0;
+    for (uint32_t i = 0; i < plan->stage_count; i++)
+        sum += plan->stages[i].load;
+    return sum;
 }
 
-static struct load load_of(const struct graph *graph)
+/* Tenths of a percent, in integers, so that every host prints the same. */
+static uint32_t load_permille(load_sum whole, const struct plan_stage *stage)
 {
-    struct load load = {0, 0};
-    for (size_t i = 0; i < graph->nodes.count; i++)
-        while (node_load(&graph->nodes.items[i]) >> load.shift > INT64_MAX)
-            load.shift++;
-    for (size_t i = 0; i < graph->nodes.count; i++)
-        load.sum += node_load(&graph->nodes.items[i]) >> load.shift;
-    return load;
-}
-
-/* Tenths of a percent. */
-static uint32_t load_permille(const struct load *load, const struct graph_node *node)
-{
-    load_cycles own = node_load(node) >> load->shift;
-    return load->sum ? (uint32_t)((own * 1000 + load->sum / 2) / load->sum) : 0;
+    return (uint32_t)(((load_sum)stage->load * 1000 + whole / 2) / whole);
 }
 
 static void print_head(FILE *to, const struct graph *graph, const struct plan *plan)
@@ -58,7 +44,7 @@ static void print_head(FILE *to, const struct graph *graph, const struct plan *p
 
 static void print_stages(FILE *to, const struct graph *graph, const struct plan *plan)
 {
-    struct load whole = load_of(graph);
+    load_sum whole = whole_load(plan);
     int name = NAME_MIN, kernel = (int)strlen("kernel");
     for (uint32_t i = 0; i < plan->stage_count; i++) {
         name = widen(name, graph->nodes.items[plan->stages[i].node].name);
@@ -69,7 +55,7 @@ static void print_stages(FILE *to, const struct graph *graph, const struct plan 
     for (uint32_t i = 0; i < plan->stage_count; i++) {
         const struct plan_stage *stage = &plan->stages[i];
         const struct graph_node *node = &graph->nodes.items[stage->node];
-        uint32_t load = load_permille(&whole, node);
+        uint32_t load = load_permille(whole, stage);
         fprintf(to,
                 "%-*s  %-*s  %11" PRIu64 "  %8" PRIu64 "  %3" PRIu32 ".%" PRIu32 "%%  %4" PRIu32,
                 name, node->name, kernel, node->kernel->title, node->repetitions, node->cost_cycles,
