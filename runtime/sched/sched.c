@@ -183,10 +183,10 @@ static void detach_inputs(struct prt_sched *s, struct prt_stage *stage)
 /* What a finish could read is not discarded. */
 static void release_tail(const struct prt_stage *stage)
 {
+    if (stage->node->input_count != 1) return;
     const struct prt_stage_input *input = &stage->inputs[0];
     struct prt_fifo *fifo = &input->buffer->fifo;
-    if (stage->node->input_count == 1)
-        prt_fifo_release(fifo, input->reader, prt_fifo_held(fifo, input->reader));
+    prt_fifo_release(fifo, input->reader, prt_fifo_held(fifo, input->reader));
 }
 
 static enum prt_status complete_finish(struct prt_sched *s, struct prt_stage *stage,
