@@ -234,7 +234,39 @@ static void cost_follows_the_work(void **state)
     assert_true(cost_of("i32 s = 0; for (i32 i = 0; i < 1000000; i++) s += i; y <- s;") > 1000000);
 }
 
-TEST_MAIN("amplify", cmocka_unit_test(production_is_read_off_the_body),
+static void expect_items_push(const char *group, const char *body, uint64_t push)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             "kernel k(in i32 x peek 8, out i32 y) group %s { %s }\n"
+             "pipeline main(in i32 a, out i32 b) { k(a -> b); }\n",
+             group, body);
+    struct text_compile *c = text_compile(text);
+    assert_non_null(c->graph);
+    amplify_infer_rates(&c->cx, c->graph);
+    range_check_bodies(&c->cx, c->graph);
+    group_check_bodies(&c->cx, c->graph);
+    assert_false(diag_failed(c->cx.diags));
+    assert_int_equal(c->graph->kernels.items[0]->out[0].push, push);
+    assert_int_equal(c->graph->kernels.items[0]->out[0].push_least, push);
+    assert_true(c->graph->kernels.items[0]->out[0].count_proven);
+    text_compile_free(c);
+}
+
+static void production_of_work_items_adds_up(void **state)
+{
+    (void)state;
+    expect_items_push("8", "y <- x[item.x];", 8);
+    expect_items_push("4x2x3", "y <- item.z; y <- item.y;", 48);
+    expect_items_push("8", "if (item.x == 0) y <- x;", 1);
+    expect_items_push("4x2", "if (item.x == 0 && item.y == 1) y <- x; else y <- 1;", 8);
+    expect_items_push("8", "for (i32 i = 0; i < item.x; i++) y <- x[i];", 28);
+    expect_items_push("4x2", "if (item.y * 4 + item.x >= 3) return; y <- x;", 3);
+    expect_items_push("8", "for (i32 i = item.x; i < 20; i += 8) y <- x;", 20);
+}
+
+TEST_MAIN("amplify", cmocka_unit_test(production_of_work_items_adds_up),
+          cmocka_unit_test(production_is_read_off_the_body),
           cmocka_unit_test(production_that_varies_is_bounded),
           cmocka_unit_test(what_is_proven_narrows_what_is_declared),
           cmocka_unit_test(production_follows_the_phase),
