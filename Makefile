@@ -101,6 +101,7 @@ GENERATED_C := -Wno-conversion -Wno-sign-conversion -Wno-sign-compare -Wno-unuse
 
 # Libraries.  pkg-config is asked once, and only when something is compiled or linked.
 SHARED_PKGS  := libxxhash
+COMPILER_PKGS := jansson
 RUNTIME_PKGS := sndfile libpng zlib $(SHARED_PKGS)
 once          = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2)))$($(1))
 RUNTIME_CPP   = $(call once,RUNTIME_CPP,--cflags $(RUNTIME_PKGS))
@@ -108,7 +109,8 @@ runtime_pkgs  = $(call once,runtime_pkgs,--libs $(RUNTIME_PKGS))
 shared_pkgs   = $(call once,shared_pkgs,--libs $(SHARED_PKGS))
 CMOCKA_LIBS   = $(call once,CMOCKA_LIBS,--libs cmocka)
 RUNTIME_LIBS  = $(runtime_pkgs) -lm -ldl
-COMPILER_LIBS = $(shared_pkgs) $(LLVM_LIBS) -lm -ldl
+compiler_pkgs = $(call once,compiler_pkgs,--libs $(COMPILER_PKGS))
+COMPILER_LIBS = $(shared_pkgs) $(compiler_pkgs) $(LLVM_LIBS) -lm -ldl
 
 # ---- Sources, by wildcard ------------------------------------------------------------------------
 

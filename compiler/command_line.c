@@ -45,6 +45,8 @@ static const char help_text[] =
     "  -Werror[=NAME]        warnings, or this one, are errors\n"
     "  --min-level=LEVEL     show no less: note, warning, error\n"
     "  --fail-on=LEVEL       exit status 1 from: warning, error (the default)\n"
+    "  --baseline FILE       do not report the findings that FILE has\n"
+    "  --write-baseline      write what is found to that file instead of reporting it\n"
     "  -q, -v                fewer, more words\n"
     "  @FILE                 more arguments, from FILE\n"
     "  -h, --help            this text\n"
@@ -64,6 +66,8 @@ enum {
     OPTION_DIAGNOSTICS,
     OPTION_MIN_LEVEL,
     OPTION_FAIL_ON,
+    OPTION_BASELINE,
+    OPTION_WRITE_BASELINE,
     OPTION_VERSION,
     OPTION_WRITE_IF_CHANGED,
     OPTION_JSON,
@@ -82,6 +86,8 @@ static const struct option long_options[] = {
     {"diagnostics", required_argument, NULL, OPTION_DIAGNOSTICS},
     {"min-level", required_argument, NULL, OPTION_MIN_LEVEL},
     {"fail-on", required_argument, NULL, OPTION_FAIL_ON},
+    {"baseline", required_argument, NULL, OPTION_BASELINE},
+    {"write-baseline", no_argument, NULL, OPTION_WRITE_BASELINE},
     {"help", optional_argument, NULL, 'h'},
     {"version", no_argument, NULL, OPTION_VERSION},
     {"write-if-changed", no_argument, NULL, OPTION_WRITE_IF_CHANGED},
@@ -91,8 +97,6 @@ static const struct option long_options[] = {
     {"trace-deadlock", no_argument, NULL, OPTION_LATER},
     {"no-fuse", no_argument, NULL, OPTION_LATER},
     {"debug-mode", no_argument, NULL, OPTION_LATER},
-    {"baseline", required_argument, NULL, OPTION_LATER},
-    {"write-baseline", no_argument, NULL, OPTION_LATER},
     {"time-report", no_argument, NULL, OPTION_LATER},
     {"json", no_argument, NULL, OPTION_JSON},
     {NULL, 0, NULL, 0},
@@ -281,6 +285,8 @@ static void parse_option(struct parser *p, int option, char **argv)
     case OPTION_FAIL_ON:
         refuse_problem(p, diagnostic_options_fail_on(&p->line.diagnostics, optarg));
         break;
+    case OPTION_BASELINE: p->line.diagnostics.baseline = optarg; break;
+    case OPTION_WRITE_BASELINE: p->line.diagnostics.write_baseline = true; break;
     case OPTION_VERSION: show_version(p); break;
     case OPTION_WRITE_IF_CHANGED: p->line.write_if_changed = true; break;
     case OPTION_JSON: p->line.as_json = true; break;
@@ -418,6 +424,8 @@ static const struct option *command_longer(struct parser *p)
                                  OPTION_LINKER,
                                  OPTION_COLOUR,
                                  OPTION_MIN_LEVEL,
+                                 OPTION_BASELINE,
+                                 OPTION_WRITE_BASELINE,
                                  OPTION_FAIL_ON,
                                  OPTION_DIAGNOSTICS,
                                  'h'};

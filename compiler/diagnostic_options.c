@@ -46,9 +46,14 @@ static bool is_shared(const char *a, const char *b)
 const char *diagnostic_options_check(const struct diagnostic_options *options, struct arena *arena,
                                      const char *output)
 {
+    if (options->write_baseline && options->baseline == NULL)
+        return "--write-baseline needs --baseline FILE";
+    if (options->write_baseline && output != NULL && is_shared(options->baseline, output))
+        return arena_printf(arena, "two outputs to '%s'", output);
     for (size_t i = 0; i < options->sinks.count; i++) {
         const char *path = options->sinks.items[i].path;
         bool shared = output != NULL && is_shared(path, output);
+        shared |= options->write_baseline && is_shared(path, options->baseline);
         for (size_t k = 0; k < i; k++)
             shared |= is_shared(path, options->sinks.items[k].path);
         if (shared && strcmp(path, "-") == 0) return "two outputs to standard output";

@@ -28,7 +28,9 @@ struct diagnostic_options {
     enum diag_level min_level;
     bool fails_on_warnings;
     bool warnings_are_errors;
-    bool lint_rules; /* those that are off by default are on */
+    bool lint_rules;      /* those that are off by default are on */
+    const char *baseline; /* --baseline, or NULL */
+    bool write_baseline;
     struct rule_choice choices[RULE_COUNT];
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "compiler/baseline.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/command_line.h"
 #include "compiler/commands/commands.h"
@@ -256,12 +257,35 @@ static int write_diagnostics(struct compile *cx, struct command_line *line, int 
     return failure != EXIT_DONE ? failure : status;
 }
 
+/* What is known is not reported; what is to be known is written instead. */
+static int compile_with_baseline(struct compile *cx, const struct command_line *line)
+{
+    const struct diagnostic_options *options = &line->diagnostics;
+    struct baseline *baseline = NULL;
+    if (options->baseline != NULL && !options->write_baseline) {
+        baseline = baseline_load(cx->arena, options->baseline);
+        if (baseline == NULL) return EXIT_FILES;
+        baseline_apply(baseline, cx, false);
+    }
+    int status = compile_file(cx, line);
+    if (baseline != NULL && status == EXIT_DONE) {
+        for (uint32_t id = 1; id <= source_count(cx->sources); id++)
+            baseline_examined(baseline, source_get(cx->sources, id)->name);
+        baseline_report_outdated(baseline, cx->diags);
+    }
+    if (!options->write_baseline || status == EXIT_FILES) return status;
+    if (refuse_over_source(cx, "baseline", options->baseline)) return EXIT_FILES;
+    if (!baseline_write(cx->diags, cx->sources, cx->arena, options->baseline))
+        return file_failure("write", options->baseline);
+    return diagnostics_fail(options, cx->diags) ? EXIT_REFUSED : EXIT_DONE;
+}
+
 static int run(struct compile *cx, struct command_line *line)
 {
     const char *path = NULL;
     diagnostics_set_levels(&line->diagnostics, cx->diags);
     if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
-    int status = write_diagnostics(cx, line, compile_file(cx, line));
+    int status = write_diagnostics(cx, line, compile_with_baseline(cx, line));
     summarise(cx, line);
     return status;
 }

@@ -24,6 +24,8 @@ static const char help_text[] =
     "  -Werror[=NAME]        warnings, or this one, are errors\n"
     "  --min-level=LEVEL     show no less: note, warning, error\n"
     "  --fail-on=LEVEL       exit status 1 from: warning (the default), error\n"
+    "  --baseline FILE       do not report the findings that FILE has\n"
+    "  --write-baseline      write what is found to that file instead of reporting it\n"
     "  -q                    no count at the end\n"
     "  @FILE                 more arguments, from FILE\n"
     "  -h, --help            this text\n"
@@ -63,13 +65,13 @@ static bool is_linted(const struct lint_paths *paths, const char *path)
 /* A sink over a source would destroy it. */
 static bool refuse_sinks(const struct command_line *line, const struct lint_paths *paths)
 {
-    for (size_t i = 0; i < line->diagnostics.sinks.count; i++) {
-        const char *path = line->diagnostics.sinks.items[i].path;
-        if (!is_linted(paths, path)) continue;
-        fprintf(stderr, "pipec: error: the diagnostics file '%s' is a source\n", path);
-        return true;
-    }
-    return false;
+    const struct diagnostic_options *options = &line->diagnostics;
+    const char *refused = NULL;
+    for (size_t i = 0; i < options->sinks.count && refused == NULL; i++)
+        if (is_linted(paths, options->sinks.items[i].path)) refused = options->sinks.items[i].path;
+    if (options->write_baseline && is_linted(paths, options->baseline)) refused = options->baseline;
+    if (refused != NULL) fprintf(stderr, "pipec: error: '%s' is a source\n", refused);
+    return refused != NULL;
 }
 
 static void summarise(const struct lint_run *run)
@@ -107,6 +109,7 @@ static int write_findings(struct lint_run *run, struct command_line *line)
 
 static int lint(struct command_line *line, const struct own_options *own, struct arena *arena)
 {
+    const struct diagnostic_options *options = &line->diagnostics;
     const char *path = NULL;
     struct lint_paths paths = {0};
     lint_paths_find(&paths, arena, line->inputs, line->input_count);
@@ -119,7 +122,16 @@ static int lint(struct command_line *line, const struct own_options *own, struct
                            .sources = sources,
                            .diags = diags_create(arena, sources)};
     diag_keep(run.diags, KEPT_MAX);
+    diagnostics_set_levels(options, run.diags);
+    if (options->baseline != NULL && !options->write_baseline) {
+        run.baseline = baseline_load(arena, options->baseline);
+        if (run.baseline == NULL) return EXIT_FILES;
+    }
     lint_files(&run);
+    if (run.baseline != NULL) baseline_report_outdated(run.baseline, run.diags);
+    if (options->write_baseline &&
+        !baseline_write(run.diags, run.sources, arena, options->baseline))
+        return file_failure("write", options->baseline);
     int status = write_findings(&run, line);
     summarise(&run);
     return status;

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "compiler/baseline.h"
 #include "compiler/command_line.h"
 #include "compiler/support/vec.h"
 
@@ -32,9 +33,10 @@ struct lint_run {
     const struct command_line *line;
     const struct lint_paths *paths;
     unsigned threads;
-    struct sources *sources; /* of `diags` */
-    struct diags *diags;     /* what was found */
-    bool unreadable;         /* a file could not be read, and was reported on stderr */
+    struct baseline *baseline; /* or NULL */
+    struct sources *sources;   /* of `diags` */
+    struct diags *diags;       /* what was found */
+    bool unreadable;           /* a file could not be read, and was reported on stderr */
 };
 
 /* The result depends on nothing but the files: not on `threads`. */

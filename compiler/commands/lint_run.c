@@ -123,6 +123,7 @@ static void take_turn(struct pool *pool, size_t index, const struct compile *cx,
 static void lint_file(struct pool *pool, size_t index)
 {
     const struct command_line *line = pool->run->line;
+    struct baseline *baseline = pool->run->baseline;
     struct arena *arena = arena_create();
     struct sources *sources = sources_create(arena);
     struct compile cx = {.arena = arena,
@@ -132,12 +133,15 @@ static void lint_file(struct pool *pool, size_t index)
                          .options = line->options};
     uint32_t source;
     diagnostics_set_levels(&line->diagnostics, cx.diags);
+    if (baseline != NULL) baseline_apply(baseline, &cx, true);
     enum source_status status =
         source_read(sources, pool->run->paths->items.items[index].path, &source);
     int error = status == SOURCE_NOT_FOUND ? ENOENT : errno;
     if (status == SOURCE_OK) {
         lint_source(&cx, source);
         diag_check_suppressions(cx.diags, !diag_failed(cx.diags));
+        if (baseline != NULL && !diag_failed(cx.diags))
+            baseline_examined(baseline, source_get(sources, source)->name);
     }
     take_turn(pool, index, &cx, status, error);
     arena_destroy(arena);

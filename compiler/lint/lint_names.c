@@ -465,22 +465,18 @@ static void check_imports(const struct names *names)
 
 /* ---- the family ---- */
 
-static bool is_tested(const struct ast_file *file, const struct ast_item *pipeline)
-{
-    for (const struct ast_item *item = file->items; item != NULL; item = item->next)
-        if (item->kind == AST_ITEM_TEST && item->subject != NULL &&
-            item->subject->name.text == pipeline->signature.name.text)
-            return true;
-    return false;
-}
-
-/* What a file declares for others is theirs to use: only in a program, which has a pipeline beside
- * those of its tests, is an item of no use. */
+/* What a file declares for others is theirs to use: only in a program is an item of no use.  That
+ * is a file whose pipeline is `main`, or that has one pipeline and neither tests nor `///` comments. */
 static bool is_program(const struct ast_file *file)
 {
-    for (const struct ast_item *item = file->items; item != NULL; item = item->next)
-        if (item->kind == AST_ITEM_PIPELINE && !is_tested(file, item)) return true;
-    return false;
+    size_t pipelines = 0, others = 0;
+    for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
+        bool is_pipeline = item->kind == AST_ITEM_PIPELINE;
+        if (is_pipeline && strcmp(item->signature.name.text, "main") == 0) return true;
+        pipelines += is_pipeline;
+        others += item->kind == AST_ITEM_TEST || item->documentation != NULL;
+    }
+    return pipelines == 1 && others == 0;
 }
 
 static void check_items(struct names *names)

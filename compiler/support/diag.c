@@ -30,7 +30,9 @@ struct diags {
     enum diag_level levels[RULE_COUNT];
     size_t error_count, warning_count, note_count, reported_count;
     size_t kept_max;
-    size_t lost_count;                      /* beyond kept_max */
+    size_t lost_count; /* beyond kept_max */
+    bool (*hides)(void *data, enum rule rule, struct span span, const char *message);
+    void *hides_data;
     struct suppression_table *suppressions; /* shared with what is forked */
 };
 
@@ -77,6 +79,8 @@ struct diags *diags_fork(struct arena *arena, const struct diags *diags)
     struct diags *fork = diags_create(arena, diags->sources);
     memcpy(fork->levels, diags->levels, sizeof fork->levels);
     fork->suppressions = diags->suppressions;
+    fork->hides = diags->hides;
+    fork->hides_data = diags->hides_data;
     return fork;
 }
 
@@ -130,6 +134,8 @@ struct diag *diag_report(struct diags *diags, enum rule rule, struct span span, 
     struct diag **bucket = &diags->buckets[hash_diag(rule, span, message) % BUCKET_COUNT];
     for (const struct diag *diag = *bucket; diag; diag = diag->next_equal)
         if (is_equal(diag, rule, span, message)) return &diags->sink;
+    if (diags->hides != NULL && diags->hides(diags->hides_data, rule, span, message))
+        return &diags->sink;
     struct diag *diag = ARENA_NEW(diags->arena, struct diag);
     diag->arena = diags->arena;
     diag->rule = rule;
@@ -238,6 +244,35 @@ size_t diag_note_count(const struct diags *diags)
 size_t diag_kept_count(const struct diags *diags)
 {
     return diags->kept.count;
+}
+
+const struct diag *diag_at(const struct diags *diags, size_t index)
+{
+    return diags->kept.items[index];
+}
+
+void diag_drop(struct diags *diags, bool (*drops)(void *data, const struct diag *diag), void *data)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < diags->kept.count; i++) {
+        struct diag *diag = diags->kept.items[i];
+        if (!drops(data, diag)) {
+            diags->kept.items[kept++] = diag;
+            continue;
+        }
+        diags->error_count -= diag->level == DIAG_ERROR;
+        diags->warning_count -= diag->level == DIAG_WARNING;
+        diags->note_count -= diag->level == DIAG_NOTE;
+    }
+    diags->kept.count = kept;
+}
+
+void diag_hide(struct diags *diags,
+               bool (*hides)(void *data, enum rule rule, struct span span, const char *message),
+               void *data)
+{
+    diags->hides = hides;
+    diags->hides_data = data;
 }
 
 void diag_keep(struct diags *diags, size_t most)

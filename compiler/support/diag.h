@@ -64,6 +64,13 @@ enum rule diag_rule(const struct diag *diag);
 enum diag_level diag_level(const struct diag *diag);
 struct span diag_span(const struct diag *diag);
 size_t diag_kept_count(const struct diags *diags);
+const struct diag *diag_at(const struct diags *diags, size_t index); /* in order of report */
+/* Forgets what `drops` says yes to, in the counts too. */
+void diag_drop(struct diags *diags, bool (*drops)(void *data, const struct diag *diag), void *data);
+/* What `hides` says yes to is not reported from now on. */
+void diag_hide(struct diags *diags,
+               bool (*hides)(void *data, enum rule rule, struct span span, const char *message),
+               void *data);
 /* How many are kept at most; those beyond are only counted. */
 void diag_keep(struct diags *diags, size_t most);
 
