@@ -1,5 +1,6 @@
 #!/bin/sh
 # pipec explain: every rule in every form, items of the library, the man page that is made from the same table.
+# shellcheck disable=SC2016,SC2317 # sh -c has its own words; functions are called through check
 set -eu
 cd "$TMP"
 status=0

@@ -23,10 +23,10 @@ printf 'kernel copy(in f32 x, out f32 y) { y <- x; }\npipeline main(in f32 x, ou
 # reported SECTION PAGE LEVEL: the ids that the example reports, one a line.
 reported() {
     local options language command
-    section "$1" "$2" >section
-    options=$(sed -n 1p section)
-    language=$(sed -n 2p section)
-    sed 1,2d section >"example.$language"
+    section "$1" "$2" >part
+    options=$(sed -n 1p part)
+    language=$(sed -n 2p part)
+    sed 1,2d part >"example.$language"
     command=("$PIPEC")
     case $3 in LINT_*) command+=(lint) ;; esac
     # shellcheck disable=SC2206 # words
