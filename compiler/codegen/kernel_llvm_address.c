@@ -109,7 +109,11 @@ static struct kernel_address item_address(struct kernel_emitter *e, const struct
     uint64_t items = (uint64_t)group[0] * group[1] * group[2];
     LLVMTypeRef type = kernel_memory_type(e, variable->type);
     LLVMValueRef *local = &body->locals[variable->index];
-    if (*local == NULL) *local = kernel_alloca(e, LLVMArrayType2(type, items), variable->name);
+    if (*local == NULL) {
+        *local = kernel_alloca(e, LLVMArrayType2(type, items), variable->name);
+        if (LLVMGetAlignment(*local) < variable->type->alignment_bytes)
+            LLVMSetAlignment(*local, variable->type->alignment_bytes);
+    }
     return (struct kernel_address){.pointer =
                                        kernel_array_item(e, type, items, *local, body->item_index)};
 }

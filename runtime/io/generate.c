@@ -66,7 +66,10 @@ enum prt_status prt_generator_open(const struct prt_port_spec *spec,
     struct generator *generator = (struct generator *)made;
     generator->format = spec->format;
     generator->seed = spec->seed;
-    generator->count = spec->has_count ? spec->count_packets : PRT_PACKETS_UNKNOWN;
+    generator->count = PRT_PACKETS_UNKNOWN;
+    if (spec->has_count &&
+        __builtin_mul_overflow(spec->count_packets, prt_packet_units(layout), &generator->count))
+        generator->count = PRT_PACKETS_UNKNOWN;
     made->information.packets = generator->count;
     *source = made;
     return PRT_OK;

@@ -104,3 +104,7 @@ check channels_are_those_of_the_vector refused "has 1 channel, a packet of type 
     p=p.npy b=b.npy s=mono.wav c=c.npy p2=null b2=null s2=null c2=null
 check channels_of_outputs_too refused "holds 2" p=p.npy b=b.npy s=s.npy c=c.npy p2=null b2=null \
     s2=s2.wav,channels=1 c2=null
+"$PIPERUN" copy.pbc p=gen:zeros:3 b=gen:zeros:2 s=gen:ramp:2 c=gen:ramp:2 p2=p3.raw b2=b3.raw s2=s3.csv c2=c3.csv
+check counts_of_generators_are_packets test "$(wc -c < p3.raw) $(wc -c < b3.raw)" = "120 16"
+printf '0,1\n2,3\n' > want.csv
+check a_ramp_goes_through_the_scalars cmp want.csv s3.csv
