@@ -181,14 +181,16 @@ static bool may_enter(struct elaboration *el, const struct instance *instance)
         return false;
     }
     if (el->depth >= ELABORATE_MAX_DEPTH) {
+        if (el->sema->too_deep) return false; /* each pipeline of a tower would say it again */
+        el->sema->too_deep = true;
         diag_report(el->cx->diags, RULE_TOO_DEEP, span,
                     "pipelines in pipelines go beyond %d levels", ELABORATE_MAX_DEPTH);
         return false;
     }
-    if (++el->inner_count <= ELABORATE_MAX_PARTS) return true;
+    if (++el->inner_count <= ELABORATE_MAX_INNER) return true;
     if (!el->overfull)
         diag_report(el->cx->diags, RULE_TOO_LARGE, span, "the pipeline uses more than %d pipelines",
-                    ELABORATE_MAX_PARTS);
+                    ELABORATE_MAX_INNER);
     el->overfull = true;
     return false;
 }

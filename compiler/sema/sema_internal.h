@@ -23,6 +23,7 @@ struct sema {
     VEC(struct function *) functions;       /* every function once, by id */
     struct body_cache *bodies;              /* body.c's: what has been specialised */
     VEC(const struct ast_item *) recursive; /* pipelines that use themselves, reported */
+    bool too_deep;                          /* pipelines in pipelines, reported */
 };
 
 /* A program whose items are declared, nothing else. */
