@@ -192,8 +192,8 @@ enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_writ
 enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error);
 
 /* In-ports end where they are, and sources; what they have brought is processed to its end; loops
- * that neither drives stop.  Takes effect before the next read: a callback that blocks has to be woken by other
- * means.  Async-signal-safe. */
+ * that neither drives stop.  Takes effect before the next read: a callback that blocks has to be
+ * woken by other means.  Async-signal-safe. */
 void prt_run_interrupt(struct prt_run *run);
 
 /* ---- what a run has done: after (or during, from a callback) prt_run_execute ---- */

@@ -15,8 +15,8 @@
  *         wait L1
  *         halt
  *
- * Where the author has named a policy, there is one set of all stages, and `round_robin`, `priority`
- * or `fullest` selects from it.
+ * Where the author has named a policy, there is one set of all stages, and `round_robin`,
+ * `priority` or `fullest` selects from it.
  */
 #include "compiler/codegen/codegen.h"
 

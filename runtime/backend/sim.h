@@ -10,13 +10,13 @@
  * cost
  *
  * and begins when the compute units are free: max(now, end of what was enqueued on them before).
- * Host threads play no part in it, so cycles depend on the packets enqueued and on what sources that
- * stop have done: of those n is the firings that count, and they execute as they are enqueued.
+ * Host threads play no part in it, so cycles depend on the packets enqueued and on what sources
+ * that stop have done: of those n is the firings that count, and they execute as they are enqueued.
  *
  * Host threads.  With 1, kernels execute in the scheduler's thread as they are enqueued.  With
  * more, large dispatches go to a pool; those without state, phases and bounded rates are cut into
- * ranges of firings, whose windows follow from the exact rates.  The scheduler's thread executes too while it waits. Threads
- * that cannot be started are done without.
+ * ranges of firings, whose windows follow from the exact rates.  The scheduler's thread executes
+ * too while it waits. Threads that cannot be started are done without.
  *
  * Allocation: open, set_kernels, queue_create.
  */

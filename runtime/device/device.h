@@ -50,10 +50,11 @@ enum prt_kernel_flags {
     PRT_KERNEL_STOPS = 16,   /* may return KERNEL_STOPPED: time is that of the firings that count */
 };
 
-/* What a packet's kernel_object names.  The scheduler writes `in`, `out`, `claimed_bytes`, `left` and
- * `windows` before it enqueues; the device reads them, and writes `*produced` and `*completed` of a
- * finish and of what is WHOLE, until the completion is delivered.  What it does
- * not execute it leaves as it was: the scheduler has put there what is claimed.  KERNEL_STOPPED is delivered as the kernel's status. */
+/* What a packet's kernel_object names.  The scheduler writes `in`, `out`, `claimed_bytes`, `left`
+ * and `windows` before it enqueues; the device reads them, and writes `*produced` and `*completed`
+ * of a finish and of what is WHOLE, until the completion is delivered.  What it does not execute it
+ * leaves as it was: the scheduler has put there what is claimed.  KERNEL_STOPPED is delivered as
+ * the kernel's status. */
 struct prt_kernel_object {
     kernel_entry entry;
     const void *arguments;

@@ -12,13 +12,14 @@
  * Graph:
  *   - nodes own their inputs and outputs in order, buffers their readers; writers, readers and ends
  *     agree both ways
- *   - rates with phases: the lists of all ends follow one another in RATES, their sums and largest are
- *     what the ends say, pop <= peek and least <= most in each phase; repetitions are whole cycles
+ *   - rates with phases: the lists of all ends follow one another in RATES, their sums and largest
+ *     are what the ends say, pop <= peek and least <= most in each phase; repetitions are whole
+ *     cycles
  *   - depth >= push, peek, initial packets and what `finish` may append
- *   - 2-D windows: odd sizes, a shape, one that wraps has an end to go round; all of a node have the same
- *     shape; depth >= what a firing sees and keeps
- *   - repetitions balance for every buffer and reader of an exact rate; memory_bytes is the sum over
- *     inner buffers
+ *   - 2-D windows: odd sizes, a shape, one that wraps has an end to go round; all of a node have
+ *     the same shape; depth >= what a firing sees and keeps
+ *   - repetitions balance for every buffer and reader of an exact rate; memory_bytes is the sum
+ *     over inner buffers
  *   - a buffer of a bounded rate, or that a finish alone writes, lies on no cycle of the undirected
  *     graph, and has room for a firing and a finish of its writer while its readers hold one packet
  *     less than they need; unless the container says that the author accepts a stall
@@ -27,8 +28,8 @@
  *     their block ends with the last of them
  *   - each node has exactly one stage; thresholds and batches are admitted by the depths
  *
- * verify.c has the records and the program, verify_rates.c rates and windows, verify_bounded.c bounded
- * rates.
+ * verify.c has the records and the program, verify_rates.c rates and windows, verify_bounded.c
+ * bounded rates.
  *
  * Scheduler program:
  *   - every byte belongs to an instruction; jumps go to beginnings of instructions; stages and sets

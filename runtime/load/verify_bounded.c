@@ -4,11 +4,12 @@
  * What such a buffer holds after so many firings nobody knows, so no balance says that its reader
  * and the rest of the pipeline wait for each other in turn only.  But where the buffer is the only
  * way from its writer to its readers (its writer's end is a *bridge* of the undirected graph; the
- * readers may well be joined again), neither side can wait for the other by a detour, and one of the two can always go on if the buffer has room for a firing of
- * the writer while the reader holds one packet less than it needs.
+ * readers may well be joined again), neither side can wait for the other by a detour, and one of
+ * the two can always go on if the buffer has room for a firing of the writer while the reader holds
+ * one packet less than it needs.
  *
- * The graph: nodes and buffers are vertices, their ends are edges.  Tarjan (1974), without recursion:
- * linear in the file.
+ * The graph: nodes and buffers are vertices, their ends are edges.  Tarjan (1974), without
+ * recursion: linear in the file.
  */
 #include "runtime/load/verify_internal.h"
 

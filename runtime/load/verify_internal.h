@@ -29,12 +29,12 @@ enum prt_status prt_verify_fields(const struct prt_container *c, struct prt_erro
 
 /* ---- verify_rates.c ---- */
 
-/* Of all nodes: the lists of phases, their sums, the bounds of rates, 2-D windows; and depths that one
- * firing needs. */
+/* Of all nodes: the lists of phases, their sums, the bounds of rates, 2-D windows; and depths that
+ * one firing needs. */
 enum prt_status prt_verify_rates(const struct prt_container *c, struct prt_error *error);
 
-/* What is written an iteration is taken, where rates are exact.  Requires: prt_verify_rates and ends
- * that agree. */
+/* What is written an iteration is taken, where rates are exact.  Requires: prt_verify_rates and
+ * ends that agree. */
 enum prt_status prt_verify_balance(const struct prt_container *c, uint32_t buffer, uint32_t reader,
                                    struct prt_error *error);
 
@@ -55,8 +55,8 @@ uint64_t prt_verify_most(const struct prt_container *c, const struct container_n
 
 /* ---- verify_bounded.c ---- */
 
-/* Every buffer whose writer has a bounded rate lies on no cycle of the undirected graph, and has room
- * for a firing while its reader still waits for more; unless the author accepts a stall. */
+/* Every buffer whose writer has a bounded rate lies on no cycle of the undirected graph, and has
+ * room for a firing while its reader still waits for more; unless the author accepts a stall. */
 enum prt_status prt_verify_bounded(const struct prt_container *c, struct prt_error *error);
 
 #endif

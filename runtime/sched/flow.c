@@ -45,7 +45,7 @@ uint64_t prt_take_needs(const struct prt_take *take, uint64_t firing)
     return take->peeks == NULL ? take->peek : take->peeks[firing % take->pop.phases];
 }
 
-/* What the input has to hold for the firing `ahead` of one of that phase, both less than a cycle. */
+/* What the input has to hold for the firing `ahead` of one of that phase; both below a cycle. */
 static uint64_t needs_ahead(const struct prt_take *take, uint64_t phase, uint64_t ahead)
 {
     return part(&take->pop, phase, ahead) + take->peeks[(phase + ahead) % take->pop.phases];

@@ -1,8 +1,8 @@
 /*
  * flow: how many packets firings take and give at an end whose rates may have several phases.
  *
- * A firing has the phase (its absolute number) modulo the phases.  Prefix sums make the total of any
- * number of firings O(1); how many firings fit is O(phases), and O(1) with one phase.
+ * A firing has the phase (its absolute number) modulo the phases.  Prefix sums make the total of
+ * any number of firings O(1); how many firings fit is O(phases), and O(1) with one phase.
  *
  * Requires: rates that verify.h accepted: the sum over a cycle of pops is 1 or more, and what a
  *   batch of a stage takes or gives fits 64 bits.

@@ -17,7 +17,8 @@
  *     wait      the earliest completions are committed; outer out-ports are drained to the host
  *
  * sched_create.c has what allocates: creation, and the program's prologue.  sched.c has the loop,
- * ready.c what a stage could do now, select.c which one is next, flow.c and lang/window.h the arithmetic.
+ * ready.c what a stage could do now, select.c which one is next, flow.c and lang/window.h the
+ * arithmetic.
  *
  * Requires: a verified container; one run per object.
  * Ownership: the caller keeps container, image and device alive; everything else is freed by

@@ -1,4 +1,4 @@
-/* Runs of kernels with phases, bounded rates, without inputs, with 2-D windows, under every policy. */
+/* Runs of kernels with phases, bounded rates, no inputs, 2-D windows, under every policy. */
 #include "tests/test.h"
 
 #include "lang/window.h"
@@ -498,7 +498,7 @@ static void only_sources_that_say_so_stop(void **unused)
 static struct window window;
 static struct window_shape shape;
 
-/* The sum of (column + 3 row + 1) x packet over the window, and 10^6 for each packet that is not. */
+/* The sum of (column + 3 row + 1) x packet over the window, 10^6 for each packet that is not. */
 static int32_t window_sum(const int32_t *frame, uint64_t place, uint64_t rows)
 {
     int64_t width = window.width / 2, height = window.height / 2, sum_of = 0;
@@ -667,7 +667,7 @@ static void results_do_not_depend_on_the_policy(void **unused)
     }
 }
 
-/* The important one is always first, the fullest likewise: here seen by how often they are asked. */
+/* The important one is always first, the fullest likewise: seen by how often they are asked. */
 static uint64_t dispatches_of(const char *selection, uint32_t stage)
 {
     struct made *m = made_create("order", "sim16");
