@@ -16,6 +16,7 @@ static const char help_text[] =
     "       pipec inspect [--json] FILE             ports, rates, depths and why, memory, plan;\n"
     "                                               of a source or a container\n"
     "       pipec test [options] FILE.pipe...       run its test blocks\n"
+    "       pipec graph [--format=FORMAT] FILE      the topology: dot, svg, json, cmds\n"
     "       pipec fmt [--check|--diff] PATH...      lay out sources in the one canonical way\n"
     "       pipec lint [options] PATH...            what is allowed and probably not meant\n"
     "       pipec explain ID | --list | std/FILE    what a rule, an item of the library means\n"
@@ -23,8 +24,8 @@ static const char help_text[] =
     "  -o FILE               write the container; '-' is standard output\n"
     "  -p NAME               the pipeline to compile (default: main, else the only one)\n"
     "  --device NAME|F.dev   the device to compile for (default sim16)\n"
-    "  --emit=KIND[:FILE]    write ast, graph, llvm, asm, obj or sched instead (default to "
-    "stdout)\n"
+    "  --emit=KIND[:FILE]    write ast, graph, cmds, json, llvm, asm, obj or sched "
+    "instead\n"
     "  -D NAME=VALUE         default of a run-time argument of the pipeline\n"
     "  -I DIR                folder to look for imports in\n"
     "  -O0 .. -O3            optimisation of the kernels (default -O2)\n"
@@ -144,8 +145,9 @@ static void parse_emit(struct parser *p, const char *text)
     static const struct {
         const char *name;
         enum emit_kind kind;
-    } kinds[] = {{"ast", EMIT_AST}, {"graph", EMIT_GRAPH}, {"llvm", EMIT_LLVM},
-                 {"asm", EMIT_ASM}, {"obj", EMIT_OBJ},     {"sched", EMIT_SCHED}};
+    } kinds[] = {{"ast", EMIT_AST},   {"graph", EMIT_GRAPH}, {"cmds", EMIT_CMDS},
+                 {"json", EMIT_JSON}, {"llvm", EMIT_LLVM},   {"asm", EMIT_ASM},
+                 {"obj", EMIT_OBJ},   {"sched", EMIT_SCHED}};
     const char *colon = strchr(text, ':');
     size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
     p->line.emit_path = colon != NULL && colon[1] != '\0' ? colon + 1 : "-";
@@ -153,7 +155,8 @@ static void parse_emit(struct parser *p, const char *text)
         if (strlen(kinds[i].name) == length && strncmp(kinds[i].name, text, length) == 0)
             p->line.emit = kinds[i].kind;
     if (p->line.emit == EMIT_NONE)
-        refuse(p, "--emit=%s: the kinds are ast, graph, llvm, asm, obj and sched", text);
+        refuse(p, "--emit=%s: the kinds are ast, graph, cmds, json, llvm, asm, obj and sched",
+               text);
 }
 
 static void parse_memory(struct parser *p, const char *text)
@@ -303,15 +306,9 @@ static void parse_option(struct parser *p, int option, char **argv)
 /* The first argument may name what to do. */
 static int parse_command(struct parser *p, int argc, char **argv)
 {
-    static const char *const later[] = {"graph"};
-    if (argc < 2) return 1;
-    if (strcmp(argv[1], "inspect") == 0) {
-        p->line.action = COMMAND_INSPECT;
-        return 2;
-    }
-    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
-        if (strcmp(argv[1], later[i]) == 0) refuse(p, "'pipec %s' is not supported yet", argv[1]);
-    return 1;
+    if (argc < 2 || strcmp(argv[1], "inspect") != 0) return 1;
+    p->line.action = COMMAND_INSPECT;
+    return 2;
 }
 
 static void check_line(struct parser *p, int argc, char **argv)

@@ -17,7 +17,17 @@ enum command_action {
     COMMAND_USAGE, /* already reported: exit 2 */
 };
 
-enum emit_kind { EMIT_NONE, EMIT_AST, EMIT_GRAPH, EMIT_LLVM, EMIT_ASM, EMIT_OBJ, EMIT_SCHED };
+enum emit_kind {
+    EMIT_NONE,
+    EMIT_AST,
+    EMIT_GRAPH,
+    EMIT_CMDS,
+    EMIT_JSON,
+    EMIT_LLVM,
+    EMIT_ASM,
+    EMIT_OBJ,
+    EMIT_SCHED
+};
 
 struct command_line {
     enum command_action action;

@@ -22,6 +22,10 @@ int file_failure(const char *what, const char *path);
 int input_read(struct compile *cx, const char *path, uint32_t *source);
 /* The library's mathematics are always in reach: `sin(x)` needs no import. */
 void library_add(struct compile *cx, struct ast_program *program);
+/* Under which name a command list that is written to `output` (NULL, "-": a stream) finds the
+ * kernels of the program: as it was given, beside the list, or from the root. */
+const char *kernel_source(struct compile *cx, const struct ast_program *program,
+                          const char *output);
 /* The built-in device of that name, or what a file NAME.dev describes. */
 int device_load(struct compile *cx, const char *name, struct devdesc *device);
 

@@ -13,6 +13,7 @@
 #include "compiler/codegen/codegen.h"
 #include "compiler/command_line.h"
 #include "compiler/commands/commands.h"
+#include "compiler/describe/describe.h"
 #include "compiler/describe/inspection.h"
 #include "compiler/lint/lint.h"
 #include "compiler/passes.h"
@@ -57,12 +58,15 @@ static const char *output_path(const struct command_line *line)
 
 /* ---- outputs ---- */
 
-static bool write_graph_form(struct compile *cx, enum emit_kind kind, const struct graph *graph,
+static bool write_graph_form(struct compile *cx, const struct command_line *line,
+                             const struct ast_program *program, const struct graph *graph,
                              const struct plan *plan, FILE *to)
 {
     struct sched_error error;
-    switch (kind) {
+    switch (line->emit) {
     case EMIT_GRAPH: graph_print(to, graph); return true;
+    case EMIT_CMDS: graph_cmds(to, kernel_source(cx, program, line->emit_path), graph); return true;
+    case EMIT_JSON: graph_json(to, cx, graph); return true;
     case EMIT_LLVM: return kernel_emit(cx, graph, KERNEL_TEXT_LLVM, to);
     case EMIT_ASM: return kernel_emit(cx, graph, KERNEL_TEXT_ASM, to);
     case EMIT_OBJ: return kernel_emit(cx, graph, KERNEL_TEXT_OBJ, to);
@@ -106,12 +110,13 @@ static int publish(const struct compile *cx, const struct command_line *line, st
 
 /* Writes one output whole, or leaves nothing. */
 static int write_output(struct compile *cx, const struct command_line *line,
-                        const struct graph *graph, const struct plan *plan)
+                        const struct ast_program *program, const struct graph *graph,
+                        const struct plan *plan)
 {
     const char *path = output_path(line);
     struct output output;
     if (!output_open(&output, path)) return file_failure("write", path);
-    bool written = write_graph_form(cx, line->emit, graph, plan, output.file);
+    bool written = write_graph_form(cx, line, program, graph, plan, output.file);
     if (diagnostics_fail(&line->diagnostics, cx->diags)) {
         output_abandon(&output);
         return EXIT_REFUSED;
@@ -223,7 +228,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (inspects) return inspect(cx, line, graph, plan);
     if (line->verbose) describe(graph, plan);
     if (line->output == NULL && line->emit == EMIT_NONE) return write_depfile(cx, line);
-    return write_output(cx, line, graph, plan);
+    return write_output(cx, line, program, graph, plan);
 }
 
 static void summarise(const struct compile *cx, const struct command_line *line)

@@ -116,7 +116,12 @@ static void format_path(struct run *run, const char *path)
     uint32_t id;
     size_t errors = diag_error_count(run->diags);
     int status = input_read(&cx, path, &id);
-    if (status == EXIT_DONE) parse_one_file(&cx, id);
+    const struct ast_file *file = status == EXIT_DONE ? parse_one_file(&cx, id) : NULL;
+    if (file != NULL && file->is_commands) {
+        diag_report(cx.diags, RULE_UNSUPPORTED, (struct span){id, 0, 0},
+                    "a command list is laid out by 'pipec graph --format=cmds'");
+        status = EXIT_REFUSED;
+    }
     if (status == EXIT_DONE && diag_error_count(run->diags) != errors) status = EXIT_REFUSED;
     if (status == EXIT_DONE) status = format_parsed(run, &cx, id, path);
     worsen(run, status);

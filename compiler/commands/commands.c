@@ -4,8 +4,8 @@
 #include <string.h>
 
 static const struct command commands[] = {
-    {"explain", command_explain}, {"fmt", command_fmt}, {"test", command_test},
-    {"lint", command_lint},       {NULL, NULL},
+    {"explain", command_explain}, {"fmt", command_fmt},   {"graph", command_graph},
+    {"test", command_test},       {"lint", command_lint}, {NULL, NULL},
 };
 
 const struct command *command_find(const char *name)

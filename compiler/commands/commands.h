@@ -14,6 +14,7 @@ typedef int command_function(int argc, char **argv);
 
 command_function command_explain;
 command_function command_fmt;
+command_function command_graph;
 command_function command_test;
 command_function command_lint;
 

@@ -171,7 +171,7 @@ void port_attributes(struct elaboration *el, struct scope *scope, const struct a
     }
 }
 
-static void declare_port(struct elaboration *el, struct scope *scope, const struct ast_port *port)
+void declare_port(struct elaboration *el, struct scope *scope, const struct ast_port *port)
 {
     struct graph_shape shape = {0};
     port_attributes(el, scope, port, &shape);
@@ -283,9 +283,8 @@ bool repeated_attribute(struct elaboration *el, const struct ast_attribute *firs
     return false;
 }
 
-static bool buffer_attribute(struct elaboration *el, struct scope *scope,
-                             const struct ast_attribute *a, const struct type *type,
-                             struct graph_buffer *model)
+bool buffer_attribute(struct elaboration *el, struct scope *scope, const struct ast_attribute *a,
+                      const struct type *type, struct graph_buffer *model)
 {
     static const char *const known[] = {"depth", "init", "rows", "frame"};
     if (strcmp(a->name.text, "depth") == 0) return depth_attribute(el, scope, a, model);
@@ -295,8 +294,8 @@ static bool buffer_attribute(struct elaboration *el, struct scope *scope,
     return false;
 }
 
-static void declare_buffer(struct elaboration *el, struct scope *scope, const struct type *type,
-                           const struct ast_buffer *ast)
+void declare_buffer(struct elaboration *el, struct scope *scope, const struct type *type,
+                    const struct ast_buffer *ast)
 {
     struct net_buffer *buffer = ARENA_NEW(el->cx->arena, struct net_buffer);
     *buffer = (struct net_buffer){.name = ast->name.text, .span = ast->name.span, .type = type};
@@ -515,8 +514,8 @@ struct variable *argument_variable(struct elaboration *el, struct scope *scope,
     return variable;
 }
 
-static void declare_argument(struct elaboration *el, struct scope *scope,
-                             const struct ast_param *param, uint64_t *offset_bytes)
+void declare_argument(struct elaboration *el, struct scope *scope, const struct ast_param *param,
+                      uint64_t *offset_bytes)
 {
     struct variable *variable = argument_variable(el, scope, param);
     if (variable == NULL) return;
@@ -537,7 +536,7 @@ static void declare_argument(struct elaboration *el, struct scope *scope,
 }
 
 /* Every -D must name an argument. */
-static void check_definitions(struct elaboration *el)
+void check_definitions(struct elaboration *el)
 {
     const struct compile_options *options = &el->cx->options;
     const char **names = ARENA_ARRAY(el->cx->arena, const char *, el->graph->arguments.count + 1);
@@ -577,7 +576,7 @@ bool policy_attribute(struct elaboration *el, const struct ast_attribute *a, enu
     return false;
 }
 
-static void pipeline_attributes(struct elaboration *el, const struct ast_signature *signature)
+void pipeline_attributes(struct elaboration *el, const struct ast_signature *signature)
 {
     static const char *const known[] = {"policy"};
     for (const struct ast_attribute *a = signature->attributes; a != NULL; a = a->next) {
@@ -591,7 +590,7 @@ static void pipeline_attributes(struct elaboration *el, const struct ast_signatu
 
 /* ---- what every buffer needs ---- */
 
-static void check_ends(struct elaboration *el, const struct graph_buffer *b)
+void check_ends(struct elaboration *el, const struct graph_buffer *b)
 {
     bool written = b->writer_node != GRAPH_NONE || b->outer == GRAPH_OUTER_IN;
     bool read = b->readers.count > 0 || b->outer == GRAPH_OUTER_OUT;

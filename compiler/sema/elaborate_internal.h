@@ -158,6 +158,30 @@ const char *nearest_kernel(struct elaboration *el, struct scope *scope, const ch
 bool is_shape_attribute(const struct ast_attribute *a);
 bool shape_attribute(struct elaboration *el, struct scope *scope, const struct ast_attribute *a,
                      struct graph_shape *shape);
+/* ---- the parts, for command_list.c; each reports, and returns false where it can fail ---- */
+
+void declare_port(struct elaboration *el, struct scope *scope, const struct ast_port *port);
+void declare_buffer(struct elaboration *el, struct scope *scope, const struct type *type,
+                    const struct ast_buffer *ast);
+bool buffer_attribute(struct elaboration *el, struct scope *scope, const struct ast_attribute *a,
+                      const struct type *type, struct graph_buffer *model);
+/* `offset_bytes`: where the arguments before it end. */
+void declare_argument(struct elaboration *el, struct scope *scope, const struct ast_param *param,
+                      uint64_t *offset_bytes);
+void check_definitions(struct elaboration *el);
+void pipeline_attributes(struct elaboration *el, const struct ast_signature *signature);
+void check_ends(struct elaboration *el, const struct graph_buffer *b);
+/* An instance whose ports are not bound yet: a kernel's is in the graph. */
+bool add_instance(struct elaboration *el, struct scope *scope, const struct ast_node *node,
+                  const struct bound_ports *bound, const struct ast_expr *arguments,
+                  struct instance *instance);
+/* Those of instance->ast. */
+bool instance_attributes(struct elaboration *el, struct scope *scope, struct instance *out);
+/* Binds one element of a port of a kernel to a buffer that is no array. */
+bool connect_element(struct elaboration *el, const struct instance *instance, bool is_out,
+                     uint32_t port, uint32_t element, const struct net_buffer *net,
+                     struct span span);
+
 void elaborate_chain(struct elaboration *el, struct scope *scope, const struct ast_net *net);
 
 #endif

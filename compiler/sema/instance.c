@@ -274,7 +274,7 @@ static bool instance_attribute(struct elaboration *el, struct scope *scope,
     return false;
 }
 
-static bool instance_attributes(struct elaboration *el, struct scope *scope, struct instance *out)
+bool instance_attributes(struct elaboration *el, struct scope *scope, struct instance *out)
 {
     const struct ast_attribute *first = out->ast->attributes;
     bool ok = true;
@@ -350,9 +350,9 @@ static bool room_for_nodes(struct elaboration *el, const struct ast_node *node)
 }
 
 /* An instance whose ports are not bound yet: a kernel's is in the graph.  False after an error. */
-static bool add_instance(struct elaboration *el, struct scope *scope, const struct ast_node *node,
-                         const struct bound_ports *bound, const struct ast_expr *arguments,
-                         struct instance *instance)
+bool add_instance(struct elaboration *el, struct scope *scope, const struct ast_node *node,
+                  const struct bound_ports *bound, const struct ast_expr *arguments,
+                  struct instance *instance)
 {
     *instance = (struct instance){.ast = node, .node = GRAPH_NONE};
     bool ok = room_for_nodes(el, node) && specialise(el, scope, node, bound, &instance->callee);
@@ -518,6 +518,15 @@ static bool connect(struct elaboration *el, const struct instance *instance, con
     if (end->net != NULL && end->net->touched != NULL) end->net->touched[end->element] = true;
     if (callee->kernel != NULL) bind_kernel(el, instance, at->is_out, at->port, at->element, end);
     return true;
+}
+
+bool connect_element(struct elaboration *el, const struct instance *instance, bool is_out,
+                     uint32_t port, uint32_t element, const struct net_buffer *net,
+                     struct span span)
+{
+    struct place at = {.is_out = is_out, .port = port, .element = element};
+    struct end end = {.net = net, .buffer = net_element(net, 0), .span = span};
+    return connect(el, instance, &at, &end);
 }
 
 /* Walks the written list beside the ports: a port array takes one array of its size, or as many

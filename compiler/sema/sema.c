@@ -285,12 +285,14 @@ struct graph *sema_elaborate(struct compile *cx, const struct ast_program *progr
 {
     struct chooser chooser = {.sema = sema_create(cx, program)};
     note_items(&chooser, program);
-    const struct ast_item *chosen = choose_pipeline(&chooser, program_start(program));
+    bool is_list = program->files != NULL && program->files->is_commands;
+    const struct ast_item *chosen =
+        is_list ? NULL : choose_pipeline(&chooser, program_start(program));
     struct graph *graph = NULL;
-    if (chosen != NULL) {
+    if (is_list) graph = sema_elaborate_commands(chooser.sema, program->files);
+    if (chosen != NULL)
         graph = sema_elaborate_pipeline(chooser.sema, chosen, chooser.sema->globals, NULL, true);
-        if (graph != NULL) sema_collect_used(chooser.sema, graph);
-    }
+    if (graph != NULL) sema_collect_used(chooser.sema, graph);
     if (!cx->options.pipeline_alone) {
         check_unused(&chooser, program, chosen);
         check_tests(chooser.sema, program);

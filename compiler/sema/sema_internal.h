@@ -142,4 +142,9 @@ bool sema_check_subject(struct sema *sema, struct scope *scope, const struct ast
 struct graph *sema_elaborate_subject(struct sema *sema, struct scope *scope,
                                      const struct ast_node *subject);
 
+/* ---- command_list.c ---- */
+
+/* The graph that a command list builds; NULL after errors. */
+struct graph *sema_elaborate_commands(struct sema *sema, const struct ast_file *file);
+
 #endif

@@ -344,10 +344,38 @@ struct ast_item {
     const char *documentation; /* the `///` comment lines before it, or NULL */
 };
 
+/* ---- command lists (lang/commands.md): a topology by its parts ---- */
+
+enum ast_command_kind {
+    AST_COMMAND_SET,      /* verb, subject, attributes; also `source`: no attributes */
+    AST_COMMAND_PIPELINE, /* subject, attributes */
+    AST_COMMAND_ARGUMENT, /* verb, param */
+    AST_COMMAND_BUFFER,   /* verb, subject, type; outer: `in`, `out`, or a plain buffer */
+    AST_COMMAND_KERNEL,   /* verb, subject, element: its run-time arguments are `inputs` */
+    AST_COMMAND_CONNECT,  /* verb, subject: the buffer, object: the node, port, subscripts */
+};
+
+struct ast_command {
+    struct ast_command *next;
+    enum ast_command_kind kind;
+    struct span span;
+    struct ast_name verb;            /* the first word, as written */
+    struct ast_name subject, object; /* texts of strings, interned */
+    bool is_in, is_out;              /* BUFFER: a port; CONNECT: is_out: the node writes */
+    struct ast_type *type;
+    struct ast_param *param;
+    struct ast_node *element;
+    struct ast_attribute *attributes;
+    struct ast_name port;
+    struct ast_expr *subscripts;
+};
+
 struct ast_file {
     struct ast_file *next;
     uint32_t source;
+    bool is_commands; /* `commands`, and no items */
     struct ast_item *items;
+    struct ast_command *commands;
 };
 
 /* All files of a program: the one named on the command line first, then its imports in order of

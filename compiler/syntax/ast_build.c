@@ -565,3 +565,42 @@ void ast_add_item(struct parser *ps, struct ast_item *item)
         ps->file->items = item;
     ps->last_item = item;
 }
+
+/* ---- command lists ---- */
+
+static struct ast_name name_of_string(struct parser *ps, const struct ast_expr *string)
+{
+    struct ast_name name = {.span = string->span};
+    name.text = intern_name(ps->cx->names, string->string.bytes, string->string.size_bytes);
+    return name;
+}
+
+struct ast_command *ast_command(struct parser *ps, enum ast_command_kind kind, struct span span,
+                                struct ast_name verb, const struct ast_expr *subject)
+{
+    struct ast_command *command = NEW(struct ast_command);
+    *command = (struct ast_command){.kind = kind, .span = span, .verb = verb};
+    if (subject != NULL) command->subject = name_of_string(ps, subject);
+    return command;
+}
+
+struct ast_command *ast_end_of_kernel(struct parser *ps, struct span span,
+                                      const struct ast_expr *node, struct ast_name port,
+                                      struct ast_expr *subscripts)
+{
+    struct ast_command *command = NEW(struct ast_command);
+    *command = (struct ast_command){.kind = AST_COMMAND_CONNECT,
+                                    .span = span,
+                                    .object = name_of_string(ps, node),
+                                    .port = port,
+                                    .subscripts = subscripts};
+    return command;
+}
+
+void ast_connect(struct parser *ps, struct ast_command *command, struct span span,
+                 struct ast_name verb, const struct ast_expr *buffer)
+{
+    command->span = span;
+    command->verb = verb;
+    command->subject = name_of_string(ps, buffer);
+}

@@ -125,6 +125,18 @@ struct ast_check *ast_check(struct parser *ps, enum ast_check_kind kind, struct 
 struct ast_check *ast_expect(struct span span, struct ast_check *check, struct ast_expr *value,
                              struct ast_expr *other);
 
+/* ---- command lists ---- */
+
+/* `subject`: a string, or NULL. */
+struct ast_command *ast_command(struct parser *ps, enum ast_command_kind kind, struct span span,
+                                struct ast_name verb, const struct ast_expr *subject);
+/* The end of a connection at a kernel, to be completed by ast_connect. */
+struct ast_command *ast_end_of_kernel(struct parser *ps, struct span span,
+                                      const struct ast_expr *node, struct ast_name port,
+                                      struct ast_expr *subscripts);
+void ast_connect(struct parser *ps, struct ast_command *command, struct span span,
+                 struct ast_name verb, const struct ast_expr *buffer);
+
 /* ---- items ---- */
 
 struct ast_field *ast_field(struct parser *ps, struct ast_name name, struct ast_expr *dims);

@@ -54,20 +54,43 @@ static void report_import(struct compile *cx, const struct ast_item *item,
     }
 }
 
-static void import_items(struct loader *loader, const struct ast_file *file)
+static bool is_command_list(const struct source *source)
+{
+    static const char first_line[] = "// pipec commands 1";
+    size_t length = strlen(source->name), size = sizeof first_line - 1;
+    if (length > 5 && strcmp(source->name + length - 5, ".cmds") == 0) return true;
+    if (source->size_bytes < size || memcmp(source->bytes, first_line, size) != 0) return false;
+    return source->size_bytes == size || source->bytes[size] == '\n' || source->bytes[size] == '\r';
+}
+
+static void import(struct loader *loader, const struct ast_file *file, const struct ast_item *item)
 {
     struct compile *cx = loader->cx;
-    for (const struct ast_item *item = file->items; item; item = item->next) {
-        if (item->kind != AST_ITEM_IMPORT) continue;
-        uint32_t id;
-        enum source_status status =
-            source_import(cx->sources, file->source, item->path, cx->options.import_folders,
-                          cx->options.import_folder_count, &id);
-        if (status == SOURCE_OK)
-            list_file(loader, id);
-        else
-            report_import(cx, item, status);
+    uint32_t id;
+    enum source_status status =
+        source_import(cx->sources, file->source, item->path, cx->options.import_folders,
+                      cx->options.import_folder_count, &id);
+    if (status == SOURCE_OK)
+        list_file(loader, id);
+    else
+        report_import(cx, item, status);
+}
+
+/* `source "PATH";` in a command list finds files as `import` does. */
+static void import_sources(struct loader *loader, const struct ast_file *file)
+{
+    for (const struct ast_command *command = file->commands; command; command = command->next) {
+        if (command->kind != AST_COMMAND_SET || strcmp(command->verb.text, "source") != 0) continue;
+        struct ast_item item = {.path = command->subject.text, .path_span = command->subject.span};
+        import(loader, file, &item);
     }
+}
+
+static void import_items(struct loader *loader, const struct ast_file *file)
+{
+    for (const struct ast_item *item = file->items; item; item = item->next)
+        if (item->kind == AST_ITEM_IMPORT) import(loader, file, item);
+    import_sources(loader, file);
 }
 
 static struct parser *open_file(struct compile *cx, uint32_t source)
@@ -92,6 +115,7 @@ static void parse_file(struct compile *cx, struct ast_file *file)
 {
     struct parser *ps = open_file(cx, file->source);
     ps->file = file;
+    file->is_commands = ps->begins_commands = is_command_list(ps->source);
     pipe_parse(ps);
     close_file(ps);
 }
@@ -118,6 +142,9 @@ struct ast_program *parse_program(struct compile *cx, uint32_t id)
     list_file(&loader, id);
     for (struct ast_file *file = loader.program->files; file; file = file->next) {
         parse_file(cx, file);
+        if (file->is_commands && file != loader.program->files)
+            diag_report(cx->diags, RULE_SYNTAX, (struct span){file->source, 0, 0},
+                        "a command list is compiled by itself, not imported");
         import_items(&loader, file);
     }
     return loader.program;

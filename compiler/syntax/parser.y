@@ -29,6 +29,7 @@ struct parser;
     struct ast_node *node;
     struct ast_net *net;
     struct ast_check *check;
+    struct ast_command *command;
     struct ast_item *item;
     struct ast_signature *signature;
     struct ast_declarator *declarator;
@@ -50,6 +51,7 @@ struct parser;
     struct { struct ast_node *first, *last; } nodes;
     struct { struct ast_net *first, *last; } nets;
     struct { struct ast_check *first, *last; } checks;
+    struct { struct ast_command *first, *last; } commands;
 }
 
 %code {
@@ -84,6 +86,7 @@ static struct ast_name no_name(void);
 %token EMIT "<-" ARROW "->" DOTS ".."
 %token SHL "<<" SHR ">>" LE "<=" GE ">=" EQ "==" NE "!=" ANDAND "&&" OROR "||" INC "++" DEC "--"
 %token RESYNC "the end of a statement"
+%token COMMANDS "a command list" /* made up: what the file is */
 %token END 0 "the end of the file"
 
 %type <name> name attribute_name
@@ -116,6 +119,8 @@ static struct ast_name no_name(void);
 %type <checks> checks
 %type <check> check tolerance
 %type <item> item
+%type <commands> commands
+%type <command> command end_of_kernel
 
 %printer { fprintf(yyo, "%s", $$.text ? $$.text : ""); } <name>
 
@@ -123,6 +128,10 @@ static struct ast_name no_name(void);
 %precedence "else"
 
 %%
+program: file
+       | COMMANDS commands                          { ps->file->commands = $commands.first; }
+       ;
+
 file: %empty
     | file item                                     { ast_add_item(ps, $item); }
     ;
@@ -466,6 +475,35 @@ type_arg: additive
                                                            $dims.first), NULL); }
         ;
 
+/* ---- command lists ---- */
+
+commands: %empty                                    { NONE($$); }
+        | commands[list] command                    { $$ = $list; APPEND($$, $command); }
+        | commands[list] ';'                        { $$ = $list; }
+        | commands[list] error RESYNC               { $$ = $list; yyerrok; }
+        ;
+command: IDENT STRING attributes ';'                { $$ = ast_command(ps, AST_COMMAND_SET, @$, $IDENT, $STRING);
+                                                      $$->attributes = $attributes.first; }
+       | "pipeline" STRING attributes ';'           { $$ = ast_command(ps, AST_COMMAND_PIPELINE, @$, no_name(), $STRING);
+                                                      $$->attributes = $attributes.first; }
+       | IDENT TYPE init_name ';'                   { $$ = ast_command(ps, AST_COMMAND_ARGUMENT, @$, $IDENT, NULL);
+                                                      $$->param = ast_param(ps, @$, $TYPE, $init_name); }
+       | IDENT "buffer" STRING type ';'             { $$ = ast_command(ps, AST_COMMAND_BUFFER, @$, $IDENT, $STRING);
+                                                      $$->type = $type; }
+       | IDENT "in" STRING type ';'                 { $$ = ast_command(ps, AST_COMMAND_BUFFER, @$, $IDENT, $STRING);
+                                                      $$->type = $type; $$->is_in = true; }
+       | IDENT "out" STRING type ';'                { $$ = ast_command(ps, AST_COMMAND_BUFFER, @$, $IDENT, $STRING);
+                                                      $$->type = $type; $$->is_out = true; }
+       | IDENT "kernel" STRING element ';'          { $$ = ast_command(ps, AST_COMMAND_KERNEL, @$, $IDENT, $STRING);
+                                                      $$->element = $element; }
+       | IDENT STRING[buffer] "->" end_of_kernel[end] ';'
+                                                    { $$ = $end; ast_connect(ps, $$, @$, $IDENT, $buffer); }
+       | IDENT end_of_kernel[end] "->" STRING[buffer] ';'
+                                                    { $$ = $end; $$->is_out = true;
+                                                      ast_connect(ps, $$, @$, $IDENT, $buffer); }
+       ;
+end_of_kernel: STRING '.' name dims                 { $$ = ast_end_of_kernel(ps, @$, $STRING, $name, $dims.first); } ;
+
 /* ---- tests ---- */
 
 checks: %empty                                      { NONE($$); }
@@ -551,7 +589,8 @@ static int yyreport_syntax_error(const yypcontext_t *context, struct parser *ps)
         yysymbol_kind_t expected[YYNTOKENS];
         int count = yypcontext_expected_tokens(context, expected, YYNTOKENS);
         for (int i = 0; i < count; i++)
-            if (expected[i] != YYSYMBOL_RESYNC) error.expected[error.expected_count++] = yysymbol_name(expected[i]);
+            if (expected[i] != YYSYMBOL_RESYNC && expected[i] != YYSYMBOL_COMMANDS)
+                error.expected[error.expected_count++] = yysymbol_name(expected[i]);
     }
     syntax_error_report(ps, &error);
     return 0;

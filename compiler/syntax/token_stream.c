@@ -151,8 +151,10 @@ static void hand_back(struct parser *ps, struct token token)
 
 /* ---- recovery ---- */
 
-static bool begins_item(int kind)
+/* In a command list the words of items stand inside of commands. */
+static bool begins_item(const struct parser *ps, int kind)
 {
+    if (ps->file->is_commands) return false;
     return kind == TOKEN_KERNEL || kind == TOKEN_PIPELINE || kind == TOKEN_FN ||
            kind == TOKEN_IMPORT;
 }
@@ -252,7 +254,7 @@ static enum verdict skip_token(struct parser *ps, const struct token *token, int
         if (skip_close(ps, '{')) return GO_ON;
         return ps->in_block ? END_BEFORE : END_AFTER;
     case ';': return semicolon_ends(ps, next_is_on_later_line(ps, token)) ? END_AFTER : GO_ON;
-    default: return begins_item(token->kind) ? END_BEFORE : GO_ON;
+    default: return begins_item(ps, token->kind) ? END_BEFORE : GO_ON;
     }
 }
 
@@ -278,7 +280,7 @@ static struct token resync(struct parser *ps)
     }
     if (token.kind == TOKEN_END) return token;
     hand_back(ps, token);
-    if (begins_item(token.kind)) {
+    if (begins_item(ps, token.kind)) {
         if (token.kind == TOKEN_KERNEL && qualifies_kernel(before.kind)) hand_back(ps, before);
         if (ps->in_block) hand_back(ps, made_up('}', token.span));
     }
@@ -287,6 +289,9 @@ static struct token resync(struct parser *ps)
 
 int pipe_lex(PIPE_STYPE *value, PIPE_LTYPE *span, struct parser *ps)
 {
+    if (ps->begins_commands)
+        hand_back(ps, made_up(TOKEN_COMMANDS, (struct span){ps->source_id, 0, 0}));
+    ps->begins_commands = false;
     struct token token = ps->resyncing ? resync(ps) : next_token(ps);
     ps->previous = ps->current;
     ps->current = token;
@@ -316,7 +321,7 @@ void syntax_error_report(struct parser *ps, const struct syntax_error *error)
     uint32_t offset = ps->current.span.begin + 1;
     bool again = offset <= ps->last_error_offset; /* or what was handed back before it */
     bool missing_semicolon = lacks_semicolon(ps, error);
-    bool unclosed = ps->missing_semicolon && error->in_block && begins_item(ps->current.kind);
+    bool unclosed = ps->missing_semicolon && error->in_block && begins_item(ps, ps->current.kind);
     ps->resyncing = true;
     ps->in_block = error->in_block;
     memcpy(ps->skipped, error->open, error->open_count);

@@ -63,7 +63,8 @@ struct parser {
     struct ast_item *last_item;
     locale_t c_locale;
     void *scanner;
-    bool stopped; /* too deep: the rest of the file is not read */
+    bool begins_commands; /* the token COMMANDS is to be handed out first */
+    bool stopped;         /* too deep: the rest of the file is not read */
     /* lexer */
     VEC(struct span) brackets; /* that are open, as written */
     VEC(struct documentation) documentation;

@@ -1,0 +1,224 @@
+/* pipec graph: the topology as a drawing, as JSON, as a command list. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "compiler/command_line.h"
+#include "compiler/commands/commands.h"
+#include "compiler/describe/describe.h"
+#include "compiler/passes.h"
+#include "compiler/sema/sema.h"
+#include "compiler/support/output.h"
+#include "compiler/syntax/parse.h"
+
+static const char help_text[] =
+    "usage: pipec graph [--format=FORMAT] [-o FILE] [options] FILE\n"
+    "\n"
+    "Prints the flattened topology of a source or a command list.\n"
+    "\n"
+    "  --format=FORMAT       dot (the default), svg (drawn by Graphviz' dot), json, or cmds: the\n"
+    "                        command list, which pipec takes in place of a source\n"
+    "  -o FILE               write it there; '-' is standard output, the default\n"
+    "  -p NAME               the pipeline (default: main, else the only one)\n"
+    "  -D NAME=VALUE         default of a run-time argument of the pipeline\n"
+    "  -I DIR, --diagnostics=FORMAT[:FILE], -W..., -q: as for pipec\n"
+    "  -h, --help            this text\n"
+    "\n"
+    "A program that does not pass is drawn as far as it has a topology.\n"
+    "\n"
+    "Exit status: 0 done, 1 the program is refused, 2 usage or files, 3 internal error.\n";
+
+enum { OPTION_FORMAT = COMMAND_OPTION };
+enum format { FORMAT_DOT, FORMAT_SVG, FORMAT_JSON, FORMAT_CMDS };
+
+struct request {
+    enum format format;
+    const char *output, *pipeline;
+    VEC(struct definition) definitions;
+};
+
+static const char *take_format(struct request *request, struct arena *arena, const char *name)
+{
+    static const char *const names[] = {"dot", "svg", "json", "cmds"};
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(name, names[i]) != 0) continue;
+        request->format = (enum format)i;
+        return NULL;
+    }
+    return arena_printf(arena, "--format=%s: dot, svg, json or cmds", name);
+}
+
+static const char *take_definition(struct request *request, struct arena *arena, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text)
+        return arena_printf(arena, "-D %s: write NAME=VALUE", text);
+    struct definition definition = {.name = arena_string(arena, text, (size_t)(equals - text)),
+                                    .value = equals + 1};
+    vec_push(arena, &request->definitions, definition);
+    return NULL;
+}
+
+static const char *take_option(void *data, struct arena *arena, int option, const char *value)
+{
+    struct request *request = data;
+    switch (option) {
+    case OPTION_FORMAT: return take_format(request, arena, value);
+    case 'o': request->output = value; return NULL;
+    case 'p': request->pipeline = value; return NULL;
+    default: return take_definition(request, arena, value);
+    }
+}
+
+/* ---- drawing with Graphviz ---- */
+
+static int report_no_graphviz(void)
+{
+    fputs("pipec: error: 'dot' of Graphviz, which draws the SVG, cannot be run: install it, or use "
+          "--format=dot\n",
+          stderr);
+    return EXIT_FILES;
+}
+
+/* Runs `dot -Tsvg` from the text in `input` to `to`; its exit status, or -1. */
+static int run_dot(FILE *input, FILE *to)
+{
+    pid_t child = fork();
+    if (child < 0) return -1;
+    if (child == 0) {
+        dup2(fileno(input), STDIN_FILENO);
+        dup2(fileno(to), STDOUT_FILENO);
+        execlp("dot", "dot", "-Tsvg", (char *)NULL);
+        _exit(127);
+    }
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int draw(const struct graph *graph, FILE *to)
+{
+    FILE *text = tmpfile();
+    if (text == NULL) return file_failure("write", "a temporary file");
+    graph_dot(text, graph);
+    int status = EXIT_FILES;
+    if (fflush(text) != 0 || fflush(to) != 0) {
+        status = file_failure("write", "a temporary file");
+    } else {
+        rewind(text);
+        status = run_dot(text, to) == 0 ? EXIT_DONE : report_no_graphviz();
+    }
+    fclose(text);
+    return status;
+}
+
+/* ---- writing ---- */
+
+static int write_form(struct compile *cx, const struct request *request, const struct graph *graph,
+                      const struct ast_program *program, FILE *to)
+{
+    const char *source = kernel_source(cx, program, request->output);
+    switch (request->format) {
+    case FORMAT_DOT: graph_dot(to, graph); break;
+    case FORMAT_JSON: graph_json(to, cx, graph); break;
+    case FORMAT_CMDS: graph_cmds(to, source, graph); break;
+    case FORMAT_SVG: return draw(graph, to);
+    }
+    return EXIT_DONE;
+}
+
+static int write_graph(struct compile *cx, const struct request *request, const struct graph *graph,
+                       const struct ast_program *program)
+{
+    const char *path = request->output != NULL ? request->output : "-";
+    struct output output;
+    if (!output_open(&output, path)) return file_failure("write", path);
+    int status = write_form(cx, request, graph, program, output.file);
+    if (status != EXIT_DONE) {
+        output_abandon(&output);
+        return status;
+    }
+    return output_close(&output) ? EXIT_DONE : file_failure("write", path);
+}
+
+static bool is_over_source(const struct compile *cx, const struct request *request)
+{
+    if (request->output == NULL) return false;
+    for (uint32_t id = 1; id <= source_count(cx->sources); id++)
+        if (source_is_file(cx->sources, id) &&
+            strcmp(source_get(cx->sources, id)->name, request->output) == 0)
+            return true;
+    return false;
+}
+
+static int graph_of_file(struct compile *cx, const struct request *request, const char *path)
+{
+    uint32_t source;
+    int status = input_read(cx, path, &source);
+    if (status != EXIT_DONE) return status;
+    struct ast_program *program = parse_program(cx, source);
+    if (is_over_source(cx, request)) {
+        fprintf(stderr, "pipec: error: the output '%s' is a source\n", request->output);
+        return EXIT_FILES;
+    }
+    if (diag_failed(cx->diags)) return EXIT_REFUSED;
+    library_add(cx, program);
+    struct graph *graph = sema_elaborate(cx, program);
+    if (graph == NULL) return EXIT_REFUSED;
+    analyse_graph_further(cx, graph);
+    status = write_graph(cx, request, graph, program);
+    return status == EXIT_DONE && diag_failed(cx->diags) ? EXIT_REFUSED : status;
+}
+
+static int run(struct compile *cx, struct command_line *line, const struct request *request)
+{
+    const char *path = NULL;
+    diagnostics_set_levels(&line->diagnostics, cx->diags);
+    if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
+    int status = graph_of_file(cx, request, line->inputs[0]);
+    if (status == EXIT_DONE && diagnostics_fail(&line->diagnostics, cx->diags))
+        status = EXIT_REFUSED;
+    if (diagnostics_write(&line->diagnostics, cx->diags, line->colour, status == EXIT_FILES, &path))
+        return status;
+    int failure = file_failure("write", path);
+    return failure != EXIT_DONE ? failure : status;
+}
+
+int command_graph(int argc, char **argv)
+{
+    static const struct option options[] = {{"format", required_argument, NULL, OPTION_FORMAT},
+                                            {NULL, 0, NULL, 0}};
+    struct request request = {0};
+    struct arena *arena = arena_create();
+    struct command_options own = {.help = help_text,
+                                  .letters = "o:p:D:",
+                                  .longer = options,
+                                  .take = take_option,
+                                  .data = &request};
+    struct command_line line = command_line_parse_command(argc, argv, arena, &own);
+    int status = EXIT_FILES;
+    if (line.action == COMMAND_DONE) {
+        status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
+    } else if (line.action != COMMAND_USAGE && line.input_count > 1) {
+        fprintf(stderr, "pipec: error: a second input file '%s'\n", line.inputs[1]);
+    } else if (line.action != COMMAND_USAGE) {
+        struct sources *sources = sources_create(arena);
+        struct compile cx = {.arena = arena,
+                             .names = intern_create(arena),
+                             .sources = sources,
+                             .diags = diags_create(arena, sources),
+                             .options = line.options};
+        cx.options.pipeline = request.pipeline;
+        cx.options.definitions = request.definitions.items;
+        cx.options.definition_count = request.definitions.count;
+        cleanup_install();
+        signal(SIGPIPE, SIG_IGN);
+        status = run(&cx, &line, &request);
+    }
+    arena_destroy(arena);
+    return status;
+}

@@ -1,0 +1,128 @@
+#!/bin/sh
+# pipec graph: every form of every accepted program; the command list is accepted back and is the same topology.
+set -u
+cd "$TMP" || exit 1
+check() {
+    name=$1
+    shift
+    if "$@"; then echo "ok $name"; else echo "not ok $name"; fi
+}
+# says STATUS PATTERN COMMAND...
+says() {
+    want=$1 pattern=$2 found=0
+    shift 2
+    "$@" >text 2>&1 </dev/null || found=$?
+    [ "$found" -eq "$want" ] && grep -Eq -e "$pattern" text && return
+    echo "exit status $found, expected $want and /$pattern/"
+    cat text
+    return 1
+}
+parses() { if command -v python3 >/dev/null; then python3 -m json.tool >/dev/null <"$1"; else grep -q '^}$' "$1"; fi; }
+
+refused='' other='' graphs='' json='' count=0
+for source in "$ROOT"/tests/lang/*.pipe "$ROOT"/examples/*/*.pipe "$ROOT"/tests/bench/*.pipe; do
+    "$PIPEC" -q "$source" 2>/dev/null || continue
+    # What a comment in a pipeline accepts is not part of its topology.
+    ! grep -q 'pipec: allow' "$source" || continue
+    count=$((count + 1))
+    "$PIPEC" graph --format=cmds -o a.cmds "$source" 2>/dev/null || refused="$refused $source"
+    "$PIPEC" graph --format=cmds a.cmds >b.cmds 2>/dev/null || refused="$refused $source"
+    cmp -s a.cmds b.cmds || other="$other $source"
+    "$PIPEC" --emit=graph "$source" >one 2>/dev/null
+    "$PIPEC" --emit=graph a.cmds >two 2>/dev/null
+    cmp -s one two || graphs="$graphs $source"
+    "$PIPEC" --emit=sched "$source" >one 2>/dev/null
+    "$PIPEC" --emit=sched a.cmds >two 2>/dev/null
+    cmp -s one two || graphs="$graphs $source"
+    "$PIPEC" graph --format=json "$source" >object 2>/dev/null && parses object || json="$json $source"
+    "$PIPEC" graph "$source" 2>/dev/null | grep -q '^digraph' || json="$json $source"
+done
+check "$count command lists are accepted:$refused" test -z "$refused"
+check "$count command lists come back with the same bytes:$other" test -z "$other"
+check "$count command lists have the same graph and schedule:$graphs" test -z "$graphs"
+check "$count graphs as JSON and DOT:$json" test -z "$json"
+[ "$count" -gt 40 ] || echo "not ok only $count programs were accepted"
+
+# What a list compiles to gives the same packets.
+cat >all.pipe <<'END'
+struct pixel { u8 r; i16 g[2]; };
+kernel spread<int N>(in i32 x pop 2, out i32 y[2] push N; i32 by, f64 scale = 0.1, bool on = true) {
+    for (i32 i = 0; i < 2 * N; i++) y[i % 2] <- on ? x[i % 2] * by + (i32)(scale * 10) : 0;
+}
+kernel minus<int K>(in i32 x, out i32 y) { y <- x - K; }
+kernel add(in i32 x[2], in i32 back, out i32 y, out i32 again) {
+    y <- x[0] + x[1] + back;
+    again <- x[0];
+}
+kernel paint(in i32 x, out pixel p) {
+    pixel q = {x, {x, -x}};
+    p <- q;
+}
+kernel fade(in pixel p peek 2, out i32 y) { y <- (i32)p[1].g[0] - p[0].r; }
+pipeline main(in i32 a, out i32 b, out i32 c; i32 gain = 3, i64 big = -9223372036854775807) policy round_robin {
+    buffer i32 part[2] depth 64, loop depth 9 init {1, -2, 3}, sum;
+    buffer pixel p init 1 x {1, {2, 3}};
+    wide: spread<2>(a -> part; gain * 2 + (i32)(big >> 60), 0.25) importance 7;
+    last: add(part, loop -> sum, loop);
+    sum -> minus<(-1)> -> b;
+    sum -> minus<2> -> paint -> p;
+    fade(p -> c);
+}
+END
+"$PIPEC" all.pipe -o one.pbc && "$PIPEC" graph --format=cmds -o all.cmds all.pipe && "$PIPEC" all.cmds -o two.pbc
+for list in one two; do
+    "$PIPERUN" $list.pbc a=gen:ramp:100 b=$list.b.raw,raw c=$list.c.raw,raw 2>err || cat err
+done
+check "the same packets" cmp one.b.raw two.b.raw
+check "the same packets through structs" cmp one.c.raw two.c.raw
+check "there are some" test -s one.b.raw
+"$PIPEC" --emit=cmds all.pipe >emitted.cmds
+check "--emit=cmds is the same" cmp all.cmds emitted.cmds
+"$PIPEC" --emit=json all.cmds >object
+check "--emit=json of a list" parses object
+check "a list says what it is" sh -c 'cp all.cmds list.txt && "$0" list.txt' "$PIPEC"
+mkdir -p deep && "$PIPEC" graph --format=cmds -o deep/far.cmds all.pipe
+check "a list in another folder finds its source" "$PIPEC" deep/far.cmds
+check "inspect takes lists" says 0 '"pipeline": "main"' "$PIPEC" inspect --json all.cmds
+check "fmt leaves lists" says 1 "pipec graph --format=cmds" "$PIPEC" fmt all.cmds
+
+# Mistakes have places.
+try() {
+    name=$1 pattern=$2 edit=$3
+    sed "$edit" all.cmds >wrong.cmds
+    check "$name" says 1 "$pattern" "$PIPEC" wrong.cmds
+}
+try "an unknown command" "wrong.cmds:[0-9]+:1: error: 'creat' is not a command.*|did you mean 'create'" 's/^create buffer "sum"/creat buffer "sum"/'
+try "an unknown kernel" "there is no kernel 'ad'" 's/"last" add/"last" ad/'
+try "an unknown port" "'add' has no in-port 'w'" 's/"last".back/"last".w/'
+try "an element that is not there" "has no element 2" 's/"last".x\[1\]/"last".x[2]/'
+try "a port that is not connected" "'last' has 5 ports, 4 are connected" '/"last".back/d'
+try "a port connected twice" "this port is connected twice" 's/"last".x\[1\]/"last".x[0]/'
+try "an unknown buffer" "there is no buffer 'summ'" 's/-> "sum";/-> "summ";/'
+try "an unknown node" "no kernel is called 'lost'" 's/-> "last".back/-> "lost".back/'
+try "two writers" "has two producers" 's/"last".again -> "loop"/"last".again -> "sum"/'
+try "two of a name" "two instances are called|is declared twice|called 'wide'" 's/create kernel "last"/create kernel "wide"/'
+try "a depth that is too small" "wrong.cmds:[0-9]+:[0-9]+: error" 's/"part\[0\]" depth 64/"part[0]" depth 1/'
+try "an attribute twice" "is set twice" 's/^set "wide" importance 7;/&&/'
+try "an unknown attribute" "no attribute 'depht'" 's/"loop" depth/"loop" depht/'
+try "a missing semicolon" "wrong.cmds:[0-9]+:.*error.*syntax" 's/^pipeline "main" policy round_robin;/pipeline "main" policy round_robin/'
+try "a source that is not there" "there is no file 'nil.pipe'" 's/source "all.pipe"/source "nil.pipe"/'
+try "a type that does not fit" "takes packets of type" 's/create buffer "sum" i32/create buffer "sum" i64/'
+printf '// pipec commands 1\n' >nothing.cmds
+check "an empty list" says 1 'no kernels' "$PIPEC" nothing.cmds
+printf 'import "all.cmds";\n' >imports.pipe
+check "a list is not imported" says 1 'compiled by itself' "$PIPEC" imports.pipe
+
+# Drawings.
+printf '#!/bin/sh\n[ "$1" = -Tsvg ] && echo "<svg/>" && grep -c . >/dev/null\n' >dot && chmod +x dot
+check "svg through dot" sh -c 'PATH=.:$PATH; [ "$("$0" graph --format=svg all.pipe)" = "<svg/>" ]' "$PIPEC"
+mkdir -p none
+check "svg without dot" says 2 "'dot' of Graphviz" env PATH="$TMP/none" "$PIPEC" graph --format=svg all.pipe
+check "svg without dot leaves no file" sh -c 'PATH=none "$0" graph --format=svg -o drawn.svg all.pipe 2>/dev/null; [ ! -e drawn.svg ]' "$PIPEC"
+if command -v dot >/dev/null; then check "Graphviz reads it" sh -c '"$0" graph all.pipe | dot -Tsvg | grep -q "<svg"' "$PIPEC"; fi
+check "a refused program is drawn" sh -c '"$0" graph "$1/tests/reject/deadlock_no_initial_packets.pipe" 2>/dev/null | grep -q "^digraph"' "$PIPEC" "$ROOT"
+check "and refused" says 1 'deadlock' "$PIPEC" graph "$ROOT/tests/reject/deadlock_no_initial_packets.pipe"
+cp all.pipe copy.pipe
+check "the source is not overwritten" says 2 'is a source' "$PIPEC" graph -o copy.pipe copy.pipe
+check "an unknown format" says 2 'dot, svg, json or cmds' "$PIPEC" graph --format=png all.pipe
+check "a full device" says 2 'cannot write' "$PIPEC" graph -o /dev/full all.pipe
