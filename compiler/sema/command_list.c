@@ -391,11 +391,17 @@ struct graph *sema_elaborate_commands(struct sema *sema, const struct ast_file *
     graph->name = "main";
     graph->span = start;
     graph->types = sema->types;
-    struct builder b = {
-        .el = {.cx = cx, .sema = sema, .graph = graph, .prefix = "", .suffix = "", .is_top = true},
-        .arguments = scope_create(cx, sema_scope_at(sema, start)),
-        .nodes = scope_create(cx, NULL),
-        .set = scope_create(cx, NULL)};
+    struct frame frame = {.span = start};
+    struct builder b = {.el = {.cx = cx,
+                               .sema = sema,
+                               .graph = graph,
+                               .frame = &frame,
+                               .prefix = "",
+                               .suffix = "",
+                               .is_top = true},
+                        .arguments = scope_create(cx, sema_scope_at(sema, start)),
+                        .nodes = scope_create(cx, NULL),
+                        .set = scope_create(cx, NULL)};
     /* Types are looked up through it, so the program's scope is around it. */
     b.buffers = scope_create(cx, sema_scope_at(sema, start));
     struct diags *all = cx->diags;

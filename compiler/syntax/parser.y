@@ -129,7 +129,7 @@ static struct ast_name no_name(void);
 
 %%
 program: file
-       | COMMANDS commands                          { ps->file->commands = $commands.first; }
+       | file COMMANDS commands                     { ps->file->commands = $commands.first; }
        ;
 
 file: %empty
