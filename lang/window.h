@@ -2,9 +2,9 @@
  * window: the arithmetic of 2-D windows, shared by compiler and runtime (lang/container.md,
  * "Windows").
  *
- * A *place* is the number of a packet within its frame, 0..: row x row length + column.  A stream of
- * a shape without a frame height is one frame without an end.  Pure functions; sizes are odd, row
- * lengths at least 1; where a size is without an end it is UINT64_MAX.
+ * A *place* is the number of a packet within its frame, 0..: row x row length + column.  A stream
+ * of a shape without a frame height is one frame without an end.  Pure functions; sizes are odd,
+ * row lengths at least 1; where a size is without an end it is UINT64_MAX.
  */
 #ifndef LANG_WINDOW_H
 #define LANG_WINDOW_H

@@ -170,7 +170,7 @@ static bool *canonical_ports(struct kernel_emitter *e, const struct graph_node *
     return canonical;
 }
 
-/* Row length of the buffers that the node's 2-D windows look at, which is the same for all; or 0. */
+/* Row length of the buffers that the 2-D windows of the node look at, the same for all; or 0. */
 static uint64_t window_rows(const struct kernel_emitter *e, const struct graph_node *node)
 {
     for (size_t i = 0; i < node->inputs.count; i++) {

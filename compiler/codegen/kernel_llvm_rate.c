@@ -2,8 +2,9 @@
  * Rates: the phases of firings, what firings append, what a batch reports.
  *
  * A port whose rate is one number *stays*: the window of firing i begins i times the rate behind
- * that of the batch, so that LLVM sees a plain loop.  Any other port *moves*: its pointers are those
- * of the present firing, and go on when it ends, by what its phase pops or by what it has appended.
+ * that of the batch, so that LLVM sees a plain loop.  Any other port *moves*: its pointers are
+ * those of the present firing, and go on when it ends, by what its phase pops or by what it has
+ * appended.
  * A firing that stops does not come to its end, so nothing of it stays.
  */
 #include "compiler/codegen/kernel_llvm.h"

@@ -171,8 +171,8 @@ static void masked_if(struct kernel_emitter *e, const struct ks *s, LLVMValueRef
     e->body->mask = outer;
 }
 
-/* The append that is all that `if` guards, where it costs less to make it and not to count it than to
- * guess wrong where a branch goes. */
+/* The append that is all that `if` guards, where it costs less to make it and not to count it than
+ * to guess wrong where a branch goes. */
 static const struct ks *lone_append(struct kernel_emitter *e, const struct ks *s)
 {
     enum { NODES_MAX = 24 };
@@ -189,8 +189,8 @@ static const struct ks *lone_append(struct kernel_emitter *e, const struct ks *s
     return cheap ? append : NULL;
 }
 
-/* Memory for what is not wanted, of which LLVM must not know that nobody reads it: it would make the
- * store conditional again. */
+/* Memory for what is not wanted, of which LLVM must not know that nobody reads it: it would make
+ * the store conditional again. */
 static LLVMValueRef nowhere(struct kernel_emitter *e)
 {
     struct kernel_body *body = e->body;

@@ -1,11 +1,11 @@
 /*
  * 2-D windows (lang/container.md, "Windows").
  *
- * The row length is a constant of the variant.  A batch, whose firings lie in one frame, is cut into
- * runs within a row: where all of every window lies inside the frame, a packet of the window is a
- * constant distance from the firing's own, and the run is a plain loop that becomes vectors; at the
- * borders each access maps its row and column.  The pointers of a port with a window are set, for
- * the whole batch, to the packet that the first firing consumes.
+ * The row length is a constant of the variant.  A batch, whose firings lie in one frame, is cut
+ * into runs within a row: where all of every window lies inside the frame, a packet of the window
+ * is a constant distance from the firing's own, and the run is a plain loop that becomes vectors;
+ * at the borders each access maps its row and column.  The pointers of a port with a window are
+ * set, for the whole batch, to the packet that the first firing consumes.
  */
 #include "compiler/codegen/kernel_llvm.h"
 
