@@ -125,7 +125,8 @@ def check_sarif(name):
     ids = [rule['id'] for rule in driver['rules']]
     assert len(ids) == len(set(ids)) > 40
     for rule in driver['rules']:
-        check_message(rule['shortDescription'])
+        for text in ('shortDescription', 'fullDescription', 'help'):
+            check_message(rule[text])
         assert rule['defaultConfiguration']['level'] in ('note', 'warning', 'error')
         assert len(rule['properties']['tags']) == 1
     assert [set(i) for i in run['invocations']] == [{'executionSuccessful'}]
