@@ -542,7 +542,119 @@ static void declared_depths_are_judged_exactly(void **state)
     assert_true(tally.sized > 500 && tally.refused > 500 && tally.mends > 300);
 }
 
-TEST_MAIN("bufsize", cmocka_unit_test(one_buffer_gets_push_plus_pop_minus_gcd),
+/* ---- bounded rates ---- */
+
+/* n0 writes 0 to `most` packets, which n1 and n2 read, whose packets n3 joins: all with rates that
+ * balance, windows and phases at random. */
+static void random_split(struct ref_graph *g, unsigned *seed)
+{
+    int q[4] = {1, 1 + ref_pick(seed, 3), 1 + ref_pick(seed, 3), 1 + ref_pick(seed, 2)};
+    int common = q[1] * q[2] * q[3];
+    memset(g, 0, sizeof *g);
+    g->node_count = 4;
+    g->buffer_count = 3;
+    g->buffers[0] = (struct ref_buffer){
+        .writer = 0, .push = 1 + ref_pick(seed, 6), .reader_count = 2, .reader = {1, 2}};
+    g->buffers[0].initial = ref_pick(seed, 3) ? 0 : ref_pick(seed, 5);
+    for (int r = 0; r < 2; r++) {
+        g->buffers[0].pop[r] = common / q[1 + r];
+        g->buffers[0].peek[r] = g->buffers[0].pop[r] + ref_pick(seed, 4);
+        g->buffers[1 + r] =
+            (struct ref_buffer){.writer = 1 + r,
+                                .push = common / q[1 + r],
+                                .initial = ref_pick(seed, 3) ? 0 : ref_pick(seed, 4),
+                                .reader_count = 1,
+                                .reader = {3},
+                                .pop = {common / q[3]},
+                                .peek = {common / q[3] + ref_pick(seed, 3)}};
+    }
+    ref_random_phases(g, seed);
+    g->phases[0] = 1;
+}
+
+/* Runs with a production that is drawn anew for each firing; false: nobody can go on. */
+static bool goes_on(const struct ref_graph *g, const int *depths, unsigned *seed)
+{
+    struct ref_state s;
+    int style = ref_pick(seed, 4); /* 0: always one, 1: always the most, else any */
+    ref_start(g, &s);
+    while (s.written[0] < 400) {
+        bool progress = false;
+        int first = ref_pick(seed, g->node_count);
+        for (int i = 0; i < g->node_count; i++) {
+            int node = (first + i) % g->node_count, most = g->buffers[0].push;
+            if (!ref_can_fire(g, &s, depths, node)) continue;
+            ref_fire(g, &s, node);
+            if (node == 0 && style == 0) s.written[0] -= most - 1;
+            if (node == 0 && style > 1) s.written[0] -= ref_pick(seed, most + 1);
+            progress = true;
+        }
+        if (!progress) return false;
+    }
+    return true;
+}
+
+static void what_follows_a_bounded_writer_never_stops(void **state)
+{
+    (void)state;
+    unsigned seed = 5521u;
+    int stopped = 0, sized = 0;
+    print_message("seed %u\n", seed);
+    for (int i = 0; i < 2000; i++) {
+        struct ref_graph g;
+        int depths[REF_BUFFERS];
+        random_split(&g, &seed);
+        struct fixture *f = ref_build(&g);
+        f->graph.nodes.items[0].outputs.items[0].push_least = 0;
+        bounded_check(&f->cx, &f->graph);
+        assert_false(diag_failed(f->cx.diags));
+        if (size(f)) {
+            chosen_depths(&g, f, depths);
+            for (int run = 0; run < 8; run++) {
+                bool on = goes_on(&g, depths, &seed);
+                if (!on) {
+                    print_message("depths %d %d %d\n", depths[0], depths[1], depths[2]);
+                    ref_print(&g);
+                }
+                assert_true(on);
+            }
+            depths[0]--;
+            bool on = depths[0] >= g.buffers[0].initial;
+            for (int run = 0; run < 40 && on; run++)
+                on = goes_on(&g, depths, &seed);
+            stopped += !on;
+            sized++;
+        }
+        fixture_free(f);
+    }
+    print_message("%d sized, %d stop with one packet less\n", sized, stopped);
+    assert_true(sized > 1500 && stopped > sized / 2);
+}
+
+static void bounded_writers_stand_on_bridges(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        struct fixture *f = fixture_new();
+        uint32_t fork = fixture_node(f, "fork"), some = fixture_node(f, "some"),
+                 join = fixture_node(f, "join");
+        fixture_edge(f, "a", fork, 1, some, 1, 0, 0);
+        fixture_edge(f, "b", some, 2, join, 1, 0, 0);
+        if (round) fixture_edge(f, "c", fork, 2, join, 1, 0, 0);
+        f->graph.nodes.items[some].outputs.items[0].push_least = 0;
+        rate_solve(&f->cx, &f->graph);
+        assert_int_equal(f->graph.component_count, round ? 1 : 2);
+        bounded_check(&f->cx, &f->graph);
+        assert_int_equal(diag_failed(f->cx.diags), round);
+        assert_int_equal(f->graph.unproven, round);
+        if (round) fixture_expect_text(f, "'join' may wait for packets in 'b' while 'c' is full");
+        fixture_free(f);
+    }
+}
+
+TEST_MAIN("bufsize", cmocka_unit_test(bounded_writers_stand_on_bridges),
+          cmocka_unit_test(what_follows_a_bounded_writer_never_stops),
+          cmocka_unit_test(one_buffer_gets_push_plus_pop_minus_gcd),
           cmocka_unit_test(window_is_the_depth_and_the_reason),
           cmocka_unit_test(branch_beside_a_window_holds_its_delay),
           cmocka_unit_test(branch_that_is_one_too_short_is_told_the_least_depth),

@@ -275,7 +275,48 @@ static void random_multigraphs_agree_with_exhaustive_search(void **state)
     assert_true(consistent > 500 && inconsistent > 500);
 }
 
-TEST_MAIN("rate", cmocka_unit_test(compact_disc_to_tape_has_its_known_counts),
+static void phases_balance_over_their_cycle(void **state)
+{
+    (void)state;
+    static const uint64_t pops[] = {3, 1}, pushes[] = {1, 0, 2};
+    struct fixture *f = fixture_new();
+    uint32_t a = fixture_node(f, "a"), b = fixture_node(f, "b"), c = fixture_node(f, "c");
+    fixture_edge(f, "ab", a, 3, b, 4, 0, 0);
+    fixture_edge(f, "bc", b, 2, c, 1, 0, 0);
+    f->graph.nodes.items[a].kernel->phases = 3;
+    f->graph.nodes.items[b].kernel->phases = 2;
+    f->graph.nodes.items[a].outputs.items[0].pushes = pushes;
+    f->graph.nodes.items[a].outputs.items[0].push_leasts = pushes;
+    f->graph.nodes.items[b].inputs.items[0].pops = pops;
+    f->graph.nodes.items[b].inputs.items[0].peeks = pops;
+    rate_solve(&f->cx, &f->graph);
+    assert_false(diag_failed(f->cx.diags));
+    assert_int_equal(fixture_repetitions(f, a), 12); /* four cycles of three */
+    assert_int_equal(fixture_repetitions(f, b), 6);
+    assert_int_equal(fixture_repetitions(f, c), 6);
+    fixture_free(f);
+}
+
+static void bounded_rates_join_nothing_but_their_readers(void **state)
+{
+    (void)state;
+    struct fixture *f = fixture_new();
+    uint32_t a = fixture_node(f, "a"), b = fixture_node(f, "b"), c = fixture_node(f, "c");
+    uint32_t shared = fixture_edge(f, "shared", a, 7, b, 2, 0, 0);
+    fixture_read(f, c, shared, 3, 3);
+    f->graph.nodes.items[a].outputs.items[0].push_least = 1;
+    rate_solve(&f->cx, &f->graph);
+    assert_false(diag_failed(f->cx.diags));
+    assert_int_equal(f->graph.component_count, 2);
+    assert_int_equal(fixture_repetitions(f, a), 1);
+    assert_int_equal(fixture_repetitions(f, b), 3);
+    assert_int_equal(fixture_repetitions(f, c), 2);
+    fixture_free(f);
+}
+
+TEST_MAIN("rate", cmocka_unit_test(phases_balance_over_their_cycle),
+          cmocka_unit_test(bounded_rates_join_nothing_but_their_readers),
+          cmocka_unit_test(compact_disc_to_tape_has_its_known_counts),
           cmocka_unit_test(contradiction_is_told_as_a_balance),
           cmocka_unit_test(every_other_edge_of_the_cycle_is_named),
           cmocka_unit_test(self_loop_must_balance),
