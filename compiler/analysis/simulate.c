@@ -257,6 +257,8 @@ struct net *net_create(struct arena *arena, const struct channels *channels,
         local[net->nodes[i].node] = 0;
     net->queue = ARENA_ARRAY(arena, uint32_t, net->node_count);
     index_arcs(arena, net);
+    for (uint32_t i = 0; i < net->arc_count; i++)
+        net->phase_sum += net->nodes[net->arcs[i].to].phases;
     divide_repetitions(net);
     check_magnitudes(net);
     net_reset(net);
@@ -360,7 +362,7 @@ static bool spend(const struct net *net, uint32_t node, uint64_t *budget)
 {
     const struct net_node *at = &net->nodes[node];
     uint64_t arcs = at[1].first_in - at->first_in + at[1].first_out - at->first_out;
-    uint64_t price = 1 + arcs * (at->phases < 8 ? 1 : at->phases / 8) / 8;
+    uint64_t price = 1 + arcs * at->phases / 8;
     if (*budget < price) {
         *budget = 0;
         return false;
@@ -438,7 +440,7 @@ enum net_outcome net_run(struct net *net, uint64_t *budget)
     for (;;) {
         if (!drain(net, budget)) return NET_UNDECIDED;
         if (all_fired(net)) return NET_LIVE;
-        uint64_t price = 1 + net->arc_count / 8;
+        uint64_t price = 1 + net->phase_sum / 8;
         *budget = *budget > price ? *budget - price : 0;
         bool raised = raise_limits(net);
         if (net->too_large || *budget == 0) return NET_UNDECIDED;

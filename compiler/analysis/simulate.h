@@ -75,6 +75,7 @@ struct net {
     uint32_t node_count;
     struct net_arc *arcs;
     uint32_t arc_count;
+    uint64_t phase_sum; /* phases of the takers over all arcs */
     uint32_t *in_arcs, *out_arcs;
     uint32_t *queue;
     uint32_t queue_head, queue_count;
