@@ -432,8 +432,19 @@ static void walk_if(struct walker *w, struct walk_state *s, const struct ks *stm
     drop_state(w, other);
 }
 
-/* Every label may be reached from the switch itself; without a default the switch may be passed
- * over. */
+/* Whether the labels, which differ, name every value that the switch may have. */
+static bool all_labelled(const struct ks *first, struct interval value)
+{
+    wide labelled = 0;
+    for (const struct ks *c = first; c != NULL; c = c->next)
+        if (c->kind == KS_CASE && !c->is_default &&
+            interval_overlaps(value, interval_of_value(c->label)))
+            labelled++;
+    return value.high - value.low < labelled;
+}
+
+/* Every label that the value may have is reached from the switch itself; what no label names goes
+ * to the default, or passes the switch over. */
 static void walk_switch(struct walker *w, struct walk_state *s, const struct ks *stmt)
 {
     struct interval value = walk_eval(w, s, stmt->expr);
@@ -445,18 +456,19 @@ static void walk_switch(struct walker *w, struct walk_state *s, const struct ks 
     s->reachable = false;
     struct ks *first =
         stmt->body != NULL && stmt->body->kind == KS_BLOCK ? stmt->body->body : stmt->body;
+    bool labelled = all_labelled(first, value);
     for (struct ks *c = first; c != NULL; c = c->next) {
         if (c->kind != KS_CASE) {
             walk_statement(w, s, c);
             continue;
         }
         has_default |= c->is_default;
-        struct interval label = interval_of_value(c->label);
-        bool possible = c->is_default || interval_overlaps(value, label);
+        bool possible =
+            c->is_default ? !labelled : interval_overlaps(value, interval_of_value(c->label));
         if (possible) join_state(w, s, entry);
     }
     w->flow = outer;
-    if (!has_default) join_state(w, out, entry);
+    if (!has_default && !labelled) join_state(w, out, entry);
     join_state(w, out, s);
     walk_charge(out, 1);
     assign_state(w, s, out);
