@@ -20,3 +20,8 @@ sed 's/\\-/-/g; s/^Fl //' "$TMP/options" | each "options of pipec are in its pag
 sed 's/\\-/-/g; s/\\&//g' man/piperun.1 >"$TMP/piperun.1"
 each "options of piperun are in its page" "$TMP/piperun.1" <"$TMP/run-options"
 for device in lang/devices/*.dev; do basename "$device" .dev; done | each "devices are in their page" lang/devices.md
+# Each section of the manual is cited by a program that is refused (or fails while running), and nothing else is cited.
+sed -n 's/^###* //p' lang/reference.md >"$TMP/sections"
+cat tests/reject/*.pipe tests/lang/*.pipe | sed -n 's,^// Reference: "\([^"]*\)".*,\1,p' | sort -u >"$TMP/cited"
+each "sections of the reference have refused programs" "$TMP/cited" <"$TMP/sections"
+each "refused programs cite sections of the reference" "$TMP/sections" <"$TMP/cited"
