@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "compiler/analysis/walk_internal.h"
 #include "compiler/sema/arith.h"
@@ -201,6 +202,10 @@ static void report_outside_window(struct walker *w, const struct walk_outside *o
 static void report_outside(struct walker *w, const struct walk_outside *o)
 {
     bool window = o->what[0] == 'w', known = o->index.low == o->index.high;
+    char index[24];
+    snprintf(index, sizeof index, o->index.low < 0 ? "-%" PRIu64 : "%" PRIu64,
+             (uint64_t)(o->index.low < 0 ? -o->index.low : o->index.low));
+    const char *of = o->name[0] != '\0' ? " of '" : "", *end = o->name[0] != '\0' ? "'" : "";
     enum rule rule = window ? RULE_OUT_OF_WINDOW : RULE_OUT_OF_RANGE;
     struct diag *d;
     if (*o->visited & REPORTED) return;
@@ -213,15 +218,15 @@ static void report_outside(struct walker *w, const struct walk_outside *o)
         d = diag_report(w->cx->diags, rule, o->span, "%s of '%s' is empty", o->what, o->name);
     else if (known)
         d = diag_report(w->cx->diags, rule, o->span,
-                        "index %" PRId64 " is outside the %s of '%s', which ends at %" PRIu64,
-                        (int64_t)o->index.low, o->what, o->name, o->length - 1);
+                        "index %s is outside the %s%s%s%s, which ends at %" PRIu64, index, o->what,
+                        of, o->name, end, o->length - 1);
     else
         d = diag_report(w->cx->diags, rule, o->span,
-                        "the index is outside the %s of '%s', which ends at %" PRIu64, o->what,
-                        o->name, o->length - 1);
+                        "the index is outside the %s%s%s%s, which ends at %" PRIu64, o->what, of,
+                        o->name, end, o->length - 1);
     if (window && w->section == WALK_FIRING && w->kernel->phases > 1)
         diag_note(d, "in phase %" PRIu32 " of %" PRIu32, o->phase, w->kernel->phases);
-    else if (window && known && o->index.low > 0)
+    else if (window && known && o->index.low > 0 && o->index.low < INT32_MAX)
         diag_help(d, "'peek %" PRId64 "' would make the window large enough",
                   (int64_t)o->index.low + 1);
 }
@@ -251,6 +256,7 @@ void walk_mark_access(struct walker *w, const struct walk_state *s, enum access_
         vec_push(w->scratch, &w->outside, outside);
 }
 
+/* Empty for a value without a name. */
 static const char *array_name(const struct walker *w, const struct kx *e)
 {
     while (e->kind == KX_INDEX)
@@ -259,7 +265,7 @@ static const char *array_name(const struct walker *w, const struct kx *e)
     if (e->kind == KX_MEMBER) return e->left->type->fields[e->member].name;
     bool packet = e->kind == KX_PEEK || e->kind == KX_WINDOW;
     if (packet && w->kernel != NULL) return w->kernel->in[e->port].name;
-    return "array";
+    return "";
 }
 
 /* Of all items of a constant array; found once. */

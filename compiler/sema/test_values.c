@@ -147,7 +147,7 @@ static bool count_argument(struct stream *s, const struct ast_expr *e, uint64_t 
 
 static bool makes(struct stream *s, const struct ast_expr *e, const struct type *type)
 {
-    if (type_is_scalar(type) && generate_makes(type->scalar)) return true;
+    if (type_is_scalar(type)) return true;
     diag_report(s->sema->cx->diags, RULE_TYPE_MISMATCH, e->span,
                 "'%s' does not make packets of type %s", e->name.text,
                 type_text(s->sema->cx->arena, type));

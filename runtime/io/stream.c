@@ -68,7 +68,8 @@ static enum prt_status check_packet(enum prt_format format, const struct prt_pac
     bool record = prt_packet_is_record(packet);
     bool exact = format == PRT_FORMAT_RAW || format == PRT_FORMAT_NPY || format == PRT_FORMAT_CSV ||
                  format == PRT_FORMAT_NULL || format == PRT_FORMAT_ZEROS;
-    if ((half || record) && !exact)
+    bool made = format == PRT_FORMAT_RAMP || format == PRT_FORMAT_NOISE;
+    if ((record || (half && !made)) && !exact)
         return prt_error_set(error, PRT_E_USAGE,
                              "%s cannot carry packets of type %s: use raw, npy or csv",
                              prt_format_name(format), packet->type);
