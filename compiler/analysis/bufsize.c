@@ -40,9 +40,15 @@
  * with the others at theirs.  Beyond the budget the depths of a periodic schedule are taken
  * (periodic.h).
  *
- * Finish.  A node that ends appends up to finish_max packets to a buffer of which its readers may
- * keep up to peek - 1 + H packets that make no window: depth >= finish_max + peek - 1 + H for each
- * reader is sufficient as long as the readers can drain, and is required.
+ * Finish.  A node that ends appends up to finish_max packets, beside what its readers may keep.
+ * Where the channel is a bridge its reader drains, and keeps peek - 1 + H packets at most that make
+ * no window: depth >= finish_max + peek - 1 + H for each reader is required.  In a larger block a
+ * reader may wait for somebody who waits for the writer, who fires no more.  There the block is
+ * examined with finish_max packets less (a bounded writer's with the larger of most and finish_max,
+ * less 1): with the examined depths the writer could reach its last firing, so the packets it finds
+ * then, once nobody else can fire, are no more than those depths.  Larger depths only let the others
+ * fire more.  A buffer that `finish` alone writes has no channel, and never more than its initial
+ * packets before the end.
  */
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/bufsize_internal.h"
@@ -79,6 +85,34 @@ static void ask(struct sizing *sizing, uint64_t packets, enum depth_why why, uin
     sizing->floor_packets = packets;
     sizing->floor_why = why;
     sizing->reader = reader;
+}
+
+/* ---- room for the end ---- */
+
+static bool is_tied(const struct bufsize *pass, uint32_t buffer)
+{
+    for (uint32_t c = pass->first_channel[buffer]; c < pass->first_channel[buffer + 1]; c++)
+        if (pass->channels.blocks[pass->channels.items[c].block].count > 1) return true;
+    return false;
+}
+
+/* What the writer appends when it ends is kept free where others may wait for it until then. */
+static void reserve_end(struct bufsize *pass, uint32_t index)
+{
+    const struct graph_buffer *buffer = &pass->graph->buffers.items[index];
+    const struct graph_output *out = graph_writer(pass->graph, buffer);
+    if (!out || out->finish_max == 0 || !is_tied(pass, index)) return;
+    uint64_t ending = out->finish_max;
+    if (graph_is_bounded(pass->graph, buffer)) {
+        uint64_t most = graph_push_most(&pass->graph->nodes.items[buffer->writer_node], out);
+        if (ending <= most) return;
+        ending -= max64(most, 1);
+    }
+    pass->sizings[index].ending = ending;
+    for (uint32_t c = pass->first_channel[index]; c < pass->first_channel[index + 1]; c++) {
+        struct channel *channel = &pass->channels.items[c];
+        channel->reserve = add_clamped(channel->reserve, ending);
+    }
 }
 
 /* Of one phase at each end. */
@@ -150,6 +184,9 @@ static void ask_finish(struct bufsize *pass, uint32_t index)
         uint64_t kept = max64(graph_window_packets(pass->graph, buffer, r), 1) - 1;
         ask(&pass->sizings[index], add_clamped(out->finish_max, kept), WHY_FINISH, r);
     }
+    if (out->push == 0 && buffer->readers.count > 1 && buffer->initial.packets > 0)
+        ask(&pass->sizings[index], add_clamped(out->finish_max, buffer->initial.packets),
+            WHY_FINISH_INITIAL, GRAPH_NONE);
 }
 
 static enum depth_fault declared_fault(const struct sizing *sizing,
@@ -658,6 +695,8 @@ void bufsize_assign(struct compile *cx, struct graph *graph)
     };
     channels_cut(arena, &pass.channels, NULL);
     index_channels(&pass);
+    for (uint32_t i = 0; i < graph->buffers.count; i++)
+        reserve_end(&pass, i);
     size_alone(&pass);
     size_blocks(&pass);
     find_all_least(&pass);

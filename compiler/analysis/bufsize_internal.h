@@ -11,19 +11,20 @@ enum depth_why {
     WHY_WINDOW, /* the window of a reader */
     WHY_WRITE,  /* one firing of the writer */
     WHY_INITIAL,
-    WHY_PAIR,     /* writer and reader alone would wait for each other */
-    WHY_LOOP,     /* a node that writes what it reads */
-    WHY_BOUNDED,  /* what a bounded writer claims beside what is less than a window */
-    WHY_FINISH,   /* what the writer appends when it ends */
-    WHY_WAIT,     /* found by simulation: with less, a circle waits */
-    WHY_PERIODIC, /* sufficient for a periodic schedule, not the least */
+    WHY_PAIR,           /* writer and reader alone would wait for each other */
+    WHY_LOOP,           /* a node that writes what it reads */
+    WHY_BOUNDED,        /* what a bounded writer claims beside what is less than a window */
+    WHY_FINISH,         /* what the writer appends when it ends */
+    WHY_FINISH_INITIAL, /* beside initial packets, where `finish` alone writes */
+    WHY_WAIT,           /* found by simulation: with less, a circle waits */
+    WHY_PERIODIC,       /* sufficient for a periodic schedule, not the least */
 };
 
 enum depth_fault {
     FAULT_NONE,
     FAULT_INITIAL,
     FAULT_BURST,    /* below one window or one firing's write */
-    FAULT_SMALL,    /* below WHY_PAIR, WHY_LOOP or WHY_FINISH */
+    FAULT_SMALL,    /* below WHY_PAIR, WHY_LOOP, WHY_FINISH or WHY_FINISH_INITIAL */
     FAULT_WAIT,     /* a circle waits; this buffer alone can cure it */
     FAULT_TOGETHER, /* a circle waits; several declared depths have to grow */
 };
@@ -40,6 +41,7 @@ struct sizing {             /* of one buffer */
     uint64_t floor_packets; /* less is impossible whatever the other depths are */
     uint64_t depth_packets;
     uint64_t least_packets; /* with the others at theirs; 0: not known */
+    uint64_t ending;        /* packets kept free for the end, beside what circles need */
     enum depth_why floor_why, why;
     uint32_t reader; /* the one that floor_why is about */
     uint32_t waiter; /* WHY_WAIT: the node that waited for packets; GRAPH_NONE: none is named */

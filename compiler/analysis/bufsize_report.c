@@ -93,10 +93,31 @@ static const char *floor_text(struct arena *arena, const struct graph_buffer *bu
                             " that '%s' can keep of an incomplete window",
                             ends->writer, ends->finish_max, plural(ends->finish_max),
                             ends->window - 1, ends->reader);
+    case WHY_FINISH_INITIAL:
+        return arena_printf(arena,
+                            "'%s' may append %" PRIu64 " packet%s when it ends, beside the %" PRIu64
+                            " initial one%s",
+                            ends->writer, ends->finish_max, plural(ends->finish_max), initial,
+                            plural(initial));
     case WHY_WAIT:
     case WHY_PERIODIC: break;
     }
     return "";
+}
+
+/* The depth is the sum of something else and of what is kept free for the end. */
+static bool keeps_room(const struct sizing *sizing, enum depth_why why)
+{
+    return sizing->ending > 0 && (why == WHY_PAIR || why == WHY_WAIT || why == WHY_PERIODIC);
+}
+
+static const char *keeping_room(struct arena *arena, const struct graph *graph,
+                                const struct graph_buffer *buffer, const struct sizing *sizing,
+                                const char *text)
+{
+    struct ends ends = buffer_ends(graph, buffer, 0);
+    return arena_printf(arena, "%s; %s of it for what '%s' may append when it ends", text,
+                        arena_counted(arena, sizing->ending, "packet"), ends.writer);
 }
 
 static const char *why_text(struct arena *arena, const struct graph *graph,
@@ -120,9 +141,11 @@ const char *bufsize_reason(struct arena *arena, const struct graph *graph, uint3
                            const struct sizing *sizing)
 {
     const struct graph_buffer *buffer = &graph->buffers.items[index];
-    if (!buffer->depth_declared)
-        return arena_printf(arena, "%" PRIu64 ": %s", sizing->depth_packets,
-                            why_text(arena, graph, buffer, sizing));
+    if (!buffer->depth_declared) {
+        const char *why = why_text(arena, graph, buffer, sizing);
+        if (keeps_room(sizing, sizing->why)) why = keeping_room(arena, graph, buffer, sizing, why);
+        return arena_printf(arena, "%" PRIu64 ": %s", sizing->depth_packets, why);
+    }
     if (sizing->fault != FAULT_NONE)
         return arena_printf(arena, "%" PRIu64 ": declared, and too small", buffer->depth_packets);
     if (sizing->least_packets == 0)
@@ -252,9 +275,15 @@ static void label_ends(const struct faults *faults, struct diag *d,
                    "reads %" PRIu64 " of a window of %" PRIu64, ends.pop, ends.peek);
 }
 
+/* What an end needs is sufficient, and not always necessary. */
 static void help_least(struct diag *d, const struct graph_buffer *buffer,
                        const struct sizing *sizing)
 {
+    if (sizing->ending > 0 || sizing->floor_why == WHY_FINISH ||
+        sizing->floor_why == WHY_FINISH_INITIAL) {
+        diag_help(d, "give '%s' a depth of at least %" PRIu64, buffer->name, sizing->depth_packets);
+        return;
+    }
     diag_help(d, "give '%s' a depth of %" PRIu64 ": %" PRIu64 " %s enough, %" PRIu64 " %s not",
               buffer->name, sizing->depth_packets, sizing->depth_packets,
               sizing->depth_packets == 1 ? "is" : "are", sizing->depth_packets - 1,
@@ -268,11 +297,11 @@ static void report_small(const struct faults *faults, const struct graph_buffer 
     struct ends ends = buffer_ends(faults->graph, buffer, sizing->reader);
     struct diag *d = report_too_small(faults, buffer);
     label_ends(faults, d, buffer, sizing->reader);
-    diag_note(d, "%s", floor_text(arena, buffer, &ends, sizing->floor_why));
-    if (sizing->floor_why == WHY_FINISH)
-        diag_help(d, "give '%s' a depth of at least %" PRIu64, buffer->name, sizing->depth_packets);
-    else
-        help_least(d, buffer, sizing);
+    const char *why = floor_text(arena, buffer, &ends, sizing->floor_why);
+    if (keeps_room(sizing, sizing->floor_why))
+        why = keeping_room(arena, faults->graph, buffer, sizing, why);
+    diag_note(d, "%s", why);
+    help_least(d, buffer, sizing);
 }
 
 static void note_waiting(const struct faults *faults, struct diag *d, const struct waiting *waiting)
@@ -289,11 +318,22 @@ static void note_waiting(const struct faults *faults, struct diag *d, const stru
                   waiting->count - waiting->shown);
 }
 
+/* Room that the lines of a circle do not show. */
+static void note_ending(const struct faults *faults, struct diag *d,
+                        const struct graph_buffer *buffer, const struct sizing *sizing)
+{
+    if (sizing->ending == 0) return;
+    diag_note(d, "room for %s in '%s' is kept for what '%s' may append when it ends",
+              arena_counted(faults->cx->arena, sizing->ending, "packet"), buffer->name,
+              buffer_ends(faults->graph, buffer, 0).writer);
+}
+
 static void report_wait(const struct faults *faults, const struct graph_buffer *buffer,
                         const struct sizing *sizing)
 {
     struct diag *d = report_too_small(faults, buffer);
     note_waiting(faults, d, sizing->waiting);
+    note_ending(faults, d, buffer, sizing);
     help_least(d, buffer, sizing);
 }
 
@@ -310,6 +350,7 @@ static void report_together(const struct faults *faults, const struct graph_buff
         at->fault_told = true;
         if (other != buffer)
             diag_label(d, depth_place(other), "depth %" PRIu64, other->depth_packets);
+        note_ending(faults, d, other, at);
         diag_help(d, "give '%s' a depth of %" PRIu64 "%s", other->name, at->depth_packets,
                   i + 1 == waiting->buffer_count
                       ? ": with the others reported here, these are enough"
