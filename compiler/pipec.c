@@ -305,12 +305,7 @@ int main(int argc, char **argv)
     if (line.action == COMMAND_DONE) {
         status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
     } else if (line.action != COMMAND_USAGE) {
-        struct sources *sources = sources_create(arena);
-        struct compile cx = {.arena = arena,
-                             .names = intern_create(arena),
-                             .sources = sources,
-                             .diags = diags_create(arena, sources),
-                             .options = line.options};
+        struct compile cx = compile_begin(arena, line.options);
         cleanup_install();
         signal(SIGPIPE, SIG_IGN);
         status = run(&cx, &line);

@@ -206,12 +206,7 @@ int command_graph(int argc, char **argv)
     } else if (line.action != COMMAND_USAGE && line.input_count > 1) {
         fprintf(stderr, "pipec: error: a second input file '%s'\n", line.inputs[1]);
     } else if (line.action != COMMAND_USAGE) {
-        struct sources *sources = sources_create(arena);
-        struct compile cx = {.arena = arena,
-                             .names = intern_create(arena),
-                             .sources = sources,
-                             .diags = diags_create(arena, sources),
-                             .options = line.options};
+        struct compile cx = compile_begin(arena, line.options);
         cx.options.pipeline = request.pipeline;
         cx.options.definitions = request.definitions.items;
         cx.options.definition_count = request.definitions.count;

@@ -451,12 +451,7 @@ int command_test(int argc, char **argv)
     if (line.action == COMMAND_DONE) {
         status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
     } else if (line.action != COMMAND_USAGE) {
-        struct sources *sources = sources_create(arena);
-        struct compile cx = {.arena = arena,
-                             .names = intern_create(arena),
-                             .sources = sources,
-                             .diags = diags_create(arena, sources),
-                             .options = line.options};
+        struct compile cx = compile_begin(arena, line.options);
         struct test_run run = {.line = &line, .options = &options, .cx = &cx};
         signal(SIGPIPE, SIG_IGN);
         status = run_and_show(&run);

@@ -214,11 +214,7 @@ static const char *split_name(struct library *lib, const char *name)
 int explain_library(FILE *to, const char *name, bool as_json)
 {
     struct arena *arena = arena_create();
-    struct sources *sources = sources_create(arena);
-    struct library lib = {.cx = {.arena = arena,
-                                 .names = intern_create(arena),
-                                 .sources = sources,
-                                 .diags = diags_create(arena, sources)}};
+    struct library lib = {.cx = compile_begin(arena, (struct compile_options){0})};
     const char *wanted = split_name(&lib, name);
     int status = EXIT_DONE;
     if (!load(&lib))

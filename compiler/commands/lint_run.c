@@ -125,23 +125,18 @@ static void lint_file(struct pool *pool, size_t index)
     const struct command_line *line = pool->run->line;
     struct baseline *baseline = pool->run->baseline;
     struct arena *arena = arena_create();
-    struct sources *sources = sources_create(arena);
-    struct compile cx = {.arena = arena,
-                         .names = intern_create(arena),
-                         .sources = sources,
-                         .diags = diags_create(arena, sources),
-                         .options = line->options};
+    struct compile cx = compile_begin(arena, line->options);
     uint32_t source;
     diagnostics_set_levels(&line->diagnostics, cx.diags);
     if (baseline != NULL) baseline_apply(baseline, &cx, true);
     enum source_status status =
-        source_read(sources, pool->run->paths->items.items[index].path, &source);
+        source_read(cx.sources, pool->run->paths->items.items[index].path, &source);
     int error = status == SOURCE_NOT_FOUND ? ENOENT : errno;
     if (status == SOURCE_OK) {
         lint_source(&cx, source);
         diag_check_suppressions(cx.diags, !diag_failed(cx.diags));
         if (baseline != NULL && !diag_failed(cx.diags))
-            baseline_examined(baseline, source_get(sources, source)->name);
+            baseline_examined(baseline, source_get(cx.sources, source)->name);
     }
     take_turn(pool, index, &cx, status, error);
     arena_destroy(arena);

@@ -48,19 +48,6 @@ static void put_expression(struct json *json, const struct kx *x)
     put_printed(json, "value", text);
 }
 
-static void put_rates(struct json *json, const char *key, uint64_t rate, const uint64_t *phases,
-                      uint32_t count)
-{
-    if (phases == NULL) {
-        json_number(json, key, rate);
-        return;
-    }
-    json_begin(json, key, '[');
-    for (uint32_t p = 0; p < count; p++)
-        json_number(json, NULL, phases[p]);
-    json_end(json, ']');
-}
-
 static void put_ends(struct json *json, const struct graph *graph, const struct graph_node *node)
 {
     uint32_t phases = graph_phases(node);
@@ -70,8 +57,8 @@ static void put_ends(struct json *json, const struct graph *graph, const struct 
         json_begin(json, NULL, '{');
         json_text(json, "port", in->port);
         json_text(json, "buffer", graph->buffers.items[in->buffer].name);
-        put_rates(json, "pop", in->pop, in->pops, phases);
-        put_rates(json, "peek", in->peek, in->peeks, phases);
+        json_numbers(json, "pop", in->pop, in->pops, phases);
+        json_numbers(json, "peek", in->peek, in->peeks, phases);
         json_end(json, '}');
     }
     json_end(json, ']');
@@ -81,8 +68,8 @@ static void put_ends(struct json *json, const struct graph *graph, const struct 
         json_begin(json, NULL, '{');
         json_text(json, "port", out->port);
         json_text(json, "buffer", graph->buffers.items[out->buffer].name);
-        put_rates(json, "push_min", out->push_least, out->push_leasts, phases);
-        put_rates(json, "push_max", out->push, out->pushes, phases);
+        json_numbers(json, "push_min", out->push_least, out->push_leasts, phases);
+        json_numbers(json, "push_max", out->push, out->pushes, phases);
         json_end(json, '}');
     }
     json_end(json, ']');

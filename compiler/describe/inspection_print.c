@@ -24,19 +24,6 @@ static void put_if(struct json *json, const char *key, bool is_known, uint64_t n
         json_text(json, key, NULL);
 }
 
-static void put_rate(struct json *json, const char *key, uint64_t rate, const uint64_t *phases,
-                     uint32_t count)
-{
-    if (phases == NULL) {
-        json_number(json, key, rate);
-        return;
-    }
-    json_begin(json, key, '[');
-    for (uint32_t p = 0; p < count; p++)
-        json_number(json, NULL, phases[p]);
-    json_end(json, ']');
-}
-
 static void put_ends(struct json *json, const struct inspection *inspection,
                      const struct inspected_node *node, bool outputs)
 {
@@ -48,8 +35,8 @@ static void put_ends(struct json *json, const struct inspection *inspection,
         json_begin(json, NULL, '{');
         json_text(json, "port", end->port);
         json_text(json, "buffer", inspection->buffers[end->buffer].name);
-        put_rate(json, outputs ? "push_min" : "pop", end->low, end->lows, node->phases);
-        put_rate(json, outputs ? "push_max" : "peek", end->high, end->highs, node->phases);
+        json_numbers(json, outputs ? "push_min" : "pop", end->low, end->lows, node->phases);
+        json_numbers(json, outputs ? "push_max" : "peek", end->high, end->highs, node->phases);
         json_end(json, '}');
     }
     json_end(json, ']');

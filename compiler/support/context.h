@@ -37,4 +37,7 @@ struct compile {
     struct compile_options options;
 };
 
+/* A compilation without sources; everything of it lives in `arena`. */
+struct compile compile_begin(struct arena *arena, struct compile_options options);
+
 #endif

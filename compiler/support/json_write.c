@@ -89,6 +89,19 @@ void json_number(struct json *json, const char *key, uint64_t number)
     fprintf(json->to, "%" PRIu64, number);
 }
 
+void json_numbers(struct json *json, const char *key, uint64_t single, const uint64_t *numbers,
+                  size_t count)
+{
+    if (numbers == NULL) {
+        json_number(json, key, single);
+        return;
+    }
+    json_begin(json, key, '[');
+    for (size_t i = 0; i < count; i++)
+        json_number(json, NULL, numbers[i]);
+    json_end(json, ']');
+}
+
 void json_boolean(struct json *json, const char *key, bool value)
 {
     begin_member(json, key);

@@ -16,6 +16,7 @@
 #define PIPEC_JSON_WRITE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -31,6 +32,9 @@ void json_end(struct json *json, char bracket);
 /* A NULL text is null. */
 void json_text(struct json *json, const char *key, const char *text);
 void json_number(struct json *json, const char *key, uint64_t number);
+/* An array of `count` numbers; where `numbers` is NULL, `single` alone. */
+void json_numbers(struct json *json, const char *key, uint64_t single, const uint64_t *numbers,
+                  size_t count);
 void json_boolean(struct json *json, const char *key, bool value);
 /* The text in quotes, escaped. */
 void json_print_string(FILE *to, const char *text);

@@ -15,10 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static FILE *nowhere;
     if (!nowhere) nowhere = fopen("/dev/null", "w");
     if (!nowhere) return 0;
-    struct compile cx = {.arena = arena_create()};
-    cx.names = intern_create(cx.arena);
-    cx.sources = sources_create(cx.arena);
-    cx.diags = diags_create(cx.arena, cx.sources);
+    struct compile cx = compile_begin(arena_create(), (struct compile_options){0});
     uint32_t id = source_add(cx.sources, "fuzz.pipe", (const char *)data, size);
     ast_print(nowhere, parse_program(&cx, id));
     diag_flush(cx.diags, nowhere, true);

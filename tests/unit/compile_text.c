@@ -11,15 +11,10 @@ struct text_compile *text_compile(const char *text)
 {
     struct arena *arena = arena_create();
     struct text_compile *c = ARENA_NEW(arena, struct text_compile);
-    struct sources *sources = sources_create(arena);
-    c->cx = (struct compile){.arena = arena,
-                             .names = intern_create(arena),
-                             .sources = sources,
-                             .diags = diags_create(arena, sources),
-                             .options = {.optimisation = 2,
-                                         .bounds_checks = true,
-                                         .max_memory_bytes = UINT64_C(1) << 30}};
-    uint32_t source = source_add(sources, "test.pipe", text, strlen(text));
+    c->cx = compile_begin(arena, (struct compile_options){.optimisation = 2,
+                                                          .bounds_checks = true,
+                                                          .max_memory_bytes = UINT64_C(1) << 30});
+    uint32_t source = source_add(c->cx.sources, "test.pipe", text, strlen(text));
     struct ast_program *program = parse_program(&c->cx, source);
     if (!diag_failed(c->cx.diags)) c->graph = sema_elaborate(&c->cx, program);
     return c;
