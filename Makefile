@@ -288,7 +288,7 @@ bench: all ## run tests/bench/run.sh
 fuzz: ## run every fuzz target for T seconds (T=60)
 	@scripts/deps.sh fuzz
 	+@$(submake) fuzz-run VARIANT=fuzz
-fuzz-run: $(FUZZ_SRC:tests/fuzz/%.c=$(B)/%)
+fuzz-run: $(B)/pipec $(FUZZ_SRC:tests/fuzz/%.c=$(B)/%)
 	$(if $(FUZZ_SRC),,@echo "no fuzz targets: tests/fuzz/fuzz_*.c does not exist")
 	@$(foreach f,$(FUZZ_SRC:tests/fuzz/%.c=%),scripts/fuzz.sh $(B)/$(f) $(T) &&) true
 

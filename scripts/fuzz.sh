@@ -1,6 +1,7 @@
 #!/bin/sh
 # fuzz.sh BINARY SECONDS: runs one libFuzzer target.  Seeds come from tests/fuzz/corpus/NAME and a dictionary
-# from tests/fuzz/NAME.dict, where they exist; what it finds stays beside the binary.
+# from tests/fuzz/NAME.dict, where they exist; those of containers are compiled by the pipec beside the binary.
+# What it finds stays beside the binary.
 set -eu
 
 binary=$1
@@ -10,6 +11,7 @@ name=${target#fuzz_}
 work=$(dirname "$binary")/corpus/$name
 found=$(dirname "$binary")/found
 mkdir -p "$work" "$found"
+[ "$name" = container ] && ASAN_OPTIONS=detect_leaks=0 tests/fuzz/seeds.sh "$(dirname "$binary")/pipec" "$work"
 
 set -- -max_total_time="$seconds" -rss_limit_mb=1024 -malloc_limit_mb=256 -timeout=5 \
     -artifact_prefix="$found/$name-" -print_final_stats=1 "$work"

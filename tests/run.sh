@@ -11,7 +11,8 @@
 #
 # Cases:
 #   tests/unit/test_*.c, tests/conform/test_*.c    cmocka programs, built as BUILD/tests/test_*; each test counts
-#   tests/fuzz/fuzz_NAME.c    the seeds in tests/fuzz/corpus/NAME, run through BUILD/tests/replay_fuzz_NAME
+#   tests/fuzz/fuzz_NAME.c    the seeds in tests/fuzz/corpus/NAME, run through BUILD/tests/replay_fuzz_NAME;
+#                             those of containers are compiled from tests/fuzz/containers.pipe, and have to load
 #   tests/lang/*.pipe         accepted programs.  Compiled for every device, run with 1 and 4 host threads: all
 #                             outputs must be the same bytes.  Directives, in // comments:
 #       // compile: ARGS        more arguments for pipec
@@ -108,6 +109,12 @@ run_replay() {
     local binary=$1 name seeds status=0
     name=${binary##*/replay_fuzz_}
     seeds=$ROOT/tests/fuzz/corpus/$name
+    if [ "$name" = container ]; then
+        seeds=$TMP/seeds
+        FUZZ_SEEDS=1
+        export FUZZ_SEEDS
+        "$ROOT/tests/fuzz/seeds.sh" "$PIPEC" "$seeds" || status=$?
+    fi
     if [ ! -d "$seeds" ]; then
         skip "fuzz/$name" "no seeds in tests/fuzz/corpus/$name"
         return

@@ -2,7 +2,7 @@
  * F3, F4, F5: bytes as a container.  The length and checksum of the header are put right first,
  * else fuzzing would end at them.  What the reader and the verifier accept is run, on the device
  * that executes nothing, for a while: an accepted program must neither touch memory out of bounds
- * nor hang.
+ * nor hang.  With FUZZ_SEEDS set, what is not accepted is an error: seeds have to reach the runtime.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -10,6 +10,7 @@
 #include "runtime/pipert_internal.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -106,13 +107,24 @@ static void run(const struct prt_program *program)
     prt_run_destroy(run);
 }
 
+static void refused(const struct prt_error *error)
+{
+    if (getenv("FUZZ_SEEDS") == NULL) return;
+    fprintf(stderr, "refused: %s\n", error->message);
+    abort();
+}
+
 static void load(const uint8_t *bytes, size_t size)
 {
     struct prt_container c;
-    struct prt_error error;
+    struct prt_error error = {.message = "too large"};
     struct prt_program *program;
-    if (prt_container_read_memory(bytes, size, &c, &error) != PRT_OK) return;
+    if (prt_container_read_memory(bytes, size, &c, &error) != PRT_OK) {
+        refused(&error);
+        return;
+    }
     int wanted = prt_verify(&c, &error) == PRT_OK && is_small(&c);
+    if (!wanted) refused(&error);
     struct prt_image_kernel *kernels = calloc((size_t)c.node_count + 1, sizeof *kernels);
     for (uint32_t i = 0; kernels != NULL && i < c.node_count; i++)
         kernels[i] = (struct prt_image_kernel){never, never, never};
