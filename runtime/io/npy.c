@@ -9,8 +9,9 @@
  * read, names, types, shapes and places are those of the port.
  *
  * Read: elements |b1 |i1 |u1 and <>=i2..i8 u2..u8 f2..f8, C order (Fortran order where it is the
- * same: at most one dimension above 1), any number of dimensions, flat.  Bytes behind the array are
- * refused.  Written: version 1.0; the number of packets, then the dimensions of a packet; a header
+ * same: at most one dimension above 1), any number of dimensions, flat; but where there are several
+ * and the packets are blocks or vectors, the last ones are those of a packet.  Bytes behind the array
+ * are refused.  Written: version 1.0; the number of packets, then the dimensions of a packet; a header
  * with room for any number.
  */
 #include "runtime/io/io_internal.h"
@@ -55,7 +56,8 @@ struct npy_header {
     enum scalar_type type;
     bool big_endian;
     uint64_t elements;
-    int large_dimensions; /* those above 1 */
+    uint64_t dimensions[DIMENSIONS_MAX];
+    int dimension_count, large_dimensions; /* the latter: those above 1 */
 };
 
 static bool fault(struct literal *literal, const char *what)
@@ -248,12 +250,13 @@ static bool parse_shape(struct literal *literal, struct npy_header *header)
 {
     bool overflow = false, empty = false;
     header->elements = 1;
-    header->large_dimensions = 0;
+    header->dimension_count = header->large_dimensions = 0;
     if (!take(literal, '(')) return fault(literal, "shape is not a tuple");
     for (int i = 0; !take(literal, ')'); i++) {
         uint64_t dimension = 0;
         if (i == DIMENSIONS_MAX) return fault(literal, "shape has too many dimensions");
         if (!parse_dimension(literal, &dimension)) return false;
+        header->dimensions[header->dimension_count++] = dimension;
         header->large_dimensions += dimension > 1;
         empty |= dimension == 0;
         if (!empty)
@@ -379,6 +382,33 @@ static enum prt_status read_header(struct prt_io_reader *reader, struct npy_head
     return PRT_OK;
 }
 
+/* Whether the array has as many elements in its last dimensions as a packet in all of its own. */
+static bool ends_in_packet(const struct npy_header *header, const char *shape)
+{
+    int at = header->dimension_count - 1;
+    for (const char *c = shape; *c != '\0'; c++)
+        at -= *c == ',';
+    for (const char *next = shape; at >= 0 && at < header->dimension_count; at++) {
+        char *end;
+        if (strtoull(next, &end, 10) != header->dimensions[at]) return false;
+        next = end + strspn(end, ", ");
+    }
+    return at == header->dimension_count;
+}
+
+static enum prt_status check_dimensions(const struct prt_io_reader *reader,
+                                        const struct npy_header *header, struct prt_error *error)
+{
+    const struct prt_packet *layout = header->layout;
+    if (header->structured || layout->field_count != 1 || header->dimension_count < 2 ||
+        layout->fields[0].shape[0] == '\0' || ends_in_packet(header, layout->fields[0].shape))
+        return PRT_OK;
+    return prt_error_set_at(error, PRT_E_FORMAT, PREFIX_BYTES,
+                            "%s: the last dimensions of the npy array are not (%s), those of a "
+                            "packet of type %s; an array of one dimension is read as it is",
+                            reader->name, layout->fields[0].shape, layout->type);
+}
+
 /* What the header says against the port and the file. */
 static enum prt_status check_header(const struct prt_io_reader *reader,
                                     const struct npy_header *header, struct prt_error *error)
@@ -387,6 +417,8 @@ static enum prt_status check_header(const struct prt_io_reader *reader,
         return prt_error_set_at(error, PRT_E_FORMAT, PREFIX_BYTES,
                                 "%s: npy descr: %s is no struct, packets of type %s have fields",
                                 reader->name, scalar_name(header->type), header->layout->type);
+    enum prt_status status = check_dimensions(reader, header, error);
+    if (status != PRT_OK) return status;
     uint64_t bytes = header->elements * scalar_width_bytes(header->type);
     if (!reader->regular || reader->size_bytes - reader->offset >= bytes) return PRT_OK;
     return prt_error_set_at(error, PRT_E_TRUNCATED, reader->size_bytes,

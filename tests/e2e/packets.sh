@@ -89,6 +89,9 @@ rest="b=b.npy s=s.npy c=c.npy p2=null b2=null s2=null c2=null"
 check a_ramp_has_no_fields refused "gen:ramp cannot carry packets of type point" p=gen:ramp:3 $rest
 check fields_are_not_converted refused "have fields" p=p.raw,raw:f32 $rest
 check a_plain_array_is_no_struct refused "is no struct" p=s.npy $rest
+check dimensions_are_those_of_a_packet refused "are not (2, 2), those of a packet of type f16[2][2]" \
+    p=p.npy b=s.npy s=s.npy c=c.npy p2=null b2=null s2=null c2=null
+check leading_dimensions_are_free again p=p.npy b=b.npy s=b.npy c=c.npy p2=null b2=null s2=null c2=null
 head -c 60 p.raw > cut.raw
 check half_a_packet_is_said refused "ends inside a packet of port 'p' (20 of 40 bytes)" p=cut.raw $rest
 printf '1,2,3\n' > short.csv
@@ -100,6 +103,8 @@ kernel mono(in f32 x, out f32 y) { y <- x; }
 pipeline main(in f32 x, out f32 y) { x -> mono -> y; }
 END
 "$PIPERUN" mono.pipe x=gen:ramp:8 y=mono.wav 2> /dev/null
+"$PIPERUN" mono.pipe x=gen:ramp:8 y=flat.npy
+check one_dimension_is_read_flat again p=p.npy b=flat.npy s=flat.npy c=c.npy p2=null b2=null s2=null c2=null
 check channels_are_those_of_the_vector refused "has 1 channel, a packet of type f32x2 holds 2" \
     p=p.npy b=b.npy s=mono.wav c=c.npy p2=null b2=null s2=null c2=null
 check channels_of_outputs_too refused "holds 2" p=p.npy b=b.npy s=s.npy c=c.npy p2=null b2=null \
