@@ -1,6 +1,7 @@
 #include "runtime/sched/sched.h"
 
 #include "runtime/device/queue.h"
+#include "runtime/sched/circle.h"
 #include "runtime/sched/explain.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
@@ -50,6 +51,7 @@ static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer
         port->gone = true;
         s->open_sinks--;
         s->sinks_gone = s->open_sinks == 0;
+        prt_circle_leave(s, buffer, NULL);
         s->ends_due = true;
         status = PRT_OK;
     }
@@ -60,24 +62,6 @@ static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer
 }
 
 /* ---- completions ---- */
-
-/* Nobody takes what the stage produces any more. */
-static bool is_unread(const struct prt_stage *stage)
-{
-    for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        const struct prt_buffer *buffer = stage->outputs[i].buffer;
-        bool unread = buffer->port != NULL ? buffer->port->gone : buffer->fifo.attached_count == 0;
-        if (!unread) return false;
-    }
-    return stage->node->output_count > 0;
-}
-
-/* What sources alone feed ends with its readers, too: else it would go on for nobody, perhaps for
- * ever. */
-static bool ends_backwards(const struct prt_stage *stage)
-{
-    return stage->driven && !stage->fed && is_unread(stage);
-}
 
 static void record_fault(struct prt_sched *s, const struct prt_stage *stage,
                          const struct prt_completion *completion)
@@ -154,7 +138,7 @@ static enum prt_status complete_batch(struct prt_sched *s, struct prt_stage *sta
         if (!count_produced(s, stage, i, &packets)) return refuse_counts(s, stage, error);
         status = commit_output(s, &stage->outputs[i], packets, error);
     }
-    if (stage->stopped || prt_select_source_left(s, stage) == 0 || ends_backwards(stage))
+    if (stage->stopped || prt_select_source_left(s, stage) == 0 || prt_circle_unwanted(s, stage))
         s->ends_due = true;
     return status;
 }
@@ -173,17 +157,18 @@ static void detach_inputs(struct prt_sched *s, struct prt_stage *stage)
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
         struct prt_fifo *fifo = &input->buffer->fifo;
+        if (!fifo->readers[input->reader].attached) continue;
         prt_fifo_release(fifo, input->reader, prt_ready_history(stage, input));
         prt_fifo_detach(fifo, input->reader);
         room_changed(s, input->buffer);
-        if (fifo->attached_count == 0) s->ends_due = true;
+        if (prt_circle_leave(s, input->buffer, stage)) s->ends_due = true;
     }
 }
 
 /* What a finish could read is not discarded. */
 static void release_tail(const struct prt_stage *stage)
 {
-    if (stage->node->input_count != 1) return;
+    if (!stage->reads_tail) return;
     const struct prt_stage_input *input = &stage->inputs[0];
     struct prt_fifo *fifo = &input->buffer->fifo;
     prt_fifo_release(fifo, input->reader, prt_fifo_held(fifo, input->reader));
@@ -369,7 +354,7 @@ static bool is_at_end(const struct prt_stage *stage, const struct prt_stage_inpu
 
 static bool can_never_fire(const struct prt_sched *s, const struct prt_stage *stage)
 {
-    if (stage->stopped || prt_select_source_left(s, stage) == 0 || ends_backwards(stage))
+    if (stage->stopped || prt_select_source_left(s, stage) == 0 || prt_circle_unwanted(s, stage))
         return true;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         if (is_at_end(stage, &stage->inputs[i])) return true;
@@ -389,13 +374,13 @@ static const struct prt_buffer *short_buffer(const struct prt_stage *stage)
     return found;
 }
 
-/* A source would have gone on, and how far ahead it was says nothing. */
+/* A source or a circle would have gone on, and how far ahead it was says nothing. */
 static bool is_on_tap(const struct prt_sched *s, const struct prt_buffer *buffer)
 {
     uint32_t writer = buffer->record->writer_node;
     if (writer == CONTAINER_NONE || buffer->fifo.closed) return false;
     const struct prt_stage *stage = &s->stages[s->node_stage[writer]];
-    return stage->driven && !stage->fed;
+    return !stage->fed && (stage->driven || !s->interrupt_seen);
 }
 
 /* What the inputs of a stage that fires no more hold beyond history.  An input that is not what
@@ -419,12 +404,13 @@ static void count_leftovers(const struct prt_sched *s, const struct prt_stage *s
     }
 }
 
-/* A finish with one input reads the tail of it: that stays attached, and is no leftover. */
+/* A finish with one input reads the tail of it: that stays attached, and is no leftover.  A stage
+ * that nobody wants any more may hold any number of packets, and reads none. */
 static void begin_end(struct prt_sched *s, struct prt_stage *stage)
 {
     bool finishes = (stage->node->flags & CONTAINER_NODE_FINISH) != 0;
-    bool reads_tail = finishes && stage->node->input_count == 1;
-    if (!reads_tail) {
+    stage->reads_tail = finishes && stage->node->input_count == 1 && !prt_circle_unwanted(s, stage);
+    if (!stage->reads_tail) {
         count_leftovers(s, stage);
         detach_inputs(s, stage);
     }
@@ -452,7 +438,8 @@ static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, stru
     const struct container_node *node = stage->node;
     for (uint32_t i = 0; i < node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
-        s->left[node->first_input + i] = prt_fifo_held(&input->buffer->fifo, input->reader);
+        s->left[node->first_input + i] =
+            stage->reads_tail ? prt_fifo_held(&input->buffer->fifo, input->reader) : 0;
         s->windows_in[node->first_input + i] = prt_fifo_window(&input->buffer->fifo, input->reader);
     }
     for (uint32_t i = 0; i < node->output_count; i++) {

@@ -96,11 +96,13 @@ struct prt_stage {
     struct prt_stage_output *outputs;
     enum prt_stage_life life;
     bool in_flight;
-    bool fed;     /* by an in-port, directly or not */
-    bool driven;  /* by an in-port or a source: else it never ends by itself */
-    bool stopped; /* a source that fires no more */
-    bool exact;   /* each firing gives as many packets as the one a cycle of phases before */
-    bool settled; /* found not ready, and nothing it depends on has changed since */
+    bool fed;        /* by an in-port, directly or not */
+    bool driven;     /* by an in-port or a source: else it ends with its readers alone */
+    bool stopped;    /* a source that fires no more */
+    bool reads_tail; /* its finish reads what its only input has left */
+    bool exact;      /* each firing gives as many packets as the one a cycle of phases before */
+    bool settled;    /* found not ready, and nothing it depends on has changed since */
+    uint32_t circle; /* of stages that take each other's packets; where not fed */
     uint32_t queue, cu_count;
     uint32_t threshold;
     uint64_t batch_max;
@@ -133,6 +135,7 @@ struct prt_sched {
     struct prt_stage_input *inputs;
     struct prt_stage_output *outputs;
     uint32_t *node_stage;    /* stage of each node */
+    uint64_t *takers;        /* of each circle's packets, outside of it */
     uint32_t *cursors;       /* per set: index after the stage selected last */
     uint32_t *by_importance; /* the stages of each set, the most important first */
     uint32_t **set_order;    /* per set: where its stages are in there */

@@ -1,4 +1,5 @@
 /* Creation of a run's state, and the program's prologue: all that allocates. */
+#include "runtime/sched/circle.h"
 #include "runtime/sched/sched.h"
 
 #include <assert.h>
@@ -43,6 +44,7 @@ static bool allocate_tables(struct prt_sched *s)
     s->inputs = allocate(c->input_count, sizeof *s->inputs);
     s->outputs = allocate(c->output_count, sizeof *s->outputs);
     s->node_stage = allocate(c->node_count, sizeof *s->node_stage);
+    s->takers = allocate(c->stage_count, sizeof *s->takers);
     s->cursors = allocate(c->set_count, sizeof *s->cursors);
     s->objects = allocate((size_t)c->stage_count * 2, sizeof *s->objects);
     s->windows_in = allocate(c->input_count, sizeof *s->windows_in);
@@ -59,9 +61,10 @@ static bool allocate_tables(struct prt_sched *s)
     s->completions = allocate(c->stage_count, sizeof *s->completions);
     s->argument_blocks = allocate(c->node_count, sizeof *s->argument_blocks);
     return s->buffers && s->ports && s->stages && s->inputs && s->outputs && s->node_stage &&
-           s->cursors && s->objects && s->windows_in && s->windows_out && s->pop_bytes &&
-           s->push_bytes && s->left && s->produced && s->claimed_bytes && s->window_places &&
-           s->flow_sums && s->by_importance && s->set_order && s->completions && s->argument_blocks;
+           s->takers && s->cursors && s->objects && s->windows_in && s->windows_out &&
+           s->pop_bytes && s->push_bytes && s->left && s->produced && s->claimed_bytes &&
+           s->window_places && s->flow_sums && s->by_importance && s->set_order && s->completions &&
+           s->argument_blocks;
 }
 
 static enum prt_status create_buffers(struct prt_sched *s, struct prt_error *error)
@@ -360,6 +363,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
         order_sets(s);
         status = find_driven(s, error);
     }
+    if (status == PRT_OK && !prt_circle_find(s)) status = NO_MEMORY(error);
     if (status == PRT_OK) {
         status = ops->set_kernels(device, s->objects, container->stage_count * 2,
                                   container->stage_count);
@@ -385,6 +389,7 @@ void prt_sched_destroy(struct prt_sched *s)
     free(s->inputs);
     free(s->outputs);
     free(s->node_stage);
+    free(s->takers);
     free(s->cursors);
     free(s->objects);
     free(s->windows_in);
