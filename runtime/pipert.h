@@ -38,6 +38,7 @@
 #define RUNTIME_PIPERT_H
 
 #include "lang/scalar.h"
+#include "runtime/field.h"
 #include "runtime/status.h"
 
 #include <stdbool.h>
@@ -81,16 +82,6 @@ void prt_program_information(const struct prt_program *program,
                              struct prt_program_information *information);
 
 enum prt_port_direction { PRT_PORT_IN, PRT_PORT_OUT };
-
-/* A part of a packet: the whole of it (name "") or an innermost field of a struct. */
-struct prt_field_information {
-    const char *name; /* "pos.x", "parts[2].id" */
-    enum scalar_type scalar;
-    uint64_t offset_bytes; /* in the packet */
-    uint64_t count;        /* scalars, one behind the other */
-    const char *shape;     /* "": one scalar; "7, 7" */
-    uint32_t lanes;        /* of the vector that they make, innermost; 1: none */
-};
 
 struct prt_port_information {
     const char *name;

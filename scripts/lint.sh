@@ -63,7 +63,7 @@ check_pipe() {
     local pipec=${PIPEC:-${BUILD:-build}/release/pipec} changed
     [ -x "$pipec" ] || pipec=$(find "${BUILD:-build}" -maxdepth 2 -name pipec -perm -100 2>/dev/null | head -1)
     [ -n "$pipec" ] || { echo "pipec is not built"; return; }
-    changed=$("$pipec" fmt --check lang examples tests/bench tests/lang | grep -v '^tests/lang/precedence.pipe$') || true
+    changed=$("$pipec" fmt --check lang examples tests/bench tests/lang tests/std | grep -v '^tests/lang/precedence.pipe$') || true
     [ -z "$changed" ] || { echo "run 'pipec fmt' on:"; echo "$changed"; return 1; }
 }
 

@@ -8,8 +8,8 @@ static const enum rule rules[] = {RULE_OVERSIZED_DEPTH, RULE_SERIAL_BOTTLENECK};
 enum {
     OVERSIZED_FACTOR = 256,
     OVERSIZED_BYTES = 64 << 10, /* below, nobody minds */
-    BOTTLENECK_PERCENT = 50,
 };
+#define BOTTLENECK_PERCENT 50.0
 
 static void check_depth(struct compile *cx, const struct graph_buffer *b)
 {
@@ -44,7 +44,7 @@ static void check_node(struct compile *cx, const struct graph_node *node, double
     const struct kernel *k = node->kernel;
     if (!node->stateful || k->states.count == 0 || total <= 0) return;
     double percent = 100 * load_of(node) / total;
-    if (percent < (double)BOTTLENECK_PERCENT || node->span.source != LINTED_SOURCE) return;
+    if (percent < BOTTLENECK_PERCENT || node->span.source != LINTED_SOURCE) return;
     struct diag *d =
         diag_report(cx->diags, RULE_SERIAL_BOTTLENECK, node->span,
                     "'%s' does %.0f %% of the work, one firing at a time", node->name, percent);

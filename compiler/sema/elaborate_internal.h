@@ -9,7 +9,7 @@
 
 #define ELABORATE_MAX_PARTS (1 << 20)             /* nodes; buffers */
 #define ELABORATE_MAX_STEPS (1 << 20)             /* rounds of compile-time loops, all together */
-#define ELABORATE_MAX_INNER (1 << 16)             /* pipelines used as kernels */
+#define ELABORATE_MAX_INNER (1 << 15)             /* pipelines used as kernels */
 #define ELABORATE_MAX_DEPTH 64                    /* pipelines in pipelines */
 #define ELABORATE_MAX_OPERATIONS 4096             /* of an argument that goes through pipelines */
 #define ELABORATE_MAX_PACKETS INT64_C(0x7fffffff) /* depth, initial packets */

@@ -187,6 +187,8 @@ static bool may_enter(struct elaboration *el, const struct instance *instance)
                     "pipelines in pipelines go beyond %d levels", ELABORATE_MAX_DEPTH);
         return false;
     }
+    struct symbol *symbol = scope_find(el->sema->globals, pipeline->signature.name.text);
+    if (symbol != NULL && symbol->item == pipeline) symbol->elaborated = true;
     if (++el->inner_count <= ELABORATE_MAX_INNER) return true;
     if (!el->overfull)
         diag_report(el->cx->diags, RULE_TOO_LARGE, span, "the pipeline uses more than %d pipelines",

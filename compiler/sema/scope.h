@@ -45,6 +45,7 @@ struct symbol {
     const struct ast_declarator *declarator;
     bool evaluating; /* LAZY_CONSTANT, STRUCT: to find what needs itself */
     bool used;
+    bool elaborated; /* PIPELINE: as a kernel of another */
 };
 
 struct scope;

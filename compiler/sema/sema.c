@@ -197,6 +197,14 @@ static void check_unused_item(struct sema *sema, const struct ast_item *item)
     }
 }
 
+/* Pipelines that another one uses have been checked with it: a tower of them would be built again
+ * from every level. */
+static bool is_elaborated(struct sema *sema, const struct ast_item *pipeline)
+{
+    const struct symbol *symbol = scope_find(sema->globals, pipeline->signature.name.text);
+    return symbol != NULL && symbol->item == pipeline && symbol->elaborated;
+}
+
 static void check_unused(struct chooser *chooser, const struct ast_program *program,
                          const struct ast_item *chosen)
 {
@@ -206,7 +214,7 @@ static void check_unused(struct chooser *chooser, const struct ast_program *prog
         for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
             check_unused_item(sema, item);
             if (item->kind == AST_ITEM_PIPELINE && item != chosen &&
-                item->signature.type_params == NULL &&
+                item->signature.type_params == NULL && !is_elaborated(sema, item) &&
                 !is_refused(chooser, item->signature.name.text))
                 sema_elaborate_pipeline(sema, item, sema->globals, NULL, false);
         }

@@ -52,7 +52,7 @@
 #define RUNTIME_IO_STREAM_H
 
 #include "lang/scalar.h"
-#include "runtime/pipert.h"
+#include "runtime/field.h"
 #include "runtime/status.h"
 
 #include <stdbool.h>

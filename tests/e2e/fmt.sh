@@ -1,4 +1,5 @@
 #!/bin/sh
+# shellcheck disable=SC2016 # what stands in single quotes is an inner shell's
 # pipec fmt: the layout, what it keeps, what it refuses; the project's own sources are laid out by it.
 set -u
 cd "$TMP" || exit 1
@@ -130,11 +131,11 @@ check "what is laid out stays" cmp good.pipe out.pipe
 cp bad.pipe place.pipe
 check "--check lists" says 1 '^place.pipe$' "$PIPEC" fmt --check place.pipe
 check "--check writes nothing" cmp bad.pipe place.pipe
-"$PIPEC" fmt --diff place.pipe >patch
+"$PIPEC" fmt --diff place.pipe >place.diff
 check "--diff ends with 1" test $? -eq 1
 cp bad.pipe patched.pipe
 if command -v patch >/dev/null; then
-    patch -s patched.pipe patch
+    patch -s patched.pipe place.diff
     check "--diff is a patch" cmp good.pipe patched.pipe
 fi
 chmod 640 place.pipe

@@ -1,4 +1,5 @@
 #!/bin/sh
+# shellcheck disable=SC2016 # what stands in single quotes is an inner shell's
 # pipec graph: every form of every accepted program; the command list is accepted back and is the same topology.
 set -u
 cd "$TMP" || exit 1
@@ -114,7 +115,7 @@ printf 'import "all.cmds";\n' >imports.pipe
 check "a list is not imported" says 1 'compiled by itself' "$PIPEC" imports.pipe
 
 # Drawings.
-printf '#!/bin/sh\n[ "$1" = -Tsvg ] && echo "<svg/>" && grep -c . >/dev/null\n' >dot && chmod +x dot
+printf '#!/bin/sh\n[ "$1" = -Tsvg ] && echo "<svg/>" && grep -c . >/dev/null\n' >./dot && chmod +x dot
 check "svg through dot" sh -c 'PATH=.:$PATH; [ "$("$0" graph --format=svg all.pipe)" = "<svg/>" ]' "$PIPEC"
 mkdir -p none
 check "svg without dot" says 2 "'dot' of Graphviz" env PATH="$TMP/none" "$PIPEC" graph --format=svg all.pipe

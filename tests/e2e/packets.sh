@@ -85,19 +85,19 @@ again p=p.raw b=b.raw s=s.raw c=c.raw p2=p2.npy b2=b2.npy s2=s2.npy c2=c2.npy
 check raw_comes_back same npy
 check a_struct_has_the_size_of_c test "$(wc -c < p.raw)" -eq 320
 
-rest="b=b.npy s=s.npy c=c.npy p2=null b2=null s2=null c2=null"
-check a_ramp_has_no_fields refused "gen:ramp cannot carry packets of type point" p=gen:ramp:3 $rest
-check fields_are_not_converted refused "have fields" p=p.raw,raw:f32 $rest
-check a_plain_array_is_no_struct refused "is no struct" p=s.npy $rest
+set -- b=b.npy s=s.npy c=c.npy p2=null b2=null s2=null c2=null
+check a_ramp_has_no_fields refused "gen:ramp cannot carry packets of type point" p=gen:ramp:3 "$@"
+check fields_are_not_converted refused "have fields" p=p.raw,raw:f32 "$@"
+check a_plain_array_is_no_struct refused "is no struct" p=s.npy "$@"
 check dimensions_are_those_of_a_packet refused "are not (2, 2), those of a packet of type f16[2][2]" \
     p=p.npy b=s.npy s=s.npy c=c.npy p2=null b2=null s2=null c2=null
 check leading_dimensions_are_free again p=p.npy b=b.npy s=b.npy c=c.npy p2=null b2=null s2=null c2=null
 head -c 60 p.raw > cut.raw
-check half_a_packet_is_said refused "ends inside a packet of port 'p' (20 of 40 bytes)" p=cut.raw $rest
+check half_a_packet_is_said refused "ends inside a packet of port 'p' (20 of 40 bytes)" p=cut.raw "$@"
 printf '1,2,3\n' > short.csv
-check missing_columns_are_said refused "has 3 columns, not 6" p=short.csv $rest
+check missing_columns_are_said refused "has 3 columns, not 6" p=short.csv "$@"
 printf '1,2,3,4,5,6,7\n' > long.csv
-check surplus_columns_are_said refused "'6,7'" p=long.csv $rest
+check surplus_columns_are_said refused "'6,7'" p=long.csv "$@"
 cat > mono.pipe <<'END'
 kernel mono(in f32 x, out f32 y) { y <- x; }
 pipeline main(in f32 x, out f32 y) { x -> mono -> y; }

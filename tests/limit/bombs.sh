@@ -7,12 +7,12 @@ cd "$TMP" || exit 1
 ${CC:-cc} -D_GNU_SOURCE -o within "$ROOT/tests/limit/within.c" || exit 1
 seconds=10 mib=256
 case $VARIANT in asan | tsan) seconds=100 mib=8192 ;; esac
-rep() { printf "%.0s$2" $(seq "$1"); }
+rep() { yes -- "$2" | head -n "$1" | tr -d '\n'; }
 
 # bomb NAME STATUS: the program on standard input.  STATUS 1: refused, and every error has a place; 0: accepted.
 bomb() {
     cat >"$1.pipe"
-    ./within $seconds $mib "$PIPEC" "$1.pipe" 3>took >out 2>err </dev/null
+    ./within "$seconds" "$mib" "$PIPEC" "$1.pipe" 3>took >out 2>err </dev/null
     read -r status ms peak <took
     if [ "$status" != "$2" ]; then
         echo "not ok $1: status $status ($ms ms, $peak MiB), not $2: $(head -c 300 err | head -2 | tr '\n' ' ')"
@@ -119,4 +119,4 @@ bomb cycle_a 0 <<<"$(cat cycle_a.pipe)"
 for i in $(seq 2000); do echo "import \"chain$((i + 1)).pipe\";" >"chain$i.pipe"; done
 printf '%s\n%s\n' "$K" "$M" >chain2001.pipe
 bomb chain1 0 <<<'import "chain2.pipe";'
-printf 'import "missing_%s.pipe";\n' $(seq 1000) | bomb imports_missing 1
+seq 1000 | sed 's/.*/import "missing_&.pipe";/' | bomb imports_missing 1
