@@ -859,7 +859,7 @@ static void execute_round(struct racer *r, const struct ks *s, const struct loop
                           struct accesses *out)
 {
     const struct affine_guard *guards = r->guards;
-    struct accesses continues = {0};
+    struct accesses continues = {0}, *outer_continues = r->continues;
     r->continues = &continues;
     r->breaks = out;
     if (s->expr != NULL && !s->test_after) {
@@ -875,6 +875,7 @@ static void execute_round(struct racer *r, const struct ks *s, const struct loop
     if (s->expr != NULL && s->test_after) eval(r, s->expr);
     if (s->step != NULL) eval(r, s->step);
     add_all(r, out, &r->pending);
+    r->continues = outer_continues;
 }
 
 /* The second time what remains of the first round is pending.  Where a round may pass without a

@@ -266,18 +266,19 @@ static void walk_if(struct uniform *u, const struct ks *s)
 static void walk_loop(struct uniform *u, const struct ks *s)
 {
     struct target outer_break = u->break_to, outer_continue = u->continue_to;
+    const struct control *outer_control = u->control;
     struct span left = u->left;
     bool varies;
     walk(u, s->init);
     struct control control = below(u, s, &varies);
     u->depth += varies;
-    if (varies) u->control = &control;
+    u->control = varies ? &control : outer_control;
     u->break_to = u->continue_to = (struct target){s, u->depth};
     visit(u, s->expr);
     walk(u, s->body);
     visit(u, s->step);
     u->depth -= varies;
-    u->control = control.outer;
+    u->control = outer_control;
     u->break_to = outer_break;
     u->continue_to = outer_continue;
     const struct ks *barrier = first_barrier(s->body);
@@ -288,15 +289,16 @@ static void walk_loop(struct uniform *u, const struct ks *s)
 static void walk_switch(struct uniform *u, const struct ks *s)
 {
     struct target outer_break = u->break_to;
+    const struct control *outer_control = u->control;
     bool varies;
     visit(u, s->expr);
     struct control control = below(u, s, &varies);
     u->depth += varies;
-    if (varies) u->control = &control;
+    u->control = varies ? &control : outer_control;
     u->break_to = (struct target){s, u->depth};
     walk(u, s->body);
     u->depth -= varies;
-    u->control = control.outer;
+    u->control = outer_control;
     u->break_to = outer_break;
 }
 

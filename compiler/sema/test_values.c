@@ -355,7 +355,8 @@ struct packet_bytes {
 static void store_scalar(enum scalar_type scalar, uint64_t offset_bytes, void *data)
 {
     struct packet_bytes *packet = data;
-    uint64_t bits = packet->next++->bits;
+    uint64_t bits = packet->next->bits;
+    packet->next++;
     memcpy(packet->bytes + offset_bytes, &bits, scalar_width_bytes(scalar));
 }
 
