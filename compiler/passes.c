@@ -130,6 +130,7 @@ bool analyse_graph(struct compile *cx, struct graph *graph)
 {
     amplify_infer_rates(cx, graph);
     range_check_bodies(cx, graph);
+    wraps_check_bodies(cx, graph);
     group_check_bodies(cx, graph);
     if (diag_failed(cx->diags)) return false;
     cost_estimate(cx, graph);
@@ -154,6 +155,7 @@ struct verdict analyse_graph_further(struct compile *cx, struct graph *graph)
     amplify_infer_rates(cx, graph);
     verdict.rates_inferred = is_clean(cx, errors);
     range_check_bodies(cx, graph);
+    wraps_check_bodies(cx, graph);
     group_check_bodies(cx, graph);
     if (!verdict.rates_inferred) return verdict;
     cost_estimate(cx, graph);

@@ -7,10 +7,16 @@
 #include "compiler/graph/graph.h"
 
 /* analysis/range: proves accesses in range.
- * Fills   `check`, `element_check` of every access in kernels and functions.
+ * Fills   `check`, `element_check` of every access in kernels and functions, `may_wrap` of every
+ *         operation.
  * Fails   RULE_OUT_OF_WINDOW, RULE_OUT_OF_RANGE where an access is certainly outside.
  * Method  abstract execution (walk.h). */
 void range_check_bodies(struct compile *cx, struct graph *graph);
+
+/* analysis/wraps: narrow arithmetic that may wrap, and whose result is used as if it did not.
+ * Requires range_check_bodies.
+ * Warns   RULE_WRAPS_BEFORE_USE. */
+void wraps_check_bodies(struct compile *cx, const struct graph *graph);
 
 /* analysis/shape: rows and frames of buffers, and the windows on them.
  * Requires the rates of kernels' ports.

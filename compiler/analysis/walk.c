@@ -661,8 +661,10 @@ static struct walk_result walk_any(const struct walk_request *request, struct ar
         .mark = request->mark,
         .observe = request->observe,
         .observer = request->observer,
-        .local_count = request->local_count + (has_items(request) ? 3 : 0),
+        .local_count = request->local_count + (has_items(request) ? 3 : 0) +
+                       (request->kernel != NULL ? request->kernel->in_count : 0),
         .item_local = request->local_count,
+        .port_local = request->local_count + (has_items(request) ? 3 : 0),
         .end_count = request->kernel != NULL ? walk_end_count(request->kernel) : 0,
         .function_costs = request->function_costs,
     };

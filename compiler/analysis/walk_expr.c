@@ -126,25 +126,39 @@ static struct interval shift(enum kx_op op, struct interval a, struct interval c
     return (struct interval){a.low >> bits, a.high >> bits};
 }
 
+struct interval interval_binary(enum kx_op op, struct interval a, struct interval b,
+                                const struct type *type)
+{
+    switch (op) {
+    case OP_ADD: return (struct interval){a.low + b.low, a.high + b.high};
+    case OP_SUB: return (struct interval){a.low - b.high, a.high - b.low};
+    case OP_MUL: return multiply(a, b);
+    case OP_DIV: return divide(a, b);
+    case OP_REM: return remainder_of(a, b);
+    case OP_AND: return bitwise_and(a, b);
+    case OP_OR:
+    case OP_XOR: return bitwise_or(a, b);
+    case OP_SHL:
+    case OP_SHR: return shift(op, a, b, type);
+    default: return INTERVAL_ALL;
+    }
+}
+
 static struct interval binary(enum kx_op op, struct interval a, struct interval b,
                               const struct type *type)
 {
-    struct interval r = INTERVAL_ALL;
     if (!type_is_integer(type)) return interval_of_type(type);
-    switch (op) {
-    case OP_ADD: r = (struct interval){a.low + b.low, a.high + b.high}; break;
-    case OP_SUB: r = (struct interval){a.low - b.high, a.high - b.low}; break;
-    case OP_MUL: r = multiply(a, b); break;
-    case OP_DIV: r = divide(a, b); break;
-    case OP_REM: r = remainder_of(a, b); break;
-    case OP_AND: r = bitwise_and(a, b); break;
-    case OP_OR:
-    case OP_XOR: r = bitwise_or(a, b); break;
-    case OP_SHL:
-    case OP_SHR: r = shift(op, a, b, type); break;
-    default: break;
-    }
-    return wrapped(r, type);
+    return wrapped(interval_binary(op, a, b, type), type);
+}
+
+/* Keeps whether the operation `e` may leave its type at some visit. */
+static void mark_wrap(const struct walker *w, const struct walk_state *s, struct kx *e,
+                      struct interval a, struct interval b)
+{
+    if (!w->mark || !s->reachable || !type_is_integer(e->type)) return;
+    struct interval exact = interval_binary(e->op, a, b, e->type);
+    struct interval all = interval_of_type(e->type);
+    e->may_wrap |= exact.low < all.low || exact.high > all.high;
 }
 
 static struct interval compare(enum kx_op op, struct interval a, struct interval b)
@@ -311,6 +325,16 @@ static struct interval eval_index(struct walker *w, struct walk_state *s, struct
     return constant_range(w, e, index);
 }
 
+/* The local that stands for the packet that `e` is, or NULL. */
+static struct interval *packet_interval(const struct walker *w, const struct walk_state *s,
+                                        const struct kx *e)
+{
+    if (e->kind != KX_PEEK || e->left != NULL || !type_is_integer(e->type)) return NULL;
+    if (e->right != NULL && (e->right->kind != KX_CONSTANT || e->right->value.bits != 0))
+        return NULL;
+    return &s->locals[w->port_local + e->port];
+}
+
 static struct interval eval_peek(struct walker *w, struct walk_state *s, struct kx *e)
 {
     const struct kernel_port *port = &w->kernel->in[e->port];
@@ -325,7 +349,9 @@ static struct interval eval_peek(struct walker *w, struct walk_state *s, struct 
         walk_mark_access(w, s, &e->check, &e->visited, index,
                          port->peeks != NULL ? port->peeks[w->phase] : port->peek,
                          e->right != NULL ? e->right->span : e->span, "window", port->name);
-    return interval_of_type(e->type);
+    const struct interval *kept = packet_interval(w, s, e);
+    struct interval all = interval_of_type(e->type);
+    return kept != NULL ? interval_meet(*kept, all) : all;
 }
 
 /* A row or column counts from the centre. */
@@ -493,6 +519,7 @@ static struct interval eval_scalar(struct walker *w, struct walk_state *s, struc
         a = walk_eval(w, s, e->left);
         b = walk_eval(w, s, e->right);
         walk_charge(s, binary_cost(e->op) * element_count(e->type));
+        mark_wrap(w, s, e, a, b);
         return binary(e->op, a, b, e->type);
     case KX_COMPARE:
         a = walk_eval(w, s, e->left);
@@ -551,6 +578,11 @@ static struct interval *kept_interval(const struct walker *w, struct walk_state 
     while (e->kind == KX_CONVERT && keeps_values(e->left->type, e->type))
         e = e->left;
     if (e->kind == KX_ITEM) return &s->locals[w->item_local + e->dimension];
+    struct interval *packet = packet_interval(w, s, e);
+    if (packet != NULL) {
+        *packet = interval_meet(*packet, interval_of_type(e->type));
+        return packet;
+    }
     const struct variable *v = walk_plain_local(e);
     if (v == NULL) return NULL;
     s->locals[v->index] = interval_meet(s->locals[v->index], interval_of_type(v->type));
@@ -567,10 +599,12 @@ static bool known_value(const struct walker *w, const struct walk_state *s, cons
         *out = interval_of_value(e->value);
     else if (e->kind == KX_ITEM)
         *out = s->locals[w->item_local + e->dimension];
-    else if (e->kind == KX_VARIABLE && type_is_integer(e->type))
-        *out = eval_variable(s, e);
-    else
+    else if (packet_interval(w, s, e) != NULL)
+        *out = interval_meet(*packet_interval(w, s, e), interval_of_type(e->type));
+    else if (!type_is_integer(e->type))
         return false;
+    else
+        *out = e->kind == KX_VARIABLE ? eval_variable(s, e) : interval_of_type(e->type);
     return true;
 }
 

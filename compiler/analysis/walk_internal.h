@@ -19,6 +19,9 @@ bool interval_is(struct interval a, int64_t value);
 bool interval_is_true(struct interval a);
 struct interval interval_of_type(const struct type *type);
 struct interval interval_of_value(struct scalar_value value);
+/* The exact result, not wrapped; INTERVAL_ALL where it is not known. */
+struct interval interval_binary(enum kx_op op, struct interval a, struct interval b,
+                                const struct type *type);
 
 struct walk_state {
     bool reachable;
@@ -59,6 +62,8 @@ struct walker {
     uint32_t phase; /* of a firing */
     /* A firing of work-items: the indices of the item are further locals, from here on. */
     uint32_t item_local;
+    /* The packet at index 0 of each in-port is a further local, from here on: it does not change. */
+    uint32_t port_local;
     uint32_t rounds_left;
     uint64_t jumps;      /* break, continue, return and stop walked so far */
     int fixed_points;    /* nesting */

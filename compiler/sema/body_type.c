@@ -268,7 +268,7 @@ static struct interval interval_of(const struct kx *kx, int depth)
 static const struct kx *find_overflow(const struct kx *kx, int depth)
 {
     enum { DEPTH_MAX = 12 };
-    if (depth > DEPTH_MAX) return NULL;
+    if (depth > DEPTH_MAX || kx->cast) return NULL;
     if (kx->kind == KX_SELECT) {
         const struct kx *found = find_overflow(kx->right, depth + 1);
         return found ? found : find_overflow(kx->third, depth + 1);
@@ -476,7 +476,10 @@ struct kx *body_converted(struct body *b, struct kx *kx, const struct type *type
 struct kx *body_cast(struct body *b, struct kx *kx, const struct type *type)
 {
     if (!kx || !is_value(b, kx)) return NULL;
-    if (kx->type == type) return kx;
+    if (kx->type == type) {
+        kx->cast = true;
+        return kx;
+    }
     if (is_convertible(kx->type, type)) return convert(b, kx, type, true);
     body_report(b, RULE_TYPE_MISMATCH, kx->span, "%s cannot be converted to %s",
                 body_type_text(b, kx->type), body_type_text(b, type));

@@ -124,10 +124,12 @@ struct kx {
     enum access_check element_check; /* PEEK, WINDOW: the port element */
     /* analysis/walk: what has been seen of the accesses */
     unsigned char visited, visited_column, visited_element;
-    bool postfix;                 /* ASSIGN: the value is the old one (i++) */
-    uint32_t port;                /* PEEK, WINDOW, LEFT: index into kernel->in */
-    uint32_t dimension;           /* ITEM */
-    uint32_t member;              /* MEMBER: index into left->type->fields */
+    bool may_wrap;      /* BINARY: its exact value may leave `type`; filled by analysis/range */
+    bool cast;          /* cast to the type that it has: wrapping is meant */
+    bool postfix;       /* ASSIGN: the value is the old one (i++) */
+    uint32_t port;      /* PEEK, WINDOW, LEFT: index into kernel->in */
+    uint32_t dimension; /* ITEM */
+    uint32_t member;    /* MEMBER: index into left->type->fields */
     const struct type *type;      /* of the value; ASSIGN: of left; statements' calls may be void */
     const struct type *operation; /* ASSIGN with op: the type the operation is done in */
     struct span span;

@@ -145,6 +145,21 @@ static uint32_t slowest_reader(const struct prt_sched *sched, const struct prt_b
     return UINT32_MAX;
 }
 
+/* An in-port of the pipeline cannot be filled for one reader while another one keeps its packets.
+ * Returns that one. */
+static uint32_t tell_port(const struct prt_sched *sched, uint32_t waiting,
+                          const struct prt_buffer *buffer, struct story *story)
+{
+    const struct prt_fifo *fifo = &buffer->fifo;
+    uint32_t slowest = slowest_reader(sched, buffer);
+    if (slowest == UINT32_MAX || slowest == waiting) return slowest;
+    tell(story, "; '%s' is full (holds %" PRIu64 " of %" PRIu64 "): its reader '%s' has consumed none",
+         prt_container_text(sched->container, buffer->record->name),
+         fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
+         stage_name(sched, slowest));
+    return slowest;
+}
+
 /* One wait; returns the stage that is waited for, UINT32_MAX if there is none. */
 static uint32_t tell_wait(const struct prt_sched *sched, uint32_t index, struct story *story)
 {
@@ -157,8 +172,7 @@ static uint32_t tell_wait(const struct prt_sched *sched, uint32_t index, struct 
         tell(story, "'%s' waits for packets in '%s' (holds %" PRIu64 ", needs %" PRIu64 ")",
              stage_name(sched, index), prt_container_text(c, buffer->record->name),
              prt_fifo_held(&buffer->fifo, input->reader), prt_ready_needs(stage, input));
-        /* An in-port cannot be filled for one reader while another one keeps its packets. */
-        if (writer == CONTAINER_NONE) return slowest_reader(sched, buffer);
+        if (writer == CONTAINER_NONE) return tell_port(sched, index, buffer, story);
         return sched->node_stage[writer];
     }
     const struct prt_stage_output *output = full_output(stage);

@@ -1,0 +1,249 @@
+/* Method: analysis/walk has marked the scalar operations whose exact result may leave their type;
+ * of vectors the ranges of the operands' types are taken, and those of constants. */
+#include <string.h>
+
+#include "compiler/analysis/analysis.h"
+#include "compiler/analysis/walk_internal.h"
+
+enum { NARROW_BYTES = 2, DEPTH_MAX = 32 };
+
+static bool is_operation(const struct kx *e)
+{
+    return e->kind == KX_BINARY &&
+           (e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL || e->op == OP_SHL);
+}
+
+static bool is_narrow(const struct type *type)
+{
+    const struct type *item = type_item(type);
+    return type_is_integer(item) && item->width_bytes <= NARROW_BYTES;
+}
+
+/* ---- ranges without a state ---- */
+
+static struct interval exact_range(const struct kx *e, int depth);
+
+/* What the values of the expression lie in, by its form alone. */
+static struct interval range_of(const struct kx *e, int depth)
+{
+    struct interval all = interval_of_type(type_item(e->type));
+    if (depth > DEPTH_MAX || !type_is_integer(type_item(e->type))) return all;
+    struct interval found = exact_range(e, depth);
+    return found.low >= all.low && found.high <= all.high ? found : all;
+}
+
+/* The same before it wraps. */
+static struct interval exact_range(const struct kx *e, int depth)
+{
+    struct interval all = interval_of_type(type_item(e->type));
+    if (depth > DEPTH_MAX || !type_is_integer(type_item(e->type))) return all;
+    switch (e->kind) {
+    case KX_CONSTANT: return interval_of_value(e->value);
+    case KX_BROADCAST: return range_of(e->left, depth + 1);
+    case KX_CONVERT:
+        return type_is_integer(type_item(e->left->type)) ? range_of(e->left, depth + 1) : all;
+    case KX_BINARY:
+        return interval_binary(e->op, exact_range(e->left, depth + 1),
+                               exact_range(e->right, depth + 1), type_item(e->type));
+    default: return all;
+    }
+}
+
+static bool may_wrap(const struct kx *e)
+{
+    if (!is_operation(e) || e->cast || !is_narrow(e->type)) return false;
+    if (e->type->kind != TYPE_VECTOR) return e->may_wrap;
+    struct interval all = interval_of_type(type_item(e->type));
+    struct interval exact =
+        interval_binary(e->op, range_of(e->left, 0), range_of(e->right, 0), type_item(e->type));
+    return exact.low < all.low || exact.high > all.high;
+}
+
+/* ---- the message ---- */
+
+/* The wrapped operation whose result `e` is, or is made of; or NULL. */
+static const struct kx *find_wrapped(const struct kx *e, int depth)
+{
+    if (depth > DEPTH_MAX || e->cast) return NULL;
+    if (e->kind == KX_BROADCAST || e->kind == KX_NEGATE) return find_wrapped(e->left, depth + 1);
+    if (e->kind == KX_SELECT) {
+        const struct kx *found = find_wrapped(e->right, depth + 1);
+        return found != NULL ? found : find_wrapped(e->third, depth + 1);
+    }
+    if (!is_operation(e)) return NULL;
+    if (may_wrap(e)) return e;
+    const struct kx *found = find_wrapped(e->left, depth + 1);
+    return found != NULL || e->op == OP_SHL ? found : find_wrapped(e->right, depth + 1);
+}
+
+/* The scalar type that holds the result without wrapping. */
+static const char *wide_enough(const struct kx *operation)
+{
+    static const enum scalar_type types[] = {SCALAR_U16, SCALAR_I16, SCALAR_U32, SCALAR_I32};
+    bool is_signed = scalar_is_signed(type_item(operation->type)->scalar);
+    struct interval need = exact_range(operation, 0);
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        wide limit = (wide)1 << (8 * scalar_width_bytes(types[i]) - scalar_is_signed(types[i]));
+        wide low = scalar_is_signed(types[i]) ? -limit : 0;
+        if (is_signed && !scalar_is_signed(types[i])) continue;
+        if (need.low >= low && need.high < limit) return scalar_name(types[i]);
+    }
+    return "i64";
+}
+
+/* The operand that widens all operations of the chain when it is widened, or NULL. */
+static const struct kx *first_operand(const struct kx *operation)
+{
+    const struct kx *e = operation;
+    while (is_operation(e)) {
+        if (e->op != OP_SHL && find_wrapped(e->right, 0) != NULL) return NULL;
+        e = e->left;
+    }
+    return e->kind == KX_NEGATE || e->kind == KX_COMPLEMENT ? NULL : e;
+}
+
+/* The text of the operation with its first operand widened, or NULL. */
+static const char *widened_text(struct compile *cx, const struct kx *operation, const char *wider)
+{
+    enum { SHOWN_MAX = 40 };
+    const struct kx *operand = first_operand(operation);
+    const struct source *source = source_get(cx->sources, operation->span.source);
+    if (operand == NULL || source == NULL || operation->type->kind == TYPE_VECTOR) return NULL;
+    struct span whole = operation->span, at = operand->span;
+    if (at.source != whole.source || at.begin < whole.begin || at.end > whole.end ||
+        whole.end - whole.begin > SHOWN_MAX ||
+        memchr(source->bytes + whole.begin, '\n', whole.end - whole.begin) != NULL)
+        return NULL;
+    return arena_printf(cx->arena, "%.*s(%s)%.*s", (int)(at.begin - whole.begin),
+                        source->bytes + whole.begin, wider, (int)(whole.end - at.begin),
+                        source->bytes + at.begin);
+}
+
+static void report(struct compile *cx, const struct kx *operation, const char *before)
+{
+    static const char *const names[] = {
+        [OP_ADD] = "sum", [OP_SUB] = "difference", [OP_MUL] = "product", [OP_SHL] = "left shift"};
+    const char *type = scalar_name(type_item(operation->type)->scalar);
+    struct diag *d = diag_report(cx->diags, RULE_WRAPS_BEFORE_USE, operation->span,
+                                 "this %s is computed in %s, where it may wrap, before it is %s",
+                                 names[operation->op], type, before);
+    const char *wider = wide_enough(operation), *text = widened_text(cx, operation, wider);
+    if (text != NULL)
+        diag_help(d, "widen an operand first: %s; if wrapping is meant, cast it: (%s)(...)", text,
+                  type);
+    else
+        diag_help(d, "widen the operands first, to %s%s", wider,
+                  operation->type->kind == TYPE_VECTOR ? " elements" : "");
+}
+
+/* ---- uses ---- */
+
+static void check(struct compile *cx, const struct kx *value, const char *before)
+{
+    const struct kx *operation = value != NULL ? find_wrapped(value, 0) : NULL;
+    if (operation != NULL) report(cx, operation, before);
+}
+
+/* An index that wraps at the end of what it indexes is a ring. */
+static void check_index(struct compile *cx, const struct kx *index, uint64_t length)
+{
+    if (index == NULL) return;
+    struct interval all = interval_of_type(type_item(index->type));
+    if (all.low == 0 && all.high == (wide)length - 1) return;
+    check(cx, index, "used as an index");
+}
+
+/* x % 2^n is the same after an unsigned x has wrapped. */
+static bool keeps_remainder(const struct kx *e)
+{
+    const struct kx *by = e->right;
+    while (by->kind == KX_BROADCAST)
+        by = by->left;
+    if (by->kind != KX_CONSTANT || scalar_is_signed(type_item(e->type)->scalar)) return false;
+    return (by->value.bits & (by->value.bits - 1)) == 0;
+}
+
+/* (x << n) >> m takes bits out of the middle. */
+static bool extracts_bits(const struct kx *e)
+{
+    return e->left->kind == KX_BINARY && e->left->op == OP_SHL;
+}
+
+static void check_binary(struct compile *cx, const struct kx *e)
+{
+    switch (e->op) {
+    case OP_DIV:
+        check(cx, e->left, "divided");
+        check(cx, e->right, "divided by");
+        break;
+    case OP_REM:
+        if (!keeps_remainder(e)) check(cx, e->left, "taken modulo");
+        break;
+    case OP_SHR:
+        if (!extracts_bits(e)) check(cx, e->left, "shifted right");
+        break;
+    default: break;
+    }
+}
+
+static void check_builtin(struct compile *cx, const struct kx *e)
+{
+    if (e->builtin != BUILTIN_MIN && e->builtin != BUILTIN_MAX && e->builtin != BUILTIN_ABS) return;
+    for (uint32_t i = 0; i < e->argument_count; i++)
+        check(cx, e->arguments[i], e->builtin == BUILTIN_ABS ? "made positive" : "compared");
+}
+
+static void visit_kx(struct compile *cx, const struct kernel *kernel, const struct kx *e)
+{
+    if (e == NULL) return;
+    switch (e->kind) {
+    case KX_BINARY: check_binary(cx, e); break;
+    case KX_BUILTIN: check_builtin(cx, e); break;
+    case KX_COMPARE:
+        check(cx, e->left, "compared");
+        check(cx, e->right, "compared");
+        break;
+    case KX_CONVERT:
+        if (type_is_float(type_item(e->type))) check(cx, e->left, "converted to a float");
+        break;
+    case KX_INDEX: check_index(cx, e->right, e->left->type->length); break;
+    case KX_PEEK: check_index(cx, e->right, kernel->in[e->port].peek); break;
+    case KX_WINDOW:
+        check_index(cx, e->left, 0);
+        check_index(cx, e->right, 0);
+        break;
+    default: break;
+    }
+    visit_kx(cx, kernel, e->left);
+    visit_kx(cx, kernel, e->right);
+    visit_kx(cx, kernel, e->third);
+    for (uint32_t i = 0; i < e->argument_count; i++)
+        visit_kx(cx, kernel, e->arguments[i]);
+}
+
+static void visit_ks(struct compile *cx, const struct kernel *kernel, const struct ks *first)
+{
+    for (const struct ks *s = first; s != NULL; s = s->next) {
+        if (s->kind == KS_STORE) check_index(cx, s->index, kernel->out[s->port].push);
+        visit_kx(cx, kernel, s->expr);
+        visit_kx(cx, kernel, s->step);
+        visit_kx(cx, kernel, s->element);
+        visit_kx(cx, kernel, s->index);
+        visit_ks(cx, kernel, s->init);
+        visit_ks(cx, kernel, s->body);
+        visit_ks(cx, kernel, s->otherwise);
+    }
+}
+
+void wraps_check_bodies(struct compile *cx, const struct graph *graph)
+{
+    if (!diag_wants(cx->diags, RULE_WRAPS_BEFORE_USE)) return;
+    for (size_t i = 0; i < graph->functions.count; i++)
+        visit_ks(cx, NULL, graph->functions.items[i]->body);
+    for (size_t i = 0; i < graph->kernels.count; i++) {
+        const struct kernel *k = graph->kernels.items[i];
+        visit_ks(cx, k, k->init);
+        visit_ks(cx, k, k->body);
+        visit_ks(cx, k, k->finish);
+    }
+}
