@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "compiler/codegen/codegen.h"
+#include "compiler/commands/commands.h"
 #include "compiler/response_file.h"
 #include "compiler/support/vec.h"
 
@@ -311,11 +312,29 @@ static int parse_command(struct parser *p, int argc, char **argv)
     return 2;
 }
 
+/* A word that no file is named by, where a command stands. */
+static bool looks_like_command(const char *word)
+{
+    return strpbrk(word, "./\\") == NULL && access(word, F_OK) != 0;
+}
+
+static void refuse_command(struct parser *p, const char *word)
+{
+    const char *nearest = command_nearest(word);
+    refuse(
+        p, "%s",
+        nearest != NULL
+            ? arena_printf(p->arena, "there is no command '%s'; did you mean '%s'?", word, nearest)
+            : arena_printf(p->arena, "there is no command '%s', and no such file", word));
+}
+
 static void check_line(struct parser *p, int argc, char **argv)
 {
     if (p->line.action != COMMAND_COMPILE && p->line.action != COMMAND_INSPECT) return;
     if (optind >= argc)
         refuse(p, "no %s", "input file");
+    else if (optind + 1 < argc && looks_like_command(argv[optind]))
+        refuse_command(p, argv[optind]);
     else if (optind + 1 < argc)
         refuse(p, "a second input file '%s': one is compiled at a time", argv[optind + 1]);
     else if (p->line.output != NULL &&

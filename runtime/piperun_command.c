@@ -16,7 +16,7 @@
 #endif
 
 static const char usage_text[] =
-    "usage: piperun FILE.pbc|FILE.pipe [PORT=PATH[,FORMAT...]]... [-D NAME=VALUE]... [OPTION]...\n"
+    "usage: piperun FILE.pbc|FILE.pipe|FILE.cmds [PORT=PATH[,FORMAT...]]... [-D NAME=VALUE]... [OPTION]...\n"
     "       piperun disasm FILE.pbc\n"
     "       piperun verify FILE.pbc\n"
     "       piperun asm FILE.sasm --into FILE.pbc -o OUT.pbc\n"
@@ -219,7 +219,7 @@ int prt_command_read(int argc, char **argv, struct prt_command *command)
     }
     if (command->file != NULL) return PRT_COMMAND_RUN;
     prt_say_error("no file given");
-    fputs("usage: piperun FILE.pbc|FILE.pipe [PORT=PATH[,FORMAT...]]... (piperun --help)\n",
+    fputs("usage: piperun FILE.pbc|FILE.pipe|FILE.cmds [PORT=PATH[,FORMAT...]]... (piperun --help)\n",
           stderr);
     return EXIT_USAGE;
 }

@@ -105,7 +105,8 @@ static int load_source(const struct prt_command *command, struct prt_program **p
 int prt_command_load(const struct prt_command *command, struct prt_program **program)
 {
     struct prt_error error;
-    if (ends_with(command->file, ".pipe")) return load_source(command, program);
+    if (ends_with(command->file, ".pipe") || ends_with(command->file, ".cmds"))
+        return load_source(command, program);
     if (prt_program_load_file(command->file, program, &error) == PRT_OK) return EXIT_DONE;
     return prt_complain_status(&error);
 }

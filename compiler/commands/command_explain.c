@@ -13,7 +13,9 @@ static const char help_text[] =
     "example\n"
     "       pipec explain --list               every rule: level, group, one line\n"
     "       pipec explain std/FILE             the items of a file of the library\n"
-    "       pipec explain std/FILE.ITEM        one item: what it takes, gives and does\n"
+    "       pipec explain std/FILE.ITEM...     one item: what it takes, gives and does\n"
+    "       pipec explain ITEM...              the same, in whatever file of the library it is\n"
+    "       pipec explain std                  the files of the library\n"
     "\n"
     "  --list                all rules\n"
     "  --format=FORMAT       text (the default), json; of rules also man, a page for mandoc\n"
@@ -95,12 +97,28 @@ static int find_rules(const struct request *request, enum rule *rules, size_t *c
     return EXIT_DONE;
 }
 
+/* How many of the names are no rules, but of the library. */
+static size_t count_items(const struct request *request)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < request->name_count; i++)
+        count +=
+            rule_find(request->names[i]) == RULE_COUNT && explain_is_library(request->names[i]);
+    return count;
+}
+
 static int explain(struct arena *arena, const struct request *request)
 {
     enum rule *rules = ARENA_ARRAY(arena, enum rule, request->name_count + RULE_COUNT);
     size_t count = 0;
-    if (request->name_count == 1 && strchr(request->names[0], '/') != NULL)
-        return explain_library(stdout, request->names[0], request->format == FORMAT_JSON);
+    size_t items = count_items(request);
+    if (items > 0 && items < request->name_count) {
+        fputs("pipec: error: rules and items of the library are explained one kind at a time\n",
+              stderr);
+        return EXIT_FILES;
+    }
+    if (items > 0)
+        return explain_library(stdout, request->names, items, request->format == FORMAT_JSON);
     int status = find_rules(request, rules, &count);
     if (status != EXIT_DONE) return status;
     switch (request->format) {

@@ -18,7 +18,9 @@ void explain_json(FILE *to, struct arena *arena, const enum rule *rules, size_t 
 /* The page pipec-rules(7). */
 void explain_man(FILE *to, struct arena *arena, const enum rule *rules, size_t count);
 
-/* `name` is std/FILE, std/FILE.pipe or std/FILE.ITEM.  Returns an exit status. */
-int explain_library(FILE *to, const char *name, bool as_json);
+/* A name is `std`, std/FILE, std/FILE.pipe, std/FILE.ITEM or an ITEM.  Returns an exit status. */
+int explain_library(FILE *to, const char **names, size_t count, bool as_json);
+/* Whether it is written as one of the first four, or the library has that item. */
+bool explain_is_library(const char *name);
 
 #endif

@@ -3,10 +3,21 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "compiler/passes.h"
+
 static const struct command commands[] = {
     {"explain", command_explain}, {"fmt", command_fmt},   {"graph", command_graph},
     {"test", command_test},       {"lint", command_lint}, {NULL, NULL},
 };
+
+const char *command_nearest(const char *name)
+{
+    const char *names[sizeof commands / sizeof commands[0]] = {"inspect"};
+    size_t count = 1;
+    for (const struct command *c = commands; c->name != NULL; c++)
+        names[count++] = c->name;
+    return nearest_name(name, names, count);
+}
 
 const struct command *command_find(const char *name)
 {

@@ -25,5 +25,7 @@ struct command {
 
 /* The command of that name, or NULL. */
 const struct command *command_find(const char *name);
+/* The name of a command that `name` may be meant for, or NULL. */
+const char *command_nearest(const char *name);
 
 #endif

@@ -106,21 +106,52 @@ static void put_item(struct json *json, const struct library *lib, const struct 
     json_end(json, '}');
 }
 
+/* The length of the first sentence, over lines if need be. */
+static size_t first_sentence(const char *text)
+{
+    for (size_t i = 0; text[i] != '\0'; i++) {
+        bool ends = text[i + 1] == '\0' || isspace((unsigned char)text[i + 1]) != 0;
+        if (text[i] == '.' && ends) return i + 1;
+        if (text[i] == '\n' && text[i + 1] == '\n') return i;
+    }
+    return strlen(text);
+}
+
+static void print_indented(FILE *to, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length;) {
+        size_t line = strcspn(text + i, "\n");
+        if (line > length - i) line = length - i;
+        fprintf(to, "%s%.*s\n", line > 0 ? "    " : "", (int)line, text + i);
+        i += line + 1;
+    }
+}
+
 static void print_item(FILE *to, const struct library *lib, const struct ast_item *item)
 {
+    const char *text = documentation(lib, item);
     fprintf(to, "%s\n", declaration(lib, item));
-    for (const char *text = documentation(lib, item); *text;) {
-        size_t length = strcspn(text, "\n");
-        fprintf(to, "%s%.*s\n", length > 0 ? "    " : "", (int)length, text);
-        text += length + (text[length] == '\n');
-    }
+    print_indented(to, text, strlen(text));
 }
 
 static void print_summary(FILE *to, const struct library *lib, const struct ast_item *item)
 {
     const char *text = documentation(lib, item);
     fprintf(to, "%s\n", declaration(lib, item));
-    if (*text) fprintf(to, "    %.*s\n", (int)strcspn(text, "\n"), text);
+    print_indented(to, text, first_sentence(text));
+}
+
+/* The comment that the file begins with, up to an empty line. */
+static void print_heading(FILE *to, const struct library *lib)
+{
+    const char *text = lib->source->bytes;
+    for (; strncmp(text, "//", 2) == 0; text += strcspn(text, "\n") + 1) {
+        size_t length = strcspn(text, "\n"), skipped = 2;
+        if (length > 2 && text[2] == ' ') skipped = 3;
+        fprintf(to, "%.*s\n", (int)(length - skipped), text + skipped);
+        if (text[length] == '\0') break;
+    }
+    fputc('\n', to);
 }
 
 /* `sin` finds sin_f32 and sin_f64: the names under which calls choose. */
@@ -148,21 +179,20 @@ static bool is_there(const struct library *lib, const char *wanted)
     return false;
 }
 
-static void show(FILE *to, const struct library *lib, const char *wanted, bool as_json)
+/* What `wanted` means, or all that is not internal. */
+static void show(struct json *json, const struct library *lib, const char *wanted, bool as_json)
 {
-    struct json json = {.to = to};
-    if (as_json) json_begin(&json, NULL, '[');
+    if (wanted == NULL && !as_json) print_heading(json->to, lib);
     for (const struct ast_item *item = lib->ast->items; item != NULL; item = item->next) {
         if (!is_public(item)) continue;
         if (wanted != NULL ? !is_meant(item, wanted) : is_internal(lib, item)) continue;
         if (as_json)
-            put_item(&json, lib, item);
+            put_item(json, lib, item);
         else if (wanted != NULL)
-            print_item(to, lib, item);
+            print_item(json->to, lib, item);
         else
-            print_summary(to, lib, item);
+            print_summary(json->to, lib, item);
     }
-    if (as_json) json_end(&json, ']');
 }
 
 /* ---- finding ---- */
@@ -211,18 +241,78 @@ static const char *split_name(struct library *lib, const char *name)
     return dot != NULL ? dot + 1 : NULL;
 }
 
-int explain_library(FILE *to, const char *name, bool as_json)
+static int show_named(struct json *json, struct library *lib, const char *name, bool as_json)
+{
+    const char *wanted = split_name(lib, name);
+    if (!load(lib)) return unknown_file(name);
+    if (wanted != NULL && !is_there(lib, wanted)) return unknown_item(lib, wanted);
+    show(json, lib, wanted, as_json);
+    return EXIT_DONE;
+}
+
+/* A bare name: in whatever files have it. */
+static void show_everywhere(struct json *json, struct library *lib, const char *name, bool as_json)
+{
+    for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++) {
+        lib->file = file->name;
+        if (!load(lib) || !is_there(lib, name)) continue;
+        if (!as_json) fprintf(json->to, "// import \"%s\";\n", lib->file);
+        show(json, lib, name, as_json);
+    }
+}
+
+/* `std`: a line for each file. */
+static void show_files(struct json *json, struct library *lib, bool as_json)
+{
+    for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++) {
+        lib->file = file->name;
+        if (!load(lib)) continue;
+        const char *text = lib->source->bytes;
+        size_t skipped = strspn(text, "/ ");
+        size_t stem = strlen(file->name) - strlen(".pipe");
+        if (as_json) {
+            json_begin(json, NULL, '{');
+            json_text(json, "file", file->name);
+            json_text(json, "documentation",
+                      arena_string(lib->cx.arena, text + skipped, strcspn(text + skipped, "\n")));
+            json_end(json, '}');
+        } else {
+            fprintf(json->to, "%.*s\n    %.*s\n", (int)stem, file->name,
+                    (int)strcspn(text + skipped, "\n"), text + skipped);
+        }
+    }
+}
+
+bool explain_is_library(const char *name)
 {
     struct arena *arena = arena_create();
     struct library lib = {.cx = compile_begin(arena, (struct compile_options){0})};
-    const char *wanted = split_name(&lib, name);
-    int status = EXIT_DONE;
-    if (!load(&lib))
-        status = unknown_file(name);
-    else if (wanted != NULL && !is_there(&lib, wanted))
-        status = unknown_item(&lib, wanted);
-    else
-        show(to, &lib, wanted, as_json);
+    bool found = strchr(name, '/') != NULL || strcmp(name, "std") == 0;
+    for (const struct embedded_file *file = embedded_std_files; !found && file->name; file++) {
+        lib.file = file->name;
+        found = load(&lib) && is_there(&lib, name);
+    }
     arena_destroy(arena);
+    return found;
+}
+
+int explain_library(FILE *to, const char **names, size_t count, bool as_json)
+{
+    struct json json = {.to = to};
+    int status = EXIT_DONE;
+    if (as_json) json_begin(&json, NULL, '[');
+    for (size_t i = 0; i < count && status == EXIT_DONE; i++) {
+        struct arena *arena = arena_create();
+        struct library lib = {.cx = compile_begin(arena, (struct compile_options){0})};
+        if (i > 0 && !as_json) fputc('\n', to);
+        if (strchr(names[i], '/') != NULL)
+            status = show_named(&json, &lib, names[i], as_json);
+        else if (strcmp(names[i], "std") == 0)
+            show_files(&json, &lib, as_json);
+        else
+            show_everywhere(&json, &lib, names[i], as_json);
+        arena_destroy(arena);
+    }
+    if (as_json) json_end(&json, ']');
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "compiler/support/vec.h"
 #include "compiler/syntax/token_stream.h"
+#include "lang/container.h"
 
 struct loader {
     struct compile *cx;
@@ -111,8 +112,47 @@ static void close_file(struct parser *ps)
     arena_destroy(ps->scratch);
 }
 
+/* ---- what is no text ---- */
+
+enum { CONTROLS_MAX = 32 }; /* fewer may be slips: each is reported where it stands */
+
+/* Control characters that no text has. */
+static size_t count_controls(const struct source *source)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < source->size_bytes; i++) {
+        unsigned char byte = (unsigned char)source->bytes[i];
+        count += byte < 0x20 && (byte < '\t' || byte > '\r');
+    }
+    return count;
+}
+
+/* One error instead of one for each byte. */
+static bool refuse_binary(struct compile *cx, uint32_t id)
+{
+    const struct source *source = source_get(cx->sources, id);
+    struct span first = {id, 0, 0};
+    size_t magic = sizeof CONTAINER_MAGIC - 1;
+    if (source->size_bytes >= magic && memcmp(source->bytes, CONTAINER_MAGIC, magic) == 0) {
+        struct diag *d = diag_report(cx->diags, RULE_SYNTAX, first,
+                                     "this is a container, compiled already, not a source");
+        diag_help(d, "give it to 'piperun', or to 'pipec inspect'");
+        return true;
+    }
+    size_t controls = count_controls(source);
+    if (controls <= CONTROLS_MAX) return false;
+    struct diag *d =
+        diag_report(cx->diags, RULE_INVALID_CHARACTER, first,
+                    "this is not a text: %zu of its bytes are control characters", controls);
+    if (source->size_bytes > 1 &&
+        (memcmp(source->bytes, "\xff\xfe", 2) == 0 || memcmp(source->bytes, "\xfe\xff", 2) == 0))
+        diag_help(d, "it looks like UTF-16: a source is UTF-8");
+    return true;
+}
+
 static void parse_file(struct compile *cx, struct ast_file *file)
 {
+    if (refuse_binary(cx, file->source)) return;
     struct parser *ps = open_file(cx, file->source);
     ps->file = file;
     file->is_commands = ps->begins_commands = is_command_list(ps->source);

@@ -111,6 +111,19 @@ printf 'old' >kept.f32
 "$PIPERUN" gain.pbc x=ragged.f32 y=kept.f32 2>/dev/null
 if [ "$(cat kept.f32)" = old ]; then echo "ok a failed run keeps the earlier output"; else echo "not ok a failed run keeps the earlier output"; fi
 
+# ---- no text ----
+printf 'kernel copy(in f32 x, out f32 y) { y <- x; }\npipeline main(in f32 x, out f32 y) { x -> copy -> y; }\n' >text.pipe
+"$PIPEC" text.pipe -o text.pbc
+expect "a container as a source" 1 "compiled already.*" "$PIPEC" text.pbc -o other.pbc
+expect "a container as a source, its mend" 1 "give it to 'piperun'" "$PIPEC" text.pbc -o other.pbc
+head -c 3000 /dev/zero >zeros.pipe
+expect "a binary file" 1 'not a text: 3000 of its bytes' "$PIPEC" zeros.pipe -o other.pbc
+"$PIPEC" zeros.pipe -o other.pbc 2>stderr
+if [ "$(wc -l <stderr)" -le 5 ]; then echo "ok a binary file is said once"; else echo "not ok a binary file is said once"; fi
+absent "no text" other.pbc
+"$PIPEC" text.pipe --emit=cmds:text.cmds
+expect "a command list is run as a source is" 0 '' "$PIPERUN" text.cmds x=gen:ramp:8 y=out.f32
+
 # ---- a reader that goes away ----
 "$PIPERUN" gain.pbc x=gen:ramp y=-,raw 2>stderr | head -c 100 >taken
 if [ "$(wc -c <taken)" -eq 100 ] && ! grep -q error stderr; then

@@ -48,6 +48,15 @@ check "an unknown item" says 2 "no item 'sin_f23'; did you mean 'sin_f32'" "$PIP
 check "an unknown file" says 2 "no file 'std/maths'; there are:.* std/math" "$PIPEC" explain std/maths
 check "a path that is no file" says 2 "no file '/'" "$PIPEC" explain /
 
+check "several items" says 0 '^kernel copy<' "$PIPEC" explain std/math.sin std/streams.copy
+check "a bare name is found in its file" says 0 '^// import "std/image.pipe";$' "$PIPEC" explain sobel
+check "a bare name that calls choose by" says 0 '^fn f64 sin_f64\(f64 x\)$' "$PIPEC" explain sin
+check "the files of the library" says 0 '^    streams.pipe: kernels that move' "$PIPEC" explain std
+check "the heading of a file" says 0 '^dsp.pipe: signal processing' "$PIPEC" explain std/dsp
+check "rules and items together" says 2 'one kind at a time' "$PIPEC" explain sin deadlock
+"$PIPEC" explain std/dsp std/image std/streams >summaries
+check "sentences are whole" awk '/^    / && !/[.]$/ { open = 1; next } /^    / { open = 0; next } open { exit 1 }' summaries
+
 if command -v python3 >/dev/null; then
     "$PIPEC" explain --list --format=json >rules.json
     "$PIPEC" explain std/math.sin --format=json >sin.json
