@@ -118,7 +118,8 @@ static void check_operands(struct compile *cx, const struct ast_expr *e)
                             "both operands are the same, so the result is known");
     diag_label(d, e->left->span, "this");
     diag_label(d, e->right->span, "and this");
-    if (e->op == AST_OP_NE || e->op == AST_OP_EQ) diag_help(d, "to find a NaN, write isnan(..)");
+    if (e->op == AST_OP_NE || e->op == AST_OP_EQ)
+        diag_help(d, "if a float is to be tested for NaN, write isnan(..)");
 }
 
 /* if (a) .. else if (a): the second is never taken. */

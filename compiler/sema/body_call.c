@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "compiler/sema/body_internal.h"
+#include "compiler/support/embedded_library.h"
 
 /* A call of library mathematics that nothing has typed so far; `kx.type` is body_untyped_float. */
 struct pending_call {
@@ -370,13 +371,10 @@ static const char *meant_function(struct body *b, const char *name)
     return nearest_name(name, names.items.items, names.items.count);
 }
 
-static bool is_library_function(const char *name)
+/* What C programs print with. */
+static bool prints(const char *name)
 {
-    static const char *const functions[] = {
-        "sin",  "cos",   "tan",   "asin",  "acos",  "atan",  "atan2", "sinh",  "cosh",
-        "tanh", "exp",   "asinh", "acosh", "atanh", "exp2",  "exp10", "expm1", "log",
-        "log2", "log10", "log1p", "pow",   "cbrt",  "hypot", "fmod",
-    };
+    static const char *const functions[] = {"printf", "fprintf", "puts", "putchar", "print"};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (strcmp(functions[i], name) == 0) return true;
     return false;
@@ -395,9 +393,12 @@ static struct kx *unknown_function(struct body *b, const struct ast_expr *e)
     }
     struct diag *diag =
         body_report(b, RULE_UNKNOWN_NAME, e->name.span, "there is no function '%s'", name);
-    const char *meant = is_library_function(name) ? NULL : meant_function(b, name);
-    if (is_library_function(name))
-        diag_help(diag, "'%s' is in the standard library: import \"std/math.pipe\";", name);
+    const char *file = library_file_of_function(name);
+    const char *meant = file != NULL || prints(name) ? NULL : meant_function(b, name);
+    if (file != NULL)
+        diag_help(diag, "'%s' is in the standard library: import \"%s\";", name, file);
+    else if (prints(name))
+        diag_help(diag, "a firing prints nothing: to see a value, append it to an out-port");
     else if (meant)
         diag_help(diag, "did you mean '%s'?", meant);
     return NULL;

@@ -295,9 +295,10 @@ static bool out_port_assigned(struct body *b, const struct ast_expr *e,
         diag_help(diag, "write '%s[j] = value;' as a statement", name);
     } else {
         diag =
-            body_report(b, RULE_NOT_ASSIGNABLE, e->span, "the out-port '%s' is not assigned", name);
+            body_report(b, RULE_NOT_ASSIGNABLE, e->span,
+                        "packets are appended to the out-port '%s', not assigned", name);
         const char *target = body_source_text(b, access->span);
-        diag_help(diag, "'%s <- value;' appends a packet", target ? target : name);
+        diag_help(diag, "write '%s <- value;'", target ? target : name);
     }
     diag_label(diag, access->symbol->span, "declared here");
     return false;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compiler/sema/elaborate_internal.h"
+#include "compiler/support/embedded_library.h"
 
 /* One binding of a port list: a buffer, or what is left of an array of buffers after its
  * subscripts. */
@@ -40,7 +41,10 @@ const struct net_buffer *elaborate_find_buffer(struct elaboration *el, struct sc
     const char *nearest = nearest_buffer(el, scope, name.text);
     scope_declare(scope,
                   (struct symbol){.kind = SYMBOL_POISON, .name = name.text, .span = name.span});
-    if (nearest != NULL)
+    const char *file = library_file_of_kernel(name.text);
+    if (file != NULL)
+        diag_help(d, "the kernel '%s' is in the standard library: import \"%s\";", name.text, file);
+    else if (nearest != NULL)
         diag_help(d, "did you mean '%s'?", nearest);
     else
         diag_help(d, "declare it: 'buffer TYPE %s;'", name.text);
@@ -148,7 +152,11 @@ static const struct symbol *find_callee(struct elaboration *el, struct scope *sc
         d = diag_report(el->cx->diags, RULE_UNKNOWN_NAME, name.span, "there is no kernel '%s'",
                         name.text);
         const char *nearest = nearest_kernel(el, scope, name.text);
-        if (nearest != NULL) diag_help(d, "did you mean '%s'?", nearest);
+        const char *file = library_file_of_kernel(name.text);
+        if (file != NULL)
+            diag_help(d, "'%s' is in the standard library: import \"%s\";", name.text, file);
+        else if (nearest != NULL)
+            diag_help(d, "did you mean '%s'?", nearest);
     } else if (symbol->kind != SYMBOL_POISON) {
         d = diag_report(el->cx->diags, RULE_WRONG_KIND_OF_NAME, name.span, "'%s' is not a kernel",
                         name.text);
@@ -607,19 +615,63 @@ static bool connect_ports(struct elaboration *el, struct scope *scope,
 
 /* ---- statements ---- */
 
+/* ---- how an instance is written, for helps ---- */
+
+static const struct ast_signature *signature_of(const struct symbol *symbol)
+{
+    bool has_ports = symbol != NULL && symbol->item != NULL &&
+                     (symbol->kind == SYMBOL_KERNEL || symbol->kind == SYMBOL_PIPELINE);
+    return has_ports ? &symbol->item->signature : NULL;
+}
+
+/* mix(a, b -> y) */
+static const char *ports_text(struct elaboration *el, const char *name,
+                              const struct ast_signature *signature)
+{
+    const char *lists[2] = {"", ""};
+    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next) {
+        const char **list = &lists[p->is_out];
+        *list = arena_printf(el->cx->arena, "%s%s%s", *list, **list ? ", " : "", p->name.text);
+    }
+    return arena_printf(el->cx->arena, "%s(%s%s->%s%s)", name, lists[0], *lists[0] ? " " : "",
+                        *lists[1] ? " " : "", lists[1]);
+}
+
+static const char *list_ports(struct elaboration *el, const struct kernel_port *ports,
+                              uint32_t count)
+{
+    const char *list = "";
+    for (uint32_t i = 0; i < count; i++)
+        list = arena_printf(el->cx->arena, "%s%s%s", list, i > 0 ? ", " : "", ports[i].name);
+    return list;
+}
+
+static const char *callee_text(struct elaboration *el, const struct callee *k)
+{
+    return arena_printf(el->cx->arena, "%s(%s%s->%s%s)", k->name,
+                        list_ports(el, k->in, k->in_count), k->in_count > 0 ? " " : "",
+                        k->out_count > 0 ? " " : "", list_ports(el, k->out, k->out_count));
+}
+
 /* `label: kernel<...>(in, in -> out; arguments) attributes;` */
 static void elaborate_instance(struct elaboration *el, struct scope *scope,
                                const struct ast_node *ast)
 {
     if (!ast->has_arrow) {
         struct symbol *symbol = scope_find(scope, ast->name.text);
-        bool buffer = symbol != NULL && symbol->kind == SYMBOL_BUFFER;
+        el->incomplete = true;
+        if (symbol == NULL) {
+            find_callee(el, scope, ast->name);
+            return;
+        }
+        bool buffer = symbol->kind == SYMBOL_BUFFER;
         struct diag *d = diag_report(el->cx->diags, RULE_MISPLACED_STATEMENT, ast->span,
                                      buffer ? "a buffer alone is not a statement"
                                             : "'%s' is not bound to any buffer",
                                      ast->name.text);
-        if (!buffer) diag_help(d, "bind its ports: %s(in -> out)", ast->name.text);
-        el->incomplete = true;
+        const struct ast_signature *signature = signature_of(symbol);
+        if (signature != NULL)
+            diag_help(d, "bind its ports: %s", ports_text(el, ast->name.text, signature));
         return;
     }
     struct bound_ports bound = {.in = {.list = ast->inputs}, .out = {.list = ast->outputs}};
@@ -651,7 +703,7 @@ static bool check_chain_instance(struct elaboration *el, const struct instance *
                     "a %s inside a chain has one in-port and one out-port; '%s' does not",
                     k->kernel != NULL ? "kernel" : "pipeline", k->title);
     diag_label(d, k->span, "declared here");
-    diag_help(d, "write it as an instance: %s(in -> out)", instance->ast->name.text);
+    diag_help(d, "write it as an instance: %s", callee_text(el, k));
     el->incomplete = true;
     return false;
 }

@@ -142,6 +142,9 @@ static bool read_written(struct inference *inf)
                arena_printf(arena_of(inf), "'%s' takes %zu compile-time parameter%s, not %zu",
                             inf->node->name.text, inf->count, inf->count == 1 ? "" : "s", given));
     diag_label(d, inf->signature->name.span, "declared here");
+    if (given == 0 && (inf->node->arguments != NULL || inf->node->inputs != NULL))
+        diag_help(d, "compile-time parameters stand in angle brackets: %s<...>",
+                  inf->node->name.text);
     return false;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "compiler/support/embedded_library.h"
 #include "compiler/support/vec.h"
 #include "compiler/syntax/token_stream.h"
 #include "lang/container.h"
@@ -43,6 +44,8 @@ static void report_import(struct compile *cx, const struct ast_item *item,
                            "there is no file '%s'", item->path);
         diag_note(diag, "looked beside the importing file, in the folders given with -I, and in "
                         "the standard library");
+        if (library_file_meant(item->path) != NULL)
+            diag_help(diag, "did you mean \"%s\"?", library_file_meant(item->path));
         return;
     case SOURCE_UNREADABLE:
         diag_report(cx->diags, RULE_IMPORT_NOT_FOUND, item->path_span, "cannot read '%s': %s",

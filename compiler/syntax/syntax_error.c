@@ -186,6 +186,60 @@ static bool wants_name_only(const struct syntax_error *error)
            !syntax_error_expects(error, "a number");
 }
 
+static bool is_text(struct parser *ps, const struct token *token, const char *text)
+{
+    return strcmp(token_name(ps, token), text) == 0;
+}
+
+/* The type that a word of C stands for, or NULL. */
+static const char *type_of_c(const char *word)
+{
+    static const char *const types_of_c[][2] = {
+        {"float", "f32"},    {"double", "f64"},   {"char", "i8"},      {"short", "i16"},
+        {"long", "i64"},     {"unsigned", "u32"}, {"signed", "i32"},   {"size_t", "u64"},
+        {"uint8_t", "u8"},   {"int8_t", "i8"},    {"uint16_t", "u16"}, {"int16_t", "i16"},
+        {"uint32_t", "u32"}, {"int32_t", "i32"},  {"uint64_t", "u64"}, {"int64_t", "i64"},
+    };
+    for (size_t i = 0; i < sizeof types_of_c / sizeof types_of_c[0]; i++)
+        if (strcmp(types_of_c[i][0], word) == 0) return types_of_c[i][1];
+    return NULL;
+}
+
+/* Where a declaration of a file begins with a type. */
+static void help_declaration(struct parser *ps, struct diag *diag)
+{
+    const char *word = token_name(ps, &ps->current), *type = type_of_c(word);
+    if (strcmp(word, "int") == 0)
+        diag_help(diag, "a constant is 'const int NAME = VALUE;', a function 'fn i32 NAME(...) { "
+                        "... }'");
+    else if (strcmp(word, "void") == 0)
+        diag_help(diag, "a function is 'fn void NAME(...) { ... }'");
+    else if (type != NULL)
+        diag_help(diag,
+                  "'%s' is %s here: a constant is 'const %s NAME = VALUE;', a function 'fn "
+                  "%s NAME(...) { ... }'",
+                  word, type, type, type);
+    else
+        diag_help(diag,
+                  "a constant is 'const %s NAME = VALUE;', a function 'fn %s NAME(...) { ... }'",
+                  word, word);
+}
+
+/* `y == ..` in a test without its `expect`; `expect y = ..`. */
+static void help_expect(struct parser *ps, const struct syntax_error *error, struct diag *diag)
+{
+    const char *name = token_name(ps, &ps->previous), *source = ps->source->bytes;
+    uint32_t at = ps->previous.span.begin;
+    if (ps->previous.kind != TOKEN_IDENT || error->in_body || error->in_net) return;
+    while (at > 0 && source[at - 1] == ' ')
+        at--;
+    bool expects = at >= 6 && memcmp(source + at - 6, "expect", 6) == 0;
+    if (ps->current.kind == TOKEN_EQ && !expects && syntax_error_expects(error, "'='"))
+        diag_help(diag, "what comes out is stated with 'expect %s == ...;'", name);
+    if (ps->current.kind == '=' && expects)
+        diag_help(diag, "what comes out is compared: 'expect %s == ...;'", name);
+}
+
 /* Habits from C and other languages, where the place says what was meant. */
 static void help_habit(struct parser *ps, const struct syntax_error *error, struct diag *diag)
 {
@@ -195,10 +249,14 @@ static void help_habit(struct parser *ps, const struct syntax_error *error, stru
     bool type = found->kind == TOKEN_TYPE;
     if (type && syntax_error_expects(error, "buffer")) {
         diag_help(diag, "a buffer is declared with 'buffer %s NAME;'", token_name(ps, found));
-    } else if (type && syntax_error_expects(error, "import")) {
-        diag_help(diag,
-                  "a constant is 'const %s NAME = VALUE;', a function 'fn %s NAME(...) { ... }'",
-                  token_name(ps, found), token_name(ps, found));
+    } else if (syntax_error_expects(error, "import") &&
+               (type || type_of_c(token_name(ps, found)) != NULL)) {
+        help_declaration(ps, diag);
+    } else if (type && error->in_body && is_text(ps, &ps->previous, "static")) {
+        diag_help(diag, "what a kernel keeps between firings is 'state %s NAME;'",
+                  token_name(ps, found));
+    } else if (found->kind == '<' && is_text(ps, &ps->previous, "import")) {
+        diag_help(diag, "a path stands in quotes: import \"std/dsp.pipe\";");
     } else if (type && syntax_error_expects(error, "in") && syntax_error_expects(error, "out")) {
         diag_help(diag, "run-time arguments stand after a ';': name(in ..., out ...; %s ...)",
                   token_name(ps, found));
@@ -217,6 +275,7 @@ static void add_help(struct parser *ps, const struct syntax_error *error, struct
     const struct token *found = &ps->current;
     const char *text = ps->source->bytes + found->span.begin;
     size_t length = found->span.end - found->span.begin;
+    help_expect(ps, error, diag);
     if (found->kind == TOKEN_EMIT) help_emit(ps, error, diag);
     if (found->kind == TOKEN_ARROW) help_arrow(ps, error, diag);
     if (!wants_name_only(error)) return;

@@ -454,7 +454,7 @@ static void errors_of_a_specialisation_are_reported_once(void **state)
 static void ports_are_used_as_they_are_meant(void **state)
 {
     (void)state;
-    assert_body_error("y = 3; y <- 1; y <- 2;", "'y <- value;' appends a packet");
+    assert_body_error("y = 3; y <- 1; y <- 2;", "write 'y <- value;'");
     assert_body_error("x = 3; y <- 1; y <- 2;", "the packets of an in-port are read only");
     assert_body_error("x[1] += 3; y <- 1; y <- 2;", "the packets of an in-port are read only");
     assert_body_error("y <- y; y <- 2;", "the out-port 'y' cannot be read");
