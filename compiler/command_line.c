@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,10 +50,11 @@ static const char help_text[] =
     "  --fail-on=LEVEL       exit status 1 from: warning, error (the default)\n"
     "  --baseline FILE       do not report the findings that FILE has\n"
     "  --write-baseline      write what is found to that file instead of reporting it\n"
+    "  -j N                  threads; one file is compiled by one, lint and test use them\n"
     "  -q, -v                fewer, more words\n"
     "  @FILE                 more arguments, from FILE\n"
-    "  -h, --help            this text\n"
-    "  --version             version and the LLVM in use\n"
+    "  -h, --help[=all]      this text, which has all options\n"
+    "  --version[=json]      version and the LLVM in use\n"
     "\n"
     "Exit status: 0 done, 1 the program is refused, 2 usage or files, 3 internal error.\n";
 
@@ -91,7 +93,7 @@ static const struct option long_options[] = {
     {"baseline", required_argument, NULL, OPTION_BASELINE},
     {"write-baseline", no_argument, NULL, OPTION_WRITE_BASELINE},
     {"help", optional_argument, NULL, 'h'},
-    {"version", no_argument, NULL, OPTION_VERSION},
+    {"version", optional_argument, NULL, OPTION_VERSION},
     {"write-if-changed", no_argument, NULL, OPTION_WRITE_IF_CHANGED},
     /* announced, not there yet: refused by name */
     {"buffers", required_argument, NULL, OPTION_LATER},
@@ -149,8 +151,14 @@ static void parse_emit(struct parser *p, const char *text)
     } kinds[] = {{"ast", EMIT_AST},   {"graph", EMIT_GRAPH}, {"cmds", EMIT_CMDS},
                  {"json", EMIT_JSON}, {"llvm", EMIT_LLVM},   {"asm", EMIT_ASM},
                  {"obj", EMIT_OBJ},   {"sched", EMIT_SCHED}};
+    static const char *const later[] = {"ptx", "opencl", "header"};
     const char *colon = strchr(text, ':');
     size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
+        if (strlen(later[i]) != length || strncmp(later[i], text, length) != 0) continue;
+        refuse(p, "--emit=%s is not supported yet", later[i]);
+        return;
+    }
     p->line.emit_path = colon != NULL && colon[1] != '\0' ? colon + 1 : "-";
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strlen(kinds[i].name) == length && strncmp(kinds[i].name, text, length) == 0)
@@ -242,23 +250,57 @@ static void parse_dependencies(struct parser *p, const char *letters, char **arg
         refuse(p, "unknown option '-M%s'", letters);
 }
 
-static void show_version(struct parser *p)
+static void parse_jobs(struct parser *p, const char *text)
 {
-    printf("pipec %s (LLVM %d)\n", PIPEC_VERSION, PIPEC_LLVM_MAJOR);
-    p->line.action = COMMAND_DONE;
+    char *end;
+    errno = 0;
+    unsigned long count = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || count < 1 ||
+        count > COMMAND_JOBS_MAX)
+        refuse(p, "-j %s: a whole number from 1 to 1024", text);
+    else
+        p->line.jobs = (unsigned)count;
 }
 
-static void show_help(struct parser *p)
+bool version_print(FILE *to, const char *form)
 {
+    if (form == NULL)
+        fprintf(to, "pipec %s (LLVM %d)\n", PIPEC_VERSION, PIPEC_LLVM_MAJOR);
+    else if (strcmp(form, "json") == 0)
+        fprintf(to, "{\"version\": 1, \"tool\": \"pipec %s\", \"llvm\": %d}\n", PIPEC_VERSION,
+                PIPEC_LLVM_MAJOR);
+    else
+        return false;
+    return true;
+}
+
+static void show_version(struct parser *p, const char *form)
+{
+    if (version_print(stdout, form))
+        p->line.action = COMMAND_DONE;
+    else
+        refuse(p, "--version=%s: the only form is json", form);
+}
+
+static void show_help(struct parser *p, const char *what)
+{
+    if (what != NULL && strcmp(what, "all") != 0) {
+        refuse(p, "--help=%s: all, or nothing", what);
+        return;
+    }
     fputs(p->own != NULL ? p->own->help : help_text, stdout);
     p->line.action = COMMAND_DONE;
 }
 
-/* An unknown letter is in optopt, an unknown word has been passed over. */
+/* An unknown letter is in optopt, a word that takes no value too, by its number; an unknown word
+ * has been passed over. */
 static void refuse_unknown(struct parser *p, char **argv)
 {
     char letter[] = {'-', (char)optopt, '\0'};
-    refuse(p, "unknown option '%s'", optopt != 0 ? letter : argv[optind - 1]);
+    if (optopt > UCHAR_MAX)
+        refuse(p, "%s: the option takes no value", argv[optind - 1]);
+    else
+        refuse(p, "unknown option '%s'", optopt != 0 ? letter : argv[optind - 1]);
 }
 
 static void parse_option(struct parser *p, int option, char **argv)
@@ -271,7 +313,8 @@ static void parse_option(struct parser *p, int option, char **argv)
     case 'O': parse_level(p, optarg); break;
     case 'q': p->line.quiet = true; break;
     case 'v': p->line.verbose = true; break;
-    case 'h': show_help(p); break;
+    case 'j': parse_jobs(p, optarg); break;
+    case 'h': show_help(p, optarg); break;
     case OPTION_DEVICE: parse_device(p, optarg); break;
     case OPTION_EMIT: parse_emit(p, optarg); break;
     case OPTION_MARCH: parse_instruction_set(p, optarg); break;
@@ -291,7 +334,7 @@ static void parse_option(struct parser *p, int option, char **argv)
         break;
     case OPTION_BASELINE: p->line.diagnostics.baseline = optarg; break;
     case OPTION_WRITE_BASELINE: p->line.diagnostics.write_baseline = true; break;
-    case OPTION_VERSION: show_version(p); break;
+    case OPTION_VERSION: show_version(p, optarg); break;
     case OPTION_WRITE_IF_CHANGED: p->line.write_if_changed = true; break;
     case OPTION_JSON: p->line.as_json = true; break;
     case OPTION_LATER: refuse(p, "%s is not supported yet", argv[optind - 1]); break;
@@ -337,6 +380,8 @@ static void check_line(struct parser *p, int argc, char **argv)
         refuse_command(p, argv[optind]);
     else if (optind + 1 < argc)
         refuse(p, "a second input file '%s': one is compiled at a time", argv[optind + 1]);
+    else if (p->line.emit != EMIT_NONE && p->line.action == COMMAND_INSPECT)
+        refuse(p, "%s", "--emit does not belong to 'pipec inspect'");
     else if (p->line.output != NULL &&
              (p->line.emit != EMIT_NONE || p->line.action == COMMAND_INSPECT))
         refuse(p, "%s", "-o writes a container; --emit=KIND:FILE says where the rest goes");
@@ -419,7 +464,7 @@ struct command_line command_line_parse(int argc, char **argv, struct arena *aren
     opterr = 0;
     int option;
     while (goes_on(&p) &&
-           (option = getopt_long(argc, argv, ":o:p:D:I:O:W:M::qvh", long_options, NULL)) != -1)
+           (option = getopt_long(argc, argv, ":o:p:D:I:O:W:M::j:qvh", long_options, NULL)) != -1)
         parse_option(&p, option, argv);
     check_line(&p, argc, argv);
     check_dependencies(&p);
@@ -429,28 +474,43 @@ struct command_line command_line_parse(int argc, char **argv, struct arena *aren
 
 /* ---- commands with options of their own ---- */
 
-/* What every command takes of the options above; the command's own stand before them. */
+/* What a command takes of the options above, by what it does with a program. */
+static bool is_shared(const struct command_options *own, int option)
+{
+    switch (option) {
+    case OPTION_COLOUR:
+    case OPTION_MIN_LEVEL:
+    case OPTION_FAIL_ON:
+    case OPTION_DIAGNOSTICS:
+    case OPTION_VERSION:
+    case 'h': return true;
+    case OPTION_MEMORY: return (own->shares & SHARES_ANALYSIS) != 0;
+    case OPTION_DEVICE:
+    case OPTION_MARCH:
+    case OPTION_NO_BOUNDS:
+    case OPTION_FAST_MATH:
+    case OPTION_LINKER: return (own->shares & SHARES_CODE) != 0;
+    case OPTION_BASELINE:
+    case OPTION_WRITE_BASELINE: return (own->shares & SHARES_BASELINE) != 0;
+    default: return false;
+    }
+}
+
+static const char *command_letters(struct parser *p)
+{
+    return arena_printf(p->arena, ":%s%s%sW:j:qvh", p->own->letters,
+                        p->own->shares & SHARES_ANALYSIS ? "I:" : "",
+                        p->own->shares & SHARES_CODE ? "O:" : "");
+}
+
+/* The command's own stand before the others. */
 static const struct option *command_longer(struct parser *p)
 {
-    static const int shared[] = {OPTION_DEVICE,
-                                 OPTION_MARCH,
-                                 OPTION_MEMORY,
-                                 OPTION_NO_BOUNDS,
-                                 OPTION_FAST_MATH,
-                                 OPTION_LINKER,
-                                 OPTION_COLOUR,
-                                 OPTION_MIN_LEVEL,
-                                 OPTION_BASELINE,
-                                 OPTION_WRITE_BASELINE,
-                                 OPTION_FAIL_ON,
-                                 OPTION_DIAGNOSTICS,
-                                 'h'};
     VEC(struct option) options = {0};
     for (const struct option *o = p->own->longer; o->name != NULL; o++)
         vec_push(p->arena, &options, *o);
     for (const struct option *o = long_options; o->name != NULL; o++)
-        for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
-            if (o->val == shared[i]) vec_push(p->arena, &options, *o);
+        if (is_shared(p->own, o->val)) vec_push(p->arena, &options, *o);
     vec_push(p->arena, &options, (struct option){0});
     return options.items;
 }
@@ -479,7 +539,7 @@ struct command_line command_line_parse_command(int argc, char **argv, struct are
         p.line.action = COMMAND_USAGE;
         return p.line;
     }
-    const char *letters = arena_printf(arena, ":%sI:O:W:qvh", own->letters);
+    const char *letters = command_letters(&p);
     const struct option *longer = command_longer(&p);
     optind = 1;
     opterr = 0;

@@ -5,6 +5,7 @@
 #define PIPEC_COMMAND_LINE_H
 
 #include <getopt.h>
+#include <stdio.h>
 
 #include "compiler/depfile.h"
 #include "compiler/diagnostic_options.h"
@@ -43,28 +44,40 @@ struct command_line {
     bool as_json; /* inspect */
     bool write_if_changed;
     bool quiet, verbose, colour;
+    unsigned jobs; /* -j, or 0 */
     struct diagnostic_options diagnostics;
     struct compile_options options;
 };
 
+/* What a command does with programs, and which options it therefore shares. */
+enum {
+    SHARES_ANALYSIS = 1, /* -I, --max-memory */
+    SHARES_CODE = 2,     /* --device, -O, --march, --no-bounds-checks, --fast-math, --linker */
+    SHARES_BASELINE = 4, /* --baseline, --write-baseline */
+};
+
 /* What a command of its own (`pipec WORD ...`) takes beside the options that all commands share:
- * -I, --device, -O, --march, --max-memory, --no-bounds-checks, --fast-math, --linker, --color,
- * --diagnostics, -W, --min-level, --fail-on, -q, -v, -h, @FILE. */
+ * --color, --diagnostics, -W, --min-level, --fail-on, -j, -q, -v, -h, --version, @FILE. */
 struct command_options {
     const char *help;            /* what --help prints */
     const char *letters;         /* in getopt's form: "k:j:" */
     const struct option *longer; /* ended by zeros; values from COMMAND_OPTION on */
-    /* Takes a letter or the value of a long option; returns what is wrong with it, or NULL. */
+    /* Takes a letter or the value of a long option; returns what is wrong with it, or NULL.  Not
+     * needed where there are none. */
     const char *(*take)(void *data, struct arena *arena, int option, const char *value);
     void *data;
+    unsigned shares;
     bool reports; /* findings are what it is for: on standard output, and warnings fail */
 };
-enum { COMMAND_OPTION = 1024 };
+enum { COMMAND_OPTION = 1024, COMMAND_JOBS_MAX = 1024 };
 
 /* `@FILE` is replaced by the arguments in FILE.  Strings are the arguments', or `arena`'s. */
 struct command_line command_line_parse(int argc, char **argv, struct arena *arena);
 /* The same for a command with options of its own; argv[0] is its word.  Any number of inputs. */
 struct command_line command_line_parse_command(int argc, char **argv, struct arena *arena,
                                                const struct command_options *own);
+
+/* For people, or with the form "json" for programs; false if there is no such form. */
+bool version_print(FILE *to, const char *form);
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compiler/command_line.h"
 #include "compiler/commands/command_explain.h"
 #include "compiler/commands/commands.h"
 #include "compiler/passes.h"
@@ -19,7 +20,7 @@ static const char help_text[] =
     "\n"
     "  --list                all rules\n"
     "  --format=FORMAT       text (the default), json; of rules also man, a page for mandoc\n"
-    "  -h, --help            this text\n"
+    "  -h, --help, --version[=json]  this text; the version\n"
     "\n"
     "Exit status: 0 done, 2 there is no such rule or item.\n";
 
@@ -134,14 +135,26 @@ static int explain(struct arena *arena, const struct request *request)
     return EXIT_DONE;
 }
 
+/* --help and --version are answered wherever they stand. */
+static bool answer(const char *argument)
+{
+    static const char version[] = "--version";
+    const char *form = argument + sizeof version - 1;
+    if (strcmp(argument, "-h") == 0 || strcmp(argument, "--help") == 0 ||
+        strcmp(argument, "--help=all") == 0) {
+        fputs(help_text, stdout);
+        return true;
+    }
+    if (strncmp(argument, version, sizeof version - 1) != 0) return false;
+    if (*form == '\0') return version_print(stdout, NULL);
+    return *form == '=' && version_print(stdout, form + 1);
+}
+
 int command_explain(int argc, char **argv)
 {
     struct request request = {0};
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "-h") != 0 && strcmp(argv[i], "--help") != 0) continue;
-        fputs(help_text, stdout);
-        return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
-    }
+    for (int i = 1; i < argc; i++)
+        if (answer(argv[i])) return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
     struct arena *arena = arena_create();
     int status = EXIT_FILES;
     if (read_request(&request, arena, argc, argv)) status = explain(arena, &request);

@@ -22,8 +22,8 @@ static const char help_text[] =
     "\n"
     "  --check               list the files that would change; write nothing\n"
     "  --diff                print the changes; write nothing\n"
-    "  --color=WHEN, --diagnostics=FORMAT[:FILE], --min-level=LEVEL, -q: as for pipec\n"
-    "  -h, --help            this text\n"
+    "  --color, --diagnostics, --min-level, -j, -q, @FILE: as in 'pipec --help'\n"
+    "  -h, --help, --version[=json]  this text; the version\n"
     "\n"
     "Exit status: 0 done, 1 files would change or have errors, 2 usage or files, 3 internal "
     "error.\n";

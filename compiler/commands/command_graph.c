@@ -24,8 +24,9 @@ static const char help_text[] =
     "  -o FILE               write it there; '-' is standard output, the default\n"
     "  -p NAME               the pipeline (default: main, else the only one)\n"
     "  -D NAME=VALUE         default of a run-time argument of the pipeline\n"
-    "  -I DIR, --diagnostics=FORMAT[:FILE], -W..., -q: as for pipec\n"
-    "  -h, --help            this text\n"
+    "  -I, --max-memory, --color, --diagnostics, -W, --min-level, --fail-on, -j, -q, @FILE: as in\n"
+    "  'pipec --help'\n"
+    "  -h, --help, --version[=json]  this text; the version\n"
     "\n"
     "A program that does not pass is drawn as far as it has a topology.\n"
     "\n"
@@ -48,6 +49,7 @@ static const char *take_format(struct request *request, struct arena *arena, con
         request->format = (enum format)i;
         return NULL;
     }
+    if (strcmp(name, "html") == 0) return "--format=html is not supported yet";
     return arena_printf(arena, "--format=%s: dot, svg, json or cmds", name);
 }
 
@@ -198,7 +200,8 @@ int command_graph(int argc, char **argv)
                                   .letters = "o:p:D:",
                                   .longer = options,
                                   .take = take_option,
-                                  .data = &request};
+                                  .data = &request,
+                                  .shares = SHARES_ANALYSIS};
     struct command_line line = command_line_parse_command(argc, argv, arena, &own);
     int status = EXIT_FILES;
     if (line.action == COMMAND_DONE) {

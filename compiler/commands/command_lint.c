@@ -18,6 +18,7 @@ static const char help_text[] =
     "\n"
     "  -j N                  threads (default: as many as processors)\n"
     "  -I DIR                folder to look for imports in\n"
+    "  --max-memory BYTES    most memory of all buffers (default 1G; suffixes K M G)\n"
     "  --color=WHEN          auto, always, never\n"
     "  --diagnostics=FORMAT[:FILE]  text, short, json, jsonl, sarif, github, gitlab, checkstyle\n"
     "  -Wno-NAME, -WNAME     switch a rule off, on; -Wno-lint: only what compiling reports\n"
@@ -28,27 +29,18 @@ static const char help_text[] =
     "  --write-baseline      write what is found to that file instead of reporting it\n"
     "  -q                    no count at the end\n"
     "  @FILE                 more arguments, from FILE\n"
-    "  -h, --help            this text\n"
+    "  -h, --help, --version[=json]  this text; the version\n"
     "\n"
     "Exit status: 0 nothing found, 1 findings, 2 usage or files, 3 internal error.\n";
 
 enum { THREADS_MAX = 256, KEPT_MAX = 1000000 };
 
-struct own_options {
-    unsigned threads;
-};
-
-static const char *take_option(void *data, struct arena *arena, int option, const char *value)
+static unsigned thread_count(const struct command_line *line)
 {
-    struct own_options *own = data;
-    char *end;
-    (void)option;
-    errno = 0;
-    unsigned long count = strtoul(value, &end, 10);
-    if (end == value || *end != '\0' || *value == '-' || errno != 0 || count < 1)
-        return arena_printf(arena, "-j %s: a number of threads", value);
-    own->threads = count < THREADS_MAX ? (unsigned)count : THREADS_MAX;
-    return NULL;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned count = line->jobs;
+    if (count == 0) count = processors > 0 ? (unsigned)processors : 1;
+    return count < THREADS_MAX ? count : THREADS_MAX;
 }
 
 static bool is_linted(const struct lint_paths *paths, const char *path)
@@ -107,7 +99,7 @@ static int write_findings(struct lint_run *run, struct command_line *line)
     return failure != EXIT_DONE ? failure : status;
 }
 
-static int lint(struct command_line *line, const struct own_options *own, struct arena *arena)
+static int lint(struct command_line *line, struct arena *arena)
 {
     const struct diagnostic_options *options = &line->diagnostics;
     const char *path = NULL;
@@ -118,7 +110,7 @@ static int lint(struct command_line *line, const struct own_options *own, struct
     struct sources *sources = sources_create(arena);
     struct lint_run run = {.line = line,
                            .paths = &paths,
-                           .threads = own->threads,
+                           .threads = thread_count(line),
                            .sources = sources,
                            .diags = diags_create(arena, sources)};
     diag_keep(run.diags, KEPT_MAX);
@@ -140,13 +132,10 @@ static int lint(struct command_line *line, const struct own_options *own, struct
 int command_lint(int argc, char **argv)
 {
     static const struct option none[] = {{NULL, 0, NULL, 0}};
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    struct own_options own = {processors > 0 ? (unsigned)processors : 1};
     struct command_options options = {.help = help_text,
-                                      .letters = "j:",
+                                      .letters = "",
                                       .longer = none,
-                                      .take = take_option,
-                                      .data = &own,
+                                      .shares = SHARES_ANALYSIS | SHARES_BASELINE,
                                       .reports = true};
     struct arena *arena = arena_create();
     struct command_line line = command_line_parse_command(argc, argv, arena, &options);
@@ -156,7 +145,7 @@ int command_lint(int argc, char **argv)
     } else if (line.action != COMMAND_USAGE) {
         cleanup_install();
         signal(SIGPIPE, SIG_IGN);
-        status = lint(&line, &own, arena);
+        status = lint(&line, arena);
     }
     arena_destroy(arena);
     return status;

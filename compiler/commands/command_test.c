@@ -40,13 +40,12 @@ static const char help_text[] =
     "  -I, -O, --march, --max-memory, --no-bounds-checks, --fast-math, --linker, --color,\n"
     "  --diagnostics, -W, --min-level, --fail-on, @FILE   as in 'pipec --help'\n"
     "  -q                    print failures only\n"
-    "  -h, --help            this text\n"
+    "  -h, --help, --version[=json]  this text; the version\n"
     "\n"
     "Exit status: 0 every test does what it expects, 1 one does not or is refused, 2 usage or "
     "files.\n";
 
 enum { OPTION_LIST = COMMAND_OPTION, OPTION_FORMAT, OPTION_TIMEOUT, OPTION_PIPERUN };
-enum { JOBS_MOST = 1024 };
 
 struct test_options {
     VEC(const char *) patterns;
@@ -81,16 +80,9 @@ static const char *take_number(const char *value, double most, double *out)
 static const char *take_option(void *data, struct arena *arena, int option, const char *value)
 {
     struct test_options *options = data;
-    const char *problem = NULL;
-    double number = 0;
+    const char *problem;
     switch (option) {
     case 'k': vec_push(arena, &options->patterns, value); return NULL;
-    case 'j':
-        problem = take_number(value, JOBS_MOST, &number);
-        options->jobs = (unsigned)number;
-        if (problem != NULL || options->jobs != number || options->jobs == 0)
-            return arena_printf(arena, "-j %s: a whole number from 1 to %d", value, JOBS_MOST);
-        return NULL;
     case OPTION_LIST: options->list = true; return NULL;
     case OPTION_TIMEOUT:
         problem = take_number(value, 1e9, &options->timeout_seconds);
@@ -113,15 +105,18 @@ static struct command_line parse_line(int argc, char **argv, struct arena *arena
                                            {"piperun", required_argument, NULL, OPTION_PIPERUN},
                                            {NULL, 0, NULL, 0}};
     const struct command_options own = {.help = help_text,
-                                        .letters = "k:j:",
+                                        .letters = "k:",
                                         .longer = longer,
                                         .take = take_option,
-                                        .data = options};
+                                        .data = options,
+                                        .shares = SHARES_ANALYSIS | SHARES_CODE};
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    *options = (struct test_options){.jobs = processors > 0 ? (unsigned)processors : 1,
-                                     .timeout_seconds = 60};
-    if (options->jobs > JOBS_MOST) options->jobs = JOBS_MOST;
-    return command_line_parse_command(argc, argv, arena, &own);
+    *options = (struct test_options){.timeout_seconds = 60};
+    struct command_line line = command_line_parse_command(argc, argv, arena, &own);
+    options->jobs = line.jobs;
+    if (options->jobs == 0) options->jobs = processors > 0 ? (unsigned)processors : 1;
+    if (options->jobs > COMMAND_JOBS_MAX) options->jobs = COMMAND_JOBS_MAX;
+    return line;
 }
 
 /* ---- which tests ---- */

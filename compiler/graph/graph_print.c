@@ -30,7 +30,7 @@ static void print_rate(FILE *to, uint32_t phases, const uint64_t *leasts, const 
     if (phases > 1) fputc('}', to);
 }
 
-static void print_in_rates(FILE *to, const struct graph_node *node, const struct graph_input *in)
+void graph_print_in_rates(FILE *to, const struct graph_node *node, const struct graph_input *in)
 {
     const uint64_t *pops = in->pops ? in->pops : &in->pop;
     const uint64_t *peeks = in->peeks ? in->peeks : &in->peek;
@@ -41,7 +41,7 @@ static void print_in_rates(FILE *to, const struct graph_node *node, const struct
     if (in->history) fprintf(to, " history %" PRIu64, in->history);
 }
 
-static void print_out_rates(FILE *to, const struct graph_node *node, const struct graph_output *out)
+void graph_print_out_rates(FILE *to, const struct graph_node *node, const struct graph_output *out)
 {
     fputs(" push ", to);
     if (out->pushes)
@@ -67,13 +67,13 @@ static void print_node(FILE *to, const struct graph *graph, size_t index)
     for (size_t i = 0; i < node->inputs.count; i++) {
         const struct graph_input *in = &node->inputs.items[i];
         fprintf(to, "    in %s from %s", in->port, graph->buffers.items[in->buffer].name);
-        print_in_rates(to, node, in);
+        graph_print_in_rates(to, node, in);
         fputc('\n', to);
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
         const struct graph_output *out = &node->outputs.items[i];
         fprintf(to, "    out %s to %s", out->port, graph->buffers.items[out->buffer].name);
-        print_out_rates(to, node, out);
+        graph_print_out_rates(to, node, out);
         fputc('\n', to);
     }
 }

@@ -69,6 +69,56 @@ static void print_stages(FILE *to, const struct graph *graph, const struct plan 
     }
 }
 
+enum { PORT_COLUMNS = 3 };
+
+static void measure_ports(const struct graph *graph, int widths[PORT_COLUMNS])
+{
+    for (size_t n = 0; n < graph->nodes.count; n++) {
+        const struct graph_node *node = &graph->nodes.items[n];
+        widths[0] = widen(widths[0], node->name);
+        for (size_t i = 0; i < node->inputs.count; i++)
+            widths[1] = widen(widths[1], node->inputs.items[i].port);
+        for (size_t i = 0; i < node->outputs.count; i++)
+            widths[1] = widen(widths[1], node->outputs.items[i].port);
+    }
+    for (size_t i = 0; i < graph->buffers.count; i++)
+        widths[2] = widen(widths[2], graph->buffers.items[i].name);
+}
+
+static void print_port(FILE *to, const int widths[PORT_COLUMNS], const char *node, const char *port,
+                       const char *buffer)
+{
+    fprintf(to, "%-*s  %-*s  %-*s ", widths[0], node, widths[1], port, widths[2], buffer);
+}
+
+static void print_ports_of(FILE *to, const struct graph *graph, const struct graph_node *node,
+                           const int widths[PORT_COLUMNS])
+{
+    for (size_t i = 0; i < node->inputs.count; i++) {
+        const struct graph_input *in = &node->inputs.items[i];
+        print_port(to, widths, node->name, in->port, graph->buffers.items[in->buffer].name);
+        graph_print_in_rates(to, node, in);
+        fputc('\n', to);
+    }
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        const struct graph_output *out = &node->outputs.items[i];
+        print_port(to, widths, node->name, out->port, graph->buffers.items[out->buffer].name);
+        graph_print_out_rates(to, node, out);
+        fputc('\n', to);
+    }
+}
+
+static void print_ports(FILE *to, const struct graph *graph)
+{
+    int widths[PORT_COLUMNS] = {NAME_MIN, (int)strlen("port"), (int)strlen("buffer")};
+    measure_ports(graph, widths);
+    fputc('\n', to);
+    print_port(to, widths, "stage", "port", "buffer");
+    fputs(" packets of a firing\n", to);
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        print_ports_of(to, graph, &graph->nodes.items[i], widths);
+}
+
 static void print_buffers(FILE *to, const struct graph *graph)
 {
     struct arena *arena = arena_create();
@@ -100,5 +150,6 @@ void plan_print(FILE *to, const struct graph *graph, const struct plan *plan)
 {
     print_head(to, graph, plan);
     print_stages(to, graph, plan);
+    print_ports(to, graph);
     print_buffers(to, graph);
 }

@@ -54,6 +54,35 @@ expect "an output over an import" 2 '' "lib/scale.pipe' is a source" "$PIPEC" -I
 expect "-O9" 2 '' 'levels' "$PIPEC" -O9 two.pipe
 expect "-v says what was made" 0 '' 'for sim16' "$PIPEC" -v -I lib -p first two.pipe
 expect "--version of pipec" 0 'pipec .*LLVM' '' "$PIPEC" --version
+expect "--version=json" 0 '"tool": "pipec [0-9.]*", "llvm": [0-9]' '' "$PIPEC" --version=json
+expect "--version in another form" 2 '' 'the only form is json' "$PIPEC" --version=xml
+expect "--help=all" 0 'usage' '' "$PIPEC" --help=all
+expect "help on something else" 2 '' 'all, or nothing' "$PIPEC" --help=some
+for word in inspect test graph fmt lint explain; do
+    expect "--help=all of $word" 0 "pipec $word" '' "$PIPEC" $word --help=all
+    expect "--version=json of $word" 0 '"tool"' '' "$PIPEC" $word --version=json
+done
+for word in '' inspect test graph 'fmt --check'; do
+    # shellcheck disable=SC2086 # words
+    expect "-j of pipec $word" 0 '' '' "$PIPEC" $word -j 2 "$ROOT/examples/edges/edges.pipe"
+    # shellcheck disable=SC2086
+    expect "-j 0 of pipec $word" 2 '' 'a whole number' "$PIPEC" $word -j 0 two.pipe
+done
+# What a command has no use for, it does not take.
+for words in 'fmt --device=sim1' 'fmt -O2' 'fmt --baseline=b' 'fmt -I.' 'graph --device=sim1' 'graph -O2' 'graph --baseline=b' \
+    'lint --device=sim1' 'lint -O2' 'test --baseline=b'; do
+    # shellcheck disable=SC2086
+    expect "$words" 2 '' 'unknown option' "$PIPEC" $words two.pipe
+done
+expect "inspect --emit" 2 '' 'does not belong' "$PIPEC" inspect --emit=ast two.pipe
+expect "a word that takes no value" 2 '' 'takes no value' "$PIPEC" --fast-math=1 two.pipe
+for kind in ptx opencl header; do
+    expect "--emit=$kind" 2 '' 'not supported yet' "$PIPEC" --emit=$kind two.pipe
+done
+expect "graph --format=html" 2 '' 'not supported yet' "$PIPEC" graph --format=html two.pipe
+for option in --buffers=min --pareto --trace-deadlock --debug-mode --no-fuse --time-report; do
+    expect "$option" 2 '' 'not supported yet' "$PIPEC" $option two.pipe
+done
 expect "--version of piperun" 0 'piperun' '' "$PIPERUN" --version
 expect "--help of pipec" 0 'usage' '' "$PIPEC" --help
 expect "--help of piperun" 0 'usage' '' "$PIPERUN" --help

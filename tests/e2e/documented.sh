@@ -8,8 +8,21 @@ each() {
     while read -r word; do grep -qF -e "$word" "$2" || missing="$missing $word"; done
     if [ -z "$missing" ]; then echo "ok $1"; else echo "not ok $1:$missing"; fi
 }
+# The two tables of rules: id, group, level.
+sed -nE 's/^RULE\([A-Z0-9_]*, *"([a-z0-9-]*)", *([A-Z_]*), *"([a-z]*)".*/\1 \3 \2/p' compiler/support/rules.def |
+    sed 's/ACCEPTABLE_//' | sort >"$TMP/rules"
+awk -F' *[|] *' '
+    /^All are errors but/ { table = 1 }
+    /^Lint rules say/ { lint = "LINT_" }
+    table && /^\| `[a-z0-9-]*` \| [a-z]* \| / {
+        level = lint == "" ? "ERROR" : "WARNING"
+        if (/\(warning\) *\|$/) level = "WARNING"
+        if (/\(note\) *\|$/) level = "NOTE"
+        gsub(/`/, "", $2)
+        print $2, $3, lint level
+    }' lang/reference.md | sort >"$TMP/rows"
+if diff "$TMP/rules" "$TMP/rows"; then echo "ok rules are in the reference"; else echo "not ok rules are in the reference"; fi
 # shellcheck disable=SC2016 # backquotes of the page
-sed -n 's/^RULE([A-Z0-9_]*, *"\([a-z0-9-]*\)".*/`\1`/p' compiler/support/rules.def | each "rules are in the reference" lang/reference.md
 sed -n 's/^BUILTIN([A-Z_]*, *"\([a-z_]*\)".*/`\1(/p' compiler/sema/builtins.def | each "built-in functions are in the reference" lang/reference.md
 sed -n 's/^fn f32 \([a-z0-9]*\)_f32(.*/\1/p' lang/std/math.pipe | each "library functions are in the reference" lang/reference.md
 sed -n 's/^OPCODE([A-Z_]*, *"\([a-z_]*\)".*/## \1/p' lang/opcodes.def | each "instructions are in the manual of the scheduler" lang/scheduler.md

@@ -46,6 +46,16 @@ for key in name kernel repetitions pop peek push_max depth_packets threshold bat
     grep "\"$key\"" object >other
     check "source and container agree on $key" cmp one other
 done
+cat >rates.pipe <<'END'
+kernel uneven(in f32 x pop {3, 1}, out f32 y push {0..2, 1}) {
+    if (phase == 0) { if (x[0] > 0) y <- x; if (x[1] > 0) y <- x; } else { y <- x; }
+    finish push 3 { for (i64 i = 0; i < left(x); i++) y <- x[i]; }
+}
+pipeline main(in f32 x, out f32 y) { x -> uneven -> y; }
+END
+check "the text has rates, with phases, bounds and finish" says 0 \
+    '^uneven +y +y +push \{0..2, 1\} finish 3$' "$PIPEC" inspect rates.pipe
+check "and what is taken" says 0 '^uneven +x +x +pop \{3, 1\} peek \{3, 1\}$' "$PIPEC" inspect rates.pipe
 check "the text of a container" says 0 'stage 0 tune: threshold' "$PIPEC" inspect radio.pbc
 check "the container on standard input" sh -c '"$0" inspect - <radio.pbc | grep -q "^pipeline fmradio"' "$PIPEC"
 check "--json is inspect's" says 2 "belongs to 'pipec inspect'" "$PIPEC" --json "$radio"

@@ -264,6 +264,9 @@ static void text_names_stages_buffers_and_reasons(void **state)
     assert_non_null(strstr(text, "side by side"));
     assert_non_null(strstr(text, "75.0%     3       1          8"));
     assert_non_null(strstr(text, "32768 bytes in buffers"));
+    assert_non_null(strstr(text, "packets of a firing\n"));
+    assert_non_null(strstr(text, " pop 1 peek 1\n"));
+    assert_non_null(strstr(text, " push 1\n"));
     assert_non_null(strstr(text, "out-port"));
     free(text);
     fixture_free(f);
