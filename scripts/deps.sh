@@ -67,11 +67,17 @@ missing_packages() {
     done
 }
 
-# The second LLVM that `make check` also compiles the language tests with.  Welcome, not needed.
+# Welcome, not needed: the second LLVM that `make check` also compiles the language tests with, and the programs
+# that it tries pipec with.
 welcome_packages() {
-    local package
-    [ "$goal" = test ] && [ -z "${LLVM_CONFIG-}" ] || return 0
-    for package in llvm-19-dev lld-19; do
+    local package wanted=()
+    [ "$goal" = test ] || return 0
+    [ -n "${LLVM_CONFIG-}" ] || wanted+=(llvm-19-dev lld-19)
+    command -v ninja >/dev/null || wanted+=(ninja-build)
+    command -v cmake >/dev/null || wanted+=(cmake)
+    command -v meson >/dev/null || wanted+=(meson)
+    command -v dot >/dev/null || wanted+=(graphviz)
+    for package in "${wanted[@]}"; do
         if ! installed "$package" && known "$package"; then echo "$package"; fi
     done
 }
@@ -111,5 +117,5 @@ if [ ${#missing[@]} -gt 0 ]; then
     mapfile -t welcome < <(welcome_packages)
 fi
 if [ ${#welcome[@]} -gt 0 ]; then
-    install "${welcome[@]}" || echo "pipec: without ${welcome[*]}; tests with a second LLVM are skipped"
+    install "${welcome[@]}" || echo "pipec: without ${welcome[*]}; tests that need them are skipped"
 fi

@@ -46,6 +46,7 @@ struct deadlock {
     struct arena *arena;
     struct channels channels;
     uint64_t budget, mend_budget;
+    uint64_t explain_budget; /* what was decided is simulated again, step by step, to be shown */
 };
 
 struct block_case {
@@ -299,6 +300,7 @@ static void report_mend(const struct block_case *at, struct diag *d, const struc
     const struct graph_buffer *buffer = &at->pass->graph->buffers.items[circle->buffer];
     const char *others = at->circle_count > 1 ? " once the other circular waits are mended" : "";
     uint64_t count = circle->initial;
+    if (count > INT32_MAX) return; /* no buffer can have so many */
     diag_label(d, buffer->span, "'%s' begins with %s", buffer->name,
                arena_counted(at->pass->arena, buffer->initial.packets, "packet"));
     if (circle->least)
@@ -353,13 +355,23 @@ static void report_undecided(const struct deadlock *pass, const struct channel_b
               "decidable");
 }
 
+/* Stuck, but the circle is beyond the budget. */
+static void report_unexplained(const struct deadlock *pass, const struct channel_block *block)
+{
+    const struct channel *channel = &pass->channels.items[block->channels[0]];
+    const struct graph_node *node = &pass->graph->nodes.items[channel->to];
+    struct diag *d = diag_report(pass->cx->diags, RULE_DEADLOCK, node->span,
+                                 "endless wait on the cycle around '%s'", node->name);
+    diag_note(d, "it comes after so many firings that who waits for whom is not shown");
+}
+
 /* Reports the circles of a part of the graph; false where they are beyond the budget. */
 static bool explain(struct deadlock *pass, const struct channel_block *part)
 {
     struct block_case *at = ARENA_NEW(pass->arena, struct block_case);
     at->pass = pass;
     at->net = net_create(pass->arena, &pass->channels, part, NULL);
-    if (net_run(at->net, &pass->budget) != NET_STUCK) return false;
+    if (net_run(at->net, &pass->explain_budget) != NET_STUCK) return false;
     find_circles(at);
     for (uint32_t i = 0; i < at->circle_count; i++)
         report_circle(at, &at->circles[i]);
@@ -390,8 +402,8 @@ static void check_blocks(struct deadlock *pass, const uint32_t *component,
         if (explained[whole]) continue;
         if (explain(pass, &inside[whole]))
             explained[whole] = true;
-        else
-            explain(pass, block);
+        else if (!explain(pass, block))
+            report_unexplained(pass, block);
     }
 }
 
@@ -401,6 +413,7 @@ void deadlock_check(struct compile *cx, struct graph *graph)
                             .graph = graph,
                             .arena = arena_create(),
                             .budget = BUDGET_STEPS,
+                            .explain_budget = BUDGET_STEPS,
                             .mend_budget = MEND_STEPS};
     pass.channels = channels_collect(pass.arena, graph, CHANNELS_INNER);
     uint32_t *component = ARENA_ARRAY(pass.arena, uint32_t, pass.channels.node_count);

@@ -65,7 +65,7 @@ check "the others are looked at" grep -q unused-variable text
 check "an empty folder" silent 0 "$PIPEC" lint "$(mkdir -p empty && echo empty)"
 check "standard input" says 1 '<stdin>.*unused-variable' sh -c '"$0" lint --diagnostics=short - <tree/a/2.pipe' "$PIPEC"
 check "no path" says 2 'no input file' "$PIPEC" lint
-check "threads that are no number" says 2 'a number of threads' "$PIPEC" lint -j x tree
+check "threads that are no number" says 2 'a whole number' "$PIPEC" lint -j x tree
 check "a sink over a source" says 2 'is a source' "$PIPEC" lint --diagnostics=json:tree/a/2.pipe tree
 check "help" says 0 '^usage: pipec lint' "$PIPEC" lint --help
 check "a full device" says 2 'cannot write' sh -c '"$0" lint tree >/dev/full' "$PIPEC"
