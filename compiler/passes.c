@@ -6,6 +6,7 @@
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/codegen/codegen.h"
+#include "compiler/sema/sema.h"
 #include "compiler/support/diag_list.h"
 #include "compiler/syntax/parse.h"
 
@@ -50,6 +51,14 @@ void library_add(struct compile *cx, struct ast_program *program)
         SOURCE_OK)
         return;
     *last = parse_program(cx, source)->files;
+}
+
+bool program_complete(struct compile *cx, struct ast_program *program)
+{
+    bool whole = !diag_failed(cx->diags);
+    library_add(cx, program);
+    if (!whole) sema_check_damaged(cx, program);
+    return !diag_failed(cx->diags);
 }
 
 static size_t folder_length(const char *path)

@@ -163,8 +163,7 @@ static int inspect_as_json(struct compile *cx, const struct command_line *line,
     struct graph *graph = NULL;
     struct plan *plan = NULL;
     struct verdict verdict = {0};
-    if (!diag_failed(cx->diags)) library_add(cx, program);
-    if (!diag_failed(cx->diags)) graph = sema_elaborate(cx, program);
+    if (program_complete(cx, program)) graph = sema_elaborate(cx, program);
     if (graph != NULL) verdict = analyse_graph_further(cx, graph);
     if (line->device_given && verdict.depths_assigned && !diag_failed(cx->diags))
         plan = plan_place(cx, graph, device);
@@ -212,10 +211,10 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (inspects && line->as_json && !line->depfile.alone)
         return inspect_as_json(cx, line, program, &device);
     if (refuse_over_source(cx, "output", output_path(line))) return EXIT_FILES;
-    if (diag_failed(cx->diags)) return EXIT_REFUSED;
-    if (line->emit == EMIT_AST && !line->depfile.alone) return emit_ast(cx, line, program);
-    library_add(cx, program);
-    if (line->depfile.alone && !diag_failed(cx->diags)) return write_depfile(cx, line);
+    bool shows_tree = line->emit == EMIT_AST && !line->depfile.alone;
+    if (shows_tree && !diag_failed(cx->diags)) return emit_ast(cx, line, program);
+    if (!program_complete(cx, program)) return EXIT_REFUSED;
+    if (line->depfile.alone) return write_depfile(cx, line);
 
     struct graph *graph = sema_elaborate(cx, program);
     if (graph != NULL) lint_program(cx, program);

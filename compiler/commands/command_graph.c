@@ -167,8 +167,7 @@ static int graph_of_file(struct compile *cx, const struct request *request, cons
         fprintf(stderr, "pipec: error: the output '%s' is a source\n", request->output);
         return EXIT_FILES;
     }
-    if (diag_failed(cx->diags)) return EXIT_REFUSED;
-    library_add(cx, program);
+    if (!program_complete(cx, program)) return EXIT_REFUSED;
     struct graph *graph = sema_elaborate(cx, program);
     if (graph == NULL) return EXIT_REFUSED;
     analyse_graph_further(cx, graph);

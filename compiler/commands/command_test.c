@@ -155,8 +155,7 @@ static int read_tests(struct test_run *run, const char *path)
     struct diags *all = cx->diags;
     struct diags *own = cx->diags = diags_fork(cx->arena, all);
     struct ast_program *program = parse_program(cx, source);
-    if (!diag_failed(own)) library_add(cx, program);
-    if (!diag_failed(own)) sema_check(cx, program);
+    if (program_complete(cx, program)) sema_check(cx, program);
     bool failed = diag_failed(own);
     diag_take(all, own);
     cx->diags = all;

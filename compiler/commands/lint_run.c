@@ -53,8 +53,7 @@ static void lint_others(struct compile *cx, const struct ast_program *program, c
 static void lint_source(struct compile *cx, uint32_t source)
 {
     struct ast_program *program = parse_program(cx, source);
-    if (diag_failed(cx->diags)) return;
-    library_add(cx, program);
+    if (!program_complete(cx, program)) return;
     cx->options.pipeline_optional = true;
     struct graph *graph = sema_elaborate(cx, program);
     if (diag_failed(cx->diags)) return;

@@ -2,6 +2,7 @@
 
 #include "compiler/sema/body_internal.h"
 #include "compiler/support/embedded_library.h"
+#include "compiler/syntax/habits.h"
 
 /* A call of library mathematics that nothing has typed so far; `kx.type` is body_untyped_float. */
 struct pending_call {
@@ -54,6 +55,14 @@ static struct arguments build_arguments(struct body *b, const struct ast_expr *f
     for (const struct ast_expr *e = first; e; e = e->next, at++)
         if (!(arguments.items[at] = body_expr(b, e))) arguments.failed = true;
     return arguments;
+}
+
+/* Of a function that there is not, such as printf, strings are no errors of their own. */
+static bool has_string(const struct ast_expr *e)
+{
+    while (e && e->kind != AST_EXPR_STRING)
+        e = e->next;
+    return e != NULL;
 }
 
 static struct diag *report_count(struct body *b, struct span span, const char *name,
@@ -371,15 +380,6 @@ static const char *meant_function(struct body *b, const char *name)
     return nearest_name(name, names.items.items, names.items.count);
 }
 
-/* What C programs print with. */
-static bool prints(const char *name)
-{
-    static const char *const functions[] = {"printf", "fprintf", "puts", "putchar", "print"};
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (strcmp(functions[i], name) == 0) return true;
-    return false;
-}
-
 static struct kx *unknown_function(struct body *b, const struct ast_expr *e)
 {
     const char *name = e->name.text;
@@ -393,14 +393,16 @@ static struct kx *unknown_function(struct body *b, const struct ast_expr *e)
     }
     struct diag *diag =
         body_report(b, RULE_UNKNOWN_NAME, e->name.span, "there is no function '%s'", name);
+    const struct habit *habit = habit_find(name);
     const char *file = library_file_of_function(name);
-    const char *meant = file != NULL || prints(name) ? NULL : meant_function(b, name);
+    const char *meant = file != NULL || habit != NULL ? NULL : meant_function(b, name);
     if (file != NULL)
         diag_help(diag, "'%s' is in the standard library: import \"%s\";", name, file);
-    else if (prints(name))
-        diag_help(diag, "a firing prints nothing: to see a value, append it to an out-port");
+    else if (habit != NULL)
+        diag_help(diag, "%s", habit->help);
     else if (meant)
         diag_help(diag, "did you mean '%s'?", meant);
+    scope_poison(b->scope, e->name);
     return NULL;
 }
 
@@ -454,9 +456,11 @@ struct kx *body_call(struct body *b, const struct ast_expr *e)
     if (symbol && (symbol->kind == SYMBOL_STRUCT || symbol->kind == SYMBOL_TYPE_PARAM))
         return construct_named(b, e, symbol);
     if (symbol && symbol->kind != SYMBOL_FN) return call_other(b, e, symbol);
+    bool unknown = !symbol && builtin == BUILTIN_COUNT && !library;
+    if (unknown && has_string(e->arguments)) return unknown_function(b, e);
     struct arguments arguments = build_arguments(b, e->arguments);
     if (symbol) symbol->used = true;
-    if (!symbol && builtin == BUILTIN_COUNT && !library) return unknown_function(b, e);
+    if (unknown) return unknown_function(b, e);
     if (arguments.failed) return NULL;
     if (symbol) return call_function(b, symbol->item, arguments.items, arguments.count, 0, e->span);
     if (builtin != BUILTIN_COUNT) return call_builtin(b, builtin, arguments, e->span);

@@ -80,14 +80,14 @@ bool body_integer(struct body *b, const struct ast_expr *expr, int64_t *out)
     if (kx->kind == KX_CONSTANT && kx->type == &body_untyped_integer) {
         value = kx->value;
     } else {
-        if (!type_is_scalar(kx->type) || scalar_is_float(kx->type->scalar))
-            return report_no_integer(b, kx);
+        if (!type_is_scalar(kx->type)) return report_no_integer(b, kx);
         kx = body_settled(b, kx);
         if (!kx) return false;
         if (!consteval(b->cx, kx, &value, &error)) {
             body_report_consteval(b, kx, &error, "this integer");
             return false;
         }
+        if (scalar_is_float(kx->type->scalar)) return report_no_integer(b, kx);
     }
     __int128 exact = arith_as_exact(value);
     if (!arith_fits(exact, SCALAR_I64)) {

@@ -88,7 +88,8 @@ static void declare_local(struct body *b, const struct ast_stmt *s, const struct
     const char *what = arena_printf(b->arena, "'%s'", d->name.text);
     const struct type *type = body_value_type(b, s->type, d->dims, what);
     struct kx *value = NULL;
-    if (!type && d->init && d->init->kind != AST_EXPR_BRACES) body_expr(b, d->init);
+    bool alone = d->init && d->init->kind != AST_EXPR_BRACES && d->init->kind != AST_EXPR_STRING;
+    if (!type && alone) body_expr(b, d->init);
     if (type && d->init) value = needed(b, body_initialiser(b, d->init, type, what));
     struct variable *variable = type ? body_local(b, d->name, type) : NULL;
     body_declare_variable(b, d, variable);
@@ -375,7 +376,8 @@ static void while_statement(struct body *b, const struct ast_stmt *s, struct ks_
     ks->test_after = s->kind == AST_STMT_DO;
     if (!ks->test_after) ks->expr = needed(b, body_condition(b, s->expr));
     ks->body = loop_body(b, s->body);
-    if (ks->test_after) ks->expr = needed(b, body_condition(b, s->expr));
+    if (s->expr == NULL) b->failed = true; /* a syntax error */
+    if (ks->test_after && s->expr) ks->expr = needed(b, body_condition(b, s->expr));
     ks_append(out, ks);
 }
 

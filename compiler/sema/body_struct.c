@@ -46,6 +46,7 @@ static bool build_fields(struct body *b, const struct ast_item *item, struct typ
 static const struct type *declared_struct(struct body *b, const struct ast_item *item)
 {
     uint32_t count = count_fields(item);
+    if (item->fields_missing) return NULL; /* reported */
     if (count == 0) {
         body_report(b, RULE_TYPE_MISMATCH, item->name.span, "the struct '%s' has no fields",
                     item->name.text);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "compiler/sema/body_internal.h"
+#include "compiler/syntax/habits.h"
 
 const struct type body_untyped_integer = {
     .kind = TYPE_SCALAR, .scalar = SCALAR_I64, .width_bytes = 8, .alignment_bytes = 8};
@@ -655,16 +656,7 @@ const struct type *body_unify(struct body *b, struct kx **operands, size_t count
 
 static const char *meant_type(const char *name)
 {
-    static const char *const known[][2] = {
-        {"float", "f32"},  {"double", "f64"},   {"half", "f16"},     {"char", "i8"},
-        {"short", "i16"},  {"long", "i64"},     {"unsigned", "u32"}, {"signed", "i32"},
-        {"uint", "u32"},   {"uchar", "u8"},     {"ushort", "u16"},   {"ulong", "u64"},
-        {"int8_t", "i8"},  {"int16_t", "i16"},  {"int32_t", "i32"},  {"int64_t", "i64"},
-        {"uint8_t", "u8"}, {"uint16_t", "u16"}, {"uint32_t", "u32"}, {"uint64_t", "u64"},
-        {"size_t", "u64"}, {"byte", "u8"},      {"boolean", "bool"}, {"_Bool", "bool"},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i][0], name) == 0) return known[i][1];
+    if (habit_type(name)) return habit_type(name);
     const char *names[SCALAR_COUNT];
     for (int i = 0; i < SCALAR_COUNT; i++)
         names[i] = scalar_name((enum scalar_type)i);
@@ -690,7 +682,12 @@ static const struct type *named_type(struct body *b, const struct ast_type *type
         struct diag *diag =
             body_report(b, RULE_UNKNOWN_NAME, type->name.span, "there is no type '%s'", name);
         const char *meant = meant_type(name);
-        if (meant) diag_help(diag, "did you mean '%s'?", meant);
+        const struct habit *habit = habit_find(name);
+        if (meant)
+            diag_help(diag, "did you mean '%s'?", meant);
+        else if (habit)
+            diag_help(diag, "%s", habit->help);
+        scope_poison(b->scope, type->name);
     }
     return NULL;
 }

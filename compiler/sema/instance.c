@@ -157,6 +157,7 @@ static const struct symbol *find_callee(struct elaboration *el, struct scope *sc
             diag_help(d, "'%s' is in the standard library: import \"%s\";", name.text, file);
         else if (nearest != NULL)
             diag_help(d, "did you mean '%s'?", nearest);
+        scope_poison(scope, name);
     } else if (symbol->kind != SYMBOL_POISON) {
         d = diag_report(el->cx->diags, RULE_WRONG_KIND_OF_NAME, name.span, "'%s' is not a kernel",
                         name.text);
@@ -227,8 +228,9 @@ static bool instance_arguments(struct elaboration *el, struct scope *scope,
     }
     if (n > callee->argument_count) {
         struct diag *d = diag_report(el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, out->ast->span,
-                                     "'%s' takes %u run-time arguments, not %u", callee->title,
-                                     callee->argument_count, n);
+                                     "'%s' takes %u run-time argument%s, not %u", callee->title,
+                                     callee->argument_count,
+                                     callee->argument_count == 1 ? "" : "s", n);
         diag_label(d, callee->span, "declared here");
         return false;
     }
@@ -549,8 +551,9 @@ static void report_port_count(struct elaboration *el, const struct instance *ins
                               uint64_t wanted, bool is_out, uint64_t given)
 {
     struct diag *d = diag_report(el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, instance->ast->name.span,
-                                 "'%s' has %" PRIu64 " %s-ports, %" PRIu64 " are bound",
-                                 instance->name, wanted, is_out ? "out" : "in", given);
+                                 "'%s' has %" PRIu64 " %s-port%s, %" PRIu64 " %s bound",
+                                 instance->name, wanted, is_out ? "out" : "in",
+                                 wanted == 1 ? "" : "s", given, given == 1 ? "is" : "are");
     diag_label(d, instance->callee.span, "'%s' is declared here", instance->callee.name);
     el->incomplete = true;
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "compiler/syntax/habits.h"
+
 /* Up to LINEAR_MAX symbols are searched one by one; beyond, a table of open addresses is kept. */
 enum { LINEAR_MAX = 8 };
 
@@ -103,6 +105,28 @@ static void collect_name(const struct symbol *symbol, void *data)
     vec_push(list->arena, &list->names, symbol->name);
 }
 
+/* The scope of the whole body or pipeline that `scope` is part of, else the program's. */
+static struct scope *whole_scope(struct scope *scope)
+{
+    while (scope->outer != NULL && scope->outer->outer != NULL && scope->outer->outer->outer != NULL)
+        scope = scope->outer;
+    return scope;
+}
+
+static void declare_poison(struct scope *scope, struct ast_name name)
+{
+    if (find_here(scope, name.text) == NULL)
+        scope_declare(scope, (struct symbol){
+                                 .kind = SYMBOL_POISON, .name = name.text, .span = name.span});
+}
+
+void scope_poison(struct scope *scope, struct ast_name name)
+{
+    while (scope->outer != NULL && scope->outer->outer != NULL)
+        scope = scope->outer;
+    declare_poison(scope, name);
+}
+
 struct symbol *scope_lookup(struct scope *scope, struct ast_name name, const char *what)
 {
     struct symbol *symbol = scope_find(scope, name.text);
@@ -115,7 +139,12 @@ struct symbol *scope_lookup(struct scope *scope, struct ast_name name, const cha
     struct name_list list = {.arena = scope->cx->arena};
     scope_each(scope, collect_name, &list);
     const char *nearest = nearest_name(name.text, list.names.items, list.names.count);
-    if (nearest) diag_help(diag, "did you mean '%s'?", nearest);
+    const struct habit *habit = habit_find(name.text);
+    if (habit)
+        diag_help(diag, "%s", habit->help);
+    else if (nearest)
+        diag_help(diag, "did you mean '%s'?", nearest);
+    declare_poison(whole_scope(scope), name);
     return NULL;
 }
 

@@ -57,8 +57,10 @@ struct symbol *scope_declare(struct scope *scope, struct symbol symbol);
 /* Innermost meaning of a name, or NULL; nothing is reported. */
 struct symbol *scope_find(struct scope *scope, const char *name);
 /* Like scope_find, and reports RULE_UNKNOWN_NAME ("there is no %s '%s'", with the nearest candidate
- * as help). */
+ * as help), once in a body. */
 struct symbol *scope_lookup(struct scope *scope, struct ast_name name, const char *what);
+/* An unknown item has been reported: it is not again, anywhere in the program. */
+void scope_poison(struct scope *scope, struct ast_name name);
 /* Calls visit for every visible symbol, innermost first. */
 void scope_each(struct scope *scope, void (*visit)(const struct symbol *, void *), void *data);
 

@@ -19,5 +19,8 @@
 struct graph *sema_elaborate(struct compile *cx, const struct ast_program *program);
 /* Checks everything in the program, its test blocks too, and chooses nothing to compile. */
 void sema_check(struct compile *cx, const struct ast_program *program);
+/* The same after syntax errors, for what they left whole: errors that may follow from what is lost
+ * are not reported. */
+void sema_check_damaged(struct compile *cx, const struct ast_program *program);
 
 #endif

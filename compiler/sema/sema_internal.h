@@ -2,6 +2,7 @@
  * sema_internal: what the files of sema share.
  *
  *   sema.c        the program's scope, the choice of the pipeline, checks of what nothing uses
+ *   damaged.c     the check of a program with syntax errors
  *   elaborate.c   pipelines to graph: ports, buffers, loops
  *   instance.c    chains and instances
  *   parameter.c   compile-time parameters of instances, written or inferred

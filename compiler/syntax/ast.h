@@ -334,6 +334,7 @@ struct ast_item {
     struct ast_type *type;
     struct ast_declarator *declarators;
     struct ast_field *fields;
+    bool fields_missing; /* a syntax error left some out */
     struct ast_param *params;
     struct ast_stmt *body; /* AST_STMT_BLOCK */
     enum ast_kernel_kind kernel_kind;
@@ -370,10 +371,18 @@ struct ast_command {
     struct ast_expr *subscripts;
 };
 
+/* What a syntax error left out of the tree. */
+struct ast_lost {
+    struct ast_lost *next;
+    struct span span;
+};
+
 struct ast_file {
     struct ast_file *next;
     uint32_t source;
-    bool is_commands; /* `commands`, and no items */
+    struct ast_lost *lost;
+    bool names_missing; /* so much is left out that any name may be declared there */
+    bool is_commands;   /* `commands`, and no items */
     struct ast_item *items;
     struct ast_command *commands;
 };

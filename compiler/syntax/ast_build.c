@@ -12,6 +12,7 @@ void ast_too_deep(struct parser *ps, struct span at)
         diag_report(ps->cx->diags, RULE_TOO_DEEP, at, "nesting is deeper than %d levels",
                     AST_DEPTH_MAX);
     ps->stopped = true;
+    if (ps->file != NULL) ps->file->names_missing = true;
 }
 
 /* ---- types and declarators ---- */
@@ -553,6 +554,21 @@ struct ast_item *ast_kernel(struct parser *ps, struct span span, enum ast_kernel
     item->signature = *signature;
     item->body = body;
     return item;
+}
+
+void ast_lost(struct parser *ps, struct span from, struct span to)
+{
+    struct ast_lost *lost = NEW(struct ast_lost);
+    uint32_t end = to.begin > from.end ? to.begin : from.end;
+    *lost = (struct ast_lost){.next = ps->file->lost, .span = {from.source, from.begin, end}};
+    ps->file->lost = lost;
+}
+
+void ast_set_fields(struct parser *ps, struct ast_item *item, struct ast_field *fields)
+{
+    item->fields = fields;
+    item->fields_missing = ps->fields_missing;
+    ps->fields_missing = false;
 }
 
 void ast_add_item(struct parser *ps, struct ast_item *item)

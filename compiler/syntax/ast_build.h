@@ -148,5 +148,8 @@ struct ast_item *ast_kernel(struct parser *ps, struct span span, enum ast_kernel
                             const struct ast_signature *signature, struct ast_stmt *body);
 /* Appends to the file, with the documentation comment that stands before it; NULL is nothing. */
 void ast_add_item(struct parser *ps, struct ast_item *item);
+/* What stands from `from` to before `to` is left out of the tree. */
+void ast_lost(struct parser *ps, struct span from, struct span to);
+void ast_set_fields(struct parser *ps, struct ast_item *item, struct ast_field *fields);
 
 #endif

@@ -67,21 +67,23 @@ static bool is_command_list(const struct source *source)
     return source->size_bytes == size || source->bytes[size] == '\n' || source->bytes[size] == '\r';
 }
 
-static void import(struct loader *loader, const struct ast_file *file, const struct ast_item *item)
+static void import(struct loader *loader, struct ast_file *file, const struct ast_item *item)
 {
     struct compile *cx = loader->cx;
     uint32_t id;
     enum source_status status =
         source_import(cx->sources, file->source, item->path, cx->options.import_folders,
                       cx->options.import_folder_count, &id);
-    if (status == SOURCE_OK)
+    if (status == SOURCE_OK) {
         list_file(loader, id);
-    else
-        report_import(cx, item, status);
+        return;
+    }
+    report_import(cx, item, status);
+    file->names_missing = true;
 }
 
 /* `source "PATH";` in a command list finds files as `import` does. */
-static void import_sources(struct loader *loader, const struct ast_file *file)
+static void import_sources(struct loader *loader, struct ast_file *file)
 {
     for (const struct ast_command *command = file->commands; command; command = command->next) {
         if (command->kind != AST_COMMAND_SET || strcmp(command->verb.text, "source") != 0) continue;
@@ -90,7 +92,7 @@ static void import_sources(struct loader *loader, const struct ast_file *file)
     }
 }
 
-static void import_items(struct loader *loader, const struct ast_file *file)
+static void import_items(struct loader *loader, struct ast_file *file)
 {
     for (const struct ast_item *item = file->items; item; item = item->next)
         if (item->kind == AST_ITEM_IMPORT) import(loader, file, item);
@@ -155,7 +157,10 @@ static bool refuse_binary(struct compile *cx, uint32_t id)
 
 static void parse_file(struct compile *cx, struct ast_file *file)
 {
-    if (refuse_binary(cx, file->source)) return;
+    if (refuse_binary(cx, file->source)) {
+        file->names_missing = true;
+        return;
+    }
     struct parser *ps = open_file(cx, file->source);
     ps->file = file;
     file->is_commands = ps->begins_commands = is_command_list(ps->source);

@@ -140,9 +140,9 @@ item: "import" STRING[path] ';'                     { $$ = ast_import(ps, @$, $p
     | "const" type inits ';'                        { $$ = ast_item(ps, AST_ITEM_CONST, @$, no_name());
                                                       $$->type = $type; $$->declarators = $inits.first; }
     | "struct" name '{' fields '}' ';'              { $$ = ast_item(ps, AST_ITEM_STRUCT, @$, $name);
-                                                      $$->fields = $fields.first; }
+                                                      ast_set_fields(ps, $$, $fields.first); }
     | "struct" name '{' fields '}' error RESYNC     { $$ = ast_item(ps, AST_ITEM_STRUCT, @$, $name);
-                                                      $$->fields = $fields.first; yyerrok; }
+                                                      ast_set_fields(ps, $$, $fields.first); yyerrok; }
     | "fn" type name '(' params_opt ')' block       { $$ = ast_item(ps, AST_ITEM_FN, @$, $name);
                                                       $$->type = $type; $$->params = $params_opt.first;
                                                       $$->body = $block; }
@@ -160,7 +160,7 @@ item: "import" STRING[path] ';'                     { $$ = ast_import(ps, @$, $p
                                                       $$->subject->has_call = true;
                                                       $$->subject->inputs = $args_opt.first; }
     | ';'                                           { $$ = NULL; }
-    | error RESYNC                                  { $$ = NULL; yyerrok; }
+    | error RESYNC                                  { $$ = NULL; ast_lost(ps, @error, @RESYNC); yyerrok; }
     ;
 
 /* ---- names and types ---- */
@@ -197,7 +197,8 @@ item_value: value
 fields: %empty                                      { NONE($$); }
       | fields[list] type names ';'                 { $$ = $list; ast_set_field_type($names.first, $type);
                                                       APPEND($$, $names.first); $$.last = $names.last; }
-      | fields[list] error RESYNC                   { $$ = $list; yyerrok; }
+      | fields[list] error RESYNC                   { $$ = $list; ps->fields_missing = true;
+                                                      ast_lost(ps, @error, @RESYNC); yyerrok; }
       ;
 names: name dims                                    { struct ast_field *field = ast_field(ps, $name, $dims.first);
                                                       ONE($$, field); }
@@ -284,7 +285,8 @@ statement: block
                                                     { $$ = ast_stmt(ps, AST_STMT_WHILE, @$, $expression, $body); }
          | "do" statement[body] "while" '(' expression ')' ';'
                                                     { $$ = ast_stmt(ps, AST_STMT_DO, @$, $expression, $body); }
-         | "do" statement[body] error RESYNC        { $$ = ast_stmt(ps, AST_STMT_DO, @$, NULL, $body); yyerrok; }
+         | "do" statement[body] error RESYNC        { $$ = ast_stmt(ps, AST_STMT_DO, @$, NULL, $body);
+                                                      ast_lost(ps, @error, @RESYNC); yyerrok; }
          | "for" '(' for_init expression_opt[while] ';' expression_opt[step] ')' statement[body]
                                                     { $$ = ast_for(ps, @$, $for_init, $while, $step, $body); }
          | "switch" '(' expression ')' statement[body]
@@ -299,7 +301,8 @@ statement: block
          | "init" block                             { $$ = ast_stmt(ps, AST_STMT_INIT, @$, NULL, $block); }
          | "finish" attributes block                { $$ = ast_stmt(ps, AST_STMT_FINISH, @$, NULL, $block);
                                                       $$->attributes = $attributes.first; }
-         | error RESYNC                             { $$ = ast_stmt(ps, AST_STMT_ERROR, @$, NULL, NULL); yyerrok; }
+         | error RESYNC                             { $$ = ast_stmt(ps, AST_STMT_ERROR, @$, NULL, NULL);
+                                                      ast_lost(ps, @error, @RESYNC); yyerrok; }
          ;
 declaration: TYPE dims inits ';'                    { struct ast_type *type = ast_type_with_dims(
                                                           $TYPE, span_join(@1, @2), $dims.first);
@@ -430,7 +433,8 @@ net_statement: net_block
              | "if" '(' expression ')' net_statement[yes] "else" net_statement[no]
                                                     { $$ = ast_net(ps, AST_NET_IF, @$, $yes, $no);
                                                       $$->condition = $expression; }
-             | error RESYNC                         { $$ = ast_net(ps, AST_NET_ERROR, @$, NULL, NULL); yyerrok; }
+             | error RESYNC                         { $$ = ast_net(ps, AST_NET_ERROR, @$, NULL, NULL);
+                                                      ast_lost(ps, @error, @RESYNC); yyerrok; }
              ;
 net_for_init: ';'                                   { $$ = ast_net(ps, AST_NET_FOR, @$, NULL, NULL); }
             | expression ';'                        { $$ = ast_net(ps, AST_NET_FOR, @$, NULL, NULL);
@@ -569,7 +573,7 @@ static void describe_stack(const yypcontext_t *context, struct syntax_error *err
         if (yysymbol_name(kind)[0] == '\'') bracket = yysymbol_name(kind)[1];
         if (bracket == '(' && below == YYSYMBOL_type_params_opt) bracket = BRACKET_SIGNATURE;
         if (bracket == '(' && (below == YYSYMBOL_FOR || below == YYSYMBOL_element_ref)) bracket = BRACKET_WITH_SEMICOLONS;
-        if (bracket == '=' || kind == YYSYMBOL_ASSIGN_OP) error->after_assignment = true;
+        if (bracket == '=' || kind == YYSYMBOL_ASSIGN_OP || kind == YYSYMBOL_EMIT) error->after_assignment = true;
         if (bracket && strchr("([{" BRACKETS_SPECIAL, bracket) && count < SYNTAX_OPEN_MAX)
             error->open[count++] = bracket;
     }

@@ -204,15 +204,31 @@ static void skip_parenthesis_close(struct parser *ps)
         }
 }
 
-/* Whether a statement that was broken ends with this `;`, given what is open. */
-static bool semicolon_ends(const struct parser *ps, bool next_on_later_line)
+/* Whether more `)` than `(` follow on the line. */
+static bool parenthesis_closes_on_line(const struct parser *ps, uint32_t from)
 {
+    int open = 0;
+    for (uint32_t at = from; at < ps->source->size_bytes; at++) {
+        char byte = ps->source->bytes[at];
+        if (byte == '\n' || byte == '{' || byte == '}') return false;
+        open += byte == '(';
+        if (byte == ')' && open-- == 0) return true;
+    }
+    return false;
+}
+
+/* Whether a statement that was broken ends with this `;`, given what is open. */
+static bool semicolon_ends(const struct parser *ps, const struct token *token,
+                           bool next_on_later_line)
+{
+    bool parenthesis = false;
     for (size_t i = ps->skipped_count; i > 0; i--) {
         char bracket = ps->skipped[i - 1];
         if (bracket == 'B' || bracket == BRACKET_SIGNATURE) return false;
         if (bracket == BRACKET_WITH_SEMICOLONS) return next_on_later_line;
+        parenthesis |= bracket == '(';
     }
-    return true;
+    return !parenthesis || !parenthesis_closes_on_line(ps, token->span.end);
 }
 
 static bool next_is_on_later_line(struct parser *ps, const struct token *token)
@@ -227,8 +243,9 @@ static bool block_ends(struct parser *ps, const struct token *token)
 {
     struct token next = next_token(ps);
     hand_back(ps, next);
-    if (next.kind == TOKEN_ELSE || next.kind == TOKEN_WHILE || next.kind == ';' ||
-        next.kind == ',' || next.kind == ')' || next.kind == ']')
+    if (next.kind == TOKEN_WHILE) return token_is_on_later_line(ps, token, &next);
+    if (next.kind == TOKEN_ELSE || next.kind == ';' || next.kind == ',' || next.kind == ')' ||
+        next.kind == ']')
         return false;
     for (size_t i = 0; i < ps->skipped_count; i++)
         if (ps->skipped[i] == 'B' || ps->skipped[i] == BRACKET_SIGNATURE) return false;
@@ -253,9 +270,33 @@ static enum verdict skip_token(struct parser *ps, const struct token *token, int
         if (skip_close(ps, 'B')) return block_ends(ps, token) ? END_AFTER : GO_ON;
         if (skip_close(ps, '{')) return GO_ON;
         return ps->in_block ? END_BEFORE : END_AFTER;
-    case ';': return semicolon_ends(ps, next_is_on_later_line(ps, token)) ? END_AFTER : GO_ON;
+    case ';':
+        return semicolon_ends(ps, token, next_is_on_later_line(ps, token)) ? END_AFTER : GO_ON;
     default: return begins_item(ps, token->kind) ? END_BEFORE : GO_ON;
     }
+}
+
+/* Forgets the brackets that the broken statement has left open. */
+static void drop_brackets(struct parser *ps)
+{
+    size_t braces = 0;
+    for (size_t i = 0; i < ps->skipped_count; i++)
+        braces += ps->skipped[i] == '{' || ps->skipped[i] == 'B';
+    for (; ps->brackets.count > 0; ps->brackets.count--) {
+        uint32_t at = ps->brackets.items[ps->brackets.count - 1].begin;
+        bool brace = ps->source->bytes[at] == '{';
+        if (brace && braces == 0) return;
+        braces -= brace;
+    }
+}
+
+/* Hands back the whole line, which begins the next statement. */
+static struct token repeat_line(struct parser *ps)
+{
+    struct token first = ps->line[0];
+    while (ps->line_count > 0)
+        hand_back(ps, ps->line[--ps->line_count]);
+    return made_up(TOKEN_RESYNC, first.span);
 }
 
 /* Skips from the current token on, which is the one that the parser refused. */
@@ -264,6 +305,7 @@ static struct token resync(struct parser *ps)
     struct token token = ps->current, before = ps->previous;
     bool first = true;
     ps->resyncing = false;
+    if (ps->repeats_line) return repeat_line(ps);
     if (ps->missing_semicolon) {
         hand_back(ps, token);
         return made_up(TOKEN_RESYNC, token.span);
@@ -272,7 +314,10 @@ static struct token resync(struct parser *ps)
         enum verdict verdict = skip_token(ps, &token, before.kind);
         bool stuck = first && ps->repeated_count > (size_t)BRACKET_DEPTH_MAX * 2;
         if (stuck && verdict == END_BEFORE && token.kind != TOKEN_END) verdict = GO_ON;
-        if (verdict == END_AFTER) return made_up(TOKEN_RESYNC, token.span);
+        if (verdict == END_AFTER) {
+            if (token.kind == ';') drop_brackets(ps);
+            return made_up(TOKEN_RESYNC, token.span);
+        }
         if (verdict == END_BEFORE) break;
         before = token;
         token = next_token(ps);
@@ -287,12 +332,28 @@ static struct token resync(struct parser *ps)
     return made_up(TOKEN_RESYNC, token.span);
 }
 
+/* Lines as far as they can be handed back, and how the statement begins. */
+static void remember(struct parser *ps, struct token token)
+{
+    int last = ps->current.kind;
+    bool begins = last == ';' || last == '{' || last == '}' || last == TOKEN_RESYNC;
+    if (begins || !ps->current.span.source) ps->statement_count = 0;
+    if (ps->statement_count < 2) ps->statement[ps->statement_count++] = token;
+    if (ps->line_count == 0 || token_is_on_later_line(ps, &ps->current, &token)) {
+        ps->line_count = 0;
+        ps->before_line = ps->current;
+    }
+    if (ps->line_count < LINE_TOKENS_MAX) ps->line[ps->line_count] = token;
+    ps->line_count++;
+}
+
 int pipe_lex(PIPE_STYPE *value, PIPE_LTYPE *span, struct parser *ps)
 {
     if (ps->begins_commands)
         hand_back(ps, made_up(TOKEN_COMMANDS, (struct span){ps->source_id, 0, 0}));
     ps->begins_commands = false;
     struct token token = ps->resyncing ? resync(ps) : next_token(ps);
+    if (token.kind != TOKEN_RESYNC && token.kind != TOKEN_COMMANDS) remember(ps, token);
     ps->previous = ps->current;
     ps->current = token;
     *value = token.value;
@@ -316,9 +377,53 @@ static bool lacks_semicolon(const struct parser *ps, const struct syntax_error *
            token_is_on_later_line(ps, &ps->previous, &ps->current);
 }
 
+static bool ends_operand(const struct parser *ps, const struct token *token)
+{
+    switch (token->kind) {
+    case TOKEN_NUMBER:
+    case TOKEN_DIM:
+    case TOKEN_INC:
+    case TOKEN_DEC:
+    case ')':
+    case ']': return true;
+    default: return token_is_name(ps, token);
+    }
+}
+
+/* Words that go on with a buffer or an instance on the next line. */
+static bool is_attribute(const struct parser *ps, const struct token *token)
+{
+    static const char *const words[] = {"depth", "rows", "frame", "init", "importance", "cost"};
+    const char *text = ps->source->bytes + token->span.begin;
+    size_t length = token->span.end - token->span.begin;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strlen(words[i]) == length && memcmp(words[i], text, length) == 0) return true;
+    return false;
+}
+
+/* `a -> k \n k(b -> c);`: what begins the line was taken for an attribute or a declared name, and
+ * the error came later. */
+static bool lacks_semicolon_before_line(const struct parser *ps, const struct syntax_error *error)
+{
+    const struct token *first = &ps->line[0];
+    if (!error->in_net && !error->in_body) return false;
+    if (ps->line_count < 2 || ps->line_count > LINE_TOKENS_MAX || ps->statement_count == 0)
+        return false;
+    if (ps->statement[0].span.begin >= first->span.begin || !ends_operand(ps, &ps->before_line))
+        return false;
+    if (!token_is_name(ps, first) || is_attribute(ps, first)) return false;
+    for (size_t i = ps->brackets.count; i > 0; i--) {
+        struct span open = ps->brackets.items[i - 1];
+        if (open.begin < ps->statement[0].span.begin) break;
+        if (open.begin < first->span.begin) return false;
+    }
+    return true;
+}
+
 void syntax_error_report(struct parser *ps, const struct syntax_error *error)
 {
-    uint32_t offset = ps->current.span.begin + 1;
+    bool repeats_line = lacks_semicolon_before_line(ps, error);
+    uint32_t offset = (repeats_line ? ps->line[0] : ps->current).span.begin + 1;
     bool again = offset <= ps->last_error_offset; /* or what was handed back before it */
     bool missing_semicolon = lacks_semicolon(ps, error);
     bool unclosed = ps->missing_semicolon && error->in_block && begins_item(ps, ps->current.kind);
@@ -326,10 +431,14 @@ void syntax_error_report(struct parser *ps, const struct syntax_error *error)
     ps->in_block = error->in_block;
     memcpy(ps->skipped, error->open, error->open_count);
     ps->skipped_count = error->open_count;
+    ps->repeats_line = repeats_line && !again;
     ps->missing_semicolon = missing_semicolon && !again;
     if (!again) ps->last_error_offset = offset;
     ps->repeated_count = again ? ps->repeated_count + 1 : 0;
     if (ps->stopped || ps->lexical_error || (again && !unclosed)) return;
     ps->error_count++;
-    syntax_error_explain(ps, error, missing_semicolon);
+    if (ps->repeats_line)
+        syntax_error_explain_semicolon(ps, &ps->before_line, &ps->line[0]);
+    else
+        syntax_error_explain(ps, error, missing_semicolon);
 }

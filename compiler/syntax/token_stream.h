@@ -25,6 +25,7 @@ enum {
     PARSER_STACK_MAX =
         60000, /* symbols: more than BRACKET_DEPTH_MAX levels of the longest chain of rules */
     SYNTAX_OPEN_MAX = 2 * BRACKET_DEPTH_MAX,
+    LINE_TOKENS_MAX = 256,      /* of a line that can be read again */
     SYNTAX_EXPLAINED_MAX = 500, /* errors of a file for which the expected tokens are worked out */
 };
 
@@ -65,6 +66,7 @@ struct parser {
     void *scanner;
     bool begins_commands; /* the token COMMANDS is to be handed out first */
     bool stopped;         /* too deep: the rest of the file is not read */
+    bool fields_missing;  /* of the struct that is being read */
     /* lexer */
     VEC(struct span) brackets; /* that are open, as written */
     VEC(struct documentation) documentation;
@@ -73,10 +75,17 @@ struct parser {
     bool lexical_error; /* since the last `;`, `{` or `}`: what follows from it is not reported */
     /* stream */
     struct token previous, current;
-    struct token pending[4]; /* handed out before anything is scanned; the last one first */
+    /* handed out before anything is scanned; the last one first */
+    struct token pending[LINE_TOKENS_MAX + 4];
     size_t pending_count;
+    struct token line[LINE_TOKENS_MAX]; /* of the current line, `current` the last */
+    size_t line_count;                  /* beyond the maximum: it is not kept whole */
+    struct token before_line;
+    struct token statement[2]; /* the first tokens of the current statement */
+    size_t statement_count;
     /* recovery */
     bool resyncing, missing_semicolon;
+    bool repeats_line; /* the `;` is missing before the current line */
     bool in_block;
     char skipped[SYNTAX_OPEN_MAX + BRACKET_DEPTH_MAX]; /* open brackets while skipping */
     size_t skipped_count;
@@ -103,6 +112,11 @@ void syntax_error_report(struct parser *ps, const struct syntax_error *error);
 /* syntax_error.c: the message alone. */
 void syntax_error_explain(struct parser *ps, const struct syntax_error *error,
                           bool missing_semicolon);
+/* `;` is missing between the two tokens. */
+void syntax_error_explain_semicolon(struct parser *ps, const struct token *before,
+                                    const struct token *token);
+/* A word that may be a name: also one that is a keyword in other places. */
+bool token_is_name(const struct parser *ps, const struct token *token);
 bool token_is_on_later_line(const struct parser *ps, const struct token *before,
                             const struct token *token);
 bool syntax_error_expects(const struct syntax_error *error, const char *symbol);

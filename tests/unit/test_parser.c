@@ -484,7 +484,7 @@ static void classic_mistakes_get_a_mend(void **state)
     } cases[] = {
         {"kernel k() { if (x <-1) ; }", "'<-' is one token"},
         {"kernel k() { y = x <-z; }", "'<-' is one token"},
-        {"kernel k() { y <- a->b; }", NULL},
+        {"kernel k() { y <- a->b; }", "there are no pointers"},
         {"kernel k() { y = a->b; }", "there are no pointers"},
         {"kernel k() { y -> 1; }", "'port <- value;'"},
         {"pipeline p() { x <- k; }", "'->'"},

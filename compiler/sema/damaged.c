@@ -1,0 +1,100 @@
+#include <ctype.h>
+#include <string.h>
+
+#include "compiler/sema/sema.h"
+#include "compiler/support/vec.h"
+
+/* The words of what syntax errors left out: each may have been declared there. */
+struct lost_words {
+    struct compile *cx;
+    bool any;           /* every name may */
+    const char **table; /* interned, open addressing; NULL while there are none */
+    size_t size, count;
+};
+
+static const char **find_slot(const char **table, size_t size, const char *word)
+{
+    uint64_t hash = ((uint64_t)(uintptr_t)word >> 3) * 0x9e3779b97f4a7c15u;
+    size_t at = (size_t)(hash >> 32) & (size - 1);
+    while (table[at] != NULL && table[at] != word)
+        at = (at + 1) & (size - 1);
+    return &table[at];
+}
+
+static void grow(struct lost_words *words)
+{
+    size_t size = words->size > 0 ? words->size * 2 : 64;
+    const char **table = ARENA_ARRAY(words->cx->arena, const char *, size);
+    for (size_t i = 0; i < words->size; i++)
+        if (words->table[i] != NULL) *find_slot(table, size, words->table[i]) = words->table[i];
+    words->table = table;
+    words->size = size;
+}
+
+static void add_word(struct lost_words *words, const char *word)
+{
+    if (words->count * 2 >= words->size) grow(words);
+    const char **slot = find_slot(words->table, words->size, word);
+    if (*slot != NULL) return;
+    *slot = word;
+    words->count++;
+    if (strcmp(word, "import") == 0 || strcmp(word, "include") == 0) words->any = true;
+}
+
+static bool is_word_byte(char byte)
+{
+    return isalnum((unsigned char)byte) || byte == '_';
+}
+
+static void add_words(struct lost_words *words, struct span span)
+{
+    const char *text = source_get(words->cx->sources, span.source)->bytes;
+    for (uint32_t at = span.begin; at < span.end;) {
+        uint32_t begin = at;
+        while (at < span.end && is_word_byte(text[at]))
+            at++;
+        if (at > begin && !isdigit((unsigned char)text[begin]))
+            add_word(words, intern_name(words->cx->names, text + begin, at - begin));
+        if (at == begin) at++;
+    }
+}
+
+static bool may_be_lost(const struct lost_words *words, struct span span)
+{
+    if (words->any) return true;
+    if (words->size == 0 || span.source == 0 || span.end <= span.begin) return false;
+    const char *text = source_get(words->cx->sources, span.source)->bytes + span.begin;
+    const char *word = intern_name(words->cx->names, text, span.end - span.begin);
+    return *find_slot(words->table, words->size, word) != NULL;
+}
+
+static bool follows(void *data, enum rule rule, struct span span, const char *message)
+{
+    (void)message;
+    switch (rule) {
+    case RULE_UNKNOWN_NAME:
+    case RULE_UNKNOWN_BUFFER: return may_be_lost(data, span);
+    case RULE_NO_PIPELINE:
+    case RULE_NO_CONSUMER:
+    case RULE_NO_PRODUCER:
+    case RULE_UNUSED_BUFFER: return true;
+    default: return rule_level(rule) != DIAG_ERROR;
+    }
+}
+
+void sema_check_damaged(struct compile *cx, const struct ast_program *program)
+{
+    struct lost_words words = {.cx = cx};
+    struct diags *all = cx->diags;
+    for (const struct ast_file *file = program->files; file != NULL; file = file->next) {
+        if (file->is_commands) return;
+        words.any |= file->names_missing;
+        for (const struct ast_lost *lost = file->lost; lost != NULL; lost = lost->next)
+            add_words(&words, lost->span);
+    }
+    cx->diags = diags_fork(cx->arena, all);
+    diag_hide(cx->diags, follows, &words);
+    sema_check(cx, program);
+    diag_take(all, cx->diags);
+    cx->diags = all;
+}

@@ -1,0 +1,99 @@
+#include "compiler/syntax/habits.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define JUMPS "there are no jumps: use 'if', loops, 'break', 'continue' and 'return'"
+#define KEPT "what is kept from firing to firing is 'state TYPE NAME = VALUE;'"
+#define WIDTHS "the integer types are i8 i16 i32 i64, u8 u16 u32 u64"
+#define DECLARED "a variable is declared with its type: 'f32 NAME = VALUE;'"
+#define FUNCTION "a function is 'fn TYPE NAME(TYPE a, TYPE b) { ... }'"
+#define RECORD "several values of their own types are 'struct NAME { TYPE FIELD; };'"
+#define OUTPUT "nothing is printed while running: a value leaves by 'PORT <- VALUE;'"
+#define MEMORY "there is no allocation: arrays have a size that is known, 'f32 a[16];'"
+#define POINTERS "there are no pointers: use arrays and indices"
+#define APPEND "a packet is appended to an out-port with 'PORT <- VALUE;'"
+#define ITEM "the index of a work-item is item.x, item.y, item.z in a kernel with 'group N'"
+#define SHARED "what the work-items of a group share is 'local TYPE NAME[N];'"
+#define MEETING "work-items meet at 'barrier();'"
+
+static const struct habit habits[] = {
+    {"sizeof", HABIT_ANYWHERE, "sizes are written as constants: 'const int N = 16;'"},
+    {"goto", HABIT_FIRST, JUMPS},
+    {"static", HABIT_FIRST, KEPT},
+    {"unsigned", HABIT_FIRST, WIDTHS},
+    {"signed", HABIT_FIRST, WIDTHS},
+    {"long", HABIT_FIRST, WIDTHS},
+    {"short", HABIT_FIRST, WIDTHS},
+    {"volatile", HABIT_FIRST, "leave it out: nothing but the program changes its variables"},
+    {"register", HABIT_FIRST, "leave it out"},
+    {"inline", HABIT_FIRST, FUNCTION},
+    {"let", HABIT_FIRST, DECLARED},
+    {"var", HABIT_FIRST, DECLARED},
+    {"auto", HABIT_FIRST, DECLARED},
+    {"def", HABIT_FIRST, FUNCTION},
+    {"func", HABIT_FIRST, FUNCTION},
+    {"function", HABIT_FIRST, FUNCTION},
+    {"typedef", HABIT_FIRST,
+     "types have one name each; a struct has that of 'struct NAME { ... };'"},
+    {"enum", HABIT_FIRST, "write constants: 'const int RED = 0, GREEN = 1;'"},
+    {"union", HABIT_FIRST, RECORD},
+    {"class", HABIT_FIRST, RECORD},
+    {"template", HABIT_FIRST,
+     "compile-time parameters stand behind the name: 'kernel k<type T, int N>(...)'"},
+    {"include", HABIT_FIRST, "write 'import \"FILE.pipe\";'"},
+    {"using", HABIT_FIRST, "write 'import \"FILE.pipe\";'"},
+    {"elif", HABIT_FIRST, "write 'else if (...)'"},
+    {"elsif", HABIT_FIRST, "write 'else if (...)'"},
+    {"elseif", HABIT_FIRST, "write 'else if (...)'"},
+    {"until", HABIT_FIRST, "loops go on while a condition holds: 'while (!(...))'"},
+    {"foreach", HABIT_FIRST, "write 'for (i32 i = 0; i < N; i++)'"},
+    {"assert", HABIT_FIRST, "a test says 'expect PORT == {...};'"},
+    {"emit", HABIT_FIRST, APPEND},
+    {"yield", HABIT_FIRST, APPEND},
+    {"and", HABIT_OPERATOR, "write '&&'"},
+    {"or", HABIT_OPERATOR, "write '||'"},
+    {"not", HABIT_OPERATOR, "write '!'"},
+    {"printf", HABIT_NAME, OUTPUT},
+    {"print", HABIT_NAME, OUTPUT},
+    {"malloc", HABIT_NAME, MEMORY},
+    {"calloc", HABIT_NAME, MEMORY},
+    {"free", HABIT_NAME, MEMORY},
+    {"memcpy", HABIT_NAME, "arrays are values: assign them"},
+    {"NULL", HABIT_NAME, POINTERS},
+    {"nullptr", HABIT_NAME, POINTERS},
+    {"M_PI", HABIT_NAME, "declare it: 'const f64 M_PI = 3.141592653589793;'"},
+    {"push", HABIT_NAME, APPEND},
+    {"write", HABIT_NAME, APPEND},
+    {"get_global_id", HABIT_NAME,
+     "each firing has its own packets: x[0] is the first that it sees"},
+    {"get_local_id", HABIT_NAME, ITEM},
+    {"threadIdx", HABIT_NAME, ITEM},
+    {"__syncthreads", HABIT_NAME, MEETING},
+    {"syncthreads", HABIT_NAME, MEETING},
+    {"__shared__", HABIT_FIRST, SHARED},
+    {"__local", HABIT_FIRST, SHARED},
+    {"shared", HABIT_FIRST, SHARED},
+};
+
+const struct habit *habit_find(const char *word)
+{
+    for (size_t i = 0; i < sizeof habits / sizeof habits[0]; i++)
+        if (strcmp(habits[i].word, word) == 0) return &habits[i];
+    return NULL;
+}
+
+const char *habit_type(const char *word)
+{
+    static const char *const known[][2] = {
+        {"float", "f32"},  {"double", "f64"},   {"half", "f16"},     {"char", "i8"},
+        {"short", "i16"},  {"long", "i64"},     {"unsigned", "u32"}, {"signed", "i32"},
+        {"uint", "u32"},   {"uchar", "u8"},     {"ushort", "u16"},   {"ulong", "u64"},
+        {"int8_t", "i8"},  {"int16_t", "i16"},  {"int32_t", "i32"},  {"int64_t", "i64"},
+        {"uint8_t", "u8"}, {"uint16_t", "u16"}, {"uint32_t", "u32"}, {"uint64_t", "u64"},
+        {"size_t", "u64"}, {"byte", "u8"},      {"boolean", "bool"}, {"_Bool", "bool"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i][0], word) == 0) return known[i][1];
+    return NULL;
+}
