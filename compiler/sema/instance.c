@@ -227,10 +227,10 @@ static bool instance_arguments(struct elaboration *el, struct scope *scope,
         ok &= out->arguments[n] != NULL;
     }
     if (n > callee->argument_count) {
-        struct diag *d = diag_report(el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, out->ast->span,
-                                     "'%s' takes %u run-time argument%s, not %u", callee->title,
-                                     callee->argument_count,
-                                     callee->argument_count == 1 ? "" : "s", n);
+        struct diag *d =
+            diag_report(el->cx->diags, RULE_WRONG_ARGUMENT_COUNT, out->ast->span,
+                        "'%s' takes %u run-time argument%s, not %u", callee->title,
+                        callee->argument_count, callee->argument_count == 1 ? "" : "s", n);
         diag_label(d, callee->span, "declared here");
         return false;
     }

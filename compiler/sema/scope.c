@@ -108,7 +108,8 @@ static void collect_name(const struct symbol *symbol, void *data)
 /* The scope of the whole body or pipeline that `scope` is part of, else the program's. */
 static struct scope *whole_scope(struct scope *scope)
 {
-    while (scope->outer != NULL && scope->outer->outer != NULL && scope->outer->outer->outer != NULL)
+    while (scope->outer != NULL && scope->outer->outer != NULL &&
+           scope->outer->outer->outer != NULL)
         scope = scope->outer;
     return scope;
 }
@@ -116,8 +117,8 @@ static struct scope *whole_scope(struct scope *scope)
 static void declare_poison(struct scope *scope, struct ast_name name)
 {
     if (find_here(scope, name.text) == NULL)
-        scope_declare(scope, (struct symbol){
-                                 .kind = SYMBOL_POISON, .name = name.text, .span = name.span});
+        scope_declare(scope,
+                      (struct symbol){.kind = SYMBOL_POISON, .name = name.text, .span = name.span});
 }
 
 void scope_poison(struct scope *scope, struct ast_name name)

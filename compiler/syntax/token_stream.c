@@ -252,6 +252,33 @@ static bool block_ends(struct parser *ps, const struct token *token)
     return ps->skipped_count == 0 || token_is_on_later_line(ps, token, &next);
 }
 
+/* Outside of items, whether one may begin with this token: what is left of a body does not. */
+static bool may_begin_item(const struct parser *ps, const struct token *token)
+{
+    switch (token->kind) {
+    case TOKEN_END:
+    case TOKEN_CONST:
+    case TOKEN_STRUCT:
+    case TOKEN_TEST:
+    case TOKEN_CHILD:
+    case TOKEN_EXTERN:
+    case TOKEN_BUILTIN: return true;
+    case '}':
+    case ')':
+    case ']': return false;
+    default: break;
+    }
+    uint32_t at = token->span.begin;
+    return begins_item(ps, token->kind) || at == 0 || ps->source->bytes[at - 1] == '\n';
+}
+
+static bool next_may_begin_item(struct parser *ps)
+{
+    struct token next = next_token(ps);
+    hand_back(ps, next);
+    return ps->file->is_commands || may_begin_item(ps, &next);
+}
+
 enum verdict { GO_ON, END_BEFORE, END_AFTER };
 
 /* `previous` is the kind of the token before. */
@@ -314,6 +341,7 @@ static struct token resync(struct parser *ps)
         enum verdict verdict = skip_token(ps, &token, before.kind);
         bool stuck = first && ps->repeated_count > (size_t)BRACKET_DEPTH_MAX * 2;
         if (stuck && verdict == END_BEFORE && token.kind != TOKEN_END) verdict = GO_ON;
+        if (verdict == END_AFTER && !ps->in_block && !next_may_begin_item(ps)) verdict = GO_ON;
         if (verdict == END_AFTER) {
             if (token.kind == ';') drop_brackets(ps);
             return made_up(TOKEN_RESYNC, token.span);
@@ -323,7 +351,7 @@ static struct token resync(struct parser *ps)
         token = next_token(ps);
         first = false;
     }
-    if (token.kind == TOKEN_END) return token;
+    if (token.kind == TOKEN_END && (ps->in_block || ps->stopped)) return token;
     hand_back(ps, token);
     if (begins_item(ps, token.kind)) {
         if (token.kind == TOKEN_KERNEL && qualifies_kernel(before.kind)) hand_back(ps, before);
@@ -336,7 +364,9 @@ static struct token resync(struct parser *ps)
 static void remember(struct parser *ps, struct token token)
 {
     int last = ps->current.kind;
-    bool begins = last == ';' || last == '{' || last == '}' || last == TOKEN_RESYNC;
+    size_t open = ps->brackets.count;
+    bool inside = open > 0 && ps->source->bytes[ps->brackets.items[open - 1].begin] == '(';
+    bool begins = (last == ';' && !inside) || last == '{' || last == '}' || last == TOKEN_RESYNC;
     if (begins || !ps->current.span.source) ps->statement_count = 0;
     if (ps->statement_count < 2) ps->statement[ps->statement_count++] = token;
     if (ps->line_count == 0 || token_is_on_later_line(ps, &ps->current, &token)) {
@@ -407,6 +437,14 @@ static bool lacks_semicolon_before_line(const struct parser *ps, const struct sy
 {
     const struct token *first = &ps->line[0];
     if (!error->in_net && !error->in_body) return false;
+    switch (ps->statement[0].kind) {
+    case TOKEN_FOR:
+    case TOKEN_IF:
+    case TOKEN_WHILE:
+    case TOKEN_SWITCH:
+    case TOKEN_ELSE: return false; /* the head ends with the line */
+    default: break;
+    }
     if (ps->line_count < 2 || ps->line_count > LINE_TOKENS_MAX || ps->statement_count == 0)
         return false;
     if (ps->statement[0].span.begin >= first->span.begin || !ends_operand(ps, &ps->before_line))
@@ -420,6 +458,20 @@ static bool lacks_semicolon_before_line(const struct parser *ps, const struct sy
     return true;
 }
 
+/* Where a name is declared, and none stands: it is used elsewhere. */
+static bool lacks_name(const struct parser *ps, const struct syntax_error *error)
+{
+    if (!syntax_error_expects(error, "a name")) return false;
+    switch (ps->previous.kind) {
+    case TOKEN_KERNEL:
+    case TOKEN_PIPELINE:
+    case TOKEN_STRUCT:
+    case TOKEN_FN:
+    case TOKEN_TYPE: return true;
+    default: return false;
+    }
+}
+
 void syntax_error_report(struct parser *ps, const struct syntax_error *error)
 {
     bool repeats_line = lacks_semicolon_before_line(ps, error);
@@ -431,6 +483,8 @@ void syntax_error_report(struct parser *ps, const struct syntax_error *error)
     ps->in_block = error->in_block;
     memcpy(ps->skipped, error->open, error->open_count);
     ps->skipped_count = error->open_count;
+    if (ps->previous.kind == TOKEN_FOR) skip_open(ps, BRACKET_WITH_SEMICOLONS);
+    if (lacks_name(ps, error)) ps->file->names_missing = true;
     ps->repeats_line = repeats_line && !again;
     ps->missing_semicolon = missing_semicolon && !again;
     if (!again) ps->last_error_offset = offset;
