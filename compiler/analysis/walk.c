@@ -1,5 +1,6 @@
 #include "compiler/analysis/walk_internal.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -549,6 +550,7 @@ static void set_items(const struct walker *w, struct walk_state *s,
                       const struct walk_request *request)
 {
     if (!has_items(request)) return;
+    assert(request->kernel != NULL);
     for (int d = 0; d < 3; d++) {
         struct interval *index = &s->locals[w->item_local + (uint32_t)d];
         *index = (struct interval){0, (wide)request->kernel->group[d] - 1};
@@ -653,6 +655,7 @@ static struct walk_result walk_any(const struct walk_request *request, struct ar
 {
     bool firing = request->kernel != NULL && request->section == WALK_FIRING;
     uint32_t phases = firing ? request->kernel->phases : 1;
+    assert(phases > 0);
     struct walker w = {
         .cx = request->cx,
         .scratch = scratch,
@@ -678,7 +681,7 @@ static struct walk_result walk_any(const struct walk_request *request, struct ar
         w.rounds_left = WALK_MAX_PHASE_ROUNDS / phases;
         if (w.rounds_left > WALK_MAX_ROUNDS) w.rounds_left = WALK_MAX_ROUNDS;
         if (request->item != NULL)
-            w.rounds_left = (uint32_t)(4 * w.rounds_left / item_count(request->kernel));
+            w.rounds_left = (uint32_t)(UINT64_C(4) * w.rounds_left / item_count(request->kernel));
         walk_once(&w, request, &result, &cycles);
         cost += cycles;
     }

@@ -108,10 +108,9 @@ static int draw(const struct graph *graph, FILE *to)
     if (text == NULL) return file_failure("write", "a temporary file");
     graph_dot(text, graph);
     int status = EXIT_FILES;
-    if (fflush(text) != 0 || fflush(to) != 0) {
+    if (fflush(text) != 0 || fseek(text, 0, SEEK_SET) != 0 || fflush(to) != 0) {
         status = file_failure("write", "a temporary file");
     } else {
-        rewind(text);
         status = run_dot(text, to) == 0 ? EXIT_DONE : report_no_graphviz();
     }
     fclose(text);

@@ -189,11 +189,10 @@ static bool is_executable(struct arena *arena, const char *program)
 {
     if (strchr(program, '/') != NULL) return access(program, X_OK) == 0;
     const char *path = getenv("PATH");
-    while (path != NULL && *path != '\0') {
-        size_t length = strcspn(path, ":");
-        if (access(arena_printf(arena, "%.*s/%s", (int)length, path, program), X_OK) == 0)
-            return true;
-        path += length + (path[length] == ':');
+    for (const char *end; path != NULL && *path != '\0'; path = *end == '\0' ? end : end + 1) {
+        end = strchrnul(path, ':');
+        const char *file = arena_printf(arena, "%.*s/%s", (int)(end - path), path, program);
+        if (access(file, X_OK) == 0) return true;
     }
     return false;
 }
@@ -219,27 +218,30 @@ static const char *make_folder(struct arena *arena)
     return mkdtemp(folder);
 }
 
-static void remove_folder(const char *folder)
+/* Files whose names begin with `prefix`. */
+static void remove_files(const char *folder, const char *prefix)
 {
     DIR *directory = opendir(folder);
+    if (directory == NULL) return;
     struct dirent *entry;
-    while (directory != NULL && (entry = readdir(directory)) != NULL)
-        unlinkat(dirfd(directory), entry->d_name, 0);
-    if (directory != NULL) closedir(directory);
+    int descriptor = dirfd(directory);
+    while (descriptor >= 0 && (entry = readdir(directory)) != NULL)
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
+            unlinkat(descriptor, entry->d_name, 0);
+    closedir(directory);
+}
+
+static void remove_folder(const char *folder)
+{
+    remove_files(folder, "");
     rmdir(folder);
 }
 
 static void remove_files_of(const struct test_run *run, const struct test_job *job)
 {
-    const char *folder = run->environment.folder;
     char prefix[32];
-    int length = snprintf(prefix, sizeof prefix, "t%zu.", job->number);
-    DIR *directory = opendir(folder);
-    struct dirent *entry;
-    while (directory != NULL && (entry = readdir(directory)) != NULL)
-        if (strncmp(entry->d_name, prefix, (size_t)length) == 0)
-            unlinkat(dirfd(directory), entry->d_name, 0);
-    if (directory != NULL) closedir(directory);
+    snprintf(prefix, sizeof prefix, "t%zu.", job->number);
+    remove_files(run->environment.folder, prefix);
 }
 
 /* ---- what is printed ---- */

@@ -170,10 +170,9 @@ static const char *child_words(const struct test_environment *environment,
 
 static void note_lines(struct diag *d, struct arena *arena, const char *text)
 {
-    while (*text != '\0') {
-        size_t length = strcspn(text, "\n");
-        diag_note(d, "%s", arena_string(arena, text, length));
-        text += length + (text[length] == '\n');
+    for (const char *end; *text != '\0'; text = *end == '\0' ? end : end + 1) {
+        end = strchrnul(text, '\n');
+        diag_note(d, "%s", arena_string(arena, text, (size_t)(end - text)));
     }
 }
 
