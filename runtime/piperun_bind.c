@@ -24,6 +24,15 @@ static int unknown_port(const struct prt_session *session, const char *name)
     prt_program_information(session->program, &program);
     for (uint32_t i = 0; i < session->port_count; i++)
         prt_nearest_consider(&nearest, session->bindings[i].port.name);
+    /* A port array has a name for each element. */
+    char first[64];
+    int length = snprintf(first, sizeof first, "%s[0]", name);
+    if (length > 0 && (size_t)length < sizeof first &&
+        find_port(session, first, (size_t)length) != PRT_NONE)
+        return PRT_COMPLAIN(EXIT_USAGE,
+                            "port '%s' of pipeline '%s' is an array: each element is bound by "
+                            "itself, '%s=...' and so on",
+                            name, program.name, first);
     if (nearest.name == NULL)
         return PRT_COMPLAIN(EXIT_USAGE, "pipeline '%s' has no port '%s'", program.name, name);
     return PRT_COMPLAIN(EXIT_USAGE, "pipeline '%s' has no port '%s'; did you mean '%s'?",
@@ -138,14 +147,13 @@ static int check_bound(const struct prt_session *session)
     return EXIT_DONE;
 }
 
-static int prepare_hash(struct prt_session *session)
+static int prepare_hash(struct prt_session *session, const char *name)
 {
-    const char *name = session->command->hash_port;
-    if (name == NULL) return EXIT_DONE;
     uint32_t port = find_port(session, name, strlen(name));
     if (port == PRT_NONE) return unknown_port(session, name);
     if (session->bindings[port].port.direction != PRT_PORT_OUT)
         return PRT_COMPLAIN(EXIT_USAGE, "--hash: '%s' is an in-port", name);
+    if (session->bindings[port].hash != NULL) return EXIT_DONE;
     XXH64_state_t *state = XXH64_createState();
     if (state == NULL) return prt_complain_memory();
     (void)XXH64_reset(state, 0);
@@ -183,7 +191,8 @@ int prt_bindings_read(struct prt_session *session)
     int exit_code = EXIT_DONE;
     for (size_t i = 0; i < session->command->binding_count && exit_code == EXIT_DONE; i++)
         exit_code = read_binding(session, session->command->bindings[i]);
-    if (exit_code == EXIT_DONE) exit_code = prepare_hash(session);
+    for (size_t i = 0; i < session->command->hash_count && exit_code == EXIT_DONE; i++)
+        exit_code = prepare_hash(session, session->command->hash_ports[i]);
     if (exit_code == EXIT_DONE) exit_code = check_bound(session);
     return exit_code == EXIT_DONE ? check_conflicts(session) : exit_code;
 }

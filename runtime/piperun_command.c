@@ -16,7 +16,8 @@
 #endif
 
 static const char usage_text[] =
-    "usage: piperun FILE.pbc|FILE.pipe|FILE.cmds [PORT=PATH[,FORMAT...]]... [-D NAME=VALUE]... [OPTION]...\n"
+    "usage: piperun FILE.pbc|FILE.pipe|FILE.cmds [PORT=PATH[,FORMAT...]]... [-D NAME=VALUE]... "
+    "[OPTION]...\n"
     "       piperun disasm FILE.pbc\n"
     "       piperun verify FILE.pbc\n"
     "       piperun asm FILE.sasm --into FILE.pbc -o OUT.pbc\n"
@@ -178,7 +179,7 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
         command->has_seed = true;
         break;
     case OPTION_STATS: status = take_stats(optarg, command); break;
-    case OPTION_HASH: command->hash_port = optarg; break;
+    case OPTION_HASH: command->hash_ports[command->hash_count++] = optarg; break;
     case OPTION_TIMEOUT: status = take_timeout(optarg, &command->timeout_seconds); break;
     case OPTION_SKIP: command->skip_if_unavailable = true; break;
     case 'D': status = take_definition(optarg, command); break;
@@ -202,7 +203,9 @@ int prt_command_read(int argc, char **argv, struct prt_command *command)
     command->capacity = (size_t)argc;
     command->definitions = calloc((size_t)argc, sizeof *command->definitions);
     command->bindings = calloc((size_t)argc, sizeof *command->bindings);
-    if (command->definitions == NULL || command->bindings == NULL) return prt_complain_memory();
+    command->hash_ports = calloc((size_t)argc, sizeof *command->hash_ports);
+    if (command->definitions == NULL || command->bindings == NULL || command->hash_ports == NULL)
+        return prt_complain_memory();
     int option, index = 0;
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":D:qvh", options, &index)) != -1) {
@@ -219,8 +222,9 @@ int prt_command_read(int argc, char **argv, struct prt_command *command)
     }
     if (command->file != NULL) return PRT_COMMAND_RUN;
     prt_say_error("no file given");
-    fputs("usage: piperun FILE.pbc|FILE.pipe|FILE.cmds [PORT=PATH[,FORMAT...]]... (piperun --help)\n",
-          stderr);
+    fputs(
+        "usage: piperun FILE.pbc|FILE.pipe|FILE.cmds [PORT=PATH[,FORMAT...]]... (piperun --help)\n",
+        stderr);
     return EXIT_USAGE;
 }
 
@@ -228,5 +232,6 @@ void prt_command_free(struct prt_command *command)
 {
     free(command->definitions);
     free(command->bindings);
+    free(command->hash_ports);
     *command = (struct prt_command){.file = NULL};
 }

@@ -23,7 +23,8 @@ struct prt_command {
     const char **bindings; /* PORT=... */
     size_t binding_count;
     size_t capacity; /* of both: the number of words */
-    const char *hash_port;
+    const char **hash_ports; /* --hash, in the order given */
+    size_t hash_count;
     const char *stats_json; /* file, or NULL */
     bool stats_text;
     bool quiet, verbose;

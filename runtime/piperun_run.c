@@ -165,7 +165,7 @@ static int execute(struct prt_session *session)
     int exit_code = good ? prt_status_exit_code(status) : prt_complain_status(&error);
     if (good) note_rest(session);
     note_fault(session);
-    if (good && session->command->hash_port != NULL) {
+    if (good && session->command->hash_count > 0) {
         int hashed = report_hash(session);
         if (exit_code == EXIT_DONE) exit_code = hashed;
     }

@@ -8,7 +8,7 @@
 
 /* analysis/range: proves accesses in range.
  * Fills   `check`, `element_check` of every access in kernels and functions, `may_wrap` of every
- *         operation.
+ *         operation, `unbounded` of loops.
  * Fails   RULE_OUT_OF_WINDOW, RULE_OUT_OF_RANGE where an access is certainly outside.
  * Method  abstract execution (walk.h). */
 void range_check_bodies(struct compile *cx, struct graph *graph);

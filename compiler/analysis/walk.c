@@ -354,7 +354,7 @@ static void leave_rounds(struct walker *w, struct walk_state *to, struct walk_st
 /* Any number of rounds: one round is walked from a state that holds before each of them, and the
  * counters are multiplied.  What leaves by break or return has done at most that many rounds too.
  */
-static void fixed_point_loop(struct walker *w, struct walk_state *s, const struct ks *loop,
+static void fixed_point_loop(struct walker *w, struct walk_state *s, struct ks *loop,
                              struct walk_state *out)
 {
     bool *all = ARENA_ARRAY(w->scratch, bool, w->local_count + 1);
@@ -369,6 +369,7 @@ static void fixed_point_loop(struct walker *w, struct walk_state *s, const struc
     struct walk_state *entry = copy_state(w, s);
     struct walk_state *at_test = stable_state(w, entry, loop, all);
     uint64_t rounds = counted_rounds(w, loop, entry, at_test, body);
+    if (w->mark && rounds == WALK_UNBOUNDED) loop->unbounded = true;
     struct walk_state *next = copy_state(w, at_test), *left = unreachable_state(w);
     w->returns->reachable = w->stops->reachable = false;
     w->returns->cost = 0;
@@ -392,7 +393,7 @@ static void fixed_point_loop(struct walker *w, struct walk_state *s, const struc
     s->reachable = false;
 }
 
-static void walk_loop(struct walker *w, struct walk_state *s, const struct ks *loop)
+static void walk_loop(struct walker *w, struct walk_state *s, struct ks *loop)
 {
     struct walk_state *out = unreachable_state(w);
     bool first = true;

@@ -202,15 +202,18 @@ static const char ROW[] = "row", COLUMN[] = "column"; /* of a 2-D window, from i
 static void report_outside_window(struct walker *w, const struct walk_outside *o)
 {
     int64_t half = (int64_t)(o->length / 2);
+    struct diag *d;
     if (o->index.low == o->index.high)
-        diag_report(w->cx->diags, RULE_OUT_OF_WINDOW, o->span,
-                    "%s %" PRId64 " is outside the window of '%s', whose %ss are -%" PRId64
-                    " to %" PRId64,
-                    o->what, (int64_t)o->index.low - half, o->name, o->what, half, half);
+        d = diag_report(w->cx->diags, RULE_OUT_OF_WINDOW, o->span,
+                        "%s %" PRId64 " is outside the window of '%s', whose %ss are -%" PRId64
+                        " to %" PRId64,
+                        o->what, (int64_t)o->index.low - half, o->name, o->what, half, half);
     else
-        diag_report(w->cx->diags, RULE_OUT_OF_WINDOW, o->span,
-                    "the %s is outside the window of '%s', whose %ss are -%" PRId64 " to %" PRId64,
-                    o->what, o->name, o->what, half, half);
+        d = diag_report(w->cx->diags, RULE_OUT_OF_WINDOW, o->span,
+                        "the %s is outside the window of '%s', whose %ss are -%" PRId64
+                        " to %" PRId64,
+                        o->what, o->name, o->what, half, half);
+    if (o->index.low > half) diag_help(d, "a %s counts from the centre, which is 0", o->what);
 }
 
 static void report_outside(struct walker *w, const struct walk_outside *o)

@@ -3,7 +3,8 @@
 
 #include "compiler/lint/lint_internal.h"
 
-static const enum rule rules[] = {RULE_CHECKED_INDEX, RULE_FLOAT_EQUALITY, RULE_DIVISION_BY_ZERO};
+static const enum rule rules[] = {RULE_CHECKED_INDEX, RULE_FLOAT_EQUALITY, RULE_DIVISION_BY_ZERO,
+                                  RULE_UNBOUNDED_LOOP};
 
 struct bodies {
     struct compile *cx;
@@ -68,9 +69,97 @@ static void visit_kx(struct bodies *b, const struct kx *kx)
         visit_kx(b, kx->arguments[i]);
 }
 
+/* ---- loops ---- */
+
+/* Where `v` is assigned in an expression: +1 and -1 for a constant step, 2 for anything else. */
+static int direction_of(const struct kx *kx, const struct variable *v)
+{
+    if (kx == NULL) return 0;
+    int found = 0, parts[3] = {direction_of(kx->left, v), direction_of(kx->right, v),
+                               direction_of(kx->third, v)};
+    for (int i = 0; i < 3; i++)
+        if (parts[i] != 0) found = found == 0 || found == parts[i] ? parts[i] : 2;
+    for (uint32_t i = 0; i < kx->argument_count; i++)
+        if (direction_of(kx->arguments[i], v) != 0) return 2;
+    if (kx->kind != KX_ASSIGN || kx_root_variable(kx->left) != v) return found;
+    bool steps = (kx->op == OP_ADD || kx->op == OP_SUB) && kx->right->kind == KX_CONSTANT &&
+                 kx->right->value.bits != 0 && found == 0;
+    return !steps ? 2 : kx->op == OP_ADD ? 1 : -1;
+}
+
+static int join_directions(int a, int b)
+{
+    return a == 0 || a == b ? b : b == 0 ? a : 2;
+}
+
+static int direction_in(const struct ks *first, const struct variable *v, bool *leaves_out)
+{
+    int found = 0;
+    for (const struct ks *s = first; s != NULL; s = s->next) {
+        bool conditional = s->kind != KS_EXPR && s->kind != KS_BLOCK;
+        int here = join_directions(direction_of(s->expr, v), direction_of(s->step, v));
+        here = join_directions(here, direction_in(s->init, v, leaves_out));
+        here = join_directions(here, direction_in(s->body, v, leaves_out));
+        here = join_directions(here, direction_in(s->otherwise, v, leaves_out));
+        if (s->kind == KS_CONTINUE) *leaves_out = true;
+        found = join_directions(found, here != 0 && conditional ? 2 : here);
+    }
+    return found;
+}
+
+/* `while (i < n) { ...; i++; }`: a variable that every round moves towards its bound. */
+static bool approaches(const struct ks *loop, const struct kx *variable, const struct kx *bound,
+                       int towards)
+{
+    while (variable->kind == KX_CONVERT)
+        variable = variable->left;
+    if (variable->kind != KX_VARIABLE || variable->variable->kind != VARIABLE_LOCAL ||
+        !type_is_integer(variable->type))
+        return false;
+    while (bound->kind == KX_CONVERT)
+        bound = bound->left;
+    bool still = false, skips = false;
+    if (bound->kind == KX_VARIABLE)
+        still = direction_in(loop->body, bound->variable, &skips) == 0 &&
+                direction_of(loop->step, bound->variable) == 0;
+    skips = false;
+    int in_body = direction_in(loop->body, variable->variable, &skips);
+    int in_step = direction_of(loop->step, variable->variable);
+    if (skips && in_step == 0) return false;
+    return (still || bound->kind == KX_CONSTANT || bound->kind == KX_PEEK) &&
+           join_directions(in_body, in_step) == towards;
+}
+
+static bool ends(const struct ks *loop, const struct kx *condition)
+{
+    if (condition == NULL) return false;
+    if (condition->kind == KX_LOGICAL && condition->op == OP_LOGICAL_AND)
+        return ends(loop, condition->left) || ends(loop, condition->right);
+    if (condition->kind != KX_COMPARE) return false;
+    enum { WIDE_BYTES = 4 }; /* `i <= 255` holds for every u8 */
+    bool strict = condition->op == OP_LT || condition->op == OP_GT;
+    if (!strict && condition->left->type->width_bytes < WIDE_BYTES) return false;
+    bool rises = condition->op == OP_LT || condition->op == OP_LE;
+    bool falls = condition->op == OP_GT || condition->op == OP_GE;
+    if (!rises && !falls) return false;
+    return approaches(loop, condition->left, condition->right, rises ? 1 : -1) ||
+           approaches(loop, condition->right, condition->left, rises ? -1 : 1);
+}
+
+static void check_loop(struct bodies *b, const struct ks *loop)
+{
+    if (!loop->unbounded || !is_linted(loop->span) || ends(loop, loop->expr)) return;
+    struct span at = loop->expr != NULL ? loop->expr->span : loop->span;
+    struct diag *d = diag_report(b->cx->diags, RULE_UNBOUNDED_LOOP, at,
+                                 "nothing in %s shows that this loop ends", b->in);
+    diag_note(d, "a firing that does not end stops the pipeline for ever");
+    diag_help(d, "count its rounds, and leave it after the most that are needed");
+}
+
 static void visit_ks(struct bodies *b, const struct ks *first)
 {
     for (const struct ks *s = first; s != NULL; s = s->next) {
+        if (s->kind == KS_LOOP) check_loop(b, s);
         visit_kx(b, s->expr);
         visit_kx(b, s->step);
         visit_kx(b, s->element);

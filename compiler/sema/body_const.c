@@ -39,6 +39,11 @@ static void report_not_constant(struct body *b, const struct kx *culprit, const 
                                     "%s must be known when compiling, and '%s' is not", what, name);
     if (declared.source)
         diag_label(diag, declared, "'%s' gets its value when the program runs", name);
+    if (culprit->kind == KX_VARIABLE && culprit->variable->kind == VARIABLE_ARGUMENT)
+        diag_help(diag,
+                  "what sizes and rates depend on is a 'const int', or a parameter: "
+                  "NAME<int %s>(...)",
+                  name);
 }
 
 void body_report_consteval(struct body *b, const struct kx *kx, const struct consteval_error *error,

@@ -174,6 +174,7 @@ struct ks {
     struct variable *variable;
     uint32_t port; /* EMIT, STORE: index into kernel->out */
     bool test_after, is_default;
+    bool unbounded; /* LOOP: nothing shows how many rounds it makes; filled by analysis/range */
     /* Done once for all work-items: a barrier, what contains one, or a jump out of that.  Filled by
      * analysis/uniform. */
     bool together;

@@ -321,7 +321,13 @@ static void unknown_id(struct checker *c, const struct ast_check *check, const c
     struct diag *d = complain(c, RULE_UNKNOWN_NAME, check->value->span, "there is no %s \"%s\"",
                               what, c->test->id);
     const char *nearest = nearest_name(c->test->id, ids, count);
+    enum { LISTED_MAX = 8 };
     if (nearest != NULL) diag_help(d, "did you mean \"%s\"?", nearest);
+    if (nearest != NULL || count > LISTED_MAX) return;
+    const char *list = "";
+    for (size_t i = 0; i < count; i++)
+        list = arena_printf(c->cx->arena, "%s%s\"%s\"", list, i > 0 ? ", " : "", ids[i]);
+    diag_note(d, "there are %s", list);
 }
 
 static void check_fault_id(struct checker *c, const struct ast_check *check)

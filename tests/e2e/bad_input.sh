@@ -111,6 +111,19 @@ printf 'old' >kept.f32
 "$PIPERUN" gain.pbc x=ragged.f32 y=kept.f32 2>/dev/null
 if [ "$(cat kept.f32)" = old ]; then echo "ok a failed run keeps the earlier output"; else echo "not ok a failed run keeps the earlier output"; fi
 
+# ---- ports ----
+cat >pair.pipe <<'END'
+kernel copy(in u8 x, out u8 y) { y <- x; }
+pipeline main(in u8 x[2], out u8 y[2]) { for (int i = 0; i < 2; i++) copy(x[i] -> y[i]); }
+END
+"$PIPEC" pair.pipe -o pair.pbc
+expect "a port array as a whole" 2 "'x.0.=...'" "$PIPERUN" pair.pbc x=in.f32
+if "$PIPERUN" pair.pbc 'x[0]=gen:ramp:4' 'x[1]=gen:ramp:5' --hash 'y[0]' --hash 'y[1]' >hashes && [ "$(wc -l <hashes)" -eq 2 ]; then
+    echo "ok two hashes"
+else
+    echo "not ok two hashes"
+fi
+
 # ---- no text ----
 printf 'kernel copy(in f32 x, out f32 y) { y <- x; }\npipeline main(in f32 x, out f32 y) { x -> copy -> y; }\n' >text.pipe
 "$PIPEC" text.pipe -o text.pbc
