@@ -89,6 +89,12 @@ struct name_list {
     VEC(const char *) names;
 };
 
+static void collect_pipeline(const struct symbol *symbol, void *data)
+{
+    struct name_list *list = data;
+    if (symbol->kind == SYMBOL_PIPELINE) vec_push(list->arena, &list->names, symbol->name);
+}
+
 /* Candidates are what could stand in the place of a variable or port. */
 static void collect_name(const struct symbol *symbol, void *data)
 {
@@ -138,7 +144,7 @@ struct symbol *scope_lookup(struct scope *scope, struct ast_name name, const cha
     struct diag *diag = diag_report(scope->cx->diags, RULE_UNKNOWN_NAME, name.span,
                                     "there is no %s '%s'", what, name.text);
     struct name_list list = {.arena = scope->cx->arena};
-    scope_each(scope, collect_name, &list);
+    scope_each(scope, strcmp(what, "pipeline") == 0 ? collect_pipeline : collect_name, &list);
     const char *nearest = nearest_name(name.text, list.names.items, list.names.count);
     const struct habit *habit = habit_find(name.text);
     if (habit)
