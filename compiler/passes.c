@@ -45,6 +45,7 @@ void library_add(struct compile *cx, struct ast_program *program)
 {
     uint32_t source;
     struct ast_file **last = &program->files;
+    if (*last == NULL) return;
     for (; *last != NULL; last = &(*last)->next)
         if (is_mathematics(source_get(cx->sources, (*last)->source)->name)) return;
     if (source_import(cx->sources, program->files->source, "std/math.pipe", NULL, 0, &source) !=

@@ -131,7 +131,7 @@ static bool check_range(struct container *c, enum container_section_kind kind, s
 static void read_input(struct container *c, uint32_t index, uint32_t phases,
                        struct inspected_end *to)
 {
-    struct container_input input;
+    struct container_input input = {0};
     if (!read_record(c, CONTAINER_INPUTS, index, &input, sizeof input)) return;
     *to = (struct inspected_end){.port = read_string(c, input.port),
                                  .buffer = input.buffer,
@@ -144,7 +144,7 @@ static void read_input(struct container *c, uint32_t index, uint32_t phases,
 static void read_output(struct container *c, uint32_t index, uint32_t phases,
                         struct inspected_end *to)
 {
-    struct container_output output;
+    struct container_output output = {0};
     if (!read_record(c, CONTAINER_OUTPUTS, index, &output, sizeof output)) return;
     *to = (struct inspected_end){.port = read_string(c, output.port),
                                  .buffer = output.buffer,

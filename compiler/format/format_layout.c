@@ -190,7 +190,8 @@ static void put_trailing(struct layout *l, const struct format_token *token)
 /* A comment that goes on with the one behind the code of the line above. */
 static bool continues_above(const struct layout *l, const struct format_comment *comment)
 {
-    if (!comment->is_line || comment->newlines != 1 || l->comment_under != comment->column + 1)
+    if (!comment->is_line || comment->newlines != 1 || l->comment_under != comment->column + 1 ||
+        l->lines.count == 0)
         return false;
     size_t above = l->lines.count - 1;
     while (l->lines.items[above].continues)

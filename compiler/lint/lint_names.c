@@ -5,6 +5,7 @@
  * not found belongs to the library or to the built-in functions.  A name maps to its innermost
  * symbol, which remembers the one that it hides: a look-up costs the same however much is declared.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "compiler/lint/lint_internal.h"
@@ -87,6 +88,7 @@ static bool is_item(const struct symbol *s)
 static void check_hidden(struct names *names, const struct symbol *inner,
                          const struct symbol *outer)
 {
+    assert(outer != NULL);
     if (inner->kind == OTHER || outer->kind == OTHER || outer->kind == ITEM) return;
     if (inner->name.span.source != LINTED_SOURCE) return;
     struct diag *d = diag_report(names->cx->diags, RULE_SHADOWED_NAME, inner->name.span,
@@ -470,6 +472,7 @@ static void check_imports(const struct names *names)
 static bool is_program(const struct ast_file *file)
 {
     size_t pipelines = 0, others = 0;
+    assert(file != NULL);
     for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
         bool is_pipeline = item->kind == AST_ITEM_PIPELINE;
         if (is_pipeline && strcmp(item->signature.name.text, "main") == 0) return true;
