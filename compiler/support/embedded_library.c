@@ -76,7 +76,7 @@ const char *library_file_meant(const char *path)
     enum { FILES_MAX = 32, STEM_MAX = 64 };
     static const char folder[] = "std/";
     char stems[FILES_MAX][STEM_MAX], wanted[STEM_MAX];
-    const char *names[FILES_MAX];
+    const char *names[FILES_MAX] = {NULL};
     size_t count = 0;
     if (strncmp(path, folder, sizeof folder - 1) == 0) path += sizeof folder - 1;
     size_t length = strcspn(path, ".");
