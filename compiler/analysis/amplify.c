@@ -335,8 +335,10 @@ void amplify_infer_rates(struct compile *cx, struct graph *graph)
     for (size_t i = 0; i < graph->kernels.count; i++) {
         struct kernel *k = graph->kernels.items[i];
         struct arena *scratch = arena_create();
+        size_t kept = diag_kept_count(cx->diags);
         infer_firing(cx, k, scratch);
         infer_finish(cx, k, scratch);
+        graph_trace_kernel(cx, k, kept);
         mark_emissions(k->body, k, false);
         mark_emissions(k->finish, k, true);
         arena_destroy(scratch);

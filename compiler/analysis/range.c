@@ -31,8 +31,10 @@ void range_check_bodies(struct compile *cx, struct graph *graph)
     }
     for (size_t i = 0; i < graph->kernels.count; i++) {
         struct kernel *k = graph->kernels.items[i];
+        size_t kept = diag_kept_count(cx->diags);
         check_section(cx, k, k->init, WALK_INIT);
         check_section(cx, k, k->body, WALK_FIRING);
         check_section(cx, k, k->finish, WALK_FINISH);
+        graph_trace_kernel(cx, k, kept);
     }
 }

@@ -604,7 +604,9 @@ void group_check_bodies(struct compile *cx, struct graph *graph)
         struct group_facts facts = {.cx = cx, .kernel = graph->kernels.items[i]};
         if (!facts.kernel->grouped) continue;
         facts.arena = arena_create();
+        size_t kept = diag_kept_count(cx->diags);
         if (uniform_check(&facts)) race_check(&facts);
+        graph_trace_kernel(cx, facts.kernel, kept);
         arena_destroy(facts.arena);
     }
 }

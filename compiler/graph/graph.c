@@ -112,3 +112,9 @@ const char *graph_policy_name(enum graph_policy policy)
                                         [POLICY_FULLEST] = "fullest"};
     return names[policy];
 }
+
+void graph_trace_kernel(struct compile *cx, const struct kernel *kernel, size_t kept)
+{
+    for (const struct kernel_use *use = kernel->use; use != NULL; use = use->outer)
+        diag_trace(cx->diags, kept, use->span, use->title);
+}

@@ -156,6 +156,8 @@ uint64_t graph_window_packets(const struct graph *graph, const struct graph_buff
                               size_t reader);
 /* A buffer inside that is written at a rate which is not exact: it joins no repetition counts. */
 bool graph_is_bounded(const struct graph *graph, const struct graph_buffer *buffer);
+/* What was reported of the kernel since `kept` diagnostics were there is traced to its use. */
+void graph_trace_kernel(struct compile *cx, const struct kernel *kernel, size_t kept);
 /* As it is written: "round_robin". */
 const char *graph_policy_name(enum graph_policy policy);
 /* Sum of depth x width over inner buffers; false on overflow of 63 bits. */

@@ -70,6 +70,7 @@ struct frame {
     struct variable **variables; /* its arguments, and their values over the graph's arguments */
     struct kx **values;
     uint32_t argument_count;
+    const struct kernel_use *use; /* what messages show of it and of those around */
 };
 
 struct node_name {    /* how often a name has been given to a node */
@@ -148,6 +149,12 @@ bool inner_callee(struct elaboration *el, const struct ast_item *pipeline, struc
                   struct callee *callee);
 /* The same expression over the arguments of the whole graph; NULL after an error. */
 struct kx *inner_argument(struct elaboration *el, struct kx *argument);
+/* The use of `item` by `node` where messages show it: `item` has compile-time parameters, or is the
+ * library's and `node` is not.  Else what is known of the pipeline around. */
+const struct kernel_use *elaborate_use(struct elaboration *el, const struct ast_node *node,
+                                       const struct ast_item *item, const char *title);
+/* What was reported in `item` since `kept` diagnostics were there is traced to this use. */
+void elaborate_trace(struct elaboration *el, const struct kernel_use *use, size_t kept);
 /* Adds what is in the pipeline to the graph: every port is bound. */
 void inner_elaborate(struct elaboration *el, const struct instance *instance);
 

@@ -300,7 +300,8 @@ void inner_elaborate(struct elaboration *el, const struct instance *instance)
                           .span = instance->ast->name.span,
                           .variables = callee->arguments,
                           .values = instance->arguments,
-                          .argument_count = callee->argument_count};
+                          .argument_count = callee->argument_count,
+                          .use = elaborate_use(el, instance->ast, callee->pipeline, callee->title)};
     const char *prefix = el->prefix, *suffix = el->suffix;
     uint32_t importance = el->importance;
     size_t errors = diag_error_count(el->cx->diags);
@@ -309,11 +310,14 @@ void inner_elaborate(struct elaboration *el, const struct instance *instance)
     el->suffix = "";
     el->importance = instance->importance;
     el->depth++;
+    if (el->is_top) vec_push(el->cx->arena, &el->sema->inner, callee->pipeline);
+    size_t kept = diag_kept_count(el->cx->diags);
     elaborate_inside(el, instance);
     el->depth--;
     el->importance = importance;
     el->suffix = suffix;
     el->prefix = prefix;
     el->frame = frame.outer;
+    elaborate_trace(el, frame.use, kept);
     if (!el->incomplete && diag_error_count(el->cx->diags) == errors) check_ports(el, callee);
 }

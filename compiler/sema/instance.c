@@ -166,6 +166,24 @@ static const struct symbol *find_callee(struct elaboration *el, struct scope *sc
     return NULL;
 }
 
+const struct kernel_use *elaborate_use(struct elaboration *el, const struct ast_node *node,
+                                       const struct ast_item *item, const char *title)
+{
+    const struct sources *sources = el->cx->sources;
+    bool enters = source_is_library(sources, item->span.source) &&
+                  !source_is_library(sources, node->span.source);
+    if (item->signature.type_params == NULL && !enters) return el->frame->use;
+    struct kernel_use *use = ARENA_NEW(el->cx->arena, struct kernel_use);
+    *use = (struct kernel_use){node->name.span, title, el->frame->use};
+    return use;
+}
+
+/* The uses around are added when the pipelines around are done. */
+void elaborate_trace(struct elaboration *el, const struct kernel_use *use, size_t kept)
+{
+    if (use != el->frame->use) diag_trace(el->cx->diags, kept, use->span, use->title);
+}
+
 static bool kernel_callee(struct elaboration *el, const struct ast_item *item,
                           const struct compile_argument *params, size_t count,
                           struct callee *callee)
@@ -207,8 +225,17 @@ static bool specialise(struct elaboration *el, struct scope *scope, const struct
     const struct compile_argument *params =
         elaborate_parameters(el, scope, node, &item->signature, bound, &count);
     if (params == NULL) return false;
-    return symbol->kind == SYMBOL_KERNEL ? kernel_callee(el, item, params, count, callee)
-                                         : pipeline_callee(el, item, params, count, callee);
+    size_t kept = diag_kept_count(el->cx->diags);
+    bool done = symbol->kind == SYMBOL_KERNEL ? kernel_callee(el, item, params, count, callee)
+                                              : pipeline_callee(el, item, params, count, callee);
+    if (done && (callee->kernel == NULL || callee->kernel->use != NULL)) return true;
+    const struct kernel_use *use = elaborate_use(
+        el, node, item, sema_title(el->cx->arena, item->signature.name.text, params, count));
+    if (done)
+        callee->kernel->use = use;
+    else
+        elaborate_trace(el, use, kept);
+    return done;
 }
 
 /* ---- arguments and attributes ---- */
@@ -739,11 +766,70 @@ static bool chain_output(struct elaboration *el, const struct chain *chain, cons
     return true;
 }
 
+/* What stands on a buffer of a chain and belongs to a kernel. */
+static struct diag *report_kernels_own(struct elaboration *el, const struct ast_node *ast,
+                                       const struct binding *binding, struct span span,
+                                       const char *what)
+{
+    struct diag *d = diag_report(el->cx->diags, RULE_MISPLACED_STATEMENT, span,
+                                 "'%s' is a buffer: %s a kernel", ast->name.text, what);
+    diag_label(d, binding->buffer->span, "declared here");
+    el->incomplete = true;
+    return d;
+}
+
+static void report_label(struct elaboration *el, struct scope *scope, const struct ast_node *ast,
+                         const struct ast_node *before, const struct binding *binding)
+{
+    const char *label = ast->label.text, *buffer = ast->name.text;
+    const struct ast_node *after = ast->next;
+    struct diag *d = report_kernels_own(el, ast, binding, ast->label.span, "a label belongs to");
+    if (after != NULL && after->label.text == NULL && !is_buffer_element(scope, after, false))
+        diag_help(d, "write '%s -> %s: %s'", buffer, label, after->name.text);
+    else if (before != NULL && before->label.text == NULL &&
+             !is_buffer_element(scope, before, false))
+        diag_help(d, "write '%s: %s -> %s'", label, before->name.text, buffer);
+}
+
+/* A buffer takes no parameters, whatever it hides. */
+static void report_parameters(struct elaboration *el, const struct ast_node *ast,
+                              const struct binding *binding, struct span span, const char *what)
+{
+    struct diag *d = report_kernels_own(el, ast, binding, span, what);
+    const struct symbol *hidden = scope_find(el->sema->globals, ast->name.text);
+    if (hidden == NULL || (hidden->kind != SYMBOL_KERNEL && hidden->kind != SYMBOL_PIPELINE))
+        return;
+    diag_help(d, "give the buffer another name: it hides the %s '%s'",
+              hidden->kind == SYMBOL_KERNEL ? "kernel" : "pipeline", ast->name.text);
+}
+
+static void check_bare_buffer(struct elaboration *el, struct scope *scope,
+                              const struct ast_node *ast, const struct ast_node *before,
+                              const struct binding *binding)
+{
+    if (ast->label.text != NULL) report_label(el, scope, ast, before, binding);
+    if (ast->has_type_arguments)
+        report_parameters(el, ast, binding,
+                          ast->type_arguments != NULL ? ast->type_arguments->span : ast->span,
+                          "compile-time parameters belong to");
+    if (ast->has_call)
+        report_parameters(el, ast, binding, ast->inputs != NULL ? ast->inputs->span : ast->span,
+                          "arguments belong to");
+    for (const struct ast_attribute *a = ast->attributes; a != NULL; a = a->next) {
+        struct diag *d =
+            report_kernels_own(el, ast, binding, a->span,
+                               arena_printf(el->cx->arena, "'%s' belongs to", a->name.text));
+        diag_help(d, "write it behind the kernel, before the '->'");
+    }
+}
+
 static bool chain_buffer(struct elaboration *el, struct scope *scope, const struct ast_node *ast,
-                         struct chain *chain)
+                         const struct ast_node *before, struct chain *chain)
 {
     struct binding binding;
-    if (!bind_element(el, scope, ast, &binding) || !single_buffer(el, &binding)) return false;
+    if (!bind_element(el, scope, ast, &binding)) return false;
+    check_bare_buffer(el, scope, ast, before, &binding);
+    if (!single_buffer(el, &binding)) return false;
     if (chain->has_buffer) {
         struct diag *d = diag_report(el->cx->diags, RULE_MISPLACED_STATEMENT, ast->span,
                                      "two buffers follow each other in a chain");
@@ -863,7 +949,7 @@ void elaborate_chain(struct elaboration *el, struct scope *scope, const struct a
     for (const struct ast_node *n = first; n != NULL; n = n->next) {
         bool at_end = n == first || n->next == NULL;
         bool ok = is_buffer_element(scope, n, at_end)
-                      ? chain_buffer(el, scope, n, &chain)
+                      ? chain_buffer(el, scope, n, n != first ? last : NULL, &chain)
                       : chain_instance(el, scope, n, &chain, n == first);
         if (!ok || el->overfull) return;
         last = n;

@@ -248,10 +248,18 @@ struct kernel_port {
     bool finish_declared;             /* `finish push M` was written: finish_max set by sema */
 };
 
+/* An instance whose parameters, or whose file, tell more than the kernel's own place. */
+struct kernel_use {
+    struct span span;
+    const char *title;
+    const struct kernel_use *outer; /* of the pipeline that it stands in, or NULL */
+};
+
 struct kernel {
-    const char *name;  /* as written: fir */
-    const char *title; /* with parameters: fir<64> */
-    struct span span;  /* of the name in its definition */
+    const char *name;             /* as written: fir */
+    const char *title;            /* with parameters: fir<64> */
+    struct span span;             /* of the name in its definition */
+    const struct kernel_use *use; /* the first one, for messages, or NULL */
     struct kernel_port *in, *out;
     uint32_t in_count, out_count;
     struct variable **arguments;   /* run-time arguments, in order */

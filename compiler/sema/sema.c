@@ -1,5 +1,6 @@
 #include "compiler/sema/sema.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/sema/sema_internal.h"
@@ -247,6 +248,60 @@ static void check_tests(struct sema *sema, const struct ast_program *program)
     }
 }
 
+/* ---- what was looked at whole ---- */
+
+static uint64_t place_key(struct span span)
+{
+    return (uint64_t)span.source << 32 | span.begin;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The names of the kernels and pipelines that the graph is made of, in order of place. */
+static uint64_t *examined_names(const struct sema *sema, const struct graph *graph,
+                                const struct ast_item *chosen, size_t *count)
+{
+    uint64_t *keys =
+        ARENA_ARRAY(sema->cx->arena, uint64_t, graph->kernels.count + sema->inner.count + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < graph->kernels.count; i++)
+        keys[n++] = place_key(graph->kernels.items[i]->span);
+    for (size_t i = 0; i < sema->inner.count; i++)
+        keys[n++] = place_key(sema->inner.items[i]->signature.name.span);
+    if (chosen != NULL) keys[n++] = place_key(chosen->signature.name.span);
+    qsort(keys, n, sizeof *keys, compare_keys);
+    *count = n;
+    return keys;
+}
+
+/* What is in no graph is not analysed further.  Which functions are is not known apart from the
+ * kernels that call them. */
+static void note_examined(const struct sema *sema, const struct ast_program *program,
+                          const struct graph *graph, const struct ast_item *chosen)
+{
+    size_t count;
+    bool all = true;
+    const uint64_t *names = examined_names(sema, graph, chosen, &count);
+    for (const struct ast_file *file = program->files; file != NULL; file = file->next) {
+        if (is_library(sema->cx, file->source)) continue;
+        for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
+            if (item->kind != AST_ITEM_KERNEL && item->kind != AST_ITEM_PIPELINE) continue;
+            uint64_t key = place_key(item->signature.name.span);
+            bool found = bsearch(&key, names, count, sizeof *names, compare_keys) != NULL;
+            diag_examined(sema->cx->diags, item->span, found);
+            all &= found;
+        }
+    }
+    for (const struct ast_file *file = program->files; file != NULL; file = file->next)
+        for (const struct ast_item *item = file->items; item != NULL; item = item->next)
+            if (item->kind == AST_ITEM_FN && !is_library(sema->cx, file->source))
+                diag_examined(sema->cx->diags, item->span, all);
+}
+
 /* ---- the pass ---- */
 
 void sema_collect_used(struct sema *sema, struct graph *graph)
@@ -300,7 +355,10 @@ struct graph *sema_elaborate(struct compile *cx, const struct ast_program *progr
     if (is_list) graph = sema_elaborate_commands(chooser.sema, program->files);
     if (chosen != NULL)
         graph = sema_elaborate_pipeline(chooser.sema, chosen, chooser.sema->globals, NULL, true);
-    if (graph != NULL) sema_collect_used(chooser.sema, graph);
+    if (graph != NULL) {
+        sema_collect_used(chooser.sema, graph);
+        note_examined(chooser.sema, program, graph, chosen);
+    }
     if (!cx->options.pipeline_alone) {
         check_unused(&chooser, program, chosen);
         check_tests(chooser.sema, program);

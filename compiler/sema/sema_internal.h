@@ -24,6 +24,7 @@ struct sema {
     VEC(struct function *) functions;       /* every function once, by id */
     struct body_cache *bodies;              /* body.c's: what has been specialised */
     VEC(const struct ast_item *) recursive; /* pipelines that use themselves, reported */
+    VEC(const struct ast_item *) inner;     /* pipelines within the one that is compiled */
     bool too_deep;                          /* pipelines in pipelines, reported */
 };
 

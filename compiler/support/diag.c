@@ -15,9 +15,15 @@ enum {
     BUCKET_COUNT = 1024, /* of the table that finds equal diagnostics */
 };
 
+struct examination {
+    struct span item;
+    bool examined;
+};
+
 struct suppression_table {
     struct arena *arena;
     VEC(struct suppressions *) by_source; /* NULL: not read yet */
+    VEC(struct examination) items;        /* in order of place once `checked` */
     bool checked;
 };
 
@@ -165,6 +171,32 @@ void diag_label(struct diag *diag, struct span span, const char *format, ...)
     vec_push(diag->arena, &diag->labels, label);
 }
 
+/* The user's place comes first, that in the library after it. */
+static void trace(const struct sources *sources, struct diag *diag, struct place use)
+{
+    struct place first = diag->primary;
+    bool leaves = source_is_library(sources, first.span.source) &&
+                  !source_is_library(sources, use.span.source);
+    if (diag->trace_count++ >= DIAG_TRACES_MAX && !leaves) return;
+    vec_push(diag->arena, &diag->labels, use);
+    if (!leaves) return;
+    diag->primary = use;
+    if (first.text == NULL) first.text = "";
+    memmove(diag->labels.items + 1, diag->labels.items,
+            (diag->labels.count - 1) * sizeof diag->labels.items[0]);
+    diag->labels.items[0] = first;
+}
+
+void diag_trace(struct diags *diags, size_t since, struct span use, const char *what)
+{
+    struct place place = {use, NULL};
+    for (size_t i = since; i < diags->kept.count; i++) {
+        struct diag *diag = diags->kept.items[i];
+        if (place.text == NULL) place.text = arena_printf(diags->arena, "for '%s' here", what);
+        trace(diags->sources, diag, place);
+    }
+}
+
 static void add_remark(struct diag *diag, bool is_help, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 
@@ -212,6 +244,7 @@ void diag_take(struct diags *to, struct diags *from)
         struct diag *taken = diag_report(to, diag->rule, diag->primary.span, "%s", diag->message);
         if (taken->discarded) continue;
         taken->primary = diag->primary;
+        taken->trace_count = diag->trace_count;
         taken->labels.items = diag->labels.items;
         taken->labels.count = taken->labels.capacity = diag->labels.count;
         taken->remarks.items = diag->remarks.items;
@@ -461,6 +494,61 @@ static void report_unknown_rule(struct diags *diags, const struct suppression *s
     if (nearest != NULL) diag_help(d, "did you mean '%s'?", nearest);
 }
 
+void diag_examined(struct diags *diags, struct span item, bool examined)
+{
+    struct suppression_table *table = diags->suppressions;
+    struct examination examination = {item, examined};
+    vec_push(table->arena, &table->items, examination);
+}
+
+/* By place; of one item, what was examined first. */
+static int compare_examinations(const void *a, const void *b)
+{
+    const struct examination *x = a, *y = b;
+    if (x->item.source != y->item.source) return x->item.source < y->item.source ? -1 : 1;
+    if (x->item.begin != y->item.begin) return x->item.begin < y->item.begin ? -1 : 1;
+    return (int)y->examined - (int)x->examined;
+}
+
+/* Keeps one of each item. */
+static void settle_examinations(struct suppression_table *table)
+{
+    size_t kept = 0;
+    if (table->items.count == 0) return;
+    qsort(table->items.items, table->items.count, sizeof table->items.items[0],
+          compare_examinations);
+    for (size_t i = 1; i < table->items.count; i++) {
+        const struct span *last = &table->items.items[kept].item, *item;
+        item = &table->items.items[i].item;
+        if (item->source != last->source || item->begin != last->begin)
+            table->items.items[++kept] = table->items.items[i];
+    }
+    table->items.count = kept + 1;
+}
+
+/* Whether everything that the comment covers was looked at for the rule. */
+static bool is_examined(const struct suppression_table *table, const struct suppression *s)
+{
+    size_t low = 0, high = table->items.count;
+    if (strcmp(rule_group(s->rule), "style") == 0) return true;
+    while (low < high) { /* the first item that ends behind the beginning of what is covered */
+        size_t middle = low + (high - low) / 2;
+        const struct span *item = &table->items.items[middle].item;
+        bool before = item->source != s->comment.source ? item->source < s->comment.source
+                                                        : item->end <= s->begin;
+        if (before)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < table->items.count; low++) {
+        const struct examination *e = &table->items.items[low];
+        if (e->item.source != s->comment.source || e->item.begin >= s->end) return true;
+        if (!e->examined) return false;
+    }
+    return true;
+}
+
 static void check_suppression(struct diags *diags, const struct suppression *s, bool complete)
 {
     const char *id = s->rule != RULE_COUNT ? rule_id(s->rule) : NULL;
@@ -474,7 +562,8 @@ static void check_suppression(struct diags *diags, const struct suppression *s, 
         struct diag *d = diag_report(diags, RULE_SUPPRESSION_WITHOUT_REASON, s->name,
                                      "nothing says why '%s' is accepted here", id);
         diag_help(d, "write why behind it: reason=\"...\"");
-    } else if (!s->used && complete && diag_wants(diags, s->rule)) {
+    } else if (!s->used && complete && diag_wants(diags, s->rule) &&
+               is_examined(diags->suppressions, s)) {
         diag_report(diags, RULE_UNUSED_SUPPRESSION, s->name,
                     "'%s' is not reported here: the comment accepts nothing", id);
     }
@@ -484,6 +573,7 @@ void diag_check_suppressions(struct diags *diags, bool complete)
 {
     if (diags->suppressions->checked) return;
     diags->suppressions->checked = true;
+    settle_examinations(diags->suppressions);
     for (uint32_t id = 1; id <= source_count(diags->sources); id++) {
         if (source_is_library(diags->sources, id)) continue;
         const struct suppressions *of = suppressions_of(diags, id);

@@ -50,6 +50,12 @@ struct diag *diag_report(struct diags *diags, enum rule rule, struct span span, 
 void diag_primary(struct diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void diag_label(struct diag *diag, struct span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Adds to what was reported since `diags` kept `since` diagnostics where its cause was used: a
+ * label, with the text "for '`what`' here".  An error in the library gets this as its first place
+ * if it is none of the library.  Otherwise at most DIAG_TRACES_MAX of a diagnostic: inner ones.
+ */
+enum { DIAG_TRACES_MAX = 4 };
+void diag_trace(struct diags *diags, size_t since, struct span use, const char *what);
 void diag_note(struct diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void diag_help(struct diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -105,9 +111,13 @@ bool diag_wants(const struct diags *diags, enum rule rule);
 /* What diag_report asks, for who does more than report: a comment at that place accepts the rule
  * (with a reason, where the rule is an error).  The comment counts as used. */
 bool diag_is_allowed(struct diags *diags, enum rule rule, struct span span);
+/* The item at `span` was analysed as far as its group of rules needs, or not (in this run; once is
+ * enough).  What was not may hold comments whose use is not known. */
+void diag_examined(struct diags *diags, struct span item, bool examined);
 /* Reports comments that are malformed, that name what does not exist or cannot be accepted, that
- * give no reason, and, where the run was `complete`, those that were of no use.  Sources of the
- * embedded library are left out.  After everything else; a second call does nothing. */
+ * give no reason, and, where the run was `complete`, those that were of no use (rules of style:
+ * everywhere; others: not in items that were not examined).  Sources of the embedded library are
+ * left out.  After everything else; a second call does nothing. */
 void diag_check_suppressions(struct diags *diags, bool complete);
 
 enum diag_format {

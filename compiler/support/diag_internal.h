@@ -26,6 +26,7 @@ struct diag {
     struct place primary;
     VEC(struct place) labels;
     VEC(struct remark) remarks;
+    unsigned trace_count;
     size_t order;
     struct diag *next_equal; /* in its bucket */
 };

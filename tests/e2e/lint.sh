@@ -117,6 +117,26 @@ accepts "not beyond the statement" "unused-variable " "    // pipec: allow(unuse
 accepts "several rules" "" "    // pipec: allow(unused-variable, implicit-narrowing) $why
     u8 n = x;"
 accepts "of no use" "unused-suppression " "    // pipec: allow(unused-variable) $why"
+
+cat >two.pipe <<'END'
+kernel f(in f32 x, out f32 y) { if (x > 0) y <- x; }
+kernel add(in f32 a, in f32 b, out f32 y) { y <- a + b; }
+pipeline a(in f32 x, out f32 y) {
+    buffer f32 p;
+    f(x -> p); // pipec: allow(liveness-unproven) reason="all are positive"
+    add(p, x -> y);
+}
+pipeline b(in f32 x, out f32 y) {
+    buffer f32 p;
+    f(x -> p); // pipec: allow(liveness-unproven) reason="all are positive"
+    add(p, x -> y);
+}
+END
+found=$(rules "$PIPEC" --diagnostics=short -p a -Wno-rate-unproven two.pipe)
+check "in a pipeline that is not compiled" [ "$found" = "" ]
+sed -i '8,$s/if (x > 0)//; 1s/if (x > 0) //' two.pipe
+found=$(rules "$PIPEC" --diagnostics=short -p a two.pipe)
+check "of no use, beside one that is not compiled" [ "$found" = "unused-suppression " ]
 accepts "without a reason" "suppression-without-reason " "    // pipec: allow(unused-variable)
     i32 n = x;"
 accepts "an empty reason" "suppression-without-reason " "    // pipec: allow(unused-variable) reason=\" \"
