@@ -33,7 +33,9 @@ static const char usage_text[] =
     "ending if not\n"
     "                given.  TYPE is f32, i16, u8 and so on, with le or be behind it; s16le is "
     "i16le\n"
-    "  -D NAME=VALUE           value of an argument of the pipeline\n"
+    "  -D NAME=VALUE           value of an argument of the pipeline; of a source file, of a "
+    "compile-time parameter too\n"
+    "  -p PIPELINE             which pipeline of a source file is compiled\n"
     "\n"
     "run\n"
     "  --device NAME           the device: one that the file was compiled for, sim:FILE.dev for a "
@@ -102,14 +104,16 @@ static int take_stats(const char *text, struct prt_command *command)
     return PRT_COMPLAIN(EXIT_USAGE, "--stats: '%s' is neither 'text' nor 'json:FILE'", text);
 }
 
-static int take_definition(char *text, struct prt_command *command)
+static int take_definition(const char *text, struct prt_command *command)
 {
-    char *equals = strchr(text, '=');
+    const char *equals = strchr(text, '=');
     if (equals == NULL || equals == text)
         return PRT_COMPLAIN(EXIT_USAGE, "-D %s: expected NAME=VALUE", text);
-    *equals = '\0';
+    char *name = strndup(text, (size_t)(equals - text));
+    if (name == NULL) return prt_complain_memory();
     assert(command->definition_count < command->capacity);
-    command->definitions[command->definition_count++] = (struct prt_definition){text, equals + 1};
+    command->definitions[command->definition_count++] =
+        (struct prt_definition){name, text, equals + 1};
     return EXIT_DONE;
 }
 
@@ -183,6 +187,7 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
     case OPTION_TIMEOUT: status = take_timeout(optarg, &command->timeout_seconds); break;
     case OPTION_SKIP: command->skip_if_unavailable = true; break;
     case 'D': status = take_definition(optarg, command); break;
+    case 'p': command->pipeline = optarg; break;
     case 'q': command->quiet = true; break;
     case 'v': command->verbose = true; break;
     case 'h': fputs(usage_text, stdout); return EXIT_DONE;
@@ -208,7 +213,7 @@ int prt_command_read(int argc, char **argv, struct prt_command *command)
         return prt_complain_memory();
     int option, index = 0;
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":D:qvh", options, &index)) != -1) {
+    while ((option = getopt_long(argc, argv, ":D:p:qvh", options, &index)) != -1) {
         int status = take_option(option, index, argv, command);
         if (status != PRT_COMMAND_RUN) return status;
     }
@@ -230,6 +235,8 @@ int prt_command_read(int argc, char **argv, struct prt_command *command)
 
 void prt_command_free(struct prt_command *command)
 {
+    for (size_t i = 0; i < command->definition_count; i++)
+        free(command->definitions[i].name);
     free(command->definitions);
     free(command->bindings);
     free(command->hash_ports);

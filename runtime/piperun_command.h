@@ -1,7 +1,7 @@
 /*
  * piperun_command: the command line of a run, as a record.
  *
- * Ownership: all texts point into argv, which a definition is cut up in; prt_command_free.
+ * Ownership: texts point into argv, but for the names of definitions; prt_command_free.
  * Errors: an exit code, the message has been printed.
  */
 #ifndef RUNTIME_PIPERUN_COMMAND_H
@@ -12,12 +12,14 @@
 #include <stdint.h>
 
 struct prt_definition {
-    const char *name, *value;
+    char *name;
+    const char *text, *value; /* text: as given, NAME=VALUE */
 };
 
 struct prt_command {
     const char *file;
     const char *device;
+    const char *pipeline;               /* -p: which one of a source file, or NULL */
     struct prt_definition *definitions; /* -D */
     size_t definition_count;
     const char **bindings; /* PORT=... */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -15,6 +16,11 @@ static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), end_length = strlen(end);
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+bool prt_command_is_source(const struct prt_command *command)
+{
+    return ends_with(command->file, ".pipe") || ends_with(command->file, ".cmds");
 }
 
 /* The pipec beside this program, else the one on the PATH. */
@@ -32,22 +38,31 @@ static void find_compiler(char *path, size_t size)
     snprintf(path, size, "pipec");
 }
 
-/* `pipec --device D -o - -- FILE` */
-static void compiler_arguments(const struct prt_command *command, const char *compiler,
-                               const char *arguments[8])
+/* `pipec --device D -p P -D NAME=VALUE... -o - -- FILE`; NULL without memory. */
+static const char **compiler_arguments(const struct prt_command *command, const char *compiler)
 {
-    size_t count = 0;
+    const char **arguments = calloc(10 + 2 * command->definition_count, sizeof *arguments);
     const char *device = command->device;
+    size_t count = 0;
+    if (arguments == NULL) return NULL;
     arguments[count++] = compiler;
     if (device != NULL && strcmp(device, "null") != 0) {
         arguments[count++] = "--device";
         arguments[count++] = strncmp(device, "sim:", 4) == 0 ? device + 4 : device;
     }
+    if (command->pipeline != NULL) {
+        arguments[count++] = "-p";
+        arguments[count++] = command->pipeline;
+    }
+    for (size_t i = 0; i < command->definition_count; i++) {
+        arguments[count++] = "-D";
+        arguments[count++] = command->definitions[i].text;
+    }
     arguments[count++] = "-o";
     arguments[count++] = "-";
     arguments[count++] = "--";
-    arguments[count++] = command->file;
-    arguments[count] = NULL;
+    arguments[count] = command->file;
+    return arguments;
 }
 
 /* In the child: becomes the compiler, which ends with piperun. */
@@ -65,15 +80,16 @@ static void become_compiler(const char *const *arguments, int to)
 static int run_compiler(const struct prt_command *command, int to)
 {
     char compiler[4096];
-    const char *arguments[8];
     int status;
     find_compiler(compiler, sizeof compiler);
-    compiler_arguments(command, compiler, arguments);
+    const char **arguments = compiler_arguments(command, compiler);
+    if (arguments == NULL) return prt_complain_memory();
     fflush(NULL);
     signal(SIGCHLD, SIG_DFL); /* where it was ignored, a child leaves no status */
     pid_t child = fork();
-    if (child < 0) return PRT_COMPLAIN(EXIT_USAGE, "cannot start pipec: %s", strerror(errno));
     if (child == 0) become_compiler(arguments, to);
+    free(arguments);
+    if (child < 0) return PRT_COMPLAIN(EXIT_USAGE, "cannot start pipec: %s", strerror(errno));
     while (waitpid(child, &status, 0) < 0) {
         if (errno != EINTR)
             return PRT_COMPLAIN(EXIT_INTERNAL, "cannot wait for pipec: %s", strerror(errno));
@@ -105,8 +121,10 @@ static int load_source(const struct prt_command *command, struct prt_program **p
 int prt_command_load(const struct prt_command *command, struct prt_program **program)
 {
     struct prt_error error;
-    if (ends_with(command->file, ".pipe") || ends_with(command->file, ".cmds"))
-        return load_source(command, program);
+    if (prt_command_is_source(command)) return load_source(command, program);
+    if (command->pipeline != NULL)
+        return PRT_COMPLAIN(EXIT_USAGE, "-p %s: '%s' is compiled already: pipec -p chooses",
+                            command->pipeline, command->file);
     if (prt_program_load_file(command->file, program, &error) == PRT_OK) return EXIT_DONE;
     return prt_complain_status(&error);
 }

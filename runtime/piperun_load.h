@@ -10,6 +10,8 @@
 #include "runtime/pipert.h"
 #include "runtime/piperun_command.h"
 
+/* A source file or a command list, by its ending. */
+bool prt_command_is_source(const struct prt_command *command);
 int prt_command_load(const struct prt_command *command, struct prt_program **program);
 
 #endif

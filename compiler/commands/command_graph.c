@@ -23,7 +23,7 @@ static const char help_text[] =
     "                        command list, which pipec takes in place of a source\n"
     "  -o FILE               write it there; '-' is standard output, the default\n"
     "  -p NAME               the pipeline (default: main, else the only one)\n"
-    "  -D NAME=VALUE         default of a run-time argument of the pipeline\n"
+    "  -D NAME=VALUE         a compile-time parameter, or the default of a run-time argument\n"
     "  -I, --max-memory, --color, --diagnostics, -W, --min-level, --fail-on, -j, -q, @FILE: as in\n"
     "  'pipec --help'\n"
     "  -h, --help, --version[=json]  this text; the version\n"

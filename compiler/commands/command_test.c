@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "compiler/command_line.h"
+#include "compiler/commands/command_lint.h"
 #include "compiler/commands/commands.h"
 #include "compiler/commands/test_job.h"
 #include "compiler/passes.h"
@@ -24,7 +25,7 @@
 #include "compiler/syntax/parse.h"
 
 static const char help_text[] =
-    "usage: pipec test [options] FILE.pipe...\n"
+    "usage: pipec test [options] PATH...\n"
     "\n"
     "Compiles what the test blocks of the files are of, runs it through piperun, and compares.\n"
     "\n"
@@ -402,11 +403,29 @@ static int execute(struct test_run *run)
     return status;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* A file, or those of a folder and of the folders in it, in order of their names. */
+static int read_path(struct test_run *run, const char *path)
+{
+    struct lint_paths paths = {0};
+    if (!is_folder(path)) return read_tests(run, path);
+    lint_paths_find(&paths, run->cx->arena, &path, 1);
+    int status = paths.failed ? EXIT_FILES : EXIT_DONE;
+    for (size_t i = 0; i < paths.items.count && status == EXIT_DONE; i++)
+        status = read_tests(run, paths.items.items[i].path);
+    return status;
+}
+
 static int run_tests(struct test_run *run)
 {
     int status = EXIT_DONE;
     for (size_t i = 0; i < run->line->input_count && status == EXIT_DONE; i++)
-        status = read_tests(run, run->line->inputs[i]);
+        status = read_path(run, run->line->inputs[i]);
     if (status != EXIT_DONE) return status;
     if (run->jobs.count == 0 && run->options->patterns.count > 0 && run->files_refused == 0) {
         fprintf(stderr, "pipec: error: no test matches -k %s\n", run->options->patterns.items[0]);

@@ -535,14 +535,29 @@ void declare_argument(struct elaboration *el, struct scope *scope, const struct 
     vec_push(el->cx->arena, &el->graph->arguments, argument);
 }
 
-/* Every -D must name an argument. */
+/* The names that -D may give. */
+static const char **definable(const struct elaboration *el, size_t *count)
+{
+    const struct ast_item *pipeline = el->frame->pipeline;
+    const struct ast_type_param *first = pipeline ? pipeline->signature.type_params : NULL;
+    size_t n = el->graph->arguments.count;
+    for (const struct ast_type_param *p = first; p != NULL; p = p->next)
+        n++;
+    const char **names = ARENA_ARRAY(el->cx->arena, const char *, n + 1);
+    *count = 0;
+    for (const struct ast_type_param *p = first; p != NULL; p = p->next)
+        names[(*count)++] = p->name.text;
+    for (size_t i = 0; i < el->graph->arguments.count; i++)
+        names[(*count)++] = el->graph->arguments.items[i].variable->name;
+    return names;
+}
+
+/* Every -D must name an argument, or a compile-time parameter. */
 void check_definitions(struct elaboration *el)
 {
     const struct compile_options *options = &el->cx->options;
-    const char **names = ARENA_ARRAY(el->cx->arena, const char *, el->graph->arguments.count + 1);
-    size_t count = el->graph->arguments.count;
-    for (size_t i = 0; i < count; i++)
-        names[i] = el->graph->arguments.items[i].variable->name;
+    size_t count;
+    const char **names = definable(el, &count);
     for (size_t d = 0; d < options->definition_count; d++) {
         bool found = false;
         for (size_t i = 0; i < count; i++)
@@ -623,7 +638,7 @@ void check_ends(struct elaboration *el, const struct graph_buffer *b)
     }
 }
 
-/* Declares what `<...>` gives, read in `from`. */
+/* Declares what `<...>` gives, read in `from`, or -D. */
 static bool outer_parameters(struct elaboration *el, struct scope *from, struct scope *to,
                              const struct ast_signature *signature, const struct ast_node *instance)
 {
@@ -631,16 +646,9 @@ static bool outer_parameters(struct elaboration *el, struct scope *from, struct 
     size_t count;
     if (signature->type_params == NULL && (instance == NULL || instance->type_arguments == NULL))
         return true;
-    if (instance == NULL) {
-        struct diag *d = diag_report(el->cx->diags, RULE_NO_PIPELINE, signature->name.span,
-                                     "pipeline '%s' has compile-time parameters: it cannot be "
-                                     "compiled by itself",
-                                     signature->name.text);
-        diag_help(d, "use it in another pipeline, with the values in <...>");
-        return false;
-    }
     const struct compile_argument *values =
-        elaborate_parameters(el, from, instance, signature, &nothing, &count);
+        instance == NULL ? defined_parameters(el, to, signature, &count)
+                         : elaborate_parameters(el, from, instance, signature, &nothing, &count);
     return values != NULL && sema_declare_parameters(el->sema, to, signature, values, count);
 }
 

@@ -127,6 +127,13 @@ struct compile_argument *elaborate_parameters(struct elaboration *el, struct sco
                                               const struct ast_signature *signature,
                                               const struct bound_ports *bound, size_t *count);
 
+/* ---- defined.c ---- */
+
+/* Those of the pipeline that is compiled, as -D gives them.  NULL after an error; *count gets their
+ * number. */
+struct compile_argument *defined_parameters(struct elaboration *el, struct scope *scope,
+                                            const struct ast_signature *signature, size_t *count);
+
 /* Evaluates `[a][b]`: false after an error. */
 bool array_dims(struct elaboration *el, struct scope *scope, const struct ast_expr *dims,
                 struct net_buffer *buffer);

@@ -138,31 +138,42 @@ static void report_several(struct chooser *chooser, const struct ast_item *first
 /* Where each pipeline is used by another one there is a cycle, and elaborating shows it. */
 static const struct ast_item *explain_none(struct chooser *chooser, struct span start)
 {
-    bool parameters = false;
+    const struct ast_item *parametrised = NULL;
+    size_t count = 0;
     for (size_t i = 0; i < chooser->pipelines.count; i++) {
         const struct ast_signature *signature = &chooser->pipelines.items[i]->signature;
-        parameters |= signature->type_params != NULL;
+        if (signature->type_params != NULL && !is_used(chooser, signature->name.text)) {
+            parametrised = chooser->pipelines.items[i];
+            count++;
+        }
         if (signature->type_params == NULL && !is_refused(chooser, signature->name.text))
             return chooser->pipelines.items[i];
     }
-    diag_report(chooser->sema->cx->diags, RULE_NO_PIPELINE, start,
-                parameters
-                    ? "there is no pipeline to compile but those with compile-time parameters"
-                    : "there is no pipeline to compile");
+    if (count == 1) return parametrised; /* elaborating says which -D it needs */
+    struct diag *d = diag_report(
+        chooser->sema->cx->diags, RULE_NO_PIPELINE, start,
+        count > 0 ? "there is no pipeline to compile but those with compile-time parameters"
+                  : "there is no pipeline to compile");
+    if (count > 0)
+        diag_help(d, "choose one and give its parameters: -p %s -D %s=...",
+                  parametrised->signature.name.text,
+                  parametrised->signature.type_params->name.text);
     return NULL;
 }
 
 /* -p NAME, else `main`, else the only one that no other uses. */
 static const struct ast_item *choose_pipeline(struct chooser *chooser, struct span start)
 {
-    bool optional = chooser->sema->cx->options.pipeline_optional;
-    if (chooser->sema->cx->options.pipeline != NULL) return named_pipeline(chooser, start);
+    const struct compile *cx = chooser->sema->cx;
+    bool optional = cx->options.pipeline_optional;
+    if (cx->options.pipeline != NULL) return named_pipeline(chooser, start);
     const struct ast_item *chosen = find_pipeline(chooser, "main");
+    if (chosen != NULL && optional && !sema_all_defined(cx, &chosen->signature)) chosen = NULL;
     if (chosen != NULL) return chosen;
     for (size_t i = 0; i < chooser->pipelines.count; i++) {
         const struct ast_item *candidate = chooser->pipelines.items[i];
         if (is_used(chooser, candidate->signature.name.text)) continue;
-        if (candidate->signature.type_params != NULL) continue; /* nobody says with what */
+        if (!sema_all_defined(cx, &candidate->signature)) continue; /* nobody says with what */
         if (chosen != NULL) {
             if (!optional) report_several(chooser, chosen, candidate);
             return NULL;

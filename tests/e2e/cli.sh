@@ -36,6 +36,30 @@ expect "-D with an unknown name" 1 '' "did you mean 'by'" "$PIPEC" -I lib -p fir
 expect "-D with a bad value" 1 '' 'is not a value of type f32' "$PIPEC" -I lib -p first -D by=five two.pipe
 expect "piperun -D with an unknown name" 2 '' "by" "$PIPERUN" five.pbc -D bye=7 x=gen:ramp:3 y=null
 expect "piperun -D with a bad value" 2 '' 'by' "$PIPERUN" five.pbc -D by=seven x=gen:ramp:3 y=null
+cat >sized.pipe <<'END'
+struct pair { f32 a; f32 b; };
+kernel copy<type T>(in T x, out T y) { y <- x; }
+kernel times<int N>(in i32 x, out i32 y; i32 add) { y <- N * x + add; }
+pipeline generic<type T>(in T x, out T y) { x -> copy -> y; }
+pipeline sized<int N>(in i32 x, out i32 y; i32 add = 1) { x -> times<N>(add) -> y; }
+END
+for type in f32 u8x4 pair; do
+    expect "-D T=$type" 0 '' '' "$PIPEC" -p generic -D T=$type sized.pipe
+done
+expect "-D with an unknown type" 1 '' "there is no type 'f33'" "$PIPEC" -p generic -D T=f33 sized.pipe
+expect "a type with more behind it" 1 '' "there is no type 'f32x5'" "$PIPEC" -p generic -D T=f32x5 sized.pipe
+expect "-D of a compile-time parameter" 0 '' '' "$PIPEC" -p sized -D N=3 sized.pipe -o sized.pbc
+expect "its value is used" 0 '^7$' '' "$PIPERUN" sized.pbc x=gen:ramp:3 y=-,csv
+expect "the only one whose parameters are given" 0 '' '' "$PIPEC" -D N=3 sized.pipe
+expect "a parameter without -D" 1 '' 'give them: -D N=INTEGER' "$PIPEC" -p sized -D add=3 sized.pipe
+expect "no -D at all" 1 '' 'choose one and give its parameters' "$PIPEC" sized.pipe
+expect "-D that is no integer" 1 '' "'3.5' is not an integer" "$PIPEC" -p sized -D N=3.5 sized.pipe
+expect "-D beside a parameter" 1 '' "did you mean 'add'" "$PIPEC" -p sized -D N=3 -D ad=3 sized.pipe
+expect "inspect with -D" 0 'pipeline sized' '' "$PIPEC" inspect -p sized -D N=3 sized.pipe
+expect "graph with -D" 0 'times<3>' '' "$PIPEC" graph --format=cmds -p sized -D N=3 sized.pipe
+expect "piperun gives -D and -p to pipec" 0 '^11$' '' "$PIPERUN" sized.pipe -p sized -D N=3 -D add=5 x=gen:ramp:3 y=-,csv
+expect "piperun without a parameter" 1 '' 'give them: -D N=INTEGER' "$PIPERUN" sized.pipe -p sized x=gen:ramp:3 y=null
+expect "piperun -p of a container" 2 '' 'is compiled already' "$PIPERUN" sized.pbc -p sized x=gen:ramp:3 y=null
 # shellcheck disable=SC2016
 expect "a source from standard input" 0 'pipeline main' '' sh -c \
     'echo "kernel k(in i32 x, out i32 y) { y <- x; } pipeline main(in i32 x, out i32 y) { x -> k -> y; }" | "$1" --emit=graph -' sh "$PIPEC"

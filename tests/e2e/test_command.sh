@@ -55,6 +55,18 @@ check select-counts says '1 test: 1 ok' out
 check select-pattern status_is 0 "$PIPEC" test -k 't*' -k one good.pipe
 check select-pattern-counts says '2 tests: 2 ok' out
 check select-nothing status_is 2 "$PIPEC" test -k nothing good.pipe
+mkdir -p tree/sub tree/.hidden && cp good.pipe tree/sub/b.pipe && cp good.pipe tree/.hidden/c.pipe
+sed '/from_file/d' good.pipe >tree/a.pipe && sed -i '/from_file/d' tree/sub/b.pipe
+check folder status_is 0 "$PIPEC" test --list tree
+check folder-order cmp -s out - <<'END'
+tree/a.pipe: one of main
+tree/a.pipe: two of gain
+tree/sub/b.pipe: one of main
+tree/sub/b.pipe: two of gain
+END
+check folder-runs status_is 0 "$PIPEC" test tree
+check folder-counts says '4 tests: 4 ok' out
+check folder-absent status_is 2 "$PIPEC" test absent
 check no-tests status_is 0 "$PIPEC" test none.pipe
 check tap status_is 1 "$PIPEC" test --format=tap bad.pipe
 check tap-plan says '1..9' out
