@@ -9,6 +9,7 @@
 #include "runtime/load/reader.h"
 #include "runtime/load/verify.h"
 #include "runtime/pipert_internal.h"
+#include "runtime/sched/circle.h"
 #include "runtime/sched/explain.h"
 #include "runtime/sched/sched.h"
 #include "runtime/sched/vm.h"
@@ -544,6 +545,9 @@ bool prt_run_buffer(const struct prt_run *run, uint32_t index,
         .discarded_packets = buffer->fifo.discarded_packets,
         .leftover_packets = buffer->leftover_packets,
         .stranded_packets = buffer->stranded_packets,
+        .primes_loop = buffer->leftover_packets > 0 &&
+                       buffer->leftover_packets <= buffer->record->initial_packets &&
+                       prt_circle_closes(run->sched, buffer),
     };
     if (buffer->stranded_reader != NULL)
         statistics->stranded_reader = prt_container_text(c, buffer->stranded_reader->node->name);

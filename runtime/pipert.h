@@ -217,11 +217,12 @@ struct prt_buffer_statistics {
     uint64_t width_bytes, depth_packets;
     uint64_t packets; /* that were written, initial ones included */
     uint64_t high_water_packets;
-    uint64_t discarded_packets;  /* that no kernel took: its readers had ended */
-    uint64_t leftover_packets;   /* that a reader which fires no more held, without those that its
+    uint64_t discarded_packets; /* that no kernel took: its readers had ended */
+    uint64_t leftover_packets;  /* that a reader which fires no more held, without those that its
                                     window had seen */
-    uint64_t stranded_packets;   /* of those, left because that reader found too few elsewhere; the
+    uint64_t stranded_packets;  /* of those, left because that reader found too few elsewhere; the
                                     others were too few themselves */
+    bool primes_loop; /* those left over are no more than the initial packets of a feedback loop */
     const char *stranded_reader; /* the node; NULL if there are none */
     const char *stranded_by;     /* the buffer in which it found too few; NULL: interrupted */
 };

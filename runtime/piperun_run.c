@@ -84,6 +84,7 @@ static const char *plural(uint64_t count)
 static void note_buffer(const struct prt_buffer_statistics *b)
 {
     uint64_t few = b->leftover_packets - b->stranded_packets;
+    if (b->primes_loop) return; /* as many as it began with: nothing is missing */
     if (few > 0)
         prt_say_note("%" PRIu64 " packet%s left over in buffer '%s': too few for another firing",
                      few, plural(few), b->name);

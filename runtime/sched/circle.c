@@ -135,3 +135,46 @@ bool prt_circle_leave(struct prt_sched *s, const struct prt_buffer *buffer,
     if (writer->fed || (reader != NULL && in_circle(writer, reader))) return false;
     return --s->takers[writer->circle] == 0;
 }
+
+/* Stages that can be reached, each once. */
+struct reach {
+    const struct prt_sched *sched;
+    uint32_t *stages;
+    bool *seen;
+    uint32_t count;
+};
+
+static void reach_readers(struct reach *reach, const struct prt_buffer *buffer)
+{
+    const struct prt_sched *s = reach->sched;
+    for (uint32_t r = 0; r < buffer->record->reader_count; r++) {
+        uint32_t node = s->container->readers[buffer->record->first_reader + r].node;
+        uint32_t stage = s->node_stage[node];
+        if (reach->seen[stage]) continue;
+        reach->seen[stage] = true;
+        reach->stages[reach->count++] = stage;
+    }
+}
+
+bool prt_circle_closes(const struct prt_sched *s, const struct prt_buffer *buffer)
+{
+    uint32_t count = s->container->stage_count;
+    if (buffer->record->writer_node == CONTAINER_NONE || count == 0) return false;
+    uint32_t writer = s->node_stage[buffer->record->writer_node];
+    struct reach reach = {.sched = s,
+                          .stages = calloc(count, sizeof *reach.stages),
+                          .seen = calloc(count, sizeof *reach.seen)};
+    bool closes = false;
+    if (reach.stages != NULL && reach.seen != NULL) {
+        reach_readers(&reach, buffer);
+        for (uint32_t i = 0; i < reach.count; i++) {
+            const struct prt_stage *stage = &s->stages[reach.stages[i]];
+            for (uint32_t o = 0; o < stage->node->output_count; o++)
+                reach_readers(&reach, stage->outputs[o].buffer);
+        }
+        closes = reach.seen[writer];
+    }
+    free(reach.stages);
+    free(reach.seen);
+    return closes;
+}

@@ -21,4 +21,8 @@ bool prt_circle_unwanted(const struct prt_sched *s, const struct prt_stage *stag
 bool prt_circle_leave(struct prt_sched *s, const struct prt_buffer *buffer,
                       const struct prt_stage *reader);
 
+/* Whether what the readers of the buffer produce comes back to its writer, fed or not; false without
+ * memory to find out. */
+bool prt_circle_closes(const struct prt_sched *s, const struct prt_buffer *buffer);
+
 #endif

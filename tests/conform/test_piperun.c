@@ -88,6 +88,28 @@ static int end(void **unused)
         if (folder[0] == '\0') SKIP_BECAUSE("PIPEC and PIPERUN name no programs");                 \
     } while (0)
 
+static void initial_packets_of_a_loop_are_not_missed(void **unused)
+{
+    (void)unused;
+    NEEDS_PROGRAMS();
+    write_file("loop.pipe", "kernel mix(in i32 x, in i32 back, out i32 y) { y <- x + back; }\n"
+                            "kernel copy(in i32 x, out i32 y) { y <- x; }\n"
+                            "pipeline main(in i32 x, out i32 y) {\n"
+                            "    buffer i32 back init 3 x 0, sum;\n"
+                            "    mix(x, back -> sum);\n"
+                            "    sum -> copy -> back;\n"
+                            "    sum -> copy -> y;\n"
+                            "}\n");
+    assert_int_equal(run("\"$PIPERUN\" loop.pipe x=gen:ramp:10 y=null"), 0);
+    assert_string_equal(printed, "");
+    assert_int_equal(run("sed 's/copy -> back/copy -> unused -> copy -> back/; s/, sum/, sum, "
+                         "unused init 1 x 0/' loop.pipe >two.pipe && "
+                         "\"$PIPERUN\" two.pipe x=gen:ramp:10 y=null"),
+                     0);
+    assert_string_equal(printed, "piperun: note: 4 packets left over in buffer 'back': its reader "
+                                 "'mix' found too few in 'x'\n");
+}
+
 static void leftovers_are_explained_as_they_are(void **unused)
 {
     (void)unused;
