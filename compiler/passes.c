@@ -8,6 +8,7 @@
 #include "compiler/codegen/codegen.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/diag_list.h"
+#include "compiler/support/embedded_library.h"
 #include "compiler/syntax/parse.h"
 
 /* ---- files ---- */
@@ -41,9 +42,30 @@ static bool is_mathematics(const char *name)
            (length == tail || name[length - tail - 1] == '/');
 }
 
+struct search {
+    const struct intern *names;
+    bool found;
+};
+
+static bool look_for(void *data, const char *word, size_t length)
+{
+    struct search *search = data;
+    search->found = intern_find(search->names, word, length) != NULL;
+    return !search->found;
+}
+
+/* Every word of the program is interned. */
+static bool may_use_mathematics(const struct compile *cx)
+{
+    struct search search = {.names = cx->names};
+    library_mathematics_each(look_for, &search);
+    return search.found;
+}
+
 void library_add(struct compile *cx, struct ast_program *program)
 {
     uint32_t source;
+    if (!may_use_mathematics(cx)) return;
     struct ast_file **last = &program->files;
     if (*last == NULL) return;
     for (; *last != NULL; last = &(*last)->next)

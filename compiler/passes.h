@@ -20,7 +20,8 @@ enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_FILES = 2 };
 /* "cannot WHAT 'PATH'" with errno's reason; a reader that has gone away is no failure. */
 int file_failure(const char *what, const char *path);
 int input_read(struct compile *cx, const char *path, uint32_t *source);
-/* The library's mathematics are always in reach: `sin(x)` needs no import. */
+/* The library's mathematics are always in reach: `sin(x)` needs no import.  Requires a parsed
+ * program; one that has none of their names is left as it is. */
 void library_add(struct compile *cx, struct ast_program *program);
 /* Adds it, where the program is whole.  Where it is not, what is left of it is checked: false. */
 bool program_complete(struct compile *cx, struct ast_program *program);

@@ -365,6 +365,14 @@ static void collect_function(const struct symbol *symbol, void *data)
                  arena_string(names->arena, symbol->name, (size_t)(suffix - symbol->name)));
 }
 
+/* They are candidates whether the library was read or not. */
+static bool collect_mathematics(void *data, const char *word, size_t length)
+{
+    struct names *names = data;
+    vec_push(names->arena, &names->items, arena_string(names->arena, word, length));
+    return true;
+}
+
 static const char *meant_function(struct body *b, const char *name)
 {
     static const char *const known[][2] = {
@@ -375,6 +383,7 @@ static const char *meant_function(struct body *b, const char *name)
         if (strcmp(known[i][0], name) == 0) return known[i][1];
     struct names names = {.arena = b->arena};
     scope_each(b->scope, collect_function, &names);
+    library_mathematics_each(collect_mathematics, &names);
     for (size_t i = 0; i < BUILTIN_COUNT; i++)
         vec_push(names.arena, &names.items, builtins[i].name);
     return nearest_name(name, names.items.items, names.items.count);

@@ -61,6 +61,39 @@ static const char *file_of(const char *name, bool function)
     return NULL;
 }
 
+/* The words of a declaration, behind its type and up to its parameters or value. */
+static bool visit_line(const char *line, bool (*visit)(void *, const char *, size_t), void *data)
+{
+    enum { SUFFIX = 4 };
+    for (int skipped = 0; skipped < 2; skipped++)
+        line += strcspn(line, " (=\n"), line += *line == ' ';
+    for (const char *end = line + strcspn(line, "(=\n"); line < end; line++) {
+        size_t length;
+        line = next_word(line, &length);
+        if (length == 0 || line >= end) continue;
+        bool typed = length > SUFFIX && (memcmp(line + length - SUFFIX, "_f32", SUFFIX) == 0 ||
+                                         memcmp(line + length - SUFFIX, "_f64", SUFFIX) == 0);
+        if (!visit(data, line, length)) return false;
+        if (typed && !visit(data, line, length - SUFFIX)) return false;
+        line += length - 1;
+    }
+    return true;
+}
+
+void library_mathematics_each(bool (*visit)(void *data, const char *word, size_t length),
+                              void *data)
+{
+    const struct embedded_file *file = embedded_std_files;
+    while (file->name != NULL && strcmp(file->name, "std/math.pipe") != 0)
+        file++;
+    if (file->name == NULL) return;
+    for (const char *line = (const char *)file->bytes; *line != '\0';) {
+        if (is_word_byte(*line) && !visit_line(line, visit, data)) return;
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+}
+
 const char *library_file_of_kernel(const char *name)
 {
     return file_of(name, false);

@@ -59,6 +59,17 @@ const char *intern_name(struct intern *names, const char *text, size_t length)
     return (*at)->text;
 }
 
+const char *intern_find(const struct intern *names, const char *text, size_t length)
+{
+    const struct entry *entry = names->root;
+    for (uint64_t hash = hash_bytes(text, length); entry; hash <<= 2) {
+        if (entry->length == length && (length == 0 || memcmp(entry->text, text, length) == 0))
+            return entry->text;
+        entry = entry->child[hash >> 62];
+    }
+    return NULL;
+}
+
 const char *intern_string(struct intern *names, const char *text)
 {
     return intern_name(names, text, strlen(text));
