@@ -78,7 +78,7 @@ grep fingerprint moved.gitlab >moved.prints
 check "fingerprints stay when lines move" cmp one.prints moved.prints
 
 cat >wellformed.py <<'END'
-import json, re, sys, xml.etree.ElementTree as xml
+import json, os, re, sys, urllib.parse, xml.etree.ElementTree as xml
 
 def load(name):
     with open(name, encoding='utf-8') as file:
@@ -111,13 +111,69 @@ def check_location(location, names):
     assert re.fullmatch(r'([A-Za-z0-9._~/-]|%[0-9A-F]{2})+', uri)
     region = physical['region']
     assert set(region) == {'startLine', 'startColumn', 'endLine', 'endColumn'}
-    return word(region, source(uri))
+    return word(region, source(urllib.parse.unquote(uri)))
 
 def check_message(message):
     assert message['text'] and re.sub(r'\{\{|\}\}', '', message['text']).count('{') == 0
 
+# SARIF 2.1.0 as far as we write it, by the specification: the properties that an object may have and what they hold;
+# '!' marks those that it has to have, '*' lists whose elements differ.  Nothing else is allowed: objects are closed.
+LEVEL = {'none', 'note', 'warning', 'error'}
+SARIF = {
+    'log': {'$schema': str, 'version!': {'2.1.0'}, 'runs!': ['run']},
+    'run': {'tool!': 'tool', 'invocations': ['invocation'], 'columnKind': {'utf16CodeUnits', 'unicodeCodePoints'},
+            'defaultEncoding': str, 'results!': ['result']},
+    'tool': {'driver!': 'component'},
+    'component': {'name!': str, 'version': str, 'rules*': ['rule']},
+    'rule': {'id!': str, 'shortDescription': 'text', 'fullDescription': 'text', 'help': 'text',
+             'defaultConfiguration': 'configuration', 'properties': 'bag'},
+    'configuration': {'enabled': bool, 'level': LEVEL},
+    'bag': {'tags*': [str]},
+    'text': {'text!': str},
+    'invocation': {'executionSuccessful!': bool},
+    'result': {'ruleId': str, 'ruleIndex': -1, 'level': LEVEL, 'message!': 'text', 'locations': ['location'],
+               'relatedLocations*': ['location'], 'partialFingerprints': {}},
+    'location': {'id': -1, 'physicalLocation': 'physical', 'message': 'text'},
+    'physical': {'artifactLocation!': 'artifact', 'region': 'region'},
+    'artifact': {'uri': str},
+    'region': {'startLine': 1, 'startColumn': 1, 'endLine': 1, 'endColumn': 1},
+}
+
+def check_shape(value, shape):
+    if isinstance(shape, str):
+        fields = {key.rstrip('!*'): (key, kind) for key, kind in SARIF[shape].items()}
+        assert isinstance(value, dict) and not set(value) - set(fields), (shape, value)
+        for name, (key, kind) in fields.items():
+            assert name in value or not key.endswith('!'), (shape, name)
+            if name not in value:
+                continue
+            check_shape(value[name], kind)
+            if key.endswith('*'):
+                texts = [json.dumps(v, sort_keys=True) for v in value[name]]
+                assert len(texts) == len(set(texts)), (shape, name)
+    elif isinstance(shape, list):
+        assert isinstance(value, list)
+        for item in value:
+            check_shape(item, shape[0])
+    elif isinstance(shape, set):
+        assert value in shape
+    elif shape == {}:
+        assert isinstance(value, dict) and all(isinstance(v, str) for v in value.values())
+    elif isinstance(shape, int):
+        assert type(value) is int and value >= shape
+    else:
+        assert type(value) is shape, (value, shape)
+
+def check_schema(log):
+    """SARIF_SCHEMA names the published schema where somebody has it."""
+    if os.environ.get('SARIF_SCHEMA'):
+        import jsonschema
+        jsonschema.Draft7Validator(json.loads(load(os.environ['SARIF_SCHEMA']))).validate(log)
+
 def check_sarif(name):
     log = json.loads(load(name))
+    check_shape(log, 'log')
+    check_schema(log)
     assert log['version'] == '2.1.0' and log['$schema'].endswith('sarif-schema-2.1.0.json')
     (run,) = log['runs']
     driver = run['tool']['driver']
@@ -204,6 +260,10 @@ def check_all(name):
     assert check_github(name + '.github') == rules
     return sarif
 
+if sys.argv[1:2] == ['--sarif']:
+    for name in sys.argv[2:]:
+        check_sarif(name)
+    sys.exit()
 found = check_all(sys.argv[1])
 expected = {
     'one': [('constant-truncated', 'warning', '300', []), ('unknown-name', 'error', 'volum', []),
@@ -224,6 +284,37 @@ for program in one burst braces bytes good warned none; do
         echo "skip well-formed:$program python3 is not installed"
     fi
 done
+
+# Findings of several files and folders, notes, lint rules, what comments accept and do not, a baseline that is outdated.
+mkdir -p "tr ee"
+cp lib.pipe warned.pipe bytes.pipe "tr ee"
+cat >"tr ee/$(printf '\303\251')#1%.pipe" <<'END'
+const int spare = 3;
+kernel copy(in u8 x, out u8 y) { u8 unused; u8 n = 300; y <- x; } // pipec: allow(constant-truncated) reason="a test"
+// pipec: allow(deadlock, constant-truncted)
+pipeline main(in u8 x, out u8 y) { buffer u8 m depth 64; x -> copy -> m; m -> copy -> y; }
+END
+cp warned.pipe outdated.pipe
+"$PIPEC" lint --write-baseline --baseline=old.json outdated.pipe >/dev/null 2>&1
+cp good.pipe outdated.pipe
+"$PIPEC" lint --diagnostics=sarif:tree.sarif "tr ee" main.pipe burst.pipe braces.pipe >/dev/null 2>&1
+"$PIPEC" lint --diagnostics=sarif:base.sarif --baseline=old.json --min-level=note outdated.pipe >/dev/null 2>&1
+"$PIPEC" --diagnostics=sarif:lint.sarif -Wlint --fail-on=warning warned.pipe >/dev/null 2>&1
+check "lint: several files" [ "$(grep -c '"uri"' tree.sarif)" -gt 10 ]
+check "lint: an outdated baseline" grep -q '"ruleId": *"outdated-baseline"' base.sarif
+set -- one.sarif burst.sarif braces.sarif bytes.sarif good.sarif warned.sarif none.sarif tree.sarif base.sarif lint.sarif
+if ! command -v python3 >/dev/null; then
+    echo "skip sarif-objects python3 is not installed"
+else
+    check "every object has what SARIF allows and demands" env -u SARIF_SCHEMA python3 wellformed.py --sarif "$@"
+fi
+if [ -z "${SARIF_SCHEMA:-}" ]; then
+    echo "skip sarif-schema SARIF_SCHEMA does not name the published schema"
+elif ! python3 -c 'import jsonschema' 2>/dev/null; then
+    echo "skip sarif-schema python3-jsonschema is not installed"
+else
+    check "the published schema accepts it" python3 wellformed.py --sarif "$@"
+fi
 
 # ---- files ----
 
