@@ -200,3 +200,30 @@ check "$count sources stay as they are laid out:$moved" test -z "$moved"
 "$PIPEC" fmt --check "$ROOT/lang" "$ROOT/examples" "$ROOT/tests" >own 2>/dev/null
 check "the project's sources are laid out by it" sh -c \
     '! grep -vE "/tests/(syntax/|fuzz/corpus/|lang/precedence.pipe|golden/ast_forms.pipe)" own'
+
+# Programs in the manual and in the explanations of rules.  One is about its layout; some have errors of syntax.
+mkdir blocks
+for page in "$ROOT"/lang/*.md "$ROOT"/README.md "$ROOT"/docs/*.md "$ROOT"/compiler/rules/*.md; do
+    awk -v name="blocks/$(basename "$page" .md)" \
+        '/^```pipe$/ { file = name "." NR ".pipe"; printf "" >file; next } /^```/ { file = "" } file { print >file }' "$page"
+done
+"$PIPEC" fmt --check blocks >own 2>/dev/null
+check "the manual's programs are laid out by it: $(tr '\n' ' ' <own)" sh -c '! grep -v "^blocks/empty-body" own'
+[ "$(find blocks -name '*.pipe' | wc -l)" -gt 100 ] || echo "not ok few programs were found in the manual"
+
+# Other blanks and line breaks between the tokens of a source, then another round: the text stays what it was made.
+awk_respace='BEGIN { srand(seed) }
+{ line = $0; sub(/^[ \t]+/, "", line)
+  n = int(rand() * 5); lead = n == 0 ? "\t" : n == 1 ? "         " : n == 2 ? "" : "  "
+  tail = rand() < 0.2 ? "   " : ""
+  if (line !~ /["'"'"'\/]/) { gsub(/, /, rand() < 0.5 ? ",  " : ",", line); gsub(/ = /, rand() < 0.5 ? "=" : "  =  ", line) }
+  if (line !~ /\/\*|\*\//) print lead line tail; else print }'
+respaced='' unstable=''
+for source in "$ROOT"/tests/lang/*.pipe; do
+    "$PIPEC" fmt - <"$source" >first 2>/dev/null || continue
+    awk -v seed=7 "$awk_respace" first >spaced
+    "$PIPEC" fmt - <spaced >second || respaced="$respaced $source"
+    cmp -s first second || unstable="$unstable $source"
+done
+check "respaced sources are accepted:$respaced" test -z "$respaced"
+check "and have the layout of the originals:$unstable" test -z "$unstable"
