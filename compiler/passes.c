@@ -84,46 +84,6 @@ bool program_complete(struct compile *cx, struct ast_program *program)
     return !diag_failed(cx->diags);
 }
 
-static size_t folder_length(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? (size_t)(slash - path) + 1 : 0;
-}
-
-static bool same_folder(const char *one, const char *other)
-{
-    size_t length = folder_length(one);
-    return length == folder_length(other) && strncmp(one, other, length) == 0;
-}
-
-/* The first `source` of a command list, as it is written there. */
-static const char *listed_source(const struct ast_program *program)
-{
-    for (const struct ast_command *c = program->files->commands; c != NULL; c = c->next)
-        if (c->kind == AST_COMMAND_SET && strcmp(c->verb.text, "source") == 0)
-            return c->subject.text;
-    return "";
-}
-
-const char *kernel_source(struct compile *cx, const struct ast_program *program, const char *output)
-{
-    const struct ast_file *file = program->files;
-    const char *main_name = source_get(cx->sources, file->source)->name;
-    bool to_file = output != NULL && strcmp(output, "-") != 0;
-    if (file->is_commands) {
-        if (!to_file || same_folder(output, main_name) || file->next == NULL)
-            return listed_source(program);
-        file = file->next;
-    }
-    const char *source = source_get(cx->sources, file->source)->name;
-    if (source[0] == '/' || !to_file || folder_length(output) == 0) return source;
-    if (same_folder(output, source)) return source + folder_length(source);
-    char *whole = realpath(source, NULL);
-    const char *copy = whole != NULL ? arena_string(cx->arena, whole, strlen(whole)) : source;
-    free(whole);
-    return copy;
-}
-
 static bool is_description_file(const char *device)
 {
     size_t length = strlen(device);

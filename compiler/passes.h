@@ -25,10 +25,6 @@ int input_read(struct compile *cx, const char *path, uint32_t *source);
 void library_add(struct compile *cx, struct ast_program *program);
 /* Adds it, where the program is whole.  Where it is not, what is left of it is checked: false. */
 bool program_complete(struct compile *cx, struct ast_program *program);
-/* Under which name a command list that is written to `output` (NULL, "-": a stream) finds the
- * kernels of the program: as it was given, beside the list, or from the root. */
-const char *kernel_source(struct compile *cx, const struct ast_program *program,
-                          const char *output);
 /* The built-in device of that name, or what a file NAME.dev describes. */
 int device_load(struct compile *cx, const char *name, struct devdesc *device);
 

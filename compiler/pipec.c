@@ -16,6 +16,7 @@
 #include "compiler/describe/describe.h"
 #include "compiler/describe/inspection.h"
 #include "compiler/lint/lint.h"
+#include "compiler/kernel_sources.h"
 #include "compiler/passes.h"
 #include "compiler/plan/plan.h"
 #include "compiler/sema/sema.h"
@@ -65,7 +66,9 @@ static bool write_graph_form(struct compile *cx, const struct command_line *line
     struct sched_error error;
     switch (line->emit) {
     case EMIT_GRAPH: graph_print(to, graph); return true;
-    case EMIT_CMDS: graph_cmds(to, kernel_source(cx, program, line->emit_path), graph); return true;
+    case EMIT_CMDS:
+        graph_cmds(to, kernel_sources(cx, program, line->emit_path, false), graph);
+        return true;
     case EMIT_JSON: graph_json(to, cx, graph); return true;
     case EMIT_LLVM: return kernel_emit(cx, graph, KERNEL_TEXT_LLVM, to);
     case EMIT_ASM: return kernel_emit(cx, graph, KERNEL_TEXT_ASM, to);
@@ -167,7 +170,7 @@ static int inspect_as_json(struct compile *cx, const struct command_line *line,
     if (graph != NULL) verdict = analyse_graph_further(cx, graph);
     if (line->device_given && verdict.depths_assigned && !diag_failed(cx->diags))
         plan = plan_place(cx, graph, device);
-    struct inspection inspection = inspect_graph(cx->arena, graph, &verdict, plan);
+    struct inspection inspection = inspect_graph(cx, graph, &verdict, plan);
     return print_inspection(cx, line, &inspection);
 }
 

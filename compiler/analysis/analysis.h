@@ -57,7 +57,7 @@ void rate_solve(struct compile *cx, struct graph *graph);
 
 /* analysis/bounded: buffers of bounded rates stand where no other way leads round them.
  * Requires repetitions.
- * Fills   graph->unproven.
+ * Fills   graph->unproven, buffer->unproven_reason where a comment accepts it.
  * Fails   RULE_LIVENESS_UNPROVEN, once for each part of the graph, with the way round hop by hop; an
  *         author may accept it, and the program then finds stalls while it runs. */
 void bounded_check(struct compile *cx, struct graph *graph);

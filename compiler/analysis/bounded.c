@@ -221,6 +221,16 @@ static void report(const struct bounded *pass, const struct channel_block *block
                  "allow(liveness-unproven) reason=\"...\"; a stall is then found while running");
 }
 
+/* Did the author accept it?  A command list says so itself. */
+static bool is_accepted(const struct bounded *pass, uint32_t channel)
+{
+    struct graph_buffer *buffer = &pass->graph->buffers.items[pass->channels.items[channel].buffer];
+    if (buffer->unproven_reason == NULL)
+        buffer->unproven_reason = diag_allowed_reason(pass->cx->diags, RULE_LIVENESS_UNPROVEN,
+                                                      graph_writer(pass->graph, buffer)->span);
+    return buffer->unproven_reason != NULL;
+}
+
 void bounded_check(struct compile *cx, struct graph *graph)
 {
     struct bounded pass = {.cx = cx, .graph = graph, .arena = arena_create()};
@@ -234,7 +244,7 @@ void bounded_check(struct compile *cx, struct graph *graph)
         if (!channel->bounded || block->count < 2 || pass.reported[channel->block]) continue;
         pass.reported[channel->block] = true;
         graph->unproven = true;
-        report(&pass, block, i);
+        if (!is_accepted(&pass, i)) report(&pass, block, i);
     }
     arena_destroy(pass.arena);
 }

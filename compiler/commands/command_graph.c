@@ -9,6 +9,7 @@
 #include "compiler/command_line.h"
 #include "compiler/commands/commands.h"
 #include "compiler/describe/describe.h"
+#include "compiler/kernel_sources.h"
 #include "compiler/passes.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/output.h"
@@ -21,6 +22,9 @@ static const char help_text[] =
     "\n"
     "  --format=FORMAT       dot (the default), svg (drawn by Graphviz' dot), json, or cmds: the\n"
     "                        command list, which pipec takes in place of a source\n"
+    "  --embed               the command list carries the text of its kernels itself, and needs "
+    "no\n"
+    "                        other files than the library's\n"
     "  -o FILE               write it there; '-' is standard output, the default\n"
     "  -p NAME               the pipeline (default: main, else the only one)\n"
     "  -D NAME=VALUE         a compile-time parameter, or the default of a run-time argument\n"
@@ -32,11 +36,12 @@ static const char help_text[] =
     "\n"
     "Exit status: 0 done, 1 the program is refused, 2 usage or files, 3 internal error.\n";
 
-enum { OPTION_FORMAT = COMMAND_OPTION };
+enum { OPTION_FORMAT = COMMAND_OPTION, OPTION_EMBED };
 enum format { FORMAT_DOT, FORMAT_SVG, FORMAT_JSON, FORMAT_CMDS };
 
 struct request {
     enum format format;
+    bool embed;
     const char *output, *pipeline;
     VEC(struct definition) definitions;
 };
@@ -69,6 +74,7 @@ static const char *take_option(void *data, struct arena *arena, int option, cons
     struct request *request = data;
     switch (option) {
     case OPTION_FORMAT: return take_format(request, arena, value);
+    case OPTION_EMBED: request->embed = true; return NULL;
     case 'o': request->output = value; return NULL;
     case 'p': request->pipeline = value; return NULL;
     default: return take_definition(request, arena, value);
@@ -122,11 +128,12 @@ static int draw(const struct graph *graph, FILE *to)
 static int write_form(struct compile *cx, const struct request *request, const struct graph *graph,
                       const struct ast_program *program, FILE *to)
 {
-    const char *source = kernel_source(cx, program, request->output);
     switch (request->format) {
     case FORMAT_DOT: graph_dot(to, graph); break;
     case FORMAT_JSON: graph_json(to, cx, graph); break;
-    case FORMAT_CMDS: graph_cmds(to, source, graph); break;
+    case FORMAT_CMDS:
+        graph_cmds(to, kernel_sources(cx, program, request->output, request->embed), graph);
+        break;
     case FORMAT_SVG: return draw(graph, to);
     }
     return EXIT_DONE;
@@ -191,6 +198,7 @@ static int run(struct compile *cx, struct command_line *line, const struct reque
 int command_graph(int argc, char **argv)
 {
     static const struct option options[] = {{"format", required_argument, NULL, OPTION_FORMAT},
+                                            {"embed", no_argument, NULL, OPTION_EMBED},
                                             {NULL, 0, NULL, 0}};
     struct request request = {0};
     struct arena *arena = arena_create();
@@ -206,6 +214,8 @@ int command_graph(int argc, char **argv)
         status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
     } else if (line.action != COMMAND_USAGE && line.input_count > 1) {
         fprintf(stderr, "pipec: error: a second input file '%s'\n", line.inputs[1]);
+    } else if (line.action != COMMAND_USAGE && request.embed && request.format != FORMAT_CMDS) {
+        fputs("pipec: error: --embed goes with --format=cmds\n", stderr);
     } else if (line.action != COMMAND_USAGE) {
         struct compile cx = compile_begin(arena, line.options);
         cx.options.pipeline = request.pipeline;

@@ -10,10 +10,21 @@
 #define PIPEC_DESCRIBE_H
 
 #include "compiler/graph/graph.h"
+#include "compiler/support/vec.h"
+
+/* Where a command list has its kernels from. */
+struct item_text { /* an item of a source, with the comments before it */
+    const char *bytes;
+    size_t size_bytes;
+    bool is_apart; /* a blank line stands before it */
+};
+struct kernel_sources {
+    VEC(const char *) names;     /* of files, as the list is to find them */
+    VEC(struct item_text) items; /* carried by the list itself */
+};
 
 void graph_dot(FILE *to, const struct graph *graph);
 void graph_json(FILE *to, const struct compile *cx, const struct graph *graph);
-/* `source`: the path that the file with the kernels is to be found under. */
-void graph_cmds(FILE *to, const char *source, const struct graph *graph);
+void graph_cmds(FILE *to, const struct kernel_sources *sources, const struct graph *graph);
 
 #endif

@@ -81,6 +81,12 @@ static void print_buffer(FILE *to, struct arena *arena, const struct graph_buffe
     }
     if (buffer->shape.declared) print_shape(to, buffer);
     if (buffer->initial.packets > 0) print_initial(to, buffer);
+    if (buffer->unproven_reason != NULL) {
+        print_set(to, buffer->name);
+        fputs("unproven ", to);
+        print_quoted(to, buffer->unproven_reason);
+        fputs(";\n", to);
+    }
 }
 
 /* `<-` is one token: `k< -1>`. */
@@ -133,12 +139,27 @@ static void print_connections(FILE *to, const struct graph *graph, const struct 
     }
 }
 
-void graph_cmds(FILE *to, const char *source, const struct graph *graph)
+static void print_sources(FILE *to, const struct kernel_sources *sources)
+{
+    for (size_t i = 0; i < sources->names.count; i++) {
+        fputs("source ", to);
+        print_quoted(to, sources->names.items[i]);
+        fputs(";\n", to);
+    }
+    for (size_t i = 0; i < sources->items.count; i++) {
+        const struct item_text *item = &sources->items.items[i];
+        if (item->is_apart && i > 0) fputc('\n', to);
+        fwrite(item->bytes, 1, item->size_bytes, to);
+        fputc('\n', to);
+    }
+}
+
+void graph_cmds(FILE *to, const struct kernel_sources *sources, const struct graph *graph)
 {
     struct arena *arena = arena_create();
-    fputs("// pipec commands 1\nsource ", to);
-    print_quoted(to, source);
-    fputs(";\npipeline ", to);
+    fputs("// pipec commands 1\n", to);
+    print_sources(to, sources);
+    fputs("pipeline ", to);
     print_quoted(to, graph->name);
     if (graph->policy != POLICY_AUTO) fprintf(to, " policy %s", policy_words[graph->policy]);
     fputs(";\n", to);

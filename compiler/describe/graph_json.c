@@ -130,6 +130,7 @@ static void put_buffer(struct json *json, struct arena *arena, const struct comp
         json_boolean(json, "shape_declared", buffer->shape.declared);
     }
     if (buffer->initial.packets > 0) put_initial(json, &buffer->initial);
+    if (buffer->unproven_reason != NULL) json_text(json, "unproven", buffer->unproven_reason);
     json_end(json, '}');
 }
 

@@ -154,6 +154,16 @@ static void read_output(struct container *c, uint32_t index, uint32_t phases,
                                  .highs = read_rates(c, output.rates, phases, phases)};
 }
 
+static void read_place(struct container *c, const struct container_node *node,
+                       struct inspected_node *to)
+{
+    struct container_source source;
+    if (node->source == CONTAINER_NONE) return;
+    if (!read_record(c, CONTAINER_SOURCES, node->source, &source, sizeof source)) return;
+    to->file = read_string(c, source.name);
+    to->line = node->line;
+}
+
 static void read_node(struct container *c, uint32_t index, struct inspected_node *to)
 {
     struct container_node node;
@@ -165,6 +175,7 @@ static void read_node(struct container *c, uint32_t index, struct inspected_node
                                   .importance = node.importance,
                                   .stateful = (node.flags & CONTAINER_NODE_STATEFUL) != 0,
                                   .cost_cycles = node.cost_cycles};
+    read_place(c, &node, to);
     if (!check_range(c, CONTAINER_INPUTS, sizeof(struct container_input), node.first_input,
                      node.input_count) ||
         !check_range(c, CONTAINER_OUTPUTS, sizeof(struct container_output), node.first_output,

@@ -57,17 +57,24 @@ static void fill_ends(struct arena *arena, const struct graph_node *node, struct
     }
 }
 
-static void fill_node(struct arena *arena, const struct graph *graph, const struct graph_node *node,
-                      bool consistent, struct inspected_node *to)
+static void fill_node(const struct compile *cx, const struct graph *graph,
+                      const struct graph_node *node, bool consistent, struct inspected_node *to)
 {
+    const struct source *source = source_get(cx->sources, node->span.source);
+    uint32_t line = 0, column;
+    if (source != NULL) source_locate(source, node->span.begin, &line, &column);
     *to = (struct inspected_node){.name = node->name,
                                   .kernel = node->kernel->title,
+                                  .file = source != NULL ? source->name : NULL,
+                                  .line = line,
                                   .phases = node->kernel->phases > 0 ? node->kernel->phases : 1,
                                   .importance = node->importance,
                                   .stateful = node->stateful,
                                   .cost_cycles = node->cost_cycles};
     if (consistent && is_in_island(graph, node)) to->repetitions = node->repetitions;
-    fill_ends(arena, node, to);
+    for (int i = 0; i < 3; i++)
+        to->group[i] = node->kernel->group[i] > 0 ? node->kernel->group[i] : 1;
+    fill_ends(cx->arena, node, to);
 }
 
 /* ---- buffers ---- */
@@ -145,9 +152,10 @@ static const struct inspected_plan *fill_plan(struct arena *arena, const struct 
     return to;
 }
 
-struct inspection inspect_graph(struct arena *arena, const struct graph *graph,
+struct inspection inspect_graph(const struct compile *cx, const struct graph *graph,
                                 const struct verdict *verdict, const struct plan *plan)
 {
+    struct arena *arena = cx->arena;
     struct inspection to = {.consistent = verdict->consistent,
                             .deadlock_free = verdict->deadlock_free};
     if (graph == NULL) return to;
@@ -157,7 +165,7 @@ struct inspection inspect_graph(struct arena *arena, const struct graph *graph,
     to.nodes = ARENA_ARRAY(arena, struct inspected_node, graph->nodes.count + 1);
     for (uint32_t i = 0; i < to.node_count; i++) {
         const struct graph_node *node = &graph->nodes.items[i];
-        fill_node(arena, graph, node, verdict->consistent == KNOWN_TRUE, &to.nodes[i]);
+        fill_node(cx, graph, node, verdict->consistent == KNOWN_TRUE, &to.nodes[i]);
         for (size_t o = 0; o < node->outputs.count; o++)
             to.rates_bounded |= !is_exact(&node->outputs.items[o], node->kernel->phases);
     }

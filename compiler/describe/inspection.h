@@ -22,6 +22,9 @@ struct inspected_end {
 
 struct inspected_node {
     const char *name, *kernel;
+    const char *file; /* with `line`: of its declaration */
+    uint32_t line;
+    uint32_t group[3]; /* work-items of a firing; 0: not known */
     uint32_t phases;
     uint64_t repetitions;
     uint32_t importance;
@@ -84,7 +87,7 @@ struct verdict {
 };
 
 /* `graph` and `plan` may be NULL: errors came first. */
-struct inspection inspect_graph(struct arena *arena, const struct graph *graph,
+struct inspection inspect_graph(const struct compile *cx, const struct graph *graph,
                                 const struct verdict *verdict, const struct plan *plan);
 /* Reads the bytes of a container, of any version and state.  NULL: they are none that this version
  * knows, for the reason in *problem. */

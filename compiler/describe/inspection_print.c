@@ -42,6 +42,18 @@ static void put_ends(struct json *json, const struct inspection *inspection,
     json_end(json, ']');
 }
 
+static void put_group(struct json *json, const struct inspected_node *node)
+{
+    if (node->group[0] == 0) {
+        json_text(json, "group", NULL);
+        return;
+    }
+    json_begin(json, "group", '[');
+    for (int i = 0; i < 3; i++)
+        json_number(json, NULL, node->group[i]);
+    json_end(json, ']');
+}
+
 static void put_nodes(struct json *json, const struct inspection *inspection)
 {
     json_begin(json, "nodes", '[');
@@ -50,6 +62,9 @@ static void put_nodes(struct json *json, const struct inspection *inspection)
         json_begin(json, NULL, '{');
         json_text(json, "name", node->name);
         json_text(json, "kernel", node->kernel);
+        json_text(json, "file", node->file);
+        put_if(json, "line", node->line > 0, node->line);
+        put_group(json, node);
         json_number(json, "phases", node->phases);
         put_if(json, "repetitions", node->repetitions > 0, node->repetitions);
         json_number(json, "importance", node->importance);

@@ -102,6 +102,9 @@ struct graph_buffer {
     uint64_t depth_min_packets; /* least found that is free of deadlock with the others at theirs;
                                    by analysis/bufsize */
     const char *depth_reason;   /* one sentence; by analysis/bufsize, plan */
+    /* Why the author accepts that its varying rate leaves liveness unproven: by a command list, or
+     * by analysis/bounded from a comment; else NULL. */
+    const char *unproven_reason;
 };
 
 struct graph_argument { /* of the pipeline: set when it runs */
@@ -122,7 +125,6 @@ struct graph {
     VEC(struct function *) functions; /* every function in use once, in order of id */
     struct types *types;
     enum graph_policy policy; /* as the author named it */
-    bool liveness_accepted;   /* a comment accepts that liveness is not proven (diag_is_allowed) */
     uint32_t component_count; /* by analysis/rate */
     bool unproven;         /* the author accepts that it may stop for ever; by analysis/bounded */
     uint64_t memory_bytes; /* sum over inner buffers of depth x width; by analysis/bufsize, again by

@@ -153,22 +153,46 @@ static bool is_set_twice(struct builder *b, struct ast_name name, const struct a
     return true;
 }
 
+/* `unproven "why"`: a comment of the source, which is not in the topology otherwise. */
+static bool set_unproven(struct builder *b, const struct ast_attribute *a,
+                         struct graph_buffer *buffer)
+{
+    const struct ast_expr *reason = a->value;
+    bool says_why = false;
+    if (reason->kind == AST_EXPR_STRING)
+        for (size_t i = 0; i < reason->string.size_bytes; i++)
+            says_why |= (unsigned char)reason->string.bytes[i] > ' ';
+    if (!says_why) {
+        diag_report(diags_of(b), RULE_SUPPRESSION_WITHOUT_REASON, reason->span,
+                    "'unproven' takes a string that says why a varying rate is accepted");
+        return false;
+    }
+    buffer->unproven_reason =
+        arena_string(b->el.cx->arena, reason->string.bytes, reason->string.size_bytes);
+    return true;
+}
+
+static bool set_attribute(struct builder *b, const struct ast_attribute *a,
+                          struct graph_buffer *buffer)
+{
+    if (buffer->outer == GRAPH_INNER && strcmp(a->name.text, "unproven") == 0)
+        return set_unproven(b, a, buffer);
+    if (buffer->outer == GRAPH_INNER)
+        return buffer_attribute(&b->el, b->arguments, a, buffer->type, buffer);
+    if (is_shape_attribute(a)) return shape_attribute(&b->el, b->arguments, a, &buffer->shape);
+    diag_report(diags_of(b), RULE_UNKNOWN_ATTRIBUTE, a->name.span,
+                "a port of the pipeline has no attribute '%s', only 'rows' and 'frame'",
+                a->name.text);
+    return false;
+}
+
 static void set_buffer(struct builder *b, const struct ast_command *command,
                        const struct net_buffer *net)
 {
     struct graph_buffer *buffer = &b->el.graph->buffers.items[net_element(net, 0)];
     for (const struct ast_attribute *a = command->attributes; a != NULL; a = a->next) {
         if (is_set_twice(b, command->subject, a)) continue;
-        bool ok = false;
-        if (buffer->outer == GRAPH_INNER)
-            ok = buffer_attribute(&b->el, b->arguments, a, buffer->type, buffer);
-        else if (is_shape_attribute(a))
-            ok = shape_attribute(&b->el, b->arguments, a, &buffer->shape);
-        else
-            diag_report(diags_of(b), RULE_UNKNOWN_ATTRIBUTE, a->name.span,
-                        "a port of the pipeline has no attribute '%s', only 'rows' and 'frame'",
-                        a->name.text);
-        if (!ok) b->el.incomplete = true;
+        if (!set_attribute(b, a, buffer)) b->el.incomplete = true;
     }
 }
 
@@ -337,6 +361,22 @@ static void check_node(struct builder *b, const struct graph_node *node)
 
 /* ---- the list ---- */
 
+/* Items that a list may not hold: it makes its pipeline itself, and has `source` in place of
+ * `import`. */
+static void refuse_item(struct builder *b, const struct ast_item *item)
+{
+    if (item->kind == AST_ITEM_IMPORT) {
+        struct diag *d = diag_report(diags_of(b), RULE_SYNTAX, item->span,
+                                     "a command list names the files that it needs by 'source'");
+        diag_help(d, "write 'source' in place of 'import'");
+    } else if (item->kind == AST_ITEM_PIPELINE || item->kind == AST_ITEM_TEST) {
+        diag_report(
+            diags_of(b), RULE_SYNTAX, item->span,
+            "a command list makes one pipeline, by commands: it holds no %s of the language",
+            item->kind == AST_ITEM_TEST ? "test" : "pipeline");
+    }
+}
+
 static void set_pipeline(struct builder *b, const struct ast_command *command)
 {
     struct ast_signature signature = {.name = command->subject, .attributes = command->attributes};
@@ -406,6 +446,8 @@ struct graph *sema_elaborate_commands(struct sema *sema, const struct ast_file *
     b.buffers = scope_create(cx, sema_scope_at(sema, start));
     struct diags *all = cx->diags;
     struct diags *own = cx->diags = diags_fork(cx->arena, all);
+    for (const struct ast_item *item = file->items; item != NULL; item = item->next)
+        refuse_item(&b, item);
     for (const struct ast_command *c = file->commands; c != NULL; c = c->next)
         run_command(&b, c);
     finish(&b);

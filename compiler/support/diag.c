@@ -465,19 +465,34 @@ static bool is_about_suppressions(enum rule rule)
     return rule == RULE_UNUSED_SUPPRESSION || rule == RULE_SUPPRESSION_WITHOUT_REASON;
 }
 
-bool diag_is_allowed(struct diags *diags, enum rule rule, struct span span)
+/* The first comment that accepts it; all that do are used. */
+static const struct suppression *find_suppression(struct diags *diags, enum rule rule,
+                                                  struct span span)
 {
-    if (!rule_is_suppressible(rule) || is_about_suppressions(rule)) return false;
+    if (!rule_is_suppressible(rule) || is_about_suppressions(rule)) return NULL;
     struct suppressions *of = suppressions_of(diags, span.source);
-    bool allowed = false;
+    const struct suppression *found = NULL;
     for (size_t i = 0; of != NULL && i < of->items.count; i++) {
         struct suppression *s = &of->items.items[i];
         if (s->rule != rule || span.begin < s->begin || span.begin >= s->end) continue;
         if (rule_level(rule) == DIAG_ERROR && !s->has_reason) continue;
         s->used = true;
-        allowed = true;
+        if (found == NULL) found = s;
     }
-    return allowed;
+    return found;
+}
+
+bool diag_is_allowed(struct diags *diags, enum rule rule, struct span span)
+{
+    return find_suppression(diags, rule, span) != NULL;
+}
+
+const char *diag_allowed_reason(struct diags *diags, enum rule rule, struct span span)
+{
+    const struct suppression *s = find_suppression(diags, rule, span);
+    if (s == NULL) return NULL;
+    const char *bytes = source_get(diags->sources, span.source)->bytes;
+    return arena_string(diags->arena, bytes + s->reason.begin, s->reason.end - s->reason.begin);
 }
 
 static void report_unknown_rule(struct diags *diags, const struct suppression *s)

@@ -111,6 +111,8 @@ bool diag_wants(const struct diags *diags, enum rule rule);
 /* What diag_report asks, for who does more than report: a comment at that place accepts the rule
  * (with a reason, where the rule is an error).  The comment counts as used. */
 bool diag_is_allowed(struct diags *diags, enum rule rule, struct span span);
+/* The same; the reason that the comment gives ("" for none), or NULL: it is not accepted. */
+const char *diag_allowed_reason(struct diags *diags, enum rule rule, struct span span);
 /* The item at `span` was analysed as far as its group of rules needs, or not (in this run; once is
  * enough).  What was not may hold comments whose use is not known. */
 void diag_examined(struct diags *diags, struct span item, bool examined);

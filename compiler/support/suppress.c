@@ -143,15 +143,17 @@ static bool take_name(struct scanner *scanner, struct cursor *c, struct suppress
     return true;
 }
 
-/* reason="..." or nothing. */
-static bool take_reason(struct cursor *c, bool *has_reason)
+/* reason="..." or nothing; one that is blank says nothing. */
+static bool take_reason(struct cursor *c, struct span *reason, bool *has_reason)
 {
     *has_reason = false;
     skip_blanks(c);
     if (c->at == c->end) return true;
     if (!take(c, "reason") || !take(c, "=") || !take(c, "\"")) return false;
+    reason->begin = c->at;
     for (; c->at < c->end && c->bytes[c->at] != '"'; c->at++)
         *has_reason |= !is_blank(c->bytes[c->at]);
+    reason->end = c->at;
     if (!take(c, "\"")) return false;
     skip_blanks(c);
     return c->at == c->end;
@@ -161,14 +163,17 @@ static bool read_comment(struct scanner *scanner, struct cursor *c, struct suppr
 {
     size_t first = scanner->found->items.count;
     bool has_reason;
+    struct span reason = {.source = scanner->id};
     if (!take(c, "allow") || !take(c, "(")) return false;
     do {
         if (!take_name(scanner, c, &s)) return false;
         vec_push(scanner->arena, &scanner->found->items, s);
     } while (take(c, ","));
-    if (!take(c, ")") || !take_reason(c, &has_reason)) return false;
-    for (size_t i = first; i < scanner->found->items.count; i++)
+    if (!take(c, ")") || !take_reason(c, &reason, &has_reason)) return false;
+    for (size_t i = first; i < scanner->found->items.count; i++) {
+        scanner->found->items.items[i].reason = reason;
         scanner->found->items.items[i].has_reason = has_reason;
+    }
     return true;
 }
 

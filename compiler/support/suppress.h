@@ -17,6 +17,7 @@ struct suppression { /* of one rule by one comment */
     enum rule rule;      /* RULE_COUNT: there is no such rule */
     struct span comment; /* the whole of it */
     uint32_t begin, end; /* offsets that it covers */
+    struct span reason;  /* what stands between its quotes */
     bool has_reason, used;
 };
 

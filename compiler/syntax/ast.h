@@ -382,7 +382,7 @@ struct ast_file {
     uint32_t source;
     struct ast_lost *lost;
     bool names_missing; /* so much is left out that any name may be declared there */
-    bool is_commands;   /* `commands`, and no items */
+    bool is_commands;   /* a command list: `commands`, and items that it carries itself */
     struct ast_item *items;
     struct ast_command *commands;
 };

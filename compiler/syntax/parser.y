@@ -483,8 +483,7 @@ type_arg: additive
 
 commands: %empty                                    { NONE($$); }
         | commands[list] command                    { $$ = $list; APPEND($$, $command); }
-        | commands[list] ';'                        { $$ = $list; }
-        | commands[list] error RESYNC               { $$ = $list; yyerrok; }
+        | commands[list] item                       { $$ = $list; ast_add_item(ps, $item); }
         ;
 command: IDENT STRING attributes ';'                { $$ = ast_command(ps, AST_COMMAND_SET, @$, $IDENT, $STRING);
                                                       $$->attributes = $attributes.first; }

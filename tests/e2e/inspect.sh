@@ -41,7 +41,7 @@ radio=$ROOT/examples/fmradio/fmradio.pipe
 check "the object of a container parses" parses object
 check "it says who wrote it" grep -q '"isa": "x86-64-v3"' object
 "$PIPEC" inspect --json --device sim16 "$radio" >source
-for key in name kernel repetitions pop peek push_max depth_packets threshold batch_max; do
+for key in name kernel line repetitions pop peek push_max depth_packets threshold batch_max; do
     grep "\"$key\"" source >one
     grep "\"$key\"" object >other
     check "source and container agree on $key" cmp one other
@@ -56,6 +56,20 @@ END
 check "the text has rates, with phases, bounds and finish" says 0 \
     '^uneven +y +y +push \{0..2, 1\} finish 3$' "$PIPEC" inspect rates.pipe
 check "and what is taken" says 0 '^uneven +x +x +pop \{3, 1\} peek \{3, 1\}$' "$PIPEC" inspect rates.pipe
+# Every key that the manual lists is there, and no other.
+if command -v python3 >/dev/null; then
+    for object in source object; do
+        check "the documented keys of a $object" python3 - "$ROOT/lang/inspect.md" "$object" <<'END'
+import json, re, sys
+parts = re.split(r"^(A node:|A buffer:|`plan`:)", open(sys.argv[1]).read(), flags=re.M)
+names = lambda part: {n for row in re.findall(r"^\| (`[^|]*) \|", part, re.M) for n in re.findall(r"`(\w+)`", row)}
+found, top, node, buffer = json.load(open(sys.argv[2])), names(parts[0]), names(parts[2]), names(parts[4])
+optional = {"container", "plan", "diagnostics"}
+wrong = [(top ^ set(found)) - optional] + [node ^ set(n) for n in found["nodes"]] + [buffer ^ set(b) for b in found["buffers"]]
+sys.exit(str(wrong) if any(wrong) else 0)
+END
+    done
+fi
 check "the text of a container" says 0 'stage 0 tune: threshold' "$PIPEC" inspect radio.pbc
 check "the container on standard input" sh -c '"$0" inspect - <radio.pbc | grep -q "^pipeline fmradio"' "$PIPEC"
 check "--json is inspect's" says 2 "belongs to 'pipec inspect'" "$PIPEC" --json "$radio"
