@@ -131,6 +131,20 @@ static void set_rates(struct compile *cx, const struct kernel *k, uint32_t p,
     port->pushes = most;
 }
 
+/* Whether bounds were declared for what is always the same number. */
+static bool is_exact_within_bounds(const struct kernel *k, uint32_t p,
+                                   const struct walk_result *result)
+{
+    bool bounds = false;
+    for (uint32_t i = 0; i < k->phases; i++) {
+        struct walk_count count = port_count(k, p, result->counts, i);
+        struct walk_count rate = declared_rate(&k->out[p], i);
+        if (count.least != count.most) return false;
+        bounds |= rate.least != rate.most;
+    }
+    return bounds;
+}
+
 static void settle_declared(struct compile *cx, const struct kernel *k, uint32_t p,
                             const struct walk_result *result)
 {
@@ -150,10 +164,12 @@ static void settle_declared(struct compile *cx, const struct kernel *k, uint32_t
         }
         most |= count.most;
     }
-    if (most == 0 && k->finish == NULL)
+    if (most == 0 && k->finish == NULL) {
         report_silent(cx, k, port);
-    else if (port->count_proven)
+    } else if (port->count_proven) {
+        port->bounds_exact = is_exact_within_bounds(k, p, result);
         set_rates(cx, k, p, result);
+    }
 }
 
 static void report_unbounded(struct compile *cx, const struct kernel *k,

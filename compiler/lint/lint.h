@@ -9,7 +9,7 @@
  *   lint_statements.c   statements and conditions that do not do what they seem to
  *   lint_style.c        names, documentation, depths as bare numbers
  *   lint_bodies.c       typed bodies: checks that remain, comparisons of floats, divisions by zero
- *   lint_topology.c     depths, serial kernels
+ *   lint_topology.c     depths, serial kernels, rates
  */
 #ifndef PIPEC_LINT_H
 #define PIPEC_LINT_H

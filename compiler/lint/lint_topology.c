@@ -1,9 +1,10 @@
-/* Depths and serial kernels, from what the analyses found. */
+/* Depths, serial kernels and rates, from what the analyses found. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "compiler/lint/lint_internal.h"
 
-static const enum rule rules[] = {RULE_OVERSIZED_DEPTH, RULE_SERIAL_BOTTLENECK};
+static const enum rule rules[] = {RULE_OVERSIZED_DEPTH, RULE_SERIAL_BOTTLENECK, RULE_LOOSE_RATE};
 
 enum {
     OVERSIZED_FACTOR = 256,
@@ -52,12 +53,41 @@ static void check_node(struct compile *cx, const struct graph_node *node, double
     diag_help(d, "keep in the kernel with 'state' only what depends on the firing before");
 }
 
+/* `2`, or by phase `{1, 2}`. */
+static const char *exact_rate(struct arena *arena, const struct kernel_port *port, uint32_t phases)
+{
+    if (port->pushes == NULL) return arena_printf(arena, "%" PRIu64, port->push);
+    const char *text = "{";
+    for (uint32_t i = 0; i < phases; i++)
+        text = arena_printf(arena, "%s%s%" PRIu64, text, i > 0 ? ", " : "", port->pushes[i]);
+    return arena_printf(arena, "%s}", text);
+}
+
+/* With parameters the number may be another one for other values. */
+static void check_rates(struct compile *cx, const struct kernel *k)
+{
+    enum { SHOWN_PHASES = 8 };
+    if (k->span.source != LINTED_SOURCE || strcmp(k->name, k->title) != 0) return;
+    for (uint32_t p = 0; p < k->out_count; p++) {
+        const struct kernel_port *port = &k->out[p];
+        if (!port->bounds_exact || k->phases > SHOWN_PHASES) continue;
+        const char *rate = exact_rate(cx->arena, port, k->phases);
+        struct diag *d = diag_report(cx->diags, RULE_LOOSE_RATE, port->rate_span,
+                                     "'%s' declares bounds for '%s', its body always appends %s",
+                                     k->name, port->name, rate);
+        diag_help(d, "write 'push %s': a reader of the program need not look for what varies",
+                  rate);
+    }
+}
+
 void lint_topology(struct compile *cx, const struct graph *graph)
 {
     if (!lint_wants(cx, rules, sizeof rules / sizeof rules[0])) return;
     double total = total_load(graph);
     for (size_t i = 0; i < graph->buffers.count; i++)
         check_depth(cx, &graph->buffers.items[i]);
+    for (size_t i = 0; i < graph->kernels.count; i++)
+        check_rates(cx, graph->kernels.items[i]);
     for (size_t i = 0; graph->nodes.count > 1 && i < graph->nodes.count; i++)
         check_node(cx, &graph->nodes.items[i], total);
 }

@@ -246,6 +246,8 @@ struct kernel_port {
     uint64_t finish_max;
     bool count_proven, finish_proven; /* out-ports: the body shows it; filled by analysis/amplify */
     bool finish_declared;             /* `finish push M` was written: finish_max set by sema */
+    /* out-ports: bounds were declared, and the body shows one number; filled by analysis/amplify */
+    bool bounds_exact;
 };
 
 /* An instance whose parameters, or whose file, tell more than the kernel's own place. */
