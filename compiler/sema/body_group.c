@@ -76,7 +76,9 @@ static bool check_items(struct body *b, struct span span, const char *what)
                             : "%s belongs to the body of a kernel with work-items",
                         what);
         if (b->place == PLACE_FUNCTION)
-            diag_help(diag, "hand what the function needs to it as an argument");
+            diag_help(diag, strcmp(what, "'barrier'") == 0
+                                ? "put it in the body of the kernel, before or behind the call"
+                                : "hand what the function needs to it as an argument");
         return false;
     }
     if (!b->kernel->kernel->grouped) {
