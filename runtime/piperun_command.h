@@ -24,7 +24,7 @@ struct prt_command {
     size_t definition_count;
     const char **bindings; /* PORT=... */
     size_t binding_count;
-    size_t capacity; /* of both: the number of words */
+    size_t capacity;         /* of both: the number of words */
     const char **hash_ports; /* --hash, in the order given */
     size_t hash_count;
     const char *stats_json; /* file, or NULL */

@@ -294,9 +294,8 @@ static bool out_port_assigned(struct body *b, const struct ast_expr *e,
                         "a packet is written by a statement of its own, not within an expression");
         diag_help(diag, "write '%s[j] = value;' as a statement", name);
     } else {
-        diag =
-            body_report(b, RULE_NOT_ASSIGNABLE, e->span,
-                        "packets are appended to the out-port '%s', not assigned", name);
+        diag = body_report(b, RULE_NOT_ASSIGNABLE, e->span,
+                           "packets are appended to the out-port '%s', not assigned", name);
         const char *target = body_source_text(b, access->span);
         diag_help(diag, "write '%s <- value;'", target ? target : name);
     }

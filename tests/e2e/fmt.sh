@@ -189,6 +189,7 @@ while read -r source; do
     "$PIPEC" -I "$folder" --emit=ast "$source" 2>/dev/null | sed "s|$source|copy.pipe|" >one
     "$PIPEC" -I "$folder" --emit=ast copy.pipe 2>/dev/null | sed "s|$source|copy.pipe|" >other
     cmp -s one other || changed="$changed $source"
+    # shellcheck disable=SC2094 # both only read
     "$PIPEC" fmt - <copy.pipe | cmp -s - copy.pipe || moved="$moved $source"
 done <sources
 check "$count sources mean the same afterwards:$changed" test -z "$changed"

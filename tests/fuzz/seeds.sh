@@ -8,7 +8,7 @@ folder=$2
 source=$(dirname "$0")/containers.pipe
 
 mkdir -p "$folder"
-for pipeline in $(sed -n 's/^pipeline \([a-z]*\).*/\1/p' "$source"); do
+sed -n 's/^pipeline \([a-z]*\).*/\1/p' "$source" | while read -r pipeline; do
     "$pipec" -p "$pipeline" --device sim4 --min-level=error "$source" -o "$folder/$pipeline.pbc"
     # The image is the last section of a header of 64 bytes and records of 24: kind, 0, offset, size.
     perl -0777 -pi -e '
