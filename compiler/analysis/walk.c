@@ -561,6 +561,7 @@ static void set_items(const struct walker *w, struct walk_state *s,
 
 static uint64_t item_count(const struct kernel *kernel)
 {
+    assert(kernel != NULL);
     return (uint64_t)kernel->group[0] * kernel->group[1] * kernel->group[2];
 }
 

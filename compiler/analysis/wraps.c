@@ -224,7 +224,8 @@ static void visit_kx(struct compile *cx, const struct kernel *kernel, const stru
 static void visit_ks(struct compile *cx, const struct kernel *kernel, const struct ks *first)
 {
     for (const struct ks *s = first; s != NULL; s = s->next) {
-        if (s->kind == KS_STORE) check_index(cx, s->index, kernel->out[s->port].push);
+        if (s->kind == KS_STORE && kernel != NULL)
+            check_index(cx, s->index, kernel->out[s->port].push);
         visit_kx(cx, kernel, s->expr);
         visit_kx(cx, kernel, s->step);
         visit_kx(cx, kernel, s->element);

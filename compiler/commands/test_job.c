@@ -162,10 +162,9 @@ static const char *child_words(const struct test_environment *environment,
     FILE *file = fopen(test_job_file(environment, job, "err", 0, ".txt"), "rb");
     size_t length = file != NULL ? fread(text, 1, MOST - 1, file) : 0;
     if (file != NULL) fclose(file);
-    while (length > 0 && text[length - 1] == '\n')
+    while (length > 0 && length < MOST && text[length - 1] == '\n')
         length--;
-    text[length] = '\0';
-    return text;
+    return arena_string(environment->cx->arena, text, length);
 }
 
 static void note_lines(struct diag *d, struct arena *arena, const char *text)

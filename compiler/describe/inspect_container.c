@@ -157,7 +157,7 @@ static void read_output(struct container *c, uint32_t index, uint32_t phases,
 static void read_place(struct container *c, const struct container_node *node,
                        struct inspected_node *to)
 {
-    struct container_source source;
+    struct container_source source = {0};
     if (node->source == CONTAINER_NONE) return;
     if (!read_record(c, CONTAINER_SOURCES, node->source, &source, sizeof source)) return;
     to->file = read_string(c, source.name);

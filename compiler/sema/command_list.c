@@ -5,6 +5,7 @@
  * come in any order: they are made at the end, node by node in the order of the kernel's ports, so
  * that the same topology is the same graph.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,6 +200,7 @@ static void set_buffer(struct builder *b, const struct ast_command *command,
 static void set_kernel(struct builder *b, const struct ast_command *command, uint32_t index)
 {
     struct ast_node attributes = {.attributes = command->attributes, .span = command->span};
+    assert(index < b->instances.count);
     struct instance values = b->instances.items[index];
     struct graph_node *node = &b->el.graph->nodes.items[values.node];
     for (const struct ast_attribute *a = command->attributes; a != NULL; a = a->next)
@@ -277,7 +279,7 @@ static bool find_element(struct builder *b, const struct ast_command *command,
     }
     if (subscript != NULL && !sema_integer(b->el.sema, b->arguments, subscript, &element))
         return false;
-    if (element < 0 || (uint64_t)element >= port->arity) {
+    if (subscript != NULL && (element < 0 || (uint64_t)element >= port->arity)) {
         diag_report(diags_of(b), RULE_UNKNOWN_NAME, subscript->span,
                     "port '%s' has no element %" PRId64 ": it has %" PRIu64, port->name, element,
                     port->arity);

@@ -89,15 +89,15 @@ struct compile_argument {
     int64_t integer;
 };
 /* The value of a static argument as a constant, else the argument; NULL after an error. */
-struct kx *sema_folded(struct sema *sema, struct kx *argument);
+struct kx *sema_folded(struct sema *sema, struct kx *kx);
 /* Whether -D names every compile-time parameter (yes, where there is none). */
 bool sema_all_defined(const struct compile *cx, const struct ast_signature *signature);
 /* Declares the compile-time parameters of a signature with their values.  False after an error. */
 bool sema_declare_parameters(struct sema *sema, struct scope *scope,
                              const struct ast_signature *signature,
-                             const struct compile_argument *values, size_t count);
+                             const struct compile_argument *params, size_t count);
 /* `fir<64, f32>` */
-const char *sema_title(struct arena *arena, const char *name, const struct compile_argument *values,
+const char *sema_title(struct arena *arena, const char *name, const struct compile_argument *params,
                        size_t count);
 /* The kernel specialised to the values of its compile-time parameters (`count` is checked by the
  * caller against the signature).  The same values give the same kernel.  NULL after an error in it,

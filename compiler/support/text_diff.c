@@ -142,7 +142,8 @@ static struct place hunk_end(const struct diff *diff, struct place at)
     for (;;) {
         at = skip_change(diff, at);
         struct place ahead = at;
-        while (!at_end(diff, ahead) && !is_change(diff, ahead) && ahead.old - at.old <= 2 * CONTEXT)
+        while (!at_end(diff, ahead) && !is_change(diff, ahead) &&
+               ahead.old - at.old <= (size_t)2 * CONTEXT)
             ahead = (struct place){ahead.old + 1, ahead.new + 1};
         if (at_end(diff, ahead) || !is_change(diff, ahead)) break;
         at = ahead;

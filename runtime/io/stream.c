@@ -105,7 +105,7 @@ static const struct prt_packet *scalar_packet(enum scalar_type scalar)
 #include "lang/scalars.def"
 #undef X
     };
-    static const struct prt_packet unknown = {"?", (enum scalar_type)SCALAR_COUNT, 1, NULL, 0};
+    static const struct prt_packet unknown = {"?", SCALAR_U8, 1, NULL, 0};
     return (size_t)scalar < SCALAR_COUNT ? &packets[scalar] : &unknown;
 }
 

@@ -35,8 +35,8 @@ enum prt_status prt_verify_rates(const struct prt_container *c, struct prt_error
 
 /* What is written an iteration is taken, where rates are exact.  Requires: prt_verify_rates and
  * ends that agree. */
-enum prt_status prt_verify_balance(const struct prt_container *c, uint32_t buffer, uint32_t reader,
-                                   struct prt_error *error);
+enum prt_status prt_verify_balance(const struct prt_container *c, uint32_t index,
+                                   uint32_t reader_index, struct prt_error *error);
 
 /* The depths admit so many firings of a stage at once. */
 enum prt_status prt_verify_batch(const struct prt_container *c, uint32_t stage, uint64_t firings,
