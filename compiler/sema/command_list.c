@@ -247,6 +247,7 @@ static void set(struct builder *b, const struct ast_command *command)
 static bool find_port(struct builder *b, const struct ast_command *command,
                       struct connection *connection)
 {
+    assert(connection->node < b->instances.count && b->instances.items != NULL);
     const struct kernel *kernel = b->instances.items[connection->node].callee.kernel;
     const struct kernel_port *ports = command->is_out ? kernel->out : kernel->in;
     uint32_t count = command->is_out ? kernel->out_count : kernel->in_count;
@@ -265,6 +266,7 @@ static bool find_port(struct builder *b, const struct ast_command *command,
 static bool find_element(struct builder *b, const struct ast_command *command,
                          struct connection *connection)
 {
+    assert(connection->node < b->instances.count && b->instances.items != NULL);
     const struct kernel *kernel = b->instances.items[connection->node].callee.kernel;
     const struct kernel_port *port =
         &(command->is_out ? kernel->out : kernel->in)[connection->port];

@@ -101,11 +101,11 @@ struct prt_source *prt_source_make(size_t bytes, const struct prt_source_ops *op
 static const struct prt_packet *scalar_packet(enum scalar_type scalar)
 {
     static const struct prt_packet packets[] = {
-#define X(suffix, name, width, kind) {name, SCALAR_##suffix, width, NULL, 0},
+#define X(suffix, name, width, kind) {name, width, NULL, SCALAR_##suffix, 0},
 #include "lang/scalars.def"
 #undef X
     };
-    static const struct prt_packet unknown = {"?", SCALAR_U8, 1, NULL, 0};
+    static const struct prt_packet unknown = {"?", 1, NULL, SCALAR_U8, 0};
     return (size_t)scalar < SCALAR_COUNT ? &packets[scalar] : &unknown;
 }
 

@@ -76,11 +76,11 @@ enum prt_format {
 
 /* What a packet of the pipeline is made of. */
 struct prt_packet {
-    const char *type;        /* for messages: "f32x2" */
-    enum scalar_type scalar; /* what is carried: u8 for a record */
+    const char *type; /* for messages: "f32x2" */
     uint64_t width_bytes;
     const struct prt_field_information *fields;
-    uint32_t field_count; /* 0: one scalar, or several of the one type */
+    enum scalar_type scalar; /* what is carried: u8 for a record */
+    uint32_t field_count;    /* 0: one scalar, or several of the one type */
 };
 
 /* How many of what is carried make one packet. */

@@ -119,7 +119,7 @@ static const struct prt_field_information record_fields[] = {
     {"pos", SCALAR_F64, 8, 3, "3", 1},
     {"pair", SCALAR_I16, 32, 2, "2", 2},
 };
-static const struct prt_packet record = {"record", SCALAR_U8, 40, record_fields, 3};
+static const struct prt_packet record = {"record", 40, record_fields, SCALAR_U8, 3};
 
 static enum prt_status read_record(const char *descr)
 {
