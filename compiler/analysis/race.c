@@ -533,18 +533,6 @@ static void push_guard(struct racer *r, int kind, struct affine form)
     r->guards = guard;
 }
 
-static enum kx_op negated(enum kx_op op)
-{
-    switch (op) {
-    case OP_LT: return OP_GE;
-    case OP_LE: return OP_GT;
-    case OP_GT: return OP_LE;
-    case OP_GE: return OP_LT;
-    case OP_EQ: return OP_NE;
-    default: return OP_EQ;
-    }
-}
-
 /* left op right; both exact integers. */
 static void guard_compare(struct racer *r, enum kx_op op, struct affine left, struct affine right)
 {
@@ -569,7 +557,8 @@ static void guard_by(struct racer *r, const struct kx *c, bool truth)
     switch (c->kind) {
     case KX_COMPARE:
         if (type_is_integer(c->left->type) && type_is_integer(c->right->type))
-            guard_compare(r, truth ? c->op : negated(c->op), eval(r, c->left), eval(r, c->right));
+            guard_compare(r, truth ? c->op : arith_opposite(c->op), eval(r, c->left),
+                          eval(r, c->right));
         break;
     case KX_NOT: guard_by(r, c->left, !truth); break;
     case KX_LOGICAL:

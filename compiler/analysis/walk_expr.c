@@ -611,18 +611,6 @@ static bool known_value(const struct walker *w, const struct walk_state *s, cons
     return true;
 }
 
-static enum kx_op negated(enum kx_op op)
-{
-    switch (op) {
-    case OP_LT: return OP_GE;
-    case OP_LE: return OP_GT;
-    case OP_GT: return OP_LE;
-    case OP_GE: return OP_LT;
-    case OP_EQ: return OP_NE;
-    default: return OP_EQ;
-    }
-}
-
 static enum kx_op mirrored(enum kx_op op)
 {
     switch (op) {
@@ -662,7 +650,7 @@ static void narrow(struct walk_state *s, struct interval *kept, enum kx_op op,
 static void assume_compare(const struct walker *w, struct walk_state *s, const struct kx *c,
                            bool truth_value)
 {
-    enum kx_op op = truth_value ? c->op : negated(c->op);
+    enum kx_op op = truth_value ? c->op : arith_opposite(c->op);
     struct interval value;
     if (!type_is_integer(c->left->type)) return;
     struct interval *left = kept_interval(w, s, c->left), *right = kept_interval(w, s, c->right);

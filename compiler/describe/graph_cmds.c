@@ -1,23 +1,15 @@
 #include <inttypes.h>
+#include <string.h>
 
 #include "compiler/describe/describe.h"
 #include "compiler/describe/kx_text.h"
+#include "compiler/support/quote.h"
 
 static const char *const policy_words[] = {"auto", "round_robin", "priority", "fullest"};
 
 static void print_quoted(FILE *to, const char *text)
 {
-    fputc('"', to);
-    for (; *text != '\0'; text++) {
-        unsigned char byte = (unsigned char)*text;
-        if (byte == '"' || byte == '\\')
-            fprintf(to, "\\%c", byte);
-        else if (byte >= 0x20 && byte < 0x7F)
-            fputc(byte, to);
-        else
-            fprintf(to, "\\%03o", byte);
-    }
-    fputc('"', to);
+    quote_print(to, text, strlen(text));
 }
 
 static void print_argument(FILE *to, const struct graph_argument *argument)

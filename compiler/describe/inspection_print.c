@@ -190,13 +190,8 @@ void inspection_print_json(FILE *to, const struct inspection *inspection)
 
 static void print_rate(FILE *to, uint64_t rate, const uint64_t *phases, uint32_t count)
 {
-    if (phases == NULL) {
-        fprintf(to, "%" PRIu64, rate);
-        return;
-    }
-    for (uint32_t p = 0; p < count; p++)
-        fprintf(to, "%s%" PRIu64, p > 0 ? ", " : "{", phases[p]);
-    fputc('}', to);
+    const uint64_t *rates = phases != NULL ? phases : &rate;
+    graph_print_rate(to, phases != NULL ? count : 1, rates, rates);
 }
 
 static void print_ends(FILE *to, const struct inspection *inspection,

@@ -18,8 +18,7 @@ static const char *outer_text(enum graph_outer outer)
     return "?";
 }
 
-/* `3`, `{3, 1}`, `0..8`, `{0..2, 1}` */
-static void print_rate(FILE *to, uint32_t phases, const uint64_t *leasts, const uint64_t *mosts)
+void graph_print_rate(FILE *to, uint32_t phases, const uint64_t *leasts, const uint64_t *mosts)
 {
     if (phases > 1) fputc('{', to);
     for (uint32_t i = 0; i < phases; i++) {
@@ -35,9 +34,9 @@ void graph_print_in_rates(FILE *to, const struct graph_node *node, const struct 
     const uint64_t *pops = in->pops ? in->pops : &in->pop;
     const uint64_t *peeks = in->peeks ? in->peeks : &in->peek;
     fputs(" pop ", to);
-    print_rate(to, in->pops ? graph_phases(node) : 1, pops, pops);
+    graph_print_rate(to, in->pops ? graph_phases(node) : 1, pops, pops);
     fputs(" peek ", to);
-    print_rate(to, in->peeks ? graph_phases(node) : 1, peeks, peeks);
+    graph_print_rate(to, in->peeks ? graph_phases(node) : 1, peeks, peeks);
     if (in->history) fprintf(to, " history %" PRIu64, in->history);
 }
 
@@ -45,9 +44,9 @@ void graph_print_out_rates(FILE *to, const struct graph_node *node, const struct
 {
     fputs(" push ", to);
     if (out->pushes)
-        print_rate(to, graph_phases(node), out->push_leasts, out->pushes);
+        graph_print_rate(to, graph_phases(node), out->push_leasts, out->pushes);
     else
-        print_rate(to, 1, &out->push_least, &out->push);
+        graph_print_rate(to, 1, &out->push_least, &out->push);
     if (out->finish_max) fprintf(to, " finish %" PRIu64, out->finish_max);
 }
 

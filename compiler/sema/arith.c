@@ -195,6 +195,18 @@ bool arith_compare(enum kx_op op, struct scalar_value left, struct scalar_value 
     }
 }
 
+enum kx_op arith_opposite(enum kx_op op)
+{
+    switch (op) {
+    case OP_LT: return OP_GE;
+    case OP_LE: return OP_GT;
+    case OP_GT: return OP_LE;
+    case OP_GE: return OP_LT;
+    case OP_EQ: return OP_NE;
+    default: return OP_EQ;
+    }
+}
+
 static uint64_t sign_bit(enum scalar_type type)
 {
     return type == SCALAR_F32 ? F32_SIGN : F64_SIGN;

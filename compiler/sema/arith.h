@@ -35,6 +35,8 @@ bool arith_binary(enum kx_op op, struct scalar_value left, struct scalar_value r
                   struct scalar_value *out);
 /* OP_LT .. OP_NE. */
 bool arith_compare(enum kx_op op, struct scalar_value left, struct scalar_value right);
+/* Of OP_LT .. OP_NE: the comparison of integers that holds where this one does not. */
+enum kx_op arith_opposite(enum kx_op op);
 struct scalar_value arith_negate(struct scalar_value value);
 struct scalar_value arith_complement(struct scalar_value value);
 struct scalar_value arith_convert(struct scalar_value value, enum scalar_type to);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compiler/support/diag.h"
+#include "compiler/support/quote.h"
 
 /* Deeper levels are not indented further: 1,000 of them would make most of the text blanks. */
 enum { INDENTED_MAX = 40 };
@@ -53,21 +54,6 @@ static void print_type(FILE *to, const struct ast_type *type)
     print_dims(to, type->dims);
 }
 
-static void print_string(FILE *to, const char *bytes, uint32_t size_bytes)
-{
-    fputc('"', to);
-    for (uint32_t i = 0; i < size_bytes; i++) {
-        unsigned char byte = (unsigned char)bytes[i];
-        if (byte == '"' || byte == '\\')
-            fprintf(to, "\\%c", byte);
-        else if (byte >= 0x20 && byte < 0x7F)
-            fputc(byte, to);
-        else
-            fprintf(to, "\\%03o", byte);
-    }
-    fputc('"', to);
-}
-
 static void print_operation(FILE *to, const struct ast_expr *expr, const char *op)
 {
     fputc('(', to);
@@ -115,7 +101,7 @@ void ast_print_expr(FILE *to, const struct ast_expr *expr)
     case AST_EXPR_FLOAT: /* hexadecimal: exact, and no locale writes a comma in it */
         fprintf(to, "%a%s", expr->floating.value, expr->floating.is_f32 ? "f" : "");
         break;
-    case AST_EXPR_STRING: print_string(to, expr->string.bytes, expr->string.size_bytes); break;
+    case AST_EXPR_STRING: quote_print(to, expr->string.bytes, expr->string.size_bytes); break;
     case AST_EXPR_UNARY:
         fprintf(to, "(%s", operator_text(expr->op));
         ast_print_expr(to, expr->left);
@@ -494,7 +480,7 @@ static void print_item_name(FILE *to, int level, const char *word, const struct 
 {
     print_indent(to, level);
     fprintf(to, "%s ", word);
-    if (item->kind == AST_ITEM_IMPORT) print_string(to, item->path, (uint32_t)strlen(item->path));
+    if (item->kind == AST_ITEM_IMPORT) quote_print(to, item->path, (uint32_t)strlen(item->path));
     print_name(to, item->name);
     if (item->kind == AST_ITEM_FN) {
         fputs(" -> ", to);

@@ -4,22 +4,8 @@
 # they carry their kernels themselves, are written into another folder, or flatten pipelines used as kernels.
 set -u
 cd "$TMP" || exit 1
-check() {
-    name=$1
-    shift
-    if "$@"; then echo "ok $name"; else echo "not ok $name"; fi
-}
-# says STATUS PATTERN COMMAND...
-says() {
-    want=$1 pattern=$2 found=0
-    shift 2
-    "$@" >text 2>&1 </dev/null || found=$?
-    [ "$found" -eq "$want" ] && grep -Eq -e "$pattern" text && return
-    echo "exit status $found, expected $want and /$pattern/"
-    cat text
-    return 1
-}
-parses() { if command -v python3 >/dev/null; then python3 -m json.tool >/dev/null <"$1"; else grep -q '^}$' "$1"; fi; }
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
 # cmds OUTPUT ARGUMENT...: the list of a source, or of a list.
 cmds() {
     to=$1

@@ -3,22 +3,8 @@
 # shellcheck disable=SC2016,SC2317 # sh -c has its own words; functions are called through check
 set -eu
 cd "$TMP"
-status=0
-check() {
-    name=$1
-    shift
-    if "$@"; then echo "ok $name"; else echo "not ok $name"; status=1; fi
-}
-# says STATUS PATTERN COMMAND...
-says() {
-    want=$1 pattern=$2 found=0
-    shift 2
-    "$@" >text 2>&1 </dev/null || found=$?
-    [ "$found" -eq "$want" ] && grep -Eq -e "$pattern" text && return
-    echo "exit status $found, expected $want and /$pattern/"
-    cat text
-    return 1
-}
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
 
 sed -n 's/^RULE([A-Z0-9_]*, *"\([a-z0-9-]*\)".*/\1/p' "$ROOT/compiler/support/rules.def" >ids
 "$PIPEC" explain --list >list
@@ -80,4 +66,3 @@ if command -v mandoc >/dev/null; then
 else
     echo "skip page-lint mandoc is not installed"
 fi
-exit $status

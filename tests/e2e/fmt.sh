@@ -3,21 +3,8 @@
 # pipec fmt: the layout, what it keeps, what it refuses; the project's own sources are laid out by it.
 set -u
 cd "$TMP" || exit 1
-check() {
-    name=$1
-    shift
-    if "$@"; then echo "ok $name"; else echo "not ok $name"; fi
-}
-# says STATUS PATTERN COMMAND...
-says() {
-    want=$1 pattern=$2 found=0
-    shift 2
-    "$@" >text 2>&1 </dev/null || found=$?
-    [ "$found" -eq "$want" ] && grep -Eq -e "$pattern" text && return
-    echo "exit status $found, expected $want and /$pattern/"
-    cat text
-    return 1
-}
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
 
 # Everything that a layout decides, badly laid out and well.
 cat >bad.pipe <<'END'

@@ -3,22 +3,8 @@
 # pipec graph: its forms, and command lists as input (command_lists.sh compares those of every program).
 set -u
 cd "$TMP" || exit 1
-check() {
-    name=$1
-    shift
-    if "$@"; then echo "ok $name"; else echo "not ok $name"; fi
-}
-# says STATUS PATTERN COMMAND...
-says() {
-    want=$1 pattern=$2 found=0
-    shift 2
-    "$@" >text 2>&1 </dev/null || found=$?
-    [ "$found" -eq "$want" ] && grep -Eq -e "$pattern" text && return
-    echo "exit status $found, expected $want and /$pattern/"
-    cat text
-    return 1
-}
-parses() { if command -v python3 >/dev/null; then python3 -m json.tool >/dev/null <"$1"; else grep -q '^}$' "$1"; fi; }
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
 
 # What a list compiles to gives the same packets.
 cat >all.pipe <<'END'

@@ -3,26 +3,8 @@
 # pipec inspect: JSON that parses, of sources that pass and that do not, and of containers, damaged ones too.
 set -u
 cd "$TMP" || exit 1
-check() {
-    name=$1
-    shift
-    if "$@"; then echo "ok $name"; else echo "not ok $name"; fi
-}
-# says STATUS PATTERN COMMAND...
-says() {
-    want=$1 pattern=$2 found=0
-    shift 2
-    "$@" >text 2>&1 </dev/null || found=$?
-    [ "$found" -eq "$want" ] && grep -Eq -e "$pattern" text && return
-    echo "exit status $found, expected $want and /$pattern/"
-    cat text
-    return 1
-}
-if command -v python3 >/dev/null; then
-    parses() { python3 -m json.tool >/dev/null <"$1"; }
-else
-    parses() { grep -q '^}$' "$1"; }
-fi
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
 
 bad='' count=0
 for source in "$ROOT"/tests/lang/*.pipe "$ROOT"/tests/reject/*.pipe "$ROOT"/examples/*/*.pipe; do

@@ -3,22 +3,8 @@
 # shellcheck disable=SC2016,SC2317 # sh -c has its own words; functions are called through check
 set -eu
 cd "$TMP"
-status=0
-check() {
-    local name=$1
-    shift
-    if "$@"; then echo "ok $name"; else echo "not ok $name"; status=1; fi
-}
-# says STATUS PATTERN COMMAND...: both outputs together.
-says() {
-    local want=$1 pattern=$2 found=0
-    shift 2
-    "$@" >text 2>&1 </dev/null || found=$?
-    [ "$found" -eq "$want" ] && grep -Eq -e "$pattern" text && return
-    echo "exit status $found, expected $want and /$pattern/"
-    cat text
-    return 1
-}
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
 silent() {
     local want=$1 found=0
     shift
@@ -194,4 +180,3 @@ check "a baseline over a source" says 2 'is a source' "$PIPEC" lint --baseline a
 "$PIPEC" lint -j 1 --baseline all1.json --write-baseline tree >/dev/null 2>&1 || true
 check "a baseline is the same with any number of threads" cmp all.json all1.json
 check "errors stay" says 1 '^pipec: 1 error in' "$PIPEC" lint --baseline all.json tree
-exit $status

@@ -1,0 +1,25 @@
+# shellcheck shell=sh
+# checks.sh: what the scripts of tests/e2e say their results with.  Sourced, in the folder of the test:
+#
+#   . "$ROOT/tests/checks.sh"
+
+# check NAME COMMAND...: one line of the result.
+check() {
+    name=$1
+    shift
+    if "$@"; then echo "ok $name"; else echo "not ok $name"; fi
+}
+
+# says STATUS PATTERN COMMAND...: the exit status, and an extended pattern in both outputs together, which stay in `text`.
+says() {
+    want=$1 pattern=$2 found=0
+    shift 2
+    "$@" >text 2>&1 </dev/null || found=$?
+    [ "$found" -eq "$want" ] && grep -Eq -e "$pattern" text && return
+    echo "exit status $found, expected $want and /$pattern/"
+    cat text
+    return 1
+}
+
+# parses FILE: as JSON, where there is something that knows.
+parses() { if command -v python3 >/dev/null; then python3 -m json.tool >/dev/null <"$1"; else grep -q '^}$' "$1"; fi; }
