@@ -123,8 +123,8 @@ GRAMMAR      := $(wildcard compiler/syntax/lexer.l compiler/syntax/parser.y)
 STD_FILES    := $(sort $(wildcard lang/std/*.pipe))
 DEVICE_FILES := $(sort $(wildcard lang/devices/*.dev))
 RULE_FILES   := $(sort $(wildcard compiler/rules/*.md))
-TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/conform/test_*.c))
-HELPER_SRC   := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/unit/*.c tests/conform/*.c)))
+TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/conform/test_*.c tests/reference/test_*.c))
+HELPER_SRC   := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/unit/*.c tests/conform/*.c tests/reference/*.c)))
 FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 
 GEN_C     := $(patsubst %.l,$(B)/gen/%.c,$(filter %.l,$(GRAMMAR))) \

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 build=${BUILD:-build}/lint
 mapfile -t sources < <(find compiler runtime lang tests examples -name '*.[ch]' | sort)
-mapfile -t units < <(find compiler runtime lang tests/unit tests/conform tests/fuzz -name '*.c' 2>/dev/null | sort)
+mapfile -t units < <(find compiler runtime lang tests/unit tests/conform tests/reference tests/fuzz -name '*.c' 2>/dev/null | sort)
 
 # tool NAME: NAME-22, else -19, else NAME.
 tool() {

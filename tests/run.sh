@@ -10,7 +10,8 @@
 # another LLVM, which tests/lang and tests/reject are run with as well).
 #
 # Cases:
-#   tests/unit/test_*.c, tests/conform/test_*.c    cmocka programs, built as BUILD/tests/test_*; each test counts
+#   tests/unit/test_*.c, tests/conform/test_*.c, tests/reference/test_*.c
+#                             cmocka programs, built as BUILD/tests/test_*; each test counts
 #   tests/fuzz/fuzz_NAME.c    the seeds in tests/fuzz/corpus/NAME, run through BUILD/tests/replay_fuzz_NAME;
 #                             those of containers are compiled from tests/fuzz/containers.pipe, and have to load
 #   tests/lang/*.pipe         accepted programs.  Compiled for every device, run with 1 and 4 host threads: all
@@ -360,7 +361,8 @@ add_path() {
     case $path in
     "$BUILD"/tests/test_*) add run_unit "$path" ;;
     "$ROOT"/tests/fuzz/fuzz_*.c) add run_replay "$BUILD/tests/replay_${base%.c}" ;;
-    "$ROOT"/tests/unit/test_*.c | "$ROOT"/tests/conform/test_*.c) add run_unit "$BUILD/tests/${base%.c}" ;;
+    "$ROOT"/tests/unit/test_*.c | "$ROOT"/tests/conform/test_*.c | "$ROOT"/tests/reference/test_*.c)
+        add run_unit "$BUILD/tests/${base%.c}" ;;
     "$ROOT"/tests/lang/*.pipe)
         add run_lang "$path" "$PIPEC" "$name"
         ! has_blocks "$path" || add run_blocks "$path" "$name"
@@ -380,7 +382,7 @@ add_path() {
 add_folder() {
     local path
     case $1 in
-    "$ROOT"/tests/unit | "$ROOT"/tests/conform) set -- "$1"/test_*.c ;;
+    "$ROOT"/tests/unit | "$ROOT"/tests/conform | "$ROOT"/tests/reference) set -- "$1"/test_*.c ;;
     "$ROOT"/tests/fuzz) set -- "$1"/fuzz_*.c ;;
     "$ROOT"/tests/e2e | "$ROOT"/tests/limit) set -- "$1"/*.sh ;;
     "$ROOT"/tests/lang | "$ROOT"/tests/reject | "$ROOT"/tests/golden) set -- "$1"/*.pipe ;;
@@ -395,7 +397,7 @@ add_folder() {
 }
 
 if [ $# -eq 0 ]; then
-    for folder in tests/unit tests/conform tests/fuzz tests/lang tests/reject tests/golden tests/limit tests/e2e tests/std examples; do
+    for folder in tests/unit tests/conform tests/reference tests/fuzz tests/lang tests/reject tests/golden tests/limit tests/e2e tests/std examples; do
         add_folder "$ROOT/$folder"
     done
     [ -n "$PIPEC2" ] || [ "${LLVM_MAJOR-}" = 19 ] || add run_missing_llvm
