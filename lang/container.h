@@ -17,10 +17,11 @@
 #include <stdint.h>
 
 #define CONTAINER_MAGIC "PIPEC\r\n\x1a" /* 8 bytes without the NUL */
-#define CONTAINER_VERSION 3u
+#define CONTAINER_VERSION 4u
 #define CONTAINER_ALIGNMENT 64u
 #define CONTAINER_MAX_SECTIONS 64u
 #define CONTAINER_NONE UINT32_MAX
+#define CONTAINER_BUNDLES_MAX 64u /* of one node */
 
 struct container_header {
     char magic[8];
@@ -158,7 +159,11 @@ struct container_output {
     uint64_t finish_max;
     uint32_t
         rates; /* several phases: index in RATES of the least, then the most, of each; else NONE */
-    uint32_t reserved;
+    /* Outputs of one node with the same bundle, 1..CONTAINER_BUNDLES_MAX, are written in step: each firing appends k x
+     * share packets to each of them, with a k of its own; bounded rates into inner buffers, two or
+     * more of them.  0, and share 0: none. */
+    uint32_t bundle;
+    uint64_t share;
 };
 
 enum container_outer { CONTAINER_INNER = 0, CONTAINER_OUTER_IN = 1, CONTAINER_OUTER_OUT = 2 };
@@ -210,7 +215,7 @@ _Static_assert(sizeof(struct container_device) == 24, "device");
 _Static_assert(sizeof(struct container_argument) == 32, "argument");
 _Static_assert(sizeof(struct container_node) == 88, "node");
 _Static_assert(sizeof(struct container_input) == 48, "input");
-_Static_assert(sizeof(struct container_output) == 40, "output");
+_Static_assert(sizeof(struct container_output) == 48, "output");
 _Static_assert(sizeof(struct container_buffer) == 96, "buffer");
 _Static_assert(sizeof(struct container_field) == 32, "field");
 _Static_assert(sizeof(struct container_reader) == 8, "reader");

@@ -263,6 +263,8 @@ static void write_output(struct writer *w, const struct graph_node *node,
                .push = output->push,
                .finish_max = output->finish_max,
                .rates = write_rates(w, output->push_leasts, output->pushes, node->kernel->phases),
+               .bundle = output->bundle,
+               .share = output->share,
            });
 }
 

@@ -46,6 +46,11 @@ struct graph_output {
     uint64_t push_least, push; /* likewise; equal: an exact rate */
     const uint64_t *push_leasts, *pushes;
     uint64_t finish_max; /* most packets that the node's `finish` appends; likewise */
+    /* Outputs of the node with the same bundle, 1.., are written in step: each firing appends
+     * k x share packets to each of them, with a k of its own.  Two or more with bounded rates into
+     * inner buffers; shares without a common divisor.  0: none.  By analysis/amplify. */
+    uint32_t bundle;
+    uint64_t share;
 };
 
 struct graph_node {

@@ -305,7 +305,7 @@ static enum prt_status check_ends(struct reading *reading)
         const struct container_output *e = &c->outputs[i];
         CHECK(is_string(c, e->port), OUTPUTS, i, "a string outside the section 'strings'");
         CHECK(e->buffer < c->buffer_count, OUTPUTS, i, "an unknown buffer");
-        CHECK(e->reserved == 0, OUTPUTS, i, "a reserved field is not zero");
+        CHECK((e->bundle == 0) == (e->share == 0), OUTPUTS, i, "a bundle without a share");
     }
     for (uint32_t i = 0; i < c->reader_count; i++) {
         const struct container_reader *e = &c->readers[i];

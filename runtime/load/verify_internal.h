@@ -55,8 +55,9 @@ uint64_t prt_verify_most(const struct prt_container *c, const struct container_n
 
 /* ---- verify_bounded.c ---- */
 
-/* Every buffer whose writer has a bounded rate lies on no cycle of the undirected graph, and has
- * room for a firing while its reader still waits for more; unless the author accepts a stall. */
+/* Every buffer whose writer has a bounded rate, or the bundle that it is in, lies on no cycle of the
+ * undirected graph, and has room for a firing while its reader still waits for more; unless the
+ * author accepts a stall. */
 enum prt_status prt_verify_bounded(const struct prt_container *c, struct prt_error *error);
 
 #endif

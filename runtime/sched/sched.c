@@ -112,6 +112,10 @@ static bool count_produced(const struct prt_sched *s, const struct prt_stage *st
     if (stage->exact) return true;
     uint64_t most = *packets;
     *packets = s->produced[stage->node->first_output + index];
+    if (output->share > 0 &&
+        (unsigned __int128)*packets * output->other_share !=
+            (unsigned __int128)s->produced[output->in_step_with] * output->share)
+        return false;
     return *packets <= most && *packets >= prt_flow_total(&output->least, first, stage->batch);
 }
 

@@ -80,6 +80,9 @@ struct prt_stage_output {
     struct prt_buffer *buffer;
     struct prt_flow least, most; /* packets of a firing */
     uint64_t finish_max;
+    /* Of a bundle (lang/container.h), else share 0: an output of the same one, and both shares. */
+    uint32_t in_step_with;
+    uint64_t share, other_share;
 };
 
 /* (A *phase* is one of the rates'.) */

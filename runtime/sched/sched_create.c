@@ -135,6 +135,31 @@ static void link_output(struct prt_sched *s, uint32_t index, uint32_t phases, ui
     s->push_bytes[index] = output->push * c->buffers[output->buffer].width_bytes;
 }
 
+static bool is_exact(const struct prt_container *c, const struct container_node *node)
+{
+    for (uint32_t i = 0; i < node->output_count; i++) {
+        const struct container_output *output = &c->outputs[node->first_output + i];
+        if (output->push_least != output->push) return false;
+    }
+    return true;
+}
+
+/* Each output of a bundle is compared with the one of it before. */
+static void link_bundles(struct prt_sched *s, const struct container_node *node)
+{
+    uint32_t last[CONTAINER_BUNDLES_MAX] = {0}; /* by bundle: its last output, from 1 */
+    for (uint32_t i = node->first_output; i < node->first_output + node->output_count; i++) {
+        const struct container_output *output = &s->container->outputs[i];
+        if (output->bundle == 0) continue;
+        uint32_t before = last[output->bundle - 1];
+        last[output->bundle - 1] = i + 1;
+        if (before == 0) continue;
+        s->outputs[i].in_step_with = before - 1;
+        s->outputs[i].share = output->share;
+        s->outputs[i].other_share = s->container->outputs[before - 1].share;
+    }
+}
+
 static void link_ends(struct prt_sched *s)
 {
     const struct prt_container *c = s->container;
@@ -145,6 +170,7 @@ static void link_ends(struct prt_sched *s)
             link_input(s, node->first_input + k, node->phases, &sums);
         for (uint32_t k = 0; k < node->output_count; k++)
             link_output(s, node->first_output + k, node->phases, &sums);
+        if (!is_exact(c, node)) link_bundles(s, node);
     }
 }
 
@@ -199,15 +225,6 @@ static enum prt_status create_blocks(struct prt_sched *s, struct prt_error *erro
     s->blocks = blocks;
     s->blocks_bytes = total;
     return PRT_OK;
-}
-
-static bool is_exact(const struct prt_container *c, const struct container_node *node)
-{
-    for (uint32_t i = 0; i < node->output_count; i++) {
-        const struct container_output *output = &c->outputs[node->first_output + i];
-        if (output->push_least != output->push) return false;
-    }
-    return true;
 }
 
 /* Where the pieces of a batch begin is not known before it has been executed, or depends on the

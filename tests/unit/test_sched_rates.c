@@ -163,6 +163,7 @@ static struct made *bounded_made(uint64_t depth, uint64_t peek)
     add_node(m, "some", 0, x, 1, 1, t, 2, 0);
     last_output(m)->push_least = 0;
     add_node(m, "copy", 0, t, 1, 1, y, 1, 0);
+    m->nodes[1].repetitions = peek; /* for one of drop */
     uint32_t node = made_node(m, "drop", 0);
     made_input(m, node, t, peek, peek);
     return m;
