@@ -1,6 +1,18 @@
 #include "tests/reference/oracle_draw.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+unsigned oracle_environment(const char *name, unsigned otherwise)
+{
+    const char *text = getenv(name);
+    return text && *text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
+}
+
+unsigned oracle_own_seed(unsigned seed, unsigned i)
+{
+    return seed + i * 2654435761u;
+}
 
 unsigned oracle_random(unsigned *seed, unsigned below)
 {

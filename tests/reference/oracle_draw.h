@@ -27,6 +27,10 @@ struct oracle_taste { /* what to draw; chances in percent */
     int stateful;     /* chance that a node is */
 };
 
+/* N and SEED of a test: what the environment says, or else `otherwise`. */
+unsigned oracle_environment(const char *name, unsigned otherwise);
+/* Of the i-th graph that is drawn; the first one's is the seed itself. */
+unsigned oracle_own_seed(unsigned seed, unsigned i);
 unsigned oracle_random(unsigned *seed, unsigned below);
 void oracle_draw(struct oracle_graph *graph, const struct oracle_taste *taste, unsigned *seed);
 

@@ -147,17 +147,6 @@ static const struct oracle_taste ANY = {.nodes = 6,
                                         .largest_cost = 6,
                                         .stateful = 50};
 
-static unsigned environment(const char *name, unsigned otherwise)
-{
-    const char *text = getenv(name);
-    return text && *text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
-}
-
-static unsigned own_seed(unsigned seed, unsigned i)
-{
-    return seed + i * 2654435761u;
-}
-
 /* Some depths are declared, near what is needed. */
 static void declare(struct oracle_graph *g, unsigned *seed)
 {
@@ -207,14 +196,15 @@ static struct oracle_graph draw(const struct trial *trial, unsigned seed)
 /* Returns how many figures `counted` holds for. */
 static unsigned compare(struct trial *trial, bool (*counted)(const struct figures *))
 {
-    unsigned seed = environment("SEED", 20260611u), count = environment("N", 1500), held = 0;
+    unsigned seed = oracle_environment("SEED", 20260611u), count = oracle_environment("N", 1500),
+             held = 0;
     print_message("SEED=%u N=%u\n", seed, count);
     for (unsigned i = 0; i < count; i++) {
-        struct oracle_graph g = draw(trial, own_seed(seed, i));
+        struct oracle_graph g = draw(trial, oracle_own_seed(seed, i));
         struct figures figures = ask(&g);
         held += counted(&figures);
         if (!trial->judge(&g, &figures)) continue;
-        tell(&g, trial, own_seed(seed, i));
+        tell(&g, trial, oracle_own_seed(seed, i));
         fail();
     }
     print_message("%u of them\n", held);
@@ -228,7 +218,7 @@ static void expect_found(struct trial *trial,
 {
     unsigned planted = 0;
     for (unsigned i = 0; i < 200; i++) {
-        struct oracle_graph g = draw(trial, own_seed(5, i));
+        struct oracle_graph g = draw(trial, oracle_own_seed(5, i));
         struct figures figures = ask(&g);
         if (!plant(&figures, &g)) continue;
         planted++;
