@@ -192,11 +192,25 @@ static struct oracle_graph draw(unsigned seed, bool bounded)
     return g;
 }
 
+/* A node without a buffer is in no net. */
+static bool all_bound(const struct oracle_graph *g)
+{
+    bool bound[ORACLE_NODES] = {false};
+    for (int b = 0; b < g->buffer_count; b++) {
+        bound[g->buffers[b].writer] = true;
+        for (int r = 0; r < g->buffers[b].reader_count; r++)
+            bound[g->buffers[b].readers[r].node] = true;
+    }
+    for (int n = 0; n < g->node_count; n++)
+        if (!bound[n]) return false;
+    return true;
+}
+
 static bool disagrees(const struct oracle_graph *g, void *context)
 {
     long q[ORACLE_NODES];
     const bool *bounded = context;
-    if (g->buffer_count == 0 || !oracle_repetitions(g, CYCLES_MOST, q)) return false;
+    if (!all_bound(g) || !oracle_repetitions(g, CYCLES_MOST, q)) return false;
     if (*bounded)
         for (int b = 0; b < g->buffer_count; b++)
             if (g->buffers[b].depth < 1) return false;
@@ -227,7 +241,7 @@ static void compare(bool bounded)
     print_message("SEED=%u N=%u\n", seed, count);
     for (unsigned i = 0; i < count; i++) {
         struct oracle_graph g = draw(oracle_own_seed(seed, i), bounded);
-        if (g.buffer_count == 0) continue;
+        if (!all_bound(&g)) continue;
         struct figures figures = ask(&g, bounded);
         kinds[figures.kind]++;
         if (!judge(&g, &figures)) continue;
@@ -259,7 +273,7 @@ static void wrong_paces_are_found(void **state)
     unsigned planted = 0;
     for (unsigned i = 0; i < 200; i++) {
         struct oracle_graph g = draw(oracle_own_seed(3, i), i % 2);
-        if (g.buffer_count == 0) continue;
+        if (!all_bound(&g)) continue;
         struct figures right = ask(&g, i % 2), wrong = right;
         if (right.kind != THROUGHPUT_RATIO || measure(&g).kind == THROUGHPUT_UNKNOWN) continue;
         planted++;
