@@ -18,12 +18,26 @@ static void print_escape(FILE *to, uint32_t code)
                 0xDC00 + ((code - 0x10000) & 0x3FF));
 }
 
+/* Characters that stand for themselves: nearly all that there are. */
+static size_t plain_length(const char *text)
+{
+    size_t length = 0;
+    while (text[length] >= ' ' && text[length] <= '~' && text[length] != '"' &&
+           text[length] != '\\')
+        length++;
+    return length;
+}
+
 void json_print_string(FILE *to, const char *text)
 {
     const char *end = text + strlen(text);
     fputc('"', to);
     while (text < end) {
         uint32_t code;
+        size_t plain = plain_length(text);
+        fwrite(text, 1, plain, to);
+        text += plain;
+        if (text == end) break;
         size_t length = utf8_decode(text, (size_t)(end - text), &code);
         if (length == 0) {
             fprintf(to, "\\\\x%02X", (unsigned char)*text);
