@@ -47,8 +47,22 @@ static void assign_state(struct walker *w, struct walk_state *to, const struct w
 static struct walk_state *copy_state(struct walker *w, const struct walk_state *from)
 {
     struct walk_state *to = new_state(w);
+    w->cx->walk_steps += (w->local_count + w->end_count) / 16; /* copied and later joined */
     assign_state(w, to, from);
     return to;
+}
+
+enum { JOIN_BLOCK = 64 };
+
+/* Nearly all locals are the same on both ways, so they are compared a block at a time. */
+static void join_locals(struct walker *w, struct interval *to, const struct interval *from)
+{
+    for (uint32_t i = 0; i < w->local_count; i += JOIN_BLOCK) {
+        uint32_t end = w->local_count - i < JOIN_BLOCK ? w->local_count : i + JOIN_BLOCK;
+        if (memcmp(&to[i], &from[i], (end - i) * sizeof *to) == 0) continue;
+        for (uint32_t k = i; k < end; k++)
+            to[k] = interval_join(to[k], from[k]);
+    }
 }
 
 /* to := to or from */
@@ -59,8 +73,7 @@ static void join_state(struct walker *w, struct walk_state *to, const struct wal
         assign_state(w, to, from);
         return;
     }
-    for (uint32_t i = 0; i < w->local_count; i++)
-        to->locals[i] = interval_join(to->locals[i], from->locals[i]);
+    join_locals(w, to->locals, from->locals);
     for (uint32_t i = 0; i < w->end_count; i++) {
         if (from->counts[i].least < to->counts[i].least)
             to->counts[i].least = from->counts[i].least;
@@ -241,7 +254,7 @@ static bool run_rounds(struct walker *w, struct walk_state *s, const struct ks *
             s->reachable = false;
             return true;
         }
-        if (!interval_is_true(c) || w->rounds_left == 0) return false;
+        if (!interval_is_true(c) || w->rounds_left == 0 || walk_is_spent(w)) return false;
         w->rounds_left--;
         loop_round(w, loop, s, s, out, tested);
         *first = false;
@@ -318,13 +331,16 @@ static struct walk_state *stable_state(struct walker *w, const struct walk_state
     struct walk_state *lost = unreachable_state(w);
     bool mark = w->mark;
     w->mark = false;
-    if (w->fixed_points > WALK_MAX_NESTING) {
+    if (w->fixed_points > WALK_MAX_NESTING || walk_is_spent(w)) {
         forget_assigned(w, at_test, assigned);
     } else {
         for (int round = 0; round < 4; round++) {
             loop_round(w, loop, at_test, next, lost, true);
             if (!next->reachable || !widen(w, at_test, next)) break;
-            if (round == 3) forget_assigned(w, at_test, assigned);
+            if (round == 3 || walk_is_spent(w)) {
+                forget_assigned(w, at_test, assigned);
+                break;
+            }
         }
         /* Narrowing: one more round from the widened state, joined with the entry. */
         loop_round(w, loop, at_test, next, lost, true);

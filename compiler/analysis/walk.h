@@ -4,7 +4,8 @@
  * Domain    an interval per integer local and per counter (packets appended to each end of an
  *           out-port); everything else is unknown.  Sound: what really happens is inside.
  * Loops     are executed round by round while their condition is decided (so constant loops are
- *           exact), within WALK_MAX_ROUNDS rounds a body; beyond that, and for undecided
+ *           exact), within WALK_MAX_ROUNDS rounds a body and WALK_MAX_STEPS
+ *           steps a compilation; beyond that, and for undecided
  *           conditions, by widening to a fixed point and one narrowing step; the rounds of a
  *           counting loop are then bounded by its variable's interval.
  * Costs     accumulate along the way, taking the dearer branch; an unbounded loop counts
@@ -28,6 +29,9 @@
 #define WALK_MAX_ROUNDS 65536u         /* executed one by one, per body */
 #define WALK_MAX_PHASE_ROUNDS 1048576u /* the same, over all phases */
 #define WALK_ASSUMED_ROUNDS 16u
+/* Expressions evaluated, in all walks of one compilation; beyond: no round by itself, and every loop
+ * forgets what it assigns, so that what is left takes a time linear in the text. */
+#define WALK_MAX_STEPS (UINT64_C(100) * 1000 * 1000)
 /* Fixed points inside fixed points; beyond: everything assigned is unknown. */
 #define WALK_MAX_NESTING 6
 #define WALK_UNBOUNDED UINT64_MAX

@@ -550,6 +550,7 @@ static struct interval eval_scalar(struct walker *w, struct walk_state *s, struc
 /* Nothing is known of the parts of arrays, vectors and structs. */
 struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e)
 {
+    w->cx->walk_steps++;
     struct interval value = eval_scalar(w, s, e);
     if (!type_is_scalar(e->type)) value = INTERVAL_ALL;
     if (w->observe != NULL && w->mark && s->reachable) w->observe(w->observer, e, value);

@@ -86,6 +86,12 @@ void walk_charge(struct walk_state *s, uint64_t cycles);
 void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt);
 void walk_statements(struct walker *w, struct walk_state *s, struct ks *stmt);
 
+/* The compilation has used up WALK_MAX_STEPS. */
+static inline bool walk_is_spent(const struct walker *w)
+{
+    return w->cx->walk_steps >= WALK_MAX_STEPS;
+}
+
 /* True if the expression assigns anything. */
 bool walk_assigns(const struct kx *e);
 /* The interval of the value (INTERVAL_ALL for what has none), after the side effects of the

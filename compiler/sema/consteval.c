@@ -71,8 +71,12 @@ static bool fail_not_constant(struct interpreter *in, const struct kx *kx)
 static bool spend(struct interpreter *in, struct span span, uint64_t steps)
 {
     in->steps += steps;
-    if (in->steps <= CONSTEVAL_MAX_STEPS) return true;
-    return fail_too_large(in, span, "it takes more than 10,000,000 steps");
+    in->cx->constant_steps += steps;
+    if (in->steps > CONSTEVAL_MAX_STEPS)
+        return fail_too_large(in, span, "it takes more than 10,000,000 steps");
+    if (in->cx->constant_steps <= CONSTEVAL_ALL_STEPS) return true;
+    return fail_too_large(in, span,
+                          "the constants of the program take more than 500,000,000 steps together");
 }
 
 /* ---- memory ---- */

@@ -124,6 +124,7 @@ struct consteval_error {
  * for N = 0. Bounded: CONSTEVAL_MAX_STEPS steps (an expression, a statement, or 16 scalars copied),
  * _MAX_CALLS calls within another, _MAX_SCALARS scalars of locals at one time. */
 #define CONSTEVAL_MAX_STEPS 10000000u
+#define CONSTEVAL_ALL_STEPS 500000000u /* of all constants of a compilation */
 #define CONSTEVAL_MAX_CALLS 256u
 #define CONSTEVAL_MAX_SCALARS ((uint64_t)4 << 20)
 bool consteval(struct compile *cx, const struct kx *expr, struct scalar_value *out,

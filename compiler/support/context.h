@@ -35,6 +35,8 @@ struct compile {
     struct sources *sources;
     struct diags *diags;
     struct compile_options options;
+    /* Spent so far, of what the analyses of all bodies and all constants may take together. */
+    uint64_t walk_steps, constant_steps;
 };
 
 /* A compilation without sources; everything of it lives in `arena`. */
