@@ -105,7 +105,7 @@ static struct measured measure(const struct oracle_graph *g)
 {
     long q[ORACLE_NODES];
     assert_true(oracle_repetitions(g, CYCLES_MOST, q));
-    for (int ahead = FEW; ahead <= 4 * FEW; ahead *= 2) {
+    for (int ahead = FEW; ahead <= 16 * FEW; ahead *= 2) {
         struct oracle_pace few = oracle_pace(g, q, ahead), many = oracle_pace(g, q, 2 * ahead + 1);
         if (few.verdict == ORACLE_DEAD) return (struct measured){THROUGHPUT_STUCK, 0, 0};
         if (few.verdict == ORACLE_UNKNOWN || many.verdict == ORACLE_UNKNOWN)

@@ -1,0 +1,72 @@
+#!/bin/sh
+# shellcheck disable=SC2013,SC2016 # names have no blanks; what stands in single quotes is awk's
+# Each inner buffer of every accepted program in turn, with the others at the depths found: one packet less than the least
+# is refused with the buffer named, the least is accepted; and the program with all depths found writes the same packets.
+set -u
+cd "$TMP" || exit 1
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
+
+# inner LIST: name (quoted, as in lists), depth and least depth of each inner buffer, tab between.
+inner() {
+    "$PIPEC" inspect --json "$1" 2>/dev/null | awk '
+        /^  "buffers"/ { inside = 1 }
+        /^  "exact"/ { inside = 0 }
+        !inside { next }
+        /^      "name"/ { name = $0; sub(/^ *"name": /, "", name); sub(/,$/, "", name) }
+        /^      "writer"/ { bound = !/: null/ }
+        /^      "readers"/ { if (/\[\]/) bound = 0 }
+        /^      "depth_packets"/ { depth = $2 + 0 }
+        /^      "depth_min_packets"/ { if (bound && !/null/) print name "\t" depth "\t" $2 + 0 }'
+}
+
+# declare LIST BUFFER DEPTH: the list with all depths of the file `depths` declared, but this buffer with this one.
+declare_depths() {
+    awk -v buffer="$2" -v depth="$3" -F '\t' '
+        NR == FNR { depths[$1] = $1 == buffer ? depth : $2; next }
+        /^set "/ { gsub(/ depth [0-9]+/, ""); if (/^set "[^"]*";$/) next }
+        { print }
+        END { for (name in depths) print "set " name " depth " depths[name] ";" }' depths "$1"
+}
+
+# packets PROGRAM NAME: what the program writes when it reads noise; the ports are those of list.cmds.
+packets() {
+    program=$1 name=$2
+    set -- --firings 50
+    for port in $(sed -n 's/^create in "\(.*\)" .*/\1/p' list.cmds); do set -- "$@" "$port=gen:noise:3:500"; done
+    for port in $(sed -n 's/^create out "\(.*\)" .*/\1/p' list.cmds); do set -- "$@" "$port=$name.$port.raw,raw"; done
+    for value in $(sed -n 's/^argument [a-z0-9]* \([^ ]*\);/\1/p' list.cmds); do set -- "$@" -D "$value=3"; done
+    "$PIPEC" -q "$program" -o "$name.pbc" 2>/dev/null || return
+    timeout 20 "$PIPERUN" "$name.pbc" "$@" 2>/dev/null
+    echo "exit status $?" >"$name.status.raw"
+}
+
+below='' least='' outputs='' count=0 buffers=0 ran=0
+for source in "$ROOT"/tests/lang/*.pipe "$ROOT"/tests/literature/*.pipe "$ROOT"/examples/*/*.pipe; do
+    "$PIPEC" graph --format=cmds -o list.cmds "$source" 2>/dev/null || continue
+    inner list.cmds >depths
+    [ -s depths ] || continue
+    count=$((count + 1))
+    while IFS='	' read -r buffer _ minimum; do
+        buffers=$((buffers + 1))
+        declare_depths list.cmds "$buffer" "$minimum" >tried.cmds
+        "$PIPEC" -q tried.cmds >said 2>&1 || least="$least $source:$buffer:$minimum"
+        [ "$minimum" -gt 1 ] || continue
+        declare_depths list.cmds "$buffer" $((minimum - 1)) >tried.cmds
+        "$PIPEC" -q tried.cmds >said 2>&1
+        [ $? -eq 1 ] && grep 'error: ' said | grep -qF "'$(echo "$buffer" | tr -d '"')'" || below="$below $source:$buffer:$minimum"
+    done <depths
+    # Kernels are compiled for the packets, which takes most of the time: of every fifth program.
+    if [ $((count % 5)) = 0 ]; then
+        rm -f one.* two.*
+        packets "$source" one
+        declare_depths list.cmds '' 0 >tried.cmds
+        packets tried.cmds two
+        for file in one.*.raw; do cmp -s "$file" "two${file#one}" || outputs="$outputs $source"; done
+        grep -q ' 0$' one.status.raw && ran=$((ran + 1))
+    fi
+done
+check "the least depths of $buffers buffers of $count programs are accepted:$least" test -z "$least"
+check "one packet less is refused:$below" test -z "$below"
+check "$((count / 5)) programs with the least depths write the same packets:$outputs" test -z "$outputs"
+check "there are enough of them" test "$buffers" -gt 150 -a "$ran" -gt 5
