@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "compiler/analysis/analysis.h"
+#include "compiler/analysis/bundles.h"
 #include "compiler/analysis/walk.h"
 
 /* The most packets a firing of an inferred rate, as of a declared one. */
@@ -224,7 +225,8 @@ static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scr
                                    .kernel = k,
                                    .body = k->body,
                                    .local_count = k->local_count,
-                                   .section = WALK_FIRING};
+                                   .section = WALK_FIRING,
+                                   .relate = bundles_possible(k)};
     struct walk_result result = walk_body(&request, scratch);
     if (!result.ends) {
         struct diag *d =
@@ -233,6 +235,7 @@ static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scr
         diag_note(d, "its condition holds for every value that its variables can take");
         return;
     }
+    if (result.relation) bundles_of_kernel(cx, k, result.relation);
     for (uint32_t p = 0; p < k->out_count; p++) {
         if (k->out[p].indexed)
             k->out[p].count_proven = true;
@@ -344,6 +347,7 @@ static void take_rates(struct graph *graph)
             out->finish_max = port->finish_max;
         }
     }
+    bundles_of_graph(graph);
 }
 
 void amplify_infer_rates(struct compile *cx, struct graph *graph)

@@ -29,7 +29,7 @@ uint64_t graph_window_reach(const struct kernel_port *port, const struct graph_s
 
 /* analysis/amplify: how many packets a firing appends.
  * Fills   port->push (and push_least, by phase) where not declared or where the proof is narrower,
- *         port->finish_max, ks->count_proven; then the ends of the graph.
+ *         port->finish_max, ks->count_proven, kernel->steps; then the ends of the graph.
  * Fails   RULE_RATE_MISMATCH where the body certainly appends another number than declared,
  *         RULE_INVALID_RATE where nothing is declared and the body shows no bound,
  *         RULE_ENDLESS_FIRING; RULE_RATE_UNPROVEN is a warning: appends are then checked while

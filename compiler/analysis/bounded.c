@@ -8,12 +8,31 @@
  * each part is live if it is live alone, which the other analyses show.  Where another way leads
  * round, no depth is enough for all data: one side may have run ahead by any number of packets.
  *
- * Proof that bridges are harmless.  Who is stuck waits for somebody; following that leads round a
- * circuit of the undirected graph, or to the end of the graph, where the outside brings or takes
- * packets.  A circuit lies within one biconnected component (channels.h), so it has no bridge, but
- * for the one that goes to and fro over the same buffer: its writer waits for room, so more than
- * depth - most packets are there, and its reader for packets, so fewer than its window are there,
- * which a depth of most + window - 1 + history excludes.
+ * Outputs in step (bundles.h) are one way.  Whatever a firing appends, it is the same number of
+ * shares to each, so behind it everything balances as behind a node that writes one share to each at
+ * a time: the added source of the bundle (channels.h).  Only the way from the writer to that source
+ * has to be a bridge; what reads the bundle may meet again.
+ *
+ * Proof.  Who is stuck waits for somebody; following that leads round a circuit of the undirected
+ * graph, or to the end of the graph, where the outside brings or takes packets.  A circuit lies
+ * within one biconnected component (channels.h), so it has no bridge, but for one that goes over a
+ * bridge to and fro.  Call x the state in which the circuit is closed.
+ *   1. The circuit has no added source.  The block it lies in is live (deadlock.c, bufsize.c): from
+ *      the beginning, in the model, some node n of the circuit is the first to fire more often than
+ *      in x.  All others of the circuit have then fired at most as often as in x, so the arc over
+ *      which n waits holds at least as much in x as then, when it was enough: n does not wait.
+ *   2. It goes through an added source s: on one side the writer waits for room in a buffer of s, on
+ *      the other somebody waits for packets in a buffer of s.  In the model s then waits for room,
+ *      for the model's depth is less by what a firing of the writer appends at most (or its `finish`)
+ *      beyond one share; and counts of packets are those of the model, for what was appended were
+ *      whole shares.  So it is a circuit of waiting nodes of the model, as in 1.  With one buffer and
+ *      one reader the block is that pair, and a depth of most + window - 1 + history excludes it.
+ *   3. After the writer has ended nobody waits for packets of its outputs: who lacks some ends, too.
+ *
+ * Not shown: cycles that amplify by at most 1.  A loop whose packets may die out starves everybody on
+ * it who reads something else as well, and then whoever writes that waits for room for ever, however
+ * deep the buffers are.  Only a loop that nothing else drives, in a pipeline without any other source
+ * or in-port, would be safe; no use for that is known.
  *
  * Components are those of channels_cut over CHANNELS_EVERY; the way round that is named is a
  * shortest one.
@@ -197,6 +216,28 @@ static bool has_join(const struct bounded *pass, uint32_t bounded, const struct 
     return false;
 }
 
+/* The outputs of the writer that are in step with this one: "'v' and 'i'". */
+static const char *bundle_words(const struct bounded *pass, const struct graph_buffer *buffer)
+{
+    const struct graph_node *writer = &pass->graph->nodes.items[buffer->writer_node];
+    const char *words = arena_printf(pass->arena, "'%s'", buffer->name);
+    uint32_t bundle = writer->outputs.items[buffer->writer_output].bundle;
+    for (size_t o = 0; bundle && o < writer->outputs.count; o++) {
+        const struct graph_output *other = &writer->outputs.items[o];
+        const char *name = pass->graph->buffers.items[other->buffer].name;
+        if (other->bundle == bundle && o != buffer->writer_output)
+            words = arena_printf(pass->arena, "%s, and in step with it to '%s'", words, name);
+    }
+    return words;
+}
+
+/* Does the route come back to the writer over another of its outputs that varies as well? */
+static bool leaves_twice(const struct bounded *pass, uint32_t bounded, const struct route *route)
+{
+    const struct channel *last = &pass->channels.items[route->channels[route->count - 1]];
+    return last->bounded && last->from == pass->channels.items[bounded].from;
+}
+
 static void report(const struct bounded *pass, const struct channel_block *block, uint32_t bounded)
 {
     const struct graph_buffer *buffer = buffer_of(pass, bounded);
@@ -205,9 +246,9 @@ static void report(const struct bounded *pass, const struct channel_block *block
     bool joins = has_join(pass, bounded, &route);
     struct diag *d = diag_report(
         pass->cx->diags, RULE_LIVENESS_UNPROVEN, graph_writer(pass->graph, buffer)->span,
-        "'%s' writes %s to '%s', which lies on a %s: nothing shows that the pipeline cannot stop "
+        "'%s' writes %s to %s, which lies on a %s: nothing shows that the pipeline cannot stop "
         "for ever",
-        writer->name, rate_words(pass, buffer), buffer->name,
+        writer->name, rate_words(pass, buffer), bundle_words(pass, buffer),
         joins ? "way that splits and joins again" : "cycle");
     label_route(pass, d, bounded, &route);
     if (joins)
@@ -215,6 +256,12 @@ static void report(const struct bounded *pass, const struct channel_block *block
                      "number of packets");
     else
         diag_note(d, "what comes back may be too little for the next firing");
+    if (leaves_twice(pass, bounded, &route))
+        diag_help(
+            d,
+            "append to '%s' and '%s' together, in the same branches and in a fixed proportion: "
+            "they are then in step, and may meet again",
+            buffer->name, buffer_of(pass, route.channels[route.count - 1])->name);
     diag_help(d, "give '%s' an exact rate, for example by a packet that stands for none%s",
               writer->name, joins ? ", or take the ways apart" : "");
     diag_help(d, "where the data never does that, accept it with a comment: // pipec: "

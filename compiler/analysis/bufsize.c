@@ -30,7 +30,8 @@
  * bridge (bounded.h), and necessary, for the packets may come one at a time.  Of several readers the
  * block that they are in is examined with a source of single packets and a depth that is
  * most - 1 less: where that cannot stop while it has no room for one packet, the real one cannot
- * while it has no room for the most.
+ * while it has no room for the most.  For outputs in step the source writes a share to each, and each
+ * depth is most - share less.
  *
  * Larger blocks.  From these lower bounds the block is simulated; where it is stuck, one undeclared
  * buffer of the circular wait is raised by what the node behind it needs, and the simulation goes
@@ -105,8 +106,9 @@ static void reserve_end(struct bufsize *pass, uint32_t index)
     uint64_t ending = out->finish_max;
     if (graph_is_bounded(pass->graph, buffer)) {
         uint64_t most = graph_push_most(&pass->graph->nodes.items[buffer->writer_node], out);
-        if (ending <= most) return;
-        ending -= max64(most, 1);
+        uint64_t source = max64(out->share, 1); /* what the added source writes at a time */
+        if (ending <= max64(most, source)) return;
+        ending -= max64(most, source);
     }
     pass->sizings[index].ending = ending;
     for (uint32_t c = pass->first_channel[index]; c < pass->first_channel[index + 1]; c++) {
@@ -161,6 +163,19 @@ static void ask_ends(struct bufsize *pass, uint32_t index)
     ask(sizing, buffer->initial.packets, WHY_INITIAL, 0);
 }
 
+/* The most packets that make no window; those written in step come in shares. */
+static uint64_t kept_packets(const struct graph *graph, const struct graph_buffer *buffer,
+                             uint32_t reader)
+{
+    const struct graph_input *in = graph_reader_input(graph, buffer, reader);
+    uint64_t share = graph_writer(graph, buffer)->share;
+    uint64_t kept = max64(graph_window_packets(graph, buffer, reader), 1) - 1;
+    if (share == 0 || in->pops || in->history) return kept;
+    uint64_t g = gcd64(share, in->pop);
+    int64_t beyond = (int64_t)min64(kept, INT64_MAX) - (int64_t)buffer->initial.packets;
+    return kept - min64(floor_mod(beyond, g), kept);
+}
+
 /* A bounded writer claims its most while a reader may keep what is less than a window. */
 static void ask_bounded(struct bufsize *pass, uint32_t index)
 {
@@ -169,8 +184,8 @@ static void ask_bounded(struct bufsize *pass, uint32_t index)
     uint64_t most = graph_push_most(&pass->graph->nodes.items[buffer->writer_node],
                                     graph_writer(pass->graph, buffer));
     for (uint32_t r = 0; most && r < buffer->readers.count; r++) {
-        uint64_t kept = max64(graph_window_packets(pass->graph, buffer, r), 1) - 1;
-        ask(&pass->sizings[index], add_clamped(most, kept), WHY_BOUNDED, r);
+        ask(&pass->sizings[index], add_clamped(most, kept_packets(pass->graph, buffer, r)),
+            WHY_BOUNDED, r);
     }
 }
 

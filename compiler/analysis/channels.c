@@ -14,6 +14,8 @@ struct collector {
     enum channels_which which;
     VEC(struct channel) channels;
     VEC(uint64_t) sources;
+    uint32_t *first_output;   /* by node: of its outputs, counted through */
+    uint32_t *bundle_sources; /* by first_output + bundle - 1: the added source; 0: not yet */
     struct phase_sums *known; /* a hash table by the address of the list */
     size_t known_count;       /* a power of two */
 };
@@ -47,15 +49,42 @@ static const uint64_t *sums_of(struct collector *collector, const uint64_t *rate
     return sums;
 }
 
-/* The packets of one iteration, that is q x pop of any reader, written one at a time. */
-static uint32_t add_source(struct collector *collector, const struct graph_buffer *buffer)
+static void prepare_bundles(struct collector *collector)
+{
+    uint32_t count = 0;
+    size_t nodes = collector->graph->nodes.count;
+    collector->first_output = ARENA_ARRAY(collector->arena, uint32_t, nodes + 1);
+    for (size_t i = 0; i < nodes; i++) {
+        collector->first_output[i] = count;
+        count += (uint32_t)collector->graph->nodes.items[i].outputs.count;
+    }
+    collector->bundle_sources = ARENA_ARRAY(collector->arena, uint32_t, (size_t)count + 1);
+}
+
+/* The packets of one iteration, that is q x pop of any reader, written `share` at a time. */
+static uint32_t add_source(struct collector *collector, const struct graph_buffer *buffer,
+                           uint64_t share)
 {
     struct graph_reader reader = buffer->readers.items[0];
     const struct graph_node *node = &collector->graph->nodes.items[reader.node];
     uint64_t cycles = node->repetitions / graph_phases(node);
     uint64_t packets = mul_clamped(cycles, node->inputs.items[reader.input].pop);
     return (uint32_t)(collector->graph->nodes.count +
-                      vec_push(collector->arena, &collector->sources, packets));
+                      vec_push(collector->arena, &collector->sources, packets / share));
+}
+
+/* One for all outputs of a bundle; *fresh: this is the first of them. */
+static uint32_t bounded_source(struct collector *collector, const struct graph_buffer *buffer,
+                               bool *fresh)
+{
+    const struct graph_output *out = graph_writer(collector->graph, buffer);
+    *fresh = true;
+    if (out->bundle == 0) return add_source(collector, buffer, 1);
+    uint32_t *source =
+        &collector->bundle_sources[collector->first_output[buffer->writer_node] + out->bundle - 1];
+    *fresh = *source == 0;
+    if (*fresh) *source = add_source(collector, buffer, out->share);
+    return *source;
 }
 
 static void add_channels(struct collector *collector, const struct graph_buffer *buffer,
@@ -82,16 +111,19 @@ static void collect_bounded(struct collector *collector, const struct graph_buff
                             struct channel channel)
 {
     const struct graph_node *writer = &collector->graph->nodes.items[buffer->writer_node];
-    uint64_t most = graph_push_most(writer, graph_writer(collector->graph, buffer));
+    const struct graph_output *out = graph_writer(collector->graph, buffer);
+    uint64_t most = graph_push_most(writer, out);
+    bool fresh;
     if (collector->which == CHANNELS_INNER) return;
-    if (collector->which == CHANNELS_OUTER && buffer->readers.count < 2) return;
-    channel.from = add_source(collector, buffer);
-    channel.reserve = most ? most - 1 : 0;
+    if (collector->which == CHANNELS_OUTER && buffer->readers.count < 2 && out->bundle == 0) return;
+    channel.from = bounded_source(collector, buffer, &fresh);
+    channel.push = out->bundle ? out->share : 1;
+    channel.reserve = most > channel.push ? most - channel.push : 0;
     add_channels(collector, buffer, channel);
-    if (collector->which != CHANNELS_EVERY) return;
+    if (collector->which != CHANNELS_EVERY || !fresh) return;
     channel.to = channel.from;
     channel.from = buffer->writer_node;
-    channel.pop = channel.peek = 1;
+    channel.push = channel.pop = channel.peek = 1;
     channel.bounded = true;
     vec_push(collector->arena, &collector->channels, channel);
 }
@@ -105,7 +137,7 @@ static void collect_buffer(struct collector *collector, uint32_t index)
     if (buffer->outer == GRAPH_OUTER_OUT || buffer->readers.count == 0) return;
     if (buffer->outer == GRAPH_OUTER_IN) {
         if (collector->which == CHANNELS_INNER || buffer->readers.count < 2) return;
-        channel.from = add_source(collector, buffer);
+        channel.from = add_source(collector, buffer, 1);
     } else if (graph_is_bounded(graph, buffer)) {
         collect_bounded(collector, buffer, channel);
         return;
@@ -125,6 +157,7 @@ struct channels channels_collect(struct arena *arena, const struct graph *graph,
 {
     struct collector collector = {.arena = arena, .graph = graph, .which = which};
     prepare_sums(&collector);
+    prepare_bundles(&collector);
     for (uint32_t i = 0; i < graph->buffers.count; i++)
         collect_buffer(&collector, i);
     uint32_t node_count = (uint32_t)(graph->nodes.count + collector.sources.count);

@@ -17,6 +17,7 @@ static struct walk_state *new_state(struct walker *w)
     s = ARENA_NEW(w->scratch, struct walk_state);
     s->locals = ARENA_ARRAY(w->scratch, struct interval, w->local_count + 1);
     s->counts = ARENA_ARRAY(w->scratch, struct walk_count, w->end_count + 1);
+    if (w->relate) s->relation = relation_create(w->scratch, w->end_count);
     return s;
 }
 
@@ -39,6 +40,7 @@ static void assign_state(struct walker *w, struct walk_state *to, const struct w
 {
     memcpy(to->locals, from->locals, w->local_count * sizeof *to->locals);
     memcpy(to->counts, from->counts, w->end_count * sizeof *to->counts);
+    if (w->relate) relation_copy(&to->relation, &from->relation);
     to->reachable = from->reachable;
     to->certain = from->certain;
     to->cost = from->cost;
@@ -79,6 +81,7 @@ static void join_state(struct walker *w, struct walk_state *to, const struct wal
             to->counts[i].least = from->counts[i].least;
         if (from->counts[i].most > to->counts[i].most) to->counts[i].most = from->counts[i].most;
     }
+    if (w->relate) relation_join(&to->relation, &from->relation);
     to->certain = to->certain && from->certain;
     if (from->cost > to->cost) to->cost = from->cost;
 }
@@ -113,11 +116,20 @@ void walk_charge(struct walk_state *s, uint64_t cycles)
 
 /* ---- emissions ---- */
 
+static void relate_append(struct walk_state *s, uint32_t first, uint64_t arity,
+                          struct interval element)
+{
+    wide low = element.low < 0 ? 0 : element.low;
+    wide high = element.high < (wide)arity ? element.high : (wide)arity - 1;
+    if (low <= high) relation_append(&s->relation, first + (uint32_t)low, first + (uint32_t)high);
+}
+
 static void count_append(struct walker *w, struct walk_state *s, const struct ks *stmt,
                          struct interval element)
 {
     const struct kernel_port *port = &w->kernel->out[stmt->port];
     uint32_t first = walk_first_end(w->kernel, stmt->port);
+    if (w->relate) relate_append(s, first, port->arity, element);
     for (uint64_t e = 0; e < port->arity; e++) {
         struct walk_count *count = &s->counts[first + e];
         if (element.low > (wide)e || element.high < (wide)e) continue;
@@ -295,10 +307,14 @@ static uint64_t counted_rounds(struct walker *w, const struct ks *loop,
 }
 
 /* Counters and cost of `out`, which one round has left, after up to `rounds` rounds like it.
- * `most`: per end, the most that the counter of any path of one round reached from `entry`. */
+ * `most`: per end, the most that the counter of any path of one round reached from `entry`; `next`:
+ * behind a whole round. */
 static void apply_rounds(struct walker *w, struct walk_state *out, const struct walk_state *entry,
-                         const struct walk_count *most, uint64_t most_cost, uint64_t rounds)
+                         const struct walk_state *next, const struct walk_count *most,
+                         uint64_t most_cost, uint64_t rounds)
 {
+    if (w->relate && next->reachable)
+        relation_repeat(&out->relation, &entry->relation, &next->relation);
     for (uint32_t i = 0; i < w->end_count; i++) {
         uint64_t more = most[i].most - entry->counts[i].most;
         if (most[i].most == WALK_UNBOUNDED) more = WALK_UNBOUNDED;
@@ -357,11 +373,11 @@ static struct walk_state *stable_state(struct walker *w, const struct walk_state
 }
 
 static void leave_rounds(struct walker *w, struct walk_state *to, struct walk_state *left,
-                         const struct walk_state *entry, const struct walk_state *most,
-                         uint64_t rounds)
+                         const struct walk_state *entry, const struct walk_state *next,
+                         const struct walk_state *most, uint64_t rounds)
 {
     if (left->reachable) {
-        apply_rounds(w, left, entry, most->counts, most->cost, rounds);
+        apply_rounds(w, left, entry, next, most->counts, most->cost, rounds);
         join_state(w, to, left);
     }
     drop_state(w, left);
@@ -398,9 +414,9 @@ static void fixed_point_loop(struct walker *w, struct walk_state *s, struct ks *
     join_state(w, most, inner_stops);
     w->returns = returns;
     w->stops = stops;
-    leave_rounds(w, out, left, entry, most, rounds);
-    leave_rounds(w, returns, inner_returns, entry, most, rounds);
-    leave_rounds(w, stops, inner_stops, entry, most, rounds);
+    leave_rounds(w, out, left, entry, next, most, rounds);
+    leave_rounds(w, returns, inner_returns, entry, next, most, rounds);
+    leave_rounds(w, stops, inner_stops, entry, next, most, rounds);
     w->fixed_points--;
     drop_state(w, entry);
     drop_state(w, at_test);
@@ -594,6 +610,7 @@ static void walk_once(struct walker *w, const struct walk_request *request,
         s->locals[i] = INTERVAL_ALL;
     set_items(w, s, request);
     memset(s->counts, 0, w->end_count * sizeof *s->counts);
+    if (w->relate) relation_clear(&s->relation);
     w->returns = unreachable_state(w);
     w->stops = unreachable_state(w);
     w->flow = (struct walk_flow){.breaks = unreachable_state(w), .continues = unreachable_state(w)};
@@ -603,6 +620,7 @@ static void walk_once(struct walker *w, const struct walk_request *request,
     result->stops |= w->stops->reachable;
     *cost = w->returns->reachable ? w->returns->cost : w->stops->cost;
     uint32_t first = w->phase * w->end_count;
+    if (w->relate && w->returns->reachable) relation_span(result->relation, &w->returns->relation);
     for (uint32_t i = 0; i < w->end_count; i++) {
         if (w->returns->reachable) result->counts[first + i] = w->returns->counts[i];
         if (w->stops->reachable) result->stopped[first + i] = w->stops->counts[i];
@@ -627,6 +645,7 @@ static void sum_items(const struct walk_request *request, struct walk_count *cou
         struct arena *scratch = arena_create();
         struct walk_request one = *request;
         one.item = item;
+        one.relate = false;
         struct walk_result result = walk_any(&one, scratch);
         for (size_t i = 0; i < count; i++) {
             counts[i].least = saturating_add(counts[i].least, result.counts[i].least);
@@ -680,6 +699,7 @@ static struct walk_result walk_any(const struct walk_request *request, struct ar
         .kernel = request->kernel,
         .section = request->section,
         .mark = request->mark,
+        .relate = request->relate,
         .observe = request->observe,
         .observer = request->observer,
         .local_count = request->local_count + (has_items(request) ? 3 : 0) +
@@ -693,6 +713,10 @@ static struct walk_result walk_any(const struct walk_request *request, struct ar
     struct walk_result result = {.counts = ARENA_ARRAY(scratch, struct walk_count, counts),
                                  .stopped = ARENA_ARRAY(scratch, struct walk_count, counts),
                                  .ends = true};
+    if (w.relate) {
+        result.relation = ARENA_NEW(scratch, struct relation);
+        *result.relation = relation_create(scratch, w.end_count);
+    }
     unsigned __int128 cost = 0;
     for (; w.phase < phases && result.ends; w.phase++) {
         uint64_t cycles;

@@ -18,12 +18,14 @@
  * Items     A firing of work-items is walked as that of any item, and the counters are multiplied.
  *           Where items append different numbers each is walked by itself.  What others may write
  *           (`local`, `state`) is unknown all the time.
+ * Relation  on demand, what is always true between the counters (relation.h).
  * Reference Cousot & Cousot, "Abstract interpretation", POPL 1977 (interval domain, widening,
  *           narrowing).
  */
 #ifndef PIPEC_WALK_H
 #define PIPEC_WALK_H
 
+#include "compiler/analysis/relation.h"
 #include "compiler/graph/graph.h"
 
 #define WALK_MAX_ROUNDS 65536u         /* executed one by one, per body */
@@ -57,6 +59,9 @@ struct walk_result {
      * number of ends (walk_end_count).  `stopped`: appended, at most, by a firing that stops. */
     struct walk_count *counts, *stopped;
     uint64_t cost_cycles;
+    /* Spanned by the counts of every firing that comes to its end, in any phase; with `relate`.  Of
+     * work-items: by those of each of them. */
+    struct relation *relation;
     bool ends;           /* false: no execution comes to its end (of the last phase walked) */
     bool stops;          /* some execution may stop */
     struct span endless; /* where not: the loop that is never left */
@@ -69,6 +74,7 @@ struct walk_request {
     uint32_t local_count;
     enum walk_section section;
     bool mark; /* set `check` and `element_check` of accesses, and report those certainly outside */
+    bool relate;                    /* find walk_result.relation; up to RELATION_ENDS_MAX ends */
     const uint64_t *function_costs; /* by function id, or NULL */
     const uint32_t *item;           /* x, y, z of one work-item; NULL: of any */
     walk_observer *observe;         /* with `mark`; or NULL */

@@ -4,6 +4,7 @@
 #ifndef PIPEC_WALK_INTERNAL_H
 #define PIPEC_WALK_INTERNAL_H
 
+#include "compiler/analysis/relation.h"
 #include "compiler/analysis/walk.h"
 
 #define INTERVAL_MIN (-((wide)1 << 64))
@@ -28,6 +29,7 @@ struct walk_state {
     bool certain;              /* no undecided condition lies on the way here */
     struct interval *locals;   /* by index; of scalars of integer type and bool */
     struct walk_count *counts; /* by end */
+    struct relation relation;  /* of the counts; where walker.relate */
     uint64_t cost;
     struct walk_state *next_free;
 };
@@ -55,7 +57,7 @@ struct walker {
     struct arena *scratch;
     struct kernel *kernel;
     enum walk_section section;
-    bool mark;
+    bool mark, relate;
     walk_observer *observe;
     void *observer;
     uint32_t local_count, end_count;

@@ -250,6 +250,12 @@ struct kernel_port {
     bool bounds_exact;
 };
 
+/* One end of the out-ports: the bundle of ends that are written in step, from 1, and its share. */
+struct kernel_step {
+    uint32_t bundle;
+    uint64_t share;
+};
+
 /* An instance whose parameters, or whose file, tell more than the kernel's own place. */
 struct kernel_use {
     struct span span;
@@ -264,6 +270,9 @@ struct kernel {
     const struct kernel_use *use; /* the first one, for messages, or NULL */
     struct kernel_port *in, *out;
     uint32_t in_count, out_count;
+    /* By end of the out-ports, port arrays flattened; NULL: nothing is known.  Filled by
+     * analysis/amplify. */
+    struct kernel_step *steps;
     struct variable **arguments;   /* run-time arguments, in order */
     struct kx **argument_defaults; /* parallel; NULL where none; constants */
     uint32_t argument_count;

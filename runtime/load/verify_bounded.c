@@ -192,6 +192,32 @@ static bool is_bridge(const struct search *s, uint32_t output)
     return s->bridges[bundle_edge(c, bundle_of(c, output))];
 }
 
+static uint64_t divisor(uint64_t a, uint64_t b)
+{
+    while (b > 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The most packets that may be there while the reader needs more: one less than it needs, or, where
+ * packets come and go by multiples of g, the last number before it that the buffer may hold. */
+static uint64_t waiting_packets(const struct prt_container *c,
+                                const struct container_buffer *buffer,
+                                const struct container_reader *reader)
+{
+    const struct container_input *input = &c->inputs[reader->input];
+    uint64_t share = c->outputs[buffer->writer_output].share;
+    uint64_t waiting = prt_verify_needs(c, input);
+    waiting -= waiting > 0;
+    if (share == 0 || c->nodes[reader->node].phases > 1 || input->window_width > 0) return waiting;
+    uint64_t g = divisor(share, input->pop);
+    uint64_t beyond = (waiting % g + (g - buffer->initial_packets % g)) % g;
+    return beyond < waiting ? waiting - beyond : 0;
+}
+
 static enum prt_status verify_reader(const struct search *s, uint32_t index, uint32_t reader_index,
                                      struct prt_error *error)
 {
@@ -208,8 +234,7 @@ static enum prt_status verify_reader(const struct search *s, uint32_t index, uin
     uint64_t most = prt_verify_most(c, writer, output);
     if (writer->flags & CONTAINER_NODE_FINISH && output->finish_max > most)
         most = output->finish_max;
-    uint64_t waiting = prt_verify_needs(c, &c->inputs[reader->input]);
-    waiting -= waiting > 0; /* one less than it needs */
+    uint64_t waiting = waiting_packets(c, buffer, reader);
     CHECK(most <= buffer->depth_packets - waiting, BUFFERS, index,
           "'%s' holds %" PRIu64 " packets: too few for the %" PRIu64
           " of a firing while '%s' waits "
