@@ -1,6 +1,6 @@
 #include "compiler/analysis/cycle_ratio.h"
 
-enum { VALUE_BITS = 125, NOBODY = 0 /* has marked it */ };
+enum { NOBODY = 0 /* has marked it */ };
 
 struct howard {
     struct arena *arena;
@@ -27,16 +27,6 @@ static uint128 magnitude(int128 value)
     return value < 0 ? -(uint128)value : (uint128)value;
 }
 
-static uint128 gcd128(uint128 a, uint128 b)
-{
-    while (b) {
-        uint128 rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* A value is a sum of weights over a path without repetition, and the ratio a sum over a circuit. */
 static bool values_fit(const struct ratio_graph *graph)
 {
@@ -47,7 +37,7 @@ static bool values_fit(const struct ratio_graph *graph)
         costs |= graph->arcs[i].cost;
     }
     uint32_t vertices = bits_of(graph->vertex_count);
-    return bits_of(heights) + bits_of(costs) + 2 * vertices + 1 <= VALUE_BITS;
+    return bits_of(heights) + bits_of(costs) + 2 * vertices + 1 <= CYCLE_RATIO_BITS;
 }
 
 static void index_ends(struct arena *arena, const struct ratio_graph *graph, bool by_from,

@@ -34,6 +34,10 @@
 #include "compiler/analysis/ratio.h"
 #include "compiler/support/arena.h"
 
+/* The bits of the largest cost and height, twice those of the count of vertices, and one, may be so
+ * many in all. */
+enum { CYCLE_RATIO_BITS = 125 };
+
 struct ratio_arc {
     uint32_t from, to;
     uint32_t tag; /* the caller's */

@@ -160,12 +160,12 @@ static void measure_states(const struct meter *meter, struct slowest *slowest)
     }
 }
 
-static void measure_block(const struct meter *meter, const struct channels *channels,
-                          const struct channel_block *block, const struct net_depth *depths,
-                          uint64_t *budget, struct slowest *slowest)
+static void measure_part(const struct meter *meter, const struct channels *channels,
+                         const struct channel_block *part, const struct net_depth *depths,
+                         uint64_t *budget, struct slowest *slowest)
 {
     struct arena *arena = arena_create();
-    struct net *net = net_create(arena, channels, block, depths);
+    struct net *net = net_create(arena, channels, part, depths);
     uint64_t *cost = ARENA_ARRAY(arena, uint64_t, net->node_count);
     bool *stateful = ARENA_ARRAY(arena, bool, net->node_count);
     for (uint32_t i = 0; i < net->node_count; i++) {
@@ -187,7 +187,6 @@ static void measure_block(const struct meter *meter, const struct channels *chan
     arena_destroy(arena);
 }
 
-/* Without depths only blocks with a circuit of packets count; the others hold nobody up. */
 static struct pace measure_pace(const struct meter *meter, bool at_depths)
 {
     uint64_t budget = PACE_STEPS;
@@ -196,16 +195,14 @@ static struct pace measure_pace(const struct meter *meter, bool at_depths)
     struct slowest slowest = {.throughput = {.kind = THROUGHPUT_UNBOUNDED, .exact = true}};
     slowest.pace = pace_of(&slowest.throughput);
     struct channels channels = channels_collect(arena, graph, CHANNELS_INNER);
-    uint32_t *component = ARENA_ARRAY(arena, uint32_t, channels.node_count);
+    struct channel_block *parts = channels_inside(arena, &channels, meter->part, meter->part_count);
     struct net_depth *depths = ARENA_ARRAY(arena, struct net_depth, graph->buffers.count);
     for (size_t b = 0; b < graph->buffers.count; b++)
         depths[b] = (struct net_depth){graph->buffers.items[b].depth_packets, false};
-    if (!at_depths) channels_strong(arena, &channels, component);
-    channels_cut(arena, &channels, at_depths ? NULL : component);
     measure_states(meter, &slowest);
-    for (uint32_t b = 0; b < channels.block_count; b++)
-        measure_block(meter, &channels, &channels.blocks[b], at_depths ? depths : NULL, &budget,
-                      &slowest);
+    for (uint32_t p = 0; p < meter->part_count; p++)
+        if (parts[p].count > 0)
+            measure_part(meter, &channels, &parts[p], at_depths ? depths : NULL, &budget, &slowest);
     arena_destroy(arena);
     if (meter->bounded || meter->rounds_frames) slowest.pace.exact = false;
     return slowest.pace;

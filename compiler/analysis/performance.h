@@ -13,9 +13,8 @@
  * less can be faster or slower; nothing here is called exact then.  The figure of a pipeline of
  * several parts, which nothing connects, is that of the part with the fewest iterations a cycle.
  *
- * Method.  A critical circuit lies within one biconnected block of channels (channels.h) or is the
- * state of one node, so each block is examined alone (throughput.h), and the slowest decides.  Each
- * block has half of the steps that are left, so that a hard one leaves some for those behind it.
+ * Method.  Each part is one net (throughput.h), and the slowest decides.  Each part has half of the
+ * steps that are left, so that a hard one leaves some for those behind it.
  */
 #ifndef PIPEC_PERFORMANCE_H
 #define PIPEC_PERFORMANCE_H

@@ -20,6 +20,16 @@ static inline uint64_t gcd64(uint64_t a, uint64_t b)
     return a;
 }
 
+static inline uint128 gcd128(uint128 a, uint128 b)
+{
+    while (b) {
+        uint128 rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 static inline uint64_t min64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;

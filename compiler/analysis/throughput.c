@@ -51,7 +51,13 @@
 #include "compiler/analysis/strong_components.h"
 #include "compiler/support/vec.h"
 
-enum { VERTICES_MAX = 1 << 20, ARCS_MAX = 1 << 22, PART_BITS_MAX = 62, IN_ORDER = UINT32_MAX };
+enum {
+    VERTICES_MAX = 1 << 18,
+    ARCS_MAX = 1 << 20,
+    PART_BITS_MAX = 100,
+    ROUNDED_ITERATIONS = 1 << 10, /* more tokens than this count as so many, where rounded */
+};
+#define IN_ORDER UINT32_MAX
 
 struct component {
     struct arena *arena; /* of the answer */
@@ -72,9 +78,8 @@ struct expansion {
     uint32_t *first_vertex;     /* by node of the net */
     uint32_t *vertex_node;      /* by vertex: its node */
     VEC(struct ratio_arc) arcs; /* tag: arc of the net, or IN_ORDER */
-    uint64_t parts;             /* D */
-    bool rounded;               /* heights are */
-    int128 height_most;         /* rounded: cut to this */
+    uint128 parts;              /* D */
+    uint32_t part_bits;         /* rounded: D = 2^part_bits; else 0 */
     uint32_t vertex_count;
     bool too_large;
 };
@@ -86,13 +91,19 @@ static uint64_t nodes_share(const struct component *of, uint32_t node)
     return of->cycles[node] / of->blocks[node];
 }
 
+static bool multiply(uint128 *product, uint128 factor)
+{
+    return !__builtin_mul_overflow(*product, factor, product);
+}
+
 /* The least common multiple of all Q / K; false: beyond the arithmetic. */
-static bool common_parts(const struct component *of, uint64_t *parts)
+static bool common_parts(const struct component *of, uint128 *parts)
 {
     *parts = 1;
     for (uint32_t i = 0; i < of->node_count; i++) {
         uint64_t share = nodes_share(of, of->nodes[i]);
-        if (!mul63(*parts, share / gcd64(*parts, share), parts) || *parts >> PART_BITS_MAX)
+        if (!multiply(parts, share / gcd64((uint64_t)(*parts % share), share)) ||
+            *parts >> PART_BITS_MAX)
             return false;
     }
     return true;
@@ -103,16 +114,32 @@ static int128 floor_divide(int128 a, int128 b)
     return a >= 0 ? a / b : -((b - 1 - a) / b);
 }
 
+/* tokens / flow, in binary parts, rounded down. */
+static int128 rounded_height(struct expansion *expansion, int128 tokens, uint64_t flow)
+{
+    int128 whole = floor_divide(tokens, (int128)flow), height = whole;
+    uint128 rest = (uint128)(tokens - whole * (int128)flow);
+    if (whole < -ROUNDED_ITERATIONS) expansion->too_large = true;
+    if (whole >= ROUNDED_ITERATIONS) height = ROUNDED_ITERATIONS;
+    if (whole >= ROUNDED_ITERATIONS) rest = 0;
+    for (uint32_t left = expansion->part_bits; left > 0;) {
+        uint32_t bits = left < 32 ? left : 32;
+        rest <<= bits;
+        height = height * ((int128)1 << bits) + (int128)(rest / flow);
+        rest %= flow;
+        left -= bits;
+    }
+    return height;
+}
+
 /* -beta / flow in parts, where beta = times x unit. */
 static int128 height_of(struct expansion *expansion, int128 times, uint64_t unit, uint64_t flow)
 {
-    if (!expansion->rounded) return -times * (int128)(expansion->parts / (flow / unit));
-    int128 tokens = -times * (int128)unit;
-    int128 whole = floor_divide(tokens, (int128)flow);
-    int128 rest = tokens - whole * (int128)flow;
-    if (whole > (expansion->height_most >> PART_BITS_MAX / 2)) return expansion->height_most;
-    if (-whole > (expansion->height_most >> PART_BITS_MAX / 2)) expansion->too_large = true;
-    return whole * (int128)expansion->parts + rest * (int128)expansion->parts / (int128)flow;
+    int128 height;
+    if (expansion->part_bits) return rounded_height(expansion, -times * (int128)unit, flow);
+    if (__builtin_mul_overflow(-times, (int128)(expansion->parts / (flow / unit)), &height))
+        expansion->too_large = true;
+    return height;
 }
 
 /* ---- expanding ---- */
@@ -252,20 +279,32 @@ static bool number_vertices(struct expansion *expansion)
     return true;
 }
 
-/* So coarse that VERTICES_MAX and GRAPH_COST_MAX stay within the arithmetic of cycle_ratio. */
+static uint32_t bits_of(uint64_t value)
+{
+    uint32_t count = 0;
+    for (; value; value >>= 1)
+        count++;
+    return count;
+}
+
+/* As fine as the arithmetic of cycle_ratio admits, with heights of ROUNDED_ITERATIONS. */
 static void choose_rounding(struct expansion *expansion)
 {
-    expansion->rounded = true;
-    expansion->parts = (uint64_t)1 << PART_BITS_MAX / 2;
-    expansion->height_most = (int128)1 << 40;
+    const struct component *of = expansion->of;
+    uint64_t costs = 1;
+    for (uint32_t i = 0; i < of->node_count; i++)
+        costs |= of->cost[of->nodes[i]];
+    expansion->part_bits = CYCLE_RATIO_BITS - bits_of(costs) - bits_of(ROUNDED_ITERATIONS) -
+                           2 * bits_of(expansion->vertex_count) - 2;
+    expansion->parts = (uint128)1 << expansion->part_bits;
 }
 
 static bool expand(struct expansion *expansion, bool rounded, uint64_t *budget)
 {
     const struct component *of = expansion->of;
     expansion->first_vertex = ARENA_ARRAY(expansion->memory, uint32_t, of->net->node_count);
-    if (rounded || !common_parts(of, &expansion->parts)) choose_rounding(expansion);
     if (!number_vertices(expansion)) return false;
+    if (rounded || !common_parts(of, &expansion->parts)) choose_rounding(expansion);
     for (uint32_t i = 0; i < of->node_count; i++)
         add_order(expansion, of->nodes[i]);
     for (uint32_t i = 0; i < of->arc_count; i++)
@@ -320,7 +359,7 @@ static bool examine(const struct component *of, struct arena *memory, struct rou
         if (!expand(&round->expansion, rounded, budget)) return false;
         round->ratio = find_ratio(&round->expansion, budget);
         if (round->ratio.kind != CYCLE_RATIO_UNKNOWN) return true;
-        if (round->expansion.rounded) return false;
+        if (round->expansion.part_bits) return false;
     }
     return false;
 }
@@ -370,44 +409,47 @@ static void name_circuit(const struct component *of, const struct round *round,
     }
 }
 
-static uint128 gcd128(uint128 a, uint128 b)
+/* Takes what both have in common out of both. */
+static void cancel(uint128 *a, uint128 *b)
 {
-    while (b) {
-        uint128 rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
+    uint128 common = gcd128(*a, *b);
+    *a /= common;
+    *b /= common;
 }
 
-static bool multiply(uint64_t *product, uint128 factor)
-{
-    return !(factor >> 63) && mul63(*product, (uint64_t)factor, product);
-}
-
-/* T = common x parts x cost / height. */
+/* T = common x parts x cost / height; what does not fit is rounded to a longer one. */
 static bool put_ratio(const struct component *of, const struct round *round, struct throughput *to)
 {
-    uint128 height = round->ratio.height, cost = round->ratio.cost;
-    uint128 parts = gcd128(height, round->expansion.parts);
-    height /= parts;
-    uint128 common = gcd128(height, of->common);
-    height /= common;
+    uint128 height = round->ratio.height, cost = round->ratio.cost, cycles;
+    uint128 parts = round->expansion.parts, common = of->common;
+    cancel(&height, &parts);
+    cancel(&height, &common);
     to->kind = THROUGHPUT_RATIO;
-    to->cycles = 1;
+    to->exact = round->expansion.part_bits == 0;
+    for (;;) {
+        cycles = parts;
+        if (multiply(&cycles, cost) && multiply(&cycles, common) && !(cycles >> 63) &&
+            !(height >> 63))
+            break;
+        to->exact = false;
+        height >>= 1;
+        parts = (parts >> 1) + (parts & 1);
+        if (height == 0 || (parts == 1 && !(height >> 63))) return false;
+    }
+    cancel(&height, &cycles);
     to->iterations = (uint64_t)height;
-    return !(height >> 63) && multiply(&to->cycles, cost) &&
-           multiply(&to->cycles, round->expansion.parts / parts) &&
-           multiply(&to->cycles, of->common / common);
+    to->cycles = (uint64_t)cycles;
+    return height > 0;
 }
 
 /* A finite ratio is a schedule: keeps it where it is the fastest so far. */
 static void keep_bound(const struct component *of, const struct round *round,
                        struct throughput *best)
 {
-    struct throughput bound = {.exact = false};
+    struct throughput bound;
     if (round->ratio.kind != CYCLE_RATIO_FINITE || !put_ratio(of, round, &bound)) return;
     if (throughput_compare(&bound, best) <= 0) return;
+    bound.exact = false;
     name_circuit(of, round, &bound);
     *best = bound;
 }
@@ -422,7 +464,7 @@ static struct throughput conclude(const struct component *of, const struct round
                                   const struct throughput *best)
 {
     struct throughput result = {.kind = THROUGHPUT_STUCK, .exact = true};
-    if (round->expansion.rounded) return *best;
+    if (round->expansion.part_bits) return *best;
     if (round->ratio.kind == CYCLE_RATIO_FINITE && !put_ratio(of, round, &result)) return unknown();
     name_circuit(of, round, &result);
     return result;

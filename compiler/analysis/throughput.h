@@ -11,6 +11,11 @@
  * The *throughput* is iterations per cycle in the long run, an iteration being `repetitions` firings
  * of each node of the net.  Where the net is not strongly connected, it is that of its slowest
  * strongly connected component: what is before it can wait, and what is behind it has to.
+ *
+ * Give a net everything that is connected (channels_inside by component of the graph), not its
+ * biconnected blocks.  A circle that waits for ever lies within one block, but a critical circuit need
+ * not: it may go through one block from firing 5 of a node to firing 7, and through another from
+ * there on to the 5th of the next iteration.  The whole can be slower than each of its blocks.
  */
 #ifndef PIPEC_THROUGHPUT_H
 #define PIPEC_THROUGHPUT_H

@@ -1,0 +1,235 @@
+/*
+ * Throughput and latency against the oracle, on random graphs, and on graphs with figures known by
+ * hand.
+ *
+ *     N=100000 SEED=7 T='*random*' build/debug/tests/test_pace
+ */
+#include "tests/test.h"
+
+#include "compiler/analysis/performance.h"
+#include "tests/reference/oracle_build.h"
+#include "tests/reference/oracle_draw.h"
+#include "tests/unit/graph_fixture.h"
+
+#include <inttypes.h>
+
+/* ---- random graphs ---- */
+
+static unsigned environment(const char *name, unsigned otherwise)
+{
+    const char *text = getenv(name);
+    return text && *text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
+}
+
+struct drawn {
+    struct oracle_graph g;
+    struct fixture *f;
+    long q[ORACLE_NODES];
+};
+
+static const struct oracle_taste ANY = {.nodes = 5,
+                                        .extra = 4,
+                                        .backward = 30,
+                                        .phases = 30,
+                                        .window = 25,
+                                        .second = 20,
+                                        .keep = 8,
+                                        .largest_cost = 6,
+                                        .stateful = 50};
+
+/* Some nodes write an out-port as well. */
+static void add_ports(struct oracle_graph *g, unsigned *seed)
+{
+    for (int n = 0; n < g->node_count && g->buffer_count < ORACLE_BUFFERS; n++) {
+        if (oracle_random(seed, 4) > 0) continue;
+        struct oracle_buffer *buffer = &g->buffers[g->buffer_count++];
+        memset(buffer, 0, sizeof *buffer);
+        buffer->writer = n;
+        buffer->width = 1;
+        for (int p = 0; p < g->nodes[n].phases; p++)
+            buffer->push[p] = (long)oracle_random(seed, 3);
+        buffer->push[g->nodes[n].phases - 1]++;
+    }
+}
+
+/* False: it is of no use. */
+static bool draw(struct drawn *to, const struct oracle_taste *taste, unsigned seed)
+{
+    uint32_t index[ORACLE_NODES]; /* its own: there is no outside */
+    oracle_draw(&to->g, taste, &seed);
+    add_ports(&to->g, &seed);
+    to->f = NULL;
+    if (!oracle_repetitions(&to->g, 100000, to->q)) return false;
+    to->f = oracle_build(&to->g, index);
+    for (int b = 0; b < to->g.buffer_count; b++)
+        if (to->g.buffers[b].reader_count == 0)
+            to->f->graph.buffers.items[b].outer = GRAPH_OUTER_OUT;
+    rate_solve(&to->f->cx, &to->f->graph);
+    return to->f->graph.component_count == 1;
+}
+
+/* From what is too small to what is plenty. */
+static void draw_depths(struct drawn *to, unsigned seed)
+{
+    bufsize_assign(&to->f->cx, &to->f->graph);
+    bool sized = !diag_failed(to->f->cx.diags);
+    for (int b = 0; b < to->g.buffer_count; b++) {
+        uint64_t *depth = &to->f->graph.buffers.items[b].depth_packets;
+        if (!sized) *depth = (uint64_t)to->g.buffers[b].initial + 1 + oracle_random(&seed, 8);
+        *depth += oracle_random(&seed, 3) ? oracle_random(&seed, 4) : oracle_random(&seed, 12);
+        if (*depth < 1) *depth = 1;
+        to->g.buffers[b].depth = to->g.buffers[b].reader_count ? (long)*depth : 0;
+    }
+}
+
+static void tell(const struct drawn *drawn, const struct pace *pace, struct oracle_pace truth,
+                 unsigned seed)
+{
+    printf("// SEED=%u: %d %" PRIu64 "/%" PRIu64 "%s, but %d %ld/%ld\n", seed, pace->kind,
+           pace->iterations, pace->cycles, pace->exact ? "" : " (bound)", truth.verdict,
+           truth.iterations, truth.cycles);
+    oracle_print(stdout, &drawn->g);
+    for (int b = 0; b < drawn->g.buffer_count; b++)
+        printf("// b%d: depth %ld\n", b, drawn->g.buffers[b].depth);
+    fflush(stdout);
+}
+
+static bool agrees(const struct pace *pace, struct oracle_pace truth)
+{
+    if (truth.verdict == ORACLE_DEAD) return pace->kind == THROUGHPUT_STUCK;
+    return pace->kind == THROUGHPUT_RATIO && pace->exact &&
+           pace->iterations == (uint64_t)truth.iterations && pace->cycles == (uint64_t)truth.cycles;
+}
+
+/* Each hop leads to the next one over the buffer that it names. */
+static void check_circuit(const struct drawn *drawn, const struct pace *pace)
+{
+    assert_true(pace->hop_count > 0);
+    for (uint32_t i = 0; i < pace->hop_count; i++) {
+        const struct pace_hop *hop = &pace->hops[i];
+        assert_true(hop->node < drawn->f->graph.nodes.count);
+        if (hop->buffer == GRAPH_NONE) {
+            assert_int_equal(pace->hop_count, 1);
+            assert_true(drawn->f->graph.nodes.items[hop->node].stateful);
+            continue;
+        }
+        bool writes = drawn->f->graph.buffers.items[hop->buffer].writer_node == hop->node;
+        assert_true(hop->room || writes);
+    }
+}
+
+static void random_graphs_at_depths_run_as_fast_as_simulated(void **state)
+{
+    (void)state;
+    unsigned seed = environment("SEED", 20260701u), count = environment("N", 2000);
+    unsigned compared = 0, stuck = 0;
+    for (unsigned i = 0; i < count; i++) {
+        struct drawn drawn;
+        unsigned own = seed + i * 2654435761u;
+        if (draw(&drawn, &ANY, own)) {
+            draw_depths(&drawn, own);
+            struct performance p = performance_measure(drawn.f->cx.arena, &drawn.f->graph, true);
+            struct oracle_pace truth = oracle_pace(&drawn.g, drawn.q, ORACLE_AHEAD);
+            if (truth.verdict != ORACLE_UNKNOWN) {
+                compared++;
+                stuck += truth.verdict == ORACLE_DEAD;
+                if (!agrees(&p.at_depths, truth)) {
+                    tell(&drawn, &p.at_depths, truth, own);
+                    fail();
+                }
+                check_circuit(&drawn, &p.at_depths);
+            }
+        }
+        if (drawn.f) fixture_free(drawn.f);
+    }
+    print_message("%u compared, %u of them stuck\n", compared, stuck);
+    if (count >= 1000) assert_true(compared > count / 2 && stuck > count / 20);
+}
+
+/* Where only circuits hold it up, more lead of the fastest node changes nothing. */
+static void random_graphs_without_limit_run_as_fast_as_simulated(void **state)
+{
+    (void)state;
+    unsigned seed = environment("SEED", 20260702u), count = environment("N", 1500);
+    unsigned compared = 0, unbounded = 0;
+    struct oracle_taste taste = ANY;
+    taste.backward = 45;
+    for (unsigned i = 0; i < count; i++) {
+        struct drawn drawn;
+        unsigned own = seed + i * 2654435761u;
+        if (draw(&drawn, &taste, own)) {
+            struct performance p = performance_measure(drawn.f->cx.arena, &drawn.f->graph, false);
+            struct oracle_pace truth = oracle_pace(&drawn.g, drawn.q, ORACLE_AHEAD);
+            bool faster = false;
+            if (p.unlimited.kind == THROUGHPUT_UNBOUNDED) {
+                struct oracle_pace twice = oracle_pace(&drawn.g, drawn.q, 2 * ORACLE_AHEAD);
+                faster = twice.verdict == ORACLE_UNKNOWN ||
+                         twice.iterations * truth.cycles > truth.iterations * twice.cycles;
+                if (truth.verdict == ORACLE_DEAD || !faster) tell(&drawn, &p.unlimited, truth, own);
+                assert_true(truth.verdict != ORACLE_DEAD && faster);
+                unbounded++;
+            } else if (truth.verdict != ORACLE_UNKNOWN) {
+                compared++;
+                if (!agrees(&p.unlimited, truth)) {
+                    tell(&drawn, &p.unlimited, truth, own);
+                    fail();
+                }
+                check_circuit(&drawn, &p.unlimited);
+            }
+        }
+        if (drawn.f) fixture_free(drawn.f);
+    }
+    print_message("%u compared, %u without limit\n", compared, unbounded);
+    if (count >= 1000) assert_true(compared > count / 3 && unbounded > count / 50);
+}
+
+static long first_result(const struct drawn *drawn)
+{
+    long first = -1;
+    bool has_ports = false;
+    for (int b = 0; b < drawn->g.buffer_count; b++)
+        has_ports |= drawn->g.buffers[b].reader_count == 0;
+    for (int k = 0; k < (has_ports ? drawn->g.buffer_count : drawn->g.node_count); k++) {
+        long moment = -1;
+        if (has_ports && drawn->g.buffers[k].reader_count == 0)
+            moment = oracle_first_packet(&drawn->g, drawn->q, k, ORACLE_AHEAD);
+        else if (!has_ports && drawn->f->graph.nodes.items[k].outputs.count == 0)
+            moment = oracle_first_end(&drawn->g, drawn->q, k, ORACLE_AHEAD);
+        if (moment >= 0 && (first < 0 || moment < first)) first = moment;
+    }
+    return first;
+}
+
+static void random_graphs_have_their_first_result_when_simulated(void **state)
+{
+    (void)state;
+    unsigned seed = environment("SEED", 20260703u), count = environment("N", 2000);
+    unsigned compared = 0;
+    struct oracle_taste taste = ANY;
+    taste.backward = 15;
+    for (unsigned i = 0; i < count; i++) {
+        struct drawn drawn;
+        unsigned own = seed + i * 2654435761u;
+        if (draw(&drawn, &taste, own)) {
+            draw_depths(&drawn, own);
+            struct performance p = performance_measure(drawn.f->cx.arena, &drawn.f->graph, true);
+            long truth = first_result(&drawn);
+            if (p.at_depths.kind != THROUGHPUT_STUCK && truth >= 0) {
+                compared++;
+                if (!p.latency.known || (long)p.latency.cycles != truth) {
+                    printf("// SEED=%u: latency %" PRIu64 ", but %ld\n", own, p.latency.cycles,
+                           truth);
+                    tell(&drawn, &p.at_depths, (struct oracle_pace){0}, own);
+                    fail();
+                }
+            }
+        }
+        if (drawn.f) fixture_free(drawn.f);
+    }
+    print_message("%u compared\n", compared);
+    if (count >= 1000) assert_true(compared > count / 4);
+}
+
+TEST_MAIN("pace", cmocka_unit_test(random_graphs_at_depths_run_as_fast_as_simulated),
+          cmocka_unit_test(random_graphs_without_limit_run_as_fast_as_simulated),
+          cmocka_unit_test(random_graphs_have_their_first_result_when_simulated))
