@@ -57,9 +57,11 @@ struct container_section {
     SECTION(PROGRAM, 14, "program", char, 0)                                                       \
     SECTION(RATES, 15, "rates", uint64_t, 0)                                                       \
     SECTION(FIELDS, 16, "fields", struct container_field, 0)                                       \
-    SECTION(IMAGE, 17, "image", char, 0)
+    SECTION(CERTIFICATE, 17, "certificate", uint64_t, 0)                                           \
+    SECTION(IMAGE, 18, "image", char, 0)
 
-/* SETS: the sets of stages that the program's instructions name, one after the other, each as its
+/* CERTIFICATE: why the pipeline cannot stop for ever (lang/container.md, "Certificate").
+ * SETS: the sets of stages that the program's instructions name, one after the other, each as its
  * length and then its stage numbers.  PROGRAM: the scheduler's code (lang/scheduler.md).  IMAGE: an
  * ELF shared object (lang/kernel_abi.h).  RATES: the rates of ends with several phases.
  * FIELDS: what the packets of outer ports are made of.  An empty section has an entry, too: its size is 0 and its
@@ -75,7 +77,10 @@ typedef uint32_t container_string;
 
 enum container_pipeline_flags {
     /* Its author has accepted that it may stall: edges of bounded rates may close cycles. */
-    CONTAINER_PIPELINE_UNPROVEN = 1
+    CONTAINER_PIPELINE_UNPROVEN = 1,
+    /* It stops for ever: its certificate is the sequence of firings that shows it.  It is replayed,
+     * and never run. */
+    CONTAINER_PIPELINE_COUNTEREXAMPLE = 2
 };
 
 struct container_pipeline {
@@ -86,6 +91,26 @@ struct container_pipeline {
     uint64_t arguments_bytes;  /* block of the pipeline's run-time arguments */
     uint64_t memory_bytes;     /* sum over inner buffers of depth x width */
 };
+
+/* CERTIFICATE: parts, one after the other, each two words and what its form says.  The first word
+ * is the part's lowest channel (an index in READERS) and its form, shifted by 32 bits; the second
+ * the number of words that follow. */
+enum container_certificate_form {
+    /* log2 of the period, then of each vertex its starting time in two words, low half first */
+    CONTAINER_CERTIFICATE_STARTS = 1,
+    /* a number of rules, then of each rule its length and so many pairs of symbol and count */
+    CONTAINER_CERTIFICATE_SCHEDULE = 2,
+    /* of a counterexample: rules like those of a schedule, the last is the sequence */
+    CONTAINER_CERTIFICATE_STALL = 3
+};
+
+#define CONTAINER_CERTIFICATE_FORM_SHIFT 32u
+/* Starting times are below 2^CONTAINER_CERTIFICATE_START_BITS, periods at most 2^62. */
+#define CONTAINER_CERTIFICATE_START_BITS 110u
+#define CONTAINER_CERTIFICATE_PERIOD_BITS 62u
+/* Effects of symbols on channels that the rules of all parts may combine, by words of the section:
+ * work and memory of a check are linear in the file. */
+#define CONTAINER_CERTIFICATE_WORK(words) ((UINT64_C(1) << 20) + 16 * (uint64_t)(words))
 
 struct container_device { /* what the plan was made for; see lang/devdesc.h */
     container_string name;

@@ -77,4 +77,11 @@ void deadlock_check(struct compile *cx, struct graph *graph);
  *         on what, and the least depth that works), RULE_MEMORY_LIMIT, RULE_LIVENESS_UNDECIDED. */
 void bufsize_assign(struct compile *cx, struct graph *graph);
 
+/* analysis/certify: the proof that travels with the program (lang/container.md, "Certificate").
+ * Requires depths as they will be: nothing may change them afterwards.
+ * Fills   graph->certificate; raises undeclared depths, and says so, where a proof for those given
+ *         is too long to be written down.
+ * Fails   RULE_LIVENESS_UNDECIDED, RULE_MEMORY_LIMIT. */
+void certify_graph(struct compile *cx, struct graph *graph);
+
 #endif

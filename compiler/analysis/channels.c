@@ -406,3 +406,37 @@ void channels_cut(struct arena *arena, struct channels *channels, const uint32_t
         if (walk.order[i] == 0) cut_from(&walk, i);
     list_blocks(arena, channels);
 }
+
+/* ---- room for the end ---- */
+
+static bool is_tied(const struct channels *channels, uint32_t first, uint32_t end)
+{
+    for (uint32_t c = first; c < end; c++)
+        if (channels->blocks[channels->items[c].block].count > 1) return true;
+    return false;
+}
+
+/* What the writer appends when it ends, beside what is kept free for its firings. */
+static uint64_t ending_of(const struct channels *channels, const struct channel *channel)
+{
+    const struct graph *graph = channels->graph;
+    const struct graph_buffer *buffer = &graph->buffers.items[channel->buffer];
+    const struct graph_output *out = graph_writer(graph, buffer);
+    if (!out) return 0;
+    if (!graph_is_bounded(graph, buffer)) return out->finish_max;
+    uint64_t most = graph_push_most(&graph->nodes.items[buffer->writer_node], out);
+    most = max64(most, channel->push);
+    return out->finish_max > most ? out->finish_max - most : 0;
+}
+
+void channels_reserve_end(struct channels *channels)
+{
+    for (uint32_t first = 0, end; first < channels->count; first = end) {
+        for (end = first; end < channels->count; end++)
+            if (channels->items[end].buffer != channels->items[first].buffer) break;
+        uint64_t ending = ending_of(channels, &channels->items[first]);
+        if (ending == 0 || !is_tied(channels, first, end)) continue;
+        for (uint32_t c = first; c < end; c++)
+            channels->items[c].reserve = add_clamped(channels->items[c].reserve, ending);
+    }
+}

@@ -69,6 +69,9 @@ uint32_t channels_strong(struct arena *arena, const struct channels *channels, u
 /* For each component the channels inside of it. */
 struct channel_block *channels_inside(struct arena *arena, const struct channels *channels,
                                       const uint32_t *component, uint32_t count);
+/* Keeps the packets of a `finish` free in the buffers of blocks with several channels (bufsize.c,
+ * "Finish").  Requires the blocks. */
+void channels_reserve_end(struct channels *channels);
 uint64_t channels_repetitions(const struct channels *channels, uint32_t node);
 static inline bool channel_has_phases(const struct channel *channel)
 {

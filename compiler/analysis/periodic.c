@@ -123,3 +123,15 @@ bool periodic_schedule(const struct net *net, uint64_t *room)
     arena_destroy(arena);
     return found;
 }
+
+bool periodic_find_starts(struct arena *arena, const struct net *net,
+                          struct periodic_starts *starts)
+{
+    struct periodic periodic = {
+        .net = net,
+        .start = arena_array(arena, net->node_count, sizeof(int128)),
+        .period_bits = choose_period(net),
+    };
+    *starts = (struct periodic_starts){periodic.period_bits, periodic.start};
+    return find_starts(&periodic);
+}

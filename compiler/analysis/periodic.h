@@ -22,11 +22,20 @@
 #ifndef PIPEC_PERIODIC_H
 #define PIPEC_PERIODIC_H
 
+#include "compiler/analysis/ratio.h"
 #include "compiler/analysis/simulate.h"
 
 /* Looks for a periodic schedule over the arcs of packets and of declared room (ARC_ROOM is left
  * out). With `room`, writes for each ARC_ROOM arc the initial tokens that this schedule needs on it
  * (parallel to the arcs). False: none was found. */
 bool periodic_schedule(const struct net *net, uint64_t *room);
+
+struct periodic_starts {
+    uint32_t period_bits; /* T = 2^period_bits */
+    int128 *starts;       /* s of each node of the net, 0..2^100 */
+};
+/* The same, for who wants the starting times: a proof that others can check. */
+bool periodic_find_starts(struct arena *arena, const struct net *net,
+                          struct periodic_starts *starts);
 
 #endif

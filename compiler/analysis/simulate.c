@@ -340,10 +340,17 @@ uint64_t net_enabled(const struct net *net, uint32_t node)
     return count;
 }
 
+static void record(struct net_trace *trace, uint32_t node, uint64_t count)
+{
+    trace->is_cut |= trace->runs.count == trace->most;
+    if (!trace->is_cut) vec_push(trace->arena, &trace->runs, (struct net_firings){node, count});
+}
+
 static void fire(struct net *net, uint32_t node, uint64_t count)
 {
     struct net_node *at = &net->nodes[node];
     uint32_t phase = phase_of(at);
+    if (net->trace) record(net->trace, node, count);
     at->fired += count;
     for (uint32_t i = at->first_in; i < at[1].first_in; i++) {
         struct net_arc *arc = &net->arcs[net->in_arcs[i]];
@@ -446,6 +453,18 @@ enum net_outcome net_run(struct net *net, uint64_t *budget)
         if (net->too_large || *budget == 0) return NET_UNDECIDED;
         if (!raised) return NET_STUCK;
     }
+}
+
+bool net_run_period(struct net *net, uint64_t *budget)
+{
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        net->nodes[i].limit = net->nodes[i].fired + net->nodes[i].repetitions;
+        enqueue(net, i);
+    }
+    if (!drain(net, budget)) return false;
+    for (uint32_t i = 0; i < net->node_count; i++)
+        if (net->nodes[i].fired < net->nodes[i].limit) return false;
+    return true;
 }
 
 static uint64_t limit_that_fits(const struct net *net, uint32_t node)

@@ -70,6 +70,18 @@ struct net_node {
     bool queued;
 };
 
+struct net_firings { /* in a row */
+    uint32_t node;   /* of the net */
+    uint64_t count;
+};
+
+struct net_trace { /* what was fired, in order */
+    struct arena *arena;
+    VEC(struct net_firings) runs;
+    size_t most; /* more are not kept */
+    bool is_cut;
+};
+
 struct net {
     struct net_node *nodes; /* one more than node_count: the end of the last list */
     uint32_t node_count;
@@ -79,8 +91,9 @@ struct net {
     uint32_t *in_arcs, *out_arcs;
     uint32_t *queue;
     uint32_t queue_head, queue_count;
-    bool fresh;     /* nobody has been asked yet */
-    bool too_large; /* some number is beyond 2^61: nothing can be said */
+    bool fresh;              /* nobody has been asked yet */
+    bool too_large;          /* some number is beyond 2^61: nothing can be said */
+    struct net_trace *trace; /* or NULL */
 };
 
 enum net_outcome { NET_LIVE, NET_STUCK, NET_UNDECIDED };
@@ -101,6 +114,10 @@ int64_t net_room(const struct channels *channels, const struct channel *channel,
 void net_reset(struct net *net);
 /* Runs on from the present marking; takes steps from *budget. */
 enum net_outcome net_run(struct net *net, uint64_t *budget);
+/* After NET_LIVE: fires every node once more as often as it repeats, which leaves the marking as it
+ * is.  That is possible: what the proof above shows of firing k + q[n] holds of every k from 1 to
+ * those made.  False: the budget is spent. */
+bool net_run_period(struct net *net, uint64_t *budget);
 /* Tokens that the next firing of the arc's taker needs. */
 uint64_t net_need(const struct net *net, const struct net_arc *arc);
 /* Tokens that a whole cycle of the taker's phases needs at its beginning. */

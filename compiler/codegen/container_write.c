@@ -492,6 +492,8 @@ static void write_program(struct writer *w)
         append(w, CONTAINER_SETS, set->stages, set->count * sizeof *set->stages);
     }
     append(w, CONTAINER_PROGRAM, program->code, program->code_bytes);
+    append(w, CONTAINER_CERTIFICATE, w->graph->certificate,
+           w->graph->certificate_words * sizeof *w->graph->certificate);
     append(w, CONTAINER_IMAGE, w->image->bytes, w->image->size_bytes);
 }
 

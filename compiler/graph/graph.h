@@ -131,6 +131,10 @@ struct graph {
     struct types *types;
     enum graph_policy policy; /* as the author named it */
     uint32_t component_count; /* by analysis/rate */
+    /* Why it cannot stop for ever with these depths, as the container says it; by
+     * analysis/certify. */
+    const uint64_t *certificate;
+    size_t certificate_words;
     bool unproven;         /* the author accepts that it may stop for ever; by analysis/bounded */
     uint64_t memory_bytes; /* sum over inner buffers of depth x width; by analysis/bufsize, again by
                               plan */

@@ -183,6 +183,7 @@ static void place_tables(struct reading *reading)
     c->code = TABLE(PROGRAM);
     c->rates = TABLE(RATES);
     c->fields = TABLE(FIELDS);
+    c->certificate = TABLE(CERTIFICATE);
     c->image = TABLE(IMAGE);
 #undef TABLE
     c->strings_bytes = record_count(reading, CONTAINER_STRINGS);
@@ -197,6 +198,7 @@ static void place_tables(struct reading *reading)
     c->code_bytes = record_count(reading, CONTAINER_PROGRAM);
     c->rate_count = record_count(reading, CONTAINER_RATES);
     c->field_count = record_count(reading, CONTAINER_FIELDS);
+    c->certificate_count = record_count(reading, CONTAINER_CERTIFICATE);
     c->initials_bytes = reading->sections[CONTAINER_INITIALS].size_bytes;
     c->image_bytes = reading->sections[CONTAINER_IMAGE].size_bytes;
     for (uint32_t kind = 0; kind < SECTION_KINDS; kind++)
@@ -236,7 +238,8 @@ static enum prt_status check_heads(struct reading *reading)
     const struct container_pipeline *p = c->pipeline;
     CHECK(is_string(c, p->name) && is_string(c, p->isa) && is_string(c, p->compiler), PIPELINE, 0,
           "a string outside the section 'strings'");
-    CHECK((p->flags & ~(uint32_t)CONTAINER_PIPELINE_UNPROVEN) == 0, PIPELINE, 0, "unknown flags");
+    const uint32_t flags = CONTAINER_PIPELINE_UNPROVEN | CONTAINER_PIPELINE_COUNTEREXAMPLE;
+    CHECK((p->flags & ~flags) == 0, PIPELINE, 0, "unknown flags");
     CHECK(p->arguments_bytes <= SIZE_MAX / 4, PIPELINE, 0, "the block of arguments is too large");
     const struct container_device *d = c->device;
     CHECK(is_string(c, d->name), DEVICE, 0, "a string outside the section 'strings'");

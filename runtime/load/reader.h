@@ -49,6 +49,7 @@ struct prt_container {
     const struct container_stage *stages;
     const struct container_field *fields;
     const uint64_t *rates; /* of ends with several phases */
+    const uint64_t *certificate;
     const uint8_t *initials;
     const uint8_t *code; /* the scheduler program */
     const uint8_t *image;
@@ -57,7 +58,7 @@ struct prt_container {
     uint32_t strings_bytes;
     uint32_t argument_count, source_count, node_count, input_count, output_count;
     uint32_t buffer_count, reader_count, stage_count, set_count;
-    uint32_t rate_count, field_count;
+    uint32_t rate_count, field_count, certificate_count;
     uint32_t code_bytes;
     uint64_t initials_bytes, image_bytes;
     uint64_t section_offset_bytes[CONTAINER_IMAGE + 1]; /* by kind: for messages */

@@ -288,6 +288,7 @@ enum prt_status prt_verify_graph(const struct prt_container *container, struct p
     if (status == PRT_OK) status = verify_names(container, error);
     if (status == PRT_OK) status = verify_stages(container, error);
     if (status == PRT_OK) status = prt_verify_bounded(container, error);
+    if (status == PRT_OK) status = prt_verify_certificate(container, error);
     return status;
 }
 

@@ -23,13 +23,15 @@
  *   - a buffer of a bounded rate, or that a finish alone writes, lies on no cycle of the undirected
  *     graph, and has room for a firing and a finish of its writer while its readers hold one packet
  *     less than they need; unless the container says that the author accepts a stall
+ *   - exact rates cannot come to a stop with these depths: arithmetic, or the certificate, shows it of
+ *     each circle of buffers; a finish has room for what it appends (verify_certificate.h)
  *   - only nodes without inputs stop
  *   - arguments and outer ports have names of their own; defaults are values of their type;
  *     their block ends with the last of them
  *   - each node has exactly one stage; thresholds and batches are admitted by the depths
  *
  * verify.c has the records and the program, verify_rates.c rates and windows, verify_bounded.c
- * bounded rates.
+ * bounded rates, verify_certificate.c, verify_channels.c and verify_schedule.c the certificate.
  *
  * Scheduler program:
  *   - every byte belongs to an instruction; jumps go to beginnings of instructions; stages and sets

@@ -60,4 +60,9 @@ uint64_t prt_verify_most(const struct prt_container *c, const struct container_n
  * author accepts a stall. */
 enum prt_status prt_verify_bounded(const struct prt_container *c, struct prt_error *error);
 
+/* ---- verify_certificate.c ---- */
+
+/* Exact rates cannot stop for ever with these depths and initial packets: verify_certificate.h. */
+enum prt_status prt_verify_certificate(const struct prt_container *c, struct prt_error *error);
+
 #endif

@@ -280,6 +280,7 @@ uint8_t *made_finish(struct made *m, size_t *size)
         {m->program, m->program_bytes},
         TABLE(rates, m->rate_count),
         TABLE(fields, m->field_count),
+        TABLE(certificate, m->certificate_count),
         {m->image, m->image_bytes},
     };
 #undef TABLE

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MADE_MAX = 256 };
+enum { MADE_MAX = 256, MADE_CERTIFICATE_MAX = 16384 };
 
 struct made {
     char strings[16384];
@@ -41,6 +41,8 @@ struct made {
     uint32_t rate_count;
     struct container_field fields[MADE_MAX];
     uint32_t field_count;
+    uint64_t certificate[MADE_CERTIFICATE_MAX]; /* pipelines without circles need none */
+    uint32_t certificate_count;
     struct container_reader readers[MADE_MAX];
     struct container_stage stages[MADE_MAX];
     uint32_t argument_count, node_count, input_count, output_count, buffer_count, reader_count;
