@@ -87,6 +87,7 @@ static struct ast_name no_name(void);
 %token SHL "<<" SHR ">>" LE "<=" GE ">=" EQ "==" NE "!=" ANDAND "&&" OROR "||" INC "++" DEC "--"
 %token RESYNC "the end of a statement"
 %token COMMANDS "a command list" /* made up: what the file is */
+%token NO_WHILE "the end of a loop" /* made up: of a `do` without its `while`, behind RESYNC */
 %token END 0 "the end of the file"
 
 %type <name> name attribute_name
@@ -287,6 +288,7 @@ statement: block
                                                     { $$ = ast_stmt(ps, AST_STMT_DO, @$, $expression, $body); }
          | "do" statement[body] error RESYNC        { $$ = ast_stmt(ps, AST_STMT_DO, @$, NULL, $body);
                                                       ast_lost(ps, @error, @RESYNC); yyerrok; }
+         | "do" statement[body] NO_WHILE            { $$ = ast_stmt(ps, AST_STMT_DO, @$, NULL, $body); }
          | "for" '(' for_init expression_opt[while] ';' expression_opt[step] ')' statement[body]
                                                     { $$ = ast_for(ps, @$, $for_init, $while, $step, $body); }
          | "switch" '(' expression ')' statement[body]
@@ -529,10 +531,11 @@ tolerance: %empty                                   { $$ = ast_check(ps, AST_CHE
          ;
 %%
 
-/* From the first to the last symbol that is not empty; an empty rule stands where the one before it ends. */
+/* From the first to the last symbol that is not empty; an empty rule stands where the one before it ends, in rhs[0],
+ * and made-up tokens where they are: in recovery there is no rhs[0]. */
 static struct span span_of_rhs(const struct span *rhs, int count)
 {
-    struct span span = {rhs[0].source, rhs[0].end, rhs[0].end};
+    struct span span = count == 0 ? (struct span){rhs[0].source, rhs[0].end, rhs[0].end} : rhs[1];
     int first = 1, last = count;
     while (first <= count && rhs[first].begin == rhs[first].end)
         first++;
@@ -563,6 +566,7 @@ static void describe_stack(const yypcontext_t *context, struct syntax_error *err
         yysymbol_kind_t below = state[-1] != 0 ? YY_ACCESSING_SYMBOL(state[-1]) : YYSYMBOL_YYEMPTY;
         char bracket = 0;
         if (strcmp(yysymbol_name(kind), "'}'") == 0) break; /* the `}` of a struct */
+        if (kind == YYSYMBOL_DO && state + 1 < context->yyssp) error->inside_do = true;
         if (is_list_in_braces(kind)) {
             error->in_block = true;
             error->in_net = kind == YYSYMBOL_net_statements;
@@ -592,7 +596,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, struct parser *ps)
         yysymbol_kind_t expected[YYNTOKENS];
         int count = yypcontext_expected_tokens(context, expected, YYNTOKENS);
         for (int i = 0; i < count; i++)
-            if (expected[i] != YYSYMBOL_RESYNC && expected[i] != YYSYMBOL_COMMANDS)
+            if (expected[i] != YYSYMBOL_RESYNC && expected[i] != YYSYMBOL_COMMANDS && expected[i] != YYSYMBOL_NO_WHILE)
                 error.expected[error.expected_count++] = yysymbol_name(expected[i]);
     }
     syntax_error_report(ps, &error);

@@ -330,16 +330,16 @@ static struct token repeat_line(struct parser *ps)
 static struct token resync(struct parser *ps)
 {
     struct token token = ps->current, before = ps->previous;
-    bool first = true;
+    bool stuck = ps->repeated_count > (size_t)BRACKET_DEPTH_MAX * 4; /* lists and loops */
     ps->resyncing = false;
     if (ps->repeats_line) return repeat_line(ps);
-    if (ps->missing_semicolon) {
+    if (ps->missing_semicolon || ps->ends_do) {
         hand_back(ps, token);
+        if (ps->ends_do) hand_back(ps, made_up(TOKEN_NO_WHILE, token.span));
         return made_up(TOKEN_RESYNC, token.span);
     }
     for (;;) {
         enum verdict verdict = skip_token(ps, &token, before.kind);
-        bool stuck = first && ps->repeated_count > (size_t)BRACKET_DEPTH_MAX * 2;
         if (stuck && verdict == END_BEFORE && token.kind != TOKEN_END) verdict = GO_ON;
         if (verdict == END_AFTER && !ps->in_block && !next_may_begin_item(ps)) verdict = GO_ON;
         if (verdict == END_AFTER) {
@@ -349,7 +349,6 @@ static struct token resync(struct parser *ps)
         if (verdict == END_BEFORE) break;
         before = token;
         token = next_token(ps);
-        first = false;
     }
     if (token.kind == TOKEN_END && (ps->in_block || ps->stopped)) return token;
     hand_back(ps, token);
@@ -366,7 +365,8 @@ static void remember(struct parser *ps, struct token token)
     int last = ps->current.kind;
     size_t open = ps->brackets.count;
     bool inside = open > 0 && ps->source->bytes[ps->brackets.items[open - 1].begin] == '(';
-    bool begins = (last == ';' && !inside) || last == '{' || last == '}' || last == TOKEN_RESYNC;
+    bool begins = (last == ';' && !inside) || last == '{' || last == '}' || last == TOKEN_RESYNC ||
+                  last == TOKEN_NO_WHILE;
     if (begins || !ps->current.span.source) ps->statement_count = 0;
     if (ps->statement_count < 2) ps->statement[ps->statement_count++] = token;
     if (ps->line_count == 0 || token_is_on_later_line(ps, &ps->current, &token)) {
@@ -383,7 +383,9 @@ int pipe_lex(PIPE_STYPE *value, PIPE_LTYPE *span, struct parser *ps)
         hand_back(ps, made_up(TOKEN_COMMANDS, (struct span){ps->source_id, 0, 0}));
     ps->begins_commands = false;
     struct token token = ps->resyncing ? resync(ps) : next_token(ps);
-    if (token.kind != TOKEN_RESYNC && token.kind != TOKEN_COMMANDS) remember(ps, token);
+    bool is_written =
+        token.kind != TOKEN_RESYNC && token.kind != TOKEN_COMMANDS && token.kind != TOKEN_NO_WHILE;
+    if (is_written) remember(ps, token);
     ps->previous = ps->current;
     ps->current = token;
     *value = token.value;
@@ -458,6 +460,12 @@ static bool lacks_semicolon_before_line(const struct parser *ps, const struct sy
     return true;
 }
 
+/* A statement of the body of a `do` is complete, and what follows does not go on with it. */
+static bool lacks_while(const struct syntax_error *error)
+{
+    return syntax_error_expects(error, "while") && !syntax_error_expects(error, "if");
+}
+
 /* Where a name is declared, and none stands: it is used elsewhere. */
 static bool lacks_name(const struct parser *ps, const struct syntax_error *error)
 {
@@ -487,6 +495,7 @@ void syntax_error_report(struct parser *ps, const struct syntax_error *error)
     if (lacks_name(ps, error)) ps->file->names_missing = true;
     ps->repeats_line = repeats_line && !again;
     ps->missing_semicolon = missing_semicolon && !again;
+    ps->ends_do = error->inside_do && (again || lacks_while(error));
     if (!again) ps->last_error_offset = offset;
     ps->repeated_count = again ? ps->repeated_count + 1 : 0;
     if (ps->stopped || ps->lexical_error || (again && !unclosed)) return;

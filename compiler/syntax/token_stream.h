@@ -7,7 +7,8 @@
  * fields, checks or items goes on, and hands out the token RESYNC there: before a token that begins
  * the next statement where only a `;` was missing, else after the `;` or block that ends the broken
  * statement, before the `}` that ends the list, or before a keyword that only begins an item (with
- * a `}` for each list that this leaves).
+ * a `}` for each list that this leaves).  Each error at the same token leaves one more thing that is
+ * open: a list, or a `do` that has no `while`, whose end is the token NO_WHILE.
  */
 #ifndef PIPEC_TOKEN_STREAM_H
 #define PIPEC_TOKEN_STREAM_H
@@ -39,6 +40,7 @@ struct syntax_error {
     const char *expected[128];
     int expected_count;
     bool in_block, in_body, in_net; /* inside a list in braces; of statements; of a pipeline */
+    bool inside_do; /* in the innermost list, in a statement of the body of a `do` */
     bool after_assignment;
     char open[SYNTAX_OPEN_MAX]; /* brackets inside the innermost list, outermost first */
     size_t open_count;
@@ -87,6 +89,7 @@ struct parser {
     bool resyncing, missing_semicolon;
     bool repeats_line; /* the `;` is missing before the current line */
     bool in_block;
+    bool ends_do; /* the `while` is missing, behind the statement that is given up */
     char skipped[SYNTAX_OPEN_MAX + BRACKET_DEPTH_MAX]; /* open brackets while skipping */
     size_t skipped_count;
     uint32_t last_error_offset; /* + 1; the token at which the last error was found */
