@@ -107,10 +107,20 @@ static bool is_open_loop(const struct ks *s, void *data)
     return s->kind == KS_LOOP && !certainly_ends(s);
 }
 
+static bool calls_open_loop(const struct kx *x, void *data);
+
+static bool has_open_loop(struct kernel_emitter *e, const struct function *f)
+{
+    if (kernel_function_of(e, f)->loops_openly == 0) {
+        bool open = kernel_any_ks(f->body, is_open_loop, calls_open_loop, e);
+        kernel_function_of(e, f)->loops_openly = open ? 1 : -1;
+    }
+    return kernel_function_of(e, f)->loops_openly > 0;
+}
+
 static bool calls_open_loop(const struct kx *x, void *data)
 {
-    return x->kind == KX_CALL &&
-           kernel_any_ks(x->function->body, is_open_loop, calls_open_loop, data);
+    return x->kind == KX_CALL && has_open_loop(data, x->function);
 }
 
 /* ---- expressions: whether the value is varying ---- */
@@ -212,8 +222,7 @@ static bool visit_call(struct lanes *l, const struct kx *x)
     bool varying = false;
     if (kernel_function_faults(l->e, x->function) || !type_is_scalar(x->type)) return deny(l);
     bool for_nobody = l->depth > 0 || l->speculative > 0;
-    if (for_nobody && kernel_any_ks(x->function->body, is_open_loop, calls_open_loop, NULL))
-        return deny(l);
+    if (for_nobody && has_open_loop(l->e, x->function)) return deny(l);
     for (uint32_t i = 0; i < x->argument_count; i++) {
         const struct kx *argument = x->arguments[i];
         bool varies = visit(l, argument);
@@ -427,7 +436,13 @@ static bool is_loop(const struct ks *s, void *data)
 
 static bool calls_loop(const struct kx *x, void *data)
 {
-    return x->kind == KX_CALL && kernel_any_ks(x->function->body, is_loop, calls_loop, data);
+    struct kernel_emitter *e = data;
+    if (x->kind != KX_CALL) return false;
+    if (kernel_function_of(e, x->function)->loops == 0) {
+        bool loops = kernel_any_ks(x->function->body, is_loop, calls_loop, e);
+        kernel_function_of(e, x->function)->loops = loops ? 1 : -1;
+    }
+    return kernel_function_of(e, x->function)->loops > 0;
 }
 
 struct register_count {
@@ -447,12 +462,27 @@ static bool count_local(const struct ks *s, void *data)
     return false;
 }
 
+struct width_count {
+    struct kernel_emitter *e;
+    uint64_t widest_bytes;
+};
+
+static void widen(struct width_count *count, uint64_t bytes)
+{
+    if (bytes > count->widest_bytes) count->widest_bytes = bytes;
+}
+
 static bool widen_to(const struct kx *x, void *data)
 {
-    uint64_t *widest_bytes = data;
-    if (type_is_scalar(x->type) && x->type->width_bytes > *widest_bytes)
-        *widest_bytes = x->type->width_bytes;
-    if (x->kind == KX_CALL) kernel_any_ks(x->function->body, NULL, widen_to, data);
+    struct width_count *count = data;
+    if (type_is_scalar(x->type)) widen(count, x->type->width_bytes);
+    if (x->kind != KX_CALL) return false;
+    if (kernel_function_of(count->e, x->function)->widest_bytes == 0) {
+        struct width_count inside = {count->e, 1};
+        kernel_any_ks(x->function->body, NULL, widen_to, &inside);
+        kernel_function_of(count->e, x->function)->widest_bytes = inside.widest_bytes;
+    }
+    widen(count, kernel_function_of(count->e, x->function)->widest_bytes);
     return false;
 }
 
@@ -461,17 +491,15 @@ static bool widen_to(const struct kx *x, void *data)
 static uint32_t best_width(const struct lanes *l)
 {
     struct register_count count = {.lanes = l};
-    uint64_t widest_bytes = 1;
+    struct width_count width_of = {l->e, 1};
     kernel_any_ks(l->kernel->body, count_local, NULL, &count);
-    kernel_any_ks(l->kernel->body, NULL, widen_to, &widest_bytes);
-    for (uint32_t i = 0; i < l->kernel->out_count; i++) {
-        uint64_t bytes = l->kernel->out[i].type->width_bytes;
-        if (bytes > widest_bytes) widest_bytes = bytes;
-    }
+    kernel_any_ks(l->kernel->body, NULL, widen_to, &width_of);
+    for (uint32_t i = 0; i < l->kernel->out_count; i++)
+        widen(&width_of, l->kernel->out[i].type->width_bytes);
     uint32_t width = KERNEL_LANES_MAX;
     if (count.arrays) return KERNEL_LANES_MIN;
-    while (width > KERNEL_LANES_MIN &&
-           (width * count.bytes > REGISTER_BYTES || width * widest_bytes > VECTOR_BYTES_MAX))
+    while (width > KERNEL_LANES_MIN && (width * count.bytes > REGISTER_BYTES ||
+                                        width * width_of.widest_bytes > VECTOR_BYTES_MAX))
         width /= 2;
     return width;
 }
@@ -483,7 +511,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     if (e->cx->options.optimisation == 0 || kernel->states.count > 0 || kernel->grouped)
         return false;
     if (kernel_rates_vary(kernel)) return false;
-    if (!kernel_any_ks(kernel->body, is_loop, calls_loop, NULL)) return false;
+    if (!kernel_any_ks(kernel->body, is_loop, calls_loop, e)) return false;
     if (kernel_size(e, kernel->body) > SIZE_MAX_NODES) return false;
     if (kernel_locals_bytes(kernel->body) > LOCAL_BYTES_MAX) return false;
     l.varying = ARENA_ARRAY(e->scratch, bool, kernel->local_count + 1u);

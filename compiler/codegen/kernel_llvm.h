@@ -1,10 +1,12 @@
 /*
  * kernel_llvm: what the files of the kernel code generator share.  Private to codegen.
  *
- *   kernel_llvm.c          the emitter's life: module, target, optimisation, object;
- * kernel_compile, kernel_emit kernel_llvm_types.c    LLVM types and constants, loads and stores of
- * scalars, faults kernel_llvm_batch.c    the entries of a kernel and the loop over firings;
- * pipe_arguments kernel_llvm_stmt.c     statements kernel_llvm_expr.c     expressions
+ *   kernel_llvm.c          the emitter's life: module, target, optimisation, object; kernel_compile,
+ *                          kernel_emit
+ *   kernel_llvm_types.c    LLVM types and constants, loads and stores of scalars, faults
+ *   kernel_llvm_batch.c    the entries of a kernel and the loop over firings; pipe_arguments
+ *   kernel_llvm_stmt.c     statements
+ *   kernel_llvm_expr.c     expressions
  *   kernel_llvm_address.c  addresses: variables, array items, packets
  *   kernel_llvm_call.c     functions and their calls
  *   kernel_llvm_arith.c    operators and conversions
@@ -110,8 +112,10 @@ struct kernel_function {
     LLVMValueRef
         lanes_llvm[KERNEL_LANE_WIDTHS]; /* for 8, 16, ... lanes: scalar parameters are vectors */
     signed char faults, heavy, lanes_admitted; /* -1 no, 1 yes, 0: not known yet */
+    signed char loops, loops_openly;           /* likewise, calls expanded */
     const bool *varying; /* lanes_admitted > 0: by variable->index, all scalar parameters varying */
     uint64_t size;       /* of the tree, calls expanded; 0: not known yet */
+    uint64_t widest_bytes; /* of the scalars in it, calls expanded; 0: not known yet */
 };
 
 struct kernel_lane_plan; /* kernel_lanes.c */

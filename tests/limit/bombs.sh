@@ -9,10 +9,13 @@ seconds=10 mib=256
 case $VARIANT in asan | tsan) seconds=100 mib=8192 ;; esac
 rep() { yes -- "$2" | head -n "$1" | tr -d '\n'; }
 
+# The same, written to a container.
+bomb_whole() { output="-o $1.pbc" bomb "$@"; }
 # bomb NAME STATUS: the program on standard input.  STATUS 1: refused, and every error has a place; 0: accepted.
 bomb() {
     cat >"$1.pipe"
-    ./within "$seconds" "$mib" "$PIPEC" "$1.pipe" 3>took >out 2>err </dev/null
+    # shellcheck disable=SC2086 # words
+    ./within "$seconds" "$mib" "$PIPEC" "$1.pipe" ${output-} 3>took >out 2>err </dev/null
     read -r status ms peak <took
     if [ "$status" != "$2" ]; then
         echo "not ok $1: status $status ($ms ms, $peak MiB), not $2: $(head -c 300 err | head -2 | tr '\n' ' ')"
@@ -39,6 +42,9 @@ body "$(rep 5000 '{')$(rep 5000 '}')" | bomb blocks 1
 body "$(rep 5000 'if (x) ') ;" | bomb ifs 1
 body "$(rep 3000 'if (x) ; else ') ;" | bomb else_ifs 1
 body "$(rep 5000 'for (;;) ') ;" | bomb loops 1
+body 'do if (x)' | bomb do_without_while 1
+body "$(rep 900 'do if (x) ')" | bomb dos_without_while 1
+body "$(rep 300 'do if (x) { ')" | bomb dos_in_blocks 1
 body "i32 a[1] = $(rep 5000 '{')1$(rep 5000 '}');" | bomb braces 1
 body "i32 a = x$(rep 5000 '[0]');" | bomb indices 1
 body "i32 a; $(rep 5000 'a = ')1;" | bomb assignments 1
@@ -90,7 +96,9 @@ pipeline main(in i32 x, out i32 y) { x%s -> y; }\n' "$(rep 12 '-> up ')" | bomb 
 printf 'fn i32 f() { while (true) { } return 1; }\nconst i32 A = f();\n%s\n%s\n' "$K" "$M" | bomb endless_constant 1
 printf 'fn i32 f() { i32 s = 0; for (i64 i = 0; i < 1000000000000; i++) s++; return s; }\nconst i32 A = f();\n%s\n%s\n' "$K" "$M" | bomb long_constant 1
 printf 'fn i32 g0(i32 x) { return x + 1; }\n%s\nconst i32 A = g60(1);\n%s\n%s\n' "$(for i in $(seq 60); do echo "fn i32 g$i(i32 x) { return g$((i - 1))(x) + g$((i - 1))(x); }"; done)" "$K" "$M" | bomb exponential_constant 1
-printf 'fn i32 g0(i32 x) { return x + 1; }\n%s\nkernel k(in i32 x, out i32 y) { y <- g40(x); }\n%s\n' "$(for i in $(seq 40); do echo "fn i32 g$i(i32 x) { return g$((i - 1))(x) + g$((i - 1))(x); }"; done)" "$M" | bomb exponential_calls 0
+printf 'fn i32 g0(i32 x) { return x + 1; }\n%s\nkernel k(in i32 x, out i32 y) { y <- g40(x); }\n%s\n' "$(for i in $(seq 40); do echo "fn i32 g$i(i32 x) { return g$((i - 1))(x) + g$((i - 1))(x); }"; done)" "$M" | tee calls.pipe | bomb exponential_calls 0
+bomb_whole exponential_calls_compiled 0 <calls.pipe
+sed 's/y <- g40(x)/i32 s = 0; for (i32 i = 0; i < 2; i++) if (x > i) s += g40(x); y <- s/' calls.pipe | bomb_whole exponential_calls_masked 0
 net 'for (int i = 0; i < 1L << 40; i++) ;' | bomb net_loop_2_40 1
 net 'for (;;) ;' | bomb net_loop_endless 1
 net 'for (int i = 0; (i32)i >= 0; i++) ;' | bomb net_loop_typed 1
