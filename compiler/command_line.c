@@ -358,7 +358,7 @@ static int parse_command(struct parser *p, int argc, char **argv)
 /* A word that no file is named by, where a command stands. */
 static bool looks_like_command(const char *word)
 {
-    return strpbrk(word, "./\\") == NULL && access(word, F_OK) != 0;
+    return word[0] != '-' && strpbrk(word, "./\\") == NULL && access(word, F_OK) != 0;
 }
 
 static void refuse_command(struct parser *p, const char *word)
@@ -376,7 +376,7 @@ static void check_line(struct parser *p, int argc, char **argv)
     if (p->line.action != COMMAND_COMPILE && p->line.action != COMMAND_INSPECT) return;
     if (optind >= argc)
         refuse(p, "no %s", "input file");
-    else if (optind + 1 < argc && looks_like_command(argv[optind]))
+    else if (p->line.action == COMMAND_COMPILE && looks_like_command(argv[optind]))
         refuse_command(p, argv[optind]);
     else if (optind + 1 < argc)
         refuse(p, "a second input file '%s': one is compiled at a time", argv[optind + 1]);

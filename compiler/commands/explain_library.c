@@ -39,6 +39,18 @@ static const char *kind_name(const struct ast_item *item)
     return names[item->kind];
 }
 
+/* How many bytes of the name are those that calls use: of sin_f32 of the mathematics the first
+ * three, the types of the arguments choose. */
+static size_t call_length(const struct library *lib, const struct ast_item *item)
+{
+    const char *name = item_name(item);
+    size_t length = strlen(name);
+    bool chosen =
+        item->kind == AST_ITEM_FN && strcmp(lib->file, "std/math.pipe") == 0 && length > 4 &&
+        (strcmp(name + length - 4, "_f32") == 0 || strcmp(name + length - 4, "_f64") == 0);
+    return chosen ? length - 4 : length;
+}
+
 /* The declaration without its body, on one line. */
 static const char *declaration(const struct library *lib, const struct ast_item *item)
 {
@@ -100,6 +112,7 @@ static void put_item(struct json *json, const struct library *lib, const struct 
 {
     json_begin(json, NULL, '{');
     json_text(json, "name", item_name(item));
+    json_text(json, "call", arena_string(lib->cx.arena, item_name(item), call_length(lib, item)));
     json_text(json, "kind", kind_name(item));
     json_text(json, "declaration", declaration(lib, item));
     json_text(json, "documentation", documentation(lib, item));
@@ -127,17 +140,34 @@ static void print_indented(FILE *to, const char *text, size_t length)
     }
 }
 
-static void print_item(FILE *to, const struct library *lib, const struct ast_item *item)
+/* The declaration with the name that a call has. */
+static void print_call(FILE *to, const struct library *lib, const struct ast_item *item)
+{
+    const char *text = declaration(lib, item), *name = item_name(item);
+    const char *at = strstr(text, name);
+    size_t length = call_length(lib, item);
+    if (at == NULL)
+        fprintf(to, "%s\n", text);
+    else
+        fprintf(to, "%.*s%s\n", (int)((size_t)(at - text) + length), text, at + strlen(name));
+}
+
+/* Asked for by its whole name, an item has it. */
+static void print_item(FILE *to, const struct library *lib, const struct ast_item *item,
+                       const char *wanted)
 {
     const char *text = documentation(lib, item);
-    fprintf(to, "%s\n", declaration(lib, item));
+    if (strcmp(wanted, item_name(item)) == 0)
+        fprintf(to, "%s\n", declaration(lib, item));
+    else
+        print_call(to, lib, item);
     print_indented(to, text, strlen(text));
 }
 
 static void print_summary(FILE *to, const struct library *lib, const struct ast_item *item)
 {
     const char *text = documentation(lib, item);
-    fprintf(to, "%s\n", declaration(lib, item));
+    print_call(to, lib, item);
     print_indented(to, text, first_sentence(text));
 }
 
@@ -154,14 +184,13 @@ static void print_heading(FILE *to, const struct library *lib)
     fputc('\n', to);
 }
 
-/* `sin` finds sin_f32 and sin_f64: the names under which calls choose. */
-static bool is_meant(const struct ast_item *item, const char *wanted)
+/* `sin` finds sin_f32 and sin_f64. */
+static bool is_meant(const struct library *lib, const struct ast_item *item, const char *wanted)
 {
     const char *name = item_name(item);
-    size_t length = strlen(wanted);
-    if (strcmp(name, wanted) == 0) return true;
-    return strncmp(name, wanted, length) == 0 &&
-           (strcmp(name + length, "_f32") == 0 || strcmp(name + length, "_f64") == 0);
+    size_t length = call_length(lib, item);
+    return strcmp(name, wanted) == 0 ||
+           (strlen(wanted) == length && strncmp(name, wanted, length) == 0);
 }
 
 /* Names that begin with the file's own are internal. */
@@ -175,7 +204,7 @@ static bool is_internal(const struct library *lib, const struct ast_item *item)
 static bool is_there(const struct library *lib, const char *wanted)
 {
     for (const struct ast_item *item = lib->ast->items; item != NULL; item = item->next)
-        if (is_public(item) && is_meant(item, wanted)) return true;
+        if (is_public(item) && is_meant(lib, item, wanted)) return true;
     return false;
 }
 
@@ -185,11 +214,11 @@ static void show(struct json *json, const struct library *lib, const char *wante
     if (wanted == NULL && !as_json) print_heading(json->to, lib);
     for (const struct ast_item *item = lib->ast->items; item != NULL; item = item->next) {
         if (!is_public(item)) continue;
-        if (wanted != NULL ? !is_meant(item, wanted) : is_internal(lib, item)) continue;
+        if (wanted != NULL ? !is_meant(lib, item, wanted) : is_internal(lib, item)) continue;
         if (as_json)
             put_item(json, lib, item);
         else if (wanted != NULL)
-            print_item(json->to, lib, item);
+            print_item(json->to, lib, item, wanted);
         else
             print_summary(json->to, lib, item);
     }

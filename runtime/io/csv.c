@@ -187,7 +187,7 @@ static enum prt_status find_line(struct csv_source *csv, size_t *length, bool *h
 }
 
 /* The text without the blanks around it, NUL-terminated, at most LINE_BYTES_MAX.  False if it holds
- * a NUL. */
+ * a NUL or is longer: a number cut short would be another one. */
 static bool trim(char *text, const unsigned char *bytes, size_t length)
 {
     while (length > 0 && strchr(" \t\r", bytes[length - 1]) != NULL && bytes[length - 1] != 0)
@@ -196,10 +196,11 @@ static bool trim(char *text, const unsigned char *bytes, size_t length)
         bytes++;
         length--;
     }
-    if (length > LINE_BYTES_MAX) length = LINE_BYTES_MAX;
+    bool whole = length <= LINE_BYTES_MAX;
+    if (!whole) length = LINE_BYTES_MAX;
     memcpy(text, bytes, length);
     text[length] = '\0';
-    return memchr(text, '\0', length) == NULL;
+    return whole && memchr(text, '\0', length) == NULL;
 }
 
 static enum prt_status not_a_number(const struct csv_source *csv, const char *text,
@@ -212,6 +213,25 @@ static enum prt_status not_a_number(const struct csv_source *csv, const char *te
                             (unsigned long long)reader->offset, scalar_name(column->scalar));
 }
 
+static enum prt_status wrong_columns(const struct csv_source *csv, size_t found,
+                                     struct prt_error *error)
+{
+    const struct prt_io_reader *reader = &csv->reader;
+    return prt_error_set_at(error, PRT_E_FORMAT, reader->offset,
+                            "%s:%llu: the line at byte %llu has %zu column%s, not %zu",
+                            reader->name, (unsigned long long)csv->line,
+                            (unsigned long long)reader->offset, found, found == 1 ? "" : "s",
+                            csv->columns.count);
+}
+
+static size_t count_commas(const unsigned char *bytes, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += bytes[i] == ',';
+    return count;
+}
+
 static enum prt_status read_columns(struct csv_source *csv, const unsigned char *bytes,
                                     size_t length, unsigned char *packet, struct prt_error *error)
 {
@@ -221,13 +241,10 @@ static enum prt_status read_columns(struct csv_source *csv, const unsigned char 
     for (size_t i = 0; i < columns->count; i++) {
         const struct column *column = &columns->items[i];
         bool last = i + 1 == columns->count;
-        const unsigned char *comma = last ? NULL : memchr(bytes, ',', length);
+        const unsigned char *comma = memchr(bytes, ',', length);
         size_t part = comma != NULL ? (size_t)(comma - bytes) : length;
-        if (!last && comma == NULL)
-            return prt_error_set_at(error, PRT_E_FORMAT, csv->reader.offset,
-                                    "%s:%llu: the line at byte %llu has %zu columns, not %zu",
-                                    csv->reader.name, (unsigned long long)csv->line,
-                                    (unsigned long long)csv->reader.offset, i + 1, columns->count);
+        if (last != (comma == NULL))
+            return wrong_columns(csv, i + 1 + count_commas(bytes, length), error);
         if (!trim(text, bytes, part) ||
             !parse_number(text, column->scalar, packet + column->offset_bytes))
             return not_a_number(csv, text, column, error);

@@ -26,6 +26,11 @@ pipeline second(in f32 x, out f32 y; f32 by = 3) { x -> scale(by) -> y; }
 END
 expect "-I finds imports" 0 '' '' "$PIPEC" -I lib -p first two.pipe
 expect "an import that is not found" 1 '' 'import-not-found' "$PIPEC" -p first two.pipe
+expect "a word that is neither a command nor a file" 2 '' "there is no command 'frobnicate', and no such file" "$PIPEC" frobnicate
+expect "a command that is misspelt" 2 '' "there is no command 'lnt'; did you mean 'lint'?" "$PIPEC" lnt
+expect "the same with its arguments" 2 '' "did you mean 'inspect'?" "$PIPEC" inspct two.pipe
+expect "a source that is not there" 2 '' "cannot read 'none.pipe'" "$PIPEC" none.pipe
+expect "inspect of a file that is not there" 2 '' "cannot read 'lnt'" "$PIPEC" inspect lnt
 expect "-p chooses" 0 '' '' "$PIPEC" -I lib -p second two.pipe -o second.pbc
 expect "-p that does not exist" 1 '' "did you mean '-p first'" "$PIPEC" -I lib -p frist two.pipe
 expect "several pipelines and no -p" 1 '' 'choose one: -p first' "$PIPEC" -I lib two.pipe

@@ -97,7 +97,14 @@ check half_a_packet_is_said refused "ends inside a packet of port 'p' (20 of 40 
 printf '1,2,3\n' > short.csv
 check missing_columns_are_said refused "has 3 columns, not 6" p=short.csv "$@"
 printf '1,2,3,4,5,6,7\n' > long.csv
-check surplus_columns_are_said refused "'6,7'" p=long.csv "$@"
+check surplus_columns_are_said refused "has 7 columns, not 6" p=long.csv "$@"
+cat > wide.pipe <<'END'
+kernel copy(in i32[20] x, out i32[20] y) { y <- x[0]; }
+pipeline main(in i32[20] x, out i32[20] y) { x -> copy -> y; }
+END
+{ printf '%01030d,' 7; seq -s , 2 20; } > digits.csv
+cut_short() { "$PIPERUN" wide.pipe x=digits.csv y=null 2> out.txt || grep -q "is not a number of type i32" out.txt; }
+check a_number_is_not_cut_short cut_short
 cat > mono.pipe <<'END'
 kernel mono(in f32 x, out f32 y) { y <- x; }
 pipeline main(in f32 x, out f32 y) { x -> mono -> y; }
