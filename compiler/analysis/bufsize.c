@@ -36,9 +36,11 @@
  * Larger blocks.  From these lower bounds the block is simulated; where it is stuck, one undeclared
  * buffer of the circular wait is raised by what the node behind it needs, and the simulation goes
  * on from there.  If only one arc of the circle is room, the raise is unavoidable (everybody else
- * waits for packets, which no depth cures), so the result is then the unique least; else the
- * cheapest in bytes is raised and the depths are shrunk again, largest first, each to its least
- * with the others at theirs.  Beyond the budget the depths of a periodic schedule are taken
+ * waits for packets, which no depth cures): the circle stays as it is until that buffer has what is
+ * missing, whatever else is deeper, so a buffer with such raises only is at its least.  Where all
+ * are, the result is the unique least; else the cheapest in bytes is raised and the depths are
+ * shrunk again, largest first, each to its least with the others at theirs.  That one is found from
+ * below: all other depths are given, so every raise is unavoidable.  Beyond the budget the depths of a periodic schedule are taken
  * (periodic.h).
  *
  * Finish.  A node that ends appends up to finish_max packets, beside what its readers may keep.
@@ -62,6 +64,8 @@ enum {
     SIZE_STEPS = 20 * 1000 * 1000,
     LEAST_STEPS = 5 * 1000 * 1000, /* for shrinking and depth_min_packets */
     CANDIDATES_MAX = 8,
+    CLIMBS_MAX = 64,            /* raises by what is missing, before depths are halved */
+    RAISE_CANDIDATES_MAX = 256, /* of one circle */
 };
 
 struct bufsize {
@@ -319,11 +323,80 @@ static enum net_outcome try_depth(const struct bufsize *pass, uint32_t buffer, u
     return outcome;
 }
 
+/* Packets that the buffer lacks in a stuck net before anybody of the circle can go on; 0: not told by
+ * one arc. */
+static uint64_t missing_of(const struct bufsize *pass, struct net *net, uint32_t buffer,
+                           struct arena *scratch)
+{
+    struct net_cycle cycle = net_waiting(scratch, net);
+    uint32_t at = GRAPH_NONE;
+    for (uint32_t i = 0; i < cycle.count; i++) {
+        if (net->arcs[cycle.arcs[i]].kind == ARC_PACKETS) continue;
+        if (arc_buffer(pass, net, cycle.arcs[i]) != buffer) continue;
+        if (at != GRAPH_NONE) return 0;
+        at = i;
+    }
+    return at == GRAPH_NONE ? 0 : net_missing(net, &cycle, at);
+}
+
+/* Gives the buffer more packets in a net that is running. */
+static void add_depth(const struct bufsize *pass, struct net *net, uint32_t buffer,
+                      uint64_t packets)
+{
+    for (uint32_t c = pass->first_channel[buffer]; c < pass->first_channel[buffer + 1]; c++)
+        if (pass->nets[pass->channels.items[c].block] == net)
+            net_arc_add(net, 2 * pass->position[c] + 1, packets);
+}
+
+/* From *low on, what the circles of one net ask for: nothing between the old and the new *low works.
+ * NET_LIVE: *low does; NET_STUCK: it is not known yet. */
+static enum net_outcome climb(const struct bufsize *pass, struct net *net, uint32_t buffer,
+                              uint64_t *low, uint64_t high, uint64_t *budget)
+{
+    struct arena *scratch = arena_create();
+    enum net_outcome outcome;
+    set_depth(pass, net, buffer, *low);
+    net_reset(net);
+    for (int i = 0; (outcome = net_run(net, budget)) == NET_STUCK && i < CLIMBS_MAX; i++) {
+        uint64_t missing = missing_of(pass, net, buffer, scratch);
+        arena_reset(scratch);
+        if (missing >= high - *low) {
+            *low = high;
+            outcome = NET_LIVE;
+        }
+        if (missing == 0 || outcome == NET_LIVE) break;
+        *low += missing;
+        add_depth(pass, net, buffer, missing);
+    }
+    set_depth(pass, net, buffer, pass->sizings[buffer].depth_packets);
+    arena_destroy(scratch);
+    return outcome;
+}
+
+static enum net_outcome climb_all(const struct bufsize *pass, uint32_t buffer, uint64_t *low,
+                                  uint64_t high, uint64_t *budget)
+{
+    enum net_outcome all = NET_LIVE;
+    uint32_t last = GRAPH_NONE;
+    for (uint32_t c = pass->first_channel[buffer]; c < pass->first_channel[buffer + 1]; c++) {
+        uint32_t block = pass->channels.items[c].block;
+        if (!pass->nets[block] || block == last || *low >= high) continue;
+        if (*budget == 0) return NET_UNDECIDED;
+        last = block;
+        enum net_outcome outcome = climb(pass, pass->nets[block], buffer, low, high, budget);
+        if (outcome == NET_UNDECIDED) return outcome;
+        if (outcome == NET_STUCK) all = NET_STUCK;
+    }
+    return all;
+}
+
 /* Least depth in low..high with which all blocks of the buffer run, the others as they are now;
  * high does.  0: the budget is spent. */
 static uint64_t search_depth(const struct bufsize *pass, uint32_t buffer, uint64_t low,
                              uint64_t high, uint64_t *budget)
 {
+    enum net_outcome climbed = climb_all(pass, buffer, &low, high, budget);
+    if (climbed != NET_STUCK) return climbed == NET_LIVE ? low : 0;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         enum net_outcome outcome = try_depth(pass, buffer, middle, budget);
@@ -559,25 +632,25 @@ static uint32_t waiting_for_packets(const struct bufsize *pass, const struct net
 static bool raise_cheapest(struct bufsize *pass, struct net *net, struct arena *scratch)
 {
     struct net_cycle cycle = net_waiting(scratch, net);
-    uint32_t best = GRAPH_NONE;
+    uint32_t best = GRAPH_NONE, rooms = 0;
     uint64_t best_missing = 0, best_bytes = 0;
-    for (uint32_t i = 0; i < cycle.count; i++) {
+    for (uint32_t i = 0; i < cycle.count && rooms < RAISE_CANDIDATES_MAX; i++) {
         if (net->arcs[cycle.arcs[i]].kind != ARC_ROOM) continue;
         uint32_t buffer = arc_buffer(pass, net, cycle.arcs[i]);
         uint64_t missing = net_missing(net, &cycle, i);
         uint64_t bytes = growth_bytes(pass, buffer, missing);
+        rooms++;
         if (missing == 0 || (best != GRAPH_NONE && bytes >= best_bytes)) continue;
         best = buffer;
         best_missing = missing;
         best_bytes = bytes;
     }
     if (best == GRAPH_NONE) return false;
-    for (uint32_t i = 0; i < net->arc_count; i++)
-        if (net->arcs[i].kind == ARC_ROOM && arc_buffer(pass, net, i) == best)
-            net_arc_add(net, i, best_missing);
+    add_depth(pass, net, best, best_missing);
     struct sizing *sizing = &pass->sizings[best];
     sizing->depth_packets = add_clamped(sizing->depth_packets, best_missing);
     sizing->why = WHY_WAIT;
+    if (rooms > 1) sizing->chosen = true;
     sizing->waiter = waiting_for_packets(pass, net, &cycle, best);
     return true;
 }
@@ -637,6 +710,7 @@ static uint64_t find_least(struct bufsize *pass, uint32_t buffer)
     uint64_t low = sizing->floor_packets, high = sizing->depth_packets;
     if (low == high) return high;
     if (is_estimated(pass, buffer)) return 0;
+    if (!sizing->declared && !sizing->chosen) return high; /* no raise could be avoided */
     return search_depth(pass, buffer, low, high, &pass->least_budget);
 }
 

@@ -46,6 +46,7 @@ struct sizing {             /* of one buffer */
     uint32_t reader; /* the one that floor_why is about */
     uint32_t waiter; /* WHY_WAIT: the node that waited for packets; GRAPH_NONE: none is named */
     bool declared;   /* the depth may not change */
+    bool chosen;     /* another buffer could have been raised instead: less may be enough */
     enum depth_fault fault;
     struct waiting *waiting;
     bool fault_told; /* as part of another buffer's report */

@@ -4,6 +4,19 @@
 
 #define TOKENS_MAX (INT64_C(1) << 61) /* sums of two stay below 2^63 */
 
+enum { WORD_BITS = 64 };
+
+/* The walk from the first waiting node along what each one waits for. */
+struct net_trail {
+    uint32_t *nodes, *arcs; /* arcs[i] is what nodes[i] waits for */
+    uint32_t *place;        /* node -> 1 + its index in `nodes`; 0: not on the way */
+    uint32_t count;
+    uint32_t valid;  /* so many from the beginning have not been asked since */
+    uint64_t walked; /* arcs looked at and not paid for yet */
+    /* Nodes below their limit: a bit each, and a bit for each word of those that is not zero. */
+    uint64_t *waiting, *words;
+};
+
 /* ---- sequences with a period ---- */
 
 static uint32_t phase_of(const struct net_node *node)
@@ -225,6 +238,22 @@ static bool product_fits(uint64_t a, uint64_t b)
     return mul63(a, b, &product) && product <= TOKENS_MAX;
 }
 
+static uint32_t word_count(uint32_t bits)
+{
+    return bits / WORD_BITS + 1;
+}
+
+static struct net_trail *trail_create(struct arena *arena, uint32_t nodes)
+{
+    struct net_trail *trail = ARENA_NEW(arena, struct net_trail);
+    trail->nodes = ARENA_ARRAY(arena, uint32_t, nodes);
+    trail->arcs = ARENA_ARRAY(arena, uint32_t, nodes);
+    trail->place = ARENA_ARRAY(arena, uint32_t, nodes);
+    trail->waiting = ARENA_ARRAY(arena, uint64_t, word_count(nodes));
+    trail->words = ARENA_ARRAY(arena, uint64_t, word_count(word_count(nodes)));
+    return trail;
+}
+
 static void check_magnitudes(struct net *net)
 {
     for (uint32_t i = 0; i < net->arc_count; i++) {
@@ -256,13 +285,27 @@ struct net *net_create(struct arena *arena, const struct channels *channels,
     for (uint32_t i = 0; i < net->node_count; i++)
         local[net->nodes[i].node] = 0;
     net->queue = ARENA_ARRAY(arena, uint32_t, net->node_count);
+    net->blocked = ARENA_ARRAY(arena, uint32_t, net->node_count);
+    net->trail = trail_create(arena, net->node_count);
     index_arcs(arena, net);
-    for (uint32_t i = 0; i < net->arc_count; i++)
-        net->phase_sum += net->nodes[net->arcs[i].to].phases;
     divide_repetitions(net);
     check_magnitudes(net);
     net_reset(net);
     return net;
+}
+
+static void note_waiting(struct net *net, uint32_t node, bool waits)
+{
+    uint32_t word = node / WORD_BITS;
+    uint64_t *bits = &net->trail->waiting[word], *words = &net->trail->words[word / WORD_BITS];
+    if (waits)
+        *bits |= UINT64_C(1) << node % WORD_BITS;
+    else
+        *bits &= ~(UINT64_C(1) << node % WORD_BITS);
+    if (*bits)
+        *words |= UINT64_C(1) << word % WORD_BITS;
+    else
+        *words &= ~(UINT64_C(1) << word % WORD_BITS);
 }
 
 void net_reset(struct net *net)
@@ -272,9 +315,12 @@ void net_reset(struct net *net)
     for (uint32_t i = 0; i < net->node_count; i++) {
         net->nodes[i].fired = 0;
         net->nodes[i].limit = net->nodes[i].repetitions;
-        net->nodes[i].queued = false;
+        net->nodes[i].queued = net->nodes[i].blocked = false;
+        note_waiting(net, i, net->nodes[i].limit > 0);
     }
-    net->queue_head = net->queue_count = 0;
+    net->queue_head = net->queue_count = net->blocked_count = 0;
+    net->unfinished = net->node_count;
+    net->trail->valid = 0;
     net->fresh = true;
 }
 
@@ -315,16 +361,22 @@ static uint32_t dequeue(struct net *net)
     return node;
 }
 
-/* How often `node` can fire in a row, at most up to its limit. */
-static uint64_t firings_in_a_row(const struct net *net, uint32_t node)
+/* How often `node` can fire in a row, at most up to its limit.  Begins with the arc that kept it
+ * last: a node with many arcs that is asked whenever one of them gets tokens passes each arc once
+ * for a firing.  *seen: arcs looked at. */
+static uint64_t firings_in_a_row(struct net *net, uint32_t node, uint32_t *seen)
 {
-    const struct net_node *at = &net->nodes[node];
+    struct net_node *at = &net->nodes[node];
     uint64_t count = at->limit - at->fired;
-    for (uint32_t i = at->first_in; count && i < at[1].first_in; i++) {
-        const struct net_arc *arc = &net->arcs[net->in_arcs[i]];
+    uint32_t in = at[1].first_in - at->first_in;
+    for (*seen = 0; count && *seen < in; ++*seen) {
+        uint32_t place = at->keeper + *seen < in ? at->keeper + *seen : at->keeper + *seen - in;
+        const struct net_arc *arc = &net->arcs[net->in_arcs[at->first_in + place]];
         if (arc->absent) continue;
         count =
             arc->from == arc->to ? affordable_itself(net, arc, count) : affordable(net, arc, count);
+        if (count) continue;
+        at->keeper = place;
     }
     return count;
 }
@@ -351,7 +403,10 @@ static void fire(struct net *net, uint32_t node, uint64_t count)
     struct net_node *at = &net->nodes[node];
     uint32_t phase = phase_of(at);
     if (net->trace) record(net->trace, node, count);
+    bool finished = at->fired >= at->repetitions;
     at->fired += count;
+    if (at->fired >= at->repetitions && !finished) net->unfinished--;
+    if (at->fired >= at->limit) note_waiting(net, node, false);
     for (uint32_t i = at->first_in; i < at[1].first_in; i++) {
         struct net_arc *arc = &net->arcs[net->in_arcs[i]];
         if (!arc->absent) arc->tokens -= (int64_t)taken(net, arc, phase, count);
@@ -364,12 +419,10 @@ static void fire(struct net *net, uint32_t node, uint64_t count)
     }
 }
 
-/* Steps weigh more at nodes with many arcs, and with many phases. */
-static bool spend(const struct net *net, uint32_t node, uint64_t *budget)
+/* Steps weigh more where many arcs are looked at, and with many phases. */
+static bool spend(const struct net *net, uint32_t node, uint32_t arcs, uint64_t *budget)
 {
-    const struct net_node *at = &net->nodes[node];
-    uint64_t arcs = at[1].first_in - at->first_in + at[1].first_out - at->first_out;
-    uint64_t price = 1 + arcs * at->phases / 8;
+    uint64_t price = 1 + (uint64_t)arcs * net->nodes[node].phases / 8;
     if (*budget < price) {
         *budget = 0;
         return false;
@@ -378,13 +431,43 @@ static bool spend(const struct net *net, uint32_t node, uint64_t *budget)
     return true;
 }
 
+static uint32_t in_count(const struct net *net, uint32_t node)
+{
+    return net->nodes[node + 1].first_in - net->nodes[node].first_in;
+}
+
+static uint32_t out_count(const struct net *net, uint32_t node)
+{
+    return net->nodes[node + 1].first_out - net->nodes[node].first_out;
+}
+
+/* What the node waits for may have changed. */
+static void leave_trail(struct net *net, uint32_t node)
+{
+    uint32_t place = net->trail->place[node];
+    if (place && place <= net->trail->valid) net->trail->valid = place - 1;
+}
+
+static void note_blocked(struct net *net, uint32_t node)
+{
+    struct net_node *at = &net->nodes[node];
+    if (at->blocked || at->fired >= at->limit) return;
+    net->blocked[net->blocked_count++] = node;
+    at->blocked = true;
+}
+
 static bool drain(struct net *net, uint64_t *budget)
 {
     while (net->queue_count) {
-        uint32_t node = dequeue(net);
-        if (!spend(net, node, budget)) return false;
-        uint64_t count = firings_in_a_row(net, node);
-        if (count) fire(net, node, count);
+        uint32_t node = dequeue(net), seen;
+        uint64_t count = firings_in_a_row(net, node, &seen);
+        if (count) {
+            fire(net, node, count);
+            seen += out_count(net, node);
+        }
+        if (!spend(net, node, seen, budget)) return false;
+        leave_trail(net, node);
+        note_blocked(net, node);
     }
     return true;
 }
@@ -413,29 +496,38 @@ static bool raise_limit(struct net *net, const struct net_arc *arc)
         return false;
     }
     adder->limit = (uint64_t)limit;
+    note_waiting(net, arc->from, adder->fired < adder->limit);
     enqueue(net, arc->from);
     return true;
 }
 
-/* Nobody can fire.  A node that is kept below its limit by one that has reached its own lifts that
- * one's. */
-static bool raise_limits(struct net *net)
+/* A node that is kept below its limit by one that has reached its own lifts that one's. */
+static bool raise_for(struct net *net, uint32_t node)
 {
+    const struct net_node *taker = &net->nodes[node];
     bool raised = false;
-    for (uint32_t i = 0; i < net->arc_count; i++) {
-        const struct net_arc *arc = &net->arcs[i];
-        const struct net_node *taker = &net->nodes[arc->to], *adder = &net->nodes[arc->from];
+    for (uint32_t i = taker->first_in; i < taker[1].first_in; i++) {
+        const struct net_arc *arc = &net->arcs[net->in_arcs[i]];
+        const struct net_node *adder = &net->nodes[arc->from];
         if (taker->fired < taker->limit && adder->fired >= adder->limit && arc_blocks(net, arc))
             raised |= raise_limit(net, arc);
     }
     return raised;
 }
 
-static bool all_fired(const struct net *net)
+/* Nobody can fire.  Whoever is not asked again is not kept by a limit: a node that comes to its
+ * limit, or whose limit is raised, has those asked that wait for it. */
+static bool raise_limits(struct net *net, uint64_t *budget)
 {
-    for (uint32_t i = 0; i < net->node_count; i++)
-        if (net->nodes[i].fired < net->nodes[i].repetitions) return false;
-    return true;
+    bool raised = false;
+    for (uint32_t i = 0; i < net->blocked_count && !net->too_large; i++) {
+        uint32_t node = net->blocked[i];
+        net->nodes[node].blocked = false;
+        if (!spend(net, node, in_count(net, node), budget)) continue;
+        raised |= raise_for(net, node);
+    }
+    net->blocked_count = 0;
+    return raised;
 }
 
 enum net_outcome net_run(struct net *net, uint64_t *budget)
@@ -444,12 +536,12 @@ enum net_outcome net_run(struct net *net, uint64_t *budget)
     for (uint32_t i = 0; net->fresh && i < net->node_count; i++)
         enqueue(net, i);
     net->fresh = false;
+    *budget -= min64(*budget, net->trail->walked / 8);
+    net->trail->walked %= 8;
     for (;;) {
         if (!drain(net, budget)) return NET_UNDECIDED;
-        if (all_fired(net)) return NET_LIVE;
-        uint64_t price = 1 + net->phase_sum / 8;
-        *budget = *budget > price ? *budget - price : 0;
-        bool raised = raise_limits(net);
+        if (net->unfinished == 0) return NET_LIVE;
+        bool raised = raise_limits(net, budget);
         if (net->too_large || *budget == 0) return NET_UNDECIDED;
         if (!raised) return NET_STUCK;
     }
@@ -501,35 +593,63 @@ static uint32_t waits_for(const struct net *net, uint32_t node)
     return best;
 }
 
+static uint32_t lowest_bit(uint64_t bits)
+{
+    uint32_t place = 0;
+    for (uint32_t step = WORD_BITS / 2; step; step /= 2)
+        if (!(bits & ((UINT64_C(1) << step) - 1))) {
+            bits >>= step;
+            place += step;
+        }
+    return place;
+}
+
 static uint32_t first_waiting(const struct net *net)
 {
-    for (uint32_t i = 0; i < net->node_count; i++)
-        if (net->nodes[i].fired < net->nodes[i].limit) return i;
+    const struct net_trail *trail = net->trail;
+    uint32_t count = word_count(word_count(net->node_count));
+    for (uint32_t i = 0; i < count; i++) {
+        if (!trail->words[i]) continue;
+        uint32_t word = i * WORD_BITS + lowest_bit(trail->words[i]);
+        return word * WORD_BITS + lowest_bit(trail->waiting[word]);
+    }
     return GRAPH_NONE;
+}
+
+/* Forgets what is not valid any more; what is next on the way. */
+static uint32_t trail_resume(const struct net *net)
+{
+    struct net_trail *trail = net->trail;
+    uint32_t first = first_waiting(net);
+    if (trail->count == 0 || trail->nodes[0] != first) trail->valid = 0;
+    while (trail->count > trail->valid)
+        trail->place[trail->nodes[--trail->count]] = 0;
+    return trail->count ? net->arcs[trail->arcs[trail->count - 1]].from : first;
 }
 
 struct net_cycle net_waiting(struct arena *arena, const struct net *net)
 {
-    struct net_cycle cycle = {ARENA_ARRAY(arena, uint32_t, net->node_count), 0};
-    bool *seen = ARENA_ARRAY(arena, bool, net->node_count);
-    uint32_t node = first_waiting(net);
-    while (node != GRAPH_NONE && !seen[node]) {
-        seen[node] = true;
+    struct net_trail *trail = net->trail;
+    uint32_t node = trail_resume(net);
+    while (node != GRAPH_NONE && !trail->place[node]) {
         uint32_t arc = waits_for(net, node);
-        node = arc == GRAPH_NONE ? GRAPH_NONE : net->arcs[arc].from;
-    }
-    if (node == GRAPH_NONE) return cycle;
-    uint32_t start = node;
-    do {
-        uint32_t arc = waits_for(net, node);
-        cycle.arcs[cycle.count++] = arc;
+        if (arc == GRAPH_NONE) return (struct net_cycle){NULL, 0};
+        trail->walked += in_count(net, node);
+        trail->nodes[trail->count] = node;
+        trail->arcs[trail->count] = arc;
+        trail->place[node] = ++trail->count;
+        trail->valid = trail->count;
         node = net->arcs[arc].from;
-    } while (node != start);
-    return cycle;
+    }
+    if (node == GRAPH_NONE) return (struct net_cycle){NULL, 0};
+    uint32_t start = trail->place[node] - 1, count = trail->count - start;
+    return (struct net_cycle){arena_copy(arena, &trail->arcs[start], count * sizeof(uint32_t)),
+                              count};
 }
 
 uint64_t net_missing(const struct net *net, const struct net_cycle *cycle, uint32_t index)
 {
+    net->trail->walked += cycle->count;
     uint128 firings = 1; /* of the node that the arc at `index` waits for */
     for (uint32_t i = 1; i <= cycle->count; i++) {
         const struct net_arc *arc = &net->arcs[cycle->arcs[(index + i) % cycle->count]];

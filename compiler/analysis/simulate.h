@@ -36,6 +36,10 @@
  * is raised only when somebody that is below its own needs more; so the work does not depend on how
  * far ahead a node could run.  `net_run` fires a node as often as it can at once; a *step* is one
  * such attempt, and the callers' budgets count steps.
+ *
+ * A net that is stuck may get tokens and run on: what that costs depends on the nodes that are asked
+ * again, not on the size of the net.  So a limit is raised only for nodes that were asked since, and
+ * the way to a circle of waiting nodes is kept up to the first node that was asked since.
  */
 #ifndef PIPEC_SIMULATE_H
 #define PIPEC_SIMULATE_H
@@ -67,7 +71,8 @@ struct net_node {
     uint64_t repetitions; /* least counts of the net: whole cycles of phases */
     uint64_t fired, limit;
     uint32_t first_in, first_out; /* into in_arcs, out_arcs; the next node's is the end */
-    bool queued;
+    uint32_t keeper;              /* the arc into it, counted from first_in, that kept it last */
+    bool queued, blocked;         /* blocked: in net->blocked */
 };
 
 struct net_firings { /* in a row */
@@ -82,15 +87,20 @@ struct net_trace { /* what was fired, in order */
     bool is_cut;
 };
 
+struct net_trail; /* who waits for whom, as far as it was followed (simulate.c) */
+
 struct net {
     struct net_node *nodes; /* one more than node_count: the end of the last list */
     uint32_t node_count;
     struct net_arc *arcs;
     uint32_t arc_count;
-    uint64_t phase_sum; /* phases of the takers over all arcs */
     uint32_t *in_arcs, *out_arcs;
     uint32_t *queue;
     uint32_t queue_head, queue_count;
+    uint32_t *blocked; /* asked since limits were raised, and still below their own */
+    uint32_t blocked_count;
+    uint32_t unfinished; /* nodes that have fired less than their repetitions */
+    struct net_trail *trail;
     bool fresh;              /* nobody has been asked yet */
     bool too_large;          /* some number is beyond 2^61: nothing can be said */
     struct net_trace *trace; /* or NULL */
@@ -132,8 +142,8 @@ struct net_cycle {
     uint32_t *arcs;
     uint32_t count;
 };
-/* After NET_STUCK: a circle of waiting nodes.  Each of them prefers to wait for packets, then for
- * declared room. */
+/* After NET_STUCK: a circle of waiting nodes, the one that the first waiting node leads to.  Each of
+ * them prefers to wait for packets, then for declared room. */
 struct net_cycle net_waiting(struct arena *arena, const struct net *net);
 /* Tokens to add to the `index`-th arc of the cycle so that the firing that its reader waits for
  * comes within reach, as far as this cycle is concerned; 0 on overflow. */
