@@ -20,10 +20,10 @@
  *   3. a longer simulation, folded into loops (schedule_text.h).  The steps to the first state in
  *      which everybody has fired an iteration are the prologue, an iteration from there the period;
  *   4. deeper undeclared buffers, with which a periodic schedule exists.
- * Else it is refused as undecided.  Budgets: SCHEDULE_STEPS for all simulations of a graph, RUNS_MAX
+ * Else it is refused as undecided.  Budgets: CERTIFY_STEPS for all simulations of a graph, RUNS_MAX
  * for what is kept of one, TEXT_WORDS for all parts.
  */
-#include "compiler/analysis/analysis.h"
+#include "compiler/analysis/certify.h"
 #include "compiler/analysis/periodic.h"
 #include "compiler/analysis/ratio.h"
 #include "compiler/analysis/schedule_text.h"
@@ -33,7 +33,6 @@
 #include <stdlib.h>
 
 enum {
-    SCHEDULE_STEPS = 20 * 1000 * 1000,
     SHORT_STEPS = 1000, /* and SHORT_STEPS_PER_ARC for each arc */
     SHORT_STEPS_PER_ARC = 8,
     RUNS_MAX = 1 << 20,
@@ -45,6 +44,7 @@ struct certify {
     struct compile *cx;
     struct graph *graph;
     struct arena *arena;
+    struct certify_limits limits;
     struct channels channels;
     uint32_t *first_reader;                /* by buffer: index in READERS */
     uint32_t *source_buffer;               /* by added source: its lowest buffer */
@@ -374,7 +374,7 @@ static enum outcome certify_blocks(struct certify *pass, const struct channel_bl
     enum outcome outcome = PROVEN;
     pass->words.count = 0;
     pass->work = CONTAINER_CERTIFICATE_WORK(0);
-    pass->budget = SCHEDULE_STEPS;
+    pass->budget = pass->limits.steps;
     for (uint32_t b = 0; b < pass->channels.block_count && outcome != UNDECIDED; b++) {
         if (!needs_part(pass, &blocks[b])) continue;
         enum outcome one = certify_block(pass, &blocks[b]);
@@ -395,8 +395,13 @@ static void check_memory(struct compile *cx, struct graph *graph)
 
 void certify_graph(struct compile *cx, struct graph *graph)
 {
+    certify_within(cx, graph, (struct certify_limits){.steps = CERTIFY_STEPS});
+}
+
+void certify_within(struct compile *cx, struct graph *graph, struct certify_limits limits)
+{
     struct arena *arena = arena_create();
-    struct certify pass = {.cx = cx, .graph = graph, .arena = arena};
+    struct certify pass = {.cx = cx, .graph = graph, .arena = arena, .limits = limits};
     pass.as_given = ARENA_ARRAY(arena, struct net_depth, graph->buffers.count + 1);
     pass.to_raise = ARENA_ARRAY(arena, struct net_depth, graph->buffers.count + 1);
     pass.channels = channels_collect(arena, graph, CHANNELS_OUTER);
