@@ -103,6 +103,7 @@ struct kernel_body {
     struct ks *init_first, **init_end;     /* initialisers of tables and states, as assignments */
     struct ks *init, *finish;
     struct port_rates *in_rates; /* of the in-ports; those of the out-ports follow */
+    bool phases_unknown;         /* after an error in the rates */
 };
 
 struct body {

@@ -14,7 +14,7 @@ static struct kx *phase(struct body *b, struct span span)
                     b->place == PLACE_INIT ? "'init'" : "'finish'");
         return NULL;
     }
-    if (b->place == PLACE_FIRING && kernel->phases == 1) {
+    if (b->place == PLACE_FIRING && kernel->phases == 1 && !b->kernel->phases_unknown) {
         struct diag *diag =
             body_report(b, RULE_WRONG_KIND_OF_NAME, span,
                         "'%s' has one phase only: its rates are no lists", kernel->name);

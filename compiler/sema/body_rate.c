@@ -361,6 +361,7 @@ void body_settle_rates(struct body *b, const struct ast_attribute *amplify)
     struct kernel *kernel = b->kernel->kernel;
     struct sema_fraction factor;
     kernel->phases = common_phases(b);
+    b->kernel->phases_unknown = b->failed;
     if (kernel->phases == 0) { /* reported */
         kernel->phases = 1;
         return;
