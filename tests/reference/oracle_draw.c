@@ -294,7 +294,7 @@ static void print_ports(FILE *to, const struct oracle_graph *graph, int node)
         print_rate(to, "push", graph->buffers[b].push, phases);
         comma = ", ";
     }
-    if (!has_outputs(graph, node)) fprintf(to, "%sout u32 y", comma);
+    if (!has_outputs(graph, node)) fprintf(to, "%sout u64 y", comma);
 }
 
 static void print_firing(FILE *to, const struct oracle_graph *graph, int node, int phase)
@@ -303,13 +303,13 @@ static void print_firing(FILE *to, const struct oracle_graph *graph, int node, i
         for (int r = 0; r < graph->buffers[b].reader_count; r++) {
             const struct oracle_reader *reader = &graph->buffers[b].readers[r];
             if (reader->node == node && reader->peek[phase] > 0)
-                fprintf(to, " for (i32 i = 0; i < %ld; i++) seen = seen * 31 + (u32)x%d_%d[i];",
+                fprintf(to, " for (i32 i = 0; i < %ld; i++) seen = seen * 31 + (u64)x%d_%d[i];",
                         reader->peek[phase], b, r);
         }
     for (int b = 0; b < graph->buffer_count; b++) {
         const struct oracle_buffer *buffer = &graph->buffers[b];
         if (buffer->writer == node && buffer->push[phase] > 0)
-            fprintf(to, " for (i32 i = 0; i < %ld; i++) y%d <- (%s)(seen * 7 + (u32)i);",
+            fprintf(to, " for (i32 i = 0; i < %ld; i++) y%d <- (%s)(seen * 7 + (u64)i);",
                     buffer->push[phase], b, type_of(buffer));
     }
 }
@@ -320,8 +320,8 @@ static void print_kernel(FILE *to, const struct oracle_graph *graph, int node)
     fprintf(to, "kernel k%d(", node);
     print_ports(to, graph, node);
     fprintf(to, ") {\n");
-    if (graph->nodes[node].stateful) fprintf(to, "    state u32 count;\n");
-    fprintf(to, "    u32 seen = 17;\n");
+    if (graph->nodes[node].stateful) fprintf(to, "    state u64 count;\n");
+    fprintf(to, "    u64 seen = 17;\n");
     if (graph->nodes[node].stateful) fprintf(to, "    seen += count++;\n");
     for (int p = 0; p < phases; p++) {
         if (phases > 1)
@@ -367,7 +367,7 @@ static void print_header(FILE *to, const struct oracle_graph *graph)
         }
     for (int n = 0; n < graph->node_count; n++)
         if (!has_outputs(graph, n)) {
-            fprintf(to, "%sout u32 o%d", comma, n);
+            fprintf(to, "%sout u64 o%d", comma, n);
             comma = ", ";
         }
     for (int b = 0; b < graph->buffer_count; b++)
