@@ -167,6 +167,8 @@ compile = $(or $(call say,CC,$<),$(Q)) mkdir -p $(@D) && \
 
 $(B)/obj/%.o: %.c $(B)/flags | $(GEN_H)
 	$(call compile,$(RUNTIME_CPP))
+# The oracle of the tests tries everything: fast also where the rest is not optimised.
+$(B)/obj/tests/reference/oracle.o: private all_c += -O2
 $(B)/obj/gen/%.o: $(B)/gen/%.c $(B)/flags
 	$(call compile)
 $(L)/compiler/%.o: compiler/%.c $(B)/flags $(L)/flags | $(GEN_H)
