@@ -227,7 +227,8 @@ struct performance performance_measure(struct arena *arena, const struct graph *
         find_parts(&meter);
         to.unlimited = measure_pace(&meter, false);
         if (depths) to.at_depths = measure_pace(&meter, true);
-        if (depths) to.latency = latency_of_graph(meter.graph, true, &budget);
+        if (depths && to.at_depths.kind != THROUGHPUT_STUCK)
+            to.latency = latency_of_graph(meter.graph, true, &budget);
         to.latency_exact = to.latency.known && !meter.bounded && !meter.rounds_frames;
     }
     arena_destroy(scratch);

@@ -43,7 +43,7 @@ struct performance {
     bool latency_exact;
 };
 
-/* Without `depths`, at_depths and latency are not known. */
+/* Without `depths`, at_depths and latency are not known; nor is the latency of what stops for ever. */
 struct performance performance_measure(struct arena *arena, const struct graph *graph, bool depths);
 
 #endif
