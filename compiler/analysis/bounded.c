@@ -216,19 +216,21 @@ static bool has_join(const struct bounded *pass, uint32_t bounded, const struct 
     return false;
 }
 
-/* The outputs of the writer that are in step with this one: "'v' and 'i'". */
+/* The buffer, with those that are written in step with it: "'v' (in step with 'i')". */
 static const char *bundle_words(const struct bounded *pass, const struct graph_buffer *buffer)
 {
     const struct graph_node *writer = &pass->graph->nodes.items[buffer->writer_node];
-    const char *words = arena_printf(pass->arena, "'%s'", buffer->name);
+    const char *others = NULL;
     uint32_t bundle = writer->outputs.items[buffer->writer_output].bundle;
     for (size_t o = 0; bundle && o < writer->outputs.count; o++) {
         const struct graph_output *other = &writer->outputs.items[o];
         const char *name = pass->graph->buffers.items[other->buffer].name;
         if (other->bundle == bundle && o != buffer->writer_output)
-            words = arena_printf(pass->arena, "%s, and in step with it to '%s'", words, name);
+            others = arena_printf(pass->arena, "%s%s'%s'", others ? others : "", others ? ", " : "",
+                                  name);
     }
-    return words;
+    if (others == NULL) return arena_printf(pass->arena, "'%s'", buffer->name);
+    return arena_printf(pass->arena, "'%s' (in step with %s)", buffer->name, others);
 }
 
 /* Does the route come back to the writer over another of its outputs that varies as well? */

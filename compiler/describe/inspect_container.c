@@ -150,6 +150,8 @@ static void read_output(struct container *c, uint32_t index, uint32_t phases,
                                  .buffer = output.buffer,
                                  .low = output.push_least,
                                  .high = output.push,
+                                 .bundle = output.bundle,
+                                 .share = output.share,
                                  .lows = read_rates(c, output.rates, 0, phases),
                                  .highs = read_rates(c, output.rates, phases, phases)};
 }

@@ -47,13 +47,23 @@ static void fill_ends(struct arena *arena, const struct graph_node *node, struct
     to->outputs = ARENA_ARRAY(arena, struct inspected_end, node->outputs.count + 1);
     for (size_t i = 0; i < node->inputs.count; i++) {
         const struct graph_input *in = &node->inputs.items[i];
-        to->inputs[i] =
-            (struct inspected_end){in->port, in->buffer, in->pop, in->peek, in->pops, in->peeks};
+        to->inputs[i] = (struct inspected_end){.port = in->port,
+                                               .buffer = in->buffer,
+                                               .low = in->pop,
+                                               .high = in->peek,
+                                               .lows = in->pops,
+                                               .highs = in->peeks};
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
         const struct graph_output *out = &node->outputs.items[i];
-        to->outputs[i] = (struct inspected_end){out->port, out->buffer,      out->push_least,
-                                                out->push, out->push_leasts, out->pushes};
+        to->outputs[i] = (struct inspected_end){.port = out->port,
+                                                .buffer = out->buffer,
+                                                .low = out->push_least,
+                                                .high = out->push,
+                                                .lows = out->push_leasts,
+                                                .highs = out->pushes,
+                                                .bundle = out->bundle,
+                                                .share = out->share};
     }
 }
 

@@ -18,6 +18,8 @@ struct inspected_end {
     uint32_t buffer;
     uint64_t low, high;
     const uint64_t *lows, *highs;
+    uint32_t bundle; /* of outputs in step, from 1; 0: none */
+    uint64_t share;
 };
 
 struct inspected_node {

@@ -37,6 +37,8 @@ static void put_ends(struct json *json, const struct inspection *inspection,
         json_text(json, "buffer", inspection->buffers[end->buffer].name);
         json_numbers(json, outputs ? "push_min" : "pop", end->low, end->lows, node->phases);
         json_numbers(json, outputs ? "push_max" : "peek", end->high, end->highs, node->phases);
+        if (end->bundle) json_number(json, "bundle", end->bundle);
+        if (end->bundle) json_number(json, "share", end->share);
         json_end(json, '}');
     }
     json_end(json, ']');
@@ -213,6 +215,8 @@ static void print_ends(FILE *to, const struct inspection *inspection,
             fputs(" to ", to);
             print_rate(to, end->high, end->highs, node->phases);
         }
+        if (end->bundle)
+            fprintf(to, " in bundle %" PRIu32 " share %" PRIu64, end->bundle, end->share);
         fputc('\n', to);
     }
 }

@@ -177,8 +177,9 @@ bool graph_memory(const struct graph *graph, uint64_t *bytes);
 void graph_print(FILE *to, const struct graph *graph);
 /* `3`, `{3, 1}`, `0..8`, `{0..2, 1}`: of each phase, at least and at most. */
 void graph_print_rate(FILE *to, uint32_t phases, const uint64_t *leasts, const uint64_t *mosts);
-/* ` pop 4 peek 64`, ` push {0..2, 1} finish 3` */
+/* ` pop 4 peek 64` */
 void graph_print_in_rates(FILE *to, const struct graph_node *node, const struct graph_input *in);
+/* ` push {0..2, 1} finish 3 in bundle 1 share 2` */
 void graph_print_out_rates(FILE *to, const struct graph_node *node, const struct graph_output *out);
 
 #endif

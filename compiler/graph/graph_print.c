@@ -48,6 +48,7 @@ void graph_print_out_rates(FILE *to, const struct graph_node *node, const struct
     else
         graph_print_rate(to, 1, &out->push_least, &out->push);
     if (out->finish_max) fprintf(to, " finish %" PRIu64, out->finish_max);
+    if (out->bundle) fprintf(to, " in bundle %" PRIu32 " share %" PRIu64, out->bundle, out->share);
 }
 
 static void print_node(FILE *to, const struct graph *graph, size_t index)
