@@ -196,6 +196,7 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(inputs[0].reader, 2, "'inputs'");
     REFUSED(inputs[0].port, 20000, "'inputs'");
     REFUSED(inputs[0].reserved, 1, "'inputs'");
+    REFUSED(outputs[0].bundle, 1, "a bundle without a share");
     REFUSED(outputs[1].buffer, 3, "'outputs', record 1");
     REFUSED(outputs[1].port, 20000, "'outputs'");
     REFUSED(buffers[1].name, 20000, "'buffers', record 1");

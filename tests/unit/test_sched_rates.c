@@ -251,6 +251,58 @@ static void counts_that_cannot_be_are_refused(void **unused)
     }
 }
 
+/* In step for as long as x is below 50. */
+static int32_t kernel_in_step(const struct kernel_batch *batch)
+{
+    const int32_t *x = batch->in[0];
+    batch->produced[0] = batch->produced[1] = 0;
+    for (uint64_t i = 0; i < batch->count; i++) {
+        batch->produced[0] += x[i] % 2 != 0;
+        batch->produced[1] += x[i] % 2 != 0 && x[i] < 50;
+    }
+    *batch->completed = batch->count;
+    return KERNEL_OK;
+}
+
+static int32_t kernel_join(const struct kernel_batch *batch)
+{
+    batch->produced[0] = batch->count;
+    *batch->completed = batch->count;
+    return KERNEL_OK;
+}
+
+static void who_leaves_the_step_is_refused(void **unused)
+{
+    (void)unused;
+    for (uint64_t length = 50; length <= 52; length += 2) {
+        struct made *m = made_create("step", "sim16");
+        uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+        uint32_t t = made_buffer(m, "t", SCALAR_I32, 4, CONTAINER_INNER);
+        uint32_t u = made_buffer(m, "u", SCALAR_I32, 4, CONTAINER_INNER);
+        uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+        add_node(m, "some", 0, x, 1, 1, t, 1, 0);
+        made_output(m, 0, u, 1, 0);
+        for (uint32_t i = 0; i < 2; i++) {
+            m->outputs[i].push_least = 0;
+            m->outputs[i].bundle = 1;
+            m->outputs[i].share = 1;
+        }
+        uint32_t node = made_node(m, "join", 0);
+        made_input(m, node, t, 1, 1);
+        made_input(m, node, u, 1, 1);
+        made_output(m, node, y, 1, 0);
+        made_loop(m);
+        const struct prt_image_kernel kernels[] = {{.run = kernel_in_step}, {.run = kernel_join}};
+        struct prt_program *program = pipelines_load(m, kernels);
+        struct prt_run *run = create(program, 1);
+        host_ramp(&in, length);
+        pipelines_bind(program, run, &in, NULL);
+        expect_ends(run, length == 50 ? PRT_OK : PRT_E_FAULT);
+        prt_run_destroy(run);
+        prt_program_free(program);
+    }
+}
+
 /* The author accepts that it may stall: then it does so, and says where. */
 static void an_unproven_graph_may_stall(void **unused)
 {
@@ -732,6 +784,7 @@ TEST_MAIN("sched_rates", cmocka_unit_test(phases_take_and_give_in_turn),
           cmocka_unit_test(bounded_outputs_are_compacted),
           cmocka_unit_test(too_few_packets_of_a_bounded_rate_are_left_over),
           cmocka_unit_test(counts_that_cannot_be_are_refused),
+          cmocka_unit_test(who_leaves_the_step_is_refused),
           cmocka_unit_test(an_unproven_graph_may_stall),
           cmocka_unit_test(what_a_finish_alone_writes_is_read),
           cmocka_unit_test(a_source_fires_until_it_stops), cmocka_unit_test(a_limit_ends_a_source),

@@ -291,6 +291,62 @@ static void windows_that_cannot_be_are_refused(void **unused)
     expect_refusal(m, "depth", "a firing sees 19 packets, buffer 't' holds 16");
 }
 
+/* x -> k (0..1 in step: t, 0..2: u) -> join, which takes 1 of t and 2 of u. */
+static struct made *in_step(void)
+{
+    struct made *m = made_create("in_step", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 16, CONTAINER_INNER);
+    uint32_t u = made_buffer(m, "u", SCALAR_I32, 16, CONTAINER_INNER);
+    uint32_t k = made_node(m, "k", 0);
+    made_input(m, k, x, 1, 1);
+    made_output(m, k, t, 1, 0);
+    made_output(m, k, u, 2, 0);
+    m->outputs[0].push_least = m->outputs[1].push_least = 0;
+    m->outputs[0].bundle = m->outputs[1].bundle = 1;
+    m->outputs[0].share = 1;
+    m->outputs[1].share = 2;
+    uint32_t join = made_node(m, "join", 0);
+    made_input(m, join, t, 1, 1);
+    made_input(m, join, u, 2, 2);
+    /* Of the block whose lowest channel is 1 a schedule: no prologue; the outside once, join once. */
+    const uint64_t schedule[] = {UINT64_C(2) << 32 | 1, 7, 2, 0, 2, 1, 1, 0, 1};
+    memcpy(m->certificate, schedule, sizeof schedule);
+    m->certificate_count = sizeof schedule / sizeof *schedule;
+    made_loop(m);
+    made_settle(m);
+    return m;
+}
+
+static void what_is_in_step_may_meet_again(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    struct made *m = in_step();
+    if (verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
+    m = in_step();
+    m->outputs[1].bundle = 2;
+    expect_refusal(m, "step", "has a bounded rate and lies on a cycle");
+    m = in_step();
+    m->outputs[1].bundle = 0;
+    m->outputs[1].share = 0;
+    expect_refusal(m, "step", "has a bounded rate and lies on a cycle");
+    m = in_step();
+    m->outputs[1].share = 1;
+    expect_refusal(m, "step", "does not balance: its readers take 1 packets an iteration");
+    m = in_step();
+    m->outputs[0].bundle = m->outputs[1].bundle = 3;
+    expect_refusal(m, "step", "an unknown bundle");
+    m = in_step();
+    m->outputs[0].push_least = 1;
+    expect_refusal(m, "step", "a bundle, and buffer 't' is not inside or has no bounded rate");
+    m = in_step();
+    m->buffers[2].depth_packets = 1;
+    m->stages[0].batch_max = m->stages[1].batch_max = 1;
+    made_settle(m);
+    expect_refusal(m, "step", "buffer 'u' holds 1");
+}
+
 /* What might wait for ever is refused, unless the author has accepted that. */
 static void bounded_rates_on_cycles_are_refused(void **unused)
 {
@@ -415,6 +471,7 @@ TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(rates_that_do_not_hold_together_are_refused),
           cmocka_unit_test(windows_that_cannot_be_are_refused),
           cmocka_unit_test(bounded_rates_on_cycles_are_refused),
+          cmocka_unit_test(what_is_in_step_may_meet_again),
           cmocka_unit_test(bytes_that_are_no_program_are_refused),
           cmocka_unit_test(changed_bytes_are_survived),
           cmocka_unit_test(names_are_escaped_in_messages))
