@@ -17,6 +17,9 @@ static const char help_text[] =
     "       pipec [options] FILE.pipe               check only: the exit status tells\n"
     "       pipec inspect [--json] FILE             ports, rates, depths and why, memory, plan;\n"
     "                                               of a source or a container\n"
+    "       pipec inspect --trace-deadlock[=OUT.pbc] [--json] FILE.pipe\n"
+    "                                               the shortest way into a deadlock; OUT.pbc: for "
+    "piperun --replay\n"
     "       pipec test [options] FILE.pipe...       run its test blocks\n"
     "       pipec graph [--format=FORMAT] FILE      the topology: dot, svg, json, cmds\n"
     "       pipec fmt [--check|--diff] PATH...      lay out sources in the one canonical way\n"
@@ -75,6 +78,7 @@ enum {
     OPTION_VERSION,
     OPTION_WRITE_IF_CHANGED,
     OPTION_JSON,
+    OPTION_TRACE_DEADLOCK,
     OPTION_LATER,
 };
 
@@ -98,7 +102,7 @@ static const struct option long_options[] = {
     /* announced, not there yet: refused by name */
     {"buffers", required_argument, NULL, OPTION_LATER},
     {"pareto", no_argument, NULL, OPTION_LATER},
-    {"trace-deadlock", no_argument, NULL, OPTION_LATER},
+    {"trace-deadlock", optional_argument, NULL, OPTION_TRACE_DEADLOCK},
     {"no-fuse", no_argument, NULL, OPTION_LATER},
     {"debug-mode", no_argument, NULL, OPTION_LATER},
     {"time-report", no_argument, NULL, OPTION_LATER},
@@ -337,6 +341,12 @@ static void parse_option(struct parser *p, int option, char **argv)
     case OPTION_VERSION: show_version(p, optarg); break;
     case OPTION_WRITE_IF_CHANGED: p->line.write_if_changed = true; break;
     case OPTION_JSON: p->line.as_json = true; break;
+    case OPTION_TRACE_DEADLOCK:
+        p->line.traces_deadlock = true;
+        p->line.counterexample = optarg;
+        if (optarg != NULL && optarg[0] == '\0')
+            refuse(p, "%s", "--trace-deadlock= needs the name of a file");
+        break;
     case OPTION_LATER: refuse(p, "%s is not supported yet", argv[optind - 1]); break;
     case 'W':
         refuse_problem(p, diagnostic_options_warning(&p->line.diagnostics, p->arena, optarg));
@@ -387,6 +397,11 @@ static void check_line(struct parser *p, int argc, char **argv)
         refuse(p, "%s", "-o writes a container; --emit=KIND:FILE says where the rest goes");
     else if (p->line.as_json && p->line.action != COMMAND_INSPECT)
         refuse(p, "%s", "--json belongs to 'pipec inspect'");
+    else if (p->line.traces_deadlock && p->line.action != COMMAND_INSPECT)
+        refuse(p, "%s", "--trace-deadlock belongs to 'pipec inspect'");
+    else if (p->line.counterexample != NULL && strcmp(p->line.counterexample, "-") == 0)
+        refuse(p, "%s",
+               "--trace-deadlock=FILE: the sequence goes to standard output, FILE is a file");
     else
         p->line.input = argv[optind];
 }

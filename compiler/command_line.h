@@ -41,7 +41,9 @@ struct command_line {
     const char *device;    /* a name, or a .dev file */
     struct depfile depfile;
     bool device_given;
-    bool as_json; /* inspect */
+    bool as_json;               /* inspect */
+    bool traces_deadlock;       /* inspect */
+    const char *counterexample; /* the container to write of it, or NULL */
     bool write_if_changed;
     bool quiet, verbose, colour;
     unsigned jobs; /* -j, or 0 */

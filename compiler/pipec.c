@@ -174,6 +174,66 @@ static int inspect_as_json(struct compile *cx, const struct command_line *line,
     return print_inspection(cx, line, &inspection);
 }
 
+/* Plan and code of a program that has been refused: what they report is theirs alone. */
+static int write_counterexample(struct compile *cx, const struct command_line *line,
+                                struct graph *graph, const struct counterexample *found,
+                                const struct devdesc *device)
+{
+    const char *path = line->counterexample;
+    struct output output;
+    if (found->kind != COUNTER_FOUND || found->no_replay != NULL ||
+        !counterexample_prepare(cx, graph, found)) {
+        fprintf(stderr, "pipec: error: '%s' is not written: %s\n", path,
+                found->kind != COUNTER_FOUND ? "there is no sequence that ends in a deadlock"
+                : found->no_replay           ? found->no_replay
+                                             : "the buffers would not fit --max-memory");
+        return EXIT_REFUSED;
+    }
+    if (refuse_over_source(cx, "counterexample", path)) return EXIT_FILES;
+    if (!output_open(&output, path)) return file_failure("write", path);
+    struct diags *reported = cx->diags;
+    cx->diags = diags_create(cx->arena, cx->sources);
+    struct plan *plan = plan_place(cx, graph, device);
+    bool written = !diag_failed(cx->diags) && container_write(cx, graph, plan, output.file);
+    bool failed = diag_failed(cx->diags);
+    cx->diags = reported;
+    if (!written) output_abandon(&output);
+    if (failed) {
+        fprintf(stderr, "pipec: error: '%s' is not written: device '%s' cannot run it\n", path,
+                device->name);
+        return EXIT_REFUSED;
+    }
+    if (!written) return file_failure("write", path);
+    return output_close(&output) ? EXIT_DONE : file_failure("write", path);
+}
+
+/* The analyses report as they always do; the sequence is on standard output. */
+static int trace_deadlock(struct compile *cx, const struct command_line *line,
+                          struct ast_program *program, const struct devdesc *device)
+{
+    struct graph *graph = NULL;
+    struct verdict verdict = {0};
+    if (program_complete(cx, program)) graph = sema_elaborate(cx, program);
+    if (graph != NULL) verdict = analyse_graph_further(cx, graph);
+    struct inspection inspection = inspect_graph(cx, graph, &verdict, NULL);
+    bool known = verdict.consistent == KNOWN_TRUE;
+    const struct counterexample *found =
+        known ? counterexample_find(cx, graph) : &(struct counterexample){.kind = COUNTER_OTHER};
+    inspection.counterexample = found;
+    int status = EXIT_DONE;
+    if (line->as_json)
+        status = print_inspection(cx, line, &inspection);
+    else
+        counterexample_print(stdout, graph, found);
+    if (fflush(stdout) != 0 || ferror(stdout)) return file_failure("write", "standard output");
+    if (status == EXIT_FILES) return status;
+    if (line->counterexample != NULL) {
+        int written = write_counterexample(cx, line, graph, found, device);
+        if (written != EXIT_DONE) return written;
+    }
+    return diag_failed(cx->diags) ? EXIT_REFUSED : EXIT_DONE;
+}
+
 static int inspect_file_of_container(struct compile *cx, const struct command_line *line,
                                      uint32_t source)
 {
@@ -209,8 +269,16 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (status != EXIT_DONE) return status;
 
     bool inspects = line->action == COMMAND_INSPECT;
+    if (inspects && line->traces_deadlock && holds_container(cx, source)) {
+        fprintf(stderr,
+                "pipec: error: --trace-deadlock takes a source; 'piperun --replay' shows what "
+                "a container holds\n");
+        return EXIT_FILES;
+    }
     if (inspects && holds_container(cx, source)) return inspect_file_of_container(cx, line, source);
     struct ast_program *program = parse_program(cx, source);
+    if (inspects && line->traces_deadlock && !line->depfile.alone)
+        return trace_deadlock(cx, line, program, &device);
     if (inspects && line->as_json && !line->depfile.alone)
         return inspect_as_json(cx, line, program, &device);
     if (refuse_over_source(cx, "output", output_path(line))) return EXIT_FILES;

@@ -559,6 +559,59 @@ bool net_run_period(struct net *net, uint64_t *budget)
     return true;
 }
 
+bool net_run_up_to(struct net *net, const uint64_t *firings, uint64_t *budget)
+{
+    net_reset(net);
+    net->fresh = false;
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        net->nodes[i].limit = firings[i];
+        enqueue(net, i);
+    }
+    if (!drain(net, budget)) return false;
+    for (uint32_t i = 0; i < net->node_count; i++)
+        if (net->nodes[i].fired < firings[i]) return false;
+    return true;
+}
+
+/* Raises the adder's to what the first firings of the taker need. */
+static bool raise_least(const struct net *net, const struct net_arc *arc, uint64_t *least)
+{
+    int128 missing = (int128)wanted(net, arc, 0, least[arc->to]) - arc->initial;
+    uint128 needed = missing > 0 ? firings_to_add(net, arc, 0, (uint128)missing) : 0;
+    if (needed <= least[arc->from]) return false;
+    least[arc->from] = needed > TOKENS_MAX ? (uint64_t)TOKENS_MAX : (uint64_t)needed;
+    return true;
+}
+
+bool net_least_firings(const struct net *net, uint64_t *least, uint64_t *budget)
+{
+    struct arena *arena = arena_create();
+    uint32_t *stack = ARENA_ARRAY(arena, uint32_t, net->node_count), count = 0;
+    bool *open = ARENA_ARRAY(arena, bool, net->node_count);
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        open[i] = least[i] > 0;
+        if (open[i]) stack[count++] = i;
+    }
+    while (count && *budget) {
+        uint32_t node = stack[--count];
+        open[node] = false;
+        for (uint32_t i = net->nodes[node].first_in; i < net->nodes[node + 1].first_in; i++) {
+            const struct net_arc *arc = &net->arcs[net->in_arcs[i]];
+            if (arc->absent || arc->from == node || !raise_least(net, arc, least)) continue;
+            if (!open[arc->from]) stack[count++] = arc->from;
+            open[arc->from] = true;
+        }
+        *budget -= min64(*budget, 1 + in_count(net, node));
+    }
+    arena_destroy(arena);
+    return count == 0;
+}
+
+bool net_is_blocked(const struct net *net, const struct net_arc *arc)
+{
+    return arc_blocks(net, arc);
+}
+
 static uint64_t limit_that_fits(const struct net *net, uint32_t node)
 {
     uint64_t limit = TOKENS_MAX;

@@ -128,6 +128,15 @@ enum net_outcome net_run(struct net *net, uint64_t *budget);
  * is.  That is possible: what the proof above shows of firing k + q[n] holds of every k from 1 to
  * those made.  False: the budget is spent. */
 bool net_run_period(struct net *net, uint64_t *budget);
+/* Raises `least` (by node) to the fewest firings of everybody with which each node can have fired
+ * as often as it says: the least fixed point of what each firing needs of others. Requires that
+ * there is one.  False: the budget is spent. */
+bool net_least_firings(const struct net *net, uint64_t *least, uint64_t *budget);
+/* From the initial marking, fires each node up to so often; false: not all of them can, or the
+ * budget is spent. */
+bool net_run_up_to(struct net *net, const uint64_t *firings, uint64_t *budget);
+/* Does the arc keep its taker from firing? */
+bool net_is_blocked(const struct net *net, const struct net_arc *arc);
 /* Tokens that the next firing of the arc's taker needs. */
 uint64_t net_need(const struct net *net, const struct net_arc *arc);
 /* Tokens that a whole cycle of the taker's phases needs at its beginning. */

@@ -137,6 +137,7 @@ static void write_pipeline(struct writer *w)
         .memory_bytes = graph->memory_bytes,
     };
     if (graph->unproven) record.flags |= CONTAINER_PIPELINE_UNPROVEN;
+    if (graph->is_counterexample) record.flags |= CONTAINER_PIPELINE_COUNTEREXAMPLE;
     record.name = string(w, graph->name);
     record.isa = string(w, w->image->isa);
     record.compiler = string(w, "pipec " PIPEC_VERSION);

@@ -7,6 +7,7 @@
 #ifndef PIPEC_INSPECTION_H
 #define PIPEC_INSPECTION_H
 
+#include "compiler/analysis/counterexample.h"
 #include "compiler/graph/graph.h"
 #include "compiler/plan/plan.h"
 
@@ -78,7 +79,8 @@ struct inspection {
     struct inspected_buffer *buffers;
     uint32_t buffer_count;
     const struct inspected_plan *plan;
-    const struct diags *diags; /* or NULL */
+    const struct diags *diags;                   /* or NULL */
+    const struct counterexample *counterexample; /* asked for; or NULL */
 };
 
 /* How far the analyses of a graph came. */

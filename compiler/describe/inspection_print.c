@@ -159,6 +159,87 @@ static void put_plan(struct json *json, const struct inspection *inspection)
     json_end(json, '}');
 }
 
+static const char *counter_kind_name(enum counter_kind kind)
+{
+    switch (kind) {
+    case COUNTER_NONE: return "none";
+    case COUNTER_FOUND: return "deadlock";
+    case COUNTER_OTHER: return "other";
+    case COUNTER_BEYOND: break;
+    }
+    return "undecided";
+}
+
+static const char *inspected_name(const struct inspection *inspection, uint32_t node)
+{
+    return node < inspection->node_count ? inspection->nodes[node].name : NULL;
+}
+
+static void put_sequence(struct json *json, const struct inspection *inspection,
+                         const struct counterexample *found)
+{
+    json_begin(json, "sequence", '[');
+    for (size_t i = 0; i < found->run_count; i++) {
+        const struct counter_run *run = &found->runs[i];
+        json_begin(json, NULL, '{');
+        json_text(json, "node", inspected_name(inspection, run->node));
+        if (run->node == GRAPH_NONE)
+            json_text(json, "buffer", inspection->buffers[run->buffer].name);
+        json_number(json, run->node == GRAPH_NONE ? "packets" : "firings", run->count);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
+static void put_waits(struct json *json, const struct inspection *inspection,
+                      const struct counterexample *found)
+{
+    json_begin(json, "circle", '[');
+    for (uint32_t i = 0; i < found->wait_count; i++) {
+        const struct counter_wait *wait = &found->waits[i];
+        json_begin(json, NULL, '{');
+        json_text(json, "node", inspected_name(inspection, wait->node));
+        json_text(json, "waits_for", wait->room ? "room" : "packets");
+        json_text(json, "buffer", inspection->buffers[wait->buffer].name);
+        json_text(json, "of", inspected_name(inspection, wait->next));
+        json_number(json, "fired", wait->fired);
+        json_number(json, "there", wait->holds);
+        json_number(json, "needs", wait->needs);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
+static void put_levels(struct json *json, const struct inspection *inspection,
+                       const struct counterexample *found)
+{
+    json_begin(json, "levels", '[');
+    for (uint32_t i = 0; i < found->level_count; i++) {
+        const struct counter_level *level = &found->levels[i];
+        json_begin(json, NULL, '{');
+        json_text(json, "buffer", inspection->buffers[level->buffer].name);
+        json_number(json, "packets", level->packets);
+        put_if(json, "depth_packets", level->depth > 0, level->depth);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
+static void put_counterexample(struct json *json, const struct inspection *inspection)
+{
+    const struct counterexample *found = inspection->counterexample;
+    json_begin(json, "counterexample", '{');
+    json_text(json, "kind", counter_kind_name(found->kind));
+    if (found->kind == COUNTER_FOUND) {
+        json_number(json, "firings", found->firings);
+        put_sequence(json, inspection, found);
+        put_waits(json, inspection, found);
+        put_levels(json, inspection, found);
+        json_boolean(json, "replayable", found->no_replay == NULL);
+    }
+    json_end(json, '}');
+}
+
 void inspection_print_json(FILE *to, const struct inspection *inspection)
 {
     struct json json = {.to = to};
@@ -184,6 +265,7 @@ void inspection_print_json(FILE *to, const struct inspection *inspection)
     json_boolean(&json, "rates", inspection->has_topology && !inspection->rates_bounded);
     json_end(&json, '}');
     if (inspection->plan != NULL) put_plan(&json, inspection);
+    if (inspection->counterexample != NULL) put_counterexample(&json, inspection);
     if (inspection->diags != NULL) diag_list_json(inspection->diags, &json, "diagnostics");
     json_end(&json, '}');
 }

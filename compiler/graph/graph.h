@@ -135,6 +135,7 @@ struct graph {
      * analysis/certify. */
     const uint64_t *certificate;
     size_t certificate_words;
+    bool is_counterexample; /* it stops for ever, and the certificate says how */
     bool unproven;         /* the author accepts that it may stop for ever; by analysis/bounded */
     uint64_t memory_bytes; /* sum over inner buffers of depth x width; by analysis/bufsize, again by
                               plan */
