@@ -100,7 +100,8 @@ enum container_certificate_form {
     CONTAINER_CERTIFICATE_STARTS = 1,
     /* a number of rules, then of each rule its length and so many pairs of symbol and count */
     CONTAINER_CERTIFICATE_SCHEDULE = 2,
-    /* of a counterexample: rules like those of a schedule, the last is the sequence */
+    /* of a counterexample: rules like those of a schedule; the last but one is the circle, node by
+     * node, the last is the sequence */
     CONTAINER_CERTIFICATE_STALL = 3
 };
 
@@ -108,6 +109,7 @@ enum container_certificate_form {
 /* Starting times are below 2^CONTAINER_CERTIFICATE_START_BITS, periods at most 2^62. */
 #define CONTAINER_CERTIFICATE_START_BITS 110u
 #define CONTAINER_CERTIFICATE_PERIOD_BITS 62u
+#define CONTAINER_STALL_FIRINGS_MAX (UINT64_C(1) << 31) /* of a counterexample */
 /* Effects of symbols on channels that the rules of all parts may combine, by words of the section:
  * work and memory of a check are linear in the file. */
 #define CONTAINER_CERTIFICATE_WORK(words) ((UINT64_C(1) << 20) + 16 * (uint64_t)(words))

@@ -11,6 +11,7 @@
 #include "runtime/pipert_internal.h"
 #include "runtime/sched/circle.h"
 #include "runtime/sched/explain.h"
+#include "runtime/sched/replay.h"
 #include "runtime/sched/sched.h"
 #include "runtime/sched/vm.h"
 
@@ -142,6 +143,7 @@ void prt_program_information(const struct prt_program *program,
         .port_count = program->port_count,
         .argument_count = c->argument_count,
         .memory_bytes = c->pipeline->memory_bytes,
+        .counterexample = (c->pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE) != 0,
     };
 }
 
@@ -458,16 +460,73 @@ static enum prt_status check_complete(const struct prt_run *run, struct prt_erro
     return PRT_OK;
 }
 
-enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error)
+static enum prt_status start(struct prt_run *run, struct prt_error *error)
 {
-    struct prt_error unheard;
-    if (error == NULL) error = &unheard;
     if (run->executed)
         return prt_error_set(error, PRT_E_USAGE, "the run has been executed already");
     enum prt_status status = check_complete(run, error);
     if (status != PRT_OK) return status;
     run->executed = true;
-    status = prt_sched_start(run->sched, run->arguments, error);
+    return prt_sched_start(run->sched, run->arguments, error);
+}
+
+struct replay_view {
+    struct prt_run *run;
+    prt_replay_callback show;
+    void *context;
+    struct prt_replay_level *levels; /* room for the ends of any node */
+};
+
+static void show_stage(void *context, uint32_t index)
+{
+    struct replay_view *view = context;
+    const struct prt_sched *s = view->run->sched;
+    const struct prt_stage *stage = &s->stages[index];
+    const struct container_node *node = stage->node;
+    struct prt_replay_step step = {.node = prt_container_text(s->container, node->name),
+                                   .firing = stage->firings,
+                                   .levels = view->levels};
+    for (uint32_t i = 0; i < node->input_count + node->output_count; i++) {
+        const struct prt_buffer *buffer = i < node->input_count
+                                              ? stage->inputs[i].buffer
+                                              : stage->outputs[i - node->input_count].buffer;
+        if (buffer->record->outer != CONTAINER_INNER) continue;
+        view->levels[step.level_count++] = (struct prt_replay_level){
+            prt_container_text(s->container, buffer->record->name),
+            buffer->fifo.written_packets - buffer->fifo.oldest_packets, buffer->fifo.depth_packets};
+    }
+    view->show(view->context, &step);
+}
+
+enum prt_status prt_run_replay(struct prt_run *run, prt_replay_callback show, void *context,
+                               struct prt_error *error)
+{
+    const struct prt_container *c = &run->program->container;
+    struct prt_error unheard;
+    if (error == NULL) error = &unheard;
+    if (!(c->pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE))
+        return prt_error_set(error, PRT_E_USAGE,
+                             "the container is no counterexample: it has nothing to replay "
+                             "('pipec inspect --trace-deadlock=FILE.pbc' writes one)");
+    size_t ends = (size_t)c->input_count + c->output_count;
+    struct replay_view view = {run, show, context, calloc(ends + 1, sizeof *view.levels)};
+    if (view.levels == NULL) return NO_MEMORY(error);
+    enum prt_status status = start(run, error);
+    if (status == PRT_OK) status = prt_vm_prologue(run->program->vm, run->sched, error);
+    if (status == PRT_OK) status = prt_replay(run->sched, show_stage, &view, error);
+    free(view.levels);
+    return status;
+}
+
+enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error)
+{
+    struct prt_error unheard;
+    if (error == NULL) error = &unheard;
+    if (run->program->container.pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE)
+        return prt_error_set(error, PRT_E_VERIFY,
+                             "the container is a counterexample: its pipeline stops for ever; "
+                             "'piperun --replay' shows how");
+    enum prt_status status = start(run, error);
     if (status == PRT_OK) status = prt_vm_run(run->program->vm, run->sched, error);
     if (status == PRT_OK && run->sched->interrupt_seen)
         status = prt_error_set(error, PRT_E_INTERRUPTED, "%s", prt_status_text(PRT_E_INTERRUPTED));

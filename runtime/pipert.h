@@ -76,6 +76,7 @@ struct prt_program_information {
     const char *compiler; /* "pipec 0.1.0" */
     uint32_t stage_count, buffer_count, port_count, argument_count;
     uint64_t memory_bytes; /* of all inner buffers, logically */
+    bool counterexample;   /* it stops for ever, and is replayed, not run */
 };
 
 void prt_program_information(const struct prt_program *program,
@@ -174,6 +175,7 @@ enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_writ
 /* Runs to the end of the streams; once a run.
  *   PRT_OK             every packet has been processed
  *   PRT_E_USAGE        an in-port is not bound, an argument has no value, or it has been executed
+ *   PRT_E_VERIFY       it is a counterexample
  *   PRT_E_FAULT        a kernel fault; prt_run_fault has the figures
  *   PRT_E_STALL        the pipeline cannot go on: the message names the cycle of waits
  *   PRT_E_INTERRUPTED  interrupted; what had been read is processed and written
@@ -181,6 +183,28 @@ enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_writ
  *   PRT_E_VERIFY       the scheduler program halts too early
  *   and what callbacks return */
 enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error);
+
+/* A firing of a counterexample, and what the buffers at the node's ends hold after it. */
+struct prt_replay_level {
+    const char *buffer;
+    uint64_t packets, depth_packets;
+};
+
+struct prt_replay_step {
+    const char *node;
+    uint64_t firing; /* of that node, from 1 */
+    const struct prt_replay_level *levels;
+    uint32_t level_count;
+};
+
+typedef void (*prt_replay_callback)(void *context, const struct prt_replay_step *step);
+
+/* Fires the sequence of a counterexample, one firing at a time, instead of executing the program;
+ * once a run.  PRT_E_STALL is the good end: the message names the cycle of waits.  PRT_E_USAGE: it
+ * is no counterexample; PRT_E_VERIFY: its sequence cannot be fired, or does not end in a stall; else
+ * as prt_run_execute. */
+enum prt_status prt_run_replay(struct prt_run *run, prt_replay_callback show, void *context,
+                               struct prt_error *error);
 
 /* In-ports end where they are, and sources; what they have brought is processed to its end; loops
  * that neither drives stop.  Takes effect before the next read: a callback that blocks has to be

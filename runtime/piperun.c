@@ -7,6 +7,7 @@
  *     piperun_bind.c      what the ports are to be bound to
  *     piperun_ports.c     opens and publishes the files behind them
  *     piperun_run.c       the steps of a run, and what is said of it
+ *     piperun_replay.c    the steps of a counterexample
  *     piperun_signals.c   interrupts, time-out, crashes
  *     piperun_program.c   disasm, verify, asm
  *     piperun_message.c   what is printed

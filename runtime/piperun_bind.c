@@ -127,6 +127,23 @@ static int check_conflicts(const struct prt_session *session)
     return EXIT_DONE;
 }
 
+/* A replay needs data, whichever they are. */
+static int bind_rest(struct prt_session *session)
+{
+    for (uint32_t i = 0; i < session->port_count; i++) {
+        const struct prt_binding *b = &session->bindings[i];
+        char *text;
+        if (b->bound || b->hash != NULL) continue;
+        if (asprintf(&text, "%s=%s", b->port.name,
+                     b->port.direction == PRT_PORT_IN ? "gen:zeros" : "null") < 0)
+            return prt_complain_memory();
+        int exit_code = read_binding(session, text);
+        free(text);
+        if (exit_code != EXIT_DONE) return exit_code;
+    }
+    return EXIT_DONE;
+}
+
 static int check_bound(const struct prt_session *session)
 {
     for (uint32_t i = 0; i < session->port_count; i++) {
@@ -193,6 +210,7 @@ int prt_bindings_read(struct prt_session *session)
         exit_code = read_binding(session, session->command->bindings[i]);
     for (size_t i = 0; i < session->command->hash_count && exit_code == EXIT_DONE; i++)
         exit_code = prepare_hash(session, session->command->hash_ports[i]);
+    if (exit_code == EXIT_DONE && session->command->replay) exit_code = bind_rest(session);
     if (exit_code == EXIT_DONE) exit_code = check_bound(session);
     return exit_code == EXIT_DONE ? check_conflicts(session) : exit_code;
 }

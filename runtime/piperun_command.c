@@ -48,6 +48,10 @@ static const char usage_text[] =
     "  --firings N             end each source kernel and endless generator after N\n"
     "  --seed N                seed of gen:noise where none is given\n"
     "  --timeout SECONDS       give up after that time (exit status 5)\n"
+    "  --replay                fire the sequence of a counterexample (pipec inspect "
+    "--trace-deadlock=FILE), one firing\n"
+    "                          at a time, to its stall (exit status 5); ports that are not bound "
+    "bring zeros\n"
     "  --skip-if-unavailable   exit status 77 instead of 6\n"
     "\n"
     "output\n"
@@ -127,6 +131,7 @@ enum option_code {
     OPTION_HASH,
     OPTION_TIMEOUT,
     OPTION_SKIP,
+    OPTION_REPLAY,
     OPTION_VERSION,
     OPTION_LATER, /* of a later version: refused by name */
 };
@@ -141,6 +146,7 @@ static const struct option options[] = {
     {"hash", required_argument, NULL, OPTION_HASH},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
     {"skip-if-unavailable", no_argument, NULL, OPTION_SKIP},
+    {"replay", no_argument, NULL, OPTION_REPLAY},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, OPTION_VERSION},
     {"dispatch", optional_argument, NULL, OPTION_LATER},
@@ -186,6 +192,7 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
     case OPTION_HASH: command->hash_ports[command->hash_count++] = optarg; break;
     case OPTION_TIMEOUT: status = take_timeout(optarg, &command->timeout_seconds); break;
     case OPTION_SKIP: command->skip_if_unavailable = true; break;
+    case OPTION_REPLAY: command->replay = true; break;
     case 'D': status = take_definition(optarg, command); break;
     case 'p': command->pipeline = optarg; break;
     case 'q': command->quiet = true; break;

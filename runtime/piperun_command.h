@@ -35,6 +35,7 @@ struct prt_command {
     uint32_t host_threads;
     double timeout_seconds;
     bool skip_if_unavailable;
+    bool replay;
 };
 
 enum { PRT_COMMAND_RUN = -1 };

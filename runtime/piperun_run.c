@@ -2,6 +2,7 @@
 
 #include "runtime/piperun_load.h"
 #include "runtime/piperun_message.h"
+#include "runtime/piperun_replay.h"
 #include "runtime/piperun_ports.h"
 #include "runtime/piperun_signals.h"
 #include "runtime/report.h"
@@ -208,7 +209,7 @@ static int run_session(struct prt_session *session)
     if (exit_code == EXIT_DONE) exit_code = prt_ports_open(session);
     if (exit_code != EXIT_DONE) return exit_code;
     prt_signals_watch(session->run);
-    return execute(session);
+    return session->command->replay ? prt_command_replay(session) : execute(session);
 }
 
 int prt_command_run(const struct prt_command *command)

@@ -291,7 +291,7 @@ static enum prt_status verify_finish(const struct prt_container *c, uint32_t ind
 enum prt_status prt_verify_certificate(const struct prt_container *c, struct prt_error *error)
 {
     struct certificate at = {.c = c, .work = CONTAINER_CERTIFICATE_WORK(c->certificate_count)};
-    if (c->pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE) return PRT_OK;
+    if (c->pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE) return prt_verify_stall(c, error);
     enum prt_status status = PRT_OK;
     for (uint32_t i = 0; i < c->buffer_count && status == PRT_OK; i++)
         status = verify_finish(c, i, error);

@@ -65,4 +65,9 @@ enum prt_status prt_verify_bounded(const struct prt_container *c, struct prt_err
 /* Exact rates cannot stop for ever with these depths and initial packets: verify_certificate.h. */
 enum prt_status prt_verify_certificate(const struct prt_container *c, struct prt_error *error);
 
+/* ---- verify_stall.c ---- */
+
+/* The sequence of a counterexample can be read, and has an end. */
+enum prt_status prt_verify_stall(const struct prt_container *c, struct prt_error *error);
+
 #endif

@@ -110,23 +110,45 @@ static uint64_t wanted_room(const struct prt_stage *stage, const struct prt_stag
     return prt_flow_total(&output->most, stage->firings, 1);
 }
 
+/* Of a replay only the stages of its circle are waited for: others have not been asked to fire. */
+static bool is_waited_for(const struct prt_sched *sched, uint32_t node)
+{
+    return sched->among == NULL ||
+           (node != CONTAINER_NONE && sched->among[sched->node_stage[node]]);
+}
+
+static bool has_reader_waited_for(const struct prt_sched *sched, const struct prt_buffer *buffer)
+{
+    const struct container_buffer *record = buffer->record;
+    for (uint32_t i = 0; sched->among != NULL && i < record->reader_count; i++)
+        if (is_waited_for(sched, sched->container->readers[record->first_reader + i].node))
+            return true;
+    return sched->among == NULL;
+}
+
 /* The output whose room holds the stage back, or NULL. */
-static const struct prt_stage_output *full_output(const struct prt_stage *stage)
+static const struct prt_stage_output *full_output(const struct prt_sched *sched,
+                                                  const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
         const struct prt_stage_output *output = &stage->outputs[i];
-        if (prt_fifo_room(&output->buffer->fifo) < wanted_room(stage, output)) return output;
+        if (prt_fifo_room(&output->buffer->fifo) < wanted_room(stage, output) &&
+            has_reader_waited_for(sched, output->buffer))
+            return output;
     }
     return NULL;
 }
 
 /* The input whose packets the stage waits for, or NULL; an open in-port that can be filled is not
  * waited for. */
-static const struct prt_stage_input *starved_input(const struct prt_stage *stage)
+static const struct prt_stage_input *starved_input(const struct prt_sched *sched,
+                                                   const struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
-        if (prt_ready_input(stage, input, true, 1) == 0) return input;
+        bool counts = input->buffer->record->outer == CONTAINER_OUTER_IN ||
+                      is_waited_for(sched, input->buffer->record->writer_node);
+        if (counts && prt_ready_input(stage, input, true, 1) == 0) return input;
     }
     return NULL;
 }
@@ -137,8 +159,9 @@ static uint32_t slowest_reader(const struct prt_sched *sched, const struct prt_b
     const struct container_buffer *record = buffer->record;
     for (uint32_t i = 0; i < record->reader_count; i++) {
         const struct prt_fifo_reader *reader = &buffer->fifo.readers[i];
-        if (reader->attached && reader->position_packets == buffer->fifo.oldest_packets) {
-            uint32_t node = sched->container->readers[record->first_reader + i].node;
+        uint32_t node = sched->container->readers[record->first_reader + i].node;
+        if (reader->attached && reader->position_packets == buffer->fifo.oldest_packets &&
+            is_waited_for(sched, node)) {
             return sched->node_stage[node];
         }
     }
@@ -166,7 +189,7 @@ static uint32_t tell_wait(const struct prt_sched *sched, uint32_t index, struct 
 {
     const struct prt_stage *stage = &sched->stages[index];
     const struct prt_container *c = sched->container;
-    const struct prt_stage_input *input = starved_input(stage);
+    const struct prt_stage_input *input = starved_input(sched, stage);
     if (input != NULL && stage->life == PRT_STAGE_RUNNING) {
         const struct prt_buffer *buffer = input->buffer;
         uint32_t writer = buffer->record->writer_node;
@@ -176,7 +199,7 @@ static uint32_t tell_wait(const struct prt_sched *sched, uint32_t index, struct 
         if (writer == CONTAINER_NONE) return tell_port(sched, index, buffer, story);
         return sched->node_stage[writer];
     }
-    const struct prt_stage_output *output = full_output(stage);
+    const struct prt_stage_output *output = full_output(sched, stage);
     if (output == NULL) return UINT32_MAX;
     const struct prt_fifo *fifo = &output->buffer->fifo;
     tell(story, "'%s' waits for room in '%s' (holds %" PRIu64 " of %" PRIu64 ", needs %" PRIu64 ")",

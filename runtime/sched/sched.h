@@ -178,6 +178,7 @@ struct prt_sched {
     struct prt_sched_fault fault;
     atomic_bool interrupted;
     bool interrupt_seen;
+    const bool *among; /* by stage: the circle of a replay, whose waits are explained; else NULL */
 };
 
 /* Everything a run needs, sized from the container.  The device has been opened for it. */

@@ -144,6 +144,27 @@ static enum prt_status look_at(struct prt_sched *s, struct prt_stage *stage, uin
     return PRT_OK;
 }
 
+enum prt_status prt_select_one(struct prt_sched *s, uint32_t index, bool *found,
+                               struct prt_error *error)
+{
+    struct prt_stage *stage = &s->stages[index];
+    *found = false;
+    if (stage->in_flight || stage->life != PRT_STAGE_RUNNING || stage->stopped) return PRT_OK;
+    while (prt_ready_outputs(stage) > 0 && prt_ready_inputs(stage) > 0) {
+        struct prt_buffer *port = port_to_fill(stage, 1);
+        if (port != NULL) {
+            enum prt_status status = fill_port(s, port, error);
+            if (status != PRT_OK) return status;
+            continue;
+        }
+        s->selected = index;
+        s->selected_firings = 1;
+        *found = true;
+        break;
+    }
+    return PRT_OK;
+}
+
 /* ---- the policies ---- */
 
 /* Selects the stage if it is ready. */

@@ -20,6 +20,11 @@ void prt_select_close(struct prt_sched *sched, struct prt_buffer *buffer);
 /* Firings that the run's limit leaves a source; UINT64_MAX of other stages. */
 uint64_t prt_select_source_left(const struct prt_sched *sched, const struct prt_stage *stage);
 
+/* Selects the stage for one firing if it has packets and room for it, whatever its threshold; the
+ * host fills what it needs. */
+enum prt_status prt_select_one(struct prt_sched *sched, uint32_t stage, bool *found,
+                               struct prt_error *error);
+
 /* Has prt_sched_interrupt been called? */
 bool prt_select_interrupted(const struct prt_sched *sched);
 

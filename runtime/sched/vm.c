@@ -134,6 +134,22 @@ static enum prt_status step(const struct prt_vm *vm, struct prt_sched *sched, ui
     return status;
 }
 
+static bool is_prologue(enum sched_opcode opcode)
+{
+    return opcode == SCHED_PARTITION_EQUALLY || opcode == SCHED_PARTITION_COUNTS ||
+           opcode == SCHED_BIND_ROOT || opcode == SCHED_BIND;
+}
+
+enum prt_status prt_vm_prologue(const struct prt_vm *vm, struct prt_sched *sched,
+                                struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    bool halted = false;
+    for (uint32_t at = 0; at < vm->count && is_prologue(vm->code[at].opcode) && status == PRT_OK;)
+        status = step(vm, sched, &at, &halted, error);
+    return status;
+}
+
 enum prt_status prt_vm_run(const struct prt_vm *vm, struct prt_sched *sched,
                            struct prt_error *error)
 {

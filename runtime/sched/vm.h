@@ -19,6 +19,10 @@ enum prt_status prt_vm_create(const struct prt_container *container, struct prt_
                               struct prt_error *error);
 void prt_vm_destroy(struct prt_vm *vm);
 
+/* The prologue alone: sub-devices are made and stages bound. */
+enum prt_status prt_vm_prologue(const struct prt_vm *vm, struct prt_sched *sched,
+                                struct prt_error *error);
+
 /* From the first instruction to `halt`, or to the first error.  A fault is explained in *error. */
 enum prt_status prt_vm_run(const struct prt_vm *vm, struct prt_sched *sched,
                            struct prt_error *error);

@@ -1,0 +1,135 @@
+#include "runtime/sched/replay.h"
+
+#include "runtime/sched/explain.h"
+#include "runtime/sched/ready.h"
+#include "runtime/sched/select.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct frame { /* a rule that is being played */
+    const uint64_t *items, *end;
+    uint64_t left; /* of the item that `items` points at; 0: not begun */
+};
+
+struct replay {
+    struct prt_sched *sched;
+    const uint64_t **rules; /* each at its length */
+    uint64_t rule_count;
+    struct frame *frames;
+    uint64_t depth, played;
+    bool *among; /* by stage */
+};
+
+static bool prepare(struct replay *r)
+{
+    const struct prt_container *c = r->sched->container;
+    const uint64_t *at = c->certificate + 2;
+    r->rule_count = *at++;
+    r->rules = calloc(r->rule_count, sizeof *r->rules);
+    r->frames = calloc(r->rule_count, sizeof *r->frames);
+    r->among = calloc((size_t)c->stage_count + 1, sizeof *r->among);
+    if (r->rules == NULL || r->frames == NULL || r->among == NULL) return false;
+    for (uint64_t i = 0; i < r->rule_count; i++) {
+        r->rules[i] = at;
+        at += 1 + 2 * *at;
+    }
+    const uint64_t *circle = r->rules[r->rule_count - 2];
+    for (uint64_t i = 0; i < *circle; i++)
+        r->among[r->sched->node_stage[circle[1 + 2 * i]]] = true;
+    return true;
+}
+
+static void enter(struct replay *r, uint64_t rule)
+{
+    const uint64_t *items = r->rules[rule] + 1;
+    r->frames[r->depth++] = (struct frame){items, items + 2 * r->rules[rule][0], 0};
+}
+
+/* The next node that fires; false: that was the last one.  A rule contains earlier ones only, so
+ * there are never more frames than rules. */
+static bool next_node(struct replay *r, uint32_t *node)
+{
+    uint64_t nodes = r->sched->container->node_count;
+    while (r->depth > 0) {
+        struct frame *frame = &r->frames[r->depth - 1];
+        if (frame->items == frame->end) {
+            r->depth--;
+            continue;
+        }
+        uint64_t symbol = frame->items[0];
+        if (frame->left == 0) frame->left = frame->items[1];
+        if (--frame->left == 0) frame->items += 2;
+        if (symbol < nodes) {
+            *node = (uint32_t)symbol;
+            return true;
+        }
+        enter(r, symbol - nodes);
+    }
+    return false;
+}
+
+static enum prt_status fire(struct replay *r, uint32_t stage, struct prt_error *error)
+{
+    struct prt_sched *s = r->sched;
+    bool ready;
+    enum prt_status status = prt_select_one(s, stage, &ready, error);
+    if (status != PRT_OK) return status;
+    const char *name = prt_container_text(s->container, s->stages[stage].node->name);
+    if (prt_select_interrupted(s))
+        return prt_error_set(error, PRT_E_INTERRUPTED, "%s", prt_status_text(PRT_E_INTERRUPTED));
+    if (!ready)
+        return prt_error_set(error, PRT_E_VERIFY,
+                             "the sequence cannot be replayed: as firing %" PRIu64
+                             ", '%s' finds too few packets or too little room",
+                             r->played + 1, name);
+    status = prt_sched_dispatch(s, error);
+    if (status == PRT_OK) status = prt_sched_settle(s, error);
+    r->played++;
+    return s->fault.there ? prt_explain_fault(s, error) : status;
+}
+
+static enum prt_status check_stall(struct replay *r, struct prt_error *error)
+{
+    struct prt_sched *s = r->sched;
+    uint32_t first = UINT32_MAX;
+    for (uint32_t i = 0; i < s->container->stage_count; i++) {
+        if (!r->among[i]) continue;
+        const struct prt_stage *stage = &s->stages[i];
+        if (first == UINT32_MAX) first = i;
+        if (prt_ready_outputs(stage) > 0 && prt_ready_inputs(stage) > 0)
+            return prt_error_set(error, PRT_E_VERIFY,
+                                 "the sequence does not end in a stall: '%s' can still fire",
+                                 prt_container_text(s->container, stage->node->name));
+    }
+    s->among = r->among;
+    enum prt_status status = prt_explain_stall(s, first, error);
+    s->among = NULL;
+    return status;
+}
+
+static enum prt_status play(struct replay *r, prt_replay_show show, void *context,
+                            struct prt_error *error)
+{
+    uint32_t node;
+    enter(r, r->rule_count - 1);
+    while (next_node(r, &node)) {
+        uint32_t stage = r->sched->node_stage[node];
+        enum prt_status status = fire(r, stage, error);
+        if (status != PRT_OK) return status;
+        show(context, stage);
+    }
+    return check_stall(r, error);
+}
+
+enum prt_status prt_replay(struct prt_sched *sched, prt_replay_show show, void *context,
+                           struct prt_error *error)
+{
+    struct replay r = {.sched = sched};
+    enum prt_status status = prepare(&r) ? play(&r, show, context, error)
+                                         : prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    free(r.rules);
+    free(r.frames);
+    free(r.among);
+    return status;
+}
