@@ -181,12 +181,9 @@ static int write_counterexample(struct compile *cx, const struct command_line *l
 {
     const char *path = line->counterexample;
     struct output output;
-    if (found->kind != COUNTER_FOUND || found->no_replay != NULL ||
-        !counterexample_prepare(cx, graph, found)) {
-        fprintf(stderr, "pipec: error: '%s' is not written: %s\n", path,
-                found->kind != COUNTER_FOUND ? "there is no sequence that ends in a deadlock"
-                : found->no_replay           ? found->no_replay
-                                             : "the buffers would not fit --max-memory");
+    const char *problem = counterexample_prepare(cx, graph, found);
+    if (problem != NULL) {
+        fprintf(stderr, "pipec: error: '%s' is not written: %s\n", path, problem);
         return EXIT_REFUSED;
     }
     if (refuse_over_source(cx, "counterexample", path)) return EXIT_FILES;

@@ -310,11 +310,37 @@ static bool set_depths(struct compile *cx, struct graph *graph, const struct cou
     return graph_memory(graph, &graph->memory_bytes) && graph->memory_bytes <= limit;
 }
 
-bool counterexample_prepare(struct compile *cx, struct graph *graph,
-                            const struct counterexample *found)
+/* A declared depth that no firing fits: no container says such a thing. */
+static const char *unfit_buffer(struct compile *cx, const struct graph *graph)
 {
-    if (found->kind != COUNTER_FOUND || found->no_replay || !set_depths(cx, graph, found))
-        return false;
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &graph->buffers.items[i];
+        const struct graph_output *out = graph_writer(graph, buffer);
+        uint64_t least = buffer->initial.packets;
+        if (!buffer->depth_declared) continue;
+        for (size_t r = 0; r < buffer->readers.count; r++)
+            least = max64(least, graph_window_packets(graph, buffer, r));
+        if (out) least = max64(least, out->finish_max);
+        if (out)
+            least = max64(least, graph_push_most(&graph->nodes.items[buffer->writer_node], out));
+        if (buffer->depth_packets < least)
+            return arena_printf(cx->arena,
+                                "'%s' has no room for the %" PRIu64
+                                " packets of one firing, so nothing can be fired",
+                                buffer->name, least);
+    }
+    return NULL;
+}
+
+const char *counterexample_prepare(struct compile *cx, struct graph *graph,
+                                   const struct counterexample *found)
+{
+    if (found->kind != COUNTER_FOUND) return "there is no sequence that ends in a deadlock";
+    if (found->no_replay) return found->no_replay;
+    if (found->firings > CONTAINER_STALL_FIRINGS_MAX) return "so many firings are not replayed";
+    const char *unfit = unfit_buffer(cx, graph);
+    if (unfit) return unfit;
+    if (!set_depths(cx, graph, found)) return "the buffers would not fit --max-memory";
     struct schedule_text text = {.arena = cx->arena, .terminals = graph->nodes.count};
     schedule_items circle = {0}, sequence = {0};
     for (uint32_t i = 0; i < found->wait_count; i++)
@@ -336,7 +362,7 @@ bool counterexample_prepare(struct compile *cx, struct graph *graph,
     graph->certificate = words;
     graph->certificate_words = count + 2;
     graph->is_counterexample = true;
-    return true;
+    return NULL;
 }
 
 /* ---- as text ---- */

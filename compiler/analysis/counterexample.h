@@ -68,9 +68,9 @@ struct counterexample {
 /* Lives in cx->arena. */
 const struct counterexample *counterexample_find(struct compile *cx, const struct graph *graph);
 /* Makes the graph one that container_write can write: depths that hold the sequence, and the
- * sequence as its certificate.  False: it was not found, or cannot be replayed. */
-bool counterexample_prepare(struct compile *cx, struct graph *graph,
-                            const struct counterexample *found);
+ * sequence as its certificate.  Returns why that cannot be, or NULL. */
+const char *counterexample_prepare(struct compile *cx, struct graph *graph,
+                                   const struct counterexample *found);
 /* What `pipec inspect --trace-deadlock` prints. */
 void counterexample_print(FILE *to, const struct graph *graph, const struct counterexample *found);
 

@@ -1,0 +1,98 @@
+#!/bin/sh
+# shellcheck disable=SC2016 # what stands in single quotes is an inner shell's
+# pipec inspect --trace-deadlock: the shortest way into a deadlock, and piperun --replay, which fires it.
+set -u
+cd "$TMP" || exit 1
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
+
+cat >short.pipe <<'END'
+kernel split(in i32 x, out i32 a, out i32 b) { a <- x; b <- x; }
+kernel slow(in i32 x pop 4, out i32 y push 4) { for (i32 i = 0; i < 4; i += 1) y <- x[i]; }
+kernel join(in i32 a, in i32 b, out i32 y) { y <- a + b; }
+pipeline main(in i32 x, out i32 y) {
+    buffer i32 a;
+    buffer i32 b depth 2;
+    buffer i32 c;
+    split(x -> a, b);
+    slow(a -> c);
+    join(c, b -> y);
+}
+END
+cat >want <<'END'
+standstill after 2 firings, the fewest:
+  split x 2
+then these wait for each other, for ever:
+  'split', after 2 firings, waits for room in 'b': free are 0, needs 1; 'join' would free it
+  'join', after 0 firings, waits for packets in 'c': there are 0, needs 1; 'slow' would write them
+  'slow', after 0 firings, waits for packets in 'a': there are 2, needs 4; 'split' would write them
+levels:
+  'b' holds 2 of 2
+  'c' holds 0, and no depth would help
+  'a' holds 2, and no depth would help
+END
+"$PIPEC" inspect --trace-deadlock=short.pbc short.pipe >found 2>messages
+check "the sequence is shown, with exit status 1" test $? -eq 1
+diff want found
+check "as it is documented" cmp -s want found
+check "beside the error" grep -q 'depth-too-small' messages
+"$PIPEC" inspect --trace-deadlock --json short.pipe >object 2>/dev/null
+check "the object parses" parses object
+check "and says what it is" grep -q '"kind": "deadlock"' object
+check "and that it can be replayed" grep -q '"replayable": true' object
+
+cat >want <<'END'
+1: split, firing 1: 'a' holds 1 of 8, 'b' holds 1 of 2
+2: split, firing 2: 'a' holds 2 of 8, 'b' holds 2 of 2
+END
+"$PIPERUN" --replay short.pbc >found 2>messages
+check "the replay ends in the stall" test $? -eq 5
+diff want found
+check "firing by firing" cmp -s want found
+circle="'split' waits for room in 'b' .holds 2 of 2, needs 1.; 'join' waits for packets in 'c' .holds 0, needs 1.; "
+check "with the circle that the runtime finds" grep -q "$circle'slow' waits for packets in 'a' .holds 2, needs 4." messages
+printf '\1\0\0\0\2\0\0\0' >two.raw
+check "with data" says 5 "stalled: 'split'" "$PIPERUN" --replay short.pbc x=two.raw,raw:i32 y=null
+check "data that end too early are named" says 1 "as firing 2, 'split' finds too few packets" \
+    "$PIPERUN" --replay short.pbc x=gen:ramp:1
+check "it is not run" says 1 "a counterexample: its pipeline stops for ever" \
+    "$PIPERUN" short.pbc x=gen:zeros y=null
+check "it can be verified" "$PIPERUN" verify short.pbc
+
+sed 's/depth 2/depth 4/' short.pipe >good.pipe
+check "what passes has none" says 0 '^no deadlock: no sequence of firings' \
+    "$PIPEC" inspect --trace-deadlock good.pipe
+check "and writes none" says 1 "'good.pbc' is not written: there is no sequence" \
+    "$PIPEC" inspect --trace-deadlock=good.pbc good.pipe
+check "nor leaves a file" test ! -e good.pbc
+"$PIPEC" good.pipe -o good.pbc
+check "a program that passes is not replayed" says 2 'is no counterexample' "$PIPERUN" --replay good.pbc
+check "a container is none" says 2 'takes a source' "$PIPEC" inspect --trace-deadlock good.pbc
+check "the option is inspect's" says 2 "belongs to 'pipec inspect'" "$PIPEC" --trace-deadlock short.pipe
+check "a file without a name" says 2 'needs the name of a file' "$PIPEC" inspect --trace-deadlock= short.pipe
+check "the source is not written over" says 2 'short.pipe' "$PIPEC" inspect --trace-deadlock=short.pipe short.pipe
+
+cat >rates.pipe <<'END'
+kernel one(in i32 x, out i32 y) { y <- x; }
+kernel two(in i32 x, out i32 y push 2) { y <- x; y <- x; }
+kernel join(in i32 a, in i32 b, out i32 y) { y <- a + b; }
+pipeline main(in i32 x, out i32 y) { buffer i32 a; buffer i32 b; one(x -> a); two(x -> b); join(a, b -> y); }
+END
+check "rates have another witness" says 1 'no sequence of firings shows this error' \
+    "$PIPEC" inspect --trace-deadlock rates.pipe
+"$PIPEC" inspect --trace-deadlock --json rates.pipe >object 2>/dev/null
+check "in JSON too" grep -q '"kind": "other"' object
+
+# Every program that is refused for a deadlock: its sequence is fired, and ends in a stall.
+count=0 bad=''
+for source in "$ROOT"/tests/reject/*.pipe; do
+    rm -f one.pbc
+    "$PIPEC" inspect --trace-deadlock=one.pbc "$source" >found 2>/dev/null
+    [ $? -le 1 ] || bad="$bad $source"
+    grep -q '^standstill' found || continue
+    [ -e one.pbc ] || continue
+    count=$((count + 1))
+    timeout 60 "$PIPERUN" --replay one.pbc >/dev/null 2>messages
+    { [ $? -eq 5 ] && grep -q 'the pipeline has stalled' messages; } || bad="$bad $source:replay"
+done
+check "$count refused programs are replayed:$bad" test -z "$bad" -a "$count" -ge 8
