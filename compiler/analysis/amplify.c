@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/bundles.h"
+#include "compiler/analysis/rate_path.h"
 #include "compiler/analysis/walk.h"
 
 /* The most packets a firing of an inferred rate, as of a declared one. */
@@ -12,7 +13,7 @@ static struct walk_count port_count(const struct kernel *kernel, uint32_t port,
                                     const struct walk_count *counts, uint32_t phase)
 {
     uint32_t first = phase * walk_end_count(kernel) + walk_first_end(kernel, port);
-    struct walk_count all = counts[first];
+    struct walk_count all = counts[first]; /* its paths are not used */
     for (uint64_t e = 1; e < kernel->out[port].arity; e++) {
         struct walk_count one = counts[first + e];
         if (one.least < all.least) all.least = one.least;
@@ -45,19 +46,68 @@ static const char *phase_text(struct arena *arena, const struct kernel *k, uint3
 
 static struct walk_count declared_rate(const struct kernel_port *port, uint32_t phase)
 {
-    if (port->pushes) return (struct walk_count){port->push_leasts[phase], port->pushes[phase]};
-    return (struct walk_count){port->push_least, port->push};
+    if (port->pushes)
+        return (struct walk_count){.least = port->push_leasts[phase], .most = port->pushes[phase]};
+    return (struct walk_count){.least = port->push_least, .most = port->push};
 }
 
-static void report_mismatch(struct compile *cx, const struct kernel *k,
-                            const struct kernel_port *port, uint32_t phase, struct walk_count count)
+/* ---- the execution behind a count ---- */
+
+enum extreme { MOST, LEAST, MOST_STOPPED };
+
+/* The end of the port's array that has the extreme. */
+static uint32_t extreme_end(const struct kernel *k, uint32_t port, uint32_t phase,
+                            const struct walk_count *counts, enum extreme which)
 {
+    uint32_t first = walk_first_end(k, port), best = first;
+    const struct walk_count *of = counts + (size_t)phase * walk_end_count(k);
+    for (uint32_t e = first; e < first + k->out[port].arity; e++)
+        if (which == LEAST ? of[e].least < of[best].least : of[e].most > of[best].most) best = e;
+    return best;
+}
+
+/* Walks once more, to show how the port comes to its extreme. */
+static void show_path(struct compile *cx, struct kernel *k, uint32_t port, uint32_t phase,
+                      enum walk_section section, const struct walk_result *result,
+                      enum extreme which, struct walk_count declared, struct diag *d)
+{
+    struct arena *scratch = arena_create();
+    const struct walk_count *known = which == MOST_STOPPED ? result->stopped : result->counts;
+    struct walk_trace trace = {phase, extreme_end(k, port, phase, known, which)};
+    struct walk_request request = {.cx = cx,
+                                   .kernel = k,
+                                   .body = section == WALK_FINISH ? k->finish : k->body,
+                                   .local_count = k->local_count,
+                                   .section = section,
+                                   .ties = true,
+                                   .trace = &trace};
+    struct walk_result traced = walk_body(&request, scratch);
+    const struct walk_count *counts = which == MOST_STOPPED ? traced.stopped : traced.counts;
+    const struct walk_count *count = &counts[(size_t)phase * walk_end_count(k) + trace.end];
+    struct rate_path path = {.kernel = k,
+                             .body = request.body,
+                             .last = which == LEAST ? count->least_path : count->most_path,
+                             .port = port,
+                             .least = declared.least,
+                             .most = declared.most,
+                             .too_few = which == LEAST};
+    rate_path_show(cx, d, &path);
+    arena_destroy(scratch);
+}
+
+static void report_mismatch(struct compile *cx, struct kernel *k, uint32_t p, uint32_t phase,
+                            const struct walk_result *result)
+{
+    const struct kernel_port *port = &k->out[p];
+    struct walk_count count = port_count(k, p, result->counts, phase);
+    enum extreme which = count.most < declared_rate(port, phase).least ? LEAST : MOST;
     const char *rate = rate_text(cx->arena, declared_rate(port, phase));
     const char *where = phase_text(cx->arena, k, phase);
     struct diag *d = diag_report(cx->diags, RULE_RATE_MISMATCH, port->rate_span,
                                  "'%s' declares push %s on '%s'%s, its body appends %s", k->name,
                                  rate, port->name, where, count_text(cx->arena, count));
     diag_primary(d, "push %s%s", rate, where);
+    show_path(cx, k, p, phase, WALK_FIRING, result, which, declared_rate(port, phase), d);
     if (k->phases > 1) return;
     if (count.least == count.most && count.least > 0)
         diag_help(d, "declare 'push %" PRIu64 "', or leave the rate out: it is taken from the body",
@@ -67,16 +117,19 @@ static void report_mismatch(struct compile *cx, const struct kernel *k,
                   rate_text(cx->arena, count));
 }
 
-static void report_unproven(struct compile *cx, const struct kernel *k,
-                            const struct kernel_port *port, uint32_t phase, struct walk_count count,
-                            struct walk_count stopped)
+static void report_unproven(struct compile *cx, struct kernel *k, uint32_t p, uint32_t phase,
+                            const struct walk_result *result)
 {
+    const struct kernel_port *port = &k->out[p];
+    struct walk_count count = port_count(k, p, result->counts, phase);
+    struct walk_count stopped = port_count(k, p, result->stopped, phase);
     struct walk_count rate = declared_rate(port, phase);
     const char *where = phase_text(cx->arena, k, phase);
     bool exact = rate.least == rate.most, inside = count.least >= rate.least;
     inside = inside && count.most <= rate.most;
     const char *what = exact ? "exactly " : rate.least == 0 ? "at most " : "";
-    struct walk_count shown = {exact || rate.least == 0 ? rate.most : rate.least, rate.most};
+    struct walk_count shown = {.least = exact || rate.least == 0 ? rate.most : rate.least,
+                               .most = rate.most};
     struct diag *d;
     if (inside)
         d = diag_report(cx->diags, RULE_RATE_UNPROVEN,
@@ -90,7 +143,12 @@ static void report_unproven(struct compile *cx, const struct kernel *k,
                         "firing%s: it appends %s",
                         k->name, what, count_text(cx->arena, shown), port->name, where,
                         count_text(cx->arena, count));
+    enum extreme which = inside ? MOST_STOPPED : count.most > rate.most ? MOST : LEAST;
     diag_note(d, "every append is checked while running; another number is a fault");
+    show_path(cx, k, p, phase, WALK_FIRING, result, which, rate, d);
+    if (!inside && exact && count.most <= rate.most && k->phases == 1)
+        diag_help(d, "declare 'push %s', or leave the rate out: it is taken from the body",
+                  rate_text(cx->arena, count));
 }
 
 static void report_silent(struct compile *cx, const struct kernel *k,
@@ -146,7 +204,7 @@ static bool is_exact_within_bounds(const struct kernel *k, uint32_t p,
     return bounds;
 }
 
-static void settle_declared(struct compile *cx, const struct kernel *k, uint32_t p,
+static void settle_declared(struct compile *cx, struct kernel *k, uint32_t p,
                             const struct walk_result *result)
 {
     struct kernel_port *port = &k->out[p];
@@ -156,11 +214,11 @@ static void settle_declared(struct compile *cx, const struct kernel *k, uint32_t
         struct walk_count count = port_count(k, p, result->counts, i),
                           stopped = port_count(k, p, result->stopped, i);
         if (is_certainly_other(count, declared_rate(port, i))) {
-            report_mismatch(cx, k, port, i, count);
+            report_mismatch(cx, k, p, i, result);
             return;
         }
         if (port->count_proven && !is_within(count, stopped, declared_rate(port, i))) {
-            report_unproven(cx, k, port, i, count, stopped);
+            report_unproven(cx, k, p, i, result);
             port->count_proven = false;
         }
         most |= count.most;
@@ -173,10 +231,12 @@ static void settle_declared(struct compile *cx, const struct kernel *k, uint32_t
     }
 }
 
-static void report_unbounded(struct compile *cx, const struct kernel *k,
-                             const struct kernel_port *port, uint32_t phase,
-                             struct walk_count count)
+static void report_unbounded(struct compile *cx, struct kernel *k, uint32_t p, uint32_t phase,
+                             const struct walk_result *result)
 {
+    const struct kernel_port *port = &k->out[p];
+    struct walk_count count = port_count(k, p, result->counts, phase);
+    const struct walk_count nothing = {.most = WALK_UNBOUNDED};
     if (count.most != WALK_UNBOUNDED) {
         diag_report(cx->diags, RULE_TOO_LARGE, port->span,
                     "'%s' appends %s to '%s' a firing%s: at most %" PRIu64 " are possible", k->name,
@@ -192,9 +252,10 @@ static void report_unbounded(struct compile *cx, const struct kernel *k,
     const char *type = type_text(cx->arena, port->type);
     diag_help(d, "declare the most that a firing appends: out %s %s push ..N", type, port->name);
     diag_help(d, "or, where the number is always the same: out %s %s push N", type, port->name);
+    show_path(cx, k, p, phase, WALK_FIRING, result, MOST, nothing, d);
 }
 
-static void settle_inferred(struct compile *cx, const struct kernel *k, uint32_t p,
+static void settle_inferred(struct compile *cx, struct kernel *k, uint32_t p,
                             const struct walk_result *result)
 {
     struct kernel_port *port = &k->out[p];
@@ -202,7 +263,7 @@ static void settle_inferred(struct compile *cx, const struct kernel *k, uint32_t
     for (uint32_t i = 0; i < k->phases; i++) {
         struct walk_count count = port_count(k, p, result->counts, i);
         if (count.most > RATE_MAX) {
-            report_unbounded(cx, k, port, i, count);
+            report_unbounded(cx, k, p, i, result);
             return;
         }
         most |= count.most;
@@ -213,21 +274,50 @@ static void settle_inferred(struct compile *cx, const struct kernel *k, uint32_t
         struct walk_count count = port_count(k, p, result->counts, i),
                           stopped = port_count(k, p, result->stopped, i);
         if (stopped.most <= count.most) continue;
-        if (most) report_unproven(cx, k, port, i, count, stopped);
+        if (most) report_unproven(cx, k, p, i, result);
         port->count_proven = false;
     }
     if (most == 0 && k->finish == NULL) report_silent(cx, k, port);
 }
 
-static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scratch)
+/* Both are sound: the narrower bounds. */
+static void meet_counts(struct walk_count *into, const struct walk_count *more, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (more[i].least > into[i].least) into[i].least = more[i].least;
+        if (more[i].most < into[i].most) into[i].most = more[i].most;
+    }
+}
+
+/* What the body appends; where that is no single number, with the relations between counters and
+ * packets too. */
+static struct walk_result walk_counts(struct compile *cx, struct kernel *k, struct ks *body,
+                                      enum walk_section section, struct arena *scratch)
 {
     struct walk_request request = {.cx = cx,
                                    .kernel = k,
-                                   .body = k->body,
+                                   .body = body,
                                    .local_count = k->local_count,
-                                   .section = WALK_FIRING,
-                                   .relate = bundles_possible(k)};
+                                   .section = section,
+                                   .relate = section == WALK_FIRING && bundles_possible(k)};
     struct walk_result result = walk_body(&request, scratch);
+    size_t count = (size_t)walk_end_count(k) * (section == WALK_FIRING ? k->phases : 1);
+    bool single = true;
+    for (size_t i = 0; i < count; i++)
+        single &= result.counts[i].least == result.counts[i].most &&
+                  result.stopped[i].most <= result.counts[i].most;
+    if (single || !result.ends) return result;
+    request.ties = true;
+    request.relate = false;
+    struct walk_result related = walk_body(&request, scratch);
+    meet_counts(result.counts, related.counts, count);
+    meet_counts(result.stopped, related.stopped, count);
+    return result;
+}
+
+static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scratch)
+{
+    struct walk_result result = walk_counts(cx, k, k->body, WALK_FIRING, scratch);
     if (!result.ends) {
         struct diag *d =
             diag_report(cx->diags, RULE_ENDLESS_FIRING, result.endless,
@@ -257,47 +347,50 @@ static uint64_t firing_bound(const struct kernel *k, const struct kernel_port *p
     return most;
 }
 
-static void settle_finish(struct compile *cx, const struct kernel *k, struct kernel_port *port,
-                          struct walk_count count)
+static void settle_finish(struct compile *cx, struct kernel *k, uint32_t p,
+                          const struct walk_result *result)
 {
+    struct kernel_port *port = &k->out[p];
+    struct walk_count count = port_count(k, p, result->counts, 0);
+    const struct walk_count bound = {.most = port->finish_declared ? port->finish_max
+                                                                   : firing_bound(k, port)};
+    struct diag *d;
     if (!port->finish_declared) {
         /* The proven bound, else one firing's. */
         bool bounded = count.most != WALK_UNBOUNDED;
         port->finish_max = bounded ? count.most : firing_bound(k, port);
         port->finish_proven = bounded;
         if (!bounded) {
-            struct diag *d = diag_report(
+            d = diag_report(
                 cx->diags, RULE_RATE_UNPROVEN, port->span,
                 "how much 'finish' of '%s' appends to '%s' is not shown by its body: at "
                 "most one firing's %" PRIu64 " packets are allowed",
                 k->name, port->name, port->finish_max);
+            show_path(cx, k, p, 0, WALK_FINISH, result, MOST, bound, d);
             diag_help(d, "declare the most: finish push N { ... }");
         }
         return;
     }
     port->finish_proven = count.most <= port->finish_max;
+    if (port->finish_proven) return;
     if (count.least > port->finish_max)
-        diag_report(cx->diags, RULE_RATE_MISMATCH, port->rate_span,
-                    "'finish' of '%s' declares push %" PRIu64 ", its body appends %s to '%s'",
-                    k->name, port->finish_max, count_text(cx->arena, count), port->name);
-    else if (!port->finish_proven)
-        diag_report(cx->diags, RULE_RATE_UNPROVEN, port->span,
-                    "'finish' of '%s' may append %s to '%s', declared is push %" PRIu64
-                    ": every append is checked while running",
-                    k->name, count_text(cx->arena, count), port->name, port->finish_max);
+        d = diag_report(cx->diags, RULE_RATE_MISMATCH, port->rate_span,
+                        "'finish' of '%s' declares push %" PRIu64 ", its body appends %s to '%s'",
+                        k->name, port->finish_max, count_text(cx->arena, count), port->name);
+    else
+        d = diag_report(cx->diags, RULE_RATE_UNPROVEN, port->span,
+                        "'finish' of '%s' may append %s to '%s', declared is push %" PRIu64
+                        ": every append is checked while running",
+                        k->name, count_text(cx->arena, count), port->name, port->finish_max);
+    show_path(cx, k, p, 0, WALK_FINISH, result, MOST, bound, d);
 }
 
 static void infer_finish(struct compile *cx, struct kernel *k, struct arena *scratch)
 {
     if (k->finish == NULL) return;
-    struct walk_request request = {.cx = cx,
-                                   .kernel = k,
-                                   .body = k->finish,
-                                   .local_count = k->local_count,
-                                   .section = WALK_FINISH};
-    struct walk_result result = walk_body(&request, scratch);
+    struct walk_result result = walk_counts(cx, k, k->finish, WALK_FINISH, scratch);
     for (uint32_t p = 0; p < k->out_count; p++)
-        settle_finish(cx, k, &k->out[p], port_count(k, p, result.counts, 0));
+        settle_finish(cx, k, p, &result);
 }
 
 /* ---- what codegen reads ---- */

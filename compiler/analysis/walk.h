@@ -1,13 +1,23 @@
 /*
  * walk: abstract execution of a typed body, for the analyses of bodies (range, amplify, cost).
  *
- * Domain    an interval per integer local and per counter (packets appended to each end of an
- *           out-port); everything else is unknown.  Sound: what really happens is inside.
+ * Domain    an interval per integer variable (of an array or vector: of all its elements) and per
+ *           counter (packets appended to each end of an out-port); everything else is unknown.
+ *           Sound: what really happens is inside.
+ * Kept      `state` and tables are variables like others: what they hold before any firing is an
+ *           inductive invariant over firings (walk_kept.c).
+ * Facts     linear relations between values that conditions and assignments showed, as `i + j < n`
+ *           (walk_fact.c).
+ * Ties      with `ties`: the interval of (packets appended - factor x counter), for counters
+ *           that loops count by constants (walk_tie.c).
+ * Calls     of functions with an integer result are walked with the values of their arguments,
+ *           WALK_CALLS a body and WALK_CALL_DEPTH deep (walk_call.c); beyond: any value.
  * Loops     are executed round by round while their condition is decided (so constant loops are
- *           exact), within WALK_MAX_ROUNDS rounds a body and WALK_MAX_STEPS
- *           steps a compilation; beyond that, and for undecided
- *           conditions, by widening to a fixed point and one narrowing step; the rounds of a
- *           counting loop are then bounded by its variable's interval.
+ *           exact), within WALK_MAX_ROUNDS rounds a body and WALK_MAX_STEPS steps a compilation;
+ *           beyond that, and for undecided
+ *           conditions, by widening (to the constants that conditions compare with, then to
+ *           anything) to a fixed point and one narrowing step; the rounds of a counting loop are
+ *           then bounded by its variable's interval.
  * Costs     accumulate along the way, taking the dearer branch; an unbounded loop counts
  *           WALK_ASSUMED_ROUNDS rounds.
  * Phases    A firing of a kernel with several is walked once in each, `phase` known and the rates
@@ -20,11 +30,14 @@
  *           (`local`, `state`) is unknown all the time.
  * Relation  on demand, what is always true between the counters (relation.h).
  * Reference Cousot & Cousot, "Abstract interpretation", POPL 1977 (interval domain, widening,
- *           narrowing).
+ *           narrowing); Karr, "Affine relationships among variables of a program", Acta Informatica
+ *           6, 1976, and Mine, "The octagon abstract domain", HOSC 19, 2006 (ties and facts are
+ *           small, chosen parts of such domains).
  */
 #ifndef PIPEC_WALK_H
 #define PIPEC_WALK_H
 
+#include "compiler/analysis/interval.h"
 #include "compiler/analysis/relation.h"
 #include "compiler/graph/graph.h"
 
@@ -34,24 +47,54 @@
 /* Expressions evaluated, in all walks of one compilation; beyond: no round by itself, and every loop
  * forgets what it assigns, so that what is left takes a time linear in the text. */
 #define WALK_MAX_STEPS (UINT64_C(100) * 1000 * 1000)
-/* Fixed points inside fixed points; beyond: everything assigned is unknown. */
+/* Fixed points inside fixed points, and rounds to find them, per phase; beyond: everything assigned
+ * is unknown. */
 #define WALK_MAX_NESTING 6
+#define WALK_MAX_SETTLING 2048u
+#define WALK_CALLS 16384u
+#define WALK_CALL_DEPTH 6u
 #define WALK_UNBOUNDED UINT64_MAX
-
-/* Wide enough for every 64-bit integer of either sign and one operation on two of them. */
-__extension__ typedef __int128 wide;
-
-struct interval {
-    wide low, high; /* low <= high */
-};
 
 /* Is told the value of an expression wherever it is evaluated. */
 typedef void walk_observer(void *data, const struct kx *e, struct interval value);
 
 enum walk_section { WALK_FUNCTION, WALK_INIT, WALK_FIRING, WALK_FINISH };
 
+struct walk_step;
+
 struct walk_count { /* packets appended; most may be WALK_UNBOUNDED */
     uint64_t least, most;
+    /* With `trace`: executions that append so many, as the analysis sees them; the last step. */
+    const struct walk_step *least_path, *most_path;
+};
+
+/* What an execution does that has to do with its packets, linked backwards. */
+enum walk_step_kind {
+    STEP_APPEND, /* `stmt` */
+    STEP_BRANCH, /* `stmt`: an `if`; `taken`, and whether that was decided beforehand */
+    STEP_CASE,   /* `stmt`: the label that the value of a switch led to */
+    STEP_ROUND,  /* `stmt`: a loop begins its round number `rounds` */
+    STEP_LOOP,   /* `stmt`: a loop makes up to `rounds` like `inside` (down to `before`; NULL: none)
+                  */
+    STEP_RETURN, /* `stmt` */
+};
+
+struct walk_step {
+    const struct walk_step *before, *inside;
+    enum walk_step_kind kind;
+    const struct ks *stmt;
+    bool taken, decided;
+    uint64_t rounds, packets; /* LOOP: packets of all rounds; either may be WALK_UNBOUNDED */
+};
+
+struct walk_trace {
+    uint32_t phase, end;
+};
+
+/* The values that a function is called with; by function id. */
+struct walk_call {
+    bool called;
+    struct interval *arguments;
 };
 
 struct walk_result {
@@ -79,10 +122,25 @@ struct walk_request {
     const uint32_t *item;           /* x, y, z of one work-item; NULL: of any */
     walk_observer *observe;         /* with `mark`; or NULL */
     void *observer;
+    /* Look for relations between counters and what is appended: for where intervals do not show how
+     * much that is. */
+    bool ties;
+    const struct walk_trace *trace;  /* keep the paths of this end in this phase; or NULL */
+    struct walk_call *calls;         /* with `mark`: gathers calls; or NULL */
+    const struct function *function; /* of a function; or NULL */
+    const struct interval *params;   /* what its parameters are; or NULL: anything */
+    /* What `state` and tables hold at the beginning (walk_kept_ranges; of `init`, NULL: zero), and
+     * where to join what they hold at the end; or NULL. */
+    const struct interval *kept;
+    struct interval *ending;
 };
 
 /* Allocates the result from `scratch`. */
 struct walk_result walk_body(const struct walk_request *request, struct arena *scratch);
+
+/* What `state` and then tables hold before every firing, in order of the kernel's lists; found once
+ * and kept with the kernel. */
+const struct interval *walk_kept_ranges(struct compile *cx, struct kernel *kernel);
 
 /* Index of the first end of out-port `port` in walk_result.counts. */
 uint32_t walk_first_end(const struct kernel *kernel, uint32_t port);

@@ -37,7 +37,9 @@ struct variable {
     const char *name;
     struct span span;
     const struct type *type;
-    uint32_t index;        /* LOCAL, SHARED: unique within its function or kernel, 0.. */
+    /* LOCAL, SHARED: unique within its function or kernel, 0..; TABLE, STATE: in the kernel's list,
+     * filled by analysis/walk */
+    uint32_t index;
     uint64_t offset_bytes; /* TABLE, STATE, ARGUMENT: in the kernel's block of that kind */
     const struct scalar_value *constant; /* CONSTANT: all scalars, flattened, row-major */
     bool is_const;                       /* a `const` local: assigned once, by its declaration */
@@ -263,6 +265,8 @@ struct kernel_use {
     const struct kernel_use *outer; /* of the pipeline that it stands in, or NULL */
 };
 
+struct interval;
+
 struct kernel {
     const char *name;             /* as written: fir */
     const char *title;            /* with parameters: fir<64> */
@@ -293,6 +297,7 @@ struct kernel {
     uint32_t id;       /* unique per compilation, in order of first use */
 
     uint64_t cost_cycles; /* of one firing; filled by analysis/cost */
+    const struct interval *kept_ranges; /* of states, then tables; filled by analysis/walk */
 };
 
 /* All initialisers of `state` variables run before `init`: sema puts them, as assignments, at its

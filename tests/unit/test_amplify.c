@@ -184,6 +184,80 @@ static void accesses_in_range_need_no_check(void **state)
     expect_checks("y <- x[min(max(x, 0), 7)];", true);
 }
 
+static void guards_and_relations_prove_accesses(void **state)
+{
+    (void)state;
+    const char *proven[] = {
+        "i32 i = x; if (!(i >= 0 && i < 8)) return; y <- x[i];",
+        "i32 i = x; if (i < 0 || i >= 8) { y <- 0; return; } y <- x[i];",
+        "i32 i = x; i32 j = x[1]; if (i >= 0 && j >= 0 && i + j < 8 && i < 99 && j < 99) y <- x[i "
+        "+ j];",
+        "i32 i = x; if (i == 3 || i == 5) y <- x[i];",
+        "i32 i = x; switch (i) { case 0: case 1: y <- x[i]; break; default: y <- 1; }",
+        "if (x[1] >= 0 && x[1] < 8) y <- x[x[1]];",
+        "u32 n = (u32)x; if (n < 8) for (u32 i = 0; i < n; i++) y <- x[n - 1 - i];",
+        "i32 lo = 0; i32 hi = 8; while (lo < hi) { i32 m = (lo + hi) / 2; if (x[m] < 3) lo = m + "
+        "1; "
+        "else hi = m; } y <- lo;",
+        "i32 n; for (;;) { if (n == 8) break; if (x[n] > 3) break; n++; } y <- n;",
+        "state i32 at; i32 line[16]; y <- line[at]; at = (at + 1) % 16;",
+        "state i32 at; i32 line[16]; y <- line[at]; if (++at == 16) at = 0;",
+        "state u32 at; i32 line[16]; y <- line[at]; at = (at + 1) & 15;",
+        "const i32 o[4] = {7, 5, 3, 1}; i32 p[4]; for (i32 i = 0; i < 4; i++) p[i] = o[i]; y <- "
+        "x[p[x & 3]];",
+        "i32x4 v = {0, 3, 5, 7}; y <- x[v[x & 3]];",
+        "i32 k = 8 - (x & 3); for (i32 i = 0; i < k; i++) y <- x[i];",
+        "i32 n = x & 3; i32 k = 8 - n; for (i32 i = 0; i < k; i++) y <- x[n + i];",
+        "y <- x[7 - abs((x & 15) - 8) % 8];",
+        "y <- x[(u8)x >> 5];",
+        "y <- x[1 << (x & 1)];",
+    };
+    for (size_t i = 0; i < sizeof proven / sizeof *proven; i++)
+        expect_checks(proven[i], true);
+    expect_checks("i32 i = x; i32 j = x[1]; if (i + j < 8) y <- x[i + j];", false);
+    expect_checks("i32 i = x; if (i < 8 || x[1] > 0) y <- x[i];", false);
+    expect_checks("state i32 at; i32 line[16]; y <- line[at]; at = (at + 1) % 17;", false);
+    expect_checks("i32 p[4]; p[x & 3] = x; y <- x[p[0]];", false);
+}
+
+static void counters_bound_what_loops_append(void **state)
+{
+    (void)state;
+    const char *ports = "in i32 x peek 8, out i32 y";
+    expect_bounds("i32 n; for (i32 i = 0; i < x; i++) if (n < 4) { y <- i; n++; }", ports, 0, 4,
+                  true);
+    expect_bounds("i32 n; for (i32 i = 0; i < x; i++) { if (n >= 4) break; y <- i; n++; }", ports,
+                  0, 4, true);
+    expect_bounds("i32 n = 4; while (n > 0 && x > 3) { y <- n; n--; }", ports, 0, 4, true);
+    expect_bounds("i32 n; while (n < 4) { if (x[n] > 3) n++; else { y <- n; n++; } }", ports, 0, 4,
+                  true);
+    expect_bounds("i32 n; for (i32 i = 0; i < x; i++) if (n < 3) { y <- i; y <- x; n++; }", ports,
+                  0, 6, true);
+    expect_bounds("i32 n; for (i32 i = 0; i < x; i++) if (n < 4) { y <- i; n++; } "
+                  "while (n < 4) { y <- 0; n++; }",
+                  ports, 4, 4, true);
+    expect_bounds("i32 i; while (i < (x & 7)) { if (x[i] > 0) y <- i; i++; }", ports, 0, 7, true);
+    expect_bounds("i32 n = min(x, 4); for (i32 i = 0; i < n; i++) y <- i;", ports, 0, 4, true);
+}
+
+static void functions_are_followed_into(void **state)
+{
+    (void)state;
+    struct text_compile *c = text_compile(
+        "fn i32 clamped(i32 v, i32 low, i32 high) { return v < low ? low : v > high ? high : v; }\n"
+        "const i32 T[4] = {0, 1, 2, 7};\n"
+        "fn i32 looked(i32 i) { return T[i]; }\n"
+        "kernel k(in i32 x peek 8, out i32 y) { y <- x[clamped(x, 0, 7)] + x[looked(x & 3)]; }\n"
+        "pipeline main(in i32 a, out i32 b) { k(a -> b); }\n");
+    assert_non_null(c->graph);
+    amplify_infer_rates(&c->cx, c->graph);
+    range_check_bodies(&c->cx, c->graph);
+    assert_true(every_access_proven(c->graph->kernels.items[0]->body));
+    for (size_t i = 0; i < c->graph->functions.count; i++)
+        assert_true(every_access_proven(c->graph->functions.items[i]->body));
+    text_compile_free(c);
+}
+
 static void accesses_that_may_be_outside_stay_checked(void **state)
 {
     (void)state;
@@ -195,7 +269,7 @@ static void accesses_that_may_be_outside_stay_checked(void **state)
     expect_checks("i32 i = 0; if (i < 8 && (i = x) > 0) y <- x[i]; else y <- 0;", false);
     expect_checks("i32 t[4]; i32 i = 0; switch (x) { case 0: i = 1000000; break; } y <- t[i & 7];",
                   false);
-    expect_checks("i8 i = 100; i += 100; y <- x[(i32)i & -1];", false);
+    expect_checks("i8 i = (i8)x; i += 100; y <- x[(i32)i & -1];", false);
 }
 
 static void accesses_certainly_outside_are_errors(void **state)
@@ -206,6 +280,7 @@ static void accesses_certainly_outside_are_errors(void **state)
     expect_message("y <- x[-1];", ports, "index -1 is outside the window of 'x'");
     expect_message("i32 s = 0; for (i32 i = 0; i <= 8; i++) s += x[i]; y <- s;", ports,
                    "index 8 is outside the window of 'x'");
+    expect_message("i8 i = 100; i += 100; y <- x[i];", ports, "index -56 is outside");
     expect_message("i32 t[4]; y <- t[4];", ports, "index 4 is outside the array of 't'");
     expect_message("i32 i = x; if (i > 9) y <- x[i]; else y <- 0;", ports,
                    "the index is outside the window of 'x'");
@@ -272,6 +347,9 @@ TEST_MAIN("amplify", cmocka_unit_test(production_of_work_items_adds_up),
           cmocka_unit_test(production_follows_the_phase),
           cmocka_unit_test(declared_production_is_compared_with_the_body),
           cmocka_unit_test(accesses_in_range_need_no_check),
+          cmocka_unit_test(guards_and_relations_prove_accesses),
+          cmocka_unit_test(counters_bound_what_loops_append),
+          cmocka_unit_test(functions_are_followed_into),
           cmocka_unit_test(accesses_that_may_be_outside_stay_checked),
           cmocka_unit_test(accesses_certainly_outside_are_errors),
           cmocka_unit_test(cost_follows_the_work))
