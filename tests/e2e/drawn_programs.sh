@@ -1,0 +1,50 @@
+#!/bin/sh
+# shellcheck disable=SC2013 # names have no blanks
+# Random programs (N of them from SEED on): accepted, since the oracle says that they run for ever, and the same packets on
+# one compute unit, on sixteen with four threads, and with the least depths declared.
+set -u
+cd "$TMP" || exit 1
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
+${CC:-cc} -std=c11 -O1 -I"$ROOT" -o draw "$ROOT/tests/e2e/draw_program.c" "$ROOT/tests/reference/oracle.c" \
+    "$ROOT/tests/reference/oracle_draw.c" || exit 1
+
+# depths: the depths found of p.cmds as commands.
+depths() {
+    "$PIPEC" inspect --json p.cmds 2>/dev/null | awk '
+        /^  "buffers"/ { inside = 1 }
+        /^  "exact"/ { inside = 0 }
+        !inside { next }
+        /^      "name"/ { name = $0; sub(/^ *"name": /, "", name); sub(/,$/, "", name) }
+        /^      "writer"/ { bound = !/: null/ }
+        /^      "readers"/ { if (/\[\]/) bound = 0 }
+        /^      "depth_packets"/ { if (bound) print "set " name " depth " $2 + 0 ";" }'
+}
+
+# packets CONTAINER DEVICE THREADS NAME
+packets() {
+    container=$1 device=$2 threads=$3 name=$4
+    set -- --device "$device" --host-threads "$threads" --firings 37
+    for port in $(sed -n 's/^create in "\(.*\)" .*/\1/p' p.cmds); do set -- "$@" "$port=gen:noise:3:200"; done
+    for port in $(sed -n 's/^create out "\(.*\)" .*/\1/p' p.cmds); do set -- "$@" "$port=$name.$port.raw,raw"; done
+    timeout 30 "$PIPERUN" -q "$container" "$@" 2>>errors
+}
+
+refused='' stopped='' other='' seed=${SEED:-1} last=$((${SEED:-1} + ${N:-6}))
+while [ "$seed" -lt "$last" ]; do
+    rm -f ./*.raw
+    ./draw "$seed" >p.pipe
+    "$PIPEC" graph --format=cmds -o p.cmds p.pipe 2>>errors
+    { cat p.cmds && depths; } >least.cmds
+    "$PIPEC" -q --device sim1 p.pipe -o one.pbc 2>>errors && "$PIPEC" -q --device sim16 p.pipe -o many.pbc 2>>errors &&
+        "$PIPEC" -q --device sim16 least.cmds -o least.pbc 2>>errors || refused="$refused $seed"
+    packets one.pbc sim1 1 one && packets many.pbc sim16 4 many && packets least.pbc sim16 1 least || stopped="$stopped $seed"
+    for file in one.*.raw; do
+        cmp -s "$file" "many${file#one}" && cmp -s "$file" "least${file#one}" || other="$other $seed"
+    done
+    seed=$((seed + 1))
+done
+[ -z "$refused$stopped$other" ] || cat errors
+check "${N:-6} programs are accepted:$refused" test -z "$refused"
+check "they run to their end:$stopped" test -z "$stopped"
+check "they write the same packets everywhere:$other" test -z "$other"
