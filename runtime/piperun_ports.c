@@ -116,18 +116,51 @@ static void shape_image(struct prt_binding *b)
         b->spec.width_packets = (uint32_t)(samples / channels);
 }
 
+/* Samples of several channels one after the other in a port of scalars are seldom meant: it is to
+ * be said.  (The ending .ppm says so.) */
+static enum prt_status check_interleaved(const struct prt_binding *b, struct prt_error *error)
+{
+    struct prt_source_information file;
+    prt_source_information(b->source, &file);
+    if (file.channels < 2 || b->spec.channels != 0 || b->scalars > 1) return PRT_OK;
+    return prt_error_set(error, PRT_E_FORMAT,
+                         "'%s' has %" PRIu32 " channels, a packet of port '%s' (%s) holds 1: "
+                         "declare it '%sx%" PRIu32 "', or add channels=%" PRIu32
+                         " to read the channels one after the other",
+                         b->spec.path, file.channels, b->port.name, b->port.type, b->port.type,
+                         file.channels, file.channels);
+}
+
 static enum prt_status open_input(struct prt_session *session, uint32_t port,
                                   struct prt_error *error)
 {
     struct prt_binding *b = &session->bindings[port];
     enum prt_status status =
         prt_source_open_packets(&b->spec, &b->packet, &session->environment, &b->source, error);
+    if (status == PRT_OK) status = check_interleaved(b, error);
     if (status == PRT_OK) status = check_shape(b, error);
     if (status != PRT_OK) return status;
     b->limited = session->command->has_firings && prt_binding_is_endless(b);
     b->packets_left = session->command->firings;
     describe(b);
     return prt_run_bind_input(session->run, port, read_port, b, error);
+}
+
+/* Audio is written for the default rate, whatever the rate of the audio that is read: with another
+ * one it would be played at another pace, unless that is what the pipeline changes. */
+static void note_rate(const struct prt_session *session, const struct prt_binding *output)
+{
+    if (output->spec.format != PRT_FORMAT_WAV || output->spec.rate_hertz != 0) return;
+    for (uint32_t i = 0; i < session->port_count; i++) {
+        const struct prt_binding *b = &session->bindings[i];
+        struct prt_source_information audio;
+        if (b->source == NULL || b->spec.format != PRT_FORMAT_WAV) continue;
+        prt_source_information(b->source, &audio);
+        if (audio.rate_hertz == PRT_WAV_RATE) continue;
+        prt_say_note("'%s' is written with %u Hz, and '%s' has %u; rate=N says which it is to have",
+                     output->spec.path, PRT_WAV_RATE, b->spec.path, audio.rate_hertz);
+        return;
+    }
 }
 
 /* What goes nowhere has no callback: it does not keep a run alive whose other outputs have been
@@ -144,6 +177,7 @@ static enum prt_status open_output(struct prt_session *session, uint32_t port,
             prt_sink_open_packets(&b->spec, &b->packet, &session->environment, &b->sink, error);
     if (status != PRT_OK) return status;
     if (b->bound) describe(b);
+    if (!dropped) note_rate(session, b);
     bool used = !dropped || b->hash != NULL;
     return prt_run_bind_output(session->run, port, used ? write_port : NULL, b, error);
 }

@@ -116,6 +116,35 @@ enum prt_status prt_source_open(const struct prt_port_spec *spec, enum scalar_ty
     return prt_source_open_packets(spec, scalar_packet(packet), environment, source, error);
 }
 
+/* rate= is of audio, width= of images, channels= of both: elsewhere they would be ignored. */
+static enum prt_status check_options(const struct prt_port_spec *spec, struct prt_error *error)
+{
+    bool audio = spec->format == PRT_FORMAT_WAV;
+    bool image = spec->format == PRT_FORMAT_PGM || spec->format == PRT_FORMAT_PNG;
+    const char *option = NULL, *wanted = NULL;
+    if (spec->rate_hertz != 0 && !audio) option = "rate=", wanted = "wav";
+    if (spec->width_packets != 0 && !image) option = "width=", wanted = "pgm, ppm and png";
+    if (spec->channels != 0 && !audio && !image) option = "channels=", wanted = "wav and images";
+    if (option == NULL) return PRT_OK;
+    return prt_error_set(error, PRT_E_USAGE, "port '%s': '%s' belongs to %s, and this is %s",
+                         spec->port, option, wanted, prt_format_name(spec->format));
+}
+
+/* What an input file says itself is not said otherwise. */
+static enum prt_status check_header(const struct prt_port_spec *spec,
+                                    const struct prt_source_information *file,
+                                    struct prt_error *error)
+{
+    if (spec->rate_hertz != 0 && spec->rate_hertz != file->rate_hertz)
+        return prt_error_set(error, PRT_E_FORMAT, "%s: the file has %u Hz, not %u: leave rate= out",
+                             spec->path, file->rate_hertz, spec->rate_hertz);
+    if (spec->width_packets != 0 && spec->width_packets != file->width_packets)
+        return prt_error_set(error, PRT_E_FORMAT,
+                             "%s: the image is %u pixels wide, not %u: leave width= out",
+                             spec->path, file->width_packets, spec->width_packets);
+    return PRT_OK;
+}
+
 /* What is interleaved in the file must be so in the packets. */
 static enum prt_status check_channels(const struct prt_port_spec *spec,
                                       const struct prt_packet *packet, uint32_t channels,
@@ -139,17 +168,17 @@ enum prt_status prt_source_open_packets(const struct prt_port_spec *spec,
                                         struct prt_source **source, struct prt_error *error)
 {
     enum prt_status status = check_packet(spec->format, packet, error);
+    if (status == PRT_OK) status = check_options(spec, error);
     if (status != PRT_OK) return status;
     struct prt_source *opened = NULL;
     status = find_format(spec->format)->open_source(spec, packet, environment, &opened, error);
     if (status != PRT_OK) return status;
     status = check_channels(spec, packet, opened->information.channels, error);
+    if (status == PRT_OK) status = check_header(spec, &opened->information, error);
     if (status != PRT_OK) {
         prt_source_close(opened);
         return status;
     }
-    if (spec->rate_hertz != 0) opened->information.rate_hertz = spec->rate_hertz;
-    if (spec->width_packets != 0) opened->information.width_packets = spec->width_packets;
     *source = opened;
     return PRT_OK;
 }
@@ -218,7 +247,8 @@ enum prt_status prt_sink_open_packets(const struct prt_port_spec *spec,
     if (find_format(spec->format)->open_sink == NULL)
         return prt_error_set(error, PRT_E_USAGE, "%s only makes packets: it cannot be an output",
                              prt_format_name(spec->format));
-    status = check_channels(spec, packet, spec->channels, error);
+    status = check_options(spec, error);
+    if (status == PRT_OK) status = check_channels(spec, packet, spec->channels, error);
     if (status != PRT_OK) return status;
     return find_format(spec->format)->open_sink(spec, packet, environment, sink, error);
 }

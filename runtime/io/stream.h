@@ -60,6 +60,7 @@
 #include <stdint.h>
 
 #define PRT_PACKETS_UNKNOWN UINT64_MAX
+#define PRT_WAV_RATE 48000u /* hertz of a wav output without rate= */
 
 enum prt_format {
     PRT_FORMAT_RAW,
@@ -182,8 +183,8 @@ enum prt_status prt_source_open_packets(const struct prt_port_spec *spec,
 enum prt_status prt_source_read(struct prt_source *source, void *packets, size_t capacity_packets,
                                 size_t *count, struct prt_error *error);
 
-/* What the header says; rate= and width= of the spec take its place.  (channels= of an input is
- * compared with the header: another number is PRT_E_FORMAT.) */
+/* What the header says.  (rate=, width= and channels= of an input are compared with it: other
+ * numbers are PRT_E_FORMAT.  Formats that have no such thing are PRT_E_USAGE.) */
 void prt_source_information(const struct prt_source *source,
                             struct prt_source_information *information);
 

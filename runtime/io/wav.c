@@ -14,7 +14,7 @@
  * behind the samples is not looked at.
  *
  * Written: wav:TYPE with u8, i16, i32, f32 or f64, else the port's type if it is one of these;
- * rate= (48000), channels= (1).  Float packets to integer samples: round(x * 2^(bits - 1)), ties to
+ * rate= (PRT_WAV_RATE), channels= (1).  Float packets to integer samples: round(x * 2^(bits - 1)), ties to
  * even, cut to the range, NaN is 0.  Signed packets to float samples: value / 2^(bits - 1).
  * Integers to integers: the value, PRT_E_FORMAT if it does not fit.  To a pipe the sizes are
  * 0xFFFFFFFF; a file is at most 4 GiB. */
@@ -25,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RATE_DEFAULT 48000u
 #define CHUNKS_MAX 4096
 #define ITEMS_PART ((size_t)4096)
 #define SIZE_UNKNOWN 0xFFFFFFFFu
@@ -719,7 +718,7 @@ enum prt_status prt_wav_sink_open(const struct prt_port_spec *spec, const struct
         (struct wav_sink *)prt_sink_make(sizeof *wav, &wav_sink_ops, packet, error);
     if (wav == NULL) return PRT_E_NOMEM;
     wav->element = element;
-    wav->rate = spec->rate_hertz != 0 ? spec->rate_hertz : RATE_DEFAULT;
+    wav->rate = spec->rate_hertz != 0 ? spec->rate_hertz : PRT_WAV_RATE;
     wav->channels = prt_io_channels(spec, layout);
     unsigned char header[HEADER_BYTES_MAX];
     size_t length = make_header(wav, SIZE_UNKNOWN, header);

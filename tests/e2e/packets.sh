@@ -114,6 +114,21 @@ END
 check one_dimension_is_read_flat again p=p.npy b=flat.npy s=flat.npy c=c.npy p2=null b2=null s2=null c2=null
 check channels_are_those_of_the_vector refused "has 1 channel, a packet of type f32x2 holds 2" \
     p=p.npy b=b.npy s=mono.wav c=c.npy p2=null b2=null s2=null c2=null
+told() { # TEXT PORT=...: piperun says so
+    text=$1
+    shift
+    "$PIPERUN" mono.pbc "$@" > out.txt 2>&1 || true
+    grep -qF "$text" out.txt
+}
+"$PIPEC" mono.pipe -o mono.pbc
+check stereo_in_a_port_of_scalars_is_refused told "declare it 'f32x2', or add channels=2" x=s.wav y=null
+check unless_it_is_said test "$("$PIPERUN" mono.pbc x=s.wav,channels=2 y=-,csv | wc -l)" -eq 16
+check colour_in_a_port_of_scalars_is_refused told "declare it 'f32x3', or add channels=3" x=c.png y=null
+check a_rate_that_the_file_does_not_have told "the file has 48000 Hz, not 44100" x=mono.wav,rate=44100 y=null
+check an_option_of_another_format told "'rate=' belongs to wav, and this is csv" x=mono.wav y=m.csv,rate=44100
+"$PIPERUN" mono.pbc x=mono.wav y=cd.wav,rate=44100
+check an_output_with_another_rate_than_the_input told "'o.wav' is written with 48000 Hz, and 'cd.wav' has 44100" \
+    x=cd.wav y=o.wav
 check channels_of_outputs_too refused "holds 2" p=p.npy b=b.npy s=s.npy c=c.npy p2=null b2=null \
     s2=s2.wav,channels=1 c2=null
 "$PIPERUN" copy.pbc p=gen:zeros:3 b=gen:zeros:2 s=gen:ramp:2 c=gen:ramp:2 p2=p3.raw b2=b3.raw s2=s3.csv c2=c3.csv

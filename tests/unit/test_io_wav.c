@@ -99,9 +99,9 @@ static void channels_are_interleaved(void **state)
     struct prt_source_information information;
     make_wav(io_path("s.wav"), SF_FORMAT_WAV | SF_FORMAT_DOUBLE, 2, samples, 3);
     for (size_t step = 1; step < 8; step += 3) {
-        assert_int_equal(
-            io_read_stream(io_path("s.wav"), "", SCALAR_F64, read, 8, step, &count, &error),
-            PRT_OK);
+        assert_int_equal(io_read_stream(io_path("s.wav"), ",channels=2,rate=8000", SCALAR_F64, read,
+                                        8, step, &count, &error),
+                         PRT_OK);
         assert_int_equal(count, 6);
         assert_memory_equal(read, samples, sizeof samples);
     }
@@ -115,6 +115,31 @@ static void channels_are_interleaved(void **state)
     assert_int_equal(
         io_open_source("in", io_path("s.wav"), ",channels=1", SCALAR_F64, &source, &error),
         PRT_E_FORMAT);
+}
+
+static void what_a_file_says_is_not_said_otherwise(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *items, *message;
+    } rows[] = {{"r.wav", ",rate=44100", "the file has 8000 Hz, not 44100"},
+                {"r.wav", ",width=3", "'width=' belongs to pgm, ppm and png, and this is wav"},
+                {"r.pgm", ",width=3", "the image is 2 pixels wide, not 3"},
+                {"r.pgm", ",rate=8000", "'rate=' belongs to wav, and this is pgm"},
+                {"r.csv", ",channels=2", "'channels=' belongs to wav and images, and this is csv"}};
+    struct prt_source *source = NULL;
+    make_wav(io_path("r.wav"), SF_FORMAT_WAV | SF_FORMAT_PCM_16, 1, (double[]){0.5}, 1);
+    io_write_file(io_path("r.pgm"), "P2 2 1 255 7 8", 14);
+    io_write_file(io_path("r.csv"), "1\n", 2);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_not_equal(
+            io_open_source("in", io_path(rows[i].file), rows[i].items, SCALAR_F32, &source, &error),
+            PRT_OK);
+        assert_non_null(strstr(error.message, rows[i].message));
+    }
+    assert_int_equal(
+        io_open_source("in", io_path("r.pgm"), ",width=2", SCALAR_F32, &source, &error), PRT_OK);
+    prt_source_close(source);
 }
 
 static void what_is_written_is_read_back(void **state)
@@ -364,13 +389,17 @@ static void any_sample_format_is_read_as_libsndfile_reads_it(void **state)
     free(got);
 }
 
-IO_TEST_MAIN(
-    "io_wav", cmocka_unit_test(samples_are_scaled_for_float_ports),
-    cmocka_unit_test(integer_ports_get_the_stored_values),
-    cmocka_unit_test(channels_are_interleaved), cmocka_unit_test(what_is_written_is_read_back),
-    cmocka_unit_test(float_packets_become_16_bits_when_asked),
-    cmocka_unit_test(outputs_that_make_no_sense_are_refused),
-    cmocka_unit_test(every_prefix_is_refused), cmocka_unit_test(no_changed_byte_is_a_crash),
-    cmocka_unit_test(a_part_of_a_frame_is_reported), cmocka_unit_test(pipes_have_no_length),
-    cmocka_unit_test(a_cut_file_is_noticed_in_a_pipe), cmocka_unit_test(other_files_are_not_wav),
-    cmocka_unit_test(any_sample_format_is_read_as_libsndfile_reads_it))
+IO_TEST_MAIN("io_wav", cmocka_unit_test(samples_are_scaled_for_float_ports),
+             cmocka_unit_test(integer_ports_get_the_stored_values),
+             cmocka_unit_test(channels_are_interleaved),
+             cmocka_unit_test(what_a_file_says_is_not_said_otherwise),
+             cmocka_unit_test(what_is_written_is_read_back),
+             cmocka_unit_test(float_packets_become_16_bits_when_asked),
+             cmocka_unit_test(outputs_that_make_no_sense_are_refused),
+             cmocka_unit_test(every_prefix_is_refused),
+             cmocka_unit_test(no_changed_byte_is_a_crash),
+             cmocka_unit_test(a_part_of_a_frame_is_reported),
+             cmocka_unit_test(pipes_have_no_length),
+             cmocka_unit_test(a_cut_file_is_noticed_in_a_pipe),
+             cmocka_unit_test(other_files_are_not_wav),
+             cmocka_unit_test(any_sample_format_is_read_as_libsndfile_reads_it))
