@@ -1,6 +1,7 @@
 #include "compiler/baseline_internal.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,11 +59,48 @@ static const char *plain_text(struct arena *arena, const char *text, size_t leng
     return plain;
 }
 
+/* What stands below the current folder is named from there. */
+static const char *below_folder(const char *name)
+{
+    char folder[PATH_MAX];
+    if (name[0] != '/' || getcwd(folder, sizeof folder) == NULL) return name;
+    size_t length = strlen(folder);
+    return strncmp(name, folder, length) == 0 && name[length] == '/' ? name + length + 1 : name;
+}
+
+/* Behind the part that `..` takes back, or NULL where there is none that it can. */
+static char *without_last(char *begin, char *end)
+{
+    char *at = end - (end > begin);
+    while (at > begin && at[-1] != '/')
+        at--;
+    return at == end || strcmp(at, "../") == 0 ? NULL : at;
+}
+
+/* The shortest name of the same file, by its letters: without `//`, `.`, and `..` behind a name.
+ * One file is one, however a command names it. */
 static const char *file_text(struct arena *arena, const char *name)
 {
-    while (name[0] == '.' && name[1] == '/' && name[2] != '\0')
-        name += 2;
-    return plain_text(arena, name, strlen(name));
+    name = below_folder(name);
+    char *text = arena_alloc(arena, strlen(name) + 2), *begin = text, *to, *back;
+    if (*name == '/') *begin++ = '/';
+    for (to = begin; *name != '\0'; name += strspn(name, "/")) {
+        size_t length = strcspn(name, "/");
+        bool here = length == 0 || (length == 1 && *name == '.');
+        bool above = length == 2 && name[0] == '.' && name[1] == '.';
+        *to = '\0';
+        if (above && (back = without_last(begin, to)) != NULL) {
+            to = back;
+        } else if (!here && !(above && begin > text)) {
+            memcpy(to, name, length);
+            to[length] = '/';
+            to += length + 1;
+        }
+        name += length;
+    }
+    if (to > begin) to--;
+    *to = '\0';
+    return plain_text(arena, text, strlen(text));
 }
 
 static struct entry entry_of(struct arena *arena, const struct sources *sources, enum rule rule,

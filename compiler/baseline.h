@@ -1,8 +1,9 @@
 /*
  * baseline: findings that are known, and not reported again.
  *
- * A file of JSON, sorted, in which a finding is its rule, its file (as it was named) and the text of
- * its line, and how many such there are: it stays the same finding when lines above it come and go.
+ * A file of JSON, sorted, in which a finding is its rule, its file (by the shortest name, from the
+ * current folder where it is below it) and the text of its line, and how many such there are: it
+ * stays the same finding when lines above it come and go.
  * Errors of the language are never in it.
  *
  *     {"version": 1, "tool": "pipec", "findings": [

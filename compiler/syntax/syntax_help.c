@@ -236,6 +236,11 @@ void syntax_help_add(struct parser *ps, const struct syntax_error *error, struct
     case '>':
     case '=': help_operator(ps, error, diag); return;
     case '(': help_opening(ps, error, diag); return;
+    case '{':
+        if (error->in_body && syntax_error_expects(error, "a number"))
+            diag_help(diag, "braces initialise what is declared; elsewhere a struct or a vector is "
+                            "constructed by its name: 'TYPE(a, b)'");
+        return;
     case ';':
         if (!error->in_block && ps->previous.kind == ')' && syntax_error_expects(error, "'{'"))
             diag_help(diag, "the body follows here: items stand in any order and are not "

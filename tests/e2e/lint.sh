@@ -152,6 +152,16 @@ program "    i32 n = x;
     i32 m = x;"
 check "a baseline is written" silent 0 "$PIPEC" lint --baseline base.json --write-baseline accept.pipe
 check "what is known is not reported" silent 0 "$PIPEC" lint --baseline base.json accept.pipe
+mkdir -p below
+check "however the file is named" silent 0 "$PIPEC" lint --baseline base.json below/..//./accept.pipe
+check "by its whole name, too" silent 0 "$PIPEC" lint --baseline base.json "$PWD/accept.pipe"
+cat >above.sh <<'END'
+cd below
+"$PIPEC" lint --baseline ../up.json --write-baseline ../below/../accept.pipe
+"$PIPEC" lint --baseline ../up.json ../accept.pipe
+grep -q '"file": *"../accept.pipe"' ../up.json
+END
+check "a file above the folder" silent 0 sh -eu above.sh
 check "in no form" says 0 '^\[\]$' "$PIPEC" lint --baseline base.json --diagnostics=gitlab accept.pipe
 sed -i '1i\\n\n' accept.pipe
 check "lines may move" silent 0 "$PIPEC" lint --baseline base.json accept.pipe
