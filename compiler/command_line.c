@@ -20,6 +20,7 @@ static const char help_text[] =
     "       pipec inspect --trace-deadlock[=OUT.pbc] [--json] FILE.pipe\n"
     "                                               the shortest way into a deadlock; OUT.pbc: for "
     "piperun --replay\n"
+    "       pipec inspect --pareto [--json] FILE    memory against throughput\n"
     "       pipec test [options] FILE.pipe...       run its test blocks\n"
     "       pipec graph [--format=FORMAT] FILE      the topology: dot, svg, json, cmds\n"
     "       pipec fmt [--check|--diff] PATH...      lay out sources in the one canonical way\n"
@@ -35,6 +36,9 @@ static const char help_text[] =
     "  -I DIR                folder to look for imports in\n"
     "  -O0 .. -O3            optimisation of the kernels (default -O2)\n"
     "  --march=ISA           instruction set (default x86-64-v3; native)\n"
+    "  --buffers=MODE        depths that are not declared: min (the least memory), fast (the least "
+    "for\n"
+    "                        the maximum throughput), default (room for full dispatches)\n"
     "  --max-memory BYTES    most memory of all buffers (default 1G; suffixes K M G)\n"
     "  --no-bounds-checks    leave out the checks that remain at run time\n"
     "  --fast-math           let floating point be reassociated: other bits, faster\n"
@@ -66,6 +70,8 @@ enum {
     OPTION_EMIT,
     OPTION_MARCH,
     OPTION_MEMORY,
+    OPTION_BUFFERS,
+    OPTION_PARETO,
     OPTION_NO_BOUNDS,
     OPTION_FAST_MATH,
     OPTION_LINKER,
@@ -87,6 +93,8 @@ static const struct option long_options[] = {
     {"emit", required_argument, NULL, OPTION_EMIT},
     {"march", required_argument, NULL, OPTION_MARCH},
     {"max-memory", required_argument, NULL, OPTION_MEMORY},
+    {"buffers", required_argument, NULL, OPTION_BUFFERS},
+    {"pareto", no_argument, NULL, OPTION_PARETO},
     {"no-bounds-checks", no_argument, NULL, OPTION_NO_BOUNDS},
     {"fast-math", no_argument, NULL, OPTION_FAST_MATH},
     {"linker", required_argument, NULL, OPTION_LINKER},
@@ -100,8 +108,6 @@ static const struct option long_options[] = {
     {"version", optional_argument, NULL, OPTION_VERSION},
     {"write-if-changed", no_argument, NULL, OPTION_WRITE_IF_CHANGED},
     /* announced, not there yet: refused by name */
-    {"buffers", required_argument, NULL, OPTION_LATER},
-    {"pareto", no_argument, NULL, OPTION_LATER},
     {"trace-deadlock", optional_argument, NULL, OPTION_TRACE_DEADLOCK},
     {"no-fuse", no_argument, NULL, OPTION_LATER},
     {"debug-mode", no_argument, NULL, OPTION_LATER},
@@ -186,6 +192,20 @@ static void parse_memory(struct parser *p, const char *text)
                 value <= (unsigned long long)INT64_MAX >> shift;
     if (!good) refuse(p, "--max-memory %s: a number of bytes, with K, M or G behind it", text);
     p->line.options.max_memory_bytes = (uint64_t)value << shift;
+}
+
+static void parse_buffers(struct parser *p, const char *text)
+{
+    static const struct {
+        const char *name;
+        enum buffers_mode mode;
+    } modes[] = {{"default", BUFFERS_DEFAULT}, {"min", BUFFERS_MIN}, {"fast", BUFFERS_FAST}};
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        if (strcmp(text, modes[i].name) != 0) continue;
+        p->line.options.buffers = modes[i].mode;
+        return;
+    }
+    refuse(p, "--buffers=%s: min, fast or default", text);
 }
 
 static void parse_colour(struct parser *p, const char *when)
@@ -323,6 +343,8 @@ static void parse_option(struct parser *p, int option, char **argv)
     case OPTION_EMIT: parse_emit(p, optarg); break;
     case OPTION_MARCH: parse_instruction_set(p, optarg); break;
     case OPTION_MEMORY: parse_memory(p, optarg); break;
+    case OPTION_BUFFERS: parse_buffers(p, optarg); break;
+    case OPTION_PARETO: p->line.options.explores = true; break;
     case OPTION_NO_BOUNDS: p->line.options.bounds_checks = false; break;
     case OPTION_FAST_MATH: p->line.options.fast_math = true; break;
     case OPTION_LINKER: p->line.options.linker = optarg; break;
@@ -402,6 +424,8 @@ static void check_line(struct parser *p, int argc, char **argv)
     else if (p->line.counterexample != NULL && strcmp(p->line.counterexample, "-") == 0)
         refuse(p, "%s",
                "--trace-deadlock=FILE: the sequence goes to standard output, FILE is a file");
+    else if (p->line.options.explores && p->line.action != COMMAND_INSPECT)
+        refuse(p, "%s", "--pareto belongs to 'pipec inspect'");
     else
         p->line.input = argv[optind];
 }
@@ -499,6 +523,7 @@ static bool is_shared(const struct command_options *own, int option)
     case OPTION_DIAGNOSTICS:
     case OPTION_VERSION:
     case 'h': return true;
+    case OPTION_BUFFERS:
     case OPTION_MEMORY: return (own->shares & SHARES_ANALYSIS) != 0;
     case OPTION_DEVICE:
     case OPTION_MARCH:

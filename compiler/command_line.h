@@ -53,7 +53,7 @@ struct command_line {
 
 /* What a command does with programs, and which options it therefore shares. */
 enum {
-    SHARES_ANALYSIS = 1, /* -I, --max-memory */
+    SHARES_ANALYSIS = 1, /* -I, --max-memory, --buffers */
     SHARES_CODE = 2,     /* --device, -O, --march, --no-bounds-checks, --fast-math, --linker */
     SHARES_BASELINE = 4, /* --baseline, --write-baseline */
 };

@@ -14,6 +14,7 @@
 #include "compiler/command_line.h"
 #include "compiler/commands/commands.h"
 #include "compiler/describe/describe.h"
+#include "compiler/describe/front_print.h"
 #include "compiler/describe/inspection.h"
 #include "compiler/lint/lint.h"
 #include "compiler/kernel_sources.h"
@@ -142,7 +143,10 @@ static int emit_ast(const struct compile *cx, const struct command_line *line,
 static int inspect(const struct compile *cx, const struct command_line *line,
                    const struct graph *graph, const struct plan *plan)
 {
-    plan_print(stdout, graph, plan);
+    if (graph->front != NULL)
+        front_print_text(stdout, graph);
+    else
+        plan_print(stdout, graph, plan);
     if (fflush(stdout) != 0 || ferror(stdout)) return file_failure("write", "standard output");
     return write_depfile(cx, line);
 }
@@ -236,6 +240,12 @@ static int inspect_file_of_container(struct compile *cx, const struct command_li
 {
     const struct source *file = source_get(cx->sources, source);
     const char *problem;
+    if (line->options.explores || line->options.buffers != BUFFERS_DEFAULT) {
+        fprintf(stderr,
+                "pipec: error: '%s' is a container, whose depths are chosen: %s needs its source\n",
+                file->name, line->options.explores ? "--pareto" : "--buffers");
+        return EXIT_FILES;
+    }
     struct inspection *inspection =
         inspect_container(cx->arena, file->bytes, file->size_bytes, &problem);
     if (inspection != NULL) return print_inspection(cx, line, inspection);

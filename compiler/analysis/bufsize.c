@@ -57,6 +57,7 @@
 #include "compiler/analysis/bufsize_internal.h"
 #include "compiler/analysis/periodic.h"
 #include "compiler/analysis/ratio.h"
+#include "compiler/support/diag_list.h"
 
 #include <stdlib.h>
 
@@ -66,20 +67,6 @@ enum {
     CANDIDATES_MAX = 8,
     CLIMBS_MAX = 64,            /* raises by what is missing, before depths are halved */
     RAISE_CANDIDATES_MAX = 256, /* of one circle */
-};
-
-struct bufsize {
-    struct compile *cx;
-    struct graph *graph;
-    struct arena *arena;
-    struct channels channels;
-    struct sizing *sizings;
-    struct net_depth *depths; /* of the model */
-    struct net **nets;        /* per block; NULL where a block has one channel */
-    bool *estimated;          /* per block: depths come of a periodic schedule */
-    uint32_t *position;       /* channel -> place in its block */
-    uint32_t *first_channel;  /* buffer -> its channels; one more at the end */
-    uint64_t budget, least_budget;
 };
 
 /* ---- what a buffer needs by itself ---- */
@@ -224,7 +211,7 @@ static void size_alone(struct bufsize *pass)
         ask_ends(pass, i);
     uint64_t *burst = ARENA_ARRAY(pass->arena, uint64_t, pass->graph->buffers.count);
     for (uint32_t i = 0; i < pass->graph->buffers.count; i++)
-        burst[i] = pass->sizings[i].floor_packets;
+        pass->sizings[i].certain_packets = burst[i] = pass->sizings[i].floor_packets;
     for (uint32_t i = 0; i < pass->channels.count; i++)
         ask_channel(pass, &pass->channels.items[i]);
     for (uint32_t i = 0; i < pass->graph->buffers.count; i++) {
@@ -295,8 +282,7 @@ static enum net_outcome run_again(struct net *net, uint64_t *budget)
     return net_run(net, budget);
 }
 
-/* Every net of the buffer starts from the depth found. */
-static void settle_nets(struct bufsize *pass, uint32_t buffer)
+void bufsize_settle(struct bufsize *pass, uint32_t buffer)
 {
     for (uint32_t c = pass->first_channel[buffer]; c < pass->first_channel[buffer + 1]; c++) {
         struct net *net = pass->nets[pass->channels.items[c].block];
@@ -556,7 +542,7 @@ static void tighten_declared(struct bufsize *pass)
 {
     uint32_t count = (uint32_t)pass->graph->buffers.count;
     for (uint32_t i = 0; i < count; i++)
-        if (pass->sizings[i].fault != FAULT_NONE) settle_nets(pass, i);
+        if (pass->sizings[i].fault != FAULT_NONE) bufsize_settle(pass, i);
     for (uint32_t i = 0; i < count; i++) {
         struct sizing *sizing = &pass->sizings[i];
         uint64_t given = pass->graph->buffers.items[i].depth_packets;
@@ -566,7 +552,7 @@ static void tighten_declared(struct bufsize *pass)
         if (least == 0) continue;
         sizing->depth_packets = least;
         if (least == given) sizing->fault = FAULT_NONE;
-        settle_nets(pass, i);
+        bufsize_settle(pass, i);
     }
 }
 
@@ -728,7 +714,7 @@ static int compare_ranked(const void *left, const void *right)
 
 /* Undeclared buffers first, largest first: those are cut to their least, which the later ones
  * cannot raise (a buffer that shrinks never lets another one shrink further). */
-static void find_all_least(struct bufsize *pass)
+void bufsize_find_least(struct bufsize *pass, bool shrinks)
 {
     uint32_t count = (uint32_t)pass->graph->buffers.count;
     struct ranked *order = ARENA_ARRAY(pass->arena, struct ranked, count);
@@ -736,16 +722,16 @@ static void find_all_least(struct bufsize *pass)
         order[i] = (struct ranked){growth_bytes(pass, i, pass->sizings[i].depth_packets), i};
     qsort(order, count, sizeof *order, compare_ranked);
     for (uint32_t i = 0; i < count; i++)
-        settle_nets(pass, i);
+        bufsize_settle(pass, i);
     for (uint32_t k = 0; k < 2 * count; k++) {
         struct sizing *sizing = &pass->sizings[order[k % count].buffer];
         if (sizing->declared != (k >= count)) continue;
         uint64_t least = find_least(pass, order[k % count].buffer);
         sizing->least_packets = least;
-        if (sizing->declared || least == 0 || least == sizing->depth_packets) continue;
+        if (!shrinks || sizing->declared || least == 0 || least == sizing->depth_packets) continue;
         sizing->depth_packets = least;
         if (least == sizing->floor_packets) sizing->why = sizing->floor_why;
-        settle_nets(pass, order[k % count].buffer);
+        bufsize_settle(pass, order[k % count].buffer);
     }
 }
 
@@ -757,6 +743,7 @@ static void fill_graph(struct bufsize *pass)
         struct graph_buffer *buffer = &pass->graph->buffers.items[i];
         const struct sizing *sizing = &pass->sizings[i];
         if (!buffer->depth_declared) buffer->depth_packets = sizing->depth_packets;
+        buffer->depth_paced = sizing->paced;
         buffer->depth_min_packets = sizing->least_packets;
         buffer->depth_reason = bufsize_reason(pass->cx->arena, pass->graph, i, sizing);
     }
@@ -767,6 +754,22 @@ static void check_memory(struct compile *cx, struct graph *graph)
     uint64_t limit = cx->options.max_memory_bytes ? cx->options.max_memory_bytes : INT64_MAX;
     if (!graph_memory(graph, &graph->memory_bytes) || graph->memory_bytes > limit)
         bufsize_report_memory(cx, graph, limit);
+}
+
+static bool has_fault(const struct bufsize *pass)
+{
+    bool any = diag_has(pass->cx->diags, RULE_LIVENESS_UNDECIDED);
+    for (uint32_t i = 0; i < pass->graph->buffers.count; i++)
+        any |= pass->sizings[i].fault != FAULT_NONE;
+    return any;
+}
+
+static void choose_by_mode(struct bufsize *pass)
+{
+    pass->graph->buffers_mode = pass->cx->options.buffers;
+    if (pass->cx->options.explores) bufsize_explore(pass);
+    if (pass->cx->options.buffers == BUFFERS_MIN) bufsize_minimise(pass);
+    if (pass->cx->options.buffers == BUFFERS_FAST) bufsize_quicken(pass);
 }
 
 void bufsize_assign(struct compile *cx, struct graph *graph)
@@ -788,7 +791,8 @@ void bufsize_assign(struct compile *cx, struct graph *graph)
         reserve_end(&pass, i);
     size_alone(&pass);
     size_blocks(&pass);
-    find_all_least(&pass);
+    bufsize_find_least(&pass, true);
+    if (!has_fault(&pass)) choose_by_mode(&pass);
     bufsize_report_faults(cx, graph, pass.sizings);
     fill_graph(&pass);
     check_memory(cx, graph);

@@ -100,6 +100,7 @@ static const char *floor_text(struct arena *arena, const struct graph_buffer *bu
                             ends->writer, ends->finish_max, plural(ends->finish_max), initial,
                             plural(initial));
     case WHY_WAIT:
+    case WHY_PACE:
     case WHY_PERIODIC: break;
     }
     return "";
@@ -108,7 +109,8 @@ static const char *floor_text(struct arena *arena, const struct graph_buffer *bu
 /* The depth is the sum of something else and of what is kept free for the end. */
 static bool keeps_room(const struct sizing *sizing, enum depth_why why)
 {
-    return sizing->ending > 0 && (why == WHY_PAIR || why == WHY_WAIT || why == WHY_PERIODIC);
+    return sizing->ending > 0 &&
+           (why == WHY_PAIR || why == WHY_WAIT || why == WHY_PERIODIC || why == WHY_PACE);
 }
 
 static const char *keeping_room(struct arena *arena, const struct graph *graph,
@@ -127,6 +129,11 @@ static const char *why_text(struct arena *arena, const struct graph *graph,
     if (sizing->why == WHY_PERIODIC)
         return "enough for a periodic schedule; a bound, for the repetition counts are too large "
                "to find the least";
+    if (sizing->why == WHY_PACE)
+        return arena_printf(arena,
+                            "for the maximum throughput of %" PRIu64 "/%" PRIu64
+                            " iterations a cycle: with less, '%s' and '%s' slow each other down",
+                            sizing->iterations, sizing->cycles, ends.writer, ends.reader);
     if (sizing->why != WHY_WAIT) return floor_text(arena, buffer, &ends, sizing->why);
     ends = buffer_ends(graph, buffer, 0);
     if (sizing->waiter == GRAPH_NONE)

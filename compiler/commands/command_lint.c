@@ -18,6 +18,7 @@ static const char help_text[] =
     "\n"
     "  -j N                  threads (default: as many as processors)\n"
     "  -I DIR                folder to look for imports in\n"
+    "  --buffers=MODE        depths that are not declared: min, fast, default\n"
     "  --max-memory BYTES    most memory of all buffers (default 1G; suffixes K M G)\n"
     "  --color=WHEN          auto, always, never\n"
     "  --diagnostics=FORMAT[:FILE]  text, short, json, jsonl, sarif, github, gitlab, checkstyle\n"

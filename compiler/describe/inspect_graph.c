@@ -124,7 +124,13 @@ static uint64_t ring_bytes(uint64_t width_bytes, uint64_t depth_packets)
 
 static void fill_memory(const struct graph *graph, struct inspection *to)
 {
+    static const char *const modes[] = {"default", "min", "fast"};
+    static const enum known least[] = {UNKNOWN, KNOWN_FALSE, KNOWN_TRUE};
     to->has_memory = true;
+    to->buffers_mode = modes[graph->buffers_mode];
+    to->memory_is_least = least[graph->memory_least];
+    to->memory_least_bytes = graph->memory_least_bytes;
+    if (graph->front != NULL) to->explored = graph;
     to->memory_bytes = graph->memory_bytes;
     for (size_t i = 0; i < graph->buffers.count; i++) {
         const struct graph_buffer *buffer = &graph->buffers.items[i];

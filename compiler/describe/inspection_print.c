@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "compiler/describe/front_print.h"
 #include "compiler/describe/inspection.h"
 #include "compiler/support/diag_list.h"
 #include "compiler/support/json_write.h"
@@ -259,11 +260,18 @@ void inspection_print_json(FILE *to, const struct inspection *inspection)
     put_if(&json, "memory_bytes", inspection->has_memory, inspection->memory_bytes);
     put_if(&json, "physical_bytes", inspection->has_memory && inspection->physical_bytes > 0,
            inspection->physical_bytes);
+    json_text(&json, "buffers_mode", inspection->buffers_mode);
+    put_if(&json, "memory_least_bytes", inspection->memory_least_bytes > 0,
+           inspection->memory_least_bytes);
     put_nodes(&json, inspection);
     put_buffers(&json, inspection);
     json_begin(&json, "exact", '{');
     json_boolean(&json, "rates", inspection->has_topology && !inspection->rates_bounded);
+    put_known(&json, "memory", inspection->memory_is_least);
+    if (inspection->explored != NULL)
+        json_boolean(&json, "pareto", inspection->explored->front->whole);
     json_end(&json, '}');
+    if (inspection->explored != NULL) front_print_json(&json, inspection->explored);
     if (inspection->plan != NULL) put_plan(&json, inspection);
     if (inspection->counterexample != NULL) put_counterexample(&json, inspection);
     if (inspection->diags != NULL) diag_list_json(inspection->diags, &json, "diagnostics");

@@ -107,6 +107,9 @@ struct graph_buffer {
     uint64_t depth_min_packets; /* least found that is free of deadlock with the others at theirs;
                                    by analysis/bufsize */
     const char *depth_reason;   /* one sentence; by analysis/bufsize, plan */
+    /* --buffers=fast: the depth follows from the maximum throughput; else it is to have room for a
+     * dispatch. By analysis/bufsize. */
+    bool depth_paced;
     /* Why the author accepts that its varying rate leaves liveness unproven: by a command list, or
      * by analysis/bounded from a comment; else NULL. */
     const char *unproven_reason;
@@ -116,6 +119,27 @@ struct graph_argument { /* of the pipeline: set when it runs */
     struct variable *variable;
     bool has_default;
     struct scalar_value value; /* the default, or what -D said */
+};
+
+/* What is known of the memory, where the least was asked for. */
+enum graph_least {
+    LEAST_NOT_ASKED, /* or not defined: some throughput is unbounded */
+    LEAST_BOUND,     /* it is enough; the least may be smaller */
+    LEAST_EXACT,     /* it is the least */
+};
+
+/* A trade-off of one part (component) between memory and throughput. */
+struct graph_tradeoff {
+    uint32_t component;
+    uint64_t memory_bytes;       /* of the pipeline, the other parts with their least */
+    uint64_t iterations, cycles; /* in lowest terms; 0 cycles: unbounded */
+    const uint64_t *depths;      /* by buffer */
+};
+
+struct graph_front { /* by component, then rising */
+    VEC(struct graph_tradeoff) points;
+    bool whole;         /* up to the maximum throughput of each part */
+    const char *reason; /* why not */
 };
 
 enum graph_policy { POLICY_AUTO, POLICY_ROUND_ROBIN, POLICY_PRIORITY, POLICY_FULLEST };
@@ -136,7 +160,13 @@ struct graph {
     const uint64_t *certificate;
     size_t certificate_words;
     bool is_counterexample; /* it stops for ever, and the certificate says how */
-    bool unproven;         /* the author accepts that it may stop for ever; by analysis/bounded */
+    bool unproven;          /* the author accepts that it may stop for ever; by analysis/bounded */
+    enum buffers_mode buffers_mode; /* what undeclared depths are for; by analysis/bufsize */
+    /* Where the memory is to be the least; no less is enough than so many bytes.  By
+     * analysis/bufsize. */
+    enum graph_least memory_least;
+    uint64_t memory_least_bytes;
+    struct graph_front *front; /* where it was asked for; by analysis/bufsize */
     uint64_t memory_bytes; /* sum over inner buffers of depth x width; by analysis/bufsize, again by
                               plan */
 };

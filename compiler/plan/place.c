@@ -12,6 +12,10 @@
  * (lanes x CUs of the stage) of its larger end, one being written while one is read, and at least
  * BATCH_BYTES, so that a dispatch is worth its fixed cost on a host as well.  Within a cycle the
  * initial packets bound what can be ready at once, so only that much is asked for.
+ *
+ * With --buffers=min nothing is raised.  With --buffers=fast a buffer whose depth follows from the
+ * maximum throughput is not; where that is unbounded a buffer is to hold one full dispatch of its
+ * larger end, beside what a window keeps.
  */
 #include "compiler/plan/plan_internal.h"
 
@@ -234,10 +238,24 @@ static void wish_dispatch(const struct placement *at, struct wish *wish, uint32_
     wish->node = node;
 }
 
+/* Packets that a reader's window keeps beside those that its firing consumes. */
+static uint64_t window_rest(const struct graph *graph, const struct graph_buffer *buffer)
+{
+    uint64_t most = 0;
+    for (size_t r = 0; r < buffer->readers.count; r++) {
+        const struct graph_input *in = graph_reader_input(graph, buffer, r);
+        uint64_t window = graph_window_packets(graph, buffer, r);
+        most = max64(most, window - min64(window, in->pop));
+    }
+    return most;
+}
+
 static struct wish wish_for(const struct placement *at, const struct graph_buffer *buffer)
 {
     struct wish wish = {.node = GRAPH_NONE};
-    if (buffer->depth_declared) return wish;
+    enum buffers_mode mode = at->cx->options.buffers;
+    if (buffer->depth_declared || mode == BUFFERS_MIN) return wish;
+    if (mode == BUFFERS_FAST && buffer->depth_paced) return wish;
     uint32_t writer = buffer->writer_node;
     if (writer != GRAPH_NONE)
         wish_dispatch(at, &wish, writer,
@@ -248,6 +266,11 @@ static struct wish wish_for(const struct placement *at, const struct graph_buffe
                       at->graph->nodes.items[reader.node].inputs.items[reader.input].pop);
         if (writer != GRAPH_NONE && at->component[reader.node] == at->component[writer])
             wish.in_cycle = true;
+    }
+    if (mode == BUFFERS_FAST) {
+        uint64_t room = add_clamped(wish.dispatch, window_rest(at->graph, buffer));
+        wish.packets = room > buffer->depth_packets ? room - buffer->depth_packets : 0;
+        return wish;
     }
     uint64_t depth = add_clamped(buffer->depth_packets, mul_clamped(wish.dispatch, 2));
     uint64_t batch = min64(BATCH_BYTES / max64(buffer->width_bytes, 1), BATCH_PACKETS_MAX);
@@ -260,6 +283,9 @@ static struct wish wish_for(const struct placement *at, const struct graph_buffe
 static const char *raise_reason(const struct placement *at, const struct wish *wish, bool scaled)
 {
     if (scaled) return "as many packets as the memory for dispatches allows";
+    if (at->cx->options.buffers == BUFFERS_FAST)
+        return arena_printf(at->cx->arena, "a full dispatch of '%s' (%" PRIu64 " packets)",
+                            at->graph->nodes.items[wish->node].name, wish->dispatch);
     if (wish->batch) return "enough packets that a dispatch is worth its fixed cost";
     return arena_printf(at->cx->arena,
                         "two full dispatches of '%s' (%" PRIu64

@@ -31,6 +31,26 @@ static uint32_t load_permille(load_sum whole, const struct plan_stage *stage)
     return (uint32_t)(((load_sum)stage->load * 1000 + whole / 2) / whole);
 }
 
+static void print_memory(FILE *to, const struct graph *graph)
+{
+    bool fast = graph->buffers_mode == BUFFERS_FAST;
+    fprintf(to, "memory   %" PRIu64 " bytes in buffers", graph->memory_bytes);
+    if (graph->buffers_mode == BUFFERS_DEFAULT) {
+        fputc('\n', to);
+    } else if (graph->memory_least == LEAST_EXACT) {
+        fprintf(to, ": exactly the least %s\n",
+                fast ? "for the maximum throughput" : "that is free of deadlock");
+    } else if (graph->memory_least == LEAST_BOUND) {
+        fprintf(to, ": enough %s; the least is at least %" PRIu64 "\n",
+                fast ? "for the maximum throughput" : "to be free of deadlock",
+                graph->memory_least_bytes);
+    } else {
+        fputs(": the least for the maximum throughput, and room for a full dispatch where nothing "
+              "limits it\n",
+              to);
+    }
+}
+
 static void print_head(FILE *to, const struct graph *graph, const struct plan *plan)
 {
     const struct devdesc *device = plan->device;
@@ -39,7 +59,7 @@ static void print_head(FILE *to, const struct graph *graph, const struct plan *p
     fprintf(to, "mode     %s: %s\n",
             plan->mode == PLAN_SIDE_BY_SIDE ? "side by side" : "in sequence", plan->mode_reason);
     fprintf(to, "policy   %s: %s\n", plan->policy, plan->policy_reason);
-    fprintf(to, "memory   %" PRIu64 " bytes in buffers\n", graph->memory_bytes);
+    print_memory(to, graph);
 }
 
 static void print_stages(FILE *to, const struct graph *graph, const struct plan *plan)

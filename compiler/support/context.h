@@ -13,6 +13,13 @@ struct definition { /* -D NAME=VALUE */
     const char *name, *value;
 };
 
+/* --buffers: what undeclared depths are for. */
+enum buffers_mode {
+    BUFFERS_DEFAULT, /* free of deadlock, with room for full dispatches on the device */
+    BUFFERS_MIN,     /* the least memory that is free of deadlock */
+    BUFFERS_FAST,    /* the least memory at which the maximum throughput is reached */
+};
+
 struct compile_options {
     const char *pipeline;   /* -p, or NULL */
     bool pipeline_optional; /* none, or none that is chosen, is no error: a library */
@@ -26,6 +33,8 @@ struct compile_options {
     bool bounds_checks; /* off with --no-bounds-checks */
     bool fast_math;
     uint64_t max_memory_bytes;
+    enum buffers_mode buffers;
+    bool explores; /* --pareto: memory against throughput as well */
     const char *linker; /* path, or NULL: the one of this build */
 };
 

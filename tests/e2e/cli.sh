@@ -109,7 +109,7 @@ for kind in ptx opencl header; do
     expect "--emit=$kind" 2 '' 'not supported yet' "$PIPEC" --emit=$kind two.pipe
 done
 expect "graph --format=html" 2 '' 'not supported yet' "$PIPEC" graph --format=html two.pipe
-for option in --buffers=min --pareto --trace-deadlock --debug-mode --no-fuse --time-report; do
+for option in --trace-deadlock --debug-mode --no-fuse --time-report; do
     expect "$option" 2 '' 'not supported yet' "$PIPEC" $option two.pipe
 done
 expect "--version of piperun" 0 'piperun' '' "$PIPERUN" --version
@@ -117,7 +117,11 @@ expect "--help of pipec" 0 'usage' '' "$PIPEC" --help
 expect "--help of piperun" 0 'usage' '' "$PIPERUN" --help
 expect "no arguments" 2 '' 'no input file' "$PIPEC"
 expect "an option without its value" 2 '' 'needs a value' "$PIPEC" -o
-expect "an option of a later version" 2 '' 'not supported yet' "$PIPEC" --buffers=min two.pipe
+expect "an option of a later version" 2 '' 'not supported yet' "$PIPEC" --no-fuse two.pipe
+expect "a mode of buffers that is none" 2 '' 'min, fast or default' "$PIPEC" --buffers=max two.pipe
+expect "--pareto without inspect" 2 '' "belongs to 'pipec inspect'" "$PIPEC" --pareto two.pipe
+expect "--pareto of a container" 2 '' '[-]-pareto needs its source' "$PIPEC" inspect --pareto five.pbc
+expect "--buffers of a container" 2 '' '[-]-buffers needs its source' "$PIPEC" inspect --json --buffers=min five.pbc
 expect "colour" 1 '' '[0-9]m' "$PIPEC" --color=always two.pipe
 expect "list of devices" 0 '^sim16' '' "$PIPERUN" --list-devices
 expect "disasm" 0 'round_robin' '' "$PIPERUN" disasm five.pbc

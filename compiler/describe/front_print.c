@@ -1,0 +1,111 @@
+#include "compiler/describe/front_print.h"
+
+#include <inttypes.h>
+
+/* The first node of a part names it. */
+static const char *part_name(const struct graph *graph, uint32_t component)
+{
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        if (graph->nodes.items[i].component == component) return graph->nodes.items[i].name;
+    return "";
+}
+
+static bool has_parts(const struct graph_front *front)
+{
+    for (size_t i = 1; i < front->points.count; i++)
+        if (front->points.items[i].component != front->points.items[0].component) return true;
+    return false;
+}
+
+/* Depths that the mode chooses and the memory counts. */
+static bool is_chosen(const struct graph_buffer *buffer)
+{
+    return !buffer->depth_declared && buffer->outer == GRAPH_INNER;
+}
+
+/* ---- text ---- */
+
+enum { PACE_SIZE = 48 };
+
+static void word_pace(char text[PACE_SIZE], const struct graph_tradeoff *row)
+{
+    if (row->cycles == 0)
+        snprintf(text, PACE_SIZE, "unbounded");
+    else
+        snprintf(text, PACE_SIZE, "%" PRIu64 "/%" PRIu64, row->iterations, row->cycles);
+}
+
+/* Those that differ from the row before; of a first row all. */
+static void print_depths(FILE *to, const struct graph *graph, const struct graph_tradeoff *row,
+                         const struct graph_tradeoff *before)
+{
+    const char *between = "";
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &graph->buffers.items[i];
+        if (!is_chosen(buffer) || (before && before->depths[i] == row->depths[i])) continue;
+        fprintf(to, "%s%s %" PRIu64, between, buffer->name, row->depths[i]);
+        between = ", ";
+    }
+    fputc('\n', to);
+}
+
+static void print_end(FILE *to, const struct graph_front *front)
+{
+    if (front->whole)
+        fputs("\ncomplete: no other depths are better than these\n", to);
+    else
+        fprintf(to, "\nnot complete: %s\n", front->reason);
+}
+
+void front_print_text(FILE *to, const struct graph *graph)
+{
+    const struct graph_front *front = graph->front;
+    bool parts = has_parts(front);
+    fprintf(to, "memory against throughput of pipeline %s\n", graph->name);
+    for (size_t i = 0; i < front->points.count; i++) {
+        const struct graph_tradeoff *row = &front->points.items[i];
+        const struct graph_tradeoff *before = i > 0 ? row - 1 : NULL;
+        char pace[PACE_SIZE];
+        if (before && before->component != row->component) before = NULL;
+        if (!before && parts)
+            fprintf(to, "\npart of '%s', the others with their least memory",
+                    part_name(graph, row->component));
+        if (!before)
+            fprintf(to, "\n%14s  %22s  %s\n", "bytes", "iterations per cycle",
+                    "depths; then those that change");
+        word_pace(pace, row);
+        fprintf(to, "%14" PRIu64 "  %22s  ", row->memory_bytes, pace);
+        print_depths(to, graph, row, before);
+    }
+    print_end(to, front);
+}
+
+/* ---- JSON ---- */
+
+static void put_row(struct json *json, const struct graph *graph, const struct graph_tradeoff *row)
+{
+    char pace[PACE_SIZE];
+    word_pace(pace, row);
+    json_begin(json, NULL, '{');
+    json_text(json, "part", part_name(graph, row->component));
+    json_number(json, "memory_bytes", row->memory_bytes);
+    json_text(json, "iterations_per_cycle", pace);
+    json_begin(json, "depths", '[');
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        if (!is_chosen(&graph->buffers.items[i])) continue;
+        json_begin(json, NULL, '{');
+        json_text(json, "buffer", graph->buffers.items[i].name);
+        json_number(json, "depth_packets", row->depths[i]);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+    json_end(json, '}');
+}
+
+void front_print_json(struct json *json, const struct graph *graph)
+{
+    json_begin(json, "pareto", '[');
+    for (size_t i = 0; i < graph->front->points.count; i++)
+        put_row(json, graph, &graph->front->points.items[i]);
+    json_end(json, ']');
+}
