@@ -14,6 +14,7 @@ struct ends { /* of a buffer, for messages */
     uint64_t push, pop, peek, finish_max; /* push: the most of a firing */
     uint64_t window;                      /* packets that the reader's window keeps there */
     uint32_t writer_phases, reader_phases;
+    bool always; /* every firing pushes as many */
 };
 
 static struct ends buffer_ends(const struct graph *graph, const struct graph_buffer *buffer,
@@ -23,7 +24,8 @@ static struct ends buffer_ends(const struct graph *graph, const struct graph_buf
                         .reader = "the outside",
                         .push = 1,
                         .writer_phases = 1,
-                        .reader_phases = 1};
+                        .reader_phases = 1,
+                        .always = true};
     if (buffer->writer_node != GRAPH_NONE) {
         const struct graph_node *writer = &graph->nodes.items[buffer->writer_node];
         const struct graph_output *out = &writer->outputs.items[buffer->writer_output];
@@ -31,6 +33,7 @@ static struct ends buffer_ends(const struct graph *graph, const struct graph_buf
         ends.push = graph_push_most(writer, out);
         ends.writer_phases = graph_phases(writer);
         ends.finish_max = out->finish_max;
+        ends.always = ends.writer_phases == 1 && out->push_least == out->push;
     }
     if (reader < buffer->readers.count) {
         struct graph_reader at = buffer->readers.items[reader];
@@ -248,9 +251,13 @@ static void report_burst(const struct faults *faults, const struct graph_buffer 
         diag_report(faults->cx->diags, RULE_BUFFER_BELOW_BURST, depth_place(buffer),
                     "buffer '%s' holds %s but one firing of '%s' %s %" PRIu64, buffer->name,
                     arena_counted(faults->cx->arena, buffer->depth_packets, "packet"), node->name,
-                    writes ? "writes" : "needs a window of", packets);
+                    !writes       ? "needs a window of"
+                    : ends.always ? "writes"
+                                  : "may write",
+                    packets);
     diag_primary(d, "depth %" PRIu64, buffer->depth_packets);
-    diag_label(d, node->span, "%s %s per firing", writes ? "writes" : "sees",
+    diag_label(d, node->span, "%s %s%s per firing", writes ? "writes" : "sees",
+               (writes ? ends.always : ends.reader_phases == 1) ? "" : "up to ",
                arena_counted(faults->cx->arena, packets, "packet"));
     diag_note(d,
               "'%s' could never %s such a firing: the pipeline would stop with '%s' blocked on "
@@ -275,8 +282,8 @@ static void label_ends(const struct faults *faults, struct diag *d,
     const struct graph *graph = faults->graph;
     struct ends ends = buffer_ends(graph, buffer, reader);
     if (buffer->writer_node != GRAPH_NONE)
-        diag_label(d, graph->nodes.items[buffer->writer_node].span, "writes %" PRIu64 " per firing",
-                   ends.push);
+        diag_label(d, graph->nodes.items[buffer->writer_node].span,
+                   "writes %s%" PRIu64 " per firing", ends.always ? "" : "up to ", ends.push);
     if (reader < buffer->readers.count)
         diag_label(d, graph->nodes.items[buffer->readers.items[reader].node].span,
                    "reads %" PRIu64 " of a window of %" PRIu64, ends.pop, ends.peek);
