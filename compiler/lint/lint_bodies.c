@@ -3,12 +3,10 @@
 
 #include "compiler/lint/lint_internal.h"
 
-static const enum rule rules[] = {RULE_CHECKED_INDEX, RULE_FLOAT_EQUALITY, RULE_DIVISION_BY_ZERO,
-                                  RULE_UNBOUNDED_LOOP};
-
 struct bodies {
     struct compile *cx;
-    const char *in; /* "the kernel 'fir'" */
+    const char *in;      /* "the kernel 'fir'" */
+    const char *certain; /* "firing of 'fir'", each of which comes to what is visited; or NULL */
 };
 
 static bool is_constant(const struct kx *kx)
@@ -23,13 +21,23 @@ static bool is_linted(struct span span)
     return span.source == LINTED_SOURCE;
 }
 
-static void check_division(struct bodies *b, const struct kx *kx)
+static bool divides_by_zero(const struct kx *kx)
 {
     bool divides = kx->op == OP_DIV || kx->op == OP_REM;
-    if (!divides || !type_is_integer(kx->type) || !kx->right) return;
-    if (kx->right->kind != KX_CONSTANT || kx->right->value.bits != 0) return;
-    diag_report(b->cx->diags, RULE_DIVISION_BY_ZERO, kx->right->span,
-                "this divides by zero: a firing that comes here is a fault");
+    if (!divides || !type_is_integer(type_item(kx->type)) || !kx->right) return false;
+    const struct kx *divisor = kx->right->kind == KX_BROADCAST ? kx->right->left : kx->right;
+    return divisor->kind == KX_CONSTANT && divisor->value.bits == 0;
+}
+
+static void check_division(struct bodies *b, const struct kx *kx)
+{
+    if (!divides_by_zero(kx)) return;
+    if (b->certain != NULL)
+        diag_report(b->cx->diags, RULE_CONSTANT_FAULT, kx->right->span,
+                    "every %s divides by zero here: it is a fault, which ends the run", b->certain);
+    else if (is_linted(kx->span))
+        diag_report(b->cx->diags, RULE_DIVISION_BY_ZERO, kx->right->span,
+                    "this divides by zero: a firing that comes here is a fault");
 }
 
 static void check_comparison(struct bodies *b, const struct kx *kx)
@@ -52,9 +60,9 @@ static void check_index(struct bodies *b, const struct kx *index, enum access_ch
 static void visit_kx(struct bodies *b, const struct kx *kx)
 {
     if (kx == NULL) return;
+    if (kx->kind == KX_BINARY || (kx->kind == KX_ASSIGN && kx->op != OP_NONE))
+        check_division(b, kx);
     if (is_linted(kx->span)) {
-        if (kx->kind == KX_BINARY || (kx->kind == KX_ASSIGN && kx->op != OP_NONE))
-            check_division(b, kx);
         if (kx->kind == KX_COMPARE) check_comparison(b, kx);
         if (kx->kind == KX_INDEX || kx->kind == KX_PEEK) check_index(b, kx->right, kx->check);
         if (kx->kind == KX_WINDOW) {
@@ -62,9 +70,12 @@ static void visit_kx(struct bodies *b, const struct kx *kx)
             check_index(b, kx->right, kx->column_check);
         }
     }
+    const char *certain = b->certain;
     visit_kx(b, kx->left);
+    if (kx->kind == KX_LOGICAL || kx->kind == KX_SELECT) b->certain = NULL;
     visit_kx(b, kx->right);
     visit_kx(b, kx->third);
+    b->certain = certain;
     for (uint32_t i = 0; i < kx->argument_count; i++)
         visit_kx(b, kx->arguments[i]);
 }
@@ -156,33 +167,78 @@ static void check_loop(struct bodies *b, const struct ks *loop)
     diag_help(d, "count its rounds, and leave it after the most that are needed");
 }
 
+/* Behind these what follows in the list may not be come to. */
+static bool may_leave(const struct ks *s)
+{
+    if (s == NULL) return false;
+    switch (s->kind) {
+    case KS_BREAK:
+    case KS_CONTINUE:
+    case KS_RETURN:
+    case KS_STOP: return true;
+    case KS_LOOP:
+        if (s->unbounded) return true;
+        break;
+    default: break;
+    }
+    for (const struct ks *inner = s->body; inner != NULL; inner = inner->next)
+        if (may_leave(inner)) return true;
+    for (const struct ks *inner = s->otherwise; inner != NULL; inner = inner->next)
+        if (may_leave(inner)) return true;
+    return false;
+}
+
+static void visit_ks(struct bodies *b, const struct ks *first);
+
+/* What is executed on a condition, or not each time. */
+static void visit_perhaps(struct bodies *b, const struct ks *first)
+{
+    const char *certain = b->certain;
+    b->certain = NULL;
+    visit_ks(b, first);
+    b->certain = certain;
+}
+
 static void visit_ks(struct bodies *b, const struct ks *first)
 {
     for (const struct ks *s = first; s != NULL; s = s->next) {
+        bool test_last = s->kind == KS_LOOP && s->test_after;
         if (s->kind == KS_LOOP) check_loop(b, s);
-        visit_kx(b, s->expr);
-        visit_kx(b, s->step);
+        visit_ks(b, s->init);
+        if (!test_last) visit_kx(b, s->expr);
         visit_kx(b, s->element);
         visit_kx(b, s->index);
-        visit_ks(b, s->init);
-        visit_ks(b, s->body);
-        visit_ks(b, s->otherwise);
+        if (s->kind == KS_BLOCK)
+            visit_ks(b, s->body);
+        else
+            visit_perhaps(b, s->body);
+        visit_perhaps(b, s->otherwise);
+        if (b->certain != NULL && may_leave(s)) b->certain = NULL;
+        if (s->kind == KS_LOOP) {
+            const char *outer = b->certain;
+            b->certain = NULL;
+            if (test_last) visit_kx(b, s->expr);
+            visit_kx(b, s->step);
+            b->certain = outer;
+        }
     }
 }
 
 void lint_bodies(struct compile *cx, const struct graph *graph)
 {
-    if (!lint_wants(cx, rules, sizeof rules / sizeof rules[0])) return;
     for (size_t i = 0; i < graph->kernels.count; i++) {
         const struct kernel *k = graph->kernels.items[i];
-        struct bodies b = {cx, arena_printf(cx->arena, "the kernel '%s'", k->title)};
+        struct bodies b = {.cx = cx, .in = arena_printf(cx->arena, "the kernel '%s'", k->title)};
+        b.certain = arena_printf(cx->arena, "'init' of '%s'", k->title);
         visit_ks(&b, k->init);
+        b.certain = arena_printf(cx->arena, "firing of '%s'", k->title);
         visit_ks(&b, k->body);
+        b.certain = NULL;
         visit_ks(&b, k->finish);
     }
     for (size_t i = 0; i < graph->functions.count; i++) {
         const struct function *f = graph->functions.items[i];
-        struct bodies b = {cx, arena_printf(cx->arena, "the function '%s'", f->name)};
+        struct bodies b = {.cx = cx, .in = arena_printf(cx->arena, "the function '%s'", f->name)};
         if (is_linted(f->span)) visit_ks(&b, f->body);
     }
 }

@@ -207,10 +207,12 @@ static void bind_shape(struct elaboration *el, const struct net_buffer *net,
         if (b->shape.row_packets == 0) b->shape = *shape;
         if (b->shape.row_packets == shape->row_packets && b->shape.frame_rows == shape->frame_rows)
             continue;
-        struct diag *d = diag_report(el->cx->diags, RULE_SHAPE_MISMATCH, shape->span,
-                                     "port '%s' declares another shape than buffer '%s' has",
-                                     net->name, b->name);
+        struct diag *d =
+            diag_report(el->cx->diags, RULE_SHAPE_MISMATCH, shape->span,
+                        "port '%s' of '%.*s' declares another shape than buffer '%s' has",
+                        net->name, (int)strlen(el->prefix) - 1, el->prefix, b->name);
         diag_label(d, b->shape.span, "the shape of '%s'", b->name);
+        diag_label(d, el->frame->span, "bound here");
         el->incomplete = true;
     }
 }
