@@ -8,6 +8,7 @@
 
 #include "compiler/describe/inspection.h"
 #include "lang/container.h"
+#include "lang/window.h"
 
 struct section {
     const char *bytes;
@@ -262,6 +263,34 @@ static void check_ends(struct container *c, const struct inspected_end *ends, ui
         if (ends[i].buffer >= buffer_count) fail(c, "it names a buffer that it does not have");
 }
 
+/* What the input keeps behind it: the container has the window, the shape is the buffer's. */
+static uint64_t window_history(const struct container_input *input,
+                               const struct inspected_buffer *buffer)
+{
+    struct window window = {input->window_width, input->window_height, input->border};
+    struct window_shape shape = {buffer->row_packets, buffer->frame_rows};
+    bool in_range = window.width % 2 == 1 && window.height % 2 == 1 &&
+                    window.width <= WINDOW_MAX_SIDE && window.height <= WINDOW_MAX_SIDE &&
+                    shape.row_packets > 0 && shape.row_packets <= WINDOW_MAX_FRAME &&
+                    shape.frame_rows <= WINDOW_MAX_FRAME;
+    return in_range ? window_reach(window, shape) : 0;
+}
+
+static void measure_windows(struct container *c, const struct inspection *to)
+{
+    for (uint32_t n = 0; n < to->node_count; n++) {
+        struct container_node node;
+        if (!read_record(c, CONTAINER_NODES, n, &node, sizeof node)) return;
+        for (uint32_t i = 0; i < to->nodes[n].input_count; i++) {
+            struct container_input input;
+            struct inspected_end *end = &to->nodes[n].inputs[i];
+            if (!read_record(c, CONTAINER_INPUTS, node.first_input + i, &input, sizeof input))
+                return;
+            end->history = window_history(&input, &to->buffers[end->buffer]);
+        }
+    }
+}
+
 static void read_topology(struct container *c, struct inspection *to)
 {
     to->has_topology = true;
@@ -279,6 +308,8 @@ static void read_topology(struct container *c, struct inspection *to)
     for (uint32_t i = 0; i < to->buffer_count && c->problem == NULL; i++)
         read_buffer(c, i, &to->buffers[i]);
     if (c->problem == NULL) to->plan = read_plan(c, to->node_count);
+    if (c->problem == NULL) measure_windows(c, to);
+    if (c->problem == NULL) to->performance = inspection_measure(c->arena, to);
 }
 
 struct inspection *inspect_container(struct arena *arena, const char *bytes, size_t size_bytes,

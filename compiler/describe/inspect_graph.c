@@ -52,7 +52,8 @@ static void fill_ends(struct arena *arena, const struct graph_node *node, struct
                                                .low = in->pop,
                                                .high = in->peek,
                                                .lows = in->pops,
-                                               .highs = in->peeks};
+                                               .highs = in->peeks,
+                                               .history = in->history};
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
         const struct graph_output *out = &node->outputs.items[i];
@@ -190,6 +191,11 @@ struct inspection inspect_graph(const struct compile *cx, const struct graph *gr
     for (uint32_t i = 0; i < to.buffer_count; i++)
         fill_buffer(arena, &graph->buffers.items[i], verdict->depths_assigned, &to.buffers[i]);
     if (verdict->depths_assigned) fill_memory(graph, &to);
+    if (verdict->consistent == KNOWN_TRUE) {
+        struct performance *performance = ARENA_NEW(arena, struct performance);
+        *performance = performance_measure(arena, graph, verdict->depths_assigned);
+        to.performance = performance;
+    }
     if (plan != NULL) to.plan = fill_plan(arena, plan);
     return to;
 }

@@ -8,6 +8,7 @@
 #define PIPEC_INSPECTION_H
 
 #include "compiler/analysis/counterexample.h"
+#include "compiler/analysis/performance.h"
 #include "compiler/graph/graph.h"
 #include "compiler/plan/plan.h"
 
@@ -21,6 +22,7 @@ struct inspected_end {
     const uint64_t *lows, *highs;
     uint32_t bundle; /* of outputs in step, from 1; 0: none */
     uint64_t share;
+    uint64_t history; /* of an input: packets that its window keeps behind it */
 };
 
 struct inspected_node {
@@ -82,6 +84,7 @@ struct inspection {
     uint32_t node_count;
     struct inspected_buffer *buffers;
     uint32_t buffer_count;
+    const struct performance *performance; /* NULL: not measured */
     const struct inspected_plan *plan;
     const struct diags *diags;                   /* or NULL */
     const struct counterexample *counterexample; /* asked for; or NULL */
@@ -101,6 +104,9 @@ struct inspection inspect_graph(const struct compile *cx, const struct graph *gr
  * knows, for the reason in *problem. */
 struct inspection *inspect_container(struct arena *arena, const char *bytes, size_t size_bytes,
                                      const char **problem);
+/* Throughput and latency of what is inspected; NULL: its ends do not fit together. */
+const struct performance *inspection_measure(struct arena *arena,
+                                             const struct inspection *inspection);
 bool is_container(const char *bytes, size_t size_bytes);
 
 void inspection_print_json(FILE *to, const struct inspection *inspection);

@@ -1,9 +1,8 @@
 #include <inttypes.h>
 
 #include "compiler/describe/front_print.h"
-#include "compiler/describe/inspection.h"
+#include "compiler/describe/inspection_performance.h"
 #include "compiler/support/diag_list.h"
-#include "compiler/support/json_write.h"
 
 enum { INSPECTION_VERSION = 1 };
 
@@ -265,11 +264,13 @@ void inspection_print_json(FILE *to, const struct inspection *inspection)
            inspection->memory_least_bytes);
     put_nodes(&json, inspection);
     put_buffers(&json, inspection);
+    performance_put(&json, inspection);
     json_begin(&json, "exact", '{');
     json_boolean(&json, "rates", inspection->has_topology && !inspection->rates_bounded);
     put_known(&json, "memory", inspection->memory_is_least);
     if (inspection->explored != NULL)
         json_boolean(&json, "pareto", inspection->explored->front->whole);
+    performance_put_exact(&json, inspection);
     json_end(&json, '}');
     if (inspection->explored != NULL) front_print_json(&json, inspection->explored);
     if (inspection->plan != NULL) put_plan(&json, inspection);
@@ -344,4 +345,5 @@ void inspection_print_text(FILE *to, const struct inspection *inspection)
         fprintf(to, "stage %" PRIu32 " %s: threshold %" PRIu32 " batch %" PRIu64 "\n", i,
                 inspection->nodes[plan->stages[i].node].name, plan->stages[i].threshold,
                 plan->stages[i].batch_max);
+    performance_print(to, inspection);
 }

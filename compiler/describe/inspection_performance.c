@@ -1,0 +1,136 @@
+#include "compiler/describe/inspection_performance.h"
+
+#include <inttypes.h>
+
+static bool is_known(const struct pace *pace)
+{
+    return pace->kind != THROUGHPUT_UNKNOWN;
+}
+
+/* ---- JSON ---- */
+
+static void put_ratio(struct json *json, const char *key, const struct pace *pace)
+{
+    char text[48] = "0/1"; /* stuck */
+    if (pace->kind == THROUGHPUT_RATIO)
+        snprintf(text, sizeof text, "%" PRIu64 "/%" PRIu64, pace->iterations, pace->cycles);
+    const char *shown = pace->kind == THROUGHPUT_UNBOUNDED ? "unbounded" : text;
+    json_text(json, key, is_known(pace) ? shown : NULL);
+}
+
+/* Nodes and buffers in turn; the last buffer leads back to the first node. */
+static void put_circuit(struct json *json, const char *key, const struct inspection *inspection,
+                        const struct pace *pace)
+{
+    json_begin(json, key, '[');
+    for (uint32_t i = 0; i < pace->hop_count; i++) {
+        json_text(json, NULL, inspection->nodes[pace->hops[i].node].name);
+        if (pace->hops[i].buffer != GRAPH_NONE)
+            json_text(json, NULL, inspection->buffers[pace->hops[i].buffer].name);
+    }
+    json_end(json, ']');
+}
+
+void performance_put(struct json *json, const struct inspection *inspection)
+{
+    const struct performance *performance = inspection->performance;
+    if (performance == NULL) {
+        json_text(json, "throughput", NULL);
+        json_text(json, "latency_cycles", NULL);
+        return;
+    }
+    json_begin(json, "throughput", '{');
+    put_ratio(json, "iterations_per_cycle", &performance->unlimited);
+    put_circuit(json, "critical_cycle", inspection, &performance->unlimited);
+    put_ratio(json, "at_depths", &performance->at_depths);
+    put_circuit(json, "at_depths_critical_cycle", inspection, &performance->at_depths);
+    json_end(json, '}');
+    if (performance->latency.known)
+        json_number(json, "latency_cycles", performance->latency.cycles);
+    else
+        json_text(json, "latency_cycles", NULL);
+}
+
+void performance_put_exact(struct json *json, const struct inspection *inspection)
+{
+    const struct performance *performance = inspection->performance;
+    json_boolean(json, "throughput",
+                 performance != NULL && is_known(&performance->unlimited) &&
+                     performance->unlimited.exact);
+    json_boolean(json, "throughput_at_depths",
+                 performance != NULL && is_known(&performance->at_depths) &&
+                     performance->at_depths.exact);
+    json_boolean(json, "latency", performance != NULL && performance->latency_exact);
+}
+
+/* ---- in words ---- */
+
+/* With bounded rates a figure is an assumption; else the model waits longer than it has to. */
+static const char *hedge(const struct inspection *inspection, bool exact, const char *bound)
+{
+    if (exact) return "";
+    return inspection->rates_bounded ? "about " : bound;
+}
+
+static void print_circuit(FILE *to, const struct inspection *inspection, const struct pace *pace)
+{
+    uint32_t shown =
+        pace->hop_count < PERFORMANCE_HOPS_MAX ? pace->hop_count : PERFORMANCE_HOPS_MAX;
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct pace_hop *hop = &pace->hops[i];
+        fprintf(to, "'%s' -> %s%s -> ", inspection->nodes[hop->node].name,
+                hop->room ? "room in " : "", inspection->buffers[hop->buffer].name);
+    }
+    if (shown < pace->hop_count) fprintf(to, "... (%" PRIu32 " more) -> ", pace->hop_count - shown);
+    fprintf(to, "'%s'", inspection->nodes[pace->hops[0].node].name);
+}
+
+/* "1/24 iterations a cycle: ..." */
+static void print_pace(FILE *to, const struct inspection *inspection, const struct pace *pace)
+{
+    switch (pace->kind) {
+    case THROUGHPUT_UNKNOWN: fputs("not found within the budget\n", to); return;
+    case THROUGHPUT_UNBOUNDED:
+        fputs("without limit: no circle of waiting has a cost\n", to);
+        return;
+    case THROUGHPUT_STUCK: fputs("none: it stops for ever, round ", to); break;
+    case THROUGHPUT_RATIO:
+        fprintf(to, "%s%" PRIu64 "/%" PRIu64 " iterations a cycle: limited by ",
+                hedge(inspection, pace->exact, "at least "), pace->iterations, pace->cycles);
+        break;
+    }
+    if (pace->hops[0].buffer == GRAPH_NONE)
+        fprintf(to, "'%s', whose firings do not overlap",
+                inspection->nodes[pace->hops[0].node].name);
+    else
+        print_circuit(to, inspection, pace);
+    fputc('\n', to);
+}
+
+static void print_latency(FILE *to, const struct inspection *inspection,
+                          const struct performance *performance)
+{
+    const struct latency *latency = &performance->latency;
+    if (!latency->known) {
+        fputs("not found\n", to);
+        return;
+    }
+    fprintf(to, "%s%" PRIu64 " cycles until ",
+            hedge(inspection, performance->latency_exact, "at most "), latency->cycles);
+    if (latency->buffer != GRAPH_NONE)
+        fprintf(to, "the first packet of '%s'\n", inspection->buffers[latency->buffer].name);
+    else
+        fprintf(to, "'%s' has fired\n", inspection->nodes[latency->node].name);
+}
+
+void performance_print(FILE *to, const struct inspection *inspection)
+{
+    const struct performance *performance = inspection->performance;
+    if (performance == NULL) return;
+    fputs("\nthroughput ", to);
+    print_pace(to, inspection, &performance->unlimited);
+    fputs("at depths  ", to);
+    print_pace(to, inspection, &performance->at_depths);
+    fputs("latency    ", to);
+    print_latency(to, inspection, performance);
+}
