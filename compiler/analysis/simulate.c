@@ -269,8 +269,7 @@ struct net *net_create(struct arena *arena, const struct channels *channels,
                        const struct channel_block *block, const struct net_depth *depths)
 {
     struct net *net = ARENA_NEW(arena, struct net);
-    /* A connected block has at most one node more than it has channels. */
-    size_t node_max = (size_t)block->count + 2;
+    size_t node_max = min64(2 * (uint64_t)block->count, channels->node_count);
     uint32_t *local = channels->local;
     net->nodes = ARENA_ARRAY(arena, struct net_node, node_max + 1);
     net->arcs = ARENA_ARRAY(arena, struct net_arc, (size_t)block->count * 2);

@@ -113,9 +113,9 @@ struct net_depth { /* of a buffer */
     bool declared; /* its arcs of room are ARC_ROOM_DECLARED */
 };
 
-/* The net of one block: arcs of packets, and with `depths` (by buffer) arcs of room.  Without
- * depths the i-th channel of the block has arc i; with depths it has arcs 2i (packets) and 2i + 1
- * (room). */
+/* The net of one block, or of any channels, which need not be connected: arcs of packets, and with
+ * `depths` (by buffer) arcs of room.  Without depths the i-th channel of the block has arc i; with
+ * depths it has arcs 2i (packets) and 2i + 1 (room). */
 struct net *net_create(struct arena *arena, const struct channels *channels,
                        const struct channel_block *block, const struct net_depth *depths);
 /* Tokens that a depth gives the arc of room of a channel at the beginning; may be negative. */
