@@ -247,28 +247,65 @@ static void label_hop(const struct rate_solver *solver, struct diag *d, const st
                phased ? rate_per(solver, balance->b) : "", balance->a_rate, a, balance->b_rate, b);
 }
 
+/* Of a long circle the buffers with one rate at both ends are left out. */
+static bool is_shown(const struct rate_solver *solver, const struct circle *circle, uint32_t i)
+{
+    const struct hop *hop = &circle->hops[i];
+    return circle->count <= CYCLE_LABELS_MAX || i == 0 ||
+           rate_from(solver, hop) != rate_to(solver, hop);
+}
+
+static void label_circle(const struct rate_solver *solver, struct diag *d,
+                         const struct circle *circle, uint32_t first)
+{
+    uint32_t shown = 0, same = 0, hidden = 0;
+    for (uint32_t i = first; i < circle->count; i++) {
+        if (!is_shown(solver, circle, i))
+            same++;
+        else if (shown == CYCLE_LABELS_MAX)
+            hidden++;
+        else {
+            label_hop(solver, d, &circle->hops[i]);
+            shown++;
+        }
+    }
+    if (same)
+        diag_note(d, "%" PRIu32 " more buffers of the circle have the same rate at both ends",
+                  same);
+    if (hidden) diag_note(d, "... and %" PRIu32 " more buffers close the circle", hidden);
+}
+
 static void note_product(const struct rate_solver *solver, struct diag *d,
                          const struct circle *circle)
 {
     struct arena *arena = solver->cx->arena;
     const char *way = arena_printf(arena, "'%s'", vertex_name(solver, circle->hops[0].from));
     const char *factors = "";
-    bool all = circle->count <= CYCLE_LABELS_MAX;
-    for (uint32_t i = 0; i < circle->count && i < CYCLE_LABELS_MAX; i++) {
+    uint32_t names = 0, shown = 0, differing = 0;
+    for (uint32_t i = 0; i < circle->count; i++) {
         const struct hop *hop = &circle->hops[i];
-        way = arena_printf(arena, "%s, '%s'", way, vertex_name(solver, hop->to));
-        factors = arena_printf(arena, "%s%s%" PRIu64 "/%" PRIu64, factors, i ? " x " : "",
-                               rate_from(solver, hop), rate_to(solver, hop));
+        if (names < CYCLE_LABELS_MAX)
+            way = arena_printf(arena, "%s, '%s'", way, vertex_name(solver, hop->to));
+        names++;
+        if (rate_from(solver, hop) == rate_to(solver, hop)) continue;
+        if (shown < CYCLE_LABELS_MAX)
+            factors = arena_printf(arena, "%s%s%" PRIu64 "/%" PRIu64, factors, shown++ ? " x " : "",
+                                   rate_from(solver, hop), rate_to(solver, hop));
+        differing++;
     }
-    if (circle->known)
-        diag_note(d,
-                  "round the circle %s%s the firings are multiplied by %s%s = %" PRIu64 "/%" PRIu64
-                  ", which has to be 1",
-                  way, all ? "" : ", ...", factors, all ? "" : " x ...", circle->product.num,
-                  circle->product.den);
+    if (names > CYCLE_LABELS_MAX) way = arena_printf(arena, "%s, ...", way);
+    if (!circle->known) {
+        diag_note(d, "round the circle %s the firings have to be multiplied by 1", way);
+        return;
+    }
+    if (differing > 1 || shown < differing)
+        factors = arena_printf(arena, "%s%s = ", factors, shown < differing ? " x ..." : "");
     else
-        diag_note(d, "round the circle %s%s the firings have to be multiplied by 1", way,
-                  all ? "" : ", ...");
+        factors = "";
+    diag_note(d,
+              "round the circle %s the firings are multiplied by %s%" PRIu64 "/%" PRIu64
+              ", which has to be 1",
+              way, factors, circle->product.num, circle->product.den);
 }
 
 /* Least integers in the ratio of the two; false where they need more than 63 bits. */
@@ -349,11 +386,7 @@ void rate_report_inconsistent(struct rate_solver *solver, const struct balance *
                vertex_name(solver, balance->b), arena_counted(arena, balance->b_rate, "packet"),
                rate_per(solver, balance->b));
     struct circle circle = find_circle(solver, balance);
-    for (uint32_t i = itself ? 1 : 0; i < circle.count && i < CYCLE_LABELS_MAX; i++)
-        label_hop(solver, d, &circle.hops[i]);
-    if (circle.count > CYCLE_LABELS_MAX)
-        diag_note(d, "... and %" PRIu32 " more buffers close the circle",
-                  circle.count - CYCLE_LABELS_MAX);
+    label_circle(solver, d, &circle, itself ? 1 : 0);
     if (known) note_sums(solver, d, balance, fires_a, fires_b);
     if (!itself) note_product(solver, d, &circle);
     struct mend mend = find_mend(solver, &circle);
