@@ -64,8 +64,8 @@ struct container_section {
  * SETS: the sets of stages that the program's instructions name, one after the other, each as its
  * length and then its stage numbers.  PROGRAM: the scheduler's code (lang/scheduler.md).  IMAGE: an
  * ELF shared object (lang/kernel_abi.h).  RATES: the rates of ends with several phases.
- * FIELDS: what the packets of outer ports are made of.  An empty section has an entry, too: its size is 0 and its
- * offset is aligned. */
+ * FIELDS: what the packets of outer ports are made of.  An empty section has an entry, too: its
+ * size is 0 and its offset is aligned. */
 enum container_section_kind {
 #define SECTION(enumerator, number, name, type, single) CONTAINER_##enumerator = number,
     CONTAINER_SECTIONS(SECTION)
@@ -186,9 +186,9 @@ struct container_output {
     uint64_t finish_max;
     uint32_t
         rates; /* several phases: index in RATES of the least, then the most, of each; else NONE */
-    /* Outputs of one node with the same bundle, 1..CONTAINER_BUNDLES_MAX, are written in step: each firing appends k x
-     * share packets to each of them, with a k of its own; bounded rates into inner buffers, two or
-     * more of them.  0, and share 0: none. */
+    /* Outputs of one node with the same bundle, 1..CONTAINER_BUNDLES_MAX, are written in step: each
+     * firing appends k x share packets to each of them, with a k of its own; bounded rates into
+     * inner buffers, two or more of them.  0, and share 0: none. */
     uint32_t bundle;
     uint64_t share;
 };
@@ -214,8 +214,8 @@ struct container_buffer {
                                          scalars of the one type */
 };
 
-/* A part of a packet: the packet itself (name 0) or a field of a struct (`pos.x`, `parts[2].id`).  The
- * fields of a packet are in order of their places and do not overlap. */
+/* A part of a packet: the packet itself (name 0) or a field of a struct (`pos.x`, `parts[2].id`).
+ * The fields of a packet are in order of their places and do not overlap. */
 struct container_field {
     container_string name;
     uint32_t scalar;        /* enum scalar_type */

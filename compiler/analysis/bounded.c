@@ -1,17 +1,17 @@
 /*
  * Where buffers of bounded rates may stand.
  *
- * How many packets such a buffer has seen after so many firings depends on the data.  Take it out of
- * the undirected graph of nodes and buffers: where its writer and its readers are then in two parts
- * (the writer's end is a bridge), whoever waits on one side waits for nobody on the other but
+ * How many packets such a buffer has seen after so many firings depends on the data.  Take it out
+ * of the undirected graph of nodes and buffers: where its writer and its readers are then in two
+ * parts (the writer's end is a bridge), whoever waits on one side waits for nobody on the other but
  * through this buffer, and there one of the two can always go on (bufsize.c, "Bounded rates").  So
  * each part is live if it is live alone, which the other analyses show.  Where another way leads
  * round, no depth is enough for all data: one side may have run ahead by any number of packets.
  *
  * Outputs in step (bundles.h) are one way.  Whatever a firing appends, it is the same number of
- * shares to each, so behind it everything balances as behind a node that writes one share to each at
- * a time: the added source of the bundle (channels.h).  Only the way from the writer to that source
- * has to be a bridge; what reads the bundle may meet again.
+ * shares to each, so behind it everything balances as behind a node that writes one share to each
+ * at a time: the added source of the bundle (channels.h).  Only the way from the writer to that
+ * source has to be a bridge; what reads the bundle may meet again.
  *
  * Proof.  Who is stuck waits for somebody; following that leads round a circuit of the undirected
  * graph, or to the end of the graph, where the outside brings or takes packets.  A circuit lies
@@ -21,18 +21,20 @@
  *      the beginning, in the model, some node n of the circuit is the first to fire more often than
  *      in x.  All others of the circuit have then fired at most as often as in x, so the arc over
  *      which n waits holds at least as much in x as then, when it was enough: n does not wait.
- *   2. It goes through an added source s: on one side the writer waits for room in a buffer of s, on
- *      the other somebody waits for packets in a buffer of s.  In the model s then waits for room,
- *      for the model's depth is less by what a firing of the writer appends at most (or its `finish`)
- *      beyond one share; and counts of packets are those of the model, for what was appended were
- *      whole shares.  So it is a circuit of waiting nodes of the model, as in 1.  With one buffer and
- *      one reader the block is that pair, and a depth of most + window - 1 + history excludes it.
- *   3. After the writer has ended nobody waits for packets of its outputs: who lacks some ends, too.
+ *   2. It goes through an added source s: on one side the writer waits for room in a buffer of s,
+ *      on the other somebody waits for packets in a buffer of s.  In the model s then waits for
+ *      room, for the model's depth is less by what a firing of the writer appends at most (or its
+ *      `finish`) beyond one share; and counts of packets are those of the model, for what was
+ *      appended were whole shares.  So it is a circuit of waiting nodes of the model, as in 1.
+ *      With one buffer and one reader the block is that pair, and a depth of most + window - 1 +
+ *      history excludes it.
+ *   3. After the writer has ended nobody waits for packets of its outputs: who lacks some ends as
+ *      well.
  *
- * Not shown: cycles that amplify by at most 1.  A loop whose packets may die out starves everybody on
- * it who reads something else as well, and then whoever writes that waits for room for ever, however
- * deep the buffers are.  Only a loop that nothing else drives, in a pipeline without any other source
- * or in-port, would be safe; no use for that is known.
+ * Not shown: cycles that amplify by at most 1.  A loop whose packets may die out starves everybody
+ * on it who reads something else as well, and then whoever writes that waits for room for ever,
+ * however deep the buffers are.  Only a loop that nothing else drives, in a pipeline without any
+ * other source or in-port, would be safe; no use for that is known.
  *
  * Components are those of channels_cut over CHANNELS_EVERY; the way round that is named is a
  * shortest one.

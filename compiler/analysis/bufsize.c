@@ -27,11 +27,11 @@
  *
  * Bounded rates.  The writer claims the most that a firing may write, while a reader may keep
  * K - 1 + H packets that make no window: depth >= most + K - 1 + H is enough where the buffer is a
- * bridge (bounded.h), and necessary, for the packets may come one at a time.  Of several readers the
- * block that they are in is examined with a source of single packets and a depth that is
+ * bridge (bounded.h), and necessary, for the packets may come one at a time.  Of several readers
+ * the block that they are in is examined with a source of single packets and a depth that is
  * most - 1 less: where that cannot stop while it has no room for one packet, the real one cannot
- * while it has no room for the most.  For outputs in step the source writes a share to each, and each
- * depth is most - share less.
+ * while it has no room for the most.  For outputs in step the source writes a share to each, and
+ * each depth is most - share less.
  *
  * Larger blocks.  From these lower bounds the block is simulated; where it is stuck, one undeclared
  * buffer of the circular wait is raised by what the node behind it needs, and the simulation goes
@@ -40,8 +40,8 @@
  * missing, whatever else is deeper, so a buffer with such raises only is at its least.  Where all
  * are, the result is the unique least; else the cheapest in bytes is raised and the depths are
  * shrunk again, largest first, each to its least with the others at theirs.  That one is found from
- * below: all other depths are given, so every raise is unavoidable.  Beyond the budget the depths of a periodic schedule are taken
- * (periodic.h).
+ * below: all other depths are given, so every raise is unavoidable.  Beyond the budget the depths
+ * of a periodic schedule are taken (periodic.h).
  *
  * Finish.  A node that ends appends up to finish_max packets, beside what its readers may keep.
  * Where the channel is a bridge its reader drains, and keeps peek - 1 + H packets at most that make
@@ -49,9 +49,9 @@
  * reader may wait for somebody who waits for the writer, who fires no more.  There the block is
  * examined with finish_max packets less (a bounded writer's with the larger of most and finish_max,
  * less 1): with the examined depths the writer could reach its last firing, so the packets it finds
- * then, once nobody else can fire, are no more than those depths.  Larger depths only let the others
- * fire more.  A buffer that `finish` alone writes has no channel, and never more than its initial
- * packets before the end.
+ * then, once nobody else can fire, are no more than those depths.  Larger depths only let the
+ * others fire more.  A buffer that `finish` alone writes has no channel, and never more than its
+ * initial packets before the end.
  */
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/bufsize_internal.h"
@@ -309,8 +309,8 @@ static enum net_outcome try_depth(const struct bufsize *pass, uint32_t buffer, u
     return outcome;
 }
 
-/* Packets that the buffer lacks in a stuck net before anybody of the circle can go on; 0: not told by
- * one arc. */
+/* Packets that the buffer lacks in a stuck net before anybody of the circle can go on; 0: not told
+ * by one arc. */
 static uint64_t missing_of(const struct bufsize *pass, struct net *net, uint32_t buffer,
                            struct arena *scratch)
 {
@@ -334,8 +334,8 @@ static void add_depth(const struct bufsize *pass, struct net *net, uint32_t buff
             net_arc_add(net, 2 * pass->position[c] + 1, packets);
 }
 
-/* From *low on, what the circles of one net ask for: nothing between the old and the new *low works.
- * NET_LIVE: *low does; NET_STUCK: it is not known yet. */
+/* From *low on, what the circles of one net ask for: nothing between the old and the new *low
+ * works. NET_LIVE: *low does; NET_STUCK: it is not known yet. */
 static enum net_outcome climb(const struct bufsize *pass, struct net *net, uint32_t buffer,
                               uint64_t *low, uint64_t high, uint64_t *budget)
 {
@@ -497,6 +497,8 @@ static bool mend_declared(struct bufsize *pass, struct net *net)
     if (buffer != GRAPH_NONE) {
         struct sizing *sizing = &pass->sizings[buffer];
         if (sizing->fault == FAULT_NONE) sizing->fault = FAULT_WAIT;
+        waiting->cheapest = waiting->buffer_count > 1 && waiting->buffer_count <= CANDIDATES_MAX &&
+                            pass->budget > 0;
         sizing->waiting = waiting;
         sizing->why = WHY_WAIT;
         sizing->depth_packets = sizing->least_packets = depth;

@@ -37,6 +37,7 @@ struct waiting {           /* one circular wait, in words; for FAULT_WAIT and FA
     const char **lines;
     uint32_t *buffers; /* FAULT_TOGETHER: those that have to grow */
     uint32_t buffer_count;
+    bool cheapest; /* there are several, each was tried alone, and none that is enough is cheaper */
 };
 
 struct sizing {             /* of one buffer */

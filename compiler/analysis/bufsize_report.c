@@ -169,19 +169,28 @@ const char *bufsize_reason(struct arena *arena, const struct graph *graph, uint3
 static const char *word_arc(struct arena *arena, const struct channels *channels,
                             const struct net *net, const struct net_arc *arc)
 {
-    uint64_t need = net_need(net, arc);
+    uint64_t need = net_need(net, arc), found = arc->tokens < 0 ? 0 : (uint64_t)arc->tokens;
+    const struct net_node *waiting = &net->nodes[arc->to];
     const struct channel *channel = &channels->items[arc->channel];
     const struct graph *graph = channels->graph;
     const struct graph_buffer *buffer = &graph->buffers.items[channel->buffer];
     struct ends ends = buffer_ends(graph, buffer, channel->reader);
+    const char *after = "";
+    if (waiting->node < graph->nodes.count)
+        after = arena_printf(arena, " after %s", arena_counted(arena, waiting->fired, "firing"));
+    else if (graph_is_bounded(graph, buffer) && ends.push > need) {
+        /* The source that stands for the writer claims a share, the writer its most. */
+        int64_t room = arc->tokens + (int64_t)(ends.push - need);
+        found = room < 0 ? 0 : (uint64_t)room;
+        need = ends.push;
+    }
     if (arc->kind == ARC_PACKETS)
-        return arena_printf(arena, "'%s' needs %s in '%s' and finds %" PRId64 ": it waits for '%s'",
-                            ends.reader, arena_counted(arena, need, "packet"), buffer->name,
-                            arc->tokens, ends.writer);
-    return arena_printf(arena,
-                        "'%s' needs room for %s in '%s' and finds %" PRId64 ": it waits for '%s'",
-                        ends.writer, arena_counted(arena, need, "packet"), buffer->name,
-                        arc->tokens < 0 ? 0 : arc->tokens, ends.reader);
+        return arena_printf(
+            arena, "'%s' needs %s in '%s' and finds %" PRIu64 "%s: it waits for '%s'", ends.reader,
+            arena_counted(arena, need, "packet"), buffer->name, found, after, ends.writer);
+    return arena_printf(
+        arena, "'%s' needs room for %s in '%s' and finds %" PRIu64 "%s: it waits for '%s'",
+        ends.writer, arena_counted(arena, need, "packet"), buffer->name, found, after, ends.reader);
 }
 
 static uint32_t waiting_node(const struct channels *channels, const struct net *net,
@@ -349,6 +358,8 @@ static void report_wait(const struct faults *faults, const struct graph_buffer *
     note_waiting(faults, d, sizing->waiting);
     note_ending(faults, d, buffer, sizing);
     help_least(d, buffer, sizing);
+    if (sizing->waiting->cheapest)
+        diag_note(d, "no other declared depth of the circle cures it with fewer bytes");
 }
 
 static void report_together(const struct faults *faults, const struct graph_buffer *buffer,

@@ -2,10 +2,10 @@
  * bundles: outputs that a kernel always writes in step.
  *
  * Where each firing appends k x a packets to one output and k x b to another, with a k that depends
- * on the data and fixed shares a : b, the two are one stream of bundles, cut in two: what reads them
- * may meet again (bounded.c).  Relations come of the body (relation.h), and hold for every firing of
- * every phase that comes to its end; one that stops drops its packets.  What `finish` appends need
- * not be in step: nobody waits for more of it (bufsize.c, "Finish").
+ * on the data and fixed shares a : b, the two are one stream of bundles, cut in two: what reads
+ * them may meet again (bounded.c).  Relations come of the body (relation.h), and hold for every
+ * firing of every phase that comes to its end; one that stops drops its packets.  What `finish`
+ * appends need not be in step: nobody waits for more of it (bufsize.c, "Finish").
  */
 #ifndef PIPEC_BUNDLES_H
 #define PIPEC_BUNDLES_H

@@ -4,8 +4,8 @@
  * A *channel* is one writer and one reader of a buffer.  Sources that the analyses add are numbered
  * after the nodes of the graph: an outer in-port with several readers is written, packet by packet,
  * by somebody outside; so is a buffer that is written at a bounded rate (graph_is_bounded), whose
- * writer is cut off (bounded.c).  Outputs that are written in step (bundles.h) have one added source,
- * which writes one share to each of their buffers at a time.
+ * writer is cut off (bounded.c).  Outputs that are written in step (bundles.h) have one added
+ * source, which writes one share to each of their buffers at a time.
  *
  * Channels are cut into *blocks*, the biconnected components of the undirected graph of channels: a
  * circle of nodes that wait for each other is a simple circuit, and so lies within one block.
@@ -24,8 +24,8 @@ struct channel {
     /* Of a cycle of phases; peek: the most of a phase. */
     uint64_t push, pop, peek;
     uint32_t from_phases, to_phases;
-    /* Of an end with several phases, else NULL: sums[k] is what the first k phases push (pop), for k
-     * = 0..phases; each phase's window. */
+    /* Of an end with several phases, else NULL: sums[k] is what the first k phases push (pop), for
+     * k = 0..phases; each phase's window. */
     const uint64_t *push_sums, *pop_sums, *peeks;
     /* Packets of depth that no firing can count on: the history of a window; and where an added
      * source stands for a bounded writer, what one firing of that writes at most, less what the
@@ -52,11 +52,13 @@ struct channels {
 };
 
 enum channels_which {
-    CHANNELS_INNER, /* the inner buffers, written at exact rates */
-    CHANNELS_OUTER, /* and what several readers have of an added source: outer in-ports, bounded rates,
-                       bundles */
-    CHANNELS_EVERY, /* and bounded rates with one reader, and the channel from each bounded writer to
-                       its added source (its buffer is the first of a bundle) */
+    /* The inner buffers, written at exact rates. */
+    CHANNELS_INNER,
+    /* And what several readers have of an added source: outer in-ports, bounded rates, bundles. */
+    CHANNELS_OUTER,
+    /* And bounded rates with one reader, and the channel from each bounded writer to its added
+     * source (its buffer is the first of a bundle). */
+    CHANNELS_EVERY,
 };
 
 /* Buffers that are never written (all rates zero) have none.  Requires repetitions. */

@@ -13,7 +13,9 @@
  *
  * Several circles in one block are all reported: a circle that is found is mended in the model and
  * the simulation goes on.  The numbers of the mend come from simulations of the whole block: as
- * reported is enough, one less is not.
+ * reported is enough, one less is not.  It is the least for one buffer; "no other single buffer of
+ * the circle needs fewer" is said where all of them were tried within the budget.  Smaller sums
+ * over several buffers are not looked for.
  */
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/periodic.h"
@@ -26,6 +28,7 @@ enum {
     BUDGET_STEPS = 20 * 1000 * 1000,
     MEND_STEPS = 5 * 1000 * 1000, /* for all mends of one compilation */
     CANDIDATES_MAX = 16,
+    CURE_WORK_MAX = 20 * 1000, /* nodes x arcs of a block for which a cure is looked for */
     LABELS_MAX = 12,
     CIRCLES_MAX = 64, /* of one block */
 };
@@ -38,6 +41,11 @@ struct circle { /* one circular wait, as it was found */
     uint32_t buffer;  /* to mend; GRAPH_NONE where none was found */
     uint64_t initial; /* enough */
     bool least;       /* one less was seen to fail */
+    /* Every other buffer of the circle was tried; the one that needs the fewest more, if it needs
+     * fewer than `buffer`, else GRAPH_NONE. */
+    bool all_tried;
+    uint32_t fewer;
+    uint64_t fewer_initial;
 };
 
 struct deadlock {
@@ -162,6 +170,8 @@ static bool is_better(const struct block_case *at, const struct circle *circle, 
 struct mend {
     uint32_t arc;
     uint64_t added;
+    uint32_t fewest_buffer; /* of all that were tried, whatever their rank */
+    uint64_t fewest_added, fewest_initial;
 };
 
 static void try_mend(struct block_case *at, struct circle *circle, uint32_t arc, struct mend *best)
@@ -170,18 +180,80 @@ static void try_mend(struct block_case *at, struct circle *circle, uint32_t arc,
     bool least;
     uint64_t present = model_initial(at, arc);
     uint64_t initial = least_initial(at, buffer, present, &least);
-    if (initial == 0 || !is_better(at, circle, arc, initial - present, best->added, best->arc))
-        return;
-    *best = (struct mend){arc, initial - present};
+    if (initial == 0) return;
+    if (circle->buffer == GRAPH_NONE || initial - present < best->fewest_added) {
+        best->fewest_buffer = buffer;
+        best->fewest_added = initial - present;
+        best->fewest_initial = initial;
+    }
+    if (!is_better(at, circle, arc, initial - present, best->added, best->arc)) return;
+    best->arc = arc;
+    best->added = initial - present;
     circle->buffer = buffer;
     circle->initial = initial;
     circle->least = least;
 }
 
+static bool has_schedule(struct block_case *at, uint32_t buffer, uint64_t initial)
+{
+    set_initial(at, buffer, initial, false);
+    net_reset(at->net);
+    return periodic_schedule(at->net, NULL);
+}
+
+/* Least initial packets of `buffer` with which a periodic schedule exists; 0: none up to the most
+ * that a buffer can have.  More packets never destroy one. */
+static uint64_t periodic_initial(struct block_case *at, uint32_t buffer, uint64_t present)
+{
+    uint64_t low = present, high = max64(2 * present, 1);
+    while (high <= INT32_MAX && !has_schedule(at, buffer, high)) {
+        low = high;
+        high *= 2;
+    }
+    while (high <= INT32_MAX && low + 1 < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (has_schedule(at, buffer, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    set_initial(at, buffer, present, false);
+    return high <= INT32_MAX ? high : 0;
+}
+
+/* The first arc of the list, the likeliest first, whose buffer may have so many initial packets
+ * that a periodic schedule exists; 0: none. */
+static uint64_t find_periodic(struct block_case *at, const uint32_t *arcs, uint32_t count,
+                              uint32_t *buffer)
+{
+    uint64_t work = (uint64_t)at->net->node_count * at->net->arc_count, initial = 0;
+    if (work > CURE_WORK_MAX) return 0;
+    for (uint32_t rank = 0; rank < 3; rank++)
+        for (uint32_t i = 0; i < count && i < CANDIDATES_MAX && initial == 0; i++) {
+            uint32_t arc = arcs ? arcs[i] : i;
+            if (mend_rank(at, arc) != rank) continue;
+            *buffer = arc_channel(at, arc)->buffer;
+            initial = periodic_initial(at, *buffer, model_initial(at, arc));
+        }
+    return initial;
+}
+
+/* Beyond the budget: initial packets that are enough, fewer than what has been found without a
+ * search. */
+static void mend_by_schedule(struct block_case *at, struct circle *circle)
+{
+    uint32_t buffer = GRAPH_NONE;
+    if (circle->buffer != GRAPH_NONE && circle->least) return;
+    uint64_t initial = find_periodic(at, circle->arcs, circle->count, &buffer);
+    if (initial == 0 || (circle->buffer != GRAPH_NONE && initial >= circle->initial)) return;
+    circle->buffer = buffer;
+    circle->initial = initial;
+}
+
 /* Looks for one buffer that alone makes the block live, the likeliest first. */
 static void choose_mend(struct block_case *at, struct circle *circle)
 {
-    struct mend best = {0, 0};
+    struct mend best = {.fewest_buffer = GRAPH_NONE};
     uint32_t tried = 0;
     for (uint32_t rank = 0; rank < 3; rank++)
         for (uint32_t i = 0; i < circle->count && tried < CANDIDATES_MAX; i++) {
@@ -189,6 +261,12 @@ static void choose_mend(struct block_case *at, struct circle *circle)
             try_mend(at, circle, circle->arcs[i], &best);
             tried++;
         }
+    if (at->pass->mend_budget == 0) mend_by_schedule(at, circle);
+    circle->all_tried = circle->least && tried == circle->count && at->pass->mend_budget > 0;
+    if (best.fewest_added < best.added) {
+        circle->fewer = best.fewest_buffer;
+        circle->fewer_initial = best.fewest_initial;
+    }
 }
 
 /* Several circles: the rest is reported separately, so this one is opened at a buffer of its own.
@@ -233,7 +311,8 @@ static struct circle *record_circle(struct block_case *at)
     struct net_cycle cycle = net_waiting(at->pass->arena, net);
     if (cycle.count == 0 || at->circle_count == CIRCLES_MAX) return NULL;
     struct circle *circle = &at->circles[at->circle_count++];
-    *circle = (struct circle){.arcs = cycle.arcs, .count = cycle.count, .buffer = GRAPH_NONE};
+    *circle = (struct circle){
+        .arcs = cycle.arcs, .count = cycle.count, .buffer = GRAPH_NONE, .fewer = GRAPH_NONE};
     circle->held = ARENA_ARRAY(at->pass->arena, uint64_t, cycle.count);
     circle->needed = ARENA_ARRAY(at->pass->arena, uint64_t, cycle.count);
     circle->fired = ARENA_ARRAY(at->pass->arena, uint64_t, cycle.count);
@@ -303,12 +382,21 @@ static void report_mend(const struct block_case *at, struct diag *d, const struc
     if (count > INT32_MAX) return; /* no buffer can have so many */
     diag_label(d, buffer->span, "'%s' begins with %s", buffer->name,
                arena_counted(at->pass->arena, buffer->initial.packets, "packet"));
+    const char *fewest = circle->all_tried && circle->fewer == GRAPH_NONE && circle->count > 1
+                             ? "; no other single buffer of the circle needs fewer"
+                             : "";
     if (circle->least)
-        diag_help(d, "%s: %" PRIu64 " initial packet%s enough%s, %" PRIu64 " %s not",
+        diag_help(d, "%s: %" PRIu64 " initial packet%s enough%s, %" PRIu64 " %s not%s",
                   mend_text(at, circle), count, count == 1 ? " is" : "s are", others, count - 1,
-                  count == 2 ? "is" : "are");
+                  count == 2 ? "is" : "are", fewest);
     else
         diag_help(d, "%s: so many are enough%s (fewer may be)", mend_text(at, circle), others);
+    if (circle->fewer != GRAPH_NONE && circle->fewer_initial <= INT32_MAX) {
+        const struct graph_buffer *other = &at->pass->graph->buffers.items[circle->fewer];
+        diag_note(d, "'%s' would need fewer: %s instead of %" PRIu64, other->name,
+                  arena_counted(at->pass->arena, circle->fewer_initial, "initial packet"),
+                  other->initial.packets);
+    }
     if (buffer->depth_declared && buffer->depth_packets < count)
         diag_note(d, "the declared depth of '%s', %" PRIu64 ", has to grow with them", buffer->name,
                   buffer->depth_packets);
@@ -341,18 +429,32 @@ static void report_circle(const struct block_case *at, const struct circle *circ
     if (circle->buffer != GRAPH_NONE) report_mend(at, d, circle);
 }
 
-static void report_undecided(const struct deadlock *pass, const struct channel_block *block)
+static void report_undecided(struct deadlock *pass, const struct channel_block *block,
+                             struct net *net)
 {
     const struct channel *channel = &pass->channels.items[block->channels[0]];
     const struct graph_node *node = &pass->graph->nodes.items[channel->to];
+    struct block_case *at = ARENA_NEW(pass->arena, struct block_case);
     struct diag *d =
         diag_report(pass->cx->diags, RULE_LIVENESS_UNDECIDED, node->span,
                     "the cycle around '%s' could not be shown to be free of deadlock", node->name);
     diag_note(d, "simulation ended after %d steps, and no periodic schedule exists",
               (int)BUDGET_STEPS);
+    at->pass = pass;
+    at->net = net;
+    uint32_t index;
+    uint64_t initial = find_periodic(at, NULL, net->arc_count, &index);
+    if (initial == 0) {
+        diag_help(d,
+                  "more initial packets on the cycle, or rates with a larger common divisor, make "
+                  "it decidable");
+        return;
+    }
+    const struct graph_buffer *buffer = &pass->graph->buffers.items[index];
     diag_help(d,
-              "more initial packets on the cycle, or rates with a larger common divisor, make it "
-              "decidable");
+              "give '%s' %" PRIu64 " initial packets instead of %" PRIu64
+              ": a periodic schedule then exists (fewer may be enough)",
+              buffer->name, initial, buffer->initial.packets);
 }
 
 /* Stuck, but the circle is beyond the budget. */
@@ -385,7 +487,7 @@ static enum net_outcome run_block(struct deadlock *pass, const struct channel_bl
     if (outcome != NET_UNDECIDED) return outcome;
     net_reset(net);
     if (periodic_schedule(net, NULL)) return NET_LIVE;
-    report_undecided(pass, block);
+    report_undecided(pass, block, net);
     return NET_UNDECIDED;
 }
 

@@ -8,8 +8,9 @@
  * A buffer balances its writer with each of its readers: q[w] x push = q[r] x pop.  An outer
  * in-port that several nodes read balances these with each other.  So does a buffer that is written
  * at a bounded rate (graph_is_bounded), or by `finish` alone: it does not tie its readers to the
- * writer, and the components are the islands that exact rates join.  Buffers that are written in step
- * (bundles.h) balance all of their readers with an added source, which writes one share to each.
+ * writer, and the components are the islands that exact rates join.  Buffers that are written in
+ * step (bundles.h) balance all of their readers with an added source, which writes one share to
+ * each.
  *
  * Phases.  The rates are those of a whole cycle of phases, q counts cycles, and the repetitions are
  * q x phases.  Rationals are propagated over a

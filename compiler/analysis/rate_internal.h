@@ -13,8 +13,8 @@ struct fraction {
     uint64_t num, den; /* in lowest terms, below 2^63; num 0: not known yet */
 };
 
-/* q[a] x a_rate = q[b] x b_rate.  The end of a is the buffer's writer, or its first reader (an outer
- * in-port, a bounded rate); that of b is reader `reader` of it. */
+/* q[a] x a_rate = q[b] x b_rate.  The end of a is the buffer's writer, or its first reader (an
+ * outer in-port, a bounded rate); that of b is reader `reader` of it. */
 struct balance {
     uint32_t a, b, buffer, reader;
     uint64_t a_rate, b_rate;

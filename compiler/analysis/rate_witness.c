@@ -2,12 +2,12 @@
  * rate_witness: why rates are inconsistent, and one rate that would make them consistent.
  *
  * The witness is a circle of the undirected graph: a balance outside of the spanning tree and the
- * way between its ends within the tree.  Each balance on it says how often one end fires for once of
- * the other; consistent rates multiply to 1 round the circle.
+ * way between its ends within the tree.  Each balance on it says how often one end fires for once
+ * of the other; consistent rates multiply to 1 round the circle.
  *
- * A mend changes one rate of one port of a kernel, by what the product misses, at every node of that
- * kernel.  It is proposed only if the whole component then balances, which is tried: O(balances) a
- * rate, within rate_solver.mend_budget.
+ * A mend changes one rate of one port of a kernel, by what the product misses, at every node of
+ * that kernel.  It is proposed only if the whole component then balances, which is tried:
+ * O(balances) a rate, within rate_solver.mend_budget.
  */
 #include <inttypes.h>
 

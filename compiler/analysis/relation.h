@@ -1,9 +1,10 @@
 /*
- * relation: what is always true between the numbers of packets that a firing appends to its outputs.
+ * relation: what is always true between the numbers of packets that a firing appends to its
+ * outputs.
  *
- * Domain    an affine subspace of the vectors of counts (a coordinate for each end of the out-ports):
- *           a point and directions, all integers.  Sound: every vector that really occurs at that
- *           place of the body lies in it.
+ * Domain    an affine subspace of the vectors of counts (a coordinate for each end of the
+ *           out-ports): a point and directions, all integers.  Sound: every vector that really
+ *           occurs at that place of the body lies in it.
  * Reference M. Karr, "Affine relationships among variables of a program", Acta Informatica 6, 1976,
  *           restricted to counters.  A body cannot read its counters, so what a piece of it appends
  *           does not depend on what was appended before: appending is a translation, two ways that
@@ -40,8 +41,8 @@ void relation_copy(struct relation *to, const struct relation *from);
 void relation_append(struct relation *r, uint32_t first, uint32_t last);
 /* to := to or from */
 void relation_join(struct relation *to, const struct relation *from);
-/* `left` is reached after any number of rounds instead of after none; one round leads from `begin` to
- * `next`. */
+/* `left` is reached after any number of rounds instead of after none; one round leads from `begin`
+ * to `next`. */
 void relation_repeat(struct relation *left, const struct relation *begin,
                      const struct relation *next);
 /* Takes `from` into the linear subspace `to`, whose point stays zero. */

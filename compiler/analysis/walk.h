@@ -44,8 +44,8 @@
 #define WALK_MAX_ROUNDS 65536u         /* executed one by one, per body */
 #define WALK_MAX_PHASE_ROUNDS 1048576u /* the same, over all phases */
 #define WALK_ASSUMED_ROUNDS 16u
-/* Expressions evaluated, in all walks of one compilation; beyond: no round by itself, and every loop
- * forgets what it assigns, so that what is left takes a time linear in the text. */
+/* Expressions evaluated, in all walks of one compilation; beyond: no round by itself, and every
+ * loop forgets what it assigns, so that what is left takes a time linear in the text. */
 #define WALK_MAX_STEPS (UINT64_C(100) * 1000 * 1000)
 /* Fixed points inside fixed points, and rounds to find them, per phase; beyond: everything assigned
  * is unknown. */

@@ -9,9 +9,9 @@
  * one packet less than it needs.
  *
  * Outputs in step (a *bundle*) are one way: what is written to them is the same number of shares
- * each, so behind it everything balances as if a node stood there that writes one share to each at a
- * time.  The bundle has to be a bridge; its buffers may be joined again.  That a kernel keeps to its
- * bundles is checked at each of its completions (runtime/sched).
+ * each, so behind it everything balances as if a node stood there that writes one share to each at
+ * a time.  The bundle has to be a bridge; its buffers may be joined again.  That a kernel keeps to
+ * its bundles is checked at each of its completions (runtime/sched).
  *
  * The graph: nodes, buffers and bundles are vertices, their ends are edges.  Tarjan (1974), without
  * recursion: linear in the file.
@@ -36,8 +36,8 @@ struct search {
 
 #define NO_MEMBER (CONTAINER_NONE - 1) /* no index is so large: each output takes 48 bytes */
 
-/* Vertices: nodes, buffers, then a bundle's place for each output.  Edges: inputs, outputs, then the
- * one from each bundle to its node. */
+/* Vertices: nodes, buffers, then a bundle's place for each output.  Edges: inputs, outputs, then
+ * the one from each bundle to its node. */
 static uint32_t bundle_of(const struct prt_container *c, uint32_t output)
 {
     const struct container_node *node =

@@ -1,6 +1,6 @@
 /*
- * Outputs in step: bodies against executions of them, and graphs with bundles against executions with
- * random counts in random order.  The executions share nothing with the analyses.
+ * Outputs in step: bodies against executions of them, and graphs with bundles against executions
+ * with random counts in random order.  The executions share nothing with the analyses.
  */
 #include <stdio.h>
 #include <stdlib.h>

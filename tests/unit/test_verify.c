@@ -309,7 +309,8 @@ static struct made *in_step(void)
     uint32_t join = made_node(m, "join", 0);
     made_input(m, join, t, 1, 1);
     made_input(m, join, u, 2, 2);
-    /* Of the block whose lowest channel is 1 a schedule: no prologue; the outside once, join once. */
+    /* Of the block whose lowest channel is 1 a schedule: no prologue; the outside once, join once.
+     * */
     const uint64_t schedule[] = {UINT64_C(2) << 32 | 1, 7, 2, 0, 2, 1, 1, 0, 1};
     memcpy(m->certificate, schedule, sizeof schedule);
     m->certificate_count = sizeof schedule / sizeof *schedule;
