@@ -89,7 +89,8 @@ static void branch_that_is_one_too_short_is_told_the_least_depth(void **state)
     f = split_join(63, &plain);
     assert_false(size(f));
     fixture_expect_text(
-        f, "'split' needs room for 1 packet in 'plain' and finds 0: it waits for 'mix'");
+        f, "'split' needs room for 1 packet in 'plain' and finds 0 after 63 firings: it waits for "
+           "'mix'");
     fixture_free(f);
     f = split_join(64, &plain);
     assert_true(size(f));
