@@ -49,7 +49,7 @@ sub compare {
     print @wrong ? 'not ok' : 'ok', " $stem: $kind of ", scalar @names, " figures\n";
 }
 
-my %ask = (repetitions => \&repetitions);
+my %ask = (repetitions => \&repetitions, pareto => \&pareto, whole => \&whole);
 for my $file (@ARGV) {
     my ($stem) = $file =~ m{([^/]+)\.pipe$};
     my %wanted;
@@ -61,5 +61,5 @@ for my $file (@ARGV) {
         m{^(.+)=(.+)$} and $wanted{$kind}{$1} = $2 for @words;
     }
     close $source;
-    compare($stem, $_, $wanted{$_}, $ask{$_}->($file, $wanted{$_})) for grep { $ask{$_} } sort keys %wanted;
+    compare($stem, $_, $wanted{$_}, $ask{$_}->($file, $wanted{$_})) for sort keys %wanted;
 }
