@@ -46,7 +46,7 @@ import json, re, sys
 parts = re.split(r"^(A node:|A buffer:|`plan`:)", open(sys.argv[1]).read(), flags=re.M)
 names = lambda part: {n for row in re.findall(r"^\| (`[^|]*) \|", part, re.M) for n in re.findall(r"`(\w+)`", row)}
 found, top, node, buffer = json.load(open(sys.argv[2])), names(parts[0]), names(parts[2]), names(parts[4])
-optional = {"container", "plan", "diagnostics"}
+optional = {"counterexample", "container", "plan", "diagnostics"}
 wrong = [(top ^ set(found)) - optional] + [node ^ set(n) for n in found["nodes"]] + [buffer ^ set(b) for b in found["buffers"]]
 sys.exit(str(wrong) if any(wrong) else 0)
 END
