@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "compiler/passes.h"
+
 /* ---- --diagnostics ---- */
 
 static bool find_format(const char *name, size_t length, enum diag_format *format)
@@ -181,6 +183,17 @@ bool diagnostics_open(struct diagnostic_options *options, const char **path)
         return false;
     }
     return true;
+}
+
+bool diagnostics_refuse_sources(struct diagnostic_options *options, const struct compile *cx)
+{
+    bool refused = false;
+    for (size_t i = 0; i < options->sinks.count; i++) {
+        if (!refuse_over_source(cx, "diagnostics file", options->sinks.items[i].path)) continue;
+        output_abandon(&options->sinks.items[i].output);
+        refused = true;
+    }
+    return refused;
 }
 
 bool diagnostics_write(struct diagnostic_options *options, const struct diags *diags, bool colour,

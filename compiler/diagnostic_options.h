@@ -6,6 +6,7 @@
 #ifndef PIPEC_DIAGNOSTIC_OPTIONS_H
 #define PIPEC_DIAGNOSTIC_OPTIONS_H
 
+#include "compiler/support/context.h"
 #include "compiler/support/diag.h"
 #include "compiler/support/output.h"
 #include "compiler/support/vec.h"
@@ -50,6 +51,8 @@ const char *diagnostic_options_check(const struct diagnostic_options *options, s
 void diagnostics_set_levels(const struct diagnostic_options *options, struct diags *diags);
 /* False: *path cannot be written (errno). */
 bool diagnostics_open(struct diagnostic_options *options, const char **path);
+/* What would be written over a file that the program is made of is given up: true, and reported. */
+bool diagnostics_refuse_sources(struct diagnostic_options *options, const struct compile *cx);
 /* Writes standard error and every sink that is open; files are published or leave nothing.  False:
  * *path could not be written (errno); the others are. */
 bool diagnostics_write(struct diagnostic_options *options, const struct diags *diags, bool colour,

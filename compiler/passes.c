@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/codegen/codegen.h"
@@ -18,6 +19,30 @@ int file_failure(const char *what, const char *path)
     if (errno == EPIPE) return EXIT_DONE; /* the reader has what it wanted */
     fprintf(stderr, "pipec: error: cannot %s '%s': %s\n", what, path, strerror(errno));
     return EXIT_FILES;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino && S_ISREG(one.st_mode);
+}
+
+static bool is_source(const struct compile *cx, const char *path)
+{
+    for (uint32_t id = 1; id <= source_count(cx->sources); id++)
+        if (source_is_file(cx->sources, id) && same_file(path, source_get(cx->sources, id)->name))
+            return true;
+    return false;
+}
+
+bool refuse_over_source(const struct compile *cx, const char *what, const char *path)
+{
+    if (path == NULL || !is_source(cx, path)) return false;
+    bool input = same_file(path, source_get(cx->sources, 1)->name);
+    fprintf(stderr, "pipec: error: the %s '%s' is %s\n", what, path,
+            input ? "the input" : "a source");
+    return true;
 }
 
 int input_read(struct compile *cx, const char *path, uint32_t *source)

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "compiler/baseline.h"
 #include "compiler/codegen/codegen.h"
@@ -25,34 +24,6 @@
 #include "compiler/support/output.h"
 #include "compiler/syntax/ast_print.h"
 #include "compiler/syntax/parse.h"
-
-/* ---- files ---- */
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino && S_ISREG(one.st_mode);
-}
-
-static bool is_source(const struct compile *cx, const char *path)
-{
-    for (uint32_t id = 1; id <= source_count(cx->sources); id++)
-        if (source_is_file(cx->sources, id) && same_file(path, source_get(cx->sources, id)->name))
-            return true;
-    return false;
-}
-
-/* `what` ("output") written over a file that the program is made of would destroy it.  Source 1 is
- * the input. */
-static bool refuse_over_source(const struct compile *cx, const char *what, const char *path)
-{
-    if (path == NULL || !is_source(cx, path)) return false;
-    bool input = same_file(path, source_get(cx->sources, 1)->name);
-    fprintf(stderr, "pipec: error: the %s '%s' is %s\n", what, path,
-            input ? "the input" : "a source");
-    return true;
-}
 
 static const char *output_path(const struct command_line *line)
 {
@@ -335,11 +306,7 @@ static int write_diagnostics(struct compile *cx, struct command_line *line, int 
     struct diagnostic_options *options = &line->diagnostics;
     const char *path = NULL;
     if (status == EXIT_REFUSED) diag_check_suppressions(cx->diags, false);
-    for (size_t i = 0; i < options->sinks.count; i++) {
-        if (!refuse_over_source(cx, "diagnostics file", options->sinks.items[i].path)) continue;
-        output_abandon(&options->sinks.items[i].output);
-        status = EXIT_FILES;
-    }
+    if (diagnostics_refuse_sources(options, cx)) status = EXIT_FILES;
     if (status == EXIT_DONE && diagnostics_fail(options, cx->diags)) status = EXIT_REFUSED;
     bool unfinished = status == EXIT_FILES;
     if (diagnostics_write(options, cx->diags, line->colour, unfinished, &path)) return status;

@@ -154,26 +154,13 @@ static int write_graph(struct compile *cx, const struct request *request, const 
     return output_close(&output) ? EXIT_DONE : file_failure("write", path);
 }
 
-static bool is_over_source(const struct compile *cx, const struct request *request)
-{
-    if (request->output == NULL) return false;
-    for (uint32_t id = 1; id <= source_count(cx->sources); id++)
-        if (source_is_file(cx->sources, id) &&
-            strcmp(source_get(cx->sources, id)->name, request->output) == 0)
-            return true;
-    return false;
-}
-
 static int graph_of_file(struct compile *cx, const struct request *request, const char *path)
 {
     uint32_t source;
     int status = input_read(cx, path, &source);
     if (status != EXIT_DONE) return status;
     struct ast_program *program = parse_program(cx, source);
-    if (is_over_source(cx, request)) {
-        fprintf(stderr, "pipec: error: the output '%s' is a source\n", request->output);
-        return EXIT_FILES;
-    }
+    if (refuse_over_source(cx, "output", request->output)) return EXIT_FILES;
     if (!program_complete(cx, program)) return EXIT_REFUSED;
     struct graph *graph = sema_elaborate(cx, program);
     if (graph == NULL) return EXIT_REFUSED;
@@ -188,6 +175,7 @@ static int run(struct compile *cx, struct command_line *line, const struct reque
     diagnostics_set_levels(&line->diagnostics, cx->diags);
     if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
     int status = graph_of_file(cx, request, line->inputs[0]);
+    if (diagnostics_refuse_sources(&line->diagnostics, cx)) status = EXIT_FILES;
     if (status == EXIT_DONE && diagnostics_fail(&line->diagnostics, cx->diags))
         status = EXIT_REFUSED;
     if (diagnostics_write(&line->diagnostics, cx->diags, line->colour, status == EXIT_FILES, &path))

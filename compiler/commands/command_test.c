@@ -449,6 +449,7 @@ static int run_and_show(struct test_run *run)
     diagnostics_set_levels(diagnostics, run->cx->diags);
     if (!diagnostics_open(diagnostics, &path)) return file_failure("write", path);
     int status = run_tests(run);
+    if (diagnostics_refuse_sources(diagnostics, run->cx)) status = EXIT_FILES;
     if (status == EXIT_DONE && diagnostics_fail(diagnostics, run->cx->diags)) status = EXIT_REFUSED;
     if (diagnostics_write(diagnostics, run->cx->diags, run->line->colour, status == EXIT_FILES,
                           &path))

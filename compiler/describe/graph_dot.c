@@ -3,15 +3,18 @@
 
 #include "compiler/describe/describe.h"
 
-/* Quoted for DOT; what stands in a label is no markup. */
-static void print_quoted(FILE *to, const char *text)
+/* Within a string of DOT: the names of a command list are any strings, and no markup. */
+static void print_text(FILE *to, const char *text, size_t length)
 {
-    fputc('"', to);
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\') fputc('\\', to);
-        fputc(*text, to);
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"' || text[i] == '\\') fputc('\\', to);
+        fputc(text[i], to);
     }
-    fputc('"', to);
+}
+
+static void print_name(FILE *to, const char *name)
+{
+    print_text(to, name, strlen(name));
 }
 
 static void print_rate(FILE *to, uint64_t rate, const uint64_t *phases, uint32_t count)
@@ -29,7 +32,7 @@ static void print_node(FILE *to, const struct graph_node *node, size_t index, un
 {
     fprintf(to, "%*sn%zu [shape=box, style=%s, label=\"", (int)indent * 4, "", index,
             node->stateful ? "\"rounded,bold\"" : "rounded");
-    fputs(node->name, to);
+    print_name(to, node->name);
     if (strcmp(node->name, node->kernel->title) != 0) fprintf(to, "\\n%s", node->kernel->title);
     if (node->importance > 0) fprintf(to, "\\nimportance %" PRIu32, node->importance);
     if (node->repetitions > 0) fprintf(to, "\\n%" PRIu64 " firings", node->repetitions);
@@ -58,8 +61,10 @@ static void print_nodes(FILE *to, const struct graph *graph, size_t begin, size_
         size_t next = i + 1;
         while (next < end && strncmp(graph->nodes.items[next].name, name, length + 1) == 0)
             next++;
-        fprintf(to, "%*ssubgraph cluster_%zu_%u {\n%*slabel=\"%.*s\";\n", (int)indent * 4, "", i,
-                indent, (int)(indent + 1) * 4, "", (int)(length - from), name + from);
+        fprintf(to, "%*ssubgraph cluster_%zu_%u {\n%*slabel=\"", (int)indent * 4, "", i, indent,
+                (int)(indent + 1) * 4, "");
+        print_text(to, name + from, length - from);
+        fputs("\";\n", to);
         print_nodes(to, graph, i, next, length + 1, indent + 1);
         fprintf(to, "%*s}\n", (int)indent * 4, "");
         i = next;
@@ -68,7 +73,8 @@ static void print_nodes(FILE *to, const struct graph *graph, size_t begin, size_
 
 static void print_buffer_label(FILE *to, struct arena *arena, const struct graph_buffer *buffer)
 {
-    fprintf(to, "%s\\n%s", buffer->name, type_text(arena, buffer->type));
+    print_name(to, buffer->name);
+    fprintf(to, "\\n%s", type_text(arena, buffer->type));
     if (buffer->shape.row_packets > 0) fprintf(to, " rows %" PRIu64, buffer->shape.row_packets);
     if (buffer->initial.packets > 0) fprintf(to, " init %" PRIu64, buffer->initial.packets);
     if (buffer->depth_packets > 0) fprintf(to, " depth %" PRIu64, buffer->depth_packets);
@@ -114,17 +120,18 @@ static void print_edge(FILE *to, struct arena *arena, const struct graph *graph,
 void graph_dot(FILE *to, const struct graph *graph)
 {
     struct arena *arena = arena_create();
-    fputs("digraph ", to);
-    print_quoted(to, graph->name);
-    fputs(" {\n    rankdir=LR;\n    node [fontname=\"sans-serif\", fontsize=11];\n"
+    fputs("digraph \"", to);
+    print_name(to, graph->name);
+    fputs("\" {\n    rankdir=LR;\n    node [fontname=\"sans-serif\", fontsize=11];\n"
           "    edge [fontname=\"sans-serif\", fontsize=9];\n",
           to);
     for (size_t i = 0; i < graph->buffers.count; i++) {
         const struct graph_buffer *buffer = &graph->buffers.items[i];
         if (buffer->outer == GRAPH_INNER) continue;
-        fprintf(to, "    p%zu [shape=%s, label=\"%s\\n%s\"];\n", i,
-                buffer->outer == GRAPH_OUTER_IN ? "rarrow" : "larrow", buffer->name,
-                type_text(arena, buffer->type));
+        fprintf(to, "    p%zu [shape=%s, label=\"", i,
+                buffer->outer == GRAPH_OUTER_IN ? "rarrow" : "larrow");
+        print_name(to, buffer->name);
+        fprintf(to, "\\n%s\"];\n", type_text(arena, buffer->type));
     }
     print_nodes(to, graph, 0, graph->nodes.count, 0, 1);
     for (size_t i = 0; i < graph->buffers.count; i++) {

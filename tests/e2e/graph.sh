@@ -86,6 +86,29 @@ if command -v dot >/dev/null; then check "Graphviz reads it" sh -c '"$0" graph a
 check "a refused program is drawn" sh -c '"$0" graph "$1/tests/reject/deadlock_no_initial_packets.pipe" 2>/dev/null | grep -q "^digraph"' "$PIPEC" "$ROOT"
 check "and refused" says 1 'deadlock' "$PIPEC" graph "$ROOT/tests/reject/deadlock_no_initial_packets.pipe"
 cp all.pipe copy.pipe
-check "the source is not overwritten" says 2 'is a source' "$PIPEC" graph -o copy.pipe copy.pipe
+cp copy.pipe untouched.pipe
+check "the source is not overwritten" says 2 'is the input' "$PIPEC" graph -o copy.pipe copy.pipe
+check "by whatever name" says 2 'is the input' "$PIPEC" graph -o "$PWD/./copy.pipe" copy.pipe
+check "nor by diagnostics" says 2 'is (a source|the input)' "$PIPEC" graph --diagnostics=json:./copy.pipe copy.pipe
+check "nor by those of tests" says 2 'is (a source|the input)' "$PIPEC" test --diagnostics=json:./copy.pipe copy.pipe
+check "it is as it was" cmp copy.pipe untouched.pipe
+cat >names.cmds <<'END'
+// pipec commands 1
+kernel pass(in i32 x, out i32 y) { y <- x; }
+pipeline "p\"q";
+create in "a\"\\" i32;
+create out "b" i32;
+create buffer "m\"]" i32;
+create kernel "k\"; x [label=\"" pass;
+create kernel "box\".n" pass;
+connect "a\"\\" -> "k\"; x [label=\"".x;
+connect "k\"; x [label=\"".y -> "m\"]";
+connect "m\"]" -> "box\".n".x;
+connect "box\".n".y -> "b";
+END
+"$PIPEC" graph names.cmds >names.dot || echo "not ok names.cmds"
+# Without escapes and strings nothing of the names is left.
+sed 's/\\.//g; s/"[^"]*"/S/g' names.dot >bare.dot
+check "names are no markup" sh -c '! grep -q "[\"\\]\|; x" bare.dot'
 check "an unknown format" says 2 'dot, svg, json or cmds' "$PIPEC" graph --format=png all.pipe
 check "a full device" says 2 'cannot write' "$PIPEC" graph -o /dev/full all.pipe
