@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/analysis/checks.h"
 #include "compiler/baseline.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/command_line.h"
@@ -125,6 +126,7 @@ static int inspect(const struct compile *cx, const struct command_line *line,
         struct inspection inspection = inspect_graph(cx, graph, &passed, plan);
         plan_print(stdout, graph, plan);
         performance_print(stdout, &inspection);
+        checks_print(stdout, cx->sources, graph);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) return file_failure("write", "standard output");
     return write_depfile(cx, line);

@@ -189,9 +189,9 @@ static void label_branch(const struct route *r, struct diag *d, const struct pla
     else if (p->taken > 0)
         diag_label(d, condition->span, "taken when '%s'", text);
     else if (p->stmt->otherwise != NULL)
-        diag_label(d, condition->span, "'else' is taken when not '%s'", text);
+        diag_label(d, condition->span, "'else' is taken when '%s' does not hold", text);
     else
-        diag_label(d, condition->span, "not taken when not '%s'", text);
+        diag_label(d, condition->span, "not taken when '%s' does not hold", text);
 }
 
 static struct span loop_place(const struct ks *loop)

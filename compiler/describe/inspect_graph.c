@@ -1,3 +1,4 @@
+#include "compiler/analysis/checks.h"
 #include "compiler/describe/inspection.h"
 
 enum { PAGE_BYTES = 4096 };
@@ -68,6 +69,16 @@ static void fill_ends(struct arena *arena, const struct graph_node *node, struct
     }
 }
 
+static void fill_checks(struct arena *arena, const struct kernel *kernel, struct inspected_node *to)
+{
+    struct kernel_checks checks = checks_of_kernel(arena, kernel);
+    to->has_checks = true;
+    to->appends_proven = checks.appends_proven;
+    to->appends_checked = checks.appends_checked;
+    to->accesses_proven = checks.accesses_proven;
+    to->accesses_checked = checks.accesses_checked;
+}
+
 static void fill_node(const struct compile *cx, const struct graph *graph,
                       const struct graph_node *node, bool consistent, struct inspected_node *to)
 {
@@ -85,6 +96,7 @@ static void fill_node(const struct compile *cx, const struct graph *graph,
     if (consistent && is_in_island(graph, node)) to->repetitions = node->repetitions;
     for (int i = 0; i < 3; i++)
         to->group[i] = node->kernel->group[i] > 0 ? node->kernel->group[i] : 1;
+    fill_checks(cx->arena, node->kernel, to);
     fill_ends(cx->arena, node, to);
 }
 

@@ -35,6 +35,8 @@ struct inspected_node {
     uint32_t importance;
     bool stateful;
     uint64_t cost_cycles;
+    bool has_checks; /* not of a container */
+    uint32_t appends_proven, appends_checked, accesses_proven, accesses_checked;
     struct inspected_end *inputs, *outputs;
     uint32_t input_count, output_count;
 };

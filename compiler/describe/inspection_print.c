@@ -56,6 +56,20 @@ static void put_group(struct json *json, const struct inspected_node *node)
     json_end(json, ']');
 }
 
+static void put_checks(struct json *json, const struct inspected_node *node)
+{
+    if (!node->has_checks) {
+        json_text(json, "checks", NULL);
+        return;
+    }
+    json_begin(json, "checks", '{');
+    json_number(json, "appends_proven", node->appends_proven);
+    json_number(json, "appends_checked", node->appends_checked);
+    json_number(json, "accesses_proven", node->accesses_proven);
+    json_number(json, "accesses_checked", node->accesses_checked);
+    json_end(json, '}');
+}
+
 static void put_nodes(struct json *json, const struct inspection *inspection)
 {
     json_begin(json, "nodes", '[');
@@ -72,6 +86,7 @@ static void put_nodes(struct json *json, const struct inspection *inspection)
         json_number(json, "importance", node->importance);
         json_boolean(json, "stateful", node->stateful);
         put_if(json, "cost_cycles", node->cost_cycles > 0, node->cost_cycles);
+        put_checks(json, node);
         put_ends(json, inspection, node, false);
         put_ends(json, inspection, node, true);
         json_end(json, '}');
