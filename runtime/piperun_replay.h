@@ -1,6 +1,6 @@
 /*
- * piperun_replay: what `piperun --replay` prints: every firing with the buffers that it has changed,
- * and how it ended.
+ * piperun_replay: what `piperun --replay` prints: every firing with the buffers that it has
+ * changed, and how it ended.
  */
 #ifndef RUNTIME_PIPERUN_REPLAY_H
 #define RUNTIME_PIPERUN_REPLAY_H

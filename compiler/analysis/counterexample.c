@@ -63,8 +63,8 @@ struct circles { /* of one net that is stuck */
     uint32_t *seen, round;
 };
 
-/* Breadth first along what is waited for, from `start` back to it.  The circle's arcs, each from the
- * one that is waited for to the one that waits; none: `start` is on no circle. */
+/* Breadth first along what is waited for, from `start` back to it.  The circle's arcs, each from
+ * the one that is waited for to the one that waits; none: `start` is on no circle. */
 static struct net_cycle circle_through(struct circles *c, struct arena *arena, uint32_t start)
 {
     const struct net *net = c->net;

@@ -9,18 +9,18 @@
  *
  * Why it is shortest.  The state in which nothing more can fire is unique (simulate.h), so are the
  * firings f(n) of each node until then.  A circle of nodes n1 waits for n2 waits for ... waits for
- * n1 is *closed* when none of them can ever fire again.  While one of them has fired less than f, it
- * still can, so the circle is not closed; when each has fired f, it is.  So every sequence that
- * closes the circle fires each of its nodes f(n) times, and everybody else at least as often as these
- * firings need: the needs are monotonic, so there is a least such vector of firings
+ * n1 is *closed* when none of them can ever fire again.  While one of them has fired less than f,
+ * it still can, so the circle is not closed; when each has fired f, it is.  So every sequence that
+ * closes the circle fires each of its nodes f(n) times, and everybody else at least as often as
+ * these firings need: the needs are monotonic, so there is a least such vector of firings
  * (net_least_firings), and a sequence that fires no more than that exists, in whatever order the
  * simulation takes.  Of several circles the one with the shortest sequence is taken; examined are
  * the circle with the fewest nodes through each of the first CIRCLES_MAX waiting nodes (where each
  * node waits for one other only, those are all that there are).
  *
- * Limits: SEARCH_STEPS steps of simulation (COUNTER_BEYOND after that).  A buffer with a bounded rate
- * and several readers counts as one that the outside fills, packet by packet; the history of a 2-D
- * window as taken from the beginning on: such a sequence is shown, and is not replayed.
+ * Limits: SEARCH_STEPS steps of simulation (COUNTER_BEYOND after that).  A buffer with a bounded
+ * rate and several readers counts as one that the outside fills, packet by packet; the history of
+ * a 2-D window as taken from the beginning on: such a sequence is shown, and is not replayed.
  */
 #ifndef PIPEC_COUNTEREXAMPLE_H
 #define PIPEC_COUNTEREXAMPLE_H

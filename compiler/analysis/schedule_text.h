@@ -8,7 +8,8 @@
  * rates without a common divisor do, becomes short: a round shortens what repeats to some two
  * thirds.  (Pairs as in Larsson & Moffat, "Off-line dictionary-based compression", Proc. IEEE
  * 88(11), 2000; by rounds as in Jeż, "Recompression: a simple and powerful technique for word
- * equations", J. ACM 63(1), 2016.)  Work: the length times the rounds, which end when one shortens by less than an eighth.
+ * equations", J. ACM 63(1), 2016.)  Work: the length times the rounds, which end when one shortens
+ * by less than an eighth.
  */
 #ifndef PIPEC_SCHEDULE_TEXT_H
 #define PIPEC_SCHEDULE_TEXT_H

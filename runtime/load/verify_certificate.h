@@ -6,20 +6,21 @@
  * inside writes (an in-port) or nobody knows how much (a bounded rate), the outside, which brings
  * single packets, or one share to each buffer of a bundle.  A vertex is a node, or the outside of
  * one buffer or bundle.  A channel holds L packets, D at first.  A firing of its
- * reader needs `peek` of them and takes `pop`; a firing of its writer needs room for `push`, that is
- * L + push <= depth - reserve, and adds them.  Reserved are the history of a 2-D window (freed so
- * much later than taken), what a bounded writer may append beside the one packet, and what a
+ * reader needs `peek` of them and takes `pop`; a firing of its writer needs room for `push`, that
+ * is L + push <= depth - reserve, and adds them.  Reserved are the history of a 2-D window (freed
+ * so much later than taken), what a bounded writer may append beside the one packet, and what a
  * `finish` appends.
  *
  * What is claimed.  Each channel has two ends that wait: the reader for packets, the writer for
  * room.  Firing anybody never takes from another what he waits for: packets of a channel have one
  * taker, its reader, and room has one, its writer.  So an order of firings that is possible stays
  * possible whatever else happens first (marked graphs and computation graphs are determinate:
- * Karp & Miller, "Properties of a model for parallel computations", SIAM J. Appl. Math. 14(6), 1966;
- * Lee & Messerschmitt, IEEE Trans. Computers C-36(1), 1987).  If some order fires every vertex
- * without end, then whatever order was taken so far, its first firing that has not been made yet is
- * possible: all firings before it in that order have been made, by determinacy, and nobody else
- * has taken its packets or its room.  So no execution that fires whatever can fire comes to a stop.
+ * Karp & Miller, "Properties of a model for parallel computations", SIAM J. Appl. Math. 14(6),
+ * 1966; Lee & Messerschmitt, IEEE Trans. Computers C-36(1), 1987).  If some order fires every
+ * vertex without end, then whatever order was taken so far, its first firing that has not been
+ * made yet is possible: all firings before it in that order have been made, by determinacy, and
+ * nobody else has taken its packets or its room.  So no execution that fires whatever can fire
+ * comes to a stop.
  *
  * Parts.  Who waits, waits for the other end of a channel; in a stop that goes round a circuit of
  * the undirected graph, within one of its biconnected blocks.  So each block is shown alone.
@@ -31,10 +32,10 @@
  *                (verify_schedule.c): every vertex fires in the period, and it leaves every channel
  *                and every phase as it found them, so it can be repeated for ever
  *     starts     starting times s of a periodic schedule: cycle k of vertex n, of all its phases at
- *                once, starts at s[n] + k T / q[n].  An arc a -> b (adds u, takes v, M tokens beyond
- *                those that must stay, g = gcd(u, v)) is respected by all firings if and only if
- *                s[b] - s[a] > T / (q[a] u) x (v - g - floor(M / g) g).  Firings in order of time
- *                never wait (Benazouz, Marchetti, Munier-Kordon & Urard, AICCSA 2010).
+ *                once, starts at s[n] + k T / q[n].  An arc a -> b (adds u, takes v, M tokens
+ *                beyond those that must stay, g = gcd(u, v)) is respected by all firings if and
+ *                only if s[b] - s[a] > T / (q[a] u) x (v - g - floor(M / g) g).  Firings in order
+ *                of time never wait (Benazouz, Marchetti, Munier-Kordon & Urard, AICCSA 2010).
  * Bounded rates: verify_bounded.c.
  *
  * Work: linear in the file (CONTAINER_CERTIFICATE_WORK), whatever the counts are.

@@ -274,7 +274,7 @@ static bool is_tied(const struct prt_channels *channels, const struct container_
 }
 
 /* Where a reader may wait for somebody who waits for the writer, the writer's last packets have
- * room beside all that it has found.  (A bounded writer's: beside what is kept free for a firing.) */
+ * room beside all that it has found.  (A bounded writer's: beside what is kept for a firing.) */
 static void reserve_finish(struct prt_channels *channels, const struct container_buffer *buffer)
 {
     const struct prt_container *c = channels->container;

@@ -10,10 +10,10 @@
  * Of each rule a summary is kept, per channel that it touches: `net`, by how much the packets have
  * grown afterwards; `need`, how many must be there before it; `top`, how far a write reaches above
  * the packets that are there before it.  Of A then B: net = A + B; need = max(A, B - net of A); top
- * = max(A, net of A + B).  Of k times A: net k-fold; the last one needs (k - 1) x -net more where net
- * is below 0, and reaches (k - 1) x net higher where it is above.  Of each vertex with phases: the
- * one it begins with and the one it ends with, which must meet.  Nothing is approximated: a text is
- * accepted if and only if its firings, made one by one, keep to every channel.
+ * = max(A, net of A + B).  Of k times A: net k-fold; the last one needs (k - 1) x -net more where
+ * net is below 0, and reaches (k - 1) x net higher where it is above.  Of each vertex with phases:
+ * the one it begins with and the one it ends with, which must meet.  Nothing is approximated: a
+ * text is accepted if and only if its firings, made one by one, keep to every channel.
  */
 #include "runtime/load/verify_certificate.h"
 

@@ -1,6 +1,6 @@
 /*
- * The sequence of a counterexample (lang/container.md, "Certificate"): it is well-formed, and has an
- * end.  That it can be fired, and ends in a stall, is seen by firing it.
+ * The sequence of a counterexample (lang/container.md, "Certificate"): it is well-formed, and has
+ * an end.  That it can be fired, and ends in a stall, is seen by firing it.
  */
 #include "runtime/load/verify_certificate.h"
 

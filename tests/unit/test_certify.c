@@ -1,5 +1,5 @@
-/* certify_graph and the loader's check of it: random graphs are certified, written as containers and
- * accepted; whatever is accepted after a change runs on, by literal execution (N, SEED). */
+/* certify_graph and the loader's check of it: random graphs are certified, written as containers
+ * and accepted; whatever is accepted after a change runs on, by literal execution (N, SEED). */
 #include "tests/test.h"
 
 #include "compiler/analysis/certify.h"
