@@ -32,6 +32,9 @@
  * is unbounded has no last point: POINTS_MAX are shown.  Bounded rates join no parts: a buffer
  * between two parts has its least depth in every row.
  *
+ * Where the author accepts that the graph is not proven to live (graph->unproven) there is no least:
+ * less memory could stop what runs with more.  Depths are those of the default then.
+ *
  * Rules.  Room that is kept for `finish`, for a bounded writer of several readers that meet again,
  * and for windows that go round a frame is enough, and not always needed (bufsize.c).  Where a buffer
  * has such room the result is the least for this rule and is called a bound; below it counts only
@@ -284,7 +287,7 @@ static struct mode mode_begin(struct bufsize *pass, bool timed)
                         .group_of = ARENA_ARRAY(pass->arena, uint32_t, blocks + 1),
                         .choice_of = ARENA_ARRAY(pass->arena, uint32_t, buffers + 1),
                         .budget = MODE_STEPS,
-                        .exact = !pass->graph->unproven};
+                        .exact = true};
     for (uint32_t b = 0; b < blocks; b++)
         mode.group_of[b] = mode.net_of[b] = b;
     if (timed)
@@ -692,6 +695,9 @@ void bufsize_explore(struct bufsize *pass)
                                  ARENA_ARRAY(pass->arena, struct ascent, mode.group_count + 1),
                              .front = ARENA_NEW(pass->cx->arena, struct graph_front)};
     at.front->whole = true;
+    if (pass->graph->unproven)
+        note_missing(at.front,
+                     "it is accepted that the pipeline is not proven to be free of deadlock");
     find_maxima(&mode);
     for (uint32_t k = 0; k < mode.group_count; k++)
         explore_group(&at, mode.order[k]);

@@ -770,6 +770,7 @@ static void choose_by_mode(struct bufsize *pass)
 {
     pass->graph->buffers_mode = pass->cx->options.buffers;
     if (pass->cx->options.explores) bufsize_explore(pass);
+    if (pass->graph->unproven) return;
     if (pass->cx->options.buffers == BUFFERS_MIN) bufsize_minimise(pass);
     if (pass->cx->options.buffers == BUFFERS_FAST) bufsize_quicken(pass);
 }

@@ -314,6 +314,7 @@ static bool deepen(struct certify *pass, const struct block_proof *at,
             "%" PRIu64 ": what a periodic schedule needs; a shorter proof is not known", depth);
         raised = true;
     }
+    if (raised && pass->graph->memory_least == LEAST_EXACT) pass->graph->memory_least = LEAST_BOUND;
     return raised;
 }
 

@@ -250,10 +250,16 @@ static uint64_t window_rest(const struct graph *graph, const struct graph_buffer
     return most;
 }
 
+/* What is not proven to be free of deadlock gets no less than by default. */
+static enum buffers_mode raising_mode(const struct placement *at)
+{
+    return at->graph->unproven ? BUFFERS_DEFAULT : at->cx->options.buffers;
+}
+
 static struct wish wish_for(const struct placement *at, const struct graph_buffer *buffer)
 {
     struct wish wish = {.node = GRAPH_NONE};
-    enum buffers_mode mode = at->cx->options.buffers;
+    enum buffers_mode mode = raising_mode(at);
     if (buffer->depth_declared || mode == BUFFERS_MIN) return wish;
     if (mode == BUFFERS_FAST && buffer->depth_paced) return wish;
     uint32_t writer = buffer->writer_node;
@@ -283,7 +289,7 @@ static struct wish wish_for(const struct placement *at, const struct graph_buffe
 static const char *raise_reason(const struct placement *at, const struct wish *wish, bool scaled)
 {
     if (scaled) return "as many packets as the memory for dispatches allows";
-    if (at->cx->options.buffers == BUFFERS_FAST)
+    if (raising_mode(at) == BUFFERS_FAST)
         return arena_printf(at->cx->arena, "a full dispatch of '%s' (%" PRIu64 " packets)",
                             at->graph->nodes.items[wish->node].name, wish->dispatch);
     if (wish->batch) return "enough packets that a dispatch is worth its fixed cost";

@@ -37,6 +37,8 @@ static void print_memory(FILE *to, const struct graph *graph)
     fprintf(to, "memory   %" PRIu64 " bytes in buffers", graph->memory_bytes);
     if (graph->buffers_mode == BUFFERS_DEFAULT) {
         fputc('\n', to);
+    } else if (graph->unproven) {
+        fputs(": as by default, for it is not proven to be free of deadlock\n", to);
     } else if (graph->memory_least == LEAST_EXACT) {
         fprintf(to, ": exactly the least %s\n",
                 fast ? "for the maximum throughput" : "that is free of deadlock");
