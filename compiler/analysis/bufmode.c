@@ -47,7 +47,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODE_STEPS = 20 * 1000 * 1000, POINTS_MAX = 256 };
+/* PACE_STEPS: steps of throughput.h are small ones. */
+enum { MODE_STEPS = 20 * 1000 * 1000, PACE_STEPS = 200 * 1000 * 1000, POINTS_MAX = 256 };
 
 struct mode {
     struct bufsize *pass;
@@ -286,7 +287,7 @@ static struct mode mode_begin(struct bufsize *pass, bool timed)
                         .net_of = ARENA_ARRAY(pass->arena, uint32_t, blocks + 1),
                         .group_of = ARENA_ARRAY(pass->arena, uint32_t, blocks + 1),
                         .choice_of = ARENA_ARRAY(pass->arena, uint32_t, buffers + 1),
-                        .budget = MODE_STEPS,
+                        .budget = timed ? PACE_STEPS : MODE_STEPS,
                         .exact = true};
     for (uint32_t b = 0; b < blocks; b++)
         mode.group_of[b] = mode.net_of[b] = b;
@@ -488,7 +489,7 @@ static void unlimit(const struct depth_net *at, bool unlimited)
 static void find_maxima(struct mode *mode)
 {
     uint32_t count = mode->pass->graph->component_count;
-    uint64_t budget = MODE_STEPS;
+    uint64_t budget = PACE_STEPS;
     mode->most = ARENA_ARRAY(mode->arena, struct throughput, count + 1);
     for (uint32_t c = 0; c < count; c++)
         mode->most[c] = (struct throughput){.kind = THROUGHPUT_UNBOUNDED, .exact = true};
@@ -556,20 +557,23 @@ static bool has_unpaced(const struct bufsize *pass)
 void bufsize_quicken(struct bufsize *pass)
 {
     struct mode mode = mode_begin(pass, true);
+    bool given_up = false;
     find_maxima(&mode);
     for (uint32_t k = 0; k < mode.group_count; k++) {
         const struct depth_group *group = &mode.groups[mode.order[k]];
         const struct throughput *most = &mode.most[mode.components[mode.order[k]]];
         bool bounded = most->kind == THROUGHPUT_RATIO;
         if (group->choice_count == 0) continue;
+        if (most->kind == THROUGHPUT_UNKNOWN) given_up = true;
         if (bounded && quicken_group(&mode, group, most)) continue;
+        given_up |= bounded;
         struct depth_found least = search_least(&mode, group);
         count_group(&mode, group, &least);
         mode.exact = false;
     }
     count_all(&mode);
-    if (has_unpaced(pass)) {
-        pass->graph->memory_least = LEAST_NOT_ASKED;
+    if (given_up || has_unpaced(pass)) {
+        pass->graph->memory_least = given_up ? LEAST_GIVEN_UP : LEAST_NOT_ASKED;
         pass->graph->memory_least_bytes = 0;
     }
     mode_end(&mode);

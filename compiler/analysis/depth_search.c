@@ -3,7 +3,12 @@
 
 #include <string.h>
 
-enum { STATES_MAX = 100 * 1000, WORDS_MAX = 4 * 1000 * 1000, CLIMBS_BEFORE_DOUBLING = 4 };
+enum {
+    STATES_MAX = 100 * 1000,
+    WORDS_MAX = 4 * 1000 * 1000,
+    CLIMBS_BEFORE_DOUBLING = 4,
+    DOUBLINGS_MAX = 24
+};
 
 struct vector { /* one that was reached */
     uint64_t *depths;
@@ -394,6 +399,34 @@ static void shrink_all(const struct climb *climb)
     arena_destroy(own);
 }
 
+/* From circuit to circuit, with half of the budget. */
+static enum depth_outcome climb_circuits(const struct climb *climb)
+{
+    uint64_t share = *climb->budget / 2, left = share;
+    struct climb half = *climb;
+    struct depth_verdict verdict;
+    enum depth_outcome outcome;
+    half.budget = &left;
+    while ((outcome = try_depths(&half, &verdict)) == DEPTH_STUCK || outcome == DEPTH_SLOW)
+        if (!raise_one(&half, &verdict)) break;
+    *climb->budget -= share - left;
+    return outcome;
+}
+
+/* All of them to twice as much, again and again. */
+static enum depth_outcome climb_all(const struct climb *climb)
+{
+    enum depth_outcome outcome = DEPTH_SLOW;
+    struct depth_verdict verdict;
+    for (int i = 0; i < DOUBLINGS_MAX && outcome != DEPTH_ENOUGH; i++) {
+        for (uint32_t k = 0; k < climb->group->choice_count; k++)
+            climb->depths[k] = min64(mul_clamped(climb->depths[k], 2), (uint64_t)1 << 60);
+        outcome = try_depths(climb, &verdict);
+        if (outcome == DEPTH_UNDECIDED) break;
+    }
+    return outcome;
+}
+
 uint64_t *depth_climb(struct arena *arena, const struct depth_group *group, const uint64_t *from,
                       const struct throughput *target, uint64_t *budget)
 {
@@ -407,10 +440,8 @@ uint64_t *depth_climb(struct arena *arena, const struct depth_group *group, cons
         .times = ARENA_ARRAY(arena, uint32_t, count + 1),
         .budget = budget,
     };
-    struct depth_verdict verdict;
-    enum depth_outcome outcome;
-    while ((outcome = try_depths(&climb, &verdict)) == DEPTH_STUCK || outcome == DEPTH_SLOW)
-        if (!raise_one(&climb, &verdict)) break;
+    enum depth_outcome outcome = climb_circuits(&climb);
+    if (outcome != DEPTH_ENOUGH) outcome = climb_all(&climb);
     if (outcome == DEPTH_ENOUGH) {
         arena_reset(climb.scratch);
         shrink_all(&climb);

@@ -145,7 +145,7 @@ struct depth_found {
 struct depth_found depth_search(struct arena *arena, const struct depth_group *group,
                                 const struct depth_request *request, uint64_t *budget);
 /* Any vector that is as fast as the target, from one that lives: raises along critical circuits,
- * then shrinks each choice.  NULL: the budget was spent.  Exact for one choice. */
+ * beyond half of the budget of all choices together, then shrinks each choice.  NULL: the budget was spent.  Exact for one choice. */
 uint64_t *depth_climb(struct arena *arena, const struct depth_group *group, const uint64_t *from,
                       const struct throughput *target, uint64_t *budget);
 

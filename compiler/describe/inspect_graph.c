@@ -138,7 +138,7 @@ static uint64_t ring_bytes(uint64_t width_bytes, uint64_t depth_packets)
 static void fill_memory(const struct graph *graph, struct inspection *to)
 {
     static const char *const modes[] = {"default", "min", "fast"};
-    static const enum known least[] = {UNKNOWN, KNOWN_FALSE, KNOWN_TRUE};
+    static const enum known least[] = {UNKNOWN, KNOWN_FALSE, KNOWN_TRUE, KNOWN_FALSE};
     to->has_memory = true;
     to->buffers_mode = modes[graph->buffers_mode];
     to->memory_is_least = least[graph->memory_least];

@@ -126,6 +126,7 @@ enum graph_least {
     LEAST_NOT_ASKED, /* or not defined: some throughput is unbounded */
     LEAST_BOUND,     /* it is enough; the least may be smaller */
     LEAST_EXACT,     /* it is the least */
+    LEAST_GIVEN_UP,  /* nothing was found that reaches the maximum throughput */
 };
 
 /* A trade-off of one part (component) between memory and throughput. */

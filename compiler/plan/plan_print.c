@@ -46,6 +46,11 @@ static void print_memory(FILE *to, const struct graph *graph)
         fprintf(to, ": enough %s; the least is at least %" PRIu64 "\n",
                 fast ? "for the maximum throughput" : "to be free of deadlock",
                 graph->memory_least_bytes);
+    } else if (graph->memory_least == LEAST_GIVEN_UP) {
+        fputs(
+            ": no depths for the maximum throughput were found within the budget, so there is room "
+            "for a full dispatch\n",
+            to);
     } else {
         fputs(": the least for the maximum throughput, and room for a full dispatch where nothing "
               "limits it\n",

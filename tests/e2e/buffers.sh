@@ -1,0 +1,73 @@
+#!/bin/sh
+# --buffers=min, fast and default give the same bytes; what they say of the memory is true of each other.
+set -eu
+cd "$TMP"
+. "$ROOT/tests/checks.sh"
+
+cat > join.pipe <<'EOF'
+kernel fork(in i32 x, out i32 a, out i32 b) { a <- x; b <- x; }
+kernel window(in i32 x peek 40, out i32 y) {
+    i32 s = 0;
+    for (i32 i = 0; i < 40; i++) s += x[i];
+    y <- s;
+}
+kernel pass(in i32 x, out i32 y) { y <- x; }
+kernel pairs(in i32 x pop 3, out i32 y push 2) { y <- x[0] + x[1]; y <- x[2]; }
+kernel add(in i32 a, in i32 b, out i32 y) { state i32 n; n += 1; y <- a + b + n; }
+pipeline main(in i32 x, out i32 y) {
+    buffer i32 a, b, c, d, e, sums;
+    fork(x -> a, b);
+    window(a -> c);
+    pass(b -> d);
+    pass(d -> e);
+    add(c, e -> sums);
+    sums -> pairs -> y;
+}
+EOF
+for mode in default min fast; do
+    "$PIPEC" --buffers=$mode join.pipe -o $mode.pbc
+    "$PIPERUN" $mode.pbc x=gen:ramp:5000 y=raw.$mode,raw:i32le 2>/dev/null
+    "$PIPEC" inspect --json --device sim16 --buffers=$mode join.pipe >json.$mode
+    sed -n 's/^  "memory_bytes": \([0-9]*\),$/\1/p' json.$mode >bytes.$mode
+done
+check "min gives the bytes of default" cmp raw.default raw.min
+check "fast gives the bytes of default" cmp raw.default raw.fast
+check "there are some" test -s raw.min
+check "min takes no more memory than fast" test "$(cat bytes.min)" -le "$(cat bytes.fast)"
+check "fast takes no more memory than default" test "$(cat bytes.fast)" -le "$(cat bytes.default)"
+check "min is exactly the least" grep -q '"memory": true' json.min
+check "its lower bound is its memory" grep -q "\"memory_least_bytes\": $(cat bytes.min)," json.min
+check "default claims no least" grep -q '"memory": null' json.default
+check "inspect says so" says 0 'exactly the least that is free of deadlock' "$PIPEC" inspect --buffers=min join.pipe
+"$PIPEC" inspect --pareto --json join.pipe >front
+check "the first row is the least memory" \
+    test "$(sed -n 's/^ *"memory_bytes": \([0-9]*\),$/\1/p' front | sed -n 2p)" = "$(cat bytes.min)"
+check "the front parses" parses front
+check "the graph shows the depths of the mode" says 0 'depth 40' "$PIPEC" graph --buffers=min join.pipe
+
+# A depth that is declared stays, and is checked, in every mode.
+sed 's/buffer i32 a, b, c/buffer i32 c, a depth 64, b/; s/, e, sums/, e depth 7, sums/' join.pipe >declared.pipe
+for mode in min fast; do
+    "$PIPEC" inspect --buffers=$mode declared.pipe >text
+    check "a declared depth stays with $mode" grep -Eq '^a +i32 +64 ' text
+done
+sed 's/buffer i32 a, b, c, d, e, sums/buffer i32 a depth 39, b, c, d, e, sums/' join.pipe >small.pipe
+for mode in min fast; do
+    check "and is refused with $mode" says 1 "holds 39 packets" "$PIPEC" --buffers=$mode small.pipe
+done
+
+# What is accepted without a proof has the depths of the default.
+cat > accepted.pipe <<'EOF'
+kernel fork(in i32 x, out i32 a, out i32 b) { a <- x; b <- x; }
+kernel some(in i32 x, out i32 y) { if (x % 2 == 0) y <- x; }
+kernel add(in i32 a, in i32 b, out i32 y) { y <- a + b; }
+pipeline main(in i32 x, out i32 y) {
+    buffer i32 a, b, c;
+    fork(x -> a, b);
+    // pipec: allow(liveness-unproven) reason="the data are short"
+    some(a -> c);
+    add(c, b -> y);
+}
+EOF
+check "no least without a proof" says 0 'as by default' "$PIPEC" inspect --buffers=min accepted.pipe
+check "nor a whole front" says 0 'not complete' "$PIPEC" inspect --pareto accepted.pipe
