@@ -2,6 +2,7 @@
 # --buffers=min, fast and default give the same bytes; what they say of the memory is true of each other.
 set -eu
 cd "$TMP"
+# shellcheck source=tests/checks.sh
 . "$ROOT/tests/checks.sh"
 
 cat > join.pipe <<'EOF'
