@@ -1,5 +1,7 @@
 #include "compiler/analysis/cycle_ratio.h"
 
+#include "compiler/support/vec.h"
+
 enum { NOBODY = 0 /* has marked it */ };
 
 struct howard {
@@ -11,6 +13,7 @@ struct howard {
     int128 *value;                             /* by vertex */
     int128 ratio_cost, ratio_height;           /* p/r */
     uint32_t root;                             /* a vertex of the circuit that has it */
+    VEC(uint32_t) infinite;                    /* a vertex of each infinite circuit */
     uint32_t *mark, *queue;                    /* scratch by vertex */
 };
 
@@ -98,8 +101,8 @@ static uint32_t next_of(const struct howard *howard, uint32_t vertex)
     return howard->graph->arcs[howard->choice[vertex]].to;
 }
 
-/* Takes the circuit through `vertex` if its ratio is larger than p/r; false: it is infinite. */
-static bool weigh_circuit(struct howard *howard, uint32_t vertex, bool *larger)
+/* Takes the circuit through `vertex` if its ratio is larger than p/r, or infinite. */
+static void weigh_circuit(struct howard *howard, uint32_t vertex, bool *larger)
 {
     int128 cost = 0, height = 0;
     uint32_t at = vertex;
@@ -110,21 +113,20 @@ static bool weigh_circuit(struct howard *howard, uint32_t vertex, bool *larger)
         at = arc->to;
     } while (at != vertex);
     if (height < 0 || (height == 0 && cost > 0)) {
-        howard->root = vertex;
-        return false;
+        vec_push(howard->arena, &howard->infinite, vertex);
+        return;
     }
     if (height == 0) height = 1; /* no cost: 0 */
-    if (cost * howard->ratio_height <= howard->ratio_cost * height) return true;
+    if (cost * howard->ratio_height <= howard->ratio_cost * height) return;
     int128 common = (int128)gcd128((uint128)cost, (uint128)height);
     howard->ratio_cost = cost / common;
     howard->ratio_height = height / common;
     howard->root = vertex;
     *larger = true;
-    return true;
 }
 
-/* Each circuit of the choices once; false: one is infinite, and goes through `root`. */
-static bool weigh_circuits(struct howard *howard, bool *larger)
+/* Each circuit of the choices once. */
+static void weigh_circuits(struct howard *howard, bool *larger)
 {
     uint32_t n = howard->graph->vertex_count;
     for (uint32_t v = 0; v < n; v++)
@@ -133,9 +135,8 @@ static bool weigh_circuits(struct howard *howard, bool *larger)
         uint32_t at = v;
         for (; howard->mark[at] == NOBODY; at = next_of(howard, at))
             howard->mark[at] = v + 1;
-        if (howard->mark[at] == v + 1 && !weigh_circuit(howard, at, larger)) return false;
+        if (howard->mark[at] == v + 1) weigh_circuit(howard, at, larger);
     }
-    return true;
 }
 
 /* ---- values ---- */
@@ -197,21 +198,39 @@ static bool improve(struct howard *howard)
 
 /* ---- */
 
-static struct cycle_ratio answer(const struct howard *howard, enum cycle_ratio_kind kind)
+typedef VEC(uint32_t) arc_list;
+
+static void list_circuit(const struct howard *howard, uint32_t root, arc_list *to)
 {
-    struct cycle_ratio ratio = {
-        .kind = kind, .cost = (uint128)howard->ratio_cost, .height = (uint128)howard->ratio_height};
-    uint32_t at = howard->root;
+    uint32_t at = root;
     do {
-        ratio.circuit_count++;
+        vec_push(howard->arena, to, howard->choice[at]);
         at = next_of(howard, at);
-    } while (at != howard->root);
-    ratio.circuit = ARENA_ARRAY(howard->arena, uint32_t, ratio.circuit_count);
-    for (uint32_t i = 0; i < ratio.circuit_count; i++) {
-        ratio.circuit[i] = howard->choice[at];
-        at = next_of(howard, at);
-    }
-    return ratio;
+    } while (at != root);
+}
+
+static struct cycle_ratio answer_finite(const struct howard *howard)
+{
+    arc_list circuit = {0};
+    list_circuit(howard, howard->root, &circuit);
+    return (struct cycle_ratio){.kind = CYCLE_RATIO_FINITE,
+                                .cost = (uint128)howard->ratio_cost,
+                                .height = (uint128)howard->ratio_height,
+                                .circuit = circuit.items,
+                                .circuit_count = (uint32_t)circuit.count};
+}
+
+static struct cycle_ratio answer_infinite(const struct howard *howard)
+{
+    arc_list circuit = {0}, others = {0};
+    list_circuit(howard, howard->infinite.items[0], &circuit);
+    for (size_t i = 1; i < howard->infinite.count; i++)
+        list_circuit(howard, howard->infinite.items[i], &others);
+    return (struct cycle_ratio){.kind = CYCLE_RATIO_INFINITE,
+                                .circuit = circuit.items,
+                                .circuit_count = (uint32_t)circuit.count,
+                                .others = others.items,
+                                .other_count = (uint32_t)others.count};
 }
 
 static bool spend(const struct howard *howard, uint64_t *budget)
@@ -235,9 +254,10 @@ struct cycle_ratio cycle_ratio_maximum(struct arena *arena, const struct ratio_g
     do {
         bool larger = false;
         if (!spend(&howard, budget)) return unknown;
-        if (!weigh_circuits(&howard, &larger)) return answer(&howard, CYCLE_RATIO_INFINITE);
+        weigh_circuits(&howard, &larger);
+        if (howard.infinite.count > 0) return answer_infinite(&howard);
         if (larger) weigh_arcs(&howard);
         find_values(&howard);
     } while (improve(&howard));
-    return answer(&howard, CYCLE_RATIO_FINITE);
+    return answer_finite(&howard);
 }

@@ -61,6 +61,8 @@ struct cycle_ratio {
     uint128 cost, height; /* FINITE: of the circuit, in lowest terms */
     uint32_t *circuit;    /* arcs in order, of `arena` */
     uint32_t circuit_count;
+    uint32_t *others; /* INFINITE: other such circuits that were met, one behind the other */
+    uint32_t other_count;
 };
 
 /* Takes one step from *budget for each arc that it looks at. */

@@ -4,7 +4,7 @@
 #include "compiler/analysis/ratio.h"
 
 /* Of one figure: about a second. */
-#define PACE_STEPS (UINT64_C(200) * 1000 * 1000)
+#define PACE_STEPS (UINT64_C(400) * 1000 * 1000)
 #define LATENCY_STEPS (UINT64_C(10) * 1000 * 1000)
 
 struct meter {

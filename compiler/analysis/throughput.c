@@ -36,7 +36,9 @@
  * If the ratio is infinite, some firing waits for itself or a later one: the net is stuck.
  *
  * Otherwise K[n] is raised to lcm(K[n], q[n]) on C, and again.  K grows and divides Q, so this ends,
- * at the latest where K = Q: one vertex for each firing.  It is seldom needed.
+ * at the latest where K = Q: one vertex for each firing.  It is seldom needed.  Where K is too small
+ * for any schedule, every circuit that was met and says so raises its own K at once; and after
+ * PATIENT_ROUNDS a component of FEW_FIRINGS is given K = Q.
  *
  * (Bodin, Munier-Kordon & Dupont de Dinechin, "Optimal and fast throughput evaluation of CSDF", DAC
  * 2016, and "K-periodic schedules for evaluating the maximum throughput of a synchronous dataflow
@@ -55,6 +57,8 @@ enum {
     VERTICES_MAX = 1 << 18,
     ARCS_MAX = 1 << 20,
     PART_BITS_MAX = 100,
+    PATIENT_ROUNDS = 6,
+    FEW_FIRINGS = 1 << 15,
     ROUNDED_ITERATIONS = 1 << 10, /* more tokens than this count as so many, where rounded */
 };
 #define IN_ORDER UINT32_MAX
@@ -365,18 +369,17 @@ static bool examine(const struct component *of, struct arena *memory, struct rou
 }
 
 /* Makes K a multiple of what the circuit's nodes alone repeat; false: it is. */
-static bool raise_blocks(const struct component *of, const struct round *round)
+static bool raise_on_circuit(const struct component *of, const struct expansion *expansion,
+                             const uint32_t *circuit, uint32_t count)
 {
-    const struct expansion *expansion = &round->expansion;
-    const struct cycle_ratio *ratio = &round->ratio;
     uint64_t common = 0;
     bool raised = false;
-    for (uint32_t i = 0; i < ratio->circuit_count; i++) {
-        uint32_t vertex = expansion->arcs.items[ratio->circuit[i]].from;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t vertex = expansion->arcs.items[circuit[i]].from;
         common = gcd64(common, of->cycles[expansion->vertex_node[vertex]]);
     }
-    for (uint32_t i = 0; i < ratio->circuit_count; i++) {
-        uint32_t vertex = expansion->arcs.items[ratio->circuit[i]].from;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t vertex = expansion->arcs.items[circuit[i]].from;
         uint32_t node = expansion->vertex_node[vertex];
         uint64_t asked = of->cycles[node] / common;
         if (of->blocks[node] % asked == 0) continue;
@@ -384,6 +387,35 @@ static bool raise_blocks(const struct component *of, const struct round *round)
         raised = true;
     }
     return raised;
+}
+
+/* Where all firings of an iteration are few, they are looked at one by one after some rounds. */
+static void raise_all(const struct component *of)
+{
+    uint64_t firings = 0;
+    for (uint32_t i = 0; i < of->node_count; i++)
+        firings = add_clamped(
+            firings, mul_clamped(of->cycles[of->nodes[i]], of->net->nodes[of->nodes[i]].phases));
+    if (firings > FEW_FIRINGS) return;
+    for (uint32_t i = 0; i < of->node_count; i++)
+        of->blocks[of->nodes[i]] = of->cycles[of->nodes[i]];
+}
+
+/* False: the circuit asks for no larger K. */
+static bool raise_blocks(const struct component *of, const struct round *round, uint32_t rounds)
+{
+    const struct ratio_arc *arcs = round->expansion.arcs.items;
+    const struct cycle_ratio *ratio = &round->ratio;
+    if (!raise_on_circuit(of, &round->expansion, ratio->circuit, ratio->circuit_count))
+        return false;
+    for (uint32_t first = 0, last; first < ratio->other_count; first = last) {
+        uint32_t start = arcs[ratio->others[first]].from;
+        for (last = first + 1; arcs[ratio->others[last - 1]].to != start;)
+            last++;
+        raise_on_circuit(of, &round->expansion, ratio->others + first, last - first);
+    }
+    if (rounds >= PATIENT_ROUNDS) raise_all(of);
+    return true;
 }
 
 /* ---- answers ---- */
@@ -473,7 +505,7 @@ static struct throughput conclude(const struct component *of, const struct round
 static struct throughput improve(const struct component *of, struct arena *memory, uint64_t *budget)
 {
     struct throughput best = unknown();
-    for (;;) {
+    for (uint32_t rounds = 1;; rounds++) {
         struct round round;
         arena_reset(memory);
         if (!examine(of, memory, &round, budget)) return best;
@@ -481,7 +513,7 @@ static struct throughput improve(const struct component *of, struct arena *memor
             return (struct throughput){
                 .kind = THROUGHPUT_UNBOUNDED, .exact = true, .critical_node = GRAPH_NONE};
         keep_bound(of, &round, &best);
-        if (!raise_blocks(of, &round)) return conclude(of, &round, &best);
+        if (!raise_blocks(of, &round, rounds)) return conclude(of, &round, &best);
     }
 }
 
