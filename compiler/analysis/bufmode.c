@@ -6,39 +6,39 @@
  *           memory_least_bytes; graph->front.
  *
  * A graph lives exactly if each of its blocks does (channels.h).  Blocks that share an undeclared
- * buffer with several readers are one group (depth_search.h), for their memory cannot be told apart;
- * every other block is a group by itself, and the least of the whole is the sum.
+ * buffer with several readers are one group (depth_search.h), for their memory cannot be told
+ * apart; every other block is a group by itself, and the least of the whole is the sum.
  *
- * A pace is not that of the slowest block: a critical circuit may go through one block from firing i
- * of a node to firing j, and through another from there.  Where the node fires once in an iteration of
- * every block that it is in, though, firing j is firing i of a later iteration; then the circuit falls
- * apart into one within each block, and the slowest of these is no faster than it.  So blocks that meet
- * in any other node are timed as one net.
+ * A pace is not that of the slowest block: a critical circuit may go through one block from firing
+ * i of a node to firing j, and through another from there.  Where the node fires once in an
+ * iteration of every block that it is in, though, firing j is firing i of a later iteration; then
+ * the circuit falls apart into one within each block, and the slowest of these is no faster than
+ * it.  So blocks that meet in any other node are timed as one net.
  *
- * --buffers=min. Groups are searched from the floors of bufsize.c, which no live vector is below, the
- * smaller ones first, each with half of the budget that is left at most.  Where no raise of bufsize
- * could be avoided there is nothing to search.  Else what it has found is the vector to beat, and
- * remains where the budget is spent: then a bound.  A block of one channel without phases has its
- * least by the formula.
+ * --buffers=min. Groups are searched from the floors of bufsize.c, which no live vector is below,
+ * the smaller ones first, each with half of the budget that is left at most.  Where no raise of
+ * bufsize could be avoided there is nothing to search.  Else what it has found is the vector to
+ * beat, and remains where the budget is spent: then a bound.  A block of one channel without
+ * phases has its least by the formula.
  *
  * --buffers=fast. The maximum of a part of the graph (connected by exact rates) is that of its
- * slowest block with the undeclared rooms unlimited; its groups then take the least memory at which
- * they are as fast.  One depth is found by halving; more by the search, whose vector to beat comes
- * of climbing (depth_climb).  A part whose maximum is unbounded or not known keeps the least that
- * lives, for the plan to add room for a dispatch; so does a buffer between two parts.
+ * slowest net with the undeclared rooms unlimited; its groups then take the least memory at
+ * which they are as fast.  One depth is found by halving; more by the search, whose vector to beat
+ * comes of climbing (depth_climb).  A part whose maximum is unbounded or not known keeps the least
+ * that lives, for the plan to add room for a dispatch; so does a buffer between two parts.
  *
  * --pareto.  Each group's front, up to the maximum of its part; the part's front is that of the
- * slowest of its groups, where each has no more memory than it needs for that.  A part whose maximum
- * is unbounded has no last point: POINTS_MAX are shown.  Bounded rates join no parts: a buffer
- * between two parts has its least depth in every row.
+ * slowest of its groups, where each has no more memory than it needs for that.  A part whose
+ * maximum is unbounded has no last point: POINTS_MAX are shown.  Bounded rates join no parts: a
+ * buffer between two parts has its least depth in every row.
  *
- * Where the author accepts that the graph is not proven to live (graph->unproven) there is no least:
- * less memory could stop what runs with more.  Depths are those of the default then.
+ * Where the author accepts that the graph is not proven to live (graph->unproven) there is no
+ * least: less memory could stop what runs with more.  Depths are those of the default then.
  *
  * Rules.  Room that is kept for `finish`, for a bounded writer of several readers that meet again,
- * and for windows that go round a frame is enough, and not always needed (bufsize.c).  Where a buffer
- * has such room the result is the least for this rule and is called a bound; below it counts only
- * what one firing needs.
+ * and for windows that go round a frame is enough, and not always needed (bufsize.c).  Where a
+ * buffer has such room the result is the least for this rule and is called a bound; below it
+ * counts only what one firing needs.
  */
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/bufsize_internal.h"
@@ -534,7 +534,7 @@ static bool quicken_group(struct mode *mode, const struct depth_group *group,
     mode->budget -= share - left;
     if (!request.known) return false;
     struct depth_found found = {.exact = pace->exact};
-    if (group->choice_count == 1)
+    if (group->choice_count == 1 && left > 0)
         found.least_bytes = depth_cost_bytes(depth_vector_cost(group, request.known));
     else
         found = search_group(mode, group, &request);

@@ -1,55 +1,60 @@
 /*
  * depth_search: the least memory of buffers that hang together, by exploring depth vectors.
  *
- * A *group* is a set of nets (simulate.h) whose undeclared buffers, its *choices*, have to be sized
- * together; a *vector* gives each choice a depth, at least its floor.  Tokens of arcs of room grow
- * with the depths and nothing else depends on them, so what one vector can do every larger one can.
+ * A *group* is a set of nets (simulate.h) whose undeclared buffers, its *choices*, have to be
+ * sized together; a *vector* gives each choice a depth, at least its floor.  Tokens of arcs of
+ * room grow with the depths and nothing else depends on them, so what one vector can do every
+ * larger one can.
  *
  * Branching.  Let x be a vector that does not do what is asked (to live for ever, or to run at a
- * given pace), and V >= x one that does.  Then one of few choices is larger in V, by a known amount:
+ * given pace), and V >= x one that does.  Then one of few choices is larger in V, by a known
+ * amount:
  *
- *   x is stuck.  The stuck state is unique (simulate.h).  Take in it a circle of nodes n_i that have
- *   fired k_i times, n_i waiting on the arc a_i for n_(i+1).  With V everybody fires for ever; look at
- *   the first firing beyond the k_i of a node of the circle, say of n_i.  Until then n_(i+1) has fired
- *   at most k_(i+1) times and n_i k_i times, so a_i holds at most what it holds in the stuck state,
- *   plus what V added to it.  So a_i is an arc of room of a choice, and V raises it by at least what
- *   the next firing of n_i misses.  Where only one arc of the circle is such an arc it is the one;
- *   then the whole circle has to come round through it, and the raise is net_missing().
+ *   x is stuck.  The stuck state is unique (simulate.h).  Take in it a circle of nodes n_i that
+ *   have fired k_i times, n_i waiting on the arc a_i for n_(i+1).  With V everybody fires for
+ *   ever; look at the first firing beyond the k_i of a node of the circle, say of n_i.  Until then
+ *   n_(i+1) has fired at most k_(i+1) times and n_i k_i times, so a_i holds at most what it holds
+ *   in the stuck state, plus what V added to it.  So a_i is an arc of room of a choice, and V
+ *   raises it by at least what the next firing of n_i misses.  Where only one arc of the circle is
+ *   such an arc it is the one; then the whole circle has to come round through it, and the raise
+ *   is net_missing().
  *
- *   x is too slow.  An exact critical circuit (throughput.h) allows no schedule more, with the tokens
- *   that its arcs have.  If V raised none of them it would be as slow.  A firing of the taker depends
- *   on one of the adder by an inequality between the tokens and multiples of the greatest common
- *   divisor g of what both ends pass, so a raise has an effect only from the next multiple of g on.
+ *   x is too slow.  An exact critical circuit (throughput.h) allows no schedule more, with the
+ *   tokens that its arcs have.  If V raised none of them it would be as slow.  A firing of the
+ *   taker depends on one of the adder by an inequality between the tokens and multiples of the
+ *   greatest common divisor g of what both ends pass, so a raise has an effect only from the next
+ *   multiple of g on.
  *
- * Best first.  So from the floors, raising one choice of one circuit at a time, a vector at most V is
- * reached that does what is asked, for every V that does.  Vectors are taken in order of a lower
- * bound of the memory of everything useful above them; the first that does what is asked is the
- * least.  (Geilen, Basten & Stuijk, "Minimising buffer requirements of synchronous dataflow graphs
- * with model checking", DAC 2005; Stuijk, Geilen & Basten, "Exploring trade-offs in buffer
- * requirements and throughput constraints for synchronous dataflow graphs", DAC 2006, who explore in
- * order of size.  Here it is A*, for long ways where branches meet again have very many vectors of
- * nearly the least size.)
+ * Best first.  So from the floors, raising one choice of one circuit at a time, a vector at most V
+ * is reached that does what is asked, for every V that does.  Vectors are taken in order of a
+ * lower bound of the memory of everything useful above them; the first that does what is asked is
+ * the least.  (Geilen, Basten & Stuijk, "Minimising buffer requirements of synchronous dataflow
+ * graphs with model checking", DAC 2005; Stuijk, Geilen & Basten, "Exploring trade-offs in buffer
+ * requirements and throughput constraints for synchronous dataflow graphs", DAC 2006, who explore
+ * in order of size.  Here it is A*, for long ways where branches meet again have very many vectors
+ * of nearly the least size.)
  *
- * The bound of a circuit.  Count the tokens of an arc in iterations: divided by what passes in one.
- * A firing of n takes 1 / q[n] from one arc of the circuit and gives as much to the next, so the sum
- * over the circuit and the firings under way never changes.  Once its taker has fired, an arc never
- * holds less than what a firing leaves (what it needs beyond what it takes, and no less than the
- * remainder that its tokens always have).  Just before a firing starts its arc holds what it needs;
- * hence, for each arc, sum >= leavings + (need - leaving) of that arc.  And at a pace of T iterations
- * a cycle the firings of n hold T x cost[n] on the average (Little's law), hence sum >= leavings + T
- * x the sum of the costs.  What a stuck or slow circuit misses of these its choices have to supply:
- * the cheapest of them per iteration bounds the cost from below.  (Only where no end of the circuit
- * has phases: a firing takes and gives different shares there.)  Fixed point, rounded down.
+ * The bound of a circuit.  Count the tokens of an arc in iterations: divided by what passes in
+ * one. A firing of n takes 1 / q[n] from one arc of the circuit and gives as much to the next, so
+ * the sum over the circuit and the firings under way never changes.  Once its taker has fired, an
+ * arc never holds less than what a firing leaves (what it needs beyond what it takes, and no less
+ * than the remainder that its tokens always have).  Just before a firing starts its arc holds what
+ * it needs; hence, for each arc, sum >= leavings + (need - leaving) of that arc.  And at a pace of
+ * T iterations a cycle the firings of n hold T x cost[n] on the average (Little's law), hence sum
+ * >= leavings + T x the sum of the costs.  What a stuck or slow circuit misses of these its
+ * choices have to supply: the cheapest of them per iteration bounds the cost from below.  (Only
+ * where no end of the circuit has phases: a firing takes and gives different shares there.)  Fixed
+ * point, rounded down.
  *
  * The front.  For the trade-off between memory and pace the target rises: a vector that is faster
  * than all before it is a point of the front, and the search goes on for anything still faster.
  * Keys are bounds for the slower target and remain bounds.
  *
- * Buffers outside of the memory (ports of the pipeline) cost nothing, but of two vectors of the same
- * memory the one with the smaller ports is taken.
+ * Buffers outside of the memory (ports of the pipeline) cost nothing, but of two vectors of the
+ * same memory the one with the smaller ports is taken.
  *
- * Limits.  A budget of steps, STATES_MAX vectors, WORDS_MAX depths in all.  Beyond them a lower bound
- * remains: the smallest key.
+ * Limits.  A budget of steps, STATES_MAX vectors, WORDS_MAX depths in all.  Beyond them a lower
+ * bound remains: the smallest key.
  */
 #ifndef PIPEC_DEPTH_SEARCH_H
 #define PIPEC_DEPTH_SEARCH_H
@@ -145,7 +150,8 @@ struct depth_found {
 struct depth_found depth_search(struct arena *arena, const struct depth_group *group,
                                 const struct depth_request *request, uint64_t *budget);
 /* Any vector that is as fast as the target, from one that lives: raises along critical circuits,
- * beyond half of the budget of all choices together, then shrinks each choice.  NULL: the budget was spent.  Exact for one choice. */
+ * beyond half of the budget of all choices together, then shrinks each choice.  NULL: the budget
+ * was spent.  Exact for one choice, while there is budget left. */
 uint64_t *depth_climb(struct arena *arena, const struct depth_group *group, const uint64_t *from,
                       const struct throughput *target, uint64_t *budget);
 
