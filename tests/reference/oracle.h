@@ -5,7 +5,7 @@
  * a time, no theory.  It includes nothing of the compiler or the runtime and is meant to be read in
  * one sitting.
  *
- * The model (lang/reference.md, "Rates" and "Depths"):
+ * The model (lang/reference.md, "Ports and rates", "Buffers", "What is proven"):
  *  - Firing k of a node with P phases does what phase k modulo P says.  It starts when each of its
  *    inputs holds `peek` packets and each of its outputs has room for `push`; the room is claimed
  *    then.  It ends `cost` cycles later: its `pop` packets of each input are freed and its `push`
