@@ -23,8 +23,8 @@
  * comes back to a state.  Coming back after at least one whole iteration, it goes round for ever,
  * and every node with it; that is what "live" means here, and what the pace is measured over.  An
  * execution that stops is dead, if `ahead` was large enough: nobody may need a lead that large to
- * let the slowest go on.  Windows and initial packets of the graphs that are judged here are worth a
- * few iterations.
+ * let the slowest go on.  Windows and initial packets of the graphs that are judged here are worth
+ * a few iterations.
  */
 #ifndef TESTS_REFERENCE_ORACLE_H
 #define TESTS_REFERENCE_ORACLE_H

@@ -39,8 +39,8 @@ void oracle_shrink(struct oracle_graph *graph,
                    bool (*fails)(const struct oracle_graph *graph, void *context), void *context);
 
 /* The graph as a program.  Every packet is a hash of what the firing saw, so that outputs tell
- * whether firings saw what they should.  A node that no node reads writes an out-port.  Histories are
- * of 2-D windows, and are left out. */
+ * whether firings saw what they should.  A node that writes no buffer writes an out-port.  Histories
+ * are of 2-D windows, and are left out. */
 void oracle_print(FILE *to, const struct oracle_graph *graph);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * throughput_of_net against self-timed execution, on random graphs with and without depths: the pace,
- * and that the critical circuit is one.  N, SEED and T as in test_agreement.
+ * throughput_of_net against self-timed execution, on random graphs with and without depths: the
+ * pace, and that the critical circuit is one.  N, SEED and T as in test_agreement.
  */
 #include "tests/test.h"
 
@@ -43,7 +43,8 @@ static void mark_critical(const struct net *net, const struct throughput *found,
     }
 }
 
-/* Each arc once, so a walk that comes by a node again is not in its order: what is entered is left. */
+/* Each arc once, so a walk that comes by a node again is not in its order; but what is entered is
+ * left. */
 static bool is_circuit(const struct net *net, const struct throughput *found)
 {
     for (uint32_t c = 0; c < found->critical_count; c++) {
