@@ -100,7 +100,8 @@ struct walker {
     uint32_t phase; /* of a firing */
     /* A firing of work-items: the indices of the item are further locals, from here on. */
     uint32_t item_local;
-    /* The packet at index 0 of each in-port is a further local, from here on: it does not change. */
+    /* The packet at index 0 of each in-port is a further local, from here on: it does not
+     * change. */
     uint32_t port_local;
     uint32_t kept_local; /* likewise `state`, then tables; WALK_NO_SLOT: not known */
     uint32_t rounds_left, settling_left;
