@@ -284,10 +284,20 @@ static enum net_outcome run_again(struct net *net, uint64_t *budget)
 
 void bufsize_settle(struct bufsize *pass, uint32_t buffer)
 {
+    uint64_t packets = pass->sizings[buffer].depth_packets;
     for (uint32_t c = pass->first_channel[buffer]; c < pass->first_channel[buffer + 1]; c++) {
-        struct net *net = pass->nets[pass->channels.items[c].block];
-        if (net) set_depth(pass, net, buffer, pass->sizings[buffer].depth_packets);
+        const struct channel *channel = &pass->channels.items[c];
+        struct net *net = pass->nets[channel->block];
+        if (net)
+            net->arcs[2 * pass->position[c] + 1].initial =
+                net_room(&pass->channels, channel, packets);
     }
+}
+
+/* Steps that setting the depth of a buffer in one of its nets is worth. */
+static uint64_t reader_price(const struct bufsize *pass, uint32_t buffer)
+{
+    return (pass->first_channel[buffer + 1] - pass->first_channel[buffer]) / 8;
 }
 
 /* Do all blocks of the buffer run with that depth? */
@@ -300,6 +310,7 @@ static enum net_outcome try_depth(const struct bufsize *pass, uint32_t buffer, u
         uint32_t block = pass->channels.items[c].block;
         struct net *net = pass->nets[block];
         if (!net || block == last || outcome != NET_LIVE) continue;
+        *budget -= min64(*budget, reader_price(pass, buffer));
         if (*budget == 0) return NET_UNDECIDED;
         last = block;
         set_depth(pass, net, buffer, packets);
@@ -367,6 +378,7 @@ static enum net_outcome climb_all(const struct bufsize *pass, uint32_t buffer, u
     for (uint32_t c = pass->first_channel[buffer]; c < pass->first_channel[buffer + 1]; c++) {
         uint32_t block = pass->channels.items[c].block;
         if (!pass->nets[block] || block == last || *low >= high) continue;
+        *budget -= min64(*budget, reader_price(pass, buffer));
         if (*budget == 0) return NET_UNDECIDED;
         last = block;
         enum net_outcome outcome = climb(pass, pass->nets[block], buffer, low, high, budget);

@@ -54,7 +54,7 @@ void walk_assign_state(const struct walker *w, struct walk_state *to, const stru
 struct walk_state *walk_copy_state(struct walker *w, const struct walk_state *from)
 {
     struct walk_state *to = walk_new_state(w);
-    w->cx->walk_steps += (w->local_count + w->end_count) / 16; /* copied and later joined */
+    w->cx->walk_steps += (w->local_count + w->end_count) / 256; /* copied and later joined */
     walk_assign_state(w, to, from);
     return to;
 }
