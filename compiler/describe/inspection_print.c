@@ -255,6 +255,14 @@ static void put_counterexample(struct json *json, const struct inspection *inspe
     json_end(json, '}');
 }
 
+/* Is each depth known to be the least with the others as they are, or how much more it is? */
+static bool has_least_depths(const struct inspection *inspection)
+{
+    for (uint32_t i = 0; i < inspection->buffer_count; i++)
+        if (inspection->buffers[i].depth_min_packets == 0) return false;
+    return inspection->has_memory;
+}
+
 void inspection_print_json(FILE *to, const struct inspection *inspection)
 {
     struct json json = {.to = to};
@@ -281,6 +289,8 @@ void inspection_print_json(FILE *to, const struct inspection *inspection)
     put_buffers(&json, inspection);
     performance_put(&json, inspection);
     json_begin(&json, "exact", '{');
+    json_boolean(&json, "deadlock", inspection->deadlock_free != UNKNOWN);
+    json_boolean(&json, "depths", has_least_depths(inspection));
     json_boolean(&json, "rates", inspection->has_topology && !inspection->rates_bounded);
     put_known(&json, "memory", inspection->memory_is_least);
     if (inspection->explored != NULL)

@@ -93,14 +93,14 @@ static void wires(uint32_t nodes)
     puts("}");
 }
 
-/* Up by 160:147 and down again: the counts reach 10 x 160^5, above 10^12. */
+/* Up by 160:147 and down again: the counts are 147^6 at the first node, 10 x 160^(5-i) x 147^i later. */
 static void rates(uint32_t nodes)
 {
     put_step();
     put_main();
     fputs("    x -> step<1, 10>", stdout);
     for (uint32_t i = 1; i < nodes; i++)
-        fputs((i - 1) / 5 % 2 == 0 ? "\n        -> step<147, 160>" : "\n        -> step<160, 147>",
+        fputs((i - 1) / 6 % 2 == 0 ? "\n        -> step<147, 160>" : "\n        -> step<160, 147>",
               stdout);
     puts(" -> y;\n}");
 }
@@ -351,7 +351,7 @@ static void circle(uint32_t nodes, uint32_t packets)
     puts(" -> back;\n}");
 }
 
-/* Two ways of the same rates between a fork and a join, with counts of 10^12 in between. */
+/* Two ways of the same rates between a fork and a join, with counts of 147^6 to 160^6 in between. */
 static void rate_joins(uint32_t nodes)
 {
     put_step();
@@ -359,12 +359,12 @@ static void rate_joins(uint32_t nodes)
     put_main();
     uint32_t at = new_buffer();
     printf("    x -> step<1, 1> -> b%" PRIu32 ";\n", at);
-    for (uint32_t i = 0; i + 21 <= nodes; i += 21) {
+    for (uint32_t i = 0; i + 25 <= nodes; i += 25) {
         uint32_t one = new_buffer(), two = new_buffer(), to = new_buffer();
         for (uint32_t way = 0; way < 2; way++) {
             printf("    b%" PRIu32, at);
-            for (uint32_t k = 0; k < 10; k++)
-                fputs(k < 5 ? " -> step<147, 160>" : " -> step<160, 147>", stdout);
+            for (uint32_t k = 0; k < 12; k++)
+                fputs(k < 6 ? " -> step<147, 160>" : " -> step<160, 147>", stdout);
             printf(" -> b%" PRIu32 ";\n", way == 0 ? one : two);
         }
         printf("    add(b%" PRIu32 ", b%" PRIu32 " -> b%" PRIu32 ");\n", one, two, to);

@@ -1,0 +1,75 @@
+#!/bin/bash
+# Large pipelines of every shape: what is found is exact, refusals are quick, and neither time nor memory run away.
+# Times here are safety nets, twenty times what they should be; `ONLY=scale make bench` measures.
+set -u
+cd "$TMP" || exit 1
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
+${CC:-cc} -std=c11 -O1 -o scale_gen "$ROOT/tests/scale/scale_gen.c" || exit 1
+${CC:-cc} -D_GNU_SOURCE -o within "$ROOT/tests/limit/within.c" || exit 1
+seconds=20 mib=512 nodes=10000
+case $VARIANT in asan | tsan) seconds=300 mib=8192 nodes=1000 ;; esac
+
+# examine SHAPE NODES: leaves the object in `object`, messages in `messages`, the status in $status.
+examine() {
+    ./scale_gen "$1" "$2" 7 >"$1.pipe"
+    ./within "$seconds" "$mib" "$PIPEC" inspect --json "$1.pipe" 3>took >object 2>messages </dev/null
+    read -r status ms peak <took
+}
+# count KEY: how often a key of the object is there with a value that is a number
+count() { grep -c "^ *\"$1\": [0-9]" object; }
+
+for shape in $(./scale_gen --list); do
+    case $shape in
+    overflow)
+        examine "$shape" $nodes
+        check "overflow is refused ($status, $ms ms, $peak MiB)" test "$status" = 1
+        check "and says why" grep -q '\[rate-overflow\]' messages
+        ;;
+    starved)
+        examine "$shape" $nodes
+        check "a circle of $nodes that waits is refused ($status, $ms ms, $peak MiB)" test "$status" = 1
+        check "and says how it is mended" grep -q "declare 'back' with 'init 1 x 0': 1 initial packet is enough" messages
+        ;;
+    *)
+        examine "$shape" $nodes
+        check "$shape of $nodes nodes passes ($status, $ms ms, $peak MiB)" test "$status" = 0
+        check "$shape of $nodes nodes cannot deadlock" grep -q '"deadlock_free": true' object
+        case $shape in
+        random | far) examine "$shape" 1000 ;; # the least depths of larger ones are found up to a budget
+        esac
+        check "$shape: all least depths are found" grep -q '"depths": true' object
+        check "$shape: and there is one for each buffer" test "$(count depth_min_packets)" = "$(count depth_packets)"
+        ;;
+    esac
+done
+
+# Repetition counts above 10^13, to the last digit: 147^6 at the first, 10 x 160^(5-i) x 147^i behind.
+examine rates 100
+sed -n 's/^      "repetitions": \([0-9]*\).*/\1/p' object >counts
+awk 'BEGIN {
+    for (i = 0; i < 100; i++) {
+        up = 0
+        if (i > 0) up = int((i - 1) / 6) % 2 == 0 ? (i - 1) % 6 : 5 - (i - 1) % 6
+        n = i == 0 ? 147 ^ 6 : 10 * 160 ^ up * 147 ^ (5 - up)
+        printf "%.0f\n", n
+    }
+}' >expected
+check "repetition counts of 10^13 are exact" cmp counts expected
+
+# The same arguments, the same bytes; another seed, another graph.
+./scale_gen random 100 3 >first && ./scale_gen random 100 3 >second && ./scale_gen random 100 4 >third
+check "a seed gives the same graph" cmp -s first second
+check "another seed another one" sh -c '! cmp -s first third'
+
+# Ten thousand nodes are compiled, loaded, verified and run.
+for shape in chain loops hierarchy; do
+    ./scale_gen $shape $nodes >"$shape.pipe"
+    ./within "$seconds" "$mib" "$PIPEC" "$shape.pipe" -o "$shape.pbc" 3>took 2>messages </dev/null
+    read -r status ms peak <took
+    check "$shape of $nodes nodes is compiled ($status, $ms ms, $peak MiB)" test "$status" = 0
+    ./within "$seconds" 4096 "$PIPERUN" "$shape.pbc" x=gen:ramp:8 y=-,csv 3>took >out 2>messages </dev/null
+    read -r status ms peak <took
+    check "$shape of $nodes nodes runs ($status, $ms ms, $peak MiB)" test "$status" = 0
+    check "$shape: eight packets come out" test "$(grep -c . out)" = 8
+done
