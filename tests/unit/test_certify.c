@@ -80,7 +80,7 @@ static bool is_accepted(struct made *m, char *reason, size_t reason_size)
     if (status == PRT_OK) status = prt_verify(&c, &error);
     prt_container_free(&c);
     free(bytes);
-    if (reason) snprintf(reason, reason_size, "%s", error.message);
+    if (reason) snprintf(reason, reason_size, "%.*s", (int)reason_size - 1, error.message);
     return status == PRT_OK;
 }
 
