@@ -13,7 +13,8 @@
  * i of a node to firing j, and through another from there.  Where the node fires once in an
  * iteration of every block that it is in, though, firing j is firing i of a later iteration; then
  * the circuit falls apart into one within each block, and the slowest of these is no faster than
- * it.  So blocks that meet in any other node are timed as one net.
+ * it.  So blocks that meet in any other node are timed as one net; its iteration may be longer than
+ * theirs, so that is asked again.
  *
  * --buffers=min. Groups are searched from the floors of bufsize.c, which no live vector is below,
  * the smaller ones first, each with half of the budget that is left at most.  Where no raise of
@@ -81,14 +82,15 @@ static void join(uint32_t *links, uint32_t a, uint32_t b)
     links[root_of(links, a)] = root_of(links, b);
 }
 
-/* Firings of the end of a channel in one iteration of its block alone. */
+/* Firings of the end of a channel in one iteration of its net alone. */
 static uint64_t local_firings(const struct mode *mode, const uint64_t *common, uint32_t block,
                               uint32_t node)
 {
-    return channels_repetitions(&mode->pass->channels, node) / max64(common[block], 1);
+    return channels_repetitions(&mode->pass->channels, node) /
+           max64(common[root_of(mode->net_of, block)], 1);
 }
 
-/* By block: how many of its own iterations are in one of the part. */
+/* By net: how many of its own iterations are in one of the part. */
 static uint64_t *common_counts(const struct mode *mode)
 {
     const struct channels *channels = &mode->pass->channels;
@@ -97,14 +99,17 @@ static uint64_t *common_counts(const struct mode *mode)
         const struct channel *channel = &channels->items[i];
         uint64_t from = channels_repetitions(channels, channel->from) / channel->from_phases;
         uint64_t to = channels_repetitions(channels, channel->to) / channel->to_phases;
-        common[channel->block] = gcd64(common[channel->block], gcd64(from, to));
+        uint32_t root = root_of(mode->net_of, channel->block);
+        common[root] = gcd64(common[root], gcd64(from, to));
     }
     return common;
 }
 
-/* Blocks that meet in a node that fires several times in an iteration of one of them. */
-static void join_paces(struct mode *mode)
+/* Joins nets that meet in a node that fires several times in an iteration of one of them.  False:
+ * there were none; else the iterations of those are longer now. */
+static bool join_paces(struct mode *mode)
 {
+    bool joined = false;
     const struct channels *channels = &mode->pass->channels;
     const uint64_t *common = common_counts(mode);
     uint32_t *first = ARENA_ARRAY(mode->arena, uint32_t, channels->node_count + 1);
@@ -121,8 +126,10 @@ static void join_paces(struct mode *mode)
         uint32_t node = i % 2 ? channel->to : channel->from;
         if (!often[node]) continue;
         if (first[node] == GRAPH_NONE) first[node] = channel->block;
+        joined |= root_of(mode->net_of, channel->block) != root_of(mode->net_of, first[node]);
         join(mode->net_of, channel->block, first[node]);
     }
+    return joined;
 }
 
 /* The nets for paces: each of blocks that have to be timed together. */
@@ -131,7 +138,8 @@ static void create_nets(struct mode *mode)
     const struct channels *channels = &mode->pass->channels;
     uint32_t blocks = channels->block_count;
     struct channel_block *sets = ARENA_ARRAY(mode->arena, struct channel_block, blocks + 1);
-    join_paces(mode);
+    while (join_paces(mode))
+        ;
     for (uint32_t i = 0; i < channels->count; i++)
         sets[root_of(mode->net_of, channels->items[i].block)].count++;
     for (uint32_t b = 0; b < blocks; b++) {
