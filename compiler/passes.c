@@ -21,7 +21,7 @@ int file_failure(const char *what, const char *path)
     return EXIT_FILES;
 }
 
-static bool same_file(const char *a, const char *b)
+bool file_is_same(const char *a, const char *b)
 {
     struct stat one, other;
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
@@ -31,7 +31,8 @@ static bool same_file(const char *a, const char *b)
 static bool is_source(const struct compile *cx, const char *path)
 {
     for (uint32_t id = 1; id <= source_count(cx->sources); id++)
-        if (source_is_file(cx->sources, id) && same_file(path, source_get(cx->sources, id)->name))
+        if (source_is_file(cx->sources, id) &&
+            file_is_same(path, source_get(cx->sources, id)->name))
             return true;
     return false;
 }
@@ -39,7 +40,7 @@ static bool is_source(const struct compile *cx, const char *path)
 bool refuse_over_source(const struct compile *cx, const char *what, const char *path)
 {
     if (path == NULL || !is_source(cx, path)) return false;
-    bool input = same_file(path, source_get(cx->sources, 1)->name);
+    bool input = file_is_same(path, source_get(cx->sources, 1)->name);
     fprintf(stderr, "pipec: error: the %s '%s' is %s\n", what, path,
             input ? "the input" : "a source");
     return true;

@@ -20,6 +20,8 @@ enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_FILES = 2 };
 /* "cannot WHAT 'PATH'" with errno's reason; a reader that has gone away is no failure. */
 int file_failure(const char *what, const char *path);
 int input_read(struct compile *cx, const char *path, uint32_t *source);
+/* Two names of one file that is there. */
+bool file_is_same(const char *a, const char *b);
 /* `what` ("output") written over a file that the program is made of would destroy it: true, and
  * reported.  Source 1 is the input; `path` may be NULL. */
 bool refuse_over_source(const struct compile *cx, const char *what, const char *path);

@@ -91,6 +91,7 @@ check "the source is not overwritten" says 2 'is the input' "$PIPEC" graph -o co
 check "by whatever name" says 2 'is the input' "$PIPEC" graph -o "$PWD/./copy.pipe" copy.pipe
 check "nor by diagnostics" says 2 'is (a source|the input)' "$PIPEC" graph --diagnostics=json:./copy.pipe copy.pipe
 check "nor by those of tests" says 2 'is (a source|the input)' "$PIPEC" test --diagnostics=json:./copy.pipe copy.pipe
+check "nor by those of fmt" says 2 'is a source' "$PIPEC" fmt --diagnostics=json:./copy.pipe copy.pipe
 check "it is as it was" cmp copy.pipe untouched.pipe
 cat >names.cmds <<'END'
 // pipec commands 1
