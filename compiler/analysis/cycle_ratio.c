@@ -30,7 +30,7 @@ static uint128 magnitude(int128 value)
     return value < 0 ? -(uint128)value : (uint128)value;
 }
 
-/* A value is a sum of weights over a path without repetition, and the ratio a sum over a circuit. */
+/* A value is a sum of weights over a path without repetition, the ratio one over a circuit. */
 static bool values_fit(const struct ratio_graph *graph)
 {
     uint128 heights = 1;

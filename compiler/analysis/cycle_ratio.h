@@ -11,16 +11,16 @@
  * found with x[u] = x[v] + w along every choice u -> v, and each vertex changes to an arc on which
  * x[v] + w > x[u].
  *
- * When nobody changes, x[u] >= x[v] + w holds on every arc.  Summed round any circuit this is r cost
- * <= p height: none has a larger ratio, and none an infinite one, but that where p = 0 circuits of
- * negative height without cost are not seen (with costs of 1 they are).  That is the proof of the
- * answer, in exact numbers; how it was come by does not matter to it.
+ * When nobody changes, x[u] >= x[v] + w holds on every arc.  Summed round any circuit this is r
+ * cost <= p height: none has a larger ratio, and none an infinite one, but that where p = 0
+ * circuits of negative height without cost are not seen (with costs of 1 they are).  That is the
+ * proof of the answer, in exact numbers; how it was come by does not matter to it.
  *
- * It ends.  A circuit of choices with a change in it has a weight above 0, by summing x[u] <= x[v] +
- * w; so its ratio is larger than p/r, or infinite, and p/r grows.  Where there is none, the circuit
- * of p/r is the only one, and the values grow; there are finitely many choices.  Where p/r has
- * grown, the vertices that lead to another circuit are given a choice that leads to the new one,
- * which exists as the graph is strongly connected.
+ * It ends.  A circuit of choices with a change in it has a weight above 0, by summing x[u] <= x[v]
+ * + w; so its ratio is larger than p/r, or infinite, and p/r grows.  Where there is none, the
+ * circuit of p/r is the only one, and the values grow; there are finitely many choices.  Where p/r
+ * has grown, the vertices that lead to another circuit are given a choice that leads to the new
+ * one, which exists as the graph is strongly connected.
  *
  * (Howard, "Dynamic programming and Markov processes", 1960; Cochet-Terrasson, Cohen, Gaubert, Mc
  * Gettrick & Quadrat, "Numerical computation of spectral elements in max-plus algebra", IFAC SSC

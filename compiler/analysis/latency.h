@@ -5,13 +5,13 @@
  *
  * The model of time is that of throughput.h, from the moment on at which every in-port of the
  * pipeline holds all its packets and every buffer its initial ones; the pipeline's ports have room
- * without limit.  What is measured is the end of the first firing that writes a packet to an out-port
- * (several: the first of all), or, in a pipeline without out-ports, of the first firing of a node
- * without outputs.  What `finish` writes does not count.
+ * without limit.  What is measured is the end of the first firing that writes a packet to an
+ * out-port (several: the first of all), or, in a pipeline without out-ports, of the first firing of
+ * a node without outputs.  What `finish` writes does not count.
  *
  * Method.  First, which firings of each node the wanted ones depend on, by following packets and
- * room back to a fixed point: what a node has to have done is the largest of what its neighbours ask
- * for.  Then these firings are executed in order of time, as many at once as start at once (a
+ * room back to a fixed point: what a node has to have done is the largest of what its neighbours
+ * ask for.  Then these firings are executed in order of time, as many at once as start at once (a
  * discrete event simulation).  Other firings neither hinder nor help them, for a firing never
  * disables one of another node.  Time grows with the firings needed (those of a stateful node count
  * one by one), which is what the budget limits: a step is one look at a neighbour.

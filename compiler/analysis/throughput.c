@@ -1,51 +1,52 @@
 /*
- * The maximum cycle ratio of K-periodic schedules, with K raised where the critical circuit asks for
- * it, for each strongly connected component.
+ * The maximum cycle ratio of K-periodic schedules, with K raised where the critical circuit asks
+ * for it, for each strongly connected component.
  *
- * K-periodic.  Node n has Q[n] cycles of P[n] phases in an iteration of the component, which takes T
- * cycles of time.  K[n] divides Q[n], and firing k + K[n] P[n] starts K[n] T / Q[n] after firing k.
- * So K[n] P[n] starting times of each node are to be found: the vertices.
+ * K-periodic.  Node n has Q[n] cycles of P[n] phases in an iteration of the component, which takes
+ * T cycles of time.  K[n] divides Q[n], and firing k + K[n] P[n] starts K[n] T / Q[n] after firing
+ * k. So K[n] P[n] starting times of each node are to be found: the vertices.
  *
  * One arc w -> n (add A(j) in the first j firings, a cycle u; take V(i) before firing i, a cycle v;
  * need N(i); initial M; flow F = Q[w] u = Q[n] v).  Firing i of n waits for the firing j of w with
  * A(j) < V(i) + N(i) - M <= A(j + 1), all counted from 0 and continued periodically below 0.  Take
- * i and j within their blocks, and let the blocks be t and s; with a = K[w] u, b = K[n] v and beta =
- * s a - t b that is
+ * i and j within their blocks, and let the blocks be t and s; with a = K[w] u, b = K[n] v and beta
+ * = s a - t b that is
  *
  *     S(n, i) - S(w, j) >= cost[w] + T beta / F,   A(j) < V(i) + N(i) - M - beta <= A(j + 1)
  *
- * and beta is a multiple of g = gcd(a, b); every multiple occurs, for some t and s >= 0.  The largest
- * that fits is the strictest.  So the arc becomes at most one arc (w, j) -> (n, i) of height -beta /
- * F for each i and j, and no more than a / g for each i.  Beside them stand (n, i) -> (n, i + 1), of
- * the cost of the node where it is stateful, else 0; the last leads to the first with height K[n] /
- * Q[n].  The least T is the maximum cycle ratio (cycle_ratio.h).  Conditions of an arc's other
- * firings follow: they are those of its strictest ones, earlier.
+ * and beta is a multiple of g = gcd(a, b); every multiple occurs, for some t and s >= 0.  The
+ * largest that fits is the strictest.  So the arc becomes at most one arc (w, j) -> (n, i) of
+ * height -beta / F for each i and j, and no more than a / g for each i.  Beside them stand (n, i)
+ * -> (n, i + 1), of the cost of the node where it is stateful, else 0; the last leads to the first
+ * with height K[n] / Q[n].  The least T is the maximum cycle ratio (cycle_ratio.h).  Conditions of
+ * an arc's other firings follow: they are those of its strictest ones, earlier.
  *
  * F / g is the least common multiple of Q[w] / K[w] and Q[n] / K[n], so with D that of all of them
- * every height is a whole number of D-th parts.  Where D is too large for the arithmetic heights are
- * rounded down to binary parts, which lengthens T: a lower bound of the throughput then.
+ * every height is a whole number of D-th parts.  Where D is too large for the arithmetic heights
+ * are rounded down to binary parts, which lengthens T: a lower bound of the throughput then.
  *
- * When it is exact.  Let C be the nodes of the critical circuit, and q[n] = Q[n] / gcd of Q over C. If
- * q[n] divides K[n] for all n in C, T is the least possible.
- * Proof.  K-periodic schedules are schedules: T is reached.  Look at the nodes of C alone, with the
- * arcs of the circuit.  With K = q their schedules repeat after one iteration of these nodes, every
- * firing of it has a vertex of its own, and there is one arc for each i: (n, i + t b) waits for (w, j
- * + t b), whatever t.  So the ratio is that of the dependences themselves, and no schedule of C is
- * faster than T(q).  With multiples of q there are more schedules: T(K, C) <= T(q), hence equal. The
- * critical circuit lies in the graph of C, so T(K) <= T(K, C) = T(q) <= least of C <= least of all.
- * If the ratio is infinite, some firing waits for itself or a later one: the net is stuck.
+ * When it is exact.  Let C be the nodes of the critical circuit, and q[n] = Q[n] / gcd of Q over C.
+ * If q[n] divides K[n] for all n in C, T is the least possible.
+ * Proof.  K-periodic schedules are
+ * schedules: T is reached.  Look at the nodes of C alone, with the arcs of the circuit.  With K = q
+ * their schedules repeat after one iteration of these nodes, every firing of it has a vertex of its
+ * own, and there is one arc for each i: (n, i + t b) waits for (w, j + t b), whatever t.  So the
+ * ratio is that of the dependences themselves, and no schedule of C is faster than T(q).  With
+ * multiples of q there are more schedules: T(K, C) <= T(q), hence equal. The critical circuit lies
+ * in the graph of C, so T(K) <= T(K, C) = T(q) <= least of C <= least of all. If the ratio is
+ * infinite, some firing waits for itself or a later one: the net is stuck.
  *
- * Otherwise K[n] is raised to lcm(K[n], q[n]) on C, and again.  K grows and divides Q, so this ends,
- * at the latest where K = Q: one vertex for each firing.  It is seldom needed.  Where K is too small
- * for any schedule, every circuit that was met and says so raises its own K at once; and after
- * PATIENT_ROUNDS a component of FEW_FIRINGS is given K = Q.
+ * Otherwise K[n] is raised to lcm(K[n], q[n]) on C, and again.  K grows and divides Q, so this
+ * ends, at the latest where K = Q: one vertex for each firing.  It is seldom needed.  Where K is
+ * too small for any schedule, every circuit that was met and says so raises its own K at once; and
+ * after PATIENT_ROUNDS a component of FEW_FIRINGS is given K = Q.
  *
  * (Bodin, Munier-Kordon & Dupont de Dinechin, "Optimal and fast throughput evaluation of CSDF", DAC
  * 2016, and "K-periodic schedules for evaluating the maximum throughput of a synchronous dataflow
  * graph", SAMOS 2012.)
  *
- * Limits: VERTICES_MAX and ARCS_MAX for one component, and the caller's budget; beyond them the best
- * schedule found so far is a lower bound, or nothing is known.
+ * Limits: VERTICES_MAX and ARCS_MAX for one component, and the caller's budget; beyond them the
+ * best schedule found so far is a lower bound, or nothing is known.
  */
 #include "compiler/analysis/throughput.h"
 

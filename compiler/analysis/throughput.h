@@ -1,21 +1,22 @@
 /*
  * throughput: how fast a net can run for ever, exactly.
  *
- * The model.  A firing of node n lasts cost[n] cycles, whatever its phase.  It starts when every arc
- * into n holds what it needs, takes its tokens then, and what it adds is there when it ends: packets
- * are seen when the firing that wrote them ends, room is claimed when a firing starts and freed when
- * the one that read ends (the arcs of room of simulate.h).  The firings of a node start in order.
- * Those of a stateful node do not overlap; of another, any number run at once.  Every firing starts
- * as soon as it can (self-timed); nothing runs faster.  Compute units are not counted.
+ * The model.  A firing of node n lasts cost[n] cycles, whatever its phase.  It starts when every
+ * arc into n holds what it needs, takes its tokens then, and what it adds is there when it ends:
+ * packets are seen when the firing that wrote them ends, room is claimed when a firing starts and
+ * freed when the one that read ends (the arcs of room of simulate.h).  The firings of a node start
+ * in order. Those of a stateful node do not overlap; of another, any number run at once.  Every
+ * firing starts as soon as it can (self-timed); nothing runs faster.  Compute units are not
+ * counted.
  *
- * The *throughput* is iterations per cycle in the long run, an iteration being `repetitions` firings
- * of each node of the net.  Where the net is not strongly connected, it is that of its slowest
- * strongly connected component: what is before it can wait, and what is behind it has to.
+ * The *throughput* is iterations per cycle in the long run, an iteration being `repetitions`
+ * firings of each node of the net.  Where the net is not strongly connected, it is that of its
+ * slowest strongly connected component: what is before it can wait, and what is behind it has to.
  *
  * Give a net everything that is connected (channels_inside by component of the graph), not its
- * biconnected blocks.  A circle that waits for ever lies within one block, but a critical circuit need
- * not: it may go through one block from firing 5 of a node to firing 7, and through another from
- * there on to the 5th of the next iteration.  The whole can be slower than each of its blocks.
+ * biconnected blocks.  A circle that waits for ever lies within one block, but a critical circuit
+ * need not: it may go through one block from firing 5 of a node to firing 7, and through another
+ * from there on to the 5th of the next iteration.  The whole can be slower than each of its blocks.
  */
 #ifndef PIPEC_THROUGHPUT_H
 #define PIPEC_THROUGHPUT_H

@@ -1,9 +1,9 @@
 /*
  * inspected_graph: the topology of an inspection as a graph again, to be measured.
  *
- * What is inspected may come of anybody's container.  The graph has only what figures depend on, and
- * is given up where ends do not fit together: a buffer without its one writer, lists of phases that
- * are missing or whose sums do not fit, a window below what is consumed, a cost out of range.
+ * What is inspected may come of anybody's container.  The graph has only what figures depend on,
+ * and is given up where ends do not fit together: a buffer without its one writer, lists of phases
+ * that are missing or whose sums do not fit, a window below what is consumed, a cost out of range.
  * Whether the rates balance is found by the measuring.
  */
 #include "compiler/analysis/ratio.h"
