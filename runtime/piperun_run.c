@@ -198,10 +198,30 @@ static void describe_program(const struct prt_program *program)
                  about.buffer_count, about.memory_bytes);
 }
 
+/* Before its ports are asked for: binding them would not help. */
+static int check_purpose(const struct prt_session *session)
+{
+    const struct prt_command *command = session->command;
+    struct prt_program_information about;
+    prt_program_information(session->program, &about);
+    if (about.counterexample && !command->replay)
+        return PRT_COMPLAIN(EXIT_REFUSED,
+                            "%s: the container is a counterexample: its pipeline stops for ever; "
+                            "'piperun --replay %s' shows how",
+                            command->file, command->file);
+    if (!about.counterexample && command->replay)
+        return PRT_COMPLAIN(EXIT_USAGE,
+                            "%s: the container is no counterexample: it has nothing to replay "
+                            "('pipec inspect --trace-deadlock=FILE.pbc' writes one)",
+                            command->file);
+    return EXIT_DONE;
+}
+
 static int run_session(struct prt_session *session)
 {
     int exit_code = prt_command_load(session->command, &session->program);
     if (exit_code == EXIT_DONE) describe_program(session->program);
+    if (exit_code == EXIT_DONE) exit_code = check_purpose(session);
     if (exit_code == EXIT_DONE) exit_code = prt_bindings_read(session);
     if (exit_code == EXIT_DONE) exit_code = create_run(session);
     if (exit_code == EXIT_DONE) exit_code = set_arguments(session);

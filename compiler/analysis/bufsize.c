@@ -59,14 +59,16 @@
 #include "compiler/analysis/ratio.h"
 #include "compiler/support/diag_list.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 enum {
     SIZE_STEPS = 20 * 1000 * 1000,
     LEAST_STEPS = 5 * 1000 * 1000, /* for shrinking and depth_min_packets */
     CANDIDATES_MAX = 8,
-    CLIMBS_MAX = 64,            /* raises by what is missing, before depths are halved */
-    RAISE_CANDIDATES_MAX = 256, /* of one circle */
+    CURE_WORK_MAX = 1000 * 1000, /* nodes x arcs of a block for which one is looked for */
+    CLIMBS_MAX = 64,             /* raises by what is missing, before depths are halved */
+    RAISE_CANDIDATES_MAX = 256,  /* of one circle */
 };
 
 /* ---- what a buffer needs by itself ---- */
@@ -517,6 +519,7 @@ static bool mend_declared(struct bufsize *pass, struct net *net)
         set_depth(pass, net, buffer, depth);
         return true;
     }
+    waiting->none_alone = waiting->buffer_count <= CANDIDATES_MAX && pass->budget > 0;
     for (uint32_t i = 0; i < waiting->buffer_count; i++) {
         struct sizing *sizing = &pass->sizings[waiting->buffers[i]];
         sizing->fault = FAULT_TOGETHER;
@@ -563,6 +566,7 @@ static void tighten_declared(struct bufsize *pass)
         if (sizing->fault == FAULT_NONE || !sizing->declared) continue;
         uint64_t least = search_depth(pass, i, max64(sizing->floor_packets, given),
                                       sizing->depth_packets, &pass->budget);
+        sizing->loose = least == 0;
         if (least == 0) continue;
         sizing->depth_packets = least;
         if (least == given) sizing->fault = FAULT_NONE;
@@ -585,7 +589,54 @@ static void check_all_declared(struct bufsize *pass)
 
 /* ---- undeclared depths ---- */
 
-static void report_undecided(struct bufsize *pass, const struct net *net)
+/* Depth that gives an arc of room so many tokens. */
+static uint64_t depth_for(const struct bufsize *pass, const struct net_arc *arc, uint64_t room)
+{
+    const struct channel *channel = &pass->channels.items[arc->channel];
+    uint64_t initial = pass->graph->buffers.items[channel->buffer].initial.packets;
+    return add_clamped(add_clamped(room, initial), channel->reserve);
+}
+
+/* Depth of `buffer` in the periodic schedule that is possible if it has any; 0: there is none. */
+static uint64_t periodic_depth(const struct bufsize *pass, struct net *net, uint32_t buffer,
+                               uint64_t *room)
+{
+    uint64_t depth = 0;
+    set_kind(pass, net, buffer, ARC_ROOM);
+    bool found = periodic_schedule(net, room);
+    for (uint32_t i = 0; found && i < net->arc_count; i++)
+        if (net->arcs[i].kind == ARC_ROOM && arc_buffer(pass, net, i) == buffer)
+            depth = max64(depth, depth_for(pass, &net->arcs[i], room[i]));
+    set_kind(pass, net, buffer, ARC_ROOM_DECLARED);
+    return depth <= INT32_MAX ? depth : 0;
+}
+
+/* The declared depth that has to grow by the fewest bytes, of those first in the net, for a
+ * periodic schedule to exist; GRAPH_NONE: none of them alone lets one exist. */
+static uint32_t choose_periodic(const struct bufsize *pass, struct net *net, uint64_t *depth)
+{
+    uint64_t *room = ARENA_ARRAY(pass->arena, uint64_t, net->arc_count);
+    uint32_t best = GRAPH_NONE, last = GRAPH_NONE, tried = 0;
+    uint64_t best_bytes = 0;
+    if ((uint64_t)net->node_count * net->arc_count > CURE_WORK_MAX) return GRAPH_NONE;
+    for (uint32_t i = 0; i < net->arc_count && tried < CANDIDATES_MAX; i++) {
+        uint32_t buffer = arc_buffer(pass, net, i);
+        if (net->arcs[i].kind != ARC_ROOM_DECLARED || buffer == last) continue;
+        last = buffer;
+        tried++;
+        uint64_t present = pass->sizings[buffer].depth_packets;
+        uint64_t wanted = periodic_depth(pass, net, buffer, room);
+        if (wanted <= present) continue;
+        uint64_t bytes = growth_bytes(pass, buffer, wanted - present);
+        if (best != GRAPH_NONE && bytes >= best_bytes) continue;
+        best = buffer;
+        best_bytes = bytes;
+        *depth = wanted;
+    }
+    return best;
+}
+
+static void report_undecided(struct bufsize *pass, struct net *net)
 {
     const struct graph_buffer *buffer = &pass->graph->buffers.items[arc_buffer(pass, net, 0)];
     struct diag *d = diag_report(
@@ -595,6 +646,20 @@ static void report_undecided(struct bufsize *pass, const struct net *net)
               "simulation ended after %d steps, and no periodic schedule exists with the "
               "declared depths",
               (int)SIZE_STEPS);
+    uint64_t depth = 0;
+    uint32_t cure = choose_periodic(pass, net, &depth);
+    if (cure == GRAPH_NONE) {
+        diag_help(d, "larger declared depths, none at all, or rates with a larger common divisor "
+                     "make it decidable");
+        return;
+    }
+    const struct graph_buffer *declared = &pass->graph->buffers.items[cure];
+    diag_label(d, declared->depth_span.source ? declared->depth_span : declared->span,
+               "depth %" PRIu64, declared->depth_packets);
+    diag_help(d,
+              "give '%s' a depth of %" PRIu64
+              ": a periodic schedule then exists (fewer may be enough)",
+              declared->name, depth);
 }
 
 /* Takes the depths of a periodic schedule for the undeclared buffers of the block. */
@@ -605,10 +670,8 @@ static bool size_periodic(struct bufsize *pass, struct net *net)
     if (!periodic_schedule(net, room)) return false;
     for (uint32_t i = 0; i < net->arc_count; i++) {
         if (net->arcs[i].kind != ARC_ROOM) continue;
-        uint32_t buffer = arc_buffer(pass, net, i);
-        struct sizing *sizing = &pass->sizings[buffer];
-        uint64_t depth = add_clamped(room[i], pass->graph->buffers.items[buffer].initial.packets);
-        depth = add_clamped(depth, pass->channels.items[net->arcs[i].channel].reserve);
+        struct sizing *sizing = &pass->sizings[arc_buffer(pass, net, i)];
+        uint64_t depth = depth_for(pass, &net->arcs[i], room[i]);
         if (depth <= sizing->depth_packets) continue;
         sizing->depth_packets = depth;
         sizing->why = WHY_PERIODIC;

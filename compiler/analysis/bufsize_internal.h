@@ -37,6 +37,7 @@ struct waiting {           /* one circular wait, in words; for FAULT_WAIT and FA
     const char **lines;
     uint32_t *buffers; /* FAULT_TOGETHER: those that have to grow */
     uint32_t buffer_count;
+    bool none_alone; /* each was tried alone, within the budget, and none is enough */
     bool cheapest; /* there are several, each was tried alone, and none that is enough is cheaper */
 };
 
@@ -56,6 +57,7 @@ struct sizing {             /* of one buffer */
     uint64_t iterations, cycles; /* WHY_PACE */
     enum depth_fault fault;
     struct waiting *waiting;
+    bool loose;      /* too small, and whether less than depth_packets is enough is not known */
     bool fault_told; /* as part of another buffer's report */
 };
 

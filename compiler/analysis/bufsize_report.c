@@ -3,6 +3,7 @@
  * declared one.
  */
 #include "compiler/analysis/bufsize_internal.h"
+#include "compiler/support/diag_list.h"
 #include "compiler/analysis/ratio.h"
 
 #include <inttypes.h>
@@ -307,6 +308,11 @@ static void help_least(struct diag *d, const struct graph_buffer *buffer,
         diag_help(d, "give '%s' a depth of at least %" PRIu64, buffer->name, sizing->depth_packets);
         return;
     }
+    if (sizing->loose) {
+        diag_help(d, "give '%s' a depth of %" PRIu64 ": so many are enough (fewer may be)",
+                  buffer->name, sizing->depth_packets);
+        return;
+    }
     diag_help(d, "give '%s' a depth of %" PRIu64 ": %" PRIu64 " %s enough, %" PRIu64 " %s not",
               buffer->name, sizing->depth_packets, sizing->depth_packets,
               sizing->depth_packets == 1 ? "is" : "are", sizing->depth_packets - 1,
@@ -362,13 +368,27 @@ static void report_wait(const struct faults *faults, const struct graph_buffer *
         diag_note(d, "no other declared depth of the circle cures it with fewer bytes");
 }
 
+/* What is known of the depths that were found for a circle, the last of which this follows. */
+static const char *together_text(const struct faults *faults, const struct waiting *waiting)
+{
+    if (diag_has(faults->cx->diags, RULE_LIVENESS_UNDECIDED)) return "";
+    if (waiting->none_alone) return ": with the others reported here, these are enough";
+    return waiting->buffer_count > 1
+               ? ": with the others reported here, these are enough (fewer may be)"
+               : ": so many are enough (fewer may be)";
+}
+
 static void report_together(const struct faults *faults, const struct graph_buffer *buffer,
                             const struct sizing *sizing)
 {
     const struct waiting *waiting = sizing->waiting;
     struct diag *d = report_too_small(faults, buffer);
     note_waiting(faults, d, waiting);
-    diag_note(d, "no single one of the depths in this circle cures the pipeline");
+    if (waiting->none_alone)
+        diag_note(d, "no single one of the depths in this circle cures the pipeline");
+    else
+        diag_note(d, "the least that cures the pipeline was not found within the budget of the "
+                     "simulations");
     for (uint32_t i = 0; i < waiting->buffer_count; i++) {
         const struct graph_buffer *other = &faults->graph->buffers.items[waiting->buffers[i]];
         struct sizing *at = &faults->sizings[waiting->buffers[i]];
@@ -377,9 +397,7 @@ static void report_together(const struct faults *faults, const struct graph_buff
             diag_label(d, depth_place(other), "depth %" PRIu64, other->depth_packets);
         note_ending(faults, d, other, at);
         diag_help(d, "give '%s' a depth of %" PRIu64 "%s", other->name, at->depth_packets,
-                  i + 1 == waiting->buffer_count
-                      ? ": with the others reported here, these are enough"
-                      : "");
+                  i + 1 == waiting->buffer_count ? together_text(faults, waiting) : "");
     }
 }
 

@@ -429,42 +429,47 @@ static void report_circle(const struct block_case *at, const struct circle *circ
     if (circle->buffer != GRAPH_NONE) report_mend(at, d, circle);
 }
 
-static void report_undecided(struct deadlock *pass, const struct channel_block *block,
-                             struct net *net)
+/* Initial packets with which a periodic schedule exists.  False: none were found. */
+static bool help_schedule(struct deadlock *pass, struct net *net, struct diag *d)
 {
-    const struct channel *channel = &pass->channels.items[block->channels[0]];
-    const struct graph_node *node = &pass->graph->nodes.items[channel->to];
     struct block_case *at = ARENA_NEW(pass->arena, struct block_case);
-    struct diag *d =
-        diag_report(pass->cx->diags, RULE_LIVENESS_UNDECIDED, node->span,
-                    "the cycle around '%s' could not be shown to be free of deadlock", node->name);
-    diag_note(d, "simulation ended after %d steps, and no periodic schedule exists",
-              (int)BUDGET_STEPS);
+    uint32_t index;
     at->pass = pass;
     at->net = net;
-    uint32_t index;
     uint64_t initial = find_periodic(at, NULL, net->arc_count, &index);
-    if (initial == 0) {
-        diag_help(d,
-                  "more initial packets on the cycle, or rates with a larger common divisor, make "
-                  "it decidable");
-        return;
-    }
+    if (initial == 0) return false;
     const struct graph_buffer *buffer = &pass->graph->buffers.items[index];
     diag_help(d,
               "give '%s' %" PRIu64 " initial packets instead of %" PRIu64
               ": a periodic schedule then exists (fewer may be enough)",
               buffer->name, initial, buffer->initial.packets);
+    return true;
+}
+
+static void report_undecided(struct deadlock *pass, const struct channel_block *block,
+                             struct net *net)
+{
+    const struct channel *channel = &pass->channels.items[block->channels[0]];
+    const struct graph_node *node = &pass->graph->nodes.items[channel->to];
+    struct diag *d =
+        diag_report(pass->cx->diags, RULE_LIVENESS_UNDECIDED, node->span,
+                    "the cycle around '%s' could not be shown to be free of deadlock", node->name);
+    diag_note(d, "simulation ended after %d steps, and no periodic schedule exists",
+              (int)BUDGET_STEPS);
+    if (!help_schedule(pass, net, d))
+        diag_help(d, "more initial packets on the cycle, or rates with a larger common divisor, "
+                     "make it decidable");
 }
 
 /* Stuck, but the circle is beyond the budget. */
-static void report_unexplained(const struct deadlock *pass, const struct channel_block *block)
+static void report_unexplained(struct deadlock *pass, const struct channel_block *block)
 {
     const struct channel *channel = &pass->channels.items[block->channels[0]];
     const struct graph_node *node = &pass->graph->nodes.items[channel->to];
     struct diag *d = diag_report(pass->cx->diags, RULE_DEADLOCK, node->span,
                                  "endless wait on the cycle around '%s'", node->name);
     diag_note(d, "it comes after so many firings that who waits for whom is not shown");
+    (void)help_schedule(pass, net_create(pass->arena, &pass->channels, block, NULL), d);
 }
 
 /* Reports the circles of a part of the graph; false where they are beyond the budget. */

@@ -72,3 +72,12 @@ pipeline main(in i32 x, out i32 y) {
 EOF
 check "no least without a proof" says 0 'as by default' "$PIPEC" inspect --buffers=min accepted.pipe
 check "nor a whole front" says 0 'not complete' "$PIPEC" inspect --pareto accepted.pipe
+
+# Beyond the budget, what the help says is enough.
+for source in "$ROOT"/tests/reject/liveness_undecided_depth.pipe \
+    "$ROOT"/tests/reject/buffer_depth_beyond_budget.pipe; do
+    "$PIPEC" inspect "$source" >/dev/null 2>text || true
+    depth=$(sed -n "s/^help: give 'b' a depth of \([0-9]*\): .*/\1/p" text)
+    sed "s/b depth [0-9]*/b depth $depth/" "$source" >cured.pipe
+    check "the depth that ${source##*/} is told is enough" "$PIPEC" cured.pipe -o cured.pbc
+done

@@ -57,6 +57,7 @@ check "data that end too early are named" says 1 "as firing 2, 'split' finds too
     "$PIPERUN" --replay short.pbc x=gen:ramp:1
 check "it is not run" says 1 "a counterexample: its pipeline stops for ever" \
     "$PIPERUN" short.pbc x=gen:zeros y=null
+check "whatever is bound" says 1 "short.pbc: the container is a counterexample" "$PIPERUN" short.pbc
 check "it can be verified" "$PIPERUN" verify short.pbc
 
 sed 's/depth 2/depth 4/' short.pipe >good.pipe
