@@ -547,7 +547,8 @@ void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *st
     struct prt_device_info info;
     run->ops->info(run->device, &info);
     *statistics = (struct prt_run_statistics){
-        .total_cycles = run->ops->now_cycles(run->device) + s->scheduler_cycles,
+        .total_cycles =
+            run->ops->now_cycles(run->device) + s->instruction_cycles - s->passed_cycles,
         .scheduler_cycles = s->instruction_cycles,
         .instructions = s->instructions,
         .suspensions = s->suspensions,

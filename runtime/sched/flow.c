@@ -15,9 +15,8 @@ static uint64_t part(const struct prt_flow *flow, uint64_t phase, uint64_t count
     return flow->cycle - flow->sums[phase] + flow->sums[end - flow->phases];
 }
 
-uint64_t prt_flow_total(const struct prt_flow *flow, uint64_t first, uint64_t firings)
+uint64_t prt_flow_total_phased(const struct prt_flow *flow, uint64_t first, uint64_t firings)
 {
-    if (flow->phases == 1) return firings * flow->cycle;
     return firings / flow->phases * flow->cycle +
            part(flow, first % flow->phases, firings % flow->phases);
 }
@@ -27,12 +26,10 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-uint64_t prt_flow_fits(const struct prt_flow *flow, uint64_t first, uint64_t packets, uint64_t most)
+uint64_t prt_flow_fits_phased(const struct prt_flow *flow, uint64_t first, uint64_t packets,
+                              uint64_t most)
 {
-    if (flow->cycle == 0) return most;
-    uint64_t cycles = packets / flow->cycle;
-    if (flow->phases == 1) return least(cycles, most);
-    cycles = least(cycles, most / flow->phases);
+    uint64_t cycles = least(packets / flow->cycle, most / flow->phases);
     packets -= cycles * flow->cycle;
     uint64_t phase = first % flow->phases, more = 0;
     while (more < flow->phases && part(flow, phase, more + 1) <= packets)
@@ -52,13 +49,10 @@ static uint64_t needs_ahead(const struct prt_take *take, uint64_t phase, uint64_
 }
 
 /* Whole cycles first: all of the last one's firings have to see what they need. */
-uint64_t prt_take_fits(const struct prt_take *take, uint64_t first, uint64_t packets, uint64_t most)
+uint64_t prt_take_fits_phased(const struct prt_take *take, uint64_t first, uint64_t packets,
+                              uint64_t most)
 {
     const struct prt_flow *pop = &take->pop;
-    if (pop->phases == 1) {
-        if (packets < take->peek) return 0;
-        return least((packets - (take->peek - pop->cycle)) / pop->cycle, most);
-    }
     uint64_t phase = first % pop->phases, highest = 0;
     for (uint64_t i = 0; i < pop->phases; i++) {
         uint64_t needs = needs_ahead(take, phase, i);

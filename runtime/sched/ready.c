@@ -1,10 +1,5 @@
 #include "runtime/sched/ready.h"
 
-bool prt_ready_is_open(const struct prt_stage_input *input)
-{
-    return input->buffer->record->outer == CONTAINER_OUTER_IN && !input->buffer->fifo.closed;
-}
-
 static bool has_window(const struct prt_stage_input *input)
 {
     return input->window.width > 0;

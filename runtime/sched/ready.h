@@ -9,7 +9,12 @@
 #include "runtime/sched/sched.h"
 
 /* Is it an in-port that the host can still fill? */
-bool prt_ready_is_open(const struct prt_stage_input *input);
+static inline bool prt_ready_is_open(const struct prt_stage_input *input)
+{
+    const struct prt_buffer *buffer = input->buffer;
+    return buffer->port != NULL && buffer->record->outer == CONTAINER_OUTER_IN &&
+           !buffer->fifo.closed;
+}
 
 /* Firings that one input admits, at most `most`; `filled`: an open in-port counts as full. */
 uint64_t prt_ready_input(const struct prt_stage *stage, const struct prt_stage_input *input,

@@ -218,8 +218,10 @@ static enum prt_status complete(struct prt_sched *s, const struct prt_completion
 
 static void pass_time(struct prt_sched *s)
 {
-    if (s->scheduler_cycles > 0) s->ops->advance(s->device, s->scheduler_cycles);
-    s->scheduler_cycles = 0;
+    uint64_t cycles = s->instruction_cycles - s->passed_cycles;
+    if (cycles == 0) return;
+    s->ops->advance(s->device, cycles);
+    s->passed_cycles = s->instruction_cycles;
 }
 
 /* Delivers the earliest completions, all of them: the first error is kept. */

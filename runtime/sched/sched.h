@@ -103,6 +103,7 @@ struct prt_stage {
     bool driven;     /* by an in-port or a source: else it ends with its readers alone */
     bool stopped;    /* a source that fires no more */
     bool reads_tail; /* its finish reads what its only input has left */
+    bool reads_port; /* some input is an in-port */
     bool exact;      /* each firing gives as many packets as the one a cycle of phases before */
     bool settled;    /* found not ready, and nothing it depends on has changed since */
     uint32_t circle; /* of stages that take each other's packets; where not fed */
@@ -171,8 +172,8 @@ struct prt_sched {
     bool ends_due;          /* `ends` may have something to do */
     bool sinks_gone;        /* the last sink wants no more */
 
-    uint64_t scheduler_cycles;   /* of instructions, not yet given to the device's clock */
     uint64_t instruction_cycles; /* of all instructions */
+    uint64_t passed_cycles;      /* of these, given to the device's clock */
     uint64_t instructions;
     uint64_t suspensions; /* for the host to fill an in-port */
     struct prt_sched_fault fault;

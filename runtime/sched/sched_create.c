@@ -234,6 +234,13 @@ static bool is_whole(const struct prt_container *c, const struct container_node 
     return node->phases > 1 || (node->flags & CONTAINER_NODE_STOPS) != 0 || !is_exact(c, node);
 }
 
+static bool reads_port(const struct prt_sched *s, const struct container_node *node)
+{
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (s->inputs[node->first_input + i].buffer->port != NULL) return true;
+    return false;
+}
+
 /* Packets of a frame that the node has 2-D windows on, 0: it has none. */
 static uint64_t find_frame(const struct prt_sched *s, const struct container_node *node)
 {
@@ -293,6 +300,7 @@ static void create_stages(struct prt_sched *s)
                                           .inputs = s->inputs + node->first_input,
                                           .outputs = s->outputs + node->first_output,
                                           .exact = is_exact(c, node),
+                                          .reads_port = reads_port(s, node),
                                           .frame_packets = find_frame(s, node),
                                           .threshold = record->threshold,
                                           .batch_max = record->batch_max};

@@ -72,11 +72,6 @@ static enum prt_status fill_port(struct prt_sched *s, struct prt_buffer *buffer,
 
 /* ---- looking at a stage ---- */
 
-uint64_t prt_select_source_left(const struct prt_sched *s, const struct prt_stage *stage)
-{
-    return stage->node->input_count > 0 ? UINT64_MAX : s->firings_limit - stage->firings;
-}
-
 /* Nothing is gained by waiting for more firings than these. */
 static bool is_cut_short(const struct prt_sched *s, const struct prt_stage *stage, uint64_t firings)
 {
@@ -103,6 +98,7 @@ static uint64_t ready_firings(const struct prt_sched *s, const struct prt_stage 
 /* An open in-port that does not hold what `firings` firings need, or NULL. */
 static struct prt_buffer *port_to_fill(const struct prt_stage *stage, uint64_t firings)
 {
+    if (!stage->reads_port) return NULL;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
         if (!prt_ready_is_open(input)) continue;
@@ -125,13 +121,18 @@ static bool stops_by_interrupt(struct prt_sched *s, struct prt_stage *stage)
     return true;
 }
 
+/* Is it worth a look?  Most stages of a set are not, most of the time. */
+static bool may_be_ready(const struct prt_stage *stage)
+{
+    return !stage->settled && !stage->in_flight && stage->life == PRT_STAGE_RUNNING &&
+           !stage->stopped;
+}
+
 /* How many firings can be dispatched now, after the host has filled what they need. */
 static enum prt_status look_at(struct prt_sched *s, struct prt_stage *stage, uint64_t *firings,
                                struct prt_error *error)
 {
     *firings = 0;
-    if (stage->settled || stage->in_flight || stage->life != PRT_STAGE_RUNNING || stage->stopped)
-        return PRT_OK;
     if (stops_by_interrupt(s, stage)) return PRT_OK;
     for (;;) {
         *firings = ready_firings(s, stage);
@@ -172,6 +173,8 @@ static enum prt_status select_if_ready(struct prt_sched *s, uint32_t stage, bool
                                        struct prt_error *error)
 {
     uint64_t firings;
+    *found = false;
+    if (!may_be_ready(&s->stages[stage])) return PRT_OK;
     enum prt_status status = look_at(s, &s->stages[stage], &firings, error);
     *found = status == PRT_OK && firings > 0;
     if (!*found) return status;

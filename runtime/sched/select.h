@@ -18,7 +18,11 @@ void prt_select_readers_changed(struct prt_sched *sched, const struct prt_buffer
 void prt_select_close(struct prt_sched *sched, struct prt_buffer *buffer);
 
 /* Firings that the run's limit leaves a source; UINT64_MAX of other stages. */
-uint64_t prt_select_source_left(const struct prt_sched *sched, const struct prt_stage *stage);
+static inline uint64_t prt_select_source_left(const struct prt_sched *sched,
+                                              const struct prt_stage *stage)
+{
+    return stage->node->input_count > 0 ? UINT64_MAX : sched->firings_limit - stage->firings;
+}
 
 /* Selects the stage for one firing if it has packets and room for it, whatever its threshold; the
  * host fills what it needs. */

@@ -8,6 +8,7 @@
 
 struct instruction {
     enum sched_opcode opcode;
+    uint32_t cycles;
     uint32_t operand;     /* the first one; of a list: its length */
     uint32_t second;      /* the second one */
     uint32_t target;      /* index of the instruction at the label */
@@ -36,8 +37,10 @@ static void decode_instruction(struct prt_vm *vm, const struct sched_instruction
                                const uint32_t *index_at, uint32_t **list)
 {
     struct instruction *out = &vm->code[vm->count++];
-    *out = (struct instruction){
-        .opcode = decoded->opcode, .operand = decoded->operands[0], .second = decoded->operands[1]};
+    *out = (struct instruction){.opcode = decoded->opcode,
+                                .cycles = sched_opcodes[decoded->opcode].cycles,
+                                .operand = decoded->operands[0],
+                                .second = decoded->operands[1]};
     const char *letters = sched_opcodes[decoded->opcode].operands;
     for (size_t i = 0; letters[i] != '\0'; i++) {
         if (letters[i] == 'L') out->target = index_at[decoded->operands[i]];
@@ -92,45 +95,68 @@ void prt_vm_destroy(struct prt_vm *vm)
 
 /* ---- running ---- */
 
-/* Executes the instruction at *at and moves *at on.  *halted: that was the last one. */
-static enum prt_status step(const struct prt_vm *vm, struct prt_sched *sched, uint32_t *at,
-                            bool *halted, struct prt_error *error)
+struct machine { /* one run of the code */
+    const struct prt_vm *vm;
+    struct prt_sched *sched;
+    struct prt_error *error;
+    uint32_t at; /* the next instruction */
+    bool taken;  /* the present one goes on at its label */
+    bool halted;
+};
+
+/* What waits for room in the host's sinks is given to them by these instructions. */
+static enum prt_status closed_pipe(const struct machine *m, enum prt_status status)
 {
-    assert(*at < vm->count);
-    const struct instruction *i = &vm->code[(*at)++];
-    enum prt_status status = PRT_OK;
-    bool taken = false;
-    sched->scheduler_cycles += sched_opcodes[i->opcode].cycles;
-    sched->instruction_cycles += sched_opcodes[i->opcode].cycles;
-    sched->instructions++;
+    if (status != PRT_OK || !m->sched->sinks_gone) return status;
+    return prt_error_set(m->error, PRT_E_CLOSED_PIPE, "%s", prt_status_text(PRT_E_CLOSED_PIPE));
+}
+
+/* `taken` says that a stage was found: the label is where none is. */
+static enum prt_status selected(struct machine *m, enum prt_status status)
+{
+    m->taken = !m->taken;
+    return status;
+}
+
+static enum prt_status execute(struct machine *m, const struct instruction *i)
+{
+    struct prt_sched *s = m->sched;
+    struct prt_error *error = m->error;
     switch (i->opcode) {
-    case SCHED_PARTITION_EQUALLY: return prt_sched_partition_equally(sched, i->operand, error);
-    case SCHED_PARTITION_COUNTS:
-        return prt_sched_partition_counts(sched, i->list, i->operand, error);
-    case SCHED_BIND_ROOT: return prt_sched_bind_root(sched, i->operand, error);
-    case SCHED_BIND: return prt_sched_bind(sched, i->operand, i->second, error);
-    case SCHED_ENDS: return prt_sched_ends(sched, error);
+    case SCHED_PARTITION_EQUALLY: return prt_sched_partition_equally(s, i->operand, error);
+    case SCHED_PARTITION_COUNTS: return prt_sched_partition_counts(s, i->list, i->operand, error);
+    case SCHED_BIND_ROOT: return prt_sched_bind_root(s, i->operand, error);
+    case SCHED_BIND: return prt_sched_bind(s, i->operand, i->second, error);
+    case SCHED_ENDS: return s->ends_due ? prt_sched_ends(s, error) : PRT_OK;
     case SCHED_ROUND_ROBIN:
-        status = prt_sched_select_round_robin(sched, i->operand, &taken, error);
-        taken = !taken;
-        break;
+        return selected(m, prt_sched_select_round_robin(s, i->operand, &m->taken, error));
     case SCHED_PRIORITY:
-        status = prt_sched_select_priority(sched, i->operand, &taken, error);
-        taken = !taken;
-        break;
+        return selected(m, prt_sched_select_priority(s, i->operand, &m->taken, error));
     case SCHED_FULLEST:
-        status = prt_sched_select_fullest(sched, i->operand, &taken, error);
-        taken = !taken;
-        break;
-    case SCHED_DISPATCH: return prt_sched_dispatch(sched, error);
-    case SCHED_JUMP: taken = true; break;
-    case SCHED_WAIT: status = prt_sched_wait(sched, &taken, error); break;
-    case SCHED_HALT: *halted = true; return prt_sched_halt(sched, error);
+        return selected(m, prt_sched_select_fullest(s, i->operand, &m->taken, error));
+    case SCHED_DISPATCH: return closed_pipe(m, prt_sched_dispatch(s, error));
+    case SCHED_JUMP: m->taken = true; return PRT_OK;
+    case SCHED_WAIT: return closed_pipe(m, prt_sched_wait(s, &m->taken, error));
+    case SCHED_HALT: m->halted = true; return closed_pipe(m, prt_sched_halt(s, error));
     case SCHED_INVALID:
-    case SCHED_OPCODE_COUNT:
-        return prt_error_set(error, PRT_E_INTERNAL, "the verifier let an unknown opcode pass");
+    case SCHED_OPCODE_COUNT: break;
     }
-    if (taken) *at = i->target;
+    return prt_error_set(error, PRT_E_INTERNAL, "the verifier let an unknown opcode pass");
+}
+
+/* Up to the instruction `end`, or to the halt. */
+static enum prt_status run_until(struct machine *m, uint32_t end)
+{
+    enum prt_status status = PRT_OK;
+    while (status == PRT_OK && !m->halted && m->at != end) {
+        assert(m->at < m->vm->count);
+        const struct instruction *i = &m->vm->code[m->at++];
+        m->sched->instruction_cycles += i->cycles;
+        m->sched->instructions++;
+        m->taken = false;
+        status = execute(m, i);
+        if (m->taken && status == PRT_OK) m->at = i->target;
+    }
     return status;
 }
 
@@ -143,25 +169,18 @@ static bool is_prologue(enum sched_opcode opcode)
 enum prt_status prt_vm_prologue(const struct prt_vm *vm, struct prt_sched *sched,
                                 struct prt_error *error)
 {
-    enum prt_status status = PRT_OK;
-    bool halted = false;
-    for (uint32_t at = 0; at < vm->count && is_prologue(vm->code[at].opcode) && status == PRT_OK;)
-        status = step(vm, sched, &at, &halted, error);
-    return status;
+    struct machine machine = {.vm = vm, .sched = sched, .error = error};
+    uint32_t end = 0;
+    while (end < vm->count && is_prologue(vm->code[end].opcode))
+        end++;
+    return run_until(&machine, end);
 }
 
 enum prt_status prt_vm_run(const struct prt_vm *vm, struct prt_sched *sched,
                            struct prt_error *error)
 {
-    enum prt_status status = PRT_OK;
-    bool halted = false;
-    uint32_t at = 0;
-    while (status == PRT_OK && !halted) {
-        status = step(vm, sched, &at, &halted, error);
-        if (status == PRT_OK && sched->sinks_gone)
-            status =
-                prt_error_set(error, PRT_E_CLOSED_PIPE, "%s", prt_status_text(PRT_E_CLOSED_PIPE));
-    }
+    struct machine machine = {.vm = vm, .sched = sched, .error = error};
+    enum prt_status status = run_until(&machine, UINT32_MAX);
     struct prt_error later;
     (void)prt_sched_settle(sched, &later);
     return sched->fault.there ? prt_explain_fault(sched, error) : status;
