@@ -81,33 +81,12 @@ static void ask(struct sizing *sizing, uint64_t packets, enum depth_why why, uin
     sizing->reader = reader;
 }
 
-/* ---- room for the end ---- */
-
-static bool is_tied(const struct bufsize *pass, uint32_t buffer)
-{
-    for (uint32_t c = pass->first_channel[buffer]; c < pass->first_channel[buffer + 1]; c++)
-        if (pass->channels.blocks[pass->channels.items[c].block].count > 1) return true;
-    return false;
-}
-
 /* What the writer appends when it ends is kept free where others may wait for it until then. */
-static void reserve_end(struct bufsize *pass, uint32_t index)
+static void reserve_ends(struct bufsize *pass)
 {
-    const struct graph_buffer *buffer = &pass->graph->buffers.items[index];
-    const struct graph_output *out = graph_writer(pass->graph, buffer);
-    if (!out || out->finish_max == 0 || !is_tied(pass, index)) return;
-    uint64_t ending = out->finish_max;
-    if (graph_is_bounded(pass->graph, buffer)) {
-        uint64_t most = graph_push_most(&pass->graph->nodes.items[buffer->writer_node], out);
-        uint64_t source = max64(out->share, 1); /* what the added source writes at a time */
-        if (ending <= max64(most, source)) return;
-        ending -= max64(most, source);
-    }
-    pass->sizings[index].ending = ending;
-    for (uint32_t c = pass->first_channel[index]; c < pass->first_channel[index + 1]; c++) {
-        struct channel *channel = &pass->channels.items[c];
-        channel->reserve = add_clamped(channel->reserve, ending);
-    }
+    channels_reserve_end(&pass->channels);
+    for (uint32_t i = 0; i < pass->channels.count; i++)
+        pass->sizings[pass->channels.items[i].buffer].ending = pass->channels.items[i].ending;
 }
 
 /* Of one phase at each end. */
@@ -865,8 +844,7 @@ void bufsize_assign(struct compile *cx, struct graph *graph)
     };
     channels_cut(arena, &pass.channels, NULL);
     index_channels(&pass);
-    for (uint32_t i = 0; i < graph->buffers.count; i++)
-        reserve_end(&pass, i);
+    reserve_ends(&pass);
     size_alone(&pass);
     size_blocks(&pass);
     bufsize_find_least(&pass, true);

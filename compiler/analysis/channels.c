@@ -1,6 +1,7 @@
 #include "compiler/analysis/channels.h"
 
 #include "compiler/analysis/ratio.h"
+#include "compiler/analysis/strong_components.h"
 
 /* ---- collecting ---- */
 
@@ -195,10 +196,9 @@ static bool takes_part(const struct channels *channels, const uint32_t *componen
     return !component || component[channel->from] == component[channel->to];
 }
 
-/* Channels out of each node, or with `both` at each node; with `component` only those inside of
- * one. */
+/* Channels at each node; with `component` only those inside of one. */
 static struct adjacency adjacency_build(struct arena *arena, const struct channels *channels,
-                                        const uint32_t *component, bool both)
+                                        const uint32_t *component)
 {
     uint32_t n = channels->node_count;
     struct adjacency to = {ARENA_ARRAY(arena, uint32_t, n + 2),
@@ -207,7 +207,7 @@ static struct adjacency adjacency_build(struct arena *arena, const struct channe
     for (uint32_t i = 0; i < channels->count; i++) {
         if (!takes_part(channels, component, i)) continue;
         to.first[channels->items[i].from + 1]++;
-        if (both) to.first[channels->items[i].to + 1]++;
+        to.first[channels->items[i].to + 1]++;
     }
     for (uint32_t i = 0; i < n; i++) {
         to.first[i + 1] += to.first[i];
@@ -217,74 +217,17 @@ static struct adjacency adjacency_build(struct arena *arena, const struct channe
         const struct channel *channel = &channels->items[i];
         if (!takes_part(channels, component, i)) continue;
         to.halves[fill[channel->from]++] = (struct half){i, channel->to};
-        if (both) to.halves[fill[channel->to]++] = (struct half){i, channel->from};
+        to.halves[fill[channel->to]++] = (struct half){i, channel->from};
     }
     return to;
 }
 
-struct strong { /* Tarjan's walk, with its stack of calls in `path` */
-    struct adjacency edges;
-    uint32_t *order, *low, *next, *path, *open, *component;
-    uint32_t path_count, open_count, visited, component_count;
-};
-
-static void strong_enter(struct strong *walk, uint32_t node)
-{
-    walk->order[node] = walk->low[node] = ++walk->visited;
-    walk->next[node] = walk->edges.first[node];
-    walk->path[walk->path_count++] = node;
-    walk->open[walk->open_count++] = node;
-}
-
-static void strong_leave(struct strong *walk)
-{
-    uint32_t node = walk->path[--walk->path_count], member;
-    if (walk->path_count) {
-        uint32_t above = walk->path[walk->path_count - 1];
-        if (walk->low[node] < walk->low[above]) walk->low[above] = walk->low[node];
-    }
-    if (walk->low[node] != walk->order[node]) return;
-    do {
-        member = walk->open[--walk->open_count];
-        walk->component[member] = walk->component_count;
-    } while (member != node);
-    walk->component_count++;
-}
-
-static void strong_from(struct strong *walk, uint32_t root)
-{
-    strong_enter(walk, root);
-    while (walk->path_count) {
-        uint32_t node = walk->path[walk->path_count - 1];
-        if (walk->next[node] == walk->edges.first[node + 1]) {
-            strong_leave(walk);
-            continue;
-        }
-        uint32_t other = walk->edges.halves[walk->next[node]++].other;
-        if (walk->order[other] == 0)
-            strong_enter(walk, other);
-        else if (walk->component[other] == GRAPH_NONE && walk->order[other] < walk->low[node])
-            walk->low[node] = walk->order[other];
-    }
-}
-
 uint32_t channels_strong(struct arena *arena, const struct channels *channels, uint32_t *component)
 {
-    uint32_t n = channels->node_count;
-    struct strong walk = {
-        .edges = adjacency_build(arena, channels, NULL, false),
-        .order = ARENA_ARRAY(arena, uint32_t, n),
-        .low = ARENA_ARRAY(arena, uint32_t, n),
-        .next = ARENA_ARRAY(arena, uint32_t, n),
-        .path = ARENA_ARRAY(arena, uint32_t, n),
-        .open = ARENA_ARRAY(arena, uint32_t, n),
-        .component = component,
-    };
-    for (uint32_t i = 0; i < n; i++)
-        component[i] = GRAPH_NONE;
-    for (uint32_t i = 0; i < n; i++)
-        if (walk.order[i] == 0) strong_from(&walk, i);
-    return walk.component_count;
+    struct strong_arc *arcs = ARENA_ARRAY(arena, struct strong_arc, channels->count);
+    for (uint32_t i = 0; i < channels->count; i++)
+        arcs[i] = (struct strong_arc){channels->items[i].from, channels->items[i].to};
+    return strong_components(arena, channels->node_count, arcs, channels->count, component);
 }
 
 struct channel_block *channels_inside(struct arena *arena, const struct channels *channels,
@@ -392,7 +335,7 @@ void channels_cut(struct arena *arena, struct channels *channels, const uint32_t
     uint32_t n = channels->node_count;
     struct cut_walk walk = {
         .channels = channels,
-        .edges = adjacency_build(arena, channels, component, true),
+        .edges = adjacency_build(arena, channels, component),
         .order = ARENA_ARRAY(arena, uint32_t, n),
         .low = ARENA_ARRAY(arena, uint32_t, n),
         .next = ARENA_ARRAY(arena, uint32_t, n),
@@ -436,7 +379,9 @@ void channels_reserve_end(struct channels *channels)
             if (channels->items[end].buffer != channels->items[first].buffer) break;
         uint64_t ending = ending_of(channels, &channels->items[first]);
         if (ending == 0 || !is_tied(channels, first, end)) continue;
-        for (uint32_t c = first; c < end; c++)
+        for (uint32_t c = first; c < end; c++) {
             channels->items[c].reserve = add_clamped(channels->items[c].reserve, ending);
+            channels->items[c].ending = ending;
+        }
     }
 }

@@ -31,8 +31,9 @@ struct channel {
      * source stands for a bounded writer, what one firing of that writes at most, less what the
      * source writes at a time. */
     uint64_t reserve;
-    bool bounded;   /* CHANNELS_EVERY: from the writer to the added source */
-    uint32_t block; /* GRAPH_NONE: outside of every block asked for */
+    uint64_t ending; /* part of it: kept free for a `finish` (channels_reserve_end) */
+    bool bounded;    /* CHANNELS_EVERY: from the writer to the added source */
+    uint32_t block;  /* GRAPH_NONE: outside of every block asked for */
 };
 
 struct channel_block {
