@@ -148,6 +148,12 @@ static const char *why_text(struct arena *arena, const struct graph *graph,
                         ends.writer, graph->nodes.items[sizing->waiter].name);
 }
 
+/* Of the declared depths of a circle some do, others turn out to be deep enough. */
+static bool has_to_grow(const struct graph_buffer *buffer, const struct sizing *sizing)
+{
+    return sizing->depth_packets > buffer->depth_packets;
+}
+
 const char *bufsize_reason(struct arena *arena, const struct graph *graph, uint32_t index,
                            const struct sizing *sizing)
 {
@@ -157,7 +163,7 @@ const char *bufsize_reason(struct arena *arena, const struct graph *graph, uint3
         if (keeps_room(sizing, sizing->why)) why = keeping_room(arena, graph, buffer, sizing, why);
         return arena_printf(arena, "%" PRIu64 ": %s", sizing->depth_packets, why);
     }
-    if (sizing->fault != FAULT_NONE)
+    if (sizing->fault != FAULT_NONE && has_to_grow(buffer, sizing))
         return arena_printf(arena, "%" PRIu64 ": declared, and too small", buffer->depth_packets);
     if (sizing->least_packets == 0)
         return arena_printf(arena, "%" PRIu64 ": declared", buffer->depth_packets);
@@ -368,14 +374,22 @@ static void report_wait(const struct faults *faults, const struct graph_buffer *
         diag_note(d, "no other declared depth of the circle cures it with fewer bytes");
 }
 
-/* What is known of the depths that were found for a circle, the last of which this follows. */
-static const char *together_text(const struct faults *faults, const struct waiting *waiting)
+/* Where depths could not be found this is not the place to name some. */
+static void help_together(const struct faults *faults, struct diag *d,
+                          const struct graph_buffer *buffer, const struct sizing *sizing)
 {
-    if (diag_has(faults->cx->diags, RULE_LIVENESS_UNDECIDED)) return "";
-    if (waiting->none_alone) return ": with the others reported here, these are enough";
-    return waiting->buffer_count > 1
-               ? ": with the others reported here, these are enough (fewer may be)"
-               : ": so many are enough (fewer may be)";
+    const char *others = sizing->waiting->none_alone || sizing->waiting->buffer_count > 1
+                             ? " with the others reported here,"
+                             : "";
+    if (diag_has(faults->cx->diags, RULE_LIVENESS_UNDECIDED)) return;
+    if (sizing->ending == 0 && sizing->least_packets == sizing->depth_packets)
+        diag_help(d,
+                  "give '%s' a depth of %" PRIu64 ":%s %" PRIu64 " are enough, %" PRIu64 " %s not",
+                  buffer->name, sizing->depth_packets, others, sizing->depth_packets,
+                  sizing->depth_packets - 1, sizing->depth_packets == 2 ? "is" : "are");
+    else
+        diag_help(d, "give '%s' a depth of %" PRIu64 ":%s so many are enough (fewer may be)",
+                  buffer->name, sizing->depth_packets, others);
 }
 
 static void report_together(const struct faults *faults, const struct graph_buffer *buffer,
@@ -393,11 +407,11 @@ static void report_together(const struct faults *faults, const struct graph_buff
         const struct graph_buffer *other = &faults->graph->buffers.items[waiting->buffers[i]];
         struct sizing *at = &faults->sizings[waiting->buffers[i]];
         at->fault_told = true;
+        if (!has_to_grow(other, at)) continue;
         if (other != buffer)
             diag_label(d, depth_place(other), "depth %" PRIu64, other->depth_packets);
         note_ending(faults, d, other, at);
-        diag_help(d, "give '%s' a depth of %" PRIu64 "%s", other->name, at->depth_packets,
-                  i + 1 == waiting->buffer_count ? together_text(faults, waiting) : "");
+        help_together(faults, d, other, at);
     }
 }
 
@@ -412,7 +426,9 @@ static void report_fault(const struct faults *faults, uint32_t index)
     case FAULT_BURST: report_burst(faults, buffer, sizing); return;
     case FAULT_SMALL: report_small(faults, buffer, sizing); return;
     case FAULT_WAIT: report_wait(faults, buffer, sizing); return;
-    case FAULT_TOGETHER: report_together(faults, buffer, sizing); return;
+    case FAULT_TOGETHER:
+        if (has_to_grow(buffer, sizing)) report_together(faults, buffer, sizing);
+        return;
     }
 }
 
