@@ -482,4 +482,6 @@ void bufsize_report_memory(struct compile *cx, const struct graph *graph, uint64
         if (buffer->depth_reason) diag_note(d, "'%s': %s", buffer->name, buffer->depth_reason);
         largest = next_largest(graph, largest);
     }
+    if (graph_memory(graph, &bytes))
+        diag_help(d, "smaller depths, or '--max-memory %" PRIu64 "', which allows so many", bytes);
 }

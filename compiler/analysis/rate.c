@@ -269,6 +269,7 @@ static void report_overflow(struct rate_solver *solver, uint32_t node)
         "the firings of one iteration do not fit 63 bits at '%s'", name_of(solver, node));
     diag_note(d, "one iteration returns every buffer to the packets it began with; its counts are "
                  "the products of the rates along the way");
+    diag_help(d, "rates of one buffer that have a larger common divisor make them smaller");
 }
 
 static bool spread(struct rate_solver *solver, uint32_t node)

@@ -165,6 +165,15 @@ void body_ports(struct body *b, const struct ast_signature *signature)
         if (!port->is_out) body_window_check(b, port, &kernel->in[in++]);
 }
 
+/* What stands where a kernel is used, not where it is declared. */
+static void attribute_of_node(struct body *b, const struct ast_attribute *at)
+{
+    struct diag *diag = body_report(b, RULE_UNKNOWN_ATTRIBUTE, at->name.span,
+                                    "a kernel has no attribute '%s'", at->name.text);
+    diag_help(diag, "it belongs to a node, in the pipeline: kernel(in -> out) %s N;",
+              at->name.text);
+}
+
 void body_signature_attributes(struct body *b, const struct ast_signature *signature)
 {
     static const char *const known[] = {"amplify", "group", "launches", "total", "nesting"};
@@ -178,6 +187,8 @@ void body_signature_attributes(struct body *b, const struct ast_signature *signa
             body_group(b, at);
         else if (i < KNOWN_COUNT)
             body_unsupported(b, at->span, "the attribute '%s' of a kernel is", at->name.text);
+        else if (is_name(at, "cost") || is_name(at, "importance"))
+            attribute_of_node(b, at);
         else
             body_unknown_attribute(b, at, "a kernel", known, KNOWN_COUNT);
     }
