@@ -52,14 +52,10 @@ static const uint64_t *sums_of(struct collector *collector, const uint64_t *rate
 
 static void prepare_bundles(struct collector *collector)
 {
-    uint32_t count = 0;
     size_t nodes = collector->graph->nodes.count;
-    collector->first_output = ARENA_ARRAY(collector->arena, uint32_t, nodes + 1);
-    for (size_t i = 0; i < nodes; i++) {
-        collector->first_output[i] = count;
-        count += (uint32_t)collector->graph->nodes.items[i].outputs.count;
-    }
-    collector->bundle_sources = ARENA_ARRAY(collector->arena, uint32_t, (size_t)count + 1);
+    collector->first_output = graph_number_outputs(collector->arena, collector->graph);
+    collector->bundle_sources =
+        ARENA_ARRAY(collector->arena, uint32_t, (size_t)collector->first_output[nodes] + 1);
 }
 
 /* The packets of one iteration, that is q x pop of any reader, written `share` at a time. */

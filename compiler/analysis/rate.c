@@ -205,14 +205,10 @@ static void collect_buffer(struct rate_solver *solver, uint32_t index)
 
 static void prepare_bundles(struct rate_solver *solver)
 {
-    uint32_t count = 0;
     size_t nodes = solver->graph->nodes.count;
-    solver->first_output = ARENA_ARRAY(solver->arena, uint32_t, nodes + 1);
-    for (size_t i = 0; i < nodes; i++) {
-        solver->first_output[i] = count;
-        count += (uint32_t)solver->graph->nodes.items[i].outputs.count;
-    }
-    solver->bundle_sources = ARENA_ARRAY(solver->arena, uint32_t, (size_t)count + 1);
+    solver->first_output = graph_number_outputs(solver->arena, solver->graph);
+    solver->bundle_sources =
+        ARENA_ARRAY(solver->arena, uint32_t, (size_t)solver->first_output[nodes] + 1);
 }
 
 static void collect_balances(struct rate_solver *solver)

@@ -29,6 +29,14 @@ void graph_connect_output(struct compile *cx, struct graph *graph, uint32_t node
     buffer->writer_output = (uint32_t)vec_push(cx->arena, &writer->outputs, output);
 }
 
+uint32_t *graph_number_outputs(struct arena *arena, const struct graph *graph)
+{
+    uint32_t *first = ARENA_ARRAY(arena, uint32_t, graph->nodes.count + 1);
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        first[i + 1] = first[i] + (uint32_t)graph->nodes.items[i].outputs.count;
+    return first;
+}
+
 uint32_t graph_phases(const struct graph_node *node)
 {
     return node->kernel->phases;

@@ -179,6 +179,8 @@ void graph_connect_input(struct compile *cx, struct graph *graph, uint32_t node,
                          struct graph_input input);
 void graph_connect_output(struct compile *cx, struct graph *graph, uint32_t node,
                           struct graph_output output);
+/* By node, and one more at the end: outputs of the nodes before it. */
+uint32_t *graph_number_outputs(struct arena *arena, const struct graph *graph);
 /* Phases of the node's rates, 1.. */
 uint32_t graph_phases(const struct graph_node *node);
 /* Does every firing of a phase write the same number, so that the rates of both ends balance?  Not

@@ -192,16 +192,6 @@ static bool is_bridge(const struct search *s, uint32_t output)
     return s->bridges[bundle_edge(c, bundle_of(c, output))];
 }
 
-static uint64_t divisor(uint64_t a, uint64_t b)
-{
-    while (b > 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* The most packets that may be there while the reader needs more: one less than it needs, or, where
  * packets come and go by multiples of g, the last number before it that the buffer may hold. */
 static uint64_t waiting_packets(const struct prt_container *c,
@@ -213,7 +203,7 @@ static uint64_t waiting_packets(const struct prt_container *c,
     uint64_t waiting = prt_verify_needs(c, input);
     waiting -= waiting > 0;
     if (share == 0 || c->nodes[reader->node].phases > 1 || input->window_width > 0) return waiting;
-    uint64_t g = divisor(share, input->pop);
+    uint64_t g = prt_verify_divisor(share, input->pop);
     uint64_t beyond = (waiting % g + (g - buffer->initial_packets % g)) % g;
     return beyond < waiting ? waiting - beyond : 0;
 }

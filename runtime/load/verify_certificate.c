@@ -16,16 +16,6 @@ struct certificate {
     uint64_t work;
 };
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b > 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static prt_int128 floor_of(prt_int128 a, prt_int128 b)
 {
     prt_int128 quotient = a / b;
@@ -41,7 +31,7 @@ struct pair { /* what the reader takes and needs at once, and what is kept free 
 /* The least depth with which writer and reader cannot both wait. */
 static prt_int128 depth_of_pair(const struct prt_channel *channel, struct pair pair)
 {
-    prt_int128 divisor = (prt_int128)common_divisor(channel->push, (uint64_t)pair.step);
+    prt_int128 divisor = (prt_int128)prt_verify_divisor(channel->push, (uint64_t)pair.step);
     prt_int128 tokens = channel->initial - pair.window;
     prt_int128 rest = tokens - floor_of(tokens, divisor) * divisor;
     return channel->push + pair.step - divisor + rest + pair.window + pair.reserve;
@@ -134,8 +124,8 @@ static enum prt_status divide_cycles(struct starts *s, const struct prt_block *b
               "takes %" PRIu64
               " packets an iteration, which does not balance with what others take",
               (uint64_t)flow);
-        s->common = common_divisor(*cycles, s->common);
-        s->common = common_divisor((uint64_t)(flow / channel->pop), s->common);
+        s->common = prt_verify_divisor(*cycles, s->common);
+        s->common = prt_verify_divisor((uint64_t)(flow / channel->pop), s->common);
     }
     return PRT_OK;
 }
@@ -148,7 +138,7 @@ static bool respects(const struct starts *s, const struct prt_channel *channel, 
     prt_int128 tokens =
         room ? (prt_int128)channel->room - channel->initial
              : (prt_int128)channel->initial - ((prt_int128)channel->cycle - channel->pop);
-    prt_int128 divisor = (prt_int128)common_divisor((uint64_t)add, (uint64_t)take);
+    prt_int128 divisor = (prt_int128)prt_verify_divisor((uint64_t)add, (uint64_t)take);
     prt_int128 lead = take - divisor - floor_of(tokens, divisor) * divisor;
     prt_int128 flow = flow_of(s->at->c, channel) / (prt_int128)s->common;
     prt_int128 ahead = start_of(s, channel->to) - start_of(s, channel->from);

@@ -29,6 +29,9 @@ enum prt_status prt_verify_fields(const struct prt_container *c, struct prt_erro
 
 /* ---- verify_rates.c ---- */
 
+/* The greatest common divisor; of 0 and b: b. */
+uint64_t prt_verify_divisor(uint64_t a, uint64_t b);
+
 /* Of all nodes: the lists of phases, their sums, the bounds of rates, 2-D windows; and depths that
  * one firing needs. */
 enum prt_status prt_verify_rates(const struct prt_container *c, struct prt_error *error);

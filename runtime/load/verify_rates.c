@@ -5,6 +5,16 @@
 
 enum { WINDOW_SIDE_MAX = 1023 };
 
+uint64_t prt_verify_divisor(uint64_t a, uint64_t b)
+{
+    while (b > 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 /* Of an end with several phases: its first and second list. */
 static const uint64_t *list_of(const struct prt_container *c, uint32_t rates, uint32_t phases,
                                int which)

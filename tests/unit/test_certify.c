@@ -416,15 +416,16 @@ static void work_is_bounded_by_the_file(void **unused)
     assert_int_equal(CONTAINER_CERTIFICATE_WORK(10) - before, 160);
 }
 
-#define REFUSED(message, ...)                                                                      \
+#define REFUSED_OF(circle, message, ...)                                                           \
     do {                                                                                           \
-        struct subject s = small_circle();                                                         \
+        struct subject s = circle;                                                                 \
         char reason[400] = "";                                                                     \
         __VA_ARGS__;                                                                               \
         if (is_accepted(s.m, reason, sizeof reason)) fail_msg("not refused: %s", #__VA_ARGS__);    \
         if (!strstr(reason, message)) fail_msg("%s: %s", #__VA_ARGS__, reason);                    \
         discard(&s);                                                                               \
     } while (0)
+#define REFUSED(message, ...) REFUSED_OF(small_circle(), message, __VA_ARGS__)
 
 static void parts_that_do_not_belong_are_refused(void **unused)
 {
@@ -449,15 +450,7 @@ static struct subject large_circle(void)
     return circle_of(100003, 100019, 200000, 0);
 }
 
-#define STARTS_REFUSED(message, ...)                                                               \
-    do {                                                                                           \
-        struct subject s = large_circle();                                                         \
-        char reason[400] = "";                                                                     \
-        __VA_ARGS__;                                                                               \
-        if (is_accepted(s.m, reason, sizeof reason)) fail_msg("not refused: %s", #__VA_ARGS__);    \
-        if (!strstr(reason, message)) fail_msg("%s: %s", #__VA_ARGS__, reason);                    \
-        discard(&s);                                                                               \
-    } while (0)
+#define STARTS_REFUSED(message, ...) REFUSED_OF(large_circle(), message, __VA_ARGS__)
 
 static void every_false_start_is_refused(void **unused)
 {
