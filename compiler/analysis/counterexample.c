@@ -263,9 +263,10 @@ const struct counterexample *counterexample_find(struct compile *cx, const struc
         if (parts[i].count) search_part(&at, &parts[i]);
     if (!at.best) {
         at.best = ARENA_NEW(cx->arena, struct counterexample);
-        at.best->kind = at.beyond                ? COUNTER_BEYOND
-                        : diag_failed(cx->diags) ? COUNTER_OTHER
-                                                 : COUNTER_NONE;
+        /* What passes is proven, by a periodic schedule where simulation is beyond the budget. */
+        at.best->kind = !diag_failed(cx->diags) ? COUNTER_NONE
+                        : at.beyond             ? COUNTER_BEYOND
+                                                : COUNTER_OTHER;
     }
     arena_destroy(at.arena);
     return at.best;
@@ -335,6 +336,8 @@ static const char *unfit_buffer(struct compile *cx, const struct graph *graph)
 const char *counterexample_prepare(struct compile *cx, struct graph *graph,
                                    const struct counterexample *found)
 {
+    if (found->kind == COUNTER_BEYOND)
+        return "no sequence that ends in a deadlock was found within the budget";
     if (found->kind != COUNTER_FOUND) return "there is no sequence that ends in a deadlock";
     if (found->no_replay) return found->no_replay;
     if (found->firings > CONTAINER_STALL_FIRINGS_MAX) return "so many firings are not replayed";

@@ -73,6 +73,16 @@ check "the option is inspect's" says 2 "belongs to 'pipec inspect'" "$PIPEC" --t
 check "a file without a name" says 2 'needs the name of a file' "$PIPEC" inspect --trace-deadlock= short.pipe
 check "the source is not written over" says 2 'short.pipe' "$PIPEC" inspect --trace-deadlock=short.pipe short.pipe
 
+undecided=$ROOT/tests/reject/liveness_undecided.pipe
+check "what is not decided has none that is known" says 1 "'u.pbc' is not written: no sequence .* was found" \
+    "$PIPEC" inspect --trace-deadlock=u.pbc "$undecided"
+"$PIPEC" inspect --trace-deadlock --json "$undecided" >object 2>/dev/null
+check "in JSON too" grep -q '"kind": "undecided"' object
+
+sed 's/init [0-9]*/init 60000023/' "$undecided" >periodic.pipe
+check "what a periodic schedule proves passes" says 0 '^no deadlock: no sequence of firings' \
+    "$PIPEC" inspect --trace-deadlock periodic.pipe
+
 cat >rates.pipe <<'END'
 kernel one(in i32 x, out i32 y) { y <- x; }
 kernel two(in i32 x, out i32 y push 2) { y <- x; y <- x; }
