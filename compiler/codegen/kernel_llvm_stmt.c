@@ -109,13 +109,14 @@ static void emit(struct kernel_emitter *e, const struct ks *s)
     LLVMValueRef counter =
         kernel_array_item(e, e->i64, out->arity, e->body->out[s->port].counts, element);
     LLVMValueRef count = LLVMBuildLoad2(e->builder, e->i64, counter, "");
+    LLVMValueRef more = LLVMBuildNUWAdd(e->builder, count, kernel_i64(e, 1), "");
     if (!s->count_proven) {
         LLVMValueRef bound = room(e, s->port).value;
         LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntUGE, count, bound, "");
-        kernel_fault_if(e, bad, KERNEL_FAULT_PUSH, s->span, count, bound);
+        kernel_fault_if(e, bad, KERNEL_FAULT_PUSH, s->span, more, bound);
     }
     write_packet(e, s->port, s->expr, value, kernel_out_packet(e, s->port, element, count));
-    LLVMBuildStore(e->builder, LLVMBuildNUWAdd(e->builder, count, kernel_i64(e, 1), ""), counter);
+    LLVMBuildStore(e->builder, more, counter);
 }
 
 /* In finish the packets up to the last one that was written count as appended. */
