@@ -134,14 +134,6 @@ void relation_repeat(struct relation *left, const struct relation *begin,
     add_directions(left, next);
 }
 
-void relation_span(struct relation *to, const struct relation *from)
-{
-    to->any |= from->any;
-    if (to->any) return;
-    add_difference(to, to->point, from->point);
-    add_directions(to, from);
-}
-
 bool relation_in_step(const struct relation *r, uint32_t a, uint32_t b, uint64_t *share_a,
                       uint64_t *share_b)
 {

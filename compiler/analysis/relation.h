@@ -39,14 +39,12 @@ void relation_clear(struct relation *r);
 void relation_copy(struct relation *to, const struct relation *from);
 /* One packet to one of the ends first..last. */
 void relation_append(struct relation *r, uint32_t first, uint32_t last);
-/* to := to or from */
+/* to := to or from; where the point of `to` is zero it stays so: a linear subspace. */
 void relation_join(struct relation *to, const struct relation *from);
 /* `left` is reached after any number of rounds instead of after none; one round leads from `begin`
  * to `next`. */
 void relation_repeat(struct relation *left, const struct relation *begin,
                      const struct relation *next);
-/* Takes `from` into the linear subspace `to`, whose point stays zero. */
-void relation_span(struct relation *to, const struct relation *from);
 /* Of a linear subspace: are the counts of the two ends always in the same proportion, both positive
  * or both zero, and not always zero?  Gives it in lowest terms. */
 bool relation_in_step(const struct relation *r, uint32_t a, uint32_t b, uint64_t *share_a,

@@ -334,7 +334,7 @@ static void walk_once(struct walker *w, const struct walk_request *request,
     result->stops |= w->stops->reachable;
     *cost = w->returns->reachable ? w->returns->cost : w->stops->cost;
     uint32_t first = w->phase * w->end_count;
-    if (w->relate && w->returns->reachable) relation_span(result->relation, &w->returns->relation);
+    if (w->relate && w->returns->reachable) relation_join(result->relation, &w->returns->relation);
     for (uint32_t i = 0; i < w->end_count; i++) {
         if (w->returns->reachable) result->counts[first + i] = w->returns->counts[i];
         if (w->stops->reachable) result->stopped[first + i] = w->stops->counts[i];
