@@ -268,8 +268,11 @@ static void report(const struct bounded *pass, const struct channel_block *block
             buffer->name, buffer_of(pass, route.channels[route.count - 1])->name);
     diag_help(d, "give '%s' an exact rate, for example by a packet that stands for none%s",
               writer->name, joins ? ", or take the ways apart" : "");
-    diag_help(d, "where the data never does that, accept it with a comment: // pipec: "
-                 "allow(liveness-unproven) reason=\"...\"; a stall is then found while running");
+    diag_help(
+        d,
+        "where the data never does that, accept it with a comment behind this line, or on "
+        "a line before its statement: // pipec: allow(liveness-unproven) reason=\"...\"; a stall "
+        "is then found while running");
 }
 
 /* Did the author accept it?  A command list says so itself. */

@@ -450,7 +450,9 @@ void counterexample_print(FILE *to, const struct graph *graph, const struct coun
                                 : "no sequence of firings comes to a standstill");
         return;
     case COUNTER_OTHER:
-        fputs("no sequence of firings shows this error: nobody waits in a circle\n", to);
+        fputs("no sequence of firings shows this error: what has exact rates never waits in a "
+              "circle\n",
+              to);
         return;
     case COUNTER_BEYOND:
         fprintf(to, "no sequence was found in %d steps of simulation\n", SEARCH_STEPS);

@@ -156,14 +156,32 @@ static void find_operands(const struct walker *w, const struct walk_state *s, co
         find_operands(w, s, e->arguments[i], o);
 }
 
+static int64_t clamped(wide value)
+{
+    return value < INT64_MIN ? INT64_MIN : value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+/* What the index of an access may be, of all visits; of several phases the fewest places. */
+static void keep_range(struct kx *at, struct interval index, uint64_t length)
+{
+    if (at == NULL) return;
+    struct interval all = index;
+    if (at->places > 0)
+        all = interval_join(all, (struct interval){at->place_least, at->place_most});
+    at->place_least = clamped(all.low);
+    at->place_most = clamped(all.high);
+    at->places = at->places > 0 && at->places < length ? at->places : length;
+}
+
 void walk_mark_access(struct walker *w, const struct walk_state *s, enum access_check *check,
-                      unsigned char *visited, struct interval index, uint64_t length,
-                      const struct kx *at, struct span span, const char *what, const char *name)
+                      unsigned char *visited, struct interval index, uint64_t length, struct kx *at,
+                      struct span span, const char *what, const char *name)
 {
     if (!w->mark || !s->reachable) return;
     if (!(*visited & SEEN)) *check = ACCESS_PROVEN;
     *visited |= SEEN;
     if (index.low < 0 || index.high >= (wide)length) *check = ACCESS_CHECKED;
+    keep_range(at, index, length);
     if (index.high >= 0 && index.low < (wide)length) {
         *visited |= MAYBE_INSIDE;
         return;

@@ -203,10 +203,11 @@ struct interval walk_window(struct walker *w, struct walk_state *s, struct kx *e
 struct interval *walk_packet(const struct walker *w, const struct walk_state *s,
                              const struct kx *e);
 /* Settles one access: `check` becomes ACCESS_PROVEN if every visit is inside [0, length).  It is an
- * error, reported once, where a visit that certainly happens is outside, or every visit is. */
+ * error, reported once, where a visit that certainly happens is outside, or every visit is.  What
+ * the index `at` may be (NULL: there is none) is kept in it. */
 void walk_mark_access(struct walker *w, const struct walk_state *s, enum access_check *check,
-                      unsigned char *visited, struct interval index, uint64_t length,
-                      const struct kx *at, struct span span, const char *what, const char *name);
+                      unsigned char *visited, struct interval index, uint64_t length, struct kx *at,
+                      struct span span, const char *what, const char *name);
 /* Reports what walk_mark_access has kept for the end. */
 void walk_report_outside(struct walker *w);
 

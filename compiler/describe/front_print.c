@@ -35,6 +35,23 @@ static void word_pace(char text[PACE_SIZE], const struct graph_tradeoff *row)
         snprintf(text, PACE_SIZE, "%" PRIu64 "/%" PRIu64, row->iterations, row->cycles);
 }
 
+__extension__ typedef unsigned __int128 product;
+
+/* How many times as fast as the row `first`: "1.62".  In integers, so that every host prints the
+ * same. */
+static void word_speed(char text[PACE_SIZE], const struct graph_tradeoff *row,
+                       const struct graph_tradeoff *first)
+{
+    product above = (product)row->iterations * first->cycles;
+    product below = (product)row->cycles * first->iterations, hundreds;
+    snprintf(text, PACE_SIZE, "-");
+    if (below == 0 || __builtin_mul_overflow(above, 200, &hundreds)) return;
+    hundreds = (hundreds / below + 1) / 2;
+    if (hundreds > UINT64_MAX) return;
+    snprintf(text, PACE_SIZE, "%" PRIu64 ".%02" PRIu64, (uint64_t)hundreds / 100,
+             (uint64_t)hundreds % 100);
+}
+
 /* Those that differ from the row before; of a first row all. */
 static void print_depths(FILE *to, const struct graph *graph, const struct graph_tradeoff *row,
                          const struct graph_tradeoff *before)
@@ -60,21 +77,25 @@ static void print_end(FILE *to, const struct graph_front *front)
 void front_print_text(FILE *to, const struct graph *graph)
 {
     const struct graph_front *front = graph->front;
+    const struct graph_tradeoff *first = NULL;
     bool parts = has_parts(front);
     fprintf(to, "memory against throughput of pipeline %s\n", graph->name);
     for (size_t i = 0; i < front->points.count; i++) {
         const struct graph_tradeoff *row = &front->points.items[i];
         const struct graph_tradeoff *before = i > 0 ? row - 1 : NULL;
-        char pace[PACE_SIZE];
+        char pace[PACE_SIZE], speed[PACE_SIZE];
         if (before && before->component != row->component) before = NULL;
         if (!before && parts)
             fprintf(to, "\npart of '%s', the others with their least memory",
                     part_name(graph, row->component));
-        if (!before)
-            fprintf(to, "\n%14s  %22s  %s\n", "bytes", "iterations per cycle",
+        if (!before) {
+            first = row;
+            fprintf(to, "\n%14s  %22s  %8s  %s\n", "bytes", "iterations per cycle", "times",
                     "depths; then those that change");
+        }
         word_pace(pace, row);
-        fprintf(to, "%14" PRIu64 "  %22s  ", row->memory_bytes, pace);
+        word_speed(speed, row, first);
+        fprintf(to, "%14" PRIu64 "  %22s  %8s  ", row->memory_bytes, pace, speed);
         print_depths(to, graph, row, before);
     }
     print_end(to, front);

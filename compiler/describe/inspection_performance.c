@@ -78,7 +78,7 @@ static void print_circuit(FILE *to, const struct inspection *inspection, const s
         pace->hop_count < PERFORMANCE_HOPS_MAX ? pace->hop_count : PERFORMANCE_HOPS_MAX;
     for (uint32_t i = 0; i < shown; i++) {
         const struct pace_hop *hop = &pace->hops[i];
-        fprintf(to, "'%s' -> %s%s -> ", inspection->nodes[hop->node].name,
+        fprintf(to, "'%s' -> %s'%s' -> ", inspection->nodes[hop->node].name,
                 hop->room ? "room in " : "", inspection->buffers[hop->buffer].name);
     }
     if (shown < pace->hop_count) fprintf(to, "... (%" PRIu32 " more) -> ", pace->hop_count - shown);
@@ -91,7 +91,7 @@ static void print_pace(FILE *to, const struct inspection *inspection, const stru
     switch (pace->kind) {
     case THROUGHPUT_UNKNOWN: fputs("not found within the budget\n", to); return;
     case THROUGHPUT_UNBOUNDED:
-        fputs("without limit: no circle of waiting has a cost\n", to);
+        fputs("unbounded: nothing but the depths of buffers limits it\n", to);
         return;
     case THROUGHPUT_STUCK: fputs("none: it stops for ever, round ", to); break;
     case THROUGHPUT_RATIO:
@@ -123,11 +123,60 @@ static void print_latency(FILE *to, const struct inspection *inspection,
         fprintf(to, "'%s' has fired\n", inspection->nodes[latency->node].name);
 }
 
+/* Of an iteration; 0: not known. */
+static uint64_t packets_of(const struct inspected_node *node, const struct inspected_end *end)
+{
+    uint64_t sum = end->low, cycles = node->repetitions / node->phases, packets;
+    if (end->lows != NULL) {
+        sum = 0;
+        for (uint32_t p = 0; p < node->phases; p++)
+            sum += end->lows[p]; /* 1024 phases of 2^31 at most */
+    }
+    return __builtin_mul_overflow(sum, cycles, &packets) ? 0 : packets;
+}
+
+/* What several nodes read of one port in an iteration is the same. */
+static uint64_t packets_at(const struct inspection *inspection, uint32_t buffer)
+{
+    for (uint32_t n = 0; n < inspection->node_count; n++) {
+        const struct inspected_node *node = &inspection->nodes[n];
+        bool out = inspection->buffers[buffer].outer == GRAPH_OUTER_OUT;
+        const struct inspected_end *ends = out ? node->outputs : node->inputs;
+        uint32_t count = out ? node->output_count : node->input_count;
+        for (uint32_t i = 0; i < count; i++)
+            if (ends[i].buffer == buffer) return packets_of(node, &ends[i]);
+    }
+    return 0;
+}
+
+enum { PORTS_MAX = 8 }; /* shown */
+
+/* "iteration  147 packets from 'cd', 160 packets to 'dat'", where rates are exact. */
+static void print_iteration(FILE *to, const struct inspection *inspection)
+{
+    uint32_t shown = 0;
+    if (inspection->rates_bounded) return;
+    for (uint32_t b = 0; b < inspection->buffer_count && shown <= PORTS_MAX; b++) {
+        const struct inspected_buffer *buffer = &inspection->buffers[b];
+        uint64_t packets = buffer->outer == GRAPH_INNER ? 0 : packets_at(inspection, b);
+        if (packets == 0) continue;
+        fputs(shown == 0 ? "iteration  " : ", ", to);
+        if (shown++ == PORTS_MAX)
+            fputs("...", to);
+        else
+            fprintf(to, "%" PRIu64 " packet%s %s '%s'", packets, packets == 1 ? "" : "s",
+                    buffer->outer == GRAPH_OUTER_IN ? "from" : "to", buffer->name);
+    }
+    if (shown > 0) fputc('\n', to);
+}
+
 void performance_print(FILE *to, const struct inspection *inspection)
 {
     const struct performance *performance = inspection->performance;
     if (performance == NULL) return;
-    fputs("\nthroughput ", to);
+    fputc('\n', to);
+    print_iteration(to, inspection);
+    fputs("throughput ", to);
     print_pace(to, inspection, &performance->unlimited);
     fputs("at depths  ", to);
     print_pace(to, inspection, &performance->at_depths);

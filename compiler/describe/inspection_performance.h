@@ -16,7 +16,7 @@ enum { PERFORMANCE_HOPS_MAX = 8 };
 void performance_put(struct json *json, const struct inspection *inspection);
 /* The members of `exact` that belong to them. */
 void performance_put_exact(struct json *json, const struct inspection *inspection);
-/* Three lines. */
+/* What an iteration is, where rates are exact; throughput, without and with the depths; latency. */
 void performance_print(FILE *to, const struct inspection *inspection);
 
 #endif

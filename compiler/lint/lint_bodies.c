@@ -1,6 +1,7 @@
 /* Typed bodies: what the analyses left, and arithmetic that is seldom meant. */
 #include <inttypes.h>
 
+#include "compiler/analysis/interval.h"
 #include "compiler/lint/lint_internal.h"
 
 struct bodies {
@@ -49,12 +50,51 @@ static void check_comparison(struct bodies *b, const struct kx *kx)
     diag_help(d, "compare their distance: abs(a - b) < limit");
 }
 
-static void check_index(struct bodies *b, const struct kx *index, enum access_check check)
+/* What the analysis knows of the index, `first` being the first place. */
+static void note_range(const struct bodies *b, const struct kx *index, int64_t first,
+                       struct diag *d)
+{
+    struct interval all = interval_of_type(index->type);
+    wide least = (wide)index->place_least + first, most = (wide)index->place_most + first;
+    wide last = (wide)index->places - 1 + first;
+    bool open_low = least <= all.low || index->place_least == INT64_MIN;
+    bool open_high = most >= all.high || index->place_most == INT64_MAX;
+    bool inside = least >= first && most <= last; /* of other phases: a window without packets */
+    if (index->places == 0 || inside || (open_low && open_high)) {
+        diag_note(d, "nothing in %s shows that it stays in range; outside it is a fault", b->in);
+        return;
+    }
+    if (all.low == 0) open_low = false;
+    const char *end = open_low ? " or less" : open_high ? " or more" : "";
+    const char *range =
+        arena_printf(b->cx->arena, "%" PRId64 "%s", (int64_t)(open_low ? most : least), end);
+    if (!open_low && !open_high && least < most)
+        range = arena_printf(b->cx->arena, "%s to %" PRId64, range, (int64_t)most);
+    diag_note(d,
+              "%s shows no more than that it is %s; in range are %" PRId64 " to %" PRId64
+              ", outside it is a fault",
+              b->in, range, first, (int64_t)last);
+}
+
+static bool is_remainder(const struct kx *kx)
+{
+    while (kx->kind == KX_CONVERT)
+        kx = kx->left;
+    return kx->kind == KX_BINARY && kx->op == OP_REM;
+}
+
+static void check_index(struct bodies *b, const struct kx *index, enum access_check check,
+                        bool from_centre)
 {
     if (check != ACCESS_CHECKED || is_constant(index)) return;
     struct diag *d = diag_report(b->cx->diags, RULE_CHECKED_INDEX, index->span,
                                  "this index is checked each time the program comes here");
-    diag_note(d, "nothing in %s shows that it stays in range; outside it is a fault", b->in);
+    int64_t half = (int64_t)index->places / 2;
+    note_range(b, index, from_centre ? -half : 0, d);
+    bool low = index->place_least < 0 && index->place_most < (int64_t)index->places;
+    if (low && is_remainder(index))
+        diag_help(d, "a remainder has the sign of its left operand: that of an unsigned one is "
+                     "never negative");
 }
 
 static void visit_kx(struct bodies *b, const struct kx *kx)
@@ -64,10 +104,13 @@ static void visit_kx(struct bodies *b, const struct kx *kx)
         check_division(b, kx);
     if (is_linted(kx->span)) {
         if (kx->kind == KX_COMPARE) check_comparison(b, kx);
-        if (kx->kind == KX_INDEX || kx->kind == KX_PEEK) check_index(b, kx->right, kx->check);
+        if (kx->kind == KX_INDEX || kx->kind == KX_PEEK)
+            check_index(b, kx->right, kx->check, false);
+        if (kx->kind == KX_PEEK && kx->left) check_index(b, kx->left, kx->element_check, false);
         if (kx->kind == KX_WINDOW) {
-            check_index(b, kx->left, kx->check);
-            check_index(b, kx->right, kx->column_check);
+            if (kx->third) check_index(b, kx->third, kx->element_check, false);
+            check_index(b, kx->left, kx->check, true);
+            check_index(b, kx->right, kx->column_check, true);
         }
     }
     const char *certain = b->certain;
@@ -208,6 +251,9 @@ static void visit_ks(struct bodies *b, const struct ks *first)
         if (!test_last) visit_kx(b, s->expr);
         visit_kx(b, s->element);
         visit_kx(b, s->index);
+        if (s->element && is_linted(s->element->span))
+            check_index(b, s->element, s->element_check, false);
+        if (s->index && is_linted(s->index->span)) check_index(b, s->index, s->check, false);
         if (s->kind == KS_BLOCK)
             visit_ks(b, s->body);
         else

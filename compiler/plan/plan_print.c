@@ -58,6 +58,18 @@ static void print_memory(FILE *to, const struct graph *graph)
     }
 }
 
+/* What the proof leaves out, and why its author accepts that. */
+static void print_accepted(FILE *to, const struct graph *graph)
+{
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &graph->buffers.items[i];
+        if (!graph->unproven || buffer->unproven_reason == NULL) continue;
+        fprintf(to, "accepted '%s' varies, and is not proven free of deadlock: ", buffer->name);
+        diag_print_escaped(to, buffer->unproven_reason, strlen(buffer->unproven_reason));
+        fputc('\n', to);
+    }
+}
+
 static void print_head(FILE *to, const struct graph *graph, const struct plan *plan)
 {
     const struct devdesc *device = plan->device;
@@ -67,6 +79,7 @@ static void print_head(FILE *to, const struct graph *graph, const struct plan *p
             plan->mode == PLAN_SIDE_BY_SIDE ? "side by side" : "in sequence", plan->mode_reason);
     fprintf(to, "policy   %s: %s\n", plan->policy, plan->policy_reason);
     print_memory(to, graph);
+    print_accepted(to, graph);
 }
 
 static void print_stages(FILE *to, const struct graph *graph, const struct plan *plan)

@@ -126,6 +126,11 @@ struct kx {
     enum access_check element_check; /* PEEK, WINDOW: the port element */
     /* analysis/walk: what has been seen of the accesses */
     unsigned char visited, visited_column, visited_element;
+    /* analysis/walk, of the index of an access: how many places there are (0: not seen), and the
+     * least and the most that it may be, counted from the first place, the limits of int64_t
+     * standing for what is beyond */
+    uint64_t places;
+    int64_t place_least, place_most;
     bool may_wrap;      /* BINARY: its exact value may leave `type`; filled by analysis/range */
     bool cast;          /* cast to the type that it has: wrapping is meant */
     bool postfix;       /* ASSIGN: the value is the old one (i++) */
@@ -296,7 +301,7 @@ struct kernel {
     struct ks *finish; /* NULL where absent */
     uint32_t id;       /* unique per compilation, in order of first use */
 
-    uint64_t cost_cycles; /* of one firing; filled by analysis/cost */
+    uint64_t cost_cycles;               /* of one firing; filled by analysis/cost */
     const struct interval *kept_ranges; /* of states, then tables; filled by analysis/walk */
 };
 

@@ -52,6 +52,52 @@ sys.exit(str(wrong) if any(wrong) else 0)
 END
     done
 fi
+cat >split.pipe <<'END'
+kernel split(in f32 x pop 2, out f32 a, out f32 b push 2) { a <- x[0] + x[1]; b <- x[0]; b <- x[1]; }
+kernel fir(in f32 x pop 8 peek 16, out f32 y push 8) { for (i32 i = 0; i < 8; i++) y <- x[i] + x[i + 8]; }
+kernel slow(in f32 x pop 3, out f32 y push 3) { for (i32 i = 0; i < 3; i++) y <- x[i]; }
+kernel join(in f32 p, in f32 q pop 2, out f32 y) { y <- p * q[0] + q[1]; }
+pipeline main(in f32 x, out f32 y) {
+    buffer f32 a, b, d;
+    split(x -> a, b);
+    a -> fir -> slow -> d;
+    join(d, b -> y);
+}
+END
+sed 's/ b, d/ b depth 35, d/' split.pipe >short.pipe
+cat >phases.pipe <<'END'
+kernel uneven(in f32 x pop {3, 1}, out f32 y push {1, 2}) { y <- x; if (phase == 1) y <- -x; }
+pipeline main(in f32 x, out f32 y) { x -> uneven -> y; }
+END
+cat >accepted.pipe <<'END'
+kernel peaks(in f32 x, out f32 level, out u32 place) { state u32 n; if (x > 0.5) level <- x; if (x > 0.5) place <- n; n++; }
+kernel meet(in f32 v, in u32 p, out f32x2 y) { y <- f32x2(v, (f32)p); }
+pipeline main(in f32 x, out f32x2 y) {
+    buffer f32 level;
+    buffer u32 place;
+    peaks(x -> level, place); // pipec: allow(liveness-unproven) reason="both above 0.5"
+    meet(level, place -> y);
+}
+END
+# The page's budget for CI: passes, and fails for each of its reasons.
+if command -v python3 >/dev/null; then
+    awk '/^# budget.sh/ { keep = 1 } /^```$/ { keep = 0 } keep' "$ROOT/lang/inspect.md" >budget.sh
+    PATH=$(dirname "$PIPEC"):$PATH
+    cat >pace.pipe <<'END'
+kernel sum(in i32 x, out i32 y) { state i32 s; s += x; y <- s; }
+kernel copy(in i32 x, out i32 y) { y <- x; }
+pipeline main(in i32 x, out i32 y) { buffer i32 m depth 64; x -> sum -> m -> copy -> y; }
+END
+    check "a budget that holds" sh budget.sh pace.pipe 256 1/1000
+    check "too much memory" says 1 'take 256 bytes, 255 are allowed' sh budget.sh pace.pipe 255 1/1000
+    check "too slow" says 1 'iterations a cycle, 2 are wanted' sh budget.sh pace.pipe 256 2/1
+    check "a refused program" says 1 'depth of 36: 36 are enough' sh budget.sh short.pipe 1000 1/1000
+fi
+# What an iteration is, and names that have arrows in them.
+check "an iteration in packets" says 0 "^iteration  48 packets from 'x', 24 packets to 'y'$" "$PIPEC" inspect --buffers=min split.pipe
+check "what limits it" says 0 "^at depths .* 'fir' -> 'fir->slow' -> 'slow' -> 'd' -> 'join' -> room in" "$PIPEC" inspect --buffers=min split.pipe
+check "phases count" says 0 "^iteration  4 packets from 'x', 3 packets to 'y'$" "$PIPEC" inspect phases.pipe
+check "what the author accepts" says 0 "^accepted 'level' varies, and is not proven free of deadlock: both above 0.5$" "$PIPEC" inspect accepted.pipe
 check "the text of a container" says 0 'stage 0 tune: threshold' "$PIPEC" inspect radio.pbc
 check "the container on standard input" sh -c '"$0" inspect - <radio.pbc | grep -q "^pipeline fmradio"' "$PIPEC"
 check "--json is inspect's" says 2 "belongs to 'pipec inspect'" "$PIPEC" --json "$radio"
