@@ -70,10 +70,11 @@ static void note_range(const struct bodies *b, const struct kx *index, int64_t f
         arena_printf(b->cx->arena, "%" PRId64 "%s", (int64_t)(open_low ? most : least), end);
     if (!open_low && !open_high && least < most)
         range = arena_printf(b->cx->arena, "%s to %" PRId64, range, (int64_t)most);
-    diag_note(d,
-              "%s shows no more than that it is %s; in range are %" PRId64 " to %" PRId64
-              ", outside it is a fault",
-              b->in, range, first, (int64_t)last);
+    const char *places = first == last ? arena_printf(b->cx->arena, "is %" PRId64, first)
+                                       : arena_printf(b->cx->arena, "are %" PRId64 " to %" PRId64,
+                                                      first, (int64_t)last);
+    diag_note(d, "%s shows no more than that it is %s; in range %s, outside it is a fault", b->in,
+              range, places);
 }
 
 static bool is_remainder(const struct kx *kx)
