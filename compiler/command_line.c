@@ -396,6 +396,10 @@ static bool looks_like_command(const char *word)
 static void refuse_command(struct parser *p, const char *word)
 {
     const char *nearest = command_nearest(word);
+    if (nearest != NULL && strcmp(nearest, word) == 0) {
+        refuse(p, "the command '%s' stands before all options", word);
+        return;
+    }
     refuse(
         p, "%s",
         nearest != NULL

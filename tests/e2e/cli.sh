@@ -28,6 +28,7 @@ expect "-I finds imports" 0 '' '' "$PIPEC" -I lib -p first two.pipe
 expect "an import that is not found" 1 '' 'import-not-found' "$PIPEC" -p first two.pipe
 expect "a word that is neither a command nor a file" 2 '' "there is no command 'frobnicate', and no such file" "$PIPEC" frobnicate
 expect "a command that is misspelt" 2 '' "there is no command 'lnt'; did you mean 'lint'?" "$PIPEC" lnt
+expect "a command behind options" 2 '' "the command 'inspect' stands before all options" "$PIPEC" -q inspect
 expect "the same with its arguments" 2 '' "did you mean 'inspect'?" "$PIPEC" inspct two.pipe
 expect "a source that is not there" 2 '' "cannot read 'none.pipe'" "$PIPEC" none.pipe
 expect "inspect of a file that is not there" 2 '' "cannot read 'lnt'" "$PIPEC" inspect lnt
