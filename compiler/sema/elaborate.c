@@ -627,6 +627,8 @@ void check_ends(struct elaboration *el, const struct graph_buffer *b)
         const struct graph_reader *r = &b->readers.items[0];
         const struct graph_node *n = &el->graph->nodes.items[r->node];
         diag_label(d, n->inputs.items[r->input].span, "'%s' reads it here", n->name);
+        diag_help(d, "bind the out-port of a kernel to '%s', or make it an in-port of the pipeline",
+                  b->name);
     } else {
         d = diag_report(diags, RULE_NO_CONSUMER, b->span,
                         "buffer '%s' has no consumer: its writer would stop when it is full",
