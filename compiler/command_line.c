@@ -430,6 +430,8 @@ static void check_line(struct parser *p, int argc, char **argv)
                "--trace-deadlock=FILE: the sequence goes to standard output, FILE is a file");
     else if (p->line.options.explores && p->line.action != COMMAND_INSPECT)
         refuse(p, "%s", "--pareto belongs to 'pipec inspect'");
+    else if (p->line.options.explores && p->line.traces_deadlock)
+        refuse(p, "%s", "--pareto and --trace-deadlock are two inspections: ask for one at a time");
     else
         p->line.input = argv[optind];
 }

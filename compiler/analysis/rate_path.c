@@ -245,7 +245,50 @@ static void label_end(const struct route *r, struct diag *d)
 
 /* ---- the mend ---- */
 
-/* How to bound the loop. */
+static uint32_t count_appends(const struct ks *first, uint32_t port)
+{
+    uint32_t count = 0;
+    for (const struct ks *s = first; s != NULL; s = s->next)
+        count += (s->kind == KS_EMIT && s->port == port) + count_appends(s->init, port) +
+                 count_appends(s->body, port) + count_appends(s->otherwise, port);
+    return count;
+}
+
+static bool assigns(const struct kx *e)
+{
+    if (e == NULL) return false;
+    if (e->kind == KX_ASSIGN || assigns(e->left) || assigns(e->right) || assigns(e->third))
+        return true;
+    for (uint32_t i = 0; i < e->argument_count; i++)
+        if (assigns(e->arguments[i])) return true;
+    return false;
+}
+
+static bool is_number(const struct kx *e, uint64_t number)
+{
+    return e != NULL && e->kind == KX_CONSTANT && type_is_integer(e->type) &&
+           e->value.bits == number;
+}
+
+/* `for (i = 0; i < bound; i++) y <- v;`, and no other append: as many packets as the bound says. */
+static bool counts_packets(const struct route *r, const struct ks *loop)
+{
+    const struct ks *start = loop->init, *body = loop->body;
+    const struct kx *step = loop->step, *i = loop->expr->left;
+    while (body != NULL && body->kind == KS_BLOCK && body->next == NULL)
+        body = body->body;
+    if (body == NULL || body->kind != KS_EMIT || body->next != NULL) return false;
+    if (loop->expr->op != OP_LT || i->kind != KX_VARIABLE || r->path->kernel->grouped) return false;
+    if (start == NULL || start->kind != KS_DECLARE || start->variable != i->variable ||
+        !is_number(start->expr, 0))
+        return false;
+    return step != NULL && step->kind == KX_ASSIGN && step->op == OP_ADD &&
+           step->left->kind == KX_VARIABLE && step->left->variable == i->variable &&
+           is_number(step->right, 1) && !assigns(body->expr) && !assigns(body->element) &&
+           count_appends(r->path->body, r->path->port) == 1;
+}
+
+/* How to bound the loop.  The number is named where it is certainly enough. */
 static void help_loop(const struct route *r, struct diag *d, const struct ks *loop)
 {
     const struct kx *c = loop->expr;
@@ -256,7 +299,11 @@ static void help_loop(const struct route *r, struct diag *d, const struct ks *lo
     const char *bound = less && c->right->kind != KX_CONSTANT && type_is_integer(c->right->type)
                             ? source_text(r, c->right->span)
                             : NULL;
-    if (bound != NULL)
+    if (bound != NULL && !counts_packets(r, loop)) most = "N";
+    if (r->path->least == limit)
+        diag_help(d, "an exact number is seen where the rounds are constant, with a packet that "
+                     "stands for none in those that have nothing to append");
+    else if (bound != NULL)
         diag_help(d, "a bound that is part of the loop is seen: 'min(%s, %s)' for '%s'", bound,
                   most, bound);
     else

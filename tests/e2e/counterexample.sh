@@ -89,6 +89,8 @@ kernel two(in i32 x, out i32 y push 2) { y <- x; y <- x; }
 kernel join(in i32 a, in i32 b, out i32 y) { y <- a + b; }
 pipeline main(in i32 x, out i32 y) { buffer i32 a; buffer i32 b; one(x -> a); two(x -> b); join(a, b -> y); }
 END
+check "one inspection at a time" says 2 'ask for one at a time' \
+    "$PIPEC" inspect --trace-deadlock --pareto rates.pipe
 check "rates have another witness" says 1 'no sequence of firings shows this error' \
     "$PIPEC" inspect --trace-deadlock rates.pipe
 "$PIPEC" inspect --trace-deadlock --json rates.pipe >object 2>/dev/null
