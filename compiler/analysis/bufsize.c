@@ -41,7 +41,8 @@
  * are, the result is the unique least; else the cheapest in bytes is raised and the depths are
  * shrunk again, largest first, each to its least with the others at theirs.  That one is found from
  * below: all other depths are given, so every raise is unavoidable.  Beyond the budget the depths
- * of a periodic schedule are taken (periodic.h).
+ * of a periodic schedule are taken (periodic.h).  Where declared depths leave none, that one is
+ * told, of the first CANDIDATES_MAX of the block, which alone lets one exist for the fewest bytes.
  *
  * Finish.  A node that ends appends up to finish_max packets, beside what its readers may keep.
  * Where the channel is a bridge its reader drains, and keeps peek - 1 + H packets at most that make
