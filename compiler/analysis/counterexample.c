@@ -164,9 +164,18 @@ static void take_levels(struct search *at, const struct net *net, struct counter
     }
 }
 
+static bool reads_bounded(const struct graph *graph, const struct graph_node *node)
+{
+    for (size_t i = 0; i < node->inputs.count; i++)
+        if (graph_is_bounded(graph, &graph->buffers.items[node->inputs.items[i].buffer]))
+            return true;
+    return false;
+}
+
 static void take_runs(struct search *at, const struct net *net, const struct net_trace *trace,
                       struct counterexample *found)
 {
+    static const char DATA_DECIDE[] = "how much a bounded rate brings, the data decide";
     found->runs = ARENA_ARRAY(at->cx->arena, struct counter_run, trace->runs.count + 1);
     for (size_t i = 0; i < trace->runs.count; i++) {
         struct net_firings run = trace->runs.items[i];
@@ -177,8 +186,9 @@ static void take_runs(struct search *at, const struct net *net, const struct net
             const struct graph_buffer *record;
             buffer = at->channels.items[arc->channel].buffer;
             record = &at->graph->buffers.items[buffer];
-            if (record->outer == GRAPH_INNER)
-                found->no_replay = "how much a bounded rate brings, the data decide";
+            if (record->outer == GRAPH_INNER) found->no_replay = DATA_DECIDE;
+        } else if (reads_bounded(at->graph, &at->graph->nodes.items[node])) {
+            found->no_replay = DATA_DECIDE; /* what it reads stands in no circle, and in no net */
         }
         if (last && last->node == node && last->buffer == buffer)
             last->count += run.count;

@@ -96,6 +96,18 @@ check "rates have another witness" says 1 'no sequence of firings shows this err
 "$PIPEC" inspect --trace-deadlock --json rates.pipe >object 2>/dev/null
 check "in JSON too" grep -q '"kind": "other"' object
 
+# A circle of exact rates, fed by a bounded one: which packets come there, no sequence of firings says.
+cat >fed.pipe <<'END'
+kernel some(in i32 x, out i32 y) { if (x > 0) y <- x; }
+kernel three(in i32 x, out i32 y push 3) { for (i32 i = 0; i < 3; i++) y <- x; }
+kernel five(in i32 x peek 5, out i32 y) { y <- x[4]; }
+pipeline main(in i32 x, out i32 y) { buffer i32 b depth 6; x -> some -> three -> b; b -> five -> y; }
+END
+rm -f fed.pbc
+check "what a bounded rate feeds has a sequence" says 1 "is not written: how much a bounded rate brings" \
+    "$PIPEC" inspect --trace-deadlock=fed.pbc fed.pipe
+check "but not to be replayed" test ! -e fed.pbc
+
 # Every program that is refused for a deadlock: its sequence is fired, and ends in a stall.
 count=0 bad=''
 for source in "$ROOT"/tests/reject/*.pipe; do
