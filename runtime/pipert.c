@@ -11,7 +11,7 @@
 #include "runtime/pipert_internal.h"
 #include "runtime/sched/circle.h"
 #include "runtime/sched/explain.h"
-#include "runtime/sched/replay.h"
+#include "runtime/sched/sched_replay.h"
 #include "runtime/sched/sched.h"
 #include "runtime/sched/vm.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/sched/replay.h"
+#include "runtime/sched/sched_replay.h"
 
 #include "runtime/sched/explain.h"
 #include "runtime/sched/ready.h"

@@ -11,8 +11,8 @@
  *   not possible, or the circle can go on, so the container shows nothing; PRT_E_INTERRUPTED; what
  *   callbacks return; PRT_E_NOMEM.
  */
-#ifndef RUNTIME_SCHED_REPLAY_H
-#define RUNTIME_SCHED_REPLAY_H
+#ifndef RUNTIME_SCHED_SCHED_REPLAY_H
+#define RUNTIME_SCHED_SCHED_REPLAY_H
 
 #include "runtime/sched/sched.h"
 
