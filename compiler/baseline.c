@@ -69,7 +69,7 @@ static const char *below_folder(const char *name)
 }
 
 /* Behind the part that `..` takes back, or NULL where there is none that it can. */
-static char *without_last(char *begin, char *end)
+static char *without_last(const char *begin, char *end)
 {
     char *at = end - (end > begin);
     while (at > begin && at[-1] != '/')

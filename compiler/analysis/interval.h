@@ -32,7 +32,7 @@ bool interval_is(struct interval a, int64_t value);
 /* Certainly not zero. */
 bool interval_is_true(struct interval a);
 /* Of scalars; of arrays and vectors: of what they are made of. */
-struct interval interval_of_type(const struct type *type);
+struct interval interval_of_type(const struct type *whole);
 struct interval interval_of_value(struct scalar_value value);
 /* What an operation with the exact result `i` gives in `type`: itself, or anything where it may
  * wrap. */

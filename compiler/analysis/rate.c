@@ -33,6 +33,7 @@
 #include "compiler/analysis/rate_internal.h"
 #include "compiler/analysis/ratio.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 #define MEND_BALANCES 2000000 /* looked at in search of mends, over all reports */
@@ -45,8 +46,10 @@ bool rate_is_added(const struct rate_solver *solver, uint32_t vertex)
 struct graph_node *rate_node(const struct rate_solver *solver, uint32_t vertex)
 {
     uint32_t node = vertex;
-    if (rate_is_added(solver, vertex))
+    if (rate_is_added(solver, vertex)) {
+        assert(solver->bundle_writers.items != NULL);
         node = solver->bundle_writers.items[vertex - solver->graph->nodes.count];
+    }
     return &solver->graph->nodes.items[node];
 }
 
@@ -192,6 +195,7 @@ static void collect_buffer(struct rate_solver *solver, uint32_t index)
         balance.a_rate = reader_pop(solver, buffer->readers.items[0]);
         r = 1;
     } else {
+        assert(out != NULL);
         balance.a = buffer->writer_node;
         balance.a_rate = out->push;
     }

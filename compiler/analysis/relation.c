@@ -1,5 +1,6 @@
 #include "compiler/analysis/relation.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "compiler/analysis/ratio.h"
@@ -59,6 +60,7 @@ static uint32_t first_nonzero(const int64_t *vector, uint32_t count)
 static bool eliminate(int64_t *vector, const int64_t *row, uint32_t count)
 {
     uint32_t pivot = first_nonzero(row, count);
+    assert(pivot < count);
     int64_t keep = row[pivot], take = vector[pivot];
     if (take == 0) return true;
     for (uint32_t i = 0; i < count; i++) {

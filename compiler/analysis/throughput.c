@@ -54,6 +54,8 @@
 #include "compiler/analysis/strong_components.h"
 #include "compiler/support/vec.h"
 
+#include <assert.h>
+
 enum {
     VERTICES_MAX = 1 << 18,
     ARCS_MAX = 1 << 20,
@@ -375,6 +377,7 @@ static bool raise_on_circuit(const struct component *of, const struct expansion 
 {
     uint64_t common = 0;
     bool raised = false;
+    assert(expansion->arcs.items != NULL);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t vertex = expansion->arcs.items[circuit[i]].from;
         common = gcd64(common, of->cycles[expansion->vertex_node[vertex]]);
@@ -428,6 +431,7 @@ static void name_circuit(const struct component *of, const struct round *round,
     const struct cycle_ratio *ratio = &round->ratio;
     const struct ratio_arc *arcs = round->expansion.arcs.items;
     uint32_t least = 0;
+    assert(ratio->circuit_count > 0 && arcs != NULL);
     for (uint32_t i = 1; i < ratio->circuit_count; i++)
         if (arcs[ratio->circuit[i]].tag < arcs[ratio->circuit[least]].tag) least = i;
     bool *seen = ARENA_ARRAY(round->expansion.memory, bool, of->net->arc_count);

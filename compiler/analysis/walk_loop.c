@@ -382,7 +382,7 @@ void walk_loop(struct walker *w, struct walk_state *s, struct ks *loop)
     walk_statements(w, s, loop->init);
     if (s->reachable && !run_rounds(w, s, loop, out, &round)) {
         if (round == 0 && loop->test_after)
-            loop_round(w, loop, s, s, out, (struct loop_place){.round = ++round});
+            loop_round(w, loop, s, s, out, (struct loop_place){.round = 1});
         if (s->reachable) fixed_point_loop(w, s, loop, out);
     }
     if (!out->reachable) w->endless = loop->span;

@@ -3,6 +3,7 @@
 
 #include "lang/window.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,7 @@ static enum prt_status divide_cycles(struct starts *s, const struct prt_block *b
 /* The arc from `from` to `to`, with so many tokens more than those that have to stay. */
 static bool respects(const struct starts *s, const struct prt_channel *channel, bool room)
 {
+    assert(s->common > 0);
     prt_int128 add = room ? channel->pop : channel->push;
     prt_int128 take = room ? channel->push : channel->pop;
     prt_int128 tokens =

@@ -109,9 +109,10 @@ static void make_block(struct body *b, int depth, bool in_loop);
 
 static void make_emits(struct body *b, int port, int count)
 {
-    char line[40];
-    snprintf(line, sizeof line, count > 1 ? "for (i32 n%d = 0; n%d < %d; n%d++) " : "", b->length,
-             b->length, count, b->length);
+    char line[40] = "";
+    if (count > 1)
+        snprintf(line, sizeof line, "for (i32 n%d = 0; n%d < %d; n%d++) ", b->length, b->length,
+                 count, b->length);
     say(b, line);
     snprintf(line, sizeof line, "y[%d] <- x; ", port);
     say(b, line);
