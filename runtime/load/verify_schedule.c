@@ -17,6 +17,7 @@
  */
 #include "runtime/load/verify_certificate.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,6 +260,7 @@ static enum prt_status keep_rule(struct replay *r, uint64_t rule)
 
 static enum prt_status summarise(struct replay *r)
 {
+    assert(r->rules != NULL);
     for (uint64_t i = 0; i < r->rule_count; i++) {
         enum prt_status status = PRT_OK;
         if (r->rules[i].items == 0 && i + 2 != r->rule_count)
@@ -293,6 +295,7 @@ static enum prt_status check_channel(const struct replay *r, const struct effect
 /* Leaves the packets and phases after the prologue in `sum`. */
 static enum prt_status check_prologue(struct replay *r)
 {
+    assert(r->rules != NULL);
     const struct rule *prologue = &r->rules[r->rule_count - 2];
     memset(r->sum, 0, (r->block->count + (size_t)r->vertices.count) * sizeof *r->sum);
     for (uint64_t i = 0; i < prologue->count; i++) {

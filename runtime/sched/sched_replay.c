@@ -4,6 +4,7 @@
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -42,6 +43,7 @@ static bool prepare(struct replay *r)
 
 static void enter(struct replay *r, uint64_t rule)
 {
+    assert(r->depth < r->rule_count);
     const uint64_t *items = r->rules[rule] + 1;
     r->frames[r->depth++] = (struct frame){items, items + 2 * r->rules[rule][0], 0};
 }

@@ -26,7 +26,7 @@ static inline uint64_t prt_select_source_left(const struct prt_sched *sched,
 
 /* Selects the stage for one firing if it has packets and room for it, whatever its threshold; the
  * host fills what it needs. */
-enum prt_status prt_select_one(struct prt_sched *sched, uint32_t stage, bool *found,
+enum prt_status prt_select_one(struct prt_sched *sched, uint32_t index, bool *found,
                                struct prt_error *error);
 
 /* Has prt_sched_interrupt been called? */

@@ -1,5 +1,6 @@
 #include "tests/reference/oracle.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- rates ---- */
@@ -19,6 +20,7 @@ static bool raise_smaller(const struct oracle_graph *graph, const struct oracle_
 {
     long push = cycle_sum(buffer->push, graph->nodes[buffer->writer].phases);
     long pop = cycle_sum(reader->pop, graph->nodes[reader->node].phases);
+    assert(push > 0 && pop > 0);
     long written = cycles[buffer->writer] * push, consumed = cycles[reader->node] * pop;
     if (written < consumed) cycles[buffer->writer] = (consumed + push - 1) / push;
     if (consumed < written) cycles[reader->node] = (written + pop - 1) / pop;

@@ -11,6 +11,7 @@
 #include "tests/reference/oracle_draw.h"
 #include "tests/unit/graph_fixture.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 /* ---- random graphs ---- */
@@ -43,6 +44,7 @@ static void add_ports(struct oracle_graph *g, unsigned *seed)
     for (int n = 0; n < g->node_count && g->buffer_count < ORACLE_BUFFERS; n++) {
         if (oracle_random(seed, 4) > 0) continue;
         struct oracle_buffer *buffer = &g->buffers[g->buffer_count++];
+        assert(g->nodes[n].phases >= 1 && g->nodes[n].phases <= ORACLE_PHASES);
         memset(buffer, 0, sizeof *buffer);
         buffer->writer = n;
         buffer->width = 1;

@@ -190,8 +190,7 @@ static void guards_and_relations_prove_accesses(void **state)
     const char *proven[] = {
         "i32 i = x; if (!(i >= 0 && i < 8)) return; y <- x[i];",
         "i32 i = x; if (i < 0 || i >= 8) { y <- 0; return; } y <- x[i];",
-        "i32 i = x; i32 j = x[1]; if (i >= 0 && j >= 0 && i + j < 8 && i < 99 && j < 99) y <- x[i "
-        "+ j];",
+        "i32 i = x, j = x[1]; if (i >= 0 && j >= 0 && i + j < 8 && i < 9 && j < 9) y <- x[i + j];",
         "i32 i = x; if (i == 3 || i == 5) y <- x[i];",
         "i32 i = x; switch (i) { case 0: case 1: y <- x[i]; break; default: y <- 1; }",
         "if (x[1] >= 0 && x[1] < 8) y <- x[x[1]];",

@@ -603,7 +603,7 @@ static void what_follows_a_bounded_writer_never_stops(void **state)
     print_message("seed %u\n", seed);
     for (int i = 0; i < 2000; i++) {
         struct ref_graph g;
-        int depths[REF_BUFFERS];
+        int depths[REF_BUFFERS] = {0};
         random_split(&g, &seed);
         struct fixture *f = ref_build(&g);
         f->graph.nodes.items[0].outputs.items[0].push_least = 0;

@@ -95,8 +95,9 @@ enum code { C_EMIT, C_PAIR, C_IF, C_WHILE, C_FOR, C_BREAK, C_CONTINUE, C_RETURN,
 
 static void say(struct body *b, const char *text)
 {
-    assert_true(strlen(b->text) + strlen(text) < TEXT);
-    strcat(b->text, text);
+    size_t length = strlen(b->text), more = strlen(text) + 1;
+    assert_true(length + more <= TEXT);
+    memcpy(b->text + length, text, more);
 }
 
 static void add_code(struct body *b, int code)
@@ -109,7 +110,7 @@ static void make_block(struct body *b, int depth, bool in_loop);
 
 static void make_emits(struct body *b, int port, int count)
 {
-    char line[40] = "";
+    char line[96] = "";
     if (count > 1)
         snprintf(line, sizeof line, "for (i32 n%d = 0; n%d < %d; n%d++) ", b->length, b->length,
                  count, b->length);

@@ -308,7 +308,7 @@ static void what_repeats_on_any_scale_is_folded(void **unused)
     expect_folded(word, LENGTH, 200);
     for (size_t i = 0; i < LENGTH; i++)
         word[i] = (char)ref_pick(&seed, 3);
-    expect_folded(word, LENGTH, 2 * LENGTH);
+    expect_folded(word, LENGTH, (size_t)2 * LENGTH);
     expect_folded(word, 0, 1);
     expect_folded(word, 1, 3);
     free(word);

@@ -24,7 +24,7 @@ static void make(struct rates *r)
     *r = (struct rates){.phases = 1 + any(PHASES_MAX)};
     for (uint32_t i = 0; i < r->phases; i++) {
         r->pops[i] = any(4);
-        r->peeks[i] = r->pops[i] + any(3) * any(4);
+        r->peeks[i] = r->pops[i] + (uint64_t)any(3) * any(4);
     }
     if (r->phases == 1 || r->pops[0] == 0) r->pops[0]++;
     if (r->peeks[0] < r->pops[0]) r->peeks[0] = r->pops[0];

@@ -130,8 +130,10 @@ static enum prt_status read_record(const char *descr)
     size_t count = 0;
     snprintf(text, sizeof text, "{'descr': %s, 'fortran_order': False, 'shape': (1,), }", descr);
     size_t length = strlen(text);
+    // NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes, no string
     memcpy(header, "\x93NUMPY\x01\x00", 8);
     header[8] = (char)(length & 0xff), header[9] = (char)(length >> 8);
+    // NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes, no string
     memcpy(header + 10, text, length);
     memcpy(header + 10 + length, bytes, sizeof bytes);
     io_write_file(io_path("r.npy"), header, 10 + length + sizeof bytes);

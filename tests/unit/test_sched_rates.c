@@ -635,7 +635,7 @@ static void try_window(void)
     static int32_t expected[4096];
     const size_t lengths[] = {0, 1, 4, 7, 11, 12, 13, 24, 29, 30, 47};
     for (uint32_t deep = 0; deep < 3; deep++) {
-        struct prt_program *program = windowed(deep * deep * 7, 1 + 3 * deep);
+        struct prt_program *program = windowed((uint64_t)deep * deep * 7, 1 + 3 * deep);
         for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++) {
             struct prt_run *run = create(program, 1 + deep % 2);
             host_ramp(&in, lengths[l]);

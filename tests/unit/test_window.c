@@ -153,8 +153,8 @@ static bool fire(struct run *r, uint64_t arrived, bool closed)
     uint64_t base = r->firing - place, held = arrived - base, count = UINT64_MAX;
     struct kernel_window windows[WINDOWS_MAX];
     const void *in[WINDOWS_MAX];
-    void *pages[WINDOWS_MAX], *out = r->out + r->firing;
-    size_t length[WINDOWS_MAX];
+    void *pages[WINDOWS_MAX] = {NULL}, *out = r->out + r->firing;
+    size_t length[WINDOWS_MAX] = {0};
     if (held > frame) held = frame;
     for (uint32_t i = 0; i < r->count; i++) {
         uint64_t n = window_firings(r->windows[i], p->shape, place, held, closed, &windows[i].rows);
