@@ -117,7 +117,7 @@ const char *library_file_meant(const char *path)
     memcpy(wanted, path, length);
     wanted[length] = '\0';
     const struct embedded_file *file = embedded_std_files;
-    for (; file[count].name != NULL && count < FILES_MAX; count++) {
+    for (; count < FILES_MAX && file[count].name != NULL; count++) {
         const char *stem = file[count].name + sizeof folder - 1;
         size_t size = strcspn(stem, ".");
         if (size >= STEM_MAX) size = STEM_MAX - 1;
