@@ -23,3 +23,16 @@ says() {
 
 # parses FILE: as JSON, where there is something that knows.
 parses() { if command -v python3 >/dev/null; then python3 -m json.tool >/dev/null <"$1"; else grep -q '^}$' "$1"; fi; }
+
+# inner_depths FILE: name (quoted, as in lists), depth and least depth (0: not known) of each inner buffer, tab between.
+inner_depths() {
+    "$PIPEC" inspect --json "$1" 2>/dev/null | awk '
+        /^  "buffers"/ { inside = 1 }
+        /^  "exact"/ { inside = 0 }
+        !inside { next }
+        /^      "name"/ { name = $0; sub(/^ *"name": /, "", name); sub(/,$/, "", name) }
+        /^      "writer"/ { bound = !/: null/ }
+        /^      "readers"/ { if (/\[\]/) bound = 0 }
+        /^      "depth_packets"/ { depth = $2 + 0 }
+        /^      "depth_min_packets"/ { if (bound) print name "\t" depth "\t" $2 + 0 }'
+}

@@ -10,16 +10,7 @@ ${CC:-cc} -std=c11 -O1 -I"$ROOT" -o draw "$ROOT/tests/e2e/draw_program.c" "$ROOT
     "$ROOT/tests/reference/oracle_draw.c" || exit 1
 
 # depths: the depths found of p.cmds as commands.
-depths() {
-    "$PIPEC" inspect --json p.cmds 2>/dev/null | awk '
-        /^  "buffers"/ { inside = 1 }
-        /^  "exact"/ { inside = 0 }
-        !inside { next }
-        /^      "name"/ { name = $0; sub(/^ *"name": /, "", name); sub(/,$/, "", name) }
-        /^      "writer"/ { bound = !/: null/ }
-        /^      "readers"/ { if (/\[\]/) bound = 0 }
-        /^      "depth_packets"/ { if (bound) print "set " name " depth " $2 + 0 ";" }'
-}
+depths() { inner_depths p.cmds | awk -F '\t' '{ print "set " $1 " depth " $2 ";" }'; }
 
 # packets CONTAINER DEVICE THREADS NAME
 packets() {

@@ -7,18 +7,8 @@ cd "$TMP" || exit 1
 # shellcheck source=tests/checks.sh
 . "$ROOT/tests/checks.sh"
 
-# inner LIST: name (quoted, as in lists), depth and least depth of each inner buffer, tab between.
-inner() {
-    "$PIPEC" inspect --json "$1" 2>/dev/null | awk '
-        /^  "buffers"/ { inside = 1 }
-        /^  "exact"/ { inside = 0 }
-        !inside { next }
-        /^      "name"/ { name = $0; sub(/^ *"name": /, "", name); sub(/,$/, "", name) }
-        /^      "writer"/ { bound = !/: null/ }
-        /^      "readers"/ { if (/\[\]/) bound = 0 }
-        /^      "depth_packets"/ { depth = $2 + 0 }
-        /^      "depth_min_packets"/ { if (bound && !/null/) print name "\t" depth "\t" $2 + 0 }'
-}
+# inner LIST: of each inner buffer whose least depth is known: name, depth, least depth.
+inner() { inner_depths "$1" | awk -F '\t' '$3 > 0'; }
 
 # declare LIST BUFFER DEPTH: the list with all depths of the file `depths` declared, but this buffer with this one.
 declare_depths() {
