@@ -229,23 +229,20 @@ static void fill_net(struct mode *mode, struct depth_group *group, struct depth_
     }
 }
 
-/* What a pace depends on.  Sources that the analyses added cost nothing. */
+/* What a pace depends on. */
 static void fill_times(struct mode *mode, struct depth_net *at, uint32_t *component)
 {
     const struct graph *graph = mode->pass->graph;
-    uint64_t *cost = ARENA_ARRAY(mode->arena, uint64_t, at->net->node_count);
-    bool *stateful = ARENA_ARRAY(mode->arena, bool, at->net->node_count);
+    struct net_timing timing = net_timing_of(mode->arena, at->net, graph);
     for (uint32_t i = 0; i < at->net->node_count; i++) {
         const struct net_node *node = &at->net->nodes[i];
         if (node->node >= graph->nodes.count) continue;
         const struct graph_node *real = &graph->nodes.items[node->node];
-        cost[i] = real->cost_cycles;
-        stateful[i] = real->stateful;
         at->turns = real->repetitions / max64(node->repetitions, 1);
         *component = real->component;
     }
-    at->cost = cost;
-    at->stateful = stateful;
+    at->cost = timing.cost;
+    at->stateful = timing.stateful;
 }
 
 static void fill_groups(struct mode *mode)

@@ -166,16 +166,11 @@ static void measure_part(const struct meter *meter, const struct channels *chann
 {
     struct arena *arena = arena_create();
     struct net *net = net_create(arena, channels, part, depths);
-    uint64_t *cost = ARENA_ARRAY(arena, uint64_t, net->node_count);
-    bool *stateful = ARENA_ARRAY(arena, bool, net->node_count);
-    for (uint32_t i = 0; i < net->node_count; i++) {
-        const struct graph_node *node = &meter->graph->nodes.items[net->nodes[i].node];
-        cost[i] = node->cost_cycles;
-        stateful[i] = node->stateful;
-    }
+    struct net_timing timing = net_timing_of(arena, net, meter->graph);
     uint64_t share = *budget / 2;
     *budget -= share;
-    struct throughput throughput = throughput_of_net(arena, net, cost, stateful, &share);
+    struct throughput throughput =
+        throughput_of_net(arena, net, timing.cost, timing.stateful, &share);
     *budget += share;
     struct throughput scaled =
         in_own_iterations(meter, throughput, net->nodes[0].node, net->nodes[0].repetitions);

@@ -602,6 +602,20 @@ static void slow_down(struct throughput *whole, const struct throughput *part)
     if (order < 0 || (order == 0 && part->exact && !whole->exact)) *whole = *part;
 }
 
+struct net_timing net_timing_of(struct arena *arena, const struct net *net,
+                                const struct graph *graph)
+{
+    struct net_timing timing = {ARENA_ARRAY(arena, uint64_t, net->node_count),
+                                ARENA_ARRAY(arena, bool, net->node_count)};
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        if (net->nodes[i].node >= graph->nodes.count) continue;
+        const struct graph_node *node = &graph->nodes.items[net->nodes[i].node];
+        timing.cost[i] = node->cost_cycles;
+        timing.stateful[i] = node->stateful;
+    }
+    return timing;
+}
+
 struct throughput throughput_of_net(struct arena *arena, const struct net *net,
                                     const uint64_t *cost, const bool *stateful, uint64_t *budget)
 {

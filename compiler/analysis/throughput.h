@@ -43,6 +43,14 @@ struct throughput {
     uint32_t critical_node; /* a node of the circuit; GRAPH_NONE: there is no circuit */
 };
 
+struct net_timing { /* by node of a net; an added source takes no time */
+    uint64_t *cost;
+    bool *stateful;
+};
+
+/* As the nodes of the graph say. */
+struct net_timing net_timing_of(struct arena *arena, const struct net *net,
+                                const struct graph *graph);
 /* `cost` (at most GRAPH_COST_MAX) and `stateful` by node of the net.  Looks at the arcs and their
  * initial tokens, not at the present marking; absent arcs do not count.  Takes steps from *budget:
  * one is an arc of the expanded graph looked at once. `critical` is of `arena`. */
