@@ -1,0 +1,161 @@
+#include "runtime/device/timing.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+struct prt_warp_shape prt_timing_shape(uint32_t lanes, uint32_t group_items)
+{
+    if (group_items <= 1) return (struct prt_warp_shape){lanes, 1};
+    if (group_items >= lanes)
+        return (struct prt_warp_shape){1, group_items / lanes + (group_items % lanes > 0)};
+    return (struct prt_warp_shape){lanes / group_items, 1};
+}
+
+uint64_t prt_timing_warps(struct prt_warp_shape shape, uint64_t firings)
+{
+    uint64_t full = firings / shape.firings_per_warp;
+    return prt_cycles_multiply(full + (firings % shape.firings_per_warp > 0),
+                               shape.warps_per_firing);
+}
+
+uint64_t prt_timing_memory(const struct devdesc *description, uint32_t cu_count, uint64_t bytes)
+{
+    unsigned __int128 wanted = (unsigned __int128)bytes * description->cu_count;
+    unsigned __int128 share = (unsigned __int128)description->memory_bytes_per_cycle * cu_count;
+    if (wanted == 0 || share == 0) return 0;
+    unsigned __int128 cycles = (wanted - 1) / share + 1;
+    return cycles > UINT64_MAX ? UINT64_MAX : (uint64_t)cycles;
+}
+
+/* ---- warps of different costs ---- */
+
+static bool is_free_before(const struct prt_timing_cu *a, const struct prt_timing_cu *b)
+{
+    return a->busy_cycles != b->busy_cycles ? a->busy_cycles < b->busy_cycles
+                                            : a->number < b->number;
+}
+
+/* The first one of the heap has become busier. */
+static void sift_down(struct prt_timing_cu *heap, uint32_t count)
+{
+    struct prt_timing_cu moved = heap[0];
+    uint32_t at = 0;
+    for (;;) {
+        uint32_t child = at * 2 + 1;
+        if (child >= count) break;
+        if (child + 1 < count && is_free_before(&heap[child + 1], &heap[child])) child++;
+        if (!is_free_before(&heap[child], &moved)) break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = moved;
+}
+
+/* Puts every compute unit back to the place of its number, along the cycles of the permutation. */
+static void sort_by_number(struct prt_timing_cu *cus, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        while (cus[i].number != i) {
+            struct prt_timing_cu other = cus[cus[i].number];
+            cus[cus[i].number] = cus[i];
+            cus[i] = other;
+        }
+    }
+}
+
+/* A heap by (busy, number): idle compute units in order are one. */
+static void begin_idle(struct prt_timing_cu *cus, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        cus[i] = (struct prt_timing_cu){.number = i};
+}
+
+/* A warp of no cycles takes a place all the same, and its compute unit stays the first: so `warps`,
+ * not `busy_cycles`, says who got one. */
+static void list_schedule(const struct prt_timing_work *work, uint32_t cu_count,
+                          struct prt_timing_cu *cus, struct prt_timing_execution *out)
+{
+    begin_idle(cus, cu_count);
+    for (uint64_t i = 0; i < work->warps; i++) {
+        uint64_t cycles = work->each[i];
+        out->busy_cycles = prt_cycles_add(out->busy_cycles, cycles);
+        out->busy_cus += cus[0].warps == 0;
+        cus[0].warps++;
+        cus[0].busy_cycles = prt_cycles_add(cus[0].busy_cycles, cycles);
+        if (cus[0].busy_cycles > out->compute_cycles) out->compute_cycles = cus[0].busy_cycles;
+        sift_down(cus, cu_count);
+    }
+    sort_by_number(cus, cu_count);
+}
+
+/* ---- warps of one cost, or on one compute unit ---- */
+
+static uint64_t serial_cycles(const struct prt_timing_work *work)
+{
+    if (work->each == NULL) return prt_cycles_multiply(work->warps, work->warp_cycles);
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < work->warps; i++)
+        sum = prt_cycles_add(sum, work->each[i]);
+    return sum;
+}
+
+/* Warp i goes to compute unit i modulo `width`. */
+static void deal_in_turn(const struct prt_timing_work *work, uint32_t cu_count, uint32_t width,
+                         struct prt_timing_cu *cus)
+{
+    begin_idle(cus, cu_count);
+    for (uint32_t i = 0; i < width; i++) {
+        cus[i].warps = work->warps / width + (i < work->warps % width);
+        cus[i].busy_cycles = prt_cycles_multiply(cus[i].warps, work->warp_cycles);
+    }
+}
+
+static void schedule_serially(const struct prt_timing_work *work, uint32_t cu_count,
+                              struct prt_timing_cu *cus, struct prt_timing_execution *out)
+{
+    out->compute_cycles = out->busy_cycles = serial_cycles(work);
+    out->busy_cus = work->warps > 0;
+    if (cus == NULL) return;
+    begin_idle(cus, cu_count);
+    cus[0].warps = work->warps;
+    cus[0].busy_cycles = out->busy_cycles;
+}
+
+static void schedule_equal(const struct prt_timing_work *work, uint32_t cu_count,
+                           struct prt_timing_cu *cus, struct prt_timing_execution *out)
+{
+    uint64_t rounds = work->warps / cu_count + (work->warps % cu_count > 0);
+    out->compute_cycles = prt_cycles_multiply(rounds, work->warp_cycles);
+    out->busy_cycles = prt_cycles_multiply(work->warps, work->warp_cycles);
+    out->busy_cus = work->warps < cu_count ? (uint32_t)work->warps : cu_count;
+    if (work->warp_cycles == 0 && work->warps > 0) out->busy_cus = 1;
+    if (cus != NULL) deal_in_turn(work, cu_count, out->busy_cus > 0 ? out->busy_cus : 1, cus);
+}
+
+struct prt_timing_execution prt_timing_execute(const struct devdesc *description, uint32_t cu_count,
+                                               const struct prt_timing_work *work,
+                                               struct prt_timing_cu *cus)
+{
+    struct prt_timing_execution out = {0};
+    assert(cu_count >= 1 && (cus != NULL || work->each == NULL || work->serial));
+    if (work->serial)
+        schedule_serially(work, cu_count, cus, &out);
+    else if (work->each == NULL)
+        schedule_equal(work, cu_count, cus, &out);
+    else
+        list_schedule(work, cu_count, cus, &out);
+    out.memory_cycles = prt_timing_memory(description, cu_count, work->memory_bytes);
+    out.execute_cycles =
+        out.compute_cycles > out.memory_cycles ? out.compute_cycles : out.memory_cycles;
+    return out;
+}
+
+uint64_t prt_timing_end(uint64_t begin_cycles, const struct prt_timing_parts *parts)
+{
+    uint64_t end = prt_cycles_add(begin_cycles, parts->launch_cycles);
+    end = prt_cycles_add(end, parts->switch_cycles);
+    end = prt_cycles_add(end, parts->index_cycles);
+    end = prt_cycles_add(end, parts->execute_cycles);
+    end = prt_cycles_add(end, parts->device_queue_cycles);
+    return prt_cycles_add(end, parts->cleanup_cycles);
+}

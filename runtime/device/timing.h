@@ -1,0 +1,116 @@
+/*
+ * timing: how long a launch takes, in cycles: the formulas of lang/time.md, and nothing else.
+ *
+ * A *warp* is what a compute unit executes in lock step: `lanes` work-items.  A launch on a
+ * sub-device of C compute units takes
+ *
+ *     launch + switch + index + execute + device queue          one after the other
+ *     execute = max(compute, memory)                            the roofline
+ *     memory  = ceil(bytes x D / (B x C))     its share of the bandwidth B of D compute units
+ *     compute = the end of the last warp, warps going in order, each to the first compute unit
+ *               that is free (of several the lowest): list scheduling.  For W warps of the same
+ *               cost that is ceil(W / C) x cost, and no warp is looked at
+ *
+ * Firings with state, and a finish, execute one after the other on one lane of one compute unit.
+ *
+ * Theorem (monotonicity).  For a launch of independent firings, more compute units (with at least
+ * the share of the bandwidth), more bandwidth, or warps that cost no more never give more cycles.
+ *
+ * Proof.  memory: B x C / D is the share and stands in the denominator.  compute: let l(1) <= ... <=
+ * l(m) be the loads of m compute units, sorted, and l'(1) <= ... <= l'(m') those of m' >= m of them
+ * whose warps cost p'(j) <= p(j).  Claim: before each warp l'(i) <= l(i) for i = 1..m.  At first all
+ * are 0.  Warp j turns l(1) into l(1) + p(j) and l'(1) into l'(1) + p'(j), so that the m numbers
+ * l'(1) + p'(j), l'(2), ..., l'(m) are one by one at most l(1) + p(j), l(2), ..., l(m), thus also
+ * when both are sorted; and the m least of all m' loads are at most the m least of these.  Hence
+ * each warp ends at l'(1) + p'(j) <= l(1) + p(j), and so does the last one to end.  max keeps the
+ * order.  (The warps have to come in the same order: a sorted list would do without, but would not
+ * be what a dispatcher does.)  For a whole run see lang/time.md: there it is no theorem.
+ *
+ * Source: list scheduling: R. L. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl.
+ * Math. 17 (1969), which also has the anomalies of dependent jobs.  Roofline: S. Williams, A.
+ * Waterman, D. Patterson, "Roofline", CACM 52 (2009).
+ *
+ * Requires: 1 <= cu_count <= description->cu_count.
+ * Thread-safe: no state.  Allocation: none.  Errors: none; sums and products beyond 64 bits are
+ * UINT64_MAX.
+ */
+#ifndef RUNTIME_DEVICE_TIMING_H
+#define RUNTIME_DEVICE_TIMING_H
+
+#include "lang/devdesc.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How firings fill warps: either is 1.  A kernel without `group`: `lanes` firings a warp; with it:
+ * ceil(items / lanes) warps a firing, or floor(lanes / items) firings a warp. */
+struct prt_warp_shape {
+    uint32_t firings_per_warp, warps_per_firing;
+};
+
+/* `group_items` 0 or 1: no group.  Requires: lanes 1 or more. */
+struct prt_warp_shape prt_timing_shape(uint32_t lanes, uint32_t group_items);
+
+/* Warps that so many firings make. */
+uint64_t prt_timing_warps(struct prt_warp_shape shape, uint64_t firings);
+
+/* What a launch executes. */
+struct prt_timing_work {
+    uint64_t warps;
+    uint64_t warp_cycles;  /* of each warp */
+    const uint64_t *each;  /* of warp i: each[i]; NULL: all cost `warp_cycles` */
+    bool serial;           /* one warp after the other, on one compute unit */
+    uint64_t memory_bytes; /* read from and written to buffers */
+};
+
+struct prt_timing_execution {
+    uint64_t compute_cycles, memory_cycles;
+    uint64_t execute_cycles; /* the greater of the two */
+    uint64_t busy_cycles;    /* of all compute units together, while they compute */
+    uint32_t busy_cus;       /* those that get a warp: the lowest ones of the sub-device */
+};
+
+/* A compute unit of the sub-device while warps are handed out. */
+struct prt_timing_cu {
+    uint64_t busy_cycles; /* of its warps: from the begin of the execution on, without a gap */
+    uint64_t warps;
+    uint32_t number; /* within the sub-device */
+};
+
+/* How long the work takes on `cu_count` compute units of the device.  `cus` has room for `cu_count`
+ * and says in the end, in order of their numbers, what each has done; it may be NULL where `each` is
+ * NULL or the work is serial. */
+struct prt_timing_execution prt_timing_execute(const struct devdesc *description, uint32_t cu_count,
+                                               const struct prt_timing_work *work,
+                                               struct prt_timing_cu *cus);
+
+/* Cycles that so many bytes take to or from memory. */
+uint64_t prt_timing_memory(const struct devdesc *description, uint32_t cu_count, uint64_t bytes);
+
+/* The parts of a launch, in order. */
+struct prt_timing_parts {
+    uint64_t launch_cycles; /* enqueue and processing, as far as this launch pays for them */
+    uint64_t switch_cycles; /* the compute units go over from another stage */
+    uint64_t index_cycles;  /* until the first indices are there */
+    uint64_t execute_cycles;
+    uint64_t device_queue_cycles; /* kernels that it has launched */
+    uint64_t cleanup_cycles;      /* release scope, completion signal */
+};
+
+/* When a launch ends that begins then. */
+uint64_t prt_timing_end(uint64_t begin_cycles, const struct prt_timing_parts *parts);
+
+/* Saturating arithmetic, for those who add up cycles. */
+static inline uint64_t prt_cycles_add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline uint64_t prt_cycles_multiply(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+#endif
