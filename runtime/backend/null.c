@@ -14,6 +14,7 @@ struct prt_device {
     uint32_t object_count, signal_count;
     uint32_t queue_entries;
     uint64_t now_cycles;
+    struct prt_device_counters counters;
 };
 
 static void null_close(struct prt_device *device)
@@ -115,6 +116,11 @@ static uint64_t null_now_cycles(const struct prt_device *device)
     return device->now_cycles;
 }
 
+static void null_counters(const struct prt_device *device, struct prt_device_counters *counters)
+{
+    *counters = device->counters;
+}
+
 const struct prt_device_ops prt_null_device = {
     .name = "null",
     .open = null_open,
@@ -128,4 +134,5 @@ const struct prt_device_ops prt_null_device = {
     .wait = null_wait,
     .advance = null_advance,
     .now_cycles = null_now_cycles,
+    .counters = null_counters,
 };

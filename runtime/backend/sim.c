@@ -47,6 +47,7 @@ struct prt_device {
     uint32_t object_count, signal_count;
     uint32_t queue_entries;
     uint64_t now_cycles;
+    struct prt_device_counters counters;
 
     struct sim_job *jobs; /* one per object: each is in flight at most once */
     uint32_t first_free_job;
@@ -447,6 +448,11 @@ static uint64_t sim_now_cycles(const struct prt_device *device)
     return device->now_cycles;
 }
 
+static void sim_counters(const struct prt_device *device, struct prt_device_counters *counters)
+{
+    *counters = device->counters;
+}
+
 const struct prt_device_ops prt_sim_device = {
     .name = "sim",
     .open = sim_open,
@@ -460,4 +466,5 @@ const struct prt_device_ops prt_sim_device = {
     .wait = sim_wait,
     .advance = sim_advance,
     .now_cycles = sim_now_cycles,
+    .counters = sim_counters,
 };

@@ -76,8 +76,49 @@ struct prt_kernel_object {
     uint64_t cost_cycles; /* of one firing */
 };
 
+/* The forms of dispatch packets (lang/dispatch.md). */
+enum prt_packet_kind {
+    PRT_PACKET_FULL,
+    PRT_PACKET_REFERENCE,
+    PRT_PACKET_CONDENSED,
+    PRT_PACKET_KINDS
+};
+
+/* One launch, when it has ended.  Cycles are of the device's clock; execute = what compute and
+ * memory take together, and launch + switch + the others lie between begin and end. */
+struct prt_launch_record {
+    uint32_t stage, queue;
+    bool finish;
+    enum prt_packet_kind packet;
+    bool first_of_packet; /* enqueue and packet processing are charged to it */
+    bool cleaned_up;      /* it did a clean-up of its own */
+    uint64_t first_firing, firings;
+    uint64_t enqueued_cycles, begin_cycles, end_cycles;
+    uint64_t launch_cycles, switch_cycles, index_cycles, device_queue_cycles;
+    uint64_t compute_cycles, memory_cycles, execute_cycles;
+    uint32_t busy_cus;
+    uint64_t warps;
+};
+
+/* Called in the scheduler's thread, in order of end, before the completion that covers the launch
+ * is returned.  The record is the device's, and lives as long as the call. */
+typedef void (*prt_launch_observer)(void *context, const struct prt_launch_record *record);
+
+/* Since `open`; nothing is ever taken off. */
+struct prt_device_counters {
+    uint64_t packets[PRT_PACKET_KINDS];  /* processed */
+    uint64_t launches[PRT_PACKET_KINDS]; /* in them */
+    uint64_t bytes_enqueued;
+    uint64_t enqueue_cycles, process_cycles, cleanup_cycles;
+    uint64_t reference_stores; /* entries of the reference table written */
+    uint64_t spills;           /* of those, entries that had held another kernel object */
+    uint64_t packets_refused;
+};
+
 struct prt_device_options {
     const struct devdesc *description; /* copied */
+    prt_launch_observer observe;       /* NULL: nobody watches */
+    void *observe_context;
     /* 0: one per processor this process may use; 1: the calling thread alone */
     uint32_t host_threads;
     uint32_t queue_entries; /* packets a queue holds; 0: PRT_QUEUE_ENTRIES_DEFAULT */
@@ -148,6 +189,8 @@ struct prt_device_ops {
     void (*advance)(struct prt_device *device, uint64_t cycles);
 
     uint64_t (*now_cycles)(const struct prt_device *device);
+
+    void (*counters)(const struct prt_device *device, struct prt_device_counters *counters);
 };
 
 #endif
