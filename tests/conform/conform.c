@@ -113,7 +113,9 @@ static struct bench *open_bench(uint32_t host_threads, uint32_t queue_entries)
     struct prt_error error = {0};
     assert_non_null(bench);
     describe(&bench->description);
-    struct prt_device_options options = {&bench->description, host_threads, queue_entries};
+    struct prt_device_options options = {.description = &bench->description,
+                                         .host_threads = host_threads,
+                                         .queue_entries = queue_entries};
     assert_int_equal(ops->open(&options, &bench->device, &error), PRT_OK);
     set_objects(bench);
     assert_int_equal(ops->set_kernels(bench->device, bench->objects, OBJECTS, OBJECTS), PRT_OK);

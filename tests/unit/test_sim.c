@@ -33,7 +33,7 @@ static struct machine *machine_open(void)
                                       .switch_cycles = SWITCH};
     for (uint32_t i = 0; i < STAGES; i++)
         m->objects[i] = (struct prt_kernel_object){.entry = nothing, .stage = i, .cost_cycles = 10};
-    struct prt_device_options options = {&m->description, 1, 0};
+    struct prt_device_options options = {.description = &m->description, .host_threads = 1};
     assert_int_equal(prt_sim_device.open(&options, &m->device, &error), PRT_OK);
     assert_int_equal(prt_sim_device.set_kernels(m->device, m->objects, STAGES, STAGES), PRT_OK);
     return m;
