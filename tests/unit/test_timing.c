@@ -1,0 +1,309 @@
+/* The formulas of time against what they mean: a clock that ticks, and counting. */
+#include "tests/test.h"
+
+#include "runtime/device/timing.h"
+
+enum { CUS_MOST = 16, WARPS_MOST = 60 };
+
+struct random {
+    uint64_t state;
+};
+
+static uint64_t draw(struct random *random, uint64_t low, uint64_t high)
+{
+    random->state = random->state * 6364136223846793005u + 1442695040888963407u;
+    return low + (random->state >> 33) % (high - low + 1);
+}
+
+static struct devdesc device_of(uint32_t cu_count, uint64_t memory_bytes_per_cycle)
+{
+    return (struct devdesc){
+        .cu_count = cu_count, .lanes = 8, .memory_bytes_per_cycle = memory_bytes_per_cycle};
+}
+
+/* ---- warps ---- */
+
+static void groups_fill_warps(void **unused)
+{
+    (void)unused;
+    const struct {
+        uint32_t lanes, items, firings_per_warp, warps_per_firing;
+    } cases[] = {{8, 0, 8, 1}, {8, 1, 8, 1},  {8, 2, 4, 1},  {8, 3, 2, 1},     {8, 5, 1, 1},
+                 {8, 8, 1, 1}, {8, 9, 1, 2},  {8, 16, 1, 2}, {8, 17, 1, 3},    {1, 1, 1, 1},
+                 {1, 7, 1, 7}, {32, 7, 4, 1}, {3, 2, 1, 1},  {64, 1024, 1, 16}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct prt_warp_shape shape = prt_timing_shape(cases[i].lanes, cases[i].items);
+        assert_int_equal(shape.firings_per_warp, cases[i].firings_per_warp);
+        assert_int_equal(shape.warps_per_firing, cases[i].warps_per_firing);
+    }
+}
+
+/* Puts firings into warps one at a time: a group that does not fit what is left of a warp begins
+ * a new one. */
+static uint64_t count_warps(uint32_t lanes, uint32_t items, uint64_t firings)
+{
+    uint64_t warps = 0;
+    uint32_t left = 0;
+    for (uint64_t i = 0; i < firings; i++) {
+        if (items <= left) {
+            left -= items;
+            continue;
+        }
+        uint32_t lacking = items;
+        for (; lacking > lanes; lacking -= lanes)
+            warps++;
+        warps++;
+        left = items > lanes ? 0 : lanes - lacking;
+    }
+    return warps;
+}
+
+static void warps_are_those_that_firings_fill(void **unused)
+{
+    (void)unused;
+    for (uint32_t lanes = 1; lanes <= 12; lanes++) {
+        for (uint32_t items = 1; items <= 40; items++) {
+            struct prt_warp_shape shape = prt_timing_shape(lanes, items);
+            for (uint64_t firings = 0; firings < 30; firings++)
+                assert_int_equal(prt_timing_warps(shape, firings),
+                                 count_warps(lanes, items, firings));
+        }
+    }
+    assert_int_equal(prt_timing_warps((struct prt_warp_shape){1, 3}, UINT64_MAX), UINT64_MAX);
+}
+
+/* ---- compute ---- */
+
+struct ticking { /* a compute unit on which time passes */
+    uint64_t left, busy, warps;
+};
+
+/* Each cycle every free compute unit, the lowest first, takes the next warps until one lasts.
+ * Returns the cycle in which the last one ends. */
+static uint64_t tick(uint32_t cu_count, const uint64_t *warp_cycles, uint64_t warps,
+                     struct ticking *cus)
+{
+    uint64_t next = 0, now = 0, end = 0;
+    memset(cus, 0, cu_count * sizeof *cus);
+    for (;; now++) {
+        bool busy = false;
+        for (uint32_t i = 0; i < cu_count; i++) {
+            while (cus[i].left == 0 && next < warps) {
+                cus[i].left = warp_cycles[next++];
+                cus[i].busy += cus[i].left;
+                cus[i].warps++;
+            }
+            if (cus[i].left == 0) continue;
+            cus[i].left--;
+            busy = true;
+            end = now + 1;
+        }
+        if (!busy) return end;
+    }
+}
+
+static void warps_go_to_the_compute_unit_that_is_free_first(void **unused)
+{
+    (void)unused;
+    struct random random = {1};
+    for (int round = 0; round < 3000; round++) {
+        uint64_t each[WARPS_MOST], sum = 0;
+        struct ticking expected[CUS_MOST];
+        struct prt_timing_cu cus[CUS_MOST];
+        uint32_t cu_count = (uint32_t)draw(&random, 1, CUS_MOST), busy_cus = 0;
+        uint64_t warps = draw(&random, 0, WARPS_MOST), longest = draw(&random, 0, 30);
+        for (uint64_t i = 0; i < warps; i++)
+            sum += each[i] = draw(&random, 0, longest);
+        uint64_t end = tick(cu_count, each, warps, expected);
+        struct devdesc device = device_of(CUS_MOST, 1);
+        struct prt_timing_work work = {.warps = warps, .each = each};
+        struct prt_timing_execution e = prt_timing_execute(&device, cu_count, &work, cus);
+        assert_int_equal(e.compute_cycles, end);
+        assert_int_equal(e.execute_cycles, end);
+        assert_int_equal(e.busy_cycles, sum);
+        for (uint32_t i = 0; i < cu_count; i++) {
+            assert_int_equal(cus[i].number, i);
+            assert_int_equal(cus[i].busy_cycles, expected[i].busy);
+            assert_int_equal(cus[i].warps, expected[i].warps);
+            busy_cus += expected[i].warps > 0;
+        }
+        assert_int_equal(e.busy_cus, busy_cus);
+    }
+}
+
+static void assert_same(const struct prt_timing_execution *a, const struct prt_timing_execution *b)
+{
+    assert_int_equal(a->compute_cycles, b->compute_cycles);
+    assert_int_equal(a->memory_cycles, b->memory_cycles);
+    assert_int_equal(a->execute_cycles, b->execute_cycles);
+    assert_int_equal(a->busy_cycles, b->busy_cycles);
+    assert_int_equal(a->busy_cus, b->busy_cus);
+}
+
+static void equal_warps_need_no_looking_at(void **unused)
+{
+    (void)unused;
+    uint64_t each[WARPS_MOST];
+    for (uint32_t cu_count = 1; cu_count <= CUS_MOST; cu_count++) {
+        for (uint64_t warps = 0; warps <= WARPS_MOST; warps++) {
+            struct prt_timing_cu closed[CUS_MOST], listed[CUS_MOST];
+            uint64_t cost = warps % 5 * 7;
+            struct devdesc device = device_of(CUS_MOST, 1);
+            for (uint64_t i = 0; i < warps; i++)
+                each[i] = cost;
+            struct prt_timing_work work = {.warps = warps, .warp_cycles = cost};
+            struct prt_timing_execution a = prt_timing_execute(&device, cu_count, &work, closed);
+            struct prt_timing_execution c = prt_timing_execute(&device, cu_count, &work, NULL);
+            work.each = each;
+            struct prt_timing_execution b = prt_timing_execute(&device, cu_count, &work, listed);
+            assert_int_equal(a.compute_cycles, (warps + cu_count - 1) / cu_count * cost);
+            assert_same(&a, &b);
+            assert_same(&a, &c);
+            for (uint32_t i = 0; i < cu_count; i++) {
+                assert_int_equal(closed[i].busy_cycles, listed[i].busy_cycles);
+                assert_int_equal(closed[i].warps, listed[i].warps);
+            }
+        }
+    }
+}
+
+static void state_leaves_one_compute_unit_busy(void **unused)
+{
+    (void)unused;
+    const uint64_t each[] = {3, 1, 4, 1, 5};
+    struct devdesc device = device_of(4, 1);
+    struct prt_timing_cu cus[4];
+    struct prt_timing_work work = {.warps = 5, .each = each, .serial = true};
+    struct prt_timing_execution e = prt_timing_execute(&device, 4, &work, cus);
+    assert_int_equal(e.compute_cycles, 14);
+    assert_int_equal(e.busy_cycles, 14);
+    assert_int_equal(e.busy_cus, 1);
+    assert_int_equal(cus[0].warps, 5);
+    assert_int_equal(cus[1].warps, 0);
+    work = (struct prt_timing_work){.warps = 33, .warp_cycles = 10, .serial = true};
+    assert_int_equal(prt_timing_execute(&device, 4, &work, NULL).compute_cycles, 330);
+}
+
+/* ---- memory ---- */
+
+/* The least t in which the share carries the bytes: t x B x C / D >= bytes. */
+static void the_share_of_the_bandwidth_is_exact(void **unused)
+{
+    (void)unused;
+    struct random random = {2};
+    for (int round = 0; round < 20000; round++) {
+        uint32_t cus = (uint32_t)draw(&random, 1, 24), part = (uint32_t)draw(&random, 1, cus);
+        uint64_t bandwidth = draw(&random, 1, 300), bytes = draw(&random, 0, 100000);
+        struct devdesc device = device_of(cus, bandwidth);
+        uint64_t t = prt_timing_memory(&device, part, bytes);
+        assert_true(t * bandwidth * part >= bytes * cus);
+        assert_true(t == 0 || (t - 1) * bandwidth * part < bytes * cus);
+    }
+}
+
+static void time_is_bytes_by_bandwidth_beyond_the_ridge(void **unused)
+{
+    (void)unused;
+    struct devdesc device = device_of(16, 256);
+    for (uint32_t part = 1; part <= 16; part *= 2) {
+        uint64_t share = 16 * part; /* bytes a cycle */
+        struct prt_timing_work work = {.warps = 100 * part, .warp_cycles = 7};
+        work.memory_bytes = share * 700;
+        struct prt_timing_execution at = prt_timing_execute(&device, part, &work, NULL);
+        assert_int_equal(at.compute_cycles, 700);
+        assert_int_equal(at.memory_cycles, 700);
+        assert_int_equal(at.execute_cycles, 700);
+        work.memory_bytes++;
+        assert_int_equal(prt_timing_execute(&device, part, &work, NULL).execute_cycles, 701);
+        work.memory_bytes = share * 5000;
+        assert_int_equal(prt_timing_execute(&device, part, &work, NULL).execute_cycles, 5000);
+        work.memory_bytes = share * 300;
+        assert_int_equal(prt_timing_execute(&device, part, &work, NULL).execute_cycles, 700);
+    }
+}
+
+/* ---- the theorem ---- */
+
+static void more_of_anything_never_takes_longer(void **unused)
+{
+    (void)unused;
+    struct random random = {3};
+    for (int round = 0; round < 20000; round++) {
+        uint64_t each[WARPS_MOST], lighter[WARPS_MOST];
+        struct prt_timing_cu cus[CUS_MOST];
+        uint64_t warps = draw(&random, 0, WARPS_MOST), bandwidth = draw(&random, 1, 64);
+        uint32_t part = (uint32_t)draw(&random, 1, CUS_MOST);
+        for (uint64_t i = 0; i < warps; i++) {
+            each[i] = draw(&random, 0, 1000);
+            lighter[i] = each[i] - draw(&random, 0, each[i]) * draw(&random, 0, 1);
+        }
+        struct devdesc device = device_of(CUS_MOST, bandwidth);
+        struct prt_timing_work work = {
+            .warps = warps, .each = each, .memory_bytes = draw(&random, 0, 20000)};
+        uint64_t before = prt_timing_execute(&device, part, &work, cus).execute_cycles;
+        uint32_t more = part + (uint32_t)draw(&random, 0, CUS_MOST - part);
+        assert_true(prt_timing_execute(&device, more, &work, cus).execute_cycles <= before);
+        struct devdesc faster = device_of(CUS_MOST, bandwidth + draw(&random, 0, 64));
+        assert_true(prt_timing_execute(&faster, part, &work, cus).execute_cycles <= before);
+        work.each = lighter;
+        assert_true(prt_timing_execute(&device, part, &work, cus).execute_cycles <= before);
+        assert_true(prt_timing_execute(&faster, more, &work, cus).execute_cycles <= before);
+    }
+}
+
+/* Warps in another order may take longer although none costs more: why the order is part of the
+ * theorem. */
+static void another_order_may_take_longer(void **unused)
+{
+    (void)unused;
+    const uint64_t first[] = {3, 1, 1, 1}, last[] = {1, 1, 1, 3};
+    struct devdesc device = device_of(2, 1);
+    struct prt_timing_cu cus[2];
+    struct prt_timing_work work = {.warps = 4, .each = first};
+    assert_int_equal(prt_timing_execute(&device, 2, &work, cus).compute_cycles, 3);
+    work.each = last;
+    assert_int_equal(prt_timing_execute(&device, 2, &work, cus).compute_cycles, 4);
+}
+
+/* ---- sums ---- */
+
+static void parts_of_a_launch_follow_each_other(void **unused)
+{
+    (void)unused;
+    struct prt_timing_parts parts = {.launch_cycles = 1,
+                                     .switch_cycles = 20,
+                                     .index_cycles = 300,
+                                     .execute_cycles = 4000,
+                                     .device_queue_cycles = 50000,
+                                     .cleanup_cycles = 600000};
+    assert_int_equal(prt_timing_end(7000000, &parts), 7654321);
+    assert_true(prt_timing_end(UINT64_MAX - 10, &parts) == UINT64_MAX);
+}
+
+static void what_is_beyond_64_bits_is_the_end_of_time(void **unused)
+{
+    (void)unused;
+    struct devdesc device = device_of(4, 1);
+    struct prt_timing_cu cus[4];
+    const uint64_t each[] = {UINT64_MAX, UINT64_MAX, 5, 6, 7};
+    struct prt_timing_work work = {.warps = UINT64_MAX, .warp_cycles = 3};
+    assert_true(prt_timing_execute(&device, 2, &work, cus).compute_cycles == UINT64_MAX);
+    work = (struct prt_timing_work){.warps = 5, .each = each};
+    assert_true(prt_timing_execute(&device, 2, &work, cus).busy_cycles == UINT64_MAX);
+    assert_true(prt_timing_execute(&device, 1, &work, cus).compute_cycles == UINT64_MAX);
+    assert_true(prt_timing_memory(&device, 1, UINT64_MAX) == UINT64_MAX);
+    assert_true(prt_timing_memory(&device, 4, UINT64_MAX) == UINT64_MAX);
+    assert_int_equal(prt_timing_memory(&device, 4, 0), 0);
+}
+
+TEST_MAIN("timing", cmocka_unit_test(groups_fill_warps),
+          cmocka_unit_test(warps_are_those_that_firings_fill),
+          cmocka_unit_test(warps_go_to_the_compute_unit_that_is_free_first),
+          cmocka_unit_test(equal_warps_need_no_looking_at),
+          cmocka_unit_test(state_leaves_one_compute_unit_busy),
+          cmocka_unit_test(the_share_of_the_bandwidth_is_exact),
+          cmocka_unit_test(time_is_bytes_by_bandwidth_beyond_the_ridge),
+          cmocka_unit_test(more_of_anything_never_takes_longer),
+          cmocka_unit_test(another_order_may_take_longer),
+          cmocka_unit_test(parts_of_a_launch_follow_each_other),
+          cmocka_unit_test(what_is_beyond_64_bits_is_the_end_of_time))
