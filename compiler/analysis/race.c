@@ -938,6 +938,9 @@ static void execute(struct racer *r, const struct ks *s)
         eval(r, s->expr);
         break;
     case KS_STORE: execute_store(r, s); break;
+    case KS_LAUNCH:
+        if (s->expr != NULL) eval(r, s->expr);
+        break;
     case KS_BARRIER: r->pending = (struct accesses){0}; break;
     }
 }

@@ -331,6 +331,12 @@ static void walk_statement(struct uniform *u, const struct ks *s)
         visit(u, s->index);
         visit(u, s->expr);
         break;
+    case KS_LAUNCH:
+        visit(u, s->expr);
+        if (s->variable != NULL)
+            mark_varying(u, s->variable,
+                         (struct group_cause){s->span, "each item launches a child of its own"});
+        break;
     case KS_STOP:
     case KS_BARRIER: check_meeting(u, s); break;
     }

@@ -14,6 +14,19 @@ static void relate_append(struct walk_state *s, uint32_t first, uint64_t arity,
     if (low <= high) relation_append(&s->relation, first + (uint32_t)low, first + (uint32_t)high);
 }
 
+static void count_one(struct walker *w, struct walk_state *s, const struct ks *stmt, uint32_t end,
+                      bool certain)
+{
+    struct walk_count *count = &s->counts[end];
+    count->most = walk_saturating_add(count->most, 1);
+    if (certain) count->least = walk_saturating_add(count->least, 1);
+    if (w->tie_count > 0) walk_tie_append(w, s, end, certain);
+    if (w->trace == NULL || w->trace->end != end) return;
+    const struct walk_step step = {.kind = STEP_APPEND, .stmt = stmt};
+    count->most_path = walk_step_after(w, count->most_path, step);
+    if (certain) count->least_path = walk_step_after(w, count->least_path, step);
+}
+
 static void count_append(struct walker *w, struct walk_state *s, const struct ks *stmt,
                          struct interval element)
 {
@@ -22,16 +35,8 @@ static void count_append(struct walker *w, struct walk_state *s, const struct ks
     if (w->relate) relate_append(s, first, port->arity, element);
     for (uint64_t e = 0; e < port->arity; e++) {
         uint32_t end = first + (uint32_t)e;
-        struct walk_count *count = &s->counts[end];
-        bool certain = element.low == element.high;
         if (element.low > (wide)e || element.high < (wide)e) continue;
-        count->most = walk_saturating_add(count->most, 1);
-        if (certain) count->least = walk_saturating_add(count->least, 1);
-        if (w->tie_count > 0) walk_tie_append(w, s, end, certain);
-        if (w->trace == NULL || w->trace->end != end) continue;
-        const struct walk_step step = {.kind = STEP_APPEND, .stmt = stmt};
-        count->most_path = walk_step_after(w, count->most_path, step);
-        if (certain) count->least_path = walk_step_after(w, count->least_path, step);
+        count_one(w, s, stmt, end, element.low == element.high);
     }
 }
 
@@ -54,6 +59,15 @@ static void walk_emit(struct walker *w, struct walk_state *s, struct ks *stmt)
     walk_eval(w, s, stmt->expr);
     walk_charge(s, 1);
     if (stmt->kind == KS_EMIT) count_append(w, s, stmt, element);
+}
+
+static void walk_launch(struct walker *w, struct walk_state *s, const struct ks *stmt)
+{
+    if (stmt->expr != NULL) walk_eval(w, s, stmt->expr);
+    walk_charge(s, 1);
+    if (stmt->variable != NULL)
+        walk_set(w, s, stmt->variable, true, interval_of_type(stmt->variable->type));
+    count_one(w, s, stmt, walk_launch_end(w->kernel), true);
 }
 
 /* ---- other statements ---- */
@@ -214,6 +228,7 @@ void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt)
         break;
     case KS_EMIT:
     case KS_STORE: walk_emit(w, s, stmt); break;
+    case KS_LAUNCH: walk_launch(w, s, stmt); break;
     }
 }
 
@@ -233,9 +248,14 @@ uint32_t walk_first_end(const struct kernel *kernel, uint32_t port)
     return (uint32_t)ends;
 }
 
-uint32_t walk_end_count(const struct kernel *kernel)
+uint32_t walk_launch_end(const struct kernel *kernel)
 {
     return walk_first_end(kernel, kernel->out_count);
+}
+
+uint32_t walk_end_count(const struct kernel *kernel)
+{
+    return walk_launch_end(kernel) + (kernel_launches_any(&kernel->launches) ? 1 : 0);
 }
 
 /* ---- work-items ---- */

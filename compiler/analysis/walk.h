@@ -98,7 +98,7 @@ struct walk_call {
 };
 
 struct walk_result {
-    /* Per end of the kernel's out-ports, port arrays flattened; those of phase k begin at k x the
+    /* Per end of the kernel's out-ports, port arrays flattened, then of its launches; those of phase k begin at k x the
      * number of ends (walk_end_count).  `stopped`: appended, at most, by a firing that stops. */
     struct walk_count *counts, *stopped;
     uint64_t cost_cycles;
@@ -144,6 +144,8 @@ const struct interval *walk_kept_ranges(struct compile *cx, struct kernel *kerne
 
 /* Index of the first end of out-port `port` in walk_result.counts. */
 uint32_t walk_first_end(const struct kernel *kernel, uint32_t port);
+/* The end that counts launches, behind those of the out-ports; of a kernel that launches. */
+uint32_t walk_launch_end(const struct kernel *kernel);
 uint32_t walk_end_count(const struct kernel *kernel);
 
 #endif

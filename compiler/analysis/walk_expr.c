@@ -214,6 +214,10 @@ static struct interval eval_scalar(struct walker *w, struct walk_state *s, struc
     case KX_ITEM: return s->locals[w->item_local + e->dimension];
     case KX_WINDOW: walk_charge(s, 1); return walk_window(w, s, e);
     case KX_LEFT: return (struct interval){0, (wide)w->kernel->in[e->port].peek - 1};
+    case KX_DONE:
+        walk_eval(w, s, e->left);
+        walk_charge(s, 1);
+        return (struct interval){0, 1};
     case KX_PHASE: return (struct interval){w->phase, w->phase};
     case KX_NEGATE:
         a = walk_eval(w, s, e->left);

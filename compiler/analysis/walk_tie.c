@@ -51,6 +51,7 @@ static int64_t count_appends(const struct walker *w, const struct ks *list, uint
                 element = list->element->kind == KX_CONSTANT ? list->element->value.bits : 0;
             count += first + element == end;
         }
+        count += list->kind == KS_LAUNCH && end == walk_launch_end(w->kernel);
         if (list->kind == KS_LOOP) continue;
         count += count_appends(w, list->body, end);
         count += count_appends(w, list->otherwise, end);

@@ -271,6 +271,7 @@ static bool visit(struct lanes *l, const struct kx *x)
     case KX_LEFT:
     case KX_PHASE:
     case KX_ITEM:
+    case KX_DONE:
     case KX_BROADCAST:
     case KX_AGGREGATE: return deny(l);
     }
@@ -363,6 +364,7 @@ static void walk_statement(struct lanes *l, const struct ks *s)
     case KS_LOOP: walk_loop(l, s); break;
     case KS_SWITCH: walk_switch(l, s); break;
     case KS_CASE: break;
+    case KS_LAUNCH:
     case KS_BARRIER: deny(l); break;
     case KS_BREAK:
         if (l->depth > l->break_depth) deny(l);

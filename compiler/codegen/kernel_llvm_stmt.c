@@ -363,6 +363,7 @@ void kernel_statement(struct kernel_emitter *e, const struct ks *s)
     case KS_EMIT: emit(e, s); break;
     case KS_STORE: store(e, s); break;
     case KS_STOP: kernel_stop(e); break;
+    case KS_LAUNCH: break;
     }
 }
 

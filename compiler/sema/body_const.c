@@ -8,6 +8,7 @@ bool body_is_static(const struct kx *kx)
     if (!kx) return true;
     if (kx->kind == KX_VARIABLE) return kx->variable->kind == VARIABLE_CONSTANT;
     if (kx->kind == KX_PEEK || kx->kind == KX_WINDOW || kx->kind == KX_LEFT) return false;
+    if (kx->kind == KX_DONE) return false;
     if (kx->kind == KX_PHASE || kx->kind == KX_ITEM || kx->kind == KX_ASSIGN) return false;
     for (uint32_t i = 0; i < kx->argument_count; i++)
         if (!body_is_static(kx->arguments[i])) return false;

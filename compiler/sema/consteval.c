@@ -418,6 +418,7 @@ static bool eval_kind(struct interpreter *in, const struct kx *kx, struct scalar
     case KX_WINDOW:
     case KX_PHASE:
     case KX_ITEM:
+    case KX_DONE:
     case KX_LEFT: return fail_not_constant(in, kx);
     case KX_NEGATE:
         if (!eval(in, kx->left, out)) return false;
@@ -559,6 +560,7 @@ static enum flow execute_kind(struct interpreter *in, const struct ks *ks)
     case KS_EMIT:
     case KS_STORE:
     case KS_STOP:
+    case KS_LAUNCH:
     case KS_BARRIER: break;
     }
     fail(in, ks->span, NULL);

@@ -74,7 +74,9 @@ enum kx_kind {
     KX_ASSIGN, /* left = right; with `op`: left = convert(convert(left, operation) op right); value:
                   see `postfix` */
     KX_CALL,   /* function(arguments).  A vector of scalar results: called for each element */
-    KX_BUILTIN,   /* builtin(arguments) */
+    KX_BUILTIN, /* builtin(arguments) */
+    KX_DONE, /* done(e): left is the event, a KX_VARIABLE.  The launching firing waits for the end of
+                     the tree of that launch; true if the tree has appended a packet to some out-port */
     KX_COMMA,     /* left, right */
     KX_AGGREGATE, /* array, vector or struct of `type` from `arguments` in order; NULL and missing
                      trailing ones are zero; may nest */
@@ -166,6 +168,47 @@ enum ks_kind {
     KS_STORE,   /* packet `index` of out-port `port` [element] = expr */
     KS_STOP,    /* body of a source: it ends; this firing does not count */
     KS_BARRIER, /* every work-item of the firing comes here before any goes on */
+    KS_LAUNCH,  /* launch; `variable`: the event that it sets (a KS_DECLARE stands before), or NULL;
+                   `expr`: its events, then its arguments, joined by KX_COMMA, for those who look at
+                   expressions only; NULL: none */
+};
+
+/* ---- launches ---- */
+
+/* When a child may begin, apart from the events that it waits for: time only, never bits. */
+enum launch_order {
+    LAUNCH_WITH_PARENT,  /* at once, beside its parent */
+    LAUNCH_AFTER_GROUP,  /* once the launching work-group has ended */
+    LAUNCH_AFTER_PARENT, /* once all work-groups of the parent's dispatch have ended */
+};
+
+struct kernel;
+
+/* One `launch` statement.
+ *
+ * Executed, it evaluates `arguments` from left to right and records a launch: the n-th launch that
+ * the firing executes (in item order between barriers) has the number n, from 0, and the event
+ * variable, if any, gets that number.  The child is one firing of `child` (one work-group where it
+ * has `group`): its in-port i is the launching firing's window on in-port i, read only, its out-port
+ * i appends to that of the outermost kernel.
+ *
+ * Output of a firing: its own packets, then those of its launches in order of number, each followed
+ * by its own launches' (pre-order), whatever the order of execution. */
+struct launch {
+    uint32_t index; /* in kernel->launches */
+    struct span span;
+    struct span child_span; /* of the child's name */
+    struct kernel *child;
+    /* Constant, or evaluated when the statement is executed; one for each of child->arguments, of
+     * its type, defaults put in.  Passed by value at offset_bytes of the child's block. */
+    struct kx **arguments;
+    /* Events: KX_VARIABLE, each set by an earlier KS_LAUNCH of the same firing and item.  Their trees
+     * end before this child begins. */
+    struct kx **waits;
+    uint32_t wait_count;
+    enum launch_order order;
+    bool order_written;       /* else derived: */
+    const char *order_reason; /* one phrase: why */
 };
 
 struct ks {
@@ -178,8 +221,9 @@ struct ks {
     unsigned char visited, visited_element; /* as in struct kx */
     bool count_proven; /* EMIT: filled by analysis/amplify; false: a checked append */
     struct ks *init, *body, *otherwise;
-    struct variable *variable;
-    uint32_t port; /* EMIT, STORE: index into kernel->out */
+    struct variable *variable; /* DECLARE; LAUNCH: a LOCAL of type u32 */
+    struct launch *launch;     /* LAUNCH */
+    uint32_t port;             /* EMIT, STORE: index into kernel->out */
     bool test_after, is_default;
     bool unbounded; /* LOOP: nothing shows how many rounds it makes; filled by analysis/range */
     /* Done once for all work-items: a barrier, what contains one, or a jump out of that.  Filled by
@@ -255,7 +299,44 @@ struct kernel_port {
     bool finish_declared;             /* `finish push M` was written: finish_max set by sema */
     /* out-ports: bounds were declared, and the body shows one number; filled by analysis/amplify */
     bool bounds_exact;
+    /* out-ports of kernels that launch, and of children: the most that the body of one firing
+     * appends itself.  It is checked against this where not `count_proven`.  `push_least` and `push`
+     * are then of the firing with its tree (of a child: of its own body alone).  Elsewhere equal to
+     * `push`.  Filled by analysis/launches. */
+    uint64_t own_push;
+    /* ...: the whole tree's packets are proven to be within push_least .. push; else the total is
+     * checked while running.  Filled by analysis/launches. */
+    bool tree_proven;
 };
+
+/* What launches need; zero of a kernel that launches nothing and is no child. */
+struct kernel_launches {
+    /* Statements, in order of the text; each child once, in order of first launch.  By sema. */
+    VEC(struct launch *) statements;
+    VEC(struct kernel *) children;
+    bool waits_done; /* the body has done(e) */
+    /* `launches N`, `total T`, `nesting D`: as written, 0 where not; the two last of kernels that a
+     * pipeline instantiates only (the outermost).  By sema. */
+    uint64_t declared, total_declared, nesting_declared;
+    struct span declared_span, total_span, nesting_span;
+    /* ---- filled by analysis/launches ---- */
+    uint64_t most; /* launches that one firing executes, its children's not counted */
+    bool proven;   /* no firing executes more; else it is checked: fault launches-exceeded */
+    /* Of the outermost kernel: */
+    uint64_t nesting;    /* most levels below it, 1.. */
+    bool nesting_proven; /* else checked: fault nesting-exceeded */
+    uint64_t tree;       /* most launches of the whole tree of one firing */
+    bool tree_proven; /* else checked (a `total` below the worst case): fault launches-exceeded */
+    /* Most launches that are waiting or unfinished at one time where the deepest go first:
+     * entries(k, d) = most(k) + max over its children c of entries(c, d - 1), entries(k, 0) = 0,
+     * for d = nesting; no more than `tree`. */
+    uint64_t queue_entries;
+};
+
+static inline bool kernel_launches_any(const struct kernel_launches *launches)
+{
+    return launches->statements.count > 0;
+}
 
 /* One end of the out-ports: the bundle of ends that are written in step, from 1, and its share. */
 struct kernel_step {
@@ -295,8 +376,12 @@ struct kernel {
     /* Some item may end its firing before code that other items still execute, without a barrier
      * in between; filled by analysis/uniform. */
     bool items_leave;
-    bool stops;      /* the body has `stop` */
-    struct ks *init; /* tables and state; NULL where absent */
+    bool stops; /* the body has `stop` */
+    bool
+        is_child; /* `child kernel`: launched, never instantiated: no state, tables, finish, stop, and
+                        one phase */
+    struct kernel_launches launches; /* a kernel that launches does not stop, and has one phase */
+    struct ks *init;                 /* tables and state; NULL where absent */
     struct ks *body;
     struct ks *finish; /* NULL where absent */
     uint32_t id;       /* unique per compilation, in order of first use */
