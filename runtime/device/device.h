@@ -26,6 +26,7 @@
 #include "lang/dispatch.h"
 #include "lang/kernel_abi.h"
 #include "runtime/device/subdevice.h"
+#include "runtime/device/timing.h"
 #include "runtime/status.h"
 
 #include <stdbool.h>
@@ -74,6 +75,10 @@ struct prt_kernel_object {
     uint32_t flags;       /* set of enum prt_kernel_flags */
     uint32_t stage;       /* for traces and crash reports */
     uint64_t cost_cycles; /* of one firing */
+    /* Written before each dispatch: what its firings consume; of a finish, what it reads. */
+    uint64_t read_bytes;
+    const uint64_t *packet_bytes; /* per output: of one packet */
+    uint64_t batch_max;           /* most firings of a dispatch; 0: any number */
 };
 
 /* The forms of dispatch packets (lang/dispatch.md). */
@@ -98,6 +103,11 @@ struct prt_launch_record {
     uint64_t compute_cycles, memory_cycles, execute_cycles;
     uint32_t busy_cus;
     uint64_t warps;
+    /* What each compute unit of the sub-device did: those from `first_cu` of the device on, in
+     * order. */
+    uint32_t first_cu, cu_count;
+    const struct prt_timing_cu *cus;
+    uint64_t busy_cycles; /* of all of them */
 };
 
 /* Called in the scheduler's thread, in order of end, before the completion that covers the launch

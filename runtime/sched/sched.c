@@ -324,6 +324,19 @@ static void claim_output(struct prt_sched *s, const struct prt_stage *stage, uin
     s->produced[at] = packets;
 }
 
+/* What firings of a stage consume whose rates have phases. */
+static uint64_t read_by_phase(const struct prt_stage *stage, uint64_t firings)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        uint64_t packets = prt_flow_total(&input->take.pop, stage->firings, firings);
+        bytes =
+            prt_cycles_add(bytes, prt_cycles_multiply(packets, input->buffer->fifo.width_bytes));
+    }
+    return bytes;
+}
+
 enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
 {
     uint32_t index = s->selected;
@@ -335,6 +348,9 @@ enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
     for (uint32_t i = 0; i < stage->node->output_count; i++)
         claim_output(s, stage, i, prt_flow_total(&stage->outputs[i].most, stage->firings, firings));
     stage->completed = firings;
+    s->objects[index].read_bytes = stage->node->phases == 1
+                                       ? prt_cycles_multiply(firings, stage->read_bytes)
+                                       : read_by_phase(stage, firings);
     enum prt_status status = enqueue(s, index, false, firings, error);
     if (status != PRT_OK) return status;
     stage->in_flight = true;
@@ -442,10 +458,13 @@ static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, stru
 {
     struct prt_stage *stage = &s->stages[index];
     const struct container_node *node = stage->node;
+    struct prt_kernel_object *object = &s->objects[s->container->stage_count + index];
+    object->read_bytes = 0;
     for (uint32_t i = 0; i < node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
-        s->left[node->first_input + i] =
-            stage->reads_tail ? prt_fifo_held(&input->buffer->fifo, input->reader) : 0;
+        uint64_t left = stage->reads_tail ? prt_fifo_held(&input->buffer->fifo, input->reader) : 0;
+        s->left[node->first_input + i] = left;
+        object->read_bytes += left * input->buffer->fifo.width_bytes;
         s->windows_in[node->first_input + i] = prt_fifo_window(&input->buffer->fifo, input->reader);
     }
     for (uint32_t i = 0; i < node->output_count; i++) {

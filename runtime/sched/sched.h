@@ -111,10 +111,11 @@ struct prt_stage {
     uint32_t threshold;
     uint64_t batch_max;
     uint64_t
-        frame_packets;  /* where inputs have 2-D windows, which stand at the same place; else 0 */
-    uint64_t firings;   /* completed or in flight */
-    uint64_t batch;     /* in flight */
-    uint64_t completed; /* of those in flight, written by the device */
+        frame_packets;   /* where inputs have 2-D windows, which stand at the same place; else 0 */
+    uint64_t firings;    /* completed or in flight */
+    uint64_t batch;      /* in flight */
+    uint64_t read_bytes; /* by a firing; where rates have phases: 0 */
+    uint64_t completed;  /* of those in flight, written by the device */
 
     uint64_t dispatches;
     uint64_t execute_cycles, launch_cycles, switch_cycles;
@@ -147,7 +148,7 @@ struct prt_sched {
     struct prt_kernel_object *objects; /* run of every stage, then finish of every stage */
     const void **windows_in;
     void **windows_out;
-    uint64_t *pop_bytes, *push_bytes, *left, *produced, *claimed_bytes;
+    uint64_t *pop_bytes, *push_bytes, *left, *produced, *claimed_bytes, *packet_bytes;
     struct kernel_window *window_places; /* per input */
     uint64_t *flow_sums;                 /* prefix sums of rates with phases */
     struct prt_completion *completions;

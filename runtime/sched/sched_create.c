@@ -54,6 +54,7 @@ static bool allocate_tables(struct prt_sched *s)
     s->left = allocate(c->input_count, sizeof *s->left);
     s->produced = allocate(c->output_count, sizeof *s->produced);
     s->claimed_bytes = allocate(c->output_count, sizeof *s->claimed_bytes);
+    s->packet_bytes = allocate(c->output_count, sizeof *s->packet_bytes);
     s->window_places = allocate(c->input_count, sizeof *s->window_places);
     s->flow_sums = allocate(flow_sum_count(c), sizeof *s->flow_sums);
     s->by_importance = allocate(set_stage_count(c), sizeof *s->by_importance);
@@ -63,8 +64,8 @@ static bool allocate_tables(struct prt_sched *s)
     return s->buffers && s->ports && s->stages && s->inputs && s->outputs && s->node_stage &&
            s->takers && s->cursors && s->objects && s->windows_in && s->windows_out &&
            s->pop_bytes && s->push_bytes && s->left && s->produced && s->claimed_bytes &&
-           s->window_places && s->flow_sums && s->by_importance && s->set_order && s->completions &&
-           s->argument_blocks;
+           s->packet_bytes && s->window_places && s->flow_sums && s->by_importance &&
+           s->set_order && s->completions && s->argument_blocks;
 }
 
 static enum prt_status create_buffers(struct prt_sched *s, struct prt_error *error)
@@ -132,7 +133,8 @@ static void link_output(struct prt_sched *s, uint32_t index, uint32_t phases, ui
                                         .finish_max = output->finish_max};
     linked->least = link_flow(output->push_least, phases, rates, sums);
     linked->most = link_flow(output->push, phases, most, sums);
-    s->push_bytes[index] = output->push * c->buffers[output->buffer].width_bytes;
+    s->packet_bytes[index] = c->buffers[output->buffer].width_bytes;
+    s->push_bytes[index] = output->push * s->packet_bytes[index];
 }
 
 static bool is_exact(const struct prt_container *c, const struct container_node *node)
@@ -278,6 +280,8 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     if (node->flags & CONTAINER_NODE_STOPS) object.flags |= PRT_KERNEL_STOPS;
     object.claimed_bytes = s->claimed_bytes + node->first_output;
     object.produced = s->produced + node->first_output;
+    object.packet_bytes = s->packet_bytes + node->first_output;
+    object.batch_max = s->stages[index].batch_max;
     object.completed = &s->stages[index].completed;
     if (s->stages[index].frame_packets > 0) object.windows = s->window_places + node->first_input;
     if (is_whole(c, node)) object.flags |= PRT_KERNEL_WHOLE;
@@ -287,6 +291,18 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     object.windows = NULL;
     object.left = s->left + node->first_input;
     s->objects[c->stage_count + index] = object;
+}
+
+/* What a firing consumes; 0 where that depends on its phase. */
+static uint64_t read_bytes(const struct prt_sched *s, const struct container_node *node)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < node->input_count && node->phases == 1; i++) {
+        const struct prt_stage_input *input = &s->inputs[node->first_input + i];
+        uint64_t width = input->buffer->record->width_bytes;
+        bytes = prt_cycles_add(bytes, prt_cycles_multiply(input->take.pop.cycle, width));
+    }
+    return bytes;
 }
 
 static void create_stages(struct prt_sched *s)
@@ -302,6 +318,7 @@ static void create_stages(struct prt_sched *s)
                                           .exact = is_exact(c, node),
                                           .reads_port = reads_port(s, node),
                                           .frame_packets = find_frame(s, node),
+                                          .read_bytes = read_bytes(s, node),
                                           .threshold = record->threshold,
                                           .batch_max = record->batch_max};
         s->node_stage[record->node] = i;
@@ -424,6 +441,7 @@ void prt_sched_destroy(struct prt_sched *s)
     free(s->left);
     free(s->produced);
     free(s->claimed_bytes);
+    free(s->packet_bytes);
     free(s->window_places);
     free(s->flow_sums);
     free(s->by_importance);
