@@ -255,6 +255,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     int status = input_read(cx, line->input, &source);
     if (status == EXIT_DONE) status = device_load(cx, line->device, &device);
     if (status != EXIT_DONE) return status;
+    cx->device = &device;
 
     bool inspects = line->action == COMMAND_INSPECT;
     if (inspects && line->traces_deadlock && holds_container(cx, source)) {

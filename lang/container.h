@@ -17,11 +17,12 @@
 #include <stdint.h>
 
 #define CONTAINER_MAGIC "PIPEC\r\n\x1a" /* 8 bytes without the NUL */
-#define CONTAINER_VERSION 4u
+#define CONTAINER_VERSION 5u
 #define CONTAINER_ALIGNMENT 64u
 #define CONTAINER_MAX_SECTIONS 64u
 #define CONTAINER_NONE UINT32_MAX
 #define CONTAINER_BUNDLES_MAX 64u /* of one node */
+#define CONTAINER_FIRING_WARPS_MAX 65536u
 
 struct container_header {
     char magic[8];
@@ -141,7 +142,9 @@ enum container_node_flags {
     CONTAINER_NODE_FINISH = 4,   /* has pipe_k<kernel>_finish */
     CONTAINER_NODE_INDEXED =
         8, /* an out-port is written by index: out windows must be zeroed before a firing */
-    CONTAINER_NODE_STOPS = 16 /* a source that may execute `stop` */
+    CONTAINER_NODE_STOPS = 16, /* a source that may execute `stop` */
+    /* Its cost depends on data: `run` (and `finish`) count, see kernel_batch.warp_cycles. */
+    CONTAINER_NODE_COUNTED = 32
 };
 
 struct container_node {
@@ -155,7 +158,13 @@ struct container_node {
     uint32_t phases; /* of its rates, 1..; firing n has phase n modulo phases */
     uint64_t arguments_bytes, tables_bytes, state_bytes; /* alignment of each block: 64 */
     uint64_t repetitions; /* firings an iteration of what exact rates connect */
-    uint64_t cost_cycles; /* of one firing */
+    uint64_t cost_cycles; /* of one firing: of all its work-items together */
+    /* Of one warp (lang/time.md): exact, or, of a COUNTED node, estimated.  Of a stateful node: of one
+     * firing, of which one follows on another. */
+    uint64_t warp_cycles;
+    uint64_t finish_cycles; /* of `finish`; 0: it has none */
+    /* Firings that share a warp, and warps that a firing takes: one of both is 1. */
+    uint32_t warp_firings, firing_warps;
 };
 
 struct container_input {
@@ -240,7 +249,7 @@ _Static_assert(sizeof(struct container_section) == 24, "section");
 _Static_assert(sizeof(struct container_pipeline) == 32, "pipeline");
 _Static_assert(sizeof(struct container_device) == 24, "device");
 _Static_assert(sizeof(struct container_argument) == 32, "argument");
-_Static_assert(sizeof(struct container_node) == 88, "node");
+_Static_assert(sizeof(struct container_node) == 112, "node");
 _Static_assert(sizeof(struct container_input) == 48, "input");
 _Static_assert(sizeof(struct container_output) == 48, "output");
 _Static_assert(sizeof(struct container_buffer) == 96, "buffer");

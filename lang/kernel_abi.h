@@ -60,6 +60,13 @@ struct kernel_batch {
     const struct kernel_window
         *windows;               /* run: per input; NULL where the kernel has no 2-D window */
     struct kernel_fault *fault; /* written when the status is not KERNEL_OK */
+    /* run, finish, of a kernel whose cost depends on data (CONTAINER_NODE_COUNTED): takes the cycles
+     * of every warp of the batch, in order, saturated; NULL: not wanted.  A warp is `warp_firings`
+     * consecutive firings from the batch's first on (the last one may be partial), or one of the
+     * `firing_warps` parts of a firing of work-items: ceil(count / warp_firings) x firing_warps of
+     * them.  A stateful kernel, and `finish`, have one, [0], the sum of all.  After a fault or a stop
+     * they hold what was executed up to there; warps of firings that did not begin hold 0. */
+    uint64_t *warp_cycles;
 };
 
 typedef int32_t (*kernel_entry)(const struct kernel_batch *batch);

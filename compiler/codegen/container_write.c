@@ -217,6 +217,7 @@ static uint32_t node_flags(const struct graph_node *node)
     if (node->kernel->init != NULL) flags |= CONTAINER_NODE_INIT;
     if (node->kernel->finish != NULL) flags |= CONTAINER_NODE_FINISH;
     if (node->kernel->stops) flags |= CONTAINER_NODE_STOPS;
+    if (node->warp.counted) flags |= CONTAINER_NODE_COUNTED;
     for (uint32_t i = 0; i < node->kernel->out_count; i++) {
         if (node->kernel->out[i].indexed) flags |= CONTAINER_NODE_INDEXED;
     }
@@ -297,6 +298,10 @@ static void write_node(struct writer *w, size_t index)
         .state_bytes = kernel->state_bytes,
         .repetitions = node->repetitions,
         .cost_cycles = node->cost_cycles,
+        .warp_cycles = node->warp.cycles,
+        .finish_cycles = node->warp.finish_cycles,
+        .warp_firings = node->warp.firings,
+        .firing_warps = node->warp.pieces,
     };
     record.name = string(w, node->name);
     record.kernel_title = string(w, kernel->title);

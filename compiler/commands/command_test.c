@@ -374,6 +374,7 @@ static int execute(struct test_run *run)
     sigset_t signals, before;
     int status = device_load(run->cx, run->line->device, &device);
     if (status != EXIT_DONE) return status;
+    run->cx->device = &device;
     run->environment = (struct test_environment){
         .cx = run->cx,
         .device = &device,

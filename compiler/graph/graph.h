@@ -53,6 +53,14 @@ struct graph_output {
     uint64_t share;
 };
 
+/* What a node's warps cost (lang/time.md): lanes of a CU, filled with firings or with work-items. */
+struct graph_warp {
+    bool counted;             /* what a warp costs depends on data: generated code counts it */
+    uint64_t cycles;          /* of a warp; stateful: of a firing; `counted`: an estimate */
+    uint64_t finish_cycles;   /* of `finish`; 0: there is none */
+    uint32_t firings, pieces; /* firings in a warp, warps of a firing: one of both is 1 */
+};
+
 struct graph_node {
     const char *name; /* label, `eq[3]`, or the kernel's name (`squelch`, `squelch#2`) */
     struct span span; /* of the label, or of the kernel's name */
@@ -60,12 +68,13 @@ struct graph_node {
     struct kx **arguments; /* one per kernel argument: expressions over the pipeline's arguments */
     VEC(struct graph_input) inputs; /* none: a source */
     VEC(struct graph_output) outputs;
-    uint32_t importance;  /* 0..255 */
-    bool stateful;        /* its firings do not overlap */
-    bool cost_declared;   /* `cost N` was written: cost_cycles is the author's */
-    uint64_t cost_cycles; /* of one firing */
-    uint64_t repetitions; /* firings an iteration of its component; filled by analysis/rate */
-    uint32_t component;   /* part connected by exact rates, 0..; filled by analysis/rate */
+    uint32_t importance;    /* 0..255 */
+    bool stateful;          /* its firings do not overlap */
+    bool cost_declared;     /* `cost N` was written: cost_cycles is the author's */
+    uint64_t cost_cycles;   /* of one firing */
+    struct graph_warp warp; /* filled by analysis/cost */
+    uint64_t repetitions;   /* firings an iteration of its component; filled by analysis/rate */
+    uint32_t component;     /* part connected by exact rates, 0..; filled by analysis/rate */
 };
 
 enum graph_outer { GRAPH_INNER, GRAPH_OUTER_IN, GRAPH_OUTER_OUT };

@@ -44,6 +44,7 @@ struct compile {
     struct sources *sources;
     struct diags *diags;
     struct compile_options options;
+    const struct devdesc *device; /* whose operations are counted as costs; NULL: the default's */
     /* Spent so far, of what the analyses of all bodies and all constants may take together. */
     uint64_t walk_steps, constant_steps;
 };

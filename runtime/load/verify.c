@@ -121,6 +121,26 @@ static enum prt_status verify_output(const struct prt_container *c, uint32_t nod
     return PRT_OK;
 }
 
+/* The firings of a warp fit the lanes of the device; a firing of several warps has one of its own. */
+static enum prt_status verify_warps(const struct prt_container *c, uint32_t index,
+                                    struct prt_error *error)
+{
+    const struct container_node *node = &c->nodes[index];
+    CHECK(node->warp_firings >= 1 && node->warp_firings <= c->device->lanes, NODES, index,
+          "'%s' has %" PRIu32 " firings in a warp, the device %" PRIu32 " lanes",
+          prt_verify_text(c, node->name), node->warp_firings, c->device->lanes);
+    CHECK(node->firing_warps >= 1 && node->firing_warps <= CONTAINER_FIRING_WARPS_MAX, NODES, index,
+          "'%s' has %" PRIu32 " warps in a firing", prt_verify_text(c, node->name),
+          node->firing_warps);
+    CHECK(node->warp_firings == 1 || node->firing_warps == 1, NODES, index,
+          "'%s' has %" PRIu32 " firings in a warp and %" PRIu32 " warps in a firing",
+          prt_verify_text(c, node->name), node->warp_firings, node->firing_warps);
+    CHECK(!(node->flags & CONTAINER_NODE_STATEFUL) || node->warp_firings == 1, NODES, index,
+          "'%s' has state, and %" PRIu32 " firings in a warp", prt_verify_text(c, node->name),
+          node->warp_firings);
+    return PRT_OK;
+}
+
 static enum prt_status verify_nodes(const struct prt_container *c, struct prt_error *error)
 {
     uint32_t inputs = 0, outputs = 0;
@@ -139,6 +159,8 @@ static enum prt_status verify_nodes(const struct prt_container *c, struct prt_er
         CHECK(node->repetitions % node->phases == 0, NODES, i,
               "'%s' has %" PRIu64 " repetitions and %" PRIu32 " phases",
               prt_verify_text(c, node->name), node->repetitions, node->phases);
+        enum prt_status warps = verify_warps(c, i, error);
+        if (warps != PRT_OK) return warps;
         for (uint32_t k = 0; k < node->input_count; k++) {
             enum prt_status status = verify_input(c, i, inputs + k, error);
             if (status != PRT_OK) return status;

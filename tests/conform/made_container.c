@@ -109,6 +109,9 @@ uint32_t made_node(struct made *m, const char *name, uint32_t flags)
         .phases = 1,
         .repetitions = 1,
         .cost_cycles = 10,
+        .warp_cycles = 10,
+        .warp_firings = 1,
+        .firing_warps = 1,
     };
     m->stages[m->stage_count++] = (struct container_stage){.node = index, .threshold = 1};
     return index;

@@ -184,7 +184,7 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(nodes[1].name, 20000, "'nodes', record 1");
     REFUSED(nodes[1].kernel_title, 20000, "'nodes'");
     REFUSED(nodes[1].source, 1, "'nodes'");
-    REFUSED(nodes[1].flags, 32, "'nodes'");
+    REFUSED(nodes[1].flags, 1u << 31, "'nodes'");
     REFUSED(nodes[1].importance, 256, "'nodes'");
     REFUSED(nodes[1].first_input, 3, "'nodes'");
     REFUSED(nodes[1].input_count, 2, "'nodes'");
