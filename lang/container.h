@@ -59,14 +59,17 @@ struct container_section {
     SECTION(RATES, 15, "rates", uint64_t, 0)                                                       \
     SECTION(FIELDS, 16, "fields", struct container_field, 0)                                       \
     SECTION(CERTIFICATE, 17, "certificate", uint64_t, 0)                                           \
-    SECTION(IMAGE, 18, "image", char, 0)
+    SECTION(INDICES, 18, "indices", struct container_index, 0)                                     \
+    SECTION(FIRST_WARPS, 19, "first_warps", uint32_t, 0)                                           \
+    SECTION(IMAGE, 20, "image", char, 0)
 
 /* CERTIFICATE: why the pipeline cannot stop for ever (lang/container.md, "Certificate").
  * SETS: the sets of stages that the program's instructions name, one after the other, each as its
  * length and then its stage numbers.  PROGRAM: the scheduler's code (lang/scheduler.md).  IMAGE: an
  * ELF shared object (lang/kernel_abi.h).  RATES: the rates of ends with several phases.
- * FIELDS: what the packets of outer ports are made of.  An empty section has an entry, too: its
- * size is 0 and its offset is aligned. */
+ * FIELDS: what the packets of outer ports are made of.  INDICES, FIRST_WARPS: work-items
+ * (lang/index_generator.md).  An empty section has an entry, too: its size is 0 and its offset is
+ * aligned. */
 enum container_section_kind {
 #define SECTION(enumerator, number, name, type, single) CONTAINER_##enumerator = number,
     CONTAINER_SECTIONS(SECTION)
@@ -244,6 +247,23 @@ struct container_stage {
     uint64_t batch_max; /* most firings of one dispatch, threshold.. */
 };
 
+enum container_index_flags {
+    CONTAINER_INDEX_DEDICATED = 1 /* no other stage uses its index memory */
+};
+
+/* How the index generator makes item.x, y, z of a stage whose kernel has `group`
+ * (lang/index_generator.md): in ascending order of stages. */
+struct container_index {
+    uint32_t stage;
+    uint32_t extents[3];    /* dx, dy, dz: 1.. */
+    uint32_t register_bits; /* 16 or 32: a packed index */
+    uint32_t address_bytes; /* of its registers in the index memory of a CU */
+    uint32_t step[3];       /* the device's lanes as xc + yc dx + zc dx dy */
+    uint32_t first_warp;    /* in FIRST_WARPS: the registers of items 0 to min(lanes, items) - 1 */
+    uint32_t flags;         /* set of enum container_index_flags */
+    uint32_t reserved;      /* zero */
+};
+
 _Static_assert(sizeof(struct container_header) == 64, "header");
 _Static_assert(sizeof(struct container_section) == 24, "section");
 _Static_assert(sizeof(struct container_pipeline) == 32, "pipeline");
@@ -256,5 +276,6 @@ _Static_assert(sizeof(struct container_buffer) == 96, "buffer");
 _Static_assert(sizeof(struct container_field) == 32, "field");
 _Static_assert(sizeof(struct container_reader) == 8, "reader");
 _Static_assert(sizeof(struct container_stage) == 16, "stage");
+_Static_assert(sizeof(struct container_index) == 48, "index");
 
 #endif

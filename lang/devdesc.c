@@ -57,7 +57,14 @@ static const struct field FIELDS[] = {
     {"switch", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 100, AT(switch_cycles)},
     {"device_queue_entries", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 1024,
      AT(device_queue_entries)},
-    {"index_register_bits", FIELD_U32, UNIT_NONE, false, 16, 64, 16, AT(index_register_bits)},
+    {"cores_per_cu", FIELD_U32, UNIT_NONE, false, 1, 1024, 4, AT(cores_per_cu)},
+    {"index_register_bits", FIELD_U32, UNIT_NONE, false, 8, 64, 16, AT(index_register_bits)},
+    {"index_history", FIELD_U32, UNIT_NONE, false, 1, 64, 4, AT(index_history_entries)},
+    {"index_memory", FIELD_U64, UNIT_BYTES, false, 16, 1 << 30, 16384, AT(index_memory_bytes)},
+    {"index_shared_below", FIELD_U64, UNIT_BYTES, false, 0, 1 << 30, 4096,
+     AT(index_shared_below_bytes)},
+    {"index_dedicated_launches", FIELD_U32, UNIT_NONE, false, 1, 1 << 24, 2,
+     AT(index_dedicated_launches)},
 };
 
 enum { FIELD_COUNT = sizeof FIELDS / sizeof FIELDS[0], KEY_MAX = 32 };

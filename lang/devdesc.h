@@ -33,7 +33,13 @@ struct devdesc {
         launch_cleanup_cycles; /* of a full packet */
     uint32_t switch_cycles;    /* a sub-device goes over to another stage */
     uint32_t device_queue_entries;
+    uint32_t cores_per_cu;
+    /* The index generator of a CU (lang/index_generator.md). */
     uint32_t index_register_bits;
+    uint32_t index_history_entries;
+    uint64_t index_memory_bytes;
+    uint64_t index_shared_below_bytes; /* with less index memory than that all kernels share it */
+    uint32_t index_dedicated_launches; /* an iteration: from there on a kernel has its own */
 };
 
 struct devdesc_error {

@@ -59,6 +59,9 @@ struct kernel_batch {
                                    the one that stopped; else NULL */
     const struct kernel_window
         *windows;               /* run: per input; NULL where the kernel has no 2-D window */
+    /* run, kernels with `group`: item n's x, y, z packed in register n, as the extents say
+     * (lang/index_format.h): uint16_t, or uint32_t where they do not fit 16 bits.  Else NULL. */
+    const void *indices;
     struct kernel_fault *fault; /* written when the status is not KERNEL_OK */
     /* run, finish, of a kernel whose cost depends on data (CONTAINER_NODE_COUNTED): takes the cycles
      * of every warp of the batch, in order, saturated; NULL: not wanted.  A warp is `warp_firings`

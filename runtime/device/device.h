@@ -25,6 +25,7 @@
 #include "lang/devdesc.h"
 #include "lang/dispatch.h"
 #include "lang/kernel_abi.h"
+#include "runtime/device/index_generator.h"
 #include "runtime/device/subdevice.h"
 #include "runtime/device/timing.h"
 #include "runtime/status.h"
@@ -77,8 +78,9 @@ struct prt_kernel_object {
     uint64_t cost_cycles; /* of one firing */
     /* Written before each dispatch: what its firings consume; of a finish, what it reads. */
     uint64_t read_bytes;
-    const uint64_t *packet_bytes; /* per output: of one packet */
-    uint64_t batch_max;           /* most firings of a dispatch; 0: any number */
+    const uint64_t *packet_bytes;                /* per output: of one packet */
+    uint64_t batch_max;                          /* most firings of a dispatch; 0: any number */
+    const struct prt_index_configuration *index; /* of a kernel with work-items; else NULL */
 };
 
 /* The forms of dispatch packets (lang/dispatch.md). */
@@ -123,6 +125,12 @@ struct prt_device_counters {
     uint64_t reference_stores; /* entries of the reference table written */
     uint64_t spills;           /* of those, entries that had held another kernel object */
     uint64_t packets_refused;
+    /* Index generator (index_generator.h): launches of kernels with work-items, by what the filter
+     * found, and what it cost and spared. */
+    uint64_t index_requests[PRT_INDEX_MISS + 1];
+    uint64_t index_warps_iterated, index_warps_packed;
+    uint64_t index_cycles;       /* that launches have waited for indices */
+    uint64_t index_saved_cycles; /* against dividing, of a launch's longest CU, less that */
 };
 
 struct prt_device_options {

@@ -1,5 +1,6 @@
 #include "runtime/load/reader.h"
 
+#include "lang/index_format.h"
 #include "lang/scalar.h"
 #include "lang/sched_code.h"
 
@@ -184,6 +185,8 @@ static void place_tables(struct reading *reading)
     c->rates = TABLE(RATES);
     c->fields = TABLE(FIELDS);
     c->certificate = TABLE(CERTIFICATE);
+    c->indices = TABLE(INDICES);
+    c->first_warps = TABLE(FIRST_WARPS);
     c->image = TABLE(IMAGE);
 #undef TABLE
     c->strings_bytes = record_count(reading, CONTAINER_STRINGS);
@@ -199,6 +202,8 @@ static void place_tables(struct reading *reading)
     c->rate_count = record_count(reading, CONTAINER_RATES);
     c->field_count = record_count(reading, CONTAINER_FIELDS);
     c->certificate_count = record_count(reading, CONTAINER_CERTIFICATE);
+    c->index_count = record_count(reading, CONTAINER_INDICES);
+    c->first_warp_count = record_count(reading, CONTAINER_FIRST_WARPS);
     c->initials_bytes = reading->sections[CONTAINER_INITIALS].size_bytes;
     c->image_bytes = reading->sections[CONTAINER_IMAGE].size_bytes;
     for (uint32_t kind = 0; kind < SECTION_KINDS; kind++)
@@ -385,6 +390,28 @@ static enum prt_status check_stages(struct reading *reading)
     return PRT_OK;
 }
 
+static enum prt_status check_indices(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    for (uint32_t i = 0; i < c->index_count; i++) {
+        const struct container_index *x = &c->indices[i];
+        CHECK(x->stage < c->stage_count, INDICES, i, "an unknown stage");
+        CHECK(i == 0 || x->stage > c->indices[i - 1].stage, INDICES, i,
+              "its stage does not follow that of the one before");
+        uint64_t plane = (uint64_t)x->extents[0] * x->extents[1];
+        CHECK(plane >= 1 && plane <= INDEX_ITEMS_MAX && x->extents[2] >= 1 &&
+                  plane * x->extents[2] <= INDEX_ITEMS_MAX,
+              INDICES, i, "a group of no work-items, or of too many");
+        uint32_t items = (uint32_t)plane * x->extents[2];
+        uint32_t first = items < c->device->lanes ? items : c->device->lanes;
+        CHECK(is_range(x->first_warp, first, c->first_warp_count), INDICES, i,
+              "a first warp outside the section 'first_warps'");
+        CHECK((x->flags & ~(uint32_t)CONTAINER_INDEX_DEDICATED) == 0 && x->reserved == 0, INDICES,
+              i, "unknown flags, or a reserved field is not zero");
+    }
+    return PRT_OK;
+}
+
 /* Cuts SETS into sets: a length, then so many stages, again and again. */
 static enum prt_status read_sets(struct reading *reading)
 {
@@ -414,8 +441,8 @@ static enum prt_status read_sets(struct reading *reading)
 static enum prt_status read_bytes(struct reading *reading)
 {
     static enum prt_status (*const steps[])(struct reading *) = {
-        check_strings, check_heads,  check_arguments, check_nodes, check_ends,
-        check_buffers, check_fields, check_stages,    read_sets,
+        check_strings, check_heads,  check_arguments, check_nodes,   check_ends,
+        check_buffers, check_fields, check_stages,    check_indices, read_sets,
     };
     struct container_header header;
     enum prt_status status = check_header(reading, &header);

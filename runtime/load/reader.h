@@ -48,6 +48,8 @@ struct prt_container {
     const struct container_reader *readers;
     const struct container_stage *stages;
     const struct container_field *fields;
+    const struct container_index *indices;
+    const uint32_t *first_warps;
     const uint64_t *rates; /* of ends with several phases */
     const uint64_t *certificate;
     const uint8_t *initials;
@@ -58,7 +60,7 @@ struct prt_container {
     uint32_t strings_bytes;
     uint32_t argument_count, source_count, node_count, input_count, output_count;
     uint32_t buffer_count, reader_count, stage_count, set_count;
-    uint32_t rate_count, field_count, certificate_count;
+    uint32_t rate_count, field_count, certificate_count, index_count, first_warp_count;
     uint32_t code_bytes;
     uint64_t initials_bytes, image_bytes;
     uint64_t section_offset_bytes[CONTAINER_IMAGE + 1]; /* by kind: for messages */

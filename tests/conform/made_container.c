@@ -284,6 +284,8 @@ uint8_t *made_finish(struct made *m, size_t *size)
         TABLE(rates, m->rate_count),
         TABLE(fields, m->field_count),
         TABLE(certificate, m->certificate_count),
+        TABLE(indices, m->index_count),
+        TABLE(first_warps, m->first_warp_count),
         {m->image, m->image_bytes},
     };
 #undef TABLE

@@ -41,6 +41,10 @@ struct made {
     uint32_t rate_count;
     struct container_field fields[MADE_MAX];
     uint32_t field_count;
+    struct container_index indices[MADE_MAX];
+    uint32_t index_count;
+    uint32_t first_warps[MADE_MAX];
+    uint32_t first_warp_count;
     uint64_t certificate[MADE_CERTIFICATE_MAX]; /* pipelines without circles need none */
     uint32_t certificate_count;
     struct container_reader readers[MADE_MAX];

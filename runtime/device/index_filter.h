@@ -1,0 +1,47 @@
+/*
+ * index_filter: the configuration filter of an index generator and its history cache
+ * (lang/index_generator.md, "Configuration filter").
+ *
+ * A *configuration* is a group's extents and the address in the index memory where its registers
+ * are wanted.  The history remembers the last few; each is *resident* as long as its address still
+ * holds its registers.  Writing an address ends the residence of every other configuration with it.
+ * A new configuration replaces the one that was asked for longest ago.
+ *
+ * Requires: 1 to PRT_INDEX_HISTORY_MAX entries.
+ * Ownership: plain data.  Thread-safety: the caller's.  Allocation, errors: none.
+ */
+#ifndef RUNTIME_DEVICE_INDEX_FILTER_H
+#define RUNTIME_DEVICE_INDEX_FILTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PRT_INDEX_HISTORY_MAX 64u
+
+enum prt_index_outcome {
+    PRT_INDEX_RESIDENT, /* known, and its address still holds it: nothing is done */
+    PRT_INDEX_HIT,      /* known: its indices are packed and stored again */
+    PRT_INDEX_MISS      /* unknown: the iterator starts */
+};
+
+struct prt_index_key {
+    uint32_t address_bytes;
+    uint32_t extents[3];
+};
+
+struct prt_index_filter {
+    /* The one asked for last comes first. */
+    struct prt_index_entry {
+        struct prt_index_key key;
+        bool resident;
+    } entries[PRT_INDEX_HISTORY_MAX];
+    uint32_t count, capacity;
+};
+
+void prt_index_filter_reset(struct prt_index_filter *filter, uint32_t capacity);
+
+/* Looks the configuration up, remembers it, and makes it resident. */
+enum prt_index_outcome prt_index_filter_ask(struct prt_index_filter *filter,
+                                            const struct prt_index_key *key);
+
+#endif
