@@ -50,6 +50,7 @@ enum prt_kernel_flags {
     PRT_KERNEL_FINISH = 4,   /* `entry` is a finish: one call, whatever the grid */
     PRT_KERNEL_WHOLE = 8,    /* a dispatch is one call: it cannot be cut into ranges of firings */
     PRT_KERNEL_STOPS = 16,   /* may return KERNEL_STOPPED: time is that of the firings that count */
+    PRT_KERNEL_COUNTED = 32, /* it says what its warps cost: kernel_batch.warp_cycles */
 };
 
 /* What a packet's kernel_object names.  The scheduler writes `in`, `out`, `claimed_bytes`, `left`
@@ -75,7 +76,9 @@ struct prt_kernel_object {
     uint32_t input_count, output_count;
     uint32_t flags;       /* set of enum prt_kernel_flags */
     uint32_t stage;       /* for traces and crash reports */
-    uint64_t cost_cycles; /* of one firing */
+    uint64_t cost_cycles; /* of one firing, all its work-items together: the work for the host */
+    uint64_t warp_cycles; /* of one warp; STATEFUL, FINISH: of one call; COUNTED: an estimate */
+    struct prt_warp_shape shape;
     /* Written before each dispatch: what its firings consume; of a finish, what it reads. */
     uint64_t read_bytes;
     const uint64_t *packet_bytes;                /* per output: of one packet */

@@ -3,14 +3,6 @@
 #include <assert.h>
 #include <stddef.h>
 
-struct prt_warp_shape prt_timing_shape(uint32_t lanes, uint32_t group_items)
-{
-    if (group_items <= 1) return (struct prt_warp_shape){lanes, 1};
-    if (group_items >= lanes)
-        return (struct prt_warp_shape){1, group_items / lanes + (group_items % lanes > 0)};
-    return (struct prt_warp_shape){lanes / group_items, 1};
-}
-
 uint64_t prt_timing_warps(struct prt_warp_shape shape, uint64_t firings)
 {
     uint64_t full = firings / shape.firings_per_warp;

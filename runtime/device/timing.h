@@ -42,14 +42,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How firings fill warps: either is 1.  A kernel without `group`: `lanes` firings a warp; with it:
- * ceil(items / lanes) warps a firing, or floor(lanes / items) firings a warp. */
+/* How firings fill warps (lang/time.md, "Cost of a kernel"): either is 1. */
 struct prt_warp_shape {
     uint32_t firings_per_warp, warps_per_firing;
 };
-
-/* `group_items` 0 or 1: no group.  Requires: lanes 1 or more. */
-struct prt_warp_shape prt_timing_shape(uint32_t lanes, uint32_t group_items);
 
 /* Warps that so many firings make. */
 uint64_t prt_timing_warps(struct prt_warp_shape shape, uint64_t firings);

@@ -268,6 +268,8 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
         .output_count = node->output_count,
         .stage = index,
         .cost_cycles = node->cost_cycles,
+        .warp_cycles = node->warp_cycles,
+        .shape = {node->warp_firings, node->firing_warps},
     };
     object.arguments = s->argument_blocks[number] = s->blocks + *at;
     end_block(at, node->arguments_bytes);
@@ -277,6 +279,7 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     end_block(at, node->state_bytes);
     if (node->flags & CONTAINER_NODE_STATEFUL) object.flags |= PRT_KERNEL_STATEFUL;
     if (node->flags & CONTAINER_NODE_INDEXED) object.flags |= PRT_KERNEL_INDEXED;
+    if (node->flags & CONTAINER_NODE_COUNTED) object.flags |= PRT_KERNEL_COUNTED;
     if (node->flags & CONTAINER_NODE_STOPS) object.flags |= PRT_KERNEL_STOPS;
     object.claimed_bytes = s->claimed_bytes + node->first_output;
     object.produced = s->produced + node->first_output;
@@ -288,6 +291,8 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     s->objects[index] = object;
     object.entry = s->image->nodes[number].finish;
     object.flags |= PRT_KERNEL_FINISH;
+    object.warp_cycles = node->finish_cycles;
+    object.shape = (struct prt_warp_shape){1, 1};
     object.windows = NULL;
     object.left = s->left + node->first_input;
     s->objects[c->stage_count + index] = object;
