@@ -70,6 +70,8 @@ struct kernel_batch {
      * them.  A stateful kernel, and `finish`, have one, [0], the sum of all.  After a fault or a stop
      * they hold what was executed up to there; warps of firings that did not begin hold 0. */
     uint64_t *warp_cycles;
+    uint64_t *most; /* run: the most packets that one firing of the batch has appended, per output;
+                       of outputs alone whose rate is a range; NULL: nobody asks */
 };
 
 typedef int32_t (*kernel_entry)(const struct kernel_batch *batch);

@@ -59,6 +59,7 @@ struct kernel_port_state {
     LLVMValueRef rows;     /* alloca, in-ports with a 2-D window: of the frame, of each element */
     LLVMValueRef phases;   /* in-ports, lanes: alloca, see kernel_phases.c; NULL: none */
     LLVMValueRef counts;   /* alloca, out-ports: packets appended so far, of each element */
+    LLVMValueRef most;     /* alloca, out-ports: of the largest firing so far; NULL: none varies */
     unsigned first_param;  /* out-ports: of the function, the window of element 0 */
     bool moves;     /* its windows are those of the present firing: `pointers` go on behind each */
     bool canonical; /* out-ports: NaNs are made canonical */
@@ -212,6 +213,7 @@ enum kernel_param {
     KERNEL_PARAM_PRODUCED,
     KERNEL_PARAM_COMPLETED,
     KERNEL_PARAM_SEEN,
+    KERNEL_PARAM_MOST,
     KERNEL_PARAM_WINDOWS
 };
 
@@ -252,7 +254,8 @@ void kernel_reset_counts(struct kernel_emitter *e);
 /* Ends the batch: the present firing does not count. */
 void kernel_stop(struct kernel_emitter *e);
 /* What the batch has appended and completed, to who asks. */
-void kernel_report_batch(struct kernel_emitter *e, LLVMValueRef produced, LLVMValueRef completed);
+void kernel_report_batch(struct kernel_emitter *e, LLVMValueRef produced, LLVMValueRef completed,
+                         LLVMValueRef most);
 void kernel_report_finish(struct kernel_emitter *e, LLVMValueRef produced);
 
 /* ---- kernel_llvm_window.c ---- */

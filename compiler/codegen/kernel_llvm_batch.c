@@ -40,8 +40,9 @@ static uint64_t total_arity(const struct kernel_port *ports, uint32_t count)
     return total;
 }
 
-static const char *const param_names[] = {"arguments", "tables", "state",    "first",     "count",
-                                          "fault",     "left",   "produced", "completed", "seen"};
+static const char *const param_names[] = {"arguments", "tables", "state", "first",
+                                          "count",     "fault",  "left",  "produced",
+                                          "completed", "seen",   "most"};
 
 static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uint64_t windows,
                                  uint64_t in_windows, enum kernel_entry_kind entry)
@@ -95,7 +96,8 @@ static void add_exported(struct kernel_emitter *e, const char *name, LLVMValueRe
         offsetof(struct kernel_batch, state),     offsetof(struct kernel_batch, first_firing),
         offsetof(struct kernel_batch, count),     offsetof(struct kernel_batch, fault),
         offsetof(struct kernel_batch, left),      offsetof(struct kernel_batch, produced),
-        offsetof(struct kernel_batch, completed), offsetof(struct kernel_batch, windows)};
+        offsetof(struct kernel_batch, completed), offsetof(struct kernel_batch, windows),
+        offsetof(struct kernel_batch, most)};
     LLVMTypeRef type = LLVMFunctionType(e->i32, &e->pointer, 1, 0);
     LLVMValueRef function = LLVMAddFunction(e->module, name, type);
     kernel_function_attribute(e, function, "nounwind");
@@ -388,9 +390,10 @@ static LLVMValueRef report(struct kernel_emitter *e)
     struct kernel_body *body = e->body;
     LLVMValueRef produced = LLVMGetParam(body->llvm, KERNEL_PARAM_PRODUCED);
     LLVMValueRef completed = LLVMGetParam(body->llvm, KERNEL_PARAM_COMPLETED);
+    LLVMValueRef most = LLVMGetParam(body->llvm, KERNEL_PARAM_MOST);
     if (body->entry == ENTRY_FINISH) kernel_report_finish(e, produced);
     if (body->entry != ENTRY_RUN) return LLVMConstInt(e->i32, KERNEL_OK, 0);
-    kernel_report_batch(e, produced, completed);
+    kernel_report_batch(e, produced, completed, most);
     return LLVMBuildLoad2(e->builder, e->i32, body->status, "");
 }
 

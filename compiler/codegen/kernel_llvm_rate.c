@@ -16,9 +16,15 @@ bool kernel_in_moves(const struct kernel_port *port)
     return port->pops != NULL;
 }
 
+/* Whether firings of the same phase may append different numbers of packets. */
+static bool out_ranges(const struct kernel_port *port)
+{
+    return port->push_least != port->push;
+}
+
 bool kernel_out_moves(const struct kernel_port *port)
 {
-    return port->pushes != NULL || port->push_least != port->push;
+    return port->pushes != NULL || out_ranges(port);
 }
 
 bool kernel_rates_vary(const struct kernel *kernel)
@@ -141,6 +147,39 @@ static void check_counts(struct kernel_emitter *e)
     }
 }
 
+/* ---- the largest firing ---- */
+
+static LLVMValueRef most_slot(struct kernel_emitter *e, uint32_t port, uint64_t element)
+{
+    return kernel_array_item(e, e->i64, e->body->kernel->out[port].arity, e->body->out[port].most,
+                             kernel_i64(e, element));
+}
+
+static void begin_most(struct kernel_emitter *e)
+{
+    const struct kernel *kernel = e->body->kernel;
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        const struct kernel_port *port = &kernel->out[i];
+        if (!out_ranges(port) || port->indexed) continue;
+        e->body->out[i].most = kernel_alloca(e, LLVMArrayType2(e->i64, port->arity), "most");
+        for (uint64_t n = 0; n < port->arity; n++)
+            LLVMBuildStore(e->builder, kernel_i64(e, 0), most_slot(e, i, n));
+    }
+}
+
+static void raise_most(struct kernel_emitter *e)
+{
+    const struct kernel *kernel = e->body->kernel;
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        for (uint64_t n = 0; e->body->out[i].most != NULL && n < kernel->out[i].arity; n++) {
+            LLVMValueRef slot = most_slot(e, i, n), count = load_count(e, i, n);
+            LLVMValueRef most = LLVMBuildLoad2(e->builder, e->i64, slot, "most");
+            LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntUGT, count, most, "");
+            LLVMBuildStore(e->builder, LLVMBuildSelect(e->builder, more, count, most, ""), slot);
+        }
+    }
+}
+
 /* ---- windows that move ---- */
 
 static void move_pointer(struct kernel_emitter *e, const struct kernel_port *port,
@@ -193,6 +232,7 @@ void kernel_rates_begin(struct kernel_emitter *e)
     LLVMBuildStore(e->builder, LLVMConstInt(e->i32, KERNEL_OK, 0), body->status);
     if (body->kernel->stops) body->stop = kernel_block(e, "stop");
     begin_phases(e);
+    begin_most(e);
 }
 
 void kernel_firing_begin(struct kernel_emitter *e)
@@ -208,6 +248,7 @@ void kernel_firing_end(struct kernel_emitter *e)
 {
     if (e->body->lanes > 0) return;
     check_counts(e);
+    raise_most(e);
     move_inputs(e);
     move_outputs(e);
     step_phase(e);
@@ -271,6 +312,27 @@ static void report_produced(struct kernel_emitter *e, LLVMValueRef produced, LLV
     }
 }
 
+static void report_most(struct kernel_emitter *e, LLVMValueRef most)
+{
+    const struct kernel *kernel = e->body->kernel;
+    uint64_t output = 0;
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        for (uint64_t n = 0; n < kernel->out[i].arity; n++, output++) {
+            if (e->body->out[i].most == NULL) continue;
+            store_output(e, most, output,
+                         LLVMBuildLoad2(e->builder, e->i64, most_slot(e, i, n), ""));
+        }
+    }
+}
+
+static bool has_ranges(const struct kernel_emitter *e)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < e->body->kernel->out_count; i++)
+        any |= e->body->out[i].most != NULL;
+    return any;
+}
+
 /* Goes to the first block where the pointer is not NULL, to the second from there and else. */
 static LLVMBasicBlockRef where_asked(struct kernel_emitter *e, LLVMValueRef pointer)
 {
@@ -286,7 +348,8 @@ static void end_report(struct kernel_emitter *e, LLVMBasicBlockRef end)
     kernel_position(e, end);
 }
 
-void kernel_report_batch(struct kernel_emitter *e, LLVMValueRef produced, LLVMValueRef completed)
+void kernel_report_batch(struct kernel_emitter *e, LLVMValueRef produced, LLVMValueRef completed,
+                         LLVMValueRef most)
 {
     LLVMValueRef firings = LLVMBuildLoad2(e->builder, e->i64, e->body->completed, "firings");
     LLVMBasicBlockRef end = where_asked(e, produced);
@@ -294,5 +357,9 @@ void kernel_report_batch(struct kernel_emitter *e, LLVMValueRef produced, LLVMVa
     end_report(e, end);
     end = where_asked(e, completed);
     LLVMBuildStore(e->builder, firings, completed);
+    end_report(e, end);
+    if (!has_ranges(e)) return;
+    end = where_asked(e, most);
+    report_most(e, most);
     end_report(e, end);
 }

@@ -860,6 +860,32 @@ static void finish_appends_what_it_says(void **state)
     unit_free(&u);
 }
 
+static void largest_firing_of_a_batch_is_reported(void **state)
+{
+    (void)state;
+    struct unit u = unit_of("kernel k(in i32 x, out i32 y push ..5, out i32 z) {"
+                            "  for (i32 i = 0; i < x; i++) y <- i; z <- x; }"
+                            "pipeline main(in i32 x, out i32 y, out i32 z) { k(x -> y, z); }");
+    int32_t x[] = {1, 4, 0, 3}, y[20], z[4];
+    const void *in[] = {x};
+    void *out[] = {y, z};
+    uint64_t produced[2], completed, most[] = {99, 99};
+    struct kernel_batch batch = {.in = in,
+                                 .out = out,
+                                 .produced = produced,
+                                 .completed = &completed,
+                                 .count = 4,
+                                 .fault = &u.fault,
+                                 .most = most};
+    assert_int_equal(entry_of(&u, 0, "run")(&batch), KERNEL_OK);
+    assert_int_equal(produced[0], 8);
+    assert_int_equal(most[0], 4);
+    assert_int_equal(most[1], 99); /* one packet a firing: nothing to find out */
+    batch.most = NULL;
+    assert_int_equal(entry_of(&u, 0, "run")(&batch), KERNEL_OK);
+    unit_free(&u);
+}
+
 static void port_arrays_are_indexed_while_running(void **state)
 {
     (void)state;
@@ -1029,6 +1055,7 @@ TEST_MAIN(
     cmocka_unit_test(short_circuits_protect), cmocka_unit_test(arguments_may_fault),
     cmocka_unit_test(arguments_are_expressions_over_the_pipelines),
     cmocka_unit_test(state_lives_between_batches), cmocka_unit_test(finish_appends_what_it_says),
+    cmocka_unit_test(largest_firing_of_a_batch_is_reported),
     cmocka_unit_test(port_arrays_are_indexed_while_running),
     cmocka_unit_test(equal_programs_give_equal_images),
     cmocka_unit_test(what_cannot_be_compiled_is_refused),
