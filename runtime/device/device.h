@@ -35,6 +35,7 @@
 #include <stdint.h>
 
 struct prt_device;
+struct prt_timing_cu;
 
 /* One form of dispatch packet; its `header` byte tells which. */
 union prt_dispatch {
@@ -72,6 +73,7 @@ struct prt_kernel_object {
     uint64_t *left;                      /* of a finish, else NULL */
     uint64_t *produced;                  /* per output */
     uint64_t *completed;                 /* of a run */
+    uint64_t *most;                      /* of a run, per output: kernel_abi.h; NULL: not wanted */
     const struct kernel_window *windows; /* per input; NULL: it has no 2-D window */
     uint32_t input_count, output_count;
     uint32_t flags;       /* set of enum prt_kernel_flags */

@@ -324,7 +324,8 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
                                  .count = count,
                                  .completed = whole ? object->completed : &unread,
                                  .windows = object->windows == NULL ? NULL : scratch->windows,
-                                 .fault = fault};
+                                 .fault = fault,
+                                 .most = object->most};
     if (finishes) batch.completed = NULL;
     return call_entry(object, object->entry, &batch, finishes ? 0 : count);
 }
