@@ -79,7 +79,7 @@ struct prt_kernel_object {
     uint32_t flags;       /* set of enum prt_kernel_flags */
     uint32_t stage;       /* for traces and crash reports */
     uint64_t cost_cycles; /* of one firing, all its work-items together: the work for the host */
-    uint64_t warp_cycles; /* of one warp; STATEFUL, FINISH: of one call; COUNTED: an estimate */
+    uint64_t warp_cycles; /* of one warp; STATEFUL: of a firing; COUNTED: an estimate */
     struct prt_warp_shape shape;
     /* Written before each dispatch: what its firings consume; of a finish, what it reads. */
     uint64_t read_bytes;
