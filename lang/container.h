@@ -61,15 +61,19 @@ struct container_section {
     SECTION(CERTIFICATE, 17, "certificate", uint64_t, 0)                                           \
     SECTION(INDICES, 18, "indices", struct container_index, 0)                                     \
     SECTION(FIRST_WARPS, 19, "first_warps", uint32_t, 0)                                           \
-    SECTION(IMAGE, 20, "image", char, 0)
+    SECTION(INTERFACES, 20, "interfaces", struct container_interface, 0)                           \
+    SECTION(INTERFACE_PORTS, 21, "interface_ports", struct container_interface_port, 0)            \
+    SECTION(LAUNCHES, 22, "launches", struct container_launch, 0)                                  \
+    SECTION(IMAGE, 23, "image", char, 0)
 
 /* CERTIFICATE: why the pipeline cannot stop for ever (lang/container.md, "Certificate").
  * SETS: the sets of stages that the program's instructions name, one after the other, each as its
  * length and then its stage numbers.  PROGRAM: the scheduler's code (lang/scheduler.md).  IMAGE: an
  * ELF shared object (lang/kernel_abi.h).  RATES: the rates of ends with several phases.
  * FIELDS: what the packets of outer ports are made of.  INDICES, FIRST_WARPS: work-items
- * (lang/index_generator.md).  An empty section has an entry, too: its size is 0 and its offset is
- * aligned. */
+ * (lang/index_generator.md).  INTERFACES, INTERFACE_PORTS, LAUNCHES: of kernels that launch and are
+ * launched (lang/device_queue.md).  An empty section has an entry, too: its size is 0 and its offset
+ * is aligned. */
 enum container_section_kind {
 #define SECTION(enumerator, number, name, type, single) CONTAINER_##enumerator = number,
     CONTAINER_SECTIONS(SECTION)
@@ -147,7 +151,8 @@ enum container_node_flags {
         8, /* an out-port is written by index: out windows must be zeroed before a firing */
     CONTAINER_NODE_STOPS = 16, /* a source that may execute `stop` */
     /* Its cost depends on data: `run` (and `finish`) count, see kernel_batch.warp_cycles. */
-    CONTAINER_NODE_COUNTED = 32
+    CONTAINER_NODE_COUNTED = 32,
+    CONTAINER_NODE_LAUNCHES = 64 /* its firings launch kernels; it has a record in INTERFACES */
 };
 
 struct container_node {
@@ -264,6 +269,62 @@ struct container_index {
     uint32_t reserved;      /* zero */
 };
 
+/* ---- kernels that launch kernels (lang/device_queue.md) ---- */
+
+#define CONTAINER_NESTING_MAX 1024u            /* levels below an outermost kernel */
+#define CONTAINER_TREE_MAX (UINT64_C(1) << 20) /* launches of one firing with its tree */
+
+enum container_interface_flags {
+    CONTAINER_INTERFACE_ASKS = 1, /* its body asks whether an event is done */
+};
+
+/* The interface table: a kernel of a node that launches (one record for each such node), or a child
+ * kernel (one for each kind, whoever launches it). */
+struct container_interface {
+    container_string title;
+    uint32_t kernel; /* <ID> of the image's symbols */
+    uint32_t node;   /* whose kernel it is; NONE: a child kernel, which has its run alone */
+    uint32_t source, line, column; /* of the kernel's name */
+    uint32_t flags;                /* set of enum container_interface_flags */
+    uint32_t entry_bytes;          /* of a launch in the device-queue cache: a multiple of 64 */
+    /* in the entry: where the number of the event is, and where the arguments begin */
+    uint32_t event_offset_bytes, arguments_offset_bytes;
+    uint32_t local_offset_bytes;          /* of its `local` variables in local memory */
+    uint32_t work_groups;                 /* of a launch: 1 */
+    uint32_t group[3];                    /* work-items of a work-group */
+    uint32_t global_offset, group_offset; /* of the first work-item, of the first work-group: 0 */
+    /* Launch index: its launches, one behind the other in LAUNCHES. */
+    uint32_t first_launch, launch_count;
+    uint32_t first_port, in_count, out_count; /* INTERFACE_PORTS: inputs, then outputs, flattened */
+    uint64_t arguments_bytes, local_bytes;
+    uint64_t cost_cycles; /* of one firing, its children not counted */
+    uint64_t launches;    /* most that one firing executes itself; 0: it launches nothing */
+    /* Of a node's, else 0: most levels below it; most launches of one firing with its tree; most
+     * entries that the tree has in the device queue at one time. */
+    uint64_t nesting, tree, queue_entries;
+};
+
+struct container_interface_port {
+    uint64_t width_bytes; /* of a packet */
+    uint64_t packets;     /* in: that it sees; out: that one firing's own body appends at most */
+    uint32_t source, line, column; /* of the port, or of its rate */
+    uint32_t reserved;
+};
+
+enum container_launch_order {
+    CONTAINER_LAUNCH_WITH_PARENT = 0,  /* no wait */
+    CONTAINER_LAUNCH_AFTER_GROUP = 1,  /* the launching work-group has ended */
+    CONTAINER_LAUNCH_AFTER_PARENT = 2, /* all work-groups of the parent's dispatch have ended */
+};
+
+struct container_launch {   /* one `launch` statement: which parent, which child, in which order */
+    uint32_t parent, child; /* index in INTERFACES */
+    uint32_t order;         /* enum container_launch_order */
+    uint32_t wait_max;      /* events that it waits for, 0..KERNEL_LAUNCH_WAITS_MAX */
+    uint32_t sets_event;    /* 0, 1: others may wait for it */
+    uint32_t source, line, column;
+};
+
 _Static_assert(sizeof(struct container_header) == 64, "header");
 _Static_assert(sizeof(struct container_section) == 24, "section");
 _Static_assert(sizeof(struct container_pipeline) == 32, "pipeline");
@@ -277,5 +338,8 @@ _Static_assert(sizeof(struct container_field) == 32, "field");
 _Static_assert(sizeof(struct container_reader) == 8, "reader");
 _Static_assert(sizeof(struct container_stage) == 16, "stage");
 _Static_assert(sizeof(struct container_index) == 48, "index");
+_Static_assert(sizeof(struct container_interface) == 144, "interface");
+_Static_assert(sizeof(struct container_interface_port) == 32, "interface port");
+_Static_assert(sizeof(struct container_launch) == 32, "launch");
 
 #endif

@@ -4,8 +4,8 @@
  * Every stage's code is reached through entries of a native shared object (x86-64 System V).  An
  * entry gets one `struct kernel_batch` and returns a `enum kernel_status`.  Windows are contiguous
  * and naturally aligned; the caller guarantees their size, the callee touches nothing beyond them.
- * Entries are thread-safe as long as no two calls share state or out-windows; they call nothing but
- * memcpy, memmove and memset.
+ * Entries are thread-safe as long as no two calls share state, out-windows or launches; they call
+ * nothing but memcpy, memmove, memset and the `done` of their launches.
  *
  * Symbols:  pipe_k<ID>_run, pipe_k<ID>_init, pipe_k<ID>_finish  (the latter two where the kernel
  * has them) pipe_arguments                                       evaluates every node's arguments
@@ -21,6 +21,9 @@ enum kernel_status {
     KERNEL_FAULT_INDEX = 2,    /* index out of its array, window, or port array */
     KERNEL_FAULT_PUSH = 3,     /* more or fewer packets than declared */
     KERNEL_STOPPED = 4,        /* run of a source: no fault; see `completed` */
+    KERNEL_FAULT_LAUNCHES = 5, /* a firing launches more kernels than declared */
+    KERNEL_FAULT_TREE = 6,     /* a firing, with all that it launches, likewise */
+    KERNEL_FAULT_NESTING = 7,  /* kernels launch each other deeper than declared */
 };
 
 struct kernel_fault {
@@ -38,6 +41,35 @@ struct kernel_window {
     uint64_t place; /* place within the frame of the packet that the first firing consumes */
     uint64_t
         rows; /* of the frame; UINT64_MAX: it has no end yet, and no firing of the batch sees one */
+};
+
+#define KERNEL_LAUNCH_WAITS_MAX 8u /* events that one launch waits for */
+
+/* One launch, an entry of the device-queue cache (lang/device_queue.md): so many bytes, then the
+ * child's block of arguments.  The caller of the entry has written `event`; the launching firing
+ * writes what is marked and the arguments; the device does the rest. */
+struct kernel_launch {
+    uint32_t site;       /* by the firing: which of its kernel's `launch` statements */
+    uint32_t event;      /* number of this launch among those of its firing, from 0 */
+    uint32_t level;      /* of the child: 1 where the outermost kernel has launched it */
+    uint32_t wait_count; /* by the firing */
+    uint32_t waits[KERNEL_LAUNCH_WAITS_MAX]; /* by the firing: events below its own */
+    uint64_t kernel;                         /* address of the child's entry */
+    uint64_t
+        timestamp; /* launches of the outermost firing before this one: its place in the order */
+};
+
+_Static_assert(sizeof(struct kernel_launch) == 64, "an entry of the device queue begins so");
+
+/* What one firing launches.  A firing appends entry `count` where that is below `capacity`; beyond
+ * it faults with KERNEL_FAULT_LAUNCHES. */
+struct kernel_launches {
+    uint8_t *entries; /* aligned to 64 bytes */
+    uint64_t stride_bytes, capacity, count;
+    /* Has the tree of the launch with that number (below `count`) appended a packet: 0, 1; it is
+     * executed now if it has not been.  Negative: it has faulted, *fault is written, and the firing
+     * returns the number without its sign as its own status. */
+    int32_t (*done)(struct kernel_launches *launches, uint32_t event);
 };
 
 struct kernel_batch {
@@ -58,10 +90,13 @@ struct kernel_batch {
     uint64_t *completed;   /* run: firings that count: `count`, or after KERNEL_STOPPED those before
                                    the one that stopped; else NULL */
     const struct kernel_window
-        *windows;               /* run: per input; NULL where the kernel has no 2-D window */
+        *windows; /* run: per input; NULL where the kernel has no 2-D window */
     /* run, kernels with `group`: item n's x, y, z packed in register n, as the extents say
      * (lang/index_format.h): uint16_t, or uint32_t where they do not fit 16 bits.  Else NULL. */
     const void *indices;
+    /* Run of a kernel that launches: `count` is 1, `launches->count` is 0; else NULL.  Of such a
+     * kernel and of children out-windows have room for what one firing's own body appends. */
+    struct kernel_launches *launches;
     struct kernel_fault *fault; /* written when the status is not KERNEL_OK */
     /* run, finish, of a kernel whose cost depends on data (CONTAINER_NODE_COUNTED): takes the cycles
      * of every warp of the batch, in order, saturated; NULL: not wanted.  A warp is `warp_firings`

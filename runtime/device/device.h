@@ -136,6 +136,14 @@ struct prt_device_counters {
     uint64_t index_warps_iterated, index_warps_packed;
     uint64_t index_cycles;       /* that launches have waited for indices */
     uint64_t index_saved_cycles; /* against dividing, of a launch's longest CU, less that */
+    /* the device queue (lang/device_queue.md) */
+    uint64_t child_launches; /* kernels launched by kernels */
+    uint64_t child_cycles;   /* sum of the time between a child's begin and its end */
+    uint64_t
+        child_launch_cycles; /* of issuing and starting them: added to their parents' and own time */
+    uint64_t child_wait_cycles; /* sum of the time that children were held in the queue */
+    uint32_t child_levels_most; /* deepest level reached */
+    uint32_t child_queue_most;  /* most entries held at one time */
 };
 
 struct prt_device_options {

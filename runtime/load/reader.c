@@ -1,6 +1,7 @@
 #include "runtime/load/reader.h"
 
 #include "lang/index_format.h"
+#include "lang/kernel_abi.h"
 #include "lang/scalar.h"
 #include "lang/sched_code.h"
 
@@ -187,6 +188,9 @@ static void place_tables(struct reading *reading)
     c->certificate = TABLE(CERTIFICATE);
     c->indices = TABLE(INDICES);
     c->first_warps = TABLE(FIRST_WARPS);
+    c->interfaces = TABLE(INTERFACES);
+    c->interface_ports = TABLE(INTERFACE_PORTS);
+    c->launches = TABLE(LAUNCHES);
     c->image = TABLE(IMAGE);
 #undef TABLE
     c->strings_bytes = record_count(reading, CONTAINER_STRINGS);
@@ -204,6 +208,9 @@ static void place_tables(struct reading *reading)
     c->certificate_count = record_count(reading, CONTAINER_CERTIFICATE);
     c->index_count = record_count(reading, CONTAINER_INDICES);
     c->first_warp_count = record_count(reading, CONTAINER_FIRST_WARPS);
+    c->interface_count = record_count(reading, CONTAINER_INTERFACES);
+    c->interface_port_count = record_count(reading, CONTAINER_INTERFACE_PORTS);
+    c->launch_count = record_count(reading, CONTAINER_LAUNCHES);
     c->initials_bytes = reading->sections[CONTAINER_INITIALS].size_bytes;
     c->image_bytes = reading->sections[CONTAINER_IMAGE].size_bytes;
     for (uint32_t kind = 0; kind < SECTION_KINDS; kind++)
@@ -278,7 +285,8 @@ static enum prt_status check_nodes(struct reading *reading)
 {
     const struct prt_container *c = reading->container;
     const uint32_t flags = CONTAINER_NODE_STATEFUL | CONTAINER_NODE_INIT | CONTAINER_NODE_FINISH |
-                           CONTAINER_NODE_INDEXED | CONTAINER_NODE_STOPS | CONTAINER_NODE_COUNTED;
+                           CONTAINER_NODE_INDEXED | CONTAINER_NODE_STOPS | CONTAINER_NODE_COUNTED |
+                           CONTAINER_NODE_LAUNCHES;
     for (uint32_t i = 0; i < c->node_count; i++) {
         const struct container_node *n = &c->nodes[i];
         CHECK(is_string(c, n->name) && is_string(c, n->kernel_title), NODES, i,
@@ -412,6 +420,50 @@ static enum prt_status check_indices(struct reading *reading)
     return PRT_OK;
 }
 
+static enum prt_status check_interfaces(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    for (uint32_t i = 0; i < c->interface_count; i++) {
+        const struct container_interface *f = &c->interfaces[i];
+        CHECK(is_string(c, f->title), INTERFACES, i, "a string outside the section 'strings'");
+        CHECK(f->node < c->node_count || f->node == CONTAINER_NONE, INTERFACES, i,
+              "an unknown node");
+        CHECK(f->source < c->source_count || f->source == CONTAINER_NONE, INTERFACES, i,
+              "an unknown source file");
+        CHECK((f->flags & ~(uint32_t)CONTAINER_INTERFACE_ASKS) == 0, INTERFACES, i,
+              "unknown flags");
+        CHECK(is_range(f->first_launch, f->launch_count, c->launch_count), INTERFACES, i,
+              "launches outside the section 'launches'");
+        CHECK(f->in_count <= c->interface_port_count && f->out_count <= c->interface_port_count &&
+                  is_range(f->first_port, f->in_count, c->interface_port_count) &&
+                  is_range(f->first_port + f->in_count, f->out_count, c->interface_port_count),
+              INTERFACES, i, "ports outside the section 'interface_ports'");
+    }
+    for (uint32_t i = 0; i < c->interface_port_count; i++) {
+        const struct container_interface_port *p = &c->interface_ports[i];
+        CHECK(p->source < c->source_count || p->source == CONTAINER_NONE, INTERFACE_PORTS, i,
+              "an unknown source file");
+        CHECK(p->reserved == 0, INTERFACE_PORTS, i, "a reserved field is not zero");
+    }
+    return PRT_OK;
+}
+
+static enum prt_status check_launches(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    for (uint32_t i = 0; i < c->launch_count; i++) {
+        const struct container_launch *l = &c->launches[i];
+        CHECK(l->parent < c->interface_count && l->child < c->interface_count, LAUNCHES, i,
+              "an unknown interface");
+        CHECK(l->order <= CONTAINER_LAUNCH_AFTER_PARENT, LAUNCHES, i, "an unknown order");
+        CHECK(l->wait_max <= KERNEL_LAUNCH_WAITS_MAX, LAUNCHES, i, "too many events to wait for");
+        CHECK(l->sets_event <= 1, LAUNCHES, i, "sets_event is neither 0 nor 1");
+        CHECK(l->source < c->source_count || l->source == CONTAINER_NONE, LAUNCHES, i,
+              "an unknown source file");
+    }
+    return PRT_OK;
+}
+
 /* Cuts SETS into sets: a length, then so many stages, again and again. */
 static enum prt_status read_sets(struct reading *reading)
 {
@@ -441,8 +493,9 @@ static enum prt_status read_sets(struct reading *reading)
 static enum prt_status read_bytes(struct reading *reading)
 {
     static enum prt_status (*const steps[])(struct reading *) = {
-        check_strings, check_heads,  check_arguments, check_nodes,   check_ends,
-        check_buffers, check_fields, check_stages,    check_indices, read_sets,
+        check_strings, check_heads,      check_arguments, check_nodes,
+        check_ends,    check_buffers,    check_fields,    check_stages,
+        check_indices, check_interfaces, check_launches,  read_sets,
     };
     struct container_header header;
     enum prt_status status = check_header(reading, &header);

@@ -50,6 +50,9 @@ struct prt_container {
     const struct container_field *fields;
     const struct container_index *indices;
     const uint32_t *first_warps;
+    const struct container_interface *interfaces;
+    const struct container_interface_port *interface_ports;
+    const struct container_launch *launches;
     const uint64_t *rates; /* of ends with several phases */
     const uint64_t *certificate;
     const uint8_t *initials;
@@ -61,6 +64,7 @@ struct prt_container {
     uint32_t argument_count, source_count, node_count, input_count, output_count;
     uint32_t buffer_count, reader_count, stage_count, set_count;
     uint32_t rate_count, field_count, certificate_count, index_count, first_warp_count;
+    uint32_t interface_count, interface_port_count, launch_count;
     uint32_t code_bytes;
     uint64_t initials_bytes, image_bytes;
     uint64_t section_offset_bytes[CONTAINER_IMAGE + 1]; /* by kind: for messages */

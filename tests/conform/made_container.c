@@ -286,6 +286,9 @@ uint8_t *made_finish(struct made *m, size_t *size)
         TABLE(certificate, m->certificate_count),
         TABLE(indices, m->index_count),
         TABLE(first_warps, m->first_warp_count),
+        TABLE(interfaces, m->interface_count),
+        TABLE(interface_ports, m->interface_port_count),
+        TABLE(launches, m->launch_count),
         {m->image, m->image_bytes},
     };
 #undef TABLE

@@ -47,6 +47,10 @@ struct made {
     uint32_t first_warp_count;
     uint64_t certificate[MADE_CERTIFICATE_MAX]; /* pipelines without circles need none */
     uint32_t certificate_count;
+    struct container_interface interfaces[MADE_MAX];
+    struct container_interface_port interface_ports[MADE_MAX];
+    struct container_launch launches[MADE_MAX];
+    uint32_t interface_count, interface_port_count, launch_count;
     struct container_reader readers[MADE_MAX];
     struct container_stage stages[MADE_MAX];
     uint32_t argument_count, node_count, input_count, output_count, buffer_count, reader_count;
