@@ -63,13 +63,13 @@ _Static_assert(sizeof(struct kernel_launch) == 64, "an entry of the device queue
 
 /* What one firing launches.  A firing appends entry `count` where that is below `capacity`; beyond
  * it faults with KERNEL_FAULT_LAUNCHES. */
-struct kernel_launches {
+struct kernel_launch_list {
     uint8_t *entries; /* aligned to 64 bytes */
     uint64_t stride_bytes, capacity, count;
     /* Has the tree of the launch with that number (below `count`) appended a packet: 0, 1; it is
      * executed now if it has not been.  Negative: it has faulted, *fault is written, and the firing
      * returns the number without its sign as its own status. */
-    int32_t (*done)(struct kernel_launches *launches, uint32_t event);
+    int32_t (*done)(struct kernel_launch_list *launches, uint32_t event);
 };
 
 struct kernel_batch {
@@ -96,7 +96,7 @@ struct kernel_batch {
     const void *indices;
     /* Run of a kernel that launches: `count` is 1, `launches->count` is 0; else NULL.  Of such a
      * kernel and of children out-windows have room for what one firing's own body appends. */
-    struct kernel_launches *launches;
+    struct kernel_launch_list *launches;
     struct kernel_fault *fault; /* written when the status is not KERNEL_OK */
     /* run, finish, of a kernel whose cost depends on data (CONTAINER_NODE_COUNTED): takes the cycles
      * of every warp of the batch, in order, saturated; NULL: not wanted.  A warp is `warp_firings`
