@@ -137,13 +137,12 @@ struct prt_device_counters {
     uint64_t index_cycles;       /* that launches have waited for indices */
     uint64_t index_saved_cycles; /* against dividing, of a launch's longest CU, less that */
     /* the device queue (lang/device_queue.md) */
-    uint64_t child_launches; /* kernels launched by kernels */
-    uint64_t child_cycles;   /* sum of the time between a child's begin and its end */
-    uint64_t
-        child_launch_cycles; /* of issuing and starting them: added to their parents' and own time */
-    uint64_t child_wait_cycles; /* sum of the time that children were held in the queue */
-    uint32_t child_levels_most; /* deepest level reached */
-    uint32_t child_queue_most;  /* most entries held at one time */
+    uint64_t child_launches;      /* kernels launched by kernels */
+    uint64_t child_cycles;        /* of compute units, in children */
+    uint64_t child_launch_cycles; /* of compute units, issuing and starting them */
+    uint64_t child_wait_cycles;   /* of children, between being issued and begun */
+    uint32_t child_levels_most;   /* deepest level reached */
+    uint32_t child_queue_most;    /* most entries that the queue held at one time */
 };
 
 struct prt_device_options {
