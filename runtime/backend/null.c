@@ -10,11 +10,15 @@ struct prt_device {
     struct prt_device_tree *tree;
     struct prt_queue_table queues;
     struct prt_flights flights;
+    struct prt_packet_processor processor;
+    struct prt_launch *launches; /* in flight, by kernel object */
     const struct prt_kernel_object *objects;
-    uint32_t object_count, signal_count;
+    uint32_t object_count;
     uint32_t queue_entries;
     uint64_t now_cycles;
     struct prt_device_counters counters;
+    prt_launch_observer observe;
+    void *observe_context;
 };
 
 static void null_close(struct prt_device *device)
@@ -22,6 +26,8 @@ static void null_close(struct prt_device *device)
     if (device == NULL) return;
     prt_queue_table_free(&device->queues);
     prt_device_tree_destroy(device->tree);
+    prt_packet_processor_destroy(&device->processor);
+    free(device->launches);
     free(device->flights.items);
     free(device);
 }
@@ -41,6 +47,9 @@ static enum prt_status null_open(const struct prt_device_options *options,
                              prt_status_text(status));
     }
     made->queues.tree = made->tree;
+    made->observe = options->observe;
+    made->observe_context = options->observe_context;
+    prt_packet_processor_create(&made->processor, &made->description, &made->counters);
     *device = made;
     return PRT_OK;
 }
@@ -61,10 +70,14 @@ static enum prt_status null_set_kernels(struct prt_device *device,
                                         uint32_t signal_count)
 {
     enum prt_status status = prt_flights_reserve(&device->flights, count);
+    if (status == PRT_OK) status = prt_packet_objects(&device->processor, count, signal_count);
     if (status != PRT_OK) return status;
+    struct prt_launch *launches = calloc(count > 0 ? count : 1, sizeof *launches);
+    if (launches == NULL) return PRT_E_NOMEM;
+    free(device->launches);
+    device->launches = launches;
     device->objects = objects;
     device->object_count = count;
-    device->signal_count = signal_count;
     return PRT_OK;
 }
 
@@ -83,14 +96,37 @@ static enum prt_status null_enqueue(struct prt_device *device, uint32_t queue,
                                     const union prt_dispatch *packet, struct prt_error *error)
 {
     struct prt_queue *q;
-    enum prt_status status = prt_queue_admit(&device->queues, queue, packet, device->object_count,
-                                             device->signal_count, &q, error);
+    enum prt_status status =
+        prt_queue_admit(&device->queues, queue, &device->processor, packet, &q, error);
     if (status != PRT_OK) return status;
-    q->in_flight++;
-    prt_flights_push(&device->flights, (struct prt_flight){.end_cycles = device->now_cycles,
-                                                           .signal = packet->full.completion_signal,
-                                                           .queue = queue});
+    for (uint32_t i = 0; i < device->processor.count; i++) {
+        const struct prt_launch *launch = &device->processor.decoded[i];
+        device->launches[launch->object] = *launch;
+        prt_flights_push(&device->flights, (struct prt_flight){.seen_cycles = device->now_cycles,
+                                                               .slot = launch->object,
+                                                               .queue = queue});
+    }
     return PRT_OK;
+}
+
+static void observe(const struct prt_device *device, const struct prt_launch *launch,
+                    const struct prt_flight *flight)
+{
+    const struct prt_kernel_object *object = &device->objects[launch->object];
+    const struct prt_launch_record record = {
+        .stage = object->stage,
+        .queue = flight->queue,
+        .finish = (object->flags & PRT_KERNEL_FINISH) != 0,
+        .packet = launch->packet,
+        .first_of_packet = launch->first_of_packet,
+        .cleaned_up = launch->cleaned_up,
+        .first_firing = launch->first_firing,
+        .firings = launch->firings,
+        .enqueued_cycles = flight->seen_cycles,
+        .begin_cycles = flight->seen_cycles,
+        .end_cycles = flight->seen_cycles,
+    };
+    device->observe(device->observe_context, &record);
 }
 
 static enum prt_status null_wait(struct prt_device *device, struct prt_completion *completions,
@@ -98,10 +134,14 @@ static enum prt_status null_wait(struct prt_device *device, struct prt_completio
 {
     for (*count = 0; *count < capacity && device->flights.count > 0; (*count)++) {
         struct prt_flight flight = prt_flights_pop(&device->flights);
-        device->queues.queues[flight.queue].in_flight--;
-        completions[*count] = (struct prt_completion){.signal = flight.signal,
-                                                      .begin_cycles = flight.end_cycles,
-                                                      .end_cycles = flight.end_cycles};
+        const struct prt_launch *launch = &device->launches[flight.slot];
+        if (device->observe != NULL) observe(device, launch, &flight);
+        device->queues.queues[flight.queue].in_flight -= launch->last_of_packet;
+        prt_packet_ended(&device->processor, launch);
+        completions[*count] = (struct prt_completion){.object = launch->object,
+                                                      .signal = launch->signal,
+                                                      .begin_cycles = flight.seen_cycles,
+                                                      .end_cycles = flight.seen_cycles};
     }
     return PRT_OK;
 }

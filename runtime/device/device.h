@@ -3,15 +3,21 @@
  *
  * A device has a tree of sub-devices (subdevice.h) and queues on them.  It executes *kernel
  * objects*: an array that the scheduler owns and hands over once.  A dispatch packet
- * (lang/dispatch.h) names an object by its index; before the scheduler enqueues it, it puts the
- * windows of that dispatch into the object, and it enqueues an object again only after its
- * completion has been delivered.  So an object is in flight at most once, and a completion signal
- * (any number but 0) likewise.
+ * (lang/dispatch.md) is one launch or several, each of which names an object by its index; before
+ * the scheduler enqueues it, it puts the windows of that launch into the object, and it enqueues an
+ * object again only after its completion has been delivered.  So an object is in flight at most
+ * once; a packet that names one which is, or the same one twice, is refused.
  *
- * Time is in cycles, and the device's own: `advance` and `wait` alone move it.  A dispatch on a
+ * A queue executes its launches strictly in order, each after the one before has completed: what one
+ * has written the next one may read.  After a kernel's fault the queue executes nothing any more:
+ * its later launches are delivered, with their objects as they were.
+ *
+ * Time is in cycles, and the device's own: `advance` and `wait` alone move it.  A launch on a
  * queue begins when what was enqueued before it on compute units of that sub-device has ended.
- * Completions are delivered in order of (end, signal): nothing in this interface depends on how
- * fast the host is.
+ * A launch that has a completion signal, or is the last of its packet, is *seen* when it ends; one
+ * without is seen with the next of its packet that is.  There is one completion for each launch,
+ * delivered when it is seen, in order of (time when it is seen, enqueuing): nothing in this
+ * interface depends on how fast the host is.
  *
  * Thread-safety: all entries of one device are called by one thread (the scheduler's), none of them
  * from a callback. Different devices are independent. Ownership: `open` to `close`; queues die with
@@ -41,6 +47,8 @@ struct prt_timing_cu;
 union prt_dispatch {
     uint8_t header;
     struct dispatch_full full;
+    struct dispatch_reference reference;
+    struct dispatch_condensed condensed;
 };
 
 _Static_assert(sizeof(union prt_dispatch) == 64, "a slot of a queue is 64 bytes");
@@ -164,8 +172,10 @@ struct prt_device_info {
     bool executes;         /* false: outputs are not computed */
 };
 
+/* Of one launch. */
 struct prt_completion {
-    uint64_t signal; /* the packet's completion_signal */
+    uint32_t object; /* kernel object */
+    uint64_t signal; /* its completion_signal; 0: it had none */
     uint64_t begin_cycles, end_cycles;
     uint64_t execute_cycles, launch_cycles, switch_cycles; /* shares of the time between */
     enum kernel_status kernel_status;
@@ -189,8 +199,9 @@ struct prt_device_ops {
     struct prt_device_tree *(*tree)(struct prt_device *device);
 
     /* The objects that packets name from now on.  `objects` stays the caller's and outlives every
-     * dispatch. `signal_count`: signals are 1 to that.  Nothing is in flight.  Fails with
-     * PRT_E_NOMEM; allocates all that executing them needs. */
+     * dispatch. `signal_count`: signals are 1 to that, 0 is none.  Nothing is in flight.  The
+     * reference table is empty afterwards.  Fails with PRT_E_NOMEM; allocates all that executing
+     * them needs. */
     enum prt_status (*set_kernels)(struct prt_device *device,
                                    const struct prt_kernel_object *objects, uint32_t count,
                                    uint32_t signal_count);
@@ -204,14 +215,15 @@ struct prt_device_ops {
     enum prt_status (*queue_destroy)(struct prt_device *device, uint32_t queue);
 
     /* Enqueues one 64-byte packet.  Does not block.  PRT_E_BUSY: the queue is full; retry after the
-     * next completion. PRT_E_PACKET: malformed; the queue stays usable, `*error` says what is
-     * wrong.  PRT_E_INVALID_VALUE: no such queue.  Allocates nothing. */
+     * next completion. PRT_E_PACKET: malformed; nothing of it is executed or stored, the queue stays
+     * usable, `*error` says what is wrong.  PRT_E_INVALID_VALUE: no such queue.  Allocates nothing.
+     */
     enum prt_status (*enqueue)(struct prt_device *device, uint32_t queue,
                                const union prt_dispatch *packet, struct prt_error *error);
 
-    /* Moves time to the end of the earliest dispatch in flight (not back, if that lies behind),
-     * waits until the host has executed what ends then, and delivers everything that has ended by
-     * now, at most `capacity` (1 or more) of them. Nothing in flight: `*count` is 0 at once. */
+    /* Moves time to when the next launch in flight is seen to end (not back, if that lies behind),
+     * waits until the host has executed what is seen then, and delivers all that has been seen by
+     * now, at most `capacity` (1 or more) completions. Nothing in flight: `*count` is 0 at once. */
     enum prt_status (*wait)(struct prt_device *device, struct prt_completion *completions,
                             uint32_t capacity, uint32_t *count);
 

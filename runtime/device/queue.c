@@ -5,43 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- packets ---- */
-
-#define REFUSE(...) prt_error_set(error, PRT_E_PACKET, "dispatch packet: " __VA_ARGS__)
-
-static enum prt_status check_full(const struct dispatch_full *p, struct prt_error *error)
-{
-    if (p->setup < 1 || p->setup > 3) return REFUSE("setup %u: dimensions are 1 to 3", p->setup);
-    if (p->synch_scopes & 0xe0)
-        return REFUSE("unknown bits in synch_scopes 0x%02x", p->synch_scopes);
-    if ((p->synch_scopes >> 1 & 3) > DISPATCH_SCOPE_SYSTEM ||
-        (p->synch_scopes >> 3 & 3) > DISPATCH_SCOPE_SYSTEM)
-        return REFUSE("unknown scope in synch_scopes 0x%02x", p->synch_scopes);
-    if (p->reserved0 != 0 || p->reserved2 != 0) return REFUSE("a reserved field is not zero");
-    if (p->workgroup_size_x == 0 || p->workgroup_size_y == 0 || p->workgroup_size_z == 0)
-        return REFUSE("a work-group without items");
-    if (p->grid_size_x == 0) return REFUSE("a grid without firings");
-    if (p->grid_size_y != 1 || p->grid_size_z != 1 || p->workgroup_size_y != 1 ||
-        p->workgroup_size_z != 1)
-        return REFUSE("firings are counted in x alone: y and z are 1");
-    return PRT_OK;
-}
-
-enum prt_status prt_packet_check(const union prt_dispatch *packet, uint32_t object_count,
-                                 uint32_t signal_count, struct prt_error *error)
-{
-    if (packet->header != DISPATCH_FULL) return REFUSE("unknown type %u", packet->header);
-    const struct dispatch_full *full = &packet->full;
-    enum prt_status status = check_full(full, error);
-    if (status != PRT_OK) return status;
-    if (full->kernel_object >= object_count)
-        return REFUSE("kernel object %" PRIu64 " of %" PRIu32, full->kernel_object, object_count);
-    if (full->completion_signal < 1 || full->completion_signal > signal_count)
-        return REFUSE("completion signal %" PRIu64 " of %" PRIu32, full->completion_signal,
-                      signal_count);
-    return PRT_OK;
-}
-
 /* ---- queues ---- */
 
 _Static_assert(DEVDESC_EQUALLY == PRT_SCHEME_EQUALLY && DEVDESC_BY_COUNTS == PRT_SCHEME_BY_COUNTS &&
@@ -124,15 +87,17 @@ struct prt_queue *prt_queue_find(struct prt_queue_table *table, uint32_t queue)
 }
 
 enum prt_status prt_queue_admit(struct prt_queue_table *table, uint32_t queue,
-                                const union prt_dispatch *packet, uint32_t object_count,
-                                uint32_t signal_count, struct prt_queue **found,
+                                struct prt_packet_processor *processor,
+                                const union prt_dispatch *packet, struct prt_queue **found,
                                 struct prt_error *error)
 {
     struct prt_queue *q = prt_queue_find(table, queue);
     if (q == NULL) return prt_error_set(error, PRT_E_INVALID_VALUE, "there is no such queue");
-    enum prt_status status = prt_packet_check(packet, object_count, signal_count, error);
+    enum prt_status status = prt_packet_decode(processor, packet, error);
     if (status != PRT_OK) return status;
     if (q->in_flight == q->capacity) return prt_error_set(error, PRT_E_BUSY, "the queue is full");
+    prt_packet_accept(processor);
+    q->in_flight++;
     *found = q;
     return PRT_OK;
 }
@@ -171,12 +136,12 @@ uint64_t prt_queue_free_at(const struct prt_queue_table *table, uint32_t queue, 
     return last->free_cycles;
 }
 
-/* ---- dispatches in flight ---- */
+/* ---- launches in flight ---- */
 
 static bool is_before(const struct prt_flight *a, const struct prt_flight *b)
 {
-    if (a->end_cycles != b->end_cycles) return a->end_cycles < b->end_cycles;
-    return a->signal < b->signal;
+    if (a->seen_cycles != b->seen_cycles) return a->seen_cycles < b->seen_cycles;
+    return a->number < b->number;
 }
 
 enum prt_status prt_flights_reserve(struct prt_flights *flights, uint32_t capacity)
@@ -192,6 +157,7 @@ enum prt_status prt_flights_reserve(struct prt_flights *flights, uint32_t capaci
 void prt_flights_push(struct prt_flights *flights, struct prt_flight flight)
 {
     assert(flights->count < flights->capacity);
+    flight.number = flights->pushed++;
     uint32_t at = flights->count++;
     while (at > 0 && is_before(&flight, &flights->items[(at - 1) / 2])) {
         flights->items[at] = flights->items[(at - 1) / 2];

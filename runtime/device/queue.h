@@ -1,6 +1,6 @@
 /*
- * queue: what all backends share: checking packets, the state of queues on sub-devices, and
- * dispatches in order of their ends.
+ * queue: what all backends share: the state of queues on sub-devices, and launches in order of when
+ * they are seen to end.
  *
  * Time: a *timeline* per queue knows when its compute units are free.  Queues whose sub-devices
  * share a CU share their time: a dispatch begins when all of them are free.
@@ -11,14 +11,7 @@
 #ifndef RUNTIME_DEVICE_QUEUE_H
 #define RUNTIME_DEVICE_QUEUE_H
 
-#include "runtime/device/device.h"
-
-/* ---- packets ---- */
-
-/* PRT_OK, or PRT_E_PACKET with what is wrong.  kernel_object must be below `object_count`, the
- * signal 1 to `signal_count`. */
-enum prt_status prt_packet_check(const union prt_dispatch *packet, uint32_t object_count,
-                                 uint32_t signal_count, struct prt_error *error);
+#include "runtime/device/packet_processor.h"
 
 /* ---- queues ---- */
 
@@ -30,10 +23,10 @@ struct prt_queue {
     struct prt_device_handle device;
     uint32_t cu_count;
     bool open;
-    uint32_t in_flight, capacity;
-    uint64_t free_cycles; /* when its last dispatch ends */
-    uint64_t last_stage;  /* of that dispatch; UINT64_MAX: none yet */
-    uint32_t *neighbours; /* queues whose sub-devices share CUs with this one's */
+    uint32_t in_flight, capacity; /* packets */
+    uint64_t free_cycles;         /* when its last dispatch ends */
+    uint64_t last_stage;          /* of that dispatch; UINT64_MAX: none yet */
+    uint32_t *neighbours;         /* queues whose sub-devices share CUs with this one's */
     uint32_t neighbour_count;
 };
 
@@ -52,12 +45,12 @@ void prt_queue_table_free(struct prt_queue_table *table);
 /* The open queue of that number, or NULL. */
 struct prt_queue *prt_queue_find(struct prt_queue_table *table, uint32_t queue);
 
-/* PRT_OK: the packet is good and the queue has room, `*found` is the queue.  PRT_E_PACKET,
- * PRT_E_BUSY, PRT_E_INVALID_VALUE, as device.h's enqueue.  For signals and objects see
- * prt_packet_check. */
+/* PRT_OK: the packet is good and has been accepted, the queue has taken it, `*found` is the queue;
+ * the processor has its launches.  PRT_E_PACKET, PRT_E_BUSY, PRT_E_INVALID_VALUE, as device.h's
+ * enqueue: nothing has changed. */
 enum prt_status prt_queue_admit(struct prt_queue_table *table, uint32_t queue,
-                                const union prt_dispatch *packet, uint32_t object_count,
-                                uint32_t signal_count, struct prt_queue **found,
+                                struct prt_packet_processor *processor,
+                                const union prt_dispatch *packet, struct prt_queue **found,
                                 struct prt_error *error);
 
 /* When the queue's compute units are free, and whether another stage than `stage` was the last on
@@ -65,19 +58,20 @@ enum prt_status prt_queue_admit(struct prt_queue_table *table, uint32_t queue,
 uint64_t prt_queue_free_at(const struct prt_queue_table *table, uint32_t queue, uint64_t stage,
                            bool *switches);
 
-/* ---- dispatches in flight ---- */
+/* ---- launches in flight ---- */
 
 struct prt_flight {
-    uint64_t end_cycles;
-    uint64_t signal;
-    uint32_t slot; /* the backend's own number */
+    uint64_t seen_cycles; /* when its end is seen */
+    uint64_t number;      /* written by push: in order of enqueuing */
+    uint32_t slot;        /* the backend's own number */
     uint32_t queue;
 };
 
-/* A heap, the earliest (end, signal) first. */
+/* A heap, the earliest (seen, number) first. */
 struct prt_flights {
     struct prt_flight *items;
     uint32_t count, capacity;
+    uint64_t pushed;
 };
 
 enum prt_status prt_flights_reserve(struct prt_flights *flights, uint32_t capacity);

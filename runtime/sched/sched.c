@@ -202,7 +202,7 @@ static bool may_stop(const struct prt_stage *stage)
 static enum prt_status complete(struct prt_sched *s, const struct prt_completion *completion,
                                 struct prt_error *error)
 {
-    struct prt_stage *stage = &s->stages[completion->signal - 1];
+    struct prt_stage *stage = &s->stages[completion->object % s->container->stage_count];
     stage->in_flight = false;
     stage->settled = false;
     s->in_flight--;

@@ -76,6 +76,7 @@ static void describe(struct devdesc *description)
         .lanes = LANES,
         .schemes = DEVDESC_EQUALLY | DEVDESC_BY_COUNTS,
         .max_sub_devices = CUS,
+        .reference_entries = 8,
         .launch_enqueue_cycles = 20,
         .launch_process_cycles = 30,
         .launch_cleanup_cycles = 50,
@@ -389,7 +390,6 @@ static void malformed_packets_are_refused_and_leave_the_queue_usable(void **unus
     BAD(grid_size_y, 2);
     BAD(grid_size_z, 0);
     BAD(kernel_object, OBJECTS);
-    BAD(completion_signal, 0);
     BAD(completion_signal, OBJECTS + 1);
     BAD(kernel_object, UINT64_MAX);
 #undef BAD

@@ -1,0 +1,232 @@
+#include "lang/dispatch_codec.h"
+
+#include <stddef.h>
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "packets are little-endian");
+_Static_assert(offsetof(struct dispatch_reference, ref_num) ==
+                       offsetof(struct dispatch_full, reserved0) &&
+                   offsetof(struct dispatch_reference, completion_signal) ==
+                       offsetof(struct dispatch_full, completion_signal),
+               "a reference packet is a full one with ref_num in place of reserved0");
+
+struct field {
+    size_t offset, size;
+    uint32_t units;
+};
+
+#define FIELD(enumerator, member, units)                                                           \
+    {offsetof(struct dispatch_full, member), sizeof((struct dispatch_full *)0)->member, units},
+static const struct field fields[DISPATCH_FIELD_COUNT] = {DISPATCH_FIELDS(FIELD)};
+#undef FIELD
+
+const char *dispatch_defect_text(enum dispatch_defect defect)
+{
+    switch (defect) {
+    case DISPATCH_GOOD: break;
+    case DISPATCH_BAD_TYPE: return "unknown type";
+    case DISPATCH_BAD_SETUP: return "dimensions are 1 to 3, setup is";
+    case DISPATCH_BAD_SCOPES: return "unknown bits or an unknown scope in synch_scopes";
+    case DISPATCH_BAD_RESERVED: return "a reserved field is not zero, but";
+    case DISPATCH_BAD_WORKGROUP:
+        return "a work-group without items, or with more than one in y or z";
+    case DISPATCH_BAD_GRID: return "a grid without firings, or with more than one in y or z";
+    case DISPATCH_BAD_ENTRY: return "the device has no reference entry";
+    case DISPATCH_EMPTY_ENTRY: return "nothing has been stored in reference entry";
+    case DISPATCH_NO_KERNELS: return "no kernels: num_kernels is";
+    case DISPATCH_PAST_UNITS: return "a difference runs past the 31 units, at unit";
+    case DISPATCH_WIDE_VALUE: return "the unit of an 8-bit field has more than 8 bits";
+    case DISPATCH_TRAILING_UNITS: return "what follows the last difference is not zero, from unit";
+    }
+    return "good";
+}
+
+enum dispatch_defect dispatch_check(const struct dispatch_full *p, uint32_t *found)
+{
+    *found = p->setup;
+    if (p->setup < 1 || p->setup > 3) return DISPATCH_BAD_SETUP;
+    *found = p->synch_scopes;
+    if (p->synch_scopes & 0xe0 || (p->synch_scopes >> 1 & 3) > DISPATCH_SCOPE_SYSTEM ||
+        (p->synch_scopes >> 3 & 3) > DISPATCH_SCOPE_SYSTEM)
+        return DISPATCH_BAD_SCOPES;
+    *found = p->reserved0 != 0 ? p->reserved0 : (uint32_t)p->reserved2;
+    if (p->reserved0 != 0 || p->reserved2 != 0) return DISPATCH_BAD_RESERVED;
+    *found = p->workgroup_size_x;
+    if (p->workgroup_size_x == 0 || p->workgroup_size_y != 1 || p->workgroup_size_z != 1)
+        return DISPATCH_BAD_WORKGROUP;
+    *found = p->grid_size_x;
+    if (p->grid_size_x == 0 || p->grid_size_y != 1 || p->grid_size_z != 1) return DISPATCH_BAD_GRID;
+    return DISPATCH_GOOD;
+}
+
+/* ---- reference packets ---- */
+
+struct dispatch_reference dispatch_refer(const struct dispatch_full *launch, uint32_t entry)
+{
+    struct dispatch_reference packet;
+    memcpy(&packet, launch, sizeof packet);
+    packet.header = DISPATCH_REFERENCE;
+    packet.ref_num = (uint16_t)entry;
+    return packet;
+}
+
+static bool refuse(struct dispatch_finding *finding, enum dispatch_defect defect, uint32_t kernel,
+                   uint32_t value)
+{
+    *finding = (struct dispatch_finding){defect, kernel, value};
+    return false;
+}
+
+bool dispatch_resolve(const struct dispatch_table *table, const struct dispatch_reference *packet,
+                      struct dispatch_full *launch, struct dispatch_finding *finding)
+{
+    uint32_t found;
+    if (packet->header != DISPATCH_REFERENCE)
+        return refuse(finding, DISPATCH_BAD_TYPE, 0, packet->header);
+    if (packet->ref_num >= table->count)
+        return refuse(finding, DISPATCH_BAD_ENTRY, 0, packet->ref_num);
+    memcpy(launch, packet, sizeof *launch);
+    launch->header = DISPATCH_FULL;
+    launch->reserved0 = 0;
+    enum dispatch_defect defect = dispatch_check(launch, &found);
+    return defect == DISPATCH_GOOD || refuse(finding, defect, 0, found);
+}
+
+void dispatch_store(struct dispatch_table *table, uint32_t entry,
+                    const struct dispatch_full *launch)
+{
+    table->entries[entry] = *launch;
+    table->stored |= 1u << entry;
+}
+
+/* ---- differences ---- */
+
+uint32_t dispatch_vector(const struct dispatch_full *reference, const struct dispatch_full *launch)
+{
+    uint32_t vector = 0;
+#define FIELD(enumerator, member, units)                                                           \
+    vector |= (uint32_t)(reference->member != launch->member) << DISPATCH_FIELD_##enumerator;
+    DISPATCH_FIELDS(FIELD)
+#undef FIELD
+    return vector;
+}
+
+uint32_t dispatch_vector_units(uint32_t vector)
+{
+    uint32_t units = 1;
+    for (; vector != 0; vector &= vector - 1)
+        units += fields[__builtin_ctz(vector)].units;
+    return units;
+}
+
+void dispatch_open(struct dispatch_writer *writer)
+{
+    *writer = (struct dispatch_writer){.packet.header = DISPATCH_CONDENSED};
+}
+
+bool dispatch_append(struct dispatch_writer *writer, const struct dispatch_table *table,
+                     uint32_t entry, const struct dispatch_full *launch)
+{
+    uint32_t vector = dispatch_vector(&table->entries[entry], launch);
+    if (writer->units + dispatch_vector_units(vector) > DISPATCH_UNITS) return false;
+    uint16_t *values = writer->packet.diff_values;
+    values[writer->units++] = DISPATCH_DIFF_HEADER(entry, vector);
+    for (uint32_t left = vector; left != 0; left &= left - 1) {
+        const struct field *field = &fields[__builtin_ctz(left)];
+        memcpy(&values[writer->units], (const uint8_t *)launch + field->offset, field->size);
+        writer->units += field->units;
+    }
+    writer->packet.num_kernels++;
+    return true;
+}
+
+/* The entry that the launch takes the fewest units with. */
+static uint32_t nearest(const struct dispatch_table *table, const struct dispatch_full *launch)
+{
+    uint32_t best = 0, fewest = UINT32_MAX;
+    for (uint32_t left = table->stored; left != 0; left &= left - 1) {
+        uint32_t entry = (uint32_t)__builtin_ctz(left);
+        uint32_t units = dispatch_vector_units(dispatch_vector(&table->entries[entry], launch));
+        if (units < fewest) {
+            best = entry;
+            fewest = units;
+        }
+    }
+    return best;
+}
+
+bool dispatch_condense(const struct dispatch_table *table, const struct dispatch_full *launches,
+                       uint32_t launch_count, struct dispatch_condensed *packets, uint32_t capacity,
+                       uint32_t *count)
+{
+    struct dispatch_writer writer;
+    dispatch_open(&writer);
+    *count = 0;
+    for (uint32_t i = 0; i < launch_count; i++) {
+        uint32_t entry = nearest(table, &launches[i]);
+        if (dispatch_append(&writer, table, entry, &launches[i])) continue;
+        if (*count == capacity) return false;
+        packets[(*count)++] = writer.packet;
+        dispatch_open(&writer);
+        (void)dispatch_append(&writer, table, entry, &launches[i]); /* alone each one fits */
+    }
+    if (writer.packet.num_kernels == 0) return true;
+    if (*count == capacity) return false;
+    packets[(*count)++] = writer.packet;
+    return true;
+}
+
+/* ---- expansion ---- */
+
+struct reader {
+    const struct dispatch_table *table;
+    const uint16_t *values;
+    uint32_t at, kernel;
+    struct dispatch_finding *finding;
+};
+
+/* The values of the set fields, into a copy of the reference. */
+static bool read_values(struct reader *r, uint32_t vector, struct dispatch_full *launch)
+{
+    for (; vector != 0; vector &= vector - 1) {
+        const struct field *field = &fields[__builtin_ctz(vector)];
+        if (field->units > DISPATCH_UNITS - r->at)
+            return refuse(r->finding, DISPATCH_PAST_UNITS, r->kernel, r->at);
+        if (field->size == 1 && r->values[r->at] > UINT8_MAX)
+            return refuse(r->finding, DISPATCH_WIDE_VALUE, r->kernel, r->values[r->at]);
+        memcpy((uint8_t *)launch + field->offset, &r->values[r->at], field->size);
+        r->at += field->units;
+    }
+    return true;
+}
+
+static bool read_launch(struct reader *r, struct dispatch_full *launch)
+{
+    if (r->at == DISPATCH_UNITS) return refuse(r->finding, DISPATCH_PAST_UNITS, r->kernel, r->at);
+    uint16_t header = r->values[r->at++];
+    uint32_t entry = DISPATCH_DIFF_ENTRY(header), found;
+    if (entry >= r->table->count) return refuse(r->finding, DISPATCH_BAD_ENTRY, r->kernel, entry);
+    if ((r->table->stored >> entry & 1) == 0)
+        return refuse(r->finding, DISPATCH_EMPTY_ENTRY, r->kernel, entry);
+    *launch = r->table->entries[entry];
+    if (!read_values(r, DISPATCH_DIFF_VECTOR(header), launch)) return false;
+    enum dispatch_defect defect = dispatch_check(launch, &found);
+    return defect == DISPATCH_GOOD || refuse(r->finding, defect, r->kernel, found);
+}
+
+bool dispatch_expand(const struct dispatch_table *table, const struct dispatch_condensed *packet,
+                     struct dispatch_full launches[DISPATCH_UNITS], uint32_t *count,
+                     struct dispatch_finding *finding)
+{
+    struct reader r = {.table = table, .values = packet->diff_values, .finding = finding};
+    if (packet->header != DISPATCH_CONDENSED)
+        return refuse(finding, DISPATCH_BAD_TYPE, 0, packet->header);
+    if (packet->num_kernels == 0) return refuse(finding, DISPATCH_NO_KERNELS, 0, 0);
+    for (; r.kernel < packet->num_kernels; r.kernel++)
+        if (!read_launch(&r, &launches[r.kernel])) return false;
+    for (; r.at < DISPATCH_UNITS; r.at++)
+        if (r.values[r.at] != 0)
+            return refuse(finding, DISPATCH_TRAILING_UNITS, packet->num_kernels, r.at);
+    *count = packet->num_kernels;
+    return true;
+}

@@ -1,0 +1,94 @@
+/*
+ * dispatch_codec: reference and condensed packets, to and from the launches they stand for
+ * (lang/dispatch.md).
+ *
+ * A *launch* is a full packet: header DISPATCH_FULL, reserved fields 0.  A *table* is the device's
+ * reference state: what was stored last in each of its entries.
+ *
+ *     dispatch_expand(table, dispatch_condense(table, launches)) == launches
+ *
+ * Packets are untrusted: nothing outside of one is read or written, and every defect has a name.
+ * Nothing is refused in part: on a defect the outputs say nothing.
+ * Thread-safety: no state.  Allocation: none.  Requires: a little-endian host.
+ */
+#ifndef LANG_DISPATCH_CODEC_H
+#define LANG_DISPATCH_CODEC_H
+
+#include "lang/dispatch.h"
+
+#include <stdbool.h>
+
+struct dispatch_table {
+    struct dispatch_full entries[DISPATCH_ENTRIES_MAX]; /* as launches */
+    uint32_t count;                                     /* that the device has: 1.. */
+    uint32_t stored;                                    /* set of entries that hold something */
+};
+
+enum dispatch_defect {
+    DISPATCH_GOOD,
+    DISPATCH_BAD_TYPE,
+    DISPATCH_BAD_SETUP,
+    DISPATCH_BAD_SCOPES,
+    DISPATCH_BAD_RESERVED,
+    DISPATCH_BAD_WORKGROUP,
+    DISPATCH_BAD_GRID,
+    DISPATCH_BAD_ENTRY,     /* the device has no such entry */
+    DISPATCH_EMPTY_ENTRY,   /* nothing has been stored in it */
+    DISPATCH_NO_KERNELS,    /* num_kernels is 0 */
+    DISPATCH_PAST_UNITS,    /* a difference that runs past the 31 units */
+    DISPATCH_WIDE_VALUE,    /* the unit of an 8-bit field has more than 8 bits */
+    DISPATCH_TRAILING_UNITS /* a unit behind the last difference is not 0 */
+};
+
+struct dispatch_finding {
+    enum dispatch_defect defect;
+    uint32_t kernel; /* of a condensed packet, from 0; else 0 */
+    uint32_t value;  /* what was found there */
+};
+
+/* "a difference runs past the 31 units" */
+const char *dispatch_defect_text(enum dispatch_defect defect);
+
+/* What is wrong with a launch, whatever form it came in; `found` is that of its packet. */
+enum dispatch_defect dispatch_check(const struct dispatch_full *launch, uint32_t *found);
+
+/* A reference packet that stores the launch in the entry, and the launch of such a packet. */
+struct dispatch_reference dispatch_refer(const struct dispatch_full *launch, uint32_t entry);
+bool dispatch_resolve(const struct dispatch_table *table, const struct dispatch_reference *packet,
+                      struct dispatch_full *launch, struct dispatch_finding *finding);
+
+/* Stores what a good reference packet says. */
+void dispatch_store(struct dispatch_table *table, uint32_t entry,
+                    const struct dispatch_full *launch);
+
+/* Set of the fields in which the launch is different from the reference; units that it then takes in
+ * a condensed packet, its diff header included: 1 to 28. */
+uint32_t dispatch_vector(const struct dispatch_full *reference, const struct dispatch_full *launch);
+uint32_t dispatch_vector_units(uint32_t vector);
+
+/* A condensed packet being written. */
+struct dispatch_writer {
+    struct dispatch_condensed packet;
+    uint32_t units; /* taken */
+};
+
+void dispatch_open(struct dispatch_writer *writer);
+/* One more launch, as different from that entry, which holds something.  False: it does not fit, and
+ * nothing has changed. */
+bool dispatch_append(struct dispatch_writer *writer, const struct dispatch_table *table,
+                     uint32_t entry, const struct dispatch_full *launch);
+
+/* As few condensed packets as keep the order: each launch as different from the entry that it is
+ * nearest to (the lowest of equals), and in the present packet while it fits.  Requires: some entry
+ * holds something.  False: more than `capacity` packets; `count` packets never take more than
+ * `count` launches. */
+bool dispatch_condense(const struct dispatch_table *table, const struct dispatch_full *launches,
+                       uint32_t launch_count, struct dispatch_condensed *packets, uint32_t capacity,
+                       uint32_t *count);
+
+/* The launches of one condensed packet: at most DISPATCH_UNITS.  False: *finding. */
+bool dispatch_expand(const struct dispatch_table *table, const struct dispatch_condensed *packet,
+                     struct dispatch_full launches[DISPATCH_UNITS], uint32_t *count,
+                     struct dispatch_finding *finding);
+
+#endif

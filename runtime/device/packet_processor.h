@@ -1,0 +1,77 @@
+/*
+ * packet_processor: what a device does with a dispatch packet: checks it, keeps the reference state
+ * table, and says which launches it is and what they cost (lang/dispatch.md).
+ *
+ *     decode    the launches of a packet; nothing is changed, so a packet that is refused, or for
+ *               which there is no room, leaves no trace but in the counters
+ *     accept    stores a reference, counts, and takes the launches' kernel objects
+ *     ended     gives an object back
+ *
+ * Packets of all queues of a device are processed one by one, in order of enqueuing, so all see one
+ * table.
+ *
+ * Cost: a full and a reference packet pay enqueuing, processing and clean-up.  A condensed packet
+ * pays enqueuing and processing once, by its first launch; a launch with a completion signal or a
+ * release scope pays a clean-up of its own, the last one always does, the others do not.
+ *
+ * Thread-safety: the scheduler thread's, as all of device.h.  Allocation: set_objects only.
+ * Errors: PRT_E_PACKET with what is wrong; PRT_E_NOMEM.
+ */
+#ifndef RUNTIME_DEVICE_PACKET_PROCESSOR_H
+#define RUNTIME_DEVICE_PACKET_PROCESSOR_H
+
+#include "lang/dispatch_codec.h"
+#include "runtime/device/device.h"
+
+/* One launch of a packet. */
+struct prt_launch {
+    uint32_t object;
+    uint32_t firings;
+    uint64_t first_firing;
+    uint64_t signal; /* 0: none */
+    enum prt_packet_kind packet;
+    bool first_of_packet, last_of_packet;
+    bool cleaned_up;
+    /* Its end is seen by the host: it has a signal, or is the last of its packet. */
+    bool seen;
+    uint32_t begin_cycles; /* enqueue and processing that it pays for */
+    uint32_t cleanup_cycles;
+};
+
+struct prt_packet_processor {
+    struct dispatch_table table;
+    uint32_t enqueue_cycles, process_cycles, cleanup_cycles;
+    uint32_t object_count, signal_count;
+    bool *taken; /* by object: in flight */
+    struct prt_device_counters *counters;
+
+    /* Of the packet decoded last. */
+    struct dispatch_full launches[DISPATCH_UNITS];
+    struct prt_launch decoded[DISPATCH_UNITS];
+    uint32_t count;
+    uint32_t entry; /* that it stores; UINT32_MAX: none */
+    enum prt_packet_kind kind;
+};
+
+/* An empty table.  `counters` outlives the processor. */
+void prt_packet_processor_create(struct prt_packet_processor *processor,
+                                 const struct devdesc *description,
+                                 struct prt_device_counters *counters);
+void prt_packet_processor_destroy(struct prt_packet_processor *processor);
+
+/* The objects and signals that packets may name from now on; nothing is in flight.  The table is
+ * empty again: what it held named other objects. */
+enum prt_status prt_packet_objects(struct prt_packet_processor *processor, uint32_t object_count,
+                                   uint32_t signal_count);
+
+/* Fills decoded[0..count).  A packet that is refused is counted. */
+enum prt_status prt_packet_decode(struct prt_packet_processor *processor,
+                                  const union prt_dispatch *packet, struct prt_error *error);
+
+/* What was decoded last will be executed. */
+void prt_packet_accept(struct prt_packet_processor *processor);
+
+/* The launch has ended: its object may be named again. */
+void prt_packet_ended(struct prt_packet_processor *processor, const struct prt_launch *launch);
+
+#endif
