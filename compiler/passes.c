@@ -110,25 +110,51 @@ bool program_complete(struct compile *cx, struct ast_program *program)
     return !diag_failed(cx->diags);
 }
 
+bool is_description_name(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 4 && strcmp(name + length - 4, ".dev") == 0;
+}
+
 static bool is_description_file(const char *device)
 {
-    size_t length = strlen(device);
-    return strchr(device, '/') != NULL || (length > 4 && strcmp(device + length - 4, ".dev") == 0);
+    return strchr(device, '/') != NULL || is_description_name(device);
+}
+
+static struct span description_span(uint32_t source, struct devdesc_place place)
+{
+    return (struct span){source, (uint32_t)place.begin, (uint32_t)place.end};
+}
+
+static void report_description(struct compile *cx, uint32_t source,
+                               const struct devdesc_finding *finding)
+{
+    enum rule rule = finding->severity == DEVDESC_ERROR ? RULE_DEVICE : RULE_DEVICE_DOUBTFUL;
+    struct diag *d = diag_report(cx->diags, rule, description_span(source, finding->place), "%s",
+                                 finding->message);
+    if (finding->caret[0]) diag_primary(d, "%s", finding->caret);
+    if (finding->other.line)
+        diag_label(d, description_span(source, finding->other), "%s", finding->other_text);
+    if (finding->note[0]) diag_note(d, "%s", finding->note);
+    if (finding->help[0]) diag_help(d, "%s", finding->help);
+}
+
+bool device_read(struct compile *cx, uint32_t source, struct devdesc *device)
+{
+    struct devdesc_findings findings;
+    const struct source *text = source_get(cx->sources, source);
+    bool valid = devdesc_parse(text->bytes, text->size_bytes, device, &findings);
+    for (size_t i = 0; i < findings.count; i++)
+        report_description(cx, source, &findings.items[i]);
+    return valid;
 }
 
 static int load_device_file(struct compile *cx, const char *path, struct devdesc *device)
 {
     uint32_t id;
-    struct devdesc_error error;
     int status = input_read(cx, path, &id);
     if (status != EXIT_DONE) return status;
-    const struct source *text = source_get(cx->sources, id);
-    if (devdesc_parse(text->bytes, text->size_bytes, device, &error)) return EXIT_DONE;
-    uint32_t line = error.line >= 1 && error.line <= text->line_count ? error.line - 1 : 0;
-    uint32_t at = text->line_begin[line] + (error.column > 0 ? error.column - 1 : 0);
-    if (at > text->size_bytes) at = text->size_bytes;
-    diag_report(cx->diags, RULE_DEVICE, (struct span){id, at, at}, "%s", error.message);
-    return EXIT_REFUSED;
+    return device_read(cx, id, device) ? EXIT_DONE : EXIT_REFUSED;
 }
 
 int device_load(struct compile *cx, const char *name, struct devdesc *device)

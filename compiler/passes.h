@@ -30,6 +30,10 @@ bool refuse_over_source(const struct compile *cx, const char *what, const char *
 void library_add(struct compile *cx, struct ast_program *program);
 /* Adds it, where the program is whole.  Where it is not, what is left of it is checked: false. */
 bool program_complete(struct compile *cx, struct ast_program *program);
+/* Ends in .dev. */
+bool is_description_name(const char *name);
+/* Parses and reports.  False: it is not valid. */
+bool device_read(struct compile *cx, uint32_t source, struct devdesc *device);
 /* The built-in device of that name, or what a file NAME.dev describes. */
 int device_load(struct compile *cx, const char *name, struct devdesc *device);
 

@@ -2,12 +2,10 @@
  * devdesc: reads device descriptions.  The table FIELDS is the format; lang/devices.md explains it,
  * and a unit test holds the two together.
  */
-#include "lang/devdesc.h"
-
+#include "lang/devdesc_internal.h"
 #include "lang/embedded.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -98,29 +96,18 @@ static const struct {
 struct part { /* of the text: one word */
     const char *text;
     size_t length;
-    uint32_t column;
+    struct devdesc_place place;
 };
 
-struct reader {
+struct devdesc_reader {
     const char *line;
     size_t length, at;
+    size_t line_begin; /* of the line, in the text */
     uint32_t line_number;
-    uint32_t seen_line[FIELD_COUNT]; /* 0: not seen */
+    struct devdesc_given given[FIELD_COUNT];
     struct devdesc *out;
-    struct devdesc_error *error;
+    struct devdesc_findings *findings;
 };
-
-__attribute__((format(printf, 3, 4))) static bool fail(struct reader *reader, uint32_t column,
-                                                       const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(reader->error->message, sizeof reader->error->message, format, args);
-    va_end(args);
-    reader->error->line = reader->line_number;
-    reader->error->column = column;
-    return false;
-}
 
 /* ---- words ---- */
 
@@ -135,28 +122,53 @@ static bool is_word(char c)
            c == '-' || c == '.';
 }
 
-static void skip_blanks(struct reader *reader)
+static void skip_blanks(struct devdesc_reader *reader)
 {
     while (reader->at < reader->length && is_blank(reader->line[reader->at]))
         reader->at++;
 }
 
-static bool at_end(struct reader *reader)
+static bool at_end(struct devdesc_reader *reader)
 {
     skip_blanks(reader);
     return reader->at == reader->length || reader->line[reader->at] == '#';
 }
 
-/* The next word; of length 0 where something else stands. */
-static struct part next_part(struct reader *reader)
+static struct devdesc_place place_in_line(const struct devdesc_reader *reader, size_t begin,
+                                          size_t end)
+{
+    return (struct devdesc_place){reader->line_number, (uint32_t)begin + 1,
+                                  reader->line_begin + begin, reader->line_begin + end};
+}
+
+/* What is left of the line, without its comment and the blanks at its end. */
+static struct devdesc_place rest_of_line(const struct devdesc_reader *reader)
+{
+    const char *comment = memchr(reader->line + reader->at, '#', reader->length - reader->at);
+    size_t end = comment ? (size_t)(comment - reader->line) : reader->length;
+    while (end > reader->at && is_blank(reader->line[end - 1]))
+        end--;
+    return place_in_line(reader, reader->at, end);
+}
+
+/* From the beginning of `first` to what has been read. */
+static struct devdesc_place place_up_to_here(const struct devdesc_reader *reader,
+                                             struct devdesc_place first)
+{
+    first.end = reader->line_begin + reader->at;
+    return first;
+}
+
+/* The next word; of length 0 where something else stands, with the place of the rest. */
+static struct part next_part(struct devdesc_reader *reader)
 {
     skip_blanks(reader);
-    struct part part = {reader->line + reader->at, 0, (uint32_t)reader->at + 1};
-    while (reader->at < reader->length && is_word(reader->line[reader->at])) {
+    size_t begin = reader->at;
+    while (reader->at < reader->length && is_word(reader->line[reader->at]))
         reader->at++;
-        part.length++;
-    }
-    return part;
+    if (reader->at == begin) return (struct part){reader->line + begin, 0, rest_of_line(reader)};
+    return (struct part){reader->line + begin, reader->at - begin,
+                         place_in_line(reader, begin, reader->at)};
 }
 
 static bool part_is(struct part part, const char *text)
@@ -195,21 +207,39 @@ static uint32_t distance(struct part part, const char *key)
     return row[length];
 }
 
-static const char *nearest_key(struct part part)
+/* True: `word` is near to what was written, and nearer than *best, which it becomes. */
+static bool is_nearer(struct part part, const char *word, size_t *best)
 {
-    size_t best = 4; /* farther is no help */
-    const char *key = NULL;
-    if (part.length > KEY_MAX) return NULL;
-    for (size_t i = 0; i < FIELD_COUNT; i++) {
-        size_t far = distance(part, FIELDS[i].key);
-        if (far >= best || far * 2 > part.length) continue;
-        best = far;
-        key = FIELDS[i].key;
-    }
-    return key;
+    if (part.length > KEY_MAX) return false;
+    size_t far = distance(part, word);
+    if (far >= *best || far * 2 > part.length) return false;
+    *best = far;
+    return true;
+}
+
+enum { NEAR_ENOUGH = 4 }; /* farther is no help */
+
+static size_t nearest_field(struct part part)
+{
+    size_t best = NEAR_ENOUGH, field = FIELD_COUNT;
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        if (is_nearer(part, FIELDS[i].key, &best)) field = i;
+    return field;
+}
+
+static const char *nearest_scheme(struct part part)
+{
+    size_t best = NEAR_ENOUGH;
+    const char *word = NULL;
+    for (size_t i = 0; i < sizeof SCHEMES / sizeof SCHEMES[0]; i++)
+        if (is_nearer(part, SCHEMES[i].word, &best)) word = SCHEMES[i].word;
+    return word;
 }
 
 /* ---- values ---- */
+
+#define REFUSE(reader, place, ...)                                                                 \
+    devdesc_report((reader)->findings, DEVDESC_ERROR, (place), __VA_ARGS__)
 
 static void store(struct devdesc *out, const struct field *field, uint64_t value)
 {
@@ -221,35 +251,92 @@ static void store(struct devdesc *out, const struct field *field, uint64_t value
         memcpy(to, &narrow, sizeof narrow);
 }
 
-static bool read_name(struct reader *reader, const struct field *field)
+/* In the largest unit that leaves a whole number: "64 KiB". */
+static const char *value_text(const struct field *field, uint64_t value, char *to, size_t size)
+{
+    size_t unit = 0;
+    bool has_unit = false;
+    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
+        if (UNITS[i].unit != field->unit || value % UNITS[i].factor || value == 0) continue;
+        unit = i;
+        has_unit = true;
+    }
+    if (has_unit)
+        snprintf(to, size, "%" PRIu64 " %s", value / UNITS[unit].factor, UNITS[unit].suffix);
+    else
+        snprintf(to, size, "%" PRIu64, value);
+    return to;
+}
+
+static void help_range(struct devdesc_finding *finding, const struct field *field)
+{
+    char least[32], most[32];
+    if (field->kind == FIELD_U32 || field->kind == FIELD_U64)
+        devdesc_help(finding, "'%s' is a whole number from %s to %s", field->key,
+                     value_text(field, field->least, least, sizeof least),
+                     value_text(field, field->most, most, sizeof most));
+    else if (field->kind == FIELD_NAME)
+        devdesc_help(finding,
+                     "a name is 1 to %" PRIu64 " letters, digits, '_', '-' and '.': name = my_gpu",
+                     field->most);
+    else
+        devdesc_help(finding, "schemes are equally, by_counts and by_affinity, or none");
+}
+
+static bool read_name(struct devdesc_reader *reader, const struct field *field)
 {
     struct part part = next_part(reader);
-    if (part.length == 0)
-        return fail(reader, part.column, "'%s' needs a value of letters, digits, '_', '-' and '.'",
-                    field->key);
-    if (part.length > field->most)
-        return fail(reader, part.column, "'%s' is longer than %" PRIu64 " characters", field->key,
-                    field->most);
+    if (part.length == 0) {
+        help_range(
+            REFUSE(reader, part.place, "'%s' is no text of these characters alone", field->key),
+            field);
+        return false;
+    }
+    if (part.length > field->most) {
+        REFUSE(reader, part.place, "'%s' is longer than %" PRIu64 " characters", field->key,
+               field->most);
+        return false;
+    }
     memset(reader->out->name, 0, sizeof reader->out->name);
     memcpy(reader->out->name, part.text, part.length);
     return true;
 }
 
-/* Decimal digits at the front of `part`; gives how many, 0 on overflow of 64 bits or none. */
+/* Decimal digits at the front of `part`: how many.  *value is UINT64_MAX where 64 bits do not hold
+ * it. */
 static size_t read_digits(struct part part, uint64_t *value)
 {
     size_t i = 0;
+    bool fits = true;
     *value = 0;
     for (; i < part.length && part.text[i] >= '0' && part.text[i] <= '9'; i++) {
         uint64_t digit = (uint64_t)(part.text[i] - '0');
-        if (__builtin_mul_overflow(*value, UINT64_C(10), value) ||
-            __builtin_add_overflow(*value, digit, value))
-            return 0;
+        fits = fits && !__builtin_mul_overflow(*value, UINT64_C(10), value) &&
+               !__builtin_add_overflow(*value, digit, value);
     }
+    if (!fits) *value = UINT64_MAX;
     return i;
 }
 
-static bool scale(struct reader *reader, const struct field *field, struct part suffix,
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static void refuse_unit(struct devdesc_reader *reader, const struct field *field,
+                        struct part suffix)
+{
+    static const char *const allowed[] = {"no unit", "B, KiB, MiB, GiB or TiB",
+                                          "Hz, kHz, MHz or GHz"};
+    struct devdesc_finding *finding =
+        REFUSE(reader, suffix.place, "unknown unit '%.*s': '%s' takes %s", shown(suffix),
+               suffix.text, field->key, allowed[field->unit]);
+    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++)
+        if (UNITS[i].unit == field->unit && lower(UNITS[i].suffix[0]) == lower(suffix.text[0]))
+            devdesc_help(finding, "did you mean '%s'?", UNITS[i].suffix);
+}
+
+static bool scale(struct devdesc_reader *reader, const struct field *field, struct part suffix,
                   uint64_t *value)
 {
     for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
@@ -257,65 +344,129 @@ static bool scale(struct reader *reader, const struct field *field, struct part 
         if (__builtin_mul_overflow(*value, UNITS[i].factor, value)) *value = UINT64_MAX;
         return true;
     }
-    static const char *const allowed[] = {"no unit", "B, KiB, MiB, GiB or TiB",
-                                          "Hz, kHz, MHz or GHz"};
-    return fail(reader, suffix.column, "unknown unit '%.*s': '%s' takes %s", shown(suffix),
-                suffix.text, field->key, allowed[field->unit]);
+    refuse_unit(reader, field, suffix);
+    return false;
 }
 
-static bool read_number(struct reader *reader, const struct field *field)
+static bool refuse_number(struct devdesc_reader *reader, const struct field *field,
+                          struct part part)
+{
+    struct devdesc_finding *finding =
+        REFUSE(reader, part.place, "'%s' needs a whole number", field->key);
+    const char *dot = memchr(part.text, '.', part.length);
+    if (dot && field->unit != UNIT_NONE)
+        devdesc_help(finding, "a smaller unit leaves no fraction: 1500 MHz, 512 KiB");
+    else if (part.length > 1 && part.text[0] == '0' && lower(part.text[1]) == 'x')
+        devdesc_help(finding, "numbers are decimal");
+    else
+        help_range(finding, field);
+    return false;
+}
+
+static bool check_range(struct devdesc_reader *reader, const struct field *field,
+                        struct devdesc_place place, uint64_t value)
+{
+    char least[32], most[32];
+    if (value >= field->least && value <= field->most) return true;
+    struct devdesc_finding *finding =
+        REFUSE(reader, place, "'%s' must be between %s and %s", field->key,
+               value_text(field, field->least, least, sizeof least),
+               value_text(field, field->most, most, sizeof most));
+    if (value < field->least)
+        devdesc_caret(finding, "at least %s", least);
+    else
+        devdesc_caret(finding, "at most %s", most);
+    return false;
+}
+
+static bool is_fraction_or_hex(struct part part, size_t digits)
+{
+    return digits < part.length &&
+           (part.text[digits] == '.' || (digits == 1 && lower(part.text[1]) == 'x'));
+}
+
+static bool read_number(struct devdesc_reader *reader, const struct field *field)
 {
     uint64_t value;
     struct part part = next_part(reader);
     size_t digits = read_digits(part, &value);
-    if (digits == 0)
-        return fail(reader, part.column, "'%s' needs a whole number below 2^64", field->key);
-    struct part suffix = {part.text + digits, part.length - digits, part.column + (uint32_t)digits};
+    if (digits == 0 || is_fraction_or_hex(part, digits)) return refuse_number(reader, field, part);
+    size_t number_end = (size_t)(part.text - reader->line) + digits;
+    struct part suffix = {part.text + digits, part.length - digits,
+                          place_in_line(reader, number_end, reader->at)};
     if (suffix.length == 0 && field->unit != UNIT_NONE && !at_end(reader))
         suffix = next_part(reader);
     if (suffix.length && !scale(reader, field, suffix, &value)) return false;
-    if (value < field->least || value > field->most)
-        return fail(reader, part.column, "'%s' must be between %" PRIu64 " and %" PRIu64,
-                    field->key, field->least, field->most);
+    if (!check_range(reader, field, place_up_to_here(reader, part.place), value)) return false;
     store(reader->out, field, value);
     return true;
 }
 
-static bool read_schemes(struct reader *reader, const struct field *field)
+static bool read_scheme(struct devdesc_reader *reader, uint32_t *scheme, struct part *part)
 {
-    uint32_t schemes = 0;
+    *part = next_part(reader);
+    size_t i = 0, count = sizeof SCHEMES / sizeof SCHEMES[0];
+    while (i < count && !part_is(*part, SCHEMES[i].word))
+        i++;
+    if (i < count) {
+        *scheme = SCHEMES[i].scheme;
+        return true;
+    }
+    struct devdesc_finding *finding =
+        REFUSE(reader, part->place, "'%.*s' is no scheme: equally, by_counts, by_affinity, or none",
+               shown(*part), part->text);
+    const char *nearest = nearest_scheme(*part);
+    if (nearest) devdesc_help(finding, "did you mean '%s'?", nearest);
+    return false;
+}
+
+static bool read_schemes(struct devdesc_reader *reader, const struct field *field)
+{
+    uint32_t schemes = 0, scheme = 0;
+    struct part part, none = {NULL, 0, {0}};
+    size_t count = 0;
     do {
-        struct part part = next_part(reader);
-        size_t i = 0, count = sizeof SCHEMES / sizeof SCHEMES[0];
-        while (i < count && !part_is(part, SCHEMES[i].word))
-            i++;
-        if (i == count)
-            return fail(reader, part.column,
-                        "'%.*s' is no scheme: equally, by_counts, by_affinity, or none",
-                        shown(part), part.text);
-        schemes |= SCHEMES[i].scheme;
+        if (!read_scheme(reader, &scheme, &part)) return false;
+        if (scheme == 0) none = part;
+        if (scheme & schemes)
+            devdesc_report(reader->findings, DEVDESC_WARNING, part.place, "'%.*s' is named twice",
+                           shown(part), part.text);
+        schemes |= scheme;
+        count++;
     } while (!at_end(reader));
+    if (none.length && count > 1) {
+        devdesc_help(REFUSE(reader, none.place, "'none' stands alone"),
+                     "leave 'none' out, or the schemes");
+        return false;
+    }
     store(reader->out, field, schemes);
     return true;
 }
 
 /* ---- lines ---- */
 
-static bool find_field(struct reader *reader, struct part key, size_t *index)
+static bool find_field(struct devdesc_reader *reader, struct part key, size_t *index)
 {
     for (*index = 0; *index < FIELD_COUNT; ++*index)
         if (part_is(key, FIELDS[*index].key)) return true;
-    const char *nearest = nearest_key(key);
-    if (nearest)
-        return fail(reader, key.column, "unknown key '%.*s'; did you mean '%s'?", shown(key),
-                    key.text, nearest);
-    return fail(reader, key.column, "unknown key '%.*s'", shown(key), key.text);
+    struct devdesc_finding *finding =
+        REFUSE(reader, key.place, "unknown key '%.*s'", shown(key), key.text);
+    size_t nearest = nearest_field(key);
+    if (nearest == FIELD_COUNT) return false;
+    devdesc_help(finding, "did you mean '%s'?", FIELDS[nearest].key);
+    /* It was meant, so it is not missing. */
+    reader->given[nearest].seen = true;
+    return false;
 }
 
-static bool read_value(struct reader *reader, const struct field *field)
+static bool read_value(struct devdesc_reader *reader, const struct field *field)
 {
-    if (at_end(reader))
-        return fail(reader, (uint32_t)reader->at + 1, "'%s' has no value", field->key);
+    if (at_end(reader)) {
+        help_range(REFUSE(reader, place_in_line(reader, reader->at, reader->at),
+                          "'%s' has no value", field->key),
+                   field);
+        return false;
+    }
     switch (field->kind) {
     case FIELD_NAME: return read_name(reader, field);
     case FIELD_SCHEMES: return read_schemes(reader, field);
@@ -325,29 +476,60 @@ static bool read_value(struct reader *reader, const struct field *field)
     return false;
 }
 
-static bool read_line(struct reader *reader)
+/* False: there has been one with a place. */
+static bool enter_key(struct devdesc_reader *reader, size_t index, struct part key)
 {
-    size_t index;
-    if (at_end(reader)) return true;
-    struct part key = next_part(reader);
-    if (key.length == 0) return fail(reader, key.column, "a line is `key = value`");
-    if (!find_field(reader, key, &index)) return false;
-    if (reader->seen_line[index])
-        return fail(reader, key.column, "'%s' is given twice, first on line %" PRIu32,
-                    FIELDS[index].key, reader->seen_line[index]);
-    reader->seen_line[index] = reader->line_number;
-    skip_blanks(reader);
-    if (reader->at == reader->length || reader->line[reader->at] != '=')
-        return fail(reader, (uint32_t)reader->at + 1, "'=' expected after '%s'", FIELDS[index].key);
-    reader->at++;
-    if (!read_value(reader, &FIELDS[index])) return false;
-    if (!at_end(reader))
-        return fail(reader, (uint32_t)reader->at + 1, "nothing may follow the value of '%s'",
-                    FIELDS[index].key);
+    struct devdesc_given *given = &reader->given[index];
+    if (given->seen && given->key.line) {
+        struct devdesc_finding *finding =
+            REFUSE(reader, key.place, "'%s' is given twice", FIELDS[index].key);
+        devdesc_other(finding, given->key, "first given here");
+        return false;
+    }
+    given->seen = true;
+    given->key = key.place;
     return true;
 }
 
+static void read_line(struct devdesc_reader *reader)
+{
+    size_t index;
+    if (at_end(reader)) return;
+    struct part key = next_part(reader);
+    if (key.length == 0) {
+        REFUSE(reader, key.place, "a line is `key = value`");
+        return;
+    }
+    if (!find_field(reader, key, &index) || !enter_key(reader, index, key)) return;
+    struct devdesc_given *given = &reader->given[index];
+    skip_blanks(reader);
+    if (reader->at == reader->length || reader->line[reader->at] != '=') {
+        devdesc_help(
+            REFUSE(reader, rest_of_line(reader), "'=' expected after '%s'", FIELDS[index].key),
+            "a line is `key = value`");
+        return;
+    }
+    reader->at++;
+    skip_blanks(reader);
+    given->value = rest_of_line(reader);
+    if (!read_value(reader, &FIELDS[index])) return;
+    if (!at_end(reader)) {
+        REFUSE(reader, rest_of_line(reader), "nothing may follow the value of '%s'",
+               FIELDS[index].key);
+        return;
+    }
+    given->valid = true;
+}
+
 /* ---- the whole ---- */
+
+const struct devdesc_given *devdesc_given(const struct devdesc_reader *reader, const char *key)
+{
+    static const struct devdesc_given none;
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        if (strcmp(FIELDS[i].key, key) == 0) return &reader->given[i];
+    return &none;
+}
 
 static void set_standards(struct devdesc *out)
 {
@@ -356,59 +538,73 @@ static void set_standards(struct devdesc *out)
         if (FIELDS[i].kind != FIELD_NAME) store(out, &FIELDS[i], FIELDS[i].standard);
 }
 
-static bool check_missing(struct reader *reader)
+/* "'a', 'b' and 'c'"; what does not fit is left out. */
+static void list_keys(char *to, size_t size, const size_t *fields, size_t count)
 {
-    for (size_t i = 0; i < FIELD_COUNT; i++)
-        if (FIELDS[i].required && !reader->seen_line[i])
-            return fail(reader, 1, "'%s' is missing", FIELDS[i].key);
-    return true;
-}
-
-/* A domain of CUs lies within the device and within those of the wider level. */
-static bool check_levels(struct reader *reader)
-{
-    uint32_t wider = reader->out->cu_count;
-    const char *outside = "the device";
-    for (size_t i = 0; i < FIELD_COUNT; i++) {
-        if (FIELDS[i].offset < AT(cus_per_domain) || FIELDS[i].offset >= AT(cache_bytes)) continue;
-        uint32_t cus;
-        memcpy(&cus, (const char *)reader->out + FIELDS[i].offset, sizeof cus);
-        if (cus == 0) continue;
-        reader->line_number = reader->seen_line[i];
-        if (wider % cus)
-            return fail(reader, 1, "'%s' must divide the %" PRIu32 " CUs of %s", FIELDS[i].key,
-                        wider, outside);
-        wider = cus;
-        outside = "the level outside of it";
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < size; i++) {
+        const char *between = i == 0 ? "" : i + 1 == count ? " and " : ", ";
+        used += (size_t)snprintf(to + used, size - used, "%s'%s'", between, FIELDS[fields[i]].key);
     }
-    return true;
 }
 
-bool devdesc_parse(const char *text, size_t size, struct devdesc *out, struct devdesc_error *error)
+/* All in one finding, where the text says whose description it is. */
+static void check_missing(struct devdesc_reader *reader)
 {
-    struct reader reader = {.out = out, .error = error};
+    size_t missing[FIELD_COUNT], count = 0, required[FIELD_COUNT], required_count = 0;
+    char keys[200];
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        if (!FIELDS[i].required) continue;
+        required[required_count++] = i;
+        if (!reader->given[i].seen) missing[count++] = i;
+    }
+    if (count == 0) return;
+    struct devdesc_place place = devdesc_given(reader, "name")->key;
+    if (place.line == 0) place = (struct devdesc_place){1, 1, 0, 0};
+    list_keys(keys, sizeof keys, missing, count);
+    struct devdesc_finding *finding =
+        REFUSE(reader, place, "%s %s missing", keys, count == 1 ? "is" : "are");
+    if (count == 1) {
+        help_range(finding, &FIELDS[missing[0]]);
+        return;
+    }
+    list_keys(keys, sizeof keys, required, required_count);
+    devdesc_help(finding, "every description gives %s", keys);
+}
+
+bool devdesc_parse(const char *text, size_t size, struct devdesc *out,
+                   struct devdesc_findings *findings)
+{
+    struct devdesc_reader reader = {.out = out, .findings = findings};
     size_t begin = 0;
+    *findings = (struct devdesc_findings){.failed = false};
     set_standards(out);
     while (begin < size) {
         const char *end = memchr(text + begin, '\n', size - begin);
         reader.line = text + begin;
+        reader.line_begin = begin;
         reader.length = end ? (size_t)(end - reader.line) : size - begin;
         reader.at = 0;
         reader.line_number++;
-        if (reader.length > UINT16_MAX) return fail(&reader, 1, "a line of more than 65535 bytes");
-        if (!read_line(&reader)) return false;
+        if (reader.length > UINT16_MAX) {
+            REFUSE(&reader, place_in_line(&reader, 0, 0), "a line of more than 65535 bytes");
+            return false;
+        }
+        read_line(&reader);
         begin += reader.length + 1;
     }
-    if (reader.line_number == 0) reader.line_number = 1;
-    return check_missing(&reader) && check_levels(&reader);
+    check_missing(&reader);
+    devdesc_check(&reader, out, findings);
+    devdesc_sort(findings);
+    return !findings->failed;
 }
 
 bool devdesc_builtin(const char *name, struct devdesc *out)
 {
-    struct devdesc_error error;
+    struct devdesc_findings findings;
     for (const struct embedded_file *file = embedded_device_files; file->name; file++)
         if (strcmp(file->name, name) == 0)
-            return devdesc_parse((const char *)file->bytes, file->size, out, &error);
+            return devdesc_parse((const char *)file->bytes, file->size, out, &findings);
     return false;
 }
 

@@ -42,13 +42,39 @@ struct devdesc {
     uint32_t index_dedicated_launches; /* an iteration: from there on a kernel has its own */
 };
 
-struct devdesc_error {
-    uint32_t line, column; /* 1-based */
-    char message[256];
+/* ---- what is wrong with a text ---- */
+
+enum devdesc_severity { DEVDESC_WARNING, DEVDESC_ERROR };
+
+struct devdesc_place {
+    uint32_t line, column; /* from 1; line 0: no place */
+    size_t begin, end;     /* bytes of the text, within one line; may be empty */
 };
 
-/* Parses `size` bytes of text.  False: *error says where and why, *out is undefined. */
-bool devdesc_parse(const char *text, size_t size, struct devdesc *out, struct devdesc_error *error);
+/* Texts may hold bytes of the file: who prints them escapes them.  "": there is none. */
+struct devdesc_finding {
+    enum devdesc_severity severity;
+    struct devdesc_place place;
+    char message[256];
+    char caret[80]; /* beside the mark at `place` */
+    struct devdesc_place other;
+    char other_text[80];
+    char note[200], help[200];
+};
+
+enum { DEVDESC_FINDINGS_MAX = 20 };
+
+struct devdesc_findings { /* in order of place */
+    bool failed;          /* one is an error */
+    size_t count;
+    size_t left_out; /* that were found beyond the most that are kept */
+    struct devdesc_finding items[DEVDESC_FINDINGS_MAX + 1]; /* the last is not counted */
+};
+
+/* Parses `size` bytes of text.  *findings gets what is wrong, several errors where they are
+ * independent, and what is doubtful.  False: one is an error, *out is undefined. */
+bool devdesc_parse(const char *text, size_t size, struct devdesc *out,
+                   struct devdesc_findings *findings);
 /* The embedded description of that name (`sim16`), or false. */
 bool devdesc_builtin(const char *name, struct devdesc *out);
 /* Name of the i-th embedded description, or NULL past the last. */

@@ -4,6 +4,7 @@
 #include "lang/scalar_text.h"
 #include "runtime/backend/null.h"
 #include "runtime/backend/sim.h"
+#include "runtime/device/description.h"
 #include "runtime/device/queue.h"
 #include "runtime/load/image.h"
 #include "runtime/load/reader.h"
@@ -225,33 +226,6 @@ const char *prt_device_name(size_t i)
     return devdesc_builtin_name(i);
 }
 
-/* Reads a description of up to 1 MiB from a file. */
-static enum prt_status read_description(const char *path, struct devdesc *description,
-                                        struct prt_error *error)
-{
-    enum { BYTES_MAX = 1 << 20 };
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) return prt_error_set(error, PRT_E_OPEN, "%s: %s", path, strerror(errno));
-    char *text = malloc(BYTES_MAX);
-    size_t size = text != NULL ? fread(text, 1, BYTES_MAX, file) : 0;
-    bool failed = ferror(file) != 0;
-    int why = errno;
-    fclose(file);
-    enum prt_status status = PRT_OK;
-    struct devdesc_error refused;
-    if (text == NULL)
-        status = NO_MEMORY(error);
-    else if (failed)
-        status = prt_error_set(error, PRT_E_READ, "%s: %s", path, strerror(why));
-    else if (size == BYTES_MAX)
-        status = prt_error_set(error, PRT_E_FORMAT, "%s: larger than 1 MiB", path);
-    else if (!devdesc_parse(text, size, description, &refused))
-        status = prt_error_set(error, PRT_E_FORMAT, "%s:%" PRIu32 ":%" PRIu32 ": %s", path,
-                               refused.line, refused.column, refused.message);
-    free(text);
-    return status;
-}
-
 /* For `null` alone: the container's device if nothing more is known of it. */
 static void describe_roughly(const struct prt_container *c, struct devdesc *description)
 {
@@ -265,41 +239,20 @@ static void describe_roughly(const struct prt_container *c, struct devdesc *desc
              prt_container_text(c, c->device->name));
 }
 
-static enum prt_status refuse_device(const char *name, struct prt_error *error)
-{
-    static const char *const later[] = {"cpu", "cuda", "opencl"};
-    char known[200] = "";
-    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
-        size_t length = strlen(later[i]);
-        if (strncmp(name, later[i], length) == 0 && (name[length] == '\0' || name[length] == ':'))
-            return prt_error_set(error, PRT_E_DEVICE,
-                                 "device '%s' is not supported by this version", name);
-    }
-    for (size_t i = 0, used = 0; devdesc_builtin_name(i) != NULL && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s ", devdesc_builtin_name(i));
-    return prt_error_set(error, PRT_E_USAGE,
-                         "there is no device '%s'; there are: %snull, and sim:FILE.dev", name,
-                         known);
-}
-
 /* The description that `name` stands for; it must be the one the container was compiled for. */
 static enum prt_status choose_description(const struct prt_container *c, const char *name,
+                                          const struct prt_reporter *reporter,
                                           struct devdesc *description, struct prt_error *error)
 {
     const char *compiled_for = prt_container_text(c, c->device->name);
     if (name == NULL) name = compiled_for;
-    if (strncmp(name, "sim:", 4) == 0) {
-        enum prt_status status = read_description(name + 4, description, error);
-        if (status != PRT_OK) return status;
-    } else if (!devdesc_builtin(name, description)) {
-        if (strcmp(name, compiled_for) == 0)
-            return prt_error_set(
-                error, PRT_E_DEVICE,
-                "the container was compiled for device '%s', whose description has "
-                "to be given: sim:FILE.dev",
-                name);
-        return refuse_device(name, error);
-    }
+    enum prt_status status = prt_description_open(name, "null, ", reporter, description, error);
+    if (status == PRT_E_USAGE && strcmp(name, compiled_for) == 0)
+        return prt_error_set(error, PRT_E_DEVICE,
+                             "the container was compiled for device '%s', whose description has to "
+                             "be given: sim:FILE.dev",
+                             name);
+    if (status != PRT_OK) return status;
     if (strcmp(description->name, compiled_for) != 0)
         return prt_error_set(error, PRT_E_DEVICE,
                              "the container was compiled for device '%s', not '%s': pipec --device "
@@ -318,14 +271,16 @@ static enum prt_status open_device(struct prt_run *run, const struct prt_run_opt
 {
     const struct prt_container *c = &run->program->container;
     const char *name = options != NULL ? options->device : NULL;
+    struct prt_reporter reporter = {NULL, NULL};
     struct devdesc description = {.cu_count = 0};
+    if (options != NULL) reporter = (struct prt_reporter){options->report, options->report_context};
     run->ops = &prt_sim_device;
     if (name != NULL && strcmp(name, "null") == 0) {
         run->ops = &prt_null_device;
-        if (choose_description(c, NULL, &description, NULL) != PRT_OK)
+        if (choose_description(c, NULL, &reporter, &description, NULL) != PRT_OK)
             describe_roughly(c, &description);
     } else {
-        enum prt_status status = choose_description(c, name, &description, error);
+        enum prt_status status = choose_description(c, name, &reporter, &description, error);
         if (status != PRT_OK) return status;
     }
     struct prt_device_options device_options = {

@@ -130,6 +130,10 @@ struct prt_run_options { /* zero everywhere: the defaults */
     const char *device;
     /* that execute kernels; 0: one per processor; 1: the calling thread alone */
     uint32_t host_threads;
+    /* gets what a device description from a file has against it, errors and warnings, as text with
+     * the place; NULL: the first error is in the error record */
+    prt_report_callback report;
+    void *report_context;
 };
 
 /* Makes a run of the program; `options` may be NULL.  PRT_E_DEVICE: the program was not compiled

@@ -49,6 +49,12 @@ void prt_say_done(const char *format, ...)
     if (is_verbose) SAY("done");
 }
 
+void prt_print_report(void *context, const char *text)
+{
+    (void)context;
+    fputs(text, stderr);
+}
+
 int prt_complain_status(const struct prt_error *error)
 {
     say("error", error->message);

@@ -34,6 +34,9 @@ void prt_say_note(const char *format, ...) PRT_PRINTF(1, 2);
 /* What has just been done; nothing without -v. */
 void prt_say_done(const char *format, ...) PRT_PRINTF(1, 2);
 
+/* A prt_report_callback: prints what it gets. */
+void prt_print_report(void *context, const char *text);
+
 /* Prints an error; its value is the exit code. */
 #define PRT_COMPLAIN(exit_code, ...) (prt_say_error(__VA_ARGS__), (exit_code))
 int prt_complain_status(const struct prt_error *error);

@@ -66,7 +66,8 @@ static int set_arguments(const struct prt_session *session)
 static int create_run(struct prt_session *session)
 {
     struct prt_run_options run_options = {.device = session->command->device,
-                                          .host_threads = session->command->host_threads};
+                                          .host_threads = session->command->host_threads,
+                                          .report = prt_print_report};
     struct prt_error error;
     enum prt_status status = prt_run_create(session->program, &run_options, &session->run, &error);
     if (status == PRT_OK && session->command->has_firings)

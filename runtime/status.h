@@ -55,6 +55,9 @@ struct prt_error {
     char message[512];
 };
 
+/* Gets one finding about a file as text: lines, each of them ended. */
+typedef void (*prt_report_callback)(void *context, const char *text);
+
 #if defined(__GNUC__)
 #define PRT_PRINTF(format_index, first_index)                                                      \
     __attribute__((format(printf, format_index, first_index)))

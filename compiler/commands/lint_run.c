@@ -128,10 +128,13 @@ static void lint_file(struct pool *pool, size_t index)
     uint32_t source;
     diagnostics_set_levels(&line->diagnostics, cx.diags);
     if (baseline != NULL) baseline_apply(baseline, &cx, true);
-    enum source_status status =
-        source_read(cx.sources, pool->run->paths->items.items[index].path, &source);
+    const char *path = pool->run->paths->items.items[index].path;
+    enum source_status status = source_read(cx.sources, path, &source);
     int error = status == SOURCE_NOT_FOUND ? ENOENT : errno;
-    if (status == SOURCE_OK) {
+    if (status == SOURCE_OK && is_description_name(path)) {
+        struct devdesc device;
+        device_read(&cx, source, &device);
+    } else if (status == SOURCE_OK) {
         lint_source(&cx, source);
         diag_check_suppressions(cx.diags, !diag_failed(cx.diags));
         if (baseline != NULL && !diag_failed(cx.diags))

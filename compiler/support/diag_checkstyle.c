@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "compiler/support/diag_internal.h"
-#include "compiler/support/utf8.h"
+#include "lang/utf8.h"
 
 static const char *const severities[] = {"", "info", "warning", "error"};
 

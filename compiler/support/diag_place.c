@@ -5,7 +5,7 @@
 #include <xxhash.h>
 
 #include "compiler/support/diag_internal.h"
-#include "compiler/support/utf8.h"
+#include "lang/utf8.h"
 
 enum { LINE_HASHED_BYTES = 512 };
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/support/utf8.h"
+#include "lang/utf8.h"
 
 static void print_escape(FILE *to, uint32_t code)
 {

@@ -154,7 +154,7 @@ enum prt_status pipelines_run(const struct prt_program *program, uint32_t host_t
                               struct prt_error *error)
 {
     struct prt_run *run;
-    struct prt_run_options options = {NULL, host_threads};
+    struct prt_run_options options = {.host_threads = host_threads};
     assert_int_equal(prt_run_create(program, &options, &run, error), PRT_OK);
     pipelines_bind(program, run, x, y);
     enum prt_status status = prt_run_execute(run, error);

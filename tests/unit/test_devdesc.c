@@ -2,6 +2,7 @@
 #include "tests/test.h"
 
 #include "lang/devdesc.h"
+#include "lang/embedded.h"
 
 #include <stdio.h>
 
@@ -9,28 +10,54 @@
     "name = d\ncu_count = 4\nlanes = 8\nclock = 1 GHz\nmemory = 1 MiB\nmemory_bytes_per_cycle = "  \
     "1\n"
 
-static bool parse(const char *text, struct devdesc *out, struct devdesc_error *error)
+static struct devdesc_findings found;
+
+static bool parse(const char *text, struct devdesc *out)
 {
-    return devdesc_parse(text, strlen(text), out, error);
+    return devdesc_parse(text, strlen(text), out, &found);
 }
 
-static void expect_error(const char *text, uint32_t line, uint32_t column, const char *message)
+/* One of what is found is this, where `marked` stands. */
+static void expect_finding(const char *text, enum devdesc_severity severity, uint32_t line,
+                           uint32_t column, const char *marked, const char *message)
 {
     struct devdesc out;
-    struct devdesc_error error;
-    assert_false(parse(text, &out, &error));
-    if (!strstr(error.message, message)) print_message("%s\n", error.message);
-    assert_non_null(strstr(error.message, message));
-    assert_int_equal(error.line, line);
-    assert_int_equal(error.column, column);
+    bool valid = parse(text, &out);
+    if (severity == DEVDESC_ERROR) assert_false(valid);
+    assert_true(found.count >= 1);
+    for (size_t i = 0; i < found.count; i++) {
+        const struct devdesc_finding *f = &found.items[i];
+        if (f->severity != severity || f->place.line != line || f->place.column != column ||
+            !strstr(f->message, message))
+            continue;
+        assert_int_equal(f->place.end - f->place.begin, strlen(marked));
+        assert_memory_equal(text + f->place.begin, marked, strlen(marked));
+        return;
+    }
+    for (size_t i = 0; i < found.count; i++)
+        print_message("%u:%u: %s\n", found.items[i].place.line, found.items[i].place.column,
+                      found.items[i].message);
+    fail_msg("not found: %s", message);
+}
+
+static void expect_error(const char *text, uint32_t line, uint32_t column, const char *marked,
+                         const char *message)
+{
+    expect_finding(text, DEVDESC_ERROR, line, column, marked, message);
+}
+
+static void expect_warning(const char *text, uint32_t line, uint32_t column, const char *marked,
+                           const char *message)
+{
+    expect_finding(text, DEVDESC_WARNING, line, column, marked, message);
 }
 
 static void required_keys_are_enough_and_defaults_fill_the_rest(void **state)
 {
     (void)state;
     struct devdesc d;
-    struct devdesc_error error;
-    assert_true(parse(REQUIRED, &d, &error));
+    assert_true(parse(REQUIRED, &d));
+    assert_int_equal(found.count, 0);
     assert_string_equal(d.name, "d");
     assert_int_equal(d.cu_count, 4);
     assert_int_equal(d.clock_hz, 1000000000);
@@ -46,11 +73,11 @@ static void units_blanks_and_comments_are_read(void **state)
 {
     (void)state;
     struct devdesc d;
-    struct devdesc_error error;
     const char *text = "# a device\r\n\n\tname=a-b.c_1# its name\ncu_count = 8\nlanes=8\n"
                        "clock = 1500MHz\nmemory = 2 GiB   # much\nmemory_bytes_per_cycle = 16\n"
                        "cache_l2 = 512KiB\ncus_per_l2 = 2\nschemes = equally by_counts";
-    assert_true(parse(text, &d, &error));
+    assert_true(parse(text, &d));
+    assert_int_equal(found.count, 0);
     assert_string_equal(d.name, "a-b.c_1");
     assert_int_equal(d.clock_hz, 1500000000);
     assert_int_equal(d.memory_bytes, UINT64_C(2) << 30);
@@ -62,28 +89,127 @@ static void units_blanks_and_comments_are_read(void **state)
 static void errors_have_a_place_and_a_reason(void **state)
 {
     (void)state;
-    expect_error("lanse = 8\n", 1, 1, "unknown key 'lanse'; did you mean 'lanes'?");
-    expect_error("zebra = 8\n", 1, 1, "unknown key 'zebra'");
-    expect_error("lanes = 8\n\n  lanes = 8\n", 3, 3, "'lanes' is given twice, first on line 1");
-    expect_error("lanes = 1025\n", 1, 9, "'lanes' must be between 1 and 1024");
-    expect_error("lanes = 0\n", 1, 9, "must be between");
-    expect_error("lanes = -1\n", 1, 9, "whole number");
-    expect_error("lanes = 99999999999999999999\n", 1, 9, "whole number");
-    expect_error("memory = 99999999999 TiB\n", 1, 10, "must be between");
-    expect_error("memory = 1 MB\n", 1, 12, "unknown unit 'MB'");
-    expect_error("lanes = 8 KiB\n", 1, 11, "nothing may follow");
-    expect_error("lanes = 8KiB\n", 1, 10, "takes no unit");
-    expect_error("lanes 8\n", 1, 7, "'=' expected");
-    expect_error("lanes =\n", 1, 8, "has no value");
-    expect_error("= 8\n", 1, 1, "key = value");
-    expect_error("name = \xff\n", 1, 8, "needs a value");
-    expect_error("schemes = equaly\n", 1, 11, "no scheme");
+    expect_error("lanse = 8\n", 1, 1, "lanse", "unknown key 'lanse'");
+    assert_string_equal(found.items[0].help, "did you mean 'lanes'?");
+    expect_error("zebra = 8\n", 1, 1, "zebra", "unknown key 'zebra'");
+    expect_error("lanes = 1025\n", 1, 9, "1025", "'lanes' must be between 1 and 1024");
+    expect_error("lanes = 0\n", 1, 9, "0", "must be between");
+    expect_error("lanes = -1\n", 1, 9, "-1", "whole number");
+    expect_error("lanes = $\n", 1, 9, "$", "whole number");
+    expect_error("lanes = 99999999999999999999\n", 1, 9, "99999999999999999999", "must be between");
+    expect_error("memory = 99999999999 TiB # x\n", 1, 10, "99999999999 TiB",
+                 "must be between 64 KiB and 1024 TiB");
+    expect_error("clock = 999\n", 1, 9, "999", "must be between 1 kHz and 100 GHz");
+    expect_error("clock = 1.5 GHz\n", 1, 9, "1.5", "whole number");
+    expect_error("lanes = 0x10\n", 1, 9, "0x10", "whole number");
+    expect_error("memory = 1 MB\n", 1, 12, "MB", "unknown unit 'MB'");
+    expect_error("lanes = 8 KiB\n", 1, 11, "KiB", "nothing may follow");
+    expect_error("lanes = 8KiB\n", 1, 10, "KiB", "takes no unit");
+    expect_error("lanes 8 \n", 1, 7, "8", "'=' expected");
+    expect_error("lanes =\n", 1, 8, "", "has no value");
+    expect_error("= 8\n", 1, 1, "= 8", "key = value");
+    expect_error("name = \xff\n", 1, 8, "\xff", "no text of these characters");
+    expect_error("schemes = equaly\n", 1, 11, "equaly", "no scheme");
+    expect_error("schemes = none equally\n", 1, 11, "none", "stands alone");
     expect_error("name = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n", 1, 8,
+                 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
                  "longer than 63");
-    expect_error("name = d\n", 1, 1, "'cu_count' is missing");
-    expect_error("", 1, 1, "'name' is missing");
-    expect_error(REQUIRED "cus_per_l2 = 3\n", 7, 1, "must divide");
-    expect_error(REQUIRED "cus_per_l1 = 4\ncus_per_l2 = 2\n", 7, 1, "must divide the 2 CUs");
+    expect_error(REQUIRED "cus_per_l2 = 3\n", 7, 14, "3", "must divide the 4 CUs of 'cu_count'");
+    assert_int_equal(found.items[0].other.line, 2);
+    expect_error(REQUIRED "cus_per_l1 = 4\ncus_per_l2 = 2\n", 7, 14, "4",
+                 "must divide the 2 CUs of 'cus_per_l2'");
+    expect_error("cus_per_l1 = 4\ncus_per_l2 = 2\n", 1, 14, "4", "must divide the 2 CUs");
+}
+
+static void a_key_given_twice_names_the_first(void **state)
+{
+    (void)state;
+    struct devdesc out;
+    const char *text = REQUIRED "\n  lanes = 8\n";
+    assert_false(parse(text, &out));
+    assert_int_equal(found.count, 1);
+    assert_string_equal(found.items[0].message, "'lanes' is given twice");
+    assert_int_equal(found.items[0].place.line, 8);
+    assert_int_equal(found.items[0].place.column, 3);
+    assert_int_equal(found.items[0].other.line, 3);
+    assert_memory_equal(text + found.items[0].other.begin, "lanes = 8", 9);
+}
+
+static void missing_keys_are_one_finding(void **state)
+{
+    (void)state;
+    struct devdesc out;
+    assert_false(parse("", &out));
+    assert_int_equal(found.count, 1);
+    assert_int_equal(found.items[0].place.line, 1);
+    assert_int_equal(found.items[0].place.end, 0);
+    assert_string_equal(found.items[0].message,
+                        "'name', 'cu_count', 'lanes', 'clock', 'memory' and "
+                        "'memory_bytes_per_cycle' are missing");
+    assert_false(parse("# d\nname = d\nlanes = 8\nclock = 1 GHz\nmemory = 1 MiB\n"
+                       "memory_bytes_per_cycle = 1\n",
+                       &out));
+    assert_int_equal(found.count, 1);
+    assert_string_equal(found.items[0].message, "'cu_count' is missing");
+    assert_int_equal(found.items[0].place.line, 2);
+    assert_string_equal(found.items[0].help, "'cu_count' is a whole number from 1 to 65536");
+    /* what was meant is not missing as well */
+    assert_false(parse("name = d\ncu_cout = 4\nlanes = 8\nclock = 1 GHz\nmemory = 1 MiB\n"
+                       "memory_bytes_per_cycle = 1\n",
+                       &out));
+    assert_int_equal(found.count, 1);
+}
+
+static void several_errors_are_found_in_one_run(void **state)
+{
+    (void)state;
+    struct devdesc out;
+    assert_false(parse("name = d e\nlanes = 0\nclock = soon\nmemory = 1 MiB\nlaenes = 1\n"
+                       "memory_bytes_per_cycle = 1\ncu_count = 4\nswitch =\n",
+                       &out));
+    assert_int_equal(found.count, 5);
+    for (size_t i = 1; i < found.count; i++)
+        assert_true(found.items[i - 1].place.begin < found.items[i].place.begin);
+    char many[30 * 4 + 1] = "";
+    for (int i = 0; i < 30; i++)
+        strcat(many, "a=1\n");
+    assert_false(parse(many, &out));
+    assert_int_equal(found.count, DEVDESC_FINDINGS_MAX);
+    assert_int_equal(found.left_out, 30 + 1 - DEVDESC_FINDINGS_MAX);
+}
+
+static void what_does_not_fit_together_is_a_warning(void **state)
+{
+    (void)state;
+    struct devdesc out;
+    expect_warning(REQUIRED "cache_l2 = 1 KiB\n", 7, 12, "1 KiB", "no CU has this cache");
+    expect_warning(REQUIRED "cache_l2 = 1 KiB\ncus_per_l2 = 2\ncache_l1 = 2 KiB\ncus_per_l1 = 1\n",
+                   7, 12, "1 KiB", "smaller than an L1 cache");
+    expect_warning(REQUIRED "max_sub_devices = 5\n", 7, 19, "5", "more sub-devices than the 4");
+    expect_warning(REQUIRED "schemes = by_affinity\n", 7, 11, "by_affinity", "nothing to go by");
+    expect_warning(REQUIRED "schemes = by_affinity\ncus_per_l2 = 4\n", 7, 11, "by_affinity",
+                   "nothing to go by");
+    expect_warning(REQUIRED "schemes = equally equally\n", 7, 19, "equally", "named twice");
+    expect_warning(REQUIRED "schemes = equally\nmax_sub_devices = 1\n", 8, 19, "1",
+                   "fewer than two");
+    expect_warning(REQUIRED "max_group_items = 7\n", 7, 19, "7", "can fill the 8 lanes");
+    expect_warning(REQUIRED "local_memory = 1 MiB\n", 7, 16, "1 MiB", "as large as the memory");
+    assert_true(parse(REQUIRED "local_memory = 1 MiB\n", &out)); /* and is taken */
+    assert_int_equal(out.local_bytes, 1 << 20);
+    assert_true(parse(REQUIRED "schemes = by_affinity\ncus_per_l2 = 2\nmax_sub_devices = 4\n"
+                               "max_group_items = 8\n",
+                      &out));
+    assert_int_equal(found.count, 0);
+}
+
+static size_t findings_of_embedded(const char *name)
+{
+    struct devdesc d;
+    const struct embedded_file *file = embedded_device_files;
+    while (strcmp(file->name, name) != 0)
+        file++;
+    devdesc_parse((const char *)file->bytes, file->size, &d, &found);
+    return found.count;
 }
 
 static void embedded_descriptions_are_valid_and_named_as_their_files(void **state)
@@ -94,6 +220,7 @@ static void embedded_descriptions_are_valid_and_named_as_their_files(void **stat
     for (; devdesc_builtin_name(count); count++) {
         assert_true(devdesc_builtin(devdesc_builtin_name(count), &d));
         assert_string_equal(d.name, devdesc_builtin_name(count));
+        assert_int_equal(findings_of_embedded(devdesc_builtin_name(count)), 0);
     }
     assert_true(count >= 3);
     assert_null(devdesc_builtin_name(count + 7));
@@ -118,11 +245,14 @@ static void damaged_text_never_does_harm(void **state)
             text[(seed >> 8) % size] = (char)(seed >> 3);
         }
         struct devdesc d;
-        struct devdesc_error error = {0};
         size_t used = size - (seed >> 8) % 8;
-        if (!devdesc_parse(text, used, &d, &error)) {
-            assert_true(error.line >= 1 && error.line <= 9 && error.column >= 1);
-            assert_true(error.message[0] != 0);
+        bool valid = devdesc_parse(text, used, &d, &found);
+        assert_true(valid == !found.failed);
+        for (size_t k = 0; k < found.count; k++) {
+            const struct devdesc_finding *f = &found.items[k];
+            assert_true(f->place.line >= 1 && f->place.line <= 9 && f->place.column >= 1);
+            assert_true(f->place.begin <= f->place.end && f->place.end <= used);
+            assert_true(f->message[0] != 0);
         }
         free(text);
     }
@@ -131,5 +261,9 @@ static void damaged_text_never_does_harm(void **state)
 TEST_MAIN("devdesc", cmocka_unit_test(required_keys_are_enough_and_defaults_fill_the_rest),
           cmocka_unit_test(units_blanks_and_comments_are_read),
           cmocka_unit_test(errors_have_a_place_and_a_reason),
+          cmocka_unit_test(a_key_given_twice_names_the_first),
+          cmocka_unit_test(missing_keys_are_one_finding),
+          cmocka_unit_test(several_errors_are_found_in_one_run),
+          cmocka_unit_test(what_does_not_fit_together_is_a_warning),
           cmocka_unit_test(embedded_descriptions_are_valid_and_named_as_their_files),
           cmocka_unit_test(damaged_text_never_does_harm))

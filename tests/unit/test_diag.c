@@ -4,7 +4,7 @@
 
 #include "compiler/support/context.h"
 #include "compiler/support/json_write.h"
-#include "compiler/support/utf8.h"
+#include "lang/utf8.h"
 
 struct fixture {
     struct arena *arena;

@@ -27,7 +27,7 @@ static struct prt_run *start(const struct prt_program *program, struct prt_error
                              enum prt_status *status)
 {
     struct prt_run *run;
-    struct prt_run_options options = {NULL, 1};
+    struct prt_run_options options = {.host_threads = 1};
     assert_int_equal(prt_run_create(program, &options, &run, error), PRT_OK);
     out.count = 0;
     pipelines_bind(program, run, &in, &out);

@@ -41,7 +41,7 @@ static struct prt_run *create(const struct prt_program *program, uint32_t thread
 {
     struct prt_run *run;
     struct prt_error error;
-    struct prt_run_options options = {NULL, threads};
+    struct prt_run_options options = {.host_threads = threads};
     if (prt_run_create(program, &options, &run, &error) != PRT_OK) fail_msg("%s", error.message);
     out.count = 0;
     pipelines_bind(program, run, NULL, &out);
@@ -769,7 +769,7 @@ static void nothing_executed_counts_as_all_that_was_claimed(void **unused)
     struct prt_program *program = pipelines_load(m, bounded_kernels);
     struct prt_run *run;
     struct prt_error error;
-    struct prt_run_options options = {"null", 1};
+    struct prt_run_options options = {.device = "null", .host_threads = 1};
     assert_int_equal(prt_run_create(program, &options, &run, &error), PRT_OK);
     out.count = 0;
     host_ramp(&in, 100);

@@ -1,4 +1,4 @@
-#include "compiler/support/utf8.h"
+#include "lang/utf8.h"
 
 static size_t sequence_length(unsigned char lead)
 {

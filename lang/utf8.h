@@ -1,8 +1,8 @@
 /*
  * utf8: characters of text that need not be UTF-8.
  */
-#ifndef PIPEC_UTF8_H
-#define PIPEC_UTF8_H
+#ifndef LANG_UTF8_H
+#define LANG_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,158 @@
+/*
+ * devdesc_check: whether the values of a description fit together.  Only values that the text gives
+ * and that were taken are judged: defaults fit, and what was refused has been reported.
+ */
+#include "lang/devdesc_internal.h"
+
+#include <inttypes.h>
+
+struct level {
+    const char *name, *cus_key, *cache_key; /* no cache: NULL */
+};
+
+static const struct level LEVELS[DEVDESC_LEVELS] = {
+    [DEVDESC_NUMA] = {"NUMA", "cus_per_numa", NULL},
+    [DEVDESC_L4] = {"L4", "cus_per_l4", "cache_l4"},
+    [DEVDESC_L3] = {"L3", "cus_per_l3", "cache_l3"},
+    [DEVDESC_L2] = {"L2", "cus_per_l2", "cache_l2"},
+    [DEVDESC_L1] = {"L1", "cus_per_l1", "cache_l1"},
+};
+
+struct check {
+    const struct devdesc_reader *reader;
+    const struct devdesc *description;
+    struct devdesc_findings *findings;
+};
+
+static bool is_given(const struct check *check, const char *key)
+{
+    return devdesc_given(check->reader, key)->valid;
+}
+
+static struct devdesc_place value_of(const struct check *check, const char *key)
+{
+    return devdesc_given(check->reader, key)->value;
+}
+
+static struct devdesc_finding *doubt(const struct check *check, const char *key,
+                                     const char *message)
+{
+    return devdesc_report(check->findings, DEVDESC_WARNING, value_of(check, key), "%s", message);
+}
+
+/* A domain of CUs lies within the device and within those of the wider level. */
+static void check_nesting(const struct check *check)
+{
+    const char *wider_key = is_given(check, "cu_count") ? "cu_count" : NULL;
+    uint32_t wider = check->description->cu_count;
+    for (int level = 0; level < DEVDESC_LEVELS; level++) {
+        uint32_t cus = check->description->cus_per_domain[level];
+        const char *key = LEVELS[level].cus_key;
+        if (cus == 0 || !is_given(check, key)) continue;
+        if (wider_key && wider % cus) {
+            struct devdesc_finding *finding = devdesc_report(
+                check->findings, DEVDESC_ERROR, value_of(check, key),
+                "'%s' must divide the %" PRIu32 " CUs of '%s'", key, wider, wider_key);
+            devdesc_other(finding, value_of(check, wider_key), "'%s' is %" PRIu32, wider_key,
+                          wider);
+            devdesc_note(finding, "each set of CUs that share a cache or a memory lies within one "
+                                  "set of the next wider level");
+            continue; /* the wider one is right as far as is known */
+        }
+        wider = cus;
+        wider_key = key;
+    }
+}
+
+/* The nearest narrower level with a cache. */
+static int cache_within(const struct check *check, int level)
+{
+    for (int inner = level + 1; inner < DEVDESC_LEVELS; inner++)
+        if (check->description->cache_bytes[inner]) return inner;
+    return DEVDESC_LEVELS;
+}
+
+static void check_caches(const struct check *check)
+{
+    const struct devdesc *d = check->description;
+    for (int level = DEVDESC_L4; level < DEVDESC_LEVELS; level++) {
+        const struct level *at = &LEVELS[level];
+        if (!d->cache_bytes[level] || !is_given(check, at->cache_key)) continue;
+        if (d->cus_per_domain[level] == 0) {
+            struct devdesc_finding *finding =
+                devdesc_report(check->findings, DEVDESC_WARNING, value_of(check, at->cache_key),
+                               "no CU has this cache: '%s' is %s", at->cus_key,
+                               is_given(check, at->cus_key) ? "0" : "not given");
+            devdesc_help(finding, "say how many CUs share one: `%s = N`", at->cus_key);
+        }
+        int inner = cache_within(check, level);
+        if (inner == DEVDESC_LEVELS || d->cache_bytes[inner] <= d->cache_bytes[level]) continue;
+        struct devdesc_finding *finding = devdesc_report(
+            check->findings, DEVDESC_WARNING, value_of(check, at->cache_key),
+            "an %s cache that is smaller than an %s cache within it", at->name, LEVELS[inner].name);
+        devdesc_other(finding, value_of(check, LEVELS[inner].cache_key), "the %s cache",
+                      LEVELS[inner].name);
+    }
+}
+
+static bool has_domains(const struct devdesc *d)
+{
+    for (int level = 0; level < DEVDESC_LEVELS; level++)
+        if (d->cus_per_domain[level] && d->cus_per_domain[level] < d->cu_count) return true;
+    return false;
+}
+
+static void check_schemes(const struct check *check)
+{
+    const struct devdesc *d = check->description;
+    bool given = is_given(check, "schemes"), counted = is_given(check, "cu_count");
+    if (given && counted && (d->schemes & DEVDESC_BY_AFFINITY) && !has_domains(d))
+        devdesc_help(doubt(check, "schemes",
+                           "by_affinity has nothing to go by: no level has two domains or more"),
+                     "leave by_affinity out, or give `cus_per_l2 = N` or another level");
+    if (!is_given(check, "max_sub_devices")) return;
+    if (given && d->schemes && counted && d->cu_count > 1 && d->max_sub_devices < 2)
+        devdesc_help(doubt(check, "max_sub_devices",
+                           "no partition makes fewer than two sub-devices: no scheme can be used"),
+                     "`schemes = none` says so, or let max_sub_devices be 2 or more");
+    if (!counted || d->max_sub_devices <= d->cu_count) return;
+    struct devdesc_finding *finding =
+        devdesc_report(check->findings, DEVDESC_WARNING, value_of(check, "max_sub_devices"),
+                       "more sub-devices than the %" PRIu32 " CUs", d->cu_count);
+    devdesc_other(finding, value_of(check, "cu_count"), "the CUs");
+    devdesc_note(finding, "every sub-device has a CU at least");
+}
+
+/* A work-group is executed by one CU. */
+static void check_groups(const struct check *check)
+{
+    const struct devdesc *d = check->description;
+    if (!is_given(check, "max_group_items") || !is_given(check, "lanes")) return;
+    if (d->max_group_items >= d->lanes) return;
+    struct devdesc_finding *finding =
+        devdesc_report(check->findings, DEVDESC_WARNING, value_of(check, "max_group_items"),
+                       "no work-group can fill the %" PRIu32 " lanes of a CU", d->lanes);
+    devdesc_other(finding, value_of(check, "lanes"), "the lanes");
+}
+
+static void check_local_memory(const struct check *check)
+{
+    const struct devdesc *d = check->description;
+    if (!is_given(check, "local_memory") || !is_given(check, "memory")) return;
+    if (d->local_bytes < d->memory_bytes) return;
+    struct devdesc_finding *finding =
+        devdesc_report(check->findings, DEVDESC_WARNING, value_of(check, "local_memory"),
+                       "the local memory of one CU is as large as the memory of the device");
+    devdesc_other(finding, value_of(check, "memory"), "the memory of the device");
+}
+
+void devdesc_check(const struct devdesc_reader *reader, const struct devdesc *description,
+                   struct devdesc_findings *findings)
+{
+    struct check check = {reader, description, findings};
+    check_nesting(&check);
+    check_caches(&check);
+    check_schemes(&check);
+    check_groups(&check);
+    check_local_memory(&check);
+}

@@ -1,0 +1,119 @@
+#include "runtime/device/description.h"
+
+#include "runtime/device/finding_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BYTES_MAX = 1 << 20 }; /* of a file */
+
+#define NO_MEMORY(error) prt_error_set((error), PRT_E_NOMEM, "out of memory")
+
+/* ---- files ---- */
+
+static enum prt_status read_text(const char *path, char *text, size_t *size,
+                                 struct prt_error *error)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) return prt_error_set(error, PRT_E_OPEN, "%s: %s", path, strerror(errno));
+    *size = fread(text, 1, BYTES_MAX, file);
+    bool failed = ferror(file) != 0;
+    int why = errno;
+    fclose(file);
+    if (failed) return prt_error_set(error, PRT_E_READ, "%s: %s", path, strerror(why));
+    if (*size == BYTES_MAX)
+        return prt_error_set(error, PRT_E_FORMAT, "%s: larger than 1 MiB", path);
+    return PRT_OK;
+}
+
+static bool report_finding(const struct prt_reporter *reporter, const char *path, const char *text,
+                           size_t size, const struct devdesc_finding *finding)
+{
+    char *lines = NULL;
+    size_t length;
+    FILE *to = open_memstream(&lines, &length);
+    if (to == NULL) return false;
+    prt_finding_print(to, path, text, size, finding);
+    bool whole = fclose(to) == 0;
+    if (whole) reporter->report(reporter->context, lines);
+    free(lines);
+    return whole;
+}
+
+static size_t count_errors(const struct devdesc_findings *findings)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < findings->count; i++)
+        count += findings->items[i].severity == DEVDESC_ERROR;
+    return count;
+}
+
+static enum prt_status refuse(const char *path, const struct devdesc_findings *findings,
+                              bool reported, struct prt_error *error)
+{
+    size_t first = 0, errors = count_errors(findings);
+    if (reported)
+        return prt_error_set(error, PRT_E_FORMAT, "%s: the device description has %zu%s error%s",
+                             path, errors, findings->left_out ? " or more" : "",
+                             errors == 1 && !findings->left_out ? "" : "s");
+    while (first + 1 < findings->count && findings->items[first].severity != DEVDESC_ERROR)
+        first++;
+    const struct devdesc_finding *finding = &findings->items[first];
+    return prt_error_set(error, PRT_E_FORMAT, "%s:%" PRIu32 ":%" PRIu32 ": %s", path,
+                         finding->place.line, finding->place.column, finding->message);
+}
+
+static enum prt_status parse_text(const char *path, const char *text, size_t size,
+                                  const struct prt_reporter *reporter, struct devdesc *description,
+                                  struct prt_error *error)
+{
+    struct devdesc_findings findings;
+    bool valid = devdesc_parse(text, size, description, &findings);
+    for (size_t i = 0; reporter->report != NULL && i < findings.count; i++)
+        if (!report_finding(reporter, path, text, size, &findings.items[i]))
+            return NO_MEMORY(error);
+    return valid ? PRT_OK : refuse(path, &findings, reporter->report != NULL, error);
+}
+
+static enum prt_status read_file(const char *path, const struct prt_reporter *reporter,
+                                 struct devdesc *description, struct prt_error *error)
+{
+    size_t size;
+    char *text = malloc(BYTES_MAX);
+    if (text == NULL) return NO_MEMORY(error);
+    enum prt_status status = read_text(path, text, &size, error);
+    if (status == PRT_OK) status = parse_text(path, text, size, reporter, description, error);
+    free(text);
+    return status;
+}
+
+/* ---- names ---- */
+
+static enum prt_status refuse_name(const char *name, const char *others, struct prt_error *error)
+{
+    static const char *const later[] = {"cpu", "cuda", "opencl"};
+    char known[300] = "";
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
+        size_t length = strlen(later[i]);
+        if (strncmp(name, later[i], length) == 0 && (name[length] == '\0' || name[length] == ':'))
+            return prt_error_set(error, PRT_E_DEVICE,
+                                 "device '%s' is not supported by this version", name);
+    }
+    for (size_t i = 0, used = 0; devdesc_builtin_name(i) != NULL && used < sizeof known; i++)
+        used +=
+            (size_t)snprintf(known + used, sizeof known - used, "%s, ", devdesc_builtin_name(i));
+    return prt_error_set(error, PRT_E_USAGE,
+                         "there is no device '%s'; there are: %s%sand sim:FILE.dev", name, known,
+                         others);
+}
+
+enum prt_status prt_description_open(const char *name, const char *others,
+                                     const struct prt_reporter *reporter,
+                                     struct devdesc *description, struct prt_error *error)
+{
+    if (strncmp(name, "sim:", 4) == 0) return read_file(name + 4, reporter, description, error);
+    if (devdesc_builtin(name, description)) return PRT_OK;
+    return refuse_name(name, others, error);
+}
