@@ -242,7 +242,7 @@ static void devices_are_those_of_the_container(void **unused)
         enum prt_status status;
         const char *message;
     } cases[] = {{"sim4", PRT_E_DEVICE, "sim16"},
-                 {"sim17", PRT_E_USAGE, "there is no device 'sim17'; there are: sim1 "},
+                 {"sim17", PRT_E_USAGE, "there is no device 'sim17'; there are: "},
                  {"cuda", PRT_E_DEVICE, "'cuda' is not supported"},
                  {"cpu:4", PRT_E_DEVICE, "'cpu:4' is not supported"},
                  {"sim:/nonexistent.dev", PRT_E_OPEN, "/nonexistent.dev"},
