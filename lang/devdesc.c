@@ -25,6 +25,7 @@ struct field {
 #define LEVEL(member, level)                                                                       \
     (AT(member) + DEVDESC_##level * sizeof(((struct devdesc *)NULL)->member[0]))
 #define CUS_MAX 65536
+#define COST_MAX 65536
 #define BYTES_MAX (UINT64_C(1) << 50)
 
 static const struct field FIELDS[] = {
@@ -63,6 +64,19 @@ static const struct field FIELDS[] = {
      AT(index_shared_below_bytes)},
     {"index_dedicated_launches", FIELD_U32, UNIT_NONE, false, 1, 1 << 24, 2,
      AT(index_dedicated_launches)},
+    {"cost_integer", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 1, AT(costs.integer)},
+    {"cost_multiply", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 1, AT(costs.multiply)},
+    {"cost_divide", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 8, AT(costs.divide)},
+    {"cost_float", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 1, AT(costs.floating)},
+    {"cost_float_divide", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 8, AT(costs.float_divide)},
+    {"cost_sqrt", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 8, AT(costs.sqrt)},
+    {"cost_convert", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 1, AT(costs.convert)},
+    {"cost_double", FIELD_U32, UNIT_NONE, false, 1, COST_MAX, 1, AT(costs.double_factor)},
+    {"cost_load", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 1, AT(costs.load)},
+    {"cost_store", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 1, AT(costs.store)},
+    {"cost_branch", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 1, AT(costs.branch)},
+    {"cost_call", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 1, AT(costs.call)},
+    {"cost_barrier", FIELD_U32, UNIT_NONE, false, 0, COST_MAX, 1, AT(costs.barrier)},
 };
 
 enum { FIELD_COUNT = sizeof FIELDS / sizeof FIELDS[0], KEY_MAX = 32 };

@@ -14,6 +14,15 @@ enum devdesc_level { DEVDESC_NUMA, DEVDESC_L4, DEVDESC_L3, DEVDESC_L2, DEVDESC_L
 
 enum devdesc_scheme { DEVDESC_EQUALLY = 1, DEVDESC_BY_COUNTS = 2, DEVDESC_BY_AFFINITY = 4 };
 
+/* Cycles of an operation of one lane of a warp, by class (lang/time.md, "Cost of a kernel"). */
+struct devdesc_costs {
+    uint32_t integer, multiply, divide;
+    uint32_t floating, float_divide, sqrt, convert;
+    uint32_t double_factor; /* of the four above, for f64 */
+    uint32_t load, store;
+    uint32_t branch, call, barrier;
+};
+
 struct devdesc {
     char name[64];
     uint32_t cu_count; /* compute units */
@@ -40,6 +49,7 @@ struct devdesc {
     uint64_t index_memory_bytes;
     uint64_t index_shared_below_bytes; /* with less index memory than that all kernels share it */
     uint32_t index_dedicated_launches; /* an iteration: from there on a kernel has its own */
+    struct devdesc_costs costs;
 };
 
 /* ---- what is wrong with a text ---- */

@@ -39,6 +39,23 @@ static void add_levels(struct text *text, const struct devdesc *d)
     add(text, "\n");
 }
 
+static void add_costs(struct text *text, const struct devdesc_costs *costs)
+{
+    add_number(text, "cost_integer", costs->integer);
+    add_number(text, "cost_multiply", costs->multiply);
+    add_number(text, "cost_divide", costs->divide);
+    add_number(text, "cost_float", costs->floating);
+    add_number(text, "cost_float_divide", costs->float_divide);
+    add_number(text, "cost_sqrt", costs->sqrt);
+    add_number(text, "cost_convert", costs->convert);
+    add_number(text, "cost_double", costs->double_factor);
+    add_number(text, "cost_load", costs->load);
+    add_number(text, "cost_store", costs->store);
+    add_number(text, "cost_branch", costs->branch);
+    add_number(text, "cost_call", costs->call);
+    add_number(text, "cost_barrier", costs->barrier);
+}
+
 size_t devdesc_text(const struct devdesc *d, char *to, size_t capacity)
 {
     struct text text = {to, capacity, 0};
@@ -65,12 +82,13 @@ size_t devdesc_text(const struct devdesc *d, char *to, size_t capacity)
     add_number(&text, "index_memory_bytes", d->index_memory_bytes);
     add_number(&text, "index_shared_below_bytes", d->index_shared_below_bytes);
     add_number(&text, "index_dedicated_launches", d->index_dedicated_launches);
+    add_costs(&text, &d->costs);
     return text.length;
 }
 
 uint64_t devdesc_hash(const struct devdesc *description)
 {
-    char text[2048]; /* more than all fields at their widest */
+    char text[8192]; /* more than all fields at their widest */
     size_t length = devdesc_text(description, text, sizeof text);
     return XXH64(text, length, 0);
 }
