@@ -2,6 +2,8 @@
 
 #include "tests/test.h"
 
+#include "lang/dispatch_codec.h"
+
 #include <stdio.h>
 
 enum { LANES = 4, CUS = 8, OBJECTS = 6, PACKETS = 4096 };
@@ -253,7 +255,7 @@ static void a_dispatch_completes_once_with_its_signal(void **unused)
     close_bench(bench);
 }
 
-static void completions_come_in_order_of_end_then_signal(void **unused)
+static void completions_come_in_order_of_end_then_enqueuing(void **unused)
 {
     (void)unused;
     struct bench *bench = open_bench(3, 0);
@@ -264,7 +266,7 @@ static void completions_come_in_order_of_end_then_signal(void **unused)
     for (uint32_t i = 1; i < OBJECTS; i++) {
         struct prt_completion next = wait_one(bench);
         assert_true(before.end_cycles < next.end_cycles ||
-                    (before.end_cycles == next.end_cycles && before.signal < next.signal));
+                    (before.end_cycles == next.end_cycles && before.signal > next.signal));
         before = next;
     }
     close_bench(bench);
@@ -404,6 +406,134 @@ static void malformed_packets_are_refused_and_leave_the_queue_usable(void **unus
     close_bench(bench);
 }
 
+/* ---- packets of several launches ---- */
+
+/* A condensed packet of objects 0, 1, ... as references 0, 1, ..., of which only the last has a
+ * completion signal. */
+static union prt_dispatch store_chain(struct bench *bench, uint32_t queue, uint32_t length,
+                                      uint32_t firings)
+{
+    struct dispatch_table table = {.count = DISPATCH_ENTRIES_MAX};
+    struct dispatch_writer writer;
+    struct prt_error error;
+    dispatch_open(&writer);
+    for (uint32_t i = 0; i < length; i++) {
+        union prt_dispatch packet = make_packet(i, 0, firings);
+        if (i + 1 < length) packet.full.completion_signal = 0;
+        dispatch_store(&table, i, &packet.full);
+        assert_true(dispatch_append(&writer, &table, i, &packet.full));
+        packet.reference = dispatch_refer(&packet.full, i);
+        assert_int_equal(ops->enqueue(bench->device, queue, &packet, &error), PRT_OK);
+        assert_int_equal(wait_one(bench).object, i);
+    }
+    return (union prt_dispatch){.condensed = writer.packet};
+}
+
+/* Object i reads what object i - 1 writes. */
+static void chain_objects(struct bench *bench, uint32_t length, uint64_t cost_cycles)
+{
+    for (uint32_t i = 0; i < length; i++) {
+        bench->objects[i].cost_cycles = cost_cycles;
+        if (i > 0) bench->in[i][0] = bench->target[i - 1];
+    }
+}
+
+static void launches_of_a_packet_follow_each_other(void **unused)
+{
+    (void)unused;
+    enum { LENGTH = 4, FIRINGS = PACKETS };
+    for (uint32_t threads = 1; threads <= 4; threads++) {
+        struct bench *bench = open_bench(threads, 0);
+        uint32_t queue = root_queue(bench);
+        struct prt_error error;
+        chain_objects(bench, LENGTH, threads % 2 ? 1 : 100000);
+        union prt_dispatch packet = store_chain(bench, queue, LENGTH, FIRINGS);
+        for (uint32_t i = 0; i < LENGTH; i++)
+            memset(bench->target[i], 0, sizeof bench->target[i]);
+        assert_int_equal(ops->enqueue(bench->device, queue, &packet, &error), PRT_OK);
+        assert_int_equal(ops->enqueue(bench->device, queue, &packet, &error), PRT_E_PACKET);
+        uint64_t before = 0;
+        for (uint32_t i = 0; i < LENGTH; i++) {
+            struct prt_completion completion = wait_one(bench);
+            assert_int_equal(completion.object, i);
+            assert_int_equal(completion.signal, i + 1 < LENGTH ? 0 : LENGTH);
+            assert_true(completion.begin_cycles >= before);
+            before = completion.end_cycles;
+        }
+        for (uint32_t k = 0; k < FIRINGS && executes(bench); k++) {
+            uint32_t value = bench->source[0][k];
+            for (uint32_t i = 0; i < LENGTH; i++)
+                value = value * 3 + k;
+            assert_int_equal(bench->target[LENGTH - 1][k], value);
+        }
+        close_bench(bench);
+    }
+}
+
+static void a_packet_is_seen_with_its_signals(void **unused)
+{
+    (void)unused;
+    struct bench *bench = open_bench(1, 0);
+    uint32_t queue = root_queue(bench), count;
+    struct prt_completion completions[OBJECTS];
+    struct prt_error error;
+    union prt_dispatch packet = store_chain(bench, queue, 4, 8);
+    assert_int_equal(ops->enqueue(bench->device, queue, &packet, &error), PRT_OK);
+    assert_int_equal(ops->wait(bench->device, completions, OBJECTS, &count), PRT_OK);
+    assert_int_equal(count, 4);
+    assert_true(ops->now_cycles(bench->device) >= completions[3].end_cycles);
+    close_bench(bench);
+}
+
+/* What follows a fault on its queue is not executed; another queue goes on. */
+static void a_fault_stops_its_queue(void **unused)
+{
+    (void)unused;
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        struct bench *bench = open_bench(threads, 0);
+        uint32_t queue = root_queue(bench), other = root_queue(bench);
+        struct prt_error error;
+        chain_objects(bench, 3, threads == 1 ? 1 : 1000000);
+        union prt_dispatch packet = store_chain(bench, queue, 3, 64);
+        bench->source[0][5] = FAULT_MARK;
+        memset(bench->target[2], 0, sizeof bench->target[2]);
+        assert_int_equal(ops->enqueue(bench->device, queue, &packet, &error), PRT_OK);
+        assert_int_equal(enqueue(bench, queue, 3, 64), PRT_OK);
+        assert_int_equal(enqueue(bench, other, 4, 64), PRT_OK);
+        enum kernel_status expected = executes(bench) ? KERNEL_FAULT_INDEX : KERNEL_OK;
+        assert_int_equal(wait_one(bench).kernel_status, expected);
+        for (uint32_t i = 0; i < 4; i++)
+            assert_int_equal(wait_one(bench).kernel_status, KERNEL_OK);
+        assert_int_equal(bench->target[2][0], 0);
+        assert_int_equal(bench->target[3][1], 0);
+        if (executes(bench)) assert_int_equal(bench->target[4][1], bench->source[4][1] * 3 + 1);
+        close_bench(bench);
+    }
+}
+
+static void packets_are_counted(void **unused)
+{
+    (void)unused;
+    struct bench *bench = open_bench(1, 0);
+    uint32_t queue = root_queue(bench);
+    struct prt_device_counters counters;
+    struct prt_error error;
+    union prt_dispatch packet = store_chain(bench, queue, 4, 8), bad = {.header = 99};
+    assert_int_equal(ops->enqueue(bench->device, queue, &packet, &error), PRT_OK);
+    assert_int_equal(ops->enqueue(bench->device, queue, &bad, &error), PRT_E_PACKET);
+    ops->counters(bench->device, &counters);
+    assert_int_equal(counters.packets[PRT_PACKET_REFERENCE], 4);
+    assert_int_equal(counters.packets[PRT_PACKET_CONDENSED], 1);
+    assert_int_equal(counters.launches[PRT_PACKET_CONDENSED], 4);
+    assert_int_equal(counters.packets_refused, 1);
+    assert_int_equal(counters.reference_stores, 4);
+    assert_int_equal(counters.bytes_enqueued, 5 * 64);
+    assert_int_equal(counters.enqueue_cycles, 5 * 20);
+    assert_int_equal(counters.process_cycles, 5 * 30);
+    assert_int_equal(counters.cleanup_cycles, 5 * 50);
+    close_bench(bench);
+}
+
 static void a_full_queue_is_busy_until_a_completion(void **unused)
 {
     (void)unused;
@@ -503,13 +633,17 @@ int conform_main(const char *group, const struct prt_device_ops *tested)
         cmocka_unit_test(time_never_goes_back),
         cmocka_unit_test(cycles_do_not_depend_on_host_threads),
         cmocka_unit_test(a_dispatch_completes_once_with_its_signal),
-        cmocka_unit_test(completions_come_in_order_of_end_then_signal),
+        cmocka_unit_test(completions_come_in_order_of_end_then_enqueuing),
         cmocka_unit_test(outputs_are_those_of_the_kernel),
         cmocka_unit_test(firings_with_state_do_not_overlap),
         cmocka_unit_test(indexed_outputs_are_zeroed_first),
         cmocka_unit_test(a_finish_says_what_it_has_produced),
         cmocka_unit_test(the_fault_of_the_lowest_firing_is_reported),
         cmocka_unit_test(malformed_packets_are_refused_and_leave_the_queue_usable),
+        cmocka_unit_test(launches_of_a_packet_follow_each_other),
+        cmocka_unit_test(a_packet_is_seen_with_its_signals),
+        cmocka_unit_test(a_fault_stops_its_queue),
+        cmocka_unit_test(packets_are_counted),
         cmocka_unit_test(a_full_queue_is_busy_until_a_completion),
         cmocka_unit_test(queues_that_are_not_there_are_refused),
         cmocka_unit_test(a_queue_with_work_in_flight_is_not_destroyed),
