@@ -10,7 +10,8 @@
 #include "runtime/load/reader.h"
 #include "runtime/load/verify.h"
 #include "runtime/pipert_internal.h"
-#include "runtime/sched/circle.h"
+#include "runtime/pipert_run.h"
+#include "runtime/sched/collect.h"
 #include "runtime/sched/explain.h"
 #include "runtime/sched/sched_replay.h"
 #include "runtime/sched/sched.h"
@@ -21,24 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct prt_program {
-    struct prt_container container;
-    struct prt_image image;
-    struct prt_vm *vm;
-    uint32_t *ports; /* buffer of each port */
-    uint32_t port_count;
-};
-
-struct prt_run {
-    const struct prt_program *program;
-    const struct prt_device_ops *ops;
-    struct prt_device *device;
-    struct prt_sched *sched;
-    uint8_t *arguments; /* the pipeline's block */
-    bool *argument_set;
-    bool executed;
-};
 
 #define NO_MEMORY(error) prt_error_set((error), PRT_E_NOMEM, "out of memory")
 
@@ -266,6 +249,17 @@ static enum prt_status choose_description(const struct prt_container *c, const c
     return PRT_OK;
 }
 
+static bool is_watched(const struct prt_run_options *options)
+{
+    return options != NULL && (options->measure || options->observer != NULL);
+}
+
+static void observe(void *context, const struct prt_launch_record *record)
+{
+    struct prt_run *run = context;
+    prt_collect_launch(run->sched, record);
+}
+
 static enum prt_status open_device(struct prt_run *run, const struct prt_run_options *options,
                                    struct prt_error *error)
 {
@@ -283,8 +277,11 @@ static enum prt_status open_device(struct prt_run *run, const struct prt_run_opt
         enum prt_status status = choose_description(c, name, &reporter, &description, error);
         if (status != PRT_OK) return status;
     }
-    struct prt_device_options device_options = {
-        .description = &description, .host_threads = options != NULL ? options->host_threads : 0};
+    struct prt_device_options device_options = {.description = &description,
+                                                .host_threads =
+                                                    options != NULL ? options->host_threads : 0,
+                                                .observe = is_watched(options) ? observe : NULL,
+                                                .observe_context = run};
     return run->ops->open(&device_options, &run->device, error);
 }
 
@@ -319,6 +316,8 @@ enum prt_status prt_run_create(const struct prt_program *program,
     if (status == PRT_OK)
         status = prt_sched_create(&program->container, &program->image, made->ops, made->device,
                                   &made->sched, error);
+    if (status == PRT_OK && is_watched(options))
+        status = prt_collect_create(made->sched, options->observer, made, error);
     if (status != PRT_OK) {
         prt_run_destroy(made);
         return status;
@@ -422,7 +421,15 @@ static enum prt_status start(struct prt_run *run, struct prt_error *error)
     enum prt_status status = check_complete(run, error);
     if (status != PRT_OK) return status;
     run->executed = true;
+    if (run->sched->collect != NULL) prt_collect_begin(run->sched);
     return prt_sched_start(run->sched, run->arguments, error);
+}
+
+/* Whoever watches a run that has begun is told that it is over. */
+static void end(struct prt_run *run)
+{
+    if (run->executed && run->sched->collect != NULL)
+        prt_collect_end(run->sched, prt_run_total_cycles(run));
 }
 
 struct replay_view {
@@ -466,9 +473,11 @@ enum prt_status prt_run_replay(struct prt_run *run, prt_replay_callback show, vo
     size_t ends = (size_t)c->input_count + c->output_count;
     struct replay_view view = {run, show, context, calloc(ends + 1, sizeof *view.levels)};
     if (view.levels == NULL) return NO_MEMORY(error);
+    bool before = run->executed;
     enum prt_status status = start(run, error);
     if (status == PRT_OK) status = prt_vm_prologue(run->program->vm, run->sched, error);
     if (status == PRT_OK) status = prt_replay(run->sched, show_stage, &view, error);
+    if (!before) end(run);
     free(view.levels);
     return status;
 }
@@ -481,8 +490,10 @@ enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error)
         return prt_error_set(error, PRT_E_VERIFY,
                              "the container is a counterexample: its pipeline stops for ever; "
                              "'piperun --replay' shows how");
+    bool before = run->executed;
     enum prt_status status = start(run, error);
     if (status == PRT_OK) status = prt_vm_run(run->program->vm, run->sched, error);
+    if (!before) end(run);
     if (status == PRT_OK && run->sched->interrupt_seen)
         status = prt_error_set(error, PRT_E_INTERRUPTED, "%s", prt_status_text(PRT_E_INTERRUPTED));
     return status;
@@ -493,86 +504,7 @@ void prt_run_interrupt(struct prt_run *run)
     prt_sched_interrupt(run->sched);
 }
 
-/* ---- statistics ---- */
-
-void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *statistics)
-{
-    const struct prt_sched *s = run->sched;
-    const struct prt_container *c = &run->program->container;
-    struct prt_device_info info;
-    run->ops->info(run->device, &info);
-    *statistics = (struct prt_run_statistics){
-        .total_cycles =
-            run->ops->now_cycles(run->device) + s->instruction_cycles - s->passed_cycles,
-        .scheduler_cycles = s->instruction_cycles,
-        .instructions = s->instructions,
-        .suspensions = s->suspensions,
-        .host_threads = info.host_threads,
-    };
-    for (uint32_t i = 0; i < c->stage_count; i++) {
-        const struct prt_stage *stage = &s->stages[i];
-        statistics->dispatches += stage->dispatches;
-        statistics->launch_cycles += stage->launch_cycles;
-        statistics->switch_cycles += stage->switch_cycles;
-        statistics->execute_cycles += stage->execute_cycles;
-    }
-    for (uint32_t i = 0; i < c->buffer_count; i++) {
-        statistics->leftover_packets += s->buffers[i].leftover_packets;
-        statistics->discarded_packets += s->buffers[i].fifo.discarded_packets;
-    }
-}
-
-bool prt_run_stage(const struct prt_run *run, uint32_t index,
-                   struct prt_stage_statistics *statistics)
-{
-    const struct prt_container *c = &run->program->container;
-    if (index >= c->stage_count) return false;
-    const struct prt_stage *stage = &run->sched->stages[index];
-    *statistics = (struct prt_stage_statistics){
-        .name = prt_container_text(c, stage->node->name),
-        .kernel = prt_container_text(c, stage->node->kernel_title),
-        .source = prt_container_source(c, stage->node->source),
-        .line = stage->node->line,
-        .cu_count = stage->cu_count,
-        .firings = stage->firings,
-        .dispatches = stage->dispatches,
-        .execute_cycles = stage->execute_cycles,
-        .launch_cycles = stage->launch_cycles,
-        .switch_cycles = stage->switch_cycles,
-    };
-    return true;
-}
-
-bool prt_run_buffer(const struct prt_run *run, uint32_t index,
-                    struct prt_buffer_statistics *statistics)
-{
-    const struct prt_container *c = &run->program->container;
-    if (index >= c->buffer_count) return false;
-    const struct prt_buffer *buffer = &run->sched->buffers[index];
-    *statistics = (struct prt_buffer_statistics){
-        .name = prt_container_text(c, buffer->record->name),
-        .type = prt_container_text(c, buffer->record->type_text),
-        .port = PRT_NONE,
-        .width_bytes = buffer->record->width_bytes,
-        .depth_packets = buffer->record->depth_packets,
-        .packets = buffer->fifo.written_packets,
-        .high_water_packets = buffer->fifo.high_water_packets,
-        .discarded_packets = buffer->fifo.discarded_packets,
-        .leftover_packets = buffer->leftover_packets,
-        .stranded_packets = buffer->stranded_packets,
-        .primes_loop = buffer->leftover_packets > 0 &&
-                       buffer->leftover_packets <= buffer->record->initial_packets &&
-                       prt_circle_closes(run->sched, buffer),
-    };
-    if (buffer->stranded_reader != NULL)
-        statistics->stranded_reader = prt_container_text(c, buffer->stranded_reader->node->name);
-    if (buffer->stranded_by != NULL)
-        statistics->stranded_by = prt_container_text(c, buffer->stranded_by->record->name);
-    for (uint32_t i = 0; i < run->program->port_count; i++) {
-        if (run->program->ports[i] == index) statistics->port = i;
-    }
-    return true;
-}
+/* ---- faults ---- */
 
 bool prt_run_fault(const struct prt_run *run, struct prt_fault_information *information)
 {

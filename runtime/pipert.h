@@ -39,6 +39,7 @@
 
 #include "lang/scalar.h"
 #include "runtime/field.h"
+#include "runtime/observer.h"
 #include "runtime/status.h"
 
 #include <stdbool.h>
@@ -130,6 +131,9 @@ struct prt_run_options { /* zero everywhere: the defaults */
     const char *device;
     /* that execute kernels; 0: one per processor; 1: the calling thread alone */
     uint32_t host_threads;
+    bool measure; /* the statistics of runtime/observer.h, which cost something */
+    /* Is told what happens, and has it measured; copied.  NULL: nobody is told. */
+    const struct prt_observer *observer;
     /* gets what a device description from a file has against it, errors and warnings, as text with
      * the place; NULL: the first error is in the error record */
     prt_report_callback report;

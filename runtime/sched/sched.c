@@ -2,6 +2,7 @@
 
 #include "runtime/device/queue.h"
 #include "runtime/sched/circle.h"
+#include "runtime/sched/collect.h"
 #include "runtime/sched/explain.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
@@ -25,7 +26,7 @@ void prt_sched_interrupt(struct prt_sched *s)
 static void writer_changed(struct prt_sched *s, const struct prt_buffer *buffer)
 {
     uint32_t writer = buffer->record->writer_node;
-    if (writer != CONTAINER_NONE) s->stages[s->node_stage[writer]].settled = false;
+    if (writer != CONTAINER_NONE) prt_stage_changed(&s->stages[s->node_stage[writer]]);
 }
 
 /* A reader has freed room: of an in-port it is the other readers' to be filled. */
@@ -152,6 +153,8 @@ static void end_stage(struct prt_sched *s, struct prt_stage *stage)
     for (uint32_t i = 0; i < stage->node->output_count; i++)
         prt_select_close(s, stage->outputs[i].buffer);
     stage->life = PRT_STAGE_ENDED;
+    stage->changed = true;
+    if (s->collect != NULL) prt_collect_ended(s, stage);
     s->end_propagated = true;
 }
 
@@ -204,7 +207,8 @@ static enum prt_status complete(struct prt_sched *s, const struct prt_completion
 {
     struct prt_stage *stage = &s->stages[completion->object % s->container->stage_count];
     stage->in_flight = false;
-    stage->settled = false;
+    prt_stage_changed(stage);
+    if (s->collect != NULL) prt_collect_completed(s, stage);
     s->in_flight--;
     stage->execute_cycles += completion->execute_cycles;
     stage->launch_cycles += completion->launch_cycles;
@@ -220,6 +224,7 @@ static void pass_time(struct prt_sched *s)
 {
     uint64_t cycles = s->instruction_cycles - s->passed_cycles;
     if (cycles == 0) return;
+    if (s->collect != NULL) prt_collect_look(s, cycles);
     s->ops->advance(s->device, cycles);
     s->passed_cycles = s->instruction_cycles;
 }
@@ -229,6 +234,7 @@ static enum prt_status reap(struct prt_sched *s, struct prt_error *error)
 {
     uint32_t count;
     pass_time(s);
+    if (s->collect != NULL) prt_collect_look(s, 0);
     enum prt_status status =
         s->ops->wait(s->device, s->completions, s->container->stage_count, &count);
     if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
@@ -269,7 +275,7 @@ enum prt_status prt_sched_wait(struct prt_sched *s, bool *jump, struct prt_error
     if (!s->waiver) {
         s->waiver = true;
         for (uint32_t i = 0; i < s->container->stage_count; i++)
-            s->stages[i].settled = false;
+            prt_stage_changed(&s->stages[i]);
     }
     return PRT_OK;
 }
@@ -344,6 +350,7 @@ enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
     uint64_t firings = s->selected_firings;
     assert(index != UINT32_MAX && firings > 0);
     s->selected = UINT32_MAX;
+    if (s->collect != NULL) prt_collect_dispatched(s, stage);
     open_windows(s, stage);
     for (uint32_t i = 0; i < stage->node->output_count; i++)
         claim_output(s, stage, i, prt_flow_total(&stage->outputs[i].most, stage->firings, firings));
@@ -438,6 +445,7 @@ static void begin_end(struct prt_sched *s, struct prt_stage *stage)
     }
     if (finishes) {
         stage->life = PRT_STAGE_FINISH_WAITING;
+        stage->changed = true;
         s->finish_waiting++;
         s->end_propagated = true;
     } else {
@@ -472,6 +480,7 @@ static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, stru
         s->produced[node->first_output + i] = 0;
     }
     stage->life = PRT_STAGE_FINISHING;
+    if (s->collect != NULL) prt_collect_dispatched(s, stage);
     s->finish_waiting--;
     enum prt_status status = enqueue(s, index, true, 1, error);
     if (status != PRT_OK) return status;

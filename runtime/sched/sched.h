@@ -106,6 +106,7 @@ struct prt_stage {
     bool reads_port; /* some input is an in-port */
     bool exact;      /* each firing gives as many packets as the one a cycle of phases before */
     bool settled;    /* found not ready, and nothing it depends on has changed since */
+    bool changed;    /* something it depends on, since prt_collect_look has seen it */
     uint32_t circle; /* of stages that take each other's packets; where not fed */
     uint32_t queue, cu_count;
     uint32_t threshold;
@@ -133,6 +134,7 @@ struct prt_sched {
     const struct prt_image *image;
     const struct prt_device_ops *ops;
     struct prt_device *device;
+    struct prt_collect *collect; /* collect.h; NULL: nobody watches */
 
     struct prt_buffer *buffers;
     struct prt_port *ports; /* one per outer buffer */
@@ -182,6 +184,13 @@ struct prt_sched {
     bool interrupt_seen;
     const bool *among; /* by stage: the circle of a replay, whose waits are explained; else NULL */
 };
+
+/* Something has changed that may make the stage worth another look. */
+static inline void prt_stage_changed(struct prt_stage *stage)
+{
+    stage->settled = false;
+    stage->changed = true;
+}
 
 /* Everything a run needs, sized from the container.  The device has been opened for it. */
 enum prt_status prt_sched_create(const struct prt_container *container,

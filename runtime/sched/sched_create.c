@@ -1,5 +1,6 @@
 /* Creation of a run's state, and the program's prologue: all that allocates. */
 #include "runtime/sched/circle.h"
+#include "runtime/sched/collect.h"
 #include "runtime/sched/sched.h"
 
 #include <assert.h>
@@ -430,6 +431,7 @@ void prt_sched_destroy(struct prt_sched *s)
     for (uint32_t i = 0; s->buffers != NULL && i < s->container->buffer_count; i++)
         prt_fifo_destroy(&s->buffers[i].fifo);
     if (s->blocks != NULL) munmap(s->blocks, s->blocks_bytes);
+    prt_collect_destroy(s->collect);
     free(s->buffers);
     free(s->ports);
     free(s->stages);

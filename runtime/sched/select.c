@@ -1,5 +1,6 @@
 #include "runtime/sched/select.h"
 
+#include "runtime/sched/collect.h"
 #include "runtime/sched/ready.h"
 
 bool prt_select_interrupted(const struct prt_sched *s)
@@ -12,7 +13,7 @@ void prt_select_readers_changed(struct prt_sched *s, const struct prt_buffer *bu
     const struct container_buffer *record = buffer->record;
     for (uint32_t i = 0; i < record->reader_count; i++) {
         uint32_t node = s->container->readers[record->first_reader + i].node;
-        s->stages[s->node_stage[node]].settled = false;
+        prt_stage_changed(&s->stages[s->node_stage[node]]);
     }
 }
 
@@ -64,6 +65,7 @@ static enum prt_status fill_port(struct prt_sched *s, struct prt_buffer *buffer,
 {
     enum prt_status status = PRT_OK;
     s->suspensions++;
+    if (s->collect != NULL) prt_collect_suspended(s, buffer);
     while (status == PRT_OK && !buffer->fifo.closed && prt_fifo_room(&buffer->fifo) > 0)
         status = fill_once(s, buffer, error);
     prt_select_readers_changed(s, buffer);
@@ -82,6 +84,12 @@ static bool is_cut_short(const struct prt_sched *s, const struct prt_stage *stag
         if (stage->inputs[i].buffer->fifo.closed) return true;
     }
     return false;
+}
+
+bool prt_select_below_threshold(const struct prt_sched *s, const struct prt_stage *stage,
+                                uint64_t firings)
+{
+    return firings < stage->threshold && !is_cut_short(s, stage, firings);
 }
 
 static uint64_t ready_firings(const struct prt_sched *s, const struct prt_stage *stage)

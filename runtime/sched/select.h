@@ -29,6 +29,11 @@ static inline uint64_t prt_select_source_left(const struct prt_sched *sched,
 enum prt_status prt_select_one(struct prt_sched *sched, uint32_t index, bool *found,
                                struct prt_error *error);
 
+/* Could so many firings be dispatched, if the threshold did not ask for more?  Nothing is said of a
+ * waiver. */
+bool prt_select_below_threshold(const struct prt_sched *sched, const struct prt_stage *stage,
+                                uint64_t firings);
+
 /* Has prt_sched_interrupt been called? */
 bool prt_select_interrupted(const struct prt_sched *sched);
 

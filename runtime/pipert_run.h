@@ -1,0 +1,34 @@
+/*
+ * pipert_run: what the parts of pipert know of programs and runs.
+ */
+#ifndef RUNTIME_PIPERT_RUN_H
+#define RUNTIME_PIPERT_RUN_H
+
+#include "runtime/load/image.h"
+#include "runtime/load/reader.h"
+#include "runtime/pipert.h"
+#include "runtime/sched/sched.h"
+#include "runtime/sched/vm.h"
+
+struct prt_program {
+    struct prt_container container;
+    struct prt_image image;
+    struct prt_vm *vm;
+    uint32_t *ports; /* buffer of each port */
+    uint32_t port_count;
+};
+
+struct prt_run {
+    const struct prt_program *program;
+    const struct prt_device_ops *ops;
+    struct prt_device *device;
+    struct prt_sched *sched;
+    uint8_t *arguments; /* the pipeline's block */
+    bool *argument_set;
+    bool executed;
+};
+
+/* Of simulated time, instructions that the device's clock has not seen yet included. */
+uint64_t prt_run_total_cycles(const struct prt_run *run);
+
+#endif

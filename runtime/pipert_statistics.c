@@ -1,0 +1,88 @@
+/* What a run has done, as records. */
+#include "runtime/pipert_run.h"
+#include "runtime/sched/circle.h"
+#include "runtime/sched/collect.h"
+
+uint64_t prt_run_total_cycles(const struct prt_run *run)
+{
+    const struct prt_sched *s = run->sched;
+    return run->ops->now_cycles(run->device) + s->instruction_cycles - s->passed_cycles;
+}
+
+void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *statistics)
+{
+    const struct prt_sched *s = run->sched;
+    const struct prt_container *c = &run->program->container;
+    struct prt_device_info info;
+    run->ops->info(run->device, &info);
+    *statistics = (struct prt_run_statistics){
+        .total_cycles = prt_run_total_cycles(run),
+        .scheduler_cycles = s->instruction_cycles,
+        .instructions = s->instructions,
+        .suspensions = s->suspensions,
+        .host_threads = info.host_threads,
+    };
+    for (uint32_t i = 0; i < c->stage_count; i++) {
+        const struct prt_stage *stage = &s->stages[i];
+        statistics->dispatches += stage->dispatches;
+        statistics->launch_cycles += stage->launch_cycles;
+        statistics->switch_cycles += stage->switch_cycles;
+        statistics->execute_cycles += stage->execute_cycles;
+    }
+    for (uint32_t i = 0; i < c->buffer_count; i++) {
+        statistics->leftover_packets += s->buffers[i].leftover_packets;
+        statistics->discarded_packets += s->buffers[i].fifo.discarded_packets;
+    }
+}
+
+bool prt_run_stage(const struct prt_run *run, uint32_t index,
+                   struct prt_stage_statistics *statistics)
+{
+    const struct prt_container *c = &run->program->container;
+    if (index >= c->stage_count) return false;
+    const struct prt_stage *stage = &run->sched->stages[index];
+    *statistics = (struct prt_stage_statistics){
+        .name = prt_container_text(c, stage->node->name),
+        .kernel = prt_container_text(c, stage->node->kernel_title),
+        .source = prt_container_source(c, stage->node->source),
+        .line = stage->node->line,
+        .cu_count = stage->cu_count,
+        .firings = stage->firings,
+        .dispatches = stage->dispatches,
+        .execute_cycles = stage->execute_cycles,
+        .launch_cycles = stage->launch_cycles,
+        .switch_cycles = stage->switch_cycles,
+    };
+    return true;
+}
+
+bool prt_run_buffer(const struct prt_run *run, uint32_t index,
+                    struct prt_buffer_statistics *statistics)
+{
+    const struct prt_container *c = &run->program->container;
+    if (index >= c->buffer_count) return false;
+    const struct prt_buffer *buffer = &run->sched->buffers[index];
+    *statistics = (struct prt_buffer_statistics){
+        .name = prt_container_text(c, buffer->record->name),
+        .type = prt_container_text(c, buffer->record->type_text),
+        .port = PRT_NONE,
+        .width_bytes = buffer->record->width_bytes,
+        .depth_packets = buffer->record->depth_packets,
+        .packets = buffer->fifo.written_packets,
+        .high_water_packets = buffer->fifo.high_water_packets,
+        .discarded_packets = buffer->fifo.discarded_packets,
+        .leftover_packets = buffer->leftover_packets,
+        .stranded_packets = buffer->stranded_packets,
+        .primes_loop = buffer->leftover_packets > 0 &&
+                       buffer->leftover_packets <= buffer->record->initial_packets &&
+                       prt_circle_closes(run->sched, buffer),
+    };
+    if (buffer->stranded_reader != NULL)
+        statistics->stranded_reader = prt_container_text(c, buffer->stranded_reader->node->name);
+    if (buffer->stranded_by != NULL)
+        statistics->stranded_by = prt_container_text(c, buffer->stranded_by->record->name);
+    for (uint32_t i = 0; i < run->program->port_count; i++) {
+        if (run->program->ports[i] == index) statistics->port = i;
+    }
+    return true;
+}
