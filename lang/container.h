@@ -253,13 +253,13 @@ struct container_stage {
 };
 
 enum container_index_flags {
-    CONTAINER_INDEX_DEDICATED = 1 /* no other stage uses its index memory */
+    CONTAINER_INDEX_DEDICATED = 1 /* no other kernel uses its index memory */
 };
 
-/* How the index generator makes item.x, y, z of a stage whose kernel has `group`
- * (lang/index_generator.md): in ascending order of stages. */
+/* How the index generator makes item.x, y, z of a kernel with `group` (lang/index_generator.md): in
+ * ascending order of kernels. */
 struct container_index {
-    uint32_t stage;
+    uint32_t kernel;        /* <ID> of the image's symbols: of a node, or of a child kernel */
     uint32_t extents[3];    /* dx, dy, dz: 1.. */
     uint32_t register_bits; /* 16 or 32: a packed index */
     uint32_t address_bytes; /* of its registers in the index memory of a CU */

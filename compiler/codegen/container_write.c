@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "lang/container.h"
+#include "lang/index_format.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "containers are little-endian");
 
@@ -489,6 +490,48 @@ static void write_stages(struct writer *w)
     }
 }
 
+/* The step and the first warp, so that the generator needs no division. */
+static void write_index(struct writer *w, uint32_t kernel_id, const struct plan_index *index)
+{
+    const uint32_t *d = index->kernel->group;
+    const struct index_format format = index_format_of(d);
+    struct container_index record = {
+        .kernel = kernel_id,
+        .extents = {d[0], d[1], d[2]},
+        .register_bits = index->register_bits,
+        .address_bytes = index->address_bytes,
+        .step = {index->step[0], index->step[1], index->step[2]},
+        .first_warp = narrow(w, w->sections[CONTAINER_FIRST_WARPS].count / sizeof(uint32_t)),
+        .flags = index->dedicated ? CONTAINER_INDEX_DEDICATED : 0,
+    };
+    APPEND(w, CONTAINER_INDICES, record);
+    for (uint32_t n = 0; n < index->items && n < w->plan->device->lanes; n++) {
+        uint32_t packed = index_pack(&format, n % d[0], n / d[0] % d[1], n / d[0] / d[1]);
+        APPEND(w, CONTAINER_FIRST_WARPS, packed);
+    }
+}
+
+static const struct plan_index *find_index(const struct plan *plan, const struct kernel *kernel)
+{
+    for (uint32_t i = 0; i < plan->index_count; i++)
+        if (plan->indices[i].kernel == kernel) return &plan->indices[i];
+    return NULL;
+}
+
+/* In order of the image's numbers: those of nodes ascend in order of first use. */
+static void write_indices(struct writer *w)
+{
+    uint32_t next = 0;
+    for (size_t i = 0; i < w->graph->nodes.count; i++) {
+        const struct kernel *kernel = w->graph->nodes.items[i].kernel;
+        uint32_t id = w->image->node_kernel[i];
+        if (id < next) continue;
+        next = id + 1;
+        const struct plan_index *index = kernel->grouped ? find_index(w->plan, kernel) : NULL;
+        if (index != NULL) write_index(w, id, index);
+    }
+}
+
 static void write_program(struct writer *w)
 {
     const struct sched_program *program = w->program;
@@ -564,6 +607,7 @@ struct container_bytes container_build(struct compile *cx, const struct graph *g
         write_node(&w, i);
     write_buffers(&w);
     write_stages(&w);
+    write_indices(&w);
     write_program(&w);
     struct container_bytes file = assemble_file(&w);
     arena_destroy(w.scratch);

@@ -500,6 +500,7 @@ struct plan *plan_place(struct compile *cx, struct graph *graph, const struct de
         set_threshold(&at, &plan->stages[i]);
         set_batch(&at, &plan->stages[i]);
     }
+    plan_indices(cx, at.arena, graph, plan);
     arena_destroy(at.arena);
     return plan;
 }

@@ -6,7 +6,7 @@
  *   Fills     stages (one per node: nothing is fused yet), sub-devices by counts in proportion to
  *             load (repetitions x cost; see load.c for several islands), thresholds, batch sizes; raises undeclared depths so that
  *             a full dispatch fits, within --max-memory, and updates depth_reason and memory_bytes.
- *   Fails     RULE_MEMORY_LIMIT.
+ *   Fails     RULE_MEMORY_LIMIT; RULE_TOO_LARGE, for what a group or its indices are to the device.
  */
 #ifndef PIPEC_PLAN_H
 #define PIPEC_PLAN_H
@@ -29,6 +29,16 @@ struct plan_stage {
     const char *threshold_reason;
 };
 
+struct plan_index { /* the index generator, for a kernel with work-items */
+    const struct kernel *kernel;
+    uint32_t items;               /* of a group */
+    uint32_t bits, register_bits; /* of a packed index, and of what holds it: 16 or 32 */
+    uint32_t step[3];             /* the device's lanes as xc + yc dx + zc dx dy */
+    uint64_t bytes;               /* of a group's packed indices */
+    uint32_t address_bytes;       /* of those in the index memory */
+    bool dedicated;               /* no other kernel uses that memory */
+};
+
 struct plan {
     const struct devdesc *device;
     enum plan_mode mode;
@@ -36,6 +46,8 @@ struct plan {
     uint32_t stage_count;
     uint32_t *sub_devices; /* CUs of each */
     uint32_t sub_device_count;
+    struct plan_index *indices; /* in the order of graph->kernels */
+    uint32_t index_count;
     const char *policy; /* "round_robin" */
     const char *mode_reason, *policy_reason;
 };

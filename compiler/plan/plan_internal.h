@@ -9,4 +9,9 @@
 /* Fills the load of every stage (one for each node), in units that are the same for all. */
 void plan_loads(struct arena *arena, const struct graph *graph, struct plan *plan);
 
+/* Fills the indices of all kernels with work-items.  Requires: thresholds.  Fails: RULE_TOO_LARGE,
+ * where the device cannot hold a group's. */
+void plan_indices(struct compile *cx, struct arena *arena, const struct graph *graph,
+                  struct plan *plan);
+
 #endif

@@ -290,6 +290,7 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
                                  .count = count,
                                  .completed = whole ? object->completed : &unread,
                                  .windows = object->windows == NULL ? NULL : scratch->windows,
+                                 .indices = object->index == NULL ? NULL : object->index->registers,
                                  .fault = fault,
                                  .most = object->most};
     if (finishes) batch.completed = NULL;

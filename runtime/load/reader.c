@@ -403,9 +403,8 @@ static enum prt_status check_indices(struct reading *reading)
     const struct prt_container *c = reading->container;
     for (uint32_t i = 0; i < c->index_count; i++) {
         const struct container_index *x = &c->indices[i];
-        CHECK(x->stage < c->stage_count, INDICES, i, "an unknown stage");
-        CHECK(i == 0 || x->stage > c->indices[i - 1].stage, INDICES, i,
-              "its stage does not follow that of the one before");
+        CHECK(i == 0 || x->kernel > c->indices[i - 1].kernel, INDICES, i,
+              "its kernel does not follow that of the one before");
         uint64_t plane = (uint64_t)x->extents[0] * x->extents[1];
         CHECK(plane >= 1 && plane <= INDEX_ITEMS_MAX && x->extents[2] >= 1 &&
                   plane * x->extents[2] <= INDEX_ITEMS_MAX,

@@ -27,6 +27,11 @@ static inline const char *prt_verify_text(const struct prt_container *c, contain
 /* Fields lie in their packets, in order, and have the shapes they say. */
 enum prt_status prt_verify_fields(const struct prt_container *c, struct prt_error *error);
 
+/* ---- verify_indices.c ---- */
+
+/* Of kernels with work-items: formats, steps, first warps, and places in the index memory. */
+enum prt_status prt_verify_indices(const struct prt_container *c, struct prt_error *error);
+
 /* ---- verify_rates.c ---- */
 
 /* The greatest common divisor; of 0 and b: b. */

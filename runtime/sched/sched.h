@@ -39,6 +39,7 @@
 #include "runtime/load/image.h"
 #include "runtime/load/reader.h"
 #include "runtime/sched/flow.h"
+#include "runtime/sched/indices.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -154,7 +155,8 @@ struct prt_sched {
     struct kernel_window *window_places; /* per input */
     uint64_t *flow_sums;                 /* prefix sums of rates with phases */
     struct prt_completion *completions;
-    uint8_t *blocks; /* arguments, tables and state of all nodes, mapped */
+    struct prt_indices indices; /* of kernels with work-items */
+    uint8_t *blocks;            /* arguments, tables and state of all nodes, mapped */
     size_t blocks_bytes;
     void **argument_blocks;
 

@@ -230,6 +230,13 @@ static enum prt_status create_blocks(struct prt_sched *s, struct prt_error *erro
     return PRT_OK;
 }
 
+static enum prt_status create_indices(struct prt_sched *s, struct prt_error *error)
+{
+    struct prt_device_info info;
+    s->ops->info(s->device, &info);
+    return prt_indices_create(s->container, &info, &s->indices, error);
+}
+
 /* Where the pieces of a batch begin is not known before it has been executed, or depends on the
  * phase. */
 static bool is_whole(const struct prt_container *c, const struct container_node *node)
@@ -268,6 +275,7 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
         .input_count = node->input_count,
         .output_count = node->output_count,
         .stage = index,
+        .index = prt_indices_find(c, &s->indices, node->kernel),
         .cost_cycles = node->cost_cycles,
         .warp_cycles = node->warp_cycles,
         .shape = {node->warp_firings, node->firing_warps},
@@ -295,6 +303,7 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     object.warp_cycles = node->finish_cycles;
     object.shape = (struct prt_warp_shape){1, 1};
     object.windows = NULL;
+    object.index = NULL;
     object.left = s->left + node->first_input;
     s->objects[c->stage_count + index] = object;
 }
@@ -405,6 +414,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     enum prt_status status = allocate_tables(s) ? PRT_OK : NO_MEMORY(error);
     if (status == PRT_OK) status = create_buffers(s, error);
     if (status == PRT_OK) status = create_blocks(s, error);
+    if (status == PRT_OK) status = create_indices(s, error);
     if (status == PRT_OK) {
         link_ends(s);
         create_stages(s);
@@ -432,6 +442,7 @@ void prt_sched_destroy(struct prt_sched *s)
         prt_fifo_destroy(&s->buffers[i].fifo);
     if (s->blocks != NULL) munmap(s->blocks, s->blocks_bytes);
     prt_collect_destroy(s->collect);
+    prt_indices_free(&s->indices);
     free(s->buffers);
     free(s->ports);
     free(s->stages);

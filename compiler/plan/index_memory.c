@@ -1,0 +1,171 @@
+/*
+ * index_memory: where the index generator keeps the packed indices of each kernel with work-items,
+ * and how its iterator goes on (lang/index_generator.md, "Index memory").
+ *
+ * A kernel has memory of its own if the device has as much index memory as its figure asks for, the
+ * kernel is launched often enough, and there is room: those launched most come first, and what is
+ * left holds the largest group of all others, which share it.  Of a node the launches an iteration
+ * are its repetitions over its threshold, the most there can be; a child kernel counts as launched
+ * without end.
+ */
+#include "compiler/plan/plan_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "compiler/analysis/ratio.h"
+#include "lang/index_format.h"
+
+enum { ALIGNMENT_BYTES = 4 };
+
+struct placing {
+    struct compile *cx;
+    struct arena *arena;
+    const struct graph *graph;
+    struct plan *plan;
+    const struct devdesc *device;
+};
+
+struct wanted {
+    struct plan_index *index;
+    uint64_t launches;
+    uint64_t bytes;
+};
+
+/* ---- what each kernel needs ---- */
+
+static void set_step(struct plan_index *index, uint32_t lanes)
+{
+    const uint32_t *d = index->kernel->group;
+    index->step[0] = lanes % d[0];
+    index->step[1] = lanes / d[0] % d[1];
+    index->step[2] = lanes / d[0] / d[1];
+}
+
+static bool report_kernel(const struct placing *at, const struct plan_index *index,
+                          const char *text)
+{
+    const uint32_t *d = index->kernel->group;
+    struct diag *diag = diag_report(at->cx->diags, RULE_TOO_LARGE, index->kernel->span, "%s", text);
+    diag_help(diag, "make the group of %" PRIu32 "x%" PRIu32 "x%" PRIu32 " smaller", d[0], d[1],
+              d[2]);
+    return false;
+}
+
+/* What a device cannot hold is reported where the kernel is. */
+static bool check_device(const struct placing *at, const struct wanted *wanted,
+                         const struct index_format *format)
+{
+    const struct devdesc *device = at->device;
+    const struct plan_index *index = wanted->index;
+    if (format->total_bits > device->index_register_bits)
+        return report_kernel(at, index,
+                             arena_printf(at->arena,
+                                          "the indices of '%s' take %" PRIu32
+                                          " bits, the registers of device '%s' "
+                                          "have %" PRIu32,
+                                          index->kernel->title, format->total_bits, device->name,
+                                          device->index_register_bits));
+    if (wanted->bytes > device->index_memory_bytes)
+        return report_kernel(at, index,
+                             arena_printf(at->arena,
+                                          "the indices of '%s' take %" PRIu64
+                                          " bytes, the index memory of device '%s' has %" PRIu64,
+                                          index->kernel->title, wanted->bytes, device->name,
+                                          device->index_memory_bytes));
+    return true;
+}
+
+static bool measure(const struct placing *at, struct wanted *wanted)
+{
+    struct plan_index *index = wanted->index;
+    const uint32_t *d = index->kernel->group;
+    struct index_format format = index_format_of(d);
+    index->items = d[0] * d[1] * d[2];
+    index->bits = format.total_bits;
+    index->register_bits = format.register_bits;
+    index->bytes = (uint64_t)index->items * (format.register_bits / 8);
+    wanted->bytes = (index->bytes + ALIGNMENT_BYTES - 1) / ALIGNMENT_BYTES * ALIGNMENT_BYTES;
+    set_step(index, at->device->lanes);
+    return check_device(at, wanted, &format);
+}
+
+/* ---- how often it is launched ---- */
+
+static void count_launches(const struct placing *at, struct wanted *wanted, uint32_t count)
+{
+    const struct graph *graph = at->graph;
+    uint32_t ids = count > 0 ? 0 : 1;
+    for (uint32_t i = 0; i < count; i++)
+        if (wanted[i].index->kernel->id >= ids) ids = wanted[i].index->kernel->id + 1;
+    struct wanted **by_id = ARENA_ARRAY(at->arena, struct wanted *, ids);
+    for (uint32_t i = 0; i < count; i++)
+        by_id[wanted[i].index->kernel->id] = &wanted[i];
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        const struct graph_node *node = &graph->nodes.items[i];
+        if (!node->kernel->grouped || node->kernel->id >= ids) continue;
+        struct wanted *of = by_id[node->kernel->id];
+        uint64_t threshold = max64(at->plan->stages[i].threshold, 1);
+        if (of != NULL)
+            of->launches =
+                add_clamped(of->launches, (node->repetitions + threshold - 1) / threshold);
+    }
+}
+
+/* ---- who has memory of its own ---- */
+
+/* Those launched most first; equals as they stand. */
+static int compare_launches(const void *left, const void *right)
+{
+    const struct wanted *a = left, *b = right;
+    if (a->launches != b->launches) return a->launches > b->launches ? -1 : 1;
+    return a->index < b->index ? -1 : 1;
+}
+
+/* The first `own` have memory of their own, one behind the other; the rest share what follows. */
+static void place(struct wanted *wanted, uint32_t count, uint32_t own)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        wanted[i].index->address_bytes = (uint32_t)at;
+        wanted[i].index->dedicated = i < own;
+        if (i < own) at += wanted[i].bytes;
+    }
+}
+
+static void divide_memory(const struct placing *at, struct wanted *wanted, uint32_t count)
+{
+    const struct devdesc *device = at->device;
+    qsort(wanted, count, sizeof *wanted, compare_launches);
+    uint64_t *largest = ARENA_ARRAY(at->arena, uint64_t, (size_t)count + 1); /* of i and later */
+    for (uint32_t i = count; i-- > 0;)
+        largest[i] = max64(largest[i + 1], wanted[i].bytes);
+    uint32_t own = 0;
+    uint64_t taken = 0;
+    bool enough = device->index_memory_bytes >= device->index_shared_below_bytes;
+    while (enough && own < count && wanted[own].launches >= device->index_dedicated_launches &&
+           taken + wanted[own].bytes + largest[own + 1] <= device->index_memory_bytes)
+        taken += wanted[own++].bytes;
+    place(wanted, count, own);
+}
+
+void plan_indices(struct compile *cx, struct arena *arena, const struct graph *graph,
+                  struct plan *plan)
+{
+    const struct placing at = {cx, arena, graph, plan, plan->device};
+    size_t all = graph->kernels.count, nodes = all - graph->child_kernels;
+    plan->indices = ARENA_ARRAY(cx->arena, struct plan_index, all);
+    struct wanted *wanted = ARENA_ARRAY(arena, struct wanted, all);
+    bool fits = true;
+    for (size_t i = 0; i < all; i++) {
+        if (!graph->kernels.items[i]->grouped) continue;
+        struct plan_index *index = &plan->indices[plan->index_count];
+        index->kernel = graph->kernels.items[i];
+        wanted[plan->index_count] =
+            (struct wanted){.index = index, .launches = i < nodes ? 0 : UINT64_MAX};
+        fits = measure(&at, &wanted[plan->index_count++]) && fits;
+    }
+    if (!fits) return;
+    count_launches(&at, wanted, plan->index_count);
+    divide_memory(&at, wanted, plan->index_count);
+}
