@@ -163,6 +163,26 @@ bool prt_run_queue(const struct prt_run *run, uint32_t queue,
 /* Compute units of the device, numbered from 0: the cycles each has computed. */
 bool prt_run_cu(const struct prt_run *run, uint32_t cu, uint64_t *busy_cycles);
 
+/* What the device has counted; of every run, measured or not. */
+struct prt_device_statistics {
+    uint64_t clock_hz; /* 0: not known */
+    uint32_t cu_count, lanes;
+    /* dispatch packets, by form (lang/dispatch.md) */
+    uint64_t packets[PRT_LAUNCH_FORMS], launches[PRT_LAUNCH_FORMS];
+    uint64_t bytes_enqueued;
+    uint64_t enqueue_cycles, process_cycles, cleanup_cycles;
+    uint64_t reference_stores, reference_spills;
+    uint64_t full_bytes, full_cycles; /* the same launches by full packets: bytes, overhead */
+    /* index generator (lang/index_generator.md) */
+    uint64_t index_requests, index_resident, index_hits, index_misses;
+    uint64_t index_cycles, index_saved_cycles;
+    /* device queue (lang/device_queue.md) */
+    uint64_t child_launches, child_cycles, child_launch_cycles, child_wait_cycles;
+    uint32_t child_levels_most, child_queue_most, child_queue_entries;
+};
+
+void prt_run_device(const struct prt_run *run, struct prt_device_statistics *statistics);
+
 /* What has limited a run. */
 enum prt_limit {
     PRT_LIMIT_NOTHING,      /* no launch */

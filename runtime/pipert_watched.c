@@ -1,4 +1,5 @@
 /* What a measured run knows of itself, as records (runtime/observer.h). */
+#include "runtime/device/timing.h"
 #include "runtime/pipert_run.h"
 #include "runtime/sched/collect.h"
 
@@ -57,6 +58,61 @@ bool prt_run_cu(const struct prt_run *run, uint32_t cu, uint64_t *busy_cycles)
     if (s->collect == NULL || cu >= s->container->device->cu_count) return false;
     *busy_cycles = prt_collect_cu_cycles(s, cu);
     return true;
+}
+
+/* ---- the device ---- */
+
+_Static_assert((int)PRT_LAUNCH_FORMS == (int)PRT_PACKET_KINDS &&
+                   (int)PRT_LAUNCH_REFERENCE == (int)PRT_PACKET_REFERENCE &&
+                   (int)PRT_LAUNCH_CONDENSED == (int)PRT_PACKET_CONDENSED,
+               "forms of packets");
+
+static void count_packets(struct prt_device_statistics *d, const struct prt_device_counters *c,
+                          const struct devdesc *description)
+{
+    uint64_t launches = 0;
+    for (int i = 0; i < PRT_LAUNCH_FORMS; i++) {
+        d->packets[i] = c->packets[i];
+        d->launches[i] = c->launches[i];
+        launches += c->launches[i];
+    }
+    d->bytes_enqueued = c->bytes_enqueued;
+    d->enqueue_cycles = c->enqueue_cycles;
+    d->process_cycles = c->process_cycles;
+    d->cleanup_cycles = c->cleanup_cycles;
+    d->reference_stores = c->reference_stores;
+    d->reference_spills = c->spills;
+    uint64_t each = (uint64_t)description->launch_enqueue_cycles +
+                    description->launch_process_cycles + description->launch_cleanup_cycles;
+    d->full_bytes = prt_cycles_multiply(launches, sizeof(struct dispatch_full));
+    d->full_cycles = prt_cycles_multiply(launches, each);
+}
+
+void prt_run_device(const struct prt_run *run, struct prt_device_statistics *d)
+{
+    struct prt_device_counters c;
+    struct prt_device_info info;
+    run->ops->counters(run->device, &c);
+    run->ops->info(run->device, &info);
+    *d = (struct prt_device_statistics){
+        .clock_hz = info.description->clock_hz,
+        .cu_count = info.description->cu_count,
+        .lanes = info.description->lanes,
+        .index_resident = c.index_requests[PRT_INDEX_RESIDENT],
+        .index_hits = c.index_requests[PRT_INDEX_HIT],
+        .index_misses = c.index_requests[PRT_INDEX_MISS],
+        .index_cycles = c.index_cycles,
+        .index_saved_cycles = c.index_saved_cycles,
+        .child_launches = c.child_launches,
+        .child_cycles = c.child_cycles,
+        .child_launch_cycles = c.child_launch_cycles,
+        .child_wait_cycles = c.child_wait_cycles,
+        .child_levels_most = c.child_levels_most,
+        .child_queue_most = c.child_queue_most,
+        .child_queue_entries = info.description->device_queue_entries,
+    };
+    d->index_requests = d->index_resident + d->index_hits + d->index_misses;
+    count_packets(d, &c, info.description);
 }
 
 /* ---- what has limited it ---- */

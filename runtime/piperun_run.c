@@ -5,7 +5,7 @@
 #include "runtime/piperun_replay.h"
 #include "runtime/piperun_ports.h"
 #include "runtime/piperun_signals.h"
-#include "runtime/report.h"
+#include "runtime/observe/report.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -67,6 +67,8 @@ static int create_run(struct prt_session *session)
 {
     struct prt_run_options run_options = {.device = session->command->device,
                                           .host_threads = session->command->host_threads,
+                                          .measure = session->command->stats_text ||
+                                                     session->command->stats_json != NULL,
                                           .report = prt_print_report};
     struct prt_error error;
     enum prt_status status = prt_run_create(session->program, &run_options, &session->run, &error);

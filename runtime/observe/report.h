@@ -1,17 +1,18 @@
 /*
- * report: what a run has done, as text for people and as JSON for programs.
+ * report: what a run has done, as text for people and as JSON for programs (lang/reports.md).
  *
  * Requires: prt_run_execute has returned.  Thread-safety: as the run.
  * Errors: those of the stream; the caller looks at ferror().
  */
-#ifndef RUNTIME_REPORT_H
-#define RUNTIME_REPORT_H
+#ifndef RUNTIME_OBSERVE_REPORT_H
+#define RUNTIME_OBSERVE_REPORT_H
 
 #include "runtime/pipert.h"
 
 #include <stdio.h>
 
-/* Totals, then a table of stages and one of buffers. */
+/* What it took and what limited it, then a table of each thing that there was: of a run that was
+ * not measured, stages and buffers alone. */
 void prt_report_text(FILE *to, const struct prt_program *program, const struct prt_run *run);
 
 /* One object; keys are stable and only added to; no times of the host. */

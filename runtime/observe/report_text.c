@@ -1,0 +1,375 @@
+/* The statistics as text. */
+#include "runtime/observe/report.h"
+#include "runtime/observe/text_table.h"
+
+#include <inttypes.h>
+
+enum { NAME_COLUMNS_MAX = 32 };
+
+struct text {
+    FILE *to;
+    const struct prt_run *run;
+    struct prt_run_statistics total;
+    struct prt_device_statistics device;
+    uint32_t stage_count;
+    int width; /* of names */
+    bool measured;
+};
+
+static double share(const struct text *t, uint64_t cycles)
+{
+    return prt_text_percent(cycles, t->total.total_cycles);
+}
+
+static void widen(int *width, const char *name)
+{
+    int columns = prt_text_columns(name);
+    if (columns > *width) *width = columns < NAME_COLUMNS_MAX ? columns : NAME_COLUMNS_MAX;
+}
+
+static int name_width(const struct prt_run *run)
+{
+    struct prt_stage_statistics stage;
+    struct prt_buffer_statistics buffer;
+    int width = 6;
+    for (uint32_t i = 0; prt_run_stage(run, i, &stage); i++)
+        widen(&width, stage.name);
+    for (uint32_t i = 0; prt_run_buffer(run, i, &buffer); i++)
+        widen(&width, buffer.name);
+    return width;
+}
+
+static uint64_t busy_cycles(const struct prt_stage_time *time)
+{
+    return time->execute_cycles + time->index_cycles + time->device_queue_cycles;
+}
+
+/* ---- what limited it ---- */
+
+/* What the stage has waited for longest, its own end and other work on its units aside. */
+static void print_longest_wait(const struct text *t, uint32_t stage)
+{
+    static const char *const kinds[] = {"packets in", "room in"};
+    struct prt_wait_statistics wait, longest = {.cycles = 0};
+    for (uint32_t i = 0; prt_run_wait(t->run, stage, i, &wait); i++) {
+        if (wait.cycles > longest.cycles) longest = wait;
+    }
+    if (longest.cycles == 0) return;
+    fprintf(t->to, ", and waits %.1f%% for %s '", share(t, longest.cycles),
+            kinds[longest.cause == PRT_STALL_ROOM]);
+    prt_text_name(t->to, longest.buffer);
+    fputc('\'', t->to);
+}
+
+static void print_limit(const struct text *t)
+{
+    static const char *const reasons[] = {
+        [PRT_LIMIT_COMPUTE] = "computing",
+        [PRT_LIMIT_BANDWIDTH] = "waiting for memory: its packets need the bandwidth",
+        [PRT_LIMIT_LAUNCH] = "with the overhead of launches: larger batches would help",
+        [PRT_LIMIT_SWITCH] = "with going over from one stage to another",
+    };
+    struct prt_bottleneck b;
+    struct prt_stage_statistics stage;
+    struct prt_stage_time time;
+    if (!prt_run_bottleneck(t->run, &b) || b.limit == PRT_LIMIT_NOTHING) return;
+    if (b.limit == PRT_LIMIT_SCHEDULER) {
+        fprintf(t->to, "limited by the scheduler, whose instructions take %.1f%% of the time\n",
+                share(t, b.busy_cycles));
+        return;
+    }
+    prt_run_stage(t->run, b.stage, &stage);
+    prt_run_stage_time(t->run, b.stage, &time);
+    bool none = b.limit == PRT_LIMIT_DEPENDENCIES;
+    fputs(none ? "limited by no resource: stages wait for each other; '" : "limited by '", t->to);
+    prt_text_name(t->to, stage.name);
+    if (none) {
+        fprintf(t->to, "' is busy longest, %.1f%% of the time", share(t, busy_cycles(&time)));
+        print_longest_wait(t, b.stage);
+        fputc('\n', t->to);
+        return;
+    }
+    fprintf(t->to, "': its %" PRIu32 " CU%s %s busy %.1f%% of the time, mostly %s\n",
+            stage.cu_count, prt_text_plural(stage.cu_count), stage.cu_count == 1 ? "is" : "are",
+            share(t, b.busy_cycles), reasons[b.limit]);
+}
+
+/* ---- the head ---- */
+
+static void print_time(const struct text *t)
+{
+    fprintf(t->to, "%" PRIu64 " cycle%s", t->total.total_cycles,
+            prt_text_plural(t->total.total_cycles));
+    if (t->device.clock_hz == 0) return;
+    double seconds = (double)t->total.total_cycles / (double)t->device.clock_hz;
+    if (seconds >= 1)
+        fprintf(t->to, ", %.3f s", seconds);
+    else if (seconds >= 1e-3)
+        fprintf(t->to, ", %.3f ms", seconds * 1e3);
+    else
+        fprintf(t->to, ", %.3f us", seconds * 1e6);
+    fprintf(t->to, " at %.0f MHz", (double)t->device.clock_hz / 1e6);
+}
+
+static void print_launches(const struct text *t)
+{
+    static const char *const forms[] = {"full", "reference", "condensed"};
+    const struct prt_device_statistics *d = &t->device;
+    uint64_t packets = 0, launches = 0;
+    for (int i = 0; i < PRT_LAUNCH_FORMS; i++) {
+        packets += d->packets[i];
+        launches += d->launches[i];
+    }
+    fprintf(t->to, "%" PRIu64 " launch%s in %" PRIu64 " packet%s (", launches,
+            launches == 1 ? "" : "es", packets, prt_text_plural(packets));
+    const char *before = "";
+    for (int i = PRT_LAUNCH_FORMS - 1; i >= 0; i--) {
+        if (d->packets[i] == 0) continue;
+        fprintf(t->to, "%s%" PRIu64 " %s", before, d->packets[i], forms[i]);
+        before = ", ";
+    }
+    fprintf(t->to, ") of %" PRIu64 " bytes", d->bytes_enqueued);
+    if (d->reference_spills > 0)
+        fprintf(t->to, "; %" PRIu64 " reference%s stored again for want of entries",
+                d->reference_spills, prt_text_plural(d->reference_spills));
+    fputc('\n', t->to);
+}
+
+/* As it was, and as it would have been with full packets alone. */
+static void print_overhead(const struct text *t)
+{
+    const struct prt_device_statistics *d = &t->device;
+    uint64_t rest = t->total.execute_cycles + t->total.switch_cycles;
+    uint64_t launch = t->total.launch_cycles;
+    fprintf(t->to, "launch overhead %" PRIu64 " cycles, %.1f%% of all busy time", launch,
+            prt_text_percent(launch, launch + rest));
+    if (d->full_cycles != launch)
+        fprintf(t->to, " (by full packets: %" PRIu64 " bytes, %" PRIu64 " cycles, %.1f%%)",
+                d->full_bytes, d->full_cycles,
+                prt_text_percent(d->full_cycles, d->full_cycles + rest));
+    fprintf(t->to, "; switches %" PRIu64 "\n", t->total.switch_cycles);
+}
+
+static void print_head(const struct text *t, const struct prt_program_information *program)
+{
+    prt_text_name(t->to, program->name);
+    fputs(" on ", t->to);
+    prt_text_name(t->to, program->device);
+    fputs(": ", t->to);
+    print_time(t);
+    fputc('\n', t->to);
+    print_limit(t);
+    print_launches(t);
+    print_overhead(t);
+    fprintf(t->to,
+            "scheduler %" PRIu64 " cycles in %" PRIu64 " instructions, suspended %" PRIu64
+            " time%s for input; %" PRIu32 " host thread%s\n",
+            t->total.scheduler_cycles, t->total.instructions, t->total.suspensions,
+            prt_text_plural(t->total.suspensions), t->total.host_threads,
+            prt_text_plural(t->total.host_threads));
+}
+
+/* ---- stages ---- */
+
+static void print_stages(const struct text *t)
+{
+    struct prt_stage_statistics s;
+    fputc('\n', t->to);
+    prt_text_cell(t->to, "stage", t->width);
+    fprintf(t->to, " %4s %14s %10s %14s %12s %6s\n", "CUs", "firings", "dispatches", "busy cycles",
+            "launch", "busy");
+    for (uint32_t i = 0; prt_run_stage(t->run, i, &s); i++) {
+        prt_text_cell(t->to, s.name, t->width);
+        fprintf(t->to,
+                " %4" PRIu32 " %14" PRIu64 " %10" PRIu64 " %14" PRIu64 " %12" PRIu64 " %5.1f%%\n",
+                s.cu_count, s.firings, s.dispatches, s.execute_cycles, s.launch_cycles,
+                share(t, s.execute_cycles));
+    }
+}
+
+/* The causes that have taken time anywhere get a column. */
+static void print_stalls(const struct text *t)
+{
+    static const char *const titles[PRT_STALL_CAUSES] = {"packets", "room",      "few",
+                                                         "CUs",     "scheduler", "ended"};
+    struct prt_stage_statistics s;
+    struct prt_stage_time time;
+    bool shown[PRT_STALL_CAUSES] = {false};
+    for (uint32_t i = 0; prt_run_stage_time(t->run, i, &time); i++) {
+        for (int c = 0; c < PRT_STALL_CAUSES; c++)
+            shown[c] |= time.stall_cycles[c] > 0;
+    }
+    fputs("\nwhere the time of each stage went, in percent: busy, overhead, waiting for ...\n",
+          t->to);
+    prt_text_cell(t->to, "stage", t->width);
+    fprintf(t->to, " %9s %9s", "busy", "overhead");
+    for (int c = 0; c < PRT_STALL_CAUSES; c++) {
+        if (shown[c]) fprintf(t->to, " %9s", titles[c]);
+    }
+    fputs("  most\n", t->to);
+    for (uint32_t i = 0; prt_run_stage_time(t->run, i, &time); i++) {
+        prt_run_stage(t->run, i, &s);
+        prt_text_cell(t->to, s.name, t->width);
+        fprintf(t->to, " %9.1f %9.1f", share(t, busy_cycles(&time)),
+                share(t, time.launch_cycles + time.switch_cycles));
+        for (int c = 0; c < PRT_STALL_CAUSES; c++) {
+            if (shown[c]) fprintf(t->to, " %9.1f", share(t, time.stall_cycles[c]));
+        }
+        struct prt_wait_statistics wait, longest = {.cycles = 0};
+        for (uint32_t k = 0; prt_run_wait(t->run, i, k, &wait); k++) {
+            if (wait.cycles > longest.cycles) longest = wait;
+        }
+        if (longest.cycles > 0) {
+            fputs(longest.cause == PRT_STALL_ROOM ? "  room in '" : "  packets in '", t->to);
+            prt_text_name(t->to, longest.buffer);
+            fputc('\'', t->to);
+        }
+        fputc('\n', t->to);
+    }
+}
+
+/* ---- buffers ---- */
+
+static void print_buffers(const struct text *t)
+{
+    struct prt_buffer_statistics b;
+    bool discarded = false, left = false;
+    for (uint32_t i = 0; prt_run_buffer(t->run, i, &b); i++) {
+        discarded |= b.discarded_packets > 0;
+        left |= b.leftover_packets > 0;
+    }
+    fputc('\n', t->to);
+    prt_text_cell(t->to, "buffer", t->width);
+    fprintf(t->to, " %14s %10s %10s%s%s\n", "packets", "depth", "high water",
+            discarded ? "  discarded" : "", left ? "  left over" : "");
+    for (uint32_t i = 0; prt_run_buffer(t->run, i, &b); i++) {
+        prt_text_cell(t->to, b.name, t->width);
+        fprintf(t->to, " %14" PRIu64 " %10" PRIu64 " %10" PRIu64, b.packets, b.depth_packets,
+                b.high_water_packets);
+        if (discarded) fprintf(t->to, " %10" PRIu64, b.discarded_packets);
+        if (left) fprintf(t->to, " %10" PRIu64, b.leftover_packets);
+        fputc('\n', t->to);
+    }
+}
+
+/* ---- compute units ---- */
+
+struct load {
+    uint64_t least, most, sum;
+};
+
+static struct load load_of(const struct prt_run *run, const struct prt_queue_statistics *q)
+{
+    struct load load = {.least = UINT64_MAX};
+    uint64_t cycles;
+    for (uint32_t i = 0; i < q->cu_count && prt_run_cu(run, q->first_cu + i, &cycles); i++) {
+        if (cycles < load.least) load.least = cycles;
+        if (cycles > load.most) load.most = cycles;
+        load.sum += cycles;
+    }
+    return load;
+}
+
+static void print_units(const struct text *t)
+{
+    struct prt_queue_statistics q;
+    fprintf(t->to, "\n%-14s %10s %8s %8s   computing: mean, least, most of the CUs\n", "CUs",
+            "launches", "busy", "execute");
+    for (uint32_t i = 0; i < t->stage_count; i++) {
+        char name[32];
+        if (!prt_run_queue(t->run, i, &q) || q.cu_count == 0) continue;
+        struct load load = load_of(t->run, &q);
+        if (q.cu_count == 1)
+            snprintf(name, sizeof name, "%" PRIu32, q.first_cu);
+        else
+            snprintf(name, sizeof name, "%" PRIu32 " to %" PRIu32, q.first_cu,
+                     q.first_cu + q.cu_count - 1);
+        fprintf(t->to, "%-14s %10" PRIu64 " %7.1f%% %7.1f%%   %5.1f%% %5.1f%% %5.1f%%\n", name,
+                q.launches, share(t, q.busy_cycles), share(t, q.execute_cycles),
+                share(t, load.sum) / (q.cu_count > 0 ? q.cu_count : 1), share(t, load.least),
+                share(t, load.most));
+    }
+}
+
+/* ---- bounds ---- */
+
+static bool has_ranges(const struct prt_run *run)
+{
+    struct prt_output_statistics o;
+    for (uint32_t i = 0; prt_run_output(run, i, &o); i++) {
+        if (o.ranges && o.firings > 0) return true;
+    }
+    return false;
+}
+
+static void print_outputs(const struct text *t)
+{
+    struct prt_output_statistics o;
+    struct prt_stage_statistics s;
+    if (!has_ranges(t->run)) return;
+    fputs("\npackets of a firing, where that depends on the data\n", t->to);
+    prt_text_cell(t->to, "stage", t->width);
+    fputc(' ', t->to);
+    prt_text_cell(t->to, "buffer", t->width);
+    fprintf(t->to, " %10s %10s %10s  %s\n", "declared", "largest", "mean",
+            "a bound of the largest frees at most");
+    for (uint32_t i = 0; prt_run_output(t->run, i, &o); i++) {
+        if (!o.ranges || o.firings == 0) continue;
+        prt_run_stage(t->run, o.stage, &s);
+        prt_text_cell(t->to, s.name, t->width);
+        fputc(' ', t->to);
+        prt_text_cell(t->to, o.buffer, t->width);
+        fprintf(t->to, " %10" PRIu64 " %10" PRIu64 " %10.2f  %" PRIu64 " bytes\n", o.declared_most,
+                o.observed_most, (double)o.packets / (double)o.firings, o.frees_bytes);
+    }
+}
+
+/* ---- units of the device ---- */
+
+static void print_index(const struct text *t)
+{
+    const struct prt_device_statistics *d = &t->device;
+    if (d->index_requests == 0) return;
+    uint64_t known = d->index_resident + d->index_hits;
+    fprintf(t->to,
+            "\nindex generator: %" PRIu64 " request%s, %.1f%% known (%" PRIu64 " resident, %" PRIu64
+            " stored again); %" PRIu64 " cycles, %" PRIu64 " saved against division\n",
+            d->index_requests, prt_text_plural(d->index_requests),
+            prt_text_percent(known, d->index_requests), d->index_resident, d->index_hits,
+            d->index_cycles, d->index_saved_cycles);
+}
+
+static void print_device_queue(const struct text *t)
+{
+    const struct prt_device_statistics *d = &t->device;
+    if (d->child_launches == 0) return;
+    fprintf(t->to,
+            "\ndevice queue: %" PRIu64 " launch%s, at most %" PRIu32 " level%s deep and %" PRIu32
+            " of %" PRIu32 " entries full; cycles in children %" PRIu64 ", launching them %" PRIu64
+            ", waiting for their turn %" PRIu64 "\n",
+            d->child_launches, d->child_launches == 1 ? "" : "es", d->child_levels_most,
+            prt_text_plural(d->child_levels_most), d->child_queue_most, d->child_queue_entries,
+            d->child_cycles, d->child_launch_cycles, d->child_wait_cycles);
+}
+
+void prt_report_text(FILE *to, const struct prt_program *program, const struct prt_run *run)
+{
+    struct prt_program_information p;
+    struct prt_stage_time time;
+    struct text text = {.to = to, .run = run, .width = name_width(run)};
+    prt_program_information(program, &p);
+    prt_run_statistics(run, &text.total);
+    prt_run_device(run, &text.device);
+    text.stage_count = p.stage_count;
+    text.measured = prt_run_stage_time(run, 0, &time);
+    print_head(&text, &p);
+    print_stages(&text);
+    if (text.measured) print_stalls(&text);
+    print_buffers(&text);
+    if (text.measured) {
+        print_units(&text);
+        print_outputs(&text);
+    }
+    print_index(&text);
+    print_device_queue(&text);
+}
