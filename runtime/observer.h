@@ -57,6 +57,7 @@ struct prt_launch_event {
     uint64_t first_firing, firings;
     uint64_t enqueued_cycles, begin_cycles, end_cycles;
     uint64_t launch_cycles, switch_cycles, index_cycles, execute_cycles, device_queue_cycles;
+    uint64_t cleanup_cycles; /* of launch_cycles, those behind all the others */
     uint64_t compute_cycles, memory_cycles;
     uint64_t warps;
     uint32_t first_cu, cu_count; /* of the device */

@@ -569,6 +569,7 @@ static void observe(const struct prt_device *device, const struct sim_job *job)
         .end_cycles = c->end_cycles,
         .launch_cycles = c->launch_cycles,
         .switch_cycles = c->switch_cycles,
+        .cleanup_cycles = job->launch.cleanup_cycles,
         .compute_cycles = c->execute_cycles,
         .execute_cycles = c->execute_cycles,
     };

@@ -115,6 +115,7 @@ struct prt_launch_record {
     uint64_t first_firing, firings;
     uint64_t enqueued_cycles, begin_cycles, end_cycles;
     uint64_t launch_cycles, switch_cycles, index_cycles, device_queue_cycles;
+    uint64_t cleanup_cycles; /* of launch_cycles, those behind all the others */
     uint64_t compute_cycles, memory_cycles, execute_cycles;
     uint32_t busy_cus;
     uint64_t warps;

@@ -422,6 +422,7 @@ static void tell_launch(struct prt_sched *s, const struct prt_launch_record *r)
         .index_cycles = r->index_cycles,
         .execute_cycles = r->execute_cycles,
         .device_queue_cycles = r->device_queue_cycles,
+        .cleanup_cycles = r->cleanup_cycles,
         .compute_cycles = r->compute_cycles,
         .memory_cycles = r->memory_cycles,
         .warps = r->warps,
