@@ -1,0 +1,77 @@
+#include "runtime/device/launch_time.h"
+
+#include <assert.h>
+
+static bool is_serial(const struct prt_kernel_object *object)
+{
+    return (object->flags & (PRT_KERNEL_STATEFUL | PRT_KERNEL_FINISH)) != 0;
+}
+
+uint64_t prt_launch_warps_most(const struct prt_kernel_object *object)
+{
+    if (!(object->flags & PRT_KERNEL_COUNTED)) return 0;
+    if (is_serial(object)) return 1;
+    return prt_timing_warps(object->shape, object->batch_max);
+}
+
+static uint64_t moved_bytes(const struct prt_kernel_object *object)
+{
+    uint64_t bytes = object->read_bytes;
+    for (uint32_t i = 0; i < object->output_count; i++)
+        bytes = prt_cycles_add(bytes,
+                               prt_cycles_multiply(object->produced[i], object->packet_bytes[i]));
+    return bytes;
+}
+
+/* What a kernel with state has counted is one sum. */
+static struct prt_timing_work work_of(const struct prt_kernel_object *object, uint64_t firings,
+                                      const struct prt_launch_costs *costs)
+{
+    struct prt_timing_work work = {.warps = prt_timing_warps(object->shape, firings),
+                                   .warp_cycles = object->warp_cycles,
+                                   .each = costs->warp_cycles,
+                                   .serial = is_serial(object),
+                                   .memory_bytes = moved_bytes(object)};
+    if (work.each != NULL)
+        work.warps = work.serial ? 1 : prt_timing_warps(object->shape, costs->counted_firings);
+    return work;
+}
+
+static void fill_execution(const struct prt_timing_execution *execution,
+                           struct prt_launch_record *record)
+{
+    record->compute_cycles = execution->compute_cycles;
+    record->memory_cycles = execution->memory_cycles;
+    record->execute_cycles = execution->execute_cycles;
+    record->busy_cycles = execution->busy_cycles;
+    record->busy_cus = execution->busy_cus;
+}
+
+void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *description,
+                       const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
+                       struct prt_timing_cu *cus, struct prt_launch_record *record)
+{
+    struct prt_queue *queue = &queues->queues[record->queue];
+    struct prt_timing_work work = work_of(object, record->firings, costs);
+    struct prt_timing_execution execution =
+        prt_timing_execute(description, queue->cu_count, &work, cus);
+    bool switches;
+    uint64_t free_at = prt_queue_free_at(queues, record->queue, object->stage, &switches);
+    fill_execution(&execution, record);
+    record->warps = prt_timing_warps(object->shape, record->firings);
+    record->switch_cycles = switches ? description->switch_cycles : 0;
+    record->launch_cycles = prt_cycles_add(costs->begin_cycles, costs->cleanup_cycles);
+    record->begin_cycles = free_at > record->enqueued_cycles ? free_at : record->enqueued_cycles;
+    const struct prt_timing_parts parts = {.launch_cycles = costs->begin_cycles,
+                                           .switch_cycles = record->switch_cycles,
+                                           .index_cycles = record->index_cycles,
+                                           .execute_cycles = record->execute_cycles,
+                                           .device_queue_cycles = record->device_queue_cycles,
+                                           .cleanup_cycles = costs->cleanup_cycles};
+    record->end_cycles = prt_timing_end(record->begin_cycles, &parts);
+    record->first_cu = queue->first_cu;
+    record->cu_count = queue->cu_count;
+    record->cus = cus;
+    queue->free_cycles = record->end_cycles;
+    queue->last_stage = object->stage;
+}

@@ -1,0 +1,37 @@
+/*
+ * launch_time: when a launch begins and ends on its queue, and what it was made of (lang/time.md,
+ * "A launch"): timing.h with a kernel object's work and the queues' state put in.
+ *
+ * Launches are settled in the order in which they were enqueued, each after it has been executed:
+ * what they cost and append may depend on data.  So time depends on that order and on the data, not
+ * on when the host has executed what.
+ *
+ * Requires: of the record: queue, firings (those that count), enqueued_cycles, index_cycles,
+ *   device_queue_cycles; the object as the launch has left it.
+ * Fills: begin, end, launch, switch, compute, memory and execute cycles, warps, busy compute units,
+ *   and who they are; the queue is free from the end on, and its last stage is this one.
+ * Thread-safety: the scheduler thread's.  Allocation: none.  Errors: none.
+ */
+#ifndef RUNTIME_DEVICE_LAUNCH_TIME_H
+#define RUNTIME_DEVICE_LAUNCH_TIME_H
+
+#include "runtime/device/queue.h"
+
+struct prt_launch_costs {
+    uint64_t begin_cycles; /* enqueue and processing that the launch pays for */
+    uint64_t cleanup_cycles;
+    const uint64_t *warp_cycles; /* of a COUNTED object: as the kernel has counted; else NULL */
+    uint64_t counted_firings;    /* that it has counted: with the one that stopped */
+};
+
+/* Numbers that the kernel of a COUNTED object writes into kernel_batch.warp_cycles at most; 0: it
+ * does not count.  UINT64_MAX: beyond 64 bits. */
+uint64_t prt_launch_warps_most(const struct prt_kernel_object *object);
+
+/* `cus`: room for the compute units of the device, or NULL where nobody wants to know what each has
+ * done and the object is not COUNTED. */
+void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *description,
+                       const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
+                       struct prt_timing_cu *cus, struct prt_launch_record *record);
+
+#endif

@@ -1,0 +1,253 @@
+#include "tests/reference/clockwork.h"
+
+#include <string.h>
+
+struct place { /* a buffer while the run goes on */
+    long held, claimed, host;
+    bool closed, unread;
+};
+
+struct work { /* a stage while the run goes on */
+    bool busy, ended;
+    long batch, end;
+};
+
+struct play {
+    const struct clock_pipeline *p;
+    struct clock_times times;
+    struct place places[CLOCK_BUFFERS];
+    struct work works[CLOCK_STAGES];
+    long free_at[CLOCK_STAGES];
+    int last[CLOCK_STAGES]; /* stage of a queue's last launch, -1: none */
+    long clock;
+    int turn;
+    bool waiver, ended_since;
+};
+
+static long least(long a, long b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- how long a launch executes, cycle by cycle ---- */
+
+static long compute(const struct clock_stage *stage, long cus, long firings)
+{
+    long left = stage->state ? firings : 0, end = 0, running = 0;
+    if (stage->state) cus = 1;
+    for (long n = firings; !stage->state && n > 0; n -= stage->warp_firings)
+        left++;
+    while (left > 0) {
+        running = least(left, cus);
+        left -= running;
+        for (long cycle = 0; cycle < stage->warp_cycles; cycle++)
+            end++;
+    }
+    return end;
+}
+
+/* Every cycle brings the share's bytes; the device's cus are a common denominator. */
+static long memory(const struct clock_pipeline *p, const struct clock_stage *stage, long cus,
+                   long firings)
+{
+    long bytes = 0, cycles = 0;
+    for (int i = 0; i < stage->input_count; i++)
+        bytes += firings * stage->pops[i] * p->buffers[stage->inputs[i]].width_bytes;
+    for (int i = 0; i < stage->output_count; i++)
+        bytes += firings * stage->pushes[i] * p->buffers[stage->outputs[i]].width_bytes;
+    for (long left = bytes * p->cus; left > 0; left -= p->bytes_per_cycle * cus)
+        cycles++;
+    return cycles;
+}
+
+/* ---- stages ---- */
+
+static long fits_inputs(const struct play *play, const struct clock_stage *stage)
+{
+    long firings = stage->batch_max;
+    for (int i = 0; i < stage->input_count; i++) {
+        const struct clock_buffer *buffer = &play->p->buffers[stage->inputs[i]];
+        const struct place *place = &play->places[stage->inputs[i]];
+        long packets = buffer->in_port && !place->closed ? buffer->depth : place->held;
+        firings = least(firings, packets / stage->pops[i]);
+    }
+    return firings;
+}
+
+static long fits_outputs(const struct play *play, const struct clock_stage *stage)
+{
+    long firings = stage->batch_max;
+    for (int i = 0; i < stage->output_count; i++) {
+        const struct place *place = &play->places[stage->outputs[i]];
+        long room = play->p->buffers[stage->outputs[i]].depth - place->held - place->claimed;
+        firings = least(firings, room / stage->pushes[i]);
+    }
+    return firings;
+}
+
+static bool reads_closed(const struct play *play, const struct clock_stage *stage)
+{
+    for (int i = 0; i < stage->input_count; i++)
+        if (play->places[stage->inputs[i]].closed) return true;
+    return false;
+}
+
+static long ready(const struct play *play, const struct clock_stage *stage)
+{
+    long firings = least(fits_inputs(play, stage), fits_outputs(play, stage));
+    if (firings >= stage->threshold || play->waiver || reads_closed(play, stage)) return firings;
+    return 0;
+}
+
+/* The host fills the port; true: it had to. */
+static bool fill(struct play *play, const struct clock_stage *stage, long firings)
+{
+    for (int i = 0; i < stage->input_count; i++) {
+        const struct clock_buffer *buffer = &play->p->buffers[stage->inputs[i]];
+        struct place *place = &play->places[stage->inputs[i]];
+        if (!buffer->in_port || place->closed || place->held >= firings * stage->pops[i]) continue;
+        long given = least(place->host, buffer->depth - place->held);
+        place->held += given;
+        place->host -= given;
+        place->closed = place->held < buffer->depth;
+        play->ended_since |= place->closed;
+        return true;
+    }
+    return false;
+}
+
+static long look(struct play *play, int index)
+{
+    const struct clock_stage *stage = &play->p->stages[index];
+    if (play->works[index].busy || play->works[index].ended) return 0;
+    for (;;) {
+        long firings = ready(play, stage);
+        if (firings == 0 || !fill(play, stage, firings)) return firings;
+    }
+}
+
+static void dispatch(struct play *play, int index, long firings)
+{
+    const struct clock_pipeline *p = play->p;
+    const struct clock_stage *stage = &p->stages[index];
+    int queue = stage->queue;
+    long begin = play->clock > play->free_at[queue] ? play->clock : play->free_at[queue];
+    long change = play->last[queue] >= 0 && play->last[queue] != index ? p->change : 0;
+    long computing = compute(stage, p->queue_cus[queue], firings);
+    long moving = memory(p, stage, p->queue_cus[queue], firings);
+    long execute = computing > moving ? computing : moving;
+    for (int i = 0; i < stage->output_count; i++)
+        play->places[stage->outputs[i]].claimed += firings * stage->pushes[i];
+    play->works[index].busy = true;
+    play->works[index].batch = firings;
+    play->works[index].end = begin + p->launch + change + execute;
+    play->free_at[queue] = play->works[index].end;
+    play->last[queue] = index;
+    play->times.dispatches[index]++;
+    play->times.execute[index] += execute;
+    play->times.changes[index] += change;
+    play->waiver = false;
+}
+
+static void complete(struct play *play, int index)
+{
+    const struct clock_stage *stage = &play->p->stages[index];
+    struct work *work = &play->works[index];
+    work->busy = false;
+    for (int i = 0; i < stage->input_count; i++)
+        play->places[stage->inputs[i]].held -= work->batch * stage->pops[i];
+    for (int i = 0; i < stage->output_count; i++) {
+        struct place *place = &play->places[stage->outputs[i]];
+        long packets = work->batch * stage->pushes[i];
+        place->claimed -= packets;
+        if (!play->p->buffers[stage->outputs[i]].out_port && !place->unread) place->held += packets;
+    }
+}
+
+/* ---- instructions ---- */
+
+static bool is_over(const struct play *play, const struct clock_stage *stage)
+{
+    for (int i = 0; i < stage->input_count; i++) {
+        const struct place *place = &play->places[stage->inputs[i]];
+        if (place->closed && place->held < stage->pops[i]) return true;
+    }
+    return false;
+}
+
+static void propagate_ends(struct play *play)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int s = 0; s < play->p->stage_count; s++) {
+            const struct clock_stage *stage = &play->p->stages[s];
+            struct work *work = &play->works[s];
+            if (work->busy || work->ended || !is_over(play, stage)) continue;
+            work->ended = changed = play->ended_since = true;
+            for (int i = 0; i < stage->output_count; i++)
+                play->places[stage->outputs[i]].closed = true;
+            for (int i = 0; i < stage->input_count; i++) {
+                play->places[stage->inputs[i]].held = 0;
+                play->places[stage->inputs[i]].unread = true;
+            }
+        }
+    }
+}
+
+/* True: a stage has been found, and dispatched after the instruction that does it. */
+static bool select_in_turn(struct play *play)
+{
+    for (int i = 0; i < play->p->stage_count; i++) {
+        int index = (play->turn + i) % play->p->stage_count;
+        long firings = look(play, index);
+        if (firings == 0) continue;
+        play->turn = (index + 1) % play->p->stage_count;
+        play->clock++;
+        dispatch(play, index, firings);
+        return true;
+    }
+    return false;
+}
+
+/* True: the loop goes on. */
+static bool wait(struct play *play)
+{
+    long next = -1;
+    for (int s = 0; s < play->p->stage_count; s++)
+        if (play->works[s].busy && (next < 0 || play->works[s].end < next))
+            next = play->works[s].end;
+    if (next < 0) {
+        bool again = play->ended_since || !play->waiver;
+        play->waiver = !play->ended_since;
+        play->ended_since = false;
+        return again;
+    }
+    play->ended_since = false;
+    if (next > play->clock) play->clock = next;
+    for (int s = 0; s < play->p->stage_count; s++)
+        if (play->works[s].busy && play->works[s].end <= play->clock) complete(play, s);
+    return true;
+}
+
+struct clock_times clock_run(const struct clock_pipeline *pipeline)
+{
+    struct play play = {.p = pipeline, .clock = pipeline->prologue};
+    for (int i = 0; i < pipeline->buffer_count; i++)
+        play.places[i].host = pipeline->packets;
+    for (int i = 0; i < pipeline->queue_count; i++)
+        play.last[i] = -1;
+    for (;;) {
+        play.clock++; /* ends */
+        propagate_ends(&play);
+        play.clock++; /* round_robin */
+        if (select_in_turn(&play)) {
+            play.clock++; /* jump */
+            continue;
+        }
+        play.clock++; /* wait */
+        if (!wait(&play)) break;
+    }
+    play.clock++; /* halt */
+    play.times.total = play.clock;
+    return play.times;
+}

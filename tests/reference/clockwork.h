@@ -1,0 +1,47 @@
+/*
+ * clockwork: an oracle of time.  It plays a run of a small pipeline of exact rates by hand, from
+ * lang/scheduler.md and lang/time.md, and shares nothing with the runtime: full packets, guarded
+ * dispatch of one set in turn, each stage on a queue of its own or all on one.  Time is counted
+ * cycle by cycle where a launch executes.
+ */
+#ifndef TESTS_REFERENCE_CLOCKWORK_H
+#define TESTS_REFERENCE_CLOCKWORK_H
+
+#include <stdbool.h>
+
+enum { CLOCK_STAGES = 6, CLOCK_ENDS = 2, CLOCK_BUFFERS = 10 };
+
+struct clock_stage {
+    int input_count, output_count;
+    int inputs[CLOCK_ENDS], outputs[CLOCK_ENDS]; /* buffers */
+    long pops[CLOCK_ENDS], pushes[CLOCK_ENDS];
+    bool state;
+    long warp_cycles, warp_firings;
+    long threshold, batch_max;
+    int queue;
+};
+
+struct clock_buffer {
+    long depth, width_bytes;
+    bool in_port, out_port; /* an in-port has one reader; an inner buffer one of each */
+};
+
+struct clock_pipeline {
+    int stage_count, buffer_count, queue_count;
+    struct clock_stage stages[CLOCK_STAGES];
+    struct clock_buffer buffers[CLOCK_BUFFERS];
+    long queue_cus[CLOCK_STAGES];
+    long cus, bytes_per_cycle; /* of the device */
+    long launch, change;       /* of a full packet; of going over to another stage */
+    long packets;              /* that the host has for each in-port */
+    long prologue;             /* instructions before the loop */
+};
+
+struct clock_times {
+    long total;
+    long dispatches[CLOCK_STAGES], execute[CLOCK_STAGES], changes[CLOCK_STAGES];
+};
+
+struct clock_times clock_run(const struct clock_pipeline *pipeline);
+
+#endif
