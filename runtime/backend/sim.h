@@ -2,21 +2,10 @@
  * sim: the simulated GPU.  It executes kernels natively, on host threads, and models time in
  * cycles.
  *
- * Time.  A dispatch of n firings on a sub-device of C compute units with L lanes takes
- *
- *     enqueue + process + clean-up            launch overhead of the device description
- *     + switch                                if another stage was the last on these compute units
- *     + ceil(n / (L x C)) x cost              execution; a stateful kernel: n x cost; `finish`:
- * cost
- *
- * and begins when the compute units are free: max(now, end of what was enqueued on them before).
- * Host threads play no part in it, so cycles depend on the packets enqueued and on what sources
- * that stop have done: of those n is the firings that count, and they execute as they are enqueued.
- *
- * Host threads.  With 1, kernels execute in the scheduler's thread as they are enqueued.  With
- * more, large dispatches go to a pool; those without state, phases and bounded rates are cut into
- * ranges of firings, whose windows follow from the exact rates.  The scheduler's thread executes
- * too while it waits. Threads that cannot be started are done without.
+ * Time is the model of lang/time.md.  A launch's end is known when it has been executed, for what it
+ * costs and appends may depend on data: `enqueue` gives its firings to the host threads (sim_pool.h),
+ * and `wait` settles (launch_time.h), in order of enqueuing, what has been launched since the last
+ * one, before it delivers in order of ends.  So host threads play no part in time.
  *
  * Allocation: open, set_kernels, queue_create.
  */

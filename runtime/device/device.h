@@ -60,6 +60,7 @@ enum prt_kernel_flags {
     PRT_KERNEL_WHOLE = 8,    /* a dispatch is one call: it cannot be cut into ranges of firings */
     PRT_KERNEL_STOPS = 16,   /* may return KERNEL_STOPPED: time is that of the firings that count */
     PRT_KERNEL_COUNTED = 32, /* it says what its warps cost: kernel_batch.warp_cycles */
+    PRT_KERNEL_BOUNDED = 64, /* what it appends depends on data */
 };
 
 /* What a packet's kernel_object names.  The scheduler writes `in`, `out`, `claimed_bytes`, `left`
@@ -91,8 +92,8 @@ struct prt_kernel_object {
     struct prt_warp_shape shape;
     /* Written before each dispatch: what its firings consume; of a finish, what it reads. */
     uint64_t read_bytes;
-    const uint64_t *packet_bytes;                /* per output: of one packet */
-    uint64_t batch_max;                          /* most firings of a dispatch; 0: any number */
+    const uint64_t *packet_bytes; /* per output: of one packet; unused where rates are exact */
+    uint64_t batch_max;           /* most firings of a dispatch; 0: any number */
     const struct prt_index_configuration *index; /* of a kernel with work-items; else NULL */
 };
 

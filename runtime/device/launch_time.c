@@ -1,7 +1,5 @@
 #include "runtime/device/launch_time.h"
 
-#include <assert.h>
-
 static bool is_serial(const struct prt_kernel_object *object)
 {
     return (object->flags & (PRT_KERNEL_STATEFUL | PRT_KERNEL_FINISH)) != 0;
@@ -14,12 +12,18 @@ uint64_t prt_launch_warps_most(const struct prt_kernel_object *object)
     return prt_timing_warps(object->shape, object->batch_max);
 }
 
+/* Where rates are exact, what was claimed is what is appended, and known before it is executed. */
 static uint64_t moved_bytes(const struct prt_kernel_object *object)
 {
+    const uint32_t varies = PRT_KERNEL_BOUNDED | PRT_KERNEL_FINISH | PRT_KERNEL_STOPS;
+    bool exact = (object->flags & varies) == 0;
     uint64_t bytes = object->read_bytes;
-    for (uint32_t i = 0; i < object->output_count; i++)
-        bytes = prt_cycles_add(bytes,
-                               prt_cycles_multiply(object->produced[i], object->packet_bytes[i]));
+    for (uint32_t i = 0; i < object->output_count; i++) {
+        uint64_t written = exact
+                               ? object->claimed_bytes[i]
+                               : prt_cycles_multiply(object->produced[i], object->packet_bytes[i]);
+        bytes = prt_cycles_add(bytes, written);
+    }
     return bytes;
 }
 
@@ -61,6 +65,7 @@ void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *des
     record->warps = prt_timing_warps(object->shape, record->firings);
     record->switch_cycles = switches ? description->switch_cycles : 0;
     record->launch_cycles = prt_cycles_add(costs->begin_cycles, costs->cleanup_cycles);
+    record->cleanup_cycles = costs->cleanup_cycles;
     record->begin_cycles = free_at > record->enqueued_cycles ? free_at : record->enqueued_cycles;
     const struct prt_timing_parts parts = {.launch_cycles = costs->begin_cycles,
                                            .switch_cycles = record->switch_cycles,
@@ -71,7 +76,15 @@ void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *des
     record->end_cycles = prt_timing_end(record->begin_cycles, &parts);
     record->first_cu = queue->first_cu;
     record->cu_count = queue->cu_count;
-    record->cus = cus;
     queue->free_cycles = record->end_cycles;
     queue->last_stage = object->stage;
+}
+
+void prt_launch_place(const struct devdesc *description, const struct prt_kernel_object *object,
+                      const struct prt_launch_costs *costs, struct prt_timing_cu *cus,
+                      struct prt_launch_record *record)
+{
+    struct prt_timing_work work = work_of(object, record->firings, costs);
+    (void)prt_timing_execute(description, record->cu_count, &work, cus);
+    record->cus = cus;
 }

@@ -8,8 +8,8 @@
  *
  * Requires: of the record: queue, firings (those that count), enqueued_cycles, index_cycles,
  *   device_queue_cycles; the object as the launch has left it.
- * Fills: begin, end, launch, switch, compute, memory and execute cycles, warps, busy compute units,
- *   and who they are; the queue is free from the end on, and its last stage is this one.
+ * Fills: begin, end, launch, switch, compute, memory and execute cycles, warps, busy compute units;
+ *   the queue is free from the end on, and its last stage is this one.
  * Thread-safety: the scheduler thread's.  Allocation: none.  Errors: none.
  */
 #ifndef RUNTIME_DEVICE_LAUNCH_TIME_H
@@ -28,10 +28,15 @@ struct prt_launch_costs {
  * does not count.  UINT64_MAX: beyond 64 bits. */
 uint64_t prt_launch_warps_most(const struct prt_kernel_object *object);
 
-/* `cus`: room for the compute units of the device, or NULL where nobody wants to know what each has
- * done and the object is not COUNTED. */
+/* `cus`: room for the compute units of the device; NULL where the object is not COUNTED. */
 void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *description,
                        const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
                        struct prt_timing_cu *cus, struct prt_launch_record *record);
+
+/* Says in the record of a settled launch what each compute unit has done: `cus` belongs to it from
+ * now on. */
+void prt_launch_place(const struct devdesc *description, const struct prt_kernel_object *object,
+                      const struct prt_launch_costs *costs, struct prt_timing_cu *cus,
+                      struct prt_launch_record *record);
 
 #endif

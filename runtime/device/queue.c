@@ -58,6 +58,18 @@ static enum prt_status link_neighbours(struct prt_queue_table *table, uint32_t n
     return PRT_OK;
 }
 
+/* The compute units of a device are a run. */
+static uint32_t first_cu_of(const struct prt_queue_table *table, struct prt_device_handle device)
+{
+    uint64_t words[(PRT_DEVICE_CUS_MAX + 63) / 64];
+    uint32_t cu = 0;
+    if (prt_device_cu_set(table->tree, device, words, sizeof words / sizeof words[0]) != PRT_OK)
+        return 0;
+    while (cu < PRT_DEVICE_CUS_MAX && !prt_cu_set_has(words, cu))
+        cu++;
+    return cu < PRT_DEVICE_CUS_MAX ? cu : 0;
+}
+
 enum prt_status prt_queue_open(struct prt_queue_table *table, struct prt_device_handle on,
                                uint32_t capacity, uint32_t *queue)
 {
@@ -69,6 +81,7 @@ enum prt_status prt_queue_open(struct prt_queue_table *table, struct prt_device_
     if (status != PRT_OK) return status;
     uint32_t number = table->count++;
     table->queues[number] = (struct prt_queue){.device = on,
+                                               .first_cu = first_cu_of(table, on),
                                                .cu_count = information.cu_count,
                                                .open = true,
                                                .capacity = capacity,
@@ -270,7 +283,7 @@ static void zero_outputs(const struct prt_kernel_object *object, uint64_t count,
 enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, uint64_t origin,
                                       uint64_t first, uint64_t count,
                                       const struct prt_kernel_scratch *scratch,
-                                      struct kernel_fault *fault)
+                                      uint64_t *warp_cycles, struct kernel_fault *fault)
 {
     bool finishes = (object->flags & PRT_KERNEL_FINISH) != 0;
     bool whole = finishes || (object->flags & PRT_KERNEL_WHOLE) != 0;
@@ -292,7 +305,8 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
                                  .windows = object->windows == NULL ? NULL : scratch->windows,
                                  .indices = object->index == NULL ? NULL : object->index->registers,
                                  .fault = fault,
-                                 .most = object->most};
+                                 .most = object->most,
+                                 .warp_cycles = warp_cycles};
     if (finishes) batch.completed = NULL;
     return call_entry(object, object->entry, &batch, finishes ? 0 : count);
 }

@@ -21,7 +21,7 @@ enum prt_status prt_queue_tree_create(const struct devdesc *description,
 
 struct prt_queue {
     struct prt_device_handle device;
-    uint32_t cu_count;
+    uint32_t first_cu, cu_count; /* of the root */
     bool open;
     uint32_t in_flight, capacity; /* packets */
     uint64_t free_cycles;         /* when its last dispatch ends */
@@ -97,11 +97,12 @@ enum prt_status prt_kernel_scratch_create(const struct prt_kernel_object *object
 void prt_kernel_scratch_free(struct prt_kernel_scratch *scratch);
 
 /* Executes firings [first, first + count) of a dispatch whose windows begin at its firing `origin`,
- * on the calling thread; a finish once, what is WHOLE all of it.  Returns the kernel's status. */
+ * on the calling thread; a finish once, what is WHOLE all of it.  `warp_cycles`: takes what the warps
+ * of these firings cost, of a COUNTED kernel; NULL: not wanted.  Returns the kernel's status. */
 enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, uint64_t origin,
                                       uint64_t first, uint64_t count,
                                       const struct prt_kernel_scratch *scratch,
-                                      struct kernel_fault *fault);
+                                      uint64_t *warp_cycles, struct kernel_fault *fault);
 
 /* Executes an `init` entry of the object's kernel, on the calling thread. */
 enum kernel_status prt_kernel_init(const struct prt_kernel_object *object, kernel_entry init,

@@ -297,6 +297,7 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     object.completed = &s->stages[index].completed;
     if (s->stages[index].frame_packets > 0) object.windows = s->window_places + node->first_input;
     if (is_whole(c, node)) object.flags |= PRT_KERNEL_WHOLE;
+    if (!is_exact(c, node)) object.flags |= PRT_KERNEL_BOUNDED;
     s->objects[index] = object;
     object.entry = s->image->nodes[number].finish;
     object.flags |= PRT_KERNEL_FINISH;

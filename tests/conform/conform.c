@@ -25,6 +25,7 @@ struct bench {
 };
 
 static const uint64_t packet_bytes = sizeof(uint32_t);
+static const uint64_t claimed_bytes = 0; /* nothing here asks for bandwidth */
 
 enum { FAULT_MARK = 0xdead };
 
@@ -98,12 +99,16 @@ static void set_objects(struct bench *bench)
             .out = bench->out[i],
             .pop_bytes = &packet_bytes,
             .push_bytes = &packet_bytes,
+            .claimed_bytes = &claimed_bytes,
+            .packet_bytes = &packet_bytes,
             .left = bench->left[i],
             .produced = bench->produced[i],
             .input_count = 1,
             .output_count = 1,
             .stage = i,
             .cost_cycles = 100,
+            .warp_cycles = 100,
+            .shape = {1, 1},
         };
         for (uint32_t k = 0; k < PACKETS; k++)
             bench->source[i][k] = k * 17 + i;

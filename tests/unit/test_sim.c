@@ -33,7 +33,11 @@ static struct machine *machine_open(void)
                                       .launch_cleanup_cycles = 50,
                                       .switch_cycles = SWITCH};
     for (uint32_t i = 0; i < STAGES; i++)
-        m->objects[i] = (struct prt_kernel_object){.entry = nothing, .stage = i, .cost_cycles = 10};
+        m->objects[i] = (struct prt_kernel_object){.entry = nothing,
+                                                   .stage = i,
+                                                   .cost_cycles = 10,
+                                                   .warp_cycles = 10,
+                                                   .shape = {LANES, 1}};
     struct prt_device_options options = {.description = &m->description, .host_threads = 1};
     assert_int_equal(prt_sim_device.open(&options, &m->device, &error), PRT_OK);
     assert_int_equal(prt_sim_device.set_kernels(m->device, m->objects, STAGES, STAGES), PRT_OK);
@@ -109,6 +113,7 @@ static void firings_with_state_follow_each_other(void **unused)
     (void)unused;
     struct machine *m = machine_open();
     m->objects[0].flags = PRT_KERNEL_STATEFUL;
+    m->objects[0].shape.firings_per_warp = 1;
     enqueue(m, queue_on(m, root(m)), 0, 33);
     assert_int_equal(reap(m).execute_cycles, 330);
     machine_close(m);
@@ -119,6 +124,7 @@ static void a_finish_costs_one_firing(void **unused)
     (void)unused;
     struct machine *m = machine_open();
     m->objects[0].flags = PRT_KERNEL_STATEFUL | PRT_KERNEL_FINISH;
+    m->objects[0].shape.firings_per_warp = 1;
     enqueue(m, queue_on(m, root(m)), 0, 1);
     assert_int_equal(reap(m).execute_cycles, 10);
     machine_close(m);
@@ -220,8 +226,8 @@ static void enormous_costs_saturate(void **unused)
     (void)unused;
     struct machine *m = machine_open();
     uint32_t queue = queue_on(m, root(m));
-    m->objects[0].cost_cycles = UINT64_MAX / 2;
-    m->objects[1].cost_cycles = UINT64_MAX / 2;
+    m->objects[0].warp_cycles = UINT64_MAX / 2;
+    m->objects[1].warp_cycles = UINT64_MAX / 2;
     enqueue(m, queue, 0, UINT32_MAX);
     enqueue(m, queue, 1, 1);
     assert_int_equal(reap(m).end_cycles, UINT64_MAX);
