@@ -326,6 +326,11 @@ enum prt_status prt_run_create(const struct prt_program *program,
     return PRT_OK;
 }
 
+const struct prt_program *prt_run_program(const struct prt_run *run)
+{
+    return run->program;
+}
+
 /* The device first: its threads may still execute kernels on the run's memory. */
 void prt_run_destroy(struct prt_run *run)
 {

@@ -147,6 +147,9 @@ enum prt_status prt_run_create(const struct prt_program *program,
                                const struct prt_run_options *options, struct prt_run **run,
                                struct prt_error *error);
 
+/* What it is a run of. */
+const struct prt_program *prt_run_program(const struct prt_run *run);
+
 /* NULL is allowed.  Not while it is executed. */
 void prt_run_destroy(struct prt_run *run);
 

@@ -56,6 +56,11 @@ static const char usage_text[] =
     "\n"
     "output\n"
     "  --stats[=text|=json:F]  what the run did: text on standard error, or JSON to a file\n"
+    "  --trace=FILE            a timeline of the run, for Perfetto: what each compute unit does, "
+    "and "
+    "how full buffers\n"
+    "                          are; FILE.gz is compressed, '-' is standard output\n"
+    "  --trace-limit N         events of it at most; default: 200000\n"
     "  --hash PORT             print XXH64 of the port's bytes; binds the port to null if it is "
     "not bound\n"
     "  -q                      no notes          -v   say what is done, step by step\n"
@@ -108,6 +113,13 @@ static int take_stats(const char *text, struct prt_command *command)
     return PRT_COMPLAIN(EXIT_USAGE, "--stats: '%s' is neither 'text' nor 'json:FILE'", text);
 }
 
+static int take_trace(const char *text, struct prt_command *command)
+{
+    if (text[0] == '\0') return PRT_COMPLAIN(EXIT_USAGE, "--trace: the name of a file is missing");
+    command->trace = text;
+    return EXIT_DONE;
+}
+
 static int take_definition(const char *text, struct prt_command *command)
 {
     const char *equals = strchr(text, '=');
@@ -128,6 +140,8 @@ enum option_code {
     OPTION_FIRINGS,
     OPTION_SEED,
     OPTION_STATS,
+    OPTION_TRACE,
+    OPTION_TRACE_LIMIT,
     OPTION_HASH,
     OPTION_TIMEOUT,
     OPTION_SKIP,
@@ -143,6 +157,8 @@ static const struct option options[] = {
     {"firings", required_argument, NULL, OPTION_FIRINGS},
     {"seed", required_argument, NULL, OPTION_SEED},
     {"stats", optional_argument, NULL, OPTION_STATS},
+    {"trace", required_argument, NULL, OPTION_TRACE},
+    {"trace-limit", required_argument, NULL, OPTION_TRACE_LIMIT},
     {"hash", required_argument, NULL, OPTION_HASH},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
     {"skip-if-unavailable", no_argument, NULL, OPTION_SKIP},
@@ -150,8 +166,6 @@ static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, OPTION_VERSION},
     {"dispatch", optional_argument, NULL, OPTION_LATER},
-    {"trace", optional_argument, NULL, OPTION_LATER},
-    {"trace-limit", optional_argument, NULL, OPTION_LATER},
     {"sandbox", optional_argument, NULL, OPTION_LATER},
     {"progress", optional_argument, NULL, OPTION_LATER},
     {"debug", optional_argument, NULL, OPTION_LATER},
@@ -189,6 +203,11 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
         command->has_seed = true;
         break;
     case OPTION_STATS: status = take_stats(optarg, command); break;
+    case OPTION_TRACE: status = take_trace(optarg, command); break;
+    case OPTION_TRACE_LIMIT:
+        status = take_number("--trace-limit", optarg, 1, UINT64_MAX, &command->trace_limit);
+        command->has_trace_limit = true;
+        break;
     case OPTION_HASH: command->hash_ports[command->hash_count++] = optarg; break;
     case OPTION_TIMEOUT: status = take_timeout(optarg, &command->timeout_seconds); break;
     case OPTION_SKIP: command->skip_if_unavailable = true; break;
@@ -224,6 +243,8 @@ int prt_command_read(int argc, char **argv, struct prt_command *command)
         int status = take_option(option, index, argv, command);
         if (status != PRT_COMMAND_RUN) return status;
     }
+    if (command->has_trace_limit && command->trace == NULL)
+        return PRT_COMPLAIN(EXIT_USAGE, "--trace-limit: there is no --trace for it");
     for (; optind < argc; optind++) {
         if (command->file == NULL)
             command->file = argv[optind];

@@ -29,6 +29,9 @@ struct prt_command {
     size_t hash_count;
     const char *stats_json; /* file, or NULL */
     bool stats_text;
+    const char *trace;    /* file, or NULL */
+    uint64_t trace_limit; /* events; if it is given */
+    bool has_trace_limit;
     bool quiet, verbose;
     bool has_firings, has_seed;
     uint64_t firings, seed;

@@ -2,10 +2,10 @@
 
 #include "runtime/piperun_load.h"
 #include "runtime/piperun_message.h"
-#include "runtime/piperun_replay.h"
 #include "runtime/piperun_ports.h"
+#include "runtime/piperun_replay.h"
+#include "runtime/piperun_reports.h"
 #include "runtime/piperun_signals.h"
-#include "runtime/observe/report.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -63,12 +63,13 @@ static int set_arguments(const struct prt_session *session)
     return check_arguments(session);
 }
 
-static int create_run(struct prt_session *session)
+static int create_run(struct prt_session *session, const struct prt_observer *observer)
 {
     struct prt_run_options run_options = {.device = session->command->device,
                                           .host_threads = session->command->host_threads,
                                           .measure = session->command->stats_text ||
                                                      session->command->stats_json != NULL,
+                                          .observer = observer,
                                           .report = prt_print_report};
     struct prt_error error;
     enum prt_status status = prt_run_create(session->program, &run_options, &session->run, &error);
@@ -125,25 +126,6 @@ static void note_fault(const struct prt_session *session)
                      fault.column);
 }
 
-static int report_stats(const struct prt_session *session)
-{
-    const struct prt_command *command = session->command;
-    if (command->stats_text) prt_report_text(stderr, session->program, session->run);
-    if (command->stats_json == NULL) return EXIT_DONE;
-    bool standard = strcmp(command->stats_json, "-") == 0;
-    const char *name = standard ? "standard output" : command->stats_json;
-    FILE *file = standard ? stdout : fopen(command->stats_json, "w");
-    if (file == NULL) return PRT_COMPLAIN(EXIT_USAGE, "%s: %s", name, strerror(errno));
-    prt_report_json(file, session->program, session->run);
-    bool failed = fflush(file) != 0 || ferror(file) != 0;
-    int why = errno;
-    if (!standard && fclose(file) != 0 && !failed) {
-        failed = true;
-        why = errno;
-    }
-    return failed ? PRT_COMPLAIN(EXIT_USAGE, "%s: %s", name, strerror(why)) : EXIT_DONE;
-}
-
 static int report_hash(const struct prt_session *session)
 {
     for (uint32_t i = 0; i < session->port_count; i++) {
@@ -159,7 +141,7 @@ static int report_hash(const struct prt_session *session)
 }
 
 /* Executes, publishes what is to be published, says what happened. */
-static int execute(struct prt_session *session)
+static int execute(struct prt_session *session, struct prt_reports *reports)
 {
     struct prt_error error;
     enum prt_status status = prt_run_execute(session->run, &error);
@@ -175,7 +157,7 @@ static int execute(struct prt_session *session)
         int hashed = report_hash(session);
         if (exit_code == EXIT_DONE) exit_code = hashed;
     }
-    int reported = report_stats(session);
+    int reported = prt_reports_write(session, reports);
     return exit_code == EXIT_DONE ? reported : exit_code;
 }
 
@@ -220,29 +202,36 @@ static int check_purpose(const struct prt_session *session)
     return EXIT_DONE;
 }
 
-static int run_session(struct prt_session *session)
+static int run_session(struct prt_session *session, struct prt_reports **reports)
 {
     int exit_code = prt_command_load(session->command, &session->program);
     if (exit_code == EXIT_DONE) describe_program(session->program);
     if (exit_code == EXIT_DONE) exit_code = check_purpose(session);
     if (exit_code == EXIT_DONE) exit_code = prt_bindings_read(session);
-    if (exit_code == EXIT_DONE) exit_code = create_run(session);
-    if (exit_code == EXIT_DONE) exit_code = set_arguments(session);
+    if (exit_code == EXIT_DONE) exit_code = prt_reports_check(session);
     if (exit_code == EXIT_DONE) exit_code = prepare_environment(session);
+    if (exit_code == EXIT_DONE) exit_code = prt_reports_open(session, reports);
+    if (exit_code == EXIT_DONE) exit_code = create_run(session, prt_reports_observer(*reports));
+    if (exit_code == EXIT_DONE) exit_code = set_arguments(session);
     if (exit_code == EXIT_DONE) exit_code = prt_ports_open(session);
     if (exit_code != EXIT_DONE) return exit_code;
     prt_signals_watch(session->run);
-    return session->command->replay ? prt_command_replay(session) : execute(session);
+    if (!session->command->replay) return execute(session, *reports);
+    exit_code = prt_command_replay(session);
+    int reported = prt_reports_write(session, *reports);
+    return exit_code == EXIT_DONE ? reported : exit_code;
 }
 
 int prt_command_run(const struct prt_command *command)
 {
     struct prt_session session = {.command = command, .environment = {.interrupt_fd = -1}};
+    struct prt_reports *reports = NULL;
     prt_signals_install();
     prt_signals_timeout(command->timeout_seconds);
-    int exit_code = run_session(&session);
+    int exit_code = run_session(&session, &reports);
     prt_signals_end(); /* what the handlers use is freed now */
     prt_ports_close(&session);
+    prt_reports_close(reports);
     prt_temporaries_destroy(session.environment.temporaries);
     if (session.environment.interrupt_fd >= 0) close(session.environment.interrupt_fd);
     prt_run_destroy(session.run);
