@@ -275,7 +275,8 @@ struct container_index {
 #define CONTAINER_TREE_MAX (UINT64_C(1) << 20) /* launches of one firing with its tree */
 
 enum container_interface_flags {
-    CONTAINER_INTERFACE_ASKS = 1, /* its body asks whether an event is done */
+    CONTAINER_INTERFACE_ASKS = 1,    /* its body asks whether an event is done */
+    CONTAINER_INTERFACE_COUNTED = 2, /* its cost depends on data: `run` counts */
 };
 
 /* The interface table: a kernel of a node that launches (one record for each such node), or a child
@@ -296,8 +297,10 @@ struct container_interface {
     /* Launch index: its launches, one behind the other in LAUNCHES. */
     uint32_t first_launch, launch_count;
     uint32_t first_port, in_count, out_count; /* INTERFACE_PORTS: inputs, then outputs, flattened */
+    uint32_t firing_warps;                    /* warps that a firing takes, 1.. */
+    uint32_t reserved;
     uint64_t arguments_bytes, local_bytes;
-    uint64_t cost_cycles; /* of one firing, its children not counted */
+    uint64_t warp_cycles; /* of one warp; COUNTED: an estimate */
     uint64_t launches;    /* most that one firing executes itself; 0: it launches nothing */
     /* Of a node's, else 0: most levels below it; most launches of one firing with its tree; most
      * entries that the tree has in the device queue at one time. */
@@ -338,7 +341,7 @@ _Static_assert(sizeof(struct container_field) == 32, "field");
 _Static_assert(sizeof(struct container_reader) == 8, "reader");
 _Static_assert(sizeof(struct container_stage) == 16, "stage");
 _Static_assert(sizeof(struct container_index) == 48, "index");
-_Static_assert(sizeof(struct container_interface) == 144, "interface");
+_Static_assert(sizeof(struct container_interface) == 152, "interface");
 _Static_assert(sizeof(struct container_interface_port) == 32, "interface port");
 _Static_assert(sizeof(struct container_launch) == 32, "launch");
 

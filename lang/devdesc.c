@@ -56,6 +56,8 @@ static const struct field FIELDS[] = {
     {"switch", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 100, AT(switch_cycles)},
     {"device_queue_entries", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 1024,
      AT(device_queue_entries)},
+    {"child_issue", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 100, AT(child_issue_cycles)},
+    {"child_start", FIELD_U32, UNIT_NONE, false, 0, 1 << 24, 2400, AT(child_start_cycles)},
     {"cores_per_cu", FIELD_U32, UNIT_NONE, false, 1, 1024, 4, AT(cores_per_cu)},
     {"index_register_bits", FIELD_U32, UNIT_NONE, false, 8, 64, 16, AT(index_register_bits)},
     {"index_history", FIELD_U32, UNIT_NONE, false, 1, 64, 4, AT(index_history_entries)},

@@ -42,6 +42,8 @@ struct devdesc {
         launch_cleanup_cycles; /* of a full packet */
     uint32_t switch_cycles;    /* a sub-device goes over to another stage */
     uint32_t device_queue_entries;
+    /* a kernel launched by a kernel: of its parent, to issue it; before its own code begins */
+    uint32_t child_issue_cycles, child_start_cycles;
     uint32_t cores_per_cu;
     /* The index generator of a CU (lang/index_generator.md). */
     uint32_t index_register_bits;

@@ -76,6 +76,8 @@ size_t devdesc_text(const struct devdesc *d, char *to, size_t capacity)
     add_number(&text, "launch_cleanup_cycles", d->launch_cleanup_cycles);
     add_number(&text, "switch_cycles", d->switch_cycles);
     add_number(&text, "device_queue_entries", d->device_queue_entries);
+    add_number(&text, "child_issue_cycles", d->child_issue_cycles);
+    add_number(&text, "child_start_cycles", d->child_start_cycles);
     add_number(&text, "cores_per_cu", d->cores_per_cu);
     add_number(&text, "index_register_bits", d->index_register_bits);
     add_number(&text, "index_history_entries", d->index_history_entries);

@@ -1,6 +1,7 @@
 #include "runtime/backend/sim.h"
 
 #include "runtime/backend/sim_pool.h"
+#include "runtime/device/device_queue.h"
 #include "runtime/device/launch_time.h"
 
 #include <assert.h>
@@ -210,6 +211,8 @@ static void settle_job(struct prt_device *device, struct prt_sim_job *job)
     if (late) {
         prt_sim_pool_finish(&device->pool, job);
         job->record.firings = firings_of(job);
+        if (job->object->device_queue != NULL && job->executed)
+            job->record.device_queue_cycles = prt_device_queue_cycles(job->object->device_queue);
     }
     struct prt_launch_costs costs = costs_of(job);
     prt_launch_settle(&device->queues, &device->description, job->object, &costs,
@@ -300,6 +303,9 @@ static uint64_t sim_now_cycles(const struct prt_device *device)
 static void sim_counters(const struct prt_device *device, struct prt_device_counters *counters)
 {
     *counters = device->counters;
+    for (uint32_t i = 0; i < device->object_count; i++)
+        if (device->objects[i].device_queue != NULL)
+            prt_device_queue_count(device->objects[i].device_queue, counters);
 }
 
 const struct prt_device_ops prt_sim_device = {

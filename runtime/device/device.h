@@ -41,6 +41,7 @@
 #include <stdint.h>
 
 struct prt_device;
+struct prt_device_queue; /* device_queue.h */
 struct prt_timing_cu;
 
 /* One form of dispatch packet; its `header` byte tells which. */
@@ -95,6 +96,7 @@ struct prt_kernel_object {
     const uint64_t *packet_bytes; /* per output: of one packet; unused where rates are exact */
     uint64_t batch_max;           /* most firings of a dispatch; 0: any number */
     const struct prt_index_configuration *index; /* of a kernel with work-items; else NULL */
+    struct prt_device_queue *device_queue; /* of a run whose firings launch kernels; else NULL */
 };
 
 /* The forms of dispatch packets (lang/dispatch.md). */

@@ -1,5 +1,7 @@
 #include "runtime/device/queue.h"
 
+#include "runtime/device/device_queue.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -220,11 +222,12 @@ bool prt_kernel_executing(const struct prt_kernel_object **object, uint64_t *fir
 static enum kernel_status call_entry(const struct prt_kernel_object *object, kernel_entry entry,
                                      const struct kernel_batch *batch, uint64_t firings)
 {
+    const struct prt_kernel_object *outer = executing.object;
     executing.first = batch->first_firing;
     executing.count = firings;
     executing.object = object;
     enum kernel_status status = (enum kernel_status)entry(batch);
-    executing.object = NULL;
+    executing.object = outer;
     return status;
 }
 
@@ -286,6 +289,9 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
                                       uint64_t *warp_cycles, struct kernel_fault *fault)
 {
     bool finishes = (object->flags & PRT_KERNEL_FINISH) != 0;
+    if (object->device_queue != NULL && !finishes)
+        return prt_device_queue_execute(object->device_queue, object, first, count, scratch->in,
+                                        scratch->windows, warp_cycles, fault);
     bool whole = finishes || (object->flags & PRT_KERNEL_WHOLE) != 0;
     uint64_t unread = 0;
     place_windows(object, whole ? 0 : first - origin, scratch);
@@ -309,6 +315,12 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
                                  .warp_cycles = warp_cycles};
     if (finishes) batch.completed = NULL;
     return call_entry(object, object->entry, &batch, finishes ? 0 : count);
+}
+
+enum kernel_status prt_kernel_call(const struct prt_kernel_object *object, kernel_entry run,
+                                   const struct kernel_batch *batch)
+{
+    return call_entry(object, run, batch, batch->count);
 }
 
 enum kernel_status prt_kernel_init(const struct prt_kernel_object *object, kernel_entry init,

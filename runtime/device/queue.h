@@ -104,6 +104,10 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
                                       const struct prt_kernel_scratch *scratch,
                                       uint64_t *warp_cycles, struct kernel_fault *fault);
 
+/* Calls a kernel's `run` for the object, on the calling thread, inside of another such call too. */
+enum kernel_status prt_kernel_call(const struct prt_kernel_object *object, kernel_entry run,
+                                   const struct kernel_batch *batch);
+
 /* Executes an `init` entry of the object's kernel, on the calling thread. */
 enum kernel_status prt_kernel_init(const struct prt_kernel_object *object, kernel_entry init,
                                    struct kernel_fault *fault);

@@ -108,6 +108,13 @@ static enum prt_status bind_entries(const struct prt_container *c, struct prt_im
                                  "container: the image lacks an entry of kernel %u (node '%s')",
                                  c->nodes[i].kernel, prt_container_text(c, c->nodes[i].name));
     }
+    for (uint32_t i = 0; i < c->interface_count; i++) {
+        const struct container_interface *interface = &c->interfaces[i];
+        if (!find_entry(image, interface->kernel, "run", &image->nodes[c->node_count + i].run))
+            return prt_error_set(error, PRT_E_FORMAT,
+                                 "container: the image lacks the entry of kernel %u ('%s')",
+                                 interface->kernel, prt_container_text(c, interface->title));
+    }
     return PRT_OK;
 }
 
@@ -115,8 +122,10 @@ static enum prt_status allocate_nodes(const struct prt_container *c, struct prt_
                                       struct prt_error *error)
 {
     *image = (struct prt_image){.fd = -1};
-    image->nodes = calloc(c->node_count > 0 ? c->node_count : 1, sizeof *image->nodes);
-    return image->nodes != NULL ? PRT_OK : prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    image->nodes = calloc((size_t)c->node_count + c->interface_count + 1, sizeof *image->nodes);
+    if (image->nodes == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    image->interfaces = image->nodes + c->node_count;
+    return PRT_OK;
 }
 
 enum prt_status prt_image_load(const struct prt_container *container, struct prt_image *image,
@@ -141,8 +150,8 @@ enum prt_status prt_image_from_entries(const struct prt_container *container,
 {
     enum prt_status status = allocate_nodes(container, image, error);
     if (status != PRT_OK) return status;
-    if (container->node_count > 0)
-        memcpy(image->nodes, nodes, container->node_count * sizeof *nodes);
+    size_t entries = (size_t)container->node_count + container->interface_count;
+    if (entries > 0) memcpy(image->nodes, nodes, entries * sizeof *nodes);
     image->arguments = arguments;
     return PRT_OK;
 }

@@ -23,7 +23,8 @@ struct prt_image_kernel {
 };
 
 struct prt_image {
-    struct prt_image_kernel *nodes; /* one per node; owned */
+    struct prt_image_kernel *nodes; /* one per node, then one per interface (run alone); owned */
+    const struct prt_image_kernel *interfaces;
     kernel_arguments_entry arguments;
     void *library; /* NULL for prt_image_from_entries */
     int fd;
@@ -33,7 +34,7 @@ enum prt_status prt_image_load(const struct prt_container *container, struct prt
                                struct prt_error *error);
 
 /* For tests and embedders: entries that are linked into the program.  `nodes` has one record per
- * node of the container, and is copied. */
+ * node of the container, then one per interface, and is copied. */
 enum prt_status prt_image_from_entries(const struct prt_container *container,
                                        const struct prt_image_kernel *nodes,
                                        kernel_arguments_entry arguments, struct prt_image *image,

@@ -429,8 +429,9 @@ static enum prt_status check_interfaces(struct reading *reading)
               "an unknown node");
         CHECK(f->source < c->source_count || f->source == CONTAINER_NONE, INTERFACES, i,
               "an unknown source file");
-        CHECK((f->flags & ~(uint32_t)CONTAINER_INTERFACE_ASKS) == 0, INTERFACES, i,
-              "unknown flags");
+        const uint32_t known = CONTAINER_INTERFACE_ASKS | CONTAINER_INTERFACE_COUNTED;
+        CHECK((f->flags & ~known) == 0, INTERFACES, i, "unknown flags");
+        CHECK(f->reserved == 0, INTERFACES, i, "a reserved field is not zero");
         CHECK(is_range(f->first_launch, f->launch_count, c->launch_count), INTERFACES, i,
               "launches outside the section 'launches'");
         CHECK(f->in_count <= c->interface_port_count && f->out_count <= c->interface_port_count &&

@@ -148,7 +148,8 @@ struct prt_sched {
     uint32_t *by_importance; /* the stages of each set, the most important first */
     uint32_t **set_order;    /* per set: where its stages are in there */
 
-    struct prt_kernel_object *objects; /* run of every stage, then finish of every stage */
+    struct prt_device_queue **device_queues; /* by stage; NULL: its firings launch nothing */
+    struct prt_kernel_object *objects;       /* run of every stage, then finish of every stage */
     const void **windows_in;
     void **windows_out;
     uint64_t *pop_bytes, *push_bytes, *left, *produced, *claimed_bytes, *packet_bytes;

@@ -1,4 +1,5 @@
 /* Creation of a run's state, and the program's prologue: all that allocates. */
+#include "runtime/device/device_queue.h"
 #include "runtime/sched/circle.h"
 #include "runtime/sched/collect.h"
 #include "runtime/sched/sched.h"
@@ -50,6 +51,7 @@ static bool allocate_tables(struct prt_sched *s)
     s->objects = allocate((size_t)c->stage_count * 2, sizeof *s->objects);
     s->windows_in = allocate(c->input_count, sizeof *s->windows_in);
     s->windows_out = allocate(c->output_count, sizeof *s->windows_out);
+    s->device_queues = allocate(c->stage_count, sizeof *s->device_queues);
     s->pop_bytes = allocate(c->input_count, sizeof *s->pop_bytes);
     s->push_bytes = allocate(c->output_count, sizeof *s->push_bytes);
     s->left = allocate(c->input_count, sizeof *s->left);
@@ -64,9 +66,9 @@ static bool allocate_tables(struct prt_sched *s)
     s->argument_blocks = allocate(c->node_count, sizeof *s->argument_blocks);
     return s->buffers && s->ports && s->stages && s->inputs && s->outputs && s->node_stage &&
            s->takers && s->cursors && s->objects && s->windows_in && s->windows_out &&
-           s->pop_bytes && s->push_bytes && s->left && s->produced && s->claimed_bytes &&
-           s->packet_bytes && s->window_places && s->flow_sums && s->by_importance &&
-           s->set_order && s->completions && s->argument_blocks;
+           s->device_queues && s->pop_bytes && s->push_bytes && s->left && s->produced &&
+           s->claimed_bytes && s->packet_bytes && s->window_places && s->flow_sums &&
+           s->by_importance && s->set_order && s->completions && s->argument_blocks;
 }
 
 static enum prt_status create_buffers(struct prt_sched *s, struct prt_error *error)
@@ -241,7 +243,8 @@ static enum prt_status create_indices(struct prt_sched *s, struct prt_error *err
  * phase. */
 static bool is_whole(const struct prt_container *c, const struct container_node *node)
 {
-    return node->phases > 1 || (node->flags & CONTAINER_NODE_STOPS) != 0 || !is_exact(c, node);
+    const uint32_t flags = CONTAINER_NODE_STOPS | CONTAINER_NODE_LAUNCHES;
+    return node->phases > 1 || (node->flags & flags) != 0 || !is_exact(c, node);
 }
 
 static bool reads_port(const struct prt_sched *s, const struct container_node *node)
@@ -259,6 +262,15 @@ static uint64_t find_frame(const struct prt_sched *s, const struct container_nod
         if (input->window.width > 0) return window_frame(input->shape);
     }
     return 0;
+}
+
+/* A firing that launches is a work-group that no other firing shares a warp with; what it takes is
+ * known when it has been executed. */
+static void launch_alone(struct prt_kernel_object *object)
+{
+    object->warp_cycles = prt_cycles_multiply(object->warp_cycles, object->shape.warps_per_firing);
+    object->shape = (struct prt_warp_shape){1, 1};
+    object->flags |= PRT_KERNEL_BOUNDED;
 }
 
 static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
@@ -298,6 +310,8 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     if (s->stages[index].frame_packets > 0) object.windows = s->window_places + node->first_input;
     if (is_whole(c, node)) object.flags |= PRT_KERNEL_WHOLE;
     if (!is_exact(c, node)) object.flags |= PRT_KERNEL_BOUNDED;
+    object.device_queue = s->device_queues[index];
+    if (object.device_queue != NULL) launch_alone(&object);
     s->objects[index] = object;
     object.entry = s->image->nodes[number].finish;
     object.flags |= PRT_KERNEL_FINISH;
@@ -305,8 +319,27 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     object.shape = (struct prt_warp_shape){1, 1};
     object.windows = NULL;
     object.index = NULL;
+    object.device_queue = NULL;
     object.left = s->left + node->first_input;
     s->objects[c->stage_count + index] = object;
+}
+
+/* One for each stage whose firings launch kernels. */
+static enum prt_status create_device_queues(struct prt_sched *s, struct prt_error *error)
+{
+    const struct prt_container *c = s->container;
+    struct prt_device_info info;
+    s->ops->info(s->device, &info);
+    for (uint32_t i = 0; i < c->interface_count; i++) {
+        if (c->interfaces[i].node == CONTAINER_NONE) continue;
+        uint32_t stage = 0;
+        while (c->stages[stage].node != c->interfaces[i].node)
+            stage++;
+        enum prt_status status = prt_device_queue_create(
+            c, i, s->image->interfaces, info.description, &s->device_queues[stage], error);
+        if (status != PRT_OK) return status;
+    }
+    return PRT_OK;
 }
 
 /* What a firing consumes; 0 where that depends on its phase. */
@@ -418,6 +451,9 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     if (status == PRT_OK) status = create_indices(s, error);
     if (status == PRT_OK) {
         link_ends(s);
+        status = create_device_queues(s, error);
+    }
+    if (status == PRT_OK) {
         create_stages(s);
         order_sets(s);
         status = find_driven(s, error);
@@ -449,6 +485,9 @@ void prt_sched_destroy(struct prt_sched *s)
     free(s->stages);
     free(s->inputs);
     free(s->outputs);
+    for (uint32_t i = 0; s->device_queues != NULL && i < s->container->stage_count; i++)
+        prt_device_queue_destroy(s->device_queues[i]);
+    free(s->device_queues);
     free(s->node_stage);
     free(s->takers);
     free(s->cursors);
@@ -541,6 +580,8 @@ static enum prt_status bind_queue(struct prt_sched *s, uint32_t stage,
     if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
     s->stages[stage].queue = *queue;
     s->stages[stage].cu_count = information.cu_count;
+    if (s->device_queues[stage] != NULL)
+        prt_device_queue_bind(s->device_queues[stage], information.cu_count);
     return PRT_OK;
 }
 

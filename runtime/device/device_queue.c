@@ -1,0 +1,602 @@
+#include "runtime/device/device_queue.h"
+
+#include "runtime/device/queue.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NODES_MIN = 65536, /* that are scheduled at one time: firings that share the device */
+    ENTRY_ALIGNMENT = 64,
+};
+
+/* What has become of an entry. */
+enum entry_state { ENTRY_WAITING, ENTRY_SILENT, ENTRY_HEARD }; /* HEARD: its tree has appended */
+
+struct entry_mark {
+    uint32_t node; /* in the schedule */
+    uint8_t state; /* enum entry_state */
+    bool asked;
+};
+
+/* What a firing needs at its level while its body runs. */
+struct level {
+    void **out;
+    uint64_t *produced;
+    uint64_t *begin; /* by output: packets of the tree before the firing */
+    uint64_t *warp_cycles;
+    uint8_t *aside; /* room for what one firing appends itself */
+};
+
+struct prt_device_queue {
+    const struct prt_container *container;
+    const struct container_interface *root;
+    const struct prt_image_kernel *entries_of; /* by interface */
+    const struct container_output *outputs;    /* of the node */
+
+    uint8_t *cache; /* the entries */
+    struct entry_mark *marks;
+    uint64_t stride_bytes, capacity, used;
+    struct level *levels; /* of all levels, or one where no firing is interrupted */
+    bool interrupted;     /* some kernel asks for events */
+    uint8_t *aside;
+    void **pointers;
+    uint64_t *counts;
+    uint64_t *aside_offset; /* by output: where its packets are set aside */
+    uint64_t *width_bytes;  /* by output */
+
+    struct prt_launch_schedule *schedule;
+    struct prt_launch_times times;
+    struct prt_launch_report report;
+    uint64_t cycles;       /* of the last execution, beyond those of its firings alone */
+    uint64_t root_cost;    /* of the last outermost firing */
+    uint64_t warps;        /* most of a firing */
+    uint64_t *warp_cycles; /* counted, by level */
+    uint32_t cu_count;
+
+    /* The present outermost firing. */
+    const struct prt_kernel_object *object;
+    const void *const *in;
+    const struct kernel_window *windows;
+    uint8_t **base;     /* by output: where its packets begin */
+    uint64_t *appended; /* by output: packets of its tree so far */
+    uint64_t firing, launched;
+    struct kernel_fault *fault;
+};
+
+/* A firing whose body runs. */
+struct activation {
+    struct kernel_launch_list list; /* first: what its `done` gets is this */
+    struct prt_device_queue *queue;
+    const struct container_interface *interface;
+    uint64_t first_entry; /* of its launches in the cache */
+    uint64_t executed;    /* launches whose trees have been */
+    enum kernel_status failed;
+    uint32_t level, node;
+    bool set_aside;
+};
+
+/* ---- creation ---- */
+
+/* *most: E(root, nesting) - launches(root) (launch_schedule.h); rows by depth. */
+static bool entries_below_root(const struct prt_container *c,
+                               const struct container_interface *root, uint64_t *below)
+{
+    uint64_t *row = calloc((size_t)c->interface_count * 2, sizeof *row);
+    if (row == NULL) return false;
+    uint64_t *next = row + c->interface_count;
+    *below = 0;
+    for (uint64_t depth = 1; depth <= root->nesting; depth++) {
+        for (uint32_t i = 0; i < c->interface_count; i++) {
+            const struct container_interface *f = &c->interfaces[i];
+            uint64_t most = 0;
+            for (uint32_t k = f->first_launch; k < f->first_launch + f->launch_count; k++)
+                if (row[c->launches[k].child] > most) most = row[c->launches[k].child];
+            if (f == root) *below = most;
+            if (__builtin_add_overflow(f->launches, most, &next[i])) next[i] = UINT64_MAX;
+        }
+        memcpy(row, next, c->interface_count * sizeof *row);
+    }
+    free(row);
+    return true;
+}
+
+static uint64_t round_up(uint64_t value)
+{
+    return (value + ENTRY_ALIGNMENT - 1) / ENTRY_ALIGNMENT * ENTRY_ALIGNMENT;
+}
+
+/* Bytes of the longest entry, the most warps of a firing. */
+static void measure_interfaces(struct prt_device_queue *q)
+{
+    const struct prt_container *c = q->container;
+    q->stride_bytes = ENTRY_ALIGNMENT;
+    q->warps = 1;
+    for (uint32_t i = 0; i < c->interface_count; i++) {
+        const struct container_interface *f = &c->interfaces[i];
+        if (f->entry_bytes > q->stride_bytes) q->stride_bytes = f->entry_bytes;
+        if (f->firing_warps > q->warps) q->warps = f->firing_warps;
+        if (f->flags & CONTAINER_INTERFACE_ASKS) q->interrupted = true;
+    }
+}
+
+/* Where each output is set aside; false: too many bytes. */
+static bool measure_aside(struct prt_device_queue *q, uint64_t *bytes)
+{
+    const struct prt_container *c = q->container;
+    *bytes = 0;
+    for (uint32_t o = 0; o < q->root->out_count; o++) {
+        uint64_t most = 0, size;
+        for (uint32_t i = 0; i < c->interface_count; i++) {
+            const struct container_interface *f = &c->interfaces[i];
+            if (o >= f->out_count) continue;
+            uint64_t own = c->interface_ports[f->first_port + f->in_count + o].packets;
+            if (own > most) most = own;
+        }
+        q->width_bytes[o] =
+            c->interface_ports[q->root->first_port + q->root->in_count + o].width_bytes;
+        q->aside_offset[o] = *bytes;
+        if (__builtin_mul_overflow(most, q->width_bytes[o], &size) || size > SIZE_MAX / 4 ||
+            __builtin_add_overflow(*bytes, round_up(size), bytes) || *bytes > SIZE_MAX / 4)
+            return false;
+    }
+    return true;
+}
+
+static void *allocate(uint64_t count, size_t bytes)
+{
+    return calloc(count > 0 ? (size_t)count : 1, bytes);
+}
+
+static bool allocate_levels(struct prt_device_queue *q, uint64_t aside_bytes)
+{
+    uint64_t levels = q->interrupted ? q->root->nesting + 1 : 1, outs = q->root->out_count;
+    uint64_t bytes;
+    if (__builtin_mul_overflow(aside_bytes, levels, &bytes) || bytes > SIZE_MAX / 4) return false;
+    bytes = bytes > 0 ? bytes : ENTRY_ALIGNMENT;
+    q->levels = allocate(levels, sizeof *q->levels);
+    q->pointers = allocate(levels * outs, sizeof *q->pointers);
+    q->counts = allocate(levels * outs * 2, sizeof *q->counts);
+    q->warp_cycles = allocate(levels * q->warps, sizeof *q->warp_cycles);
+    q->aside = aligned_alloc(ENTRY_ALIGNMENT, (size_t)bytes);
+    if (q->levels == NULL || q->pointers == NULL || q->counts == NULL || q->warp_cycles == NULL ||
+        q->aside == NULL)
+        return false;
+    for (uint64_t i = 0; i < levels; i++)
+        q->levels[i] = (struct level){.out = q->pointers + i * outs,
+                                      .produced = q->counts + 2 * i * outs,
+                                      .begin = q->counts + (2 * i + 1) * outs,
+                                      .warp_cycles = q->warp_cycles + i * q->warps,
+                                      .aside = q->aside + i * aside_bytes};
+    return true;
+}
+
+static bool allocate_cache(struct prt_device_queue *q)
+{
+    uint64_t bytes;
+    q->capacity = q->root->queue_entries;
+    if (__builtin_mul_overflow(q->capacity, q->stride_bytes, &bytes) || bytes > SIZE_MAX / 4)
+        return false;
+    q->cache = aligned_alloc(ENTRY_ALIGNMENT, bytes > 0 ? (size_t)bytes : ENTRY_ALIGNMENT);
+    q->marks = allocate(q->capacity, sizeof *q->marks);
+    return q->cache != NULL && q->marks != NULL;
+}
+
+static bool allocate_schedule(struct prt_device_queue *q, const struct devdesc *device)
+{
+    const struct prt_container *c = q->container;
+    uint32_t waits = 0;
+    for (uint32_t i = 0; i < c->launch_count; i++)
+        if (c->launches[i].wait_max > waits) waits = c->launches[i].wait_max;
+    struct prt_launch_limits limits = {.nodes = (uint32_t)q->root->tree + 1,
+                                       .waits_per_node = waits,
+                                       .queue_entries = device->device_queue_entries};
+    if (limits.nodes < NODES_MIN) limits.nodes = NODES_MIN;
+    return entries_below_root(c, q->root, &limits.below_root) &&
+           prt_launch_schedule_create(&limits, &q->schedule) == PRT_OK;
+}
+
+static bool allocate_queue(struct prt_device_queue *q, const struct devdesc *device)
+{
+    uint32_t outs = q->root->out_count;
+    uint64_t aside_bytes;
+    q->width_bytes = allocate(outs, sizeof *q->width_bytes);
+    q->aside_offset = allocate(outs, sizeof *q->aside_offset);
+    q->base = allocate(outs, sizeof *q->base);
+    q->appended = allocate(outs, sizeof *q->appended);
+    if (q->width_bytes == NULL || q->aside_offset == NULL || q->base == NULL || q->appended == NULL)
+        return false;
+    measure_interfaces(q);
+    return measure_aside(q, &aside_bytes) && allocate_levels(q, aside_bytes) && allocate_cache(q) &&
+           allocate_schedule(q, device);
+}
+
+enum prt_status prt_device_queue_create(const struct prt_container *container, uint32_t root,
+                                        const struct prt_image_kernel *interfaces,
+                                        const struct devdesc *device,
+                                        struct prt_device_queue **queue, struct prt_error *error)
+{
+    const struct container_interface *f = &container->interfaces[root];
+    if (device->device_queue_entries < f->queue_entries)
+        return prt_error_set(error, PRT_E_DEVICE,
+                             "kernel '%s' may have %" PRIu64 " launches in the device queue at one "
+                             "time, the queue of device '%s' holds %" PRIu32
+                             " [device-queue-too-small]",
+                             prt_container_text(container, f->title), f->queue_entries,
+                             device->name, device->device_queue_entries);
+    struct prt_device_queue *q = calloc(1, sizeof *q);
+    if (q == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    q->container = container;
+    q->root = f;
+    q->entries_of = interfaces;
+    q->outputs = container->outputs + container->nodes[f->node].first_output;
+    q->cu_count = 1;
+    q->times = (struct prt_launch_times){device->child_issue_cycles, device->child_start_cycles};
+    if (!allocate_queue(q, device)) {
+        prt_device_queue_destroy(q);
+        return prt_error_set(error, PRT_E_NOMEM, "out of memory for the device queue of '%s'",
+                             prt_container_text(container, f->title));
+    }
+    *queue = q;
+    return PRT_OK;
+}
+
+void prt_device_queue_destroy(struct prt_device_queue *q)
+{
+    if (q == NULL) return;
+    prt_launch_schedule_destroy(q->schedule);
+    free(q->cache);
+    free(q->marks);
+    free(q->levels);
+    free(q->aside);
+    free(q->pointers);
+    free(q->counts);
+    free(q->aside_offset);
+    free(q->width_bytes);
+    free(q->base);
+    free(q->appended);
+    free(q->warp_cycles);
+    free(q);
+}
+
+void prt_device_queue_bind(struct prt_device_queue *q, uint32_t cu_count)
+{
+    q->cu_count = cu_count;
+}
+
+/* ---- faults of the queue itself ---- */
+
+static enum kernel_status fail_at_site(struct prt_device_queue *q, uint32_t parent, uint32_t site,
+                                       enum kernel_status status, uint64_t index, uint64_t bound)
+{
+    const struct container_launch *launch =
+        &q->container->launches[q->container->interfaces[parent].first_launch + site];
+    *q->fault = (struct kernel_fault){.firing = q->firing,
+                                      .source = launch->source,
+                                      .line = launch->line,
+                                      .column = launch->column,
+                                      .index = (int64_t)index,
+                                      .bound = bound};
+    return status;
+}
+
+static enum kernel_status fail_at_port(struct prt_device_queue *q, uint32_t output,
+                                       uint64_t packets, uint64_t bound)
+{
+    const struct container_interface_port *port =
+        &q->container->interface_ports[q->root->first_port + q->root->in_count + output];
+    *q->fault = (struct kernel_fault){.firing = q->firing,
+                                      .source = port->source,
+                                      .line = port->line,
+                                      .column = port->column,
+                                      .index = (int64_t)packets,
+                                      .bound = bound};
+    return KERNEL_FAULT_PUSH;
+}
+
+/* The generated code has run out of room for launches: why. */
+static enum kernel_status explain_launches(const struct activation *a)
+{
+    const struct prt_device_queue *q = a->queue;
+    if (a->level >= q->root->nesting) {
+        q->fault->index = (int64_t)a->level + 1;
+        q->fault->bound = q->root->nesting;
+        return KERNEL_FAULT_NESTING;
+    }
+    if (a->list.capacity == a->interface->launches) return KERNEL_FAULT_LAUNCHES;
+    q->fault->index = (int64_t)(q->launched + a->list.count + 1);
+    q->fault->bound = q->root->tree;
+    return KERNEL_FAULT_TREE;
+}
+
+/* ---- outputs ---- */
+
+/* May the body append where the tree's packets end? */
+static bool has_room(const struct prt_device_queue *q, const struct container_interface *f)
+{
+    if (f->flags & CONTAINER_INTERFACE_ASKS) return false;
+    const struct container_interface_port *ports =
+        &q->container->interface_ports[f->first_port + f->in_count];
+    for (uint32_t o = 0; o < f->out_count; o++) {
+        uint64_t end;
+        if (__builtin_add_overflow(q->appended[o], ports[o].packets, &end) ||
+            end > q->outputs[o].push)
+            return false;
+    }
+    return true;
+}
+
+static struct level *level_of(const struct prt_device_queue *q, uint32_t level)
+{
+    return &q->levels[q->interrupted ? level : 0];
+}
+
+static void place_outputs(struct activation *a)
+{
+    struct prt_device_queue *q = a->queue;
+    struct level *level = level_of(q, a->level);
+    a->set_aside = !has_room(q, a->interface);
+    for (uint32_t o = 0; o < a->interface->out_count; o++) {
+        level->produced[o] = 0;
+        level->begin[o] = q->appended[o];
+        level->out[o] = a->set_aside ? level->aside + q->aside_offset[o]
+                                     : q->base[o] + q->appended[o] * q->width_bytes[o];
+    }
+}
+
+/* Puts the body's own packets in front of those that its launches have appended already. */
+static enum kernel_status append_own(struct activation *a, uint32_t o)
+{
+    struct prt_device_queue *q = a->queue;
+    const struct level *level = level_of(q, a->level);
+    uint64_t own = level->produced[o], begin = level->begin[o], end, width = q->width_bytes[o];
+    if (__builtin_add_overflow(q->appended[o], own, &end)) end = UINT64_MAX;
+    if (end > q->outputs[o].push) return fail_at_port(q, o, end, q->outputs[o].push);
+    if (a->set_aside && own > 0) {
+        uint8_t *at = q->base[o] + begin * width;
+        memmove(at + own * width, at, (q->appended[o] - begin) * width);
+        memcpy(at, level->out[o], own * width);
+    }
+    q->appended[o] = end;
+    return KERNEL_OK;
+}
+
+/* ---- firings ---- */
+
+static enum kernel_status run_firing(struct prt_device_queue *q, uint32_t interface,
+                                     const void *arguments, uint32_t level, uint32_t node);
+
+static uint64_t total_appended(const struct prt_device_queue *q)
+{
+    uint64_t total = 0;
+    for (uint32_t o = 0; o < q->root->out_count; o++)
+        total += q->appended[o];
+    return total;
+}
+
+static struct kernel_launch *entry_at(const struct prt_device_queue *q, uint64_t entry)
+{
+    return (struct kernel_launch *)(void *)(q->cache + entry * q->stride_bytes);
+}
+
+static void record_waits(const struct activation *a, const struct kernel_launch *entry,
+                         uint32_t number, uint32_t node)
+{
+    const struct prt_device_queue *q = a->queue;
+    const struct entry_mark *marks = q->marks + a->first_entry;
+    uint32_t count = entry->wait_count;
+    if (count > KERNEL_LAUNCH_WAITS_MAX) count = KERNEL_LAUNCH_WAITS_MAX;
+    for (uint32_t i = 0; i < count; i++)
+        if (entry->waits[i] < number)
+            prt_launch_wait(q->schedule, node, marks[entry->waits[i]].node);
+}
+
+/* Executes the next launch of the firing, with its tree. */
+static enum kernel_status run_launch(struct activation *a)
+{
+    struct prt_device_queue *q = a->queue;
+    const struct prt_container *c = q->container;
+    uint32_t number = (uint32_t)a->executed++;
+    uint64_t index = a->first_entry + number;
+    struct kernel_launch *entry = entry_at(q, index);
+    assert(entry->site < a->interface->launch_count);
+    const struct container_launch *site = &c->launches[a->interface->first_launch + entry->site];
+    const struct container_interface *child = &c->interfaces[site->child];
+    if (++q->launched > q->root->tree)
+        return fail_at_site(q, site->parent, entry->site, KERNEL_FAULT_TREE, q->launched,
+                            q->root->tree);
+    entry->event = number;
+    entry->level = a->level + 1;
+    entry->timestamp = q->launched - 1;
+    kernel_entry run = q->entries_of[site->child].run;
+    memcpy(&entry->kernel, &run, sizeof entry->kernel);
+    uint32_t node =
+        prt_launch_open(q->schedule, a->node, (enum prt_launch_order)site->order, child->launches);
+    record_waits(a, entry, number, node);
+    uint64_t before = total_appended(q);
+    q->marks[index] = (struct entry_mark){.node = node};
+    enum kernel_status status = run_firing(
+        q, site->child, (const uint8_t *)entry + child->arguments_offset_bytes, a->level + 1, node);
+    q->marks[index].state = total_appended(q) > before ? ENTRY_HEARD : ENTRY_SILENT;
+    return status;
+}
+
+/* kernel_launch_list.done */
+static int32_t ask_done(struct kernel_launch_list *list, uint32_t event)
+{
+    struct activation *a = (struct activation *)list;
+    struct prt_device_queue *q = a->queue;
+    if (event >= list->count) return 0;
+    q->used = a->first_entry + list->count;
+    while (a->executed <= event && a->failed == KERNEL_OK)
+        a->failed = run_launch(a);
+    if (a->failed != KERNEL_OK) return -(int32_t)a->failed;
+    struct entry_mark *mark = &q->marks[a->first_entry + event];
+    if (!mark->asked) prt_launch_ask(q->schedule, mark->node, list->count);
+    mark->asked = true;
+    return mark->state == ENTRY_HEARD;
+}
+
+static uint64_t cost_of(const struct activation *a)
+{
+    const struct container_interface *f = a->interface;
+    const uint64_t *counted = level_of(a->queue, a->level)->warp_cycles;
+    uint64_t cost = 0;
+    if (!(f->flags & CONTAINER_INTERFACE_COUNTED))
+        return __builtin_mul_overflow(f->warp_cycles, f->firing_warps, &cost) ? UINT64_MAX : cost;
+    for (uint32_t i = 0; i < f->firing_warps; i++)
+        if (__builtin_add_overflow(cost, counted[i], &cost)) return UINT64_MAX;
+    return cost;
+}
+
+static enum kernel_status call_body(struct activation *a, const void *arguments)
+{
+    struct prt_device_queue *q = a->queue;
+    const struct level *level = level_of(q, a->level);
+    bool outermost = a->interface == q->root;
+    uint32_t number = (uint32_t)(a->interface - q->container->interfaces);
+    bool counted = (a->interface->flags & CONTAINER_INTERFACE_COUNTED) != 0;
+    uint64_t completed = 1;
+    struct kernel_batch batch = {.arguments = arguments,
+                                 .tables = outermost ? q->object->tables : NULL,
+                                 .state = outermost ? q->object->state : NULL,
+                                 .in = q->in,
+                                 .out = level->out,
+                                 .produced = level->produced,
+                                 .first_firing = q->firing,
+                                 .count = 1,
+                                 .completed = &completed,
+                                 .windows = q->windows,
+                                 .launches = &a->list,
+                                 .fault = q->fault,
+                                 .warp_cycles = counted ? level->warp_cycles : NULL};
+    return prt_kernel_call(q->object, q->entries_of[number].run, &batch);
+}
+
+static enum kernel_status run_firing(struct prt_device_queue *q, uint32_t interface,
+                                     const void *arguments, uint32_t level, uint32_t node)
+{
+    const struct container_interface *f = &q->container->interfaces[interface];
+    struct activation a = {
+        .queue = q, .interface = f, .first_entry = q->used, .level = level, .node = node};
+    uint64_t room = level < q->root->nesting ? q->capacity - q->used : 0;
+    a.list = (struct kernel_launch_list){.entries = (uint8_t *)entry_at(q, q->used),
+                                         .stride_bytes = q->stride_bytes,
+                                         .capacity = f->launches < room ? f->launches : room,
+                                         .done = ask_done};
+    place_outputs(&a);
+    enum kernel_status status = call_body(&a, arguments);
+    if (a.failed != KERNEL_OK) return a.failed;
+    if (status == KERNEL_FAULT_LAUNCHES) return explain_launches(&a);
+    uint64_t cost = cost_of(&a);
+    for (uint32_t o = 0; o < f->out_count && status == KERNEL_OK; o++)
+        status = append_own(&a, o);
+    q->used = a.first_entry + a.list.count;
+    while (status == KERNEL_OK && a.executed < a.list.count)
+        status = run_launch(&a);
+    q->used = a.first_entry;
+    if (status == KERNEL_OK) prt_launch_close(q->schedule, node, cost);
+    if (level == 0) q->root_cost = cost;
+    return status;
+}
+
+/* ---- dispatches ---- */
+
+static void schedule_recorded(struct prt_device_queue *q)
+{
+    if (prt_launch_count(q->schedule) == 0) return;
+    struct prt_launch_run run =
+        prt_launch_schedule_run(q->schedule, q->cu_count, &q->times, &q->report);
+    if (run.end_cycles > run.root_cycles)
+        q->cycles = prt_cycles_add(q->cycles, run.end_cycles - run.root_cycles);
+}
+
+/* Windows of the firing `skip` behind the dispatch's first. */
+static void place_inputs(const struct prt_kernel_object *object, uint64_t skip, const void **in,
+                         struct kernel_window *windows)
+{
+    for (uint32_t i = 0; i < object->input_count; i++) {
+        in[i] = (const uint8_t *)object->in[i] + skip * object->pop_bytes[i];
+        if (object->windows == NULL) continue;
+        windows[i] = object->windows[i];
+        windows[i].place += skip;
+    }
+}
+
+/* What the firing has appended, with its tree, is as declared; adds it up. */
+static enum kernel_status settle_outputs(struct prt_device_queue *q)
+{
+    for (uint32_t o = 0; o < q->root->out_count; o++) {
+        uint64_t packets = q->appended[o];
+        if (packets < q->outputs[o].push_least)
+            return fail_at_port(q, o, packets, q->outputs[o].push_least);
+        q->object->produced[o] += packets;
+        if (q->object->most != NULL && packets > q->object->most[o]) q->object->most[o] = packets;
+    }
+    return KERNEL_OK;
+}
+
+static enum kernel_status run_outermost(struct prt_device_queue *q)
+{
+    const struct prt_kernel_object *object = q->object;
+    q->launched = q->used = 0;
+    for (uint32_t o = 0; o < q->root->out_count; o++) {
+        q->base[o] = (uint8_t *)object->out[o] + object->produced[o] * q->width_bytes[o];
+        q->appended[o] = 0;
+    }
+    uint32_t node =
+        prt_launch_open(q->schedule, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, q->root->launches);
+    uint32_t root = (uint32_t)(q->root - q->container->interfaces);
+    enum kernel_status status = run_firing(q, root, object->arguments, 0, node);
+    return status == KERNEL_OK ? settle_outputs(q) : status;
+}
+
+enum kernel_status prt_device_queue_execute(struct prt_device_queue *q,
+                                            const struct prt_kernel_object *object,
+                                            uint64_t first_firing, uint64_t count, const void **in,
+                                            struct kernel_window *windows, uint64_t *warp_cycles,
+                                            struct kernel_fault *fault)
+{
+    uint64_t nodes = q->root->tree + 1;
+    enum kernel_status status = KERNEL_OK;
+    q->object = object;
+    q->in = in;
+    q->windows = object->windows != NULL ? windows : NULL;
+    q->fault = fault;
+    q->cycles = 0;
+    for (uint32_t o = 0; o < q->root->out_count; o++) {
+        object->produced[o] = 0;
+        if (object->most != NULL) object->most[o] = 0;
+    }
+    for (uint64_t i = 0; i < count && status == KERNEL_OK; i++) {
+        if (!prt_launch_has_room(q->schedule, nodes)) schedule_recorded(q);
+        place_inputs(object, i, in, windows);
+        q->firing = first_firing + i;
+        status = run_outermost(q);
+        if (warp_cycles != NULL) warp_cycles[i] = q->root_cost;
+    }
+    if (status == KERNEL_OK)
+        schedule_recorded(q);
+    else
+        prt_launch_clear(q->schedule);
+    *object->completed = count;
+    return status;
+}
+
+uint64_t prt_device_queue_cycles(const struct prt_device_queue *q)
+{
+    return q->cycles;
+}
+
+void prt_device_queue_count(const struct prt_device_queue *q, struct prt_device_counters *counters)
+{
+    const struct prt_launch_report *r = &q->report;
+    counters->child_launches = prt_cycles_add(counters->child_launches, r->launches);
+    counters->child_cycles = prt_cycles_add(counters->child_cycles, r->child_cycles);
+    counters->child_launch_cycles = prt_cycles_add(counters->child_launch_cycles, r->launch_cycles);
+    counters->child_wait_cycles = prt_cycles_add(counters->child_wait_cycles, r->wait_cycles);
+    if (r->levels_most > counters->child_levels_most) counters->child_levels_most = r->levels_most;
+    if (r->entries_most > counters->child_queue_most) counters->child_queue_most = r->entries_most;
+}

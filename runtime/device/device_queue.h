@@ -1,0 +1,58 @@
+/*
+ * device_queue: kernels that launch kernels (lang/device_queue.md).
+ *
+ * A device queue belongs to one stage whose firings launch.  Its cache is an array of entries (struct
+ * kernel_launch and arguments) in the device's memory.  A firing appends its launches to it; what
+ * has been launched is executed deepest first, in order, so the entries that are there at one time
+ * are a stack: those of the firings on the path from the outermost one to the present one.  Their
+ * number is proven when the container is loaded (load/verify_launches.c), and against the device
+ * when the queue is made.
+ *
+ * Output: all firings of a tree append to the outermost one's windows, in pre-order.  A firing's own
+ * packets come before those of its launches though some may have been executed before it has ended,
+ * because it has asked for their event: then its own are kept aside, and put in front of these when
+ * it ends.
+ *
+ * Requires: a verified container, whose kernels count in `produced` what they append.
+ * Ownership: create, destroy; the container and the entries outlive it.
+ * Thread-safety: one dispatch at a time, on any thread.
+ * Allocation: creation only.
+ * Errors: PRT_E_DEVICE (the device's queue is too small), PRT_E_NOMEM.
+ */
+#ifndef RUNTIME_DEVICE_DEVICE_QUEUE_H
+#define RUNTIME_DEVICE_DEVICE_QUEUE_H
+
+#include "runtime/device/device.h"
+#include "runtime/device/launch_schedule.h"
+#include "runtime/load/image.h"
+
+struct prt_device_queue;
+
+/* For the node that interface `root` belongs to. */
+enum prt_status prt_device_queue_create(const struct prt_container *container, uint32_t root,
+                                        const struct prt_image_kernel *interfaces,
+                                        const struct devdesc *device,
+                                        struct prt_device_queue **queue, struct prt_error *error);
+void prt_device_queue_destroy(struct prt_device_queue *queue);
+
+/* Dispatches are executed on so many compute units from now on: 1.. */
+void prt_device_queue_bind(struct prt_device_queue *queue, uint32_t cu_count);
+
+/* Executes `count` firings of a dispatch with all that they launch.  The object's produced,
+ * completed and most say what they have appended; `in` and `windows` are room for one for each
+ * input.  warp_cycles, where it is not NULL, takes the cost of each firing, its tree not counted. */
+enum kernel_status prt_device_queue_execute(struct prt_device_queue *queue,
+                                            const struct prt_kernel_object *object,
+                                            uint64_t first_firing, uint64_t count, const void **in,
+                                            struct kernel_window *windows, uint64_t *warp_cycles,
+                                            struct kernel_fault *fault);
+
+/* Of the last execution: until all that its firings had launched had ended, beyond the time that
+ * they would have taken had they launched nothing. */
+uint64_t prt_device_queue_cycles(const struct prt_device_queue *queue);
+
+/* Adds what has been launched since the creation. */
+void prt_device_queue_count(const struct prt_device_queue *queue,
+                            struct prt_device_counters *counters);
+
+#endif

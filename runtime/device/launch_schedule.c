@@ -1,0 +1,432 @@
+#include "runtime/device/launch_schedule.h"
+
+#include "runtime/device/timing.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum node_state { NODE_UNISSUED, NODE_HELD, NODE_READY, NODE_RUNNING, NODE_SUSPENDED, NODE_ENDED };
+
+struct node {
+    uint64_t cost_cycles;
+    uint64_t launches_most;
+    uint64_t done_cycles;   /* of its own time, up to its next mark */
+    uint64_t event_cycles;  /* when it comes to its next mark, while it runs */
+    uint64_t issued_cycles; /* when it was issued */
+    uint32_t parent;
+    uint32_t end;        /* behind its tree: its next sibling, where there is one */
+    uint32_t launches;   /* that it issues */
+    uint32_t issued;     /* so far */
+    uint32_t next_child; /* to be issued */
+    uint32_t open;       /* itself and children whose trees have not ended */
+    uint32_t missing;    /* ends that it waits for before it is ready */
+    uint32_t first_edge; /* nodes that wait for the end of its tree */
+    uint32_t first_held; /* children that wait for its own end, by next_held */
+    uint32_t next_held;
+    uint32_t first_ask, last_ask; /* children that it waits for itself, by next_ask */
+    uint32_t next_ask, asked_at;
+    uint32_t level;
+    uint8_t order; /* enum prt_launch_order */
+    uint8_t state; /* enum node_state */
+    bool started;
+};
+
+/* `waiter` waits for `ended`; the edges of one `ended` are a list. */
+struct edge {
+    uint32_t waiter, ended, next;
+};
+
+struct heap {
+    uint32_t *items;
+    uint32_t count;
+};
+
+struct prt_launch_schedule {
+    struct prt_launch_limits limits;
+    struct node *nodes;
+    struct edge *edges;
+    uint32_t count, edge_count;
+
+    struct heap ready;   /* deepest first, then in order */
+    struct heap running; /* earliest mark first, then in order */
+    uint64_t now_cycles;
+    uint64_t held, reserved; /* entries of the queue: taken, promised */
+    uint32_t next_root, roots_open, cus_free;
+    uint32_t first_late; /* children of roots that wait for all roots, by next_held */
+    struct prt_launch_times times;
+    struct prt_launch_report *report;
+};
+
+/* ---- heaps ---- */
+
+typedef bool before_function(const struct node *nodes, uint32_t a, uint32_t b);
+
+static bool lies_deeper(const struct node *nodes, uint32_t a, uint32_t b)
+{
+    if (nodes[a].level != nodes[b].level) return nodes[a].level > nodes[b].level;
+    return a < b;
+}
+
+static bool comes_earlier(const struct node *nodes, uint32_t a, uint32_t b)
+{
+    if (nodes[a].event_cycles != nodes[b].event_cycles)
+        return nodes[a].event_cycles < nodes[b].event_cycles;
+    return a < b;
+}
+
+static void heap_push(struct heap *heap, const struct node *nodes, before_function *before,
+                      uint32_t node)
+{
+    uint32_t at = heap->count++;
+    while (at > 0 && before(nodes, node, heap->items[(at - 1) / 2])) {
+        heap->items[at] = heap->items[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    heap->items[at] = node;
+}
+
+static uint32_t heap_pop(struct heap *heap, const struct node *nodes, before_function *before)
+{
+    uint32_t first = heap->items[0], last = heap->items[--heap->count], at = 0;
+    for (;;) {
+        uint32_t child = at * 2 + 1;
+        if (child >= heap->count) break;
+        if (child + 1 < heap->count && before(nodes, heap->items[child + 1], heap->items[child]))
+            child++;
+        if (!before(nodes, heap->items[child], last)) break;
+        heap->items[at] = heap->items[child];
+        at = child;
+    }
+    heap->items[at] = last;
+    return first;
+}
+
+/* ---- life ---- */
+
+enum prt_status prt_launch_schedule_create(const struct prt_launch_limits *limits,
+                                           struct prt_launch_schedule **schedule)
+{
+    struct prt_launch_schedule *s = calloc(1, sizeof *s);
+    if (s == NULL) return PRT_E_NOMEM;
+    s->limits = *limits;
+    size_t nodes = limits->nodes > 0 ? limits->nodes : 1;
+    size_t edges = nodes * (limits->waits_per_node > 0 ? limits->waits_per_node : 1);
+    s->nodes = calloc(nodes, sizeof *s->nodes);
+    s->edges = calloc(edges, sizeof *s->edges);
+    s->ready.items = calloc(nodes, sizeof *s->ready.items);
+    s->running.items = calloc(nodes, sizeof *s->running.items);
+    if (s->nodes == NULL || s->edges == NULL || s->ready.items == NULL ||
+        s->running.items == NULL) {
+        prt_launch_schedule_destroy(s);
+        return PRT_E_NOMEM;
+    }
+    *schedule = s;
+    return PRT_OK;
+}
+
+void prt_launch_schedule_destroy(struct prt_launch_schedule *s)
+{
+    if (s == NULL) return;
+    free(s->nodes);
+    free(s->edges);
+    free(s->ready.items);
+    free(s->running.items);
+    free(s);
+}
+
+/* ---- recording ---- */
+
+uint32_t prt_launch_count(const struct prt_launch_schedule *s)
+{
+    return s->count;
+}
+
+bool prt_launch_has_room(const struct prt_launch_schedule *s, uint64_t nodes)
+{
+    return nodes <= s->limits.nodes - s->count;
+}
+
+void prt_launch_clear(struct prt_launch_schedule *s)
+{
+    s->count = s->edge_count = 0;
+}
+
+uint32_t prt_launch_open(struct prt_launch_schedule *s, uint32_t parent,
+                         enum prt_launch_order order, uint64_t launches_most)
+{
+    assert(s->count < s->limits.nodes);
+    uint32_t index = s->count++;
+    struct node *node = &s->nodes[index];
+    *node = (struct node){.launches_most = launches_most,
+                          .parent = parent,
+                          .next_child = index + 1,
+                          .open = 1,
+                          .first_edge = PRT_LAUNCH_NONE,
+                          .first_held = PRT_LAUNCH_NONE,
+                          .next_held = PRT_LAUNCH_NONE,
+                          .first_ask = PRT_LAUNCH_NONE,
+                          .last_ask = PRT_LAUNCH_NONE,
+                          .next_ask = PRT_LAUNCH_NONE,
+                          .order = (uint8_t)order};
+    if (parent == PRT_LAUNCH_NONE) return index;
+    node->level = s->nodes[parent].level + 1;
+    s->nodes[parent].launches++;
+    s->nodes[parent].open++;
+    return index;
+}
+
+void prt_launch_wait(struct prt_launch_schedule *s, uint32_t node, uint32_t sibling)
+{
+    uint32_t index = s->edge_count++;
+    s->edges[index] = (struct edge){node, sibling, s->nodes[sibling].first_edge};
+    s->nodes[sibling].first_edge = index;
+    s->nodes[node].missing++;
+}
+
+void prt_launch_ask(struct prt_launch_schedule *s, uint32_t index, uint64_t issued)
+{
+    struct node *node = &s->nodes[index], *parent = &s->nodes[node->parent];
+    node->asked_at = (uint32_t)issued;
+    if (parent->last_ask == PRT_LAUNCH_NONE)
+        parent->first_ask = index;
+    else
+        s->nodes[parent->last_ask].next_ask = index;
+    parent->last_ask = index;
+}
+
+void prt_launch_close(struct prt_launch_schedule *s, uint32_t index, uint64_t cost_cycles)
+{
+    s->nodes[index].cost_cycles = cost_cycles;
+    s->nodes[index].end = s->count;
+}
+
+/* ---- what becomes of a node ---- */
+
+static void make_ready(struct prt_launch_schedule *s, uint32_t index)
+{
+    s->nodes[index].state = NODE_READY;
+    heap_push(&s->ready, s->nodes, lies_deeper, index);
+}
+
+/* Of what an issued node waits for, one has ended. */
+static void miss_less(struct prt_launch_schedule *s, uint32_t index)
+{
+    struct node *node = &s->nodes[index];
+    if (--node->missing == 0 && node->state == NODE_HELD) make_ready(s, index);
+}
+
+static void release_list(struct prt_launch_schedule *s, uint32_t *first)
+{
+    uint32_t index = *first;
+    *first = PRT_LAUNCH_NONE;
+    while (index != PRT_LAUNCH_NONE) {
+        uint32_t next = s->nodes[index].next_held;
+        miss_less(s, index);
+        index = next;
+    }
+}
+
+static void hold(struct prt_launch_schedule *s, uint32_t index, uint32_t *first)
+{
+    s->nodes[index].next_held = *first;
+    s->nodes[index].missing++;
+    *first = index;
+}
+
+/* The node's own time up to its next mark: its next launch, or its end. */
+static uint64_t mark_cycles(const struct prt_launch_schedule *s, const struct node *node)
+{
+    uint64_t launches = prt_cycles_add(node->issued, node->issued < node->launches);
+    uint64_t start = node->parent == PRT_LAUNCH_NONE ? 0 : s->times.start_cycles;
+    uint64_t issue = prt_cycles_multiply(launches, s->times.issue_cycles);
+    uint64_t parts = (uint64_t)node->launches + 1, done = (uint64_t)node->issued + 1;
+    uint64_t work = (uint64_t)((unsigned __int128)node->cost_cycles * done / parts);
+    return prt_cycles_add(prt_cycles_add(start, issue), work);
+}
+
+static void run_to_mark(struct prt_launch_schedule *s, uint32_t index)
+{
+    struct node *node = &s->nodes[index];
+    uint64_t mark = mark_cycles(s, node);
+    node->event_cycles = prt_cycles_add(s->now_cycles, mark - node->done_cycles);
+    node->done_cycles = mark;
+    node->state = NODE_RUNNING;
+    heap_push(&s->running, s->nodes, comes_earlier, index);
+}
+
+/* The node goes on to its next mark, or stands where it asks for what has not ended. */
+static void go_on(struct prt_launch_schedule *s, uint32_t index)
+{
+    struct node *node = &s->nodes[index];
+    while (node->first_ask != PRT_LAUNCH_NONE) {
+        const struct node *asked = &s->nodes[node->first_ask];
+        if (asked->asked_at > node->issued) break;
+        if (asked->open > 0) {
+            node->state = NODE_SUSPENDED;
+            s->cus_free++;
+            return;
+        }
+        node->first_ask = asked->next_ask;
+    }
+    run_to_mark(s, index);
+}
+
+static void tree_ended(struct prt_launch_schedule *s, uint32_t index)
+{
+    while (index != PRT_LAUNCH_NONE && --s->nodes[index].open == 0) {
+        struct node *node = &s->nodes[index];
+        for (uint32_t i = node->first_edge; i != PRT_LAUNCH_NONE; i = s->edges[i].next)
+            miss_less(s, s->edges[i].waiter);
+        if (node->parent == PRT_LAUNCH_NONE) return;
+        s->held--;
+        struct node *parent = &s->nodes[node->parent];
+        if (parent->state == NODE_SUSPENDED && parent->first_ask == index)
+            make_ready(s, node->parent);
+        index = node->parent;
+    }
+}
+
+static void issue(struct prt_launch_schedule *s, uint32_t index)
+{
+    struct node *node = &s->nodes[index];
+    uint32_t child_index = node->next_child;
+    struct node *child = &s->nodes[child_index];
+    node->next_child = child->end;
+    node->issued++;
+    s->reserved--;
+    s->held++;
+    if (s->held > s->report->entries_most) s->report->entries_most = (uint32_t)s->held;
+    if (child->level > s->report->levels_most) s->report->levels_most = child->level;
+    s->report->launches++;
+    child->issued_cycles = s->now_cycles;
+    child->state = NODE_HELD;
+    bool of_root = node->parent == PRT_LAUNCH_NONE;
+    if (child->order == PRT_LAUNCH_AFTER_PARENT && of_root)
+        hold(s, child_index, &s->first_late);
+    else if (child->order != PRT_LAUNCH_WITH_PARENT)
+        hold(s, child_index, &node->first_held);
+    if (child->missing == 0) make_ready(s, child_index);
+    go_on(s, index);
+}
+
+static void end_node(struct prt_launch_schedule *s, uint32_t index)
+{
+    struct node *node = &s->nodes[index];
+    node->state = NODE_ENDED;
+    s->cus_free++;
+    s->reserved -= node->launches_most - node->launches;
+    release_list(s, &node->first_held);
+    if (node->parent == PRT_LAUNCH_NONE) s->roots_open--;
+    tree_ended(s, index);
+}
+
+static void start_node(struct prt_launch_schedule *s, uint32_t index)
+{
+    struct node *node = &s->nodes[index];
+    s->cus_free--;
+    if (!node->started) {
+        node->started = true;
+        s->reserved += node->launches_most;
+        uint64_t start = 0;
+        if (node->parent != PRT_LAUNCH_NONE) {
+            start = s->times.start_cycles;
+            s->report->child_cycles = prt_cycles_add(s->report->child_cycles, node->cost_cycles);
+            s->report->wait_cycles =
+                prt_cycles_add(s->report->wait_cycles, s->now_cycles - node->issued_cycles);
+        }
+        uint64_t issues = prt_cycles_multiply(node->launches, s->times.issue_cycles);
+        s->report->launch_cycles =
+            prt_cycles_add(s->report->launch_cycles, prt_cycles_add(start, issues));
+    }
+    go_on(s, index);
+}
+
+/* ---- the loop ---- */
+
+/* Whether the node may take its room in the queue beside what there is. */
+static bool is_admitted(const struct prt_launch_schedule *s, uint32_t index)
+{
+    const struct node *node = &s->nodes[index];
+    if (node->started || node->launches_most == 0 || s->running.count == 0) return true;
+    uint64_t taken = prt_cycles_add(prt_cycles_add(s->held, s->reserved), node->launches_most);
+    return prt_cycles_add(taken, s->limits.below_root) <= s->limits.queue_entries;
+}
+
+/* A root beside others; alone it begins when the trees before it have ended. */
+static bool root_is_admitted(const struct prt_launch_schedule *s)
+{
+    const struct node *node = &s->nodes[s->next_root];
+    if (node->launches_most == 0 || s->held + s->reserved == 0) return true;
+    uint64_t taken = prt_cycles_add(prt_cycles_add(s->held, s->reserved), node->launches_most);
+    return prt_cycles_add(taken, s->limits.below_root) <= s->limits.queue_entries;
+}
+
+static void begin_nodes(struct prt_launch_schedule *s)
+{
+    while (s->cus_free > 0 && s->ready.count > 0 && is_admitted(s, s->ready.items[0]))
+        start_node(s, heap_pop(&s->ready, s->nodes, lies_deeper));
+    while (s->cus_free > 0 && s->ready.count == 0 && s->next_root < s->count &&
+           root_is_admitted(s)) {
+        uint32_t root = s->next_root;
+        s->next_root = s->nodes[root].end;
+        s->roots_open++;
+        start_node(s, root);
+    }
+    /* The dispatch of the roots ends here: all of it, or as much as the queue has room for. */
+    bool last = s->next_root == s->count && s->roots_open == 0;
+    bool stands = s->running.count == 0 && s->ready.count == 0;
+    if (s->first_late != PRT_LAUNCH_NONE && (last || stands)) {
+        release_list(s, &s->first_late);
+        begin_nodes(s);
+    }
+}
+
+static void reach_mark(struct prt_launch_schedule *s, uint32_t index)
+{
+    const struct node *node = &s->nodes[index];
+    if (node->issued < node->launches)
+        issue(s, index);
+    else
+        end_node(s, index);
+}
+
+/* Roots in order, each to the compute unit that is free first. */
+static uint64_t run_roots(struct prt_launch_schedule *s, uint32_t cu_count)
+{
+    uint64_t end = 0;
+    for (uint32_t root = 0; root < s->count; root = s->nodes[root].end) {
+        uint64_t begin = 0;
+        if (s->running.count == cu_count)
+            begin = s->nodes[heap_pop(&s->running, s->nodes, comes_earlier)].event_cycles;
+        struct node *node = &s->nodes[root];
+        node->event_cycles = prt_cycles_add(begin, node->cost_cycles);
+        if (node->event_cycles > end) end = node->event_cycles;
+        heap_push(&s->running, s->nodes, comes_earlier, root);
+    }
+    s->running.count = 0;
+    return end;
+}
+
+struct prt_launch_run prt_launch_schedule_run(struct prt_launch_schedule *s, uint32_t cu_count,
+                                              const struct prt_launch_times *times,
+                                              struct prt_launch_report *report)
+{
+    struct prt_launch_run run = {.root_cycles = run_roots(s, cu_count)};
+    s->times = *times;
+    s->report = report;
+    s->now_cycles = s->held = s->reserved = 0;
+    s->next_root = s->roots_open = 0;
+    s->cus_free = cu_count;
+    s->first_late = PRT_LAUNCH_NONE;
+    begin_nodes(s);
+    while (s->running.count > 0) {
+        s->now_cycles = s->nodes[s->running.items[0]].event_cycles;
+        while (s->running.count > 0 && s->nodes[s->running.items[0]].event_cycles == s->now_cycles)
+            reach_mark(s, heap_pop(&s->running, s->nodes, comes_earlier));
+        begin_nodes(s);
+    }
+    assert(s->next_root == s->count && s->held == 0 && s->reserved == 0);
+    prt_launch_clear(s);
+    run.end_cycles = s->now_cycles;
+    return run;
+}
