@@ -18,6 +18,7 @@
  *   kernel_phases.c        windows of such firings, cut into phases
  *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
  *   kernel_items.c         the work-items of a firing
+ *   kernel_launch.c        launches of child kernels, and what they have come to
  *   link.c                 object to shared object
  *
  * One body is emitted at a time (`emitter.body`).  A value of scalar type is an LLVM value of the
@@ -72,7 +73,7 @@ struct kernel_body {
     const struct function *function; /* ENTRY_FUNCTION */
     LLVMValueRef llvm;
     LLVMBuilderRef setup; /* before the end of the entry block: allocas, loads done once */
-    LLVMValueRef arguments, tables, state, left, fault;
+    LLVMValueRef arguments, tables, state, left, fault, launches;
     LLVMValueRef firing; /* index in the batch, of the first lane; NULL where there is none */
     LLVMValueRef firing_number;     /* absolute, for faults */
     LLVMValueRef phase;             /* i64, of the firing; NULL between firings, or: there is one */
@@ -214,6 +215,7 @@ enum kernel_param {
     KERNEL_PARAM_COMPLETED,
     KERNEL_PARAM_SEEN,
     KERNEL_PARAM_MOST,
+    KERNEL_PARAM_LAUNCHES,
     KERNEL_PARAM_WINDOWS
 };
 
@@ -239,7 +241,7 @@ struct kernel_bound {
 /* A firing's window is not found by its number times a rate, for some port. */
 bool kernel_rates_vary(const struct kernel *kernel);
 bool kernel_in_moves(const struct kernel_port *port);
-bool kernel_out_moves(const struct kernel_port *port);
+bool kernel_out_moves(const struct kernel *kernel, const struct kernel_port *port);
 /* Of the present firing's phase: one of the list, or `single` where that is NULL.  `limit` is the
  * least of the list. */
 struct kernel_bound kernel_phase_rate(struct kernel_emitter *e, uint64_t single,
@@ -406,6 +408,11 @@ void kernel_cut_phases(struct kernel_emitter *e);
 /* The packet of an in-port that has phases; the index is uniform. */
 struct kernel_address kernel_phase_packet(struct kernel_emitter *e, uint32_t in,
                                           LLVMValueRef index);
+
+/* ---- kernel_launch.c ---- */
+
+void kernel_launch_statement(struct kernel_emitter *e, const struct ks *s);
+LLVMValueRef kernel_done(struct kernel_emitter *e, const struct kx *x);
 
 /* ---- kernel_items.c ---- */
 

@@ -42,7 +42,7 @@ static uint64_t total_arity(const struct kernel_port *ports, uint32_t count)
 
 static const char *const param_names[] = {"arguments", "tables", "state", "first",
                                           "count",     "fault",  "left",  "produced",
-                                          "completed", "seen",   "most"};
+                                          "completed", "seen",   "most",  "launches"};
 
 static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uint64_t windows,
                                  uint64_t in_windows, enum kernel_entry_kind entry)
@@ -97,7 +97,7 @@ static void add_exported(struct kernel_emitter *e, const char *name, LLVMValueRe
         offsetof(struct kernel_batch, count),     offsetof(struct kernel_batch, fault),
         offsetof(struct kernel_batch, left),      offsetof(struct kernel_batch, produced),
         offsetof(struct kernel_batch, completed), offsetof(struct kernel_batch, windows),
-        offsetof(struct kernel_batch, most)};
+        offsetof(struct kernel_batch, most),      offsetof(struct kernel_batch, launches)};
     LLVMTypeRef type = LLVMFunctionType(e->i32, &e->pointer, 1, 0);
     LLVMValueRef function = LLVMAddFunction(e->module, name, type);
     kernel_function_attribute(e, function, "nounwind");
@@ -159,7 +159,7 @@ static void bind_ports(struct kernel_emitter *e, const struct kernel_variant *va
         body->out[i].pointers = bind_windows(e, port, param);
         body->out[i].counts = kernel_alloca(e, LLVMArrayType2(e->i64, port->arity), "count");
         body->out[i].canonical = variant->canonical[i];
-        body->out[i].moves = body->entry == ENTRY_RUN && kernel_out_moves(port);
+        body->out[i].moves = body->entry == ENTRY_RUN && kernel_out_moves(kernel, port);
         body->out[i].first_param = param;
         param += (unsigned)port->arity;
     }
@@ -409,6 +409,7 @@ static void emit_internal(struct kernel_emitter *e, const struct kernel_variant 
     body.state = LLVMGetParam(function, KERNEL_PARAM_STATE);
     body.fault = LLVMGetParam(function, KERNEL_PARAM_FAULT);
     body.left = LLVMGetParam(function, KERNEL_PARAM_LEFT);
+    body.launches = LLVMGetParam(function, KERNEL_PARAM_LAUNCHES);
     if (entry != ENTRY_INIT) bind_ports(e, variant);
     load_block_scalars(e);
     if (entry == ENTRY_RUN)

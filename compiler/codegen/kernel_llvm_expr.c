@@ -392,7 +392,7 @@ static LLVMValueRef scalar_expression(struct kernel_emitter *e, const struct kx 
     case KX_LEFT: return left_value(e, x);
     case KX_ITEM: return e->body->item[x->dimension];
     case KX_PHASE: return phase_value(e);
-    case KX_DONE: return kernel_constant(e, (struct scalar_value){SCALAR_BOOL, 0});
+    case KX_DONE: return kernel_done(e, x);
     case KX_NEGATE: return kernel_negate(e, x->type, kernel_expression(e, x->left));
     case KX_COMPLEMENT:
     case KX_NOT: return LLVMBuildNot(e->builder, kernel_expression(e, x->left), "");

@@ -22,18 +22,21 @@ static bool out_ranges(const struct kernel_port *port)
     return port->push_least != port->push;
 }
 
-bool kernel_out_moves(const struct kernel_port *port)
+/* What launches is not told by the rate how much it appends itself. */
+bool kernel_out_moves(const struct kernel *kernel, const struct kernel_port *port)
 {
-    return port->pushes != NULL || out_ranges(port);
+    return port->pushes != NULL || out_ranges(port) ||
+           kernel_launches_any(&kernel->launches);
 }
 
 bool kernel_rates_vary(const struct kernel *kernel)
 {
-    bool vary = kernel->phases > 1 || kernel->stops;
+    bool vary = kernel->phases > 1 || kernel->stops || kernel->is_child ||
+                kernel_launches_any(&kernel->launches);
     for (uint32_t i = 0; i < kernel->in_count; i++)
         vary = vary || kernel_in_moves(&kernel->in[i]);
     for (uint32_t i = 0; i < kernel->out_count; i++)
-        vary = vary || kernel_out_moves(&kernel->out[i]);
+        vary = vary || kernel_out_moves(kernel, &kernel->out[i]);
     return vary;
 }
 
@@ -130,10 +133,12 @@ void kernel_reset_counts(struct kernel_emitter *e)
     }
 }
 
-/* A firing must have appended what it declares; that it is not more every append has checked. */
+/* A firing must have appended what it declares; that it is not more every append has checked.  Of one
+ * that launches its tree counts, and the device queue checks that. */
 static void check_counts(struct kernel_emitter *e)
 {
     const struct kernel *kernel = e->body->kernel;
+    if (kernel_launches_any(&kernel->launches)) return;
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         const struct kernel_port *port = &kernel->out[i];
         if (port->count_proven || port->indexed || port->push_least == 0) continue;

@@ -98,6 +98,8 @@ static struct kernel_bound room(struct kernel_emitter *e, uint32_t port)
 {
     const struct kernel_port *out = &e->body->kernel->out[port];
     if (e->body->entry == ENTRY_FINISH) return kernel_constant_bound(e, out->finish_max);
+    if (kernel_launches_any(&e->body->kernel->launches))
+        return kernel_constant_bound(e, out->own_push);
     return kernel_phase_rate(e, out->push, out->pushes);
 }
 
@@ -363,7 +365,7 @@ void kernel_statement(struct kernel_emitter *e, const struct ks *s)
     case KS_EMIT: emit(e, s); break;
     case KS_STORE: store(e, s); break;
     case KS_STOP: kernel_stop(e); break;
-    case KS_LAUNCH: break;
+    case KS_LAUNCH: kernel_launch_statement(e, s); break;
     }
 }
 

@@ -130,6 +130,7 @@ static bool node_may_fault(const struct kx *x, void *data)
     case KX_PEEK: return peek_faults(e, x);
     case KX_WINDOW: return window_faults(e, x);
     case KX_CALL: return kernel_function_faults(e, x->function);
+    case KX_DONE: return true;
     case KX_BINARY:
     case KX_ASSIGN: return kernel_divides_by_zero(x);
     default: return false;
@@ -155,7 +156,7 @@ bool kernel_function_faults(struct kernel_emitter *e, const struct function *fun
 static bool node_assigns(const struct kx *x, void *data)
 {
     (void)data;
-    return x->kind == KX_ASSIGN;
+    return x->kind == KX_ASSIGN || x->kind == KX_DONE;
 }
 
 bool kernel_has_effects(const struct kx *x)

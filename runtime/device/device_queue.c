@@ -1,5 +1,6 @@
 #include "runtime/device/device_queue.h"
 
+#include "lang/index_format.h"
 #include "runtime/device/queue.h"
 
 #include <assert.h>
@@ -46,6 +47,9 @@ struct prt_device_queue {
     uint64_t *counts;
     uint64_t *aside_offset; /* by output: where its packets are set aside */
     uint64_t *width_bytes;  /* by output */
+
+    void *registers;      /* packed indices of the work-items of all kernels */
+    const void **indices; /* by interface, in there */
 
     struct prt_launch_schedule *schedule;
     struct prt_launch_times times;
@@ -198,6 +202,46 @@ static bool allocate_schedule(struct prt_device_queue *q, const struct devdesc *
            prt_launch_schedule_create(&limits, &q->schedule) == PRT_OK;
 }
 
+/* Work-items of a work-group: 1..INDEX_ITEMS_MAX. */
+static uint32_t items_of(const struct container_interface *f)
+{
+    return f->group[0] * f->group[1] * f->group[2];
+}
+
+/* Writes the packed indices of a kernel's work-items; returns their bytes. */
+static uint64_t pack_items(const struct container_interface *f, void *to)
+{
+    const struct index_format format = index_format_of(f->group);
+    uint16_t *narrow = to;
+    uint32_t *wide = to;
+    for (uint32_t n = 0; n < items_of(f); n++) {
+        uint32_t row = n / f->group[0];
+        uint32_t packed =
+            index_pack(&format, n % f->group[0], row % f->group[1], row / f->group[1]);
+        if (format.register_bits == 16)
+            narrow[n] = (uint16_t)packed;
+        else
+            wide[n] = packed;
+    }
+    return round_up((uint64_t)items_of(f) * (format.register_bits / 8));
+}
+
+static bool allocate_indices(struct prt_device_queue *q)
+{
+    const struct prt_container *c = q->container;
+    uint64_t items = 0, used = 0;
+    for (uint32_t i = 0; i < c->interface_count; i++)
+        items += round_up(items_of(&c->interfaces[i]));
+    q->indices = allocate(c->interface_count, sizeof *q->indices);
+    q->registers = aligned_alloc(ENTRY_ALIGNMENT, (size_t)(items * sizeof(uint32_t)));
+    if (q->indices == NULL || q->registers == NULL) return false;
+    for (uint32_t i = 0; i < c->interface_count; i++) {
+        q->indices[i] = (uint8_t *)q->registers + used;
+        used += pack_items(&c->interfaces[i], (uint8_t *)q->registers + used);
+    }
+    return true;
+}
+
 static bool allocate_queue(struct prt_device_queue *q, const struct devdesc *device)
 {
     uint32_t outs = q->root->out_count;
@@ -209,7 +253,7 @@ static bool allocate_queue(struct prt_device_queue *q, const struct devdesc *dev
     if (q->width_bytes == NULL || q->aside_offset == NULL || q->base == NULL || q->appended == NULL)
         return false;
     measure_interfaces(q);
-    return measure_aside(q, &aside_bytes) && allocate_levels(q, aside_bytes) && allocate_cache(q) &&
+    return measure_aside(q, &aside_bytes) && allocate_levels(q, aside_bytes) && allocate_cache(q) && allocate_indices(q) &&
            allocate_schedule(q, device);
 }
 
@@ -247,6 +291,8 @@ void prt_device_queue_destroy(struct prt_device_queue *q)
 {
     if (q == NULL) return;
     prt_launch_schedule_destroy(q->schedule);
+    free(q->registers);
+    free(q->indices);
     free(q->cache);
     free(q->marks);
     free(q->levels);
@@ -469,6 +515,7 @@ static enum kernel_status call_body(struct activation *a, const void *arguments)
                                  .count = 1,
                                  .completed = &completed,
                                  .windows = q->windows,
+                                 .indices = q->indices[number],
                                  .launches = &a->list,
                                  .fault = q->fault,
                                  .warp_cycles = counted ? level->warp_cycles : NULL};
