@@ -9,7 +9,7 @@ struct place { /* a buffer while the run goes on */
 
 struct work { /* a stage while the run goes on */
     bool busy, ended;
-    long batch, end;
+    long batch, end, firings;
 };
 
 struct play {
@@ -31,19 +31,27 @@ static long least(long a, long b)
 
 /* ---- how long a launch executes, cycle by cycle ---- */
 
-static long compute(const struct clock_stage *stage, long cus, long firings)
+static long warp_cost(const struct clock_stage *stage, long firing)
 {
-    long left = stage->state ? firings : 0, end = 0, running = 0;
+    return stage->counted ? clock_counted(firing) : stage->warp_cycles;
+}
+
+/* Compute units that are free take the next warps, the lowest first; then a cycle passes. */
+static long compute(const struct clock_stage *stage, long cus, long first, long firings)
+{
+    long left[CLOCK_CUS] = {0}, next = 0, cycles = 0;
     if (stage->state) cus = 1;
-    for (long n = firings; !stage->state && n > 0; n -= stage->warp_firings)
-        left++;
-    while (left > 0) {
-        running = least(left, cus);
-        left -= running;
-        for (long cycle = 0; cycle < stage->warp_cycles; cycle++)
-            end++;
+    for (bool busy = true; busy;) {
+        busy = false;
+        for (long c = 0; c < cus; c++) {
+            for (; left[c] == 0 && next < firings; next += stage->warp_firings)
+                left[c] = warp_cost(stage, first + next);
+            busy |= left[c] > 0;
+            left[c] -= left[c] > 0;
+        }
+        cycles += busy;
     }
-    return end;
+    return cycles;
 }
 
 /* Every cycle brings the share's bytes; the device's cus are a common denominator. */
@@ -133,13 +141,14 @@ static void dispatch(struct play *play, int index, long firings)
     int queue = stage->queue;
     long begin = play->clock > play->free_at[queue] ? play->clock : play->free_at[queue];
     long change = play->last[queue] >= 0 && play->last[queue] != index ? p->change : 0;
-    long computing = compute(stage, p->queue_cus[queue], firings);
+    long computing = compute(stage, p->queue_cus[queue], play->works[index].firings, firings);
     long moving = memory(p, stage, p->queue_cus[queue], firings);
     long execute = computing > moving ? computing : moving;
     for (int i = 0; i < stage->output_count; i++)
         play->places[stage->outputs[i]].claimed += firings * stage->pushes[i];
     play->works[index].busy = true;
     play->works[index].batch = firings;
+    play->works[index].firings += firings;
     play->works[index].end = begin + p->launch + change + execute;
     play->free_at[queue] = play->works[index].end;
     play->last[queue] = index;

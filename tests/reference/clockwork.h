@@ -9,13 +9,14 @@
 
 #include <stdbool.h>
 
-enum { CLOCK_STAGES = 6, CLOCK_ENDS = 2, CLOCK_BUFFERS = 10 };
+enum { CLOCK_STAGES = 6, CLOCK_ENDS = 2, CLOCK_BUFFERS = 10, CLOCK_CUS = 16 };
 
 struct clock_stage {
     int input_count, output_count;
     int inputs[CLOCK_ENDS], outputs[CLOCK_ENDS]; /* buffers */
     long pops[CLOCK_ENDS], pushes[CLOCK_ENDS];
     bool state;
+    bool counted; /* what a warp costs depends on its first firing: clock_counted */
     long warp_cycles, warp_firings;
     long threshold, batch_max;
     int queue;
@@ -31,7 +32,7 @@ struct clock_pipeline {
     struct clock_stage stages[CLOCK_STAGES];
     struct clock_buffer buffers[CLOCK_BUFFERS];
     long queue_cus[CLOCK_STAGES];
-    long cus, bytes_per_cycle; /* of the device */
+    long cus, bytes_per_cycle; /* of the device; at most CLOCK_CUS */
     long launch, change;       /* of a full packet; of going over to another stage */
     long packets;              /* that the host has for each in-port */
     long prologue;             /* instructions before the loop */
@@ -41,6 +42,12 @@ struct clock_times {
     long total;
     long dispatches[CLOCK_STAGES], execute[CLOCK_STAGES], changes[CLOCK_STAGES];
 };
+
+/* Cycles of a counted warp that begins with the firing of that number; with state: of the firing. */
+static inline long clock_counted(long firing)
+{
+    return 10 + firing * 7919 % 97;
+}
 
 struct clock_times clock_run(const struct clock_pipeline *pipeline);
 

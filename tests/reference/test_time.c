@@ -1,0 +1,308 @@
+/*
+ * The time of whole runs against an oracle that plays them by hand (clockwork.h), cycle by cycle:
+ * chains and joins of exact rates, of known costs and of counted ones, with and without state, on one
+ * queue and side by side, with 1 to 4 host threads.
+ */
+#include "tests/test.h"
+
+#include "lang/devdesc.h"
+#include "tests/conform/pipelines.h"
+#include "tests/reference/clockwork.h"
+
+enum { ROUNDS = 400, THRESHOLD_MOST = 16 };
+
+struct random {
+    uint64_t state;
+};
+
+static long draw(struct random *random, long low, long high)
+{
+    random->state = random->state * 6364136223846793005u + 1442695040888963407u;
+    return low + (long)((random->state >> 33) % (uint64_t)(high - low + 1));
+}
+
+static int32_t nothing(const struct kernel_batch *batch)
+{
+    (void)batch;
+    return KERNEL_OK;
+}
+
+/* What the warps of so many firings each cost, as clockwork.h says. */
+static int32_t count(const struct kernel_batch *batch, uint64_t warp_firings)
+{
+    for (uint64_t i = 0; i < batch->count; i += warp_firings)
+        batch->warp_cycles[i / warp_firings] =
+            (uint64_t)clock_counted((long)(batch->first_firing + i));
+    return KERNEL_OK;
+}
+
+static int32_t counts_warps_of_1(const struct kernel_batch *batch)
+{
+    return count(batch, 1);
+}
+
+static int32_t counts_warps_of_3(const struct kernel_batch *batch)
+{
+    return count(batch, 3);
+}
+
+static int32_t counts_warps_of_8(const struct kernel_batch *batch)
+{
+    return count(batch, 8);
+}
+
+static int32_t counts_the_sum(const struct kernel_batch *batch)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < batch->count; i++)
+        sum += (uint64_t)clock_counted((long)(batch->first_firing + i));
+    batch->warp_cycles[0] = sum;
+    return KERNEL_OK;
+}
+
+static struct prt_image_kernel kernel_of(const struct clock_stage *stage)
+{
+    kernel_entry entry = nothing;
+    if (stage->counted && stage->state)
+        entry = counts_the_sum;
+    else if (stage->counted)
+        entry = stage->warp_firings == 1   ? counts_warps_of_1
+                : stage->warp_firings == 3 ? counts_warps_of_3
+                                           : counts_warps_of_8;
+    return (struct prt_image_kernel){.run = entry};
+}
+
+/* ---- pipelines ---- */
+
+static int add_buffer(struct clock_pipeline *p, struct random *random, long least)
+{
+    p->buffers[p->buffer_count] = (struct clock_buffer){.depth = least * draw(random, 1, 12),
+                                                        .width_bytes = 4 * draw(random, 1, 40)};
+    return p->buffer_count++;
+}
+
+static struct clock_stage *add_stage(struct clock_pipeline *p, struct random *random, long lanes)
+{
+    struct clock_stage *stage = &p->stages[p->stage_count++];
+    *stage = (struct clock_stage){.state = draw(random, 0, 4) == 0,
+                                  .warp_cycles = draw(random, 0, 3) * draw(random, 0, 120)};
+    stage->counted = draw(random, 0, 1) == 1;
+    stage->warp_firings = stage->state ? 1 : draw(random, 1, lanes);
+    if (stage->counted && stage->warp_firings > 1) stage->warp_firings = draw(random, 0, 1) ? 8 : 3;
+    return stage;
+}
+
+static void connect(struct clock_stage *writer, long push, int buffer, long pop,
+                    struct clock_stage *reader)
+{
+    if (writer != NULL) {
+        writer->pushes[writer->output_count] = push;
+        writer->outputs[writer->output_count++] = buffer;
+    }
+    if (reader != NULL) {
+        reader->pops[reader->input_count] = pop;
+        reader->inputs[reader->input_count++] = buffer;
+    }
+}
+
+/* x -> stage -> .. -> y, each with rates of its own. */
+static void draw_chain(struct clock_pipeline *p, struct random *random, long lanes)
+{
+    int stages = (int)draw(random, 1, 4);
+    struct clock_stage *before = NULL;
+    for (int i = 0; i <= stages; i++) {
+        long push = draw(random, 1, 3), pop = draw(random, 1, 3);
+        int buffer = add_buffer(p, random, push + pop);
+        struct clock_stage *reader = i < stages ? add_stage(p, random, lanes) : NULL;
+        p->buffers[buffer].in_port = i == 0;
+        p->buffers[buffer].out_port = i == stages;
+        connect(before, push, buffer, pop, reader);
+        before = reader;
+    }
+}
+
+/* x -> fork -> two branches, one of which may be a stage -> join -> y, all rates 1. */
+static void draw_join(struct clock_pipeline *p, struct random *random, long lanes)
+{
+    struct clock_stage *fork = add_stage(p, random, lanes), *join = add_stage(p, random, lanes);
+    int x = add_buffer(p, random, 1), y = add_buffer(p, random, 1);
+    p->buffers[x].in_port = p->buffers[y].out_port = true;
+    connect(NULL, 0, x, 1, fork);
+    for (int i = 0; i < 2; i++) {
+        struct clock_stage *middle = draw(random, 0, 1) ? add_stage(p, random, lanes) : NULL;
+        connect(fork, 1, add_buffer(p, random, 1), 1, middle != NULL ? middle : join);
+        if (middle != NULL) connect(middle, 1, add_buffer(p, random, 1), 1, join);
+    }
+    connect(join, 1, y, 0, NULL);
+}
+
+/* The largest batch that the depths admit, or less, and a threshold that it reaches. */
+static void draw_batches(struct clock_pipeline *p, struct random *random)
+{
+    for (int s = 0; s < p->stage_count; s++) {
+        struct clock_stage *stage = &p->stages[s];
+        long most = draw(random, 1, 200);
+        for (int i = 0; i < stage->input_count; i++) {
+            long fits = p->buffers[stage->inputs[i]].depth / stage->pops[i];
+            if (fits < most) most = fits;
+        }
+        for (int i = 0; i < stage->output_count; i++) {
+            long fits = p->buffers[stage->outputs[i]].depth / stage->pushes[i];
+            if (fits < most) most = fits;
+        }
+        stage->batch_max = most;
+        stage->threshold = draw(random, 1, most < THRESHOLD_MOST ? most : THRESHOLD_MOST);
+    }
+}
+
+static void draw_pipeline(struct clock_pipeline *p, struct random *random, const char *device,
+                          bool side_by_side)
+{
+    struct devdesc d;
+    assert_true(devdesc_builtin(device, &d));
+    *p = (struct clock_pipeline){.cus = (long)d.cu_count,
+                                 .bytes_per_cycle = (long)d.memory_bytes_per_cycle,
+                                 .launch = (long)d.launch_enqueue_cycles +
+                                           (long)d.launch_process_cycles +
+                                           (long)d.launch_cleanup_cycles,
+                                 .change = (long)d.switch_cycles,
+                                 .packets = draw(random, 0, 500)};
+    if (draw(random, 0, 2) == 0)
+        draw_join(p, random, (long)d.lanes);
+    else
+        draw_chain(p, random, (long)d.lanes);
+    draw_batches(p, random);
+    p->queue_count = side_by_side ? p->stage_count : 1;
+    p->prologue = side_by_side ? p->stage_count + 1 : p->stage_count;
+    for (int i = 0; i < p->queue_count; i++)
+        p->queue_cus[i] = side_by_side ? 1 : p->cus;
+    for (int s = 0; s < p->stage_count; s++)
+        p->stages[s].queue = side_by_side ? s : 0;
+}
+
+/* ---- the same as a container ---- */
+
+/* Firings of an iteration, a multiple for all stages: every rate is at most 3. */
+static void balance(const struct clock_pipeline *p, uint64_t *repetitions)
+{
+    for (int s = 0; s < p->stage_count; s++)
+        repetitions[s] = 1296; /* 6^4: each of four stages may divide it by 1, 2, 3 */
+    for (int round = 0; round < p->stage_count; round++) {
+        for (int w = 0; w < p->stage_count; w++) {
+            const struct clock_stage *writer = &p->stages[w];
+            for (int r = 0; r < p->stage_count; r++) {
+                const struct clock_stage *reader = &p->stages[r];
+                for (int i = 0; i < writer->output_count; i++)
+                    for (int k = 0; k < reader->input_count; k++)
+                        if (writer->outputs[i] == reader->inputs[k])
+                            repetitions[r] = repetitions[w] * (uint64_t)writer->pushes[i] /
+                                             (uint64_t)reader->pops[k];
+            }
+        }
+    }
+}
+
+static struct prt_program *load(const struct clock_pipeline *p, const char *device,
+                                bool side_by_side)
+{
+    struct prt_image_kernel kernels[CLOCK_STAGES];
+    uint64_t repetitions[CLOCK_STAGES];
+    struct made *m = made_create("timed", device);
+    balance(p, repetitions);
+    for (int i = 0; i < p->buffer_count; i++) {
+        const struct clock_buffer *b = &p->buffers[i];
+        char name[] = {(char)(b->in_port ? 'x' : b->out_port ? 'y' : 'a' + i), '\0'};
+        uint32_t made = made_buffer(m, name, SCALAR_U32, (uint64_t)b->depth,
+                                    b->in_port    ? CONTAINER_OUTER_IN
+                                    : b->out_port ? CONTAINER_OUTER_OUT
+                                                  : CONTAINER_INNER);
+        m->buffers[made].width_bytes = (uint64_t)b->width_bytes;
+    }
+    for (int s = 0; s < p->stage_count; s++) {
+        const struct clock_stage *stage = &p->stages[s];
+        uint32_t flags = stage->state ? CONTAINER_NODE_STATEFUL : 0;
+        if (stage->counted) flags |= CONTAINER_NODE_COUNTED;
+        uint32_t node = made_node(m, "k", flags);
+        for (int i = 0; i < stage->input_count; i++)
+            made_input(m, node, (uint32_t)stage->inputs[i], (uint64_t)stage->pops[i],
+                       (uint64_t)stage->pops[i]);
+        for (int i = 0; i < stage->output_count; i++)
+            made_output(m, node, (uint32_t)stage->outputs[i], (uint64_t)stage->pushes[i], 0);
+        m->nodes[node].repetitions = repetitions[s];
+        m->nodes[node].warp_cycles = (uint64_t)stage->warp_cycles;
+        m->nodes[node].warp_firings = (uint32_t)stage->warp_firings;
+        m->stages[node].threshold = (uint32_t)stage->threshold;
+        m->stages[node].batch_max = (uint64_t)stage->batch_max;
+        m->nodes[node].cost_cycles = 20000; /* worth another host thread, and cutting */
+        kernels[node] = kernel_of(stage);
+    }
+    if (side_by_side)
+        made_side_by_side(m);
+    else
+        made_loop(m);
+    return pipelines_load(m, kernels);
+}
+
+struct feed {
+    long left;
+    size_t width_bytes;
+};
+
+static enum prt_status give(void *context, void *packets, size_t capacity, size_t *count,
+                            struct prt_error *error)
+{
+    struct feed *feed = context;
+    (void)error;
+    *count = (size_t)feed->left < capacity ? (size_t)feed->left : capacity;
+    memset(packets, 0, *count * feed->width_bytes);
+    feed->left -= (long)*count;
+    return PRT_OK;
+}
+
+/* ---- comparing ---- */
+
+static void compare(const struct clock_pipeline *p, const char *device, bool side_by_side,
+                    uint32_t host_threads)
+{
+    struct clock_times expected = clock_run(p);
+    struct prt_program *program = load(p, device, side_by_side);
+    struct prt_run_options options = {.host_threads = host_threads};
+    struct feed feed = {p->packets, 0};
+    struct prt_run_statistics statistics;
+    struct prt_stage_statistics stage;
+    struct prt_error error;
+    struct prt_run *run;
+    for (int i = 0; i < p->buffer_count; i++)
+        if (p->buffers[i].in_port) feed.width_bytes = (size_t)p->buffers[i].width_bytes;
+    assert_int_equal(prt_run_create(program, &options, &run, &error), PRT_OK);
+    uint32_t x = prt_program_find_port(program, "x");
+    assert_int_equal(prt_run_bind_input(run, x, give, &feed, &error), PRT_OK);
+    if (prt_run_execute(run, &error) != PRT_OK) fail_msg("%s", error.message);
+    for (int s = 0; s < p->stage_count; s++) {
+        assert_true(prt_run_stage(run, (uint32_t)s, &stage));
+        assert_int_equal(stage.dispatches, expected.dispatches[s]);
+        assert_int_equal(stage.execute_cycles, expected.execute[s]);
+        assert_int_equal(stage.switch_cycles, expected.changes[s]);
+        assert_int_equal(stage.launch_cycles, expected.dispatches[s] * p->launch);
+    }
+    prt_run_statistics(run, &statistics);
+    assert_int_equal(statistics.total_cycles, expected.total);
+    prt_run_destroy(run);
+    prt_program_free(program);
+}
+
+static void runs_take_the_cycles_that_they_take_by_hand(void **unused)
+{
+    (void)unused;
+    const char *const devices[] = {"sim1", "sim4", "sim16"};
+    struct random random = {7};
+    for (int round = 0; round < ROUNDS; round++) {
+        struct clock_pipeline p;
+        const char *device = devices[draw(&random, 0, 2)];
+        bool side_by_side = strcmp(device, "sim16") == 0 && draw(&random, 0, 1) == 1;
+        draw_pipeline(&p, &random, device, side_by_side);
+        compare(&p, device, side_by_side, 1 + (uint32_t)round % 4);
+    }
+}
+
+TEST_MAIN("time", cmocka_unit_test(runs_take_the_cycles_that_they_take_by_hand))
