@@ -204,11 +204,6 @@ bool prt_program_argument(const struct prt_program *program, uint32_t argument,
 
 /* ---- devices ---- */
 
-const char *prt_device_name(size_t i)
-{
-    return devdesc_builtin_name(i);
-}
-
 /* For `null` alone: the container's device if nothing more is known of it. */
 static void describe_roughly(const struct prt_container *c, struct devdesc *description)
 {

@@ -40,6 +40,7 @@
 #include "lang/scalar.h"
 #include "runtime/field.h"
 #include "runtime/observer.h"
+#include "runtime/pipert_device.h"
 #include "runtime/status.h"
 
 #include <stdbool.h>
@@ -117,11 +118,6 @@ struct prt_argument_information {
 uint32_t prt_program_argument_count(const struct prt_program *program);
 bool prt_program_argument(const struct prt_program *program, uint32_t argument,
                           struct prt_argument_information *information);
-
-/* ---- devices ---- */
-
-/* Name of the i-th device that comes with the library ("sim16"), or NULL past the last. */
-const char *prt_device_name(size_t i);
 
 /* ---- runs ---- */
 

@@ -10,9 +10,12 @@
  *     piperun_replay.c    the steps of a counterexample
  *     piperun_signals.c   interrupts, time-out, crashes
  *     piperun_program.c   disasm, verify, asm
+ *     piperun_devices.c   --list-devices, partition
+ *     piperun_schemes.c   the words behind partition
  *     piperun_message.c   what is printed
  */
 #include "runtime/piperun_command.h"
+#include "runtime/piperun_devices.h"
 #include "runtime/piperun_message.h"
 #include "runtime/piperun_program.h"
 #include "runtime/piperun_run.h"
@@ -40,6 +43,7 @@ static int run_subcommand(int argc, char **argv)
     if (strcmp(argv[1], "disasm") == 0) return prt_command_disasm(argc - 1, argv + 1);
     if (strcmp(argv[1], "verify") == 0) return prt_command_verify(argc - 1, argv + 1);
     if (strcmp(argv[1], "asm") == 0) return prt_command_asm(argc - 1, argv + 1);
+    if (strcmp(argv[1], "partition") == 0) return prt_command_partition(argc - 1, argv + 1);
     return PRT_COMMAND_RUN;
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/piperun_command.h"
 
 #include "runtime/pipert.h"
+#include "runtime/piperun_devices.h"
 #include "runtime/piperun_message.h"
 
 #include <assert.h>
@@ -21,6 +22,7 @@ static const char usage_text[] =
     "       piperun disasm FILE.pbc\n"
     "       piperun verify FILE.pbc\n"
     "       piperun asm FILE.sasm --into FILE.pbc -o OUT.pbc\n"
+    "       piperun partition DEVICE [SCHEME [/ SCHEME]...]\n"
     "\n"
     "Runs a pipeline that pipec has compiled; a source file is compiled first, by the pipec beside "
     "piperun.\n"
@@ -41,7 +43,7 @@ static const char usage_text[] =
     "  --device NAME           the device: one that the file was compiled for, sim:FILE.dev for a "
     "description of\n"
     "                          one's own, or null (executes no kernel: measures the scheduler)\n"
-    "  --list-devices          print the devices\n"
+    "  --list-devices          print the devices, their figures, and how they can be partitioned\n"
     "  --host-threads N        threads that execute kernels; default: one per processor.  Results "
     "and cycles do\n"
     "                          not depend on it\n"
@@ -174,14 +176,6 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int list_devices(void)
-{
-    for (size_t i = 0; prt_device_name(i) != NULL; i++)
-        puts(prt_device_name(i));
-    puts("null");
-    return EXIT_DONE;
-}
-
 /* PRT_COMMAND_RUN: go on.  Else the exit code. */
 static int take_option(int option, int index, char **argv, struct prt_command *command)
 {
@@ -189,7 +183,7 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
     int status = EXIT_DONE;
     switch (option) {
     case OPTION_DEVICE: command->device = optarg; break;
-    case OPTION_LIST_DEVICES: return list_devices();
+    case OPTION_LIST_DEVICES: return prt_command_list_devices();
     case OPTION_HOST_THREADS:
         status = take_number("--host-threads", optarg, 1, 4096, &number);
         if (status == EXIT_DONE) command->host_threads = (uint32_t)number;

@@ -25,6 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Partition properties: the values of cl_device_partition_property. */
 #define PRT_PARTITION_EQUALLY INT64_C(0x1086)            /* , n, 0 */
 #define PRT_PARTITION_BY_COUNTS INT64_C(0x1087)          /* , c1, c2, ..., LIST_END, 0 */
@@ -173,5 +177,9 @@ enum prt_status prt_device_cu_set(struct prt_device_tree *tree, struct prt_devic
  * other); false otherwise. */
 bool prt_device_overlap(struct prt_device_tree *tree, struct prt_device_handle a,
                         struct prt_device_handle b);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

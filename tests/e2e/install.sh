@@ -39,6 +39,43 @@ links_static() {
     gcc "$TMP/user.c" -o "$TMP/static" $(pkg-config --cflags pipert) "$prefix/lib/libpipert.a" \
         $(pkg-config --static --libs pipert | sed 's/-lpipert//') && "$TMP/static"
 }
+# Opens a device, partitions it, asks and releases, with what is installed alone.
+cat >"$TMP/devices.c" <<'END'
+#include <pipert.h>
+#include <stdio.h>
+int main(void)
+{
+    struct prt_device_tree *tree;
+    struct prt_device_figures figures;
+    struct prt_device_information half;
+    struct prt_device_handle made[2], device;
+    struct prt_error error;
+    const int64_t next[] = {PRT_PARTITION_BY_AFFINITY_DOMAIN, PRT_AFFINITY_NEXT_PARTITIONABLE, 0};
+    int64_t type[3];
+    size_t length;
+    uint32_t count;
+    if (prt_device_open("sim17", NULL, NULL, &tree, NULL, &error) != PRT_E_USAGE) return 1;
+    if (prt_device_open("sim16", NULL, NULL, &tree, &figures, &error) != PRT_OK) return 2;
+    device = prt_device_tree_root(tree);
+    if (prt_create_sub_devices(tree, device, next, 2, made, &count) != PRT_OK) return 3;
+    if (prt_device_partition_type(tree, made[1], type, 3, &length) != PRT_OK) return 4;
+    if (prt_device_retain(tree, made[1]) != PRT_OK) return 5;
+    if (prt_device_query(tree, made[1], &half) != PRT_OK) return 6;
+    printf("%u of %s: %u CUs, level %d, %u references\n", count, figures.name, half.cu_count,
+           (int)type[1], half.reference_count);
+    if (prt_device_release(tree, made[1]) != PRT_OK) return 7;
+    if (prt_device_release(tree, made[1]) != PRT_OK) return 8;
+    if (prt_device_release(tree, made[1]) != PRT_E_INVALID_DEVICE) return 9;
+    prt_device_tree_destroy(tree);
+    return 0;
+}
+END
+partitions_devices() {
+    gcc -Wall -Wextra -Werror "$TMP/devices.c" -o "$TMP/devices" $(pkg-config --cflags --libs pipert) &&
+        LD_LIBRARY_PATH=$prefix/lib "$TMP/devices" >"$TMP/said" &&
+        grep -qx '2 of sim16: 8 CUs, level 4, 2 references' "$TMP/said"
+}
+verdict partitions_devices partitions_devices
 verdict links_shared links_shared
 verdict links_static links_static
 

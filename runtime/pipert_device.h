@@ -1,0 +1,63 @@
+/*
+ * pipert_device: the devices of the simulated GPU inside a program: their figures, and their
+ * sub-devices (clCreateSubDevices of OpenCL 1.2).
+ *
+ *     struct prt_device_tree *tree;
+ *     struct prt_device_figures figures;
+ *     struct prt_error error;
+ *     if (prt_device_open("sim16", NULL, NULL, &tree, &figures, &error) != PRT_OK) ...
+ *     const int64_t halves[] = {PRT_PARTITION_EQUALLY, figures.cu_count / 2, 0};
+ *     struct prt_device_handle half[2];
+ *     status = prt_create_sub_devices(tree, prt_device_tree_root(tree), halves, 2, half, NULL);
+ *     prt_device_query(tree, half[0], &information);
+ *     prt_device_release(tree, half[0]);
+ *     prt_device_tree_destroy(tree);
+ *
+ * What partitions mean, their errors, the queries, and how references are counted stands in
+ * runtime/device/subdevice.h, which this includes, and in lang/subdevices.md.
+ *
+ * Ownership: a tree belongs to who opened it; figures are filled in place.
+ * Threads: trees are independent of each other; the calls on one tree may come from any number of
+ *   threads, but for opening and destroying it.
+ */
+#ifndef RUNTIME_PIPERT_DEVICE_H
+#define RUNTIME_PIPERT_DEVICE_H
+
+#include "runtime/device/subdevice.h"
+#include "runtime/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct prt_device_figures {
+    char name[64];
+    uint32_t cu_count, lanes; /* lanes: of a compute unit */
+    uint64_t clock_hz;
+    uint64_t memory_bytes, memory_bytes_per_cycle, local_bytes;
+    uint32_t schemes; /* set of PRT_SCHEME_* */
+    uint32_t subdevices_max;
+    uint32_t cus_per_domain[PRT_LEVEL_COUNT]; /* 0: there is no such level */
+    uint64_t cache_bytes[PRT_LEVEL_COUNT];    /* of one domain; 0: not known, or none */
+};
+
+/* Name of the i-th device that comes with the library ("sim16"), or NULL past the last. */
+const char *prt_device_name(size_t i);
+
+/* Opens a device: the name of one that comes with the library, or "sim:FILE.dev", a description.
+ * `report` (or NULL) gets what the description has against it, errors and warnings, with `context`.
+ * `figures` may be NULL.  PRT_E_USAGE: there is no such device; PRT_E_DEVICE: it is of a kind that
+ * this version does not have; PRT_E_OPEN, PRT_E_READ, PRT_E_FORMAT: the description;
+ * PRT_E_NOMEM. */
+enum prt_status prt_device_open(const char *name, prt_report_callback report, void *context,
+                                struct prt_device_tree **tree, struct prt_device_figures *figures,
+                                struct prt_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

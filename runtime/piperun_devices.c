@@ -1,0 +1,329 @@
+#include "runtime/piperun_devices.h"
+
+#include "runtime/pipert_device.h"
+#include "runtime/piperun_message.h"
+#include "runtime/piperun_schemes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage_text[] =
+    "usage: piperun partition DEVICE [SCHEME [/ SCHEME]...]\n"
+    "\n"
+    "Partitions a device as clCreateSubDevices of OpenCL 1.2 does, and prints the sub-devices.  "
+    "DEVICE is a name of\n"
+    "--list-devices, or sim:FILE.dev.  Behind a '/' every sub-device is partitioned again.\n"
+    "\n"
+    "  equally N                 as many sub-devices of N compute units as fit\n"
+    "  by-counts N...            one sub-device for each number\n"
+    "  by-affinity LEVEL         one for each set that shares a level: numa, l4, l3, l2, l1, or "
+    "next: the first of\n"
+    "                            these along which it can be split\n"
+    "\n"
+    "Exit status: 0, 1 where the device cannot be partitioned so, 2 usage, 6 no such kind of "
+    "device.\n";
+
+/* ---- texts ---- */
+
+struct text {
+    char bytes[160];
+    size_t length;
+};
+
+static void add(struct text *text, const char *format, ...) PRT_PRINTF(2, 3);
+
+static void add(struct text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    size_t room = sizeof text->bytes - text->length;
+    int length = vsnprintf(text->bytes + text->length, room, format, arguments);
+    va_end(arguments);
+    if (length > 0) text->length += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+/* "sim:FILE": a device is told by its description, which errors are about. */
+static bool open_device(const char *name, struct prt_device_tree **tree,
+                        struct prt_device_figures *figures, int *exit_code)
+{
+    struct prt_error error;
+    enum prt_status status = prt_device_open(name, prt_print_report, NULL, tree, figures, &error);
+    if (status != PRT_OK) *exit_code = prt_complain_status(&error);
+    return status == PRT_OK;
+}
+
+/* A count of something in the largest of its units that is not above it: "1.71 GHz", "228 KiB". */
+static void add_scaled(struct text *text, uint64_t value, uint64_t step, const char *const *units,
+                       size_t unit_count)
+{
+    size_t unit = 0;
+    uint64_t factor = 1;
+    for (; unit + 1 < unit_count && value / factor >= step; unit++)
+        factor *= step;
+    uint64_t whole = value / factor, hundredths = value % factor * 100 / factor;
+    add(text, "%" PRIu64, whole);
+    if (hundredths % 10)
+        add(text, ".%02" PRIu64, hundredths);
+    else if (hundredths)
+        add(text, ".%" PRIu64, hundredths / 10);
+    add(text, " %s", units[unit]);
+}
+
+static const char *const hertz[] = {"Hz", "kHz", "MHz", "GHz"};
+static const char *const bytes[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+static const char *const decimal_bytes[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+
+/* What a device can be partitioned by: "equally, by-counts, by-affinity (l3 l2 l1)". */
+static void add_schemes(struct text *text, const struct prt_device_information *information)
+{
+    const char *between = "";
+    if (information->schemes == 0) add(text, "-");
+    for (const struct prt_scheme_word *s = prt_scheme_words; s->word != NULL; s++) {
+        if (!(information->schemes & s->set)) continue;
+        add(text, "%s%s", between, s->word);
+        between = ", ";
+    }
+    if (!(information->schemes & PRT_SCHEME_BY_AFFINITY_DOMAIN)) return;
+    between = " (";
+    for (const struct prt_level_word *l = prt_level_words; l->word != NULL; l++) {
+        if (!(information->affinity_domains & l->domain) ||
+            l->domain == PRT_AFFINITY_NEXT_PARTITIONABLE)
+            continue;
+        add(text, "%s%s", between, l->word);
+        between = " ";
+    }
+    add(text, ")");
+}
+
+/* ---- piperun --list-devices ---- */
+
+static void print_device(const char *name, int width)
+{
+    struct prt_device_tree *tree;
+    struct prt_device_figures figures;
+    struct prt_device_information information;
+    struct text clock = {.length = 0}, memory = clock, bandwidth = clock, schemes = clock;
+    int exit_code;
+    if (!open_device(name, &tree, &figures, &exit_code)) return;
+    prt_device_query(tree, prt_device_tree_root(tree), &information);
+    add_scaled(&clock, figures.clock_hz, 1000, hertz, sizeof hertz / sizeof hertz[0]);
+    add_scaled(&memory, figures.memory_bytes, 1024, bytes, sizeof bytes / sizeof bytes[0]);
+    /* at most 2^20 bytes a cycle at 100 GHz */
+    add_scaled(&bandwidth, figures.memory_bytes_per_cycle * figures.clock_hz, 1000, decimal_bytes,
+               sizeof decimal_bytes / sizeof decimal_bytes[0]);
+    add_schemes(&schemes, &information);
+    printf("%-*s  %5" PRIu32 "  %5" PRIu32 "  %-8s  %-9s  %9s/s  %11" PRIu32 "  %s\n", width, name,
+           figures.cu_count, figures.lanes, clock.bytes, memory.bytes, bandwidth.bytes,
+           figures.subdevices_max, schemes.bytes);
+    prt_device_tree_destroy(tree);
+}
+
+int prt_command_list_devices(void)
+{
+    int width = (int)strlen("device");
+    for (size_t i = 0; prt_device_name(i) != NULL; i++)
+        if ((int)strlen(prt_device_name(i)) > width) width = (int)strlen(prt_device_name(i));
+    printf("%-*s  %5s  %5s  %-8s  %-9s  %11s  %11s  %s\n", width, "device", "CUs", "lanes", "clock",
+           "memory", "bandwidth", "sub-devices", "partitioned by");
+    for (size_t i = 0; prt_device_name(i) != NULL; i++)
+        print_device(prt_device_name(i), width);
+    printf("%-*s  executes no kernel: measures the scheduler\n", width, "null");
+    return EXIT_DONE;
+}
+
+/* ---- piperun partition ---- */
+
+struct row { /* of the table */
+    struct prt_device_handle device;
+    uint32_t parent; /* row; NO_PARENT */
+    uint32_t index;  /* among its sisters */
+};
+
+#define NO_PARENT UINT32_MAX
+
+struct table {
+    struct prt_device_tree *tree;
+    struct prt_device_figures figures;
+    struct row *rows; /* the root first, then level by level */
+    uint32_t count;
+};
+
+/* "1.0.3" */
+static void add_path(struct text *path, const struct table *table, uint32_t row)
+{
+    uint32_t chain[64], depth = 0;
+    for (; table->rows[row].parent != NO_PARENT && depth < 64; row = table->rows[row].parent)
+        chain[depth++] = table->rows[row].index;
+    while (depth-- > 0)
+        add(path, "%" PRIu32 "%s", chain[depth], depth > 0 ? "." : "");
+}
+
+/* A CU set is printed as runs: "0-7, 12". */
+static void add_cu_set(struct text *text, const uint64_t *words, uint32_t cu_count)
+{
+    const char *between = "";
+    for (uint32_t cu = 0; cu < cu_count; cu++) {
+        if (!prt_cu_set_has(words, cu)) continue;
+        uint32_t first = cu;
+        while (cu + 1 < cu_count && prt_cu_set_has(words, cu + 1))
+            cu++;
+        add(text, first == cu ? "%s%" PRIu32 : "%s%" PRIu32 "-%" PRIu32, between, first, cu);
+        between = ", ";
+    }
+    if (between[0] == '\0') add(text, "-");
+}
+
+static int complain_partition(const struct table *table, uint32_t row,
+                              const struct prt_scheme *scheme, enum prt_status status)
+{
+    struct text path = {.length = 0}, reason = path;
+    struct prt_device_information information;
+    prt_device_query(table->tree, table->rows[row].device, &information);
+    prt_scheme_reason(scheme, status, &table->figures, &information, reason.bytes,
+                      sizeof reason.bytes);
+    add_path(&path, table, row);
+    bool root = table->rows[row].parent == NO_PARENT;
+    return PRT_COMPLAIN(EXIT_REFUSED, "%s%s of %s: %s: %s", root ? "partition" : "sub-device ",
+                        path.bytes, table->figures.name, prt_scheme_error_name(status),
+                        reason.bytes);
+}
+
+/* Partitions one row; its sub-devices become rows behind all others. */
+static int partition_row(struct table *table, uint32_t row, const struct prt_scheme *scheme)
+{
+    uint32_t count;
+    enum prt_status status = prt_create_sub_devices(table->tree, table->rows[row].device,
+                                                    scheme->properties, 0, NULL, &count);
+    if (status != PRT_OK) return complain_partition(table, row, scheme, status);
+    struct prt_device_handle *made = calloc(count, sizeof *made);
+    struct row *rows = reallocarray(table->rows, (size_t)table->count + count, sizeof *rows);
+    if (rows != NULL) table->rows = rows;
+    int exit_code = EXIT_DONE;
+    if (rows == NULL || made == NULL)
+        exit_code = prt_complain_memory();
+    else
+        status = prt_create_sub_devices(table->tree, table->rows[row].device, scheme->properties,
+                                        count, made, NULL);
+    if (status != PRT_OK) exit_code = complain_partition(table, row, scheme, status);
+    for (uint32_t i = 0; exit_code == EXIT_DONE && i < count; i++)
+        table->rows[table->count++] = (struct row){made[i], row, i};
+    free(made);
+    return exit_code;
+}
+
+/* Each scheme for every row that the one before it has made. */
+static int partition_all(struct table *table, const struct prt_scheme *schemes, size_t count)
+{
+    uint32_t first = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t end = table->count;
+        for (uint32_t row = first; row < end; row++) {
+            int exit_code = partition_row(table, row, &schemes[i]);
+            if (exit_code != EXIT_DONE) return exit_code;
+        }
+        first = end;
+    }
+    return EXIT_DONE;
+}
+
+static bool is_last_child(const struct table *table, uint32_t row)
+{
+    return row + 1 == table->count || table->rows[row + 1].parent != table->rows[row].parent;
+}
+
+/* The CUs that a partition leaves unused: those of the parent, from the end of the last on. */
+static void print_unused(const struct table *table, uint32_t row, const uint64_t *own,
+                         uint64_t *words, size_t word_count, int width)
+{
+    struct text set = {.length = 0};
+    uint32_t last = 0, unused = 0;
+    uint32_t cus = table->figures.cu_count;
+    for (uint32_t cu = 0; cu < cus; cu++)
+        if (prt_cu_set_has(own, cu)) last = cu;
+    prt_device_cu_set(table->tree, table->rows[table->rows[row].parent].device, words, word_count);
+    for (uint32_t cu = 0; cu < cus; cu++) {
+        if (cu <= last) words[cu / 64] &= ~(UINT64_C(1) << (cu % 64));
+        unused += prt_cu_set_has(words, cu);
+    }
+    if (unused == 0) return;
+    add_cu_set(&set, words, cus);
+    printf("%-*s  %5" PRIu32 "  %-9s  unused\n", width, "-", unused, set.bytes);
+}
+
+static void print_row(const struct table *table, uint32_t row, const uint64_t *words, int width)
+{
+    struct text path = {.length = 0}, set = path, made_by = path, schemes = path;
+    struct prt_device_information information;
+    prt_device_query(table->tree, table->rows[row].device, &information);
+    add_path(&path, table, row);
+    if (row == 0) add(&path, "%s", table->figures.name);
+    add_cu_set(&set, words, table->figures.cu_count);
+    prt_scheme_describe(table->tree, table->rows[row].device, made_by.bytes, sizeof made_by.bytes);
+    add_schemes(&schemes, &information);
+    printf("%-*s  %5" PRIu32 "  %-9s  %-18s  %s\n", width, path.bytes, information.cu_count,
+           set.bytes, made_by.bytes, schemes.bytes);
+}
+
+static int print_table(const struct table *table)
+{
+    size_t word_count = prt_cu_set_words(table->figures.cu_count);
+    uint64_t *words = calloc(word_count, sizeof *words), *rest = calloc(word_count, sizeof *rest);
+    int width = (int)strlen("sub-device"), exit_code = EXIT_DONE;
+    if (words == NULL || rest == NULL) {
+        exit_code = prt_complain_memory();
+    } else {
+        if ((int)strlen(table->figures.name) > width) width = (int)strlen(table->figures.name);
+        printf("%-*s  %5s  %-9s  %-18s  %s\n", width, "sub-device", "CUs", "which", "made by",
+               "can be partitioned by");
+        for (uint32_t row = 0; row < table->count; row++) {
+            prt_device_cu_set(table->tree, table->rows[row].device, words, word_count);
+            print_row(table, row, words, width);
+            if (row > 0 && is_last_child(table, row))
+                print_unused(table, row, words, rest, word_count, width);
+        }
+    }
+    free(words);
+    free(rest);
+    return exit_code;
+}
+
+static int partition_device(const char *name, const struct prt_scheme *schemes, size_t count)
+{
+    struct table table = {.count = 1};
+    int exit_code = EXIT_DONE;
+    if (!open_device(name, &table.tree, &table.figures, &exit_code)) return exit_code;
+    table.rows = calloc(1, sizeof *table.rows);
+    if (table.rows == NULL) {
+        exit_code = prt_complain_memory();
+    } else {
+        table.rows[0] = (struct row){prt_device_tree_root(table.tree), NO_PARENT, 0};
+        exit_code = partition_all(&table, schemes, count);
+        if (exit_code == EXIT_DONE) exit_code = print_table(&table);
+    }
+    free(table.rows);
+    prt_device_tree_destroy(table.tree);
+    return exit_code;
+}
+
+int prt_command_partition(int argc, char **argv)
+{
+    struct prt_scheme *schemes = NULL;
+    size_t count = 0;
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
+            fputs(usage_text, stdout);
+            return EXIT_DONE;
+        }
+    if (argc < 2) {
+        prt_say_error("no device given");
+        fputs("usage: piperun partition DEVICE [SCHEME [/ SCHEME]...] (piperun partition --help)\n",
+              stderr);
+        return EXIT_USAGE;
+    }
+    int exit_code = prt_schemes_read(argc - 2, argv + 2, &schemes, &count);
+    if (exit_code == EXIT_DONE) exit_code = partition_device(argv[1], schemes, count);
+    prt_schemes_free(schemes, count);
+    return exit_code;
+}
