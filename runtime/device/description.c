@@ -80,7 +80,7 @@ static enum prt_status parse_text(const char *path, const char *text, size_t siz
 static enum prt_status read_file(const char *path, const struct prt_reporter *reporter,
                                  struct devdesc *description, struct prt_error *error)
 {
-    size_t size;
+    size_t size = 0;
     char *text = malloc(BYTES_MAX);
     if (text == NULL) return NO_MEMORY(error);
     enum prt_status status = read_text(path, text, &size, error);
