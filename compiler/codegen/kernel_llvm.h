@@ -92,6 +92,7 @@ struct kernel_body {
     LLVMValueRef item[3];    /* work-items: x, y, z of the present one, i32 */
     LLVMValueRef item_index; /* the same counted through, i64 */
     LLVMValueRef gone; /* by item: it has ended its firing; NULL: none does before the others */
+    bool numbered;     /* work-items: the batch has them in order, x first */
     bool together;     /* work-items: statements are those of all, not of the present one */
     LLVMBasicBlockRef break_to, continue_to;
     LLVMValueRef switch_on; /* the innermost switch instruction */
@@ -216,6 +217,7 @@ enum kernel_param {
     KERNEL_PARAM_SEEN,
     KERNEL_PARAM_MOST,
     KERNEL_PARAM_LAUNCHES,
+    KERNEL_PARAM_INDICES,
     KERNEL_PARAM_WINDOWS
 };
 
@@ -416,6 +418,8 @@ LLVMValueRef kernel_done(struct kernel_emitter *e, const struct kx *x);
 
 /* ---- kernel_items.c ---- */
 
+/* Whether (i1) the registers of the batch are those of items numbered x first. */
+LLVMValueRef kernel_items_numbered(struct kernel_emitter *e);
 /* Begins a firing of work-items: what follows is emitted for all of them. */
 void kernel_items_begin(struct kernel_emitter *e);
 /* The statements of all items, which are cut into what is done together and runs in between. */

@@ -40,9 +40,9 @@ static uint64_t total_arity(const struct kernel_port *ports, uint32_t count)
     return total;
 }
 
-static const char *const param_names[] = {"arguments", "tables", "state", "first",
-                                          "count",     "fault",  "left",  "produced",
-                                          "completed", "seen",   "most",  "launches"};
+static const char *const param_names[] = {"arguments", "tables",   "state",    "first",     "count",
+                                          "fault",     "left",     "produced", "completed", "seen",
+                                          "most",      "launches", "indices"};
 
 static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uint64_t windows,
                                  uint64_t in_windows, enum kernel_entry_kind entry)
@@ -62,7 +62,7 @@ static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uin
         if (i == KERNEL_PARAM_FIRST || i == KERNEL_PARAM_COUNT) continue;
         kernel_parameter_attribute(e, function, i, "noalias");
         bool read_only = i == KERNEL_PARAM_ARGUMENTS || i == KERNEL_PARAM_LEFT ||
-                         i == KERNEL_PARAM_SEEN ||
+                         i == KERNEL_PARAM_SEEN || i == KERNEL_PARAM_INDICES ||
                          (i == KERNEL_PARAM_TABLES && entry != ENTRY_INIT) ||
                          (i >= KERNEL_PARAM_WINDOWS && i < KERNEL_PARAM_WINDOWS + in_windows);
         if (read_only) kernel_parameter_attribute(e, function, i, "readonly");
@@ -97,7 +97,8 @@ static void add_exported(struct kernel_emitter *e, const char *name, LLVMValueRe
         offsetof(struct kernel_batch, count),     offsetof(struct kernel_batch, fault),
         offsetof(struct kernel_batch, left),      offsetof(struct kernel_batch, produced),
         offsetof(struct kernel_batch, completed), offsetof(struct kernel_batch, windows),
-        offsetof(struct kernel_batch, most),      offsetof(struct kernel_batch, launches)};
+        offsetof(struct kernel_batch, most),      offsetof(struct kernel_batch, launches),
+        offsetof(struct kernel_batch, indices)};
     LLVMTypeRef type = LLVMFunctionType(e->i32, &e->pointer, 1, 0);
     LLVMValueRef function = LLVMAddFunction(e->module, name, type);
     kernel_function_attribute(e, function, "nounwind");
@@ -342,6 +343,35 @@ static bool unrolls_cycles(struct kernel_emitter *e, const struct kernel *kernel
            kernel_size(e, kernel->body) * kernel->phases <= NODES_MAX;
 }
 
+static void emit_all(struct kernel_emitter *e, const struct kernel_lane_plan *plan,
+                     LLVMValueRef count)
+{
+    if (kernel_has_borders(e->body->kernel))
+        kernel_emit_rows(e, plan, count);
+    else if (unrolls_cycles(e, e->body->kernel))
+        emit_phased(e, count);
+    else
+        kernel_emit_run(e, plan, kernel_i64(e, 0), count);
+}
+
+/* For work-items in the order that they always have, and for any: kernel_items.c says why. */
+static void emit_items_twice(struct kernel_emitter *e, const struct kernel_lane_plan *plan,
+                             LLVMValueRef count)
+{
+    LLVMBasicBlockRef numbered = kernel_block(e, "numbered"), any = kernel_block(e, "any");
+    LLVMBasicBlockRef end = kernel_block(e, "items.done");
+    LLVMBuildCondBr(e->builder, kernel_items_numbered(e), numbered, any);
+    kernel_position(e, numbered);
+    e->body->numbered = true;
+    emit_all(e, plan, count);
+    LLVMBuildBr(e->builder, end);
+    kernel_position(e, any);
+    e->body->numbered = false;
+    emit_all(e, plan, count);
+    LLVMBuildBr(e->builder, end);
+    kernel_position(e, end);
+}
+
 static void emit_batch(struct kernel_emitter *e)
 {
     LLVMValueRef count = LLVMGetParam(e->body->llvm, KERNEL_PARAM_COUNT);
@@ -349,12 +379,10 @@ static void emit_batch(struct kernel_emitter *e)
     kernel_rates_begin(e);
     if (e->body->row_packets > 0) kernel_windows_begin(e);
     if (kernel_plan_lanes(e, e->body->kernel, &plan)) e->body->varying = plan.varying;
-    if (kernel_has_borders(e->body->kernel))
-        kernel_emit_rows(e, &plan, count);
-    else if (unrolls_cycles(e, e->body->kernel))
-        emit_phased(e, count);
+    if (e->body->kernel->grouped && e->cx->options.optimisation > 0)
+        emit_items_twice(e, &plan, count);
     else
-        kernel_emit_run(e, &plan, kernel_i64(e, 0), count);
+        emit_all(e, &plan, count);
     if (e->body->stop == NULL) return;
     LLVMBuildBr(e->builder, e->body->stop);
     kernel_position(e, e->body->stop);
