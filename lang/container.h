@@ -274,6 +274,8 @@ struct container_index {
 #define CONTAINER_NESTING_MAX 1024u            /* levels below an outermost kernel */
 #define CONTAINER_TREE_MAX (UINT64_C(1) << 20) /* launches of one firing with its tree */
 
+#define CONTAINER_LAUNCHES_MAX 65536u /* records in LAUNCHES */
+
 enum container_interface_flags {
     CONTAINER_INTERFACE_ASKS = 1,    /* its body asks whether an event is done */
     CONTAINER_INTERFACE_COUNTED = 2, /* its cost depends on data: `run` counts */
@@ -324,7 +326,7 @@ struct container_launch {   /* one `launch` statement: which parent, which child
     uint32_t parent, child; /* index in INTERFACES */
     uint32_t order;         /* enum container_launch_order */
     uint32_t wait_max;      /* events that it waits for, 0..KERNEL_LAUNCH_WAITS_MAX */
-    uint32_t sets_event;    /* 0, 1: others may wait for it */
+    uint32_t reserved;
     uint32_t source, line, column;
 };
 

@@ -15,7 +15,8 @@ struct kernel_image {
     const unsigned char *bytes; /* an ELF shared object; lang/kernel_abi.h */
     size_t size_bytes;
     const char *isa;
-    const uint32_t *node_kernel; /* per node: <ID> of its symbols */
+    const uint32_t *node_kernel;  /* per node: <ID> of its symbols */
+    const uint32_t *child_kernel; /* per child kernel of the graph, likewise */
 };
 
 enum kernel_text { KERNEL_TEXT_LLVM, KERNEL_TEXT_ASM, KERNEL_TEXT_OBJ };

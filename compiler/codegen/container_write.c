@@ -11,6 +11,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "compiler/codegen/launch_tables.h"
 #include "lang/container.h"
 #include "lang/index_format.h"
 
@@ -218,6 +219,7 @@ static uint32_t node_flags(const struct graph_node *node)
     if (node->kernel->init != NULL) flags |= CONTAINER_NODE_INIT;
     if (node->kernel->finish != NULL) flags |= CONTAINER_NODE_FINISH;
     if (node->kernel->stops) flags |= CONTAINER_NODE_STOPS;
+    if (kernel_launches_any(&node->kernel->launches)) flags |= CONTAINER_NODE_LAUNCHES;
     if (node->warp.counted) flags |= CONTAINER_NODE_COUNTED;
     for (uint32_t i = 0; i < node->kernel->out_count; i++) {
         if (node->kernel->out[i].indexed) flags |= CONTAINER_NODE_INDEXED;
@@ -546,6 +548,22 @@ static void write_program(struct writer *w)
     append(w, CONTAINER_IMAGE, w->image->bytes, w->image->size_bytes);
 }
 
+static void write_launches(struct writer *w)
+{
+    struct launch_tables tables =
+        launch_tables_build(w->cx, w->scratch, w->graph, w->plan, w->image);
+    for (size_t i = 0; i < tables.interfaces.count; i++)
+        tables.interfaces.items[i].title = string(w, tables.titles.items[i]);
+    append(w, CONTAINER_INTERFACES, tables.interfaces.items,
+           tables.interfaces.count * sizeof *tables.interfaces.items);
+    append(w, CONTAINER_INTERFACE_PORTS, tables.ports.items,
+           tables.ports.count * sizeof *tables.ports.items);
+    append(w, CONTAINER_LAUNCHES, tables.launches.items,
+           tables.launches.count * sizeof *tables.launches.items);
+    (void)narrow(w, tables.ports.count);
+    (void)narrow(w, tables.launches.count);
+}
+
 /* ---- the file ---- */
 
 static const uint32_t section_kinds[] = {
@@ -608,6 +626,7 @@ struct container_bytes container_build(struct compile *cx, const struct graph *g
     write_buffers(&w);
     write_stages(&w);
     write_indices(&w);
+    write_launches(&w);
     write_program(&w);
     struct container_bytes file = assemble_file(&w);
     arena_destroy(w.scratch);

@@ -198,12 +198,28 @@ static uint32_t find_variant(struct kernel_emitter *e, const struct graph_node *
     return id;
 }
 
+/* Whoever launches a child, its ports may be those of the pipeline. */
+static uint32_t add_child(struct kernel_emitter *e, struct kernel *kernel)
+{
+    bool *canonical = ARENA_ARRAY(e->scratch, bool, kernel->out_count + 1u);
+    for (uint32_t i = 0; i < kernel->out_count; i++)
+        canonical[i] = kernel->out[i].type->has_floats || kernel->out[i].type->has_padding;
+    uint32_t id = (uint32_t)e->variants.count;
+    struct kernel_variant variant = {kernel, canonical, 0, id};
+    vec_push(e->scratch, &e->variants, variant);
+    return id;
+}
+
 static void find_variants(struct kernel_emitter *e)
 {
     e->node_kernel = ARENA_ARRAY(e->cx->arena, uint32_t, e->graph->nodes.count);
     for (size_t i = 0; i < e->graph->nodes.count; i++) {
         e->node_kernel[i] = find_variant(e, &e->graph->nodes.items[i]);
     }
+    size_t children = e->graph->child_kernels, first = e->graph->kernels.count - children;
+    e->child_kernel = ARENA_ARRAY(e->cx->arena, uint32_t, children);
+    for (size_t i = 0; i < children; i++)
+        e->child_kernel[i] = add_child(e, e->graph->kernels.items[first + i]);
 }
 
 /* ---- the module ---- */
@@ -334,6 +350,7 @@ struct kernel_image *kernel_compile(struct compile *cx, const struct graph *grap
         image->size_bytes = bytes.size_bytes;
         image->isa = instruction_set(cx);
         image->node_kernel = e.node_kernel;
+        image->child_kernel = e.child_kernel;
     }
     emitter_end(&e);
     return image;

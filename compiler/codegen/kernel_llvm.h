@@ -143,7 +143,7 @@ struct kernel_emitter {
     LLVMMetadataRef empty_node, unlikely;
     unsigned invariant_kind, prof_kind;
     VEC(struct kernel_variant) variants;
-    uint32_t *node_kernel;
+    uint32_t *node_kernel, *child_kernel;
     VEC(struct kernel_function) functions; /* by function->id */
     VEC(struct kernel_constant {
         const struct variable *variable;

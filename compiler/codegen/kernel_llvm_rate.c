@@ -25,8 +25,7 @@ static bool out_ranges(const struct kernel_port *port)
 /* What launches is not told by the rate how much it appends itself. */
 bool kernel_out_moves(const struct kernel *kernel, const struct kernel_port *port)
 {
-    return port->pushes != NULL || out_ranges(port) ||
-           kernel_launches_any(&kernel->launches);
+    return port->pushes != NULL || out_ranges(port) || kernel_launches_any(&kernel->launches);
 }
 
 bool kernel_rates_vary(const struct kernel *kernel)

@@ -457,7 +457,7 @@ static enum prt_status check_launches(struct reading *reading)
               "an unknown interface");
         CHECK(l->order <= CONTAINER_LAUNCH_AFTER_PARENT, LAUNCHES, i, "an unknown order");
         CHECK(l->wait_max <= KERNEL_LAUNCH_WAITS_MAX, LAUNCHES, i, "too many events to wait for");
-        CHECK(l->sets_event <= 1, LAUNCHES, i, "sets_event is neither 0 nor 1");
+        CHECK(l->reserved == 0, LAUNCHES, i, "a reserved field is not zero");
         CHECK(l->source < c->source_count || l->source == CONTAINER_NONE, LAUNCHES, i,
               "an unknown source file");
     }

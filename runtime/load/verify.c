@@ -308,6 +308,7 @@ enum prt_status prt_verify_graph(const struct prt_container *container, struct p
     if (status == PRT_OK) status = verify_buffers(container, error);
     if (status == PRT_OK) status = prt_verify_fields(container, error);
     if (status == PRT_OK) status = prt_verify_indices(container, error);
+    if (status == PRT_OK) status = prt_verify_launches(container, error);
     if (status == PRT_OK) status = verify_names(container, error);
     if (status == PRT_OK) status = verify_stages(container, error);
     if (status == PRT_OK) status = prt_verify_bounded(container, error);

@@ -26,12 +26,14 @@
  *   - exact rates cannot come to a stop with these depths: arithmetic, or the certificate, shows it of
  *     each circle of buffers; a finish has room for what it appends (verify_certificate.h)
  *   - only nodes without inputs stop
+ *   - kernels that launch: the interface table agrees with the nodes, children with who launches
+ *     them, and the bounds of the device queue are recomputed
  *   - arguments and outer ports have names of their own; defaults are values of their type;
  *     their block ends with the last of them
  *   - each node has exactly one stage; thresholds and batches are admitted by the depths
  *
  * verify.c has the records and the program, verify_rates.c rates and windows, verify_bounded.c
- * bounded rates, verify_certificate.c, verify_channels.c and verify_schedule.c the certificate.
+ * bounded rates, verify_launches.c kernels that launch kernels, verify_certificate.c, verify_channels.c and verify_schedule.c the certificate.
  *
  * Scheduler program:
  *   - every byte belongs to an instruction; jumps go to beginnings of instructions; stages and sets

@@ -32,6 +32,12 @@ enum prt_status prt_verify_fields(const struct prt_container *c, struct prt_erro
 /* Of kernels with work-items: formats, steps, first warps, and places in the index memory. */
 enum prt_status prt_verify_indices(const struct prt_container *c, struct prt_error *error);
 
+/* ---- verify_launches.c ---- */
+
+/* The interface table: its kernels, ports and launches fit each other and the nodes, and a firing's
+ * bounds of launches and entries in the device queue are what they are said to be. */
+enum prt_status prt_verify_launches(const struct prt_container *c, struct prt_error *error);
+
 /* ---- verify_rates.c ---- */
 
 /* The greatest common divisor; of 0 and b: b. */
