@@ -1,6 +1,7 @@
 #include "runtime/backend/sim.h"
 
 #include "runtime/backend/sim_pool.h"
+#include "runtime/device/index_units.h"
 #include "runtime/device/device_queue.h"
 #include "runtime/device/launch_time.h"
 
@@ -11,6 +12,7 @@ struct prt_device {
     struct devdesc description;
     struct prt_device_tree *tree;
     struct prt_queue_table queues;
+    struct prt_index_units indices; /* of each queue */
     struct prt_flights flights;
     struct prt_flights ends; /* by their own end, for the observer; empty without one */
     struct prt_packet_processor processor;
@@ -47,6 +49,7 @@ static void sim_close(struct prt_device *device)
     if (device == NULL) return;
     prt_sim_pool_destroy(&device->pool);
     prt_queue_table_free(&device->queues);
+    prt_index_units_free(&device->indices);
     prt_device_tree_destroy(device->tree);
     prt_packet_processor_destroy(&device->processor);
     free(device->flights.items);
@@ -135,6 +138,9 @@ static enum prt_status sim_queue_create(struct prt_device *device, struct prt_de
                                         uint32_t *queue)
 {
     if (prt_sim_pool_line(&device->pool, device->queues.count) != PRT_OK) return PRT_E_NOMEM;
+    if (device->indices.count == device->queues.count &&
+        prt_index_units_add(&device->indices, &device->description) != PRT_OK)
+        return PRT_E_NOMEM;
     return prt_queue_open(&device->queues, on, device->queue_entries, queue);
 }
 
@@ -215,6 +221,9 @@ static void settle_job(struct prt_device *device, struct prt_sim_job *job)
             job->record.device_queue_cycles = prt_device_queue_cycles(job->object->device_queue);
     }
     struct prt_launch_costs costs = costs_of(job);
+    job->record.index_cycles =
+        prt_index_units_ask(&device->indices, &device->queues, job->queue, &device->description,
+                            job->object, job->record.firings, &device->counters);
     prt_launch_settle(&device->queues, &device->description, job->object, &costs,
                       costs.warp_cycles != NULL ? device->cus : NULL, &job->record);
     if (device->observe == NULL) return;

@@ -147,7 +147,7 @@ struct prt_device_counters {
     uint64_t index_requests[PRT_INDEX_MISS + 1];
     uint64_t index_warps_iterated, index_warps_packed;
     uint64_t index_cycles;       /* that launches have waited for indices */
-    uint64_t index_saved_cycles; /* against dividing, of a launch's longest CU, less that */
+    uint64_t index_saved_cycles; /* that unpacking takes less than dividing: index_units.h */
     /* the device queue (lang/device_queue.md) */
     uint64_t child_launches;      /* kernels launched by kernels */
     uint64_t child_cycles;        /* of compute units, in children */

@@ -1,14 +1,6 @@
 #include "runtime/device/index_filter.h"
 
-#include <assert.h>
 #include <string.h>
-
-void prt_index_filter_reset(struct prt_index_filter *filter, uint32_t capacity)
-{
-    assert(capacity >= 1 && capacity <= PRT_INDEX_HISTORY_MAX);
-    filter->count = 0;
-    filter->capacity = capacity;
-}
 
 static bool is_same(const struct prt_index_key *a, const struct prt_index_key *b)
 {

@@ -7,16 +7,14 @@
  * holds its registers.  Writing an address ends the residence of every other configuration with it.
  * A new configuration replaces the one that was asked for longest ago.
  *
- * Requires: 1 to PRT_INDEX_HISTORY_MAX entries.
- * Ownership: plain data.  Thread-safety: the caller's.  Allocation, errors: none.
+ * Requires: room for `capacity` entries, 1 or more; at first `count` is 0.
+ * Ownership: `entries` is the caller's.  Thread-safety: the caller's.  Allocation, errors: none.
  */
 #ifndef RUNTIME_DEVICE_INDEX_FILTER_H
 #define RUNTIME_DEVICE_INDEX_FILTER_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define PRT_INDEX_HISTORY_MAX 64u
 
 enum prt_index_outcome {
     PRT_INDEX_RESIDENT, /* known, and its address still holds it: nothing is done */
@@ -29,16 +27,15 @@ struct prt_index_key {
     uint32_t extents[3];
 };
 
-struct prt_index_filter {
-    /* The one asked for last comes first. */
-    struct prt_index_entry {
-        struct prt_index_key key;
-        bool resident;
-    } entries[PRT_INDEX_HISTORY_MAX];
-    uint32_t count, capacity;
+struct prt_index_entry {
+    struct prt_index_key key;
+    bool resident;
 };
 
-void prt_index_filter_reset(struct prt_index_filter *filter, uint32_t capacity);
+struct prt_index_filter {
+    struct prt_index_entry *entries; /* the one asked for last comes first */
+    uint32_t count, capacity;
+};
 
 /* Looks the configuration up, remembers it, and makes it resident. */
 enum prt_index_outcome prt_index_filter_ask(struct prt_index_filter *filter,

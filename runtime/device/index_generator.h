@@ -5,14 +5,13 @@
  * are in the index memory already; if they are not, the iterator (index_iterator.h) makes the
  * indices of one warp a clock, and the format packer (index_packer.h) packs and stores them.
  *
- * Every CU has a generator and an index memory of its own; all CUs of a sub-device get the same
- * launches, so one filter stands for them.  The model is of time and of what is resident; the
- * registers themselves are made once for each stage, before anything is launched, and only read
- * from then on: a host thread may still execute a launch whose place in a shared index memory the
- * next one has taken.
+ * Every CU has a generator and an index memory of its own; index_units.h says which launches find
+ * their indices there.  The registers themselves are made once for each kernel, before anything is
+ * launched, and only read from then on: a host thread may still execute a launch whose place in a
+ * shared index memory the next one has taken.
  *
  * Ownership: plain data; a configuration's first warp and registers are its owner's.
- * Thread-safety: the filter is the scheduler thread's; registers are read by all.
+ * Thread-safe: no state; registers are read by all.
  * Allocation, errors: none.
  */
 #ifndef RUNTIME_DEVICE_INDEX_GENERATOR_H

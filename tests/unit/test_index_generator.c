@@ -174,6 +174,15 @@ static void the_packer_writes_the_registers_it_is_told_to(void **state)
 
 /* ---- filter ---- */
 
+enum { HISTORY_MAX = 16 };
+
+static struct prt_index_filter filter_of(uint32_t capacity)
+{
+    static struct prt_index_entry entries[HISTORY_MAX];
+    assert_true(capacity <= HISTORY_MAX);
+    return (struct prt_index_filter){.entries = entries, .capacity = capacity};
+}
+
 static enum prt_index_outcome ask(struct prt_index_filter *filter, uint32_t address, uint32_t dx)
 {
     const struct prt_index_key key = {address, {dx, 1, 1}};
@@ -183,8 +192,7 @@ static enum prt_index_outcome ask(struct prt_index_filter *filter, uint32_t addr
 static void what_is_asked_for_again_is_resident(void **state)
 {
     (void)state;
-    struct prt_index_filter filter;
-    prt_index_filter_reset(&filter, 4);
+    struct prt_index_filter filter = filter_of(4);
     assert_int_equal(ask(&filter, 0, 8), PRT_INDEX_MISS);
     assert_int_equal(ask(&filter, 0, 8), PRT_INDEX_RESIDENT);
     assert_int_equal(ask(&filter, 0, 8), PRT_INDEX_RESIDENT);
@@ -193,8 +201,7 @@ static void what_is_asked_for_again_is_resident(void **state)
 static void writing_an_address_ends_the_residence_of_the_others_with_it(void **state)
 {
     (void)state;
-    struct prt_index_filter filter;
-    prt_index_filter_reset(&filter, 4);
+    struct prt_index_filter filter = filter_of(4);
     assert_int_equal(ask(&filter, 0, 8), PRT_INDEX_MISS);
     assert_int_equal(ask(&filter, 64, 9), PRT_INDEX_MISS);
     assert_int_equal(ask(&filter, 0, 16), PRT_INDEX_MISS);
@@ -207,8 +214,7 @@ static void writing_an_address_ends_the_residence_of_the_others_with_it(void **s
 static void the_same_group_elsewhere_is_another_configuration(void **state)
 {
     (void)state;
-    struct prt_index_filter filter;
-    prt_index_filter_reset(&filter, 4);
+    struct prt_index_filter filter = filter_of(4);
     assert_int_equal(ask(&filter, 0, 8), PRT_INDEX_MISS);
     assert_int_equal(ask(&filter, 16, 8), PRT_INDEX_MISS);
     assert_int_equal(ask(&filter, 0, 8), PRT_INDEX_RESIDENT);
@@ -217,8 +223,7 @@ static void the_same_group_elsewhere_is_another_configuration(void **state)
 static void a_full_history_forgets_what_was_asked_for_longest_ago(void **state)
 {
     (void)state;
-    struct prt_index_filter filter;
-    prt_index_filter_reset(&filter, 2);
+    struct prt_index_filter filter = filter_of(2);
     ask(&filter, 0, 1);
     ask(&filter, 16, 2);
     assert_int_equal(ask(&filter, 0, 1), PRT_INDEX_RESIDENT);
@@ -233,7 +238,7 @@ static enum prt_index_outcome model(const struct prt_index_key *asked, uint32_t 
                                     uint32_t capacity)
 {
     const struct prt_index_key *now = &asked[count];
-    struct prt_index_key others[PRT_INDEX_HISTORY_MAX];
+    struct prt_index_key others[HISTORY_MAX];
     uint32_t other_count = 0;
     bool overwritten = false;
     for (uint32_t i = count; i-- > 0;) {
@@ -257,8 +262,7 @@ static void random_requests_agree_with_a_list_of_all_of_them(void **state)
     static struct prt_index_key asked[REQUESTS];
     uint32_t seed = 11;
     for (uint32_t capacity = 1; capacity <= 9; capacity++) {
-        struct prt_index_filter filter;
-        prt_index_filter_reset(&filter, capacity);
+        struct prt_index_filter filter = filter_of(capacity);
         for (uint32_t i = 0; i < REQUESTS; i++) {
             seed = seed * 1664525u + 1013904223u;
             asked[i] = (struct prt_index_key){(seed >> 8) % 3 * 16, {(seed >> 16) % 3 + 1, 1, 1}};
