@@ -250,6 +250,19 @@ struct container_stage {
     uint32_t node;
     uint32_t threshold; /* firings that must be ready before it is dispatched, 1.. */
     uint64_t batch_max; /* most firings of one dispatch, threshold.. */
+    uint32_t entry;     /* of the reference table that its launches are differences to; NONE: its
+                           launches are packets of their own */
+    uint32_t flags;     /* set of enum container_stage_flags */
+    /* Stages of one pack are launched by one packet, as far as they fit, in order of `place`; the
+     * last one gives the signal.  Packs are numbered from 0 without gaps, places as well. */
+    uint32_t pack, place;
+};
+
+enum container_stage_flags {
+    /* The entry holds another stage, whose kernel object is not this one's, and is not stored anew:
+     * there are more stages than entries. */
+    CONTAINER_STAGE_SPILLED = 1,
+    CONTAINER_STAGE_ENDS_PACK = 2 /* the last of its pack */
 };
 
 enum container_index_flags {
@@ -341,7 +354,7 @@ _Static_assert(sizeof(struct container_output) == 48, "output");
 _Static_assert(sizeof(struct container_buffer) == 96, "buffer");
 _Static_assert(sizeof(struct container_field) == 32, "field");
 _Static_assert(sizeof(struct container_reader) == 8, "reader");
-_Static_assert(sizeof(struct container_stage) == 16, "stage");
+_Static_assert(sizeof(struct container_stage) == 32, "stage");
 _Static_assert(sizeof(struct container_index) == 48, "index");
 _Static_assert(sizeof(struct container_interface) == 152, "interface");
 _Static_assert(sizeof(struct container_interface_port) == 32, "interface port");

@@ -212,6 +212,7 @@ static void describe_roughly(const struct prt_container *c, struct devdesc *desc
         .lanes = c->device->lanes,
         .schemes = DEVDESC_EQUALLY | DEVDESC_BY_COUNTS,
         .max_sub_devices = c->device->cu_count,
+        .reference_entries = DISPATCH_ENTRIES_MAX,
     };
     snprintf(description->name, sizeof description->name, "%s",
              prt_container_text(c, c->device->name));
@@ -311,6 +312,7 @@ enum prt_status prt_run_create(const struct prt_program *program,
     if (status == PRT_OK)
         status = prt_sched_create(&program->container, &program->image, made->ops, made->device,
                                   &made->sched, error);
+    if (status == PRT_OK && options != NULL) prt_sched_set_dispatch(made->sched, options->dispatch);
     if (status == PRT_OK && is_watched(options))
         status = prt_collect_create(made->sched, options->observer, made, error);
     if (status != PRT_OK) {

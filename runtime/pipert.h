@@ -121,12 +121,20 @@ bool prt_program_argument(const struct prt_program *program, uint32_t argument,
 
 /* ---- runs ---- */
 
+/* How launches are given to the device's queues (lang/dispatch.md).  Outputs do not depend on it. */
+enum prt_dispatch_mode {
+    PRT_DISPATCH_CONDENSED, /* several launches a packet, as differences to stored references */
+    PRT_DISPATCH_REFERENCE, /* every launch a packet of its own that stores a reference */
+    PRT_DISPATCH_FULL       /* every launch a packet of its own */
+};
+
 struct prt_run_options { /* zero everywhere: the defaults */
     /* NULL: the one the program was compiled for. "sim16"; "sim:FILE.dev", a description;
      * "null", which executes no kernel: for measuring the scheduler */
     const char *device;
     /* that execute kernels; 0: one per processor; 1: the calling thread alone */
     uint32_t host_threads;
+    enum prt_dispatch_mode dispatch;
     bool measure; /* the statistics of runtime/observer.h, which cost something */
     /* Is told what happens, and has it measured; copied.  NULL: nobody is told. */
     const struct prt_observer *observer;
@@ -220,6 +228,15 @@ void prt_run_interrupt(struct prt_run *run);
 
 /* ---- what a run has done: after (or during, from a callback) prt_run_execute ---- */
 
+/* What giving launches to the device costs.  Its share of the run is overhead_cycles /
+ * (overhead_cycles + switch_cycles + execute_cycles). */
+struct prt_dispatch_account {
+    uint64_t launches;
+    uint64_t packets, bytes;
+    uint64_t enqueues, processings, clean_ups;
+    uint64_t overhead_cycles; /* of all three */
+};
+
 struct prt_run_statistics {
     uint64_t total_cycles;     /* of simulated time */
     uint64_t scheduler_cycles; /* of instructions; overlaps with execution */
@@ -230,7 +247,12 @@ struct prt_run_statistics {
     uint64_t execute_cycles;
     uint64_t suspensions; /* times the scheduler waited for the host to fill an in-port */
     uint64_t leftover_packets, discarded_packets;
-    uint32_t host_threads; /* that executed kernels */
+    uint32_t host_threads;                  /* that executed kernels */
+    struct prt_dispatch_account dispatched; /* as it was */
+    struct prt_dispatch_account as_full;    /* the same launches, each as a full packet */
+    /* Reference entries stored, and of these and of launches by another stage's entry those that a
+     * larger table would have spared. */
+    uint64_t reference_stores, spills;
 };
 
 struct prt_stage_statistics {

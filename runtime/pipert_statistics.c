@@ -9,6 +9,34 @@ uint64_t prt_run_total_cycles(const struct prt_run *run)
     return run->ops->now_cycles(run->device) + s->instruction_cycles - s->passed_cycles;
 }
 
+/* As it was, and what the same launches cost as full packets. */
+static void account_dispatch(const struct prt_run *run, struct prt_run_statistics *statistics)
+{
+    struct prt_device_info info;
+    struct prt_device_counters n;
+    run->ops->info(run->device, &info);
+    run->ops->counters(run->device, &n);
+    struct prt_dispatch_account *was = &statistics->dispatched, *full = &statistics->as_full;
+    for (int kind = 0; kind < PRT_PACKET_KINDS; kind++) {
+        was->packets += n.packets[kind];
+        was->launches += n.launches[kind];
+    }
+    was->bytes = n.bytes_enqueued;
+    was->enqueues = was->processings = was->packets;
+    was->clean_ups = n.clean_ups;
+    was->overhead_cycles =
+        prt_cycles_add(prt_cycles_add(n.enqueue_cycles, n.process_cycles), n.cleanup_cycles);
+    full->launches = full->packets = was->launches;
+    full->enqueues = full->processings = full->clean_ups = was->launches;
+    full->bytes = prt_cycles_multiply(was->launches, sizeof(union prt_dispatch));
+    const struct devdesc *d = info.description;
+    uint64_t each =
+        (uint64_t)d->launch_enqueue_cycles + d->launch_process_cycles + d->launch_cleanup_cycles;
+    full->overhead_cycles = prt_cycles_multiply(was->launches, each);
+    statistics->reference_stores = n.reference_stores;
+    statistics->spills = n.spills + run->sched->spilled_launches;
+}
+
 void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *statistics)
 {
     const struct prt_sched *s = run->sched;
@@ -29,6 +57,7 @@ void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *st
         statistics->switch_cycles += stage->switch_cycles;
         statistics->execute_cycles += stage->execute_cycles;
     }
+    account_dispatch(run, statistics);
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         statistics->leftover_packets += s->buffers[i].leftover_packets;
         statistics->discarded_packets += s->buffers[i].fifo.discarded_packets;

@@ -479,6 +479,12 @@ static void write_buffers(struct writer *w)
 
 /* ---- plan, program, image ---- */
 
+static uint32_t stage_flags(const struct plan_stage *stage)
+{
+    uint32_t flags = stage->spilled ? CONTAINER_STAGE_SPILLED : 0;
+    return stage->ends_pack ? flags | CONTAINER_STAGE_ENDS_PACK : flags;
+}
+
 static void write_stages(struct writer *w)
 {
     for (uint32_t i = 0; i < w->plan->stage_count; i++) {
@@ -488,6 +494,10 @@ static void write_stages(struct writer *w)
                    .node = stage->node,
                    .threshold = stage->threshold,
                    .batch_max = stage->batch_max,
+                   .entry = stage->entry == GRAPH_NONE ? CONTAINER_NONE : stage->entry,
+                   .flags = stage_flags(stage),
+                   .pack = stage->pack,
+                   .place = stage->place,
                });
     }
 }

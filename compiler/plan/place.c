@@ -18,6 +18,7 @@
  * larger end, beside what a window keeps.
  */
 #include "compiler/plan/plan_internal.h"
+#include "compiler/plan/reference_entries.h"
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/ratio.h"
@@ -501,6 +502,7 @@ struct plan *plan_place(struct compile *cx, struct graph *graph, const struct de
         set_batch(&at, &plan->stages[i]);
     }
     plan_indices(cx, at.arena, graph, plan);
+    plan_reference_entries(at.arena, graph, plan);
     arena_destroy(at.arena);
     return plan;
 }

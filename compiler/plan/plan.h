@@ -27,6 +27,11 @@ struct plan_stage {
     uint32_t threshold; /* firings */
     uint64_t batch_max; /* firings of one dispatch at most */
     const char *threshold_reason;
+    /* How it is launched; by reference_entries.  Places are those within the pack. */
+    uint32_t entry; /* of the reference table; GRAPH_NONE: by packets of its own */
+    uint32_t pack, place;
+    bool spilled; /* the entry is another stage's */
+    bool ends_pack;
 };
 
 struct plan_index { /* the index generator, for a kernel with work-items */
@@ -48,7 +53,8 @@ struct plan {
     uint32_t sub_device_count;
     struct plan_index *indices; /* in the order of graph->kernels */
     uint32_t index_count;
-    const char *policy; /* "round_robin" */
+    uint32_t pack_count, entry_count, spilled_count; /* entries that are owned */
+    const char *policy;                              /* "round_robin" */
     const char *mode_reason, *policy_reason;
 };
 

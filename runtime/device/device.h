@@ -139,6 +139,7 @@ struct prt_device_counters {
     uint64_t launches[PRT_PACKET_KINDS]; /* in them */
     uint64_t bytes_enqueued;
     uint64_t enqueue_cycles, process_cycles, cleanup_cycles;
+    uint64_t clean_ups;
     uint64_t reference_stores; /* entries of the reference table written */
     uint64_t spills;           /* of those, entries that had held another kernel object */
     uint64_t packets_refused;

@@ -170,6 +170,7 @@ void prt_packet_accept(struct prt_packet_processor *p)
     if (p->entry != UINT32_MAX) store_reference(p);
     for (uint32_t i = 0; i < p->count; i++) {
         p->taken[p->decoded[i].object] = true;
+        counters->clean_ups += p->decoded[i].cleaned_up;
         counters->cleanup_cycles =
             prt_cycles_add(counters->cleanup_cycles, p->decoded[i].cleanup_cycles);
     }

@@ -1,5 +1,6 @@
 #include "runtime/load/reader.h"
 
+#include "lang/dispatch.h"
 #include "lang/index_format.h"
 #include "lang/kernel_abi.h"
 #include "lang/scalar.h"
@@ -391,6 +392,12 @@ static enum prt_status check_stages(struct reading *reading)
         CHECK(s->threshold >= 1, STAGES, i, "a threshold of 0");
         CHECK(s->batch_max >= s->threshold, STAGES, i, "batch_max is below the threshold");
         CHECK(s->batch_max <= UINT32_MAX, STAGES, i, "batch_max does not fit a dispatch packet");
+        CHECK(s->entry < DISPATCH_ENTRIES_MAX || s->entry == CONTAINER_NONE, STAGES, i,
+              "a reference entry that no device has");
+        CHECK((s->flags & ~(uint32_t)(CONTAINER_STAGE_SPILLED | CONTAINER_STAGE_ENDS_PACK)) == 0,
+              STAGES, i, "unknown flags");
+        CHECK(s->pack < c->stage_count && s->place < c->stage_count, STAGES, i,
+              "a pack or a place beyond the stages");
     }
     if (c->code_bytes > SCHED_MAX_CODE_BYTES)
         return REFUSE(reading, reading->sections[CONTAINER_PROGRAM].offset_bytes,

@@ -297,7 +297,7 @@ static enum prt_status verify_stages(const struct prt_container *c, struct prt_e
         /* The threshold is at most batch_max, so this admits both. */
         status = prt_verify_batch(c, i, c->stages[i].batch_max, error);
     }
-    return status;
+    return status == PRT_OK ? prt_verify_packs(c, error) : status;
 }
 
 enum prt_status prt_verify_graph(const struct prt_container *container, struct prt_error *error)

@@ -38,6 +38,11 @@ enum prt_status prt_verify_indices(const struct prt_container *c, struct prt_err
  * bounds of launches and entries in the device queue are what they are said to be. */
 enum prt_status prt_verify_launches(const struct prt_container *c, struct prt_error *error);
 
+/* ---- verify_packs.c ---- */
+
+/* Packs and their places have no gaps, and each entry of the reference table one owner. */
+enum prt_status prt_verify_packs(const struct prt_container *c, struct prt_error *error);
+
 /* ---- verify_rates.c ---- */
 
 /* The greatest common divisor; of 0 and b: b. */

@@ -4,6 +4,7 @@
 #include "runtime/sched/circle.h"
 #include "runtime/sched/collect.h"
 #include "runtime/sched/explain.h"
+#include "runtime/sched/packets.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
 
@@ -125,10 +126,11 @@ static void release_inputs(struct prt_sched *s, const struct prt_stage *stage)
     uint64_t first = stage->firings - stage->batch;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
+        if (input->buffer->fifo.closed) s->ends_due = true;
+        if (input->in_order) continue;
         uint64_t freed = prt_ready_frees(input, first, stage->batch);
         prt_fifo_release(&input->buffer->fifo, input->reader, freed);
         room_changed(s, input->buffer);
-        if (input->buffer->fifo.closed) s->ends_due = true;
     }
 }
 
@@ -140,6 +142,7 @@ static enum prt_status complete_batch(struct prt_sched *s, struct prt_stage *sta
     release_inputs(s, stage);
     for (uint32_t i = 0; i < stage->node->output_count && status == PRT_OK; i++) {
         uint64_t packets;
+        if (stage->outputs[i].in_order) continue;
         if (!count_produced(s, stage, i, &packets)) return refuse_counts(s, stage, error);
         status = commit_output(s, &stage->outputs[i], packets, error);
     }
@@ -220,7 +223,7 @@ static enum prt_status complete(struct prt_sched *s, const struct prt_completion
     return complete_batch(s, stage, completion->kernel_status, error);
 }
 
-static void pass_time(struct prt_sched *s)
+void prt_sched_pass_time(struct prt_sched *s)
 {
     uint64_t cycles = s->instruction_cycles - s->passed_cycles;
     if (cycles == 0) return;
@@ -230,10 +233,10 @@ static void pass_time(struct prt_sched *s)
 }
 
 /* Delivers the earliest completions, all of them: the first error is kept. */
-static enum prt_status reap(struct prt_sched *s, struct prt_error *error)
+enum prt_status prt_sched_reap(struct prt_sched *s, struct prt_error *error)
 {
     uint32_t count;
-    pass_time(s);
+    prt_sched_pass_time(s);
     if (s->collect != NULL) prt_collect_look(s, 0);
     enum prt_status status =
         s->ops->wait(s->device, s->completions, s->container->stage_count, &count);
@@ -248,11 +251,11 @@ static enum prt_status reap(struct prt_sched *s, struct prt_error *error)
 
 enum prt_status prt_sched_settle(struct prt_sched *s, struct prt_error *error)
 {
-    enum prt_status status = PRT_OK;
     struct prt_error later;
+    enum prt_status status = prt_packets_flush(s, error);
     while (s->in_flight > 0) {
         uint32_t before = s->in_flight;
-        enum prt_status one = reap(s, status == PRT_OK ? error : &later);
+        enum prt_status one = prt_sched_reap(s, status == PRT_OK ? error : &later);
         if (status == PRT_OK) status = one;
         if (s->in_flight == before) break; /* the device has failed */
     }
@@ -264,7 +267,8 @@ enum prt_status prt_sched_wait(struct prt_sched *s, bool *jump, struct prt_error
     *jump = true;
     if (s->in_flight > 0) {
         s->end_propagated = false;
-        return reap(s, error);
+        enum prt_status status = prt_packets_flush(s, error);
+        return status == PRT_OK ? prt_sched_reap(s, error) : status;
     }
     if (s->end_propagated) {
         s->end_propagated = false;
@@ -281,33 +285,6 @@ enum prt_status prt_sched_wait(struct prt_sched *s, bool *jump, struct prt_error
 }
 
 /* ---- dispatch ---- */
-
-/* Enqueues; a full queue is waited for. */
-static enum prt_status enqueue(struct prt_sched *s, uint32_t index, bool finish, uint64_t firings,
-                               struct prt_error *error)
-{
-    struct prt_stage *stage = &s->stages[index];
-    union prt_dispatch packet = {
-        .full = {.header = DISPATCH_FULL,
-                 .synch_scopes = DISPATCH_SCOPES(0, DISPATCH_SCOPE_AGENT, DISPATCH_SCOPE_AGENT),
-                 .setup = 1,
-                 .workgroup_size_x = s->lanes,
-                 .workgroup_size_y = 1,
-                 .workgroup_size_z = 1,
-                 .grid_size_x = (uint32_t)firings,
-                 .grid_size_y = 1,
-                 .grid_size_z = 1,
-                 .kernel_object = finish ? (uint64_t)s->container->stage_count + index : index,
-                 .kernarg_address = stage->firings,
-                 .completion_signal = (uint64_t)index + 1}};
-    for (;;) {
-        pass_time(s);
-        enum prt_status status = s->ops->enqueue(s->device, stage->queue, &packet, error);
-        if (status != PRT_E_BUSY) return status;
-        status = reap(s, error);
-        if (status != PRT_OK) return status;
-    }
-}
 
 static void open_windows(struct prt_sched *s, const struct prt_stage *stage)
 {
@@ -343,6 +320,24 @@ static uint64_t read_by_phase(const struct prt_stage *stage, uint64_t firings)
     return bytes;
 }
 
+/* What lies between stages of one queue changes hands now (sched.h, "Order"). */
+static void pass_on(struct prt_sched *s, const struct prt_stage *stage, uint64_t firings)
+{
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        if (!input->in_order) continue;
+        uint64_t freed = prt_ready_frees(input, stage->firings, firings);
+        prt_fifo_release(&input->buffer->fifo, input->reader, freed);
+        room_changed(s, input->buffer);
+    }
+    for (uint32_t i = 0; i < stage->node->output_count; i++) {
+        const struct prt_stage_output *output = &stage->outputs[i];
+        if (!output->in_order) continue;
+        prt_fifo_commit(&output->buffer->fifo, output->buffer->fifo.claimed_packets);
+        prt_select_readers_changed(s, output->buffer);
+    }
+}
+
 enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
 {
     uint32_t index = s->selected;
@@ -358,15 +353,16 @@ enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
     s->objects[index].read_bytes = stage->node->phases == 1
                                        ? prt_cycles_multiply(firings, stage->read_bytes)
                                        : read_by_phase(stage, firings);
-    enum prt_status status = enqueue(s, index, false, firings, error);
+    enum prt_status status = prt_packets_launch(s, index, false, firings, error);
     if (status != PRT_OK) return status;
+    pass_on(s, stage, firings);
     stage->in_flight = true;
     stage->batch = firings;
     stage->firings += firings;
     stage->dispatches++;
     s->in_flight++;
     s->waiver = false;
-    return PRT_OK;
+    return prt_packets_end_pack(s, index, error);
 }
 
 /* ---- ends ---- */
@@ -482,7 +478,7 @@ static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, stru
     stage->life = PRT_STAGE_FINISHING;
     if (s->collect != NULL) prt_collect_dispatched(s, stage);
     s->finish_waiting--;
-    enum prt_status status = enqueue(s, index, true, 1, error);
+    enum prt_status status = prt_packets_launch(s, index, true, 1, error);
     if (status != PRT_OK) return status;
     stage->in_flight = true;
     stage->dispatches++;

@@ -16,6 +16,26 @@
  *     dispatch  claims the windows, enqueues
  *     wait      the earliest completions are committed; outer out-ports are drained to the host
  *
+ * Order.  A queue executes its launches one after the other, each after the one before has
+ * completed (device.h).  A buffer inside of the pipeline is *in order* if its writer and all its
+ * readers are bound to one queue.  Its positions move when a launch is dispatched, not when it has
+ * completed: its readers free what the firings consume, and a writer whose rates are exact commits
+ * what they append.  So stages of one queue follow each other without a wait, in one packet.
+ *
+ * That is sound.  Claim: for each launch L, what the positions of a buffer in order say when L is
+ * dispatched is what holds when L begins to execute.  All that moves them are launches of that one
+ * queue, each by an amount that follows from the number of its firings alone (pops are exact, 2-D
+ * windows follow from places, the pushes of an exact writer that does not stop are those of its
+ * phases).  Launches are enqueued in the order in which they are dispatched (packets.h), so those
+ * that have moved the positions before L is dispatched are those that execute before L, and all of
+ * them have completed when L begins.  Hence L's windows hold what was to be in them, its room is
+ * free, and what a later launch writes into room that L has freed is written after L.  What a
+ * writer with bounded rates, one that stops, or a `finish` appends is committed when it has
+ * completed: until then its claim stands, and readers do not see it.  A fault ends the queue:
+ * nothing that was to follow is executed, and nothing of it reaches a port, for ports are moved by
+ * completions alone.  A closed buffer has an idle writer, a stage that may end is itself idle: so
+ * ends see positions that hold.
+ *
  * sched_create.c has what allocates: creation, and the program's prologue.  sched.c has the loop,
  * ready.c what a stage could do now, select.c which one is next, flow.c and lang/window.h the
  * arithmetic.
@@ -33,11 +53,13 @@
 #ifndef RUNTIME_SCHED_SCHED_H
 #define RUNTIME_SCHED_SCHED_H
 
+#include "lang/dispatch_codec.h"
 #include "lang/window.h"
 #include "runtime/device/device.h"
 #include "runtime/device/fifo.h"
 #include "runtime/load/image.h"
 #include "runtime/load/reader.h"
+#include "runtime/pipert.h"
 #include "runtime/sched/flow.h"
 #include "runtime/sched/indices.h"
 
@@ -75,6 +97,7 @@ struct prt_stage_input {
     struct prt_take take;
     struct window window; /* 2-D, and then `take` says nothing; width 0: none */
     struct window_shape shape;
+    bool in_order; /* freed at dispatch: "Order" above */
 };
 
 struct prt_stage_output {
@@ -84,6 +107,7 @@ struct prt_stage_output {
     /* Of a bundle (lang/container.h), else share 0: an output of the same one, and both shares. */
     uint32_t in_step_with;
     uint64_t share, other_share;
+    bool in_order; /* committed at dispatch: "Order" above */
 };
 
 /* (A *phase* is one of the rates'.) */
@@ -110,6 +134,10 @@ struct prt_stage {
     bool changed;    /* something it depends on, since prt_collect_look has seen it */
     uint32_t circle; /* of stages that take each other's packets; where not fed */
     uint32_t queue, cu_count;
+    uint32_t entry;       /* of the reference table; CONTAINER_NONE: none */
+    bool spilled;         /* it uses another stage's entry */
+    bool ends_pack;       /* the last stage of its pack */
+    uint32_t grid_before; /* firings of its launch before, of one that is packed */
     uint32_t threshold;
     uint64_t batch_max;
     uint64_t
@@ -121,6 +149,13 @@ struct prt_stage {
 
     uint64_t dispatches;
     uint64_t execute_cycles, launch_cycles, switch_cycles;
+};
+
+/* What has been dispatched to a queue and is not enqueued yet. */
+struct prt_open_packet {
+    struct dispatch_writer writer;
+    uint32_t stages[DISPATCH_UNITS]; /* of its launches */
+    uint32_t entries;                /* set of those that it refers to */
 };
 
 struct prt_sched_fault {
@@ -165,7 +200,15 @@ struct prt_sched {
     uint32_t *sub_device_queues; /* UINT32_MAX: none yet */
     uint32_t sub_device_count;
     uint32_t root_queue;
-    uint16_t lanes; /* items of a work-group */
+    uint32_t queue_count, bound_count; /* stages that have been bound */
+
+    enum prt_dispatch_mode dispatch;
+    struct dispatch_table references; /* what the device's table holds */
+    uint32_t reference_stages[DISPATCH_ENTRIES_MAX];
+    struct prt_open_packet *open_packets; /* by queue */
+    uint32_t open_count;                  /* of those with something in them */
+    uint64_t spilled_launches;            /* by another stage's entry */
+    uint16_t lanes;                       /* items of a work-group */
 
     uint32_t selected; /* stage, with `selected_firings` */
     uint64_t selected_firings;
@@ -216,6 +259,9 @@ enum prt_status prt_sched_start(struct prt_sched *sched, const void *pipeline_ar
 /* Each source ends after so many firings.  Before the start. */
 void prt_sched_limit_firings(struct prt_sched *sched, uint64_t firings);
 
+/* How launches become packets; condensed without it.  Before the start. */
+void prt_sched_set_dispatch(struct prt_sched *sched, enum prt_dispatch_mode dispatch);
+
 /* In-ports end where they are, sources stop, and so do loops that neither drives. */
 void prt_sched_interrupt(struct prt_sched *sched);
 
@@ -245,7 +291,12 @@ enum prt_status prt_sched_wait(struct prt_sched *sched, bool *jump, struct prt_e
 /* The end of the run: PRT_OK or why it is not a good one. */
 enum prt_status prt_sched_halt(struct prt_sched *sched, struct prt_error *error);
 
-/* Waits until nothing is in flight; what completes is committed unless a kernel has faulted. */
+/* Gives the device's clock the cycles of the instructions since it was given some. */
+void prt_sched_pass_time(struct prt_sched *sched);
+/* Delivers the earliest completions, all of them: the first error is kept. */
+enum prt_status prt_sched_reap(struct prt_sched *sched, struct prt_error *error);
+
+/* Enqueues what is open; waits until nothing is in flight; what completes is committed unless a kernel has faulted. */
 enum prt_status prt_sched_settle(struct prt_sched *sched, struct prt_error *error);
 
 #endif

@@ -5,6 +5,7 @@
 #include "runtime/sched/sched.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -64,11 +65,12 @@ static bool allocate_tables(struct prt_sched *s)
     s->set_order = allocate(c->set_count, sizeof *s->set_order);
     s->completions = allocate(c->stage_count, sizeof *s->completions);
     s->argument_blocks = allocate(c->node_count, sizeof *s->argument_blocks);
+    s->open_packets = allocate(c->stage_count, sizeof *s->open_packets);
     return s->buffers && s->ports && s->stages && s->inputs && s->outputs && s->node_stage &&
            s->takers && s->cursors && s->objects && s->windows_in && s->windows_out &&
            s->device_queues && s->pop_bytes && s->push_bytes && s->left && s->produced &&
-           s->claimed_bytes && s->packet_bytes && s->window_places && s->flow_sums &&
-           s->by_importance && s->set_order && s->completions && s->argument_blocks;
+           s->open_packets && s->claimed_bytes && s->packet_bytes && s->window_places &&
+           s->flow_sums && s->by_importance && s->set_order && s->completions && s->argument_blocks;
 }
 
 static enum prt_status create_buffers(struct prt_sched *s, struct prt_error *error)
@@ -354,6 +356,11 @@ static uint64_t read_bytes(const struct prt_sched *s, const struct container_nod
     return bytes;
 }
 
+static bool has(const struct container_stage *record, enum container_stage_flags flag)
+{
+    return (record->flags & (uint32_t)flag) != 0;
+}
+
 static void create_stages(struct prt_sched *s)
 {
     const struct prt_container *c = s->container;
@@ -368,6 +375,9 @@ static void create_stages(struct prt_sched *s)
                                           .reads_port = reads_port(s, node),
                                           .frame_packets = find_frame(s, node),
                                           .read_bytes = read_bytes(s, node),
+                                          .entry = record->entry,
+                                          .spilled = has(record, CONTAINER_STAGE_SPILLED),
+                                          .ends_pack = has(record, CONTAINER_STAGE_ENDS_PACK),
                                           .threshold = record->threshold,
                                           .batch_max = record->batch_max};
         s->node_stage[record->node] = i;
@@ -430,6 +440,24 @@ static enum prt_status find_driven(struct prt_sched *s, struct prt_error *error)
     return PRT_OK;
 }
 
+static enum prt_status open_packets(struct prt_sched *s, struct prt_error *error)
+{
+    struct prt_device_info info;
+    s->ops->info(s->device, &info);
+    s->references.count = info.description->reference_entries;
+    for (uint32_t i = 0; i < s->container->stage_count; i++) {
+        dispatch_open(&s->open_packets[i].writer);
+        if (s->stages[i].entry == CONTAINER_NONE || s->stages[i].entry < s->references.count)
+            continue;
+        return prt_error_set(error, PRT_E_DEVICE,
+                             "'%s' is launched by reference entry %" PRIu32 ", and the device has "
+                             "%" PRIu32,
+                             prt_container_text(s->container, s->stages[i].node->name),
+                             s->stages[i].entry, s->references.count);
+    }
+    return PRT_OK;
+}
+
 enum prt_status prt_sched_create(const struct prt_container *container,
                                  const struct prt_image *image, const struct prt_device_ops *ops,
                                  struct prt_device *device, struct prt_sched **sched,
@@ -445,6 +473,8 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     s->selected = UINT32_MAX;
     s->firings_limit = UINT64_MAX;
     atomic_init(&s->interrupted, false);
+    for (uint32_t i = 0; i < DISPATCH_ENTRIES_MAX; i++)
+        s->reference_stages[i] = UINT32_MAX;
     enum prt_status status = allocate_tables(s) ? PRT_OK : NO_MEMORY(error);
     if (status == PRT_OK) status = create_buffers(s, error);
     if (status == PRT_OK) status = create_blocks(s, error);
@@ -459,6 +489,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
         status = find_driven(s, error);
     }
     if (status == PRT_OK && !prt_circle_find(s)) status = NO_MEMORY(error);
+    if (status == PRT_OK) status = open_packets(s, error);
     if (status == PRT_OK) {
         status = ops->set_kernels(device, s->objects, container->stage_count * 2,
                                   container->stage_count);
@@ -506,9 +537,15 @@ void prt_sched_destroy(struct prt_sched *s)
     free(s->set_order);
     free(s->completions);
     free(s->argument_blocks);
+    free(s->open_packets);
     free(s->sub_devices);
     free(s->sub_device_queues);
     free(s);
+}
+
+void prt_sched_set_dispatch(struct prt_sched *s, enum prt_dispatch_mode dispatch)
+{
+    s->dispatch = dispatch;
 }
 
 void prt_sched_bind_source(struct prt_sched *s, uint32_t buffer, prt_sched_source source,
@@ -568,6 +605,36 @@ enum prt_status prt_sched_partition_counts(struct prt_sched *s, const uint32_t *
     return status;
 }
 
+static uint32_t queue_of(const struct prt_sched *s, uint32_t node)
+{
+    return s->stages[s->node_stage[node]].queue;
+}
+
+/* Are all its ends on one queue? */
+static bool is_in_order(const struct prt_sched *s, const struct container_buffer *record)
+{
+    if (record->outer != CONTAINER_INNER || record->writer_node == CONTAINER_NONE) return false;
+    for (uint32_t i = 0; i < record->reader_count; i++) {
+        uint32_t node = s->container->readers[record->first_reader + i].node;
+        if (queue_of(s, node) != queue_of(s, record->writer_node)) return false;
+    }
+    return true;
+}
+
+/* Once every stage has its queue. */
+static void find_order(struct prt_sched *s)
+{
+    const struct prt_container *c = s->container;
+    for (uint32_t i = 0; i < c->stage_count; i++) {
+        struct prt_stage *stage = &s->stages[i];
+        bool known = stage->exact && (stage->node->flags & CONTAINER_NODE_STOPS) == 0;
+        for (uint32_t k = 0; k < stage->node->input_count; k++)
+            stage->inputs[k].in_order = is_in_order(s, stage->inputs[k].buffer->record);
+        for (uint32_t k = 0; k < stage->node->output_count; k++)
+            stage->outputs[k].in_order = known && is_in_order(s, stage->outputs[k].buffer->record);
+    }
+}
+
 /* One queue per (sub-)device, made when the first stage is bound to it. */
 static enum prt_status bind_queue(struct prt_sched *s, uint32_t stage,
                                   struct prt_device_handle device, uint32_t *queue,
@@ -582,6 +649,8 @@ static enum prt_status bind_queue(struct prt_sched *s, uint32_t stage,
     s->stages[stage].cu_count = information.cu_count;
     if (s->device_queues[stage] != NULL)
         prt_device_queue_bind(s->device_queues[stage], information.cu_count);
+    if (*queue >= s->queue_count) s->queue_count = *queue + 1;
+    if (++s->bound_count == s->container->stage_count) find_order(s);
     return PRT_OK;
 }
 

@@ -2,6 +2,7 @@
 
 #include "lang/sched_code.h"
 #include "runtime/sched/explain.h"
+#include "runtime/sched/packets.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -182,6 +183,7 @@ enum prt_status prt_vm_run(const struct prt_vm *vm, struct prt_sched *sched,
     struct machine machine = {.vm = vm, .sched = sched, .error = error};
     enum prt_status status = run_until(&machine, UINT32_MAX);
     struct prt_error later;
+    if (status != PRT_OK) prt_packets_drop(sched);
     (void)prt_sched_settle(sched, &later);
     return sched->fault.there ? prt_explain_fault(sched, error) : status;
 }

@@ -113,7 +113,11 @@ uint32_t made_node(struct made *m, const char *name, uint32_t flags)
         .warp_firings = 1,
         .firing_warps = 1,
     };
-    m->stages[m->stage_count++] = (struct container_stage){.node = index, .threshold = 1};
+    m->stages[m->stage_count++] = (struct container_stage){.node = index,
+                                                           .threshold = 1,
+                                                           .entry = CONTAINER_NONE,
+                                                           .flags = CONTAINER_STAGE_ENDS_PACK,
+                                                           .pack = index};
     return index;
 }
 

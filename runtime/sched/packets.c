@@ -1,0 +1,182 @@
+#include "runtime/sched/packets.h"
+
+#include "runtime/sched/collect.h"
+
+#include <assert.h>
+
+#define NO_STAGE UINT32_MAX
+
+static struct dispatch_full describe(const struct prt_sched *s, uint32_t index, bool finish,
+                                     uint64_t firings, bool quiet)
+{
+    const struct prt_stage *stage = &s->stages[index];
+    uint8_t release = quiet ? DISPATCH_SCOPE_NONE : DISPATCH_SCOPE_AGENT;
+    return (struct dispatch_full){.header = DISPATCH_FULL,
+                                  .synch_scopes = DISPATCH_SCOPES(0, DISPATCH_SCOPE_AGENT, release),
+                                  .setup = 1,
+                                  .workgroup_size_x = s->lanes,
+                                  .workgroup_size_y = 1,
+                                  .workgroup_size_z = 1,
+                                  .grid_size_x = (uint32_t)firings,
+                                  .grid_size_y = 1,
+                                  .grid_size_z = 1,
+                                  .kernel_object =
+                                      finish ? (uint64_t)s->container->stage_count + index : index,
+                                  .kernarg_address = stage->firings,
+                                  .completion_signal = quiet ? 0 : (uint64_t)index + 1};
+}
+
+/* Enqueues; a full queue is waited for. */
+static enum prt_status enqueue(struct prt_sched *s, uint32_t queue,
+                               const union prt_dispatch *packet, struct prt_error *error)
+{
+    for (;;) {
+        prt_sched_pass_time(s);
+        enum prt_status status = s->ops->enqueue(s->device, queue, packet, error);
+        if (status != PRT_E_BUSY) return status;
+        status = prt_sched_reap(s, error);
+        if (status != PRT_OK) return status;
+    }
+}
+
+/* ---- the open packet of a queue ---- */
+
+static void open_anew(struct prt_open_packet *open)
+{
+    dispatch_open(&open->writer);
+    open->entries = 0;
+}
+
+static enum prt_status flush_queue(struct prt_sched *s, uint32_t queue, struct prt_error *error)
+{
+    struct prt_open_packet *open = &s->open_packets[queue];
+    if (open->writer.packet.num_kernels == 0) return PRT_OK;
+    const union prt_dispatch packet = {.condensed = open->writer.packet};
+    s->open_count--;
+    open_anew(open);
+    return enqueue(s, queue, &packet, error);
+}
+
+enum prt_status prt_packets_flush(struct prt_sched *s, struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; s->open_count > 0 && i < s->queue_count && status == PRT_OK; i++)
+        status = flush_queue(s, i, error);
+    return status;
+}
+
+void prt_packets_drop(struct prt_sched *s)
+{
+    for (uint32_t i = 0; s->open_count > 0 && i < s->queue_count; i++) {
+        struct prt_open_packet *open = &s->open_packets[i];
+        if (open->writer.packet.num_kernels == 0) continue;
+        for (uint32_t k = 0; k < open->writer.packet.num_kernels; k++) {
+            struct prt_stage *stage = &s->stages[open->stages[k]];
+            stage->in_flight = false;
+            stage->firings -= stage->batch;
+            stage->dispatches--;
+            s->in_flight--;
+            if (s->collect != NULL) prt_collect_completed(s, stage);
+        }
+        s->open_count--;
+        open_anew(open);
+    }
+}
+
+/* ---- references ---- */
+
+/* What refers to the entry is processed before it changes. */
+static enum prt_status flush_users(struct prt_sched *s, uint32_t entry, struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; s->open_count > 0 && i < s->queue_count && status == PRT_OK; i++)
+        if ((s->open_packets[i].entries >> entry & 1) != 0) status = flush_queue(s, i, error);
+    return status;
+}
+
+static enum prt_status send_reference(struct prt_sched *s, uint32_t index, uint32_t entry,
+                                      const struct dispatch_full *launch, struct prt_error *error)
+{
+    const union prt_dispatch packet = {.reference = dispatch_refer(launch, entry)};
+    uint32_t queue = s->stages[index].queue;
+    enum prt_status status = flush_users(s, entry, error);
+    if (status == PRT_OK) status = flush_queue(s, queue, error);
+    if (status == PRT_OK) status = enqueue(s, queue, &packet, error);
+    dispatch_store(&s->references, entry, launch);
+    s->reference_stages[entry] = index;
+    return status;
+}
+
+/* Can the launch be a difference to its entry?  A grid that comes again is worth storing, one that
+ * comes once is not; a spilled stage leaves the entry to its owner. */
+static bool is_stored(const struct prt_sched *s, uint32_t index, const struct dispatch_full *launch)
+{
+    const struct prt_stage *stage = &s->stages[index];
+    uint32_t holds = s->reference_stages[stage->entry];
+    if (stage->spilled) return holds != NO_STAGE;
+    if (holds != index) return false;
+    uint32_t grid = s->references.entries[stage->entry].grid_size_x;
+    return grid == launch->grid_size_x || stage->grid_before != launch->grid_size_x;
+}
+
+static enum prt_status join(struct prt_sched *s, uint32_t index, const struct dispatch_full *launch,
+                            struct prt_error *error)
+{
+    s->spilled_launches += s->stages[index].spilled;
+    const struct prt_stage *stage = &s->stages[index];
+    struct prt_open_packet *open = &s->open_packets[stage->queue];
+    if (!dispatch_append(&open->writer, &s->references, stage->entry, launch)) {
+        enum prt_status status = flush_queue(s, stage->queue, error);
+        if (status != PRT_OK) return status;
+        bool fits = dispatch_append(&open->writer, &s->references, stage->entry, launch);
+        assert(fits); /* alone each one does */
+        (void)fits;
+    }
+    uint32_t place = open->writer.packet.num_kernels - 1u;
+    s->open_count += place == 0;
+    open->stages[place] = index;
+    open->entries |= 1u << stage->entry;
+    return PRT_OK;
+}
+
+/* ---- the three forms ---- */
+
+static enum prt_status send_full(struct prt_sched *s, uint32_t index,
+                                 const struct dispatch_full *launch, struct prt_error *error)
+{
+    const union prt_dispatch packet = {.full = *launch};
+    uint32_t queue = s->stages[index].queue;
+    enum prt_status status = s->open_count > 0 ? flush_queue(s, queue, error) : PRT_OK;
+    return status == PRT_OK ? enqueue(s, queue, &packet, error) : status;
+}
+
+/* In a packet of several. */
+static enum prt_status launch_packed(struct prt_sched *s, uint32_t index, uint64_t firings,
+                                     struct prt_error *error)
+{
+    struct prt_stage *stage = &s->stages[index];
+    const struct dispatch_full launch = describe(s, index, false, firings, !stage->ends_pack);
+    enum prt_status status = is_stored(s, index, &launch)
+                                 ? join(s, index, &launch, error)
+                                 : send_reference(s, index, stage->entry, &launch, error);
+    stage->grid_before = launch.grid_size_x;
+    return status;
+}
+
+enum prt_status prt_packets_launch(struct prt_sched *s, uint32_t index, bool finish,
+                                   uint64_t firings, struct prt_error *error)
+{
+    const struct prt_stage *stage = &s->stages[index];
+    bool packed = s->dispatch == PRT_DISPATCH_CONDENSED && stage->entry != CONTAINER_NONE;
+    if (packed && !finish) return launch_packed(s, index, firings, error);
+    const struct dispatch_full launch = describe(s, index, finish, firings, false);
+    if (s->dispatch != PRT_DISPATCH_REFERENCE) return send_full(s, index, &launch, error);
+    uint32_t entry = stage->entry != CONTAINER_NONE ? stage->entry : index % s->references.count;
+    return send_reference(s, index, entry, &launch, error);
+}
+
+enum prt_status prt_packets_end_pack(struct prt_sched *s, uint32_t index, struct prt_error *error)
+{
+    const struct prt_stage *stage = &s->stages[index];
+    return stage->ends_pack && s->open_count > 0 ? flush_queue(s, stage->queue, error) : PRT_OK;
+}

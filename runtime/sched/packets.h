@@ -1,0 +1,42 @@
+/*
+ * packets: from launches to dispatch packets (lang/dispatch.md).
+ *
+ * Each queue has at most one *open* packet: launches that have been dispatched and are still being
+ * collected.  The scheduler keeps a copy of the device's reference table, for what it has stored is
+ * what is there: packets are processed in order of enqueuing.
+ *
+ *     full        every launch is a full packet
+ *     reference   every launch is a reference packet, which stores it in its stage's entry
+ *     condensed   a stage without an entry: a full packet.  Else, if its entry holds another stage,
+ *                 or its grid has been another one than the entry's twice: a reference packet; else
+ *                 it joins the open packet of its queue
+ *
+ * An open packet is enqueued when a launch is the last of its pack, when the next launch of its queue
+ * does not fit or is another packet, before an entry that it refers to is stored anew, and by `wait`.
+ * So launches of one queue are enqueued in the order in which they were dispatched, and nothing is
+ * waited for that has not been enqueued.
+ *
+ * Requires: sched_create's tables; queues bound.  Threads: the scheduler's.  Allocation: none here.
+ * Errors: those of the device's enqueue, but that a full queue is waited for.
+ */
+#ifndef RUNTIME_SCHED_PACKETS_H
+#define RUNTIME_SCHED_PACKETS_H
+
+#include "runtime/sched/sched.h"
+
+/* A launch of so many firings of the stage, or its finish. */
+enum prt_status prt_packets_launch(struct prt_sched *sched, uint32_t stage, bool finish,
+                                   uint64_t firings, struct prt_error *error);
+
+/* Enqueues the open packet of the stage's queue if the stage is the last of its pack: once the launch
+ * has been accounted for. */
+enum prt_status prt_packets_end_pack(struct prt_sched *sched, uint32_t stage,
+                                     struct prt_error *error);
+
+/* Enqueues what is open. */
+enum prt_status prt_packets_flush(struct prt_sched *sched, struct prt_error *error);
+
+/* The run has failed: launches in open packets never happen. */
+void prt_packets_drop(struct prt_sched *sched);
+
+#endif
