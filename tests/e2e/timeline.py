@@ -1,0 +1,151 @@
+"""Checks a timeline (piperun --trace) against itself and against the statistics of the same run.
+
+usage: timeline.py TRACE.json STATS.json
+"""
+import json
+import sys
+from collections import defaultdict
+from decimal import Decimal
+
+failures = []
+
+
+def check(good, text):
+    if not good:
+        failures.append(text)
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file, parse_float=Decimal)
+
+
+def span(event):
+    args = event["args"]
+    return args["begin_cycles"], args["end_cycles"]
+
+
+def slices_nest(events):
+    """On every lane: in order of their begin, and each inside the one that is open or behind it."""
+    lanes = defaultdict(list)
+    for event in events:
+        if event["ph"] == "X":
+            lanes[event["pid"], event["tid"]].append(event)
+    for lane, slices in lanes.items():
+        open_ends, before = [], Decimal(-1)
+        for event in slices:
+            begin, end = event["ts"], event["ts"] + event["dur"]
+            check(begin >= before, f"lane {lane}: {event['name']} at {begin} comes behind {before}")
+            before = begin
+            while open_ends and open_ends[-1] <= begin and open_ends[-1] < end:
+                open_ends.pop()
+            check(not open_ends or end <= open_ends[-1], f"lane {lane}: {event['name']} at {begin} does not nest")
+            open_ends.append(end)
+    return lanes
+
+
+def arrows_have_both_ends(events):
+    ends = {"s": {}, "f": {}}
+    for event in events:
+        if event["ph"] in ends:
+            check(event["id"] not in ends[event["ph"]], f"arrow {event['id']} twice")
+            ends[event["ph"]][event["id"]] = event
+    check(ends["s"].keys() == ends["f"].keys(), "an arrow has one end")
+    for key, begin in ends["s"].items():
+        end = ends["f"].get(key, begin)
+        check(begin["ts"] <= end["ts"], f"arrow {key} points back in time")
+        check(begin["name"] == end["name"] and end["bp"] == "e", f"arrow {key}: its ends differ")
+    return ends
+
+
+def arrows_lie_in_launches(ends, launches):
+    for phase in ends.values():
+        for event in phase.values():
+            inside = any(s["ts"] <= event["ts"] <= s["ts"] + s["dur"] for s in launches[event["pid"]])
+            check(inside, f"arrow {event['id']}: its end at {event['ts']} is in no launch")
+
+
+def levels_fit(events, stats):
+    depth = {b["name"]: b["depth_packets"] for b in stats["buffers"]}
+    highest, before = defaultdict(int), defaultdict(lambda: Decimal(-1))
+    for event in events:
+        if event["ph"] != "C":
+            continue
+        name, packets = event["name"], event["args"]["packets"]
+        check(0 <= packets <= depth[name], f"counter {name}: {packets} of {depth[name]}")
+        check(event["ts"] > before[name], f"counter {name}: two values at {event['ts']}")
+        before[name] = event["ts"]
+        highest[name] = max(highest[name], packets)
+    return highest
+
+
+def parts(event):
+    args = event["args"]
+    return sum(args[key + "_cycles"] for key in ("launch", "switch", "index", "execute", "device_queue"))
+
+
+def launches_add_up(events, stats):
+    """Launches against stages and queues, compute units against their sums."""
+    launches, units = defaultdict(list), defaultdict(int)
+    firings, busy, executes, queues = (defaultdict(int) for _ in range(4))
+    for event in events:
+        if event["ph"] != "X" or event["pid"] < 3:
+            continue
+        if event["tid"] >= 2:
+            begin, end = span(event)
+            units[event["tid"] - 2] += end - begin
+        elif "packet" in event.get("args", {}):
+            begin, end = span(event)
+            check(parts(event) == end - begin, f"{event['name']} at {begin}: its parts are not its time")
+            check(event["args"]["enqueued_cycles"] <= begin, f"{event['name']} begins before it is enqueued")
+            launches[event["pid"]].append(event)
+            firings[event["name"]] += event["args"].get("firings", 0)
+            executes[event["name"]] += event["args"]["execute_cycles"]
+            busy[event["name"]] += end - begin
+            queues[event["pid"] - 3] += end - begin
+    for stage in stats["stages"]:
+        name = stage["name"]
+        check(firings[name] == stage["firings"], f"{name}: {firings[name]} firings, {stage['firings']} in the statistics")
+        check(executes[name] == stage["execute_cycles"], f"{name}: its execution in the trace is another")
+    for queue in stats["queues"]:
+        check(queues[queue["queue"]] == queue["busy_cycles"], f"queue {queue['queue']}: busy for another time")
+    for unit, cycles in enumerate(stats["cu_busy_cycles"]):
+        check(units[unit] == cycles, f"CU {unit}: {units[unit]} cycles in the trace, {cycles} in the statistics")
+    return launches
+
+
+def stages_add_up(stats):
+    total = stats["total_cycles"]
+    for stage in stats["stages"]:
+        parts_cycles = sum(stage[key + "_cycles"] for key in ("launch", "switch", "index", "execute", "device_queue"))
+        stalls = sum(stage["stalls"].values())
+        check(parts_cycles + stalls == total, f"{stage['name']}: {parts_cycles} + {stalls} is not {total}")
+        for cause in ("packets", "room"):
+            waits = sum(w["cycles"] for w in stage["waits"] if w["cause"] == cause)
+            check(waits == stage["stalls"][cause], f"{stage['name']}: waits for {cause}")
+        check(sum(stage["launches"].values()) == stage["dispatches"], f"{stage['name']}: launches by form")
+    for output in stats["outputs"]:
+        check(output["observed_most"] <= output["declared_most"], f"{output['stage']}: more than declared")
+        check(output["packets"] <= output["observed_most"] * output["firings"], f"{output['stage']}: the mean is higher")
+
+
+def main():
+    trace, stats = load(sys.argv[1]), load(sys.argv[2])
+    events, about = trace["traceEvents"], trace["otherData"]
+    counted = [event for event in events if event["ph"] != "M"]
+    check(about["events"] == len(counted), "the number of events is wrong")
+    slices_nest(events)
+    ends = arrows_have_both_ends(events)
+    highest = levels_fit(events, stats)
+    stages_add_up(stats)
+    if about["omitted_events"] == 0:
+        check(about["complete_cycles"] == about["total_cycles"] == stats["total_cycles"], "the totals differ")
+        arrows_lie_in_launches(ends, launches_add_up(events, stats))
+        for buffer in stats["buffers"]:
+            check(highest[buffer["name"]] <= buffer["high_water_packets"], f"{buffer['name']}: above its high-water mark")
+    for text in failures[:10]:
+        print(text)
+    sys.exit(1 if failures else 0)
+
+
+main()
