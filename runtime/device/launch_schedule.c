@@ -254,7 +254,8 @@ static void run_to_mark(struct prt_launch_schedule *s, uint32_t index)
     heap_push(&s->running, s->nodes, comes_earlier, index);
 }
 
-/* The node goes on to its next mark, or stands where it asks for what has not ended. */
+/* The node goes on to its next mark, or stands where it asks for what has not ended: then what it
+ * has launched so far does not wait for its end any more. */
 static void go_on(struct prt_launch_schedule *s, uint32_t index)
 {
     struct node *node = &s->nodes[index];
@@ -264,6 +265,7 @@ static void go_on(struct prt_launch_schedule *s, uint32_t index)
         if (asked->open > 0) {
             node->state = NODE_SUSPENDED;
             s->cus_free++;
+            release_list(s, &node->first_held);
             return;
         }
         node->first_ask = asked->next_ask;

@@ -1,0 +1,429 @@
+/* Kernels that launch kernels: random trees against a recursive model, bounds, faults, what a
+ * container may say of them.  The kernels are linked in. */
+#include "tests/test.h"
+
+#include "lang/kernel_abi.h"
+#include "runtime/device/device_queue.h"
+#include "runtime/load/verify.h"
+#include "tests/conform/pipelines.h"
+
+enum {
+    LEVELS = 5,
+    LAUNCHES = 3,
+    OWN = 4,
+    QUEUE = LEVELS * LAUNCHES, /* E of a kernel that launches itself */
+    TREE = 3 + 9 + 27 + 81 + 243,
+    PUSH = (1 + TREE) * OWN,
+    FIRINGS = 700,
+};
+
+/* ---- what a firing does ---- */
+
+/* A firing follows from its seed, so a model can follow it too: it emits some packets, launches
+ * children with seeds of their own, and asks whether what it has launched has appended anything. */
+struct plan {
+    uint32_t seed;
+    uint32_t depth;
+};
+
+static uint32_t mix(uint32_t seed, uint32_t salt)
+{
+    uint64_t z = ((uint64_t)seed << 32 | salt) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+    return (uint32_t)(z >> 32);
+}
+
+static uint32_t launches_of(struct plan p)
+{
+    return p.depth >= LEVELS ? 0 : mix(p.seed, 1) % (LAUNCHES + 1);
+}
+
+static bool emits_before(struct plan p, uint32_t step)
+{
+    return mix(p.seed, 100 + step) % 4 == 0;
+}
+
+/* After launch `step`: the number of an earlier one that is asked for, or NONE. */
+static uint32_t asks_for(struct plan p, uint32_t step)
+{
+    uint32_t choice = mix(p.seed, 200 + step) % (2 * LAUNCHES);
+    return choice <= step ? choice : UINT32_MAX;
+}
+
+static struct plan child_of(struct plan p, uint32_t number)
+{
+    return (struct plan){mix(p.seed, 300 + number), p.depth + 1};
+}
+
+static int32_t value_of(struct plan p, uint32_t step)
+{
+    return (int32_t)(mix(p.seed, 400 + step) >> 8);
+}
+
+/* ---- the model ---- */
+
+struct list {
+    int32_t packets[PUSH];
+    size_t count;
+};
+
+static void model(struct plan p, struct list *to);
+
+static bool appends(struct plan p)
+{
+    struct list *tree = calloc(1, sizeof *tree);
+    model(p, tree);
+    bool any = tree->count > 0;
+    free(tree);
+    return any;
+}
+
+static void model(struct plan p, struct list *to)
+{
+    uint32_t launches = launches_of(p);
+    for (uint32_t step = 0; step < launches; step++) {
+        if (emits_before(p, step)) to->packets[to->count++] = value_of(p, step);
+        uint32_t asked = asks_for(p, step);
+        if (asked != UINT32_MAX && appends(child_of(p, asked)) && step == 0)
+            to->packets[to->count++] = -1;
+    }
+    if (launches == 0 && emits_before(p, 9)) to->packets[to->count++] = value_of(p, 9);
+    for (uint32_t i = 0; i < launches; i++)
+        model(child_of(p, i), to);
+}
+
+/* ---- the kernels ---- */
+
+/* As generated code does it. */
+static int32_t launch(const struct kernel_batch *batch, uint32_t site, struct plan child,
+                      uint32_t wait)
+{
+    struct kernel_launch_list *list = batch->launches;
+    if (list->count >= list->capacity) {
+        *batch->fault = (struct kernel_fault){.firing = batch->first_firing,
+                                              .source = 0,
+                                              .line = 77,
+                                              .column = 5,
+                                              .index = (int64_t)list->count + 1,
+                                              .bound = list->capacity};
+        return KERNEL_FAULT_LAUNCHES;
+    }
+    struct kernel_launch *entry = (void *)(list->entries + list->count++ * list->stride_bytes);
+    entry->site = site;
+    entry->wait_count = wait != UINT32_MAX;
+    entry->waits[0] = wait;
+    memcpy(entry + 1, &child, sizeof child);
+    return KERNEL_OK;
+}
+
+static int32_t grow(const struct kernel_batch *batch, struct plan p)
+{
+    int32_t *out = batch->out[0];
+    uint64_t count = 0;
+    uint32_t launches = launches_of(p);
+    assert_int_equal(batch->count, 1);
+    for (uint32_t step = 0; step < launches; step++) {
+        if (emits_before(p, step)) out[count++] = value_of(p, step);
+        uint32_t wait = step > 0 ? mix(p.seed, 500 + step) % (2 * step) : UINT32_MAX;
+        int32_t status = launch(batch, mix(p.seed, 600 + step) % 3, child_of(p, step),
+                                wait < step ? wait : UINT32_MAX);
+        if (status != KERNEL_OK) return status;
+        uint32_t asked = asks_for(p, step);
+        if (asked == UINT32_MAX) continue;
+        int32_t done = batch->launches->done(batch->launches, asked);
+        if (done < 0) return -done;
+        if (done > 0 && step == 0) out[count++] = -1;
+    }
+    if (launches == 0 && emits_before(p, 9)) out[count++] = value_of(p, 9);
+    batch->produced[0] = count;
+    return KERNEL_OK;
+}
+
+static int32_t grow_root(const struct kernel_batch *batch)
+{
+    const int32_t *in = batch->in[0];
+    return grow(batch, (struct plan){(uint32_t)in[0], 0});
+}
+
+static int32_t grow_child(const struct kernel_batch *batch)
+{
+    struct plan p;
+    memcpy(&p, batch->arguments, sizeof p);
+    return grow(batch, p);
+}
+
+/* Launches as often as the packet says, each child one packet less; children emit their number. */
+static int32_t chain_run(const struct kernel_batch *batch, int32_t left, int32_t wide)
+{
+    int32_t *out = batch->out[0];
+    for (int32_t i = 0; left > 0 && i < wide; i++) {
+        int32_t status =
+            launch(batch, 0, (struct plan){(uint32_t)left - 1, (uint32_t)wide}, UINT32_MAX);
+        if (status != KERNEL_OK) return status;
+    }
+    out[0] = left;
+    batch->produced[0] = 1;
+    return KERNEL_OK;
+}
+
+/* packet: levels + 100 x launches of each */
+static int32_t chain_root(const struct kernel_batch *batch)
+{
+    const int32_t *in = batch->in[0];
+    return chain_run(batch, in[0] % 100, in[0] / 100);
+}
+
+static int32_t chain_child(const struct kernel_batch *batch)
+{
+    struct plan p;
+    memcpy(&p, batch->arguments, sizeof p);
+    return chain_run(batch, (int32_t)p.seed, (int32_t)p.depth);
+}
+
+/* ---- the container ---- */
+
+/* x -> grow -> y, with a child that launches itself, in each of the three orders. */
+static struct made *made_launcher(const char *device, uint64_t own)
+{
+    struct made *m = made_create("launcher", device);
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, PUSH * 4, CONTAINER_OUTER_OUT);
+    uint32_t node = made_node(m, "grow", CONTAINER_NODE_LAUNCHES);
+    made_input(m, node, x, 1, 1);
+    made_output(m, node, y, PUSH, 0);
+    m->outputs[0].push_least = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        m->interfaces[i] =
+            (struct container_interface){.title = made_string(m, i == 0 ? "grow" : "child"),
+                                         .kernel = i,
+                                         .node = i == 0 ? node : CONTAINER_NONE,
+                                         .line = 10 + i,
+                                         .flags = CONTAINER_INTERFACE_ASKS,
+                                         .entry_bytes = 128,
+                                         .event_offset_bytes = 4,
+                                         .arguments_offset_bytes = sizeof(struct kernel_launch),
+                                         .arguments_bytes = 64,
+                                         .work_groups = 1,
+                                         .group = {1, 1, 1},
+                                         .first_launch = 3 * i,
+                                         .launch_count = 3,
+                                         .first_port = 2 * i,
+                                         .in_count = 1,
+                                         .out_count = 1,
+                                         .firing_warps = 1,
+                                         .warp_cycles = 50,
+                                         .launches = LAUNCHES};
+        m->interfaces[i].entry_bytes = sizeof(struct kernel_launch) + 64;
+        m->interface_ports[2 * i] =
+            (struct container_interface_port){.width_bytes = 4, .packets = 1};
+        m->interface_ports[2 * i + 1] =
+            (struct container_interface_port){.width_bytes = 4, .packets = own, .line = 33};
+        for (uint32_t k = 0; k < 3; k++)
+            m->launches[3 * i + k] = (struct container_launch){
+                .parent = i, .child = 1, .order = k, .wait_max = 1, .line = 50 + 3 * i + k};
+    }
+    m->interfaces[0].nesting = LEVELS;
+    m->interfaces[0].tree = TREE;
+    m->interfaces[0].queue_entries = QUEUE;
+    m->interface_count = 2;
+    m->interface_port_count = 4;
+    m->launch_count = 6;
+    made_loop(m);
+    made_settle(m);
+    return m;
+}
+
+static const struct prt_image_kernel grow_kernels[] = {
+    {.run = grow_root}, {.run = grow_root}, {.run = grow_child}};
+static const struct prt_image_kernel chain_kernels[] = {
+    {.run = chain_root}, {.run = chain_root}, {.run = chain_child}};
+
+static struct host in, out;
+
+/* ---- outputs ---- */
+
+static size_t expect_trees(const struct prt_program *program, uint32_t host_threads)
+{
+    struct prt_error error = {0};
+    struct prt_run_statistics statistics;
+    struct list *tree = calloc(1, sizeof *tree);
+    size_t at = 0;
+    host_ramp(&in, FIRINGS);
+    out.count = 0;
+    assert_int_equal(pipelines_run(program, host_threads, &in, &out, &statistics, &error), PRT_OK);
+    for (uint32_t firing = 0; firing < FIRINGS; firing++) {
+        tree->count = 0;
+        model((struct plan){firing, 0}, tree);
+        assert_true(at + tree->count <= out.count);
+        assert_memory_equal(out.packets + at, tree->packets, tree->count * sizeof(int32_t));
+        at += tree->count;
+    }
+    assert_int_equal(at, out.count);
+    free(tree);
+    return at;
+}
+
+/* The same whatever the device, the threads and the batches; children that are asked for run before
+ * their parent has ended, and their packets come behind its own all the same. */
+static void trees_append_in_pre_order(void **unused)
+{
+    (void)unused;
+    static const char *const devices[] = {"sim1", "sim4", "sim16"};
+    for (size_t d = 0; d < sizeof devices / sizeof devices[0]; d++) {
+        for (uint64_t batch = 1; batch <= 4; batch += 3) {
+            struct made *m = made_launcher(devices[d], OWN);
+            m->stages[0].batch_max = batch;
+            struct prt_program *program = pipelines_load(m, grow_kernels);
+            assert_true(expect_trees(program, 1) > FIRINGS);
+            expect_trees(program, 2);
+            prt_program_free(program);
+        }
+    }
+}
+
+/* ---- bounds ---- */
+
+static void run_chain(int32_t packet, uint64_t tree, uint64_t push, const char *id,
+                      const char *what)
+{
+    struct prt_error error = {0};
+    struct made *m = made_launcher("sim16", 1);
+    m->interfaces[0].tree = tree;
+    if (tree < QUEUE) m->interfaces[0].queue_entries = tree;
+    m->outputs[0].push = push;
+    struct prt_program *program = pipelines_load(m, chain_kernels);
+    host_ramp(&in, 1);
+    in.packets[0] = packet;
+    out.count = 0;
+    enum prt_status status = pipelines_run(program, 1, &in, &out, NULL, &error);
+    if (id == NULL) {
+        if (status != PRT_OK) fail_msg("%d: %s", packet, error.message);
+    } else {
+        assert_int_equal(status, PRT_E_FAULT);
+        if (strstr(error.message, id) == NULL || strstr(error.message, what) == NULL)
+            fail_msg("%d: %s", packet, error.message);
+        assert_int_equal(out.count, 0);
+    }
+    prt_program_free(program);
+}
+
+static void bounds_are_kept_and_checked(void **unused)
+{
+    (void)unused;
+    run_chain(LEVELS + 100 * LAUNCHES, TREE, PUSH, NULL, NULL);
+    assert_int_equal(out.count, 1 + TREE);
+    run_chain(LEVELS + 1 + 100, TREE, PUSH, "[nesting-exceeded]",
+              "in 6 levels in firing 0, declared 5");
+    run_chain(1 + 100 * (LAUNCHES + 1), TREE, PUSH, "[launches-exceeded]",
+              "launched 4 kernels in firing 0, declared 3");
+    run_chain(3 + 100 * 2, 14, PUSH, NULL, NULL);
+    assert_int_equal(out.count, 15);
+    run_chain(3 + 100 * 2, 13, PUSH, "[launches-exceeded]",
+              "launched 14 kernels with its tree in firing 0, declared 13");
+    run_chain(3 + 100, 3, 4, NULL, NULL);
+    run_chain(3 + 100, 3, 3, "[amplification-exceeded]", "wrote 4 packets in firing 0, declared 3");
+    run_chain(3 + 100, 2, PUSH, "[launches-exceeded]", "launched 3 kernels with its tree");
+}
+
+/* Containers are made for one device, so the compiler sees it first; the run checks it all the same. */
+static void a_queue_too_small_is_refused(void **unused)
+{
+    (void)unused;
+    struct prt_error error = {0};
+    struct prt_container c;
+    struct prt_device_queue *queue = NULL;
+    struct devdesc device;
+    size_t size;
+    struct made *m = made_launcher("sim16", OWN);
+    uint8_t *bytes = made_finish(m, &size);
+    assert_int_equal(prt_container_read_memory(bytes, size, &c, &error), PRT_OK);
+    assert_true(devdesc_builtin("sim16", &device));
+    device.device_queue_entries = QUEUE - 1;
+    assert_int_equal(prt_device_queue_create(&c, 0, grow_kernels + 1, &device, &queue, &error),
+                     PRT_E_DEVICE);
+    assert_non_null(strstr(error.message, "'grow' may have 15 launches in the device queue"));
+    assert_non_null(strstr(error.message, "[device-queue-too-small]"));
+    device.device_queue_entries = QUEUE;
+    assert_int_equal(prt_device_queue_create(&c, 0, grow_kernels + 1, &device, &queue, &error),
+                     PRT_OK);
+    prt_device_queue_destroy(queue);
+    prt_container_free(&c);
+    free(bytes);
+    made_free(m);
+}
+
+/* ---- containers ---- */
+
+static enum prt_status verify(struct made *m, struct prt_error *error)
+{
+    struct prt_container c;
+    size_t size;
+    *error = (struct prt_error){0};
+    uint8_t *bytes = made_finish(m, &size);
+    enum prt_status status = prt_container_read_memory(bytes, size, &c, error);
+    if (status == PRT_OK) status = prt_verify(&c, error);
+    prt_container_free(&c);
+    free(bytes);
+    made_free(m);
+    return status;
+}
+
+#define REFUSED(field, value, text)                                                                \
+    do {                                                                                           \
+        struct prt_error error;                                                                    \
+        struct made *m = made_launcher("sim16", OWN);                                              \
+        m->field = (value);                                                                        \
+        if (verify(m, &error) == PRT_OK) fail_msg("%s is not refused", #field);                    \
+        if (strstr(error.message, text) == NULL) fail_msg("%s: %s", #field, error.message);        \
+        assert_int_not_equal(error.offset, PRT_NO_OFFSET);                                         \
+    } while (0)
+
+static void tables_that_do_not_hold_together_are_refused(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    assert_int_equal(verify(made_launcher("sim16", OWN), &error), PRT_OK);
+    REFUSED(interfaces[0].queue_entries, QUEUE - 1, "it may have 15");
+    REFUSED(interfaces[0].queue_entries, QUEUE + 1, "it may have 15");
+    REFUSED(interfaces[0].tree, TREE + 1, "it has 363 at most");
+    REFUSED(interfaces[0].tree, 0, "has 0 launches");
+    REFUSED(interfaces[0].nesting, LEVELS - 1, "it has 120 at most");
+    REFUSED(interfaces[0].nesting, 0, "has 0 levels");
+    REFUSED(interfaces[0].nesting, CONTAINER_NESTING_MAX + 1, "has 1025 levels");
+    REFUSED(interfaces[0].launches, 0, "0 launches a firing and 3 places");
+    REFUSED(interfaces[1].launches, LAUNCHES - 1, "it has 93 at most");
+    REFUSED(interfaces[1].launches, UINT64_MAX, "'child' has");
+    REFUSED(interfaces[1].nesting, 1, "has bounds of an outermost kernel");
+    REFUSED(interfaces[0].node, CONTAINER_NONE, "");
+    REFUSED(interfaces[1].node, 0, "");
+    REFUSED(interfaces[0].kernel, 1, "is not the kernel of node");
+    REFUSED(interfaces[1].entry_bytes, 64, "is not laid out");
+    REFUSED(interfaces[1].arguments_offset_bytes, 0, "is not laid out");
+    REFUSED(interfaces[1].arguments_bytes, UINT64_MAX, "bytes of arguments");
+    REFUSED(interfaces[1].group[1], 0, "no work-items");
+    REFUSED(interfaces[1].group[1], 1u << 31, "too many");
+    REFUSED(interfaces[1].firing_warps, 0, "has 0 warps");
+    REFUSED(interfaces[1].work_groups, 2, "not one work-group");
+    REFUSED(interfaces[1].first_port, 1, "");
+    REFUSED(interfaces[1].first_launch, 2, "do not follow");
+    REFUSED(interfaces[1].launch_count, 2, "belongs to no kernel");
+    REFUSED(interfaces[1].out_count, 0, "belongs to no kernel");
+    REFUSED(interfaces[1].out_count, UINT32_MAX, "ports outside");
+    REFUSED(interfaces[1].flags, 4, "unknown flags");
+    REFUSED(interface_ports[1].packets, PUSH + 1, "is not as the output");
+    REFUSED(interface_ports[0].packets, 2, "is not as the input");
+    REFUSED(interface_ports[2].packets, 2, "sees more");
+    REFUSED(interface_ports[3].width_bytes, 8, "is wider");
+    REFUSED(launches[4].parent, 0, "is not one of 'child'");
+    REFUSED(launches[4].child, 0, "is no child kernel");
+    REFUSED(launches[4].child, 2, "an unknown interface");
+    REFUSED(launches[4].order, 3, "an unknown order");
+    REFUSED(launches[4].wait_max, KERNEL_LAUNCH_WAITS_MAX + 1, "too many events");
+    REFUSED(nodes[0].flags, 0, "launches nothing");
+    REFUSED(interface_count, 0, "");
+}
+
+TEST_MAIN("device_queue", cmocka_unit_test(trees_append_in_pre_order),
+          cmocka_unit_test(bounds_are_kept_and_checked),
+          cmocka_unit_test(a_queue_too_small_is_refused),
+          cmocka_unit_test(tables_that_do_not_hold_together_are_refused))
