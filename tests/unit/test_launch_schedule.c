@@ -1,0 +1,216 @@
+/* When kernels that launch each other begin and end: cases in closed form, and what holds of random
+ * trees: the queue's bound, all that was launched ends, no order is broken, more compute units do
+ * not change what is counted. */
+#include "tests/test.h"
+
+#include "runtime/device/launch_schedule.h"
+
+enum { NODES = 4096, ISSUE = 10, START = 100 };
+
+static const struct prt_launch_times times = {ISSUE, START};
+
+static struct prt_launch_schedule *make(uint64_t queue_entries, uint64_t below_root)
+{
+    struct prt_launch_schedule *s;
+    struct prt_launch_limits limits = {.nodes = NODES,
+                                       .waits_per_node = 2,
+                                       .queue_entries = queue_entries,
+                                       .below_root = below_root};
+    assert_int_equal(prt_launch_schedule_create(&limits, &s), PRT_OK);
+    return s;
+}
+
+/* A root of cost 100 that launches `count` children of cost 1000 in that order. */
+static struct prt_launch_run fan(uint32_t cus, uint32_t count, enum prt_launch_order order,
+                                 uint64_t queue_entries, struct prt_launch_report *report)
+{
+    struct prt_launch_schedule *s = make(queue_entries, 0);
+    *report = (struct prt_launch_report){0};
+    uint32_t root = prt_launch_open(s, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, count);
+    for (uint32_t i = 0; i < count; i++)
+        prt_launch_close(s, prt_launch_open(s, root, order, 0), 1000);
+    prt_launch_close(s, root, 100);
+    struct prt_launch_run run = prt_launch_schedule_run(s, cus, &times, report);
+    prt_launch_schedule_destroy(s);
+    return run;
+}
+
+static void a_fan_of_children_in_closed_form(void **unused)
+{
+    (void)unused;
+    struct prt_launch_report report;
+    /* One compute unit: everything one after the other. */
+    struct prt_launch_run run = fan(1, 4, PRT_LAUNCH_WITH_PARENT, 4, &report);
+    assert_int_equal(run.root_cycles, 100);
+    assert_int_equal(run.end_cycles, 100 + 4 * ISSUE + 4 * (START + 1000));
+    assert_int_equal(report.launches, 4);
+    assert_int_equal(report.child_cycles, 4000);
+    assert_int_equal(report.launch_cycles, 4 * (ISSUE + START));
+    assert_int_equal(report.levels_most, 1);
+    assert_int_equal(report.entries_most, 4);
+    /* Enough of them: the last child is issued after 4/5 of the root's work and 4 issues. */
+    run = fan(5, 4, PRT_LAUNCH_WITH_PARENT, 4, &report);
+    assert_int_equal(run.end_cycles, 80 + 4 * ISSUE + START + 1000);
+    assert_int_equal(report.wait_cycles, 0);
+    /* After the group they begin when the root has ended, each having waited since it was issued. */
+    run = fan(5, 4, PRT_LAUNCH_AFTER_GROUP, 4, &report);
+    assert_int_equal(run.end_cycles, 100 + 4 * ISSUE + START + 1000);
+    assert_int_equal(report.wait_cycles, (80 + 3 * ISSUE) + (60 + 2 * ISSUE) + (40 + ISSUE) + 20);
+    run = fan(2, 4, PRT_LAUNCH_AFTER_PARENT, 4, &report);
+    assert_int_equal(run.end_cycles, 100 + 4 * ISSUE + 2 * (START + 1000));
+}
+
+/* After the parent's dispatch: both roots; after the group: its own root alone. */
+static void orders_differ_between_roots(void **unused)
+{
+    (void)unused;
+    static const enum prt_launch_order orders[] = {PRT_LAUNCH_AFTER_GROUP, PRT_LAUNCH_AFTER_PARENT};
+    static const uint64_t ends[] = {5000, 5000 + START + 1000};
+    for (int i = 0; i < 2; i++) {
+        struct prt_launch_report report = {0};
+        struct prt_launch_schedule *s = make(8, 0);
+        uint32_t first = prt_launch_open(s, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, 1);
+        prt_launch_close(s, prt_launch_open(s, first, orders[i], 0), 1000);
+        prt_launch_close(s, first, 100);
+        uint32_t second = prt_launch_open(s, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, 0);
+        prt_launch_close(s, second, 5000);
+        assert_int_equal(prt_launch_schedule_run(s, 4, &times, &report).end_cycles, ends[i]);
+        prt_launch_schedule_destroy(s);
+    }
+}
+
+/* b waits for a's tree, which is a and its child. */
+static void events_wait_for_trees(void **unused)
+{
+    (void)unused;
+    struct prt_launch_report report = {0};
+    struct prt_launch_schedule *s = make(8, 1);
+    uint32_t root = prt_launch_open(s, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, 2);
+    uint32_t a = prt_launch_open(s, root, PRT_LAUNCH_WITH_PARENT, 1);
+    prt_launch_close(s, prt_launch_open(s, a, PRT_LAUNCH_WITH_PARENT, 0), 700);
+    prt_launch_close(s, a, 0);
+    uint32_t b = prt_launch_open(s, root, PRT_LAUNCH_WITH_PARENT, 0);
+    prt_launch_wait(s, b, a);
+    prt_launch_close(s, b, 500);
+    prt_launch_close(s, root, 0);
+    uint64_t end = prt_launch_schedule_run(s, 8, &times, &report).end_cycles;
+    assert_int_equal(end, ISSUE + (START + ISSUE) + (START + 700) + (START + 500));
+    assert_int_equal(report.levels_most, 2);
+    prt_launch_schedule_destroy(s);
+}
+
+/* The root goes on only when the child it asks for has ended; with one compute unit, too. */
+static void who_asks_stands_and_gives_its_unit_back(void **unused)
+{
+    (void)unused;
+    for (uint32_t cus = 1; cus <= 2; cus++) {
+        for (int order = 0; order < 3; order++) {
+            struct prt_launch_report report = {0};
+            struct prt_launch_schedule *s = make(8, 0);
+            uint32_t root = prt_launch_open(s, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, 2);
+            uint32_t child = prt_launch_open(s, root, (enum prt_launch_order)order, 0);
+            prt_launch_close(s, child, 1000);
+            prt_launch_ask(s, child, 1);
+            prt_launch_close(s, prt_launch_open(s, root, PRT_LAUNCH_WITH_PARENT, 0), 0);
+            prt_launch_close(s, root, 300);
+            uint64_t end = prt_launch_schedule_run(s, cus, &times, &report).end_cycles;
+            uint64_t second = 100 + ISSUE + START + 1000 + 100 + ISSUE;
+            assert_int_equal(end, second + (cus == 1 ? 100 + START : 100));
+            prt_launch_schedule_destroy(s);
+        }
+    }
+}
+
+/* ---- random trees ---- */
+
+struct tree {
+    struct prt_launch_schedule *schedule;
+    uint64_t state;
+    uint32_t most, levels;
+    uint64_t work;
+};
+
+static uint32_t draw(struct tree *t, uint32_t below)
+{
+    t->state = t->state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)(t->state >> 33) % below;
+}
+
+static void grow(struct tree *t, uint32_t node, uint32_t level)
+{
+    uint32_t launches = level < t->levels ? draw(t, t->most + 1) : 0;
+    uint32_t first[8];
+    uint64_t cost = draw(t, 1000);
+    for (uint32_t i = 0; i < launches; i++) {
+        enum prt_launch_order order = (enum prt_launch_order)draw(t, 3);
+        bool last = level + 1 == t->levels;
+        first[i] = prt_launch_open(t->schedule, node, order, last ? 0 : t->most);
+        if (i > 0 && draw(t, 3) == 0) prt_launch_wait(t->schedule, first[i], first[draw(t, i)]);
+        grow(t, first[i], level + 1);
+        if (draw(t, 4) == 0) prt_launch_ask(t->schedule, first[i], i + 1);
+    }
+    t->work += cost;
+    prt_launch_close(t->schedule, node, cost);
+}
+
+/* With exactly the room that one tree needs, and with more. */
+static void random_trees_end_within_the_bound(void **unused)
+{
+    (void)unused;
+    for (uint32_t seed = 0; seed < 400; seed++) {
+        struct tree t = {.state = seed, .most = 1 + seed % 4, .levels = 1 + seed % 3};
+        uint64_t bound = (uint64_t)t.most * t.levels, below = bound - t.most;
+        uint64_t room = bound + (seed % 5) * (seed % 5);
+        uint32_t roots = 1 + seed % 7;
+        uint64_t launches = 0;
+        for (uint32_t cus = 1; cus <= 9; cus += 4) {
+            struct prt_launch_report report = {0};
+            t.schedule = make(room, below);
+            t.state = seed;
+            t.work = 0;
+            for (uint32_t i = 0; i < roots; i++)
+                grow(&t,
+                     prt_launch_open(t.schedule, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, t.most),
+                     0);
+            uint32_t nodes = prt_launch_count(t.schedule);
+            struct prt_launch_run run = prt_launch_schedule_run(t.schedule, cus, &times, &report);
+            assert_int_equal(report.launches, nodes - roots);
+            assert_true(report.entries_most <= room);
+            assert_true(run.end_cycles >= (t.work + report.launch_cycles + cus - 1) / cus);
+            assert_true(run.end_cycles <= t.work + report.launch_cycles);
+            if (cus == 1) assert_int_equal(run.end_cycles, t.work + report.launch_cycles);
+            if (launches == 0) launches = report.launches;
+            assert_int_equal(launches, report.launches);
+            assert_int_equal(prt_launch_count(t.schedule), 0);
+            prt_launch_schedule_destroy(t.schedule);
+        }
+    }
+}
+
+/* The bound is reached: a path on which every firing launches all it may before a child begins. */
+static void the_bound_is_tight(void **unused)
+{
+    (void)unused;
+    enum { MOST = 3, LEVELS = 6 };
+    struct prt_launch_report report = {0};
+    struct tree t = {.schedule = make(MOST * LEVELS, MOST * (LEVELS - 1))};
+    uint32_t path = prt_launch_open(t.schedule, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, MOST);
+    uint32_t open[LEVELS + 1] = {path};
+    for (uint32_t level = 1; level <= LEVELS; level++)
+        open[level] = prt_launch_open(t.schedule, open[level - 1], PRT_LAUNCH_AFTER_GROUP,
+                                      level < LEVELS ? MOST : 0);
+    for (uint32_t level = LEVELS + 1; level-- > 0;) {
+        for (uint32_t i = 1; level < LEVELS && i < MOST; i++)
+            prt_launch_close(
+                t.schedule, prt_launch_open(t.schedule, open[level], PRT_LAUNCH_AFTER_GROUP, 0), 1);
+        prt_launch_close(t.schedule, open[level], 1);
+    }
+    (void)prt_launch_schedule_run(t.schedule, 1, &times, &report);
+    assert_int_equal(report.entries_most, MOST * LEVELS);
+    prt_launch_schedule_destroy(t.schedule);
+}
+
+TEST_MAIN("launch_schedule", cmocka_unit_test(a_fan_of_children_in_closed_form),
+          cmocka_unit_test(orders_differ_between_roots), cmocka_unit_test(events_wait_for_trees),
+          cmocka_unit_test(who_asks_stands_and_gives_its_unit_back),
+          cmocka_unit_test(random_trees_end_within_the_bound), cmocka_unit_test(the_bound_is_tight))
