@@ -505,7 +505,7 @@ static void write_stages(struct writer *w)
 /* The step and the first warp, so that the generator needs no division. */
 static void write_index(struct writer *w, uint32_t kernel_id, const struct plan_index *index)
 {
-    const uint32_t *d = index->kernel->group;
+    const uint32_t *d = index->extents;
     const struct index_format format = index_format_of(d);
     struct container_index record = {
         .kernel = kernel_id,
@@ -523,13 +523,6 @@ static void write_index(struct writer *w, uint32_t kernel_id, const struct plan_
     }
 }
 
-static const struct plan_index *find_index(const struct plan *plan, const struct kernel *kernel)
-{
-    for (uint32_t i = 0; i < plan->index_count; i++)
-        if (plan->indices[i].kernel == kernel) return &plan->indices[i];
-    return NULL;
-}
-
 /* In order of the image's numbers: those of nodes ascend in order of first use. */
 static void write_indices(struct writer *w)
 {
@@ -539,7 +532,7 @@ static void write_indices(struct writer *w)
         uint32_t id = w->image->node_kernel[i];
         if (id < next) continue;
         next = id + 1;
-        const struct plan_index *index = kernel->grouped ? find_index(w->plan, kernel) : NULL;
+        const struct plan_index *index = plan_find_index(w->plan, kernel);
         if (index != NULL) write_index(w, id, index);
     }
 }

@@ -8,6 +8,7 @@
 
 #include "compiler/describe/inspection.h"
 #include "lang/container.h"
+#include "lang/index_format.h"
 #include "lang/window.h"
 
 struct section {
@@ -167,6 +168,39 @@ static void read_place(struct container *c, const struct container_node *node,
     to->line = node->line;
 }
 
+/* The record of a kernel with work-items; false: it has none. */
+static bool find_index(struct container *c, uint32_t kernel, struct container_index *record)
+{
+    uint64_t first = 0, end = record_count(c, CONTAINER_INDICES, sizeof *record);
+    while (first < end) {
+        uint64_t middle = first + (end - first) / 2;
+        if (!read_record(c, CONTAINER_INDICES, middle, record, sizeof *record)) return false;
+        if (record->kernel == kernel) return true;
+        if (record->kernel < kernel)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return false;
+}
+
+/* What does not fit together is shown as it is. */
+static const struct plan_index *read_index(struct container *c, uint32_t kernel)
+{
+    struct container_index record;
+    if (!find_index(c, kernel, &record)) return NULL;
+    struct plan_index *to = ARENA_NEW(c->arena, struct plan_index);
+    *to = (struct plan_index){.register_bits = record.register_bits,
+                              .address_bytes = record.address_bytes,
+                              .dedicated = (record.flags & CONTAINER_INDEX_DEDICATED) != 0};
+    memcpy(to->extents, record.extents, sizeof to->extents);
+    memcpy(to->step, record.step, sizeof to->step);
+    to->bits = index_format_of(record.extents).total_bits;
+    to->items = record.extents[0] * record.extents[1] * record.extents[2];
+    to->bytes = (uint64_t)to->items * (record.register_bits / 8);
+    return to;
+}
+
 static void read_node(struct container *c, uint32_t index, struct inspected_node *to)
 {
     struct container_node node;
@@ -178,6 +212,10 @@ static void read_node(struct container *c, uint32_t index, struct inspected_node
                                   .importance = node.importance,
                                   .stateful = (node.flags & CONTAINER_NODE_STATEFUL) != 0,
                                   .cost_cycles = node.cost_cycles};
+    struct container_index items;
+    bool grouped = find_index(c, node.kernel, &items);
+    for (int d = 0; d < 3; d++)
+        to->group[d] = grouped ? items.extents[d] : 1;
     read_place(c, &node, to);
     if (!check_range(c, CONTAINER_INPUTS, sizeof(struct container_input), node.first_input,
                      node.input_count) ||
@@ -252,6 +290,9 @@ static const struct inspected_plan *read_plan(struct container *c, uint32_t node
         if (stage.node >= node_count) fail(c, "it names a node that it does not have");
         plan->stages[i] = (struct inspected_stage){
             .node = stage.node, .threshold = stage.threshold, .batch_max = stage.batch_max};
+        struct container_node node;
+        if (read_record(c, CONTAINER_NODES, stage.node, &node, sizeof node))
+            plan->stages[i].index = read_index(c, node.kernel);
     }
     return plan;
 }

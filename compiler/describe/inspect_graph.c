@@ -154,7 +154,8 @@ static void fill_memory(const struct graph *graph, struct inspection *to)
 
 /* ---- the plan ---- */
 
-static const struct inspected_plan *fill_plan(struct arena *arena, const struct plan *plan)
+static const struct inspected_plan *fill_plan(struct arena *arena, const struct graph *graph,
+                                              const struct plan *plan)
 {
     struct inspected_plan *to = ARENA_NEW(arena, struct inspected_plan);
     *to = (struct inspected_plan){
@@ -171,12 +172,14 @@ static const struct inspected_plan *fill_plan(struct arena *arena, const struct 
         .stage_count = plan->stage_count};
     for (uint32_t i = 0; i < plan->stage_count; i++) {
         const struct plan_stage *stage = &plan->stages[i];
+        const struct kernel *kernel = graph->nodes.items[stage->node].kernel;
         to->stages[i] = (struct inspected_stage){.node = stage->node,
                                                  .threshold = stage->threshold,
                                                  .batch_max = stage->batch_max,
                                                  .sub_device = stage->sub_device,
                                                  .cu_count = stage->cu_count,
-                                                 .threshold_reason = stage->threshold_reason};
+                                                 .threshold_reason = stage->threshold_reason,
+                                                 .index = plan_find_index(plan, kernel)};
     }
     return to;
 }
@@ -208,6 +211,6 @@ struct inspection inspect_graph(const struct compile *cx, const struct graph *gr
         *performance = performance_measure(arena, graph, verdict->depths_assigned);
         to.performance = performance;
     }
-    if (plan != NULL) to.plan = fill_plan(arena, plan);
+    if (plan != NULL) to.plan = fill_plan(arena, graph, plan);
     return to;
 }

@@ -29,7 +29,7 @@ struct inspected_node {
     const char *name, *kernel;
     const char *file; /* with `line`: of its declaration */
     uint32_t line;
-    uint32_t group[3]; /* work-items of a firing; 0: not known */
+    uint32_t group[3]; /* work-items of a firing */
     uint32_t phases;
     uint64_t repetitions;
     uint32_t importance;
@@ -58,6 +58,7 @@ struct inspected_stage {
     uint64_t batch_max;
     uint32_t sub_device, cu_count; /* 0 CUs: not known */
     const char *threshold_reason;
+    const struct plan_index *index; /* NULL: no work-items */
 };
 
 struct inspected_plan {

@@ -44,15 +44,11 @@ static void put_ends(struct json *json, const struct inspection *inspection,
     json_end(json, ']');
 }
 
-static void put_group(struct json *json, const struct inspected_node *node)
+static void put_triple(struct json *json, const char *key, const uint32_t values[3])
 {
-    if (node->group[0] == 0) {
-        json_text(json, "group", NULL);
-        return;
-    }
-    json_begin(json, "group", '[');
+    json_begin(json, key, '[');
     for (int i = 0; i < 3; i++)
-        json_number(json, NULL, node->group[i]);
+        json_number(json, NULL, values[i]);
     json_end(json, ']');
 }
 
@@ -80,7 +76,7 @@ static void put_nodes(struct json *json, const struct inspection *inspection)
         json_text(json, "kernel", node->kernel);
         json_text(json, "file", node->file);
         put_if(json, "line", node->line > 0, node->line);
-        put_group(json, node);
+        put_triple(json, "group", node->group);
         json_number(json, "phases", node->phases);
         put_if(json, "repetitions", node->repetitions > 0, node->repetitions);
         json_number(json, "importance", node->importance);
@@ -129,6 +125,18 @@ static void put_buffers(struct json *json, const struct inspection *inspection)
     json_end(json, ']');
 }
 
+static void put_index(struct json *json, const struct plan_index *index)
+{
+    json_begin(json, "indices", '{');
+    json_number(json, "bits", index->bits);
+    json_number(json, "register_bits", index->register_bits);
+    put_triple(json, "step", index->step);
+    json_number(json, "address_bytes", index->address_bytes);
+    json_number(json, "bytes", index->bytes);
+    json_boolean(json, "dedicated", index->dedicated);
+    json_end(json, '}');
+}
+
 static void put_stages(struct json *json, const struct inspection *inspection,
                        const struct inspected_plan *plan)
 {
@@ -146,6 +154,7 @@ static void put_stages(struct json *json, const struct inspection *inspection,
         if (stage->threshold_reason != NULL)
             json_text(json, "threshold_reason", stage->threshold_reason);
         json_number(json, "batch_max", stage->batch_max);
+        if (stage->index != NULL) put_index(json, stage->index);
         json_end(json, '}');
     }
     json_end(json, ']');
@@ -370,5 +379,9 @@ void inspection_print_text(FILE *to, const struct inspection *inspection)
         fprintf(to, "stage %" PRIu32 " %s: threshold %" PRIu32 " batch %" PRIu64 "\n", i,
                 inspection->nodes[plan->stages[i].node].name, plan->stages[i].threshold,
                 plan->stages[i].batch_max);
+    for (uint32_t i = 0; i < plan->stage_count; i++)
+        if (plan->stages[i].index != NULL)
+            plan_print_index(to, inspection->nodes[plan->stages[i].node].kernel,
+                             plan->stages[i].index);
     performance_print(to, inspection);
 }

@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compiler/analysis/ratio.h"
 #include "lang/index_format.h"
@@ -36,7 +37,7 @@ struct wanted {
 
 static void set_step(struct plan_index *index, uint32_t lanes)
 {
-    const uint32_t *d = index->kernel->group;
+    const uint32_t *d = index->extents;
     index->step[0] = lanes % d[0];
     index->step[1] = lanes / d[0] % d[1];
     index->step[2] = lanes / d[0] / d[1];
@@ -45,7 +46,7 @@ static void set_step(struct plan_index *index, uint32_t lanes)
 static bool report_kernel(const struct placing *at, const struct plan_index *index,
                           const char *text)
 {
-    const uint32_t *d = index->kernel->group;
+    const uint32_t *d = index->extents;
     struct diag *diag = diag_report(at->cx->diags, RULE_TOO_LARGE, index->kernel->span, "%s", text);
     diag_help(diag, "make the group of %" PRIu32 "x%" PRIu32 "x%" PRIu32 " smaller", d[0], d[1],
               d[2]);
@@ -79,7 +80,7 @@ static bool check_device(const struct placing *at, const struct wanted *wanted,
 static bool measure(const struct placing *at, struct wanted *wanted)
 {
     struct plan_index *index = wanted->index;
-    const uint32_t *d = index->kernel->group;
+    const uint32_t *d = index->extents;
     struct index_format format = index_format_of(d);
     index->items = d[0] * d[1] * d[2];
     index->bits = format.total_bits;
@@ -161,6 +162,7 @@ void plan_indices(struct compile *cx, struct arena *arena, const struct graph *g
         if (!graph->kernels.items[i]->grouped) continue;
         struct plan_index *index = &plan->indices[plan->index_count];
         index->kernel = graph->kernels.items[i];
+        memcpy(index->extents, index->kernel->group, sizeof index->extents);
         wanted[plan->index_count] =
             (struct wanted){.index = index, .launches = i < nodes ? 0 : UINT64_MAX};
         fits = measure(&at, &wanted[plan->index_count++]) && fits;
@@ -168,4 +170,11 @@ void plan_indices(struct compile *cx, struct arena *arena, const struct graph *g
     if (!fits) return;
     count_launches(&at, wanted, plan->index_count);
     divide_memory(&at, wanted, plan->index_count);
+}
+
+const struct plan_index *plan_find_index(const struct plan *plan, const struct kernel *kernel)
+{
+    for (uint32_t i = 0; kernel->grouped && i < plan->index_count; i++)
+        if (plan->indices[i].kernel == kernel) return &plan->indices[i];
+    return NULL;
 }

@@ -36,7 +36,8 @@ struct plan_stage {
 
 struct plan_index { /* the index generator, for a kernel with work-items */
     const struct kernel *kernel;
-    uint32_t items;               /* of a group */
+    uint32_t extents[3];          /* of a group */
+    uint32_t items;               /* their product */
     uint32_t bits, register_bits; /* of a packed index, and of what holds it: 16 or 32 */
     uint32_t step[3];             /* the device's lanes as xc + yc dx + zc dx dy */
     uint64_t bytes;               /* of a group's packed indices */
@@ -61,5 +62,9 @@ struct plan {
 struct plan *plan_place(struct compile *cx, struct graph *graph, const struct devdesc *device);
 /* Text for `pipec inspect` and `make run`: stages, CUs, thresholds, depths and why, memory. */
 void plan_print(FILE *to, const struct graph *graph, const struct plan *plan);
+/* A line on the index generator for the kernel of that title. */
+void plan_print_index(FILE *to, const char *kernel, const struct plan_index *index);
+/* Of the kernel; NULL: it has no work-items. */
+const struct plan_index *plan_find_index(const struct plan *plan, const struct kernel *kernel);
 
 #endif

@@ -109,6 +109,25 @@ static void print_stages(FILE *to, const struct graph *graph, const struct plan 
     }
 }
 
+void plan_print_index(FILE *to, const char *kernel, const struct plan_index *index)
+{
+    fprintf(to, "indices  %s: %" PRIu32, kernel, index->extents[0]);
+    for (int d = 1; d < 3 && (index->extents[d] > 1 || index->extents[2] > 1); d++)
+        fprintf(to, "x%" PRIu32, index->extents[d]);
+    fprintf(to,
+            " in %" PRIu32 " of %" PRIu32 " bits, step (%" PRIu32 ", %" PRIu32 ", %" PRIu32
+            "), %" PRIu64 " bytes of index memory from %" PRIu32 " on, %s\n",
+            index->bits, index->register_bits, index->step[0], index->step[1], index->step[2],
+            index->bytes, index->address_bytes, index->dedicated ? "its own" : "shared");
+}
+
+static void print_indices(FILE *to, const struct plan *plan)
+{
+    if (plan->index_count > 0) fputc('\n', to);
+    for (uint32_t i = 0; i < plan->index_count; i++)
+        plan_print_index(to, plan->indices[i].kernel->title, &plan->indices[i]);
+}
+
 enum { PORT_COLUMNS = 3 };
 
 static void measure_ports(const struct graph *graph, int widths[PORT_COLUMNS])
@@ -190,6 +209,7 @@ void plan_print(FILE *to, const struct graph *graph, const struct plan *plan)
 {
     print_head(to, graph, plan);
     print_stages(to, graph, plan);
+    print_indices(to, plan);
     print_ports(to, graph);
     print_buffers(to, graph);
 }
