@@ -18,6 +18,7 @@
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/codegen/codegen.h"
+#include "lang/index_format.h"
 #include "lang/kernel_abi.h"
 #include "compiler/support/output.h"
 #include "tests/unit/compile_text.h"
@@ -714,6 +715,45 @@ static void nan_is_canonical_at_out_ports_only(void **state)
     unit_free(&u);
 }
 
+/* ---- work-items ---- */
+
+/* Runs one firing of a kernel of 4x3x2 items with the given registers. */
+static void run_items(struct unit *u, const uint16_t registers[24], int32_t y[24])
+{
+    void *out[] = {y};
+    struct kernel_batch batch = {.out = out, .count = 1, .indices = registers, .fault = &u->fault};
+    memset(y, 0, 24 * sizeof *y);
+    assert_int_equal(entry_of(u, 0, "run")(&batch), KERNEL_OK);
+}
+
+/* Items write what they are where they are in order of their numbers. */
+static void items_are_what_the_registers_of_the_batch_say(void **state)
+{
+    (void)state;
+    const uint32_t extents[] = {4, 3, 2};
+    const struct index_format format = index_format_of(extents);
+    for (int optimisation = 0; optimisation <= 2; optimisation++) {
+        struct unit u = unit_at(
+            "kernel k(out i32 y push 24) group 4x3x2 {\n"
+            "    y[(item.z * 3 + item.y) * 4 + item.x] = item.x + 10 * item.y + 100 * item.z;\n"
+            "}\npipeline main(out i32 y) { k(-> y); }",
+            optimisation);
+        uint16_t registers[24];
+        int32_t y[24];
+        for (uint32_t n = 0; n < 24; n++)
+            registers[n] = (uint16_t)index_pack(&format, n % 4, n / 4 % 3, n / 12);
+        run_items(&u, registers, y);
+        for (int n = 0; n < 24; n++)
+            assert_int_equal(y[n], n % 4 + 10 * (n / 4 % 3) + 100 * (n / 12));
+        /* Two are the same item: the place of the other one stays empty. */
+        registers[17] = registers[5];
+        run_items(&u, registers, y);
+        assert_int_equal(y[17], 0);
+        assert_int_equal(y[5], 11);
+        unit_free(&u);
+    }
+}
+
 /* ---- faults ---- */
 
 static void division_by_zero_names_firing_and_place(void **state)
@@ -1049,6 +1089,7 @@ TEST_MAIN(
     cmocka_unit_test(float_to_integer_saturates), cmocka_unit_test(every_half_becomes_its_f32),
     cmocka_unit_test(wide_floats_are_rounded_once_to_halves),
     cmocka_unit_test(nothing_is_contracted), cmocka_unit_test(nan_is_canonical_at_out_ports_only),
+    cmocka_unit_test(items_are_what_the_registers_of_the_batch_say),
     cmocka_unit_test(division_by_zero_names_firing_and_place),
     cmocka_unit_test(an_index_outside_is_a_fault),
     cmocka_unit_test(too_many_and_too_few_packets_are_faults),

@@ -31,7 +31,9 @@ static struct machine *machine_open(void)
                                       .launch_enqueue_cycles = 20,
                                       .launch_process_cycles = 30,
                                       .launch_cleanup_cycles = 50,
-                                      .switch_cycles = SWITCH};
+                                      .switch_cycles = SWITCH,
+                                      .costs = {.integer = 1, .divide = 8},
+                                      .index_history_entries = 4};
     for (uint32_t i = 0; i < STAGES; i++)
         m->objects[i] = (struct prt_kernel_object){.entry = nothing,
                                                    .stage = i,
@@ -221,6 +223,79 @@ static void everything_due_is_delivered_at_once(void **unused)
     machine_close(m);
 }
 
+/* Work-items: what a launch waits for and spares, by what the one before has left. */
+static void items_wait_a_cycle_unless_their_indices_are_there(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    const struct prt_index_configuration shared[2] = {
+        {.key = {0, {4, 4, 1}}, .items = 16, .lanes = LANES},
+        {.key = {0, {2, 2, 2}}, .items = 8, .lanes = LANES}};
+    const struct prt_index_configuration own = {
+        .key = {64, {16, 1, 1}}, .items = 16, .lanes = LANES};
+    m->objects[0].index = &shared[0];
+    m->objects[0].shape = (struct prt_warp_shape){1, 4};
+    m->objects[1].index = &shared[1];
+    m->objects[1].shape = (struct prt_warp_shape){1, 2};
+    m->objects[2].index = &own;
+    m->objects[2].shape = (struct prt_warp_shape){1, 4};
+    uint32_t queue = queue_on(m, root(m));
+    static const struct {
+        uint32_t stage, waits;
+    } launches[] = {{0, 1}, {0, 0}, {2, 1}, {1, 1}, {2, 0}, {0, 1}, {0, 0}, {1, 1}};
+    enum { COUNT = sizeof launches / sizeof launches[0] };
+    for (uint32_t i = 0; i < COUNT; i++) {
+        enqueue(m, queue, launches[i].stage, 4);
+        struct prt_completion c = reap(m);
+        assert_int_equal(c.end_cycles - c.begin_cycles,
+                         c.launch_cycles + c.switch_cycles + c.execute_cycles + launches[i].waits);
+    }
+    struct prt_device_counters counters;
+    prt_sim_device.counters(m->device, &counters);
+    assert_int_equal(counters.index_requests[PRT_INDEX_MISS], 3);
+    assert_int_equal(counters.index_requests[PRT_INDEX_HIT], 2);
+    assert_int_equal(counters.index_requests[PRT_INDEX_RESIDENT], 3);
+    assert_int_equal(counters.index_warps_iterated, 4 + 4 + 2);
+    assert_int_equal(counters.index_warps_packed, 4 + 4 + 2 + 4 + 2);
+    assert_int_equal(counters.index_cycles, 5);
+    /* Of 16 warps on 8 units 2 each with one dimension to divide by; of 8 warps 1, with two. */
+    assert_int_equal(counters.index_saved_cycles, 4 * 2 * (2 * 8 - 2) + 2 * (4 * 8 - 4));
+    machine_close(m);
+}
+
+/* The whole device takes the place of what was resident in its parts, and the other way round. */
+static void overlapping_sub_devices_share_index_memory(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    struct prt_device_handle parts[2];
+    const int64_t halves[] = {PRT_PARTITION_EQUALLY, CUS / 2, 0};
+    assert_int_equal(
+        prt_create_sub_devices(prt_sim_device.tree(m->device), root(m), halves, 2, parts, NULL),
+        PRT_OK);
+    const struct prt_index_configuration shared[2] = {
+        {.key = {0, {4, 4, 1}}, .items = 16, .lanes = LANES},
+        {.key = {0, {2, 2, 1}}, .items = 4, .lanes = LANES}};
+    m->objects[0].index = &shared[0];
+    m->objects[1].index = &shared[1];
+    uint32_t left = queue_on(m, parts[0]), right = queue_on(m, parts[1]),
+             all = queue_on(m, root(m));
+    static const enum prt_index_outcome wanted[] = {PRT_INDEX_MISS,     PRT_INDEX_MISS,
+                                                    PRT_INDEX_RESIDENT, PRT_INDEX_MISS,
+                                                    PRT_INDEX_HIT,      PRT_INDEX_HIT};
+    const uint32_t queues[] = {left, right, left, all, right, all};
+    const uint32_t stages[] = {0, 0, 0, 1, 0, 1};
+    for (uint32_t i = 0; i < 6; i++) {
+        struct prt_device_counters before, after;
+        prt_sim_device.counters(m->device, &before);
+        enqueue(m, queues[i], stages[i], 4);
+        (void)reap(m);
+        prt_sim_device.counters(m->device, &after);
+        assert_int_equal(after.index_requests[wanted[i]], before.index_requests[wanted[i]] + 1);
+    }
+    machine_close(m);
+}
+
 static void enormous_costs_saturate(void **unused)
 {
     (void)unused;
@@ -256,4 +331,6 @@ TEST_MAIN("sim", cmocka_unit_test(firings_fill_lanes_of_all_compute_units),
           cmocka_unit_test(sub_devices_execute_side_by_side),
           cmocka_unit_test(the_whole_device_waits_for_its_parts),
           cmocka_unit_test(everything_due_is_delivered_at_once),
+          cmocka_unit_test(items_wait_a_cycle_unless_their_indices_are_there),
+          cmocka_unit_test(overlapping_sub_devices_share_index_memory),
           cmocka_unit_test(enormous_costs_saturate), cmocka_unit_test(threads_are_those_asked_for))

@@ -1,6 +1,7 @@
 /* What a container must mean: each rule has an edit that breaks it. */
 #include "tests/test.h"
 
+#include "lang/index_format.h"
 #include "runtime/load/verify.h"
 #include "tests/conform/made_container.h"
 
@@ -424,11 +425,75 @@ static void bytes_that_are_no_program_are_refused(void **unused)
 
 /* Every single-byte change of the program and the tables: refused, or something that still means
  * well. */
+static void made_index(struct made *m, uint32_t kernel, uint32_t dx, uint32_t dy, uint32_t address)
+{
+    const uint32_t extents[] = {dx, dy, 1}, lanes = m->device.lanes;
+    struct index_format format = index_format_of(extents);
+    m->indices[m->index_count++] =
+        (struct container_index){.kernel = kernel,
+                                 .extents = {dx, dy, 1},
+                                 .register_bits = 16,
+                                 .address_bytes = address,
+                                 .step = {lanes % dx, lanes / dx % dy, lanes / dx / dy},
+                                 .first_warp = m->first_warp_count};
+    for (uint32_t n = 0; n < dx * dy && n < lanes; n++)
+        m->first_warps[m->first_warp_count++] = index_pack(&format, n % dx, n / dx, 0);
+}
+
+/* Kernel 0 has its own index memory, 1 and 3 share theirs. */
+static struct made *grouped(void)
+{
+    struct made *m = good();
+    made_index(m, 0, 3, 5, 0);
+    m->indices[0].flags = CONTAINER_INDEX_DEDICATED;
+    made_index(m, 1, 8, 8, 32);
+    made_index(m, 3, 2, 2, 32);
+    return m;
+}
+
+#define INDEX_REFUSED(field, value, message)                                                       \
+    do {                                                                                           \
+        struct made *m = grouped();                                                                \
+        m->field = (value);                                                                        \
+        expect_refusal(m, #field, message);                                                        \
+    } while (0)
+
+static void indices_that_are_not_those_of_work_items_are_refused(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    assert_int_equal(verify(grouped(), &error), PRT_OK);
+    INDEX_REFUSED(indices[0].step[0], 1, "step");
+    INDEX_REFUSED(indices[0].step[1], 5, "step");
+    INDEX_REFUSED(indices[1].step[2], 1, "step");
+    INDEX_REFUSED(indices[1].extents[0], 9, "step");
+    INDEX_REFUSED(indices[1].register_bits, 32, "registers of 32 bits");
+    INDEX_REFUSED(first_warps[3], 0, "item 3");
+    INDEX_REFUSED(first_warps[3], 0xffffffff, "item 3");
+    INDEX_REFUSED(first_warps[2], 3, "item 2");
+    INDEX_REFUSED(indices[1].first_warp, 0, "does not follow");
+    INDEX_REFUSED(first_warp_count, m->first_warp_count + 1, "belongs to no kernel");
+    INDEX_REFUSED(indices[1].address_bytes, 34, "not aligned");
+    INDEX_REFUSED(indices[1].address_bytes, 28, "that of another kernel");
+    INDEX_REFUSED(indices[1].address_bytes, 0, "that of another kernel");
+    INDEX_REFUSED(indices[2].flags, CONTAINER_INDEX_DEDICATED, "that of another kernel");
+}
+
+/* An iterator has lanes for so many. */
+static void work_items_of_more_lanes_than_there_are_are_refused(void **unused)
+{
+    (void)unused;
+    struct made *m = good();
+    m->device.lanes = 1025;
+    made_index(m, 0, 1, 1, 0);
+    expect_refusal(m, "lanes", "device of 1025 lanes");
+}
+
 static void changed_bytes_are_survived(void **unused)
 {
     (void)unused;
     size_t size;
-    struct made *m = good();
+    struct made *m = grouped();
     made_side_by_side(m);
     uint8_t *bytes = made_finish(m, &size);
     made_free(m);
@@ -478,5 +543,7 @@ TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(bounded_rates_on_cycles_are_refused),
           cmocka_unit_test(what_is_in_step_may_meet_again),
           cmocka_unit_test(bytes_that_are_no_program_are_refused),
+          cmocka_unit_test(indices_that_are_not_those_of_work_items_are_refused),
+          cmocka_unit_test(work_items_of_more_lanes_than_there_are_are_refused),
           cmocka_unit_test(changed_bytes_are_survived),
           cmocka_unit_test(names_are_escaped_in_messages))
