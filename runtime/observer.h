@@ -170,10 +170,7 @@ struct prt_device_statistics {
     uint32_t cu_count, lanes;
     /* dispatch packets, by form (lang/dispatch.md) */
     uint64_t packets[PRT_LAUNCH_FORMS], launches[PRT_LAUNCH_FORMS];
-    uint64_t bytes_enqueued;
     uint64_t enqueue_cycles, process_cycles, cleanup_cycles;
-    uint64_t reference_stores, reference_spills;
-    uint64_t full_bytes, full_cycles; /* the same launches by full packets: bytes, overhead */
     /* index generator (lang/index_generator.md) */
     uint64_t index_requests, index_resident, index_hits, index_misses;
     uint64_t index_cycles, index_saved_cycles;
@@ -197,9 +194,11 @@ enum prt_limit {
 
 struct prt_bottleneck {
     enum prt_limit limit;
-    uint32_t stage;       /* UINT32_MAX: none */
-    uint32_t queue;       /* its */
-    uint64_t busy_cycles; /* of that queue; of the scheduler, where it is that */
+    uint32_t stage;        /* the one with the largest share of that queue; UINT32_MAX: none */
+    uint32_t queue;        /* that is busy longest */
+    uint32_t stage_count;  /* that are bound to it */
+    uint64_t busy_cycles;  /* of that queue; of the scheduler, where it is that */
+    uint64_t stage_cycles; /* of that stage, from begin to end of its launches */
 };
 
 /* False: the run is not measured. */

@@ -1,5 +1,4 @@
 /* What a measured run knows of itself, as records (runtime/observer.h). */
-#include "runtime/device/timing.h"
 #include "runtime/pipert_run.h"
 #include "runtime/sched/collect.h"
 
@@ -67,25 +66,15 @@ _Static_assert((int)PRT_LAUNCH_FORMS == (int)PRT_PACKET_KINDS &&
                    (int)PRT_LAUNCH_CONDENSED == (int)PRT_PACKET_CONDENSED,
                "forms of packets");
 
-static void count_packets(struct prt_device_statistics *d, const struct prt_device_counters *c,
-                          const struct devdesc *description)
+static void count_packets(struct prt_device_statistics *d, const struct prt_device_counters *c)
 {
-    uint64_t launches = 0;
     for (int i = 0; i < PRT_LAUNCH_FORMS; i++) {
         d->packets[i] = c->packets[i];
         d->launches[i] = c->launches[i];
-        launches += c->launches[i];
     }
-    d->bytes_enqueued = c->bytes_enqueued;
     d->enqueue_cycles = c->enqueue_cycles;
     d->process_cycles = c->process_cycles;
     d->cleanup_cycles = c->cleanup_cycles;
-    d->reference_stores = c->reference_stores;
-    d->reference_spills = c->spills;
-    uint64_t each = (uint64_t)description->launch_enqueue_cycles +
-                    description->launch_process_cycles + description->launch_cleanup_cycles;
-    d->full_bytes = prt_cycles_multiply(launches, sizeof(struct dispatch_full));
-    d->full_cycles = prt_cycles_multiply(launches, each);
 }
 
 void prt_run_device(const struct prt_run *run, struct prt_device_statistics *d)
@@ -112,7 +101,7 @@ void prt_run_device(const struct prt_run *run, struct prt_device_statistics *d)
         .child_queue_entries = info.description->device_queue_entries,
     };
     d->index_requests = d->index_resident + d->index_hits + d->index_misses;
-    count_packets(d, &c, info.description);
+    count_packets(d, &c);
 }
 
 /* ---- what has limited it ---- */
@@ -130,6 +119,17 @@ static enum prt_limit limit_of(const struct prt_stage_time *t)
         return PRT_LIMIT_LAUNCH;
     if (t->switch_cycles > executing) return PRT_LIMIT_SWITCH;
     return t->memory_bound_cycles > t->execute_cycles / 2 ? PRT_LIMIT_BANDWIDTH : PRT_LIMIT_COMPUTE;
+}
+
+/* Of what limit_of looks at. */
+static void add_time(struct prt_stage_time *sum, const struct prt_stage_time *t)
+{
+    sum->execute_cycles += t->execute_cycles;
+    sum->launch_cycles += t->launch_cycles;
+    sum->switch_cycles += t->switch_cycles;
+    sum->index_cycles += t->index_cycles;
+    sum->device_queue_cycles += t->device_queue_cycles;
+    sum->memory_bound_cycles += t->memory_bound_cycles;
 }
 
 /* The queue that is busy longest. */
@@ -150,18 +150,20 @@ bool prt_run_bottleneck(const struct prt_run *run, struct prt_bottleneck *b)
 {
     const struct prt_sched *s = run->sched;
     if (s->collect == NULL) return false;
-    uint64_t total = prt_run_total_cycles(run), longest = 0;
+    uint64_t total = prt_run_total_cycles(run);
     *b = (struct prt_bottleneck){.limit = PRT_LIMIT_NOTHING, .stage = PRT_NONE};
     if (!longest_queue(run, &b->queue, &b->busy_cycles)) return true;
-    struct prt_stage_time t, chosen = {.warps = 0};
+    struct prt_stage_time t, sum = {.warps = 0};
     for (uint32_t i = 0; prt_run_stage_time(run, i, &t); i++) {
-        if (t.queue != b->queue || (b->stage != PRT_NONE && busy_cycles(&t) <= longest)) continue;
+        if (t.queue != b->queue) continue;
+        b->stage_count++;
+        add_time(&sum, &t);
+        if (b->stage != PRT_NONE && busy_cycles(&t) <= b->stage_cycles) continue;
         b->stage = i;
-        longest = busy_cycles(&t);
-        chosen = t;
+        b->stage_cycles = busy_cycles(&t);
     }
     if (b->busy_cycles >= total - total / 2) {
-        b->limit = limit_of(&chosen);
+        b->limit = limit_of(&sum);
     } else if (s->instruction_cycles >= total - total / 2) {
         b->limit = PRT_LIMIT_SCHEDULER;
         b->busy_cycles = s->instruction_cycles;

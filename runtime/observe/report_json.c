@@ -148,19 +148,23 @@ static void units(struct prt_json *json, const struct prt_run *run)
     prt_json_end(json, ']');
 }
 
-static void dispatch(struct prt_json *json, const struct prt_device_statistics *d)
+static void dispatch(struct prt_json *json, const struct prt_run *run,
+                     const struct prt_device_statistics *d)
 {
+    struct prt_run_statistics s;
+    prt_run_statistics(run, &s);
     prt_json_begin_line(json, "dispatch", '{');
     forms(json, "packets", d->packets);
     forms(json, "launches", d->launches);
-    prt_json_number(json, "bytes", d->bytes_enqueued);
+    prt_json_number(json, "bytes", s.dispatched.bytes);
     prt_json_number(json, "enqueue_cycles", d->enqueue_cycles);
     prt_json_number(json, "process_cycles", d->process_cycles);
     prt_json_number(json, "cleanup_cycles", d->cleanup_cycles);
-    prt_json_number(json, "reference_stores", d->reference_stores);
-    prt_json_number(json, "reference_spills", d->reference_spills);
-    prt_json_number(json, "full_bytes", d->full_bytes);
-    prt_json_number(json, "full_cycles", d->full_cycles);
+    prt_json_number(json, "cleanups", s.dispatched.clean_ups);
+    prt_json_number(json, "reference_stores", s.reference_stores);
+    prt_json_number(json, "spills", s.spills);
+    prt_json_number(json, "full_bytes", s.as_full.bytes);
+    prt_json_number(json, "full_cycles", s.as_full.overhead_cycles);
     prt_json_end(json, '}');
 }
 
@@ -202,7 +206,9 @@ static void bottleneck(struct prt_json *json, const struct prt_run *run)
         prt_json_text(json, "stage", stage.name);
     else
         prt_json_null(json, "stage");
+    prt_json_number(json, "queue", b.queue);
     prt_json_number(json, "busy_cycles", b.busy_cycles);
+    prt_json_number(json, "stage_cycles", b.stage_cycles);
     prt_json_end(json, '}');
 }
 
@@ -239,7 +245,7 @@ void prt_report_json(FILE *to, const struct prt_program *program, const struct p
     prt_json_number(&json, "clock_hz", d.clock_hz);
     totals(&json, run);
     bottleneck(&json, run);
-    dispatch(&json, &d);
+    dispatch(&json, run, &d);
     if (d.index_requests > 0) index_generator(&json, &d);
     if (d.child_launches > 0) device_queue(&json, &d);
     stages(&json, run);

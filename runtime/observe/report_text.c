@@ -61,6 +61,25 @@ static void print_longest_wait(const struct text *t, uint32_t stage)
     fputc('\'', t->to);
 }
 
+/* "'fir': its 4 CUs are", or "the 16 CUs that 3 stages share, which are" */
+static void print_queue_owner(const struct text *t, const struct prt_bottleneck *b,
+                              const struct prt_stage_statistics *stage)
+{
+    const char *are = stage->cu_count == 1 ? "is" : "are";
+    if (b->stage_count > 1) {
+        fputs("the ", t->to);
+        if (stage->cu_count > 1) fprintf(t->to, "%" PRIu32 " ", stage->cu_count);
+        fprintf(t->to, "CU%s that %" PRIu32 " stages share, which %s",
+                prt_text_plural(stage->cu_count), b->stage_count, are);
+        return;
+    }
+    fputc('\'', t->to);
+    prt_text_name(t->to, stage->name);
+    fputs("': its ", t->to);
+    if (stage->cu_count > 1) fprintf(t->to, "%" PRIu32 " ", stage->cu_count);
+    fprintf(t->to, "CU%s %s", prt_text_plural(stage->cu_count), are);
+}
+
 static void print_limit(const struct text *t)
 {
     static const char *const reasons[] = {
@@ -79,19 +98,25 @@ static void print_limit(const struct text *t)
         return;
     }
     prt_run_stage(t->run, b.stage, &stage);
-    prt_run_stage_time(t->run, b.stage, &time);
-    bool none = b.limit == PRT_LIMIT_DEPENDENCIES;
-    fputs(none ? "limited by no resource: stages wait for each other; '" : "limited by '", t->to);
-    prt_text_name(t->to, stage.name);
-    if (none) {
+    if (b.limit == PRT_LIMIT_DEPENDENCIES) {
+        prt_run_stage_time(t->run, b.stage, &time);
+        fputs("limited by no resource: stages wait for each other; '", t->to);
+        prt_text_name(t->to, stage.name);
         fprintf(t->to, "' is busy longest, %.1f%% of the time", share(t, busy_cycles(&time)));
         print_longest_wait(t, b.stage);
         fputc('\n', t->to);
         return;
     }
-    fprintf(t->to, "': its %" PRIu32 " CU%s %s busy %.1f%% of the time, mostly %s\n",
-            stage.cu_count, prt_text_plural(stage.cu_count), stage.cu_count == 1 ? "is" : "are",
-            share(t, b.busy_cycles), reasons[b.limit]);
+    fputs("limited by ", t->to);
+    print_queue_owner(t, &b, &stage);
+    fprintf(t->to, " busy %.1f%% of the time, mostly %s", share(t, b.busy_cycles),
+            reasons[b.limit]);
+    if (b.stage_count > 1) {
+        fputs("; most of that is for '", t->to);
+        prt_text_name(t->to, stage.name);
+        fprintf(t->to, "', %.1f%%", prt_text_percent(b.stage_cycles, b.busy_cycles));
+    }
+    fputc('\n', t->to);
 }
 
 /* ---- the head ---- */
@@ -115,38 +140,34 @@ static void print_launches(const struct text *t)
 {
     static const char *const forms[] = {"full", "reference", "condensed"};
     const struct prt_device_statistics *d = &t->device;
-    uint64_t packets = 0, launches = 0;
-    for (int i = 0; i < PRT_LAUNCH_FORMS; i++) {
-        packets += d->packets[i];
-        launches += d->launches[i];
-    }
-    fprintf(t->to, "%" PRIu64 " launch%s in %" PRIu64 " packet%s (", launches,
-            launches == 1 ? "" : "es", packets, prt_text_plural(packets));
+    const struct prt_dispatch_account *was = &t->total.dispatched;
+    fprintf(t->to, "%" PRIu64 " launch%s in %" PRIu64 " packet%s (", was->launches,
+            was->launches == 1 ? "" : "es", was->packets, prt_text_plural(was->packets));
     const char *before = "";
     for (int i = PRT_LAUNCH_FORMS - 1; i >= 0; i--) {
         if (d->packets[i] == 0) continue;
         fprintf(t->to, "%s%" PRIu64 " %s", before, d->packets[i], forms[i]);
         before = ", ";
     }
-    fprintf(t->to, ") of %" PRIu64 " bytes", d->bytes_enqueued);
-    if (d->reference_spills > 0)
-        fprintf(t->to, "; %" PRIu64 " reference%s stored again for want of entries",
-                d->reference_spills, prt_text_plural(d->reference_spills));
+    fprintf(t->to, ") of %" PRIu64 " bytes", was->bytes);
+    if (t->total.spills > 0)
+        fprintf(t->to, "; %" PRIu64 " spill%s for want of reference entries", t->total.spills,
+                prt_text_plural(t->total.spills));
     fputc('\n', t->to);
 }
 
 /* As it was, and as it would have been with full packets alone. */
 static void print_overhead(const struct text *t)
 {
-    const struct prt_device_statistics *d = &t->device;
+    const struct prt_dispatch_account *full = &t->total.as_full;
     uint64_t rest = t->total.execute_cycles + t->total.switch_cycles;
     uint64_t launch = t->total.launch_cycles;
     fprintf(t->to, "launch overhead %" PRIu64 " cycles, %.1f%% of all busy time", launch,
             prt_text_percent(launch, launch + rest));
-    if (d->full_cycles != launch)
+    if (full->overhead_cycles != launch)
         fprintf(t->to, " (by full packets: %" PRIu64 " bytes, %" PRIu64 " cycles, %.1f%%)",
-                d->full_bytes, d->full_cycles,
-                prt_text_percent(d->full_cycles, d->full_cycles + rest));
+                full->bytes, full->overhead_cycles,
+                prt_text_percent(full->overhead_cycles, full->overhead_cycles + rest));
     fprintf(t->to, "; switches %" PRIu64 "\n", t->total.switch_cycles);
 }
 
