@@ -7,19 +7,9 @@
 
 #include "lang/devdesc.h"
 #include "tests/conform/pipelines.h"
-#include "tests/reference/clockwork.h"
+#include "tests/reference/clock_draw.h"
 
-enum { ROUNDS = 400, THRESHOLD_MOST = 16 };
-
-struct random {
-    uint64_t state;
-};
-
-static long draw(struct random *random, long low, long high)
-{
-    random->state = random->state * 6364136223846793005u + 1442695040888963407u;
-    return low + (long)((random->state >> 33) % (uint64_t)(high - low + 1));
-}
+enum { ROUNDS = 400 };
 
 static int32_t nothing(const struct kernel_batch *batch)
 {
@@ -74,110 +64,19 @@ static struct prt_image_kernel kernel_of(const struct clock_stage *stage)
 
 /* ---- pipelines ---- */
 
-static int add_buffer(struct clock_pipeline *p, struct random *random, long least)
-{
-    p->buffers[p->buffer_count] = (struct clock_buffer){.depth = least * draw(random, 1, 12),
-                                                        .width_bytes = 4 * draw(random, 1, 40)};
-    return p->buffer_count++;
-}
-
-static struct clock_stage *add_stage(struct clock_pipeline *p, struct random *random, long lanes)
-{
-    struct clock_stage *stage = &p->stages[p->stage_count++];
-    *stage = (struct clock_stage){.state = draw(random, 0, 4) == 0,
-                                  .warp_cycles = draw(random, 0, 3) * draw(random, 0, 120)};
-    stage->counted = draw(random, 0, 1) == 1;
-    stage->warp_firings = stage->state ? 1 : draw(random, 1, lanes);
-    if (stage->counted && stage->warp_firings > 1) stage->warp_firings = draw(random, 0, 1) ? 8 : 3;
-    return stage;
-}
-
-static void connect(struct clock_stage *writer, long push, int buffer, long pop,
-                    struct clock_stage *reader)
-{
-    if (writer != NULL) {
-        writer->pushes[writer->output_count] = push;
-        writer->outputs[writer->output_count++] = buffer;
-    }
-    if (reader != NULL) {
-        reader->pops[reader->input_count] = pop;
-        reader->inputs[reader->input_count++] = buffer;
-    }
-}
-
-/* x -> stage -> .. -> y, each with rates of its own. */
-static void draw_chain(struct clock_pipeline *p, struct random *random, long lanes)
-{
-    int stages = (int)draw(random, 1, 4);
-    struct clock_stage *before = NULL;
-    for (int i = 0; i <= stages; i++) {
-        long push = draw(random, 1, 3), pop = draw(random, 1, 3);
-        int buffer = add_buffer(p, random, push + pop);
-        struct clock_stage *reader = i < stages ? add_stage(p, random, lanes) : NULL;
-        p->buffers[buffer].in_port = i == 0;
-        p->buffers[buffer].out_port = i == stages;
-        connect(before, push, buffer, pop, reader);
-        before = reader;
-    }
-}
-
-/* x -> fork -> two branches, one of which may be a stage -> join -> y, all rates 1. */
-static void draw_join(struct clock_pipeline *p, struct random *random, long lanes)
-{
-    struct clock_stage *fork = add_stage(p, random, lanes), *join = add_stage(p, random, lanes);
-    int x = add_buffer(p, random, 1), y = add_buffer(p, random, 1);
-    p->buffers[x].in_port = p->buffers[y].out_port = true;
-    connect(NULL, 0, x, 1, fork);
-    for (int i = 0; i < 2; i++) {
-        struct clock_stage *middle = draw(random, 0, 1) ? add_stage(p, random, lanes) : NULL;
-        connect(fork, 1, add_buffer(p, random, 1), 1, middle != NULL ? middle : join);
-        if (middle != NULL) connect(middle, 1, add_buffer(p, random, 1), 1, join);
-    }
-    connect(join, 1, y, 0, NULL);
-}
-
-/* The largest batch that the depths admit, or less, and a threshold that it reaches. */
-static void draw_batches(struct clock_pipeline *p, struct random *random)
-{
-    for (int s = 0; s < p->stage_count; s++) {
-        struct clock_stage *stage = &p->stages[s];
-        long most = draw(random, 1, 200);
-        for (int i = 0; i < stage->input_count; i++) {
-            long fits = p->buffers[stage->inputs[i]].depth / stage->pops[i];
-            if (fits < most) most = fits;
-        }
-        for (int i = 0; i < stage->output_count; i++) {
-            long fits = p->buffers[stage->outputs[i]].depth / stage->pushes[i];
-            if (fits < most) most = fits;
-        }
-        stage->batch_max = most;
-        stage->threshold = draw(random, 1, most < THRESHOLD_MOST ? most : THRESHOLD_MOST);
-    }
-}
-
-static void draw_pipeline(struct clock_pipeline *p, struct random *random, const char *device,
-                          bool side_by_side)
+static void draw_for(struct clock_pipeline *p, struct clock_random *random, const char *device,
+                     bool side_by_side)
 {
     struct devdesc d;
     assert_true(devdesc_builtin(device, &d));
-    *p = (struct clock_pipeline){.cus = (long)d.cu_count,
-                                 .bytes_per_cycle = (long)d.memory_bytes_per_cycle,
-                                 .launch = (long)d.launch_enqueue_cycles +
-                                           (long)d.launch_process_cycles +
-                                           (long)d.launch_cleanup_cycles,
-                                 .change = (long)d.switch_cycles,
-                                 .packets = draw(random, 0, 500)};
-    if (draw(random, 0, 2) == 0)
-        draw_join(p, random, (long)d.lanes);
-    else
-        draw_chain(p, random, (long)d.lanes);
-    draw_batches(p, random);
-    p->queue_count = side_by_side ? p->stage_count : 1;
-    p->prologue = side_by_side ? p->stage_count + 1 : p->stage_count;
-    for (int i = 0; i < p->queue_count; i++)
-        p->queue_cus[i] = side_by_side ? 1 : p->cus;
-    for (int s = 0; s < p->stage_count; s++)
-        p->stages[s].queue = side_by_side ? s : 0;
+    const struct clock_device for_device = {.cus = (long)d.cu_count,
+                                            .lanes = (long)d.lanes,
+                                            .bytes_per_cycle = (long)d.memory_bytes_per_cycle,
+                                            .launch = (long)d.launch_enqueue_cycles +
+                                                      (long)d.launch_process_cycles +
+                                                      (long)d.launch_cleanup_cycles,
+                                            .change = (long)d.switch_cycles};
+    clock_draw(p, random, &for_device, side_by_side);
 }
 
 /* ---- the same as a container ---- */
@@ -295,12 +194,12 @@ static void runs_take_the_cycles_that_they_take_by_hand(void **unused)
 {
     (void)unused;
     const char *const devices[] = {"sim1", "sim4", "sim16"};
-    struct random random = {7};
+    struct clock_random random = {7};
     for (int round = 0; round < ROUNDS; round++) {
         struct clock_pipeline p;
-        const char *device = devices[draw(&random, 0, 2)];
-        bool side_by_side = strcmp(device, "sim16") == 0 && draw(&random, 0, 1) == 1;
-        draw_pipeline(&p, &random, device, side_by_side);
+        const char *device = devices[clock_number(&random, 0, 2)];
+        bool side_by_side = strcmp(device, "sim16") == 0 && clock_number(&random, 0, 1) == 1;
+        draw_for(&p, &random, device, side_by_side);
         compare(&p, device, side_by_side, 1 + (uint32_t)round % 4);
     }
 }
