@@ -134,6 +134,37 @@ static long look(struct play *play, int index)
     }
 }
 
+/* Between stages of one queue packets change hands as launches are dispatched: they execute in that
+ * order. */
+static bool is_in_order(const struct clock_pipeline *p, int buffer)
+{
+    int writer = -1, reader = -2;
+    for (int s = 0; s < p->stage_count; s++) {
+        for (int i = 0; i < p->stages[s].output_count; i++)
+            if (p->stages[s].outputs[i] == buffer) writer = p->stages[s].queue;
+        for (int i = 0; i < p->stages[s].input_count; i++)
+            if (p->stages[s].inputs[i] == buffer) reader = p->stages[s].queue;
+    }
+    return writer == reader;
+}
+
+/* Frees what the firings have consumed, and makes visible what they have appended, in the buffers
+ * that are in order, or in the others. */
+static void hand_over(struct play *play, const struct clock_stage *stage, long firings,
+                      bool in_order)
+{
+    for (int i = 0; i < stage->input_count; i++)
+        if (is_in_order(play->p, stage->inputs[i]) == in_order)
+            play->places[stage->inputs[i]].held -= firings * stage->pops[i];
+    for (int i = 0; i < stage->output_count; i++) {
+        struct place *place = &play->places[stage->outputs[i]];
+        if (is_in_order(play->p, stage->outputs[i]) != in_order) continue;
+        long packets = firings * stage->pushes[i];
+        place->claimed -= packets;
+        if (!play->p->buffers[stage->outputs[i]].out_port && !place->unread) place->held += packets;
+    }
+}
+
 static void dispatch(struct play *play, int index, long firings)
 {
     const struct clock_pipeline *p = play->p;
@@ -156,21 +187,14 @@ static void dispatch(struct play *play, int index, long firings)
     play->times.execute[index] += execute;
     play->times.changes[index] += change;
     play->waiver = false;
+    hand_over(play, stage, firings, true);
 }
 
 static void complete(struct play *play, int index)
 {
-    const struct clock_stage *stage = &play->p->stages[index];
     struct work *work = &play->works[index];
     work->busy = false;
-    for (int i = 0; i < stage->input_count; i++)
-        play->places[stage->inputs[i]].held -= work->batch * stage->pops[i];
-    for (int i = 0; i < stage->output_count; i++) {
-        struct place *place = &play->places[stage->outputs[i]];
-        long packets = work->batch * stage->pushes[i];
-        place->claimed -= packets;
-        if (!play->p->buffers[stage->outputs[i]].out_port && !place->unread) place->held += packets;
-    }
+    hand_over(play, &play->p->stages[index], work->batch, false);
 }
 
 /* ---- instructions ---- */

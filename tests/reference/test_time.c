@@ -165,7 +165,7 @@ static void compare(const struct clock_pipeline *p, const char *device, bool sid
 {
     struct clock_times expected = clock_run(p);
     struct prt_program *program = load(p, device, side_by_side);
-    struct prt_run_options options = {.host_threads = host_threads};
+    struct prt_run_options options = {.host_threads = host_threads, .dispatch = PRT_DISPATCH_FULL};
     struct feed feed = {p->packets, 0};
     struct prt_run_statistics statistics;
     struct prt_stage_statistics stage;
