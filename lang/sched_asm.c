@@ -289,6 +289,7 @@ static const char *operand_name(char letter)
     case 'D': return "the sub-device";
     case 'T': return "the set";
     case 'L': return "the label";
+    case 'A': return "the level";
     default: return "the number";
     }
 }
@@ -304,12 +305,22 @@ static bool take_label_use(struct assembly *a, uint32_t operand)
     return add_label(a, &a->uses, use);
 }
 
+static bool take_level(struct assembly *a, uint32_t *level)
+{
+    struct word word = take_word(a);
+    if (word.length == 0) return fail(a, "the level is missing");
+    for (*level = 0; *level < SCHED_LEVELS; ++*level)
+        if (word_is(word, sched_levels[*level])) return true;
+    return fail(a, "'%.*s' is no level: numa, l4, l3, l2, l1", shown(word), word.text);
+}
+
 static bool take_operands(struct assembly *a, const char *letters, uint32_t *operands)
 {
     for (uint32_t i = 0; letters[i] != '\0'; i++) {
         if (i > 0 && !take(a, ','))
             return fail(a, "',' and %s are missing", operand_name(letters[i]));
         bool good = letters[i] == 'L'   ? take_label_use(a, i)
+                    : letters[i] == 'A' ? take_level(a, &operands[i])
                     : letters[i] == '*' ? take_list(a, "an item of the list", &operands[i])
                                         : take_number(a, operand_name(letters[i]), &operands[i]);
         if (!good) return false;

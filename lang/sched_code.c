@@ -12,6 +12,8 @@ const struct sched_opcode_info sched_opcodes[SCHED_OPCODE_COUNT] = {
 #undef OPCODE
 };
 
+const char *const sched_levels[SCHED_LEVELS] = {"numa", "l4", "l3", "l2", "l1"};
+
 static uint32_t load_u32(const uint8_t *bytes)
 {
     return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |

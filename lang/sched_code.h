@@ -56,6 +56,9 @@ struct sched_instruction {
     const uint8_t *list; /* of a list: its numbers, u32 little-endian, unaligned; else NULL */
 };
 
+#define SCHED_LEVELS 5u /* that operands A name: in order from the widest */
+extern const char *const sched_levels[SCHED_LEVELS];
+
 /* Decodes the instruction at `offset`.  False: it is not one, or runs past `size`. */
 bool sched_decode(const uint8_t *code, size_t size, uint32_t offset, struct sched_instruction *out);
 uint32_t sched_list_item(const struct sched_instruction *instruction, uint32_t i);

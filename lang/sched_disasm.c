@@ -48,6 +48,8 @@ static bool mark_code(struct disassembly *d)
         d->marks[at] |= MARK_START;
         const char *letters = sched_opcodes[instruction.opcode].operands;
         for (size_t i = 0; letters[i] != '\0'; i++) {
+            if (letters[i] == 'A' && instruction.operands[i] >= SCHED_LEVELS)
+                return fail(d, at, "there is no level %" PRIu32, instruction.operands[i]);
             if (letters[i] != 'L') continue;
             if (instruction.operands[i] > size) {
                 return fail(d, at, "the jump at offset %" PRIu32 " leaves the code", at);
@@ -104,6 +106,8 @@ static void print_instruction(const struct disassembly *d, FILE *to,
             for (uint32_t n = 0; n < value; n++) {
                 fprintf(to, " %" PRIu32, sched_list_item(instruction, n));
             }
+        } else if (info->operands[i] == 'A') {
+            fprintf(to, " %s", sched_levels[value]);
         } else if (info->operands[i] == 'L') {
             fprintf(to, " L%" PRIu32, label_number(d, value));
         } else {

@@ -2,6 +2,7 @@
 
 #include "lang/devdesc.h"
 #include "lang/scalar_text.h"
+#include "lang/sched_code.h"
 #include "runtime/backend/null.h"
 #include "runtime/backend/sim.h"
 #include "runtime/device/description.h"
@@ -204,16 +205,27 @@ bool prt_program_argument(const struct prt_program *program, uint32_t argument,
 
 /* ---- devices ---- */
 
+/* The domains that the program cuts its device into, if it does. */
+static void describe_domains(const struct prt_container *c, struct devdesc *description)
+{
+    struct sched_instruction instruction;
+    for (uint32_t at = 0; sched_decode(c->code, c->code_bytes, at, &instruction);
+         at += instruction.size_bytes)
+        if (instruction.opcode == SCHED_PARTITION_AFFINITY)
+            description->cus_per_domain[instruction.operands[0]] = instruction.operands[1];
+}
+
 /* For `null` alone: the container's device if nothing more is known of it. */
 static void describe_roughly(const struct prt_container *c, struct devdesc *description)
 {
     *description = (struct devdesc){
         .cu_count = c->device->cu_count,
         .lanes = c->device->lanes,
-        .schemes = DEVDESC_EQUALLY | DEVDESC_BY_COUNTS,
+        .schemes = DEVDESC_EQUALLY | DEVDESC_BY_COUNTS | DEVDESC_BY_AFFINITY,
         .max_sub_devices = c->device->cu_count,
         .reference_entries = DISPATCH_ENTRIES_MAX,
     };
+    describe_domains(c, description);
     snprintf(description->name, sizeof description->name, "%s",
              prt_container_text(c, c->device->name));
 }

@@ -1,7 +1,8 @@
 /*
  * emit_sched: the guarded-dispatch program of a plan.
  *
- *         partition_equally n | partition_counts c0 c1 ...    where stages run side by side
+ *         partition_affinity level, n | partition_equally n | partition_counts c0 c1 ...
+ *                                                             where stages run side by side
  *         bind stage, sub-device | bind_root stage            every stage
  *     L1:
  *         ends
@@ -22,29 +23,23 @@
 
 #include <stdlib.h>
 
-static bool counts_are_equal(const struct plan *plan)
-{
-    for (uint32_t i = 1; i < plan->sub_device_count; i++) {
-        if (plan->sub_devices[i] != plan->sub_devices[0]) return false;
-    }
-    return true;
-}
-
-/* partition_equally makes as many sub-devices as fit: only where that is the number wanted. */
-static bool equally_covers(const struct plan *plan)
-{
-    uint32_t cus = plan->sub_devices[0];
-    return (plan->device->schemes & DEVDESC_EQUALLY) != 0 && cus > 0 && counts_are_equal(plan) &&
-           plan->device->cu_count / cus == plan->sub_device_count;
-}
+_Static_assert(DEVDESC_NUMA == 0 && DEVDESC_LEVELS == SCHED_LEVELS, "levels");
 
 static void build_partition(struct sched_builder *builder, const struct plan *plan)
 {
-    if (plan->sub_device_count == 0) return;
-    if (equally_covers(plan)) {
-        sched_build(builder, SCHED_PARTITION_EQUALLY, &plan->sub_devices[0], NULL);
-    } else {
+    uint32_t domains[2] = {(uint32_t)plan->level,
+                           plan->sub_device_count ? plan->sub_devices[0] : 0};
+    switch (plan->partition) {
+    case PLAN_PARTITION_NONE: break;
+    case PLAN_PARTITION_COUNTS:
         sched_build(builder, SCHED_PARTITION_COUNTS, &plan->sub_device_count, plan->sub_devices);
+        break;
+    case PLAN_PARTITION_EQUALLY:
+        sched_build(builder, SCHED_PARTITION_EQUALLY, &plan->sub_devices[0], NULL);
+        break;
+    case PLAN_PARTITION_AFFINITY:
+        sched_build(builder, SCHED_PARTITION_AFFINITY, domains, NULL);
+        break;
     }
 }
 

@@ -166,6 +166,7 @@ static const struct inspected_plan *fill_plan(struct arena *arena, const struct 
         .mode_reason = plan->mode_reason,
         .policy = plan->policy,
         .policy_reason = plan->policy_reason,
+        .partition = plan_partition_text(arena, plan),
         .sub_devices = plan->sub_devices,
         .sub_device_count = plan->sub_device_count,
         .stages = ARENA_ARRAY(arena, struct inspected_stage, (size_t)plan->stage_count + 1),

@@ -174,6 +174,7 @@ static void put_plan(struct json *json, const struct inspection *inspection)
         json_text(json, "policy_reason", plan->policy_reason);
     }
     if (plan->sub_devices != NULL) {
+        json_text(json, "partition", plan->partition);
         json_begin(json, "sub_devices", '[');
         for (uint32_t i = 0; i < plan->sub_device_count; i++)
             json_number(json, NULL, plan->sub_devices[i]);

@@ -139,9 +139,13 @@ static void place_side_by_side(struct placement *at)
         plan->stages[i].sub_device = i;
         plan->sub_devices[i] = plan->stages[i].cu_count;
     }
-    plan->mode_reason = arena_printf(
-        at->cx->arena, "%" PRIu32 " CUs for %" PRIu32 " stage%s: each has a sub-device of its own",
-        at->device->cu_count, plan->stage_count, plan->stage_count == 1 ? "" : "s");
+    plan_choose_partition(plan);
+    const char *shared = plan_shared_by(plan);
+    plan->mode_reason =
+        arena_printf(at->cx->arena,
+                     "%" PRIu32 " CUs for %" PRIu32 " stages: each has a sub-device of its own%s%s",
+                     at->device->cu_count, plan->stage_count,
+                     shared != NULL ? ", and with it an " : "", shared != NULL ? shared : "");
 }
 
 static void place_stages(struct placement *at)

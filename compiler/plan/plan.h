@@ -19,6 +19,14 @@ enum plan_mode {
     PLAN_IN_SEQUENCE,  /* fewer CUs than stages: every stage on the whole device */
 };
 
+/* How the sub-devices are made. */
+enum plan_partition {
+    PLAN_PARTITION_NONE,
+    PLAN_PARTITION_COUNTS,
+    PLAN_PARTITION_EQUALLY,
+    PLAN_PARTITION_AFFINITY, /* the shares are the domains of a level */
+};
+
 struct plan_stage {
     uint32_t node;
     uint32_t sub_device; /* index into sub_devices; GRAPH_NONE: the whole device */
@@ -52,6 +60,8 @@ struct plan {
     uint32_t stage_count;
     uint32_t *sub_devices; /* CUs of each */
     uint32_t sub_device_count;
+    enum plan_partition partition;
+    enum devdesc_level level;   /* of PLAN_PARTITION_AFFINITY */
     struct plan_index *indices; /* in the order of graph->kernels */
     uint32_t index_count;
     uint32_t pack_count, entry_count, spilled_count; /* entries that are owned */
@@ -59,6 +69,8 @@ struct plan {
     const char *mode_reason, *policy_reason;
 };
 
+/* "by-affinity l3", "equally 4", "by-counts"; NULL: there are no sub-devices. */
+const char *plan_partition_text(struct arena *arena, const struct plan *plan);
 struct plan *plan_place(struct compile *cx, struct graph *graph, const struct devdesc *device);
 /* Text for `pipec inspect` and `make run`: stages, CUs, thresholds, depths and why, memory. */
 void plan_print(FILE *to, const struct graph *graph, const struct plan *plan);

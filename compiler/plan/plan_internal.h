@@ -14,4 +14,9 @@ void plan_loads(struct arena *arena, const struct graph *graph, struct plan *pla
 void plan_indices(struct compile *cx, struct arena *arena, const struct graph *graph,
                   struct plan *plan);
 
+/* Fills how the sub-devices are made.  Requires: sub_devices, device. */
+void plan_choose_partition(struct plan *plan);
+/* What the CUs of one sub-device share, and those of no other: "L3 cache"; NULL: not by affinity. */
+const char *plan_shared_by(const struct plan *plan);
+
 #endif

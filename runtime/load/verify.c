@@ -406,7 +406,7 @@ static uint32_t find_instruction(const struct code *code, uint32_t offset)
 static bool is_prologue(enum sched_opcode opcode)
 {
     return opcode == SCHED_PARTITION_EQUALLY || opcode == SCHED_PARTITION_COUNTS ||
-           opcode == SCHED_BIND_ROOT || opcode == SCHED_BIND;
+           opcode == SCHED_PARTITION_AFFINITY || opcode == SCHED_BIND_ROOT || opcode == SCHED_BIND;
 }
 
 static bool is_selection(enum sched_opcode opcode)
@@ -478,6 +478,17 @@ static enum prt_status verify_partition(struct code *code, uint32_t index,
         uint32_t each = instruction->operands[0];
         if (each == 0 || each > cu_count)
             return refuse_code(code, index, "the device has %" PRIu32 " CUs", cu_count);
+        code->subdevice_count = cu_count / each;
+        return PRT_OK;
+    }
+    if (instruction->opcode == SCHED_PARTITION_AFFINITY) {
+        uint32_t each = instruction->operands[1];
+        if (instruction->operands[0] >= SCHED_LEVELS)
+            return refuse_code(code, index, "there is no level %" PRIu32, instruction->operands[0]);
+        if (each == 0 || each >= cu_count || cu_count % each != 0)
+            return refuse_code(code, index,
+                               "%" PRIu32 " CUs cannot be two or more domains of %" PRIu32,
+                               cu_count, each);
         code->subdevice_count = cu_count / each;
         return PRT_OK;
     }

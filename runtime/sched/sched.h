@@ -272,6 +272,9 @@ enum prt_status prt_sched_partition_equally(struct prt_sched *sched, uint32_t cu
 /* `counts` has `count` numbers. */
 enum prt_status prt_sched_partition_counts(struct prt_sched *sched, const uint32_t *counts,
                                            uint32_t count, struct prt_error *error);
+/* Into the domains of enum prt_affinity_level `level`, each of `cu_count` CUs. */
+enum prt_status prt_sched_partition_affinity(struct prt_sched *sched, uint32_t level,
+                                             uint32_t cu_count, struct prt_error *error);
 enum prt_status prt_sched_bind_root(struct prt_sched *sched, uint32_t stage,
                                     struct prt_error *error);
 enum prt_status prt_sched_bind(struct prt_sched *sched, uint32_t stage, uint32_t sub_device,

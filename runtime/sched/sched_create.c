@@ -1,5 +1,6 @@
 /* Creation of a run's state, and the program's prologue: all that allocates. */
 #include "runtime/device/device_queue.h"
+#include "lang/sched_code.h"
 #include "runtime/sched/circle.h"
 #include "runtime/sched/collect.h"
 #include "runtime/sched/sched.h"
@@ -603,6 +604,23 @@ enum prt_status prt_sched_partition_counts(struct prt_sched *s, const uint32_t *
     enum prt_status status = partition(s, properties, count, error);
     free(properties);
     return status;
+}
+
+enum prt_status prt_sched_partition_affinity(struct prt_sched *s, uint32_t level, uint32_t cu_count,
+                                             struct prt_error *error)
+{
+    const int64_t properties[] = {PRT_PARTITION_BY_AFFINITY_DOMAIN, PRT_AFFINITY_NUMA << level, 0};
+    struct prt_device_tree *tree = s->ops->tree(s->device);
+    uint32_t wanted = s->container->device->cu_count / cu_count, count = 0;
+    /* Domains of a level are of one size but for the last, so their number tells it. */
+    enum prt_status status =
+        prt_create_sub_devices(tree, prt_device_tree_root(tree), properties, 0, NULL, &count);
+    if (status == PRT_OK && count != wanted)
+        return prt_error_set(error, PRT_E_DEVICE,
+                             "the device has %" PRIu32 " domains of level %s, the program was made "
+                             "for %" PRIu32,
+                             count, sched_levels[level], wanted);
+    return partition(s, properties, wanted, error);
 }
 
 static uint32_t queue_of(const struct prt_sched *s, uint32_t node)

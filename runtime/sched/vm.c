@@ -126,6 +126,8 @@ static enum prt_status execute(struct machine *m, const struct instruction *i)
     switch (i->opcode) {
     case SCHED_PARTITION_EQUALLY: return prt_sched_partition_equally(s, i->operand, error);
     case SCHED_PARTITION_COUNTS: return prt_sched_partition_counts(s, i->list, i->operand, error);
+    case SCHED_PARTITION_AFFINITY:
+        return prt_sched_partition_affinity(s, i->operand, i->second, error);
     case SCHED_BIND_ROOT: return prt_sched_bind_root(s, i->operand, error);
     case SCHED_BIND: return prt_sched_bind(s, i->operand, i->second, error);
     case SCHED_ENDS: return s->ends_due ? prt_sched_ends(s, error) : PRT_OK;
@@ -164,7 +166,7 @@ static enum prt_status run_until(struct machine *m, uint32_t end)
 static bool is_prologue(enum sched_opcode opcode)
 {
     return opcode == SCHED_PARTITION_EQUALLY || opcode == SCHED_PARTITION_COUNTS ||
-           opcode == SCHED_BIND_ROOT || opcode == SCHED_BIND;
+           opcode == SCHED_PARTITION_AFFINITY || opcode == SCHED_BIND_ROOT || opcode == SCHED_BIND;
 }
 
 enum prt_status prt_vm_prologue(const struct prt_vm *vm, struct prt_sched *sched,

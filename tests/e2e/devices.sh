@@ -37,3 +37,28 @@ for example in "$ROOT"/examples/*/*.pipe; do
         check "$name on $device" cmp wanted found
     done
 done
+
+# ---- shares that are the domains of a level ----
+
+cat >two.pipe <<'END'
+kernel up(in i32 x, out i32 y) { y <- x + 1; }
+kernel down(in i32 x, out i32 y) { y <- x - 3; }
+
+pipeline main(in i32 x, out i32 y) { x -> up -> down -> y; }
+END
+check "the plan says what a stage shares" says 0 'each has a sub-device of its own, and with it an L3 cache' "$PIPEC" inspect --device sim16 two.pipe
+check "and by which scheme" says 0 '"partition": "by-affinity l3"' "$PIPEC" inspect --device sim16 --json two.pipe
+"$PIPEC" two.pipe -o two.pbc
+check "the program cuts along the level" says 0 '^    partition_affinity l3, 8$' "$PIPERUN" disasm two.pbc
+check "and runs" says 0 '^-2$' "$PIPERUN" -q two.pbc x=gen:ramp:1 y=-,csv
+sed 's/sim16/own16/' "$ROOT/lang/devices/sim16.dev" >own16.dev
+"$PIPEC" --device own16.dev two.pipe -o own.pbc
+check "of a description" says 0 '^-2$' "$PIPERUN" -q own.pbc --device sim:own16.dev x=gen:ramp:1 y=-,csv
+check "without its description, where nothing is executed" says 0 cycles "$PIPERUN" own.pbc --device null --stats x=gen:ramp:9 y=null
+"$PIPERUN" disasm two.pbc >two.sasm
+sed 's/partition_affinity l3, 8/partition_affinity l2, 8/' two.sasm >other.sasm
+"$PIPERUN" asm other.sasm --into two.pbc -o other.pbc
+check "another number of domains than the device has" says 6 'has 4 domains of level l2, the program was made for 2' "$PIPERUN" other.pbc x=gen:ramp:1 y=null
+sed 's/partition_affinity l3, 8/partition_affinity l4, 8/' two.sasm >none.sasm
+"$PIPERUN" asm none.sasm --into two.pbc -o none.pbc
+check "a level that it has not" says 6 'cannot be cut into sub-devices' "$PIPERUN" none.pbc x=gen:ramp:1 y=null

@@ -7,6 +7,7 @@
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/codegen/codegen.h"
+#include "compiler/plan/plan_internal.h"
 #include "lang/container.h"
 #include "tests/unit/compile_text.h"
 
@@ -209,20 +210,38 @@ static void stages_side_by_side_are_partitioned_and_bound(void **state)
     text_compile_free(b.c);
 }
 
-static void equal_parts_that_cover_the_device_are_partitioned_equally(void **state)
+/* The program begins with `partition` where the stages have these shares of the device. */
+static void expect_partition(struct built *b, const struct devdesc *device, uint32_t *shares,
+                             uint32_t count, const char *partition)
+{
+    b->plan->device = device;
+    b->plan->sub_devices = shares;
+    b->plan->sub_device_count = count;
+    plan_choose_partition(b->plan);
+    char *found = program_text(sched_emit(&b->c->cx, b->c->graph, b->plan));
+    if (strstr(found, partition) == NULL) print_message("%s", found);
+    assert_non_null(strstr(found, partition));
+    free(found);
+}
+
+static void the_partition_follows_from_the_shares(void **state)
 {
     (void)state;
     struct built b = build("sim4");
-    uint32_t parts[] = {1, 1, 1, 1};
-    b.plan->sub_devices = parts;
-    b.plan->sub_device_count = 4;
-    char *found = program_text(sched_emit(&b.c->cx, b.c->graph, b.plan));
-    assert_non_null(strstr(found, "    partition_equally 1\n"));
-    free(found);
-    b.plan->sub_device_count = 3;
-    found = program_text(sched_emit(&b.c->cx, b.c->graph, b.plan));
-    assert_non_null(strstr(found, "    partition_counts 1 1 1\n"));
-    free(found);
+    struct devdesc device = *b.plan->device; /* L2 of 2 CUs, L1 of 1 */
+    uint32_t ones[] = {1, 1, 1, 1}, halves[] = {2, 2}, uneven[] = {1, 3};
+    expect_partition(&b, &device, ones, 4, "    partition_affinity l1, 1\n");
+    expect_partition(&b, &device, halves, 2, "    partition_affinity l2, 2\n");
+    expect_partition(&b, &device, uneven, 2, "    partition_counts 1 3\n");
+    expect_partition(&b, &device, ones, 3, "    partition_counts 1 1 1\n");
+    device.cus_per_domain[DEVDESC_L3] = 2; /* of two levels the narrower */
+    expect_partition(&b, &device, halves, 2, "    partition_affinity l2, 2\n");
+    device.cus_per_domain[DEVDESC_L2] = 0;
+    expect_partition(&b, &device, halves, 2, "    partition_affinity l3, 2\n");
+    device.schemes = DEVDESC_EQUALLY | DEVDESC_BY_COUNTS;
+    expect_partition(&b, &device, halves, 2, "    partition_equally 2\n");
+    device.schemes = DEVDESC_BY_COUNTS;
+    expect_partition(&b, &device, halves, 2, "    partition_counts 2 2\n");
     text_compile_free(b.c);
 }
 
@@ -243,5 +262,5 @@ TEST_MAIN("container_write", cmocka_unit_test(the_layout_is_as_documented),
           cmocka_unit_test(strings_are_stored_once),
           cmocka_unit_test(equal_input_gives_an_equal_file),
           cmocka_unit_test(stages_side_by_side_are_partitioned_and_bound),
-          cmocka_unit_test(equal_parts_that_cover_the_device_are_partitioned_equally),
+          cmocka_unit_test(the_partition_follows_from_the_shares),
           cmocka_unit_test(stages_in_sequence_use_the_whole_device))

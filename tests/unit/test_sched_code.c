@@ -67,6 +67,29 @@ static void canonical_text_survives_the_round_trip(void **state)
     sched_program_free(&program);
 }
 
+static void levels_are_words(void **state)
+{
+    (void)state;
+    const char *text = ".stages 2\n    partition_affinity l3, 8\n    bind 0, 0\n    bind 1, 1\n";
+    struct sched_program program = assemble(text);
+    assert_int_equal(program.code[1], 2);
+    assert_int_equal(program.code[5], 8);
+    char *again = text_of(&program);
+    assert_string_equal(again, text);
+    free(again);
+    program.code[1] = SCHED_LEVELS;
+    struct sched_error error;
+    FILE *nowhere = fopen("/dev/null", "w");
+    assert_non_null(nowhere);
+    assert_false(sched_disassemble(nowhere, &program, &error));
+    fclose(nowhere);
+    assert_non_null(strstr(error.message, "no level 5"));
+    sched_program_free(&program);
+    expect_error(".stages 1\npartition_affinity l5, 8\n", 2, "'l5' is no level");
+    expect_error(".stages 1\npartition_affinity\n", 2, "the level is missing");
+    expect_error(".stages 1\npartition_affinity l3\n", 2, "',' and the number are missing");
+}
+
 static void any_spelling_becomes_canonical(void **state)
 {
     (void)state;
@@ -222,7 +245,7 @@ static void the_manual_has_a_heading_for_every_instruction(void **state)
 }
 
 TEST_MAIN("sched_code", cmocka_unit_test(canonical_text_survives_the_round_trip),
-          cmocka_unit_test(any_spelling_becomes_canonical),
+          cmocka_unit_test(levels_are_words), cmocka_unit_test(any_spelling_becomes_canonical),
           cmocka_unit_test(bytes_survive_the_round_trip),
           cmocka_unit_test(every_opcode_is_decoded_whole),
           cmocka_unit_test(a_list_longer_than_the_code_is_no_instruction),

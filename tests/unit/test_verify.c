@@ -163,6 +163,11 @@ static void programs_that_could_go_wrong_are_refused(void **unused)
         {"partition_counts 0 8\n bind 0, 0\n bind 1, 1\n" LOOP, "0 CUs"},
         {"partition_equally 0\n bind 0, 0\n bind 1, 0\n" LOOP, "the device has 16 CUs"},
         {"partition_equally 17\n bind 0, 0\n bind 1, 0\n" LOOP, "the device has 16 CUs"},
+        {"partition_affinity l3, 0\n bind 0, 0\n bind 1, 0\n" LOOP, "two or more domains of 0"},
+        {"partition_affinity l3, 16\n bind 0, 0\n bind 1, 0\n" LOOP, "two or more domains of 16"},
+        {"partition_affinity l3, 5\n bind 0, 0\n bind 1, 1\n" LOOP, "two or more domains of 5"},
+        {"partition_affinity l3, 8\n bind 0, 0\n bind 1, 2\n" LOOP, "there is no sub-device 2"},
+        {"partition_affinity l3, 8\n partition_equally 8\n bind 0, 0\n bind 1, 1\n" LOOP, "second"},
         {"partition_equally 16\n bind 0, 0\n bind 1, 1\n" LOOP, "there is no sub-device 1"},
         {"partition_equally 8\n partition_equally 8\n bind 0, 0\n bind 1, 1\n" LOOP, "second"},
         {BINDS

@@ -1,0 +1,73 @@
+/*
+ * partition: by which scheme the sub-devices of a plan are made.
+ *
+ * By affinity where the shares are exactly the domains of a level: then the CUs of a stage share a
+ * cache, and no stage shares it with another.  Of several levels with the same domains the
+ * narrowest.  Equally where that makes as many as are wanted, else by counts.
+ */
+#include "compiler/plan/plan_internal.h"
+
+#include <inttypes.h>
+
+static bool shares_are_equal(const struct plan *plan)
+{
+    for (uint32_t i = 1; i < plan->sub_device_count; i++)
+        if (plan->sub_devices[i] != plan->sub_devices[0]) return false;
+    return true;
+}
+
+/* DEVDESC_LEVELS: no level has these domains. */
+static enum devdesc_level level_of_shares(const struct plan *plan)
+{
+    const struct devdesc *device = plan->device;
+    uint32_t cus = plan->sub_devices[0];
+    if (!(device->schemes & DEVDESC_BY_AFFINITY) || plan->sub_device_count < 2 ||
+        plan->sub_device_count > device->max_sub_devices ||
+        (uint64_t)cus * plan->sub_device_count != device->cu_count)
+        return DEVDESC_LEVELS;
+    for (int level = DEVDESC_LEVELS; level-- > 0;)
+        if (device->cus_per_domain[level] == cus) return (enum devdesc_level)level;
+    return DEVDESC_LEVELS;
+}
+
+/* partition_equally makes as many sub-devices as fit: only where that is the number wanted. */
+static bool equally_covers(const struct plan *plan)
+{
+    return (plan->device->schemes & DEVDESC_EQUALLY) != 0 &&
+           plan->device->cu_count / plan->sub_devices[0] == plan->sub_device_count;
+}
+
+void plan_choose_partition(struct plan *plan)
+{
+    plan->partition = PLAN_PARTITION_NONE;
+    if (plan->sub_device_count == 0) return;
+    plan->partition = PLAN_PARTITION_COUNTS;
+    if (!shares_are_equal(plan)) return;
+    plan->level = level_of_shares(plan);
+    if (plan->level != DEVDESC_LEVELS)
+        plan->partition = PLAN_PARTITION_AFFINITY;
+    else if (equally_covers(plan))
+        plan->partition = PLAN_PARTITION_EQUALLY;
+}
+
+static const char *const level_words[DEVDESC_LEVELS] = {"numa", "l4", "l3", "l2", "l1"};
+static const char *const level_names[DEVDESC_LEVELS] = {"NUMA domain", "L4 cache", "L3 cache",
+                                                        "L2 cache", "L1 cache"};
+
+const char *plan_partition_text(struct arena *arena, const struct plan *plan)
+{
+    switch (plan->partition) {
+    case PLAN_PARTITION_NONE: break;
+    case PLAN_PARTITION_COUNTS: return "by-counts";
+    case PLAN_PARTITION_EQUALLY:
+        return arena_printf(arena, "equally %" PRIu32, plan->sub_devices[0]);
+    case PLAN_PARTITION_AFFINITY:
+        return arena_printf(arena, "by-affinity %s", level_words[plan->level]);
+    }
+    return NULL;
+}
+
+const char *plan_shared_by(const struct plan *plan)
+{
+    return plan->partition == PLAN_PARTITION_AFFINITY ? level_names[plan->level] : NULL;
+}
