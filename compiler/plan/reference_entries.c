@@ -236,8 +236,8 @@ static int compare_candidates(const void *left, const void *right)
     return a->at < b->at ? -1 : 1;
 }
 
-/* Marks as spilled what is beyond the heaviest ones. */
-static void spill(struct arena *scratch, struct packing *p)
+/* Marks as spilled what is beyond the heaviest ones.  False: there was nothing to spill. */
+static bool spill(struct arena *scratch, struct packing *p)
 {
     struct plan_stage *stages = p->plan->stages;
     struct candidate *candidates =
@@ -246,7 +246,7 @@ static void spill(struct arena *scratch, struct packing *p)
     for (uint32_t i = 0; i < p->plan->stage_count; i++) {
         const struct plan_stage *stage = &stages[p->order[i]];
         const struct graph_node *node = &p->graph->nodes.items[stage->node];
-        if (is_alone(stage)) continue;
+        if (is_alone(stage) || stage->spilled) continue;
         uint64_t launches = node->repetitions / stage->batch_max;
         candidates[count++] = (struct candidate){
             launches + (node->repetitions % stage->batch_max > 0), p->order[i], i};
@@ -254,6 +254,7 @@ static void spill(struct arena *scratch, struct packing *p)
     qsort(candidates, count, sizeof *candidates, compare_candidates);
     for (uint32_t i = p->plan->device->reference_entries; i < count; i++)
         stages[candidates[i].stage].spilled = true;
+    return count > p->plan->device->reference_entries;
 }
 
 /* Stages that own an entry and are alone after all leave it to those that are spilled. */
@@ -310,9 +311,11 @@ void plan_reference_entries(struct arena *scratch, const struct graph *graph, st
         p.node_stage[plan->stages[i].node] = i;
     sort_stages(scratch, &p);
     find_varying(scratch, &p);
-    cut_packs(&p);
-    spill(scratch, &p);
-    cut_packs(&p);
+    /* What is spilled takes more room, so packs end elsewhere, and a stage that was alone may have
+     * company and need an entry: again, with one spilled stage more each time at least. */
+    do
+        cut_packs(&p);
+    while (spill(scratch, &p));
     give_back(&p);
     number_entries(&p);
 }

@@ -29,12 +29,12 @@ bits() {
 
 for example in "$ROOT"/examples/*/*.pipe; do
     grep -q '^pipeline ' "$example" || continue
-    name=$(basename "$example" .pipe)
+    which=$(basename "$example" .pipe)
     bits sim16 "$example" >wanted
-    check "$name: there is something to compare" [ -s wanted ]
+    check "$which: there is something to compare" [ -s wanted ]
     for device in $devices; do
         bits "$device" "$example" >found || true
-        check "$name on $device" cmp wanted found
+        check "$which on $device" cmp wanted found
     done
 done
 
