@@ -4,9 +4,9 @@
  *
  * A kernel has memory of its own if the device has as much index memory as its figure asks for, the
  * kernel is launched often enough, and there is room: those launched most come first, and what is
- * left holds the largest group of all others, which share it.  Of a node the launches an iteration
- * are its repetitions over its threshold, the most there can be; a child kernel counts as launched
- * without end.
+ * left holds the largest group of all others, which share it.  The launches an iteration of a node
+ * are its repetitions over its threshold, the most there can be.  A child kernel has no place here:
+ * its indices lie in the device-queue cache; but it has to fit the generator, too.
  */
 #include "compiler/plan/plan_internal.h"
 
@@ -46,10 +46,8 @@ static void set_step(struct plan_index *index, uint32_t lanes)
 static bool report_kernel(const struct placing *at, const struct plan_index *index,
                           const char *text)
 {
-    const uint32_t *d = index->extents;
     struct diag *diag = diag_report(at->cx->diags, RULE_TOO_LARGE, index->kernel->span, "%s", text);
-    diag_help(diag, "make the group of %" PRIu32 "x%" PRIu32 "x%" PRIu32 " smaller", d[0], d[1],
-              d[2]);
+    diag_help(diag, "make its group smaller, or choose a device with a larger index generator");
     return false;
 }
 
@@ -158,14 +156,15 @@ void plan_indices(struct compile *cx, struct arena *arena, const struct graph *g
     plan->indices = ARENA_ARRAY(cx->arena, struct plan_index, all);
     struct wanted *wanted = ARENA_ARRAY(arena, struct wanted, all);
     bool fits = true;
+    uint32_t count = 0;
     for (size_t i = 0; i < all; i++) {
         if (!graph->kernels.items[i]->grouped) continue;
-        struct plan_index *index = &plan->indices[plan->index_count];
+        struct plan_index *index = &plan->indices[count];
         index->kernel = graph->kernels.items[i];
         memcpy(index->extents, index->kernel->group, sizeof index->extents);
-        wanted[plan->index_count] =
-            (struct wanted){.index = index, .launches = i < nodes ? 0 : UINT64_MAX};
-        fits = measure(&at, &wanted[plan->index_count++]) && fits;
+        wanted[count].index = index;
+        fits = measure(&at, &wanted[count++]) && fits;
+        if (i < nodes) plan->index_count = count;
     }
     if (!fits) return;
     count_launches(&at, wanted, plan->index_count);

@@ -256,6 +256,93 @@ static void stages_in_sequence_use_the_whole_device(void **state)
     text_compile_free(b.c);
 }
 
+/* ---- index memory ---- */
+
+/* Three kernels with groups: b is launched eight times an iteration, a and c once. */
+static const char groups[] =
+    "kernel a(in i32 x pop 64, out i32 y push 64) group 8x8 { y[item.y * 8 + item.x] ="
+    " x[item.x * 8 + item.y]; }\n"
+    "kernel b(in i32 x pop 8, out i32 y push 8) group 4x2 { y[item.y * 4 + item.x] ="
+    " x[item.x * 2 + item.y]; }\n"
+    "kernel c(in i32 x pop 64, out i32 y push 64) group 4x4x4 { i32 n ="
+    " (item.z * 4 + item.y) * 4 + item.x; y[n] = x[n]; }\n"
+    "pipeline main(in i32 x, out i32 y) { x -> a -> b -> c -> y; }\n";
+
+/* The plan for sim4 with other figures of the index generator; NULL after errors. */
+static struct plan *plan_groups(struct text_compile *c, struct devdesc *device)
+{
+    struct compile *cx = &c->cx;
+    amplify_infer_rates(cx, c->graph);
+    range_check_bodies(cx, c->graph);
+    cost_estimate(cx, c->graph);
+    rate_solve(cx, c->graph);
+    deadlock_check(cx, c->graph);
+    bufsize_assign(cx, c->graph);
+    struct plan *plan = plan_place(cx, c->graph, device);
+    return diag_failed(cx->diags) ? NULL : plan;
+}
+
+static struct devdesc device_of(uint64_t memory_bytes, uint64_t shared_below, uint32_t launches)
+{
+    struct devdesc device;
+    assert_true(devdesc_builtin("sim4", &device));
+    device.index_memory_bytes = memory_bytes;
+    device.index_shared_below_bytes = shared_below;
+    device.index_dedicated_launches = launches;
+    return device;
+}
+
+/* Places of a, b and c: its own ones are told by a minus. */
+static void expect_places(struct devdesc device, int a, int b, int c)
+{
+    const int wanted[] = {a, b, c};
+    struct text_compile *text = text_compile(groups);
+    struct plan *plan = plan_groups(text, &device);
+    assert_non_null(plan);
+    assert_int_equal(plan->index_count, 3);
+    for (int i = 0; i < 3; i++) {
+        const struct plan_index *index = &plan->indices[i];
+        assert_int_equal(index->address_bytes, wanted[i] < 0 ? -wanted[i] - 1 : wanted[i]);
+        assert_int_equal(index->dedicated, wanted[i] < 0);
+    }
+    text_compile_free(text);
+}
+
+static void kernels_launched_often_have_index_memory_of_their_own(void **state)
+{
+    (void)state;
+    expect_places(device_of(4096, 0, 2), 16, -1, 16);    /* b alone is launched often */
+    expect_places(device_of(4096, 0, 1), -17, -1, -145); /* all are */
+    expect_places(device_of(4096, 0, 9), 0, 0, 0);       /* none is */
+    expect_places(device_of(4096, 4097, 1), 0, 0, 0);    /* too little memory for that */
+    expect_places(device_of(4096, 4096, 1), -17, -1, -145);
+    expect_places(device_of(143, 0, 1), 0, 0, 0); /* no room beside the largest */
+    expect_places(device_of(144, 0, 1), 16, -1, 16);
+    expect_places(device_of(272, 0, 1), -17, -1, -145);
+    expect_places(device_of(271, 0, 1), 16, -1, 16);
+}
+
+static void expect_refused(struct devdesc device, const char *message)
+{
+    struct text_compile *text = text_compile(groups);
+    assert_null(plan_groups(text, &device));
+    char *messages = text_compile_messages(text);
+    if (strstr(messages, message) == NULL) fail_msg("%s", messages);
+    free(messages);
+    text_compile_free(text);
+}
+
+static void groups_that_the_index_generator_cannot_hold_are_refused(void **state)
+{
+    (void)state;
+    struct devdesc device = device_of(127, 0, 2);
+    expect_refused(device, "the indices of 'a' take 128 bytes, the index memory of device 'sim4' "
+                           "has 127");
+    device = device_of(4096, 0, 2);
+    device.index_register_bits = 5;
+    expect_refused(device, "the indices of 'c' take 6 bits, the registers of device 'sim4' have 5");
+}
+
 TEST_MAIN("container_write", cmocka_unit_test(the_layout_is_as_documented),
           cmocka_unit_test(the_graph_can_be_read_back),
           cmocka_unit_test(initial_packets_and_defaults_are_bytes),
@@ -263,4 +350,6 @@ TEST_MAIN("container_write", cmocka_unit_test(the_layout_is_as_documented),
           cmocka_unit_test(equal_input_gives_an_equal_file),
           cmocka_unit_test(stages_side_by_side_are_partitioned_and_bound),
           cmocka_unit_test(the_partition_follows_from_the_shares),
-          cmocka_unit_test(stages_in_sequence_use_the_whole_device))
+          cmocka_unit_test(stages_in_sequence_use_the_whole_device),
+          cmocka_unit_test(kernels_launched_often_have_index_memory_of_their_own),
+          cmocka_unit_test(groups_that_the_index_generator_cannot_hold_are_refused))
