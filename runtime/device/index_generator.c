@@ -26,8 +26,8 @@ static void start(const struct prt_index_configuration *configuration,
         iterator->extents[d] = configuration->key.extents[d];
     for (int d = 0; d < 3; d++)
         iterator->step[d] = configuration->step[d];
-    for (uint32_t lane = 0; lane < lanes; lane++) {
-        uint32_t packed = configuration->first_warp[lane];
+    for (uint32_t lane = 0; lane % PRT_INDEX_BLOCK != 0 || lane < lanes; lane++) {
+        uint32_t packed = lane < lanes ? configuration->first_warp[lane] : 0;
         iterator->x[lane] = index_unpack(format, packed, 0);
         iterator->y[lane] = index_unpack(format, packed, 1);
         iterator->z[lane] = index_unpack(format, packed, 2);

@@ -1,16 +1,32 @@
 #include "runtime/device/index_iterator.h"
 
+#include <string.h>
+
+/* Lanes of the host's vectors; those behind the last lane are carried along.  Indices are far below
+ * 2^31, and signed numbers are what every host compares in vectors. */
+typedef int32_t vector __attribute__((vector_size(PRT_INDEX_BLOCK * sizeof(int32_t))));
+
+static void iterate_block(struct prt_index_iterator *it, uint32_t first)
+{
+    const int32_t last_x = (int32_t)(it->extents[0] - 1), last_y = (int32_t)(it->extents[1] - 1);
+    vector x, y, z, carry; /* a carry is all ones: subtracting it adds one */
+    memcpy(&x, it->x + first, sizeof x);
+    memcpy(&y, it->y + first, sizeof y);
+    memcpy(&z, it->z + first, sizeof z);
+    x += (int32_t)it->step[0];
+    carry = x > last_x;
+    x -= carry & (last_x + 1);
+    y += (int32_t)it->step[1] - carry;
+    carry = y > last_y;
+    y -= carry & (last_y + 1);
+    z += (int32_t)it->step[2] - carry;
+    memcpy(it->x + first, &x, sizeof x);
+    memcpy(it->y + first, &y, sizeof y);
+    memcpy(it->z + first, &z, sizeof z);
+}
+
 void prt_index_iterate(struct prt_index_iterator *it)
 {
-    const uint32_t dx = it->extents[0], dy = it->extents[1];
-    const uint32_t xc = it->step[0], yc = it->step[1], zc = it->step[2];
-    for (uint32_t lane = 0; lane < it->lanes; lane++) {
-        uint32_t x = it->x[lane] + xc;
-        uint32_t carry = x >= dx;
-        it->x[lane] = carry ? x - dx : x;
-        uint32_t y = it->y[lane] + yc + carry;
-        carry = y >= dy;
-        it->y[lane] = carry ? y - dy : y;
-        it->z[lane] += zc + carry;
-    }
+    for (uint32_t first = 0; first < it->lanes; first += PRT_INDEX_BLOCK)
+        iterate_block(it, first);
 }

@@ -11,7 +11,8 @@
  * One carry each is enough, for x, xc < dx and y, yc < dy.  Beyond the group's last item z is dz or
  * more: such a lane has no item.
  *
- * Requires: xc < dx, yc < dy; the first warp's indices; at most PRT_INDEX_LANES_MAX lanes.
+ * Requires: xc < dx, yc < dy; the first warp's indices, and anything in the lanes behind it up to a
+ *   whole block; at most PRT_INDEX_LANES_MAX lanes.
  * Ownership: plain data.  Thread-safety: the caller's.  Allocation, errors: none.
  */
 #ifndef RUNTIME_DEVICE_INDEX_ITERATOR_H
@@ -20,6 +21,9 @@
 #include <stdint.h>
 
 #define PRT_INDEX_LANES_MAX 1024u
+#define PRT_INDEX_BLOCK 4u /* lanes that are moved on together */
+
+_Static_assert(PRT_INDEX_LANES_MAX % PRT_INDEX_BLOCK == 0, "the last block is whole");
 
 struct prt_index_iterator {
     uint32_t extents[2]; /* dx, dy */

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# `ONLY=index make bench`: the index generator against division, from one paired run.  Environment: that of run.sh.
+set -eu
+export LC_ALL=C
+ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
+BUILD=${BUILD:-$ROOT/build/release}
+PIPEC=${PIPEC:-$BUILD/pipec}
+here=$ROOT/tests/bench
+cc=${BENCH_CC:-$(command -v clang-22 || command -v clang-19 || command -v clang || command -v "${CC:-gcc}")}
+
+out=$BUILD/bench
+mkdir -p "$out"
+"$PIPEC" "$here/index/tile.pipe" "--emit=obj:$out/tile.o"
+"$cc" -shared -nostdlib -o "$out/tile.so" "$out/tile.o"
+read -ra libraries <<<"$(pkg-config --libs sndfile libpng zlib libxxhash)"
+"$cc" -std=c11 -Wall -Wextra -O3 -march=x86-64-v3 -D_GNU_SOURCE -I"$ROOT" -pthread -o "$out/bench_index" \
+    "$here/index/bench_index.c" "$here/bench_machine.c" "$BUILD/libpipert.a" "${libraries[@]}" -lm -ldl
+
+echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(uname -sr)"
+"$out/bench_index" "$out/tile.so"
+cat <<'END'
+
+divided, iterated: nanoseconds an item until it is packed, by x = n % dx, y = n / dx % dy, z = n / dx / dy, and by the
+iterator and the packer; ratio: how many times as long division takes.  divisions, shifts: operations of an item on the
+device to find x, y and z by dividing, and by unpacking its register; what they cost is the description's (lang/devices.md).
+END
