@@ -102,8 +102,8 @@ struct kernel_batch {
      * of every warp of the batch, in order, saturated; NULL: not wanted.  A warp is `warp_firings`
      * consecutive firings from the batch's first on (the last one may be partial), or one of the
      * `firing_warps` parts of a firing of work-items: ceil(count / warp_firings) x firing_warps of
-     * them.  A stateful kernel, and `finish`, have one, [0], the sum of all.  After a fault or a stop
-     * they hold what was executed up to there; warps of firings that did not begin hold 0. */
+     * them.  A stateful kernel, and `finish`, have one, [0], the sum of all.  After a stop
+     * those of the firings that count are written, after a fault nothing is said of them. */
     uint64_t *warp_cycles;
     uint64_t *most; /* run: the most packets that one firing of the batch has appended, per output;
                        of outputs alone whose rate is a range; NULL: nobody asks */

@@ -1,62 +1,166 @@
-/*
- * The unit is one operation of one lane: an addition, a comparison, an access costs 1; a division,
- * remainder or square root 8; a round of a loop and a branch 1 more.  Constant loops are counted
- * exactly, others by the bound of their variable, or as WALK_ASSUMED_ROUNDS rounds.
- */
+#include "compiler/analysis/cost.h"
+
 #include "compiler/analysis/analysis.h"
+#include "compiler/analysis/cost_regions.h"
 #include "compiler/analysis/group.h"
 #include "compiler/analysis/walk.h"
-#include "lang/devdesc.h"
 
-enum { COST_LANES = 8 }; /* where no device is given */
+struct body { /* of a kernel (firing or finish), or of a function */
+    struct kernel *kernel;
+    struct ks *code;
+    uint32_t local_count;
+    enum walk_section section;
+};
 
-static uint64_t body_cost(struct compile *cx, struct kernel *kernel, struct ks *body,
-                          uint32_t local_count, const uint64_t *function_costs)
+struct estimate {
+    uint64_t cycles; /* of all work-items */
+    bool exact;
+};
+
+static struct estimate walk_cost(struct compile *cx, const struct body *body,
+                                 const uint64_t *function_costs)
 {
     struct arena *scratch = arena_create();
     struct walk_request request = {.cx = cx,
-                                   .kernel = kernel,
-                                   .body = body,
-                                   .local_count = local_count,
-                                   .section = kernel != NULL ? WALK_FIRING : WALK_FUNCTION,
+                                   .kernel = body->kernel,
+                                   .body = body->code,
+                                   .local_count = body->local_count,
+                                   .section = body->section,
                                    .function_costs = function_costs};
-    uint64_t cost = walk_body(&request, scratch).cost_cycles;
+    struct walk_result result = walk_body(&request, scratch);
+    struct estimate estimate = {result.cost_cycles, result.cost_exact};
     arena_destroy(scratch);
-    if (cost > GRAPH_COST_MAX) cost = GRAPH_COST_MAX;
-    return cost > 0 ? cost : 1;
+    if (estimate.cycles > GRAPH_COST_MAX) estimate = (struct estimate){GRAPH_COST_MAX, false};
+    return estimate;
 }
 
-/* How the node's firings, or their work-items, fill warps of so many lanes. */
-static struct graph_warp shape_of_warps(const struct graph_node *node, uint32_t lanes)
+static uint64_t item_count(const struct body *body)
 {
-    uint32_t items = node->kernel->grouped ? group_items(node->kernel) : 1;
-    struct graph_warp warp = {.firings = 1, .pieces = 1};
+    bool items = body->kernel != NULL && body->section == WALK_FIRING && body->kernel->grouped;
+    return items ? group_items(body->kernel) : 1;
+}
+
+static uint64_t limited(uint64_t cycles)
+{
+    return cycles < GRAPH_COST_MAX ? cycles : GRAPH_COST_MAX;
+}
+
+/* The plan of a body; *cycles: what an execution costs, of all work-items, exact where nothing is
+ * counted.  What the walk has followed to the end needs no counters. */
+static const struct cost_plan *plan_body(struct compile *cx, const struct body *body,
+                                         const uint64_t *function_costs, uint64_t *cycles)
+{
+    uint64_t items = item_count(body);
+    struct cost_plan *plan =
+        cost_find_regions(cx, cost_table(cx), body->kernel, body->code, items > 1);
+    if (plan->counter_count > 0) {
+        struct estimate walked = walk_cost(cx, body, function_costs);
+        *cycles = limited(walked.cycles);
+        if (!walked.exact) return plan;
+        plan->counter_count = 0;
+        plan->constant = walked.cycles / items;
+    }
+    *cycles = limited(cost_multiply(plan->constant, items));
+    return plan;
+}
+
+/* ---- functions: those that one calls before it ---- */
+
+static void plan_function(struct compile *cx, struct function *f, uint64_t *function_costs);
+
+static void plan_callees_kx(struct compile *cx, const struct kx *x, uint64_t *function_costs)
+{
+    if (x == NULL) return;
+    plan_callees_kx(cx, x->left, function_costs);
+    plan_callees_kx(cx, x->right, function_costs);
+    plan_callees_kx(cx, x->third, function_costs);
+    for (uint32_t i = 0; i < x->argument_count; i++)
+        plan_callees_kx(cx, x->arguments[i], function_costs);
+    if (x->kind == KX_CALL) plan_function(cx, (struct function *)x->function, function_costs);
+}
+
+static void plan_callees_ks(struct compile *cx, const struct ks *s, uint64_t *function_costs)
+{
+    for (; s != NULL; s = s->next) {
+        const struct kx *parts[] = {s->expr, s->step, s->element, s->index};
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            plan_callees_kx(cx, parts[i], function_costs);
+        plan_callees_ks(cx, s->init, function_costs);
+        plan_callees_ks(cx, s->body, function_costs);
+        plan_callees_ks(cx, s->otherwise, function_costs);
+    }
+}
+
+/* Calls are at most SEMA_MAX_CALL_DEPTH deep, and never go round. */
+static void plan_function(struct compile *cx, struct function *f, uint64_t *function_costs)
+{
+    if (f->costs != NULL) return;
+    plan_callees_ks(cx, f->body, function_costs);
+    const struct body body = {NULL, f->body, f->local_count, WALK_FUNCTION};
+    f->costs = plan_body(cx, &body, function_costs, &function_costs[f->id]);
+}
+
+/* ---- kernels ---- */
+
+static void plan_kernel(struct compile *cx, struct kernel *k, const uint64_t *function_costs)
+{
+    const struct body firing = {k, k->body, k->local_count, WALK_FIRING};
+    k->costs = plan_body(cx, &firing, function_costs, &k->cost_cycles);
+    if (k->cost_cycles == 0) k->cost_cycles = 1;
+    if (k->finish == NULL) return;
+    const struct body finish = {k, k->finish, k->local_count, WALK_FINISH};
+    k->finish_costs = plan_body(cx, &finish, function_costs, &k->finish_cycles);
+}
+
+static bool counts(const struct cost_plan *plan)
+{
+    return plan != NULL && plan->counter_count > 0;
+}
+
+struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful, uint32_t lanes)
+{
+    uint32_t items = kernel->grouped ? group_items(kernel) : 1;
+    struct graph_warp warp = {.firings = 1,
+                              .pieces = 1,
+                              .counted = counts(kernel->costs) || counts(kernel->finish_costs),
+                              .cycles = (kernel->cost_cycles + items - 1) / items,
+                              .finish_cycles = kernel->finish_cycles};
     if (items > lanes)
         warp.pieces = (items + lanes - 1) / lanes;
-    else if (!node->stateful)
+    else if (!stateful)
         warp.firings = lanes / items;
-    warp.cycles = (node->cost_cycles + items - 1) / items;
     return warp;
+}
+
+/* What the author says of a firing is of all its work-items together. */
+static void declare_cost(struct graph_node *node)
+{
+    uint32_t items = node->kernel->grouped ? group_items(node->kernel) : 1;
+    node->warp.counted = false;
+    node->warp.cycles = (node->cost_cycles + items - 1) / items;
+    if (node->kernel->finish != NULL) node->warp.finish_cycles = node->cost_cycles;
+}
+
+static void cost_of_node(struct graph_node *node, uint32_t lanes)
+{
+    node->warp = cost_warp_of(node->kernel, node->stateful, lanes);
+    if (node->cost_declared)
+        declare_cost(node);
+    else
+        node->cost_cycles = node->kernel->cost_cycles;
 }
 
 void cost_estimate(struct compile *cx, struct graph *graph)
 {
-    uint32_t ids = 0, lanes = cx->device != NULL ? cx->device->lanes : COST_LANES;
+    uint32_t ids = 0;
+    cost_table(cx); /* has a device from here on */
     for (size_t i = 0; i < graph->functions.count; i++)
         if (graph->functions.items[i]->id >= ids) ids = graph->functions.items[i]->id + 1;
     uint64_t *costs = ARENA_ARRAY(cx->arena, uint64_t, ids + 1);
-    /* A function's callees are finished before it is: ids are given in order of completion. */
-    for (size_t i = 0; i < graph->functions.count; i++) {
-        struct function *f = graph->functions.items[i];
-        costs[f->id] = body_cost(cx, NULL, f->body, f->local_count, costs);
-    }
-    for (size_t i = 0; i < graph->kernels.count; i++) {
-        struct kernel *k = graph->kernels.items[i];
-        k->cost_cycles = body_cost(cx, k, k->body, k->local_count, costs);
-    }
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        struct graph_node *node = &graph->nodes.items[i];
-        if (!node->cost_declared) node->cost_cycles = node->kernel->cost_cycles;
-        node->warp = shape_of_warps(node, lanes);
-    }
+    for (size_t i = 0; i < graph->functions.count; i++)
+        plan_function(cx, graph->functions.items[i], costs);
+    for (size_t i = 0; i < graph->kernels.count; i++)
+        plan_kernel(cx, graph->kernels.items[i], costs);
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        cost_of_node(&graph->nodes.items[i], cx->device != NULL ? cx->device->lanes : 1);
 }

@@ -57,7 +57,7 @@ static void walk_emit(struct walker *w, struct walk_state *s, struct ks *stmt)
                          stmt->index->span, "out-port", port->name);
     }
     walk_eval(w, s, stmt->expr);
-    walk_charge(s, 1);
+    walk_charge(s, cost_of_statement(w->costs, stmt));
     if (stmt->kind == KS_EMIT) count_append(w, s, stmt, element);
 }
 
@@ -83,10 +83,12 @@ static void walk_if(struct walker *w, struct walk_state *s, const struct ks *stm
     struct interval c = walk_eval(w, s, stmt->expr);
     bool certain = s->certain;
     uint64_t jumps = w->jumps;
-    if (!interval_is(c, 0) && !interval_is_true(c)) s->certain = false;
+    if (!interval_is(c, 0) && !interval_is_true(c)) {
+        s->certain = false;
+        w->undecided++;
+    }
+    walk_charge(s, cost_of_statement(w->costs, stmt));
     struct walk_state *other = walk_copy_state(w, s);
-    walk_charge(s, 1);
-    walk_charge(other, 1);
     if (interval_is(c, 0)) s->reachable = false;
     if (interval_is_true(c)) other->reachable = false;
     bool decided = !s->reachable || !other->reachable;
@@ -145,6 +147,8 @@ static void walk_switch(struct walker *w, struct walk_state *s, const struct ks 
 {
     struct interval value = walk_eval(w, s, stmt->expr);
     s->certain = false;
+    w->undecided += value.low < value.high;
+    walk_charge(s, cost_of_statement(w->costs, stmt));
     struct walk_state *entry = walk_copy_state(w, s), *out = walk_unreachable_state(w);
     struct walk_flow outer = w->flow;
     bool has_default = false;
@@ -166,7 +170,6 @@ static void walk_switch(struct walker *w, struct walk_state *s, const struct ks 
     w->flow = outer;
     if (!has_default && !labelled) walk_join_state(w, out, entry);
     walk_join_state(w, out, s);
-    walk_charge(out, 1);
     walk_assign_state(w, s, out);
     walk_drop_state(w, entry);
     walk_drop_state(w, out);
@@ -203,7 +206,7 @@ void walk_statement(struct walker *w, struct walk_state *s, struct ks *stmt)
     case KS_LOOP: walk_loop(w, s, stmt); break;
     case KS_SWITCH: walk_switch(w, s, stmt); break;
     case KS_CASE: break;
-    case KS_BARRIER: walk_charge(s, 1); break;
+    case KS_BARRIER: walk_charge(s, cost_of_statement(w->costs, stmt)); break;
     case KS_BREAK:
         w->jumps++;
         walk_join_state(w, w->flow.breaks, s);
@@ -456,6 +459,7 @@ static struct walker new_walker(const struct walk_request *request, struct arena
         .end_count = k != NULL ? walk_end_count(k) : 0,
         .calls_left = WALK_CALLS,
         .function_costs = request->function_costs,
+        .costs = cost_table(request->cx),
         .calls = request->calls,
     };
 }
@@ -495,6 +499,7 @@ static struct walk_result walk_any(const struct walk_request *request, struct ar
     }
     cost = (cost + phases - 1) / phases;
     result.cost_cycles = (uint64_t)cost;
+    result.cost_exact = w.undecided == 0 && phases == 1;
     result.endless = w.endless;
     walk_report_outside(&w);
     return result;

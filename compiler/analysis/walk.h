@@ -102,6 +102,7 @@ struct walk_result {
      * number of ends (walk_end_count).  `stopped`: appended, at most, by a firing that stops. */
     struct walk_count *counts, *stopped;
     uint64_t cost_cycles;
+    bool cost_exact; /* every execution costs that: the walk has known every way */
     /* Spanned by the counts of every firing that comes to its end, in any phase; with `relate`.  Of
      * work-items: by those of each of them. */
     struct relation *relation;

@@ -35,6 +35,7 @@ static struct interval walk_function(struct walker *outer, const struct function
         .call_depth = outer->call_depth + 1,
         .fixed_points = outer->fixed_points,
         .function_costs = outer->function_costs,
+        .costs = outer->costs,
         .returned = &returned,
     };
     walk_find_thresholds(&w, f->body);

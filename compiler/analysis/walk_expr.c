@@ -1,3 +1,4 @@
+#include "compiler/analysis/cost.h"
 #include "compiler/analysis/walk_internal.h"
 
 static struct interval binary(enum kx_op op, struct interval a, struct interval b,
@@ -67,6 +68,7 @@ static bool assign_step(struct walker *w, struct walk_state *s, const struct kx 
 static struct interval eval_assign(struct walker *w, struct walk_state *s, struct kx *e)
 {
     struct interval old = walk_eval(w, s, e->left);
+    s->cost -= cost_not_loaded(w->costs, e);
     struct interval by = walk_eval(w, s, e->right), value = by;
     if (e->op != OP_NONE) {
         struct interval left = interval_convert(old, e->left->type, e->operation);
@@ -82,9 +84,19 @@ static struct interval eval_assign(struct walker *w, struct walk_state *s, struc
     return e->postfix ? old : value;
 }
 
-static struct interval eval_logical(struct walker *w, struct walk_state *s, struct kx *e)
+/* A choice without jumps, whose sides began at `before`, costs both of them. */
+static void charge_sides(struct walker *w, struct walk_state *s, const struct kx *e,
+                         uint64_t before)
 {
-    struct interval left = walk_eval(w, s, e->left);
+    s->cost = before;
+    walk_charge(s, cost_of_evaluation(w->costs, e->right));
+    walk_charge(s, cost_of_evaluation(w->costs, e->third));
+}
+
+/* The other operand of && or ||, whose left one is `left`. */
+static struct interval eval_right(struct walker *w, struct walk_state *s, struct kx *e,
+                                  struct interval left)
+{
     bool settled = e->op == OP_LOGICAL_AND ? interval_is(left, 0) : interval_is_true(left);
     if (settled) return interval_truth(left);
     struct walk_state *before = walk_branch(w, s);
@@ -96,18 +108,29 @@ static struct interval eval_logical(struct walker *w, struct walk_state *s, stru
     s->certain = certain;
     bool left_decided = interval_is(left, 0) || interval_is_true(left);
     if (left_decided) return interval_truth(right);
+    w->undecided += cost_choice_jumps(e);
     if (e->op == OP_LOGICAL_AND && interval_is(right, 0)) return (struct interval){0, 0};
     if (e->op == OP_LOGICAL_OR && interval_is_true(right)) return (struct interval){1, 1};
     return (struct interval){0, 1};
 }
 
-static struct interval eval_select(struct walker *w, struct walk_state *s, struct kx *e)
+static struct interval eval_logical(struct walker *w, struct walk_state *s, struct kx *e)
 {
-    struct interval c = walk_eval(w, s, e->left);
+    struct interval left = walk_eval(w, s, e->left);
+    uint64_t before = s->cost;
+    struct interval value = eval_right(w, s, e, left);
+    if (!cost_choice_jumps(e)) charge_sides(w, s, e, before);
+    return value;
+}
+
+static struct interval eval_sides(struct walker *w, struct walk_state *s, struct kx *e,
+                                  struct interval c)
+{
     if (interval_is_true(c)) return walk_eval(w, s, e->right);
     if (interval_is(c, 0)) return walk_eval(w, s, e->third);
     bool certain = s->certain;
     s->certain = false;
+    w->undecided += cost_choice_jumps(e);
     struct walk_state *other = walk_branch(w, s);
     walk_assume(w, s, e->left, true);
     walk_assume(w, other, e->left, false);
@@ -118,10 +141,13 @@ static struct interval eval_select(struct walker *w, struct walk_state *s, struc
     return interval_join(a, b);
 }
 
-/* Operations that an expression counts as: one for each element. */
-static uint64_t element_count(const struct type *type)
+static struct interval eval_select(struct walker *w, struct walk_state *s, struct kx *e)
 {
-    return type->kind == TYPE_VECTOR ? type->length : 1;
+    struct interval c = walk_eval(w, s, e->left);
+    uint64_t before = s->cost;
+    struct interval value = eval_sides(w, s, e, c);
+    if (!cost_choice_jumps(e)) charge_sides(w, s, e, before);
+    return value;
 }
 
 static struct interval eval_builtin(struct walker *w, struct walk_state *s, struct kx *e)
@@ -129,8 +155,6 @@ static struct interval eval_builtin(struct walker *w, struct walk_state *s, stru
     struct interval a[3] = {INTERVAL_ALL, INTERVAL_ALL, INTERVAL_ALL};
     for (uint32_t i = 0; i < e->argument_count && i < 3; i++)
         a[i] = walk_eval(w, s, e->arguments[i]);
-    bool divides = e->builtin == BUILTIN_SQRT;
-    walk_charge(s, (divides ? 8 : 1) * element_count(e->type));
     if (!type_is_integer(type_base(e->type))) return interval_of_type(e->type);
     switch (e->builtin) {
     case BUILTIN_MIN:
@@ -156,8 +180,9 @@ static struct interval eval_call(struct walker *w, struct walk_state *s, struct 
     for (uint32_t i = 0; i < count; i++)
         arguments[i] = walk_eval(w, s, e->arguments[i]);
     uint64_t cost = w->function_costs != NULL ? w->function_costs[e->function->id] : 0;
-    uint64_t calls = e->type != e->function->result ? element_count(e->type) : 1;
-    walk_charge(s, (1 + cost) * calls); /* a function's cost is bounded: COST_MAX_CYCLES */
+    walk_charge(s, cost_multiply(cost, cost_calls(e)));
+    const struct cost_plan *plan = e->function->costs;
+    if (plan != NULL && plan->counter_count > 0) w->undecided++;
     return walk_call_value(w, s, e, arguments);
 }
 
@@ -193,39 +218,27 @@ struct interval walk_peek_value(struct walker *w, const struct walk_state *s, co
     return value;
 }
 
-static uint64_t binary_cost(enum kx_op op)
-{
-    return op == OP_DIV || op == OP_REM ? 8 : 1;
-}
-
 static struct interval eval_scalar(struct walker *w, struct walk_state *s, struct kx *e)
 {
     struct interval a, b;
+    walk_charge(s, cost_of_expression(w->costs, e));
     switch (e->kind) {
     case KX_CONSTANT: return interval_of_value(e->value);
     case KX_VARIABLE: return walk_variable(w, s, e);
-    case KX_INDEX: walk_charge(s, 1); return walk_index(w, s, e);
-    case KX_MEMBER:
-        walk_charge(s, 1);
-        walk_eval(w, s, e->left);
-        return interval_of_type(e->type);
+    case KX_INDEX: return walk_index(w, s, e);
+    case KX_MEMBER: walk_eval(w, s, e->left); return interval_of_type(e->type);
     case KX_BROADCAST: return walk_eval(w, s, e->left);
-    case KX_PEEK: walk_charge(s, 1); return walk_peek(w, s, e);
+    case KX_PEEK: return walk_peek(w, s, e);
     case KX_ITEM: return s->locals[w->item_local + e->dimension];
-    case KX_WINDOW: walk_charge(s, 1); return walk_window(w, s, e);
+    case KX_WINDOW: return walk_window(w, s, e);
     case KX_LEFT: return (struct interval){0, (wide)w->kernel->in[e->port].peek - 1};
-    case KX_DONE:
-        walk_eval(w, s, e->left);
-        walk_charge(s, 1);
-        return (struct interval){0, 1};
+    case KX_DONE: walk_eval(w, s, e->left); return (struct interval){0, 1};
     case KX_PHASE: return (struct interval){w->phase, w->phase};
     case KX_NEGATE:
         a = walk_eval(w, s, e->left);
-        walk_charge(s, 1);
         return binary(OP_SUB, (struct interval){0, 0}, a, e->type);
     case KX_COMPLEMENT:
         a = walk_eval(w, s, e->left);
-        walk_charge(s, 1);
         return interval_wrapped((struct interval){-1 - a.high, -1 - a.low}, e->type);
     case KX_NOT:
         a = interval_truth(walk_eval(w, s, e->left));
@@ -233,24 +246,20 @@ static struct interval eval_scalar(struct walker *w, struct walk_state *s, struc
     case KX_BINARY:
         a = walk_eval(w, s, e->left);
         b = walk_eval(w, s, e->right);
-        walk_charge(s, binary_cost(e->op) * element_count(e->type));
         mark_wrap(w, s, e, a, b);
         return binary(e->op, a, b, e->type);
     case KX_COMPARE:
         a = walk_eval(w, s, e->left);
         b = walk_eval(w, s, e->right);
-        walk_charge(s, 1);
         if (!type_is_scalar(e->left->type) || type_is_float(e->left->type))
             return (struct interval){0, 1};
         return interval_compare(e->op, a, b);
     case KX_LOGICAL: return eval_logical(w, s, e);
-    case KX_SELECT: walk_charge(s, 1); return eval_select(w, s, e);
+    case KX_SELECT: return eval_select(w, s, e);
     case KX_CONVERT:
         a = walk_eval(w, s, e->left);
         return interval_convert(a, e->left->type, e->type);
-    case KX_ASSIGN:
-        if (e->op != OP_NONE) walk_charge(s, binary_cost(e->op) * element_count(e->type));
-        return eval_assign(w, s, e);
+    case KX_ASSIGN: return eval_assign(w, s, e);
     case KX_CALL: return eval_call(w, s, e);
     case KX_BUILTIN: return eval_builtin(w, s, e);
     case KX_COMMA: walk_eval(w, s, e->left); return walk_eval(w, s, e->right);

@@ -6,6 +6,7 @@
 #ifndef PIPEC_WALK_INTERNAL_H
 #define PIPEC_WALK_INTERNAL_H
 
+#include "compiler/analysis/cost_table.h"
 #include "compiler/analysis/relation.h"
 #include "compiler/analysis/walk.h"
 
@@ -115,6 +116,8 @@ struct walker {
     struct interval *returned; /* of a function: what it has returned; low > high: nothing yet */
     struct walk_state *free_states;
     const uint64_t *function_costs;
+    const struct devdesc_costs *costs;
+    uint64_t undecided; /* choices, and loops, whose way the walk has not known */
     struct walk_call *calls;
     const struct walk_trace *trace; /* of this phase, or NULL */
     const struct walk_tie *ties;

@@ -62,7 +62,7 @@ static void loop_round(struct walker *w, const struct ks *loop, const struct wal
     walk_drop_state(w, w->flow.continues);
     w->flow = outer;
     if (in->reachable && loop->step != NULL) walk_eval(w, in, loop->step);
-    if (in->reachable) walk_charge(in, 1);
+    if (in->reachable) walk_charge(in, cost_of_statement(w->costs, loop));
     w->rounds.count--;
     walk_assign_state(w, next, in);
     walk_drop_state(w, in);
@@ -340,6 +340,7 @@ static void fixed_point_loop(struct walker *w, struct walk_state *s, struct ks *
     collect_loop(w, loop, body, false);
     if (s->fact_count > 0) walk_fact_kill_loop(s, loop);
     w->fixed_points++;
+    w->undecided++;
     w->returns = walk_unreachable_state(w);
     w->stops = walk_unreachable_state(w);
     s->certain = false;

@@ -142,6 +142,7 @@ static struct item_loop begin_items(struct kernel_emitter *e)
     }
     body->end = kernel_block(e, "item.end");
     body->together = false;
+    kernel_count_items_begin(e);
     skip_gone(e);
     return loop;
 }
@@ -151,10 +152,12 @@ static void end_items(struct kernel_emitter *e, struct item_loop loop)
     struct kernel_body *body = e->body;
     LLVMBuildBr(e->builder, body->end);
     kernel_position(e, body->end);
+    kernel_count_item_end(e);
     for (int i = 2; i >= 0; i--)
         end_count(e, &loop.loops[i]);
     body->end = loop.outer_end;
     body->together = true;
+    kernel_count_items_end(e);
     no_item(e);
 }
 

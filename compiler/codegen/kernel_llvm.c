@@ -187,13 +187,22 @@ static uint32_t find_variant(struct kernel_emitter *e, const struct graph_node *
     bool *canonical = canonical_ports(e, node);
     uint64_t row_packets = window_rows(e, node);
     size_t size = node->kernel->out_count * sizeof *canonical;
+    struct graph_warp warp = node->warp;
+    warp.counted = warp.counted && !e->uncounted;
     for (size_t i = 0; i < e->variants.count; i++) {
         const struct kernel_variant *variant = &e->variants.items[i];
         if (variant->kernel != node->kernel || variant->row_packets != row_packets) continue;
+        if (variant->warp.counted != warp.counted || variant->stateful != node->stateful) continue;
         if (size == 0 || memcmp(variant->canonical, canonical, size) == 0) return variant->id;
     }
     uint32_t id = (uint32_t)e->variants.count;
-    struct kernel_variant variant = {node->kernel, canonical, row_packets, id};
+    struct kernel_variant variant = {.kernel = node->kernel,
+                                     .canonical = canonical,
+                                     .row_packets = row_packets,
+                                     .warp = warp,
+                                     .lane_count = e->cx->device != NULL ? e->cx->device->lanes : 1,
+                                     .stateful = node->stateful,
+                                     .id = id};
     vec_push(e->scratch, &e->variants, variant);
     return id;
 }
@@ -205,7 +214,13 @@ static uint32_t add_child(struct kernel_emitter *e, struct kernel *kernel)
     for (uint32_t i = 0; i < kernel->out_count; i++)
         canonical[i] = kernel->out[i].type->has_floats || kernel->out[i].type->has_padding;
     uint32_t id = (uint32_t)e->variants.count;
-    struct kernel_variant variant = {kernel, canonical, 0, id};
+    uint32_t lanes = e->cx->device != NULL ? e->cx->device->lanes : 1;
+    struct kernel_variant variant = {.kernel = kernel,
+                                     .canonical = canonical,
+                                     .warp = cost_warp_of(kernel, false, lanes),
+                                     .lane_count = lanes,
+                                     .id = id};
+    variant.warp.counted = variant.warp.counted && !e->uncounted;
     vec_push(e->scratch, &e->variants, variant);
     return id;
 }

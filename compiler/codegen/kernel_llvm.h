@@ -19,6 +19,7 @@
  *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
  *   kernel_items.c         the work-items of a firing
  *   kernel_launch.c        launches of child kernels, and what they have come to
+ *   kernel_count.c         counting what an execution costs
  *   link.c                 object to shared object
  *
  * One body is emitted at a time (`emitter.body`).  A value of scalar type is an LLVM value of the
@@ -32,6 +33,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 
+#include "compiler/analysis/cost.h"
 #include "compiler/graph/graph.h"
 #include "lang/kernel_abi.h"
 
@@ -49,6 +51,31 @@ struct kernel_address {
     enum kernel_layout layout;
     uint64_t stride_bytes; /* STRIDED */
     bool invariant;        /* never written while the body runs */
+};
+
+/* ---- counting ---- */
+
+enum kernel_counting_kind { COUNT_SUM, COUNT_WARPS, COUNT_PIECES }; /* see kernel_count.c */
+
+struct kernel_counting {
+    enum kernel_counting_kind kind;
+    const struct cost_plan *plan;
+    LLVMBuilderRef reset; /* where counters become 0 */
+    bool many;            /* SUM: of all firings of a batch */
+    bool in_items;        /* what is emitted is executed by one work-item after the other */
+    /* By counter: allocas, NULL where nothing has counted so far; `lanes`: of vectors, one number for
+     * each lane; `items`: of the present work-item, `items_most`: the most of those of its warp. */
+    LLVMValueRef *counts, *lanes, *items, *items_most;
+    LLVMValueRef out; /* takes the cycles; kernels: may be NULL when running */
+    struct graph_warp warp;
+    uint32_t lane_count; /* of the device */
+    /* WARPS */
+    LLVMTypeRef table_type;
+    LLVMValueRef table, base; /* counters of the firings of a block; the block's first firing */
+    uint64_t block_firings;
+    LLVMValueRef reduction;
+    /* PIECES */
+    LLVMValueRef pieces, sum; /* cycles of each warp; of all firings, where there is state */
 };
 
 /* ---- bodies ---- */
@@ -98,10 +125,13 @@ struct kernel_body {
     LLVMValueRef switch_on; /* the innermost switch instruction */
     const struct type *switch_type;
 
-    uint32_t lanes;       /* 0: scalar code */
-    const bool *varying;  /* lanes: by variable->index */
-    LLVMValueRef mask;    /* lanes: which ones execute; NULL: all */
-    bool strict;          /* floats are exact even under --fast-math */
+    uint32_t lanes;      /* 0: scalar code */
+    const bool *varying; /* lanes: by variable->index */
+    LLVMValueRef mask;   /* lanes: which ones execute; NULL: all */
+    LLVMValueRef
+        wanted; /* where what is emitted counts although it is executed anyway; NULL: it does */
+    struct kernel_counting *counting; /* NULL: what is executed is not counted */
+    bool strict;                      /* floats are exact even under --fast-math */
     uint32_t speculative; /* > 0: loads may be executed for nobody, so they must not leave their
                              object */
 };
@@ -125,8 +155,11 @@ struct kernel_lane_plan; /* kernel_lanes.c */
 
 struct kernel_variant { /* a kernel as its nodes use it */
     struct kernel *kernel;
-    const bool *canonical; /* per output: bound to an out-port of the pipeline */
-    uint64_t row_packets;  /* of the buffers that 2-D windows look at; 0: none */
+    const bool *canonical;  /* per output: bound to an out-port of the pipeline */
+    uint64_t row_packets;   /* of the buffers that 2-D windows look at; 0: none */
+    struct graph_warp warp; /* `counted`: the code counts */
+    uint32_t lane_count;    /* of the device */
+    bool stateful;
     uint32_t id;
 };
 
@@ -144,6 +177,7 @@ struct kernel_emitter {
     unsigned invariant_kind, prof_kind;
     VEC(struct kernel_variant) variants;
     uint32_t *node_kernel, *child_kernel;
+    bool uncounted; /* for a device that needs no cycles: nothing is counted */
     VEC(struct kernel_function) functions; /* by function->id */
     VEC(struct kernel_constant {
         const struct variable *variable;
@@ -218,6 +252,7 @@ enum kernel_param {
     KERNEL_PARAM_MOST,
     KERNEL_PARAM_LAUNCHES,
     KERNEL_PARAM_INDICES,
+    KERNEL_PARAM_CYCLES,
     KERNEL_PARAM_WINDOWS
 };
 
@@ -268,9 +303,9 @@ void kernel_report_finish(struct kernel_emitter *e, LLVMValueRef produced);
 void kernel_windows_begin(struct kernel_emitter *e);
 /* Some window is larger than the packet consumed. */
 bool kernel_has_borders(const struct kernel *kernel);
-/* The firings of a batch, `count` of them. */
+/* The firings of a batch from `first` on, up to `count`. */
 void kernel_emit_rows(struct kernel_emitter *e, const struct kernel_lane_plan *plan,
-                      LLVMValueRef count);
+                      LLVMValueRef first, LLVMValueRef count);
 struct kernel_address kernel_window_address(struct kernel_emitter *e, const struct kx *x);
 
 /* ---- kernel_llvm_stmt.c ---- */
@@ -431,6 +466,40 @@ void kernel_items_init(struct kernel_emitter *e, const struct ks *first);
 void kernel_items_zero(struct kernel_emitter *e, const struct variable *variable);
 /* The present item ends its firing. */
 void kernel_items_leave(struct kernel_emitter *e);
+
+/* ---- kernel_count.c ---- */
+
+/* Control arrives at the region (0: none), where mask and `wanted` say so. */
+void kernel_count(struct kernel_emitter *e, uint32_t region);
+/* A call in that region has counted so many cycles. */
+void kernel_count_cycles(struct kernel_emitter *e, uint32_t region, LLVMValueRef cycles);
+
+/* Functions: whether a call delivers cycles, and as what; begin, and before each return. */
+bool kernel_function_counts(const struct kernel_emitter *e, const struct function *f);
+LLVMTypeRef kernel_cycles_type(struct kernel_emitter *e, uint32_t lanes);
+void kernel_count_function(struct kernel_emitter *e, struct kernel_counting *counting,
+                           const struct function *f, LLVMValueRef cycles);
+void kernel_count_return(struct kernel_emitter *e);
+
+/* Kernels: begins the body, where it counts: `counting` is its memory, `out` takes the cycles;
+ * around a firing; around the work-items of a run, and behind each; at the end. */
+void kernel_count_begin(struct kernel_emitter *e, struct kernel_counting *counting,
+                        const struct kernel_variant *variant, LLVMValueRef out);
+void kernel_count_firing_begin(struct kernel_emitter *e);
+void kernel_count_firing_end(struct kernel_emitter *e);
+void kernel_count_items_begin(struct kernel_emitter *e);
+void kernel_count_item_end(struct kernel_emitter *e);
+void kernel_count_items_end(struct kernel_emitter *e);
+void kernel_count_report(struct kernel_emitter *e);
+
+/* Emits the firings from .. to - 1 of the batch. */
+typedef void kernel_firings(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRef to,
+                            void *data);
+/* All firings of the batch, block by block where the warps of each are to be counted. */
+void kernel_count_blocks(struct kernel_emitter *e, LLVMValueRef count, kernel_firings *firings,
+                         void *data);
+/* Where a batch that may have stopped ends. */
+void kernel_count_stopped(struct kernel_emitter *e);
 
 /* ---- link.c ---- */
 

@@ -42,7 +42,7 @@ static uint64_t total_arity(const struct kernel_port *ports, uint32_t count)
 
 static const char *const param_names[] = {"arguments", "tables",   "state",    "first",     "count",
                                           "fault",     "left",     "produced", "completed", "seen",
-                                          "most",      "launches", "indices"};
+                                          "most",      "launches", "indices",  "cycles"};
 
 static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uint64_t windows,
                                  uint64_t in_windows, enum kernel_entry_kind entry)
@@ -98,7 +98,7 @@ static void add_exported(struct kernel_emitter *e, const char *name, LLVMValueRe
         offsetof(struct kernel_batch, left),      offsetof(struct kernel_batch, produced),
         offsetof(struct kernel_batch, completed), offsetof(struct kernel_batch, windows),
         offsetof(struct kernel_batch, most),      offsetof(struct kernel_batch, launches),
-        offsetof(struct kernel_batch, indices)};
+        offsetof(struct kernel_batch, indices),   offsetof(struct kernel_batch, warp_cycles)};
     LLVMTypeRef type = LLVMFunctionType(e->i32, &e->pointer, 1, 0);
     LLVMValueRef function = LLVMAddFunction(e->module, name, type);
     kernel_function_attribute(e, function, "nounwind");
@@ -229,12 +229,14 @@ static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef f
     body->locals = ARENA_ARRAY(e->scratch, LLVMValueRef, kernel->local_count);
     body->end = kernel_block(e, "firing.end");
     kernel_firing_begin(e);
+    kernel_count_firing_begin(e);
     kernel_cut_phases(e);
     if (kernel->grouped) kernel_items_begin(e);
     kernel_statements(e, kernel->body);
     body->together = false;
     LLVMBuildBr(e->builder, body->end);
     kernel_position(e, body->end);
+    kernel_count_firing_end(e);
     kernel_firing_end(e);
 }
 
@@ -300,15 +302,15 @@ static void emit_cycles(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRe
     kernel_position(e, end);
 }
 
-/* while (at < count) all whole cycles that begin here, or one firing where there is none. */
-static void emit_phased(struct kernel_emitter *e, LLVMValueRef count)
+/* at = first; while (at < count) all whole cycles that begin here, or one firing where there is none. */
+static void emit_phased(struct kernel_emitter *e, LLVMValueRef first, LLVMValueRef count)
 {
     struct kernel_body *body = e->body;
     LLVMValueRef at = kernel_alloca(e, e->i64, "at"), phases = kernel_i64(e, body->kernel->phases);
     LLVMBasicBlockRef test = kernel_block(e, "parts"), part = kernel_block(e, "part");
     LLVMBasicBlockRef whole = kernel_block(e, "whole"), single = kernel_block(e, "single");
     LLVMBasicBlockRef next = kernel_block(e, "part.end"), end = kernel_block(e, "parts.end");
-    LLVMBuildStore(e->builder, kernel_i64(e, 0), at);
+    LLVMBuildStore(e->builder, first, at);
     LLVMBuildBr(e->builder, test);
     kernel_position(e, test);
     LLVMValueRef from = LLVMBuildLoad2(e->builder, e->i64, at, "from");
@@ -344,32 +346,41 @@ static bool unrolls_cycles(struct kernel_emitter *e, const struct kernel *kernel
 }
 
 static void emit_all(struct kernel_emitter *e, const struct kernel_lane_plan *plan,
-                     LLVMValueRef count)
+                     LLVMValueRef from, LLVMValueRef to)
 {
     if (kernel_has_borders(e->body->kernel))
-        kernel_emit_rows(e, plan, count);
+        kernel_emit_rows(e, plan, from, to);
     else if (unrolls_cycles(e, e->body->kernel))
-        emit_phased(e, count);
+        emit_phased(e, from, to);
     else
-        kernel_emit_run(e, plan, kernel_i64(e, 0), count);
+        kernel_emit_run(e, plan, from, to);
 }
 
 /* For work-items in the order that they always have, and for any: kernel_items.c says why. */
 static void emit_items_twice(struct kernel_emitter *e, const struct kernel_lane_plan *plan,
-                             LLVMValueRef count)
+                             LLVMValueRef from, LLVMValueRef to)
 {
     LLVMBasicBlockRef numbered = kernel_block(e, "numbered"), any = kernel_block(e, "any");
     LLVMBasicBlockRef end = kernel_block(e, "items.done");
     LLVMBuildCondBr(e->builder, kernel_items_numbered(e), numbered, any);
     kernel_position(e, numbered);
     e->body->numbered = true;
-    emit_all(e, plan, count);
+    emit_all(e, plan, from, to);
     LLVMBuildBr(e->builder, end);
     kernel_position(e, any);
     e->body->numbered = false;
-    emit_all(e, plan, count);
+    emit_all(e, plan, from, to);
     LLVMBuildBr(e->builder, end);
     kernel_position(e, end);
+}
+
+static void emit_part(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRef to, void *data)
+{
+    const struct kernel_lane_plan *plan = data;
+    if (e->body->kernel->grouped && e->cx->options.optimisation > 0)
+        emit_items_twice(e, plan, from, to);
+    else
+        emit_all(e, plan, from, to);
 }
 
 static void emit_batch(struct kernel_emitter *e)
@@ -379,13 +390,11 @@ static void emit_batch(struct kernel_emitter *e)
     kernel_rates_begin(e);
     if (e->body->row_packets > 0) kernel_windows_begin(e);
     if (kernel_plan_lanes(e, e->body->kernel, &plan)) e->body->varying = plan.varying;
-    if (e->body->kernel->grouped && e->cx->options.optimisation > 0)
-        emit_items_twice(e, &plan, count);
-    else
-        emit_all(e, &plan, count);
+    kernel_count_blocks(e, count, emit_part, &plan);
     if (e->body->stop == NULL) return;
     LLVMBuildBr(e->builder, e->body->stop);
     kernel_position(e, e->body->stop);
+    kernel_count_stopped(e);
 }
 
 /* ---- init and finish ---- */
@@ -440,11 +449,14 @@ static void emit_internal(struct kernel_emitter *e, const struct kernel_variant 
     body.launches = LLVMGetParam(function, KERNEL_PARAM_LAUNCHES);
     if (entry != ENTRY_INIT) bind_ports(e, variant);
     load_block_scalars(e);
+    struct kernel_counting counting;
+    kernel_count_begin(e, &counting, variant, LLVMGetParam(function, KERNEL_PARAM_CYCLES));
     if (entry == ENTRY_RUN)
         emit_batch(e);
     else
         emit_once(e, entry == ENTRY_INIT ? kernel->init : kernel->finish);
     store_state_scalars(e);
+    kernel_count_report(e);
     LLVMBuildRet(e->builder, report(e));
     kernel_body_end(e, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  * Functions and their calls.
  *
  * Signature: the scalars by value, arrays, vectors and structs by address, then (such results) the
- * address of the result, then (functions that may fault) the fault record and the number of the firing.  Result:
+ * address of the result, then (functions that count) where the cycles go, then (functions that may fault) the fault record and the number of the firing.  Result:
  * the scalar or nothing; a function that may fault returns the status, followed by the scalar.  An
  * argument by address is not copied: the callee does so if it assigns to the parameter.
  */
@@ -35,12 +35,13 @@ static LLVMTypeRef result_type(struct kernel_emitter *e, const struct function *
 
 static LLVMTypeRef function_type(struct kernel_emitter *e, const struct function *f, uint32_t lanes)
 {
-    LLVMTypeRef *params = ARENA_ARRAY(e->scratch, LLVMTypeRef, f->param_count + 3u);
+    LLVMTypeRef *params = ARENA_ARRAY(e->scratch, LLVMTypeRef, f->param_count + 4u);
     unsigned count = 0;
     for (uint32_t i = 0; i < f->param_count; i++) {
         params[count++] = parameter_type(e, f->params[i]->type, lanes);
     }
     if (type_is_aggregate(f->result)) params[count++] = e->pointer;
+    if (kernel_function_counts(e, f)) params[count++] = e->pointer;
     if (lanes == 0 && kernel_function_faults(e, f)) {
         params[count++] = e->pointer;
         params[count++] = e->i64;
@@ -50,7 +51,8 @@ static LLVMTypeRef function_type(struct kernel_emitter *e, const struct function
 
 /* ---- definitions ---- */
 
-static void bind_parameters(struct kernel_emitter *e, const struct function *f)
+static void bind_parameters(struct kernel_emitter *e, const struct function *f,
+                            struct kernel_counting *counting)
 {
     struct kernel_body *body = e->body;
     for (uint32_t i = 0; i < f->param_count; i++) {
@@ -68,6 +70,8 @@ static void bind_parameters(struct kernel_emitter *e, const struct function *f)
     }
     unsigned count = f->param_count;
     if (type_is_aggregate(f->result)) body->result = LLVMGetParam(body->llvm, count++);
+    if (kernel_function_counts(e, f))
+        kernel_count_function(e, counting, f, LLVMGetParam(body->llvm, count++));
     if (count < LLVMCountParams(body->llvm)) {
         body->fault = LLVMGetParam(body->llvm, count);
         body->firing_number = LLVMGetParam(body->llvm, count + 1);
@@ -78,6 +82,7 @@ void kernel_return(struct kernel_emitter *e, LLVMValueRef value)
 {
     const struct function *f = e->body->function;
     LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(e->body->llvm));
+    kernel_count_return(e);
     if (value != NULL && e->body->lanes > 0 && !kernel_is_vector(value)) {
         value = kernel_splat(e, value, e->body->lanes);
     }
@@ -120,8 +125,9 @@ static LLVMValueRef define(struct kernel_emitter *e, const struct function *f, u
                                .varying = varying,
                                .strict = is_library(e, f),
                                .speculative = lanes > 0};
+    struct kernel_counting counting;
     kernel_body_begin(e, &body, function, f->local_count);
-    bind_parameters(e, f);
+    bind_parameters(e, f, &counting);
     kernel_statements(e, f->body);
     kernel_return(e, NULL);
     kernel_body_end(e, outer, outer_at);
@@ -184,16 +190,21 @@ static uint32_t evaluate_arguments(struct kernel_emitter *e, const struct kx *x,
     return lanes;
 }
 
-/* Calls with arguments that have been evaluated; `args` has room for three more. */
-static LLVMValueRef call_with(struct kernel_emitter *e, const struct function *f,
-                              LLVMValueRef *args, uint32_t lanes, LLVMValueRef to)
+/* Calls with arguments that have been evaluated; `args` has room for four more. */
+static LLVMValueRef call_with(struct kernel_emitter *e, const struct kx *x, LLVMValueRef *args,
+                              uint32_t lanes, LLVMValueRef to)
 {
+    const struct function *f = x->function;
     unsigned count = f->param_count;
     bool faults = lanes == 0 && kernel_function_faults(e, f);
+    bool counts = kernel_function_counts(e, f);
+    LLVMTypeRef cycles_type = kernel_cycles_type(e, lanes);
+    LLVMValueRef cycles = counts ? kernel_alloca(e, cycles_type, "cycles") : NULL;
     if (type_is_aggregate(f->result)) {
         args[count++] =
             to != NULL ? to : kernel_alloca_value(e, f->result, LAYOUT_UNIFORM, "result");
     }
+    if (counts) args[count++] = cycles;
     if (faults) {
         args[count++] = e->body->fault;
         args[count++] = e->body->firing_number;
@@ -202,17 +213,19 @@ static LLVMValueRef call_with(struct kernel_emitter *e, const struct function *f
     LLVMTypeRef type = LLVMGlobalGetValueType(callee);
     LLVMValueRef result = LLVMBuildCall2(e->builder, type, callee, args, count, "");
     bool scalar = type_is_scalar(f->result);
-    if (!faults) return scalar ? result : NULL;
-    kernel_fault_through(e, scalar ? LLVMBuildExtractValue(e->builder, result, 0, "") : result);
-    return scalar ? LLVMBuildExtractValue(e->builder, result, 1, "") : NULL;
+    if (faults)
+        kernel_fault_through(e, scalar ? LLVMBuildExtractValue(e->builder, result, 0, "") : result);
+    if (counts)
+        kernel_count_cycles(e, x->regions[0], LLVMBuildLoad2(e->builder, cycles_type, cycles, ""));
+    if (!scalar) return NULL;
+    return faults ? LLVMBuildExtractValue(e->builder, result, 1, "") : result;
 }
 
 /* A function of scalars for each element of vectors. */
 static void call_each(struct kernel_emitter *e, const struct kx *x, LLVMValueRef to)
 {
-    const struct function *f = x->function;
     uint64_t lanes = x->type->length;
-    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, x->argument_count + 3u);
+    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, x->argument_count + 4u);
     struct kernel_operand *operands =
         ARENA_ARRAY(e->scratch, struct kernel_operand, x->argument_count + 1u);
     for (uint32_t n = 0; n < x->argument_count; n++) {
@@ -224,7 +237,7 @@ static void call_each(struct kernel_emitter *e, const struct kx *x, LLVMValueRef
     for (uint64_t i = 0; i < lanes; i++) {
         for (uint32_t n = 0; n < x->argument_count; n++)
             args[n] = kernel_operand_item(e, &operands[n], lanes, i);
-        LLVMValueRef value = call_with(e, f, args, 0, NULL);
+        LLVMValueRef value = call_with(e, x, args, 0, NULL);
         struct kernel_address at = {.pointer = to};
         kernel_store(e, x->type->element, kernel_item(e, x->type, at, kernel_i64(e, i)), value);
     }
@@ -237,7 +250,7 @@ LLVMValueRef kernel_call(struct kernel_emitter *e, const struct kx *x, LLVMValue
         call_each(e, x, to);
         return NULL;
     }
-    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, x->argument_count + 3u);
+    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, x->argument_count + 4u);
     uint32_t lanes = evaluate_arguments(e, x, args);
-    return call_with(e, f, args, lanes, to);
+    return call_with(e, x, args, lanes, to);
 }

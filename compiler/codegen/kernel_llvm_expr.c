@@ -73,9 +73,11 @@ static void select_into(struct kernel_emitter *e, const struct kx *x, struct ker
     LLVMBasicBlockRef end = kernel_block(e, "selected");
     LLVMBuildCondBr(e->builder, kernel_expression(e, x->left), yes, no);
     kernel_position(e, yes);
+    kernel_count(e, x->regions[0]);
     kernel_expression_into(e, x->right, to, true);
     LLVMBuildBr(e->builder, end);
     kernel_position(e, no);
+    kernel_count(e, x->regions[1]);
     kernel_expression_into(e, x->third, to, true);
     LLVMBuildBr(e->builder, end);
     kernel_position(e, end);
@@ -319,29 +321,45 @@ static LLVMValueRef join(struct kernel_emitter *e, LLVMValueRef value[2],
     return phi;
 }
 
-/* Evaluates `yes` or `no`; NULL stands for the constants true (yes) and false (no). */
-static LLVMValueRef branch(struct kernel_emitter *e, LLVMValueRef condition, const struct kx *yes,
-                           const struct kx *no)
+/* One of two values; without `x`: the constant true (yes) or false (no). */
+struct side {
+    const struct kx *x;
+    uint32_t region;
+};
+
+static LLVMValueRef branch(struct kernel_emitter *e, LLVMValueRef condition, struct side yes,
+                           struct side no)
 {
     LLVMBasicBlockRef block[2] = {kernel_block(e, "yes"), kernel_block(e, "no")};
     LLVMValueRef value[2];
     LLVMBuildCondBr(e->builder, condition, block[0], block[1]);
-    const struct kx *sides[2] = {yes, no};
+    const struct side sides[2] = {yes, no};
     for (int i = 0; i < 2; i++) {
         kernel_position(e, block[i]);
+        if (sides[i].x != NULL) kernel_count(e, sides[i].region);
         value[i] =
-            sides[i] != NULL ? kernel_expression(e, sides[i]) : LLVMConstInt(e->i1, i == 0, 0);
+            sides[i].x != NULL ? kernel_expression(e, sides[i].x) : LLVMConstInt(e->i1, i == 0, 0);
         block[i] = LLVMGetInsertBlock(e->builder);
     }
     return join(e, value, block);
 }
 
-/* Evaluates what may not be wanted. */
-static LLVMValueRef speculate(struct kernel_emitter *e, const struct kx *x)
+/* Evaluates what may not be wanted: it is where `condition` is `truth`. */
+static LLVMValueRef speculate(struct kernel_emitter *e, struct side side, LLVMValueRef condition,
+                              bool truth)
 {
+    LLVMValueRef outer = e->body->wanted;
+    if (e->body->counting != NULL) {
+        LLVMValueRef wanted = truth ? condition : LLVMBuildNot(e->builder, condition, "");
+        LLVMValueRef both = outer;
+        if (outer != NULL) kernel_unify(e, &both, &wanted);
+        e->body->wanted = outer != NULL ? LLVMBuildAnd(e->builder, both, wanted, "") : wanted;
+        kernel_count(e, side.region);
+    }
     e->body->speculative++;
-    LLVMValueRef value = kernel_expression(e, x);
+    LLVMValueRef value = kernel_expression(e, side.x);
     e->body->speculative--;
+    e->body->wanted = outer;
     return value;
 }
 
@@ -349,10 +367,11 @@ static LLVMValueRef logical(struct kernel_emitter *e, const struct kx *x)
 {
     LLVMValueRef left = kernel_expression(e, x->left);
     bool both = x->op == OP_LOGICAL_AND;
+    const struct side other = {x->right, x->regions[0]}, constant = {NULL, 0};
     if (!kernel_is_vector(left) && !kernel_is_speculatable(e, x->right)) {
-        return branch(e, left, both ? x->right : NULL, both ? NULL : x->right);
+        return branch(e, left, both ? other : constant, both ? constant : other);
     }
-    LLVMValueRef right = speculate(e, x->right);
+    LLVMValueRef right = speculate(e, other, left, both);
     kernel_unify(e, &left, &right);
     return both ? LLVMBuildAnd(e->builder, left, right, "")
                 : LLVMBuildOr(e->builder, left, right, "");
@@ -361,12 +380,12 @@ static LLVMValueRef logical(struct kernel_emitter *e, const struct kx *x)
 static LLVMValueRef choose(struct kernel_emitter *e, const struct kx *x)
 {
     LLVMValueRef condition = kernel_expression(e, x->left);
+    const struct side sides[2] = {{x->right, x->regions[0]}, {x->third, x->regions[1]}};
     bool speculatable = kernel_is_speculatable(e, x->right) && kernel_is_speculatable(e, x->third);
-    if (!kernel_is_vector(condition) && !speculatable) {
-        return branch(e, condition, x->right, x->third);
-    }
-    LLVMValueRef yes = speculate(e, x->right);
-    LLVMValueRef no = speculate(e, x->third);
+    if (!kernel_is_vector(condition) && !speculatable)
+        return branch(e, condition, sides[0], sides[1]);
+    LLVMValueRef yes = speculate(e, sides[0], condition, true);
+    LLVMValueRef no = speculate(e, sides[1], condition, false);
     return kernel_select(e, condition, yes, no);
 }
 

@@ -209,11 +209,16 @@ static LLVMValueRef nowhere(struct kernel_emitter *e)
 }
 
 /* The packet is stored where it belongs or where nobody looks. */
-static void append_if(struct kernel_emitter *e, const struct ks *s, LLVMValueRef condition)
+static void append_if(struct kernel_emitter *e, const struct ks *guard, const struct ks *s,
+                      LLVMValueRef condition)
 {
     const struct kernel_port *out = &e->body->kernel->out[s->port];
     e->body->speculative++;
+    e->body->wanted = condition;
+    for (const struct ks *inner = guard->body; inner != NULL; inner = inner->body)
+        kernel_count(e, inner->region);
     LLVMValueRef value = kernel_expression(e, s->expr);
+    e->body->wanted = NULL;
     e->body->speculative--;
     LLVMValueRef element = kernel_i64(e, 0);
     LLVMValueRef counter =
@@ -235,7 +240,7 @@ static void branch_if(struct kernel_emitter *e, const struct ks *s)
     }
     const struct ks *append = LLVMIsConstant(condition) ? NULL : lone_append(e, s);
     if (append != NULL) {
-        append_if(e, append, condition);
+        append_if(e, s, append, condition);
         return;
     }
     LLVMBasicBlockRef then = kernel_block(e, "then"), end = kernel_block(e, "end");
@@ -277,9 +282,11 @@ static void loop(struct kernel_emitter *e, const struct ks *s)
     b->break_to = end;
     b->continue_to = step;
     kernel_position(e, body);
+    kernel_count(e, s->round_region);
     kernel_statements(e, s->body);
     LLVMBuildBr(e->builder, step);
     kernel_position(e, step);
+    kernel_count(e, s->step_region);
     if (s->step != NULL) control_value(e, s->step);
     LLVMBuildBr(e->builder, test);
     kernel_position(e, end);
@@ -328,6 +335,7 @@ static void case_label(struct kernel_emitter *e, const struct ks *s)
     } else {
         LLVMAddCase(branch, kernel_constant(e, s->label), block);
     }
+    kernel_count(e, s->region);
 }
 
 static void leave(struct kernel_emitter *e, const struct ks *s)
@@ -350,6 +358,7 @@ static void leave(struct kernel_emitter *e, const struct ks *s)
 
 void kernel_statement(struct kernel_emitter *e, const struct ks *s)
 {
+    if (s->kind != KS_CASE) kernel_count(e, s->region);
     switch (s->kind) {
     case KS_EXPR: kernel_expression(e, s->expr); break;
     case KS_DECLARE: declare(e, s); break;

@@ -130,7 +130,7 @@ static void emit_border_run(struct kernel_emitter *e, LLVMValueRef from, LLVMVal
 
 /* while (at < count) the run that begins at `at`. */
 void kernel_emit_rows(struct kernel_emitter *e, const struct kernel_lane_plan *plan,
-                      LLVMValueRef count)
+                      LLVMValueRef first, LLVMValueRef count)
 {
     struct kernel_body *body = e->body;
     struct reach reach = reach_of(body->kernel);
@@ -139,7 +139,7 @@ void kernel_emit_rows(struct kernel_emitter *e, const struct kernel_lane_plan *p
     LLVMBasicBlockRef test = kernel_block(e, "runs"), run = kernel_block(e, "run");
     LLVMBasicBlockRef inside = kernel_block(e, "inside"), border = kernel_block(e, "border");
     LLVMBasicBlockRef next = kernel_block(e, "run.end"), end = kernel_block(e, "runs.end");
-    LLVMBuildStore(e->builder, kernel_i64(e, 0), at);
+    LLVMBuildStore(e->builder, first, at);
     LLVMBuildBr(e->builder, test);
     kernel_position(e, test);
     LLVMValueRef from = LLVMBuildLoad2(e->builder, e->i64, at, "from");

@@ -1,5 +1,6 @@
 #include "compiler/codegen/launch_tables.h"
 
+#include "compiler/analysis/cost.h"
 #include "compiler/analysis/group.h"
 #include "lang/kernel_abi.h"
 
@@ -113,13 +114,11 @@ static uint64_t local_bytes(const struct kernel *kernel)
 static void set_cost(const struct building *b, const struct kernel *kernel,
                      const struct graph_node *node, struct container_interface *record)
 {
-    uint64_t items = group_items(kernel), lanes = b->plan->device->lanes;
-    record->firing_warps = (uint32_t)((items + lanes - 1) / lanes);
-    record->warp_cycles = (kernel->cost_cycles + items - 1) / items;
-    if (node == NULL) return;
-    record->firing_warps = node->warp.pieces > 0 ? node->warp.pieces : 1;
-    record->warp_cycles = node->warp.cycles;
-    if (node->warp.counted) record->flags |= CONTAINER_INTERFACE_COUNTED;
+    const struct graph_warp warp =
+        node != NULL ? node->warp : cost_warp_of(kernel, false, b->plan->device->lanes);
+    record->firing_warps = warp.pieces > 0 ? warp.pieces : 1;
+    record->warp_cycles = warp.cycles;
+    if (warp.counted) record->flags |= CONTAINER_INTERFACE_COUNTED;
 }
 
 static void add_interface(struct building *b, const struct kernel *kernel, uint32_t id,

@@ -138,6 +138,9 @@ struct kx {
     bool postfix;       /* ASSIGN: the value is the old one (i++) */
     uint32_t port;      /* PEEK, WINDOW, LEFT: index into kernel->in */
     uint32_t dimension; /* ITEM */
+    /* Of kernel->costs: LOGICAL, SELECT: those of `right` and `third`; CALL: takes the cycles that
+     * the function has counted.  0: none.  Filled by analysis/cost. */
+    uint32_t regions[2];
     uint32_t member;    /* MEMBER: index into left->type->fields */
     const struct type *type;      /* of the value; ASSIGN: of left; statements' calls may be void */
     const struct type *operation; /* ASSIGN with op: the type the operation is done in */
@@ -229,6 +232,9 @@ struct ks {
     /* Done once for all work-items: a barrier, what contains one, or a jump out of that.  Filled by
      * analysis/uniform. */
     bool together;
+    /* Of kernel->costs, 0: none: what begins with this statement; LOOP: a round, and the step and the
+     * test that follow it.  Filled by analysis/cost. */
+    uint32_t region, round_region, step_region;
     struct scalar_value label; /* CASE: converted to the switch's type */
 };
 
@@ -267,6 +273,7 @@ struct function {
     uint32_t local_count; /* variables of kind LOCAL, params included: indices are below this */
     struct ks *body;
     uint32_t id; /* unique per compilation, in order of first use */
+    const struct cost_plan *costs; /* filled by analysis/cost */
 };
 
 enum border { BORDER_CLAMP, BORDER_MIRROR, BORDER_WRAP, BORDER_ZERO }; /* as in lang/container.h */
@@ -386,7 +393,10 @@ struct kernel {
     struct ks *finish; /* NULL where absent */
     uint32_t id;       /* unique per compilation, in order of first use */
 
-    uint64_t cost_cycles;               /* of one firing; filled by analysis/cost */
+    uint64_t cost_cycles; /* of one firing; filled by analysis/cost */
+    /* Of the body, one work-item's, and of `finish` (or NULL); filled by analysis/cost. */
+    const struct cost_plan *costs, *finish_costs;
+    uint64_t finish_cycles; /* of `finish`, likewise */
     const struct interval *kept_ranges; /* of states, then tables; filled by analysis/walk */
 };
 

@@ -22,6 +22,7 @@
 #include "lang/kernel_abi.h"
 #include "compiler/support/output.h"
 #include "tests/unit/compile_text.h"
+#include "tests/unit/kernel_image.h"
 
 /* ---- harness ---- */
 
@@ -52,27 +53,6 @@ static struct text_compile *analysed(const char *text, int optimisation)
     return c;
 }
 
-static void *load_image(const struct kernel_image *image, int *opened)
-{
-    char path[64];
-    int file = memfd_create("image", MFD_CLOEXEC);
-    assert_true(file >= 0);
-    assert_int_equal(write(file, image->bytes, image->size_bytes), (ssize_t)image->size_bytes);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) print_message("%s\n", dlerror());
-    assert_non_null(library);
-    *opened = file;
-    return library;
-}
-
-static void *block(uint64_t size)
-{
-    void *bytes = aligned_alloc(64, (size_t)(size + 64) / 64 * 64);
-    memset(bytes, 0, (size_t)(size + 64) / 64 * 64);
-    return bytes;
-}
-
 static kernel_entry entry_of(const struct unit *u, uint32_t node, const char *name)
 {
     char symbol[64];
@@ -91,7 +71,8 @@ static int32_t evaluate_arguments(struct unit *u)
     unsigned char pipeline[256] = {0};
     assert_true(u->graph->nodes.count <= 16);
     for (size_t i = 0; i < u->graph->nodes.count; i++) {
-        nodes[i] = i == 0 ? u->arguments : block(u->graph->nodes.items[i].kernel->arguments_bytes);
+        nodes[i] = i == 0 ? u->arguments
+                          : kernel_block_create(u->graph->nodes.items[i].kernel->arguments_bytes);
     }
     for (size_t i = 0; i < u->graph->arguments.count; i++) {
         const struct graph_argument *argument = &u->graph->arguments.items[i];
@@ -129,11 +110,11 @@ static struct unit unit_unstarted(struct text_compile *text)
         fail();
         abort();
     }
-    u.library = load_image(u.image, &u.file);
+    u.library = kernel_image_open(u.image, &u.file);
     const struct kernel *kernel = u.graph->nodes.items[0].kernel;
-    u.arguments = block(kernel->arguments_bytes);
-    u.tables = block(kernel->tables_bytes);
-    u.state = block(kernel->state_bytes);
+    u.arguments = kernel_block_create(kernel->arguments_bytes);
+    u.tables = kernel_block_create(kernel->tables_bytes);
+    u.state = kernel_block_create(kernel->state_bytes);
     return u;
 }
 

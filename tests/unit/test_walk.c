@@ -10,334 +10,7 @@
 #include "compiler/analysis/walk.h"
 #include "compiler/sema/arith.h"
 #include "tests/unit/compile_text.h"
-
-/* ---- random programs ---- */
-
-struct random {
-    uint64_t state;
-};
-
-static int draw(struct random *r, int low, int high)
-{
-    r->state = r->state * 6364136223846793005u + 1442695040888963407u;
-    return low + (int)((r->state >> 33) % (uint64_t)(high - low + 1));
-}
-
-struct writer {
-    struct random random;
-    char text[16384];
-    size_t length;
-    int loops, statements, labels;
-};
-
-static void put(struct writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(struct writer *w, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int more = vsnprintf(w->text + w->length, sizeof w->text - w->length, format, args);
-    va_end(args);
-    if (more > 0 && w->length + (size_t)more < sizeof w->text) w->length += (size_t)more;
-}
-
-static void put_expr(struct writer *w, int depth);
-
-static void put_index(struct writer *w, int depth, int length)
-{
-    switch (draw(&w->random, 0, 6)) {
-    case 0:
-        put(w, "(");
-        put_expr(w, depth - 1);
-        put(w, ") & %d", draw(&w->random, 3, 7));
-        break;
-    case 1:
-        put(w, "min(max(");
-        put_expr(w, depth - 1);
-        put(w, ", 0), %d)", length - draw(&w->random, 0, 2));
-        break;
-    case 2:
-        put(w, "(i32)((u32)(");
-        put_expr(w, depth - 1);
-        put(w, ") %% %du)", length);
-        break;
-    case 3: put(w, "%d", draw(&w->random, 0, length - 1)); break;
-    case 4: put(w, "a + b"); break;
-    default: put(w, "%c", "abcnpq"[draw(&w->random, 0, 5)]); break;
-    }
-}
-
-static void put_leaf(struct writer *w)
-{
-    static const char *const names[] = {"a", "b", "c", "n", "p", "q", "(i32)m", "(i32)u", "x"};
-    int pick = draw(&w->random, 0, 13);
-    if (pick < 9)
-        put(w, "%s", names[pick]);
-    else if (pick == 9 && w->loops > 0)
-        put(w, "i%d", draw(&w->random, 0, w->loops - 1));
-    else
-        put(w, "%d", draw(&w->random, -2, 9));
-}
-
-static void put_expr(struct writer *w, int depth)
-{
-    static const char *const operators[] = {"+", "-", "*", "+", "-", "/", "%", "&", "|", "^"};
-    if (depth <= 0 || draw(&w->random, 0, 4) == 0) {
-        put_leaf(w);
-        return;
-    }
-    switch (draw(&w->random, 0, 12)) {
-    case 0:
-        put(w, "x[");
-        put_index(w, depth, 8);
-        put(w, "]");
-        break;
-    case 1:
-        put(w, "t[");
-        put_index(w, depth, 6);
-        put(w, "]");
-        break;
-    case 2:
-        put(w, "r[");
-        put_index(w, depth, 5);
-        put(w, "]");
-        break;
-    case 3:
-        put(w, "T[");
-        put_index(w, depth, 8);
-        put(w, "]");
-        break;
-    case 4:
-        put(w, "%s(", draw(&w->random, 0, 1) ? "clamped" : "picked");
-        put_expr(w, depth - 1);
-        put(w, ", %d)", draw(&w->random, 0, 9));
-        break;
-    case 5:
-        put(w, "%s(", draw(&w->random, 0, 1) ? "min" : "max");
-        put_expr(w, depth - 1);
-        put(w, ", ");
-        put_expr(w, depth - 1);
-        put(w, ")");
-        break;
-    case 6:
-        put(w, "(i32)(%s)(", draw(&w->random, 0, 1) ? "u8" : "i8");
-        put_expr(w, depth - 1);
-        put(w, ")");
-        break;
-    case 7:
-        put(w, "((");
-        put_expr(w, depth - 1);
-        put(w, ") %s %d)", draw(&w->random, 0, 1) ? "<<" : ">>", draw(&w->random, 0, 5));
-        break;
-    case 8:
-        put(w, "(");
-        put_expr(w, depth - 1);
-        put(w, " < ");
-        put_expr(w, depth - 1);
-        put(w, " ? ");
-        put_expr(w, depth - 1);
-        put(w, " : ");
-        put_expr(w, depth - 1);
-        put(w, ")");
-        break;
-    case 9: put(w, "abs(a)"); break;
-    default:
-        put(w, "(");
-        put_expr(w, depth - 1);
-        put(w, " %s ", operators[draw(&w->random, 0, 9)]);
-        if (draw(&w->random, 0, 1))
-            put(w, "%d", draw(&w->random, 1, 9));
-        else
-            put_expr(w, depth - 1);
-        put(w, ")");
-        break;
-    }
-}
-
-static void put_condition(struct writer *w, int depth)
-{
-    static const char *const compares[] = {"<", "<=", ">", ">=", "==", "!="};
-    int pick = draw(&w->random, 0, 9);
-    if (depth > 0 && pick < 3) {
-        put(w, "(");
-        put_condition(w, depth - 1);
-        put(w, pick == 0 ? ") || (" : ") && (");
-        put_condition(w, depth - 1);
-        put(w, ")");
-    } else if (depth > 0 && pick == 3) {
-        put(w, "!(");
-        put_condition(w, depth - 1);
-        put(w, ")");
-    } else if (pick == 4) {
-        put(w, "a + b %s %d", compares[draw(&w->random, 0, 5)], draw(&w->random, 0, 9));
-    } else if (pick == 6 && draw(&w->random, 0, 1)) {
-        put(w, "%s%c %s %d", draw(&w->random, 0, 1) ? "++" : "--", "ncq"[draw(&w->random, 0, 2)],
-            compares[draw(&w->random, 0, 5)], draw(&w->random, 0, 9));
-    } else if (pick == 6) {
-        put(w, "(c = ");
-        put_expr(w, 1);
-        put(w, ") %s b", compares[draw(&w->random, 0, 5)]);
-    } else if (pick == 5) {
-        put(w, "a %s b", compares[draw(&w->random, 0, 5)]);
-    } else {
-        put_expr(w, draw(&w->random, 0, 1));
-        put(w, " %s ", compares[draw(&w->random, 0, 5)]);
-        put_expr(w, draw(&w->random, 0, 1));
-    }
-}
-
-static void put_block(struct writer *w, int depth);
-
-static void put_loop(struct writer *w, int depth)
-{
-    int i = w->loops++;
-    switch (draw(&w->random, 0, 4)) {
-    case 0:
-        put(w, "for (i32 i%d = %d; i%d < %d; i%d += %d) ", i, draw(&w->random, -1, 3), i,
-            draw(&w->random, 0, 9), i, draw(&w->random, 1, 3));
-        break;
-    case 1:
-        put(w, "for (i32 i%d = 0; i%d < %c; i%d++) ", i, i, "abnpq"[draw(&w->random, 0, 4)], i);
-        break;
-    case 2:
-        put(w, "for (i32 i%d = %c; i%d >= %d; i%d--) ", i, "abnpq"[draw(&w->random, 0, 4)], i,
-            draw(&w->random, 0, 2), i);
-        break;
-    case 3:
-        put(w, "for (i32 i%d = 0; ; i%d++) { if (i%d == %d || ", i, i, i, draw(&w->random, 2, 9));
-        put_condition(w, 1);
-        put(w, ") break; ");
-        put_block(w, depth - 1);
-        put(w, "}\n");
-        w->loops--;
-        return;
-    default:
-        put(w, "{ i32 i%d = 0; while (i%d < %d && ", i, i, draw(&w->random, 2, 9));
-        put_condition(w, 1);
-        put(w, ") { i%d += %d; ", i, draw(&w->random, 1, 2));
-        put_block(w, depth - 1);
-        put(w, "}}\n");
-        w->loops--;
-        return;
-    }
-    put_block(w, depth - 1);
-    w->loops--;
-}
-
-static void put_assignment(struct writer *w)
-{
-    static const char *const operators[] = {"=", "=", "+=", "-=", "%=", "&="};
-    int pick = draw(&w->random, 0, 9);
-    if (pick == 0) {
-        put(w, "t[");
-        put_index(w, 1, 6);
-        put(w, "] %s ", operators[draw(&w->random, 0, 3)]);
-    } else if (pick == 1) {
-        put(w, "r[");
-        put_index(w, 1, 5);
-        put(w, "] = ");
-    } else if (pick == 2) {
-        put(w, "m = (u8)(");
-        put_expr(w, 2);
-        put(w, ");\n");
-        return;
-    } else if (pick == 3) {
-        put(w, "u = (u32)(");
-        put_expr(w, 2);
-        put(w, ");\n");
-        return;
-    } else if (pick == 4) {
-        put(w, "%c%s;\n", "abcnpq"[draw(&w->random, 0, 5)], draw(&w->random, 0, 2) ? "++" : "--");
-        return;
-    } else {
-        put(w, "%c %s ", "abcnpq"[draw(&w->random, 0, 5)], operators[draw(&w->random, 0, 5)]);
-    }
-    put_expr(w, 2);
-    put(w, ";\n");
-}
-
-static void put_switch(struct writer *w, int depth)
-{
-    put(w, "switch (%c) {\n", "abcnpq"[draw(&w->random, 0, 5)]);
-    int labels = draw(&w->random, 1, 3);
-    for (int i = 0; i < labels; i++) {
-        put(w, "case %d: ", i * draw(&w->random, 1, 1) + draw(&w->random, 0, 0) + 2 * i);
-        put_block(w, depth - 1);
-        if (draw(&w->random, 0, 2)) put(w, "break;\n");
-    }
-    if (draw(&w->random, 0, 1)) {
-        put(w, "default: ");
-        put_block(w, depth - 1);
-    }
-    put(w, "}\n");
-}
-
-static void put_statement(struct writer *w, int depth)
-{
-    int pick = draw(&w->random, 0, 15);
-    if (w->statements++ > 40) pick = 15;
-    if (depth <= 0 && pick < 7) pick = 8;
-    switch (pick) {
-    case 0:
-    case 1:
-    case 2:
-        put(w, "if (");
-        put_condition(w, 2);
-        put(w, ") ");
-        put_block(w, depth - 1);
-        if (draw(&w->random, 0, 1)) {
-            put(w, "else ");
-            put_block(w, depth - 1);
-        }
-        break;
-    case 3:
-    case 4:
-    case 5: put_loop(w, depth); break;
-    case 6: put_switch(w, depth); break;
-    case 7: put(w, "if (n < %d) { y <- a; n++; }\n", draw(&w->random, 1, 6)); break;
-    case 9:
-        if (w->loops > 0)
-            put(w, draw(&w->random, 0, 1) ? "if (a > b) break;\n" : "if (a < 2) continue;\n");
-        else
-            put(w, "if (b == 3) return;\n");
-        break;
-    case 10: put(w, "{ i32 k = 5 - n; if (k > 0 && a >= 0 && a < k) c = T[n + a]; }\n"); break;
-    case 11:
-        put(w, "y <- ");
-        put_expr(w, 2);
-        put(w, ";\n");
-        break;
-    default: put_assignment(w); break;
-    }
-}
-
-static void put_block(struct writer *w, int depth)
-{
-    put(w, "{ ");
-    for (int i = draw(&w->random, 1, 3); i > 0; i--)
-        put_statement(w, depth);
-    put(w, "}\n");
-}
-
-static void write_program(struct writer *w, uint64_t seed)
-{
-    *w = (struct writer){.random = {seed * 7919 + 1}};
-    put(w,
-        "const i32 T[8] = {3, 1, 4, 1, 5, 9, 2, 6};\n"
-        "fn i32 clamped(i32 v, i32 h) { if (v < 0) return 0; return v > h ? h : v; }\n"
-        "fn i32 picked(i32 v, i32 k) { i32 s = k; for (i32 j = 0; j < 4; j++) if (j <= v) s = "
-        "T[(v + j) & 7]; return s %% 5; }\n"
-        "kernel k(in i32 x peek 8, out i32 y push ..100000) {\n"
-        "state i32 p; state i32 q = %d; state i32 r[5];\n"
-        "i32 a = x & %d; i32 b = x[1]; i32 c; i32 n; u8 m; u32 u; i32 t[6] = {1, 2, 3};\n",
-        draw(&w->random, 0, 7), draw(&w->random, 1, 15));
-    for (int i = draw(&w->random, 2, 6); i > 0; i--)
-        put_statement(w, 3);
-    put(w,
-        "p = (p + %d) %% %d; y <- a + (i32)m + (i32)u + c;\n}\n"
-        "pipeline main(in i32 a, out i32 b) { k(a -> b); }\n",
-        draw(&w->random, 1, 3), draw(&w->random, 2, 9));
-}
+#include "tests/unit/random_body.h"
 
 /* ---- what was claimed ---- */
 
@@ -346,18 +19,12 @@ struct claim {
     struct interval range;
 };
 
-enum { CLAIMS = 1 << 13, VARIABLES = 64, ITEMS = 8 };
+enum { CLAIMS = 1 << 13 };
 
 struct execution {
+    struct body_run run; /* first: what is told of it comes with it */
     struct claim claims[CLAIMS];
     size_t claim_count;
-    struct scalar_value locals[VARIABLES][ITEMS], kept[4][ITEMS];
-    const struct kernel *kernel;
-    int32_t packets[8];
-    uint64_t appended;
-    int fuel, depth;
-    struct scalar_value returned;
-    jmp_buf fault;
     const char *wrong; /* what the analysis claimed and is not so */
     const struct kx *where;
     struct scalar_value value;
@@ -380,7 +47,7 @@ static void keep_claim(void *data, const struct kx *e, struct interval value)
     c->e = e;
 }
 
-/* ---- execution ---- */
+/* ---- what happens ---- */
 
 static void wrong(struct execution *x, const char *what, const struct kx *e)
 {
@@ -388,225 +55,47 @@ static void wrong(struct execution *x, const char *what, const struct kx *e)
         x->wrong = what;
         x->where = e;
     }
-    longjmp(x->fault, 1);
+    longjmp(x->run.fault, 1);
 }
 
-static struct scalar_value evaluate(struct execution *x, const struct kx *e);
-
-static struct scalar_value *storage_of(struct execution *x, const struct variable *v)
+static void check_access(struct body_run *run, const struct kx *at)
 {
-    if (v->kind != VARIABLE_STATE) return x->locals[v->index];
-    for (size_t i = 0; i < x->kernel->states.count; i++)
-        if (x->kernel->states.items[i] == v) return x->kept[i];
-    abort();
-}
-
-static int64_t index_in(struct execution *x, const struct kx *at, const struct kx *index,
-                        int64_t length)
-{
-    __int128 i = index != NULL ? arith_as_exact(evaluate(x, index)) : 0;
-    if (i >= 0 && i < length) return (int64_t)i;
+    struct execution *x = (struct execution *)run;
     if (at->check == ACCESS_PROVEN) wrong(x, "an access is proven and outside", at);
-    longjmp(x->fault, 1);
 }
 
-static struct scalar_value *place_of(struct execution *x, const struct kx *e)
+static void check_value(struct body_run *run, const struct kx *e, struct scalar_value value)
 {
-    if (e->kind == KX_VARIABLE) return storage_of(x, e->variable);
-    struct scalar_value *base = storage_of(x, e->left->variable);
-    return base + index_in(x, e, e->right, (int64_t)e->left->type->length);
-}
-
-enum outcome { NEXT, BREAK, CONTINUE, RETURN };
-
-static enum outcome execute(struct execution *x, const struct ks *list);
-
-static struct scalar_value call(struct execution *x, const struct kx *e)
-{
-    struct scalar_value saved[VARIABLES][ITEMS], arguments[4];
-    for (uint32_t i = 0; i < e->argument_count; i++)
-        arguments[i] = evaluate(x, e->arguments[i]);
-    memcpy(saved, x->locals, sizeof saved);
-    for (uint32_t i = 0; i < e->argument_count; i++)
-        x->locals[e->function->params[i]->index][0] = arguments[i];
-    x->depth++;
-    execute(x, e->function->body);
-    x->depth--;
-    memcpy(x->locals, saved, sizeof saved);
-    return x->returned;
-}
-
-static struct scalar_value binary(struct execution *x, enum kx_op op, struct scalar_value a,
-                                  struct scalar_value b)
-{
-    struct scalar_value out;
-    if (!arith_binary(op, a, b, &out)) longjmp(x->fault, 1);
-    return out;
-}
-
-static struct scalar_value assign(struct execution *x, const struct kx *e)
-{
-    struct scalar_value *place = place_of(x, e->left);
-    struct scalar_value old = *place, value = evaluate(x, e->right);
-    if (e->op != OP_NONE)
-        value = arith_convert(binary(x, e->op, arith_convert(old, e->operation->scalar), value),
-                              e->type->scalar);
-    *place = value;
-    return e->postfix ? old : value;
-}
-
-static struct scalar_value evaluate_kind(struct execution *x, const struct kx *e)
-{
-    struct scalar_value a[3];
-    switch (e->kind) {
-    case KX_CONSTANT: return e->value;
-    case KX_VARIABLE: return *storage_of(x, e->variable);
-    case KX_INDEX:
-        if (e->left->kind == KX_VARIABLE && e->left->variable->kind == VARIABLE_CONSTANT)
-            return e->left->variable
-                ->constant[index_in(x, e, e->right, (int64_t)e->left->type->length)];
-        return *place_of(x, e);
-    case KX_PEEK: {
-        int64_t i = index_in(x, e, e->right, 8);
-        return (struct scalar_value){SCALAR_I32, (uint64_t)(int64_t)x->packets[i]};
-    }
-    case KX_NEGATE: return arith_negate(evaluate(x, e->left));
-    case KX_COMPLEMENT: return arith_complement(evaluate(x, e->left));
-    case KX_NOT: return arith_bool(!arith_truth(evaluate(x, e->left)));
-    case KX_BINARY:
-        a[0] = evaluate(x, e->left);
-        return binary(x, e->op, a[0], evaluate(x, e->right));
-    case KX_COMPARE:
-        a[0] = evaluate(x, e->left);
-        return arith_bool(arith_compare(e->op, a[0], evaluate(x, e->right)));
-    case KX_LOGICAL:
-        a[0] = evaluate(x, e->left);
-        if (arith_truth(a[0]) == (e->op == OP_LOGICAL_OR)) return a[0];
-        return evaluate(x, e->right);
-    case KX_SELECT: return evaluate(x, arith_truth(evaluate(x, e->left)) ? e->right : e->third);
-    case KX_CONVERT: return arith_convert(evaluate(x, e->left), e->type->scalar);
-    case KX_ASSIGN: return assign(x, e);
-    case KX_CALL: return call(x, e);
-    case KX_BUILTIN:
-        for (uint32_t i = 0; i < e->argument_count; i++)
-            a[i] = evaluate(x, e->arguments[i]);
-        return arith_builtin(e->builtin, a);
-    default: abort();
-    }
-}
-
-static struct scalar_value evaluate(struct execution *x, const struct kx *e)
-{
-    if (x->fuel-- <= 0) longjmp(x->fault, 1);
-    struct scalar_value value = evaluate_kind(x, e);
-    if (x->depth > 0) return value; /* claims are of the kernel's body */
+    struct execution *x = (struct execution *)run;
+    if (run->depth > 0) return; /* claims are of the kernel's body */
     const struct claim *c = claim_of(x, e);
     wide exact = arith_as_exact(value);
     x->value = value;
     if (c->e == NULL) wrong(x, "an expression was taken to be never reached", e);
     if (exact < c->range.low || exact > c->range.high) wrong(x, "a value is outside", e);
-    return value;
-}
-
-static enum outcome execute_loop(struct execution *x, const struct ks *s)
-{
-    bool tested = !s->test_after;
-    execute(x, s->init);
-    for (;; tested = true) {
-        if (x->fuel-- <= 0) longjmp(x->fault, 1);
-        if (tested && s->expr != NULL && !arith_truth(evaluate(x, s->expr))) return NEXT;
-        enum outcome out = execute(x, s->body);
-        if (out == BREAK) return NEXT;
-        if (out == RETURN) return RETURN;
-        if (s->step != NULL) evaluate(x, s->step);
-    }
-}
-
-static enum outcome execute_switch(struct execution *x, const struct ks *s)
-{
-    struct scalar_value value = evaluate(x, s->expr);
-    const struct ks *first = s->body->kind == KS_BLOCK ? s->body->body : s->body, *from = NULL;
-    for (const struct ks *c = first; c != NULL; c = c->next)
-        if (c->kind == KS_CASE && !c->is_default && c->label.bits == value.bits) from = c;
-    for (const struct ks *c = first; c != NULL && from == NULL; c = c->next)
-        if (c->kind == KS_CASE && c->is_default) from = c;
-    enum outcome out = execute(x, from);
-    return out == BREAK ? NEXT : out;
-}
-
-static void declare(struct execution *x, const struct ks *s)
-{
-    struct scalar_value *place = x->locals[s->variable->index];
-    const struct type *base = type_base(s->variable->type);
-    for (int i = 0; i < ITEMS; i++)
-        place[i] = (struct scalar_value){base->scalar, 0};
-    if (s->expr == NULL) return;
-    if (s->expr->kind != KX_AGGREGATE) {
-        place[0] = evaluate(x, s->expr);
-        return;
-    }
-    for (uint32_t i = 0; i < s->expr->argument_count; i++)
-        if (s->expr->arguments[i] != NULL) place[i] = evaluate(x, s->expr->arguments[i]);
-}
-
-static enum outcome execute(struct execution *x, const struct ks *list)
-{
-    for (const struct ks *s = list; s != NULL; s = s->next) {
-        enum outcome out = NEXT;
-        if (x->fuel-- <= 0) longjmp(x->fault, 1);
-        switch (s->kind) {
-        case KS_EXPR: evaluate(x, s->expr); break;
-        case KS_DECLARE: declare(x, s); break;
-        case KS_BLOCK: out = execute(x, s->body); break;
-        case KS_IF:
-            out = execute(x, arith_truth(evaluate(x, s->expr)) ? s->body : s->otherwise);
-            break;
-        case KS_LOOP: out = execute_loop(x, s); break;
-        case KS_SWITCH: out = execute_switch(x, s); break;
-        case KS_CASE: break;
-        case KS_BREAK: return BREAK;
-        case KS_CONTINUE: return CONTINUE;
-        case KS_RETURN:
-            if (s->expr != NULL) x->returned = evaluate(x, s->expr);
-            return RETURN;
-        case KS_EMIT:
-            evaluate(x, s->expr);
-            x->appended++;
-            break;
-        default: abort();
-        }
-        if (out != NEXT) return out;
-    }
-    return NEXT;
 }
 
 /* ---- comparison ---- */
 
-static void begin_states(struct execution *x)
-{
-    for (size_t i = 0; i < x->kernel->states.count; i++)
-        for (int j = 0; j < ITEMS; j++)
-            x->kept[i][j] = (struct scalar_value){SCALAR_I32, 0};
-    x->depth = 1; /* no claims */
-    if (x->kernel->init != NULL) execute(x, x->kernel->init);
-    x->depth = 0;
-}
-
 /* A run of some firings, until one faults or takes too long. */
 static void run(struct execution *x, struct random *random)
 {
-    const struct kernel_port *out = &x->kernel->out[0];
-    if (setjmp(x->fault) != 0) return;
-    x->fuel = 100000;
-    begin_states(x);
+    struct body_run *run = &x->run;
+    const struct kernel_port *out = &run->kernel->out[0];
+    if (setjmp(run->fault) != 0) return;
+    run->fuel = 100000;
+    run->depth = 1; /* no claims */
+    body_begin_states(run);
+    run->depth = 0;
     for (int firing = 0; firing < 6; firing++) {
-        int kind = draw(random, 0, 3);
+        int kind = random_draw(random, 0, 3);
         for (int i = 0; i < 8; i++)
-            x->packets[i] = kind == 0 ? draw(random, -1000000, 1000000) : draw(random, -3, 12);
-        x->fuel = 5000;
-        x->appended = 0;
-        execute(x, x->kernel->body);
-        if (out->count_proven && (x->appended < out->push_least || x->appended > out->push))
+            run->packets[i] =
+                kind == 0 ? random_draw(random, -1000000, 1000000) : random_draw(random, -3, 12);
+        run->fuel = 5000;
+        run->appended = 0;
+        body_execute(run, run->kernel->body);
+        if (out->count_proven && (run->appended < out->push_least || run->appended > out->push))
             wrong(x, "a firing appends another number of packets", NULL);
     }
 }
@@ -626,7 +115,7 @@ static void observe_body(struct text_compile *c, struct kernel *k, struct execut
     arena_destroy(scratch);
 }
 
-static void report(const struct writer *w, const struct execution *x, uint64_t seed)
+static void report(const struct body_writer *w, const struct execution *x, uint64_t seed)
 {
     const struct claim *c = x->where != NULL ? claim_of((struct execution *)x, x->where) : NULL;
     fprintf(stderr, "%s\n", w->text);
@@ -636,7 +125,7 @@ static void report(const struct writer *w, const struct execution *x, uint64_t s
                 (long long)arith_as_exact(x->value), (long long)c->range.low,
                 (long long)c->range.high);
     fail_msg("seed %llu: %s (%llu packets)", (unsigned long long)seed, x->wrong,
-             (unsigned long long)x->appended);
+             (unsigned long long)x->run.appended);
 }
 
 struct tally {
@@ -645,9 +134,9 @@ struct tally {
 
 static void try_program(uint64_t seed, struct tally *tally)
 {
-    static struct writer w;
+    static struct body_writer w;
     static struct execution x;
-    write_program(&w, seed);
+    body_write(&w, seed, BODY_STATE);
     struct text_compile *c = text_compile(w.text);
     if (c->graph == NULL) {
         char *messages = text_compile_messages(c);
@@ -656,7 +145,9 @@ static void try_program(uint64_t seed, struct tally *tally)
     }
     struct kernel *k = c->graph->kernels.items[0];
     memset(&x, 0, sizeof x);
-    x.kernel = k;
+    x.run.kernel = k;
+    x.run.leave = check_value;
+    x.run.outside = check_access;
     amplify_infer_rates(&c->cx, c->graph);
     range_check_bodies(&c->cx, c->graph);
     observe_body(c, k, &x);

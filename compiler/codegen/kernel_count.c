@@ -1,0 +1,669 @@
+/*
+ * kernel_count: generated code that counts what its execution costs (compiler/analysis/cost.h).
+ *
+ * Every counter of a body is a local variable: LLVM keeps it in a register and folds what it can.
+ * What becomes of the counters depends on who executes the body:
+ *
+ *   sums    a function, `finish`, a kernel with state: all executions add up; the cycles are their
+ *           weighted sum.
+ *   warps   firings that fill lanes: each firing stores its counters in a table of the block of
+ *           firings that it belongs to, which leaves the loop over firings as it is, so that it
+ *           becomes vectors as before; behind the block a warp takes the most of each counter.
+ *   pieces  a firing of so many work-items that they make several warps: behind a run of items each
+ *           warp of them adds the most of its counters, since at a barrier warps wait for each other.
+ *           (Of few items the most of a run is added to the counter of the firing.)
+ */
+#include "compiler/codegen/kernel_llvm.h"
+
+#include "compiler/analysis/group.h"
+
+enum { BLOCK_FIRINGS = 256, VECTOR_LANES_MAX = 64 };
+
+/* ---- types ---- */
+
+static LLVMTypeRef counter_type(struct kernel_emitter *e, const struct kernel_counting *c,
+                                uint32_t counter)
+{
+    uint64_t most = c->plan->counters[counter].most;
+    if (c->kind == COUNT_SUM && c->many) return e->i64;
+    if (most == 1) return e->i8;
+    return most <= UINT32_MAX ? e->i32 : e->i64;
+}
+
+static bool is_flag(struct kernel_emitter *e, const struct kernel_counting *c, uint32_t counter)
+{
+    return counter_type(e, c, counter) == e->i8;
+}
+
+static LLVMValueRef *slots(struct kernel_emitter *e, const struct kernel_counting *c)
+{
+    return ARENA_ARRAY(e->scratch, LLVMValueRef, c->plan->counter_count + 1u);
+}
+
+/* ---- arithmetic of cycles: saturating ---- */
+
+static LLVMValueRef add_cycles(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef args[] = {a, b};
+    LLVMTypeRef type = LLVMTypeOf(a);
+    return kernel_intrinsic(e, "llvm.uadd.sat", args, 2, &type, 1);
+}
+
+/* `count` x cycles, count of any width; of flags a choice. */
+static LLVMValueRef weigh(struct kernel_emitter *e, LLVMValueRef count, uint64_t cycles,
+                          uint64_t most)
+{
+    LLVMTypeRef type = kernel_type_like(e->i64, count);
+    count = LLVMBuildZExt(e->builder, count, type, "");
+    if (cycles == 1) return count;
+    if (cycles == 0) return LLVMConstNull(type);
+    LLVMValueRef factor = kernel_integer_like(e, count, 64, cycles);
+    if (most <= UINT64_MAX / cycles) return LLVMBuildMul(e->builder, count, factor, "");
+    LLVMValueRef limit = kernel_integer_like(e, count, 64, UINT64_MAX / cycles);
+    LLVMValueRef over = LLVMBuildICmp(e->builder, LLVMIntUGT, count, limit, "");
+    return LLVMBuildSelect(e->builder, over, kernel_integer_like(e, count, 64, UINT64_MAX),
+                           LLVMBuildMul(e->builder, count, factor, ""), "");
+}
+
+/* ---- counting ---- */
+
+/* The condition under which what is emitted counts: NULL: always. */
+static LLVMValueRef condition(struct kernel_emitter *e)
+{
+    LLVMValueRef mask = e->body->mask, wanted = e->body->wanted;
+    if (mask == NULL || wanted == NULL) return mask != NULL ? mask : wanted;
+    kernel_unify(e, &mask, &wanted);
+    return LLVMBuildAnd(e->builder, mask, wanted, "");
+}
+
+static LLVMValueRef new_slot(struct kernel_emitter *e, LLVMBuilderRef reset, LLVMTypeRef type)
+{
+    LLVMValueRef slot = kernel_alloca(e, type, "counter");
+    LLVMBuildStore(reset, LLVMConstNull(type), slot);
+    return slot;
+}
+
+/* The variable of a counter, for one number or for one in each lane. */
+static LLVMValueRef slot_of(struct kernel_emitter *e, uint32_t counter, bool lanes)
+{
+    struct kernel_counting *c = e->body->counting;
+    LLVMTypeRef type = counter_type(e, c, counter);
+    LLVMValueRef *slot = c->in_items ? &c->items[counter]
+                         : lanes     ? &c->lanes[counter]
+                                     : &c->counts[counter];
+    if (lanes) type = LLVMVectorType(type, e->body->lanes);
+    if (*slot == NULL) *slot = new_slot(e, c->reset, type);
+    return *slot;
+}
+
+static const struct cost_region *region_of(const struct kernel_emitter *e, uint32_t region)
+{
+    const struct kernel_counting *c = e->body->counting;
+    if (c == NULL || c->plan == NULL || c->plan->counter_count == 0 || region == 0) return NULL;
+    const struct cost_region *found = &c->plan->regions[region - 1];
+    return found->counter != COST_NO_COUNTER ? found : NULL;
+}
+
+/* counter += amount, which is uniform or of each lane, where the code counts. */
+static void add_to(struct kernel_emitter *e, uint32_t counter, LLVMValueRef amount)
+{
+    LLVMValueRef when = condition(e);
+    bool lanes = kernel_is_vector(amount) || (when != NULL && kernel_is_vector(when));
+    LLVMValueRef slot = slot_of(e, counter, lanes);
+    if (lanes && !kernel_is_vector(amount)) amount = kernel_splat(e, amount, e->body->lanes);
+    if (when != NULL && lanes && !kernel_is_vector(when))
+        when = kernel_splat(e, when, e->body->lanes);
+    LLVMTypeRef type = LLVMTypeOf(amount);
+    if (when != NULL) amount = LLVMBuildSelect(e->builder, when, amount, LLVMConstNull(type), "");
+    LLVMValueRef old = LLVMBuildLoad2(e->builder, type, slot, "");
+    LLVMBuildStore(e->builder, LLVMBuildAdd(e->builder, old, amount, ""), slot);
+}
+
+void kernel_count(struct kernel_emitter *e, uint32_t region)
+{
+    const struct cost_region *r = region_of(e, region);
+    if (r == NULL) return;
+    LLVMTypeRef type = counter_type(e, e->body->counting, r->counter);
+    add_to(e, r->counter, LLVMConstInt(type, r->step, 0));
+}
+
+void kernel_count_cycles(struct kernel_emitter *e, uint32_t region, LLVMValueRef cycles)
+{
+    const struct cost_region *r = region_of(e, region);
+    if (r != NULL) add_to(e, r->counter, cycles);
+}
+
+/* ---- what has been counted ---- */
+
+/* The value of a counter, NULL: nothing has been counted. */
+static LLVMValueRef counted(struct kernel_emitter *e, uint32_t counter)
+{
+    struct kernel_counting *c = e->body->counting;
+    LLVMTypeRef type = counter_type(e, c, counter);
+    LLVMValueRef count = c->counts[counter], lanes = c->lanes[counter];
+    if (count != NULL) count = LLVMBuildLoad2(e->builder, type, count, "");
+    if (lanes == NULL) return count;
+    lanes = LLVMBuildLoad2(e->builder, LLVMVectorType(type, e->body->lanes), lanes, "");
+    if (count == NULL) return lanes;
+    kernel_unify(e, &count, &lanes);
+    return LLVMBuildAdd(e->builder, count, lanes, "");
+}
+
+/* The weighted sum of all counters. */
+static LLVMValueRef weighted_sum(struct kernel_emitter *e)
+{
+    const struct kernel_counting *c = e->body->counting;
+    LLVMValueRef sum = kernel_i64(e, 0);
+    for (uint32_t i = 0; i < c->plan->counter_count; i++) {
+        LLVMValueRef count = counted(e, i);
+        if (count == NULL) continue;
+        const struct cost_counter *counter = &c->plan->counters[i];
+        LLVMValueRef cycles =
+            weigh(e, count, counter->cycles, c->many ? UINT64_MAX : counter->most);
+        kernel_unify(e, &sum, &cycles);
+        sum = add_cycles(e, sum, cycles);
+    }
+    return sum;
+}
+
+/* ---- functions ---- */
+
+bool kernel_function_counts(const struct kernel_emitter *e, const struct function *f)
+{
+    return !e->uncounted && f->costs != NULL && f->costs->counter_count > 0;
+}
+
+LLVMTypeRef kernel_cycles_type(struct kernel_emitter *e, uint32_t lanes)
+{
+    return lanes > 0 ? LLVMVectorType(e->i64, lanes) : e->i64;
+}
+
+void kernel_count_function(struct kernel_emitter *e, struct kernel_counting *counting,
+                           const struct function *f, LLVMValueRef cycles)
+{
+    *counting =
+        (struct kernel_counting){.kind = COUNT_SUM, .plan = f->costs, .reset = e->body->setup};
+    counting->counts = slots(e, counting);
+    counting->lanes = slots(e, counting);
+    counting->out = cycles;
+    e->body->counting = counting;
+}
+
+void kernel_count_return(struct kernel_emitter *e)
+{
+    if (e->body->counting == NULL) return;
+    LLVMValueRef sum = weighted_sum(e);
+    if (e->body->lanes > 0 && !kernel_is_vector(sum)) sum = kernel_splat(e, sum, e->body->lanes);
+    LLVMBuildStore(e->builder, sum, e->body->counting->out);
+}
+
+/* ---- blocks of firings: warps ---- */
+
+/* The table of a block: an array for each counter. */
+static void create_table(struct kernel_emitter *e, struct kernel_counting *c)
+{
+    uint32_t firings = c->warp.firings;
+    uint64_t warps = firings < BLOCK_FIRINGS ? BLOCK_FIRINGS / firings : 1;
+    c->block_firings = warps * firings;
+    LLVMTypeRef *parts = ARENA_ARRAY(e->scratch, LLVMTypeRef, c->plan->counter_count + 1u);
+    for (uint32_t i = 0; i < c->plan->counter_count; i++)
+        parts[i] = LLVMArrayType2(counter_type(e, c, i), c->block_firings);
+    c->table_type = LLVMStructTypeInContext(e->context, parts, c->plan->counter_count, 0);
+    c->table = kernel_alloca(e, c->table_type, "counted");
+    LLVMSetAlignment(c->table, 64);
+    c->base = kernel_alloca(e, e->i64, "block");
+}
+
+static LLVMValueRef table_item(struct kernel_emitter *e, const struct kernel_counting *c,
+                               LLVMValueRef table, uint32_t counter, LLVMValueRef index)
+{
+    LLVMValueRef path[] = {kernel_i64(e, 0), LLVMConstInt(e->i32, counter, 0), index};
+    return LLVMBuildInBoundsGEP2(e->builder, c->table_type, table, path, 3, "");
+}
+
+static void store_counters(struct kernel_emitter *e)
+{
+    struct kernel_counting *c = e->body->counting;
+    uint32_t lanes = e->body->lanes;
+    LLVMValueRef base = LLVMBuildLoad2(e->builder, e->i64, c->base, "");
+    LLVMValueRef index = LLVMBuildSub(e->builder, e->body->firing, base, "");
+    for (uint32_t i = 0; i < c->plan->counter_count; i++) {
+        LLVMTypeRef type = counter_type(e, c, i);
+        LLVMValueRef count = counted(e, i);
+        if (count == NULL) count = LLVMConstNull(type);
+        if (lanes > 0 && !kernel_is_vector(count)) count = kernel_splat(e, count, lanes);
+        LLVMValueRef store =
+            LLVMBuildStore(e->builder, count, table_item(e, c, c->table, i, index));
+        LLVMSetAlignment(store, (unsigned)(LLVMGetIntTypeWidth(type) / 8));
+    }
+}
+
+/* The most of so many numbers behind each other. */
+static LLVMValueRef most_of(struct kernel_emitter *e, LLVMTypeRef type, LLVMValueRef at,
+                            uint32_t count)
+{
+    static const char largest[] = "llvm.vector.reduce.umax";
+    if (count == 1) return LLVMBuildLoad2(e->builder, type, at, "");
+    LLVMTypeRef vector = LLVMVectorType(type, count);
+    LLVMValueRef all = LLVMBuildLoad2(e->builder, vector, at, "");
+    LLVMSetAlignment(all, (unsigned)(LLVMGetIntTypeWidth(type) / 8));
+    return kernel_intrinsic(e, largest, &all, 1, &vector, 1);
+}
+
+/* Whether one of so many flags behind each other is set. */
+static LLVMValueRef any_of(struct kernel_emitter *e, LLVMValueRef at, uint32_t count)
+{
+    LLVMTypeRef type = LLVMIntTypeInContext(e->context, 8 * count);
+    LLVMValueRef all = LLVMBuildLoad2(e->builder, type, at, "");
+    LLVMSetAlignment(all, 1);
+    LLVMValueRef any = LLVMBuildICmp(e->builder, LLVMIntNE, all, LLVMConstNull(type), "");
+    return LLVMBuildZExt(e->builder, any, e->i8, "");
+}
+
+/* The same of more than fit a vector: i = 0, 1, ... */
+static LLVMValueRef most_of_many(struct kernel_emitter *e, LLVMTypeRef type, LLVMValueRef at,
+                                 uint32_t count)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+    LLVMBasicBlockRef loop = kernel_block(e, "lanes"), end = kernel_block(e, "lanes.end");
+    LLVMBuildBr(e->builder, loop);
+    kernel_position(e, loop);
+    LLVMValueRef i = LLVMBuildPhi(e->builder, e->i64, "lane");
+    LLVMValueRef most = LLVMBuildPhi(e->builder, type, "most");
+    LLVMValueRef item = LLVMBuildInBoundsGEP2(e->builder, type, at, &i, 1, "");
+    LLVMValueRef args[] = {most, LLVMBuildLoad2(e->builder, type, item, "")};
+    LLVMValueRef larger = kernel_intrinsic(e, "llvm.umax", args, 2, &type, 1);
+    LLVMValueRef next = LLVMBuildNUWAdd(e->builder, i, kernel_i64(e, 1), "");
+    LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, next, kernel_i64(e, count), "");
+    LLVMBuildCondBr(e->builder, more, loop, end);
+    LLVMValueRef zero = kernel_i64(e, 0), nothing = LLVMConstNull(type);
+    LLVMAddIncoming(i, &zero, &before, 1);
+    LLVMAddIncoming(i, &next, &loop, 1);
+    LLVMAddIncoming(most, &nothing, &before, 1);
+    LLVMAddIncoming(most, &larger, &loop, 1);
+    kernel_position(e, end);
+    return larger;
+}
+
+static LLVMValueRef most_of_warp(struct kernel_emitter *e, const struct kernel_counting *c,
+                                 uint32_t counter, LLVMValueRef at)
+{
+    uint32_t lanes = c->warp.firings;
+    LLVMTypeRef type = counter_type(e, c, counter);
+    if (lanes > VECTOR_LANES_MAX || (lanes & (lanes - 1)) != 0)
+        return most_of_many(e, type, at, lanes);
+    return is_flag(e, c, counter) ? any_of(e, at, lanes) : most_of(e, type, at, lanes);
+}
+
+/* What a warp that begins at `first` of the table costs. */
+static LLVMValueRef warp_cost(struct kernel_emitter *e, const struct kernel_counting *c,
+                              LLVMValueRef table, LLVMValueRef first)
+{
+    LLVMValueRef sum = kernel_i64(e, c->plan->constant);
+    for (uint32_t i = 0; i < c->plan->counter_count; i++) {
+        LLVMValueRef most = most_of_warp(e, c, i, table_item(e, c, table, i, first));
+        const struct cost_counter *counter = &c->plan->counters[i];
+        sum = add_cycles(e, sum, weigh(e, most, counter->cycles, counter->most));
+    }
+    return sum;
+}
+
+/* In a partial warp the lanes that are not there count nothing. */
+static void clear_tail(struct kernel_emitter *e, const struct kernel_counting *c,
+                       LLVMValueRef table, LLVMValueRef firings, LLVMValueRef end)
+{
+    LLVMValueRef missing = LLVMBuildSub(e->builder, end, firings, "");
+    for (uint32_t i = 0; i < c->plan->counter_count; i++) {
+        unsigned bytes = LLVMGetIntTypeWidth(counter_type(e, c, i)) / 8;
+        LLVMBuildMemSet(e->builder, table_item(e, c, table, i, firings), LLVMConstInt(e->i8, 0, 0),
+                        LLVMBuildMul(e->builder, missing, kernel_i64(e, bytes), ""), bytes);
+    }
+}
+
+/* void (table, firings, cycles): the warps of a block, one after the other. */
+static void emit_reduction(struct kernel_emitter *e, const struct kernel_counting *c,
+                           LLVMValueRef function)
+{
+    struct kernel_body *outer = e->body, body = {.entry = ENTRY_FUNCTION};
+    LLVMBasicBlockRef outer_at = LLVMGetInsertBlock(e->builder);
+    kernel_body_begin(e, &body, function, 0);
+    LLVMValueRef table = LLVMGetParam(function, 0), firings = LLVMGetParam(function, 1);
+    LLVMValueRef lanes = kernel_i64(e, c->warp.firings);
+    LLVMBasicBlockRef clear = kernel_block(e, "clear"), loop = kernel_block(e, "warps");
+    LLVMBasicBlockRef end = kernel_block(e, "warps.end");
+    LLVMValueRef none = LLVMBuildICmp(e->builder, LLVMIntEQ, firings, kernel_i64(e, 0), "");
+    LLVMBuildCondBr(e->builder, none, end, clear);
+    kernel_position(e, clear);
+    LLVMValueRef up = LLVMBuildAdd(e->builder, firings, kernel_i64(e, c->warp.firings - 1), "");
+    LLVMValueRef warps = LLVMBuildUDiv(e->builder, up, lanes, "");
+    clear_tail(e, c, table, firings, LLVMBuildMul(e->builder, warps, lanes, ""));
+    LLVMBuildBr(e->builder, loop);
+    kernel_position(e, loop);
+    LLVMValueRef warp = LLVMBuildPhi(e->builder, e->i64, "warp");
+    LLVMValueRef cycles = warp_cost(e, c, table, LLVMBuildMul(e->builder, warp, lanes, ""));
+    LLVMValueRef to =
+        LLVMBuildInBoundsGEP2(e->builder, e->i64, LLVMGetParam(function, 2), &warp, 1, "");
+    LLVMBuildStore(e->builder, cycles, to);
+    LLVMValueRef next = LLVMBuildNUWAdd(e->builder, warp, kernel_i64(e, 1), "");
+    LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, next, warps, "");
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
+    LLVMBuildCondBr(e->builder, more, loop, end);
+    LLVMValueRef zero = kernel_i64(e, 0);
+    LLVMAddIncoming(warp, &zero, &clear, 1);
+    LLVMAddIncoming(warp, &next, &latch, 1);
+    kernel_position(e, end);
+    LLVMBuildRetVoid(e->builder);
+    kernel_body_end(e, outer, outer_at);
+}
+
+static LLVMValueRef reduction(struct kernel_emitter *e, struct kernel_counting *c)
+{
+    if (c->reduction != NULL) return c->reduction;
+    LLVMTypeRef params[] = {e->pointer, e->i64, e->pointer};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->context), params, 3, 0);
+    c->reduction = LLVMAddFunction(e->module, "cycles", type);
+    LLVMSetLinkage(c->reduction, LLVMInternalLinkage);
+    kernel_function_attribute(e, c->reduction, "nounwind");
+    kernel_function_attribute(e, c->reduction, "noinline");
+    kernel_parameter_attribute(e, c->reduction, 0, "noalias");
+    kernel_parameter_attribute(e, c->reduction, 2, "noalias");
+    emit_reduction(e, c, c->reduction);
+    return c->reduction;
+}
+
+/* Where the caller asks: the cycles of the block that ends before firing `to` of the batch. */
+static void reduce_block(struct kernel_emitter *e, LLVMValueRef to)
+{
+    struct kernel_counting *c = e->body->counting;
+    LLVMValueRef function = reduction(e, c);
+    LLVMBasicBlockRef some = kernel_block(e, "reduce"), end = kernel_block(e, "reduced");
+    LLVMBuildCondBr(e->builder, LLVMBuildIsNull(e->builder, c->out, ""), end, some);
+    kernel_position(e, some);
+    LLVMValueRef base = LLVMBuildLoad2(e->builder, e->i64, c->base, "");
+    LLVMValueRef warp = LLVMBuildUDiv(e->builder, base, kernel_i64(e, c->warp.firings), "");
+    LLVMValueRef args[] = {c->table, LLVMBuildSub(e->builder, to, base, ""),
+                           LLVMBuildInBoundsGEP2(e->builder, e->i64, c->out, &warp, 1, "")};
+    LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(function), function, args, 3, "");
+    LLVMBuildBr(e->builder, end);
+    kernel_position(e, end);
+}
+
+/* for (from = 0; from < count; from = to) the firings of a block */
+void kernel_count_blocks(struct kernel_emitter *e, LLVMValueRef count, kernel_firings *firings,
+                         void *data)
+{
+    struct kernel_counting *c = e->body->counting;
+    if (c == NULL || c->kind != COUNT_WARPS) {
+        firings(e, kernel_i64(e, 0), count, data);
+        return;
+    }
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+    LLVMBasicBlockRef loop = kernel_block(e, "blocks"), end = kernel_block(e, "blocks.end");
+    LLVMBuildBr(e->builder, loop);
+    kernel_position(e, loop);
+    LLVMValueRef from = LLVMBuildPhi(e->builder, e->i64, "block.from");
+    LLVMBuildStore(e->builder, from, c->base);
+    LLVMValueRef whole = LLVMBuildAdd(e->builder, from, kernel_i64(e, c->block_firings), "");
+    LLVMValueRef args[] = {whole, count};
+    LLVMValueRef to = kernel_intrinsic(e, "llvm.umin", args, 2, &e->i64, 1);
+    firings(e, from, to, data);
+    reduce_block(e, to);
+    LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, to, count, "");
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
+    LLVMBuildStore(e->builder, to, c->base); /* behind the last block: nothing is left of it */
+    LLVMBuildCondBr(e->builder, more, loop, end);
+    LLVMValueRef zero = kernel_i64(e, 0);
+    LLVMAddIncoming(from, &zero, &before, 1);
+    LLVMAddIncoming(from, &to, &latch, 1);
+    kernel_position(e, end);
+}
+
+void kernel_count_stopped(struct kernel_emitter *e)
+{
+    struct kernel_counting *c = e->body->counting;
+    if (c == NULL || c->kind != COUNT_WARPS) return;
+    reduce_block(e, LLVMBuildLoad2(e->builder, e->i64, e->body->completed, ""));
+}
+
+/* ---- work-items ---- */
+
+void kernel_count_items_begin(struct kernel_emitter *e)
+{
+    struct kernel_counting *c = e->body->counting;
+    if (c == NULL) return;
+    c->items = slots(e, c);
+    c->in_items = true;
+}
+
+static LLVMValueRef most_slot(struct kernel_emitter *e, uint32_t counter)
+{
+    struct kernel_counting *c = e->body->counting;
+    LLVMValueRef *slot = &c->items_most[counter];
+    if (*slot == NULL) *slot = new_slot(e, c->reset, counter_type(e, c, counter));
+    return *slot;
+}
+
+/* The item has ended: the warp keeps the most, the next item begins at 0. */
+static void take_item(struct kernel_emitter *e, uint32_t counter)
+{
+    struct kernel_counting *c = e->body->counting;
+    LLVMTypeRef type = counter_type(e, c, counter);
+    LLVMValueRef slot = c->items[counter], most = most_slot(e, counter);
+    LLVMValueRef args[] = {LLVMBuildLoad2(e->builder, type, most, ""),
+                           LLVMBuildLoad2(e->builder, type, slot, "")};
+    LLVMBuildStore(e->builder, kernel_intrinsic(e, "llvm.umax", args, 2, &type, 1), most);
+    LLVMBuildStore(e->builder, LLVMConstNull(type), slot);
+}
+
+static LLVMValueRef take_most(struct kernel_emitter *e, uint32_t counter)
+{
+    LLVMTypeRef type = counter_type(e, e->body->counting, counter);
+    LLVMValueRef slot = most_slot(e, counter);
+    LLVMValueRef most = LLVMBuildLoad2(e->builder, type, slot, "");
+    LLVMBuildStore(e->builder, LLVMConstNull(type), slot);
+    return most;
+}
+
+static LLVMValueRef piece_slot(struct kernel_emitter *e, LLVMValueRef piece)
+{
+    const struct kernel_counting *c = e->body->counting;
+    return LLVMBuildInBoundsGEP2(e->builder, e->i64, c->pieces, &piece, 1, "");
+}
+
+static void add_to_piece(struct kernel_emitter *e, LLVMValueRef piece)
+{
+    struct kernel_counting *c = e->body->counting;
+    LLVMValueRef slot = piece_slot(e, piece);
+    LLVMValueRef sum = LLVMBuildLoad2(e->builder, e->i64, slot, "");
+    for (uint32_t i = 0; i < c->plan->counter_count; i++) {
+        if (c->items[i] == NULL) continue;
+        const struct cost_counter *counter = &c->plan->counters[i];
+        sum = add_cycles(e, sum, weigh(e, take_most(e, i), counter->cycles, UINT64_MAX));
+    }
+    LLVMBuildStore(e->builder, sum, slot);
+}
+
+/* Behind the last item of a warp. */
+static void end_piece(struct kernel_emitter *e)
+{
+    struct kernel_counting *c = e->body->counting;
+    LLVMValueRef lanes = kernel_i64(e, c->lane_count), item = e->body->item_index;
+    LLVMValueRef next = LLVMBuildAdd(e->builder, item, kernel_i64(e, 1), "");
+    LLVMValueRef rest = LLVMBuildURem(e->builder, next, lanes, "");
+    LLVMValueRef full = LLVMBuildICmp(e->builder, LLVMIntEQ, rest, kernel_i64(e, 0), "");
+    LLVMValueRef items = kernel_i64(e, group_items(e->body->kernel));
+    LLVMValueRef last = LLVMBuildICmp(e->builder, LLVMIntEQ, next, items, "");
+    LLVMBasicBlockRef take = kernel_block(e, "warp"), end = kernel_block(e, "warp.end");
+    LLVMBuildCondBr(e->builder, LLVMBuildOr(e->builder, full, last, ""), take, end);
+    kernel_position(e, take);
+    add_to_piece(e, LLVMBuildUDiv(e->builder, item, lanes, ""));
+    LLVMBuildBr(e->builder, end);
+    kernel_position(e, end);
+}
+
+static bool counts_items(const struct kernel_counting *c)
+{
+    for (uint32_t i = 0; i < c->plan->counter_count; i++)
+        if (c->items[i] != NULL) return true;
+    return false;
+}
+
+void kernel_count_item_end(struct kernel_emitter *e)
+{
+    struct kernel_counting *c = e->body->counting;
+    if (c == NULL || !counts_items(c)) return;
+    for (uint32_t i = 0; i < c->plan->counter_count; i++)
+        if (c->items[i] != NULL) take_item(e, i);
+    if (c->kind == COUNT_PIECES) end_piece(e);
+}
+
+/* Few items: the run counts for the firing as its longest item. */
+void kernel_count_items_end(struct kernel_emitter *e)
+{
+    struct kernel_counting *c = e->body->counting;
+    if (c == NULL) return;
+    c->in_items = false;
+    for (uint32_t i = 0; i < c->plan->counter_count && c->kind != COUNT_PIECES; i++)
+        if (c->items[i] != NULL) add_to(e, i, take_most(e, i));
+}
+
+/* ---- firings of several warps ---- */
+
+/* What all warps of the firing have executed together. */
+static LLVMValueRef common_cycles(struct kernel_emitter *e)
+{
+    uint64_t constant = e->body->counting->plan->constant;
+    return add_cycles(e, weighted_sum(e), kernel_i64(e, constant));
+}
+
+static void deliver_piece(struct kernel_emitter *e, LLVMValueRef piece, LLVMValueRef cycles)
+{
+    struct kernel_counting *c = e->body->counting;
+    if (c->sum != NULL) {
+        LLVMValueRef sum = LLVMBuildLoad2(e->builder, e->i64, c->sum, "");
+        LLVMBuildStore(e->builder, add_cycles(e, sum, cycles), c->sum);
+        return;
+    }
+    LLVMBasicBlockRef some = kernel_block(e, "deliver"), end = kernel_block(e, "delivered");
+    LLVMBuildCondBr(e->builder, LLVMBuildIsNull(e->builder, c->out, ""), end, some);
+    kernel_position(e, some);
+    LLVMValueRef first =
+        LLVMBuildMul(e->builder, e->body->firing, kernel_i64(e, c->warp.pieces), "");
+    LLVMValueRef index = LLVMBuildAdd(e->builder, first, piece, "");
+    LLVMBuildStore(e->builder, cycles,
+                   LLVMBuildInBoundsGEP2(e->builder, e->i64, c->out, &index, 1, ""));
+    LLVMBuildBr(e->builder, end);
+    kernel_position(e, end);
+}
+
+static void deliver_pieces(struct kernel_emitter *e)
+{
+    struct kernel_counting *c = e->body->counting;
+    LLVMValueRef common = common_cycles(e);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+    LLVMBasicBlockRef loop = kernel_block(e, "pieces"), end = kernel_block(e, "pieces.end");
+    LLVMBuildBr(e->builder, loop);
+    kernel_position(e, loop);
+    LLVMValueRef piece = LLVMBuildPhi(e->builder, e->i64, "piece");
+    LLVMValueRef slot = piece_slot(e, piece);
+    LLVMValueRef own = LLVMBuildLoad2(e->builder, e->i64, slot, "");
+    deliver_piece(e, piece, add_cycles(e, common, own));
+    LLVMValueRef next = LLVMBuildNUWAdd(e->builder, piece, kernel_i64(e, 1), "");
+    LLVMValueRef more =
+        LLVMBuildICmp(e->builder, LLVMIntULT, next, kernel_i64(e, c->warp.pieces), "");
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
+    LLVMBuildCondBr(e->builder, more, loop, end);
+    LLVMValueRef zero = kernel_i64(e, 0);
+    LLVMAddIncoming(piece, &zero, &before, 1);
+    LLVMAddIncoming(piece, &next, &latch, 1);
+    kernel_position(e, end);
+}
+
+/* ---- bodies of kernels ---- */
+
+void kernel_count_begin(struct kernel_emitter *e, struct kernel_counting *counting,
+                        const struct kernel_variant *variant, LLVMValueRef out)
+{
+    struct kernel_body *body = e->body;
+    bool run = body->entry == ENTRY_RUN;
+    const struct cost_plan *plan = run ? variant->kernel->costs : variant->kernel->finish_costs;
+    if (!variant->warp.counted || plan == NULL || body->entry == ENTRY_INIT) return;
+    *counting = (struct kernel_counting){.plan = plan,
+                                         .reset = body->setup,
+                                         .warp = variant->warp,
+                                         .lane_count = variant->lane_count,
+                                         .out = out,
+                                         .many = run};
+    counting->counts = slots(e, counting);
+    counting->lanes = slots(e, counting);
+    counting->items = slots(e, counting);
+    counting->items_most = slots(e, counting);
+    body->counting = counting;
+    if (run && variant->warp.pieces > 1)
+        counting->kind = COUNT_PIECES;
+    else if (run && !variant->stateful)
+        counting->kind = COUNT_WARPS;
+    counting->many = run && counting->kind == COUNT_SUM;
+    if (counting->kind == COUNT_WARPS) create_table(e, counting);
+    if (counting->kind != COUNT_PIECES) return;
+    counting->pieces = kernel_alloca(e, LLVMArrayType2(e->i64, variant->warp.pieces), "pieces");
+    if (variant->stateful) counting->sum = new_slot(e, body->setup, e->i64);
+}
+
+/* A place where the counters of the firing become 0, as far as they turn out to be used. */
+void kernel_count_firing_begin(struct kernel_emitter *e)
+{
+    struct kernel_counting *c = e->body->counting;
+    if (c == NULL || c->kind == COUNT_SUM) return;
+    LLVMBasicBlockRef reset = kernel_block(e, "uncounted"), next = kernel_block(e, "firing");
+    LLVMBuildBr(e->builder, reset);
+    kernel_position(e, reset);
+    if (c->kind == COUNT_PIECES)
+        LLVMBuildMemSet(e->builder, c->pieces, LLVMConstInt(e->i8, 0, 0),
+                        kernel_i64(e, 8 * (uint64_t)c->warp.pieces), 8);
+    LLVMValueRef end = LLVMBuildBr(e->builder, next);
+    c->reset = LLVMCreateBuilderInContext(e->context);
+    LLVMPositionBuilderBefore(c->reset, end);
+    kernel_position(e, next);
+    c->counts = slots(e, c);
+    c->lanes = slots(e, c);
+    c->items_most = slots(e, c);
+}
+
+void kernel_count_firing_end(struct kernel_emitter *e)
+{
+    struct kernel_counting *c = e->body->counting;
+    if (c == NULL || c->kind == COUNT_SUM) return;
+    if (c->kind == COUNT_WARPS)
+        store_counters(e);
+    else
+        deliver_pieces(e);
+    LLVMDisposeBuilder(c->reset);
+    c->reset = NULL;
+}
+
+/* Executions that count. */
+static LLVMValueRef executions(struct kernel_emitter *e)
+{
+    if (e->body->entry != ENTRY_RUN) return kernel_i64(e, 1);
+    return LLVMBuildLoad2(e->builder, e->i64, e->body->completed, "");
+}
+
+void kernel_count_report(struct kernel_emitter *e)
+{
+    struct kernel_counting *c = e->body->counting;
+    if (c == NULL || (c->kind != COUNT_SUM && c->sum == NULL)) return;
+    LLVMBasicBlockRef some = kernel_block(e, "sum"), end = kernel_block(e, "summed");
+    LLVMBuildCondBr(e->builder, LLVMBuildIsNull(e->builder, c->out, ""), end, some);
+    kernel_position(e, some);
+    LLVMValueRef cycles;
+    if (c->sum != NULL) {
+        cycles = LLVMBuildLoad2(e->builder, e->i64, c->sum, "");
+    } else {
+        LLVMValueRef constant = weigh(e, executions(e), c->plan->constant, UINT64_MAX);
+        cycles = add_cycles(e, weighted_sum(e), constant);
+    }
+    LLVMBuildStore(e->builder, cycles, c->out);
+    LLVMBuildBr(e->builder, end);
+    kernel_position(e, end);
+}

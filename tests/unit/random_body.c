@@ -1,0 +1,540 @@
+#include "tests/unit/random_body.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/sema/arith.h"
+
+/* ---- random programs ---- */
+
+int random_draw(struct random *r, int low, int high)
+{
+    r->state = r->state * 6364136223846793005u + 1442695040888963407u;
+    return low + (int)((r->state >> 33) % (uint64_t)(high - low + 1));
+}
+
+static void put(struct body_writer *w, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void put(struct body_writer *w, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int more = vsnprintf(w->text + w->length, sizeof w->text - w->length, format, args);
+    va_end(args);
+    if (more > 0 && w->length + (size_t)more < sizeof w->text) w->length += (size_t)more;
+}
+
+static void put_expr(struct body_writer *w, int depth);
+
+static void put_index(struct body_writer *w, int depth, int length)
+{
+    switch (w->style == BODY_EXACT ? 0 : random_draw(&w->random, 0, 6)) {
+    case 0:
+        put(w, "(");
+        put_expr(w, depth - 1);
+        put(w, ") & %d", w->style == BODY_EXACT ? 3 : random_draw(&w->random, 3, 7));
+        break;
+    case 1:
+        put(w, "min(max(");
+        put_expr(w, depth - 1);
+        put(w, ", 0), %d)", length - random_draw(&w->random, 0, 2));
+        break;
+    case 2:
+        put(w, "(i32)((u32)(");
+        put_expr(w, depth - 1);
+        put(w, ") %% %du)", length);
+        break;
+    case 3: put(w, "%d", random_draw(&w->random, 0, length - 1)); break;
+    case 4: put(w, "a + b"); break;
+    default: put(w, "%c", "abcnpq"[random_draw(&w->random, 0, 5)]); break;
+    }
+}
+
+static void put_leaf(struct body_writer *w)
+{
+    static const char *const names[] = {"a", "b", "c", "n", "p", "q", "(i32)m", "(i32)u", "x"};
+    int pick = random_draw(&w->random, 0, 13);
+    if (pick < 9)
+        put(w, "%s", names[pick]);
+    else if (pick == 9 && w->loops > 0)
+        put(w, "i%d", random_draw(&w->random, 0, w->loops - 1));
+    else
+        put(w, "%d", random_draw(&w->random, -2, 9));
+}
+
+static void put_expr(struct body_writer *w, int depth)
+{
+    static const char *const operators[] = {"+", "-", "*", "+", "-", "/", "%", "&", "|", "^"};
+    if (depth <= 0 || random_draw(&w->random, 0, 4) == 0) {
+        put_leaf(w);
+        return;
+    }
+    switch (random_draw(&w->random, 0, 12)) {
+    case 0:
+        put(w, "x[");
+        put_index(w, depth, 8);
+        put(w, "]");
+        break;
+    case 1:
+        put(w, "t[");
+        put_index(w, depth, 6);
+        put(w, "]");
+        break;
+    case 2:
+        put(w, "r[");
+        put_index(w, depth, 5);
+        put(w, "]");
+        break;
+    case 3:
+        put(w, "T[");
+        put_index(w, depth, 8);
+        put(w, "]");
+        break;
+    case 4:
+        put(w, "%s(", random_draw(&w->random, 0, 1) ? "clamped" : "picked");
+        put_expr(w, depth - 1);
+        put(w, ", %d)", random_draw(&w->random, 0, 9));
+        break;
+    case 5:
+        put(w, "%s(", random_draw(&w->random, 0, 1) ? "min" : "max");
+        put_expr(w, depth - 1);
+        put(w, ", ");
+        put_expr(w, depth - 1);
+        put(w, ")");
+        break;
+    case 6:
+        put(w, "(i32)(%s)(", random_draw(&w->random, 0, 1) ? "u8" : "i8");
+        put_expr(w, depth - 1);
+        put(w, ")");
+        break;
+    case 7:
+        put(w, "((");
+        put_expr(w, depth - 1);
+        put(w, ") %s %d)", random_draw(&w->random, 0, 1) ? "<<" : ">>",
+            random_draw(&w->random, 0, 5));
+        break;
+    case 8:
+        put(w, "(");
+        put_expr(w, depth - 1);
+        put(w, " < ");
+        put_expr(w, depth - 1);
+        put(w, " ? ");
+        put_expr(w, depth - 1);
+        put(w, " : ");
+        put_expr(w, depth - 1);
+        put(w, ")");
+        break;
+    case 9: put(w, "abs(a)"); break;
+    default:
+        put(w, "(");
+        put_expr(w, depth - 1);
+        put(w, " %s ", operators[random_draw(&w->random, 0, 9)]);
+        if (random_draw(&w->random, 0, 1))
+            put(w, "%d", random_draw(&w->random, 1, 9));
+        else
+            put_expr(w, depth - 1);
+        put(w, ")");
+        break;
+    }
+}
+
+static void put_condition(struct body_writer *w, int depth)
+{
+    static const char *const compares[] = {"<", "<=", ">", ">=", "==", "!="};
+    int pick = random_draw(&w->random, 0, 9);
+    if (depth > 0 && pick < 3) {
+        put(w, "(");
+        put_condition(w, depth - 1);
+        put(w, pick == 0 ? ") || (" : ") && (");
+        put_condition(w, depth - 1);
+        put(w, ")");
+    } else if (depth > 0 && pick == 3) {
+        put(w, "!(");
+        put_condition(w, depth - 1);
+        put(w, ")");
+    } else if (pick == 4) {
+        put(w, "a + b %s %d", compares[random_draw(&w->random, 0, 5)],
+            random_draw(&w->random, 0, 9));
+    } else if (pick == 6 && random_draw(&w->random, 0, 1)) {
+        put(w, "%s%c %s %d", random_draw(&w->random, 0, 1) ? "++" : "--",
+            "ncq"[random_draw(&w->random, 0, 2)], compares[random_draw(&w->random, 0, 5)],
+            random_draw(&w->random, 0, 9));
+    } else if (pick == 6) {
+        put(w, "(c = ");
+        put_expr(w, 1);
+        put(w, ") %s b", compares[random_draw(&w->random, 0, 5)]);
+    } else if (pick == 5) {
+        put(w, "a %s b", compares[random_draw(&w->random, 0, 5)]);
+    } else {
+        put_expr(w, random_draw(&w->random, 0, 1));
+        put(w, " %s ", compares[random_draw(&w->random, 0, 5)]);
+        put_expr(w, random_draw(&w->random, 0, 1));
+    }
+}
+
+static void put_block(struct body_writer *w, int depth);
+
+static void put_loop(struct body_writer *w, int depth)
+{
+    int i = w->loops++;
+    switch (random_draw(&w->random, 0, 4)) {
+    case 0:
+        put(w, "for (i32 i%d = %d; i%d < %d; i%d += %d) ", i, random_draw(&w->random, -1, 3), i,
+            random_draw(&w->random, 0, 9), i, random_draw(&w->random, 1, 3));
+        break;
+    case 1:
+        put(w, "for (i32 i%d = 0; i%d < %c; i%d++) ", i, i, "abnpq"[random_draw(&w->random, 0, 4)],
+            i);
+        break;
+    case 2:
+        put(w, "for (i32 i%d = %c; i%d >= %d; i%d--) ", i, "abnpq"[random_draw(&w->random, 0, 4)],
+            i, random_draw(&w->random, 0, 2), i);
+        break;
+    case 3:
+        put(w, "for (i32 i%d = 0; ; i%d++) { if (i%d == %d || ", i, i, i,
+            random_draw(&w->random, 2, 9));
+        put_condition(w, 1);
+        put(w, ") break; ");
+        put_block(w, depth - 1);
+        put(w, "}\n");
+        w->loops--;
+        return;
+    default:
+        put(w, "{ i32 i%d = 0; while (i%d < %d && ", i, i, random_draw(&w->random, 2, 9));
+        put_condition(w, 1);
+        put(w, ") { i%d += %d; ", i, random_draw(&w->random, 1, 2));
+        put_block(w, depth - 1);
+        put(w, "}}\n");
+        w->loops--;
+        return;
+    }
+    put_block(w, depth - 1);
+    w->loops--;
+}
+
+static void put_assignment(struct body_writer *w)
+{
+    static const char *const operators[] = {"=", "=", "+=", "-=", "%=", "&="};
+    int pick = random_draw(&w->random, 0, 9);
+    if (pick == 0) {
+        put(w, "t[");
+        put_index(w, 1, 6);
+        put(w, "] %s ", operators[random_draw(&w->random, 0, 3)]);
+    } else if (pick == 1) {
+        put(w, "r[");
+        put_index(w, 1, 5);
+        put(w, "] = ");
+    } else if (pick == 2) {
+        put(w, "m = (u8)(");
+        put_expr(w, 2);
+        put(w, ");\n");
+        return;
+    } else if (pick == 3) {
+        put(w, "u = (u32)(");
+        put_expr(w, 2);
+        put(w, ");\n");
+        return;
+    } else if (pick == 4) {
+        put(w, "%c%s;\n", "abcnpq"[random_draw(&w->random, 0, 5)],
+            random_draw(&w->random, 0, 2) ? "++" : "--");
+        return;
+    } else {
+        put(w, "%c %s ", "abcnpq"[random_draw(&w->random, 0, 5)],
+            operators[random_draw(&w->random, 0, 5)]);
+    }
+    put_expr(w, 2);
+    put(w, ";\n");
+}
+
+static void put_switch(struct body_writer *w, int depth)
+{
+    put(w, "switch (%c) {\n", "abcnpq"[random_draw(&w->random, 0, 5)]);
+    int labels = random_draw(&w->random, 1, 3);
+    for (int i = 0; i < labels; i++) {
+        put(w,
+            "case %d: ", i * random_draw(&w->random, 1, 1) + random_draw(&w->random, 0, 0) + 2 * i);
+        put_block(w, depth - 1);
+        if (random_draw(&w->random, 0, 2)) put(w, "break;\n");
+    }
+    if (random_draw(&w->random, 0, 1)) {
+        put(w, "default: ");
+        put_block(w, depth - 1);
+    }
+    put(w, "}\n");
+}
+
+static void put_statement(struct body_writer *w, int depth)
+{
+    int pick = random_draw(&w->random, 0, 15);
+    if (w->statements++ > 40) pick = 15;
+    if (depth <= 0 && pick < 7) pick = 8;
+    if (w->style == BODY_EXACT && (pick == 7 || pick == 10 || pick == 11)) pick = 12;
+    switch (pick) {
+    case 0:
+    case 1:
+    case 2:
+        put(w, "if (");
+        put_condition(w, 2);
+        put(w, ") ");
+        put_block(w, depth - 1);
+        if (random_draw(&w->random, 0, 1)) {
+            put(w, "else ");
+            put_block(w, depth - 1);
+        }
+        break;
+    case 3:
+    case 4:
+    case 5: put_loop(w, depth); break;
+    case 6: put_switch(w, depth); break;
+    case 7: put(w, "if (n < %d) { y <- a; n++; }\n", random_draw(&w->random, 1, 6)); break;
+    case 9:
+        if (w->loops > 0)
+            put(w,
+                random_draw(&w->random, 0, 1) ? "if (a > b) break;\n" : "if (a < 2) continue;\n");
+        else
+            put(w, "if (b == 3) return;\n");
+        break;
+    case 10: put(w, "{ i32 k = 5 - n; if (k > 0 && a >= 0 && a < k) c = T[n + a]; }\n"); break;
+    case 11:
+        put(w, "y <- ");
+        put_expr(w, 2);
+        put(w, ";\n");
+        break;
+    default: put_assignment(w); break;
+    }
+}
+
+static void put_block(struct body_writer *w, int depth)
+{
+    put(w, "{ ");
+    for (int i = random_draw(&w->random, 1, 3); i > 0; i--)
+        put_statement(w, depth);
+    put(w, "}\n");
+}
+
+void body_write(struct body_writer *w, uint64_t seed, enum body_style style)
+{
+    *w = (struct body_writer){.random = {seed * 7919 + 1}, .style = style};
+    const char *kept = style == BODY_STATE ? "state " : "";
+    put(w,
+        "const i32 T[8] = {3, 1, 4, 1, 5, 9, 2, 6};\n"
+        "fn i32 clamped(i32 v, i32 h) { if (v < 0) return 0; return v > h ? h : v; }\n"
+        "fn i32 picked(i32 v, i32 k) { i32 s = k; for (i32 j = 0; j < 4; j++) if (j <= v) s = "
+        "T[(v + j) & 7]; return s %% 5; }\n"
+        "kernel k(in i32 x peek 8, out i32 y%s) {\n",
+        style == BODY_EXACT ? "" : " push ..100000");
+    put(w, "%si32 p; %si32 q = %d; %si32 r[5];\n", kept, kept, random_draw(&w->random, 0, 7), kept);
+    put(w, "i32 a = x & %d; i32 b = x[1]; i32 c; i32 n; u8 m; u32 u; i32 t[6] = {1, 2, 3};\n",
+        random_draw(&w->random, 1, 15));
+    for (int i = random_draw(&w->random, 2, 6); i > 0; i--)
+        put_statement(w, 3);
+    put(w,
+        "p = (p + %d) %% %d; y <- a + (i32)m + (i32)u + c;\n}\n"
+        "pipeline main(in i32 a, out i32 b) { k(a -> b); }\n",
+        random_draw(&w->random, 1, 3), random_draw(&w->random, 2, 9));
+}
+
+/* ---- execution ---- */
+
+static struct scalar_value evaluate(struct body_run *x, const struct kx *e);
+
+static struct scalar_value *storage_of(struct body_run *x, const struct variable *v)
+{
+    if (v->kind != VARIABLE_STATE) return x->locals[v->index];
+    for (size_t i = 0; i < x->kernel->states.count; i++)
+        if (x->kernel->states.items[i] == v) return x->kept[i];
+    abort();
+}
+
+static int64_t index_in(struct body_run *x, const struct kx *at, const struct kx *index,
+                        int64_t length)
+{
+    __int128 i = index != NULL ? arith_as_exact(evaluate(x, index)) : 0;
+    if (i >= 0 && i < length) return (int64_t)i;
+    if (x->outside != NULL) x->outside(x, at);
+    longjmp(x->fault, 1);
+}
+
+static struct scalar_value *place_of(struct body_run *x, const struct kx *e)
+{
+    if (e->kind == KX_VARIABLE) return storage_of(x, e->variable);
+    struct scalar_value *base = storage_of(x, e->left->variable);
+    return base + index_in(x, e, e->right, (int64_t)e->left->type->length);
+}
+
+enum outcome { NEXT, BREAK, CONTINUE, RETURN };
+
+static enum outcome execute(struct body_run *x, const struct ks *list);
+
+static struct scalar_value call(struct body_run *x, const struct kx *e)
+{
+    struct scalar_value saved[BODY_VARIABLES][BODY_ITEMS], arguments[4];
+    for (uint32_t i = 0; i < e->argument_count; i++)
+        arguments[i] = evaluate(x, e->arguments[i]);
+    memcpy(saved, x->locals, sizeof saved);
+    for (uint32_t i = 0; i < e->argument_count; i++)
+        x->locals[e->function->params[i]->index][0] = arguments[i];
+    x->depth++;
+    execute(x, e->function->body);
+    x->depth--;
+    memcpy(x->locals, saved, sizeof saved);
+    return x->returned;
+}
+
+static struct scalar_value binary(struct body_run *x, enum kx_op op, struct scalar_value a,
+                                  struct scalar_value b)
+{
+    struct scalar_value out;
+    if (!arith_binary(op, a, b, &out)) longjmp(x->fault, 1);
+    return out;
+}
+
+static struct scalar_value assign(struct body_run *x, const struct kx *e)
+{
+    struct scalar_value *place = place_of(x, e->left);
+    struct scalar_value old = *place, value = evaluate(x, e->right);
+    if (e->op != OP_NONE)
+        value = arith_convert(binary(x, e->op, arith_convert(old, e->operation->scalar), value),
+                              e->type->scalar);
+    *place = value;
+    return e->postfix ? old : value;
+}
+
+static struct scalar_value evaluate_kind(struct body_run *x, const struct kx *e)
+{
+    struct scalar_value a[3];
+    switch (e->kind) {
+    case KX_CONSTANT: return e->value;
+    case KX_VARIABLE: return *storage_of(x, e->variable);
+    case KX_INDEX:
+        if (e->left->kind == KX_VARIABLE && e->left->variable->kind == VARIABLE_CONSTANT)
+            return e->left->variable
+                ->constant[index_in(x, e, e->right, (int64_t)e->left->type->length)];
+        return *place_of(x, e);
+    case KX_PEEK: {
+        int64_t i = index_in(x, e, e->right, 8);
+        return (struct scalar_value){SCALAR_I32, (uint64_t)(int64_t)x->packets[i]};
+    }
+    case KX_NEGATE: return arith_negate(evaluate(x, e->left));
+    case KX_COMPLEMENT: return arith_complement(evaluate(x, e->left));
+    case KX_NOT: return arith_bool(!arith_truth(evaluate(x, e->left)));
+    case KX_BINARY:
+        a[0] = evaluate(x, e->left);
+        return binary(x, e->op, a[0], evaluate(x, e->right));
+    case KX_COMPARE:
+        a[0] = evaluate(x, e->left);
+        return arith_bool(arith_compare(e->op, a[0], evaluate(x, e->right)));
+    case KX_LOGICAL:
+        a[0] = evaluate(x, e->left);
+        if (arith_truth(a[0]) == (e->op == OP_LOGICAL_OR)) return a[0];
+        return evaluate(x, e->right);
+    case KX_SELECT: return evaluate(x, arith_truth(evaluate(x, e->left)) ? e->right : e->third);
+    case KX_CONVERT: return arith_convert(evaluate(x, e->left), e->type->scalar);
+    case KX_ASSIGN: return assign(x, e);
+    case KX_CALL: return call(x, e);
+    case KX_BUILTIN:
+        for (uint32_t i = 0; i < e->argument_count; i++)
+            a[i] = evaluate(x, e->arguments[i]);
+        return arith_builtin(e->builtin, a);
+    default: abort();
+    }
+}
+
+static struct scalar_value evaluate(struct body_run *x, const struct kx *e)
+{
+    if (x->fuel-- <= 0) longjmp(x->fault, 1);
+    if (x->enter != NULL) x->enter(x, e);
+    struct scalar_value value = evaluate_kind(x, e);
+    if (x->leave != NULL) x->leave(x, e, value);
+    return value;
+}
+
+static enum outcome execute_loop(struct body_run *x, const struct ks *s)
+{
+    bool tested = !s->test_after;
+    execute(x, s->init);
+    for (;; tested = true) {
+        if (x->fuel-- <= 0) longjmp(x->fault, 1);
+        if (tested && s->expr != NULL && !arith_truth(evaluate(x, s->expr))) return NEXT;
+        enum outcome out = execute(x, s->body);
+        if (out == BREAK) return NEXT;
+        if (out == RETURN) return RETURN;
+        if (s->step != NULL) evaluate(x, s->step);
+        if (x->statement != NULL) x->statement(x, s); /* a round */
+    }
+}
+
+static enum outcome execute_switch(struct body_run *x, const struct ks *s)
+{
+    struct scalar_value value = evaluate(x, s->expr);
+    const struct ks *first = s->body->kind == KS_BLOCK ? s->body->body : s->body, *from = NULL;
+    for (const struct ks *c = first; c != NULL; c = c->next)
+        if (c->kind == KS_CASE && !c->is_default && c->label.bits == value.bits) from = c;
+    for (const struct ks *c = first; c != NULL && from == NULL; c = c->next)
+        if (c->kind == KS_CASE && c->is_default) from = c;
+    enum outcome out = execute(x, from);
+    return out == BREAK ? NEXT : out;
+}
+
+static void declare(struct body_run *x, const struct ks *s)
+{
+    struct scalar_value *place = x->locals[s->variable->index];
+    const struct type *base = type_base(s->variable->type);
+    for (int i = 0; i < BODY_ITEMS; i++)
+        place[i] = (struct scalar_value){base->scalar, 0};
+    if (s->expr == NULL) return;
+    if (s->expr->kind != KX_AGGREGATE) {
+        place[0] = evaluate(x, s->expr);
+        return;
+    }
+    for (uint32_t i = 0; i < s->expr->argument_count; i++)
+        if (s->expr->arguments[i] != NULL) place[i] = evaluate(x, s->expr->arguments[i]);
+}
+
+static enum outcome execute(struct body_run *x, const struct ks *list)
+{
+    for (const struct ks *s = list; s != NULL; s = s->next) {
+        enum outcome out = NEXT;
+        if (x->fuel-- <= 0) longjmp(x->fault, 1);
+        if (x->statement != NULL && s->kind != KS_LOOP) x->statement(x, s);
+        switch (s->kind) {
+        case KS_EXPR: evaluate(x, s->expr); break;
+        case KS_DECLARE: declare(x, s); break;
+        case KS_BLOCK: out = execute(x, s->body); break;
+        case KS_IF:
+            out = execute(x, arith_truth(evaluate(x, s->expr)) ? s->body : s->otherwise);
+            break;
+        case KS_LOOP: out = execute_loop(x, s); break;
+        case KS_SWITCH: out = execute_switch(x, s); break;
+        case KS_CASE: break;
+        case KS_BREAK: return BREAK;
+        case KS_CONTINUE: return CONTINUE;
+        case KS_RETURN:
+            if (s->expr != NULL) x->returned = evaluate(x, s->expr);
+            return RETURN;
+        case KS_EMIT:
+            evaluate(x, s->expr);
+            x->appended++;
+            break;
+        default: abort();
+        }
+        if (out != NEXT) return out;
+    }
+    return NEXT;
+}
+
+void body_execute(struct body_run *x, const struct ks *code)
+{
+    execute(x, code);
+}
+
+void body_begin_states(struct body_run *x)
+{
+    for (size_t i = 0; i < x->kernel->states.count; i++)
+        for (int j = 0; j < BODY_ITEMS; j++)
+            x->kept[i][j] = (struct scalar_value){SCALAR_I32, 0};
+    if (x->kernel->init != NULL) execute(x, x->kernel->init);
+}
