@@ -4,7 +4,8 @@
  * Repetitions compare nodes of one island only (analysis/rate).  Over a buffer of a bounded rate an
  * island is weighed by the most that the buffer can bring: its iterations are (packets written at
  * most in an iteration of the writer) / (packets consumed in one of the reader).  An island that no
- * such buffer joins to an earlier one counts by itself.
+ * such buffer joins to an earlier one counts by itself.  A firing that launches kernels is weighed by
+ * the most that its tree can be.
  */
 #include "compiler/analysis/ratio.h"
 #include "compiler/plan/plan_internal.h"
@@ -111,6 +112,15 @@ static void shift_down(uint128 *loads, size_t count, uint32_t limit_bits)
         loads[i] >>= shift;
 }
 
+/* With all that a firing may launch, each as dear as the dearest child. */
+static uint128 firing_cycles(const struct graph *graph, const struct graph_node *node)
+{
+    uint64_t dearest = 0;
+    for (size_t i = graph->kernels.count - graph->child_kernels; i < graph->kernels.count; i++)
+        dearest = max64(dearest, graph->kernels.items[i]->cost_cycles);
+    return max64(node->cost_cycles, 1) + (uint128)node->kernel->launches.tree * dearest;
+}
+
 void plan_loads(struct arena *arena, const struct graph *graph, struct plan *plan)
 {
     struct scale *scales = island_scales(arena, graph);
@@ -119,7 +129,7 @@ void plan_loads(struct arena *arena, const struct graph *graph, struct plan *pla
     bool scaled = false;
     for (size_t i = 0; i < count; i++) {
         const struct graph_node *node = &graph->nodes.items[i];
-        loads[i] = (uint128)node->repetitions * max64(node->cost_cycles, 1);
+        loads[i] = node->repetitions * firing_cycles(graph, node);
         scaled |= scales[node->component].num != 1 || scales[node->component].den != 1;
     }
     shift_down(loads, count, 63);

@@ -267,15 +267,16 @@ static void observe_until(struct prt_device *device, uint64_t cycles)
 static struct prt_completion completion_of(const struct prt_sim_job *job)
 {
     const struct prt_launch_record *record = &job->record;
-    return (struct prt_completion){.object = job->launch.object,
-                                   .signal = job->launch.signal,
-                                   .begin_cycles = record->begin_cycles,
-                                   .end_cycles = record->end_cycles,
-                                   .execute_cycles = record->execute_cycles,
-                                   .launch_cycles = record->launch_cycles,
-                                   .switch_cycles = record->switch_cycles,
-                                   .kernel_status = job->status,
-                                   .fault = job->fault};
+    return (struct prt_completion){
+        .object = job->launch.object,
+        .signal = job->launch.signal,
+        .begin_cycles = record->begin_cycles,
+        .end_cycles = record->end_cycles,
+        .execute_cycles = prt_cycles_add(record->execute_cycles, record->device_queue_cycles),
+        .launch_cycles = record->launch_cycles,
+        .switch_cycles = record->switch_cycles,
+        .kernel_status = job->status,
+        .fault = job->fault};
 }
 
 static enum prt_status sim_wait(struct prt_device *device, struct prt_completion *completions,
