@@ -156,16 +156,10 @@ static void begin_launch(struct prt_device *device, uint32_t queue, const struct
     struct prt_sim_job *job = &device->jobs[launch->object];
     job->launch = *launch;
     job->queue = queue;
-    job->record =
-        (struct prt_launch_record){.stage = job->object->stage,
-                                   .queue = queue,
-                                   .finish = (job->object->flags & PRT_KERNEL_FINISH) != 0,
-                                   .packet = launch->packet,
-                                   .first_of_packet = launch->first_of_packet,
-                                   .cleaned_up = launch->cleaned_up,
-                                   .first_firing = launch->first_firing,
-                                   .firings = launch->firings,
-                                   .enqueued_cycles = device->now_cycles};
+    job->record.queue = queue;
+    job->record.firings = launch->firings;
+    job->record.enqueued_cycles = device->now_cycles;
+    job->record.device_queue_cycles = 0;
     assert(device->unsettled_count < device->object_count);
     device->unsettled[device->unsettled_count++] = launch->object;
     prt_sim_pool_give(&device->pool, job);
@@ -190,7 +184,7 @@ static bool is_known_late(const struct prt_kernel_object *object)
 {
     const uint32_t late =
         PRT_KERNEL_COUNTED | PRT_KERNEL_STOPS | PRT_KERNEL_BOUNDED | PRT_KERNEL_FINISH;
-    return (object->flags & late) != 0;
+    return (object->flags & late) != 0 || object->device_queue != NULL;
 }
 
 /* Of a kernel that has stopped, those that count. */
@@ -213,8 +207,7 @@ static struct prt_launch_costs costs_of(const struct prt_sim_job *job)
 
 static void settle_job(struct prt_device *device, struct prt_sim_job *job)
 {
-    bool late = is_known_late(job->object);
-    if (late) {
+    if (is_known_late(job->object)) {
         prt_sim_pool_finish(&device->pool, job);
         job->record.firings = firings_of(job);
         if (job->object->device_queue != NULL && job->executed)
@@ -247,11 +240,20 @@ static void settle(struct prt_device *device)
     device->unsettled_count = 0;
 }
 
+/* What only an observer asks for is put into the record here. */
 static void observe(const struct prt_device *device, struct prt_sim_job *job)
 {
     struct prt_launch_costs costs = costs_of(job);
-    prt_launch_place(&device->description, job->object, &costs, device->cus, &job->record);
-    device->observe(device->observe_context, &job->record);
+    struct prt_launch_record *record = &job->record;
+    record->stage = job->object->stage;
+    record->finish = (job->object->flags & PRT_KERNEL_FINISH) != 0;
+    record->packet = job->launch.packet;
+    record->first_of_packet = job->launch.first_of_packet;
+    record->cleaned_up = job->launch.cleaned_up;
+    record->first_firing = job->launch.first_firing;
+    prt_launch_place(&device->queues, &device->description, job->object, &costs, device->cus,
+                     record);
+    device->observe(device->observe_context, record);
 }
 
 /* Shows the observer all that has ended by then. */

@@ -41,28 +41,16 @@ static struct prt_timing_work work_of(const struct prt_kernel_object *object, ui
     return work;
 }
 
-static void fill_execution(const struct prt_timing_execution *execution,
-                           struct prt_launch_record *record)
-{
-    record->compute_cycles = execution->compute_cycles;
-    record->memory_cycles = execution->memory_cycles;
-    record->execute_cycles = execution->execute_cycles;
-    record->busy_cycles = execution->busy_cycles;
-    record->busy_cus = execution->busy_cus;
-}
-
 void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *description,
                        const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
                        struct prt_timing_cu *cus, struct prt_launch_record *record)
 {
     struct prt_queue *queue = &queues->queues[record->queue];
-    struct prt_timing_work work = work_of(object, record->firings, costs);
-    struct prt_timing_execution execution =
-        prt_timing_execute(description, queue->cu_count, &work, cus);
+    const struct prt_timing_work work = work_of(object, record->firings, costs);
     bool switches;
     uint64_t free_at = prt_queue_free_at(queues, record->queue, object->stage, &switches);
-    fill_execution(&execution, record);
-    record->warps = prt_timing_warps(object->shape, record->firings);
+    record->execute_cycles =
+        prt_timing_execute(description, queue->cu_count, &work, cus).execute_cycles;
     record->switch_cycles = switches ? description->switch_cycles : 0;
     record->launch_cycles = prt_cycles_add(costs->begin_cycles, costs->cleanup_cycles);
     record->cleanup_cycles = costs->cleanup_cycles;
@@ -74,17 +62,24 @@ void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *des
                                            .device_queue_cycles = record->device_queue_cycles,
                                            .cleanup_cycles = costs->cleanup_cycles};
     record->end_cycles = prt_timing_end(record->begin_cycles, &parts);
-    record->first_cu = queue->first_cu;
-    record->cu_count = queue->cu_count;
     queue->free_cycles = record->end_cycles;
     queue->last_stage = object->stage;
 }
 
-void prt_launch_place(const struct devdesc *description, const struct prt_kernel_object *object,
-                      const struct prt_launch_costs *costs, struct prt_timing_cu *cus,
-                      struct prt_launch_record *record)
+void prt_launch_place(const struct prt_queue_table *queues, const struct devdesc *description,
+                      const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
+                      struct prt_timing_cu *cus, struct prt_launch_record *record)
 {
-    struct prt_timing_work work = work_of(object, record->firings, costs);
-    (void)prt_timing_execute(description, record->cu_count, &work, cus);
+    const struct prt_queue *queue = &queues->queues[record->queue];
+    const struct prt_timing_work work = work_of(object, record->firings, costs);
+    const struct prt_timing_execution execution =
+        prt_timing_execute(description, queue->cu_count, &work, cus);
+    record->compute_cycles = execution.compute_cycles;
+    record->memory_cycles = execution.memory_cycles;
+    record->busy_cycles = execution.busy_cycles;
+    record->busy_cus = execution.busy_cus;
+    record->warps = prt_timing_warps(object->shape, record->firings);
+    record->first_cu = queue->first_cu;
+    record->cu_count = queue->cu_count;
     record->cus = cus;
 }

@@ -8,8 +8,8 @@
  *
  * Requires: of the record: queue, firings (those that count), enqueued_cycles, index_cycles,
  *   device_queue_cycles; the object as the launch has left it.
- * Fills: begin, end, launch, switch, compute, memory and execute cycles, warps, busy compute units;
- *   the queue is free from the end on, and its last stage is this one.
+ * Fills: begin, end, launch, clean-up, switch and execute cycles; prt_launch_place the others: compute
+ *   and memory cycles, warps, busy compute units; the queue is free from the end on, and its last stage is this one.
  * Thread-safety: the scheduler thread's.  Allocation: none.  Errors: none.
  */
 #ifndef RUNTIME_DEVICE_LAUNCH_TIME_H
@@ -33,10 +33,10 @@ void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *des
                        const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
                        struct prt_timing_cu *cus, struct prt_launch_record *record);
 
-/* Says in the record of a settled launch what each compute unit has done: `cus` belongs to it from
- * now on. */
-void prt_launch_place(const struct devdesc *description, const struct prt_kernel_object *object,
-                      const struct prt_launch_costs *costs, struct prt_timing_cu *cus,
-                      struct prt_launch_record *record);
+/* Says in the record of a settled launch what its warps were and what each compute unit has done:
+ * `cus` belongs to it from now on. */
+void prt_launch_place(const struct prt_queue_table *queues, const struct devdesc *description,
+                      const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
+                      struct prt_timing_cu *cus, struct prt_launch_record *record);
 
 #endif

@@ -10,12 +10,14 @@ uint64_t prt_timing_warps(struct prt_warp_shape shape, uint64_t firings)
                                shape.warps_per_firing);
 }
 
+/* The share of C compute units is B x C / D bytes a cycle, so D x bytes are to be moved at B x C. */
 uint64_t prt_timing_memory(const struct devdesc *description, uint32_t cu_count, uint64_t bytes)
 {
-    unsigned __int128 wanted = (unsigned __int128)bytes * description->cu_count;
-    unsigned __int128 share = (unsigned __int128)description->memory_bytes_per_cycle * cu_count;
-    if (wanted == 0 || share == 0) return 0;
-    unsigned __int128 cycles = (wanted - 1) / share + 1;
+    uint64_t narrow, share = prt_cycles_multiply(description->memory_bytes_per_cycle, cu_count);
+    if (bytes == 0 || share == 0) return 0;
+    if (!__builtin_mul_overflow(bytes, (uint64_t)description->cu_count, &narrow))
+        return (narrow - 1) / share + 1;
+    unsigned __int128 cycles = ((unsigned __int128)bytes * description->cu_count - 1) / share + 1;
     return cycles > UINT64_MAX ? UINT64_MAX : (uint64_t)cycles;
 }
 
