@@ -301,6 +301,24 @@ static void check_locals(struct kernel_emitter *e, const struct ks *code, const 
                 bytes, LOCALS_MAX_BYTES);
 }
 
+/* A body that asks for an event is on the stack while what it has launched is executed, which may
+ * ask in turn. */
+static void check_waiting_locals(struct kernel_emitter *e, const struct kernel *kernel)
+{
+    enum { WAITING_MAX_BYTES = 4 << 20 };
+    uint64_t levels = 0, bytes = kernel_locals_bytes(kernel->body), all;
+    if (!kernel->launches.waits_done) return;
+    for (size_t i = 0; i < e->graph->nodes.count; i++) {
+        uint64_t below = e->graph->nodes.items[i].kernel->launches.nesting;
+        if (below > levels) levels = below;
+    }
+    if (!__builtin_mul_overflow(bytes, levels, &all) && all <= WAITING_MAX_BYTES) return;
+    diag_report(e->cx->diags, RULE_TOO_LARGE, kernel->span,
+                "the local variables of kernel '%s' take %" PRIu64 " bytes, and on %" PRIu64
+                " levels it may wait for an event: more than %d bytes",
+                kernel->name, bytes, levels, WAITING_MAX_BYTES);
+}
+
 static bool check_all_locals(struct kernel_emitter *e)
 {
     for (size_t i = 0; i < e->variants.count; i++) {
@@ -309,6 +327,7 @@ static bool check_all_locals(struct kernel_emitter *e)
         for (int n = 0; n < 3; n++) {
             check_locals(e, codes[n], "kernel", kernel->name, kernel->span);
         }
+        check_waiting_locals(e, kernel);
     }
     for (size_t i = 0; i < e->graph->functions.count; i++) {
         const struct function *f = e->graph->functions.items[i];
