@@ -214,9 +214,10 @@ static void settle_job(struct prt_device *device, struct prt_sim_job *job)
             job->record.device_queue_cycles = prt_device_queue_cycles(job->object->device_queue);
     }
     struct prt_launch_costs costs = costs_of(job);
-    job->record.index_cycles =
-        prt_index_units_ask(&device->indices, &device->queues, job->queue, &device->description,
-                            job->object, job->record.firings, &device->counters);
+    if (job->object->index != NULL)
+        job->record.index_cycles =
+            prt_index_units_ask(&device->indices, &device->queues, job->queue, &device->description,
+                                job->object, job->record.firings, &device->counters);
     prt_launch_settle(&device->queues, &device->description, job->object, &costs,
                       costs.warp_cycles != NULL ? device->cus : NULL, &job->record);
     if (device->observe == NULL) return;

@@ -60,7 +60,7 @@ uint64_t prt_index_units_ask(struct prt_index_units *units, const struct prt_que
                              struct prt_device_counters *counters)
 {
     const struct prt_index_configuration *index = object->index;
-    if (index == NULL || firings == 0) return 0;
+    if (firings == 0) return 0;
     const struct prt_queue *on = &queues->queues[queue];
     const uint64_t group_warps = (index->items - 1) / index->lanes + 1;
     enum prt_index_outcome outcome = ask_filters(units, on, queue, &index->key);

@@ -27,7 +27,7 @@ enum prt_status prt_index_units_add(struct prt_index_units *units,
 void prt_index_units_free(struct prt_index_units *units);
 
 /* Asks for the indices of a launch of so many firings on the queue; gives the cycles that it waits
- * for them.  0 where the object has no work-items.
+ * for them.  The object has work-items.
  *
  * What is saved: of each further dimension a division and a remainder, less a shift and a mask, for
  * every warp that the longest of the compute units executes. */
