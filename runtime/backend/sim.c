@@ -194,13 +194,14 @@ static uint64_t firings_of(const struct prt_sim_job *job)
     return stopped ? *job->object->completed : job->launch.firings;
 }
 
-/* The firing that stopped has been counted up to there. */
+/* The firing that stopped has been counted up to there.  What is known early may still execute. */
 static struct prt_launch_costs costs_of(const struct prt_sim_job *job)
 {
     uint64_t firings = job->record.firings;
+    bool counted = job->warp_cycles != NULL && job->executed;
     return (struct prt_launch_costs){.begin_cycles = job->launch.begin_cycles,
                                      .cleanup_cycles = job->launch.cleanup_cycles,
-                                     .warp_cycles = job->executed ? job->warp_cycles : NULL,
+                                     .warp_cycles = counted ? job->warp_cycles : NULL,
                                      .counted_firings =
                                          firings < job->launch.firings ? firings + 1 : firings};
 }
