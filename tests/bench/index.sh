@@ -10,14 +10,16 @@ cc=${BENCH_CC:-$(command -v clang-22 || command -v clang-19 || command -v clang 
 
 out=$BUILD/bench
 mkdir -p "$out"
-"$PIPEC" "$here/index/tile.pipe" "--emit=obj:$out/tile.o"
-"$cc" -shared -nostdlib -o "$out/tile.so" "$out/tile.o"
+for name in tile loops; do
+    "$PIPEC" "$here/index/$name.pipe" "--emit=obj:$out/$name.o"
+    "$cc" -shared -nostdlib -o "$out/$name.so" "$out/$name.o"
+done
 read -ra libraries <<<"$(pkg-config --libs sndfile libpng zlib libxxhash)"
 "$cc" -std=c11 -Wall -Wextra -O3 -march=x86-64-v3 -D_GNU_SOURCE -I"$ROOT" -pthread -o "$out/bench_index" \
     "$here/index/bench_index.c" "$here/bench_machine.c" "$BUILD/libpipert.a" "${libraries[@]}" -lm -ldl
 
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(uname -sr)"
-"$out/bench_index" "$out/tile.so"
+"$out/bench_index" "$out/tile.so" "$out/loops.so"
 cat <<'END'
 
 divided, iterated: nanoseconds an item until it is packed, by x = n % dx, y = n / dx % dy, z = n / dx / dy, and by the

@@ -1,6 +1,7 @@
 /*
- * bench_index IMAGE: the index generator against division, and what packed indices cost a kernel on
- * the host.  IMAGE is the shared object of tile.pipe.  Environment: ROUNDS (default 7).
+ * bench_index TILE LOOPS: the index generator against division, and what packed indices cost a
+ * kernel on the host.  TILE and LOOPS are the shared objects of tile.pipe and loops.pipe.
+ * Environment: ROUNDS (default 7).
  *
  * Each round runs the variants one after the other, each for the best of a few repeats; ratios are
  * medians of the ratios within a round.  Exit status 1: results differ.
@@ -107,12 +108,11 @@ static bool print_group(uint32_t dx, uint32_t dy, uint32_t dz, uint32_t lanes)
 enum { SIDE = 16, TILE = SIDE * SIDE, TILES = 512 };
 
 struct tiles {
-    kernel_entry entry;
     float *in, *out;
     uint16_t registers[TILE];
 };
 
-static void run_tiles(struct tiles *t)
+static void run_tiles(struct tiles *t, kernel_entry entry)
 {
     uint64_t produced = 0, completed = 0, most = 0;
     struct kernel_fault fault;
@@ -130,7 +130,7 @@ static void run_tiles(struct tiles *t)
                                        .most = &most,
                                        .indices = t->registers,
                                        .fault = &fault};
-    if (t->entry(&batch) != KERNEL_OK) abort();
+    if (entry(&batch) != KERNEL_OK) abort();
 }
 
 /* Items numbered x first; or in another order, that of their columns: the same items. */
@@ -145,19 +145,19 @@ static void number_items(struct tiles *t, bool by_columns)
     }
 }
 
-static double time_tiles(struct tiles *t)
+static double time_tiles(struct tiles *t, kernel_entry entry)
 {
     double best = INFINITY;
     for (int r = 0; r < REPEATS * 10; r++) {
         double begin = bench_processor_now();
-        run_tiles(t);
+        run_tiles(t, entry);
         double seconds = bench_processor_now() - begin;
         if (seconds < best) best = seconds;
     }
     return best;
 }
 
-static bool print_tiles(const char *image)
+static kernel_entry load_entry(const char *image)
 {
     void *library = dlopen(image, RTLD_NOW | RTLD_LOCAL);
     union {
@@ -166,30 +166,37 @@ static bool print_tiles(const char *image)
     } found = {library != NULL ? dlsym(library, "pipe_k0_run") : NULL};
     if (found.object == NULL) {
         fprintf(stderr, "bench: %s\n", dlerror());
-        return false;
+        exit(1);
     }
+    return found.entry;
+}
+
+static bool print_tiles(const char *tile_image, const char *loops_image)
+{
     const size_t bytes = sizeof(float) * TILE * TILES;
-    struct tiles t = {
-        .entry = found.entry, .in = bench_allocate(bytes), .out = bench_allocate(bytes)};
-    float *first = bench_allocate(bytes);
-    double numbered[ROUNDS_MAX], ratio[ROUNDS_MAX];
+    kernel_entry tile = load_entry(tile_image), loops = load_entry(loops_image);
+    struct tiles t = {.in = bench_allocate(bytes), .out = bench_allocate(bytes)};
+    float *wanted = bench_allocate(bytes);
+    double plain[ROUNDS_MAX], numbered[ROUNDS_MAX], any[ROUNDS_MAX];
+    bool same = true;
     bench_noise(t.in, (size_t)TILE * TILES);
     for (int r = 0; r < rounds; r++) {
+        plain[r] = time_tiles(&t, loops);
+        memcpy(wanted, t.out, bytes);
         number_items(&t, false);
-        numbered[r] = time_tiles(&t);
-        memcpy(first, t.out, bytes);
+        numbered[r] = time_tiles(&t, tile) / plain[r];
+        same &= memcmp(wanted, t.out, bytes) == 0;
         number_items(&t, true);
-        ratio[r] = time_tiles(&t) / numbered[r];
+        any[r] = time_tiles(&t, tile) / plain[r];
+        same &= memcmp(wanted, t.out, bytes) == 0;
     }
-    bool same = memcmp(first, t.out, bytes) == 0;
-    printf(
-        "\ntile of 16x16 items on the host: %.2f ns an item numbered x first, the order that the "
-        "code is made for;\n%.2f times that in another order, where every item is unpacked\n",
-        median(numbered) * 1e9 / ((double)TILE * TILES), median(ratio));
+    printf("\na tile of 16x16 on the host: %.2f ns an item as plain loops; %.2f times that with "
+           "work-items, numbered\nx first as they always are; %.2f times in another order, where "
+           "every item is unpacked\n",
+           median(plain) * 1e9 / ((double)TILE * TILES), median(numbered), median(any));
     bench_free(t.in, bytes);
     bench_free(t.out, bytes);
-    bench_free(first, bytes);
-    dlclose(library);
+    bench_free(wanted, bytes);
     return same;
 }
 
@@ -200,8 +207,8 @@ int main(int argc, char **argv)
                                          {7, 5, 3, 8},    {13, 11, 7, 64}};
     const char *wanted = getenv("ROUNDS");
     if (wanted != NULL) rounds = atoi(wanted);
-    if (argc != 2 || rounds < 1 || rounds > ROUNDS_MAX) {
-        fprintf(stderr, "usage: [ROUNDS=1..%d] bench_index IMAGE\n", ROUNDS_MAX);
+    if (argc != 3 || rounds < 1 || rounds > ROUNDS_MAX) {
+        fprintf(stderr, "usage: [ROUNDS=1..%d] bench_index TILE LOOPS\n", ROUNDS_MAX);
         return 2;
     }
     bool same = true;
@@ -210,7 +217,7 @@ int main(int argc, char **argv)
            "divisions", "shifts");
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
         same &= print_group(groups[i][0], groups[i][1], groups[i][2], groups[i][3]);
-    same &= print_tiles(argv[1]);
+    same &= print_tiles(argv[1], argv[2]);
     if (!same) puts("results differ");
     return same ? 0 : 1;
 }
