@@ -67,8 +67,8 @@ missing_packages() {
     done
 }
 
-# Welcome, not needed: the second LLVM that `make check` also compiles the language tests with, and the programs
-# that it tries pipec with.
+# Welcome, not needed: the second LLVM that `make check` also compiles the language tests with, the programs that it
+# tries pipec with, and the OpenCL that it compares sub-devices with.
 welcome_packages() {
     local package wanted=()
     [ "$goal" = test ] || return 0
@@ -77,6 +77,7 @@ welcome_packages() {
     command -v cmake >/dev/null || wanted+=(cmake)
     command -v meson >/dev/null || wanted+=(meson)
     command -v dot >/dev/null || wanted+=(graphviz)
+    wanted+=(ocl-icd-libopencl1 pocl-opencl-icd)
     for package in "${wanted[@]}"; do
         if ! installed "$package" && known "$package"; then echo "$package"; fi
     done
