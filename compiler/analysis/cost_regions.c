@@ -230,11 +230,12 @@ static void choose(struct regions *r, struct ks *s)
         if (taken != NULL) list(r, taken);
         return;
     }
-    bool split = r->split;
+    uint32_t outer_jumps = r->jumps;
+    r->jumps = 0;
     branch(r, s->body, "then");
-    split |= r->split;
     branch(r, s->otherwise, "else");
-    r->split |= split;
+    r->split = r->jumps != 0;
+    r->jumps |= outer_jumps;
 }
 
 /* `rounds` times the body, once more the test. */

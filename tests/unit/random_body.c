@@ -377,9 +377,12 @@ static struct scalar_value call(struct body_run *x, const struct kx *e)
     memcpy(saved, x->locals, sizeof saved);
     for (uint32_t i = 0; i < e->argument_count; i++)
         x->locals[e->function->params[i]->index][0] = arguments[i];
+    bool first_test = x->first_test;
+    x->first_test = false;
     x->depth++;
     execute(x, e->function->body);
     x->depth--;
+    x->first_test = first_test;
     memcpy(x->locals, saved, sizeof saved);
     return x->returned;
 }
@@ -454,11 +457,14 @@ static struct scalar_value evaluate(struct body_run *x, const struct kx *e)
 
 static enum outcome execute_loop(struct body_run *x, const struct ks *s)
 {
-    bool tested = !s->test_after;
+    bool tested = !s->test_after, first = tested;
     execute(x, s->init);
     for (;; tested = true) {
         if (x->fuel-- <= 0) longjmp(x->fault, 1);
-        if (tested && s->expr != NULL && !arith_truth(evaluate(x, s->expr))) return NEXT;
+        x->first_test = first;
+        bool goes_on = !tested || s->expr == NULL || arith_truth(evaluate(x, s->expr));
+        x->first_test = first = false;
+        if (!goes_on) return NEXT;
         enum outcome out = execute(x, s->body);
         if (out == BREAK) return NEXT;
         if (out == RETURN) return RETURN;

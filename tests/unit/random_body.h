@@ -39,6 +39,7 @@ struct body_run {
     int32_t packets[8];
     uint64_t appended;
     int fuel, depth; /* depth: of calls */
+    bool first_test; /* the test in front of a loop is being evaluated */
     struct scalar_value returned;
     jmp_buf fault;
     /* Told before and behind every evaluation, before every statement (of a loop: behind each of its
