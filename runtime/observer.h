@@ -190,6 +190,7 @@ enum prt_limit {
     PRT_LIMIT_SWITCH,       /* its compute units going over from other stages */
     PRT_LIMIT_SCHEDULER,    /* the scheduler's instructions */
     PRT_LIMIT_DEPENDENCIES, /* no resource: stages wait for each other */
+    PRT_LIMIT_CHILDREN,     /* what its firings launch on the device */
 };
 
 struct prt_bottleneck {

@@ -118,6 +118,7 @@ static enum prt_limit limit_of(const struct prt_stage_time *t)
     if (t->launch_cycles > executing && t->launch_cycles >= t->switch_cycles)
         return PRT_LIMIT_LAUNCH;
     if (t->switch_cycles > executing) return PRT_LIMIT_SWITCH;
+    if (t->device_queue_cycles > t->execute_cycles) return PRT_LIMIT_CHILDREN;
     return t->memory_bound_cycles > t->execute_cycles / 2 ? PRT_LIMIT_BANDWIDTH : PRT_LIMIT_COMPUTE;
 }
 

@@ -195,8 +195,8 @@ static void device_queue(struct prt_json *json, const struct prt_device_statisti
 
 static void bottleneck(struct prt_json *json, const struct prt_run *run)
 {
-    static const char *const limits[] = {"nothing", "compute",   "bandwidth",   "launch",
-                                         "switch",  "scheduler", "dependencies"};
+    static const char *const limits[] = {"nothing", "compute",   "bandwidth",    "launch",
+                                         "switch",  "scheduler", "dependencies", "children"};
     struct prt_bottleneck b;
     struct prt_stage_statistics stage;
     if (!prt_run_bottleneck(run, &b)) return;
