@@ -2,12 +2,13 @@
 # `make bench`: our pipelines against C written by hand and against the machine's limits, in one table.
 #
 #   make bench                      ROUNDS=15 make bench         ONLY=W3 make bench         ONLY=scale make bench
-#   ONLY=anomalies make bench       ONLY=index make bench
+#   ONLY=anomalies make bench       ONLY=index make bench         ONLY=time make bench
 #
 # Environment: ROOT, BUILD, PIPEC (set by make); ROUNDS (default 7); ONLY, a part of a workload's name, or
 # `scale`: the growth of pipec with the size of pipelines (scale.sh, about two minutes),
 # `anomalies`: pipelines that take longer on a better simulated device (anomalies.sh, a few seconds),
-# `index`: the index generator against division (index.sh);
+# `index`: the index generator against division (index.sh),
+# `time`: what counting the cycles of kernels costs (time.sh);
 # BENCH_CC, the compiler of the hand-written code (default: the newest clang, else CC).  Not part of `make check`.
 set -eu
 export LC_ALL=C
@@ -20,6 +21,7 @@ case ${ONLY:-} in
 scale) exec "$here/scale.sh" ;;
 anomalies) exec "$here/anomalies.sh" ;;
 index) exec "$here/index.sh" ;;
+time) exec "$here/time.sh" ;;
 esac
 
 if [ "$(uname -m)" != x86_64 ] || ! grep -qw avx2 /proc/cpuinfo || ! grep -qw fma /proc/cpuinfo; then

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The part "time" of `make bench`: what it costs to count the cycles of kernels whose cost depends on data.
+#
+#   ONLY=time make bench            ROUNDS=15 ONLY=time make bench
+#
+# Environment: that of run.sh.
+set -eu
+export LC_ALL=C
+ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
+BUILD=${BUILD:-$ROOT/build/release}
+PIPEC=${PIPEC:-$BUILD/pipec}
+here=$ROOT/tests/bench
+cc=${BENCH_CC:-$(command -v clang-22 || command -v clang-19 || command -v clang || command -v "${CC:-gcc}")}
+
+out=$BUILD/bench/time
+mkdir -p "$out"
+names="straight branches collatz state"
+for name in $names; do
+    cp "$here/time/$name.pipe" "$out/$name.counted.pipe"
+    sed 's/x -> \([a-z_]*\) -> y/x -> \1() cost 100 -> y/' "$here/time/$name.pipe" >"$out/$name.known.pipe"
+    for kind in counted known; do "$PIPEC" "$out/$name.$kind.pipe" -o "$out/$name.$kind.pbc"; done
+done
+read -ra libraries <<<"$(pkg-config --libs sndfile libpng zlib libxxhash)"
+"$cc" -std=c11 -Wall -Wextra -O2 -march=x86-64-v3 -D_GNU_SOURCE -I"$ROOT" -pthread -o "$out/bench_time" \
+    "$here/time/bench_time.c" "$here/bench_machine.c" "$here/bench_ours.c" "$BUILD/libpipert.a" \
+    "${libraries[@]}" -lm -ldl
+echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(uname -sr)"
+# shellcheck disable=SC2086
+"$out/bench_time" "$out" $names
+cat <<'END'
+
+nanoseconds a packet of a whole run on one thread, from memory to memory; known: with `cost 100` on the kernel, counted:
+without; ratio: median of the rounds' ratios, counted by known.  The first kernel has no decision and counts nothing.
+END
