@@ -47,7 +47,7 @@ agree() { # agree PROGRAM DEVICE OPTION...: timeline and statistics of one run
     program=$1 device=$2
     shift 2
     "$PIPEC" --device "$device" "$program.pipe" -o "$program.$device.pbc" || return 1
-    "$PIPERUN" -q "$program.$device.pbc" x=gen:ramp:5120 y=null "$@" --stats=json:"$program.$device.stats" \
+    "$PIPERUN" -q "$program.$device.pbc" x=gen:ramp:1024 y=null "$@" --stats=json:"$program.$device.stats" \
         --trace="$program.$device.json" || return 1
     python3 "$ROOT/tests/e2e/timeline.py" "$program.$device.json" "$program.$device.stats"
 }

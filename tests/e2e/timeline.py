@@ -4,6 +4,7 @@ usage: timeline.py TRACE.json STATS.json
 """
 import json
 import sys
+from bisect import bisect_right
 from collections import defaultdict
 from decimal import Decimal
 
@@ -59,10 +60,12 @@ def arrows_have_both_ends(events):
 
 
 def arrows_lie_in_launches(ends, launches):
+    begins = {pid: [s["ts"] for s in slices] for pid, slices in launches.items()}
     for phase in ends.values():
         for event in phase.values():
-            inside = any(s["ts"] <= event["ts"] <= s["ts"] + s["dur"] for s in launches[event["pid"]])
-            check(inside, f"arrow {event['id']}: its end at {event['ts']} is in no launch")
+            at = bisect_right(begins.get(event["pid"], []), event["ts"]) - 1
+            found = launches[event["pid"]][at] if at >= 0 else None
+            check(found and event["ts"] <= found["ts"] + found["dur"], f"arrow {event['id']}: its end at {event['ts']} is in no launch")
 
 
 def levels_fit(events, stats):
