@@ -46,13 +46,22 @@ void prt_index_generate(const struct prt_index_configuration *configuration, voi
     }
 }
 
+struct prt_index_issue prt_index_issue(uint64_t warp, uint64_t instruction, uint32_t cores)
+{
+    return (struct prt_index_issue){.core = (uint32_t)(instruction % cores),
+                                    .cycle = warp + instruction + 1};
+}
+
 struct prt_index_cost prt_index_cycles(enum prt_index_outcome outcome, uint64_t warps,
                                        uint64_t warp_cycles)
 {
     if (outcome == PRT_INDEX_RESIDENT) return (struct prt_index_cost){.cycles = 0};
+    /* Warps that take no time end when the last one is issued. */
+    uint64_t waited_for = warp_cycles > 0 ? 0 : warps - 1;
+    struct prt_index_issue issued = prt_index_issue(waited_for, 0, 1);
     return (struct prt_index_cost){.warps_iterated = outcome == PRT_INDEX_MISS ? warps : 0,
                                    .warps_packed = warps,
-                                   .cycles = warp_cycles > 0 ? 1 : warps};
+                                   .cycles = issued.cycle};
 }
 
 struct prt_index_operations prt_index_operations(const uint32_t extents[3])
@@ -64,10 +73,4 @@ struct prt_index_operations prt_index_operations(const uint32_t extents[3])
      * or a shift and a mask. */
     uint32_t further = dimensions > 1 ? dimensions - 1 : 0;
     return (struct prt_index_operations){.divisions = 2 * further, .logic = 2 * further};
-}
-
-struct prt_index_issue prt_index_issue(uint64_t warp, uint64_t instruction, uint32_t cores)
-{
-    return (struct prt_index_issue){.core = (uint32_t)(instruction % cores),
-                                    .cycle = warp + instruction + 1};
 }

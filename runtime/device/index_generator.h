@@ -46,9 +46,9 @@ struct prt_index_cost {
     uint64_t cycles;         /* until the launch's first warp can start, and while it waits later */
 };
 
-/* Of a launch of groups that take `warps` warps each, each of `warp_cycles` or more.  One warp a
- * clock, the first one cycle after it was asked for: warp w can start at cycle w + 1, so warps that
- * take a cycle or longer wait for the first one only. */
+/* Of a launch of groups that take `warps` warps each, 1 or more, each of `warp_cycles` or more.
+ * Warp w is issued at cycle w + 1 at the earliest: warps that take a cycle or longer wait for the
+ * first one only. */
 struct prt_index_cost prt_index_cycles(enum prt_index_outcome outcome, uint64_t warps,
                                        uint64_t warp_cycles);
 

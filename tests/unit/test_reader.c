@@ -24,6 +24,10 @@ static uint8_t *small(size_t *size, struct made **edit)
     uint32_t b = made_node(m, "b", CONTAINER_NODE_FINISH);
     made_input(m, b, t, 1, 2);
     made_output(m, b, y, 1, 1);
+    m->indices[0] = (struct container_index){.kernel = a, .extents = {2, 2, 1}};
+    m->indices[1] = (struct container_index){.kernel = b, .extents = {4, 4, 4}, .first_warp = 4};
+    m->index_count = 2;
+    m->first_warp_count = 4 + 8; /* sim16 has 8 lanes */
     static const uint8_t image[] = "not really an image";
     m->image = image;
     m->image_bytes = sizeof image;
@@ -58,6 +62,9 @@ static void a_good_container_is_read(void **unused)
     assert_int_equal(c.buffer_count, 3);
     assert_int_equal(c.set_count, 1);
     assert_int_equal(c.sets[0].count, 2);
+    assert_int_equal(c.index_count, 2);
+    assert_int_equal(c.indices[1].extents[2], 4);
+    assert_int_equal(c.first_warp_count, 12);
     assert_string_equal(prt_container_text(&c, c.nodes[1].name), "b");
     assert_string_equal(prt_container_source(&c, CONTAINER_NONE), "?");
     prt_container_free(&c);
@@ -221,6 +228,18 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(sets[0], 3, "'sets'");
     REFUSED(sets[0], UINT32_MAX, "'sets'");
     REFUSED(sets[1], 2, "'sets'");
+    REFUSED(indices[1].kernel, 0, "'indices', record 1");
+    REFUSED(indices[0].extents[0], 0, "'indices', record 0");
+    REFUSED(indices[0].extents[1], 0, "'indices'");
+    REFUSED(indices[0].extents[2], 0, "'indices'");
+    REFUSED(indices[0].extents[0], UINT32_MAX, "'indices'");
+    REFUSED(indices[0].extents[1], 32768, "'indices'");
+    REFUSED(indices[1].extents[2], 4096, "'indices'");
+    REFUSED(indices[1].first_warp, 5, "'indices'");
+    REFUSED(indices[1].first_warp, UINT32_MAX, "'indices'");
+    REFUSED(first_warp_count, 11, "'indices'");
+    REFUSED(indices[0].flags, 2, "'indices'");
+    REFUSED(indices[0].reserved, 1, "'indices'");
     REFUSED(strings[0], 'x', "'strings'");
     REFUSED(strings_bytes, 0, "");
 }
