@@ -47,6 +47,11 @@ static const char usage_text[] =
     "  --host-threads N        threads that execute kernels; default: one per processor.  Results "
     "and cycles do\n"
     "                          not depend on it\n"
+    "  --dispatch=FORM         how kernels are launched: condensed (several launches a packet; the "
+    "default),\n"
+    "                          reference or full (each a packet of its own).  Results do not "
+    "depend "
+    "on it, cycles do\n"
     "  --firings N             end each source kernel and endless generator after N\n"
     "  --seed N                seed of gen:noise where none is given\n"
     "  --timeout SECONDS       give up after that time (exit status 5)\n"
@@ -115,6 +120,20 @@ static int take_stats(const char *text, struct prt_command *command)
     return PRT_COMPLAIN(EXIT_USAGE, "--stats: '%s' is neither 'text' nor 'json:FILE'", text);
 }
 
+static int take_dispatch(const char *text, enum prt_dispatch_mode *out)
+{
+    static const char *const names[] = {[PRT_DISPATCH_CONDENSED] = "condensed",
+                                        [PRT_DISPATCH_REFERENCE] = "reference",
+                                        [PRT_DISPATCH_FULL] = "full"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(text, names[i]) != 0) continue;
+        *out = (enum prt_dispatch_mode)i;
+        return EXIT_DONE;
+    }
+    return PRT_COMPLAIN(EXIT_USAGE, "--dispatch: '%s' is none of condensed, reference and full",
+                        text);
+}
+
 static int take_trace(const char *text, struct prt_command *command)
 {
     if (text[0] == '\0') return PRT_COMPLAIN(EXIT_USAGE, "--trace: the name of a file is missing");
@@ -139,6 +158,7 @@ enum option_code {
     OPTION_DEVICE = 256,
     OPTION_LIST_DEVICES,
     OPTION_HOST_THREADS,
+    OPTION_DISPATCH,
     OPTION_FIRINGS,
     OPTION_SEED,
     OPTION_STATS,
@@ -156,6 +176,7 @@ static const struct option options[] = {
     {"device", required_argument, NULL, OPTION_DEVICE},
     {"list-devices", no_argument, NULL, OPTION_LIST_DEVICES},
     {"host-threads", required_argument, NULL, OPTION_HOST_THREADS},
+    {"dispatch", required_argument, NULL, OPTION_DISPATCH},
     {"firings", required_argument, NULL, OPTION_FIRINGS},
     {"seed", required_argument, NULL, OPTION_SEED},
     {"stats", optional_argument, NULL, OPTION_STATS},
@@ -167,7 +188,6 @@ static const struct option options[] = {
     {"replay", no_argument, NULL, OPTION_REPLAY},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, OPTION_VERSION},
-    {"dispatch", optional_argument, NULL, OPTION_LATER},
     {"sandbox", optional_argument, NULL, OPTION_LATER},
     {"progress", optional_argument, NULL, OPTION_LATER},
     {"debug", optional_argument, NULL, OPTION_LATER},
@@ -188,6 +208,7 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
         status = take_number("--host-threads", optarg, 1, 4096, &number);
         if (status == EXIT_DONE) command->host_threads = (uint32_t)number;
         break;
+    case OPTION_DISPATCH: status = take_dispatch(optarg, &command->dispatch); break;
     case OPTION_FIRINGS:
         status = take_number("--firings", optarg, 0, UINT64_MAX, &command->firings);
         command->has_firings = true;

@@ -7,6 +7,8 @@
 #ifndef RUNTIME_PIPERUN_COMMAND_H
 #define RUNTIME_PIPERUN_COMMAND_H
 
+#include "runtime/pipert.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,6 +38,7 @@ struct prt_command {
     bool has_firings, has_seed;
     uint64_t firings, seed;
     uint32_t host_threads;
+    enum prt_dispatch_mode dispatch;
     double timeout_seconds;
     bool skip_if_unavailable;
     bool replay;

@@ -67,6 +67,7 @@ static int create_run(struct prt_session *session, const struct prt_observer *ob
 {
     struct prt_run_options run_options = {.device = session->command->device,
                                           .host_threads = session->command->host_threads,
+                                          .dispatch = session->command->dispatch,
                                           .measure = session->command->stats_text ||
                                                      session->command->stats_json != NULL,
                                           .observer = observer,

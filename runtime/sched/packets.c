@@ -28,11 +28,13 @@ static struct dispatch_full describe(const struct prt_sched *s, uint32_t index, 
 
 /* Enqueues; a full queue is waited for. */
 static enum prt_status enqueue(struct prt_sched *s, uint32_t queue,
-                               const union prt_dispatch *packet, struct prt_error *error)
+                               const union prt_dispatch *packet, uint32_t launches,
+                               struct prt_error *error)
 {
     for (;;) {
         prt_sched_pass_time(s);
         enum prt_status status = s->ops->enqueue(s->device, queue, packet, error);
+        if (status == PRT_OK) s->open_packets[queue].in_flight += launches;
         if (status != PRT_E_BUSY) return status;
         status = prt_sched_reap(s, error);
         if (status != PRT_OK) return status;
@@ -54,7 +56,15 @@ static enum prt_status flush_queue(struct prt_sched *s, uint32_t queue, struct p
     const union prt_dispatch packet = {.condensed = open->writer.packet};
     s->open_count--;
     open_anew(open);
-    return enqueue(s, queue, &packet, error);
+    return enqueue(s, queue, &packet, packet.condensed.num_kernels, error);
+}
+
+enum prt_status prt_packets_flush_idle(struct prt_sched *s, struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; s->open_count > 0 && i < s->queue_count && status == PRT_OK; i++)
+        if (s->open_packets[i].in_flight == 0) status = flush_queue(s, i, error);
+    return status;
 }
 
 enum prt_status prt_packets_flush(struct prt_sched *s, struct prt_error *error)
@@ -101,7 +111,7 @@ static enum prt_status send_reference(struct prt_sched *s, uint32_t index, uint3
     uint32_t queue = s->stages[index].queue;
     enum prt_status status = flush_users(s, entry, error);
     if (status == PRT_OK) status = flush_queue(s, queue, error);
-    if (status == PRT_OK) status = enqueue(s, queue, &packet, error);
+    if (status == PRT_OK) status = enqueue(s, queue, &packet, 1, error);
     dispatch_store(&s->references, entry, launch);
     s->reference_stages[entry] = index;
     return status;
@@ -147,7 +157,7 @@ static enum prt_status send_full(struct prt_sched *s, uint32_t index,
     const union prt_dispatch packet = {.full = *launch};
     uint32_t queue = s->stages[index].queue;
     enum prt_status status = s->open_count > 0 ? flush_queue(s, queue, error) : PRT_OK;
-    return status == PRT_OK ? enqueue(s, queue, &packet, error) : status;
+    return status == PRT_OK ? enqueue(s, queue, &packet, 1, error) : status;
 }
 
 /* In a packet of several. */

@@ -12,9 +12,11 @@
  *                 it joins the open packet of its queue
  *
  * An open packet is enqueued when a launch is the last of its pack, when the next launch of its queue
- * does not fit or is another packet, before an entry that it refers to is stored anew, and by `wait`.
- * So launches of one queue are enqueued in the order in which they were dispatched, and nothing is
- * waited for that has not been enqueued.
+ * does not fit or is another packet, before an entry that it refers to is stored anew, and by `wait`
+ * when nothing of its queue is in flight.  (While something is, it could not begin: to wait costs
+ * nothing, and it may grow.  J. Nagle, "Congestion control in IP/TCP internetworks", RFC 896, has
+ * the idea.)  So launches of one queue are enqueued in the order in which they were dispatched, and
+ * whoever waits waits for something in flight.
  *
  * Requires: sched_create's tables; queues bound.  Threads: the scheduler's.  Allocation: none here.
  * Errors: those of the device's enqueue, but that a full queue is waited for.
@@ -33,6 +35,14 @@ enum prt_status prt_packets_launch(struct prt_sched *sched, uint32_t stage, bool
 enum prt_status prt_packets_end_pack(struct prt_sched *sched, uint32_t stage,
                                      struct prt_error *error);
 
+/* A launch of the queue has completed. */
+static inline void prt_packets_completed(struct prt_sched *sched, uint32_t queue)
+{
+    sched->open_packets[queue].in_flight--;
+}
+
+/* Enqueues what is open on queues with nothing in flight. */
+enum prt_status prt_packets_flush_idle(struct prt_sched *sched, struct prt_error *error);
 /* Enqueues what is open. */
 enum prt_status prt_packets_flush(struct prt_sched *sched, struct prt_error *error);
 

@@ -210,6 +210,7 @@ static enum prt_status complete(struct prt_sched *s, const struct prt_completion
 {
     struct prt_stage *stage = &s->stages[completion->object % s->container->stage_count];
     stage->in_flight = false;
+    prt_packets_completed(s, stage->queue);
     prt_stage_changed(stage);
     if (s->collect != NULL) prt_collect_completed(s, stage);
     s->in_flight--;
@@ -267,7 +268,7 @@ enum prt_status prt_sched_wait(struct prt_sched *s, bool *jump, struct prt_error
     *jump = true;
     if (s->in_flight > 0) {
         s->end_propagated = false;
-        enum prt_status status = prt_packets_flush(s, error);
+        enum prt_status status = prt_packets_flush_idle(s, error);
         return status == PRT_OK ? prt_sched_reap(s, error) : status;
     }
     if (s->end_propagated) {

@@ -156,6 +156,7 @@ struct prt_open_packet {
     struct dispatch_writer writer;
     uint32_t stages[DISPATCH_UNITS]; /* of its launches */
     uint32_t entries;                /* set of those that it refers to */
+    uint32_t in_flight;              /* launches of the queue that are enqueued */
 };
 
 struct prt_sched_fault {
