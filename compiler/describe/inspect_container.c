@@ -289,7 +289,13 @@ static const struct inspected_plan *read_plan(struct container *c, uint32_t node
         if (!read_record(c, CONTAINER_STAGES, i, &stage, sizeof stage)) break;
         if (stage.node >= node_count) fail(c, "it names a node that it does not have");
         plan->stages[i] = (struct inspected_stage){
-            .node = stage.node, .threshold = stage.threshold, .batch_max = stage.batch_max};
+            .node = stage.node,
+            .threshold = stage.threshold,
+            .batch_max = stage.batch_max,
+            .entry = stage.entry == CONTAINER_NONE ? GRAPH_NONE : stage.entry,
+            .pack = stage.pack,
+            .place = stage.place,
+            .spilled = (stage.flags & CONTAINER_STAGE_SPILLED) != 0};
         struct container_node node;
         if (read_record(c, CONTAINER_NODES, stage.node, &node, sizeof node))
             plan->stages[i].index = read_index(c, node.kernel);

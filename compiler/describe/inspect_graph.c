@@ -180,7 +180,11 @@ static const struct inspected_plan *fill_plan(struct arena *arena, const struct 
                                                  .sub_device = stage->sub_device,
                                                  .cu_count = stage->cu_count,
                                                  .threshold_reason = stage->threshold_reason,
-                                                 .index = plan_find_index(plan, kernel)};
+                                                 .index = plan_find_index(plan, kernel),
+                                                 .entry = stage->entry,
+                                                 .pack = stage->pack,
+                                                 .place = stage->place,
+                                                 .spilled = stage->spilled};
     }
     return to;
 }

@@ -59,6 +59,8 @@ struct inspected_stage {
     uint32_t sub_device, cu_count; /* 0 CUs: not known */
     const char *threshold_reason;
     const struct plan_index *index; /* NULL: no work-items */
+    uint32_t entry, pack, place;    /* as in struct plan_stage */
+    bool spilled;
 };
 
 struct inspected_plan {

@@ -154,6 +154,12 @@ static void put_stages(struct json *json, const struct inspection *inspection,
         if (stage->threshold_reason != NULL)
             json_text(json, "threshold_reason", stage->threshold_reason);
         json_number(json, "batch_max", stage->batch_max);
+        json_number(json, "pack", stage->pack);
+        json_number(json, "place", stage->place);
+        if (stage->entry != GRAPH_NONE) {
+            json_number(json, "reference_entry", stage->entry);
+            json_boolean(json, "spilled", stage->spilled);
+        }
         if (stage->index != NULL) put_index(json, stage->index);
         json_end(json, '}');
     }
@@ -358,6 +364,17 @@ static void print_buffer(FILE *to, const struct inspected_buffer *buffer)
             buffer->width_bytes);
 }
 
+static void print_stage(FILE *to, const struct inspection *inspection, uint32_t index)
+{
+    const struct inspected_stage *stage = &inspection->plan->stages[index];
+    fprintf(to, "stage %" PRIu32 " %s: threshold %" PRIu32 " batch %" PRIu64, index,
+            inspection->nodes[stage->node].name, stage->threshold, stage->batch_max);
+    if (stage->entry != GRAPH_NONE)
+        fprintf(to, " pack %" PRIu32 " place %" PRIu32 " entry %" PRIu32 "%s", stage->pack,
+                stage->place, stage->entry, stage->spilled ? " spilled" : "");
+    fputc('\n', to);
+}
+
 void inspection_print_text(FILE *to, const struct inspection *inspection)
 {
     const struct inspected_plan *plan = inspection->plan;
@@ -377,9 +394,7 @@ void inspection_print_text(FILE *to, const struct inspection *inspection)
         print_buffer(to, &inspection->buffers[i]);
     fputc('\n', to);
     for (uint32_t i = 0; i < plan->stage_count; i++)
-        fprintf(to, "stage %" PRIu32 " %s: threshold %" PRIu32 " batch %" PRIu64 "\n", i,
-                inspection->nodes[plan->stages[i].node].name, plan->stages[i].threshold,
-                plan->stages[i].batch_max);
+        print_stage(to, inspection, i);
     for (uint32_t i = 0; i < plan->stage_count; i++)
         if (plan->stages[i].index != NULL)
             plan_print_index(to, inspection->nodes[plan->stages[i].node].kernel,

@@ -3,9 +3,9 @@
  *
  * Side by side: each stage has a sub-device of its own.  The CUs are divided in proportion to the
  * load (repetitions x cost) by largest remainder, one at least for each stage; a stateful stage
- * gets one only, since its firings do not overlap.  With fewer CUs than stages, or a device that
- * does not partition by counts into that many sub-devices, the stages run in sequence on the whole
- * device.
+ * gets one only, since its firings do not overlap.  With fewer CUs than stages, a device that does
+ * not partition by counts into that many sub-devices, or stages that take turns (turns.h), the
+ * stages run in sequence on the whole device.
  *
  * Depths that are not declared are raised, never lowered, from what bufsize has proven: a deeper
  * buffer is free of deadlock where a shallower one is.  A buffer is to hold two full dispatches
@@ -19,6 +19,7 @@
  */
 #include "compiler/plan/plan_internal.h"
 #include "compiler/plan/reference_entries.h"
+#include "compiler/plan/turns.h"
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/ratio.h"
@@ -58,6 +59,8 @@ static const char *mode_obstacle(const struct placement *at)
     const struct devdesc *device = at->device;
     uint32_t stages = at->plan->stage_count;
     if (stages == 1) return "one stage";
+    if (plan_takes_turns(at->arena, at->graph))
+        return "its stages take turns, never two of them are ready at once";
     if (stages > device->cu_count)
         return arena_printf(at->cx->arena, "%" PRIu32 " stages share %" PRIu32 " CUs", stages,
                             device->cu_count);

@@ -82,6 +82,37 @@ static void print_head(FILE *to, const struct graph *graph, const struct plan *p
     print_accepted(to, graph);
 }
 
+/* Stages in the order of packs and places. */
+static uint32_t *order_by_pack(struct arena *arena, const struct plan *plan)
+{
+    uint32_t *first = ARENA_ARRAY(arena, uint32_t, (size_t)plan->pack_count + 2);
+    uint32_t *order = ARENA_ARRAY(arena, uint32_t, (size_t)plan->stage_count + 1);
+    for (uint32_t i = 0; i < plan->stage_count; i++)
+        first[plan->stages[i].pack + 1]++;
+    for (uint32_t p = 0; p < plan->pack_count; p++)
+        first[p + 1] += first[p];
+    for (uint32_t i = 0; i < plan->stage_count; i++)
+        order[first[plan->stages[i].pack] + plan->stages[i].place] = i;
+    return order;
+}
+
+/* Stages that are launched by one packet, where there are any. */
+static void print_packs(FILE *to, const struct graph *graph, const struct plan *plan)
+{
+    if (plan->entry_count == 0) return;
+    struct arena *arena = arena_create();
+    const uint32_t *order = order_by_pack(arena, plan);
+    fprintf(to, "\npack  place  entry  stage\n");
+    for (uint32_t i = 0; i < plan->stage_count; i++) {
+        const struct plan_stage *stage = &plan->stages[order[i]];
+        if (stage->entry == GRAPH_NONE) continue;
+        fprintf(to, "%4" PRIu32 "  %5" PRIu32 "  %5" PRIu32 "  %s%s\n", stage->pack, stage->place,
+                stage->entry, graph->nodes.items[stage->node].name,
+                stage->spilled ? ": spilled, the entry is another stage's" : "");
+    }
+    arena_destroy(arena);
+}
+
 static void print_stages(FILE *to, const struct graph *graph, const struct plan *plan)
 {
     load_sum whole = whole_load(plan);
@@ -209,6 +240,7 @@ void plan_print(FILE *to, const struct graph *graph, const struct plan *plan)
 {
     print_head(to, graph, plan);
     print_stages(to, graph, plan);
+    print_packs(to, graph, plan);
     print_indices(to, plan);
     print_ports(to, graph);
     print_buffers(to, graph);
