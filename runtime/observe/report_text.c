@@ -85,7 +85,7 @@ static void print_limit(const struct text *t)
     static const char *const reasons[] = {
         [PRT_LIMIT_COMPUTE] = "computing",
         [PRT_LIMIT_BANDWIDTH] = "waiting for memory: its packets need the bandwidth",
-        [PRT_LIMIT_LAUNCH] = "with the overhead of launches: larger batches would help",
+        [PRT_LIMIT_LAUNCH] = "with the overhead of launches",
         [PRT_LIMIT_CHILDREN] = "with the kernels that it launches on the device",
         [PRT_LIMIT_SWITCH] = "with going over from one stage to another",
     };

@@ -125,6 +125,14 @@ bounds() { grep -Eq "^grow +grow->heavy +9 +3 +1.50  [0-9]+ bytes" text; }
 check "the declared bound, the largest firing and the mean" bounds
 columns() { ! grep -q 'left over' text && ! grep -q 'index generator' text && ! grep -q 'device queue' text; }
 check "what there was not gets no place" columns
+sed 's/^name .*/name = slow/; s/^memory_bytes_per_cycle.*/memory_bytes_per_cycle = 1/' "$ROOT/lang/devices/sim16.dev" >slow.dev
+"$PIPEC" --device slow.dev rates.pipe -o slow.pbc
+check "a run that the bandwidth limits" says 0 'mostly waiting for memory' "$PIPERUN" slow.pbc --device sim:slow.dev \
+    x=gen:ramp:5120 y=null --stats
+check "a run that its launches limit" says 0 'mostly with the overhead of launches' "$PIPERUN" loop.sim16.pbc \
+    x=gen:ramp:512 y=null --stats
+check "the index generator, where there are work-items" says 0 '^index generator: [0-9]+ requests?, [0-9.]+% known' \
+    "$PIPERUN" group.sim16.pbc x=gen:ramp:5120 y=null --stats
 check "a finish is a launch, and a loop has waits" says 0 "packets in 'back'|packets in 's'" "$PIPERUN" loop.sim16.pbc \
     x=gen:ramp:5120 y=null --stats
 check "on one compute unit stages wait for it" says 0 ' CUs .*scheduler' "$PIPERUN" rates.sim1.pbc x=gen:ramp:5120 \
