@@ -1,6 +1,5 @@
 #include "runtime/observe/json_stream.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +13,11 @@ bool prt_json_flush(struct prt_json *json)
 
 static void put(struct prt_json *json, const char *bytes, size_t size)
 {
+    if (size <= sizeof json->buffer - json->used) {
+        memcpy(json->buffer + json->used, bytes, size);
+        json->used += size;
+        return;
+    }
     while (size > 0) {
         if (json->used == sizeof json->buffer) prt_json_flush(json);
         size_t room = sizeof json->buffer - json->used;
@@ -43,27 +47,58 @@ static size_t character_bytes(const unsigned char *at)
     return overlong || beyond ? 0 : length;
 }
 
+/* Bytes that stand for themselves: nearly all that there are. */
+static size_t plain_length(const unsigned char *at)
+{
+    size_t length = 0;
+    while (at[length] >= ' ' && at[length] <= '~' && at[length] != '"' && at[length] != '\\')
+        length++;
+    return length;
+}
+
+/* One character, or a byte that is none; returns its bytes. */
+static size_t put_character(struct prt_json *json, const unsigned char *at)
+{
+    size_t length = character_bytes(at);
+    char escape[8];
+    if (length == 0) {
+        put_text(json, "\\ufffd");
+        return 1;
+    }
+    if (*at < 0x20 || *at == 0x7f) {
+        snprintf(escape, sizeof escape, "\\u%04x", *at);
+        put_text(json, escape);
+        return 1;
+    }
+    if (*at == '"' || *at == '\\') put(json, "\\", 1);
+    put(json, (const char *)at, length);
+    return length;
+}
+
 static void put_string(struct prt_json *json, const char *text)
 {
+    const unsigned char *at = (const unsigned char *)text;
     put(json, "\"", 1);
-    for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
-        size_t length = character_bytes(at);
-        if (length == 0) {
-            put_text(json, "\\ufffd");
-            at++;
-            continue;
-        }
-        char escape[8];
-        if (*at < 0x20 || *at == 0x7f) {
-            snprintf(escape, sizeof escape, "\\u%04x", *at);
-            put_text(json, escape);
-        } else {
-            if (*at == '"' || *at == '\\') put(json, "\\", 1);
-            put(json, (const char *)at, length);
-        }
-        at += length;
+    for (;;) {
+        size_t plain = plain_length(at);
+        put(json, (const char *)at, plain);
+        at += plain;
+        if (*at == '\0') break;
+        at += put_character(json, at);
     }
     put(json, "\"", 1);
+}
+
+/* At least `digits` of them. */
+static void put_number(struct prt_json *json, uint64_t number, unsigned digits)
+{
+    char text[24];
+    size_t at = sizeof text;
+    while (number > 0 || sizeof text - at < digits) {
+        text[--at] = (char)('0' + number % 10);
+        number /= 10;
+    }
+    put(json, text + at, sizeof text - at);
 }
 
 static bool on_a_line(const struct prt_json *json)
@@ -125,10 +160,8 @@ void prt_json_text(struct prt_json *json, const char *key, const char *text)
 
 void prt_json_number(struct prt_json *json, const char *key, uint64_t number)
 {
-    char digits[24];
     begin_member(json, key);
-    snprintf(digits, sizeof digits, "%" PRIu64, number);
-    put_text(json, digits);
+    put_number(json, number, 1);
 }
 
 void prt_json_boolean(struct prt_json *json, const char *key, bool value)
@@ -145,12 +178,11 @@ void prt_json_null(struct prt_json *json, const char *key)
 
 void prt_json_fraction(struct prt_json *json, const char *key, uint64_t number, unsigned decimals)
 {
-    char digits[40];
     uint64_t unit = 1;
     for (unsigned i = 0; i < decimals; i++)
         unit *= 10;
     begin_member(json, key);
-    snprintf(digits, sizeof digits, "%" PRIu64 ".%0*" PRIu64, number / unit, (int)decimals,
-             number % unit);
-    put_text(json, digits);
+    put_number(json, number / unit, 1);
+    put(json, ".", 1);
+    put_number(json, number % unit, decimals);
 }
