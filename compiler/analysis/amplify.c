@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/bundles.h"
+#include "compiler/analysis/launches.h"
 #include "compiler/analysis/rate_path.h"
 #include "compiler/analysis/walk.h"
 
@@ -223,7 +224,7 @@ static void settle_declared(struct compile *cx, struct kernel *k, uint32_t p,
         }
         most |= count.most;
     }
-    if (most == 0 && k->finish == NULL) {
+    if (most == 0 && k->finish == NULL && !port->tree_writes) {
         report_silent(cx, k, port);
     } else if (port->count_proven) {
         port->bounds_exact = is_exact_within_bounds(k, p, result);
@@ -277,7 +278,7 @@ static void settle_inferred(struct compile *cx, struct kernel *k, uint32_t p,
         if (most) report_unproven(cx, k, p, i, result);
         port->count_proven = false;
     }
-    if (most == 0 && k->finish == NULL) report_silent(cx, k, port);
+    if (most == 0 && k->finish == NULL && !port->tree_writes) report_silent(cx, k, port);
 }
 
 /* Both are sound: the narrower bounds. */
@@ -299,7 +300,9 @@ static struct walk_result walk_counts(struct compile *cx, struct kernel *k, stru
                                    .body = body,
                                    .local_count = k->local_count,
                                    .section = section,
-                                   .relate = section == WALK_FIRING && bundles_possible(k)};
+                                   .relate = section == WALK_FIRING &&
+                                             !kernel_launches_any(&k->launches) &&
+                                             bundles_possible(k)};
     struct walk_result result = walk_body(&request, scratch);
     size_t count = (size_t)walk_end_count(k) * (section == WALK_FIRING ? k->phases : 1);
     bool single = true;
@@ -315,6 +318,43 @@ static struct walk_result walk_counts(struct compile *cx, struct kernel *k, stru
     return result;
 }
 
+/* What a firing appends itself, of a port that its tree writes too: a declared rate is that of both.
+ */
+static void settle_own(struct compile *cx, struct kernel *k, uint32_t p,
+                       const struct walk_result *result)
+{
+    struct kernel_port *port = &k->out[p];
+    struct walk_count count = port_count(k, p, result->counts, 0);
+    if (!port->rate_declared) {
+        settle_inferred(cx, k, p, result);
+    } else if (count.least > port->push) {
+        report_mismatch(cx, k, p, 0, result);
+    } else {
+        port->count_proven = count.most <= port->push;
+        if (!port->count_proven) report_unproven(cx, k, p, 0, result);
+    }
+    port->own_push_least = port->rate_declared ? count.least : port->push_least;
+    port->own_push = count.most < port->push || !port->rate_declared ? count.most : port->push;
+}
+
+static void settle_port(struct compile *cx, struct kernel *k, uint32_t p,
+                        const struct walk_result *result)
+{
+    struct kernel_port *port = &k->out[p];
+    if (port->tree_writes && !k->is_child) {
+        settle_own(cx, k, p, result);
+        return;
+    }
+    if (port->indexed)
+        port->count_proven = true;
+    else if (port->rate_declared)
+        settle_declared(cx, k, p, result);
+    else
+        settle_inferred(cx, k, p, result);
+    port->own_push_least = port->push_least;
+    port->own_push = port->push;
+}
+
 static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scratch)
 {
     struct walk_result result = walk_counts(cx, k, k->body, WALK_FIRING, scratch);
@@ -326,14 +366,9 @@ static void infer_firing(struct compile *cx, struct kernel *k, struct arena *scr
         return;
     }
     if (result.relation) bundles_of_kernel(cx, k, result.relation);
-    for (uint32_t p = 0; p < k->out_count; p++) {
-        if (k->out[p].indexed)
-            k->out[p].count_proven = true;
-        else if (k->out[p].rate_declared)
-            settle_declared(cx, k, p, &result);
-        else
-            settle_inferred(cx, k, p, &result);
-    }
+    if (kernel_launches_any(&k->launches)) launches_count(cx, k, result.counts[walk_launch_end(k)]);
+    for (uint32_t p = 0; p < k->out_count; p++)
+        settle_port(cx, k, p, &result);
 }
 
 /* ---- finish ---- */
@@ -445,6 +480,7 @@ static void take_rates(struct graph *graph)
 
 void amplify_infer_rates(struct compile *cx, struct graph *graph)
 {
+    launches_find_writers(graph);
     for (size_t i = 0; i < graph->kernels.count; i++) {
         struct kernel *k = graph->kernels.items[i];
         struct arena *scratch = arena_create();
@@ -456,6 +492,7 @@ void amplify_infer_rates(struct compile *cx, struct graph *graph)
         mark_emissions(k->finish, k, true);
         arena_destroy(scratch);
     }
+    launches_bound_trees(cx, graph);
     shape_infer(cx, graph);
     take_rates(graph);
 }

@@ -152,20 +152,6 @@ struct graph_front { /* by component, then rising */
     const char *reason; /* why not */
 };
 
-/* The interface of a kernel that launches or is launched, as the device queue needs it: a row of the
- * program's interface table.  A launch is one firing, so one work-group. */
-struct graph_interface {
-    struct kernel *kernel;
-    uint32_t launch_index;   /* number of this row: what a launch names its child by */
-    uint64_t argument_bytes; /* of the child's block of arguments */
-    uint64_t local_bytes;    /* of its `local` variables */
-    uint32_t work_groups;    /* 1 */
-    uint32_t group[3];       /* work-items of a work-group */
-    VEC(uint32_t) children;  /* rows of the kernels that it launches */
-    VEC(uint32_t) parents;   /* rows of the kernels that launch it */
-    bool recursive;          /* it may be its own descendant */
-};
-
 enum graph_policy { POLICY_AUTO, POLICY_ROUND_ROBIN, POLICY_PRIORITY, POLICY_FULLEST };
 
 struct graph {
@@ -177,10 +163,7 @@ struct graph {
     /* Every kernel in use once: those of nodes in order of id, then the child kernels that they
      * launch, directly or through others, in order of id. */
     VEC(struct kernel *) kernels;
-    size_t child_kernels; /* so many of the last ones are children */
-    /* Kernels that launch or are launched, in the order of `kernels`; by analysis/launches.  Empty:
-     * the program needs no device queue. */
-    VEC(struct graph_interface) interfaces;
+    size_t child_kernels;             /* so many of the last ones are children */
     VEC(struct function *) functions; /* every function in use once, in order of id */
     struct types *types;
     enum graph_policy policy; /* as the author named it */

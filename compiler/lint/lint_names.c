@@ -270,6 +270,9 @@ static void visit_launch(struct names *names, const struct ast_launch *launch)
     visit_list(names, launch->type_arguments);
     visit_list(names, launch->arguments);
     visit_list(names, launch->order_arguments);
+    /* The child sees the window. */
+    for (size_t i = 0; i < names->symbols.count; i++)
+        if (names->symbols.items[i].kind == IN_PORT) names->symbols.items[i].read = true;
 }
 
 static void visit_stmt(struct names *names, const struct ast_stmt *s)

@@ -476,6 +476,19 @@ static const char *policy_reason(enum graph_policy policy)
     return "the most important stages first, those of one importance in turn";
 }
 
+static void check_child_groups(const struct placement *at)
+{
+    const struct graph *graph = at->graph;
+    for (size_t i = graph->kernels.count - graph->child_kernels; i < graph->kernels.count; i++) {
+        const struct kernel *k = graph->kernels.items[i];
+        uint64_t items = (uint64_t)k->group[0] * k->group[1] * k->group[2];
+        if (items > at->device->max_group_items)
+            diag_report(at->cx->diags, RULE_TOO_LARGE, k->span,
+                        "a firing of '%s' has %" PRIu64 " work-items, device '%s' takes %" PRIu32,
+                        k->title, items, at->device->name, at->device->max_group_items);
+    }
+}
+
 static void check_groups(const struct placement *at)
 {
     for (size_t i = 0; i < at->graph->nodes.count; i++) {
@@ -500,6 +513,8 @@ struct plan *plan_place(struct compile *cx, struct graph *graph, const struct de
     plan->policy = graph_policy_name(graph->policy);
     plan->policy_reason = policy_reason(graph->policy);
     check_groups(&at);
+    check_child_groups(&at);
+    plan_check_queue(cx, graph, device);
     place_stages(&at);
     limit_cycles(&at);
     raise_depths(&at);

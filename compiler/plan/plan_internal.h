@@ -19,4 +19,8 @@ void plan_choose_partition(struct plan *plan);
 /* What the CUs of one sub-device share, and those of no other: "L3 cache"; NULL: not by affinity. */
 const char *plan_shared_by(const struct plan *plan);
 
+/* queue_room.c: the device queue holds the launches of one firing of each kernel that launches.
+ * Fails: RULE_DEVICE_QUEUE. */
+void plan_check_queue(struct compile *cx, const struct graph *graph, const struct devdesc *device);
+
 #endif

@@ -394,7 +394,6 @@ static void declare_arguments(struct body *b, const struct ast_signature *signat
 static bool check_kernel_kind(struct body *b, const struct ast_item *item)
 {
     const char *what = NULL;
-    if (item->kernel_kind == AST_KERNEL_CHILD) what = "child kernels";
     if (item->kernel_kind == AST_KERNEL_EXTERN) what = "extern kernels";
     if (item->kernel_kind == AST_KERNEL_BUILTIN) what = "builtin kernels";
     if (!what) return true;
@@ -442,13 +441,16 @@ static void kernel_body(struct body *b, const struct ast_item *item)
     kernel->tables_bytes = align_up(kernel->tables_bytes, 8);
     kernel->state_bytes = align_up(kernel->state_bytes, 8);
     check_block_sizes(b);
+    body_settle_launches(b);
     body_check_shared_bytes(b);
     if (!b->failed) check_stack(b, kernel->title, kernel->span);
 }
 
 static struct kernel *build_kernel(struct sema *sema, const struct ast_item *item,
-                                   const struct compile_argument *params, size_t count)
+                                   struct kernel_entry *entry)
 {
+    const struct compile_argument *params = entry->params;
+    size_t count = entry->param_count;
     struct body b =
         body_begin(sema, scope_create(sema->cx, sema_scope_at(sema, item->span)), PLACE_FIRING);
     struct kernel *kernel = ARENA_NEW(b.arena, struct kernel);
@@ -460,10 +462,12 @@ static struct kernel *build_kernel(struct sema *sema, const struct ast_item *ite
     b.kernel = &shared;
     if (count) b.title = kernel->title;
     if (!check_kernel_kind(&b, item)) return NULL;
+    kernel->is_child = item->kernel_kind == AST_KERNEL_CHILD;
     declare_parameters(&b, &item->signature, params, count);
     body_signature_attributes(&b, &item->signature);
     body_ports(&b, &item->signature);
     declare_arguments(&b, &item->signature);
+    entry->building = b.failed ? NULL : kernel;
     if (item->body) kernel_body(&b, item);
     return b.failed || !kernel->body ? NULL : kernel;
 }
@@ -484,14 +488,18 @@ struct kernel *sema_kernel(struct sema *sema, const struct ast_item *item,
     struct arena *arena = sema->cx->arena;
     struct kernel_entry **bucket = &body_cache(sema)->kernels[bucket_of(item)];
     for (struct kernel_entry *entry = *bucket; entry; entry = entry->next)
-        if (entry->item == item && same_params(entry, params, count)) return entry->kernel;
+        if (entry->item == item && same_params(entry, params, count))
+            return entry->kernel ? entry->kernel : entry->building;
     struct kernel_entry *entry = ARENA_NEW(arena, struct kernel_entry);
     entry->item = item;
     entry->param_count = count;
     if (count) entry->params = arena_copy(arena, params, count * sizeof *params);
-    entry->kernel = build_kernel(sema, item, params, count);
     entry->next = *bucket;
     *bucket = entry;
+    sema->bodies->building++;
+    entry->kernel = build_kernel(sema, item, entry);
+    entry->building = NULL;
+    sema->bodies->building--;
     if (!entry->kernel) return NULL;
     entry->kernel->id = (uint32_t)sema->kernels.count;
     vec_push(arena, &sema->kernels, entry->kernel);

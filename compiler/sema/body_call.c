@@ -396,10 +396,6 @@ static struct kx *unknown_function(struct body *b, const struct ast_expr *e)
         body_barrier_value(b, e);
         return NULL;
     }
-    if (strcmp(name, "done") == 0) {
-        body_unsupported(b, e->span, "events of the device queue ('done') are");
-        return NULL;
-    }
     struct diag *diag =
         body_report(b, RULE_UNKNOWN_NAME, e->name.span, "there is no function '%s'", name);
     const struct habit *habit = habit_find(name);
@@ -461,6 +457,7 @@ struct kx *body_call(struct body *b, const struct ast_expr *e)
     bool is_left = strcmp(name, "left") == 0, library = call->variants[0] || call->variants[1];
     struct symbol *symbol = declared_name(b, e, builtin != BUILTIN_COUNT || library || is_left);
     if (!symbol && is_left) return call_left(b, e);
+    if (!symbol && strcmp(name, "done") == 0) return body_done(b, e);
     if (symbol && symbol->kind == SYMBOL_POISON) return NULL;
     if (symbol && (symbol->kind == SYMBOL_STRUCT || symbol->kind == SYMBOL_TYPE_PARAM))
         return construct_named(b, e, symbol);

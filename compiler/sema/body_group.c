@@ -140,6 +140,7 @@ bool body_barrier(struct body *b, const struct ast_expr *e, struct ks_list *out)
         return true;
     }
     if (!check_items(b, e->span, "'barrier'")) return true;
+    b->kernel->barriers++;
     struct ks *ks = ARENA_NEW(b->arena, struct ks);
     ks->kind = KS_BARRIER;
     ks->span = e->span;

@@ -54,7 +54,8 @@ struct kernel_entry {
     const struct ast_item *item;
     struct compile_argument *params;
     size_t param_count;
-    struct kernel *kernel; /* NULL: it has errors */
+    struct kernel *kernel;   /* NULL: it has errors; or while it is being checked, as `building` */
+    struct kernel *building; /* its signature is known; a launch in it may name it */
 };
 
 struct call_link { /* a function that is being checked, and the call that asked for it */
@@ -69,6 +70,7 @@ struct body_cache {
     struct kernel_entry *kernels[BODY_BUCKETS];
     VEC(struct call_link) checking;
     uint32_t nesting;
+    uint32_t building; /* kernels, within each other: a launch needs its child */
 };
 
 struct switch_frame {
@@ -102,8 +104,10 @@ struct kernel_body {
     struct span *store_spans, *emit_spans; /* by out-port: the first of its kind in a firing */
     struct ks *init_first, **init_end;     /* initialisers of tables and states, as assignments */
     struct ks *init, *finish;
-    struct port_rates *in_rates; /* of the in-ports; those of the out-ports follow */
-    bool phases_unknown;         /* after an error in the rates */
+    struct port_rates *in_rates;     /* of the in-ports; those of the out-ports follow */
+    bool phases_unknown;             /* after an error in the rates */
+    VEC(struct body_event *) events; /* in order of declaration */
+    uint32_t barriers;               /* so far */
 };
 
 struct body {
@@ -121,6 +125,7 @@ struct body {
     uint32_t loops; /* around this statement, within the function */
     struct switch_frame *innermost_switch;
     bool break_allowed;
+    bool dead;         /* in an arm that is known not to be taken */
     const char *title; /* fir<64>: said in messages about a kernel that has parameters */
     bool failed;
 };
@@ -331,6 +336,18 @@ void body_barrier_value(struct body *b, const struct ast_expr *e);
 bool body_check_shared(struct body *b, const struct ast_stmt *s, bool in_for);
 void body_declare_shared(struct body *b, const struct ast_stmt *s, const struct ast_declarator *d);
 void body_check_shared_bytes(struct body *b);
+
+/* ---- body_launch.c ---- */
+
+/* Reads `launches`, `total`, `nesting`; false where the attribute is another one. */
+bool body_launch_attribute(struct body *b, const struct ast_attribute *attribute);
+void body_launch(struct body *b, const struct ast_stmt *s, struct ks_list *out);
+/* done(e), where the program declares no other `done`. */
+struct kx *body_done(struct body *b, const struct ast_expr *e);
+/* Whether `what` ("state", "finish", ...) may stand here; reports. */
+bool body_check_child_section(struct body *b, struct span span, const char *what);
+/* After the body: what a kernel in a tree of launches may have, and orders that are not written. */
+void body_settle_launches(struct body *b);
 
 /* ---- body_flow.c ---- */
 

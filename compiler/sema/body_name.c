@@ -50,12 +50,16 @@ static struct kx *wrong_kind(struct body *b, struct span span, const struct symb
     case SYMBOL_BUFFER: kind = "a buffer, which only kernels read and write,"; break;
     case SYMBOL_STRUCT:
     case SYMBOL_TYPE_PARAM: kind = "a type"; break;
+    case SYMBOL_EVENT: kind = "an event of a launch"; break;
     default: break;
     }
     struct diag *diag = body_report(b, RULE_WRONG_KIND_OF_NAME, span, "'%s' is %s and has no value",
                                     symbol->name, kind);
     diag_label(diag, symbol->span, "'%s' is declared here", symbol->name);
     if (symbol->kind == SYMBOL_FN) diag_help(diag, "call it: %s(...)", symbol->name);
+    if (symbol->kind == SYMBOL_EVENT)
+        diag_help(diag, "'launch ... after %s;' waits for it, 'done(%s)' asks for its outcome",
+                  symbol->name, symbol->name);
     return NULL;
 }
 

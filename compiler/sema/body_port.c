@@ -185,8 +185,8 @@ void body_signature_attributes(struct body *b, const struct ast_signature *signa
         if (body_repeated_attribute(b, signature->attributes, at) || i == 0) continue;
         if (is_name(at, "group"))
             body_group(b, at);
-        else if (i < KNOWN_COUNT)
-            body_unsupported(b, at->span, "the attribute '%s' of a kernel is", at->name.text);
+        else if (body_launch_attribute(b, at))
+            continue;
         else if (is_name(at, "cost") || is_name(at, "importance"))
             attribute_of_node(b, at);
         else

@@ -168,6 +168,7 @@ static bool check_qualifier(struct body *b, const struct ast_stmt *s, bool in_fo
     const char *name = s->qualifier == AST_TABLE ? "table" : "state";
     if (s->qualifier == AST_LOCAL) return body_check_shared(b, s, in_for);
     if (s->qualifier != AST_TABLE && s->qualifier != AST_STATE) return true;
+    if (!body_check_child_section(b, s->span, name)) return false;
     if (b->kernel && b->place == PLACE_FIRING && !in_for) return true;
     body_report(b, RULE_MISPLACED_STATEMENT, s->span,
                 "'%s' declares a variable of a kernel: it stands in %s", name,
@@ -346,11 +347,16 @@ static void expression_statement(struct body *b, const struct ast_stmt *s, struc
 static void if_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
     struct kx *condition = needed(b, body_condition(b, s->expr));
+    bool known = condition && condition->kind == KX_CONSTANT, dead = b->dead;
+    bool taken = known && arith_truth(condition->value);
+    b->dead = dead || (known && !taken);
     struct ks *body = scoped(b, s->body), *otherwise = NULL;
+    b->dead = dead || (known && taken);
     if (s->otherwise) otherwise = scoped(b, s->otherwise);
+    b->dead = dead;
     if (!condition) return;
-    if (condition->kind == KX_CONSTANT) {
-        if (!arith_truth(condition->value)) body = otherwise;
+    if (known) {
+        if (!taken) body = otherwise;
         if (body) ks_append(out, body);
         return;
     }
@@ -545,6 +551,7 @@ static void stop_statement(struct body *b, const struct ast_stmt *s, struct ks_l
         return;
     }
     struct kernel *kernel = b->kernel->kernel;
+    if (!body_check_child_section(b, s->span, "stop")) return;
     if (kernel->in_count > 0) {
         diag = misplaced(b, s->span,
                          "'stop' ends a kernel without in-ports; this one ends with "
@@ -608,6 +615,7 @@ static void finish_attributes(struct body *b, const struct ast_stmt *s)
 static void section_statement(struct body *b, const struct ast_stmt *s)
 {
     bool is_init = s->kind == AST_STMT_INIT;
+    if (!body_check_child_section(b, s->span, is_init ? "init" : "finish")) return;
     if (!check_section(b, s, is_init ? "init" : "finish",
                        is_init ? &b->kernel->init_span : &b->kernel->finish_span))
         return;
@@ -640,7 +648,7 @@ static void statement_kind(struct body *b, const struct ast_stmt *s, struct ks_l
     case AST_STMT_CONTINUE: jump_statement(b, s, out); break;
     case AST_STMT_RETURN: return_statement(b, s, out); break;
     case AST_STMT_STOP: stop_statement(b, s, out); break;
-    case AST_STMT_LAUNCH: body_unsupported(b, s->span, "the device queue ('launch') is"); break;
+    case AST_STMT_LAUNCH: body_launch(b, s, out); break;
     case AST_STMT_INIT:
     case AST_STMT_FINISH: section_statement(b, s); break;
     case AST_STMT_ERROR: b->failed = true; break;
@@ -659,6 +667,8 @@ static void statement(struct body *b, const struct ast_stmt *s, struct ks_list *
     struct ks **added = out->end;
     statement_kind(b, s, out);
     if (frame && !is_label) frame->block = block;
-    if (block && s->kind == AST_STMT_DECLARE && *added) frame->declared = (*added)->variable;
+    bool declares = s->kind == AST_STMT_DECLARE ||
+                    (s->kind == AST_STMT_LAUNCH && s->launch->event.text != NULL);
+    if (block && declares && *added) frame->declared = (*added)->variable;
     body_leave(b);
 }

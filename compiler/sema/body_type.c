@@ -677,7 +677,9 @@ static const struct type *named_type(struct body *b, const struct ast_type *type
             body_report(b, RULE_WRONG_KIND_OF_NAME, type->name.span, "'%s' is not a type", name);
         diag_label(diag, symbol->span, "'%s' is declared here", name);
     } else if (strcmp(name, "event") == 0) {
-        body_unsupported(b, type->name.span, "events ('event', of the device queue) are");
+        struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, type->name.span,
+                                        "'event' is declared by the launch that sets it only");
+        diag_help(diag, "event e = launch child(...);");
     } else {
         struct diag *diag =
             body_report(b, RULE_UNKNOWN_NAME, type->name.span, "there is no type '%s'", name);

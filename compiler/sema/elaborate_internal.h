@@ -111,11 +111,14 @@ const struct net_buffer *elaborate_find_buffer(struct elaboration *el, struct sc
 
 /* ---- parameter.c ---- */
 
-/* What is bound to the ports of an instance: a list as written, or one packet type (a chain). */
+/* What is bound to the ports of an instance: a list as written, one packet type (a chain),
+ * or ports. */
 struct bound_end {
     const struct ast_expr *list;
-    const struct type *type; /* NULL: by the list, or nothing */
-    struct span span;        /* with `type` */
+    const struct type *type;         /* NULL: by the list, or nothing */
+    struct span span;                /* with `type`, `ports` */
+    const struct kernel_port *ports; /* those of the launcher of a child; or NULL */
+    uint32_t port_count;
 };
 struct bound_ports {
     struct bound_end in, out;

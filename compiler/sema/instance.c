@@ -214,6 +214,21 @@ static bool pipeline_callee(struct elaboration *el, const struct ast_item *item,
     return inner_callee(el, item, scope, callee);
 }
 
+/* Children are launched: nothing of a pipeline would fire them. */
+static bool may_instantiate(struct elaboration *el, const struct ast_node *node,
+                            const struct symbol *symbol)
+{
+    bool is_kernel = symbol->kind == SYMBOL_KERNEL;
+    if (!is_kernel || symbol->item->kernel_kind != AST_KERNEL_CHILD) return true;
+    struct diag *d =
+        diag_report(el->cx->diags, RULE_CHILD_KERNEL, node->name.span,
+                    "'%s' is a child kernel: pipelines do not instantiate it", node->name.text);
+    diag_label(d, symbol->span, "declared here");
+    diag_help(d, "launch it from a kernel: launch %s(...); or declare it without 'child'",
+              node->name.text);
+    return false;
+}
+
 /* What `node` names, specialised by its `<...>` and by what is bound to it. */
 static bool specialise(struct elaboration *el, struct scope *scope, const struct ast_node *node,
                        const struct bound_ports *bound, struct callee *callee)
@@ -221,6 +236,7 @@ static bool specialise(struct elaboration *el, struct scope *scope, const struct
     size_t count;
     const struct symbol *symbol = find_callee(el, scope, node->name);
     if (symbol == NULL) return false;
+    if (!may_instantiate(el, node, symbol)) return false;
     const struct ast_item *item = symbol->item;
     const struct compile_argument *params =
         elaborate_parameters(el, scope, node, &item->signature, bound, &count);

@@ -141,7 +141,7 @@ struct kx {
     /* Of kernel->costs: LOGICAL, SELECT: those of `right` and `third`; CALL: takes the cycles that
      * the function has counted.  0: none.  Filled by analysis/cost. */
     uint32_t regions[2];
-    uint32_t member;    /* MEMBER: index into left->type->fields */
+    uint32_t member;              /* MEMBER: index into left->type->fields */
     const struct type *type;      /* of the value; ASSIGN: of left; statements' calls may be void */
     const struct type *operation; /* ASSIGN with op: the type the operation is done in */
     struct span span;
@@ -178,6 +178,15 @@ enum ks_kind {
 
 /* ---- launches ---- */
 
+/* Limits; those of the container are not below them. */
+#define SEMA_MAX_LAUNCHES 65536           /* of one firing */
+#define SEMA_MAX_TREE_LAUNCHES (1u << 20) /* of one firing's whole tree */
+#define SEMA_MAX_LAUNCH_LEVELS 256        /* children of children */
+#define SEMA_MAX_LAUNCH_WAITS 8           /* events that one launch waits for */
+#define SEMA_MAX_LAUNCH_STATEMENTS 65536  /* of all kernels of a pipeline */
+#define SEMA_MAX_LAUNCH_CHAIN 64          /* children with parameters of their own, in each other */
+#define SEMA_MAX_CHILD_ARGUMENTS 4096     /* bytes */
+
 /* When a child may begin, apart from the events that it waits for: time only, never bits. */
 enum launch_order {
     LAUNCH_WITH_PARENT,  /* at once, beside its parent */
@@ -186,6 +195,7 @@ enum launch_order {
 };
 
 struct kernel;
+struct body_event;
 
 /* One `launch` statement.
  *
@@ -210,8 +220,12 @@ struct launch {
     struct kx **waits;
     uint32_t wait_count;
     enum launch_order order;
+    bool runs_early;          /* the launching firing waits for it: done() of its event, or of one
+                                 that waits for it; then `order` is WITH_PARENT */
     bool order_written;       /* else derived: */
     const char *order_reason; /* one phrase: why */
+    bool behind_barrier;      /* of its group */
+    struct body_event **wait_events; /* sema's; parallel to `waits` */
 };
 
 struct ks {
@@ -272,7 +286,7 @@ struct function {
     uint32_t param_count;
     uint32_t local_count; /* variables of kind LOCAL, params included: indices are below this */
     struct ks *body;
-    uint32_t id; /* unique per compilation, in order of first use */
+    uint32_t id;                   /* unique per compilation, in order of first use */
     const struct cost_plan *costs; /* filled by analysis/cost */
 };
 
@@ -310,7 +324,8 @@ struct kernel_port {
      * appends itself.  It is checked against this where not `count_proven`.  `push_least` and `push`
      * are then of the firing with its tree (of a child: of its own body alone).  Elsewhere equal to
      * `push`.  Filled by analysis/launches. */
-    uint64_t own_push;
+    uint64_t own_push_least, own_push;
+    bool tree_writes; /* some kernel below appends to it; filled by analysis/launches */
     /* ...: the whole tree's packets are proven to be within push_least .. push; else the total is
      * checked while running.  Filled by analysis/launches. */
     bool tree_proven;
@@ -327,8 +342,9 @@ struct kernel_launches {
     uint64_t declared, total_declared, nesting_declared;
     struct span declared_span, total_span, nesting_span;
     /* ---- filled by analysis/launches ---- */
-    uint64_t most; /* launches that one firing executes, its children's not counted */
-    bool proven;   /* no firing executes more; else it is checked: fault launches-exceeded */
+    /* Launches that one firing executes, its children's not counted: at least, and at most (1..). */
+    uint64_t least, most;
+    bool proven; /* no firing executes more; else it is checked: fault launches-exceeded */
     /* Of the outermost kernel: */
     uint64_t nesting;    /* most levels below it, 1.. */
     bool nesting_proven; /* else checked: fault nesting-exceeded */
@@ -396,7 +412,7 @@ struct kernel {
     uint64_t cost_cycles; /* of one firing; filled by analysis/cost */
     /* Of the body, one work-item's, and of `finish` (or NULL); filled by analysis/cost. */
     const struct cost_plan *costs, *finish_costs;
-    uint64_t finish_cycles; /* of `finish`, likewise */
+    uint64_t finish_cycles;             /* of `finish`, likewise */
     const struct interval *kept_ranges; /* of states, then tables; filled by analysis/walk */
 };
 

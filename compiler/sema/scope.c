@@ -23,6 +23,13 @@ struct scope *scope_create(struct compile *cx, struct scope *outer)
     return scope;
 }
 
+bool scope_is_within(const struct scope *scope, const struct scope *outer)
+{
+    while (scope && scope != outer)
+        scope = scope->outer;
+    return scope != NULL;
+}
+
 /* The slot of `name`, or the empty one where it belongs. */
 static struct symbol **find_slot(struct symbol **table, size_t size, const char *name)
 {
@@ -105,6 +112,7 @@ static void collect_name(const struct symbol *symbol, void *data)
     case SYMBOL_PIPELINE:
     case SYMBOL_STRUCT:
     case SYMBOL_TYPE_PARAM:
+    case SYMBOL_EVENT:
     case SYMBOL_POISON: return;
     default: break;
     }

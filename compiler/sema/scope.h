@@ -27,6 +27,7 @@ enum symbol_kind {
     SYMBOL_PIPELINE,
     SYMBOL_STRUCT,     /* `item`; `type` once it is known (sema_struct) */
     SYMBOL_TYPE_PARAM, /* `type` */
+    SYMBOL_EVENT,      /* of a launch: `variable`, `event` */
     SYMBOL_POISON, /* declared with an error that has been reported: whoever meets it fails silently
                     */
 };
@@ -40,6 +41,7 @@ struct symbol {
     struct variable *variable;
     const struct type *type;
     uint32_t port;
+    struct body_event *event;
     struct net_buffer *buffer; /* elaborate.c's */
     const struct ast_item *item;
     const struct ast_declarator *declarator;
@@ -51,6 +53,8 @@ struct symbol {
 struct scope;
 
 struct scope *scope_create(struct compile *cx, struct scope *outer);
+/* Whether `scope` is `outer`, or lies within it. */
+bool scope_is_within(const struct scope *scope, const struct scope *outer);
 /* Adds a symbol; reports RULE_DUPLICATE_NAME (with the earlier place) where the name stands in this
  * very scope. The pointer is stable. */
 struct symbol *scope_declare(struct scope *scope, struct symbol symbol);

@@ -319,10 +319,27 @@ void sema_collect_used(struct sema *sema, struct graph *graph)
 {
     struct arena *arena = sema->cx->arena;
     bool *seen = ARENA_ARRAY(arena, bool, sema->kernels.count + 1);
-    for (size_t i = 0; i < graph->nodes.count; i++)
-        seen[graph->nodes.items[i].kernel->id] = true;
+    VEC(const struct kernel *) launching = {0};
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        const struct kernel *kernel = graph->nodes.items[i].kernel;
+        if (!seen[kernel->id]) vec_push(arena, &launching, kernel);
+        seen[kernel->id] = true;
+    }
     for (size_t i = 0; i < sema->kernels.count; i++)
         if (seen[i]) vec_push(arena, &graph->kernels, sema->kernels.items[i]);
+    for (size_t i = 0; i < launching.count; i++) {
+        const struct kernel_launches *launches = &launching.items[i]->launches;
+        for (size_t c = 0; c < launches->children.count; c++) {
+            const struct kernel *child = launches->children.items[c];
+            if (!seen[child->id]) vec_push(arena, &launching, child);
+            seen[child->id] = true;
+        }
+    }
+    for (size_t i = 0; i < sema->kernels.count; i++)
+        if (seen[i] && sema->kernels.items[i]->is_child) {
+            vec_push(arena, &graph->kernels, sema->kernels.items[i]);
+            graph->child_kernels++;
+        }
     for (size_t i = 0; i < sema->functions.count; i++)
         vec_push(arena, &graph->functions, sema->functions.items[i]);
 }

@@ -325,8 +325,11 @@ static void unknown_id(struct checker *c, const struct ast_check *check, const c
     if (nearest != NULL) diag_help(d, "did you mean \"%s\"?", nearest);
     if (nearest != NULL || count > LISTED_MAX) return;
     const char *list = "";
-    for (size_t i = 0; i < count; i++)
-        list = arena_printf(c->cx->arena, "%s%s\"%s\"", list, i > 0 ? ", " : "", ids[i]);
+    for (size_t i = 0; i < count; i++) {
+        bool again = i > 0 && strcmp(ids[i], ids[i - 1]) == 0; /* several ways to one fault */
+        if (!again)
+            list = arena_printf(c->cx->arena, "%s%s\"%s\"", list, i > 0 ? ", " : "", ids[i]);
+    }
     diag_note(d, "there are %s", list);
 }
 

@@ -579,7 +579,7 @@ static void what_is_not_compiled_yet_is_refused_by_name(void **state)
                       "'barrier' belongs to a kernel with work-items");
     assert_body_error("local i32 a; y <- 1; y <- 2;",
                       "'local' belongs to a kernel with work-items");
-    assert_body_error("launch k(1); y <- 1; y <- 2;", "'launch'");
+    assert_body_error("launch k(1); y <- 1; y <- 2;", "'k' is not a child kernel");
     assert_error("kernel k(in i32 x, out i32 y; i32 a[2]) { y <- x; }",
                  "a run-time argument is a scalar");
 }
