@@ -17,7 +17,8 @@ struct machine {
     struct prt_kernel_object objects[STAGES];
 };
 
-static struct machine *machine_open(void)
+static struct machine *machine_made(uint64_t bytes_per_cycle, prt_launch_observer observe,
+                                    void *context)
 {
     struct machine *m = calloc(1, sizeof *m);
     struct prt_error error;
@@ -25,6 +26,7 @@ static struct machine *machine_open(void)
     m->description = (struct devdesc){.name = "model",
                                       .cu_count = CUS,
                                       .lanes = LANES,
+                                      .memory_bytes_per_cycle = bytes_per_cycle,
                                       .schemes = DEVDESC_EQUALLY | DEVDESC_BY_COUNTS,
                                       .max_sub_devices = CUS,
                                       .reference_entries = 8,
@@ -40,10 +42,18 @@ static struct machine *machine_open(void)
                                                    .cost_cycles = 10,
                                                    .warp_cycles = 10,
                                                    .shape = {LANES, 1}};
-    struct prt_device_options options = {.description = &m->description, .host_threads = 1};
+    struct prt_device_options options = {.description = &m->description,
+                                         .host_threads = 1,
+                                         .observe = observe,
+                                         .observe_context = context};
     assert_int_equal(prt_sim_device.open(&options, &m->device, &error), PRT_OK);
     assert_int_equal(prt_sim_device.set_kernels(m->device, m->objects, STAGES, STAGES), PRT_OK);
     return m;
+}
+
+static struct machine *machine_open(void)
+{
+    return machine_made(1 << 20, NULL, NULL);
 }
 
 static void machine_close(struct machine *m)
@@ -310,6 +320,188 @@ static void enormous_costs_saturate(void **unused)
     machine_close(m);
 }
 
+/* ---- what is known when it has been executed ---- */
+
+/* The warp that begins with firing f costs 10 + f. */
+static int32_t counts(const struct kernel_batch *batch)
+{
+    for (uint64_t i = 0; i < batch->count; i += LANES)
+        batch->warp_cycles[i / LANES] = 10 + batch->first_firing + i;
+    return KERNEL_OK;
+}
+
+static int32_t counts_and_faults(const struct kernel_batch *batch)
+{
+    (void)counts(batch);
+    batch->fault->firing = batch->first_firing;
+    return KERNEL_FAULT_INDEX;
+}
+
+static void be_counted(struct machine *m, uint32_t stage, kernel_entry entry)
+{
+    m->objects[stage].entry = entry;
+    m->objects[stage].flags = PRT_KERNEL_COUNTED;
+    m->objects[stage].batch_max = 1000;
+    assert_int_equal(prt_sim_device.set_kernels(m->device, m->objects, STAGES, STAGES), PRT_OK);
+}
+
+/* 10 warps of 10, 14, .. 46 on 8 compute units: the ninth goes to the first one, behind 10 cycles,
+ * the tenth to the second, behind 14: it ends last, at 14 + 46. */
+static void counted_warps_go_where_a_compute_unit_is_free(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    be_counted(m, 0, counts);
+    enqueue(m, queue_on(m, root(m)), 0, 40);
+    assert_int_equal(reap(m).execute_cycles, 60);
+    machine_close(m);
+}
+
+static void a_launch_begins_when_a_counted_one_has_ended(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    be_counted(m, 0, counts);
+    uint32_t queue = queue_on(m, root(m));
+    enqueue(m, queue, 0, 40);
+    enqueue(m, queue, 1, 32);
+    assert_int_equal(reap(m).end_cycles, LAUNCH + 60);
+    struct prt_completion second = reap(m);
+    assert_int_equal(second.begin_cycles, LAUNCH + 60);
+    assert_int_equal(second.end_cycles, LAUNCH + 60 + LAUNCH + SWITCH + 10);
+    machine_close(m);
+}
+
+/* What stands behind a fault is not executed, and takes what it is estimated at. */
+static void behind_a_fault_estimates_count(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    be_counted(m, 0, counts_and_faults);
+    be_counted(m, 1, counts);
+    uint32_t queue = queue_on(m, root(m));
+    enqueue(m, queue, 0, 4);
+    enqueue(m, queue, 1, 40);
+    struct prt_completion first = reap(m), second = reap(m);
+    assert_int_equal(first.kernel_status, KERNEL_FAULT_INDEX);
+    assert_int_equal(first.execute_cycles, 10);
+    assert_int_equal(second.execute_cycles, 20);
+    machine_close(m);
+}
+
+static int32_t stops_at_9(const struct kernel_batch *batch)
+{
+    for (uint64_t i = 0; i < batch->count; i += LANES)
+        batch->warp_cycles[i / LANES] = i <= 9 ? 10 : 0;
+    *batch->completed = 9;
+    return KERNEL_STOPPED;
+}
+
+/* Firing 9 has been counted up to where it stopped: warps 0 to 2. */
+static void a_source_that_stops_takes_what_it_has_executed(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    uint64_t completed = 40;
+    struct prt_device_handle part;
+    const int64_t one[] = {PRT_PARTITION_BY_COUNTS, 1, 0, 0};
+    m->objects[0].completed = &completed;
+    be_counted(m, 0, stops_at_9);
+    m->objects[0].flags |= PRT_KERNEL_STOPS | PRT_KERNEL_WHOLE;
+    struct prt_device_tree *tree = prt_sim_device.tree(m->device);
+    assert_int_equal(prt_create_sub_devices(tree, root(m), one, 1, &part, NULL), PRT_OK);
+    enqueue(m, queue_on(m, part), 0, 40);
+    assert_int_equal(reap(m).execute_cycles, 30);
+    machine_close(m);
+}
+
+static int32_t appends_30(const struct kernel_batch *batch)
+{
+    batch->produced[0] = 30;
+    *batch->completed = batch->count;
+    return KERNEL_OK;
+}
+
+/* Bandwidth 8: 16 packets of 4 bytes are claimed and read 100 bytes: (100 + 64) / 8; where the rate
+ * is bounded the 30 packets that were appended count: (100 + 120) / 8. */
+static void bytes_are_those_that_were_read_and_appended(void **unused)
+{
+    (void)unused;
+    for (int bounded = 0; bounded < 2; bounded++) {
+        struct machine *m = machine_made(8, NULL, NULL);
+        const uint64_t packet_bytes = 4, claimed_bytes = 64;
+        uint64_t produced = 16, completed = 0;
+        void *out = NULL;
+        struct prt_kernel_object *object = &m->objects[0];
+        object->read_bytes = 100;
+        object->output_count = 1;
+        object->out = &out;
+        object->push_bytes = &packet_bytes;
+        object->packet_bytes = &packet_bytes;
+        object->claimed_bytes = &claimed_bytes;
+        object->produced = &produced;
+        object->completed = &completed;
+        if (bounded) {
+            object->entry = appends_30;
+            object->flags = PRT_KERNEL_BOUNDED | PRT_KERNEL_WHOLE;
+        }
+        assert_int_equal(prt_sim_device.set_kernels(m->device, m->objects, STAGES, STAGES), PRT_OK);
+        enqueue(m, queue_on(m, root(m)), 0, 1);
+        assert_int_equal(reap(m).execute_cycles, bounded ? 28 : 21);
+        machine_close(m);
+    }
+}
+
+/* ---- who watches ---- */
+
+struct watched {
+    struct prt_launch_record records[4];
+    struct prt_timing_cu cus[4][CUS];
+    uint32_t count;
+};
+
+static void watch(void *context, const struct prt_launch_record *record)
+{
+    struct watched *watched = context;
+    assert_true(watched->count < 4);
+    watched->records[watched->count] = *record;
+    memcpy(watched->cus[watched->count++], record->cus, record->cu_count * sizeof *record->cus);
+}
+
+static void an_observer_sees_what_each_compute_unit_did(void **unused)
+{
+    (void)unused;
+    struct watched watched = {.count = 0};
+    struct machine *m = machine_made(1 << 20, watch, &watched);
+    struct prt_device_handle parts[2];
+    const int64_t counts_of[] = {PRT_PARTITION_BY_COUNTS, 3, 5, 0, 0};
+    be_counted(m, 0, counts);
+    struct prt_device_tree *tree = prt_sim_device.tree(m->device);
+    assert_int_equal(prt_create_sub_devices(tree, root(m), counts_of, 2, parts, NULL), PRT_OK);
+    uint32_t low = queue_on(m, parts[0]), high = queue_on(m, parts[1]);
+    enqueue(m, high, 0, 24); /* warps of 10, 14, 18, 22, 26, 30 */
+    enqueue(m, low, 1, 28);  /* 7 warps of 10 */
+    for (int i = 0; i < 2; i++)
+        (void)reap(m);
+    assert_int_equal(watched.count, 2);
+    const struct prt_launch_record *first = &watched.records[0], *second = &watched.records[1];
+    assert_int_equal(first->stage, 1);
+    assert_int_equal(first->first_cu, 0);
+    assert_int_equal(first->cu_count, 3);
+    assert_int_equal(first->warps, 7);
+    assert_int_equal(first->compute_cycles, 30);
+    assert_int_equal(watched.cus[0][0].busy_cycles, 30);
+    assert_int_equal(watched.cus[0][2].busy_cycles, 20);
+    assert_int_equal(second->stage, 0);
+    assert_int_equal(second->first_cu, 3);
+    assert_int_equal(second->busy_cus, 5);
+    assert_int_equal(second->busy_cycles, 120);
+    assert_int_equal(watched.cus[1][0].busy_cycles, 40); /* 10, then 30 */
+    assert_int_equal(watched.cus[1][4].busy_cycles, 26);
+    assert_int_equal(second->end_cycles, LAUNCH + 40);
+    machine_close(m);
+}
+
 static void threads_are_those_asked_for(void **unused)
 {
     (void)unused;
@@ -333,4 +525,11 @@ TEST_MAIN("sim", cmocka_unit_test(firings_fill_lanes_of_all_compute_units),
           cmocka_unit_test(everything_due_is_delivered_at_once),
           cmocka_unit_test(items_wait_a_cycle_unless_their_indices_are_there),
           cmocka_unit_test(overlapping_sub_devices_share_index_memory),
-          cmocka_unit_test(enormous_costs_saturate), cmocka_unit_test(threads_are_those_asked_for))
+          cmocka_unit_test(enormous_costs_saturate),
+          cmocka_unit_test(counted_warps_go_where_a_compute_unit_is_free),
+          cmocka_unit_test(a_launch_begins_when_a_counted_one_has_ended),
+          cmocka_unit_test(behind_a_fault_estimates_count),
+          cmocka_unit_test(a_source_that_stops_takes_what_it_has_executed),
+          cmocka_unit_test(bytes_are_those_that_were_read_and_appended),
+          cmocka_unit_test(an_observer_sees_what_each_compute_unit_did),
+          cmocka_unit_test(threads_are_those_asked_for))
