@@ -2,10 +2,10 @@
  * sim: the simulated GPU.  It executes kernels natively, on host threads, and models time in
  * cycles.
  *
- * Time is the model of lang/time.md.  A launch's end is known when it has been executed, for what it
- * costs and appends may depend on data: `enqueue` gives its firings to the host threads (sim_pool.h),
- * and `wait` settles (launch_time.h), in order of enqueuing, what has been launched since the last
- * one, before it delivers in order of ends.  So host threads play no part in time.
+ * Time is the model of lang/time.md.  A launch's end is known when it has been executed, for what
+ * it costs and appends may depend on data: `enqueue` gives its firings to the host threads
+ * (sim_pool.h), and `wait` settles (launch_time.h), in order of enqueuing, what has been launched
+ * since the last one, before it delivers in order of ends.  So host threads play no part in time.
  *
  * Allocation: open, set_kernels, queue_create.
  */

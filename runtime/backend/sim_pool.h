@@ -1,14 +1,14 @@
 /*
  * sim_pool: the host threads that execute what the simulated GPU has launched.
  *
- * A *job* is a launch; the jobs of one queue form a *line*: each executes after the one before it is
- * done, and none any more after a fault.  Lines execute side by side.  A job without state, phases
- * and bounded rates is cut into *chunks*: ranges of firings, whose windows follow from the exact
- * rates; they begin where a warp begins, so that what is counted belongs to one chunk.
+ * A *job* is a launch; the jobs of one queue form a *line*: each executes after the one before it
+ * is done, and none any more after a fault.  Lines execute side by side.  A job without state,
+ * phases and bounded rates is cut into *chunks*: ranges of firings, whose windows follow from the
+ * exact rates; they begin where a warp begins, so that what is counted belongs to one chunk.
  *
  * With one thread, jobs execute in the caller's as they are given.  With more, small ones do, where
- * nothing of their line is in front of them; others go to the pool, and the caller's thread executes
- * too while it waits.  Threads that cannot be started are done without.
+ * nothing of their line is in front of them; others go to the pool, and the caller's thread
+ * executes too while it waits.  Threads that cannot be started are done without.
  *
  * Ownership: jobs are the caller's, one for each kernel object, and stay in place while the pool
  *   runs; between prt_sim_pool_give and prt_sim_pool_finish they are the pool's.

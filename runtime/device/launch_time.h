@@ -8,8 +8,9 @@
  *
  * Requires: of the record: queue, firings (those that count), enqueued_cycles, index_cycles,
  *   device_queue_cycles; the object as the launch has left it.
- * Fills: begin, end, launch, clean-up, switch and execute cycles; prt_launch_place the others: compute
- *   and memory cycles, warps, busy compute units; the queue is free from the end on, and its last stage is this one.
+ * Fills: begin, end, launch, clean-up, switch and execute cycles; prt_launch_place the others:
+ *   compute and memory cycles, warps, busy compute units.  The queue is free from the end on, and its
+ *   last stage is this one.
  * Thread-safety: the scheduler thread's.  Allocation: none.  Errors: none.
  */
 #ifndef RUNTIME_DEVICE_LAUNCH_TIME_H

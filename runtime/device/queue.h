@@ -97,8 +97,8 @@ enum prt_status prt_kernel_scratch_create(const struct prt_kernel_object *object
 void prt_kernel_scratch_free(struct prt_kernel_scratch *scratch);
 
 /* Executes firings [first, first + count) of a dispatch whose windows begin at its firing `origin`,
- * on the calling thread; a finish once, what is WHOLE all of it.  `warp_cycles`: takes what the warps
- * of these firings cost, of a COUNTED kernel; NULL: not wanted.  Returns the kernel's status. */
+ * on the calling thread; a finish once, what is WHOLE all of it.  `warp_cycles`: takes what the
+ * warps of these firings cost, of a COUNTED kernel; NULL: not wanted.  Returns its status. */
 enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, uint64_t origin,
                                       uint64_t first, uint64_t count,
                                       const struct prt_kernel_scratch *scratch,

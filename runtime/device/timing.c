@@ -10,7 +10,7 @@ uint64_t prt_timing_warps(struct prt_warp_shape shape, uint64_t firings)
                                shape.warps_per_firing);
 }
 
-/* The share of C compute units is B x C / D bytes a cycle, so D x bytes are to be moved at B x C. */
+/* The share is B x C / D bytes a cycle: so D x bytes are to be moved at B x C. */
 uint64_t prt_timing_memory(const struct devdesc *description, uint32_t cu_count, uint64_t bytes)
 {
     uint64_t narrow, share = prt_cycles_multiply(description->memory_bytes_per_cycle, cu_count);

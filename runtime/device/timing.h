@@ -16,18 +16,18 @@
  * Theorem (monotonicity).  For a launch of independent firings, more compute units (with at least
  * the share of the bandwidth), more bandwidth, or warps that cost no more never give more cycles.
  *
- * Proof.  memory: B x C / D is the share and stands in the denominator.  compute: let l(1) <= ... <=
- * l(m) be the loads of m compute units, sorted, and l'(1) <= ... <= l'(m') those of m' >= m of them
- * whose warps cost p'(j) <= p(j).  Claim: before each warp l'(i) <= l(i) for i = 1..m.  At first all
- * are 0.  Warp j turns l(1) into l(1) + p(j) and l'(1) into l'(1) + p'(j), so that the m numbers
- * l'(1) + p'(j), l'(2), ..., l'(m) are one by one at most l(1) + p(j), l(2), ..., l(m), thus also
- * when both are sorted; and the m least of all m' loads are at most the m least of these.  Hence
- * each warp ends at l'(1) + p'(j) <= l(1) + p(j), and so does the last one to end.  max keeps the
- * order.  (The warps have to come in the same order: a sorted list would do without, but would not
- * be what a dispatcher does.)  For a whole run see lang/time.md: there it is no theorem.
+ * Proof.  memory: B x C / D is the share and stands in the denominator.  compute: let l(1) <= ...
+ * <= l(m) be the loads of m compute units, sorted, and l'(1) <= ... <= l'(m') those of m' >= m of
+ * them whose warps cost p'(j) <= p(j).  Claim: before each warp l'(i) <= l(i) for i = 1..m.  At
+ * first all are 0.  Warp j turns l(1) into l(1) + p(j) and l'(1) into l'(1) + p'(j), so that the m
+ * numbers l'(1) + p'(j), l'(2), ..., l'(m) are one by one at most l(1) + p(j), l(2), ..., l(m),
+ * thus also when both are sorted; and the m least of all m' loads are at most the m least of these.
+ * Hence each warp ends at l'(1) + p'(j) <= l(1) + p(j), and so does the last one to end.  max keeps
+ * the order.  (The warps have to come in the same order.)
+ * For a whole run see lang/time.md: there it is no theorem.
  *
- * Source: list scheduling: R. L. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl.
- * Math. 17 (1969), which also has the anomalies of dependent jobs.  Roofline: S. Williams, A.
+ * Source: list scheduling: R. L. Graham, "Bounds on multiprocessing timing anomalies", SIAM J.
+ * Appl. Math. 17 (1969), which also has the anomalies of dependent jobs.  Roofline: S. Williams, A.
  * Waterman, D. Patterson, "Roofline", CACM 52 (2009).
  *
  * Requires: 1 <= cu_count <= description->cu_count.
@@ -74,8 +74,8 @@ struct prt_timing_cu {
 };
 
 /* How long the work takes on `cu_count` compute units of the device.  `cus` has room for `cu_count`
- * and says in the end, in order of their numbers, what each has done; it may be NULL where `each` is
- * NULL or the work is serial. */
+ * and says in the end, in order of their numbers, what each has done; it may be NULL where `each`
+ * is NULL or the work is serial. */
 struct prt_timing_execution prt_timing_execute(const struct devdesc *description, uint32_t cu_count,
                                                const struct prt_timing_work *work,
                                                struct prt_timing_cu *cus);

@@ -1,6 +1,6 @@
 /*
- * clock_draw: pipelines for the oracle of time, drawn at random: chains with rates of their own, and
- * splits that join again; every depth, batch and threshold admits a run to the end.
+ * clock_draw: pipelines for the oracle of time, drawn at random: chains with rates of their own,
+ * and splits that join again; every depth, batch and threshold admits a run to the end.
  */
 #ifndef TESTS_REFERENCE_CLOCK_DRAW_H
 #define TESTS_REFERENCE_CLOCK_DRAW_H

@@ -43,7 +43,7 @@ struct clock_times {
     long dispatches[CLOCK_STAGES], execute[CLOCK_STAGES], changes[CLOCK_STAGES];
 };
 
-/* Cycles of a counted warp that begins with the firing of that number; with state: of the firing. */
+/* Cycles of a counted warp that begins with that firing; with state: of the firing. */
 static inline long clock_counted(long firing)
 {
     return 10 + firing * 7919 % 97;

@@ -1,7 +1,7 @@
 /*
  * The time of whole runs against an oracle that plays them by hand (clockwork.h), cycle by cycle:
- * chains and joins of exact rates, of known costs and of counted ones, with and without state, on one
- * queue and side by side, with 1 to 4 host threads.
+ * chains and joins of exact rates, of known costs and of counted ones, with and without state, on
+ * one queue and side by side, with 1 to 4 host threads.
  */
 #include "tests/test.h"
 

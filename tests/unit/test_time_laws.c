@@ -1,5 +1,5 @@
-/* Laws that the time of whole runs has to keep: sums of known costs, the roofline, Amdahl's law, and
- * more of anything never being slower where lang/time.md proves it.  Equalities are exact. */
+/* Laws that the time of whole runs has to keep: sums of known costs, the roofline, Amdahl's law,
+ * and more of anything never being slower where lang/time.md proves it.  Equalities are exact. */
 #include "tests/test.h"
 
 #include "lang/devdesc.h"
@@ -144,8 +144,8 @@ static uint64_t rounds(uint64_t firings, uint32_t cu_count)
 /* ---- known costs ---- */
 
 /* One full batch goes through the chain, launch behind launch on the one queue.  In front of all
- * stand the bindings, and `ends`, `round_robin`, `dispatch`: later ones are dispatched while the first
- * executes.  Behind all stands what it takes to find that nothing is left. */
+ * stand the bindings, and `ends`, `round_robin`, `dispatch`: later ones are dispatched while the
+ * first executes.  Behind all stands what it takes to find that nothing is left. */
 static void a_chain_takes_the_sum_of_its_launches(void **unused)
 {
     (void)unused;
@@ -199,8 +199,8 @@ static void the_ridge_is_where_bytes_and_compute_are_equal(void **unused)
 
 /* ---- Amdahl's law ---- */
 
-/* T(C) = serial + parallel / C; what else there is does not depend on C.  720720 is a multiple of 1 to
- * 16. */
+/* T(C) = serial + parallel / C; what else there is does not depend on C.  720720 is a multiple of 1
+ * to 16. */
 static void compute_units_speed_up_what_is_parallel(void **unused)
 {
     (void)unused;

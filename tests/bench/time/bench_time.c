@@ -1,7 +1,7 @@
 /*
- * bench_time FOLDER NAME...: what counting costs.  FOLDER has NAME.counted.pbc and NAME.known.pbc: the
- * same pipeline, the cost of its kernel counted while it runs where it depends on data, and given.
- * Environment: ROUNDS (default 7).
+ * bench_time FOLDER NAME...: what counting costs.  FOLDER has NAME.counted.pbc and NAME.known.pbc:
+ * the same pipeline, the cost of its kernel counted while it runs where it depends on data, and
+ * given.  Environment: ROUNDS (default 7).
  *
  * A round runs both, one after the other, on one thread; the ratio is the median of the rounds'.
  */
