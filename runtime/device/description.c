@@ -80,11 +80,13 @@ static enum prt_status parse_text(const char *path, const char *text, size_t siz
 static enum prt_status read_file(const char *path, const struct prt_reporter *reporter,
                                  struct devdesc *description, struct prt_error *error)
 {
-    size_t size = 0;
+    size_t size = 0, mark = 0;
     char *text = malloc(BYTES_MAX);
     if (text == NULL) return NO_MEMORY(error);
     enum prt_status status = read_text(path, text, &size, error);
-    if (status == PRT_OK) status = parse_text(path, text, size, reporter, description, error);
+    if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) mark = 3; /* of byte order */
+    if (status == PRT_OK)
+        status = parse_text(path, text + mark, size - mark, reporter, description, error);
     free(text);
     return status;
 }

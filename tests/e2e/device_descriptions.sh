@@ -71,5 +71,12 @@ printf 'name = \033[31m\302\233\377\nlanes\t= \t9999 # \303\251\n' >bytes.dev
 "$PIPEC" --device bytes.dev small.pipe 2>compiled || true
 check "bytes that a terminal must not see" says 1 'x1B' "$PIPERUN" small.pbc --device sim:bytes.dev x=null y=null
 check "are escaped alike" diff <(sed '$d' compiled) <(sed '$d' text)
+{ printf '\357\273\277'; cat "$ROOT/lang/devices/sim4.dev"; } | sed 's/$/\r/' >marked.dev
+"$PIPEC" --device "$ROOT/lang/devices/sim4.dev" small.pipe -o small4.pbc
+check "a mark of byte order and CRLF change nothing" says 0 '^4' "$PIPERUN" -q small4.pbc --device sim:marked.dev x=gen:ramp:3 y=-,csv
+{ printf '\357\273\277'; cat bad.dev; } >marked.dev
+"$PIPEC" --device marked.dev small.pipe 2>compiled || true
+check "errors behind a mark" says 1 'marked.dev:4:9' "$PIPERUN" small.pbc --device sim:marked.dev x=null y=null
+check "are the same" diff <(sed '$d' compiled) <(sed '$d' text)
 head -c 70000 /dev/zero | tr '\0' 'a' >long.dev
 check "a long line" says 1 'more than 65535 bytes' "$PIPERUN" small.pbc --device sim:long.dev x=null y=null

@@ -3,6 +3,7 @@
 
 #include "lang/devdesc.h"
 #include "lang/embedded.h"
+#include "runtime/device/finding_text.h"
 
 #include <stdio.h>
 
@@ -230,6 +231,21 @@ static void embedded_descriptions_are_valid_and_named_as_their_files(void **stat
     assert_false(devdesc_builtin("sim17", &d));
 }
 
+/* No control character comes out, but for ends of lines. */
+static void print_findings(const char *text, size_t size)
+{
+    char *lines = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&lines, &length);
+    assert_non_null(to);
+    for (size_t k = 0; k < found.count; k++)
+        prt_finding_print(to, "any.dev", text, size, &found.items[k]);
+    fclose(to);
+    for (size_t k = 0; k < length; k++)
+        assert_true(lines[k] == '\n' || (unsigned char)lines[k] >= ' ');
+    free(lines);
+}
+
 static void damaged_text_never_does_harm(void **state)
 {
     (void)state;
@@ -248,6 +264,7 @@ static void damaged_text_never_does_harm(void **state)
         size_t used = size - (seed >> 8) % 8;
         bool valid = devdesc_parse(text, used, &d, &found);
         assert_true(valid == !found.failed);
+        print_findings(text, used);
         for (size_t k = 0; k < found.count; k++) {
             const struct devdesc_finding *f = &found.items[k];
             assert_true(f->place.line >= 1 && f->place.line <= 9 && f->place.column >= 1);
