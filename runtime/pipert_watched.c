@@ -38,7 +38,7 @@ bool prt_run_output(const struct prt_run *run, uint32_t output,
         const struct container_node *node = s->stages[i].node;
         if (output < node->first_output || output - node->first_output >= node->output_count)
             continue;
-        prt_collect_output(s, &s->stages[i], output, statistics);
+        prt_collect_output(s, output, statistics);
         statistics->stage = i;
         return true;
     }

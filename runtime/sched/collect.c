@@ -481,20 +481,19 @@ static uint64_t lowest_rate(const struct prt_flow *flow)
     return lowest;
 }
 
-/* A batch of `threshold` firings claims the room of so many times the bound; with a tighter one it
- * would claim less, and the buffer could be shorter by the difference, as far as packets that it
- * held at one time do not forbid it. */
-static uint64_t freed_bytes(const struct prt_stage *stage, const struct prt_stage_output *output,
-                            uint64_t declared, uint64_t observed)
+/* The depth that the compiler needs for an output grows at most in proportion to its bound. */
+static uint64_t freed_bytes(const struct prt_stage_output *output, uint64_t declared,
+                            uint64_t observed)
 {
     const struct prt_fifo *fifo = &output->buffer->fifo;
-    if (output->buffer->record->outer != CONTAINER_INNER || observed >= declared) return 0;
-    uint64_t claimed = prt_cycles_multiply(stage->threshold, declared - observed);
-    uint64_t spare = fifo->depth_packets - fifo->high_water_packets;
-    return prt_cycles_multiply(claimed < spare ? claimed : spare, fifo->width_bytes);
+    uint64_t bound = observed > 0 ? observed : 1;
+    if (output->buffer->record->outer != CONTAINER_INNER || bound >= declared) return 0;
+    unsigned __int128 packets =
+        (unsigned __int128)fifo->depth_packets * (declared - bound) / declared;
+    return prt_cycles_multiply((uint64_t)packets, fifo->width_bytes);
 }
 
-void prt_collect_output(const struct prt_sched *s, const struct prt_stage *stage, uint32_t output,
+void prt_collect_output(const struct prt_sched *s, uint32_t output,
                         struct prt_output_statistics *statistics)
 {
     const struct watched_output *w = &s->collect->outputs[output];
@@ -514,7 +513,7 @@ void prt_collect_output(const struct prt_sched *s, const struct prt_stage *stage
         .ranges = ranges,
     };
     if (ranges && w->firings > 0)
-        statistics->frees_bytes = freed_bytes(stage, o, declared, statistics->observed_most);
+        statistics->frees_bytes = freed_bytes(o, declared, statistics->observed_most);
 }
 
 bool prt_collect_queue(const struct prt_sched *s, uint32_t queue,

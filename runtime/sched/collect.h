@@ -50,8 +50,8 @@ void prt_collect_stage_time(const struct prt_sched *sched, uint32_t stage,
 /* Ends: its inputs, then its outputs. */
 uint64_t prt_collect_wait_cycles(const struct prt_sched *sched, uint32_t stage, uint32_t end);
 /* All but the stage's number; `output` as the container counts. */
-void prt_collect_output(const struct prt_sched *sched, const struct prt_stage *stage,
-                        uint32_t output, struct prt_output_statistics *statistics);
+void prt_collect_output(const struct prt_sched *sched, uint32_t output,
+                        struct prt_output_statistics *statistics);
 /* False: no launch has come to such a queue. */
 bool prt_collect_queue(const struct prt_sched *sched, uint32_t queue,
                        struct prt_queue_statistics *statistics);

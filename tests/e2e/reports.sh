@@ -121,9 +121,19 @@ check "a limit is kept, and said" limited
 check "text says the time first, then what limits the run" says 0 "^main on sim16: [0-9]+ cycles, .* at 1000 MHz" run --stats
 limits() { sed -n 2p text | grep -Eq "^limited by '(grow|heavy)': its ([0-9]+ )?CUs? (is|are) busy [0-9.]+% of the time, mostly computing"; }
 check "the bottleneck and its reason" limits
-bounds() { grep -Eq "^grow +grow->heavy +9 +3 +1.50  [0-9]+ bytes" text; }
+bounds() { grep -Eq "^grow +grow->heavy +9 +3 +1.50  21844 bytes" text; } # 8192 x 6 / 9 packets
 check "the declared bound, the largest firing and the mean" bounds
 columns() { ! grep -q 'left over' text && ! grep -q 'index generator' text && ! grep -q 'device queue' text; }
+tighter() { # frees what the compiler then does without, and where it needs no more than it must, all of that
+    for bound in 9 3; do
+        sed "s/push ..9/push ..$bound/" rates.pipe >bound.pipe
+        "$PIPEC" --buffers=min bound.pipe -o bound.pbc && "$PIPERUN" -q bound.pbc x=gen:ramp:512 y=null \
+            --stats=json:bound.$bound || return 1
+    done
+    grep -q '"name": "grow->heavy".*"depth_packets": 9,' bound.9 && grep -q '"frees_at_most_bytes": 24}' bound.9 &&
+        grep -q '"name": "grow->heavy".*"depth_packets": 3,' bound.3 && ! grep -q '"frees_at_most_bytes": [1-9]' bound.3
+}
+check "a tighter bound frees what is said" tighter
 check "what there was not gets no place" columns
 sed 's/^name .*/name = slow/; s/^memory_bytes_per_cycle.*/memory_bytes_per_cycle = 1/' "$ROOT/lang/devices/sim16.dev" >slow.dev
 "$PIPEC" --device slow.dev rates.pipe -o slow.pbc

@@ -415,7 +415,7 @@ static void the_largest_firing_is_set_against_the_bound(void **unused)
     assert_int_equal(output.observed_most, 3);
     assert_int_equal(output.packets, 102);
     assert_int_equal(output.firings, 200);
-    assert_int_equal(output.frees_bytes, 8 * (10 - 3) * 4); /* threshold x difference x width */
+    assert_int_equal(output.frees_bytes, 1024 * (10 - 3) / 10 * 4);
     assert_true(prt_run_output(run, 1, &output));
     assert_false(output.ranges);
     assert_int_equal(output.stage, 1);
