@@ -13,6 +13,7 @@
 #include "compiler/codegen/codegen.h"
 #include "compiler/command_line.h"
 #include "compiler/commands/commands.h"
+#include "compiler/describe/cost_print.h"
 #include "compiler/describe/describe.h"
 #include "compiler/describe/front_print.h"
 #include "compiler/describe/inspection.h"
@@ -125,6 +126,7 @@ static int inspect(const struct compile *cx, const struct command_line *line,
     } else {
         struct inspection inspection = inspect_graph(cx, graph, &passed, plan);
         plan_print(stdout, graph, plan);
+        cost_print(stdout, cx, graph);
         performance_print(stdout, &inspection);
         checks_print(stdout, cx->sources, graph);
     }

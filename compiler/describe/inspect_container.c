@@ -211,7 +211,12 @@ static void read_node(struct container *c, uint32_t index, struct inspected_node
                                   .repetitions = node.repetitions,
                                   .importance = node.importance,
                                   .stateful = (node.flags & CONTAINER_NODE_STATEFUL) != 0,
-                                  .cost_cycles = node.cost_cycles};
+                                  .cost_cycles = node.cost_cycles,
+                                  .warp = {.counted = (node.flags & CONTAINER_NODE_COUNTED) != 0,
+                                           .cycles = node.warp_cycles,
+                                           .finish_cycles = node.finish_cycles,
+                                           .firings = node.warp_firings,
+                                           .pieces = node.firing_warps}};
     struct container_index items;
     bool grouped = find_index(c, node.kernel, &items);
     for (int d = 0; d < 3; d++)

@@ -1,4 +1,5 @@
 #include "compiler/analysis/checks.h"
+#include "compiler/analysis/cost.h"
 #include "compiler/describe/inspection.h"
 
 enum { PAGE_BYTES = 4096 };
@@ -79,6 +80,24 @@ static void fill_checks(struct arena *arena, const struct kernel *kernel, struct
     to->accesses_checked = checks.accesses_checked;
 }
 
+static void fill_regions(const struct compile *cx, const struct graph_node *node,
+                         struct inspected_node *to)
+{
+    const struct cost_plan *plan = node->kernel->costs;
+    if (!node->warp.counted || plan == NULL || plan->counter_count == 0) return;
+    to->constant_cycles = plan->constant;
+    to->regions = ARENA_ARRAY(cx->arena, struct inspected_region, plan->region_count);
+    for (uint32_t i = 0; i < plan->region_count; i++) {
+        const struct cost_region *region = &plan->regions[i];
+        const struct source *source = source_get(cx->sources, region->span.source);
+        struct inspected_region shown = {.what = region->what, .cycles = region->cycles};
+        uint32_t column;
+        if (region->counter == COST_NO_COUNTER) continue;
+        if (source != NULL) source_locate(source, region->span.begin, &shown.line, &column);
+        to->regions[to->region_count++] = shown;
+    }
+}
+
 static void fill_node(const struct compile *cx, const struct graph *graph,
                       const struct graph_node *node, bool consistent, struct inspected_node *to)
 {
@@ -92,7 +111,9 @@ static void fill_node(const struct compile *cx, const struct graph *graph,
                                   .phases = node->kernel->phases > 0 ? node->kernel->phases : 1,
                                   .importance = node->importance,
                                   .stateful = node->stateful,
-                                  .cost_cycles = node->cost_cycles};
+                                  .cost_cycles = node->cost_cycles,
+                                  .warp = node->warp};
+    fill_regions(cx, node, to);
     if (consistent && is_in_island(graph, node)) to->repetitions = node->repetitions;
     for (int i = 0; i < 3; i++)
         to->group[i] = node->kernel->group[i] > 0 ? node->kernel->group[i] : 1;

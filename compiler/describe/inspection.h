@@ -25,6 +25,12 @@ struct inspected_end {
     uint64_t history; /* of an input: packets that its window keeps behind it */
 };
 
+struct inspected_region { /* of a kernel whose cost is counted */
+    const char *what;
+    uint32_t line;
+    uint64_t cycles; /* of an arrival */
+};
+
 struct inspected_node {
     const char *name, *kernel;
     const char *file; /* with `line`: of its declaration */
@@ -35,7 +41,11 @@ struct inspected_node {
     uint32_t importance;
     bool stateful;
     uint64_t cost_cycles;
-    bool has_checks; /* not of a container */
+    struct graph_warp warp;   /* firings 0: not known */
+    uint64_t constant_cycles; /* of a counted one: what every execution costs */
+    struct inspected_region *regions;
+    uint32_t region_count; /* 0: of a container */
+    bool has_checks;       /* not of a container */
     uint32_t appends_proven, appends_checked, accesses_proven, accesses_checked;
     struct inspected_end *inputs, *outputs;
     uint32_t input_count, output_count;

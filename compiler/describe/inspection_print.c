@@ -66,6 +66,37 @@ static void put_checks(struct json *json, const struct inspected_node *node)
     json_end(json, '}');
 }
 
+static void put_regions(struct json *json, const struct inspected_node *node)
+{
+    if (node->region_count == 0) return;
+    json_number(json, "constant", node->constant_cycles);
+    json_begin(json, "regions", '[');
+    for (uint32_t i = 0; i < node->region_count; i++) {
+        json_begin(json, NULL, '{');
+        json_text(json, "what", node->regions[i].what);
+        put_if(json, "line", node->regions[i].line > 0, node->regions[i].line);
+        json_number(json, "cycles", node->regions[i].cycles);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
+static void put_warp(struct json *json, const struct inspected_node *node)
+{
+    if (node->warp.firings == 0) {
+        json_text(json, "warp", NULL);
+        return;
+    }
+    json_begin(json, "warp", '{');
+    json_number(json, "cycles", node->warp.cycles);
+    json_boolean(json, "counted", node->warp.counted);
+    json_number(json, "firings", node->warp.firings);
+    json_number(json, "pieces", node->warp.pieces);
+    json_number(json, "finish_cycles", node->warp.finish_cycles);
+    put_regions(json, node);
+    json_end(json, '}');
+}
+
 static void put_nodes(struct json *json, const struct inspection *inspection)
 {
     json_begin(json, "nodes", '[');
@@ -82,6 +113,7 @@ static void put_nodes(struct json *json, const struct inspection *inspection)
         json_number(json, "importance", node->importance);
         json_boolean(json, "stateful", node->stateful);
         put_if(json, "cost_cycles", node->cost_cycles > 0, node->cost_cycles);
+        put_warp(json, node);
         put_checks(json, node);
         put_ends(json, inspection, node, false);
         put_ends(json, inspection, node, true);
@@ -384,9 +416,9 @@ void inspection_print_text(FILE *to, const struct inspection *inspection)
     fprintf(to, "memory   %" PRIu64 " bytes in buffers\n\n", inspection->memory_bytes);
     for (uint32_t i = 0; i < inspection->node_count; i++) {
         const struct inspected_node *node = &inspection->nodes[i];
-        fprintf(to, "node %s: %s%s cost %" PRIu64 " repetitions %" PRIu64 "\n", node->name,
+        fprintf(to, "node %s: %s%s cost %" PRIu64 "%s repetitions %" PRIu64 "\n", node->name,
                 node->kernel, node->stateful ? " stateful" : "", node->cost_cycles,
-                node->repetitions);
+                node->warp.counted ? " counted" : "", node->repetitions);
         print_ends(to, inspection, node);
     }
     fputc('\n', to);

@@ -1,0 +1,62 @@
+#include "compiler/describe/cost_print.h"
+
+#include <inttypes.h>
+
+#include "compiler/analysis/cost.h"
+
+static void print_shape(FILE *to, const struct graph_node *node)
+{
+    if (node->stateful)
+        fputs(", a firing: ", to);
+    else if (node->warp.pieces > 1)
+        fprintf(to, ", a warp, %" PRIu32 " of a firing: ", node->warp.pieces);
+    else
+        fprintf(to, ", a warp of %" PRIu32 " firing%s: ", node->warp.firings,
+                node->warp.firings == 1 ? "" : "s");
+}
+
+static void print_region(FILE *to, const struct compile *cx, const struct cost_region *region)
+{
+    const struct source *source = source_get(cx->sources, region->span.source);
+    uint32_t line, column;
+    fprintf(to, " + %" PRIu64 " x %s", region->cycles, region->what);
+    if (source == NULL) return;
+    source_locate(source, region->span.begin, &line, &column);
+    fprintf(to, " %" PRIu32 ":%" PRIu32, line, column);
+}
+
+static void print_plan(FILE *to, const struct compile *cx, const struct cost_plan *plan)
+{
+    fprintf(to, "%" PRIu64, plan->constant);
+    if (plan->counter_count == 0) return;
+    for (uint32_t i = 0; i < plan->region_count; i++)
+        if (plan->regions[i].counter != COST_NO_COUNTER) print_region(to, cx, &plan->regions[i]);
+    fputs(", counted", to);
+}
+
+static bool is_first(const struct graph *graph, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (graph->nodes.items[i].kernel == graph->nodes.items[index].kernel &&
+            !graph->nodes.items[i].cost_declared)
+            return false;
+    return !graph->nodes.items[index].cost_declared;
+}
+
+void cost_print(FILE *to, const struct compile *cx, const struct graph *graph)
+{
+    fputc('\n', to);
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        const struct graph_node *node = &graph->nodes.items[i];
+        const struct kernel *kernel = node->kernel;
+        if (kernel->costs == NULL || !is_first(graph, i)) continue;
+        fprintf(to, "cycles   %s", kernel->title);
+        print_shape(to, node);
+        print_plan(to, cx, kernel->costs);
+        if (kernel->finish_costs != NULL) {
+            fputs("; finish ", to);
+            print_plan(to, cx, kernel->finish_costs);
+        }
+        fputc('\n', to);
+    }
+}

@@ -1,0 +1,16 @@
+/*
+ * cost_print: what the warps of each kernel cost, with the parts that are counted while running.
+ *
+ * Requires analysis/cost.
+ */
+#ifndef PIPEC_COST_PRINT_H
+#define PIPEC_COST_PRINT_H
+
+#include <stdio.h>
+
+#include "compiler/graph/graph.h"
+
+/* A line for each kernel, in order of its first node; declared costs are the node's, and left out. */
+void cost_print(FILE *to, const struct compile *cx, const struct graph *graph);
+
+#endif
