@@ -16,7 +16,8 @@ void plan_indices(struct compile *cx, struct arena *arena, const struct graph *g
 
 /* Fills how the sub-devices are made.  Requires: sub_devices, device. */
 void plan_choose_partition(struct plan *plan);
-/* What the CUs of one sub-device share, and those of no other: "L3 cache"; NULL: not by affinity. */
+/* What the CUs of one sub-device share, and those of no other: "L3 cache"; NULL: not by affinity.
+ */
 const char *plan_shared_by(const struct plan *plan);
 
 /* queue_room.c: the device queue holds the launches of one firing of each kernel that launches.

@@ -404,6 +404,12 @@ static void bytes_that_are_no_program_are_refused(void **unused)
     m->program[m->program_bytes - 1] = 0;
     expect_refusal(m, "opcode 0", "not an instruction");
     m = good();
+    made_program(m,
+                 "partition_affinity l3, 8\n bind 0, 0\n bind 1, 1\nL1: ends\n round_robin 0, L2\n"
+                 " dispatch\n jump L1\nL2: wait L1\n halt\n");
+    m->program[1] = 5;
+    expect_refusal(m, "level 5", "there is no level 5");
+    m = good();
     m->program[m->program_bytes - 1] = 200;
     expect_refusal(m, "opcode 200", "not an instruction");
     m = good();
