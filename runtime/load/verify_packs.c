@@ -35,12 +35,13 @@ static enum prt_status verify_entries(const struct prt_container *c, struct prt_
 static enum prt_status verify_places(const struct prt_container *c, uint32_t *first, uint8_t *taken,
                                      struct prt_error *error)
 {
-    bool gap = false;
+    uint32_t gap = c->stage_count; /* the first pack without stages */
     for (uint32_t i = 0; i < c->stage_count; i++)
         first[c->stages[i].pack + 1]++;
     for (uint32_t p = 0; p < c->stage_count; p++) {
-        CHECK(!gap || first[p + 1] == 0, STAGES, 0, "there is no pack %" PRIu32, p - 1);
-        gap |= first[p + 1] == 0;
+        if (first[p + 1] == 0 && gap == c->stage_count) gap = p;
+        CHECK(gap == c->stage_count || first[p + 1] == 0, STAGES, 0, "there is no pack %" PRIu32,
+              gap);
         first[p + 1] += first[p];
     }
     for (uint32_t i = 0; i < c->stage_count; i++) {

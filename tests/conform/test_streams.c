@@ -5,6 +5,7 @@
  */
 #include "tests/test.h"
 
+#include "lang/dispatch.h"
 #include "tests/conform/pipelines.h"
 
 #include <stdio.h>
@@ -190,6 +191,26 @@ static void draw_something(struct sketch *s, uint64_t *seed)
     }
 }
 
+/* Packs of one to six stages, in order of the nodes; entries of their own for some of them, for the
+ * others somebody else's. */
+static void draw_packs(struct made *made, uint64_t *seed)
+{
+    uint32_t pack = 0, entries = 0, most = 1 + random_below(seed, DISPATCH_ENTRIES_MAX);
+    for (uint32_t first = 0; first < made->stage_count; pack++) {
+        uint32_t length = 1 + random_below(seed, 6);
+        if (length > made->stage_count - first) length = made->stage_count - first;
+        for (uint32_t i = 0; i < length; i++) {
+            struct container_stage *stage = &made->stages[first + i];
+            stage->pack = pack;
+            stage->place = i;
+            stage->flags = i + 1 == length ? CONTAINER_STAGE_ENDS_PACK : 0;
+            if (length > 1 && entries >= most) stage->flags |= CONTAINER_STAGE_SPILLED;
+            if (length > 1) stage->entry = entries++ % most;
+        }
+        first += length;
+    }
+}
+
 static struct prt_program *draw(uint64_t seed)
 {
     struct sketch s = {.made = made_create("random", "sim16")};
@@ -212,6 +233,7 @@ static struct prt_program *draw(uint64_t seed)
         made_side_by_side(s.made);
     else
         made_loop(s.made);
+    draw_packs(s.made, &seed);
     return pipelines_load(s.made, s.kernels);
 }
 
@@ -268,10 +290,10 @@ static void bind(const struct prt_program *program, struct prt_run *run, struct 
 }
 
 static struct prt_run_statistics run_once(const struct prt_program *program, uint32_t threads,
-                                          uint64_t seed)
+                                          enum prt_dispatch_mode dispatch, uint64_t seed)
 {
     struct random_host hosts[BUFFERS_MAX] = {0};
-    struct prt_run_options options = {.host_threads = threads};
+    struct prt_run_options options = {.host_threads = threads, .dispatch = dispatch};
     struct prt_port_information port;
     struct prt_run_statistics statistics;
     struct prt_error error;
@@ -295,13 +317,45 @@ static void outputs_and_cycles_are_a_function_of_the_streams(void **unused)
     (void)unused;
     for (uint64_t seed = 1; seed <= 150; seed++) {
         struct prt_program *program = draw(seed);
-        struct prt_run_statistics first = run_once(program, 1, seed);
+        struct prt_run_statistics first = run_once(program, 1, PRT_DISPATCH_CONDENSED, seed);
         for (uint32_t threads = 1; threads <= 4; threads++) {
-            struct prt_run_statistics other = run_once(program, threads, seed * 100 + threads);
+            struct prt_run_statistics other =
+                run_once(program, threads, PRT_DISPATCH_CONDENSED, seed * 100 + threads);
             assert_memory_equal(&first, &other, sizeof first);
         }
         prt_program_free(program);
     }
 }
 
-TEST_MAIN("streams", cmocka_unit_test(outputs_and_cycles_are_a_function_of_the_streams))
+/* run_once compares outputs.  Packets and overhead follow from the launches. */
+static void outputs_do_not_depend_on_the_form_of_packets(void **unused)
+{
+    (void)unused;
+    uint64_t packed = 0, spilled = 0;
+    for (uint64_t seed = 1; seed <= 150; seed++) {
+        struct prt_program *program = draw(seed);
+        for (uint32_t threads = 1; threads <= 2; threads++) {
+            struct prt_run_statistics full = run_once(program, threads, PRT_DISPATCH_FULL, seed);
+            struct prt_run_statistics each =
+                run_once(program, threads, PRT_DISPATCH_REFERENCE, seed);
+            struct prt_run_statistics some =
+                run_once(program, threads, PRT_DISPATCH_CONDENSED, seed);
+            assert_memory_equal(&full.dispatched, &full.as_full, sizeof full.as_full);
+            assert_memory_equal(&each.dispatched, &each.as_full, sizeof each.as_full);
+            assert_int_equal(each.reference_stores, each.dispatched.packets);
+            assert_int_equal(some.dispatched.launches, some.dispatches);
+            assert_int_equal(some.dispatched.bytes, 64 * some.dispatched.packets);
+            assert_true(some.dispatched.packets <= some.dispatched.launches);
+            assert_true(some.dispatched.clean_ups >= some.dispatched.packets);
+            assert_true(some.dispatched.overhead_cycles <= some.as_full.overhead_cycles);
+            packed += some.dispatched.launches - some.dispatched.packets;
+            spilled += some.spills;
+        }
+        prt_program_free(program);
+    }
+    assert_true(packed > 1000);
+    assert_true(spilled > 100);
+}
+
+TEST_MAIN("streams", cmocka_unit_test(outputs_and_cycles_are_a_function_of_the_streams),
+          cmocka_unit_test(outputs_do_not_depend_on_the_form_of_packets))

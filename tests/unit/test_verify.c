@@ -116,6 +116,31 @@ static void graphs_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(stages[1].batch_max, 6, "6 firings of 'b' see more packets than buffer 't' holds (16)");
 }
 
+static void packs_have_no_gaps_and_entries_one_owner(void **unused)
+{
+    (void)unused;
+    struct made *m;
+#define REFUSED_AFTER(change, reason)                                                              \
+    m = good();                                                                                    \
+    m->stages[1].pack = 0;                                                                         \
+    m->stages[1].place = 1;                                                                        \
+    m->stages[0].flags = 0;                                                                        \
+    m->stages[0].entry = 0;                                                                        \
+    m->stages[1].entry = 1;                                                                        \
+    change;                                                                                        \
+    expect_refusal(m, #change, reason)
+    REFUSED_AFTER(m->stages[1].place = 0, "place 0 of pack 0 is taken");
+    REFUSED_AFTER((m->stages[0].flags = CONTAINER_STAGE_ENDS_PACK, m->stages[1].pack = 1),
+                  "place 1 of a pack of 1 stages");
+    REFUSED_AFTER((m->stages[0].pack = 1, m->stages[1].pack = 1), "there is no pack 0");
+    REFUSED_AFTER(m->stages[0].flags = CONTAINER_STAGE_ENDS_PACK, "ends its pack, but is not");
+    REFUSED_AFTER(m->stages[1].flags = 0, "the last of its pack does not end it");
+    REFUSED_AFTER(m->stages[1].entry = CONTAINER_NONE, "a stage of a pack without reference entry");
+    REFUSED_AFTER(m->stages[1].entry = 0, "reference entry 0 belongs to another stage");
+    REFUSED_AFTER(m->stages[0].flags |= CONTAINER_STAGE_SPILLED, "entry 0 belongs to no stage");
+#undef REFUSED_AFTER
+}
+
 static void a_default_that_is_no_truth_value_is_refused(void **unused)
 {
     (void)unused;
@@ -545,6 +570,7 @@ static void names_are_escaped_in_messages(void **unused)
 
 TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(graphs_that_do_not_hold_together_are_refused),
+          cmocka_unit_test(packs_have_no_gaps_and_entries_one_owner),
           cmocka_unit_test(a_default_that_is_no_truth_value_is_refused),
           cmocka_unit_test(a_node_without_a_stage_is_refused),
           cmocka_unit_test(balances_that_overflow_64_bits_are_computed),
