@@ -36,21 +36,20 @@ static void waits(struct prt_json *json, const struct prt_run *run, uint32_t sta
     prt_json_end(json, ']');
 }
 
-static void stage_time(struct prt_json *json, const struct prt_run *run, uint32_t stage)
+static void stage_time(struct prt_json *json, const struct prt_run *run, uint32_t stage,
+                       const struct prt_stage_time *t)
 {
-    struct prt_stage_time t;
-    if (!prt_run_stage_time(run, stage, &t)) return;
-    prt_json_number(json, "index_cycles", t.index_cycles);
-    prt_json_number(json, "device_queue_cycles", t.device_queue_cycles);
-    prt_json_number(json, "compute_cycles", t.compute_cycles);
-    prt_json_number(json, "memory_cycles", t.memory_cycles);
-    prt_json_number(json, "memory_bound_cycles", t.memory_bound_cycles);
-    prt_json_number(json, "warps", t.warps);
-    prt_json_number(json, "queue", t.queue);
-    forms(json, "launches", t.launches);
+    prt_json_number(json, "index_cycles", t->index_cycles);
+    prt_json_number(json, "device_queue_cycles", t->device_queue_cycles);
+    prt_json_number(json, "compute_cycles", t->compute_cycles);
+    prt_json_number(json, "memory_cycles", t->memory_cycles);
+    prt_json_number(json, "memory_bound_cycles", t->memory_bound_cycles);
+    prt_json_number(json, "warps", t->warps);
+    prt_json_number(json, "queue", t->queue);
+    forms(json, "launches", t->launches);
     prt_json_begin(json, "stalls", '{');
     for (int i = 0; i < PRT_STALL_CAUSES; i++)
-        prt_json_number(json, cause_keys[i], t.stall_cycles[i]);
+        prt_json_number(json, cause_keys[i], t->stall_cycles[i]);
     prt_json_end(json, '}');
     waits(json, run, stage);
 }
@@ -58,6 +57,7 @@ static void stage_time(struct prt_json *json, const struct prt_run *run, uint32_
 static void stages(struct prt_json *json, const struct prt_run *run)
 {
     struct prt_stage_statistics s;
+    struct prt_stage_time t;
     prt_json_begin(json, "stages", '[');
     for (uint32_t i = 0; prt_run_stage(run, i, &s); i++) {
         prt_json_begin_line(json, NULL, '{');
@@ -66,10 +66,11 @@ static void stages(struct prt_json *json, const struct prt_run *run)
         prt_json_number(json, "cu_count", s.cu_count);
         prt_json_number(json, "firings", s.firings);
         prt_json_number(json, "dispatches", s.dispatches);
-        prt_json_number(json, "execute_cycles", s.execute_cycles);
+        bool measured = prt_run_stage_time(run, i, &t);
+        prt_json_number(json, "execute_cycles", measured ? t.execute_cycles : s.execute_cycles);
         prt_json_number(json, "launch_cycles", s.launch_cycles);
         prt_json_number(json, "switch_cycles", s.switch_cycles);
-        stage_time(json, run, i);
+        if (measured) stage_time(json, run, i, &t);
         prt_json_end(json, '}');
     }
     prt_json_end(json, ']');

@@ -43,6 +43,18 @@ kernel twice(in i32 x, out i32 y) { y <- 2 * x; }
 pipeline main(in i32 x, out i32 y) { x -> turn -> twice -> y; }
 END
 
+cat >child.pipe <<'END'
+child kernel leaf(in i32 x, out i32 y; i32 n) {
+    for (i32 i = 0; i < min(n, 4); i++) y <- x + i;
+}
+kernel root(in i32 x, out i32 y push ..12) launches 2 {
+    y <- x;
+    launch leaf(x & 3);
+    if ((x & 1) == 1) launch leaf(2);
+}
+pipeline main(in i32 x, out i32 y) { x -> root -> y; }
+END
+
 agree() { # agree PROGRAM DEVICE OPTION...: timeline and statistics of one run
     program=$1 device=$2
     shift 2
@@ -63,14 +75,18 @@ for b in json.load(open("about.json"))["buffers"]:
     python3 "$ROOT/tests/e2e/timeline.py" example.json example.stats
 }
 if command -v python3 >/dev/null; then
-    for file in "$ROOT"/examples/fmradio/fmradio.pipe "$ROOT"/examples/cipher/chacha20.pipe "$ROOT"/examples/edges/edges.pipe; do
+    for file in "$ROOT"/examples/fmradio/fmradio.pipe "$ROOT"/examples/cipher/chacha20.pipe "$ROOT"/examples/edges/edges.pipe \
+        "$ROOT"/examples/sweep/sweep.pipe; do
         for device in sim16 sim1; do
             check "timeline and statistics agree: $(basename "$file") on $device" example "$file" $device
         done
     done
-    for program in rates loop group; do
+    for program in rates loop group child; do
         for device in sim16 sim4 sim1; do
             check "timeline and statistics agree: $program on $device" agree $program $device
+        done
+        for form in reference full; do
+            check "timeline and statistics agree: $program, $form packets" agree $program sim1 --dispatch=$form
         done
     done
     check "and where no kernel is executed" agree rates sim16 --device null
@@ -82,7 +98,7 @@ if command -v python3 >/dev/null; then
 else
     echo "skip timeline and statistics agree: python3 is not installed"
     for device in sim16 sim1; do
-        for program in rates loop group; do
+        for program in rates loop group child; do
             "$PIPEC" --device $device $program.pipe -o $program.$device.pbc
         done
     done
@@ -143,6 +159,8 @@ check "a run that its launches limit" says 0 'mostly with the overhead of launch
     x=gen:ramp:512 y=null --stats
 check "the index generator, where there are work-items" says 0 '^index generator: [0-9]+ requests?, [0-9.]+% known' \
     "$PIPERUN" group.sim16.pbc x=gen:ramp:5120 y=null --stats
+check "the device queue, where kernels launch kernels" says 0 '^device queue: 768 launches, at most 1 level deep' "$PIPERUN" \
+    child.sim16.pbc x=gen:ramp:512 y=null --stats
 check "a finish is a launch, and a loop has waits" says 0 "packets in 'back'|packets in 's'" "$PIPERUN" loop.sim16.pbc \
     x=gen:ramp:5120 y=null --stats
 check "on one compute unit stages wait for it" says 0 ' CUs .*scheduler' "$PIPERUN" rates.sim1.pbc x=gen:ramp:5120 \
