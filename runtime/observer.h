@@ -99,12 +99,14 @@ struct prt_observer {
 
 /* Why a stage did not execute. */
 enum prt_stall_cause {
-    PRT_STALL_PACKETS,   /* an input held too few packets for a firing */
-    PRT_STALL_ROOM,      /* an output had too little room for one */
-    PRT_STALL_THRESHOLD, /* it could fire, but fewer times than its threshold */
-    PRT_STALL_UNITS,     /* enqueued, while its compute units did something else */
-    PRT_STALL_SCHEDULER, /* ready or done, and the scheduler had not come to it */
-    PRT_STALL_ENDED,     /* nothing is left for it to do */
+    PRT_STALL_PACKETS,    /* an input held too few packets for a firing */
+    PRT_STALL_ROOM,       /* an output had too little room for one */
+    PRT_STALL_THRESHOLD,  /* it could fire, but fewer times than its threshold */
+    PRT_STALL_UNITS,      /* enqueued, while its compute units did something else */
+    PRT_STALL_COMPLETION, /* its launch had ended, and was not completed: launches that came in one
+                             dispatch packet with it had not */
+    PRT_STALL_SCHEDULER,  /* ready, and the scheduler had not come to it */
+    PRT_STALL_ENDED,      /* nothing is left for it to do */
     PRT_STALL_CAUSES
 };
 

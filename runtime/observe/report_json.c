@@ -3,8 +3,8 @@
 #include "runtime/observe/report.h"
 
 static const char *const form_keys[PRT_LAUNCH_FORMS] = {"full", "reference", "condensed"};
-static const char *const cause_keys[PRT_STALL_CAUSES] = {"packets", "room",      "threshold",
-                                                         "units",   "scheduler", "ended"};
+static const char *const cause_keys[PRT_STALL_CAUSES] = {
+    "packets", "room", "threshold", "units", "completion", "scheduler", "ended"};
 
 static bool write_file(void *context, const char *bytes, size_t size)
 {

@@ -212,8 +212,8 @@ static void print_stages(const struct text *t)
 /* The causes that have taken time anywhere get a column. */
 static void print_stalls(const struct text *t)
 {
-    static const char *const titles[PRT_STALL_CAUSES] = {"packets", "room",      "few",
-                                                         "CUs",     "scheduler", "ended"};
+    static const char *const titles[PRT_STALL_CAUSES] = {"packets",    "room",      "few",  "CUs",
+                                                         "completion", "scheduler", "ended"};
     struct prt_stage_statistics s;
     struct prt_stage_time time;
     bool shown[PRT_STALL_CAUSES] = {false};
@@ -226,7 +226,7 @@ static void print_stalls(const struct text *t)
     prt_text_cell(t->to, "stage", t->width);
     fprintf(t->to, " %9s %9s", "busy", "overhead");
     for (int c = 0; c < PRT_STALL_CAUSES; c++) {
-        if (shown[c]) fprintf(t->to, " %9s", titles[c]);
+        if (shown[c]) fprintf(t->to, " %10s", titles[c]);
     }
     fputs("  most\n", t->to);
     for (uint32_t i = 0; prt_run_stage_time(t->run, i, &time); i++) {
@@ -235,7 +235,7 @@ static void print_stalls(const struct text *t)
         fprintf(t->to, " %9.1f %9.1f", share(t, busy_cycles(&time)),
                 share(t, time.launch_cycles + time.switch_cycles));
         for (int c = 0; c < PRT_STALL_CAUSES; c++) {
-            if (shown[c]) fprintf(t->to, " %9.1f", share(t, time.stall_cycles[c]));
+            if (shown[c]) fprintf(t->to, " %10.1f", share(t, time.stall_cycles[c]));
         }
         struct prt_wait_statistics wait, longest = {.cycles = 0};
         for (uint32_t k = 0; prt_run_wait(t->run, i, k, &wait); k++) {

@@ -313,8 +313,8 @@ static enum prt_launch_form form_of(enum prt_packet_kind kind)
     }
 }
 
-/* Until the launch began the stage waited for the scheduler, then behind others; what follows its
- * end is the scheduler's again. */
+/* Until the launch began the stage waited for the scheduler, then behind others; from its end on, for
+ * its completion. */
 static void account_launch(struct prt_collect *c, const struct prt_launch_record *r)
 {
     struct watched_stage *w = &c->stages[r->stage];
@@ -322,7 +322,7 @@ static void account_launch(struct prt_collect *c, const struct prt_launch_record
     book(c, r->stage, r->enqueued_cycles);
     w->cause = PRT_STALL_UNITS;
     book(c, r->stage, r->begin_cycles);
-    w->cause = PRT_STALL_SCHEDULER;
+    w->cause = PRT_STALL_COMPLETION;
     w->end = NO_END;
     if (w->since_cycles < r->end_cycles) w->since_cycles = r->end_cycles;
     t->execute_cycles += r->execute_cycles;

@@ -161,6 +161,10 @@ check "the index generator, where there are work-items" says 0 '^index generator
     "$PIPERUN" group.sim16.pbc x=gen:ramp:5120 y=null --stats
 check "the device queue, where kernels launch kernels" says 0 '^device queue: 768 launches, at most 1 level deep' "$PIPERUN" \
     child.sim16.pbc x=gen:ramp:512 y=null --stats
+"$PIPEC" "$ROOT/examples/sweep/sweep.pipe" -o sweep.pbc
+check "of one packet all launches are completed together" says 0 ' completion .*scheduler' "$PIPERUN" sweep.pbc \
+    strength=gen:ramp:60 balance=null --stats
+check "and what full packets would have cost is said" grep -Eq '^launch overhead .* \(by full packets: [0-9]+ bytes, ' text
 check "a finish is a launch, and a loop has waits" says 0 "packets in 'back'|packets in 's'" "$PIPERUN" loop.sim16.pbc \
     x=gen:ramp:5120 y=null --stats
 check "on one compute unit stages wait for it" says 0 ' CUs .*scheduler' "$PIPERUN" rates.sim1.pbc x=gen:ramp:5120 \
