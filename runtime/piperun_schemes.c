@@ -215,6 +215,9 @@ void prt_scheme_reason(const struct prt_scheme *scheme, enum prt_status status,
     case PRT_E_INVALID_DEVICE_PARTITION_COUNT:
         reason_of_counts(scheme, device, reason, size);
         break;
+    case PRT_E_OUT_OF_RESOURCES:
+        snprintf(reason, size, "more sub-devices than there may be at a time");
+        break;
     default: snprintf(reason, size, "%s", prt_status_text(status)); break;
     }
 }

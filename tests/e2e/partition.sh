@@ -35,6 +35,8 @@ fails failed "no level left" 1 'sub-device 0 of own: CL_DEVICE_PARTITION_FAILED:
 fails count "sum" 1 'CL_INVALID_DEVICE_PARTITION_COUNT: the counts up to 8 are more than the 16' sim16 by-counts 9 8
 fails count "negative" 1 'CL_INVALID_DEVICE_PARTITION_COUNT: -1 compute units' sim16 by-counts 2 -1
 fails count "too many" 1 'CL_INVALID_DEVICE_PARTITION_COUNT: 5 counts, the most sub-devices are 4' sim:own.dev by-counts 1 1 1 1 1
+printf 'name = wide\ncu_count = 65536\nlanes = 2\nclock = 1 MHz\nmemory = 64 KiB\nmemory_bytes_per_cycle = 1\nmax_sub_devices = 65536\n' >wide.dev
+fails resources "as many as may be, and the device" 1 'CL_OUT_OF_RESOURCES: more sub-devices than' sim:wide.dev equally 1
 fails usage "no device" 2 'no device given'
 fails usage "unknown device" 2 "there is no device 'sim17'" sim17 equally 1
 fails usage "unknown scheme" 2 "'equaly' is no scheme" sim16 equaly 1
