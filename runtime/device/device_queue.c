@@ -253,8 +253,8 @@ static bool allocate_queue(struct prt_device_queue *q, const struct devdesc *dev
     if (q->width_bytes == NULL || q->aside_offset == NULL || q->base == NULL || q->appended == NULL)
         return false;
     measure_interfaces(q);
-    return measure_aside(q, &aside_bytes) && allocate_levels(q, aside_bytes) && allocate_cache(q) && allocate_indices(q) &&
-           allocate_schedule(q, device);
+    return measure_aside(q, &aside_bytes) && allocate_levels(q, aside_bytes) && allocate_cache(q) &&
+           allocate_indices(q) && allocate_schedule(q, device);
 }
 
 enum prt_status prt_device_queue_create(const struct prt_container *container, uint32_t root,
@@ -600,6 +600,16 @@ static enum kernel_status run_outermost(struct prt_device_queue *q)
     return status == KERNEL_OK ? settle_outputs(q) : status;
 }
 
+/* Firings with state follow each other: one sum.  Each other one is a warp of its own. */
+static void count_firing(const struct prt_kernel_object *object, uint64_t firing, uint64_t cycles,
+                         uint64_t *warp_cycles)
+{
+    if (!(object->flags & PRT_KERNEL_STATEFUL))
+        warp_cycles[firing] = cycles;
+    else
+        warp_cycles[0] = prt_cycles_add(firing > 0 ? warp_cycles[0] : 0, cycles);
+}
+
 enum kernel_status prt_device_queue_execute(struct prt_device_queue *q,
                                             const struct prt_kernel_object *object,
                                             uint64_t first_firing, uint64_t count, const void **in,
@@ -622,7 +632,7 @@ enum kernel_status prt_device_queue_execute(struct prt_device_queue *q,
         place_inputs(object, i, in, windows);
         q->firing = first_firing + i;
         status = run_outermost(q);
-        if (warp_cycles != NULL) warp_cycles[i] = q->root_cost;
+        if (warp_cycles != NULL) count_firing(object, i, q->root_cost, warp_cycles);
     }
     if (status == KERNEL_OK)
         schedule_recorded(q);
