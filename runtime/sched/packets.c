@@ -177,10 +177,10 @@ enum prt_status prt_packets_launch(struct prt_sched *s, uint32_t index, bool fin
                                    uint64_t firings, struct prt_error *error)
 {
     const struct prt_stage *stage = &s->stages[index];
-    bool packed = s->dispatch == PRT_DISPATCH_CONDENSED && stage->entry != CONTAINER_NONE;
+    bool packed = s->dispatch == PRT_PACKET_CONDENSED && stage->entry != CONTAINER_NONE;
     if (packed && !finish) return launch_packed(s, index, firings, error);
     const struct dispatch_full launch = describe(s, index, finish, firings, false);
-    if (s->dispatch != PRT_DISPATCH_REFERENCE) return send_full(s, index, &launch, error);
+    if (s->dispatch != PRT_PACKET_REFERENCE) return send_full(s, index, &launch, error);
     uint32_t entry = stage->entry != CONTAINER_NONE ? stage->entry : index % s->references.count;
     return send_reference(s, index, entry, &launch, error);
 }

@@ -59,7 +59,6 @@
 #include "runtime/device/fifo.h"
 #include "runtime/load/image.h"
 #include "runtime/load/reader.h"
-#include "runtime/pipert.h"
 #include "runtime/sched/flow.h"
 #include "runtime/sched/indices.h"
 
@@ -203,7 +202,8 @@ struct prt_sched {
     uint32_t root_queue;
     uint32_t queue_count, bound_count; /* stages that have been bound */
 
-    enum prt_dispatch_mode dispatch;
+    enum prt_packet_kind
+        dispatch; /* the form of packets: CONDENSED, but where that gains nothing */
     struct dispatch_table references; /* what the device's table holds */
     uint32_t reference_stages[DISPATCH_ENTRIES_MAX];
     struct prt_open_packet *open_packets; /* by queue */
@@ -261,7 +261,7 @@ enum prt_status prt_sched_start(struct prt_sched *sched, const void *pipeline_ar
 void prt_sched_limit_firings(struct prt_sched *sched, uint64_t firings);
 
 /* How launches become packets; condensed without it.  Before the start. */
-void prt_sched_set_dispatch(struct prt_sched *sched, enum prt_dispatch_mode dispatch);
+void prt_sched_set_dispatch(struct prt_sched *sched, enum prt_packet_kind form);
 
 /* In-ports end where they are, sources stop, and so do loops that neither drives. */
 void prt_sched_interrupt(struct prt_sched *sched);

@@ -473,6 +473,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     s->root_queue = UINT32_MAX;
     s->selected = UINT32_MAX;
     s->firings_limit = UINT64_MAX;
+    s->dispatch = PRT_PACKET_CONDENSED;
     atomic_init(&s->interrupted, false);
     for (uint32_t i = 0; i < DISPATCH_ENTRIES_MAX; i++)
         s->reference_stages[i] = UINT32_MAX;
@@ -544,9 +545,9 @@ void prt_sched_destroy(struct prt_sched *s)
     free(s);
 }
 
-void prt_sched_set_dispatch(struct prt_sched *s, enum prt_dispatch_mode dispatch)
+void prt_sched_set_dispatch(struct prt_sched *s, enum prt_packet_kind form)
 {
-    s->dispatch = dispatch;
+    s->dispatch = form;
 }
 
 void prt_sched_bind_source(struct prt_sched *s, uint32_t buffer, prt_sched_source source,
