@@ -92,7 +92,7 @@ static char *whole_path(const char *path)
     return whole;
 }
 
-static bool is_same_file(const char *a, const char *b)
+bool prt_ports_same_file(const char *a, const char *b)
 {
     char *whole_a = whole_path(a), *whole_b = whole_path(b);
     bool same =
@@ -110,7 +110,7 @@ static bool is_conflict(const struct prt_binding *a, const struct prt_binding *b
     if (prt_port_spec_is_standard(&a->spec) || prt_port_spec_is_standard(&b->spec))
         return prt_port_spec_is_standard(&a->spec) && prt_port_spec_is_standard(&b->spec);
     return a->port.direction == PRT_PORT_OUT && strncmp(a->spec.path, "/dev/", 5) != 0 &&
-           is_same_file(a->spec.path, b->spec.path);
+           prt_ports_same_file(a->spec.path, b->spec.path);
 }
 
 static int check_conflicts(const struct prt_session *session)

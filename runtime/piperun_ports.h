@@ -51,6 +51,9 @@ int prt_bindings_read(struct prt_session *session);
  * missing. */
 int prt_ports_open(struct prt_session *session);
 
+/* Whether two names are, or will be, those of one file. */
+bool prt_ports_same_file(const char *a, const char *b);
+
 /* A generator that only --firings ends. */
 bool prt_binding_is_endless(const struct prt_binding *binding);
 

@@ -17,30 +17,33 @@ struct prt_reports {
     bool zipped; /* `zip` is open */
 };
 
-static bool is_standard(const char *path)
+/* Devices take what several write. */
+static bool is_conflict(const char *a, const char *b)
 {
-    return path != NULL && strcmp(path, "-") == 0;
+    if (a == NULL || b == NULL || strncmp(a, "/dev/", 5) == 0) return false;
+    return strcmp(a, "-") == 0 || strcmp(b, "-") == 0 ? strcmp(a, b) == 0
+                                                      : prt_ports_same_file(a, b);
+}
+
+static int refuse(const char *report, const char *path, const char *owner)
+{
+    bool standard = strcmp(path, "-") == 0;
+    return PRT_COMPLAIN(EXIT_USAGE, "%s: %s is taken by '%s'", report,
+                        standard ? "standard output" : path, owner);
 }
 
 int prt_reports_check(const struct prt_session *session)
 {
     const struct prt_command *command = session->command;
-    const char *first = NULL;
-    const char *users[2] = {is_standard(command->stats_json) ? "--stats" : NULL,
-                            is_standard(command->trace) ? "--trace" : NULL};
-    for (uint32_t i = 0; i < session->port_count; i++) {
-        const struct prt_binding *b = &session->bindings[i];
-        if (b->port.direction == PRT_PORT_OUT && prt_port_spec_is_standard(&b->spec))
-            first = b->port.name;
-    }
+    const char *paths[] = {command->stats_json, command->trace}, *names[] = {"--stats", "--trace"};
     for (int i = 0; i < 2; i++) {
-        if (users[i] == NULL) continue;
-        if (first != NULL)
-            return PRT_COMPLAIN(EXIT_USAGE, "%s: standard output is taken by '%s'", users[i],
-                                first);
-        first = users[i];
+        for (uint32_t k = 0; k < session->port_count; k++) {
+            const struct prt_binding *b = &session->bindings[k];
+            if (b->port.direction == PRT_PORT_OUT && is_conflict(paths[i], b->spec.path))
+                return refuse(names[i], paths[i], b->port.name);
+        }
     }
-    return EXIT_DONE;
+    return is_conflict(paths[0], paths[1]) ? refuse(names[1], paths[1], names[0]) : EXIT_DONE;
 }
 
 /* ---- bytes ---- */

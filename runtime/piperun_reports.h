@@ -17,7 +17,7 @@
 
 struct prt_reports;
 
-/* Is standard output wanted twice, by ports, --hash, statistics or the trace?  Requires: the
+/* Do two of out-ports, statistics and trace want standard output, or the same file?  Requires: the
  * session's bindings. */
 int prt_reports_check(const struct prt_session *session);
 

@@ -95,6 +95,20 @@ if command -v python3 >/dev/null; then
     sed 's/"execute_cycles": /"execute_cycles": 1/' rates.sim16.json >wrong.json
     refused() { ! python3 "$ROOT/tests/e2e/timeline.py" wrong.json rates.sim16.stats >/dev/null; }
     check "the checker sees a wrong one" refused
+    # documented FILE...: every key of the statistics has its place in lang/reports.md
+    documented() {
+        python3 - "$ROOT/lang/reports.md" "$@" <<'END'
+import json, re, sys
+page = set(re.findall(r"`(\w+)`", open(sys.argv[1], encoding="utf-8").read()))
+def keys(value):
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
+        yield from keys(inner)
+    if isinstance(value, dict): yield from value
+missing = {key for path in sys.argv[2:] for key in keys(json.load(open(path)))} - page
+if missing: sys.exit(f"lang/reports.md does not have {sorted(missing)}")
+END
+    }
+    check "every key of the statistics is documented" documented ./*.stats
 else
     echo "skip timeline and statistics agree: python3 is not installed"
     for device in sim16 sim1; do
@@ -191,6 +205,9 @@ check "a full disk" says 2 '/dev/full' run --trace=/dev/full
 check "standard output is taken by a port" says 2 "standard output is taken by 'y'" "$PIPERUN" rates.sim16.pbc \
     x=gen:ramp:5 y=-,csv --trace=-
 check "standard output is wanted twice" says 2 "standard output is taken by '--stats'" run --trace=- --stats=json:-
+check "a port writes that file" says 2 "--trace: ./a.json is taken by 'y'" "$PIPERUN" rates.sim16.pbc x=gen:ramp:5 \
+    y=a.json,raw --trace=./a.json
+check "both reports into one file" says 2 "--trace: a.json is taken by '--stats'" run --stats=json:a.json --trace=a.json
 nothing() { for file in a.json*; do [ ! -e "$file" ] || return 1; done; }
 check "what is refused leaves nothing" nothing
 
