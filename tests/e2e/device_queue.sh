@@ -1,0 +1,84 @@
+#!/bin/sh
+# Kernels that launch kernels, from source to statistics: counts that are known, cycles that depend on the device
+# description and on nothing else, bounds that a device has to have room for.
+set -eu
+cd "$TMP"
+same() {
+    if [ "$2" = "$3" ]; then echo "ok $1"; else echo "not ok $1: $2, expected $3"; fi
+}
+cat >tree.pipe <<'END'
+child kernel tree(in i32 x, out i32 y; i32 depth) launches 2 {
+    y <- depth;
+    if (depth >= x) return;
+    launch tree(depth + 1);
+    launch tree(depth + 1);
+}
+kernel grow(in i32 x, out i32 y) launches 2 nesting 5 {
+    if (x > 0) {
+        launch tree(1);
+        launch tree(1);
+    }
+}
+pipeline main(in i32 x, out i32 y) { x -> grow -> y; }
+END
+"$PIPEC" tree.pipe -o tree.pbc
+printf '5\n0\n5\n1\n' >x.csv
+
+# figure FILE KEY: a number of the report
+figure() { sed -n "s/^.*\"$2\": *\([0-9]*\).*\$/\1/p" "$1" | head -1; }
+section() { sed -n '/"device_queue"/,/}/p' "$1"; }
+
+"$PIPERUN" -q --host-threads 1 --stats=json:1.json tree.pbc x=x.csv y=y.csv
+section 1.json >queue
+same "every launch is executed" "$(figure queue launches)" $((62 + 62 + 2))
+same "as deep as they go" "$(figure queue levels_most)" 5
+same "packets" "$(wc -l <y.csv | tr -d ' ')" $((62 + 62 + 2))
+for threads in 2 4; do
+    "$PIPERUN" -q --host-threads $threads --stats=json:$threads.json tree.pbc x=x.csv y=more.csv
+    same "$threads threads: the same cycles" "$(cat $threads.json)" "$(cat 1.json)"
+    same "$threads threads: the same packets" "$(cat more.csv)" "$(cat y.csv)"
+done
+
+# One compute unit: all of a tree one after the other, whatever the queue has room for.
+device() { # NAME ENTRIES ISSUE START
+    cat >"$1.dev" <<END
+name = $1
+cu_count = 1
+lanes = 8
+clock = 1 GHz
+memory = 1 GiB
+memory_bytes_per_cycle = 256
+device_queue_entries = $2
+child_issue = $3
+child_start = $4
+END
+}
+run_on() { # NAME: the cycles of the run
+    "$PIPEC" --device "$1.dev" tree.pipe -o "$1.pbc"
+    "$PIPERUN" -q --device "sim:$1.dev" --stats=json:"$1.json" "$1.pbc" x=x.csv y="$1.csv"
+    cmp -s y.csv "$1.csv" || echo "not ok $1: the same packets"
+    figure "$1.json" total_cycles
+}
+device free 64 0 0
+device dear 64 7 100
+device narrow 10 7 100
+free=$(run_on free)
+dear=$(run_on dear)
+narrow=$(run_on narrow)
+same "a launch costs what the description says" $((dear - free)) $((126 * 107))
+same "a queue that is just large enough costs one unit nothing" "$narrow" "$dear"
+section narrow.json >queue
+same "it is full at times, and holds no more" "$(figure queue entries_most)" 10
+
+device small 9 7 100
+if "$PIPEC" --device small.dev tree.pipe -o small.pbc 2>err; then
+    echo "not ok a queue that is too small is refused"
+elif grep -q 'device-queue-too-small' err; then
+    echo "ok a queue that is too small is refused"
+else
+    echo "not ok a queue that is too small is refused: $(cat err)"
+fi
+
+"$PIPERUN" -q --device null tree.pbc x=x.csv y=null
+echo "ok the null device executes nothing"
+if "$PIPERUN" verify tree.pbc; then echo "ok the container proves itself"; else echo "not ok the container proves itself"; fi
