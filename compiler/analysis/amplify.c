@@ -152,9 +152,11 @@ static void report_unproven(struct compile *cx, struct kernel *k, uint32_t p, ui
                   rate_text(cx->arena, count));
 }
 
+/* A child's ports bind by position: one that it does not need may stand before one that it does. */
 static void report_silent(struct compile *cx, const struct kernel *k,
                           const struct kernel_port *port)
 {
+    if (k->is_child) return;
     struct diag *d = diag_report(cx->diags, RULE_INVALID_RATE, port->span,
                                  "'%s' never writes its out-port '%s'", k->name, port->name);
     diag_help(d, "append a packet with '%s <- value;', or remove the port", port->name);
