@@ -18,6 +18,7 @@
 #include "compiler/describe/front_print.h"
 #include "compiler/describe/inspection.h"
 #include "compiler/describe/inspection_performance.h"
+#include "compiler/describe/launches_print.h"
 #include "compiler/lint/lint.h"
 #include "compiler/kernel_sources.h"
 #include "compiler/passes.h"
@@ -128,6 +129,7 @@ static int inspect(const struct compile *cx, const struct command_line *line,
         plan_print(stdout, graph, plan);
         cost_print(stdout, cx, graph);
         performance_print(stdout, &inspection);
+        launches_print(stdout, cx->sources, graph);
         checks_print(stdout, cx->sources, graph);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) return file_failure("write", "standard output");

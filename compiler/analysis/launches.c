@@ -95,7 +95,7 @@ static void report_exceeded(struct compile *cx, const struct kernel *k, struct w
                     "%s%" PRIu64,
                     k->name, l->declared, count.least < count.most ? "at least " : "", count.least);
     label_launches(d, k);
-    diag_help(d, "declare 'launches %" PRIu64 "'", larger(count.least, 1));
+    if (count.most <= SEMA_MAX_LAUNCHES) diag_help(d, "declare 'launches %" PRIu64 "'", count.most);
 }
 
 static void report_unproven(struct compile *cx, const struct kernel *k, struct walk_count count)
@@ -121,6 +121,7 @@ void launches_count(struct compile *cx, struct kernel *k, struct walk_count coun
     if (l->declared == 0) {
         if (count.most == WALK_UNBOUNDED) {
             report_unbounded(cx, k);
+            l->most = 1;
         } else if (count.most > SEMA_MAX_LAUNCHES) {
             struct diag *d = diag_report(cx->diags, RULE_TOO_LARGE, k->span,
                                          "a firing of '%s' launches up to %" PRIu64
@@ -298,7 +299,9 @@ static void settle_nesting(const struct forest *f, struct kernel *k)
     l->nesting_proven = true;
     l->nesting = smaller(deepest, LEVELS_MAX);
     if (l->nesting_declared == 0) {
-        if (deepest > LEVELS_MAX) report_endless_nesting(f, k);
+        if (deepest <= LEVELS_MAX) return;
+        report_endless_nesting(f, k);
+        l->nesting = 0; /* nothing else is said of its trees */
         return;
     }
     if (deepest <= l->nesting_declared) return;
@@ -306,6 +309,7 @@ static void settle_nesting(const struct forest *f, struct kernel *k)
     l->nesting_proven = false;
     struct diag *d;
     if (certain > l->nesting_declared) {
+        l->nesting = 0;
         const char *levels = certain > LEVELS_MAX
                                  ? "without an end"
                                  : arena_printf(f->cx->arena, "%" PRIu64 " levels deep", certain);
@@ -330,7 +334,8 @@ static void settle_nesting(const struct forest *f, struct kernel *k)
 
 /* ---- whole trees ---- */
 
-static void settle_tree(const struct forest *f, struct kernel *k, const struct bounds *bounds)
+/* False after an error that says how large all of the tree is. */
+static bool settle_tree(const struct forest *f, struct kernel *k, const struct bounds *bounds)
 {
     struct kernel_launches *l = &k->launches;
     struct diag *d;
@@ -348,16 +353,17 @@ static void settle_tree(const struct forest *f, struct kernel *k, const struct b
         }
     }
     l->queue_entries = smaller(bounds->entries, l->tree);
-    if (l->tree <= SEMA_MAX_TREE_LAUNCHES) return;
+    if (l->tree <= SEMA_MAX_TREE_LAUNCHES) return true;
     const char *all = bounds->tree == UINT64_MAX
                           ? "more than 2^64"
                           : arena_printf(f->cx->arena, "%" PRIu64, bounds->tree);
     d = diag_report(f->cx->diags, RULE_LAUNCHES_UNBOUNDED, k->span,
                     "the tree of one firing of '%s' may have %s launches: at most %d are possible",
                     k->name, all, SEMA_MAX_TREE_LAUNCHES);
-    diag_note(d, "%" PRIu64 " launches of one firing of '%s', %" PRIu64 " levels", l->most, k->name,
-              l->nesting);
+    diag_note(d, "%" PRIu64 " launch%s of one firing of '%s', %s", l->most,
+              l->most == 1 ? "" : "es", k->name, arena_counted(f->cx->arena, l->nesting, "level"));
     diag_help(d, "declare the most of a whole tree behind its parameter list: total N");
+    return false;
 }
 
 static void report_total(const struct forest *f, const struct kernel *k,
@@ -425,8 +431,8 @@ static void settle_port(const struct forest *f, struct kernel *k, uint32_t p, ui
 static void settle_root(const struct forest *f, struct kernel *k, const struct bounds *bounds)
 {
     size_t kept = diag_kept_count(f->cx->diags);
-    settle_tree(f, k, bounds);
-    for (uint32_t p = 0; p < k->out_count; p++)
+    bool bounded = settle_tree(f, k, bounds);
+    for (uint32_t p = 0; bounded && p < k->out_count; p++)
         settle_port(f, k, p, bounds->packets[p]);
     graph_trace_kernel(f->cx, k, kept);
 }
@@ -467,7 +473,7 @@ void launches_bound_trees(struct compile *cx, struct graph *graph)
         levels = larger(levels, k->launches.nesting);
     }
     struct row row = new_row(&f), deeper = new_row(&f);
-    for (uint64_t d = 1; d <= levels && !diag_failed(cx->diags); d++) {
+    for (uint64_t d = 1; d <= levels; d++) {
         step(&f, &row, &deeper);
         struct row swap = row;
         row = deeper;

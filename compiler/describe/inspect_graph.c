@@ -98,6 +98,21 @@ static void fill_regions(const struct compile *cx, const struct graph_node *node
     }
 }
 
+static void fill_launches(struct arena *arena, const struct kernel_launches *from,
+                          struct inspected_node *to)
+{
+    if (!kernel_launches_any(from)) return;
+    to->launches = from->most;
+    to->nesting = from->nesting;
+    to->tree_launches = from->tree;
+    to->queue_entries = from->queue_entries;
+    to->child_count = (uint32_t)from->children.count;
+    const char **children = ARENA_ARRAY(arena, const char *, from->children.count);
+    for (size_t i = 0; i < from->children.count; i++)
+        children[i] = from->children.items[i]->title;
+    to->children = children;
+}
+
 static void fill_node(const struct compile *cx, const struct graph *graph,
                       const struct graph_node *node, bool consistent, struct inspected_node *to)
 {
@@ -117,6 +132,7 @@ static void fill_node(const struct compile *cx, const struct graph *graph,
     if (consistent && is_in_island(graph, node)) to->repetitions = node->repetitions;
     for (int i = 0; i < 3; i++)
         to->group[i] = node->kernel->group[i] > 0 ? node->kernel->group[i] : 1;
+    fill_launches(cx->arena, &node->kernel->launches, to);
     fill_checks(cx->arena, node->kernel, to);
     fill_ends(cx->arena, node, to);
 }

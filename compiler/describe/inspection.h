@@ -41,6 +41,10 @@ struct inspected_node {
     uint32_t importance;
     bool stateful;
     uint64_t cost_cycles;
+    /* Of one that launches; `children` NULL: it launches nothing, or a container does not say. */
+    uint64_t launches, nesting, tree_launches, queue_entries;
+    const char *const *children;
+    uint32_t child_count;
     struct graph_warp warp;   /* firings 0: not known */
     uint64_t constant_cycles; /* of a counted one: what every execution costs */
     struct inspected_region *regions;

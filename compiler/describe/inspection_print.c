@@ -97,6 +97,19 @@ static void put_warp(struct json *json, const struct inspected_node *node)
     json_end(json, '}');
 }
 
+static void put_launches(struct json *json, const struct inspected_node *node)
+{
+    if (node->children == NULL) return;
+    json_number(json, "launches", node->launches);
+    json_number(json, "nesting", node->nesting);
+    json_number(json, "tree_launches", node->tree_launches);
+    json_number(json, "queue_entries", node->queue_entries);
+    json_begin(json, "children", '[');
+    for (uint32_t i = 0; i < node->child_count; i++)
+        json_text(json, NULL, node->children[i]);
+    json_end(json, ']');
+}
+
 static void put_nodes(struct json *json, const struct inspection *inspection)
 {
     json_begin(json, "nodes", '[');
@@ -114,6 +127,7 @@ static void put_nodes(struct json *json, const struct inspection *inspection)
         json_boolean(json, "stateful", node->stateful);
         put_if(json, "cost_cycles", node->cost_cycles > 0, node->cost_cycles);
         put_warp(json, node);
+        put_launches(json, node);
         put_checks(json, node);
         put_ends(json, inspection, node, false);
         put_ends(json, inspection, node, true);

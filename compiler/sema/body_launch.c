@@ -238,6 +238,7 @@ static void launch_arguments(struct body *b, const struct ast_launch *ast, struc
 {
     const struct kernel *child = launch->child;
     uint32_t n = 0;
+    bool missing = false;
     launch->arguments = ARENA_ARRAY(b->arena, struct kx *, child->argument_count + 1);
     for (const struct ast_expr *e = ast->arguments; e; e = e->next, n++) {
         if (n >= child->argument_count || !child->arguments[n]) {
@@ -256,7 +257,8 @@ static void launch_arguments(struct body *b, const struct ast_launch *ast, struc
     }
     for (; n < child->argument_count; n++) {
         launch->arguments[n] = child->argument_defaults[n];
-        if (launch->arguments[n] || b->failed) continue;
+        if (launch->arguments[n] || missing || !child->arguments[n]) continue;
+        missing = true;
         struct diag *diag = body_report(b, RULE_WRONG_ARGUMENT_COUNT, launch->child_span,
                                         "'%s' needs a value for its run-time argument '%s'",
                                         child->title, child->arguments[n]->name);
