@@ -41,22 +41,30 @@ const char *dispatch_defect_text(enum dispatch_defect defect)
     return "good";
 }
 
+static bool has_good_scopes(uint8_t scopes)
+{
+    return (scopes & 0xe0) == 0 && (scopes >> 1 & 3) <= DISPATCH_SCOPE_SYSTEM &&
+           (scopes >> 3 & 3) <= DISPATCH_SCOPE_SYSTEM;
+}
+
 enum dispatch_defect dispatch_check(const struct dispatch_full *p, uint32_t *found)
 {
+    bool shaped = p->setup >= 1 && p->setup <= 3 && p->workgroup_size_x != 0 &&
+                  p->workgroup_size_y == 1 && p->workgroup_size_z == 1 && p->grid_size_x != 0 &&
+                  p->grid_size_y == 1 && p->grid_size_z == 1;
+    if (shaped && p->reserved0 == 0 && p->reserved2 == 0 && has_good_scopes(p->synch_scopes))
+        return DISPATCH_GOOD;
     *found = p->setup;
     if (p->setup < 1 || p->setup > 3) return DISPATCH_BAD_SETUP;
     *found = p->synch_scopes;
-    if (p->synch_scopes & 0xe0 || (p->synch_scopes >> 1 & 3) > DISPATCH_SCOPE_SYSTEM ||
-        (p->synch_scopes >> 3 & 3) > DISPATCH_SCOPE_SYSTEM)
-        return DISPATCH_BAD_SCOPES;
+    if (!has_good_scopes(p->synch_scopes)) return DISPATCH_BAD_SCOPES;
     *found = p->reserved0 != 0 ? p->reserved0 : (uint32_t)p->reserved2;
     if (p->reserved0 != 0 || p->reserved2 != 0) return DISPATCH_BAD_RESERVED;
     *found = p->workgroup_size_x;
     if (p->workgroup_size_x == 0 || p->workgroup_size_y != 1 || p->workgroup_size_z != 1)
         return DISPATCH_BAD_WORKGROUP;
     *found = p->grid_size_x;
-    if (p->grid_size_x == 0 || p->grid_size_y != 1 || p->grid_size_z != 1) return DISPATCH_BAD_GRID;
-    return DISPATCH_GOOD;
+    return DISPATCH_BAD_GRID;
 }
 
 /* ---- reference packets ---- */
@@ -80,7 +88,7 @@ static bool refuse(struct dispatch_finding *finding, enum dispatch_defect defect
 bool dispatch_resolve(const struct dispatch_table *table, const struct dispatch_reference *packet,
                       struct dispatch_full *launch, struct dispatch_finding *finding)
 {
-    uint32_t found;
+    uint32_t found = 0;
     if (packet->header != DISPATCH_REFERENCE)
         return refuse(finding, DISPATCH_BAD_TYPE, 0, packet->header);
     if (packet->ref_num >= table->count)
@@ -204,7 +212,7 @@ static bool read_launch(struct reader *r, struct dispatch_full *launch)
 {
     if (r->at == DISPATCH_UNITS) return refuse(r->finding, DISPATCH_PAST_UNITS, r->kernel, r->at);
     uint16_t header = r->values[r->at++];
-    uint32_t entry = DISPATCH_DIFF_ENTRY(header), found;
+    uint32_t entry = DISPATCH_DIFF_ENTRY(header), found = 0;
     if (entry >= r->table->count) return refuse(r->finding, DISPATCH_BAD_ENTRY, r->kernel, entry);
     if ((r->table->stored >> entry & 1) == 0)
         return refuse(r->finding, DISPATCH_EMPTY_ENTRY, r->kernel, entry);

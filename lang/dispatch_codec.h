@@ -49,7 +49,8 @@ struct dispatch_finding {
 /* "a difference runs past the 31 units" */
 const char *dispatch_defect_text(enum dispatch_defect defect);
 
-/* What is wrong with a launch, whatever form it came in; `found` is that of its packet. */
+/* What is wrong with a launch, whatever form it came in; *found is what was found there, written if
+ * something is. */
 enum dispatch_defect dispatch_check(const struct dispatch_full *launch, uint32_t *found);
 
 /* A reference packet that stores the launch in the entry, and the launch of such a packet. */

@@ -48,7 +48,8 @@ static bool expand(struct prt_packet_processor *p, const union prt_dispatch *pac
     case DISPATCH_FULL:
         p->kind = PRT_PACKET_FULL;
         p->launches[0] = packet->full;
-        *finding = (struct dispatch_finding){0};
+        finding->kernel = 0;
+        finding->value = 0;
         finding->defect = dispatch_check(&packet->full, &finding->value);
         return finding->defect == DISPATCH_GOOD;
     case DISPATCH_REFERENCE:
@@ -87,6 +88,7 @@ static enum prt_status check_launch(const struct prt_packet_processor *p,
  * back. */
 static enum prt_status check_launches(struct prt_packet_processor *p, struct prt_error *error)
 {
+    if (p->count == 1) return check_launch(p, &p->launches[0], error);
     enum prt_status status = PRT_OK;
     uint32_t good = 0;
     while (good < p->count) {
