@@ -223,6 +223,10 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(readers[0].input, 2, "'readers'");
     REFUSED(stages[0].node, 2, "'stages'");
     REFUSED(stages[0].threshold, 0, "'stages'");
+    REFUSED(stages[0].entry, 8, "a reference entry that no device has");
+    REFUSED(stages[0].flags, 4, "unknown flags");
+    REFUSED(stages[0].pack, 2, "a pack or a place beyond the stages");
+    REFUSED(stages[0].place, 2, "a pack or a place beyond the stages");
     REFUSED(stages[0].batch_max, 0, "'stages'");
     REFUSED(stages[0].batch_max, UINT64_C(1) << 32, "'stages'");
     REFUSED(sets[0], 3, "'sets'");

@@ -494,6 +494,46 @@ static void of_several_faults_the_first_declared_is_reported(void **unused)
     }
 }
 
+/* What reads the packets of a firing that has faulted is not executed, in its packet or behind it:
+ * here it is declared first, and would fault, too. */
+static void a_fault_in_a_packet_is_the_only_one(void **unused)
+{
+    (void)unused;
+    for (uint32_t round = 0; round < 6; round++) {
+        struct made *m = made_create("packed", "sim16");
+        uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+        uint32_t t = made_buffer(m, "t", SCALAR_I32, 64, CONTAINER_INNER);
+        uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+        add_node(m, "later", 0, t, 1, 1, y, 1, 0);
+        add_node(m, "find", 0, x, 1, 1, t, 1, 0);
+        m->nodes[0].cost_cycles = m->nodes[1].cost_cycles = 1000000;
+        m->stages[0].pack = m->stages[1].pack = 0;
+        m->stages[0].place = 1;
+        m->stages[1].flags = 0;
+        m->stages[0].entry = 0;
+        m->stages[1].entry = 1;
+        made_loop(m);
+        struct prt_program *program =
+            pipelines_load(m, (struct prt_image_kernel[]){divide, divide});
+        const struct prt_run_options options = {.host_threads = 1 + round % 2,
+                                                .dispatch = (enum prt_dispatch_mode)(round / 2)};
+        struct prt_error error = {0};
+        struct prt_run *run;
+        host_ramp(&in, 500);
+        for (size_t i = 0; i < 500; i++)
+            in.packets[i] = i == 218 ? 0 : 1;
+        assert_int_equal(prt_run_create(program, &options, &run, &error), PRT_OK);
+        out.count = 0;
+        pipelines_bind(program, run, &in, &out);
+        assert_int_equal(prt_run_execute(run, &error), PRT_E_FAULT);
+        assert_non_null(strstr(error.message, "kernel 'find' (made.pipe:2)"));
+        assert_non_null(strstr(error.message, "in firing 218"));
+        assert_true(out.count <= 218);
+        prt_run_destroy(run);
+        prt_program_free(program);
+    }
+}
+
 /* The verifier cannot see that this program looks once and halts. */
 static void a_program_that_halts_with_work_left_is_refused(void **unused)
 {
@@ -591,6 +631,7 @@ TEST_MAIN("sched", cmocka_unit_test(streams_of_every_length_come_out_whole),
           cmocka_unit_test(a_full_buffer_is_a_stall_with_its_cycle),
           cmocka_unit_test(a_fault_names_kernel_place_and_firing),
           cmocka_unit_test(of_several_faults_the_first_declared_is_reported),
+          cmocka_unit_test(a_fault_in_a_packet_is_the_only_one),
           cmocka_unit_test(a_program_that_halts_with_work_left_is_refused),
           cmocka_unit_test(thresholds_hold_until_the_stream_ends),
           cmocka_unit_test(thresholds_are_waived_when_nothing_runs),
