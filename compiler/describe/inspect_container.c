@@ -20,6 +20,7 @@ struct container {
     struct arena *arena;
     struct section sections[CONTAINER_MAX_SECTIONS + 1]; /* by kind */
     const char *problem;
+    uint64_t launches_read; /* and interfaces, over all nodes */
 };
 
 bool is_container(const char *bytes, size_t size_bytes)
@@ -201,6 +202,54 @@ static const struct plan_index *read_index(struct container *c, uint32_t kernel)
     return to;
 }
 
+/* ---- launches ---- */
+
+enum { LAUNCHES_MAX = 1 << 22 };
+
+/* The kernels that the interface launches, each once. */
+static void read_children(struct container *c, const struct container_interface *f,
+                          struct inspected_node *to)
+{
+    VEC(const char *) children = {0};
+    uint32_t last = CONTAINER_NONE;
+    for (uint64_t i = 0; i < f->launch_count && c->problem == NULL; i++) {
+        struct container_launch launch;
+        struct container_interface child;
+        if (++c->launches_read > LAUNCHES_MAX)
+            fail(c, "it has more launches than can be shown");
+        else if (read_record(c, CONTAINER_LAUNCHES, f->first_launch + i, &launch, sizeof launch) &&
+                 launch.child != last &&
+                 read_record(c, CONTAINER_INTERFACES, launch.child, &child, sizeof child)) {
+            const char *title = read_string(c, child.title);
+            bool known = false;
+            for (size_t k = 0; k < children.count && !known; k++)
+                known = strcmp(children.items[k], title) == 0;
+            c->launches_read += children.count;
+            if (!known) vec_push(c->arena, &children, title);
+            last = launch.child;
+        }
+    }
+    to->children = children.items;
+    to->child_count = (uint32_t)children.count;
+}
+
+/* What the node launches, where it does. */
+static void read_launches(struct container *c, uint32_t node, struct inspected_node *to)
+{
+    struct container_interface f;
+    uint64_t count = record_count(c, CONTAINER_INTERFACES, sizeof f);
+    for (uint64_t i = 0; i < count && c->problem == NULL; i++) {
+        if (++c->launches_read > LAUNCHES_MAX) fail(c, "it has more kernels than can be shown");
+        if (!read_record(c, CONTAINER_INTERFACES, i, &f, sizeof f) || f.node != node) continue;
+        to->launches = f.launches;
+        to->nesting = f.nesting;
+        to->tree_launches = f.tree;
+        to->queue_entries = f.queue_entries;
+        read_children(c, &f, to);
+        return;
+    }
+}
+
 static void read_node(struct container *c, uint32_t index, struct inspected_node *to)
 {
     struct container_node node;
@@ -222,6 +271,7 @@ static void read_node(struct container *c, uint32_t index, struct inspected_node
     for (int d = 0; d < 3; d++)
         to->group[d] = grouped ? items.extents[d] : 1;
     read_place(c, &node, to);
+    if (node.flags & CONTAINER_NODE_LAUNCHES) read_launches(c, index, to);
     if (!check_range(c, CONTAINER_INPUTS, sizeof(struct container_input), node.first_input,
                      node.input_count) ||
         !check_range(c, CONTAINER_OUTPUTS, sizeof(struct container_output), node.first_output,

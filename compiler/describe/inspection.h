@@ -41,7 +41,7 @@ struct inspected_node {
     uint32_t importance;
     bool stateful;
     uint64_t cost_cycles;
-    /* Of one that launches; `children` NULL: it launches nothing, or a container does not say. */
+    /* Of one that launches; `children` NULL: it launches nothing. */
     uint64_t launches, nesting, tree_launches, queue_entries;
     const char *const *children;
     uint32_t child_count;

@@ -399,6 +399,18 @@ static void print_ends(FILE *to, const struct inspection *inspection,
     }
 }
 
+static void print_launches(FILE *to, const struct inspected_node *node)
+{
+    if (node->children == NULL) return;
+    fputs("    launches", to);
+    for (uint32_t i = 0; i < node->child_count; i++)
+        fprintf(to, "%s %s", i > 0 ? "," : "", node->children[i]);
+    fprintf(to,
+            ": %" PRIu64 " a firing, %" PRIu64 " with its tree, nesting %" PRIu64 ", %" PRIu64
+            " in the device queue\n",
+            node->launches, node->tree_launches, node->nesting, node->queue_entries);
+}
+
 static void print_buffer(FILE *to, const struct inspected_buffer *buffer)
 {
     static const char *const words[] = {"buffer", "in-port", "out-port"};
@@ -434,6 +446,7 @@ void inspection_print_text(FILE *to, const struct inspection *inspection)
                 node->kernel, node->stateful ? " stateful" : "", node->cost_cycles,
                 node->warp.counted ? " counted" : "", node->repetitions);
         print_ends(to, inspection, node);
+        print_launches(to, node);
     }
     fputc('\n', to);
     for (uint32_t i = 0; i < inspection->buffer_count; i++)
