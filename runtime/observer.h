@@ -9,8 +9,8 @@
  *
  * Threads: callbacks are called by the thread in prt_run_execute; from them the run may be asked
  *   for statistics and interrupted, nothing else.  Records live as long as the call.
- * Time: in cycles of the device's clock.  Events of one lane (a queue, a compute unit, a buffer, the
- *   scheduler) come in order of time; launches of all in order of their end.
+ * Time: in cycles of the device's clock.  Events of one lane (a queue, a compute unit, a buffer,
+ *   the scheduler) come in order of time; launches of all in order of their end.
  * Growth: members are only added, behind the others; a zeroed observer wants nothing.
  */
 #ifndef RUNTIME_OBSERVER_H

@@ -4,11 +4,11 @@
  *
  *     process 1      scheduler: its instructions as slices, suspensions and ends as instants
  *     process 2      buffers: a counter of each
- *     process 3 + q  queue q: lane 1 its launches, with their parts inside; lane 2 + n compute unit n
+ *     process 3 + q  queue q: lane 1 its launches, with their parts inside; lane 2 + n: CU n
  *
  * Times are rounded to nanoseconds before durations are taken, so that slices that nest in cycles
- * nest in the text.  An arrow goes from the launch that has written the last packet a launch sees to
- * that launch.
+ * nest in the text.  An arrow goes from the launch that has written the last packet which a launch
+ * sees to that launch.
  *
  * A launch and all that belongs to it are written together or not at all; from the first event that
  * does not fit on, everything is left out, so that the timeline is whole up to a point.

@@ -313,8 +313,8 @@ static enum prt_launch_form form_of(enum prt_packet_kind kind)
     }
 }
 
-/* Until the launch began the stage waited for the scheduler, then behind others; from its end on, for
- * its completion. */
+/* Until the launch began the stage waited for the scheduler, then behind others; from its end on,
+ * for its completion. */
 static void account_launch(struct prt_collect *c, const struct prt_launch_record *r)
 {
     struct watched_stage *w = &c->stages[r->stage];

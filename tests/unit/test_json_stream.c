@@ -1,4 +1,4 @@
-/* JSON text: what it looks like, what becomes of bytes that are no text, what a failed write does. */
+/* JSON text: its form, what becomes of bytes that are no text, what a failed write does. */
 #include "tests/test.h"
 
 #include "runtime/observe/json_stream.h"

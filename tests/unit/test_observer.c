@@ -1,5 +1,5 @@
-/* Runs that are watched: every cycle of every stage is accounted for, events come in order and add up to the
- * statistics, and who limited the run is named. */
+/* Runs that are watched: every cycle of every stage is accounted for, events come in order and add
+ * up to the statistics, and who limited the run is named. */
 #include "tests/test.h"
 
 #include "tests/conform/pipelines.h"
