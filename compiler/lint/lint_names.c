@@ -278,9 +278,12 @@ static void visit_launch(struct names *names, const struct ast_launch *launch)
 static void visit_stmt(struct names *names, const struct ast_stmt *s)
 {
     size_t first = names->symbols.count;
-    bool is_declaration = s->kind == AST_STMT_DECLARE;
+    bool is_event = s->launch != NULL && s->launch->event.text != NULL;
+    bool is_declaration = s->kind == AST_STMT_DECLARE || is_event;
     visit_launch(names, s->launch);
-    if (is_declaration)
+    if (is_event)
+        visit_declarators(names, s->type, s->declarators, VARIABLE, "event");
+    else if (is_declaration)
         visit_declarators(names, s->type, s->declarators, VARIABLE, variable_noun(s->qualifier));
     visit_stmts(names, s->init);
     if (s->target != NULL) visit_target(names, s->target, false);
@@ -354,14 +357,15 @@ static void visit_params(struct names *names, const struct ast_param *first, con
     }
 }
 
-static void visit_signature(struct names *names, const struct ast_signature *s, bool is_kernel)
+/* `consumes`: what its in-ports hold is gone afterwards, looked at or not. */
+static void visit_signature(struct names *names, const struct ast_signature *s, bool consumes)
 {
     for (const struct ast_type_param *p = s->type_params; p != NULL; p = p->next)
         declare(names, p->name, COMPILE_TIME_PARAMETER, "the parameter");
     for (const struct ast_port *p = s->ports; p != NULL; p = p->next) {
         visit_type(names, p->type);
         visit_list(names, p->dims);
-        declare(names, p->name, is_kernel && !p->is_out ? IN_PORT : OTHER, "the port");
+        declare(names, p->name, consumes && !p->is_out ? IN_PORT : OTHER, "the port");
     }
     visit_params(names, s->params, "the argument");
     for (const struct ast_port *p = s->ports; p != NULL; p = p->next)
@@ -395,7 +399,8 @@ static void visit_item(struct names *names, const struct ast_item *item)
         visit_list(names, f->dims);
     }
     visit_params(names, item->params, "the parameter");
-    visit_signature(names, &item->signature, item->kind == AST_ITEM_KERNEL);
+    visit_signature(names, &item->signature,
+                    item->kind == AST_ITEM_KERNEL && item->kernel_kind != AST_KERNEL_CHILD);
     visit_stmts(names, item->body);
     visit_nets(names, item->net);
     visit_chain(names, item->subject);

@@ -125,8 +125,7 @@ static struct kernel *specialise(struct body *b, const struct ast_launch *ast,
     const struct kernel *parent = b->kernel->kernel;
     if (b->sema->bodies->building > SEMA_MAX_LAUNCH_CHAIN) {
         body_report(b, RULE_TOO_DEEP, ast->kernel.span,
-                    "child kernels with parameters of their own launch one another more than %d "
-                    "deep",
+                    "child kernels, each another one, launch one another more than %d deep",
                     SEMA_MAX_LAUNCH_CHAIN);
         return NULL;
     }

@@ -184,7 +184,7 @@ enum ks_kind {
 #define SEMA_MAX_LAUNCH_LEVELS 256        /* children of children */
 #define SEMA_MAX_LAUNCH_WAITS 8           /* events that one launch waits for */
 #define SEMA_MAX_LAUNCH_STATEMENTS 65536  /* of all kernels of a pipeline */
-#define SEMA_MAX_LAUNCH_CHAIN 64          /* children with parameters of their own, in each other */
+#define SEMA_MAX_LAUNCH_CHAIN 64          /* different children that launch one another */
 #define SEMA_MAX_CHILD_ARGUMENTS 4096     /* bytes */
 
 /* When a child may begin, apart from the events that it waits for: time only, never bits. */
