@@ -18,11 +18,13 @@ ports() {
         inside && which == "out" && /^      "readers": \[\]/ { print name }'
 }
 
-# bits DEVICE EXAMPLE: hashes of all that comes out of 200,000 packets of noise.
+# bits DEVICE EXAMPLE: hashes of all that comes out of 200,000 packets of noise; what integrates roots gets intervals,
+# [0, 1], [2, 3] and so on.
 bits() {
-    local port words=()
+    local port words=() input=gen:noise:7:200000
+    case $2 in */quadrature.pipe) input=gen:ramp:20000 ;; esac
     "$PIPEC" --device "$1" -o "$1.pbc" "$2" || return
-    for port in $(ports "$1.pbc" in); do words+=("$port=gen:noise:7:200000"); done
+    for port in $(ports "$1.pbc" in); do words+=("$port=$input"); done
     for port in $(ports "$1.pbc" out); do words+=(--hash "$port"); done
     [ "${#words[@]}" -gt 0 ] && "$PIPERUN" -q "$1.pbc" "${words[@]}"
 }
