@@ -428,6 +428,11 @@ static bool read_scheme(struct devdesc_reader *reader, uint32_t *scheme, struct 
         *scheme = SCHEMES[i].scheme;
         return true;
     }
+    if (part->length == 0) {
+        devdesc_help(REFUSE(reader, part->place, "a scheme expected"),
+                     "schemes are equally, by_counts and by_affinity, with blanks between them");
+        return false;
+    }
     struct devdesc_finding *finding =
         REFUSE(reader, part->place, "'%.*s' is no scheme: equally, by_counts, by_affinity, or none",
                shown(*part), part->text);

@@ -111,6 +111,7 @@ static void errors_have_a_place_and_a_reason(void **state)
     expect_error("= 8\n", 1, 1, "= 8", "key = value");
     expect_error("name = \xff\n", 1, 8, "\xff", "no text of these characters");
     expect_error("schemes = equaly\n", 1, 11, "equaly", "no scheme");
+    expect_error("schemes = equally, by_counts\n", 1, 18, ", by_counts", "a scheme expected");
     expect_error("schemes = none equally\n", 1, 11, "none", "stands alone");
     expect_error("name = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n", 1, 8,
                  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
