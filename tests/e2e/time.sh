@@ -120,6 +120,30 @@ for level in 0 1 3; do
     fi
 done
 
+# In the lanes of vectors and one by one, at borders and inside of a frame, the same is counted.
+cat >windows.pipe <<'PIPE'
+kernel columns(in i32 x window 3x3, out i32 y) {
+    i32 s = 0;
+    for (i32 r = -1; r <= 1; r++) {
+        i32 c = (x[r][0] & 7) - 3;
+        if (c >= -1 && c <= 1) s += x[r][c] * (r + 2);
+        else s -= c;
+    }
+    y <- s;
+}
+pipeline main(in i32 x rows 97, out i32 y) { x -> columns -> y; }
+PIPE
+for level in 0 1 3; do
+    "$PIPEC" "-O$level" windows.pipe -o windows.pbc
+    "$PIPERUN" -q windows.pbc x=bytes,raw y=null --stats=json:windows.json
+    cycles windows.json >found
+    [ "$level" -gt 0 ] || cp found expected
+    if cmp -s expected found; then echo "ok cycles of windows at -O$level"; else
+        echo "not ok cycles of windows at -O$level"
+        diff expected found | head -n 20
+    fi
+done
+
 # Of a single stage a better device is never slower, which is a theorem.
 if BUILD=$TMP PIPELINES=400 "$ROOT/tests/bench/anomalies.sh" >anomalies; then echo "ok anomalies of single stages"; else
     echo "not ok anomalies of single stages"
