@@ -2,6 +2,7 @@
 
 #include "lang/devdesc.h"
 #include "lang/sched_code.h"
+#include "runtime/load/verify.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -327,4 +328,18 @@ void made_fix_checksum(uint8_t *bytes, size_t size)
     size_t covered = offsetof(struct container_header, reserved);
     header.checksum = XXH64(bytes + covered, size - covered, 0);
     memcpy(bytes, &header, sizeof header);
+}
+
+enum prt_status made_verify(struct made *m, struct prt_error *error)
+{
+    struct prt_container c;
+    size_t size;
+    *error = (struct prt_error){0};
+    uint8_t *bytes = made_finish(m, &size);
+    enum prt_status status = prt_container_read_memory(bytes, size, &c, error);
+    if (status == PRT_OK) status = prt_verify(&c, error);
+    prt_container_free(&c);
+    free(bytes);
+    made_free(m);
+    return status;
 }

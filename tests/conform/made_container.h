@@ -20,6 +20,7 @@
 
 #include "lang/container.h"
 #include "lang/scalar.h"
+#include "runtime/status.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -95,6 +96,8 @@ void made_settle(struct made *made);
 
 /* The file; malloc'ed. */
 uint8_t *made_finish(struct made *made, size_t *size);
+/* Finishes, reads and verifies it, then frees it: what the loader says of it. */
+enum prt_status made_verify(struct made *made, struct prt_error *error);
 
 /* Puts the right checksum and length into bytes of a container that have been changed. */
 void made_fix_checksum(uint8_t *bytes, size_t size);

@@ -354,26 +354,12 @@ static void a_queue_too_small_is_refused(void **unused)
 
 /* ---- containers ---- */
 
-static enum prt_status verify(struct made *m, struct prt_error *error)
-{
-    struct prt_container c;
-    size_t size;
-    *error = (struct prt_error){0};
-    uint8_t *bytes = made_finish(m, &size);
-    enum prt_status status = prt_container_read_memory(bytes, size, &c, error);
-    if (status == PRT_OK) status = prt_verify(&c, error);
-    prt_container_free(&c);
-    free(bytes);
-    made_free(m);
-    return status;
-}
-
 #define REFUSED(field, value, text)                                                                \
     do {                                                                                           \
         struct prt_error error;                                                                    \
         struct made *m = made_launcher("sim16", OWN);                                              \
         m->field = (value);                                                                        \
-        if (verify(m, &error) == PRT_OK) fail_msg("%s is not refused", #field);                    \
+        if (made_verify(m, &error) == PRT_OK) fail_msg("%s is not refused", #field);               \
         if (strstr(error.message, text) == NULL) fail_msg("%s: %s", #field, error.message);        \
         assert_int_not_equal(error.offset, PRT_NO_OFFSET);                                         \
     } while (0)
@@ -382,7 +368,7 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
 {
     (void)unused;
     struct prt_error error;
-    assert_int_equal(verify(made_launcher("sim16", OWN), &error), PRT_OK);
+    assert_int_equal(made_verify(made_launcher("sim16", OWN), &error), PRT_OK);
     REFUSED(interfaces[0].queue_entries, QUEUE - 1, "it may have 15");
     REFUSED(interfaces[0].queue_entries, QUEUE + 1, "it may have 15");
     REFUSED(interfaces[0].tree, TREE + 1, "it has 363 at most");

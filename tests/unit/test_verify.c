@@ -29,24 +29,11 @@ static struct made *good(void)
     return m;
 }
 
-static enum prt_status verify(struct made *m, struct prt_error *error)
-{
-    struct prt_container c;
-    size_t size;
-    *error = (struct prt_error){0};
-    uint8_t *bytes = made_finish(m, &size);
-    enum prt_status status = prt_container_read_memory(bytes, size, &c, error);
-    if (status == PRT_OK) status = prt_verify(&c, error);
-    prt_container_free(&c);
-    free(bytes);
-    made_free(m);
-    return status;
-}
-
 static void expect_refusal(struct made *m, const char *what, const char *message)
 {
     struct prt_error error;
-    if (verify(m, &error) != PRT_E_VERIFY) fail_msg("%s: not refused: %s", what, error.message);
+    if (made_verify(m, &error) != PRT_E_VERIFY)
+        fail_msg("%s: not refused: %s", what, error.message);
     if (strstr(error.message, message) == NULL) fail_msg("%s: %s", what, error.message);
     assert_int_not_equal(error.offset, PRT_NO_OFFSET);
 }
@@ -55,10 +42,10 @@ static void good_containers_pass(void **unused)
 {
     (void)unused;
     struct prt_error error;
-    assert_int_equal(verify(good(), &error), PRT_OK);
+    assert_int_equal(made_verify(good(), &error), PRT_OK);
     struct made *m = good();
     made_side_by_side(m);
-    assert_int_equal(verify(m, &error), PRT_OK);
+    assert_int_equal(made_verify(m, &error), PRT_OK);
 }
 
 #define REFUSED(field, value, message)                                                             \
@@ -273,7 +260,7 @@ static void rates_that_do_not_hold_together_are_refused(void **unused)
 {
     (void)unused;
     struct prt_error error;
-    if (verify(wide(), &error) != PRT_OK) fail_msg("%s", error.message);
+    if (made_verify(wide(), &error) != PRT_OK) fail_msg("%s", error.message);
     WIDE_REFUSED(nodes[0].repetitions, 3, "3 repetitions and 2 phases");
     WIDE_REFUSED(nodes[1].phases, 2, "2 phases");
     WIDE_REFUSED(nodes[0].phases, 3, "3 phases");
@@ -316,7 +303,7 @@ static void windows_that_cannot_be_are_refused(void **unused)
     struct made *m = wide();
     m->inputs[1].window_width = m->inputs[1].window_height = 1023; /* the frame is smaller */
     struct prt_error error;
-    if (verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
+    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
     m = wide();
     m->inputs[1].border = CONTAINER_BORDER_WRAP;
     m->buffers[1].frame_rows = 0;
@@ -359,7 +346,7 @@ static void what_is_in_step_may_meet_again(void **unused)
     (void)unused;
     struct prt_error error;
     struct made *m = in_step();
-    if (verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
+    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
     m = in_step();
     m->outputs[1].bundle = 2;
     expect_refusal(m, "step", "has a bounded rate and lies on a cycle");
@@ -404,7 +391,7 @@ static void bounded_rates_on_cycles_are_refused(void **unused)
         made_settle(m);
         m->pipeline.flags = accepted ? CONTAINER_PIPELINE_UNPROVEN : 0;
         if (accepted)
-            assert_int_equal(verify(m, &error), PRT_OK);
+            assert_int_equal(made_verify(m, &error), PRT_OK);
         else
             expect_refusal(m, "join", "'t' has a bounded rate and lies on a cycle");
     }
@@ -498,7 +485,7 @@ static void indices_that_are_not_those_of_work_items_are_refused(void **unused)
 {
     (void)unused;
     struct prt_error error;
-    assert_int_equal(verify(grouped(), &error), PRT_OK);
+    assert_int_equal(made_verify(grouped(), &error), PRT_OK);
     INDEX_REFUSED(indices[0].step[0], 1, "step");
     INDEX_REFUSED(indices[0].step[1], 5, "step");
     INDEX_REFUSED(indices[1].step[2], 1, "step");
@@ -563,7 +550,7 @@ static void names_are_escaped_in_messages(void **unused)
     struct prt_error error;
     m->nodes[0].name = made_string(m, "a\x1b[31m");
     m->nodes[0].repetitions = 4;
-    assert_int_equal(verify(m, &error), PRT_E_VERIFY);
+    assert_int_equal(made_verify(m, &error), PRT_E_VERIFY);
     assert_null(strchr(error.message, '\x1b'));
     assert_non_null(strstr(error.message, "a\\x1b[31m"));
 }
