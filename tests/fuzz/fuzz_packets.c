@@ -1,0 +1,77 @@
+/*
+ * Bytes as a queue of dispatch packets: the first says how many entries the reference table has, then
+ * 64 bytes are a packet, the rest of the last one zero.  What is accepted can be said again: its
+ * launches, condensed, expand to themselves.  What is refused leaves the table as it was.
+ */
+#include "tests/fuzz/fuzz.h"
+
+#include "runtime/device/packet_processor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OBJECTS = 12, SIGNALS = 6, ENTRIES_MAX = 8 };
+
+static void expect(bool holds)
+{
+    if (!holds) abort();
+}
+
+static void check_round_trip(const struct prt_packet_processor *p)
+{
+    struct dispatch_condensed packets[DISPATCH_UNITS];
+    struct dispatch_full launches[DISPATCH_UNITS];
+    uint32_t packet_count, at = 0;
+    if (p->table.stored == 0) return;
+    expect(dispatch_condense(&p->table, p->launches, p->count, packets, DISPATCH_UNITS,
+                             &packet_count));
+    for (uint32_t i = 0; i < packet_count; i++) {
+        struct dispatch_finding finding;
+        uint32_t count;
+        expect(dispatch_expand(&p->table, &packets[i], launches, &count, &finding));
+        expect(count <= p->count - at);
+        expect(memcmp(launches, &p->launches[at], count * sizeof launches[0]) == 0);
+        at += count;
+    }
+    expect(at == p->count);
+}
+
+/* Every other packet's launches end at once, the others' when all have been read. */
+static void process(struct prt_packet_processor *p, const union prt_dispatch *packet, bool ends)
+{
+    struct dispatch_table before = p->table;
+    struct prt_error error = {0};
+    if (prt_packet_decode(p, packet, &error) != PRT_OK) {
+        expect(error.message[0] != '\0');
+        expect(memcmp(&before, &p->table, sizeof before) == 0);
+        return;
+    }
+    expect(p->count > 0 && p->count <= DISPATCH_UNITS);
+    prt_packet_accept(p);
+    check_round_trip(p);
+    for (uint32_t i = 0; i < p->count; i++) {
+        expect(p->decoded[i].object < OBJECTS && p->decoded[i].signal <= SIGNALS);
+        expect(p->decoded[i].firings > 0);
+        if (ends) prt_packet_ended(p, &p->decoded[i]);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct prt_device_counters counters = {0};
+    struct prt_packet_processor processor;
+    if (size == 0) return 0;
+    struct devdesc description = {.reference_entries = 1 + data[0] % ENTRIES_MAX};
+    prt_packet_processor_create(&processor, &description, &counters);
+    if (prt_packet_objects(&processor, OBJECTS, SIGNALS) == PRT_OK) {
+        for (size_t at = 1; at < size; at += sizeof(union prt_dispatch)) {
+            union prt_dispatch packet;
+            size_t left = size - at;
+            memset(&packet, 0, sizeof packet);
+            memcpy(&packet, data + at, left < sizeof packet ? left : sizeof packet);
+            process(&processor, &packet, at / sizeof packet % 4 != 3);
+        }
+    }
+    prt_packet_processor_destroy(&processor);
+    return 0;
+}
