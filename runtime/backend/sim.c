@@ -255,6 +255,8 @@ static void observe(const struct prt_device *device, struct prt_sim_job *job)
     record->first_firing = job->launch.first_firing;
     prt_launch_place(&device->queues, &device->description, job->object, &costs, device->cus,
                      record);
+    if (job->object->device_queue != NULL && job->executed)
+        prt_launch_place_trees(job->object, device->cus, record);
     device->observe(device->observe_context, record);
 }
 

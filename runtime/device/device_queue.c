@@ -196,9 +196,11 @@ static bool allocate_schedule(struct prt_device_queue *q, const struct devdesc *
         if (c->launches[i].wait_max > waits) waits = c->launches[i].wait_max;
     struct prt_launch_limits limits = {.nodes = (uint32_t)q->root->tree + 1,
                                        .waits_per_node = waits,
-                                       .queue_entries = device->device_queue_entries};
+                                       .queue_entries = device->device_queue_entries,
+                                       .cu_count = device->cu_count};
     if (limits.nodes < NODES_MIN) limits.nodes = NODES_MIN;
-    return entries_below_root(c, q->root, &limits.below_root) &&
+    q->report.cu_cycles = allocate(device->cu_count, sizeof *q->report.cu_cycles);
+    return q->report.cu_cycles != NULL && entries_below_root(c, q->root, &limits.below_root) &&
            prt_launch_schedule_create(&limits, &q->schedule) == PRT_OK;
 }
 
@@ -291,6 +293,7 @@ void prt_device_queue_destroy(struct prt_device_queue *q)
 {
     if (q == NULL) return;
     prt_launch_schedule_destroy(q->schedule);
+    free(q->report.cu_cycles);
     free(q->registers);
     free(q->indices);
     free(q->cache);
@@ -623,6 +626,7 @@ enum kernel_status prt_device_queue_execute(struct prt_device_queue *q,
     q->windows = object->windows != NULL ? windows : NULL;
     q->fault = fault;
     q->cycles = 0;
+    memset(q->report.cu_cycles, 0, q->cu_count * sizeof *q->report.cu_cycles);
     for (uint32_t o = 0; o < q->root->out_count; o++) {
         object->produced[o] = 0;
         if (object->most != NULL) object->most[o] = 0;
@@ -645,6 +649,11 @@ enum kernel_status prt_device_queue_execute(struct prt_device_queue *q,
 uint64_t prt_device_queue_cycles(const struct prt_device_queue *q)
 {
     return q->cycles;
+}
+
+const uint64_t *prt_device_queue_cus(const struct prt_device_queue *q)
+{
+    return q->report.cu_cycles;
 }
 
 void prt_device_queue_count(const struct prt_device_queue *q, struct prt_device_counters *counters)

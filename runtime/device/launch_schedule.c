@@ -26,6 +26,7 @@ struct node {
     uint32_t first_ask, last_ask; /* children that it waits for itself, by next_ask */
     uint32_t next_ask, asked_at;
     uint32_t level;
+    uint32_t cu;   /* that it holds */
     uint8_t order; /* enum prt_launch_order */
     uint8_t state; /* enum node_state */
     bool started;
@@ -52,6 +53,7 @@ struct prt_launch_schedule {
     uint64_t now_cycles;
     uint64_t held, reserved; /* entries of the queue: taken, promised */
     uint32_t next_root, roots_open, cus_free;
+    uint32_t *free_cus;  /* cus_free of them */
     uint32_t first_late; /* children of roots that wait for all roots, by next_held */
     struct prt_launch_times times;
     struct prt_launch_report *report;
@@ -115,8 +117,9 @@ enum prt_status prt_launch_schedule_create(const struct prt_launch_limits *limit
     s->edges = calloc(edges, sizeof *s->edges);
     s->ready.items = calloc(nodes, sizeof *s->ready.items);
     s->running.items = calloc(nodes, sizeof *s->running.items);
+    s->free_cus = calloc(limits->cu_count, sizeof *s->free_cus);
     if (s->nodes == NULL || s->edges == NULL || s->ready.items == NULL ||
-        s->running.items == NULL) {
+        s->running.items == NULL || s->free_cus == NULL) {
         prt_launch_schedule_destroy(s);
         return PRT_E_NOMEM;
     }
@@ -131,6 +134,7 @@ void prt_launch_schedule_destroy(struct prt_launch_schedule *s)
     free(s->edges);
     free(s->ready.items);
     free(s->running.items);
+    free(s->free_cus);
     free(s);
 }
 
@@ -244,11 +248,23 @@ static uint64_t mark_cycles(const struct prt_launch_schedule *s, const struct no
     return prt_cycles_add(prt_cycles_add(start, issue), work);
 }
 
+static void take_cu(struct prt_launch_schedule *s, struct node *node)
+{
+    node->cu = s->free_cus[--s->cus_free];
+}
+
+static void give_cu_back(struct prt_launch_schedule *s, const struct node *node)
+{
+    s->free_cus[s->cus_free++] = node->cu;
+}
+
 static void run_to_mark(struct prt_launch_schedule *s, uint32_t index)
 {
     struct node *node = &s->nodes[index];
-    uint64_t mark = mark_cycles(s, node);
-    node->event_cycles = prt_cycles_add(s->now_cycles, mark - node->done_cycles);
+    uint64_t mark = mark_cycles(s, node), cycles = mark - node->done_cycles;
+    uint64_t *cu_cycles = s->report->cu_cycles;
+    if (cu_cycles != NULL) cu_cycles[node->cu] = prt_cycles_add(cu_cycles[node->cu], cycles);
+    node->event_cycles = prt_cycles_add(s->now_cycles, cycles);
     node->done_cycles = mark;
     node->state = NODE_RUNNING;
     heap_push(&s->running, s->nodes, comes_earlier, index);
@@ -264,7 +280,7 @@ static void go_on(struct prt_launch_schedule *s, uint32_t index)
         if (asked->asked_at > node->issued) break;
         if (asked->open > 0) {
             node->state = NODE_SUSPENDED;
-            s->cus_free++;
+            give_cu_back(s, node);
             release_list(s, &node->first_held);
             return;
         }
@@ -315,7 +331,7 @@ static void end_node(struct prt_launch_schedule *s, uint32_t index)
 {
     struct node *node = &s->nodes[index];
     node->state = NODE_ENDED;
-    s->cus_free++;
+    give_cu_back(s, node);
     s->reserved -= node->launches_most - node->launches;
     release_list(s, &node->first_held);
     if (node->parent == PRT_LAUNCH_NONE) s->roots_open--;
@@ -325,7 +341,7 @@ static void end_node(struct prt_launch_schedule *s, uint32_t index)
 static void start_node(struct prt_launch_schedule *s, uint32_t index)
 {
     struct node *node = &s->nodes[index];
-    s->cus_free--;
+    take_cu(s, node);
     if (!node->started) {
         node->started = true;
         s->reserved += node->launches_most;
@@ -418,7 +434,8 @@ struct prt_launch_run prt_launch_schedule_run(struct prt_launch_schedule *s, uin
     s->report = report;
     s->now_cycles = s->held = s->reserved = 0;
     s->next_root = s->roots_open = 0;
-    s->cus_free = cu_count;
+    for (s->cus_free = 0; s->cus_free < cu_count; s->cus_free++)
+        s->free_cus[s->cus_free] = cu_count - 1 - s->cus_free;
     s->first_late = PRT_LAUNCH_NONE;
     begin_nodes(s);
     while (s->running.count > 0) {

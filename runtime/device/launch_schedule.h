@@ -7,7 +7,7 @@
  * order.  An issued child is an entry of the device queue until its whole tree has ended.  It is
  * ready when what its order and its events name has ended.  Whenever a compute unit is free, the
  * ready node that lies deepest begins, of several the one launched first; roots, in order, when no
- * child is ready.
+ * child is ready.  Of several free units it takes the one given back last, at first the lowest.
  *
  * The queue never overflows and never blocks.  With E(k, d) = launches(k) + max of E(c, d - 1) over
  * the kernels c that k launches, E(k, 0) = 0, entries of a tree, deepest first, are at most E(root,
@@ -54,6 +54,7 @@ struct prt_launch_limits {
     uint32_t waits_per_node; /* events that one launch waits for */
     uint64_t queue_entries;  /* of the device */
     uint64_t below_root;     /* E1 above */
+    uint32_t cu_count;       /* of the device */
 };
 
 struct prt_launch_times {
@@ -66,6 +67,8 @@ struct prt_launch_report {
     uint64_t launches;
     uint64_t child_cycles, launch_cycles, wait_cycles;
     uint32_t levels_most, entries_most;
+    /* The caller's, one for each compute unit, or NULL: the cycles in which nodes held it are added. */
+    uint64_t *cu_cycles;
 };
 
 enum prt_status prt_launch_schedule_create(const struct prt_launch_limits *limits,
@@ -97,7 +100,7 @@ struct prt_launch_run {
     uint64_t root_cycles; /* the same, if the roots had launched nothing */
 };
 
-/* On so many compute units, 1..; then nothing is recorded any more. */
+/* On so many compute units, 1 to those of the device; then nothing is recorded any more. */
 struct prt_launch_run prt_launch_schedule_run(struct prt_launch_schedule *schedule,
                                               uint32_t cu_count,
                                               const struct prt_launch_times *times,

@@ -1,5 +1,7 @@
 #include "runtime/device/launch_time.h"
 
+#include "runtime/device/device_queue.h"
+
 static bool is_serial(const struct prt_kernel_object *object)
 {
     return (object->flags & (PRT_KERNEL_STATEFUL | PRT_KERNEL_FINISH)) != 0;
@@ -82,4 +84,20 @@ void prt_launch_place(const struct prt_queue_table *queues, const struct devdesc
     record->first_cu = queue->first_cu;
     record->cu_count = queue->cu_count;
     record->cus = cus;
+}
+
+/* Firings that are scheduled in pieces may take longer than all at once (lang/device_queue.md, "Time"),
+ * but the launch does not. */
+void prt_launch_place_trees(const struct prt_kernel_object *object, struct prt_timing_cu *cus,
+                            struct prt_launch_record *record)
+{
+    const uint64_t *cycles = prt_device_queue_cus(object->device_queue);
+    uint64_t most = prt_cycles_add(record->execute_cycles, record->device_queue_cycles);
+    record->busy_cycles = 0;
+    record->busy_cus = 0;
+    for (uint32_t i = 0; i < record->cu_count; i++) {
+        cus[i].busy_cycles = cycles[i] < most ? cycles[i] : most;
+        record->busy_cycles = prt_cycles_add(record->busy_cycles, cus[i].busy_cycles);
+        record->busy_cus += cycles[i] > 0;
+    }
 }

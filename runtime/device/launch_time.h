@@ -40,4 +40,9 @@ void prt_launch_place(const struct prt_queue_table *queues, const struct devdesc
                       const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
                       struct prt_timing_cu *cus, struct prt_launch_record *record);
 
+/* Of a placed launch that its object's device queue has executed: what each compute unit has done
+ * with all that was launched below it. */
+void prt_launch_place_trees(const struct prt_kernel_object *object, struct prt_timing_cu *cus,
+                            struct prt_launch_record *record);
+
 #endif

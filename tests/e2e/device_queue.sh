@@ -25,7 +25,7 @@ END
 printf '5\n0\n5\n1\n' >x.csv
 
 # figure FILE KEY: a number of the report
-figure() { sed -n "s/^.*\"$2\": *\([0-9]*\).*\$/\1/p" "$1" | head -1; }
+figure() { sed -n "s/^.*\"$2\": *\[*\([0-9]*\).*\$/\1/p" "$1" | head -1; }
 section() { sed -n '/"device_queue"/,/}/p' "$1"; }
 
 "$PIPERUN" -q --host-threads 1 --stats=json:1.json tree.pbc x=x.csv y=y.csv
@@ -67,6 +67,9 @@ dear=$(run_on dear)
 narrow=$(run_on narrow)
 same "a launch costs what the description says" $((dear - free)) $((126 * 107))
 same "a queue that is just large enough costs one unit nothing" "$narrow" "$dear"
+section dear.json >queue
+same "that unit executes the stage, its children, and what launches them" "$(figure dear.json cu_busy_cycles)" \
+    $(($(figure dear.json compute_cycles) + $(figure queue cycles) + $(figure queue launch_cycles)))
 section narrow.json >queue
 same "it is full at times, and holds no more" "$(figure queue entries_most)" 10
 

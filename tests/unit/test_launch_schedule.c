@@ -5,7 +5,7 @@
 
 #include "runtime/device/launch_schedule.h"
 
-enum { NODES = 4096, ISSUE = 10, START = 100 };
+enum { NODES = 4096, ISSUE = 10, START = 100, CUS_MAX = 9 };
 
 static const struct prt_launch_times times = {ISSUE, START};
 
@@ -15,7 +15,8 @@ static struct prt_launch_schedule *make(uint64_t queue_entries, uint64_t below_r
     struct prt_launch_limits limits = {.nodes = NODES,
                                        .waits_per_node = 2,
                                        .queue_entries = queue_entries,
-                                       .below_root = below_root};
+                                       .below_root = below_root,
+                                       .cu_count = CUS_MAX};
     assert_int_equal(prt_launch_schedule_create(&limits, &s), PRT_OK);
     return s;
 }
@@ -164,7 +165,8 @@ static void random_trees_end_within_the_bound(void **unused)
         uint32_t roots = 1 + seed % 7;
         uint64_t launches = 0;
         for (uint32_t cus = 1; cus <= 9; cus += 4) {
-            struct prt_launch_report report = {0};
+            uint64_t cu_cycles[CUS_MAX] = {0}, busy = 0;
+            struct prt_launch_report report = {.cu_cycles = cu_cycles};
             t.schedule = make(room, below);
             t.state = seed;
             t.work = 0;
@@ -179,6 +181,11 @@ static void random_trees_end_within_the_bound(void **unused)
             assert_true(run.end_cycles >= (t.work + report.launch_cycles + cus - 1) / cus);
             assert_true(run.end_cycles <= t.work + report.launch_cycles);
             if (cus == 1) assert_int_equal(run.end_cycles, t.work + report.launch_cycles);
+            for (uint32_t i = 0; i < CUS_MAX; i++) {
+                assert_true(cu_cycles[i] <= (i < cus ? run.end_cycles : 0));
+                busy += cu_cycles[i];
+            }
+            assert_int_equal(busy, t.work + report.launch_cycles);
             if (launches == 0) launches = report.launches;
             assert_int_equal(launches, report.launches);
             assert_int_equal(prt_launch_count(t.schedule), 0);

@@ -46,7 +46,7 @@ static void on_launch(void *context, const struct prt_launch_event *l)
     seen->busy[l->stage] += l->end_cycles - l->begin_cycles;
     seen->firings[l->stage] += l->firings;
     for (uint32_t i = 0; i < l->cu_count; i++) {
-        assert_true(l->cu_cycles[i] <= l->execute_cycles);
+        assert_true(l->cu_cycles[i] <= l->execute_cycles + l->device_queue_cycles);
         seen->cu_cycles[l->first_cu + i] += l->cu_cycles[i];
     }
 }
