@@ -61,8 +61,8 @@ struct prt_launch_event {
     uint64_t compute_cycles, memory_cycles;
     uint64_t warps;
     uint32_t first_cu, cu_count; /* of the device */
-    const uint64_t
-        *cu_cycles; /* of each: computing (with children), from the begin of execution on */
+    /* Of each of these: computing, children included, from the begin of the execution on. */
+    const uint64_t *cu_cycles;
     const struct prt_launch_end *inputs, *outputs;
     uint32_t input_count, output_count;
 };
