@@ -383,8 +383,9 @@ static void report_total(const struct forest *f, const struct kernel *k,
                             : arena_printf(cx->arena, "%" PRIu64 " packets", total),
         port->name, rate);
     diag_note(
-        d, "%" PRIu64 " of its own, and up to %" PRIu64 " launches in %" PRIu64 " levels below it",
-        port->own_push, k->launches.tree, k->launches.nesting);
+        d, "%" PRIu64 " of its own, and up to %" PRIu64 " launch%s in %" PRIu64 " level%s below it",
+        port->own_push, k->launches.tree, k->launches.tree == 1 ? "" : "es", k->launches.nesting,
+        k->launches.nesting == 1 ? "" : "s");
     diag_note(d, "the packets of the whole tree are counted while running; another number is a "
                  "fault");
 }

@@ -9,17 +9,17 @@ static void report(struct compile *cx, const struct kernel *k, const struct devd
 {
     const struct kernel_launches *l = &k->launches;
     size_t kept = diag_kept_count(cx->diags);
-    struct diag *d =
-        diag_report(cx->diags, RULE_DEVICE_QUEUE, k->span,
-                    "a firing of '%s' may have %" PRIu64
-                    " launches in the device queue, that of %s holds %" PRIu32,
-                    k->name, l->queue_entries, device->name, device->device_queue_entries);
+    struct diag *d = diag_report(cx->diags, RULE_DEVICE_QUEUE, k->span,
+                                 "a firing of '%s' may have %" PRIu64
+                                 " launch%s in the device queue, that of %s holds %" PRIu32,
+                                 k->name, l->queue_entries, l->queue_entries == 1 ? "" : "es",
+                                 device->name, device->device_queue_entries);
     for (size_t i = 0; i < l->statements.count && i < 4; i++)
         diag_label(d, l->statements.items[i]->span, "launched here");
     diag_note(d,
-              "up to %" PRIu64 " launches of the firing itself, %" PRIu64
-              " level%s of launches, %" PRIu64 " launches in all",
-              l->most, l->nesting, l->nesting == 1 ? "" : "s", l->tree);
+              "up to %" PRIu64 " launch%s of the firing itself, %" PRIu64
+              " level%s of launches, %" PRIu64 " in all",
+              l->most, l->most == 1 ? "" : "es", l->nesting, l->nesting == 1 ? "" : "s", l->tree);
     diag_help(d,
               "declare smaller bounds ('launches', 'nesting', 'total'), or give the device a "
               "queue of %" PRIu64 " (device_queue_entries)",
