@@ -125,8 +125,9 @@ static void load(const uint8_t *bytes, size_t size)
     }
     int wanted = prt_verify(&c, &error) == PRT_OK && is_small(&c);
     if (!wanted) refused(&error);
-    struct prt_image_kernel *kernels = calloc((size_t)c.node_count + 1, sizeof *kernels);
-    for (uint32_t i = 0; kernels != NULL && i < c.node_count; i++)
+    size_t entries = (size_t)c.node_count + c.interface_count;
+    struct prt_image_kernel *kernels = calloc(entries + 1, sizeof *kernels);
+    for (size_t i = 0; kernels != NULL && i < entries; i++)
         kernels[i] = (struct prt_image_kernel){never, never, never};
     prt_container_free(&c);
     if (wanted && kernels != NULL &&
