@@ -295,15 +295,30 @@ static LLVMValueRef most_of_warp(struct kernel_emitter *e, const struct kernel_c
     return is_flag(e, c, counter) ? any_of(e, at, lanes) : most_of(e, type, at, lanes);
 }
 
+/* Can no warp cost more than fits 64 bits?  Then sums that do not saturate become vectors. */
+static bool is_bounded(const struct cost_plan *plan)
+{
+    uint64_t most = plan->constant, cycles;
+    for (uint32_t i = 0; i < plan->counter_count; i++) {
+        const struct cost_counter *counter = &plan->counters[i];
+        if (__builtin_mul_overflow(counter->most, counter->cycles, &cycles) ||
+            __builtin_add_overflow(most, cycles, &most))
+            return false;
+    }
+    return true;
+}
+
 /* What a warp that begins at `first` of the table costs. */
 static LLVMValueRef warp_cost(struct kernel_emitter *e, const struct kernel_counting *c,
                               LLVMValueRef table, LLVMValueRef first)
 {
     LLVMValueRef sum = kernel_i64(e, c->plan->constant);
+    bool bounded = is_bounded(c->plan);
     for (uint32_t i = 0; i < c->plan->counter_count; i++) {
         LLVMValueRef most = most_of_warp(e, c, i, table_item(e, c, table, i, first));
         const struct cost_counter *counter = &c->plan->counters[i];
-        sum = add_cycles(e, sum, weigh(e, most, counter->cycles, counter->most));
+        LLVMValueRef cycles = weigh(e, most, counter->cycles, counter->most);
+        sum = bounded ? LLVMBuildNUWAdd(e->builder, sum, cycles, "") : add_cycles(e, sum, cycles);
     }
     return sum;
 }

@@ -52,7 +52,7 @@ void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *des
     bool switches;
     uint64_t free_at = prt_queue_free_at(queues, record->queue, object->stage, &switches);
     record->execute_cycles =
-        prt_timing_execute(description, queue->cu_count, &work, cus).execute_cycles;
+        prt_timing_execute_in_all(description, queue->cu_count, &work, cus).execute_cycles;
     record->switch_cycles = switches ? description->switch_cycles : 0;
     record->launch_cycles = prt_cycles_add(costs->begin_cycles, costs->cleanup_cycles);
     record->cleanup_cycles = costs->cleanup_cycles;

@@ -1,5 +1,7 @@
 #include "runtime/device/timing.h"
 
+#include "runtime/device/warp_loads.h"
+
 #include <assert.h>
 #include <stddef.h>
 
@@ -82,6 +84,30 @@ static void list_schedule(const struct prt_timing_work *work, uint32_t cu_count,
     sort_by_number(cus, cu_count);
 }
 
+/* Compute units that get a warp.  Warps that take time go to idle ones as long as there are some; of
+ * those that take none all until the next one that does go to the same, so of the last ones too. */
+static uint32_t busy_cus(const struct prt_timing_work *work, uint32_t cu_count)
+{
+    uint32_t busy = 0;
+    for (uint64_t i = 0; i < work->warps && busy < cu_count; i++)
+        busy += work->each[i] > 0;
+    bool ends_idle = work->warps > 0 && work->each[work->warps - 1] == 0;
+    return busy < cu_count && ends_idle ? busy + 1 : busy;
+}
+
+/* list_schedule, where nobody asks what a compute unit has done. */
+static void list_schedule_in_all(const struct prt_timing_work *work, uint32_t cu_count,
+                                 struct prt_timing_cu *scratch, struct prt_timing_execution *out)
+{
+    if (!prt_warp_loads_end(work->each, work->warps, cu_count, &out->compute_cycles,
+                            &out->busy_cycles)) {
+        out->busy_cycles = 0;
+        list_schedule(work, cu_count, scratch, out);
+        return;
+    }
+    out->busy_cus = busy_cus(work, cu_count);
+}
+
 /* ---- warps of one cost, or on one compute unit ---- */
 
 static uint64_t serial_cycles(const struct prt_timing_work *work)
@@ -126,21 +152,45 @@ static void schedule_equal(const struct prt_timing_work *work, uint32_t cu_count
     if (cus != NULL) deal_in_turn(work, cu_count, out->busy_cus > 0 ? out->busy_cus : 1, cus);
 }
 
+static void add_memory(const struct devdesc *description, uint32_t cu_count,
+                       const struct prt_timing_work *work, struct prt_timing_execution *out)
+{
+    out->memory_cycles = prt_timing_memory(description, cu_count, work->memory_bytes);
+    out->execute_cycles =
+        out->compute_cycles > out->memory_cycles ? out->compute_cycles : out->memory_cycles;
+}
+
+static bool is_listed(const struct prt_timing_work *work)
+{
+    return work->each != NULL && !work->serial;
+}
+
 struct prt_timing_execution prt_timing_execute(const struct devdesc *description, uint32_t cu_count,
                                                const struct prt_timing_work *work,
                                                struct prt_timing_cu *cus)
 {
     struct prt_timing_execution out = {0};
-    assert(cu_count >= 1 && (cus != NULL || work->each == NULL || work->serial));
+    assert(cu_count >= 1 && (cus != NULL || !is_listed(work)));
     if (work->serial)
         schedule_serially(work, cu_count, cus, &out);
     else if (work->each == NULL)
         schedule_equal(work, cu_count, cus, &out);
     else
         list_schedule(work, cu_count, cus, &out);
-    out.memory_cycles = prt_timing_memory(description, cu_count, work->memory_bytes);
-    out.execute_cycles =
-        out.compute_cycles > out.memory_cycles ? out.compute_cycles : out.memory_cycles;
+    add_memory(description, cu_count, work, &out);
+    return out;
+}
+
+struct prt_timing_execution prt_timing_execute_in_all(const struct devdesc *description,
+                                                      uint32_t cu_count,
+                                                      const struct prt_timing_work *work,
+                                                      struct prt_timing_cu *scratch)
+{
+    if (!is_listed(work)) return prt_timing_execute(description, cu_count, work, NULL);
+    struct prt_timing_execution out = {0};
+    assert(cu_count >= 1 && scratch != NULL);
+    list_schedule_in_all(work, cu_count, scratch, &out);
+    add_memory(description, cu_count, work, &out);
     return out;
 }
 

@@ -80,6 +80,13 @@ struct prt_timing_execution prt_timing_execute(const struct devdesc *description
                                                const struct prt_timing_work *work,
                                                struct prt_timing_cu *cus);
 
+/* The same figures, faster, and nothing is said of each compute unit.  `scratch` has room for
+ * `cu_count`; it may be NULL where `cus` may be. */
+struct prt_timing_execution prt_timing_execute_in_all(const struct devdesc *description,
+                                                      uint32_t cu_count,
+                                                      const struct prt_timing_work *work,
+                                                      struct prt_timing_cu *scratch);
+
 /* Cycles that so many bytes take to or from memory. */
 uint64_t prt_timing_memory(const struct devdesc *description, uint32_t cu_count, uint64_t bytes);
 

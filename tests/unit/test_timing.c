@@ -107,6 +107,30 @@ static void assert_same(const struct prt_timing_execution *a, const struct prt_t
     assert_int_equal(a->busy_cus, b->busy_cus);
 }
 
+/* Numbers of compute units on both sides of what fits one vector, two, and any; costs on both sides of
+ * 31 bits. */
+static void what_all_take_does_not_depend_on_how_it_is_found(void **unused)
+{
+    (void)unused;
+    enum { MOST = 300, CUS = 80 };
+    static const uint64_t longest[] = {0, 1, 2, 9, 40, 1000, 5000000, 20000000, 3000000000u};
+    struct random random = {77};
+    struct devdesc device = device_of(CUS, 1);
+    for (int round = 0; round < 20000; round++) {
+        uint64_t each[MOST], most = longest[draw(&random, 0, 8)];
+        uint64_t least = draw(&random, 0, 2) == 0 ? most - most / 8 : 0;
+        struct prt_timing_cu cus[CUS], scratch[CUS];
+        uint32_t cu_count = (uint32_t)draw(&random, 1, CUS);
+        struct prt_timing_work work = {.warps = draw(&random, 0, MOST), .each = each};
+        for (uint64_t i = 0; i < work.warps; i++)
+            each[i] = draw(&random, 0, 4) == 0 ? least : draw(&random, least, most);
+        struct prt_timing_execution a = prt_timing_execute(&device, cu_count, &work, cus);
+        struct prt_timing_execution b =
+            prt_timing_execute_in_all(&device, cu_count, &work, scratch);
+        assert_same(&a, &b);
+    }
+}
+
 static void equal_warps_need_no_looking_at(void **unused)
 {
     (void)unused;
@@ -257,6 +281,8 @@ static void what_is_beyond_64_bits_is_the_end_of_time(void **unused)
     assert_true(prt_timing_execute(&device, 2, &work, cus).compute_cycles == UINT64_MAX);
     work = (struct prt_timing_work){.warps = 5, .each = each};
     assert_true(prt_timing_execute(&device, 2, &work, cus).busy_cycles == UINT64_MAX);
+    assert_true(prt_timing_execute_in_all(&device, 2, &work, cus).compute_cycles == UINT64_MAX);
+    assert_true(prt_timing_execute_in_all(&device, 2, &work, cus).busy_cycles == UINT64_MAX);
     assert_true(prt_timing_execute(&device, 1, &work, cus).compute_cycles == UINT64_MAX);
     assert_true(prt_timing_memory(&device, 1, UINT64_MAX) == UINT64_MAX);
     assert_true(prt_timing_memory(&device, 4, UINT64_MAX) == UINT64_MAX);
@@ -265,6 +291,7 @@ static void what_is_beyond_64_bits_is_the_end_of_time(void **unused)
 
 TEST_MAIN("timing", cmocka_unit_test(warps_are_those_that_firings_fill),
           cmocka_unit_test(warps_go_to_the_compute_unit_that_is_free_first),
+          cmocka_unit_test(what_all_take_does_not_depend_on_how_it_is_found),
           cmocka_unit_test(equal_warps_need_no_looking_at),
           cmocka_unit_test(state_leaves_one_compute_unit_busy),
           cmocka_unit_test(the_share_of_the_bandwidth_is_exact),
