@@ -80,6 +80,7 @@ static int compare_addresses(const void *left, const void *right)
  * of an address is then true of all its bytes. */
 static enum prt_status verify_memory(const struct prt_container *c, struct prt_error *error)
 {
+    if (c->index_count == 0) return PRT_OK;
     const struct container_index **order = calloc(c->index_count, sizeof *order);
     if (order == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     for (uint32_t i = 0; i < c->index_count; i++)
@@ -101,11 +102,41 @@ static enum prt_status verify_memory(const struct prt_container *c, struct prt_e
     return PRT_OK;
 }
 
+/* ---- warps ---- */
+
+static const struct container_index *index_of(const struct prt_container *c, uint32_t kernel)
+{
+    uint32_t first = 0, end = c->index_count;
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+        if (c->indices[middle].kernel < kernel)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first < c->index_count && c->indices[first].kernel == kernel ? &c->indices[first] : NULL;
+}
+
+/* Generated code tells what so many warps have cost: there is room for as many. */
+static enum prt_status verify_node_warps(const struct prt_container *c, uint32_t i,
+                                         struct prt_error *error)
+{
+    const struct container_node *node = &c->nodes[i];
+    const struct container_index *x = index_of(c, node->kernel);
+    uint32_t items = x != NULL ? items_of(x) : 1, lanes = c->device->lanes;
+    uint32_t firings = items < lanes ? lanes / items : 1;
+    uint32_t warps = items / lanes + (items % lanes != 0);
+    CHECK(node->warp_firings <= firings && node->firing_warps == warps, NODES, i,
+          "'%s' has %" PRIu32 " firings in a warp and %" PRIu32 " warps in a firing, for %" PRIu32
+          " work-items and %" PRIu32 " lanes",
+          prt_verify_text(c, node->name), node->warp_firings, node->firing_warps, items, lanes);
+    return PRT_OK;
+}
+
 enum prt_status prt_verify_indices(const struct prt_container *c, struct prt_error *error)
 {
     uint32_t first_warp = 0;
     uint64_t bytes = 0;
-    if (c->index_count == 0 && c->first_warp_count == 0) return PRT_OK;
     for (uint32_t i = 0; i < c->index_count; i++) {
         enum prt_status status = verify_index(c, i, &first_warp, error);
         if (status != PRT_OK) return status;
@@ -114,5 +145,8 @@ enum prt_status prt_verify_indices(const struct prt_container *c, struct prt_err
               "more packed indices than %" PRIu64 " bytes", REGISTERS_BYTES_MAX);
     }
     CHECK(first_warp == c->first_warp_count, FIRST_WARPS, first_warp, "belongs to no kernel");
-    return verify_memory(c, error);
+    enum prt_status status = verify_memory(c, error);
+    for (uint32_t i = 0; i < c->node_count && status == PRT_OK; i++)
+        status = verify_node_warps(c, i, error);
+    return status;
 }

@@ -29,7 +29,8 @@ enum prt_status prt_verify_fields(const struct prt_container *c, struct prt_erro
 
 /* ---- verify_indices.c ---- */
 
-/* Of kernels with work-items: formats, steps, first warps, and places in the index memory. */
+/* Of kernels with work-items: formats, steps, first warps, and places in the index memory; of
+ * nodes how their work-items fill warps. */
 enum prt_status prt_verify_indices(const struct prt_container *c, struct prt_error *error);
 
 /* ---- verify_launches.c ---- */

@@ -42,8 +42,10 @@ static enum prt_status verify_entry(const struct prt_container *c, uint32_t i,
     CHECK(plane >= 1 && plane <= INDEX_ITEMS_MAX && f->group[2] >= 1 &&
               plane * f->group[2] <= INDEX_ITEMS_MAX,
           INTERFACES, i, "'%s' has no work-items, or too many", title_of(c, i));
-    CHECK(f->firing_warps >= 1 && f->firing_warps <= plane * f->group[2], INTERFACES, i,
-          "'%s' has %" PRIu32 " warps", title_of(c, i), f->firing_warps);
+    uint64_t items = plane * f->group[2], lanes = c->device->lanes;
+    CHECK(f->firing_warps == items / lanes + (items % lanes != 0), INTERFACES, i,
+          "'%s' has %" PRIu32 " warps, for %" PRIu64 " work-items and %" PRIu64 " lanes",
+          title_of(c, i), f->firing_warps, items, lanes);
     CHECK(f->work_groups == 1 && f->global_offset == 0 && f->group_offset == 0, INTERFACES, i,
           "a launch of '%s' is not one work-group from 0 on", title_of(c, i));
     CHECK((f->launches > 0) == (f->launch_count > 0) && f->launches <= CONTAINER_TREE_MAX,

@@ -389,6 +389,7 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(interfaces[1].group[1], 0, "no work-items");
     REFUSED(interfaces[1].group[1], 1u << 31, "too many");
     REFUSED(interfaces[1].firing_warps, 0, "has 0 warps");
+    REFUSED(interfaces[1].firing_warps, 2, "has 2 warps, for 1 work-items");
     REFUSED(interfaces[1].work_groups, 2, "not one work-group");
     REFUSED(interfaces[1].first_port, 1, "");
     REFUSED(interfaces[1].first_launch, 2, "do not follow");

@@ -471,6 +471,8 @@ static struct made *grouped(void)
     m->indices[0].flags = CONTAINER_INDEX_DEDICATED;
     made_index(m, 1, 8, 8, 32);
     made_index(m, 3, 2, 2, 32);
+    for (uint32_t i = 0; i < m->node_count; i++)
+        m->nodes[i].firing_warps = m->nodes[i].kernel == 0 ? 2 : m->nodes[i].kernel == 1 ? 8 : 1;
     return m;
 }
 
@@ -500,6 +502,8 @@ static void indices_that_are_not_those_of_work_items_are_refused(void **unused)
     INDEX_REFUSED(indices[1].address_bytes, 28, "that of another kernel");
     INDEX_REFUSED(indices[1].address_bytes, 0, "that of another kernel");
     INDEX_REFUSED(indices[2].flags, CONTAINER_INDEX_DEDICATED, "that of another kernel");
+    INDEX_REFUSED(nodes[1].firing_warps, 7, "7 warps in a firing, for 64 work-items and 8 lanes");
+    INDEX_REFUSED(indices[1].kernel, 2, "8 warps in a firing, for 1 work-items");
 }
 
 /* An iterator has lanes for so many. */
