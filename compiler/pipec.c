@@ -127,7 +127,7 @@ static int inspect(const struct compile *cx, const struct command_line *line,
     } else {
         struct inspection inspection = inspect_graph(cx, graph, &passed, plan);
         plan_print(stdout, graph, plan);
-        cost_print(stdout, cx, graph);
+        cost_print(stdout, cx, graph, plan->device->lanes);
         performance_print(stdout, &inspection);
         launches_print(stdout, cx->sources, graph);
         checks_print(stdout, cx->sources, graph);

@@ -4,15 +4,22 @@
 
 #include "compiler/analysis/cost.h"
 
-static void print_shape(FILE *to, const struct graph_node *node)
+/* Firings that launch, and what is launched, share no warps. */
+static bool is_alone(const struct kernel *kernel)
 {
-    if (node->stateful)
+    return kernel->is_child || kernel_launches_any(&kernel->launches);
+}
+
+static void print_shape(FILE *to, const struct kernel *kernel, const struct graph_warp *warp,
+                        bool stateful)
+{
+    if (!stateful && warp->pieces > 1)
+        fprintf(to, ", a warp, %" PRIu32 " of a firing: ", warp->pieces);
+    else if (stateful || is_alone(kernel))
         fputs(", a firing: ", to);
-    else if (node->warp.pieces > 1)
-        fprintf(to, ", a warp, %" PRIu32 " of a firing: ", node->warp.pieces);
     else
-        fprintf(to, ", a warp of %" PRIu32 " firing%s: ", node->warp.firings,
-                node->warp.firings == 1 ? "" : "s");
+        fprintf(to, ", a warp of %" PRIu32 " firing%s: ", warp->firings,
+                warp->firings == 1 ? "" : "s");
 }
 
 static void print_region(FILE *to, const struct compile *cx, const struct cost_region *region)
@@ -43,7 +50,21 @@ static bool is_first(const struct graph *graph, size_t index)
     return !graph->nodes.items[index].cost_declared;
 }
 
-void cost_print(FILE *to, const struct compile *cx, const struct graph *graph)
+static void print_children(FILE *to, const struct compile *cx, const struct graph *graph,
+                           uint32_t lanes)
+{
+    for (size_t i = graph->kernels.count - graph->child_kernels; i < graph->kernels.count; i++) {
+        const struct kernel *kernel = graph->kernels.items[i];
+        if (kernel->costs == NULL) continue;
+        const struct graph_warp warp = cost_warp_of(kernel, false, lanes);
+        fprintf(to, "cycles   %s", kernel->title);
+        print_shape(to, kernel, &warp, false);
+        print_plan(to, cx, kernel->costs);
+        fputc('\n', to);
+    }
+}
+
+void cost_print(FILE *to, const struct compile *cx, const struct graph *graph, uint32_t lanes)
 {
     fputc('\n', to);
     for (size_t i = 0; i < graph->nodes.count; i++) {
@@ -51,7 +72,7 @@ void cost_print(FILE *to, const struct compile *cx, const struct graph *graph)
         const struct kernel *kernel = node->kernel;
         if (kernel->costs == NULL || !is_first(graph, i)) continue;
         fprintf(to, "cycles   %s", kernel->title);
-        print_shape(to, node);
+        print_shape(to, kernel, &node->warp, node->stateful);
         print_plan(to, cx, kernel->costs);
         if (kernel->finish_costs != NULL) {
             fputs("; finish ", to);
@@ -59,4 +80,5 @@ void cost_print(FILE *to, const struct compile *cx, const struct graph *graph)
         }
         fputc('\n', to);
     }
+    print_children(to, cx, graph, lanes);
 }

@@ -10,7 +10,8 @@
 
 #include "compiler/graph/graph.h"
 
-/* A line for each kernel, in order of its first node; declared costs are the node's, and left out. */
-void cost_print(FILE *to, const struct compile *cx, const struct graph *graph);
+/* A line for each kernel, in order of its first node, declared costs left out, for they are the
+ * node's; then one for each child kernel, on a device with so many lanes. */
+void cost_print(FILE *to, const struct compile *cx, const struct graph *graph, uint32_t lanes);
 
 #endif

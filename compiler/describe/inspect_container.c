@@ -271,7 +271,10 @@ static void read_node(struct container *c, uint32_t index, struct inspected_node
     for (int d = 0; d < 3; d++)
         to->group[d] = grouped ? items.extents[d] : 1;
     read_place(c, &node, to);
-    if (node.flags & CONTAINER_NODE_LAUNCHES) read_launches(c, index, to);
+    if (node.flags & CONTAINER_NODE_LAUNCHES) {
+        to->warp.firings = 1;
+        read_launches(c, index, to);
+    }
     if (!check_range(c, CONTAINER_INPUTS, sizeof(struct container_input), node.first_input,
                      node.input_count) ||
         !check_range(c, CONTAINER_OUTPUTS, sizeof(struct container_output), node.first_output,

@@ -102,6 +102,7 @@ static void fill_launches(struct arena *arena, const struct kernel_launches *fro
                           struct inspected_node *to)
 {
     if (!kernel_launches_any(from)) return;
+    to->warp.firings = 1;
     to->launches = from->most;
     to->nesting = from->nesting;
     to->tree_launches = from->tree;

@@ -45,7 +45,7 @@ struct inspected_node {
     uint64_t launches, nesting, tree_launches, queue_entries;
     const char *const *children;
     uint32_t child_count;
-    struct graph_warp warp;   /* firings 0: not known */
+    struct graph_warp warp;   /* firings 0: not known; 1: of one that launches */
     uint64_t constant_cycles; /* of a counted one: what every execution costs */
     struct inspected_region *regions;
     uint32_t region_count; /* 0: of a container */
