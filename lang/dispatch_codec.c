@@ -109,11 +109,28 @@ void dispatch_store(struct dispatch_table *table, uint32_t entry,
 
 /* ---- differences ---- */
 
+_Static_assert(offsetof(struct dispatch_full, kernel_object) == 4 * sizeof(uint64_t),
+               "launches begin with four words that are nearly always those of the reference");
+
+/* Is all the same in front of the kernel object? */
+static bool begins_alike(const struct dispatch_full *reference, const struct dispatch_full *launch)
+{
+    uint64_t a[4], b[4];
+    memcpy(a, reference, sizeof a);
+    memcpy(b, launch, sizeof b);
+    return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3])) == 0;
+}
+
+#define DIFFERS(enumerator, member)                                                                \
+    ((uint32_t)(reference->member != launch->member) << DISPATCH_FIELD_##enumerator)
+
 uint32_t dispatch_vector(const struct dispatch_full *reference, const struct dispatch_full *launch)
 {
+    if (begins_alike(reference, launch))
+        return DIFFERS(KERNEL_OBJECT, kernel_object) | DIFFERS(KERNARG_ADDRESS, kernarg_address) |
+               DIFFERS(COMPLETION_SIGNAL, completion_signal);
     uint32_t vector = 0;
-#define FIELD(enumerator, member, units)                                                           \
-    vector |= (uint32_t)(reference->member != launch->member) << DISPATCH_FIELD_##enumerator;
+#define FIELD(enumerator, member, units) vector |= DIFFERS(enumerator, member);
     DISPATCH_FIELDS(FIELD)
 #undef FIELD
     return vector;
@@ -125,6 +142,17 @@ uint32_t dispatch_vector_units(uint32_t vector)
     for (; vector != 0; vector &= vector - 1)
         units += fields[__builtin_ctz(vector)].units;
     return units;
+}
+
+/* The sizes are few: copying one of them takes less than a call. */
+static void copy_field(void *to, const void *from, const struct field *field)
+{
+    switch (field->size) {
+    case 8: memcpy(to, from, 8); break;
+    case 4: memcpy(to, from, 4); break;
+    case 2: memcpy(to, from, 2); break;
+    default: memcpy(to, from, 1); break;
+    }
 }
 
 void dispatch_open(struct dispatch_writer *writer)
@@ -141,7 +169,7 @@ bool dispatch_append(struct dispatch_writer *writer, const struct dispatch_table
     values[writer->units++] = DISPATCH_DIFF_HEADER(entry, vector);
     for (uint32_t left = vector; left != 0; left &= left - 1) {
         const struct field *field = &fields[__builtin_ctz(left)];
-        memcpy(&values[writer->units], (const uint8_t *)launch + field->offset, field->size);
+        copy_field(&values[writer->units], (const uint8_t *)launch + field->offset, field);
         writer->units += field->units;
     }
     writer->packet.num_kernels++;
@@ -202,11 +230,17 @@ static bool read_values(struct reader *r, uint32_t vector, struct dispatch_full 
             return refuse(r->finding, DISPATCH_PAST_UNITS, r->kernel, r->at);
         if (field->size == 1 && r->values[r->at] > UINT8_MAX)
             return refuse(r->finding, DISPATCH_WIDE_VALUE, r->kernel, r->values[r->at]);
-        memcpy((uint8_t *)launch + field->offset, &r->values[r->at], field->size);
+        copy_field((uint8_t *)launch + field->offset, &r->values[r->at], field);
         r->at += field->units;
     }
     return true;
 }
+
+/* Fields of which every value is good: with no other one different the launch is as good as what was
+ * stored, which was checked. */
+#define NEVER_WRONG                                                                                \
+    (1u << DISPATCH_FIELD_KERNEL_OBJECT | 1u << DISPATCH_FIELD_KERNARG_ADDRESS |                   \
+     1u << DISPATCH_FIELD_COMPLETION_SIGNAL)
 
 static bool read_launch(struct reader *r, struct dispatch_full *launch)
 {
@@ -218,8 +252,23 @@ static bool read_launch(struct reader *r, struct dispatch_full *launch)
         return refuse(r->finding, DISPATCH_EMPTY_ENTRY, r->kernel, entry);
     *launch = r->table->entries[entry];
     if (!read_values(r, DISPATCH_DIFF_VECTOR(header), launch)) return false;
+    if ((DISPATCH_DIFF_VECTOR(header) & ~NEVER_WRONG) == 0) return true;
     enum dispatch_defect defect = dispatch_check(launch, &found);
     return defect == DISPATCH_GOOD || refuse(r->finding, defect, r->kernel, found);
+}
+
+/* Four units at a time. */
+static bool rest_is_zero(const struct reader *r)
+{
+    uint32_t at = r->at;
+    uint64_t found = 0, four;
+    for (; at + 4 <= DISPATCH_UNITS; at += 4) {
+        memcpy(&four, &r->values[at], sizeof four);
+        found |= four;
+    }
+    for (; at < DISPATCH_UNITS; at++)
+        found |= r->values[at];
+    return found == 0;
 }
 
 bool dispatch_expand(const struct dispatch_table *table, const struct dispatch_condensed *packet,
@@ -232,9 +281,11 @@ bool dispatch_expand(const struct dispatch_table *table, const struct dispatch_c
     if (packet->num_kernels == 0) return refuse(finding, DISPATCH_NO_KERNELS, 0, 0);
     for (; r.kernel < packet->num_kernels; r.kernel++)
         if (!read_launch(&r, &launches[r.kernel])) return false;
-    for (; r.at < DISPATCH_UNITS; r.at++)
-        if (r.values[r.at] != 0)
-            return refuse(finding, DISPATCH_TRAILING_UNITS, packet->num_kernels, r.at);
+    if (r.at < DISPATCH_UNITS && !rest_is_zero(&r)) {
+        while (r.values[r.at] == 0)
+            r.at++;
+        return refuse(finding, DISPATCH_TRAILING_UNITS, packet->num_kernels, r.at);
+    }
     *count = packet->num_kernels;
     return true;
 }

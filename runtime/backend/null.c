@@ -129,6 +129,16 @@ static void observe(const struct prt_device *device, const struct prt_launch *la
     device->observe(device->observe_context, &record);
 }
 
+/* All but the fault, of which there is none. */
+static void complete(const struct prt_launch *launch, uint64_t cycles, struct prt_completion *c)
+{
+    c->object = launch->object;
+    c->signal = launch->signal;
+    c->begin_cycles = c->end_cycles = cycles;
+    c->execute_cycles = c->launch_cycles = c->switch_cycles = 0;
+    c->kernel_status = KERNEL_OK;
+}
+
 static enum prt_status null_wait(struct prt_device *device, struct prt_completion *completions,
                                  uint32_t capacity, uint32_t *count)
 {
@@ -138,10 +148,7 @@ static enum prt_status null_wait(struct prt_device *device, struct prt_completio
         if (device->observe != NULL) observe(device, launch, &flight);
         device->queues.queues[flight.queue].in_flight -= launch->last_of_packet;
         prt_packet_ended(&device->processor, launch);
-        completions[*count] = (struct prt_completion){.object = launch->object,
-                                                      .signal = launch->signal,
-                                                      .begin_cycles = flight.seen_cycles,
-                                                      .end_cycles = flight.seen_cycles};
+        complete(launch, flight.seen_cycles, &completions[*count]);
     }
     return PRT_OK;
 }

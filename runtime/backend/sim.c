@@ -220,7 +220,7 @@ static void settle_job(struct prt_device *device, struct prt_sim_job *job)
             prt_index_units_ask(&device->indices, &device->queues, job->queue, &device->description,
                                 job->object, job->record.firings, &device->counters);
     prt_launch_settle(&device->queues, &device->description, job->object, &costs,
-                      costs.warp_cycles != NULL ? device->cus : NULL, &job->record);
+                      costs.warp_cycles != NULL ? device->cus : NULL, &job->before, &job->record);
     if (device->observe == NULL) return;
     prt_flights_push(&device->ends, (struct prt_flight){.seen_cycles = job->record.end_cycles,
                                                         .slot = job->launch.object,
@@ -270,19 +270,18 @@ static void observe_until(struct prt_device *device, uint64_t cycles)
     }
 }
 
-static struct prt_completion completion_of(const struct prt_sim_job *job)
+static void complete(const struct prt_sim_job *job, struct prt_completion *c)
 {
     const struct prt_launch_record *record = &job->record;
-    return (struct prt_completion){
-        .object = job->launch.object,
-        .signal = job->launch.signal,
-        .begin_cycles = record->begin_cycles,
-        .end_cycles = record->end_cycles,
-        .execute_cycles = prt_cycles_add(record->execute_cycles, record->device_queue_cycles),
-        .launch_cycles = record->launch_cycles,
-        .switch_cycles = record->switch_cycles,
-        .kernel_status = job->status,
-        .fault = job->fault};
+    c->object = job->launch.object;
+    c->signal = job->launch.signal;
+    c->begin_cycles = record->begin_cycles;
+    c->end_cycles = record->end_cycles;
+    c->execute_cycles = prt_cycles_add(record->execute_cycles, record->device_queue_cycles);
+    c->launch_cycles = record->launch_cycles;
+    c->switch_cycles = record->switch_cycles;
+    c->kernel_status = job->status;
+    if (job->status != KERNEL_OK) c->fault = job->fault;
 }
 
 static enum prt_status sim_wait(struct prt_device *device, struct prt_completion *completions,
@@ -299,7 +298,7 @@ static enum prt_status sim_wait(struct prt_device *device, struct prt_completion
         struct prt_sim_job *job = &device->jobs[flight.slot];
         prt_sim_pool_finish(&device->pool, job);
         observe_until(device, flight.seen_cycles);
-        completions[(*count)++] = completion_of(job);
+        complete(job, &completions[(*count)++]);
         device->queues.queues[flight.queue].in_flight -= job->launch.last_of_packet;
         prt_packet_ended(&device->processor, &job->launch);
     }

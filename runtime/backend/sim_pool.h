@@ -18,7 +18,7 @@
 #ifndef RUNTIME_BACKEND_SIM_POOL_H
 #define RUNTIME_BACKEND_SIM_POOL_H
 
-#include "runtime/device/queue.h"
+#include "runtime/device/launch_time.h"
 
 #include <pthread.h>
 
@@ -38,6 +38,7 @@ struct prt_sim_job {
     struct kernel_fault fault; /* of the lowest firing, if the status is a fault */
 
     struct prt_launch_record record; /* sim.c's */
+    struct prt_launch_before before; /* sim.c's */
 };
 
 #define PRT_SIM_NO_JOB UINT32_MAX

@@ -184,7 +184,7 @@ struct prt_completion {
     uint64_t begin_cycles, end_cycles;
     uint64_t execute_cycles, launch_cycles, switch_cycles; /* shares of the time between */
     enum kernel_status kernel_status;
-    struct kernel_fault fault; /* of the lowest firing, if the status is a fault */
+    struct kernel_fault fault; /* of the lowest firing; written if the status is not KERNEL_OK */
 };
 
 struct prt_device_ops {

@@ -100,13 +100,6 @@ static void find_oldest(struct prt_fifo *fifo)
 
 /* ---- the writer ---- */
 
-void *prt_fifo_claim(struct prt_fifo *fifo, uint64_t packets)
-{
-    assert(!fifo->closed && fifo->claimed_packets == 0 && packets <= prt_fifo_room(fifo));
-    fifo->claimed_packets = packets;
-    return fifo->ring + fifo->write_offset_bytes;
-}
-
 void prt_fifo_commit(struct prt_fifo *fifo, uint64_t packets)
 {
     assert(packets <= fifo->claimed_packets);

@@ -24,6 +24,7 @@
 
 #include "runtime/status.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -74,7 +75,12 @@ static inline uint64_t prt_fifo_room(const struct prt_fifo *fifo)
 }
 
 /* Claims `packets` (at most the room; no claim is open) and returns the window for them. */
-void *prt_fifo_claim(struct prt_fifo *fifo, uint64_t packets);
+static inline void *prt_fifo_claim(struct prt_fifo *fifo, uint64_t packets)
+{
+    assert(!fifo->closed && fifo->claimed_packets == 0 && packets <= prt_fifo_room(fifo));
+    fifo->claimed_packets = packets;
+    return fifo->ring + fifo->write_offset_bytes;
+}
 
 /* Ends the claim: the first `packets` of its window are there for the readers, the rest of the room
  * is given back. */

@@ -29,10 +29,19 @@ struct prt_launch_costs {
  * does not count.  UINT64_MAX: beyond 64 bits. */
 uint64_t prt_launch_warps_most(const struct prt_kernel_object *object);
 
-/* `cus`: room for the compute units of the device; NULL where the object is not COUNTED. */
+/* What an object's launch before took to execute, where its warps cost the same: most launches are
+ * like the one before.  Zeroed: there was none. */
+struct prt_launch_before {
+    uint64_t firings, memory_bytes, execute_cycles;
+    uint32_t cu_count;
+};
+
+/* `cus`: room for the compute units of the device; NULL where the object is not COUNTED.  `before` is
+ * kept for the object, by the caller. */
 void prt_launch_settle(struct prt_queue_table *queues, const struct devdesc *description,
                        const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
-                       struct prt_timing_cu *cus, struct prt_launch_record *record);
+                       struct prt_timing_cu *cus, struct prt_launch_before *before,
+                       struct prt_launch_record *record);
 
 /* Says in the record of a settled launch what its warps were and what each compute unit has done:
  * `cus` belongs to it from now on. */

@@ -274,15 +274,15 @@ static void place_windows(const struct prt_kernel_object *object, uint64_t skip,
 }
 
 /* What a kernel writes by index is zero where it does not. */
-static void zero_outputs(const struct prt_kernel_object *object, uint64_t count,
-                         const struct prt_kernel_scratch *scratch)
+static void zero_outputs(const struct prt_kernel_object *object, uint64_t count, void *const *out)
 {
     bool whole = (object->flags & PRT_KERNEL_WHOLE) != 0;
     for (uint32_t i = 0; i < object->output_count; i++)
-        memset(scratch->out[i], 0,
+        memset(out[i], 0,
                (size_t)(whole ? object->claimed_bytes[i] : count * object->push_bytes[i]));
 }
 
+/* Where they begin with the dispatch's first firing, the windows are the object's own. */
 enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, uint64_t origin,
                                       uint64_t first, uint64_t count,
                                       const struct prt_kernel_scratch *scratch,
@@ -293,22 +293,25 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
         return prt_device_queue_execute(object->device_queue, object, first, count, scratch->in,
                                         scratch->windows, warp_cycles, fault);
     bool whole = finishes || (object->flags & PRT_KERNEL_WHOLE) != 0;
+    bool part = !whole && first != origin;
     uint64_t unread = 0;
-    place_windows(object, whole ? 0 : first - origin, scratch);
-    if (object->flags & PRT_KERNEL_INDEXED && !finishes) zero_outputs(object, count, scratch);
+    if (part) place_windows(object, first - origin, scratch);
+    void *const *out = part ? scratch->out : object->out;
+    if (object->flags & PRT_KERNEL_INDEXED && !finishes) zero_outputs(object, count, out);
     for (uint32_t i = 0; whole && i < object->output_count; i++)
         object->produced[i] = 0;
     struct kernel_batch batch = {.arguments = object->arguments,
                                  .tables = object->tables,
                                  .state = object->state,
-                                 .in = scratch->in,
-                                 .out = scratch->out,
+                                 .in = part ? scratch->in : object->in,
+                                 .out = out,
                                  .left = object->left,
                                  .produced = whole ? object->produced : scratch->produced,
                                  .first_firing = first,
                                  .count = count,
                                  .completed = whole ? object->completed : &unread,
-                                 .windows = object->windows == NULL ? NULL : scratch->windows,
+                                 .windows = part && object->windows != NULL ? scratch->windows
+                                                                            : object->windows,
                                  .indices = object->index == NULL ? NULL : object->index->registers,
                                  .fault = fault,
                                  .most = object->most,

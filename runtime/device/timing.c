@@ -186,10 +186,14 @@ struct prt_timing_execution prt_timing_execute_in_all(const struct devdesc *desc
                                                       const struct prt_timing_work *work,
                                                       struct prt_timing_cu *scratch)
 {
-    if (!is_listed(work)) return prt_timing_execute(description, cu_count, work, NULL);
     struct prt_timing_execution out = {0};
-    assert(cu_count >= 1 && scratch != NULL);
-    list_schedule_in_all(work, cu_count, scratch, &out);
+    assert(cu_count >= 1 && (scratch != NULL || !is_listed(work)));
+    if (work->serial)
+        schedule_serially(work, cu_count, NULL, &out);
+    else if (work->each == NULL)
+        schedule_equal(work, cu_count, NULL, &out);
+    else
+        list_schedule_in_all(work, cu_count, scratch, &out);
     add_memory(description, cu_count, work, &out);
     return out;
 }

@@ -176,13 +176,12 @@ enum prt_status prt_select_one(struct prt_sched *s, uint32_t index, bool *found,
 
 /* ---- the policies ---- */
 
-/* Selects the stage if it is ready. */
+/* Selects the stage, which may be ready, if it is. */
 static enum prt_status select_if_ready(struct prt_sched *s, uint32_t stage, bool *found,
                                        struct prt_error *error)
 {
     uint64_t firings;
     *found = false;
-    if (!may_be_ready(&s->stages[stage])) return PRT_OK;
     enum prt_status status = look_at(s, &s->stages[stage], &firings, error);
     *found = status == PRT_OK && firings > 0;
     if (!*found) return status;
@@ -200,7 +199,8 @@ enum prt_status prt_sched_select_round_robin(struct prt_sched *s, uint32_t set_i
     *found = false;
     for (uint32_t i = 0; i < set->count && status == PRT_OK && !*found; i++) {
         if (at >= set->count) at = 0;
-        status = select_if_ready(s, set->stages[at++], found, error);
+        uint32_t stage = set->stages[at++];
+        if (may_be_ready(&s->stages[stage])) status = select_if_ready(s, stage, found, error);
     }
     if (*found) s->cursors[set_index] = at;
     return status;
@@ -212,8 +212,10 @@ enum prt_status prt_sched_select_priority(struct prt_sched *s, uint32_t set_inde
     const struct prt_stage_set *set = &s->container->sets[set_index];
     enum prt_status status = PRT_OK;
     *found = false;
-    for (uint32_t i = 0; i < set->count && status == PRT_OK && !*found; i++)
-        status = select_if_ready(s, s->set_order[set_index][i], found, error);
+    for (uint32_t i = 0; i < set->count && status == PRT_OK && !*found; i++) {
+        uint32_t stage = s->set_order[set_index][i];
+        if (may_be_ready(&s->stages[stage])) status = select_if_ready(s, stage, found, error);
+    }
     return status;
 }
 
@@ -244,7 +246,7 @@ enum prt_status prt_sched_select_fullest(struct prt_sched *s, uint32_t set_index
         uint32_t index = set->stages[i];
         uint64_t packets = fullest_input(&s->stages[index]);
         bool ready = false;
-        if (*found && packets <= most) continue;
+        if ((*found && packets <= most) || !may_be_ready(&s->stages[index])) continue;
         status = select_if_ready(s, index, &ready, error);
         if (ready) most = packets;
         *found |= ready;

@@ -100,8 +100,7 @@ struct machine { /* one run of the code */
     const struct prt_vm *vm;
     struct prt_sched *sched;
     struct prt_error *error;
-    uint32_t at; /* the next instruction */
-    bool taken;  /* the present one goes on at its label */
+    bool taken; /* the present one goes on at its label */
     bool halted;
 };
 
@@ -150,16 +149,20 @@ static enum prt_status execute(struct machine *m, const struct instruction *i)
 /* Up to the instruction `end`, or to the halt. */
 static enum prt_status run_until(struct machine *m, uint32_t end)
 {
+    const struct instruction *code = m->vm->code;
+    struct prt_sched *s = m->sched;
+    uint32_t count = m->vm->count, at = 0;
     enum prt_status status = PRT_OK;
-    while (status == PRT_OK && !m->halted && m->at != end) {
-        assert(m->at < m->vm->count);
-        const struct instruction *i = &m->vm->code[m->at++];
-        m->sched->instruction_cycles += i->cycles;
-        m->sched->instructions++;
+    while (status == PRT_OK && !m->halted && at != end) {
+        assert(at < count);
+        const struct instruction *i = &code[at++];
+        s->instruction_cycles += i->cycles;
+        s->instructions++;
         m->taken = false;
         status = execute(m, i);
-        if (m->taken && status == PRT_OK) m->at = i->target;
+        if (m->taken) at = i->target;
     }
+    (void)count;
     return status;
 }
 
