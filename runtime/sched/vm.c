@@ -149,20 +149,19 @@ static enum prt_status execute(struct machine *m, const struct instruction *i)
 /* Up to the instruction `end`, or to the halt. */
 static enum prt_status run_until(struct machine *m, uint32_t end)
 {
-    const struct instruction *code = m->vm->code;
     struct prt_sched *s = m->sched;
-    uint32_t count = m->vm->count, at = 0;
+    const struct instruction *code = m->vm->code, *at = code;
+    const struct instruction *stop = code + (end < m->vm->count ? end : m->vm->count);
     enum prt_status status = PRT_OK;
-    while (status == PRT_OK && !m->halted && at != end) {
-        assert(at < count);
-        const struct instruction *i = &code[at++];
+    while (status == PRT_OK && !m->halted && at != stop) {
+        const struct instruction *i = at++;
         s->instruction_cycles += i->cycles;
         s->instructions++;
         m->taken = false;
         status = execute(m, i);
-        if (m->taken) at = i->target;
+        if (m->taken) at = code + i->target;
     }
-    (void)count;
+    assert(status != PRT_OK || m->halted || end <= m->vm->count); /* the verifier: code halts */
     return status;
 }
 
