@@ -255,11 +255,11 @@ static void describe(const struct graph *graph, const struct plan *plan)
 static int compile_file(struct compile *cx, const struct command_line *line)
 {
     uint32_t source;
-    struct devdesc device;
+    struct devdesc *device = ARENA_NEW(cx->arena, struct devdesc);
     int status = input_read(cx, line->input, &source);
-    if (status == EXIT_DONE) status = device_load(cx, line->device, &device);
+    if (status == EXIT_DONE) status = device_load(cx, line->device, device);
     if (status != EXIT_DONE) return status;
-    cx->device = &device;
+    cx->device = device;
 
     bool inspects = line->action == COMMAND_INSPECT;
     if (inspects && line->traces_deadlock && holds_container(cx, source)) {
@@ -271,9 +271,9 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (inspects && holds_container(cx, source)) return inspect_file_of_container(cx, line, source);
     struct ast_program *program = parse_program(cx, source);
     if (inspects && line->traces_deadlock && !line->depfile.alone)
-        return trace_deadlock(cx, line, program, &device);
+        return trace_deadlock(cx, line, program, device);
     if (inspects && line->as_json && !line->depfile.alone)
-        return inspect_as_json(cx, line, program, &device);
+        return inspect_as_json(cx, line, program, device);
     if (refuse_over_source(cx, "output", output_path(line))) return EXIT_FILES;
     bool shows_tree = line->emit == EMIT_AST && !line->depfile.alone;
     if (shows_tree && !diag_failed(cx->diags)) return emit_ast(cx, line, program);
@@ -284,7 +284,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (graph != NULL) lint_program(cx, program);
     if (graph == NULL || !analyse_graph(cx, graph)) return EXIT_REFUSED;
     lint_graph(cx, graph);
-    struct plan *plan = plan_place(cx, graph, &device);
+    struct plan *plan = plan_place(cx, graph, device);
     diag_check_suppressions(cx->diags, true);
     if (diag_failed(cx->diags)) return EXIT_REFUSED;
 

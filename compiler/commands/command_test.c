@@ -370,14 +370,14 @@ static void run_all(struct test_run *run, const sigset_t *signals)
 static int execute(struct test_run *run)
 {
     struct arena *arena = run->cx->arena;
-    struct devdesc device;
+    struct devdesc *device = ARENA_NEW(arena, struct devdesc);
     sigset_t signals, before;
-    int status = device_load(run->cx, run->line->device, &device);
+    int status = device_load(run->cx, run->line->device, device);
     if (status != EXIT_DONE) return status;
-    run->cx->device = &device;
+    run->cx->device = device;
     run->environment = (struct test_environment){
         .cx = run->cx,
-        .device = &device,
+        .device = device,
         .device_name = piperun_device(arena, run->line->device),
         .piperun = find_piperun(arena, run->options->piperun),
         .timeout_seconds = run->options->timeout_seconds,

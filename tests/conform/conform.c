@@ -423,11 +423,11 @@ static union prt_dispatch store_chain(struct bench *bench, uint32_t queue, uint3
     struct prt_error error;
     dispatch_open(&writer);
     for (uint32_t i = 0; i < length; i++) {
-        union prt_dispatch packet = make_packet(i, 0, firings);
-        if (i + 1 < length) packet.full.completion_signal = 0;
-        dispatch_store(&table, i, &packet.full);
-        assert_true(dispatch_append(&writer, &table, i, &packet.full));
-        packet.reference = dispatch_refer(&packet.full, i);
+        struct dispatch_full launch = make_packet(i, 0, firings).full;
+        if (i + 1 < length) launch.completion_signal = 0;
+        dispatch_store(&table, i, &launch);
+        assert_true(dispatch_append(&writer, &table, i, &launch));
+        const union prt_dispatch packet = {.reference = dispatch_refer(&launch, i)};
         assert_int_equal(ops->enqueue(bench->device, queue, &packet, &error), PRT_OK);
         assert_int_equal(wait_one(bench).object, i);
     }

@@ -663,7 +663,7 @@ static void a_source_that_stops_counts_what_it_has_completed(void **state)
                                "state i32 i; if (i == 5) stop; i++;\n"
                                "i32 s; for (i32 j = 0; j < i; j++) s += j * 3; y <- s; }\n"
                                "pipeline main(out i32 b) { k(-> b); }\n";
-    uint64_t all[MANY], one[MANY], two[MANY];
+    uint64_t all[MANY] = {0}, one[MANY] = {0}, two[MANY] = {0};
     struct native native = {.count = 9, .cycles = all};
     cycles_of(text, 8, &native, 1);
     assert_int_equal(native.completed, 5);
