@@ -9,19 +9,15 @@
  *   warps   firings that fill lanes: each firing stores its counters in a table of the block of
  *           firings that it belongs to, which leaves the loop over firings as it is, so that it
  *           becomes vectors as before; behind the block a warp takes the most of each counter.
- *   pieces  a firing of so many work-items that they make several warps: behind a run of items each
- *           warp of them adds the most of its counters, since at a barrier warps wait for each other.
- *           (Of few items the most of a run is added to the counter of the firing.)
+ *   pieces  a firing of several warps: kernel_count_items.c.
  */
-#include "compiler/codegen/kernel_llvm.h"
-
-#include "compiler/analysis/group.h"
+#include "compiler/codegen/kernel_counter.h"
 
 enum { BLOCK_FIRINGS = 256, VECTOR_LANES_MAX = 64 };
 
 /* ---- types ---- */
 
-static LLVMTypeRef counter_type(struct kernel_emitter *e, const struct kernel_counting *c,
+LLVMTypeRef kernel_counter_type(struct kernel_emitter *e, const struct kernel_counting *c,
                                 uint32_t counter)
 {
     uint64_t most = c->plan->counters[counter].most;
@@ -32,17 +28,17 @@ static LLVMTypeRef counter_type(struct kernel_emitter *e, const struct kernel_co
 
 static bool is_flag(struct kernel_emitter *e, const struct kernel_counting *c, uint32_t counter)
 {
-    return counter_type(e, c, counter) == e->i8;
+    return kernel_counter_type(e, c, counter) == e->i8;
 }
 
-static LLVMValueRef *slots(struct kernel_emitter *e, const struct kernel_counting *c)
+LLVMValueRef *kernel_counter_slots(struct kernel_emitter *e, const struct kernel_counting *c)
 {
     return ARENA_ARRAY(e->scratch, LLVMValueRef, c->plan->counter_count + 1u);
 }
 
 /* ---- arithmetic of cycles: saturating ---- */
 
-static LLVMValueRef add_cycles(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b)
+LLVMValueRef kernel_cycles_add(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMValueRef args[] = {a, b};
     LLVMTypeRef type = LLVMTypeOf(a);
@@ -50,8 +46,8 @@ static LLVMValueRef add_cycles(struct kernel_emitter *e, LLVMValueRef a, LLVMVal
 }
 
 /* `count` x cycles, count of any width; of flags a choice. */
-static LLVMValueRef weigh(struct kernel_emitter *e, LLVMValueRef count, uint64_t cycles,
-                          uint64_t most)
+LLVMValueRef kernel_cycles_weigh(struct kernel_emitter *e, LLVMValueRef count, uint64_t cycles,
+                                 uint64_t most)
 {
     LLVMTypeRef type = kernel_type_like(e->i64, count);
     count = LLVMBuildZExt(e->builder, count, type, "");
@@ -76,7 +72,7 @@ static LLVMValueRef condition(struct kernel_emitter *e)
     return LLVMBuildAnd(e->builder, mask, wanted, "");
 }
 
-static LLVMValueRef new_slot(struct kernel_emitter *e, LLVMBuilderRef reset, LLVMTypeRef type)
+LLVMValueRef kernel_counter_create(struct kernel_emitter *e, LLVMBuilderRef reset, LLVMTypeRef type)
 {
     LLVMValueRef slot = kernel_alloca(e, type, "counter");
     LLVMBuildStore(reset, LLVMConstNull(type), slot);
@@ -87,12 +83,12 @@ static LLVMValueRef new_slot(struct kernel_emitter *e, LLVMBuilderRef reset, LLV
 static LLVMValueRef slot_of(struct kernel_emitter *e, uint32_t counter, bool lanes)
 {
     struct kernel_counting *c = e->body->counting;
-    LLVMTypeRef type = counter_type(e, c, counter);
+    LLVMTypeRef type = kernel_counter_type(e, c, counter);
     LLVMValueRef *slot = c->in_items ? &c->items[counter]
                          : lanes     ? &c->lanes[counter]
                                      : &c->counts[counter];
     if (lanes) type = LLVMVectorType(type, e->body->lanes);
-    if (*slot == NULL) *slot = new_slot(e, c->reset, type);
+    if (*slot == NULL) *slot = kernel_counter_create(e, c->reset, type);
     return *slot;
 }
 
@@ -105,7 +101,7 @@ static const struct cost_region *region_of(const struct kernel_emitter *e, uint3
 }
 
 /* counter += amount, which is uniform or of each lane, where the code counts. */
-static void add_to(struct kernel_emitter *e, uint32_t counter, LLVMValueRef amount)
+void kernel_counter_add(struct kernel_emitter *e, uint32_t counter, LLVMValueRef amount)
 {
     LLVMValueRef when = condition(e);
     bool lanes = kernel_is_vector(amount) || (when != NULL && kernel_is_vector(when));
@@ -123,14 +119,14 @@ void kernel_count(struct kernel_emitter *e, uint32_t region)
 {
     const struct cost_region *r = region_of(e, region);
     if (r == NULL) return;
-    LLVMTypeRef type = counter_type(e, e->body->counting, r->counter);
-    add_to(e, r->counter, LLVMConstInt(type, r->step, 0));
+    LLVMTypeRef type = kernel_counter_type(e, e->body->counting, r->counter);
+    kernel_counter_add(e, r->counter, LLVMConstInt(type, r->step, 0));
 }
 
 void kernel_count_cycles(struct kernel_emitter *e, uint32_t region, LLVMValueRef cycles)
 {
     const struct cost_region *r = region_of(e, region);
-    if (r != NULL) add_to(e, r->counter, cycles);
+    if (r != NULL) kernel_counter_add(e, r->counter, cycles);
 }
 
 /* ---- what has been counted ---- */
@@ -139,7 +135,7 @@ void kernel_count_cycles(struct kernel_emitter *e, uint32_t region, LLVMValueRef
 static LLVMValueRef counted(struct kernel_emitter *e, uint32_t counter)
 {
     struct kernel_counting *c = e->body->counting;
-    LLVMTypeRef type = counter_type(e, c, counter);
+    LLVMTypeRef type = kernel_counter_type(e, c, counter);
     LLVMValueRef count = c->counts[counter], lanes = c->lanes[counter];
     if (count != NULL) count = LLVMBuildLoad2(e->builder, type, count, "");
     if (lanes == NULL) return count;
@@ -159,9 +155,9 @@ static LLVMValueRef weighted_sum(struct kernel_emitter *e)
         if (count == NULL) continue;
         const struct cost_counter *counter = &c->plan->counters[i];
         LLVMValueRef cycles =
-            weigh(e, count, counter->cycles, c->many ? UINT64_MAX : counter->most);
+            kernel_cycles_weigh(e, count, counter->cycles, c->many ? UINT64_MAX : counter->most);
         kernel_unify(e, &sum, &cycles);
-        sum = add_cycles(e, sum, cycles);
+        sum = kernel_cycles_add(e, sum, cycles);
     }
     return sum;
 }
@@ -183,8 +179,8 @@ void kernel_count_function(struct kernel_emitter *e, struct kernel_counting *cou
 {
     *counting =
         (struct kernel_counting){.kind = COUNT_SUM, .plan = f->costs, .reset = e->body->setup};
-    counting->counts = slots(e, counting);
-    counting->lanes = slots(e, counting);
+    counting->counts = kernel_counter_slots(e, counting);
+    counting->lanes = kernel_counter_slots(e, counting);
     counting->out = cycles;
     e->body->counting = counting;
 }
@@ -207,7 +203,7 @@ static void create_table(struct kernel_emitter *e, struct kernel_counting *c)
     c->block_firings = warps * firings;
     LLVMTypeRef *parts = ARENA_ARRAY(e->scratch, LLVMTypeRef, c->plan->counter_count + 1u);
     for (uint32_t i = 0; i < c->plan->counter_count; i++)
-        parts[i] = LLVMArrayType2(counter_type(e, c, i), c->block_firings);
+        parts[i] = LLVMArrayType2(kernel_counter_type(e, c, i), c->block_firings);
     c->table_type = LLVMStructTypeInContext(e->context, parts, c->plan->counter_count, 0);
     c->table = kernel_alloca(e, c->table_type, "counted");
     LLVMSetAlignment(c->table, 64);
@@ -228,7 +224,7 @@ static void store_counters(struct kernel_emitter *e)
     LLVMValueRef base = LLVMBuildLoad2(e->builder, e->i64, c->base, "");
     LLVMValueRef index = LLVMBuildSub(e->builder, e->body->firing, base, "");
     for (uint32_t i = 0; i < c->plan->counter_count; i++) {
-        LLVMTypeRef type = counter_type(e, c, i);
+        LLVMTypeRef type = kernel_counter_type(e, c, i);
         LLVMValueRef count = counted(e, i);
         if (count == NULL) count = LLVMConstNull(type);
         if (lanes > 0 && !kernel_is_vector(count)) count = kernel_splat(e, count, lanes);
@@ -289,7 +285,7 @@ static LLVMValueRef most_of_warp(struct kernel_emitter *e, const struct kernel_c
                                  uint32_t counter, LLVMValueRef at)
 {
     uint32_t lanes = c->warp.firings;
-    LLVMTypeRef type = counter_type(e, c, counter);
+    LLVMTypeRef type = kernel_counter_type(e, c, counter);
     if (lanes > VECTOR_LANES_MAX || (lanes & (lanes - 1)) != 0)
         return most_of_many(e, type, at, lanes);
     return is_flag(e, c, counter) ? any_of(e, at, lanes) : most_of(e, type, at, lanes);
@@ -317,8 +313,9 @@ static LLVMValueRef warp_cost(struct kernel_emitter *e, const struct kernel_coun
     for (uint32_t i = 0; i < c->plan->counter_count; i++) {
         LLVMValueRef most = most_of_warp(e, c, i, table_item(e, c, table, i, first));
         const struct cost_counter *counter = &c->plan->counters[i];
-        LLVMValueRef cycles = weigh(e, most, counter->cycles, counter->most);
-        sum = bounded ? LLVMBuildNUWAdd(e->builder, sum, cycles, "") : add_cycles(e, sum, cycles);
+        LLVMValueRef cycles = kernel_cycles_weigh(e, most, counter->cycles, counter->most);
+        sum = bounded ? LLVMBuildNUWAdd(e->builder, sum, cycles, "")
+                      : kernel_cycles_add(e, sum, cycles);
     }
     return sum;
 }
@@ -329,7 +326,7 @@ static void clear_tail(struct kernel_emitter *e, const struct kernel_counting *c
 {
     LLVMValueRef missing = LLVMBuildSub(e->builder, end, firings, "");
     for (uint32_t i = 0; i < c->plan->counter_count; i++) {
-        unsigned bytes = LLVMGetIntTypeWidth(counter_type(e, c, i)) / 8;
+        unsigned bytes = LLVMGetIntTypeWidth(kernel_counter_type(e, c, i)) / 8;
         LLVMBuildMemSet(e->builder, table_item(e, c, table, i, firings), LLVMConstInt(e->i8, 0, 0),
                         LLVMBuildMul(e->builder, missing, kernel_i64(e, bytes), ""), bytes);
     }
@@ -447,161 +444,14 @@ void kernel_count_stopped(struct kernel_emitter *e)
     reduce_block(e, LLVMBuildLoad2(e->builder, e->i64, e->body->completed, ""));
 }
 
-/* ---- work-items ---- */
-
-void kernel_count_items_begin(struct kernel_emitter *e)
-{
-    struct kernel_counting *c = e->body->counting;
-    if (c == NULL) return;
-    c->items = slots(e, c);
-    c->in_items = true;
-}
-
-static LLVMValueRef most_slot(struct kernel_emitter *e, uint32_t counter)
-{
-    struct kernel_counting *c = e->body->counting;
-    LLVMValueRef *slot = &c->items_most[counter];
-    if (*slot == NULL) *slot = new_slot(e, c->reset, counter_type(e, c, counter));
-    return *slot;
-}
-
-/* The item has ended: the warp keeps the most, the next item begins at 0. */
-static void take_item(struct kernel_emitter *e, uint32_t counter)
-{
-    struct kernel_counting *c = e->body->counting;
-    LLVMTypeRef type = counter_type(e, c, counter);
-    LLVMValueRef slot = c->items[counter], most = most_slot(e, counter);
-    LLVMValueRef args[] = {LLVMBuildLoad2(e->builder, type, most, ""),
-                           LLVMBuildLoad2(e->builder, type, slot, "")};
-    LLVMBuildStore(e->builder, kernel_intrinsic(e, "llvm.umax", args, 2, &type, 1), most);
-    LLVMBuildStore(e->builder, LLVMConstNull(type), slot);
-}
-
-static LLVMValueRef take_most(struct kernel_emitter *e, uint32_t counter)
-{
-    LLVMTypeRef type = counter_type(e, e->body->counting, counter);
-    LLVMValueRef slot = most_slot(e, counter);
-    LLVMValueRef most = LLVMBuildLoad2(e->builder, type, slot, "");
-    LLVMBuildStore(e->builder, LLVMConstNull(type), slot);
-    return most;
-}
-
-static LLVMValueRef piece_slot(struct kernel_emitter *e, LLVMValueRef piece)
-{
-    const struct kernel_counting *c = e->body->counting;
-    return LLVMBuildInBoundsGEP2(e->builder, e->i64, c->pieces, &piece, 1, "");
-}
-
-static void add_to_piece(struct kernel_emitter *e, LLVMValueRef piece)
-{
-    struct kernel_counting *c = e->body->counting;
-    LLVMValueRef slot = piece_slot(e, piece);
-    LLVMValueRef sum = LLVMBuildLoad2(e->builder, e->i64, slot, "");
-    for (uint32_t i = 0; i < c->plan->counter_count; i++) {
-        if (c->items[i] == NULL) continue;
-        const struct cost_counter *counter = &c->plan->counters[i];
-        sum = add_cycles(e, sum, weigh(e, take_most(e, i), counter->cycles, UINT64_MAX));
-    }
-    LLVMBuildStore(e->builder, sum, slot);
-}
-
-/* Behind the last item of a warp. */
-static void end_piece(struct kernel_emitter *e)
-{
-    struct kernel_counting *c = e->body->counting;
-    LLVMValueRef lanes = kernel_i64(e, c->lane_count), item = e->body->item_index;
-    LLVMValueRef next = LLVMBuildAdd(e->builder, item, kernel_i64(e, 1), "");
-    LLVMValueRef rest = LLVMBuildURem(e->builder, next, lanes, "");
-    LLVMValueRef full = LLVMBuildICmp(e->builder, LLVMIntEQ, rest, kernel_i64(e, 0), "");
-    LLVMValueRef items = kernel_i64(e, group_items(e->body->kernel));
-    LLVMValueRef last = LLVMBuildICmp(e->builder, LLVMIntEQ, next, items, "");
-    LLVMBasicBlockRef take = kernel_block(e, "warp"), end = kernel_block(e, "warp.end");
-    LLVMBuildCondBr(e->builder, LLVMBuildOr(e->builder, full, last, ""), take, end);
-    kernel_position(e, take);
-    add_to_piece(e, LLVMBuildUDiv(e->builder, item, lanes, ""));
-    LLVMBuildBr(e->builder, end);
-    kernel_position(e, end);
-}
-
-static bool counts_items(const struct kernel_counting *c)
-{
-    for (uint32_t i = 0; i < c->plan->counter_count; i++)
-        if (c->items[i] != NULL) return true;
-    return false;
-}
-
-void kernel_count_item_end(struct kernel_emitter *e)
-{
-    struct kernel_counting *c = e->body->counting;
-    if (c == NULL || !counts_items(c)) return;
-    for (uint32_t i = 0; i < c->plan->counter_count; i++)
-        if (c->items[i] != NULL) take_item(e, i);
-    if (c->kind == COUNT_PIECES) end_piece(e);
-}
-
-/* Few items: the run counts for the firing as its longest item. */
-void kernel_count_items_end(struct kernel_emitter *e)
-{
-    struct kernel_counting *c = e->body->counting;
-    if (c == NULL) return;
-    c->in_items = false;
-    for (uint32_t i = 0; i < c->plan->counter_count && c->kind != COUNT_PIECES; i++)
-        if (c->items[i] != NULL) add_to(e, i, take_most(e, i));
-}
-
-/* ---- firings of several warps ---- */
+/* ---- bodies of kernels ---- */
 
 /* What all warps of the firing have executed together. */
 static LLVMValueRef common_cycles(struct kernel_emitter *e)
 {
     uint64_t constant = e->body->counting->plan->constant;
-    return add_cycles(e, weighted_sum(e), kernel_i64(e, constant));
+    return kernel_cycles_add(e, weighted_sum(e), kernel_i64(e, constant));
 }
-
-static void deliver_piece(struct kernel_emitter *e, LLVMValueRef piece, LLVMValueRef cycles)
-{
-    struct kernel_counting *c = e->body->counting;
-    if (c->sum != NULL) {
-        LLVMValueRef sum = LLVMBuildLoad2(e->builder, e->i64, c->sum, "");
-        LLVMBuildStore(e->builder, add_cycles(e, sum, cycles), c->sum);
-        return;
-    }
-    LLVMBasicBlockRef some = kernel_block(e, "deliver"), end = kernel_block(e, "delivered");
-    LLVMBuildCondBr(e->builder, LLVMBuildIsNull(e->builder, c->out, ""), end, some);
-    kernel_position(e, some);
-    LLVMValueRef first =
-        LLVMBuildMul(e->builder, e->body->firing, kernel_i64(e, c->warp.pieces), "");
-    LLVMValueRef index = LLVMBuildAdd(e->builder, first, piece, "");
-    LLVMBuildStore(e->builder, cycles,
-                   LLVMBuildInBoundsGEP2(e->builder, e->i64, c->out, &index, 1, ""));
-    LLVMBuildBr(e->builder, end);
-    kernel_position(e, end);
-}
-
-static void deliver_pieces(struct kernel_emitter *e)
-{
-    struct kernel_counting *c = e->body->counting;
-    LLVMValueRef common = common_cycles(e);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
-    LLVMBasicBlockRef loop = kernel_block(e, "pieces"), end = kernel_block(e, "pieces.end");
-    LLVMBuildBr(e->builder, loop);
-    kernel_position(e, loop);
-    LLVMValueRef piece = LLVMBuildPhi(e->builder, e->i64, "piece");
-    LLVMValueRef slot = piece_slot(e, piece);
-    LLVMValueRef own = LLVMBuildLoad2(e->builder, e->i64, slot, "");
-    deliver_piece(e, piece, add_cycles(e, common, own));
-    LLVMValueRef next = LLVMBuildNUWAdd(e->builder, piece, kernel_i64(e, 1), "");
-    LLVMValueRef more =
-        LLVMBuildICmp(e->builder, LLVMIntULT, next, kernel_i64(e, c->warp.pieces), "");
-    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
-    LLVMBuildCondBr(e->builder, more, loop, end);
-    LLVMValueRef zero = kernel_i64(e, 0);
-    LLVMAddIncoming(piece, &zero, &before, 1);
-    LLVMAddIncoming(piece, &next, &latch, 1);
-    kernel_position(e, end);
-}
-
-/* ---- bodies of kernels ---- */
 
 void kernel_count_begin(struct kernel_emitter *e, struct kernel_counting *counting,
                         const struct kernel_variant *variant, LLVMValueRef out)
@@ -616,10 +466,10 @@ void kernel_count_begin(struct kernel_emitter *e, struct kernel_counting *counti
                                          .lane_count = variant->lane_count,
                                          .out = out,
                                          .many = run};
-    counting->counts = slots(e, counting);
-    counting->lanes = slots(e, counting);
-    counting->items = slots(e, counting);
-    counting->items_most = slots(e, counting);
+    counting->counts = kernel_counter_slots(e, counting);
+    counting->lanes = kernel_counter_slots(e, counting);
+    counting->items = kernel_counter_slots(e, counting);
+    counting->items_most = kernel_counter_slots(e, counting);
     body->counting = counting;
     if (run && variant->warp.pieces > 1)
         counting->kind = COUNT_PIECES;
@@ -629,7 +479,7 @@ void kernel_count_begin(struct kernel_emitter *e, struct kernel_counting *counti
     if (counting->kind == COUNT_WARPS) create_table(e, counting);
     if (counting->kind != COUNT_PIECES) return;
     counting->pieces = kernel_alloca(e, LLVMArrayType2(e->i64, variant->warp.pieces), "pieces");
-    if (variant->stateful) counting->sum = new_slot(e, body->setup, e->i64);
+    if (variant->stateful) counting->sum = kernel_counter_create(e, body->setup, e->i64);
 }
 
 /* A place where the counters of the firing become 0, as far as they turn out to be used. */
@@ -647,9 +497,9 @@ void kernel_count_firing_begin(struct kernel_emitter *e)
     c->reset = LLVMCreateBuilderInContext(e->context);
     LLVMPositionBuilderBefore(c->reset, end);
     kernel_position(e, next);
-    c->counts = slots(e, c);
-    c->lanes = slots(e, c);
-    c->items_most = slots(e, c);
+    c->counts = kernel_counter_slots(e, c);
+    c->lanes = kernel_counter_slots(e, c);
+    c->items_most = kernel_counter_slots(e, c);
 }
 
 void kernel_count_firing_end(struct kernel_emitter *e)
@@ -659,7 +509,7 @@ void kernel_count_firing_end(struct kernel_emitter *e)
     if (c->kind == COUNT_WARPS)
         store_counters(e);
     else
-        deliver_pieces(e);
+        kernel_count_pieces_end(e, common_cycles(e));
     LLVMDisposeBuilder(c->reset);
     c->reset = NULL;
 }
@@ -682,8 +532,9 @@ void kernel_count_report(struct kernel_emitter *e)
     if (c->sum != NULL) {
         cycles = LLVMBuildLoad2(e->builder, e->i64, c->sum, "");
     } else {
-        LLVMValueRef constant = weigh(e, executions(e), c->plan->constant, UINT64_MAX);
-        cycles = add_cycles(e, weighted_sum(e), constant);
+        LLVMValueRef constant =
+            kernel_cycles_weigh(e, executions(e), c->plan->constant, UINT64_MAX);
+        cycles = kernel_cycles_add(e, weighted_sum(e), constant);
     }
     LLVMBuildStore(e->builder, cycles, c->out);
     LLVMBuildBr(e->builder, end);

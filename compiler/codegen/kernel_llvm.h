@@ -20,6 +20,7 @@
  *   kernel_items.c         the work-items of a firing
  *   kernel_launch.c        launches of child kernels, and what they have come to
  *   kernel_count.c         counting what an execution costs
+ *   kernel_count_items.c   the same of work-items
  *   link.c                 object to shared object
  *
  * One body is emitted at a time (`emitter.body`).  A value of scalar type is an LLVM value of the
