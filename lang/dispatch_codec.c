@@ -47,23 +47,25 @@ static bool has_good_scopes(uint8_t scopes)
            (scopes >> 3 & 3) <= DISPATCH_SCOPE_SYSTEM;
 }
 
-enum dispatch_defect dispatch_check(const struct dispatch_full *p, uint32_t *found)
+enum dispatch_defect dispatch_check(const struct dispatch_full *launch, uint32_t *found)
 {
-    bool shaped = p->setup >= 1 && p->setup <= 3 && p->workgroup_size_x != 0 &&
-                  p->workgroup_size_y == 1 && p->workgroup_size_z == 1 && p->grid_size_x != 0 &&
-                  p->grid_size_y == 1 && p->grid_size_z == 1;
-    if (shaped && p->reserved0 == 0 && p->reserved2 == 0 && has_good_scopes(p->synch_scopes))
+    bool shaped = launch->setup >= 1 && launch->setup <= 3 && launch->workgroup_size_x != 0 &&
+                  launch->workgroup_size_y == 1 && launch->workgroup_size_z == 1 &&
+                  launch->grid_size_x != 0 && launch->grid_size_y == 1 && launch->grid_size_z == 1;
+    if (shaped && launch->reserved0 == 0 && launch->reserved2 == 0 &&
+        has_good_scopes(launch->synch_scopes))
         return DISPATCH_GOOD;
-    *found = p->setup;
-    if (p->setup < 1 || p->setup > 3) return DISPATCH_BAD_SETUP;
-    *found = p->synch_scopes;
-    if (!has_good_scopes(p->synch_scopes)) return DISPATCH_BAD_SCOPES;
-    *found = p->reserved0 != 0 ? p->reserved0 : (uint32_t)p->reserved2;
-    if (p->reserved0 != 0 || p->reserved2 != 0) return DISPATCH_BAD_RESERVED;
-    *found = p->workgroup_size_x;
-    if (p->workgroup_size_x == 0 || p->workgroup_size_y != 1 || p->workgroup_size_z != 1)
+    *found = launch->setup;
+    if (launch->setup < 1 || launch->setup > 3) return DISPATCH_BAD_SETUP;
+    *found = launch->synch_scopes;
+    if (!has_good_scopes(launch->synch_scopes)) return DISPATCH_BAD_SCOPES;
+    *found = launch->reserved0 != 0 ? launch->reserved0 : (uint32_t)launch->reserved2;
+    if (launch->reserved0 != 0 || launch->reserved2 != 0) return DISPATCH_BAD_RESERVED;
+    *found = launch->workgroup_size_x;
+    if (launch->workgroup_size_x == 0 || launch->workgroup_size_y != 1 ||
+        launch->workgroup_size_z != 1)
         return DISPATCH_BAD_WORKGROUP;
-    *found = p->grid_size_x;
+    *found = launch->grid_size_x;
     return DISPATCH_BAD_GRID;
 }
 
@@ -282,7 +284,7 @@ bool dispatch_expand(const struct dispatch_table *table, const struct dispatch_c
     for (; r.kernel < packet->num_kernels; r.kernel++)
         if (!read_launch(&r, &launches[r.kernel])) return false;
     if (r.at < DISPATCH_UNITS && !rest_is_zero(&r)) {
-        while (r.values[r.at] == 0)
+        while (r.at + 1 < DISPATCH_UNITS && r.values[r.at] == 0)
             r.at++;
         return refuse(finding, DISPATCH_TRAILING_UNITS, packet->num_kernels, r.at);
     }

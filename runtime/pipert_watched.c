@@ -77,8 +77,9 @@ static void count_packets(struct prt_device_statistics *d, const struct prt_devi
     d->cleanup_cycles = c->cleanup_cycles;
 }
 
-void prt_run_device(const struct prt_run *run, struct prt_device_statistics *d)
+void prt_run_device(const struct prt_run *run, struct prt_device_statistics *statistics)
 {
+    struct prt_device_statistics *d = statistics;
     struct prt_device_counters c;
     struct prt_device_info info;
     run->ops->counters(run->device, &c);

@@ -207,7 +207,8 @@ static int partition_row(struct table *table, uint32_t row, const struct prt_sch
         status = prt_create_sub_devices(table->tree, table->rows[row].device, scheme->properties,
                                         count, made, NULL);
     if (status != PRT_OK) exit_code = complain_partition(table, row, scheme, status);
-    for (uint32_t i = 0; exit_code == EXIT_DONE && i < count; i++)
+    bool whole = rows != NULL && made != NULL && exit_code == EXIT_DONE;
+    for (uint32_t i = 0; whole && i < count; i++)
         table->rows[table->count++] = (struct row){made[i], row, i};
     free(made);
     return exit_code;

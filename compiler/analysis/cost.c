@@ -5,6 +5,8 @@
 #include "compiler/analysis/group.h"
 #include "compiler/analysis/walk.h"
 
+#include <assert.h>
+
 struct body { /* of a kernel (firing or finish), or of a function */
     struct kernel *kernel;
     struct ks *code;
@@ -120,6 +122,7 @@ static bool counts(const struct cost_plan *plan)
 struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful, uint32_t lanes)
 {
     uint32_t items = kernel->grouped ? group_items(kernel) : 1;
+    assert(items > 0);
     struct graph_warp warp = {.firings = 1,
                               .pieces = 1,
                               .counted = counts(kernel->costs) || counts(kernel->finish_costs),

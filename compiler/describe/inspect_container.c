@@ -173,6 +173,7 @@ static void read_place(struct container *c, const struct container_node *node,
 static bool find_index(struct container *c, uint32_t kernel, struct container_index *record)
 {
     uint64_t first = 0, end = record_count(c, CONTAINER_INDICES, sizeof *record);
+    *record = (struct container_index){0};
     while (first < end) {
         uint64_t middle = first + (end - first) / 2;
         if (!read_record(c, CONTAINER_INDICES, middle, record, sizeof *record)) return false;

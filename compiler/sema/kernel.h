@@ -336,7 +336,6 @@ struct kernel_launches {
     /* Statements, in order of the text; each child once, in order of first launch.  By sema. */
     VEC(struct launch *) statements;
     VEC(struct kernel *) children;
-    bool waits_done; /* the body has done(e) */
     /* `launches N`, `total T`, `nesting D`: as written, 0 where not; the two last of kernels that a
      * pipeline instantiates only (the outermost).  By sema. */
     uint64_t declared, total_declared, nesting_declared;
@@ -344,16 +343,17 @@ struct kernel_launches {
     /* ---- filled by analysis/launches ---- */
     /* Launches that one firing executes, its children's not counted: at least, and at most (1..). */
     uint64_t least, most;
-    bool proven; /* no firing executes more; else it is checked: fault launches-exceeded */
     /* Of the outermost kernel: */
-    uint64_t nesting;    /* most levels below it, 1.. */
-    bool nesting_proven; /* else checked: fault nesting-exceeded */
-    uint64_t tree;       /* most launches of the whole tree of one firing */
-    bool tree_proven; /* else checked (a `total` below the worst case): fault launches-exceeded */
+    uint64_t nesting; /* most levels below it, 1.. */
+    uint64_t tree;    /* most launches of the whole tree of one firing */
     /* Most launches that are waiting or unfinished at one time where the deepest go first:
      * entries(k, d) = most(k) + max over its children c of entries(c, d - 1), entries(k, 0) = 0,
      * for d = nesting; no more than `tree`. */
     uint64_t queue_entries;
+    bool waits_done;     /* the body has done(e); by sema */
+    bool proven;         /* no firing executes more; else it is checked: fault launches-exceeded */
+    bool nesting_proven; /* else checked: fault nesting-exceeded */
+    bool tree_proven; /* else checked (a `total` below the worst case): fault launches-exceeded */
 };
 
 static inline bool kernel_launches_any(const struct kernel_launches *launches)

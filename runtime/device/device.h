@@ -179,10 +179,10 @@ struct prt_device_info {
 
 /* Of one launch. */
 struct prt_completion {
-    uint32_t object; /* kernel object */
     uint64_t signal; /* its completion_signal; 0: it had none */
     uint64_t begin_cycles, end_cycles;
     uint64_t execute_cycles, launch_cycles, switch_cycles; /* shares of the time between */
+    uint32_t object;                                       /* kernel object */
     enum kernel_status kernel_status;
     struct kernel_fault fault; /* of the lowest firing; written if the status is not KERNEL_OK */
 };

@@ -427,7 +427,8 @@ static uint64_t total_appended(const struct prt_device_queue *q)
 
 static struct kernel_launch *entry_at(const struct prt_device_queue *q, uint64_t entry)
 {
-    return (struct kernel_launch *)(void *)(q->cache + entry * q->stride_bytes);
+    void *at = q->cache + entry * q->stride_bytes; /* aligned: the stride is whole lines */
+    return at;
 }
 
 static void record_waits(const struct activation *a, const struct kernel_launch *entry,

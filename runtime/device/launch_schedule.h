@@ -89,9 +89,9 @@ uint32_t prt_launch_open(struct prt_launch_schedule *schedule, uint32_t parent,
 void prt_launch_wait(struct prt_launch_schedule *schedule, uint32_t node, uint32_t sibling);
 /* The parent of `node` goes on after its launch number `issued` - 1 only when the tree of `node`
  * has ended.  Once for a node, and `issued` does not fall. */
-void prt_launch_ask(struct prt_launch_schedule *schedule, uint32_t node, uint64_t issued);
+void prt_launch_ask(struct prt_launch_schedule *s, uint32_t index, uint64_t issued);
 /* The body of the node, and all that it has launched, have been recorded. */
-void prt_launch_close(struct prt_launch_schedule *schedule, uint32_t node, uint64_t cost_cycles);
+void prt_launch_close(struct prt_launch_schedule *s, uint32_t index, uint64_t cost_cycles);
 
 /* ---- scheduling ---- */
 

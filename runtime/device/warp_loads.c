@@ -96,7 +96,7 @@ AVX2_INLINE uint64_t last_end(const uint64_t *warp_cycles, uint64_t warps, uint3
                               uint32_t vectors)
 {
     __m256i loads[VECTORS_MOST];
-    int32_t sorted[VECTORS_MOST * LANES];
+    int32_t sorted[VECTORS_MOST * LANES] = {0};
     UNROLLED
     for (uint32_t v = 0; v < vectors; v++)
         loads[v] = first_loads(cu_count, v * LANES);
@@ -107,7 +107,7 @@ AVX2_INLINE uint64_t last_end(const uint64_t *warp_cycles, uint64_t warps, uint3
         take_first(loads, vectors, warp_cycles[i]);
     UNROLLED
     for (uint32_t v = 0; v < vectors; v++)
-        _mm256_storeu_si256((__m256i *)&sorted[v * LANES], loads[v]);
+        _mm256_storeu_si256((__m256i *)&sorted[(size_t)v * LANES], loads[v]);
     return (uint64_t)sorted[cu_count - 1];
 }
 

@@ -7,6 +7,7 @@
 
 #include "lang/dispatch.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -36,6 +37,7 @@ static enum prt_status verify_places(const struct prt_container *c, uint32_t *fi
                                      struct prt_error *error)
 {
     uint32_t gap = c->stage_count; /* the first pack without stages */
+    assert(first != NULL && taken != NULL);
     for (uint32_t i = 0; i < c->stage_count; i++)
         first[c->stages[i].pack + 1]++;
     for (uint32_t p = 0; p < c->stage_count; p++) {

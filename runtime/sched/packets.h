@@ -27,13 +27,12 @@
 #include "runtime/sched/sched.h"
 
 /* A launch of so many firings of the stage, or its finish. */
-enum prt_status prt_packets_launch(struct prt_sched *sched, uint32_t stage, bool finish,
+enum prt_status prt_packets_launch(struct prt_sched *s, uint32_t index, bool finish,
                                    uint64_t firings, struct prt_error *error);
 
 /* Enqueues the open packet of the stage's queue if the stage is the last of its pack: once the launch
  * has been accounted for. */
-enum prt_status prt_packets_end_pack(struct prt_sched *sched, uint32_t stage,
-                                     struct prt_error *error);
+enum prt_status prt_packets_end_pack(struct prt_sched *s, uint32_t index, struct prt_error *error);
 
 /* A launch of the queue has completed. */
 static inline void prt_packets_completed(struct prt_sched *sched, uint32_t queue)

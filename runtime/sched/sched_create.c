@@ -400,6 +400,7 @@ static void reach_stage(struct reach *reach, uint32_t index)
     if (reach->fed ? stage->fed : stage->driven) return;
     stage->fed |= reach->fed;
     stage->driven = true;
+    assert(reach->depth < reach->sched->container->stage_count); /* each is there once */
     reach->stack[reach->depth++] = index;
 }
 

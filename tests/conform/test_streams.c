@@ -8,6 +8,7 @@
 #include "lang/dispatch.h"
 #include "tests/conform/pipelines.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 enum { BUFFERS_MAX = 24, NODES_MAX = 14, STREAM_MAX = 16384, PORT_RATE = 16, RATE_MAX = 64 };
@@ -196,6 +197,7 @@ static void draw_something(struct sketch *s, uint64_t *seed)
 static void draw_packs(struct made *made, uint64_t *seed)
 {
     uint32_t pack = 0, entries = 0, most = 1 + random_below(seed, DISPATCH_ENTRIES_MAX);
+    assert(most > 0);
     for (uint32_t first = 0; first < made->stage_count; pack++) {
         uint32_t length = 1 + random_below(seed, 6);
         if (length > made->stage_count - first) length = made->stage_count - first;

@@ -498,7 +498,7 @@ static struct slope slope_of(const char *text, uint32_t lanes, uint32_t count)
     static int32_t in[2 * MANY];
     uint64_t cycles[2][MANY];
     for (int32_t n = 0; n < 2; n++) {
-        for (size_t i = 0; i < 2 * MANY; i++)
+        for (size_t i = 0; i < (size_t)2 * MANY; i++)
             in[i] = n;
         struct native native = {.in = in, .count = count, .cycles = cycles[n]};
         cycles_of(text, lanes, &native, 1);
@@ -602,7 +602,7 @@ static void items_that_do_not_fill_their_last_warp(void **state)
     int32_t in[2 * MANY];
     snprintf(text, sizeof text, of_items, 10u, 10u, 10u, "");
     struct slope slope = slope_of(text, 4, 5);
-    fill_lengths(in, 2 * MANY, 3);
+    fill_lengths(in, (size_t)2 * MANY, 3);
     struct native native = {.in = in, .count = 5, .cycles = cycles};
     cycles_of(text, 4, &native, 15);
     for (size_t w = 0; w < 15; w++) {

@@ -187,7 +187,7 @@ static struct made *made_launcher(const char *device, uint64_t own)
 {
     struct made *m = made_create("launcher", device);
     uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
-    uint32_t y = made_buffer(m, "y", SCALAR_I32, PUSH * 4, CONTAINER_OUTER_OUT);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, UINT64_C(4) * PUSH, CONTAINER_OUTER_OUT);
     uint32_t node = made_node(m, "grow", CONTAINER_NODE_LAUNCHES);
     made_input(m, node, x, 1, 1);
     made_output(m, node, y, PUSH, 0);
@@ -214,7 +214,7 @@ static struct made *made_launcher(const char *device, uint64_t own)
                                          .warp_cycles = 50,
                                          .launches = LAUNCHES};
         m->interfaces[i].entry_bytes = sizeof(struct kernel_launch) + 64;
-        m->interface_ports[2 * i] =
+        m->interface_ports[(size_t)2 * i] =
             (struct container_interface_port){.width_bytes = 4, .packets = 1};
         m->interface_ports[2 * i + 1] =
             (struct container_interface_port){.width_bytes = 4, .packets = own, .line = 33};

@@ -4,6 +4,8 @@
 
 #include "lang/dispatch_codec.h"
 
+#include <assert.h>
+
 static uint64_t random_state;
 
 /* xorshift64*, Vigna 2016. */
@@ -17,6 +19,7 @@ static uint64_t random_next(void)
 
 static uint32_t random_below(uint32_t bound)
 {
+    assert(bound > 0);
     return (uint32_t)(random_next() >> 33) % bound;
 }
 

@@ -33,8 +33,9 @@ static void configure(struct bench *b, uint32_t dx, uint32_t dy, uint32_t dz, ui
 
 static uint32_t packed_at(const struct bench *b, const struct index_format *format, uint32_t n)
 {
-    return format->register_bits == 16 ? ((const uint16_t *)(const void *)b->registers)[n]
-                                       : b->registers[n];
+    const void *registers = b->registers;
+    const uint16_t *narrow = registers;
+    return format->register_bits == 16 ? narrow[n] : b->registers[n];
 }
 
 /* Every item's x, y, z by division. */
@@ -70,7 +71,7 @@ static void expect_registers(struct bench *b, uint32_t dx, uint32_t dy, uint32_t
 {
     configure(b, dx, dy, dz, lanes);
     prt_index_generate(&b->configuration, b->registers);
-    size_t bytes = dx * dy * dz * sizeof *wanted;
+    size_t bytes = (size_t)dx * dy * dz * sizeof *wanted;
     if (memcmp(b->registers, wanted, bytes) == 0) return;
     print_message("%ux%ux%u, %u lanes\n", dx, dy, dz, lanes);
     fail();

@@ -161,7 +161,7 @@ static void random_trees_end_within_the_bound(void **unused)
     for (uint32_t seed = 0; seed < 400; seed++) {
         struct tree t = {.state = seed, .most = 1 + seed % 4, .levels = 1 + seed % 3};
         uint64_t bound = (uint64_t)t.most * t.levels, below = bound - t.most;
-        uint64_t room = bound + (seed % 5) * (seed % 5);
+        uint64_t room = bound + (uint64_t)(seed % 5) * (seed % 5);
         uint32_t roots = 1 + seed % 7;
         uint64_t launches = 0;
         for (uint32_t cus = 1; cus <= 9; cus += 4) {
@@ -200,7 +200,8 @@ static void the_bound_is_tight(void **unused)
     (void)unused;
     enum { MOST = 3, LEVELS = 6 };
     struct prt_launch_report report = {0};
-    struct tree t = {.schedule = make(MOST * LEVELS, MOST * (LEVELS - 1))};
+    struct tree t = {.schedule =
+                         make(UINT64_C(1) * MOST * LEVELS, UINT64_C(1) * MOST * (LEVELS - 1))};
     uint32_t path = prt_launch_open(t.schedule, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, MOST);
     uint32_t open[LEVELS + 1] = {path};
     for (uint32_t level = 1; level <= LEVELS; level++)

@@ -4,6 +4,7 @@
 
 #include "tests/conform/pipelines.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static struct host in, out;
@@ -31,7 +32,7 @@ static void on_begin(void *context, const struct prt_run *run)
 static void on_launch(void *context, const struct prt_launch_event *l)
 {
     struct seen *seen = context;
-    assert_true(l->stage < STAGES_MAX && l->queue < QUEUES_MAX);
+    assert(l->stage < STAGES_MAX && l->queue < QUEUES_MAX);
     assert_true(l->enqueued_cycles <= l->begin_cycles);
     assert_int_equal(l->launch_cycles + l->switch_cycles + l->index_cycles + l->execute_cycles +
                          l->device_queue_cycles,
@@ -54,7 +55,7 @@ static void on_launch(void *context, const struct prt_launch_event *l)
 static void on_level(void *context, const struct prt_level_event *level)
 {
     struct seen *seen = context;
-    assert_true(level->buffer < BUFFERS_MAX);
+    assert(level->buffer < BUFFERS_MAX);
     assert_true(level->packets <= level->depth_packets);
     assert_int_not_equal(level->packets, seen->level[level->buffer]);
     if (seen->levels > 0) assert_true(level->cycles >= seen->last_level[level->buffer]);

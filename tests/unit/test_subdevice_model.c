@@ -6,6 +6,8 @@
 
 #include "runtime/device/subdevice.h"
 
+#include <assert.h>
+
 enum { DEVICES_MOST = 96, VALUES_MOST = 16, ROUNDS = 800, STEPS = 80 };
 
 struct model_device {
@@ -141,6 +143,7 @@ static struct parts part_by_level(uint64_t cus, uint32_t cus_per_domain)
             parts.count++;
             domain_of_part = cu / cus_per_domain;
         }
+        assert(parts.count > 0);
         parts.sets[parts.count - 1] |= UINT64_C(1) << cu;
     }
     return parts;
@@ -366,3 +369,4 @@ static void random_histories_are_those_of_the_model(void **state)
 }
 
 TEST_MAIN("subdevice_model", cmocka_unit_test(random_histories_are_those_of_the_model))
+#include <assert.h>

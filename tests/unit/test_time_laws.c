@@ -155,7 +155,7 @@ static void a_chain_takes_the_sum_of_its_launches(void **unused)
         uint64_t launches = 0, execute = 0;
         for (uint32_t i = 0; i < count; i++) {
             chain.stages[i] = (struct stage){i % 3 == 2, 10 + i, 0};
-            execute += chain.stages[i].state ? 100 * (10 + i) : rounds(100, 3) * (10 + i);
+            execute += (chain.stages[i].state ? 100 : rounds(100, 3)) * (10 + (uint64_t)i);
             launches += machine.launch;
         }
         struct times times = run_on(&machine, &chain);
@@ -173,7 +173,7 @@ static void a_stage_bound_by_memory_takes_its_bytes_by_the_bandwidth(void **unus
 {
     (void)unused;
     struct chain chain = {.count = 1, .stages = {{false, 5, 0}}, .depth = 64, .width_bytes = 64};
-    chain.packets = 64 * 50;
+    chain.packets = UINT64_C(64) * 50;
     const struct machine machine = {4, 16, 0, 0};
     uint64_t bytes = 2 * chain.packets * chain.width_bytes;
     struct times times = run_on(&machine, &chain);
@@ -189,7 +189,7 @@ static void the_ridge_is_where_bytes_and_compute_are_equal(void **unused)
         struct chain chain = {.count = 1, .stages = {{false, 40, 0}}, .depth = 64, .packets = 640};
         const struct machine machine = {2, 64, 0, 0};
         chain.width_bytes = width;
-        uint64_t compute = rounds(64, 2) * 40, memory = (2 * 64 * width + 63) / 64;
+        uint64_t compute = rounds(64, 2) * 40, memory = (UINT64_C(2) * 64 * width + 63) / 64;
         struct times times = run_on(&machine, &chain);
         assert_int_equal(times.run.execute_cycles, 10 * (compute > memory ? compute : memory));
         at_ridge |= compute == memory;

@@ -197,8 +197,8 @@ static void time_is_bytes_by_bandwidth_beyond_the_ridge(void **unused)
     (void)unused;
     struct devdesc device = device_of(16, 256);
     for (uint32_t part = 1; part <= 16; part *= 2) {
-        uint64_t share = 16 * part; /* bytes a cycle */
-        struct prt_timing_work work = {.warps = 100 * part, .warp_cycles = 7};
+        uint64_t share = UINT64_C(16) * part; /* bytes a cycle */
+        struct prt_timing_work work = {.warps = UINT64_C(100) * part, .warp_cycles = 7};
         work.memory_bytes = share * 700;
         struct prt_timing_execution at = prt_timing_execute(&device, part, &work, NULL);
         assert_int_equal(at.compute_cycles, 700);
