@@ -180,6 +180,14 @@ static void help_opening(struct parser *ps, const struct syntax_error *error, st
         diag_help(diag, "there are no methods; a packet is appended with 'PORT <- VALUE;'");
 }
 
+/* `y <- pixel{`: what stands before a `{` is a name where a value begins. */
+static bool constructs(const struct parser *ps)
+{
+    return ps->previous.kind == TOKEN_IDENT &&
+           (is_before(ps, 2, TOKEN_EMIT) || is_before(ps, 2, '=') || is_before(ps, 2, '(') ||
+            is_before(ps, 2, ',') || is_before(ps, 2, TOKEN_RETURN));
+}
+
 /* ---- by what was expected ---- */
 
 /* `if x`, `for i in`, `for (a, b, c)` */
@@ -240,6 +248,9 @@ void syntax_help_add(struct parser *ps, const struct syntax_error *error, struct
         if (error->in_body && syntax_error_expects(error, "a number"))
             diag_help(diag, "braces initialise what is declared; elsewhere a struct or a vector is "
                             "constructed by its name: 'TYPE(a, b)'");
+        else if (error->in_body && constructs(ps))
+            diag_help(diag, "a struct or a vector is constructed with parentheses: '%s(a, b)'",
+                      token_name(ps, &ps->previous));
         return;
     case ';':
         if (!error->in_block && ps->previous.kind == ')' && syntax_error_expects(error, "'{'"))
