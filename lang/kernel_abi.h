@@ -30,7 +30,7 @@ struct kernel_fault {
     uint64_t firing; /* absolute number of the firing; UINT64_MAX in init and finish */
     uint32_t source; /* index into the container's source names */
     uint32_t line, column;
-    uint32_t reserved;
+    uint32_t level; /* of a launched kernel, from 1 (lang/device_queue.md); 0: not in one */
     int64_t index;  /* the value that was out of range, or 0 */
     uint64_t bound; /* what it had to be below, or 0 */
 };

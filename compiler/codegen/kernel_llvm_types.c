@@ -419,7 +419,7 @@ static LLVMValueRef fault_function(struct kernel_emitter *e)
                        kernel_offset(e, builder, record, offsets[i]));
     }
     LLVMBuildStore(builder, LLVMConstInt(e->i32, 0, 0),
-                   kernel_offset(e, builder, record, offsetof(struct kernel_fault, reserved)));
+                   kernel_offset(e, builder, record, offsetof(struct kernel_fault, level)));
     LLVMBuildRetVoid(builder);
     LLVMDisposeBuilder(builder);
     return e->fault_function = function;

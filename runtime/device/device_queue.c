@@ -352,9 +352,11 @@ static enum kernel_status explain_launches(const struct activation *a)
     if (a->level >= q->root->nesting) {
         q->fault->index = (int64_t)a->level + 1;
         q->fault->bound = q->root->nesting;
+        q->fault->level = 0; /* bounds of the outermost kernel */
         return KERNEL_FAULT_NESTING;
     }
     if (a->list.capacity == a->interface->launches) return KERNEL_FAULT_LAUNCHES;
+    q->fault->level = 0;
     q->fault->index = (int64_t)(q->launched + a->list.count + 1);
     q->fault->bound = q->root->tree;
     return KERNEL_FAULT_TREE;
@@ -540,6 +542,7 @@ static enum kernel_status run_firing(struct prt_device_queue *q, uint32_t interf
     place_outputs(&a);
     enum kernel_status status = call_body(&a, arguments);
     if (a.failed != KERNEL_OK) return a.failed;
+    if (status != KERNEL_OK) q->fault->level = level;
     if (status == KERNEL_FAULT_LAUNCHES) return explain_launches(&a);
     uint64_t cost = cost_of(&a);
     for (uint32_t o = 0; o < f->out_count && status == KERNEL_OK; o++)

@@ -66,11 +66,25 @@ static const char *source_name(const struct prt_container *c, uint32_t source)
     return slash != NULL && slash[1] != '\0' ? slash + 1 : name;
 }
 
+/* " in firing 118, in a kernel launched 2 levels below" */
+static void where_of_fault(const struct kernel_fault *fault, const struct prt_stage *stage,
+                           char *out, size_t size)
+{
+    if (fault->firing == UINT64_MAX)
+        snprintf(out, size, " in its %s", stage->life == PRT_STAGE_FINISHING ? "finish" : "init");
+    else if (fault->level == 0)
+        snprintf(out, size, " in firing %" PRIu64, fault->firing);
+    else
+        snprintf(out, size,
+                 " in firing %" PRIu64 ", in a kernel launched %" PRIu32 " level%s below",
+                 fault->firing, fault->level, fault->level == 1 ? "" : "s");
+}
+
 enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_error *error)
 {
     const struct prt_container *c = sched->container;
     const struct prt_sched_fault *f = &sched->fault;
-    char where[64], deed[200];
+    char where[96], deed[240];
     if (f->node == CONTAINER_NONE) {
         fault_deed(f, "", deed, sizeof deed);
         return prt_error_set(error, PRT_E_FAULT, "an argument (%s:%" PRIu32 ") %s [%s]",
@@ -79,11 +93,7 @@ enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_erro
     }
     const struct container_node *node = &c->nodes[f->node];
     const struct prt_stage *stage = &sched->stages[sched->node_stage[f->node]];
-    if (f->fault.firing != UINT64_MAX)
-        snprintf(where, sizeof where, " in firing %" PRIu64, f->fault.firing);
-    else
-        snprintf(where, sizeof where, " in its %s",
-                 stage->life == PRT_STAGE_FINISHING ? "finish" : "init");
+    where_of_fault(&f->fault, stage, where, sizeof where);
     fault_deed(f, where, deed, sizeof deed);
     return prt_error_set(error, PRT_E_FAULT, "kernel '%s' (%s:%" PRIu32 ") %s [%s]",
                          prt_container_text(c, node->name), source_name(c, node->source),
