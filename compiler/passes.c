@@ -159,6 +159,8 @@ static int load_device_file(struct compile *cx, const char *path, struct devdesc
 
 int device_load(struct compile *cx, const char *name, struct devdesc *device)
 {
+    if (strncmp(name, "sim:", 4) == 0) /* as piperun takes a file */
+        return load_device_file(cx, name + 4, device);
     if (is_description_file(name)) return load_device_file(cx, name, device);
     if (devdesc_builtin(name, device)) return EXIT_DONE;
     fprintf(stderr, "pipec: error: there is no device '%s'; there are:", name);

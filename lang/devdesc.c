@@ -350,6 +350,8 @@ static void refuse_unit(struct devdesc_reader *reader, const struct field *field
     for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++)
         if (UNITS[i].unit == field->unit && lower(UNITS[i].suffix[0]) == lower(suffix.text[0]))
             devdesc_help(finding, "did you mean '%s'?", UNITS[i].suffix);
+    if (strcmp(field->key, "memory_bytes_per_cycle") == 0)
+        devdesc_help(finding, "bytes a second, divided by the clock: 256 GB/s at 1 GHz are 256");
 }
 
 static bool scale(struct devdesc_reader *reader, const struct field *field, struct part suffix,

@@ -241,7 +241,7 @@ static enum prt_status choose_description(const struct prt_container *c, const c
     if (status == PRT_E_USAGE && strcmp(name, compiled_for) == 0)
         return prt_error_set(error, PRT_E_DEVICE,
                              "the container was compiled for device '%s', whose description has to "
-                             "be given: sim:FILE.dev",
+                             "be given: --device FILE.dev",
                              name);
     if (status != PRT_OK) return status;
     if (strcmp(description->name, compiled_for) != 0)

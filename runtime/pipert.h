@@ -129,7 +129,7 @@ enum prt_dispatch_mode {
 };
 
 struct prt_run_options { /* zero everywhere: the defaults */
-    /* NULL: the one the program was compiled for. "sim16"; "sim:FILE.dev", a description;
+    /* NULL: the one the program was compiled for. "sim16"; "FILE.dev" or "sim:FILE", a description;
      * "null", which executes no kernel: for measuring the scheduler */
     const char *device;
     /* that execute kernels; 0: one per processor; 1: the calling thread alone */

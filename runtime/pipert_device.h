@@ -47,7 +47,7 @@ struct prt_device_figures {
 /* Name of the i-th device that comes with the library ("sim16"), or NULL past the last. */
 const char *prt_device_name(size_t i);
 
-/* Opens a device: the name of one that comes with the library, or "sim:FILE.dev", a description.
+/* Opens a device: the name of one that comes with the library, or "FILE.dev", a description.
  * `report` (or NULL) gets what the description has against it, errors and warnings, with `context`.
  * `figures` may be NULL.  PRT_E_USAGE: there is no such device; PRT_E_DEVICE: it is of a kind that
  * this version does not have; PRT_E_OPEN, PRT_E_READ, PRT_E_FORMAT: the description;

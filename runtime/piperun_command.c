@@ -40,7 +40,7 @@ static const char usage_text[] =
     "  -p PIPELINE             which pipeline of a source file is compiled\n"
     "\n"
     "run\n"
-    "  --device NAME           the device: one that the file was compiled for, sim:FILE.dev for a "
+    "  --device NAME           the device: one that the file was compiled for, FILE.dev for a "
     "description of\n"
     "                          one's own, or null (executes no kernel: measures the scheduler)\n"
     "  --list-devices          print the devices, their figures, and how they can be partitioned\n"

@@ -163,7 +163,7 @@ static void reason_of_failure(const struct prt_scheme *scheme,
     if (device->cu_count == 1)
         snprintf(reason, size, "one compute unit cannot be split");
     else if (device->subdevices_max < 2)
-        snprintf(reason, size, "the device has no room for two sub-devices");
+        snprintf(reason, size, "its max_sub_devices is %" PRIu32, device->subdevices_max);
     else if (scheme->word->set == PRT_SCHEME_EQUALLY && value > device->cu_count)
         snprintf(reason, size, "%" PRId64 " compute units are more than its %" PRIu32, value,
                  device->cu_count);

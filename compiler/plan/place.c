@@ -301,10 +301,10 @@ static const char *raise_reason(const struct placement *at, const struct wish *w
         return arena_printf(at->cx->arena, "a full dispatch of '%s' (%" PRIu64 " packets)",
                             at->graph->nodes.items[wish->node].name, wish->dispatch);
     if (wish->batch) return "enough packets that a dispatch is worth its fixed cost";
-    return arena_printf(at->cx->arena,
-                        "two full dispatches of '%s' (%" PRIu64
-                        " packets each), one written while one is read",
-                        at->graph->nodes.items[wish->node].name, wish->dispatch);
+    return arena_printf(
+        at->cx->arena,
+        "two full dispatches of '%s' (%" PRIu64 " packet%s each), one written while one is read",
+        at->graph->nodes.items[wish->node].name, wish->dispatch, wish->dispatch == 1 ? "" : "s");
 }
 
 static void raise_depth(const struct placement *at, struct graph_buffer *buffer,

@@ -106,9 +106,15 @@ static enum prt_status refuse_name(const char *name, const char *others, struct 
     for (size_t i = 0, used = 0; devdesc_builtin_name(i) != NULL && used < sizeof known; i++)
         used +=
             (size_t)snprintf(known + used, sizeof known - used, "%s, ", devdesc_builtin_name(i));
-    return prt_error_set(error, PRT_E_USAGE,
-                         "there is no device '%s'; there are: %s%sand sim:FILE.dev", name, known,
-                         others);
+    return prt_error_set(error, PRT_E_USAGE, "there is no device '%s'; there are: %s%sand FILE.dev",
+                         name, known, others);
+}
+
+/* As pipec takes it. */
+static bool is_description_name(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 4 && strcmp(name + length - 4, ".dev") == 0;
 }
 
 enum prt_status prt_description_open(const char *name, const char *others,
@@ -116,6 +122,7 @@ enum prt_status prt_description_open(const char *name, const char *others,
                                      struct devdesc *description, struct prt_error *error)
 {
     if (strncmp(name, "sim:", 4) == 0) return read_file(name + 4, reporter, description, error);
+    if (is_description_name(name)) return read_file(name, reporter, description, error);
     if (devdesc_builtin(name, description)) return PRT_OK;
     return refuse_name(name, others, error);
 }

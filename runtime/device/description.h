@@ -15,7 +15,7 @@ struct prt_reporter {
     void *context;
 };
 
-/* "sim16": an embedded one; "sim:FILE.dev": a file's.  `others`: what else the caller takes, for
+/* "sim16": an embedded one; "FILE.dev", "sim:FILE": a file's.  `others`: what else the caller takes, for
  * the message ("null, ").  PRT_E_USAGE: there is no such device; PRT_E_DEVICE: one that this
  * version does not have; PRT_E_OPEN, PRT_E_READ: the file; PRT_E_FORMAT: its content. */
 enum prt_status prt_description_open(const char *name, const char *others,

@@ -355,10 +355,10 @@ static void print_index(const struct text *t)
     uint64_t known = d->index_resident + d->index_hits;
     fprintf(t->to,
             "\nindex generator: %" PRIu64 " request%s, %.1f%% known (%" PRIu64 " resident, %" PRIu64
-            " stored again); %" PRIu64 " cycles, %" PRIu64 " saved against division\n",
+            " stored again); %" PRIu64 " cycle%s, %" PRIu64 " saved against division\n",
             d->index_requests, prt_text_plural(d->index_requests),
             prt_text_percent(known, d->index_requests), d->index_resident, d->index_hits,
-            d->index_cycles, d->index_saved_cycles);
+            d->index_cycles, prt_text_plural(d->index_cycles), d->index_saved_cycles);
 }
 
 static void print_device_queue(const struct text *t)

@@ -56,6 +56,9 @@ check "and runs" says 0 '^-2$' "$PIPERUN" -q two.pbc x=gen:ramp:1 y=-,csv
 sed 's/sim16/own16/' "$ROOT/lang/devices/sim16.dev" >own16.dev
 "$PIPEC" --device own16.dev two.pipe -o own.pbc
 check "of a description" says 0 '^-2$' "$PIPERUN" -q own.pbc --device sim:own16.dev x=gen:ramp:1 y=-,csv
+"$PIPEC" --device sim:own16.dev two.pipe -o prefixed.pbc
+check "pipec takes what piperun takes" cmp own.pbc prefixed.pbc
+check "and piperun what pipec takes" says 0 '^-2$' "$PIPERUN" -q own.pbc --device own16.dev x=gen:ramp:1 y=-,csv
 check "without its description, where nothing is executed" says 0 cycles "$PIPERUN" own.pbc --device null --stats x=gen:ramp:9 y=null
 "$PIPERUN" disasm two.pbc >two.sasm
 sed 's/partition_affinity l3, 8/partition_affinity l2, 8/' two.sasm >other.sasm

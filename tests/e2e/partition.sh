@@ -37,6 +37,9 @@ fails count "negative" 1 'CL_INVALID_DEVICE_PARTITION_COUNT: -1 compute units' s
 fails count "too many" 1 'CL_INVALID_DEVICE_PARTITION_COUNT: 5 counts, the most sub-devices are 4' sim:own.dev by-counts 1 1 1 1 1
 printf 'name = wide\ncu_count = 65536\nlanes = 2\nclock = 1 MHz\nmemory = 64 KiB\nmemory_bytes_per_cycle = 1\nmax_sub_devices = 65536\n' >wide.dev
 fails resources "as many as may be, and the device" 1 'CL_OUT_OF_RESOURCES: more sub-devices than' sim:wide.dev equally 1
+sed 's/max_sub_devices = 4/max_sub_devices = 1/' own.dev >one.dev
+fails failed "not even two" 1 'CL_DEVICE_PARTITION_FAILED: its max_sub_devices is 1' one.dev equally 3
+is "a description without its prefix" 'own 6 0-5;0 3 0-2;1 3 3-5;' "$(rows own.dev by-affinity numa)"
 fails usage "no device" 2 'no device given'
 fails usage "unknown device" 2 "there is no device 'sim17'" sim17 equally 1
 fails usage "unknown scheme" 2 "'equaly' is no scheme" sim16 equaly 1
