@@ -269,8 +269,8 @@ enum container_index_flags {
     CONTAINER_INDEX_DEDICATED = 1 /* no other kernel uses its index memory */
 };
 
-/* How the index generator makes item.x, y, z of a kernel with `group` (lang/index_generator.md): in
- * ascending order of kernels. */
+/* How the index generator makes item.x, y, z of a node's kernel with `group`
+ * (lang/index_generator.md): in ascending order of kernels.  Child kernels have none. */
 struct container_index {
     uint32_t kernel;        /* <ID> of the image's symbols: of a node, or of a child kernel */
     uint32_t extents[3];    /* dx, dy, dz: 1.. */

@@ -252,7 +252,8 @@ static enum prt_status choose_description(const struct prt_container *c, const c
     if (devdesc_hash(description) != c->device->description_hash ||
         description->cu_count != c->device->cu_count || description->lanes != c->device->lanes)
         return prt_error_set(error, PRT_E_DEVICE,
-                             "the container was compiled for another description of device '%s'",
+                             "the container was compiled for another description of device '%s': "
+                             "compile it anew, with --device for the present one",
                              compiled_for);
     return PRT_OK;
 }

@@ -85,14 +85,13 @@ static void print_circuit(FILE *to, const struct inspection *inspection, const s
     fprintf(to, "'%s'", inspection->nodes[pace->hops[0].node].name);
 }
 
-/* "1/24 iterations a cycle: ..." */
-static void print_pace(FILE *to, const struct inspection *inspection, const struct pace *pace)
+/* "1/24 iterations a cycle: ..."; `unbounded` is what is said where there is no limit. */
+static void print_pace(FILE *to, const struct inspection *inspection, const struct pace *pace,
+                       const char *unbounded)
 {
     switch (pace->kind) {
     case THROUGHPUT_UNKNOWN: fputs("not found within the budget\n", to); return;
-    case THROUGHPUT_UNBOUNDED:
-        fputs("unbounded: nothing but the depths of buffers limits it\n", to);
-        return;
+    case THROUGHPUT_UNBOUNDED: fprintf(to, "unbounded: %s\n", unbounded); return;
     case THROUGHPUT_STUCK: fputs("none: it stops for ever, round ", to); break;
     case THROUGHPUT_RATIO:
         fprintf(to, "%s%" PRIu64 "/%" PRIu64 " iterations a cycle: limited by ",
@@ -177,9 +176,10 @@ void performance_print(FILE *to, const struct inspection *inspection)
     fputc('\n', to);
     print_iteration(to, inspection);
     fputs("throughput ", to);
-    print_pace(to, inspection, &performance->unlimited);
+    print_pace(to, inspection, &performance->unlimited,
+               "nothing but the depths of buffers limits it");
     fputs("at depths  ", to);
-    print_pace(to, inspection, &performance->at_depths);
+    print_pace(to, inspection, &performance->at_depths, "these depths do not limit it either");
     fputs("latency    ", to);
     print_latency(to, inspection, performance);
 }
