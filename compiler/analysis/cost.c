@@ -122,7 +122,7 @@ static bool counts(const struct cost_plan *plan)
 struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful, uint32_t lanes)
 {
     uint32_t items = kernel->grouped ? group_items(kernel) : 1;
-    assert(items > 0);
+    assert(items > 0 && lanes > 0);
     struct graph_warp warp = {.firings = 1,
                               .pieces = 1,
                               .counted = counts(kernel->costs) || counts(kernel->finish_costs),

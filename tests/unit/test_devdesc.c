@@ -174,8 +174,8 @@ static void several_errors_are_found_in_one_run(void **state)
     for (size_t i = 1; i < found.count; i++)
         assert_true(found.items[i - 1].place.begin < found.items[i].place.begin);
     char many[30 * 4 + 1] = "";
-    for (size_t i = 0; i < 30; i++)
-        memcpy(many + 4 * i, "a=1\n", 4);
+    for (size_t i = 0; i < sizeof many - 1; i++)
+        many[i] = "a=1\n"[i % 4];
     assert_false(parse(many, &out));
     assert_int_equal(found.count, DEVDESC_FINDINGS_MAX);
     assert_int_equal(found.left_out, 30 + 1 - DEVDESC_FINDINGS_MAX);

@@ -273,4 +273,3 @@ TEST_MAIN("packet_processor", cmocka_unit_test(a_full_packet_pays_everything),
           cmocka_unit_test(what_is_refused_leaves_no_trace),
           cmocka_unit_test(an_object_in_flight_is_not_launched_again),
           cmocka_unit_test(new_objects_empty_the_table), cmocka_unit_test(random_bytes_do_no_harm))
-#include <assert.h>

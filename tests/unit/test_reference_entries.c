@@ -231,4 +231,3 @@ TEST_MAIN("reference_entries", cmocka_unit_test(six_stages_are_one_pack),
           cmocka_unit_test(the_heaviest_own_entries),
           cmocka_unit_test(a_loop_with_one_packet_takes_turns),
           cmocka_unit_test(a_row_does_not_take_turns))
-#include <assert.h>

@@ -535,4 +535,3 @@ TEST_MAIN("sim", cmocka_unit_test(firings_fill_lanes_of_all_compute_units),
           cmocka_unit_test(bytes_are_those_that_were_read_and_appended),
           cmocka_unit_test(an_observer_sees_what_each_compute_unit_did),
           cmocka_unit_test(threads_are_those_asked_for))
-#include <assert.h>

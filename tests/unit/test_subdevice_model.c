@@ -369,4 +369,3 @@ static void random_histories_are_those_of_the_model(void **state)
 }
 
 TEST_MAIN("subdevice_model", cmocka_unit_test(random_histories_are_those_of_the_model))
-#include <assert.h>
