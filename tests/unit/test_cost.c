@@ -703,8 +703,7 @@ static void constant_control_flow_counts_nothing(void **state)
     (void)state;
     static const char *const texts[] = {
         "i32 s; for (i32 i = 0; i < 9; i++) for (i32 j = i; j < 9; j++) s += x; y <- s;",
-        "i32 s; for (i32 i = 0; i < 70000; i++) { if (i < 0) continue; s += x > i ? 3 : x; } y <- "
-        "s;",
+        "i32 s; for (i32 i = 0; i < 70000; i++) { if (i < 0) continue; s += x > i ? 3 : x; } y<-s;",
         "y <- x > 0 && x < 9 ? x * 3 : x / 3;",
         "i32 s = x; i32 i = 3; do { s *= 3; if (i == 1) break; i--; } while (true); y <- s;",
     };
