@@ -99,6 +99,11 @@ static inline const char *prt_container_source(const struct prt_container *conta
                : "?";
 }
 
+/* The record of a kernel of the image that has work-items, or NULL.  Requires: INDICES in ascending
+ * order of kernels. */
+const struct container_index *prt_container_index(const struct prt_container *container,
+                                                  uint32_t kernel);
+
 /* The checksum that a container of these bytes has to carry; `size` is at least that of the header.
  */
 uint64_t prt_container_checksum(const void *bytes, size_t size);

@@ -104,25 +104,12 @@ static enum prt_status verify_memory(const struct prt_container *c, struct prt_e
 
 /* ---- warps ---- */
 
-static const struct container_index *index_of(const struct prt_container *c, uint32_t kernel)
-{
-    uint32_t first = 0, end = c->index_count;
-    while (first < end) {
-        uint32_t middle = first + (end - first) / 2;
-        if (c->indices[middle].kernel < kernel)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first < c->index_count && c->indices[first].kernel == kernel ? &c->indices[first] : NULL;
-}
-
 /* Generated code tells what so many warps have cost: there is room for as many. */
 static enum prt_status verify_node_warps(const struct prt_container *c, uint32_t i,
                                          struct prt_error *error)
 {
     const struct container_node *node = &c->nodes[i];
-    const struct container_index *x = index_of(c, node->kernel);
+    const struct container_index *x = prt_container_index(c, node->kernel);
     uint32_t items = x != NULL ? items_of(x) : 1, lanes = c->device->lanes;
     uint32_t firings = items < lanes ? lanes / items : 1;
     uint32_t warps = items / lanes + (items % lanes != 0);

@@ -94,14 +94,6 @@ void prt_indices_free(struct prt_indices *indices)
 const struct prt_index_configuration *
 prt_indices_find(const struct prt_container *c, const struct prt_indices *indices, uint32_t kernel)
 {
-    uint32_t first = 0, end = c->index_count;
-    while (first < end) {
-        uint32_t middle = first + (end - first) / 2;
-        if (c->indices[middle].kernel < kernel)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    bool found = first < c->index_count && c->indices[first].kernel == kernel;
-    return found ? &indices->configurations[first] : NULL;
+    const struct container_index *record = prt_container_index(c, kernel);
+    return record != NULL ? &indices->configurations[record - c->indices] : NULL;
 }

@@ -35,17 +35,17 @@ enum prt_status prt_packets_launch(struct prt_sched *s, uint32_t index, bool fin
 enum prt_status prt_packets_end_pack(struct prt_sched *s, uint32_t index, struct prt_error *error);
 
 /* A launch of the queue has completed. */
-static inline void prt_packets_completed(struct prt_sched *sched, uint32_t queue)
+static inline void prt_packets_completed(struct prt_sched *s, uint32_t queue)
 {
-    sched->open_packets[queue].in_flight--;
+    s->open_packets[queue].in_flight--;
 }
 
 /* Enqueues what is open on queues with nothing in flight. */
-enum prt_status prt_packets_flush_idle(struct prt_sched *sched, struct prt_error *error);
+enum prt_status prt_packets_flush_idle(struct prt_sched *s, struct prt_error *error);
 /* Enqueues what is open. */
-enum prt_status prt_packets_flush(struct prt_sched *sched, struct prt_error *error);
+enum prt_status prt_packets_flush(struct prt_sched *s, struct prt_error *error);
 
 /* The run has failed: launches in open packets never happen. */
-void prt_packets_drop(struct prt_sched *sched);
+void prt_packets_drop(struct prt_sched *s);
 
 #endif

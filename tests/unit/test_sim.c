@@ -192,15 +192,20 @@ static void sub_devices_execute_side_by_side(void **unused)
     machine_close(m);
 }
 
+static void halve(struct machine *m, struct prt_device_handle parts[2])
+{
+    const int64_t halves[] = {PRT_PARTITION_EQUALLY, CUS / 2, 0};
+    assert_int_equal(
+        prt_create_sub_devices(prt_sim_device.tree(m->device), root(m), halves, 2, parts, NULL),
+        PRT_OK);
+}
+
 static void the_whole_device_waits_for_its_parts(void **unused)
 {
     (void)unused;
     struct machine *m = machine_open();
     struct prt_device_handle parts[2];
-    const int64_t halves[] = {PRT_PARTITION_EQUALLY, CUS / 2, 0};
-    assert_int_equal(
-        prt_create_sub_devices(prt_sim_device.tree(m->device), root(m), halves, 2, parts, NULL),
-        PRT_OK);
+    halve(m, parts);
     uint32_t part = queue_on(m, parts[1]), whole = queue_on(m, root(m));
     enqueue(m, part, 0, 160);
     enqueue(m, whole, 1, 32);
@@ -281,10 +286,7 @@ static void overlapping_sub_devices_share_index_memory(void **unused)
     (void)unused;
     struct machine *m = machine_open();
     struct prt_device_handle parts[2];
-    const int64_t halves[] = {PRT_PARTITION_EQUALLY, CUS / 2, 0};
-    assert_int_equal(
-        prt_create_sub_devices(prt_sim_device.tree(m->device), root(m), halves, 2, parts, NULL),
-        PRT_OK);
+    halve(m, parts);
     const struct prt_index_configuration shared[2] = {
         {.key = {0, {4, 4, 1}}, .items = 16, .lanes = LANES},
         {.key = {0, {2, 2, 1}}, .items = 4, .lanes = LANES}};
