@@ -3,6 +3,7 @@
 
 #include "lang/index_format.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -111,6 +112,7 @@ static enum prt_status verify_node_warps(const struct prt_container *c, uint32_t
     const struct container_node *node = &c->nodes[i];
     const struct container_index *x = prt_container_index(c, node->kernel);
     uint32_t items = x != NULL ? items_of(x) : 1, lanes = c->device->lanes;
+    assert(items > 0 && lanes > 0); /* the reader has seen to it */
     uint32_t firings = items < lanes ? lanes / items : 1;
     uint32_t warps = items / lanes + (items % lanes != 0);
     CHECK(node->warp_firings <= firings && node->firing_warps == warps, NODES, i,
