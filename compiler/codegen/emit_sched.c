@@ -126,7 +126,7 @@ struct sched_program *sched_emit(struct compile *cx, const struct graph *graph,
         collect_all(cx, plan, program);
     build_partition(&builder, plan);
     build_bindings(&builder, plan);
-    build_loop(&builder, selection_of(graph->policy), program->set_count);
+    build_loop(&builder, selection_of(plan->selection), program->set_count);
     if (builder.failed) {
         diag_report(cx->diags, RULE_TOO_LARGE, graph->span,
                     "the scheduler program of pipeline '%s' is beyond %u bytes", graph->name,

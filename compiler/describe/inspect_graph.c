@@ -200,7 +200,7 @@ static const struct inspected_plan *fill_plan(struct arena *arena, const struct 
         .device = plan->device->name,
         .cu_count = plan->device->cu_count,
         .lanes = plan->device->lanes,
-        .mode = plan->mode == PLAN_SIDE_BY_SIDE ? "side by side" : "in sequence",
+        .mode = plan_mode_name(plan->mode),
         .mode_reason = plan->mode_reason,
         .policy = plan->policy,
         .policy_reason = plan->policy_reason,

@@ -457,7 +457,7 @@ static void set_threshold(const struct placement *at, struct plan_stage *stage)
 static void set_batch(const struct placement *at, struct plan_stage *stage)
 {
     uint64_t group = max64(firings_of_lanes(at, stage->node) * stage_cus(at, stage->node), 1);
-    uint64_t parts = at->plan->mode == PLAN_SIDE_BY_SIDE ? 2 : 1;
+    uint64_t parts = at->plan->mode == PLAN_IN_SEQUENCE ? 1 : 2;
     uint64_t most = min64(group * DISPATCHES_PER_BATCH_MAX, BATCH_FIRINGS_MAX);
     uint64_t batch = min64(admitted(at, stage->node, parts).firings, most);
     if (batch >= group) batch -= batch % group;
@@ -510,6 +510,7 @@ struct plan *plan_place(struct compile *cx, struct graph *graph, const struct de
     struct placement at = {
         .cx = cx, .graph = graph, .device = device, .plan = plan, .arena = arena_create()};
     plan->device = device;
+    plan->selection = graph->policy == POLICY_AUTO ? POLICY_ROUND_ROBIN : graph->policy;
     plan->policy = graph_policy_name(graph->policy);
     plan->policy_reason = policy_reason(graph->policy);
     check_groups(&at);

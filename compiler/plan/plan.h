@@ -15,8 +15,9 @@
 #include "lang/devdesc.h"
 
 enum plan_mode {
-    PLAN_SIDE_BY_SIDE, /* at least one CU per stage: each stage on a sub-device of its own */
-    PLAN_IN_SEQUENCE,  /* fewer CUs than stages: every stage on the whole device */
+    PLAN_SIDE_BY_SIDE, /* each stage on a sub-device of its own */
+    PLAN_IN_GROUPS,    /* two sub-devices or more; on some of them several stages in sequence */
+    PLAN_IN_SEQUENCE,  /* every stage on the whole device */
 };
 
 /* How the sub-devices are made. */
@@ -29,8 +30,9 @@ enum plan_partition {
 
 struct plan_stage {
     uint32_t node;
-    uint32_t sub_device; /* index into sub_devices; GRAPH_NONE: the whole device */
-    uint32_t cu_count;
+    uint32_t
+        sub_device; /* index into sub_devices, may be others' too; GRAPH_NONE: the whole device */
+    uint32_t cu_count;  /* of the sub-device */
     uint64_t load;      /* its share of the work, in units of its own; at least 1 */
     uint32_t threshold; /* firings */
     uint64_t batch_max; /* firings of one dispatch at most */
@@ -65,9 +67,14 @@ struct plan {
     struct plan_index *indices; /* in the order of graph->kernels */
     uint32_t index_count;
     uint32_t pack_count, entry_count, spilled_count; /* entries that are owned */
-    const char *policy;                              /* "round_robin" */
+    /* Which of the ready stages is selected: never POLICY_AUTO. */
+    enum graph_policy selection;
+    const char *policy; /* "round_robin" */
     const char *mode_reason, *policy_reason;
 };
+
+/* "side by side" */
+const char *plan_mode_name(enum plan_mode mode);
 
 /* "by-affinity l3", "equally 4", "by-counts"; NULL: there are no sub-devices. */
 const char *plan_partition_text(struct arena *arena, const struct plan *plan);

@@ -31,6 +31,14 @@ static uint32_t load_permille(load_sum whole, const struct plan_stage *stage)
     return (uint32_t)(((load_sum)stage->load * 1000 + whole / 2) / whole);
 }
 
+const char *plan_mode_name(enum plan_mode mode)
+{
+    static const char *const names[] = {[PLAN_SIDE_BY_SIDE] = "side by side",
+                                        [PLAN_IN_GROUPS] = "in groups",
+                                        [PLAN_IN_SEQUENCE] = "in sequence"};
+    return names[mode];
+}
+
 static void print_memory(FILE *to, const struct graph *graph)
 {
     bool fast = graph->buffers_mode == BUFFERS_FAST;
@@ -75,8 +83,7 @@ static void print_head(FILE *to, const struct graph *graph, const struct plan *p
     const struct devdesc *device = plan->device;
     fprintf(to, "pipeline %s on %s: %" PRIu32 " CUs of %" PRIu32 " lanes\n", graph->name,
             device->name, device->cu_count, device->lanes);
-    fprintf(to, "mode     %s: %s\n",
-            plan->mode == PLAN_SIDE_BY_SIDE ? "side by side" : "in sequence", plan->mode_reason);
+    fprintf(to, "mode     %s: %s\n", plan_mode_name(plan->mode), plan->mode_reason);
     fprintf(to, "policy   %s: %s\n", plan->policy, plan->policy_reason);
     print_memory(to, graph);
     print_accepted(to, graph);
