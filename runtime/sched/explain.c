@@ -231,6 +231,14 @@ static uint32_t tell_wait(const struct prt_sched *sched, uint32_t index, struct 
     return slowest_reader(sched, output->buffer);
 }
 
+uint32_t prt_explain_wait(const struct prt_sched *sched, uint32_t stage, char *text, size_t size)
+{
+    struct story story = {.used = 0};
+    uint32_t next = tell_wait(sched, stage, &story);
+    snprintf(text, size, "%s", story.text);
+    return next;
+}
+
 /* Each stage waits for one other, so after as many steps as there are stages the walk is in the
  * cycle. */
 enum prt_status prt_explain_stall(const struct prt_sched *sched, uint32_t first,

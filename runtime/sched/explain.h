@@ -16,6 +16,10 @@ enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_erro
 enum prt_status prt_explain_stall(const struct prt_sched *sched, uint32_t first,
                                   struct prt_error *error);
 
+/* What the stage waits for, as text; "" if its next firing, or its finish, has all it needs.  Returns
+ * the stage that it waits for; UINT32_MAX: none. */
+uint32_t prt_explain_wait(const struct prt_sched *sched, uint32_t stage, char *text, size_t size);
+
 /* The stable id of a fault: "division-by-zero". */
 const char *prt_explain_fault_id(enum kernel_status status);
 

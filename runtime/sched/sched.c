@@ -339,7 +339,7 @@ static void pass_on(struct prt_sched *s, const struct prt_stage *stage, uint64_t
     }
 }
 
-enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
+static enum prt_status dispatch_selected(struct prt_sched *s, struct prt_error *error)
 {
     uint32_t index = s->selected;
     struct prt_stage *stage = &s->stages[index];
@@ -364,6 +364,24 @@ enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
     s->in_flight++;
     s->waiver = false;
     return prt_packets_end_pack(s, index, error);
+}
+
+/* What has been dispatched is all that is in flight: it is seen to its end. */
+static enum prt_status step_over(struct prt_sched *s, uint32_t stage, bool finish,
+                                 struct prt_error *error)
+{
+    enum prt_status status = prt_sched_settle(s, error);
+    return status == PRT_OK ? s->step->after(s->step->context, stage, finish, error) : status;
+}
+
+enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
+{
+    uint32_t stage = s->selected;
+    if (s->step == NULL) return dispatch_selected(s, error);
+    s->selected_firings = 1;
+    enum prt_status status = s->step->before(s->step->context, stage, false, error);
+    if (status == PRT_OK) status = dispatch_selected(s, error);
+    return status == PRT_OK ? step_over(s, stage, false, error) : status;
 }
 
 /* ---- ends ---- */
@@ -487,6 +505,14 @@ static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, stru
     return PRT_OK;
 }
 
+static enum prt_status run_finish(struct prt_sched *s, uint32_t index, struct prt_error *error)
+{
+    if (s->step == NULL) return dispatch_finish(s, index, error);
+    enum prt_status status = s->step->before(s->step->context, index, true, error);
+    if (status == PRT_OK) status = dispatch_finish(s, index, error);
+    return status == PRT_OK ? step_over(s, index, true, error) : status;
+}
+
 static enum prt_status end_one(struct prt_sched *s, uint32_t index, bool *changed,
                                struct prt_error *error)
 {
@@ -498,7 +524,7 @@ static enum prt_status end_one(struct prt_sched *s, uint32_t index, bool *change
     }
     if (stage->life == PRT_STAGE_FINISH_WAITING && has_finish_room(stage)) {
         *changed = true;
-        return dispatch_finish(s, index, error);
+        return run_finish(s, index, error);
     }
     return PRT_OK;
 }

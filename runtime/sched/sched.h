@@ -165,12 +165,22 @@ struct prt_sched_fault {
     struct kernel_fault fault;
 };
 
+/* Is told of each firing of a run that goes one firing at a time, and of each finish: before its
+ * windows are opened, with the stage selected; and once it has been committed, with nothing in
+ * flight.  A status other than PRT_OK ends the run. */
+struct prt_step {
+    void *context;
+    enum prt_status (*before)(void *context, uint32_t stage, bool finish, struct prt_error *error);
+    enum prt_status (*after)(void *context, uint32_t stage, bool finish, struct prt_error *error);
+};
+
 struct prt_sched {
     const struct prt_container *container;
     const struct prt_image *image;
     const struct prt_device_ops *ops;
     struct prt_device *device;
     struct prt_collect *collect; /* collect.h; NULL: nobody watches */
+    const struct prt_step *step; /* NULL: the run goes as fast as it can */
 
     struct prt_buffer *buffers;
     struct prt_port *ports; /* one per outer buffer */

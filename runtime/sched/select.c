@@ -99,7 +99,7 @@ static uint64_t ready_firings(const struct prt_sched *s, const struct prt_stage 
     uint64_t inputs = prt_ready_inputs(stage), left = prt_select_source_left(s, stage);
     if (inputs < firings) firings = inputs;
     if (left < firings) firings = left;
-    if (firings >= stage->threshold || s->waiver) return firings;
+    if (firings >= stage->threshold || s->waiver || s->step != NULL) return firings;
     return is_cut_short(s, stage, firings) ? firings : 0;
 }
 
