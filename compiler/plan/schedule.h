@@ -1,0 +1,87 @@
+/*
+ * schedule: what of a plan is executed by a static schedule, and by which one.
+ *
+ * An *island* is a set of stages joined by buffers of exact rates.  Its *iteration* is a looped
+ * schedule, so many firings of one stage after so many of another, that leaves every buffer inside
+ * as it found it and is as long as depths and batches admit: launches are dear.  What a firing
+ * sees beyond what it consumes is primed once, by a prologue.  The outer ports, and the buffers
+ * that join the island to stages that are not in it, are asked once an iteration, by guards.
+ *
+ * An island whose stages share one queue has one level.  Else it has as many as queues follow one
+ * another, and is software-pipelined: an iteration of the loop executes the levels from the last to
+ * the first, each for an iteration of its own, so that all of them work at once.
+ *
+ *   Requires  a plan whose depths, batches, sub-devices and packs are final; repetitions.
+ *   Gives     NULL never: a schedule without islands says why everything is dispatched by guards.
+ *             All in cx->arena; neither graph nor plan is changed.
+ *   Size      of every schedule: O(stages + ends of buffers), whatever the repetition counts.
+ *   Work      O((stages + buffers) x depth of the loops), and a bounded simulation of circles.
+ *
+ * Sources: E. A. Lee, D. G. Messerschmitt, "Static scheduling of synchronous data flow programs for
+ * digital signal processing", IEEE Trans. Computers C-36(1), 1987; S. S. Bhattacharyya, P. K.
+ * Murthy, E. A. Lee, "Software synthesis from dataflow graphs", Kluwer, 1996 (looped
+ * single-appearance schedules, clustering by common divisors).
+ */
+#ifndef PIPEC_SCHEDULE_H
+#define PIPEC_SCHEDULE_H
+
+#include "compiler/plan/plan.h"
+
+enum schedule_op_kind {
+    SCHEDULE_RUN,    /* `count` firings of `stage` */
+    SCHEDULE_REPEAT, /* what follows, up to the matching SCHEDULE_AGAIN, `count` times */
+    SCHEDULE_AGAIN,
+};
+
+struct schedule_op {
+    enum schedule_op_kind kind;
+    uint32_t stage, count;
+};
+
+enum schedule_guard_kind {
+    SCHEDULE_HAS_PACKETS, /* input `port` of `stage` holds `count` packets */
+    SCHEDULE_HAS_ROOM,    /* output `port` of `stage` has room for `count` packets */
+    SCHEDULE_GOES_ON,     /* `stage`, which nobody feeds, may fire `count` times more */
+};
+
+struct schedule_guard {
+    enum schedule_guard_kind kind;
+    uint32_t stage, port, count;
+};
+
+struct schedule_part { /* may be executed when all of its guards hold */
+    const struct schedule_guard *guards;
+    uint32_t guard_count;
+    const struct schedule_op *ops;
+    uint32_t op_count;
+};
+
+struct schedule_island {
+    const uint32_t *stages; /* in the order of the iteration */
+    uint32_t stage_count;
+    struct schedule_part prologue;      /* without ops: there is nothing to prime */
+    const struct schedule_part *levels; /* from the first to the last */
+    uint32_t level_count;
+    uint64_t periods; /* so often the least repetition counts are in an iteration */
+};
+
+struct schedule {
+    const struct schedule_island *islands; /* none: guarded dispatch of everything */
+    uint32_t island_count;
+    uint32_t static_count; /* stages in islands */
+    /* By stage: why it is in no island; NULL: it is. */
+    const char *const *obstacles;
+    const char *reason; /* one clause: why nothing or not everything is static; NULL: all is */
+};
+
+enum { SCHEDULE_NEST_MAX = 8 }; /* loops in loops; what the machine can */
+
+const struct schedule *plan_schedule(struct compile *cx, const struct graph *graph,
+                                     const struct plan *plan);
+
+/* "(4096 read)(4 (1024 low)(128 out))": the iteration of an island in the usual notation, its levels
+ * from the first to the last, separated by " | ". */
+const char *schedule_iteration_text(struct arena *arena, const struct graph *graph,
+                                    const struct plan *plan, const struct schedule_island *island);
+
+#endif
