@@ -64,7 +64,14 @@ struct container_section {
     SECTION(INTERFACES, 20, "interfaces", struct container_interface, 0)                           \
     SECTION(INTERFACE_PORTS, 21, "interface_ports", struct container_interface_port, 0)            \
     SECTION(LAUNCHES, 22, "launches", struct container_launch, 0)                                  \
-    SECTION(IMAGE, 23, "image", char, 0)
+    SECTION(TYPES, 23, "types", struct container_type, 0)                                          \
+    SECTION(MEMBERS, 24, "members", struct container_member, 0)                                    \
+    SECTION(PLACES, 25, "places", struct container_place, 0)                                       \
+    SECTION(KERNELS, 26, "kernels", struct container_kernel, 0)                                    \
+    SECTION(KERNEL_PORTS, 27, "kernel_ports", struct container_kernel_port, 0)                     \
+    SECTION(VARIABLES, 28, "variables", struct container_variable, 0)                              \
+    SECTION(SOURCE_TEXTS, 29, "source_texts", char, 0)                                             \
+    SECTION(IMAGE, 30, "image", char, 0)
 
 /* CERTIFICATE: why the pipeline cannot stop for ever (lang/container.md, "Certificate").
  * SETS: the sets of stages that the program's instructions name, one after the other, each as its
@@ -72,7 +79,8 @@ struct container_section {
  * ELF shared object (lang/kernel_abi.h).  RATES: the rates of ends with several phases.
  * FIELDS: what the packets of outer ports are made of.  INDICES, FIRST_WARPS: work-items
  * (lang/index_generator.md).  INTERFACES, INTERFACE_PORTS, LAUNCHES: of kernels that launch and are
- * launched (lang/device_queue.md).  An empty section has an entry, too: its size is 0 and its offset
+ * launched (lang/device_queue.md).  TYPES to SOURCE_TEXTS: for people, who look at packets and places
+ * (lang/container.md, "Debug information").  An empty section has an entry, too: its size is 0 and its offset
  * is aligned. */
 enum container_section_kind {
 #define SECTION(enumerator, number, name, type, single) CONTAINER_##enumerator = number,
@@ -88,7 +96,10 @@ enum container_pipeline_flags {
     CONTAINER_PIPELINE_UNPROVEN = 1,
     /* It stops for ever: its certificate is the sequence of firings that shows it.  It is replayed,
      * and never run. */
-    CONTAINER_PIPELINE_COUNTEREXAMPLE = 2
+    CONTAINER_PIPELINE_COUNTEREXAMPLE = 2,
+    /* Compiled to be debugged: least depths, one kernel at a time, VARIABLES, and kernels that tell
+     * which statement wrote a packet (kernel_batch.origins). */
+    CONTAINER_PIPELINE_DEBUG = 4
 };
 
 struct container_pipeline {
@@ -141,6 +152,8 @@ struct container_argument {
 
 struct container_source {
     container_string name;
+    uint32_t reserved;                      /* zero */
+    uint64_t text_offset_bytes, text_bytes; /* in SOURCE_TEXTS; 0 bytes: it is not there */
 };
 
 enum container_node_flags {
@@ -229,6 +242,7 @@ struct container_buffer {
     uint32_t first_reader, reader_count;
     uint32_t first_field, field_count; /* in FIELDS; 0: no port, or one whose packets are
                                          scalars of the one type */
+    uint32_t type, place;              /* in TYPES, in PLACES (of its declaration); or NONE */
 };
 
 /* A part of a packet: the packet itself (name 0) or a field of a struct (`pos.x`, `parts[2].id`).
@@ -343,6 +357,72 @@ struct container_launch {   /* one `launch` statement: which parent, which child
     uint32_t source, line, column;
 };
 
+/* ---- debug information ---- */
+
+#define CONTAINER_TYPE_DEPTH_MAX 256u /* a scalar is 1 deep, what is made of it one more */
+
+enum container_type_kind {
+    CONTAINER_TYPE_SCALAR = 0,
+    CONTAINER_TYPE_VECTOR = 1,
+    CONTAINER_TYPE_ARRAY = 2,
+    CONTAINER_TYPE_STRUCT = 3
+};
+
+/* Types are made of types with lower numbers. */
+struct container_type {
+    uint32_t kind;                       /* enum container_type_kind */
+    uint32_t scalar;                     /* SCALAR: enum scalar_type; else 0 */
+    uint32_t element;                    /* VECTOR (a scalar), ARRAY: in TYPES; else NONE */
+    uint32_t first_member, member_count; /* STRUCT: in MEMBERS, 1..; else 0 */
+    container_string name;               /* STRUCT: as it was declared; else empty */
+    uint64_t length;                     /* VECTOR, ARRAY: 1..; else 0 */
+    uint64_t width_bytes;                /* of a value in memory */
+};
+
+/* A field of a struct, in order of their places; they do not overlap. */
+struct container_member {
+    container_string name;
+    uint32_t type;
+    uint64_t offset_bytes;
+};
+
+/* A place in a source.  Who names places does so by index, or NONE. */
+struct container_place {
+    uint32_t source;       /* index in SOURCES */
+    uint32_t line, column; /* 1.. */
+};
+
+/* A kernel as the image has it, of nodes or a child: in ascending order of `kernel`, each that a node
+ * or an interface has once. */
+struct container_kernel {
+    uint32_t kernel; /* <ID> of the image's symbols */
+    container_string title;
+    uint32_t place;                           /* of its definition */
+    uint32_t first_port, in_count, out_count; /* KERNEL_PORTS: inputs, then outputs */
+    uint32_t first_variable, variable_count;  /* VARIABLES */
+};
+
+/* As declared: a port array is one. */
+struct container_kernel_port {
+    container_string name;
+    uint32_t type; /* of a packet */
+    uint32_t place;
+};
+
+enum container_variable_kind {
+    CONTAINER_VARIABLE_STATE = 0, /* in the node's block of state */
+    CONTAINER_VARIABLE_TABLE = 1, /* in its block of tables */
+    CONTAINER_VARIABLE_ARGUMENT =
+        2, /* in its block of run-time arguments; of a child: of its launch */
+};
+
+struct container_variable {
+    container_string name;
+    uint32_t kind; /* enum container_variable_kind */
+    uint32_t type, place;
+    uint64_t offset_bytes; /* in the block */
+};
+
 _Static_assert(sizeof(struct container_header) == 64, "header");
 _Static_assert(sizeof(struct container_section) == 24, "section");
 _Static_assert(sizeof(struct container_pipeline) == 32, "pipeline");
@@ -351,7 +431,7 @@ _Static_assert(sizeof(struct container_argument) == 32, "argument");
 _Static_assert(sizeof(struct container_node) == 112, "node");
 _Static_assert(sizeof(struct container_input) == 48, "input");
 _Static_assert(sizeof(struct container_output) == 48, "output");
-_Static_assert(sizeof(struct container_buffer) == 96, "buffer");
+_Static_assert(sizeof(struct container_buffer) == 104, "buffer");
 _Static_assert(sizeof(struct container_field) == 32, "field");
 _Static_assert(sizeof(struct container_reader) == 8, "reader");
 _Static_assert(sizeof(struct container_stage) == 32, "stage");
@@ -359,5 +439,12 @@ _Static_assert(sizeof(struct container_index) == 48, "index");
 _Static_assert(sizeof(struct container_interface) == 152, "interface");
 _Static_assert(sizeof(struct container_interface_port) == 32, "interface port");
 _Static_assert(sizeof(struct container_launch) == 32, "launch");
+_Static_assert(sizeof(struct container_source) == 24, "source");
+_Static_assert(sizeof(struct container_type) == 40, "type");
+_Static_assert(sizeof(struct container_member) == 16, "member");
+_Static_assert(sizeof(struct container_place) == 12, "place");
+_Static_assert(sizeof(struct container_kernel) == 32, "kernel");
+_Static_assert(sizeof(struct container_kernel_port) == 12, "kernel port");
+_Static_assert(sizeof(struct container_variable) == 24, "variable");
 
 #endif

@@ -107,6 +107,11 @@ struct kernel_batch {
     uint64_t *warp_cycles;
     uint64_t *most; /* run: the most packets that one firing of the batch has appended, per output;
                        of outputs alone whose rate is a range; NULL: nobody asks */
+    /* run, finish, of a container compiled for debugging (CONTAINER_PIPELINE_DEBUG; other kernels do
+     * not look at it): beside each window out[q] one number for each packet that it has room for, all
+     * zero.  A statement that writes a packet stores 1 + the index in PLACES of where it stands. NULL:
+     * not wanted. */
+    uint32_t *const *origins;
 };
 
 typedef int32_t (*kernel_entry)(const struct kernel_batch *batch);

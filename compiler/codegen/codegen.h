@@ -17,6 +17,7 @@ struct kernel_image {
     const char *isa;
     const uint32_t *node_kernel;  /* per node: <ID> of its symbols */
     const uint32_t *child_kernel; /* per child kernel of the graph, likewise */
+    struct place_table *places;   /* that the code names: the container has them, and more */
 };
 
 enum kernel_text { KERNEL_TEXT_LLVM, KERNEL_TEXT_ASM, KERNEL_TEXT_OBJ };

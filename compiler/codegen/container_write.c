@@ -11,7 +11,9 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "compiler/codegen/debug_tables.h"
 #include "compiler/codegen/launch_tables.h"
+#include "compiler/codegen/places.h"
 #include "lang/container.h"
 #include "lang/index_format.h"
 
@@ -37,6 +39,7 @@ struct writer {
     size_t slot_count, string_count;
     uint64_t *first_reader;               /* per buffer, in READERS */
     uint64_t *first_input, *first_output; /* per node, in INPUTS and OUTPUTS */
+    struct debug_tables debug;
 };
 
 static void append(struct writer *w, enum container_section_kind kind, const void *bytes,
@@ -139,6 +142,7 @@ static void write_pipeline(struct writer *w)
         .memory_bytes = graph->memory_bytes,
     };
     if (graph->unproven) record.flags |= CONTAINER_PIPELINE_UNPROVEN;
+    if (w->cx->options.debug_mode) record.flags |= CONTAINER_PIPELINE_DEBUG;
     if (graph->is_counterexample) record.flags |= CONTAINER_PIPELINE_COUNTEREXAMPLE;
     record.name = string(w, graph->name);
     record.isa = string(w, w->image->isa);
@@ -193,13 +197,28 @@ static const char *portable_name(const struct writer *w, const struct source *so
     return source->name[0] == '/' ? last + 1 : source->name;
 }
 
-/* All sources of the compilation, in order: places name them by number less one. */
+/* Whether some place lies in it. */
+static bool is_named(const struct writer *w, uint32_t id)
+{
+    const struct place_table *places = w->image->places;
+    for (size_t i = 0; i < places->items.count; i++)
+        if (places->items.items[i].source == id - 1) return true;
+    return false;
+}
+
+/* All sources of the compilation, in order: places name them by number less one.  In debug mode
+ * with their texts, so that a debugger can show them wherever they are not. */
 static void write_sources(struct writer *w)
 {
     for (uint32_t id = 1; id <= source_count(w->cx->sources); id++) {
         const struct source *source = source_get(w->cx->sources, id);
-        APPEND(w, CONTAINER_SOURCES,
-               (struct container_source){.name = string(w, portable_name(w, source))});
+        struct container_source record = {.name = string(w, portable_name(w, source))};
+        if (w->cx->options.debug_mode && is_named(w, id)) {
+            record.text_offset_bytes = w->sections[CONTAINER_SOURCE_TEXTS].count;
+            record.text_bytes = source->size_bytes;
+            append(w, CONTAINER_SOURCE_TEXTS, source->bytes, source->size_bytes);
+        }
+        APPEND(w, CONTAINER_SOURCES, record);
     }
 }
 
@@ -453,6 +472,8 @@ static void write_buffer(struct writer *w, const struct graph_buffer *buffer, ui
                     : CONTAINER_NONE,
         .first_reader = narrow(w, first_reader),
         .reader_count = narrow(w, buffer->readers.count),
+        .type = debug_type_index(&w->debug, buffer->type),
+        .place = places_add(w->image->places, buffer->span),
     };
     record.name = string(w, buffer->name);
     record.type_text = string(w, type_text(w->scratch, buffer->type));
@@ -567,6 +588,30 @@ static void write_launches(struct writer *w)
     (void)narrow(w, tables.launches.count);
 }
 
+/* ---- debug information ---- */
+
+#define WRITE_TABLE(w, kind, table, names, field)                                                  \
+    do {                                                                                           \
+        for (size_t n = 0; n < (table).count; n++)                                                 \
+            (table).items[n].field = string((w), (names).items[n]);                                \
+        (void)narrow((w), (table).count);                                                          \
+        append((w), (kind), (table).items, (table).count * sizeof *(table).items);                 \
+    } while (0)
+
+static void write_debug(struct writer *w)
+{
+    struct debug_tables *t = &w->debug;
+    const struct place_table *places = w->image->places;
+    WRITE_TABLE(w, CONTAINER_TYPES, t->types, t->type_names, name);
+    WRITE_TABLE(w, CONTAINER_MEMBERS, t->members, t->member_names, name);
+    WRITE_TABLE(w, CONTAINER_KERNELS, t->kernels, t->kernel_titles, title);
+    WRITE_TABLE(w, CONTAINER_KERNEL_PORTS, t->ports, t->port_names, name);
+    WRITE_TABLE(w, CONTAINER_VARIABLES, t->variables, t->variable_names, name);
+    append(w, CONTAINER_PLACES, places->items.items,
+           places->items.count * sizeof *places->items.items);
+    (void)narrow(w, places->items.count);
+}
+
 /* ---- the file ---- */
 
 static const uint32_t section_kinds[] = {
@@ -622,14 +667,16 @@ struct container_bytes container_build(struct compile *cx, const struct graph *g
     write_pipeline(&w);
     write_device(&w);
     write_arguments(&w);
-    write_sources(&w);
     sum_ends(&w);
     for (size_t i = 0; i < graph->nodes.count; i++)
         write_node(&w, i);
+    debug_tables_build(cx, w.scratch, graph, image, &w.debug);
     write_buffers(&w);
+    write_sources(&w);
     write_stages(&w);
     write_indices(&w);
     write_launches(&w);
+    write_debug(&w);
     write_program(&w);
     struct container_bytes file = assemble_file(&w);
     arena_destroy(w.scratch);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "compiler/codegen/codegen.h"
+#include "compiler/codegen/places.h"
 
 #define TRIPLE "x86_64-pc-linux-gnu"
 
@@ -129,6 +130,7 @@ static void create_metadata(struct kernel_emitter *e)
 static bool emitter_begin(struct kernel_emitter *e, struct compile *cx, const struct graph *graph)
 {
     *e = (struct kernel_emitter){.cx = cx, .graph = graph, .scratch = arena_create()};
+    e->places = places_create(cx->arena, cx->sources);
     LLVMInstallFatalErrorHandler(fatal_error);
     e->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(e->context, note_diagnostic, e);
@@ -385,6 +387,7 @@ struct kernel_image *kernel_compile(struct compile *cx, const struct graph *grap
         image->isa = instruction_set(cx);
         image->node_kernel = e.node_kernel;
         image->child_kernel = e.child_kernel;
+        image->places = e.places;
     }
     emitter_end(&e);
     return image;

@@ -178,6 +178,7 @@ struct kernel_emitter {
     unsigned invariant_kind, prof_kind;
     VEC(struct kernel_variant) variants;
     uint32_t *node_kernel, *child_kernel;
+    struct place_table *places;
     bool uncounted; /* for a device that needs no cycles: nothing is counted */
     VEC(struct kernel_function) functions; /* by function->id */
     VEC(struct kernel_constant {

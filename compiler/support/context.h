@@ -34,6 +34,7 @@ struct compile_options {
     bool fast_math;
     uint64_t max_memory_bytes;
     enum buffers_mode buffers;
+    bool debug_mode;    /* least depths, one kernel at a time, packets that tell who wrote them */
     bool explores;      /* --pareto: memory against throughput as well */
     const char *linker; /* path, or NULL: the one of this build */
 };

@@ -137,7 +137,7 @@ static enum prt_status check_section(struct reading *reading, uint32_t kind, uin
                       "container: section '%s' has %" PRIu64 " bytes: not whole records",
                       form->name, section.size_bytes);
     if (section.size_bytes / form->record_bytes >= CONTAINER_NONE && kind != CONTAINER_IMAGE &&
-        kind != CONTAINER_INITIALS)
+        kind != CONTAINER_INITIALS && kind != CONTAINER_SOURCE_TEXTS)
         return REFUSE(reading, at, "container: section '%s' has too many records", form->name);
     reading->sections[kind] = section;
     *end = begin + section.size_bytes;
@@ -192,8 +192,20 @@ static void place_tables(struct reading *reading)
     c->interfaces = TABLE(INTERFACES);
     c->interface_ports = TABLE(INTERFACE_PORTS);
     c->launches = TABLE(LAUNCHES);
+    c->types = TABLE(TYPES);
+    c->members = TABLE(MEMBERS);
+    c->places = TABLE(PLACES);
+    c->kernels = TABLE(KERNELS);
+    c->kernel_ports = TABLE(KERNEL_PORTS);
+    c->variables = TABLE(VARIABLES);
+    c->source_texts = TABLE(SOURCE_TEXTS);
     c->image = TABLE(IMAGE);
 #undef TABLE
+}
+
+static void count_records(struct reading *reading)
+{
+    struct prt_container *c = reading->container;
     c->strings_bytes = record_count(reading, CONTAINER_STRINGS);
     c->argument_count = record_count(reading, CONTAINER_ARGUMENTS);
     c->source_count = record_count(reading, CONTAINER_SOURCES);
@@ -212,6 +224,13 @@ static void place_tables(struct reading *reading)
     c->interface_count = record_count(reading, CONTAINER_INTERFACES);
     c->interface_port_count = record_count(reading, CONTAINER_INTERFACE_PORTS);
     c->launch_count = record_count(reading, CONTAINER_LAUNCHES);
+    c->type_count = record_count(reading, CONTAINER_TYPES);
+    c->member_count = record_count(reading, CONTAINER_MEMBERS);
+    c->place_count = record_count(reading, CONTAINER_PLACES);
+    c->kernel_count = record_count(reading, CONTAINER_KERNELS);
+    c->kernel_port_count = record_count(reading, CONTAINER_KERNEL_PORTS);
+    c->variable_count = record_count(reading, CONTAINER_VARIABLES);
+    c->source_texts_bytes = reading->sections[CONTAINER_SOURCE_TEXTS].size_bytes;
     c->initials_bytes = reading->sections[CONTAINER_INITIALS].size_bytes;
     c->image_bytes = reading->sections[CONTAINER_IMAGE].size_bytes;
     for (uint32_t kind = 0; kind < SECTION_KINDS; kind++)
@@ -229,6 +248,11 @@ static void place_tables(struct reading *reading)
 static bool is_string(const struct prt_container *c, container_string string)
 {
     return string < c->strings_bytes;
+}
+
+static bool is_index_or_none(uint32_t index, uint32_t count)
+{
+    return index < count || index == CONTAINER_NONE;
 }
 
 static bool is_range(uint32_t first, uint32_t count, uint32_t total)
@@ -251,16 +275,22 @@ static enum prt_status check_heads(struct reading *reading)
     const struct container_pipeline *p = c->pipeline;
     CHECK(is_string(c, p->name) && is_string(c, p->isa) && is_string(c, p->compiler), PIPELINE, 0,
           "a string outside the section 'strings'");
-    const uint32_t flags = CONTAINER_PIPELINE_UNPROVEN | CONTAINER_PIPELINE_COUNTEREXAMPLE;
+    const uint32_t flags =
+        CONTAINER_PIPELINE_UNPROVEN | CONTAINER_PIPELINE_COUNTEREXAMPLE | CONTAINER_PIPELINE_DEBUG;
     CHECK((p->flags & ~flags) == 0, PIPELINE, 0, "unknown flags");
     CHECK(p->arguments_bytes <= SIZE_MAX / 4, PIPELINE, 0, "the block of arguments is too large");
     const struct container_device *d = c->device;
     CHECK(is_string(c, d->name), DEVICE, 0, "a string outside the section 'strings'");
     CHECK(d->cu_count >= 1 && d->lanes >= 1, DEVICE, 0, "a device without compute units or lanes");
     CHECK(d->reserved == 0, DEVICE, 0, "a reserved field is not zero");
-    for (uint32_t i = 0; i < c->source_count; i++)
-        CHECK(is_string(c, c->sources[i].name), SOURCES, i,
-              "a string outside the section 'strings'");
+    for (uint32_t i = 0; i < c->source_count; i++) {
+        const struct container_source *s = &c->sources[i];
+        CHECK(is_string(c, s->name), SOURCES, i, "a string outside the section 'strings'");
+        CHECK(s->reserved == 0, SOURCES, i, "a reserved field is not zero");
+        CHECK(s->text_offset_bytes <= c->source_texts_bytes &&
+                  s->text_bytes <= c->source_texts_bytes - s->text_offset_bytes,
+              SOURCES, i, "a text outside the section 'source_texts'");
+    }
     return PRT_OK;
 }
 
@@ -360,6 +390,8 @@ static enum prt_status check_buffers(struct reading *reading)
               "readers outside the section 'readers'");
         CHECK(is_range(b->first_field, b->field_count, c->field_count), BUFFERS, i,
               "fields outside the section 'fields'");
+        CHECK(is_index_or_none(b->type, c->type_count), BUFFERS, i, "an unknown type");
+        CHECK(is_index_or_none(b->place, c->place_count), BUFFERS, i, "an unknown place");
     }
     return PRT_OK;
 }
@@ -471,6 +503,76 @@ static enum prt_status check_launches(struct reading *reading)
     return PRT_OK;
 }
 
+static enum prt_status check_types(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    for (uint32_t i = 0; i < c->type_count; i++) {
+        const struct container_type *t = &c->types[i];
+        CHECK(is_string(c, t->name), TYPES, i, "a string outside the section 'strings'");
+        CHECK(t->kind <= CONTAINER_TYPE_STRUCT, TYPES, i, "an unknown kind of type");
+        CHECK(t->scalar < SCALAR_COUNT, TYPES, i, "unknown scalar type");
+        CHECK(t->element < i || t->element == CONTAINER_NONE, TYPES, i,
+              "its element is not a type before it");
+        CHECK(is_range(t->first_member, t->member_count, c->member_count), TYPES, i,
+              "members outside the section 'members'");
+        for (uint32_t m = 0; m < t->member_count; m++)
+            CHECK(c->members[t->first_member + m].type < i, TYPES, i,
+                  "the type of a member is not a type before it");
+    }
+    for (uint32_t i = 0; i < c->member_count; i++) {
+        CHECK(is_string(c, c->members[i].name), MEMBERS, i,
+              "a string outside the section 'strings'");
+        CHECK(c->members[i].type < c->type_count, MEMBERS, i, "an unknown type");
+    }
+    return PRT_OK;
+}
+
+static enum prt_status check_places(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    for (uint32_t i = 0; i < c->place_count; i++) {
+        CHECK(c->places[i].source < c->source_count, PLACES, i, "an unknown source file");
+        CHECK(c->places[i].line >= 1 && c->places[i].column >= 1, PLACES, i, "no line or column");
+    }
+    return PRT_OK;
+}
+
+static enum prt_status check_kernels(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    for (uint32_t i = 0; i < c->kernel_count; i++) {
+        const struct container_kernel *k = &c->kernels[i];
+        CHECK(is_string(c, k->title), KERNELS, i, "a string outside the section 'strings'");
+        CHECK(is_index_or_none(k->place, c->place_count), KERNELS, i, "an unknown place");
+        CHECK(k->in_count <= c->kernel_port_count && k->out_count <= c->kernel_port_count &&
+                  is_range(k->first_port, k->in_count, c->kernel_port_count) &&
+                  is_range(k->first_port + k->in_count, k->out_count, c->kernel_port_count),
+              KERNELS, i, "ports outside the section 'kernel_ports'");
+        CHECK(is_range(k->first_variable, k->variable_count, c->variable_count), KERNELS, i,
+              "variables outside the section 'variables'");
+    }
+    for (uint32_t i = 0; i < c->kernel_port_count; i++) {
+        const struct container_kernel_port *p = &c->kernel_ports[i];
+        CHECK(is_string(c, p->name), KERNEL_PORTS, i, "a string outside the section 'strings'");
+        CHECK(is_index_or_none(p->type, c->type_count), KERNEL_PORTS, i, "an unknown type");
+        CHECK(is_index_or_none(p->place, c->place_count), KERNEL_PORTS, i, "an unknown place");
+    }
+    return PRT_OK;
+}
+
+static enum prt_status check_variables(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    for (uint32_t i = 0; i < c->variable_count; i++) {
+        const struct container_variable *v = &c->variables[i];
+        CHECK(is_string(c, v->name), VARIABLES, i, "a string outside the section 'strings'");
+        CHECK(v->kind <= CONTAINER_VARIABLE_ARGUMENT, VARIABLES, i, "an unknown kind of variable");
+        CHECK(is_index_or_none(v->type, c->type_count), VARIABLES, i, "an unknown type");
+        CHECK(is_index_or_none(v->place, c->place_count), VARIABLES, i, "an unknown place");
+    }
+    return PRT_OK;
+}
+
 /* Cuts SETS into sets: a length, then so many stages, again and again. */
 static enum prt_status read_sets(struct reading *reading)
 {
@@ -502,13 +604,15 @@ static enum prt_status read_bytes(struct reading *reading)
     static enum prt_status (*const steps[])(struct reading *) = {
         check_strings, check_heads,      check_arguments, check_nodes,
         check_ends,    check_buffers,    check_fields,    check_stages,
-        check_indices, check_interfaces, check_launches,  read_sets,
+        check_indices, check_interfaces, check_launches,  check_types,
+        check_places,  check_kernels,    check_variables, read_sets,
     };
     struct container_header header;
     enum prt_status status = check_header(reading, &header);
     if (status == PRT_OK) status = check_sections(reading);
     if (status != PRT_OK) return status;
     place_tables(reading);
+    count_records(reading);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && status == PRT_OK; i++)
         status = steps[i](reading);
     return status;

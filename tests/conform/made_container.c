@@ -77,6 +77,8 @@ uint32_t made_buffer(struct made *m, const char *name, enum scalar_type type, ui
         .depth_packets = depth,
         .writer_node = CONTAINER_NONE,
         .writer_output = CONTAINER_NONE,
+        .type = CONTAINER_NONE,
+        .place = CONTAINER_NONE,
     };
     return m->buffer_count++;
 }
@@ -294,6 +296,13 @@ uint8_t *made_finish(struct made *m, size_t *size)
         TABLE(interfaces, m->interface_count),
         TABLE(interface_ports, m->interface_port_count),
         TABLE(launches, m->launch_count),
+        TABLE(types, m->type_count),
+        TABLE(members, m->member_count),
+        TABLE(places, m->place_count),
+        TABLE(kernels, m->kernel_count),
+        TABLE(kernel_ports, m->kernel_port_count),
+        TABLE(variables, m->variable_count),
+        {m->source_texts, m->source_texts_bytes},
         {m->image, m->image_bytes},
     };
 #undef TABLE

@@ -60,6 +60,15 @@ struct made {
     struct container_index indices[MADE_MAX];
     uint32_t first_warps[MADE_MAX];
     struct container_launch launches[MADE_MAX];
+    struct container_type types[MADE_MAX]; /* debug information: none, unless a test adds some */
+    struct container_member members[MADE_MAX];
+    struct container_place places[MADE_MAX];
+    struct container_kernel kernels[MADE_MAX];
+    struct container_kernel_port kernel_ports[MADE_MAX];
+    struct container_variable variables[MADE_MAX];
+    char source_texts[4096];
+    uint32_t type_count, member_count, place_count;
+    uint32_t kernel_count, kernel_port_count, variable_count, source_texts_bytes;
     struct container_reader readers[MADE_MAX];
     uint32_t sets[4096];
     char strings[16384];
