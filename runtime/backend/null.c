@@ -82,9 +82,9 @@ static enum prt_status null_set_kernels(struct prt_device *device,
 }
 
 static enum prt_status null_queue_create(struct prt_device *device, struct prt_device_handle on,
-                                         uint32_t *queue)
+                                         uint32_t importance, uint32_t *queue)
 {
-    return prt_queue_open(&device->queues, on, device->queue_entries, queue);
+    return prt_queue_open(&device->queues, on, importance, device->queue_entries, queue);
 }
 
 static enum prt_status null_queue_destroy(struct prt_device *device, uint32_t queue)

@@ -135,13 +135,13 @@ static enum prt_status sim_set_kernels(struct prt_device *device,
 }
 
 static enum prt_status sim_queue_create(struct prt_device *device, struct prt_device_handle on,
-                                        uint32_t *queue)
+                                        uint32_t importance, uint32_t *queue)
 {
     if (prt_sim_pool_line(&device->pool, device->queues.count) != PRT_OK) return PRT_E_NOMEM;
     if (device->indices.count == device->queues.count &&
         prt_index_units_add(&device->indices, &device->description) != PRT_OK)
         return PRT_E_NOMEM;
-    return prt_queue_open(&device->queues, on, device->queue_entries, queue);
+    return prt_queue_open(&device->queues, on, importance, device->queue_entries, queue);
 }
 
 static enum prt_status sim_queue_destroy(struct prt_device *device, uint32_t queue)

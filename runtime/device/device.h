@@ -12,8 +12,10 @@
  * has written the next one may read.  After a kernel's fault the queue executes nothing any more:
  * its later launches are delivered, with their objects as they were.
  *
- * Time is in cycles, and the device's own: `advance` and `wait` alone move it.  A launch on a
- * queue begins when what was enqueued before it on compute units of that sub-device has ended.
+ * Time is in cycles, and the device's own: `advance` and `wait` alone move it.  A queue has an
+ * importance.  A launch begins when what was enqueued before it on compute units of its sub-device
+ * by queues of the same importance has ended, and all that was by more important ones; less
+ * important launches yield their compute units to it between work-groups and go on later.
  * A launch that has a completion signal, or is the last of its packet, is *seen* when it ends; one
  * without is seen with the next of its packet that is.  There is one completion for each launch,
  * delivered when it is seen, in order of (time when it is seen, enqueuing): nothing in this
@@ -211,10 +213,10 @@ struct prt_device_ops {
                                    const struct prt_kernel_object *objects, uint32_t count,
                                    uint32_t signal_count);
 
-    /* A queue on that (sub-)device; queues are numbered from 0.  PRT_E_INVALID_DEVICE, PRT_E_NOMEM.
-     */
+    /* A queue on that (sub-)device, of that importance, 0 to 255; queues are numbered from 0.
+     * PRT_E_INVALID_DEVICE, PRT_E_NOMEM. */
     enum prt_status (*queue_create)(struct prt_device *device, struct prt_device_handle on,
-                                    uint32_t *queue);
+                                    uint32_t importance, uint32_t *queue);
 
     /* PRT_E_BUSY: something is in flight on it.  PRT_E_INVALID_VALUE: there is no such queue. */
     enum prt_status (*queue_destroy)(struct prt_device *device, uint32_t queue);

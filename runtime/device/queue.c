@@ -56,6 +56,7 @@ static enum prt_status link_neighbours(struct prt_queue_table *table, uint32_t n
             !prt_device_overlap(table->tree, queue->device, other->device))
             continue;
         if (!add_neighbour(queue, i) || !add_neighbour(other, number)) return PRT_E_NOMEM;
+        table->ranked |= queue->importance != other->importance;
     }
     return PRT_OK;
 }
@@ -73,7 +74,7 @@ static uint32_t first_cu_of(const struct prt_queue_table *table, struct prt_devi
 }
 
 enum prt_status prt_queue_open(struct prt_queue_table *table, struct prt_device_handle on,
-                               uint32_t capacity, uint32_t *queue)
+                               uint32_t importance, uint32_t capacity, uint32_t *queue)
 {
     struct prt_device_information information;
     enum prt_status status = prt_device_query(table->tree, on, &information);
@@ -83,6 +84,7 @@ enum prt_status prt_queue_open(struct prt_queue_table *table, struct prt_device_
     if (status != PRT_OK) return status;
     uint32_t number = table->count++;
     table->queues[number] = (struct prt_queue){.device = on,
+                                               .importance = importance,
                                                .first_cu = first_cu_of(table, on),
                                                .cu_count = information.cu_count,
                                                .open = true,

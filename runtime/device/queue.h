@@ -21,6 +21,7 @@ enum prt_status prt_queue_tree_create(const struct devdesc *description,
 
 struct prt_queue {
     struct prt_device_handle device;
+    uint32_t importance;
     uint32_t first_cu, cu_count; /* of the root */
     bool open;
     uint32_t in_flight, capacity; /* packets */
@@ -34,10 +35,11 @@ struct prt_queue_table {
     struct prt_device_tree *tree;
     struct prt_queue *queues;
     uint32_t count, allocated;
+    bool ranked; /* some neighbours differ in importance */
 };
 
 enum prt_status prt_queue_open(struct prt_queue_table *table, struct prt_device_handle on,
-                               uint32_t capacity, uint32_t *queue);
+                               uint32_t importance, uint32_t capacity, uint32_t *queue);
 enum prt_status prt_queue_close(struct prt_queue_table *table, uint32_t queue);
 /* Closes all and frees the table's memory. */
 void prt_queue_table_free(struct prt_queue_table *table);

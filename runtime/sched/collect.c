@@ -521,7 +521,7 @@ bool prt_collect_queue(const struct prt_sched *s, uint32_t queue,
 {
     if (queue >= s->collect->queue_count || s->collect->queues[queue].launches == 0) return false;
     *statistics = s->collect->queues[queue];
-    statistics->root = queue == s->root_queue;
+    statistics->root = s->queues[queue].root;
     return true;
 }
 

@@ -150,6 +150,15 @@ struct prt_stage {
     uint64_t execute_cycles, launch_cycles, switch_cycles;
 };
 
+/* A queue of a (sub-)device: it has one for each importance among its stages. */
+struct prt_sched_queue {
+    uint32_t importance;
+    uint32_t next; /* another of the same (sub-)device */
+    bool root;
+};
+
+#define PRT_SCHED_NO_QUEUE UINT32_MAX
+
 /* What has been dispatched to a queue and is not enqueued yet. */
 struct prt_open_packet {
     struct dispatch_writer writer;
@@ -207,9 +216,10 @@ struct prt_sched {
     void **argument_blocks;
 
     struct prt_device_handle *sub_devices;
-    uint32_t *sub_device_queues; /* UINT32_MAX: none yet */
+    uint32_t *sub_device_queues; /* the first of each; PRT_SCHED_NO_QUEUE: none yet */
     uint32_t sub_device_count;
     uint32_t root_queue;
+    struct prt_sched_queue *queues;    /* by number */
     uint32_t queue_count, bound_count; /* stages that have been bound */
 
     enum prt_packet_kind

@@ -67,11 +67,13 @@ static bool allocate_tables(struct prt_sched *s)
     s->completions = allocate(c->stage_count, sizeof *s->completions);
     s->argument_blocks = allocate(c->node_count, sizeof *s->argument_blocks);
     s->open_packets = allocate(c->stage_count, sizeof *s->open_packets);
+    s->queues = allocate(c->stage_count, sizeof *s->queues);
     return s->buffers && s->ports && s->stages && s->inputs && s->outputs && s->node_stage &&
            s->takers && s->cursors && s->objects && s->windows_in && s->windows_out &&
            s->device_queues && s->pop_bytes && s->push_bytes && s->left && s->produced &&
-           s->open_packets && s->claimed_bytes && s->packet_bytes && s->window_places &&
-           s->flow_sums && s->by_importance && s->set_order && s->completions && s->argument_blocks;
+           s->open_packets && s->queues && s->claimed_bytes && s->packet_bytes &&
+           s->window_places && s->flow_sums && s->by_importance && s->set_order && s->completions &&
+           s->argument_blocks;
 }
 
 static enum prt_status create_buffers(struct prt_sched *s, struct prt_error *error)
@@ -471,7 +473,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     s->image = image;
     s->ops = ops;
     s->device = device;
-    s->root_queue = UINT32_MAX;
+    s->root_queue = PRT_SCHED_NO_QUEUE;
     s->selected = UINT32_MAX;
     s->firings_limit = UINT64_MAX;
     s->dispatch = PRT_PACKET_CONDENSED;
@@ -543,6 +545,7 @@ void prt_sched_destroy(struct prt_sched *s)
     free(s->open_packets);
     free(s->sub_devices);
     free(s->sub_device_queues);
+    free(s->queues);
     free(s);
 }
 
@@ -584,7 +587,7 @@ static enum prt_status partition(struct prt_sched *s, const int64_t *properties,
         return prt_error_set(error, PRT_E_DEVICE, "the device cannot be cut into sub-devices: %s",
                              prt_status_text(status));
     for (uint32_t i = 0; i < count; i++)
-        s->sub_device_queues[i] = UINT32_MAX;
+        s->sub_device_queues[i] = PRT_SCHED_NO_QUEUE;
     return PRT_OK;
 }
 
@@ -655,21 +658,44 @@ static void find_order(struct prt_sched *s)
     }
 }
 
-/* One queue per (sub-)device, made when the first stage is bound to it. */
+/* The queue of that importance among those of a (sub-)device, from `first` on: launches of
+ * greater importance overtake those that wait, and interrupt those that execute. */
+static uint32_t find_queue(const struct prt_sched *s, uint32_t first, uint32_t importance)
+{
+    while (first != PRT_SCHED_NO_QUEUE && s->queues[first].importance != importance)
+        first = s->queues[first].next;
+    return first;
+}
+
+/* A queue is made when the first stage of its importance is bound to its (sub-)device. */
+static enum prt_status open_queue(struct prt_sched *s, struct prt_device_handle device,
+                                  uint32_t importance, uint32_t *first, uint32_t *queue)
+{
+    enum prt_status status = s->ops->queue_create(s->device, device, importance, queue);
+    if (status != PRT_OK) return status;
+    assert(*queue < s->container->stage_count);
+    s->queues[*queue] = (struct prt_sched_queue){
+        .importance = importance, .next = *first, .root = first == &s->root_queue};
+    *first = *queue;
+    if (*queue >= s->queue_count) s->queue_count = *queue + 1;
+    return PRT_OK;
+}
+
 static enum prt_status bind_queue(struct prt_sched *s, uint32_t stage,
-                                  struct prt_device_handle device, uint32_t *queue,
+                                  struct prt_device_handle device, uint32_t *first,
                                   struct prt_error *error)
 {
     struct prt_device_information information;
+    uint32_t importance = s->stages[stage].node->importance;
+    uint32_t queue = find_queue(s, *first, importance);
     enum prt_status status = prt_device_query(s->ops->tree(s->device), device, &information);
-    if (status == PRT_OK && *queue == UINT32_MAX)
-        status = s->ops->queue_create(s->device, device, queue);
+    if (status == PRT_OK && queue == PRT_SCHED_NO_QUEUE)
+        status = open_queue(s, device, importance, first, &queue);
     if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
-    s->stages[stage].queue = *queue;
+    s->stages[stage].queue = queue;
     s->stages[stage].cu_count = information.cu_count;
     if (s->device_queues[stage] != NULL)
         prt_device_queue_bind(s->device_queues[stage], information.cu_count);
-    if (*queue >= s->queue_count) s->queue_count = *queue + 1;
     if (++s->bound_count == s->container->stage_count) find_order(s);
     return PRT_OK;
 }

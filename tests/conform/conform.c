@@ -147,7 +147,8 @@ static uint32_t root_queue(struct bench *bench)
 {
     uint32_t queue = UINT32_MAX;
     struct prt_device_tree *tree = ops->tree(bench->device);
-    assert_int_equal(ops->queue_create(bench->device, prt_device_tree_root(tree), &queue), PRT_OK);
+    assert_int_equal(ops->queue_create(bench->device, prt_device_tree_root(tree), 0, &queue),
+                     PRT_OK);
     return queue;
 }
 
@@ -566,7 +567,7 @@ static void queues_that_are_not_there_are_refused(void **unused)
     assert_int_equal(ops->queue_destroy(bench->device, queue), PRT_E_INVALID_VALUE);
     assert_int_equal(enqueue(bench, queue, 0, 1), PRT_E_INVALID_VALUE);
     struct prt_device_handle none = {0, 0};
-    assert_int_equal(ops->queue_create(bench->device, none, &other), PRT_E_INVALID_DEVICE);
+    assert_int_equal(ops->queue_create(bench->device, none, 0, &other), PRT_E_INVALID_DEVICE);
     assert_int_equal(other, UINT32_MAX);
     close_bench(bench);
 }
@@ -594,7 +595,7 @@ static void a_queue_keeps_its_sub_device(void **unused)
     assert_int_equal(
         prt_create_sub_devices(tree, prt_device_tree_root(tree), properties, 2, halves, NULL),
         PRT_OK);
-    assert_int_equal(ops->queue_create(bench->device, halves[0], &queue), PRT_OK);
+    assert_int_equal(ops->queue_create(bench->device, halves[0], 0, &queue), PRT_OK);
     assert_int_equal(prt_device_release(tree, halves[0]), PRT_OK);
     assert_int_equal(prt_device_tree_live(tree), 3);
     assert_int_equal(enqueue(bench, queue, 0, 100), PRT_OK);

@@ -92,7 +92,7 @@ static struct prt_completion reap(struct machine *m)
 static uint32_t queue_on(struct machine *m, struct prt_device_handle device)
 {
     uint32_t queue;
-    assert_int_equal(prt_sim_device.queue_create(m->device, device, &queue), PRT_OK);
+    assert_int_equal(prt_sim_device.queue_create(m->device, device, 0, &queue), PRT_OK);
     return queue;
 }
 
