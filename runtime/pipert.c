@@ -411,6 +411,14 @@ enum prt_status prt_run_bind_input(struct prt_run *run, uint32_t port, prt_read_
     return PRT_OK;
 }
 
+enum prt_status prt_run_input_at_hand(struct prt_run *run, uint32_t port, struct prt_error *error)
+{
+    uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
+    if (buffer == PRT_NONE)
+        return prt_error_set(error, PRT_E_USAGE, "port %" PRIu32 " is no in-port", port);
+    return prt_sched_source_at_hand(run->sched, buffer, error);
+}
+
 enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_write_callback write,
                                     void *context, struct prt_error *error)
 {

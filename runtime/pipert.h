@@ -183,6 +183,11 @@ typedef enum prt_status (*prt_write_callback)(void *context, const void *packets
 /* PRT_E_USAGE: no such in-port.  Binding again replaces. */
 enum prt_status prt_run_bind_input(struct prt_run *run, uint32_t port, prt_read_callback read,
                                    void *context, struct prt_error *error);
+/* Says that the callback bound to that in-port never waits, as one that reads a file does not: then
+ * it is asked before the run begins, and later for one packet more than there is room for.  A run
+ * whose inputs fit its in-ports then needs nothing of the host while it runs (`suspensions`).
+ * Results and cycles do not depend on it.  PRT_E_USAGE: no such in-port. */
+enum prt_status prt_run_input_at_hand(struct prt_run *run, uint32_t port, struct prt_error *error);
 /* `write` NULL: the packets are dropped, which also holds for ports never bound. */
 enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_write_callback write,
                                     void *context, struct prt_error *error);
@@ -245,7 +250,7 @@ struct prt_run_statistics {
     uint64_t launch_cycles; /* enqueue, packet processing and clean-up of all dispatches */
     uint64_t switch_cycles;
     uint64_t execute_cycles;
-    uint64_t suspensions; /* times the scheduler waited for the host to fill an in-port */
+    uint64_t suspensions; /* times the scheduler waited for the host to fill an in-port, of all */
     uint64_t leftover_packets, discarded_packets;
     uint32_t host_threads;                  /* that executed kernels */
     struct prt_dispatch_account dispatched; /* as it was */
@@ -270,6 +275,7 @@ struct prt_buffer_statistics {
     uint64_t width_bytes, depth_packets;
     uint64_t packets; /* that were written, initial ones included */
     uint64_t high_water_packets;
+    uint64_t suspensions;       /* of an in-port: times the scheduler waited for the host */
     uint64_t discarded_packets; /* that no kernel took: its readers had ended */
     uint64_t leftover_packets;  /* that a reader which fires no more held, without those that its
                                     window had seen */

@@ -143,7 +143,12 @@ static enum prt_status open_input(struct prt_session *session, uint32_t port,
     b->limited = session->command->has_firings && prt_binding_is_endless(b);
     b->packets_left = session->command->firings;
     describe(b);
-    return prt_run_bind_input(session->run, port, read_port, b, error);
+    status = prt_run_bind_input(session->run, port, read_port, b, error);
+    struct prt_source_information source;
+    prt_source_information(b->source, &source);
+    if (status == PRT_OK && source.at_hand)
+        status = prt_run_input_at_hand(session->run, port, error);
+    return status;
 }
 
 /* Audio is written for the default rate, whatever the rate of the audio that is read: with another

@@ -331,6 +331,7 @@ enum prt_status prt_csv_source_open(const struct prt_port_spec *spec,
         prt_source_make(sizeof(struct csv_source), &csv_source_ops, packet, error);
     if (made == NULL) return PRT_E_NOMEM;
     struct csv_source *csv = (struct csv_source *)made;
+    made->reader = &csv->reader;
     csv->line = 1;
     csv->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     enum prt_status status = csv->locale == (locale_t)0

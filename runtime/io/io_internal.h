@@ -186,6 +186,7 @@ struct prt_source {
     const struct prt_source_ops *ops;
     enum scalar_type packet;
     struct prt_source_information information;
+    const struct prt_io_reader *reader; /* of the format; NULL: nothing is read */
     bool ended;
     enum prt_status failed;   /* PRT_OK: not yet */
     struct prt_error pending; /* what `failed` means */

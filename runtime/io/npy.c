@@ -467,6 +467,7 @@ enum prt_status prt_npy_source_open(const struct prt_port_spec *spec,
         prt_source_make(sizeof(struct npy_source), &npy_source_ops, packet, error);
     if (made == NULL) return PRT_E_NOMEM;
     struct npy_source *npy = (struct npy_source *)made;
+    made->reader = &npy->reader;
     struct npy_header header = {.layout = layout};
     enum prt_status status = prt_io_reader_open(&npy->reader, spec->path, environment, error);
     if (status == PRT_OK) status = read_header(&npy->reader, &header, error);

@@ -261,6 +261,7 @@ enum prt_status prt_pgm_source_open(const struct prt_port_spec *spec,
     struct pgm_source *pgm =
         (struct pgm_source *)prt_source_make(sizeof *pgm, &pgm_source_ops, packet, error);
     if (pgm == NULL) return PRT_E_NOMEM;
+    pgm->base.reader = &pgm->reader;
     enum prt_status status = prt_io_reader_open(&pgm->reader, spec->path, environment, error);
     if (status == PRT_OK) status = read_header(pgm, error);
     if (status == PRT_OK && !prt_io_image_packet_ok(packet, pgm->sample_max))

@@ -275,6 +275,7 @@ enum prt_status prt_png_source_open(const struct prt_port_spec *spec,
     struct png_source *made =
         (struct png_source *)prt_source_make(sizeof *made, &png_source_ops, packet, error);
     if (made == NULL) return PRT_E_NOMEM;
+    made->base.reader = &made->reader;
     enum prt_status status = prt_io_reader_open(&made->reader, spec->path, environment, error);
     if (status == PRT_OK) status = start_reading(made, error);
     if (status == PRT_OK) status = note_image_information(made, error);

@@ -44,6 +44,7 @@ enum prt_status prt_raw_source_open(const struct prt_port_spec *spec,
         prt_source_make(sizeof(struct raw_source), &raw_source_ops, packet, error);
     if (made == NULL) return PRT_E_NOMEM;
     struct raw_source *raw = (struct raw_source *)made;
+    made->reader = &raw->reader;
     status = prt_io_reader_open(&raw->reader, spec->path, environment, error);
     if (status != PRT_OK) {
         free(made);

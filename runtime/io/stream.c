@@ -179,6 +179,7 @@ enum prt_status prt_source_open_packets(const struct prt_port_spec *spec,
         prt_source_close(opened);
         return status;
     }
+    opened->information.at_hand = opened->reader == NULL || opened->reader->regular;
     *source = opened;
     return PRT_OK;
 }

@@ -544,6 +544,7 @@ enum prt_status prt_wav_source_open(const struct prt_port_spec *spec,
     struct wav_source *wav =
         (struct wav_source *)prt_source_make(sizeof *wav, &wav_source_ops, packet, error);
     if (wav == NULL) return PRT_E_NOMEM;
+    wav->base.reader = &wav->reader;
     enum prt_status status = prt_io_reader_open(&wav->reader, spec->path, environment, error);
     if (status == PRT_OK) status = read_chunks(wav, error);
     if (status == PRT_OK) status = open_sndfile(wav, error);

@@ -92,6 +92,7 @@ static void buffers(struct prt_json *json, const struct prt_run *run)
         prt_json_number(json, "high_water_packets", b.high_water_packets);
         prt_json_number(json, "discarded_packets", b.discarded_packets);
         prt_json_number(json, "leftover_packets", b.leftover_packets);
+        prt_json_number(json, "suspensions", b.suspensions);
         prt_json_end(json, '}');
     }
     prt_json_end(json, ']');

@@ -172,6 +172,32 @@ static void print_overhead(const struct text *t)
     fprintf(t->to, "; switches %" PRIu64 "\n", t->total.switch_cycles);
 }
 
+/* Which ports it has waited for, if it has waited for several. */
+static void print_suspensions(const struct text *t)
+{
+    struct prt_buffer_statistics b;
+    const char *before = " (";
+    fprintf(t->to, "suspended %" PRIu64 " time%s for input", t->total.suspensions,
+            prt_text_plural(t->total.suspensions));
+    for (uint32_t i = 0; prt_run_buffer(t->run, i, &b); i++) {
+        if (b.suspensions == 0 || b.suspensions == t->total.suspensions) continue;
+        fprintf(t->to, "%s%" PRIu64 " '", before, b.suspensions);
+        prt_text_name(t->to, b.name);
+        fputc('\'', t->to);
+        before = ", ";
+    }
+    if (before[0] == ',') fputc(')', t->to);
+}
+
+static void print_scheduler(const struct text *t)
+{
+    fprintf(t->to, "scheduler %" PRIu64 " cycles in %" PRIu64 " instructions, ",
+            t->total.scheduler_cycles, t->total.instructions);
+    print_suspensions(t);
+    fprintf(t->to, "; %" PRIu32 " host thread%s\n", t->total.host_threads,
+            prt_text_plural(t->total.host_threads));
+}
+
 static void print_head(const struct text *t, const struct prt_program_information *program)
 {
     prt_text_name(t->to, program->name);
@@ -183,12 +209,7 @@ static void print_head(const struct text *t, const struct prt_program_informatio
     print_limit(t);
     print_launches(t);
     print_overhead(t);
-    fprintf(t->to,
-            "scheduler %" PRIu64 " cycles in %" PRIu64 " instructions, suspended %" PRIu64
-            " time%s for input; %" PRIu32 " host thread%s\n",
-            t->total.scheduler_cycles, t->total.instructions, t->total.suspensions,
-            prt_text_plural(t->total.suspensions), t->total.host_threads,
-            prt_text_plural(t->total.host_threads));
+    print_scheduler(t);
 }
 
 /* ---- stages ---- */

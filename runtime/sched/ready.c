@@ -25,12 +25,20 @@ static uint64_t behind(const struct prt_stage_input *input, uint64_t firing)
 
 /* Firings of one batch where the input holds so many packets. */
 static uint64_t window_fits(const struct prt_stage *stage, const struct prt_stage_input *input,
-                            uint64_t packets, uint64_t *rows)
+                            uint64_t packets, bool closed, uint64_t *rows)
 {
     uint64_t place = place_of(input, stage->firings), frame = window_frame(input->shape);
     uint64_t brought = window_first(input->window, input->shape, place) + packets;
     return window_firings(input->window, input->shape, place, brought < frame ? brought : frame,
-                          input->buffer->fifo.closed, rows);
+                          closed, rows);
+}
+
+static uint64_t fits(const struct prt_stage *stage, const struct prt_stage_input *input,
+                     uint64_t packets, bool closed, uint64_t most)
+{
+    if (!has_window(input)) return prt_take_fits(&input->take, stage->firings, packets, most);
+    uint64_t rows, firings = window_fits(stage, input, packets, closed, &rows);
+    return firings < most ? firings : most;
 }
 
 uint64_t prt_ready_input(const struct prt_stage *stage, const struct prt_stage_input *input,
@@ -38,9 +46,13 @@ uint64_t prt_ready_input(const struct prt_stage *stage, const struct prt_stage_i
 {
     uint64_t packets = held(input);
     if (filled && prt_ready_is_open(input)) packets += prt_fifo_room(&input->buffer->fifo);
-    if (!has_window(input)) return prt_take_fits(&input->take, stage->firings, packets, most);
-    uint64_t rows, firings = window_fits(stage, input, packets, &rows);
-    return firings < most ? firings : most;
+    return fits(stage, input, packets, input->buffer->fifo.closed, most);
+}
+
+uint64_t prt_ready_input_with(const struct prt_stage *stage, const struct prt_stage_input *input,
+                              uint64_t packets, bool closed)
+{
+    return fits(stage, input, held(input) + packets, closed, stage->batch_max);
 }
 
 uint64_t prt_ready_inputs(const struct prt_stage *stage)
@@ -102,6 +114,6 @@ struct kernel_window prt_ready_window(const struct prt_stage *stage,
     if (!has_window(input)) return window;
     window.place = place_of(input, stage->firings);
     window.first = window_first(input->window, input->shape, window.place);
-    (void)window_fits(stage, input, held(input), &window.rows);
+    (void)window_fits(stage, input, held(input), input->buffer->fifo.closed, &window.rows);
     return window;
 }

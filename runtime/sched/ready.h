@@ -20,6 +20,10 @@ static inline bool prt_ready_is_open(const struct prt_stage_input *input)
 uint64_t prt_ready_input(const struct prt_stage *stage, const struct prt_stage_input *input,
                          bool filled, uint64_t most);
 
+/* Firings that an in-port would admit if it were given so many packets more, and closed or not. */
+uint64_t prt_ready_input_with(const struct prt_stage *stage, const struct prt_stage_input *input,
+                              uint64_t packets, bool closed);
+
 /* Firings that all inputs admit (open in-ports as full), the room of all outputs admits; at most
  * the stage's largest batch. */
 uint64_t prt_ready_inputs(const struct prt_stage *stage);

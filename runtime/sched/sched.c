@@ -4,6 +4,7 @@
 #include "runtime/sched/circle.h"
 #include "runtime/sched/collect.h"
 #include "runtime/sched/explain.h"
+#include "runtime/sched/inport.h"
 #include "runtime/sched/packets.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
@@ -638,5 +639,6 @@ enum prt_status prt_sched_start(struct prt_sched *s, const void *pipeline_argume
     }
     if (executes) status = run_inits(s, error);
     if (status == PRT_OK) status = fill_initials(s, error);
+    if (status == PRT_OK) prt_inport_begin(s);
     return status;
 }

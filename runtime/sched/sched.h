@@ -37,7 +37,7 @@
  * ends see positions that hold.
  *
  * sched_create.c has what allocates: creation, and the program's prologue.  sched.c has the loop,
- * ready.c what a stage could do now, select.c which one is next, flow.c and lang/window.h the
+ * ready.c what a stage could do now, select.c which one is next, inport.c what the host brings, flow.c and lang/window.h the
  * arithmetic.
  *
  * Requires: a verified container; one run per object.
@@ -72,12 +72,24 @@ typedef enum prt_status (*prt_sched_source)(void *context, void *packets, size_t
 typedef enum prt_status (*prt_sched_sink)(void *context, const void *packets, size_t count,
                                           struct prt_error *error);
 
+/* What an in-port has been brought before it is wanted (inport.h). */
+struct prt_ahead {
+    uint64_t packets;       /* in the room of the buffer */
+    void *extra;            /* place for one more; NULL: the port is not at hand */
+    bool has_extra;         /* it is there */
+    bool over;              /* behind them there are no packets, for this reason: */
+    enum prt_status status; /* PRT_OK: the stream ends; PRT_E_INTERRUPTED; `error` */
+    struct prt_error error;
+};
+
 struct prt_port {
     prt_sched_source source;
     prt_sched_sink sink; /* NULL: packets are dropped */
     void *context;
     bool gone;        /* the sink wants no more */
     uint64_t packets; /* that have passed */
+    uint64_t suspensions;
+    struct prt_ahead ahead;
 };
 
 struct prt_buffer {
@@ -245,7 +257,7 @@ struct prt_sched {
     uint64_t instruction_cycles; /* of all instructions */
     uint64_t passed_cycles;      /* of these, given to the device's clock */
     uint64_t instructions;
-    uint64_t suspensions; /* for the host to fill an in-port */
+    uint64_t suspensions; /* of all in-ports */
     struct prt_sched_fault fault;
     atomic_bool interrupted;
     bool interrupt_seen;
@@ -272,8 +284,12 @@ void prt_sched_bind_source(struct prt_sched *sched, uint32_t buffer, prt_sched_s
 void prt_sched_bind_sink(struct prt_sched *sched, uint32_t buffer, prt_sched_sink sink,
                          void *context);
 
+/* Asking that source never waits: it is asked ahead.  PRT_E_NOMEM. */
+enum prt_status prt_sched_source_at_hand(struct prt_sched *sched, uint32_t buffer,
+                                         struct prt_error *error);
+
 /* Arguments of all nodes from the pipeline's block, then every `init` in node order, then initial
- * packets. */
+ * packets; then the host brings what it has (inport.h). */
 enum prt_status prt_sched_start(struct prt_sched *sched, const void *pipeline_arguments,
                                 struct prt_error *error);
 

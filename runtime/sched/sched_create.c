@@ -3,6 +3,7 @@
 #include "lang/sched_code.h"
 #include "runtime/sched/circle.h"
 #include "runtime/sched/collect.h"
+#include "runtime/sched/inport.h"
 #include "runtime/sched/sched.h"
 
 #include <assert.h>
@@ -511,8 +512,10 @@ enum prt_status prt_sched_create(const struct prt_container *container,
 void prt_sched_destroy(struct prt_sched *s)
 {
     if (s == NULL) return;
-    for (uint32_t i = 0; s->buffers != NULL && i < s->container->buffer_count; i++)
+    for (uint32_t i = 0; s->buffers != NULL && i < s->container->buffer_count; i++) {
+        if (s->buffers[i].port != NULL) free(s->buffers[i].port->ahead.extra);
         prt_fifo_destroy(&s->buffers[i].fifo);
+    }
     if (s->blocks != NULL) munmap(s->blocks, s->blocks_bytes);
     prt_collect_destroy(s->collect);
     prt_indices_free(&s->indices);
@@ -560,6 +563,12 @@ void prt_sched_bind_source(struct prt_sched *s, uint32_t buffer, prt_sched_sourc
     struct prt_port *port = s->buffers[buffer].port;
     port->source = source;
     port->context = context;
+}
+
+enum prt_status prt_sched_source_at_hand(struct prt_sched *s, uint32_t buffer,
+                                         struct prt_error *error)
+{
+    return prt_inport_at_hand(&s->buffers[buffer], error);
 }
 
 void prt_sched_bind_sink(struct prt_sched *s, uint32_t buffer, prt_sched_sink sink, void *context)

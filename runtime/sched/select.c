@@ -1,6 +1,6 @@
 #include "runtime/sched/select.h"
 
-#include "runtime/sched/collect.h"
+#include "runtime/sched/inport.h"
 #include "runtime/sched/ready.h"
 
 bool prt_select_interrupted(const struct prt_sched *s)
@@ -23,53 +23,6 @@ void prt_select_close(struct prt_sched *s, struct prt_buffer *buffer)
     prt_select_readers_changed(s, buffer);
     s->ends_due = true;
     s->end_propagated = true;
-}
-
-/* ---- the host ---- */
-
-/* Asks the host once; the in-port closes at the end of its stream, and when the run is interrupted.
- */
-static enum prt_status fill_once(struct prt_sched *s, struct prt_buffer *buffer,
-                                 struct prt_error *error)
-{
-    struct prt_port *port = buffer->port;
-    struct prt_fifo *fifo = &buffer->fifo;
-    size_t room = (size_t)prt_fifo_room(fifo), count = 0;
-    enum prt_status status = PRT_OK;
-    void *window = prt_fifo_claim(fifo, room);
-    if (prt_select_interrupted(s))
-        s->interrupt_seen = true;
-    else if (port->source != NULL)
-        status = port->source(port->context, window, room, &count, error);
-    if (status == PRT_E_INTERRUPTED) {
-        s->interrupt_seen = true;
-        status = PRT_OK;
-        count = 0;
-    }
-    if (status == PRT_OK && count > room) {
-        count = 0;
-        status = prt_error_set(error, PRT_E_USAGE,
-                               "the source of '%s' gave more packets than were asked for",
-                               prt_container_text(s->container, buffer->record->name));
-    }
-    prt_fifo_commit(fifo, status == PRT_OK ? count : 0);
-    port->packets += status == PRT_OK ? count : 0;
-    if (status == PRT_OK && count == 0) prt_select_close(s, buffer);
-    return status;
-}
-
-/* Suspends for the host until the in-port is full or closed: so where it ends is seen at the same
- * packet, however the host cuts its stream into pieces. */
-static enum prt_status fill_port(struct prt_sched *s, struct prt_buffer *buffer,
-                                 struct prt_error *error)
-{
-    enum prt_status status = PRT_OK;
-    s->suspensions++;
-    if (s->collect != NULL) prt_collect_suspended(s, buffer);
-    while (status == PRT_OK && !buffer->fifo.closed && prt_fifo_room(&buffer->fifo) > 0)
-        status = fill_once(s, buffer, error);
-    prt_select_readers_changed(s, buffer);
-    return status;
 }
 
 /* ---- looking at a stage ---- */
@@ -146,11 +99,16 @@ static enum prt_status look_at(struct prt_sched *s, struct prt_stage *stage, uin
         *firings = ready_firings(s, stage);
         struct prt_buffer *port = *firings > 0 ? port_to_fill(stage, *firings) : NULL;
         if (port == NULL) break;
-        enum prt_status status = fill_port(s, port, error);
+        enum prt_status status = prt_inport_fill(s, port, error);
         if (status != PRT_OK) return status;
     }
     stage->settled = *firings == 0;
     return PRT_OK;
+}
+
+bool prt_select_wants(const struct prt_sched *s, const struct prt_stage *stage)
+{
+    return may_be_ready(stage) && ready_firings(s, stage) > 0;
 }
 
 enum prt_status prt_select_one(struct prt_sched *s, uint32_t index, bool *found,
@@ -162,7 +120,7 @@ enum prt_status prt_select_one(struct prt_sched *s, uint32_t index, bool *found,
     while (prt_ready_outputs(stage) > 0 && prt_ready_inputs(stage) > 0) {
         struct prt_buffer *port = port_to_fill(stage, 1);
         if (port != NULL) {
-            enum prt_status status = fill_port(s, port, error);
+            enum prt_status status = prt_inport_fill(s, port, error);
             if (status != PRT_OK) return status;
             continue;
         }

@@ -34,6 +34,9 @@ enum prt_status prt_select_one(struct prt_sched *sched, uint32_t index, bool *fo
 bool prt_select_below_threshold(const struct prt_sched *sched, const struct prt_stage *stage,
                                 uint64_t firings);
 
+/* Is the stage ready, or would it be if its open in-ports were full? */
+bool prt_select_wants(const struct prt_sched *sched, const struct prt_stage *stage);
+
 /* Has prt_sched_interrupt been called? */
 bool prt_select_interrupted(const struct prt_sched *sched);
 

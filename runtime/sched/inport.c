@@ -1,0 +1,192 @@
+#include "runtime/sched/inport.h"
+
+#include "runtime/sched/collect.h"
+#include "runtime/sched/ready.h"
+#include "runtime/sched/select.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum prt_status prt_inport_at_hand(struct prt_buffer *buffer, struct prt_error *error)
+{
+    struct prt_ahead *ahead = &buffer->port->ahead;
+    if (ahead->extra == NULL) ahead->extra = calloc(1, (size_t)buffer->fifo.width_bytes);
+    return ahead->extra != NULL ? PRT_OK : prt_error_set(error, PRT_E_NOMEM, "out of memory");
+}
+
+/* Asks the host once for up to `room` packets; 0 of them: the stream has ended. */
+static enum prt_status ask_host(const struct prt_sched *s, const struct prt_buffer *buffer,
+                                void *window, size_t room, size_t *count, struct prt_error *error)
+{
+    const struct prt_port *port = buffer->port;
+    enum prt_status status = PRT_OK;
+    *count = 0;
+    if (port->source != NULL) status = port->source(port->context, window, room, count, error);
+    if (status != PRT_OK) *count = 0;
+    if (*count <= room) return status;
+    *count = 0;
+    return prt_error_set(error, PRT_E_USAGE,
+                         "the source of '%s' gave more packets than were asked for",
+                         prt_container_text(s->container, buffer->record->name));
+}
+
+/* ---- ahead ---- */
+
+/* Up to `room` packets to `window`; what is behind them may be known then. */
+static size_t bring(const struct prt_sched *s, struct prt_buffer *buffer, void *window, size_t room)
+{
+    struct prt_ahead *ahead = &buffer->port->ahead;
+    char *to = window;
+    size_t brought = 0;
+    while (brought < room && !ahead->over && !prt_select_interrupted(s)) {
+        size_t count;
+        void *place = to + brought * (size_t)buffer->fifo.width_bytes;
+        ahead->status = ask_host(s, buffer, place, room - brought, &count, &ahead->error);
+        ahead->over = count == 0;
+        brought += count;
+    }
+    return brought;
+}
+
+static void bring_extra(const struct prt_sched *s, struct prt_buffer *buffer)
+{
+    struct prt_ahead *ahead = &buffer->port->ahead;
+    if (ahead->extra == NULL || ahead->has_extra || ahead->over) return;
+    ahead->has_extra = bring(s, buffer, ahead->extra, 1) == 1;
+}
+
+static void bring_ahead(const struct prt_sched *s, struct prt_buffer *buffer)
+{
+    struct prt_ahead *ahead = &buffer->port->ahead;
+    struct prt_fifo *fifo = &buffer->fifo;
+    if (ahead->packets > 0 || ahead->over || fifo->closed) return;
+    size_t room = (size_t)prt_fifo_room(fifo);
+    ahead->packets = bring(s, buffer, prt_fifo_claim(fifo, room), room);
+    prt_fifo_commit(fifo, 0); /* nobody else writes there */
+    if (ahead->packets == room) bring_extra(s, buffer);
+}
+
+static void bring_to_input(const struct prt_sched *s, const struct prt_stage_input *input)
+{
+    if (prt_ready_is_open(input)) bring_ahead(s, input->buffer);
+}
+
+/* Whether the stage will ask for its next input, too. */
+static bool goes_on(const struct prt_stage *stage, const struct prt_stage_input *input)
+{
+    const struct prt_ahead *ahead = &input->buffer->port->ahead;
+    return prt_ready_input_with(stage, input, ahead->packets, ahead->over) > 0;
+}
+
+/* What a stage asks for that is the first one to be looked at. */
+static void bring_to_stage(const struct prt_sched *s, const struct prt_stage *stage)
+{
+    if (!prt_select_wants(s, stage)) return;
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        if (!prt_ready_is_open(input)) continue;
+        bring_ahead(s, input->buffer);
+        if (!goes_on(stage, input)) return;
+    }
+}
+
+/* In the order in which the loop of a program asks them. */
+void prt_inport_begin(struct prt_sched *s)
+{
+    for (uint32_t i = 0; i < s->container->set_count; i++) {
+        const struct prt_stage_set *set = &s->container->sets[i];
+        for (uint32_t k = 0; k < set->count; k++)
+            bring_to_stage(s, &s->stages[set->stages[k]]);
+    }
+    for (uint32_t i = 0; i < s->container->input_count; i++) {
+        const struct prt_port *port = s->inputs[i].buffer->port;
+        if (port != NULL && port->ahead.extra != NULL) bring_to_input(s, &s->inputs[i]);
+    }
+}
+
+/* ---- filling ---- */
+
+static void end_stream(struct prt_sched *s, struct prt_buffer *buffer, bool interrupted)
+{
+    s->interrupt_seen |= interrupted;
+    prt_select_close(s, buffer);
+}
+
+/* What the host has said instead of giving packets. */
+static enum prt_status hear(struct prt_sched *s, struct prt_buffer *buffer, enum prt_status status)
+{
+    if (status == PRT_OK || status == PRT_E_INTERRUPTED) {
+        end_stream(s, buffer, status == PRT_E_INTERRUPTED);
+        return PRT_OK;
+    }
+    return status;
+}
+
+/* What comes behind a full buffer is heard when it is wanted, as it is of a host that is asked then.
+ */
+static enum prt_status take_ahead(struct prt_sched *s, struct prt_buffer *buffer,
+                                  struct prt_error *error)
+{
+    struct prt_port *port = buffer->port;
+    struct prt_ahead *ahead = &port->ahead;
+    struct prt_fifo *fifo = &buffer->fifo;
+    if (ahead->packets > 0) {
+        (void)prt_fifo_claim(fifo, ahead->packets);
+        prt_fifo_commit(fifo, ahead->packets);
+        port->packets += ahead->packets;
+        ahead->packets = 0;
+    }
+    if (ahead->has_extra && prt_fifo_room(fifo) > 0) {
+        memcpy(prt_fifo_claim(fifo, 1), ahead->extra, (size_t)fifo->width_bytes);
+        prt_fifo_commit(fifo, 1);
+        port->packets++;
+        ahead->has_extra = false;
+    }
+    if (!ahead->over || prt_fifo_room(fifo) == 0) return PRT_OK;
+    if (ahead->status != PRT_OK && error != NULL) *error = ahead->error;
+    return hear(s, buffer, ahead->status);
+}
+
+/* Once; the in-port closes at the end of its stream, and when the run is interrupted. */
+static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *buffer,
+                                      struct prt_error *error)
+{
+    struct prt_fifo *fifo = &buffer->fifo;
+    size_t room = (size_t)prt_fifo_room(fifo), count = 0;
+    if (prt_select_interrupted(s)) {
+        end_stream(s, buffer, true);
+        return PRT_OK;
+    }
+    enum prt_status status = ask_host(s, buffer, prt_fifo_claim(fifo, room), room, &count, error);
+    prt_fifo_commit(fifo, count);
+    buffer->port->packets += count;
+    return count == 0 ? hear(s, buffer, status) : status;
+}
+
+/* Until the in-port is full or closed. */
+static enum prt_status suspend(struct prt_sched *s, struct prt_buffer *buffer,
+                               struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    s->suspensions++;
+    buffer->port->suspensions++;
+    if (s->collect != NULL) prt_collect_suspended(s, buffer);
+    while (status == PRT_OK && !buffer->fifo.closed && prt_fifo_room(&buffer->fifo) > 0)
+        status = take_from_host(s, buffer, error);
+    return status;
+}
+
+enum prt_status prt_inport_fill(struct prt_sched *s, struct prt_buffer *buffer,
+                                struct prt_error *error)
+{
+    const struct prt_fifo *fifo = &buffer->fifo;
+    enum prt_status status = take_ahead(s, buffer, error);
+    bool wants = status == PRT_OK && !fifo->closed && prt_fifo_room(fifo) > 0;
+    if (wants && prt_select_interrupted(s))
+        end_stream(s, buffer, true);
+    else if (wants)
+        status = suspend(s, buffer, error);
+    if (status == PRT_OK && !fifo->closed) bring_extra(s, buffer);
+    prt_select_readers_changed(s, buffer);
+    return status;
+}

@@ -1,0 +1,76 @@
+#!/bin/bash
+# No host in the loop: the scheduler is suspended only for in-ports whose input does not fit, as often as lang/reports.md says;
+# where the packets come from changes neither cycles nor anything else.
+set -u
+cd "$TMP" || exit 1
+
+ok() { echo "ok $1"; }
+not_ok() { echo "not ok $1"; }
+
+# figure KEY: of stats.json.
+figure() { sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" stats.json | head -n 1; }
+# of_port NAME: the suspensions of that port.
+of_port() { grep "\"name\": *\"$1\"" stats.json | sed -n 's/.*"suspensions": *\([0-9]*\).*/\1/p'; }
+
+printf 'kernel k(in i32 x, out i32 y) { y <- x; }\npipeline main(in i32 x, out i32 y) { x -> k -> y; }\n' >copy.pipe
+"$PIPEC" copy.pipe -o copy.pbc || exit 1
+depth=$("$PIPEC" inspect copy.pbc | sed -n 's/^in-port x: .* depth \([0-9]*\) .*/\1/p')
+
+# expect HOW LENGTH SUSPENSIONS WORD...: of a run of copy.pbc with standard input from z.raw or a pipe.
+expect() {
+    local how=$1 length=$2 wanted=$3
+    shift 3
+    head -c $((4 * length)) /dev/zero >z.raw
+    if [ "$how" = pipe ]; then
+        (sleep 0.01; cat z.raw) | "$PIPERUN" -q copy.pbc "$@" y=y.raw --stats=json:stats.json || return 1
+    else
+        "$PIPERUN" -q copy.pbc "$@" y=y.raw --stats=json:stats.json <z.raw || return 1
+    fi
+    cmp -s z.raw y.raw && [ "$(figure suspensions)" = "$wanted" ] && [ "$(of_port x)" = "$wanted" ]
+}
+
+for length in 0 1 $((depth - 1)) "$depth" $((depth + 1)) $((3 * depth)) $((3 * depth + 1)); do
+    waits=$((length == 0 ? 0 : (length + depth - 1) / depth - 1))
+    good=1
+    expect file "$length" "$waits" x=z.raw || good=0
+    cycles=$(figure total_cycles)
+    for from in - "gen:zeros:$length"; do
+        expect file "$length" "$waits" x="$from" && [ "$(figure total_cycles)" = "$cycles" ] || good=0
+    done
+    expect pipe "$length" $((length / depth)) x=- && [ "$(figure total_cycles)" = "$cycles" ] || good=0
+    if [ $good = 1 ]; then
+        ok "$length packets into a depth of $depth: $waits suspensions from a file, $((length / depth)) from a pipe"
+    else
+        not_ok "$length packets into a depth of $depth: $(figure suspensions), not $waits"
+    fi
+done
+
+# The second port is asked for when the first stage has completed: from a file it is there by then.
+cat >merge.pipe <<'EOP'
+kernel k(in i32 x, out i32 y) { y <- x; }
+kernel add(in i32 a, in i32 b, out i32 y) { y <- a + b; }
+pipeline main(in i32 x, in i32 b, out i32 y) {
+    buffer i32 t;
+    x -> k -> t;
+    add(t, b -> y);
+}
+EOP
+"$PIPEC" merge.pipe -o merge.pbc || exit 1
+head -c 400 /dev/zero >z.raw
+"$PIPERUN" -q merge.pbc x=z.raw b=z.raw y=null --stats=json:stats.json
+if [ "$(figure suspensions)" = 0 ]; then ok "two ports of files that fit"; else not_ok "two ports: $(figure suspensions)"; fi
+cycles=$(figure total_cycles)
+"$PIPERUN" -q merge.pbc x=z.raw b=- y=null --stats=json:stats.json < <(cat z.raw)
+if [ "$(of_port x) $(of_port b)" = "0 1" ] && [ "$(figure total_cycles)" = "$cycles" ]; then
+    ok "a pipe that is asked for later is waited for once, at the same cycle"
+else
+    not_ok "a pipe that is asked for later: $(of_port x) $(of_port b) suspensions"
+fi
+"$PIPERUN" -q merge.pbc x=gen:ramp:10 b=- y=null --stats 2>text < <(cat z.raw)
+if grep -q 'suspended 1 time for input;' text; then ok "the text says so"; else not_ok "the text: $(grep suspended text)"; fi
+
+# A fault of an input that is read ahead is told when its packets are wanted; what came before has been processed.
+printf '\0\0\0\0\0\0' >torn.raw
+"$PIPERUN" -q merge.pbc x=torn.raw b=z.raw y=y.raw 2>text
+status=$?
+if [ $status = 1 ] && grep -q 'torn.raw' text && [ ! -e merged.raw ]; then ok "a torn input is refused"; else not_ok "a torn input: exit status $status"; fi
