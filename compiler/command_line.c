@@ -40,6 +40,9 @@ static const char help_text[] =
     "for\n"
     "                        the maximum throughput), default (room for full dispatches)\n"
     "  --max-memory BYTES    most memory of all buffers (default 1G; suffixes K M G)\n"
+    "  --debug-mode          for the debugger: smallest buffers, one kernel at a time, packets "
+    "that\n"
+    "                        tell which line wrote them\n"
     "  --no-bounds-checks    leave out the checks that remain at run time\n"
     "  --fast-math           let floating point be reassociated: other bits, faster\n"
     "  --linker PATH         the linker for kernel images\n"
@@ -72,6 +75,7 @@ enum {
     OPTION_MEMORY,
     OPTION_BUFFERS,
     OPTION_PARETO,
+    OPTION_DEBUG_MODE,
     OPTION_NO_BOUNDS,
     OPTION_FAST_MATH,
     OPTION_LINKER,
@@ -95,6 +99,7 @@ static const struct option long_options[] = {
     {"max-memory", required_argument, NULL, OPTION_MEMORY},
     {"buffers", required_argument, NULL, OPTION_BUFFERS},
     {"pareto", no_argument, NULL, OPTION_PARETO},
+    {"debug-mode", no_argument, NULL, OPTION_DEBUG_MODE},
     {"no-bounds-checks", no_argument, NULL, OPTION_NO_BOUNDS},
     {"fast-math", no_argument, NULL, OPTION_FAST_MATH},
     {"linker", required_argument, NULL, OPTION_LINKER},
@@ -110,7 +115,6 @@ static const struct option long_options[] = {
     /* announced, not there yet: refused by name */
     {"trace-deadlock", optional_argument, NULL, OPTION_TRACE_DEADLOCK},
     {"no-fuse", no_argument, NULL, OPTION_LATER},
-    {"debug-mode", no_argument, NULL, OPTION_LATER},
     {"time-report", no_argument, NULL, OPTION_LATER},
     {"json", no_argument, NULL, OPTION_JSON},
     {NULL, 0, NULL, 0},
@@ -345,6 +349,7 @@ static void parse_option(struct parser *p, int option, char **argv)
     case OPTION_MEMORY: parse_memory(p, optarg); break;
     case OPTION_BUFFERS: parse_buffers(p, optarg); break;
     case OPTION_PARETO: p->line.options.explores = true; break;
+    case OPTION_DEBUG_MODE: p->line.options.debug_mode = true; break;
     case OPTION_NO_BOUNDS: p->line.options.bounds_checks = false; break;
     case OPTION_FAST_MATH: p->line.options.fast_math = true; break;
     case OPTION_LINKER: p->line.options.linker = optarg; break;
@@ -432,6 +437,10 @@ static void check_line(struct parser *p, int argc, char **argv)
         refuse(p, "%s", "--pareto belongs to 'pipec inspect'");
     else if (p->line.options.explores && p->line.traces_deadlock)
         refuse(p, "%s", "--pareto and --trace-deadlock are two inspections: ask for one at a time");
+    else if (p->line.options.debug_mode && (p->line.options.explores || p->line.traces_deadlock))
+        refuse(p, "%s", "--debug-mode does not go with --pareto or --trace-deadlock");
+    else if (p->line.options.debug_mode && p->line.options.buffers == BUFFERS_FAST)
+        refuse(p, "%s", "--debug-mode makes all buffers smallest: --buffers=fast contradicts it");
     else
         p->line.input = argv[optind];
 }
@@ -535,6 +544,7 @@ static bool is_shared(const struct command_options *own, int option)
     case OPTION_MARCH:
     case OPTION_NO_BOUNDS:
     case OPTION_FAST_MATH:
+    case OPTION_DEBUG_MODE:
     case OPTION_LINKER: return (own->shares & SHARES_CODE) != 0;
     case OPTION_BASELINE:
     case OPTION_WRITE_BASELINE: return (own->shares & SHARES_BASELINE) != 0;

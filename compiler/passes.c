@@ -223,6 +223,12 @@ struct verdict analyse_graph_further(struct compile *cx, struct graph *graph)
     return verdict;
 }
 
+struct plan *plan_graph(struct compile *cx, struct graph *graph, const struct devdesc *device)
+{
+    if (cx->options.debug_mode) debug_cut_depths(cx, graph);
+    return plan_place(cx, graph, device);
+}
+
 bool container_write(struct compile *cx, const struct graph *graph, const struct plan *plan,
                      FILE *to)
 {

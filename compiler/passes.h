@@ -42,6 +42,9 @@ bool analyse_graph(struct compile *cx, struct graph *graph);
 /* The same, and goes on after an error as long as what follows has a meaning; says what became
  * known. */
 struct verdict analyse_graph_further(struct compile *cx, struct graph *graph);
+/* Where it runs on the device; in debug mode depths are cut first, and `graph` is no more what the
+ * source says. */
+struct plan *plan_graph(struct compile *cx, struct graph *graph, const struct devdesc *device);
 /* Kernels and schedule, compiled, as a whole container.  False: a diagnostic, or errno of `to`. */
 bool container_write(struct compile *cx, const struct graph *graph, const struct plan *plan,
                      FILE *to);

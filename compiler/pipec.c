@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/analysis/analysis.h"
 #include "compiler/analysis/checks.h"
 #include "compiler/baseline.h"
 #include "compiler/codegen/codegen.h"
@@ -157,8 +158,9 @@ static int inspect_as_json(struct compile *cx, const struct command_line *line,
     struct verdict verdict = {0};
     if (program_complete(cx, program)) graph = sema_elaborate(cx, program);
     if (graph != NULL) verdict = analyse_graph_further(cx, graph);
-    if (line->device_given && verdict.depths_assigned && !diag_failed(cx->diags))
-        plan = plan_place(cx, graph, device);
+    bool planned = line->device_given && verdict.depths_assigned && !diag_failed(cx->diags);
+    if (cx->options.debug_mode && verdict.depths_assigned) debug_cut_depths(cx, graph);
+    if (planned) plan = plan_place(cx, graph, device);
     struct inspection inspection = inspect_graph(cx, graph, &verdict, plan);
     return print_inspection(cx, line, &inspection);
 }
@@ -225,10 +227,14 @@ static int inspect_file_of_container(struct compile *cx, const struct command_li
 {
     const struct source *file = source_get(cx->sources, source);
     const char *problem;
-    if (line->options.explores || line->options.buffers != BUFFERS_DEFAULT) {
+    const char *chooses = line->options.explores                     ? "--pareto"
+                          : line->options.debug_mode                 ? "--debug-mode"
+                          : line->options.buffers != BUFFERS_DEFAULT ? "--buffers"
+                                                                     : NULL;
+    if (chooses != NULL) {
         fprintf(stderr,
                 "pipec: error: '%s' is a container, whose depths are chosen: %s needs its source\n",
-                file->name, line->options.explores ? "--pareto" : "--buffers");
+                file->name, chooses);
         return EXIT_FILES;
     }
     struct inspection *inspection =
@@ -243,6 +249,12 @@ static bool holds_container(const struct compile *cx, uint32_t source)
 {
     const struct source *file = source_get(cx->sources, source);
     return is_container(file->bytes, file->size_bytes);
+}
+
+/* What these forms show is the program, whatever it is compiled for. */
+static bool shows_source(const struct command_line *line)
+{
+    return line->emit == EMIT_CMDS || line->emit == EMIT_JSON;
 }
 
 static void describe(const struct graph *graph, const struct plan *plan)
@@ -284,7 +296,8 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (graph != NULL) lint_program(cx, program);
     if (graph == NULL || !analyse_graph(cx, graph)) return EXIT_REFUSED;
     lint_graph(cx, graph);
-    struct plan *plan = plan_place(cx, graph, device);
+    if (shows_source(line)) cx->options.debug_mode = false;
+    struct plan *plan = plan_graph(cx, graph, device);
     diag_check_suppressions(cx->diags, true);
     if (diag_failed(cx->diags)) return EXIT_REFUSED;
 

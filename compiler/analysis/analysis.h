@@ -77,6 +77,14 @@ void deadlock_check(struct compile *cx, struct graph *graph);
  *         on what, and the least depth that works), RULE_MEMORY_LIMIT, RULE_LIVENESS_UNDECIDED. */
 void bufsize_assign(struct compile *cx, struct graph *graph);
 
+/* analysis/debug_depths: debug mode.
+ * Requires depths without an error.
+ * Fills   the depths anew, declared ones too: the least memory that is free of deadlock, where no
+ *         declared depth grows; depth_declared of those that were cut, depth_reason; sets the mode
+ *         of undeclared depths to --buffers=min.  Leaves a graph whose liveness is not proven as it
+ *         is. */
+void debug_cut_depths(struct compile *cx, struct graph *graph);
+
 /* analysis/certify: the proof that travels with the program (lang/container.md, "Certificate").
  * Requires depths as they will be: nothing may change them afterwards.
  * Fills   graph->certificate; raises undeclared depths, and says so, where a proof for those given

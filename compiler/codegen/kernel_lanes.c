@@ -512,7 +512,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     struct lanes l = {.e = e, .kernel = kernel, .local_count = kernel->local_count};
     if (e->cx->options.optimisation == 0 || kernel->states.count > 0 || kernel->grouped)
         return false;
-    if (kernel_rates_vary(kernel)) return false;
+    if (e->cx->options.debug_mode || kernel_rates_vary(kernel)) return false;
     if (!kernel_any_ks(kernel->body, is_loop, calls_loop, e)) return false;
     if (kernel_size(e, kernel->body) > SIZE_MAX_NODES) return false;
     if (kernel_locals_bytes(kernel->body) > LOCAL_BYTES_MAX) return false;

@@ -19,6 +19,7 @@
  *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
  *   kernel_items.c         the work-items of a firing
  *   kernel_launch.c        launches of child kernels, and what they have come to
+ *   kernel_origin.c        debug mode: which statement wrote a packet
  *   kernel_count.c         counting what an execution costs
  *   kernel_count_items.c   the same of work-items
  *   link.c                 object to shared object
@@ -90,6 +91,8 @@ struct kernel_port_state {
     LLVMValueRef counts;   /* alloca, out-ports: packets appended so far, of each element */
     LLVMValueRef most;     /* alloca, out-ports: of the largest firing so far; NULL: none varies */
     unsigned first_param;  /* out-ports: of the function, the window of element 0 */
+    LLVMValueRef begins;   /* out-ports, debug mode: alloca, where each element's window begins */
+    uint64_t first_output; /* out-ports: number of element 0 among the outputs */
     bool moves;     /* its windows are those of the present firing: `pointers` go on behind each */
     bool canonical; /* out-ports: NaNs are made canonical */
     bool checked_end; /* out-ports: the number of packets is checked when the firing ends */
@@ -255,6 +258,7 @@ enum kernel_param {
     KERNEL_PARAM_LAUNCHES,
     KERNEL_PARAM_INDICES,
     KERNEL_PARAM_CYCLES,
+    KERNEL_PARAM_ORIGINS,
     KERNEL_PARAM_WINDOWS
 };
 
@@ -452,6 +456,14 @@ struct kernel_address kernel_phase_packet(struct kernel_emitter *e, uint32_t in,
 
 void kernel_launch_statement(struct kernel_emitter *e, const struct ks *s);
 LLVMValueRef kernel_done(struct kernel_emitter *e, const struct kx *x);
+
+/* ---- kernel_origin.c ---- */
+
+/* Remembers where the windows of an out-port begin; nothing without debug mode. */
+void kernel_origins_begin(struct kernel_emitter *e, uint32_t port);
+/* The packet at that address was written by the statement at `span`. */
+void kernel_origin_store(struct kernel_emitter *e, uint32_t port, LLVMValueRef element,
+                         LLVMValueRef packet, struct span span);
 
 /* ---- kernel_items.c ---- */
 

@@ -40,9 +40,9 @@ static uint64_t total_arity(const struct kernel_port *ports, uint32_t count)
     return total;
 }
 
-static const char *const param_names[] = {"arguments", "tables",   "state",    "first",     "count",
-                                          "fault",     "left",     "produced", "completed", "seen",
-                                          "most",      "launches", "indices",  "cycles"};
+static const char *const param_names[] = {
+    "arguments", "tables", "state", "first",    "count",   "fault",  "left",   "produced",
+    "completed", "seen",   "most",  "launches", "indices", "cycles", "origins"};
 
 static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uint64_t windows,
                                  uint64_t in_windows, enum kernel_entry_kind entry)
@@ -63,6 +63,7 @@ static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uin
         kernel_parameter_attribute(e, function, i, "noalias");
         bool read_only = i == KERNEL_PARAM_ARGUMENTS || i == KERNEL_PARAM_LEFT ||
                          i == KERNEL_PARAM_SEEN || i == KERNEL_PARAM_INDICES ||
+                         i == KERNEL_PARAM_ORIGINS ||
                          (i == KERNEL_PARAM_TABLES && entry != ENTRY_INIT) ||
                          (i >= KERNEL_PARAM_WINDOWS && i < KERNEL_PARAM_WINDOWS + in_windows);
         if (read_only) kernel_parameter_attribute(e, function, i, "readonly");
@@ -98,7 +99,8 @@ static void add_exported(struct kernel_emitter *e, const char *name, LLVMValueRe
         offsetof(struct kernel_batch, left),      offsetof(struct kernel_batch, produced),
         offsetof(struct kernel_batch, completed), offsetof(struct kernel_batch, windows),
         offsetof(struct kernel_batch, most),      offsetof(struct kernel_batch, launches),
-        offsetof(struct kernel_batch, indices),   offsetof(struct kernel_batch, warp_cycles)};
+        offsetof(struct kernel_batch, indices),   offsetof(struct kernel_batch, warp_cycles),
+        offsetof(struct kernel_batch, origins)};
     LLVMTypeRef type = LLVMFunctionType(e->i32, &e->pointer, 1, 0);
     LLVMValueRef function = LLVMAddFunction(e->module, name, type);
     kernel_function_attribute(e, function, "nounwind");
@@ -148,6 +150,7 @@ static void bind_ports(struct kernel_emitter *e, const struct kernel_variant *va
     struct kernel_body *body = e->body;
     const struct kernel *kernel = variant->kernel;
     unsigned param = KERNEL_PARAM_WINDOWS;
+    uint64_t output = 0;
     body->in = ARENA_ARRAY(e->scratch, struct kernel_port_state, kernel->in_count);
     body->out = ARENA_ARRAY(e->scratch, struct kernel_port_state, kernel->out_count);
     for (uint32_t i = 0; i < kernel->in_count; i++) {
@@ -162,7 +165,10 @@ static void bind_ports(struct kernel_emitter *e, const struct kernel_variant *va
         body->out[i].canonical = variant->canonical[i];
         body->out[i].moves = body->entry == ENTRY_RUN && kernel_out_moves(kernel, port);
         body->out[i].first_param = param;
+        body->out[i].first_output = output;
+        kernel_origins_begin(e, i);
         param += (unsigned)port->arity;
+        output += port->arity;
     }
 }
 

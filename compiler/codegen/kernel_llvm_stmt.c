@@ -117,7 +117,9 @@ static void emit(struct kernel_emitter *e, const struct ks *s)
         LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntUGE, count, bound, "");
         kernel_fault_if(e, bad, KERNEL_FAULT_PUSH, s->span, more, bound);
     }
-    write_packet(e, s->port, s->expr, value, kernel_out_packet(e, s->port, element, count));
+    struct kernel_address to = kernel_out_packet(e, s->port, element, count);
+    write_packet(e, s->port, s->expr, value, to);
+    kernel_origin_store(e, s->port, element, to.pointer, s->span);
     LLVMBuildStore(e->builder, more, counter);
 }
 
@@ -139,7 +141,9 @@ static void store(struct kernel_emitter *e, const struct ks *s)
     LLVMValueRef element = kernel_port_element(e, out, s->element, s->element_check);
     LLVMValueRef index = kernel_index(e, s->index, s->check, room(e, s->port), s->span);
     LLVMValueRef value = type_is_scalar(s->expr->type) ? kernel_expression(e, s->expr) : NULL;
-    write_packet(e, s->port, s->expr, value, kernel_out_packet(e, s->port, element, index));
+    struct kernel_address to = kernel_out_packet(e, s->port, element, index);
+    write_packet(e, s->port, s->expr, value, to);
+    kernel_origin_store(e, s->port, element, to.pointer, s->span);
     if (e->body->entry == ENTRY_FINISH) count_stored(e, s, element, index);
 }
 
@@ -181,6 +185,7 @@ static const struct ks *lone_append(struct kernel_emitter *e, const struct ks *s
     enum { NODES_MAX = 24 };
     const struct ks *append = s->body;
     if (e->body->entry != ENTRY_RUN || e->body->lanes > 0 || s->otherwise != NULL) return NULL;
+    if (e->cx->options.debug_mode) return NULL;
     while (append != NULL && append->kind == KS_BLOCK && append->next == NULL)
         append = append->body;
     if (append == NULL || append->next != NULL || append->kind != KS_EMIT) return NULL;

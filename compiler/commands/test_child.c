@@ -139,7 +139,7 @@ static void convert_file(struct child *child, size_t index, const struct type *t
     const char *container = test_job_file(child->environment, child->job, "copy", index, ".pbc");
     struct graph *graph = test_copy_graph(&child->cx, child->job->program, type);
     if (graph == NULL || !analyse_graph(&child->cx, graph)) give_up(child, CHILD_FILES);
-    struct plan *plan = plan_place(&child->cx, graph, child->environment->device);
+    struct plan *plan = plan_graph(&child->cx, graph, child->environment->device);
     if (diag_failed(child->cx.diags)) give_up(child, CHILD_REFUSED);
     write_container(child, graph, plan, container);
     word_list words = piperun_words(child, container);

@@ -67,7 +67,7 @@ static void run_refused(const struct test_environment *environment, struct test_
     cx->diags = found;
     struct graph *graph = test_subject(cx, job->program, job->item);
     if (graph != NULL && !diag_failed(found) && analyse_graph(cx, graph))
-        plan_place(cx, graph, environment->device);
+        plan_graph(cx, graph, environment->device);
     expect_refusal(environment, job, found);
 }
 
@@ -84,7 +84,7 @@ static bool compile_test(const struct test_environment *environment, struct test
     job->test = test_check(cx, job->program, job->item);
     if (job->test != NULL && job->test->outcome != TEST_REFUSED &&
         analyse_graph(cx, job->test->graph))
-        job->plan = plan_place(cx, job->test->graph, environment->device);
+        job->plan = plan_graph(cx, job->test->graph, environment->device);
     bool failed = diag_failed(own);
     diag_take(all, own);
     cx->diags = all;

@@ -59,6 +59,7 @@ static const char *mode_obstacle(const struct placement *at)
     const struct devdesc *device = at->device;
     uint32_t stages = at->plan->stage_count;
     if (stages == 1) return "one stage";
+    if (at->plan->debug_mode) return "debug mode runs one kernel at a time";
     if (plan_takes_turns(at->arena, at->graph))
         return "its stages take turns, never two of them are ready at once";
     if (stages > device->cu_count)
@@ -434,6 +435,11 @@ static struct admission admitted(const struct placement *at, uint32_t index, uin
 
 static void set_threshold(const struct placement *at, struct plan_stage *stage)
 {
+    if (at->plan->debug_mode) {
+        stage->threshold = 1;
+        stage->threshold_reason = "debug mode: every firing is dispatched by itself";
+        return;
+    }
     struct admission admission = admitted(at, stage->node, 1);
     struct arena *arena = at->cx->arena;
     uint64_t lanes = firings_of_lanes(at, stage->node);
@@ -461,7 +467,7 @@ static void set_batch(const struct placement *at, struct plan_stage *stage)
     uint64_t most = min64(group * DISPATCHES_PER_BATCH_MAX, BATCH_FIRINGS_MAX);
     uint64_t batch = min64(admitted(at, stage->node, parts).firings, most);
     if (batch >= group) batch -= batch % group;
-    stage->batch_max = max64(batch, stage->threshold);
+    stage->batch_max = at->plan->debug_mode ? 1 : max64(batch, stage->threshold);
 }
 
 static const char *policy_reason(enum graph_policy policy)
@@ -510,6 +516,7 @@ struct plan *plan_place(struct compile *cx, struct graph *graph, const struct de
     struct placement at = {
         .cx = cx, .graph = graph, .device = device, .plan = plan, .arena = arena_create()};
     plan->device = device;
+    plan->debug_mode = cx->options.debug_mode;
     plan->selection = graph->policy == POLICY_AUTO ? POLICY_ROUND_ROBIN : graph->policy;
     plan->policy = graph_policy_name(graph->policy);
     plan->policy_reason = policy_reason(graph->policy);

@@ -71,6 +71,8 @@ struct plan {
     enum graph_policy selection;
     const char *policy; /* "round_robin" */
     const char *mode_reason, *policy_reason;
+    /* One kernel at a time, a dispatch for each firing, a packet for each launch, nothing static. */
+    bool debug_mode;
 };
 
 /* "side by side" */

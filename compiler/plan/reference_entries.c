@@ -206,7 +206,7 @@ static void cut_packs(struct packing *p)
     for (uint32_t i = 0; i < p->plan->stage_count; i++) {
         uint32_t stage = p->order[i], takes = units_of(p, stage);
         uint32_t as_last = stages[stage].spilled ? UNITS_SIGNAL : 0;
-        bool joins = i > 0 && same_group(p, p->order[i - 1], stage) &&
+        bool joins = !p->plan->debug_mode && i > 0 && same_group(p, p->order[i - 1], stage) &&
                      units + takes + as_last <= DISPATCH_UNITS && !waits_for(p, stage, packs - 1);
         units = joins ? units + takes : takes;
         stages[stage].pack = joins ? packs - 1 : packs++;

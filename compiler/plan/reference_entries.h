@@ -13,7 +13,7 @@
  * one each; what is beyond the device's entries is spilled: such a stage uses another one's entry,
  * from which its kernel object differs as well (4 units more, and 2 for the number of firings), and
  * that is cheaper than a packet that stores the entry anew.  A stage alone in its pack is launched
- * by a full packet, which costs the same, and needs no entry.
+ * by a full packet, which costs the same, and needs no entry.  In debug mode every stage is.
  *
  *   Requires  stages with sub-devices and batches.
  *   Fills     entry, spilled, pack, place, ends_pack of every stage; the plan's dispatch figures.

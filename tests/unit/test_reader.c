@@ -176,7 +176,7 @@ static void records_that_point_outside_are_refused(void **unused)
 {
     (void)unused;
     REFUSED(pipeline.name, 20000, "'pipeline', record 0");
-    REFUSED(pipeline.flags, 4, "'pipeline'");
+    REFUSED(pipeline.flags, 8, "'pipeline'");
     REFUSED(pipeline.arguments_bytes, UINT64_MAX, "'pipeline'");
     REFUSED(device.name, UINT32_MAX, "'device'");
     REFUSED(device.cu_count, 0, "'device'");
