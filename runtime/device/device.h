@@ -87,6 +87,9 @@ struct prt_kernel_object {
     uint64_t *completed;                 /* of a run */
     uint64_t *most;                      /* of a run, per output: kernel_abi.h; NULL: not wanted */
     const struct kernel_window *windows; /* per input; NULL: it has no 2-D window */
+    /* Per output, beside its window: kernel_batch.origins; NULL: not wanted.  Where there are some, a
+     * dispatch is of one firing. */
+    uint32_t *const *origins;
     uint32_t input_count, output_count;
     uint32_t flags;       /* set of enum prt_kernel_flags */
     uint32_t stage;       /* for traces and crash reports */

@@ -2,6 +2,7 @@
 
 #include "lang/index_format.h"
 #include "runtime/device/queue.h"
+#include "runtime/load/debug_info.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -29,6 +30,8 @@ struct level {
     uint64_t *begin; /* by output: packets of the tree before the firing */
     uint64_t *warp_cycles;
     uint8_t *aside; /* room for what one firing appends itself */
+    /* Of a container compiled for debugging: beside `out`, beside `aside`. */
+    uint32_t **origins, *aside_origins;
 };
 
 struct prt_device_queue {
@@ -45,8 +48,10 @@ struct prt_device_queue {
     uint8_t *aside;
     void **pointers;
     uint64_t *counts;
-    uint64_t *aside_offset; /* by output: where its packets are set aside */
-    uint64_t *width_bytes;  /* by output */
+    uint64_t *aside_offset;                     /* by output: where its packets are set aside */
+    uint64_t *origin_offset;                    /* the same in packets */
+    uint32_t **origin_pointers, *aside_origins; /* NULL: not compiled for debugging */
+    uint64_t *width_bytes;                      /* by output */
 
     void *registers;      /* packed indices of the work-items of all kernels */
     const void **indices; /* by interface, in there */
@@ -127,10 +132,10 @@ static void measure_interfaces(struct prt_device_queue *q)
 }
 
 /* Where each output is set aside; false: too many bytes. */
-static bool measure_aside(struct prt_device_queue *q, uint64_t *bytes)
+static bool measure_aside(struct prt_device_queue *q, uint64_t *bytes, uint64_t *packets)
 {
     const struct prt_container *c = q->container;
-    *bytes = 0;
+    *bytes = *packets = 0;
     for (uint32_t o = 0; o < q->root->out_count; o++) {
         uint64_t most = 0, size;
         for (uint32_t i = 0; i < c->interface_count; i++) {
@@ -142,6 +147,8 @@ static bool measure_aside(struct prt_device_queue *q, uint64_t *bytes)
         q->width_bytes[o] =
             c->interface_ports[q->root->first_port + q->root->in_count + o].width_bytes;
         q->aside_offset[o] = *bytes;
+        q->origin_offset[o] = *packets;
+        if (__builtin_add_overflow(*packets, most, packets)) return false;
         if (__builtin_mul_overflow(most, q->width_bytes[o], &size) || size > SIZE_MAX / 4 ||
             __builtin_add_overflow(*bytes, round_up(size), bytes) || *bytes > SIZE_MAX / 4)
             return false;
@@ -154,9 +161,31 @@ static void *allocate(uint64_t count, size_t bytes)
     return calloc(count > 0 ? (size_t)count : 1, bytes);
 }
 
+static uint64_t count_levels(const struct prt_device_queue *q)
+{
+    return q->interrupted ? q->root->nesting + 1 : 1;
+}
+
+/* Of a container compiled for debugging; the levels are there. */
+static bool allocate_origins(struct prt_device_queue *q, uint64_t aside_packets)
+{
+    uint64_t levels = count_levels(q), outs = q->root->out_count, packets;
+    if (!prt_debug_mode(q->container)) return true;
+    if (__builtin_mul_overflow(aside_packets, levels, &packets) || packets > SIZE_MAX / 16)
+        return false;
+    q->origin_pointers = allocate(levels * outs, sizeof *q->origin_pointers);
+    q->aside_origins = allocate(packets, sizeof *q->aside_origins);
+    if (q->origin_pointers == NULL || q->aside_origins == NULL) return false;
+    for (uint64_t i = 0; i < levels; i++) {
+        q->levels[i].origins = q->origin_pointers + i * outs;
+        q->levels[i].aside_origins = q->aside_origins + i * aside_packets;
+    }
+    return true;
+}
+
 static bool allocate_levels(struct prt_device_queue *q, uint64_t aside_bytes)
 {
-    uint64_t levels = q->interrupted ? q->root->nesting + 1 : 1, outs = q->root->out_count;
+    uint64_t levels = count_levels(q), outs = q->root->out_count;
     uint64_t bytes;
     if (__builtin_mul_overflow(aside_bytes, levels, &bytes) || bytes > SIZE_MAX / 4) return false;
     bytes = bytes > 0 ? bytes : ENTRY_ALIGNMENT;
@@ -247,16 +276,19 @@ static bool allocate_indices(struct prt_device_queue *q)
 static bool allocate_queue(struct prt_device_queue *q, const struct devdesc *device)
 {
     uint32_t outs = q->root->out_count;
-    uint64_t aside_bytes;
+    uint64_t aside_bytes, aside_packets;
+    q->origin_offset = allocate(outs, sizeof *q->origin_offset);
     q->width_bytes = allocate(outs, sizeof *q->width_bytes);
     q->aside_offset = allocate(outs, sizeof *q->aside_offset);
     q->base = allocate(outs, sizeof *q->base);
     q->appended = allocate(outs, sizeof *q->appended);
-    if (q->width_bytes == NULL || q->aside_offset == NULL || q->base == NULL || q->appended == NULL)
+    if (q->origin_offset == NULL || q->width_bytes == NULL || q->aside_offset == NULL ||
+        q->base == NULL || q->appended == NULL)
         return false;
     measure_interfaces(q);
-    return measure_aside(q, &aside_bytes) && allocate_levels(q, aside_bytes) && allocate_cache(q) &&
-           allocate_indices(q) && allocate_schedule(q, device);
+    return measure_aside(q, &aside_bytes, &aside_packets) && allocate_levels(q, aside_bytes) &&
+           allocate_origins(q, aside_packets) && allocate_cache(q) && allocate_indices(q) &&
+           allocate_schedule(q, device);
 }
 
 enum prt_status prt_device_queue_create(const struct prt_container *container, uint32_t root,
@@ -303,6 +335,9 @@ void prt_device_queue_destroy(struct prt_device_queue *q)
     free(q->pointers);
     free(q->counts);
     free(q->aside_offset);
+    free(q->origin_offset);
+    free(q->origin_pointers);
+    free(q->aside_origins);
     free(q->width_bytes);
     free(q->base);
     free(q->appended);
@@ -384,6 +419,33 @@ static struct level *level_of(const struct prt_device_queue *q, uint32_t level)
     return &q->levels[q->interrupted ? level : 0];
 }
 
+/* Origins of packets lie as the packets do. */
+static bool tells_origins(const struct prt_device_queue *q)
+{
+    return q->object->origins != NULL && q->origin_pointers != NULL;
+}
+
+/* Where those of the outermost firing's packets begin. */
+static uint32_t *first_origin(const struct prt_device_queue *q, uint32_t o)
+{
+    return q->object->origins[o] + q->object->produced[o];
+}
+
+static void place_origins(struct activation *a)
+{
+    struct prt_device_queue *q = a->queue;
+    struct level *level = level_of(q, a->level);
+    const struct container_interface *f = a->interface;
+    const struct container_interface_port *ports =
+        &q->container->interface_ports[f->first_port + f->in_count];
+    for (uint32_t o = 0; tells_origins(q) && o < f->out_count; o++) {
+        level->origins[o] = first_origin(q, o) + q->appended[o];
+        if (!a->set_aside) continue;
+        level->origins[o] = level->aside_origins + q->origin_offset[o];
+        memset(level->origins[o], 0, (size_t)ports[o].packets * sizeof *level->origins[o]);
+    }
+}
+
 static void place_outputs(struct activation *a)
 {
     struct prt_device_queue *q = a->queue;
@@ -395,6 +457,16 @@ static void place_outputs(struct activation *a)
         level->out[o] = a->set_aside ? level->aside + q->aside_offset[o]
                                      : q->base[o] + q->appended[o] * q->width_bytes[o];
     }
+    place_origins(a);
+}
+
+/* Puts origins of the body's own packets in front of the others, as append_own does with packets. */
+static void insert_origins(const struct activation *a, uint32_t o, uint64_t own, uint64_t begin)
+{
+    const struct prt_device_queue *q = a->queue;
+    uint32_t *at = first_origin(q, o) + begin;
+    memmove(at + own, at, (q->appended[o] - begin) * sizeof *at);
+    memcpy(at, level_of(q, a->level)->origins[o], own * sizeof *at);
 }
 
 /* Puts the body's own packets in front of those that its launches have appended already. */
@@ -409,6 +481,7 @@ static enum kernel_status append_own(struct activation *a, uint32_t o)
         uint8_t *at = q->base[o] + begin * width;
         memmove(at + own * width, at, (q->appended[o] - begin) * width);
         memcpy(at, level->out[o], own * width);
+        if (tells_origins(q)) insert_origins(a, o, own, begin);
     }
     q->appended[o] = end;
     return KERNEL_OK;
@@ -524,7 +597,8 @@ static enum kernel_status call_body(struct activation *a, const void *arguments)
                                  .indices = q->indices[number],
                                  .launches = &a->list,
                                  .fault = q->fault,
-                                 .warp_cycles = counted ? level->warp_cycles : NULL};
+                                 .warp_cycles = counted ? level->warp_cycles : NULL,
+                                 .origins = tells_origins(q) ? level->origins : NULL};
     return prt_kernel_call(q->object, q->entries_of[number].run, &batch);
 }
 

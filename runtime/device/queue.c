@@ -317,6 +317,7 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
                                  .indices = object->index == NULL ? NULL : object->index->registers,
                                  .fault = fault,
                                  .most = object->most,
+                                 .origins = part ? NULL : object->origins,
                                  .warp_cycles = warp_cycles};
     if (finishes) batch.completed = NULL;
     return call_entry(object, object->entry, &batch, finishes ? 0 : count);

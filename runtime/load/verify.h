@@ -30,6 +30,8 @@
  *     them, and the bounds of the device queue are recomputed
  *   - arguments and outer ports have names of their own; defaults are values of their type;
  *     their block ends with the last of them
+ *   - debug information: types as wide as their parts make them, and as their packets; variables
+ *     within the blocks of their nodes
  *   - each node has exactly one stage; thresholds and batches are admitted by the depths
  *
  * verify.c has the records and the program, verify_rates.c rates and windows, verify_bounded.c

@@ -22,6 +22,12 @@ static inline const char *prt_verify_text(const struct prt_container *c, contain
     return prt_container_text(c, string);
 }
 
+/* ---- verify_debug.c ---- */
+
+/* Types have the widths that their parts make, at most so deep; kernels are in order; variables lie
+ * in the blocks of all nodes whose kernel theirs is. */
+enum prt_status prt_verify_debug(const struct prt_container *c, struct prt_error *error);
+
 /* ---- verify_fields.c ---- */
 
 /* Fields lie in their packets, in order, and have the shapes they say. */

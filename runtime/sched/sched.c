@@ -5,6 +5,7 @@
 #include "runtime/sched/collect.h"
 #include "runtime/sched/explain.h"
 #include "runtime/sched/inport.h"
+#include "runtime/sched/origins.h"
 #include "runtime/sched/packets.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
@@ -372,6 +373,7 @@ static enum prt_status step_over(struct prt_sched *s, uint32_t stage, bool finis
                                  struct prt_error *error)
 {
     enum prt_status status = prt_sched_settle(s, error);
+    if (s->origins != NULL) prt_origins_keep(s, &s->stages[stage]);
     return status == PRT_OK ? s->step->after(s->step->context, stage, finish, error) : status;
 }
 
@@ -381,6 +383,7 @@ enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
     if (s->step == NULL) return dispatch_selected(s, error);
     s->selected_firings = 1;
     enum prt_status status = s->step->before(s->step->context, stage, false, error);
+    if (s->origins != NULL) prt_origins_open(s, &s->stages[stage]);
     if (status == PRT_OK) status = dispatch_selected(s, error);
     return status == PRT_OK ? step_over(s, stage, false, error) : status;
 }
@@ -510,6 +513,7 @@ static enum prt_status run_finish(struct prt_sched *s, uint32_t index, struct pr
 {
     if (s->step == NULL) return dispatch_finish(s, index, error);
     enum prt_status status = s->step->before(s->step->context, index, true, error);
+    if (s->origins != NULL) prt_origins_open(s, &s->stages[index]);
     if (status == PRT_OK) status = dispatch_finish(s, index, error);
     return status == PRT_OK ? step_over(s, index, true, error) : status;
 }

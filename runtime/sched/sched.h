@@ -195,6 +195,8 @@ struct prt_step {
     enum prt_status (*after)(void *context, uint32_t stage, bool finish, struct prt_error *error);
 };
 
+struct prt_origins; /* origins.h */
+
 struct prt_sched {
     const struct prt_container *container;
     const struct prt_image *image;
@@ -202,6 +204,7 @@ struct prt_sched {
     struct prt_device *device;
     struct prt_collect *collect; /* collect.h; NULL: nobody watches */
     const struct prt_step *step; /* NULL: the run goes as fast as it can */
+    struct prt_origins *origins; /* origins.h; NULL: nobody asks which statement wrote a packet */
 
     struct prt_buffer *buffers;
     struct prt_port *ports; /* one per outer buffer */

@@ -4,6 +4,7 @@
 #include "runtime/sched/circle.h"
 #include "runtime/sched/collect.h"
 #include "runtime/sched/inport.h"
+#include "runtime/sched/origins.h"
 #include "runtime/sched/sched.h"
 
 #include <assert.h>
@@ -518,6 +519,7 @@ void prt_sched_destroy(struct prt_sched *s)
     }
     if (s->blocks != NULL) munmap(s->blocks, s->blocks_bytes);
     prt_collect_destroy(s->collect);
+    prt_origins_destroy(s->origins);
     prt_indices_free(&s->indices);
     free(s->buffers);
     free(s->ports);
