@@ -290,6 +290,9 @@ static const char *operand_name(char letter)
     case 'T': return "the set";
     case 'L': return "the label";
     case 'A': return "the level";
+    case 'F': return "the form";
+    case 'I': return "the input";
+    case 'O': return "the output";
     default: return "the number";
     }
 }
@@ -305,24 +308,33 @@ static bool take_label_use(struct assembly *a, uint32_t operand)
     return add_label(a, &a->uses, use);
 }
 
-static bool take_level(struct assembly *a, uint32_t *level)
+/* An operand that is one of several words. */
+static bool take_one_of(struct assembly *a, char letter, uint32_t *value)
 {
+    uint32_t count;
+    const char *const *words = sched_words(letter, &count);
     struct word word = take_word(a);
-    if (word.length == 0) return fail(a, "the level is missing");
-    for (*level = 0; *level < SCHED_LEVELS; ++*level)
-        if (word_is(word, sched_levels[*level])) return true;
-    return fail(a, "'%.*s' is no level: numa, l4, l3, l2, l1", shown(word), word.text);
+    if (word.length == 0) return fail(a, "%s is missing", operand_name(letter));
+    char known[80] = "";
+    for (*value = 0; *value < count; ++*value) {
+        if (word_is(word, words[*value])) return true;
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", *value > 0 ? ", " : "", words[*value]);
+    }
+    return fail(a, "'%.*s' is no %s: %s", shown(word), word.text,
+                operand_name(letter) + strlen("the "), known);
 }
 
 static bool take_operands(struct assembly *a, const char *letters, uint32_t *operands)
 {
-    for (uint32_t i = 0; letters[i] != '\0'; i++) {
+    for (uint32_t i = 0, words; letters[i] != '\0'; i++) {
         if (i > 0 && !take(a, ','))
             return fail(a, "',' and %s are missing", operand_name(letters[i]));
         bool good = letters[i] == 'L'   ? take_label_use(a, i)
-                    : letters[i] == 'A' ? take_level(a, &operands[i])
                     : letters[i] == '*' ? take_list(a, "an item of the list", &operands[i])
-                                        : take_number(a, operand_name(letters[i]), &operands[i]);
+                    : sched_words(letters[i], &words) != NULL
+                        ? take_one_of(a, letters[i], &operands[i])
+                        : take_number(a, operand_name(letters[i]), &operands[i]);
         if (!good) return false;
     }
     return true;

@@ -13,6 +13,15 @@ const struct sched_opcode_info sched_opcodes[SCHED_OPCODE_COUNT] = {
 };
 
 const char *const sched_levels[SCHED_LEVELS] = {"numa", "l4", "l3", "l2", "l1"};
+const char *const sched_forms[SCHED_FORMS] = {[SCHED_FORM_FULL] = "full",
+                                              [SCHED_FORM_REFERENCE] = "reference",
+                                              [SCHED_FORM_CONDENSED] = "condensed"};
+
+const char *const *sched_words(char letter, uint32_t *count)
+{
+    *count = letter == 'A' ? SCHED_LEVELS : letter == 'F' ? SCHED_FORMS : 0;
+    return letter == 'A' ? sched_levels : letter == 'F' ? sched_forms : NULL;
+}
 
 static uint32_t load_u32(const uint8_t *bytes)
 {

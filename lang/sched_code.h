@@ -58,6 +58,14 @@ struct sched_instruction {
 
 #define SCHED_LEVELS 5u /* that operands A name: in order from the widest */
 extern const char *const sched_levels[SCHED_LEVELS];
+/* Forms of packets, that operands F name. */
+enum sched_form { SCHED_FORM_FULL, SCHED_FORM_REFERENCE, SCHED_FORM_CONDENSED, SCHED_FORMS };
+extern const char *const sched_forms[SCHED_FORMS];
+
+/* The words that an operand of that letter is written with; *count of them.  NULL: it is a number. */
+const char *const *sched_words(char letter, uint32_t *count);
+
+#define SCHED_REPEAT_DEPTH 8u /* repeats within each other, in the loop and in a routine */
 
 /* Decodes the instruction at `offset`.  False: it is not one, or runs past `size`. */
 bool sched_decode(const uint8_t *code, size_t size, uint32_t offset, struct sched_instruction *out);

@@ -48,8 +48,10 @@ static bool mark_code(struct disassembly *d)
         d->marks[at] |= MARK_START;
         const char *letters = sched_opcodes[instruction.opcode].operands;
         for (size_t i = 0; letters[i] != '\0'; i++) {
-            if (letters[i] == 'A' && instruction.operands[i] >= SCHED_LEVELS)
-                return fail(d, at, "there is no level %" PRIu32, instruction.operands[i]);
+            uint32_t words;
+            if (sched_words(letters[i], &words) != NULL && instruction.operands[i] >= words)
+                return fail(d, at, "there is no %s %" PRIu32, letters[i] == 'A' ? "level" : "form",
+                            instruction.operands[i]);
             if (letters[i] != 'L') continue;
             if (instruction.operands[i] > size) {
                 return fail(d, at, "the jump at offset %" PRIu32 " leaves the code", at);
@@ -100,14 +102,15 @@ static void print_instruction(const struct disassembly *d, FILE *to,
     const struct sched_opcode_info *info = &sched_opcodes[instruction->opcode];
     fprintf(to, "    %s", info->mnemonic);
     for (size_t i = 0; info->operands[i] != '\0'; i++) {
-        uint32_t value = instruction->operands[i];
+        uint32_t value = instruction->operands[i], word_count;
+        const char *const *words = sched_words(info->operands[i], &word_count);
         if (i > 0) fputc(',', to);
         if (info->operands[i] == '*') {
             for (uint32_t n = 0; n < value; n++) {
                 fprintf(to, " %" PRIu32, sched_list_item(instruction, n));
             }
-        } else if (info->operands[i] == 'A') {
-            fprintf(to, " %s", sched_levels[value]);
+        } else if (words != NULL) {
+            fprintf(to, " %s", words[value]);
         } else if (info->operands[i] == 'L') {
             fprintf(to, " L%" PRIu32, label_number(d, value));
         } else {

@@ -318,6 +318,7 @@ static enum prt_packet_kind packet_form(enum prt_dispatch_mode mode)
     switch (mode) {
     case PRT_DISPATCH_FULL: return PRT_PACKET_FULL;
     case PRT_DISPATCH_REFERENCE: return PRT_PACKET_REFERENCE;
+    case PRT_DISPATCH_PROGRAM:
     case PRT_DISPATCH_CONDENSED: break;
     }
     return PRT_PACKET_CONDENSED;
@@ -335,7 +336,7 @@ enum prt_status prt_run_create(const struct prt_program *program,
     if (status == PRT_OK)
         status = prt_sched_create(&program->container, &program->image, made->ops, made->device,
                                   &made->sched, error);
-    if (status == PRT_OK && options != NULL)
+    if (status == PRT_OK && options != NULL && options->dispatch != PRT_DISPATCH_PROGRAM)
         prt_sched_set_dispatch(made->sched, packet_form(options->dispatch));
     if (status == PRT_OK && is_watched(options))
         status = prt_collect_create(made->sched, options->observer, made, error);

@@ -123,6 +123,7 @@ bool prt_program_argument(const struct prt_program *program, uint32_t argument,
 
 /* How launches are given to the device's queues (lang/dispatch.md).  Outputs do not depend on it. */
 enum prt_dispatch_mode {
+    PRT_DISPATCH_PROGRAM,   /* as the program says */
     PRT_DISPATCH_CONDENSED, /* several launches a packet, as differences to stored references */
     PRT_DISPATCH_REFERENCE, /* every launch a packet of its own that stores a reference */
     PRT_DISPATCH_FULL       /* every launch a packet of its own */

@@ -125,7 +125,7 @@ static int take_dispatch(const char *text, enum prt_dispatch_mode *out)
     static const char *const names[] = {[PRT_DISPATCH_CONDENSED] = "condensed",
                                         [PRT_DISPATCH_REFERENCE] = "reference",
                                         [PRT_DISPATCH_FULL] = "full"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = PRT_DISPATCH_CONDENSED; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(text, names[i]) != 0) continue;
         *out = (enum prt_dispatch_mode)i;
         return EXIT_DONE;

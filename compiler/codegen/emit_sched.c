@@ -3,7 +3,9 @@
  *
  *         partition_affinity level, n | partition_equally n | partition_counts c0 c1 ...
  *                                                             where stages run side by side
+ *         packets condensed
  *         bind stage, sub-device | bind_root stage            every stage
+ *         load_reference stage                                where it owns an entry
  *     L1:
  *         ends
  *         round_robin 0, L2        the most important stages first: one set for each
@@ -45,10 +47,14 @@ static void build_partition(struct sched_builder *builder, const struct plan *pl
 
 static void build_bindings(struct sched_builder *builder, const struct plan *plan)
 {
+    const uint32_t condensed = SCHED_FORM_CONDENSED;
+    sched_build(builder, SCHED_PACKETS, &condensed, NULL);
     for (uint32_t stage = 0; stage < plan->stage_count; stage++) {
-        uint32_t operands[2] = {stage, plan->stages[stage].sub_device};
-        bool root = operands[1] == GRAPH_NONE;
+        const struct plan_stage *planned = &plan->stages[stage];
+        uint32_t operands[2] = {stage, planned->sub_device};
+        bool root = operands[1] == GRAPH_NONE, owner = planned->entry != GRAPH_NONE;
         sched_build(builder, root ? SCHED_BIND_ROOT : SCHED_BIND, operands, NULL);
+        if (owner && !planned->spilled) sched_build(builder, SCHED_LOAD_REFERENCE, operands, NULL);
     }
 }
 

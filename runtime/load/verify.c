@@ -407,7 +407,8 @@ static uint32_t find_instruction(const struct code *code, uint32_t offset)
 static bool is_prologue(enum sched_opcode opcode)
 {
     return opcode == SCHED_PARTITION_EQUALLY || opcode == SCHED_PARTITION_COUNTS ||
-           opcode == SCHED_PARTITION_AFFINITY || opcode == SCHED_BIND_ROOT || opcode == SCHED_BIND;
+           opcode == SCHED_PARTITION_AFFINITY || opcode == SCHED_BIND_ROOT ||
+           opcode == SCHED_BIND || opcode == SCHED_PACKETS || opcode == SCHED_LOAD_REFERENCE;
 }
 
 static bool is_selection(enum sched_opcode opcode)
@@ -453,8 +454,38 @@ static enum prt_status verify_operand(const struct code *code, uint32_t index, c
                                code->subdevice_count);
         return PRT_OK;
     case 'L': return verify_label(code, index, value);
+    case 'F':
+        if (value >= SCHED_FORMS)
+            return refuse_code(code, index, "there is no form %" PRIu32, value);
+        return PRT_OK;
     default: return PRT_OK;
     }
+}
+
+/* An end of the stage that is the first operand, which is in range. */
+static enum prt_status verify_end(const struct code *code, uint32_t index, char letter,
+                                  const struct sched_instruction *instruction, uint32_t value)
+{
+    const struct prt_container *c = code->container;
+    const struct container_node *node = &c->nodes[c->stages[instruction->operands[0]].node];
+    uint32_t count = letter == 'I' ? node->input_count : node->output_count;
+    if (value < count) return PRT_OK;
+    return refuse_code(code, index, "stage %" PRIu32 " has no %s %" PRIu32,
+                       instruction->operands[0], letter == 'I' ? "input" : "output", value);
+}
+
+static enum prt_status verify_amounts(const struct code *code, uint32_t index,
+                                      const struct sched_instruction *instruction)
+{
+    const struct container_stage *stages = code->container->stages;
+    const uint32_t *operands = instruction->operands;
+    if (instruction->opcode == SCHED_REPEAT && operands[0] == 0)
+        return refuse_code(code, index, "repeats nothing");
+    if (instruction->opcode == SCHED_RUN &&
+        (operands[1] == 0 || operands[1] > stages[operands[0]].batch_max))
+        return refuse_code(code, index, "a batch of stage %" PRIu32 " is 1 to %" PRIu64 " firings",
+                           operands[0], (uint64_t)stages[operands[0]].batch_max);
+    return PRT_OK;
 }
 
 static enum prt_status verify_operands(const struct code *code, uint32_t index)
@@ -462,10 +493,13 @@ static enum prt_status verify_operands(const struct code *code, uint32_t index)
     struct sched_instruction instruction = instruction_at(code, index);
     const char *letters = sched_opcodes[instruction.opcode].operands;
     for (size_t i = 0; letters[i] != '\0'; i++) {
-        enum prt_status status = verify_operand(code, index, letters[i], instruction.operands[i]);
+        bool is_end = letters[i] == 'I' || letters[i] == 'O';
+        enum prt_status status =
+            is_end ? verify_end(code, index, letters[i], &instruction, instruction.operands[i])
+                   : verify_operand(code, index, letters[i], instruction.operands[i]);
         if (status != PRT_OK) return status;
     }
-    return PRT_OK;
+    return verify_amounts(code, index, &instruction);
 }
 
 /* ---- program: prologue ---- */
@@ -523,6 +557,10 @@ static enum prt_status verify_prologue(struct code *code)
                 return refuse_code(code, index, "stage %" PRIu32 " is bound already",
                                    instruction.operands[0]);
             code->marks[instruction.operands[0]] = 1;
+        } else if (instruction.opcode == SCHED_PACKETS ||
+                   instruction.opcode == SCHED_LOAD_REFERENCE) {
+            status = verify_operands(code, index);
+            if (status != PRT_OK) return status;
         } else {
             status = verify_partition(code, index, &instruction);
             if (status != PRT_OK) return status;
@@ -576,9 +614,20 @@ static struct edges successors(const struct code *code, uint32_t index,
         edges.targets[edges.count++] = find_instruction(code, instruction->operands[1]);
         break;
     case SCHED_WAIT:
+    case SCHED_CALL:
         edges.targets[edges.count++] = index + 1;
         edges.targets[edges.count++] = find_instruction(code, instruction->operands[0]);
         break;
+    case SCHED_HAS_PACKETS:
+    case SCHED_HAS_ROOM:
+        edges.targets[edges.count++] = index + 1;
+        edges.targets[edges.count++] = find_instruction(code, instruction->operands[3]);
+        break;
+    case SCHED_GOES_ON:
+        edges.targets[edges.count++] = index + 1;
+        edges.targets[edges.count++] = find_instruction(code, instruction->operands[2]);
+        break;
+    case SCHED_RETURN: break;
     default: edges.targets[edges.count++] = index + 1; break;
     }
     return edges;
@@ -642,12 +691,14 @@ static enum prt_status verify_states(struct code *code)
     return PRT_OK;
 }
 
-/* Edges along which nothing has happened: not those of a dispatch, not the jump of a wait. */
+/* Edges along which nothing has happened: not those of a dispatch or a run (nor of a call), not the jump of a wait. */
 static struct edges idle_edges(const struct code *code, uint32_t index)
 {
     struct sched_instruction instruction = instruction_at(code, index);
     struct edges edges = successors(code, index, &instruction);
-    if (instruction.opcode == SCHED_DISPATCH) edges.count = 0;
+    if (instruction.opcode == SCHED_DISPATCH || instruction.opcode == SCHED_RUN ||
+        instruction.opcode == SCHED_CALL)
+        edges.count = 0;
     if (instruction.opcode == SCHED_WAIT) edges.count = 1;
     return edges;
 }

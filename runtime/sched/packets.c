@@ -123,7 +123,7 @@ static bool is_stored(const struct prt_sched *s, uint32_t index, const struct di
 {
     const struct prt_stage *stage = &s->stages[index];
     uint32_t holds = s->reference_stages[stage->entry];
-    if (stage->spilled) return holds != NO_STAGE;
+    if (stage->spilled) return true;
     if (holds != index) return false;
     uint32_t grid = s->references.entries[stage->entry].grid_size_x;
     return grid == launch->grid_size_x || stage->grid_before != launch->grid_size_x;
@@ -173,12 +173,19 @@ static enum prt_status launch_packed(struct prt_sched *s, uint32_t index, uint64
     return status;
 }
 
+/* Is there an entry for it that is filled, or that it fills? */
+static bool is_packed(const struct prt_sched *s, const struct prt_stage *stage)
+{
+    if (stage->entry == CONTAINER_NONE) return false;
+    return stage->spilled ? s->reference_stages[stage->entry] != NO_STAGE : stage->loads;
+}
+
 enum prt_status prt_packets_launch(struct prt_sched *s, uint32_t index, bool finish,
                                    uint64_t firings, struct prt_error *error)
 {
     const struct prt_stage *stage = &s->stages[index];
-    bool packed = s->dispatch == PRT_PACKET_CONDENSED && stage->entry != CONTAINER_NONE;
-    if (packed && !finish) return launch_packed(s, index, firings, error);
+    if (s->dispatch == PRT_PACKET_CONDENSED && !finish && is_packed(s, stage))
+        return launch_packed(s, index, firings, error);
     const struct dispatch_full launch = describe(s, index, finish, firings, false);
     if (s->dispatch != PRT_PACKET_REFERENCE) return send_full(s, index, &launch, error);
     uint32_t entry = stage->entry != CONTAINER_NONE ? stage->entry : index % s->references.count;

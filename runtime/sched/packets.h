@@ -7,9 +7,10 @@
  *
  *     full        every launch is a full packet
  *     reference   every launch is a reference packet, which stores it in its stage's entry
- *     condensed   a stage without an entry: a full packet.  Else, if its entry holds another stage,
- *                 or its grid has been another one than the entry's twice: a reference packet; else
- *                 it joins the open packet of its queue
+ *     condensed   a stage without an entry, one whose entry the program does not load, and a
+ *                 spilled one whose owner's is still empty: a full packet.  Else, if its entry
+ *                 does not hold it yet, or its grid has been another one than the entry's twice: a
+ *                 reference packet; else it joins the open packet of its queue
  *
  * An open packet is enqueued when a launch is the last of its pack, when the next launch of its queue
  * does not fit or is another packet, before an entry that it refers to is stored anew, and by `wait`

@@ -265,21 +265,29 @@ enum prt_status prt_sched_settle(struct prt_sched *s, struct prt_error *error)
     return status;
 }
 
+enum prt_status prt_sched_await(struct prt_sched *s, struct prt_error *error)
+{
+    enum prt_status status = prt_packets_flush_idle(s, error);
+    return status == PRT_OK ? prt_sched_reap(s, error) : status;
+}
+
+/* Thresholds are waived for selections alone: guards ask for what they ask for. */
 enum prt_status prt_sched_wait(struct prt_sched *s, bool *jump, struct prt_error *error)
 {
+    bool found_none = s->found_none;
     *jump = true;
+    s->found_none = false;
     if (s->in_flight > 0) {
         s->end_propagated = false;
-        enum prt_status status = prt_packets_flush_idle(s, error);
-        return status == PRT_OK ? prt_sched_reap(s, error) : status;
+        return prt_sched_await(s, error);
     }
     if (s->end_propagated) {
         s->end_propagated = false;
         s->waiver = false;
         return PRT_OK;
     }
-    *jump = !s->waiver;
-    if (!s->waiver) {
+    *jump = found_none && !s->waiver;
+    if (*jump) {
         s->waiver = true;
         for (uint32_t i = 0; i < s->container->stage_count; i++)
             prt_stage_changed(&s->stages[i]);
@@ -341,13 +349,11 @@ static void pass_on(struct prt_sched *s, const struct prt_stage *stage, uint64_t
     }
 }
 
-static enum prt_status dispatch_selected(struct prt_sched *s, struct prt_error *error)
+enum prt_status prt_sched_launch(struct prt_sched *s, uint32_t index, uint64_t firings,
+                                 struct prt_error *error)
 {
-    uint32_t index = s->selected;
     struct prt_stage *stage = &s->stages[index];
-    uint64_t firings = s->selected_firings;
-    assert(index != UINT32_MAX && firings > 0);
-    s->selected = UINT32_MAX;
+    assert(!stage->in_flight && stage->life == PRT_STAGE_RUNNING && firings > 0);
     if (s->collect != NULL) prt_collect_dispatched(s, stage);
     open_windows(s, stage);
     for (uint32_t i = 0; i < stage->node->output_count; i++)
@@ -366,6 +372,14 @@ static enum prt_status dispatch_selected(struct prt_sched *s, struct prt_error *
     s->in_flight++;
     s->waiver = false;
     return prt_packets_end_pack(s, index, error);
+}
+
+static enum prt_status dispatch_selected(struct prt_sched *s, struct prt_error *error)
+{
+    uint32_t index = s->selected;
+    assert(index != UINT32_MAX);
+    s->selected = UINT32_MAX;
+    return prt_sched_launch(s, index, s->selected_firings, error);
 }
 
 /* What has been dispatched is all that is in flight: it is seen to its end. */

@@ -16,6 +16,8 @@
  *     dispatch  claims the windows, enqueues
  *     wait      the earliest completions are committed; outer out-ports are drained to the host
  *
+ * A static part, where there is one, runs ahead of that loop (static_part.h).
+ *
  * Order.  A queue executes its launches one after the other, each after the one before has
  * completed (device.h).  A buffer inside of the pipeline is *in order* if its writer and all its
  * readers are bound to one queue.  Its positions move when a launch is dispatched, not when it has
@@ -146,6 +148,7 @@ struct prt_stage {
     uint32_t circle; /* of stages that take each other's packets; where not fed */
     uint32_t queue, cu_count;
     uint32_t entry;       /* of the reference table; CONTAINER_NONE: none */
+    bool loads;           /* its first launch fills the entry */
     bool spilled;         /* it uses another stage's entry */
     bool ends_pack;       /* the last stage of its pack */
     uint32_t grid_before; /* firings of its launch before, of one that is packed */
@@ -186,7 +189,8 @@ struct prt_sched_fault {
     struct kernel_fault fault;
 };
 
-/* Is told of each firing of a run that goes one firing at a time, and of each finish: before its
+/* Is told of each firing of a run that goes one firing at a time (guards fail, so that the program's
+ * guarded loop does everything), and of each finish: before its
  * windows are opened, with the stage selected; and once it has been committed, with nothing in
  * flight.  A status other than PRT_OK ends the run. */
 struct prt_step {
@@ -238,7 +242,8 @@ struct prt_sched {
     uint32_t queue_count, bound_count; /* stages that have been bound */
 
     enum prt_packet_kind
-        dispatch; /* the form of packets: CONDENSED, but where that gains nothing */
+        dispatch;        /* the form of packets: CONDENSED, but where that gains nothing */
+    bool dispatch_given; /* by the caller: it is not the program's to choose */
     struct dispatch_table references; /* what the device's table holds */
     uint32_t reference_stages[DISPATCH_ENTRIES_MAX];
     struct prt_open_packet *open_packets; /* by queue */
@@ -253,6 +258,7 @@ struct prt_sched {
     uint32_t open_sinks;
     uint64_t firings_limit; /* of each source; UINT64_MAX: none */
     bool waiver;            /* thresholds are waived until the next dispatch */
+    bool found_none;        /* a selection, since the last wait */
     bool end_propagated;    /* since a wait has seen it last */
     bool ends_due;          /* `ends` may have something to do */
     bool sinks_gone;        /* the last sink wants no more */
@@ -299,7 +305,7 @@ enum prt_status prt_sched_start(struct prt_sched *sched, const void *pipeline_ar
 /* Each source ends after so many firings.  Before the start. */
 void prt_sched_limit_firings(struct prt_sched *sched, uint64_t firings);
 
-/* How launches become packets; condensed without it.  Before the start. */
+/* How launches become packets, whatever the program says.  Before the start. */
 void prt_sched_set_dispatch(struct prt_sched *sched, enum prt_packet_kind form);
 
 /* In-ports end where they are, sources stop, and so do loops that neither drives. */
@@ -320,6 +326,9 @@ enum prt_status prt_sched_bind_root(struct prt_sched *sched, uint32_t stage,
 enum prt_status prt_sched_bind(struct prt_sched *sched, uint32_t stage, uint32_t sub_device,
                                struct prt_error *error);
 
+void prt_sched_packets(struct prt_sched *sched, enum prt_packet_kind form);
+void prt_sched_load_reference(struct prt_sched *sched, uint32_t stage);
+
 enum prt_status prt_sched_ends(struct prt_sched *sched, struct prt_error *error);
 /* *found: a stage of the set is ready and selected. */
 enum prt_status prt_sched_select_round_robin(struct prt_sched *sched, uint32_t set, bool *found,
@@ -329,6 +338,9 @@ enum prt_status prt_sched_select_priority(struct prt_sched *sched, uint32_t set,
 enum prt_status prt_sched_select_fullest(struct prt_sched *sched, uint32_t set, bool *found,
                                          struct prt_error *error);
 enum prt_status prt_sched_dispatch(struct prt_sched *sched, struct prt_error *error);
+/* Claims what so many firings of a running, idle stage need and launches them: they are ready. */
+enum prt_status prt_sched_launch(struct prt_sched *sched, uint32_t stage, uint64_t firings,
+                                 struct prt_error *error);
 /* *jump: go on at the label; else nothing can come any more. */
 enum prt_status prt_sched_wait(struct prt_sched *sched, bool *jump, struct prt_error *error);
 /* The end of the run: PRT_OK or why it is not a good one. */
@@ -336,6 +348,8 @@ enum prt_status prt_sched_halt(struct prt_sched *sched, struct prt_error *error)
 
 /* Gives the device's clock the cycles of the instructions since it was given some. */
 void prt_sched_pass_time(struct prt_sched *sched);
+/* Something is in flight: enqueues the open packets of idle queues and reaps. */
+enum prt_status prt_sched_await(struct prt_sched *sched, struct prt_error *error);
 /* Delivers the earliest completions, all of them: the first error is kept. */
 enum prt_status prt_sched_reap(struct prt_sched *sched, struct prt_error *error);
 

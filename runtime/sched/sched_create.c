@@ -557,6 +557,17 @@ void prt_sched_destroy(struct prt_sched *s)
 void prt_sched_set_dispatch(struct prt_sched *s, enum prt_packet_kind form)
 {
     s->dispatch = form;
+    s->dispatch_given = true;
+}
+
+void prt_sched_packets(struct prt_sched *s, enum prt_packet_kind form)
+{
+    if (!s->dispatch_given) s->dispatch = form;
+}
+
+void prt_sched_load_reference(struct prt_sched *s, uint32_t stage)
+{
+    s->stages[stage].loads = true;
 }
 
 void prt_sched_bind_source(struct prt_sched *s, uint32_t buffer, prt_sched_source source,

@@ -68,8 +68,7 @@ static struct prt_buffer *port_to_fill(const struct prt_stage *stage, uint64_t f
     return NULL;
 }
 
-/* An interrupt ends sources, so that what they feed drains, and leaves loops where they are. */
-static bool stops_by_interrupt(struct prt_sched *s, struct prt_stage *stage)
+bool prt_select_stops_by_interrupt(struct prt_sched *s, struct prt_stage *stage)
 {
     bool source = stage->node->input_count == 0;
     if ((!source && stage->driven) || !prt_select_interrupted(s)) return false;
@@ -94,7 +93,7 @@ static enum prt_status look_at(struct prt_sched *s, struct prt_stage *stage, uin
                                struct prt_error *error)
 {
     *firings = 0;
-    if (stops_by_interrupt(s, stage)) return PRT_OK;
+    if (prt_select_stops_by_interrupt(s, stage)) return PRT_OK;
     for (;;) {
         *firings = ready_firings(s, stage);
         struct prt_buffer *port = *firings > 0 ? port_to_fill(stage, *firings) : NULL;

@@ -3,6 +3,7 @@
 #include "lang/sched_code.h"
 #include "runtime/sched/explain.h"
 #include "runtime/sched/packets.h"
+#include "runtime/sched/static_part.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -10,8 +11,7 @@
 struct instruction {
     enum sched_opcode opcode;
     uint32_t cycles;
-    uint32_t operand;     /* the first one; of a list: its length */
-    uint32_t second;      /* the second one */
+    uint32_t operands[3]; /* of a list: its length; a label is in `target` */
     uint32_t target;      /* index of the instruction at the label */
     const uint32_t *list; /* into the machine's own copy */
 };
@@ -38,10 +38,10 @@ static void decode_instruction(struct prt_vm *vm, const struct sched_instruction
                                const uint32_t *index_at, uint32_t **list)
 {
     struct instruction *out = &vm->code[vm->count++];
-    *out = (struct instruction){.opcode = decoded->opcode,
-                                .cycles = sched_opcodes[decoded->opcode].cycles,
-                                .operand = decoded->operands[0],
-                                .second = decoded->operands[1]};
+    *out = (struct instruction){
+        .opcode = decoded->opcode,
+        .cycles = sched_opcodes[decoded->opcode].cycles,
+        .operands = {decoded->operands[0], decoded->operands[1], decoded->operands[2]}};
     const char *letters = sched_opcodes[decoded->opcode].operands;
     for (size_t i = 0; letters[i] != '\0'; i++) {
         if (letters[i] == 'L') out->target = index_at[decoded->operands[i]];
@@ -96,13 +96,86 @@ void prt_vm_destroy(struct prt_vm *vm)
 
 /* ---- running ---- */
 
+/* A loop repeats within loops, and its routine within its own. */
+enum { LOOPS_MAX = 2 * SCHED_REPEAT_DEPTH };
+
+struct loop {
+    const struct instruction *first;
+    uint32_t left; /* rounds, the present one included */
+};
+
 struct machine { /* one run of the code */
     const struct prt_vm *vm;
     struct prt_sched *sched;
     struct prt_error *error;
+    const struct instruction *at;   /* the next one */
+    const struct instruction *link; /* where `return` goes on; NULL: not in a routine */
+    struct loop loops[LOOPS_MAX];
+    uint32_t loop_count;
     bool taken; /* the present one goes on at its label */
     bool halted;
 };
+
+/* ---- control ---- */
+
+/* The verifier proves nesting; here it is only never unsafe. */
+static enum prt_status misplaced(const struct machine *m, const char *what)
+{
+    return prt_error_set(m->error, PRT_E_VERIFY, "container: the scheduler program has %s", what);
+}
+
+static enum prt_status repeat(struct machine *m, uint32_t rounds)
+{
+    if (m->loop_count == LOOPS_MAX || rounds == 0)
+        return misplaced(m, "too many repeats within each other, or one of no round");
+    m->loops[m->loop_count++] = (struct loop){m->at, rounds};
+    return PRT_OK;
+}
+
+static enum prt_status again(struct machine *m)
+{
+    if (m->loop_count == 0) return misplaced(m, "an 'again' outside of what is repeated");
+    struct loop *loop = &m->loops[m->loop_count - 1];
+    if (--loop->left > 0)
+        m->at = loop->first;
+    else
+        m->loop_count--;
+    return PRT_OK;
+}
+
+static enum prt_status call(struct machine *m)
+{
+    if (m->link != NULL) return misplaced(m, "a call in a routine");
+    m->link = m->at;
+    m->taken = true;
+    return PRT_OK;
+}
+
+static enum prt_status give_back(struct machine *m)
+{
+    if (m->link == NULL) return misplaced(m, "a return that no call leads to");
+    m->at = m->link;
+    m->link = NULL;
+    return PRT_OK;
+}
+
+/* A guard goes on at its label where what it asks for does not hold. */
+static enum prt_status guarded(struct machine *m, bool holds)
+{
+    m->taken = !holds;
+    return PRT_OK;
+}
+
+static enum prt_status has_packets(struct machine *m, const struct instruction *i)
+{
+    bool holds;
+    enum prt_status status = prt_static_has_packets(m->sched, i->operands[0], i->operands[1],
+                                                    i->operands[2], &holds, m->error);
+    m->taken = !holds;
+    return status;
+}
+
+/* ---- what an instruction does ---- */
 
 /* What waits for room in the host's sinks is given to them by these instructions. */
 static enum prt_status closed_pipe(const struct machine *m, enum prt_status status)
@@ -115,51 +188,82 @@ static enum prt_status closed_pipe(const struct machine *m, enum prt_status stat
 static enum prt_status selected(struct machine *m, enum prt_status status)
 {
     m->taken = !m->taken;
+    if (m->taken) m->sched->found_none = true;
     return status;
+}
+
+static const enum prt_packet_kind forms[SCHED_FORMS] = {
+    [SCHED_FORM_FULL] = PRT_PACKET_FULL,
+    [SCHED_FORM_REFERENCE] = PRT_PACKET_REFERENCE,
+    [SCHED_FORM_CONDENSED] = PRT_PACKET_CONDENSED,
+};
+
+/* Instructions of the prologue. */
+static enum prt_status prepare(struct machine *m, const struct instruction *i)
+{
+    struct prt_sched *s = m->sched;
+    struct prt_error *error = m->error;
+    const uint32_t *operands = i->operands;
+    switch (i->opcode) {
+    case SCHED_PARTITION_EQUALLY: return prt_sched_partition_equally(s, operands[0], error);
+    case SCHED_PARTITION_COUNTS: return prt_sched_partition_counts(s, i->list, operands[0], error);
+    case SCHED_PARTITION_AFFINITY:
+        return prt_sched_partition_affinity(s, operands[0], operands[1], error);
+    case SCHED_BIND_ROOT: return prt_sched_bind_root(s, operands[0], error);
+    case SCHED_BIND: return prt_sched_bind(s, operands[0], operands[1], error);
+    case SCHED_PACKETS: prt_sched_packets(s, forms[operands[0]]); return PRT_OK;
+    case SCHED_LOAD_REFERENCE: prt_sched_load_reference(s, operands[0]); return PRT_OK;
+    default: break;
+    }
+    return prt_error_set(error, PRT_E_INTERNAL, "the verifier let an unknown opcode pass");
 }
 
 static enum prt_status execute(struct machine *m, const struct instruction *i)
 {
     struct prt_sched *s = m->sched;
     struct prt_error *error = m->error;
+    const uint32_t *operands = i->operands;
     switch (i->opcode) {
-    case SCHED_PARTITION_EQUALLY: return prt_sched_partition_equally(s, i->operand, error);
-    case SCHED_PARTITION_COUNTS: return prt_sched_partition_counts(s, i->list, i->operand, error);
-    case SCHED_PARTITION_AFFINITY:
-        return prt_sched_partition_affinity(s, i->operand, i->second, error);
-    case SCHED_BIND_ROOT: return prt_sched_bind_root(s, i->operand, error);
-    case SCHED_BIND: return prt_sched_bind(s, i->operand, i->second, error);
+    case SCHED_RUN: return closed_pipe(m, prt_static_run(s, operands[0], operands[1], error));
+    case SCHED_HAS_PACKETS: return has_packets(m, i);
+    case SCHED_HAS_ROOM:
+        return guarded(m, prt_static_has_room(s, operands[0], operands[1], operands[2]));
+    case SCHED_GOES_ON: return guarded(m, prt_static_goes_on(s, operands[0], operands[1]));
+    case SCHED_REPEAT: return repeat(m, operands[0]);
+    case SCHED_AGAIN: return again(m);
+    case SCHED_CALL: return call(m);
+    case SCHED_RETURN: return give_back(m);
+    case SCHED_FENCE: return closed_pipe(m, prt_static_fence(s, error));
     case SCHED_ENDS: return s->ends_due ? prt_sched_ends(s, error) : PRT_OK;
     case SCHED_ROUND_ROBIN:
-        return selected(m, prt_sched_select_round_robin(s, i->operand, &m->taken, error));
+        return selected(m, prt_sched_select_round_robin(s, operands[0], &m->taken, error));
     case SCHED_PRIORITY:
-        return selected(m, prt_sched_select_priority(s, i->operand, &m->taken, error));
+        return selected(m, prt_sched_select_priority(s, operands[0], &m->taken, error));
     case SCHED_FULLEST:
-        return selected(m, prt_sched_select_fullest(s, i->operand, &m->taken, error));
+        return selected(m, prt_sched_select_fullest(s, operands[0], &m->taken, error));
     case SCHED_DISPATCH: return closed_pipe(m, prt_sched_dispatch(s, error));
     case SCHED_JUMP: m->taken = true; return PRT_OK;
     case SCHED_WAIT: return closed_pipe(m, prt_sched_wait(s, &m->taken, error));
     case SCHED_HALT: m->halted = true; return closed_pipe(m, prt_sched_halt(s, error));
-    case SCHED_INVALID:
-    case SCHED_OPCODE_COUNT: break;
+    default: return prepare(m, i);
     }
-    return prt_error_set(error, PRT_E_INTERNAL, "the verifier let an unknown opcode pass");
 }
 
 /* Up to the instruction `end`, or to the halt. */
 static enum prt_status run_until(struct machine *m, uint32_t end)
 {
     struct prt_sched *s = m->sched;
-    const struct instruction *code = m->vm->code, *at = code;
+    const struct instruction *code = m->vm->code;
     const struct instruction *stop = code + (end < m->vm->count ? end : m->vm->count);
     enum prt_status status = PRT_OK;
-    while (status == PRT_OK && !m->halted && at != stop) {
-        const struct instruction *i = at++;
+    m->at = code;
+    while (status == PRT_OK && !m->halted && m->at != stop) {
+        const struct instruction *i = m->at++;
         s->instruction_cycles += i->cycles;
         s->instructions++;
         m->taken = false;
         status = execute(m, i);
-        if (m->taken) at = code + i->target;
+        if (m->taken) m->at = code + i->target;
     }
     assert(status != PRT_OK || m->halted || end <= m->vm->count); /* the verifier: code halts */
     return status;
@@ -168,7 +272,8 @@ static enum prt_status run_until(struct machine *m, uint32_t end)
 static bool is_prologue(enum sched_opcode opcode)
 {
     return opcode == SCHED_PARTITION_EQUALLY || opcode == SCHED_PARTITION_COUNTS ||
-           opcode == SCHED_PARTITION_AFFINITY || opcode == SCHED_BIND_ROOT || opcode == SCHED_BIND;
+           opcode == SCHED_PARTITION_AFFINITY || opcode == SCHED_BIND_ROOT ||
+           opcode == SCHED_BIND || opcode == SCHED_PACKETS || opcode == SCHED_LOAD_REFERENCE;
 }
 
 enum prt_status prt_vm_prologue(const struct prt_vm *vm, struct prt_sched *sched,

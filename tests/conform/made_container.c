@@ -180,26 +180,38 @@ void made_program(struct made *m, const char *text)
 static const char loop_text[] = "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\n"
                                 "L2: wait L1\n halt\n";
 
+/* Behind the binding of a stage: does it own an entry of the reference table? */
+static size_t load_text(const struct made *m, uint32_t stage, char *text, size_t size)
+{
+    const struct container_stage *s = &m->stages[stage];
+    if (s->entry == CONTAINER_NONE || (s->flags & CONTAINER_STAGE_SPILLED) != 0) return 0;
+    return (size_t)snprintf(text, size, " load_reference %" PRIu32 "\n", stage);
+}
+
 void made_loop(struct made *m)
 {
-    char text[(size_t)MADE_MAX * 24 + sizeof loop_text];
+    char text[(size_t)MADE_MAX * 48 + sizeof loop_text];
     size_t used = 0;
-    for (uint32_t i = 0; i < m->stage_count; i++)
+    for (uint32_t i = 0; i < m->stage_count; i++) {
         used += (size_t)snprintf(text + used, sizeof text - used, " bind_root %" PRIu32 "\n", i);
+        used += load_text(m, i, text + used, sizeof text - used);
+    }
     snprintf(text + used, sizeof text - used, "%s", loop_text);
     made_program(m, text);
 }
 
 void made_side_by_side(struct made *m)
 {
-    char text[(size_t)MADE_MAX * 24 + sizeof loop_text + 64];
+    char text[(size_t)MADE_MAX * 48 + sizeof loop_text + 64];
     size_t used = (size_t)snprintf(text, sizeof text, " partition_counts");
     for (uint32_t i = 0; i < m->stage_count; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, " 1");
     used += (size_t)snprintf(text + used, sizeof text - used, "\n");
-    for (uint32_t i = 0; i < m->stage_count; i++)
+    for (uint32_t i = 0; i < m->stage_count; i++) {
         used += (size_t)snprintf(text + used, sizeof text - used,
                                  " bind %" PRIu32 ", %" PRIu32 "\n", i, i);
+        used += load_text(m, i, text + used, sizeof text - used);
+    }
     snprintf(text + used, sizeof text - used, "%s", loop_text);
     made_program(m, text);
 }

@@ -94,7 +94,8 @@ void made_output(struct made *made, uint32_t node, uint32_t buffer, uint64_t pus
 
 /* The program from assembly text; `.stages` and `.set 0` (all stages) are put in front of it. */
 void made_program(struct made *made, const char *text);
-/* The compiler's loop, every stage bound to the whole device. */
+/* The guarded loop, every stage bound to the whole device; entries of the reference table that the
+ * stages own by now are loaded. */
 void made_loop(struct made *made);
 /* The same with one sub-device of one CU for each stage. */
 void made_side_by_side(struct made *made);

@@ -231,11 +231,11 @@ static struct prt_program *draw(uint64_t seed)
     for (uint32_t i = ports; i < s.buffer_count; i++) {
         if (!s.read[i]) s.made->buffers[i].outer = CONTAINER_OUTER_OUT;
     }
+    draw_packs(s.made, &seed);
     if (random_below(&seed, 2))
         made_side_by_side(s.made);
     else
         made_loop(s.made);
-    draw_packs(s.made, &seed);
     return pipelines_load(s.made, s.kernels);
 }
 

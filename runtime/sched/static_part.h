@@ -1,0 +1,37 @@
+/*
+ * static_part: the instructions of a static schedule: guards, `run`, `fence` (lang/scheduler.md).
+ *
+ * A guard asks about one end of one stage, or about a source, and never waits for completions; an
+ * open in-port is filled by the host before it answers.  `run` dispatches a number of firings that
+ * the verifier has proven possible once what is in flight has completed: nothing is searched for,
+ * its ends are compared with what so many firings take and give, and claimed.
+ *
+ * Nothing here is trusted to have been proven: firings that are not possible are refused with
+ * PRT_E_VERIFY, before anything is claimed.
+ *
+ * Requires: sched.h's.  Allocation: none.  Threads: the scheduler's.
+ * Errors: what the host's callbacks and the device return; PRT_E_FAULT; PRT_E_VERIFY.
+ */
+#ifndef RUNTIME_SCHED_STATIC_PART_H
+#define RUNTIME_SCHED_STATIC_PART_H
+
+#include "runtime/sched/sched.h"
+
+/* *holds: input `input` of the stage, which has not ended, has so many packets. */
+enum prt_status prt_static_has_packets(struct prt_sched *sched, uint32_t stage, uint32_t input,
+                                       uint32_t packets, bool *holds, struct prt_error *error);
+
+/* Output `output` of the stage, which has not ended, has room for so many packets. */
+bool prt_static_has_room(const struct prt_sched *sched, uint32_t stage, uint32_t output,
+                         uint32_t packets);
+
+/* The stage, which no in-port feeds, may fire so many more times. */
+bool prt_static_goes_on(struct prt_sched *sched, uint32_t stage, uint32_t firings);
+
+enum prt_status prt_static_run(struct prt_sched *sched, uint32_t stage, uint32_t firings,
+                               struct prt_error *error);
+
+/* Enqueues what is open and waits until nothing is in flight. */
+enum prt_status prt_static_fence(struct prt_sched *sched, struct prt_error *error);
+
+#endif
