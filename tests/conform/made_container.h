@@ -60,7 +60,8 @@ struct made {
     struct container_index indices[MADE_MAX];
     uint32_t first_warps[MADE_MAX];
     struct container_launch launches[MADE_MAX];
-    struct container_type types[MADE_MAX]; /* debug information: none, unless a test adds some */
+    struct container_type
+        types[MADE_MAX + 1]; /* debug information: none, unless a test adds some */
     struct container_member members[MADE_MAX];
     struct container_place places[MADE_MAX];
     struct container_kernel kernels[MADE_MAX];
