@@ -5,6 +5,7 @@
 #include "lang/kernel_abi.h"
 #include "lang/scalar.h"
 #include "lang/sched_code.h"
+#include "runtime/load/verify_rule.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,33 +73,33 @@ static enum prt_status check_header(struct reading *reading, struct container_he
     const struct prt_container *c = reading->container;
     const size_t magic_bytes = sizeof header->magic;
     size_t known = c->size_bytes < magic_bytes ? c->size_bytes : magic_bytes;
-    if (known == 0 || memcmp(c->bytes, CONTAINER_MAGIC, known) != 0)
+    if (PRT_BREAKS(known == 0 || memcmp(c->bytes, CONTAINER_MAGIC, known) != 0))
         return REFUSE(reading, 0, "not a container: it does not begin with 'PIPEC'");
-    if (c->size_bytes < sizeof *header)
+    if (PRT_BREAKS(c->size_bytes < sizeof *header))
         return prt_error_set_at(reading->error, PRT_E_TRUNCATED, c->size_bytes,
                                 "container: ends inside the header");
     memcpy(header, c->bytes, sizeof *header);
-    if (header->version != CONTAINER_VERSION)
+    if (PRT_BREAKS(header->version != CONTAINER_VERSION))
         return prt_error_set_at(
             reading->error, PRT_E_VERSION, offsetof(struct container_header, version),
             "container: version %" PRIu32 " of the format, this runtime reads version %u",
             header->version, CONTAINER_VERSION);
-    if (header->file_bytes > c->size_bytes)
+    if (PRT_BREAKS(header->file_bytes > c->size_bytes))
         return prt_error_set_at(reading->error, PRT_E_TRUNCATED, c->size_bytes,
                                 "container: ends after %zu of %" PRIu64 " bytes", c->size_bytes,
                                 header->file_bytes);
-    if (header->file_bytes < c->size_bytes)
+    if (PRT_BREAKS(header->file_bytes < c->size_bytes))
         return REFUSE(reading, header->file_bytes, "container: bytes after its end");
-    if (header->section_count != SECTION_COUNT)
+    if (PRT_BREAKS(header->section_count != SECTION_COUNT))
         return REFUSE(reading, offsetof(struct container_header, section_count),
                       "container: %" PRIu32 " sections, expected %d", header->section_count,
                       SECTION_COUNT);
-    if (header->checksum != prt_container_checksum(c->bytes, c->size_bytes))
+    if (PRT_BREAKS(header->checksum != prt_container_checksum(c->bytes, c->size_bytes)))
         return prt_error_set_at(reading->error, PRT_E_CHECKSUM,
                                 offsetof(struct container_header, checksum),
                                 "container: damaged: the checksum does not match");
     for (size_t i = 0; i < sizeof header->reserved / sizeof header->reserved[0]; i++) {
-        if (header->reserved[i] != 0)
+        if (PRT_BREAKS(header->reserved[i] != 0))
             return REFUSE(reading, offsetof(struct container_header, reserved),
                           "container: a reserved field of the header is not zero");
     }
@@ -121,23 +122,24 @@ static enum prt_status check_section(struct reading *reading, uint32_t kind, uin
     const struct section_form *form = &forms[kind];
     struct container_section section;
     memcpy(&section, c->bytes + at, sizeof section);
-    if (section.kind != kind || section.reserved != 0)
+    if (PRT_BREAKS(section.kind != kind || section.reserved != 0))
         return REFUSE(reading, at, "container: section table: expected section %" PRIu32 " ('%s')",
                       kind, form->name);
     uint64_t begin = (*end + CONTAINER_ALIGNMENT - 1) / CONTAINER_ALIGNMENT * CONTAINER_ALIGNMENT;
-    if (section.offset_bytes != begin || begin > c->size_bytes ||
-        section.size_bytes > c->size_bytes - begin)
+    if (PRT_BREAKS(section.offset_bytes != begin || begin > c->size_bytes ||
+                   section.size_bytes > c->size_bytes - begin))
         return REFUSE(reading, at, "container: section '%s' lies where it must not", form->name);
-    if (!is_zero(c->bytes, *end, begin))
+    if (PRT_BREAKS(!is_zero(c->bytes, *end, begin)))
         return REFUSE(reading, *end, "container: the bytes before section '%s' are not zero",
                       form->name);
-    if (section.size_bytes % form->record_bytes != 0 ||
-        (form->single && section.size_bytes != form->record_bytes))
+    if (PRT_BREAKS(section.size_bytes % form->record_bytes != 0 ||
+                   (form->single && section.size_bytes != form->record_bytes)))
         return REFUSE(reading, at,
                       "container: section '%s' has %" PRIu64 " bytes: not whole records",
                       form->name, section.size_bytes);
-    if (section.size_bytes / form->record_bytes >= CONTAINER_NONE && kind != CONTAINER_IMAGE &&
-        kind != CONTAINER_INITIALS && kind != CONTAINER_SOURCE_TEXTS)
+    if (PRT_BREAKS(section.size_bytes / form->record_bytes >= CONTAINER_NONE &&
+                   kind != CONTAINER_IMAGE && kind != CONTAINER_INITIALS &&
+                   kind != CONTAINER_SOURCE_TEXTS))
         return REFUSE(reading, at, "container: section '%s' has too many records", form->name);
     reading->sections[kind] = section;
     *end = begin + section.size_bytes;
@@ -148,7 +150,7 @@ static enum prt_status check_sections(struct reading *reading)
 {
     uint64_t at = sizeof(struct container_header);
     uint64_t end = at + SECTION_COUNT * sizeof(struct container_section);
-    if (end > reading->container->size_bytes)
+    if (PRT_BREAKS(end > reading->container->size_bytes))
         return prt_error_set_at(reading->error, PRT_E_TRUNCATED, reading->container->size_bytes,
                                 "container: ends inside the section table");
     for (uint32_t kind = 1; kind < SECTION_KINDS; kind++) {
@@ -156,7 +158,7 @@ static enum prt_status check_sections(struct reading *reading)
         if (status != PRT_OK) return status;
         at += sizeof(struct container_section);
     }
-    if (end != reading->container->size_bytes)
+    if (PRT_BREAKS(end != reading->container->size_bytes))
         return REFUSE(reading, end, "container: bytes after the last section");
     return PRT_OK;
 }
@@ -242,7 +244,8 @@ static void count_records(struct reading *reading)
 /* Records are checked by a list of conditions; the first that fails is reported. */
 #define CHECK(condition, kind, index, what)                                                        \
     do {                                                                                           \
-        if (!(condition)) return refuse_record(reading, CONTAINER_##kind, (index), (what));        \
+        if (!PRT_HOLDS(condition))                                                                 \
+            return refuse_record(reading, CONTAINER_##kind, (index), (what));                      \
     } while (0)
 
 static bool is_string(const struct prt_container *c, container_string string)
@@ -263,7 +266,8 @@ static bool is_range(uint32_t first, uint32_t count, uint32_t total)
 static enum prt_status check_strings(struct reading *reading)
 {
     const struct prt_container *c = reading->container;
-    if (c->strings_bytes == 0 || c->strings[0] != '\0' || c->strings[c->strings_bytes - 1] != '\0')
+    if (PRT_BREAKS(c->strings_bytes == 0 || c->strings[0] != '\0' ||
+                   c->strings[c->strings_bytes - 1] != '\0'))
         return REFUSE(reading, reading->sections[CONTAINER_STRINGS].offset_bytes,
                       "container: section 'strings' does not begin and end with a NUL");
     return PRT_OK;
@@ -431,7 +435,7 @@ static enum prt_status check_stages(struct reading *reading)
         CHECK(s->pack < c->stage_count && s->place < c->stage_count, STAGES, i,
               "a pack or a place beyond the stages");
     }
-    if (c->code_bytes > SCHED_MAX_CODE_BYTES)
+    if (PRT_BREAKS(c->code_bytes > SCHED_MAX_CODE_BYTES))
         return REFUSE(reading, reading->sections[CONTAINER_PROGRAM].offset_bytes,
                       "container: the scheduler program is beyond %u bytes", SCHED_MAX_CODE_BYTES);
     return PRT_OK;

@@ -34,32 +34,33 @@
  *     within the blocks of their nodes
  *   - each node has exactly one stage; thresholds and batches are admitted by the depths
  *
- * verify.c has the records and the program, verify_rates.c rates and windows, verify_bounded.c
- * bounded rates, verify_launches.c kernels that launch kernels, verify_certificate.c, verify_channels.c and verify_schedule.c the certificate.
+ * verify.c has the records, verify_rates.c rates and windows, verify_bounded.c bounded rates,
+ * verify_launches.c kernels that launch kernels, verify_certificate.c, verify_channels.c and
+ * verify_schedule.c the certificate.
  *
- * Scheduler program:
- *   - every byte belongs to an instruction; jumps go to beginnings of instructions; stages and sets
- *     exist
- *   - it begins with its prologue: at most one partition instruction, and each stage bound exactly
- *     once; none of these comes later, and nothing jumps back into it; partitions are within the
- *     compute units of the device, bound sub-devices exist
- *   - `dispatch` comes only after a selection on every path (ends, wait and dispatch end a
- *     selection)
- *   - `wait` comes only after an `ends` since the start or the last wait, on every path
- *   - every cycle contains a dispatch or the jump of a wait: the machine cannot spin
- *   - no path runs off the end; with the rules above, `halt` is reached when nothing can come any
- *     more
- *   - each stage is in the set of a reachable selection
+ * Scheduler program: verify_program.h.
  */
 #ifndef RUNTIME_LOAD_VERIFY_H
 #define RUNTIME_LOAD_VERIFY_H
 
 #include "runtime/load/reader.h"
 
+/* What has been proven of a scheduler program. */
+struct prt_proof {
+    uint32_t instructions, guards, runs; /* guards that can hold; `run`s */
+    uint32_t stages, static_stages;      /* of the container; of them executed by `run` */
+    uint64_t work, work_limit;           /* steps that it took, and might have taken */
+};
+
 enum prt_status prt_verify(const struct prt_container *container, struct prt_error *error);
+
+/* The same, and tells what has been proven: of what is refused the work alone. */
+enum prt_status prt_verify_prove(const struct prt_container *container, struct prt_proof *proof,
+                                 struct prt_error *error);
 
 /* The two halves of it. */
 enum prt_status prt_verify_graph(const struct prt_container *container, struct prt_error *error);
-enum prt_status prt_verify_program(const struct prt_container *container, struct prt_error *error);
+enum prt_status prt_verify_program(const struct prt_container *container, struct prt_proof *proof,
+                                   struct prt_error *error);
 
 #endif

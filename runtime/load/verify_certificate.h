@@ -109,7 +109,7 @@ enum prt_status prt_verify_schedule(const struct prt_channels *channels, uint32_
 
 #define CHECK_WORD(condition, at, ...)                                                             \
     do {                                                                                           \
-        if (!(condition))                                                                          \
+        if (!PRT_HOLDS(condition))                                                                 \
             return prt_verify_refuse(c, error, CONTAINER_CERTIFICATE, (at), __VA_ARGS__);          \
     } while (0)
 

@@ -3,6 +3,7 @@
 #define RUNTIME_LOAD_VERIFY_INTERNAL_H
 
 #include "runtime/load/verify.h"
+#include "runtime/load/verify_rule.h"
 
 #include <stdbool.h>
 
@@ -13,7 +14,7 @@ enum prt_status prt_verify_refuse(const struct prt_container *c, struct prt_erro
 
 #define CHECK(condition, kind, index, ...)                                                         \
     do {                                                                                           \
-        if (!(condition))                                                                          \
+        if (!PRT_HOLDS(condition))                                                                 \
             return prt_verify_refuse(c, error, CONTAINER_##kind, (index), __VA_ARGS__);            \
     } while (0)
 

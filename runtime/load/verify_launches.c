@@ -174,13 +174,13 @@ static enum prt_status verify_coverage(const struct prt_container *c, struct prt
     for (uint32_t i = 0; i < c->interface_count && status == PRT_OK; i++) {
         uint32_t node = c->interfaces[i].node;
         if (node == CONTAINER_NONE) continue;
-        if (seen[node]++)
+        if (PRT_BREAKS(seen[node]++))
             status =
                 prt_verify_refuse(c, error, CONTAINER_INTERFACES, i, "node '%s' has two interfaces",
                                   prt_verify_text(c, c->nodes[node].name));
     }
     for (uint32_t i = 0; i < c->node_count && status == PRT_OK; i++) {
-        if ((c->nodes[i].flags & CONTAINER_NODE_LAUNCHES) && !seen[i])
+        if (PRT_BREAKS((c->nodes[i].flags & CONTAINER_NODE_LAUNCHES) && !seen[i]))
             status = prt_verify_refuse(c, error, CONTAINER_NODES, i,
                                        "'%s' launches, and has no interface",
                                        prt_verify_text(c, c->nodes[i].name));

@@ -55,15 +55,15 @@ static enum prt_status verify_lists(const struct prt_container *c, enum containe
                                     uint32_t index, uint32_t phases, uint32_t rates, uint64_t *next,
                                     struct prt_error *error)
 {
-    if (phases == 1 && rates != CONTAINER_NONE)
+    if (PRT_BREAKS(phases == 1 && rates != CONTAINER_NONE))
         return prt_verify_refuse(c, error, kind, index,
                                  "rates of several phases, the node has one");
     if (phases == 1) return PRT_OK;
-    if (rates == CONTAINER_NONE)
+    if (PRT_BREAKS(rates == CONTAINER_NONE))
         return prt_verify_refuse(c, error, kind, index,
                                  "the node has %" PRIu32 " phases, and this end no rates of each",
                                  phases);
-    if (rates != *next || *next + 2 * (uint64_t)phases > c->rate_count)
+    if (PRT_BREAKS(rates != *next || *next + 2 * (uint64_t)phases > c->rate_count))
         return prt_verify_refuse(c, error, kind, index,
                                  "its rates do not follow those before, or run past the section");
     *next += 2 * (uint64_t)phases;

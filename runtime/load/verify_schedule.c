@@ -63,7 +63,7 @@ static enum prt_status read_rules(struct replay *r)
 {
     uint64_t at = 1;
     r->rule_count = r->part.words[0];
-    if (r->rule_count < 2 || r->rule_count > r->part.count - 1)
+    if (PRT_BREAKS(r->rule_count < 2 || r->rule_count > r->part.count - 1))
         return REFUSE(r, 0,
                       "%" PRIu64 " rules: a prologue and a period are missing, or more than "
                       "words",
@@ -72,13 +72,13 @@ static enum prt_status read_rules(struct replay *r)
     if (r->rules == NULL) return prt_error_set(r->error, PRT_E_NOMEM, "out of memory");
     for (uint64_t i = 0; i < r->rule_count; i++) {
         uint64_t left = r->part.count - at;
-        if (left == 0 || r->part.words[at] > (left - 1) / 2)
+        if (PRT_BREAKS(left == 0 || r->part.words[at] > (left - 1) / 2))
             return REFUSE(r, at < r->part.count ? at : r->part.count - 1,
                           "rule %" PRIu64 " runs past the part", i);
         r->rules[i] = (struct rule){.at = at + 1, .items = r->part.words[at]};
         at += 1 + 2 * r->rules[i].items;
     }
-    if (at != r->part.count) return REFUSE(r, at, "words behind the last rule");
+    if (PRT_BREAKS(at != r->part.count)) return REFUSE(r, at, "words behind the last rule");
     return PRT_OK;
 }
 
@@ -166,9 +166,10 @@ static enum prt_status add_effect(struct replay *r, uint64_t word, struct effect
 {
     bool is_phase = effect.key >= r->block->count;
     struct effect *sum = &r->sum[effect.key];
-    if (*r->work == 0) return REFUSE(r, word, "more work than a text of this length may ask for");
+    if (PRT_BREAKS(*r->work == 0))
+        return REFUSE(r, word, "more work than a text of this length may ask for");
     --*r->work;
-    if (is_phase && count > 1 && effect.net != effect.need)
+    if (PRT_BREAKS(is_phase && count > 1 && effect.net != effect.need))
         return REFUSE(r, word, "repeats what does not end in the phase that it begins with");
     if (!is_phase && !repeat(&effect, count)) return too_large(r, word);
     if (!r->touched[effect.key]) {
@@ -178,7 +179,7 @@ static enum prt_status add_effect(struct replay *r, uint64_t word, struct effect
         return PRT_OK;
     }
     if (!is_phase) return append(sum, &effect) ? PRT_OK : too_large(r, word);
-    if (sum->net != effect.need)
+    if (PRT_BREAKS(sum->net != effect.need))
         return REFUSE(
             r, word, "'%s' is fired out of the order of its phases",
             prt_vertex_name(r->channels, r->vertices.items[effect.key - r->block->count]));
@@ -226,10 +227,10 @@ static enum prt_status add_item(struct replay *r, uint64_t rule, uint64_t word)
 {
     uint64_t symbol = r->part.words[word], count = r->part.words[word + 1];
     uint64_t terminals = r->first_terminal[r->vertices.count];
-    if (count == 0 || count > INT64_MAX)
+    if (PRT_BREAKS(count == 0 || count > INT64_MAX))
         return REFUSE(r, word + 1, "something is fired %" PRIu64 " times", count);
     if (symbol < terminals) return fire(r, word, symbol, count);
-    if (symbol - terminals >= rule)
+    if (PRT_BREAKS(symbol - terminals >= rule))
         return REFUSE(r, word, "rule %" PRIu64 " contains rule %" PRIu64, rule, symbol - terminals);
     const struct rule *inner = &r->rules[symbol - terminals];
     enum prt_status status = PRT_OK;
@@ -263,7 +264,7 @@ static enum prt_status summarise(struct replay *r)
     assert(r->rules != NULL);
     for (uint64_t i = 0; i < r->rule_count; i++) {
         enum prt_status status = PRT_OK;
-        if (r->rules[i].items == 0 && i + 2 != r->rule_count)
+        if (PRT_BREAKS(r->rules[i].items == 0 && i + 2 != r->rule_count))
             return REFUSE(r, r->rules[i].at - 1, "rule %" PRIu64 " is empty", i);
         for (uint64_t k = 0; k < r->rules[i].items && status == PRT_OK; k++)
             status = add_item(r, i, r->rules[i].at + 2 * k);
@@ -283,10 +284,11 @@ static enum prt_status check_channel(const struct replay *r, const struct effect
     uint64_t word = r->rules[r->rule_count - 1].at - 1;
     const char *name =
         prt_verify_text(r->c, r->c->buffers[r->c->inputs[r->c->readers[reader].input].buffer].name);
-    if (level < effect->need)
+    if (PRT_BREAKS(level < effect->need))
         return REFUSE(r, word, "%s, '%s' is fired without enough packets in '%s'", when,
                       prt_vertex_name(r->channels, channel->to), name);
-    if (effect->top != NO_WRITE && (prt_int128)level + effect->top > (prt_int128)channel->room)
+    if (PRT_BREAKS(effect->top != NO_WRITE &&
+                   (prt_int128)level + effect->top > (prt_int128)channel->room))
         return REFUSE(r, word, "%s, '%s' is fired without room in '%s'", when,
                       prt_vertex_name(r->channels, channel->from), name);
     return PRT_OK;
@@ -304,7 +306,7 @@ static enum prt_status check_prologue(struct replay *r)
             int64_t initial = r->channels->items[r->block->channels[effect->key]].initial;
             enum prt_status status = check_channel(r, effect, initial, "in its prologue");
             if (status != PRT_OK) return status;
-        } else if (effect->need != 0) {
+        } else if (PRT_BREAKS(effect->need != 0)) {
             return REFUSE(r, prologue->at - 1, "the prologue does not begin with the first phases");
         }
         r->sum[effect->key] = *effect;
@@ -318,13 +320,13 @@ static enum prt_status check_period(const struct replay *r)
     for (uint64_t i = 0; i < period->count; i++) {
         const struct effect *effect = &r->effects[period->first_effect + i];
         if (effect->key >= r->block->count) {
-            if (effect->need != r->sum[effect->key].net || effect->net != effect->need)
+            if (PRT_BREAKS(effect->need != r->sum[effect->key].net || effect->net != effect->need))
                 return REFUSE(r, period->at - 1,
                               "the period does not begin and end with the same phases");
             continue;
         }
         const struct prt_channel *channel = &r->channels->items[r->block->channels[effect->key]];
-        if (effect->net != 0)
+        if (PRT_BREAKS(effect->net != 0))
             return REFUSE(r, period->at - 1,
                           "the period does not leave as many packets between '%s' and '%s' as it "
                           "finds",
@@ -355,7 +357,7 @@ static enum prt_status check_everybody(struct replay *r)
         }
     }
     for (uint32_t i = 0; i < r->vertices.count; i++)
-        if (r->order[i] == 0)
+        if (PRT_BREAKS(r->order[i] == 0))
             return REFUSE(r, r->rules[r->rule_count - 1].at - 1, "'%s' does not fire in the period",
                           prt_vertex_name(r->channels, r->vertices.items[i]));
     return PRT_OK;

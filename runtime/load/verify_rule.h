@@ -1,0 +1,39 @@
+/*
+ * verify_rule: each rule of reader and verifier stands in a PRT_HOLDS.
+ *
+ *     if (!PRT_HOLDS(depth >= 1)) return refuse(...);
+ *
+ * A build with PRT_VERIFY_REMOVABLE lists all rules with their places, and leaves one of them out:
+ * that shows that a test fails without it (scripts/verify_rules.sh).  Every other build is the bare
+ * condition.
+ */
+#ifndef RUNTIME_LOAD_VERIFY_RULE_H
+#define RUNTIME_LOAD_VERIFY_RULE_H
+
+#include <stdbool.h>
+
+#ifdef PRT_VERIFY_REMOVABLE
+
+struct prt_rule {
+    const char *file, *text;
+    long line;
+};
+
+/* Is it the one that is left out? */
+bool prt_rule_is_removed(const struct prt_rule *rule);
+
+#define PRT_HOLDS(condition)                                                                       \
+    __extension__({                                                                                \
+        static const struct prt_rule rule                                                          \
+            __attribute__((section("prt_rules"), used)) = {__FILE__, #condition, __LINE__};        \
+        (condition) || prt_rule_is_removed(&rule);                                                 \
+    })
+
+#else
+#define PRT_HOLDS(condition) (condition)
+#endif
+
+/* The same of what must not be. */
+#define PRT_BREAKS(condition) (!PRT_HOLDS(!(condition)))
+
+#endif
