@@ -1,0 +1,559 @@
+/* Scheduler programs: what the execution on intervals accepts, and each rule with a program that breaks it alone. */
+#include "tests/test.h"
+
+#include "lang/sched_code.h"
+#include "runtime/load/verify.h"
+#include "tests/conform/made_container.h"
+
+/* The guarded loop that every program ends with. */
+#define DRAIN "L9: ends\n round_robin 0, L10\n dispatch\n jump L9\nL10: wait L9\n halt\n"
+#define BINDS "bind_root 0\n bind_root 1\n"
+
+/* x -> a (1:2) -> t -> b (3:1, peeks 4) -> y; t begins with one packet. */
+static struct made *chain(void)
+{
+    struct made *m = made_create("chain", "sim16");
+    int32_t seven = 7;
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 16, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    made_initial(m, t, 1, &seven, sizeof seven);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, x, 1, 1);
+    made_output(m, a, t, 2, 0);
+    uint32_t b = made_node(m, "b", 0);
+    made_input(m, b, t, 3, 4);
+    made_output(m, b, y, 1, 0);
+    m->nodes[a].repetitions = 3;
+    m->nodes[b].repetitions = 2;
+    made_settle(m);
+    return m;
+}
+
+/* x -> a -> t (8) -> b -> y, where a has two phases: it gives 1, then 3; and takes 1 and 1. */
+static struct made *phased(void)
+{
+    struct made *m = made_create("phased", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, x, 2, 1);
+    made_output(m, a, t, 4, 0);
+    m->nodes[a].phases = 2;
+    m->nodes[a].repetitions = 2;
+    const uint64_t rates[] = {1, 1, 1, 1, 1, 3, 1, 3};
+    memcpy(m->rates, rates, sizeof rates);
+    m->rate_count = 8;
+    m->inputs[0].rates = 0;
+    m->outputs[0].rates = 4;
+    uint32_t b = made_node(m, "b", 0);
+    made_input(m, b, t, 1, 1);
+    made_output(m, b, y, 1, 0);
+    m->nodes[b].repetitions = 4;
+    m->stages[a].batch_max = 4;
+    /* One channel, phases at one end: a schedule without prologue; a in both phases, b four times. */
+    const uint64_t schedule[] = {UINT64_C(2) << 32 | 1, 9, 2, 0, 3, 0, 1, 1, 1, 2, 4};
+    memcpy(m->certificate, schedule, sizeof schedule);
+    m->certificate_count = sizeof schedule / sizeof *schedule;
+    made_settle(m);
+    return m;
+}
+
+/* s -> u (8) -> b -> y; nothing comes in. */
+static struct made *source(void)
+{
+    struct made *m = made_create("source", "sim16");
+    uint32_t u = made_buffer(m, "u", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    uint32_t s = made_node(m, "s", 0);
+    made_output(m, s, u, 1, 0);
+    uint32_t b = made_node(m, "b", 0);
+    made_input(m, b, u, 1, 1);
+    made_output(m, b, y, 1, 0);
+    made_settle(m);
+    return m;
+}
+
+/* a <-> b around p and q, p begins with two packets; nobody feeds them. */
+static struct made *circle(void)
+{
+    struct made *m = made_create("circle", "sim16");
+    int32_t one = 1;
+    uint32_t p = made_buffer(m, "p", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t q = made_buffer(m, "q", SCALAR_I32, 8, CONTAINER_INNER);
+    made_initial(m, p, 2, &one, sizeof one);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, p, 1, 1);
+    made_output(m, a, q, 1, 0);
+    uint32_t b = made_node(m, "b", 0);
+    made_input(m, b, q, 1, 1);
+    made_output(m, b, p, 1, 0);
+    /* One block of both channels: no prologue, each once. */
+    const uint64_t schedule[] = {UINT64_C(2) << 32, 7, 2, 0, 2, 0, 1, 1, 1};
+    memcpy(m->certificate, schedule, sizeof schedule);
+    m->certificate_count = sizeof schedule / sizeof *schedule;
+    made_settle(m);
+    return m;
+}
+
+/* x -> a -> t -> b (0..2, dynamic) -> u -> c -> v -> d -> y: c and d are an island behind b. */
+static struct made *mixed(void)
+{
+    struct made *m = made_create("mixed", "sim16");
+    const char *names[] = {"t", "u", "v"};
+    uint32_t buffers[5] = {made_buffer(m, "x", SCALAR_I32, 16, CONTAINER_OUTER_IN)};
+    for (uint32_t i = 0; i < 3; i++)
+        buffers[i + 1] = made_buffer(m, names[i], SCALAR_I32, 16, CONTAINER_INNER);
+    buffers[4] = made_buffer(m, "y", SCALAR_I32, 16, CONTAINER_OUTER_OUT);
+    const char *nodes[] = {"a", "b", "c", "d"};
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t node = made_node(m, nodes[i], 0);
+        made_input(m, node, buffers[i], 1, 1);
+        made_output(m, node, buffers[i + 1], i == 1 ? 2 : 1, 0);
+    }
+    m->outputs[1].push_least = 0;
+    made_settle(m);
+    return m;
+}
+
+static void expect(struct made *m, const char *text, const char *message)
+{
+    struct prt_error error;
+    made_program(m, text);
+    enum prt_status status = made_verify(m, &error);
+    if (message == NULL && status != PRT_OK) fail_msg("%s\n%s", error.message, text);
+    if (message == NULL) return;
+    if (status != PRT_E_VERIFY) fail_msg("not refused, %s:\n%s", message, text);
+    if (strstr(error.message, message) == NULL)
+        fail_msg("%s, and not %s:\n%s", error.message, message, text);
+    assert_int_not_equal(error.offset, PRT_NO_OFFSET);
+}
+
+struct program {
+    const char *text, *message; /* NULL: it is accepted */
+};
+
+#define EXPECT_ALL(make, programs)                                                                 \
+    for (size_t i = 0; i < sizeof(programs) / sizeof *(programs); i++)                             \
+    expect(make(), (programs)[i].text, (programs)[i].message)
+
+/* ---- one queue ---- */
+
+#define ITERATION(body)                                                                            \
+    BINDS "L1: has_packets 0, 0, 3, L2\n has_room 1, 0, 2, L2\n" body                              \
+          " jump L1\nL2: wait L1\n" DRAIN
+
+static void levels_are_followed_through_an_iteration(void **unused)
+{
+    (void)unused;
+    const struct program programs[] = {
+        {ITERATION("run 0, 3\n run 1, 2\n"), NULL},
+        {ITERATION("run 0, 2\n run 1, 1\n run 0, 1\n run 1, 1\n"), NULL},
+        {ITERATION("run 0, 3\n fence\n run 1, 2\n"), NULL},
+        {ITERATION("repeat 3\n run 0, 1\n again\n repeat 2\n run 1, 1\n again\n"), NULL},
+        /* t has one packet: 1 + 4 is enough for one firing of b, which needs 4, not for two. */
+        {ITERATION("run 0, 2\n run 1, 2\n run 0, 1\n"), "[underflow]"},
+        {ITERATION("run 1, 1\n run 0, 3\n run 1, 1\n"), "[underflow]"},
+        {ITERATION("run 0, 3\n run 1, 2\n run 0, 1\n"), "[underflow]"}, /* a fourth packet of x */
+        {ITERATION("run 0, 3\n run 1, 1\n run 1, 1\n run 1, 1\n"), "[underflow]"},
+        {ITERATION("run 0, 3\n run 1, 1\n"), "[overflow]"}, /* t grows from one to the next */
+        {ITERATION("run 0, 3\n"), "[overflow]"},
+        {ITERATION("repeat 4\n run 0, 1\n again\n run 1, 2\n"), "[underflow]"},
+        {ITERATION("run 0, 3\n repeat 3\n run 1, 1\n again\n"), "[underflow]"},
+        /* Room for one packet less than b appends. */
+        {BINDS
+         "L1: has_packets 0, 0, 3, L2\n has_room 1, 0, 1, L2\n run 0, 3\n run 1, 2\n jump L1\n"
+         "L2: wait L1\n" DRAIN,
+         "[overflow]"},
+        {BINDS "L1: has_packets 0, 0, 3, L2\n run 0, 3\n run 1, 2\n jump L1\nL2: wait L1\n" DRAIN,
+         "[overflow]"},
+        {BINDS
+         "L1: has_packets 0, 0, 2, L2\n has_room 1, 0, 2, L2\n run 0, 3\n run 1, 2\n jump L1\n"
+         "L2: wait L1\n" DRAIN,
+         "[underflow]"},
+        /* 2 x 6 packets fit t, 3 x 6 do not. */
+        {BINDS "has_packets 0, 0, 6, L9\n repeat 2\n run 0, 3\n again\n" DRAIN, NULL},
+        {BINDS "has_packets 0, 0, 8, L9\n repeat 8\n run 0, 1\n again\n" DRAIN, "[overflow]"},
+    };
+    EXPECT_ALL(chain, programs);
+}
+
+/* Repeats are summed up: these would take years. */
+static void repeats_are_not_executed(void **unused)
+{
+    (void)unused;
+    static char nest[4096];
+    size_t used = (size_t)snprintf(nest, sizeof nest, "%s", BINDS "goes_on 0, 8, L9\n");
+    for (int i = 0; i < 8; i++)
+        used += (size_t)snprintf(nest + used, sizeof nest - used, " repeat 4000000000\n");
+    used += (size_t)snprintf(nest + used, sizeof nest - used, " run 0, 1\n run 1, 1\n");
+    for (int i = 0; i < 8; i++)
+        used += (size_t)snprintf(nest + used, sizeof nest - used, " again\n");
+    snprintf(nest + used, sizeof nest - used, "%s", DRAIN);
+    expect(circle(), nest, "[numbers]");
+    expect(circle(),
+           BINDS
+           "goes_on 0, 4000000000, L9\n repeat 4000000000\n run 0, 1\n run 1, 1\n again\n" DRAIN,
+           "[launches]");
+    expect(circle(),
+           BINDS "goes_on 0, 100000, L9\n repeat 100000\n run 0, 1\n run 1, 1\n again\n" DRAIN,
+           NULL);
+    expect(circle(),
+           BINDS "goes_on 0, 99999, L9\n repeat 100000\n run 0, 1\n run 1, 1\n again\n" DRAIN,
+           "[allowance]");
+}
+
+/* ---- routines ---- */
+
+#define PIPELINED(body)                                                                            \
+    BINDS                                                                                          \
+        "has_packets 0, 0, 3, L9\n call B0\nL1: has_packets 0, 0, 3, L2\n has_room 1, 0, 2, L2\n"  \
+        " call B1\n jump L1\nL2: wait L1\n jump L9\n" body DRAIN
+
+static void a_routine_may_be_entered_in_its_middle(void **unused)
+{
+    (void)unused;
+    const struct program programs[] = {
+        {PIPELINED("B1: run 1, 2\nB0: run 0, 3\n return\n"), NULL},
+        {PIPELINED("B1: repeat 2\n run 1, 1\n again\nB0: run 0, 3\n return\n"), NULL},
+        {PIPELINED("B0: run 0, 3\nB1: run 1, 2\n return\n"), "[underflow]"},
+        {PIPELINED("B1: run 1, 2\nB0: run 0, 2\n return\n"), "[underflow]"},
+        {PIPELINED("B1: run 1, 1\nB0: run 0, 3\n return\n"), "[overflow]"},
+        {PIPELINED("B1: ends\nB0: run 0, 3\n return\n"), "[call-body]"},
+        {PIPELINED("B1: call B0\nB0: run 0, 3\n return\n"), "[call-body]"},
+        {PIPELINED("B1: run 1, 2\nB0: fence\n return\n"), "[call-empty]"},
+        {BINDS "L1: call B0\n wait L1\nL9: ends\n round_robin 0, L10\n dispatch\n jump L9\n"
+               "L10: wait L9\n halt\nB0: run 0, 1\n",
+         "[call-open]"},
+        {BINDS "return\n" DRAIN, "[return]"},
+        {BINDS "has_packets 0, 0, 3, L9\n call B0\nB0: run 0, 3\n return\n" DRAIN, "[return]"},
+        {BINDS "has_packets 0, 0, 6, L9\n call B0\n repeat 1\nB0: run 0, 3\n again\n" DRAIN,
+         "[label-repeat]"},
+        {BINDS "has_packets 0, 0, 6, L9\n repeat 2\n call B0\n again\n jump L9\n"
+               "B0: run 0, 3\n return\n" DRAIN,
+         NULL},
+    };
+    EXPECT_ALL(chain, programs);
+}
+
+/* ---- structure ---- */
+
+static void loops_with_counts_are_nested(void **unused)
+{
+    (void)unused;
+    const struct program programs[] = {
+        {ITERATION("repeat 0\n run 0, 3\n again\n run 1, 2\n"), "[repeat-count]"},
+        {ITERATION("repeat 3\n again\n run 0, 3\n run 1, 2\n"), "[repeat-empty]"},
+        {ITERATION("repeat 3\n fence\n again\n run 0, 3\n run 1, 2\n"), "[repeat-empty]"},
+        {ITERATION("run 0, 3\n again\n run 1, 2\n"), "[again]"},
+        {BINDS DRAIN " repeat 3\n run 0, 1\n", "[repeat-open]"},
+        {ITERATION("repeat 1\n ends\n run 0, 3\n again\n run 1, 2\n"), "[repeat-body]"},
+        {ITERATION("repeat 1\n run 0, 3\n jump L3\n again\nL3: run 1, 2\n"), "[repeat-body]"},
+        {ITERATION("repeat 1\n run 0, 3\nL3: again\n run 1, 2\n jump L3\n"), "[label-repeat]"},
+        {ITERATION("repeat 1\n repeat 1\n repeat 1\n repeat 1\n repeat 1\n repeat 1\n repeat 1\n"
+                   " repeat 1\n run 0, 3\n again\n again\n again\n again\n again\n again\n again\n"
+                   " again\n run 1, 2\n"),
+         NULL},
+        {ITERATION("repeat 1\n repeat 1\n repeat 1\n repeat 1\n repeat 1\n repeat 1\n repeat 1\n"
+                   " repeat 1\n repeat 1\n run 0, 3\n again\n again\n again\n again\n again\n"
+                   " again\n again\n again\n again\n run 1, 2\n"),
+         "[repeat-depth]"},
+    };
+    EXPECT_ALL(chain, programs);
+}
+
+static void operands_exist(void **unused)
+{
+    (void)unused;
+    const struct program programs[] = {
+        {ITERATION("run 2, 1\n"), "[stage]"},
+        {BINDS "has_packets 0, 1, 1, L9\n" DRAIN, "[input]"},
+        {BINDS "has_room 0, 1, 1, L9\n" DRAIN, "[output]"},
+        {ITERATION("run 0, 0\n run 1, 2\n"), "[run-count]"},
+        {ITERATION("run 0, 9\n"), "[run-batch]"},
+        {"packets full\n packets full\n" BINDS DRAIN, "[packets-again]"},
+        {"packets reference\n" BINDS DRAIN, NULL},
+        {BINDS "L9: ends\n packets full\n round_robin 0, L10\n dispatch\n jump L9\n"
+               "L10: wait L9\n halt\n",
+         "[prologue]"},
+    };
+    EXPECT_ALL(chain, programs);
+    struct made *m = chain();
+    made_program(m, "packets full\n" BINDS DRAIN);
+    m->program[1] = 3;
+    struct prt_error error;
+    assert_int_equal(made_verify(m, &error), PRT_E_VERIFY);
+    assert_non_null(strstr(error.message, "[form]"));
+}
+
+static struct made *packed(void)
+{
+    struct made *m = chain();
+    m->stages[0].entry = m->stages[1].entry = 0;
+    m->stages[1].flags |= CONTAINER_STAGE_SPILLED;
+    return m;
+}
+
+static void entries_are_loaded_once_by_their_owners(void **unused)
+{
+    (void)unused;
+    const struct program programs[] = {
+        {"bind_root 0\n load_reference 0\n bind_root 1\n" DRAIN, NULL},
+        {BINDS DRAIN, "[load-missing]"},
+        {BINDS "load_reference 0\n load_reference 1\n" DRAIN, "[load-entry]"},
+        {BINDS "load_reference 0\n load_reference 0\n" DRAIN, "[load-again]"},
+        {"load_reference 0\n" BINDS DRAIN, "[load-bound]"},
+    };
+    EXPECT_ALL(packed, programs);
+    expect(chain(), BINDS "load_reference 0\n" DRAIN, "[load-entry]");
+}
+
+/* ---- what may be run ---- */
+
+static void only_exact_stages_are_run(void **unused)
+{
+    (void)unused;
+    const char *binds = "bind_root 0\n bind_root 1\n bind_root 2\n bind_root 3\n";
+    char text[600];
+    snprintf(text, sizeof text, "%s has_packets 1, 0, 1, L9\n has_room 1, 0, 2, L9\n run 1, 1\n%s",
+             binds, DRAIN);
+    expect(mixed(), text, "[run-bounded]");
+    struct made *m = source();
+    m->nodes[0].flags |= CONTAINER_NODE_STOPS;
+    expect(m, BINDS "goes_on 0, 1, L9\n run 0, 1\n" DRAIN, "[run-stops]");
+    m = source();
+    m->buffers[0].row_packets = 2;
+    m->inputs[0].window_width = m->inputs[0].window_height = 3;
+    expect(m, BINDS "goes_on 0, 1, L9\n run 0, 1\n run 1, 1\n" DRAIN, "[run-window]");
+}
+
+static void sources_and_loops_that_nobody_feeds_need_to_be_allowed(void **unused)
+{
+    (void)unused;
+    const struct program of_source[] = {
+        {BINDS "L1: goes_on 0, 4, L2\n has_room 1, 0, 4, L2\n run 0, 4\n run 1, 4\n jump L1\n"
+               "L2: wait L1\n" DRAIN,
+         NULL},
+        {BINDS "L1: goes_on 0, 3, L2\n has_room 1, 0, 4, L2\n run 0, 4\n run 1, 4\n jump L1\n"
+               "L2: wait L1\n" DRAIN,
+         "[allowance]"},
+        {BINDS "L1: has_room 1, 0, 4, L2\n run 0, 4\n run 1, 4\n jump L1\nL2: wait L1\n" DRAIN,
+         "[allowance]"},
+        {BINDS "goes_on 0, 4, L9\nL1: has_room 1, 0, 4, L2\n run 0, 4\n run 1, 4\n jump L1\n"
+               "L2: wait L1\n" DRAIN,
+         "[allowance]"},
+    };
+    EXPECT_ALL(source, of_source);
+    const struct program of_circle[] = {
+        {BINDS "L1: goes_on 0, 2, L2\n run 0, 2\n run 1, 2\n jump L1\nL2: wait L1\n" DRAIN, NULL},
+        {BINDS "L1: run 0, 2\n run 1, 2\n jump L1\n" DRAIN, "[allowance]"},
+        {BINDS "L1: goes_on 1, 2, L2\n run 0, 2\n run 1, 2\n jump L1\nL2: wait L1\n" DRAIN,
+         "[allowance]"},
+        {BINDS "goes_on 0, 4, L9\n run 0, 3\n run 1, 2\n" DRAIN, "[underflow]"},
+    };
+    EXPECT_ALL(circle, of_circle);
+    expect(chain(), BINDS "goes_on 0, 1, L9\n" DRAIN, "[goes-on]");
+}
+
+static void phases_are_followed(void **unused)
+{
+    (void)unused;
+    const struct program programs[] = {
+        {BINDS
+         "L1: has_packets 0, 0, 2, L2\n has_room 1, 0, 4, L2\n run 0, 1\n run 1, 1\n run 0, 1\n"
+         " run 1, 3\n jump L1\nL2: wait L1\n" DRAIN,
+         NULL},
+        {BINDS
+         "L1: has_packets 0, 0, 2, L2\n has_room 1, 0, 4, L2\n run 0, 1\n run 1, 2\n run 0, 1\n"
+         " run 1, 2\n jump L1\nL2: wait L1\n" DRAIN,
+         "[underflow]"},
+        {BINDS
+         "L1: has_packets 0, 0, 4, L2\n has_room 1, 0, 8, L2\n run 0, 4\n run 1, 8\n jump L1\n"
+         "L2: wait L1\n" DRAIN,
+         NULL},
+        {BINDS
+         "L1: has_packets 0, 0, 4, L2\n has_room 1, 0, 8, L2\n run 0, 3\n run 1, 5\n run 0, 1\n"
+         " run 1, 3\n jump L1\nL2: wait L1\n" DRAIN,
+         NULL},
+        {BINDS
+         "L1: has_packets 0, 0, 1, L2\n has_room 1, 0, 1, L2\n run 0, 1\n run 1, 1\n jump L1\n"
+         "L2: wait L1\n" DRAIN,
+         "[phase]"},
+        {BINDS
+         "L1: has_packets 0, 0, 2, L2\n has_room 1, 0, 4, L2\n repeat 2\n run 0, 1\n run 1, 1\n"
+         " again\n run 1, 2\n jump L1\nL2: wait L1\n" DRAIN,
+         "[repeat-phase]"},
+        {BINDS
+         "L1: has_packets 0, 0, 2, L2\n has_room 1, 0, 4, L2\n repeat 1\n run 0, 1\n run 1, 1\n"
+         " again\n run 0, 1\n run 1, 3\n jump L1\nL2: wait L1\n" DRAIN,
+         NULL},
+    };
+    EXPECT_ALL(phased, programs);
+}
+
+/* ---- mixed graphs ---- */
+
+#define MIXED(island)                                                                              \
+    ".set 1: 0 1\n bind_root 0\n bind_root 1\n bind_root 2\n bind_root 3\nL1: ends\n" island       \
+    "L2: round_robin 1, L3\n dispatch\n jump L1\nL3: wait L1\n" DRAIN
+
+static void islands_are_run_beside_guarded_stages(void **unused)
+{
+    (void)unused;
+    const struct program programs[] = {
+        {MIXED("has_packets 2, 0, 4, L2\n has_room 3, 0, 4, L2\n run 2, 4\n run 3, 4\n jump L1\n"),
+         NULL},
+        {MIXED("has_packets 2, 0, 3, L2\n has_room 3, 0, 4, L2\n run 2, 4\n run 3, 4\n jump L1\n"),
+         "[underflow]"},
+        {MIXED("has_packets 2, 0, 4, L2\n run 2, 4\n run 3, 4\n jump L1\n"), "[overflow]"},
+        /* A guard before the selection says nothing after it. */
+        {".set 1: 2\n bind_root 0\n bind_root 1\n bind_root 2\n bind_root 3\n"
+         "has_packets 2, 0, 4, L9\n round_robin 1, L9\n dispatch\n run 2, 4\n" DRAIN,
+         "[guard-never]"},
+        {".set 1: 1\n .set 2: 2\n bind_root 0\n bind_root 1\n bind_root 2\n bind_root 3\n"
+         "L1: round_robin 1, L9\n dispatch\n has_packets 2, 0, 4, L1\n round_robin 2, L9\n"
+         " dispatch\n run 2, 4\n" DRAIN,
+         "[underflow]"},
+        /* Nobody says that c has not ended. */
+        {".set 1: 0 1\n bind_root 0\n bind_root 1\n bind_root 2\n bind_root 3\n"
+         "L1: round_robin 1, L9\n dispatch\n has_packets 2, 0, 4, L1\n ends\n run 2, 4\n" DRAIN,
+         "[run-ended]"},
+    };
+    EXPECT_ALL(mixed, programs);
+}
+
+/* ---- guards and the end ---- */
+
+static void guards_can_hold(void **unused)
+{
+    (void)unused;
+    const struct program programs[] = {
+        {BINDS "has_packets 0, 0, 9, L9\n" DRAIN, "[guard-depth]"},
+        {BINDS "has_packets 0, 0, 8, L9\n" DRAIN, NULL},
+        {BINDS "has_room 1, 0, 9, L9\n" DRAIN, "[guard-depth]"},
+        {BINDS "has_packets 1, 0, 2, L9\n" DRAIN, "[guard-never]"},
+        {BINDS "has_packets 1, 0, 1, L9\n" DRAIN, NULL},
+        {BINDS "has_room 0, 0, 16, L9\n" DRAIN, "[guard-never]"},
+        {BINDS "has_room 0, 0, 15, L9\n" DRAIN, NULL},
+    };
+    EXPECT_ALL(chain, programs);
+    struct made *m = source();
+    m->nodes[0].flags |= CONTAINER_NODE_FINISH; /* it writes when it ends, and nothing before */
+    m->outputs[0].push = m->outputs[0].push_least = 0;
+    m->outputs[0].finish_max = 3;
+    expect(m, BINDS "L1: ends\n has_packets 1, 0, 4, L9\n" DRAIN, "[guard-depth]");
+}
+
+static void loops_come_to_an_end(void **unused)
+{
+    (void)unused;
+    const struct program programs[] = {
+        {BINDS "L1: jump L1\n" DRAIN, "[idle-loop]"},
+        {BINDS "L1: has_packets 0, 0, 1, L1\n" DRAIN, "[idle-loop]"},
+        {BINDS "L1: has_packets 0, 0, 1, L9\n jump L1\n" DRAIN, "[idle-loop]"},
+        {BINDS "L1: has_packets 0, 0, 1, L9\nL2: run 0, 1\n jump L2\n" DRAIN, "[underflow]"},
+        {BINDS "L1: wait L1\n jump L1\n", "[idle-loop]"},
+        {BINDS "ends\n", "[end]"},
+    };
+    EXPECT_ALL(chain, programs);
+}
+
+static void the_end_is_reached_when_nothing_is_left(void **unused)
+{
+    (void)unused;
+    const struct program programs[] = {
+        {BINDS "halt\n", "[halt]"},
+        {BINDS "L1: ends\n wait L1\n halt\n", "[halt]"},
+        {".set 1: 0\n" BINDS
+         "L1: ends\n round_robin 1, L2\n dispatch\n jump L1\nL2: wait L1\n halt\n",
+         "[halt]"},
+        {".set 1: 0\n .set 2: 1\n" BINDS "L1: ends\n round_robin 1, L2\n dispatch\n jump L1\n"
+         "L2: round_robin 2, L3\n dispatch\n jump L1\nL3: wait L1\n halt\n",
+         NULL},
+        {BINDS "L1: round_robin 0, L2\n dispatch\n jump L1\nL2: wait L1\n halt\n", "[halt]"},
+        {BINDS "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\nL2: halt\n", "[halt]"},
+        /* Something may have come since. */
+        {BINDS "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\n"
+               "L2: has_packets 0, 0, 1, L3\nL3: wait L1\n halt\n",
+         "[halt]"},
+        {BINDS "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\nL2: wait L1\n ends\n halt\n",
+         "[halt]"},
+        {BINDS "L1: ends\n round_robin 0, L2\n dispatch\n fence\nL2: wait L1\n halt\n", "[halt]"},
+        {BINDS "L1: ends\n round_robin 0, L2\n dispatch\n wait L1\n halt\nL2: wait L1\n halt\n",
+         NULL},
+        {BINDS "L1: ends\n round_robin 0, L2\n jump L9\nL2: dispatch\n" DRAIN, "[dispatch]"},
+        {BINDS "ends\n round_robin 0, L9\n fence\n dispatch\n" DRAIN, "[dispatch]"},
+    };
+    EXPECT_ALL(chain, programs);
+}
+
+/* ---- work ---- */
+
+/* So many words of text, again and again. */
+static char *repeated(const char *first, const char *line, size_t count, const char *last)
+{
+    size_t size = strlen(first) + strlen(line) * count + strlen(last) + 1, used = strlen(first);
+    char *text = malloc(size);
+    assert_non_null(text);
+    strcpy(text, first);
+    for (size_t i = 0; i < count; i++, used += strlen(line))
+        strcpy(text + used, line);
+    strcpy(text + used, last);
+    return text;
+}
+
+static void expect_text(struct made *m, char *text, const char *message)
+{
+    expect(m, text, message);
+    free(text);
+}
+
+/* Work is counted: a program that would ask for more than its size admits is refused. */
+static void work_is_bounded(void **unused)
+{
+    (void)unused;
+    /* So many calls of so long a routine are quadratic. */
+    char *routine = repeated("jump L9\nB0: ", "run 0, 1\n", 20000, "return\n" DRAIN);
+    expect_text(chain(), repeated(BINDS, "call B0\n", 20000, routine), "[work]");
+    free(routine);
+    /* Long and straight is not too much. */
+    routine = repeated(BINDS "has_packets 0, 0, 1, L9\n", "fence\n", 100000, DRAIN);
+    expect_text(chain(), routine, NULL);
+}
+
+static void a_proof_is_told(void **unused)
+{
+    (void)unused;
+    struct made *m = chain();
+    struct prt_container c;
+    struct prt_error error;
+    struct prt_proof proof;
+    size_t size;
+    made_program(m, ITERATION("run 0, 3\n run 1, 2\n"));
+    uint8_t *bytes = made_finish(m, &size);
+    assert_int_equal(prt_container_read_memory(bytes, size, &c, &error), PRT_OK);
+    assert_int_equal(prt_verify_prove(&c, &proof, &error), PRT_OK);
+    assert_int_equal(proof.instructions, 14);
+    assert_int_equal(proof.guards, 2);
+    assert_int_equal(proof.runs, 2);
+    assert_int_equal(proof.stages, 2);
+    assert_int_equal(proof.static_stages, 2);
+    assert_true(proof.work > 0 && proof.work <= proof.work_limit);
+    prt_container_free(&c);
+    free(bytes);
+    made_free(m);
+}
+
+TEST_MAIN("verify_program", cmocka_unit_test(levels_are_followed_through_an_iteration),
+          cmocka_unit_test(repeats_are_not_executed),
+          cmocka_unit_test(a_routine_may_be_entered_in_its_middle),
+          cmocka_unit_test(loops_with_counts_are_nested), cmocka_unit_test(operands_exist),
+          cmocka_unit_test(entries_are_loaded_once_by_their_owners),
+          cmocka_unit_test(only_exact_stages_are_run),
+          cmocka_unit_test(sources_and_loops_that_nobody_feeds_need_to_be_allowed),
+          cmocka_unit_test(phases_are_followed),
+          cmocka_unit_test(islands_are_run_beside_guarded_stages),
+          cmocka_unit_test(guards_can_hold), cmocka_unit_test(loops_come_to_an_end),
+          cmocka_unit_test(the_end_is_reached_when_nothing_is_left),
+          cmocka_unit_test(work_is_bounded), cmocka_unit_test(a_proof_is_told))
