@@ -208,8 +208,8 @@ static void repeats_are_not_executed(void **unused)
 
 #define PIPELINED(body)                                                                            \
     BINDS                                                                                          \
-        "has_packets 0, 0, 3, L9\n call B0\nL1: has_packets 0, 0, 3, L2\n has_room 1, 0, 2, L2\n"  \
-        " call B1\n jump L1\nL2: wait L1\n jump L9\n" body DRAIN
+    "has_packets 0, 0, 3, L9\n call B0\nL1: has_packets 0, 0, 3, L2\n has_room 1, 0, 2, L2\n"      \
+    " call B1\n jump L1\nL2: wait L1\n jump L9\n" body DRAIN
 
 static void a_routine_may_be_entered_in_its_middle(void **unused)
 {
