@@ -29,6 +29,28 @@ static const char *only_operand(int argc, char **argv)
     return NULL;
 }
 
+/* What has been proven, in a few words. */
+static int tell_proof(const char *path, const struct prt_container *container,
+                      const struct prt_proof *proof)
+{
+    printf("%s: %" PRIu32 " stages, %" PRIu32 " buffers: rates balance, %s\n", path,
+           container->stage_count, container->buffer_count,
+           container->pipeline->flags & CONTAINER_PIPELINE_UNPROVEN
+               ? "its author accepts that it may stall"
+           : container->pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE
+               ? "it is the counterexample of a stall"
+               : "no deadlock is possible");
+    printf("%s: %" PRIu32 " instructions: %" PRIu32 " of %" PRIu32
+           " stages are run by a static schedule (%" PRIu32 " runs), %" PRIu32
+           " guards can hold; no buffer under- or overflows, the program ends\n",
+           path, proof->instructions, proof->static_stages, proof->stages, proof->runs,
+           proof->guards);
+    printf("%s: %" PRIu64 " of %" PRIu64 " steps of work\n", path, proof->work, proof->work_limit);
+    if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_DONE;
+    return errno == EPIPE ? EXIT_DONE
+                          : PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(errno));
+}
+
 int prt_command_verify(int argc, char **argv)
 {
     struct prt_container container;
@@ -37,8 +59,11 @@ int prt_command_verify(int argc, char **argv)
     if (path == NULL) return EXIT_USAGE;
     int exit_code = read_container(path, &container);
     if (exit_code != EXIT_DONE) return exit_code;
-    if (prt_verify(&container, &error) != PRT_OK)
+    struct prt_proof proof;
+    if (prt_verify_prove(&container, &proof, &error) != PRT_OK)
         exit_code = PRT_COMPLAIN(prt_status_exit_code(error.status), "%s: %s", path, error.message);
+    else
+        exit_code = tell_proof(path, &container, &proof);
     prt_container_free(&container);
     return exit_code;
 }

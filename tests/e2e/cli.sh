@@ -126,14 +126,14 @@ expect "--buffers of a container" 2 '' '[-]-buffers needs its source' "$PIPEC" i
 expect "colour" 1 '' '[0-9]m' "$PIPEC" --color=always two.pipe
 expect "list of devices" 0 '^sim16' '' "$PIPERUN" --list-devices
 expect "disasm" 0 'round_robin' '' "$PIPERUN" disasm five.pbc
-expect "verify" 0 '' '' "$PIPERUN" verify five.pbc
+expect "verify says what it has proven" 0 'of 1 stages are run by a static schedule' '' "$PIPERUN" verify five.pbc
 expect "stats" 0 '' 'cycles' "$PIPERUN" five.pbc --stats x=gen:ramp:3 y=null
 expect "hash" 0 '[0-9a-f]\{16\}  y' '' "$PIPERUN" five.pbc --hash y x=gen:ramp:3
 "$PIPERUN" disasm five.pbc >five.sasm
 expect "asm puts the program back" 0 '' '' "$PIPERUN" asm five.sasm --into five.pbc -o again.pbc
 if cmp -s five.pbc again.pbc; then echo "ok disasm and asm are exact"; else echo "not ok disasm and asm are exact"; fi
 sed 's/round_robin 0/round_robin 7/' five.sasm >bad.sasm
-expect "asm verifies" 1 '' '.' "$PIPERUN" asm bad.sasm --into five.pbc -o bad.pbc
+expect "asm verifies" 1 '' "'round_robin 7, @[0-9]*': there is no set 7 (1 sets) \[set\]" "$PIPERUN" asm bad.sasm --into five.pbc -o bad.pbc
 if [ -e bad.pbc ]; then echo "not ok a refused program leaves nothing"; else echo "ok a refused program leaves nothing"; fi
 printf "kernel k(in i32 x, out i32 y) { y <- 2 * x; }\npipeline main(in i32 x, out i32 y) { x -> k -> y; }\n" >small.pipe
 expect "piperun compiles sources" 0 '^4$' '' "$PIPERUN" small.pipe x=gen:ramp:3 y=-,csv

@@ -26,6 +26,11 @@ if diff "$TMP/rules" "$TMP/rows"; then echo "ok rules are in the reference"; els
 sed -n 's/^BUILTIN([A-Z_]*, *"\([a-z_]*\)".*/`\1(/p' compiler/sema/builtins.def | each "built-in functions are in the reference" lang/reference.md
 sed -n 's/^fn f32 \([a-z0-9]*\)_f32(.*/\1/p' lang/std/math.pipe | each "library functions are in the reference" lang/reference.md
 sed -n 's/^OPCODE([A-Z_]*, *"\([a-z_]*\)".*/## \1/p' lang/opcodes.def | each "instructions are in the manual of the scheduler" lang/scheduler.md
+# shellcheck disable=SC2016
+cat runtime/load/verify_program.c runtime/load/verify_flow.c runtime/load/verify_levels.c | tr '\n' ' ' | sed 's/RULE(/\n&/g' |
+    sed -nE 's/^RULE\([^"]*"([a-z-]+)",.*/`\1`/p' | sort -u >"$TMP/program-rules"
+each "rules of programs are in the manual of the scheduler" lang/scheduler.md <"$TMP/program-rules"
+if [ "$(wc -l <"$TMP/program-rules")" -ge 50 ]; then echo "ok rules of programs are found"; else echo "not ok rules of programs are found"; fi
 "$PIPEC" --help | grep -oE '(^|[ ,])-(-[a-z-]+|[A-Za-z])' | tr -d ' ,' | sed 's/^-*//' | sort -u | sed 's/-/\\-/g; s/^/Fl /' >"$TMP/options"
 sed 's/\\-/-/g; s/\\&//g' man/pipec.1 >"$TMP/pipec.1"
 sed 's/\\-/-/g; s/^Fl //' "$TMP/options" | each "options of pipec are in its page" "$TMP/pipec.1"
