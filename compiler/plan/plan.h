@@ -28,12 +28,16 @@ enum plan_partition {
     PLAN_PARTITION_AFFINITY, /* the shares are the domains of a level */
 };
 
+#define PLAN_PACE_ONE UINT64_C(65536)
+
 struct plan_stage {
     uint32_t node;
     uint32_t
         sub_device; /* index into sub_devices, may be others' too; GRAPH_NONE: the whole device */
-    uint32_t cu_count;  /* of the sub-device */
-    uint64_t load;      /* its share of the work, in units of its own; at least 1 */
+    uint32_t cu_count; /* of the sub-device */
+    uint64_t load;     /* its share of the work, in units of its own; at least 1 */
+    uint64_t
+        pace; /* firings for one iteration of the first island, in PLAN_PACE_ONE-ths; at least 1 */
     uint32_t threshold; /* firings */
     uint64_t batch_max; /* firings of one dispatch at most */
     const char *threshold_reason;

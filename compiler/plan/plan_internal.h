@@ -1,13 +1,54 @@
 /*
  * plan_internal: what the files of plan share.
+ *
+ * A plan is tried before it is chosen: a *layout* says which stages share which compute units, and
+ * plan_lay_out fills from it depths, thresholds, batches and packs, as often as is wanted; the last
+ * time `is_final`, with reasons and messages.
  */
 #ifndef PIPEC_PLAN_INTERNAL_H
 #define PIPEC_PLAN_INTERNAL_H
 
 #include "compiler/plan/plan.h"
 
-/* Fills the load of every stage (one for each node), in units that are the same for all. */
+struct placement {
+    struct compile *cx;
+    struct graph *graph;
+    const struct devdesc *device;
+    struct plan *plan;
+    struct arena *arena; /* scratch */
+    /* By node: firings that a cycle lets be ready at once; UINT64_MAX where it is in none. */
+    uint64_t *ready_max;
+    uint32_t *component; /* strongly connected component of each node */
+    uint64_t *depths;    /* by buffer: as the analyses have left them */
+    bool is_final;
+};
+
+/* Which stages share which sub-devices. */
+struct plan_layout {
+    enum plan_mode mode;
+    uint32_t *sub_device; /* by stage; GRAPH_NONE: the whole device */
+    uint32_t *cus;        /* by sub-device */
+    uint32_t count;       /* of sub-devices */
+};
+
+/* Fills the load and the pace of every stage (one for each node), in units that are the same for
+ * all. */
 void plan_loads(struct arena *arena, const struct graph *graph, struct plan *plan);
+
+/* Fills everything that follows from the layout. */
+void plan_lay_out(struct placement *at, const struct plan_layout *layout);
+/* Fills plan->stages but for what plan_lay_out does.  Requires the device. */
+void plan_stages(struct placement *at);
+
+/* depths.c: raises what is not declared.  Fails, where the placement is final: RULE_MEMORY_LIMIT. */
+void plan_raise_depths(const struct placement *at);
+
+/* thresholds.c: fills thresholds and batches. */
+void plan_thresholds(const struct placement *at);
+/* Compute units that a launch of the stage can use. */
+uint64_t plan_stage_cus(const struct placement *at, uint32_t node);
+/* Firings that fill the lanes of one CU: of a kernel with work-items, its groups. */
+uint64_t plan_firings_of_lanes(const struct placement *at, uint32_t node);
 
 /* Fills the indices of all kernels with work-items.  Requires: thresholds.  Fails: RULE_TOO_LARGE,
  * where the device cannot hold a group's. */

@@ -69,7 +69,7 @@ static void release_readers(struct ordering *o, uint32_t index)
 
 /* Nodes that wait for nobody, then those that waited for them alone (Kahn, "Topological sorting of
  * large networks", 1962); where all that are left wait in circles, the first of them. */
-static void order_nodes(struct arena *scratch, const struct graph *graph, uint32_t *order)
+void plan_order_stages(struct arena *scratch, const struct graph *graph, uint32_t *order)
 {
     uint32_t count = (uint32_t)graph->nodes.count, next = 0;
     struct ordering o = {.graph = graph,
@@ -108,7 +108,7 @@ static void sort_stages(struct arena *scratch, struct packing *p)
     uint32_t count = p->plan->stage_count;
     uint32_t *nodes = ARENA_ARRAY(scratch, uint32_t, count + 1);
     struct sorted_stage *sorted = ARENA_ARRAY(scratch, struct sorted_stage, count + 1);
-    order_nodes(scratch, p->graph, nodes);
+    plan_order_stages(scratch, p->graph, nodes);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t stage = p->node_stage[nodes[i]];
         sorted[i] = (struct sorted_stage){.stage = stage,
@@ -309,6 +309,9 @@ void plan_reference_entries(struct arena *scratch, const struct graph *graph, st
                         .varies = ARENA_ARRAY(scratch, bool, count)};
     for (uint32_t i = 0; i < plan->stage_count; i++)
         p.node_stage[plan->stages[i].node] = i;
+    plan->pack_count = plan->entry_count = plan->spilled_count = 0;
+    for (uint32_t i = 0; i < plan->stage_count; i++)
+        plan->stages[i].spilled = false;
     sort_stages(scratch, &p);
     find_varying(scratch, &p);
     /* What is spilled takes more room, so packs end elsewhere, and a stage that was alone may have

@@ -27,6 +27,8 @@
 
 #include "compiler/plan/plan.h"
 
+/* The nodes in the order of an iteration: each behind those whose packets its first firing needs. */
+void plan_order_stages(struct arena *scratch, const struct graph *graph, uint32_t *order);
 void plan_reference_entries(struct arena *scratch, const struct graph *graph, struct plan *plan);
 
 #endif

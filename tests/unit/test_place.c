@@ -1,8 +1,9 @@
-/* plan_place: sub-devices, depths, thresholds, batches. */
+/* plan_place: layouts, depths, thresholds, batches. */
 #include "tests/test.h"
 
 #include "tests/unit/graph_reference.h"
 
+#include "compiler/plan/layouts.h"
 #include "compiler/plan/plan.h"
 
 #include <time.h>
@@ -43,6 +44,21 @@ static struct fixture *row(const uint64_t *costs, int count)
     return f;
 }
 
+/* What plan_place has when it asks for layouts; everything lives until fixture_free. */
+static struct placement placement_of(struct fixture *f, const struct devdesc *d)
+{
+    struct placement at = {.cx = &f->cx,
+                           .graph = &f->graph,
+                           .device = d,
+                           .plan = ARENA_NEW(f->cx.arena, struct plan),
+                           .arena = f->cx.arena};
+    at.plan->device = d;
+    plan_stages(&at);
+    for (uint32_t i = 0; i < at.plan->stage_count; i++)
+        at.plan->stages[i].batch_max = 1024;
+    return at;
+}
+
 static void expect_cus(const uint64_t *costs, int count, uint32_t cus, int stateful,
                        const uint32_t *wanted)
 {
@@ -50,12 +66,13 @@ static void expect_cus(const uint64_t *costs, int count, uint32_t cus, int state
     struct devdesc d = device(cus, 8);
     if (stateful >= 0) f->graph.nodes.items[stateful].stateful = true;
     analyse(f);
-    struct plan *plan = plan_place(&f->cx, &f->graph, &d);
-    assert_int_equal(plan->mode, PLAN_SIDE_BY_SIDE);
+    struct placement at = placement_of(f, &d);
+    const struct plan_layout *layout = layout_side_by_side(&at);
+    assert_int_equal(layout->mode, PLAN_SIDE_BY_SIDE);
     uint32_t sum = 0;
     for (int i = 0; i < count; i++) {
-        assert_int_equal(plan->stages[i].cu_count, wanted[i]);
-        assert_int_equal(plan->sub_devices[plan->stages[i].sub_device], wanted[i]);
+        assert_int_equal(layout->sub_device[i], i);
+        assert_int_equal(layout->cus[i], wanted[i]);
         sum += wanted[i];
     }
     assert_true(sum <= cus);
@@ -85,16 +102,88 @@ static void random_loads_share_all_cus(void **state)
         uint32_t cus = (uint32_t)(count + ref_pick(&seed, 40));
         struct devdesc d = device(cus, 8);
         analyse(f);
-        struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+        struct placement at = placement_of(f, &d);
+        const struct plan_layout *layout = layout_side_by_side(&at);
         uint32_t sum = 0;
         for (int k = 0; k < count; k++) {
-            assert_true(plan->stages[k].cu_count >= 1);
-            sum += plan->stages[k].cu_count;
+            assert_true(layout->cus[k] >= 1);
+            sum += layout->cus[k];
             for (int other = 0; other < count; other++) /* no inversion of two loads */
-                if (costs[k] > costs[other])
-                    assert_true(plan->stages[k].cu_count >= plan->stages[other].cu_count);
+                if (costs[k] > costs[other]) assert_true(layout->cus[k] >= layout->cus[other]);
         }
         assert_int_equal(sum, cus);
+        fixture_free(f);
+    }
+}
+
+/* Four stages of which the third has state: groups of neighbours, their CUs in proportion to what they
+ * have to do, one for the state, and nothing is left. */
+static void groups_are_neighbours_of_balanced_work(void **state)
+{
+    (void)state;
+    struct fixture *f = row((uint64_t[]){8000, 8000, 4000, 8000}, 4);
+    struct devdesc d = device(16, 8);
+    f->graph.nodes.items[2].stateful = true;
+    analyse(f);
+    struct placement at = placement_of(f, &d);
+    const struct plan_layout *layout = layout_in_groups(&at, 3);
+    assert_int_equal(layout->mode, PLAN_IN_GROUPS);
+    assert_int_equal(layout->count, 3);
+    assert_int_equal(layout->sub_device[0], 0);
+    assert_int_equal(layout->sub_device[1], 0);
+    assert_int_equal(layout->sub_device[2], 1);
+    assert_int_equal(layout->sub_device[3], 2);
+    assert_int_equal(layout->cus[0], 10);
+    assert_int_equal(layout->cus[1], 1);
+    assert_int_equal(layout->cus[2], 5);
+    layout = layout_in_equal_groups(&at, 2);
+    assert_int_equal(layout->cus[0], 8);
+    assert_int_equal(layout->cus[1], 8);
+    assert_int_equal(layout->sub_device[1], 0);
+    assert_int_equal(layout->sub_device[3], 1);
+    layout = layout_state_apart(&at, 1);
+    assert_int_equal(layout->cus[0], 15);
+    assert_int_equal(layout->cus[1], 1);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(layout->sub_device[i], i == 2);
+    assert_null(layout_state_apart(&at, 2));
+    assert_null(layout_in_groups(&at, 5));
+    assert_int_equal(layout_in_groups(&at, 4)->mode, PLAN_SIDE_BY_SIDE);
+    fixture_free(f);
+}
+
+/* Whatever the costs: every stage is somewhere, runs of neighbours, no more CUs than there are. */
+static void random_groups_cover_all_stages(void **state)
+{
+    (void)state;
+    unsigned seed = 4711;
+    for (int i = 0; i < 300; i++) {
+        uint64_t costs[100];
+        int count = 2 + ref_pick(&seed, 99);
+        for (int k = 0; k < count; k++)
+            costs[k] = 1 + (uint64_t)ref_pick(&seed, 1 << ref_pick(&seed, 20));
+        struct fixture *f = row(costs, count);
+        for (int k = 0; k < count; k++)
+            f->graph.nodes.items[k].stateful = ref_pick(&seed, 5) == 0;
+        struct devdesc d = device((uint32_t)(2 + ref_pick(&seed, 40)), 8);
+        d.launch_process_cycles = (uint32_t)ref_pick(&seed, 1000);
+        analyse(f);
+        struct placement at = placement_of(f, &d);
+        for (uint32_t groups = 2; groups <= 8; groups++) {
+            const struct plan_layout *layout = layout_in_groups(&at, groups);
+            assert_int_equal(layout != NULL, groups <= (uint32_t)count && groups <= d.cu_count);
+            if (layout == NULL) continue;
+            uint32_t sum = 0;
+            for (uint32_t g = 0; g < groups; g++) {
+                assert_true(layout->cus[g] >= 1);
+                sum += layout->cus[g];
+            }
+            assert_true(sum <= d.cu_count);
+            assert_int_equal(layout->sub_device[0], 0);
+            assert_int_equal(layout->sub_device[count - 1], groups - 1);
+            for (int k = 1; k < count; k++)
+                assert_true(layout->sub_device[k] - layout->sub_device[k - 1] <= 1);
+        }
         fixture_free(f);
     }
 }
@@ -144,7 +233,7 @@ static void depths_hold_two_full_dispatches(void **state)
     d = device(16, 1024);
     analyse(f);
     plan_place(&f->cx, &f->graph, &d);
-    assert_int_equal(fixture_depth(f, 1), 16385);
+    assert_int_equal(fixture_depth(f, 1), 32769);
     assert_non_null(strstr(f->graph.buffers.items[1].depth_reason, "two full dispatches of 'n'"));
     fixture_free(f);
 }
@@ -261,8 +350,9 @@ static void text_names_stages_buffers_and_reasons(void **state)
     plan_print(to, &f->graph, plan);
     fclose(to);
     assert_non_null(strstr(text, "pipeline test on test: 4 CUs of 8 lanes\n"));
-    assert_non_null(strstr(text, "side by side"));
-    assert_non_null(strstr(text, "75.0%     3       1          8"));
+    assert_non_null(
+        strstr(text, "in sequence: each stage in turn has the whole device; by a trial "));
+    assert_non_null(strstr(text, "75.0%     4       -          8"));
     assert_non_null(strstr(text, "32768 bytes in buffers"));
     assert_non_null(strstr(text, "packets of a firing\n"));
     assert_non_null(strstr(text, " pop 1 peek 1\n"));
@@ -294,6 +384,8 @@ static void ten_thousand_stages_are_planned_at_once(void **state)
 
 TEST_MAIN("place", cmocka_unit_test(cus_follow_the_load),
           cmocka_unit_test(random_loads_share_all_cus),
+          cmocka_unit_test(groups_are_neighbours_of_balanced_work),
+          cmocka_unit_test(random_groups_cover_all_stages),
           cmocka_unit_test(more_stages_than_cus_run_in_sequence),
           cmocka_unit_test(depths_hold_two_full_dispatches),
           cmocka_unit_test(declared_depths_stay_and_bound_the_threshold),

@@ -1,0 +1,251 @@
+#include "compiler/plan/choose.h"
+
+#include "compiler/plan/layouts.h"
+#include "compiler/plan/trial.h"
+#include "compiler/plan/turns.h"
+
+#include "compiler/analysis/ratio.h"
+
+#include <inttypes.h>
+
+enum { GROUPS_MOST = 8, CANDIDATES_MAX = 40, STAGES_TRIED = 256 };
+
+struct candidate {
+    struct plan_layout *layout;
+    uint64_t cycles;
+};
+
+struct choice {
+    struct placement *at;
+    struct candidate items[CANDIDATES_MAX];
+    uint32_t count;
+    struct trial_size size;
+    enum graph_policy selection; /* of the trials of layouts */
+};
+
+/* ---- candidates ---- */
+
+static void add(struct choice *choice, struct plan_layout *layout)
+{
+    if (layout == NULL || choice->count == CANDIDATES_MAX) return;
+    choice->items[choice->count++] = (struct candidate){layout, UINT64_MAX};
+}
+
+static void add_domains(struct choice *choice)
+{
+    const struct devdesc *device = choice->at->device;
+    uint32_t before = 0;
+    if (!(device->schemes & DEVDESC_BY_AFFINITY)) return;
+    for (int level = 0; level < DEVDESC_LEVELS; level++) {
+        uint32_t cus = device->cus_per_domain[level];
+        uint32_t domains = cus > 0 && device->cu_count % cus == 0 ? device->cu_count / cus : 0;
+        if (domains < 2 || domains > GROUPS_MOST || domains == before) continue;
+        add(choice, layout_in_equal_groups(choice->at, domains));
+        before = domains;
+    }
+}
+
+static void add_candidates(struct choice *choice)
+{
+    struct placement *at = choice->at;
+    bool large = at->plan->stage_count > STAGES_TRIED;
+    add_domains(choice);
+    for (uint32_t groups = 2; groups <= GROUPS_MOST; groups += large ? groups : 1)
+        add(choice, layout_in_groups(at, groups));
+    add(choice, layout_side_by_side(at));
+    uint32_t stateful = layout_stateful(at);
+    for (uint32_t cus = 1; cus <= stateful && cus <= GROUPS_MOST; cus *= 2)
+        add(choice, layout_state_apart(at, cus));
+    if (stateful > 1 && stateful <= GROUPS_MOST) add(choice, layout_state_apart(at, stateful));
+}
+
+/* ---- trials ---- */
+
+static uint64_t try_selection(const struct choice *choice, enum graph_policy selection)
+{
+    struct placement *at = choice->at;
+    struct arena *scratch = arena_create();
+    struct trial trial = trial_run(scratch, at->graph, at->plan, selection, choice->size);
+    arena_destroy(scratch);
+    return trial.steady_cycles;
+}
+
+/* More than a hundredth less? */
+static bool is_faster(uint64_t cycles, uint64_t than)
+{
+    return (uint128)cycles * 101 < (uint128)than * 100;
+}
+
+static uint32_t try_layouts(struct choice *choice)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < choice->count; i++) {
+        struct candidate *candidate = &choice->items[i];
+        plan_lay_out(choice->at, candidate->layout);
+        candidate->cycles = try_selection(choice, choice->selection);
+        if (is_faster(candidate->cycles, choice->items[best].cycles)) best = i;
+    }
+    return best;
+}
+
+/* ---- reasons ---- */
+
+static const char *count_text(struct arena *arena, uint64_t count, const char *what)
+{
+    return arena_printf(arena, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
+}
+
+static const char *layout_name(struct arena *arena, const struct plan_layout *layout)
+{
+    if (layout->mode != PLAN_IN_GROUPS) return plan_mode_name(layout->mode);
+    return arena_printf(arena, "in %" PRIu32 " groups", layout->count);
+}
+
+/* The best of that mode, but for so many sub-devices; GRAPH_NONE. */
+static uint32_t best_of(const struct choice *choice, enum plan_mode mode, uint32_t but)
+{
+    uint32_t found = GRAPH_NONE;
+    for (uint32_t i = 0; i < choice->count; i++) {
+        const struct candidate *candidate = &choice->items[i];
+        if (candidate->layout->mode != mode || i == but || candidate->cycles == UINT64_MAX)
+            continue;
+        if (found == GRAPH_NONE || candidate->cycles < choice->items[found].cycles) found = i;
+    }
+    return found;
+}
+
+static const char *what_stages_have(const struct placement *at)
+{
+    struct arena *arena = at->cx->arena;
+    const char *shared = plan_shared_by(at->plan);
+    switch (at->plan->mode) {
+    case PLAN_IN_SEQUENCE: break;
+    case PLAN_SIDE_BY_SIDE:
+        return arena_printf(
+            arena, "%" PRIu32 " CUs for %" PRIu32 " stages: each has a sub-device of its own%s%s",
+            at->device->cu_count, at->plan->stage_count, shared != NULL ? ", and with it an " : "",
+            shared != NULL ? shared : "");
+    case PLAN_IN_GROUPS:
+        return arena_printf(
+            arena, "%" PRIu32 " groups of stages, each in sequence on a sub-device of its own%s%s",
+            at->plan->sub_device_count, shared != NULL ? ", and with it on an " : "",
+            shared != NULL ? shared : "");
+    }
+    return "each stage in turn has the whole device";
+}
+
+static const char *reason_by_trial(const struct choice *choice, uint32_t best)
+{
+    static const enum plan_mode modes[] = {PLAN_IN_SEQUENCE, PLAN_SIDE_BY_SIDE, PLAN_IN_GROUPS};
+    struct arena *arena = choice->at->cx->arena;
+    const char *text =
+        arena_printf(arena, "%s; by a trial %s take%s %s", what_stages_have(choice->at),
+                     count_text(arena, choice->size.iterations, "iteration"),
+                     choice->size.iterations == 1 ? "s" : "",
+                     count_text(arena, choice->items[best].cycles, "cycle"));
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        uint32_t other = best_of(choice, modes[i], choice->items[best].layout->count);
+        if (other != GRAPH_NONE)
+            text = arena_printf(arena, "%s, %s %" PRIu64, text,
+                                layout_name(arena, choice->items[other].layout),
+                                choice->items[other].cycles);
+    }
+    return text;
+}
+
+static const char *obstacle_of(const struct placement *at)
+{
+    const struct devdesc *device = at->device;
+    uint32_t stages = at->plan->stage_count;
+    if (stages == 1) return "one stage";
+    if (at->plan->debug_mode) return "debug mode runs one kernel at a time";
+    if (device->cu_count == 1)
+        return arena_printf(at->cx->arena, "%" PRIu32 " stages share 1 CU", stages);
+    if (plan_takes_turns(at->arena, at->graph))
+        return "its stages take turns, never two of them are ready at once";
+    if (!(device->schemes & DEVDESC_BY_COUNTS)) return "the device does not partition by counts";
+    if (device->max_sub_devices < 2) return "the device cannot be divided";
+    return NULL;
+}
+
+/* ---- selections ---- */
+
+static const char *const selection_texts[] = {
+    [POLICY_AUTO] = "",
+    [POLICY_ROUND_ROBIN] = "those that are ready in turn",
+    [POLICY_PRIORITY] = "of those that are ready the first in order",
+    [POLICY_FULLEST] = "of those that are ready the one whose input is fullest",
+};
+
+static bool differ_in_importance(const struct graph *graph)
+{
+    for (size_t i = 1; i < graph->nodes.count; i++)
+        if (graph->nodes.items[i].importance != graph->nodes.items[0].importance) return true;
+    return false;
+}
+
+static void declare_selection(struct placement *at)
+{
+    static const char *const texts[] = {
+        [POLICY_AUTO] = "",
+        [POLICY_ROUND_ROBIN] = "declared: every stage that is ready in turn",
+        [POLICY_PRIORITY] = "declared: of the stages that are ready, the most important",
+        [POLICY_FULLEST] = "declared: of the stages that are ready, the one whose input is fullest",
+    };
+    at->plan->selection = at->graph->policy;
+    at->plan->policy_reason = texts[at->graph->policy];
+}
+
+/* Requires the plan as it is to be. */
+static void choose_selection(const struct choice *choice)
+{
+    struct placement *at = choice->at;
+    struct arena *arena = at->cx->arena;
+    uint64_t cycles[] = {0, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    enum graph_policy best = POLICY_ROUND_ROBIN;
+    bool tried = at->plan->stage_count > 1 && !at->plan->debug_mode;
+    for (enum graph_policy s = POLICY_ROUND_ROBIN; tried && s <= POLICY_FULLEST; s++) {
+        cycles[s] = try_selection(choice, s);
+        if (is_faster(cycles[s], cycles[best])) best = s;
+    }
+    const char *text = arena_printf(arena, "%s%s",
+                                    differ_in_importance(at->graph)
+                                        ? "the most important stages first, of one importance "
+                                        : "",
+                                    selection_texts[best]);
+    if (tried && cycles[best] != UINT64_MAX) {
+        text = arena_printf(arena, "%s; by a trial %s %" PRIu64 " cycles", text,
+                            graph_policy_name(best), cycles[best]);
+        for (enum graph_policy s = POLICY_ROUND_ROBIN; s <= POLICY_FULLEST; s++)
+            if (s != best && cycles[s] != UINT64_MAX)
+                text =
+                    arena_printf(arena, "%s, %s %" PRIu64, text, graph_policy_name(s), cycles[s]);
+    }
+    at->plan->selection = best;
+    at->plan->policy_reason = text;
+}
+
+void plan_choose(struct placement *at)
+{
+    struct choice choice = {.at = at, .selection = at->graph->policy};
+    const char *obstacle = obstacle_of(at);
+    uint32_t best = 0;
+    if (choice.selection == POLICY_AUTO) choice.selection = POLICY_ROUND_ROBIN;
+    add(&choice, layout_in_sequence(at));
+    plan_lay_out(at, choice.items[0].layout);
+    choice.size = trial_size_for(at->plan);
+    if (obstacle == NULL) {
+        add_candidates(&choice);
+        best = try_layouts(&choice);
+    }
+    at->is_final = true;
+    plan_lay_out(at, choice.items[best].layout);
+    if (at->graph->policy == POLICY_AUTO)
+        choose_selection(&choice);
+    else
+        declare_selection(at);
+    at->plan->mode_reason =
+        obstacle != NULL
+            ? arena_printf(at->cx->arena, "%s: each stage in turn has the whole device", obstacle)
+            : reason_by_trial(&choice, best);
+}

@@ -1,0 +1,170 @@
+/*
+ * depths: raises what is not declared so that dispatches are worth their cost.
+ *
+ * Depths that are not declared are raised, never lowered, from what bufsize has proven: a deeper
+ * buffer is free of deadlock where a shallower one is.  A buffer is to hold two full dispatches
+ * (lanes x CUs of the stage) of its larger end, one being written while one is read, and at least
+ * BATCH_BYTES, so that a dispatch is worth its fixed cost on a host as well.  Within a cycle the
+ * initial packets bound what can be ready at once, so only that much is asked for.
+ *
+ * With --buffers=min nothing is raised.  With --buffers=fast a buffer whose depth follows from the
+ * maximum throughput is not; where that is unbounded a buffer is to hold one full dispatch of its
+ * larger end, beside what a window keeps.
+ */
+#include "compiler/plan/plan_internal.h"
+
+#include "compiler/analysis/ratio.h"
+
+#include <inttypes.h>
+
+/* Fixed cost of a dispatch on a host is about a microsecond, a cheap firing takes about a
+ * nanosecond: thousands of packets hide it.  32 KiB were the best of 16, 32 and 64 in `make bench`:
+ * less costs dispatches, more the first-level caches. */
+#define BATCH_BYTES (UINT64_C(32) << 10)
+#define BATCH_PACKETS_MAX UINT64_C(16384)
+/* What all raises together may take; a quarter of the device's memory, if that is less. */
+#define RAISE_BYTES_MAX (UINT64_C(64) << 20)
+
+/* Firings of a dispatch that fills every lane of the stage's CUs, or as many as a cycle lets be
+ * ready. */
+static uint64_t full_dispatch(const struct placement *at, uint32_t node)
+{
+    return min64(plan_firings_of_lanes(at, node) * plan_stage_cus(at, node), at->ready_max[node]);
+}
+
+struct wish {          /* for one buffer */
+    uint64_t packets;  /* more than it has */
+    uint64_t dispatch; /* packets of the larger full dispatch */
+    uint32_t node;     /* whose dispatch that is */
+    bool in_cycle;
+    bool batch; /* BATCH_BYTES decided */
+};
+
+/* `rate`: packets of a cycle of phases. */
+static void wish_dispatch(const struct placement *at, struct wish *wish, uint32_t node,
+                          uint64_t rate)
+{
+    uint32_t phases = graph_phases(&at->graph->nodes.items[node]);
+    uint64_t packets = mul_clamped(full_dispatch(at, node), rate);
+    if (phases > 1) packets = packets / phases + (packets % phases > 0);
+    if (packets <= wish->dispatch) return;
+    wish->dispatch = packets;
+    wish->node = node;
+}
+
+/* Packets that a reader's window keeps beside those that its firing consumes. */
+static uint64_t window_rest(const struct graph *graph, const struct graph_buffer *buffer)
+{
+    uint64_t most = 0;
+    for (size_t r = 0; r < buffer->readers.count; r++) {
+        const struct graph_input *in = graph_reader_input(graph, buffer, r);
+        uint64_t window = graph_window_packets(graph, buffer, r);
+        most = max64(most, window - min64(window, in->pop));
+    }
+    return most;
+}
+
+/* What is not proven to be free of deadlock gets no less than by default. */
+static enum buffers_mode raising_mode(const struct placement *at)
+{
+    return at->graph->unproven ? BUFFERS_DEFAULT : at->cx->options.buffers;
+}
+
+static struct wish wish_for(const struct placement *at, const struct graph_buffer *buffer)
+{
+    struct wish wish = {.node = GRAPH_NONE};
+    enum buffers_mode mode = raising_mode(at);
+    if (buffer->depth_declared || mode == BUFFERS_MIN) return wish;
+    if (mode == BUFFERS_FAST && buffer->depth_paced) return wish;
+    uint32_t writer = buffer->writer_node;
+    if (writer != GRAPH_NONE)
+        wish_dispatch(at, &wish, writer,
+                      at->graph->nodes.items[writer].outputs.items[buffer->writer_output].push);
+    for (size_t r = 0; r < buffer->readers.count; r++) {
+        struct graph_reader reader = buffer->readers.items[r];
+        wish_dispatch(at, &wish, reader.node,
+                      at->graph->nodes.items[reader.node].inputs.items[reader.input].pop);
+        if (writer != GRAPH_NONE && at->component[reader.node] == at->component[writer])
+            wish.in_cycle = true;
+    }
+    if (mode == BUFFERS_FAST) {
+        uint64_t room = add_clamped(wish.dispatch, window_rest(at->graph, buffer));
+        wish.packets = room > buffer->depth_packets ? room - buffer->depth_packets : 0;
+        return wish;
+    }
+    uint64_t depth = add_clamped(buffer->depth_packets, mul_clamped(wish.dispatch, 2));
+    uint64_t batch = min64(BATCH_BYTES / max64(buffer->width_bytes, 1), BATCH_PACKETS_MAX);
+    wish.batch = !wish.in_cycle && batch > depth;
+    if (wish.batch) depth = batch;
+    wish.packets = depth > buffer->depth_packets ? depth - buffer->depth_packets : 0;
+    return wish;
+}
+
+static const char *raise_reason(const struct placement *at, const struct wish *wish, bool scaled)
+{
+    if (scaled) return "as many packets as the memory for dispatches allows";
+    if (raising_mode(at) == BUFFERS_FAST)
+        return arena_printf(at->cx->arena, "a full dispatch of '%s' (%" PRIu64 " packets)",
+                            at->graph->nodes.items[wish->node].name, wish->dispatch);
+    if (wish->batch) return "enough packets that a dispatch is worth its fixed cost";
+    return arena_printf(
+        at->cx->arena,
+        "two full dispatches of '%s' (%" PRIu64 " packet%s each), one written while one is read",
+        at->graph->nodes.items[wish->node].name, wish->dispatch, wish->dispatch == 1 ? "" : "s");
+}
+
+static void raise_depth(const struct placement *at, struct graph_buffer *buffer,
+                        const struct wish *wish, uint64_t packets)
+{
+    if (packets == 0) return;
+    uint64_t depth = add_clamped(buffer->depth_packets, packets);
+    if (!at->is_final) {
+        buffer->depth_packets = depth;
+        return;
+    }
+    const char *reason = raise_reason(at, wish, packets < wish->packets);
+    const char *before = buffer->depth_reason;
+    buffer->depth_packets = depth;
+    buffer->depth_reason =
+        before ? arena_printf(at->cx->arena, "%" PRIu64 ": %s; at least %s", depth, reason, before)
+               : arena_printf(at->cx->arena, "%" PRIu64 ": %s", depth, reason);
+}
+
+/* Bytes that all raises together may take; reports where even the proven depths are too much. */
+static uint64_t raise_allowance(const struct placement *at)
+{
+    uint64_t limit = at->device->memory_bytes, bytes;
+    uint64_t allowed = at->cx->options.max_memory_bytes;
+    if (allowed) limit = min64(limit, allowed);
+    if (!graph_memory(at->graph, &bytes) || bytes > limit) {
+        if (!at->is_final) return 0;
+        diag_report(at->cx->diags, RULE_MEMORY_LIMIT, at->graph->span,
+                    "the buffers need more than the %" PRIu64 " bytes of device '%s'", limit,
+                    at->device->name);
+        return 0;
+    }
+    return min64(limit - bytes, min64(RAISE_BYTES_MAX, at->device->memory_bytes / 4));
+}
+
+void plan_raise_depths(const struct placement *at)
+{
+    struct graph *graph = at->graph;
+    struct wish *wishes = ARENA_ARRAY(at->arena, struct wish, graph->buffers.count);
+    uint64_t allowance = raise_allowance(at);
+    uint128 sum = 0;
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &graph->buffers.items[i];
+        wishes[i] = wish_for(at, buffer);
+        wishes[i].packets =
+            min64(wishes[i].packets, RAISE_BYTES_MAX / max64(buffer->width_bytes, 1));
+        sum += (uint128)wishes[i].packets * buffer->width_bytes;
+    }
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        uint64_t packets = wishes[i].packets;
+        if (sum > allowance) packets = (uint64_t)((uint128)packets * allowance / sum);
+        raise_depth(at, &graph->buffers.items[i], &wishes[i], packets);
+    }
+    if (!graph_memory(graph, &graph->memory_bytes) && at->is_final)
+        diag_report(at->cx->diags, RULE_MEMORY_LIMIT, graph->span,
+                    "the buffers need more bytes than 63 bits count");
+}

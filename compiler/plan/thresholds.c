@@ -1,0 +1,165 @@
+/*
+ * thresholds: how many firings a stage waits for, and how many it is given at most.
+ *
+ * The threshold is the largest number up to the lanes that depths and cycles admit; 1 with state;
+ * of a kernel with work-items, as many groups as fill the lanes.
+ */
+#include "compiler/plan/plan_internal.h"
+
+#include "compiler/analysis/ratio.h"
+
+/* A batch is at most so many times lanes x CUs, and so many firings: the scheduler stays
+ * responsive. */
+#define DISPATCHES_PER_BATCH_MAX UINT64_C(1024)
+#define BATCH_FIRINGS_MAX (UINT64_C(1) << 20)
+
+uint64_t plan_stage_cus(const struct placement *at, uint32_t node)
+{
+    return at->graph->nodes.items[node].stateful ? 1 : at->plan->stages[node].cu_count;
+}
+
+uint64_t plan_firings_of_lanes(const struct placement *at, uint32_t node)
+{
+    const uint32_t *group = at->graph->nodes.items[node].kernel->group;
+    uint64_t items = max64((uint64_t)group[0] * group[1] * group[2], 1);
+    return (at->device->lanes + items - 1) / items;
+}
+
+struct admission { /* firings that fit, and what bounds them */
+    uint64_t firings;
+    const char *buffer; /* NULL: the cycle */
+};
+
+static void admit(struct admission *admission, uint64_t firings, const char *buffer)
+{
+    if (firings >= admission->firings) return;
+    admission->firings = firings;
+    admission->buffer = buffer;
+}
+
+/* Do `count` firings fit that many packets, in whatever phase they begin?  A firing needs `needs`
+ * and takes `takes`. */
+static bool fits_anywhere(uint64_t packets, uint32_t phases, const uint64_t *takes,
+                          const uint64_t *needs, uint32_t count)
+{
+    for (uint32_t start = 0; start < phases; start++) {
+        uint64_t taken = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t phase = (start + i) % phases;
+            if (taken > packets || needs[phase] > packets - taken) return false;
+            taken += takes[phase];
+        }
+    }
+    return true;
+}
+
+/* Firings that fit `packets` in whatever phase they begin; at least 1.  `cycle` is what a cycle of
+ * phases takes, `most` what a firing needs at most. */
+static uint64_t firings_that_fit(uint64_t packets, uint32_t phases, const uint64_t *takes,
+                                 const uint64_t *needs, uint64_t cycle, uint64_t most)
+{
+    if (packets < most) return 1;
+    if (phases == 1 || !takes || !needs) return (packets - most) / cycle * phases + 1;
+    uint64_t cycles = (packets - most) / cycle;
+    if (cycles) return mul_clamped(cycles, phases);
+    uint32_t count = 1;
+    while (count < phases && fits_anywhere(packets, phases, takes, needs, count + 1))
+        count++;
+    return count;
+}
+
+/* Do several queues work on the buffer at a time?  Then half of it is for the other end.  A port of
+ * the pipeline has one end: the host gives and takes between dispatches. */
+static bool is_shared_by_queues(const struct placement *at, const struct graph_buffer *buffer)
+{
+    const struct plan_stage *stages = at->plan->stages;
+    uint32_t writer = buffer->writer_node, first = GRAPH_NONE;
+    if (writer != GRAPH_NONE)
+        first = stages[writer].sub_device;
+    else if (buffer->readers.count > 0)
+        first = stages[buffer->readers.items[0].node].sub_device;
+    for (size_t r = 0; r < buffer->readers.count; r++)
+        if (stages[buffer->readers.items[r].node].sub_device != first) return true;
+    return false;
+}
+
+/* Packets that one dispatch may take or leave there, `whole` or so that others can go on. */
+static uint64_t depth_for_one(const struct placement *at, const struct graph_buffer *buffer,
+                              bool whole)
+{
+    return !whole && is_shared_by_queues(at, buffer) ? buffer->depth_packets / 2
+                                                     : buffer->depth_packets;
+}
+
+/* Firings at once that depths and cycles admit; at least 1. */
+static struct admission admitted(const struct placement *at, uint32_t index, bool whole)
+{
+    const struct graph_node *node = &at->graph->nodes.items[index];
+    struct admission admission = {at->ready_max[index], NULL};
+    for (size_t i = 0; i < node->inputs.count; i++) {
+        const struct graph_input *in = &node->inputs.items[i];
+        const struct graph_buffer *buffer = &at->graph->buffers.items[in->buffer];
+        uint64_t depth = depth_for_one(at, buffer, whole);
+        uint64_t kept = graph_window_packets(at->graph, buffer, in->reader) - in->peek;
+        if (in->pop)
+            admit(&admission,
+                  firings_that_fit(depth > kept ? depth - kept : 0, graph_phases(node), in->pops,
+                                   in->peeks, in->pop, in->peek),
+                  buffer->name);
+    }
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        const struct graph_output *out = &node->outputs.items[i];
+        const struct graph_buffer *buffer = &at->graph->buffers.items[out->buffer];
+        if (out->push)
+            admit(&admission,
+                  firings_that_fit(depth_for_one(at, buffer, whole), graph_phases(node),
+                                   out->pushes, out->pushes, out->push, graph_push_most(node, out)),
+                  buffer->name);
+    }
+    admission.firings = max64(admission.firings, 1);
+    return admission;
+}
+
+static void set_threshold(const struct placement *at, struct plan_stage *stage)
+{
+    if (at->plan->debug_mode) {
+        stage->threshold = 1;
+        stage->threshold_reason = "debug mode: every firing is dispatched by itself";
+        return;
+    }
+    struct admission admission = admitted(at, stage->node, true);
+    uint64_t lanes = plan_firings_of_lanes(at, stage->node);
+    stage->threshold = (uint32_t)min64(admission.firings, lanes);
+    if (at->graph->nodes.items[stage->node].stateful) {
+        stage->threshold = 1;
+        stage->threshold_reason = "it has state: its firings do not overlap";
+    } else if (admission.firings >= lanes) {
+        stage->threshold_reason = lanes < at->device->lanes ? "as many groups as fill the lanes"
+                                                            : "one firing for each lane";
+    } else if (admission.buffer) {
+        if (!at->is_final) return;
+        stage->threshold_reason =
+            arena_printf(at->cx->arena, "the depth of '%s' admits no more", admission.buffer);
+    } else {
+        stage->threshold_reason = "no more are ready at once in its cycle";
+    }
+}
+
+/* Whole groups of lanes where there is one at least. */
+static void set_batch(const struct placement *at, struct plan_stage *stage)
+{
+    uint64_t group =
+        max64(plan_firings_of_lanes(at, stage->node) * plan_stage_cus(at, stage->node), 1);
+    uint64_t most = min64(group * DISPATCHES_PER_BATCH_MAX, BATCH_FIRINGS_MAX);
+    uint64_t batch = min64(admitted(at, stage->node, false).firings, most);
+    if (batch >= group) batch -= batch % group;
+    stage->batch_max = at->plan->debug_mode ? 1 : max64(batch, stage->threshold);
+}
+
+void plan_thresholds(const struct placement *at)
+{
+    for (uint32_t i = 0; i < at->plan->stage_count; i++) {
+        set_threshold(at, &at->plan->stages[i]);
+        set_batch(at, &at->plan->stages[i]);
+    }
+}

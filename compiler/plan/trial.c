@@ -1,0 +1,721 @@
+#include "compiler/plan/trial.h"
+
+#include "compiler/analysis/ratio.h"
+#include "lang/dispatch.h"
+
+#include <stdlib.h>
+
+/* ---- the model ---- */
+
+struct trial_end { /* of a buffer, at a stage */
+    uint32_t buffer, reader;
+    uint64_t rate, most; /* packets of a cycle of phases; that a firing needs */
+    bool in_order;       /* changes hands at dispatch */
+};
+
+struct trial_buffer {
+    uint64_t depth;
+    uint64_t committed, claimed; /* packets since the begin */
+    uint32_t first_reader, reader_count;
+    uint32_t writer; /* stage; GRAPH_NONE: an in-port */
+    bool is_in_port, is_out_port;
+};
+
+struct trial_stage {
+    uint32_t first_in, in_count, first_out, out_count; /* into ends */
+    uint32_t phases, queue, threshold, units;
+    bool serial, in_flight;
+    uint64_t batch_max, limit, fired, batch;
+    uint64_t warp_cycles, warp_firings, warp_pieces;
+    uint64_t tree_cycles; /* of what a firing launches, over the compute units */
+    uint64_t bytes;       /* of a cycle of phases, read and written */
+    uint64_t weight;      /* of a firing, in the progress */
+    uint64_t end;         /* of its launch */
+};
+
+struct trial_queue {
+    uint64_t free_at;
+    uint32_t last; /* stage of the last launch; GRAPH_NONE */
+    uint32_t cus, in_flight, open_count, units;
+    uint32_t open[DISPATCH_UNITS];
+};
+
+struct playing {
+    const struct graph *graph;
+    const struct plan *plan;
+    const struct devdesc *device;
+    struct arena *arena;
+    struct trial_stage *stages;
+    struct trial_end *ends;
+    struct trial_buffer *buffers;
+    uint64_t *read; /* by reader: packets freed since the begin */
+    struct trial_queue *queues;
+    uint32_t stage_count, queue_count, open_queues;
+
+    enum graph_policy selection;
+    uint32_t *order;    /* stages as selections look at them: set after set */
+    uint32_t *position; /* in there, by stage */
+    uint64_t *maybe;    /* bits, by position: worth a look */
+    uint32_t *sets;     /* first position of each, and the end of the last */
+    uint32_t *cursors;
+    uint32_t set_count;
+
+    uint32_t *heap; /* stages in flight whose packet is enqueued, by end */
+    uint32_t heap_count, in_flight;
+    uint64_t clock, last_end, looks;
+    bool waiver;
+    uint128 progress, goal;
+    struct trial result;
+};
+
+/* ---- laying it out ---- */
+
+static uint64_t cycles_of_tree(const struct graph *graph, const struct graph_node *node)
+{
+    uint64_t dearest = 0;
+    if (node->kernel->launches.tree == 0) return 0;
+    for (size_t i = graph->kernels.count - graph->child_kernels; i < graph->kernels.count; i++)
+        dearest = max64(dearest, graph->kernels.items[i]->cost_cycles);
+    return mul_clamped(node->kernel->launches.tree, dearest);
+}
+
+static void set_cost(struct playing *p, struct trial_stage *stage, const struct graph_node *node)
+{
+    const uint32_t *group = node->kernel->group;
+    uint64_t items = max64((uint64_t)group[0] * group[1] * group[2], 1);
+    stage->serial = node->stateful;
+    stage->warp_cycles = node->warp.cycles > 0 ? node->warp.cycles : node->cost_cycles;
+    stage->warp_firings = max64(node->warp.firings, 1);
+    stage->warp_pieces = max64(node->warp.pieces, 1);
+    if (node->warp.cycles == 0) stage->warp_firings = max64(p->device->lanes / items, 1);
+    stage->tree_cycles = cycles_of_tree(p->graph, node);
+}
+
+static void add_input(struct playing *p, struct trial_stage *stage, const struct graph_input *in,
+                      uint32_t *next)
+{
+    const struct graph_buffer *buffer = &p->graph->buffers.items[in->buffer];
+    p->ends[(*next)++] = (struct trial_end){
+        .buffer = in->buffer, .reader = in->reader, .rate = in->pop, .most = in->peek};
+    stage->in_count++;
+    stage->bytes = add_clamped(stage->bytes, mul_clamped(in->pop, buffer->width_bytes));
+}
+
+static void add_output(struct playing *p, struct trial_stage *stage, const struct graph_output *out,
+                       uint32_t *next)
+{
+    const struct graph_buffer *buffer = &p->graph->buffers.items[out->buffer];
+    p->ends[(*next)++] = (struct trial_end){.buffer = out->buffer, .rate = out->push, .most = 1};
+    stage->out_count++;
+    stage->bytes = add_clamped(stage->bytes, mul_clamped(out->push, buffer->width_bytes));
+}
+
+/* Diff header and number of the first firing; of a spilled one also object and firings. */
+enum { UNITS_OWN = 5, UNITS_SPILLED = 11 };
+
+static void set_stage(struct playing *p, uint32_t index, struct trial_size size, uint32_t *next)
+{
+    const struct plan_stage *from = &p->plan->stages[index];
+    const struct graph_node *node = &p->graph->nodes.items[from->node];
+    struct trial_stage *stage = &p->stages[index];
+    uint128 limit = (uint128)from->pace * size.iterations / PLAN_PACE_ONE;
+    stage->phases = graph_phases(node);
+    stage->threshold = from->threshold;
+    stage->batch_max = from->batch_max;
+    stage->units = from->spilled ? UNITS_SPILLED : UNITS_OWN;
+    stage->queue = from->sub_device == GRAPH_NONE ? 0 : from->sub_device;
+    stage->limit = limit >> 62 ? INT64_MAX : max64((uint64_t)limit, 1);
+    uint128 weight = (uint128)from->load * PLAN_PACE_ONE / from->pace;
+    stage->weight = weight >> 44 ? UINT64_C(1) << 44 : max64((uint64_t)weight, 1);
+    p->goal += (uint128)stage->limit * stage->weight;
+    set_cost(p, stage, node);
+    stage->first_in = *next;
+    for (size_t i = 0; i < node->inputs.count; i++)
+        add_input(p, stage, &node->inputs.items[i], next);
+    stage->first_out = *next;
+    for (size_t i = 0; i < node->outputs.count; i++)
+        add_output(p, stage, &node->outputs.items[i], next);
+}
+
+static uint64_t history_of(const struct graph *graph, const struct graph_buffer *buffer)
+{
+    uint64_t most = 0;
+    for (size_t r = 0; r < buffer->readers.count; r++)
+        most = max64(most, graph_reader_input(graph, buffer, r)->history);
+    return most;
+}
+
+static void set_buffer(struct playing *p, uint32_t index, uint32_t *readers)
+{
+    const struct graph_buffer *from = &p->graph->buffers.items[index];
+    uint64_t history = history_of(p->graph, from);
+    p->buffers[index] =
+        (struct trial_buffer){.depth = from->depth_packets - min64(history, from->depth_packets),
+                              .committed = from->initial.packets,
+                              .first_reader = *readers,
+                              .reader_count = (uint32_t)from->readers.count,
+                              .writer = from->writer_node,
+                              .is_in_port = from->outer == GRAPH_OUTER_IN,
+                              .is_out_port = from->outer == GRAPH_OUTER_OUT};
+    *readers += (uint32_t)from->readers.count;
+}
+
+/* Are writer and readers on one queue, and the rates exact?  (runtime/sched/sched.h, "Order"; what a
+ * reader frees is in order whatever the writer does.) */
+static bool is_one_queue(const struct playing *p, const struct graph_buffer *buffer)
+{
+    if (buffer->outer != GRAPH_INNER || buffer->writer_node == GRAPH_NONE) return false;
+    uint32_t queue = p->stages[buffer->writer_node].queue;
+    for (size_t r = 0; r < buffer->readers.count; r++)
+        if (p->stages[buffer->readers.items[r].node].queue != queue) return false;
+    return true;
+}
+
+static bool writes_exactly(const struct graph_node *node)
+{
+    for (size_t i = 0; i < node->outputs.count; i++)
+        if (node->outputs.items[i].push_least != node->outputs.items[i].push) return false;
+    return !node->kernel->stops;
+}
+
+static void set_order_of_ends(struct playing *p)
+{
+    for (uint32_t i = 0; i < p->stage_count; i++) {
+        const struct trial_stage *stage = &p->stages[i];
+        bool exact = writes_exactly(&p->graph->nodes.items[p->plan->stages[i].node]);
+        for (uint32_t e = stage->first_in; e < stage->first_out + stage->out_count; e++) {
+            const struct graph_buffer *buffer = &p->graph->buffers.items[p->ends[e].buffer];
+            p->ends[e].in_order = is_one_queue(p, buffer) && (e < stage->first_out || exact);
+        }
+    }
+}
+
+/* ---- sets ---- */
+
+static uint32_t importance_of(const struct playing *p, uint32_t stage)
+{
+    return p->graph->nodes.items[p->plan->stages[stage].node].importance;
+}
+
+/* By importance, the greatest first, in order among equals. */
+static void sort_by_importance(struct playing *p)
+{
+    enum { LEVELS = 256 };
+    uint32_t first[LEVELS + 1] = {0};
+    for (uint32_t i = 0; i < p->stage_count; i++)
+        first[LEVELS - importance_of(p, i)]++;
+    for (uint32_t k = 1; k <= LEVELS; k++)
+        first[k] += first[k - 1];
+    for (uint32_t i = 0; i < p->stage_count; i++)
+        p->order[first[LEVELS - 1 - importance_of(p, i)]++] = i;
+}
+
+/* A set for each importance in use; of an author's policy one of all. */
+static void set_sets(struct playing *p)
+{
+    bool by_importance = p->graph->policy == POLICY_AUTO;
+    if (by_importance || p->selection == POLICY_PRIORITY)
+        sort_by_importance(p);
+    else
+        for (uint32_t i = 0; i < p->stage_count; i++)
+            p->order[i] = i;
+    for (uint32_t k = 0; k < p->stage_count; k++) {
+        p->position[p->order[k]] = k;
+        if (k == 0 ||
+            (by_importance && importance_of(p, p->order[k]) != importance_of(p, p->order[k - 1])))
+            p->sets[p->set_count++] = k;
+    }
+    p->sets[p->set_count] = p->stage_count;
+    for (uint32_t s = 0; s < p->set_count; s++)
+        p->cursors[s] = p->sets[s];
+}
+
+static void look_again(struct playing *p, uint32_t stage)
+{
+    uint32_t at = p->position[stage];
+    p->maybe[at / 64] |= UINT64_C(1) << at % 64;
+}
+
+static void settle(struct playing *p, uint32_t stage)
+{
+    uint32_t at = p->position[stage];
+    p->maybe[at / 64] &= ~(UINT64_C(1) << at % 64);
+}
+
+/* The first position from `at` on that is worth a look, before `end`; `end`: none. */
+static uint32_t next_maybe(const struct playing *p, uint32_t at, uint32_t end)
+{
+    while (at < end) {
+        uint64_t bits = p->maybe[at / 64] >> at % 64;
+        if (bits != 0) {
+            at += (uint32_t)__builtin_ctzll(bits);
+            return at < end ? at : end;
+        }
+        at = (at / 64 + 1) * 64;
+    }
+    return end;
+}
+
+static void lay_out(struct playing *p, struct trial_size size)
+{
+    const struct graph *graph = p->graph;
+    uint32_t ends = 0, readers = 0;
+    size_t stages = (size_t)p->stage_count + 1;
+    for (uint32_t i = 0; i < p->stage_count; i++) {
+        const struct graph_node *node = &graph->nodes.items[p->plan->stages[i].node];
+        ends += (uint32_t)(node->inputs.count + node->outputs.count);
+    }
+    p->stages = ARENA_ARRAY(p->arena, struct trial_stage, stages);
+    p->ends = ARENA_ARRAY(p->arena, struct trial_end, (size_t)ends + 1);
+    p->buffers = ARENA_ARRAY(p->arena, struct trial_buffer, graph->buffers.count + 1);
+    p->read = ARENA_ARRAY(p->arena, uint64_t, (size_t)ends + 1);
+    p->queues = ARENA_ARRAY(p->arena, struct trial_queue, p->queue_count);
+    p->order = ARENA_ARRAY(p->arena, uint32_t, stages);
+    p->position = ARENA_ARRAY(p->arena, uint32_t, stages);
+    p->maybe = ARENA_ARRAY(p->arena, uint64_t, stages / 64 + 2);
+    p->sets = ARENA_ARRAY(p->arena, uint32_t, stages);
+    p->cursors = ARENA_ARRAY(p->arena, uint32_t, stages);
+    p->heap = ARENA_ARRAY(p->arena, uint32_t, stages);
+    ends = 0;
+    for (uint32_t i = 0; i < p->stage_count; i++)
+        set_stage(p, i, size, &ends);
+    for (uint32_t i = 0; i < graph->buffers.count; i++)
+        set_buffer(p, i, &readers);
+    set_order_of_ends(p);
+    for (uint32_t i = 0; i < p->queue_count; i++)
+        p->queues[i] = (struct trial_queue){
+            .last = GRAPH_NONE,
+            .cus = p->plan->sub_device_count ? p->plan->sub_devices[i] : p->device->cu_count};
+    set_sets(p);
+    for (uint32_t i = 0; i < p->stage_count; i++)
+        look_again(p, i);
+}
+
+/* ---- how much can be done ---- */
+
+/* Packets of that many firings from one on, phases taken evenly. */
+static uint64_t packets_of(const struct trial_stage *stage, uint64_t rate, uint64_t first,
+                           uint64_t firings)
+{
+    if (stage->phases == 1) return rate * firings;
+    return (uint64_t)((uint128)rate * (first + firings) / stage->phases -
+                      (uint128)rate * first / stage->phases);
+}
+
+static uint64_t least_read(struct playing *p, const struct trial_buffer *buffer)
+{
+    uint64_t least = UINT64_MAX;
+    for (uint32_t r = 0; r < buffer->reader_count; r++)
+        least = min64(least, p->read[buffer->first_reader + r]);
+    p->looks += buffer->reader_count;
+    return least == UINT64_MAX ? 0 : least;
+}
+
+static uint64_t fits_input(struct playing *p, const struct trial_stage *stage,
+                           const struct trial_end *end)
+{
+    const struct trial_buffer *buffer = &p->buffers[end->buffer];
+    uint64_t read = p->read[buffer->first_reader + end->reader], held;
+    p->looks++;
+    if (buffer->is_in_port)
+        held = buffer->depth - (read - least_read(p, buffer));
+    else
+        held = buffer->committed - read;
+    if (held < end->most) return 0;
+    if (end->rate == 0) return UINT64_MAX;
+    if (stage->phases == 1) return (held - end->most) / end->rate + 1;
+    return (uint64_t)((uint128)(held - end->most) * stage->phases / end->rate) + 1;
+}
+
+static uint64_t fits_output(struct playing *p, const struct trial_stage *stage,
+                            const struct trial_end *end)
+{
+    const struct trial_buffer *buffer = &p->buffers[end->buffer];
+    uint64_t room = buffer->depth - buffer->claimed;
+    p->looks++;
+    if (!buffer->is_out_port) {
+        uint64_t held = buffer->committed - least_read(p, buffer);
+        room = room > held ? room - held : 0;
+    }
+    if (end->rate == 0) return UINT64_MAX;
+    return stage->phases == 1 ? room / end->rate
+                              : (uint64_t)((uint128)room * stage->phases / end->rate);
+}
+
+static uint64_t ready_firings(struct playing *p, const struct trial_stage *stage)
+{
+    uint64_t left = stage->limit - stage->fired, firings = min64(stage->batch_max, left);
+    for (uint32_t i = 0; i < stage->out_count && firings > 0; i++)
+        firings = min64(firings, fits_output(p, stage, &p->ends[stage->first_out + i]));
+    for (uint32_t i = 0; i < stage->in_count && firings > 0; i++)
+        firings = min64(firings, fits_input(p, stage, &p->ends[stage->first_in + i]));
+    return firings >= stage->threshold || firings == left || p->waiver ? firings : 0;
+}
+
+/* ---- selections ---- */
+
+static uint64_t look_at(struct playing *p, uint32_t position)
+{
+    uint32_t index = p->order[position];
+    const struct trial_stage *stage = &p->stages[index];
+    uint64_t firings = stage->in_flight ? 0 : ready_firings(p, stage);
+    p->looks++;
+    if (firings == 0) settle(p, index);
+    return firings;
+}
+
+static uint32_t first_ready(struct playing *p, uint32_t from, uint32_t end, uint64_t *firings)
+{
+    for (uint32_t at = next_maybe(p, from, end); at < end; at = next_maybe(p, at + 1, end)) {
+        *firings = look_at(p, at);
+        if (*firings > 0) return at;
+    }
+    return GRAPH_NONE;
+}
+
+static uint64_t fullest_input(struct playing *p, const struct trial_stage *stage)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < stage->in_count; i++) {
+        const struct trial_end *end = &p->ends[stage->first_in + i];
+        const struct trial_buffer *buffer = &p->buffers[end->buffer];
+        uint64_t read = p->read[buffer->first_reader + end->reader];
+        uint64_t held = buffer->is_in_port ? buffer->depth - (read - least_read(p, buffer))
+                                           : buffer->committed - read;
+        most = max64(most, held);
+    }
+    return most;
+}
+
+static uint32_t select_fullest(struct playing *p, uint32_t set, uint64_t *firings)
+{
+    uint32_t found = GRAPH_NONE, end = p->sets[set + 1];
+    uint64_t most = 0;
+    for (uint32_t at = next_maybe(p, p->sets[set], end); at < end;
+         at = next_maybe(p, at + 1, end)) {
+        uint64_t packets = fullest_input(p, &p->stages[p->order[at]]);
+        if (found != GRAPH_NONE && packets <= most) continue;
+        uint64_t ready = look_at(p, at);
+        if (ready == 0) continue;
+        found = at;
+        most = packets;
+        *firings = ready;
+    }
+    return found;
+}
+
+static uint32_t select_in_turn(struct playing *p, uint32_t set, uint64_t *firings)
+{
+    uint32_t first = p->sets[set], end = p->sets[set + 1], cursor = p->cursors[set];
+    uint32_t found = first_ready(p, cursor, end, firings);
+    if (found == GRAPH_NONE) found = first_ready(p, first, cursor, firings);
+    if (found != GRAPH_NONE) p->cursors[set] = found + 1 < end ? found + 1 : first;
+    return found;
+}
+
+/* The stage that a set's selection gives; GRAPH_NONE: none is ready. */
+static uint32_t select_from(struct playing *p, uint32_t set, uint64_t *firings)
+{
+    uint32_t found = GRAPH_NONE;
+    switch (p->selection) {
+    case POLICY_PRIORITY: found = first_ready(p, p->sets[set], p->sets[set + 1], firings); break;
+    case POLICY_FULLEST: found = select_fullest(p, set, firings); break;
+    case POLICY_AUTO:
+    case POLICY_ROUND_ROBIN: found = select_in_turn(p, set, firings); break;
+    }
+    return found == GRAPH_NONE ? GRAPH_NONE : p->order[found];
+}
+
+/* ---- launches ---- */
+
+static bool ends_earlier(const struct playing *p, uint32_t a, uint32_t b)
+{
+    if (p->stages[a].end != p->stages[b].end) return p->stages[a].end < p->stages[b].end;
+    return a < b;
+}
+
+static void heap_push(struct playing *p, uint32_t stage)
+{
+    uint32_t at = p->heap_count++;
+    while (at > 0 && ends_earlier(p, stage, p->heap[(at - 1) / 2])) {
+        p->heap[at] = p->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    p->heap[at] = stage;
+}
+
+static uint32_t heap_pop(struct playing *p)
+{
+    uint32_t first = p->heap[0], last = p->heap[--p->heap_count], at = 0;
+    for (;;) {
+        uint32_t child = at * 2 + 1;
+        if (child >= p->heap_count) break;
+        if (child + 1 < p->heap_count && ends_earlier(p, p->heap[child + 1], p->heap[child]))
+            child++;
+        if (!ends_earlier(p, p->heap[child], last)) break;
+        p->heap[at] = p->heap[child];
+        at = child;
+    }
+    p->heap[at] = last;
+    return first;
+}
+
+static uint64_t divide_up(uint128 a, uint64_t b)
+{
+    uint128 quotient = (a + b - 1) / b;
+    return quotient >> 62 ? INT64_MAX : (uint64_t)quotient;
+}
+
+static uint64_t execute_cycles(const struct playing *p, const struct trial_stage *stage)
+{
+    uint64_t cus = p->queues[stage->queue].cus, compute, memory = 0;
+    if (stage->serial) {
+        compute = mul_clamped(stage->batch, stage->warp_cycles);
+    } else {
+        uint64_t warps = divide_up((uint128)stage->batch * stage->warp_pieces, stage->warp_firings);
+        compute = mul_clamped(divide_up(warps, cus), stage->warp_cycles);
+    }
+    uint64_t trees = divide_up((uint128)stage->batch * stage->tree_cycles, cus);
+    if (p->device->memory_bytes_per_cycle > 0) {
+        uint128 bytes = (uint128)stage->bytes * stage->batch / stage->phases;
+        if (bytes >> 80 == 0)
+            memory =
+                divide_up(bytes * p->device->cu_count, p->device->memory_bytes_per_cycle * cus);
+    }
+    return add_clamped(max64(compute, memory), trees);
+}
+
+/* The packet's launches follow each other; all are seen when the last one ends. */
+static void enqueue(struct playing *p, struct trial_queue *queue)
+{
+    const struct devdesc *d = p->device;
+    uint64_t time = max64(p->clock, queue->free_at);
+    time = add_clamped(time, (uint64_t)d->launch_enqueue_cycles + d->launch_process_cycles);
+    for (uint32_t i = 0; i < queue->open_count; i++) {
+        uint32_t stage = queue->open[i];
+        if (queue->last != GRAPH_NONE && queue->last != stage)
+            time = add_clamped(time, d->switch_cycles);
+        time = add_clamped(time, execute_cycles(p, &p->stages[stage]));
+        if (i + 1 < queue->open_count && p->plan->stages[stage].ends_pack)
+            time = add_clamped(time, d->launch_cleanup_cycles);
+        queue->last = stage;
+    }
+    time = add_clamped(time, d->launch_cleanup_cycles);
+    for (uint32_t i = 0; i < queue->open_count; i++) {
+        p->stages[queue->open[i]].end = time;
+        heap_push(p, queue->open[i]);
+    }
+    queue->in_flight += queue->open_count;
+    queue->open_count = queue->units = 0;
+    queue->free_at = time;
+    p->last_end = max64(p->last_end, time);
+}
+
+static void flush(struct playing *p, struct trial_queue *queue)
+{
+    if (queue->open_count == 0) return;
+    p->open_queues--;
+    enqueue(p, queue);
+}
+
+static void launch(struct playing *p, uint32_t index)
+{
+    const struct plan_stage *planned = &p->plan->stages[index];
+    struct trial_queue *queue = &p->queues[p->stages[index].queue];
+    uint32_t units = p->stages[index].units;
+    if (planned->entry == GRAPH_NONE || queue->units + units > DISPATCH_UNITS) flush(p, queue);
+    p->open_queues += queue->open_count == 0;
+    queue->open[queue->open_count++] = index;
+    queue->units += units;
+    if (planned->entry == GRAPH_NONE || planned->ends_pack) flush(p, queue);
+}
+
+/* ---- packets ---- */
+
+static void wake_readers(struct playing *p, uint32_t buffer)
+{
+    const struct graph_buffer *from = &p->graph->buffers.items[buffer];
+    for (size_t r = 0; r < from->readers.count; r++)
+        look_again(p, from->readers.items[r].node);
+    p->looks += from->readers.count;
+}
+
+static void release(struct playing *p, const struct trial_stage *stage, const struct trial_end *end,
+                    uint64_t first)
+{
+    struct trial_buffer *buffer = &p->buffers[end->buffer];
+    p->read[buffer->first_reader + end->reader] +=
+        packets_of(stage, end->rate, first, stage->batch);
+    if (buffer->writer != GRAPH_NONE)
+        look_again(p, buffer->writer);
+    else
+        wake_readers(p, end->buffer);
+}
+
+static void commit(struct playing *p, const struct trial_stage *stage, const struct trial_end *end,
+                   uint64_t first)
+{
+    struct trial_buffer *buffer = &p->buffers[end->buffer];
+    uint64_t packets = packets_of(stage, end->rate, first, stage->batch);
+    buffer->claimed -= packets;
+    if (!buffer->is_out_port) buffer->committed += packets;
+    wake_readers(p, end->buffer);
+}
+
+/* What changes hands at dispatch, or what does when the launch has been seen to end. */
+static void hand_over(struct playing *p, const struct trial_stage *stage, uint64_t first,
+                      bool in_order)
+{
+    for (uint32_t i = 0; i < stage->in_count; i++)
+        if (p->ends[stage->first_in + i].in_order == in_order)
+            release(p, stage, &p->ends[stage->first_in + i], first);
+    for (uint32_t i = 0; i < stage->out_count; i++)
+        if (p->ends[stage->first_out + i].in_order == in_order)
+            commit(p, stage, &p->ends[stage->first_out + i], first);
+}
+
+static void dispatch(struct playing *p, uint32_t index, uint64_t firings)
+{
+    struct trial_stage *stage = &p->stages[index];
+    uint64_t first = stage->fired;
+    for (uint32_t i = 0; i < stage->out_count; i++) {
+        const struct trial_end *end = &p->ends[stage->first_out + i];
+        p->buffers[end->buffer].claimed += packets_of(stage, end->rate, first, firings);
+    }
+    stage->batch = firings;
+    stage->in_flight = true;
+    stage->fired += firings;
+    p->in_flight++;
+    p->waiver = false;
+    p->result.dispatches++;
+    settle(p, index);
+    hand_over(p, stage, first, true);
+    launch(p, index);
+}
+
+static void complete(struct playing *p, uint32_t index)
+{
+    struct trial_stage *stage = &p->stages[index];
+    stage->in_flight = false;
+    p->in_flight--;
+    p->queues[stage->queue].in_flight--;
+    p->progress += (uint128)stage->batch * stage->weight;
+    hand_over(p, stage, stage->fired - stage->batch, false);
+    look_again(p, index);
+}
+
+/* ---- the loop ---- */
+
+/* True: the loop goes on. */
+static bool wait(struct playing *p)
+{
+    p->clock++;
+    if (p->in_flight > 0) {
+        for (uint32_t i = 0; p->open_queues > 0 && i < p->queue_count; i++)
+            if (p->queues[i].in_flight == 0) flush(p, &p->queues[i]);
+        p->clock = max64(p->clock, p->stages[p->heap[0]].end);
+        while (p->heap_count > 0 && p->stages[p->heap[0]].end <= p->clock)
+            complete(p, heap_pop(p));
+        return true;
+    }
+    if (p->waiver) return false;
+    p->waiver = true;
+    for (uint32_t i = 0; i < p->stage_count; i++)
+        look_again(p, i);
+    return true;
+}
+
+/* One round of the loop: the stage of the first set that has one, or what ends next. */
+static bool step(struct playing *p)
+{
+    p->clock++; /* ends */
+    for (uint32_t set = 0; set < p->set_count; set++) {
+        uint64_t firings = 0;
+        p->clock++;
+        uint32_t stage = select_from(p, set, &firings);
+        if (stage == GRAPH_NONE) continue;
+        p->clock++;
+        dispatch(p, stage, firings);
+        p->clock++; /* jump */
+        return true;
+    }
+    return wait(p);
+}
+
+struct mark {
+    uint128 progress;
+    uint64_t clock;
+    bool passed;
+};
+
+/* Notes when that part of the way has been made: by work, or by looks where the goal is too far. */
+static void pass(const struct playing *p, struct mark *mark, uint64_t looks_most, uint32_t part,
+                 uint32_t parts)
+{
+    if (mark->passed) return;
+    if (p->progress * parts < p->goal * part && p->looks / part < looks_most / parts) return;
+    *mark = (struct mark){p->progress, p->clock, true};
+}
+
+static uint64_t steady_cycles(const struct playing *p, const struct mark *first,
+                              const struct mark *last)
+{
+    uint128 work = last->progress - first->progress, goal = p->goal;
+    while (goal >> 62) {
+        goal >>= 1;
+        work >>= 1;
+    }
+    if (work == 0) return UINT64_MAX;
+    uint128 cycles = (uint128)(last->clock - first->clock) * goal / work;
+    return cycles >> 62 ? INT64_MAX : (uint64_t)cycles;
+}
+
+struct trial trial_run(struct arena *scratch, const struct graph *graph, const struct plan *plan,
+                       enum graph_policy selection, struct trial_size size)
+{
+    struct playing p = {.graph = graph,
+                        .plan = plan,
+                        .device = plan->device,
+                        .arena = scratch,
+                        .selection = selection,
+                        .stage_count = plan->stage_count,
+                        .queue_count = plan->sub_device_count > 0 ? plan->sub_device_count : 1};
+    struct mark first = {0}, last = {0};
+    bool goes_on = true;
+    lay_out(&p, size);
+    while (goes_on && p.looks < size.looks) {
+        goes_on = step(&p);
+        pass(&p, &first, size.looks, 1, 4);
+        pass(&p, &last, size.looks, 3, 4);
+    }
+    if (!last.passed) last = (struct mark){p.progress, max64(p.clock, p.last_end), true};
+    p.result.whole = !goes_on;
+    p.result.cycles = max64(p.clock, p.last_end);
+    p.result.steady_cycles = steady_cycles(&p, &first, &last);
+    return p.result;
+}
+
+/* ---- how much ---- */
+
+/* Dispatches of all stages for so many iterations. */
+static uint128 dispatches_for(const struct plan *plan, uint64_t iterations)
+{
+    uint128 sum = 0;
+    for (uint32_t i = 0; i < plan->stage_count; i++) {
+        const struct plan_stage *stage = &plan->stages[i];
+        sum += (uint128)stage->pace * iterations / PLAN_PACE_ONE / stage->batch_max + 1;
+    }
+    return sum;
+}
+
+struct trial_size trial_size_for(const struct plan *plan)
+{
+    enum { EACH = 48, LEAST = 1024, LOOKS_LEAST = 200 * 1000, LOOKS_EACH = 200 };
+    uint64_t wanted = max64((uint64_t)plan->stage_count * EACH, LEAST);
+    struct trial_size size = {.iterations = 1};
+    while (size.iterations < UINT64_C(1) << 40 &&
+           dispatches_for(plan, size.iterations * 2) <= wanted)
+        size.iterations *= 2;
+    size.looks = max64((uint64_t)plan->stage_count * LOOKS_EACH, LOOKS_LEAST);
+    return size;
+}

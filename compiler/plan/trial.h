@@ -1,0 +1,45 @@
+/*
+ * trial: a run of a plan on its device, played while compiling.
+ *
+ * Discrete events: the scheduler machine's guarded loop instruction by instruction (selections under
+ * a policy, thresholds and their waiver, open packets, completions), a queue for each sub-device, and
+ * for each launch overhead by its place in a packet, a switch where the last launch was another
+ * stage's, and the longer of computing (warps over compute units) and memory (lang/time.md).  Buffers
+ * are counters of packets: one more of them costs nothing.
+ *
+ * What it leaves out: indices of work-items, the depth of the device queue (a launching firing costs the
+ * most that its tree may, spread over the compute units), ends of frames, `finish`, reference
+ * packets that are stored anew.  What data decides is taken from the estimates of the analyses:
+ * kernels that are counted cost what analysis/cost says, bounded rates append their most.  Rates with
+ * phases are taken evenly.
+ *
+ *   Requires  depths, thresholds, batches, sub-devices, packs and paces of the plan.
+ *   Gives     the same on every host: integers alone.
+ *   Work      at most `looks` looks at an end of a buffer, about as many dispatches as that allows.
+ *   Fails     never.
+ */
+#ifndef PIPEC_TRIAL_H
+#define PIPEC_TRIAL_H
+
+#include "compiler/plan/plan.h"
+
+/* As much as is worth a trial: some iterations of the first island, and how long to look. */
+struct trial_size {
+    uint64_t iterations;
+    uint64_t looks;
+};
+
+struct trial {
+    uint64_t cycles; /* from the begin to the end of the last launch */
+    uint64_t
+        steady_cycles; /* of so many iterations once buffers are filled; UINT64_MAX: it stands */
+    uint64_t dispatches;
+    bool whole; /* all iterations were played; else `cycles` are those until it was cut off */
+};
+
+/* How much to try so that every stage is dispatched some times.  Requires batches. */
+struct trial_size trial_size_for(const struct plan *plan);
+struct trial trial_run(struct arena *scratch, const struct graph *graph, const struct plan *plan,
+                       enum graph_policy selection, struct trial_size size);
+
+#endif
