@@ -107,8 +107,8 @@ static uint32_t best_of(const struct choice *choice, enum plan_mode mode, uint32
     uint32_t found = GRAPH_NONE;
     for (uint32_t i = 0; i < choice->count; i++) {
         const struct candidate *candidate = &choice->items[i];
-        if (candidate->layout->mode != mode || i == but || candidate->cycles == UINT64_MAX)
-            continue;
+        if (candidate->layout->mode != mode || candidate->cycles == UINT64_MAX) continue;
+        if (candidate->layout->count == but) continue;
         if (found == GRAPH_NONE || candidate->cycles < choice->items[found].cycles) found = i;
     }
     return found;
