@@ -10,19 +10,26 @@
 
 /* ---- guards ---- */
 
+/* Packets in front of the input that no firing in flight consumes. */
+static uint64_t unclaimed(const struct prt_stage *stage, const struct prt_stage_input *input)
+{
+    uint64_t held = prt_fifo_held(&input->buffer->fifo, input->reader);
+    if (!stage->in_flight || input->in_order) return held;
+    return held - prt_ready_frees(input, stage->firings - stage->batch, stage->batch);
+}
+
 enum prt_status prt_static_has_packets(struct prt_sched *s, uint32_t index, uint32_t end,
                                        uint32_t packets, bool *holds, struct prt_error *error)
 {
     const struct prt_stage *stage = &s->stages[index];
     const struct prt_stage_input *input = &stage->inputs[end];
-    const struct prt_fifo *fifo = &input->buffer->fifo;
     enum prt_status status = PRT_OK;
     *holds = false;
     if (s->step != NULL || stage->life != PRT_STAGE_RUNNING) return PRT_OK;
-    if (prt_fifo_held(fifo, input->reader) < packets && prt_ready_is_open(input) &&
-        prt_fifo_room(fifo) > 0)
+    if (unclaimed(stage, input) < packets && prt_ready_is_open(input) &&
+        prt_fifo_room(&input->buffer->fifo) > 0)
         status = prt_inport_fill(s, input->buffer, error);
-    *holds = status == PRT_OK && prt_fifo_held(fifo, input->reader) >= packets;
+    *holds = status == PRT_OK && unclaimed(stage, input) >= packets;
     return status;
 }
 
