@@ -46,7 +46,11 @@ struct prt_launch_end {
 };
 
 /* A launch that has ended.  begin to end = launch + switch + index + execute + device queue, and
- * execute is the greater of compute and memory. */
+ * execute is the greater of compute and memory.
+ *
+ * A launch that more important ones have interrupted is told piece by piece, each when it ends: all
+ * but the last are `interrupted`, all but the first `resumed`.  Times, warps and cu_cycles are the
+ * piece's; firings are the launch's, inputs go with the first piece, outputs with the last. */
 struct prt_launch_event {
     uint32_t stage; /* as prt_run_stage counts */
     uint32_t queue; /* as prt_run_queue counts */
@@ -65,6 +69,8 @@ struct prt_launch_event {
     const uint64_t *cu_cycles;
     const struct prt_launch_end *inputs, *outputs;
     uint32_t input_count, output_count;
+    bool interrupted, resumed;
+    uint32_t importance; /* of its queue */
 };
 
 /* What a buffer holds from now on. */
@@ -100,14 +106,15 @@ struct prt_observer {
 
 /* Why a stage did not execute. */
 enum prt_stall_cause {
-    PRT_STALL_PACKETS,    /* an input held too few packets for a firing */
-    PRT_STALL_ROOM,       /* an output had too little room for one */
-    PRT_STALL_THRESHOLD,  /* it could fire, but fewer times than its threshold */
-    PRT_STALL_UNITS,      /* enqueued, while its compute units did something else */
-    PRT_STALL_COMPLETION, /* its launch had ended, and was not completed: launches that came in one
+    PRT_STALL_PACKETS,     /* an input held too few packets for a firing */
+    PRT_STALL_ROOM,        /* an output had too little room for one */
+    PRT_STALL_THRESHOLD,   /* it could fire, but fewer times than its threshold */
+    PRT_STALL_UNITS,       /* enqueued, while its compute units did something else */
+    PRT_STALL_COMPLETION,  /* its launch had ended, and was not completed: launches that came in one
                              dispatch packet with it had not */
-    PRT_STALL_SCHEDULER,  /* ready, and the scheduler had not come to it */
-    PRT_STALL_ENDED,      /* nothing is left for it to do */
+    PRT_STALL_SCHEDULER,   /* ready, and the scheduler had not come to it */
+    PRT_STALL_ENDED,       /* nothing is left for it to do */
+    PRT_STALL_INTERRUPTED, /* more important stages had its compute units in the midst of a launch */
     PRT_STALL_CAUSES
 };
 
@@ -120,6 +127,7 @@ struct prt_stage_time {
     uint64_t compute_cycles, memory_cycles; /* each for itself, of all launches */
     uint64_t memory_bound_cycles; /* execute cycles of launches in which memory took longer */
     uint32_t queue;               /* it is bound to */
+    uint64_t interruptions;       /* times that a launch has yielded and gone on later */
 };
 
 /* False: there is no such stage, or the run is not measured. */
@@ -157,8 +165,9 @@ struct prt_queue_statistics {
     uint32_t first_cu, cu_count;
     bool root; /* the whole device */
     uint64_t launches;
-    uint64_t busy_cycles;    /* from begin to end of its launches */
+    uint64_t busy_cycles;    /* from begin to end of its launches, interruptions aside */
     uint64_t execute_cycles; /* of that, executing */
+    uint32_t importance;     /* of its stages */
 };
 
 bool prt_run_queue(const struct prt_run *run, uint32_t queue,
@@ -198,10 +207,10 @@ enum prt_limit {
 
 struct prt_bottleneck {
     enum prt_limit limit;
-    uint32_t stage;        /* the one with the largest share of that queue; UINT32_MAX: none */
-    uint32_t queue;        /* that is busy longest */
-    uint32_t stage_count;  /* that are bound to it */
-    uint64_t busy_cycles;  /* of that queue; of the scheduler, where it is that */
+    uint32_t stage;        /* the one with the largest share of them; UINT32_MAX: none */
+    uint32_t queue;        /* whose compute units are busy longest */
+    uint32_t stage_count;  /* that are bound to them, by this queue or another */
+    uint64_t busy_cycles;  /* of these units; of the scheduler, where it is that */
     uint64_t stage_cycles; /* of that stage, from begin to end of its launches */
 };
 

@@ -134,18 +134,44 @@ static void add_time(struct prt_stage_time *sum, const struct prt_stage_time *t)
     sum->memory_bound_cycles += t->memory_bound_cycles;
 }
 
-/* The queue that is busy longest. */
+static bool same_units(const struct prt_queue_statistics *a, const struct prt_queue_statistics *b)
+{
+    return a->first_cu == b->first_cu && a->cu_count == b->cu_count;
+}
+
+/* Cycles in which the compute units of a queue are busy, with those of other queues: one of them
+ * executes at a time. */
+static uint64_t busy_units(const struct prt_run *run, const struct prt_queue_statistics *of)
+{
+    struct prt_queue_statistics q;
+    uint64_t cycles = 0;
+    for (uint32_t i = 0; i < run->sched->container->stage_count; i++)
+        if (prt_run_queue(run, i, &q) && same_units(&q, of)) cycles += q.busy_cycles;
+    return cycles;
+}
+
+/* The queue whose units are busy longest. */
 static bool longest_queue(const struct prt_run *run, uint32_t *queue, uint64_t *busy)
 {
     bool found = false;
     struct prt_queue_statistics q;
     for (uint32_t i = 0; i < run->sched->container->stage_count; i++) {
-        if (!prt_run_queue(run, i, &q) || (found && q.busy_cycles <= *busy)) continue;
+        if (!prt_run_queue(run, i, &q)) continue;
+        uint64_t cycles = busy_units(run, &q);
+        if (found && cycles <= *busy) continue;
         *queue = i;
-        *busy = q.busy_cycles;
+        *busy = cycles;
         found = true;
     }
     return found;
+}
+
+static bool shares_queue(const struct prt_run *run, uint32_t a, uint32_t b)
+{
+    struct prt_queue_statistics first, second;
+    if (a == b) return true;
+    return prt_run_queue(run, a, &first) && prt_run_queue(run, b, &second) &&
+           same_units(&first, &second);
 }
 
 bool prt_run_bottleneck(const struct prt_run *run, struct prt_bottleneck *b)
@@ -157,7 +183,7 @@ bool prt_run_bottleneck(const struct prt_run *run, struct prt_bottleneck *b)
     if (!longest_queue(run, &b->queue, &b->busy_cycles)) return true;
     struct prt_stage_time t, sum = {.warps = 0};
     for (uint32_t i = 0; prt_run_stage_time(run, i, &t); i++) {
-        if (t.queue != b->queue) continue;
+        if (!shares_queue(run, t.queue, b->queue)) continue;
         b->stage_count++;
         add_time(&sum, &t);
         if (b->stage != PRT_NONE && busy_cycles(&t) <= b->stage_cycles) continue;

@@ -4,6 +4,7 @@
 #include "runtime/device/index_units.h"
 #include "runtime/device/device_queue.h"
 #include "runtime/device/launch_time.h"
+#include "runtime/device/precedence.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -29,6 +30,9 @@ struct prt_device {
     uint32_t *unsettled;      /* objects launched since the last wait, in order */
     uint32_t unsettled_count;
     struct prt_timing_cu *cus; /* scratch: one for each compute unit */
+
+    bool ranked; /* launches may interrupt each other: time is precedence's to tell */
+    struct prt_precedence precedence;
 };
 
 /* ---- the device ---- */
@@ -50,6 +54,7 @@ static void sim_close(struct prt_device *device)
     prt_sim_pool_destroy(&device->pool);
     prt_queue_table_free(&device->queues);
     prt_index_units_free(&device->indices);
+    prt_precedence_free(&device->precedence);
     prt_device_tree_destroy(device->tree);
     prt_packet_processor_destroy(&device->processor);
     free(device->flights.items);
@@ -78,6 +83,8 @@ static enum prt_status sim_open(const struct prt_device_options *options,
     }
     prt_sim_pool_create(&made->pool, options->host_threads);
     made->queues.tree = made->tree;
+    made->precedence = (struct prt_precedence){
+        .queues = &made->queues, .description = &made->description, .cus = made->cus};
     made->observe = options->observe;
     made->observe_context = options->observe_context;
     prt_packet_processor_create(&made->processor, &made->description, &made->counters);
@@ -127,6 +134,7 @@ static enum prt_status sim_set_kernels(struct prt_device *device,
     if (!make_jobs(device, objects, count) ||
         prt_flights_reserve(&device->flights, count) != PRT_OK ||
         prt_flights_reserve(&device->ends, count) != PRT_OK ||
+        prt_precedence_claims(&device->precedence, count) != PRT_OK ||
         prt_packet_objects(&device->processor, count, signal_count) != PRT_OK) {
         free_jobs(device);
         return PRT_E_NOMEM;
@@ -141,7 +149,9 @@ static enum prt_status sim_queue_create(struct prt_device *device, struct prt_de
     if (device->indices.count == device->queues.count &&
         prt_index_units_add(&device->indices, &device->description) != PRT_OK)
         return PRT_E_NOMEM;
-    return prt_queue_open(&device->queues, on, importance, device->queue_entries, queue);
+    enum prt_status status =
+        prt_queue_open(&device->queues, on, importance, device->queue_entries, queue);
+    return status == PRT_OK ? prt_precedence_queues(&device->precedence) : status;
 }
 
 static enum prt_status sim_queue_destroy(struct prt_device *device, uint32_t queue)
@@ -150,6 +160,18 @@ static enum prt_status sim_queue_destroy(struct prt_device *device, uint32_t que
 }
 
 /* ---- launches ---- */
+
+/* A packet's launches are seen in runs: each with the next that has a signal. */
+static void link_seen(struct prt_device *device)
+{
+    const struct prt_packet_processor *p = &device->processor;
+    for (uint32_t i = 0, from = 0; i < p->count; i++) {
+        struct prt_sim_job *job = &device->jobs[p->decoded[i].object];
+        job->seen_from = p->decoded[from].object;
+        job->seen_next = i + 1 < p->count ? p->decoded[i + 1].object : PRT_SIM_NO_JOB;
+        if (p->decoded[i].seen) from = i + 1;
+    }
+}
 
 static void begin_launch(struct prt_device *device, uint32_t queue, const struct prt_launch *launch)
 {
@@ -165,13 +187,21 @@ static void begin_launch(struct prt_device *device, uint32_t queue, const struct
     prt_sim_pool_give(&device->pool, job);
 }
 
+static bool is_idle(const struct prt_device *device)
+{
+    return device->flights.count == 0 && device->ends.count == 0 && device->unsettled_count == 0 &&
+           device->precedence.present == 0;
+}
+
 static enum prt_status sim_enqueue(struct prt_device *device, uint32_t queue,
                                    const union prt_dispatch *packet, struct prt_error *error)
 {
     struct prt_queue *q;
+    if (is_idle(device)) device->ranked = device->queues.ranked;
     enum prt_status status =
         prt_queue_admit(&device->queues, queue, &device->processor, packet, &q, error);
     if (status != PRT_OK) return status;
+    link_seen(device);
     for (uint32_t i = 0; i < device->processor.count; i++)
         begin_launch(device, queue, &device->processor.decoded[i]);
     return PRT_OK;
@@ -206,7 +236,8 @@ static struct prt_launch_costs costs_of(const struct prt_sim_job *job)
                                          firings < job->launch.firings ? firings + 1 : firings};
 }
 
-static void settle_job(struct prt_device *device, struct prt_sim_job *job)
+/* Puts into the record what is known when the launch has been executed. */
+static struct prt_launch_costs find_costs(struct prt_device *device, struct prt_sim_job *job)
 {
     if (is_known_late(job->object)) {
         prt_sim_pool_finish(&device->pool, job);
@@ -219,6 +250,12 @@ static void settle_job(struct prt_device *device, struct prt_sim_job *job)
         job->record.index_cycles =
             prt_index_units_ask(&device->indices, &device->queues, job->queue, &device->description,
                                 job->object, job->record.firings, &device->counters);
+    return costs;
+}
+
+static void settle_job(struct prt_device *device, struct prt_sim_job *job)
+{
+    struct prt_launch_costs costs = find_costs(device, job);
     prt_launch_settle(&device->queues, &device->description, job->object, &costs,
                       costs.warp_cycles != NULL ? device->cus : NULL, &job->before, &job->record);
     if (device->observe == NULL) return;
@@ -242,21 +279,28 @@ static void settle(struct prt_device *device)
     device->unsettled_count = 0;
 }
 
-/* What only an observer asks for is put into the record here. */
-static void observe(const struct prt_device *device, struct prt_sim_job *job)
+/* What only an observer asks for is put into the record here, and in those of its pieces. */
+static void describe(const struct prt_device *device, const struct prt_sim_job *job,
+                     struct prt_launch_record *record)
 {
-    struct prt_launch_costs costs = costs_of(job);
-    struct prt_launch_record *record = &job->record;
     record->stage = job->object->stage;
     record->finish = (job->object->flags & PRT_KERNEL_FINISH) != 0;
     record->packet = job->launch.packet;
     record->first_of_packet = job->launch.first_of_packet;
     record->cleaned_up = job->launch.cleaned_up;
     record->first_firing = job->launch.first_firing;
+    record->importance = device->queues.queues[job->queue].importance;
+}
+
+static void observe(const struct prt_device *device, struct prt_sim_job *job)
+{
+    struct prt_launch_costs costs = costs_of(job);
+    struct prt_launch_record *record = &job->record;
+    describe(device, job, record);
     prt_launch_place(&device->queues, &device->description, job->object, &costs, device->cus,
                      record);
     if (job->object->device_queue != NULL && job->executed)
-        prt_launch_place_trees(job->object, device->cus, record);
+        prt_launch_place_trees(job->object, (struct prt_launch_share){0}, device->cus, record);
     device->observe(device->observe_context, record);
 }
 
@@ -269,6 +313,120 @@ static void observe_until(struct prt_device *device, uint64_t cycles)
         observe(device, job);
     }
 }
+
+/* ---- time where launches may interrupt each other ---- */
+
+/* `record`: the launch's; becomes that of the piece. */
+static void put_piece(const struct prt_device *device, const struct prt_claim *claim,
+                      struct prt_launch_record *record)
+{
+    const struct prt_piece *piece = &claim->piece;
+    const struct prt_timing_parts *parts = &piece->parts;
+    record->begin_cycles = piece->begin_cycles;
+    record->launch_cycles = prt_cycles_add(parts->launch_cycles, parts->cleanup_cycles);
+    record->switch_cycles = parts->switch_cycles;
+    record->index_cycles = parts->index_cycles;
+    record->execute_cycles = parts->execute_cycles;
+    record->device_queue_cycles = parts->device_queue_cycles;
+    record->cleanup_cycles = parts->cleanup_cycles;
+    record->compute_cycles = piece->compute_cycles;
+    record->memory_cycles = piece->memory_cycles;
+    record->warps = prt_precedence_warps(claim);
+    record->interrupted = piece->interrupted;
+    record->resumed = piece->resumed;
+    record->first_cu = device->queues.queues[claim->queue].first_cu;
+    record->cu_count = device->queues.queues[claim->queue].cu_count;
+    record->cus = device->cus;
+}
+
+static void observe_piece(struct prt_device *device, struct prt_sim_job *job,
+                          const struct prt_claim *claim)
+{
+    prt_sim_pool_finish(&device->pool, job);
+    if (!claim->piece.interrupted && !claim->piece.resumed) {
+        observe(device, job);
+        return;
+    }
+    struct prt_launch_record record = job->record;
+    describe(device, job, &record);
+    put_piece(device, claim, &record);
+    prt_precedence_place(&device->precedence, claim, device->cus, &record.busy_cycles,
+                         &record.busy_cus);
+    if (job->object->device_queue != NULL && job->executed)
+        prt_launch_place_trees(job->object,
+                               prt_precedence_share(claim, job->record.device_queue_cycles),
+                               device->cus, &record);
+    device->observe(device->observe_context, &record);
+}
+
+/* The launch's own record has what its pieces took together. */
+static void add_piece(const struct prt_piece *piece, struct prt_launch_record *record)
+{
+    const struct prt_timing_parts *parts = &piece->parts;
+    if (!piece->resumed) {
+        record->begin_cycles = piece->begin_cycles;
+        record->launch_cycles = record->switch_cycles = record->execute_cycles = 0;
+        record->cleanup_cycles = 0;
+    }
+    uint64_t launch = prt_cycles_add(parts->launch_cycles, parts->cleanup_cycles);
+    record->launch_cycles = prt_cycles_add(record->launch_cycles, launch);
+    record->cleanup_cycles = prt_cycles_add(record->cleanup_cycles, parts->cleanup_cycles);
+    record->switch_cycles = prt_cycles_add(record->switch_cycles, parts->switch_cycles);
+    record->execute_cycles = prt_cycles_add(record->execute_cycles, parts->execute_cycles);
+    record->end_cycles = piece->end_cycles;
+}
+
+static void end_piece(struct prt_device *device, uint32_t number)
+{
+    struct prt_sim_job *job = &device->jobs[number];
+    const struct prt_claim *claim = &device->precedence.claims[number];
+    add_piece(&claim->piece, &job->record);
+    if (device->observe != NULL) observe_piece(device, job, claim);
+    if (claim->piece.interrupted || !job->launch.seen) return;
+    for (uint32_t i = job->seen_from;; i = device->jobs[i].seen_next) {
+        prt_flights_push(&device->flights,
+                         (struct prt_flight){.seen_cycles = job->record.end_cycles,
+                                             .slot = i,
+                                             .queue = job->queue});
+        if (i == number) break;
+    }
+}
+
+static void play_until(struct prt_device *device, uint64_t cycles)
+{
+    uint32_t claim;
+    while (prt_precedence_next(&device->precedence, cycles, &claim))
+        end_piece(device, claim);
+}
+
+static void arrive(struct prt_device *device, uint32_t number)
+{
+    struct prt_sim_job *job = &device->jobs[number];
+    struct prt_claim *claim = &device->precedence.claims[number];
+    struct prt_launch_costs costs = find_costs(device, job);
+    play_until(device, job->record.enqueued_cycles);
+    claim->queue = job->queue;
+    claim->stage = job->object->stage;
+    claim->left = prt_launch_work(&device->description, device->queues.queues[job->queue].cu_count,
+                                  job->object, &costs, &job->record);
+    prt_precedence_arrive(&device->precedence, number);
+}
+
+/* Up to now, and on to the next moment at which something is seen to end. */
+static void play(struct prt_device *device)
+{
+    for (uint32_t i = 0; i < device->unsettled_count; i++)
+        arrive(device, device->unsettled[i]);
+    device->unsettled_count = 0;
+    play_until(device, device->now_cycles);
+    uint32_t claim;
+    while (device->flights.count == 0 &&
+           prt_precedence_next(&device->precedence, UINT64_MAX, &claim))
+        end_piece(device, claim);
+    if (device->flights.count > 0) play_until(device, device->flights.items[0].seen_cycles);
+}
+
+/* ---- completions ---- */
 
 static void complete(const struct prt_sim_job *job, struct prt_completion *c)
 {
@@ -288,7 +446,10 @@ static enum prt_status sim_wait(struct prt_device *device, struct prt_completion
                                 uint32_t capacity, uint32_t *count)
 {
     *count = 0;
-    settle(device);
+    if (device->ranked)
+        play(device);
+    else
+        settle(device);
     if (device->flights.count == 0) return PRT_OK;
     if (device->flights.items[0].seen_cycles > device->now_cycles)
         device->now_cycles = device->flights.items[0].seen_cycles;

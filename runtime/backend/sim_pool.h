@@ -39,6 +39,7 @@ struct prt_sim_job {
 
     struct prt_launch_record record; /* sim.c's */
     struct prt_launch_before before; /* sim.c's */
+    uint32_t seen_from, seen_next; /* sim.c's: the first that is seen with it, the next after it */
 };
 
 #define PRT_SIM_NO_JOB UINT32_MAX

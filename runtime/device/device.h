@@ -132,6 +132,11 @@ struct prt_launch_record {
     uint32_t first_cu, cu_count;
     const struct prt_timing_cu *cus;
     uint64_t busy_cycles; /* of all of them */
+    /* A launch that more important ones have interrupted has a record for each of its pieces: all
+     * but the last are `interrupted`, all but the first `resumed`.  What the launch is as a whole
+     * (firings, packet) stands in each. */
+    bool interrupted, resumed;
+    uint32_t importance; /* of its queue */
 };
 
 /* Called in the scheduler's thread, in order of end, before the completion that covers the launch

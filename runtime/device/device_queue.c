@@ -703,7 +703,7 @@ enum kernel_status prt_device_queue_execute(struct prt_device_queue *q,
     q->in = in;
     q->windows = object->windows != NULL ? windows : NULL;
     q->fault = fault;
-    q->cycles = 0;
+    q->cycles = q->report.longest_cycles = 0;
     memset(q->report.cu_cycles, 0, q->cu_count * sizeof *q->report.cu_cycles);
     for (uint32_t o = 0; o < q->root->out_count; o++) {
         object->produced[o] = 0;
@@ -727,6 +727,11 @@ enum kernel_status prt_device_queue_execute(struct prt_device_queue *q,
 uint64_t prt_device_queue_cycles(const struct prt_device_queue *q)
 {
     return q->cycles;
+}
+
+uint64_t prt_device_queue_longest(const struct prt_device_queue *q)
+{
+    return q->report.longest_cycles;
 }
 
 const uint64_t *prt_device_queue_cus(const struct prt_device_queue *q)

@@ -51,6 +51,9 @@ enum kernel_status prt_device_queue_execute(struct prt_device_queue *queue,
  * they would have taken had they launched nothing. */
 uint64_t prt_device_queue_cycles(const struct prt_device_queue *queue);
 
+/* Of the last execution: the compute unit's cycles for the longest firing that was launched. */
+uint64_t prt_device_queue_longest(const struct prt_device_queue *queue);
+
 /* Of the last execution: the cycles in which each compute unit executed its firings or what they had
  * launched; as many as the queue is bound to. */
 const uint64_t *prt_device_queue_cus(const struct prt_device_queue *queue);

@@ -338,6 +338,11 @@ static void end_node(struct prt_launch_schedule *s, uint32_t index)
     tree_ended(s, index);
 }
 
+static void see_child(struct prt_launch_schedule *s, uint64_t cycles)
+{
+    if (cycles > s->report->longest_cycles) s->report->longest_cycles = cycles;
+}
+
 static void start_node(struct prt_launch_schedule *s, uint32_t index)
 {
     struct node *node = &s->nodes[index];
@@ -353,8 +358,10 @@ static void start_node(struct prt_launch_schedule *s, uint32_t index)
                 prt_cycles_add(s->report->wait_cycles, s->now_cycles - node->issued_cycles);
         }
         uint64_t issues = prt_cycles_multiply(node->launches, s->times.issue_cycles);
-        s->report->launch_cycles =
-            prt_cycles_add(s->report->launch_cycles, prt_cycles_add(start, issues));
+        uint64_t around = prt_cycles_add(start, issues);
+        s->report->launch_cycles = prt_cycles_add(s->report->launch_cycles, around);
+        if (node->parent != PRT_LAUNCH_NONE)
+            see_child(s, prt_cycles_add(node->cost_cycles, around));
     }
     go_on(s, index);
 }

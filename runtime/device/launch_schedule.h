@@ -67,6 +67,8 @@ struct prt_launch_report {
     uint64_t launches;
     uint64_t child_cycles, launch_cycles, wait_cycles;
     uint32_t levels_most, entries_most;
+    uint64_t
+        longest_cycles; /* of a child, with its start and its launches; the caller may reset it */
     /* The caller's, one for each compute unit, or NULL: the cycles in which nodes held it are added. */
     uint64_t *cu_cycles;
 };

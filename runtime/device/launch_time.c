@@ -43,6 +43,28 @@ static struct prt_timing_work work_of(const struct prt_kernel_object *object, ui
     return work;
 }
 
+struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32_t cu_count,
+                                       const struct prt_kernel_object *object,
+                                       const struct prt_launch_costs *costs,
+                                       const struct prt_launch_record *record)
+{
+    uint64_t bytes = moved_bytes(object);
+    bool counted = costs->warp_cycles != NULL;
+    struct prt_launch_work work = {
+        .timing = work_of(object, record->firings, costs, bytes),
+        .memory_cycles = prt_timing_memory(description, cu_count, bytes),
+        .group_warps = object->shape.warps_per_firing,
+        .firings = counted ? costs->counted_firings : record->firings,
+        .launch_cycles = costs->begin_cycles,
+        .index_cycles = record->index_cycles,
+        .device_queue_cycles = record->device_queue_cycles,
+        .cleanup_cycles = costs->cleanup_cycles,
+    };
+    if (object->device_queue != NULL)
+        work.child_cycles = prt_device_queue_longest(object->device_queue);
+    return work;
+}
+
 static uint64_t execute_cycles(const struct devdesc *description, uint32_t cu_count,
                                const struct prt_kernel_object *object,
                                const struct prt_launch_costs *costs, uint64_t firings,
@@ -103,18 +125,25 @@ void prt_launch_place(const struct prt_queue_table *queues, const struct devdesc
     record->cus = cus;
 }
 
+static uint64_t share_of(uint64_t cycles, uint64_t part, uint64_t whole)
+{
+    return part >= whole ? cycles : (uint64_t)((unsigned __int128)cycles * part / whole);
+}
+
 /* Firings that are scheduled in pieces may take longer than all at once (lang/device_queue.md, "Time"),
  * but the launch does not. */
-void prt_launch_place_trees(const struct prt_kernel_object *object, struct prt_timing_cu *cus,
-                            struct prt_launch_record *record)
+void prt_launch_place_trees(const struct prt_kernel_object *object, struct prt_launch_share share,
+                            struct prt_timing_cu *cus, struct prt_launch_record *record)
 {
     const uint64_t *cycles = prt_device_queue_cus(object->device_queue);
     uint64_t most = prt_cycles_add(record->execute_cycles, record->device_queue_cycles);
     record->busy_cycles = 0;
     record->busy_cus = 0;
     for (uint32_t i = 0; i < record->cu_count; i++) {
-        cus[i].busy_cycles = cycles[i] < most ? cycles[i] : most;
+        uint64_t done = share_of(cycles[i], share.after, share.whole);
+        if (share.before > 0) done -= share_of(cycles[i], share.before, share.whole);
+        cus[i].busy_cycles = done < most ? done : most;
         record->busy_cycles = prt_cycles_add(record->busy_cycles, cus[i].busy_cycles);
-        record->busy_cus += cycles[i] > 0;
+        record->busy_cus += cus[i].busy_cycles > 0;
     }
 }

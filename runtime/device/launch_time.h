@@ -29,6 +29,23 @@ struct prt_launch_costs {
  * does not count.  UINT64_MAX: beyond 64 bits. */
 uint64_t prt_launch_warps_most(const struct prt_kernel_object *object);
 
+/* What a launch has to do on its compute units, part by part; precedence.h takes off what is done. */
+struct prt_launch_work {
+    struct prt_timing_work timing;
+    uint64_t memory_cycles;
+    uint32_t group_warps; /* warps of a work-group */
+    uint64_t firings;     /* where firings follow each other: so many */
+    uint64_t
+        child_cycles; /* the longest firing among those that are launched: a piece of the next */
+    uint64_t launch_cycles, index_cycles, device_queue_cycles, cleanup_cycles;
+};
+
+/* Of a launch as its object and the record have it, on a queue of so many compute units. */
+struct prt_launch_work prt_launch_work(const struct devdesc *description, uint32_t cu_count,
+                                       const struct prt_kernel_object *object,
+                                       const struct prt_launch_costs *costs,
+                                       const struct prt_launch_record *record);
+
 /* What an object's launch before took to execute, where its warps cost the same: most launches are
  * like the one before.  Zeroed: there was none. */
 struct prt_launch_before {
@@ -49,9 +66,14 @@ void prt_launch_place(const struct prt_queue_table *queues, const struct devdesc
                       const struct prt_kernel_object *object, const struct prt_launch_costs *costs,
                       struct prt_timing_cu *cus, struct prt_launch_record *record);
 
-/* Of a placed launch that its object's device queue has executed: what each compute unit has done
- * with all that was launched below it. */
-void prt_launch_place_trees(const struct prt_kernel_object *object, struct prt_timing_cu *cus,
-                            struct prt_launch_record *record);
+/* A piece of what a launch has executed: from `before` to `after`, of `whole`. */
+struct prt_launch_share {
+    uint64_t before, after, whole;
+};
+
+/* Of a placed launch, or a piece of one, that its object's device queue has executed: what each
+ * compute unit has done with all that was launched below it. */
+void prt_launch_place_trees(const struct prt_kernel_object *object, struct prt_launch_share share,
+                            struct prt_timing_cu *cus, struct prt_launch_record *record);
 
 #endif

@@ -198,6 +198,57 @@ struct prt_timing_execution prt_timing_execute_in_all(const struct devdesc *desc
     return out;
 }
 
+/* ---- interruptions ---- */
+
+/* So many warps, or more: whole work-groups. */
+static uint64_t whole_groups(uint64_t warps, uint32_t group_warps, uint64_t most)
+{
+    uint64_t groups = warps / group_warps + (warps % group_warps > 0);
+    uint64_t whole = prt_cycles_multiply(groups, group_warps);
+    return whole < most ? whole : most;
+}
+
+static struct prt_timing_cut cut_equal(uint32_t cu_count, const struct prt_timing_work *work,
+                                       uint32_t group_warps, uint64_t at_cycles)
+{
+    struct prt_timing_cut cut = {.warps = work->warps};
+    uint64_t cycles = work->warp_cycles;
+    if (cycles > 0) {
+        uint64_t begun =
+            prt_cycles_multiply(at_cycles / cycles + (at_cycles % cycles > 0), cu_count);
+        cut.warps = whole_groups(begun, group_warps, work->warps);
+    }
+    uint64_t rounds = cut.warps / cu_count + (cut.warps % cu_count > 0);
+    cut.cycles = prt_cycles_multiply(rounds, cycles);
+    return cut;
+}
+
+/* The first of the compute units is where the next warp begins. */
+static struct prt_timing_cut cut_listed(uint32_t cu_count, const struct prt_timing_work *work,
+                                        uint32_t group_warps, uint64_t at_cycles,
+                                        struct prt_timing_cu *cus)
+{
+    struct prt_timing_cut cut = {0};
+    begin_idle(cus, cu_count);
+    for (; cut.warps < work->warps; cut.warps++) {
+        if (cut.warps % group_warps == 0 && cus[0].busy_cycles >= at_cycles) break;
+        cus[0].busy_cycles = prt_cycles_add(cus[0].busy_cycles, work->each[cut.warps]);
+        if (cus[0].busy_cycles > cut.cycles) cut.cycles = cus[0].busy_cycles;
+        sift_down(cus, cu_count);
+    }
+    return cut;
+}
+
+struct prt_timing_cut prt_timing_cut(uint32_t cu_count, const struct prt_timing_work *work,
+                                     uint32_t group_warps, uint64_t at_cycles,
+                                     struct prt_timing_cu *cus)
+{
+    assert(cu_count >= 1 && group_warps >= 1 && !work->serial);
+    if (at_cycles == 0) return (struct prt_timing_cut){0};
+    if (work->each == NULL) return cut_equal(cu_count, work, group_warps, at_cycles);
+    return cut_listed(cu_count, work, group_warps, at_cycles, cus);
+}
+
 uint64_t prt_timing_end(uint64_t begin_cycles, const struct prt_timing_parts *parts)
 {
     uint64_t end = prt_cycles_add(begin_cycles, parts->launch_cycles);

@@ -87,6 +87,18 @@ struct prt_timing_execution prt_timing_execute_in_all(const struct devdesc *desc
                                                       const struct prt_timing_work *work,
                                                       struct prt_timing_cu *scratch);
 
+/* Where work that is not serial is interrupted: warps that have begun by then, with the others of
+ * their work-groups, and when the last of them ends. */
+struct prt_timing_cut {
+    uint64_t warps, cycles;
+};
+
+/* So many cycles after the begin; `group_warps` (1..) warps are a work-group, the first one of which
+ * is the first of the work.  `cus` as in prt_timing_execute_in_all. */
+struct prt_timing_cut prt_timing_cut(uint32_t cu_count, const struct prt_timing_work *work,
+                                     uint32_t group_warps, uint64_t at_cycles,
+                                     struct prt_timing_cu *cus);
+
 /* Cycles that so many bytes take to or from memory. */
 uint64_t prt_timing_memory(const struct devdesc *description, uint32_t cu_count, uint64_t bytes);
 

@@ -4,7 +4,7 @@
 
 static const char *const form_keys[PRT_LAUNCH_FORMS] = {"full", "reference", "condensed"};
 static const char *const cause_keys[PRT_STALL_CAUSES] = {
-    "packets", "room", "threshold", "units", "completion", "scheduler", "ended"};
+    "packets", "room", "threshold", "units", "completion", "scheduler", "ended", "interrupted"};
 
 static bool write_file(void *context, const char *bytes, size_t size)
 {
@@ -46,6 +46,7 @@ static void stage_time(struct prt_json *json, const struct prt_run *run, uint32_
     prt_json_number(json, "memory_bound_cycles", t->memory_bound_cycles);
     prt_json_number(json, "warps", t->warps);
     prt_json_number(json, "queue", t->queue);
+    prt_json_number(json, "interruptions", t->interruptions);
     forms(json, "launches", t->launches);
     prt_json_begin(json, "stalls", '{');
     for (int i = 0; i < PRT_STALL_CAUSES; i++)
@@ -133,6 +134,7 @@ static void queues(struct prt_json *json, const struct prt_run *run, uint32_t co
         prt_json_boolean(json, "root", q.root);
         prt_json_number(json, "first_cu", q.first_cu);
         prt_json_number(json, "cu_count", q.cu_count);
+        prt_json_number(json, "importance", q.importance);
         prt_json_number(json, "launches", q.launches);
         prt_json_number(json, "busy_cycles", q.busy_cycles);
         prt_json_number(json, "execute_cycles", q.execute_cycles);

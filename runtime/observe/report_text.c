@@ -233,8 +233,8 @@ static void print_stages(const struct text *t)
 /* The causes that have taken time anywhere get a column. */
 static void print_stalls(const struct text *t)
 {
-    static const char *const titles[PRT_STALL_CAUSES] = {"packets",    "room",      "few",  "CUs",
-                                                         "completion", "scheduler", "ended"};
+    static const char *const titles[PRT_STALL_CAUSES] = {
+        "packets", "room", "few", "CUs", "completion", "scheduler", "ended", "important"};
     struct prt_stage_statistics s;
     struct prt_stage_time time;
     bool shown[PRT_STALL_CAUSES] = {false};
@@ -313,11 +313,45 @@ static struct load load_of(const struct prt_run *run, const struct prt_queue_sta
     return load;
 }
 
+/* Where several queues share compute units, their importance tells them apart. */
+static bool share_units(const struct text *t)
+{
+    struct prt_queue_statistics a, b;
+    for (uint32_t i = 0; i < t->stage_count; i++) {
+        for (uint32_t k = 0; k < i && prt_run_queue(t->run, i, &a); k++)
+            if (prt_run_queue(t->run, k, &b) && a.first_cu == b.first_cu) return true;
+    }
+    return false;
+}
+
+static void print_interruptions(const struct text *t)
+{
+    struct prt_stage_statistics s;
+    struct prt_stage_time time;
+    bool any = false;
+    for (uint32_t i = 0; prt_run_stage_time(t->run, i, &time); i++) {
+        if (time.interruptions == 0) continue;
+        uint64_t cycles = time.stall_cycles[PRT_STALL_INTERRUPTED];
+        prt_run_stage(t->run, i, &s);
+        fputs(any ? "'" : "\n'", t->to);
+        prt_text_name(t->to, s.name);
+        fprintf(t->to,
+                "' was interrupted %" PRIu64 " time%s by more important stages, for %" PRIu64
+                " cycle%s\n",
+                time.interruptions, prt_text_plural(time.interruptions), cycles,
+                prt_text_plural(cycles));
+        any = true;
+    }
+}
+
 static void print_units(const struct text *t)
 {
     struct prt_queue_statistics q;
-    fprintf(t->to, "\n%-14s %10s %8s %8s   computing: mean, least, most of the CUs\n", "CUs",
-            "launches", "busy", "execute");
+    bool shared = share_units(t);
+    fprintf(t->to, "\n%-14s", "CUs");
+    if (shared) fprintf(t->to, " %10s", "importance");
+    fprintf(t->to, " %10s %8s %8s   computing: mean, least, most of the CUs\n", "launches", "busy",
+            "execute");
     for (uint32_t i = 0; i < t->stage_count; i++) {
         char name[32];
         if (!prt_run_queue(t->run, i, &q) || q.cu_count == 0) continue;
@@ -327,8 +361,10 @@ static void print_units(const struct text *t)
         else
             snprintf(name, sizeof name, "%" PRIu32 " to %" PRIu32, q.first_cu,
                      q.first_cu + q.cu_count - 1);
-        fprintf(t->to, "%-14s %10" PRIu64 " %7.1f%% %7.1f%%   %5.1f%% %5.1f%% %5.1f%%\n", name,
-                q.launches, share(t, q.busy_cycles), share(t, q.execute_cycles),
+        fprintf(t->to, "%-14s", name);
+        if (shared) fprintf(t->to, " %10" PRIu32, q.importance);
+        fprintf(t->to, " %10" PRIu64 " %7.1f%% %7.1f%%   %5.1f%% %5.1f%% %5.1f%%\n", q.launches,
+                share(t, q.busy_cycles), share(t, q.execute_cycles),
                 share(t, load.sum) / (q.cu_count > 0 ? q.cu_count : 1), share(t, load.least),
                 share(t, load.most));
     }
@@ -407,7 +443,10 @@ void prt_report_text(FILE *to, const struct prt_program *program, const struct p
     text.measured = prt_run_stage_time(run, 0, &time);
     print_head(&text, &p);
     print_stages(&text);
-    if (text.measured) print_stalls(&text);
+    if (text.measured) {
+        print_stalls(&text);
+        print_interruptions(&text);
+    }
     print_buffers(&text);
     if (text.measured) {
         print_units(&text);

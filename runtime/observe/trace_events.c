@@ -10,6 +10,8 @@
  * nest in the text.  An arrow goes from the launch that has written the last packet which a launch
  * sees to that launch.
  *
+ * A launch that was interrupted is a slice for each of its pieces, and their names say so.
+ *
  * A launch and all that belongs to it are written together or not at all; from the first event that
  * does not fit on, everything is left out, so that the timeline is whole up to a point.
  */
@@ -19,9 +21,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { PROCESS_SCHEDULER = 1, PROCESS_BUFFERS = 2, PROCESS_QUEUES = 3 };
 enum { LANE_LAUNCHES = 1, LANE_UNITS = 2 };
+enum { PIECE_MARK = sizeof " (goes on, interrupted)" };
 enum { WRITERS_KEPT = 64 }; /* launches that wrote to a buffer, the last ones */
 
 /* A launch that wrote packets, as the beginning of arrows. */
@@ -45,6 +49,8 @@ struct prt_trace {
     uint64_t complete_cycles;
     struct writers *writers; /* per buffer */
     bool *queue_named;
+    char *piece_name; /* room for the longest */
+    size_t piece_size;
     uint32_t stage_count, buffer_count;
     bool full, ended;
 };
@@ -176,15 +182,18 @@ static void on_level(void *context, const struct prt_level_event *level)
 
 static void name_queue(struct prt_trace *t, const struct prt_launch_event *l)
 {
-    char name[64];
+    char name[80];
     if (t->queue_named[l->queue]) return;
     t->queue_named[l->queue] = true;
     uint32_t process = PROCESS_QUEUES + l->queue;
-    if (l->cu_count == 1)
-        snprintf(name, sizeof name, "queue %" PRIu32 ": CU %" PRIu32, l->queue, l->first_cu);
-    else
-        snprintf(name, sizeof name, "queue %" PRIu32 ": CUs %" PRIu32 " to %" PRIu32, l->queue,
-                 l->first_cu, l->first_cu + l->cu_count - 1);
+    int length = snprintf(name, sizeof name, "queue %" PRIu32 ": CU%s %" PRIu32, l->queue,
+                          l->cu_count == 1 ? "" : "s", l->first_cu);
+    if (l->cu_count > 1)
+        length += snprintf(name + length, sizeof name - (size_t)length, " to %" PRIu32,
+                           l->first_cu + l->cu_count - 1);
+    if (l->importance > 0)
+        snprintf(name + length, sizeof name - (size_t)length, ", importance %" PRIu32,
+                 l->importance);
     name_process(t, name, process);
     name_lane(t, "thread_name", "launches", process, LANE_LAUNCHES);
     sort_lane(t, "thread_sort_index", process, LANE_LAUNCHES, LANE_LAUNCHES);
@@ -227,6 +236,8 @@ static void launch_arguments(struct prt_trace *t, const struct prt_launch_event 
         prt_json_number(json, "first_firing", l->first_firing);
         prt_json_number(json, "firings", l->firings);
     }
+    if (l->resumed) prt_json_boolean(json, "resumed", true);
+    if (l->interrupted) prt_json_boolean(json, "interrupted", true);
     prt_json_text(json, "packet", forms[l->form]);
     prt_json_boolean(json, "first_of_packet", l->first_of_packet);
     prt_json_number(json, "warps", l->warps);
@@ -241,6 +252,17 @@ static void launch_arguments(struct prt_trace *t, const struct prt_launch_event 
     prt_json_number(json, "memory_cycles", l->memory_cycles);
     prt_json_number(json, "device_queue_cycles", l->device_queue_cycles);
     prt_json_end(json, '}');
+}
+
+/* "s", "s (interrupted)", "s (goes on)" and both. */
+static const char *name_piece(struct prt_trace *t, const struct prt_launch_event *l,
+                              const char *stage)
+{
+    static const char *const marks[2][2] = {{"", " (interrupted)"},
+                                            {" (goes on)", " (goes on, interrupted)"}};
+    if (!l->resumed && !l->interrupted) return stage;
+    snprintf(t->piece_name, t->piece_size, "%s%s", stage, marks[l->resumed][l->interrupted]);
+    return t->piece_name;
 }
 
 /* Returns when the execution begins. */
@@ -358,8 +380,9 @@ static void on_launch(void *context, const struct prt_launch_event *l)
     if (admit(t, count_events(t, l, parts), l->end_cycles)) {
         prt_run_stage(t->run, l->stage, &stage);
         name_queue(t, l);
-        uint64_t executes = write_launch(t, l, stage.name, parts);
-        write_units(t, l, stage.name, executes);
+        const char *name = name_piece(t, l, stage.name);
+        uint64_t executes = write_launch(t, l, name, parts);
+        write_units(t, l, name, executes);
         write_arrows(t, l);
     }
     keep_writer(t, l); /* also where it is left out: arrows from it are counted */
@@ -371,13 +394,16 @@ static bool allocate(struct prt_trace *t)
 {
     struct prt_stage_statistics stage;
     struct prt_buffer_statistics buffer;
-    while (prt_run_stage(t->run, t->stage_count, &stage))
-        t->stage_count++;
+    for (; prt_run_stage(t->run, t->stage_count, &stage); t->stage_count++) {
+        size_t size = strlen(stage.name) + PIECE_MARK;
+        if (size > t->piece_size) t->piece_size = size;
+    }
     while (prt_run_buffer(t->run, t->buffer_count, &buffer))
         t->buffer_count++;
     t->writers = calloc((size_t)t->buffer_count + 1, sizeof *t->writers);
     t->queue_named = calloc((size_t)t->stage_count + 1, sizeof *t->queue_named);
-    return t->writers != NULL && t->queue_named != NULL;
+    t->piece_name = calloc(t->piece_size + 1, 1);
+    return t->writers != NULL && t->queue_named != NULL && t->piece_name != NULL;
 }
 
 static void on_begin(void *context, const struct prt_run *run)
@@ -441,6 +467,7 @@ void prt_trace_destroy(struct prt_trace *trace)
     if (trace == NULL) return;
     free(trace->writers);
     free(trace->queue_named);
+    free(trace->piece_name);
     free(trace);
 }
 

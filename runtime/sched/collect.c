@@ -313,14 +313,14 @@ static enum prt_launch_form form_of(enum prt_packet_kind kind)
     }
 }
 
-/* Until the launch began the stage waited for the scheduler, then behind others; from its end on,
- * for its completion. */
+/* Until the launch began the stage waited for the scheduler, then behind others, and between its
+ * pieces for more important ones; from its end on, for its completion. */
 static void account_launch(struct prt_collect *c, const struct prt_launch_record *r)
 {
     struct watched_stage *w = &c->stages[r->stage];
     struct prt_stage_time *t = &w->time;
     book(c, r->stage, r->enqueued_cycles);
-    w->cause = PRT_STALL_UNITS;
+    w->cause = r->resumed ? PRT_STALL_INTERRUPTED : PRT_STALL_UNITS;
     book(c, r->stage, r->begin_cycles);
     w->cause = PRT_STALL_COMPLETION;
     w->end = NO_END;
@@ -330,7 +330,8 @@ static void account_launch(struct prt_collect *c, const struct prt_launch_record
     t->switch_cycles += r->switch_cycles;
     t->index_cycles += r->index_cycles;
     t->device_queue_cycles += r->device_queue_cycles;
-    t->launches[form_of(r->packet)]++;
+    t->interruptions += r->interrupted;
+    t->launches[form_of(r->packet)] += !r->interrupted;
     t->warps += r->warps;
     t->compute_cycles = prt_cycles_add(t->compute_cycles, r->compute_cycles);
     t->memory_cycles = prt_cycles_add(t->memory_cycles, r->memory_cycles);
@@ -343,7 +344,8 @@ static void account_units(struct prt_collect *c, const struct prt_launch_record 
     struct prt_queue_statistics *q = &c->queues[r->queue];
     q->first_cu = r->first_cu;
     q->cu_count = r->cu_count;
-    q->launches++;
+    q->importance = r->importance;
+    q->launches += !r->interrupted;
     q->busy_cycles += r->end_cycles - r->begin_cycles;
     q->execute_cycles += r->execute_cycles;
     for (uint32_t i = 0; i < r->cu_count; i++) {
@@ -402,7 +404,7 @@ static void tell_launch(struct prt_sched *s, const struct prt_launch_record *r)
 {
     struct prt_collect *c = s->collect;
     const struct prt_stage *stage = &s->stages[r->stage];
-    uint32_t inputs = r->finish ? 0 : stage->node->input_count;
+    uint32_t inputs = r->finish || r->resumed ? 0 : stage->node->input_count;
     for (uint32_t i = 0; i < inputs; i++)
         c->ends[i] = seen_packets(s, &stage->inputs[i], r);
     const struct prt_launch_event event = {
@@ -432,7 +434,10 @@ static void tell_launch(struct prt_sched *s, const struct prt_launch_record *r)
         .inputs = c->ends,
         .outputs = c->ends + stage->node->input_count,
         .input_count = inputs,
-        .output_count = stage->node->output_count,
+        .output_count = r->interrupted ? 0 : stage->node->output_count,
+        .interrupted = r->interrupted,
+        .resumed = r->resumed,
+        .importance = r->importance,
     };
     c->observer.launch(c->observer.context, &event);
 }
@@ -441,7 +446,7 @@ void prt_collect_launch(struct prt_sched *s, const struct prt_launch_record *rec
 {
     account_launch(s->collect, record);
     account_units(s->collect, record);
-    account_outputs(s, record);
+    if (!record->interrupted) account_outputs(s, record);
     if (s->collect->observer.launch != NULL) tell_launch(s, record);
 }
 
