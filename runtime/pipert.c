@@ -527,10 +527,13 @@ enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error)
                              "'piperun --replay' shows how");
     bool before = run->executed;
     enum prt_status status = start(run, error);
+    const struct prt_run_watch *watch = run->executed && !before ? run->watch : NULL;
+    if (status == PRT_OK && watch != NULL) status = watch->begins(watch->context, error);
     if (status == PRT_OK) status = prt_vm_run(run->program->vm, run->sched, error);
     if (!before) end(run);
     if (status == PRT_OK && run->sched->interrupt_seen)
         status = prt_error_set(error, PRT_E_INTERRUPTED, "%s", prt_status_text(PRT_E_INTERRUPTED));
+    if (watch != NULL) watch->ends(watch->context, status, error);
     return status;
 }
 

@@ -18,6 +18,14 @@ struct prt_program {
     uint32_t port_count;
 };
 
+/* Is told when a run begins, before anything is read, and when it has ended; what `begins` returns
+ * may end it. */
+struct prt_run_watch {
+    void *context;
+    enum prt_status (*begins)(void *context, struct prt_error *error);
+    void (*ends)(void *context, enum prt_status status, const struct prt_error *error);
+};
+
 struct prt_run {
     const struct prt_program *program;
     const struct prt_device_ops *ops;
@@ -26,6 +34,7 @@ struct prt_run {
     uint8_t *arguments; /* the pipeline's block */
     bool *argument_set;
     bool executed;
+    const struct prt_run_watch *watch; /* NULL: nobody */
 };
 
 /* Of simulated time, instructions that the device's clock has not seen yet included. */

@@ -9,7 +9,7 @@ BEGIN {
     rank["runtime/load"] = 2
     rank["runtime/sched"] = rank["runtime/device"] = 3
     rank["runtime/backend"] = rank["runtime/io"] = 4
-    rank["runtime"] = rank["runtime/observe"] = 5
+    rank["runtime"] = rank["runtime/observe"] = rank["runtime/debug"] = 5
     rank_of_file["runtime/status"] = rank_of_file["runtime/observer"] = rank_of_file["runtime/field"] = 1
     rank_of_file["runtime/piperun"] = 6
     # Elaboration builds the graph, so sema knows it; the graph knows the typed kernels.

@@ -657,6 +657,6 @@ enum prt_status prt_sched_start(struct prt_sched *s, const void *pipeline_argume
     }
     if (executes) status = run_inits(s, error);
     if (status == PRT_OK) status = fill_initials(s, error);
-    if (status == PRT_OK) prt_inport_begin(s);
+    if (status == PRT_OK && s->step == NULL) prt_inport_begin(s);
     return status;
 }

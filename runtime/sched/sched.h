@@ -209,6 +209,7 @@ struct prt_sched {
     struct prt_collect *collect; /* collect.h; NULL: nobody watches */
     const struct prt_step *step; /* NULL: the run goes as fast as it can */
     struct prt_origins *origins; /* origins.h; NULL: nobody asks which statement wrote a packet */
+    uint32_t instruction;        /* of a stepped run: which one is executed, from 0 */
 
     struct prt_buffer *buffers;
     struct prt_port *ports; /* one per outer buffer */

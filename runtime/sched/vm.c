@@ -261,6 +261,7 @@ static enum prt_status run_until(struct machine *m, uint32_t end)
         const struct instruction *i = m->at++;
         s->instruction_cycles += i->cycles;
         s->instructions++;
+        s->instruction = (uint32_t)(i - code);
         m->taken = false;
         status = execute(m, i);
         if (m->taken) m->at = code + i->target;

@@ -1,0 +1,46 @@
+/*
+ * debug_condition: values, and the conditions of runtime/pipert_debug.h.
+ *
+ *     or       := and { "||" and }
+ *     and      := relation { "&&" relation }
+ *     relation := operand [ OP operand ]
+ *     operand  := "!" operand | "(" or ")" | NUMBER | true | false | cycle | firing
+ *               | level "(" BUFFER ")" | PLACE
+ *
+ * Numbers are compared exactly: integers as integers, else as f64.  A number that stands in the text
+ * is rounded to the float type of what it is compared with, so that what has been printed compares
+ * equal.  What is not there is neither true nor equal to anything.
+ *
+ * Requires: as debug_place.h.  Errors: PRT_E_USAGE.
+ */
+#ifndef RUNTIME_DEBUG_DEBUG_CONDITION_H
+#define RUNTIME_DEBUG_DEBUG_CONDITION_H
+
+#include "runtime/debug/debug_internal.h"
+
+enum debug_value_kind { DEBUG_NOTHING, DEBUG_INTEGER, DEBUG_FLOAT };
+
+struct debug_value {
+    enum debug_value_kind kind;
+    bool literal;            /* it stands in the text */
+    enum scalar_type scalar; /* FLOAT: where it comes from */
+    __int128 integer;
+    double number;
+};
+
+enum debug_relation { DEBUG_EQ, DEBUG_NE, DEBUG_LT, DEBUG_LE, DEBUG_GT, DEBUG_GE };
+
+struct debug_value debug_scalar_value(enum scalar_type scalar, const void *bytes);
+bool debug_compare(struct debug_value a, enum debug_relation relation, struct debug_value b);
+
+/* Take what is at *at and move behind it; false: it is not there. */
+bool debug_take_relation(const char **at, enum debug_relation *relation);
+bool debug_take_number(const char **at, struct debug_value *value);
+void debug_skip_blanks(const char **at);
+
+/* Of a whole text.  `firing`: what that word stands for. */
+enum prt_status debug_evaluate(const struct prt_debugger *d, const char *text, uint64_t firing,
+                               struct debug_value *value, struct prt_error *error);
+bool debug_is_true(struct debug_value value);
+
+#endif

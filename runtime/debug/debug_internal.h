@@ -1,0 +1,109 @@
+/*
+ * debug_internal: the debugger of a run (runtime/pipert_debug.h), for its own parts.
+ *
+ *     debugger.c            when it stops, and how it goes on
+ *     debug_break.c         breakpoints: their texts, their table, whether they are met
+ *     debug_condition.c     conditions: comparisons of places and numbers
+ *     debug_place.c         places: packets, state, tables, arguments, by name
+ *     debug_show.c          what is printed of them
+ *     debug_where.c         who waits for what; the scheduler program
+ *     debug_origin.c        who has written which packet
+ *     debug_source.c        lines of source files
+ *     debug_trace.c         firings to a file
+ *
+ * The scheduler calls the debugger before and after each firing (struct prt_step), while nothing is
+ * in flight; a buffer's memory keeps a packet until another is written over it, so what a firing
+ * has taken and what a port has given to the host can still be read behind it.
+ */
+#ifndef RUNTIME_DEBUG_DEBUG_INTERNAL_H
+#define RUNTIME_DEBUG_DEBUG_INTERNAL_H
+
+#include "runtime/pipert_debug.h"
+#include "runtime/pipert_run.h"
+
+/* What the run does when it goes on. */
+enum debug_goal {
+    DEBUG_CONTINUE,
+    DEBUG_STEP,  /* until `goal_count` firings have been made */
+    DEBUG_STAGE, /* before the next firing of `goal_stage` */
+    DEBUG_ENDED, /* `goal_stage` has ended */
+    DEBUG_CYCLE, /* simulated time is at least `goal_count` */
+    DEBUG_KILL
+};
+
+struct prt_debugger {
+    struct prt_run *run;
+    struct prt_sched *sched;
+    const struct prt_container *container;
+    prt_stop_callback stop;
+    void *context;
+    struct prt_step step;
+    struct prt_run_watch watch;
+    atomic_bool interrupted;
+    bool stopped, ended;
+
+    struct prt_firing last, next;
+    enum debug_goal goal;
+    uint64_t goal_count;
+    uint32_t goal_stage;
+
+    struct debug_breaks *breaks;
+    struct prt_break_hit *hits; /* room for one a breakpoint */
+    uint32_t hit_count;
+
+    uint64_t *taken_from, *given_from; /* per input, output: where the firing began */
+    uint64_t *claimed_to;              /* per buffer: what its writer may have touched */
+    struct debug_origins *origins;     /* who has written which packet */
+    struct debug_trace *trace;         /* NULL: none is written */
+    char *directory;                   /* of sources; NULL: none was named */
+    struct debug_listing *listing;     /* what `list` has shown last */
+};
+
+/* ---- text: names come out escaped ---- */
+
+void debug_say(FILE *to, const char *format, ...) PRT_PRINTF(2, 3);
+
+static inline const char *debug_text(const struct prt_debugger *d, container_string string)
+{
+    return prt_container_text(d->container, string);
+}
+
+static inline const char *debug_stage_name(const struct prt_debugger *d, uint32_t stage)
+{
+    return debug_text(d, d->sched->stages[stage].node->name);
+}
+
+static inline const char *debug_buffer_name(const struct prt_debugger *d, uint32_t buffer)
+{
+    return debug_text(d, d->container->buffers[buffer].name);
+}
+
+/* "firing 3 of 'scale'", "the finish of 'scale'" */
+void debug_firing_text(const struct prt_debugger *d, const struct prt_firing *firing, char *text,
+                       size_t size);
+
+/* ---- breakpoints ---- */
+
+struct debug_breaks *debug_breaks_create(void);
+void debug_breaks_free(struct debug_breaks *breaks);
+
+/* Looks at what has been written since the last time, and at levels; `behind`: the firing `last`
+ * has written it, else the host.  Fills the hits. */
+void debug_breaks_look(struct prt_debugger *d, bool behind);
+/* Breakpoints on the firing `next`, and on cycles. */
+void debug_breaks_firing(struct prt_debugger *d);
+
+/* "Temporary breakpoint", "value c > 3 if cycle > 100"; false: there is no such one any more. */
+bool debug_break_title(const struct prt_debugger *d, uint32_t number, char *kind, size_t kind_size,
+                       char *text, size_t text_size);
+bool debug_break_is_level(const struct prt_debugger *d, uint32_t number);
+
+/* ---- a trace ---- */
+
+/* The firing `last` has been made. */
+void debug_trace_firing(struct prt_debugger *d);
+void debug_trace_free(struct debug_trace *trace);
+
+void debug_listing_free(struct debug_listing *listing);
+
+#endif

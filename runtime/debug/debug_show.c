@@ -1,0 +1,327 @@
+/* What is printed of places, of stops, and of the run's parts. */
+#include "runtime/debug/debug_condition.h"
+#include "runtime/debug/debug_origin.h"
+#include "runtime/debug/debug_place.h"
+#include "runtime/debug/debug_source.h"
+#include "runtime/load/debug_info.h"
+#include "runtime/observe/text_table.h"
+#include "runtime/observe/value_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PACKETS_SHOWN = 200,
+    ITEMS_SHOWN = 200, /* of an array or vector */
+    BYTES_A_LINE = 16,
+    BYTES_SHOWN = 4096
+};
+
+/* ---- values ---- */
+
+static void print_type(FILE *to, const struct prt_debugger *d, uint32_t buffer, uint32_t type)
+{
+    if (prt_debug_type(d->container, type) != NULL)
+        prt_type_print(to, d->container, type);
+    else if (buffer != PRT_NONE)
+        debug_say(to, "%s", debug_text(d, d->container->buffers[buffer].type_text));
+    else
+        fputc('?', to);
+}
+
+static void print_packet(FILE *to, const struct prt_debugger *d, uint32_t buffer, uint64_t packet)
+{
+    const uint8_t *bytes = debug_packet_bytes(d, buffer, packet);
+    const struct container_buffer *record = &d->container->buffers[buffer];
+    if (bytes != NULL)
+        prt_packet_print(to, d->container, record, bytes, ITEMS_SHOWN);
+    else
+        fputs("not in memory any more", to);
+}
+
+static void print_packets(FILE *to, const struct prt_debugger *d, const struct debug_place *place)
+{
+    const struct prt_fifo *fifo = &d->sched->buffers[place->buffer].fifo;
+    uint64_t shown = place->count < PACKETS_SHOWN ? place->count : PACKETS_SHOWN;
+    debug_say(to, "%s: %" PRIu64 " packet%s of ", place->name, place->count,
+              prt_text_plural(place->count));
+    print_type(to, d, place->buffer, d->container->buffers[place->buffer].type);
+    if (place->count > 0) fprintf(to, ", from packet %" PRIu64 " on", place->first);
+    fputc('\n', to);
+    for (uint64_t i = 0; i < shown; i++) {
+        uint64_t packet = place->first + i;
+        fprintf(to, "  [%" PRId64 "] ", (int64_t)(packet - fifo->oldest_packets));
+        print_packet(to, d, place->buffer, packet);
+        fputc('\n', to);
+    }
+    if (shown < place->count) fprintf(to, "  ... %" PRIu64 " more\n", place->count - shown);
+}
+
+static void print_value(FILE *to, const struct prt_debugger *d, const struct debug_place *place)
+{
+    debug_say(to, "%s: ", place->name);
+    print_type(to, d, place->buffer, place->type);
+    fputs(" = ", to);
+    if (prt_debug_type(d->container, place->type) != NULL || place->buffer == PRT_NONE)
+        prt_value_print(to, d->container, place->type, place->bytes, ITEMS_SHOWN);
+    else
+        prt_packet_print(to, d->container, &d->container->buffers[place->buffer], place->bytes,
+                         ITEMS_SHOWN);
+    fputc('\n', to);
+}
+
+static void print_block(FILE *to, const struct prt_debugger *d, const struct debug_place *place)
+{
+    const struct container_node *node = d->sched->stages[place->stage].node;
+    const struct container_kernel *kernel = prt_debug_kernel(d->container, node->kernel);
+    static const char *const kinds[] = {[CONTAINER_VARIABLE_STATE] = "state",
+                                        [CONTAINER_VARIABLE_TABLE] = "table",
+                                        [CONTAINER_VARIABLE_ARGUMENT] = "argument"};
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < kernel->variable_count; i++) {
+        const struct container_variable *v = &d->container->variables[kernel->first_variable + i];
+        if (place->block_kind != DEBUG_ALL_VARIABLES && (int)v->kind != place->block_kind) continue;
+        found++;
+        debug_say(to, "  %s %s: ", kinds[v->kind], debug_text(d, v->name));
+        print_type(to, d, PRT_NONE, v->type);
+        fputs(" = ", to);
+        prt_value_print(to, d->container, v->type, debug_variable_bytes(d, place->stage, v),
+                        ITEMS_SHOWN);
+        fputc('\n', to);
+    }
+    if (found == 0) debug_say(to, "  '%s' has none\n", debug_stage_name(d, place->stage));
+}
+
+/* A whole text that is a place; PRT_E_USAGE: it is none, or more stands behind it. */
+static enum prt_status read_whole(const struct prt_debugger *d, const char *text,
+                                  struct debug_place *place, struct prt_error *error)
+{
+    debug_skip_blanks(&text);
+    if (*text == '\0') return prt_error_set(error, PRT_E_USAGE, "of what?");
+    enum prt_status status = debug_place_read(d, &text, place, error);
+    debug_skip_blanks(&text);
+    if (status == PRT_OK && *text != '\0')
+        return prt_error_set(error, PRT_E_USAGE, "'%s' is too much", text);
+    if (status == PRT_OK && place->kind == DEBUG_VALUE && place->bytes == NULL)
+        return prt_error_set(error, PRT_E_USAGE, "%s", place->missing);
+    return status;
+}
+
+static void print_number(FILE *to, const char *text, struct debug_value value)
+{
+    debug_say(to, "%s = ", text);
+    if (value.kind == DEBUG_FLOAT)
+        fprintf(to, "%.17g\n", value.number);
+    else if (value.kind == DEBUG_NOTHING)
+        fputs("nothing\n", to);
+    else if (value.integer < 0)
+        fprintf(to, "%" PRId64 "\n", (int64_t)value.integer);
+    else
+        fprintf(to, "%" PRIu64 "\n", (uint64_t)value.integer);
+}
+
+/* Is it more than a place? */
+static bool is_condition(const char *text)
+{
+    return strpbrk(text, "=!<>&|(") != NULL || strcmp(text, "cycle") == 0 ||
+           strcmp(text, "firing") == 0;
+}
+
+enum prt_status prt_debug_print(struct prt_debugger *d, const char *text, FILE *to,
+                                struct prt_error *error)
+{
+    struct debug_place place;
+    struct debug_value value;
+    struct prt_error other;
+    debug_skip_blanks(&text);
+    enum prt_status status = read_whole(d, text, &place, error);
+    if (status != PRT_OK && is_condition(text)) {
+        uint64_t firing = d->next.stage != PRT_NONE ? d->next.firing : d->last.firing;
+        status = debug_evaluate(d, text, firing, &value, &other);
+        if (status == PRT_OK)
+            print_number(to, text, value);
+        else
+            *error = other;
+        return status;
+    }
+    if (status != PRT_OK) return status;
+    if (place.kind == DEBUG_PACKETS)
+        print_packets(to, d, &place);
+    else if (place.kind == DEBUG_VALUE)
+        print_value(to, d, &place);
+    else
+        print_block(to, d, &place);
+    return PRT_OK;
+}
+
+/* ---- bytes ---- */
+
+static void print_bytes(FILE *to, const uint8_t *bytes, uint64_t size)
+{
+    uint64_t shown = size < BYTES_SHOWN ? size : BYTES_SHOWN;
+    for (uint64_t i = 0; i < shown; i += BYTES_A_LINE) {
+        fprintf(to, "  %04" PRIx64 ":", i);
+        for (uint64_t k = i; k < shown && k < i + BYTES_A_LINE; k++)
+            fprintf(to, " %02x", bytes[k]);
+        fputc('\n', to);
+    }
+    if (shown < size) fprintf(to, "  ... %" PRIu64 " more\n", size - shown);
+}
+
+enum prt_status prt_debug_examine(struct prt_debugger *d, const char *text, FILE *to,
+                                  struct prt_error *error)
+{
+    struct debug_place place;
+    enum prt_status status = read_whole(d, text, &place, error);
+    if (status != PRT_OK) return status;
+    if (place.kind == DEBUG_BLOCK)
+        return prt_error_set(error, PRT_E_USAGE, "'%s' is several values: name one of them",
+                             place.name);
+    if (place.kind == DEBUG_VALUE) {
+        debug_say(to, "%s: %" PRIu64 " bytes\n", place.name, place.size_bytes);
+        print_bytes(to, place.bytes, place.size_bytes);
+        return PRT_OK;
+    }
+    uint64_t width = d->container->buffers[place.buffer].width_bytes;
+    for (uint64_t i = 0; i < place.count && i < PACKETS_SHOWN; i++) {
+        const uint8_t *bytes = debug_packet_bytes(d, place.buffer, place.first + i);
+        debug_say(to, "%s@%" PRIu64 ": %" PRIu64 " bytes\n", debug_buffer_name(d, place.buffer),
+                  place.first + i, width);
+        if (bytes != NULL) print_bytes(to, bytes, width);
+    }
+    return PRT_OK;
+}
+
+/* ---- who has written it ---- */
+
+/* "firing 3 of 'scale', at f.pipe:7" */
+static void print_writer(FILE *to, const struct prt_debugger *d, uint32_t buffer, uint64_t packet,
+                         bool with_source)
+{
+    const struct debug_written *written = debug_origin_of(d, buffer, packet);
+    const struct container_buffer *record = &d->container->buffers[buffer];
+    char firing[160];
+    if (written == NULL) {
+        const char *who = "an initial packet";
+        if (packet >= record->initial_packets)
+            who = record->outer == CONTAINER_OUTER_IN ? "the host" : "a firing long ago";
+        fprintf(to, "%s\n", who);
+        return;
+    }
+    debug_firing_text(d, &written->by, firing, sizeof firing);
+    debug_say(to, "%s", firing);
+    const struct container_place *place = prt_debug_origin(d->container, written->origin);
+    const struct container_node *node = d->sched->stages[written->by.stage].node;
+    if (place != NULL)
+        debug_say(to, ", at %s:%" PRIu32 ":%" PRIu32 "\n",
+                  prt_container_source(d->container, place->source), place->line, place->column);
+    else
+        debug_say(to, ", a node of %s:%" PRIu32 "%s\n",
+                  prt_container_source(d->container, node->source), node->line,
+                  prt_debug_mode(d->container) ? ""
+                                               : " (the statement: compile with --debug-mode)");
+    if (with_source && place != NULL)
+        debug_source_line(d, place->source, place->line, place->column, to);
+    else if (with_source)
+        debug_source_line(d, node->source, node->line, 0, to);
+}
+
+enum prt_status prt_debug_origin_of(struct prt_debugger *d, const char *text, FILE *to,
+                                    struct prt_error *error)
+{
+    struct debug_place place;
+    enum prt_status status = read_whole(d, text, &place, error);
+    if (status != PRT_OK) return status;
+    if (place.buffer == PRT_NONE)
+        return prt_error_set(error, PRT_E_USAGE, "'%s' is no packet", place.name);
+    if (place.kind == DEBUG_VALUE) place.first = place.packet;
+    uint64_t count = place.kind == DEBUG_VALUE ? 1 : place.count;
+    for (uint64_t i = 0; i < count && i < PACKETS_SHOWN; i++) {
+        debug_say(to, "%s@%" PRIu64 " was written by ", debug_buffer_name(d, place.buffer),
+                  place.first + i);
+        print_writer(to, d, place.buffer, place.first + i, place.kind == DEBUG_VALUE);
+    }
+    return PRT_OK;
+}
+
+/* ---- stops ---- */
+
+static void describe_hit(struct prt_debugger *d, const struct prt_break_hit *hit, FILE *to)
+{
+    char kind[64], text[300];
+    if (!debug_break_title(d, hit->number, kind, sizeof kind, text, sizeof text)) return;
+    debug_say(to, "%s %" PRIu32 ", %s\n", kind, hit->number, text);
+    if (hit->buffer == PRT_NONE) return;
+    const struct prt_fifo *fifo = &d->sched->buffers[hit->buffer].fifo;
+    if (debug_break_is_level(d, hit->number)) {
+        debug_say(to, "'%s' holds %" PRIu64 " of %" PRIu64 " packets\n",
+                  debug_buffer_name(d, hit->buffer), fifo->written_packets - fifo->oldest_packets,
+                  fifo->depth_packets);
+        return;
+    }
+    debug_say(to, "%s@%" PRIu64 " = ", debug_buffer_name(d, hit->buffer), hit->packet);
+    print_packet(to, d, hit->buffer, hit->packet);
+    fputs(", written by ", to);
+    print_writer(to, d, hit->buffer, hit->packet, true);
+    if (hit->others > 0)
+        fprintf(to, "and %" PRIu64 " more packet%s like it\n", hit->others,
+                prt_text_plural(hit->others));
+}
+
+static void describe_next(struct prt_debugger *d, FILE *to)
+{
+    char firing[160];
+    const struct container_node *node = d->sched->stages[d->next.stage].node;
+    uint32_t source, line;
+    debug_kernel_place(d, d->next.stage, &source, &line);
+    debug_firing_text(d, &d->next, firing, sizeof firing);
+    debug_say(to, "cycle %" PRIu64 ": next is %s, kernel '%s' at %s:%" PRIu32 "\n",
+              prt_run_total_cycles(d->run), firing, debug_text(d, node->kernel_title),
+              prt_container_source(d->container, source), line);
+}
+
+static void describe_begin(struct prt_debugger *d, FILE *to)
+{
+    const struct prt_container *c = d->container;
+    debug_say(to,
+              "pipeline '%s' for device '%s'%s: %" PRIu32 " stage%s, %" PRIu32 " buffer%s; nothing "
+              "has fired\n",
+              debug_text(d, c->pipeline->name), debug_text(d, c->device->name),
+              prt_debug_mode(c) ? ", compiled for debugging"
+                                : ", compiled without --debug-mode: no variables, no statements",
+              c->stage_count, prt_text_plural(c->stage_count), c->buffer_count,
+              prt_text_plural(c->buffer_count));
+}
+
+static void describe_end(struct prt_debugger *d, const struct prt_stop *stop, FILE *to)
+{
+    struct prt_fault_information fault;
+    if (stop->status == PRT_OK) {
+        fprintf(to, "the run has ended at cycle %" PRIu64 "\n", prt_run_total_cycles(d->run));
+        return;
+    }
+    debug_say(to, "the run has ended at cycle %" PRIu64 ": %s\n", prt_run_total_cycles(d->run),
+              stop->message);
+    if (stop->status == PRT_E_FAULT && prt_run_fault(d->run, &fault) && fault.line > 0) {
+        debug_say(to, "at %s:%" PRIu32 ":%" PRIu32 "\n", fault.source, fault.line, fault.column);
+        debug_source_line(d, d->sched->fault.fault.source, fault.line, fault.column, to);
+    }
+}
+
+void prt_debug_describe_stop(struct prt_debugger *d, const struct prt_stop *stop, FILE *to)
+{
+    char firing[160];
+    if (stop->interrupted && stop->cause != PRT_STOP_END) fputs("interrupted\n", to);
+    for (uint32_t i = 0; i < stop->hit_count; i++)
+        describe_hit(d, &stop->hits[i], to);
+    switch (stop->cause) {
+    case PRT_STOP_BEGIN: describe_begin(d, to); break;
+    case PRT_STOP_BEFORE: describe_next(d, to); break;
+    case PRT_STOP_BEHIND:
+        debug_firing_text(d, &d->last, firing, sizeof firing);
+        debug_say(to, "cycle %" PRIu64 ": behind %s\n", prt_run_total_cycles(d->run), firing);
+        break;
+    case PRT_STOP_END: describe_end(d, stop, to); break;
+    }
+}

@@ -1,0 +1,20 @@
+/*
+ * debug_source: lines of source files: those that the container holds, else those of the files, as
+ * they are now: under the name that the program has for them, and in the debugger's directory.
+ *
+ * Errors: a line that is not there is not shown.
+ */
+#ifndef RUNTIME_DEBUG_DEBUG_SOURCE_H
+#define RUNTIME_DEBUG_DEBUG_SOURCE_H
+
+#include "runtime/debug/debug_internal.h"
+
+/* The line with its number, and below it a mark at the column; 0: without one. */
+void debug_source_line(const struct prt_debugger *d, uint32_t source, uint32_t line,
+                       uint32_t column, FILE *to);
+
+/* Where the kernel of a stage's node is defined, as far as it is known. */
+void debug_kernel_place(const struct prt_debugger *d, uint32_t stage, uint32_t *source,
+                        uint32_t *line);
+
+#endif

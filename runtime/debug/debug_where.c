@@ -1,0 +1,214 @@
+/* Who waits for what, the parts of the run as tables, and the scheduler program. */
+#include "runtime/debug/debug_internal.h"
+#include "runtime/debug/debug_source.h"
+
+#include "lang/sched_code.h"
+#include "runtime/load/debug_info.h"
+#include "runtime/observe/text_table.h"
+#include "runtime/sched/explain.h"
+#include "runtime/sched/ready.h"
+#include "runtime/sched/select.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_COLUMNS = 16, INSTRUCTIONS_AROUND = 5 };
+
+/* ---- waits ---- */
+
+/* What hinders the stage's next firing, or that nothing does.  Returns the stage that it waits for. */
+static uint32_t state_text(const struct prt_debugger *d, uint32_t index, char *text, size_t size)
+{
+    const struct prt_stage *stage = &d->sched->stages[index];
+    if (stage->life == PRT_STAGE_ENDED) {
+        snprintf(text, size, "has ended");
+        return UINT32_MAX;
+    }
+    if (stage->stopped ||
+        (stage->life == PRT_STAGE_RUNNING && prt_select_source_left(d->sched, stage) == 0)) {
+        snprintf(text, size, "fires no more");
+        return UINT32_MAX;
+    }
+    uint32_t next = prt_explain_wait(d->sched, index, text, size);
+    if (text[0] == '\0')
+        snprintf(text, size, "%s",
+                 stage->life == PRT_STAGE_RUNNING ? "can fire" : "its finish can run");
+    return next;
+}
+
+/* `'scale' waits for packets in ...`, of which the name is not wanted twice. */
+static void print_state(const struct prt_debugger *d, uint32_t index, FILE *to)
+{
+    char text[400];
+    const struct prt_stage *stage = &d->sched->stages[index];
+    (void)state_text(d, index, text, sizeof text);
+    const char *behind = text[0] == '\'' ? strstr(text, "' ") : NULL;
+    prt_text_cell(to, debug_stage_name(d, index), NAME_COLUMNS);
+    debug_say(to, " %8" PRIu64 " firings  %s", stage->firings, behind != NULL ? behind + 2 : text);
+    if (stage->threshold > 1) fprintf(to, "; threshold %" PRIu32, stage->threshold);
+    if (stage->node->importance > 0) fprintf(to, "; importance %" PRIu32, stage->node->importance);
+    fputs(d->next.stage == index ? "  <- next\n" : "\n", to);
+}
+
+/* From a stage on, each with the one that it waits for, until one waits for none, or the circle is
+ * closed. */
+static void print_chain(const struct prt_debugger *d, uint32_t first, FILE *to)
+{
+    char text[400];
+    uint32_t at = first, count = d->container->stage_count;
+    for (uint32_t i = 0; i <= count && at != UINT32_MAX; i++) {
+        uint32_t next = state_text(d, at, text, sizeof text);
+        if (text[0] == '\'')
+            debug_say(to, "#%-2" PRIu32 " %s\n", i, text);
+        else
+            debug_say(to, "#%-2" PRIu32 " '%s' %s\n", i, debug_stage_name(d, at), text);
+        at = next;
+        if (at != first || at == UINT32_MAX) continue;
+        debug_say(to, "    and so on: they wait for each other\n");
+        return;
+    }
+}
+
+enum prt_status prt_debug_where(struct prt_debugger *d, const char *node, FILE *to,
+                                struct prt_error *error)
+{
+    if (node[0] != '\0') {
+        uint32_t stage = prt_debug_find_stage(d, node);
+        if (stage == PRT_NONE)
+            return prt_error_set(error, PRT_E_USAGE, "there is no node and no kernel '%s'", node);
+        print_chain(d, stage, to);
+        return PRT_OK;
+    }
+    for (uint32_t i = 0; i < d->container->stage_count; i++)
+        print_state(d, i, to);
+    return PRT_OK;
+}
+
+/* ---- tables ---- */
+
+void prt_debug_show_stages(struct prt_debugger *d, FILE *to)
+{
+    prt_text_cell(to, "stage", NAME_COLUMNS);
+    fputs("  firings   cycles  CUs  importance  kernel\n", to);
+    for (uint32_t i = 0; i < d->container->stage_count; i++) {
+        const struct prt_stage *stage = &d->sched->stages[i];
+        uint32_t source, line;
+        debug_kernel_place(d, i, &source, &line);
+        prt_text_cell(to, debug_stage_name(d, i), NAME_COLUMNS);
+        fprintf(to, " %8" PRIu64 " %8" PRIu64 " %4" PRIu32 " %11" PRIu32, stage->firings,
+                stage->execute_cycles, stage->cu_count, stage->node->importance);
+        debug_say(to, "  %s at %s:%" PRIu32 "%s\n", debug_text(d, stage->node->kernel_title),
+                  prt_container_source(d->container, source), line,
+                  stage->life == PRT_STAGE_ENDED ? "; ended" : "");
+    }
+}
+
+static const char *buffer_kind(const struct prt_buffer *buffer)
+{
+    if (buffer->record->outer == CONTAINER_OUTER_IN) return "in-port";
+    return buffer->record->outer == CONTAINER_OUTER_OUT ? "out-port" : "buffer";
+}
+
+void prt_debug_show_buffers(struct prt_debugger *d, FILE *to)
+{
+    prt_text_cell(to, "buffer", NAME_COLUMNS);
+    fputs("    holds     of   written  type\n", to);
+    for (uint32_t i = 0; i < d->container->buffer_count; i++) {
+        const struct prt_buffer *buffer = &d->sched->buffers[i];
+        const struct prt_fifo *fifo = &buffer->fifo;
+        prt_text_cell(to, debug_buffer_name(d, i), NAME_COLUMNS);
+        fprintf(to, " %8" PRIu64 " %6" PRIu64 " %9" PRIu64,
+                fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
+                fifo->written_packets);
+        debug_say(to, "  %s%s%s\n", debug_text(d, buffer->record->type_text),
+                  buffer->record->outer != CONTAINER_INNER ? ", " : "",
+                  buffer->record->outer != CONTAINER_INNER ? buffer_kind(buffer) : "");
+        if (fifo->closed) fprintf(to, "%*s closed: no more come\n", NAME_COLUMNS, "");
+    }
+}
+
+void prt_debug_show_ports(struct prt_debugger *d, FILE *to)
+{
+    for (uint32_t i = 0; i < d->container->buffer_count; i++) {
+        const struct prt_buffer *buffer = &d->sched->buffers[i];
+        if (buffer->port == NULL) continue;
+        bool in = buffer->record->outer == CONTAINER_OUTER_IN;
+        prt_text_cell(to, debug_buffer_name(d, i), NAME_COLUMNS);
+        debug_say(to, " %s %s: %" PRIu64 " packets %s the host%s%s\n",
+                  debug_text(d, buffer->record->type_text), buffer_kind(buffer),
+                  buffer->port->packets, in ? "from" : "to",
+                  in && buffer->fifo.closed ? "; its stream has ended" : "",
+                  buffer->port->gone ? "; the host wants no more" : "");
+    }
+}
+
+void prt_debug_show_cycles(struct prt_debugger *d, FILE *to)
+{
+    struct prt_run_statistics s;
+    prt_run_statistics(d->run, &s);
+    fprintf(to,
+            "cycle %" PRIu64 ": %" PRIu64 " of execution, %" PRIu64 " of launches, %" PRIu64
+            " of switches, %" PRIu64 " of the scheduler\n",
+            s.total_cycles, s.execute_cycles, s.launch_cycles, s.switch_cycles, s.scheduler_cycles);
+    fprintf(to, "%" PRIu64 " instructions, %" PRIu64 " dispatches\n", s.instructions, s.dispatches);
+}
+
+void prt_debug_show_program(struct prt_debugger *d, FILE *to)
+{
+    struct prt_program_information p;
+    prt_program_information(d->run->program, &p);
+    debug_say(to, "pipeline '%s' for device '%s' (%s, by %s)\n", p.name, p.device, p.isa,
+              p.compiler);
+    debug_say(to, "compiled %s\n",
+              prt_debug_mode(d->container)
+                  ? "for debugging: least depths, variables, statements"
+                  : "without --debug-mode: no state, tables and arguments, no statements");
+    debug_say(to,
+              "%" PRIu32 " stages, %" PRIu32 " buffers of %" PRIu64 " bytes, %" PRIu32
+              " ports, %" PRIu32 " bytes of scheduler program\n",
+              p.stage_count, p.buffer_count, p.memory_bytes, p.port_count,
+              d->container->code_bytes);
+}
+
+/* ---- the scheduler program ---- */
+
+/* Its text; instruction n is the n-th line that begins with blanks. */
+static char *program_text(const struct prt_container *c)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct sched_error unheard;
+    struct sched_set *sets = calloc((size_t)c->set_count + 1, sizeof *sets);
+    FILE *memory = sets != NULL ? open_memstream(&text, &size) : NULL;
+    for (uint32_t i = 0; sets != NULL && i < c->set_count; i++)
+        sets[i] = (struct sched_set){(uint32_t *)(uintptr_t)c->sets[i].stages, c->sets[i].count};
+    const struct sched_program program = {c->stage_count, sets, c->set_count,
+                                          (uint8_t *)(uintptr_t)c->code, c->code_bytes};
+    bool done = memory != NULL && sched_disassemble(memory, &program, &unheard);
+    free(sets);
+    if (memory != NULL && fclose(memory) == 0 && done) return text;
+    free(text);
+    return NULL;
+}
+
+enum prt_status prt_debug_disassemble(struct prt_debugger *d, bool all, FILE *to,
+                                      struct prt_error *error)
+{
+    char *text = program_text(d->container);
+    if (text == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    uint32_t present = d->sched->instruction, number = 0;
+    for (char *line = text; *line != '\0';) {
+        char *end = line + strcspn(line, "\n");
+        bool is_instruction = line[0] == ' ';
+        bool near =
+            number + INSTRUCTIONS_AROUND >= present && number <= present + INSTRUCTIONS_AROUND;
+        if (*end == '\n') *end++ = '\0';
+        if (all || (near && line[0] != '.'))
+            fprintf(to, "%s %s\n", is_instruction && number == present ? "=>" : "  ", line);
+        number += is_instruction;
+        line = end;
+    }
+    free(text);
+    return PRT_OK;
+}
