@@ -80,14 +80,12 @@ struct prt_kernel_object {
     /* Per input: bytes from one firing's window to the next one's; 0 of a 2-D window, in which the
      * place moves on. */
     const uint64_t *pop_bytes;
-    const uint64_t *push_bytes;    /* per output; both unused where it is WHOLE */
-    const uint64_t *claimed_bytes; /* per output: room in its window */
-    uint64_t *left;                /* of a finish, else NULL */
-    uint64_t *produced;            /* per output */
-    uint64_t *completed;           /* of a run */
-    uint64_t *most;                /* of a run, per output: kernel_abi.h; NULL: not wanted */
-    uint32_t *const
-        *origins; /* per output: kernel_abi.h; one firing a dispatch; NULL: not wanted */
+    const uint64_t *push_bytes;          /* per output; both unused where it is WHOLE */
+    const uint64_t *claimed_bytes;       /* per output: room in its window */
+    uint64_t *left;                      /* of a finish, else NULL */
+    uint64_t *produced;                  /* per output */
+    uint64_t *completed;                 /* of a run */
+    uint64_t *most;                      /* of a run, per output: kernel_abi.h; NULL: not wanted */
     const struct kernel_window *windows; /* per input; NULL: it has no 2-D window */
     /* Per output, beside its window: kernel_batch.origins; NULL: not wanted.  Where there are some, a
      * dispatch is of one firing. */
