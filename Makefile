@@ -105,6 +105,9 @@ COMPILER_PKGS := jansson
 RUNTIME_PKGS := sndfile libpng zlib $(SHARED_PKGS)
 once          = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2)))$($(1))
 RUNTIME_CPP   = $(call once,RUNTIME_CPP,--cflags $(RUNTIME_PKGS))
+# The debugger's line editor: welcome, not needed.
+edit_cpp      = $(call once,edit_cpp,--exists libedit 2>/dev/null && echo -DPRT_HAVE_LIBEDIT)
+edit_libs     = $(call once,edit_libs,--libs libedit 2>/dev/null)
 runtime_pkgs  = $(call once,runtime_pkgs,--libs $(RUNTIME_PKGS))
 shared_pkgs   = $(call once,shared_pkgs,--libs $(SHARED_PKGS))
 CMOCKA_LIBS   = $(call once,CMOCKA_LIBS,--libs cmocka)
@@ -155,6 +158,8 @@ $(L)/flags: FORCE
 	$(call stamp,$(call quote,$(LLVM_CONFIG) $(COMPILER_CPP)))
 $(B)/llvm-major: FORCE
 	$(call stamp,$(LLVM_MAJOR))
+$(B)/line-editor: FORCE
+	$(call stamp,$(edit_cpp))
 $(B)/sources: FORCE
 	$(call stamp,$(LANG_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(HELPER_SRC))
 .PHONY: FORCE
@@ -167,6 +172,8 @@ compile = $(or $(call say,CC,$<),$(Q)) mkdir -p $(@D) && \
 
 $(B)/obj/%.o: %.c $(B)/flags | $(GEN_H)
 	$(call compile,$(RUNTIME_CPP))
+$(B)/obj/runtime/piperun_lines.o: private all_cpp += $(edit_cpp)
+$(B)/obj/runtime/piperun_lines.o: $(B)/line-editor
 # The oracle of the tests tries everything: fast also where the rest is not optimised.
 $(B)/obj/tests/reference/oracle.o: private all_c += -O2
 $(B)/obj/gen/%.o: $(B)/gen/%.c $(B)/flags
@@ -212,7 +219,7 @@ $(B)/pipert.map: $(B)/sources
 so_flags = -shared -Wl,-soname,$(@F) -Wl,--version-script=$(B)/pipert.map
 
 $(B)/piperun: $(TOOL_OBJ) $(B)/libpipert.a $(B)/sources
-	$(call link,-pie) $(RUNTIME_LIBS)
+	$(call link,-pie) $(RUNTIME_LIBS) $(edit_libs)
 
 $(L)/libpipec.a: $(COMPILER_OBJ) $(B)/sources
 	$(archive)

@@ -114,6 +114,7 @@ bool prt_debug_has_ended(const struct prt_debugger *debugger);
 
 /* `text`, behind which ` if CONDITION` may stand:
  *     NODE|KERNEL [firing N]          before it fires; before firing N alone.  Also NODE:N
+ *     kernel KERNEL [firing N]        where a node has the name of a kernel, too
  *     buffer BUFFER OP N              when the number of packets it holds becomes so
  *     value BUFFER[.FIELD...] OP V    when such a packet is written; without OP V: any packet
  *     cycle N                         before the first firing at that time or later
@@ -189,7 +190,8 @@ enum prt_status prt_debug_trace(struct prt_debugger *debugger, const char *path,
 /* The stage of that name, or the first whose kernel has it; PRT_NONE: there is none. */
 uint32_t prt_debug_find_stage(const struct prt_debugger *debugger, const char *name);
 
-/* Names that texts may begin with, numbered from 0: nodes, kernels, buffers; NULL: no more. */
+/* Names that texts may begin with, numbered from 0: the nodes of the stages, their kernels, buffers;
+ * NULL: no more. */
 const char *prt_debug_name(const struct prt_debugger *debugger, uint32_t index);
 
 #ifdef __cplusplus

@@ -8,6 +8,7 @@
  *     piperun_ports.c     opens and publishes the files behind them
  *     piperun_run.c       the steps of a run, and what is said of it
  *     piperun_replay.c    the steps of a counterexample
+ *     piperun_debug.c     the debugger: piperun_debug_commands.c, piperun_lines.c
  *     piperun_signals.c   interrupts, time-out, crashes
  *     piperun_program.c   disasm, verify, asm
  *     piperun_devices.c   --list-devices, partition

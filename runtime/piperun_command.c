@@ -59,6 +59,13 @@ static const char usage_text[] =
     "--trace-deadlock=FILE), one firing\n"
     "                          at a time, to its stall (exit status 5); ports that are not bound "
     "bring zeros\n"
+    "  --debug[=FILE]          one firing at a time, commanded from the terminal, a pipe or a "
+    "file: "
+    "break, step,\n"
+    "                          print packets, watch values, where ('help' lists all).  A source "
+    "file "
+    "is compiled\n"
+    "                          with --debug-mode\n"
     "  --skip-if-unavailable   exit status 77 instead of 6\n"
     "\n"
     "output\n"
@@ -141,6 +148,15 @@ static int take_trace(const char *text, struct prt_command *command)
     return EXIT_DONE;
 }
 
+static int take_debug(const char *text, struct prt_command *command)
+{
+    if (text != NULL && text[0] == '\0')
+        return PRT_COMPLAIN(EXIT_USAGE, "--debug: the name of a file is missing");
+    command->debug = true;
+    command->debug_script = text;
+    return EXIT_DONE;
+}
+
 static int take_definition(const char *text, struct prt_command *command)
 {
     const char *equals = strchr(text, '=');
@@ -168,6 +184,7 @@ enum option_code {
     OPTION_TIMEOUT,
     OPTION_SKIP,
     OPTION_REPLAY,
+    OPTION_DEBUG,
     OPTION_VERSION,
     OPTION_LATER, /* of a later version: refused by name */
 };
@@ -190,7 +207,7 @@ static const struct option options[] = {
     {"version", no_argument, NULL, OPTION_VERSION},
     {"sandbox", optional_argument, NULL, OPTION_LATER},
     {"progress", optional_argument, NULL, OPTION_LATER},
-    {"debug", optional_argument, NULL, OPTION_LATER},
+    {"debug", optional_argument, NULL, OPTION_DEBUG},
     {"verify", optional_argument, NULL, OPTION_LATER},
     {"ulp", optional_argument, NULL, OPTION_LATER},
     {NULL, 0, NULL, 0},
@@ -227,6 +244,7 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
     case OPTION_TIMEOUT: status = take_timeout(optarg, &command->timeout_seconds); break;
     case OPTION_SKIP: command->skip_if_unavailable = true; break;
     case OPTION_REPLAY: command->replay = true; break;
+    case OPTION_DEBUG: status = take_debug(optarg, command); break;
     case 'D': status = take_definition(optarg, command); break;
     case 'p': command->pipeline = optarg; break;
     case 'q': command->quiet = true; break;
@@ -260,6 +278,8 @@ int prt_command_read(int argc, char **argv, struct prt_command *command)
     }
     if (command->has_trace_limit && command->trace == NULL)
         return PRT_COMPLAIN(EXIT_USAGE, "--trace-limit: there is no --trace for it");
+    if (command->debug && command->replay)
+        return PRT_COMPLAIN(EXIT_USAGE, "--debug and --replay do not go together");
     for (; optind < argc; optind++) {
         if (command->file == NULL)
             command->file = argv[optind];

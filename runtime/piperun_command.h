@@ -42,6 +42,8 @@ struct prt_command {
     double timeout_seconds;
     bool skip_if_unavailable;
     bool replay;
+    bool debug;
+    const char *debug_script; /* file, or NULL: standard input */
 };
 
 enum { PRT_COMMAND_RUN = -1 };

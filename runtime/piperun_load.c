@@ -38,10 +38,10 @@ static void find_compiler(char *path, size_t size)
     snprintf(path, size, "pipec");
 }
 
-/* `pipec --device D -p P -D NAME=VALUE... -o - -- FILE`; NULL without memory. */
+/* `pipec --device D --debug-mode -p P -D NAME=VALUE... -o - -- FILE`; NULL without memory. */
 static const char **compiler_arguments(const struct prt_command *command, const char *compiler)
 {
-    const char **arguments = calloc(10 + 2 * command->definition_count, sizeof *arguments);
+    const char **arguments = calloc(11 + 2 * command->definition_count, sizeof *arguments);
     const char *device = command->device;
     size_t count = 0;
     if (arguments == NULL) return NULL;
@@ -50,6 +50,7 @@ static const char **compiler_arguments(const struct prt_command *command, const 
         arguments[count++] = "--device";
         arguments[count++] = strncmp(device, "sim:", 4) == 0 ? device + 4 : device;
     }
+    if (command->debug) arguments[count++] = "--debug-mode";
     if (command->pipeline != NULL) {
         arguments[count++] = "-p";
         arguments[count++] = command->pipeline;

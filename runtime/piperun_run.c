@@ -1,5 +1,6 @@
 #include "runtime/piperun_run.h"
 
+#include "runtime/piperun_debug.h"
 #include "runtime/piperun_load.h"
 #include "runtime/piperun_message.h"
 #include "runtime/piperun_ports.h"
@@ -142,10 +143,12 @@ static int report_hash(const struct prt_session *session)
 }
 
 /* Executes, publishes what is to be published, says what happened. */
-static int execute(struct prt_session *session, struct prt_reports *reports)
+static int execute(struct prt_session *session, struct prt_reports *reports,
+                   const struct prt_debug_loop *debug)
 {
     struct prt_error error;
     enum prt_status status = prt_run_execute(session->run, &error);
+    if (prt_debug_was_left(debug)) return EXIT_DONE;
     bool good = status == PRT_OK || status == PRT_E_INTERRUPTED || status == PRT_E_CLOSED_PIPE;
     if (good) {
         enum prt_status published = prt_ports_publish(session, &error);
@@ -160,6 +163,15 @@ static int execute(struct prt_session *session, struct prt_reports *reports)
     }
     int reported = prt_reports_write(session, reports);
     return exit_code == EXIT_DONE ? reported : exit_code;
+}
+
+/* With a debugger, if one is wanted. */
+static int execute_watched(struct prt_session *session, struct prt_reports *reports)
+{
+    struct prt_debug_loop *debug;
+    int exit_code = prt_debug_open(session, &debug);
+    if (exit_code == EXIT_DONE) exit_code = execute(session, reports, debug);
+    return prt_debug_close(debug, exit_code);
 }
 
 static int prepare_environment(struct prt_session *session)
@@ -210,6 +222,7 @@ static int run_session(struct prt_session *session, struct prt_reports **reports
     if (exit_code == EXIT_DONE) exit_code = check_purpose(session);
     if (exit_code == EXIT_DONE) exit_code = prt_bindings_read(session);
     if (exit_code == EXIT_DONE) exit_code = prt_reports_check(session);
+    if (exit_code == EXIT_DONE) exit_code = prt_debug_check(session);
     if (exit_code == EXIT_DONE) exit_code = prepare_environment(session);
     if (exit_code == EXIT_DONE) exit_code = prt_reports_open(session, reports);
     if (exit_code == EXIT_DONE) exit_code = create_run(session, prt_reports_observer(*reports));
@@ -217,7 +230,7 @@ static int run_session(struct prt_session *session, struct prt_reports **reports
     if (exit_code == EXIT_DONE) exit_code = prt_ports_open(session);
     if (exit_code != EXIT_DONE) return exit_code;
     prt_signals_watch(session->run);
-    if (!session->command->replay) return execute(session, *reports);
+    if (!session->command->replay) return execute_watched(session, *reports);
     exit_code = prt_command_replay(session);
     int reported = prt_reports_write(session, *reports);
     return exit_code == EXIT_DONE ? reported : exit_code;

@@ -12,6 +12,8 @@
 /* A handler may run between any two writes, so each is atomic and says something by itself. */
 static struct {
     _Atomic(struct prt_run *) run;
+    _Atomic(struct prt_debugger *) debugger;
+    atomic_bool reading; /* commands of the debugger */
     _Atomic(struct prt_temporaries *) temporaries;
     atomic_int interrupt_fd;
     atomic_int interrupts;
@@ -50,6 +52,14 @@ static void on_interrupt(int signal)
     int saved = errno;
     uint64_t one = 1;
     struct prt_run *run = atomic_load(&handled.run);
+    struct prt_debugger *debugger = atomic_load(&handled.debugger);
+    if (debugger != NULL) {
+        bool again = atomic_fetch_add(&handled.interrupts, 1) > 0;
+        if (atomic_load(&handled.reading)) return;
+        if (again) stop_at_once(EXIT_SIGINT);
+        prt_debugger_interrupt(debugger);
+        return;
+    }
     if (atomic_fetch_add(&handled.interrupts, 1) > 0 || run == NULL) stop_at_once(EXIT_SIGINT);
     prt_run_interrupt(run);
     ssize_t ignored = write(atomic_load(&handled.interrupt_fd), &one, sizeof one);
@@ -133,6 +143,22 @@ void prt_signals_guard(struct prt_temporaries *temporaries, int interrupt_fd)
 void prt_signals_watch(struct prt_run *run)
 {
     atomic_store(&handled.run, run);
+}
+
+void prt_signals_debug(struct prt_debugger *debugger)
+{
+    atomic_store(&handled.debugger, debugger);
+}
+
+void prt_signals_reading(bool reading)
+{
+    atomic_store(&handled.interrupts, 0);
+    atomic_store(&handled.reading, reading);
+}
+
+bool prt_signals_take_interrupt(void)
+{
+    return atomic_exchange(&handled.interrupts, 0) > 0;
 }
 
 void prt_signals_end(void)

@@ -10,6 +10,7 @@
 
 #include "runtime/io/stream.h"
 #include "runtime/pipert.h"
+#include "runtime/pipert_debug.h"
 
 /* Handlers for this process.  Until prt_signals_watch they end it at once. */
 void prt_signals_install(void);
@@ -23,6 +24,13 @@ void prt_signals_guard(struct prt_temporaries *temporaries, int interrupt_fd);
 
 /* From now on the first interrupt ends the run's streams, and crashes are described by it. */
 void prt_signals_watch(struct prt_run *run);
+
+/* From now on an interrupt stops that run before its next firing, and a second one that comes before
+ * it has stopped ends the process; while commands are read it is only noted. */
+void prt_signals_debug(struct prt_debugger *debugger);
+void prt_signals_reading(bool reading);
+/* Has there been an interrupt since commands are read, or since it was asked for? */
+bool prt_signals_take_interrupt(void);
 
 /* No handler runs any more. */
 void prt_signals_end(void);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { END_BYTES = 4 }; /* of the end of a line, escaped */
+
 void debug_say(FILE *to, const char *format, ...)
 {
     struct prt_error line;
@@ -16,6 +18,10 @@ void debug_say(FILE *to, const char *format, ...)
     va_start(arguments, format);
     prt_error_set_va(&line, PRT_OK, PRT_NO_OFFSET, format, arguments);
     va_end(arguments);
+    size_t length = strlen(line.message), format_length = strlen(format);
+    bool ends = format_length > 0 && format[format_length - 1] == '\n' && length >= END_BYTES;
+    if (ends && strcmp(line.message + length - END_BYTES, "\\x0a") == 0)
+        strcpy(line.message + length - END_BYTES, "\n");
     fputs(line.message, to);
 }
 
