@@ -82,6 +82,38 @@ def levels_fit(events, stats):
     return highest
 
 
+def stage_of(event):
+    return event["name"].split(" (")[0]
+
+
+def pieces_follow_each_other(launches):
+    """A launch that was interrupted goes on, and a piece says so in its name and in its arguments."""
+    for slices in launches.values():
+        open_launch = None
+        for event in slices:
+            args = event["args"]
+            resumed, interrupted = args.get("resumed", False), args.get("interrupted", False)
+            words = [word for word, there in (("goes on", resumed), ("interrupted", interrupted)) if there]
+            name = stage_of(event) + (f" ({', '.join(words)})" if words else "")
+            check(event["name"] == name, f"a piece is called {event['name']}, not {name}")
+            key = (stage_of(event), args["enqueued_cycles"])
+            check(open_launch == (key if resumed else None), f"{event['name']} at {span(event)[0]} follows {open_launch}")
+            open_launch = key if interrupted else None
+        check(open_launch is None, f"{open_launch} never goes on")
+
+
+def queues_take_turns(launches, stats):
+    """On a compute unit nothing overlaps, whatever queue it comes from."""
+    taken = defaultdict(list)
+    for queue in stats["queues"]:
+        for cu in range(queue["first_cu"], queue["first_cu"] + queue["cu_count"]):
+            taken[cu] += [span(event) for event in launches[queue["queue"] + 3]]
+    for cu, spans in taken.items():
+        spans.sort()
+        for (_, end), (begin, _) in zip(spans, spans[1:]):
+            check(end <= begin, f"CU {cu}: one begins at {begin}, before another ends at {end}")
+
+
 def parts(event):
     args = event["args"]
     return sum(args[key + "_cycles"] for key in ("launch", "switch", "index", "execute", "device_queue"))
@@ -90,7 +122,7 @@ def parts(event):
 def launches_add_up(events, stats):
     """Launches against stages and queues, compute units against their sums."""
     launches, units = defaultdict(list), defaultdict(int)
-    firings, busy, executes, queues = (defaultdict(int) for _ in range(4))
+    firings, interruptions, executes, queues = (defaultdict(int) for _ in range(4))
     for event in events:
         if event["ph"] != "X" or event["pid"] < 3:
             continue
@@ -102,18 +134,22 @@ def launches_add_up(events, stats):
             check(parts(event) == end - begin, f"{event['name']} at {begin}: its parts are not its time")
             check(event["args"]["enqueued_cycles"] <= begin, f"{event['name']} begins before it is enqueued")
             launches[event["pid"]].append(event)
-            firings[event["name"]] += event["args"].get("firings", 0)
-            executes[event["name"]] += event["args"]["execute_cycles"]
-            busy[event["name"]] += end - begin
+            interruptions[stage_of(event)] += event["args"].get("interrupted", False)
+            if not event["args"].get("interrupted", False):
+                firings[stage_of(event)] += event["args"].get("firings", 0)
+            executes[stage_of(event)] += event["args"]["execute_cycles"]
             queues[event["pid"] - 3] += end - begin
     for stage in stats["stages"]:
         name = stage["name"]
         check(firings[name] == stage["firings"], f"{name}: {firings[name]} firings, {stage['firings']} in the statistics")
         check(executes[name] == stage["execute_cycles"], f"{name}: its execution in the trace is another")
+        check(interruptions[name] == stage["interruptions"], f"{name}: {interruptions[name]} interruptions in the trace")
     for queue in stats["queues"]:
         check(queues[queue["queue"]] == queue["busy_cycles"], f"queue {queue['queue']}: busy for another time")
     for unit, cycles in enumerate(stats["cu_busy_cycles"]):
         check(units[unit] == cycles, f"CU {unit}: {units[unit]} cycles in the trace, {cycles} in the statistics")
+    pieces_follow_each_other(launches)
+    queues_take_turns(launches, stats)
     return launches
 
 
