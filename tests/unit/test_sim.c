@@ -19,6 +19,17 @@ struct machine {
     struct prt_kernel_object objects[STAGES];
 };
 
+static uint32_t queue_of(struct machine *m, struct prt_device_handle device, uint32_t importance)
+{
+    uint32_t queue;
+    assert_int_equal(prt_sim_device.queue_create(m->device, device, importance, &queue), PRT_OK);
+    return queue;
+}
+
+/* Is there a queue of greater importance on the whole device, which nobody uses?  Then launches may
+ * interrupt each other; as long as none does, nothing is to be seen of it. */
+static bool ranked;
+
 static struct machine *machine_made(uint64_t bytes_per_cycle, prt_launch_observer observe,
                                     void *context)
 {
@@ -50,6 +61,7 @@ static struct machine *machine_made(uint64_t bytes_per_cycle, prt_launch_observe
                                          .observe_context = context};
     assert_int_equal(prt_sim_device.open(&options, &m->device, &error), PRT_OK);
     assert_int_equal(prt_sim_device.set_kernels(m->device, m->objects, STAGES, STAGES), PRT_OK);
+    if (ranked) (void)queue_of(m, prt_device_tree_root(prt_sim_device.tree(m->device)), 9);
     return m;
 }
 
@@ -91,9 +103,7 @@ static struct prt_completion reap(struct machine *m)
 
 static uint32_t queue_on(struct machine *m, struct prt_device_handle device)
 {
-    uint32_t queue;
-    assert_int_equal(prt_sim_device.queue_create(m->device, device, 0, &queue), PRT_OK);
-    return queue;
+    return queue_of(m, device, 0);
 }
 
 static struct prt_device_handle root(struct machine *m)
@@ -506,6 +516,109 @@ static void an_observer_sees_what_each_compute_unit_did(void **unused)
     machine_close(m);
 }
 
+/* ---- importance ---- */
+
+/* Ten rounds of 10 cycles of stage 0, and in the third of them one of stage 1, which is more
+ * important. */
+static void a_more_important_launch_waits_for_one_work_group(void **unused)
+{
+    (void)unused;
+    struct watched watched = {.count = 0};
+    struct machine *m = machine_made(1 << 20, watch, &watched);
+    uint32_t low = queue_of(m, root(m), 1), high = queue_of(m, root(m), 2);
+    enqueue(m, low, 0, 320);
+    prt_sim_device.advance(m->device, 75);
+    enqueue(m, high, 1, 32);
+    struct prt_completion first = reap(m), second = reap(m);
+    assert_int_equal(first.signal, 2);
+    assert_int_equal(first.begin_cycles, 50 + 30);
+    assert_int_equal(first.end_cycles, 80 + LAUNCH + SWITCH + 10);
+    assert_int_equal(second.signal, 1);
+    assert_int_equal(second.begin_cycles, 0);
+    assert_int_equal(second.end_cycles, 197 + SWITCH + 70 + 50);
+    assert_int_equal(second.execute_cycles, 100);
+    assert_int_equal(second.launch_cycles, LAUNCH);
+    assert_int_equal(second.switch_cycles, SWITCH);
+    assert_int_equal(watched.count, 3);
+    const struct prt_launch_record *r = watched.records;
+    assert_true(r[0].interrupted && !r[0].resumed && !r[2].interrupted && r[2].resumed);
+    assert_true(!r[1].interrupted && !r[1].resumed && r[1].importance == 2);
+    assert_int_equal(r[0].end_cycles, 80);
+    assert_int_equal(r[0].warps, 24);
+    assert_int_equal(r[0].execute_cycles, 30);
+    assert_int_equal(r[0].busy_cycles, 240);
+    assert_int_equal(watched.cus[0][7].busy_cycles, 30);
+    assert_int_equal(r[2].begin_cycles, 197);
+    assert_int_equal(r[2].warps, 56);
+    assert_int_equal(r[2].switch_cycles, SWITCH);
+    assert_int_equal(watched.cus[2][7].busy_cycles, 70);
+    machine_close(m);
+}
+
+/* The end of the important launch is seen first; what comes then still comes before the others. */
+static void it_goes_on_in_between(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    uint32_t low = queue_of(m, root(m), 1), high = queue_of(m, root(m), 2);
+    enqueue(m, low, 0, 320);
+    enqueue(m, high, 1, 32);
+    struct prt_completion c = reap(m);
+    assert_int_equal(c.signal, 2);
+    assert_int_equal(c.end_cycles, LAUNCH + 10);
+    enqueue(m, high, 2, 32); /* at the moment at which the other one would have begun */
+    c = reap(m);
+    assert_int_equal(c.begin_cycles, 110);
+    assert_int_equal(c.end_cycles, 110 + LAUNCH + SWITCH + 10);
+    prt_sim_device.advance(m->device, 60); /* 50 of launch, 7 of switch, 3 of execution */
+    enqueue(m, high, 1, 32);
+    c = reap(m);
+    assert_int_equal(c.begin_cycles, 227 + 50 + SWITCH + 10);
+    assert_int_equal(c.end_cycles, 294 + LAUNCH + SWITCH + 10);
+    c = reap(m);
+    assert_int_equal(c.signal, 1);
+    assert_int_equal(c.begin_cycles, 227);
+    assert_int_equal(c.end_cycles, 411 + SWITCH + 90 + 50);
+    assert_int_equal(c.switch_cycles, 2 * SWITCH);
+    machine_close(m);
+}
+
+/* What an important launch needs is yielded, and nothing else. */
+static void other_compute_units_are_left_alone(void **unused)
+{
+    (void)unused;
+    struct machine *m = machine_open();
+    struct prt_device_handle parts[2];
+    halve(m, parts);
+    uint32_t left = queue_of(m, parts[0], 0), right = queue_of(m, parts[1], 0);
+    uint32_t important = queue_of(m, parts[1], 5);
+    enqueue(m, left, 0, 160);
+    enqueue(m, right, 1, 160);
+    prt_sim_device.advance(m->device, 55);
+    enqueue(m, important, 2, 16);
+    struct prt_completion first = reap(m), second = reap(m), third = reap(m);
+    assert_int_equal(first.signal, 3);
+    assert_int_equal(first.begin_cycles, 60);
+    assert_int_equal(second.signal, 1);
+    assert_int_equal(second.end_cycles, LAUNCH + 100);
+    assert_int_equal(third.end_cycles, 60 + LAUNCH + SWITCH + 10 + SWITCH + 90 + 50);
+    machine_close(m);
+}
+
+static int use_ranks(void **unused)
+{
+    (void)unused;
+    ranked = true;
+    return 0;
+}
+
+static int use_no_ranks(void **unused)
+{
+    (void)unused;
+    ranked = false;
+    return 0;
+}
+
 static void threads_are_those_asked_for(void **unused)
 {
     (void)unused;
@@ -519,21 +632,25 @@ static void threads_are_those_asked_for(void **unused)
     machine_close(m);
 }
 
-TEST_MAIN("sim", cmocka_unit_test(firings_fill_lanes_of_all_compute_units),
-          cmocka_unit_test(firings_with_state_follow_each_other),
-          cmocka_unit_test(a_finish_costs_one_firing),
-          cmocka_unit_test(a_queue_is_in_order_and_switches_cost),
-          cmocka_unit_test(an_idle_queue_begins_now),
-          cmocka_unit_test(sub_devices_execute_side_by_side),
-          cmocka_unit_test(the_whole_device_waits_for_its_parts),
-          cmocka_unit_test(everything_due_is_delivered_at_once),
-          cmocka_unit_test(items_wait_a_cycle_unless_their_indices_are_there),
-          cmocka_unit_test(overlapping_sub_devices_share_index_memory),
-          cmocka_unit_test(enormous_costs_saturate),
-          cmocka_unit_test(counted_warps_go_where_a_compute_unit_is_free),
-          cmocka_unit_test(a_launch_begins_when_a_counted_one_has_ended),
-          cmocka_unit_test(behind_a_fault_estimates_count),
-          cmocka_unit_test(a_source_that_stops_takes_what_it_has_executed),
-          cmocka_unit_test(bytes_are_those_that_were_read_and_appended),
-          cmocka_unit_test(an_observer_sees_what_each_compute_unit_did),
-          cmocka_unit_test(threads_are_those_asked_for))
+/* Each also where launches may interrupt each other. */
+#define BOTH(test)                                                                                 \
+    cmocka_unit_test(test),                                                                        \
+    {                                                                                              \
+        #test ", ranked", test, use_ranks, use_no_ranks, NULL                                      \
+    }
+
+TEST_MAIN("sim", BOTH(firings_fill_lanes_of_all_compute_units),
+          BOTH(firings_with_state_follow_each_other), BOTH(a_finish_costs_one_firing),
+          BOTH(a_queue_is_in_order_and_switches_cost), BOTH(an_idle_queue_begins_now),
+          BOTH(sub_devices_execute_side_by_side), BOTH(the_whole_device_waits_for_its_parts),
+          BOTH(everything_due_is_delivered_at_once),
+          BOTH(items_wait_a_cycle_unless_their_indices_are_there),
+          BOTH(overlapping_sub_devices_share_index_memory), BOTH(enormous_costs_saturate),
+          BOTH(counted_warps_go_where_a_compute_unit_is_free),
+          BOTH(a_launch_begins_when_a_counted_one_has_ended), BOTH(behind_a_fault_estimates_count),
+          BOTH(a_source_that_stops_takes_what_it_has_executed),
+          BOTH(bytes_are_those_that_were_read_and_appended),
+          BOTH(an_observer_sees_what_each_compute_unit_did), BOTH(threads_are_those_asked_for),
+          cmocka_unit_test(a_more_important_launch_waits_for_one_work_group),
+          cmocka_unit_test(it_goes_on_in_between),
+          cmocka_unit_test(other_compute_units_are_left_alone))
