@@ -43,8 +43,14 @@ done
 # ---- shares that are the domains of a level ----
 
 cat >two.pipe <<'END'
-kernel up(in i32 x, out i32 y) { y <- x + 1; }
-kernel down(in i32 x, out i32 y) { y <- x - 3; }
+kernel up(in i32 x, out i32 y) {
+    state i32 more = 1;
+    y <- x + more;
+}
+kernel down(in i32 x, out i32 y) {
+    state i32 less = 3;
+    y <- x - less;
+}
 
 pipeline main(in i32 x, out i32 y) { x -> up -> down -> y; }
 END

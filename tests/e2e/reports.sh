@@ -149,7 +149,7 @@ limited() {
 check "a limit is kept, and said" limited
 
 check "text says the time first, then what limits the run" says 0 "^main on sim16: [0-9]+ cycles, .* at 1000 MHz" run --stats
-limits() { sed -n 2p text | grep -Eq "^limited by '(grow|heavy)': its ([0-9]+ )?CUs? (is|are) busy [0-9.]+% of the time, mostly computing"; }
+limits() { sed -n 2p text | grep -Eq "^limited by ('(grow|heavy)': its|the) ([0-9]+ )?CUs? (that [0-9]+ stages share, which )?(is|are) busy [0-9.]+% of the time, mostly computing"; }
 check "the bottleneck and its reason" limits
 bounds() { grep -Eq "^grow +grow->heavy +9 +3 +1.50  21844 bytes" text; } # 8192 x 6 / 9 packets
 check "the declared bound, the largest firing and the mean" bounds
