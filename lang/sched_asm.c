@@ -35,6 +35,7 @@ struct assembly {
     size_t set_capacity;
     struct labels labels, uses;
     struct sched_error *error;
+    uint32_t wanted_offset, wanted_line; /* of the instruction there; line 0: not seen */
 };
 
 static bool fail(struct assembly *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -293,6 +294,7 @@ static const char *operand_name(char letter)
     case 'F': return "the form";
     case 'I': return "the input";
     case 'O': return "the output";
+    case '*': return "the numbers";
     default: return "the number";
     }
 }
@@ -325,11 +327,28 @@ static bool take_one_of(struct assembly *a, char letter, uint32_t *value)
                 operand_name(letter) + strlen("the "), known);
 }
 
-static bool take_operands(struct assembly *a, const char *letters, uint32_t *operands)
+/* "run STAGE, NUMBER", for messages. */
+static void usage_of(enum sched_opcode opcode, char *out, size_t size)
 {
+    const struct sched_opcode_info *info = &sched_opcodes[opcode];
+    size_t used = (size_t)snprintf(out, size, "%s", info->mnemonic);
+    for (size_t i = 0; info->operands[i] != '\0' && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s %s", i > 0 ? "," : "",
+                                 operand_name(info->operands[i]) + strlen("the "));
+}
+
+static bool miss_operand(struct assembly *a, enum sched_opcode opcode, char letter)
+{
+    char usage[120];
+    usage_of(opcode, usage, sizeof usage);
+    return fail(a, "',' and %s are missing: '%s'", operand_name(letter), usage);
+}
+
+static bool take_operands(struct assembly *a, enum sched_opcode opcode, uint32_t *operands)
+{
+    const char *letters = sched_opcodes[opcode].operands;
     for (uint32_t i = 0, words; letters[i] != '\0'; i++) {
-        if (i > 0 && !take(a, ','))
-            return fail(a, "',' and %s are missing", operand_name(letters[i]));
+        if (i > 0 && !take(a, ',')) return miss_operand(a, opcode, letters[i]);
         bool good = letters[i] == 'L'   ? take_label_use(a, i)
                     : letters[i] == '*' ? take_list(a, "an item of the list", &operands[i])
                     : sched_words(letters[i], &words) != NULL
@@ -362,8 +381,9 @@ static bool assemble_instruction(struct assembly *a, struct word mnemonic)
                     mnemonic.text, nearest);
     }
     a->code_seen = true;
-    if (!take_operands(a, sched_opcodes[opcode].operands, operands) || !expect_end(a)) return false;
+    if (!take_operands(a, opcode, operands) || !expect_end(a)) return false;
     sched_build(&a->builder, opcode, operands, a->list);
+    if (a->wanted_line == 0 && a->builder.code_bytes > a->wanted_offset) a->wanted_line = a->line;
     if (!a->builder.failed) return true;
     if (opcode_bytes(opcode, operands) > SCHED_MAX_CODE_BYTES - a->builder.code_bytes) {
         return fail(a, "more than %u bytes of code", SCHED_MAX_CODE_BYTES);
@@ -454,6 +474,13 @@ static bool assemble_text(struct assembly *a, const char *text, size_t size)
     return resolve_labels(a);
 }
 
+static void end_assembly(struct assembly *a)
+{
+    free(a->list);
+    free(a->labels.items);
+    free(a->uses.items);
+}
+
 bool sched_assemble(const char *text, size_t size, struct sched_program *out,
                     struct sched_error *error)
 {
@@ -464,8 +491,18 @@ bool sched_assemble(const char *text, size_t size, struct sched_program *out,
     out->code = a.builder.code;
     out->code_bytes = a.builder.code_bytes;
     if (!good) sched_program_free(out);
-    free(a.list);
-    free(a.labels.items);
-    free(a.uses.items);
+    end_assembly(&a);
     return good;
+}
+
+uint32_t sched_line_at(const char *text, size_t size, uint32_t offset)
+{
+    struct sched_program program = {0};
+    struct sched_error error = {0};
+    struct assembly a = {.program = &program, .error = &error, .wanted_offset = offset};
+    bool good = size > 0 && assemble_text(&a, text, size);
+    program.code = a.builder.code;
+    sched_program_free(&program);
+    end_assembly(&a);
+    return good ? a.wanted_line : 0;
 }

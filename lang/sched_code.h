@@ -96,6 +96,9 @@ struct sched_error {
 /* Text to program.  False: *error. */
 bool sched_assemble(const char *text, size_t size, struct sched_program *out,
                     struct sched_error *error);
+/* The line of a text that assembles which the byte at `offset` of its code comes from; 0: none. */
+uint32_t sched_line_at(const char *text, size_t size, uint32_t offset);
+
 /* Program to text.  False on code that does not decode (*error), or when writing fails. */
 bool sched_disassemble(FILE *to, const struct sched_program *program, struct sched_error *error);
 

@@ -4,6 +4,7 @@
 #include "runtime/io/stream.h"
 #include "runtime/load/reader.h"
 #include "runtime/load/rewrite.h"
+#include "runtime/load/stage_listing.h"
 #include "runtime/load/verify.h"
 #include "runtime/piperun_message.h"
 
@@ -68,9 +69,12 @@ int prt_command_verify(int argc, char **argv)
     return exit_code;
 }
 
+/* A container that is not in order is disassembled all the same, without saying what its numbers
+ * stand for. */
 static int disassemble(const struct prt_container *container, const char *path)
 {
     struct sched_error error;
+    struct prt_error unheard;
     struct sched_set *sets = calloc((size_t)container->set_count + 1, sizeof *sets);
     if (sets == NULL) return prt_complain_memory();
     for (uint32_t i = 0; i < container->set_count; i++)
@@ -79,6 +83,7 @@ static int disassemble(const struct prt_container *container, const char *path)
     const struct sched_program program = {container->stage_count, sets, container->set_count,
                                           (uint8_t *)(uintptr_t)container->code,
                                           container->code_bytes};
+    if (prt_verify_graph(container, &unheard) == PRT_OK) prt_stage_listing(stdout, container);
     bool done = sched_disassemble(stdout, &program, &error);
     free(sets);
     if (fflush(stdout) != 0 || ferror(stdout))
@@ -102,6 +107,8 @@ int prt_command_disasm(int argc, char **argv)
 
 struct assembly {
     const char *text_path, *into, *out;
+    char *text;
+    size_t text_bytes;
 };
 
 static int read_assembly(int argc, char **argv, struct assembly *assembly)
@@ -168,9 +175,40 @@ static int write_bytes(const char *path, const void *bytes, size_t size)
     return status == PRT_OK ? EXIT_DONE : prt_complain_status(&error);
 }
 
+/* What the reader or the verifier has against the container with the program in it: if it is an
+ * instruction, with the line of the text that it stands on. */
+static int complain_program(const struct assembly *assembly, const struct prt_container *changed,
+                            const struct prt_error *error)
+{
+    uint64_t base = changed->section_offset_bytes[CONTAINER_PROGRAM];
+    uint32_t line = 0;
+    if (changed->code_bytes > 0 && error->offset != PRT_NO_OFFSET && error->offset >= base &&
+        error->offset - base < changed->code_bytes)
+        line =
+            sched_line_at(assembly->text, assembly->text_bytes, (uint32_t)(error->offset - base));
+    int exit_code = prt_status_exit_code(error->status);
+    if (line == 0) return PRT_COMPLAIN(exit_code, "%s: %s", assembly->text_path, error->message);
+    return PRT_COMPLAIN(exit_code, "%s:%" PRIu32 ": %s", assembly->text_path, line, error->message);
+}
+
+/* Reads and verifies the new container. */
+static int check_program(const struct assembly *assembly, const uint8_t *bytes, size_t size)
+{
+    struct prt_container changed = {.bytes = NULL};
+    struct prt_error error;
+    if (prt_container_read_memory(bytes, size, &changed, &error) != PRT_OK)
+        return PRT_COMPLAIN(prt_status_exit_code(error.status), "%s: %s", assembly->into,
+                            error.message);
+    int exit_code = EXIT_DONE;
+    if (prt_verify(&changed, &error) != PRT_OK)
+        exit_code = complain_program(assembly, &changed, &error);
+    prt_container_free(&changed);
+    return exit_code;
+}
+
 static int replace_program(const struct assembly *assembly, const struct sched_program *program)
 {
-    struct prt_container container, changed;
+    struct prt_container container;
     struct prt_error error;
     uint8_t *bytes = NULL;
     size_t size = 0;
@@ -178,42 +216,36 @@ static int replace_program(const struct assembly *assembly, const struct sched_p
     if (exit_code != EXIT_DONE) return exit_code;
     enum prt_status status = prt_container_with_program(&container, program, &bytes, &size, &error);
     prt_container_free(&container);
-    if (status == PRT_OK) status = prt_container_read_memory(bytes, size, &changed, &error);
-    if (status == PRT_OK) {
-        status = prt_verify(&changed, &error);
-        prt_container_free(&changed);
-    }
     if (status != PRT_OK)
-        exit_code = PRT_COMPLAIN(prt_status_exit_code(status), "%s: %s", assembly->text_path,
-                                 error.message);
-    else
-        exit_code = write_bytes(assembly->out, bytes, size);
+        return PRT_COMPLAIN(prt_status_exit_code(status), "%s: %s", assembly->text_path,
+                            error.message);
+    exit_code = check_program(assembly, bytes, size);
+    if (exit_code == EXIT_DONE) exit_code = write_bytes(assembly->out, bytes, size);
     free(bytes);
+    return exit_code;
+}
+
+static int assemble_into(const struct assembly *assembly)
+{
+    struct sched_program program;
+    struct sched_error error;
+    if (!sched_assemble(assembly->text, assembly->text_bytes, &program, &error)) {
+        if (error.no_memory) return prt_complain_memory();
+        return PRT_COMPLAIN(EXIT_REFUSED, "%s:%" PRIu32 ": %s", assembly->text_path, error.line,
+                            error.message);
+    }
+    int exit_code = replace_program(assembly, &program);
+    sched_program_free(&program);
     return exit_code;
 }
 
 int prt_command_asm(int argc, char **argv)
 {
-    struct assembly assembly = {NULL, NULL, NULL};
-    struct sched_program program;
-    struct sched_error error;
-    char *text = NULL;
-    size_t size = 0;
+    struct assembly assembly = {.text = NULL};
     int exit_code = read_assembly(argc, argv, &assembly);
-    if (exit_code != EXIT_DONE) return exit_code;
-    exit_code = read_text(assembly.text_path, &text, &size);
-    if (exit_code != EXIT_DONE) {
-        free(text);
-        return exit_code;
-    }
-    bool assembled = sched_assemble(text, size, &program, &error);
-    free(text);
-    if (!assembled) {
-        if (error.no_memory) return prt_complain_memory();
-        return PRT_COMPLAIN(EXIT_REFUSED, "%s:%" PRIu32 ": %s", assembly.text_path, error.line,
-                            error.message);
-    }
-    exit_code = replace_program(&assembly, &program);
-    sched_program_free(&program);
+    if (exit_code == EXIT_DONE)
+        exit_code = read_text(assembly.text_path, &assembly.text, &assembly.text_bytes);
+    if (exit_code == EXIT_DONE) exit_code = assemble_into(&assembly);
+    free(assembly.text);
     return exit_code;
 }

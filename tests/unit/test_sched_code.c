@@ -91,6 +91,97 @@ static void levels_are_words(void **state)
     expect_error(".stages 1\npartition_affinity l3\n", 2, "',' and the number are missing");
 }
 
+/* Every instruction, as the disassembler writes it. */
+static const char everything[] = ".stages 2\n"
+                                 ".set 0: 0 1\n"
+                                 "    partition_equally 2\n"
+                                 "    partition_counts 1 2\n"
+                                 "    partition_affinity l2, 4\n"
+                                 "    packets full\n"
+                                 "    packets reference\n"
+                                 "    packets condensed\n"
+                                 "    bind_root 0\n"
+                                 "    bind 1, 0\n"
+                                 "    load_reference 1\n"
+                                 "L1:\n"
+                                 "    has_packets 0, 1, 4294967295, L3\n"
+                                 "    has_room 1, 2, 7, L3\n"
+                                 "    goes_on 0, 9, L2\n"
+                                 "    call L4\n"
+                                 "L2:\n"
+                                 "    wait L1\n"
+                                 "L3:\n"
+                                 "    ends\n"
+                                 "    round_robin 0, L1\n"
+                                 "    dispatch\n"
+                                 "    priority 0, L1\n"
+                                 "    fullest 0, L1\n"
+                                 "    jump L3\n"
+                                 "L4:\n"
+                                 "    repeat 3\n"
+                                 "    run 0, 12\n"
+                                 "    again\n"
+                                 "    fence\n"
+                                 "    return\n"
+                                 "    halt\n";
+
+static void every_instruction_survives_the_round_trip(void **state)
+{
+    (void)state;
+    bool seen[SCHED_OPCODE_COUNT] = {false};
+    struct sched_instruction instruction;
+    struct sched_program program = assemble(everything);
+    char *text = text_of(&program);
+    assert_string_equal(text, everything);
+    struct sched_program again = assemble(text);
+    assert_int_equal(again.code_bytes, program.code_bytes);
+    assert_memory_equal(again.code, program.code, program.code_bytes);
+    for (uint32_t at = 0; at < program.code_bytes; at += instruction.size_bytes) {
+        assert_true(sched_decode(program.code, program.code_bytes, at, &instruction));
+        seen[instruction.opcode] = true;
+    }
+    for (int i = 1; i < SCHED_OPCODE_COUNT; i++)
+        assert_true(seen[i]);
+    free(text);
+    sched_program_free(&program);
+    sched_program_free(&again);
+}
+
+/* The numbers of words are those of the format, and any other is none. */
+static void forms_are_words(void **state)
+{
+    (void)state;
+    struct sched_program program = assemble(".stages 1\npackets full\npackets reference\n"
+                                            "packets condensed\n");
+    struct sched_error error;
+    FILE *nowhere = fopen("/dev/null", "w");
+    assert(nowhere != NULL);
+    for (uint8_t i = 0; i < 3; i++)
+        assert_int_equal(program.code[1 + 5 * i], i);
+    program.code[6] = 3;
+    assert_false(sched_disassemble(nowhere, &program, &error));
+    assert_non_null(strstr(error.message, "no form 3"));
+    assert_int_equal(error.offset, 5);
+    fclose(nowhere);
+    sched_program_free(&program);
+    expect_error(".stages 1\npackets some\n", 2, "'some' is no form: full, reference, condensed");
+    expect_error(".stages 1\npackets\n", 2, "the form is missing");
+}
+
+/* Of each byte the line of its instruction, whatever stands between. */
+static void offsets_lead_to_lines(void **state)
+{
+    (void)state;
+    static const char text[] = ".stages 1\n.set 0: 0\n\n# nothing\nbind_root 0\ntop: again:\n"
+                               "run 0, 5 # here\n\nhalt\n";
+    static const uint32_t lines[] = {5, 5, 5, 5, 5, 7, 7, 7, 7, 7, 7, 7, 7, 7, 9};
+    for (uint32_t at = 0; at < sizeof lines / sizeof lines[0]; at++)
+        assert_int_equal(sched_line_at(text, sizeof text - 1, at), lines[at]);
+    assert_int_equal(sched_line_at(text, sizeof text - 1, 15), 0);
+    assert_int_equal(sched_line_at("bogus\n", 6, 0), 0);
+    assert_int_equal(sched_line_at("", 0, 0), 0);
+}
+
 static void any_spelling_becomes_canonical(void **state)
 {
     (void)state;
@@ -195,6 +286,11 @@ static void errors_have_a_line_and_a_reason(void **state)
     expect_error(".stages 1\na: halt\na: halt\n", 3, "already on line 2");
     expect_error(".stages 1\njump 5\n", 2, "not the name of a label");
     expect_error(".stages 1\nbind 0\n", 2, "the sub-device");
+    expect_error(".stages 1\nrun 0\n", 2, "',' and the number are missing: 'run stage, number'");
+    expect_error(".stages 1\nhas_room 0\n", 2, "'has_room stage, output, number, label'");
+    expect_error(".stages 1\nhas_packets 0, 1, 2\n", 2, "',' and the label are missing");
+    expect_error(".stages 1\ngoes_on 0, 1, nowhere\n", 2, "no label 'nowhere'");
+    expect_error(".stages 1\nrepaet 3\n", 2, "did you mean 'repeat'");
     expect_error(".stages 1\nbind 0, x\n", 2, "must be a number");
     expect_error(".stages 1\nhalt 1\n", 2, "'1' is not expected");
     expect_error(".stages 1\n\x01\n", 2, "0x01");
@@ -246,7 +342,10 @@ static void the_manual_has_a_heading_for_every_instruction(void **state)
 }
 
 TEST_MAIN("sched_code", cmocka_unit_test(canonical_text_survives_the_round_trip),
-          cmocka_unit_test(levels_are_words), cmocka_unit_test(any_spelling_becomes_canonical),
+          cmocka_unit_test(levels_are_words),
+          cmocka_unit_test(every_instruction_survives_the_round_trip),
+          cmocka_unit_test(forms_are_words), cmocka_unit_test(offsets_lead_to_lines),
+          cmocka_unit_test(any_spelling_becomes_canonical),
           cmocka_unit_test(bytes_survive_the_round_trip),
           cmocka_unit_test(every_opcode_is_decoded_whole),
           cmocka_unit_test(a_list_longer_than_the_code_is_no_instruction),
