@@ -87,12 +87,12 @@ static void word_cuts(struct compile *cx, struct graph *graph, const struct decl
 void debug_cut_depths(struct compile *cx, struct graph *graph)
 {
     enum { ROUNDS_MAX = 16 };
+    cx->options.buffers = graph->buffers_mode = BUFFERS_MIN;
     if (graph->unproven) return;
     struct declared *declared = ARENA_ARRAY(cx->arena, struct declared, graph->buffers.count + 1);
     for (size_t i = 0; i < graph->buffers.count; i++)
         if (graph->buffers.items[i].depth_declared)
             declared[i].packets = graph->buffers.items[i].depth_packets;
-    cx->options.buffers = BUFFERS_MIN;
     bool good = false, goes_on = true;
     for (int round = 0; round < ROUNDS_MAX && goes_on; round++) {
         restore(graph, declared);

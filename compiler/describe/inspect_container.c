@@ -429,6 +429,7 @@ struct inspection *inspect_container(struct arena *arena, const char *bytes, siz
         read_record(c, CONTAINER_PIPELINE, 0, &pipeline, sizeof pipeline)) {
         to->pipeline = read_string(c, pipeline.name);
         to->isa = read_string(c, pipeline.isa);
+        to->debug_mode = (pipeline.flags & CONTAINER_PIPELINE_DEBUG) != 0;
         to->compiler = read_string(c, pipeline.compiler);
         to->has_memory = true;
         to->memory_bytes = pipeline.memory_bytes;

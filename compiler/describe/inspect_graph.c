@@ -231,7 +231,8 @@ struct inspection inspect_graph(const struct compile *cx, const struct graph *gr
                                 const struct verdict *verdict, const struct plan *plan)
 {
     struct arena *arena = cx->arena;
-    struct inspection to = {.consistent = verdict->consistent,
+    struct inspection to = {.debug_mode = cx->options.debug_mode,
+                            .consistent = verdict->consistent,
                             .deadlock_free = verdict->deadlock_free};
     if (graph == NULL) return to;
     to.pipeline = graph->name;

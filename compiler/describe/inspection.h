@@ -96,6 +96,7 @@ struct inspection {
     enum known consistent, deadlock_free;
     bool has_memory;
     uint64_t memory_bytes, physical_bytes;
+    bool debug_mode;              /* pipec --debug-mode */
     const char *buffers_mode;     /* what undeclared depths are for: "min"; NULL: not known */
     enum known memory_is_least;   /* UNKNOWN: no least was asked for */
     uint64_t memory_least_bytes;  /* no less is enough; 0: not known */

@@ -345,6 +345,7 @@ void inspection_print_json(FILE *to, const struct inspection *inspection)
     put_if(&json, "physical_bytes", inspection->has_memory && inspection->physical_bytes > 0,
            inspection->physical_bytes);
     json_text(&json, "buffers_mode", inspection->buffers_mode);
+    json_boolean(&json, "debug_mode", inspection->debug_mode);
     put_if(&json, "memory_least_bytes", inspection->memory_least_bytes > 0,
            inspection->memory_least_bytes);
     put_nodes(&json, inspection);
@@ -439,6 +440,7 @@ void inspection_print_text(FILE *to, const struct inspection *inspection)
     fprintf(to, "pipeline %s on %s: %" PRIu32 " CUs of %" PRIu32 " lanes\n", inspection->pipeline,
             plan->device, plan->cu_count, plan->lanes);
     fprintf(to, "written  by %s for %s\n", inspection->compiler, inspection->isa);
+    if (inspection->debug_mode) fputs("mode     debug: least depths, one kernel at a time\n", to);
     fprintf(to, "memory   %" PRIu64 " bytes in buffers\n\n", inspection->memory_bytes);
     for (uint32_t i = 0; i < inspection->node_count; i++) {
         const struct inspected_node *node = &inspection->nodes[i];
