@@ -191,8 +191,12 @@ static void print_suspensions(const struct text *t)
 
 static void print_scheduler(const struct text *t)
 {
-    fprintf(t->to, "scheduler %" PRIu64 " cycles in %" PRIu64 " instructions, ",
+    fprintf(t->to, "scheduler %" PRIu64 " cycles in %" PRIu64 " instructions",
             t->total.scheduler_cycles, t->total.instructions);
+    if (t->total.dispatches > 0)
+        fprintf(t->to, " (%.1f a dispatch)",
+                (double)t->total.instructions / (double)t->total.dispatches);
+    fputs(", ", t->to);
     print_suspensions(t);
     fprintf(t->to, "; %" PRIu32 " host thread%s\n", t->total.host_threads,
             prt_text_plural(t->total.host_threads));

@@ -67,6 +67,8 @@ done
 [ $good = 1 ] && ok "results do not depend on the program" || not_ok "results do not depend on the program"
 "$PIPERUN" -q new.pbc x=gen:ramp:4096 y=null --stats=json:stats.json
 # One of 2 firings, 255 rounds of 4 and 1, what is left of both by the guarded loop.
+"$PIPERUN" -q new.pbc x=gen:ramp:4096 y=null --stats 2>said
+says "and instructions are counted" 'cycles in [0-9]* instructions ([0-9.]* a dispatch), ' said
 says "its batches are those that are run" '^  "dispatches": *1278' stats.json
 "$PIPEC" inspect --json two.pbc | sed '/"program/d;/bytes/d;/dispatch/d' >two.json
 "$PIPEC" inspect --json new.pbc | sed '/"program/d;/bytes/d;/dispatch/d' >new.json
