@@ -6,7 +6,9 @@
  */
 #include "tests/fuzz/fuzz.h"
 
+#include "runtime/load/debug_info.h"
 #include "runtime/load/verify.h"
+#include "runtime/observe/value_text.h"
 #include "runtime/pipert_internal.h"
 
 #include <signal.h>
@@ -107,6 +109,27 @@ static void run(const struct prt_program *program)
     prt_run_destroy(run);
 }
 
+/* What a debugger shows of it. */
+static void show(const struct prt_container *c)
+{
+    const char *text;
+    size_t length;
+    FILE *to = fopen("/dev/null", "w");
+    for (uint32_t i = 0; to != NULL && i < c->buffer_count; i++) {
+        const struct container_buffer *buffer = &c->buffers[i];
+        void *packet = calloc(1, (size_t)buffer->width_bytes);
+        prt_type_print(to, c, buffer->type);
+        if (packet != NULL) prt_packet_print(to, c, buffer, packet, 8);
+        free(packet);
+    }
+    for (uint32_t i = 0; to != NULL && i < c->variable_count; i++)
+        prt_type_print(to, c, c->variables[i].type);
+    for (uint32_t i = 0; to != NULL && i < c->place_count; i++)
+        if (prt_debug_source_line(c, c->places[i].source, c->places[i].line, &text, &length))
+            fwrite(text, 1, length, to);
+    if (to != NULL) fclose(to);
+}
+
 static void refused(const struct prt_error *error)
 {
     if (getenv("FUZZ_SEEDS") == NULL) return;
@@ -125,6 +148,7 @@ static void load(const uint8_t *bytes, size_t size)
     }
     int wanted = prt_verify(&c, &error) == PRT_OK && is_small(&c);
     if (!wanted) refused(&error);
+    if (wanted) show(&c);
     size_t entries = (size_t)c.node_count + c.interface_count;
     struct prt_image_kernel *kernels = calloc(entries + 1, sizeof *kernels);
     for (size_t i = 0; kernels != NULL && i < entries; i++)
