@@ -13,8 +13,8 @@
  *                 reference packet; else it joins the open packet of its queue
  *
  * An open packet is enqueued when a launch is the last of its pack, when the next launch of its queue
- * does not fit or is another packet, before an entry that it refers to is stored anew, and by `wait`
- * when nothing of its queue is in flight.  (While something is, it could not begin: to wait costs
+ * does not fit or is another packet, before an entry that it refers to is stored anew, by `fence`,
+ * and by whoever waits when nothing of its queue is in flight.  (While something is, it could not begin: to wait costs
  * nothing, and it may grow.  J. Nagle, "Congestion control in IP/TCP internetworks", RFC 896, has
  * the idea.)  So launches of one queue are enqueued in the order in which they were dispatched, and
  * whoever waits waits for something in flight.

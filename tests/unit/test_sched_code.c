@@ -3,6 +3,7 @@
 #include "tests/test.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdio.h>
 
 #include "lang/sched_code.h"
@@ -315,7 +316,44 @@ static void damaged_text_never_does_harm(void **state)
     }
 }
 
-static void the_manual_has_a_heading_for_every_instruction(void **state)
+/* ---- the manual ---- */
+
+/* The opcode that the heading names; SCHED_INVALID: it is none. */
+static int headed(const char *line)
+{
+    if (strncmp(line, "## ", 3) != 0) return SCHED_INVALID;
+    for (int i = 1; i < SCHED_OPCODE_COUNT; i++)
+        if (strcmp(line + 3, sched_opcodes[i].mnemonic) == 0) return i;
+    return SCHED_INVALID;
+}
+
+static bool is_alone(const char *text, size_t at)
+{
+    return (at == 0 || !isalnum((unsigned char)text[at - 1])) &&
+           !isalnum((unsigned char)text[at + 1]);
+}
+
+/* "*Operands* S, U: firings. *Cost* 1." is what the table says. */
+static void expect_operands(const char *line, const struct sched_opcode_info *info)
+{
+    char letters[SCHED_MAX_OPERANDS + 1] = "";
+    size_t count = 0;
+    const char *cost = strstr(line, "*Cost* ");
+    assert_non_null(cost);
+    for (const char *at = line + strlen("*Operands*"); at < cost; at++) {
+        bool letter = isupper((unsigned char)*at) && is_alone(line, (size_t)(at - line));
+        bool list = at[0] == '\\' && at[1] == '*';
+        if (!letter && !list) continue;
+        assert_true(count < SCHED_MAX_OPERANDS);
+        letters[count++] = list ? '*' : *at;
+    }
+    if (strcmp(letters, info->operands) != 0) print_message("operands of %s\n", info->mnemonic);
+    assert_string_equal(letters, info->operands);
+    assert_int_equal(strtoul(cost + strlen("*Cost* "), NULL, 10), info->cycles);
+}
+
+/* A heading for each, with operands and cost as in the table, and how it can fail. */
+static void the_manual_has_every_instruction(void **state)
 {
     (void)state;
     FILE *manual = fopen("lang/scheduler.md", "r");
@@ -324,20 +362,24 @@ static void the_manual_has_a_heading_for_every_instruction(void **state)
         return;
     }
     char line[512];
-    bool found[SCHED_OPCODE_COUNT] = {false};
+    bool operands[SCHED_OPCODE_COUNT] = {false}, failure[SCHED_OPCODE_COUNT] = {false};
+    int opcode = SCHED_INVALID;
     while (fgets(line, sizeof line, manual) != NULL) {
-        char *newline = strchr(line, '\n');
-        if (newline != NULL) *newline = '\0';
-        for (int i = 1; i < SCHED_OPCODE_COUNT; i++) {
-            if (strncmp(line, "## ", 3) == 0 && strcmp(line + 3, sched_opcodes[i].mnemonic) == 0) {
-                found[i] = true;
-            }
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] == '#') opcode = headed(line);
+        if (opcode != SCHED_INVALID && strncmp(line, "*Operands*", 10) == 0) {
+            expect_operands(line, &sched_opcodes[opcode]);
+            operands[opcode] = true;
         }
+        if (strncmp(line, "*Failure*", 9) == 0) failure[opcode] = true;
     }
     fclose(manual);
     for (int i = 1; i < SCHED_OPCODE_COUNT; i++) {
-        if (!found[i]) print_message("no heading for %s\n", sched_opcodes[i].mnemonic);
-        assert_true(found[i]);
+        if (!operands[i])
+            print_message("no heading with operands for %s\n", sched_opcodes[i].mnemonic);
+        assert_true(operands[i]);
+        if (!failure[i]) print_message("no failure of %s\n", sched_opcodes[i].mnemonic);
+        assert_true(failure[i]);
     }
 }
 
@@ -352,4 +394,4 @@ TEST_MAIN("sched_code", cmocka_unit_test(canonical_text_survives_the_round_trip)
           cmocka_unit_test(jumps_into_instructions_are_not_disassembled),
           cmocka_unit_test(errors_have_a_line_and_a_reason),
           cmocka_unit_test(damaged_text_never_does_harm),
-          cmocka_unit_test(the_manual_has_a_heading_for_every_instruction))
+          cmocka_unit_test(the_manual_has_every_instruction))
