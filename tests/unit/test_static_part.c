@@ -2,6 +2,9 @@
  * and reference entries.  Every program does what the guarded loop alone does, bit by bit. */
 #include "tests/test.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "lang/sched_code.h"
 #include "runtime/pipert_run.h"
 #include "runtime/sched/vm.h"
@@ -113,7 +116,14 @@ static const char side_by_side[] =
     "L2: wait L1\n jump L9\n"
     "B2: run 2, 16\nB1: run 1, 16\nB0: run 0, 16\n return\n" GUARDED;
 
-static const char *const programs[] = {guarded, in_sequence, primed, nested, fenced, side_by_side};
+/* The first stage by guards and run, the others selected. */
+static const char mixed[] =
+    ".set 1: 1 2\n partition_counts 1 2 1\n bind 0, 0\n bind 1, 1\n bind 2, 2\n"
+    "L1: ends\n has_packets 0, 0, 17, L2\n has_room 0, 0, 16, L2\n run 0, 16\n jump L1\n"
+    "L2: fullest 1, L3\n dispatch\n jump L1\nL3: wait L1\n" GUARDED;
+
+static const char *const programs[] = {guarded, in_sequence,  primed, nested,
+                                       fenced,  side_by_side, mixed};
 enum { PROGRAMS = sizeof programs / sizeof programs[0] };
 
 /* ---- running ---- */
@@ -224,6 +234,170 @@ static void the_null_device_fires_as_often(void **unused)
         prt_program_free(program);
     }
     prt_program_free(plain);
+}
+
+/* ---- drawn at random ---- */
+
+enum { STAGES_MAX = 6, TEXT_MAX = 8192 };
+
+struct drawn { /* a chain, and firings of each stage an iteration */
+    struct prt_image_kernel kernels[STAGES_MAX];
+    uint64_t pops[STAGES_MAX], pushes[STAGES_MAX];
+    uint32_t firings[STAGES_MAX];
+    uint32_t count;
+    bool side_by_side;
+};
+
+static uint32_t below(uint64_t *seed, uint32_t bound)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((*seed >> 33) % bound);
+}
+
+static struct drawn draw(uint64_t *seed)
+{
+    struct drawn d = {.count = 2 + below(seed, STAGES_MAX - 1), .side_by_side = below(seed, 2)};
+    uint32_t packets = 16u * (1 + below(seed, 8)); /* between two stages, an iteration */
+    for (uint32_t i = 0; i < d.count; i++) {
+        uint32_t kind = below(seed, packets > 200 ? 2 : packets < 8 ? 1 : 3);
+        d.kernels[i] = kind == 0 ? copy : kind == 1 ? sum2 : twice;
+        d.pops[i] = kind == 1 ? 2 : 1;
+        d.pushes[i] = kind == 2 ? 2 : 1;
+        if (packets % 2 != 0 && kind == 1) d.kernels[i] = copy, d.pops[i] = 1;
+        d.firings[i] = packets / (uint32_t)d.pops[i];
+        packets = d.firings[i] * (uint32_t)d.pushes[i];
+    }
+    return d;
+}
+
+/* Room for two iterations everywhere: side by side, one is written while the other is read. */
+static struct made *drawn_made(const struct drawn *d)
+{
+    struct made *m = made_create("drawn", "sim16");
+    uint32_t from =
+        made_buffer(m, "x", SCALAR_I32, 2 * d->firings[0] * d->pops[0], CONTAINER_OUTER_IN);
+    for (uint32_t i = 0; i < d->count; i++) {
+        char name[16];
+        bool last = i + 1 == d->count;
+        snprintf(name, sizeof name, "s%u", i);
+        uint32_t to =
+            made_buffer(m, last ? "y" : name, SCALAR_I32, 2 * d->firings[i] * d->pushes[i],
+                        last ? CONTAINER_OUTER_OUT : CONTAINER_INNER);
+        add_node(m, name, from, d->pops[i], d->pops[i], to, d->pushes[i]);
+        m->nodes[i].repetitions = d->firings[i];
+        from = to;
+    }
+    return m;
+}
+
+static void add_text(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add_text(char *text, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    assert_true(vsnprintf(text + used, TEXT_MAX - used, format, arguments) <
+                (int)(TEXT_MAX - used));
+    va_end(arguments);
+}
+
+/* All firings of a stage, at once or in a nest of repeats. */
+static void add_runs(char *text, uint32_t stage, uint32_t firings, uint64_t *seed)
+{
+    uint32_t depth = 0;
+    for (uint32_t rounds = 2; rounds < 4 && firings > 1; rounds++) {
+        if (firings % rounds != 0 || below(seed, 2) == 0) continue;
+        add_text(text, " repeat %u\n", rounds);
+        firings /= rounds;
+        depth++;
+    }
+    add_text(text, " run %u, %u\n", stage, firings);
+    while (depth-- > 0)
+        add_text(text, below(seed, 4) == 0 ? " again\n" : " again # a round\n");
+}
+
+static void add_prologue(char *text, const struct drawn *d)
+{
+    if (d->side_by_side) add_text(text, " partition_equally 2\n");
+    for (uint32_t i = 0; i < d->count; i++)
+        d->side_by_side ? add_text(text, " bind %u, %u\n", i, i)
+                        : add_text(text, " bind_root %u\n", i);
+}
+
+static void add_guards(char *text, const struct drawn *d, const char *label, bool room)
+{
+    uint32_t last = d->count - 1;
+    add_text(text, " has_packets 0, 0, %u, %s\n", d->firings[0] * (uint32_t)d->pops[0], label);
+    if (room)
+        add_text(text, " has_room %u, 0, %u, %s\n", last,
+                 d->firings[last] * (uint32_t)d->pushes[last], label);
+}
+
+/* In sequence: the stages one after the other; side by side: the routine of the levels from the last
+ * to the first, entered further in front each time. */
+static void add_static(char *text, const struct drawn *d, uint64_t *seed)
+{
+    for (uint32_t i = 0; d->side_by_side && i + 1 < d->count; i++) {
+        add_guards(text, d, "L9", false);
+        add_text(text, " call B%u\n", i);
+    }
+    add_text(text, "L1:\n");
+    add_guards(text, d, "L2", true);
+    if (d->side_by_side) add_text(text, " call B%u\n", d->count - 1);
+    for (uint32_t i = 0; !d->side_by_side && i < d->count; i++) {
+        add_runs(text, i, d->firings[i], seed);
+        if (below(seed, 4) == 0) add_text(text, " fence\n");
+    }
+    add_text(text, " jump L1\nL2: wait L1\n jump L9\n");
+    for (uint32_t i = d->count; d->side_by_side && i-- > 0;) {
+        add_text(text, "B%u:\n", i);
+        add_runs(text, i, d->firings[i], seed);
+        if (i == 0) add_text(text, " return\n");
+    }
+}
+
+static struct prt_program *drawn_program(const struct drawn *d, uint64_t *seed, bool with_static)
+{
+    char text[TEXT_MAX] = "";
+    struct made *m = drawn_made(d);
+    add_prologue(text, d);
+    if (with_static) add_static(text, d, seed);
+    add_text(text, "%s", GUARDED);
+    made_program(m, text);
+    return pipelines_load(m, d->kernels);
+}
+
+static void drawn_schedules_give_the_same_streams(void **unused)
+{
+    (void)unused;
+    uint64_t seed = 20261122, fired = 0, dispatched = 0;
+    for (int round = 0; round < 300; round++) {
+        struct drawn d = draw(&seed);
+        struct prt_program *plain = drawn_program(&d, &seed, false);
+        struct prt_program *program = drawn_program(&d, &seed, true);
+        struct prt_error error;
+        enum prt_status status;
+        size_t length = below(&seed, 4000);
+        host_ramp(&in, length);
+        struct prt_run *first = run_on(plain, NULL, PRT_DISPATCH_PROGRAM, &wanted, &status, &error);
+        assert_int_equal(status, PRT_OK);
+        host_ramp(&in, length);
+        in.piece = below(&seed, 100);
+        struct prt_run *second = run_on(program, NULL, PRT_DISPATCH_PROGRAM, &out, &status, &error);
+        if (status != PRT_OK) print_message("round %d: %s\n", round, error.message);
+        assert_int_equal(status, PRT_OK);
+        expect_same_output();
+        for (uint32_t i = 0; i < d.count; i++)
+            assert_int_equal(stage_of(first, i).firings, stage_of(second, i).firings);
+        fired += stage_of(second, d.count - 1).firings;
+        dispatched += stage_of(second, d.count - 1).dispatches;
+        prt_run_destroy(first);
+        prt_run_destroy(second);
+        prt_program_free(plain);
+        prt_program_free(program);
+    }
+    assert_true(fired > 100000 && dispatched > 3000);
 }
 
 /* The static part is what runs: no dispatch is as small as a guarded loop would make it at the
@@ -609,6 +783,7 @@ static void a_stepped_run_leaves_the_static_part_out(void **unused)
 
 TEST_MAIN("static_part", cmocka_unit_test(streams_of_every_length_come_out_whole),
           cmocka_unit_test(the_null_device_fires_as_often),
+          cmocka_unit_test(drawn_schedules_give_the_same_streams),
           cmocka_unit_test(batches_are_those_of_the_program),
           cmocka_unit_test(routines_keep_every_stage_at_work),
           cmocka_unit_test(repeats_nest_eight_deep),
