@@ -251,13 +251,15 @@ $(basename $(notdir $(1))): $(B)/tests/$(basename $(notdir $(1)))
 endef
 $(foreach t,$(TEST_SRC),$(eval $(call test_rule,$(t))))
 
+# What fuzz targets need of the helpers of tests.
+fuzz_helper = $(if $(findstring fuzz_program,$(1)),$(B)/obj/tests/conform/made_container.o)
 # Fuzz targets: with libFuzzer in VARIANT=fuzz; with replay.c, which runs the seeds only, in all others.
 define fuzz_rule
-$(B)/$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(call test_libs,$(1))
+$(B)/$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(call fuzz_helper,$(1)) $(call test_libs,$(1))
 	$$(call link,-fsanitize=fuzzer) $$(RUNTIME_LIBS) \
 	    $(if $(filter $(1),$(COMPILER_TESTS)),$$(COMPILER_LIBS))
 $(B)/tests/replay_$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(B)/obj/tests/fuzz/replay.o \
-    $(call test_libs,$(1))
+    $(call fuzz_helper,$(1)) $(call test_libs,$(1))
 	$$(call link,-pie) $$(RUNTIME_LIBS) $(if $(filter $(1),$(COMPILER_TESTS)),$$(COMPILER_LIBS))
 endef
 $(foreach t,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(t))))

@@ -204,6 +204,27 @@ static void repeats_are_not_executed(void **unused)
            "[allowance]");
 }
 
+#define FOR_EVER " repeat 4000000000\n repeat 100000000\n run 0, 1\n again\n again\n"
+
+/* Sums of packets are refused before they pass what can be counted. */
+static void packets_beyond_counting_are_refused(void **unused)
+{
+    (void)unused;
+    expect(chain(), BINDS " repeat 1\n" FOR_EVER FOR_EVER " again\n" DRAIN, "[numbers]");
+    expect(chain(), BINDS " repeat 1\n" FOR_EVER " again\n" DRAIN, "[underflow]");
+    const uint64_t many = UINT64_C(1) << 61;
+    for (uint32_t wide = 0; wide < 2; wide++) { /* the input, the output */
+        struct made *m = made_create("wide", "sim16");
+        uint32_t x = made_buffer(m, "x", SCALAR_U8, wide == 0 ? many : 8, CONTAINER_OUTER_IN);
+        uint32_t y = made_buffer(m, "y", SCALAR_U8, wide == 1 ? many : 8, CONTAINER_OUTER_OUT);
+        uint32_t k = made_node(m, "k", 0);
+        made_input(m, k, x, wide == 0 ? many : 1, wide == 0 ? many : 1);
+        made_output(m, k, y, wide == 1 ? many : 1, 0);
+        made_settle(m);
+        expect(m, "bind_root 0\n has_packets 0, 0, 1, L9\n run 0, 1\n" DRAIN, "[numbers]");
+    }
+}
+
 /* ---- routines ---- */
 
 #define PIPELINED(body)                                                                            \
@@ -285,6 +306,13 @@ static void operands_exist(void **unused)
     struct prt_error error;
     assert_int_equal(made_verify(m, &error), PRT_E_VERIFY);
     assert_non_null(strstr(error.message, "[form]"));
+    m = chain(); /* a list without numbers, which the assembler does not write */
+    made_program(m, "partition_counts 8 8\n bind 0, 0\n bind 1, 1\n" DRAIN);
+    m->program[1] = 0;
+    memmove(m->program + 5, m->program + 13, m->program_bytes - 13);
+    m->program_bytes -= 8;
+    assert_int_equal(made_verify(m, &error), PRT_E_VERIFY);
+    assert_non_null(strstr(error.message, "[partition-none]"));
 }
 
 static struct made *packed(void)
@@ -514,11 +542,11 @@ static void work_is_bounded(void **unused)
 {
     (void)unused;
     /* So many calls of so long a routine are quadratic. */
-    char *routine = repeated("jump L9\nB0: ", "run 0, 1\n", 20000, "return\n" DRAIN);
-    expect_text(chain(), repeated(BINDS, "call B0\n", 20000, routine), "[work]");
+    char *routine = repeated("jump L9\nB0: ", "run 0, 1\n", 3000, "return\n" DRAIN);
+    expect_text(chain(), repeated(BINDS, "call B0\n", 3000, routine), "[work]");
     free(routine);
     /* Long and straight is not too much. */
-    routine = repeated(BINDS "has_packets 0, 0, 1, L9\n", "fence\n", 100000, DRAIN);
+    routine = repeated(BINDS "has_packets 0, 0, 1, L9\n", "fence\n", 20000, DRAIN);
     expect_text(chain(), routine, NULL);
 }
 
@@ -547,6 +575,7 @@ static void a_proof_is_told(void **unused)
 
 TEST_MAIN("verify_program", cmocka_unit_test(levels_are_followed_through_an_iteration),
           cmocka_unit_test(repeats_are_not_executed),
+          cmocka_unit_test(packets_beyond_counting_are_refused),
           cmocka_unit_test(a_routine_may_be_entered_in_its_middle),
           cmocka_unit_test(loops_with_counts_are_nested), cmocka_unit_test(operands_exist),
           cmocka_unit_test(entries_are_loaded_once_by_their_owners),
