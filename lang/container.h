@@ -22,7 +22,6 @@
 #define CONTAINER_MAX_SECTIONS 64u
 #define CONTAINER_NONE UINT32_MAX
 #define CONTAINER_BUNDLES_MAX 64u /* of one node */
-#define CONTAINER_FIRING_WARPS_MAX 65536u
 
 struct container_header {
     char magic[8];

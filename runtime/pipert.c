@@ -286,6 +286,8 @@ static enum prt_status open_device(struct prt_run *run, const struct prt_run_opt
         enum prt_status status = choose_description(c, name, &reporter, &description, error);
         if (status != PRT_OK) return status;
     }
+    enum prt_status status = prt_verify_device(c, &description, error);
+    if (status != PRT_OK) return status;
     struct prt_device_options device_options = {.description = &description,
                                                 .host_threads =
                                                     options != NULL ? options->host_threads : 0,

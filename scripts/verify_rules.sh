@@ -9,7 +9,7 @@ export LC_ALL=C
 cd "$(dirname "$0")/.."
 
 build=${BUILD:-build}/rules
-tests=(test_verify_program test_verify test_reader)
+tests=(test_verify_program test_verify test_reader test_container_rules test_device_queue test_certify test_counterexample test_debug_info)
 seconds=60 # a test that hangs without the rule misses it, too
 
 made=()

@@ -120,7 +120,8 @@ static enum prt_status verify_output(const struct prt_container *c, uint32_t nod
     return PRT_OK;
 }
 
-/* The firings of a warp fit the lanes of the device; a firing of several warps has one of its own. */
+/* The firings of a warp fit the lanes of the device, and have no state in common.  Their work-items say
+ * more: verify_indices.c. */
 static enum prt_status verify_warps(const struct prt_container *c, uint32_t index,
                                     struct prt_error *error)
 {
@@ -128,12 +129,6 @@ static enum prt_status verify_warps(const struct prt_container *c, uint32_t inde
     CHECK(node->warp_firings >= 1 && node->warp_firings <= c->device->lanes, NODES, index,
           "'%s' has %" PRIu32 " firings in a warp, the device %" PRIu32 " lanes",
           prt_verify_text(c, node->name), node->warp_firings, c->device->lanes);
-    CHECK(node->firing_warps >= 1 && node->firing_warps <= CONTAINER_FIRING_WARPS_MAX, NODES, index,
-          "'%s' has %" PRIu32 " warps in a firing", prt_verify_text(c, node->name),
-          node->firing_warps);
-    CHECK(node->warp_firings == 1 || node->firing_warps == 1, NODES, index,
-          "'%s' has %" PRIu32 " firings in a warp and %" PRIu32 " warps in a firing",
-          prt_verify_text(c, node->name), node->warp_firings, node->firing_warps);
     CHECK(!(node->flags & CONTAINER_NODE_STATEFUL) || node->warp_firings == 1, NODES, index,
           "'%s' has state, and %" PRIu32 " firings in a warp", prt_verify_text(c, node->name),
           node->warp_firings);

@@ -43,6 +43,7 @@
 #ifndef RUNTIME_LOAD_VERIFY_H
 #define RUNTIME_LOAD_VERIFY_H
 
+#include "lang/devdesc.h"
 #include "runtime/load/reader.h"
 
 /* What has been proven of a scheduler program. */
@@ -57,6 +58,12 @@ enum prt_status prt_verify(const struct prt_container *container, struct prt_err
 /* The same, and tells what has been proven: of what is refused the work alone. */
 enum prt_status prt_verify_prove(const struct prt_container *container, struct prt_proof *proof,
                                  struct prt_error *error);
+
+/* What it asks of a device is there: memory for the buffers inside, entries of the reference table.
+ * CUs are compared with those of the record; how the device can be cut is known when it is.  A
+ * memory of 0 bytes is not known.  PRT_E_DEVICE. */
+enum prt_status prt_verify_device(const struct prt_container *container,
+                                  const struct devdesc *device, struct prt_error *error);
 
 /* The two halves of it. */
 enum prt_status prt_verify_graph(const struct prt_container *container, struct prt_error *error);

@@ -6,6 +6,7 @@
 
 #include "lang/window.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -326,7 +327,7 @@ enum prt_status prt_channels_build(const struct prt_container *c, struct prt_cha
 {
     uint64_t vertices = (uint64_t)c->node_count + c->buffer_count;
     *channels = (struct prt_channels){.container = c, .vertex_count = (uint32_t)vertices};
-    CHECK(vertices < CONTAINER_NONE, NODES, c->node_count, "too many nodes and buffers");
+    assert(vertices < CONTAINER_NONE); /* a file has fewer than 2^26 of each */
     if (!allocate(channels)) {
         prt_channels_free(channels);
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");

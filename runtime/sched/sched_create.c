@@ -446,22 +446,16 @@ static enum prt_status find_driven(struct prt_sched *s, struct prt_error *error)
     return PRT_OK;
 }
 
-static enum prt_status open_packets(struct prt_sched *s, struct prt_error *error)
+static void open_packets(struct prt_sched *s)
 {
     struct prt_device_info info;
     s->ops->info(s->device, &info);
     s->references.count = info.description->reference_entries;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         dispatch_open(&s->open_packets[i].writer);
-        if (s->stages[i].entry == CONTAINER_NONE || s->stages[i].entry < s->references.count)
-            continue;
-        return prt_error_set(error, PRT_E_DEVICE,
-                             "'%s' is launched by reference entry %" PRIu32 ", and the device has "
-                             "%" PRIu32,
-                             prt_container_text(s->container, s->stages[i].node->name),
-                             s->stages[i].entry, s->references.count);
+        assert(s->stages[i].entry == CONTAINER_NONE || /* prt_verify_device */
+               s->stages[i].entry < s->references.count);
     }
-    return PRT_OK;
 }
 
 enum prt_status prt_sched_create(const struct prt_container *container,
@@ -496,7 +490,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
         status = find_driven(s, error);
     }
     if (status == PRT_OK && !prt_circle_find(s)) status = NO_MEMORY(error);
-    if (status == PRT_OK) status = open_packets(s, error);
+    if (status == PRT_OK) open_packets(s);
     if (status == PRT_OK) {
         status = ops->set_kernels(device, s->objects, container->stage_count * 2,
                                   container->stage_count);
