@@ -196,6 +196,8 @@ static const struct inspected_plan *fill_plan(struct arena *arena, const struct 
                                               const struct plan *plan)
 {
     struct inspected_plan *to = ARENA_NEW(arena, struct inspected_plan);
+    struct plan_ranks *ranks = ARENA_NEW(arena, struct plan_ranks);
+    *ranks = plan_find_ranks(arena, graph, plan);
     *to = (struct inspected_plan){
         .device = plan->device->name,
         .cu_count = plan->device->cu_count,
@@ -208,7 +210,8 @@ static const struct inspected_plan *fill_plan(struct arena *arena, const struct 
         .sub_devices = plan->sub_devices,
         .sub_device_count = plan->sub_device_count,
         .stages = ARENA_ARRAY(arena, struct inspected_stage, (size_t)plan->stage_count + 1),
-        .stage_count = plan->stage_count};
+        .stage_count = plan->stage_count,
+        .ranks = ranks};
     for (uint32_t i = 0; i < plan->stage_count; i++) {
         const struct plan_stage *stage = &plan->stages[i];
         const struct kernel *kernel = graph->nodes.items[stage->node].kernel;

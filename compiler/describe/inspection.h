@@ -10,7 +10,7 @@
 #include "compiler/analysis/counterexample.h"
 #include "compiler/analysis/performance.h"
 #include "compiler/graph/graph.h"
-#include "compiler/plan/plan.h"
+#include "compiler/plan/ranks.h"
 
 enum known { UNKNOWN, KNOWN_FALSE, KNOWN_TRUE };
 
@@ -86,6 +86,7 @@ struct inspected_plan {
     uint32_t sub_device_count;
     struct inspected_stage *stages;
     uint32_t stage_count;
+    const struct plan_ranks *ranks; /* NULL: not known */
 };
 
 struct inspection {

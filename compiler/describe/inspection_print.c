@@ -212,6 +212,24 @@ static void put_stages(struct json *json, const struct inspection *inspection,
     json_end(json, ']');
 }
 
+static void put_ranks(struct json *json, const struct inspection *inspection,
+                      const struct inspected_plan *plan)
+{
+    json_begin(json, "ranks", '[');
+    for (uint32_t i = 0; i < plan->ranks->count; i++) {
+        const struct plan_rank *rank = &plan->ranks->items[i];
+        json_begin(json, NULL, '{');
+        put_if(json, "sub_device", rank->sub_device != GRAPH_NONE, rank->sub_device);
+        json_number(json, "importance", rank->importance);
+        json_begin(json, "nodes", '[');
+        for (uint32_t k = 0; k < rank->stage_count; k++)
+            json_text(json, NULL, node_name(inspection, plan->stages[rank->stages[k]].node));
+        json_end(json, ']');
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
 static void put_plan(struct json *json, const struct inspection *inspection)
 {
     const struct inspected_plan *plan = inspection->plan;
@@ -232,6 +250,7 @@ static void put_plan(struct json *json, const struct inspection *inspection)
             json_number(json, NULL, plan->sub_devices[i]);
         json_end(json, ']');
     }
+    if (plan->ranks != NULL) put_ranks(json, inspection, plan);
     put_stages(json, inspection, plan);
     json_end(json, '}');
 }

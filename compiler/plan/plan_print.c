@@ -2,6 +2,7 @@
  * plan_print: the plan as text tables; stable, for people and golden tests.
  */
 #include "compiler/plan/plan.h"
+#include "compiler/plan/ranks.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -243,11 +244,36 @@ static void print_buffers(FILE *to, const struct graph *graph)
     arena_destroy(arena);
 }
 
+/* Where stages of different importance share compute units. */
+static void print_ranks(FILE *to, const struct graph *graph, const struct plan *plan)
+{
+    struct arena *arena = arena_create();
+    const struct plan_ranks ranks = plan_find_ranks(arena, graph, plan);
+    if (ranks.count > 0)
+        fputs(
+            "\nimportance on shared CUs: those above interrupt those below, between work-groups\n",
+            to);
+    for (uint32_t i = 0; i < ranks.count; i++) {
+        const struct plan_rank *rank = &ranks.items[i];
+        if (rank->sub_device == GRAPH_NONE)
+            fputs("all CUs        ", to);
+        else
+            fprintf(to, "sub-device %-4" PRIu32, rank->sub_device);
+        fprintf(to, " %3" PRIu32 "  ", rank->importance);
+        for (uint32_t k = 0; k < rank->stage_count; k++)
+            fprintf(to, "%s%s", k > 0 ? ", " : "",
+                    graph->nodes.items[plan->stages[rank->stages[k]].node].name);
+        fputc('\n', to);
+    }
+    arena_destroy(arena);
+}
+
 void plan_print(FILE *to, const struct graph *graph, const struct plan *plan)
 {
     print_head(to, graph, plan);
     print_stages(to, graph, plan);
     print_packs(to, graph, plan);
+    print_ranks(to, graph, plan);
     print_indices(to, plan);
     print_ports(to, graph);
     print_buffers(to, graph);

@@ -152,10 +152,24 @@ static void find_varying(struct arena *scratch, struct packing *p)
     }
 }
 
+/* Does a more important stage read what this one writes?  Then its launches have signals of their
+ * own, so that nothing behind them in a packet is waited for. */
+static bool is_awaited(const struct packing *p, uint32_t stage)
+{
+    const struct graph_node *node = &p->graph->nodes.items[p->plan->stages[stage].node];
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        const struct graph_buffer *buffer = &p->graph->buffers.items[node->outputs.items[i].buffer];
+        for (size_t r = 0; r < buffer->readers.count; r++)
+            if (p->graph->nodes.items[buffer->readers.items[r].node].importance > node->importance)
+                return true;
+    }
+    return false;
+}
+
 static uint32_t units_of(const struct packing *p, uint32_t stage)
 {
-    uint32_t own = UNITS_OWN + (p->varies[stage] ? UNITS_GRID : 0);
-    return p->plan->stages[stage].spilled ? UNITS_OWN + UNITS_OBJECT + UNITS_GRID : own;
+    if (!p->plan->stages[stage].spilled) return UNITS_OWN + (p->varies[stage] ? UNITS_GRID : 0);
+    return UNITS_OWN + UNITS_OBJECT + UNITS_GRID + (is_awaited(p, stage) ? UNITS_SIGNAL : 0);
 }
 
 /* ---- packs ---- */
@@ -205,7 +219,7 @@ static void cut_packs(struct packing *p)
         stages[i].pack = GRAPH_NONE;
     for (uint32_t i = 0; i < p->plan->stage_count; i++) {
         uint32_t stage = p->order[i], takes = units_of(p, stage);
-        uint32_t as_last = stages[stage].spilled ? UNITS_SIGNAL : 0;
+        uint32_t as_last = stages[stage].spilled && !is_awaited(p, stage) ? UNITS_SIGNAL : 0;
         bool joins = !p->plan->debug_mode && i > 0 && same_group(p, p->order[i - 1], stage) &&
                      units + takes + as_last <= DISPATCH_UNITS && !waits_for(p, stage, packs - 1);
         units = joins ? units + takes : takes;
@@ -274,8 +288,8 @@ static void give_back(struct packing *p)
     }
 }
 
-/* Owners are numbered in order; what is spilled uses the entry of an owner that is not the last of
- * its pack, so that no signal has to be taken back. */
+/* Owners are numbered in order; what is spilled uses the entry of an owner that has no signal, so
+ * that none has to be taken back. */
 static void number_entries(struct packing *p)
 {
     struct plan *plan = p->plan;
@@ -286,9 +300,10 @@ static void number_entries(struct packing *p)
         stage->entry = GRAPH_NONE;
         if (stage->spilled || is_alone(stage)) continue;
         stage->entry = plan->entry_count++;
-        if (shared == GRAPH_NONE || (!quiet && !stage->ends_pack)) {
+        bool signals = stage->ends_pack || is_awaited(p, p->order[i]);
+        if (shared == GRAPH_NONE || (!quiet && !signals)) {
             shared = stage->entry;
-            quiet = !stage->ends_pack;
+            quiet = !signals;
         }
     }
     for (uint32_t i = 0; i < plan->stage_count; i++) {

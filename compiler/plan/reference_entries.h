@@ -7,7 +7,8 @@
  * (kernarg_address) and, where bounded rates make it vary, the number of firings (grid_size_x).  A
  * stage that waits for the completion of another one of its pack, because the rate between them is
  * bounded, begins a new pack.  The last stage of a pack gives the completion signal and has the
- * release scope: what its reference holds; the others have neither.
+ * release scope: what its reference holds.  So has one that a more important stage reads from, for
+ * that is not to wait for the rest of the pack; the others have neither.
  *
  * Entries are allocated as registers are, by weight: launches an iteration.  The heaviest stages own
  * one each; what is beyond the device's entries is spilled: such a stage uses another one's entry,

@@ -165,7 +165,8 @@ static enum prt_status launch_packed(struct prt_sched *s, uint32_t index, uint64
                                      struct prt_error *error)
 {
     struct prt_stage *stage = &s->stages[index];
-    const struct dispatch_full launch = describe(s, index, false, firings, !stage->ends_pack);
+    const struct dispatch_full launch =
+        describe(s, index, false, firings, !stage->ends_pack && !stage->awaited);
     enum prt_status status = is_stored(s, index, &launch)
                                  ? join(s, index, &launch, error)
                                  : send_reference(s, index, stage->entry, &launch, error);

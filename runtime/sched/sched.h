@@ -151,6 +151,7 @@ struct prt_stage {
     bool loads;           /* its first launch fills the entry */
     bool spilled;         /* it uses another stage's entry */
     bool ends_pack;       /* the last stage of its pack */
+    bool awaited;         /* a more important stage reads what it writes */
     uint32_t grid_before; /* firings of its launch before, of one that is packed */
     uint32_t threshold;
     uint64_t batch_max;

@@ -660,6 +660,19 @@ static bool is_in_order(const struct prt_sched *s, const struct container_buffer
     return true;
 }
 
+/* Does a more important stage wait for what it writes?  Then not for others of its packet, too. */
+static bool is_awaited(const struct prt_sched *s, const struct prt_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->node->output_count; i++) {
+        const struct container_buffer *record = stage->outputs[i].buffer->record;
+        for (uint32_t r = 0; r < record->reader_count; r++) {
+            uint32_t reader = s->container->readers[record->first_reader + r].node;
+            if (s->container->nodes[reader].importance > stage->node->importance) return true;
+        }
+    }
+    return false;
+}
+
 /* Once every stage has its queue. */
 static void find_order(struct prt_sched *s)
 {
@@ -667,6 +680,7 @@ static void find_order(struct prt_sched *s)
     for (uint32_t i = 0; i < c->stage_count; i++) {
         struct prt_stage *stage = &s->stages[i];
         bool known = stage->exact && (stage->node->flags & CONTAINER_NODE_STOPS) == 0;
+        stage->awaited = is_awaited(s, stage);
         for (uint32_t k = 0; k < stage->node->input_count; k++)
             stage->inputs[k].in_order = is_in_order(s, stage->inputs[k].buffer->record);
         for (uint32_t k = 0; k < stage->node->output_count; k++)

@@ -143,3 +143,27 @@ if command -v python3 >/dev/null; then
     check "the most important one waits for one work-group" waited levels.json both most le 2500
     check "and the timeline agrees" python3 "$ROOT/tests/e2e/timeline.py" levels.json levels.stats
 fi
+
+# ---- as the compiler places them: all on one compute unit, `sense` and `slow` in one packet ----
+
+"$PIPEC" --device sim1 plain9.pipe -o one.pbc
+check "on one compute unit" run one
+alone() { [ "$(interruptions one slow)" -gt 0 ] && cmp one.y plain9.y && cmp one.answer plain9.answer; }
+check "the same results, with interruptions" alone
+awaited() { # no launch of `quick` comes more than 100 cycles behind the end of that of `sense` it has packets from
+    python3 - one.json <<'END'
+import json, sys
+launches = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "X" and "packet" in e.get("args", {})]
+ends = [e["args"]["end_cycles"] for e in launches if e["name"] in ("sense", "sense (goes on)")]
+for e in launches:
+    at = e["args"]["enqueued_cycles"]
+    if e["name"] == "quick" and not any(at - 100 <= end <= at for end in ends): sys.exit(f"quick comes at {at}")
+if not ends or all(e["args"]["first_of_packet"] for e in launches if e["name"].startswith("slow")): sys.exit("no packet has both")
+END
+}
+if command -v python3 >/dev/null; then
+    check "who is read by a more important stage is not seen with the rest of its packet" awaited
+fi
+says 0 '^importance on shared CUs: those above interrupt those below, between work-groups$' "$PIPEC" inspect --device sim1 plain9.pipe >/dev/null
+inspected() { grep -q '^all CUs           9  quick$' text && grep -q '^all CUs           0  sense, slow$' text; }
+check "and inspect says who may interrupt whom" inspected

@@ -155,6 +155,28 @@ static void other_importances_are_other_packs(void **state)
     fixture_free(f);
 }
 
+/* n1 reads from n0, and is more important or less.  More: the launches of n0 have a signal, so what
+ * is spilled uses the entry of n2, which has none. */
+static void what_is_awaited_has_a_signal(void **state)
+{
+    (void)state;
+    for (uint32_t awaited = 0; awaited < 2; awaited++) {
+        struct fixture *f = row(6, false);
+        struct devdesc d = device(2, 2);
+        for (uint32_t i = 0; i < 6; i++)
+            f->graph.nodes.items[i].importance = 5;
+        f->graph.nodes.items[1].importance = awaited ? 9 : 0;
+        struct plan *plan = plan_of(f, &d);
+        assert_sound(plan, &d);
+        const struct plan_stage *s = plan->stages;
+        assert_true(!s[0].spilled && !s[2].spilled && !s[0].ends_pack && !s[2].ends_pack);
+        assert_int_equal(s[0].pack, s[2].pack);
+        assert_true(s[3].spilled);
+        assert_int_equal(s[3].entry, s[awaited ? 2 : 0].entry);
+        fixture_free(f);
+    }
+}
+
 /* What is launched most often owns an entry. */
 static void the_heaviest_own_entries(void **state)
 {
@@ -233,6 +255,7 @@ TEST_MAIN("reference_entries", cmocka_unit_test(six_stages_are_one_pack),
           cmocka_unit_test(rows_of_every_length_and_table_are_sound),
           cmocka_unit_test(side_by_side_nobody_shares_a_packet),
           cmocka_unit_test(other_importances_are_other_packs),
+          cmocka_unit_test(what_is_awaited_has_a_signal),
           cmocka_unit_test(the_heaviest_own_entries),
           cmocka_unit_test(a_loop_with_one_packet_takes_turns),
           cmocka_unit_test(a_row_does_not_take_turns))
