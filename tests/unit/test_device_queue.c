@@ -408,6 +408,15 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(launches[4].wait_max, KERNEL_LAUNCH_WAITS_MAX + 1, "too many events");
     REFUSED(nodes[0].flags, 0, "launches nothing");
     REFUSED(interface_count, 0, "");
+    REFUSED(interfaces[1].title, 99999, "'interfaces', record 1: a string outside");
+    REFUSED(interfaces[1].node, 7, "'interfaces', record 1: an unknown node");
+    REFUSED(interfaces[1].source, 7, "'interfaces', record 1: an unknown source");
+    REFUSED(interfaces[1].reserved, 1, "'interfaces', record 1: a reserved field");
+    REFUSED(interfaces[1].first_launch, 99, "launches outside");
+    REFUSED(interface_ports[1].source, 7, "'interface_ports', record 1: an unknown source");
+    REFUSED(interface_ports[1].reserved, 1, "'interface_ports', record 1: a reserved field");
+    REFUSED(launches[1].source, 7, "'launches', record 1: an unknown source");
+    REFUSED(launches[1].reserved, 1, "'launches', record 1: a reserved field");
 }
 
 TEST_MAIN("device_queue", cmocka_unit_test(trees_append_in_pre_order),
