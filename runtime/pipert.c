@@ -16,6 +16,7 @@
 #include "runtime/sched/explain.h"
 #include "runtime/sched/sched_replay.h"
 #include "runtime/sched/sched.h"
+#include "runtime/sched/standing.h"
 #include "runtime/sched/vm.h"
 
 #include <errno.h>
@@ -465,6 +466,7 @@ static enum prt_status start(struct prt_run *run, struct prt_error *error)
 /* Whoever watches a run that has begun is told that it is over. */
 static void end(struct prt_run *run)
 {
+    if (run->executed) (void)prt_standing_set(run->sched, PRT_DOING_ENDED, NULL);
     if (run->executed && run->sched->collect != NULL)
         prt_collect_end(run->sched, prt_run_total_cycles(run));
 }
@@ -542,6 +544,11 @@ enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error)
 void prt_run_interrupt(struct prt_run *run)
 {
     prt_sched_interrupt(run->sched);
+}
+
+void prt_run_tell_standing(struct prt_run *run, prt_standing_callback write, void *context)
+{
+    prt_standing_ask(run->sched, write, context);
 }
 
 /* ---- faults ---- */

@@ -232,6 +232,18 @@ enum prt_status prt_run_replay(struct prt_run *run, prt_replay_callback show, vo
  * woken by other means.  Async-signal-safe. */
 void prt_run_interrupt(struct prt_run *run);
 
+/* Gets a text in pieces; `size` 0: that was all. */
+typedef void (*prt_standing_callback)(void *context, const char *text, size_t size);
+
+/* Has it told how the run stands, in lines: the cycle and what the scheduler waits for; a table of
+ * the stages (firings begun, dispatches, of these in flight, cycles, and what each waits for, or
+ * that it has ended); a table of the buffers (packets held, depth, high-water mark, packets
+ * written, open or closed).  In the thread that executes the run: from a callback or a signal
+ * handler.  While the run waits for a callback or the device, also where that executes a kernel,
+ * `write` is called before this returns; else soon, before the next instruction of the scheduler.
+ * Async-signal-safe, if `write` is.  Asked again before that, it is told once, to the last one. */
+void prt_run_tell_standing(struct prt_run *run, prt_standing_callback write, void *context);
+
 /* ---- what a run has done: after (or during, from a callback) prt_run_execute ---- */
 
 /* What giving launches to the device costs.  Its share of the run is overhead_cycles /

@@ -9,6 +9,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+enum { GRACE_SECONDS = 2 }; /* from the time limit to the end at the latest */
+
 /* A handler may run between any two writes, so each is atomic and says something by itself. */
 static struct {
     _Atomic(struct prt_run *) run;
@@ -17,6 +19,7 @@ static struct {
     _Atomic(struct prt_temporaries *) temporaries;
     atomic_int interrupt_fd;
     atomic_int interrupts;
+    atomic_int alarms;
 } handled = {.interrupt_fd = -1};
 
 _Static_assert(ATOMIC_POINTER_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
@@ -67,11 +70,47 @@ static void on_interrupt(int signal)
     errno = saved;
 }
 
+static void write_standing(void *context, const char *text, size_t size)
+{
+    (void)context;
+    while (size > 0) {
+        ssize_t put = write(STDERR_FILENO, text, size);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return;
+        text += put;
+        size -= (size_t)put;
+    }
+}
+
+static void on_question(int signal)
+{
+    (void)signal;
+    int saved = errno;
+    struct prt_run *run = atomic_load(&handled.run);
+    if (run != NULL)
+        prt_run_tell_standing(run, write_standing, NULL);
+    else
+        write_error("piperun: note: the run has not begun\n");
+    errno = saved;
+}
+
+static void write_last_standing(void *context, const char *text, size_t size)
+{
+    write_standing(context, text, size);
+    if (size == 0) stop_at_once(EXIT_TIMEOUT);
+}
+
+/* The second alarm comes if the run has not come to say how it stands. */
 static void on_alarm(int signal)
 {
     (void)signal;
+    int saved = errno;
+    struct prt_run *run = atomic_load(&handled.run);
+    if (atomic_fetch_add(&handled.alarms, 1) > 0) stop_at_once(EXIT_TIMEOUT);
     write_error("piperun: error: the time limit is exceeded [timeout]\n");
-    stop_at_once(EXIT_TIMEOUT);
+    if (run == NULL) stop_at_once(EXIT_TIMEOUT);
+    prt_run_tell_standing(run, write_last_standing, NULL);
+    errno = saved;
 }
 
 static const char *crash_name(int signal)
@@ -111,6 +150,16 @@ static void handle(int signal, void (*handler)(int), int flags)
     sigaction(signal, &action, NULL);
 }
 
+/* Writes several lines: another one does not come between them. */
+static void handle_teller(int signal, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler};
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGUSR1);
+    sigaddset(&action.sa_mask, SIGALRM);
+    sigaction(signal, &action, NULL);
+}
+
 void prt_signals_install(void)
 {
     static char stack[64 * 1024];
@@ -118,7 +167,8 @@ void prt_signals_install(void)
     sigaltstack(&alternate, NULL);
     handle(SIGINT, on_interrupt, 0);
     handle(SIGTERM, on_terminate, 0);
-    handle(SIGALRM, on_alarm, 0);
+    handle_teller(SIGALRM, on_alarm);
+    handle_teller(SIGUSR1, on_question);
     handle(SIGSEGV, on_crash, SA_ONSTACK);
     handle(SIGBUS, on_crash, SA_ONSTACK);
     handle(SIGFPE, on_crash, SA_ONSTACK);
@@ -128,7 +178,8 @@ void prt_signals_install(void)
 void prt_signals_timeout(double seconds)
 {
     if (seconds <= 0) return;
-    struct itimerval timer = {.it_value = {.tv_sec = (time_t)seconds}};
+    struct itimerval timer = {.it_value = {.tv_sec = (time_t)seconds},
+                              .it_interval = {.tv_sec = GRACE_SECONDS}};
     timer.it_value.tv_usec = (suseconds_t)((seconds - (double)timer.it_value.tv_sec) * 1e6);
     if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0) timer.it_value.tv_usec = 1;
     setitimer(ITIMER_REAL, &timer, NULL);

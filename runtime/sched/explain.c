@@ -125,13 +125,6 @@ static const char *stage_name(const struct prt_sched *sched, uint32_t stage)
     return prt_container_text(sched->container, sched->stages[stage].node->name);
 }
 
-/* What the next firing, or the finish, may append. */
-static uint64_t wanted_room(const struct prt_stage *stage, const struct prt_stage_output *output)
-{
-    if (stage->life == PRT_STAGE_FINISH_WAITING) return output->finish_max;
-    return prt_flow_total(&output->most, stage->firings, 1);
-}
-
 /* Of a replay only the stages of its circle are waited for: others have not been asked to fire. */
 static bool is_waited_for(const struct prt_sched *sched, uint32_t node)
 {
@@ -154,7 +147,7 @@ static const struct prt_stage_output *full_output(const struct prt_sched *sched,
 {
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
         const struct prt_stage_output *output = &stage->outputs[i];
-        if (prt_fifo_room(&output->buffer->fifo) < wanted_room(stage, output) &&
+        if (prt_fifo_room(&output->buffer->fifo) < prt_ready_wanted_room(stage, output) &&
             has_reader_waited_for(sched, output->buffer))
             return output;
     }
@@ -227,7 +220,7 @@ static uint32_t tell_wait(const struct prt_sched *sched, uint32_t index, struct 
     tell(story, "'%s' waits for room in '%s' (holds %" PRIu64 " of %" PRIu64 ", needs %" PRIu64 ")",
          stage_name(sched, index), prt_container_text(c, output->buffer->record->name),
          fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
-         wanted_room(stage, output));
+         prt_ready_wanted_room(stage, output));
     return slowest_reader(sched, output->buffer);
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/sched/collect.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
+#include "runtime/sched/standing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +16,15 @@ enum prt_status prt_inport_at_hand(struct prt_buffer *buffer, struct prt_error *
 }
 
 /* Asks the host once for up to `room` packets; 0 of them: the stream has ended. */
-static enum prt_status ask_host(const struct prt_sched *s, const struct prt_buffer *buffer,
-                                void *window, size_t room, size_t *count, struct prt_error *error)
+static enum prt_status ask_host(struct prt_sched *s, const struct prt_buffer *buffer, void *window,
+                                size_t room, size_t *count, struct prt_error *error)
 {
     const struct prt_port *port = buffer->port;
     enum prt_status status = PRT_OK;
+    enum prt_doing before = prt_standing_set(s, PRT_DOING_READ, buffer);
     *count = 0;
     if (port->source != NULL) status = port->source(port->context, window, room, count, error);
+    (void)prt_standing_set(s, before, NULL);
     if (status != PRT_OK) *count = 0;
     if (*count <= room) return status;
     *count = 0;
@@ -33,7 +36,7 @@ static enum prt_status ask_host(const struct prt_sched *s, const struct prt_buff
 /* ---- ahead ---- */
 
 /* Up to `room` packets to `window`; what is behind them may be known then. */
-static size_t bring(const struct prt_sched *s, struct prt_buffer *buffer, void *window, size_t room)
+static size_t bring(struct prt_sched *s, struct prt_buffer *buffer, void *window, size_t room)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
     char *to = window;
@@ -48,14 +51,14 @@ static size_t bring(const struct prt_sched *s, struct prt_buffer *buffer, void *
     return brought;
 }
 
-static void bring_extra(const struct prt_sched *s, struct prt_buffer *buffer)
+static void bring_extra(struct prt_sched *s, struct prt_buffer *buffer)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
     if (ahead->extra == NULL || ahead->has_extra || ahead->over) return;
     ahead->has_extra = bring(s, buffer, ahead->extra, 1) == 1;
 }
 
-static void bring_ahead(const struct prt_sched *s, struct prt_buffer *buffer)
+static void bring_ahead(struct prt_sched *s, struct prt_buffer *buffer)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
     struct prt_fifo *fifo = &buffer->fifo;
@@ -66,7 +69,7 @@ static void bring_ahead(const struct prt_sched *s, struct prt_buffer *buffer)
     if (ahead->packets == room) bring_extra(s, buffer);
 }
 
-static void bring_to_input(const struct prt_sched *s, const struct prt_stage_input *input)
+static void bring_to_input(struct prt_sched *s, const struct prt_stage_input *input)
 {
     if (prt_ready_is_open(input)) bring_ahead(s, input->buffer);
 }
@@ -79,7 +82,7 @@ static bool goes_on(const struct prt_stage *stage, const struct prt_stage_input 
 }
 
 /* What a stage asks for that is the first one to be looked at. */
-static void bring_to_stage(const struct prt_sched *s, const struct prt_stage *stage)
+static void bring_to_stage(struct prt_sched *s, const struct prt_stage *stage)
 {
     if (!prt_select_wants(s, stage)) return;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {

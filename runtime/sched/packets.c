@@ -1,6 +1,7 @@
 #include "runtime/sched/packets.h"
 
 #include "runtime/sched/collect.h"
+#include "runtime/sched/standing.h"
 
 #include <assert.h>
 
@@ -33,7 +34,9 @@ static enum prt_status enqueue(struct prt_sched *s, uint32_t queue,
 {
     for (;;) {
         prt_sched_pass_time(s);
+        enum prt_doing before = prt_standing_set(s, PRT_DOING_DEVICE, NULL); /* it may execute */
         enum prt_status status = s->ops->enqueue(s->device, queue, packet, error);
+        (void)prt_standing_set(s, before, NULL);
         if (status == PRT_OK) s->open_packets[queue].in_flight += launches;
         if (status != PRT_E_BUSY) return status;
         status = prt_sched_reap(s, error);

@@ -84,6 +84,12 @@ uint64_t prt_ready_needs(const struct prt_stage *stage, const struct prt_stage_i
     return (last < frame ? last + 1 : frame) - first;
 }
 
+uint64_t prt_ready_wanted_room(const struct prt_stage *stage, const struct prt_stage_output *output)
+{
+    if (stage->life == PRT_STAGE_FINISH_WAITING) return output->finish_max;
+    return prt_flow_total(&output->most, stage->firings, 1);
+}
+
 uint64_t prt_ready_history(const struct prt_stage *stage, const struct prt_stage_input *input)
 {
     uint64_t packets = held(input);

@@ -32,6 +32,10 @@ uint64_t prt_ready_outputs(const struct prt_stage *stage);
 /* Packets that the input has to hold before the next firing. */
 uint64_t prt_ready_needs(const struct prt_stage *stage, const struct prt_stage_input *input);
 
+/* What the next firing, or the finish, may append. */
+uint64_t prt_ready_wanted_room(const struct prt_stage *stage,
+                               const struct prt_stage_output *output);
+
 /* Packets in front of an input that firings have seen and that are no longer to be consumed; before
  * the first firing: those that were put there for it to see. */
 uint64_t prt_ready_history(const struct prt_stage *stage, const struct prt_stage_input *input);

@@ -9,6 +9,7 @@
 #include "runtime/sched/packets.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
+#include "runtime/sched/standing.h"
 
 #include <assert.h>
 #include <string.h>
@@ -49,8 +50,11 @@ static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer
     struct prt_port *port = buffer->port;
     uint64_t held = prt_fifo_held(&buffer->fifo, 0);
     enum prt_status status = PRT_OK;
-    if (held > 0 && port->sink != NULL && !port->gone)
+    if (held > 0 && port->sink != NULL && !port->gone) {
+        enum prt_doing before = prt_standing_set(s, PRT_DOING_WRITE, buffer);
         status = port->sink(port->context, prt_fifo_window(&buffer->fifo, 0), (size_t)held, error);
+        (void)prt_standing_set(s, before, NULL);
+    }
     if (status == PRT_E_CLOSED_PIPE) {
         port->gone = true;
         s->open_sinks--;
@@ -241,8 +245,10 @@ enum prt_status prt_sched_reap(struct prt_sched *s, struct prt_error *error)
     uint32_t count;
     prt_sched_pass_time(s);
     if (s->collect != NULL) prt_collect_look(s, 0);
+    enum prt_doing before = prt_standing_set(s, PRT_DOING_DEVICE, NULL);
     enum prt_status status =
         s->ops->wait(s->device, s->completions, s->container->stage_count, &count);
+    (void)prt_standing_set(s, before, NULL);
     if (status != PRT_OK) return prt_error_set(error, status, "%s", prt_status_text(status));
     struct prt_error later;
     for (uint32_t i = 0; i < count; i++) {
@@ -362,11 +368,11 @@ enum prt_status prt_sched_launch(struct prt_sched *s, uint32_t index, uint64_t f
     s->objects[index].read_bytes = stage->node->phases == 1
                                        ? prt_cycles_multiply(firings, stage->read_bytes)
                                        : read_by_phase(stage, firings);
+    stage->in_flight = true;
+    stage->batch = firings;
     enum prt_status status = prt_packets_launch(s, index, false, firings, error);
     if (status != PRT_OK) return status;
     pass_on(s, stage, firings);
-    stage->in_flight = true;
-    stage->batch = firings;
     stage->firings += firings;
     stage->dispatches++;
     s->in_flight++;
@@ -515,9 +521,9 @@ static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, stru
     stage->life = PRT_STAGE_FINISHING;
     if (s->collect != NULL) prt_collect_dispatched(s, stage);
     s->finish_waiting--;
+    stage->in_flight = true;
     enum prt_status status = prt_packets_launch(s, index, true, 1, error);
     if (status != PRT_OK) return status;
-    stage->in_flight = true;
     stage->dispatches++;
     s->in_flight++;
     return PRT_OK;

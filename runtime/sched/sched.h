@@ -84,6 +84,19 @@ struct prt_ahead {
     struct prt_error error;
 };
 
+/* Gets a text in pieces; `size` 0: that was all. */
+typedef void (*prt_standing_write)(void *context, const char *text, size_t size);
+
+/* What the scheduler does now (standing.h). */
+enum prt_doing {
+    PRT_DOING_NOTHING, /* the run has not begun */
+    PRT_DOING_WORK,
+    PRT_DOING_READ, /* waits for the host to bring packets, or to take them */
+    PRT_DOING_WRITE,
+    PRT_DOING_DEVICE, /* waits for the device */
+    PRT_DOING_ENDED
+};
+
 struct prt_port {
     prt_sched_source source;
     prt_sched_sink sink; /* NULL: packets are dropped */
@@ -271,6 +284,11 @@ struct prt_sched {
     uint64_t suspensions; /* of all in-ports */
     struct prt_sched_fault fault;
     atomic_bool interrupted;
+    atomic_int doing; /* enum prt_doing */
+    const struct prt_buffer *doing_buffer;
+    atomic_bool asked; /* how the run stands; by whom: */
+    prt_standing_write ask_write;
+    void *ask_context;
     bool interrupt_seen;
     const bool *among; /* by stage: the circle of a replay, whose waits are explained; else NULL */
 };

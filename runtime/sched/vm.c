@@ -3,6 +3,7 @@
 #include "lang/sched_code.h"
 #include "runtime/sched/explain.h"
 #include "runtime/sched/packets.h"
+#include "runtime/sched/standing.h"
 #include "runtime/sched/static_part.h"
 
 #include <assert.h>
@@ -259,6 +260,7 @@ static enum prt_status run_until(struct machine *m, uint32_t end)
     m->at = code;
     while (status == PRT_OK && !m->halted && m->at != stop) {
         const struct instruction *i = m->at++;
+        prt_standing_attend(s);
         s->instruction_cycles += i->cycles;
         s->instructions++;
         s->instruction = (uint32_t)(i - code);
@@ -284,6 +286,7 @@ enum prt_status prt_vm_prologue(const struct prt_vm *vm, struct prt_sched *sched
     uint32_t end = 0;
     while (end < vm->count && is_prologue(vm->code[end].opcode))
         end++;
+    (void)prt_standing_set(sched, PRT_DOING_WORK, NULL);
     return run_until(&machine, end);
 }
 
@@ -291,6 +294,7 @@ enum prt_status prt_vm_run(const struct prt_vm *vm, struct prt_sched *sched,
                            struct prt_error *error)
 {
     struct machine machine = {.vm = vm, .sched = sched, .error = error};
+    (void)prt_standing_set(sched, PRT_DOING_WORK, NULL);
     enum prt_status status = run_until(&machine, UINT32_MAX);
     struct prt_error later;
     if (status != PRT_OK) prt_packets_drop(sched);
