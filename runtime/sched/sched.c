@@ -388,13 +388,25 @@ static enum prt_status dispatch_selected(struct prt_sched *s, struct prt_error *
     return prt_sched_launch(s, index, s->selected_firings, error);
 }
 
+typedef enum prt_status (*step_callback)(void *context, uint32_t stage, bool finish,
+                                         struct prt_error *error);
+
+static enum prt_status tell_step(struct prt_sched *s, step_callback told, uint32_t stage,
+                                 bool finish, struct prt_error *error)
+{
+    enum prt_doing before = prt_standing_set(s, PRT_DOING_STEP, NULL);
+    enum prt_status status = told(s->step->context, stage, finish, error);
+    (void)prt_standing_set(s, before, NULL);
+    return status;
+}
+
 /* What has been dispatched is all that is in flight: it is seen to its end. */
 static enum prt_status step_over(struct prt_sched *s, uint32_t stage, bool finish,
                                  struct prt_error *error)
 {
     enum prt_status status = prt_sched_settle(s, error);
     if (s->origins != NULL) prt_origins_keep(s, &s->stages[stage]);
-    return status == PRT_OK ? s->step->after(s->step->context, stage, finish, error) : status;
+    return status == PRT_OK ? tell_step(s, s->step->after, stage, finish, error) : status;
 }
 
 enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
@@ -402,7 +414,7 @@ enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
     uint32_t stage = s->selected;
     if (s->step == NULL) return dispatch_selected(s, error);
     s->selected_firings = 1;
-    enum prt_status status = s->step->before(s->step->context, stage, false, error);
+    enum prt_status status = tell_step(s, s->step->before, stage, false, error);
     if (s->origins != NULL) prt_origins_open(s, &s->stages[stage]);
     if (status == PRT_OK) status = dispatch_selected(s, error);
     return status == PRT_OK ? step_over(s, stage, false, error) : status;
@@ -532,7 +544,7 @@ static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, stru
 static enum prt_status run_finish(struct prt_sched *s, uint32_t index, struct prt_error *error)
 {
     if (s->step == NULL) return dispatch_finish(s, index, error);
-    enum prt_status status = s->step->before(s->step->context, index, true, error);
+    enum prt_status status = tell_step(s, s->step->before, index, true, error);
     if (s->origins != NULL) prt_origins_open(s, &s->stages[index]);
     if (status == PRT_OK) status = dispatch_finish(s, index, error);
     return status == PRT_OK ? step_over(s, index, true, error) : status;

@@ -94,6 +94,7 @@ enum prt_doing {
     PRT_DOING_READ, /* waits for the host to bring packets, or to take them */
     PRT_DOING_WRITE,
     PRT_DOING_DEVICE, /* waits for the device */
+    PRT_DOING_STEP,   /* waits for whoever is told of steps */
     PRT_DOING_ENDED
 };
 

@@ -318,6 +318,7 @@ static void put_doing(struct text *t, const struct prt_sched *s, enum prt_doing 
     switch (doing) {
     case PRT_DOING_NOTHING: put(t, "the run has not begun"); return;
     case PRT_DOING_WORK: put(t, "the scheduler works"); return;
+    case PRT_DOING_STEP: put(t, "the scheduler waits for the debugger"); return;
     case PRT_DOING_DEVICE: put(t, "the scheduler waits for the device"); return;
     case PRT_DOING_READ:
         put_quoted(t, "the scheduler waits for the host to fill ", name_of(s, s->doing_buffer), "");
