@@ -395,12 +395,13 @@ static void do_where(struct prt_debug_loop *loop, const char *text)
     complain_status(loop, prt_debug_where(loop->debugger, text, loop->to, &error), &error);
 }
 
-/* From the stage on that comes next; at the end all stages are shown. */
+/* From the stage on that comes next, or that came last. */
 static void do_backtrace(struct prt_debug_loop *loop, const char *text)
 {
     struct prt_error error;
-    uint32_t next = loop->stop->next.stage;
-    if (text[0] == '\0' && next != PRT_NONE) text = prt_debug_name(loop->debugger, next);
+    uint32_t from =
+        loop->stop->next.stage != PRT_NONE ? loop->stop->next.stage : loop->stop->last.stage;
+    if (text[0] == '\0') text = prt_debug_name(loop->debugger, from != PRT_NONE ? from : 0);
     complain_status(loop, prt_debug_where(loop->debugger, text, loop->to, &error), &error);
 }
 

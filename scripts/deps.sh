@@ -67,17 +67,18 @@ missing_packages() {
     done
 }
 
-# Welcome, not needed: the second LLVM that `make check` also compiles the language tests with, the programs that it
-# tries pipec with, and the OpenCL that it compares sub-devices with.
+# Welcome, not needed: the line editor of `piperun --debug`; for tests the second LLVM that `make check` also compiles
+# the language tests with, the programs that it tries pipec with, and the OpenCL that it compares sub-devices with.
 welcome_packages() {
-    local package wanted=()
-    [ "$goal" = test ] || return 0
-    [ -n "${LLVM_CONFIG-}" ] || wanted+=(llvm-19-dev lld-19)
-    command -v ninja >/dev/null || wanted+=(ninja-build)
-    command -v cmake >/dev/null || wanted+=(cmake)
-    command -v meson >/dev/null || wanted+=(meson)
-    command -v dot >/dev/null || wanted+=(graphviz)
-    wanted+=(ocl-icd-libopencl1 pocl-opencl-icd)
+    local package wanted=(libedit-dev)
+    if [ "$goal" = test ]; then
+        [ -n "${LLVM_CONFIG-}" ] || wanted+=(llvm-19-dev lld-19)
+        command -v ninja >/dev/null || wanted+=(ninja-build)
+        command -v cmake >/dev/null || wanted+=(cmake)
+        command -v meson >/dev/null || wanted+=(meson)
+        command -v dot >/dev/null || wanted+=(graphviz)
+        wanted+=(ocl-icd-libopencl1 pocl-opencl-icd)
+    fi
     for package in "${wanted[@]}"; do
         if ! installed "$package" && known "$package"; then echo "$package"; fi
     done
@@ -118,5 +119,5 @@ if [ ${#missing[@]} -gt 0 ]; then
     mapfile -t welcome < <(welcome_packages)
 fi
 if [ ${#welcome[@]} -gt 0 ]; then
-    install "${welcome[@]}" || echo "pipec: without ${welcome[*]}; tests that need them are skipped"
+    install "${welcome[@]}" || echo "pipec: without ${welcome[*]}; what they are for is left out"
 fi

@@ -14,6 +14,7 @@
 enum {
     PACKETS_SHOWN = 200,
     ITEMS_SHOWN = 200, /* of an array or vector */
+    TAKEN_SHOWN = 8,
     BYTES_A_LINE = 16,
     BYTES_SHOWN = 4096
 };
@@ -212,19 +213,21 @@ static void print_writer(FILE *to, const struct prt_debugger *d, uint32_t buffer
     debug_firing_text(d, &written->by, firing, sizeof firing);
     debug_say(to, "%s", firing);
     const struct container_place *place = prt_debug_origin(d->container, written->origin);
-    const struct container_node *node = d->sched->stages[written->by.stage].node;
+    uint32_t source, line;
+    debug_kernel_place(d, written->by.stage, &source, &line);
     if (place != NULL)
         debug_say(to, ", at %s:%" PRIu32 ":%" PRIu32 "\n",
                   prt_container_source(d->container, place->source), place->line, place->column);
     else
-        debug_say(to, ", a node of %s:%" PRIu32 "%s\n",
-                  prt_container_source(d->container, node->source), node->line,
+        debug_say(to, ", kernel '%s' at %s:%" PRIu32 "%s\n",
+                  debug_text(d, d->sched->stages[written->by.stage].node->kernel_title),
+                  prt_container_source(d->container, source), line,
                   prt_debug_mode(d->container) ? ""
-                                               : " (the statement: compile with --debug-mode)");
+                                               : " (which statement: compile with --debug-mode)");
     if (with_source && place != NULL)
         debug_source_line(d, place->source, place->line, place->column, to);
     else if (with_source)
-        debug_source_line(d, node->source, node->line, 0, to);
+        debug_source_line(d, source, line, 0, to);
 }
 
 enum prt_status prt_debug_origin_of(struct prt_debugger *d, const char *text, FILE *to,
@@ -294,19 +297,45 @@ static void describe_begin(struct prt_debugger *d, FILE *to)
               prt_text_plural(c->buffer_count));
 }
 
-static void describe_end(struct prt_debugger *d, const struct prt_stop *stop, FILE *to)
+/* The packets that a firing which failed was to consume. */
+static void print_taken(struct prt_debugger *d, FILE *to)
+{
+    const struct prt_stage *stage = &d->sched->stages[d->next.stage];
+    for (uint32_t i = 0; i < stage->node->input_count && !d->next.finish; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        uint32_t buffer = (uint32_t)(input->buffer - d->sched->buffers);
+        uint64_t first = d->taken_from[stage->node->first_input + i];
+        uint64_t count = prt_flow_total(&input->take.pop, d->next.firing, 1);
+        for (uint64_t k = 0; k < count && k < TAKEN_SHOWN; k++) {
+            debug_say(to, "it read %s@%" PRIu64 " = ", debug_buffer_name(d, buffer), first + k);
+            print_packet(to, d, buffer, first + k);
+            fputc('\n', to);
+        }
+    }
+}
+
+static void describe_fault(struct prt_debugger *d, FILE *to)
 {
     struct prt_fault_information fault;
+    if (!prt_run_fault(d->run, &fault)) return;
+    if (fault.line > 0) {
+        debug_say(to, "at %s:%" PRIu32 ":%" PRIu32 "\n", fault.source, fault.line, fault.column);
+        debug_source_line(d, d->sched->fault.fault.source, fault.line, fault.column, to);
+    }
+    if (d->next.stage != PRT_NONE && fault.firing == d->next.firing) print_taken(d, to);
+}
+
+static void describe_end(struct prt_debugger *d, const struct prt_stop *stop, FILE *to)
+{
+    struct prt_error unheard;
     if (stop->status == PRT_OK) {
         fprintf(to, "the run has ended at cycle %" PRIu64 "\n", prt_run_total_cycles(d->run));
         return;
     }
     debug_say(to, "the run has ended at cycle %" PRIu64 ": %s\n", prt_run_total_cycles(d->run),
               stop->message);
-    if (stop->status == PRT_E_FAULT && prt_run_fault(d->run, &fault) && fault.line > 0) {
-        debug_say(to, "at %s:%" PRIu32 ":%" PRIu32 "\n", fault.source, fault.line, fault.column);
-        debug_source_line(d, d->sched->fault.fault.source, fault.line, fault.column, to);
-    }
+    if (stop->status == PRT_E_FAULT) describe_fault(d, to);
+    if (stop->status == PRT_E_STALL) (void)prt_debug_where(d, "", to, &unheard);
 }
 
 void prt_debug_describe_stop(struct prt_debugger *d, const struct prt_stop *stop, FILE *to)

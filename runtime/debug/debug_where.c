@@ -25,6 +25,11 @@ static uint32_t state_text(const struct prt_debugger *d, uint32_t index, char *t
         snprintf(text, size, "has ended");
         return UINT32_MAX;
     }
+    const struct prt_sched_fault *fault = &d->sched->fault;
+    if (fault->there && fault->node == (uint32_t)(stage->node - d->container->nodes)) {
+        snprintf(text, size, "has failed");
+        return UINT32_MAX;
+    }
     if (stage->stopped ||
         (stage->life == PRT_STAGE_RUNNING && prt_select_source_left(d->sched, stage) == 0)) {
         snprintf(text, size, "fires no more");
@@ -45,10 +50,11 @@ static void print_state(const struct prt_debugger *d, uint32_t index, FILE *to)
     (void)state_text(d, index, text, sizeof text);
     const char *behind = text[0] == '\'' ? strstr(text, "' ") : NULL;
     prt_text_cell(to, debug_stage_name(d, index), NAME_COLUMNS);
-    debug_say(to, " %8" PRIu64 " firings  %s", stage->firings, behind != NULL ? behind + 2 : text);
+    debug_say(to, " %8" PRIu64 " firing%s  %s", stage->firings, stage->firings == 1 ? " " : "s",
+              behind != NULL ? behind + 2 : text);
     if (stage->threshold > 1) fprintf(to, "; threshold %" PRIu32, stage->threshold);
     if (stage->node->importance > 0) fprintf(to, "; importance %" PRIu32, stage->node->importance);
-    fputs(d->next.stage == index ? "  <- next\n" : "\n", to);
+    fputs(d->next.stage == index && !d->ended ? "  <- next\n" : "\n", to);
 }
 
 /* From a stage on, each with the one that it waits for, until one waits for none, or the circle is
