@@ -2,6 +2,7 @@
 
 #include "runtime/pipert.h"
 #include "runtime/piperun_devices.h"
+#include "runtime/piperun_lines.h"
 #include "runtime/piperun_message.h"
 
 #include <assert.h>
@@ -251,7 +252,9 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
     case 'q': command->quiet = true; break;
     case 'v': command->verbose = true; break;
     case 'h': fputs(usage_text, stdout); return EXIT_DONE;
-    case OPTION_VERSION: puts("piperun " PIPEC_VERSION); return EXIT_DONE;
+    case OPTION_VERSION:
+        printf("piperun " PIPEC_VERSION "%s\n", prt_lines_editor());
+        return EXIT_DONE;
     case OPTION_LATER:
         return PRT_COMPLAIN(EXIT_USAGE, "--%s: not supported by this version", options[index].name);
     case ':': return PRT_COMPLAIN(EXIT_USAGE, "%s: an argument is missing", argv[optind - 1]);

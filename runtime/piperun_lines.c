@@ -33,6 +33,15 @@ struct prt_lines {
     char *history; /* its file; NULL: none */
 };
 
+const char *prt_lines_editor(void)
+{
+#ifdef PRT_HAVE_LIBEDIT
+    return " (libedit)";
+#else
+    return "";
+#endif
+}
+
 #ifdef PRT_HAVE_LIBEDIT
 
 /* libedit has one line editor a process, and its callbacks no context. */

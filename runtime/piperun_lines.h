@@ -15,6 +15,9 @@
 
 struct prt_lines;
 
+/* " (libedit)", or "" where it was built without. */
+const char *prt_lines_editor(void);
+
 /* Words that may complete `word`, numbered from 0; `before`: the words of the line before it, blanks
  * between them.  NULL: no more. */
 typedef const char *(*prt_lines_words)(void *context, const char *before, uint32_t index);

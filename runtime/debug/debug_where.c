@@ -2,6 +2,7 @@
 #include "runtime/debug/debug_internal.h"
 #include "runtime/debug/debug_source.h"
 
+#include "lang/scalar_text.h"
 #include "lang/sched_code.h"
 #include "runtime/load/debug_info.h"
 #include "runtime/observe/text_table.h"
@@ -160,6 +161,19 @@ void prt_debug_show_cycles(struct prt_debugger *d, FILE *to)
     fprintf(to, "%" PRIu64 " instructions, %" PRIu64 " dispatches\n", s.instructions, s.dispatches);
 }
 
+/* Those of the pipeline, as they were given. */
+static void print_arguments(const struct prt_debugger *d, FILE *to)
+{
+    char value[64];
+    for (uint32_t i = 0; i < d->container->argument_count; i++) {
+        const struct container_argument *a = &d->container->arguments[i];
+        enum scalar_type scalar = (enum scalar_type)a->scalar;
+        const uint8_t *at = d->run->arguments + a->offset_bytes;
+        scalar_format(scalar, prt_debug_scalar_bits(a->scalar, at), value, sizeof value);
+        debug_say(to, "argument %s: %s = %s\n", debug_text(d, a->name), scalar_name(scalar), value);
+    }
+}
+
 void prt_debug_show_program(struct prt_debugger *d, FILE *to)
 {
     struct prt_program_information p;
@@ -175,6 +189,7 @@ void prt_debug_show_program(struct prt_debugger *d, FILE *to)
               " ports, %" PRIu32 " bytes of scheduler program\n",
               p.stage_count, p.buffer_count, p.memory_bytes, p.port_count,
               d->container->code_bytes);
+    print_arguments(d, to);
 }
 
 /* ---- the scheduler program ---- */
