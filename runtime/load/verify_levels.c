@@ -461,6 +461,22 @@ static void set_unknown(struct levels *x, const struct container_node *node)
     }
 }
 
+/* Who asks of a stage that nobody feeds whether it can go on may find that the run has been interrupted, and then
+ * it does not. */
+static void doubt(struct levels *x, uint32_t stage)
+{
+    if (!x->q.unfed[stage]) return;
+    x->now.least[x->q.first_allowance + stage] = 0;
+    x->now.least[x->q.first_running + stage] = 0;
+}
+
+static enum prt_status doubt_set(struct levels *x, uint32_t index, const struct prt_stage_set *set)
+{
+    for (uint32_t i = 0; i < set->count; i++)
+        doubt(x, set->stages[i]);
+    return prt_code_work(x->code, index, set->count);
+}
+
 /* What the set takes is not known to be there any more, nor the room that it fills. */
 static enum prt_status forget_set(struct levels *x, uint32_t index, const struct prt_stage_set *set)
 {
@@ -477,7 +493,6 @@ static enum prt_status forget_set(struct levels *x, uint32_t index, const struct
         set_unknown(x, node);
         x->now.least[phase] = 0;
         x->now.most[phase] = x->q.most[phase];
-        x->now.least[x->q.first_allowance + set->stages[i]] = 0;
     }
     return PRT_OK;
 }
@@ -547,8 +562,9 @@ static enum prt_status execute_guard(struct levels *x, uint32_t index,
     struct prt_keys keys;
     forget_questions(x);
     x->now.least[x->q.launches] = x->now.most[x->q.launches] = 0;
-    enum prt_status status = meet(x, index, prt_code_target(x->code, guard));
     *holds = can_hold(x, guard, &keys);
+    if (guard->opcode == SCHED_GOES_ON) doubt(x, guard->operands[0]);
+    enum prt_status status = meet(x, index, prt_code_target(x->code, guard));
     if (status == PRT_OK) status = prt_code_work(x->code, index, keys.count);
     if (status != PRT_OK || !*holds) return status;
     x->code->flags[index] |= PRT_CODE_PASSED;
@@ -628,7 +644,8 @@ static enum prt_status execute_selection(struct levels *x, uint32_t index,
     x->now.selected = false;
     uint64_t before = x->now.asked[set / 64];
     x->now.asked[set / 64] |= UINT64_C(1) << set % 64;
-    enum prt_status status = meet(x, index, prt_code_target(x->code, selection));
+    enum prt_status status = doubt_set(x, index, &x->c->sets[set]);
+    if (status == PRT_OK) status = meet(x, index, prt_code_target(x->code, selection));
     x->now.asked[set / 64] = before;
     forget_questions(x);
     x->now.selected = true;

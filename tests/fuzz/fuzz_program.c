@@ -226,24 +226,32 @@ static int32_t never(const struct kernel_batch *batch)
     abort(); /* the null device executes nothing */
 }
 
+struct host {
+    struct prt_run *run;
+    size_t left;         /* packets that come in */
+    size_t written;      /* that have gone out */
+    size_t interrupt_at; /* packets out; SIZE_MAX: never */
+};
+
 static enum prt_status read_some(void *context, void *packets, size_t capacity, size_t *count,
                                  struct prt_error *error)
 {
-    size_t *left = context;
+    struct host *host = context;
     (void)packets;
     (void)error;
-    *count = capacity < *left ? capacity : *left;
-    *left -= *count;
+    *count = capacity < host->left ? capacity : host->left;
+    host->left -= *count;
     return PRT_OK;
 }
 
 static enum prt_status write_some(void *context, const void *packets, size_t count,
                                   struct prt_error *error)
 {
-    (void)context;
+    struct host *host = context;
     (void)packets;
-    (void)count;
     (void)error;
+    host->written += count;
+    if (host->written >= host->interrupt_at) prt_run_interrupt(host->run);
     return PRT_OK;
 }
 
@@ -254,30 +262,31 @@ static void must(enum prt_status status, const struct prt_error *error, const ch
     abort();
 }
 
-static void execute(const struct prt_program *program, const char *text)
+/* What nobody feeds is interrupted before its source has come to its end: its circle has none. */
+static void execute(const struct prt_program *program, size_t interrupt_at, const char *text)
 {
     struct prt_run_options options = {.device = "null", .host_threads = 1};
+    struct host host = {.left = PACKETS, .interrupt_at = interrupt_at % (STREAM_FIRINGS - 8)};
     struct prt_port_information port;
     struct prt_error error;
-    struct prt_run *run = NULL;
-    size_t left = PACKETS;
-    must(prt_run_create(program, &options, &run, &error), &error, text);
-    prt_run_limit_firings(run, STREAM_FIRINGS);
     bool fed = false;
+    must(prt_run_create(program, &options, &host.run, &error), &error, text);
+    prt_run_limit_firings(host.run, STREAM_FIRINGS);
     for (uint32_t i = 0; prt_program_port(program, i, &port); i++) {
         if (port.direction == PRT_PORT_IN)
-            must(prt_run_bind_input(run, i, read_some, &left, &error), &error, text);
+            must(prt_run_bind_input(host.run, i, read_some, &host, &error), &error, text);
         else
-            must(prt_run_bind_output(run, i, write_some, NULL, &error), &error, text);
+            must(prt_run_bind_output(host.run, i, write_some, &host, &error), &error, text);
         fed = fed || port.direction == PRT_PORT_IN;
     }
-    if (!fed) prt_run_interrupt(run); /* its circle would go on for ever */
-    enum prt_status status = prt_run_execute(run, &error);
+    if (fed && interrupt_at >= STREAM_FIRINGS) host.interrupt_at = SIZE_MAX;
+    enum prt_status status = prt_run_execute(host.run, &error);
     if (status != PRT_E_INTERRUPTED) must(status, &error, text);
-    prt_run_destroy(run);
+    prt_run_destroy(host.run);
 }
 
-static void load_and_run(const uint8_t *bytes, size_t size, uint32_t kernel_count, const char *text)
+static void load_and_run(const uint8_t *bytes, size_t size, uint32_t kernel_count,
+                         size_t interrupt_at, const char *text)
 {
     struct prt_program *program;
     struct prt_error error;
@@ -285,7 +294,7 @@ static void load_and_run(const uint8_t *bytes, size_t size, uint32_t kernel_coun
     for (uint32_t i = 0; i < kernel_count; i++)
         kernels[i] = (struct prt_image_kernel){never, never, never};
     must(prt_program_load_with_entries(bytes, size, kernels, NULL, &program, &error), &error, text);
-    execute(program, text);
+    execute(program, interrupt_at, text);
     prt_program_free(program);
 }
 
@@ -293,6 +302,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct drawing d = {.bytes = data, .left = size};
     struct made *m = pipelines[draw(&d, PIPELINES)]();
+    size_t interrupt_at = draw(&d, 2 * STREAM_FIRINGS);
     struct prt_container c;
     struct prt_error error;
     size_t bytes_size;
@@ -305,7 +315,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(prt_verify_graph(&c, &error), &error, d.text);
     bool accepted = prt_verify(&c, &error) == PRT_OK;
     prt_container_free(&c);
-    if (accepted) load_and_run(bytes, bytes_size, m->node_count, d.text);
+    if (accepted) load_and_run(bytes, bytes_size, m->node_count, interrupt_at, d.text);
     if (getenv("FUZZ_VERBOSE") != NULL)
         fprintf(stderr, "%s%s\n", d.text, accepted ? "accepted" : error.message);
     free(bytes);

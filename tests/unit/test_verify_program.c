@@ -379,6 +379,12 @@ static void sources_and_loops_that_nobody_feeds_need_to_be_allowed(void **unused
         {BINDS "L1: goes_on 1, 2, L2\n run 0, 2\n run 1, 2\n jump L1\nL2: wait L1\n" DRAIN,
          "[allowance]"},
         {BINDS "goes_on 0, 4, L9\n run 0, 3\n run 1, 2\n" DRAIN, "[underflow]"},
+        /* An interrupt is seen by who asks, and then nothing is allowed any more. */
+        {BINDS "goes_on 0, 2, L9\n goes_on 0, 4, L3\n jump L9\nL3: run 0, 2\n" DRAIN,
+         "[run-ended]"},
+        {BINDS "goes_on 0, 2, L9\n run 0, 2\n round_robin 0, L3\n dispatch\n jump L9\n"
+               "L3: run 1, 2\n" DRAIN,
+         "[run-ended]"},
     };
     EXPECT_ALL(circle, of_circle);
     expect(chain(), BINDS "goes_on 0, 1, L9\n" DRAIN, "[goes-on]");
