@@ -201,7 +201,7 @@ static enum prt_status sim_enqueue(struct prt_device *device, uint32_t queue,
     enum prt_status status =
         prt_queue_admit(&device->queues, queue, &device->processor, packet, &q, error);
     if (status != PRT_OK) return status;
-    link_seen(device);
+    if (device->ranked) link_seen(device);
     for (uint32_t i = 0; i < device->processor.count; i++)
         begin_launch(device, queue, &device->processor.decoded[i]);
     return PRT_OK;
