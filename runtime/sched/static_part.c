@@ -94,10 +94,27 @@ static enum prt_status refuse_run(const struct prt_sched *s, const struct prt_st
                          prt_container_text(s->container, stage->node->name), why);
 }
 
+/* One after the other, each of them seen to its end. */
+static enum prt_status step_run(struct prt_sched *s, uint32_t index, uint32_t firings,
+                                struct prt_error *error)
+{
+    const struct prt_stage *stage = &s->stages[index];
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; i < firings && status == PRT_OK; i++) {
+        if (!may_run(s, stage, 1) || !can_run(stage, 1))
+            return refuse_run(s, stage, firings - i, error);
+        s->selected = index;
+        s->selected_firings = 1;
+        status = prt_sched_dispatch(s, error);
+    }
+    return status;
+}
+
 enum prt_status prt_static_run(struct prt_sched *s, uint32_t index, uint32_t firings,
                                struct prt_error *error)
 {
     const struct prt_stage *stage = &s->stages[index];
+    if (s->step != NULL) return step_run(s, index, firings, error);
     for (;;) {
         if (!may_run(s, stage, firings)) return refuse_run(s, stage, firings, error);
         if (!stage->in_flight && can_run(stage, firings))

@@ -110,7 +110,7 @@ for kind in ptx opencl header; do
     expect "--emit=$kind" 2 '' 'not supported yet' "$PIPEC" --emit=$kind two.pipe
 done
 expect "graph --format=html" 2 '' 'not supported yet' "$PIPEC" graph --format=html two.pipe
-for option in --debug-mode --no-fuse --time-report; do
+for option in --no-fuse --time-report; do
     expect "$option" 2 '' 'not supported yet' "$PIPEC" $option two.pipe
 done
 expect "--version of piperun" 0 'piperun' '' "$PIPERUN" --version
