@@ -664,7 +664,7 @@ static void what_is_not_loaded_is_launched_by_full_packets(void **unused)
 static enum prt_status run_unverified(const struct prt_program *program, const char *text,
                                       struct prt_error *error)
 {
-    char whole[2048];
+    char whole[TEXT_MAX + 32];
     struct sched_program made;
     struct sched_error wrong;
     struct prt_vm *vm;
@@ -741,6 +741,58 @@ static void a_stage_that_has_ended_is_not_run(void **unused)
     prt_program_free(program);
 }
 
+/* One instruction that names what there is; labels lead forward, so that the program ends. */
+static void add_anything(char *text, uint32_t place, uint32_t places, uint64_t *seed)
+{
+    uint32_t stage = below(seed, 3), packets = below(seed, 70), firings = below(seed, 34);
+    uint32_t label = place + 1 + below(seed, places - place);
+    add_text(text, "A%u:\n", place);
+    switch (below(seed, 20)) {
+    case 0: add_text(text, " has_packets %u, 0, %u, A%u\n", stage, packets, label); break;
+    case 1: add_text(text, " has_room %u, 0, %u, A%u\n", stage, packets, label); break;
+    case 2: add_text(text, " goes_on %u, %u, A%u\n", stage, firings, label); break;
+    case 3: add_text(text, " repeat %u\n", below(seed, 3)); break;
+    case 4: add_text(text, " again\n"); break;
+    case 5: add_text(text, " call A%u\n", label); break;
+    case 6: add_text(text, " return\n"); break;
+    case 7: add_text(text, " fence\n"); break;
+    case 8: add_text(text, " wait A%u\n", label); break;
+    case 9: add_text(text, " ends\n"); break;
+    case 10: add_text(text, " round_robin 0, A%u\n dispatch\n", label); break;
+    case 11: add_text(text, " run %u, %u\n", stage, firings); break;
+    default: /* what is possible, unless the label of a guard has been taken before */
+        add_text(text, " has_packets 0, 0, 16, A%u\n run 0, 16\n run 1, 16\n run 2, 16\n", label);
+    }
+}
+
+/* A machine that is given what nobody has verified refuses it or does it; what comes out is the
+ * beginning of the stream. */
+static void anything_in_range_does_no_harm(void **unused)
+{
+    (void)unused;
+    struct prt_program *program = chain_program(guarded, copy);
+    uint64_t seed = 4711;
+    size_t done = 0, refused = 0, packets = 0;
+    for (int round = 0; round < 3000; round++) {
+        char text[TEXT_MAX] = ".set 0: 0 1 2\n" ROOTS3;
+        struct prt_error error = {0};
+        uint32_t places = 4 + below(&seed, 40);
+        for (uint32_t i = 0; i < places; i++)
+            add_anything(text, i, places, &seed);
+        add_text(text, "A%u:\n%s", places, GUARDED);
+        enum prt_status status = run_unverified(program, text, &error);
+        done += status == PRT_OK;
+        if (status == PRT_OK) assert_int_equal(out.count, 1000);
+        refused += status == PRT_E_VERIFY;
+        packets += out.count;
+        for (size_t i = 0; i < out.count; i++)
+            assert_int_equal(out.packets[i], 2 * i);
+        if (status != PRT_OK && status != PRT_E_VERIFY) assert_int_equal(status, PRT_E_STALL);
+    }
+    assert_true(done > 100 && refused > 1000 && packets > 1000);
+    prt_program_free(program);
+}
+
 /* ---- stepping ---- */
 
 static size_t steps;
@@ -797,4 +849,5 @@ TEST_MAIN("static_part", cmocka_unit_test(streams_of_every_length_come_out_whole
           cmocka_unit_test(what_is_not_loaded_is_launched_by_full_packets),
           cmocka_unit_test(what_is_not_possible_is_refused_while_running),
           cmocka_unit_test(a_stage_that_has_ended_is_not_run),
+          cmocka_unit_test(anything_in_range_does_no_harm),
           cmocka_unit_test(a_stepped_run_leaves_the_static_part_out))
