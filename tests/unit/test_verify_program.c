@@ -556,6 +556,78 @@ static void work_is_bounded(void **unused)
     expect_text(chain(), routine, NULL);
 }
 
+enum { LEVELS = 200 };
+
+/* x -> n0 -> b0 -> n1 -> ... -> y */
+static struct made *row(void)
+{
+    struct made *m = made_create("row", "sim16");
+    char name[16];
+    uint32_t before = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    for (uint32_t i = 0; i < LEVELS; i++) {
+        bool last = i + 1 == LEVELS;
+        snprintf(name, sizeof name, "b%u", i);
+        uint32_t next = made_buffer(m, last ? "y" : name, SCALAR_I32, 8,
+                                    last ? CONTAINER_OUTER_OUT : CONTAINER_INNER);
+        snprintf(name, sizeof name, "n%u", i);
+        uint32_t node = made_node(m, name, 0);
+        made_input(m, node, before, 1, 1);
+        made_output(m, node, next, 1, 0);
+        before = next;
+    }
+    made_settle(m);
+    return m;
+}
+
+/* A pipeline of many levels is filled by as many calls into one routine; `missing` is left out. */
+static char *pipelined(uint32_t missing)
+{
+    size_t size = (size_t)LEVELS * 128 + 1024, used = 0;
+    char *text = malloc(size);
+    assert_non_null(text);
+#define PUT(...) used += (size_t)snprintf(text + used, size - used, __VA_ARGS__)
+    for (uint32_t i = 0; i < LEVELS; i++)
+        PUT(" bind_root %u\n", i);
+    for (uint32_t i = 0; i + 1 < LEVELS; i++)
+        PUT(" has_packets 0, 0, 4, L9\n call B%u\n", i);
+    PUT("L1: has_packets 0, 0, 4, L2\n has_room %d, 0, 4, L2\n call B%d\n jump L1\n", LEVELS - 1,
+        LEVELS - 1);
+    PUT("L2: wait L1\n jump L9\n");
+    for (uint32_t i = LEVELS; i-- > 0;) {
+        PUT("B%u:\n", i);
+        if (i != missing) PUT(" run %u, 4\n", i);
+    }
+    PUT(" return\n%s", DRAIN);
+#undef PUT
+    return text;
+}
+
+static void a_long_pipeline_is_filled_level_by_level(void **unused)
+{
+    (void)unused;
+    expect_text(row(), pipelined(LEVELS), NULL);
+    expect_text(row(), pipelined(LEVELS / 2), "[underflow]");
+}
+
+/* So many labels, each with a state of its own. */
+static void long_chains_of_joins_are_too_much_work(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 10000 };
+    size_t size = (size_t)COUNT * 48 + (size_t)LEVELS * 24 + 1024, used = 0;
+    char *text = malloc(size);
+    assert_non_null(text);
+    for (uint32_t i = 0; i < LEVELS; i++)
+        used += (size_t)snprintf(text + used, size - used, " bind_root %u\n", i);
+    for (uint32_t i = 0; i < COUNT; i++)
+        used += (size_t)snprintf(text + used, size - used, "I%u: has_packets 0, 0, 1, I%u\n", i,
+                                 i + 1 + i % 3);
+    for (uint32_t i = COUNT; i < COUNT + 4; i++)
+        used += (size_t)snprintf(text + used, size - used, "I%u: fence\n", i);
+    snprintf(text + used, size - used, "%s", DRAIN);
+    expect_text(row(), text, "[work]");
+}
+
 static void a_proof_is_told(void **unused)
 {
     (void)unused;
@@ -591,4 +663,7 @@ TEST_MAIN("verify_program", cmocka_unit_test(levels_are_followed_through_an_iter
           cmocka_unit_test(islands_are_run_beside_guarded_stages),
           cmocka_unit_test(guards_can_hold), cmocka_unit_test(loops_come_to_an_end),
           cmocka_unit_test(the_end_is_reached_when_nothing_is_left),
-          cmocka_unit_test(work_is_bounded), cmocka_unit_test(a_proof_is_told))
+          cmocka_unit_test(work_is_bounded),
+          cmocka_unit_test(a_long_pipeline_is_filled_level_by_level),
+          cmocka_unit_test(long_chains_of_joins_are_too_much_work),
+          cmocka_unit_test(a_proof_is_told))
