@@ -191,7 +191,7 @@ static bool outlives(const struct levels *x, uint32_t stage)
         uint32_t writer = x->c->buffers[x->c->inputs[node->first_input + i].buffer].writer_node;
         if (writer == CONTAINER_NONE || !x->seen[x->q.stage_of[writer]]) return false;
     }
-    return x->q.fed[stage] || has_reader_in(x, node);
+    return x->q.fed[stage] || (x->q.ordered && has_reader_in(x, node));
 }
 
 /* The largest set of stages of which nobody can have been the first to end. */

@@ -23,8 +23,9 @@
  * true until the one who takes the packets, or fills the room, is dispatched: each has one taker.
  * A selection makes what its set takes and gives unknown.  `ends` ends stages: which are running must
  * be asked again.  A stage that has not been asked is running if everybody who writes its inputs is,
- * no input is an in-port, and it has a running reader or packets of an in-port: `ends` ends nobody
- * else, so the first of such stages to end could not be one.
+ * no input is an in-port, and it has packets of an in-port, or a running reader: `ends` ends nobody
+ * else, so the first of such stages to end could not be one.  (A reader says so only where stages that
+ * no in-port feeds make no circle: a circle ends when nobody outside of it reads.)
  * In-ports only grow meanwhile and out-ports only shrink, by the host.
  *
  * Where paths meet, intervals are joined; what still grows when they meet again becomes unknown:
@@ -61,6 +62,7 @@ struct prt_quantities {
     uint32_t *stage_of;  /* of each node */
     bool *fed, *allowed; /* of each stage: by an in-port; needs an allowance */
     bool *unfed;         /* of each stage: a source, or nobody feeds it */
+    bool ordered;        /* what no in-port feeds gets its packets from stages with lower numbers */
 };
 
 enum prt_status prt_quantities_build(const struct prt_container *c, struct prt_quantities *q,

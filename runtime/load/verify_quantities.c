@@ -86,6 +86,19 @@ static bool is_lowest(const struct prt_quantities *q, uint32_t stage)
     return true;
 }
 
+static bool are_ordered(const struct prt_quantities *q)
+{
+    const struct prt_container *c = q->container;
+    for (uint32_t s = 0; s < c->stage_count; s++) {
+        const struct container_node *node = &c->nodes[c->stages[s].node];
+        for (uint32_t i = 0; i < node->input_count && !q->fed[s]; i++) {
+            uint32_t writer = c->buffers[c->inputs[node->first_input + i].buffer].writer_node;
+            if (q->stage_of[writer] >= s) return false;
+        }
+    }
+    return true;
+}
+
 static void mark_fed(struct prt_quantities *q, uint32_t *stack)
 {
     const struct prt_container *c = q->container;
@@ -107,6 +120,7 @@ static void mark_fed(struct prt_quantities *q, uint32_t *stack)
         q->unfed[s] = source || !q->unfed[s];
         q->allowed[s] = q->unfed[s] && is_lowest(q, s);
     }
+    q->ordered = are_ordered(q);
 }
 
 enum prt_status prt_quantities_build(const struct prt_container *c, struct prt_quantities *q,

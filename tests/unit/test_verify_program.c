@@ -457,6 +457,52 @@ static void islands_are_run_beside_guarded_stages(void **unused)
     EXPECT_ALL(mixed, programs);
 }
 
+/* s -> t -> a -> u -> b -> y; with `circle` u goes back to a, which then reads v as well. */
+static struct made *stream(bool circle)
+{
+    struct made *m = made_create("stream", "sim16");
+    int32_t one = 1;
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t u = made_buffer(m, "u", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t v = circle ? made_buffer(m, "v", SCALAR_I32, 8, CONTAINER_INNER) : 0;
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    if (circle) made_initial(m, v, 2, &one, sizeof one);
+    made_output(m, made_node(m, "s", 0), t, 1, 0);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, t, 1, 1);
+    if (circle) made_input(m, a, v, 1, 1);
+    made_output(m, a, u, 1, 0);
+    uint32_t b = made_node(m, "b", 0);
+    made_input(m, b, u, 1, 1);
+    if (circle) made_output(m, b, v, 1, 0);
+    made_output(m, b, y, 1, 0);
+    m->pipeline.flags |=
+        CONTAINER_PIPELINE_UNPROVEN; /* what is shown here is not that it cannot stall */
+    made_settle(m);
+    return m;
+}
+
+#define STREAM(guard)                                                                              \
+    "bind_root 0\n bind_root 1\n bind_root 2\nL1: ends\n goes_on 0, 2, L9\n" guard                 \
+    " has_room 2, 0, 2, L9\n run 0, 2\n run 1, 2\n run 2, 2\n jump L1\n" DRAIN
+
+/* A stage between running ones is running; one of a circle ends with it. */
+static void who_is_running_is_inferred(void **unused)
+{
+    (void)unused;
+    expect(stream(false), STREAM(""), NULL);
+    struct made *m = stream(true); /* its out-port is the second output of b */
+    expect(m,
+           "bind_root 0\n bind_root 1\n bind_root 2\nL1: ends\n goes_on 0, 2, L9\n"
+           " has_room 2, 1, 2, L9\n run 0, 2\n run 1, 2\n run 2, 2\n jump L1\n" DRAIN,
+           "[run-ended]");
+    expect(stream(true),
+           "bind_root 0\n bind_root 1\n bind_root 2\nL1: ends\n goes_on 0, 2, L9\n"
+           " goes_on 1, 2, L9\n has_room 2, 1, 2, L9\n run 0, 2\n run 1, 2\n run 2, 2\n jump "
+           "L1\n" DRAIN,
+           NULL);
+}
+
 /* ---- guards and the end ---- */
 
 static void guards_can_hold(void **unused)
@@ -661,7 +707,8 @@ TEST_MAIN("verify_program", cmocka_unit_test(levels_are_followed_through_an_iter
           cmocka_unit_test(sources_and_loops_that_nobody_feeds_need_to_be_allowed),
           cmocka_unit_test(phases_are_followed),
           cmocka_unit_test(islands_are_run_beside_guarded_stages),
-          cmocka_unit_test(guards_can_hold), cmocka_unit_test(loops_come_to_an_end),
+          cmocka_unit_test(who_is_running_is_inferred), cmocka_unit_test(guards_can_hold),
+          cmocka_unit_test(loops_come_to_an_end),
           cmocka_unit_test(the_end_is_reached_when_nothing_is_left),
           cmocka_unit_test(work_is_bounded),
           cmocka_unit_test(a_long_pipeline_is_filled_level_by_level),
