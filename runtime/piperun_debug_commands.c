@@ -619,6 +619,19 @@ static bool is_word(const char *text, size_t length, const char *word)
     return strlen(word) == length && strncmp(text, word, length) == 0;
 }
 
+static void complain_command(struct prt_debug_loop *loop, const char *text, int length)
+{
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", length, text);
+    struct prt_nearest nearest = {.wanted = word};
+    for (int i = 0; i < COMMANDS; i++)
+        prt_nearest_consider(&nearest, commands[i].name);
+    if (nearest.name != NULL && nearest.distance <= ((size_t)length + 1) / 3)
+        complain(loop, "there is no command '%s'; did you mean '%s'?", word, nearest.name);
+    else
+        complain(loop, "there is no command '%s' ('help' lists them)", word);
+}
+
 /* By its name, its alias, or the beginning of one name alone. */
 static const struct debug_command *find_command(struct prt_debug_loop *loop, const char *text,
                                                 size_t length)
@@ -637,8 +650,7 @@ static const struct debug_command *find_command(struct prt_debug_loop *loop, con
         }
         found = &commands[i];
     }
-    if (found == NULL)
-        complain(loop, "there is no command '%.*s' ('help' lists them)", (int)length, text);
+    if (found == NULL) complain_command(loop, text, (int)length);
     return found;
 }
 

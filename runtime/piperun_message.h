@@ -7,6 +7,7 @@
 #ifndef RUNTIME_PIPERUN_MESSAGE_H
 #define RUNTIME_PIPERUN_MESSAGE_H
 
+#include "runtime/nearest.h"
 #include "runtime/status.h"
 
 #include <stdbool.h>
@@ -41,13 +42,5 @@ void prt_print_report(void *context, const char *text);
 #define PRT_COMPLAIN(exit_code, ...) (prt_say_error(__VA_ARGS__), (exit_code))
 int prt_complain_status(const struct prt_error *error);
 int prt_complain_memory(void);
-
-/* The candidate nearest to `wanted`, for "did you mean": name NULL while there was none. */
-struct prt_nearest {
-    const char *wanted, *name;
-    size_t distance;
-};
-
-void prt_nearest_consider(struct prt_nearest *nearest, const char *candidate);
 
 #endif

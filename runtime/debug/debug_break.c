@@ -130,9 +130,7 @@ static enum prt_status read_kernel(const struct prt_debugger *d, const char **at
     size_t length = strcspn(*at, ": \t");
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : 0), *at);
     uint32_t stage = find_kernel(d, name);
-    if (stage == PRT_NONE)
-        return prt_error_set(error, PRT_E_USAGE, "there is no node and no kernel '%.*s'",
-                             (int)length, *at);
+    if (stage == PRT_NONE) return debug_refuse_name(d, DEBUG_NODES | DEBUG_KERNELS, *at, error);
     b->kind = BREAK_FIRING;
     b->kernel = title_of(d, stage);
     *at += length;
@@ -155,8 +153,7 @@ static enum prt_status read_buffer(const struct prt_debugger *d, const char **at
     const char *begin = *at;
     b->buffer = debug_take_buffer(d, at);
     if (b->buffer != PRT_NONE) return PRT_OK;
-    return prt_error_set(error, PRT_E_USAGE, "there is no buffer '%.*s'", debug_word_length(begin),
-                         begin);
+    return debug_refuse_name(d, DEBUG_BUFFERS, begin, error);
 }
 
 static bool is_met_by_level(const struct prt_debugger *d, const struct debug_break *b)

@@ -196,9 +196,7 @@ static enum prt_status take_level(struct condition *c, struct debug_value *value
     c->at += strlen("level(");
     debug_skip_blanks(&c->at);
     uint32_t buffer = debug_take_buffer(c->d, &c->at);
-    if (buffer == PRT_NONE)
-        return prt_error_set(c->error, PRT_E_USAGE, "there is no buffer '%.*s'",
-                             debug_word_length(c->at), c->at);
+    if (buffer == PRT_NONE) return debug_refuse_name(c->d, DEBUG_BUFFERS, c->at, c->error);
     debug_skip_blanks(&c->at);
     if (*c->at != ')') return prt_error_set(c->error, PRT_E_USAGE, "')' is missing");
     c->at++;

@@ -1,6 +1,7 @@
 #include "runtime/debug/debug_place.h"
 
 #include "runtime/load/debug_info.h"
+#include "runtime/nearest.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@ static bool is_word(char c)
            c == '#';
 }
 
-int debug_word_length(const char *text)
+/* Bytes of the first word of a text. */
+static int word_length(const char *text)
 {
     int length = 0;
     while (is_word(text[length]) ||
@@ -69,6 +71,30 @@ bool debug_path_take(const char **at, char path[static DEBUG_PATH_MAX])
     path[length] = '\0';
     *at += length;
     return true;
+}
+
+enum prt_status debug_refuse_name(const struct prt_debugger *d, unsigned names, const char *text,
+                                  struct prt_error *error)
+{
+    static const char *const kinds[] = {
+        [DEBUG_BUFFERS] = "no buffer",
+        [DEBUG_NODES | DEBUG_KERNELS] = "no node and no kernel",
+        [DEBUG_BUFFERS | DEBUG_NODES] = "no buffer and no node",
+    };
+    char word[64];
+    int length = word_length(text);
+    snprintf(word, sizeof word, "%.*s", length, text);
+    struct prt_nearest nearest = {.wanted = word};
+    for (uint32_t i = 0; (names & DEBUG_BUFFERS) != 0 && i < d->container->buffer_count; i++)
+        prt_nearest_consider(&nearest, debug_buffer_name(d, i));
+    for (uint32_t i = 0; (names & DEBUG_NODES) != 0 && i < d->container->stage_count; i++)
+        prt_nearest_consider(&nearest, debug_stage_name(d, i));
+    for (uint32_t i = 0; (names & DEBUG_KERNELS) != 0 && i < d->container->stage_count; i++)
+        prt_nearest_consider(&nearest, debug_text(d, d->sched->stages[i].node->kernel_title));
+    if (nearest.name != NULL && nearest.distance <= ((size_t)length + 1) / 3)
+        return prt_error_set(error, PRT_E_USAGE, "there is %s '%.*s'; did you mean '%s'?",
+                             kinds[names], length, text, nearest.name);
+    return prt_error_set(error, PRT_E_USAGE, "there is %s '%.*s'", kinds[names], length, text);
 }
 
 /* ---- packets ---- */
@@ -305,8 +331,7 @@ enum prt_status debug_place_read(const struct prt_debugger *d, const char **at,
     uint32_t stage = debug_take_stage(d, &stage_end);
     enum prt_status status;
     if (buffer == PRT_NONE && stage == PRT_NONE)
-        return prt_error_set(error, PRT_E_USAGE, "there is no buffer and no node '%.*s'",
-                             debug_word_length(begin), begin);
+        return debug_refuse_name(d, DEBUG_BUFFERS | DEBUG_NODES, begin, error);
     /* A node and a buffer of one name: what a dot follows is the node's. */
     if (stage == PRT_NONE || buffer_end > stage_end ||
         (buffer_end == stage_end && *stage_end != '.')) {

@@ -53,8 +53,10 @@ bool debug_path_take(const char **at, char path[static DEBUG_PATH_MAX]);
 uint32_t debug_take_buffer(const struct prt_debugger *d, const char **at);
 uint32_t debug_take_stage(const struct prt_debugger *d, const char **at);
 
-/* The first word of a text as a length, for messages. */
-int debug_word_length(const char *text);
+/* PRT_E_USAGE: there is no such name as the text begins with; the nearest one is offered. */
+enum debug_names { DEBUG_BUFFERS = 1, DEBUG_NODES = 2, DEBUG_KERNELS = 4 };
+enum prt_status debug_refuse_name(const struct prt_debugger *d, unsigned names, const char *text,
+                                  struct prt_error *error);
 
 /* Where a variable of the stage's node lies. */
 const uint8_t *debug_variable_bytes(const struct prt_debugger *d, uint32_t stage,

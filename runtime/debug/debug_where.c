@@ -1,5 +1,6 @@
 /* Who waits for what, the parts of the run as tables, and the scheduler program. */
 #include "runtime/debug/debug_internal.h"
+#include "runtime/debug/debug_place.h"
 #include "runtime/debug/debug_source.h"
 
 #include "lang/scalar_text.h"
@@ -83,7 +84,7 @@ enum prt_status prt_debug_where(struct prt_debugger *d, const char *node, FILE *
     if (node[0] != '\0') {
         uint32_t stage = prt_debug_find_stage(d, node);
         if (stage == PRT_NONE)
-            return prt_error_set(error, PRT_E_USAGE, "there is no node and no kernel '%s'", node);
+            return debug_refuse_name(d, DEBUG_NODES | DEBUG_KERNELS, node, error);
         print_chain(d, stage, to);
         return PRT_OK;
     }

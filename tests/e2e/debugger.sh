@@ -199,8 +199,9 @@ check "every mistake is said, with its line" sh -c 'for n in $(seq 1 30) 33 34 3
 check "and nothing else is" test "$(wc -l <messages)" -eq 33
 gives "the run goes on all the same" '^the run has ended'
 check "and the exit status tells" test $status -eq 1
-debug 'dis\nunt cycle 10\nq 9'
+debug 'dis\nprnt c\nprint totl\nbreak mak\nwatch ptz == 1\nwhere clipp\nunt cycle 10\nq 9'
 check "what is short for two is told" grep -q "script:1: 'dis' is short for 'disable' and for" messages
+check "names that are nearly right are offered" test "$(sed -n "s/.*did you mean '\(.*\)'?$/\1/p" messages | tr '\n' ' ')" = "print total make pts clip "
 check "quit gives a status" test $status -eq 9
 
 # ---- files, standard streams ----

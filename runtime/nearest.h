@@ -1,0 +1,19 @@
+/*
+ * nearest: of several names the one most like another, for "did you mean".
+ *
+ * Ownership: names are borrowed.  Thread-safety: pure.  Errors: none.
+ */
+#ifndef RUNTIME_NEAREST_H
+#define RUNTIME_NEAREST_H
+
+#include <stddef.h>
+
+/* The candidate nearest to `wanted`, for "did you mean": name NULL while there was none. */
+struct prt_nearest {
+    const char *wanted, *name;
+    size_t distance;
+};
+
+void prt_nearest_consider(struct prt_nearest *nearest, const char *candidate);
+
+#endif
