@@ -9,5 +9,6 @@ ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 BUILD=${BUILD:-$ROOT/build/release}
 mkdir -p "$BUILD/bench"
 ${CC:-cc} -std=c11 -O2 -I"$ROOT" -o "$BUILD/bench/anomalies" "$ROOT/tests/time/anomalies.c" \
-    "$ROOT/tests/reference/clock_draw.c" "$ROOT/tests/reference/clockwork.c"
+    "$ROOT/tests/reference/clock_draw.c" "$ROOT/tests/reference/clockwork.c" \
+    "$ROOT/tests/reference/clock_units.c"
 exec "$BUILD/bench/anomalies" "${PIPELINES:-5000}" "${SEED:-1}"

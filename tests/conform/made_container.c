@@ -202,14 +202,19 @@ void made_loop(struct made *m)
 
 void made_side_by_side(struct made *m)
 {
+    made_groups(m, m->stage_count, 1);
+}
+
+void made_groups(struct made *m, uint32_t groups, uint32_t cus)
+{
     char text[(size_t)MADE_MAX * 48 + sizeof loop_text + 64];
     size_t used = (size_t)snprintf(text, sizeof text, " partition_counts");
-    for (uint32_t i = 0; i < m->stage_count; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, " 1");
+    for (uint32_t i = 0; i < groups; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, " %" PRIu32, cus);
     used += (size_t)snprintf(text + used, sizeof text - used, "\n");
     for (uint32_t i = 0; i < m->stage_count; i++) {
         used += (size_t)snprintf(text + used, sizeof text - used,
-                                 " bind %" PRIu32 ", %" PRIu32 "\n", i, i);
+                                 " bind %" PRIu32 ", %" PRIu32 "\n", i, i % groups);
         used += load_text(m, i, text + used, sizeof text - used);
     }
     snprintf(text + used, sizeof text - used, "%s", loop_text);

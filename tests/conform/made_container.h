@@ -100,6 +100,8 @@ void made_program(struct made *made, const char *text);
 void made_loop(struct made *made);
 /* The same with one sub-device of one CU for each stage. */
 void made_side_by_side(struct made *made);
+/* With so many sub-devices of so many CUs, among which stages are dealt in turn. */
+void made_groups(struct made *made, uint32_t groups, uint32_t cus);
 
 /* Largest batches that the depths admit (1024 at most), memory_bytes, readers in order of buffers.
  * made_finish does it unless it has been done. */

@@ -1,5 +1,6 @@
-#include "tests/reference/clockwork.h"
+#include "tests/reference/clock_units.h"
 
+#include <limits.h>
 #include <string.h>
 
 struct place { /* a buffer while the run goes on */
@@ -20,6 +21,7 @@ struct play {
     long free_at[CLOCK_STAGES];
     int last[CLOCK_STAGES]; /* stage of a queue's last launch, -1: none */
     long clock;
+    struct clock_units units; /* where importances differ */
     int turn;
     bool waiver, ended_since;
 };
@@ -138,14 +140,15 @@ static long look(struct play *play, int index)
  * order. */
 static bool is_in_order(const struct clock_pipeline *p, int buffer)
 {
-    int writer = -1, reader = -2;
+    const struct clock_stage *writer = NULL, *reader = NULL;
     for (int s = 0; s < p->stage_count; s++) {
         for (int i = 0; i < p->stages[s].output_count; i++)
-            if (p->stages[s].outputs[i] == buffer) writer = p->stages[s].queue;
+            if (p->stages[s].outputs[i] == buffer) writer = &p->stages[s];
         for (int i = 0; i < p->stages[s].input_count; i++)
-            if (p->stages[s].inputs[i] == buffer) reader = p->stages[s].queue;
+            if (p->stages[s].inputs[i] == buffer) reader = &p->stages[s];
     }
-    return writer == reader;
+    return writer != NULL && reader != NULL && writer->queue == reader->queue &&
+           writer->importance == reader->importance;
 }
 
 /* Frees what the firings have consumed, and makes visible what they have appended, in the buffers
@@ -165,7 +168,8 @@ static void hand_over(struct play *play, const struct clock_stage *stage, long f
     }
 }
 
-static void dispatch(struct play *play, int index, long firings)
+/* When it ends, where launches do not interrupt each other. */
+static void time_launch(struct play *play, int index, long firings)
 {
     const struct clock_pipeline *p = play->p;
     const struct clock_stage *stage = &p->stages[index];
@@ -175,17 +179,26 @@ static void dispatch(struct play *play, int index, long firings)
     long computing = compute(stage, p->queue_cus[queue], play->works[index].firings, firings);
     long moving = memory(p, stage, p->queue_cus[queue], firings);
     long execute = computing > moving ? computing : moving;
+    play->works[index].end = begin + p->launch + change + execute;
+    play->free_at[queue] = play->works[index].end;
+    play->last[queue] = index;
+    play->times.execute[index] += execute;
+    play->times.changes[index] += change;
+}
+
+static void dispatch(struct play *play, int index, long firings)
+{
+    const struct clock_stage *stage = &play->p->stages[index];
+    if (play->p->ranked)
+        clock_units_enqueue(&play->units, index, play->clock, play->works[index].firings, firings);
+    else
+        time_launch(play, index, firings);
     for (int i = 0; i < stage->output_count; i++)
         play->places[stage->outputs[i]].claimed += firings * stage->pushes[i];
     play->works[index].busy = true;
     play->works[index].batch = firings;
     play->works[index].firings += firings;
-    play->works[index].end = begin + p->launch + change + execute;
-    play->free_at[queue] = play->works[index].end;
-    play->last[queue] = index;
     play->times.dispatches[index]++;
-    play->times.execute[index] += execute;
-    play->times.changes[index] += change;
     play->waiver = false;
     hand_over(play, stage, firings, true);
 }
@@ -242,10 +255,24 @@ static bool select_in_turn(struct play *play)
     return false;
 }
 
+/* Where importances differ: what the units have ended by now, or end next. */
+static void take_ends(struct play *play)
+{
+    for (int s = 0; s < play->p->stage_count; s++)
+        play->works[s].end = LONG_MAX;
+    if (!clock_units_wait(&play->units, play->clock)) return;
+    for (int s = 0; s < play->p->stage_count; s++) {
+        if (!play->units.launches[s].ended) continue;
+        play->works[s].end = play->units.now;
+        play->units.launches[s].ended = false;
+    }
+}
+
 /* True: the loop goes on. */
 static bool wait(struct play *play)
 {
     long next = -1;
+    if (play->p->ranked) take_ends(play);
     for (int s = 0; s < play->p->stage_count; s++)
         if (play->works[s].busy && (next < 0 || play->works[s].end < next))
             next = play->works[s].end;
@@ -269,6 +296,7 @@ struct clock_times clock_run(const struct clock_pipeline *pipeline)
         play.places[i].host = pipeline->packets;
     for (int i = 0; i < pipeline->queue_count; i++)
         play.last[i] = -1;
+    clock_units_open(&play.units, pipeline, &play.times);
     for (;;) {
         play.clock++; /* ends */
         propagate_ends(&play);

@@ -1,7 +1,7 @@
 /*
  * clockwork: an oracle of time.  It plays a run of a small pipeline of exact rates by hand, from
  * lang/scheduler.md and lang/time.md, and shares nothing with the runtime: full packets, guarded
- * dispatch of one set in turn, each stage on a queue of its own or all on one.  Time is counted
+ * dispatch of one set in turn, each stage on a queue of its own or several on one.  Time is counted
  * cycle by cycle where a launch executes.
  */
 #ifndef TESTS_REFERENCE_CLOCKWORK_H
@@ -19,7 +19,8 @@ struct clock_stage {
     bool counted; /* what a warp costs depends on its first firing: clock_counted */
     long warp_cycles, warp_firings;
     long threshold, batch_max;
-    int queue;
+    int queue; /* units that it shares with others of the same */
+    long importance;
 };
 
 struct clock_buffer {
@@ -34,6 +35,8 @@ struct clock_pipeline {
     long queue_cus[CLOCK_STAGES];
     long cus, bytes_per_cycle; /* of the device; at most CLOCK_CUS */
     long launch, change;       /* of a full packet; of going over to another stage */
+    long cleanup;              /* of `launch`, what comes behind the execution */
+    bool ranked;               /* some importances differ: clock_units.h tells the time */
     long packets;              /* that the host has for each in-port */
     long prologue;             /* instructions before the loop */
 };

@@ -1,7 +1,8 @@
 /*
  * The time of whole runs against an oracle that plays them by hand (clockwork.h), cycle by cycle:
  * chains and joins of exact rates, of known costs and of counted ones, with and without state, on
- * one queue and side by side, with 1 to 4 host threads.
+ * one queue and side by side, with 1 to 4 host threads; and where stages of different importance
+ * share compute units.
  */
 #include "tests/test.h"
 
@@ -9,7 +10,7 @@
 #include "tests/conform/pipelines.h"
 #include "tests/reference/clock_draw.h"
 
-enum { ROUNDS = 400 };
+enum { ROUNDS = 400, RANKED_ROUNDS = 200 };
 
 static int32_t nothing(const struct kernel_batch *batch)
 {
@@ -101,8 +102,7 @@ static void balance(const struct clock_pipeline *p, uint64_t *repetitions)
     }
 }
 
-static struct prt_program *load(const struct clock_pipeline *p, const char *device,
-                                bool side_by_side)
+static struct prt_program *load(const struct clock_pipeline *p, const char *device)
 {
     struct prt_image_kernel kernels[CLOCK_STAGES];
     uint64_t repetitions[CLOCK_STAGES];
@@ -128,6 +128,7 @@ static struct prt_program *load(const struct clock_pipeline *p, const char *devi
         for (int i = 0; i < stage->output_count; i++)
             made_output(m, node, (uint32_t)stage->outputs[i], (uint64_t)stage->pushes[i], 0);
         m->nodes[node].repetitions = repetitions[s];
+        m->nodes[node].importance = (uint32_t)stage->importance;
         m->nodes[node].warp_cycles = (uint64_t)stage->warp_cycles;
         m->nodes[node].warp_firings = (uint32_t)stage->warp_firings;
         m->stages[node].threshold = (uint32_t)stage->threshold;
@@ -135,8 +136,8 @@ static struct prt_program *load(const struct clock_pipeline *p, const char *devi
         m->nodes[node].cost_cycles = 20000; /* worth another host thread, and cutting */
         kernels[node] = kernel_of(stage);
     }
-    if (side_by_side)
-        made_side_by_side(m);
+    if (p->prologue > p->stage_count)
+        made_groups(m, (uint32_t)p->queue_count, (uint32_t)p->queue_cus[0]);
     else
         made_loop(m);
     return pipelines_load(m, kernels);
@@ -160,15 +161,19 @@ static enum prt_status give(void *context, void *packets, size_t capacity, size_
 
 /* ---- comparing ---- */
 
-static void compare(const struct clock_pipeline *p, const char *device, bool side_by_side,
-                    uint32_t host_threads)
+/* Returns how often launches were interrupted, if that is measured. */
+static uint64_t compare(const struct clock_pipeline *p, const char *device, uint32_t host_threads,
+                        bool measure)
 {
     struct clock_times expected = clock_run(p);
-    struct prt_program *program = load(p, device, side_by_side);
-    struct prt_run_options options = {.host_threads = host_threads, .dispatch = PRT_DISPATCH_FULL};
+    struct prt_program *program = load(p, device);
+    struct prt_run_options options = {
+        .host_threads = host_threads, .dispatch = PRT_DISPATCH_FULL, .measure = measure};
     struct feed feed = {p->packets, 0};
     struct prt_run_statistics statistics;
     struct prt_stage_statistics stage;
+    struct prt_stage_time time;
+    uint64_t interruptions = 0;
     struct prt_error error;
     struct prt_run *run;
     for (int i = 0; i < p->buffer_count; i++)
@@ -183,11 +188,13 @@ static void compare(const struct clock_pipeline *p, const char *device, bool sid
         assert_int_equal(stage.execute_cycles, expected.execute[s]);
         assert_int_equal(stage.switch_cycles, expected.changes[s]);
         assert_int_equal(stage.launch_cycles, expected.dispatches[s] * p->launch);
+        if (prt_run_stage_time(run, (uint32_t)s, &time)) interruptions += time.interruptions;
     }
     prt_run_statistics(run, &statistics);
     assert_int_equal(statistics.total_cycles, expected.total);
     prt_run_destroy(run);
     prt_program_free(program);
+    return interruptions;
 }
 
 static void runs_take_the_cycles_that_they_take_by_hand(void **unused)
@@ -200,8 +207,43 @@ static void runs_take_the_cycles_that_they_take_by_hand(void **unused)
         const char *device = devices[clock_number(&random, 0, 2)];
         bool side_by_side = strcmp(device, "sim16") == 0 && clock_number(&random, 0, 1) == 1;
         draw_for(&p, &random, device, side_by_side);
-        compare(&p, device, side_by_side, 1 + (uint32_t)round % 4);
+        (void)compare(&p, device, 1 + (uint32_t)round % 4, false);
     }
 }
 
-TEST_MAIN("time", cmocka_unit_test(runs_take_the_cycles_that_they_take_by_hand))
+/* On the whole device, or on two sub-devices, stages in turn; each of one of three importances. */
+static void rank(struct clock_pipeline *p, struct clock_random *random, const char *device)
+{
+    struct devdesc d;
+    assert_true(devdesc_builtin(device, &d));
+    p->ranked = true;
+    p->cleanup = (long)d.launch_cleanup_cycles;
+    for (int s = 0; s < p->stage_count; s++)
+        p->stages[s].importance = 100 * clock_number(random, 0, 2);
+    if (p->stage_count == 1 || clock_number(random, 0, 2) == 0) return;
+    p->queue_count = 2;
+    p->prologue = p->stage_count + 1;
+    for (int i = 0; i < p->queue_count; i++)
+        p->queue_cus[i] = 2;
+    for (int s = 0; s < p->stage_count; s++)
+        p->stages[s].queue = s % 2;
+}
+
+static void runs_with_importance_take_the_cycles_that_they_take_by_hand(void **unused)
+{
+    (void)unused;
+    const char *const devices[] = {"sim4", "sim16"};
+    struct clock_random random = {11};
+    uint64_t interruptions = 0;
+    for (int round = 0; round < RANKED_ROUNDS; round++) {
+        struct clock_pipeline p;
+        const char *device = devices[clock_number(&random, 0, 1)];
+        draw_for(&p, &random, device, false);
+        rank(&p, &random, device);
+        interruptions += compare(&p, device, 1 + (uint32_t)round % 4, round % 2 == 0);
+    }
+    assert_true(interruptions > 500);
+}
+
+TEST_MAIN("time", cmocka_unit_test(runs_take_the_cycles_that_they_take_by_hand),
+          cmocka_unit_test(runs_with_importance_take_the_cycles_that_they_take_by_hand))

@@ -1,0 +1,205 @@
+#include "tests/reference/clock_units.h"
+
+#include <string.h>
+
+void clock_units_open(struct clock_units *u, const struct clock_pipeline *pipeline,
+                      struct clock_times *times)
+{
+    *u = (struct clock_units){.pipeline = pipeline, .times = times};
+    for (int i = 0; i < CLOCK_STAGES; i++)
+        u->last[i] = -1;
+}
+
+static const struct clock_stage *stage_of(const struct clock_units *u, int index)
+{
+    return &u->pipeline->stages[index];
+}
+
+static long cus_of(const struct clock_units *u, int index)
+{
+    return stage_of(u, index)->state ? 1 : u->pipeline->queue_cus[stage_of(u, index)->queue];
+}
+
+/* Of firings with state only the sum is known: each ends when its share of it has passed. */
+static long unit_cost(const struct clock_units *u, int index, long firing)
+{
+    const struct clock_stage *stage = stage_of(u, index);
+    const struct clock_launch *l = &u->launches[index];
+    if (!stage->counted) return stage->warp_cycles;
+    if (!stage->state) return clock_counted(l->first + firing);
+    long sum = 0;
+    for (long i = 0; i < l->firings; i++)
+        sum += clock_counted(l->first + i);
+    return sum * (firing + 1) / l->firings - sum * firing / l->firings;
+}
+
+static bool is_busy(const struct clock_launch *l)
+{
+    for (int c = 0; c < CLOCK_CUS; c++)
+        if (l->left[c] > 0) return true;
+    return false;
+}
+
+static bool executes(const struct clock_launch *l)
+{
+    return l->next < l->firings || is_busy(l) || l->bytes > 0;
+}
+
+static bool is_done(const struct clock_launch *l)
+{
+    return l->before == 0 && l->change == 0 && !executes(l) && l->behind == 0;
+}
+
+/* ---- who has the units ---- */
+
+static bool goes_before(const struct clock_units *u, int a, int b)
+{
+    long first = stage_of(u, a)->importance, second = stage_of(u, b)->importance;
+    return first != second ? first > second : u->launches[a].number < u->launches[b].number;
+}
+
+static bool is_rival(const struct clock_units *u, int index, int other)
+{
+    return other != index && u->launches[other].present &&
+           stage_of(u, other)->queue == stage_of(u, index)->queue;
+}
+
+static bool is_kept_waiting(const struct clock_units *u, int index)
+{
+    for (int i = 0; i < u->pipeline->stage_count; i++)
+        if (is_rival(u, index, i) && (u->launches[i].holds || goes_before(u, i, index)))
+            return true;
+    return false;
+}
+
+static void take_units(struct clock_units *u, int index)
+{
+    struct clock_launch *l = &u->launches[index];
+    int last = u->last[stage_of(u, index)->queue];
+    bool goes_over = !l->begun || executes(l);
+    l->holds = l->begun = true;
+    l->on_units = false;
+    l->change = goes_over && last >= 0 && last != index ? u->pipeline->change : 0;
+    if (goes_over && l->before == 0) l->on_units = true;
+}
+
+static void leave_units(struct clock_units *u, int index)
+{
+    struct clock_launch *l = &u->launches[index];
+    if (l->on_units) u->last[stage_of(u, index)->queue] = index;
+    l->holds = l->yields = false;
+    l->change = 0;
+}
+
+/* What ends, yields and begins at this moment. */
+static void settle_ends(struct clock_units *u)
+{
+    for (int i = 0; i < u->pipeline->stage_count; i++) {
+        struct clock_launch *l = &u->launches[i];
+        if (!l->holds) continue;
+        if (is_done(l)) {
+            leave_units(u, i);
+            l->present = false;
+            l->ended = true;
+        } else if (l->yields && !is_busy(l)) {
+            leave_units(u, i);
+        }
+    }
+}
+
+static void settle_begins(struct clock_units *u)
+{
+    for (int i = 0; i < u->pipeline->stage_count; i++)
+        if (u->launches[i].present && !u->launches[i].holds && !is_kept_waiting(u, i))
+            take_units(u, i);
+}
+
+/* ---- a cycle ---- */
+
+static void execute(struct clock_units *u, int index)
+{
+    struct clock_launch *l = &u->launches[index];
+    for (long c = 0; c < cus_of(u, index); c++) {
+        while (l->left[c] == 0 && l->next < l->firings && !l->yields) {
+            l->left[c] = unit_cost(u, index, l->next);
+            l->next += stage_of(u, index)->warp_firings;
+        }
+    }
+    for (int c = 0; c < CLOCK_CUS; c++)
+        l->left[c] -= l->left[c] > 0;
+    l->bytes -= u->pipeline->bytes_per_cycle * u->pipeline->queue_cus[stage_of(u, index)->queue];
+    if (l->bytes < 0) l->bytes = 0;
+    u->times->execute[index]++;
+}
+
+static void pass_cycle(struct clock_units *u, int index)
+{
+    struct clock_launch *l = &u->launches[index];
+    if (l->before > 0) {
+        if (--l->before == 0) l->on_units = true;
+    } else if (l->change > 0) {
+        l->change--;
+        u->times->changes[index]++;
+    } else if (executes(l)) {
+        execute(u, index);
+    } else {
+        l->behind--;
+    }
+}
+
+static void tick(struct clock_units *u)
+{
+    settle_ends(u);
+    settle_begins(u);
+    for (int i = 0; i < u->pipeline->stage_count; i++)
+        if (u->launches[i].holds) pass_cycle(u, i);
+    u->now++;
+}
+
+/* ---- from outside ---- */
+
+static long bytes_of(const struct clock_pipeline *p, const struct clock_stage *stage, long firings)
+{
+    long bytes = 0;
+    for (int i = 0; i < stage->input_count; i++)
+        bytes += firings * stage->pops[i] * p->buffers[stage->inputs[i]].width_bytes;
+    for (int i = 0; i < stage->output_count; i++)
+        bytes += firings * stage->pushes[i] * p->buffers[stage->outputs[i]].width_bytes;
+    return bytes;
+}
+
+void clock_units_enqueue(struct clock_units *u, int index, long at, long first, long firings)
+{
+    const struct clock_pipeline *p = u->pipeline;
+    while (u->now < at)
+        tick(u);
+    settle_ends(u);
+    u->launches[index] =
+        (struct clock_launch){.present = true,
+                              .number = u->count++,
+                              .before = p->launch - p->cleanup,
+                              .behind = p->cleanup,
+                              .bytes = bytes_of(p, stage_of(u, index), firings) * p->cus,
+                              .first = first,
+                              .firings = firings};
+    for (int i = 0; i < p->stage_count; i++)
+        if (is_rival(u, index, i) && u->launches[i].holds &&
+            stage_of(u, i)->importance < stage_of(u, index)->importance)
+            u->launches[i].yields = true;
+}
+
+bool clock_units_wait(struct clock_units *u, long at)
+{
+    bool present = false;
+    for (int i = 0; i < u->pipeline->stage_count; i++)
+        present |= u->launches[i].present || u->launches[i].ended;
+    while (present) {
+        settle_ends(u);
+        bool ended = false;
+        for (int i = 0; i < u->pipeline->stage_count; i++)
+            ended |= u->launches[i].ended;
+        if (ended && u->now >= at) return true;
+        tick(u);
+    }
+    return false;
+}

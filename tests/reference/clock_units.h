@@ -1,0 +1,35 @@
+/*
+ * clock_units: the compute units of an oracle of time (clockwork.h), on which a cycle passes at a
+ * time, for stages of different importance: launches overtake, interrupt, yield and go on, as
+ * lang/time.md says ("Importance").  Where one stands is what it has left; nothing is computed ahead.
+ */
+#ifndef TESTS_REFERENCE_CLOCK_UNITS_H
+#define TESTS_REFERENCE_CLOCK_UNITS_H
+
+#include "tests/reference/clockwork.h"
+
+struct clock_launch { /* of a stage: it has one at a time */
+    bool present, holds, yields, begun, on_units, ended;
+    long number; /* in order of coming */
+    long before, change, behind,
+        bytes;                 /* launch, switch and clean-up; transfers: x the device's units */
+    long first, firings, next; /* the next one to begin */
+    long left[CLOCK_CUS];      /* of what each compute unit executes */
+};
+
+struct clock_units {
+    const struct clock_pipeline *pipeline;
+    struct clock_times *times;
+    struct clock_launch launches[CLOCK_STAGES];
+    int last[CLOCK_STAGES]; /* of each queue: the stage on its units, -1: none yet */
+    long now, count;
+};
+
+void clock_units_open(struct clock_units *units, const struct clock_pipeline *pipeline,
+                      struct clock_times *times);
+/* So many firings of the stage come at that moment, no earlier than what came before. */
+void clock_units_enqueue(struct clock_units *units, int stage, long at, long first, long firings);
+/* Plays on, to that moment at least, until some launch has ended.  False: none is there. */
+bool clock_units_wait(struct clock_units *units, long at);
+
+#endif
