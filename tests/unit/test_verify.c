@@ -405,6 +405,51 @@ static void bounded_rates_on_cycles_are_refused(void **unused)
     expect_refusal(m, "reader", "'u' has no reader");
 }
 
+/* x -> a -> t -> j and x -> b -> u -> j, with starting times that nobody looks at before rates balance. */
+static struct made *joined(void)
+{
+    struct made *m = made_create("joined", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t u = made_buffer(m, "u", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, x, 1, 1);
+    made_output(m, a, t, 1, 0);
+    uint32_t b = made_node(m, "b", 0);
+    made_input(m, b, x, 1, 1);
+    made_output(m, b, u, 1, 0);
+    uint32_t j = made_node(m, "j", 0);
+    made_input(m, j, t, 1, 1);
+    made_input(m, j, u, 1, 1);
+    made_output(m, j, y, 1, 0);
+    m->certificate[0] = (uint64_t)CONTAINER_CERTIFICATE_STARTS << CONTAINER_CERTIFICATE_FORM_SHIFT;
+    m->certificate[1] = 1 + 2 * 4;
+    m->certificate_count = 2 + 1 + 2 * 4;
+    made_loop(m);
+    made_settle(m);
+    return m;
+}
+
+static void what_cannot_be_counted_or_balanced_is_refused(void **unused)
+{
+    (void)unused;
+    struct made *m = joined();
+    for (uint32_t i = 0; i < m->node_count; i++)
+        m->nodes[i].repetitions = UINT64_C(1) << 62;
+    expect_refusal(m, "flow", "takes too many packets an iteration");
+    m = joined(); /* b is fired twice where a is fired once */
+    m->nodes[1].repetitions = 2;
+    m->inputs[3].pop = m->inputs[3].peek = 2;
+    m->stages[2].batch_max = 4;
+    expect_refusal(m, "outside", "does not balance with what others take");
+    m = wide();
+    m->nodes[3].repetitions = INT64_MAX;
+    m->inputs[2].pop = 2;
+    m->stages[3].batch_max = 1;
+    expect_refusal(m, "taken", "its packets of an iteration do not fit 63 bits");
+}
+
 /* What the assembler would not write. */
 static void bytes_that_are_no_program_are_refused(void **unused)
 {
@@ -567,6 +612,7 @@ TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(windows_that_cannot_be_are_refused),
           cmocka_unit_test(bounded_rates_on_cycles_are_refused),
           cmocka_unit_test(what_is_in_step_may_meet_again),
+          cmocka_unit_test(what_cannot_be_counted_or_balanced_is_refused),
           cmocka_unit_test(bytes_that_are_no_program_are_refused),
           cmocka_unit_test(indices_that_are_not_those_of_work_items_are_refused),
           cmocka_unit_test(work_items_of_more_lanes_than_there_are_are_refused),
