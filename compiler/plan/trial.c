@@ -30,14 +30,24 @@ struct trial_stage {
     uint64_t tree_cycles; /* of what a firing launches, over the compute units */
     uint64_t bytes;       /* of a cycle of phases, read and written */
     uint64_t weight;      /* of a firing, in the progress */
-    uint64_t end;         /* of its launch */
+    uint64_t end;         /* of its packet */
+    /* A packet is known by the stage of its first launch. */
+    uint32_t next_launch, next_packet;
+    uint64_t left; /* cycles of a packet that was interrupted; 0: it was not */
 };
 
-struct trial_queue {
-    uint64_t free_at;
-    uint32_t last; /* stage of the last launch; GRAPH_NONE */
-    uint32_t cus, in_flight, open_count, units;
+struct trial_queue { /* of a sub-device, for one importance */
+    uint32_t unit, importance, next_lower;
+    uint32_t in_flight, open_count, units;
+    uint32_t first_packet, last_packet;
     uint32_t open[DISPATCH_UNITS];
+};
+
+struct trial_unit { /* a sub-device */
+    uint32_t cus, first_queue;
+    uint32_t running; /* queue; GRAPH_NONE */
+    uint32_t last;    /* stage of the last launch; GRAPH_NONE */
+    uint64_t begin, end;
 };
 
 struct playing {
@@ -50,7 +60,8 @@ struct playing {
     struct trial_buffer *buffers;
     uint64_t *read; /* by reader: packets freed since the begin */
     struct trial_queue *queues;
-    uint32_t stage_count, queue_count, open_queues;
+    struct trial_unit *units;
+    uint32_t stage_count, queue_count, unit_count, open_queues;
 
     enum graph_policy selection;
     uint32_t *order;    /* stages as selections look at them: set after set */
@@ -60,9 +71,9 @@ struct playing {
     uint32_t *cursors;
     uint32_t set_count;
 
-    uint32_t *heap; /* stages in flight whose packet is enqueued, by end */
+    uint32_t *heap; /* stages whose packet has ended and has not been seen to, by end */
     uint32_t heap_count, in_flight;
-    uint64_t clock, last_end, looks;
+    uint64_t clock, looks;
     bool waiver;
     uint128 progress, goal;
     struct trial result;
@@ -110,6 +121,23 @@ static void add_output(struct playing *p, struct trial_stage *stage, const struc
     stage->bytes = add_clamped(stage->bytes, mul_clamped(out->push, buffer->width_bytes));
 }
 
+/* The queue of the sub-device for that importance: they are in order, the most important one first. */
+static uint32_t queue_for(struct playing *p, uint32_t unit, uint32_t importance)
+{
+    uint32_t *at = &p->units[unit].first_queue;
+    while (*at != GRAPH_NONE && p->queues[*at].importance > importance)
+        at = &p->queues[*at].next_lower;
+    if (*at != GRAPH_NONE && p->queues[*at].importance == importance) return *at;
+    uint32_t queue = p->queue_count++;
+    p->queues[queue] = (struct trial_queue){.unit = unit,
+                                            .importance = importance,
+                                            .next_lower = *at,
+                                            .first_packet = GRAPH_NONE,
+                                            .last_packet = GRAPH_NONE};
+    *at = queue;
+    return queue;
+}
+
 /* Diff header and number of the first firing; of a spilled one also object and firings. */
 enum { UNITS_OWN = 5, UNITS_SPILLED = 11 };
 
@@ -123,7 +151,8 @@ static void set_stage(struct playing *p, uint32_t index, struct trial_size size,
     stage->threshold = from->threshold;
     stage->batch_max = from->batch_max;
     stage->units = from->spilled ? UNITS_SPILLED : UNITS_OWN;
-    stage->queue = from->sub_device == GRAPH_NONE ? 0 : from->sub_device;
+    stage->queue =
+        queue_for(p, from->sub_device == GRAPH_NONE ? 0 : from->sub_device, node->importance);
     stage->limit = limit >> 62 ? INT64_MAX : max64((uint64_t)limit, 1);
     uint128 weight = (uint128)from->load * PLAN_PACE_ONE / from->pace;
     stage->weight = weight >> 44 ? UINT64_C(1) << 44 : max64((uint64_t)weight, 1);
@@ -269,7 +298,8 @@ static void lay_out(struct playing *p, struct trial_size size)
     p->ends = ARENA_ARRAY(p->arena, struct trial_end, (size_t)ends + 1);
     p->buffers = ARENA_ARRAY(p->arena, struct trial_buffer, graph->buffers.count + 1);
     p->read = ARENA_ARRAY(p->arena, uint64_t, (size_t)ends + 1);
-    p->queues = ARENA_ARRAY(p->arena, struct trial_queue, p->queue_count);
+    p->queues = ARENA_ARRAY(p->arena, struct trial_queue, stages);
+    p->units = ARENA_ARRAY(p->arena, struct trial_unit, p->unit_count);
     p->order = ARENA_ARRAY(p->arena, uint32_t, stages);
     p->position = ARENA_ARRAY(p->arena, uint32_t, stages);
     p->maybe = ARENA_ARRAY(p->arena, uint64_t, stages / 64 + 2);
@@ -277,15 +307,17 @@ static void lay_out(struct playing *p, struct trial_size size)
     p->cursors = ARENA_ARRAY(p->arena, uint32_t, stages);
     p->heap = ARENA_ARRAY(p->arena, uint32_t, stages);
     ends = 0;
+    for (uint32_t i = 0; i < p->unit_count; i++)
+        p->units[i] = (struct trial_unit){.last = GRAPH_NONE,
+                                          .first_queue = GRAPH_NONE,
+                                          .running = GRAPH_NONE,
+                                          .cus = p->plan->sub_device_count ? p->plan->sub_devices[i]
+                                                                           : p->device->cu_count};
     for (uint32_t i = 0; i < p->stage_count; i++)
         set_stage(p, i, size, &ends);
     for (uint32_t i = 0; i < graph->buffers.count; i++)
         set_buffer(p, i, &readers);
     set_order_of_ends(p);
-    for (uint32_t i = 0; i < p->queue_count; i++)
-        p->queues[i] = (struct trial_queue){
-            .last = GRAPH_NONE,
-            .cus = p->plan->sub_device_count ? p->plan->sub_devices[i] : p->device->cu_count};
     set_sets(p);
     for (uint32_t i = 0; i < p->stage_count; i++)
         look_again(p, i);
@@ -468,7 +500,7 @@ static uint64_t divide_up(uint128 a, uint64_t b)
 
 static uint64_t execute_cycles(const struct playing *p, const struct trial_stage *stage)
 {
-    uint64_t cus = p->queues[stage->queue].cus, compute, memory = 0;
+    uint64_t cus = p->units[p->queues[stage->queue].unit].cus, compute, memory = 0;
     if (stage->serial) {
         compute = mul_clamped(stage->batch, stage->warp_cycles);
     } else {
@@ -485,30 +517,93 @@ static uint64_t execute_cycles(const struct playing *p, const struct trial_stage
     return add_clamped(max64(compute, memory), trees);
 }
 
-/* The packet's launches follow each other; all are seen when the last one ends. */
-static void enqueue(struct playing *p, struct trial_queue *queue)
+/* ---- compute units ---- */
+
+static uint64_t switch_to(const struct playing *p, struct trial_unit *unit, uint32_t stage)
+{
+    bool switches = unit->last != GRAPH_NONE && unit->last != stage;
+    unit->last = stage;
+    return switches ? p->device->switch_cycles : 0;
+}
+
+/* A packet's launches follow each other; all are seen when the last one ends. */
+static uint64_t packet_cycles(const struct playing *p, struct trial_unit *unit, uint32_t packet)
 {
     const struct devdesc *d = p->device;
-    uint64_t time = max64(p->clock, queue->free_at);
-    time = add_clamped(time, (uint64_t)d->launch_enqueue_cycles + d->launch_process_cycles);
-    for (uint32_t i = 0; i < queue->open_count; i++) {
-        uint32_t stage = queue->open[i];
-        if (queue->last != GRAPH_NONE && queue->last != stage)
-            time = add_clamped(time, d->switch_cycles);
-        time = add_clamped(time, execute_cycles(p, &p->stages[stage]));
-        if (i + 1 < queue->open_count && p->plan->stages[stage].ends_pack)
-            time = add_clamped(time, d->launch_cleanup_cycles);
-        queue->last = stage;
+    uint64_t cycles = (uint64_t)d->launch_enqueue_cycles + d->launch_process_cycles;
+    for (uint32_t at = packet; at != GRAPH_NONE; at = p->stages[at].next_launch) {
+        bool ends = p->stages[at].next_launch == GRAPH_NONE || p->plan->stages[at].ends_pack;
+        cycles = add_clamped(cycles, switch_to(p, unit, at));
+        cycles = add_clamped(cycles, execute_cycles(p, &p->stages[at]));
+        if (ends) cycles = add_clamped(cycles, d->launch_cleanup_cycles);
     }
-    time = add_clamped(time, d->launch_cleanup_cycles);
-    for (uint32_t i = 0; i < queue->open_count; i++) {
-        p->stages[queue->open[i]].end = time;
-        heap_push(p, queue->open[i]);
+    return cycles;
+}
+
+/* The most important packet that waits begins, or goes on. */
+static void begin_next(struct playing *p, struct trial_unit *unit, uint64_t time)
+{
+    uint32_t queue = unit->first_queue;
+    while (queue != GRAPH_NONE && p->queues[queue].first_packet == GRAPH_NONE)
+        queue = p->queues[queue].next_lower;
+    unit->running = queue;
+    if (queue == GRAPH_NONE) return;
+    uint32_t packet = p->queues[queue].first_packet;
+    uint64_t left = p->stages[packet].left;
+    uint64_t cycles = left > 0 ? left + switch_to(p, unit, packet) : packet_cycles(p, unit, packet);
+    unit->begin = time;
+    unit->end = add_clamped(time, cycles);
+}
+
+static void end_packet(struct playing *p, struct trial_unit *unit)
+{
+    struct trial_queue *queue = &p->queues[unit->running];
+    uint32_t packet = queue->first_packet;
+    queue->first_packet = p->stages[packet].next_packet;
+    for (uint32_t at = packet; at != GRAPH_NONE; at = p->stages[at].next_launch) {
+        p->stages[at].end = unit->end;
+        heap_push(p, at);
     }
+    begin_next(p, unit, unit->end);
+}
+
+static void advance(struct playing *p, struct trial_unit *unit, uint64_t time)
+{
+    while (unit->running != GRAPH_NONE && unit->end <= time)
+        end_packet(p, unit);
+}
+
+/* What runs yields when the warps that have begun have ended, half of one on average. */
+static void interrupt(struct playing *p, struct trial_unit *unit)
+{
+    uint32_t packet = p->queues[unit->running].first_packet;
+    uint64_t half = p->stages[packet].warp_cycles / 2, left = unit->end - p->clock;
+    half = min64(half, left - 1);
+    p->stages[packet].left = left - half;
+    begin_next(p, unit, p->clock + half);
+}
+
+static void enqueue(struct playing *p, struct trial_queue *queue)
+{
+    struct trial_unit *unit = &p->units[queue->unit];
+    uint32_t packet = queue->open[0];
+    advance(p, unit, p->clock);
+    for (uint32_t i = 0; i < queue->open_count; i++)
+        p->stages[queue->open[i]].next_launch =
+            i + 1 < queue->open_count ? queue->open[i + 1] : GRAPH_NONE;
+    p->stages[packet].next_packet = GRAPH_NONE;
+    p->stages[packet].left = 0;
+    if (queue->first_packet == GRAPH_NONE)
+        queue->first_packet = packet;
+    else
+        p->stages[queue->last_packet].next_packet = packet;
+    queue->last_packet = packet;
     queue->in_flight += queue->open_count;
     queue->open_count = queue->units = 0;
-    queue->free_at = time;
-    p->last_end = max64(p->last_end, time);
+    if (unit->running == GRAPH_NONE)
+        begin_next(p, unit, p->clock);
+    else if (p->queues[unit->running].importance < queue->importance)
+        interrupt(p, unit);
 }
 
 static void flush(struct playing *p, struct trial_queue *queue)
@@ -606,6 +701,24 @@ static void complete(struct playing *p, uint32_t index)
 
 /* ---- the loop ---- */
 
+/* The clock goes to the earliest end, and all that has ended by then is seen. */
+static void reap(struct playing *p)
+{
+    uint64_t earliest = UINT64_MAX;
+    for (uint32_t i = 0; i < p->unit_count; i++) {
+        advance(p, &p->units[i], p->clock);
+        if (p->units[i].running != GRAPH_NONE) earliest = min64(earliest, p->units[i].end);
+    }
+    p->looks += p->unit_count;
+    if (p->heap_count == 0) {
+        p->clock = max64(p->clock, earliest);
+        for (uint32_t i = 0; i < p->unit_count; i++)
+            advance(p, &p->units[i], p->clock);
+    }
+    while (p->heap_count > 0)
+        complete(p, heap_pop(p));
+}
+
 /* True: the loop goes on. */
 static bool wait(struct playing *p)
 {
@@ -613,9 +726,7 @@ static bool wait(struct playing *p)
     if (p->in_flight > 0) {
         for (uint32_t i = 0; p->open_queues > 0 && i < p->queue_count; i++)
             if (p->queues[i].in_flight == 0) flush(p, &p->queues[i]);
-        p->clock = max64(p->clock, p->stages[p->heap[0]].end);
-        while (p->heap_count > 0 && p->stages[p->heap[0]].end <= p->clock)
-            complete(p, heap_pop(p));
+        reap(p);
         return true;
     }
     if (p->waiver) return false;
@@ -679,7 +790,7 @@ struct trial trial_run(struct arena *scratch, const struct graph *graph, const s
                         .arena = scratch,
                         .selection = selection,
                         .stage_count = plan->stage_count,
-                        .queue_count = plan->sub_device_count > 0 ? plan->sub_device_count : 1};
+                        .unit_count = plan->sub_device_count > 0 ? plan->sub_device_count : 1};
     struct mark first = {0}, last = {0};
     bool goes_on = true;
     lay_out(&p, size);
@@ -688,9 +799,9 @@ struct trial trial_run(struct arena *scratch, const struct graph *graph, const s
         pass(&p, &first, size.looks, 1, 4);
         pass(&p, &last, size.looks, 3, 4);
     }
-    if (!last.passed) last = (struct mark){p.progress, max64(p.clock, p.last_end), true};
+    if (!last.passed) last = (struct mark){p.progress, p.clock, true};
     p.result.whole = !goes_on;
-    p.result.cycles = max64(p.clock, p.last_end);
+    p.result.cycles = p.clock;
     p.result.steady_cycles = steady_cycles(&p, &first, &last);
     return p.result;
 }

@@ -2,8 +2,8 @@
  * trial: a run of a plan on its device, played while compiling.
  *
  * Discrete events: the scheduler machine's guarded loop instruction by instruction (selections under
- * a policy, thresholds and their waiver, open packets, completions), a queue for each sub-device, and
- * for each launch overhead by its place in a packet, a switch where the last launch was another
+ * a policy, thresholds and their waiver, open packets, completions), a queue for each importance on each
+ * sub-device, of which the more important one interrupts, and for each launch overhead by its place in a packet, a switch where the last launch was another
  * stage's, and the longer of computing (warps over compute units) and memory (lang/time.md).  Buffers
  * are counters of packets: one more of them costs nothing.
  *

@@ -1,0 +1,126 @@
+#!/bin/sh
+# One source on 1, 4, 16 and 132 compute units: the plan uses them, its trial foretells what the run takes, the bits stay
+# the same; and of closed streams nothing is left, whatever their length.
+# shellcheck disable=SC2317 # functions called by check
+set -u
+cd "$TMP" || exit 1
+. "$ROOT/tests/checks.sh"
+
+for cus in 1 4 16 132; do
+    sed -E "s/^name .*/name = cus$cus/; s/^(cu_count|max_sub_devices) .*/\\1 = $cus/; /^(cus_per|cache)_/d; s/ by_affinity//" \
+        "$ROOT/lang/devices/sim16.dev" >"cus$cus.dev"
+done
+"$PIPEC" "$ROOT/examples/fmradio/transmitter.pipe" -o rf.pbc
+"$PIPERUN" -q rf.pbc voice="$ROOT/examples/fmradio/voice.wav" rf=rf.raw
+head -c 1000000 rf.raw >text.u8
+
+# plan FILE CUS: what inspect says is in `plan.FILE.CUS`; run FILE CUS PORT=..: statistics in `run.FILE.CUS`.
+plan() { "$PIPEC" inspect --device "cus$2.dev" "$ROOT/examples/$1.pipe" >"plan.$(basename "$1").$2"; }
+run() {
+    program=$(basename "$1") cus=$2
+    "$PIPEC" --device "cus$cus.dev" "$ROOT/examples/$1.pipe" -o "$program.$cus.pbc" || return
+    shift 2
+    "$PIPERUN" -q --device "cus$cus.dev" --stats="json:run.$program.$cus" "$program.$cus.pbc" "$@"
+}
+figure() { sed -n "s/^  \"$1\": \\([0-9]*\\),*$/\\1/p" "$2"; }
+
+# foretold FILE CUS PACKETS PERCENT: cycles of the run and those that the trial makes of so many packets differ by less.
+foretold() {
+    which=$(basename "$1").$2
+    awk -v packets="$3" -v percent="$4" -v ran="$(figure total_cycles "run.$which")" -v which="$which" '
+        /^policy / && match($0, /by a trial [0-9]+ iterations? takes? [0-9]+ cycles/) {
+            split(substr($0, RSTART, RLENGTH), word, " "); iterations = word[4]; cycles = word[7]
+        }
+        /^iteration / { each = $2 }
+        END {
+            if (each == 0 || iterations == 0) exit 1
+            said = cycles / iterations * (packets / each)
+            error = 100 * (said - ran) / ran
+            printf "    %s: %.0f cycles foretold, %.0f taken, %+.1f%%\n", which, said, ran, error
+            exit !(error < percent && error > -percent)
+        }' "plan.$which"
+}
+
+for cus in 1 4 16 132; do
+    plan fmradio/fmradio $cus
+    run fmradio/fmradio $cus rf=rf.raw audio=audio.$cus.raw
+    plan cipher/chacha20 $cus
+    run cipher/chacha20 $cus text=text.u8 cipher=cipher.$cus.u8
+    plan fmradio/transmitter $cus
+    run fmradio/transmitter $cus voice="$ROOT/examples/fmradio/voice.wav" rf=rf.$cus.raw
+done
+samples=$(($(wc -c <rf.raw) / 4)) voice=$(($(wc -c <rf.raw) / 128))
+for cus in 1 4 16; do
+    check "fmradio: the trial foretells $cus CUs" foretold fmradio/fmradio $cus $samples 3
+    check "cipher: the trial foretells $cus CUs" foretold cipher/chacha20 $cus 1000000 5
+    check "transmitter: the trial foretells $cus CUs" foretold fmradio/transmitter $cus $voice 5
+done
+check "fmradio: the trial foretells 132 CUs" foretold fmradio/fmradio 132 $samples 10
+
+same() { cmp -s "$1.1.$2" "$1.4.$2" && cmp -s "$1.1.$2" "$1.16.$2" && cmp -s "$1.1.$2" "$1.132.$2"; }
+check "the same audio on each" same audio raw
+check "the same cipher text on each" same cipher u8
+
+check "one compute unit: in sequence" grep -q '^mode     in sequence: 14 stages share 1 CU: ' plan.fmradio.1
+check "sixteen: groups, and what else was tried" \
+    grep -Eq '^mode     in groups: [2-8] groups of stages, .*; by a trial [0-9]+ iterations take [0-9]+ cycles, in sequence [0-9]+, side by side [0-9]+' \
+    plan.fmradio.16
+check "a hundred: several sub-devices" grep -Eq '^mode     (side by side|in groups): ' plan.fmradio.132
+# parts STATISTICS: the sub-devices are busy for so many times the cycles of the run, all together
+at_once() {
+    awk -v total="$(figure total_cycles "$1")" -v least="$2" -v most="$3" '
+        /"root": / && match($0, /"busy_cycles": [0-9]+/) { busy += substr($0, RSTART + 15, RLENGTH - 15) }
+        END { times = busy / total; printf "    %.2f at a time\n", times; exit !(times >= least && times <= most) }' "$1"
+}
+check "on one they follow each other" at_once run.fmradio.1 0.9 1.01
+check "on 16 they execute at the same time" at_once run.fmradio.16 2 16
+check "on 132 too" at_once run.fmradio.132 3 132
+faster() { [ "$(figure total_cycles "run.$1.$2")" -gt $(($(figure total_cycles "run.$1.$3") * $4)) ]; }
+check "fmradio: 4 CUs are thrice as fast as one" faster fmradio 1 4 3
+check "fmradio: 16 CUs are twelve times as fast" faster fmradio 1 16 12
+check "fmradio: 132 CUs are four times as fast as 16" faster fmradio 16 132 4
+check "cipher: 16 CUs are six times as fast" faster chacha20 1 16 6
+check "transmitter: its stages with state execute at the same time" faster transmitter 1 16 2
+
+# ---- thresholds ----
+
+cat >tail.pipe <<'END'
+kernel twice(in i32 x, out i32 y push 2) {
+    y <- x;
+    y <- -x;
+}
+kernel groups(in i32 x pop 2, out i32 y push 1) group 2 {
+    if (item.x == 0) y[0] = x[0] - x[1];
+}
+kernel sum(in i32 x, out i32 y) {
+    state i32 s = 0;
+    s += x;
+    y <- s;
+}
+pipeline main(in i32 x, out i32 y) { x -> twice -> groups -> sum -> y; }
+END
+for cus in 1 4 16 132; do "$PIPEC" --device "cus$cus.dev" tail.pipe -o "tail.$cus.pbc"; done
+waits() {
+    "$PIPEC" inspect --device cus16.dev tail.pipe >plan.tail &&
+        grep -Eq '^twice .* 8 +[0-9]+  one firing for each lane$' plan.tail &&
+        grep -Eq '^groups .* 4 +[0-9]+  as many groups as fill the lanes$' plan.tail &&
+        grep -Eq '^sum .* 1 +[0-9]+  it has state: ' plan.tail
+}
+check "lanes, groups and state decide the thresholds" waits
+# n packets bring n sums of 2k
+drains() {
+    for cus in 1 4 16 132; do
+        n=0
+        while [ $n -le 24 ]; do
+            "$PIPERUN" -q --device "cus$cus.dev" "tail.$cus.pbc" "x=gen:ramp:$n" y=-,csv >found 2>said || return 1
+            awk -v n=$n 'BEGIN { for (k = 0; k < n; k++) { s += 2 * k; print s } }' >wanted
+            if ! cmp -s found wanted || [ -s said ]; then
+                echo "$n packets on $cus CUs"
+                cat said
+                return 1
+            fi
+            n=$((n + 1))
+        done
+    done
+}
+check "a closed stream drains, whatever its length up to three thresholds" drains
