@@ -821,7 +821,7 @@ static uint128 dispatches_for(const struct plan *plan, uint64_t iterations)
 
 struct trial_size trial_size_for(const struct plan *plan)
 {
-    enum { EACH = 48, LEAST = 1024, LOOKS_LEAST = 200 * 1000, LOOKS_EACH = 200 };
+    enum { EACH = 48, LEAST = 512, LOOKS_LEAST = 200 * 1000, LOOKS_EACH = 40 };
     uint64_t wanted = max64((uint64_t)plan->stage_count * EACH, LEAST);
     struct trial_size size = {.iterations = 1};
     while (size.iterations < UINT64_C(1) << 40 &&

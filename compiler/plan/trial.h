@@ -8,9 +8,9 @@
  * are counters of packets: one more of them costs nothing.
  *
  * What it leaves out: indices of work-items, the depth of the device queue (a launching firing costs the
- * most that its tree may, spread over the compute units), ends of frames, `finish`, that more important
- * launches overtake and interrupt others, reference packets that are stored anew.  What data decides
- * is taken from the estimates of the analyses: kernels that are counted cost what analysis/cost says,
+ * most that its tree may, spread over the compute units), ends of frames, `finish`, reference
+ * packets that are stored anew; an interrupted launch yields after half a warp.  What data decides is
+ * taken from the estimates of the analyses: kernels that are counted cost what analysis/cost says,
  * bounded rates append their most.  Rates with phases are taken evenly.
  *
  *   Requires  depths, thresholds, batches, sub-devices, packs and paces of the plan.

@@ -262,6 +262,52 @@ static void declared_depths_stay_and_bound_the_threshold(void **state)
     fixture_free(f);
 }
 
+/* a -> b over a buffer of a declared depth: the threshold is the largest number up to the lanes that fits,
+ * and one more would not.  With state it is 1; with work-items as many groups as fill the lanes. */
+static void thresholds_are_the_largest_that_depths_admit(void **state)
+{
+    (void)state;
+    unsigned seed = 1729;
+    int bounded = 0, whole = 0;
+    for (int i = 0; i < 500; i++) {
+        uint64_t push = 1 + (uint64_t)ref_pick(&seed, 5), pop = 1 + (uint64_t)ref_pick(&seed, 5);
+        uint64_t peek = pop + (uint64_t)ref_pick(&seed, 6),
+                 lanes = 1 + (uint64_t)ref_pick(&seed, 16);
+        uint64_t depth = push + pop + peek + (uint64_t)ref_pick(&seed, 60);
+        bool keeps_state = ref_pick(&seed, 6) == 0;
+        uint32_t items = ref_pick(&seed, 4) == 0 ? 1 + (uint32_t)ref_pick(&seed, 6) : 1;
+        struct fixture *f = fixture_new();
+        uint32_t a = fixture_node(f, "a"), b = fixture_node(f, "b");
+        uint32_t ab = fixture_buffer(f, "ab", 0, depth);
+        fixture_read(f, a, fixture_port(f, "in", GRAPH_OUTER_IN), 1, 1);
+        fixture_write(f, a, ab, push);
+        fixture_read(f, b, ab, pop, peek);
+        fixture_write(f, b, fixture_port(f, "out", GRAPH_OUTER_OUT), 1);
+        f->graph.nodes.items[b].stateful = keeps_state;
+        if (items > 1) {
+            uint32_t *group = f->graph.nodes.items[b].kernel->group;
+            group[0] = items;
+            group[1] = group[2] = 1;
+        }
+        struct devdesc d = device(4, (uint32_t)lanes);
+        d.max_group_items = 64;
+        d.index_register_bits = 16;
+        analyse(f);
+        struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+        uint64_t fill = (lanes + items - 1) / items, most = 0;
+        while (most < lanes && (most + 1) * push <= depth)
+            most++;
+        assert_int_equal(plan->stages[a].threshold, most);
+        for (most = 0; most < fill && most * pop + peek <= depth; most++)
+            ;
+        assert_int_equal(plan->stages[b].threshold, keeps_state ? 1 : most);
+        bounded += !keeps_state && most < fill;
+        whole += !keeps_state && most == fill;
+        fixture_free(f);
+    }
+    assert_true(bounded > 50 && whole > 50);
+}
+
 static void cycle_bounds_what_is_ready(void **state)
 {
     (void)state;
@@ -389,6 +435,7 @@ TEST_MAIN("place", cmocka_unit_test(cus_follow_the_load),
           cmocka_unit_test(more_stages_than_cus_run_in_sequence),
           cmocka_unit_test(depths_hold_two_full_dispatches),
           cmocka_unit_test(declared_depths_stay_and_bound_the_threshold),
+          cmocka_unit_test(thresholds_are_the_largest_that_depths_admit),
           cmocka_unit_test(cycle_bounds_what_is_ready),
           cmocka_unit_test(memory_limit_scales_the_raise_and_never_the_least),
           cmocka_unit_test(raised_depths_stay_free_of_deadlock),
