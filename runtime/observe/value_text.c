@@ -84,20 +84,28 @@ void prt_packet_print(FILE *to, const struct prt_container *c,
     if (count > 1) fputc(']', to);
 }
 
-void prt_type_print(FILE *to, const struct prt_container *c, uint32_t type)
+static void print_base(FILE *to, const struct prt_container *c, const struct container_type *base)
 {
-    const struct container_type *record = prt_debug_type(c, type), *base = record;
-    while (base != NULL && base->kind == CONTAINER_TYPE_ARRAY)
-        base = &c->types[base->element];
-    if (base == NULL)
-        fputc('?', to);
-    else if (base->kind == CONTAINER_TYPE_STRUCT)
+    if (base->kind == CONTAINER_TYPE_STRUCT)
         fputs(prt_container_text(c, base->name), to);
     else if (base->kind == CONTAINER_TYPE_VECTOR)
         fprintf(to, "%sx%" PRIu64, scalar_name((enum scalar_type)c->types[base->element].scalar),
                 base->length);
     else
         fputs(scalar_name((enum scalar_type)base->scalar), to);
+}
+
+void prt_type_print(FILE *to, const struct prt_container *c, uint32_t type)
+{
+    const struct container_type *record = prt_debug_type(c, type);
+    if (record == NULL) {
+        fputc('?', to);
+        return;
+    }
+    const struct container_type *base = record;
+    while (base->kind == CONTAINER_TYPE_ARRAY)
+        base = &c->types[base->element];
+    print_base(to, c, base);
     for (; record != base; record = &c->types[record->element])
         fprintf(to, "[%" PRIu64 "]", record->length);
 }
