@@ -730,7 +730,8 @@ const char *prt_debug_words(void *context, const char *before, uint32_t index)
         const struct debug_command *c = &commands[i];
         if (strncmp(c->name, before, length) == 0 || is_word(before, length, c->alias)) command = c;
     }
-    switch (command != NULL ? command->words : WORDS_NONE) {
+    enum words words = command != NULL ? command->words : WORDS_NONE;
+    switch (words) {
     case WORDS_NAMES: return prt_debug_name(loop->debugger, index);
     case WORDS_BREAK: return break_word(loop, index);
     case WORDS_INFO: return index < TOPICS ? topics[index].name : NULL;

@@ -10,28 +10,24 @@
 enum break_kind { BREAK_FIRING, BREAK_LEVEL, BREAK_VALUE, BREAK_CYCLE };
 
 struct debug_break {
-    uint32_t number;
-    enum break_kind kind;
-    bool watch, temporary, enabled;
-    bool spent; /* met, and never again */
+    struct debug_value value; /* LEVEL, VALUE: what is compared with */
     char *text, *condition;
     uint64_t hits, ignore;
-
-    uint32_t stage; /* FIRING; PRT_NONE: those of `kernel` */
-    const char *kernel;
-    bool one_firing;
+    const char *kernel; /* FIRING, where `stage` is PRT_NONE: of any node of it */
     uint64_t firing;
-
-    uint32_t buffer; /* LEVEL, VALUE */
-    bool any;        /* whatever the value */
-    enum debug_relation relation;
-    struct debug_value value;
-    enum scalar_type scalar;
-    uint64_t offset_bytes; /* in the packet */
-    bool holds;            /* LEVEL: at the last look */
+    uint64_t offset_bytes; /* VALUE: in the packet */
     uint64_t seen;         /* VALUE: packets that have been looked at */
-
-    uint64_t cycles; /* CYCLE */
+    uint64_t cycles;       /* CYCLE */
+    uint32_t number;
+    enum break_kind kind;
+    uint32_t stage, buffer; /* FIRING; LEVEL, VALUE; or PRT_NONE */
+    enum debug_relation relation;
+    enum scalar_type scalar;
+    bool watch, temporary, enabled;
+    bool spent;      /* met, and never again */
+    bool one_firing; /* FIRING: `firing` alone */
+    bool any;        /* VALUE: whatever it is */
+    bool holds;      /* LEVEL: at the last look */
 };
 
 struct debug_breaks {

@@ -98,6 +98,7 @@ static void print_block(FILE *to, const struct prt_debugger *d, const struct deb
 static enum prt_status read_whole(const struct prt_debugger *d, const char *text,
                                   struct debug_place *place, struct prt_error *error)
 {
+    *place = (struct debug_place){.kind = DEBUG_VALUE};
     debug_skip_blanks(&text);
     if (*text == '\0') return prt_error_set(error, PRT_E_USAGE, "of what?");
     enum prt_status status = debug_place_read(d, &text, place, error);

@@ -89,7 +89,7 @@ static char *find_line(const struct prt_debugger *d, uint32_t source, uint32_t l
 /* Tabs stay, and what else could drive a terminal does not. */
 static void print_text(FILE *to, const char *text)
 {
-    for (size_t i = 0; text[i] != '\0' && i < LINE_BYTES_SHOWN; i++) {
+    for (size_t i = 0; i < LINE_BYTES_SHOWN && text[i] != '\0'; i++) {
         unsigned char byte = (unsigned char)text[i];
         fputc((byte < 0x20 && byte != '\t') || byte == 0x7f ? '?' : byte, to);
     }

@@ -21,7 +21,7 @@ void debug_say(FILE *to, const char *format, ...)
     size_t length = strlen(line.message), format_length = strlen(format);
     bool ends = format_length > 0 && format[format_length - 1] == '\n' && length >= END_BYTES;
     if (ends && strcmp(line.message + length - END_BYTES, "\\x0a") == 0)
-        strcpy(line.message + length - END_BYTES, "\n");
+        memcpy(line.message + length - END_BYTES, "\n", sizeof "\n");
     fputs(line.message, to);
 }
 

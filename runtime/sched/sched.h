@@ -224,7 +224,6 @@ struct prt_sched {
     struct prt_collect *collect; /* collect.h; NULL: nobody watches */
     const struct prt_step *step; /* NULL: the run goes as fast as it can */
     struct prt_origins *origins; /* origins.h; NULL: nobody asks which statement wrote a packet */
-    uint32_t instruction;        /* of a stepped run: which one is executed, from 0 */
 
     struct prt_buffer *buffers;
     struct prt_port *ports; /* one per outer buffer */
@@ -263,11 +262,12 @@ struct prt_sched {
     struct dispatch_table references; /* what the device's table holds */
     uint32_t reference_stages[DISPATCH_ENTRIES_MAX];
     struct prt_open_packet *open_packets; /* by queue */
-    uint32_t open_count;                  /* of those with something in them */
     uint64_t spilled_launches;            /* by another stage's entry */
+    uint32_t open_count;                  /* of open packets with something in them */
     uint16_t lanes;                       /* items of a work-group */
 
-    uint32_t selected; /* stage, with `selected_firings` */
+    uint32_t selected;    /* stage, with `selected_firings` */
+    uint32_t instruction; /* that is executed, from 0 */
     uint64_t selected_firings;
     uint32_t in_flight;
     uint32_t finish_waiting;
@@ -285,12 +285,12 @@ struct prt_sched {
     uint64_t suspensions; /* of all in-ports */
     struct prt_sched_fault fault;
     atomic_bool interrupted;
-    atomic_int doing; /* enum prt_doing */
-    const struct prt_buffer *doing_buffer;
+    bool interrupt_seen;
     atomic_bool asked; /* how the run stands; by whom: */
     prt_standing_write ask_write;
     void *ask_context;
-    bool interrupt_seen;
+    const struct prt_buffer *doing_buffer;
+    atomic_int doing;  /* enum prt_doing */
     const bool *among; /* by stage: the circle of a replay, whose waits are explained; else NULL */
 };
 
