@@ -10,24 +10,25 @@
 /* What the linker puts around the section. */
 extern const struct prt_rule *const __start_prt_rules[], *const __stop_prt_rules[];
 
-static long removed = -1;
+/* "runtime/load/verify.c:131", or NULL. */
+static const char *removed;
 
-/* PRT_RULES=list prints the rules and ends the program; PRT_RULES=N leaves out number N. */
+/* PRT_RULES=list prints the rules and ends the program; PRT_RULES=FILE:LINE leaves out the one that stands there. */
 __attribute__((constructor)) static void read_environment(void)
 {
-    const char *word = getenv("PRT_RULES");
-    if (word == NULL) return;
-    removed = strtol(word, NULL, 10);
-    if (strcmp(word, "list") != 0) return;
+    removed = getenv("PRT_RULES");
+    if (removed == NULL || strcmp(removed, "list") != 0) return;
     for (const struct prt_rule *const *at = __start_prt_rules; at < __stop_prt_rules; at++)
-        printf("%ld %s:%ld %s\n", (long)(at - __start_prt_rules), (*at)->file, (*at)->line,
-               (*at)->text);
+        printf("%s:%ld %s\n", (*at)->file, (*at)->line, (*at)->text);
     exit(0);
 }
 
-bool prt_rule_is_removed(const struct prt_rule *const *place)
+bool prt_rule_is_removed(const struct prt_rule *rule)
 {
-    return place - __start_prt_rules == removed;
+    char place[256];
+    if (removed == NULL) return false;
+    snprintf(place, sizeof place, "%s:%ld", rule->file, rule->line);
+    return strcmp(place, removed) == 0;
 }
 
 #endif

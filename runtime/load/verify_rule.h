@@ -19,15 +19,15 @@ struct prt_rule {
     long line;
 };
 
-/* Is the rule at this place of the section the one that is left out? */
-bool prt_rule_is_removed(const struct prt_rule *const *place);
+/* Is it the one that is left out? */
+bool prt_rule_is_removed(const struct prt_rule *rule);
 
 #define PRT_HOLDS(condition)                                                                       \
     __extension__({                                                                                \
         static const struct prt_rule prt_this_rule = {__FILE__, #condition, __LINE__};             \
         static const struct prt_rule *const prt_this_place                                         \
             __attribute__((section("prt_rules"), used)) = &prt_this_rule;                          \
-        (condition) || prt_rule_is_removed(&prt_this_place);                                       \
+        (condition) || prt_rule_is_removed(prt_this_place);                                        \
     })
 
 #else

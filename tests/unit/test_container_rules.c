@@ -162,6 +162,15 @@ static void tables_have_limits(void **unused)
     expect_file(
         splice(finish(small()), CONTAINER_SETS, zeros, (SCHED_MAX_SETS + 1) * sizeof(uint32_t)),
         PRT_E_FORMAT, "too many sets");
+    struct made *m = small();
+    m->interface_count = 1;
+    m->interfaces[0].node = CONTAINER_NONE;
+    expect_file(splice(finish(m), CONTAINER_LAUNCHES, zeros,
+                       (CONTAINER_LAUNCHES_MAX + 1) * sizeof(struct container_launch)),
+                PRT_E_VERIFY, "more than 65536 launches");
+    m = small();
+    m->nodes[0].flags |= CONTAINER_NODE_LAUNCHES;
+    expect_file(finish(m), PRT_E_VERIFY, "'a' launches, and has no interface");
     free(zeros);
 }
 

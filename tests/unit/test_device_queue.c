@@ -415,11 +415,62 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(interfaces[1].first_launch, 99, "launches outside");
     REFUSED(interface_ports[1].source, 7, "'interface_ports', record 1: an unknown source");
     REFUSED(interface_ports[1].reserved, 1, "'interface_ports', record 1: a reserved field");
+    REFUSED(interfaces[0].in_count, 0, "has not the ends of its node");
+    REFUSED(inputs[0].window_width,
+            (m->inputs[0].window_height = 1, m->buffers[0].row_packets = 8, 1),
+            "'grow' launches, and has a 2-D window");
+    REFUSED(nodes[0].flags, m->nodes[0].flags | CONTAINER_NODE_INDEXED, "writes by index");
     REFUSED(launches[1].source, 7, "'launches', record 1: an unknown source");
     REFUSED(launches[1].reserved, 1, "'launches', record 1: a reserved field");
+}
+
+static void expect_refusal(struct made *m, const char *text)
+{
+    struct prt_error error;
+    assert_int_equal(made_verify(m, &error), PRT_E_VERIFY);
+    if (strstr(error.message, text) == NULL) fail_msg("%s: %s", text, error.message);
+}
+
+static void interfaces_fit_each_other(void **unused)
+{
+    (void)unused;
+    struct made *m = made_launcher("sim16", OWN);
+    m->interfaces[1].out_count = 2;
+    m->interface_ports[m->interface_port_count++] = m->interface_ports[3];
+    expect_refusal(m, "'child' has more ports than 'grow', which launches it");
+    m = made_launcher("sim16", OWN); /* two of the node, then the child of both */
+    m->interfaces[2] = m->interfaces[1];
+    m->interfaces[1] = m->interfaces[0];
+    m->interface_count = 3;
+    for (uint32_t i = 1; i < 3; i++) {
+        m->interfaces[i].first_port = 2 * i;
+        m->interfaces[i].first_launch = 3 * i;
+    }
+    m->interface_ports[4] = m->interface_ports[2];
+    m->interface_ports[5] = m->interface_ports[3];
+    m->interface_ports[2] = m->interface_ports[0];
+    m->interface_ports[3] = m->interface_ports[1];
+    m->interface_port_count = 6;
+    for (uint32_t i = 0; i < 9; i++)
+        m->launches[i] = (struct container_launch){
+            .parent = i / 3, .child = 2, .order = i % 3, .wait_max = 1, .line = 50};
+    m->launch_count = 9;
+    expect_refusal(m, "node 'grow' has two interfaces");
+    m = made_launcher("sim16", OWN); /* a child has no state */
+    m->pipeline.flags |= CONTAINER_PIPELINE_DEBUG;
+    m->kernels[0] = (struct container_kernel){.kernel = 1,
+                                              .title = made_string(m, "child"),
+                                              .place = CONTAINER_NONE,
+                                              .variable_count = 1};
+    m->kernel_count = 1;
+    m->variables[0] = (struct container_variable){made_string(m, "v"), CONTAINER_VARIABLE_STATE,
+                                                  CONTAINER_NONE, CONTAINER_NONE, 4};
+    m->variable_count = 1;
+    expect_refusal(m, "a variable of kernel 'child' lies outside of its arguments");
 }
 
 TEST_MAIN("device_queue", cmocka_unit_test(trees_append_in_pre_order),
           cmocka_unit_test(bounds_are_kept_and_checked),
           cmocka_unit_test(a_queue_too_small_is_refused),
-          cmocka_unit_test(tables_that_do_not_hold_together_are_refused))
+          cmocka_unit_test(tables_that_do_not_hold_together_are_refused),
+          cmocka_unit_test(interfaces_fit_each_other))

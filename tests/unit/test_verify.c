@@ -82,6 +82,8 @@ static void graphs_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(outputs[0].push, 1, "writes at least 2 and at most 1 packets");
     REFUSED(outputs[0].push, 17, "writes 17 packets, buffer 't' holds 16");
     REFUSED(outputs[1].finish_max, 9, "finish writes up to 9");
+    REFUSED(outputs[0].finish_max, (m->nodes[0].flags |= CONTAINER_NODE_FINISH, 14),
+            "'t' holds 16 packets: too few for the 14 of a finish while 'b' keeps 3");
     REFUSED(outputs[0].buffer, 2, "buffer 'y' has another writer");
     REFUSED(buffers[1].writer_node, CONTAINER_NONE, "another writer");
     REFUSED(buffers[1].writer_output, 1, "another writer");
