@@ -290,10 +290,11 @@ struct prt_buffer_statistics {
     uint64_t high_water_packets;
     uint64_t suspensions;       /* of an in-port: times the scheduler waited for the host */
     uint64_t discarded_packets; /* that no kernel took: its readers had ended */
-    uint64_t leftover_packets;  /* that a reader which fires no more held, without those that its
-                                    window had seen */
-    uint64_t stranded_packets;  /* of those, left because that reader found too few elsewhere; the
-                                    others were too few themselves */
+    uint64_t leftover_packets;  /* that a reader never consumed, without those that its window had
+                                    seen; of several readers the most */
+    bool leftover_more;         /* of an in-port: at least so many, the rest has not been read */
+    uint64_t few_packets;       /* left by a reader because they were too few themselves */
+    uint64_t stranded_packets;  /* left by a reader because it found too few elsewhere */
     bool primes_loop; /* those left over are no more than the initial packets of a feedback loop */
     const char *stranded_reader; /* the node; NULL if there are none */
     const char *stranded_by;     /* the buffer in which it found too few; NULL: interrupted */

@@ -9,6 +9,13 @@ uint64_t prt_run_total_cycles(const struct prt_run *run)
     return run->ops->now_cycles(run->device) + s->instruction_cycles - s->passed_cycles;
 }
 
+/* For the reader that has left the most. */
+static uint64_t leftover_packets(const struct prt_buffer *buffer)
+{
+    return buffer->few_packets > buffer->stranded_packets ? buffer->few_packets
+                                                          : buffer->stranded_packets;
+}
+
 /* As it was, and what the same launches cost as full packets. */
 static void account_dispatch(const struct prt_run *run, struct prt_run_statistics *statistics)
 {
@@ -59,7 +66,7 @@ void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *st
     }
     account_dispatch(run, statistics);
     for (uint32_t i = 0; i < c->buffer_count; i++) {
-        statistics->leftover_packets += s->buffers[i].leftover_packets;
+        statistics->leftover_packets += leftover_packets(&s->buffers[i]);
         statistics->discarded_packets += s->buffers[i].fifo.discarded_packets;
     }
 }
@@ -101,10 +108,12 @@ bool prt_run_buffer(const struct prt_run *run, uint32_t index,
         .high_water_packets = buffer->fifo.high_water_packets,
         .suspensions = buffer->port != NULL ? buffer->port->suspensions : 0,
         .discarded_packets = buffer->fifo.discarded_packets,
-        .leftover_packets = buffer->leftover_packets,
+        .leftover_packets = leftover_packets(buffer),
+        .leftover_more = buffer->leftover_more,
+        .few_packets = buffer->few_packets,
         .stranded_packets = buffer->stranded_packets,
-        .primes_loop = buffer->leftover_packets > 0 &&
-                       buffer->leftover_packets <= buffer->record->initial_packets &&
+        .primes_loop = leftover_packets(buffer) > 0 &&
+                       leftover_packets(buffer) <= buffer->record->initial_packets &&
                        prt_circle_closes(run->sched, buffer),
     };
     if (buffer->stranded_reader != NULL)

@@ -90,19 +90,19 @@ static const char *plural(uint64_t count)
 
 static void note_buffer(const struct prt_buffer_statistics *b)
 {
-    uint64_t few = b->leftover_packets - b->stranded_packets;
+    const char *more = b->leftover_more ? "at least " : "";
     if (b->primes_loop) return; /* as many as it began with: nothing is missing */
-    if (few > 0)
-        prt_say_note("%" PRIu64 " packet%s left over in buffer '%s': too few for another firing",
-                     few, plural(few), b->name);
+    if (b->few_packets > 0)
+        prt_say_note("%s%" PRIu64 " packet%s left over in buffer '%s': too few for another firing",
+                     more, b->few_packets, plural(b->few_packets), b->name);
     if (b->stranded_packets > 0 && b->stranded_by != NULL)
-        prt_say_note("%" PRIu64 " packet%s left over in buffer '%s': its reader '%s' found too few "
-                     "in '%s'",
-                     b->stranded_packets, plural(b->stranded_packets), b->name, b->stranded_reader,
-                     b->stranded_by);
+        prt_say_note("%s%" PRIu64 " packet%s left over in buffer '%s': its reader '%s' found too "
+                     "few in '%s'",
+                     more, b->stranded_packets, plural(b->stranded_packets), b->name,
+                     b->stranded_reader, b->stranded_by);
     else if (b->stranded_packets > 0)
-        prt_say_note("%" PRIu64 " packet%s left over in buffer '%s': the run was interrupted",
-                     b->stranded_packets, plural(b->stranded_packets), b->name);
+        prt_say_note("%s%" PRIu64 " packet%s left over in buffer '%s': the run was interrupted",
+                     more, b->stranded_packets, plural(b->stranded_packets), b->name);
 }
 
 /* What was not processed, and who did not want the rest. */

@@ -193,3 +193,36 @@ enum prt_status prt_inport_fill(struct prt_sched *s, struct prt_buffer *buffer,
     prt_select_readers_changed(s, buffer);
     return status;
 }
+
+/* ---- after the run ---- */
+
+enum { REST_PACKETS_MAX = 1 << 20, REST_BYTES_MAX = 1 << 26 };
+
+uint64_t prt_inport_countable(const struct prt_buffer *buffer)
+{
+    uint64_t packets = REST_BYTES_MAX / buffer->fifo.width_bytes;
+    if (packets > REST_PACKETS_MAX) return REST_PACKETS_MAX;
+    return packets > 0 ? packets : 1;
+}
+
+/* The packets are dropped: the room behind what the buffer holds, or its extra place, takes them. */
+static void read_rest(struct prt_sched *s, struct prt_buffer *buffer)
+{
+    struct prt_ahead *ahead = &buffer->port->ahead;
+    size_t room = (size_t)prt_fifo_room(&buffer->fifo);
+    void *place = room > 0 ? prt_fifo_claim(&buffer->fifo, room) : ahead->extra;
+    size_t brought = bring(s, buffer, place, room > 0 ? room : 1);
+    if (room > 0) prt_fifo_commit(&buffer->fifo, 0);
+    ahead->rest_packets += brought;
+}
+
+uint64_t prt_inport_rest(struct prt_sched *s, struct prt_buffer *buffer, bool *ended)
+{
+    struct prt_ahead *ahead = &buffer->port->ahead;
+    uint64_t first = ahead->packets + ahead->has_extra;
+    while (ahead->extra != NULL && !ahead->over && !prt_select_interrupted(s) &&
+           first + ahead->rest_packets <= prt_inport_countable(buffer))
+        read_rest(s, buffer);
+    *ended = ahead->over && ahead->status == PRT_OK;
+    return first + ahead->rest_packets;
+}

@@ -34,4 +34,11 @@ void prt_inport_begin(struct prt_sched *sched);
 enum prt_status prt_inport_fill(struct prt_sched *sched, struct prt_buffer *buffer,
                                 struct prt_error *error);
 
+/* How many packets of an in-port are counted at most that nobody has consumed. */
+uint64_t prt_inport_countable(const struct prt_buffer *buffer);
+
+/* After the run: packets of the in-port, which is open, that are not in the buffer; *ended: they are
+ * all.  At hand they are read and counted, one more than are countable at most. */
+uint64_t prt_inport_rest(struct prt_sched *sched, struct prt_buffer *buffer, bool *ended);
+
 #endif

@@ -55,6 +55,12 @@ uint64_t prt_ready_input_with(const struct prt_stage *stage, const struct prt_st
     return fits(stage, input, held(input) + packets, closed, stage->batch_max);
 }
 
+uint64_t prt_ready_fits(const struct prt_stage *stage, const struct prt_stage_input *input,
+                        uint64_t packets, bool closed)
+{
+    return fits(stage, input, packets, closed, stage->batch_max);
+}
+
 uint64_t prt_ready_inputs(const struct prt_stage *stage)
 {
     uint64_t firings = stage->batch_max;

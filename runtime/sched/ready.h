@@ -24,6 +24,10 @@ uint64_t prt_ready_input(const struct prt_stage *stage, const struct prt_stage_i
 uint64_t prt_ready_input_with(const struct prt_stage *stage, const struct prt_stage_input *input,
                               uint64_t packets, bool closed);
 
+/* Firings that it would admit if it held so many, as it lies from the next firing on. */
+uint64_t prt_ready_fits(const struct prt_stage *stage, const struct prt_stage_input *input,
+                        uint64_t packets, bool closed);
+
 /* Firings that all inputs admit (open in-ports as full), the room of all outputs admits; at most
  * the stage's largest batch. */
 uint64_t prt_ready_inputs(const struct prt_stage *stage);

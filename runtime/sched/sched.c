@@ -6,6 +6,7 @@
 #include "runtime/sched/explain.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/origins.h"
+#include "runtime/sched/leftovers.h"
 #include "runtime/sched/packets.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
@@ -442,48 +443,6 @@ static bool can_never_fire(const struct prt_sched *s, const struct prt_stage *st
     return false;
 }
 
-/* The buffer in which a stage that fires no more finds too few packets, one that has ended before
- * others; NULL: none. */
-static const struct prt_buffer *short_buffer(const struct prt_stage *stage)
-{
-    const struct prt_buffer *found = NULL;
-    for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        if (is_at_end(stage, &stage->inputs[i])) return stage->inputs[i].buffer;
-        if (found == NULL && is_short(stage, &stage->inputs[i])) found = stage->inputs[i].buffer;
-    }
-    return found;
-}
-
-/* A source or a circle would have gone on, and how far ahead it was says nothing. */
-static bool is_on_tap(const struct prt_sched *s, const struct prt_buffer *buffer)
-{
-    uint32_t writer = buffer->record->writer_node;
-    if (writer == CONTAINER_NONE || buffer->fifo.closed) return false;
-    const struct prt_stage *stage = &s->stages[s->node_stage[writer]];
-    return !stage->fed && (stage->driven || !s->interrupt_seen);
-}
-
-/* What the inputs of a stage that fires no more hold beyond history.  An input that is not what
- * stopped the stage is said to be stranded. */
-static void count_leftovers(const struct prt_sched *s, const struct prt_stage *stage)
-{
-    const struct prt_buffer *by = short_buffer(stage);
-    for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        const struct prt_stage_input *input = &stage->inputs[i];
-        struct prt_buffer *buffer = input->buffer;
-        if (is_on_tap(s, buffer)) continue;
-        uint64_t left =
-            prt_fifo_held(&buffer->fifo, input->reader) - prt_ready_history(stage, input);
-        buffer->leftover_packets += left;
-        if (left == 0 || is_at_end(stage, input) || buffer == by) continue;
-        if (buffer->stranded_packets == 0) {
-            buffer->stranded_reader = stage;
-            buffer->stranded_by = by;
-        }
-        buffer->stranded_packets += left;
-    }
-}
-
 /* A finish with one input reads the tail of it: that stays attached, and is no leftover.  A stage
  * that nobody wants any more may hold any number of packets, and reads none. */
 static void begin_end(struct prt_sched *s, struct prt_stage *stage)
@@ -491,7 +450,7 @@ static void begin_end(struct prt_sched *s, struct prt_stage *stage)
     bool finishes = (stage->node->flags & CONTAINER_NODE_FINISH) != 0;
     stage->reads_tail = finishes && stage->node->input_count == 1 && !prt_circle_unwanted(s, stage);
     if (!stage->reads_tail) {
-        count_leftovers(s, stage);
+        prt_leftovers_note(s, stage);
         detach_inputs(s, stage);
     }
     if (finishes) {
@@ -614,10 +573,11 @@ enum prt_status prt_sched_halt(struct prt_sched *s, struct prt_error *error)
         if ((room && packets && !stopped) || (!finishing && can_never_fire(s, stage)))
             return refuse_halt(s, stage, error);
         if ((packets || reads_open_port(stage)) && blocked == UINT32_MAX) blocked = i;
-        count_leftovers(s, stage);
+        prt_leftovers_note(s, stage);
     }
     if (status == PRT_OK && blocked != UINT32_MAX && !s->interrupt_seen)
         return prt_explain_stall(s, blocked, error);
+    if (status == PRT_OK) prt_leftovers_count(s);
     return status;
 }
 

@@ -79,6 +79,7 @@ struct prt_ahead {
     uint64_t packets;       /* in the room of the buffer */
     void *extra;            /* place for one more; NULL: the port is not at hand */
     bool has_extra;         /* it is there */
+    uint64_t rest_packets;  /* read behind them after the run, to be counted */
     bool over;              /* behind them there are no packets, for this reason: */
     enum prt_status status; /* PRT_OK: the stream ends; PRT_E_INTERRUPTED; `error` */
     struct prt_error error;
@@ -111,11 +112,12 @@ struct prt_port {
 struct prt_buffer {
     const struct container_buffer *record;
     struct prt_fifo fifo;
-    struct prt_port *port; /* of an outer buffer, else NULL */
-    uint64_t leftover_packets;
-    uint64_t stranded_packets; /* of those, enough for a firing, or their input had not ended */
-    const struct prt_stage *stranded_reader; /* of the first of them */
-    const struct prt_buffer *stranded_by;    /* in which it found too few; NULL: interrupted */
+    struct prt_port *port;     /* of an outer buffer, else NULL */
+    uint64_t few_packets;      /* left over for a reader, too few themselves (leftovers.h) */
+    uint64_t stranded_packets; /* left over for a reader which found too few elsewhere */
+    bool leftover_more;        /* there are more of them */
+    const struct prt_stage *stranded_reader;
+    const struct prt_buffer *stranded_by; /* in which it found too few; NULL: interrupted */
 };
 
 struct prt_stage_input {
@@ -125,6 +127,10 @@ struct prt_stage_input {
     struct window window; /* 2-D, and then `take` says nothing; width 0: none */
     struct window_shape shape;
     bool in_order; /* freed at dispatch: "Order" above */
+    struct {       /* when the stage has fired for the last time (leftovers.h) */
+        bool counts;
+        uint64_t from_packets, history_packets;
+    } left;
 };
 
 struct prt_stage_output {
