@@ -326,8 +326,9 @@ flags-headers: $(GEN_H)
 .PHONY: flags-headers
 
 D := $(DESTDIR)$(PREFIX)
-# pipert.h and what it includes, by the compiler's own account.
-public_headers = $(filter %.h %.def,$(shell $(CC) $(all_cpp) -MM runtime/pipert.h))
+# pipert.h, pipert_debug.h and what they include, by the compiler's own account.
+public_headers = $(sort $(filter %.h %.def,\
+                   $(shell $(CC) $(all_cpp) -MM runtime/pipert.h runtime/pipert_debug.h)))
 install: all ## install into $(DESTDIR)$(PREFIX)
 	$(INSTALL) -d $(D)/bin $(D)/lib/pkgconfig $(D)/include/pipec \
 	    $(D)/share/pipec/std $(D)/share/pipec/devices
@@ -338,7 +339,7 @@ install: all ## install into $(DESTDIR)$(PREFIX)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(RUNTIME_LIBS)|' \
 	    pipert.pc.in > $(D)/lib/pkgconfig/pipert.pc
 	for h in $(public_headers); do \
-	    case $$h in runtime/pipert.h) to=pipert.h;; *) to=$$h;; esac; \
+	    case $$h in runtime/pipert.h|runtime/pipert_debug.h) to=$${h#runtime/};; *) to=$$h;; esac; \
 	    $(INSTALL) -D -m 644 $$h $(D)/include/pipec/$$to || exit 1; done
 	for f in $(STD_FILES) $(DEVICE_FILES); do \
 	    $(INSTALL) -m 644 $$f $(D)/share/pipec/$${f#lang/} || exit 1; done

@@ -1,5 +1,6 @@
 /*
- * pipert_debug: a run that goes one firing at a time, and a debugger that looks at it.
+ * pipert_debug: a run that goes one firing at a time, and a debugger that looks at it; for programs
+ * that include pipert.h, which has runs.
  *
  *     prt_run_create(program, &options, &run, &error);
  *     prt_debugger_create(run, on_stop, mine, &debugger, &error);
@@ -40,14 +41,17 @@
 #ifndef RUNTIME_PIPERT_DEBUG_H
 #define RUNTIME_PIPERT_DEBUG_H
 
-#include "runtime/pipert.h"
+#include "runtime/status.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+struct prt_run;
 struct prt_debugger;
 
 /* A firing of a stage, or its finish. */

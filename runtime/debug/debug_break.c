@@ -35,7 +35,7 @@ struct debug_breaks {
     uint32_t count, made;
 };
 
-struct debug_breaks *debug_breaks_create(void)
+struct debug_breaks *prt_debugger_breaks_create(void)
 {
     return calloc(1, sizeof(struct debug_breaks));
 }
@@ -46,7 +46,7 @@ static void free_break(struct debug_break *b)
     free(b->condition);
 }
 
-void debug_breaks_free(struct debug_breaks *breaks)
+void prt_debugger_breaks_free(struct debug_breaks *breaks)
 {
     if (breaks == NULL) return;
     for (uint32_t i = 0; i < breaks->count; i++)
@@ -96,7 +96,7 @@ const char *prt_debug_name(const struct prt_debugger *d, uint32_t index)
 static bool take_count(const char **at, uint64_t *count)
 {
     struct debug_value value;
-    if (!debug_take_number(at, &value) || value.kind != DEBUG_INTEGER || value.integer < 0 ||
+    if (!prt_debugger_take_number(at, &value) || value.kind != DEBUG_INTEGER || value.integer < 0 ||
         value.integer > (__int128)UINT64_MAX)
         return false;
     *count = (uint64_t)value.integer;
@@ -106,10 +106,10 @@ static bool take_count(const char **at, uint64_t *count)
 /* [firing N], :N */
 static enum prt_status read_number(const char **at, struct debug_break *b, struct prt_error *error)
 {
-    debug_skip_blanks(at);
+    prt_debugger_skip_blanks(at);
     bool colon = **at == ':';
     if (colon) ++*at;
-    debug_skip_blanks(at);
+    prt_debugger_skip_blanks(at);
     bool word = strncmp(*at, "firing", 6) == 0 && !isalnum((unsigned char)(*at)[6]);
     if (word) *at += 6;
     b->one_firing = colon || word;
@@ -122,11 +122,12 @@ static enum prt_status read_kernel(const struct prt_debugger *d, const char **at
                                    struct debug_break *b, struct prt_error *error)
 {
     char name[DEBUG_PATH_MAX];
-    debug_skip_blanks(at);
+    prt_debugger_skip_blanks(at);
     size_t length = strcspn(*at, ": \t");
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : 0), *at);
     uint32_t stage = find_kernel(d, name);
-    if (stage == PRT_NONE) return debug_refuse_name(d, DEBUG_NODES | DEBUG_KERNELS, *at, error);
+    if (stage == PRT_NONE)
+        return prt_debugger_refuse_name(d, DEBUG_NODES | DEBUG_KERNELS, *at, error);
     b->kind = BREAK_FIRING;
     b->kernel = title_of(d, stage);
     *at += length;
@@ -138,18 +139,18 @@ static enum prt_status read_firing(const struct prt_debugger *d, const char **at
                                    struct debug_break *b, struct prt_error *error)
 {
     b->kind = BREAK_FIRING;
-    b->stage = debug_take_stage(d, at);
+    b->stage = prt_debugger_take_stage(d, at);
     return b->stage != PRT_NONE ? read_number(at, b, error) : read_kernel(d, at, b, error);
 }
 
 static enum prt_status read_buffer(const struct prt_debugger *d, const char **at,
                                    struct debug_break *b, struct prt_error *error)
 {
-    debug_skip_blanks(at);
+    prt_debugger_skip_blanks(at);
     const char *begin = *at;
-    b->buffer = debug_take_buffer(d, at);
+    b->buffer = prt_debugger_take_buffer(d, at);
     if (b->buffer != PRT_NONE) return PRT_OK;
-    return debug_refuse_name(d, DEBUG_BUFFERS, begin, error);
+    return prt_debugger_refuse_name(d, DEBUG_BUFFERS, begin, error);
 }
 
 static bool is_met_by_level(const struct prt_debugger *d, const struct debug_break *b)
@@ -157,7 +158,7 @@ static bool is_met_by_level(const struct prt_debugger *d, const struct debug_bre
     const struct prt_fifo *fifo = &d->sched->buffers[b->buffer].fifo;
     struct debug_value level = {
         .kind = DEBUG_INTEGER, .integer = (__int128)(fifo->written_packets - fifo->oldest_packets)};
-    return debug_compare(level, b->relation, b->value);
+    return prt_debugger_compare(level, b->relation, b->value);
 }
 
 /* BUFFER OP N */
@@ -171,7 +172,7 @@ static enum prt_status read_level(const struct prt_debugger *d, const char **at,
         return prt_error_set(error, PRT_E_USAGE,
                              "'%s' is an out-port: the host takes its packets at once",
                              debug_buffer_name(d, b->buffer));
-    if (!debug_take_relation(at, &b->relation) || !debug_take_number(at, &b->value))
+    if (!prt_debugger_take_relation(at, &b->relation) || !prt_debugger_take_number(at, &b->value))
         return prt_error_set(error, PRT_E_USAGE,
                              "a comparison is missing: break buffer %s >= NUMBER",
                              debug_buffer_name(d, b->buffer));
@@ -188,12 +189,12 @@ static enum prt_status read_value(const struct prt_debugger *d, const char **at,
     enum prt_status status = read_buffer(d, at, b, error);
     if (status != PRT_OK) return status;
     b->seen = d->sched->buffers[b->buffer].fifo.written_packets;
-    if (!debug_path_take(at, path)) return prt_error_set(error, PRT_E_USAGE, "too long");
-    b->any = !debug_take_relation(at, &b->relation);
+    if (!prt_debugger_path_take(at, path)) return prt_error_set(error, PRT_E_USAGE, "too long");
+    b->any = !prt_debugger_take_relation(at, &b->relation);
     if (b->any && path[0] == '\0') return PRT_OK;
-    status = debug_packet_part(d, b->buffer, path, &b->scalar, &b->offset_bytes, error);
+    status = prt_debugger_packet_part(d, b->buffer, path, &b->scalar, &b->offset_bytes, error);
     if (status != PRT_OK || b->any) return status;
-    if (debug_take_number(at, &b->value)) return PRT_OK;
+    if (prt_debugger_take_number(at, &b->value)) return PRT_OK;
     return prt_error_set(error, PRT_E_USAGE, "a number is missing behind the comparison");
 }
 
@@ -218,7 +219,7 @@ static enum prt_status read_cycle(const struct prt_debugger *d, const char **at,
 static enum prt_status read_kind(const struct prt_debugger *d, const char **at,
                                  struct debug_break *b, struct prt_error *error)
 {
-    debug_skip_blanks(at);
+    prt_debugger_skip_blanks(at);
     if (b->watch || take_kind(at, "value")) return read_value(d, at, b, error);
     if (take_kind(at, "buffer")) return read_level(d, at, b, error);
     if (take_kind(at, "cycle")) return read_cycle(d, at, b, error);
@@ -231,18 +232,18 @@ static enum prt_status check_condition(const struct prt_debugger *d, const char 
                                        struct prt_error *error)
 {
     struct debug_value value;
-    return debug_evaluate(d, text, 0, &value, error);
+    return prt_debugger_evaluate(d, text, 0, &value, error);
 }
 
 /* Behind what it is on: `if CONDITION`. */
 static enum prt_status read_condition(const struct prt_debugger *d, const char *at,
                                       struct debug_break *b, struct prt_error *error)
 {
-    debug_skip_blanks(&at);
+    prt_debugger_skip_blanks(&at);
     if (*at != '\0' && !(strncmp(at, "if", 2) == 0 && (at[2] == ' ' || at[2] == '(')))
         return prt_error_set(error, PRT_E_USAGE, "'%s' is too much", at);
     if (*at != '\0') at += 2;
-    debug_skip_blanks(&at);
+    prt_debugger_skip_blanks(&at);
     enum prt_status status = *at != '\0' ? check_condition(d, at, error) : PRT_OK;
     if (status != PRT_OK) return status;
     b->condition = strdup(at);
@@ -252,7 +253,7 @@ static enum prt_status read_condition(const struct prt_debugger *d, const char *
 /* The part of the text before its condition, without blanks at its ends. */
 static char *bare_text(const char *text, const char *condition)
 {
-    debug_skip_blanks(&text);
+    prt_debugger_skip_blanks(&text);
     size_t length = (size_t)(condition - text);
     while (length > 0 && isspace((unsigned char)text[length - 1]))
         length--;
@@ -389,8 +390,8 @@ enum prt_status prt_debug_break_condition(struct prt_debugger *d, uint32_t numbe
     return PRT_OK;
 }
 
-bool debug_break_title(const struct prt_debugger *d, uint32_t number, char *kind, size_t kind_size,
-                       char *text, size_t text_size)
+bool prt_debugger_break_title(const struct prt_debugger *d, uint32_t number, char *kind,
+                              size_t kind_size, char *text, size_t text_size)
 {
     const struct debug_break *b = find(d, number);
     if (b == NULL) return false;
@@ -403,7 +404,7 @@ bool debug_break_title(const struct prt_debugger *d, uint32_t number, char *kind
     return true;
 }
 
-bool debug_break_is_level(const struct prt_debugger *d, uint32_t number)
+bool prt_debugger_break_is_level(const struct prt_debugger *d, uint32_t number)
 {
     const struct debug_break *b = find(d, number);
     return b != NULL && b->kind == BREAK_LEVEL;
@@ -416,8 +417,8 @@ static bool is_wanted(const struct prt_debugger *d, struct debug_break *b, uint6
     struct debug_value value;
     struct prt_error unheard;
     if (b->condition[0] != '\0' &&
-        (debug_evaluate(d, b->condition, firing, &value, &unheard) != PRT_OK ||
-         !debug_is_true(value)))
+        (prt_debugger_evaluate(d, b->condition, firing, &value, &unheard) != PRT_OK ||
+         !prt_debugger_is_true(value)))
         return false;
     b->hits++;
     if (b->ignore > 0) {
@@ -438,10 +439,10 @@ static void meet(struct prt_debugger *d, struct debug_break *b, uint64_t firing,
 
 static bool is_written(const struct prt_debugger *d, const struct debug_break *b, uint64_t packet)
 {
-    const uint8_t *bytes = debug_packet_bytes(d, b->buffer, packet);
+    const uint8_t *bytes = prt_debugger_packet_bytes(d, b->buffer, packet);
     if (b->any || bytes == NULL) return bytes != NULL;
-    return debug_compare(debug_scalar_value(b->scalar, bytes + b->offset_bytes), b->relation,
-                         b->value);
+    return prt_debugger_compare(prt_debugger_scalar_value(b->scalar, bytes + b->offset_bytes),
+                                b->relation, b->value);
 }
 
 static void look_at_value(struct prt_debugger *d, struct debug_break *b, uint64_t firing)
@@ -465,7 +466,7 @@ static void look_at_level(struct prt_debugger *d, struct debug_break *b, uint64_
     if (b->holds && !held) meet(d, b, firing, (struct prt_break_hit){.buffer = b->buffer});
 }
 
-void debug_breaks_look(struct prt_debugger *d, bool behind)
+void prt_debugger_breaks_look(struct prt_debugger *d, bool behind)
 {
     uint64_t firing = behind ? d->last.firing : d->next.firing;
     for (uint32_t i = 0; i < d->breaks->count; i++) {
@@ -484,7 +485,7 @@ static bool is_before(const struct prt_debugger *d, const struct debug_break *b)
     return !b->one_firing || (!d->next.finish && d->next.firing == b->firing);
 }
 
-void debug_breaks_firing(struct prt_debugger *d)
+void prt_debugger_breaks_firing(struct prt_debugger *d)
 {
     const struct prt_break_hit hit = {.buffer = PRT_NONE};
     for (uint32_t i = 0; i < d->breaks->count; i++) {

@@ -32,7 +32,7 @@ static double float_of(enum scalar_type scalar, uint64_t bits)
     }
 }
 
-struct debug_value debug_scalar_value(enum scalar_type scalar, const void *bytes)
+struct debug_value prt_debugger_scalar_value(enum scalar_type scalar, const void *bytes)
 {
     uint64_t bits = prt_debug_scalar_bits((uint32_t)scalar, bytes);
     if (scalar_is_float(scalar)) {
@@ -70,7 +70,7 @@ static int order_of(const struct debug_value *a, const struct debug_value *b)
     return (x > y) - (x < y);
 }
 
-bool debug_compare(struct debug_value a, enum debug_relation relation, struct debug_value b)
+bool prt_debugger_compare(struct debug_value a, enum debug_relation relation, struct debug_value b)
 {
     if (a.kind == DEBUG_NOTHING || b.kind == DEBUG_NOTHING) return false;
     if (a.kind == DEBUG_FLOAT && !a.literal && b.literal) b = rounded(b, a.scalar);
@@ -88,7 +88,7 @@ bool debug_compare(struct debug_value a, enum debug_relation relation, struct de
     return false;
 }
 
-bool debug_is_true(struct debug_value value)
+bool prt_debugger_is_true(struct debug_value value)
 {
     if (value.kind == DEBUG_NOTHING) return false;
     return value.kind == DEBUG_INTEGER ? value.integer != 0 : value.number != 0;
@@ -96,20 +96,20 @@ bool debug_is_true(struct debug_value value)
 
 /* ---- words of the text ---- */
 
-void debug_skip_blanks(const char **at)
+void prt_debugger_skip_blanks(const char **at)
 {
     while (**at == ' ' || **at == '\t')
         ++*at;
 }
 
-bool debug_take_relation(const char **at, enum debug_relation *relation)
+bool prt_debugger_take_relation(const char **at, enum debug_relation *relation)
 {
     static const struct {
         const char *text;
         enum debug_relation relation;
     } relations[] = {{"==", DEBUG_EQ}, {"!=", DEBUG_NE}, {"<=", DEBUG_LE},
                      {">=", DEBUG_GE}, {"<", DEBUG_LT},  {">", DEBUG_GT}};
-    debug_skip_blanks(at);
+    prt_debugger_skip_blanks(at);
     for (size_t i = 0; i < sizeof relations / sizeof relations[0]; i++) {
         size_t length = strlen(relations[i].text);
         if (strncmp(*at, relations[i].text, length) != 0) continue;
@@ -147,9 +147,9 @@ static bool take_constant(const char **at, struct debug_value *value)
     return true;
 }
 
-bool debug_take_number(const char **at, struct debug_value *value)
+bool prt_debugger_take_number(const char **at, struct debug_value *value)
 {
-    debug_skip_blanks(at);
+    prt_debugger_skip_blanks(at);
     bool constant = take_constant(at, value);
     value->literal = true;
     if (constant) return true;
@@ -194,10 +194,10 @@ static enum prt_status take_or(struct condition *c, struct debug_value *value);
 static enum prt_status take_level(struct condition *c, struct debug_value *value)
 {
     c->at += strlen("level(");
-    debug_skip_blanks(&c->at);
-    uint32_t buffer = debug_take_buffer(c->d, &c->at);
-    if (buffer == PRT_NONE) return debug_refuse_name(c->d, DEBUG_BUFFERS, c->at, c->error);
-    debug_skip_blanks(&c->at);
+    prt_debugger_skip_blanks(&c->at);
+    uint32_t buffer = prt_debugger_take_buffer(c->d, &c->at);
+    if (buffer == PRT_NONE) return prt_debugger_refuse_name(c->d, DEBUG_BUFFERS, c->at, c->error);
+    prt_debugger_skip_blanks(&c->at);
     if (*c->at != ')') return prt_error_set(c->error, PRT_E_USAGE, "')' is missing");
     c->at++;
     const struct prt_fifo *fifo = &c->d->sched->buffers[buffer].fifo;
@@ -208,7 +208,7 @@ static enum prt_status take_level(struct condition *c, struct debug_value *value
 static enum prt_status take_place(struct condition *c, struct debug_value *value)
 {
     struct debug_place place;
-    enum prt_status status = debug_place_read(c->d, &c->at, &place, c->error);
+    enum prt_status status = prt_debugger_place_read(c->d, &c->at, &place, c->error);
     if (status != PRT_OK) return status;
     const struct container_type *type = prt_debug_type(c->d->container, place.type);
     bool scalar = place.kind == DEBUG_VALUE &&
@@ -218,26 +218,26 @@ static enum prt_status take_place(struct condition *c, struct debug_value *value
         return prt_error_set(c->error, PRT_E_USAGE, "'%s' is no number: name a part of it",
                              place.name);
     *value = (struct debug_value){.kind = DEBUG_NOTHING};
-    if (place.bytes != NULL) *value = debug_scalar_value(place.scalar, place.bytes);
+    if (place.bytes != NULL) *value = prt_debugger_scalar_value(place.scalar, place.bytes);
     return PRT_OK;
 }
 
 static enum prt_status take_operand(struct condition *c, struct debug_value *value)
 {
-    debug_skip_blanks(&c->at);
+    prt_debugger_skip_blanks(&c->at);
     if (*c->at == '!') {
         c->at++;
         if (++c->depth > DEPTH_MAX) return prt_error_set(c->error, PRT_E_USAGE, "too deep");
         enum prt_status status = take_operand(c, value);
         c->depth--;
         if (status == PRT_OK && value->kind != DEBUG_NOTHING)
-            *value = integer_value(!debug_is_true(*value));
+            *value = integer_value(!prt_debugger_is_true(*value));
         return status;
     }
     if (*c->at == '(') {
         c->at++;
         enum prt_status status = take_or(c, value);
-        debug_skip_blanks(&c->at);
+        prt_debugger_skip_blanks(&c->at);
         if (status == PRT_OK && *c->at != ')')
             return prt_error_set(c->error, PRT_E_USAGE, "')' is missing");
         c->at += status == PRT_OK;
@@ -245,7 +245,7 @@ static enum prt_status take_operand(struct condition *c, struct debug_value *val
     }
     *value = integer_value(0);
     if (*c->at == '\0') return prt_error_set(c->error, PRT_E_USAGE, "a value is missing");
-    if (debug_take_number(&c->at, value)) return PRT_OK;
+    if (prt_debugger_take_number(&c->at, value)) return PRT_OK;
     if (take_word(&c->at, "cycle"))
         *value = integer_value((__int128)prt_run_total_cycles(c->d->run));
     else if (take_word(&c->at, "firing"))
@@ -262,9 +262,9 @@ static enum prt_status take_relation(struct condition *c, struct debug_value *va
     enum debug_relation relation;
     struct debug_value right;
     enum prt_status status = take_operand(c, value);
-    if (status != PRT_OK || !debug_take_relation(&c->at, &relation)) return status;
+    if (status != PRT_OK || !prt_debugger_take_relation(&c->at, &relation)) return status;
     status = take_operand(c, &right);
-    if (status == PRT_OK) *value = integer_value(debug_compare(*value, relation, right));
+    if (status == PRT_OK) *value = integer_value(prt_debugger_compare(*value, relation, right));
     return status;
 }
 
@@ -272,12 +272,13 @@ static enum prt_status take_relation(struct condition *c, struct debug_value *va
 static enum prt_status take_and(struct condition *c, struct debug_value *value)
 {
     enum prt_status status = take_relation(c, value);
-    for (debug_skip_blanks(&c->at); status == PRT_OK && strncmp(c->at, "&&", 2) == 0;
-         debug_skip_blanks(&c->at)) {
+    for (prt_debugger_skip_blanks(&c->at); status == PRT_OK && strncmp(c->at, "&&", 2) == 0;
+         prt_debugger_skip_blanks(&c->at)) {
         struct debug_value right;
         c->at += 2;
         status = take_relation(c, &right);
-        if (status == PRT_OK) *value = integer_value(debug_is_true(*value) && debug_is_true(right));
+        if (status == PRT_OK)
+            *value = integer_value(prt_debugger_is_true(*value) && prt_debugger_is_true(right));
     }
     return status;
 }
@@ -286,23 +287,25 @@ static enum prt_status take_or(struct condition *c, struct debug_value *value)
 {
     if (++c->depth > DEPTH_MAX) return prt_error_set(c->error, PRT_E_USAGE, "too deep");
     enum prt_status status = take_and(c, value);
-    for (debug_skip_blanks(&c->at); status == PRT_OK && strncmp(c->at, "||", 2) == 0;
-         debug_skip_blanks(&c->at)) {
+    for (prt_debugger_skip_blanks(&c->at); status == PRT_OK && strncmp(c->at, "||", 2) == 0;
+         prt_debugger_skip_blanks(&c->at)) {
         struct debug_value right;
         c->at += 2;
         status = take_and(c, &right);
-        if (status == PRT_OK) *value = integer_value(debug_is_true(*value) || debug_is_true(right));
+        if (status == PRT_OK)
+            *value = integer_value(prt_debugger_is_true(*value) || prt_debugger_is_true(right));
     }
     c->depth--;
     return status;
 }
 
-enum prt_status debug_evaluate(const struct prt_debugger *d, const char *text, uint64_t firing,
-                               struct debug_value *value, struct prt_error *error)
+enum prt_status prt_debugger_evaluate(const struct prt_debugger *d, const char *text,
+                                      uint64_t firing, struct debug_value *value,
+                                      struct prt_error *error)
 {
     struct condition c = {.d = d, .at = text, .firing = firing, .error = error};
     enum prt_status status = take_or(&c, value);
-    debug_skip_blanks(&c.at);
+    prt_debugger_skip_blanks(&c.at);
     if (status == PRT_OK && *c.at != '\0')
         return prt_error_set(error, PRT_E_USAGE, "'%s' is too much", c.at);
     return status;

@@ -30,17 +30,18 @@ struct debug_value {
 
 enum debug_relation { DEBUG_EQ, DEBUG_NE, DEBUG_LT, DEBUG_LE, DEBUG_GT, DEBUG_GE };
 
-struct debug_value debug_scalar_value(enum scalar_type scalar, const void *bytes);
-bool debug_compare(struct debug_value a, enum debug_relation relation, struct debug_value b);
+struct debug_value prt_debugger_scalar_value(enum scalar_type scalar, const void *bytes);
+bool prt_debugger_compare(struct debug_value a, enum debug_relation relation, struct debug_value b);
 
 /* Take what is at *at and move behind it; false: it is not there. */
-bool debug_take_relation(const char **at, enum debug_relation *relation);
-bool debug_take_number(const char **at, struct debug_value *value);
-void debug_skip_blanks(const char **at);
+bool prt_debugger_take_relation(const char **at, enum debug_relation *relation);
+bool prt_debugger_take_number(const char **at, struct debug_value *value);
+void prt_debugger_skip_blanks(const char **at);
 
 /* Of a whole text.  `firing`: what that word stands for. */
-enum prt_status debug_evaluate(const struct prt_debugger *d, const char *text, uint64_t firing,
-                               struct debug_value *value, struct prt_error *error);
-bool debug_is_true(struct debug_value value);
+enum prt_status prt_debugger_evaluate(const struct prt_debugger *d, const char *text,
+                                      uint64_t firing, struct debug_value *value,
+                                      struct prt_error *error);
+bool prt_debugger_is_true(struct debug_value value);
 
 #endif

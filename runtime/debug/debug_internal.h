@@ -61,7 +61,7 @@ struct prt_debugger {
 
 /* ---- text: names come out escaped ---- */
 
-void debug_say(FILE *to, const char *format, ...) PRT_PRINTF(2, 3);
+void prt_debugger_say(FILE *to, const char *format, ...) PRT_PRINTF(2, 3);
 
 static inline const char *debug_text(const struct prt_debugger *d, container_string string)
 {
@@ -79,31 +79,31 @@ static inline const char *debug_buffer_name(const struct prt_debugger *d, uint32
 }
 
 /* "firing 3 of 'scale'", "the finish of 'scale'" */
-void debug_firing_text(const struct prt_debugger *d, const struct prt_firing *firing, char *text,
-                       size_t size);
+void prt_debugger_firing_text(const struct prt_debugger *d, const struct prt_firing *firing,
+                              char *text, size_t size);
 
 /* ---- breakpoints ---- */
 
-struct debug_breaks *debug_breaks_create(void);
-void debug_breaks_free(struct debug_breaks *breaks);
+struct debug_breaks *prt_debugger_breaks_create(void);
+void prt_debugger_breaks_free(struct debug_breaks *breaks);
 
 /* Looks at what has been written since the last time, and at levels; `behind`: the firing `last`
  * has written it, else the host.  Fills the hits. */
-void debug_breaks_look(struct prt_debugger *d, bool behind);
+void prt_debugger_breaks_look(struct prt_debugger *d, bool behind);
 /* Breakpoints on the firing `next`, and on cycles. */
-void debug_breaks_firing(struct prt_debugger *d);
+void prt_debugger_breaks_firing(struct prt_debugger *d);
 
 /* "Temporary breakpoint", "value c > 3 if cycle > 100"; false: there is no such one any more. */
-bool debug_break_title(const struct prt_debugger *d, uint32_t number, char *kind, size_t kind_size,
-                       char *text, size_t text_size);
-bool debug_break_is_level(const struct prt_debugger *d, uint32_t number);
+bool prt_debugger_break_title(const struct prt_debugger *d, uint32_t number, char *kind,
+                              size_t kind_size, char *text, size_t text_size);
+bool prt_debugger_break_is_level(const struct prt_debugger *d, uint32_t number);
 
 /* ---- a trace ---- */
 
 /* The firing `last` has been made. */
-void debug_trace_firing(struct prt_debugger *d);
-void debug_trace_free(struct debug_trace *trace);
+void prt_debugger_trace_firing(struct prt_debugger *d);
+void prt_debugger_trace_free(struct debug_trace *trace);
 
-void debug_listing_free(struct debug_listing *listing);
+void prt_debugger_listing_free(struct debug_listing *listing);
 
 #endif

@@ -27,7 +27,7 @@ static bool open_history(struct history *h, const struct prt_fifo *fifo)
     return h->records != NULL && h->packets != NULL;
 }
 
-void debug_origins_free(struct debug_origins *o)
+void prt_debugger_origins_free(struct debug_origins *o)
 {
     if (o == NULL) return;
     for (uint32_t i = 0; o->histories != NULL && i < o->buffer_count; i++) {
@@ -49,17 +49,17 @@ static bool fill_origins(struct debug_origins *o, const struct prt_sched *s)
     return true;
 }
 
-struct debug_origins *debug_origins_create(const struct prt_sched *sched)
+struct debug_origins *prt_debugger_origins_create(const struct prt_sched *sched)
 {
     struct debug_origins *o = calloc(1, sizeof *o);
     if (o == NULL || !fill_origins(o, sched)) {
-        debug_origins_free(o);
+        prt_debugger_origins_free(o);
         return NULL;
     }
     return o;
 }
 
-void debug_origins_behind(struct debug_origins *o, const struct prt_debugger *d)
+void prt_debugger_origins_behind(struct debug_origins *o, const struct prt_debugger *d)
 {
     const struct prt_stage *stage = &d->sched->stages[d->last.stage];
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
@@ -75,8 +75,8 @@ void debug_origins_behind(struct debug_origins *o, const struct prt_debugger *d)
     }
 }
 
-const struct debug_written *debug_origin_of(const struct prt_debugger *d, uint32_t buffer,
-                                            uint64_t packet)
+const struct debug_written *prt_debugger_origin_of(const struct prt_debugger *d, uint32_t buffer,
+                                                   uint64_t packet)
 {
     const struct history *h = &d->origins->histories[buffer];
     return h->packets[packet % h->count] == packet + 1 ? &h->records[packet % h->count] : NULL;

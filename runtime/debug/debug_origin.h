@@ -17,14 +17,15 @@ struct debug_written {
     uint32_t origin; /* kernel_batch.origins; 0: not known */
 };
 
-struct debug_origins *debug_origins_create(const struct prt_sched *sched);
-void debug_origins_free(struct debug_origins *origins); /* NULL is allowed */
+struct debug_origins *prt_debugger_origins_create(const struct prt_sched *sched);
+void prt_debugger_origins_free(struct debug_origins *origins); /* NULL is allowed */
 
 /* The debugger's last firing has been committed. */
-void debug_origins_behind(struct debug_origins *origins, const struct prt_debugger *debugger);
+void prt_debugger_origins_behind(struct debug_origins *origins,
+                                 const struct prt_debugger *debugger);
 
 /* NULL: not known; of an in-port: the host, or the packet is an initial one. */
-const struct debug_written *debug_origin_of(const struct prt_debugger *debugger, uint32_t buffer,
-                                            uint64_t packet);
+const struct debug_written *prt_debugger_origin_of(const struct prt_debugger *debugger,
+                                                   uint32_t buffer, uint64_t packet);
 
 #endif

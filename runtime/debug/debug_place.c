@@ -32,7 +32,7 @@ static size_t match(const char *text, const char *name)
     return length > 0 && strncmp(text, name, length) == 0 && !is_word(text[length]) ? length : 0;
 }
 
-uint32_t debug_take_buffer(const struct prt_debugger *d, const char **at)
+uint32_t prt_debugger_take_buffer(const struct prt_debugger *d, const char **at)
 {
     uint32_t found = PRT_NONE;
     size_t longest = 0;
@@ -46,7 +46,7 @@ uint32_t debug_take_buffer(const struct prt_debugger *d, const char **at)
     return found;
 }
 
-uint32_t debug_take_stage(const struct prt_debugger *d, const char **at)
+uint32_t prt_debugger_take_stage(const struct prt_debugger *d, const char **at)
 {
     uint32_t found = PRT_NONE;
     size_t longest = 0;
@@ -60,7 +60,7 @@ uint32_t debug_take_stage(const struct prt_debugger *d, const char **at)
     return found;
 }
 
-bool debug_path_take(const char **at, char path[static DEBUG_PATH_MAX])
+bool prt_debugger_path_take(const char **at, char path[static DEBUG_PATH_MAX])
 {
     size_t length = 0;
     while (is_word((*at)[length]) || (*at)[length] == '.' || (*at)[length] == '[' ||
@@ -73,8 +73,8 @@ bool debug_path_take(const char **at, char path[static DEBUG_PATH_MAX])
     return true;
 }
 
-enum prt_status debug_refuse_name(const struct prt_debugger *d, unsigned names, const char *text,
-                                  struct prt_error *error)
+enum prt_status prt_debugger_refuse_name(const struct prt_debugger *d, unsigned names,
+                                         const char *text, struct prt_error *error)
 {
     static const char *const kinds[] = {
         [DEBUG_BUFFERS] = "no buffer",
@@ -109,7 +109,8 @@ static uint64_t claimed_to(const struct prt_debugger *d, uint32_t buffer)
                                                          : fifo->written_packets;
 }
 
-const uint8_t *debug_packet_bytes(const struct prt_debugger *d, uint32_t buffer, uint64_t packet)
+const uint8_t *prt_debugger_packet_bytes(const struct prt_debugger *d, uint32_t buffer,
+                                         uint64_t packet)
 {
     const struct prt_fifo *fifo = &d->sched->buffers[buffer].fifo;
     uint64_t capacity = fifo->ring_bytes / fifo->width_bytes, end = claimed_to(d, buffer);
@@ -118,9 +119,9 @@ const uint8_t *debug_packet_bytes(const struct prt_debugger *d, uint32_t buffer,
     return fifo->ring + (uint64_t)offset;
 }
 
-enum prt_status debug_packet_part(const struct prt_debugger *d, uint32_t buffer, const char *path,
-                                  enum scalar_type *scalar, uint64_t *offset_bytes,
-                                  struct prt_error *error)
+enum prt_status prt_debugger_packet_part(const struct prt_debugger *d, uint32_t buffer,
+                                         const char *path, enum scalar_type *scalar,
+                                         uint64_t *offset_bytes, struct prt_error *error)
 {
     const struct prt_container *c = d->container;
     const struct container_buffer *record = &c->buffers[buffer];
@@ -198,7 +199,7 @@ static void place_packet(const struct prt_debugger *d, struct debug_place *place
     place->type = record->type;
     place->scalar = (enum scalar_type)record->scalar;
     place->size_bytes = record->width_bytes;
-    if (counted) place->bytes = debug_packet_bytes(d, place->buffer, place->packet);
+    if (counted) place->bytes = prt_debugger_packet_bytes(d, place->buffer, place->packet);
     if (place->bytes == NULL) say_missing(d, place, counted);
 }
 
@@ -247,15 +248,15 @@ static enum prt_status read_packets(const struct prt_debugger *d, const char **a
     if (open == '[') ++*at;
     place->packet = (uint64_t)number;
     if (open == '[') counted = absolute(fifo, number, &place->packet);
-    if (!debug_path_take(at, path)) return prt_error_set(error, PRT_E_USAGE, "too long");
+    if (!prt_debugger_path_take(at, path)) return prt_error_set(error, PRT_E_USAGE, "too long");
     place_packet(d, place, counted);
     return follow(d, path, place, error);
 }
 
 /* ---- variables ---- */
 
-const uint8_t *debug_variable_bytes(const struct prt_debugger *d, uint32_t stage,
-                                    const struct container_variable *variable)
+const uint8_t *prt_debugger_variable_bytes(const struct prt_debugger *d, uint32_t stage,
+                                           const struct container_variable *variable)
 {
     const struct prt_kernel_object *object = &d->sched->objects[stage];
     const uint8_t *block = object->state;
@@ -293,7 +294,7 @@ static enum prt_status read_variable(const struct prt_debugger *d, const char **
     const struct container_kernel *kernel = prt_debug_kernel(d->container, node->kernel);
     char path[DEBUG_PATH_MAX], name[DEBUG_PATH_MAX];
     if (!prt_debug_mode(d->container) || kernel == NULL) return refuse_variables(d, error);
-    if (!debug_path_take(at, path)) return prt_error_set(error, PRT_E_USAGE, "too long");
+    if (!prt_debugger_path_take(at, path)) return prt_error_set(error, PRT_E_USAGE, "too long");
     place->kind = DEBUG_BLOCK;
     place->block_kind = DEBUG_ALL_VARIABLES;
     if (path[0] != '.') return PRT_OK;
@@ -314,7 +315,7 @@ static enum prt_status read_variable(const struct prt_debugger *d, const char **
                              debug_stage_name(d, place->stage), name);
     place->kind = DEBUG_VALUE;
     place->type = variable->type;
-    place->bytes = debug_variable_bytes(d, place->stage, variable);
+    place->bytes = prt_debugger_variable_bytes(d, place->stage, variable);
     const struct container_type *type = prt_debug_type(d->container, variable->type);
     place->size_bytes = type != NULL ? type->width_bytes : 0;
     return follow(d, path + length + 1, place, error);
@@ -322,16 +323,16 @@ static enum prt_status read_variable(const struct prt_debugger *d, const char **
 
 /* ---- places ---- */
 
-enum prt_status debug_place_read(const struct prt_debugger *d, const char **at,
-                                 struct debug_place *place, struct prt_error *error)
+enum prt_status prt_debugger_place_read(const struct prt_debugger *d, const char **at,
+                                        struct debug_place *place, struct prt_error *error)
 {
     const char *begin = *at, *buffer_end = *at, *stage_end = *at;
     *place = (struct debug_place){.buffer = PRT_NONE, .stage = PRT_NONE, .type = CONTAINER_NONE};
-    uint32_t buffer = debug_take_buffer(d, &buffer_end);
-    uint32_t stage = debug_take_stage(d, &stage_end);
+    uint32_t buffer = prt_debugger_take_buffer(d, &buffer_end);
+    uint32_t stage = prt_debugger_take_stage(d, &stage_end);
     enum prt_status status;
     if (buffer == PRT_NONE && stage == PRT_NONE)
-        return debug_refuse_name(d, DEBUG_BUFFERS | DEBUG_NODES, begin, error);
+        return prt_debugger_refuse_name(d, DEBUG_BUFFERS | DEBUG_NODES, begin, error);
     /* A node and a buffer of one name: what a dot follows is the node's. */
     if (stage == PRT_NONE || buffer_end > stage_end ||
         (buffer_end == stage_end && *stage_end != '.')) {

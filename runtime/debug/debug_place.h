@@ -34,32 +34,33 @@ struct debug_place {
 };
 
 /* Reads a place from *at on, and moves *at behind it. */
-enum prt_status debug_place_read(const struct prt_debugger *d, const char **at,
-                                 struct debug_place *place, struct prt_error *error);
+enum prt_status prt_debugger_place_read(const struct prt_debugger *d, const char **at,
+                                        struct debug_place *place, struct prt_error *error);
 
 /* Where a packet is in memory; NULL: it is not, any more or yet. */
-const uint8_t *debug_packet_bytes(const struct prt_debugger *d, uint32_t buffer, uint64_t packet);
+const uint8_t *prt_debugger_packet_bytes(const struct prt_debugger *d, uint32_t buffer,
+                                         uint64_t packet);
 
 /* Follows a path from a packet of the buffer: which scalar, and where in the packet. */
-enum prt_status debug_packet_part(const struct prt_debugger *d, uint32_t buffer, const char *path,
-                                  enum scalar_type *scalar, uint64_t *offset_bytes,
-                                  struct prt_error *error);
+enum prt_status prt_debugger_packet_part(const struct prt_debugger *d, uint32_t buffer,
+                                         const char *path, enum scalar_type *scalar,
+                                         uint64_t *offset_bytes, struct prt_error *error);
 
 /* Copies the path at *at (fields and indices) and moves behind it; false: it is too long. */
-bool debug_path_take(const char **at, char path[static DEBUG_PATH_MAX]);
+bool prt_debugger_path_take(const char **at, char path[static DEBUG_PATH_MAX]);
 
 /* The buffer, or the node, whose name begins the text: the longest one; *at moves behind it.
  * PRT_NONE: none. */
-uint32_t debug_take_buffer(const struct prt_debugger *d, const char **at);
-uint32_t debug_take_stage(const struct prt_debugger *d, const char **at);
+uint32_t prt_debugger_take_buffer(const struct prt_debugger *d, const char **at);
+uint32_t prt_debugger_take_stage(const struct prt_debugger *d, const char **at);
 
 /* PRT_E_USAGE: there is no such name as the text begins with; the nearest one is offered. */
 enum debug_names { DEBUG_BUFFERS = 1, DEBUG_NODES = 2, DEBUG_KERNELS = 4 };
-enum prt_status debug_refuse_name(const struct prt_debugger *d, unsigned names, const char *text,
-                                  struct prt_error *error);
+enum prt_status prt_debugger_refuse_name(const struct prt_debugger *d, unsigned names,
+                                         const char *text, struct prt_error *error);
 
 /* Where a variable of the stage's node lies. */
-const uint8_t *debug_variable_bytes(const struct prt_debugger *d, uint32_t stage,
-                                    const struct container_variable *variable);
+const uint8_t *prt_debugger_variable_bytes(const struct prt_debugger *d, uint32_t stage,
+                                           const struct container_variable *variable);
 
 #endif

@@ -26,14 +26,14 @@ static void print_type(FILE *to, const struct prt_debugger *d, uint32_t buffer, 
     if (prt_debug_type(d->container, type) != NULL)
         prt_type_print(to, d->container, type);
     else if (buffer != PRT_NONE)
-        debug_say(to, "%s", debug_text(d, d->container->buffers[buffer].type_text));
+        prt_debugger_say(to, "%s", debug_text(d, d->container->buffers[buffer].type_text));
     else
         fputc('?', to);
 }
 
 static void print_packet(FILE *to, const struct prt_debugger *d, uint32_t buffer, uint64_t packet)
 {
-    const uint8_t *bytes = debug_packet_bytes(d, buffer, packet);
+    const uint8_t *bytes = prt_debugger_packet_bytes(d, buffer, packet);
     const struct container_buffer *record = &d->container->buffers[buffer];
     if (bytes != NULL)
         prt_packet_print(to, d->container, record, bytes, ITEMS_SHOWN);
@@ -45,8 +45,8 @@ static void print_packets(FILE *to, const struct prt_debugger *d, const struct d
 {
     const struct prt_fifo *fifo = &d->sched->buffers[place->buffer].fifo;
     uint64_t shown = place->count < PACKETS_SHOWN ? place->count : PACKETS_SHOWN;
-    debug_say(to, "%s: %" PRIu64 " packet%s of ", place->name, place->count,
-              prt_text_plural(place->count));
+    prt_debugger_say(to, "%s: %" PRIu64 " packet%s of ", place->name, place->count,
+                     prt_text_plural(place->count));
     print_type(to, d, place->buffer, d->container->buffers[place->buffer].type);
     if (place->count > 0) fprintf(to, ", from packet %" PRIu64 " on", place->first);
     fputc('\n', to);
@@ -61,7 +61,7 @@ static void print_packets(FILE *to, const struct prt_debugger *d, const struct d
 
 static void print_value(FILE *to, const struct prt_debugger *d, const struct debug_place *place)
 {
-    debug_say(to, "%s: ", place->name);
+    prt_debugger_say(to, "%s: ", place->name);
     print_type(to, d, place->buffer, place->type);
     fputs(" = ", to);
     if (prt_debug_type(d->container, place->type) != NULL || place->buffer == PRT_NONE)
@@ -84,14 +84,14 @@ static void print_block(FILE *to, const struct prt_debugger *d, const struct deb
         const struct container_variable *v = &d->container->variables[kernel->first_variable + i];
         if (place->block_kind != DEBUG_ALL_VARIABLES && (int)v->kind != place->block_kind) continue;
         found++;
-        debug_say(to, "  %s %s: ", kinds[v->kind], debug_text(d, v->name));
+        prt_debugger_say(to, "  %s %s: ", kinds[v->kind], debug_text(d, v->name));
         print_type(to, d, PRT_NONE, v->type);
         fputs(" = ", to);
-        prt_value_print(to, d->container, v->type, debug_variable_bytes(d, place->stage, v),
+        prt_value_print(to, d->container, v->type, prt_debugger_variable_bytes(d, place->stage, v),
                         ITEMS_SHOWN);
         fputc('\n', to);
     }
-    if (found == 0) debug_say(to, "  '%s' has none\n", debug_stage_name(d, place->stage));
+    if (found == 0) prt_debugger_say(to, "  '%s' has none\n", debug_stage_name(d, place->stage));
 }
 
 /* A whole text that is a place; PRT_E_USAGE: it is none, or more stands behind it. */
@@ -99,10 +99,10 @@ static enum prt_status read_whole(const struct prt_debugger *d, const char *text
                                   struct debug_place *place, struct prt_error *error)
 {
     *place = (struct debug_place){.kind = DEBUG_VALUE};
-    debug_skip_blanks(&text);
+    prt_debugger_skip_blanks(&text);
     if (*text == '\0') return prt_error_set(error, PRT_E_USAGE, "of what?");
-    enum prt_status status = debug_place_read(d, &text, place, error);
-    debug_skip_blanks(&text);
+    enum prt_status status = prt_debugger_place_read(d, &text, place, error);
+    prt_debugger_skip_blanks(&text);
     if (status == PRT_OK && *text != '\0')
         return prt_error_set(error, PRT_E_USAGE, "'%s' is too much", text);
     if (status == PRT_OK && place->kind == DEBUG_VALUE && place->bytes == NULL)
@@ -112,7 +112,7 @@ static enum prt_status read_whole(const struct prt_debugger *d, const char *text
 
 static void print_number(FILE *to, const char *text, struct debug_value value)
 {
-    debug_say(to, "%s = ", text);
+    prt_debugger_say(to, "%s = ", text);
     if (value.kind == DEBUG_FLOAT)
         fprintf(to, "%.17g\n", value.number);
     else if (value.kind == DEBUG_NOTHING)
@@ -136,11 +136,11 @@ enum prt_status prt_debug_print(struct prt_debugger *d, const char *text, FILE *
     struct debug_place place;
     struct debug_value value;
     struct prt_error other;
-    debug_skip_blanks(&text);
+    prt_debugger_skip_blanks(&text);
     enum prt_status status = read_whole(d, text, &place, error);
     if (status != PRT_OK && is_condition(text)) {
         uint64_t firing = d->next.stage != PRT_NONE ? d->next.firing : d->last.firing;
-        status = debug_evaluate(d, text, firing, &value, &other);
+        status = prt_debugger_evaluate(d, text, firing, &value, &other);
         if (status == PRT_OK)
             print_number(to, text, value);
         else
@@ -181,15 +181,15 @@ enum prt_status prt_debug_examine(struct prt_debugger *d, const char *text, FILE
         return prt_error_set(error, PRT_E_USAGE, "'%s' is several values: name one of them",
                              place.name);
     if (place.kind == DEBUG_VALUE) {
-        debug_say(to, "%s: %" PRIu64 " bytes\n", place.name, place.size_bytes);
+        prt_debugger_say(to, "%s: %" PRIu64 " bytes\n", place.name, place.size_bytes);
         print_bytes(to, place.bytes, place.size_bytes);
         return PRT_OK;
     }
     uint64_t width = d->container->buffers[place.buffer].width_bytes;
     for (uint64_t i = 0; i < place.count && i < PACKETS_SHOWN; i++) {
-        const uint8_t *bytes = debug_packet_bytes(d, place.buffer, place.first + i);
-        debug_say(to, "%s@%" PRIu64 ": %" PRIu64 " bytes\n", debug_buffer_name(d, place.buffer),
-                  place.first + i, width);
+        const uint8_t *bytes = prt_debugger_packet_bytes(d, place.buffer, place.first + i);
+        prt_debugger_say(to, "%s@%" PRIu64 ": %" PRIu64 " bytes\n",
+                         debug_buffer_name(d, place.buffer), place.first + i, width);
         if (bytes != NULL) print_bytes(to, bytes, width);
     }
     return PRT_OK;
@@ -201,7 +201,7 @@ enum prt_status prt_debug_examine(struct prt_debugger *d, const char *text, FILE
 static void print_writer(FILE *to, const struct prt_debugger *d, uint32_t buffer, uint64_t packet,
                          bool with_source)
 {
-    const struct debug_written *written = debug_origin_of(d, buffer, packet);
+    const struct debug_written *written = prt_debugger_origin_of(d, buffer, packet);
     const struct container_buffer *record = &d->container->buffers[buffer];
     char firing[160];
     if (written == NULL) {
@@ -211,24 +211,25 @@ static void print_writer(FILE *to, const struct prt_debugger *d, uint32_t buffer
         fprintf(to, "%s\n", who);
         return;
     }
-    debug_firing_text(d, &written->by, firing, sizeof firing);
-    debug_say(to, "%s", firing);
+    prt_debugger_firing_text(d, &written->by, firing, sizeof firing);
+    prt_debugger_say(to, "%s", firing);
     const struct container_place *place = prt_debug_origin(d->container, written->origin);
     uint32_t source, line;
-    debug_kernel_place(d, written->by.stage, &source, &line);
+    prt_debugger_kernel_place(d, written->by.stage, &source, &line);
     if (place != NULL)
-        debug_say(to, ", at %s:%" PRIu32 ":%" PRIu32 "\n",
-                  prt_container_source(d->container, place->source), place->line, place->column);
+        prt_debugger_say(to, ", at %s:%" PRIu32 ":%" PRIu32 "\n",
+                         prt_container_source(d->container, place->source), place->line,
+                         place->column);
     else
-        debug_say(to, ", kernel '%s' at %s:%" PRIu32 "%s\n",
-                  debug_text(d, d->sched->stages[written->by.stage].node->kernel_title),
-                  prt_container_source(d->container, source), line,
-                  prt_debug_mode(d->container) ? ""
-                                               : " (which statement: compile with --debug-mode)");
+        prt_debugger_say(
+            to, ", kernel '%s' at %s:%" PRIu32 "%s\n",
+            debug_text(d, d->sched->stages[written->by.stage].node->kernel_title),
+            prt_container_source(d->container, source), line,
+            prt_debug_mode(d->container) ? "" : " (which statement: compile with --debug-mode)");
     if (with_source && place != NULL)
-        debug_source_line(d, place->source, place->line, place->column, to);
+        prt_debugger_source_line(d, place->source, place->line, place->column, to);
     else if (with_source)
-        debug_source_line(d, source, line, 0, to);
+        prt_debugger_source_line(d, source, line, 0, to);
 }
 
 enum prt_status prt_debug_origin_of(struct prt_debugger *d, const char *text, FILE *to,
@@ -242,8 +243,8 @@ enum prt_status prt_debug_origin_of(struct prt_debugger *d, const char *text, FI
     if (place.kind == DEBUG_VALUE) place.first = place.packet;
     uint64_t count = place.kind == DEBUG_VALUE ? 1 : place.count;
     for (uint64_t i = 0; i < count && i < PACKETS_SHOWN; i++) {
-        debug_say(to, "%s@%" PRIu64 " was written by ", debug_buffer_name(d, place.buffer),
-                  place.first + i);
+        prt_debugger_say(to, "%s@%" PRIu64 " was written by ", debug_buffer_name(d, place.buffer),
+                         place.first + i);
         print_writer(to, d, place.buffer, place.first + i, place.kind == DEBUG_VALUE);
     }
     return PRT_OK;
@@ -254,17 +255,17 @@ enum prt_status prt_debug_origin_of(struct prt_debugger *d, const char *text, FI
 static void describe_hit(struct prt_debugger *d, const struct prt_break_hit *hit, FILE *to)
 {
     char kind[64], text[300];
-    if (!debug_break_title(d, hit->number, kind, sizeof kind, text, sizeof text)) return;
-    debug_say(to, "%s %" PRIu32 ", %s\n", kind, hit->number, text);
+    if (!prt_debugger_break_title(d, hit->number, kind, sizeof kind, text, sizeof text)) return;
+    prt_debugger_say(to, "%s %" PRIu32 ", %s\n", kind, hit->number, text);
     if (hit->buffer == PRT_NONE) return;
     const struct prt_fifo *fifo = &d->sched->buffers[hit->buffer].fifo;
-    if (debug_break_is_level(d, hit->number)) {
-        debug_say(to, "'%s' holds %" PRIu64 " of %" PRIu64 " packets\n",
-                  debug_buffer_name(d, hit->buffer), fifo->written_packets - fifo->oldest_packets,
-                  fifo->depth_packets);
+    if (prt_debugger_break_is_level(d, hit->number)) {
+        prt_debugger_say(to, "'%s' holds %" PRIu64 " of %" PRIu64 " packets\n",
+                         debug_buffer_name(d, hit->buffer),
+                         fifo->written_packets - fifo->oldest_packets, fifo->depth_packets);
         return;
     }
-    debug_say(to, "%s@%" PRIu64 " = ", debug_buffer_name(d, hit->buffer), hit->packet);
+    prt_debugger_say(to, "%s@%" PRIu64 " = ", debug_buffer_name(d, hit->buffer), hit->packet);
     print_packet(to, d, hit->buffer, hit->packet);
     fputs(", written by ", to);
     print_writer(to, d, hit->buffer, hit->packet, true);
@@ -278,24 +279,25 @@ static void describe_next(struct prt_debugger *d, FILE *to)
     char firing[160];
     const struct container_node *node = d->sched->stages[d->next.stage].node;
     uint32_t source, line;
-    debug_kernel_place(d, d->next.stage, &source, &line);
-    debug_firing_text(d, &d->next, firing, sizeof firing);
-    debug_say(to, "cycle %" PRIu64 ": next is %s, kernel '%s' at %s:%" PRIu32 "\n",
-              prt_run_total_cycles(d->run), firing, debug_text(d, node->kernel_title),
-              prt_container_source(d->container, source), line);
+    prt_debugger_kernel_place(d, d->next.stage, &source, &line);
+    prt_debugger_firing_text(d, &d->next, firing, sizeof firing);
+    prt_debugger_say(to, "cycle %" PRIu64 ": next is %s, kernel '%s' at %s:%" PRIu32 "\n",
+                     prt_run_total_cycles(d->run), firing, debug_text(d, node->kernel_title),
+                     prt_container_source(d->container, source), line);
 }
 
 static void describe_begin(struct prt_debugger *d, FILE *to)
 {
     const struct prt_container *c = d->container;
-    debug_say(to,
-              "pipeline '%s' for device '%s'%s: %" PRIu32 " stage%s, %" PRIu32 " buffer%s; nothing "
-              "has fired\n",
-              debug_text(d, c->pipeline->name), debug_text(d, c->device->name),
-              prt_debug_mode(c) ? ", compiled for debugging"
-                                : ", compiled without --debug-mode: no variables, no statements",
-              c->stage_count, prt_text_plural(c->stage_count), c->buffer_count,
-              prt_text_plural(c->buffer_count));
+    prt_debugger_say(
+        to,
+        "pipeline '%s' for device '%s'%s: %" PRIu32 " stage%s, %" PRIu32 " buffer%s; nothing "
+        "has fired\n",
+        debug_text(d, c->pipeline->name), debug_text(d, c->device->name),
+        prt_debug_mode(c) ? ", compiled for debugging"
+                          : ", compiled without --debug-mode: no variables, no statements",
+        c->stage_count, prt_text_plural(c->stage_count), c->buffer_count,
+        prt_text_plural(c->buffer_count));
 }
 
 /* The packets that a firing which failed was to consume. */
@@ -308,7 +310,8 @@ static void print_taken(struct prt_debugger *d, FILE *to)
         uint64_t first = d->taken_from[stage->node->first_input + i];
         uint64_t count = prt_flow_total(&input->take.pop, d->next.firing, 1);
         for (uint64_t k = 0; k < count && k < TAKEN_SHOWN; k++) {
-            debug_say(to, "it read %s@%" PRIu64 " = ", debug_buffer_name(d, buffer), first + k);
+            prt_debugger_say(to, "it read %s@%" PRIu64 " = ", debug_buffer_name(d, buffer),
+                             first + k);
             print_packet(to, d, buffer, first + k);
             fputc('\n', to);
         }
@@ -320,8 +323,9 @@ static void describe_fault(struct prt_debugger *d, FILE *to)
     struct prt_fault_information fault;
     if (!prt_run_fault(d->run, &fault)) return;
     if (fault.line > 0) {
-        debug_say(to, "at %s:%" PRIu32 ":%" PRIu32 "\n", fault.source, fault.line, fault.column);
-        debug_source_line(d, d->sched->fault.fault.source, fault.line, fault.column, to);
+        prt_debugger_say(to, "at %s:%" PRIu32 ":%" PRIu32 "\n", fault.source, fault.line,
+                         fault.column);
+        prt_debugger_source_line(d, d->sched->fault.fault.source, fault.line, fault.column, to);
     }
     if (d->next.stage != PRT_NONE && fault.firing == d->next.firing) print_taken(d, to);
 }
@@ -333,8 +337,8 @@ static void describe_end(struct prt_debugger *d, const struct prt_stop *stop, FI
         fprintf(to, "the run has ended at cycle %" PRIu64 "\n", prt_run_total_cycles(d->run));
         return;
     }
-    debug_say(to, "the run has ended at cycle %" PRIu64 ": %s\n", prt_run_total_cycles(d->run),
-              stop->message);
+    prt_debugger_say(to, "the run has ended at cycle %" PRIu64 ": %s\n",
+                     prt_run_total_cycles(d->run), stop->message);
     if (stop->status == PRT_E_FAULT) describe_fault(d, to);
     if (stop->status == PRT_E_STALL) (void)prt_debug_where(d, "", to, &unheard);
 }
@@ -349,8 +353,9 @@ void prt_debug_describe_stop(struct prt_debugger *d, const struct prt_stop *stop
     case PRT_STOP_BEGIN: describe_begin(d, to); break;
     case PRT_STOP_BEFORE: describe_next(d, to); break;
     case PRT_STOP_BEHIND:
-        debug_firing_text(d, &d->last, firing, sizeof firing);
-        debug_say(to, "cycle %" PRIu64 ": behind %s\n", prt_run_total_cycles(d->run), firing);
+        prt_debugger_firing_text(d, &d->last, firing, sizeof firing);
+        prt_debugger_say(to, "cycle %" PRIu64 ": behind %s\n", prt_run_total_cycles(d->run),
+                         firing);
         break;
     case PRT_STOP_END: describe_end(d, stop, to); break;
     }

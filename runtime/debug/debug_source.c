@@ -18,7 +18,7 @@ struct debug_listing {
     uint32_t source, next_line;
 };
 
-void debug_listing_free(struct debug_listing *listing)
+void prt_debugger_listing_free(struct debug_listing *listing)
 {
     free(listing);
 }
@@ -106,8 +106,8 @@ static void print_mark(FILE *to, const char *text, uint32_t column)
     fputs("^\n", to);
 }
 
-void debug_source_line(const struct prt_debugger *d, uint32_t source, uint32_t line,
-                       uint32_t column, FILE *to)
+void prt_debugger_source_line(const struct prt_debugger *d, uint32_t source, uint32_t line,
+                              uint32_t column, FILE *to)
 {
     char *text = find_line(d, source, line);
     if (text == NULL) return;
@@ -117,8 +117,8 @@ void debug_source_line(const struct prt_debugger *d, uint32_t source, uint32_t l
     free(text);
 }
 
-void debug_kernel_place(const struct prt_debugger *d, uint32_t stage, uint32_t *source,
-                        uint32_t *line)
+void prt_debugger_kernel_place(const struct prt_debugger *d, uint32_t stage, uint32_t *source,
+                               uint32_t *line)
 {
     const struct container_node *node = d->sched->stages[stage].node;
     const struct container_kernel *kernel = prt_debug_kernel(d->container, node->kernel);
@@ -162,7 +162,7 @@ static enum prt_status show_from(struct prt_debugger *d, uint32_t source, uint32
     for (; shown < LINES_A_LISTING; shown++) {
         char *text = find_line(d, source, first + shown);
         if (text == NULL) break;
-        if (shown == 0) debug_say(to, "%s\n", prt_container_source(d->container, source));
+        if (shown == 0) prt_debugger_say(to, "%s\n", prt_container_source(d->container, source));
         fprintf(to, "%6" PRIu32 "  ", first + shown);
         print_text(to, text);
         free(text);
@@ -201,7 +201,7 @@ enum prt_status prt_debug_list(struct prt_debugger *d, const char *text, FILE *t
                                  text);
         return show_from(d, source, line > LINES_ABOVE ? line - LINES_ABOVE : 1, to, error);
     }
-    debug_kernel_place(d, stage, &source, &line);
+    prt_debugger_kernel_place(d, stage, &source, &line);
     return show_from(d, source, line > 1 ? line - 1 : 1, to, error);
 }
 

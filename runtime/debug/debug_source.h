@@ -10,11 +10,11 @@
 #include "runtime/debug/debug_internal.h"
 
 /* The line with its number, and below it a mark at the column; 0: without one. */
-void debug_source_line(const struct prt_debugger *d, uint32_t source, uint32_t line,
-                       uint32_t column, FILE *to);
+void prt_debugger_source_line(const struct prt_debugger *d, uint32_t source, uint32_t line,
+                              uint32_t column, FILE *to);
 
 /* Where the kernel of a stage's node is defined, as far as it is known. */
-void debug_kernel_place(const struct prt_debugger *d, uint32_t stage, uint32_t *source,
-                        uint32_t *line);
+void prt_debugger_kernel_place(const struct prt_debugger *d, uint32_t stage, uint32_t *source,
+                               uint32_t *line);
 
 #endif

@@ -16,7 +16,7 @@ struct debug_trace {
     bool json;
 };
 
-void debug_trace_free(struct debug_trace *trace)
+void prt_debugger_trace_free(struct debug_trace *trace)
 {
     if (trace == NULL) return;
     if (trace->file != NULL) fclose(trace->file);
@@ -51,7 +51,7 @@ static void print_quoted(FILE *to, const char *text)
 static void print_packet(const struct prt_debugger *d, uint32_t buffer, uint64_t packet)
 {
     const struct debug_trace *t = d->trace;
-    const uint8_t *bytes = debug_packet_bytes(d, buffer, packet);
+    const uint8_t *bytes = prt_debugger_packet_bytes(d, buffer, packet);
     char *text = NULL;
     size_t size = 0;
     FILE *memory = open_memstream(&text, &size);
@@ -79,8 +79,8 @@ static void print_end(const struct prt_debugger *d, const struct traced_end *end
         fprintf(to, ", \"first\": %" PRIu64 ", \"count\": %" PRIu64 ", \"packets\": [", end->first,
                 end->count);
     } else {
-        debug_say(to, "%s%s@%" PRIu64 " ", first ? " " : ", ", debug_buffer_name(d, end->buffer),
-                  end->first);
+        prt_debugger_say(to, "%s%s@%" PRIu64 " ", first ? " " : ", ",
+                         debug_buffer_name(d, end->buffer), end->first);
         fputc('[', to);
     }
     for (uint64_t i = 0; i < shown; i++) {
@@ -123,7 +123,7 @@ static void print_outputs(const struct prt_debugger *d, const struct prt_stage *
     }
 }
 
-void debug_trace_firing(struct prt_debugger *d)
+void prt_debugger_trace_firing(struct prt_debugger *d)
 {
     const struct prt_stage *stage = &d->sched->stages[d->last.stage];
     FILE *to = d->trace->file;
@@ -144,8 +144,8 @@ void debug_trace_firing(struct prt_debugger *d)
         fputs("]}\n", to);
         return;
     }
-    debug_firing_text(d, &d->last, firing, sizeof firing);
-    debug_say(to, "%" PRIu64 ": %s:", cycle, firing);
+    prt_debugger_firing_text(d, &d->last, firing, sizeof firing);
+    prt_debugger_say(to, "%" PRIu64 ": %s:", cycle, firing);
     print_inputs(d, stage);
     fputs(" ->", to);
     print_outputs(d, stage);
@@ -170,7 +170,7 @@ static enum prt_status close_trace(struct prt_debugger *d, struct prt_error *err
     if (!whole) status = prt_error_set(error, PRT_E_WRITE, "%s: not written whole", trace->path);
     trace->file = NULL;
     d->trace = NULL;
-    debug_trace_free(trace);
+    prt_debugger_trace_free(trace);
     return status;
 }
 
@@ -187,7 +187,7 @@ enum prt_status prt_debug_trace(struct prt_debugger *d, const char *path, struct
         status = trace->path == NULL
                      ? prt_error_set(error, PRT_E_NOMEM, "out of memory")
                      : prt_error_set(error, PRT_E_OPEN, "%s: %s", path, strerror(errno));
-        debug_trace_free(trace);
+        prt_debugger_trace_free(trace);
         return status;
     }
     d->trace = trace;

@@ -52,8 +52,8 @@ static void print_state(const struct prt_debugger *d, uint32_t index, FILE *to)
     (void)state_text(d, index, text, sizeof text);
     const char *behind = text[0] == '\'' ? strstr(text, "' ") : NULL;
     prt_text_cell(to, debug_stage_name(d, index), NAME_COLUMNS);
-    debug_say(to, " %8" PRIu64 " firing%s  %s", stage->firings, stage->firings == 1 ? " " : "s",
-              behind != NULL ? behind + 2 : text);
+    prt_debugger_say(to, " %8" PRIu64 " firing%s  %s", stage->firings,
+                     stage->firings == 1 ? " " : "s", behind != NULL ? behind + 2 : text);
     if (stage->threshold > 1) fprintf(to, "; threshold %" PRIu32, stage->threshold);
     if (stage->node->importance > 0) fprintf(to, "; importance %" PRIu32, stage->node->importance);
     fputs(d->next.stage == index && !d->ended ? "  <- next\n" : "\n", to);
@@ -68,12 +68,12 @@ static void print_chain(const struct prt_debugger *d, uint32_t first, FILE *to)
     for (uint32_t i = 0; i <= count && at != UINT32_MAX; i++) {
         uint32_t next = state_text(d, at, text, sizeof text);
         if (text[0] == '\'')
-            debug_say(to, "#%-2" PRIu32 " %s\n", i, text);
+            prt_debugger_say(to, "#%-2" PRIu32 " %s\n", i, text);
         else
-            debug_say(to, "#%-2" PRIu32 " '%s' %s\n", i, debug_stage_name(d, at), text);
+            prt_debugger_say(to, "#%-2" PRIu32 " '%s' %s\n", i, debug_stage_name(d, at), text);
         at = next;
         if (at != first || at == UINT32_MAX) continue;
-        debug_say(to, "    and so on: they wait for each other\n");
+        prt_debugger_say(to, "    and so on: they wait for each other\n");
         return;
     }
 }
@@ -84,7 +84,7 @@ enum prt_status prt_debug_where(struct prt_debugger *d, const char *node, FILE *
     if (node[0] != '\0') {
         uint32_t stage = prt_debug_find_stage(d, node);
         if (stage == PRT_NONE)
-            return debug_refuse_name(d, DEBUG_NODES | DEBUG_KERNELS, node, error);
+            return prt_debugger_refuse_name(d, DEBUG_NODES | DEBUG_KERNELS, node, error);
         print_chain(d, stage, to);
         return PRT_OK;
     }
@@ -102,13 +102,13 @@ void prt_debug_show_stages(struct prt_debugger *d, FILE *to)
     for (uint32_t i = 0; i < d->container->stage_count; i++) {
         const struct prt_stage *stage = &d->sched->stages[i];
         uint32_t source, line;
-        debug_kernel_place(d, i, &source, &line);
+        prt_debugger_kernel_place(d, i, &source, &line);
         prt_text_cell(to, debug_stage_name(d, i), NAME_COLUMNS);
         fprintf(to, " %8" PRIu64 " %8" PRIu64 " %4" PRIu32 " %11" PRIu32, stage->firings,
                 stage->execute_cycles, stage->cu_count, stage->node->importance);
-        debug_say(to, "  %s at %s:%" PRIu32 "%s\n", debug_text(d, stage->node->kernel_title),
-                  prt_container_source(d->container, source), line,
-                  stage->life == PRT_STAGE_ENDED ? "; ended" : "");
+        prt_debugger_say(to, "  %s at %s:%" PRIu32 "%s\n", debug_text(d, stage->node->kernel_title),
+                         prt_container_source(d->container, source), line,
+                         stage->life == PRT_STAGE_ENDED ? "; ended" : "");
     }
 }
 
@@ -129,9 +129,9 @@ void prt_debug_show_buffers(struct prt_debugger *d, FILE *to)
         fprintf(to, " %8" PRIu64 " %6" PRIu64 " %9" PRIu64,
                 fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
                 fifo->written_packets);
-        debug_say(to, "  %s%s%s\n", debug_text(d, buffer->record->type_text),
-                  buffer->record->outer != CONTAINER_INNER ? ", " : "",
-                  buffer->record->outer != CONTAINER_INNER ? buffer_kind(buffer) : "");
+        prt_debugger_say(to, "  %s%s%s\n", debug_text(d, buffer->record->type_text),
+                         buffer->record->outer != CONTAINER_INNER ? ", " : "",
+                         buffer->record->outer != CONTAINER_INNER ? buffer_kind(buffer) : "");
         if (fifo->closed) fprintf(to, "%*s closed: no more come\n", NAME_COLUMNS, "");
     }
 }
@@ -143,11 +143,11 @@ void prt_debug_show_ports(struct prt_debugger *d, FILE *to)
         if (buffer->port == NULL) continue;
         bool in = buffer->record->outer == CONTAINER_OUTER_IN;
         prt_text_cell(to, debug_buffer_name(d, i), NAME_COLUMNS);
-        debug_say(to, " %s %s: %" PRIu64 " packets %s the host%s%s\n",
-                  debug_text(d, buffer->record->type_text), buffer_kind(buffer),
-                  buffer->port->packets, in ? "from" : "to",
-                  in && buffer->fifo.closed ? "; its stream has ended" : "",
-                  buffer->port->gone ? "; the host wants no more" : "");
+        prt_debugger_say(to, " %s %s: %" PRIu64 " packets %s the host%s%s\n",
+                         debug_text(d, buffer->record->type_text), buffer_kind(buffer),
+                         buffer->port->packets, in ? "from" : "to",
+                         in && buffer->fifo.closed ? "; its stream has ended" : "",
+                         buffer->port->gone ? "; the host wants no more" : "");
     }
 }
 
@@ -171,7 +171,8 @@ static void print_arguments(const struct prt_debugger *d, FILE *to)
         enum scalar_type scalar = (enum scalar_type)a->scalar;
         const uint8_t *at = d->run->arguments + a->offset_bytes;
         scalar_format(scalar, prt_debug_scalar_bits(a->scalar, at), value, sizeof value);
-        debug_say(to, "argument %s: %s = %s\n", debug_text(d, a->name), scalar_name(scalar), value);
+        prt_debugger_say(to, "argument %s: %s = %s\n", debug_text(d, a->name), scalar_name(scalar),
+                         value);
     }
 }
 
@@ -179,17 +180,17 @@ void prt_debug_show_program(struct prt_debugger *d, FILE *to)
 {
     struct prt_program_information p;
     prt_program_information(d->run->program, &p);
-    debug_say(to, "pipeline '%s' for device '%s' (%s, by %s)\n", p.name, p.device, p.isa,
-              p.compiler);
-    debug_say(to, "compiled %s\n",
-              prt_debug_mode(d->container)
-                  ? "for debugging: least depths, variables, statements"
-                  : "without --debug-mode: no state, tables and arguments, no statements");
-    debug_say(to,
-              "%" PRIu32 " stages, %" PRIu32 " buffers of %" PRIu64 " bytes, %" PRIu32
-              " ports, %" PRIu32 " bytes of scheduler program\n",
-              p.stage_count, p.buffer_count, p.memory_bytes, p.port_count,
-              d->container->code_bytes);
+    prt_debugger_say(to, "pipeline '%s' for device '%s' (%s, by %s)\n", p.name, p.device, p.isa,
+                     p.compiler);
+    prt_debugger_say(to, "compiled %s\n",
+                     prt_debug_mode(d->container)
+                         ? "for debugging: least depths, variables, statements"
+                         : "without --debug-mode: no state, tables and arguments, no statements");
+    prt_debugger_say(to,
+                     "%" PRIu32 " stages, %" PRIu32 " buffers of %" PRIu64 " bytes, %" PRIu32
+                     " ports, %" PRIu32 " bytes of scheduler program\n",
+                     p.stage_count, p.buffer_count, p.memory_bytes, p.port_count,
+                     d->container->code_bytes);
     print_arguments(d, to);
 }
 

@@ -11,7 +11,7 @@
 
 enum { END_BYTES = 4 }; /* of the end of a line, escaped */
 
-void debug_say(FILE *to, const char *format, ...)
+void prt_debugger_say(FILE *to, const char *format, ...)
 {
     struct prt_error line;
     va_list arguments;
@@ -25,8 +25,8 @@ void debug_say(FILE *to, const char *format, ...)
     fputs(line.message, to);
 }
 
-void debug_firing_text(const struct prt_debugger *d, const struct prt_firing *firing, char *text,
-                       size_t size)
+void prt_debugger_firing_text(const struct prt_debugger *d, const struct prt_firing *firing,
+                              char *text, size_t size)
 {
     const char *name = debug_stage_name(d, firing->stage);
     if (firing->finish)
@@ -103,8 +103,8 @@ static enum prt_status before_firing(void *context, uint32_t stage, bool finish,
     struct prt_debugger *d = context;
     struct prt_stop stop = {.cause = PRT_STOP_BEFORE};
     d->next = firing_of(d, stage, finish);
-    debug_breaks_look(d, false);
-    debug_breaks_firing(d);
+    prt_debugger_breaks_look(d, false);
+    prt_debugger_breaks_firing(d);
     if (has_arrived(d) || d->hit_count > 0 || atomic_load(&d->interrupted)) stop_at(d, &stop);
     note_places(d, &d->sched->stages[stage]);
     return go_on(d, error);
@@ -120,9 +120,9 @@ static enum prt_status behind_firing(void *context, uint32_t stage, bool finish,
     d->last = d->next;
     d->next.stage = PRT_NONE;
     if (d->goal == DEBUG_STEP) d->goal_count--;
-    debug_origins_behind(d->origins, d);
-    debug_breaks_look(d, true);
-    if (d->trace != NULL) debug_trace_firing(d);
+    prt_debugger_origins_behind(d->origins, d);
+    prt_debugger_breaks_look(d, true);
+    if (d->trace != NULL) prt_debugger_trace_firing(d);
     if (d->hit_count > 0) stop_at(d, &stop);
     return go_on(d, error);
 }
@@ -153,8 +153,8 @@ static bool allocate(struct prt_debugger *d)
     d->taken_from = calloc((size_t)c->input_count + 1, sizeof *d->taken_from);
     d->given_from = calloc((size_t)c->output_count + 1, sizeof *d->given_from);
     d->claimed_to = calloc((size_t)c->buffer_count + 1, sizeof *d->claimed_to);
-    d->breaks = debug_breaks_create();
-    d->origins = debug_origins_create(d->sched);
+    d->breaks = prt_debugger_breaks_create();
+    d->origins = prt_debugger_origins_create(d->sched);
     return d->taken_from != NULL && d->given_from != NULL && d->claimed_to != NULL &&
            d->breaks != NULL && d->origins != NULL;
 }
@@ -197,15 +197,15 @@ void prt_debugger_destroy(struct prt_debugger *d)
     if (d == NULL) return;
     d->sched->step = NULL;
     d->run->watch = NULL;
-    debug_breaks_free(d->breaks);
-    debug_trace_free(d->trace);
-    debug_listing_free(d->listing);
+    prt_debugger_breaks_free(d->breaks);
+    prt_debugger_trace_free(d->trace);
+    prt_debugger_listing_free(d->listing);
     free(d->directory);
     free(d->hits);
     free(d->taken_from);
     free(d->given_from);
     free(d->claimed_to);
-    debug_origins_free(d->origins);
+    prt_debugger_origins_free(d->origins);
     free(d);
 }
 

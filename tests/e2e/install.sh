@@ -22,11 +22,12 @@ exports_prt_only() {
 verdict exports_prt_only exports_prt_only
 
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
-# Takes the address of every exported function that the header declares, so that all must link.
+# Takes the address of every exported function that the headers declare, so that all must link.
 {
     echo '#include <pipert.h>'
+    echo '#include <pipert_debug.h>'
     echo 'int main(void) { void (*all[])(void) = {'
-    grep -oE '\bprt_[a-z0-9_]+\(' "$prefix/include/pipec/pipert.h" | tr -d '(' | sort -u |
+    grep -ohE '\bprt_[a-z0-9_]+\(' "$prefix/include/pipec/pipert.h" "$prefix/include/pipec/pipert_debug.h" | tr -d '(' | sort -u |
         grep -xFf "$TMP/exports" | sed 's/.*/(void (*)(void))&,/'
     echo '}; return all[0] == 0; }'
 } >"$TMP/user.c"
