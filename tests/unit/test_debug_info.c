@@ -750,6 +750,36 @@ static void variables_outside_of_their_blocks_are_refused(void **unused)
     expect_refusal(m, PRT_E_VERIFY, "texts", "variables or source texts");
 }
 
+/* Of a compiled container, whose argument of a child kernel is moved. */
+static void a_childs_argument_outside_of_its_launch_is_refused(void **unused)
+{
+    (void)unused;
+    struct built b = build("child kernel mark(in i32 x, out i32 y; i32 v) { y <- v; }\n"
+                           "kernel root(in i32 x, out i32 y) { launch mark(7); }\n"
+                           "pipeline main(in i32 x, out i32 y) { x -> root -> y; }\n",
+                           true);
+    const struct container_kernel *mark = kernel_of(&b.container, "mark");
+    const struct container_variable *v = prt_debug_variable(&b.container, mark, "v");
+    struct prt_container moved;
+    struct prt_error error;
+    size_t size = b.container.size_bytes;
+    uint8_t *bytes = malloc(size);
+    assert_non_null(v);
+    assert_non_null(bytes);
+    memcpy(bytes, b.container.bytes, size);
+    size_t at = (size_t)((const uint8_t *)v - b.container.bytes);
+    struct container_variable record = *v;
+    record.offset_bytes = 64;
+    memcpy(bytes + at, &record, sizeof record);
+    made_fix_checksum(bytes, size);
+    assert_int_equal(prt_container_read_memory(bytes, size, &moved, &error), PRT_OK);
+    assert_int_equal(prt_verify(&moved, &error), PRT_E_VERIFY);
+    assert_non_null(strstr(error.message, "a variable of kernel 'mark' lies outside of its"));
+    prt_container_free(&moved);
+    free(bytes);
+    release(&b);
+}
+
 TEST_MAIN("debug_info", cmocka_unit_test(types_and_places_are_there),
           cmocka_unit_test(variables_and_texts_come_with_debug_mode_alone),
           cmocka_unit_test(types_that_are_nested_too_deep_are_left_out),
@@ -766,4 +796,5 @@ TEST_MAIN("debug_info", cmocka_unit_test(types_and_places_are_there),
           cmocka_unit_test(members_of_nobody_are_refused),
           cmocka_unit_test(types_that_do_not_hold_together_are_refused),
           cmocka_unit_test(types_that_are_too_deep_are_refused),
-          cmocka_unit_test(variables_outside_of_their_blocks_are_refused))
+          cmocka_unit_test(variables_outside_of_their_blocks_are_refused),
+          cmocka_unit_test(a_childs_argument_outside_of_its_launch_is_refused))
