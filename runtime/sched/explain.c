@@ -192,7 +192,8 @@ static uint32_t tell_port(const struct prt_sched *sched, uint32_t waiting,
     uint32_t slowest = slowest_reader(sched, buffer);
     if (slowest == UINT32_MAX || slowest == waiting) return slowest;
     tell(story,
-         "; '%s' is full (holds %" PRIu64 " of %" PRIu64 "): its reader '%s' has consumed none",
+         "; '%s' is full (holds %" PRIu64 " of %" PRIu64
+         "): its reader '%s' has consumed none of them",
          prt_container_text(sched->container, buffer->record->name),
          fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
          stage_name(sched, slowest));

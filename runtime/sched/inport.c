@@ -194,6 +194,33 @@ enum prt_status prt_inport_fill(struct prt_sched *s, struct prt_buffer *buffer,
     return status;
 }
 
+/* ---- at the end ---- */
+
+/* It holds all that its stream still has. */
+static bool is_whole(const struct prt_buffer *buffer)
+{
+    const struct prt_ahead *ahead = &buffer->port->ahead;
+    return ahead->over && ahead->status == PRT_OK && ahead->packets == 0 && !ahead->has_extra;
+}
+
+enum prt_status prt_inport_end(struct prt_sched *s, struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; i < s->container->input_count && status == PRT_OK; i++) {
+        const struct prt_stage_input *input = &s->inputs[i];
+        struct prt_buffer *buffer = input->buffer;
+        if (!prt_ready_is_open(input) || buffer->port->ahead.extra == NULL) continue;
+        if (!buffer->fifo.readers[input->reader].attached) continue;
+        bring_ahead(s, buffer);
+        status = take_ahead(s, buffer, error);
+        if (status == PRT_OK && !buffer->fifo.closed) bring_extra(s, buffer);
+        if (status == PRT_OK && !buffer->fifo.closed && is_whole(buffer))
+            end_stream(s, buffer, false);
+        prt_select_readers_changed(s, buffer);
+    }
+    return status;
+}
+
 /* ---- after the run ---- */
 
 enum { REST_PACKETS_MAX = 1 << 20, REST_BYTES_MAX = 1 << 26 };

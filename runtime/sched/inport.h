@@ -34,6 +34,11 @@ void prt_inport_begin(struct prt_sched *sched);
 enum prt_status prt_inport_fill(struct prt_sched *sched, struct prt_buffer *buffer,
                                 struct prt_error *error);
 
+/* No stage can go on, unless more streams have ended than is known: fills the ports at hand that
+ * stages still read, as far as they have room.  So whether a run ends or has stalled follows from
+ * the streams and the depths, not from when a port was filled last. */
+enum prt_status prt_inport_end(struct prt_sched *sched, struct prt_error *error);
+
 /* How many packets of an in-port are counted at most that nobody has consumed. */
 uint64_t prt_inport_countable(const struct prt_buffer *buffer);
 

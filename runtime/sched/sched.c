@@ -279,6 +279,15 @@ enum prt_status prt_sched_await(struct prt_sched *s, struct prt_error *error)
 }
 
 /* Thresholds are waived for selections alone: guards ask for what they ask for. */
+/* Whether some stage could do something yet, with its threshold waived. */
+static bool is_stuck(const struct prt_sched *s)
+{
+    for (uint32_t i = 0; i < s->container->stage_count; i++) {
+        if (prt_select_wants(s, &s->stages[i])) return false;
+    }
+    return true;
+}
+
 enum prt_status prt_sched_wait(struct prt_sched *s, bool *jump, struct prt_error *error)
 {
     bool found_none = s->found_none;
@@ -287,6 +296,10 @@ enum prt_status prt_sched_wait(struct prt_sched *s, bool *jump, struct prt_error
     if (s->in_flight > 0) {
         s->end_propagated = false;
         return prt_sched_await(s, error);
+    }
+    if (found_none && s->waiver && !s->interrupt_seen && is_stuck(s)) {
+        enum prt_status status = prt_inport_end(s, error);
+        if (status != PRT_OK) return status;
     }
     if (s->end_propagated) {
         s->end_propagated = false;

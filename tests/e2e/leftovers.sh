@@ -123,3 +123,23 @@ else
     cat notes
 fi
 wait
+
+# A loop that has died out: the run ends with a note if all of its input has been read, else it has stalled, whenever and
+# however the port has been filled; depths alone matter.
+sed '/^\/\//d' "$ROOT/tests/lang/feedback_dies_out.pipe" >dies.pipe
+for device in sim1 sim16; do
+    for buffers in min default; do
+        "$PIPEC" dies.pipe -o dies.pbc --device $device --buffers=$buffers || exit 1
+        depth=$("$PIPEC" inspect dies.pbc | sed -n 's/^in-port x: .* depth \([0-9]*\) .*/\1/p')
+        good=1
+        for length in 1 $((depth / 2 + 1)) "$depth" $((depth + 1)); do
+            "$PIPERUN" dies.pbc x="gen:zeros:$length" z=null 2>notes || good=0
+            if [ "$length" -gt 1 ]; then
+                grep -Eq "^piperun: note: $((length - 1)) packets? left over in buffer 'x': its reader 'add' found too few in 'back'$" notes || good=0
+            fi
+        done
+        "$PIPERUN" dies.pbc x=gen:zeros:$((depth + 2)) z=null 2>notes
+        [ $? = 5 ] && grep -q "stalled: 'add' waits for packets in 'back' (holds 0, needs 1); 'seldom' waits for packets in 'sum' (holds 0, needs 1)$" notes || good=0
+        if [ $good = 1 ]; then echo "ok a loop that dies out, depth $depth"; else echo "not ok a loop that dies out, depth $depth"; cat notes; fi
+    done
+done
