@@ -17,18 +17,19 @@
 
 #include "runtime/sched/sched.h"
 
-/* *holds: input `input` of the stage, which has not ended, has so many packets. */
-enum prt_status prt_static_has_packets(struct prt_sched *sched, uint32_t stage, uint32_t input,
+/* *holds: input `end` of the stage of that index, which has not ended, has so many packets that no
+ * firing in flight consumes. */
+enum prt_status prt_static_has_packets(struct prt_sched *sched, uint32_t index, uint32_t end,
                                        uint32_t packets, bool *holds, struct prt_error *error);
 
 /* Output `output` of the stage, which has not ended, has room for so many packets. */
-bool prt_static_has_room(const struct prt_sched *sched, uint32_t stage, uint32_t output,
+bool prt_static_has_room(const struct prt_sched *sched, uint32_t index, uint32_t output,
                          uint32_t packets);
 
 /* The stage, which no in-port feeds, may fire so many more times. */
-bool prt_static_goes_on(struct prt_sched *sched, uint32_t stage, uint32_t firings);
+bool prt_static_goes_on(struct prt_sched *sched, uint32_t index, uint32_t firings);
 
-enum prt_status prt_static_run(struct prt_sched *sched, uint32_t stage, uint32_t firings,
+enum prt_status prt_static_run(struct prt_sched *sched, uint32_t index, uint32_t firings,
                                struct prt_error *error);
 
 /* Enqueues what is open and waits until nothing is in flight. */

@@ -365,7 +365,8 @@ static void the_manual_has_every_instruction(void **state)
     bool operands[SCHED_OPCODE_COUNT] = {false}, failure[SCHED_OPCODE_COUNT] = {false};
     int opcode = SCHED_INVALID;
     while (fgets(line, sizeof line, manual) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
+        char *newline = strchr(line, '\n');
+        if (newline != NULL) *newline = '\0';
         if (line[0] == '#') opcode = headed(line);
         if (opcode != SCHED_INVALID && strncmp(line, "*Operands*", 10) == 0) {
             expect_operands(line, &sched_opcodes[opcode]);

@@ -2,6 +2,7 @@
  * and reference entries.  Every program does what the guarded loop alone does, bit by bit. */
 #include "tests/test.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -274,15 +275,15 @@ static struct drawn draw(uint64_t *seed)
 static struct made *drawn_made(const struct drawn *d)
 {
     struct made *m = made_create("drawn", "sim16");
-    uint32_t from =
-        made_buffer(m, "x", SCALAR_I32, 2 * d->firings[0] * d->pops[0], CONTAINER_OUTER_IN);
+    uint32_t from = made_buffer(m, "x", SCALAR_I32, (uint64_t)2 * d->firings[0] * d->pops[0],
+                                CONTAINER_OUTER_IN);
     for (uint32_t i = 0; i < d->count; i++) {
         char name[16];
         bool last = i + 1 == d->count;
         snprintf(name, sizeof name, "s%u", i);
-        uint32_t to =
-            made_buffer(m, last ? "y" : name, SCALAR_I32, 2 * d->firings[i] * d->pushes[i],
-                        last ? CONTAINER_OUTER_OUT : CONTAINER_INNER);
+        uint32_t to = made_buffer(m, last ? "y" : name, SCALAR_I32,
+                                  (uint64_t)2 * d->firings[i] * d->pushes[i],
+                                  last ? CONTAINER_OUTER_OUT : CONTAINER_INNER);
         add_node(m, name, from, d->pops[i], d->pops[i], to, d->pushes[i]);
         m->nodes[i].repetitions = d->firings[i];
         from = to;
@@ -328,6 +329,7 @@ static void add_prologue(char *text, const struct drawn *d)
 static void add_guards(char *text, const struct drawn *d, const char *label, bool room)
 {
     uint32_t last = d->count - 1;
+    assert(last < STAGES_MAX);
     add_text(text, " has_packets 0, 0, %u, %s\n", d->firings[0] * (uint32_t)d->pops[0], label);
     if (room)
         add_text(text, " has_room %u, 0, %u, %s\n", last,
