@@ -546,6 +546,12 @@ void prt_run_interrupt(struct prt_run *run)
     prt_sched_interrupt(run->sched);
 }
 
+void prt_run_tell_stall(const struct prt_run *run, prt_wait_callback told, void *context)
+{
+    const struct prt_sched *s = run->sched;
+    if (s->stalled > 0) prt_explain_waits(s, s->stalled - 1, told, context);
+}
+
 void prt_run_tell_standing(struct prt_run *run, prt_standing_callback write, void *context)
 {
     prt_standing_ask(run->sched, write, context);

@@ -244,6 +244,13 @@ typedef void (*prt_standing_callback)(void *context, const char *text, size_t si
  * Async-signal-safe, if `write` is.  Asked again before that, it is told once, to the last one. */
 void prt_run_tell_standing(struct prt_run *run, prt_standing_callback write, void *context);
 
+/* Gets one wait: "'a' waits for room in 'b' (holds 4 of 4, needs 1)". */
+typedef void (*prt_wait_callback)(void *context, const char *wait);
+
+/* After PRT_E_STALL from prt_run_execute: tells every wait of the cycle, of which the message has as
+ * many as it has room for.  Else nothing. */
+void prt_run_tell_stall(const struct prt_run *run, prt_wait_callback told, void *context);
+
 /* ---- what a run has done: after (or during, from a callback) prt_run_execute ---- */
 
 /* What giving launches to the device costs.  Its share of the run is overhead_cycles /

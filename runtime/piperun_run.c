@@ -142,6 +142,19 @@ static int report_hash(const struct prt_session *session)
     return PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(errno));
 }
 
+static void note_wait(void *context, const char *wait)
+{
+    (void)context;
+    prt_say_note("%s", wait);
+}
+
+/* A cycle that the message has no room for. */
+static void note_stall(const struct prt_session *session, const struct prt_error *error)
+{
+    if (error->status == PRT_E_STALL && strstr(error->message, "; and ") != NULL)
+        prt_run_tell_stall(session->run, note_wait, NULL);
+}
+
 /* Executes, publishes what is to be published, says what happened. */
 static int execute(struct prt_session *session, struct prt_reports *reports,
                    const struct prt_debug_loop *debug)
@@ -156,6 +169,7 @@ static int execute(struct prt_session *session, struct prt_reports *reports,
     }
     int exit_code = good ? prt_status_exit_code(status) : prt_complain_status(&error);
     if (good) note_rest(session);
+    if (status == PRT_E_STALL) note_stall(session, &error);
     note_fault(session);
     if (good && session->command->hash_count > 0) {
         int hashed = report_hash(session);

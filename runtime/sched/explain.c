@@ -235,10 +235,8 @@ uint32_t prt_explain_wait(const struct prt_sched *sched, uint32_t stage, char *t
 
 /* Each stage waits for one other, so after as many steps as there are stages the walk is in the
  * cycle. */
-enum prt_status prt_explain_stall(const struct prt_sched *sched, uint32_t first,
-                                  struct prt_error *error)
+static uint32_t first_wait(const struct prt_sched *sched, uint32_t first)
 {
-    struct story story = {.used = 0};
     uint32_t at = first, steps = 0;
     for (; steps < sched->container->stage_count; steps++) {
         struct story unheard = {.used = 0};
@@ -247,11 +245,41 @@ enum prt_status prt_explain_stall(const struct prt_sched *sched, uint32_t first,
         at = next;
     }
     bool cycle = steps == sched->container->stage_count;
-    uint32_t begin = cycle ? at : first;
-    at = begin;
+    return cycle ? at : first;
+}
+
+/* Whole waits alone; `omitted` counts those for which there is no room. */
+static void tell_or_omit(struct story *story, const struct story *wait, uint32_t *omitted)
+{
+    enum { ROOM_FOR_COUNT = 40 };
+    if (*omitted == 0 && story->used + wait->used + ROOM_FOR_COUNT < sizeof story->text)
+        tell(story, "%s%s", story->used > 0 ? "; " : "", wait->text);
+    else
+        ++*omitted;
+}
+
+enum prt_status prt_explain_stall(const struct prt_sched *sched, uint32_t first,
+                                  struct prt_error *error)
+{
+    struct story story = {.used = 0};
+    uint32_t begin = first_wait(sched, first), at = begin, omitted = 0;
     do {
-        if (story.used > 0) tell(&story, "; ");
-        at = tell_wait(sched, at, &story);
+        struct story wait = {.used = 0};
+        at = tell_wait(sched, at, &wait);
+        tell_or_omit(&story, &wait, &omitted);
     } while (at != UINT32_MAX && at != begin);
+    if (omitted > 0)
+        tell(&story, "; and %" PRIu32 " more wait%s", omitted, omitted == 1 ? "" : "s");
     return prt_error_set(error, PRT_E_STALL, "the pipeline has stalled: %s", story.text);
+}
+
+void prt_explain_waits(const struct prt_sched *sched, uint32_t first,
+                       void (*told)(void *context, const char *wait), void *context)
+{
+    uint32_t begin = first_wait(sched, first), at = begin;
+    do {
+        struct story wait = {.used = 0};
+        at = tell_wait(sched, at, &wait);
+        told(context, wait.text);
+    } while (at != UINT32_MAX && at != begin);
 }

@@ -588,8 +588,10 @@ enum prt_status prt_sched_halt(struct prt_sched *s, struct prt_error *error)
         if ((packets || reads_open_port(stage)) && blocked == UINT32_MAX) blocked = i;
         prt_leftovers_note(s, stage);
     }
-    if (status == PRT_OK && blocked != UINT32_MAX && !s->interrupt_seen)
+    if (status == PRT_OK && blocked != UINT32_MAX && !s->interrupt_seen) {
+        s->stalled = blocked + 1;
         return prt_explain_stall(s, blocked, error);
+    }
     if (status == PRT_OK) prt_leftovers_count(s);
     return status;
 }
