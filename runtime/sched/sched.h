@@ -292,7 +292,7 @@ struct prt_sched {
     struct prt_sched_fault fault;
     atomic_bool interrupted;
     bool interrupt_seen;
-    uint32_t stalled; /* at the halt: a stage that waits for ever, and 1; 0: none */
+    uint32_t stalled;  /* at the halt: a stage that waits for ever, and 1; 0: none */
     atomic_bool asked; /* how the run stands; by whom: */
     prt_standing_write ask_write;
     void *ask_context;
