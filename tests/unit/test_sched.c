@@ -229,6 +229,97 @@ static void leftovers_say_which_input_had_too_few(void **unused)
     }
 }
 
+static struct prt_program *pairs(void)
+{
+    struct made *m = made_create("pairs", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 64, CONTAINER_OUTER_OUT);
+    add_node(m, "sum2", 0, x, 2, 2, y, 1, 0);
+    made_loop(m);
+    return pipelines_load(m, &sum2);
+}
+
+/* What fits the in-port does not suspend; what does not, once for each time that it is filled. */
+static void a_host_at_hand_is_asked_ahead(void **unused)
+{
+    (void)unused;
+    struct prt_program *program = pairs();
+    uint32_t x = prt_program_find_port(program, "x"), y = prt_program_find_port(program, "y");
+    for (size_t length = 0; length <= 200; length++) {
+        uint64_t cycles[2];
+        for (int at_hand = 0; at_hand < 2; at_hand++) {
+            struct prt_run *run;
+            struct prt_run_statistics total;
+            assert_int_equal(prt_run_create(program, NULL, &run, NULL), PRT_OK);
+            host_ramp(&in, length);
+            out.count = 0;
+            pipelines_bind(program, run, &in, &out);
+            if (at_hand) assert_int_equal(prt_run_input_at_hand(run, x, NULL), PRT_OK);
+            assert_int_equal(prt_run_input_at_hand(run, y, NULL), PRT_E_USAGE);
+            assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
+            assert_int_equal(out.count, length / 2);
+            prt_run_statistics(run, &total);
+            cycles[at_hand] = total.total_cycles;
+            size_t ahead = length == 0 ? 0 : (length + 63) / 64 - 1;
+            assert_int_equal(total.suspensions, at_hand ? ahead : length / 64);
+            assert_int_equal(buffer_of(run, "x").suspensions, total.suspensions);
+            prt_run_destroy(run);
+        }
+        assert_int_equal(cycles[0], cycles[1]);
+    }
+    prt_program_free(program);
+}
+
+struct told {
+    char text[4096];
+    size_t used;
+    int ends;
+};
+
+static void hear(void *context, const char *text, size_t size)
+{
+    struct told *told = context;
+    if (size == 0) told->ends++;
+    assert_true(told->used + size < sizeof told->text);
+    memcpy(told->text + told->used, text, size);
+    told->used += size;
+}
+
+static struct prt_run *asked;
+
+static enum prt_status ask_and_end(void *context, void *packets, size_t capacity, size_t *count,
+                                   struct prt_error *error)
+{
+    (void)packets;
+    (void)capacity;
+    (void)error;
+    prt_run_tell_standing(asked, hear, context);
+    *count = 0;
+    return PRT_OK;
+}
+
+static void a_run_tells_how_it_stands(void **unused)
+{
+    (void)unused;
+    struct prt_program *program = pairs();
+    struct told told = {.used = 0};
+    assert_int_equal(prt_run_create(program, NULL, &asked, NULL), PRT_OK);
+    prt_run_bind_input(asked, prt_program_find_port(program, "x"), ask_and_end, &told, NULL);
+    prt_run_tell_standing(asked, hear, &told);
+    assert_non_null(strstr(told.text, "cycle 0: the run has not begun\n"));
+    told = (struct told){.used = 0};
+    assert_int_equal(prt_run_execute(asked, NULL), PRT_OK);
+    assert_int_equal(told.ends, 1);
+    assert_non_null(strstr(told.text, ": the scheduler waits for the host to fill 'x'\n"));
+    assert_non_null(strstr(told.text, "waits for input 'x' (holds 0, to be filled up to 64)\n"));
+    told = (struct told){.used = 0};
+    prt_run_tell_standing(asked, hear, &told);
+    assert_non_null(strstr(told.text, ": the run has ended\n"));
+    assert_non_null(strstr(told.text, "  ended\n"));
+    prt_run_destroy(asked);
+    prt_program_free(program);
+}
+
 static void a_finish_sees_the_tail_and_writes_last(void **unused)
 {
     (void)unused;
@@ -616,6 +707,8 @@ TEST_MAIN("sched", cmocka_unit_test(streams_of_every_length_come_out_whole),
           cmocka_unit_test(history_is_not_left_over),
           cmocka_unit_test(a_stream_shorter_than_the_window_is_left_over),
           cmocka_unit_test(leftovers_say_which_input_had_too_few),
+          cmocka_unit_test(a_host_at_hand_is_asked_ahead),
+          cmocka_unit_test(a_run_tells_how_it_stands),
           cmocka_unit_test(a_finish_sees_the_tail_and_writes_last),
           cmocka_unit_test(a_finish_waits_for_room),
           cmocka_unit_test(a_node_that_ends_early_blocks_nobody),
