@@ -18,7 +18,7 @@ make --no-print-directory -s BUILD="$build" VARIANT=debug CPPFLAGS="-DPRT_VERIFY
 bin=$build/debug/tests
 rules=$(mktemp)
 trap 'rm -f "$rules"' EXIT
-for name in "${tests[@]}"; do PRT_RULES=list "$bin/$name"; done | grep '^runtime/' | sort -t: -k1,1 -k2n -u >"$rules"
+for name in "${tests[@]}"; do PRT_RULES=list "$bin/$name" 2>/dev/null; done | grep '^runtime/' | sort -t: -k1,1 -k2n -u >"$rules"
 if [ $# -gt 0 ]; then
     grep -E "^[^ ]*/($(IFS='|'; echo "$*")):" "$rules" >"$rules.some" || true
     mv "$rules.some" "$rules"
