@@ -452,6 +452,41 @@ static void what_cannot_be_counted_or_balanced_is_refused(void **unused)
     expect_refusal(m, "taken", "its packets of an iteration do not fit 63 bits");
 }
 
+/* A sequence that nobody could read. */
+static void counterexamples_are_of_nodes_and_counts(void **unused)
+{
+    (void)unused;
+    const struct {
+        uint64_t symbol, count;
+        const char *message;
+    } cases[] = {
+        {1, 1, NULL},
+        {2, 1, "rule 0 contains what is no node, and no rule before it"},
+        {1, 0, "something is fired 0 times"},
+        {1, CONTAINER_STALL_FIRINGS_MAX + 1, "something is fired 2147483649 times"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made *m = good();
+        const uint64_t words[] = {(uint64_t)CONTAINER_CERTIFICATE_STALL
+                                          << CONTAINER_CERTIFICATE_FORM_SHIFT |
+                                      CONTAINER_NONE,
+                                  5,
+                                  2,
+                                  1,
+                                  cases[i].symbol,
+                                  cases[i].count,
+                                  0};
+        m->pipeline.flags |= CONTAINER_PIPELINE_COUNTEREXAMPLE;
+        memcpy(m->certificate, words, sizeof words);
+        m->certificate_count = sizeof words / sizeof *words;
+        struct prt_error error;
+        if (cases[i].message != NULL)
+            expect_refusal(m, "stall", cases[i].message);
+        else if (made_verify(m, &error) != PRT_OK)
+            fail_msg("%s", error.message);
+    }
+}
+
 /* What the assembler would not write. */
 static void bytes_that_are_no_program_are_refused(void **unused)
 {
@@ -615,6 +650,7 @@ TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(bounded_rates_on_cycles_are_refused),
           cmocka_unit_test(what_is_in_step_may_meet_again),
           cmocka_unit_test(what_cannot_be_counted_or_balanced_is_refused),
+          cmocka_unit_test(counterexamples_are_of_nodes_and_counts),
           cmocka_unit_test(bytes_that_are_no_program_are_refused),
           cmocka_unit_test(indices_that_are_not_those_of_work_items_are_refused),
           cmocka_unit_test(work_items_of_more_lanes_than_there_are_are_refused),
