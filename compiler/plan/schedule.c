@@ -1,0 +1,505 @@
+#include "compiler/plan/schedule_internal.h"
+
+#include <inttypes.h>
+
+#include "compiler/analysis/ratio.h"
+#include "compiler/analysis/strong_components.h"
+
+enum {
+    PRIMING_ROUNDS = 8, /* over circles; without any, one is enough */
+    GUARDS_PER_NODE = 4 /* those that fill a pipeline of levels */
+};
+
+struct scheduling {
+    struct compile *cx;
+    const struct graph *graph;
+    const struct plan *plan;
+    struct arena *arena;    /* scratch */
+    const char **obstacles; /* by stage */
+    struct schedule *made;
+    VEC(struct schedule_island) islands;
+    bool whole; /* one island is everything, and no other stage is dispatched between */
+};
+
+/* ---- which stages ---- */
+
+static const char *stage_obstacle(struct arena *arena, const struct graph *graph,
+                                  const struct graph_node *node)
+{
+    if (node->kernel->stops) return "it may stop";
+    if (kernel_launches_any(&node->kernel->launches)) return "it launches kernels";
+    for (size_t i = 0; i < node->inputs.count; i++) {
+        const struct graph_input *in = &node->inputs.items[i];
+        const struct graph_buffer *buffer = &graph->buffers.items[in->buffer];
+        if (in->history > 0 || graph_window_packets(graph, buffer, in->reader) != in->peek)
+            return arena_printf(arena, "it reads '%s' through a 2-D window", in->port);
+        if (in->pop == 0) return arena_printf(arena, "it consumes nothing from '%s'", in->port);
+    }
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        const struct graph_output *out = &node->outputs.items[i];
+        if (out->push > 0 && !graph_is_exact(node, out))
+            return arena_printf(arena, "what it appends to '%s' varies", out->port);
+    }
+    return NULL;
+}
+
+/* Why everything is dispatched as it is ready. */
+static const char *whole_obstacle(const struct scheduling *s)
+{
+    const struct graph *graph = s->graph;
+    if (graph->policy != POLICY_AUTO) return "its author has named a policy";
+    if (graph->is_counterexample) return "it stops for ever";
+    for (size_t i = 1; i < graph->nodes.count; i++)
+        if (graph->nodes.items[i].importance != graph->nodes.items[0].importance)
+            return "its stages differ in importance";
+    return NULL;
+}
+
+/* ---- what windows keep ---- */
+
+static bool prime_edge(struct island *island, const struct island_edge *edge, bool *changed)
+{
+    struct island_node *from = &island->nodes[edge->from];
+    uint64_t need = add_clamped(edge->kept, mul_clamped(island->nodes[edge->to].primed, edge->pop));
+    if (need <= edge->initial) return true;
+    uint64_t missing = need - edge->initial;
+    uint64_t cycles = missing / edge->push + (missing % edge->push > 0);
+    if (cycles > from->primed) {
+        from->primed = cycles;
+        *changed = true;
+    }
+    return need < INT64_MAX && mul_clamped(cycles, edge->push) < INT64_MAX;
+}
+
+/* Edges from the last of the flow to the first. */
+static uint32_t *order_backwards(struct scheduling *s, const struct island *island)
+{
+    uint32_t n = island->node_count, m = island->edge_count;
+    struct strong_arc *arcs = ARENA_ARRAY(s->arena, struct strong_arc, (size_t)m + 1);
+    uint32_t *component = ARENA_ARRAY(s->arena, uint32_t, (size_t)n + 1);
+    uint32_t *first = ARENA_ARRAY(s->arena, uint32_t, (size_t)n + 2);
+    uint32_t *order = ARENA_ARRAY(s->arena, uint32_t, (size_t)m + 1);
+    for (uint32_t i = 0; i < m; i++)
+        arcs[i] = (struct strong_arc){island->edges[i].from, island->edges[i].to};
+    strong_components(s->arena, n, arcs, m, component);
+    for (uint32_t i = 0; i < m; i++)
+        first[component[arcs[i].to] + 1]++;
+    for (uint32_t i = 0; i < n; i++)
+        first[i + 1] += first[i];
+    for (uint32_t i = 0; i < m; i++)
+        order[first[component[arcs[i].to]]++] = i;
+    return order;
+}
+
+/* The fewest cycles before the first iteration with which every window is full. */
+static bool prime_windows(struct scheduling *s, struct island *island)
+{
+    const uint32_t *order = order_backwards(s, island);
+    bool changed = true;
+    for (int round = 0; round < PRIMING_ROUNDS && changed; round++) {
+        changed = false;
+        for (uint32_t i = 0; i < island->edge_count; i++)
+            if (!prime_edge(island, &island->edges[order[i]], &changed)) return false;
+    }
+    for (uint32_t i = 0; i < island->edge_count && !changed; i++) {
+        struct island_edge *edge = &island->edges[i];
+        edge->base = edge->initial + island->nodes[edge->from].primed * edge->push -
+                     island->nodes[edge->to].primed * edge->pop;
+        if (edge->base > edge->depth) return false;
+    }
+    return !changed;
+}
+
+/* ---- levels ---- */
+
+static uint32_t queue_of(const struct island *island, uint32_t node)
+{
+    uint32_t sub_device = island->plan->stages[island->nodes[node].stage].sub_device;
+    return sub_device == GRAPH_NONE ? 0 : sub_device;
+}
+
+static bool has_one_queue(const struct island *island)
+{
+    for (uint32_t i = 1; i < island->node_count; i++)
+        if (queue_of(island, i) != queue_of(island, 0)) return false;
+    return true;
+}
+
+static bool raise_levels(const struct island *island, uint32_t *levels)
+{
+    bool changed = false;
+    for (uint32_t i = 0; i < island->edge_count; i++) {
+        uint32_t from = queue_of(island, island->edges[i].from);
+        uint32_t to = queue_of(island, island->edges[i].to);
+        if (from == to || levels[to] > levels[from]) continue;
+        levels[to] = levels[from] + 1;
+        changed = true;
+    }
+    return changed;
+}
+
+/* The queues that follow one another, by the longest way; 0: they go round. */
+static uint32_t find_levels(struct scheduling *s, struct island *island)
+{
+    uint32_t queues = s->plan->sub_device_count ? s->plan->sub_device_count : 1, count = 0;
+    uint32_t *levels = ARENA_ARRAY(s->arena, uint32_t, (size_t)queues + 1);
+    for (uint32_t round = 0; raise_levels(island, levels); round++)
+        if (round == queues) return 0;
+    bool *used = ARENA_ARRAY(s->arena, bool, (size_t)queues + 1);
+    for (uint32_t i = 0; i < island->node_count; i++) {
+        island->nodes[i].level = levels[queue_of(island, i)];
+        used[island->nodes[i].level] = true;
+        count = (uint32_t)max64(count, (uint64_t)island->nodes[i].level + 1);
+    }
+    return count;
+}
+
+/* ---- how long an iteration is ---- */
+
+struct span_of { /* periods of one iteration that something admits */
+    uint64_t most;
+    const char *obstacle; /* where that is none */
+};
+
+static void admit(struct span_of *span, uint64_t periods, const char *obstacle)
+{
+    if (periods >= span->most) return;
+    span->most = periods;
+    if (periods == 0) span->obstacle = obstacle;
+}
+
+/* Iterations that a buffer is to hold where two queues work on it at once: that between them, and
+ * one that is written while one is read. */
+static void admit_crossings(const struct island *island, struct span_of *span)
+{
+    for (uint32_t i = 0; i < island->edge_count; i++) {
+        const struct island_edge *edge = &island->edges[i];
+        uint32_t from = island->nodes[edge->from].level, to = island->nodes[edge->to].level;
+        if (from == to) continue;
+        uint64_t packets = mul_clamped(island->nodes[edge->from].cycles, edge->push);
+        uint64_t room = (edge->depth - edge->base) / packets;
+        uint64_t apart = to - from;
+        admit(span, room / (apart + 1) ? room / (apart + 1) : room / apart,
+              "the depths do not admit an iteration on each sub-device at once");
+    }
+}
+
+/* Both ends of an outer port of several queues work at once, and so do those of a buffer that leads
+ * elsewhere; readers of one in-port may be some levels apart. */
+static void admit_ports(const struct scheduling *s, const struct island *island,
+                        uint32_t level_count, struct span_of *span)
+{
+    uint64_t parts = s->plan->mode == PLAN_IN_SEQUENCE && s->whole ? 1 : 2;
+    for (uint32_t i = 0; i < island->port_count; i++) {
+        const struct island_port *port = &island->ports[i];
+        uint64_t packets = mul_clamped(island->nodes[port->node].cycles, port->packets);
+        uint64_t taken = add_clamped(port->kept, port->spare);
+        uint64_t room = port->depth > taken ? (port->depth - taken) / packets : 0;
+        uint64_t apart = port->is_input && level_count > 1 ? island->nodes[port->node].level : 0;
+        uint64_t share = room / (parts + apart);
+        admit(span, share ? share : room / (1 + apart),
+              arena_printf(s->cx->arena, "'%s' is too short for an iteration",
+                           s->graph->buffers.items[port->buffer].name));
+    }
+}
+
+static void admit_batches(const struct island *island, struct span_of *span)
+{
+    for (uint32_t i = 0; i < island->node_count; i++) {
+        uint64_t periods = island->nodes[i].chunk / island->nodes[i].cycles;
+        admit(span, max64(periods, 1), NULL);
+    }
+}
+
+/* ---- iterations ---- */
+
+struct iteration {
+    uint64_t periods; /* 0: there is none */
+    uint64_t launches;
+    struct loops_made *levels;
+    bool flat;
+};
+
+static struct iteration iteration_of(struct scheduling *s, const struct island *island,
+                                     uint32_t level_count, uint64_t periods)
+{
+    struct iteration made = {.periods = periods, .flat = true};
+    uint64_t *counts = ARENA_ARRAY(s->arena, uint64_t, (size_t)island->node_count + 1);
+    made.levels = ARENA_ARRAY(s->arena, struct loops_made, level_count);
+    for (uint32_t i = 0; i < island->node_count; i++)
+        counts[i] = mul_clamped(island->nodes[i].cycles, periods);
+    for (uint32_t level = 0; level < level_count && made.periods; level++) {
+        struct loops_made *loops = &made.levels[level];
+        uint32_t which = level_count > 1 ? level : GRAPH_NONE;
+        if (!loops_build(island, which, counts, s->cx->arena, loops)) made.periods = 0;
+        made.flat &= loops->flat;
+        made.launches = add_clamped(made.launches, loops->launches);
+    }
+    return made;
+}
+
+/* The longest without loops; `periods` 0: even one period needs some. */
+static struct iteration longest_flat(struct scheduling *s, const struct island *island,
+                                     uint32_t level_count, uint64_t most)
+{
+    struct iteration best = {0};
+    uint64_t low = 0, high = most;
+    while (low < high) {
+        uint64_t middle = high - (high - low) / 2;
+        struct iteration one = iteration_of(s, island, level_count, middle);
+        if (one.periods && one.flat) {
+            low = middle;
+            best = one;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return best;
+}
+
+/* Fewer launches for as many periods? */
+static bool is_better(const struct iteration *a, const struct iteration *b)
+{
+    if (!a->periods || !b->periods) return a->periods != 0;
+    return (uint128)a->launches * b->periods < (uint128)b->launches * a->periods;
+}
+
+/* The longest without loops, or one with loops inside that is `most` long or nearly so: a multiple
+ * by a power of two, so that its counts have divisors. */
+static struct iteration choose_iteration(struct scheduling *s, const struct island *island,
+                                         uint32_t level_count, uint64_t most)
+{
+    struct iteration best = longest_flat(s, island, level_count, most);
+    uint64_t nested = max64(best.periods, 1);
+    if (best.periods == most) return best;
+    while (nested <= most / 2)
+        nested *= 2;
+    struct iteration other = iteration_of(s, island, level_count, nested);
+    if (is_better(&other, &best)) best = other;
+    if (best.periods) return best;
+    return iteration_of(s, island, level_count, 1);
+}
+
+/* ---- guards ---- */
+
+typedef VEC(struct schedule_guard) guard_list;
+
+/* What `cycles` cycles of the port's node need.  False: more than it ever holds. */
+static bool guard_port(struct scheduling *s, guard_list *guards, const struct island *island,
+                       const struct island_port *port, uint64_t cycles)
+{
+    uint64_t count = add_clamped(mul_clamped(cycles, port->packets), port->kept);
+    if (cycles == 0) return true;
+    if (count > port->depth || count > UINT32_MAX) return false;
+    enum schedule_guard_kind kind = port->is_input ? SCHEDULE_HAS_PACKETS : SCHEDULE_HAS_ROOM;
+    vec_push(s->cx->arena, guards,
+             (struct schedule_guard){kind, island->nodes[port->node].stage, port->port,
+                                     (uint32_t)count});
+    return true;
+}
+
+/* Of a stage without inputs, or of one for all in a loop that nobody feeds. */
+static bool guard_unfed(struct scheduling *s, guard_list *guards, const struct island *island,
+                        uint32_t node, uint64_t cycles)
+{
+    uint64_t firings = mul_clamped(cycles, island->nodes[node].phases);
+    if (cycles == 0) return true;
+    if (firings > UINT32_MAX) return false;
+    vec_push(
+        s->cx->arena, guards,
+        (struct schedule_guard){SCHEDULE_GOES_ON, island->nodes[node].stage, 0, (uint32_t)firings});
+    return true;
+}
+
+static bool has_inputs(const struct scheduling *s, const struct island *island, uint32_t node)
+{
+    uint32_t stage = island->nodes[node].stage;
+    return s->graph->nodes.items[s->plan->stages[stage].node].inputs.count > 0;
+}
+
+/* Is nobody asked who could say that it goes on? */
+static bool is_unfed(const struct scheduling *s, const struct island *island)
+{
+    for (uint32_t i = 0; i < island->port_count; i++)
+        if (island->ports[i].is_input) return false;
+    for (uint32_t i = 0; i < island->node_count; i++)
+        if (!has_inputs(s, island, i)) return false;
+    return true;
+}
+
+/* The guards of the nodes of one level (GRAPH_NONE: of all), each for so many cycles. */
+static bool collect_guards(struct scheduling *s, const struct island *island, uint32_t level,
+                           const uint64_t *cycles, struct schedule_part *part)
+{
+    guard_list guards = {0};
+    bool unfed = is_unfed(s, island), fit = true;
+    for (uint32_t i = 0; i < island->node_count && fit; i++) {
+        if (level != GRAPH_NONE && island->nodes[i].level != level) continue;
+        if (has_inputs(s, island, i) && !unfed) continue;
+        fit = guard_unfed(s, &guards, island, i, cycles[i]);
+    }
+    for (uint32_t i = 0; i < island->port_count && fit; i++) {
+        const struct island_port *port = &island->ports[i];
+        if (level == GRAPH_NONE || island->nodes[port->node].level == level)
+            fit = guard_port(s, &guards, island, port, cycles[port->node]);
+    }
+    part->guards = guards.items;
+    part->guard_count = (uint32_t)guards.count;
+    return fit;
+}
+
+/* Those of a level are asked once for each level after it, to fill the pipeline, and in the loop. */
+static bool guards_are_few(const struct island *island, uint32_t level_count)
+{
+    uint64_t guards = 0;
+    for (uint32_t i = 0; i < island->port_count; i++)
+        guards += level_count - island->nodes[island->ports[i].node].level;
+    return guards <= (uint64_t)GUARDS_PER_NODE * (island->node_count + island->port_count);
+}
+
+/* ---- islands ---- */
+
+static bool add_prologue(struct scheduling *s, const struct island *island,
+                         struct schedule_island *made)
+{
+    schedule_ops ops;
+    uint64_t *cycles = ARENA_ARRAY(s->arena, uint64_t, (size_t)island->node_count + 1);
+    for (uint32_t i = 0; i < island->node_count; i++)
+        cycles[i] = island->nodes[i].primed;
+    if (!loops_prime(island, s->cx->arena, &ops)) return false;
+    made->prologue.ops = ops.items;
+    made->prologue.op_count = (uint32_t)ops.count;
+    return ops.count == 0 || collect_guards(s, island, GRAPH_NONE, cycles, &made->prologue);
+}
+
+static bool add_levels(struct scheduling *s, const struct island *island, uint32_t level_count,
+                       const struct iteration *iteration, struct schedule_island *made)
+{
+    struct schedule_part *levels = ARENA_ARRAY(s->cx->arena, struct schedule_part, level_count);
+    uint64_t *cycles = ARENA_ARRAY(s->arena, uint64_t, (size_t)island->node_count + 1);
+    for (uint32_t i = 0; i < island->node_count; i++)
+        cycles[i] = mul_clamped(island->nodes[i].cycles, iteration->periods);
+    for (uint32_t level = 0; level < level_count; level++) {
+        levels[level].ops = iteration->levels[level].ops.items;
+        levels[level].op_count = (uint32_t)iteration->levels[level].ops.count;
+        if (!collect_guards(s, island, level_count > 1 ? level : GRAPH_NONE, cycles,
+                            &levels[level]))
+            return false;
+    }
+    made->levels = levels;
+    made->level_count = level_count;
+    made->periods = iteration->periods;
+    return true;
+}
+
+static void list_stages(struct scheduling *s, const struct island *island,
+                        struct schedule_island *made)
+{
+    uint32_t *stages = ARENA_ARRAY(s->cx->arena, uint32_t, (size_t)island->node_count + 1);
+    for (uint32_t i = 0; i < island->node_count; i++)
+        stages[i] = island->nodes[i].stage;
+    made->stages = stages;
+    made->stage_count = island->node_count;
+}
+
+static const char *schedule_island(struct scheduling *s, struct island *island)
+{
+    struct schedule_island made = {0};
+    if (island->obstacle) return island->obstacle;
+    if (!s->whole && !has_one_queue(island))
+        return "its island is on several sub-devices beside stages that are not static";
+    if (!s->whole && island->node_count == 1)
+        return "it is alone between stages that are not static";
+    if (!prime_windows(s, island) || !add_prologue(s, island, &made))
+        return "the depths do not admit a prologue that fills the windows";
+    uint32_t level_count = find_levels(s, island);
+    if (level_count == 0) return "its sub-devices wait for each other in a circle";
+    if (!guards_are_few(island, level_count)) return "too many ports for so many sub-devices";
+    struct span_of span = {.most = UINT64_MAX};
+    admit_crossings(island, &span);
+    admit_ports(s, island, level_count, &span);
+    if (span.most == 0) return span.obstacle;
+    admit_batches(island, &span);
+    struct iteration iteration = choose_iteration(s, island, level_count, span.most);
+    if (iteration.periods == 0) return "the depths admit no looped schedule that is short";
+    if (!add_levels(s, island, level_count, &iteration, &made))
+        return "an iteration is too long for its ports";
+    list_stages(s, island, &made);
+    vec_push(s->cx->arena, &s->islands, made);
+    return NULL;
+}
+
+static void note_obstacle(struct scheduling *s, const struct island *island, const char *obstacle)
+{
+    for (uint32_t i = 0; i < island->node_count; i++)
+        s->obstacles[island->nodes[i].stage] = obstacle;
+}
+
+/* Does one island hold every stage, and has it a schedule? */
+static bool schedule_whole(struct scheduling *s)
+{
+    struct islands islands = islands_collect(s->arena, s->graph, s->plan, s->obstacles, false);
+    if (islands.count != 1 || islands.items[0].node_count != s->plan->stage_count) return false;
+    s->whole = true;
+    const char *obstacle = schedule_island(s, &islands.items[0]);
+    if (obstacle == NULL) return true;
+    s->made->reason = obstacle;
+    s->whole = false;
+    return false;
+}
+
+/* Beside stages that are dispatched as they are ready, and beside other islands. */
+static void schedule_islands(struct scheduling *s)
+{
+    struct islands islands = islands_collect(s->arena, s->graph, s->plan, s->obstacles, true);
+    for (uint32_t i = 0; i < islands.count; i++) {
+        const char *obstacle = schedule_island(s, &islands.items[i]);
+        if (obstacle) note_obstacle(s, &islands.items[i], obstacle);
+    }
+}
+
+/* ---- the schedule ---- */
+
+static void sum_up(struct scheduling *s)
+{
+    struct schedule *made = s->made;
+    made->islands = s->islands.items;
+    made->island_count = (uint32_t)s->islands.count;
+    made->obstacles = s->obstacles;
+    for (uint32_t i = 0; i < s->plan->stage_count; i++)
+        made->static_count += s->obstacles[i] == NULL;
+    for (uint32_t i = 0; i < s->plan->stage_count && !made->reason; i++)
+        if (s->obstacles[i])
+            made->reason =
+                arena_printf(s->cx->arena, "'%s': %s",
+                             s->graph->nodes.items[s->plan->stages[i].node].name, s->obstacles[i]);
+}
+
+static void find_obstacles(struct scheduling *s)
+{
+    for (uint32_t i = 0; i < s->plan->stage_count; i++)
+        s->obstacles[i] =
+            stage_obstacle(s->cx->arena, s->graph, &s->graph->nodes.items[s->plan->stages[i].node]);
+}
+
+const struct schedule *plan_schedule(struct compile *cx, const struct graph *graph,
+                                     const struct plan *plan)
+{
+    struct scheduling s = {.cx = cx,
+                           .graph = graph,
+                           .plan = plan,
+                           .arena = arena_create(),
+                           .made = ARENA_NEW(cx->arena, struct schedule)};
+    s.obstacles = ARENA_ARRAY(cx->arena, const char *, (size_t)plan->stage_count + 1);
+    const char *obstacle = whole_obstacle(&s);
+    s.made->reason = obstacle;
+    for (uint32_t i = 0; obstacle && i < plan->stage_count; i++)
+        s.obstacles[i] = obstacle;
+    if (!obstacle) {
+        find_obstacles(&s);
+        if (!schedule_whole(&s)) schedule_islands(&s);
+    }
+    sum_up(&s);
+    arena_destroy(s.arena);
+    return s.made;
+}
