@@ -75,6 +75,7 @@ struct plan {
     enum graph_policy selection;
     const char *policy; /* "round_robin" */
     const char *mode_reason, *policy_reason;
+    const struct schedule *schedule; /* schedule.h; NULL: everything is dispatched as it is ready */
     /* One kernel at a time, a dispatch for each firing, a packet for each launch, nothing static. */
     bool debug_mode;
 };

@@ -468,6 +468,7 @@ static void sum_up(struct scheduling *s)
     made->obstacles = s->obstacles;
     for (uint32_t i = 0; i < s->plan->stage_count; i++)
         made->static_count += s->obstacles[i] == NULL;
+    if (made->static_count == s->plan->stage_count) made->reason = NULL;
     for (uint32_t i = 0; i < s->plan->stage_count && !made->reason; i++)
         if (s->obstacles[i])
             made->reason =
