@@ -22,6 +22,7 @@
  * `priority` or `fullest` selects from it.
  */
 #include "compiler/codegen/codegen.h"
+#include "compiler/codegen/emit_static.h"
 
 #include <stdlib.h>
 
@@ -110,6 +111,26 @@ static void collect_sets(struct compile *cx, const struct graph *graph, const st
     }
 }
 
+/* Stages that are in no island, beside some that are. */
+static bool is_mixed(const struct plan *plan)
+{
+    return plan->schedule != NULL && plan->schedule->island_count > 0 &&
+           plan->schedule->static_count < plan->stage_count;
+}
+
+static void collect_dynamic(struct compile *cx, const struct plan *plan,
+                            struct sched_program *program)
+{
+    struct sched_set *sets = ARENA_ARRAY(cx->arena, struct sched_set, program->set_count + 1);
+    for (uint32_t i = 0; i < program->set_count; i++)
+        sets[i] = program->sets[i];
+    struct sched_set *set = &sets[program->set_count++];
+    set->stages = ARENA_ARRAY(cx->arena, uint32_t, plan->stage_count);
+    for (uint32_t i = 0; i < plan->stage_count; i++)
+        if (plan->schedule->obstacles[i]) set->stages[set->count++] = i;
+    program->sets = sets;
+}
+
 static enum sched_opcode selection_of(enum graph_policy policy)
 {
     switch (policy) {
@@ -130,9 +151,12 @@ struct sched_program *sched_emit(struct compile *cx, const struct graph *graph,
         collect_sets(cx, graph, plan, program);
     else
         collect_all(cx, plan, program);
+    uint32_t guarded_sets = program->set_count;
+    if (is_mixed(plan)) collect_dynamic(cx, plan, program);
     build_partition(&builder, plan);
     build_bindings(&builder, plan);
-    build_loop(&builder, selection_of(plan->selection), program->set_count);
+    emit_static(&builder, plan, program->set_count - 1, selection_of(plan->selection));
+    build_loop(&builder, selection_of(plan->selection), guarded_sets);
     if (builder.failed) {
         diag_report(cx->diags, RULE_TOO_LARGE, graph->span,
                     "the scheduler program of pipeline '%s' is beyond %u bytes", graph->name,

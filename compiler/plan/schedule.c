@@ -47,6 +47,7 @@ static const char *stage_obstacle(struct arena *arena, const struct graph *graph
 static const char *whole_obstacle(const struct scheduling *s)
 {
     const struct graph *graph = s->graph;
+    if (s->plan->debug_mode) return "debug mode runs one kernel at a time";
     if (graph->policy != POLICY_AUTO) return "its author has named a policy";
     if (graph->is_counterexample) return "it stops for ever";
     for (size_t i = 1; i < graph->nodes.count; i++)
