@@ -40,9 +40,7 @@ static void build_guard(struct emission *e, const struct schedule_guard *guard,
     case SCHEDULE_HAS_PACKETS:
         offset = sched_build(e->builder, SCHED_HAS_PACKETS, port, NULL);
         break;
-    case SCHEDULE_HAS_ROOM:
-        offset = sched_build(e->builder, SCHED_HAS_ROOM, port, NULL);
-        break;
+    case SCHEDULE_HAS_ROOM: offset = sched_build(e->builder, SCHED_HAS_ROOM, port, NULL); break;
     case SCHEDULE_GOES_ON: offset = sched_build(e->builder, SCHED_GOES_ON, source, NULL); break;
     }
     vec_push(e->arena, failing, offset);
@@ -71,11 +69,11 @@ static void build_ops(struct emission *e, const struct schedule_part *part)
     }
 }
 
-/* What fails in the loop may hold again when something has completed. */
+/* What fails in the loop may hold again when something has completed.  No stage ends meanwhile: what
+ * its `finish` appends is not for the schedule. */
 static void build_wait(struct emission *e, uint32_t top, const offset_list *failing)
 {
     land(e, failing, here(e));
-    sched_build(e->builder, SCHED_ENDS, NULL, NULL);
     sched_build(e->builder, SCHED_WAIT, &top, NULL);
 }
 
@@ -141,7 +139,7 @@ static void build_islands(struct emission *e, const struct plan *plan, uint32_t 
 {
     const struct schedule *schedule = plan->schedule;
     offset_list failing = {0};
-    uint32_t top = sched_build(e->builder, SCHED_ENDS, NULL, NULL);
+    uint32_t top = here(e);
     for (uint32_t i = 0; i < schedule->island_count; i++) {
         land(e, &failing, here(e));
         failing.count = 0;

@@ -18,20 +18,27 @@ struct scheduling {
     const char **obstacles; /* by stage */
     struct schedule *made;
     VEC(struct schedule_island) islands;
-    bool whole; /* one island is everything, and no other stage is dispatched between */
+    bool *driven;         /* by node: by an in-port or a source, directly or not */
+    uint32_t *node_stage; /* by node */
+    bool whole;           /* one island is everything, and no other stage is dispatched between */
 };
 
 /* ---- which stages ---- */
 
-static const char *stage_obstacle(struct arena *arena, const struct graph *graph,
-                                  const struct graph_node *node)
+static bool has_window(const struct graph_node *node, const struct graph_input *in)
+{
+    const struct kernel *kernel = node->kernel;
+    return in->history > 0 ||
+           (in->kernel_port < kernel->in_count && kernel->in[in->kernel_port].window_width > 0);
+}
+
+static const char *stage_obstacle(struct arena *arena, const struct graph_node *node)
 {
     if (node->kernel->stops) return "it may stop";
     if (kernel_launches_any(&node->kernel->launches)) return "it launches kernels";
     for (size_t i = 0; i < node->inputs.count; i++) {
         const struct graph_input *in = &node->inputs.items[i];
-        const struct graph_buffer *buffer = &graph->buffers.items[in->buffer];
-        if (in->history > 0 || graph_window_packets(graph, buffer, in->reader) != in->peek)
+        if (has_window(node, in))
             return arena_printf(arena, "it reads '%s' through a 2-D window", in->port);
         if (in->pop == 0) return arena_printf(arena, "it consumes nothing from '%s'", in->port);
     }
@@ -281,6 +288,17 @@ static struct iteration choose_iteration(struct scheduling *s, const struct isla
     return iteration_of(s, island, level_count, 1);
 }
 
+/* Levels that are far apart leave little room for each of their iterations: are the launches more
+ * than twice those of full batches, which stages that are dispatched as they are ready come to? */
+static bool launches_are_small(const struct island *island, const struct iteration *iteration)
+{
+    enum { FRACTION_BITS = 20 };
+    uint128 full = 0;
+    for (uint32_t i = 0; i < island->node_count; i++)
+        full += ((uint128)island->nodes[i].cycles << FRACTION_BITS) / island->nodes[i].chunk;
+    return (uint128)iteration->launches << FRACTION_BITS > 2 * full * iteration->periods;
+}
+
 /* ---- guards ---- */
 
 typedef VEC(struct schedule_guard) guard_list;
@@ -299,7 +317,6 @@ static bool guard_port(struct scheduling *s, guard_list *guards, const struct is
     return true;
 }
 
-/* Of a stage without inputs, or of one for all in a loop that nobody feeds. */
 static bool guard_unfed(struct scheduling *s, guard_list *guards, const struct island *island,
                         uint32_t node, uint64_t cycles)
 {
@@ -312,19 +329,17 @@ static bool guard_unfed(struct scheduling *s, guard_list *guards, const struct i
     return true;
 }
 
-static bool has_inputs(const struct scheduling *s, const struct island *island, uint32_t node)
+/* Is it a source, or in a circle that nobody feeds the stage that every way round passes first? */
+static bool needs_leave(const struct scheduling *s, const struct island *island, uint32_t node)
 {
     uint32_t stage = island->nodes[node].stage;
-    return s->graph->nodes.items[s->plan->stages[stage].node].inputs.count > 0;
-}
-
-/* Is nobody asked who could say that it goes on? */
-static bool is_unfed(const struct scheduling *s, const struct island *island)
-{
-    for (uint32_t i = 0; i < island->port_count; i++)
-        if (island->ports[i].is_input) return false;
-    for (uint32_t i = 0; i < island->node_count; i++)
-        if (!has_inputs(s, island, i)) return false;
+    const struct graph_node *at = &s->graph->nodes.items[s->plan->stages[stage].node];
+    if (at->inputs.count == 0) return true;
+    if (s->driven[s->plan->stages[stage].node]) return false;
+    for (size_t i = 0; i < at->inputs.count; i++) {
+        const struct graph_buffer *buffer = &s->graph->buffers.items[at->inputs.items[i].buffer];
+        if (s->node_stage[buffer->writer_node] < stage) return false;
+    }
     return true;
 }
 
@@ -333,10 +348,10 @@ static bool collect_guards(struct scheduling *s, const struct island *island, ui
                            const uint64_t *cycles, struct schedule_part *part)
 {
     guard_list guards = {0};
-    bool unfed = is_unfed(s, island), fit = true;
+    bool fit = true;
     for (uint32_t i = 0; i < island->node_count && fit; i++) {
         if (level != GRAPH_NONE && island->nodes[i].level != level) continue;
-        if (has_inputs(s, island, i) && !unfed) continue;
+        if (!needs_leave(s, island, i)) continue;
         fit = guard_unfed(s, &guards, island, i, cycles[i]);
     }
     for (uint32_t i = 0; i < island->port_count && fit; i++) {
@@ -423,6 +438,8 @@ static const char *schedule_island(struct scheduling *s, struct island *island)
     admit_batches(island, &span);
     struct iteration iteration = choose_iteration(s, island, level_count, span.most);
     if (iteration.periods == 0) return "the depths admit no looped schedule that is short";
+    if (level_count > 1 && launches_are_small(island, &iteration))
+        return "the depths between its sub-devices admit small launches only";
     if (!add_levels(s, island, level_count, &iteration, &made))
         return "an iteration is too long for its ports";
     list_stages(s, island, &made);
@@ -477,11 +494,45 @@ static void sum_up(struct scheduling *s)
                              s->graph->nodes.items[s->plan->stages[i].node].name, s->obstacles[i]);
 }
 
+static bool begins_flow(const struct graph *graph, const struct graph_node *node)
+{
+    for (size_t i = 0; i < node->inputs.count; i++)
+        if (graph->buffers.items[node->inputs.items[i].buffer].writer_node == GRAPH_NONE)
+            return true;
+    return node->inputs.count == 0;
+}
+
+static void find_driven(struct scheduling *s)
+{
+    const struct graph *graph = s->graph;
+    size_t count = graph->nodes.count;
+    uint32_t *stack = ARENA_ARRAY(s->arena, uint32_t, count + 1), depth = 0;
+    s->driven = ARENA_ARRAY(s->arena, bool, count + 1);
+    s->node_stage = ARENA_ARRAY(s->arena, uint32_t, count + 1);
+    for (uint32_t i = 0; i < s->plan->stage_count; i++)
+        s->node_stage[s->plan->stages[i].node] = i;
+    for (uint32_t i = 0; i < count; i++) {
+        s->driven[i] = begins_flow(graph, &graph->nodes.items[i]);
+        if (s->driven[i]) stack[depth++] = i;
+    }
+    while (depth > 0) {
+        const struct graph_node *node = &graph->nodes.items[stack[--depth]];
+        for (size_t i = 0; i < node->outputs.count; i++) {
+            const struct graph_buffer *to = &graph->buffers.items[node->outputs.items[i].buffer];
+            for (size_t r = 0; r < to->readers.count; r++) {
+                uint32_t reader = to->readers.items[r].node;
+                if (!s->driven[reader]) stack[depth++] = reader;
+                s->driven[reader] = true;
+            }
+        }
+    }
+}
+
 static void find_obstacles(struct scheduling *s)
 {
     for (uint32_t i = 0; i < s->plan->stage_count; i++)
         s->obstacles[i] =
-            stage_obstacle(s->cx->arena, s->graph, &s->graph->nodes.items[s->plan->stages[i].node]);
+            stage_obstacle(s->cx->arena, &s->graph->nodes.items[s->plan->stages[i].node]);
 }
 
 const struct schedule *plan_schedule(struct compile *cx, const struct graph *graph,
@@ -498,6 +549,7 @@ const struct schedule *plan_schedule(struct compile *cx, const struct graph *gra
     for (uint32_t i = 0; obstacle && i < plan->stage_count; i++)
         s.obstacles[i] = obstacle;
     if (!obstacle) {
+        find_driven(&s);
         find_obstacles(&s);
         if (!schedule_whole(&s)) schedule_islands(&s);
     }

@@ -54,11 +54,11 @@ struct islands {
     struct island *items;
     uint32_t count;
 };
-/* Cuts what is left of the graph where `obstacles` (by stage) is NULL.  With `cut_primed`, also at
- * buffers whose readers see more than there is at the beginning. */
+/* Cuts what is left of the graph where `obstacles` (by stage) is NULL.  `beside`: other stages are
+ * dispatched between two iterations, so it is also cut at buffers whose readers see more than there
+ * is at the beginning. */
 struct islands islands_collect(struct arena *arena, const struct graph *graph,
-                               const struct plan *plan, const char *const *obstacles,
-                               bool cut_primed);
+                               const struct plan *plan, const char *const *obstacles, bool beside);
 
 /* ---- schedule_loops.c ---- */
 

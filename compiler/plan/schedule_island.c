@@ -12,7 +12,7 @@ struct cutting {
     const struct graph *graph;
     const struct plan *plan;
     const char *const *obstacles;
-    bool cut_primed;
+    bool beside;
     uint32_t *node_stage;
     uint32_t *root;   /* by stage: union-find */
     uint32_t *island; /* by stage; GRAPH_NONE: in none */
@@ -55,8 +55,7 @@ static bool joins(const struct cutting *c, const struct graph_buffer *buffer, si
     uint32_t node = buffer->readers.items[reader].node;
     if (c->obstacles[from] || c->obstacles[c->node_stage[node]]) return false;
     const struct graph_input *in = graph_reader_input(c->graph, buffer, reader);
-    return !c->cut_primed ||
-           buffer->initial.packets >= cycle_kept(&c->graph->nodes.items[node], in);
+    return !c->beside || buffer->initial.packets >= cycle_kept(&c->graph->nodes.items[node], in);
 }
 
 static void join_stages(struct cutting *c)
@@ -255,15 +254,14 @@ static void add_buffer(struct cutting *c, struct growing *grow, uint32_t b)
 }
 
 struct islands islands_collect(struct arena *arena, const struct graph *graph,
-                               const struct plan *plan, const char *const *obstacles,
-                               bool cut_primed)
+                               const struct plan *plan, const char *const *obstacles, bool beside)
 {
     size_t count = (size_t)plan->stage_count + 1;
     struct cutting c = {.arena = arena,
                         .graph = graph,
                         .plan = plan,
                         .obstacles = obstacles,
-                        .cut_primed = cut_primed,
+                        .beside = beside,
                         .node_stage = ARENA_ARRAY(arena, uint32_t, graph->nodes.count + 1),
                         .root = ARENA_ARRAY(arena, uint32_t, count),
                         .island = ARENA_ARRAY(arena, uint32_t, count),
