@@ -1,7 +1,7 @@
 /*
  * plan_print: the plan as text tables; stable, for people and golden tests.
  */
-#include "compiler/plan/plan.h"
+#include "compiler/plan/schedule.h"
 #include "compiler/plan/ranks.h"
 
 #include <inttypes.h>
@@ -79,6 +79,32 @@ static void print_accepted(FILE *to, const struct graph *graph)
     }
 }
 
+/* What is executed by a static schedule; why not, if nothing or not everything is. */
+static void print_schedule(FILE *to, const struct graph *graph, const struct plan *plan)
+{
+    const struct schedule *schedule = plan->schedule;
+    if (schedule == NULL) return;
+    if (schedule->island_count == 0) {
+        fprintf(to, "schedule guarded: %s\n", schedule->reason);
+        return;
+    }
+    fprintf(to, "schedule static for %" PRIu32 " of %" PRIu32 " stages", schedule->static_count,
+            plan->stage_count);
+    if (schedule->reason) fprintf(to, "; %s", schedule->reason);
+    fputc('\n', to);
+    for (uint32_t i = 0; i < schedule->island_count; i++) {
+        const struct schedule_island *island = &schedule->islands[i];
+        if (island->prologue.op_count > 0) {
+            fputs("         first ", to);
+            schedule_print_part(to, graph, plan, &island->prologue);
+            fputc('\n', to);
+        }
+        fputs("         ", to);
+        schedule_print_iteration(to, graph, plan, island);
+        fputc('\n', to);
+    }
+}
+
 static void print_head(FILE *to, const struct graph *graph, const struct plan *plan)
 {
     const struct devdesc *device = plan->device;
@@ -86,6 +112,7 @@ static void print_head(FILE *to, const struct graph *graph, const struct plan *p
             device->name, device->cu_count, device->lanes);
     fprintf(to, "mode     %s: %s\n", plan_mode_name(plan->mode), plan->mode_reason);
     fprintf(to, "policy   %s: %s\n", plan->policy, plan->policy_reason);
+    print_schedule(to, graph, plan);
     print_memory(to, graph);
     print_accepted(to, graph);
 }

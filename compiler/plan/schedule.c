@@ -211,12 +211,17 @@ static void admit_ports(const struct scheduling *s, const struct island *island,
     }
 }
 
-static void admit_batches(const struct island *island, struct span_of *span)
+/* On one queue the largest batch decides: others are cut into launches.  With several a second launch
+ * of a stage would keep those of other queues waiting. */
+static void admit_batches(const struct island *island, uint32_t level_count, struct span_of *span)
 {
+    uint64_t least = UINT64_MAX, most = 1;
     for (uint32_t i = 0; i < island->node_count; i++) {
         uint64_t periods = island->nodes[i].chunk / island->nodes[i].cycles;
-        admit(span, max64(periods, 1), NULL);
+        least = min64(least, max64(periods, 1));
+        most = max64(most, periods);
     }
+    admit(span, level_count > 1 ? least : most, NULL);
 }
 
 /* ---- iterations ---- */
@@ -435,7 +440,7 @@ static const char *schedule_island(struct scheduling *s, struct island *island)
     admit_crossings(island, &span);
     admit_ports(s, island, level_count, &span);
     if (span.most == 0) return span.obstacle;
-    admit_batches(island, &span);
+    admit_batches(island, level_count, &span);
     struct iteration iteration = choose_iteration(s, island, level_count, span.most);
     if (iteration.periods == 0) return "the depths admit no looped schedule that is short";
     if (level_count > 1 && launches_are_small(island, &iteration))
