@@ -452,34 +452,36 @@ static void what_cannot_be_counted_or_balanced_is_refused(void **unused)
     expect_refusal(m, "taken", "its packets of an iteration do not fit 63 bits");
 }
 
+#define STALL                                                                                      \
+    ((uint64_t)CONTAINER_CERTIFICATE_STALL << CONTAINER_CERTIFICATE_FORM_SHIFT | CONTAINER_NONE)
+
 /* A sequence that nobody could read. */
 static void counterexamples_are_of_nodes_and_counts(void **unused)
 {
     (void)unused;
+    const uint64_t most = CONTAINER_STALL_FIRINGS_MAX;
     const struct {
-        uint64_t symbol, count;
+        uint64_t words[9], count;
         const char *message;
     } cases[] = {
-        {1, 1, NULL},
-        {2, 1, "rule 0 contains what is no node, and no rule before it"},
-        {1, 0, "something is fired 0 times"},
-        {1, CONTAINER_STALL_FIRINGS_MAX + 1, "something is fired 2147483649 times"},
+        {{STALL, 5, 2, 1, 1, 1, 0}, 7, NULL},
+        {{STALL, 5, 2, 1, 2, 1, 0}, 7, "rule 0 contains what is no node, and no rule before it"},
+        {{STALL, 5, 2, 1, 1, 0, 0}, 7, "something is fired 0 times"},
+        {{STALL, 5, 2, 1, 1, most + 1, 0}, 7, "something is fired 2147483649 times"},
+        {{STALL, 7, 2, 2, 1, most, 1, 1, 0}, 9, "more than 2147483648 firings"},
+        {{STALL, 4, 2, 9, 0, 0}, 6, "rule 0 runs past the section"},
+        {{STALL, 3, 2, 0, 0}, 5, "rule 0 is empty"},
+        {{STALL, 6, 2, 1, 1, 1, 0, 7}, 8, "words behind the last rule"},
+        {{STALL + 1, 5, 2, 1, 1, 1, 0}, 7, "a counterexample without its sequence"},
+        {{STALL, 9, 2, 1, 1, 1, 0}, 7, "another length than the section's"},
+        {{STALL, 5, 1, 1, 1, 1, 0}, 7, "1 rules: the circle and the sequence are missing"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct made *m = good();
-        const uint64_t words[] = {(uint64_t)CONTAINER_CERTIFICATE_STALL
-                                          << CONTAINER_CERTIFICATE_FORM_SHIFT |
-                                      CONTAINER_NONE,
-                                  5,
-                                  2,
-                                  1,
-                                  cases[i].symbol,
-                                  cases[i].count,
-                                  0};
-        m->pipeline.flags |= CONTAINER_PIPELINE_COUNTEREXAMPLE;
-        memcpy(m->certificate, words, sizeof words);
-        m->certificate_count = sizeof words / sizeof *words;
         struct prt_error error;
+        m->pipeline.flags |= CONTAINER_PIPELINE_COUNTEREXAMPLE;
+        memcpy(m->certificate, cases[i].words, cases[i].count * sizeof *m->certificate);
+        m->certificate_count = (uint32_t)cases[i].count;
         if (cases[i].message != NULL)
             expect_refusal(m, "stall", cases[i].message);
         else if (made_verify(m, &error) != PRT_OK)
