@@ -84,8 +84,6 @@ static enum prt_status verify_input_lists(const struct prt_container *c, uint32_
           "the phases do not pop %" PRIu64 " packets together", input->pop);
     CHECK(largest_of(peeks, phases) == input->peek, INPUTS, index,
           "the largest peek of a phase is not %" PRIu64, input->peek);
-    CHECK(input->window_width == 0 || largest_of(pops, phases) <= 1, INPUTS, index,
-          "a window, and a phase that does not pop 1");
     return PRT_OK;
 }
 

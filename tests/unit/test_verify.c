@@ -285,6 +285,32 @@ static void rates_that_do_not_hold_together_are_refused(void **unused)
     WIDE_REFUSED(outputs[2].finish_max, 9, "finish writes up to 9 packets");
 }
 
+/* x -> a -> t -> j and x -> b -> u -> j, with starting times that nobody looks at before rates balance. */
+static struct made *joined(void)
+{
+    struct made *m = made_create("joined", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t u = made_buffer(m, "u", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, x, 1, 1);
+    made_output(m, a, t, 1, 0);
+    uint32_t b = made_node(m, "b", 0);
+    made_input(m, b, x, 1, 1);
+    made_output(m, b, u, 1, 0);
+    uint32_t j = made_node(m, "j", 0);
+    made_input(m, j, t, 1, 1);
+    made_input(m, j, u, 1, 1);
+    made_output(m, j, y, 1, 0);
+    m->certificate[0] = (uint64_t)CONTAINER_CERTIFICATE_STARTS << CONTAINER_CERTIFICATE_FORM_SHIFT;
+    m->certificate[1] = 1 + 2 * 4;
+    m->certificate_count = 2 + 1 + 2 * 4;
+    made_loop(m);
+    made_settle(m);
+    return m;
+}
+
 static void windows_that_cannot_be_are_refused(void **unused)
 {
     (void)unused;
@@ -299,6 +325,13 @@ static void windows_that_cannot_be_are_refused(void **unused)
     WIDE_REFUSED(buffers[1].row_packets, UINT64_C(1) << 32, "holds 16");
     WIDE_REFUSED(buffers[0].row_packets, UINT64_C(1) << 32, "rows or frames of 'x' are too large");
     WIDE_REFUSED(buffers[0].frame_rows, 4, "'x' has frames without rows");
+    struct made *two = joined(); /* j sees both t and u through windows */
+    two->inputs[2].window_width = two->inputs[2].window_height = 1;
+    two->inputs[3].window_width = two->inputs[3].window_height = 1;
+    two->buffers[1].row_packets = 4;
+    two->buffers[2].row_packets = 2;
+    expect_refusal(two, "shapes",
+                   "the windows of 'j' are on buffers 't' and 'u' of different shapes");
     struct made *m = wide();
     m->inputs[1].window_width = m->inputs[1].window_height = 1023; /* the frame is smaller */
     struct prt_error error;
@@ -405,32 +438,6 @@ static void bounded_rates_on_cycles_are_refused(void **unused)
     m->inputs[2].buffer = 1; /* b's t has two readers, on no cycle; u has none */
     made_settle(m);
     expect_refusal(m, "reader", "'u' has no reader");
-}
-
-/* x -> a -> t -> j and x -> b -> u -> j, with starting times that nobody looks at before rates balance. */
-static struct made *joined(void)
-{
-    struct made *m = made_create("joined", "sim16");
-    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
-    uint32_t t = made_buffer(m, "t", SCALAR_I32, 8, CONTAINER_INNER);
-    uint32_t u = made_buffer(m, "u", SCALAR_I32, 8, CONTAINER_INNER);
-    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
-    uint32_t a = made_node(m, "a", 0);
-    made_input(m, a, x, 1, 1);
-    made_output(m, a, t, 1, 0);
-    uint32_t b = made_node(m, "b", 0);
-    made_input(m, b, x, 1, 1);
-    made_output(m, b, u, 1, 0);
-    uint32_t j = made_node(m, "j", 0);
-    made_input(m, j, t, 1, 1);
-    made_input(m, j, u, 1, 1);
-    made_output(m, j, y, 1, 0);
-    m->certificate[0] = (uint64_t)CONTAINER_CERTIFICATE_STARTS << CONTAINER_CERTIFICATE_FORM_SHIFT;
-    m->certificate[1] = 1 + 2 * 4;
-    m->certificate_count = 2 + 1 + 2 * 4;
-    made_loop(m);
-    made_settle(m);
-    return m;
 }
 
 static void what_cannot_be_counted_or_balanced_is_refused(void **unused)
