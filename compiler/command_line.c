@@ -9,6 +9,7 @@
 
 #include "compiler/codegen/codegen.h"
 #include "compiler/commands/commands.h"
+#include "compiler/graph/graph.h"
 #include "compiler/response_file.h"
 #include "compiler/support/vec.h"
 
@@ -40,6 +41,12 @@ static const char help_text[] =
     "for\n"
     "                        the maximum throughput), default (room for full dispatches)\n"
     "  --max-memory BYTES    most memory of all buffers (default 1G; suffixes K M G)\n"
+    "  --layout=WHICH        how stages share the device: sequence, side-by-side, groups, auto "
+    "(the "
+    "fastest,\n"
+    "                        by trials)\n"
+    "  --policy=POLICY       as if the pipeline had declared it: round_robin, priority, fullest, "
+    "auto\n"
     "  --debug-mode          for the debugger: smallest buffers, one kernel at a time, packets "
     "that\n"
     "                        tell which line wrote them\n"
@@ -75,6 +82,8 @@ enum {
     OPTION_MEMORY,
     OPTION_BUFFERS,
     OPTION_PARETO,
+    OPTION_LAYOUT,
+    OPTION_POLICY,
     OPTION_DEBUG_MODE,
     OPTION_NO_BOUNDS,
     OPTION_FAST_MATH,
@@ -98,6 +107,8 @@ static const struct option long_options[] = {
     {"march", required_argument, NULL, OPTION_MARCH},
     {"max-memory", required_argument, NULL, OPTION_MEMORY},
     {"buffers", required_argument, NULL, OPTION_BUFFERS},
+    {"layout", required_argument, NULL, OPTION_LAYOUT},
+    {"policy", required_argument, NULL, OPTION_POLICY},
     {"pareto", no_argument, NULL, OPTION_PARETO},
     {"debug-mode", no_argument, NULL, OPTION_DEBUG_MODE},
     {"no-bounds-checks", no_argument, NULL, OPTION_NO_BOUNDS},
@@ -210,6 +221,28 @@ static void parse_buffers(struct parser *p, const char *text)
         return;
     }
     refuse(p, "--buffers=%s: min, fast or default", text);
+}
+
+static void parse_layout(struct parser *p, const char *text)
+{
+    static const char *const names[] = {[LAYOUT_ANY] = "auto",
+                                        [LAYOUT_SEQUENCE] = "sequence",
+                                        [LAYOUT_SIDE_BY_SIDE] = "side-by-side",
+                                        [LAYOUT_GROUPS] = "groups"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(text, names[i]) != 0) continue;
+        p->line.options.layout = (enum layout_wish)i;
+        return;
+    }
+    refuse(p, "--layout=%s: auto, sequence, side-by-side or groups", text);
+}
+
+static void parse_policy(struct parser *p, const char *text)
+{
+    enum graph_policy policy;
+    p->line.options.policy = text;
+    if (!graph_policy_named(text, &policy))
+        refuse(p, "--policy=%s: auto, round_robin, priority or fullest", text);
 }
 
 static void parse_colour(struct parser *p, const char *when)
@@ -348,6 +381,8 @@ static void parse_option(struct parser *p, int option, char **argv)
     case OPTION_MARCH: parse_instruction_set(p, optarg); break;
     case OPTION_MEMORY: parse_memory(p, optarg); break;
     case OPTION_BUFFERS: parse_buffers(p, optarg); break;
+    case OPTION_LAYOUT: parse_layout(p, optarg); break;
+    case OPTION_POLICY: parse_policy(p, optarg); break;
     case OPTION_PARETO: p->line.options.explores = true; break;
     case OPTION_DEBUG_MODE: p->line.options.debug_mode = true; break;
     case OPTION_NO_BOUNDS: p->line.options.bounds_checks = false; break;
@@ -441,6 +476,9 @@ static void check_line(struct parser *p, int argc, char **argv)
         refuse(p, "%s", "--debug-mode does not go with --pareto or --trace-deadlock");
     else if (p->line.options.debug_mode && p->line.options.buffers == BUFFERS_FAST)
         refuse(p, "%s", "--debug-mode makes all buffers smallest: --buffers=fast contradicts it");
+    else if (p->line.options.debug_mode && p->line.options.layout != LAYOUT_ANY &&
+             p->line.options.layout != LAYOUT_SEQUENCE)
+        refuse(p, "%s", "--debug-mode runs all stages in sequence: --layout contradicts it");
     else
         p->line.input = argv[optind];
 }

@@ -230,11 +230,14 @@ static int inspect_file_of_container(struct compile *cx, const struct command_li
     const char *chooses = line->options.explores                     ? "--pareto"
                           : line->options.debug_mode                 ? "--debug-mode"
                           : line->options.buffers != BUFFERS_DEFAULT ? "--buffers"
+                          : line->options.layout != LAYOUT_ANY       ? "--layout"
+                          : line->options.policy != NULL             ? "--policy"
                                                                      : NULL;
     if (chooses != NULL) {
-        fprintf(stderr,
-                "pipec: error: '%s' is a container, whose depths are chosen: %s needs its source\n",
-                file->name, chooses);
+        fprintf(
+            stderr,
+            "pipec: error: '%s' is a container, whose plan has been made: %s needs its source\n",
+            file->name, chooses);
         return EXIT_FILES;
     }
     struct inspection *inspection =

@@ -1,5 +1,7 @@
 #include "compiler/graph/graph.h"
 
+#include <string.h>
+
 uint32_t graph_add_node(struct compile *cx, struct graph *graph, struct graph_node node)
 {
     return (uint32_t)vec_push(cx->arena, &graph->nodes, node);
@@ -119,6 +121,16 @@ const char *graph_policy_name(enum graph_policy policy)
                                         [POLICY_PRIORITY] = "priority",
                                         [POLICY_FULLEST] = "fullest"};
     return names[policy];
+}
+
+bool graph_policy_named(const char *name, enum graph_policy *policy)
+{
+    for (enum graph_policy p = POLICY_AUTO; p <= POLICY_FULLEST; p++) {
+        if (strcmp(name, graph_policy_name(p)) != 0) continue;
+        *policy = p;
+        return true;
+    }
+    return false;
 }
 
 void graph_trace_kernel(struct compile *cx, const struct kernel *kernel, size_t kept)

@@ -59,6 +59,15 @@ static void add_candidates(struct choice *choice)
     if (stateful > 1 && stateful <= GROUPS_MOST) add(choice, layout_state_apart(at, stateful));
 }
 
+/* Those that were asked for are left; where there are none, the first one. */
+static void keep_wished(struct choice *choice, enum plan_mode mode)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < choice->count; i++)
+        if (choice->items[i].layout->mode == mode) choice->items[kept++] = choice->items[i];
+    choice->count = kept > 0 ? kept : 1;
+}
+
 /* ---- trials ---- */
 
 static uint64_t try_selection(const struct choice *choice, enum graph_policy selection)
@@ -236,16 +245,49 @@ static void choose_selection(const struct choice *choice)
     at->plan->policy_reason = text;
 }
 
+/* ---- what was asked for ---- */
+
+static enum plan_mode mode_of_wish(enum layout_wish wish)
+{
+    switch (wish) {
+    case LAYOUT_SIDE_BY_SIDE: return PLAN_SIDE_BY_SIDE;
+    case LAYOUT_GROUPS: return PLAN_IN_GROUPS;
+    case LAYOUT_ANY:
+    case LAYOUT_SEQUENCE: break;
+    }
+    return PLAN_IN_SEQUENCE;
+}
+
+static const char *reason_of_wish(const struct choice *choice, enum plan_mode wished)
+{
+    struct arena *arena = choice->at->cx->arena;
+    const char *have = what_stages_have(choice->at);
+    if (choice->at->plan->mode == wished) return arena_printf(arena, "asked for: %s", have);
+    return arena_printf(arena, "%s was asked for and cannot be had: %s", plan_mode_name(wished),
+                        have);
+}
+
+/* The fastest of the mode, or in sequence where there is none. */
+static uint32_t choose_wished(struct choice *choice, enum plan_mode wished)
+{
+    if (wished != PLAN_IN_SEQUENCE && choice->at->plan->stage_count > 1) add_candidates(choice);
+    keep_wished(choice, wished);
+    return choice->count > 1 ? try_layouts(choice) : 0;
+}
+
 void plan_choose(struct placement *at)
 {
     struct choice choice = {.at = at, .selection = at->graph->policy};
+    enum layout_wish wish = at->cx->options.layout;
     const char *obstacle = obstacle_of(at);
     uint32_t best = 0;
     if (choice.selection == POLICY_AUTO) choice.selection = POLICY_ROUND_ROBIN;
     add(&choice, layout_in_sequence(at));
     plan_lay_out(at, choice.items[0].layout);
     choice.size = trial_size_for(at->plan);
-    if (obstacle == NULL) {
+    if (wish != LAYOUT_ANY) {
+        best = choose_wished(&choice, mode_of_wish(wish));
+    } else if (obstacle == NULL) {
         add_candidates(&choice);
         best = try_layouts(&choice);
     }
@@ -255,8 +297,11 @@ void plan_choose(struct placement *at)
         choose_selection(&choice);
     else
         declare_selection(at);
-    at->plan->mode_reason =
-        obstacle != NULL
-            ? arena_printf(at->cx->arena, "%s: each stage in turn has the whole device", obstacle)
-            : reason_by_trial(&choice, best);
+    if (wish != LAYOUT_ANY)
+        at->plan->mode_reason = reason_of_wish(&choice, mode_of_wish(wish));
+    else if (obstacle != NULL)
+        at->plan->mode_reason =
+            arena_printf(at->cx->arena, "%s: each stage in turn has the whole device", obstacle);
+    else
+        at->plan->mode_reason = reason_by_trial(&choice, best);
 }

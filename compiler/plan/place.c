@@ -136,6 +136,7 @@ struct plan *plan_place(struct compile *cx, struct graph *graph, const struct de
         .cx = cx, .graph = graph, .device = device, .plan = plan, .arena = arena_create()};
     plan->device = device;
     plan->debug_mode = cx->options.debug_mode;
+    if (cx->options.policy != NULL) (void)graph_policy_named(cx->options.policy, &graph->policy);
     plan->policy = graph_policy_name(graph->policy);
     check_groups(&at);
     check_child_groups(&at);

@@ -20,6 +20,9 @@ enum buffers_mode {
     BUFFERS_FAST,    /* the least memory at which the maximum throughput is reached */
 };
 
+/* --layout: which of the layouts of a plan is wanted. */
+enum layout_wish { LAYOUT_ANY, LAYOUT_SEQUENCE, LAYOUT_SIDE_BY_SIDE, LAYOUT_GROUPS };
+
 struct compile_options {
     const char *pipeline;   /* -p, or NULL */
     bool pipeline_optional; /* none, or none that is chosen, is no error: a library */
@@ -34,6 +37,8 @@ struct compile_options {
     bool fast_math;
     uint64_t max_memory_bytes;
     enum buffers_mode buffers;
+    enum layout_wish layout; /* --layout */
+    const char *policy;      /* --policy, a name that graph_policy_named knows; NULL: as declared */
     bool debug_mode;    /* least depths, one kernel at a time, packets that tell who wrote them */
     bool explores;      /* --pareto: memory against throughput as well */
     const char *linker; /* path, or NULL: the one of this build */

@@ -1,6 +1,10 @@
 /*
- * draw_program SEED: a random program that ends with its input, runs for ever without deadlock, and
- * writes what its firings see; for drawn_programs.sh.
+ * draw_program SEED [apart]: a random program that ends with its input, runs for ever without
+ * deadlock, and writes what its firings see; for drawn_programs.sh.
+ *
+ * With `apart`, for the benchmark auto.py: every second program is a wide one, with more nodes, fewer
+ * circles and less state, and costs are apart by up to some hundred times: what is light, and what is
+ * heavy, decides about layouts.
  */
 #include "tests/reference/oracle_draw.h"
 
@@ -47,25 +51,46 @@ static bool shows(const struct oracle_graph *graph)
     return shown;
 }
 
+static void set_costs_apart(struct oracle_graph *graph, unsigned *seed)
+{
+    for (int n = 0; n < graph->node_count; n++)
+        if (!graph->nodes[n].outside) graph->nodes[n].cost *= 1L << 2 * oracle_random(seed, 5);
+}
+
+static const struct oracle_taste SMALL = {.nodes = 7,
+                                          .extra = 4,
+                                          .backward = 20,
+                                          .phases = 35,
+                                          .window = 25,
+                                          .second = 20,
+                                          .outside = 50,
+                                          .largest_cost = 6,
+                                          .stateful = 40};
+
+static const struct oracle_taste WIDE = {.nodes = 16,
+                                         .extra = 3,
+                                         .backward = 4,
+                                         .phases = 15,
+                                         .window = 30,
+                                         .second = 15,
+                                         .outside = 70,
+                                         .largest_cost = 6,
+                                         .stateful = 12};
+
 int main(int argc, char **argv)
 {
-    static const struct oracle_taste TASTE = {.nodes = 7,
-                                              .extra = 4,
-                                              .backward = 20,
-                                              .phases = 35,
-                                              .window = 25,
-                                              .second = 20,
-                                              .outside = 50,
-                                              .largest_cost = 6,
-                                              .stateful = 40};
     unsigned seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
+    bool apart = argc > 2;
+    const struct oracle_taste *taste = apart && seed % 2 != 0 ? &WIDE : &SMALL;
+    long most = apart ? 3000 : 100000; /* repetitions */
     for (;;) {
         struct oracle_graph graph;
         long repetitions[ORACLE_NODES];
-        oracle_draw(&graph, &TASTE, &seed);
-        if (!ends(&graph) || !shows(&graph) || !oracle_repetitions(&graph, 100000, repetitions) ||
+        oracle_draw(&graph, taste, &seed);
+        if (!ends(&graph) || !shows(&graph) || !oracle_repetitions(&graph, most, repetitions) ||
             oracle_verdict(&graph, repetitions, 0) != ORACLE_LIVE)
             continue;
+        if (apart) set_costs_apart(&graph, &seed);
         oracle_print(stdout, &graph);
         return 0;
     }

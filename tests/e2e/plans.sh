@@ -82,6 +82,31 @@ check "fmradio: 132 CUs are four times as fast as 16" faster fmradio 16 132 4
 check "cipher: 16 CUs are six times as fast" faster chacha20 1 16 6
 check "transmitter: its stages with state execute at the same time" faster transmitter 1 16 2
 
+# ---- what is asked for ----
+
+# wished LAYOUT CUS MODE: inspect says so, and the audio is the same.
+wished() {
+    "$PIPEC" inspect --layout="$1" --device "cus$2.dev" "$ROOT/examples/fmradio/fmradio.pipe" >text
+    grep -q "^mode     $3" text || { cat text && return 1; }
+    "$PIPEC" --layout="$1" --device "cus$2.dev" "$ROOT/examples/fmradio/fmradio.pipe" -o wished.pbc
+    head -c 400000 rf.raw >short.raw
+    "$PIPERUN" -q --device "cus$2.dev" wished.pbc rf=short.raw audio=wished.raw
+    head -c "$(wc -c <wished.raw)" audio.16.raw | cmp - wished.raw
+}
+check "in sequence, because asked for" wished sequence 16 'in sequence: asked for'
+check "side by side, because asked for" wished side-by-side 16 'side by side: asked for'
+check "in groups, because asked for" wished groups 132 'in groups: asked for'
+check "what the device does not admit" wished side-by-side 4 'in sequence: side by side was asked for and cannot be had'
+check "one compute unit is shared in turn" wished groups 1 'in sequence: in groups was asked for and cannot be had'
+for policy in round_robin priority fullest; do
+    check "policy $policy, because asked for" says 0 "^policy   $policy: declared" \
+        "$PIPEC" inspect --policy=$policy "$ROOT/examples/fmradio/fmradio.pipe"
+done
+check "auto instead of what the pipeline declares" says 0 '^policy   auto: ' "$PIPEC" inspect --policy=auto "$ROOT/tests/lang/policy_fullest.pipe"
+check "an unknown layout" says 2 'layout=three: auto, sequence, side-by-side or groups' "$PIPEC" --layout=three tail.pipe
+check "an unknown policy" says 2 'policy=three: auto, round_robin, priority or fullest' "$PIPEC" --policy=three tail.pipe
+check "debug mode is in sequence" says 2 'debug-mode runs all stages in sequence' "$PIPEC" --debug-mode --layout=groups tail.pipe
+
 # ---- thresholds ----
 
 cat >tail.pipe <<'END'
