@@ -426,6 +426,27 @@ static void phases_are_followed(void **unused)
     EXPECT_ALL(phased, programs);
 }
 
+/* A certificate fires phases in their order, from the first one on. */
+static void certificates_keep_to_phases(void **unused)
+{
+    (void)unused;
+    const struct {
+        uint64_t words[11], count;
+        const char *message;
+    } cases[] = {
+        {{9, 2, 0, 3, 0, 1, 1, 1, 2, 4}, 10, NULL},
+        {{9, 2, 0, 3, 0, 1, 0, 1, 2, 2}, 10, "'a' is fired out of the order of its phases"},
+        {{9, 2, 0, 3, 1, 1, 0, 1, 2, 4}, 10, "does not begin and end with the same phases"},
+        {{9, 2, 1, 1, 1, 2, 0, 1, 2, 1}, 10, "the prologue does not begin with the first phases"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made *m = phased();
+        memcpy(m->certificate + 1, cases[i].words, cases[i].count * sizeof *m->certificate);
+        m->certificate_count = 1 + (uint32_t)cases[i].count;
+        expect(m, BINDS DRAIN, cases[i].message);
+    }
+}
+
 /* ---- mixed graphs ---- */
 
 #define MIXED(island)                                                                              \
@@ -705,7 +726,7 @@ TEST_MAIN("verify_program", cmocka_unit_test(levels_are_followed_through_an_iter
           cmocka_unit_test(entries_are_loaded_once_by_their_owners),
           cmocka_unit_test(only_exact_stages_are_run),
           cmocka_unit_test(sources_and_loops_that_nobody_feeds_need_to_be_allowed),
-          cmocka_unit_test(phases_are_followed),
+          cmocka_unit_test(phases_are_followed), cmocka_unit_test(certificates_keep_to_phases),
           cmocka_unit_test(islands_are_run_beside_guarded_stages),
           cmocka_unit_test(who_is_running_is_inferred), cmocka_unit_test(guards_can_hold),
           cmocka_unit_test(loops_come_to_an_end),
