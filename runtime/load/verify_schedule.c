@@ -314,6 +314,9 @@ static enum prt_status check_prologue(struct replay *r)
     return PRT_OK;
 }
 
+/* That everybody fires in the period follows: it fires somebody (no rule but the prologue is empty), who
+ * goes through all of its phases and takes and writes one packet at least in each of its channels;
+ * these keep their packets only if the other end fires, too, and a block is connected. */
 static enum prt_status check_period(const struct replay *r)
 {
     const struct rule *period = &r->rules[r->rule_count - 1];
@@ -336,30 +339,6 @@ static enum prt_status check_period(const struct replay *r)
         enum prt_status status = check_channel(r, effect, (int64_t)level, "in its period");
         if (status != PRT_OK) return status;
     }
-    return PRT_OK;
-}
-
-/* Everybody fires in the period: what it contains is marked from the last rule to the first. */
-static enum prt_status check_everybody(struct replay *r)
-{
-    uint64_t terminals = r->first_terminal[r->vertices.count];
-    memset(r->order, 0, r->vertices.count * sizeof *r->order);
-    for (uint64_t i = 0; i < r->rule_count; i++)
-        r->rules[i].count = i + 1 == r->rule_count; /* from now on: is it in the period? */
-    for (uint64_t i = r->rule_count; i-- > 0;) {
-        const struct rule *rule = &r->rules[i];
-        for (uint64_t k = 0; rule->count > 0 && k < rule->items; k++) {
-            uint64_t symbol = r->part.words[rule->at + 2 * k];
-            if (symbol < terminals)
-                r->order[vertex_of(r, symbol)] = 1;
-            else
-                r->rules[symbol - terminals].count = 1;
-        }
-    }
-    for (uint32_t i = 0; i < r->vertices.count; i++)
-        if (PRT_BREAKS(r->order[i] == 0))
-            return REFUSE(r, r->rules[r->rule_count - 1].at - 1, "'%s' does not fire in the period",
-                          prt_vertex_name(r->channels, r->vertices.items[i]));
     return PRT_OK;
 }
 
@@ -389,7 +368,6 @@ static enum prt_status replay_all(struct replay *r)
     if (status == PRT_OK) status = summarise(r);
     if (status == PRT_OK) status = check_prologue(r);
     if (status == PRT_OK) status = check_period(r);
-    if (status == PRT_OK) status = check_everybody(r);
     return status;
 }
 
