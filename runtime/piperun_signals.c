@@ -7,9 +7,13 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { GRACE_SECONDS = 2 }; /* from the time limit to the end at the latest */
+enum {
+    GRACE_SECONDS = 2,              /* from the time limit to the end at the latest */
+    ONE_INTERRUPT_NS = 50 * 1000000 /* interrupts within that time are one */
+};
 
 /* A handler may run between any two writes, so each is atomic and says something by itself. */
 static struct {
@@ -19,10 +23,12 @@ static struct {
     _Atomic(struct prt_temporaries *) temporaries;
     atomic_int interrupt_fd;
     atomic_int interrupts;
+    _Atomic int64_t interrupted_ns; /* when the last one that counts came */
     atomic_int alarms;
 } handled = {.interrupt_fd = -1};
 
-_Static_assert(ATOMIC_POINTER_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
+_Static_assert(ATOMIC_POINTER_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2 &&
+                   ATOMIC_LLONG_LOCK_FREE == 2,
                "handlers use only what is lock-free");
 
 static void write_error(const char *text)
@@ -49,6 +55,18 @@ static void on_terminate(int signal)
     stop_at_once(EXIT_SIGTERM);
 }
 
+/* Who passes a signal on to a process and to its group, as timeout(1) does, sends it twice at once. */
+static bool is_same_interrupt(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t now_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    int64_t before_ns = atomic_load(&handled.interrupted_ns);
+    if (before_ns != 0 && now_ns - before_ns < ONE_INTERRUPT_NS) return true;
+    atomic_store(&handled.interrupted_ns, now_ns);
+    return false;
+}
+
 static void on_interrupt(int signal)
 {
     (void)signal;
@@ -63,6 +81,7 @@ static void on_interrupt(int signal)
         prt_debugger_interrupt(debugger);
         return;
     }
+    if (is_same_interrupt()) return;
     if (atomic_fetch_add(&handled.interrupts, 1) > 0 || run == NULL) stop_at_once(EXIT_SIGINT);
     prt_run_interrupt(run);
     ssize_t ignored = write(atomic_load(&handled.interrupt_fd), &one, sizeof one);

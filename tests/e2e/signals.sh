@@ -1,6 +1,6 @@
 #!/bin/bash
 # Signals and time limits while a run is blocked, in reading, in writing, in a kernel: what piperun says, leaves and ends with.
-# Nothing here is timed: pipes tell how far the run has come, and what it says on standard error is waited for.
+# Almost nothing here is timed: pipes tell how far the run has come, and what it says on standard error is waited for.
 set -u
 cd "$TMP" || exit 1
 
@@ -126,6 +126,7 @@ for source in gen:ramp zeros.raw /dev/zero,raw; do
     blocked $source
     kill -INT "$child"
     verdict "$source: a run that is blocked in writing says so" comes_to z "$taking"
+    sleep 0.2 # those within 50 milliseconds are one
     kill -INT "$child"
     verdict "$source: a second SIGINT stops at once" ends 130
     verdict "$source: and leaves nothing" leaves_nothing
@@ -137,6 +138,14 @@ for source in gen:ramp zeros.raw /dev/zero,raw; do
     verdict "$source: one SIGINT lets the reader have the rest" ends 130
     wait
     verdict "$source: of all outputs" [ "$(wc -c <drained)" = $((256 * $(wc -c <z.raw) - 4)) ]
+    exec 7<&-
+
+    blocked $source
+    kill -INT "$child" "$child"
+    cat <&7 >drained &
+    verdict "$source: two SIGINT at once, as timeout(1) sends them, are one" ends 130
+    wait
+    verdict "$source: that lets the reader have the rest" [ "$(wc -c <drained)" = $((256 * $(wc -c <z.raw) - 4)) ]
     exec 7<&-
 
     begin many.pbc x=$source y=out,raw z=null
