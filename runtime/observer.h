@@ -128,6 +128,8 @@ struct prt_stage_time {
     uint64_t memory_bound_cycles; /* execute cycles of launches in which memory took longer */
     uint32_t queue;               /* it is bound to */
     uint64_t interruptions;       /* times that a launch has yielded and gone on later */
+    uint64_t latency_cycles;      /* of all launches, from the enqueuing to the end */
+    uint64_t latency_most_cycles; /* of the longest */
 };
 
 /* False: there is no such stage, or the run is not measured. */

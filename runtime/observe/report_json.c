@@ -47,6 +47,8 @@ static void stage_time(struct prt_json *json, const struct prt_run *run, uint32_
     prt_json_number(json, "warps", t->warps);
     prt_json_number(json, "queue", t->queue);
     prt_json_number(json, "interruptions", t->interruptions);
+    prt_json_number(json, "latency_cycles", t->latency_cycles);
+    prt_json_number(json, "latency_most_cycles", t->latency_most_cycles);
     forms(json, "launches", t->launches);
     prt_json_begin(json, "stalls", '{');
     for (int i = 0; i < PRT_STALL_CAUSES; i++)

@@ -218,19 +218,35 @@ static void print_head(const struct text *t, const struct prt_program_informatio
 
 /* ---- stages ---- */
 
+/* From the enqueuing of a launch to its end: the mean, and the longest. */
+static void print_latency(const struct text *t, uint32_t stage)
+{
+    struct prt_stage_time time;
+    uint64_t launches = 0;
+    if (t->measured && prt_run_stage_time(t->run, stage, &time)) {
+        for (int form = 0; form < PRT_LAUNCH_FORMS; form++)
+            launches += time.launches[form];
+        fprintf(t->to, " %9.0f %9" PRIu64,
+                launches > 0 ? (double)time.latency_cycles / (double)launches : 0.0,
+                time.latency_most_cycles);
+    }
+    fputc('\n', t->to);
+}
+
 static void print_stages(const struct text *t)
 {
     struct prt_stage_statistics s;
     fputc('\n', t->to);
     prt_text_cell(t->to, "stage", t->width);
-    fprintf(t->to, " %4s %14s %10s %14s %12s %6s\n", "CUs", "firings", "dispatches", "busy cycles",
-            "launch", "busy");
+    fprintf(t->to, " %4s %14s %10s %14s %12s %6s%s\n", "CUs", "firings", "dispatches",
+            "busy cycles", "launch", "busy", t->measured ? "   latency      most" : "");
     for (uint32_t i = 0; prt_run_stage(t->run, i, &s); i++) {
         prt_text_cell(t->to, s.name, t->width);
         fprintf(t->to,
-                " %4" PRIu32 " %14" PRIu64 " %10" PRIu64 " %14" PRIu64 " %12" PRIu64 " %5.1f%%\n",
+                " %4" PRIu32 " %14" PRIu64 " %10" PRIu64 " %14" PRIu64 " %12" PRIu64 " %5.1f%%",
                 s.cu_count, s.firings, s.dispatches, s.execute_cycles, s.launch_cycles,
                 share(t, s.execute_cycles));
+        print_latency(t, i);
     }
 }
 

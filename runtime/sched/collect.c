@@ -313,6 +313,14 @@ static enum prt_launch_form form_of(enum prt_packet_kind kind)
     }
 }
 
+static void account_latency(struct prt_stage_time *t, const struct prt_launch_record *r)
+{
+    uint64_t cycles = r->end_cycles - r->enqueued_cycles;
+    if (r->interrupted) return;
+    t->latency_cycles = prt_cycles_add(t->latency_cycles, cycles);
+    if (cycles > t->latency_most_cycles) t->latency_most_cycles = cycles;
+}
+
 /* Until the launch began the stage waited for the scheduler, then behind others, and between its
  * pieces for more important ones; from its end on, for its completion. */
 static void account_launch(struct prt_collect *c, const struct prt_launch_record *r)
@@ -336,6 +344,7 @@ static void account_launch(struct prt_collect *c, const struct prt_launch_record
     t->compute_cycles = prt_cycles_add(t->compute_cycles, r->compute_cycles);
     t->memory_cycles = prt_cycles_add(t->memory_cycles, r->memory_cycles);
     if (r->memory_cycles > r->compute_cycles) t->memory_bound_cycles += r->execute_cycles;
+    account_latency(t, r);
 }
 
 static void account_units(struct prt_collect *c, const struct prt_launch_record *r)

@@ -122,7 +122,7 @@ def parts(event):
 def launches_add_up(events, stats):
     """Launches against stages and queues, compute units against their sums."""
     launches, units = defaultdict(list), defaultdict(int)
-    firings, interruptions, executes, queues = (defaultdict(int) for _ in range(4))
+    firings, interruptions, executes, queues, latency, longest = (defaultdict(int) for _ in range(6))
     for event in events:
         if event["ph"] != "X" or event["pid"] < 3:
             continue
@@ -137,6 +137,8 @@ def launches_add_up(events, stats):
             interruptions[stage_of(event)] += event["args"].get("interrupted", False)
             if not event["args"].get("interrupted", False):
                 firings[stage_of(event)] += event["args"].get("firings", 0)
+                latency[stage_of(event)] += end - event["args"]["enqueued_cycles"]
+                longest[stage_of(event)] = max(longest[stage_of(event)], end - event["args"]["enqueued_cycles"])
             executes[stage_of(event)] += event["args"]["execute_cycles"]
             queues[event["pid"] - 3] += end - begin
     for stage in stats["stages"]:
@@ -144,6 +146,8 @@ def launches_add_up(events, stats):
         check(firings[name] == stage["firings"], f"{name}: {firings[name]} firings, {stage['firings']} in the statistics")
         check(executes[name] == stage["execute_cycles"], f"{name}: its execution in the trace is another")
         check(interruptions[name] == stage["interruptions"], f"{name}: {interruptions[name]} interruptions in the trace")
+        check(latency[name] == stage["latency_cycles"], f"{name}: launches take {latency[name]} cycles in the trace")
+        check(longest[name] == stage["latency_most_cycles"], f"{name}: a launch takes {longest[name]} cycles in the trace")
     for queue in stats["queues"]:
         check(queues[queue["queue"]] == queue["busy_cycles"], f"queue {queue['queue']}: busy for another time")
     for unit, cycles in enumerate(stats["cu_busy_cycles"]):
