@@ -1,5 +1,6 @@
 #include "runtime/piperun_program.h"
 
+#include "lang/devdesc.h"
 #include "lang/sched_code.h"
 #include "runtime/io/stream.h"
 #include "runtime/load/reader.h"
@@ -30,6 +31,24 @@ static const char *only_operand(int argc, char **argv)
     return NULL;
 }
 
+/* The description that it was compiled for, where that is an embedded one. */
+static bool find_device(const struct prt_container *c, struct devdesc *device)
+{
+    return devdesc_builtin(prt_container_text(c, c->device->name), device) &&
+           devdesc_hash(device) == c->device->description_hash;
+}
+
+/* By itself, and for its device. */
+static enum prt_status verify(const struct prt_container *container, struct prt_proof *proof,
+                              struct prt_error *error)
+{
+    struct devdesc device;
+    enum prt_status status = prt_verify_prove(container, proof, error);
+    if (status == PRT_OK && find_device(container, &device))
+        status = prt_verify_device(container, &device, error);
+    return status;
+}
+
 /* What has been proven, in a few words. */
 static int tell_proof(const char *path, const struct prt_container *container,
                       const struct prt_proof *proof)
@@ -46,6 +65,12 @@ static int tell_proof(const char *path, const struct prt_container *container,
            " guards can hold; no buffer under- or overflows, the program ends\n",
            path, proof->instructions, proof->static_stages, proof->stages, proof->runs,
            proof->guards);
+    struct devdesc device;
+    printf("%s: %s '%s'\n", path,
+           find_device(container, &device)
+               ? "memory, reference entries and sub-devices are within those of"
+               : "memory, reference entries and sub-devices are compared when it is run on",
+           prt_container_text(container, container->device->name));
     printf("%s: %" PRIu64 " of %" PRIu64 " steps of work\n", path, proof->work, proof->work_limit);
     if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_DONE;
     return errno == EPIPE ? EXIT_DONE
@@ -61,7 +86,7 @@ int prt_command_verify(int argc, char **argv)
     int exit_code = read_container(path, &container);
     if (exit_code != EXIT_DONE) return exit_code;
     struct prt_proof proof;
-    if (prt_verify_prove(&container, &proof, &error) != PRT_OK)
+    if (verify(&container, &proof, &error) != PRT_OK)
         exit_code = PRT_COMPLAIN(prt_status_exit_code(error.status), "%s: %s", path, error.message);
     else
         exit_code = tell_proof(path, &container, &proof);
@@ -195,12 +220,13 @@ static int complain_program(const struct assembly *assembly, const struct prt_co
 static int check_program(const struct assembly *assembly, const uint8_t *bytes, size_t size)
 {
     struct prt_container changed = {.bytes = NULL};
+    struct prt_proof proof;
     struct prt_error error;
     if (prt_container_read_memory(bytes, size, &changed, &error) != PRT_OK)
         return PRT_COMPLAIN(prt_status_exit_code(error.status), "%s: %s", assembly->into,
                             error.message);
     int exit_code = EXIT_DONE;
-    if (prt_verify(&changed, &error) != PRT_OK)
+    if (verify(&changed, &proof, &error) != PRT_OK)
         exit_code = complain_program(assembly, &changed, &error);
     prt_container_free(&changed);
     return exit_code;

@@ -1,9 +1,73 @@
 /* What a container asks of its device, against the description: see verify.h. */
 #include "runtime/load/verify.h"
 
+#include "runtime/load/verify_program.h"
 #include "runtime/load/verify_rule.h"
 
 #include <inttypes.h>
+
+_Static_assert((int)SCHED_LEVELS == (int)DEVDESC_LEVELS, "levels have the same numbers");
+
+static enum devdesc_scheme scheme_of(enum sched_opcode opcode)
+{
+    if (opcode == SCHED_PARTITION_EQUALLY) return DEVDESC_EQUALLY;
+    return opcode == SCHED_PARTITION_COUNTS ? DEVDESC_BY_COUNTS : DEVDESC_BY_AFFINITY;
+}
+
+static const char *scheme_text(enum devdesc_scheme scheme)
+{
+    if (scheme == DEVDESC_EQUALLY) return "equally";
+    return scheme == DEVDESC_BY_COUNTS ? "by counts" : "by affinity domains";
+}
+
+static enum prt_status verify_domains(const struct prt_code *code,
+                                      const struct sched_instruction *instruction,
+                                      const struct devdesc *device)
+{
+    uint32_t level = instruction->operands[0], each = device->cus_per_domain[level];
+    RULE(code, 0, each > 0, "partition-domains", "device '%s' has no domains of level %s",
+         device->name, sched_levels[level]);
+    RULE(code, 0, each == instruction->operands[1], "partition-domains",
+         "the domains of device '%s' have %" PRIu32 " CUs", device->name, each);
+    return PRT_OK;
+}
+
+static enum prt_status verify_partition(const struct prt_code *code,
+                                        const struct sched_instruction *instruction,
+                                        const struct devdesc *device)
+{
+    enum devdesc_scheme scheme = scheme_of(instruction->opcode);
+    uint32_t most =
+        device->max_sub_devices < device->cu_count ? device->max_sub_devices : device->cu_count;
+    RULE(code, 0, (device->schemes & scheme) != 0, "partition-scheme",
+         "device '%s' cannot be cut %s", device->name, scheme_text(scheme));
+    enum prt_status status =
+        scheme == DEVDESC_BY_AFFINITY ? verify_domains(code, instruction, device) : PRT_OK;
+    if (status != PRT_OK) return status;
+    uint32_t count = instruction->operands[0];
+    if (scheme == DEVDESC_EQUALLY) count = device->cu_count / count;
+    if (scheme == DEVDESC_BY_AFFINITY) count = device->cu_count / instruction->operands[1];
+    RULE(code, 0, most >= 2, "partition-most", "device '%s' cannot be cut", device->name);
+    RULE(code, 0, count <= most, "partition-most",
+         "%" PRIu32 " sub-devices, and device '%s' can be cut into %" PRIu32, count, device->name,
+         most);
+    return PRT_OK;
+}
+
+static enum prt_status verify_partitions(const struct prt_container *c,
+                                         const struct devdesc *device, struct prt_error *error)
+{
+    struct sched_instruction instruction;
+    for (uint32_t at = 0; sched_decode(c->code, c->code_bytes, at, &instruction);
+         at += instruction.size_bytes) {
+        const struct prt_code code = {
+            .container = c, .error = error, .offsets = &at, .count = 1, .proof = NULL};
+        if (!prt_code_is_partition(instruction.opcode)) continue;
+        enum prt_status status = verify_partition(&code, &instruction, device);
+        if (status != PRT_OK) return status;
+    }
+    return PRT_OK;
+}
 
 enum prt_status prt_verify_device(const struct prt_container *c, const struct devdesc *device,
                                   struct prt_error *error)
@@ -24,5 +88,5 @@ enum prt_status prt_verify_device(const struct prt_container *c, const struct de
                                  prt_container_text(c, c->nodes[c->stages[i].node].name), entry,
                                  device->name, device->reference_entries);
     }
-    return PRT_OK;
+    return verify_partitions(c, device, error);
 }

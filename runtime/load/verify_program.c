@@ -51,7 +51,7 @@ bool prt_code_is_selection(enum sched_opcode opcode)
     return opcode == SCHED_ROUND_ROBIN || opcode == SCHED_PRIORITY || opcode == SCHED_FULLEST;
 }
 
-static bool is_partition(enum sched_opcode opcode)
+bool prt_code_is_partition(enum sched_opcode opcode)
 {
     return opcode == SCHED_PARTITION_EQUALLY || opcode == SCHED_PARTITION_COUNTS ||
            opcode == SCHED_PARTITION_AFFINITY;
@@ -59,7 +59,7 @@ static bool is_partition(enum sched_opcode opcode)
 
 static bool is_prologue(enum sched_opcode opcode)
 {
-    return is_partition(opcode) || opcode == SCHED_BIND_ROOT || opcode == SCHED_BIND ||
+    return prt_code_is_partition(opcode) || opcode == SCHED_BIND_ROOT || opcode == SCHED_BIND ||
            opcode == SCHED_PACKETS || opcode == SCHED_LOAD_REFERENCE;
 }
 
@@ -390,7 +390,8 @@ static enum prt_status verify_preparation(struct prt_code *code, uint32_t index,
                                           bool *form_said)
 {
     struct sched_instruction instruction = prt_code_at(code, index);
-    if (is_partition(instruction.opcode)) return verify_partition(code, index, &instruction);
+    if (prt_code_is_partition(instruction.opcode))
+        return verify_partition(code, index, &instruction);
     enum prt_status status = verify_operands(code, index);
     if (status != PRT_OK) return status;
     if (instruction.opcode == SCHED_LOAD_REFERENCE)

@@ -62,6 +62,7 @@ enum prt_status prt_code_work(struct prt_code *code, uint32_t index, uint64_t st
 /* A guard goes on behind itself, or at its label. */
 bool prt_code_is_guard(enum sched_opcode opcode);
 bool prt_code_is_selection(enum sched_opcode opcode);
+bool prt_code_is_partition(enum sched_opcode opcode);
 
 /* The operand that is a label, as an instruction; PRT_NO_INSTRUCTION: it has none. */
 uint32_t prt_code_target(const struct prt_code *code, const struct sched_instruction *instruction);

@@ -66,10 +66,18 @@ check "of a description" says 0 '^-2$' "$PIPERUN" -q own.pbc --device sim:own16.
 check "pipec takes what piperun takes" cmp own.pbc prefixed.pbc
 check "and piperun what pipec takes" says 0 '^-2$' "$PIPERUN" -q own.pbc --device own16.dev x=gen:ramp:1 y=-,csv
 check "without its description, where nothing is executed" says 0 cycles "$PIPERUN" own.pbc --device null --stats x=gen:ramp:9 y=null
+# What the device has not: `asm` says it where the device is known, and every run.
 "$PIPERUN" disasm two.pbc >two.sasm
-sed 's/partition_affinity l3, 8/partition_affinity l2, 8/' two.sasm >other.sasm
-"$PIPERUN" asm other.sasm --into two.pbc -o other.pbc
-check "another number of domains than the device has" says 6 'has 4 domains of level l2, the program was made for 2' "$PIPERUN" other.pbc x=gen:ramp:1 y=null
-sed 's/partition_affinity l3, 8/partition_affinity l4, 8/' two.sasm >none.sasm
-"$PIPERUN" asm none.sasm --into two.pbc -o none.pbc
-check "a level that it has not" says 6 'cannot be cut into sub-devices' "$PIPERUN" none.pbc x=gen:ramp:1 y=null
+"$PIPERUN" disasm own.pbc >own.sasm
+# cut NAME PARTITION PATTERN
+cut() {
+    for program in two own; do sed "s/partition_affinity l3, 8/$2/" $program.sasm >$program.cut.sasm; done
+    check "$1" says 1 "^piperun: error: two.cut.sasm:[0-9]+: .*'$2': $3\$" "$PIPERUN" asm two.cut.sasm --into two.pbc -o two.cut.pbc
+    "$PIPERUN" asm own.cut.sasm --into own.pbc -o own.cut.pbc
+    check "$1: a run" says 1 "section 'program', offset [0-9]+, '$2': $3\$" \
+        "$PIPERUN" own.cut.pbc --device own16.dev x=gen:ramp:1 y=null
+}
+cut "another number of domains than the device has" 'partition_affinity l2, 8' "the domains of device '[a-z0-9]*' have 4 CUs \[partition-domains\]"
+cut "a level that it has not" 'partition_affinity l4, 8' "device '[a-z0-9]*' has no domains of level l4 \[partition-domains\]"
+check "verify says that the device has it all" says 0 "^two.pbc: memory, reference entries and sub-devices are within those of 'sim16'$" "$PIPERUN" verify two.pbc
+check "or that it is not known" says 0 "are compared when it is run on 'own16'$" "$PIPERUN" verify own.pbc

@@ -386,17 +386,23 @@ static void fields_lie_in_their_packets(void **unused)
 
 /* ---- devices ---- */
 
-static void expect_device(struct made *m, const struct devdesc *device, const char *message)
+static void expect_status(struct made *m, const struct devdesc *device, enum prt_status expected,
+                          const char *message)
 {
     struct file f = finish(m);
     struct prt_container c;
     struct prt_error error = {0};
     assert_int_equal(prt_container_read_memory(f.bytes, f.size, &c, &error), PRT_OK);
     enum prt_status status = prt_verify_device(&c, device, &error);
-    assert_int_equal(status, message == NULL ? PRT_OK : PRT_E_DEVICE);
+    assert_int_equal(status, expected);
     if (message != NULL && strstr(error.message, message) == NULL) fail_msg("%s", error.message);
     prt_container_free(&c);
     free(f.bytes);
+}
+
+static void expect_device(struct made *m, const struct devdesc *device, const char *message)
+{
+    expect_status(m, device, message == NULL ? PRT_OK : PRT_E_DEVICE, message);
 }
 
 static void devices_have_memory_and_entries(void **unused)
@@ -418,10 +424,53 @@ static void devices_have_memory_and_entries(void **unused)
     expect_device(m, &device, "'b' is launched by reference entry 2, and device 'sim16' has 2");
 }
 
+/* The program begins with `partition`; message: NULL if the device can be cut so. */
+static void expect_cut(const struct devdesc *device, const char *partition, const char *message)
+{
+    struct made *m = small();
+    char text[256];
+    snprintf(text, sizeof text,
+             "%s\nbind 0, 0\nbind 1, 0\nL1: ends\nround_robin 0, L2\ndispatch\njump L1\n"
+             "L2: wait L1\nhalt\n",
+             partition);
+    made_program(m, text);
+    expect_status(m, device, message == NULL ? PRT_OK : PRT_E_VERIFY, message);
+}
+
+static void devices_can_be_cut(void **unused)
+{
+    (void)unused;
+    struct devdesc device;
+    assert_true(devdesc_builtin("sim16", &device));
+    device.max_sub_devices = 4;
+    expect_cut(&device, "partition_equally 4", NULL);
+    expect_cut(&device, "partition_equally 16", NULL);
+    expect_cut(&device, "partition_equally 3",
+               "offset 0, 'partition_equally 3': 5 sub-devices, and device 'sim16' can be cut into "
+               "4 [partition-most]");
+    expect_cut(&device, "partition_counts 1 1 1 13", NULL);
+    expect_cut(&device, "partition_counts 1 1 1 1 1", "5 sub-devices, and");
+    expect_cut(&device, "partition_affinity l3, 8", NULL);
+    expect_cut(&device, "partition_affinity l2, 4", NULL);
+    expect_cut(&device, "partition_affinity l1, 1", "16 sub-devices, and");
+    expect_cut(&device, "partition_affinity l2, 8", "have 4 CUs [partition-domains]");
+    expect_cut(&device, "partition_affinity numa, 8",
+               "no domains of level numa [partition-domains]");
+    device.max_sub_devices = 1;
+    expect_cut(&device, "partition_equally 16", "'sim16' cannot be cut [partition-most]");
+    device.max_sub_devices = 16;
+    device.schemes = DEVDESC_BY_COUNTS;
+    expect_cut(&device, "partition_counts 8 8", NULL);
+    expect_cut(&device, "partition_equally 8", "cannot be cut equally [partition-scheme]");
+    expect_cut(&device, "partition_affinity l3, 8", "by affinity domains [partition-scheme]");
+    device.schemes = DEVDESC_EQUALLY;
+    expect_cut(&device, "partition_counts 8 8", "cannot be cut by counts [partition-scheme]");
+}
+
 TEST_MAIN("container_rules", cmocka_unit_test(headers_and_section_tables_hold_together),
           cmocka_unit_test(tables_have_limits), cmocka_unit_test(index_memory_has_a_limit),
           cmocka_unit_test(reserved_fields_and_alignments_are_looked_at),
           cmocka_unit_test(writers_and_readers_agree), cmocka_unit_test(nodes_do_something),
           cmocka_unit_test(sums_are_looked_at), cmocka_unit_test(packs_have_a_limit),
           cmocka_unit_test(fields_lie_in_their_packets),
-          cmocka_unit_test(devices_have_memory_and_entries))
+          cmocka_unit_test(devices_have_memory_and_entries), cmocka_unit_test(devices_can_be_cut))
