@@ -150,6 +150,7 @@ static enum prt_status read_buffer(const struct prt_debugger *d, const char **at
     const char *begin = *at;
     b->buffer = prt_debugger_take_buffer(d, at);
     if (b->buffer != PRT_NONE) return PRT_OK;
+    if (*begin == '\0') return prt_error_set(error, PRT_E_USAGE, "the name of a buffer is missing");
     return prt_debugger_refuse_name(d, DEBUG_BUFFERS, begin, error);
 }
 
@@ -240,10 +241,12 @@ static enum prt_status read_condition(const struct prt_debugger *d, const char *
                                       struct debug_break *b, struct prt_error *error)
 {
     prt_debugger_skip_blanks(&at);
-    if (*at != '\0' && !(strncmp(at, "if", 2) == 0 && (at[2] == ' ' || at[2] == '(')))
-        return prt_error_set(error, PRT_E_USAGE, "'%s' is too much", at);
-    if (*at != '\0') at += 2;
+    bool given = strncmp(at, "if", 2) == 0 && strchr(" \t(", at[2]) != NULL; /* or its end */
+    if (*at != '\0' && !given) return prt_debugger_refuse_rest(at, error);
+    if (given) at += 2;
     prt_debugger_skip_blanks(&at);
+    if (given && *at == '\0')
+        return prt_error_set(error, PRT_E_USAGE, "a condition is missing behind 'if'");
     enum prt_status status = *at != '\0' ? check_condition(d, at, error) : PRT_OK;
     if (status != PRT_OK) return status;
     b->condition = strdup(at);

@@ -205,6 +205,22 @@ static enum prt_status take_level(struct condition *c, struct debug_value *value
     return PRT_OK;
 }
 
+enum prt_status prt_debugger_refuse_parts(const struct prt_debugger *d, uint32_t type,
+                                          const char *name, struct prt_error *error)
+{
+    char parts[DEBUG_PARTS_MAX];
+    prt_debug_parts_text(d->container, type, parts, sizeof parts);
+    return prt_error_set(error, PRT_E_USAGE, "'%s' is no number: name a part of it%s%s", name,
+                         parts[0] != '\0' ? ": " : "", parts);
+}
+
+enum prt_status prt_debugger_refuse_rest(const char *rest, struct prt_error *error)
+{
+    bool assigns = rest[0] == '=' && rest[1] != '=';
+    return prt_error_set(error, PRT_E_USAGE, "'%s' is too much%s", rest,
+                         assigns ? ": '==' compares" : "");
+}
+
 static enum prt_status take_place(struct condition *c, struct debug_value *value)
 {
     struct debug_place place;
@@ -214,9 +230,10 @@ static enum prt_status take_place(struct condition *c, struct debug_value *value
     bool scalar = place.kind == DEBUG_VALUE &&
                   (type != NULL ? type->kind == CONTAINER_TYPE_SCALAR
                                 : place.size_bytes == scalar_width_bytes(place.scalar));
-    if (!scalar)
-        return prt_error_set(c->error, PRT_E_USAGE, "'%s' is no number: name a part of it",
-                             place.name);
+    if (place.kind == DEBUG_PACKETS)
+        return prt_error_set(c->error, PRT_E_USAGE, "'%s' is no number: name a packet of it: %s[0]",
+                             place.name, place.name);
+    if (!scalar) return prt_debugger_refuse_parts(c->d, place.type, place.name, c->error);
     *value = (struct debug_value){.kind = DEBUG_NOTHING};
     if (place.bytes != NULL) *value = prt_debugger_scalar_value(place.scalar, place.bytes);
     return PRT_OK;
@@ -306,7 +323,5 @@ enum prt_status prt_debugger_evaluate(const struct prt_debugger *d, const char *
     struct condition c = {.d = d, .at = text, .firing = firing, .error = error};
     enum prt_status status = take_or(&c, value);
     prt_debugger_skip_blanks(&c.at);
-    if (status == PRT_OK && *c.at != '\0')
-        return prt_error_set(error, PRT_E_USAGE, "'%s' is too much", c.at);
-    return status;
+    return status == PRT_OK && *c.at != '\0' ? prt_debugger_refuse_rest(c.at, error) : status;
 }

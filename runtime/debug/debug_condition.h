@@ -44,4 +44,9 @@ enum prt_status prt_debugger_evaluate(const struct prt_debugger *d, const char *
                                       struct prt_error *error);
 bool prt_debugger_is_true(struct debug_value value);
 
+/* That a value is no number, and what its parts are; that nothing may stand behind a text. */
+enum prt_status prt_debugger_refuse_parts(const struct prt_debugger *d, uint32_t type,
+                                          const char *name, struct prt_error *error);
+enum prt_status prt_debugger_refuse_rest(const char *rest, struct prt_error *error);
+
 #endif

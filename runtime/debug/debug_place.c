@@ -1,5 +1,6 @@
 #include "runtime/debug/debug_place.h"
 
+#include "runtime/debug/debug_condition.h"
 #include "runtime/load/debug_info.h"
 #include "runtime/nearest.h"
 
@@ -134,9 +135,11 @@ enum prt_status prt_debugger_packet_part(const struct prt_debugger *d, uint32_t 
     enum prt_status status = prt_debug_follow(c, record->type, path, &part, error);
     if (status != PRT_OK) return PRT_E_USAGE;
     const struct container_type *type = prt_debug_type(c, part.type);
-    if (type->kind != CONTAINER_TYPE_SCALAR)
-        return prt_error_set(error, PRT_E_USAGE, "'%s%s' is no number: name a part of it",
-                             debug_buffer_name(d, buffer), path);
+    if (type->kind != CONTAINER_TYPE_SCALAR) {
+        char name[2 * DEBUG_PATH_MAX];
+        snprintf(name, sizeof name, "%s%s", debug_buffer_name(d, buffer), path);
+        return prt_debugger_refuse_parts(d, part.type, name, error);
+    }
     *scalar = (enum scalar_type)type->scalar;
     *offset_bytes = part.offset_bytes;
     return PRT_OK;

@@ -91,7 +91,10 @@ static void print_block(FILE *to, const struct prt_debugger *d, const struct deb
                         ITEMS_SHOWN);
         fputc('\n', to);
     }
-    if (found == 0) prt_debugger_say(to, "  '%s' has none\n", debug_stage_name(d, place->stage));
+    if (found == 0)
+        prt_debugger_say(to, "'%s' has no %s\n", debug_stage_name(d, place->stage),
+                         place->block_kind == DEBUG_ALL_VARIABLES ? "state, table or argument"
+                                                                  : kinds[place->block_kind]);
 }
 
 /* A whole text that is a place; PRT_E_USAGE: it is none, or more stands behind it. */
@@ -103,8 +106,7 @@ static enum prt_status read_whole(const struct prt_debugger *d, const char *text
     if (*text == '\0') return prt_error_set(error, PRT_E_USAGE, "of what?");
     enum prt_status status = prt_debugger_place_read(d, &text, place, error);
     prt_debugger_skip_blanks(&text);
-    if (status == PRT_OK && *text != '\0')
-        return prt_error_set(error, PRT_E_USAGE, "'%s' is too much", text);
+    if (status == PRT_OK && *text != '\0') return prt_debugger_refuse_rest(text, error);
     if (status == PRT_OK && place->kind == DEBUG_VALUE && place->bytes == NULL)
         return prt_error_set(error, PRT_E_USAGE, "%s", place->missing);
     return status;

@@ -3,6 +3,7 @@
 #include "lang/scalar.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,26 @@ bool prt_debug_source_line(const struct prt_container *c, uint32_t source, uint3
 
 /* ---- paths ---- */
 
+void prt_debug_parts_text(const struct prt_container *c, uint32_t type, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    if (type >= c->type_count) return;
+    const struct container_type *t = &c->types[type];
+    if (t->kind == CONTAINER_TYPE_ARRAY || t->kind == CONTAINER_TYPE_VECTOR)
+        snprintf(text, size, "[0] to [%" PRIu64 "]", (uint64_t)t->length - 1);
+    uint32_t count = t->kind == CONTAINER_TYPE_STRUCT ? t->member_count : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = prt_container_text(c, c->members[t->first_member + i].name);
+        size_t needed = strlen(name) + sizeof ", , ...";
+        bool fits = used + needed <= size;
+        int written =
+            snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", fits ? name : "...");
+        if (!fits || written < 0) return;
+        used += (size_t)written;
+    }
+}
+
 static enum prt_status follow_member(const struct prt_container *c, struct prt_debug_part *part,
                                      const char **path, struct prt_error *error)
 {
@@ -86,8 +107,11 @@ static enum prt_status follow_member(const struct prt_container *c, struct prt_d
     if (type->kind != CONTAINER_TYPE_STRUCT)
         return prt_error_set(error, PRT_E_INVALID_VALUE, "'.%.*s': it is not a struct", length,
                              *path);
-    return prt_error_set(error, PRT_E_INVALID_VALUE, "struct '%s' has no field '%.*s'",
-                         prt_container_text(c, type->name), length, *path);
+    char fields[DEBUG_PARTS_MAX];
+    prt_debug_parts_text(c, part->type, fields, sizeof fields);
+    return prt_error_set(error, PRT_E_INVALID_VALUE,
+                         "struct '%s' has no field '%.*s': its fields are %s",
+                         prt_container_text(c, type->name), length, *path, fields);
 }
 
 static enum prt_status follow_index(const struct prt_container *c, struct prt_debug_part *part,

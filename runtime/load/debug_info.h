@@ -52,6 +52,12 @@ struct prt_debug_part {
 enum prt_status prt_debug_follow(const struct prt_container *c, uint32_t type, const char *path,
                                  struct prt_debug_part *part, struct prt_error *error);
 
+enum { DEBUG_PARTS_MAX = 160 };
+
+/* What a part of such a value may be: "x, y" of a struct, "[0] to [2]" of an array or a vector, of
+ * anything else "".  What does not fit is "...". */
+void prt_debug_parts_text(const struct prt_container *c, uint32_t type, char *text, size_t size);
+
 /* The bits of a scalar in memory, as scalar_format takes them: integers sign- or zero-extended to
  * 64. */
 uint64_t prt_debug_scalar_bits(uint32_t scalar, const void *bytes);

@@ -198,6 +198,17 @@ debug 'frob\nb\nbreak nowhere\nbreak buffer c\nbreak buffer y > 1\nbreak cycle x
 check "every mistake is said, with its line" sh -c 'for n in $(seq 1 30) 33 34 35; do grep -q "^piperun: error: script:$n: " messages || { echo "line $n"; cat messages; exit 1; }; done'
 check "and nothing else is" test "$(wc -l <messages)" -eq 33
 gives "the run goes on all the same" '^the run has ended'
+debug 'watch\nwatch c = 1\nwatch c > 1 if\nwatch pts > 1\nwatch pts.tag > 1\nwatch pts.q > 1\nprint pts == 1\nstart\nprint clip\nprint make.tables'
+mend() { grep -qF "script:$1: $2" messages; }
+check "a buffer is missing" mend 1 "the name of a buffer is missing"
+check "an assignment is no comparison" mend 2 "'= 1' is too much: '==' compares"
+check "a condition is missing" mend 3 "a condition is missing behind 'if'"
+check "fields of a packet are named" mend 4 "'pts' is no number: name a part of it: x, w, tag"
+check "items of an array, too" mend 5 "'pts.tag' is no number: name a part of it: [0] to [2]"
+check "and those that a struct has, for one that it has not" mend 6 "struct 'point' has no field 'q': its fields are x, w, tag"
+check "and a packet of a buffer" mend 7 "'pts' is no number: name a packet of it: pts[0]"
+gives "a node without variables" "^'clip' has no state, table or argument$"
+gives "or without such ones" "^'make' has no table$"
 check "and the exit status tells" test $status -eq 1
 debug 'dis\nprnt c\nprint totl\nbreak mak\nwatch ptz == 1\nwhere clipp\nunt cycle 10\nq 9'
 check "what is short for two is told" grep -q "script:1: 'dis' is short for 'disable' and for" messages

@@ -323,7 +323,7 @@ static void paths_lead_to_parts(void **unused)
     assert_int_equal(part.type, pair);
     static const struct {
         const char *path, *message;
-    } wrong[] = {{"q", "struct 'pair' has no field 'q'"},
+    } wrong[] = {{"q", "struct 'pair' has no field 'q': its fields are "},
                  {"p[2]", "index 2 is not below 2"},
                  {"on.x", "it is not a struct"},
                  {"on[0]", "neither array nor vector"},

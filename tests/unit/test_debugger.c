@@ -310,7 +310,8 @@ static void look(struct prt_debugger *d)
     assert_string_equal(printed(d, "firing"), "firing = 2\n");
     assert_string_equal(printed(d, "(t[0]"), "! ')' is missing");
     assert_string_equal(printed(d, "t[0] =="), "! a value is missing");
-    assert_string_equal(printed(d, "t == 2"), "! 't' is no number: name a part of it");
+    assert_string_equal(printed(d, "t == 2"), "! 't' is no number: name a packet of it: t[0]");
+    assert_string_equal(printed(d, "t[0] = 2"), "! '= 2' is too much: '==' compares");
     assert_string_equal(printed(d, "nix"), "! there is no buffer and no node 'nix'");
     assert_string_equal(printed(d, "tt"),
                         "! there is no buffer and no node 'tt'; did you mean 't'?");
