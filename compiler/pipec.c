@@ -23,7 +23,7 @@
 #include "compiler/lint/lint.h"
 #include "compiler/kernel_sources.h"
 #include "compiler/passes.h"
-#include "compiler/plan/plan.h"
+#include "compiler/plan/program_shape.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/output.h"
 #include "compiler/syntax/ast_print.h"
@@ -116,8 +116,8 @@ static int emit_ast(const struct compile *cx, const struct command_line *line,
     return publish(cx, line, &output);
 }
 
-static int inspect(const struct compile *cx, const struct command_line *line,
-                   const struct graph *graph, const struct plan *plan)
+static int inspect(struct compile *cx, const struct command_line *line, const struct graph *graph,
+                   const struct plan *plan)
 {
     const struct verdict passed = {.rates_inferred = true,
                                    .consistent = KNOWN_TRUE,
@@ -126,8 +126,10 @@ static int inspect(const struct compile *cx, const struct command_line *line,
     if (graph->front != NULL) {
         front_print_text(stdout, graph);
     } else {
-        struct inspection inspection = inspect_graph(cx, graph, &passed, plan);
-        plan_print(stdout, graph, plan);
+        const struct sched_program *program = sched_emit(cx, graph, plan);
+        if (diag_failed(cx->diags)) return EXIT_REFUSED;
+        struct inspection inspection = inspect_graph(cx, graph, &passed, plan, program);
+        plan_print(stdout, graph, plan, program);
         cost_print(stdout, cx, graph, plan->device->lanes);
         performance_print(stdout, &inspection);
         launches_print(stdout, cx->sources, graph);
@@ -161,7 +163,8 @@ static int inspect_as_json(struct compile *cx, const struct command_line *line,
     bool planned = line->device_given && verdict.depths_assigned && !diag_failed(cx->diags);
     if (cx->options.debug_mode && verdict.depths_assigned) debug_cut_depths(cx, graph);
     if (planned) plan = plan_place(cx, graph, device);
-    struct inspection inspection = inspect_graph(cx, graph, &verdict, plan);
+    const struct sched_program *code = plan != NULL ? sched_emit(cx, graph, plan) : NULL;
+    struct inspection inspection = inspect_graph(cx, graph, &verdict, plan, code);
     return print_inspection(cx, line, &inspection);
 }
 
@@ -203,7 +206,7 @@ static int trace_deadlock(struct compile *cx, const struct command_line *line,
     struct verdict verdict = {0};
     if (program_complete(cx, program)) graph = sema_elaborate(cx, program);
     if (graph != NULL) verdict = analyse_graph_further(cx, graph);
-    struct inspection inspection = inspect_graph(cx, graph, &verdict, NULL);
+    struct inspection inspection = inspect_graph(cx, graph, &verdict, NULL, NULL);
     bool known = verdict.consistent == KNOWN_TRUE;
     const struct counterexample *found =
         known ? counterexample_find(cx, graph) : &(struct counterexample){.kind = COUNTER_OTHER};
@@ -260,11 +263,33 @@ static bool shows_source(const struct command_line *line)
     return line->emit == EMIT_CMDS || line->emit == EMIT_JSON;
 }
 
-static void describe(const struct graph *graph, const struct plan *plan)
+/* A program that is too large is reported when it is written. */
+static const struct sched_program *emit_quietly(struct compile *cx, const struct graph *graph,
+                                                const struct plan *plan)
 {
+    struct diags *reported = cx->diags;
+    cx->diags = diags_create(cx->arena, cx->sources);
+    const struct sched_program *program = sched_emit(cx, graph, plan);
+    cx->diags = reported;
+    return program;
+}
+
+static void describe(struct compile *cx, const struct graph *graph, const struct plan *plan)
+{
+    const struct sched_program *program = emit_quietly(cx, graph, plan);
+    struct program_shape shape;
     fprintf(stderr, "pipec: pipeline %s: %zu nodes, %zu buffers of %" PRIu64 " bytes, for %s\n",
             graph->name, graph->nodes.count, graph->buffers.count, graph->memory_bytes,
             plan->device->name);
+    if (!program_shape_read(cx->arena, program->code, program->code_bytes, plan->stage_count,
+                            &shape))
+        return;
+    const char *reason = plan->schedule ? plan->schedule->reason : NULL;
+    fprintf(stderr,
+            "pipec: schedule: %s, %" PRIu32 " of %" PRIu32 " stages static%s%s; %" PRIu32
+            " bytes of code, %" PRIu32 " a stage\n",
+            program_shape_kind(&shape), shape.static_count, shape.stage_count, reason ? ": " : "",
+            reason ? reason : "", shape.code_bytes, program_shape_bytes_per_stage(&shape));
 }
 
 static int compile_file(struct compile *cx, const struct command_line *line)
@@ -305,7 +330,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (diag_failed(cx->diags)) return EXIT_REFUSED;
 
     if (inspects) return inspect(cx, line, graph, plan);
-    if (line->verbose) describe(graph, plan);
+    if (line->verbose) describe(cx, graph, plan);
     if (line->output == NULL && line->emit == EMIT_NONE) return write_depfile(cx, line);
     return write_output(cx, line, program, graph, plan);
 }

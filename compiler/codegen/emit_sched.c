@@ -1,13 +1,14 @@
 /*
- * emit_sched: the guarded-dispatch program of a plan.
+ * emit_sched: the scheduler program of a plan.
  *
  *         partition_affinity level, n | partition_equally n | partition_counts c0 c1 ...
  *                                                             where stages run side by side
  *         packets condensed
  *         bind stage, sub-device | bind_root stage            every stage
  *         load_reference stage                                where it owns an entry
+ *         ...                                                 emit_static: what has a static schedule
  *     L1:
- *         ends
+ *         ends                                                guarded dispatch of all stages
  *         round_robin 0, L2        the most important stages first: one set for each
  *         dispatch                 importance in use
  *         jump L1
@@ -19,7 +20,8 @@
  *         halt
  *
  * Where the author has named a policy, there is one set of all stages, and `round_robin`,
- * `priority` or `fullest` selects from it.
+ * `priority` or `fullest` selects from it.  Beside a static part that leaves stages out there is a
+ * last set, of these; it is not the guarded loop's.
  */
 #include "compiler/codegen/codegen.h"
 #include "compiler/codegen/emit_static.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "compiler/analysis/ratio.h"
 #include "compiler/describe/inspection.h"
 #include "lang/container.h"
 #include "lang/index_format.h"
@@ -333,7 +334,34 @@ static void read_buffer(struct container *c, uint32_t index, struct inspected_bu
     }
 }
 
-static const struct inspected_plan *read_plan(struct container *c, uint32_t node_count)
+enum { SCHEDULE_TEXT_MAX = 1 << 28, RUN_BYTES = 9 };
+
+/* Every run in it may have the longest name. */
+static bool is_printable(const struct inspection *to, const struct inspected_plan *plan,
+                         uint64_t code_bytes)
+{
+    uint64_t longest = 0;
+    for (uint32_t i = 0; i < plan->stage_count; i++)
+        longest = max64(longest, strlen(to->nodes[plan->stages[i].node].name));
+    return code_bytes / RUN_BYTES <= SCHEDULE_TEXT_MAX / (longest + 1);
+}
+
+static const struct program_shape *read_program(struct container *c, const struct inspection *to,
+                                                const struct inspected_plan *plan)
+{
+    const struct section *section = &c->sections[CONTAINER_PROGRAM];
+    struct program_shape *shape = ARENA_NEW(c->arena, struct program_shape);
+    if (section->size_bytes == 0)
+        fail(c, "it has no program of the scheduler");
+    else if (!is_printable(to, plan, section->size_bytes))
+        fail(c, "its program of the scheduler is longer than can be shown");
+    else if (!program_shape_read(c->arena, (const uint8_t *)section->bytes, section->size_bytes,
+                                 plan->stage_count, shape))
+        fail(c, "its program of the scheduler is none");
+    return shape;
+}
+
+static const struct inspected_plan *read_plan(struct container *c, const struct inspection *to)
 {
     struct inspected_plan *plan = ARENA_NEW(c->arena, struct inspected_plan);
     struct container_device device;
@@ -346,7 +374,7 @@ static const struct inspected_plan *read_plan(struct container *c, uint32_t node
     for (uint32_t i = 0; i < plan->stage_count && c->problem == NULL; i++) {
         struct container_stage stage;
         if (!read_record(c, CONTAINER_STAGES, i, &stage, sizeof stage)) break;
-        if (stage.node >= node_count) fail(c, "it names a node that it does not have");
+        if (stage.node >= to->node_count) fail(c, "it names a node that it does not have");
         plan->stages[i] = (struct inspected_stage){
             .node = stage.node,
             .threshold = stage.threshold,
@@ -359,6 +387,7 @@ static const struct inspected_plan *read_plan(struct container *c, uint32_t node
         if (read_record(c, CONTAINER_NODES, stage.node, &node, sizeof node))
             plan->stages[i].index = read_index(c, node.kernel);
     }
+    if (c->problem == NULL) plan->program = read_program(c, to, plan);
     return plan;
 }
 
@@ -413,7 +442,7 @@ static void read_topology(struct container *c, struct inspection *to)
     }
     for (uint32_t i = 0; i < to->buffer_count && c->problem == NULL; i++)
         read_buffer(c, i, &to->buffers[i]);
-    if (c->problem == NULL) to->plan = read_plan(c, to->node_count);
+    if (c->problem == NULL) to->plan = read_plan(c, to);
     if (c->problem == NULL) measure_windows(c, to);
     if (c->problem == NULL) to->performance = inspection_measure(c->arena, to);
 }

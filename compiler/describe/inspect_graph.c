@@ -192,8 +192,20 @@ static void fill_memory(const struct graph *graph, struct inspection *to)
 
 /* ---- the plan ---- */
 
+static void fill_program(struct arena *arena, const struct plan *plan,
+                         const struct sched_program *program, struct inspected_plan *to)
+{
+    struct program_shape *shape = ARENA_NEW(arena, struct program_shape);
+    if (program_shape_read(arena, program->code, program->code_bytes, plan->stage_count, shape))
+        to->program = shape;
+    if (plan->schedule == NULL) return;
+    to->guarded_reason = plan->schedule->reason;
+    to->guarded_reasons = plan->schedule->obstacles;
+}
+
 static const struct inspected_plan *fill_plan(struct arena *arena, const struct graph *graph,
-                                              const struct plan *plan)
+                                              const struct plan *plan,
+                                              const struct sched_program *program)
 {
     struct inspected_plan *to = ARENA_NEW(arena, struct inspected_plan);
     struct plan_ranks *ranks = ARENA_NEW(arena, struct plan_ranks);
@@ -227,11 +239,13 @@ static const struct inspected_plan *fill_plan(struct arena *arena, const struct 
                                                  .place = stage->place,
                                                  .spilled = stage->spilled};
     }
+    fill_program(arena, plan, program, to);
     return to;
 }
 
 struct inspection inspect_graph(const struct compile *cx, const struct graph *graph,
-                                const struct verdict *verdict, const struct plan *plan)
+                                const struct verdict *verdict, const struct plan *plan,
+                                const struct sched_program *program)
 {
     struct arena *arena = cx->arena;
     struct inspection to = {.debug_mode = cx->options.debug_mode,
@@ -258,6 +272,6 @@ struct inspection inspect_graph(const struct compile *cx, const struct graph *gr
         *performance = performance_measure(arena, graph, verdict->depths_assigned);
         to.performance = performance;
     }
-    if (plan != NULL) to.plan = fill_plan(arena, graph, plan);
+    if (plan != NULL) to.plan = fill_plan(arena, graph, plan, program);
     return to;
 }

@@ -10,6 +10,7 @@
 #include "compiler/analysis/counterexample.h"
 #include "compiler/analysis/performance.h"
 #include "compiler/graph/graph.h"
+#include "compiler/plan/program_shape.h"
 #include "compiler/plan/ranks.h"
 
 enum known { UNKNOWN, KNOWN_FALSE, KNOWN_TRUE };
@@ -87,6 +88,10 @@ struct inspected_plan {
     struct inspected_stage *stages;
     uint32_t stage_count;
     const struct plan_ranks *ranks; /* NULL: not known */
+    const struct program_shape *program;
+    /* Why not everything is static, and by stage; NULL: not known, or everything is. */
+    const char *guarded_reason;
+    const char *const *guarded_reasons;
 };
 
 struct inspection {
@@ -119,9 +124,10 @@ struct verdict {
     bool depths_assigned;
 };
 
-/* `graph` and `plan` may be NULL: errors came first. */
+/* `graph` and `plan` may be NULL: errors came first.  `program`: the plan's. */
 struct inspection inspect_graph(const struct compile *cx, const struct graph *graph,
-                                const struct verdict *verdict, const struct plan *plan);
+                                const struct verdict *verdict, const struct plan *plan,
+                                const struct sched_program *program);
 /* Reads the bytes of a container, of any version and state.  NULL: they are none that this version
  * knows, for the reason in *problem. */
 struct inspection *inspect_container(struct arena *arena, const char *bytes, size_t size_bytes,

@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "compiler/describe/front_print.h"
 #include "compiler/describe/inspection_performance.h"
@@ -230,6 +231,81 @@ static void put_ranks(struct json *json, const struct inspection *inspection,
     json_end(json, ']');
 }
 
+/* ---- the schedule ---- */
+
+/* By stage. */
+static const char **stage_names(struct arena *arena, const struct inspection *inspection)
+{
+    const struct inspected_plan *plan = inspection->plan;
+    const char **names = ARENA_ARRAY(arena, const char *, (size_t)plan->stage_count + 1);
+    for (uint32_t i = 0; i < plan->stage_count; i++)
+        names[i] = node_name(inspection, plan->stages[i].node);
+    return names;
+}
+
+static void put_loops(struct json *json, const char *key, const char *const *names,
+                      const struct schedule_part *part)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    if (to == NULL) return;
+    program_shape_print_part(to, names, part);
+    fclose(to);
+    json_text(json, key, text);
+    free(text);
+}
+
+static void put_iterations(struct json *json, const char *const *names,
+                           const struct program_shape *program)
+{
+    json_begin(json, "iterations", '[');
+    for (uint32_t i = 0; i < program->iteration_count; i++) {
+        json_begin(json, NULL, '[');
+        for (uint32_t k = 0; k < program->iterations[i].level_count; k++)
+            put_loops(json, NULL, names, &program->iterations[i].levels[k]);
+        json_end(json, ']');
+    }
+    json_end(json, ']');
+}
+
+static void put_guarded(struct json *json, const char *const *names,
+                        const struct inspected_plan *plan)
+{
+    json_begin(json, "guarded", '[');
+    for (uint32_t i = 0; i < plan->stage_count; i++) {
+        if (plan->program->is_static[i]) continue;
+        json_begin(json, NULL, '{');
+        json_text(json, "node", names[i]);
+        json_text(json, "reason", plan->guarded_reasons ? plan->guarded_reasons[i] : NULL);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
+static void put_schedule(struct json *json, const struct inspection *inspection)
+{
+    const struct inspected_plan *plan = inspection->plan;
+    const struct program_shape *program = plan->program;
+    struct arena *arena = arena_create();
+    const char *const *names = stage_names(arena, inspection);
+    json_begin(json, "schedule", '{');
+    json_text(json, "kind", program_shape_kind(program));
+    json_text(json, "reason", plan->guarded_reason);
+    if (program->prologue.op_count > 0)
+        put_loops(json, "prologue", names, &program->prologue);
+    else
+        json_text(json, "prologue", NULL);
+    put_iterations(json, names, program);
+    json_number(json, "static_stages", program->static_count);
+    put_guarded(json, names, plan);
+    json_number(json, "code_bytes", program->code_bytes);
+    json_number(json, "static_bytes", program->static_bytes);
+    json_number(json, "bytes_per_stage", program_shape_bytes_per_stage(program));
+    json_end(json, '}');
+    arena_destroy(arena);
+}
+
 static void put_plan(struct json *json, const struct inspection *inspection)
 {
     const struct inspected_plan *plan = inspection->plan;
@@ -252,6 +328,7 @@ static void put_plan(struct json *json, const struct inspection *inspection)
     }
     if (plan->ranks != NULL) put_ranks(json, inspection, plan);
     put_stages(json, inspection, plan);
+    if (plan->program != NULL) put_schedule(json, inspection);
     json_end(json, '}');
 }
 
@@ -453,6 +530,13 @@ static void print_stage(FILE *to, const struct inspection *inspection, uint32_t 
     fputc('\n', to);
 }
 
+static void print_program(FILE *to, const struct inspection *inspection)
+{
+    struct arena *arena = arena_create();
+    program_shape_print(to, stage_names(arena, inspection), inspection->plan->program, NULL);
+    arena_destroy(arena);
+}
+
 void inspection_print_text(FILE *to, const struct inspection *inspection)
 {
     const struct inspected_plan *plan = inspection->plan;
@@ -460,6 +544,7 @@ void inspection_print_text(FILE *to, const struct inspection *inspection)
             plan->device, plan->cu_count, plan->lanes);
     fprintf(to, "written  by %s for %s\n", inspection->compiler, inspection->isa);
     if (inspection->debug_mode) fputs("mode     debug: least depths, one kernel at a time\n", to);
+    print_program(to, inspection);
     fprintf(to, "memory   %" PRIu64 " bytes in buffers\n\n", inspection->memory_bytes);
     for (uint32_t i = 0; i < inspection->node_count; i++) {
         const struct inspected_node *node = &inspection->nodes[i];

@@ -13,6 +13,7 @@
 
 #include "compiler/graph/graph.h"
 #include "lang/devdesc.h"
+#include "lang/sched_code.h"
 
 enum plan_mode {
     PLAN_SIDE_BY_SIDE, /* each stage on a sub-device of its own */
@@ -86,8 +87,10 @@ const char *plan_mode_name(enum plan_mode mode);
 /* "by-affinity l3", "equally 4", "by-counts"; NULL: there are no sub-devices. */
 const char *plan_partition_text(struct arena *arena, const struct plan *plan);
 struct plan *plan_place(struct compile *cx, struct graph *graph, const struct devdesc *device);
-/* Text for `pipec inspect` and `make run`: stages, CUs, thresholds, depths and why, memory. */
-void plan_print(FILE *to, const struct graph *graph, const struct plan *plan);
+/* Text for `pipec inspect`: stages, CUs, thresholds, depths and why, memory; of its scheduler program
+ * what is static (NULL: nothing is said of that). */
+void plan_print(FILE *to, const struct graph *graph, const struct plan *plan,
+                const struct sched_program *program);
 /* A line on the index generator for the kernel of that title. */
 void plan_print_index(FILE *to, const char *kernel, const struct plan_index *index);
 /* Of the kernel; NULL: it has no work-items. */

@@ -1,7 +1,7 @@
 /*
  * plan_print: the plan as text tables; stable, for people and golden tests.
  */
-#include "compiler/plan/schedule.h"
+#include "compiler/plan/program_shape.h"
 #include "compiler/plan/ranks.h"
 
 #include <inttypes.h>
@@ -80,39 +80,29 @@ static void print_accepted(FILE *to, const struct graph *graph)
 }
 
 /* What is executed by a static schedule; why not, if nothing or not everything is. */
-static void print_schedule(FILE *to, const struct graph *graph, const struct plan *plan)
+static void print_schedule(FILE *to, const struct graph *graph, const struct plan *plan,
+                           const struct sched_program *program)
 {
-    const struct schedule *schedule = plan->schedule;
-    if (schedule == NULL) return;
-    if (schedule->island_count == 0) {
-        fprintf(to, "schedule guarded: %s\n", schedule->reason);
-        return;
+    struct arena *arena = arena_create();
+    struct program_shape shape;
+    if (program_shape_read(arena, program->code, program->code_bytes, plan->stage_count, &shape)) {
+        const char **names = ARENA_ARRAY(arena, const char *, (size_t)plan->stage_count + 1);
+        for (uint32_t i = 0; i < plan->stage_count; i++)
+            names[i] = graph->nodes.items[plan->stages[i].node].name;
+        program_shape_print(to, names, &shape, plan->schedule ? plan->schedule->reason : NULL);
     }
-    fprintf(to, "schedule static for %" PRIu32 " of %" PRIu32 " stages", schedule->static_count,
-            plan->stage_count);
-    if (schedule->reason) fprintf(to, "; %s", schedule->reason);
-    fputc('\n', to);
-    for (uint32_t i = 0; i < schedule->island_count; i++) {
-        const struct schedule_island *island = &schedule->islands[i];
-        if (island->prologue.op_count > 0) {
-            fputs("         first ", to);
-            schedule_print_part(to, graph, plan, &island->prologue);
-            fputc('\n', to);
-        }
-        fputs("         ", to);
-        schedule_print_iteration(to, graph, plan, island);
-        fputc('\n', to);
-    }
+    arena_destroy(arena);
 }
 
-static void print_head(FILE *to, const struct graph *graph, const struct plan *plan)
+static void print_head(FILE *to, const struct graph *graph, const struct plan *plan,
+                       const struct sched_program *program)
 {
     const struct devdesc *device = plan->device;
     fprintf(to, "pipeline %s on %s: %" PRIu32 " CUs of %" PRIu32 " lanes\n", graph->name,
             device->name, device->cu_count, device->lanes);
     fprintf(to, "mode     %s: %s\n", plan_mode_name(plan->mode), plan->mode_reason);
     fprintf(to, "policy   %s: %s\n", plan->policy, plan->policy_reason);
-    print_schedule(to, graph, plan);
+    if (program != NULL) print_schedule(to, graph, plan, program);
     print_memory(to, graph);
     print_accepted(to, graph);
 }
@@ -295,9 +285,10 @@ static void print_ranks(FILE *to, const struct graph *graph, const struct plan *
     arena_destroy(arena);
 }
 
-void plan_print(FILE *to, const struct graph *graph, const struct plan *plan)
+void plan_print(FILE *to, const struct graph *graph, const struct plan *plan,
+                const struct sched_program *program)
 {
-    print_head(to, graph, plan);
+    print_head(to, graph, plan, program);
     print_stages(to, graph, plan);
     print_packs(to, graph, plan);
     print_ranks(to, graph, plan);

@@ -483,6 +483,16 @@ static void schedule_islands(struct scheduling *s)
 
 /* ---- the schedule ---- */
 
+static const char *first_obstacle(const struct scheduling *s)
+{
+    for (uint32_t i = 0; i < s->plan->stage_count; i++)
+        if (s->obstacles[i])
+            return arena_printf(s->cx->arena, "'%s': %s",
+                                s->graph->nodes.items[s->plan->stages[i].node].name,
+                                s->obstacles[i]);
+    return NULL;
+}
+
 static void sum_up(struct scheduling *s)
 {
     struct schedule *made = s->made;
@@ -492,11 +502,7 @@ static void sum_up(struct scheduling *s)
     for (uint32_t i = 0; i < s->plan->stage_count; i++)
         made->static_count += s->obstacles[i] == NULL;
     if (made->static_count == s->plan->stage_count) made->reason = NULL;
-    for (uint32_t i = 0; i < s->plan->stage_count && !made->reason; i++)
-        if (s->obstacles[i])
-            made->reason =
-                arena_printf(s->cx->arena, "'%s': %s",
-                             s->graph->nodes.items[s->plan->stages[i].node].name, s->obstacles[i]);
+    if (!made->reason) made->reason = first_obstacle(s);
 }
 
 static bool begins_flow(const struct graph *graph, const struct graph_node *node)
@@ -556,6 +562,7 @@ const struct schedule *plan_schedule(struct compile *cx, const struct graph *gra
     if (!obstacle) {
         find_driven(&s);
         find_obstacles(&s);
+        s.made->reason = first_obstacle(&s); /* what the other obstacles follow from */
         if (!schedule_whole(&s)) schedule_islands(&s);
     }
     sum_up(&s);

@@ -79,11 +79,4 @@ enum { SCHEDULE_NEST_MAX = 8 }; /* loops in loops; what the machine can */
 const struct schedule *plan_schedule(struct compile *cx, const struct graph *graph,
                                      const struct plan *plan);
 
-/* "(4096 read)(4 (1024 low)(128 out))": in the usual notation. */
-void schedule_print_part(FILE *to, const struct graph *graph, const struct plan *plan,
-                         const struct schedule_part *part);
-/* The iteration of an island: its levels from the first to the last, separated by " | ". */
-void schedule_print_iteration(FILE *to, const struct graph *graph, const struct plan *plan,
-                              const struct schedule_island *island);
-
 #endif

@@ -28,6 +28,40 @@ for key in name kernel line repetitions pop peek push_max depth_packets threshol
     grep "\"$key\"" object >other
     check "source and container agree on $key" cmp one other
 done
+# The schedule is read from the program, so a container has it as well.
+cat >scheduled.pipe <<'END'
+kernel scale(in i32 x, out i32 y) { y <- 3 * x; }
+kernel slide(in i32 x peek 100, out i32 y) { y <- x[0] + x[99]; }
+kernel some(in i32 x, out i32 y push 0..1) { if (x > 0) y <- x; }
+kernel fours(in i32 x pop 4, out i32 y) { y <- x[0] + x[1] + x[2] + x[3]; }
+pipeline main(in i32 x, out i32 y) {
+    buffer i32 a depth 4096, b depth 256;
+    x -> scale -> a -> slide -> b -> fours -> y;
+}
+END
+sed 's/-> fours -> y/-> some -> y/' scheduled.pipe >part.pipe
+for one in scheduled part; do
+    "$PIPEC" inspect --json --layout=sequence --device sim16 $one.pipe >$one.json
+    "$PIPEC" -v --layout=sequence --device sim16 $one.pipe -o $one.pbc 2>$one.said
+    "$PIPEC" inspect --json $one.pbc >$one.contained
+    for key in kind prologue static_stages code_bytes static_bytes bytes_per_stage; do
+        grep "\"$key\"" $one.json >key
+        grep "\"$key\"" $one.contained >other
+        check "$one: source and container agree on $key" cmp key other
+    done
+    sed -n '/"iterations"/,/"static_stages"/p' $one.json >key
+    sed -n '/"iterations"/,/"static_stages"/p' $one.contained >other
+    check "$one: source and container have the same iterations" cmp key other
+done
+check "all stages are static" grep -q '"kind": "static"' scheduled.json
+check "what windows keep is primed" grep -q '"prologue": "(99 scale)"' scheduled.json
+check "a stage whose rate varies is not static" grep -A3 '"guarded": \[' part.json
+check "and says so" grep -q '"reason": "what it appends to .y. varies"' part.json
+check "the iteration is one text" grep -Eq '^ *"(\([0-9 ]+)?\([0-9]+ (scale|slide)\).*\([0-9]+ fours\)\)?"$' scheduled.json
+check "the text of a container has the iteration" says 0 '^         first \(99 scale\)$' "$PIPEC" inspect scheduled.pbc
+check "and the bytes" says 0 '^program  [0-9]+ bytes of code, [0-9]+ of a static part; [0-9]+ a stage$' "$PIPEC" inspect scheduled.pbc
+check "-v says what is static" grep -Eq '^pipec: schedule: static, 3 of 3 stages static; [0-9]+ bytes of code, [0-9]+ a stage$' scheduled.said
+check "-v says what is not" grep -Eq "^pipec: schedule: (mixed|guarded), [02] of 3 stages static: 'some': what it appends" part.said
 cat >rates.pipe <<'END'
 kernel uneven(in f32 x pop {3, 1}, out f32 y push {0..2, 1}) {
     if (phase == 0) { if (x[0] > 0) y <- x; if (x[1] > 0) y <- x; } else { y <- x; }
