@@ -1,5 +1,6 @@
 #include "compiler/plan/choose.h"
 
+#include "compiler/plan/choose_schedule.h"
 #include "compiler/plan/layouts.h"
 #include "compiler/plan/trial.h"
 #include "compiler/plan/turns.h"
@@ -74,7 +75,7 @@ static uint64_t try_selection(const struct choice *choice, enum graph_policy sel
 {
     struct placement *at = choice->at;
     struct arena *scratch = arena_create();
-    struct trial trial = trial_run(scratch, at->graph, at->plan, selection, choice->size);
+    struct trial trial = trial_run(scratch, at->graph, at->plan, NULL, selection, choice->size);
     arena_destroy(scratch);
     return trial.steady_cycles;
 }
@@ -297,6 +298,7 @@ void plan_choose(struct placement *at)
         choose_selection(&choice);
     else
         declare_selection(at);
+    plan_choose_schedule(at, choice.size);
     if (wish != LAYOUT_ANY)
         at->plan->mode_reason = reason_of_wish(&choice, mode_of_wish(wish));
     else if (obstacle != NULL)

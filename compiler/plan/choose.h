@@ -12,8 +12,10 @@
  * On the layout that was chosen the three selections are tried, unless the author has named one; in
  * turn stays where none is faster by more than a hundredth.
  *
+ * Then a static schedule is tried (choose_schedule.h).
+ *
  *   Requires  stages with loads, what cycles admit, the depths of the analyses.
- *   Fills     the plan as laid out, mode_reason, selection, policy_reason.
+ *   Fills     the plan as laid out, mode_reason, selection, policy_reason, schedule.
  *   Fails     as depths.c does.
  */
 #ifndef PIPEC_CHOOSE_H

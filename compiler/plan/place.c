@@ -8,7 +8,6 @@
 #include "compiler/plan/choose.h"
 #include "compiler/plan/plan_internal.h"
 #include "compiler/plan/reference_entries.h"
-#include "compiler/plan/schedule.h"
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/ratio.h"
@@ -147,7 +146,6 @@ struct plan *plan_place(struct compile *cx, struct graph *graph, const struct de
     plan_choose(&at);
     if (!diag_failed(cx->diags) && !graph->is_counterexample) certify_graph(cx, graph);
     plan_indices(cx, at.arena, graph, plan);
-    plan->schedule = plan_schedule(cx, graph, plan);
     arena_destroy(at.arena);
     return plan;
 }

@@ -20,7 +20,8 @@ struct scheduling {
     VEC(struct schedule_island) islands;
     bool *driven;         /* by node: by an in-port or a source, directly or not */
     uint32_t *node_stage; /* by node */
-    bool whole;           /* one island is everything, and no other stage is dispatched between */
+    enum schedule_length length;
+    bool whole; /* one island is everything, and no other stage is dispatched between */
 };
 
 /* ---- which stages ---- */
@@ -192,18 +193,33 @@ static void admit_crossings(const struct island *island, struct span_of *span)
     }
 }
 
-/* Both ends of an outer port of several queues work at once, and so do those of a buffer that leads
- * elsewhere; readers of one in-port may be some levels apart. */
+/* Do several queues work on the buffer? */
+static bool has_several_queues(const struct scheduling *s, uint32_t buffer)
+{
+    const struct graph_buffer *of = &s->graph->buffers.items[buffer];
+    uint32_t first = GRAPH_NONE;
+    if (of->writer_node != GRAPH_NONE)
+        first = s->plan->stages[s->node_stage[of->writer_node]].sub_device;
+    for (size_t r = 0; r < of->readers.count; r++) {
+        uint32_t queue = s->plan->stages[s->node_stage[of->readers.items[r].node]].sub_device;
+        if (of->writer_node == GRAPH_NONE && r == 0) first = queue;
+        if (queue != first) return true;
+    }
+    return false;
+}
+
+/* Both ends of a buffer of several queues work at once; readers of one in-port may be some levels
+ * apart. */
 static void admit_ports(const struct scheduling *s, const struct island *island,
                         uint32_t level_count, struct span_of *span)
 {
-    uint64_t parts = s->plan->mode == PLAN_IN_SEQUENCE && s->whole ? 1 : 2;
     for (uint32_t i = 0; i < island->port_count; i++) {
         const struct island_port *port = &island->ports[i];
         uint64_t packets = mul_clamped(island->nodes[port->node].cycles, port->packets);
         uint64_t taken = add_clamped(port->kept, port->spare);
         uint64_t room = port->depth > taken ? (port->depth - taken) / packets : 0;
         uint64_t apart = port->is_input && level_count > 1 ? island->nodes[port->node].level : 0;
+        uint64_t parts = has_several_queues(s, port->buffer) ? 2 : 1;
         uint64_t share = room / (parts + apart);
         admit(span, share ? share : room / (1 + apart),
               arena_printf(s->cx->arena, "'%s' is too short for an iteration",
@@ -211,17 +227,38 @@ static void admit_ports(const struct scheduling *s, const struct island *island,
     }
 }
 
-/* On one queue the largest batch decides: others are cut into launches.  With several a second launch
- * of a stage would keep those of other queues waiting. */
-static void admit_batches(const struct island *island, uint32_t level_count, struct span_of *span)
+/* Whole rounds of the stage with most work over the lanes of its compute units. */
+static uint64_t whole_rounds(const struct scheduling *s, const struct island *island,
+                             uint64_t periods)
 {
+    uint64_t most = 0, round = 1;
+    for (uint32_t i = 0; i < island->node_count; i++) {
+        const struct plan_stage *stage = &s->plan->stages[island->nodes[i].stage];
+        const struct graph_node *node = &s->graph->nodes.items[stage->node];
+        uint64_t firings = mul_clamped(island->nodes[i].cycles, island->nodes[i].phases);
+        uint64_t lanes = max64(node->warp.firings, 1) * stage->cu_count;
+        if (node->stateful || stage->load <= most) continue;
+        most = stage->load;
+        round = lanes / gcd64(lanes, firings);
+    }
+    return periods > round ? periods - periods % round : periods;
+}
+
+/* On one queue the largest batch may decide: others are cut into launches.  With several a second
+ * launch of a stage would keep those of other queues waiting. */
+static void admit_batches(const struct scheduling *s, const struct island *island,
+                          uint32_t level_count, struct span_of *span)
+{
+    bool cuts = s->length == SCHEDULE_LONGEST || s->length == SCHEDULE_FLAT;
     uint64_t least = UINT64_MAX, most = 1;
     for (uint32_t i = 0; i < island->node_count; i++) {
         uint64_t periods = island->nodes[i].chunk / island->nodes[i].cycles;
         least = min64(least, max64(periods, 1));
         most = max64(most, periods);
     }
-    admit(span, level_count > 1 ? least : most, NULL);
+    admit(span, level_count > 1 || !cuts ? least : most, NULL);
+    if (s->length == SCHEDULE_ROUNDS) admit(span, whole_rounds(s, island, span->most), NULL);
+    if (s->length == SCHEDULE_HALVES) admit(span, max64(span->most / 2, 1), NULL);
 }
 
 /* ---- iterations ---- */
@@ -284,24 +321,13 @@ static struct iteration choose_iteration(struct scheduling *s, const struct isla
 {
     struct iteration best = longest_flat(s, island, level_count, most);
     uint64_t nested = max64(best.periods, 1);
-    if (best.periods == most) return best;
+    if (best.periods == most || (best.periods && s->length == SCHEDULE_FLAT)) return best;
     while (nested <= most / 2)
         nested *= 2;
     struct iteration other = iteration_of(s, island, level_count, nested);
     if (is_better(&other, &best)) best = other;
     if (best.periods) return best;
     return iteration_of(s, island, level_count, 1);
-}
-
-/* Levels that are far apart leave little room for each of their iterations: are the launches more
- * than twice those of full batches, which stages that are dispatched as they are ready come to? */
-static bool launches_are_small(const struct island *island, const struct iteration *iteration)
-{
-    enum { FRACTION_BITS = 20 };
-    uint128 full = 0;
-    for (uint32_t i = 0; i < island->node_count; i++)
-        full += ((uint128)island->nodes[i].cycles << FRACTION_BITS) / island->nodes[i].chunk;
-    return (uint128)iteration->launches << FRACTION_BITS > 2 * full * iteration->periods;
 }
 
 /* ---- guards ---- */
@@ -440,11 +466,9 @@ static const char *schedule_island(struct scheduling *s, struct island *island)
     admit_crossings(island, &span);
     admit_ports(s, island, level_count, &span);
     if (span.most == 0) return span.obstacle;
-    admit_batches(island, level_count, &span);
+    admit_batches(s, island, level_count, &span);
     struct iteration iteration = choose_iteration(s, island, level_count, span.most);
     if (iteration.periods == 0) return "the depths admit no looped schedule that is short";
-    if (level_count > 1 && launches_are_small(island, &iteration))
-        return "the depths between its sub-devices admit small launches only";
     if (!add_levels(s, island, level_count, &iteration, &made))
         return "an iteration is too long for its ports";
     list_stages(s, island, &made);
@@ -547,12 +571,13 @@ static void find_obstacles(struct scheduling *s)
 }
 
 const struct schedule *plan_schedule(struct compile *cx, const struct graph *graph,
-                                     const struct plan *plan)
+                                     const struct plan *plan, enum schedule_length length)
 {
     struct scheduling s = {.cx = cx,
                            .graph = graph,
                            .plan = plan,
                            .arena = arena_create(),
+                           .length = length,
                            .made = ARENA_NEW(cx->arena, struct schedule)};
     s.obstacles = ARENA_ARRAY(cx->arena, const char *, (size_t)plan->stage_count + 1);
     const char *obstacle = whole_obstacle(&s);
@@ -568,4 +593,16 @@ const struct schedule *plan_schedule(struct compile *cx, const struct graph *gra
     sum_up(&s);
     arena_destroy(s.arena);
     return s.made;
+}
+
+const struct schedule *plan_schedule_none(struct compile *cx, const struct plan *plan,
+                                          const char *reason)
+{
+    struct schedule *made = ARENA_NEW(cx->arena, struct schedule);
+    const char **obstacles = ARENA_ARRAY(cx->arena, const char *, (size_t)plan->stage_count + 1);
+    for (uint32_t i = 0; i < plan->stage_count; i++)
+        obstacles[i] = reason;
+    made->obstacles = obstacles;
+    made->reason = reason;
+    return made;
 }

@@ -1,9 +1,10 @@
 /*
  * schedule: what of a plan is executed by a static schedule, and by which one.
  *
- * An *island* is a set of stages joined by buffers of exact rates.  Its *iteration* is a looped
+ * An *island* is a set of stages joined by buffers of exact rates, or, where it can be the whole
+ * pipeline, by an in-port that they read at one pace.  Its *iteration* is a looped
  * schedule, so many firings of one stage after so many of another, that leaves every buffer inside
- * as it found it and is as long as depths and batches admit: launches are dear.  What a firing
+ * as it found it and is as long as depths and batches admit, or as is asked for: launches are dear.  What a firing
  * sees beyond what it consumes is primed once, by a prologue.  The outer ports, and the buffers
  * that join the island to stages that are not in it, are asked once an iteration, by guards.
  *
@@ -74,9 +75,23 @@ struct schedule {
     const char *reason; /* one clause: why nothing or not everything is static; NULL: all is */
 };
 
+/* How long an iteration is to be: what is fastest depends on launches, packets and batches, and is
+ * for a trial to say. */
+enum schedule_length {
+    SCHEDULE_LONGEST, /* the largest batch decides: others are cut into launches */
+    SCHEDULE_BATCHES, /* no stage has more than one launch, where the depths admit that */
+    SCHEDULE_ROUNDS, /* and that of the stage with most work fills the lanes of its compute units */
+    SCHEDULE_HALVES, /* half of the longest */
+    SCHEDULE_FLAT,   /* without loops */
+    SCHEDULE_LENGTHS
+};
+
 enum { SCHEDULE_NEST_MAX = 8 }; /* loops in loops; what the machine can */
 
 const struct schedule *plan_schedule(struct compile *cx, const struct graph *graph,
-                                     const struct plan *plan);
+                                     const struct plan *plan, enum schedule_length length);
+/* Everything is dispatched as it is ready, for that reason: one clause. */
+const struct schedule *plan_schedule_none(struct compile *cx, const struct plan *plan,
+                                          const char *reason);
 
 #endif

@@ -58,17 +58,46 @@ static bool joins(const struct cutting *c, const struct graph_buffer *buffer, si
     return !c->beside || buffer->initial.packets >= cycle_kept(&c->graph->nodes.items[node], in);
 }
 
+static void join(struct cutting *c, uint32_t a, uint32_t b)
+{
+    uint32_t one = find_root(c, a), other = find_root(c, b);
+    c->root[max64(one, other)] = (uint32_t)min64(one, other);
+}
+
+static uint128 packets_of_period(const struct cutting *c, const struct graph_buffer *buffer,
+                                 size_t reader)
+{
+    const struct graph_node *node = &c->graph->nodes.items[buffer->readers.items[reader].node];
+    uint64_t pop = graph_reader_input(c->graph, buffer, reader)->pop;
+    return (uint128)pop * max64(node->repetitions / graph_phases(node), 1);
+}
+
+/* Readers that an in-port goes to at one pace: if one went ahead, it would wait for the others at
+ * every other iteration. */
+static void join_readers(struct cutting *c, const struct graph_buffer *buffer)
+{
+    if (c->beside || buffer->writer_node != GRAPH_NONE || buffer->outer != GRAPH_OUTER_IN) return;
+    for (size_t r = 1; r < buffer->readers.count; r++) {
+        uint32_t one = c->node_stage[buffer->readers.items[r - 1].node];
+        uint32_t other = c->node_stage[buffer->readers.items[r].node];
+        if (c->obstacles[one] || c->obstacles[other]) continue;
+        if (packets_of_period(c, buffer, r - 1) == packets_of_period(c, buffer, r))
+            join(c, one, other);
+    }
+}
+
 static void join_stages(struct cutting *c)
 {
     for (uint32_t i = 0; i < c->plan->stage_count; i++)
         c->root[i] = i;
+    for (size_t b = 0; b < c->graph->buffers.count; b++)
+        join_readers(c, &c->graph->buffers.items[b]);
     for (size_t b = 0; b < c->graph->buffers.count; b++) {
         const struct graph_buffer *buffer = &c->graph->buffers.items[b];
         for (size_t r = 0; r < buffer->readers.count; r++) {
             if (!joins(c, buffer, r)) continue;
-            uint32_t one = find_root(c, c->node_stage[buffer->writer_node]);
-            uint32_t other = find_root(c, c->node_stage[buffer->readers.items[r].node]);
-            c->root[max64(one, other)] = (uint32_t)min64(one, other);
+            join(c, c->node_stage[buffer->writer_node],
+                 c->node_stage[buffer->readers.items[r].node]);
         }
     }
 }

@@ -1,83 +1,9 @@
-#include "compiler/plan/trial.h"
+#include "compiler/plan/trial_internal.h"
 
 #include "compiler/analysis/ratio.h"
 #include "lang/dispatch.h"
 
 #include <stdlib.h>
-
-/* ---- the model ---- */
-
-struct trial_end { /* of a buffer, at a stage */
-    uint32_t buffer, reader;
-    uint64_t rate, most; /* packets of a cycle of phases; that a firing needs */
-    bool in_order;       /* changes hands at dispatch */
-};
-
-struct trial_buffer {
-    uint64_t depth;
-    uint64_t committed, claimed; /* packets since the begin */
-    uint32_t first_reader, reader_count;
-    uint32_t writer; /* stage; GRAPH_NONE: an in-port */
-    bool is_in_port, is_out_port;
-};
-
-struct trial_stage {
-    uint32_t first_in, in_count, first_out, out_count; /* into ends */
-    uint32_t phases, queue, threshold, units;
-    bool serial, in_flight;
-    uint64_t batch_max, limit, fired, batch;
-    uint64_t warp_cycles, warp_firings, warp_pieces;
-    uint64_t tree_cycles; /* of what a firing launches, over the compute units */
-    uint64_t bytes;       /* of a cycle of phases, read and written */
-    uint64_t weight;      /* of a firing, in the progress */
-    uint64_t end;         /* of its packet */
-    /* A packet is known by the stage of its first launch. */
-    uint32_t next_launch, next_packet;
-    uint64_t left; /* cycles of a packet that was interrupted; 0: it was not */
-};
-
-struct trial_queue { /* of a sub-device, for one importance */
-    uint32_t unit, importance, next_lower;
-    uint32_t in_flight, open_count, units;
-    uint32_t first_packet, last_packet;
-    uint32_t open[DISPATCH_UNITS];
-};
-
-struct trial_unit { /* a sub-device */
-    uint32_t cus, first_queue;
-    uint32_t running; /* queue; GRAPH_NONE */
-    uint32_t last;    /* stage of the last launch; GRAPH_NONE */
-    uint64_t begin, end;
-};
-
-struct playing {
-    const struct graph *graph;
-    const struct plan *plan;
-    const struct devdesc *device;
-    struct arena *arena;
-    struct trial_stage *stages;
-    struct trial_end *ends;
-    struct trial_buffer *buffers;
-    uint64_t *read; /* by reader: packets freed since the begin */
-    struct trial_queue *queues;
-    struct trial_unit *units;
-    uint32_t stage_count, queue_count, unit_count, open_queues;
-
-    enum graph_policy selection;
-    uint32_t *order;    /* stages as selections look at them: set after set */
-    uint32_t *position; /* in there, by stage */
-    uint64_t *maybe;    /* bits, by position: worth a look */
-    uint32_t *sets;     /* first position of each, and the end of the last */
-    uint32_t *cursors;
-    uint32_t set_count;
-
-    uint32_t *heap; /* stages whose packet has ended and has not been seen to, by end */
-    uint32_t heap_count, in_flight;
-    uint64_t clock, looks;
-    bool waiver;
-    uint128 progress, goal;
-    struct trial result;
-};
 
 /* ---- laying it out ---- */
 
@@ -265,6 +191,12 @@ static void look_again(struct playing *p, uint32_t stage)
     p->maybe[at / 64] |= UINT64_C(1) << at % 64;
 }
 
+void trial_look_everywhere(struct playing *p)
+{
+    for (uint32_t i = 0; i < p->stage_count; i++)
+        look_again(p, i);
+}
+
 static void settle(struct playing *p, uint32_t stage)
 {
     uint32_t at = p->position[stage];
@@ -319,8 +251,7 @@ static void lay_out(struct playing *p, struct trial_size size)
         set_buffer(p, i, &readers);
     set_order_of_ends(p);
     set_sets(p);
-    for (uint32_t i = 0; i < p->stage_count; i++)
-        look_again(p, i);
+    trial_look_everywhere(p);
 }
 
 /* ---- how much can be done ---- */
@@ -343,16 +274,37 @@ static uint64_t least_read(struct playing *p, const struct trial_buffer *buffer)
     return least == UINT64_MAX ? 0 : least;
 }
 
+/* An in-port is full. */
+static uint64_t held_by(struct playing *p, const struct trial_end *end)
+{
+    const struct trial_buffer *buffer = &p->buffers[end->buffer];
+    uint64_t read = p->read[buffer->first_reader + end->reader];
+    p->looks++;
+    return buffer->is_in_port ? buffer->depth - (read - least_read(p, buffer))
+                              : buffer->committed - read;
+}
+
+uint64_t trial_held(struct playing *p, const struct trial_stage *stage, const struct trial_end *end)
+{
+    uint64_t held = held_by(p, end);
+    if (!stage->in_flight || end->in_order) return held;
+    return held - packets_of(stage, end->rate, stage->fired - stage->batch, stage->batch);
+}
+
+uint64_t trial_room(struct playing *p, const struct trial_end *end)
+{
+    const struct trial_buffer *buffer = &p->buffers[end->buffer];
+    uint64_t room = buffer->depth - buffer->claimed;
+    p->looks++;
+    if (buffer->is_out_port) return room;
+    uint64_t held = buffer->committed - least_read(p, buffer);
+    return room > held ? room - held : 0;
+}
+
 static uint64_t fits_input(struct playing *p, const struct trial_stage *stage,
                            const struct trial_end *end)
 {
-    const struct trial_buffer *buffer = &p->buffers[end->buffer];
-    uint64_t read = p->read[buffer->first_reader + end->reader], held;
-    p->looks++;
-    if (buffer->is_in_port)
-        held = buffer->depth - (read - least_read(p, buffer));
-    else
-        held = buffer->committed - read;
+    uint64_t held = held_by(p, end);
     if (held < end->most) return 0;
     if (end->rate == 0) return UINT64_MAX;
     if (stage->phases == 1) return (held - end->most) / end->rate + 1;
@@ -362,13 +314,7 @@ static uint64_t fits_input(struct playing *p, const struct trial_stage *stage,
 static uint64_t fits_output(struct playing *p, const struct trial_stage *stage,
                             const struct trial_end *end)
 {
-    const struct trial_buffer *buffer = &p->buffers[end->buffer];
-    uint64_t room = buffer->depth - buffer->claimed;
-    p->looks++;
-    if (!buffer->is_out_port) {
-        uint64_t held = buffer->committed - least_read(p, buffer);
-        room = room > held ? room - held : 0;
-    }
+    uint64_t room = trial_room(p, end);
     if (end->rate == 0) return UINT64_MAX;
     return stage->phases == 1 ? room / end->rate
                               : (uint64_t)((uint128)room * stage->phases / end->rate);
@@ -376,7 +322,8 @@ static uint64_t fits_output(struct playing *p, const struct trial_stage *stage,
 
 static uint64_t ready_firings(struct playing *p, const struct trial_stage *stage)
 {
-    uint64_t left = stage->limit - stage->fired, firings = min64(stage->batch_max, left);
+    uint64_t left = stage->limit > stage->fired ? stage->limit - stage->fired : 0;
+    uint64_t firings = min64(stage->batch_max, left);
     for (uint32_t i = 0; i < stage->out_count && firings > 0; i++)
         firings = min64(firings, fits_output(p, stage, &p->ends[stage->first_out + i]));
     for (uint32_t i = 0; i < stage->in_count && firings > 0; i++)
@@ -390,7 +337,8 @@ static uint64_t look_at(struct playing *p, uint32_t position)
 {
     uint32_t index = p->order[position];
     const struct trial_stage *stage = &p->stages[index];
-    uint64_t firings = stage->in_flight ? 0 : ready_firings(p, stage);
+    bool asked = !stage->in_flight && (p->is_static == NULL || !p->is_static[index]);
+    uint64_t firings = asked ? ready_firings(p, stage) : 0;
     p->looks++;
     if (firings == 0) settle(p, index);
     return firings;
@@ -409,12 +357,7 @@ static uint64_t fullest_input(struct playing *p, const struct trial_stage *stage
 {
     uint64_t most = 0;
     for (uint32_t i = 0; i < stage->in_count; i++) {
-        const struct trial_end *end = &p->ends[stage->first_in + i];
-        const struct trial_buffer *buffer = &p->buffers[end->buffer];
-        uint64_t read = p->read[buffer->first_reader + end->reader];
-        uint64_t held = buffer->is_in_port ? buffer->depth - (read - least_read(p, buffer))
-                                           : buffer->committed - read;
-        most = max64(most, held);
+        most = max64(most, held_by(p, &p->ends[stage->first_in + i]));
     }
     return most;
 }
@@ -445,8 +388,7 @@ static uint32_t select_in_turn(struct playing *p, uint32_t set, uint64_t *firing
     return found;
 }
 
-/* The stage that a set's selection gives; GRAPH_NONE: none is ready. */
-static uint32_t select_from(struct playing *p, uint32_t set, uint64_t *firings)
+uint32_t trial_select(struct playing *p, uint32_t set, uint64_t *firings)
 {
     uint32_t found = GRAPH_NONE;
     switch (p->selection) {
@@ -669,7 +611,7 @@ static void hand_over(struct playing *p, const struct trial_stage *stage, uint64
             commit(p, stage, &p->ends[stage->first_out + i], first);
 }
 
-static void dispatch(struct playing *p, uint32_t index, uint64_t firings)
+void trial_dispatch(struct playing *p, uint32_t index, uint64_t firings)
 {
     struct trial_stage *stage = &p->stages[index];
     uint64_t first = stage->fired;
@@ -701,6 +643,14 @@ static void complete(struct playing *p, uint32_t index)
 
 /* ---- the loop ---- */
 
+/* Notes when that part of the way has been made: by work, or by looks where the goal is too far. */
+static void pass(const struct playing *p, struct mark *mark, uint32_t part, uint32_t parts)
+{
+    if (mark->passed) return;
+    if (p->progress * parts < p->goal * part && p->looks / part < p->size.looks / parts) return;
+    *mark = (struct mark){p->progress, p->clock, true};
+}
+
 /* The clock goes to the earliest end, and all that has ended by then is seen. */
 static void reap(struct playing *p)
 {
@@ -717,22 +667,27 @@ static void reap(struct playing *p)
     }
     while (p->heap_count > 0)
         complete(p, heap_pop(p));
+    pass(p, &p->first, 1, 4);
+    pass(p, &p->last, 3, 4);
 }
 
-/* True: the loop goes on. */
-static bool wait(struct playing *p)
+void trial_await(struct playing *p)
+{
+    for (uint32_t i = 0; p->open_queues > 0 && i < p->queue_count; i++)
+        if (p->queues[i].in_flight == 0) flush(p, &p->queues[i]);
+    reap(p);
+}
+
+bool trial_wait(struct playing *p)
 {
     p->clock++;
     if (p->in_flight > 0) {
-        for (uint32_t i = 0; p->open_queues > 0 && i < p->queue_count; i++)
-            if (p->queues[i].in_flight == 0) flush(p, &p->queues[i]);
-        reap(p);
+        trial_await(p);
         return true;
     }
     if (p->waiver) return false;
     p->waiver = true;
-    for (uint32_t i = 0; i < p->stage_count; i++)
-        look_again(p, i);
+    trial_look_everywhere(p);
     return true;
 }
 
@@ -743,29 +698,14 @@ static bool step(struct playing *p)
     for (uint32_t set = 0; set < p->set_count; set++) {
         uint64_t firings = 0;
         p->clock++;
-        uint32_t stage = select_from(p, set, &firings);
+        uint32_t stage = trial_select(p, set, &firings);
         if (stage == GRAPH_NONE) continue;
         p->clock++;
-        dispatch(p, stage, firings);
+        trial_dispatch(p, stage, firings);
         p->clock++; /* jump */
         return true;
     }
-    return wait(p);
-}
-
-struct mark {
-    uint128 progress;
-    uint64_t clock;
-    bool passed;
-};
-
-/* Notes when that part of the way has been made: by work, or by looks where the goal is too far. */
-static void pass(const struct playing *p, struct mark *mark, uint64_t looks_most, uint32_t part,
-                 uint32_t parts)
-{
-    if (mark->passed) return;
-    if (p->progress * parts < p->goal * part && p->looks / part < looks_most / parts) return;
-    *mark = (struct mark){p->progress, p->clock, true};
+    return trial_wait(p);
 }
 
 static uint64_t steady_cycles(const struct playing *p, const struct mark *first,
@@ -782,27 +722,26 @@ static uint64_t steady_cycles(const struct playing *p, const struct mark *first,
 }
 
 struct trial trial_run(struct arena *scratch, const struct graph *graph, const struct plan *plan,
-                       enum graph_policy selection, struct trial_size size)
+                       const struct schedule *schedule, enum graph_policy selection,
+                       struct trial_size size)
 {
     struct playing p = {.graph = graph,
                         .plan = plan,
                         .device = plan->device,
                         .arena = scratch,
                         .selection = selection,
+                        .size = size,
                         .stage_count = plan->stage_count,
                         .unit_count = plan->sub_device_count > 0 ? plan->sub_device_count : 1};
-    struct mark first = {0}, last = {0};
     bool goes_on = true;
     lay_out(&p, size);
-    while (goes_on && p.looks < size.looks) {
+    if (schedule != NULL && schedule->island_count > 0) trial_play_static(&p, schedule);
+    while (goes_on && trial_goes_on(&p))
         goes_on = step(&p);
-        pass(&p, &first, size.looks, 1, 4);
-        pass(&p, &last, size.looks, 3, 4);
-    }
-    if (!last.passed) last = (struct mark){p.progress, p.clock, true};
+    if (!p.last.passed) p.last = (struct mark){p.progress, p.clock, true};
     p.result.whole = !goes_on;
     p.result.cycles = p.clock;
-    p.result.steady_cycles = steady_cycles(&p, &first, &last);
+    p.result.steady_cycles = steady_cycles(&p, &p.first, &p.last);
     return p.result;
 }
 

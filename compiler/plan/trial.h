@@ -1,7 +1,7 @@
 /*
  * trial: a run of a plan on its device, played while compiling.
  *
- * Discrete events: the scheduler machine's guarded loop instruction by instruction (selections under
+ * Discrete events: the static part of the program, if it is to have one, and the scheduler machine's guarded loop instruction by instruction (selections under
  * a policy, thresholds and their waiver, open packets, completions), a queue for each importance on each
  * sub-device, of which the more important one interrupts, and for each launch overhead by its place in a packet, a switch where the last launch was another
  * stage's, and the longer of computing (warps over compute units) and memory (lang/time.md).  Buffers
@@ -21,7 +21,7 @@
 #ifndef PIPEC_TRIAL_H
 #define PIPEC_TRIAL_H
 
-#include "compiler/plan/plan.h"
+#include "compiler/plan/schedule.h"
 
 /* As much as is worth a trial: some iterations of the first island, and how long to look. */
 struct trial_size {
@@ -39,7 +39,9 @@ struct trial {
 
 /* How much to try so that every stage is dispatched some times.  Requires batches. */
 struct trial_size trial_size_for(const struct plan *plan);
+/* `schedule`: of the static part; NULL: there is none. */
 struct trial trial_run(struct arena *scratch, const struct graph *graph, const struct plan *plan,
-                       enum graph_policy selection, struct trial_size size);
+                       const struct schedule *schedule, enum graph_policy selection,
+                       struct trial_size size);
 
 #endif

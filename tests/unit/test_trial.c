@@ -53,7 +53,7 @@ static struct plan *plan_of(struct fixture *f, const struct devdesc *d)
 
 static struct trial try(struct fixture *f, const struct plan *plan, uint64_t iterations)
 {
-    return trial_run(f->cx.arena, &f->graph, plan, POLICY_ROUND_ROBIN,
+    return trial_run(f->cx.arena, &f->graph, plan, NULL, POLICY_ROUND_ROBIN,
                      (struct trial_size){iterations, UINT64_C(1) << 40});
 }
 
@@ -187,13 +187,13 @@ static void a_trial_is_the_same_twice_and_ends_within_its_budget(void **state)
             struct plan *plan = plan_place(&f->cx, &f->graph, &d);
             struct trial_size size = trial_size_for(plan);
             for (enum graph_policy p = POLICY_ROUND_ROBIN; p <= POLICY_FULLEST; p++) {
-                struct trial a = trial_run(f->cx.arena, &f->graph, plan, p, size);
-                struct trial b = trial_run(f->cx.arena, &f->graph, plan, p, size);
+                struct trial a = trial_run(f->cx.arena, &f->graph, plan, NULL, p, size);
+                struct trial b = trial_run(f->cx.arena, &f->graph, plan, NULL, p, size);
                 assert_int_equal(a.cycles, b.cycles);
                 assert_int_equal(a.steady_cycles, b.steady_cycles);
                 stuck += a.steady_cycles == UINT64_MAX;
             }
-            struct trial cut = trial_run(f->cx.arena, &f->graph, plan, POLICY_ROUND_ROBIN,
+            struct trial cut = trial_run(f->cx.arena, &f->graph, plan, NULL, POLICY_ROUND_ROBIN,
                                          (struct trial_size){UINT64_C(1) << 40, 5000});
             assert_false(cut.whole);
             assert_true(cut.dispatches <= 5000);

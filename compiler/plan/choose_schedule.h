@@ -1,0 +1,20 @@
+/*
+ * choose_schedule: a static schedule where it is no slower than dispatching what is ready.
+ *
+ * On the layout and with the selection that have been chosen, schedules whose iterations differ in
+ * length (schedule.h) are tried, of more than STAGES_TRIED stages two of them.  The fastest is
+ * taken, a longer one among equals, unless the guarded loop alone is faster by more than a hundredth.
+ *
+ *   Requires  the plan as it is to be, but for its schedule.
+ *   Fills     plan->schedule; policy_reason, where a schedule has been tried.
+ *   Fails     never.
+ */
+#ifndef PIPEC_CHOOSE_SCHEDULE_H
+#define PIPEC_CHOOSE_SCHEDULE_H
+
+#include "compiler/plan/plan_internal.h"
+#include "compiler/plan/trial.h"
+
+void plan_choose_schedule(struct placement *at, struct trial_size size);
+
+#endif
