@@ -62,7 +62,7 @@ static void bring_ahead(struct prt_sched *s, struct prt_buffer *buffer)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
     struct prt_fifo *fifo = &buffer->fifo;
-    if (ahead->packets > 0 || ahead->over || fifo->closed) return;
+    if (ahead->packets > 0 || ahead->has_extra || ahead->over || fifo->closed) return;
     size_t room = (size_t)prt_fifo_room(fifo);
     ahead->packets = bring(s, buffer, prt_fifo_claim(fifo, room), room);
     prt_fifo_commit(fifo, 0); /* nobody else writes there */
@@ -211,6 +211,8 @@ enum prt_status prt_inport_end(struct prt_sched *s, struct prt_error *error)
         struct prt_buffer *buffer = input->buffer;
         if (!prt_ready_is_open(input) || buffer->port->ahead.extra == NULL) continue;
         if (!buffer->fifo.readers[input->reader].attached) continue;
+        status = take_ahead(s, buffer, error); /* what has been brought comes first */
+        if (status != PRT_OK) break;
         bring_ahead(s, buffer);
         status = take_ahead(s, buffer, error);
         if (status == PRT_OK && !buffer->fifo.closed) bring_extra(s, buffer);

@@ -80,11 +80,13 @@ static void count_stranded(struct prt_buffer *buffer, uint64_t left, const struc
     buffer->stranded_by = by;
 }
 
-/* A source brought it, and is not why the stage fires no more. */
+/* A source brought it, and is not why the stage fires no more: another input is, or that nobody wants
+ * any more what it makes. */
 static bool is_ahead_only(const struct prt_sched *s, const struct prt_buffer *buffer,
                           const struct prt_buffer *by, bool few)
 {
-    if (is_fed(s, buffer) || by == NULL || buffer == by) return false;
+    if (is_fed(s, buffer) || buffer == by) return false;
+    if (by == NULL) return !s->interrupt_seen;
     return !few || is_fed(s, by);
 }
 

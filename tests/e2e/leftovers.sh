@@ -45,6 +45,22 @@ piperun: note: 20000 packets left over in buffer 'c': its reader 'add' found too
 EOP
 same unequal x=gen:ramp:50000 w=gen:ramp:20001 v=gen:ramp:30000 y=null
 
+# Whose readers have ended fires no more, however much of what sources have made lies before it.
+cat >unwanted.pipe <<'EOP'
+kernel count(out i32 y) { state i32 n; y <- n++; }
+kernel copy(in i32 x, out i32 y) { y <- x; }
+kernel add(in i32 a, in i32 b, out i32 y) { y <- a + b; }
+pipeline main(in i32 x, out i32 y) POLICY {
+    buffer i32 many depth 200;
+    buffer i32 few depth 4;
+    count( -> many);
+    copy(many -> few);
+    add(few, x -> y);
+}
+EOP
+: >unwanted.notes
+same unwanted x=gen:ramp:5 y=null --firings 100
+
 # Two inputs with a remainder each: both are too few, whichever is noticed first; and ports whose rest is never asked for.
 cat >ports.pipe <<'EOP'
 kernel add(in i32 a pop 5, in i32 b pop 3, out i32 y) { y <- a[0] + b[0]; }

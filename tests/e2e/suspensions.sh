@@ -74,3 +74,35 @@ printf '\0\0\0\0\0\0' >torn.raw
 "$PIPERUN" -q merge.pbc x=torn.raw b=z.raw y=y.raw 2>text
 status=$?
 if [ $status = 1 ] && grep -q 'torn.raw' text && [ ! -e merged.raw ]; then ok "a torn input is refused"; else not_ok "a torn input: exit status $status"; fi
+
+# What has been brought ahead of a full port comes before what is brought where nothing can go on, until a stream has been
+# seen to end.
+cat >order.pipe <<'EOP'
+kernel twice(in i32 x, out i32 y) { y <- x; y <- -x; }
+kernel three(in i32 x pop 3, out i32 y push 3) { for (i32 i = 0; i < 3; i++) y <- x[i]; finish push 1 { y <- 1; } }
+kernel half(in i32 x pop 6, out i32 y push 3) { state i32 s; s += x[0]; for (i32 i = 0; i < 3; i++) y <- s + i; }
+kernel two(in i32 x pop 3, out i32 y push 2) { y <- x[0]; y <- x[2]; }
+kernel slow(in i32 z pop 18, in i32 x pop 4 peek 24, out i32 y) { y <- x[23] + z[0]; }
+kernel six(in i32 x pop 3 peek 5, out i32 y push 6) { state i32 s; s += x[4]; for (i32 i = 0; i < 6; i++) y <- s + i; }
+kernel fast(in i32 z pop 3 peek 6, in i32 a pop 1 peek 4, in i32 b, out i32 y) { y <- z[5] + a[3] + b; }
+pipeline main(in i32 x, in i32 z, out i32 y, out i32 w) policy fullest {
+    buffer i32 pairs, halves, sixes;
+    buffer i32 threes depth 8;
+    buffer i32 twos depth 30;
+    twice(x -> pairs) cost 3000;
+    three(pairs -> threes);
+    half(pairs -> halves);
+    two(pairs -> twos);
+    slow(z, twos -> y);
+    six(halves -> sixes) cost 3000;
+    fast(z, threes, sixes -> w);
+}
+EOP
+"$PIPEC" -q order.pipe -o order.pbc --device sim4 --layout sequence --buffers=fast || exit 1
+wrong=
+for length in $(seq 1 9 260); do
+    "$PIPERUN" -q order.pbc x=gen:ramp:2000 z=gen:ramp:"$length" y=ahead.csv w=null
+    (sleep 0.01; "$PIPERUN" -q copy.pbc x=gen:ramp:2000 y=-,raw) | "$PIPERUN" -q order.pbc x=-,raw z=gen:ramp:"$length" y=asked.csv w=null
+    cmp -s ahead.csv asked.csv || wrong="$wrong $length"
+done
+if [ -z "$wrong" ]; then ok "packets keep their order"; else not_ok "packets out of order, by length of the other stream:$wrong"; fi
