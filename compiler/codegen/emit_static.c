@@ -134,6 +134,20 @@ static void build_pipeline(struct emission *e, const struct schedule_island *isl
 
 /* ---- islands beside others ---- */
 
+/* Its prologue, and the iteration; what fails in the first leads to the second. */
+static void build_island(struct emission *e, const struct schedule_island *island,
+                         offset_list *failing)
+{
+    if (island->prologue.op_count > 0) {
+        build_guards(e, &island->prologue, 1, failing);
+        build_ops(e, &island->prologue);
+        land(e, failing, here(e));
+        failing->count = 0;
+    }
+    build_guards(e, island->levels, 1, failing);
+    build_ops(e, island->levels);
+}
+
 static void build_islands(struct emission *e, const struct plan *plan, uint32_t set,
                           enum sched_opcode selection)
 {
@@ -143,8 +157,7 @@ static void build_islands(struct emission *e, const struct plan *plan, uint32_t 
     for (uint32_t i = 0; i < schedule->island_count; i++) {
         land(e, &failing, here(e));
         failing.count = 0;
-        build_guards(e, schedule->islands[i].levels, 1, &failing);
-        build_ops(e, schedule->islands[i].levels);
+        build_island(e, &schedule->islands[i], &failing);
     }
     if (schedule->static_count < plan->stage_count) {
         land(e, &failing, here(e));
@@ -166,7 +179,7 @@ void emit_static(struct sched_builder *builder, const struct plan *plan, uint32_
     struct emission e = {.arena = arena_create(), .builder = builder};
     bool whole = schedule->island_count == 1 && schedule->static_count == plan->stage_count;
     const struct schedule_island *island = &schedule->islands[0];
-    build_prologue(&e, island);
+    if (whole) build_prologue(&e, island);
     if (!whole)
         build_islands(&e, plan, set, selection);
     else if (island->level_count == 1)

@@ -16,6 +16,7 @@ struct reading {
     uint32_t top;        /* of its loop; begin: there is none */
     bool *called;        /* by offset */
     bool *is_static;     /* by stage */
+    uint32_t *part_of;   /* by stage: its iteration so far, from 1 */
     op_list prologue;
     op_list ops;      /* since the last instruction that is none */
     uint32_t from;    /* where they begin */
@@ -63,10 +64,26 @@ static bool find_parts(struct reading *r)
 
 /* ---- what they execute ---- */
 
-static void append_prologue(struct reading *r)
+static void append_prologue(struct reading *r, const struct schedule_part *part)
 {
-    for (size_t i = 0; i < r->ops.count; i++)
-        vec_push(r->arena, &r->prologue, r->ops.items[i]);
+    for (uint32_t i = 0; i < part->op_count; i++)
+        vec_push(r->arena, &r->prologue, part->ops[i]);
+}
+
+/* A stage is in one iteration alone: runs before others of the same stage were an island's prologue. */
+static void take_iteration(struct reading *r, struct schedule_part *part)
+{
+    uint32_t before = (uint32_t)r->iterations.count;
+    bool again = false;
+    for (uint32_t i = 0; i < part->op_count; i++) {
+        if (part->ops[i].kind != SCHEDULE_RUN) continue;
+        again |= before > 0 && r->part_of[part->ops[i].stage] == before;
+        r->part_of[part->ops[i].stage] = before + 1;
+    }
+    if (again) append_prologue(r, r->iterations.items[--r->iterations.count].levels);
+    for (uint32_t i = 0; i < part->op_count && again; i++)
+        if (part->ops[i].kind == SCHEDULE_RUN) r->part_of[part->ops[i].stage] = before;
+    vec_push(r->arena, &r->iterations, (struct program_iteration){part, 1});
 }
 
 static void close_part(struct reading *r)
@@ -77,9 +94,9 @@ static void close_part(struct reading *r)
     if (r->levels.count > 0 || r->called[r->from])
         vec_push(r->arena, &r->levels, *part);
     else if (r->from < r->top)
-        append_prologue(r);
+        append_prologue(r, part);
     else
-        vec_push(r->arena, &r->iterations, (struct program_iteration){part, 1});
+        take_iteration(r, part);
     r->ops = (op_list){0};
 }
 
@@ -128,6 +145,7 @@ bool program_shape_read(struct arena *arena, const uint8_t *code, size_t code_by
                         .code = code,
                         .code_bytes = code_bytes,
                         .called = ARENA_ARRAY(arena, bool, code_bytes + 1),
+                        .part_of = ARENA_ARRAY(arena, uint32_t, (size_t)stage_count + 1),
                         .is_static = ARENA_ARRAY(arena, bool, (size_t)stage_count + 1),
                         .shape = shape};
     *shape = (struct program_shape){.stage_count = stage_count, .is_static = r.is_static};

@@ -374,12 +374,65 @@ static bool needs_leave(const struct scheduling *s, const struct island *island,
     return true;
 }
 
-/* The guards of the nodes of one level (GRAPH_NONE: of all), each for so many cycles. */
+/* ---- pins: guards that tell how many packets an inner buffer holds ---- */
+
+static uint64_t level_of(const struct island_edge *edge, bool primed)
+{
+    return primed ? edge->base : edge->initial;
+}
+
+static bool same_buffer(const struct island_edge *a, const struct island_edge *b)
+{
+    return a->from == b->from && a->output == b->output;
+}
+
+static void push_guard(struct scheduling *s, guard_list *guards, enum schedule_guard_kind kind,
+                       uint32_t stage, uint32_t port, uint64_t count)
+{
+    if (count > 0)
+        vec_push(s->cx->arena, guards, (struct schedule_guard){kind, stage, port, (uint32_t)count});
+}
+
+/* The edges of one buffer, which stand together. */
+static void pin_buffer(struct scheduling *s, guard_list *guards, const struct island *island,
+                       uint32_t first, uint32_t end, bool primed)
+{
+    const struct island_edge *edges = island->edges;
+    bool moved = false;
+    uint64_t most = 0;
+    for (uint32_t i = first; i < end; i++) {
+        moved |= edges[i].base != edges[i].initial;
+        most = max64(most, level_of(&edges[i], primed));
+    }
+    if (!moved) return;
+    push_guard(s, guards, SCHEDULE_HAS_ROOM, island->nodes[edges[first].from].stage,
+               edges[first].output, edges[first].depth - most);
+    for (uint32_t i = first; i < end; i++)
+        push_guard(s, guards, SCHEDULE_HAS_PACKETS, island->nodes[edges[i].to].stage,
+                   edges[i].input, level_of(&edges[i], primed));
+}
+
+/* Whether windows are primed is nothing that a program knows, but what buffers tell: where priming has
+ * changed one, it holds exactly what it did before the prologue, or after it (`primed`). */
+static bool guard_pins(struct scheduling *s, guard_list *guards, const struct island *island,
+                       bool primed)
+{
+    for (uint32_t first = 0, end = 0; first < island->edge_count; first = end) {
+        while (end < island->edge_count && same_buffer(&island->edges[first], &island->edges[end]))
+            end++;
+        if (island->edges[first].depth > UINT32_MAX) return false;
+        pin_buffer(s, guards, island, first, end, primed);
+    }
+    return true;
+}
+
+/* The guards of the nodes of one level (GRAPH_NONE: of all), each for so many cycles; `primed`: after
+ * the prologue. */
 static bool collect_guards(struct scheduling *s, const struct island *island, uint32_t level,
-                           const uint64_t *cycles, struct schedule_part *part)
+                           const uint64_t *cycles, bool primed, struct schedule_part *part)
 {
     guard_list guards = {0};
-    bool fit = true;
+    bool fit = s->whole || guard_pins(s, &guards, island, primed);
     for (uint32_t i = 0; i < island->node_count && fit; i++) {
         if (level != GRAPH_NONE && island->nodes[i].level != level) continue;
         if (!needs_leave(s, island, i)) continue;
@@ -416,7 +469,7 @@ static bool add_prologue(struct scheduling *s, const struct island *island,
     if (!loops_prime(island, s->cx->arena, &ops)) return false;
     made->prologue.ops = ops.items;
     made->prologue.op_count = (uint32_t)ops.count;
-    return ops.count == 0 || collect_guards(s, island, GRAPH_NONE, cycles, &made->prologue);
+    return ops.count == 0 || collect_guards(s, island, GRAPH_NONE, cycles, false, &made->prologue);
 }
 
 static bool add_levels(struct scheduling *s, const struct island *island, uint32_t level_count,
@@ -429,7 +482,7 @@ static bool add_levels(struct scheduling *s, const struct island *island, uint32
     for (uint32_t level = 0; level < level_count; level++) {
         levels[level].ops = iteration->levels[level].ops.items;
         levels[level].op_count = (uint32_t)iteration->levels[level].ops.count;
-        if (!collect_guards(s, island, level_count > 1 ? level : GRAPH_NONE, cycles,
+        if (!collect_guards(s, island, level_count > 1 ? level : GRAPH_NONE, cycles, true,
                             &levels[level]))
             return false;
     }

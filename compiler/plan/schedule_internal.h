@@ -22,7 +22,8 @@ struct island_node {
 struct island_edge {   /* one reader of a buffer inside */
     uint32_t from, to; /* nodes of the island */
     uint64_t push, pop, kept, depth, initial;
-    uint64_t base; /* packets in it before and after an iteration */
+    uint64_t base;          /* packets in it before and after an iteration */
+    uint32_t output, input; /* of `from` and of `to` */
 };
 
 struct island_port { /* an end at an outer port, or of a buffer that leads out of the island */
@@ -39,7 +40,7 @@ struct island {
     const struct plan *plan;
     struct island_node *nodes;
     uint32_t node_count;
-    struct island_edge *edges;
+    struct island_edge *edges; /* those of one buffer together */
     uint32_t edge_count;
     struct island_port *ports;
     uint32_t port_count;
@@ -55,8 +56,9 @@ struct islands {
     uint32_t count;
 };
 /* Cuts what is left of the graph where `obstacles` (by stage) is NULL.  `beside`: other stages are
- * dispatched between two iterations, so it is also cut at buffers whose readers see more than there
- * is at the beginning. */
+ * dispatched between two iterations, so it is also cut between queues, and where a window that is to
+ * be primed is one of readers that are not all in the island.  An island is refused when packets go
+ * from it to others and come back. */
 struct islands islands_collect(struct arena *arena, const struct graph *graph,
                                const struct plan *plan, const char *const *obstacles, bool beside);
 

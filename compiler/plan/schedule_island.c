@@ -6,6 +6,9 @@
 #include <stdlib.h>
 
 #include "compiler/analysis/ratio.h"
+#include "compiler/analysis/strong_components.h"
+
+#define GOES_ROUND "packets go round between it and stages that are dispatched as they are ready"
 
 struct cutting {
     struct arena *arena;
@@ -46,6 +49,22 @@ static uint32_t find_root(struct cutting *c, uint32_t stage)
     return stage;
 }
 
+static bool same_queue(const struct cutting *c, uint32_t a, uint32_t b)
+{
+    return c->plan->stages[a].sub_device == c->plan->stages[b].sub_device;
+}
+
+/* Can each of its readers be in one island with the writer? */
+static bool stays_inside(const struct cutting *c, const struct graph_buffer *buffer)
+{
+    uint32_t from = c->node_stage[buffer->writer_node];
+    for (size_t r = 0; r < buffer->readers.count; r++) {
+        uint32_t to = c->node_stage[buffer->readers.items[r].node];
+        if (c->obstacles[to] || !same_queue(c, from, to)) return false;
+    }
+    return true;
+}
+
 /* Is the reader in an island with the writer because of this buffer? */
 static bool joins(const struct cutting *c, const struct graph_buffer *buffer, size_t reader)
 {
@@ -54,8 +73,11 @@ static bool joins(const struct cutting *c, const struct graph_buffer *buffer, si
     uint32_t from = c->node_stage[buffer->writer_node];
     uint32_t node = buffer->readers.items[reader].node;
     if (c->obstacles[from] || c->obstacles[c->node_stage[node]]) return false;
+    if (!c->beside) return true;
+    if (!same_queue(c, from, c->node_stage[node])) return false;
     const struct graph_input *in = graph_reader_input(c->graph, buffer, reader);
-    return !c->beside || buffer->initial.packets >= cycle_kept(&c->graph->nodes.items[node], in);
+    return buffer->initial.packets >= cycle_kept(&c->graph->nodes.items[node], in) ||
+           stays_inside(c, buffer);
 }
 
 static void join(struct cutting *c, uint32_t a, uint32_t b)
@@ -213,7 +235,9 @@ static void add_edge(struct cutting *c, struct growing *grow, const struct graph
                                .kept = cycle_kept(&c->graph->nodes.items[node], in),
                                .depth = buffer->depth_packets,
                                .initial = buffer->initial.packets,
-                               .base = buffer->initial.packets};
+                               .base = buffer->initial.packets,
+                               .output = buffer->writer_output,
+                               .input = buffer->readers.items[reader].input};
     if (edge.from == edge.to)
         limit_chunk(&c->made.items[c->island[from]], &edge);
     else
@@ -236,8 +260,7 @@ static void add_input_port(struct cutting *c, struct growing *grow, uint32_t b, 
     const struct graph_output *writer = graph_writer(c->graph, buffer);
     if (c->island[stage] == GRAPH_NONE) return;
     if (writer && c->island[c->node_stage[buffer->writer_node]] == c->island[stage])
-        c->made.items[c->island[stage]].obstacle =
-            "packets go round between it and stages that are dispatched as they are ready";
+        c->made.items[c->island[stage]].obstacle = GOES_ROUND;
     const struct graph_input *in = graph_reader_input(c->graph, buffer, reader);
     struct island_port port = {
         .node = c->local[stage],
@@ -282,6 +305,45 @@ static void add_buffer(struct cutting *c, struct growing *grow, uint32_t b)
     if (leaves && buffer->writer_node != GRAPH_NONE) add_output_port(c, grow, b);
 }
 
+/* ---- circles ---- */
+
+/* Islands are one vertex each, and so is every other stage, behind them. */
+static uint32_t vertex_of(const struct cutting *c, uint32_t node)
+{
+    uint32_t stage = c->node_stage[node];
+    return c->island[stage] != GRAPH_NONE ? c->island[stage] : c->made.count + stage;
+}
+
+static uint32_t collect_arcs(const struct cutting *c, struct strong_arc *arcs)
+{
+    uint32_t count = 0;
+    for (size_t b = 0; b < c->graph->buffers.count; b++) {
+        const struct graph_buffer *buffer = &c->graph->buffers.items[b];
+        if (buffer->writer_node == GRAPH_NONE) continue;
+        for (size_t r = 0; r < buffer->readers.count; r++)
+            arcs[count++] = (struct strong_arc){vertex_of(c, buffer->writer_node),
+                                                vertex_of(c, buffer->readers.items[r].node)};
+    }
+    return count;
+}
+
+/* Of an iteration that waits for what others make of its own packets the guards never hold. */
+static void refuse_circles(struct cutting *c)
+{
+    size_t ends = 0, vertices = (size_t)c->made.count + c->plan->stage_count;
+    for (size_t b = 0; b < c->graph->buffers.count; b++)
+        ends += c->graph->buffers.items[b].readers.count;
+    struct strong_arc *arcs = ARENA_ARRAY(c->arena, struct strong_arc, ends + 1);
+    uint32_t *component = ARENA_ARRAY(c->arena, uint32_t, vertices + 1);
+    uint32_t *sizes = ARENA_ARRAY(c->arena, uint32_t, vertices + 1);
+    uint32_t arc_count = collect_arcs(c, arcs);
+    strong_components(c->arena, (uint32_t)vertices, arcs, arc_count, component);
+    for (size_t v = 0; v < vertices; v++)
+        sizes[component[v]]++;
+    for (uint32_t i = 0; i < c->made.count; i++)
+        if (sizes[component[i]] > 1) c->made.items[i].obstacle = GOES_ROUND;
+}
+
 struct islands islands_collect(struct arena *arena, const struct graph *graph,
                                const struct plan *plan, const char *const *obstacles, bool beside)
 {
@@ -311,5 +373,6 @@ struct islands islands_collect(struct arena *arena, const struct graph *graph,
         island->ports = grow[i].ports.items;
         island->port_count = (uint32_t)grow[i].ports.count;
     }
+    refuse_circles(&c);
     return c.made;
 }
