@@ -405,6 +405,17 @@ static bool assemble_stages(struct assembly *a)
                 SCHED_MAX_STAGES);
 }
 
+/* The numbers of a set. */
+static bool are_stages(struct assembly *a, uint32_t count)
+{
+    uint32_t stages = a->program->stage_count;
+    for (uint32_t i = 0; i < count; i++)
+        if (a->list[i] >= stages)
+            return fail(a, "there is no stage %" PRIu32 " (%" PRIu32 " stage%s)", a->list[i],
+                        stages, stages == 1 ? "" : "s");
+    return true;
+}
+
 static bool assemble_set(struct assembly *a)
 {
     uint32_t number, count;
@@ -418,7 +429,7 @@ static bool assemble_set(struct assembly *a)
     }
     if (number >= SCHED_MAX_SETS) return fail(a, "more than %u sets", SCHED_MAX_SETS);
     if (!take(a, ':')) return fail(a, "':' is missing after the number of the set");
-    if (!take_list(a, "a stage of the set", &count)) return false;
+    if (!take_list(a, "a stage of the set", &count) || !are_stages(a, count)) return false;
     void *sets = program->sets;
     bool grown = reserve(a, &sets, &a->set_capacity, program->set_count, sizeof *program->sets);
     program->sets = sets;

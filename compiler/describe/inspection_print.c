@@ -540,8 +540,9 @@ static void print_program(FILE *to, const struct inspection *inspection)
 void inspection_print_text(FILE *to, const struct inspection *inspection)
 {
     const struct inspected_plan *plan = inspection->plan;
-    fprintf(to, "pipeline %s on %s: %" PRIu32 " CUs of %" PRIu32 " lanes\n", inspection->pipeline,
-            plan->device, plan->cu_count, plan->lanes);
+    fprintf(to, "pipeline %s on %s: %" PRIu32 " CU%s of %" PRIu32 " lane%s\n", inspection->pipeline,
+            plan->device, plan->cu_count, plan->cu_count == 1 ? "" : "s", plan->lanes,
+            plan->lanes == 1 ? "" : "s");
     fprintf(to, "written  by %s for %s\n", inspection->compiler, inspection->isa);
     if (inspection->debug_mode) fputs("mode     debug: least depths, one kernel at a time\n", to);
     print_program(to, inspection);

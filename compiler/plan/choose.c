@@ -144,6 +144,12 @@ static const char *what_stages_have(const struct placement *at)
     return "each stage in turn has the whole device";
 }
 
+/* Behind figures of which one, the least of others, is below that of the choice. */
+static const char *margin_text(uint64_t least, uint64_t chosen)
+{
+    return least < chosen ? "; faster by less than a hundredth does not count" : "";
+}
+
 static const char *reason_by_trial(const struct choice *choice, uint32_t best)
 {
     static const enum plan_mode modes[] = {PLAN_IN_SEQUENCE, PLAN_SIDE_BY_SIDE, PLAN_IN_GROUPS};
@@ -153,14 +159,16 @@ static const char *reason_by_trial(const struct choice *choice, uint32_t best)
                      count_text(arena, choice->size.iterations, "iteration"),
                      choice->size.iterations == 1 ? "s" : "",
                      count_text(arena, choice->items[best].cycles, "cycle"));
+    uint64_t chosen = choice->items[best].cycles, least = chosen;
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         uint32_t other = best_of(choice, modes[i], choice->items[best].layout->count);
-        if (other != GRAPH_NONE)
-            text = arena_printf(arena, "%s, %s %" PRIu64, text,
-                                layout_name(arena, choice->items[other].layout),
-                                choice->items[other].cycles);
+        if (other == GRAPH_NONE) continue;
+        if (choice->items[other].cycles < least) least = choice->items[other].cycles;
+        text = arena_printf(arena, "%s, %s %" PRIu64, text,
+                            layout_name(arena, choice->items[other].layout),
+                            choice->items[other].cycles);
     }
-    return text;
+    return arena_printf(arena, "%s%s", text, margin_text(least, chosen));
 }
 
 static const char *obstacle_of(const struct placement *at)
@@ -216,11 +224,14 @@ static const char *selections_text(const struct choice *choice, const uint64_t *
                      count_text(arena, choice->size.iterations, "iteration"),
                      choice->size.iterations == 1 ? "s" : "",
                      count_text(arena, cycles[best], "cycle"), graph_policy_name(best));
-    for (enum graph_policy s = POLICY_ROUND_ROBIN; s <= POLICY_FULLEST; s++)
-        if (s != best && cycles[s] != UINT64_MAX)
-            text = arena_printf(arena, "%s, %" PRIu64 " with %s", text, cycles[s],
-                                graph_policy_name(s));
-    return text;
+    uint64_t least = cycles[best];
+    for (enum graph_policy s = POLICY_ROUND_ROBIN; s <= POLICY_FULLEST; s++) {
+        if (s == best || cycles[s] == UINT64_MAX) continue;
+        if (cycles[s] < least) least = cycles[s];
+        text =
+            arena_printf(arena, "%s, %" PRIu64 " with %s", text, cycles[s], graph_policy_name(s));
+    }
+    return arena_printf(arena, "%s%s", text, margin_text(least, cycles[best]));
 }
 
 /* Requires the plan as it is to be. */

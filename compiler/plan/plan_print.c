@@ -98,8 +98,9 @@ static void print_head(FILE *to, const struct graph *graph, const struct plan *p
                        const struct sched_program *program)
 {
     const struct devdesc *device = plan->device;
-    fprintf(to, "pipeline %s on %s: %" PRIu32 " CUs of %" PRIu32 " lanes\n", graph->name,
-            device->name, device->cu_count, device->lanes);
+    fprintf(to, "pipeline %s on %s: %" PRIu32 " CU%s of %" PRIu32 " lane%s\n", graph->name,
+            device->name, device->cu_count, device->cu_count == 1 ? "" : "s", device->lanes,
+            device->lanes == 1 ? "" : "s");
     fprintf(to, "mode     %s: %s\n", plan_mode_name(plan->mode), plan->mode_reason);
     fprintf(to, "policy   %s: %s\n", plan->policy, plan->policy_reason);
     if (program != NULL) print_schedule(to, graph, plan, program);

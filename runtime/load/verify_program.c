@@ -225,7 +225,7 @@ static enum prt_status verify_nesting(struct prt_code *code)
         enum prt_status status = PRT_OK;
         code->regions[i] = open.depth > 0 ? open.at[open.depth - 1] : PRT_NO_INSTRUCTION;
         RULE(code, i, open.depth == 0 || may_repeat(instruction.opcode), "repeat-body",
-             "in a loop that 'repeat' begins stand 'run', 'call', 'fence' and loops");
+             "between 'repeat' and its 'again' stand 'run', 'call', 'fence' and loops alone");
         if (instruction.opcode == SCHED_REPEAT)
             status = open_loop(code, i, instruction.operands[0], &open);
         else if (instruction.opcode == SCHED_AGAIN)
@@ -261,11 +261,13 @@ static enum prt_status verify_operand(const struct prt_code *code, uint32_t inde
     switch (letter) {
     case 'S':
         RULE(code, index, value < c->stage_count, "stage",
-             "there is no stage %" PRIu32 " (%" PRIu32 " stages)", value, c->stage_count);
+             "there is no stage %" PRIu32 " (%" PRIu32 " stage%s)", value, c->stage_count,
+             c->stage_count == 1 ? "" : "s");
         return PRT_OK;
     case 'T':
         RULE(code, index, value < c->set_count, "set",
-             "there is no set %" PRIu32 " (%" PRIu32 " sets)", value, c->set_count);
+             "there is no set %" PRIu32 " (%" PRIu32 " set%s)", value, c->set_count,
+             c->set_count == 1 ? "" : "s");
         RULE(code, index, c->sets[value].count > 0, "set-empty", "set %" PRIu32 " is empty", value);
         return PRT_OK;
     case 'D':

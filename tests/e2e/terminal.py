@@ -50,6 +50,8 @@ def main():
             os.kill(pid, 9)
             break
         start = seen.index(text.encode(), start) + len(text.encode())
+        if keys.startswith("\\x03"):
+            time.sleep(0.5)  # the line before is being executed, not read any more
         os.write(fd, keys.encode().decode("unicode_escape").encode())
     read_rest(fd, seen)
     _, ended = os.waitpid(pid, 0)

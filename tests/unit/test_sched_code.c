@@ -281,6 +281,9 @@ static void errors_have_a_line_and_a_reason(void **state)
     expect_error(".stages 1\n.set 1: 0\n", 2, "set 0 is expected");
     expect_error(".stages 1\n.set 0 0\n", 2, "':' is missing");
     expect_error(".stages 1\nhalt\n.set 0: 0\n", 3, "before the code");
+    expect_error(".stages 2\n.set 0: 0 1\n.set 1: 1 2\nhalt\n", 3,
+                 "there is no stage 2 (2 stages)");
+    expect_error(".stages 1\n.set 0: 1\nhalt\n", 2, "there is no stage 1 (1 stage)");
     expect_error(".stages 1\ndispach\n", 2, "did you mean 'dispatch'");
     expect_error(".stages 1\nqqqqqqqqqqq\n", 2, "no instruction 'qqqqqqqqqqq'");
     expect_error(".stages 1\n\njump nowhere\n", 3, "no label 'nowhere'");

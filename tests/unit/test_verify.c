@@ -527,7 +527,7 @@ static void bytes_that_are_no_program_are_refused(void **unused)
     expect_refusal(m, "stage", "there is no stage 2 (2 stages)");
     m = good();
     m->program[12] = 7; /* the set of round_robin, behind two bind_root and ends */
-    expect_refusal(m, "set", "there is no set 7 (1 sets)");
+    expect_refusal(m, "set", "there is no set 7 (1 set)");
     m = good();
     m->sets[0] = 0;
     m->sets_words = 1;
