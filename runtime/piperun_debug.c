@@ -75,7 +75,9 @@ static void on_stop(void *context, const struct prt_stop *stop)
     prt_debug_show_displays(loop);
     fflush(loop->to);
     read_commands(loop);
+    bool interrupted = prt_signals_take_interrupt(); /* behind the command that goes on */
     prt_signals_reading(false);
+    if (interrupted) prt_debugger_interrupt(loop->debugger);
     loop->stop = NULL;
 }
 

@@ -114,9 +114,9 @@ static enum prt_line type_line(struct prt_lines *l, const char *prompt, const ch
 {
     fflush(l->to);
     errno = 0;
+    (void)prt_signals_take_interrupt();
     char *text = readline(prompt);
-    if (prt_signals_take_interrupt()) {
-        free(text);
+    if (text == NULL && prt_signals_take_interrupt()) {
         fputc('\n', l->to);
         return PRT_LINE_INTERRUPTED;
     }

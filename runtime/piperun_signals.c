@@ -170,9 +170,9 @@ static void handle(int signal, void (*handler)(int), int flags)
 }
 
 /* Writes several lines: another one does not come between them. */
-static void handle_teller(int signal, void (*handler)(int))
+static void handle_teller(int signal, void (*handler)(int), int flags)
 {
-    struct sigaction action = {.sa_handler = handler};
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
     sigemptyset(&action.sa_mask);
     sigaddset(&action.sa_mask, SIGUSR1);
     sigaddset(&action.sa_mask, SIGALRM);
@@ -186,8 +186,8 @@ void prt_signals_install(void)
     sigaltstack(&alternate, NULL);
     handle(SIGINT, on_interrupt, 0);
     handle(SIGTERM, on_terminate, 0);
-    handle_teller(SIGALRM, on_alarm);
-    handle_teller(SIGUSR1, on_question);
+    handle_teller(SIGALRM, on_alarm, 0);
+    handle_teller(SIGUSR1, on_question, 0);
     handle(SIGSEGV, on_crash, SA_ONSTACK);
     handle(SIGBUS, on_crash, SA_ONSTACK);
     handle(SIGFPE, on_crash, SA_ONSTACK);
@@ -224,6 +224,8 @@ void prt_signals_reading(bool reading)
 {
     atomic_store(&handled.interrupts, 0);
     atomic_store(&handled.reading, reading);
+    /* A question does not end the reading of a line. */
+    handle_teller(SIGUSR1, on_question, reading ? SA_RESTART : 0);
 }
 
 bool prt_signals_take_interrupt(void)

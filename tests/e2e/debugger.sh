@@ -285,8 +285,8 @@ tab=$(printf '\t')
 if command -v python3 >/dev/null; then
     typed "(piperun) ${tab}start\\n" "next is firing 0 of 'make'${tab}" "(piperun) ${tab}step\\n" \
         "next is firing 0 of 'clip'${tab}" "(piperun) ${tab}\\n" "next is firing 0 of 'total'${tab}" \
-        "(piperun) ${tab}continue\\n" "continue${tab}" "${tab}\\x03" "interrupted${tab}" "(piperun) ${tab}where\\n" \
-        "<- next${tab}" "(piperun) ${tab}nonsense\\n" "there is no command 'nonsense'${tab}" "(piperun) ${tab}print pt\\x03" \
+        "(piperun) ${tab}continue\\n" "continue\\r\\n${tab}\\x03" "interrupted${tab}" "(piperun) ${tab}where\\n" \
+        "<- next${tab}" "(piperun) ${tab}nonsense\\n" "there is no command 'nonsense'${tab}" "(piperun) ${tab}print pt" "print pt${tab}\\x03" \
         "(piperun) ${tab}quit\\n"
     check "a terminal: prompts, an empty line repeats, an interrupt stops" test $status -eq 0
     [ $status -eq 0 ] || cat text
@@ -308,6 +308,29 @@ if command -v python3 >/dev/null; then
 else
     echo "skip a terminal: there is no python3"
 fi
+
+# ---- a question while a line is read ----
+# comes PATTERN FILE: sooner or later
+comes() {
+    tries=0
+    until grep -Eq "$1" "$2"; do
+        tries=$((tries + 1))
+        [ $tries -le 600 ] || return 1
+        sleep 0.1
+    done
+}
+mkfifo typed
+"$PIPERUN" --debug debug.pbc n=gen:ramp:12 y=null <typed >text 2>messages &
+child=$!
+exec 8>typed
+printf 'start\nwhe' >&8
+check "it waits for the rest of a line" comes '^cycle [0-9]+: next is firing 0' text
+kill -USR1 $child
+check "SIGUSR1 is answered" comes '^cycle [0-9]+: the scheduler waits for the debugger$' messages
+printf 're\n' >&8
+exec 8>&-
+wait $child
+check "and the line goes on behind it" grep -Eq '^make +0 firings +can fire  <- next$' text
 
 # ---- the same outputs ----
 printf 'run\n' >run.txt
