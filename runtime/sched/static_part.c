@@ -18,6 +18,15 @@ static uint64_t unclaimed(const struct prt_stage *stage, const struct prt_stage_
     return held - prt_ready_frees(input, stage->firings - stage->batch, stage->batch);
 }
 
+/* Can the host bring what is missing? If not, what is in flight has to make room first. */
+static bool admits(const struct prt_stage *stage, const struct prt_stage_input *input,
+                   uint32_t packets)
+{
+    uint64_t held = unclaimed(stage, input);
+    return held < packets && prt_ready_is_open(input) &&
+           prt_fifo_room(&input->buffer->fifo) >= packets - held;
+}
+
 enum prt_status prt_static_has_packets(struct prt_sched *s, uint32_t index, uint32_t end,
                                        uint32_t packets, bool *holds, struct prt_error *error)
 {
@@ -26,9 +35,7 @@ enum prt_status prt_static_has_packets(struct prt_sched *s, uint32_t index, uint
     enum prt_status status = PRT_OK;
     *holds = false;
     if (s->step != NULL || stage->life != PRT_STAGE_RUNNING) return PRT_OK;
-    if (unclaimed(stage, input) < packets && prt_ready_is_open(input) &&
-        prt_fifo_room(&input->buffer->fifo) > 0)
-        status = prt_inport_fill(s, input->buffer, error);
+    if (admits(stage, input, packets)) status = prt_inport_fill(s, input->buffer, error);
     *holds = status == PRT_OK && unclaimed(stage, input) >= packets;
     return status;
 }

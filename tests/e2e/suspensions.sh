@@ -45,6 +45,20 @@ for length in 0 1 $((depth - 1)) "$depth" $((depth + 1)) $((3 * depth)) $((3 * d
     fi
 done
 
+# A static schedule whose iteration is all that the port holds: what is in flight makes room before the host is asked.
+printf 'kernel k(in i32 x, out i32 y) { y <- x + 1; }\npipeline main(in i32 x, out i32 y) { x -> k -> k -> y; }\n' >two.pipe
+"$PIPEC" two.pipe -o two.pbc || exit 1
+depth=$("$PIPEC" inspect two.pbc | sed -n 's/^in-port x: .* depth \([0-9]*\) .*/\1/p')
+"$PIPERUN" disasm two.pbc | grep -q "^ *has_packets 0, 0, $depth, " && ok "an iteration is what the port holds" || not_ok "an iteration is what the port holds"
+good=1 cycles=
+for from in gen:ramp:$((20 * depth)) -,raw; do
+    "$PIPERUN" -q copy.pbc "x=gen:ramp:$((20 * depth))" y=-,raw |
+        "$PIPERUN" -q two.pbc "x=$from" y=null --stats=json:stats.json || good=0
+    waits=$([ "$from" = -,raw ] && echo 20 || echo 19)
+    [ "$(of_port x)" = "$waits" ] && [ "${cycles:=$(figure total_cycles)}" = "$(figure total_cycles)" ] || good=0
+done
+[ $good = 1 ] && ok "it suspends once an iteration" || not_ok "it suspends $(of_port x) times, not $waits"
+
 # The second port is asked for when the first stage has completed: from a file it is there by then.
 cat >merge.pipe <<'EOP'
 kernel k(in i32 x, out i32 y) { y <- x; }
