@@ -22,7 +22,7 @@ static const char usage_text[] =
     "[OPTION]...\n"
     "       piperun disasm FILE.pbc\n"
     "       piperun verify FILE.pbc\n"
-    "       piperun asm FILE.sasm --into FILE.pbc -o OUT.pbc\n"
+    "       piperun asm FILE.sasm [--into FILE.pbc] -o OUT.pbc\n"
     "       piperun partition DEVICE [SCHEME [/ SCHEME]...]\n"
     "\n"
     "Runs a pipeline that pipec has compiled; a source file is compiled first, by the pipec beside "

@@ -152,9 +152,11 @@ static int read_assembly(int argc, char **argv, struct assembly *assembly)
                                 argv[optind - 1]);
     }
     if (optind + 1 == argc) assembly->text_path = argv[optind];
+    if (assembly->into == NULL && assembly->out != NULL && strcmp(assembly->out, "-") != 0)
+        assembly->into = assembly->out;
     if (assembly->text_path != NULL && assembly->into != NULL && assembly->out != NULL)
         return EXIT_DONE;
-    return PRT_COMPLAIN(EXIT_USAGE, "usage: piperun asm FILE.sasm --into FILE.pbc -o OUT.pbc");
+    return PRT_COMPLAIN(EXIT_USAGE, "usage: piperun asm FILE.sasm [--into FILE.pbc] -o OUT.pbc");
 }
 
 static int read_text(const char *path, char **text, size_t *size)

@@ -24,6 +24,11 @@ says "and ports" "^#   input 0: 'x', in-port, [0-9]* packets; pops 1, peeks 1$" 
 "$PIPERUN" disasm two.pbc | "$PIPERUN" asm - --into two.pbc -o again.pbc && cmp -s two.pbc again.pbc &&
     ok "also from standard input" || not_ok "also from standard input"
 
+cp two.pbc place.pbc
+"$PIPERUN" asm two.sasm -o place.pbc && cmp -s two.pbc place.pbc && ok "in place" || not_ok "in place"
+"$PIPERUN" asm two.sasm -o absent.pbc 2>said
+[ $? = 2 ] && [ ! -e absent.pbc ] && says "what is not there has no program" 'absent.pbc: ' said || not_ok "what is not there has no program"
+
 cat >new.sasm <<'END'
 .stages 2
 .set 0: 0 1
