@@ -116,6 +116,7 @@ done
 expect "--version of piperun" 0 'piperun' '' "$PIPERUN" --version
 expect "--help of pipec" 0 'usage' '' "$PIPEC" --help
 expect "--help of piperun" 0 'usage' '' "$PIPERUN" --help
+expect "which names the signals" 0 'SIGUSR1' '' "$PIPERUN" --help
 expect "no arguments" 2 '' 'no input file' "$PIPEC"
 expect "an option without its value" 2 '' 'needs a value' "$PIPEC" -o
 expect "an option of a later version" 2 '' 'not supported yet' "$PIPEC" --no-fuse two.pipe
