@@ -134,7 +134,7 @@ expect "hash" 0 '[0-9a-f]\{16\}  y' '' "$PIPERUN" five.pbc --hash y x=gen:ramp:3
 expect "asm puts the program back" 0 '' '' "$PIPERUN" asm five.sasm --into five.pbc -o again.pbc
 if cmp -s five.pbc again.pbc; then echo "ok disasm and asm are exact"; else echo "not ok disasm and asm are exact"; fi
 sed 's/round_robin 0/round_robin 7/' five.sasm >bad.sasm
-expect "asm verifies" 1 '' "'round_robin 7, @[0-9]*': there is no set 7 (1 sets) \[set\]" "$PIPERUN" asm bad.sasm --into five.pbc -o bad.pbc
+expect "asm verifies" 1 '' "'round_robin 7, @[0-9]*': there is no set 7 (1 set) \[set\]" "$PIPERUN" asm bad.sasm --into five.pbc -o bad.pbc
 if [ -e bad.pbc ]; then echo "not ok a refused program leaves nothing"; else echo "ok a refused program leaves nothing"; fi
 printf "kernel k(in i32 x, out i32 y) { y <- 2 * x; }\npipeline main(in i32 x, out i32 y) { x -> k -> y; }\n" >small.pipe
 expect "piperun compiles sources" 0 '^4$' '' "$PIPERUN" small.pipe x=gen:ramp:3 y=-,csv
