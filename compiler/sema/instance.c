@@ -479,7 +479,9 @@ static bool may_read(struct elaboration *el, const struct end *end)
     struct diag *d =
         diag_report(el->cx->diags, RULE_WRONG_KIND_OF_NAME, end->span,
                     "'%s' is an out-port of the pipeline: it cannot be read inside", name);
-    diag_help(d, "write to a buffer, read that, and copy it to '%s'", name);
+    diag_help(d,
+              "write to a buffer, read that, and copy it to '%s' ('copy' of \"std/streams.pipe\")",
+              name);
     return false;
 }
 
@@ -849,7 +851,8 @@ static bool chain_buffer(struct elaboration *el, struct scope *scope, const stru
     if (chain->has_buffer) {
         struct diag *d = diag_report(el->cx->diags, RULE_MISPLACED_STATEMENT, ast->span,
                                      "two buffers follow each other in a chain");
-        diag_help(d, "put a kernel between '%s' and '%s'", chain->buffer.text, binding.text);
+        diag_help(d, "put a kernel between '%s' and '%s' ('copy' of \"std/streams.pipe\" is one)",
+                  chain->buffer.text, binding.text);
         el->incomplete = true;
         return false;
     }
