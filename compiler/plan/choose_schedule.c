@@ -6,7 +6,24 @@
 
 #include <inttypes.h>
 
-enum { STAGES_TRIED = 256 };
+enum {
+    STAGES_TRIED = 256,
+    ITERATIONS = 16, /* of a schedule */
+    LOOKS = 4        /* times those of a trial of layouts */
+};
+
+/* Enough for some iterations of the schedule, too. */
+static void grow_size(const struct plan *plan, const struct schedule *schedule,
+                      struct trial_size *size)
+{
+    for (uint32_t i = 0; i < schedule->island_count; i++) {
+        const struct schedule_island *island = &schedule->islands[i];
+        uint128 iterations =
+            (uint128)island->firings * PLAN_PACE_ONE / plan->stages[island->stages[0]].pace;
+        if (iterations >> 40 == 0)
+            size->iterations = max64(size->iterations, (uint64_t)iterations * ITERATIONS);
+    }
+}
 
 static uint64_t try_schedule(const struct placement *at, const struct schedule *schedule,
                              struct trial_size size)
@@ -24,49 +41,86 @@ static bool is_faster(uint64_t cycles, uint64_t than)
     return (uint128)cycles * 101 < (uint128)than * 100;
 }
 
-/* The fastest, the first of those that are as fast; NULL: there is none. */
-static const struct schedule *fastest_schedule(const struct placement *at, struct trial_size size,
-                                               uint64_t *cycles)
+struct tried {
+    const struct schedule *schedules[SCHEDULE_LENGTHS];
+    uint32_t count;
+    struct trial_size size;
+};
+
+/* Fills plan->schedule, too, where no length has any. */
+static struct tried collect_schedules(const struct placement *at, struct trial_size size)
 {
-    bool large = at->plan->stage_count > STAGES_TRIED;
-    const struct schedule *best = NULL;
-    for (int i = SCHEDULE_LONGEST; i < (large ? SCHEDULE_ROUNDS : SCHEDULE_LENGTHS); i++) {
+    struct tried tried = {.size = size};
+    int end = at->plan->stage_count > STAGES_TRIED ? SCHEDULE_ROUNDS : SCHEDULE_LENGTHS;
+    for (int i = SCHEDULE_LONGEST; i < end; i++) {
         const struct schedule *schedule =
             plan_schedule(at->cx, at->graph, at->plan, (enum schedule_length)i);
-        if (schedule->island_count == 0) {
-            if (best == NULL) at->plan->schedule = schedule;
-            continue;
-        }
-        uint64_t taken = try_schedule(at, schedule, size);
-        if (best != NULL && taken >= *cycles) continue;
-        best = schedule;
-        *cycles = taken;
+        if (i == SCHEDULE_LONGEST) at->plan->schedule = schedule;
+        if (schedule->island_count == 0) continue;
+        tried.schedules[tried.count++] = schedule;
+        grow_size(at->plan, schedule, &tried.size);
     }
-    return best;
+    tried.size.looks = mul_clamped(tried.size.looks, LOOKS);
+    return tried;
+}
+
+static bool has_bounded_rates(const struct graph *graph)
+{
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        for (size_t k = 0; k < graph->nodes.items[i].outputs.count; k++)
+            if (!graph_is_exact(&graph->nodes.items[i], &graph->nodes.items[i].outputs.items[k]))
+                return true;
+    return false;
+}
+
+/* Is a schedule that takes so many cycles not clearly faster, with the most and with the least? */
+static bool is_uncertain(const struct placement *at, struct trial_size size, uint64_t cycles,
+                         uint64_t guarded)
+{
+    if ((uint128)cycles * 20 > (uint128)guarded * 19) return true;
+    size.least = true;
+    cycles = try_schedule(at, at->plan->schedule, size);
+    return (uint128)cycles * 20 > (uint128)try_schedule(at, NULL, size) * 19;
+}
+
+static const char *iterations_text(struct arena *arena, uint64_t iterations)
+{
+    return arena_printf(arena, "%" PRIu64 " iteration%s", iterations,
+                        iterations == 1 ? " takes" : "s take");
 }
 
 void plan_choose_schedule(struct placement *at, struct trial_size size)
 {
     struct plan *plan = at->plan;
     struct arena *arena = at->cx->arena;
+    struct tried tried = collect_schedules(at, size);
     uint64_t cycles = UINT64_MAX;
-    const struct schedule *schedule = fastest_schedule(at, size, &cycles);
-    if (schedule == NULL) return;
-    uint64_t guarded = try_schedule(at, NULL, size);
-    const char *iterations = arena_printf(arena, "%" PRIu64 " iteration%s", size.iterations,
-                                          size.iterations == 1 ? " takes" : "s take");
-    if (is_faster(guarded, cycles)) {
+    if (tried.count == 0) return;
+    for (uint32_t i = 0; i < tried.count; i++) {
+        uint64_t taken = try_schedule(at, tried.schedules[i], tried.size);
+        if (i > 0 && taken >= cycles) continue;
+        plan->schedule = tried.schedules[i];
+        cycles = taken;
+    }
+    uint64_t guarded = try_schedule(at, NULL, tried.size);
+    if (has_bounded_rates(at->graph) && is_uncertain(at, tried.size, cycles, guarded)) {
+        plan->schedule = plan_schedule_none(at->cx, plan,
+                                            "what its stages append varies, and a trial does not "
+                                            "find a static schedule faster by a "
+                                            "twentieth whatever that is");
+        return;
+    }
+    const char *iterations = iterations_text(arena, tried.size.iterations);
+    if (is_faster(guarded, cycles))
         plan->schedule =
             plan_schedule_none(at->cx, plan,
                                arena_printf(arena,
                                             "by a trial %s %" PRIu64
                                             " cycles with a static schedule, %" PRIu64 " without",
                                             iterations, cycles, guarded));
-        return;
-    }
-    plan->schedule = schedule;
-    plan->policy_reason = arena_printf(arena,
-                                       "a static schedule first, by a trial %s %" PRIu64
-                                       " cycles with it, %" PRIu64 " without; then %s",
-                                       iterations, cycles, guarded, plan->policy_reason);
+    else
+        plan->policy_reason = arena_printf(arena,
+                                           "a static schedule first, by a trial %s %" PRIu64
+                                           " cycles with it, %" PRIu64 " without; then %s",
+                                           iterations, cycles, guarded, plan->policy_reason);
 }

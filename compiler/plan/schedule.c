@@ -6,8 +6,9 @@
 #include "compiler/analysis/strong_components.h"
 
 enum {
-    PRIMING_ROUNDS = 8, /* over circles; without any, one is enough */
-    GUARDS_PER_NODE = 4 /* those that fill a pipeline of levels */
+    PRIMING_ROUNDS = 8,   /* over circles; without any, one is enough */
+    LAUNCHES_MOST = 1024, /* of an iteration with loops */
+    GUARDS_PER_NODE = 4   /* those that fill a pipeline of levels */
 };
 
 struct scheduling {
@@ -315,7 +316,7 @@ static bool is_better(const struct iteration *a, const struct iteration *b)
 }
 
 /* The longest without loops, or one with loops inside that is `most` long or nearly so: a multiple
- * by a power of two, so that its counts have divisors. */
+ * by a power of two, so that its counts have divisors.  With very many launches nothing is gained. */
 static struct iteration choose_iteration(struct scheduling *s, const struct island *island,
                                          uint32_t level_count, uint64_t most)
 {
@@ -325,6 +326,10 @@ static struct iteration choose_iteration(struct scheduling *s, const struct isla
     while (nested <= most / 2)
         nested *= 2;
     struct iteration other = iteration_of(s, island, level_count, nested);
+    while (other.periods && other.launches > LAUNCHES_MOST && nested > 1) {
+        nested /= 2;
+        other = iteration_of(s, island, level_count, nested);
+    }
     if (is_better(&other, &best)) best = other;
     if (best.periods) return best;
     return iteration_of(s, island, level_count, 1);
@@ -489,6 +494,7 @@ static bool add_levels(struct scheduling *s, const struct island *island, uint32
     made->levels = levels;
     made->level_count = level_count;
     made->periods = iteration->periods;
+    made->firings = mul_clamped(cycles[0], island->nodes[0].phases);
     return true;
 }
 

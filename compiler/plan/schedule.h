@@ -63,6 +63,7 @@ struct schedule_island {
     struct schedule_part prologue;      /* without ops: there is nothing to prime */
     const struct schedule_part *levels; /* from the first to the last */
     uint32_t level_count;
+    uint64_t firings; /* of the first stage in an iteration */
     uint64_t periods; /* so often the least repetition counts are in an iteration */
 };
 

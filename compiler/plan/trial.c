@@ -42,7 +42,8 @@ static void add_output(struct playing *p, struct trial_stage *stage, const struc
                        uint32_t *next)
 {
     const struct graph_buffer *buffer = &p->graph->buffers.items[out->buffer];
-    p->ends[(*next)++] = (struct trial_end){.buffer = out->buffer, .rate = out->push, .most = 1};
+    p->ends[(*next)++] = (struct trial_end){
+        .buffer = out->buffer, .rate = p->size.least ? out->push_least : out->push, .most = 1};
     stage->out_count++;
     stage->bytes = add_clamped(stage->bytes, mul_clamped(out->push, buffer->width_bytes));
 }

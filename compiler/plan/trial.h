@@ -11,7 +11,7 @@
  * most that its tree may, spread over the compute units), ends of frames, `finish`, reference
  * packets that are stored anew; an interrupted launch yields after half a warp.  What data decides is
  * taken from the estimates of the analyses: kernels that are counted cost what analysis/cost says,
- * bounded rates append their most.  Rates with phases are taken evenly.
+ * bounded rates append their most, or their least.  Rates with phases are taken evenly.
  *
  *   Requires  depths, thresholds, batches, sub-devices, packs and paces of the plan.
  *   Gives     the same on every host: integers alone.
@@ -27,6 +27,7 @@
 struct trial_size {
     uint64_t iterations;
     uint64_t looks;
+    bool least; /* bounded rates append their least, not their most */
 };
 
 struct trial {
