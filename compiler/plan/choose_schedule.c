@@ -73,14 +73,32 @@ static bool has_bounded_rates(const struct graph *graph)
     return false;
 }
 
-/* Is a schedule that takes so many cycles not clearly faster, with the most and with the least? */
+/* Do stages that are static and others read one in-port?  Then those that are asked first cut what the
+ * others find there, and how much that matters depends on what varies. */
+static bool share_in_ports(const struct placement *at)
+{
+    const struct graph *graph = at->graph;
+    for (size_t b = 0; b < graph->buffers.count; b++) {
+        const struct graph_buffer *buffer = &graph->buffers.items[b];
+        uint32_t fixed = 0; /* stages are nodes, one for each */
+        for (size_t r = 0; buffer->outer == GRAPH_OUTER_IN && r < buffer->readers.count; r++)
+            fixed += at->plan->schedule->obstacles[buffer->readers.items[r].node] == NULL;
+        if (fixed > 0 && fixed < buffer->readers.count) return true;
+    }
+    return false;
+}
+
+/* Is the schedule, which takes so many cycles with the most that stages may append, not faster by a
+ * twentieth where in-ports are shared, or slower with the least? */
 static bool is_uncertain(const struct placement *at, struct trial_size size, uint64_t cycles,
                          uint64_t guarded)
 {
-    if ((uint128)cycles * 20 > (uint128)guarded * 19) return true;
+    bool clearly = share_in_ports(at);
+    if (clearly && (uint128)cycles * 20 > (uint128)guarded * 19) return true;
     size.least = true;
     cycles = try_schedule(at, at->plan->schedule, size);
-    return (uint128)cycles * 20 > (uint128)try_schedule(at, NULL, size) * 19;
+    guarded = try_schedule(at, NULL, size);
+    return clearly ? (uint128)cycles * 20 > (uint128)guarded * 19 : is_faster(guarded, cycles);
 }
 
 static const char *iterations_text(struct arena *arena, uint64_t iterations)
@@ -104,10 +122,10 @@ void plan_choose_schedule(struct placement *at, struct trial_size size)
     }
     uint64_t guarded = try_schedule(at, NULL, tried.size);
     if (has_bounded_rates(at->graph) && is_uncertain(at, tried.size, cycles, guarded)) {
-        plan->schedule = plan_schedule_none(at->cx, plan,
-                                            "what its stages append varies, and a trial does not "
-                                            "find a static schedule faster by a "
-                                            "twentieth whatever that is");
+        plan->schedule = plan_schedule_none(
+            at->cx, plan,
+            "what its stages append varies, and trials do not find a static schedule faster "
+            "whatever that is");
         return;
     }
     const char *iterations = iterations_text(arena, tried.size.iterations);

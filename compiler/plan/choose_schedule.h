@@ -4,8 +4,9 @@
  * On the layout and with the selection that have been chosen, schedules whose iterations differ in
  * length (schedule.h) are tried, of more than STAGES_TRIED stages two of them.  The fastest is
  * taken, a longer one among equals, unless the guarded loop alone is faster by more than a hundredth.
- * Where rates are bounded, the run may differ from its trial: then a schedule has to be faster by a
- * twentieth, both with the most and with the least that stages may append.
+ * Where rates are bounded, the run may differ from its trial: then that has to hold both with the most
+ * and with the least that stages may append, and, where stages of both kinds read one in-port, a
+ * schedule has to be faster by a twentieth.
  *
  *   Requires  the plan as it is to be, but for its schedule.
  *   Fills     plan->schedule; policy_reason, where a schedule has been tried.

@@ -132,14 +132,17 @@ static bool iterate(struct playing *p, const struct schedule_island *island)
     return levels == 1 ? execute(p, island->levels) : call(p, island, levels - 1);
 }
 
-/* Islands one after the other, then one of the other stages. */
+/* Islands one after the other, each with its prologue, then one of the other stages. */
 static bool iterate_beside(struct playing *p, const struct schedule *schedule)
 {
     uint64_t firings = 0;
     bool done = false;
     for (uint32_t i = 0; i < schedule->island_count; i++) {
-        done = all_hold(p, schedule->islands[i].levels, 1);
-        if (done && !execute(p, schedule->islands[i].levels)) return false;
+        const struct schedule_island *island = &schedule->islands[i];
+        bool primes = island->prologue.op_count > 0 && all_hold(p, &island->prologue, 1);
+        if (primes && !execute(p, &island->prologue)) return false;
+        done = all_hold(p, island->levels, 1);
+        if (done && !execute(p, island->levels)) return false;
     }
     if (schedule->static_count < p->stage_count) {
         p->clock++;
@@ -166,7 +169,7 @@ void trial_play_static(struct playing *p, const struct schedule *schedule)
     bool whole = schedule->island_count == 1 && schedule->static_count == p->stage_count;
     bool goes_on = true;
     p->is_static = static_stages(p, schedule);
-    if (island->prologue.op_count > 0)
+    if (whole && island->prologue.op_count > 0)
         goes_on = all_hold(p, &island->prologue, 1) && execute(p, &island->prologue);
     if (whole && goes_on) goes_on = fill(p, island);
     while (goes_on && trial_goes_on(p))

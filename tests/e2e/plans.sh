@@ -107,6 +107,60 @@ check "an unknown layout" says 2 'layout=three: auto, sequence, side-by-side or 
 check "an unknown policy" says 2 'policy=three: auto, round_robin, priority or fullest' "$PIPEC" --policy=three tail.pipe
 check "debug mode is in sequence" says 2 'debug-mode runs all stages in sequence' "$PIPEC" --debug-mode --layout=groups tail.pipe
 
+# ---- static schedules ----
+
+cat >unlike.pipe <<'END'
+kernel down(in i32 x pop 3, out i32 y push 2) { y <- x[0]; y <- x[2]; }
+kernel spread(in i32 x pop 2, out i32 y push 6) {
+    for (i32 i = 0; i < 6; i++) y[i] = x[i & 1] + (i == 4 ? x[1] - x[0] + 2 : 0);
+}
+pipeline main(in i32 x, out i32 y) { x -> down -> spread -> y; }
+END
+cat >readers.pipe <<'END'
+kernel copy(in i32 x, out i32 y) { y <- x; }
+kernel drop(in i32 x pop 2, out i32 y) { y <- x[0] + x[1]; }
+pipeline main(in i32 x, out i32 y, out i32 z) {
+    buffer i32 b init 1 x 100, c init {200};
+    x -> copy -> b;
+    b -> copy -> y;
+    x -> copy -> c;
+    c -> drop -> z;
+}
+END
+# guarded FILE: FILE.guarded.pbc is the same without the static part of its program.
+guarded() {
+    "$PIPERUN" disasm "$1.pbc" | awk '
+        /^#/ { next }
+        /^\./ || /^ *(partition|bind|load_reference|packets)/ { print; next }
+        /^ *ends$/ { found = 1; printf "%s", label }
+        found { print }
+        { label = /^[A-Za-z0-9_]+:/ ? $0 "\n" : "" }' >"$1.sasm"
+    "$PIPERUN" asm "$1.sasm" --into "$1.pbc" -o "$1.guarded.pbc"
+}
+# no_slower FILE CUS PERCENT PORT=..: it is static, foretold to PERCENT, and takes no more than a hundredth longer than without
+no_slower() {
+    which=$1.$2 percent=$3
+    "$PIPEC" inspect --device "cus$2.dev" "$1.pipe" >"plan.$which" && grep -q '^schedule static for' "plan.$which" || return 1
+    "$PIPEC" --device "cus$2.dev" "$1.pipe" -o "$which.pbc" && guarded "$which" || return 1
+    device=cus$2.dev
+    shift 3
+    "$PIPERUN" -q --device "$device" --stats="json:run.$which" "$which.pbc" "$@" || return 1
+    "$PIPERUN" -q --device "$device" --stats="json:run.$which.guarded" "$which.guarded.pbc" "$@" || return 1
+    with=$(figure total_cycles "run.$which") without=$(figure total_cycles "run.$which.guarded")
+    said=$(sed -n 's/^policy .*: a static schedule first, by a trial \([0-9]*\) iterations take \([0-9]*\) cycles.*/\1 \2/p' "plan.$which")
+    echo "    $which: $with cycles, $without without; foretold for iterations $said"
+    awk -v with="$with" -v without="$without" -v said="$said" -v percent="$percent" -v packets="${1##*:}" \
+        -v each="$(sed -n 's/^iteration \{2\}\([0-9]*\) packet.*/\1/p; s/^iteration \([0-9]*\) packet.*/\1/p' "plan.$which" | head -n 1)" '
+        BEGIN {
+            split(said, word, " "); foretold = word[2] / word[1] * packets / each
+            exit !(with * 100 <= without * 101 && foretold * 100 < with * (100 + percent) && foretold * 100 > with * (100 - percent))
+        }'
+}
+for cus in 1 4 16 132; do
+    check "unlike batches: static is no slower on $cus CUs" no_slower unlike $cus 5 x=gen:ramp:1200000 y=null
+    check "readers of one in-port: static is no slower on $cus CUs" no_slower readers $cus 5 x=gen:ramp:800000 y=null z=null
+done
+
 # ---- thresholds ----
 
 cat >tail.pipe <<'END'
