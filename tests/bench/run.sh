@@ -3,14 +3,16 @@
 #
 #   make bench                      ROUNDS=15 make bench         ONLY=W3 make bench         ONLY=scale make bench
 #   ONLY=anomalies make bench       ONLY=index make bench         ONLY=time make bench
-#   ONLY=speedup make bench
+#   ONLY=speedup make bench         ONLY=policies make bench      ONLY=auto make bench
 #
 # Environment: ROOT, BUILD, PIPEC (set by make); ROUNDS (default 7); ONLY, a part of a workload's name, or
 # `scale`: the growth of pipec with the size of pipelines (scale.sh, about two minutes),
 # `anomalies`: pipelines that take longer on a better simulated device (anomalies.sh, a few seconds),
 # `index`: the index generator against division (index.sh),
 # `time`: what counting the cycles of kernels costs (time.sh),
-# `speedup`: the examples on 1, 4, 16 and 132 simulated compute units (speedup.sh, about a minute);
+# `speedup`: the examples on 1, 4, 16 and 132 simulated compute units (speedup.sh, about a minute),
+# `policies`: pipelines on which the policies differ, and why (policies.py, less than a minute),
+# `auto`: what pipec chooses against the best that can be asked for (auto.py, some minutes);
 # BENCH_CC, the compiler of the hand-written code (default: the newest clang, else CC).  Not part of `make check`.
 set -eu
 export LC_ALL=C
@@ -25,6 +27,7 @@ anomalies) exec "$here/anomalies.sh" ;;
 index) exec "$here/index.sh" ;;
 time) exec "$here/time.sh" ;;
 speedup) exec "$here/speedup.sh" ;;
+policies | auto) exec python3 -B "$here/$ONLY.py" ;;
 esac
 
 if [ "$(uname -m)" != x86_64 ] || ! grep -qw avx2 /proc/cpuinfo || ! grep -qw fma /proc/cpuinfo; then
