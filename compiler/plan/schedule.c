@@ -209,6 +209,15 @@ static bool has_several_queues(const struct scheduling *s, uint32_t buffer)
     return false;
 }
 
+/* Does data decide how much comes?  The trial takes the most; less is not for an iteration that needs
+ * nearly all that the buffer holds: its writer would be left with room for a few. */
+static bool is_uncertain(const struct scheduling *s, uint32_t buffer)
+{
+    const struct graph_buffer *of = &s->graph->buffers.items[buffer];
+    const struct graph_output *writer = graph_writer(s->graph, of);
+    return writer != NULL && !graph_is_exact(&s->graph->nodes.items[of->writer_node], writer);
+}
+
 /* Both ends of a buffer of several queues work at once; readers of one in-port may be some levels
  * apart. */
 static void admit_ports(const struct scheduling *s, const struct island *island,
@@ -220,7 +229,9 @@ static void admit_ports(const struct scheduling *s, const struct island *island,
         uint64_t taken = add_clamped(port->kept, port->spare);
         uint64_t room = port->depth > taken ? (port->depth - taken) / packets : 0;
         uint64_t apart = port->is_input && level_count > 1 ? island->nodes[port->node].level : 0;
-        uint64_t parts = has_several_queues(s, port->buffer) ? 2 : 1;
+        uint64_t parts = is_uncertain(s, port->buffer)         ? 4
+                         : has_several_queues(s, port->buffer) ? 2
+                                                               : 1;
         uint64_t share = room / (parts + apart);
         admit(span, share ? share : room / (1 + apart),
               arena_printf(s->cx->arena, "'%s' is too short for an iteration",
