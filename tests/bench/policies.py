@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 
+import auto
 import plans
 from plans import POLICIES, Failure, Subject
 
@@ -45,16 +46,22 @@ FAMILIES = [
          buffer f32 a depth 512; buffer f32 b depth 512;
          route(x -> a, b) cost 4; a -> one cost 100 -> y; b -> one cost 10 -> w;
      }"""),
-    ("rows", "what is filtered has to make rows: with the first ready stage first, rows are read when many are there",
+    ("rows", "a filter again, with deep buffers: as many launches under each, in another order",
      """pipeline main(in f32 x, out f32 y) {
          buffer f32 a; buffer f32 b; buffer f32 c;
          x -> some cost 4 -> a; a -> one cost 10 -> b; b -> row cost 300 -> c; c -> one cost 10 -> y;
      }"""),
-    ("rare", "one in ten packets goes the other way: its reader is asked last while it has least, so it has larger batches",
+    ("rare", "one in ten packets goes the other way: in turn its reader is launched for a few of them each time, by fullness for more",
      """pipeline main(in f32 x, out f32 y, out f32 w) {
          buffer f32 r depth 512; buffer f32 a depth 8192; buffer f32 b depth 8192;
          x -> one cost 4 -> r; route(r -> a, b) cost 4; a -> one cost 10 -> y; b -> one cost 10 -> w;
      }"""),
+]
+
+# Random graphs of auto.py, each with why.
+DRAWN = [
+    (29, "a source for two branches that meet again: who holds most is behind, and is asked first"),
+    (1018, "a source, a loop and side branches: upstream first, so those downstream have larger batches"),
 ]
 
 PACKETS = 200000
@@ -79,9 +86,9 @@ def winner(cycles):
     return "tie" if len(first) == len(cycles) else " ".join(first)
 
 
-def row(name, text, cus):
+def row(name, program):
     ways = [("sequence", policy) for policy in POLICIES + ["auto"]]
-    results = plans.measure(".", subject(name, text, cus), ways)
+    results = plans.measure(".", program, ways)
     by_policy = {policy: results["sequence", policy] for policy in POLICIES}
     auto = results["sequence", "auto"]
     cycles = {policy: result.cycles for policy, result in by_policy.items()}
@@ -100,9 +107,12 @@ def main():
     print("%-11s" % "" + "".join("%12s" % policy for policy in POLICIES + ["auto"]) + " %-8s" % "" +
           "".join("%7s" % policy for policy in ("in turn", "prior.", "full.", "auto")) + "  winner")
     for name, _, text in FAMILIES:
-        row(name, text, cus)
+        row(name, subject(name, text, cus))
+    auto.draw_graphs([seed for seed, _ in DRAWN])
+    for seed, _ in DRAWN:
+        row("seed %d" % seed, auto.drawn(seed, cus))
     print()
-    for name, why, _ in FAMILIES:
+    for name, why in [family[:2] for family in FAMILIES] + [("seed %d" % seed, why) for seed, why in DRAWN]:
         print("%-11s %s" % (name, why))
     print("\nwinner: of the three policies, those within %g %% of the fastest; outputs are the same bytes." % (100 * TIE))
     return 0
