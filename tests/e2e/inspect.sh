@@ -45,6 +45,7 @@ for one in scheduled part; do
     "$PIPEC" -v --layout=sequence --device sim16 $one.pipe -o $one.pbc 2>$one.said
     "$PIPEC" inspect --json $one.pbc >$one.contained
     for key in kind prologue static_stages code_bytes static_bytes bytes_per_stage; do
+        # shellcheck disable=SC2094 # the file "key" is not read here
         grep "\"$key\"" $one.json >key
         grep "\"$key\"" $one.contained >other
         check "$one: source and container agree on $key" cmp key other

@@ -42,12 +42,12 @@ foretold() {
 }
 
 for cus in 1 4 16 132; do
-    plan fmradio/fmradio $cus
-    run fmradio/fmradio $cus rf=rf.raw audio=audio.$cus.raw
-    plan cipher/chacha20 $cus
-    run cipher/chacha20 $cus text=text.u8 cipher=cipher.$cus.u8
-    plan fmradio/transmitter $cus
-    run fmradio/transmitter $cus voice="$ROOT/examples/fmradio/voice.wav" rf=rf.$cus.raw
+    plan fmradio/fmradio "$cus"
+    run fmradio/fmradio "$cus" rf=rf.raw audio=audio.$cus.raw
+    plan cipher/chacha20 "$cus"
+    run cipher/chacha20 "$cus" text=text.u8 "cipher=cipher.$cus.u8"
+    plan fmradio/transmitter "$cus"
+    run fmradio/transmitter "$cus" voice="$ROOT/examples/fmradio/voice.wav" "rf=rf.$cus.raw"
 done
 samples=$(($(wc -c <rf.raw) / 4)) voice=$(($(wc -c <rf.raw) / 128))
 for cus in 1 4 16; do

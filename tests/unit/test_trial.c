@@ -54,7 +54,7 @@ static struct plan *plan_of(struct fixture *f, const struct devdesc *d)
 static struct trial try(struct fixture *f, const struct plan *plan, uint64_t iterations)
 {
     return trial_run(f->cx.arena, &f->graph, plan, NULL, POLICY_ROUND_ROBIN,
-                     (struct trial_size){iterations, UINT64_C(1) << 40});
+                     (struct trial_size){iterations, UINT64_C(1) << 40, false});
 }
 
 /* A launch ends, then the scheduler executes `ends`, the selection and `dispatch`. */
@@ -194,7 +194,7 @@ static void a_trial_is_the_same_twice_and_ends_within_its_budget(void **state)
                 stuck += a.steady_cycles == UINT64_MAX;
             }
             struct trial cut = trial_run(f->cx.arena, &f->graph, plan, NULL, POLICY_ROUND_ROBIN,
-                                         (struct trial_size){UINT64_C(1) << 40, 5000});
+                                         (struct trial_size){UINT64_C(1) << 40, 5000, false});
             assert_false(cut.whole);
             assert_true(cut.dispatches <= 5000);
         }
