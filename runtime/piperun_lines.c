@@ -153,7 +153,8 @@ static enum prt_line type_line(struct prt_lines *l, const char *prompt, const ch
     if (interrupted) fputc('\n', l->to);
     if (interrupted) return PRT_LINE_INTERRUPTED;
     if (length < 0) return PRT_LINE_END;
-    l->text[strcspn(l->text, "\n")] = '\0';
+    char *end = strchr(l->text, '\n');
+    if (end != NULL) *end = '\0';
     *line = l->text;
     return PRT_LINE;
 }

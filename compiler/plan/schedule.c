@@ -1,5 +1,6 @@
 #include "compiler/plan/schedule_internal.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 #include "compiler/analysis/ratio.h"
@@ -251,7 +252,9 @@ static uint64_t whole_rounds(const struct scheduling *s, const struct island *is
         uint64_t lanes = max64(node->warp.firings, 1) * stage->cu_count;
         if (node->stateful || stage->load <= most) continue;
         most = stage->load;
-        round = lanes / gcd64(lanes, firings);
+        uint64_t common = gcd64(lanes, firings);
+        assert(common > 0); /* every stage fires */
+        round = lanes / common;
     }
     return periods > round ? periods - periods % round : periods;
 }

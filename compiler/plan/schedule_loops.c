@@ -14,6 +14,7 @@
  */
 #include "compiler/plan/schedule_internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "compiler/analysis/ratio.h"
@@ -237,6 +238,7 @@ static bool build_cluster(struct looping *l, const struct part *part)
     }
     uint64_t passes = divisor_from(common, max64(passes_wanted(l, part, common), 2));
     if (passes > UINT32_MAX || l->nest == SCHEDULE_NEST_MAX) return false;
+    assert(passes > 0);
     uint64_t before = l->passes;
     l->passes = mul_clamped(l->passes, passes);
     for (uint32_t i = 0; i < part->node_count; i++)

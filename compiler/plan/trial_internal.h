@@ -103,7 +103,7 @@ static inline bool trial_goes_on(const struct playing *p)
 uint64_t trial_held(struct playing *p, const struct trial_stage *stage,
                     const struct trial_end *end);
 uint64_t trial_room(struct playing *p, const struct trial_end *end);
-void trial_dispatch(struct playing *p, uint32_t stage, uint64_t firings);
+void trial_dispatch(struct playing *p, uint32_t index, uint64_t firings);
 /* The instruction: true, the program goes on at its label. */
 bool trial_wait(struct playing *p);
 /* All stages are worth a look. */

@@ -8,6 +8,8 @@
 
 #include "compiler/analysis/ratio.h"
 
+#include <assert.h>
+
 /* ---- guards ---- */
 
 static bool feeds(const struct trial_stage *stage, const struct trial_end *end,
@@ -91,10 +93,13 @@ static bool execute(struct playing *p, const struct schedule_part *part)
             break;
         case SCHEDULE_REPEAT:
             p->clock++;
+            assert(depth < SCHEDULE_NEST_MAX);
             loops[depth++] = (struct loop){at, op->count};
             break;
         case SCHEDULE_AGAIN:
             p->clock++;
+            assert(depth > 0 && depth <= SCHEDULE_NEST_MAX);
+            // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): asserted above
             if (--loops[depth - 1].left > 0)
                 at = loops[depth - 1].first;
             else

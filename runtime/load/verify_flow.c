@@ -122,10 +122,10 @@ enum prt_status prt_verify_flow(struct prt_code *code)
 {
     uint32_t *stack = calloc((size_t)code->count + 1, sizeof *stack);
     uint8_t *marks = calloc((size_t)code->count + 1, 1);
-    enum prt_status status = stack != NULL && marks != NULL
-                                 ? reach(code, stack)
-                                 : prt_error_set(code->error, PRT_E_NOMEM, "out of memory");
-    if (status == PRT_OK) status = verify_circles(code, marks, stack);
+    bool made = stack != NULL && marks != NULL;
+    enum prt_status status =
+        made ? reach(code, stack) : prt_error_set(code->error, PRT_E_NOMEM, "out of memory");
+    if (made && status == PRT_OK) status = verify_circles(code, marks, stack);
     free(stack);
     free(marks);
     return status;

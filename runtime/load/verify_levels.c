@@ -58,7 +58,7 @@ static bool make_state(const struct levels *x, struct state *s)
 
 static void copy_state(const struct levels *x, struct state *to, const struct state *from)
 {
-    memcpy(to->least, from->least, x->q.count * 2 * sizeof *to->least);
+    memcpy(to->least, from->least, (size_t)x->q.count * 2 * sizeof *to->least);
     memcpy(to->asked, from->asked, x->asked_words * sizeof *to->asked);
     to->reached = from->reached;
     to->selected = from->selected;

@@ -1,6 +1,7 @@
 /* Structure and meaning of the scheduler program: see verify_program.h. */
 #include "runtime/load/verify_program.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,6 +168,7 @@ static enum prt_status decode_all(struct prt_code *code)
     struct sched_instruction instruction;
     enum prt_status status = count_instructions(code);
     if (status != PRT_OK) return status;
+    assert(code->count > 0);
     code->offsets = calloc(code->count, sizeof *code->offsets);
     code->regions = calloc(code->count, sizeof *code->regions);
     code->flags = calloc(code->count, 1);

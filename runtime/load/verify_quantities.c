@@ -112,6 +112,7 @@ static void mark_fed(struct prt_quantities *q, uint32_t *stack)
     for (uint32_t s = 0; s < c->stage_count; s++) {
         bool source = c->nodes[c->stages[s].node].input_count == 0;
         q->unfed[s] = q->fed[s] || source; /* for now: driven */
+        // One place for each stage.  NOLINTNEXTLINE(clang-analyzer-security.ArrayBound)
         if (source) stack[depth++] = s;
     }
     spread(q, q->unfed, stack, depth);
@@ -132,15 +133,15 @@ enum prt_status prt_quantities_build(const struct prt_container *c, struct prt_q
     *q = (struct prt_quantities){.container = c, .first_out = c->reader_count};
     q->most = calloc(count, sizeof *q->most);
     q->stage_of = calloc((size_t)c->node_count + 1, sizeof *q->stage_of);
-    q->fed = calloc((size_t)c->stage_count * 3 + 1, sizeof *q->fed);
+    q->fed = calloc(3 * ((size_t)c->stage_count + 1), sizeof *q->fed);
     if (count >= UINT32_MAX || stack == NULL || q->most == NULL || q->stage_of == NULL ||
         q->fed == NULL) {
         free(stack);
         prt_quantities_free(q);
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     }
-    q->allowed = q->fed + c->stage_count;
-    q->unfed = q->allowed + c->stage_count;
+    q->allowed = q->fed + c->stage_count + 1;
+    q->unfed = q->allowed + c->stage_count + 1;
     q->first_phase = q->first_out + c->buffer_count;
     q->first_allowance = q->first_phase + c->node_count;
     q->first_running = q->first_allowance + c->stage_count;

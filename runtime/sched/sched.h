@@ -367,7 +367,7 @@ enum prt_status prt_sched_select_fullest(struct prt_sched *sched, uint32_t set, 
                                          struct prt_error *error);
 enum prt_status prt_sched_dispatch(struct prt_sched *sched, struct prt_error *error);
 /* Claims what so many firings of a running, idle stage need and launches them: they are ready. */
-enum prt_status prt_sched_launch(struct prt_sched *sched, uint32_t stage, uint64_t firings,
+enum prt_status prt_sched_launch(struct prt_sched *s, uint32_t index, uint64_t firings,
                                  struct prt_error *error);
 /* *jump: go on at the label; else nothing can come any more. */
 enum prt_status prt_sched_wait(struct prt_sched *sched, bool *jump, struct prt_error *error);

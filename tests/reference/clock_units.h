@@ -28,7 +28,7 @@ struct clock_units {
 void clock_units_open(struct clock_units *units, const struct clock_pipeline *pipeline,
                       struct clock_times *times);
 /* So many firings of the stage come at that moment, no earlier than what came before. */
-void clock_units_enqueue(struct clock_units *units, int stage, long at, long first, long firings);
+void clock_units_enqueue(struct clock_units *u, int index, long at, long first, long firings);
 /* Plays on, to that moment at least, until some launch has ended.  False: none is there. */
 bool clock_units_wait(struct clock_units *units, long at);
 

@@ -72,7 +72,7 @@ static uint64_t aligned(uint64_t at)
 static struct file splice(struct file f, uint32_t kind, const void *bytes, size_t size)
 {
     uint32_t count = section_count(&f);
-    struct file out = {calloc(1, f.size + size + 64u * (count + 1)), 0};
+    struct file out = {calloc(1, f.size + size + (size_t)64 * (count + 1)), 0};
     uint64_t at = sizeof(struct container_header) + count * sizeof(struct container_section);
     assert_non_null(out.bytes);
     memcpy(out.bytes, f.bytes, at);
@@ -116,8 +116,9 @@ static void headers_and_section_tables_hold_together(void **unused)
     f.size = sizeof(struct container_header);
     expect_file(f, PRT_E_TRUNCATED, "ends inside the section table");
     f = finish(small());
-    f.bytes = realloc(f.bytes, f.size + 3);
-    assert_non_null(f.bytes);
+    uint8_t *longer = realloc(f.bytes, f.size + 3);
+    assert_non_null(longer);
+    f.bytes = longer;
     memset(f.bytes + f.size, 0, 3);
     f.size += 3;
     expect_file(f, PRT_E_FORMAT, "bytes after the last section");
@@ -152,7 +153,7 @@ static void tables_have_limits(void **unused)
 {
     (void)unused;
     size_t size = SCHED_MAX_CODE_BYTES + 1;
-    uint8_t *zeros = calloc(1, ((size_t)SCHED_MAX_STAGES + 1) * sizeof(struct container_stage));
+    struct container_stage *zeros = calloc((size_t)SCHED_MAX_STAGES + 1, sizeof *zeros);
     assert_non_null(zeros);
     expect_file(splice(finish(small()), CONTAINER_PROGRAM, zeros, size), PRT_E_FORMAT,
                 "the scheduler program is beyond");

@@ -200,7 +200,7 @@ static void play_island(struct play *p, const struct schedule_island *island)
 {
     play_guards(p, &island->prologue);
     play_part(p, &island->prologue);
-    uint64_t before[REF_BUFFERS * 8];
+    uint64_t before[REF_BUFFERS * 8] = {0};
     for (uint32_t step = 0; step < island->level_count + 3; step++) {
         for (uint32_t level = 0; level <= step && level < island->level_count; level++)
             play_guards(p, &island->levels[level]);

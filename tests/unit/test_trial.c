@@ -106,7 +106,7 @@ static void stages_of_a_pack_share_a_packet(void **state)
     assert_int_equal(plan->pack_count, 1);
     uint64_t batch = plan->stages[0].batch_max;
     struct trial trial = try(f, plan, batch * 4);
-    uint64_t work = batch / 8 * 8 * 3, round = LAUNCH + work + 3 * SWITCH;
+    uint64_t work = batch / 8 * 8 * 3, round = LAUNCH + work + UINT64_C(3) * SWITCH;
     assert_int_equal(trial.dispatches, 12);
     assert_true(trial.cycles >= 4 * round - SWITCH);
     assert_true(trial.cycles <= 4 * (round + 16));
@@ -165,8 +165,8 @@ static void importance_interrupts(void **state)
     struct trial trial = try(f, plan, batch * 8);
     uint64_t work = batch / 8 * 100 * 24;
     assert_true(trial.whole);
-    assert_true(trial.cycles >= work + 24 * LAUNCH);
-    assert_true(trial.cycles <= work + 24 * (LAUNCH + 2 * SWITCH + 20));
+    assert_true(trial.cycles >= work + UINT64_C(24) * LAUNCH);
+    assert_true(trial.cycles <= work + UINT64_C(24) * (LAUNCH + 2 * SWITCH + 20));
     fixture_free(f);
 }
 

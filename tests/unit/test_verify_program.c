@@ -594,13 +594,15 @@ static void the_end_is_reached_when_nothing_is_left(void **unused)
 /* So many words of text, again and again. */
 static char *repeated(const char *first, const char *line, size_t count, const char *last)
 {
-    size_t size = strlen(first) + strlen(line) * count + strlen(last) + 1, used = strlen(first);
-    char *text = malloc(size);
-    assert_non_null(text);
-    strcpy(text, first);
-    for (size_t i = 0; i < count; i++, used += strlen(line))
-        strcpy(text + used, line);
-    strcpy(text + used, last);
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    fputs(first, to);
+    for (size_t i = 0; i < count; i++)
+        fputs(line, to);
+    fputs(last, to);
+    assert_int_equal(fclose(to), 0);
     return text;
 }
 
