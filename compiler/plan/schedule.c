@@ -252,10 +252,9 @@ static uint64_t whole_rounds(const struct scheduling *s, const struct island *is
         uint64_t lanes = max64(node->warp.firings, 1) * stage->cu_count;
         if (node->stateful || stage->load <= most) continue;
         most = stage->load;
-        uint64_t common = gcd64(lanes, firings);
-        assert(common > 0); /* every stage fires */
-        round = lanes / common;
+        round = lanes / gcd64(lanes, firings);
     }
+    assert(round > 0); /* every stage has a compute unit, and fires */
     return periods > round ? periods - periods % round : periods;
 }
 
