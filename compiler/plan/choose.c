@@ -80,12 +80,6 @@ static uint64_t try_selection(const struct choice *choice, enum graph_policy sel
     return trial.steady_cycles;
 }
 
-/* More than a hundredth less? */
-static bool is_faster(uint64_t cycles, uint64_t than)
-{
-    return (uint128)cycles * 101 < (uint128)than * 100;
-}
-
 static uint32_t try_layouts(struct choice *choice)
 {
     uint32_t best = 0;
@@ -93,16 +87,16 @@ static uint32_t try_layouts(struct choice *choice)
         struct candidate *candidate = &choice->items[i];
         plan_lay_out(choice->at, candidate->layout);
         candidate->cycles = try_selection(choice, choice->selection);
-        if (is_faster(candidate->cycles, choice->items[best].cycles)) best = i;
+        if (trial_is_faster(candidate->cycles, choice->items[best].cycles)) best = i;
     }
     return best;
 }
 
 /* ---- reasons ---- */
 
-static const char *count_text(struct arena *arena, uint64_t count, const char *what)
+static const char *cycles_text(struct arena *arena, uint64_t cycles)
 {
-    return arena_printf(arena, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
+    return arena_printf(arena, "%" PRIu64 " cycle%s", cycles, cycles == 1 ? "" : "s");
 }
 
 static const char *layout_name(struct arena *arena, const struct plan_layout *layout)
@@ -154,11 +148,9 @@ static const char *reason_by_trial(const struct choice *choice, uint32_t best)
 {
     static const enum plan_mode modes[] = {PLAN_IN_SEQUENCE, PLAN_SIDE_BY_SIDE, PLAN_IN_GROUPS};
     struct arena *arena = choice->at->cx->arena;
-    const char *text =
-        arena_printf(arena, "%s; by a trial %s take%s %s", what_stages_have(choice->at),
-                     count_text(arena, choice->size.iterations, "iteration"),
-                     choice->size.iterations == 1 ? "s" : "",
-                     count_text(arena, choice->items[best].cycles, "cycle"));
+    const char *text = arena_printf(arena, "%s; by a trial %s %s", what_stages_have(choice->at),
+                                    trial_iterations_text(arena, choice->size.iterations),
+                                    cycles_text(arena, choice->items[best].cycles));
     uint64_t chosen = choice->items[best].cycles, least = chosen;
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         uint32_t other = best_of(choice, modes[i], choice->items[best].layout->count);
@@ -219,11 +211,9 @@ static const char *selections_text(const struct choice *choice, const uint64_t *
                                    enum graph_policy best)
 {
     struct arena *arena = choice->at->cx->arena;
-    const char *text =
-        arena_printf(arena, "by a trial %s take%s %s with %s",
-                     count_text(arena, choice->size.iterations, "iteration"),
-                     choice->size.iterations == 1 ? "s" : "",
-                     count_text(arena, cycles[best], "cycle"), graph_policy_name(best));
+    const char *text = arena_printf(arena, "by a trial %s %s with %s",
+                                    trial_iterations_text(arena, choice->size.iterations),
+                                    cycles_text(arena, cycles[best]), graph_policy_name(best));
     uint64_t least = cycles[best];
     for (enum graph_policy s = POLICY_ROUND_ROBIN; s <= POLICY_FULLEST; s++) {
         if (s == best || cycles[s] == UINT64_MAX) continue;
@@ -244,7 +234,7 @@ static void choose_selection(const struct choice *choice)
     bool tried = at->plan->stage_count > 1 && !at->plan->debug_mode;
     for (enum graph_policy s = POLICY_ROUND_ROBIN; tried && s <= POLICY_FULLEST; s++) {
         cycles[s] = try_selection(choice, s);
-        if (is_faster(cycles[s], cycles[best])) best = s;
+        if (trial_is_faster(cycles[s], cycles[best])) best = s;
     }
     const char *text = arena_printf(arena, "%s%s",
                                     differ_in_importance(at->graph)

@@ -35,12 +35,6 @@ static uint64_t try_schedule(const struct placement *at, const struct schedule *
     return trial.steady_cycles;
 }
 
-/* More than a hundredth less? */
-static bool is_faster(uint64_t cycles, uint64_t than)
-{
-    return (uint128)cycles * 101 < (uint128)than * 100;
-}
-
 struct tried {
     const struct schedule *schedules[SCHEDULE_LENGTHS];
     uint32_t count;
@@ -98,13 +92,8 @@ static bool is_uncertain(const struct placement *at, struct trial_size size, uin
     size.least = true;
     cycles = try_schedule(at, at->plan->schedule, size);
     guarded = try_schedule(at, NULL, size);
-    return clearly ? (uint128)cycles * 20 > (uint128)guarded * 19 : is_faster(guarded, cycles);
-}
-
-static const char *iterations_text(struct arena *arena, uint64_t iterations)
-{
-    return arena_printf(arena, "%" PRIu64 " iteration%s", iterations,
-                        iterations == 1 ? " takes" : "s take");
+    return clearly ? (uint128)cycles * 20 > (uint128)guarded * 19
+                   : trial_is_faster(guarded, cycles);
 }
 
 void plan_choose_schedule(struct placement *at, struct trial_size size)
@@ -128,8 +117,8 @@ void plan_choose_schedule(struct placement *at, struct trial_size size)
             "whatever that is");
         return;
     }
-    const char *iterations = iterations_text(arena, tried.size.iterations);
-    if (is_faster(guarded, cycles))
+    const char *iterations = trial_iterations_text(arena, tried.size.iterations);
+    if (trial_is_faster(guarded, cycles))
         plan->schedule =
             plan_schedule_none(at->cx, plan,
                                arena_printf(arena,

@@ -3,6 +3,7 @@
 #include "compiler/analysis/ratio.h"
 #include "lang/dispatch.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* ---- laying it out ---- */
@@ -769,4 +770,15 @@ struct trial_size trial_size_for(const struct plan *plan)
         size.iterations *= 2;
     size.looks = max64((uint64_t)plan->stage_count * LOOKS_EACH, LOOKS_LEAST);
     return size;
+}
+
+bool trial_is_faster(uint64_t cycles, uint64_t than)
+{
+    return (uint128)cycles * 101 < (uint128)than * 100;
+}
+
+const char *trial_iterations_text(struct arena *arena, uint64_t iterations)
+{
+    return arena_printf(arena, "%" PRIu64 " iteration%s", iterations,
+                        iterations == 1 ? " takes" : "s take");
 }

@@ -44,5 +44,9 @@ struct trial_size trial_size_for(const struct plan *plan);
 struct trial trial_run(struct arena *scratch, const struct graph *graph, const struct plan *plan,
                        const struct schedule *schedule, enum graph_policy selection,
                        struct trial_size size);
+/* Is one figure of a trial more than a hundredth less than another?  What is closer does not count. */
+bool trial_is_faster(uint64_t cycles, uint64_t than);
+/* "1 iteration takes", "64 iterations take". */
+const char *trial_iterations_text(struct arena *arena, uint64_t iterations);
 
 #endif

@@ -111,7 +111,7 @@ static void mark_fed(struct prt_quantities *q, uint32_t *stack)
     depth = 0;
     for (uint32_t s = 0; s < c->stage_count; s++) {
         bool source = c->nodes[c->stages[s].node].input_count == 0;
-        q->unfed[s] = q->fed[s] || source; /* for now: driven */
+        q->unfed[s] = q->fed[s] || source; /* up to the last loop: is it driven? */
         // One place for each stage.  NOLINTNEXTLINE(clang-analyzer-security.ArrayBound)
         if (source) stack[depth++] = s;
     }

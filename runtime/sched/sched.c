@@ -278,8 +278,7 @@ enum prt_status prt_sched_await(struct prt_sched *s, struct prt_error *error)
     return status == PRT_OK ? prt_sched_reap(s, error) : status;
 }
 
-/* Thresholds are waived for selections alone: guards ask for what they ask for. */
-/* Whether some stage could do something yet, with its threshold waived. */
+/* Can no stage do anything any more, even with its threshold waived? */
 static bool is_stuck(const struct prt_sched *s)
 {
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
@@ -288,6 +287,7 @@ static bool is_stuck(const struct prt_sched *s)
     return true;
 }
 
+/* Thresholds are waived for selections alone: guards ask for what they ask for. */
 enum prt_status prt_sched_wait(struct prt_sched *s, bool *jump, struct prt_error *error)
 {
     bool found_none = s->found_none;
