@@ -42,7 +42,7 @@ flags=(-std=c11 -Wall -Wextra -O3 -march=x86-64-v3 -ffp-contract=off -fno-math-e
 
 out=$BUILD/bench
 mkdir -p "$out"
-for file in "$here"/*.pipe "$ROOT/examples/fmradio/fmradio.pipe" "$ROOT/examples/cipher/chacha20.pipe"; do
+for file in "$here"/pipes/*.pipe "$ROOT/examples/fmradio/fmradio.pipe" "$ROOT/examples/cipher/chacha20.pipe"; do
     "$PIPEC" "$file" -o "$out/$(basename "$file" .pipe).pbc"
 done
 read -ra libraries <<<"$(pkg-config --libs sndfile libpng zlib libxxhash)"
