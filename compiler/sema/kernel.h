@@ -400,6 +400,9 @@ struct kernel {
      * in between; filled by analysis/uniform. */
     bool items_leave;
     bool stops; /* the body has `stop` */
+    /* Made of several kernels by compiler/fuse: what analysis/range and analysis/amplify fill has been
+     * carried over from these; cost_cycles is their sum. */
+    bool composed;
     bool
         is_child; /* `child kernel`: launched, never instantiated: no state, tables, finish, stop, and
                         one phase */
