@@ -27,6 +27,9 @@ struct devdesc {
     char name[64];
     uint32_t cu_count; /* compute units */
     uint32_t lanes;    /* work-items a CU executes in lock step */
+    /* 1: the processor that the runtime itself runs on: time is real, its caches decide depths and
+     * batches, and neighbours are fused; 0: simulated */
+    uint32_t host;
     uint64_t clock_hz;
     uint64_t memory_bytes;
     uint64_t memory_bytes_per_cycle;         /* bandwidth */
