@@ -14,6 +14,7 @@
 #include "runtime/pipert_run.h"
 #include "runtime/sched/collect.h"
 #include "runtime/sched/explain.h"
+#include "runtime/sched/memory_port.h"
 #include "runtime/sched/sched_replay.h"
 #include "runtime/sched/sched.h"
 #include "runtime/sched/standing.h"
@@ -405,12 +406,16 @@ static uint32_t port_buffer(const struct prt_run *run, uint32_t port, enum conta
     return program->container.buffers[buffer].outer == (uint32_t)outer ? buffer : PRT_NONE;
 }
 
+static enum prt_status refuse_port(const char *what, uint32_t port, struct prt_error *error)
+{
+    return prt_error_set(error, PRT_E_USAGE, "port %" PRIu32 " is no %s-port", port, what);
+}
+
 enum prt_status prt_run_bind_input(struct prt_run *run, uint32_t port, prt_read_callback read,
                                    void *context, struct prt_error *error)
 {
     uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
-    if (buffer == PRT_NONE || read == NULL)
-        return prt_error_set(error, PRT_E_USAGE, "port %" PRIu32 " is no in-port", port);
+    if (buffer == PRT_NONE || read == NULL) return refuse_port("in", port, error);
     prt_sched_bind_source(run->sched, buffer, read, context);
     return PRT_OK;
 }
@@ -418,8 +423,7 @@ enum prt_status prt_run_bind_input(struct prt_run *run, uint32_t port, prt_read_
 enum prt_status prt_run_input_at_hand(struct prt_run *run, uint32_t port, struct prt_error *error)
 {
     uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
-    if (buffer == PRT_NONE)
-        return prt_error_set(error, PRT_E_USAGE, "port %" PRIu32 " is no in-port", port);
+    if (buffer == PRT_NONE) return refuse_port("in", port, error);
     return prt_sched_source_at_hand(run->sched, buffer, error);
 }
 
@@ -427,10 +431,26 @@ enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_writ
                                     void *context, struct prt_error *error)
 {
     uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_OUT);
-    if (buffer == PRT_NONE)
-        return prt_error_set(error, PRT_E_USAGE, "port %" PRIu32 " is no out-port", port);
+    if (buffer == PRT_NONE) return refuse_port("out", port, error);
     prt_sched_bind_sink(run->sched, buffer, write, context);
     return PRT_OK;
+}
+
+enum prt_status prt_run_bind_input_memory(struct prt_run *run, uint32_t port, const void *packets,
+                                          size_t count, struct prt_error *error)
+{
+    uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
+    if (buffer == PRT_NONE || run->executed) return refuse_port("in", port, error);
+    return prt_memory_port_read(run->sched, buffer, packets, count, error);
+}
+
+enum prt_status prt_run_bind_output_memory(struct prt_run *run, uint32_t port, void *packets,
+                                           size_t capacity, size_t *count, struct prt_error *error)
+{
+    uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_OUT);
+    if (buffer == PRT_NONE || count == NULL || run->executed)
+        return refuse_port("out", port, error);
+    return prt_memory_port_write(run->sched, buffer, packets, capacity, count, error);
 }
 
 /* ---- execution ---- */

@@ -193,6 +193,23 @@ enum prt_status prt_run_input_at_hand(struct prt_run *run, uint32_t port, struct
 enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_write_callback write,
                                     void *context, struct prt_error *error);
 
+/* Without callbacks and without copies: the stream of an in-port is an array in the caller's memory,
+ * and an out-port fills one.  Kernels read and write it in place, where its address is a multiple of
+ * the largest power of two, up to 64, that divides the width of the port's packets; elsewhere, and
+ * at its end where a batch could need more room than is left, packets are copied.  A bool is a byte,
+ * 0 or 1.  The memory is the run's from the beginning of prt_run_execute to its end; it overlaps no
+ * other of the run's.  Results and cycles are those of an input at hand, and of an output that takes
+ * what it is given.
+ *   input   exactly these packets; they are not written to
+ *   output  the first `capacity` packets; then it wants no more, as a callback that returns
+ *           PRT_E_CLOSED_PIPE.  *count (never NULL) is how many have come; what is behind them is
+ *           undefined
+ * PRT_E_USAGE: no such port, or more than half of what there can be of memory. */
+enum prt_status prt_run_bind_input_memory(struct prt_run *run, uint32_t port, const void *packets,
+                                          size_t count, struct prt_error *error);
+enum prt_status prt_run_bind_output_memory(struct prt_run *run, uint32_t port, void *packets,
+                                           size_t capacity, size_t *count, struct prt_error *error);
+
 /* Runs to the end of the streams; once a run.
  *   PRT_OK             every packet has been processed
  *   PRT_E_USAGE        an in-port is not bound, an argument has no value, or it has been executed

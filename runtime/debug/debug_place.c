@@ -115,7 +115,8 @@ const uint8_t *prt_debugger_packet_bytes(const struct prt_debugger *d, uint32_t 
 {
     const struct prt_fifo *fifo = &d->sched->buffers[buffer].fifo;
     uint64_t capacity = fifo->ring_bytes / fifo->width_bytes, end = claimed_to(d, buffer);
-    if (packet >= fifo->written_packets || (end > capacity && packet < end - capacity)) return NULL;
+    if (packet >= fifo->written_packets || packet < fifo->from_packets) return NULL;
+    if (!prt_fifo_is_placed(fifo) && end > capacity && packet < end - capacity) return NULL;
     unsigned __int128 offset = (unsigned __int128)packet * fifo->width_bytes % fifo->ring_bytes;
     return fifo->ring + (uint64_t)offset;
 }

@@ -51,6 +51,7 @@ enum prt_status prt_fifo_create(struct prt_fifo *fifo, uint64_t width_bytes, uin
 {
     *fifo = (struct prt_fifo){.width_bytes = width_bytes,
                               .depth_packets = depth_packets,
+                              .end_packets = UINT64_MAX,
                               .reader_count = reader_count,
                               .attached_count = reader_count,
                               .oldest_count = reader_count};
@@ -58,8 +59,10 @@ enum prt_status prt_fifo_create(struct prt_fifo *fifo, uint64_t width_bytes, uin
     if (fifo->readers == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     for (uint32_t i = 0; i < reader_count; i++)
         fifo->readers[i].attached = true;
-    if (ring_size(width_bytes, depth_packets, &fifo->ring_bytes))
-        fifo->ring = ring_create((size_t)fifo->ring_bytes);
+    if (ring_size(width_bytes, depth_packets, &fifo->own_ring_bytes))
+        fifo->own_ring = ring_create((size_t)fifo->own_ring_bytes);
+    fifo->ring = fifo->own_ring;
+    fifo->ring_bytes = fifo->own_ring_bytes;
     if (fifo->ring == NULL) {
         prt_fifo_destroy(fifo);
         return prt_error_set(
@@ -71,12 +74,37 @@ enum prt_status prt_fifo_create(struct prt_fifo *fifo, uint64_t width_bytes, uin
 
 void prt_fifo_destroy(struct prt_fifo *fifo)
 {
-    if (fifo->ring != NULL) munmap(fifo->ring, (size_t)fifo->ring_bytes * 2);
+    if (fifo->own_ring != NULL) munmap(fifo->own_ring, (size_t)fifo->own_ring_bytes * 2);
     free(fifo->readers);
     *fifo = (struct prt_fifo){0};
 }
 
-/* `packets` is at most the depth, so the product fits; the sum is below three rings. */
+void prt_fifo_place(struct prt_fifo *fifo, void *memory, uint64_t bytes, uint64_t end_packets)
+{
+    assert(fifo->written_packets == 0 && fifo->claimed_packets == 0 && bytes > 0);
+    assert((uintptr_t)memory % prt_fifo_alignment(fifo) == 0);
+    fifo->ring = memory;
+    fifo->ring_bytes = bytes;
+    fifo->end_packets = end_packets;
+    fifo->from_packets = 0;
+}
+
+void prt_fifo_leave(struct prt_fifo *fifo)
+{
+    if (!prt_fifo_is_placed(fifo)) return;
+    assert(fifo->claimed_packets == 0 && fifo->oldest_packets == fifo->written_packets);
+    fifo->ring = fifo->own_ring;
+    fifo->ring_bytes = fifo->own_ring_bytes;
+    fifo->end_packets = UINT64_MAX;
+    fifo->from_packets = fifo->written_packets;
+    unsigned __int128 bytes = (unsigned __int128)fifo->written_packets * fifo->width_bytes;
+    fifo->write_offset_bytes = (uint64_t)(bytes % fifo->ring_bytes);
+    for (uint32_t i = 0; i < fifo->reader_count; i++)
+        fifo->readers[i].offset_bytes = fifo->write_offset_bytes;
+}
+
+/* `packets` is at most the depth, so the product fits; the sum is below three rings.  Of memory that
+ * a fifo is placed in: it holds the packets, so the sum is its size at most. */
 static uint64_t advance(const struct prt_fifo *fifo, uint64_t offset_bytes, uint64_t packets)
 {
     uint64_t offset = offset_bytes + packets * fifo->width_bytes;

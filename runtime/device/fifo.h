@@ -11,6 +11,10 @@
  *     |...[======|==========================][#########].......|
  *       oldest   another reader        written        written + claimed <= oldest + depth
  *
+ * A fifo of a port can be *placed* in memory of the caller's instead: packet n lies at byte
+ * n x width of it, and the ring is not used.  The depth holds all the same, so what a run does does
+ * not depend on it.  Where a claim would reach behind the memory, the fifo goes back to its ring.
+ *
  * Requires: width and depth above 0.
  * Ownership: the fifo owns its ring and readers; windows are valid until the commit or release they
  * belong to. Thread-safety: every call is the scheduler thread's.  Kernels on other threads touch
@@ -36,8 +40,12 @@ struct prt_fifo_reader {
 };
 
 struct prt_fifo {
-    uint8_t *ring;
-    uint64_t ring_bytes; /* of one of the two mappings */
+    uint8_t *ring;       /* or the memory in which it is placed */
+    uint64_t ring_bytes; /* of one of the two mappings, or of the memory */
+    uint8_t *own_ring;
+    uint64_t own_ring_bytes;
+    uint64_t end_packets;  /* claims that reach behind it leave the memory; of a ring UINT64_MAX */
+    uint64_t from_packets; /* the first one that `ring` has held */
     uint64_t width_bytes;
     uint64_t depth_packets;
 
@@ -64,6 +72,28 @@ enum prt_status prt_fifo_create(struct prt_fifo *fifo, uint64_t width_bytes, uin
 /* A zeroed fifo is allowed. */
 void prt_fifo_destroy(struct prt_fifo *fifo);
 
+/* From the first packet on packets lie in `memory`, `bytes` (above 0) in size, aligned as
+ * prt_fifo_alignment says; it outlives them.  Claims up to `end_packets` fit, or are not written to
+ * behind it (UINT64_MAX: whoever claims sees to that).  Requires: nothing has been written. */
+void prt_fifo_place(struct prt_fifo *fifo, void *memory, uint64_t bytes, uint64_t end_packets);
+
+/* Back to the ring; what is in the memory stays there.  Requires: no packet is held, no claim is
+ * open.  Where it is in its ring nothing happens. */
+void prt_fifo_leave(struct prt_fifo *fifo);
+
+static inline bool prt_fifo_is_placed(const struct prt_fifo *fifo)
+{
+    return fifo->ring != fifo->own_ring;
+}
+
+/* Of each packet in a ring, and what the caller's memory must have: what kernels may count on. */
+static inline uint64_t prt_fifo_alignment(const struct prt_fifo *fifo)
+{
+    enum { ALIGNMENT_MAX = 64 };
+    uint64_t power = fifo->width_bytes & (~fifo->width_bytes + 1);
+    return power < ALIGNMENT_MAX ? power : ALIGNMENT_MAX;
+}
+
 /* ---- the writer ---- */
 
 /* Packets that can be claimed now: depth less what the slowest reader still holds and what is
@@ -78,6 +108,7 @@ static inline uint64_t prt_fifo_room(const struct prt_fifo *fifo)
 static inline void *prt_fifo_claim(struct prt_fifo *fifo, uint64_t packets)
 {
     assert(!fifo->closed && fifo->claimed_packets == 0 && packets <= prt_fifo_room(fifo));
+    if (packets > fifo->end_packets - fifo->written_packets) prt_fifo_leave(fifo);
     fifo->claimed_packets = packets;
     return fifo->ring + fifo->write_offset_bytes;
 }

@@ -35,7 +35,8 @@ static enum prt_status ask_host(struct prt_sched *s, const struct prt_buffer *bu
 
 /* ---- ahead ---- */
 
-/* Up to `room` packets to `window`; what is behind them may be known then. */
+/* Up to `room` packets to `window`; what is behind them may be known then.  `window` NULL, of a port
+ * that reads memory: nowhere. */
 static size_t bring(struct prt_sched *s, struct prt_buffer *buffer, void *window, size_t room)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
@@ -43,7 +44,7 @@ static size_t bring(struct prt_sched *s, struct prt_buffer *buffer, void *window
     size_t brought = 0;
     while (brought < room && !ahead->over && !prt_select_interrupted(s)) {
         size_t count;
-        void *place = to + brought * (size_t)buffer->fifo.width_bytes;
+        void *place = to == NULL ? NULL : to + brought * (size_t)buffer->fifo.width_bytes;
         ahead->status = ask_host(s, buffer, place, room - brought, &count, &ahead->error);
         ahead->over = count == 0;
         brought += count;
@@ -140,7 +141,8 @@ static enum prt_status take_ahead(struct prt_sched *s, struct prt_buffer *buffer
         ahead->packets = 0;
     }
     if (ahead->has_extra && prt_fifo_room(fifo) > 0) {
-        memcpy(prt_fifo_claim(fifo, 1), ahead->extra, (size_t)fifo->width_bytes);
+        void *place = prt_fifo_claim(fifo, 1);
+        if (!prt_fifo_is_placed(fifo)) memcpy(place, ahead->extra, (size_t)fifo->width_bytes);
         prt_fifo_commit(fifo, 1);
         port->packets++;
         ahead->has_extra = false;
@@ -234,12 +236,14 @@ uint64_t prt_inport_countable(const struct prt_buffer *buffer)
     return packets > 0 ? packets : 1;
 }
 
-/* The packets are dropped: the room behind what the buffer holds, or its extra place, takes them. */
+/* The packets are dropped: the room behind what the buffer holds, or its extra place, takes them;
+ * from the host's memory nobody does. */
 static void read_rest(struct prt_sched *s, struct prt_buffer *buffer)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
     size_t room = (size_t)prt_fifo_room(&buffer->fifo);
     void *place = room > 0 ? prt_fifo_claim(&buffer->fifo, room) : ahead->extra;
+    if (prt_fifo_is_placed(&buffer->fifo)) place = NULL;
     size_t brought = bring(s, buffer, place, room > 0 ? room : 1);
     if (room > 0) prt_fifo_commit(&buffer->fifo, 0);
     ahead->rest_packets += brought;

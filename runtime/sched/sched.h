@@ -99,6 +99,13 @@ enum prt_doing {
     PRT_DOING_ENDED
 };
 
+/* The host's memory behind a port (memory_port.h). */
+struct prt_port_memory {
+    uint8_t *packets;
+    size_t capacity_packets, passed_packets, width_bytes;
+    size_t *count; /* is told of those that have passed; NULL: nobody is */
+};
+
 struct prt_port {
     prt_sched_source source;
     prt_sched_sink sink; /* NULL: packets are dropped */
@@ -107,6 +114,7 @@ struct prt_port {
     uint64_t packets; /* that have passed */
     uint64_t suspensions;
     struct prt_ahead ahead;
+    struct prt_port_memory memory;
 };
 
 struct prt_buffer {

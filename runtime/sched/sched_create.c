@@ -568,6 +568,7 @@ void prt_sched_bind_source(struct prt_sched *s, uint32_t buffer, prt_sched_sourc
                            void *context)
 {
     struct prt_port *port = s->buffers[buffer].port;
+    prt_fifo_leave(&s->buffers[buffer].fifo);
     port->source = source;
     port->context = context;
 }
@@ -581,6 +582,7 @@ enum prt_status prt_sched_source_at_hand(struct prt_sched *s, uint32_t buffer,
 void prt_sched_bind_sink(struct prt_sched *s, uint32_t buffer, prt_sched_sink sink, void *context)
 {
     struct prt_port *port = s->buffers[buffer].port;
+    prt_fifo_leave(&s->buffers[buffer].fifo);
     if (port->sink == NULL && sink != NULL) s->open_sinks++;
     if (port->sink != NULL && sink == NULL) s->open_sinks--;
     port->sink = sink;

@@ -5,15 +5,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct bench_program {
     struct prt_program *program;
-};
-
-struct stream {
-    uint8_t *bytes;
-    size_t size, at, width;
 };
 
 static void check(enum prt_status status, const struct prt_error *error)
@@ -21,31 +15,6 @@ static void check(enum prt_status status, const struct prt_error *error)
     if (status == PRT_OK) return;
     fprintf(stderr, "bench: %s\n", error->message);
     exit(3);
-}
-
-static enum prt_status give(void *context, void *packets, size_t capacity, size_t *count,
-                            struct prt_error *error)
-{
-    struct stream *s = context;
-    (void)error;
-    size_t bytes = capacity * s->width;
-    if (bytes > s->size - s->at) bytes = s->size - s->at;
-    memcpy(packets, s->bytes + s->at, bytes);
-    s->at += bytes;
-    *count = bytes / s->width;
-    return PRT_OK;
-}
-
-static enum prt_status take(void *context, const void *packets, size_t count,
-                            struct prt_error *error)
-{
-    struct stream *s = context;
-    size_t bytes = count * s->width;
-    if (bytes > s->size - s->at)
-        return prt_error_set(error, PRT_E_USAGE, "more packets came out than were expected");
-    memcpy(s->bytes + s->at, packets, bytes);
-    s->at += bytes;
-    return PRT_OK;
 }
 
 struct bench_program *bench_load(const char *container)
@@ -63,12 +32,11 @@ void bench_unload(struct bench_program *program)
     free(program);
 }
 
-static struct stream stream_of(const struct bench_program *program, uint32_t port, void *bytes,
-                               size_t size)
+static size_t packet_bytes(const struct bench_program *program, uint32_t port)
 {
     struct prt_port_information information;
     if (!prt_program_port(program->program, port, &information)) abort();
-    return (struct stream){.bytes = bytes, .size = size, .width = information.width_bytes};
+    return (size_t)information.width_bytes;
 }
 
 static void count(const struct prt_run *run, struct bench_counts *counts)
@@ -89,14 +57,14 @@ void bench_run(const struct bench_program *program, const char *device, uint32_t
     struct prt_run_options options = {.device = device, .host_threads = threads};
     struct prt_error error;
     struct prt_run *run;
-    struct stream from = stream_of(program, 0, (void *)(uintptr_t)in, in_bytes);
-    struct stream to = stream_of(program, 1, out, out_bytes);
+    size_t in_width = packet_bytes(program, 0), out_width = packet_bytes(program, 1), came;
     check(prt_run_create(program->program, &options, &run, &error), &error);
-    check(prt_run_bind_input(run, 0, give, &from, &error), &error);
-    check(prt_run_bind_output(run, 1, take, &to, &error), &error);
+    check(prt_run_bind_input_memory(run, 0, in, in_bytes / in_width, &error), &error);
+    check(prt_run_bind_output_memory(run, 1, out, out_bytes / out_width, &came, &error), &error);
     check(prt_run_execute(run, &error), &error);
-    if (to.at != out_bytes) {
-        fprintf(stderr, "bench: %zu bytes came out, %zu were expected\n", to.at, out_bytes);
+    if (came * out_width != out_bytes) {
+        fprintf(stderr, "bench: %zu bytes came out, %zu were expected\n", came * out_width,
+                out_bytes);
         exit(3);
     }
     if (counts != NULL) count(run, counts);

@@ -59,6 +59,6 @@ ours N: pipert.h from memory to memory, container loaded before, N host threads;
 unfused: kernel by kernel over whole buffers, 1 thread; limit N: the larger of the bytes over the copy bandwidth and
 the operations over the peak (W8: the latency of its loop).  ours/h2 of W8 is against one thread: it is serial.
 1 thread: processor time, which is the wall's on a machine that is free; 2 threads: the wall's, disturbed by others.
-null: the null device, which executes no kernel: scheduler, FIFOs and the host's copies of input and output.
+null: the null device, which executes no kernel: scheduler and FIFOs. Input and output are used in place.
 Not built yet: fusion.  Every kernel is a stage of its own: each packet goes through memory between kernels.
 END

@@ -1,0 +1,88 @@
+#include "runtime/sched/memory_port.h"
+
+#include <string.h>
+
+static uint8_t *next_packet(const struct prt_port_memory *memory)
+{
+    return memory->packets + memory->passed_packets * memory->width_bytes;
+}
+
+static void pass(struct prt_port_memory *memory, size_t packets)
+{
+    memory->passed_packets += packets;
+    if (memory->count != NULL) *memory->count = memory->passed_packets;
+}
+
+/* `window` NULL: the packets are passed over. */
+static enum prt_status give(void *context, void *window, size_t room, size_t *count,
+                            struct prt_error *error)
+{
+    struct prt_port_memory *memory = context;
+    size_t left = memory->capacity_packets - memory->passed_packets;
+    (void)error;
+    *count = room < left ? room : left;
+    if (window != NULL && *count > 0 && window != next_packet(memory))
+        memcpy(window, next_packet(memory), *count * memory->width_bytes);
+    pass(memory, *count);
+    return PRT_OK;
+}
+
+static enum prt_status take(void *context, const void *window, size_t packets,
+                            struct prt_error *error)
+{
+    struct prt_port_memory *memory = context;
+    size_t left = memory->capacity_packets - memory->passed_packets;
+    size_t taken = packets < left ? packets : left;
+    if (taken > 0 && window != next_packet(memory))
+        memcpy(next_packet(memory), window, taken * memory->width_bytes);
+    pass(memory, taken);
+    if (taken == packets) return PRT_OK;
+    return prt_error_set(error, PRT_E_CLOSED_PIPE, "the memory of an out-port is full");
+}
+
+static enum prt_status set(struct prt_sched *s, uint32_t number, void *packets, size_t capacity,
+                           size_t *count, struct prt_error *error)
+{
+    struct prt_buffer *buffer = &s->buffers[number];
+    size_t width = (size_t)buffer->fifo.width_bytes;
+    if (capacity > SIZE_MAX / 2 / width)
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': %zu packets of %zu bytes are too many",
+                             prt_container_text(s->container, buffer->record->name), capacity,
+                             width);
+    buffer->port->memory = (struct prt_port_memory){
+        .packets = packets, .capacity_packets = capacity, .width_bytes = width, .count = count};
+    if (count != NULL) *count = 0;
+    return PRT_OK;
+}
+
+static void place(struct prt_buffer *buffer, uint64_t end_packets)
+{
+    const struct prt_port_memory *memory = &buffer->port->memory;
+    if (memory->capacity_packets == 0) return;
+    if ((uintptr_t)memory->packets % prt_fifo_alignment(&buffer->fifo) != 0) return;
+    prt_fifo_place(&buffer->fifo, memory->packets,
+                   (uint64_t)memory->capacity_packets * memory->width_bytes, end_packets);
+}
+
+enum prt_status prt_memory_port_read(struct prt_sched *s, uint32_t number, const void *packets,
+                                     size_t count, struct prt_error *error)
+{
+    struct prt_buffer *buffer = &s->buffers[number];
+    enum prt_status status = prt_sched_source_at_hand(s, number, error);
+    if (status == PRT_OK) status = set(s, number, (void *)(uintptr_t)packets, count, NULL, error);
+    if (status != PRT_OK) return status;
+    prt_sched_bind_source(s, number, give, &buffer->port->memory);
+    if (buffer->record->initial_packets == 0) place(buffer, UINT64_MAX);
+    return PRT_OK;
+}
+
+enum prt_status prt_memory_port_write(struct prt_sched *s, uint32_t number, void *packets,
+                                      size_t capacity, size_t *count, struct prt_error *error)
+{
+    struct prt_buffer *buffer = &s->buffers[number];
+    enum prt_status status = set(s, number, packets, capacity, count, error);
+    if (status != PRT_OK) return status;
+    prt_sched_bind_sink(s, number, take, &buffer->port->memory);
+    place(buffer, capacity);
+    return PRT_OK;
+}
