@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/instruction_set.h"
 #include "compiler/commands/commands.h"
 #include "compiler/graph/graph.h"
 #include "compiler/response_file.h"
@@ -36,7 +36,8 @@ static const char help_text[] =
     "  -D NAME=VALUE         a compile-time parameter, or the default of a run-time argument\n"
     "  -I DIR                folder to look for imports in\n"
     "  -O0 .. -O3            optimisation of the kernels (default -O2)\n"
-    "  --march=ISA           instruction set (default x86-64-v3; native)\n"
+    "  --march=ISA[,ISA]...  instruction sets: the best that the host has is run (default "
+    "x86-64-v3; native)\n"
     "  --buffers=MODE        depths that are not declared: min (the least memory), fast (the least "
     "for\n"
     "                        the maximum throughput), default (room for full dispatches)\n"
@@ -265,10 +266,13 @@ static void parse_level(struct parser *p, const char *text)
 
 static void parse_instruction_set(struct parser *p, const char *name)
 {
+    struct instruction_set sets[INSTRUCTION_SETS_MAX];
+    const char *unknown;
     p->line.options.isa = name;
-    for (size_t i = 0; kernel_instruction_sets[i] != NULL; i++)
-        if (strcmp(name, kernel_instruction_sets[i]) == 0) return;
-    refuse(p, "--march=%s: x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or native", name);
+    if (instruction_sets_read(p->arena, name, sets, &unknown) == 0)
+        refuse(p,
+               "--march=%s: x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or native, or several of them",
+               unknown);
 }
 
 static void parse_device(struct parser *p, const char *name)

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define CONTAINER_MAGIC "PIPEC\r\n\x1a" /* 8 bytes without the NUL */
-#define CONTAINER_VERSION 6u
+#define CONTAINER_VERSION 7u
 #define CONTAINER_ALIGNMENT 64u
 #define CONTAINER_MAX_SECTIONS 64u
 #define CONTAINER_NONE UINT32_MAX
@@ -70,12 +70,13 @@ struct container_section {
     SECTION(KERNEL_PORTS, 27, "kernel_ports", struct container_kernel_port, 0)                     \
     SECTION(VARIABLES, 28, "variables", struct container_variable, 0)                              \
     SECTION(SOURCE_TEXTS, 29, "source_texts", char, 0)                                             \
-    SECTION(IMAGE, 30, "image", char, 0)
+    SECTION(IMAGES, 30, "images", struct container_image, 0)                                       \
+    SECTION(IMAGE, 31, "image", char, 0)
 
 /* CERTIFICATE: why the pipeline cannot stop for ever (lang/container.md, "Certificate").
  * SETS: the sets of stages that the program's instructions name, one after the other, each as its
- * length and then its stage numbers.  PROGRAM: the scheduler's code (lang/scheduler.md).  IMAGE: an
- * ELF shared object (lang/kernel_abi.h).  RATES: the rates of ends with several phases.
+ * length and then its stage numbers.  PROGRAM: the scheduler's code (lang/scheduler.md).  IMAGES,
+ * IMAGE: ELF shared objects (lang/kernel_abi.h), and what each needs of a processor.  RATES: the rates of ends with several phases.
  * FIELDS: what the packets of outer ports are made of.  INDICES, FIRST_WARPS: work-items
  * (lang/index_generator.md).  INTERFACES, INTERFACE_PORTS, LAUNCHES: of kernels that launch and are
  * launched (lang/device_queue.md).  TYPES to SOURCE_TEXTS: for people, who look at packets and places
@@ -103,9 +104,9 @@ enum container_pipeline_flags {
 
 struct container_pipeline {
     container_string name;
-    container_string isa;      /* of the image: "x86-64-v3" */
     container_string compiler; /* "pipec 0.1.0" */
     uint32_t flags;            /* set of enum container_pipeline_flags */
+    uint32_t reserved;         /* zero */
     uint64_t arguments_bytes;  /* block of the pipeline's run-time arguments */
     uint64_t memory_bytes;     /* sum over inner buffers of depth x width */
 };
@@ -131,6 +132,14 @@ enum container_certificate_form {
 /* Effects of symbols on channels that the rules of all parts may combine, by words of the section:
  * work and memory of a check are linear in the file. */
 #define CONTAINER_CERTIFICATE_WORK(words) ((UINT64_C(1) << 20) + 16 * (uint64_t)(words))
+
+/* The kernels for one instruction set: an ELF shared object in IMAGE.  The best is first. */
+struct container_image {
+    container_string isa; /* what its author called it: "x86-64-v3" */
+    uint32_t reserved;    /* zero */
+    uint64_t features;    /* that the processor has to have: bits of lang/cpu_features.def */
+    uint64_t offset_bytes, size_bytes;
+};
 
 struct container_device { /* what the plan was made for; see lang/devdesc.h */
     container_string name;

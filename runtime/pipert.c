@@ -120,10 +120,11 @@ void prt_program_information(const struct prt_program *program,
                              struct prt_program_information *information)
 {
     const struct prt_container *c = &program->container;
+    const struct container_image *image = program->image.chosen;
     *information = (struct prt_program_information){
         .name = prt_container_text(c, c->pipeline->name),
         .device = prt_container_text(c, c->device->name),
-        .isa = prt_container_text(c, c->pipeline->isa),
+        .isa = image != NULL ? prt_container_text(c, image->isa) : "",
         .compiler = prt_container_text(c, c->pipeline->compiler),
         .stage_count = c->stage_count,
         .buffer_count = c->buffer_count,

@@ -72,9 +72,9 @@ enum prt_status prt_program_load_memory(const void *bytes, size_t size,
 void prt_program_free(struct prt_program *program);
 
 struct prt_program_information {
-    const char *name;     /* of the pipeline */
-    const char *device;   /* it was compiled for */
-    const char *isa;      /* of the native code: "x86-64-v3" */
+    const char *name;   /* of the pipeline */
+    const char *device; /* it was compiled for */
+    const char *isa;    /* of the native code that runs: "x86-64-v3"; "": its entries were given */
     const char *compiler; /* "pipec 0.1.0" */
     uint32_t stage_count, buffer_count, port_count, argument_count;
     uint64_t memory_bytes; /* of all inner buffers, logically */

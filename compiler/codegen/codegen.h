@@ -8,13 +8,17 @@
 #include "compiler/plan/plan.h"
 #include "lang/sched_code.h"
 
-/* What --march takes, ended by NULL; the first is the default. */
-extern const char *const kernel_instruction_sets[];
-
-struct kernel_image {
+/* The kernels for one instruction set. */
+struct kernel_object {
     const unsigned char *bytes; /* an ELF shared object; lang/kernel_abi.h */
     size_t size_bytes;
-    const char *isa;
+    const char *isa;   /* as --march names it */
+    uint64_t features; /* that it needs of a processor; lang/cpu_features.h */
+};
+
+struct kernel_image {
+    const struct kernel_object *objects; /* best first; all have the same entries */
+    uint32_t object_count;
     const uint32_t *node_kernel;  /* per node: <ID> of its symbols */
     const uint32_t *child_kernel; /* per child kernel of the graph, likewise */
     struct place_table *places;   /* that the code names: the container has them, and more */
@@ -22,9 +26,11 @@ struct kernel_image {
 
 enum kernel_text { KERNEL_TEXT_LLVM, KERNEL_TEXT_ASM, KERNEL_TEXT_OBJ };
 
-/* Compiles every kernel of the graph.  NULL after RULE_CODEGEN (LLVM's or the linker's message). */
+/* Compiles every kernel of the graph, once for each instruction set that the options name.  NULL after
+ * RULE_CODEGEN (LLVM's or the linker's message). */
 struct kernel_image *kernel_compile(struct compile *cx, const struct graph *graph);
-/* The module as text or object bytes, after optimisation.  False after an error. */
+/* The module as text or object bytes, after optimisation, for the best of the instruction sets.  False
+ * after an error. */
 bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text kind, FILE *to);
 
 /* The guarded-dispatch program of a plan, in cx->arena: not for sched_program_free.  Without code

@@ -145,7 +145,6 @@ static void write_pipeline(struct writer *w)
     if (w->cx->options.debug_mode) record.flags |= CONTAINER_PIPELINE_DEBUG;
     if (graph->is_counterexample) record.flags |= CONTAINER_PIPELINE_COUNTEREXAMPLE;
     record.name = string(w, graph->name);
-    record.isa = string(w, w->image->isa);
     record.compiler = string(w, "pipec " PIPEC_VERSION);
     APPEND(w, CONTAINER_PIPELINE, record);
 }
@@ -569,7 +568,28 @@ static void write_program(struct writer *w)
     append(w, CONTAINER_PROGRAM, program->code, program->code_bytes);
     append(w, CONTAINER_CERTIFICATE, w->graph->certificate,
            w->graph->certificate_words * sizeof *w->graph->certificate);
-    append(w, CONTAINER_IMAGE, w->image->bytes, w->image->size_bytes);
+}
+
+static uint64_t align_up(uint64_t value)
+{
+    return (value + CONTAINER_ALIGNMENT - 1) / CONTAINER_ALIGNMENT * CONTAINER_ALIGNMENT;
+}
+
+/* Each aligned as a section is. */
+static void write_images(struct writer *w)
+{
+    static const unsigned char zeros[CONTAINER_ALIGNMENT];
+    for (uint32_t i = 0; i < w->image->object_count; i++) {
+        const struct kernel_object *object = &w->image->objects[i];
+        struct container_image record = {.features = object->features,
+                                         .size_bytes = object->size_bytes};
+        size_t used = w->sections[CONTAINER_IMAGE].count;
+        append(w, CONTAINER_IMAGE, zeros, (size_t)(align_up(used) - used));
+        record.offset_bytes = w->sections[CONTAINER_IMAGE].count;
+        record.isa = string(w, object->isa);
+        APPEND(w, CONTAINER_IMAGES, record);
+        append(w, CONTAINER_IMAGE, object->bytes, object->size_bytes);
+    }
 }
 
 static void write_launches(struct writer *w)
@@ -620,11 +640,6 @@ static const uint32_t section_kinds[] = {
 #undef SECTION
 };
 enum { SECTION_COUNT = sizeof section_kinds / sizeof section_kinds[0] };
-
-static uint64_t align_up(uint64_t value)
-{
-    return (value + CONTAINER_ALIGNMENT - 1) / CONTAINER_ALIGNMENT * CONTAINER_ALIGNMENT;
-}
 
 /* The file ends with the last byte of the last section. */
 static struct container_bytes assemble_file(struct writer *w)
@@ -678,6 +693,7 @@ struct container_bytes container_build(struct compile *cx, const struct graph *g
     write_launches(&w);
     write_debug(&w);
     write_program(&w);
+    write_images(&w);
     struct container_bytes file = assemble_file(&w);
     arena_destroy(w.scratch);
     return file;

@@ -43,26 +43,21 @@ static bool report(struct kernel_emitter *e, const char *what, char *text)
 
 /* ---- the target ---- */
 
-const char *const kernel_instruction_sets[] = {"x86-64-v3", "x86-64", "x86-64-v2",
-                                               "x86-64-v4", "native", NULL};
-
-static const char *instruction_set(const struct compile *cx)
+/* Reads the option; 0 after RULE_CODEGEN. */
+static uint32_t read_instruction_sets(struct compile *cx,
+                                      struct instruction_set sets[INSTRUCTION_SETS_MAX])
 {
-    return cx->options.isa != NULL ? cx->options.isa : kernel_instruction_sets[0];
-}
-
-static bool check_instruction_set(struct kernel_emitter *e)
-{
-    const char *isa = instruction_set(e->cx);
-    size_t count = 0;
-    for (; kernel_instruction_sets[count] != NULL; count++) {
-        if (strcmp(isa, kernel_instruction_sets[count]) == 0) return true;
-    }
-    struct diag *diag = diag_report(e->cx->diags, RULE_CODEGEN, (struct span){0},
-                                    "there is no instruction set '%s'", isa);
-    const char *nearest = nearest_name(isa, kernel_instruction_sets, count);
+    const char *unknown;
+    uint32_t count = instruction_sets_read(cx->arena, cx->options.isa, sets, &unknown);
+    if (count > 0) return count;
+    size_t names = 0;
+    while (instruction_set_names[names] != NULL)
+        names++;
+    struct diag *diag = diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
+                                    "there is no instruction set '%s'", unknown);
+    const char *nearest = nearest_name(unknown, instruction_set_names, names);
     if (nearest != NULL) diag_help(diag, "did you mean '%s'?", nearest);
-    return false;
+    return 0;
 }
 
 static LLVMCodeGenOptLevel codegen_level(int optimisation)
@@ -88,15 +83,9 @@ static bool create_machine(struct kernel_emitter *e)
     if (LLVMGetTargetFromTriple(TRIPLE, &target, &text)) {
         return report(e, "this LLVM has no code generator for x86-64", text);
     }
-    if (!check_instruction_set(e)) return false;
-    bool native = strcmp(instruction_set(e->cx), "native") == 0;
-    char *cpu = native ? LLVMGetHostCPUName() : LLVMCreateMessage(instruction_set(e->cx));
-    char *features = native ? LLVMGetHostCPUFeatures() : LLVMCreateMessage("");
-    e->machine = LLVMCreateTargetMachine(target, TRIPLE, cpu, features,
+    e->machine = LLVMCreateTargetMachine(target, TRIPLE, e->isa.cpu, e->isa.extra,
                                          codegen_level(e->cx->options.optimisation), LLVMRelocPIC,
                                          LLVMCodeModelDefault);
-    LLVMDisposeMessage(cpu);
-    LLVMDisposeMessage(features);
     return e->machine != NULL || report(e, "LLVM refuses the target machine", NULL);
 }
 
@@ -127,10 +116,12 @@ static void create_metadata(struct kernel_emitter *e)
     e->prof_kind = LLVMGetMDKindIDInContext(e->context, prof, (unsigned)strlen(prof));
 }
 
-static bool emitter_begin(struct kernel_emitter *e, struct compile *cx, const struct graph *graph)
+/* The places that the code names are numbered alike for all instruction sets. */
+static bool emitter_begin(struct kernel_emitter *e, struct compile *cx, const struct graph *graph,
+                          const struct instruction_set *isa, struct place_table *places)
 {
-    *e = (struct kernel_emitter){.cx = cx, .graph = graph, .scratch = arena_create()};
-    e->places = places_create(cx->arena, cx->sources);
+    *e = (struct kernel_emitter){
+        .cx = cx, .graph = graph, .isa = *isa, .places = places, .scratch = arena_create()};
     LLVMInstallFatalErrorHandler(fatal_error);
     e->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(e->context, note_diagnostic, e);
@@ -241,17 +232,28 @@ static void find_variants(struct kernel_emitter *e)
 
 /* ---- the module ---- */
 
-/* Loops are not to become calls of the C library. */
-static void forbid_library_calls(struct kernel_emitter *e)
+static void function_text(struct kernel_emitter *e, LLVMValueRef function, const char *name,
+                          const char *value)
 {
-    static const char *const names[] = {"no-builtin-strlen", "no-builtin-wcslen"};
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(e->context, name, (unsigned)strlen(name),
+                                                      value, (unsigned)strlen(value)));
+}
+
+/* Loops are not to become calls of the C library; vectors are as wide as the registers, which LLVM's
+ * generic processors with AVX-512 would not use whole. */
+static void describe_functions(struct kernel_emitter *e)
+{
+    char *host = e->isa.native ? LLVMGetHostCPUName() : NULL;
+    const char *width = arena_printf(e->scratch, "%u", e->isa.vector_bits);
     for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f != NULL; f = LLVMGetNextFunction(f)) {
-        for (size_t i = 0; i < sizeof names / sizeof names[0] && !LLVMIsDeclaration(f); i++) {
-            LLVMAddAttributeAtIndex(
-                f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                LLVMCreateStringAttribute(e->context, names[i], (unsigned)strlen(names[i]), "", 0));
-        }
+        if (LLVMIsDeclaration(f)) continue;
+        function_text(e, f, "no-builtin-strlen", "");
+        function_text(e, f, "no-builtin-wcslen", "");
+        function_text(e, f, "prefer-vector-width", width);
+        if (host != NULL) function_text(e, f, "tune-cpu", host);
     }
+    LLVMDisposeMessage(host);
 }
 
 static void verify(struct kernel_emitter *e)
@@ -345,7 +347,7 @@ static bool build_module(struct kernel_emitter *e)
     for (size_t i = 0; i < e->variants.count; i++)
         kernel_emit_variant(e, &e->variants.items[i]);
     kernel_emit_arguments_entry(e);
-    forbid_library_calls(e);
+    describe_functions(e);
     verify(e);
     return optimise(e);
 }
@@ -375,22 +377,34 @@ static bool build_image(struct kernel_emitter *e, struct link_bytes *image)
     return good && !diag_failed(e->cx->diags);
 }
 
-struct kernel_image *kernel_compile(struct compile *cx, const struct graph *graph)
+static bool compile_object(struct compile *cx, const struct graph *graph,
+                           const struct instruction_set *isa, struct kernel_image *image,
+                           struct kernel_object *object)
 {
     struct kernel_emitter e;
     struct link_bytes bytes;
-    struct kernel_image *image = NULL;
-    if (emitter_begin(&e, cx, graph) && build_image(&e, &bytes)) {
-        image = ARENA_NEW(cx->arena, struct kernel_image);
-        image->bytes = bytes.bytes;
-        image->size_bytes = bytes.size_bytes;
-        image->isa = instruction_set(cx);
+    bool good = emitter_begin(&e, cx, graph, isa, image->places) && build_image(&e, &bytes);
+    if (good) {
+        *object = (struct kernel_object){bytes.bytes, bytes.size_bytes, isa->name, isa->features};
         image->node_kernel = e.node_kernel;
         image->child_kernel = e.child_kernel;
-        image->places = e.places;
     }
     emitter_end(&e);
-    return image;
+    return good;
+}
+
+struct kernel_image *kernel_compile(struct compile *cx, const struct graph *graph)
+{
+    struct instruction_set sets[INSTRUCTION_SETS_MAX];
+    struct kernel_image *image = ARENA_NEW(cx->arena, struct kernel_image);
+    uint32_t count = read_instruction_sets(cx, sets);
+    struct kernel_object *objects = ARENA_ARRAY(cx->arena, struct kernel_object, count + 1);
+    image->places = places_create(cx->arena, cx->sources);
+    image->objects = objects;
+    image->object_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        if (!compile_object(cx, graph, &sets[i], image, &objects[i])) return NULL;
+    return count > 0 ? image : NULL;
 }
 
 static bool emit_text(struct kernel_emitter *e, enum kernel_text kind, FILE *to)
@@ -413,7 +427,10 @@ static bool emit_text(struct kernel_emitter *e, enum kernel_text kind, FILE *to)
 bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text kind, FILE *to)
 {
     struct kernel_emitter e;
-    bool good = emitter_begin(&e, cx, graph) && emit_text(&e, kind, to);
+    struct instruction_set sets[INSTRUCTION_SETS_MAX];
+    if (read_instruction_sets(cx, sets) == 0) return false;
+    struct place_table *places = places_create(cx->arena, cx->sources);
+    bool good = emitter_begin(&e, cx, graph, &sets[0], places) && emit_text(&e, kind, to);
     emitter_end(&e);
     return good && !ferror(to);
 }

@@ -36,6 +36,7 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "compiler/analysis/cost.h"
+#include "compiler/codegen/instruction_set.h"
 #include "compiler/graph/graph.h"
 #include "lang/kernel_abi.h"
 
@@ -175,6 +176,7 @@ struct kernel_emitter {
     LLVMModuleRef module;
     LLVMBuilderRef builder;
     LLVMTargetMachineRef machine;
+    struct instruction_set isa;
     LLVMTypeRef pointer, i1, i8, i16, i32, i64, f32, f64;
     LLVMValueRef fault_function;
     LLVMMetadataRef empty_node, unlikely;

@@ -9,6 +9,7 @@
 #include "compiler/analysis/ratio.h"
 #include "compiler/describe/inspection.h"
 #include "lang/container.h"
+#include "lang/cpu_features.h"
 #include "lang/index_format.h"
 #include "lang/window.h"
 
@@ -447,6 +448,27 @@ static void read_topology(struct container *c, struct inspection *to)
     if (c->problem == NULL) to->performance = inspection_measure(c->arena, to);
 }
 
+static void read_images(struct container *c, struct inspection *to)
+{
+    enum { FEATURES_BYTES = 512 };
+    char features[FEATURES_BYTES];
+    to->image_count = (uint32_t)record_count(c, CONTAINER_IMAGES, sizeof(struct container_image));
+    to->images = ARENA_ARRAY(c->arena, struct inspected_image, (size_t)to->image_count + 1);
+    to->isa = "";
+    for (uint32_t i = 0; i < to->image_count; i++) {
+        struct container_image image;
+        if (!read_record(c, CONTAINER_IMAGES, i, &image, sizeof image)) return;
+        cpu_features_text(image.features, features, sizeof features);
+        to->images[i] = (struct inspected_image){
+            .isa = read_string(c, image.isa),
+            .features = arena_printf(c->arena, "%s", features),
+            .size_bytes = image.size_bytes,
+        };
+        if (c->problem != NULL) return;
+        to->isa = arena_printf(c->arena, "%s%s%s", to->isa, i > 0 ? "," : "", to->images[i].isa);
+    }
+}
+
 struct inspection *inspect_container(struct arena *arena, const char *bytes, size_t size_bytes,
                                      const char **problem)
 {
@@ -457,7 +479,6 @@ struct inspection *inspect_container(struct arena *arena, const char *bytes, siz
     if (read_sections(c, bytes, size_bytes) &&
         read_record(c, CONTAINER_PIPELINE, 0, &pipeline, sizeof pipeline)) {
         to->pipeline = read_string(c, pipeline.name);
-        to->isa = read_string(c, pipeline.isa);
         to->debug_mode = (pipeline.flags & CONTAINER_PIPELINE_DEBUG) != 0;
         to->compiler = read_string(c, pipeline.compiler);
         to->has_memory = true;
@@ -466,6 +487,7 @@ struct inspection *inspect_container(struct arena *arena, const char *bytes, siz
         to->consistent = KNOWN_TRUE;
         bool proven = (pipeline.flags & CONTAINER_PIPELINE_UNPROVEN) == 0;
         to->deadlock_free = proven ? KNOWN_TRUE : UNKNOWN;
+        read_images(c, to);
         read_topology(c, to);
     }
     *problem = c->problem;

@@ -94,9 +94,17 @@ struct inspected_plan {
     const char *const *guarded_reasons;
 };
 
+struct inspected_image {
+    const char *isa, *features;
+    uint64_t size_bytes;
+};
+
 struct inspection {
     const char *pipeline;
-    const char *isa, *compiler; /* of a container */
+    const char *compiler;           /* of a container; else NULL */
+    const char *isa;                /* of a container: those of its images, as --march takes them */
+    struct inspected_image *images; /* of a container */
+    uint32_t image_count;
     bool has_topology;
     bool rates_bounded; /* some end has no exact rate */
     enum known consistent, deadlock_free;

@@ -421,6 +421,20 @@ static bool has_least_depths(const struct inspection *inspection)
     return inspection->has_memory;
 }
 
+static void put_images(struct json *json, const struct inspection *inspection)
+{
+    json_begin(json, "images", '[');
+    for (uint32_t i = 0; i < inspection->image_count; i++) {
+        const struct inspected_image *image = &inspection->images[i];
+        json_begin(json, NULL, '{');
+        json_text(json, "isa", image->isa);
+        json_text(json, "features", image->features);
+        json_number(json, "bytes", image->size_bytes);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
 void inspection_print_json(FILE *to, const struct inspection *inspection)
 {
     struct json json = {.to = to};
@@ -428,10 +442,11 @@ void inspection_print_json(FILE *to, const struct inspection *inspection)
     json_begin(&json, NULL, '{');
     json_number(&json, "version", INSPECTION_VERSION);
     json_text(&json, "pipeline", inspection->pipeline);
-    if (inspection->isa != NULL) {
+    if (inspection->compiler != NULL) {
         json_begin(&json, "container", '{');
         json_text(&json, "compiler", inspection->compiler);
         json_text(&json, "isa", inspection->isa);
+        put_images(&json, inspection);
         json_end(&json, '}');
     }
     json_text(&json, "rates", inspection->has_topology ? rates : NULL);
@@ -544,6 +559,11 @@ void inspection_print_text(FILE *to, const struct inspection *inspection)
             plan->device, plan->cu_count, plan->cu_count == 1 ? "" : "s", plan->lanes,
             plan->lanes == 1 ? "" : "s");
     fprintf(to, "written  by %s for %s\n", inspection->compiler, inspection->isa);
+    for (uint32_t i = 0; i < inspection->image_count; i++) {
+        const struct inspected_image *image = &inspection->images[i];
+        fprintf(to, "image    %s: %" PRIu64 " bytes; needs %s\n", image->isa, image->size_bytes,
+                image->features[0] != '\0' ? image->features : "no more than any x86-64");
+    }
     if (inspection->debug_mode) fputs("mode     debug: least depths, one kernel at a time\n", to);
     print_program(to, inspection);
     fprintf(to, "memory   %" PRIu64 " bytes in buffers\n\n", inspection->memory_bytes);

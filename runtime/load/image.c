@@ -1,5 +1,7 @@
 #include "runtime/load/image.h"
 
+#include "lang/cpu_features.h"
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -10,37 +12,66 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static enum prt_status check_elf(const struct prt_container *c, struct prt_error *error)
+/* ---- which image ---- */
+
+static uint64_t image_offset(const struct prt_container *c, const struct container_image *image)
+{
+    return c->section_offset_bytes[CONTAINER_IMAGE] + image->offset_bytes;
+}
+
+static enum prt_status refuse_processor(const struct prt_container *c, uint64_t host,
+                                        struct prt_error *error)
+{
+    char missing[256], isas[128] = "";
+    size_t at = 0;
+    for (uint32_t i = 0; i < c->image_count && at < sizeof isas; i++) {
+        const char *isa = prt_container_text(c, c->images[i].isa);
+        at += (size_t)snprintf(isas + at, sizeof isas - at, "%s%s", i > 0 ? ", " : "", isa);
+    }
+    const struct container_image *least = &c->images[c->image_count - 1];
+    cpu_features_text(least->features & ~host, missing, sizeof missing);
+    return prt_error_set_at(
+        error, PRT_E_DEVICE, image_offset(c, least),
+        "container: no image for this processor: there are %s, and the last one "
+        "needs %s; compile with --march=x86-64, or for the processors to run on",
+        isas, missing);
+}
+
+static enum prt_status choose(const struct prt_container *c, struct prt_image *image,
+                              struct prt_error *error)
+{
+    if (c->image_count == 0)
+        return prt_error_set_at(error, PRT_E_FORMAT, c->section_offset_bytes[CONTAINER_IMAGES],
+                                "container: there is no image");
+#if defined(__x86_64__)
+    uint64_t host = cpu_features_of_host();
+    for (uint32_t i = 0; i < c->image_count && image->chosen == NULL; i++)
+        if ((c->images[i].features & ~host) == 0) image->chosen = &c->images[i];
+    return image->chosen != NULL ? PRT_OK : refuse_processor(c, host, error);
+#else
+    return prt_error_set(error, PRT_E_DEVICE, "container: its images are for x86-64 processors");
+#endif
+}
+
+static enum prt_status check_elf(const struct prt_container *c, const struct container_image *image,
+                                 struct prt_error *error)
 {
     Elf64_Ehdr header;
-    if (c->image_bytes < sizeof header)
-        return prt_error_set_at(error, PRT_E_FORMAT, c->section_offset_bytes[CONTAINER_IMAGE],
+    if (image->size_bytes < sizeof header)
+        return prt_error_set_at(error, PRT_E_FORMAT, image_offset(c, image),
                                 "container: the image is too small for a shared object");
-    memcpy(&header, c->image, sizeof header);
+    memcpy(&header, c->image + image->offset_bytes, sizeof header);
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
         header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_DYN)
-        return prt_error_set_at(error, PRT_E_FORMAT, c->section_offset_bytes[CONTAINER_IMAGE],
+        return prt_error_set_at(error, PRT_E_FORMAT, image_offset(c, image),
                                 "container: the image is not a 64-bit shared object");
     if (header.e_machine != EM_X86_64)
-        return prt_error_set_at(error, PRT_E_DEVICE, c->section_offset_bytes[CONTAINER_IMAGE],
+        return prt_error_set_at(error, PRT_E_DEVICE, image_offset(c, image),
                                 "container: the image is not for x86-64");
     return PRT_OK;
 }
 
-/* Levels that this runtime does not know are left to the processor. */
-static bool processor_has(const char *isa)
-{
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (strcmp(isa, "x86-64-v2") == 0) return __builtin_cpu_supports("x86-64-v2") != 0;
-    if (strcmp(isa, "x86-64-v3") == 0) return __builtin_cpu_supports("x86-64-v3") != 0;
-    if (strcmp(isa, "x86-64-v4") == 0) return __builtin_cpu_supports("x86-64-v4") != 0;
-    return true;
-#else
-    (void)isa;
-    return false;
-#endif
-}
+/* ---- loading ---- */
 
 static enum prt_status write_all(int fd, const uint8_t *bytes, uint64_t size)
 {
@@ -61,7 +92,8 @@ static enum prt_status open_library(const struct prt_container *c, struct prt_im
     if (image->fd < 0)
         return prt_error_set(error, PRT_E_NOMEM, "no memory file for the image: %s",
                              strerror(errno));
-    if (write_all(image->fd, c->image, c->image_bytes) != PRT_OK)
+    const uint8_t *bytes = c->image + image->chosen->offset_bytes;
+    if (write_all(image->fd, bytes, image->chosen->size_bytes) != PRT_OK)
         return prt_error_set(error, PRT_E_NOMEM, "no memory for the image: %s", strerror(errno));
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", image->fd);
@@ -132,11 +164,8 @@ enum prt_status prt_image_load(const struct prt_container *container, struct prt
                                struct prt_error *error)
 {
     enum prt_status status = allocate_nodes(container, image, error);
-    if (status == PRT_OK) status = check_elf(container, error);
-    const char *isa = prt_container_text(container, container->pipeline->isa);
-    if (status == PRT_OK && !processor_has(isa))
-        status = prt_error_set(error, PRT_E_DEVICE,
-                               "the image needs a processor with '%s', which this one is not", isa);
+    if (status == PRT_OK) status = choose(container, image, error);
+    if (status == PRT_OK) status = check_elf(container, image->chosen, error);
     if (status == PRT_OK) status = open_library(container, image, error);
     if (status == PRT_OK) status = bind_entries(container, image, error);
     if (status != PRT_OK) prt_image_free(image);

@@ -1,6 +1,9 @@
 /*
  * image: the native code of a container, and its entries (lang/kernel_abi.h).
  *
+ * A container may hold the same kernels for several instruction sets, best first (lang/container.md,
+ * "Images"): the first one whose features this processor has is loaded, the others are not looked at.
+ *
  * The shared object is loaded from memory (memfd_create + dlopen of /proc/self/fd/N), with no
  * temporary file.  One file descriptor stays open while it is loaded: the dynamic linker knows
  * objects by name, and the number is the name. A container is trusted as an executable is: code in
@@ -8,8 +11,8 @@
  *
  * Ownership: prt_image_free unloads; no entry may run by then.
  * Thread-safety: an image is read-only once made.
- * Errors: PRT_E_FORMAT (not an x86-64 shared object, an entry is missing), PRT_E_DEVICE (this
- * processor cannot execute it), PRT_E_OPEN (the dynamic linker refuses), PRT_E_NOMEM.
+ * Errors: PRT_E_FORMAT (no image, not an x86-64 shared object, an entry is missing), PRT_E_DEVICE (this
+ * processor cannot execute any of them), PRT_E_OPEN (the dynamic linker refuses), PRT_E_NOMEM.
  */
 #ifndef RUNTIME_LOAD_IMAGE_H
 #define RUNTIME_LOAD_IMAGE_H
@@ -26,7 +29,8 @@ struct prt_image {
     struct prt_image_kernel *nodes; /* one per node, then one per interface (run alone); owned */
     const struct prt_image_kernel *interfaces;
     kernel_arguments_entry arguments;
-    void *library; /* NULL for prt_image_from_entries */
+    const struct container_image *chosen; /* in the container; NULL for prt_image_from_entries */
+    void *library;                        /* NULL for prt_image_from_entries */
     int fd;
 };
 

@@ -200,6 +200,7 @@ static void place_tables(struct reading *reading)
     c->kernel_ports = TABLE(KERNEL_PORTS);
     c->variables = TABLE(VARIABLES);
     c->source_texts = TABLE(SOURCE_TEXTS);
+    c->images = TABLE(IMAGES);
     c->image = TABLE(IMAGE);
 #undef TABLE
 }
@@ -231,6 +232,7 @@ static void count_records(struct reading *reading)
     c->kernel_count = record_count(reading, CONTAINER_KERNELS);
     c->kernel_port_count = record_count(reading, CONTAINER_KERNEL_PORTS);
     c->variable_count = record_count(reading, CONTAINER_VARIABLES);
+    c->image_count = record_count(reading, CONTAINER_IMAGES);
     c->source_texts_bytes = reading->sections[CONTAINER_SOURCE_TEXTS].size_bytes;
     c->initials_bytes = reading->sections[CONTAINER_INITIALS].size_bytes;
     c->image_bytes = reading->sections[CONTAINER_IMAGE].size_bytes;
@@ -276,8 +278,9 @@ static enum prt_status check_heads(struct reading *reading)
 {
     const struct prt_container *c = reading->container;
     const struct container_pipeline *p = c->pipeline;
-    CHECK(is_string(c, p->name) && is_string(c, p->isa) && is_string(c, p->compiler), PIPELINE, 0,
+    CHECK(is_string(c, p->name) && is_string(c, p->compiler), PIPELINE, 0,
           "a string outside the section 'strings'");
+    CHECK(p->reserved == 0, PIPELINE, 0, "a reserved field is not zero");
     const uint32_t flags =
         CONTAINER_PIPELINE_UNPROVEN | CONTAINER_PIPELINE_COUNTEREXAMPLE | CONTAINER_PIPELINE_DEBUG;
     CHECK((p->flags & ~flags) == 0, PIPELINE, 0, "unknown flags");
@@ -294,6 +297,29 @@ static enum prt_status check_heads(struct reading *reading)
                   s->text_bytes <= c->source_texts_bytes - s->text_offset_bytes,
               SOURCES, i, "a text outside the section 'source_texts'");
     }
+    return PRT_OK;
+}
+
+/* Images fill the section: one behind the other, aligned as sections are. */
+static enum prt_status check_images(struct reading *reading)
+{
+    const struct prt_container *c = reading->container;
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < c->image_count; i++) {
+        const struct container_image *image = &c->images[i];
+        uint64_t begin =
+            (end + CONTAINER_ALIGNMENT - 1) / CONTAINER_ALIGNMENT * CONTAINER_ALIGNMENT;
+        CHECK(is_string(c, image->isa), IMAGES, i, "a string outside the section 'strings'");
+        CHECK(image->reserved == 0, IMAGES, i, "a reserved field is not zero");
+        CHECK(image->offset_bytes == begin && begin <= c->image_bytes &&
+                  image->size_bytes <= c->image_bytes - begin,
+              IMAGES, i, "lies where it must not");
+        CHECK(is_zero(c->image, end, begin), IMAGES, i, "the bytes before it are not zero");
+        end = begin + image->size_bytes;
+    }
+    if (PRT_BREAKS(end != c->image_bytes))
+        return REFUSE(reading, reading->sections[CONTAINER_IMAGE].offset_bytes + end,
+                      "container: section 'image' has bytes after the last image");
     return PRT_OK;
 }
 
@@ -605,10 +631,10 @@ static enum prt_status read_sets(struct reading *reading)
 static enum prt_status read_bytes(struct reading *reading)
 {
     static enum prt_status (*const steps[])(struct reading *) = {
-        check_strings, check_heads,      check_arguments, check_nodes,
-        check_ends,    check_buffers,    check_fields,    check_stages,
-        check_indices, check_interfaces, check_launches,  check_types,
-        check_places,  check_kernels,    check_variables, read_sets,
+        check_strings,  check_heads,  check_arguments, check_nodes,   check_ends,
+        check_buffers,  check_fields, check_stages,    check_indices, check_interfaces,
+        check_launches, check_types,  check_places,    check_kernels, check_variables,
+        check_images,   read_sets,
     };
     struct container_header header;
     enum prt_status status = check_header(reading, &header);

@@ -248,6 +248,7 @@ void prt_report_json(FILE *to, const struct prt_program *program, const struct p
     prt_json_number(&json, "version", 1);
     prt_json_text(&json, "pipeline", p.name);
     prt_json_text(&json, "device", p.device);
+    prt_json_text(&json, "isa", p.isa);
     prt_json_number(&json, "clock_hz", d.clock_hz);
     totals(&json, run);
     bottleneck(&json, run);

@@ -189,7 +189,7 @@ static void print_suspensions(const struct text *t)
     if (before[0] == ',') fputc(')', t->to);
 }
 
-static void print_scheduler(const struct text *t)
+static void print_scheduler(const struct text *t, const struct prt_program_information *program)
 {
     fprintf(t->to, "scheduler %" PRIu64 " cycles in %" PRIu64 " instructions",
             t->total.scheduler_cycles, t->total.instructions);
@@ -198,8 +198,10 @@ static void print_scheduler(const struct text *t)
                 (double)t->total.instructions / (double)t->total.dispatches);
     fputs(", ", t->to);
     print_suspensions(t);
-    fprintf(t->to, "; %" PRIu32 " host thread%s\n", t->total.host_threads,
+    fprintf(t->to, "; %" PRIu32 " host thread%s", t->total.host_threads,
             prt_text_plural(t->total.host_threads));
+    if (program->isa[0] != '\0') fprintf(t->to, ", kernels for %s", program->isa);
+    fputc('\n', t->to);
 }
 
 static void print_head(const struct text *t, const struct prt_program_information *program)
@@ -213,7 +215,7 @@ static void print_head(const struct text *t, const struct prt_program_informatio
     print_limit(t);
     print_launches(t);
     print_overhead(t);
-    print_scheduler(t);
+    print_scheduler(t, program);
 }
 
 /* ---- stages ---- */

@@ -24,7 +24,6 @@ struct made *made_create(const char *pipeline, const char *device)
     require(m != NULL && devdesc_builtin(device, &description), "no memory or no such device");
     m->strings_bytes = 1;
     m->pipeline.name = made_string(m, pipeline);
-    m->pipeline.isa = made_string(m, "x86-64");
     m->pipeline.compiler = made_string(m, "made");
     m->device.name = made_string(m, device);
     m->device.cu_count = description.cu_count;
@@ -286,6 +285,9 @@ struct part {
 uint8_t *made_finish(struct made *m, size_t *size)
 {
     if (m->reader_count == 0) made_settle(m);
+    if (m->image_count == 0)
+        m->images[m->image_count++] =
+            (struct container_image){.isa = made_string(m, "x86-64"), .size_bytes = m->image_bytes};
 #define TABLE(array, count)                                                                        \
     {                                                                                              \
         m->array, (count) * sizeof m->array[0]                                                     \
@@ -320,6 +322,7 @@ uint8_t *made_finish(struct made *m, size_t *size)
         TABLE(kernel_ports, m->kernel_port_count),
         TABLE(variables, m->variable_count),
         {m->source_texts, m->source_texts_bytes},
+        TABLE(images, m->image_count),
         {m->image, m->image_bytes},
     };
 #undef TABLE

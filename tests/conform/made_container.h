@@ -42,8 +42,10 @@ struct made {
     struct container_interface_port interface_ports[MADE_MAX];
     struct container_stage stages[MADE_MAX];
     uint8_t *program;
+    struct container_image images[4]; /* one, of all of `image`, unless a test makes others */
     const uint8_t *image;
     size_t image_bytes;
+    uint32_t image_count;
     uint32_t strings_bytes;
     uint32_t rate_count;
     uint32_t field_count;

@@ -5,6 +5,7 @@
 #include "tests/test.h"
 
 #include "runtime/pipert.h"
+#include "tests/conform/made_container.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -290,10 +291,54 @@ static void images_are_independent_across_threads(void **unused)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+/* ---- images for other processors ---- */
 
+/* Writes a container anew in which the first `count` images need a feature that no processor has. */
+static void need_the_unknown(const char *from, const char *to, uint32_t count)
+{
+    static uint8_t bytes[1 << 20];
+    struct container_section images;
+    FILE *file = fopen(from, "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    assert_int_equal(fclose(file), 0);
+    assert_true(size > sizeof(struct container_header) && size < sizeof bytes);
+    const size_t entry = sizeof(struct container_header) + (CONTAINER_IMAGES - 1) * sizeof images;
+    memcpy(&images, bytes + entry, sizeof images);
+    for (uint32_t i = 0; i < count; i++) {
+        struct container_image image;
+        uint8_t *at = bytes + images.offset_bytes + i * sizeof image;
+        memcpy(&image, at, sizeof image);
+        image.features |= UINT64_C(1) << 63;
+        memcpy(at, &image, sizeof image);
+    }
+    made_fix_checksum(bytes, size);
+    file = fopen(to, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void the_best_image_that_the_processor_can_run_is_chosen(void **unused)
+{
+    static const char *const ran[] = {"(x86-64-v2, ", "(x86-64, "};
+    (void)unused;
+    NEEDS_PROGRAMS();
+    assert_int_equal(run("\"$PIPEC\" --march=x86-64,x86-64-v2 mask.pipe -o two.pbc"), 0);
+    for (uint32_t lacking = 0; lacking < 2; lacking++) {
+        need_the_unknown("two.pbc", "lacking.pbc", lacking);
+        assert_int_equal(run("\"$PIPERUN\" -v lacking.pbc data=ten.u8 key=ten.u8 y=y.u8"), 0);
+        assert_true(is_printed(ran[lacking]));
+    }
+    need_the_unknown("two.pbc", "lacking.pbc", 2);
+    assert_int_equal(run("\"$PIPERUN\" lacking.pbc data=ten.u8 key=ten.u8 y=y.u8"), 6);
+    assert_true(is_printed("there are x86-64-v2, x86-64, and the last one needs (unknown)"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 TEST_MAIN("piperun", TEST(leftovers_are_explained_as_they_are),
           TEST(initial_packets_of_a_loop_are_not_missed), TEST(v_says_what_is_done),
           TEST(sources_are_files_whatever_their_name), TEST(closed_standard_streams_are_errors),
           TEST(outputs_are_different_files), TEST(every_error_is_one_of_piperun),
-          TEST(images_are_independent_across_threads))
+          TEST(images_are_independent_across_threads),
+          TEST(the_best_image_that_the_processor_can_run_is_chosen))

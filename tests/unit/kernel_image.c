@@ -13,7 +13,8 @@ void *kernel_image_open(const struct kernel_image *image, int *opened)
     char path[64];
     int file = memfd_create("image", MFD_CLOEXEC);
     assert_true(file >= 0);
-    assert_int_equal(write(file, image->bytes, image->size_bytes), (ssize_t)image->size_bytes);
+    const struct kernel_object *object = &image->objects[0];
+    assert_int_equal(write(file, object->bytes, object->size_bytes), (ssize_t)object->size_bytes);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) print_message("%s\n", dlerror());

@@ -946,8 +946,9 @@ static void equal_programs_give_equal_images(void **state)
     struct kernel_image *first = kernel_compile(&a->cx, a->graph);
     struct kernel_image *second = kernel_compile(&b->cx, b->graph);
     assert_non_null(first);
-    assert_int_equal(first->size_bytes, second->size_bytes);
-    assert_memory_equal(first->bytes, second->bytes, first->size_bytes);
+    assert_int_equal(first->objects[0].size_bytes, second->objects[0].size_bytes);
+    assert_memory_equal(first->objects[0].bytes, second->objects[0].bytes,
+                        first->objects[0].size_bytes);
     text_compile_free(a);
     text_compile_free(b);
 }

@@ -9,6 +9,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
+/* One of 20 bytes, one of 22; then bytes that are not in the section. */
+enum { TWO_IMAGES_BYTES = 64 + 22 };
+static const uint8_t two_images[100] = {[0] = 'a', [64] = 'b'};
+static const uint8_t damaged_images[100] = {[0] = 'a', [40] = 1, [64] = 'b'};
+
 static uint8_t *small(size_t *size, struct made **edit)
 {
     struct made *m = made_create("small", "sim16");
@@ -28,9 +33,12 @@ static uint8_t *small(size_t *size, struct made **edit)
     m->indices[1] = (struct container_index){.kernel = b, .extents = {4, 4, 4}, .first_warp = 4};
     m->index_count = 2;
     m->first_warp_count = 4 + 8; /* sim16 has 8 lanes */
-    static const uint8_t image[] = "not really an image";
-    m->image = image;
-    m->image_bytes = sizeof image;
+    m->image = two_images;
+    m->image_bytes = TWO_IMAGES_BYTES;
+    m->images[0] = (struct container_image){.isa = made_string(m, "best"), .size_bytes = 20};
+    m->images[1] = (struct container_image){
+        .isa = made_string(m, "other"), .offset_bytes = 64, .size_bytes = 22};
+    m->image_count = 2;
     made_loop(m);
     made_settle(m);
     if (edit != NULL) {
@@ -178,6 +186,16 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(pipeline.name, 20000, "'pipeline', record 0");
     REFUSED(pipeline.flags, 8, "'pipeline'");
     REFUSED(pipeline.arguments_bytes, UINT64_MAX, "'pipeline'");
+    REFUSED(pipeline.reserved, 1, "'pipeline'");
+    REFUSED(images[0].isa, 20000, "'images', record 0");
+    REFUSED(images[0].reserved, 1, "'images'");
+    REFUSED(images[0].offset_bytes, 64, "'images'");
+    REFUSED(images[0].size_bytes, 1000, "'images'");
+    REFUSED(images[0].size_bytes, UINT64_MAX, "'images'");
+    REFUSED(images[1].offset_bytes, 0, "'images', record 1");
+    REFUSED(images[1].size_bytes, 23, "'images', record 1");
+    REFUSED(image_bytes, 90, "bytes after the last image");
+    REFUSED(image, damaged_images, "bytes before it");
     REFUSED(device.name, UINT32_MAX, "'device'");
     REFUSED(device.cu_count, 0, "'device'");
     REFUSED(device.lanes, 0, "'device'");

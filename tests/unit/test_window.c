@@ -46,7 +46,8 @@ static struct unit unit_of(const char *source, int optimisation)
         abort();
     }
     u.file = memfd_create("image", MFD_CLOEXEC);
-    assert_int_equal(write(u.file, image->bytes, image->size_bytes), (ssize_t)image->size_bytes);
+    const struct kernel_object *object = &image->objects[0];
+    assert_int_equal(write(u.file, object->bytes, object->size_bytes), (ssize_t)object->size_bytes);
     snprintf(path, sizeof path, "/proc/self/fd/%d", u.file);
     u.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(u.library);

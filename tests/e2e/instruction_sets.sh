@@ -1,0 +1,45 @@
+#!/bin/sh
+# Several instruction sets in one container: the same bits from the image of each, and what is said of them.
+set -u
+cd "$TMP" || exit 1
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
+
+cat >all.pipe <<'END'
+import "std/math.pipe";
+kernel wave(in f32 x, out f32 y) { y <- sin(x) * exp(-x * 0.001) + log(x + 1); }
+kernel fir<int N>(in f32 x peek N pop 2, out f32 y) {
+    f32 acc = 0;
+    for (i32 i = 0; i < N; i++) acc = fma(x[i], 1 / (f32)(i + 1), acc);
+    y <- acc;
+}
+kernel keep(in f32 x, out f32 y push 0..1) { if (x > 1) y <- x; }
+kernel blocks(in f32 x pop 8, out f32 y push 8) { for (i32 i = 0; i < 8; i++) y <- x[7 - i] - x[i]; }
+kernel sum(in f32 x, out f32 y) { state f32 s; s += x; y <- s; }
+pipeline main(in f32 x, out f32 y) { x -> wave -> fir<32> -> blocks -> keep -> sum -> y; }
+END
+levels='x86-64-v3 x86-64-v4 native'
+"$PIPEC" --march=x86-64-v3,native,x86-64-v4 all.pipe -o all.pbc || exit 1
+for level in $levels; do
+    "$PIPEC" --march="$level" all.pipe -o "$level.pbc" || exit 1
+    "$PIPERUN" -q "$level.pbc" x=gen:ramp:20000 y="$level.f32"
+    status=$?
+    [ $status -ne 6 ] || continue # this processor is older
+    check "$level runs" test $status -eq 0 -a -s "$level.f32"
+    check "$level gives the same bits" cmp x86-64-v3.f32 "$level.f32"
+done
+"$PIPERUN" -q all.pbc x=gen:ramp:20000 y=all.f32 --stats 2>stats
+check "a container of all of them gives the same bits" cmp x86-64-v3.f32 all.f32
+check "statistics say which one ran" grep -q 'kernels for \(native\|x86-64-v[34]\)$' stats
+"$PIPEC" inspect --json all.pbc >object
+check "the object parses" parses object
+check "it has all of them" grep -q '"isa": "[^"]*,[^"]*,[^"]*"' object
+check "the best of them is first" sh -c "grep -q '\"isa\": \".*,x86-64-v3\"' object"
+"$PIPEC" inspect all.pbc >text
+check "the text has what an image needs" grep -q '^image    x86-64-v3: [0-9]* bytes; needs x86-64-v3$' text
+"$PIPEC" --march=x86-64-v4,x86-64-v3,x86-64-v4 -o one.pbc all.pipe
+"$PIPEC" --march=x86-64-v3,x86-64-v4 -o two.pbc all.pipe
+check "the order of the list is of no matter, nor what it repeats" cmp one.pbc two.pbc
+check "--emit shows the best one" sh -c '"$PIPEC" --emit=asm --march=x86-64-v3,x86-64-v4 all.pipe | grep -q zmm'
+"$PIPEC" --march=x86-64-v3, all.pipe 2>messages
+check "an empty name is refused" test $? -eq 2
