@@ -104,8 +104,22 @@ static void plan_function(struct compile *cx, struct function *f, uint64_t *func
 
 /* ---- kernels ---- */
 
+/* Its members' costs, added up, are in cost_cycles: they hold where counting is needed. */
+static void plan_composite(struct compile *cx, struct kernel *k)
+{
+    const struct cost_plan *plan = cost_find_regions(cx, cost_table(cx), k, k->body, false);
+    k->costs = plan;
+    if (plan->counter_count == 0) k->cost_cycles = limited(plan->constant);
+    if (k->cost_cycles == 0) k->cost_cycles = 1;
+}
+
 static void plan_kernel(struct compile *cx, struct kernel *k, const uint64_t *function_costs)
 {
+    if (k->costs != NULL) return; /* of a graph that has been fused since */
+    if (k->composed) {
+        plan_composite(cx, k);
+        return;
+    }
     const struct body firing = {k, k->body, k->local_count, WALK_FIRING};
     k->costs = plan_body(cx, &firing, function_costs, &k->cost_cycles);
     if (k->cost_cycles == 0) k->cost_cycles = 1;

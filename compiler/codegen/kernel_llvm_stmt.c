@@ -154,7 +154,7 @@ static void declare(struct kernel_emitter *e, const struct ks *s)
     struct kernel_address to = kernel_variable_address(e, s->variable);
     if (s->expr != NULL)
         kernel_expression_into(e, s->expr, to, true);
-    else
+    else if (!s->unset)
         kernel_store_zero(e, s->variable->type, to);
 }
 

@@ -242,6 +242,7 @@ struct ks {
     struct launch *launch;     /* LAUNCH */
     uint32_t port;             /* EMIT, STORE: index into kernel->out */
     bool test_after, is_default;
+    bool unset; /* DECLARE without `expr`: need not be zero, for it is written before it is read */
     bool unbounded; /* LOOP: nothing shows how many rounds it makes; filled by analysis/range */
     /* Done once for all work-items: a barrier, what contains one, or a jump out of that.  Filled by
      * analysis/uniform. */

@@ -1,0 +1,176 @@
+/*
+ * compose_internal: what the files of composition share.  Private to fuse/compose*.
+ *
+ *   compose.c        a group: its members, the buffers inside and outside, the kernel, the node
+ *   compose_edge.c   buffers inside: how far ahead, in which form, where a packet is
+ *   compose_body.c   the members' statements, cloned
+ *   compose_port.c   packets of a member's ports, wherever they are kept
+ *   compose_tree.c   small typed trees
+ *   compose_query.c  questions about kernels
+ */
+#ifndef PIPEC_COMPOSE_INTERNAL_H
+#define PIPEC_COMPOSE_INTERNAL_H
+
+#include "compiler/fuse/compose.h"
+
+/* ---- compose_query.c ---- */
+
+/* Calls the tests for every statement and expression, outer ones first, until one returns true. */
+typedef bool compose_kx_test(const struct kx *x, void *data);
+typedef bool compose_ks_test(const struct ks *s, void *data);
+bool compose_any_kx(const struct kx *x, compose_kx_test *test, void *data);
+bool compose_any_ks(const struct ks *first, compose_ks_test *statement, compose_kx_test *expression,
+                    void *data);
+
+/* ---- groups ---- */
+
+struct member;
+
+/* A buffer inside.  Its packets of an iteration have places: first `initial` that are there when it
+ * begins, then those written, in order. */
+struct edge {
+    uint32_t buffer;
+    const struct type *type;
+    enum compose_form form;
+    struct member *writer, *reader; /* reader: INLINED, whose firing stands where it is written */
+    uint64_t initial, push;
+    uint64_t places;
+    bool zeroed;               /* packets that nothing writes are zero */
+    struct variable **packets; /* by place: SCALARS, and STATE of few; NULL until written or read */
+    struct variable *array;    /* of all places; NULL: there is none */
+    struct variable **rest;    /* `state`: by place below `initial`; NULL: rest_array, or none */
+    struct variable *rest_array;
+};
+
+/* An element of an in-port or out-port of a member. */
+struct member_input {
+    struct edge *edge; /* NULL: outside */
+    uint32_t port;     /* outside: in-port of the composite */
+    const struct graph_input *end;
+};
+
+struct member_output {
+    struct edge *edge; /* NULL: nobody reads it inside */
+    uint32_t port;     /* out-port of the composite; GRAPH_NONE: nobody reads it outside */
+    const struct graph_output *end;
+    bool counted;             /* the place of an appended packet is known when executing only */
+    uint64_t place;           /* in the firing that is being cloned: of the next appended packet */
+    struct variable *counter; /* where `counted`, in that firing */
+};
+
+/* A port of a member, all elements. */
+struct member_port {
+    uint32_t first;          /* element 0 among the member's inputs, outputs */
+    bool varying_element;    /* some access names an element that is not constant */
+    bool varying_place;      /* in-ports: some access names a packet that is not constant */
+    struct variable *joined; /* varying_element: packets of all elements, in the present firing */
+    struct variable
+        *counters; /* out-ports, likewise: appended so far, by element; NULL: one each */
+};
+
+struct member {
+    uint32_t node;
+    const struct graph_node *of;
+    const struct kernel *kernel;
+    uint64_t firings, ahead, fired;
+    uint64_t least; /* inlined: at least so many firings an iteration, `firings` at most */
+    bool inlined, unrolled;
+    uint32_t step_count;
+    struct member_input *inputs;
+    struct member_output *outputs;
+    uint32_t input_count, output_count;
+    struct member_port *in, *out;
+    struct variable **tables, **states,
+        **arguments; /* of the composite; arguments: NULL where constant */
+};
+
+struct composer {
+    struct compile *cx;
+    const struct graph *graph;
+    const struct compose_group *group;
+    struct kernel *kernel;
+    VEC(struct member) members;
+    VEC(struct edge) edges;
+    VEC(struct graph_input) inputs; /* of the composite, by in-port */
+    VEC(struct graph_output) outputs;
+    VEC(struct kernel_port) in, out;
+    VEC(struct kx *) arguments;
+    const char *reason;   /* why not; NULL so far */
+    struct ks **prologue; /* where the next declaration goes that stands before all firings */
+    const struct type *index_type; /* i64 */
+};
+
+/* False, with the reason. */
+bool compose_fail(struct composer *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+struct member *compose_member_of(struct composer *c, uint32_t node);
+
+/* ---- compose_edge.c ---- */
+
+/* Finds the firings ahead, proves that a packet is written before it is read, and chooses forms. */
+bool compose_settle_edges(struct composer *c);
+/* Whether so many firings are written out one by one. */
+bool compose_unrolls(const struct member *m);
+/* What comes before the firings of an iteration, and behind them. */
+void compose_edges_begin(struct composer *c, struct ks ***at);
+void compose_edges_end(struct composer *c, struct ks ***at);
+struct variable *compose_edge_packet(struct composer *c, struct edge *edge, uint64_t place);
+
+/* ---- compose_body.c ---- */
+
+/* A firing that is being cloned. */
+struct firing {
+    struct composer *c;
+    struct member *m;
+    uint64_t number;               /* of the iteration; */
+    struct variable *round;        /* plus this one, NULL: 0 */
+    const struct variable *packet; /* inlined: holds the packet that is read */
+    struct variable **locals;      /* by index in the member */
+    bool outside;                  /* what is written for outside counts: the firing is not ahead */
+    uint32_t depth;                /* statements around that are not always executed once */
+};
+
+void compose_firings(struct composer *c, struct member *m, uint64_t number, uint64_t count,
+                     bool outside, struct ks ***at);
+/* The body of one firing. */
+void compose_firing(struct firing *f, struct ks ***at);
+void compose_init(struct composer *c, struct member *m, struct ks ***at);
+struct kx *compose_clone(struct firing *f, const struct kx *x);
+
+/* ---- compose_port.c ---- */
+
+struct kx *compose_read(struct firing *f, const struct kx *x);
+struct kx *compose_read_window(struct firing *f, const struct kx *x);
+void compose_append(struct firing *f, const struct ks *s, struct ks ***at);
+void compose_set(struct firing *f, const struct ks *s, struct ks ***at);
+/* Around a firing: what its ports need. */
+void compose_ports_begin(struct firing *f, struct ks ***at);
+void compose_ports_end(struct firing *f, struct ks ***at);
+
+/* ---- compose_tree.c ---- */
+
+struct kx *compose_integer(struct composer *c, uint64_t value);
+struct kx *compose_variable(struct composer *c, const struct variable *v, struct span span);
+struct kx *compose_item(struct composer *c, struct kx *array, struct kx *index);
+/* index + offset, as i64. */
+struct kx *compose_offset(struct composer *c, struct kx *index, uint64_t offset);
+struct kx *compose_binary(struct composer *c, enum kx_op op, struct kx *left, struct kx *right);
+struct kx *compose_as_index(struct composer *c, struct kx *x);
+struct kx *compose_aggregate(struct composer *c, const struct type *type, struct kx **items,
+                             uint64_t count, struct span span);
+struct variable *compose_local(struct composer *c, const char *name, const struct type *type,
+                               struct span span);
+struct variable *compose_state(struct composer *c, const char *name, const struct type *type,
+                               struct span span);
+struct ks *compose_put(struct composer *c, struct ks ***at, enum ks_kind kind, struct span span);
+void compose_declare(struct composer *c, struct ks ***at, struct variable *v, struct kx *value);
+void compose_assign(struct composer *c, struct ks ***at, struct kx *to, struct kx *value);
+/* Declares before all firings; `unset`: it is written before it is read. */
+void compose_declare_first(struct composer *c, struct variable *v, bool unset);
+/* v++ */
+void compose_count(struct composer *c, struct ks ***at, const struct variable *v);
+/* for (i64 r = 0; r < rounds; r++): returns r; *body: where the statements of a round go. */
+struct variable *compose_loop(struct composer *c, struct ks ***at, uint64_t rounds,
+                              struct span span, struct ks ***body);
+
+#endif

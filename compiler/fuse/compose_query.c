@@ -1,0 +1,183 @@
+/* Which nodes can be members, and how large their code is. */
+#include "compiler/fuse/compose_internal.h"
+
+/* ---- walking ---- */
+
+bool compose_any_kx(const struct kx *x, compose_kx_test *test, void *data)
+{
+    if (x == NULL) return false;
+    if (test(x, data) || compose_any_kx(x->left, test, data) ||
+        compose_any_kx(x->right, test, data) || compose_any_kx(x->third, test, data))
+        return true;
+    for (uint32_t i = 0; i < x->argument_count; i++)
+        if (compose_any_kx(x->arguments[i], test, data)) return true;
+    return false;
+}
+
+bool compose_any_ks(const struct ks *first, compose_ks_test *statement, compose_kx_test *expression,
+                    void *data)
+{
+    for (const struct ks *s = first; s != NULL; s = s->next) {
+        if (statement != NULL && statement(s, data)) return true;
+        const struct kx *parts[] = {s->expr, s->element, s->index, s->step};
+        for (size_t i = 0; expression != NULL && i < sizeof parts / sizeof *parts; i++)
+            if (compose_any_kx(parts[i], expression, data)) return true;
+        if (compose_any_ks(s->init, statement, expression, data) ||
+            compose_any_ks(s->body, statement, expression, data) ||
+            compose_any_ks(s->otherwise, statement, expression, data))
+            return true;
+    }
+    return false;
+}
+
+/* ---- faults ---- */
+
+/* Beyond so many expressions nothing is fused, so nobody has to know more of it. */
+#define SIZE_LIMIT (UINT64_C(1) << 20)
+
+struct fault_search {
+    const struct kernel *kernel; /* NULL: in a function */
+    bool bounds_checks;
+    uint64_t *visited; /* expressions, calls expanded: what is too large may fault */
+};
+
+static bool is_constant_below(const struct kx *x, uint64_t bound)
+{
+    return x->kind == KX_CONSTANT && x->value.bits < bound;
+}
+
+static bool may_leave(const struct fault_search *search, const struct kx *index,
+                      enum access_check check, uint64_t bound)
+{
+    if (is_constant_below(index, bound) || !search->bounds_checks) return false;
+    return index->kind == KX_CONSTANT || check == ACCESS_CHECKED;
+}
+
+static bool divides_by_zero(const struct kx *x)
+{
+    if (x->op != OP_DIV && x->op != OP_REM) return false;
+    const struct type *type = x->kind == KX_ASSIGN ? x->operation : x->type;
+    if (!type_is_integer(type_item(type))) return false;
+    const struct kx *divisor = x->right->kind == KX_BROADCAST ? x->right->left : x->right;
+    return divisor->kind != KX_CONSTANT || divisor->value.bits == 0;
+}
+
+static bool packet_faults(const struct fault_search *search, const struct kx *x)
+{
+    const struct kernel_port *port = &search->kernel->in[x->port];
+    return may_leave(search, x->right, x->check, port->peek) ||
+           (x->left != NULL && may_leave(search, x->left, x->element_check, port->arity));
+}
+
+/* Rows and columns count from the centre. */
+static bool offset_faults(const struct fault_search *search, const struct kx *offset,
+                          enum access_check check, uint32_t side)
+{
+    bool within = offset->kind == KX_CONSTANT && offset->value.bits + side / 2 < side;
+    if (within || !search->bounds_checks) return false;
+    return offset->kind == KX_CONSTANT || check == ACCESS_CHECKED;
+}
+
+static bool window_faults(const struct fault_search *search, const struct kx *x)
+{
+    const struct kernel_port *port = &search->kernel->in[x->port];
+    return offset_faults(search, x->left, x->check, port->window_height) ||
+           offset_faults(search, x->right, x->column_check, port->window_width) ||
+           (x->third != NULL && may_leave(search, x->third, x->element_check, port->arity));
+}
+
+static bool expression_faults(const struct kx *x, void *data)
+{
+    struct fault_search *search = data;
+    struct fault_search inside = {NULL, search->bounds_checks, search->visited};
+    if (++*search->visited > SIZE_LIMIT) return true;
+    switch (x->kind) {
+    case KX_INDEX: return may_leave(search, x->right, x->check, x->left->type->length);
+    case KX_PEEK: return packet_faults(search, x);
+    case KX_WINDOW: return window_faults(search, x);
+    case KX_CALL: return compose_any_ks(x->function->body, NULL, expression_faults, &inside);
+    case KX_DONE: return true;
+    case KX_BINARY:
+    case KX_ASSIGN: return divides_by_zero(x);
+    default: return false;
+    }
+}
+
+static bool statement_faults(const struct ks *s, void *data)
+{
+    const struct fault_search *search = data;
+    if (s->kind != KS_EMIT && s->kind != KS_STORE) return false;
+    const struct kernel_port *port = &search->kernel->out[s->port];
+    if (s->element != NULL && may_leave(search, s->element, s->element_check, port->arity))
+        return true;
+    if (s->kind == KS_EMIT) return !s->count_proven;
+    return may_leave(search, s->index, s->check, port->push);
+}
+
+/* ---- returns ---- */
+
+static const struct ks *last_statement(const struct ks *first)
+{
+    const struct ks *last = first;
+    while (last != NULL && (last->next != NULL || last->kind == KS_BLOCK))
+        last = last->next != NULL ? last->next : last->body;
+    return last;
+}
+
+static bool is_other_return(const struct ks *s, void *data)
+{
+    return s->kind == KS_RETURN && s != (const struct ks *)data;
+}
+
+/* A `return` that is the last statement ends nothing. */
+static bool leaves_early(const struct ks *first)
+{
+    union {
+        const struct ks *in;
+        void *out;
+    } last = {.in = last_statement(first)};
+    return compose_any_ks(first, is_other_return, NULL, last.out);
+}
+
+/* ---- nodes ---- */
+
+static bool has_dynamic_rates(const struct kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->out_count; i++)
+        if (kernel->out[i].finish_max > 0) return true;
+    return false;
+}
+
+const char *compose_refuses(const struct compile *cx, const struct graph *graph, uint32_t node)
+{
+    const struct kernel *kernel = graph->nodes.items[node].kernel;
+    uint64_t visited = 0;
+    struct fault_search search = {kernel, cx->options.bounds_checks, &visited};
+    if (kernel->grouped) return "has work-items";
+    if (kernel_launches_any(&kernel->launches)) return "launches kernels";
+    if (kernel->finish != NULL || has_dynamic_rates(kernel)) return "has a 'finish'";
+    if (kernel->stops) return "may stop by itself";
+    if (kernel->phases > 1) return "has rates that change from firing to firing";
+    if (leaves_early(kernel->body) || leaves_early(kernel->init)) return "leaves its body early";
+    if (compose_any_ks(kernel->body, statement_faults, expression_faults, &search) ||
+        compose_any_ks(kernel->init, statement_faults, expression_faults, &search))
+        return "may fault while it runs";
+    return NULL;
+}
+
+/* ---- size ---- */
+
+static bool count_node(const struct kx *x, void *data)
+{
+    uint64_t *size = data;
+    *size += x->type->kind == TYPE_VECTOR ? x->type->length : 1;
+    if (x->kind == KX_CALL) compose_any_ks(x->function->body, NULL, count_node, size);
+    return *size >= SIZE_LIMIT;
+}
+
+uint64_t compose_size(const struct kernel *kernel)
+{
+    uint64_t size = 1;
+    compose_any_ks(kernel->body, NULL, count_node, &size);
+    return size;
+}
