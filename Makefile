@@ -102,7 +102,7 @@ GENERATED_C := -Wno-conversion -Wno-sign-conversion -Wno-sign-compare -Wno-unuse
 # Libraries.  pkg-config is asked once, and only when something is compiled or linked.
 SHARED_PKGS  := libxxhash
 COMPILER_PKGS := jansson
-RUNTIME_PKGS := sndfile libpng zlib $(SHARED_PKGS)
+RUNTIME_PKGS := sndfile libpng zlib hwloc $(SHARED_PKGS)
 once          = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2)))$($(1))
 RUNTIME_CPP   = $(call once,RUNTIME_CPP,--cflags $(RUNTIME_PKGS))
 # The debugger's line editor: welcome, not needed.

@@ -623,9 +623,38 @@ bool devdesc_parse(const char *text, size_t size, struct devdesc *out,
     return !findings->failed;
 }
 
+bool devdesc_host_cores(const char *name, uint32_t *cores)
+{
+    *cores = 0;
+    if (strncmp(name, "cpu", 3) != 0) return false;
+    if (name[3] == '\0') return true;
+    const char *digits = name + 4;
+    size_t length = strspn(digits, "0123456789");
+    if (name[3] != ':' || length == 0 || length > 4 || digits[length] != '\0' || digits[0] == '0')
+        return false;
+    for (size_t i = 0; i < length; i++)
+        *cores = *cores * 10 + (uint32_t)(digits[i] - '0');
+    return true;
+}
+
+/* As many cores behind one last cache. */
+static void set_cores(struct devdesc *device, const char *name, uint32_t cores)
+{
+    snprintf(device->name, sizeof device->name, "%s", name);
+    device->cu_count = device->max_sub_devices = cores;
+    for (int level = 0; level < DEVDESC_LEVELS; level++)
+        if (device->cus_per_domain[level] > 1) device->cus_per_domain[level] = cores;
+}
+
 bool devdesc_builtin(const char *name, struct devdesc *out)
 {
     struct devdesc_findings findings;
+    uint32_t cores;
+    if (devdesc_host_cores(name, &cores) && cores > 0) {
+        bool found = devdesc_builtin("cpu", out);
+        if (found) set_cores(out, name, cores);
+        return found;
+    }
     for (const struct embedded_file *file = embedded_device_files; file->name; file++)
         if (strcmp(file->name, name) == 0)
             return devdesc_parse((const char *)file->bytes, file->size, out, &findings);

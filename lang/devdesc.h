@@ -90,7 +90,11 @@ struct devdesc_findings { /* in order of place */
  * independent, and what is doubtful.  False: one is an error, *out is undefined. */
 bool devdesc_parse(const char *text, size_t size, struct devdesc *out,
                    struct devdesc_findings *findings);
-/* The embedded description of that name (`sim16`), or false. */
+/* Does the name stand for the host's own cores: "cpu", and *cores is 0, or "cpu:N", with N from 1 to
+ * 9999?  (lang/cpu.md) */
+bool devdesc_host_cores(const char *name, uint32_t *cores);
+
+/* The embedded description of that name (`sim16`), or false.  "cpu:N": that of `cpu`, with N cores. */
 bool devdesc_builtin(const char *name, struct devdesc *out);
 /* Name of the i-th embedded description, or NULL past the last. */
 const char *devdesc_builtin_name(size_t i);

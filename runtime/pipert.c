@@ -3,6 +3,7 @@
 #include "lang/devdesc.h"
 #include "lang/scalar_text.h"
 #include "lang/sched_code.h"
+#include "runtime/backend/cpu.h"
 #include "runtime/backend/null.h"
 #include "runtime/backend/sim.h"
 #include "runtime/device/description.h"
@@ -218,7 +219,7 @@ static void describe_domains(const struct prt_container *c, struct devdesc *desc
             description->cus_per_domain[instruction.operands[0]] = instruction.operands[1];
 }
 
-/* For `null` alone: the container's device if nothing more is known of it. */
+/* The container's device if nothing more is known of it. */
 static void describe_roughly(const struct prt_container *c, struct devdesc *description)
 {
     *description = (struct devdesc){
@@ -272,30 +273,60 @@ static void observe(void *context, const struct prt_launch_record *record)
     prt_collect_launch(run->sched, record);
 }
 
+/* For devices that take a program whatever it was compiled for. */
+static void describe_own(const struct prt_container *c, struct devdesc *description)
+{
+    const struct prt_reporter nobody = {NULL, NULL};
+    if (choose_description(c, NULL, &nobody, description, NULL) != PRT_OK)
+        describe_roughly(c, description);
+}
+
+/* The host has the compute units that the program asks for; time is real, in nanoseconds. */
+static void describe_host(const struct prt_container *c, struct devdesc *description)
+{
+    describe_own(c, description);
+    description->clock_hz = 1000000000;
+    description->launch_enqueue_cycles = description->launch_process_cycles = 0;
+    description->launch_cleanup_cycles = description->switch_cycles = 0;
+}
+
+/* The backend of the device, and what it is there. */
+static enum prt_status choose_device(struct prt_run *run, const struct prt_run_options *options,
+                                     struct prt_device_options *device, struct devdesc *description,
+                                     struct prt_error *error)
+{
+    const struct prt_container *c = &run->program->container;
+    struct prt_reporter reporter = {NULL, NULL};
+    if (options != NULL) reporter = (struct prt_reporter){options->report, options->report_context};
+    const char *name = options != NULL ? options->device : NULL;
+    if (name == NULL) name = prt_container_text(c, c->device->name);
+    uint32_t cores;
+    enum prt_status status = PRT_OK;
+    if (strcmp(name, "null") == 0) {
+        run->ops = &prt_null_device;
+        describe_own(c, description);
+    } else if (devdesc_host_cores(name, &cores)) {
+        run->ops = &prt_cpu_device;
+        describe_host(c, description);
+        if (device->host_threads == 0) device->host_threads = cores;
+    } else {
+        run->ops = &prt_sim_device;
+        status = choose_description(c, name, &reporter, description, error);
+    }
+    return status == PRT_OK ? prt_verify_device(c, description, error) : status;
+}
+
 static enum prt_status open_device(struct prt_run *run, const struct prt_run_options *options,
                                    struct prt_error *error)
 {
-    const struct prt_container *c = &run->program->container;
-    const char *name = options != NULL ? options->device : NULL;
-    struct prt_reporter reporter = {NULL, NULL};
     struct devdesc description = {.cu_count = 0};
-    if (options != NULL) reporter = (struct prt_reporter){options->report, options->report_context};
-    run->ops = &prt_sim_device;
-    if (name != NULL && strcmp(name, "null") == 0) {
-        run->ops = &prt_null_device;
-        if (choose_description(c, NULL, &reporter, &description, NULL) != PRT_OK)
-            describe_roughly(c, &description);
-    } else {
-        enum prt_status status = choose_description(c, name, &reporter, &description, error);
-        if (status != PRT_OK) return status;
-    }
-    enum prt_status status = prt_verify_device(c, &description, error);
-    if (status != PRT_OK) return status;
     struct prt_device_options device_options = {.description = &description,
                                                 .host_threads =
                                                     options != NULL ? options->host_threads : 0,
                                                 .observe = is_watched(options) ? observe : NULL,
                                                 .observe_context = run};
+    enum prt_status status = choose_device(run, options, &device_options, &description, error);
+    if (status != PRT_OK) return status;
     return run->ops->open(&device_options, &run->device, error);
 }
 

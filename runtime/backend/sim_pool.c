@@ -1,7 +1,7 @@
 #include "runtime/backend/sim_pool.h"
 
-#include <sched.h>
-#include <signal.h>
+#include "runtime/device/host_thread.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +12,6 @@ enum {
     CHUNK_CYCLES_MIN = 500000,
     CHUNKS_PER_THREAD = 2,
     CHUNK_FIRINGS_UNIT = 64, /* ranges begin at multiples of it: vector loops stay whole */
-    HOST_THREADS_MAX = 256,
-    SIGNAL_STACK_BYTES = 32768,
 };
 
 /* The jobs of a queue that the pool has: one executes, the others wait for it, in order. */
@@ -25,9 +23,8 @@ struct prt_sim_line {
 /* Windows of the chunk a thread executes. */
 struct prt_sim_worker {
     struct prt_sim_pool *pool;
-    pthread_t thread;
+    struct prt_host_thread thread;
     struct prt_kernel_scratch scratch;
-    void *signal_stack; /* for the program's handlers: a kernel may have used up the thread's own */
 };
 
 /* ---- executing ---- */
@@ -155,12 +152,10 @@ static void take_and_execute(struct prt_sim_worker *worker)
     if (job->chunks_done == job->chunks) end_job(pool, job);
 }
 
-static void *worker_main(void *argument)
+static void worker_main(void *argument)
 {
     struct prt_sim_worker *worker = argument;
     struct prt_sim_pool *pool = worker->pool;
-    stack_t stack = {.ss_sp = worker->signal_stack, .ss_size = SIGNAL_STACK_BYTES}, before;
-    sigaltstack(&stack, &before);
     pthread_mutex_lock(&pool->mutex);
     while (!pool->stopping) {
         if (pool->ready_count > 0)
@@ -169,8 +164,6 @@ static void *worker_main(void *argument)
             pthread_cond_wait(&pool->work_there, &pool->mutex);
     }
     pthread_mutex_unlock(&pool->mutex);
-    sigaltstack(&before, NULL);
-    return NULL;
 }
 
 void prt_sim_pool_finish(struct prt_sim_pool *pool, const struct prt_sim_job *job)
@@ -234,14 +227,6 @@ void prt_sim_pool_give(struct prt_sim_pool *pool, struct prt_sim_job *job)
 
 /* ---- threads ---- */
 
-static uint32_t processors(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-    int count = CPU_COUNT(&set);
-    return count > 0 ? (uint32_t)count : 1;
-}
-
 uint32_t prt_sim_pool_threads(const struct prt_sim_pool *pool)
 {
     return pool->worker_count > 0 ? pool->worker_count : pool->threads_wanted;
@@ -250,26 +235,11 @@ uint32_t prt_sim_pool_threads(const struct prt_sim_pool *pool)
 /* With default attributes the calls cannot fail on Linux. */
 void prt_sim_pool_create(struct prt_sim_pool *pool, uint32_t threads)
 {
-    *pool = (struct prt_sim_pool){.threads_wanted = threads > 0 ? threads : processors()};
-    if (pool->threads_wanted > HOST_THREADS_MAX) pool->threads_wanted = HOST_THREADS_MAX;
+    *pool = (struct prt_sim_pool){.threads_wanted = threads > 0 ? threads : prt_host_processors()};
+    if (pool->threads_wanted > PRT_HOST_THREADS_MAX) pool->threads_wanted = PRT_HOST_THREADS_MAX;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->work_there, NULL);
     pthread_cond_init(&pool->work_done, NULL);
-}
-
-/* Signals are for the program's own threads: workers take none but those of faults. */
-static bool start_worker(struct prt_sim_worker *worker)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV);
-    sigdelset(&all, SIGBUS);
-    sigdelset(&all, SIGFPE);
-    sigdelset(&all, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&worker->thread, NULL, worker_main, worker) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
 }
 
 void prt_sim_pool_stop(struct prt_sim_pool *pool)
@@ -279,11 +249,9 @@ void prt_sim_pool_stop(struct prt_sim_pool *pool)
     pthread_cond_broadcast(&pool->work_there);
     pthread_mutex_unlock(&pool->mutex);
     for (uint32_t i = 1; i < pool->worker_count; i++)
-        pthread_join(pool->workers[i].thread, NULL);
-    for (uint32_t i = 0; pool->workers != NULL && i < pool->threads_wanted; i++) {
+        prt_host_thread_join(&pool->workers[i].thread);
+    for (uint32_t i = 0; pool->workers != NULL && i < pool->threads_wanted; i++)
         prt_kernel_scratch_free(&pool->workers[i].scratch);
-        free(pool->workers[i].signal_stack);
-    }
     free(pool->workers);
     pool->workers = NULL;
     pool->worker_count = 0;
@@ -310,13 +278,13 @@ static enum prt_status start_workers(struct prt_sim_pool *pool)
         worker->pool = pool;
         if (prt_kernel_scratch_create(pool->objects, pool->job_count, &worker->scratch) != PRT_OK)
             return PRT_E_NOMEM;
-        worker->signal_stack = i > 0 ? malloc(SIGNAL_STACK_BYTES) : NULL;
-        if (i > 0 && worker->signal_stack == NULL) return PRT_E_NOMEM;
     }
     pool->worker_count = 1;
-    while (pool->worker_count < pool->threads_wanted &&
-           start_worker(&pool->workers[pool->worker_count]))
+    while (pool->worker_count < pool->threads_wanted) {
+        struct prt_sim_worker *worker = &pool->workers[pool->worker_count];
+        if (!prt_host_thread_start(&worker->thread, worker_main, worker)) break;
         pool->worker_count++;
+    }
     return PRT_OK;
 }
 

@@ -21,6 +21,12 @@
  * delivered when it is seen, in order of (time when it is seen, enqueuing): nothing in this
  * interface depends on how fast the host is.
  *
+ * A device that runs in *real time* has nanoseconds of the host for cycles, from 0 at `open` on:
+ * they pass by themselves, and `advance` does nothing.  So that nothing else depends on them, what
+ * is in flight when `wait` begins is seen all together, in order of enqueuing; only where queues
+ * that share compute units differ in importance is it seen as it ends, in order of enqueuing as far
+ * as it has.
+ *
  * Thread-safety: all entries of one device are called by one thread (the scheduler's), none of them
  * from a callback. Different devices are independent. Ownership: `open` to `close`; queues die with
  * the device. Errors: PRT_E_BUSY and PRT_E_PACKET leave everything as it was.
@@ -64,6 +70,9 @@ enum prt_kernel_flags {
     PRT_KERNEL_STOPS = 16,   /* may return KERNEL_STOPPED: time is that of the firings that count */
     PRT_KERNEL_COUNTED = 32, /* it says what its warps cost: kernel_batch.warp_cycles */
     PRT_KERNEL_BOUNDED = 64, /* what it appends depends on data */
+    /* WHOLE for what it appends alone: ranges of firings may be executed apart, each into the room
+     * that its firings have at most, and what they append is moved together behind them */
+    PRT_KERNEL_APART = 128,
 };
 
 /* What a packet's kernel_object names.  The scheduler writes `in`, `out`, `claimed_bytes`, `left`
@@ -80,7 +89,8 @@ struct prt_kernel_object {
     /* Per input: bytes from one firing's window to the next one's; 0 of a 2-D window, in which the
      * place moves on. */
     const uint64_t *pop_bytes;
-    const uint64_t *push_bytes;          /* per output; both unused where it is WHOLE */
+    /* Per output, of a firing at most; both unused where it is WHOLE and not APART. */
+    const uint64_t *push_bytes;
     const uint64_t *claimed_bytes;       /* per output: room in its window */
     uint64_t *left;                      /* of a finish, else NULL */
     uint64_t *produced;                  /* per output */
@@ -185,6 +195,7 @@ struct prt_device_info {
     const struct devdesc *description;
     uint32_t host_threads; /* that execute kernels, the scheduler's included */
     bool executes;         /* false: outputs are not computed */
+    bool real_time;        /* cycles are nanoseconds of the host */
 };
 
 /* Of one launch. */

@@ -323,6 +323,38 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
     return call_entry(object, object->entry, &batch, finishes ? 0 : count);
 }
 
+enum kernel_status prt_kernel_execute_apart(const struct prt_kernel_object *object, uint64_t origin,
+                                            uint64_t first, uint64_t count,
+                                            const struct prt_kernel_scratch *scratch,
+                                            uint64_t *produced, uint64_t *most,
+                                            struct kernel_fault *fault)
+{
+    uint64_t unread = 0;
+    place_windows(object, first - origin, scratch);
+    for (uint32_t i = 0; i < object->output_count; i++) {
+        if (object->flags & PRT_KERNEL_INDEXED)
+            memset(scratch->out[i], 0, (size_t)(count * object->push_bytes[i]));
+        produced[i] = 0;
+        if (most != NULL) most[i] = 0;
+    }
+    const struct kernel_batch batch = {
+        .arguments = object->arguments,
+        .tables = object->tables,
+        .state = object->state,
+        .in = scratch->in,
+        .out = scratch->out,
+        .produced = produced,
+        .first_firing = first,
+        .count = count,
+        .completed = &unread,
+        .windows = object->windows == NULL ? NULL : scratch->windows,
+        .indices = object->index == NULL ? NULL : object->index->registers,
+        .fault = fault,
+        .most = most,
+    };
+    return call_entry(object, object->entry, &batch, count);
+}
+
 enum kernel_status prt_kernel_call(const struct prt_kernel_object *object, kernel_entry run,
                                    const struct kernel_batch *batch)
 {

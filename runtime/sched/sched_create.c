@@ -254,6 +254,13 @@ static bool is_whole(const struct prt_container *c, const struct container_node 
     return node->phases > 1 || (node->flags & flags) != 0 || !is_exact(c, node);
 }
 
+/* Whole for its bounded rates alone. */
+static bool can_be_apart(const struct prt_container *c, const struct container_node *node)
+{
+    const uint32_t others = CONTAINER_NODE_STOPS | CONTAINER_NODE_LAUNCHES | CONTAINER_NODE_STATEFUL;
+    return node->phases == 1 && (node->flags & others) == 0 && !is_exact(c, node);
+}
+
 static bool reads_port(const struct prt_sched *s, const struct container_node *node)
 {
     for (uint32_t i = 0; i < node->input_count; i++)
@@ -317,6 +324,7 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     if (s->stages[index].frame_packets > 0) object.windows = s->window_places + node->first_input;
     if (is_whole(c, node)) object.flags |= PRT_KERNEL_WHOLE;
     if (!is_exact(c, node)) object.flags |= PRT_KERNEL_BOUNDED;
+    if (can_be_apart(c, node)) object.flags |= PRT_KERNEL_APART;
     object.device_queue = s->device_queues[index];
     if (object.device_queue != NULL) launch_alone(&object);
     s->objects[index] = object;

@@ -45,7 +45,7 @@ mkdir -p "$out"
 for file in "$here"/pipes/*.pipe "$ROOT/examples/fmradio/fmradio.pipe" "$ROOT/examples/cipher/chacha20.pipe"; do
     "$PIPEC" "$file" -o "$out/$(basename "$file" .pipe).pbc"
 done
-read -ra libraries <<<"$(pkg-config --libs sndfile libpng zlib libxxhash)"
+read -ra libraries <<<"$(pkg-config --libs sndfile libpng hwloc zlib libxxhash)"
 "$cc" "${flags[@]}" -o "$out/bench" "$here"/*.c "$BUILD/libpipert.a" "${libraries[@]}" \
     -lm -ldl
 

@@ -1,0 +1,552 @@
+#include "runtime/backend/cpu_pool.h"
+
+#include "runtime/device/host_thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    COST_UNIT = 1024,        /* of firing_cost: parts of a nanosecond */
+    SMALL_NS = 3000,         /* below it a job is not worth a hand-over */
+    CHUNK_NS_LEAST = 1500,   /* a hand-over between threads that spin takes some 200 ns */
+    CHUNK_NS_MOST = 100000,  /* whoever is more important waits for a chunk at most */
+    WAKE_NS = 40000,         /* worth waking a thread that sleeps: that takes some 50 us */
+    CHUNKS_PER_WORKER = 4,   /* for threads that begin late or are slower than others */
+    CHUNK_FIRINGS_UNIT = 64, /* ranges begin at multiples of it: vector loops stay whole */
+    MEASURE_EVERY = 64,      /* launches of a small job */
+    SPIN_NS = 20000,         /* before a thread sleeps */
+    SPINS_PER_LOOK = 64,     /* at the clock */
+};
+
+/* The jobs of a queue that the pool has: one executes, the others wait for it, in order. */
+struct prt_cpu_line {
+    uint32_t importance;
+    uint32_t first_worker, end_worker;
+    uint32_t first, last; /* PRT_CPU_NO_JOB: it is empty */
+    atomic_uint jobs;     /* in it */
+    bool faulted; /* nothing is executed any more; written by who executes its job */
+};
+
+struct prt_cpu_worker {
+    struct prt_cpu_pool *pool;
+    uint32_t number;
+    struct prt_host_thread thread;
+    struct prt_kernel_scratch scratch; /* windows of the chunk that it executes */
+};
+
+uint64_t prt_cpu_now_ns(void)
+{
+    struct timespec now = {0, 0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static void relax(void)
+{
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#endif
+}
+
+/* ---- what is expected of a job ---- */
+
+/* Until it has been measured: a cycle of the cost model takes less on the host, which executes
+ * firings in vector lanes. */
+static uint64_t firing_cost(const struct prt_cpu_job *job)
+{
+    if (job->firing_cost > 0) return job->firing_cost;
+    return prt_cycles_multiply(job->object->cost_cycles, COST_UNIT / 8);
+}
+
+static uint64_t expected_ns(const struct prt_cpu_job *job)
+{
+    return prt_cycles_multiply(job->launch.firings, firing_cost(job)) / COST_UNIT;
+}
+
+uint64_t prt_cpu_job_ns(const struct prt_cpu_job *job)
+{
+    if (!job->executed) return 0;
+    return job->end_ns > 0 ? job->end_ns - job->begin_ns : expected_ns(job);
+}
+
+/* The latest counts for a quarter: others disturb, and data changes. */
+static void learn(struct prt_cpu_job *job, uint64_t firings, uint64_t ns)
+{
+    uint64_t cost = prt_cycles_multiply(ns, COST_UNIT) / firings;
+    if (cost == 0) cost = 1;
+    job->firing_cost = job->firing_cost == 0 ? cost : job->firing_cost / 4 * 3 + cost / 4;
+    if (job->firing_cost == 0) job->firing_cost = 1;
+    job->unmeasured = 0;
+}
+
+/* ---- executing ---- */
+
+/* Of several faults the lowest firing counts; those outside firings count as the highest. */
+static void merge_fault(struct prt_cpu_job *job, enum kernel_status status,
+                        const struct kernel_fault *fault)
+{
+    if (status == KERNEL_OK) return;
+    if (job->status != KERNEL_OK && job->fault.firing <= fault->firing) return;
+    job->status = status;
+    job->fault = *fault;
+}
+
+static bool is_fault(const struct prt_cpu_job *job)
+{
+    if (job->status == KERNEL_STOPPED) return (job->object->flags & PRT_KERNEL_STOPS) == 0;
+    return job->status != KERNEL_OK;
+}
+
+static enum kernel_status execute_chunk(const struct prt_cpu_worker *worker,
+                                        const struct prt_cpu_job *job, uint32_t chunk,
+                                        struct kernel_fault *fault)
+{
+    const struct prt_kernel_object *object = job->object;
+    uint64_t skipped = chunk * job->chunk_firings;
+    uint64_t first = job->launch.first_firing, count = job->launch.firings - skipped;
+    if (count > job->chunk_firings) count = job->chunk_firings;
+    *fault = (struct kernel_fault){0};
+    if (job->chunks == 1 || (object->flags & PRT_KERNEL_APART) == 0)
+        return prt_kernel_execute(object, first, first + skipped, count, &worker->scratch, NULL,
+                                  fault);
+    size_t at = (size_t)chunk * object->output_count;
+    return prt_kernel_execute_apart(object, first, first + skipped, count, &worker->scratch,
+                                    job->chunk_produced + at,
+                                    object->most != NULL ? job->chunk_most + at : NULL, fault);
+}
+
+/* Moves what the chunks have appended together, in order, and adds up what they have counted. */
+static void gather(const struct prt_cpu_job *job)
+{
+    const struct prt_kernel_object *object = job->object;
+    for (uint32_t i = 0; i < object->output_count; i++) {
+        uint8_t *window = object->out[i];
+        uint64_t packets = 0, most = 0;
+        for (uint32_t chunk = 0; chunk < job->chunks; chunk++) {
+            size_t at = (size_t)chunk * object->output_count + i;
+            uint64_t more = job->chunk_produced[at];
+            uint64_t from = chunk * job->chunk_firings * object->push_bytes[i];
+            uint64_t to = packets * object->packet_bytes[i];
+            if (from != to && more > 0)
+                memmove(window + to, window + from, (size_t)(more * object->packet_bytes[i]));
+            packets += more;
+            if (object->most != NULL && job->chunk_most[at] > most) most = job->chunk_most[at];
+        }
+        object->produced[i] = packets;
+        if (object->most != NULL) object->most[i] = most;
+    }
+}
+
+/* ---- cutting ---- */
+
+static bool is_cuttable(const struct prt_kernel_object *object)
+{
+    const uint32_t whole = PRT_KERNEL_STATEFUL | PRT_KERNEL_FINISH;
+    if ((object->flags & whole) != 0) return false;
+    return (object->flags & PRT_KERNEL_WHOLE) == 0 || (object->flags & PRT_KERNEL_APART) != 0;
+}
+
+static void cut_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+{
+    const struct prt_cpu_line *line = &pool->lines[job->queue];
+    uint64_t all = job->launch.firings, workers = line->end_worker - line->first_worker;
+    job->chunks = 1;
+    job->chunk_firings = all;
+    if (workers > 1 && is_cuttable(job->object)) {
+        uint64_t expected = expected_ns(job), each = expected / (workers * CHUNKS_PER_WORKER);
+        if (each < CHUNK_NS_LEAST) each = CHUNK_NS_LEAST;
+        if (each > CHUNK_NS_MOST) each = CHUNK_NS_MOST;
+        uint64_t wanted = expected / each + 1;
+        /* As many for each worker, so that shares are of one size. */
+        wanted = (wanted + workers - 1) / workers * workers;
+        if (wanted > PRT_CPU_CHUNKS_MAX) wanted = PRT_CPU_CHUNKS_MAX / workers * workers;
+        uint64_t firings = wanted > 0 ? (all + wanted - 1) / wanted : all;
+        firings = (firings + CHUNK_FIRINGS_UNIT - 1) / CHUNK_FIRINGS_UNIT * CHUNK_FIRINGS_UNIT;
+        if (expected >= SMALL_NS && firings < all) {
+            job->chunk_firings = firings;
+            job->chunks = (uint32_t)((all + firings - 1) / firings);
+        }
+    }
+    for (uint64_t i = 0; i < workers; i++)
+        job->shares[line->first_worker + i] =
+            (struct prt_cpu_share){(uint32_t)(job->chunks * i / workers),
+                                   (uint32_t)(job->chunks * (i + 1) / workers)};
+}
+
+/* One of the worker's own, else one of whoever has most left. */
+static uint32_t take_chunk(const struct prt_cpu_pool *pool, struct prt_cpu_job *job,
+                           uint32_t worker)
+{
+    const struct prt_cpu_line *line = &pool->lines[job->queue];
+    struct prt_cpu_share *share = &job->shares[worker];
+    if (share->next == share->end) {
+        for (uint32_t i = line->first_worker; i < line->end_worker; i++) {
+            struct prt_cpu_share *other = &job->shares[i];
+            if (other->end - other->next > share->end - share->next) share = other;
+        }
+        job->chunks_taken++;
+        return --share->end; /* the one that its owner would come to last */
+    }
+    job->chunks_taken++;
+    return share->next++;
+}
+
+/* ---- lines ---- */
+
+static void tell(struct prt_cpu_pool *pool)
+{
+    atomic_fetch_add_explicit(&pool->events, 1, memory_order_release);
+}
+
+/* The first job of a line may execute.  Mutex held. */
+static void release_job(struct prt_cpu_pool *pool, uint32_t index)
+{
+    struct prt_cpu_job *job = &pool->jobs[index];
+    const struct prt_cpu_line *line = &pool->lines[job->queue];
+    job->chunks_taken = job->chunks_done = 0;
+    job->executed = true;
+    cut_job(pool, job);
+    pool->ready[pool->ready_count++] = index;
+    tell(pool);
+    bool worth = expected_ns(job) >= WAKE_NS || line->first_worker > 0;
+    if (pool->sleepers > 0 && worth) pthread_cond_broadcast(&pool->changed);
+}
+
+static void finish_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+{
+    atomic_store_explicit(&job->done, true, memory_order_release);
+    atomic_fetch_sub_explicit(&pool->lines[job->queue].jobs, 1, memory_order_release);
+    atomic_fetch_sub_explicit(&pool->unfinished, 1, memory_order_release);
+}
+
+/* The first job of its line is done; the next one may execute, unless there was a fault: then all
+ * behind it are done, too.  Mutex held. */
+static void end_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+{
+    struct prt_cpu_line *line = &pool->lines[job->queue];
+    line->faulted |= is_fault(job);
+    line->first = job->behind;
+    finish_job(pool, job);
+    while (line->faulted && line->first != PRT_CPU_NO_JOB) {
+        job = &pool->jobs[line->first];
+        line->first = job->behind;
+        finish_job(pool, job);
+    }
+    if (line->first != PRT_CPU_NO_JOB)
+        release_job(pool, line->first);
+    else
+        line->last = PRT_CPU_NO_JOB;
+    tell(pool);
+    if (pool->sleepers > 0) pthread_cond_broadcast(&pool->changed);
+}
+
+/* The place in `ready` of the most important job for that worker, of several the first;
+ * `ready_count`: there is none.  Mutex held. */
+static uint32_t find_ready(const struct prt_cpu_pool *pool, uint32_t worker)
+{
+    uint32_t best = pool->ready_count;
+    for (uint32_t i = 0; i < pool->ready_count; i++) {
+        const struct prt_cpu_line *line = &pool->lines[pool->jobs[pool->ready[i]].queue];
+        if (worker < line->first_worker || worker >= line->end_worker) continue;
+        if (best < pool->ready_count &&
+            line->importance <= pool->lines[pool->jobs[pool->ready[best]].queue].importance)
+            continue;
+        best = i;
+    }
+    return best;
+}
+
+static void account_time(struct prt_cpu_job *job, uint32_t worker, uint64_t begin, uint64_t end)
+{
+    if (job->begin_ns == 0 || begin < job->begin_ns) job->begin_ns = begin;
+    if (end > job->end_ns) job->end_ns = end;
+    if (job->busy_ns != NULL) job->busy_ns[worker] += end - begin;
+}
+
+/* Takes a chunk of the job at that place.  Mutex held, and again on return. */
+static void take_and_execute(struct prt_cpu_worker *worker, uint32_t place)
+{
+    struct prt_cpu_pool *pool = worker->pool;
+    struct prt_cpu_job *job = &pool->jobs[pool->ready[place]];
+    uint32_t chunk = take_chunk(pool, job, worker->number);
+    if (job->chunks_taken == job->chunks) {
+        pool->ready_count--;
+        memmove(&pool->ready[place], &pool->ready[place + 1],
+                (pool->ready_count - place) * sizeof *pool->ready);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+    struct kernel_fault fault;
+    uint64_t begin = prt_cpu_now_ns();
+    enum kernel_status status = execute_chunk(worker, job, chunk, &fault);
+    uint64_t end = prt_cpu_now_ns();
+    pthread_mutex_lock(&pool->mutex);
+    uint64_t skipped = chunk * job->chunk_firings, count = job->launch.firings - skipped;
+    learn(job, count < job->chunk_firings ? count : job->chunk_firings, end - begin);
+    account_time(job, worker->number, begin, end);
+    merge_fault(job, status, &fault);
+    if (++job->chunks_done < job->chunks) return;
+    if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0) {
+        pthread_mutex_unlock(&pool->mutex);
+        if (job->status == KERNEL_OK) gather(job);
+        pthread_mutex_lock(&pool->mutex);
+    }
+    end_job(pool, job);
+}
+
+/* ---- waiting ---- */
+
+/* Until something has happened since `seen`: spins, then sleeps.  Mutex held, and again on return. */
+static void await_event(struct prt_cpu_pool *pool, unsigned seen)
+{
+    pthread_mutex_unlock(&pool->mutex);
+    uint64_t until = prt_cpu_now_ns() + SPIN_NS;
+    do {
+        for (int i = 0; i < SPINS_PER_LOOK; i++) {
+            if (atomic_load_explicit(&pool->events, memory_order_acquire) != seen) {
+                pthread_mutex_lock(&pool->mutex);
+                return;
+            }
+            relax();
+        }
+    } while (prt_cpu_now_ns() < until);
+    pthread_mutex_lock(&pool->mutex);
+    if (atomic_load_explicit(&pool->events, memory_order_relaxed) != seen) return;
+    pool->sleepers++;
+    pthread_cond_wait(&pool->changed, &pool->mutex);
+    pool->sleepers--;
+}
+
+static unsigned events_now(struct prt_cpu_pool *pool)
+{
+    return atomic_load_explicit(&pool->events, memory_order_relaxed);
+}
+
+static void worker_main(void *argument)
+{
+    struct prt_cpu_worker *worker = argument;
+    struct prt_cpu_pool *pool = worker->pool;
+    if (pool->bind != NULL) pool->bind(pool->bind_context, worker->number);
+    pthread_mutex_lock(&pool->mutex);
+    while (!pool->stopping) {
+        unsigned seen = events_now(pool);
+        uint32_t place = find_ready(pool, worker->number);
+        if (place < pool->ready_count)
+            take_and_execute(worker, place);
+        else
+            await_event(pool, seen);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+uint32_t prt_cpu_pool_unfinished(const struct prt_cpu_pool *pool)
+{
+    return atomic_load_explicit(&pool->unfinished, memory_order_acquire);
+}
+
+bool prt_cpu_job_done(const struct prt_cpu_job *job)
+{
+    return atomic_load_explicit(&job->done, memory_order_acquire);
+}
+
+void prt_cpu_pool_wait(struct prt_cpu_pool *pool, uint32_t left)
+{
+    if (prt_cpu_pool_unfinished(pool) <= left) return;
+    pthread_mutex_lock(&pool->mutex);
+    for (;;) {
+        unsigned seen = events_now(pool);
+        if (atomic_load_explicit(&pool->unfinished, memory_order_relaxed) <= left) break;
+        uint32_t place = find_ready(pool, 0);
+        if (place < pool->ready_count)
+            take_and_execute(&pool->workers[0], place);
+        else
+            await_event(pool, seen);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* ---- giving ---- */
+
+/* In the caller's thread; the line is empty. */
+static void execute_now(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+{
+    struct prt_cpu_line *line = &pool->lines[job->queue];
+    struct kernel_fault fault;
+    atomic_store_explicit(&job->done, true, memory_order_relaxed);
+    if (line->faulted) return;
+    bool timed = pool->watched || job->firing_cost == 0 || ++job->unmeasured >= MEASURE_EVERY ||
+                 expected_ns(job) >= SMALL_NS;
+    job->executed = true;
+    job->chunks = 1;
+    job->chunk_firings = job->launch.firings;
+    uint64_t begin = timed ? prt_cpu_now_ns() : 0;
+    merge_fault(job, execute_chunk(&pool->workers[0], job, 0, &fault), &fault);
+    line->faulted = is_fault(job);
+    if (!timed) return;
+    uint64_t end = prt_cpu_now_ns();
+    learn(job, job->launch.firings, end - begin);
+    account_time(job, 0, begin, end);
+}
+
+/* Behind what executes on its queue. */
+static void line_up(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+{
+    struct prt_cpu_line *line = &pool->lines[job->queue];
+    uint32_t index = (uint32_t)(job - pool->jobs);
+    pthread_mutex_lock(&pool->mutex);
+    atomic_fetch_add_explicit(&line->jobs, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&pool->unfinished, 1, memory_order_relaxed);
+    bool alone = line->last == PRT_CPU_NO_JOB;
+    if (alone)
+        line->first = index;
+    else
+        pool->jobs[line->last].behind = index;
+    line->last = index;
+    if (line->faulted) {
+        line->first = line->last = PRT_CPU_NO_JOB;
+        finish_job(pool, job);
+    } else if (alone) {
+        release_job(pool, index);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* Is it the caller's to execute at once, and alone? */
+static bool is_own(const struct prt_cpu_pool *pool, struct prt_cpu_line *line,
+                   const struct prt_cpu_job *job)
+{
+    if (atomic_load_explicit(&line->jobs, memory_order_acquire) > 0) return false;
+    if (line->faulted || pool->worker_count == 1) return true;
+    if (line->first_worker > 0) return false;
+    if (line->end_worker == 1 && pool->lines_open == 1) return true;
+    return expected_ns(job) < SMALL_NS || (pool->lines_open == 1 && !is_cuttable(job->object));
+}
+
+void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+{
+    struct prt_cpu_line *line = &pool->lines[job->queue];
+    atomic_store_explicit(&job->done, false, memory_order_relaxed);
+    job->executed = false;
+    job->status = KERNEL_OK;
+    job->behind = PRT_CPU_NO_JOB;
+    job->begin_ns = job->end_ns = 0;
+    if (job->busy_ns != NULL) memset(job->busy_ns, 0, pool->worker_count * sizeof *job->busy_ns);
+    if (is_own(pool, line, job)) {
+        execute_now(pool, job);
+        return;
+    }
+    line_up(pool, job);
+    if (pool->lines_open == 1 && line->first_worker == 0) prt_cpu_pool_wait(pool, 0);
+}
+
+/* ---- threads ---- */
+
+/* With default attributes the calls cannot fail on Linux. */
+void prt_cpu_pool_create(struct prt_cpu_pool *pool, uint32_t threads, bool watched)
+{
+    *pool = (struct prt_cpu_pool){.threads_wanted = threads, .watched = watched};
+    if (pool->threads_wanted > PRT_HOST_THREADS_MAX) pool->threads_wanted = PRT_HOST_THREADS_MAX;
+    pthread_mutexattr_t adaptive;
+    pthread_mutexattr_init(&adaptive);
+    pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(&pool->mutex, &adaptive);
+    pthread_mutexattr_destroy(&adaptive);
+    pthread_cond_init(&pool->changed, NULL);
+}
+
+void prt_cpu_pool_stop(struct prt_cpu_pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    pool->stopping = true;
+    tell(pool);
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->mutex);
+    for (uint32_t i = 1; i < pool->worker_count; i++)
+        prt_host_thread_join(&pool->workers[i].thread);
+    for (uint32_t i = 0; pool->workers != NULL && i < pool->threads_wanted; i++)
+        prt_kernel_scratch_free(&pool->workers[i].scratch);
+    free(pool->workers);
+    pool->workers = NULL;
+    pool->worker_count = 0;
+    pool->stopping = false;
+}
+
+void prt_cpu_pool_destroy(struct prt_cpu_pool *pool)
+{
+    prt_cpu_pool_stop(pool);
+    pthread_cond_destroy(&pool->changed);
+    pthread_mutex_destroy(&pool->mutex);
+    free(pool->lines);
+    free(pool->ready);
+}
+
+/* Windows for the object with most ends, in every worker; then as many threads as can be had. */
+static enum prt_status start_workers(struct prt_cpu_pool *pool)
+{
+    pool->workers = calloc(pool->threads_wanted, sizeof *pool->workers);
+    if (pool->workers == NULL) return PRT_E_NOMEM;
+    for (uint32_t i = 0; i < pool->threads_wanted; i++) {
+        struct prt_cpu_worker *worker = &pool->workers[i];
+        worker->pool = pool;
+        worker->number = i;
+        if (prt_kernel_scratch_create(pool->objects, pool->job_count, &worker->scratch) != PRT_OK)
+            return PRT_E_NOMEM;
+    }
+    pool->worker_count = 1;
+    while (pool->worker_count < pool->threads_wanted) {
+        struct prt_cpu_worker *worker = &pool->workers[pool->worker_count];
+        if (!prt_host_thread_start(&worker->thread, worker_main, worker)) break;
+        pool->worker_count++;
+    }
+    return PRT_OK;
+}
+
+enum prt_status prt_cpu_pool_start(struct prt_cpu_pool *pool,
+                                   const struct prt_kernel_object *objects,
+                                   struct prt_cpu_job *jobs, uint32_t count)
+{
+    prt_cpu_pool_stop(pool);
+    free(pool->ready);
+    pool->objects = objects;
+    pool->jobs = jobs;
+    pool->job_count = count;
+    pool->ready = calloc(count > 0 ? count : 1, sizeof *pool->ready);
+    return pool->ready == NULL ? PRT_E_NOMEM : start_workers(pool);
+}
+
+enum prt_status prt_cpu_pool_line(struct prt_cpu_pool *pool, uint32_t queue, uint32_t importance)
+{
+    enum prt_status status = PRT_OK;
+    pthread_mutex_lock(&pool->mutex);
+    if (queue >= pool->line_count) {
+        uint32_t wanted = queue * 2 + 8;
+        struct prt_cpu_line *lines = realloc(pool->lines, wanted * sizeof *lines);
+        if (lines != NULL) {
+            memset(lines + pool->line_count, 0, (wanted - pool->line_count) * sizeof *lines);
+            pool->lines = lines;
+            pool->line_count = wanted;
+        } else {
+            status = PRT_E_NOMEM;
+        }
+    }
+    if (status == PRT_OK) {
+        pool->lines[queue] = (struct prt_cpu_line){
+            .importance = importance, .first = PRT_CPU_NO_JOB, .last = PRT_CPU_NO_JOB};
+        pool->lines_open++;
+    }
+    pthread_mutex_unlock(&pool->mutex);
+    return status;
+}
+
+void prt_cpu_pool_place(struct prt_cpu_pool *pool, uint32_t queue, uint32_t first, uint32_t end)
+{
+    pthread_mutex_lock(&pool->mutex);
+    pool->lines[queue].first_worker = first;
+    pool->lines[queue].end_worker = end;
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+void prt_cpu_pool_line_close(struct prt_cpu_pool *pool)
+{
+    pool->lines_open--;
+}

@@ -1,0 +1,132 @@
+/*
+ * cpu_pool: the threads that execute what has been launched on the host's cores.
+ *
+ * A *job* is a launch; the jobs of one queue form a *line*: each executes after the one before it
+ * is done, and none any more after a fault.  Lines execute side by side.  *Workers* are the
+ * caller's thread, which is worker 0, and threads of the pool's own; a line is for a run of workers.
+ *
+ * A job without state is cut into *chunks*, ranges of firings, if what it is expected to take is
+ * worth a hand-over.  What a firing takes is measured while jobs execute, again and again.  A
+ * worker begins with the chunks of its own share of the job, the same share each time, so that what
+ * a job finds in a core's caches the job before has left there; then it takes what others have left.
+ * Chunks of a job with bounded rates append each to its own part of the room; when all are done
+ * what they have appended is moved together.  So outputs do not depend on how a job is cut.
+ *
+ * Where nothing is gained by another thread a job executes in the caller's as it is given: it is
+ * small, or cannot be cut and there is no other line.  With one line the caller executes what it
+ * gives, and the others help.  With several it goes on, and executes when it waits.
+ *
+ * A worker without work spins for some 20 us, then sleeps; it is woken for what is worth it.
+ *
+ * Ownership: jobs are the caller's, one for each kernel object, and stay in place while the pool
+ *   runs; between prt_cpu_pool_give and prt_cpu_pool_wait they are the pool's.
+ * Thread-safety: all calls are of one thread.
+ * Allocation: start, and lines.  Errors: PRT_E_NOMEM.
+ */
+#ifndef RUNTIME_BACKEND_CPU_POOL_H
+#define RUNTIME_BACKEND_CPU_POOL_H
+
+#include "runtime/device/queue.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { PRT_CPU_CHUNKS_MAX = 256 };
+
+/* The chunks of a job that are a worker's own: [next, end) are still to be taken. */
+struct prt_cpu_share {
+    uint32_t next, end;
+};
+
+struct prt_cpu_job {
+    const struct prt_kernel_object *object;
+    struct prt_launch launch;
+    uint32_t queue;
+    uint64_t enqueued_ns; /* cpu.c's */
+    /* When it was executed, of the host's clock; end 0: nobody has looked at the clock. */
+    uint64_t begin_ns, end_ns;
+    uint64_t *busy_ns; /* by worker; NULL: not wanted */
+
+    /* While the pool has it, guarded by the pool's mutex. */
+    uint64_t chunk_firings;
+    uint32_t chunks, chunks_taken, chunks_done;
+    struct prt_cpu_share *shares;       /* by worker */
+    uint64_t *chunk_produced;           /* by chunk and output; where rates are bounded */
+    uint64_t *chunk_most;               /* likewise, if they are wanted */
+    uint32_t behind;                    /* the next job of its line, or PRT_CPU_NO_JOB */
+    atomic_bool done;                   /* executed, or never to be */
+    bool executed;                      /* false: there was a fault before it */
+    enum kernel_status status;
+    struct kernel_fault fault; /* of the lowest firing, if the status is a fault */
+
+    /* Measured: of a firing, in 1/1024 ns; 0: not yet.  And launches since then. */
+    uint64_t firing_cost;
+    uint32_t unmeasured;
+};
+
+#define PRT_CPU_NO_JOB UINT32_MAX
+
+struct prt_cpu_worker;
+struct prt_cpu_line;
+
+/* Called by each thread of the pool before it executes anything: binds it to its core. */
+typedef void (*prt_cpu_bind)(void *context, uint32_t worker);
+
+struct prt_cpu_pool {
+    const struct prt_kernel_object *objects;
+    struct prt_cpu_job *jobs; /* by object */
+    uint32_t job_count;
+    struct prt_cpu_line *lines; /* by queue */
+    uint32_t line_count, lines_open;
+
+    struct prt_cpu_worker *workers; /* [0] is the caller's thread */
+    uint32_t worker_count, threads_wanted;
+    prt_cpu_bind bind; /* NULL: threads go where the system puts them */
+    void *bind_context;
+    bool watched; /* every job is timed */
+
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    uint32_t sleepers;     /* that wait for it; guarded by the mutex */
+    atomic_uint events;    /* goes up with all that somebody may wait for */
+    atomic_uint unfinished; /* jobs given and not done */
+    uint32_t *ready;       /* jobs with chunks to take, in order; guarded by the mutex */
+    uint32_t ready_count;
+    bool stopping;
+};
+
+/* `threads`: 1 or more.  No thread runs yet. */
+void prt_cpu_pool_create(struct prt_cpu_pool *pool, uint32_t threads, bool watched);
+/* Waits for what executes. */
+void prt_cpu_pool_destroy(struct prt_cpu_pool *pool);
+
+/* Ends the threads, and starts them for these objects and their jobs.  Threads that cannot be
+ * started are done without. */
+enum prt_status prt_cpu_pool_start(struct prt_cpu_pool *pool,
+                                   const struct prt_kernel_object *objects,
+                                   struct prt_cpu_job *jobs, uint32_t count);
+void prt_cpu_pool_stop(struct prt_cpu_pool *pool);
+
+/* A line for the queue of that number, of that importance. */
+enum prt_status prt_cpu_pool_line(struct prt_cpu_pool *pool, uint32_t queue, uint32_t importance);
+/* It is for workers [first, end).  Nothing of it executes. */
+void prt_cpu_pool_place(struct prt_cpu_pool *pool, uint32_t queue, uint32_t first, uint32_t end);
+/* To one of them nothing is given any more; it is empty. */
+void prt_cpu_pool_line_close(struct prt_cpu_pool *pool);
+
+/* Executes the job now, or when its turn comes.  Requires: object, launch, queue; its line has a
+ * place. */
+void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job);
+/* Executes, and returns when no more than `left` jobs are unfinished. */
+void prt_cpu_pool_wait(struct prt_cpu_pool *pool, uint32_t left);
+/* Jobs given and not done. */
+uint32_t prt_cpu_pool_unfinished(const struct prt_cpu_pool *pool);
+bool prt_cpu_job_done(const struct prt_cpu_job *job);
+
+/* What a job that is done has taken; where nobody has looked at the clock, as expected. */
+uint64_t prt_cpu_job_ns(const struct prt_cpu_job *job);
+
+/* Nanoseconds of the host's monotonic clock. */
+uint64_t prt_cpu_now_ns(void);
+
+#endif
