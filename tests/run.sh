@@ -225,7 +225,7 @@ run_lang() {
     local -A outputs=()
     read -ra flags <<<"$(directive compile "$file" | tr '\n' ' ')"
     devices=$(directive devices "$file")
-    devices=${devices:-sim1 sim4 sim16}
+    devices=${devices:-cpu sim1 sim4 sim16}
     chunked_ports=$(directive chunked "$file" | tr '\n' ' ')
     devices="$devices ${devices##* }+debug"
     for device in $devices; do

@@ -25,7 +25,7 @@ struct prt_cpu_line {
     uint32_t first_worker, end_worker;
     uint32_t first, last; /* PRT_CPU_NO_JOB: it is empty */
     atomic_uint jobs;     /* in it */
-    bool faulted; /* nothing is executed any more; written by who executes its job */
+    bool faulted;         /* nothing is executed any more; written by who executes its job */
 };
 
 struct prt_cpu_worker {
@@ -169,9 +169,8 @@ static void cut_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
         }
     }
     for (uint64_t i = 0; i < workers; i++)
-        job->shares[line->first_worker + i] =
-            (struct prt_cpu_share){(uint32_t)(job->chunks * i / workers),
-                                   (uint32_t)(job->chunks * (i + 1) / workers)};
+        job->shares[line->first_worker + i] = (struct prt_cpu_share){
+            (uint32_t)(job->chunks * i / workers), (uint32_t)(job->chunks * (i + 1) / workers)};
 }
 
 /* One of the worker's own, else one of whoever has most left. */

@@ -50,12 +50,12 @@ struct prt_cpu_job {
     /* While the pool has it, guarded by the pool's mutex. */
     uint64_t chunk_firings;
     uint32_t chunks, chunks_taken, chunks_done;
-    struct prt_cpu_share *shares;       /* by worker */
-    uint64_t *chunk_produced;           /* by chunk and output; where rates are bounded */
-    uint64_t *chunk_most;               /* likewise, if they are wanted */
-    uint32_t behind;                    /* the next job of its line, or PRT_CPU_NO_JOB */
-    atomic_bool done;                   /* executed, or never to be */
-    bool executed;                      /* false: there was a fault before it */
+    struct prt_cpu_share *shares; /* by worker */
+    uint64_t *chunk_produced;     /* by chunk and output; where rates are bounded */
+    uint64_t *chunk_most;         /* likewise, if they are wanted */
+    uint32_t behind;              /* the next job of its line, or PRT_CPU_NO_JOB */
+    atomic_bool done;             /* executed, or never to be */
+    bool executed;                /* false: there was a fault before it */
     enum kernel_status status;
     struct kernel_fault fault; /* of the lowest firing, if the status is a fault */
 
@@ -87,10 +87,10 @@ struct prt_cpu_pool {
 
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    uint32_t sleepers;     /* that wait for it; guarded by the mutex */
-    atomic_uint events;    /* goes up with all that somebody may wait for */
+    uint32_t sleepers;      /* that wait for it; guarded by the mutex */
+    atomic_uint events;     /* goes up with all that somebody may wait for */
     atomic_uint unfinished; /* jobs given and not done */
-    uint32_t *ready;       /* jobs with chunks to take, in order; guarded by the mutex */
+    uint32_t *ready;        /* jobs with chunks to take, in order; guarded by the mutex */
     uint32_t ready_count;
     bool stopping;
 };

@@ -95,7 +95,7 @@ static enum prt_status read_file(const char *path, const struct prt_reporter *re
 
 static enum prt_status refuse_name(const char *name, const char *others, struct prt_error *error)
 {
-    static const char *const later[] = {"cpu", "cuda", "opencl"};
+    static const char *const later[] = {"cuda", "opencl"};
     char known[300] = "";
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
         size_t length = strlen(later[i]);

@@ -257,7 +257,8 @@ static bool is_whole(const struct prt_container *c, const struct container_node 
 /* Whole for its bounded rates alone. */
 static bool can_be_apart(const struct prt_container *c, const struct container_node *node)
 {
-    const uint32_t others = CONTAINER_NODE_STOPS | CONTAINER_NODE_LAUNCHES | CONTAINER_NODE_STATEFUL;
+    const uint32_t others =
+        CONTAINER_NODE_STOPS | CONTAINER_NODE_LAUNCHES | CONTAINER_NODE_STATEFUL;
     return node->phases == 1 && (node->flags & others) == 0 && !is_exact(c, node);
 }
 

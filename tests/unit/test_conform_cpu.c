@@ -1,0 +1,7 @@
+#include "runtime/backend/cpu.h"
+#include "tests/conform/conform.h"
+
+int main(void)
+{
+    return conform_main("conform_cpu", &prt_cpu_device);
+}
