@@ -1,6 +1,11 @@
 /*
- * bench CONTAINERS: the table of `make bench`, on standard output.  CONTAINERS is the folder with
- * the compiled pipelines.  Environment: ROUNDS (default 7), ONLY (a part of a workload's name).
+ * bench CONTAINERS: the table of `make bench`, on standard output, and CONTAINERS/host.json.
+ * bench --check CONTAINERS [DEVICE...]: compares bits only, of small inputs, and takes no time.
+ *
+ * CONTAINERS is the folder with the compiled pipelines; CONTAINERS/least has those whose latency is
+ * measured, with the least buffers.  Environment: ROUNDS (default 5), ONLY (a
+ * part of a workload's name, or "growth"), PROFILE (ours, hand or unfused: runs that one again and
+ * again for some seconds, with one thread, and nothing else: for perf).
  *
  * Each round runs every variant of a workload once, one after the other: what disturbs the machine
  * for a while disturbs them all.  A round's time is the best of a few repeats; times are medians
@@ -8,7 +13,10 @@
  * not the bits of ours.
  */
 #include "tests/bench/bench.h"
+#include "tests/bench/bench_growth.h"
+#include "tests/bench/bench_result.h"
 
+#include <immintrin.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,66 +24,60 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum {
-    OURS_1,
-    OURS_2,
-    HAND_1,
-    HAND_2,
-    UNFUSED,
-    SCHEDULER, /* ours on the null device, which executes no kernel */
-    VARIANTS
-};
-
-enum { ROUNDS_MAX = 99, WORKLOADS = 8 };
-
 #define SAMPLE_SECONDS 0.08 /* a sample takes about so long: short variants are repeated */
-#define REPEATS_MIN 3
-#define QUIET_SECONDS 0.15 /* that a sample waits for others to be quiet */
-#define FOREIGN_MAX 0.1    /* CPUs that others may use during a sample */
-#define PATIENCE_SECONDS 5 /* with others, of a workload in all; after that they are endured */
+#define LONG_SECONDS 1.5    /* what takes longer is measured once */
+#define QUIET_SECONDS 0.15  /* that a sample waits for others to be quiet */
+#define FOREIGN_MAX 0.1     /* CPUs that others may use during a sample */
+#define PATIENCE_SECONDS 3  /* with others, of a workload in all; after that they are endured */
+#define PROFILE_SECONDS 5
 
-static const struct bench_workload *const workloads[WORKLOADS] = {
-    &bench_chain8,  &bench_chain1, &bench_fir4,  &bench_radio,
-    &bench_chain64, &bench_loop,   &bench_loop1, &bench_cipher};
+static const struct bench_workload *const workloads[] = {
+    &bench_chain8,        &bench_chain1,       &bench_bank,    &bench_radio,   &bench_picture,
+    &bench_sums,          &bench_running,      &bench_fourier, &bench_bitonic, &bench_chain64,
+    &bench_chain64_by_64, &bench_chain64_by_1, &bench_loop,    &bench_loop1,   &bench_cipher};
 
-struct result {
-    double seconds[VARIANTS][ROUNDS_MAX];
-    struct bench_counts counts;
-    const char *wrong; /* whose bits differ */
-};
+enum { WORKLOADS = sizeof workloads / sizeof *workloads };
 
 struct bench {
     const struct bench_workload *workload;
     struct bench_program *program;
+    size_t units;
+    struct bench_shape shape;
     uint8_t *in, *out;
-    int rounds;
+    struct bench_result *result;
     double patience_seconds; /* left */
-    struct bench_limits limits;
 };
 
 /* ---- running a variant ---- */
 
+struct parts {
+    const struct bench *bench;
+    size_t ends[2];
+};
+
 static void hand_part(void *context, unsigned part, unsigned parts)
 {
-    const struct bench *b = context;
-    b->workload->hand(b->in, b->out, part, parts);
+    struct parts *p = context;
+    const struct bench *b = p->bench;
+    p->ends[part] = b->workload->hand(b->units, b->in, b->out, part, parts);
 }
 
-static void run_variant(struct bench *b, int variant)
+/* The bytes that came out, where the variant tells, else 0. */
+static size_t run_variant(const struct bench *b, int variant)
 {
     const struct bench_workload *w = b->workload;
+    struct parts parts = {.bench = b};
     switch (variant) {
     case OURS_1:
     case OURS_2:
-        bench_run(b->program, NULL, variant == OURS_1 ? 1 : 2, b->in, w->in_bytes, b->out,
-                  w->out_bytes, NULL);
-        break;
-    case SCHEDULER:
-        bench_run(b->program, "null", 1, b->in, w->in_bytes, b->out, w->out_bytes, NULL);
-        break;
-    case HAND_1: w->hand(b->in, b->out, 0, 1); break;
-    case HAND_2: bench_two_threads(hand_part, b); break;
-    case UNFUSED: w->unfused(b->in, b->out); break;
+        return bench_run(b->program, NULL, variant == OURS_1 ? 1 : 2, w->batch, b->in,
+                         b->shape.in_bytes, b->out, b->shape.out_bytes, NULL);
+    case HAND_1: return w->hand(b->units, b->in, b->out, 0, 1);
+    case HAND_2:
+        bench_two_threads(hand_part, &parts);
+        return parts.ends[0] > parts.ends[1] ? parts.ends[0] : parts.ends[1];
+    case UNFUSED: w->unfused(b->units, b->in, b->out); return 0;
+    default: b->result->peers[variant - FIRST_PEER]->run(); return 0;
     }
 }
 
@@ -122,12 +124,12 @@ static void wait_until_quiet(struct bench *b)
 
 /* ---- sampling ---- */
 
-/* One thread never waits, so its time is that of its processor; of two threads the wall's counts.
+/* With one thread nothing waits, so the time is that of the processor; with two the wall's counts.
  */
 static double clock_of(int variant)
 {
-    bool two = variant == OURS_2 || variant == HAND_2;
-    return two ? bench_now() : bench_processor_now();
+    bool one = variant == OURS_1 || variant == HAND_1 || variant == UNFUSED;
+    return one ? bench_processor_now() : bench_now();
 }
 
 static double sample_once(struct bench *b, int variant, int repeats, double *foreign)
@@ -136,6 +138,7 @@ static double sample_once(struct bench *b, int variant, int repeats, double *for
     double busy = busy_seconds(), own = own_seconds(), since = bench_now();
     double best = INFINITY;
     for (int i = 0; i < repeats; i++) {
+        if (variant == HAND_2) bench_two_threads_ready();
         double begin = clock_of(variant);
         run_variant(b, variant);
         double seconds = clock_of(variant) - begin;
@@ -155,171 +158,296 @@ static double sample(struct bench *b, int variant, int repeats)
     return second < seconds ? second : seconds;
 }
 
-static bool has_variant(const struct bench_workload *w, int variant)
+/* ---- latency ---- */
+
+static bool give_one(const struct bench *b, size_t *at, float *packet)
 {
-    return variant != HAND_2 || !w->serial;
+    size_t bytes = b->shape.in_bytes / b->shape.packets * b->workload->one_in;
+    if (bytes > b->shape.in_bytes - *at) return false;
+    size_t came = b->workload->one(b->in + *at, packet);
+    *at += bytes;
+    return came > 0;
 }
 
-/* Runs every variant once, compares what comes out, and finds how often a sample repeats it. */
-static void warm_up(struct bench *b, struct result *result, int *repeats)
+/* Bytes that come out packet by packet. */
+static size_t run_one_by_one(const struct bench *b)
 {
-    static const char *const names[VARIANTS] = {
-        [OURS_2] = "ours with 2 threads",
-        [HAND_1] = "hand-written",
-        [HAND_2] = "hand-written with 2 threads",
-        [UNFUSED] = "unfused",
-    };
-    const struct bench_workload *w = b->workload;
-    uint8_t *ours = bench_allocate(w->out_bytes);
-    bench_run(b->program, NULL, 1, b->in, w->in_bytes, ours, w->out_bytes, &result->counts);
-    for (int v = 0; v < VARIANTS; v++) {
-        if (!has_variant(w, v)) continue;
-        memset(b->out, 0xff, w->out_bytes);
-        double begin = bench_now();
-        run_variant(b, v);
-        double seconds = bench_now() - begin;
-        repeats[v] = (int)fmax(REPEATS_MIN, SAMPLE_SECONDS / seconds);
-        if (v != SCHEDULER && memcmp(ours, b->out, w->out_bytes) != 0) result->wrong = names[v];
+    size_t at = 0, came = 0;
+    float packet;
+    b->workload->one(NULL, NULL);
+    while (at < b->shape.in_bytes) {
+        size_t before = at;
+        if (give_one(b, &at, &packet)) {
+            memcpy(b->out + came, &packet, sizeof packet);
+            came += sizeof packet;
+        }
+        if (at == before) break;
     }
-    bench_free(ours, w->out_bytes);
+    return came;
 }
 
-static void measure(struct bench *b, const char *containers, struct result *result)
+/* Each packet waits until the one before it is out. */
+static double hand_latency(const struct bench *b)
 {
-    const struct bench_workload *w = b->workload;
+    enum { PACKETS = 20000 };
+    size_t at = 0;
+    float packet = 0;
+    b->workload->one(NULL, NULL);
+    while (!give_one(b, &at, &packet))
+        continue;
+    double begin = bench_processor_now();
+    for (int i = 0; i < PACKETS; i++) {
+        give_one(b, &at, &packet);
+        _mm_lfence();
+    }
+    return (bench_processor_now() - begin) / PACKETS;
+}
+
+/* Of the pipeline with the least buffers, where nothing is collected. */
+static double our_latency(const struct bench *b, const char *containers)
+{
     char path[4096];
-    int repeats[VARIANTS];
-    snprintf(path, sizeof path, "%s/%s", containers, w->container);
-    b->program = bench_load(path);
-    b->in = bench_allocate(w->in_bytes);
-    b->out = bench_allocate(w->out_bytes);
-    w->prepare(b->in);
-    warm_up(b, result, repeats);
-    b->patience_seconds = PATIENCE_SECONDS;
-    for (int r = 0; r < b->rounds && result->wrong == NULL; r++) {
-        bench_measure_limits(&b->limits);
-        for (int v = 0; v < VARIANTS; v++)
-            if (has_variant(w, v)) result->seconds[v][r] = sample(b, v, repeats[v]);
+    const struct bench_workload *w = b->workload;
+    struct bench_shape shape = w->shape(w->check_units);
+    snprintf(path, sizeof path, "%s/least/%s", containers, w->container);
+    struct bench_program *program = bench_load(path);
+    double seconds =
+        bench_latency(program, w->one_in, b->in, shape.in_bytes, b->out, shape.out_bytes);
+    bench_unload(program);
+    return seconds;
+}
+
+/* ---- one workload ---- */
+
+/* Gives what is to be compared with every other output. */
+static uint8_t *expected(struct bench *b, const char *device, size_t *bytes)
+{
+    uint8_t *ours = bench_allocate(b->shape.out_bytes);
+    *bytes = bench_run(b->program, device, 1, b->workload->batch, b->in, b->shape.in_bytes, ours,
+                       b->shape.out_bytes, &b->result->counts);
+    return ours;
+}
+
+static void compare(struct bench *b, const char *who, const uint8_t *ours, size_t bytes,
+                    size_t came)
+{
+    if (bytes == 0 || (came != 0 && came != bytes) || memcmp(ours, b->out, bytes) != 0)
+        b->result->wrong = who;
+    memset(b->out, 0xff, b->shape.out_bytes);
+}
+
+static void begin_peers(struct bench *b)
+{
+    const struct bench_peer *peer = bench_peer_of(b->workload, NULL);
+    struct bench_result *r = b->result;
+    for (int i = 0; i < PEERS_MAX && peer != NULL; i++) {
+        r->peers[i] = peer;
+        r->absent[i] = peer->begin(b->units, b->in, b->shape.in_bytes, b->out, b->shape.out_bytes);
+        r->has[FIRST_PEER + i] = r->absent[i] == NULL;
+        peer = bench_peer_of(b->workload, peer);
     }
-    bench_free(b->in, w->in_bytes);
-    bench_free(b->out, w->out_bytes);
+}
+
+static void end_peers(struct bench *b)
+{
+    for (int i = 0; i < PEERS_MAX && b->result->peers[i] != NULL; i++)
+        if (b->result->has[FIRST_PEER + i] && b->result->peers[i]->end != NULL)
+            b->result->peers[i]->end();
+}
+
+/* Runs every variant once, compares what comes out, and finds how often a sample repeats it; 0: the
+ * time that this run took is all that is wanted. */
+static void warm_up(struct bench *b, int *repeats, double *seconds)
+{
+    static const char *const names[] = {"ours", "ours with 2 threads", "hand-written",
+                                        "hand-written with 2 threads", "unfused"};
+    struct bench_result *r = b->result;
+    size_t bytes;
+    uint8_t *ours = expected(b, NULL, &bytes);
+    memset(b->out, 0xff, b->shape.out_bytes);
+    for (int v = 0; v < VARIANTS; v++) {
+        if (!r->has[v]) continue;
+        double begin = clock_of(v);
+        size_t came = run_variant(b, v);
+        seconds[v] = clock_of(v) - begin;
+        repeats[v] = (int)fmax(1, SAMPLE_SECONDS / seconds[v]);
+        if (seconds[v] > LONG_SECONDS) repeats[v] = 0;
+        const struct bench_peer *peer = v < FIRST_PEER ? NULL : r->peers[v - FIRST_PEER];
+        if (peer == NULL || peer->same_bits)
+            compare(b, peer == NULL ? names[v] : peer->name, ours, bytes, came);
+    }
+    bench_free(ours, b->shape.out_bytes);
+}
+
+static void open_workload(struct bench *b, const char *containers, size_t units)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", containers, b->workload->container);
+    b->units = units;
+    b->shape = b->workload->shape(units);
+    b->program = bench_load(path);
+    b->in = bench_allocate(b->shape.in_bytes);
+    b->out = bench_allocate(b->shape.out_bytes);
+    b->workload->prepare(units, b->in);
+    b->patience_seconds = PATIENCE_SECONDS;
+    b->result->workload = b->workload;
+}
+
+static void close_workload(struct bench *b)
+{
+    bench_free(b->in, b->shape.in_bytes);
+    bench_free(b->out, b->shape.out_bytes);
+    bench_spare_free();
     bench_unload(b->program);
 }
 
-/* ---- figures ---- */
-
-static int compare_doubles(const void *left, const void *right)
+static void measure(struct bench *b, const char *containers, int rounds)
 {
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
-static double median(const double *values, int count)
-{
-    double sorted[ROUNDS_MAX];
-    memcpy(sorted, values, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_doubles);
-    return count % 2 == 1 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
-}
-
-static double median_ratio(const struct result *r, int above, int below, int rounds)
-{
-    double ratios[ROUNDS_MAX];
-    for (int i = 0; i < rounds; i++)
-        ratios[i] = r->seconds[above][i] / r->seconds[below][i];
-    return median(ratios, rounds);
-}
-
-/* The least time that the machine allows: the larger of moving the data and computing. */
-static double limit_seconds(const struct bench_workload *w, const struct bench_limits *l, int t)
-{
-    double move = (double)(w->in_bytes + w->out_bytes) / l->copy_bytes[t];
-    double compute = w->bound == BENCH_LATENCY  ? w->operations * l->step_seconds
-                     : w->bound == BENCH_FLOATS ? w->operations / l->float_operations[t]
-                                                : w->operations / l->integer_operations[t];
-    return move > compute ? move : compute;
-}
-
-static void print_time(double seconds)
-{
-    printf(" %8.2f", seconds * 1e3);
-}
-
-static void print_row(const struct bench_workload *w, const struct result *r,
-                      const struct bench_limits *limits, int rounds)
-{
-    printf("%-28s", w->name);
-    if (r->wrong != NULL) {
-        printf(" %s: other bits than ours\n", r->wrong);
-        return;
+    int repeats[VARIANTS];
+    double seconds[VARIANTS];
+    struct bench_result *result = b->result;
+    open_workload(b, containers, b->workload->units);
+    for (int v = OURS_1; v <= UNFUSED; v++)
+        result->has[v] =
+            (v != HAND_2 || !b->workload->serial) && (v != UNFUSED || b->workload->unfused != NULL);
+    begin_peers(b);
+    warm_up(b, repeats, seconds);
+    result->rounds = rounds;
+    for (int r = 0; r < rounds && result->wrong == NULL; r++) {
+        bench_measure_limits(&result->limits);
+        for (int v = 0; v < VARIANTS; v++)
+            if (result->has[v])
+                result->seconds[v][r] = repeats[v] == 0 ? seconds[v] : sample(b, v, repeats[v]);
+        if (b->workload->one == NULL) continue;
+        result->latency_ours[r] = our_latency(b, containers);
+        result->latency_hand[r] = hand_latency(b);
     }
-    for (int v = OURS_1; v <= UNFUSED; v++) {
-        if (has_variant(w, v))
-            print_time(median(r->seconds[v], rounds));
-        else
-            printf(" %8s", "-");
+    end_peers(b);
+    close_workload(b);
+}
+
+static void profile(struct bench *b, const char *containers, const char *name)
+{
+    int variant = strcmp(name, "hand") == 0      ? HAND_1
+                  : strcmp(name, "unfused") == 0 ? UNFUSED
+                                                 : OURS_1;
+    open_workload(b, containers, b->workload->units);
+    double begin = bench_now(), runs = 0;
+    for (; bench_now() < begin + PROFILE_SECONDS; runs++)
+        run_variant(b, variant);
+    fprintf(stderr, "bench: %s, %s: %.0f runs\n", b->workload->name, name, runs);
+    close_workload(b);
+}
+
+/* ---- bits alone ---- */
+
+static void check_variant(struct bench *b, const char *who, const uint8_t *ours, size_t bytes,
+                          size_t came)
+{
+    b->result->wrong = NULL;
+    compare(b, who, ours, bytes, came);
+    printf("%s %s: %s\n", b->result->wrong == NULL ? "ok" : "not ok", b->workload->name, who);
+}
+
+/* Prints a line for each comparison; false: one failed. */
+static bool check(struct bench *b, const char *containers, char **devices, int device_count)
+{
+    bool same = true;
+    size_t bytes, other;
+    open_workload(b, containers, b->workload->check_units);
+    uint8_t *ours = expected(b, NULL, &bytes);
+    memset(b->out, 0xff, b->shape.out_bytes);
+    for (int v = OURS_2; v <= UNFUSED; v++) {
+        static const char *const names[] = {"", "2 threads", "by hand", "by hand, 2 threads",
+                                            "by hand, kernel by kernel"};
+        if ((v == HAND_2 && b->workload->serial) || (v == UNFUSED && b->workload->unfused == NULL))
+            continue;
+        check_variant(b, names[v], ours, bytes, run_variant(b, v));
+        same = same && b->result->wrong == NULL;
     }
-    print_time(limit_seconds(w, limits, 0));
-    if (w->serial)
-        printf(" %8s", "-");
-    else
-        print_time(limit_seconds(w, limits, 1));
-    printf(" %7.2f", median_ratio(r, OURS_1, HAND_1, rounds));
-    printf(" %7.2f", median_ratio(r, OURS_2, w->serial ? HAND_1 : HAND_2, rounds));
-    printf(" %8.2f\n", median_ratio(r, OURS_1, UNFUSED, rounds));
+    if (b->workload->one != NULL) {
+        check_variant(b, "by hand, packet by packet", ours, bytes, run_one_by_one(b));
+        same = same && b->result->wrong == NULL;
+    }
+    for (int d = 0; d < device_count; d++) {
+        uint8_t *there = expected(b, devices[d], &other);
+        memcpy(b->out, there, b->shape.out_bytes);
+        check_variant(b, devices[d], ours, bytes, other);
+        same = same && b->result->wrong == NULL;
+        bench_free(there, b->shape.out_bytes);
+    }
+    bench_free(ours, b->shape.out_bytes);
+    close_workload(b);
+    return same;
 }
 
-static void print_schedule(const struct bench_workload *w, const struct result *r, int rounds)
+/* ---- the whole ---- */
+
+static bool is_wanted(const struct bench_workload *workload)
 {
-    if (r->wrong != NULL) return;
-    double ours = median(r->seconds[OURS_1], rounds), all = (double)r->counts.dispatches;
-    double scheduler = median(r->seconds[SCHEDULER], rounds);
-    printf("%-28s %7u %11.0f %9.0f %9.3f", w->name, r->counts.stages, all,
-           (double)r->counts.firings / all, ours * 1e9 / (double)w->packets);
-    printf(" %11.0f", ours * 1e9 / all);
-    printf(" %11.0f %9.0f %%\n", scheduler * 1e9 / all,
-           100 * median_ratio(r, SCHEDULER, OURS_1, rounds));
+    const char *only = getenv("ONLY");
+    return only == NULL || strstr(workload->name, only) != NULL;
 }
 
-static void print_tables(const struct result *results, const struct bench *b)
+static int check_all(const char *containers, char **devices, int device_count)
 {
-    const struct bench_limits *l = &b->limits;
-    printf("\n%-28s %8s %8s %8s %8s %8s %8s %8s %7s %7s %8s\n", "milliseconds", "ours 1", "ours 2",
-           "hand 1", "hand 2", "unfused", "limit 1", "limit 2", "ours/h1", "ours/h2", "ours/unf");
-    for (int i = 0; i < WORKLOADS; i++)
-        if (results[i].counts.stages > 0) print_row(workloads[i], &results[i], l, b->rounds);
-    printf("\n%-28s %7s %11s %9s %9s %11s %11s %11s\n", "ours, 1 thread", "kernels", "dispatches",
-           "firings/d", "ns/packet", "ns/dispatch", "null ns/d", "null/ours");
-    for (int i = 0; i < WORKLOADS; i++)
-        if (results[i].counts.stages > 0) print_schedule(workloads[i], &results[i], b->rounds);
-    printf("\nlimits, 1 and 2 threads: copy %.1f and %.1f GB/s (read and written), f32 %.0f and "
-           "%.0f Gflop/s,\nu32 addition %.0f and %.0f G/s, an addition and a product in series "
-           "%.2f ns\n",
-           l->copy_bytes[0] * 1e-9, l->copy_bytes[1] * 1e-9, l->float_operations[0] * 1e-9,
-           l->float_operations[1] * 1e-9, l->integer_operations[0] * 1e-9,
-           l->integer_operations[1] * 1e-9, l->step_seconds * 1e9);
+    static struct bench_result result;
+    int status = 0;
+    for (int i = 0; i < WORKLOADS; i++) {
+        if (!is_wanted(workloads[i])) continue;
+        struct bench b = {.workload = workloads[i], .result = &result};
+        if (!check(&b, containers, devices, device_count)) status = 1;
+    }
+    return status;
+}
+
+static int measure_all(const char *containers, int rounds)
+{
+    static struct bench_result results[WORKLOADS];
+    static struct bench_growth growth[GROWTH_MAX];
+    const char *only = getenv("ONLY"), *profiled = getenv("PROFILE");
+    double busy = busy_seconds(), own = own_seconds(), since = bench_now();
+    size_t growth_count = 0, count = 0;
+    int status = 0;
+    if (profiled == NULL && (only == NULL || strcmp(only, "growth") == 0)) {
+        fprintf(stderr, "bench: growth\n");
+        growth_count = bench_measure_growth(containers, growth);
+    }
+    for (int i = 0; i < WORKLOADS; i++) {
+        if (!is_wanted(workloads[i])) continue;
+        struct bench b = {.workload = workloads[i], .result = &results[count]};
+        fprintf(stderr, "bench: %s\n", workloads[i]->name);
+        if (profiled != NULL) {
+            profile(&b, containers, profiled);
+            continue;
+        }
+        measure(&b, containers, rounds);
+        if (results[count++].wrong != NULL) status = 1;
+    }
+    if (profiled != NULL) return 0;
+    printf("rounds: %d, paired and interleaved; medians; %.0f s; others used %.2f CPUs meanwhile\n",
+           rounds, bench_now() - since, foreign_cpus(busy, own, since));
+    result_print(results, count, growth, growth_count);
+    char path[4096];
+    snprintf(path, sizeof path, "%s/host.json", containers);
+    if (!result_write_json(path, results, count, growth, growth_count)) {
+        perror(path);
+        return 3;
+    }
+    return status;
 }
 
 int main(int argc, char **argv)
 {
-    static struct result results[WORKLOADS];
-    const char *only = getenv("ONLY"), *wanted = getenv("ROUNDS");
-    struct bench b = {.rounds = wanted != NULL ? atoi(wanted) : 7};
-    if (argc != 2 || b.rounds < 1 || b.rounds > ROUNDS_MAX) {
-        fprintf(stderr, "usage: [ROUNDS=1..%d] [ONLY=NAME] bench CONTAINERS\n", ROUNDS_MAX);
+    const char *wanted = getenv("ROUNDS");
+    int rounds = wanted != NULL ? atoi(wanted) : 5;
+    if (argc >= 3 && strcmp(argv[1], "--check") == 0) return check_all(argv[2], argv + 3, argc - 3);
+    if (argc != 2 || rounds < 1 || rounds > ROUNDS_MAX) {
+        fprintf(stderr,
+                "usage: [ROUNDS=1..%d] [ONLY=NAME] [PROFILE=ours|hand|unfused] bench CONTAINERS\n"
+                "       [ONLY=NAME] bench --check CONTAINERS [DEVICE...]\n",
+                ROUNDS_MAX);
         return 2;
     }
-    double busy = busy_seconds(), own = own_seconds(), since = bench_now();
-    int status = 0;
-    for (int i = 0; i < WORKLOADS; i++) {
-        if (only != NULL && strstr(workloads[i]->name, only) == NULL) continue;
-        fprintf(stderr, "bench: %s\n", workloads[i]->name);
-        b.workload = workloads[i];
-        measure(&b, argv[1], &results[i]);
-        if (results[i].wrong != NULL) status = 1;
-    }
-    printf("rounds: %d, paired and interleaved; medians; %.0f s; others used %.2f CPUs meanwhile\n",
-           b.rounds, bench_now() - since, foreign_cpus(busy, own, since));
-    print_tables(results, &b);
-    return status;
+    return measure_all(argv[1], rounds);
 }

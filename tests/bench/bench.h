@@ -1,10 +1,14 @@
 /*
  * bench: what the programs of `make bench` share.
  *
- * A workload is one pipeline and C written by hand that computes the same bits.  The hand-written
- * code is what somebody would write who knows the machine: fused, vectorised, in strips that stay
- * in the first-level cache; `part` of `parts` is what one thread does.  The unfused code goes
- * kernel by kernel over whole buffers, on one thread.
+ * A workload is one pipeline (tests/bench/pipes) and C written by hand that computes the same bits.
+ * The hand-written code is what somebody would write who knows the machine: fused, vectorised, in
+ * strips that stay in the first-level cache.  The unfused code goes kernel by kernel over whole
+ * buffers, on one thread.  A peer (tests/bench/peers) is what somebody would use instead of
+ * pipec: it registers itself before main, and is there where its package is.
+ *
+ * Sizes are in units of a workload: what one part may work on by itself, and every part gets whole
+ * units.  A stream of n units has `shape(n)`.
  */
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
@@ -13,41 +17,103 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BENCH_UNFUSED_MAX = 12 }; /* buffers for the unfused code */
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-enum bench_bound { BENCH_FLOATS, BENCH_INTEGERS, BENCH_LATENCY };
+enum bench_bound { BENCH_FLOATS, BENCH_INTEGERS, BENCH_SERIAL };
 
-struct bench_workload {
-    const char *name, *container;
+struct bench_shape {
     size_t packets; /* of the in-port: what rates are given for */
-    size_t in_bytes, out_bytes;
-    double operations; /* floating point: an fma is two; integers: of one lane each */
-    enum bench_bound bound;
-    bool serial; /* no second thread can help */
-    void (*prepare)(void *in);
-    void (*hand)(const void *in, void *out, unsigned part, unsigned parts);
-    void (*unfused)(const void *in, void *out);
+    size_t in_bytes;
+    size_t out_bytes; /* the most, where the data decide */
+    /* That have to be executed one way or the other, of one lane each: BENCH_FLOATS: f32, an fma is
+     * two; BENCH_INTEGERS: u32; BENCH_SERIAL: an addition and a product, each waiting for the one
+     * before it. */
+    double operations;
 };
 
-extern const struct bench_workload bench_chain8, bench_chain1, bench_fir4, bench_radio,
-    bench_chain64, bench_loop, bench_loop1, bench_cipher;
+struct bench_workload {
+    const char *name;      /* begins with a word that no other workload has: "W2 filter bank" */
+    const char *container; /* file name, of the pipeline */
+    size_t units;          /* of the benchmark */
+    size_t check_units;    /* of the comparison of bits alone: a fraction of a second everywhere */
+    enum bench_bound bound;
+    bool serial;  /* no second thread can help: there is no hand-written code for two */
+    bool extra;   /* explains another row, and has no goal */
+    double goal;  /* ours is at most so many times as slow as the hand-written code */
+    size_t batch; /* packets that come at a time, and are answered; 0: as many as are wanted */
+    struct bench_shape (*shape)(size_t units);
+    void (*prepare)(size_t units, void *in);
+    /* What part `part` of `parts` does; all parts are executed at once, each by a thread.  Gives
+     * where its output ends, in bytes; the last of all ends is that of the stream. */
+    size_t (*hand)(size_t units, const void *in, void *out, unsigned part, unsigned parts);
+    void (*unfused)(size_t units, const void *in, void *out); /* NULL: there is none */
+    /* For the latency, NULL: it has no such row.  `one` gets the next `one_in` packets of a stream
+     * and gives how many came out, 1 once its history is full; NULL forgets the history. */
+    size_t (*one)(const void *in, void *out);
+    size_t one_in;
+};
+
+extern const struct bench_workload bench_chain8, bench_chain1, bench_bank, bench_radio,
+    bench_picture, bench_sums, bench_running, bench_fourier, bench_bitonic, bench_chain64,
+    bench_chain64_by_64, bench_chain64_by_1, bench_loop, bench_loop1, bench_cipher;
+
+/* ---- peers ---- */
+
+struct bench_peer {
+    const char *name;     /* "oneTBB parallel_pipeline": rows are called so */
+    const char *workload; /* first word of its name: "W1" */
+    bool same_bits;       /* false: other arithmetic; a row of its own that no goal counts */
+    /* Makes ready to work on these; NULL: it is; else why it cannot ("no OpenCL device").  The
+     * memory is that of the workload and stays until `end`. */
+    const char *(*begin)(size_t units, const void *in, size_t in_bytes, void *out,
+                         size_t out_bytes);
+    void (*run)(
+        void); /* from all of `in` to all of `out`, with as many threads as there are CPUs */
+    void (*end)(void);       /* NULL: nothing to be done */
+    struct bench_peer *next; /* of bench_peer_register */
+};
+
+/* Called by a constructor (`__attribute__((constructor))`) of the file that defines the peer, for
+ * each workload that it does; keeps the pointer. */
+void bench_peer_register(struct bench_peer *peer);
+/* The first one of a workload after `after`, or with NULL the first; NULL: there is no other. */
+const struct bench_peer *bench_peer_of(const struct bench_workload *workload,
+                                       const struct bench_peer *after);
 
 /* ---- time and memory ---- */
 
 double bench_now(void);
-/* Of the calling thread: as bench_now, but stands still while others have the processor. */
+/* Of all threads of this process together: as bench_now where there is one, but stands still while
+ * others have the processor. */
 double bench_processor_now(void);
-/* Zeroed, in huge pages where the system has them; ends the program where there is no memory. */
+/* Zeroed, in huge pages where the system has them, 4 KiB may be read behind it; ends the program
+ * where there is no memory. */
 void *bench_allocate(size_t bytes);
 void bench_free(void *memory, size_t bytes);
 /* Packets in [-1, 1), always the same. */
 void bench_noise(float *to, size_t count);
+/* For the code that is not fused: one of six buffers of at least so many bytes, kept from call to
+ * call; what is in it is whatever was there. */
+void *bench_spare(unsigned number, size_t bytes);
+/* Frees all of them. */
+void bench_spare_free(void);
+
+/* ---- two threads ---- */
+
+/* Calls work(context, part, 2) on two threads at once: the second one waits for it by spinning
+ * after a while of sleep, which is not counted (call bench_two_threads_ready before the clock). */
+void bench_two_threads(void (*work)(void *context, unsigned part, unsigned parts), void *context);
+void bench_two_threads_ready(void);
+/* From both parts: goes on when both have come here, and what each did before is seen by both. */
+void bench_meet(unsigned parts);
 
 /* ---- the machine's limits ---- */
 
 struct bench_limits { /* [0]: one thread, [1]: two */
-    double
-        copy_bytes[2]; /* read and written, a second; the larger of plain and non-temporal stores */
+    double bytes[2];  /* read and written, a second: the most of reading, copying, copying past the
+                        caches */
     double float_operations[2];   /* f32 a second, an fma is two */
     double integer_operations[2]; /* u32 additions a second */
     double step_seconds;          /* an addition and a product, each waiting for the other */
@@ -55,9 +121,6 @@ struct bench_limits { /* [0]: one thread, [1]: two */
 
 /* Measures once more and keeps the best of each. */
 void bench_measure_limits(struct bench_limits *limits);
-
-/* Calls work(context, part, 2) on two threads at once. */
-void bench_two_threads(void (*work)(void *context, unsigned part, unsigned parts), void *context);
 
 /* ---- our pipelines ---- */
 
@@ -71,10 +134,23 @@ struct bench_counts {
 /* Ends the program with a message where something fails. */
 struct bench_program *bench_load(const char *container);
 void bench_unload(struct bench_program *program);
-/* One run from the beginning to the end of the stream.  `device` NULL: the simulated GPU; "null":
- * no kernel is executed.  `counts` may be NULL. */
-void bench_run(const struct bench_program *program, const char *device, uint32_t threads,
-               const void *in, size_t in_bytes, void *out, size_t out_bytes,
-               struct bench_counts *counts);
+/* One run from the beginning to the end of the stream; gives the bytes that came out.  `device`
+ * NULL: the one the container was compiled for; "null": no kernel is executed.  `batch`: the most
+ * packets that the host gives at a time, 0: as many as are wanted.  `counts` may be NULL. */
+size_t bench_run(const struct bench_program *program, const char *device, uint32_t threads,
+                 size_t batch, const void *in, size_t in_bytes, void *out, size_t out_bytes,
+                 struct bench_counts *counts);
+/* One run with one thread over `bytes` bytes: the host gives `in` again and again, and takes what
+ * comes out to `out` as often; both have ring_bytes. */
+void bench_run_long(const struct bench_program *program, size_t bytes, const void *in, void *out,
+                    size_t ring_bytes);
+/* A run with one thread of which the host gives `batch` packets at a time, and gets one for
+ * them: the median of the times in between, in seconds, of the end of the stream. */
+double bench_latency(const struct bench_program *program, size_t batch, const void *in,
+                     size_t in_bytes, void *out, size_t out_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

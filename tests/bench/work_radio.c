@@ -1,81 +1,61 @@
-/* W3: the FM receiver of examples/fmradio. */
+/* W3: an FM receiver (radio.pipe). */
 #include "tests/bench/bench.h"
 #include "tests/bench/lanes.h"
-
-#include <math.h>
-#include <string.h>
+#include "tests/bench/taps.h"
 
 enum {
+    TAPS = 64, /* of all filters */
     BANDS = 10,
-    CHANNEL_TAPS = 64,
-    DECIMATE_TAPS = 96,
-    DECIMATE_STEP = 8,
-    BAND_TAPS = 65,
-    STRIP = 16,                              /* of `mono`, for each lane */
-    RF_HISTORY = 4 * (CHANNEL_TAPS / 2) - 4, /* floats before those of the next sample of `base` */
-    FM_HISTORY = DECIMATE_TAPS - DECIMATE_STEP,
-    MONO_HISTORY = BAND_TAPS - 1,
-    FM_STRIP = STRIP * DECIMATE_STEP,
+    KEEP = 4,                    /* one of so many samples */
+    STRIP = 16,                  /* packets of `sound`, for each lane */
+    RF_WINDOW = 2 * TAPS,        /* floats: two a sample */
+    RF_STRIP = 2 * KEEP * STRIP, /* floats */
+    HISTORY = TAPS               /* of sound: one more than the window needs */
 };
 
-/* Two rf floats a sample, two samples of rf for one of base. */
-#define RF_WINDOW (2 * CHANNEL_TAPS)
-#define AUDIO ((size_t)64 << 10)
-#define MONO (AUDIO + BAND_TAPS - 1)
-#define FM (MONO * DECIMATE_STEP + FM_HISTORY)
-#define BASE (FM + 1) /* complex */
-#define RF (BASE * 4 + RF_WINDOW - 4)
+#define UNIT ((size_t)16 * STRIP) /* packets of audio */
+#define AUDIO(units) ((units) * UNIT)
+#define SOUND(units) (AUDIO(units) + TAPS - 1)
+#define BASE(units) (SOUND(units) + 1)
+#define RF(units) ((BASE(units) - 1) * KEEP + TAPS)
 
-static const float pi = 3.14159265f, rate = 256e3f, deviation = 40e3f;
-static float channel_taps[CHANNEL_TAPS], decimate_taps[DECIMATE_TAPS], band_taps[BANDS][BAND_TAPS];
-static float gain;
-static float *whole_base, *whole_fm, *whole_mono, *whole_part[BANDS];
+static float channel_taps[TAPS], band_taps[BANDS][TAPS], gains[BANDS];
 
-/* ---- preparation: the arithmetic of filters.pipe; its sin and cos round correctly ---- */
-
-static float lowpass_tap(int i, int n, float cutoff)
+static struct bench_shape shape(size_t units)
 {
-    float t = (float)i - 0.5f * (float)(n - 1);
-    float window = 0.54f - 0.46f * (float)cos((double)(2 * pi * (float)i / (float)(n - 1)));
-    float ideal = t == 0 ? 2 * cutoff : (float)sin((double)(2 * pi * cutoff * t)) / (pi * t);
-    return ideal * window;
-}
-
-static void prepare_taps(void)
-{
-    for (int i = 0; i < CHANNEL_TAPS; i++)
-        channel_taps[i] = lowpass_tap(i, CHANNEL_TAPS, 56e3f / rate);
-    for (int i = 0; i < DECIMATE_TAPS; i++)
-        decimate_taps[i] = lowpass_tap(i, DECIMATE_TAPS, 7.4e3f / (rate / 2));
-    for (int b = 0; b < BANDS; b++) {
-        float low = 0.05f * (float)b, high = 0.05f * (float)(b + 1);
-        for (int i = 0; i < BAND_TAPS; i++)
-            band_taps[b][i] = lowpass_tap(i, BAND_TAPS, high) - lowpass_tap(i, BAND_TAPS, low);
-    }
-    gain = rate / 2 / (2 * pi * deviation);
+    double audio = (double)AUDIO(units);
+    return (struct bench_shape){RF(units), RF(units) * 2 * sizeof(float),
+                                AUDIO(units) * sizeof(float),
+                                /* The filters and the sum; atan2 comes on top. */
+                                audio * (2 * TAPS * 2 + 2 * TAPS * BANDS + 2 * BANDS)};
 }
 
 /* Two tones on a carrier. */
-static void prepare(void *in)
+static void prepare(size_t units, void *in)
 {
     float *rf = in;
     double phase = 0;
-    for (size_t i = 0; i < RF / 2; i++) {
-        double t = (double)i / (double)rate;
-        double sound = 0.6 * sin(2 * M_PI * 440 * t) + 0.3 * sin(2 * M_PI * 2300 * t);
-        phase += 2 * M_PI * (double)deviation / (double)rate * sound;
+    for (size_t i = 0; i < RF(units); i++) {
+        double t = (double)i / 256e3;
+        phase += 0.6 * sin(2 * taps_pi * 440 * t) + 0.3 * sin(2 * taps_pi * 2300 * t);
         rf[2 * i] = (float)cos(phase);
         rf[2 * i + 1] = (float)sin(phase);
     }
-    prepare_taps();
-    whole_base = bench_allocate(BASE * 2 * sizeof(float));
-    whole_fm = bench_allocate(FM * sizeof(float));
-    whole_mono = bench_allocate(MONO * sizeof(float));
-    for (int b = 0; b < BANDS; b++)
-        whole_part[b] = bench_allocate(AUDIO * sizeof(float));
+    for (int i = 0; i < TAPS; i++)
+        channel_taps[i] = taps_lowpass(i, TAPS, 0.125f);
+    for (int b = 0; b < BANDS; b++) {
+        gains[b] = 1.5f + (0.5f - 1.5f) * (float)b / (BANDS - 1);
+        for (int i = 0; i < TAPS; i++)
+            band_taps[b][i] =
+                taps_bandpass(i, TAPS, 0.03125f * (float)b, 0.03125f * (float)(b + 1));
+    }
 }
 
 /* ---- atan2 of lang/std/math.pipe, which rounds correctly but for one result in 10,000 ---- */
+
+typedef double doubles __attribute__((vector_size(4 * LANES)));
+typedef int64_t longs __attribute__((vector_size(4 * LANES)));
+typedef float halves __attribute__((vector_size(2 * LANES)));
 
 static const double atan_terms[] = {
     0.00017046040466188239, -0.0014666686334116588, 0.0059363765964521222, -0.01523249190907656,
@@ -85,195 +65,294 @@ static const double atan_terms[] = {
 
 enum { ATAN_TERMS = sizeof atan_terms / sizeof atan_terms[0] };
 
-LANES_INLINE __m256d atan_core(__m256d numerator, __m256d denominator)
+LANES_INLINE doubles choose(longs mask, doubles yes, doubles no)
 {
-    __m256d one = _mm256_set1_pd(1), zero = _mm256_setzero_pd();
-    __m256d t = _mm256_div_pd(numerator, denominator);
-    t = _mm256_blendv_pd(t, one, _mm256_cmp_pd(numerator, denominator, _CMP_EQ_OQ));
-    t = _mm256_blendv_pd(t, zero, _mm256_cmp_pd(denominator, zero, _CMP_EQ_OQ));
-    __m256d z = _mm256_mul_pd(t, t), p = _mm256_set1_pd(atan_terms[0]);
+    return (doubles)((mask & (longs)yes) | (~mask & (longs)no));
+}
+
+LANES_INLINE doubles doubles_all(double value)
+{
+    return value - (doubles){0};
+}
+
+LANES_INLINE doubles doubles_fma(doubles a, doubles b, doubles c)
+{
+#ifdef __AVX512F__
+    return _mm512_fmadd_pd(a, b, c);
+#else
+    return _mm256_fmadd_pd(a, b, c);
+#endif
+}
+
+LANES_INLINE doubles atan_core(doubles numerator, doubles denominator)
+{
+    doubles zero = {0}, t = numerator / denominator;
+    t = choose(numerator == denominator, doubles_all(1), t);
+    t = choose(denominator == zero, zero, t);
+    doubles z = t * t, p = doubles_all(atan_terms[0]);
 #pragma GCC unroll 16
     for (int i = 1; i < ATAN_TERMS; i++)
-        p = _mm256_fmadd_pd(p, z, _mm256_set1_pd(atan_terms[i]));
-    return _mm256_mul_pd(t, p);
+        p = doubles_fma(p, z, doubles_all(atan_terms[i]));
+    return t * p;
 }
 
-LANES_INLINE __m128 atan2_half(__m128 y4, __m128 x4)
+LANES_INLINE halves atan2_half(halves y4, halves x4)
 {
-    __m256d sign = _mm256_set1_pd(-0.0);
-    __m256d x = _mm256_cvtps_pd(x4), y = _mm256_cvtps_pd(y4);
-    __m256d ax = _mm256_andnot_pd(sign, x), ay = _mm256_andnot_pd(sign, y);
-    __m256d steep = _mm256_cmp_pd(ay, ax, _CMP_GT_OQ);
-    __m256d p = atan_core(_mm256_blendv_pd(ay, ax, steep), _mm256_blendv_pd(ax, ay, steep));
-    p = _mm256_blendv_pd(p, _mm256_sub_pd(_mm256_set1_pd(1.5707963267948966), p), steep);
-    p = _mm256_blendv_pd(p, _mm256_sub_pd(_mm256_set1_pd(3.141592653589793), p), x);
-    p = _mm256_blendv_pd(p, _mm256_add_pd(ax, ay), _mm256_cmp_pd(x, y, _CMP_UNORD_Q));
-    p = _mm256_or_pd(_mm256_andnot_pd(sign, p), _mm256_and_pd(sign, y));
-    return _mm256_cvtpd_ps(p);
-}
-
-static float atan2_one(float y, float x)
-{
-    return _mm_cvtss_f32(atan2_half(_mm_set1_ps(y), _mm_set1_ps(x)));
+    longs sign = (longs){0} + INT64_MIN;
+    doubles x = __builtin_convertvector(x4, doubles), y = __builtin_convertvector(y4, doubles);
+    doubles ax = (doubles)((longs)x & ~sign), ay = (doubles)((longs)y & ~sign);
+    longs steep = ay > ax, unordered = ~((x == x) & (y == y));
+    doubles p = atan_core(choose(steep, ax, ay), choose(steep, ay, ax));
+    p = choose(steep, doubles_all(1.5707963267948966) - p, p);
+    p = choose((longs)x < 0, doubles_all(3.141592653589793) - p, p);
+    p = choose(unordered, ax + ay, p);
+    p = (doubles)(((longs)p & ~sign) | ((longs)y & sign));
+    return __builtin_convertvector(p, halves);
 }
 
 LANES_INLINE lanes atan2_lanes(lanes y, lanes x)
 {
-    __m128 low = atan2_half(_mm256_castps256_ps128(y), _mm256_castps256_ps128(x));
-    __m128 high = atan2_half(_mm256_extractf128_ps(y, 1), _mm256_extractf128_ps(x, 1));
-    return _mm256_insertf128_ps(_mm256_castps128_ps256(low), high, 1);
+    halves y2[2], x2[2];
+    lanes angle;
+    memcpy(y2, &y, sizeof y);
+    memcpy(x2, &x, sizeof x);
+    y2[0] = atan2_half(y2[0], x2[0]);
+    y2[1] = atan2_half(y2[1], x2[1]);
+    memcpy(&angle, y2, sizeof angle);
+    return angle;
 }
 
-/* ---- by hand: eight segments in the lanes, strips of all that lies between in the cache ---- */
+static float atan2_one(float y, float x)
+{
+    return atan2_half(y - (halves){0}, x - (halves){0})[0];
+}
+
+/* The angle from a + bi to c + di. */
+static inline float turn_one(float a, float b, float c, float d)
+{
+    return 0.5f * atan2_one(__builtin_fmaf(d, a, -(c * b)), __builtin_fmaf(c, a, d * b));
+}
+
+/* ---- by hand: segments of the stream in the lanes, strips of what lies between in the cache ---- */
 
 struct receiver {
     const float *rf; /* the next floats that have not been read, of the first segment */
     size_t distance; /* between the segments of rf */
-    lanes rf_strip[RF_HISTORY + 4 * FM_STRIP + 8];
-    lanes re[FM_STRIP + 8], im[FM_STRIP + 8]; /* [0] is the last sample of the strip before */
-    lanes fm[FM_HISTORY + FM_STRIP];
-    lanes mono[MONO_HISTORY + STRIP];
+    lanes rf_strip[RF_WINDOW + RF_STRIP];
+    lanes re, im; /* the last sample of the strip before */
+    lanes sound[HISTORY + STRIP];
+    lanes audio[STRIP];
 };
 
-/* base[1 .. count]; count is a multiple of 8. */
-LANES_INLINE void tune(struct receiver *r, size_t count)
+/* Samples of base whose windows begin 2 KEEP floats after one another, the first at x. */
+LANES_INLINE void channel(const lanes *x, lanes *re, lanes *im, size_t count)
 {
-    lanes_gather(r->rf_strip + RF_HISTORY, r->rf, r->distance, 4 * count);
-    r->rf += 4 * count;
-    lanes_fir(r->re + 1, r->rf_strip, channel_taps, CHANNEL_TAPS, 2, 4, count);
-    lanes_fir(r->im + 1, r->rf_strip + 1, channel_taps, CHANNEL_TAPS, 2, 4, count);
-    memmove(r->rf_strip, r->rf_strip + 4 * count, RF_HISTORY * sizeof(lanes));
-}
-
-/* fm[0 .. count) from base[0 .. count]. */
-LANES_INLINE void demodulate(struct receiver *r, lanes *fm, size_t count)
-{
-    lanes by = _mm256_set1_ps(gain);
-    for (size_t i = 0; i < count; i++) {
-        lanes a = r->re[i], b = r->im[i], c = r->re[i + 1], d = r->im[i + 1];
-        fm[i] = by * atan2_lanes(d * a - c * b, c * a + d * b);
+    enum { AT_ONCE = REGISTERS / 4 };
+    for (size_t j = 0; j < count; j += AT_ONCE) {
+        lanes a[AT_ONCE] = {0}, b[AT_ONCE] = {0};
+#pragma GCC unroll 4
+        for (size_t i = 0; i < TAPS; i++) {
+            lanes tap = lanes_all(channel_taps[i]);
+#pragma GCC unroll 8
+            for (size_t n = 0; n < AT_ONCE && j + n < count; n++) {
+                a[n] = lanes_fma(x[2 * (KEEP * (j + n) + i)], tap, a[n]);
+                b[n] = lanes_fma(x[2 * (KEEP * (j + n) + i) + 1], tap, b[n]);
+            }
+        }
+        for (size_t n = 0; n < AT_ONCE && j + n < count; n++) {
+            re[j + n] = a[n];
+            im[j + n] = b[n];
+        }
     }
-    r->re[0] = r->re[count];
-    r->im[0] = r->im[count];
 }
 
-/* mono[MONO_HISTORY .. MONO_HISTORY + STRIP) */
+/* sound[HISTORY ..], from the samples after the one that `re` and `im` hold. */
 static void receive(struct receiver *r)
 {
-    tune(r, FM_STRIP);
-    demodulate(r, r->fm + FM_HISTORY, FM_STRIP);
-    lanes_fir(r->mono + MONO_HISTORY, r->fm, decimate_taps, DECIMATE_TAPS, 1, DECIMATE_STEP, STRIP);
-    memmove(r->fm, r->fm + FM_STRIP, FM_HISTORY * sizeof(lanes));
+    lanes re[STRIP + 1], im[STRIP + 1];
+    lanes_gather(r->rf_strip + RF_WINDOW, r->rf, r->distance, RF_STRIP);
+    r->rf += RF_STRIP;
+    re[0] = r->re;
+    im[0] = r->im;
+    channel(r->rf_strip + 2 * KEEP, re + 1, im + 1, STRIP);
+    for (size_t i = 0; i < STRIP; i++)
+        r->sound[HISTORY + i] = 0.5f * atan2_lanes(lanes_fms(im[i + 1], re[i], re[i + 1] * im[i]),
+                                                   lanes_fma(re[i + 1], re[i], im[i + 1] * im[i]));
+    r->re = re[STRIP];
+    r->im = im[STRIP];
+    memmove(r->rf_strip, r->rf_strip + RF_STRIP, RF_WINDOW * sizeof(lanes));
 }
 
-/* What the first output needs: one sample of base, then the histories of fm and mono. */
+/* The history of sound, and the sample before the next one. */
 static void begin(struct receiver *r)
 {
-    lanes_gather(r->rf_strip, r->rf, r->distance, RF_HISTORY);
-    r->rf += RF_HISTORY;
-    lanes_gather(r->rf_strip + RF_HISTORY, r->rf, r->distance, 4);
-    r->rf += 4;
-    for (int part = 0; part < 2; part++) {
-        lanes sum = {0};
-        for (size_t i = 0; i < CHANNEL_TAPS; i++)
-            sum = _mm256_fmadd_ps(r->rf_strip[2 * i + (size_t)part],
-                                  _mm256_set1_ps(channel_taps[i]), sum);
-        *(part == 0 ? r->re : r->im) = sum;
-    }
-    memmove(r->rf_strip, r->rf_strip + 4, RF_HISTORY * sizeof(lanes));
-    tune(r, FM_HISTORY);
-    demodulate(r, r->fm, FM_HISTORY);
-    for (size_t at = 0; at < MONO_HISTORY; at += STRIP) {
+    lanes_gather(r->rf_strip, r->rf, r->distance, RF_WINDOW);
+    r->rf += RF_WINDOW;
+    channel(r->rf_strip, &r->re, &r->im, 1);
+    for (size_t i = 0; i < HISTORY; i += STRIP) {
         receive(r);
-        memmove(r->mono + at, r->mono + MONO_HISTORY, STRIP * sizeof(lanes));
+        memcpy(r->sound + i, r->sound + HISTORY, STRIP * sizeof(lanes));
     }
 }
 
-static void equalise(const struct receiver *r, float *to, size_t distance)
+LANES_INLINE void equalise(struct receiver *r)
 {
-    lanes sum[STRIP] = {0}, band[STRIP];
-    for (int b = 0; b < BANDS; b++) {
-        lanes_fir(band, r->mono, band_taps[b], BAND_TAPS, 1, 1, STRIP);
-        for (size_t i = 0; i < STRIP; i++)
-            sum[i] += band[i];
+    enum { BANDS_AT_ONCE = 5, AT_ONCE = REGISTERS / 8 };
+    for (size_t j = 0; j < STRIP; j += AT_ONCE) {
+        lanes mixed[AT_ONCE] = {0};
+        for (size_t b = 0; b < BANDS; b += BANDS_AT_ONCE) {
+            lanes sum[BANDS_AT_ONCE][AT_ONCE] = {0};
+#pragma GCC unroll 2
+            for (size_t i = 0; i < TAPS; i++)
+#pragma GCC unroll 5
+                for (size_t c = 0; c < BANDS_AT_ONCE; c++) {
+                    lanes tap = lanes_all(band_taps[b + c][i]);
+#pragma GCC unroll 4
+                    for (size_t n = 0; n < AT_ONCE; n++)
+                        sum[c][n] = lanes_fma(r->sound[j + n + i], tap, sum[c][n]);
+                }
+#pragma GCC unroll 5
+            for (size_t c = 0; c < BANDS_AT_ONCE; c++)
+#pragma GCC unroll 4
+                for (size_t n = 0; n < AT_ONCE; n++)
+                    mixed[n] += gains[b + c] * sum[c][n];
+        }
+        for (size_t n = 0; n < AT_ONCE; n++)
+            r->audio[j + n] = mixed[n];
     }
-    lanes_scatter(to, distance, sum, STRIP);
 }
 
-static void hand(const void *in, void *out, unsigned part, unsigned parts)
+static size_t hand(size_t units, const void *in, void *out, unsigned part, unsigned parts)
 {
-    size_t share = AUDIO / parts, segment = share / 8;
-    struct receiver r = {.rf = (const float *)in + share * part * 4 * DECIMATE_STEP,
-                         .distance = segment * 4 * DECIMATE_STEP};
+    size_t share = AUDIO(units) / parts, segment = share / LANES;
+    struct receiver r = {.rf = (const float *)in + share * part * 2 * KEEP,
+                         .distance = segment * 2 * KEEP};
     float *to = (float *)out + share * part;
     begin(&r);
     for (size_t i = 0; i < segment; i += STRIP) {
         receive(&r);
-        equalise(&r, to + i, segment);
-        memmove(r.mono, r.mono + STRIP, MONO_HISTORY * sizeof(lanes));
+        equalise(&r);
+        lanes_scatter(to + i, segment, r.audio, STRIP);
+        memmove(r.sound, r.sound + STRIP, HISTORY * sizeof(lanes));
     }
+    return AUDIO(units) * sizeof(float);
+}
+
+/* ---- one packet of audio ---- */
+
+enum { BAND_LANES = 16 };
+typedef float bands __attribute__((vector_size(4 * BAND_LANES)));
+
+static struct {
+    float rf[RF_WINDOW], sound[TAPS], re, im;
+    bands taps[TAPS];
+    size_t samples, sounds; /* that it holds, up to a window */
+} one;
+
+static void shift_in(float *window, size_t size, const float *from, size_t count)
+{
+    memmove(window, window + count, (size - count) * sizeof *window);
+    memcpy(window + size - count, from, count * sizeof *window);
+}
+
+/* Re and im, then the bands, are computed in lanes of one vector each. */
+static size_t one_packet(const void *in, void *out)
+{
+    if (in == NULL) {
+        memset(&one, 0, sizeof one);
+        for (size_t i = 0; i < TAPS; i++)
+            for (size_t b = 0; b < BANDS; b++)
+                one.taps[i][b] = band_taps[b][i];
+        return 0;
+    }
+    shift_in(one.rf, RF_WINDOW, in, 2 * KEEP);
+    one.samples += KEEP;
+    if (one.samples < TAPS) return 0;
+    float re = 0, im = 0, last_re = one.re, last_im = one.im, audio = 0;
+    for (size_t i = 0; i < TAPS; i++) {
+        re = __builtin_fmaf(one.rf[2 * i], channel_taps[i], re);
+        im = __builtin_fmaf(one.rf[2 * i + 1], channel_taps[i], im);
+    }
+    one.re = re;
+    one.im = im;
+    if (one.samples == TAPS) return 0; /* an angle takes two */
+    float sound = turn_one(last_re, last_im, re, im);
+    shift_in(one.sound, TAPS, &sound, 1);
+    if (++one.sounds < TAPS) return 0;
+    bands sum = {0};
+    for (size_t i = 0; i < TAPS; i++)
+        for (size_t b = 0; b < BAND_LANES; b++)
+            sum[b] = __builtin_fmaf(one.sound[i], one.taps[i][b], sum[b]);
+    for (size_t b = 0; b < BANDS; b++)
+        audio += gains[b] * sum[b];
+    *(float *)out = audio;
+    return 1;
 }
 
 /* ---- kernel by kernel ---- */
 
-static void whole_channel(const float *rf, float *base)
+static void whole_channel(const float *rf, float *base, size_t count)
 {
-    for (size_t j = 0; j < BASE; j++) {
+    for (size_t j = 0; j < count; j++) {
         float re = 0, im = 0;
-        for (size_t i = 0; i < CHANNEL_TAPS; i++) {
-            re = __builtin_fmaf(rf[4 * j + 2 * i], channel_taps[i], re);
-            im = __builtin_fmaf(rf[4 * j + 2 * i + 1], channel_taps[i], im);
+        for (size_t i = 0; i < TAPS; i++) {
+            re = __builtin_fmaf(rf[2 * (KEEP * j + i)], channel_taps[i], re);
+            im = __builtin_fmaf(rf[2 * (KEEP * j + i) + 1], channel_taps[i], im);
         }
         base[2 * j] = re;
         base[2 * j + 1] = im;
     }
 }
 
-static void whole_demodulate(const float *base, float *fm)
-{
-    for (size_t j = 0; j < FM; j++) {
-        const float *x = base + 2 * j;
-        fm[j] = gain * atan2_one(x[3] * x[0] - x[2] * x[1], x[2] * x[0] + x[3] * x[1]);
-    }
-}
-
-static void whole_fir(const float *x, float *y, const float *taps, size_t tap_count, size_t step,
-                      size_t count)
+static void whole_demodulate(const float *base, float *sound, size_t count)
 {
     for (size_t j = 0; j < count; j++) {
-        float sum = 0;
-        for (size_t i = 0; i < tap_count; i++)
-            sum = __builtin_fmaf(x[j * step + i], taps[i], sum);
-        y[j] = sum;
+        const float *x = base + 2 * j;
+        sound[j] = turn_one(x[0], x[1], x[2], x[3]);
     }
 }
 
-static void unfused(const void *in, void *out)
+static __attribute__((noinline)) void whole_gain(const float *restrict x, float *restrict y,
+                                                 float by, size_t count)
 {
-    float *audio = out;
-    whole_channel(in, whole_base);
-    whole_demodulate(whole_base, whole_fm);
-    whole_fir(whole_fm, whole_mono, decimate_taps, DECIMATE_TAPS, DECIMATE_STEP, MONO);
-    for (int b = 0; b < BANDS; b++)
-        whole_fir(whole_mono, whole_part[b], band_taps[b], BAND_TAPS, 1, AUDIO);
-    for (size_t i = 0; i < AUDIO; i++) {
-        float sum = 0;
-        for (int b = 0; b < BANDS; b++)
-            sum += whole_part[b][i];
-        audio[i] = sum;
+    for (size_t j = 0; j < count; j++)
+        y[j] = by * x[j];
+}
+
+static __attribute__((noinline)) void whole_add(const float *restrict x, float *restrict y,
+                                                size_t count)
+{
+    for (size_t j = 0; j < count; j++)
+        y[j] += x[j];
+}
+
+static void unfused(size_t units, const void *in, void *out)
+{
+    size_t audio = AUDIO(units);
+    float *base = bench_spare(0, BASE(units) * 2 * sizeof(float));
+    float *sound = bench_spare(1, SOUND(units) * sizeof(float));
+    float *part = bench_spare(2, audio * sizeof(float));
+    float *loud = bench_spare(3, audio * sizeof(float));
+    whole_channel(in, base, BASE(units));
+    whole_demodulate(base, sound, SOUND(units));
+    memset(out, 0, audio * sizeof(float));
+    for (size_t b = 0; b < BANDS; b++) {
+        lanes_whole_fir(sound, part, band_taps[b], audio);
+        whole_gain(part, loud, gains[b], audio);
+        whole_add(loud, out, audio);
     }
 }
 
 const struct bench_workload bench_radio = {
     .name = "W3 FM receiver, 10 bands",
-    .container = "fmradio.pbc",
-    .packets = RF,
-    .in_bytes = RF * sizeof(float),
-    .out_bytes = AUDIO * sizeof(float),
-    .operations = /* The filters and the sum; atan2 comes on top. */
-    2.0 * AUDIO * (2 * CHANNEL_TAPS * DECIMATE_STEP + DECIMATE_TAPS + BANDS * BAND_TAPS) +
-    1.0 * AUDIO * BANDS,
+    .container = "radio.pbc",
+    .units = (size_t)32 << 10,
+    .check_units = 16,
+    .goal = 1.1,
+    .shape = shape,
     .prepare = prepare,
     .hand = hand,
     .unfused = unfused,
+    .one = one_packet,
+    .one_in = KEEP,
 };

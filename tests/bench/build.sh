@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# build.sh OUT [PIPEC-ARGUMENT...]: compiles the pipelines of the benchmark into the folder OUT, with these arguments
+# of pipec, and the program OUT/bench with the hand-written code and the peers whose packages are there.
+#
+# Environment: ROOT, BUILD, PIPEC (set by make); BENCH_CC, the compiler of the hand-written code (default: the newest
+# clang, else CC).  Exit status 77: the machine has neither AVX2 and FMA, nor a compiler.
+set -eu
+ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
+BUILD=${BUILD:-$ROOT/build/release}
+PIPEC=${PIPEC:-$BUILD/pipec}
+here=$ROOT/tests/bench
+out=$1
+shift
+
+for flag in avx2 fma bmi2; do
+    if ! grep -qw $flag /proc/cpuinfo; then
+        echo "bench: the hand-written code needs $flag"
+        exit 77
+    fi
+done
+cc=${BENCH_CC:-$(command -v clang-22 || command -v clang-19 || command -v clang || command -v "${CC:-gcc}" || true)}
+if [ -z "$cc" ]; then
+    echo "bench: there is no C compiler"
+    exit 77
+fi
+
+# No flag changes a result: contraction is off, and what is fused is an fma in the pipelines too.
+flags=(-Wall -Wextra -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -D_GNU_SOURCE
+       -I"$ROOT" -pthread)
+case $cc in *clang*) flags+=(-mprefer-vector-width=512) ;; esac
+
+mkdir -p "$out/least" "$out/objects"
+for file in "$here"/pipes/*.pipe "$ROOT/examples/cipher/chacha20.pipe"; do
+    name=$(basename "$file" .pipe)
+    [ "$name" = growth ] || "$PIPEC" "$@" "$file" -o "$out/$name.pbc"
+done
+for kernels in 1 2 4 8 16 32 64 128 256; do
+    "$PIPEC" "$@" -D KERNELS=$kernels "$here/pipes/growth.pipe" -o "$out/growth$kernels.pbc"
+done
+for name in radio chain64; do
+    "$PIPEC" "$@" --buffers=min "$here/pipes/$name.pipe" -o "$out/least/$name.pbc"
+done
+
+objects=() libraries=()
+for file in "$here"/*.c; do
+    object=$out/objects/$(basename "$file" .c).o
+    "$cc" -std=c11 "${flags[@]}" -c -o "$object" "$file"
+    objects+=("$object")
+done
+
+# A peer says in a line "packages: NAME..." what pkg-config has to find; it is left out, and said so, where that fails.
+: >"$out/absent"
+for file in "$here"/peers/*.c "$here"/peers/*.cc; do
+    [ -e "$file" ] || continue
+    object=$out/objects/$(basename "$file").o
+    packages=$(sed -n 's/.*packages: *\([a-zA-Z0-9_.+ -]*[a-zA-Z0-9]\).*/\1/p' "$file" | head -n 1)
+    # shellcheck disable=SC2086
+    if ! missing=$(pkg-config --print-errors --errors-to-stdout --exists $packages 2>&1); then
+        echo "peer left out: $(basename "$file"): ${missing%%$'\n'*}" >>"$out/absent"
+        continue
+    fi
+    # shellcheck disable=SC2086
+    read -ra cflags <<<"$(pkg-config --cflags $packages)"
+    # shellcheck disable=SC2086
+    read -ra libs <<<"$(pkg-config --libs $packages)"
+    case $file in
+    *.cc) "$cc" -x c++ -std=c++17 "${flags[@]}" "${cflags[@]}" -c -o "$object" "$file"; libs+=(-lstdc++) ;;
+    *) "$cc" -std=c11 "${flags[@]}" "${cflags[@]}" -c -o "$object" "$file" ;;
+    esac
+    objects+=("$object")
+    libraries+=("${libs[@]}")
+done
+"$cc" -pthread -o "$out/bench" "${objects[@]}" -L"$BUILD" -Wl,-rpath,"$BUILD" -lpipert "${libraries[@]}" -lm
+"$cc" --version | head -n 1 >"$out/compiler"
