@@ -95,6 +95,7 @@ struct image_run image_run_begin(struct compile *cx, const struct graph *graph)
     size_t nodes = graph->nodes.count;
     run.streams = calloc(graph->buffers.count, sizeof *run.streams);
     run.fired = calloc(nodes, sizeof *run.fired);
+    run.limits = calloc(nodes, sizeof *run.limits);
     run.read = calloc(nodes, sizeof *run.read);
     run.arguments = calloc(nodes, sizeof *run.arguments);
     run.tables = calloc(nodes, sizeof *run.tables);
@@ -105,6 +106,7 @@ struct image_run image_run_begin(struct compile *cx, const struct graph *graph)
     }
     for (size_t n = 0; n < nodes; n++) {
         const struct graph_node *node = &graph->nodes.items[n];
+        run.limits[n] = UINT64_MAX;
         run.read[n] = calloc(node->inputs.count + 1, sizeof **run.read);
         run.arguments[n] = kernel_block_create(node->kernel->arguments_bytes);
         run.tables[n] = kernel_block_create(node->kernel->tables_bytes);
@@ -119,6 +121,7 @@ struct image_run image_run_begin(struct compile *cx, const struct graph *graph)
 static uint64_t firings_possible(const struct image_run *run, size_t n, uint64_t most)
 {
     const struct graph_node *node = &run->graph->nodes.items[n];
+    if (run->limits[n] - run->fired[n] < most) most = run->limits[n] - run->fired[n];
     for (size_t i = 0; i < node->inputs.count; i++) {
         const struct graph_input *in = &node->inputs.items[i];
         uint64_t held = run->streams[in->buffer].packets - run->read[n][i];
@@ -191,6 +194,7 @@ void image_run_end(struct image_run *run)
         free(run->streams[b].bytes);
     free(run->streams);
     free(run->fired);
+    free(run->limits);
     free(run->read);
     free(run->arguments);
     free(run->tables);

@@ -15,7 +15,7 @@ struct image_stream {
 struct image_run {
     const struct graph *graph;
     struct image_stream *streams; /* by buffer: every packet ever written */
-    uint64_t *fired;              /* by node */
+    uint64_t *fired, *limits;     /* by node; limits: firings at most, the caller's to change */
     uint64_t **read;              /* by node, input: packets consumed */
     struct kernel_image *image;
     void *library;
