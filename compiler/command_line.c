@@ -48,6 +48,9 @@ static const char help_text[] =
     "                        by trials)\n"
     "  --policy=POLICY       as if the pipeline had declared it: round_robin, priority, fullest, "
     "auto\n"
+    "  --fuse, --no-fuse     neighbours become one stage where that is exact and pays; never "
+    "(default:\n"
+    "                        for the host's processor)\n"
     "  --debug-mode          for the debugger: smallest buffers, one kernel at a time, packets "
     "that\n"
     "                        tell which line wrote them\n"
@@ -85,6 +88,8 @@ enum {
     OPTION_PARETO,
     OPTION_LAYOUT,
     OPTION_POLICY,
+    OPTION_FUSE,
+    OPTION_NO_FUSE,
     OPTION_DEBUG_MODE,
     OPTION_NO_BOUNDS,
     OPTION_FAST_MATH,
@@ -111,6 +116,8 @@ static const struct option long_options[] = {
     {"layout", required_argument, NULL, OPTION_LAYOUT},
     {"policy", required_argument, NULL, OPTION_POLICY},
     {"pareto", no_argument, NULL, OPTION_PARETO},
+    {"fuse", no_argument, NULL, OPTION_FUSE},
+    {"no-fuse", no_argument, NULL, OPTION_NO_FUSE},
     {"debug-mode", no_argument, NULL, OPTION_DEBUG_MODE},
     {"no-bounds-checks", no_argument, NULL, OPTION_NO_BOUNDS},
     {"fast-math", no_argument, NULL, OPTION_FAST_MATH},
@@ -126,7 +133,6 @@ static const struct option long_options[] = {
     {"write-if-changed", no_argument, NULL, OPTION_WRITE_IF_CHANGED},
     /* announced, not there yet: refused by name */
     {"trace-deadlock", optional_argument, NULL, OPTION_TRACE_DEADLOCK},
-    {"no-fuse", no_argument, NULL, OPTION_LATER},
     {"time-report", no_argument, NULL, OPTION_LATER},
     {"json", no_argument, NULL, OPTION_JSON},
     {NULL, 0, NULL, 0},
@@ -388,6 +394,8 @@ static void parse_option(struct parser *p, int option, char **argv)
     case OPTION_LAYOUT: parse_layout(p, optarg); break;
     case OPTION_POLICY: parse_policy(p, optarg); break;
     case OPTION_PARETO: p->line.options.explores = true; break;
+    case OPTION_FUSE: p->line.options.fuse = FUSE_ALWAYS; break;
+    case OPTION_NO_FUSE: p->line.options.fuse = FUSE_NEVER; break;
     case OPTION_DEBUG_MODE: p->line.options.debug_mode = true; break;
     case OPTION_NO_BOUNDS: p->line.options.bounds_checks = false; break;
     case OPTION_FAST_MATH: p->line.options.fast_math = true; break;
@@ -480,6 +488,8 @@ static void check_line(struct parser *p, int argc, char **argv)
         refuse(p, "%s", "--debug-mode does not go with --pareto or --trace-deadlock");
     else if (p->line.options.debug_mode && p->line.options.buffers == BUFFERS_FAST)
         refuse(p, "%s", "--debug-mode makes all buffers smallest: --buffers=fast contradicts it");
+    else if (p->line.options.debug_mode && p->line.options.fuse == FUSE_ALWAYS)
+        refuse(p, "%s", "--debug-mode runs every kernel by itself: --fuse contradicts it");
     else if (p->line.options.debug_mode && p->line.options.layout != LAYOUT_ANY &&
              p->line.options.layout != LAYOUT_SEQUENCE)
         refuse(p, "%s", "--debug-mode runs all stages in sequence: --layout contradicts it");
@@ -586,6 +596,8 @@ static bool is_shared(const struct command_options *own, int option)
     case OPTION_MARCH:
     case OPTION_NO_BOUNDS:
     case OPTION_FAST_MATH:
+    case OPTION_FUSE:
+    case OPTION_NO_FUSE:
     case OPTION_DEBUG_MODE:
     case OPTION_LINKER: return (own->shares & SHARES_CODE) != 0;
     case OPTION_BASELINE:

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "compiler/describe/inspection.h"
+#include "compiler/fuse/fuse.h"
 #include "compiler/graph/graph.h"
 #include "compiler/plan/plan.h"
 #include "compiler/syntax/ast.h"

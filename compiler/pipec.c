@@ -17,6 +17,7 @@
 #include "compiler/describe/cost_print.h"
 #include "compiler/describe/describe.h"
 #include "compiler/describe/front_print.h"
+#include "compiler/describe/fuse_print.h"
 #include "compiler/describe/inspection.h"
 #include "compiler/describe/inspection_performance.h"
 #include "compiler/describe/launches_print.h"
@@ -37,16 +38,17 @@ static const char *output_path(const struct command_line *line)
 /* ---- outputs ---- */
 
 static bool write_graph_form(struct compile *cx, const struct command_line *line,
-                             const struct ast_program *program, const struct graph *graph,
+                             const struct ast_program *program, const struct fusion *fusion,
                              const struct plan *plan, FILE *to)
 {
+    const struct graph *graph = fusion->graph;
     struct sched_error error;
     switch (line->emit) {
     case EMIT_GRAPH: graph_print(to, graph); return true;
     case EMIT_CMDS:
-        graph_cmds(to, kernel_sources(cx, program, line->emit_path, false), graph);
+        graph_cmds(to, kernel_sources(cx, program, line->emit_path, false), fusion->written);
         return true;
-    case EMIT_JSON: graph_json(to, cx, graph); return true;
+    case EMIT_JSON: graph_json(to, cx, fusion->written); return true;
     case EMIT_LLVM: return kernel_emit(cx, graph, KERNEL_TEXT_LLVM, to);
     case EMIT_ASM: return kernel_emit(cx, graph, KERNEL_TEXT_ASM, to);
     case EMIT_OBJ: return kernel_emit(cx, graph, KERNEL_TEXT_OBJ, to);
@@ -90,13 +92,13 @@ static int publish(const struct compile *cx, const struct command_line *line, st
 
 /* Writes one output whole, or leaves nothing. */
 static int write_output(struct compile *cx, const struct command_line *line,
-                        const struct ast_program *program, const struct graph *graph,
+                        const struct ast_program *program, const struct fusion *fusion,
                         const struct plan *plan)
 {
     const char *path = output_path(line);
     struct output output;
     if (!output_open(&output, path)) return file_failure("write", path);
-    bool written = write_graph_form(cx, line, program, graph, plan, output.file);
+    bool written = write_graph_form(cx, line, program, fusion, plan, output.file);
     if (diagnostics_fail(&line->diagnostics, cx->diags)) {
         output_abandon(&output);
         return EXIT_REFUSED;
@@ -116,9 +118,10 @@ static int emit_ast(const struct compile *cx, const struct command_line *line,
     return publish(cx, line, &output);
 }
 
-static int inspect(struct compile *cx, const struct command_line *line, const struct graph *graph,
+static int inspect(struct compile *cx, const struct command_line *line, struct fusion *fusion,
                    const struct plan *plan)
 {
+    const struct graph *graph = fusion->written;
     const struct verdict passed = {.rates_inferred = true,
                                    .consistent = KNOWN_TRUE,
                                    .deadlock_free = KNOWN_TRUE,
@@ -126,10 +129,11 @@ static int inspect(struct compile *cx, const struct command_line *line, const st
     if (graph->front != NULL) {
         front_print_text(stdout, graph);
     } else {
-        const struct sched_program *program = sched_emit(cx, graph, plan);
+        const struct sched_program *program = sched_emit(cx, fusion->graph, plan);
         if (diag_failed(cx->diags)) return EXIT_REFUSED;
-        struct inspection inspection = inspect_graph(cx, graph, &passed, plan, program);
-        plan_print(stdout, graph, plan, program);
+        struct inspection inspection = inspect_graph(cx, graph, &passed, fusion, plan, program);
+        plan_print(stdout, fusion->graph, plan, program);
+        fuse_print(stdout, fusion);
         cost_print(stdout, cx, graph, plan->device->lanes);
         performance_print(stdout, &inspection);
         launches_print(stdout, cx->sources, graph);
@@ -157,14 +161,20 @@ static int inspect_as_json(struct compile *cx, const struct command_line *line,
 {
     struct graph *graph = NULL;
     struct plan *plan = NULL;
+    struct fusion *fusion = NULL;
+    const struct sched_program *code = NULL;
     struct verdict verdict = {0};
     if (program_complete(cx, program)) graph = sema_elaborate(cx, program);
     if (graph != NULL) verdict = analyse_graph_further(cx, graph);
     bool planned = line->device_given && verdict.depths_assigned && !diag_failed(cx->diags);
     if (cx->options.debug_mode && verdict.depths_assigned) debug_cut_depths(cx, graph);
-    if (planned) plan = plan_place(cx, graph, device);
-    const struct sched_program *code = plan != NULL ? sched_emit(cx, graph, plan) : NULL;
-    struct inspection inspection = inspect_graph(cx, graph, &verdict, plan, code);
+    if (planned) {
+        fusion = fuse_neighbours(cx, graph, device);
+        plan = plan_place(cx, fusion->graph, device);
+        fuse_settle_depths(cx, fusion);
+        code = sched_emit(cx, fusion->graph, plan);
+    }
+    struct inspection inspection = inspect_graph(cx, graph, &verdict, fusion, plan, code);
     return print_inspection(cx, line, &inspection);
 }
 
@@ -206,7 +216,7 @@ static int trace_deadlock(struct compile *cx, const struct command_line *line,
     struct verdict verdict = {0};
     if (program_complete(cx, program)) graph = sema_elaborate(cx, program);
     if (graph != NULL) verdict = analyse_graph_further(cx, graph);
-    struct inspection inspection = inspect_graph(cx, graph, &verdict, NULL, NULL);
+    struct inspection inspection = inspect_graph(cx, graph, &verdict, NULL, NULL, NULL);
     bool known = verdict.consistent == KNOWN_TRUE;
     const struct counterexample *found =
         known ? counterexample_find(cx, graph) : &(struct counterexample){.kind = COUNTER_OTHER};
@@ -325,14 +335,16 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (graph == NULL || !analyse_graph(cx, graph)) return EXIT_REFUSED;
     lint_graph(cx, graph);
     if (shows_source(line)) cx->options.debug_mode = false;
-    struct plan *plan = plan_graph(cx, graph, device);
+    struct fusion *fusion = fuse_neighbours(cx, graph, device);
+    struct plan *plan = plan_graph(cx, fusion->graph, device);
+    fuse_settle_depths(cx, fusion);
     diag_check_suppressions(cx->diags, true);
     if (diag_failed(cx->diags)) return EXIT_REFUSED;
 
-    if (inspects) return inspect(cx, line, graph, plan);
-    if (line->verbose) describe(cx, graph, plan);
+    if (inspects) return inspect(cx, line, fusion, plan);
+    if (line->verbose) describe(cx, fusion->graph, plan);
     if (line->output == NULL && line->emit == EMIT_NONE) return write_depfile(cx, line);
-    return write_output(cx, line, program, graph, plan);
+    return write_output(cx, line, program, fusion, plan);
 }
 
 static void summarise(const struct compile *cx, const struct command_line *line)

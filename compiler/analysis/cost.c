@@ -96,10 +96,12 @@ static void plan_callees_ks(struct compile *cx, const struct ks *s, uint64_t *fu
 /* Calls are at most SEMA_MAX_CALL_DEPTH deep, and never go round. */
 static void plan_function(struct compile *cx, struct function *f, uint64_t *function_costs)
 {
-    if (f->costs != NULL) return;
-    plan_callees_ks(cx, f->body, function_costs);
-    const struct body body = {NULL, f->body, f->local_count, WALK_FUNCTION};
-    f->costs = plan_body(cx, &body, function_costs, &function_costs[f->id]);
+    if (f->costs == NULL) {
+        plan_callees_ks(cx, f->body, function_costs);
+        const struct body body = {NULL, f->body, f->local_count, WALK_FUNCTION};
+        f->costs = plan_body(cx, &body, function_costs, &f->cost_cycles);
+    }
+    function_costs[f->id] = f->cost_cycles;
 }
 
 /* ---- kernels ---- */

@@ -210,6 +210,6 @@ void test_child(const struct test_environment *environment, const struct test_jo
         if (outer == GRAPH_OUTER_IN) bind_input(&child, &words, i);
         if (outer == GRAPH_OUTER_OUT) bind_output(&child, &words, i);
     }
-    write_container(&child, graph, job->plan, container);
+    write_container(&child, job->planned, job->plan, container);
     execute(&child, &words);
 }

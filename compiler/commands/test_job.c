@@ -83,8 +83,10 @@ static bool compile_test(const struct test_environment *environment, struct test
     cx->diags = own;
     job->test = test_check(cx, job->program, job->item);
     if (job->test != NULL && job->test->outcome != TEST_REFUSED &&
-        analyse_graph(cx, job->test->graph))
-        job->plan = plan_graph(cx, job->test->graph, environment->device);
+        analyse_graph(cx, job->test->graph)) {
+        job->planned = fuse_neighbours(cx, job->test->graph, environment->device)->graph;
+        job->plan = plan_graph(cx, job->planned, environment->device);
+    }
     bool failed = diag_failed(own);
     diag_take(all, own);
     cx->diags = all;

@@ -34,6 +34,7 @@ struct test_job {
     struct span place;   /* and where that was expected */
     struct arena *arena; /* of the front end, while the job runs */
     struct test_case *test;
+    struct graph *planned; /* the test's graph, neighbours fused: what the plan is for */
     struct plan *plan;
     pid_t process;
     double deadline_seconds; /* of the clock that does not jump */

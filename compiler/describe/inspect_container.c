@@ -338,23 +338,22 @@ static void read_buffer(struct container *c, uint32_t index, struct inspected_bu
 enum { SCHEDULE_TEXT_MAX = 1 << 28, RUN_BYTES = 9 };
 
 /* Every run in it may have the longest name. */
-static bool is_printable(const struct inspection *to, const struct inspected_plan *plan,
-                         uint64_t code_bytes)
+static bool is_printable(const struct inspected_plan *plan, uint64_t code_bytes)
 {
     uint64_t longest = 0;
     for (uint32_t i = 0; i < plan->stage_count; i++)
-        longest = max64(longest, strlen(to->nodes[plan->stages[i].node].name));
+        longest = max64(longest, strlen(plan->stages[i].name));
     return code_bytes / RUN_BYTES <= SCHEDULE_TEXT_MAX / (longest + 1);
 }
 
-static const struct program_shape *read_program(struct container *c, const struct inspection *to,
+static const struct program_shape *read_program(struct container *c,
                                                 const struct inspected_plan *plan)
 {
     const struct section *section = &c->sections[CONTAINER_PROGRAM];
     struct program_shape *shape = ARENA_NEW(c->arena, struct program_shape);
     if (section->size_bytes == 0)
         fail(c, "it has no program of the scheduler");
-    else if (!is_printable(to, plan, section->size_bytes))
+    else if (!is_printable(plan, section->size_bytes))
         fail(c, "its program of the scheduler is longer than can be shown");
     else if (!program_shape_read(c->arena, (const uint8_t *)section->bytes, section->size_bytes,
                                  plan->stage_count, shape))
@@ -375,9 +374,15 @@ static const struct inspected_plan *read_plan(struct container *c, const struct 
     for (uint32_t i = 0; i < plan->stage_count && c->problem == NULL; i++) {
         struct container_stage stage;
         if (!read_record(c, CONTAINER_STAGES, i, &stage, sizeof stage)) break;
-        if (stage.node >= to->node_count) fail(c, "it names a node that it does not have");
+        if (stage.node >= to->node_count) {
+            fail(c, "it names a node that it does not have");
+            break;
+        }
         plan->stages[i] = (struct inspected_stage){
-            .node = stage.node,
+            .name = to->nodes[stage.node].name,
+            .members = &to->nodes[stage.node].name,
+            .member_count = 1,
+            .kernel = to->nodes[stage.node].kernel,
             .threshold = stage.threshold,
             .batch_max = stage.batch_max,
             .entry = stage.entry == CONTAINER_NONE ? GRAPH_NONE : stage.entry,
@@ -388,7 +393,7 @@ static const struct inspected_plan *read_plan(struct container *c, const struct 
         if (read_record(c, CONTAINER_NODES, stage.node, &node, sizeof node))
             plan->stages[i].index = read_index(c, node.kernel);
     }
-    if (c->problem == NULL) plan->program = read_program(c, to, plan);
+    if (c->problem == NULL) plan->program = read_program(c, plan);
     return plan;
 }
 

@@ -203,10 +203,23 @@ static void fill_program(struct arena *arena, const struct plan *plan,
     to->guarded_reasons = plan->schedule->obstacles;
 }
 
-static const struct inspected_plan *fill_plan(struct arena *arena, const struct graph *graph,
+/* What the stage executes: its node as written, or the members of a composite. */
+static void fill_members(struct arena *arena, const struct fusion *fusion, uint32_t node,
+                         struct inspected_stage *to)
+{
+    const struct graph *written = fusion->written;
+    const char **members = ARENA_ARRAY(arena, const char *, written->nodes.count + 1);
+    for (size_t i = 0; i < written->nodes.count; i++)
+        if (fusion->places[i].node == node)
+            members[to->member_count++] = written->nodes.items[i].name;
+    to->members = arena_copy(arena, members, (to->member_count + 1) * sizeof *members);
+}
+
+static const struct inspected_plan *fill_plan(struct arena *arena, const struct fusion *fusion,
                                               const struct plan *plan,
                                               const struct sched_program *program)
 {
+    const struct graph *graph = fusion->graph;
     struct inspected_plan *to = ARENA_NEW(arena, struct inspected_plan);
     struct plan_ranks *ranks = ARENA_NEW(arena, struct plan_ranks);
     *ranks = plan_find_ranks(arena, graph, plan);
@@ -223,11 +236,13 @@ static const struct inspected_plan *fill_plan(struct arena *arena, const struct 
         .sub_device_count = plan->sub_device_count,
         .stages = ARENA_ARRAY(arena, struct inspected_stage, (size_t)plan->stage_count + 1),
         .stage_count = plan->stage_count,
-        .ranks = ranks};
+        .ranks = ranks,
+        .fusion = fusion};
     for (uint32_t i = 0; i < plan->stage_count; i++) {
         const struct plan_stage *stage = &plan->stages[i];
         const struct kernel *kernel = graph->nodes.items[stage->node].kernel;
-        to->stages[i] = (struct inspected_stage){.node = stage->node,
+        to->stages[i] = (struct inspected_stage){.name = graph->nodes.items[stage->node].name,
+                                                 .kernel = kernel->title,
                                                  .threshold = stage->threshold,
                                                  .batch_max = stage->batch_max,
                                                  .sub_device = stage->sub_device,
@@ -238,14 +253,15 @@ static const struct inspected_plan *fill_plan(struct arena *arena, const struct 
                                                  .pack = stage->pack,
                                                  .place = stage->place,
                                                  .spilled = stage->spilled};
+        fill_members(arena, fusion, stage->node, &to->stages[i]);
     }
     fill_program(arena, plan, program, to);
     return to;
 }
 
 struct inspection inspect_graph(const struct compile *cx, const struct graph *graph,
-                                const struct verdict *verdict, const struct plan *plan,
-                                const struct sched_program *program)
+                                const struct verdict *verdict, const struct fusion *fusion,
+                                const struct plan *plan, const struct sched_program *program)
 {
     struct arena *arena = cx->arena;
     struct inspection to = {.debug_mode = cx->options.debug_mode,
@@ -272,6 +288,6 @@ struct inspection inspect_graph(const struct compile *cx, const struct graph *gr
         *performance = performance_measure(arena, graph, verdict->depths_assigned);
         to.performance = performance;
     }
-    if (plan != NULL) to.plan = fill_plan(arena, graph, plan, program);
+    if (plan != NULL) to.plan = fill_plan(arena, fusion, plan, program);
     return to;
 }

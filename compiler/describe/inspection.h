@@ -9,6 +9,7 @@
 
 #include "compiler/analysis/counterexample.h"
 #include "compiler/analysis/performance.h"
+#include "compiler/fuse/fuse.h"
 #include "compiler/graph/graph.h"
 #include "compiler/plan/program_shape.h"
 #include "compiler/plan/ranks.h"
@@ -69,7 +70,11 @@ struct inspected_buffer {
 };
 
 struct inspected_stage {
-    uint32_t node, threshold;
+    const char *name;           /* of its node, in a container that of a composite */
+    const char *const *members; /* nodes that it executes */
+    uint32_t member_count;
+    const char *kernel;
+    uint32_t threshold;
     uint64_t batch_max;
     uint32_t sub_device, cu_count; /* 0 CUs: not known */
     const char *threshold_reason;
@@ -92,6 +97,7 @@ struct inspected_plan {
     /* Why not everything is static, and by stage; NULL: not known, or everything is. */
     const char *guarded_reason;
     const char *const *guarded_reasons;
+    const struct fusion *fusion; /* NULL: not known */
 };
 
 struct inspected_image {
@@ -132,10 +138,11 @@ struct verdict {
     bool depths_assigned;
 };
 
-/* `graph` and `plan` may be NULL: errors came first.  `program`: the plan's. */
+/* `graph`, as written, may be NULL: errors came first.  `fusion`, with the graph of the plan, `plan` and
+ * `program`, the plan's, may be NULL: it was not planned. */
 struct inspection inspect_graph(const struct compile *cx, const struct graph *graph,
-                                const struct verdict *verdict, const struct plan *plan,
-                                const struct sched_program *program);
+                                const struct verdict *verdict, const struct fusion *fusion,
+                                const struct plan *plan, const struct sched_program *program);
 /* Reads the bytes of a container, of any version and state.  NULL: they are none that this version
  * knows, for the reason in *problem. */
 struct inspection *inspect_container(struct arena *arena, const char *bytes, size_t size_bytes,

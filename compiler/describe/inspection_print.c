@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "compiler/describe/fuse_print.h"
 #include "compiler/describe/front_print.h"
 #include "compiler/describe/inspection_performance.h"
 #include "compiler/support/diag_list.h"
@@ -184,16 +185,17 @@ static void put_index(struct json *json, const struct plan_index *index)
     json_end(json, '}');
 }
 
-static void put_stages(struct json *json, const struct inspection *inspection,
-                       const struct inspected_plan *plan)
+static void put_stages(struct json *json, const struct inspected_plan *plan)
 {
     json_begin(json, "stages", '[');
     for (uint32_t i = 0; i < plan->stage_count; i++) {
         const struct inspected_stage *stage = &plan->stages[i];
         json_begin(json, NULL, '{');
         json_begin(json, "nodes", '[');
-        json_text(json, NULL, node_name(inspection, stage->node));
+        for (uint32_t k = 0; k < stage->member_count; k++)
+            json_text(json, NULL, stage->members[k]);
         json_end(json, ']');
+        if (stage->member_count > 1) json_text(json, "name", stage->name);
         if (plan->sub_devices != NULL)
             put_if(json, "sub_device", stage->sub_device != GRAPH_NONE, stage->sub_device);
         if (stage->cu_count > 0) json_number(json, "cu_count", stage->cu_count);
@@ -213,8 +215,7 @@ static void put_stages(struct json *json, const struct inspection *inspection,
     json_end(json, ']');
 }
 
-static void put_ranks(struct json *json, const struct inspection *inspection,
-                      const struct inspected_plan *plan)
+static void put_ranks(struct json *json, const struct inspected_plan *plan)
 {
     json_begin(json, "ranks", '[');
     for (uint32_t i = 0; i < plan->ranks->count; i++) {
@@ -224,7 +225,7 @@ static void put_ranks(struct json *json, const struct inspection *inspection,
         json_number(json, "importance", rank->importance);
         json_begin(json, "nodes", '[');
         for (uint32_t k = 0; k < rank->stage_count; k++)
-            json_text(json, NULL, node_name(inspection, plan->stages[rank->stages[k]].node));
+            json_text(json, NULL, plan->stages[rank->stages[k]].name);
         json_end(json, ']');
         json_end(json, '}');
     }
@@ -239,7 +240,7 @@ static const char **stage_names(struct arena *arena, const struct inspection *in
     const struct inspected_plan *plan = inspection->plan;
     const char **names = ARENA_ARRAY(arena, const char *, (size_t)plan->stage_count + 1);
     for (uint32_t i = 0; i < plan->stage_count; i++)
-        names[i] = node_name(inspection, plan->stages[i].node);
+        names[i] = plan->stages[i].name;
     return names;
 }
 
@@ -326,8 +327,9 @@ static void put_plan(struct json *json, const struct inspection *inspection)
             json_number(json, NULL, plan->sub_devices[i]);
         json_end(json, ']');
     }
-    if (plan->ranks != NULL) put_ranks(json, inspection, plan);
-    put_stages(json, inspection, plan);
+    if (plan->ranks != NULL) put_ranks(json, plan);
+    put_stages(json, plan);
+    if (plan->fusion != NULL) fuse_put_json(json, plan->fusion);
     if (plan->program != NULL) put_schedule(json, inspection);
     json_end(json, '}');
 }
@@ -537,8 +539,8 @@ static void print_buffer(FILE *to, const struct inspected_buffer *buffer)
 static void print_stage(FILE *to, const struct inspection *inspection, uint32_t index)
 {
     const struct inspected_stage *stage = &inspection->plan->stages[index];
-    fprintf(to, "stage %" PRIu32 " %s: threshold %" PRIu32 " batch %" PRIu64, index,
-            inspection->nodes[stage->node].name, stage->threshold, stage->batch_max);
+    fprintf(to, "stage %" PRIu32 " %s: threshold %" PRIu32 " batch %" PRIu64, index, stage->name,
+            stage->threshold, stage->batch_max);
     if (stage->entry != GRAPH_NONE)
         fprintf(to, " pack %" PRIu32 " place %" PRIu32 " entry %" PRIu32 "%s", stage->pack,
                 stage->place, stage->entry, stage->spilled ? " spilled" : "");
@@ -583,7 +585,6 @@ void inspection_print_text(FILE *to, const struct inspection *inspection)
         print_stage(to, inspection, i);
     for (uint32_t i = 0; i < plan->stage_count; i++)
         if (plan->stages[i].index != NULL)
-            plan_print_index(to, inspection->nodes[plan->stages[i].node].kernel,
-                             plan->stages[i].index);
+            plan_print_index(to, plan->stages[i].kernel, plan->stages[i].index);
     performance_print(to, inspection);
 }

@@ -288,7 +288,8 @@ struct function {
     uint32_t local_count; /* variables of kind LOCAL, params included: indices are below this */
     struct ks *body;
     uint32_t id;                   /* unique per compilation, in order of first use */
-    const struct cost_plan *costs; /* filled by analysis/cost */
+    const struct cost_plan *costs; /* filled by analysis/cost, with: */
+    uint64_t cost_cycles;          /* of a call */
 };
 
 enum border { BORDER_CLAMP, BORDER_MIRROR, BORDER_WRAP, BORDER_ZERO }; /* as in lang/container.h */

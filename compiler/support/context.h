@@ -23,6 +23,9 @@ enum buffers_mode {
 /* --layout: which of the layouts of a plan is wanted. */
 enum layout_wish { LAYOUT_ANY, LAYOUT_SEQUENCE, LAYOUT_SIDE_BY_SIDE, LAYOUT_GROUPS };
 
+/* --fuse, --no-fuse: do neighbours become one stage? */
+enum fuse_mode { FUSE_BY_DEVICE, FUSE_ALWAYS, FUSE_NEVER };
+
 struct compile_options {
     const char *pipeline;   /* -p, or NULL */
     bool pipeline_optional; /* none, or none that is chosen, is no error: a library */
@@ -39,6 +42,7 @@ struct compile_options {
     enum buffers_mode buffers;
     enum layout_wish layout; /* --layout */
     const char *policy;      /* --policy, a name that graph_policy_named knows; NULL: as declared */
+    enum fuse_mode fuse;
     bool debug_mode;    /* least depths, one kernel at a time, packets that tell who wrote them */
     bool explores;      /* --pareto: memory against throughput as well */
     const char *linker; /* path, or NULL: the one of this build */

@@ -5,7 +5,6 @@
 #include "compiler/analysis/analysis.h"
 #include "tests/unit/graph_reference.h"
 
-
 static bool check(struct fixture *f)
 {
     rate_solve(&f->cx, &f->graph);

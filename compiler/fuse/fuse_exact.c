@@ -1,0 +1,188 @@
+/* The order of an iteration, and what a part of one would write (fuse_internal.h). */
+#include "compiler/fuse/fuse_internal.h"
+
+#include "compiler/analysis/ratio.h"
+
+struct arc { /* a buffer between two members, or from outside (from: GRAPH_NONE) to one */
+    uint32_t from, to, buffer;
+    uint64_t add, take, need, tokens;
+};
+
+struct inner_net {
+    VEC(struct arc) arcs;
+    uint64_t *limits; /* by member: firings that are left */
+    uint32_t count;
+};
+
+static void mark(const struct fuse_scratch *scratch, const struct fuse_group *group)
+{
+    for (uint32_t i = 0; i < group->count; i++)
+        scratch->local[group->nodes[i]] = i;
+}
+
+static void unmark(const struct fuse_scratch *scratch, const struct fuse_group *group)
+{
+    for (uint32_t i = 0; i < group->count; i++)
+        scratch->local[group->nodes[i]] = GRAPH_NONE;
+}
+
+/* Of a bounded buffer, as if each firing wrote its most. */
+static struct arc arc_between(const struct fuse_scratch *scratch, const struct graph *graph,
+                              const struct graph_input *in, uint32_t reader)
+{
+    const struct graph_buffer *buffer = &graph->buffers.items[in->buffer];
+    const struct graph_output *out = graph_writer(graph, buffer);
+    uint32_t from = out != NULL ? scratch->local[buffer->writer_node] : GRAPH_NONE;
+    return (struct arc){.from = from,
+                        .to = reader,
+                        .buffer = in->buffer,
+                        .add = from != GRAPH_NONE ? out->push : 0,
+                        .take = in->pop,
+                        .need = in->peek,
+                        .tokens = buffer->initial.packets};
+}
+
+static struct inner_net make_net(const struct fuse_scratch *scratch, const struct graph *graph,
+                                 const struct fuse_group *group)
+{
+    struct inner_net net = {.count = group->count};
+    net.limits = ARENA_ARRAY(scratch->arena, uint64_t, group->count);
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct graph_node *node = &graph->nodes.items[group->nodes[i]];
+        net.limits[i] = group->firings[i];
+        for (size_t k = 0; k < node->inputs.count; k++)
+            vec_push(scratch->arena, &net.arcs,
+                     arc_between(scratch, graph, &node->inputs.items[k], i));
+    }
+    return net;
+}
+
+static uint64_t enabled(const struct inner_net *net, uint32_t member)
+{
+    uint64_t most = net->limits[member];
+    for (size_t i = 0; i < net->arcs.count && most > 0; i++) {
+        const struct arc *arc = &net->arcs.items[i];
+        if (arc->to != member || arc->take == 0) continue;
+        uint64_t fits = arc->tokens < arc->need ? 0 : (arc->tokens - arc->need) / arc->take + 1;
+        most = min64(most, fits);
+    }
+    return most;
+}
+
+static void fire(struct inner_net *net, uint32_t member, uint64_t firings)
+{
+    net->limits[member] -= firings;
+    for (size_t i = 0; i < net->arcs.count; i++) {
+        struct arc *arc = &net->arcs.items[i];
+        if (arc->to == member) arc->tokens -= mul_clamped(firings, arc->take);
+        if (arc->from == member)
+            arc->tokens = add_clamped(arc->tokens, mul_clamped(firings, arc->add));
+    }
+}
+
+/* ---- order ---- */
+
+/* What is outside never lacks.  A window that looks beyond what is at rest is filled ahead: the
+ * composite sees to that. */
+static void ease(struct inner_net *net)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < net->arcs.count; i++) {
+        struct arc arc = net->arcs.items[i];
+        if (arc.from == GRAPH_NONE) continue;
+        arc.need = max64(arc.take, min64(arc.need, add_clamped(arc.take, arc.tokens)));
+        net->arcs.items[kept++] = arc;
+    }
+    net->arcs.count = kept;
+}
+
+bool fuse_order(const struct fuse_scratch *scratch, const struct graph *graph,
+                const struct fuse_group *group, struct compose_group *ordered)
+{
+    VEC(struct compose_step) steps = {0};
+    mark(scratch, group);
+    struct inner_net net = make_net(scratch, graph, group);
+    unmark(scratch, group);
+    ease(&net);
+    uint32_t left = group->count;
+    for (bool moved = true; moved && left > 0 && steps.count <= FUSE_FIRINGS_MAX;) {
+        moved = false;
+        for (uint32_t i = 0; i < group->count; i++) {
+            uint64_t firings = enabled(&net, i);
+            if (firings == 0) continue;
+            fire(&net, i, firings);
+            moved = true;
+            left -= net.limits[i] == 0;
+            vec_push(scratch->arena, &steps,
+                     (struct compose_step){.node = group->nodes[i], .firings = firings});
+        }
+    }
+    *ordered = (struct compose_group){.steps = steps.items, .step_count = steps.count};
+    return left == 0 && steps.count <= FUSE_FIRINGS_MAX;
+}
+
+/* ---- a part of an iteration ---- */
+
+static bool is_inside(const struct composite *composite, uint32_t buffer)
+{
+    for (size_t i = 0; i < composite->inside.count; i++)
+        if (composite->inside.items[i].buffer == buffer) return true;
+    return false;
+}
+
+static bool writes_outside(const struct graph *graph, const struct composite *composite,
+                           uint32_t node)
+{
+    const struct graph_node *member = &graph->nodes.items[node];
+    for (size_t i = 0; i < member->outputs.count; i++)
+        if (!is_inside(composite, member->outputs.items[i].buffer)) return true;
+    return false;
+}
+
+static void raise_limits(struct inner_net *net, const struct fuse_group *group,
+                         const struct composite *composite)
+{
+    for (size_t m = 0; m < composite->members.count; m++)
+        for (uint32_t i = 0; i < group->count; i++)
+            if (group->nodes[i] == composite->members.items[m].node)
+                net->limits[i] = add_clamped(net->limits[i], composite->members.items[m].ahead);
+}
+
+/* Of `short_one` one packet less than an iteration needs, of everything else any number. */
+static bool appears_early(const struct fuse_scratch *scratch, const struct graph *graph,
+                          const struct fuse_group *group, const struct composite *composite,
+                          const struct graph_input *short_one)
+{
+    mark(scratch, group);
+    struct inner_net net = make_net(scratch, graph, group);
+    unmark(scratch, group);
+    raise_limits(&net, group, composite);
+    for (size_t i = 0; i < net.arcs.count; i++) {
+        struct arc *arc = &net.arcs.items[i];
+        if (arc->from != GRAPH_NONE) continue;
+        arc->tokens = arc->buffer == short_one->buffer ? short_one->peek - 1 : INT64_MAX;
+    }
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (uint32_t i = 0; i < group->count; i++) {
+            uint64_t firings = enabled(&net, i);
+            if (firings == 0) continue;
+            if (writes_outside(graph, composite, group->nodes[i])) return true;
+            fire(&net, i, firings);
+            moved = true;
+        }
+    }
+    return false;
+}
+
+const struct graph_buffer *fuse_partial(const struct fuse_scratch *scratch,
+                                        const struct graph *graph, const struct fuse_group *group,
+                                        const struct composite *composite)
+{
+    for (size_t i = 0; i < composite->node.inputs.count; i++) {
+        const struct graph_input *in = &composite->node.inputs.items[i];
+        if (in->peek > 0 && appears_early(scratch, graph, group, composite, in))
+            return &graph->buffers.items[in->buffer];
+    }
+    return NULL;
+}

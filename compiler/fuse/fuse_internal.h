@@ -1,0 +1,50 @@
+/*
+ * fuse_internal: what the files of the fuse pass share.
+ */
+#ifndef PIPEC_FUSE_INTERNAL_H
+#define PIPEC_FUSE_INTERNAL_H
+
+#include "compiler/fuse/fuse.h"
+
+/* Nodes that are to be one, in ascending order, each with its firings in an iteration of all. */
+struct fuse_group {
+    const uint32_t *nodes;
+    const uint64_t *firings;
+    uint32_t count;
+};
+
+/* `local`: scratch by node of the graph, all GRAPH_NONE between uses. */
+struct fuse_scratch {
+    struct arena *arena;
+    uint32_t *local;
+};
+
+/* Fills the firings: the least whole numbers that balance, over a buffer of bounded rate as if each
+ * firing wrote its most.  False: there are none, or more than FUSE_FIRINGS_MAX. */
+bool fuse_firings(struct arena *arena, const struct graph *graph, struct fuse_group *group);
+
+/* An order in which the members can make an iteration, from the packets that are there between two.
+ * False: there is none within FUSE_FIRINGS_MAX steps. */
+bool fuse_order(const struct fuse_scratch *scratch, const struct graph *graph,
+                const struct fuse_group *group, struct compose_group *ordered);
+
+/* NULL where nothing appears outside of the group before a whole iteration is there; else the outside
+ * buffer of which a part is enough.
+ *
+ * Let N(k) be the packets of an outside buffer that firing k of a member depends on, all others being
+ * there without end.  Rates are periodic: N(k + q) = N(k) + C for k >= 1 (simulate.h), C being what an
+ * iteration consumes.  The composite makes its first iteration with P packets, its window.  So it is
+ * enough that no member that writes outside can fire at all with P - 1. */
+const struct graph_buffer *fuse_partial(const struct fuse_scratch *scratch,
+                                        const struct graph *graph, const struct fuse_group *group,
+                                        const struct composite *composite);
+
+/* "fir+gain", "eq[0..9]+mix": the members' names in order, no longer than a line's part. */
+const char *fuse_name(struct arena *arena, const struct graph *graph,
+                      const struct fuse_group *group);
+
+/* Fills fusion->graph, its nodes and buffers, from composites and places (`composite` of each);
+ * analyses it.  False: an analysis refuses it; it is not to be used. */
+bool fuse_build(struct compile *cx, struct fusion *fusion);
+
+#endif
