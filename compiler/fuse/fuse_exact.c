@@ -123,11 +123,14 @@ bool fuse_order(const struct fuse_scratch *scratch, const struct graph *graph,
 
 /* ---- a part of an iteration ---- */
 
-static bool is_inside(const struct composite *composite, uint32_t buffer)
+bool fuse_is_inside(const struct composite *composite, uint32_t buffer)
 {
+    bool inside = false;
     for (size_t i = 0; i < composite->inside.count; i++)
-        if (composite->inside.items[i].buffer == buffer) return true;
-    return false;
+        inside |= composite->inside.items[i].buffer == buffer;
+    for (size_t i = 0; i < composite->node.outputs.count; i++)
+        inside &= composite->node.outputs.items[i].buffer != buffer;
+    return inside;
 }
 
 static bool writes_outside(const struct graph *graph, const struct composite *composite,
@@ -135,7 +138,7 @@ static bool writes_outside(const struct graph *graph, const struct composite *co
 {
     const struct graph_node *member = &graph->nodes.items[node];
     for (size_t i = 0; i < member->outputs.count; i++)
-        if (!is_inside(composite, member->outputs.items[i].buffer)) return true;
+        if (!fuse_is_inside(composite, member->outputs.items[i].buffer)) return true;
     return false;
 }
 

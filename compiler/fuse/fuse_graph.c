@@ -73,7 +73,8 @@ static void find_inside(const struct fusion *fusion)
     for (size_t c = 0; c < fusion->composites.count; c++) {
         const struct composite *composite = &fusion->composites.items[c];
         for (size_t i = 0; i < composite->inside.count; i++)
-            fusion->buffers[composite->inside.items[i].buffer] = GRAPH_NONE;
+            if (fuse_is_inside(composite, composite->inside.items[i].buffer))
+                fusion->buffers[composite->inside.items[i].buffer] = GRAPH_NONE;
     }
 }
 

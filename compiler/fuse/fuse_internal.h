@@ -28,6 +28,9 @@ bool fuse_firings(struct arena *arena, const struct graph *graph, struct fuse_gr
 bool fuse_order(const struct fuse_scratch *scratch, const struct graph *graph,
                 const struct fuse_group *group, struct compose_group *ordered);
 
+/* Does nobody but members read what is written there? */
+bool fuse_is_inside(const struct composite *composite, uint32_t buffer);
+
 /* NULL where nothing appears outside of the group before a whole iteration is there; else the outside
  * buffer of which a part is enough.
  *
