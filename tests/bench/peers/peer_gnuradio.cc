@@ -6,12 +6,16 @@
  * ours with the first full window: the source begins with zeros, so that decimation hits the same
  * samples, and the sink skips what comes before the first full window.  Sums are made in another
  * order and angles by a table, so only W1 and W7 have our bits.
+ *
+ * packages: gnuradio-runtime gnuradio-blocks gnuradio-filter gnuradio-analog gnuradio-fft spdlog fmt
  */
 #include "tests/bench/bench.h"
 #include "tests/bench/peers/peer_taps.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include <gnuradio/analog/quadrature_demod_cf.h>
@@ -30,17 +34,62 @@
 namespace
 {
 
+/* For the latency: the source brings a batch of packets when the one before has brought a packet. */
+class gate
+{
+    static constexpr size_t LATENCIES = 300;
+    std::mutex d_lock;
+    std::condition_variable d_changed;
+    size_t d_batch, d_given = 0, d_taken = 0;
+    double d_begin = 0;
+    std::vector<double> d_seconds;
+
+  public:
+    explicit gate(size_t batch) : d_batch(batch)
+    {
+    }
+
+    /* Gives how many packets may come now; 0: nobody wants more. */
+    size_t wait()
+    {
+        std::unique_lock<std::mutex> held(d_lock);
+        d_changed.wait(held, [this] { return d_given == d_taken; });
+        if (d_seconds.size() == LATENCIES) return 0;
+        d_given++;
+        d_begin = bench_now();
+        return d_batch;
+    }
+
+    /* False: that was the last one. */
+    bool take()
+    {
+        double now = bench_now();
+        std::lock_guard<std::mutex> held(d_lock);
+        d_seconds.push_back(now - d_begin);
+        d_taken++;
+        d_changed.notify_one();
+        return d_seconds.size() < LATENCIES;
+    }
+
+    double median()
+    {
+        std::sort(d_seconds.begin(), d_seconds.end());
+        return d_seconds[d_seconds.size() / 2];
+    }
+};
+
 /* Zeros, then the packets in memory, then zeros until nobody wants more. */
 class memory_source : public gr::sync_block
 {
     const uint8_t *d_bytes;
     size_t d_size, d_item, d_zeros, d_at = 0;
+    gate *d_gate;
 
   public:
-    memory_source(const uint8_t *bytes, size_t size, size_t item, size_t zeros)
+    memory_source(const uint8_t *bytes, size_t size, size_t item, size_t zeros, gate *latencies)
         : gr::sync_block("memory_source", gr::io_signature::make(0, 0, 0),
                          gr::io_signature::make(1, 1, int(item))),
-          d_bytes(bytes), d_size(size), d_item(item), d_zeros(zeros * item)
+          d_bytes(bytes), d_size(size), d_item(item), d_zeros(zeros * item), d_gate(latencies)
     {
     }
 
@@ -53,6 +102,8 @@ class memory_source : public gr::sync_block
     int work(int items, gr_vector_const_void_star &, gr_vector_void_star &outputs) override
     {
         uint8_t *to = static_cast<uint8_t *>(outputs[0]);
+        if (d_gate != nullptr) items = int(std::min(size_t(items), d_gate->wait()));
+        if (items == 0) return WORK_DONE;
         size_t wanted = size_t(items) * d_item,
                zeros = d_at < d_zeros ? std::min(d_zeros - d_at, wanted) : 0;
         std::memset(to, 0, zeros);
@@ -70,12 +121,13 @@ class memory_sink : public gr::sync_block
 {
     uint8_t *d_bytes;
     size_t d_size, d_item, d_skip, d_at = 0;
+    gate *d_gate;
 
   public:
-    memory_sink(uint8_t *bytes, size_t size, size_t item, size_t skip)
+    memory_sink(uint8_t *bytes, size_t size, size_t item, size_t skip, gate *latencies)
         : gr::sync_block("memory_sink", gr::io_signature::make(1, 1, int(item)),
                          gr::io_signature::make(0, 0, 0)),
-          d_bytes(bytes), d_size(size), d_item(item), d_skip(skip * item)
+          d_bytes(bytes), d_size(size), d_item(item), d_skip(skip * item), d_gate(latencies)
     {
     }
 
@@ -88,6 +140,7 @@ class memory_sink : public gr::sync_block
     int work(int items, gr_vector_const_void_star &inputs, gr_vector_void_star &) override
     {
         const uint8_t *from = static_cast<const uint8_t *>(inputs[0]);
+        if (d_gate != nullptr && !d_gate->take()) return WORK_DONE;
         size_t came = size_t(items) * d_item,
                skipped = d_at < d_skip ? std::min(d_skip - d_at, came) : 0;
         size_t place = d_at + skipped - d_skip, room = place < d_size ? d_size - place : 0;
@@ -102,6 +155,7 @@ struct memory {
     size_t in_bytes;
     void *out;
     size_t out_bytes;
+    gate *latencies; /* NULL: they are not asked for */
 };
 
 gr::top_block_sptr top;
@@ -109,13 +163,13 @@ gr::top_block_sptr top;
 gr::basic_block_sptr source_of(const memory &m, size_t item, size_t zeros)
 {
     return gnuradio::make_block_sptr<memory_source>(static_cast<const uint8_t *>(m.in), m.in_bytes,
-                                                    item, zeros);
+                                                    item, zeros, m.latencies);
 }
 
 gr::basic_block_sptr sink_of(const memory &m, size_t item, size_t skip)
 {
     return gnuradio::make_block_sptr<memory_sink>(static_cast<uint8_t *>(m.out), m.out_bytes, item,
-                                                  skip);
+                                                  skip, m.latencies);
 }
 
 void chain(const std::vector<gr::basic_block_sptr> &blocks)
@@ -210,7 +264,7 @@ const char *begin(size_t, const void *in, size_t in_bytes, void *out, size_t out
 {
     gr::logging::singleton().set_default_level(spdlog::level::err);
     top = gr::make_top_block("bench");
-    CONNECT(memory{in, in_bytes, out, out_bytes});
+    CONNECT(memory{in, in_bytes, out, out_bytes, nullptr});
     return nullptr;
 }
 
@@ -224,21 +278,38 @@ void end()
     top.reset();
 }
 
-template <void (*CONNECT)(const memory &)> void add(const char *workload, bool same_bits)
+/* `batch` packets bring one. */
+template <void (*CONNECT)(const memory &), size_t BATCH>
+double latency(const void *in, size_t in_bytes, void *out, size_t out_bytes)
+{
+    gate latencies(BATCH);
+    gr::logging::singleton().set_default_level(spdlog::level::err);
+    top = gr::make_top_block("bench");
+    CONNECT(memory{in, in_bytes, out, out_bytes, &latencies});
+    run();
+    end();
+    return latencies.median();
+}
+
+template <void (*CONNECT)(const memory &)>
+void add(const char *workload, bool same_bits, decltype(bench_peer::latency) latency = nullptr)
 {
     /* Peers are there until the program ends. */
-    bench_peer_register(
-        new bench_peer{"GNU Radio", workload, same_bits, begin<CONNECT>, run, end, nullptr});
+    bench_peer_register(new bench_peer{"GNU Radio", workload, same_bits, begin<CONNECT>, run, end,
+                                       latency, nullptr});
 }
 
 [[gnu::constructor]] void register_all()
 {
     add<connect_light>("W1", true);
     add<connect_bank>("W2", false);
-    add<connect_radio>("W3", false);
+    add<connect_radio>("W3", false, latency<connect_radio, 4>);
     add<connect_fourier>("W6", false);
     add<connect_tiny>("W7", true);
     add<connect_loop>("W8", false);
+    /* W7/1, of which it has the latency alone. */
+    bench_peer_register(new bench_peer{"GNU Radio", "W7/1", true, nullptr, nullptr, nullptr,
+                                       latency<connect_tiny, 1>, nullptr});
 }
 
 } // namespace

@@ -4,10 +4,13 @@
  * A token is a block of the stream, small enough that what lies between two filters stays in the
  * second-level cache; filters are parallel where kernels have no state.  A block reads from the
  * input what windows reach beyond it, so it waits for no other block.
+ *
+ * packages: tbb
  */
 #include "tests/bench/bench.h"
 #include "tests/bench/peers/peer_stages.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <new>
@@ -18,11 +21,13 @@
 namespace
 {
 
-constexpr size_t TOKENS = 8; /* alive at a time */
+constexpr size_t TOKENS = 8; /* alive at a time, and one where the latency is measured */
+constexpr size_t LATENCIES = 4000;
 
 struct block {
     size_t at, count; /* in the unit of the workload */
     size_t kept;      /* W5 */
+    double begun;     /* of bench_now */
     uint8_t *scratch[2];
 
     float *floats(size_t which)
@@ -50,6 +55,7 @@ struct pipeline {
     std::vector<float> held; /* W5: kept, and too few for a group */
     size_t written;          /* W5 */
     float state;
+    std::vector<double> *latencies; /* NULL: they are not asked for */
 
     const float *in_floats() const
     {
@@ -102,10 +108,16 @@ block *begin_block(tbb::flow_control &control)
     b->at = the.next;
     b->count = the.total - the.next < the.share ? the.total - the.next : the.share;
     the.next += b->count;
+    if (the.latencies != nullptr) b->begun = bench_now();
     return b;
 }
 
-void run()
+void end_block(block *b)
+{
+    if (the.latencies != nullptr) the.latencies->push_back(bench_now() - b->begun);
+}
+
+void run_tokens(size_t tokens)
 {
     the.next = the.order = the.written = 0;
     the.held.clear();
@@ -118,8 +130,14 @@ void run()
             s.work(*b);
             return b;
         });
-    tbb::parallel_pipeline(TOKENS, all & tbb::make_filter<block *, void>(
-                                             tbb::filter_mode::serial_in_order, [](block *) {}));
+    tbb::parallel_pipeline(tokens,
+                           all & tbb::make_filter<block *, void>(tbb::filter_mode::serial_in_order,
+                                                                 [](block *b) { end_block(b); }));
+}
+
+void run()
+{
+    run_tokens(TOKENS);
 }
 
 void end()
@@ -278,6 +296,38 @@ const char *begin_radio(size_t, const void *in, size_t, void *out, size_t out_by
     return nullptr;
 }
 
+/* The same with one packet in a block: histories are kept, so the filters are serial. */
+struct {
+    float re[2], im[2], sound[PEER_TAPS], bands[PEER_BANDS];
+} heard;
+
+const char *begin_radio_by_1(size_t, const void *in, size_t, void *out, size_t out_bytes)
+{
+    peer_radio_taps(&radio);
+    make(in, out, out_bytes / sizeof(float), 1, 0);
+    serial([](block &b) {
+        const float *rf = the.in_floats() + (b.at + PEER_TAPS) * 8;
+        heard.re[0] = heard.re[1];
+        heard.im[0] = heard.im[1];
+        peer_fir<8, 2>(rf, heard.re + 1, 1, radio.channel);
+        peer_fir<8, 2>(rf + 1, heard.im + 1, 1, radio.channel);
+    });
+    serial([](block &) {
+        memmove(heard.sound, heard.sound + 1, sizeof heard.sound - sizeof *heard.sound);
+        peer_demodulate(heard.re, heard.im, heard.sound + PEER_TAPS - 1, 1, 0.5f);
+    });
+    serial([](block &) {
+        for (size_t band = 0; band < PEER_BANDS; band++)
+            peer_fir<1, 1>(heard.sound, heard.bands + band, 1, radio.band[band]);
+    });
+    serial([](block &) {
+        for (size_t band = 0; band < PEER_BANDS; band++)
+            peer_gain(heard.bands + band, 1, radio.gain[band]);
+    });
+    serial([](block &b) { peer_sum(heard.bands, 1, PEER_BANDS, the.out_floats() + b.at, 1); });
+    return nullptr;
+}
+
 /* ---- W4: units of one row ---- */
 
 constexpr size_t PICTURE_BLOCK = 30; /* divides PEER_HEIGHT: no block has rows of two pictures */
@@ -422,17 +472,33 @@ const char *begin_cipher(size_t, const void *in, size_t in_bytes, void *out, siz
 
 using begin_function = const char *(*)(size_t, const void *, size_t, void *, size_t);
 
-void add(const char *workload, begin_function begin)
+/* The median, of blocks that come one at a time. */
+template <begin_function BEGIN>
+double latency(const void *in, size_t in_bytes, void *out, size_t out_bytes)
+{
+    std::vector<double> seconds;
+    BEGIN(0, in, in_bytes, out, out_bytes);
+    the.total = std::min(the.total, LATENCIES);
+    the.latencies = &seconds;
+    run_tokens(1);
+    end();
+    std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
+    return seconds[seconds.size() / 2];
+}
+
+void add(const char *workload, begin_function begin,
+         decltype(bench_peer::latency) latency = nullptr)
 {
     /* Peers are there until the program ends. */
-    bench_peer_register(new bench_peer{"oneTBB", workload, true, begin, run, end, nullptr});
+    bench_peer_register(
+        new bench_peer{"oneTBB", workload, true, begin, run, end, latency, nullptr});
 }
 
 [[gnu::constructor]] void register_all()
 {
     add("W1", begin_light);
     add("W2", begin_bank);
-    add("W3", begin_radio);
+    add("W3", begin_radio, latency<begin_radio_by_1>);
     add("W4", begin_picture);
     add("W5", begin_sums);
     add("W5/run", begin_running);
@@ -440,7 +506,7 @@ void add(const char *workload, begin_function begin)
     add("W6/sort", begin_bitonic);
     add("W7", begin_tiny);
     add("W7/64", begin_tiny_by_64);
-    add("W7/1", begin_tiny_by_1);
+    add("W7/1", begin_tiny_by_1, latency<begin_tiny_by_1>);
     add("W8", begin_loop);
     add("W9", begin_cipher);
 }
