@@ -71,7 +71,11 @@ struct bench_peer {
                          size_t out_bytes);
     void (*run)(
         void); /* from all of `in` to all of `out`, with as many threads as there are CPUs */
-    void (*end)(void);       /* NULL: nothing to be done */
+    void (*end)(void); /* NULL: nothing to be done */
+    /* From giving the packets that one needs to getting it, one after the other: the median in
+     * seconds; 0: it cannot.  By itself, neither before nor after it `begin`.  NULL: it is not
+     * measured; where it is all that is measured, the three above are NULL. */
+    double (*latency)(const void *in, size_t in_bytes, void *out, size_t out_bytes);
     struct bench_peer *next; /* of bench_peer_register */
 };
 

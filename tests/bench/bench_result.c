@@ -163,6 +163,7 @@ static void print_peers(const struct bench_result *r)
     for (int i = 0; i < PEERS_MAX && r->peers[i] != NULL; i++) {
         const struct bench_peer *peer = r->peers[i];
         char name[64];
+        if (peer->begin == NULL) continue;
         snprintf(name, sizeof name, "%s %s", peer->workload, peer->name);
         printf("%-46s", name);
         if (!r->has[FIRST_PEER + i]) {
@@ -190,6 +191,16 @@ static void print_latency(const struct bench_result *r)
     if (r->wrong != NULL || r->workload->one == NULL) return;
     double ours = median(r->latency_ours, r->rounds), hand = median(r->latency_hand, r->rounds);
     printf("%-30s %8.3f %8.3f\n", r->workload->name, ours * 1e6, hand * 1e6);
+}
+
+static void print_peer_latency(const struct bench_result *r)
+{
+    for (int i = 0; i < PEERS_MAX && r->peers[i] != NULL; i++) {
+        char name[64];
+        if (r->latency_peers[i] == 0) continue;
+        snprintf(name, sizeof name, "%s %s", r->peers[i]->workload, r->peers[i]->name);
+        printf("%-30s %8.3f\n", name, r->latency_peers[i] * 1e6);
+    }
 }
 
 static void print_limits(const struct bench_limits *l)
@@ -221,6 +232,9 @@ void result_print(const struct bench_result *results, size_t count,
     printf("\n%-30s %8s %8s\n", "latency, microseconds", "ours", "hand");
     for (size_t i = 0; i < count; i++)
         print_latency(&results[i]);
+    printf("\n%-30s %8s\n", "peers' latency, microseconds", "theirs");
+    for (size_t i = 0; i < count; i++)
+        print_peer_latency(&results[i]);
     if (growth_count > 0)
         printf("\n%-30s %7s %11s %9s %9s %11s\n", "W1 grows, 1 thread", "kernels", "packets", "ms",
                "ns/packet", "MiB at most");
@@ -259,13 +273,13 @@ static void write_result(FILE *file, const struct bench_result *r)
         }
     }
     fprintf(file, ", \"peers\": [");
-    const char *comma = "";
     for (int i = 0; i < PEERS_MAX && r->peers[i] != NULL; i++) {
-        if (!r->has[FIRST_PEER + i]) continue;
-        fprintf(file, "%s{\"name\": \"%s\", \"same_bits\": %s, \"seconds\": %.9g}", comma,
-                r->peers[i]->name, r->peers[i]->same_bits ? "true" : "false",
-                result_median(r, FIRST_PEER + i));
-        comma = ", ";
+        fprintf(file, "%s{\"name\": \"%s\", \"same_bits\": %s", i == 0 ? "" : ", ",
+                r->peers[i]->name, r->peers[i]->same_bits ? "true" : "false");
+        if (r->has[FIRST_PEER + i])
+            write_seconds(file, "seconds", result_median(r, FIRST_PEER + i));
+        if (r->latency_peers[i] != 0) write_seconds(file, "latency", r->latency_peers[i]);
+        fprintf(file, "}");
     }
     fprintf(file, "]}");
 }

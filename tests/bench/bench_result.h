@@ -25,8 +25,9 @@ struct bench_result {
     int rounds;
     struct bench_limits limits;
     struct bench_counts counts;
-    const char *wrong; /* whose bits differ; NULL: nobody's */
+    const char *wrong; /* whose bits differ, of ours and the hand-written; NULL: nobody's */
     double latency_ours[ROUNDS_MAX], latency_hand[ROUNDS_MAX]; /* where the workload has `one` */
+    double latency_peers[PEERS_MAX];                           /* 0: it has none */
 };
 
 /* W1 with other numbers of kernels or packets. */

@@ -3,7 +3,7 @@
 # of pipec, and the program OUT/bench with the hand-written code and the peers whose packages are there.
 #
 # Environment: ROOT, BUILD, PIPEC (set by make); BENCH_CC, the compiler of the hand-written code (default: the newest
-# clang, else CC).  Exit status 77: the machine has neither AVX2 and FMA, nor a compiler.
+# clang, else CC); PEERS=no: no peers.  OUT/peers says which there are, and which not and why.  Exit status 77: the machine has neither AVX2 and FMA, nor a compiler.
 set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 BUILD=${BUILD:-$ROOT/build/release}
@@ -48,15 +48,21 @@ for file in "$here"/*.c; do
     objects+=("$object")
 done
 
-# A peer says in a line "packages: NAME..." what pkg-config has to find; it is left out, and said so, where that fails.
-: >"$out/absent"
+# A peer says in a line "peer: NAME" what it is, and in a line "packages: NAME..." what pkg-config has to find; it is
+# left out, and said so, where that fails.
+: >"$out/peers"
 for file in "$here"/peers/*.c "$here"/peers/*.cc; do
-    [ -e "$file" ] || continue
+    [ "${PEERS:-}" != no ] || continue
+    name=$(sed -n 's/.*peer: *\(.*\)/\1/p' "$file" | head -n 1)
     object=$out/objects/$(basename "$file").o
     packages=$(sed -n 's/.*packages: *\([a-zA-Z0-9_.+ -]*[a-zA-Z0-9]\).*/\1/p' "$file" | head -n 1)
     # shellcheck disable=SC2086
     if ! missing=$(pkg-config --print-errors --errors-to-stdout --exists $packages 2>&1); then
-        echo "peer left out: $(basename "$file"): ${missing%%$'\n'*}" >>"$out/absent"
+        echo "peer left out: $name: ${missing%%$'\n'*}" >>"$out/peers"
+        continue
+    fi
+    if [ "${file##*.}" = cc ] && ! "$cc" -x c++ -fsyntax-only - <<<'#include <vector>' 2>/dev/null; then
+        echo "peer left out: $name: $cc has no C++" >>"$out/peers"
         continue
     fi
     # shellcheck disable=SC2086
@@ -67,6 +73,7 @@ for file in "$here"/peers/*.c "$here"/peers/*.cc; do
     *.cc) "$cc" -x c++ -std=c++17 "${flags[@]}" "${cflags[@]}" -c -o "$object" "$file"; libs+=(-lstdc++) ;;
     *) "$cc" -std=c11 "${flags[@]}" "${cflags[@]}" -c -o "$object" "$file" ;;
     esac
+    echo "peer: $name; ${packages%% *} $(pkg-config --modversion "${packages%% *}")" >>"$out/peers"
     objects+=("$object")
     libraries+=("${libs[@]}")
 done

@@ -43,7 +43,7 @@ out=$BUILD/bench
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(uname -sr)"
 echo "ours: $("$PIPEC" --version | head -n 1); --march=native ${device[*]:-, device sim16}"
 echo "by hand: $(cat "$out/compiler"); -O3 -march=native -ffp-contract=off; same bits as ours, checked"
-cat "$out/absent"
+cat "$out/peers"
 if [ -n "${PROFILE:-}" ]; then
     perf record -q -o "$out/perf.data" "$out/bench" "$out"
     perf report -q -i "$out/perf.data" --stdio --percent-limit 0.5

@@ -7,6 +7,7 @@
  * samples, and the sink skips what comes before the first full window.  Sums are made in another
  * order and angles by a table, so only W1 and W7 have our bits.
  *
+ * peer: GNU Radio, stock blocks (package gnuradio-dev)
  * packages: gnuradio-runtime gnuradio-blocks gnuradio-filter gnuradio-analog gnuradio-fft spdlog fmt
  */
 #include "tests/bench/bench.h"

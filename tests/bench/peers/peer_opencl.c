@@ -5,6 +5,7 @@
  * A workload is a list of launches in the order of an in-order queue; kernels are made and have
  * their arguments before the clock runs.
  *
+ * peer: PoCL, kernel by kernel (packages ocl-icd-opencl-dev, pocl-opencl-icd)
  * packages: OpenCL
  */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -411,8 +412,8 @@ static const char *begin_fourier(size_t units, const void *in, size_t in_bytes, 
     static float re[POINTS], im[POINTS];
     for (int half = 1; half < POINTS; half *= 2)
         for (int k = 0; k < half; k++) {
-            re[half + k] = (float)cos(peer_pi * (double)k / half);
-            im[half + k] = (float)-sin(peer_pi * (double)k / half);
+            re[half + k] = (float)cos(taps_pi * (double)k / half);
+            im[half + k] = (float)-sin(taps_pi * (double)k / half);
         }
     size_t points = in_bytes / (2 * sizeof(float));
     cl_mem between[2] = {buffer(in_bytes), buffer(in_bytes)};

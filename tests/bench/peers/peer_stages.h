@@ -292,8 +292,8 @@ static inline void peer_roots_fill(struct peer_roots *roots)
 {
     for (int half = 1; half < PEER_POINTS; half *= 2)
         for (int k = 0; k < half; k++) {
-            roots->re[half + k] = (float)cos(peer_pi * (double)k / half);
-            roots->im[half + k] = (float)-sin(peer_pi * (double)k / half);
+            roots->re[half + k] = (float)cos(taps_pi * (double)k / half);
+            roots->im[half + k] = (float)-sin(taps_pi * (double)k / half);
         }
 }
 

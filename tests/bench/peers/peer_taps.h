@@ -1,31 +1,20 @@
 /*
- * peer_taps: the coefficients of the filters of W2 and W3, in the arithmetic of lang/std/dsp.pipe and
- * of tests/bench/pipes.  C and C++; to be compiled without contraction.
+ * peer_taps: the coefficients of the filters of W2 and W3, as in tests/bench/pipes.  C and C++; to be
+ * compiled without contraction.
  */
 #ifndef TESTS_BENCH_PEERS_PEER_TAPS_H
 #define TESTS_BENCH_PEERS_PEER_TAPS_H
 
-#include <math.h>
+#include "tests/bench/taps.h"
 
 enum { PEER_TAPS = 64, PEER_BANK = 16, PEER_BANDS = 10 };
-
-static const double peer_pi = 3.14159265358979323846;
-
-/* lowpass_tap of dsp.pipe, of PEER_TAPS taps. */
-static inline float peer_lowpass_tap(int i, float cutoff)
-{
-    double t = (double)i - (double)(PEER_TAPS - 1) / 2, x = 2 * (double)cutoff * t;
-    double sinc = x == 0 ? 1 : sin(peer_pi * x) / (peer_pi * x);
-    double window = 0.54 - 0.46 * cos(2 * peer_pi * (double)i / (double)(PEER_TAPS - 1));
-    return (float)(2 * (double)cutoff * sinc * window);
-}
 
 /* fir_lowpass: gain 1 at frequency 0. */
 static inline void peer_lowpass(float *taps, float cutoff)
 {
     float sum = 0;
     for (int i = 0; i < PEER_TAPS; i++)
-        sum += taps[i] = peer_lowpass_tap(i, cutoff);
+        sum += taps[i] = taps_lowpass(i, PEER_TAPS, cutoff);
     for (int i = 0; i < PEER_TAPS; i++)
         taps[i] /= sum;
 }
@@ -33,7 +22,7 @@ static inline void peer_lowpass(float *taps, float cutoff)
 static inline void peer_bandpass(float *taps, float low, float high)
 {
     for (int i = 0; i < PEER_TAPS; i++)
-        taps[i] = peer_lowpass_tap(i, high) - peer_lowpass_tap(i, low);
+        taps[i] = taps_bandpass(i, PEER_TAPS, low, high);
 }
 
 struct peer_bank { /* W2 */
@@ -54,7 +43,7 @@ struct peer_radio { /* W3 */
 static inline void peer_radio_taps(struct peer_radio *radio)
 {
     for (int i = 0; i < PEER_TAPS; i++)
-        radio->channel[i] = peer_lowpass_tap(i, 0.125f);
+        radio->channel[i] = taps_lowpass(i, PEER_TAPS, 0.125f);
     for (int b = 0; b < PEER_BANDS; b++) {
         peer_bandpass(radio->band[b], 0.03125f * (float)b, 0.03125f * (float)(b + 1));
         radio->gain[b] = 1.5f + (0.5f - 1.5f) * (float)b / (float)(PEER_BANDS - 1);

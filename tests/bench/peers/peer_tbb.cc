@@ -5,6 +5,7 @@
  * second-level cache; filters are parallel where kernels have no state.  A block reads from the
  * input what windows reach beyond it, so it waits for no other block.
  *
+ * peer: oneTBB, parallel_pipeline (package libtbb-dev)
  * packages: tbb
  */
 #include "tests/bench/bench.h"
