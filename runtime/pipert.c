@@ -16,6 +16,7 @@
 #include "runtime/sched/collect.h"
 #include "runtime/sched/explain.h"
 #include "runtime/sched/memory_port.h"
+#include "runtime/sched/port_thread.h"
 #include "runtime/sched/sched_replay.h"
 #include "runtime/sched/sched.h"
 #include "runtime/sched/standing.h"
@@ -468,6 +469,14 @@ enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_writ
     return PRT_OK;
 }
 
+enum prt_status prt_run_give_thread(struct prt_run *run, uint32_t port, prt_wake_callback wake,
+                                    void *context, struct prt_error *error)
+{
+    if (port >= run->program->port_count || run->executed)
+        return prt_error_set(error, PRT_E_USAGE, "port %" PRIu32 " is no port", port);
+    return prt_port_thread_create(run->sched, run->program->ports[port], wake, context, error);
+}
+
 enum prt_status prt_run_bind_input_memory(struct prt_run *run, uint32_t port, const void *packets,
                                           size_t count, struct prt_error *error)
 {
@@ -568,6 +577,7 @@ enum prt_status prt_run_replay(struct prt_run *run, prt_replay_callback show, vo
     enum prt_status status = start(run, error);
     if (status == PRT_OK) status = prt_vm_prologue(run->program->vm, run->sched, error);
     if (status == PRT_OK) status = prt_replay(run->sched, show_stage, &view, error);
+    if (!before) status = prt_port_threads_end(run->sched, status, error);
     if (!before) end(run);
     free(view.levels);
     return status;
@@ -586,6 +596,7 @@ enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error)
     const struct prt_run_watch *watch = run->executed && !before ? run->watch : NULL;
     if (status == PRT_OK && watch != NULL) status = watch->begins(watch->context, error);
     if (status == PRT_OK) status = prt_vm_run(run->program->vm, run->sched, error);
+    if (!before) status = prt_port_threads_end(run->sched, status, error);
     if (!before) end(run);
     if (status == PRT_OK && run->sched->interrupt_seen)
         status = prt_error_set(error, PRT_E_INTERRUPTED, "%s", prt_status_text(PRT_E_INTERRUPTED));

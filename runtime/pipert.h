@@ -21,7 +21,8 @@
  *   is read-only once loaded and may be used by any number of threads, so several runs of it may be
  *   executed at a time.  A run is used by one thread at a time; prt_run_interrupt and
  *   prt_run_describe_crash may be called by any, also from signal handlers.  Callbacks are called
- *   by the thread in prt_run_execute.  Kernels are executed by threads of the run's own.
+ *   by the thread in prt_run_execute, those of ports that have been given a thread by that one.
+ *   Kernels are executed by threads of the run's own.
  *
  * Errors.  Every call that can fail returns a status and, unless `error` is NULL, fills the
  *   caller's record: see runtime/status.h.  Nothing aborts; a failed call changes nothing, and what
@@ -191,6 +192,24 @@ enum prt_status prt_run_bind_input(struct prt_run *run, uint32_t port, prt_read_
 enum prt_status prt_run_input_at_hand(struct prt_run *run, uint32_t port, struct prt_error *error);
 /* `write` NULL: the packets are dropped, which also holds for ports never bound. */
 enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_write_callback write,
+                                    void *context, struct prt_error *error);
+
+/* Gives the port a thread of the run's own, which calls its callback: the source of an in-port is
+ * asked ahead of what the pipeline takes, and the sink of an out-port is given packets while the
+ * pipeline goes on.  So it does not stand still while the host waits or converts.  Results, cycles
+ * and statuses are the same, but
+ *   - callbacks of different ports may be called at a time, before those of this one have taken all;
+ *   - the source may be asked for packets that nobody takes in the end: a MiB (or five packets, if
+ *     they are larger) and the port's depth are the most that lie between;
+ *   - PRT_E_CLOSED_PIPE is heard a little later.
+ * When no more packets are wanted `wake` (may be NULL) is called, by the thread in prt_run_execute:
+ * a source that waits then has to return, whatever it returns.  prt_run_execute returns when the
+ * sinks have taken everything, and no callback is called any more.  After prt_run_interrupt what the
+ * source has brought by then is processed.
+ * Ports that read or write memory, and runs under a debugger, have none.  Where the system has no
+ * thread to give, callbacks are called as ever.  PRT_E_USAGE: no such port. */
+typedef void (*prt_wake_callback)(void *context);
+enum prt_status prt_run_give_thread(struct prt_run *run, uint32_t port, prt_wake_callback wake,
                                     void *context, struct prt_error *error);
 
 /* Without callbacks and without copies: the stream of an in-port is an array in the caller's memory,

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Whole packets: a packet may have several scalars, of which a read can bring a part. */
 static enum prt_status read_port(void *context, void *packets, size_t capacity, size_t *count,
@@ -131,6 +132,30 @@ static enum prt_status check_interleaved(const struct prt_binding *b, struct prt
                          file.channels, file.channels);
 }
 
+/* Wakes sources that wait: whoever reads looks at it. */
+static void wake_readers(void *context)
+{
+    const struct prt_session *session = context;
+    uint64_t one = 1;
+    ssize_t ignored = write(session->environment.interrupt_fd, &one, sizeof one);
+    (void)ignored;
+}
+
+/* Reading and writing go on beside the pipeline, but of inputs that are there in a moment. */
+static enum prt_status give_thread(struct prt_session *session, uint32_t port,
+                                   struct prt_error *error)
+{
+    enum { FEW_BYTES = 64 << 10 };
+    const struct prt_binding *b = &session->bindings[port];
+    if (b->source != NULL) {
+        struct prt_source_information source;
+        prt_source_information(b->source, &source);
+        uint64_t scalar_bytes = scalar_width_bytes(b->port.scalar);
+        if (source.at_hand && source.packets <= FEW_BYTES / scalar_bytes) return PRT_OK;
+    }
+    return prt_run_give_thread(session->run, port, wake_readers, session, error);
+}
+
 static enum prt_status open_input(struct prt_session *session, uint32_t port,
                                   struct prt_error *error)
 {
@@ -148,7 +173,7 @@ static enum prt_status open_input(struct prt_session *session, uint32_t port,
     prt_source_information(b->source, &source);
     if (status == PRT_OK && source.at_hand)
         status = prt_run_input_at_hand(session->run, port, error);
-    return status;
+    return status == PRT_OK ? give_thread(session, port, error) : status;
 }
 
 /* Audio is written for the default rate, whatever the rate of the audio that is read: with another
@@ -184,7 +209,8 @@ static enum prt_status open_output(struct prt_session *session, uint32_t port,
     if (b->bound) describe(b);
     if (!dropped) note_rate(session, b);
     bool used = !dropped || b->hash != NULL;
-    return prt_run_bind_output(session->run, port, used ? write_port : NULL, b, error);
+    status = prt_run_bind_output(session->run, port, used ? write_port : NULL, b, error);
+    return status == PRT_OK && used ? give_thread(session, port, error) : status;
 }
 
 int prt_ports_open(struct prt_session *session)

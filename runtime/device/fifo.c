@@ -46,6 +46,27 @@ static bool ring_size(uint64_t width_bytes, uint64_t depth_packets, uint64_t *by
     return *bytes <= SIZE_MAX / 4;
 }
 
+enum prt_status prt_fifo_enlarge(struct prt_fifo *fifo, uint64_t packets, struct prt_error *error)
+{
+    assert(fifo->written_packets == 0 && fifo->claimed_packets == 0);
+    bool placed = prt_fifo_is_placed(fifo);
+    uint64_t bytes;
+    uint8_t *ring = NULL;
+    errno = ENOMEM;
+    if (ring_size(fifo->width_bytes, packets, &bytes)) ring = ring_create((size_t)bytes);
+    if (ring == NULL)
+        return prt_error_set(
+            error, PRT_E_NOMEM, "no memory for a buffer of %llu packets of %llu bytes: %s",
+            (unsigned long long)packets, (unsigned long long)fifo->width_bytes, strerror(errno));
+    if (fifo->own_ring != NULL) munmap(fifo->own_ring, (size_t)fifo->own_ring_bytes * 2);
+    fifo->own_ring = ring;
+    fifo->own_ring_bytes = bytes;
+    if (placed) return PRT_OK;
+    fifo->ring = ring;
+    fifo->ring_bytes = bytes;
+    return PRT_OK;
+}
+
 enum prt_status prt_fifo_create(struct prt_fifo *fifo, uint64_t width_bytes, uint64_t depth_packets,
                                 uint32_t reader_count, struct prt_error *error)
 {
@@ -59,17 +80,9 @@ enum prt_status prt_fifo_create(struct prt_fifo *fifo, uint64_t width_bytes, uin
     if (fifo->readers == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     for (uint32_t i = 0; i < reader_count; i++)
         fifo->readers[i].attached = true;
-    if (ring_size(width_bytes, depth_packets, &fifo->own_ring_bytes))
-        fifo->own_ring = ring_create((size_t)fifo->own_ring_bytes);
-    fifo->ring = fifo->own_ring;
-    fifo->ring_bytes = fifo->own_ring_bytes;
-    if (fifo->ring == NULL) {
-        prt_fifo_destroy(fifo);
-        return prt_error_set(
-            error, PRT_E_NOMEM, "no memory for a buffer of %llu packets of %llu bytes: %s",
-            (unsigned long long)depth_packets, (unsigned long long)width_bytes, strerror(errno));
-    }
-    return PRT_OK;
+    enum prt_status status = prt_fifo_enlarge(fifo, depth_packets, error);
+    if (status != PRT_OK) prt_fifo_destroy(fifo);
+    return status;
 }
 
 void prt_fifo_destroy(struct prt_fifo *fifo)

@@ -69,6 +69,10 @@ struct prt_fifo {
 enum prt_status prt_fifo_create(struct prt_fifo *fifo, uint64_t width_bytes, uint64_t depth_packets,
                                 uint32_t reader_count, struct prt_error *error);
 
+/* The ring becomes one that has room for so many packets at least; the depth stays.  Requires:
+ * nothing has been written.  PRT_E_NOMEM: nothing has changed. */
+enum prt_status prt_fifo_enlarge(struct prt_fifo *fifo, uint64_t packets, struct prt_error *error);
+
 /* A zeroed fifo is allowed. */
 void prt_fifo_destroy(struct prt_fifo *fifo);
 

@@ -14,7 +14,17 @@
 
 #define PRT_IO_BUFFER_BYTES ((size_t)1 << 16)
 
+/* Makes the buffer of a pipe larger where the system lets us, so that each side finds more to do when
+ * it comes: 64 KiB, the usual size, are fast gone.  Of other descriptors nothing is changed. */
+void prt_io_widen_pipe(int fd);
+
 /* --- reader: a file or pipe, read forward through one buffer --- */
+
+/* Files are read(2), past the buffer into memory that the caller works on, and not mapped.  A mapped
+ * file that another process makes shorter raises SIGBUS at the first access behind its new end, in
+ * the midst of a kernel, where there is no way to say which packet was the last; read(2) gives fewer
+ * bytes, and the stream ends there, or is PRT_E_TRUNCATED.  What mapping would save, one copy, is
+ * done by the thread that reads ahead, into memory that is then in the cache. */
 
 struct prt_io_reader {
     bool is_open;

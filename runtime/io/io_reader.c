@@ -15,6 +15,13 @@ enum prt_status prt_io_no_memory(struct prt_error *error)
 
 /* --- opening --- */
 
+void prt_io_widen_pipe(int fd)
+{
+    enum { PIPE_BYTES = 1 << 20 }; /* what an unprivileged process may have */
+    int bytes = fcntl(fd, F_GETPIPE_SZ);
+    if (bytes >= 0 && bytes < PIPE_BYTES) (void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
+}
+
 static int open_retrying(const char *path)
 {
     int fd;
@@ -35,7 +42,10 @@ static enum prt_status examine(struct prt_io_reader *reader, struct prt_error *e
         return prt_error_set(error, PRT_E_OPEN, "%s: cannot open: is a directory", reader->name);
     reader->regular = S_ISREG(status.st_mode);
     reader->size_bytes = UINT64_MAX;
-    if (!reader->regular) return PRT_OK;
+    if (!reader->regular) {
+        prt_io_widen_pipe(reader->fd);
+        return PRT_OK;
+    }
     off_t at = lseek(reader->fd, 0, SEEK_CUR);
     reader->size_bytes = at >= 0 && status.st_size > at ? (uint64_t)(status.st_size - at) : 0;
     return PRT_OK;

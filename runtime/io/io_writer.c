@@ -124,6 +124,7 @@ static enum prt_status open_device(struct prt_io_writer *writer, const char *pat
                                   : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     while (writer->fd < 0 && errno == EINTR);
     if (writer->fd < 0) return open_failed(writer->name, error);
+    prt_io_widen_pipe(writer->fd);
     if (!patched) return PRT_OK;
     writer->final_fd = writer->fd;
     writer->fd = -1;

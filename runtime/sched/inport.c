@@ -1,6 +1,7 @@
 #include "runtime/sched/inport.h"
 
 #include "runtime/sched/collect.h"
+#include "runtime/sched/port_thread.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
 #include "runtime/sched/standing.h"
@@ -16,14 +17,17 @@ enum prt_status prt_inport_at_hand(struct prt_buffer *buffer, struct prt_error *
 }
 
 /* Asks the host once for up to `room` packets; 0 of them: the stream has ended. */
-static enum prt_status ask_host(struct prt_sched *s, const struct prt_buffer *buffer, void *window,
+static enum prt_status ask_host(struct prt_sched *s, struct prt_buffer *buffer, void *window,
                                 size_t room, size_t *count, struct prt_error *error)
 {
     const struct prt_port *port = buffer->port;
     enum prt_status status = PRT_OK;
     enum prt_doing before = prt_standing_set(s, PRT_DOING_READ, buffer);
     *count = 0;
-    if (port->source != NULL) status = port->source(port->context, window, room, count, error);
+    if (port->thread != NULL)
+        status = prt_port_thread_take(buffer, window, room, count, error);
+    else if (port->source != NULL)
+        status = port->source(port->context, window, room, count, error);
     (void)prt_standing_set(s, before, NULL);
     if (status != PRT_OK) *count = 0;
     if (*count <= room) return status;
@@ -33,16 +37,22 @@ static enum prt_status ask_host(struct prt_sched *s, const struct prt_buffer *bu
                          prt_container_text(s->container, buffer->record->name));
 }
 
+/* The host is not asked any more.  A thread ends by itself: what it has read is processed. */
+static bool is_interrupted(const struct prt_sched *s, const struct prt_buffer *buffer)
+{
+    return buffer->port->thread == NULL && prt_select_interrupted(s);
+}
+
 /* ---- ahead ---- */
 
 /* Up to `room` packets to `window`; what is behind them may be known then.  `window` NULL, of a port
- * that reads memory: nowhere. */
+ * that reads memory or has a thread: nowhere. */
 static size_t bring(struct prt_sched *s, struct prt_buffer *buffer, void *window, size_t room)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
     char *to = window;
     size_t brought = 0;
-    while (brought < room && !ahead->over && !prt_select_interrupted(s)) {
+    while (brought < room && !ahead->over && !is_interrupted(s, buffer)) {
         size_t count;
         void *place = to == NULL ? NULL : to + brought * (size_t)buffer->fifo.width_bytes;
         ahead->status = ask_host(s, buffer, place, room - brought, &count, &ahead->error);
@@ -158,7 +168,7 @@ static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *bu
 {
     struct prt_fifo *fifo = &buffer->fifo;
     size_t room = (size_t)prt_fifo_room(fifo), count = 0;
-    if (prt_select_interrupted(s)) {
+    if (is_interrupted(s, buffer)) {
         end_stream(s, buffer, true);
         return PRT_OK;
     }
@@ -187,7 +197,7 @@ enum prt_status prt_inport_fill(struct prt_sched *s, struct prt_buffer *buffer,
     const struct prt_fifo *fifo = &buffer->fifo;
     enum prt_status status = take_ahead(s, buffer, error);
     bool wants = status == PRT_OK && !fifo->closed && prt_fifo_room(fifo) > 0;
-    if (wants && prt_select_interrupted(s))
+    if (wants && is_interrupted(s, buffer))
         end_stream(s, buffer, true);
     else if (wants)
         status = suspend(s, buffer, error);
@@ -237,13 +247,13 @@ uint64_t prt_inport_countable(const struct prt_buffer *buffer)
 }
 
 /* The packets are dropped: the room behind what the buffer holds, or its extra place, takes them;
- * from the host's memory nobody does. */
+ * from the host's memory, and from a thread's ring, nobody does. */
 static void read_rest(struct prt_sched *s, struct prt_buffer *buffer)
 {
     struct prt_ahead *ahead = &buffer->port->ahead;
     size_t room = (size_t)prt_fifo_room(&buffer->fifo);
     void *place = room > 0 ? prt_fifo_claim(&buffer->fifo, room) : ahead->extra;
-    if (prt_fifo_is_placed(&buffer->fifo)) place = NULL;
+    if (prt_fifo_is_placed(&buffer->fifo) || buffer->port->thread != NULL) place = NULL;
     size_t brought = bring(s, buffer, place, room > 0 ? room : 1);
     if (room > 0) prt_fifo_commit(&buffer->fifo, 0);
     ahead->rest_packets += brought;

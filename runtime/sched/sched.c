@@ -8,6 +8,7 @@
 #include "runtime/sched/origins.h"
 #include "runtime/sched/leftovers.h"
 #include "runtime/sched/packets.h"
+#include "runtime/sched/port_thread.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
 #include "runtime/sched/standing.h"
@@ -44,6 +45,17 @@ static void room_changed(struct prt_sched *s, const struct prt_buffer *buffer)
 
 /* ---- the host's side ---- */
 
+static enum prt_status call_sink(struct prt_sched *s, const struct prt_buffer *buffer,
+                                 size_t packets, struct prt_error *error)
+{
+    const struct prt_port *port = buffer->port;
+    enum prt_doing before = prt_standing_set(s, PRT_DOING_WRITE, buffer);
+    enum prt_status status =
+        port->sink(port->context, prt_fifo_window(&buffer->fifo, 0), packets, error);
+    (void)prt_standing_set(s, before, NULL);
+    return status;
+}
+
 /* Gives the host everything that an out-port holds. */
 static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer,
                                   struct prt_error *error)
@@ -52,9 +64,8 @@ static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer
     uint64_t held = prt_fifo_held(&buffer->fifo, 0);
     enum prt_status status = PRT_OK;
     if (held > 0 && port->sink != NULL && !port->gone) {
-        enum prt_doing before = prt_standing_set(s, PRT_DOING_WRITE, buffer);
-        status = port->sink(port->context, prt_fifo_window(&buffer->fifo, 0), (size_t)held, error);
-        (void)prt_standing_set(s, before, NULL);
+        status = port->thread != NULL ? prt_port_thread_pass(buffer, error)
+                                      : call_sink(s, buffer, (size_t)held, error);
     }
     if (status == PRT_E_CLOSED_PIPE) {
         port->gone = true;
@@ -331,8 +342,11 @@ static void open_windows(struct prt_sched *s, const struct prt_stage *stage)
 static void claim_output(struct prt_sched *s, const struct prt_stage *stage, uint32_t index,
                          uint64_t packets)
 {
+    const struct prt_buffer *buffer = stage->outputs[index].buffer;
     struct prt_fifo *fifo = &stage->outputs[index].buffer->fifo;
     uint32_t at = stage->node->first_output + index;
+    if (buffer->port != NULL && buffer->port->thread != NULL)
+        prt_port_thread_reserve(s, buffer, packets);
     s->windows_out[at] = prt_fifo_claim(fifo, packets);
     s->claimed_bytes[at] = packets * fifo->width_bytes;
     s->produced[at] = packets;
@@ -649,7 +663,10 @@ enum prt_status prt_sched_start(struct prt_sched *s, const void *pipeline_argume
             return start_fault(s, CONTAINER_NONE, kernel_status, &fault, error);
     }
     if (executes) status = run_inits(s, error);
-    if (status == PRT_OK) status = fill_initials(s, error);
+    if (status == PRT_OK) {
+        prt_port_threads_start(s);
+        status = fill_initials(s, error);
+    }
     if (status == PRT_OK && s->step == NULL) prt_inport_begin(s);
     return status;
 }

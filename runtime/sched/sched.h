@@ -106,6 +106,8 @@ struct prt_port_memory {
     size_t *count; /* is told of those that have passed; NULL: nobody is */
 };
 
+struct prt_port_thread; /* port_thread.h */
+
 struct prt_port {
     prt_sched_source source;
     prt_sched_sink sink; /* NULL: packets are dropped */
@@ -115,6 +117,8 @@ struct prt_port {
     uint64_t suspensions;
     struct prt_ahead ahead;
     struct prt_port_memory memory;
+    struct prt_port_thread *given_thread; /* NULL: it is to have none */
+    struct prt_port_thread *thread;       /* that calls the host; NULL: the scheduler does */
 };
 
 struct prt_buffer {

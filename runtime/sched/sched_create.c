@@ -5,6 +5,7 @@
 #include "runtime/sched/collect.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/origins.h"
+#include "runtime/sched/port_thread.h"
 #include "runtime/sched/sched.h"
 
 #include <assert.h>
@@ -518,6 +519,7 @@ void prt_sched_destroy(struct prt_sched *s)
     if (s == NULL) return;
     for (uint32_t i = 0; s->buffers != NULL && i < s->container->buffer_count; i++) {
         if (s->buffers[i].port != NULL) free(s->buffers[i].port->ahead.extra);
+        if (s->buffers[i].port != NULL) prt_port_thread_destroy(s->buffers[i].port->given_thread);
         prt_fifo_destroy(&s->buffers[i].fifo);
     }
     if (s->blocks != NULL) munmap(s->blocks, s->blocks_bytes);

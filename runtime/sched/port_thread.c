@@ -1,0 +1,404 @@
+#include "runtime/sched/port_thread.h"
+
+#include "runtime/sched/standing.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    CHUNK_BYTES = 256 << 10, /* what a source is asked for at a time: long beside a system call */
+    CHUNKS = 4,              /* in the ring, beside the depth: some are moved, some worked on */
+    GATHER_NANOSECONDS = 200000,
+    SPINS = 500
+};
+
+#define NEVER UINT64_MAX
+
+struct prt_port_thread {
+    const struct prt_sched *sched;
+    struct prt_buffer *buffer;
+    void (*wake)(void *context);
+    void *wake_context;
+    uint64_t ring_packets, chunk_packets;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t to_thread, to_scheduler;
+    _Atomic uint64_t moved, allowed; /* positions; the first is the thread's to change */
+    _Atomic uint64_t wanted;  /* the thread sleeps until `allowed` is there; NEVER: it works */
+    _Atomic uint64_t awaited; /* the scheduler, until `moved` is there */
+    atomic_bool stopping;     /* the thread is to end; a sink takes what is there before */
+    atomic_bool over;         /* it has, because of: */
+    enum prt_status status;
+    struct prt_error error;
+    uint64_t taken;           /* position up to which the scheduler has taken packets */
+    int64_t last_nanoseconds; /* when the sink was called last */
+};
+
+static uint64_t load(_Atomic uint64_t *position)
+{
+    return atomic_load(position);
+}
+
+/* ---- the two sides ---- */
+
+/* A position has come to where the other side wants it, or never will. */
+static void signal_other(struct prt_port_thread *t, pthread_cond_t *condition)
+{
+    pthread_mutex_lock(&t->mutex);
+    pthread_cond_signal(condition);
+    pthread_mutex_unlock(&t->mutex);
+}
+
+/* Sequentially consistent: either the sleeper sees the position, or it is seen to sleep. */
+static void allow(struct prt_port_thread *t, uint64_t position)
+{
+    atomic_store(&t->allowed, position);
+    if (position >= load(&t->wanted)) signal_other(t, &t->to_thread);
+}
+
+static void move(struct prt_port_thread *t, uint64_t position)
+{
+    atomic_store(&t->moved, position);
+    if (position >= load(&t->awaited)) signal_other(t, &t->to_scheduler);
+}
+
+static bool has_moved(struct prt_port_thread *t, uint64_t position)
+{
+    return load(&t->moved) >= position || atomic_load(&t->over);
+}
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* The scheduler waits: briefly awake, for a sleep costs more than most waits. */
+static void await(struct prt_port_thread *t, uint64_t position)
+{
+    for (int i = 0; i < SPINS && !has_moved(t, position); i++)
+        pause_briefly();
+    if (has_moved(t, position)) return;
+    pthread_mutex_lock(&t->mutex);
+    atomic_store(&t->awaited, position);
+    pthread_cond_signal(&t->to_thread); /* it may be gathering */
+    while (!has_moved(t, position))
+        pthread_cond_wait(&t->to_scheduler, &t->mutex);
+    atomic_store(&t->awaited, NEVER);
+    pthread_mutex_unlock(&t->mutex);
+}
+
+static void end(struct prt_port_thread *t, enum prt_status status)
+{
+    t->status = status;
+    atomic_store(&t->over, true);
+    signal_other(t, &t->to_scheduler);
+}
+
+static uint64_t offset_of(const struct prt_port_thread *t, uint64_t position)
+{
+    const struct prt_fifo *fifo = &t->buffer->fifo;
+    unsigned __int128 offset = (unsigned __int128)position * fifo->width_bytes % fifo->ring_bytes;
+    return (uint64_t)offset;
+}
+
+static void *place_of(const struct prt_port_thread *t, uint64_t position)
+{
+    return t->buffer->fifo.ring + offset_of(t, position);
+}
+
+/* The ring is mapped twice: a place has two addresses. */
+static bool is_place(const struct prt_port_thread *t, const void *window, uint64_t position)
+{
+    const struct prt_fifo *fifo = &t->buffer->fifo;
+    uint64_t offset = (uint64_t)((uintptr_t)window - (uintptr_t)fifo->ring);
+    return offset < 2 * fifo->ring_bytes && offset % fifo->ring_bytes == offset_of(t, position);
+}
+
+/* ---- the thread ---- */
+
+static int64_t now_nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Sleeps until `allowed` is at the position, or the thread is to stop. */
+static void sleep_until(struct prt_port_thread *t, uint64_t position)
+{
+    pthread_mutex_lock(&t->mutex);
+    atomic_store(&t->wanted, position);
+    while (load(&t->allowed) < position && !atomic_load(&t->stopping))
+        pthread_cond_wait(&t->to_thread, &t->mutex);
+    atomic_store(&t->wanted, NEVER);
+    pthread_mutex_unlock(&t->mutex);
+}
+
+/* Packets that follow each other fast are taken together: until they are so many, some time has
+ * passed since those before, or somebody waits.  A packet that comes alone is taken at once. */
+static void gather(struct prt_port_thread *t, uint64_t position)
+{
+    int64_t until = t->last_nanoseconds + GATHER_NANOSECONDS;
+    if (load(&t->allowed) >= position || now_nanoseconds() >= until) return;
+    const struct timespec end = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+    int waited = 0;
+    pthread_mutex_lock(&t->mutex);
+    atomic_store(&t->wanted, position);
+    while (waited == 0 && load(&t->allowed) < position && load(&t->awaited) == NEVER &&
+           !atomic_load(&t->stopping))
+        waited = pthread_cond_timedwait(&t->to_thread, &t->mutex, &end);
+    atomic_store(&t->wanted, NEVER);
+    pthread_mutex_unlock(&t->mutex);
+}
+
+/* Where there is room for a chunk, one is brought; where there is none, it waits for room for two. */
+static size_t wait_for_room(struct prt_port_thread *t, uint64_t at)
+{
+    if (load(&t->allowed) < at + t->chunk_packets) sleep_until(t, at + 2 * t->chunk_packets);
+    uint64_t room = load(&t->allowed) - at;
+    return (size_t)(room < t->chunk_packets ? room : t->chunk_packets);
+}
+
+/* Brings until the stream or the run ends. */
+static void *bring(void *context)
+{
+    struct prt_port_thread *t = context;
+    const struct prt_port *port = t->buffer->port;
+    for (;;) {
+        uint64_t at = load(&t->moved);
+        size_t room = wait_for_room(t, at), count = 0;
+        if (atomic_load(&t->stopping)) return NULL;
+        if (atomic_load_explicit(&t->sched->interrupted, memory_order_relaxed)) {
+            end(t, PRT_E_INTERRUPTED);
+            return NULL;
+        }
+        enum prt_status status =
+            port->source(port->context, place_of(t, at), room, &count, &t->error);
+        if (status == PRT_OK && count > room)
+            status = prt_error_set(
+                &t->error, PRT_E_USAGE, "the source of '%s' gave more packets than were asked for",
+                prt_container_text(t->sched->container, t->buffer->record->name));
+        if (status != PRT_OK || count == 0) {
+            end(t, status);
+            return NULL;
+        }
+        move(t, at + count);
+    }
+}
+
+static void *carry_off(void *context)
+{
+    struct prt_port_thread *t = context;
+    const struct prt_port *port = t->buffer->port;
+    for (;;) {
+        uint64_t at = load(&t->moved);
+        sleep_until(t, at + 1);
+        gather(t, at + t->chunk_packets / 2);
+        uint64_t packets = load(&t->allowed) - at;
+        if (packets == 0) return NULL; /* it is to stop, and everything has been taken */
+        enum prt_status status =
+            port->sink(port->context, place_of(t, at), (size_t)packets, &t->error);
+        if (status != PRT_OK) {
+            end(t, status);
+            return NULL;
+        }
+        t->last_nanoseconds = now_nanoseconds();
+        move(t, at + packets);
+    }
+}
+
+/* ---- creation, start ---- */
+
+enum prt_status prt_port_thread_create(struct prt_sched *s, uint32_t number,
+                                       void (*wake)(void *context), void *context,
+                                       struct prt_error *error)
+{
+    struct prt_buffer *buffer = &s->buffers[number];
+    uint64_t chunk = CHUNK_BYTES / buffer->fifo.width_bytes, packets;
+    if (chunk == 0) chunk = 1;
+    /* One more than the depth: what comes behind a full in-port at hand is looked at. */
+    if (__builtin_add_overflow(buffer->fifo.depth_packets, CHUNKS * chunk + 1, &packets))
+        packets = UINT64_MAX;
+    enum prt_status status = prt_fifo_enlarge(&buffer->fifo, packets, error);
+    if (status != PRT_OK) return status;
+    struct prt_port_thread *t = buffer->port->given_thread;
+    if (t == NULL) t = calloc(1, sizeof *t);
+    if (t == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    t->chunk_packets = chunk;
+    t->sched = s;
+    t->buffer = buffer;
+    t->wake = wake;
+    t->wake_context = context;
+    buffer->port->given_thread = t;
+    return PRT_OK;
+}
+
+void prt_port_thread_destroy(struct prt_port_thread *thread)
+{
+    free(thread);
+}
+
+/* Signals are for the program's own threads, but those of faults. */
+static bool begin(struct prt_port_thread *t, void *(*work)(void *context))
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool begun = pthread_create(&t->thread, NULL, work, t) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return begun;
+}
+
+/* With these attributes the calls cannot fail on Linux. */
+static void prepare(struct prt_port_thread *t, uint64_t moved, uint64_t allowed)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&t->mutex, NULL);
+    pthread_cond_init(&t->to_thread, &monotonic);
+    pthread_cond_init(&t->to_scheduler, NULL);
+    pthread_condattr_destroy(&monotonic);
+    t->ring_packets = t->buffer->fifo.ring_bytes / t->buffer->fifo.width_bytes;
+    t->taken = moved;
+    atomic_init(&t->moved, moved);
+    atomic_init(&t->allowed, allowed);
+    atomic_init(&t->wanted, NEVER);
+    atomic_init(&t->awaited, NEVER);
+    t->error = (struct prt_error){.offset = PRT_NO_OFFSET};
+}
+
+static void dispose(struct prt_port_thread *t)
+{
+    pthread_mutex_destroy(&t->mutex);
+    pthread_cond_destroy(&t->to_thread);
+    pthread_cond_destroy(&t->to_scheduler);
+}
+
+/* An in-port's initial packets stand before those that are brought. */
+static void start(struct prt_buffer *buffer)
+{
+    struct prt_port *port = buffer->port;
+    struct prt_port_thread *t = port->given_thread;
+    bool in = buffer->record->outer == CONTAINER_OUTER_IN;
+    if (t == NULL || prt_fifo_is_placed(&buffer->fifo) || (!in && port->sink == NULL)) return;
+    if (in && port->source == NULL) return;
+    prepare(t, in ? buffer->record->initial_packets : 0, 0);
+    if (in) atomic_init(&t->allowed, t->ring_packets);
+    if (begin(t, in ? bring : carry_off))
+        port->thread = t;
+    else
+        dispose(t);
+}
+
+void prt_port_threads_start(struct prt_sched *s)
+{
+    for (uint32_t i = 0; i < s->container->buffer_count && s->step == NULL; i++) {
+        if (s->buffers[i].port != NULL) start(&s->buffers[i]);
+    }
+}
+
+/* What the host has said at the end. */
+static enum prt_status said(const struct prt_port_thread *t, struct prt_error *error)
+{
+    if (t->status != PRT_OK && error != NULL) *error = t->error;
+    return t->status;
+}
+
+/* ---- in-ports ---- */
+
+enum prt_status prt_port_thread_take(struct prt_buffer *buffer, void *window, size_t room,
+                                     size_t *count, struct prt_error *error)
+{
+    struct prt_port_thread *t = buffer->port->thread;
+    uint64_t freed = window == NULL ? t->taken : buffer->fifo.oldest_packets;
+    allow(t, freed + t->ring_packets);
+    await(t, t->taken + 1);
+    uint64_t there = load(&t->moved) - t->taken;
+    *count = there < room ? (size_t)there : room;
+    if (*count == 0) return said(t, error);
+    if (window != NULL && !is_place(t, window, t->taken))
+        memcpy(window, place_of(t, t->taken), *count * (size_t)buffer->fifo.width_bytes);
+    t->taken += *count;
+    return PRT_OK;
+}
+
+/* ---- out-ports ---- */
+
+enum prt_status prt_port_thread_pass(struct prt_buffer *buffer, struct prt_error *error)
+{
+    struct prt_port_thread *t = buffer->port->thread;
+    if (atomic_load(&t->over)) return said(t, error);
+    allow(t, buffer->fifo.written_packets);
+    return PRT_OK;
+}
+
+void prt_port_thread_reserve(struct prt_sched *s, const struct prt_buffer *buffer, uint64_t packets)
+{
+    struct prt_port_thread *t = buffer->port->thread;
+    uint64_t end = buffer->fifo.written_packets + packets;
+    if (end <= t->ring_packets || has_moved(t, end - t->ring_packets)) return;
+    enum prt_doing before = prt_standing_set(s, PRT_DOING_WRITE, buffer);
+    await(t, end - t->ring_packets);
+    (void)prt_standing_set(s, before, NULL);
+}
+
+/* ---- the end ---- */
+
+static void stop(struct prt_buffer *buffer)
+{
+    struct prt_port_thread *t = buffer->port->thread;
+    atomic_store(&t->stopping, true);
+    signal_other(t, &t->to_thread);
+    if (t->wake != NULL && buffer->record->outer == CONTAINER_OUTER_IN) t->wake(t->wake_context);
+    pthread_join(t->thread, NULL);
+    dispose(t);
+    buffer->port->thread = NULL;
+}
+
+/* What the sink says at last. */
+static enum prt_status finish(struct prt_sched *s, struct prt_buffer *buffer,
+                              struct prt_error *error)
+{
+    struct prt_port *port = buffer->port;
+    struct prt_port_thread *t = port->thread;
+    enum prt_doing before = prt_standing_set(s, PRT_DOING_WRITE, buffer);
+    enum prt_status status = PRT_OK;
+    await(t, load(&t->allowed));
+    (void)prt_standing_set(s, before, NULL);
+    if (!port->gone && atomic_load(&t->over)) status = said(t, error);
+    port->gone |= status != PRT_OK;
+    stop(buffer);
+    return status;
+}
+
+enum prt_status prt_port_threads_end(struct prt_sched *s, enum prt_status status,
+                                     struct prt_error *error)
+{
+    struct prt_error words;
+    bool failed = false;
+    for (uint32_t i = 0; i < s->container->buffer_count; i++) {
+        struct prt_buffer *buffer = &s->buffers[i];
+        if (buffer->port == NULL || buffer->port->thread == NULL) continue;
+        if (buffer->record->outer == CONTAINER_OUTER_IN) {
+            stop(buffer);
+            continue;
+        }
+        enum prt_status one = finish(s, buffer, &words);
+        if (one == PRT_E_CLOSED_PIPE) s->sinks_gone |= --s->open_sinks == 0;
+        if (one == PRT_OK || one == PRT_E_CLOSED_PIPE || failed) continue;
+        failed = true;
+        *error = words;
+        status = one;
+    }
+    if (failed || !s->sinks_gone || status == PRT_E_CLOSED_PIPE) return status;
+    return prt_error_set(error, PRT_E_CLOSED_PIPE, "%s", prt_status_text(PRT_E_CLOSED_PIPE));
+}
