@@ -181,6 +181,7 @@ bool prt_run_cu(const struct prt_run *run, uint32_t cu, uint64_t *busy_cycles);
 /* What the device has counted; of every run, measured or not. */
 struct prt_device_statistics {
     uint64_t clock_hz; /* 0: not known */
+    bool real_time;    /* the host's own device: a cycle is a nanosecond of its clock */
     uint32_t cu_count, lanes;
     /* dispatch packets, by form (lang/dispatch.md) */
     uint64_t packets[PRT_LAUNCH_FORMS], launches[PRT_LAUNCH_FORMS];

@@ -520,6 +520,7 @@ static enum prt_status start(struct prt_run *run, struct prt_error *error)
     enum prt_status status = check_complete(run, error);
     if (status != PRT_OK) return status;
     run->executed = true;
+    (void)run->ops->now_cycles(run->device); /* real time begins with the run */
     if (run->sched->collect != NULL) prt_collect_begin(run->sched);
     return prt_sched_start(run->sched, run->arguments, error);
 }
@@ -527,8 +528,11 @@ static enum prt_status start(struct prt_run *run, struct prt_error *error)
 /* Whoever watches a run that has begun is told that it is over. */
 static void end(struct prt_run *run)
 {
-    if (run->executed) (void)prt_standing_set(run->sched, PRT_DOING_ENDED, NULL);
-    if (run->executed && run->sched->collect != NULL)
+    if (!run->executed) return;
+    run->ended_cycles = prt_run_total_cycles(run);
+    run->ended = true;
+    (void)prt_standing_set(run->sched, PRT_DOING_ENDED, NULL);
+    if (run->sched->collect != NULL)
         prt_collect_end(run->sched, prt_run_total_cycles(run));
 }
 

@@ -34,10 +34,13 @@ struct prt_run {
     uint8_t *arguments; /* the pipeline's block */
     bool *argument_set;
     bool executed;
+    bool ended;
+    uint64_t ended_cycles; /* prt_run_total_cycles, when it had ended */
     const struct prt_run_watch *watch; /* NULL: nobody */
 };
 
-/* Of simulated time, instructions that the device's clock has not seen yet included. */
+/* Since the begin of the run, up to now or its end; of simulated time, instructions that the device's
+ * clock has not seen yet included. */
 uint64_t prt_run_total_cycles(const struct prt_run *run);
 
 #endif

@@ -6,7 +6,11 @@
 uint64_t prt_run_total_cycles(const struct prt_run *run)
 {
     const struct prt_sched *s = run->sched;
-    return run->ops->now_cycles(run->device) + s->instruction_cycles - s->passed_cycles;
+    struct prt_device_info info;
+    if (run->ended) return run->ended_cycles;
+    run->ops->info(run->device, &info);
+    uint64_t now = run->ops->now_cycles(run->device);
+    return info.real_time ? now : now + s->instruction_cycles - s->passed_cycles;
 }
 
 /* For the reader that has left the most. */

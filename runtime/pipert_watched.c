@@ -86,6 +86,7 @@ void prt_run_device(const struct prt_run *run, struct prt_device_statistics *sta
     run->ops->info(run->device, &info);
     *d = (struct prt_device_statistics){
         .clock_hz = info.description->clock_hz,
+        .real_time = info.real_time,
         .cu_count = info.description->cu_count,
         .lanes = info.description->lanes,
         .index_resident = c.index_requests[PRT_INDEX_RESIDENT],

@@ -17,7 +17,8 @@ struct prt_device {
     prt_launch_observer observe;
     void *observe_context;
     uint32_t queue_entries;
-    uint64_t opened_ns, seen_ns; /* the clock, when it was looked at last */
+    uint64_t *origin_ns; /* of the clock; 0: it does not run yet */
+    uint64_t seen_ns;    /* the clock, when it was looked at last */
 
     const struct prt_kernel_object *objects;
     uint32_t object_count;
@@ -35,9 +36,17 @@ struct prt_device {
 
 /* ---- the device ---- */
 
-static uint64_t read_clock(struct prt_device *device)
+static uint64_t read_clock(const struct prt_device *device)
 {
-    return device->seen_ns = prt_cpu_now_ns() - device->opened_ns;
+    uint64_t now = prt_cpu_now_ns();
+    if (*device->origin_ns == 0) *device->origin_ns = now;
+    return now - *device->origin_ns;
+}
+
+/* Of a moment at which a worker has looked at the clock. */
+static uint64_t since_origin(const struct prt_device *device, uint64_t ns)
+{
+    return ns > *device->origin_ns ? ns - *device->origin_ns : 0;
 }
 
 static void free_jobs(struct prt_device *device)
@@ -66,6 +75,7 @@ static void cpu_close(struct prt_device *device)
     free(device->ends.items);
     free_jobs(device);
     free(device->cus);
+    free(device->origin_ns);
     free(device);
 }
 
@@ -95,10 +105,13 @@ static enum prt_status cpu_open(const struct prt_device_options *options,
     made->queue_entries =
         options->queue_entries > 0 ? options->queue_entries : PRT_QUEUE_ENTRIES_DEFAULT;
     made->cus = calloc(made->description.cu_count, sizeof *made->cus);
-    enum prt_status status =
-        made->cus != NULL ? prt_queue_tree_create(&made->description, &made->tree) : PRT_E_NOMEM;
+    made->origin_ns = calloc(1, sizeof *made->origin_ns);
+    enum prt_status status = PRT_E_NOMEM;
+    if (made->cus != NULL && made->origin_ns != NULL)
+        status = prt_queue_tree_create(&made->description, &made->tree);
     if (status != PRT_OK) {
         free(made->cus);
+        free(made->origin_ns);
         free(made);
         return prt_error_set(error, status, "device '%s': %s", options->description->name,
                              prt_status_text(status));
@@ -108,7 +121,6 @@ static enum prt_status cpu_open(const struct prt_device_options *options,
     made->observe_context = options->observe_context;
     create_pool(made, options->host_threads);
     prt_packet_processor_create(&made->processor, &made->description, &made->counters);
-    made->opened_ns = prt_cpu_now_ns();
     *device = made;
     return PRT_OK;
 }
@@ -239,7 +251,7 @@ static void begin_launch(struct prt_device *device, uint32_t queue, const struct
     struct prt_cpu_job *job = &device->jobs[launch->object];
     job->launch = *launch;
     job->queue = queue;
-    if (device->observe != NULL) job->enqueued_ns = read_clock(device);
+    if (device->observe != NULL || *device->origin_ns == 0) job->enqueued_ns = read_clock(device);
     assert(device->in_flight_count < device->object_count);
     device->in_flight[device->in_flight_count++] = launch->object;
     prt_cpu_pool_give(&device->pool, job);
@@ -255,6 +267,19 @@ static enum prt_status cpu_enqueue(struct prt_device *device, uint32_t queue,
     for (uint32_t i = 0; i < device->processor.count; i++)
         begin_launch(device, queue, &device->processor.decoded[i]);
     return PRT_OK;
+}
+
+static void cpu_launch(struct prt_device *device, uint32_t queue, uint32_t object,
+                       uint64_t first_firing, uint32_t firings)
+{
+    const struct prt_launch launch = {.object = object,
+                                      .firings = firings,
+                                      .first_firing = first_firing,
+                                      .signal = (uint64_t)object + 1,
+                                      .packet = PRT_PACKET_FULL,
+                                      .seen = true};
+    device->counters.launches[PRT_PACKET_FULL]++;
+    begin_launch(device, queue, &launch);
 }
 
 /* ---- what has been executed ---- */
@@ -293,15 +318,10 @@ static uint64_t firings_of(const struct prt_cpu_job *job)
     return stopped ? *job->object->completed : job->launch.firings;
 }
 
-static uint64_t since_open(const struct prt_device *device, uint64_t ns)
-{
-    return ns > device->opened_ns ? ns - device->opened_ns : 0;
-}
-
 static void observe(struct prt_device *device, const struct prt_cpu_job *job)
 {
     const struct prt_kernel_object *object = job->object;
-    uint64_t begin = job->executed ? since_open(device, job->begin_ns) : job->enqueued_ns;
+    uint64_t begin = job->executed ? since_origin(device, job->begin_ns) : job->enqueued_ns;
     uint64_t end = begin + prt_cpu_job_ns(job);
     struct prt_launch_record record = {
         .stage = object->stage,
@@ -342,7 +362,7 @@ static void complete(struct prt_device *device, const struct prt_cpu_job *job,
     uint64_t ns = prt_cpu_job_ns(job);
     c->object = job->launch.object;
     c->signal = job->launch.signal;
-    c->end_cycles = job->end_ns > 0 ? since_open(device, job->end_ns) : device->seen_ns;
+    c->end_cycles = job->end_ns > 0 ? since_origin(device, job->end_ns) : device->seen_ns;
     c->begin_cycles = c->end_cycles > ns ? c->end_cycles - ns : 0;
     c->execute_cycles = c->end_cycles - c->begin_cycles;
     c->launch_cycles = c->switch_cycles = 0;
@@ -412,7 +432,7 @@ static void cpu_advance(struct prt_device *device, uint64_t cycles)
 
 static uint64_t cpu_now_cycles(const struct prt_device *device)
 {
-    return prt_cpu_now_ns() - device->opened_ns;
+    return read_clock(device);
 }
 
 static void cpu_counters(const struct prt_device *device, struct prt_device_counters *counters)
@@ -433,6 +453,7 @@ const struct prt_device_ops prt_cpu_device = {
     .queue_create = cpu_queue_create,
     .queue_destroy = cpu_queue_destroy,
     .enqueue = cpu_enqueue,
+    .launch = cpu_launch,
     .wait = cpu_wait,
     .advance = cpu_advance,
     .now_cycles = cpu_now_cycles,

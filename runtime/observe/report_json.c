@@ -250,6 +250,7 @@ void prt_report_json(FILE *to, const struct prt_program *program, const struct p
     prt_json_text(&json, "device", p.device);
     prt_json_text(&json, "isa", p.isa);
     prt_json_number(&json, "clock_hz", d.clock_hz);
+    prt_json_text(&json, "time", d.real_time ? "real" : "simulated");
     totals(&json, run);
     bottleneck(&json, run);
     dispatch(&json, run, &d);

@@ -3,6 +3,7 @@
 #include "runtime/observe/text_table.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { NAME_COLUMNS_MAX = 32 };
 
@@ -122,19 +123,39 @@ static void print_limit(const struct text *t)
 
 /* ---- the head ---- */
 
+static void print_seconds(const struct text *t)
+{
+    double seconds = (double)t->total.total_cycles / (double)t->device.clock_hz;
+    if (seconds >= 1)
+        fprintf(t->to, "%.3f s", seconds);
+    else if (seconds >= 1e-3)
+        fprintf(t->to, "%.3f ms", seconds * 1e3);
+    else
+        fprintf(t->to, "%.3f us", seconds * 1e6);
+}
+
 static void print_time(const struct text *t)
 {
     fprintf(t->to, "%" PRIu64 " cycle%s", t->total.total_cycles,
             prt_text_plural(t->total.total_cycles));
     if (t->device.clock_hz == 0) return;
-    double seconds = (double)t->total.total_cycles / (double)t->device.clock_hz;
-    if (seconds >= 1)
-        fprintf(t->to, ", %.3f s", seconds);
-    else if (seconds >= 1e-3)
-        fprintf(t->to, ", %.3f ms", seconds * 1e3);
-    else
-        fprintf(t->to, ", %.3f us", seconds * 1e6);
+    fputs(", ", t->to);
+    print_seconds(t);
     fprintf(t->to, " at %.0f MHz", (double)t->device.clock_hz / 1e6);
+}
+
+/* Of the host's own device, which may not be what the program was compiled for. */
+static void print_real_time(const struct text *t, const struct prt_program_information *program)
+{
+    fputs("cpu", t->to);
+    if (strncmp(program->device, "cpu", 3) != 0) {
+        fputs(" (compiled for ", t->to);
+        prt_text_name(t->to, program->device);
+        fputc(')', t->to);
+    }
+    fputs(": ", t->to);
+    print_seconds(t);
+    fputs(" of real time; cycles are nanoseconds", t->to);
 }
 
 static void print_launches(const struct text *t)
@@ -191,8 +212,10 @@ static void print_suspensions(const struct text *t)
 
 static void print_scheduler(const struct text *t, const struct prt_program_information *program)
 {
-    fprintf(t->to, "scheduler %" PRIu64 " cycles in %" PRIu64 " instructions",
-            t->total.scheduler_cycles, t->total.instructions);
+    fputs("scheduler ", t->to);
+    if (!t->device.real_time)
+        fprintf(t->to, "%" PRIu64 " cycles in ", t->total.scheduler_cycles);
+    fprintf(t->to, "%" PRIu64 " instructions", t->total.instructions);
     if (t->total.dispatches > 0)
         fprintf(t->to, " (%.1f a dispatch)",
                 (double)t->total.instructions / (double)t->total.dispatches);
@@ -208,13 +231,21 @@ static void print_head(const struct text *t, const struct prt_program_informatio
 {
     prt_text_name(t->to, program->name);
     fputs(" on ", t->to);
-    prt_text_name(t->to, program->device);
-    fputs(": ", t->to);
-    print_time(t);
+    if (t->device.real_time) {
+        print_real_time(t, program);
+    } else {
+        prt_text_name(t->to, program->device);
+        fputs(": ", t->to);
+        print_time(t);
+    }
     fputc('\n', t->to);
     print_limit(t);
-    print_launches(t);
-    print_overhead(t);
+    if (t->total.dispatched.packets > 0)
+        print_launches(t);
+    else
+        fprintf(t->to, "%" PRIu64 " launch%s without packets\n", t->total.dispatched.launches,
+                t->total.dispatched.launches == 1 ? "" : "es");
+    if (!t->device.real_time) print_overhead(t);
     print_scheduler(t, program);
 }
 

@@ -294,6 +294,7 @@ void prt_collect_end(struct prt_sched *s, uint64_t total_cycles)
 {
     struct prt_collect *c = s->collect;
     uint64_t now = s->ops->now_cycles(s->device);
+    if (now > total_cycles) now = total_cycles; /* real time goes on */
     look(s, now);
     if (total_cycles > now) work(c, now, total_cycles - now);
     tell_work(c);

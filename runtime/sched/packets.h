@@ -12,6 +12,8 @@
  *                 does not hold it yet, or its grid has been another one than the entry's twice: a
  *                 reference packet; else it joins the open packet of its queue
  *
+ * Without any packet where the device takes launches so, and the caller has not named a form.
+ *
  * An open packet is enqueued when a launch is the last of its pack, when the next launch of its queue
  * does not fit or is another packet, before an entry that it refers to is stored anew, by `fence`,
  * and by whoever waits when nothing of its queue is in flight.  (While something is, it could not begin: to wait costs
