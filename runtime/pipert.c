@@ -532,8 +532,7 @@ static void end(struct prt_run *run)
     run->ended_cycles = prt_run_total_cycles(run);
     run->ended = true;
     (void)prt_standing_set(run->sched, PRT_DOING_ENDED, NULL);
-    if (run->sched->collect != NULL)
-        prt_collect_end(run->sched, prt_run_total_cycles(run));
+    if (run->sched->collect != NULL) prt_collect_end(run->sched, prt_run_total_cycles(run));
 }
 
 struct replay_view {

@@ -1,6 +1,6 @@
 /*
- * pipert_device: the devices of the simulated GPU inside a program: their figures, and their
- * sub-devices (clCreateSubDevices of OpenCL 1.2).
+ * pipert_device: devices inside a program, the simulated ones and the host's cores: their figures,
+ * and their sub-devices (clCreateSubDevices of OpenCL 1.2).
  *
  *     struct prt_device_tree *tree;
  *     struct prt_device_figures figures;
@@ -37,17 +37,21 @@ struct prt_device_figures {
     char name[64];
     uint32_t cu_count, lanes; /* lanes: of a compute unit */
     uint64_t clock_hz;
-    uint64_t memory_bytes, memory_bytes_per_cycle, local_bytes;
-    uint32_t schemes; /* set of PRT_SCHEME_* */
+    uint64_t memory_bytes, local_bytes;
+    uint64_t memory_bytes_per_cycle; /* 0: not known */
+    uint32_t schemes;                /* set of PRT_SCHEME_* */
     uint32_t subdevices_max;
-    uint32_t cus_per_domain[PRT_LEVEL_COUNT]; /* 0: there is no such level */
-    uint64_t cache_bytes[PRT_LEVEL_COUNT];    /* of one domain; 0: not known, or none */
+    /* 0: there is no such level; of the host, of the first domain */
+    uint32_t cus_per_domain[PRT_LEVEL_COUNT];
+    uint64_t cache_bytes[PRT_LEVEL_COUNT]; /* of one domain; 0: not known, or none */
 };
 
 /* Name of the i-th device that comes with the library ("sim16"), or NULL past the last. */
 const char *prt_device_name(size_t i);
 
 /* Opens a device: the name of one that comes with the library, or "FILE.dev", a description.
+ * "cpu" is the host's cores that the calling thread may use, "cpu:N" the first N of them; compute
+ * units are cores in the order of the topology, and domains what these cores share.
  * `report` (or NULL) gets what the description has against it, errors and warnings, with `context`.
  * `figures` may be NULL.  PRT_E_USAGE: there is no such device; PRT_E_DEVICE: it is of a kind that
  * this version does not have; PRT_E_OPEN, PRT_E_READ, PRT_E_FORMAT: the description;

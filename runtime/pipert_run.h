@@ -35,7 +35,7 @@ struct prt_run {
     bool *argument_set;
     bool executed;
     bool ended;
-    uint64_t ended_cycles; /* prt_run_total_cycles, when it had ended */
+    uint64_t ended_cycles;             /* prt_run_total_cycles, when it had ended */
     const struct prt_run_watch *watch; /* NULL: nobody */
 };
 

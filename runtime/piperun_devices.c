@@ -114,8 +114,10 @@ static void print_device(const char *name, int width)
     /* at most 2^20 bytes a cycle at 100 GHz */
     add_scaled(&bandwidth, figures.memory_bytes_per_cycle * figures.clock_hz, 1000, decimal_bytes,
                sizeof decimal_bytes / sizeof decimal_bytes[0]);
+    add(&bandwidth, "/s");
+    if (figures.memory_bytes_per_cycle == 0) bandwidth = (struct text){.bytes = "-", .length = 1};
     add_schemes(&schemes, &information);
-    printf("%-*s  %5" PRIu32 "  %5" PRIu32 "  %-8s  %-9s  %9s/s  %11" PRIu32 "  %s\n", width, name,
+    printf("%-*s  %5" PRIu32 "  %5" PRIu32 "  %-8s  %-9s  %11s  %11" PRIu32 "  %s\n", width, name,
            figures.cu_count, figures.lanes, clock.bytes, memory.bytes, bandwidth.bytes,
            figures.subdevices_max, schemes.bytes);
     prt_device_tree_destroy(tree);

@@ -212,11 +212,17 @@ static void release_job(struct prt_cpu_pool *pool, uint32_t index)
     if (pool->sleepers > 0 && worth) pthread_cond_broadcast(&pool->changed);
 }
 
-static void finish_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+static void mark_done(struct prt_cpu_job *job)
 {
     atomic_store_explicit(&job->done, true, memory_order_release);
-    atomic_fetch_sub_explicit(&pool->lines[job->queue].jobs, 1, memory_order_release);
-    atomic_fetch_sub_explicit(&pool->unfinished, 1, memory_order_release);
+}
+
+/* So many jobs of the line are done, and nothing is to be done with the line any more: whoever finds
+ * it empty may use it without the mutex. */
+static void leave_line(struct prt_cpu_pool *pool, struct prt_cpu_line *line, uint32_t jobs)
+{
+    atomic_fetch_sub_explicit(&line->jobs, jobs, memory_order_release);
+    atomic_fetch_sub_explicit(&pool->unfinished, jobs, memory_order_release);
 }
 
 /* The first job of its line is done; the next one may execute, unless there was a fault: then all
@@ -224,18 +230,20 @@ static void finish_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 static void end_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     struct prt_cpu_line *line = &pool->lines[job->queue];
+    uint32_t next = job->behind, ended = 1;
     line->faulted |= is_fault(job);
-    line->first = job->behind;
-    finish_job(pool, job);
-    while (line->faulted && line->first != PRT_CPU_NO_JOB) {
-        job = &pool->jobs[line->first];
-        line->first = job->behind;
-        finish_job(pool, job);
+    mark_done(job);
+    for (; line->faulted && next != PRT_CPU_NO_JOB; ended++) {
+        job = &pool->jobs[next];
+        next = job->behind;
+        mark_done(job);
     }
-    if (line->first != PRT_CPU_NO_JOB)
-        release_job(pool, line->first);
+    line->first = next;
+    if (next != PRT_CPU_NO_JOB)
+        release_job(pool, next);
     else
         line->last = PRT_CPU_NO_JOB;
+    leave_line(pool, line, ended);
     tell(pool);
     if (pool->sleepers > 0) pthread_cond_broadcast(&pool->changed);
 }
@@ -403,7 +411,8 @@ static void line_up(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     line->last = index;
     if (line->faulted) {
         line->first = line->last = PRT_CPU_NO_JOB;
-        finish_job(pool, job);
+        mark_done(job);
+        leave_line(pool, line, 1);
     } else if (alone) {
         release_job(pool, index);
     }

@@ -11,13 +11,10 @@ struct prt_host_cores {
     uint64_t bytes[PRT_LEVEL_COUNT];
 };
 
-/* Only what is asked for here is looked for: no I/O, no devices, and no binding to each processor in
- * turn, which is how hwloc's x86 component asks it. */
+/* As hwloc does by itself, without I/O; and without binding to each processor in turn, which is how
+ * its x86 component asks it. */
 static bool load(hwloc_topology_t topology)
 {
-    hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
-    hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-    hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
     (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     return hwloc_topology_load(topology) == 0;
 }

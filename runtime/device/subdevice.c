@@ -37,8 +37,9 @@ struct device_slot {
 };
 
 struct prt_device_tree {
-    pthread_mutex_t mutex; /* guards all below but description and root */
+    pthread_mutex_t mutex; /* guards all below but description, domains and root */
     struct prt_device_description description;
+    uint32_t *domains[PRT_LEVEL_COUNT]; /* by CU; NULL: all are of one size */
     struct prt_device_handle root;
     struct device_slot *slots;
     uint32_t slot_count;    /* slots ever used */
@@ -53,8 +54,8 @@ struct prt_device_tree {
 struct partition {
     uint32_t scheme;       /* PRT_SCHEME_* */
     uint32_t count;        /* sub-devices to make */
-    uint32_t cus_each;     /* EQUALLY: of each; BY_AFFINITY_DOMAIN: of a whole domain */
-    int64_t domain;        /* BY_AFFINITY_DOMAIN: the level taken */
+    uint32_t cus_each;     /* EQUALLY: of each */
+    int level;             /* BY_AFFINITY_DOMAIN: the one taken */
     const int64_t *counts; /* BY_COUNTS */
     size_t properties_length;
 };
@@ -83,12 +84,45 @@ static uint32_t choose_first_generation(const struct prt_device_tree *tree)
     return (uint32_t)(mixed >> 33) | 1u;
 }
 
+static bool domains_are_valid(const struct prt_device_description *description)
+{
+    for (int level = 0; level < PRT_LEVEL_COUNT; level++) {
+        const uint32_t *domains = description->domain_of_cu[level];
+        if (domains == NULL) continue;
+        if (domains[0] != 0) return false;
+        for (uint32_t cu = 1; cu < description->cu_count; cu++)
+            if (domains[cu] != domains[cu - 1] && domains[cu] != domains[cu - 1] + 1) return false;
+    }
+    return true;
+}
+
 static bool description_is_valid(const struct prt_device_description *description)
 {
     const uint32_t known =
         PRT_SCHEME_EQUALLY | PRT_SCHEME_BY_COUNTS | PRT_SCHEME_BY_AFFINITY_DOMAIN;
     return description != NULL && description->cu_count >= 1 &&
-           description->cu_count <= PRT_DEVICE_CUS_MAX && (description->schemes & ~known) == 0;
+           description->cu_count <= PRT_DEVICE_CUS_MAX && (description->schemes & ~known) == 0 &&
+           domains_are_valid(description);
+}
+
+static bool copy_domains(struct prt_device_tree *tree)
+{
+    size_t count = tree->description.cu_count;
+    for (int level = 0; level < PRT_LEVEL_COUNT; level++) {
+        const uint32_t *given = tree->description.domain_of_cu[level];
+        if (given == NULL) continue;
+        tree->domains[level] = calloc(count, sizeof *given);
+        if (tree->domains[level] == NULL) return false;
+        memcpy(tree->domains[level], given, count * sizeof *given);
+        tree->description.domain_of_cu[level] = tree->domains[level];
+    }
+    return true;
+}
+
+static void free_domains(struct prt_device_tree *tree)
+{
+    for (int level = 0; level < PRT_LEVEL_COUNT; level++)
+        free(tree->domains[level]);
 }
 
 enum prt_status prt_device_tree_create(const struct prt_device_description *description,
@@ -103,6 +137,13 @@ enum prt_status prt_device_tree_create(const struct prt_device_description *desc
         return PRT_E_OUT_OF_HOST_MEMORY;
     }
     made->description = *description;
+    if (!copy_domains(made)) {
+        free_domains(made);
+        pthread_mutex_destroy(&made->mutex);
+        free(slots);
+        free(made);
+        return PRT_E_OUT_OF_HOST_MEMORY;
+    }
     if (made->description.live_devices_max == 0)
         made->description.live_devices_max = LIVE_DEVICES_DEFAULT;
     made->first_generation = choose_first_generation(made);
@@ -133,6 +174,7 @@ void prt_device_tree_destroy(struct prt_device_tree *tree)
     for (uint32_t i = 0; i < tree->slot_count; i++)
         if (tree->slots[i].occupied) property_list_drop(tree->slots[i].made_with);
     pthread_mutex_destroy(&tree->mutex);
+    free_domains(tree);
     free(tree->slots);
     free(tree);
 }
@@ -246,14 +288,25 @@ static int64_t level_domain(int level)
     return INT64_C(1) << level;
 }
 
+static bool has_level(const struct prt_device_tree *tree, int level)
+{
+    return tree->domains[level] != NULL || tree->description.cus_per_domain[level] > 0;
+}
+
+/* Requires: there is such a level. */
+static uint32_t domain_at(const struct prt_device_tree *tree, int level, uint32_t cu)
+{
+    const uint32_t *domains = tree->domains[level];
+    return domains != NULL ? domains[cu] : cu / tree->description.cus_per_domain[level];
+}
+
 /* How many domains of `level` the device has CUs in; 0 if the level is absent. */
 static uint32_t count_domains(const struct prt_device_tree *tree, const struct device_slot *device,
                               int level)
 {
-    uint32_t share = tree->description.cus_per_domain[level];
-    if (share == 0) return 0;
+    if (!has_level(tree, level)) return 0;
     uint32_t last_cu = device->first_cu + device->cu_count - 1;
-    return last_cu / share - device->first_cu / share + 1;
+    return domain_at(tree, level, last_cu) - domain_at(tree, level, device->first_cu) + 1;
 }
 
 static bool level_splits(const struct prt_device_tree *tree, const struct device_slot *device,
@@ -306,16 +359,13 @@ static enum prt_status read_affinity(const struct prt_device_tree *tree,
     bool supported = false;
     int taken = PRT_LEVEL_COUNT;
     for (int level = 0; level < PRT_LEVEL_COUNT; level++) {
-        if ((!next && properties[1] != level_domain(level)) ||
-            tree->description.cus_per_domain[level] == 0)
-            continue;
+        if ((!next && properties[1] != level_domain(level)) || !has_level(tree, level)) continue;
         supported = true;
         if (taken == PRT_LEVEL_COUNT && level_splits(tree, device, level)) taken = level;
     }
     if (!supported || properties[2] != 0) return PRT_E_INVALID_VALUE;
     if (taken == PRT_LEVEL_COUNT) return PRT_E_DEVICE_PARTITION_FAILED;
-    partition->domain = level_domain(taken);
-    partition->cus_each = tree->description.cus_per_domain[taken];
+    partition->level = taken;
     partition->count = count_domains(tree, device, taken);
     partition->properties_length = 3;
     return PRT_OK;
@@ -356,20 +406,24 @@ static struct property_list *property_list_make(const struct partition *partitio
     list->users = 1;
     list->length = partition->properties_length;
     memcpy(list->values, properties, list->length * sizeof list->values[0]);
-    if (partition->scheme == PRT_SCHEME_BY_AFFINITY_DOMAIN) list->values[1] = partition->domain;
+    if (partition->scheme == PRT_SCHEME_BY_AFFINITY_DOMAIN)
+        list->values[1] = level_domain(partition->level);
     return list;
 }
 
 /* CUs of sub-device `i`, which begins at `first_cu` of a device that ends before `end_cu`. */
-static uint32_t subdevice_cus(const struct partition *partition, uint32_t i, uint32_t first_cu,
-                              uint32_t end_cu)
+static uint32_t subdevice_cus(const struct prt_device_tree *tree, const struct partition *partition,
+                              uint32_t i, uint32_t first_cu, uint32_t end_cu)
 {
     switch (partition->scheme) {
     case PRT_SCHEME_EQUALLY: return partition->cus_each;
     case PRT_SCHEME_BY_COUNTS: return (uint32_t)partition->counts[i];
-    default:
-        return smaller(partition->cus_each - first_cu % partition->cus_each, end_cu - first_cu);
+    default: break;
     }
+    uint32_t domain = domain_at(tree, partition->level, first_cu), cu = first_cu;
+    while (cu < end_cu && domain_at(tree, partition->level, cu) == domain)
+        cu++;
+    return cu - first_cu;
 }
 
 static enum prt_status make_subdevices(struct prt_device_tree *tree, uint32_t parent,
@@ -385,7 +439,7 @@ static enum prt_status make_subdevices(struct prt_device_tree *tree, uint32_t pa
     uint32_t first_cu = device->first_cu;
     for (uint32_t i = 0; i < partition->count; i++) {
         uint32_t index = take_slot(tree);
-        uint32_t cus = subdevice_cus(partition, i, first_cu, end_cu);
+        uint32_t cus = subdevice_cus(tree, partition, i, first_cu, end_cu);
         tree->slots[index] = (struct device_slot){.generation = tree->slots[index].generation,
                                                   .occupied = true,
                                                   .reference_count = 1,

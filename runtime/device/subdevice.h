@@ -4,7 +4,7 @@
  * Devices are named by handles: a slot and a generation.  A handle outlives its device safely: it
  * is compared, never dereferenced.
  *
- * Requires: a description of the root that stays plain data (it is copied).
+ * Requires: nothing of the description once the tree is made (it is copied).
  * Ownership: the tree owns everything; prt_device_tree_destroy ends all devices and handles.
  *   A sub-device starts with reference count 1.  At count 0 its handle is refused everywhere, yet
  *   the device itself (its CU set, its place in the tree) lives on while a sub-device of it or an
@@ -65,6 +65,9 @@ struct prt_device_description {
     uint32_t subdevices_max; /* most sub-devices one partition may make; above cu_count: cu_count */
     uint32_t live_devices_max;                /* most devices of the tree at one time; 0: 65536 */
     uint32_t cus_per_domain[PRT_LEVEL_COUNT]; /* CUs that share one domain; 0: level absent */
+    /* Where domains are of several sizes: the number of the domain that each CU is in, from 0 on, of
+     * the next CU the same or one more; copied.  NULL: as cus_per_domain says. */
+    const uint32_t *domain_of_cu[PRT_LEVEL_COUNT];
 };
 
 struct prt_device_handle {
@@ -85,8 +88,8 @@ struct prt_device_information {
 
 struct prt_device_tree;
 
-/* Makes a tree with its root.  PRT_E_INVALID_VALUE: description NULL, CU count or schemes out of
- * range.  PRT_E_OUT_OF_HOST_MEMORY. */
+/* Makes a tree with its root.  PRT_E_INVALID_VALUE: description NULL, CU count, schemes or domains
+ * out of range.  PRT_E_OUT_OF_HOST_MEMORY. */
 enum prt_status prt_device_tree_create(const struct prt_device_description *description,
                                        struct prt_device_tree **tree);
 

@@ -213,8 +213,7 @@ static void print_suspensions(const struct text *t)
 static void print_scheduler(const struct text *t, const struct prt_program_information *program)
 {
     fputs("scheduler ", t->to);
-    if (!t->device.real_time)
-        fprintf(t->to, "%" PRIu64 " cycles in ", t->total.scheduler_cycles);
+    if (!t->device.real_time) fprintf(t->to, "%" PRIu64 " cycles in ", t->total.scheduler_cycles);
     fprintf(t->to, "%" PRIu64 " instructions", t->total.instructions);
     if (t->total.dispatches > 0)
         fprintf(t->to, " (%.1f a dispatch)",
