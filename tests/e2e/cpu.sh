@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# The host's cores: partitions over made-up topologies, and containers of any device on any number of threads.
+set -eu
+cd "$TMP"
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
+
+# ---- cores, caches, memory ----
+
+# rows TOPOLOGY WORDS...: sub-device, CUs and which of each row.
+rows() { HWLOC_SYNTHETIC=$1 "$PIPERUN" partition "${@:2}" | awk 'NR > 1 { print $1, $2, $3 }' | tr '\n' ';'; }
+# is NAME WANTED FOUND
+is() { if [ "$2" = "$3" ]; then echo "ok $1"; else echo "not ok $1: found '$3'"; fi; }
+two='numa:2 l3:2 l2:2 core:2 pu:2'
+is "compute units are cores, not threads of them" 'cpu 16 0-15;' "$(rows "$two" cpu)"
+is "memory" 'cpu 16 0-15;0 8 0-7;1 8 8-15;' "$(rows "$two" cpu by-affinity numa)"
+is "caches" 'cpu 16 0-15;0 4 0-3;1 4 4-7;2 4 8-11;3 4 12-15;' "$(rows "$two" cpu by-affinity l3)"
+is "what is next" 'cpu 16 0-15;0 8 0-7;1 8 8-15;0.0 4 0-3;0.1 4 4-7;1.0 4 8-11;1.1 4 12-15;' \
+    "$(rows "$two" cpu by-affinity next / by-affinity next)"
+is "a part of the cores" 'cpu:6 6 0-5;0 4 0-3;1 2 4-5;' "$(rows "$two" cpu:6 by-affinity l3)"
+is "equally" 'cpu 16 0-15;0 6 0-5;1 6 6-11;- 4 12-15;' "$(rows "$two" cpu equally 6)"
+is "by counts" 'cpu:4 4 0-3;0 1 0;1 3 1-3;' "$(rows "$two" cpu:4 by-counts 1 3)"
+is "more threads than cores" 'cpu:40 40 0-39;0 20 0-19;1 20 20-39;' "$(rows "$two" cpu:40 equally 20)"
+check "which share nothing that is known" says 1 'CL_INVALID_VALUE: the device does not support by-affinity' \
+    "$PIPERUN" partition cpu:9999 by-affinity next
+check "no such level" says 1 'CL_INVALID_VALUE: the device has no level L4' env HWLOC_SYNTHETIC="$two" "$PIPERUN" partition cpu by-affinity l4
+check "the list has them" says 0 '^cpu +16 .* equally, by-counts, by-affinity \(numa l3 l2\)$' env HWLOC_SYNTHETIC="$two" "$PIPERUN" --list-devices
+for name in cpu:0 cpu:x cpu: cpu:10000 cpus; do
+    check "no device $name" says 2 "there is no device '$name'" "$PIPERUN" partition $name
+    check "nor for pipec" says 2 "device" "$PIPEC" --device=$name "$ROOT/examples/edges/edges.pipe" -o none.pbc
+done
+
+# ---- programs ----
+
+cat >mixed.pipe <<'END'
+kernel fir(in f32 x peek 9, out f32 y) {
+    f32 sum = 0;
+    for (i32 i = 0; i < 9; i++) sum = fma(x[i], 0.25, sum);
+    y <- sum;
+}
+kernel keep(in f32 x, out f32 y) { if (x > 0.75) y <- x * 2.0; }
+kernel scan(in f32 x, out f32 y) {
+    state f32 total = 0;
+    total = total + x;
+    y <- total;
+}
+pipeline mixed(in f32 x, out f32 y, out f32 z) {
+    buffer f32 a, b;
+    x -> fir -> a;
+    a -> keep -> b;
+    b -> scan -> y;
+    b -> fir -> keep -> z;
+}
+END
+# bits CONTAINER OPTION...
+bits() { "$PIPERUN" -q "$1" x=gen:noise:5:50000 --hash y --hash z "${@:2}"; }
+"$PIPEC" mixed.pipe -o sim16.pbc
+bits sim16.pbc >wanted
+check "there is something to compare" [ -s wanted ]
+for device in sim1 sim16 cpu cpu:2 cpu:7; do
+    "$PIPEC" --device=$device --layout=side-by-side mixed.pipe -o "$device.pbc" 2>/dev/null || "$PIPEC" --device=$device mixed.pipe -o "$device.pbc"
+    for threads in 1 2 3 8; do
+        bits "$device.pbc" --device cpu:$threads >found
+        check "$device on $threads threads" cmp wanted found
+    done
+done
+for form in full reference condensed; do
+    bits sim16.pbc --device cpu:2 --dispatch=$form >found
+    check "$form packets" cmp wanted found
+done
+bits cpu.pbc >found
+check "its own device without being told" cmp wanted found
+bits cpu.pbc --host-threads 3 >found
+check "so many threads" cmp wanted found
+sed 's/sim16/own16/' "$ROOT/lang/devices/sim16.dev" >own16.dev
+"$PIPEC" --device own16.dev mixed.pipe -o own.pbc
+bits own.pbc --device cpu >found
+check "of a description that is not there" cmp wanted found
+check "statistics say that time is real" says 0 '^mixed on cpu \(compiled for sim16\): .* of real time; cycles are nanoseconds$' \
+    "$PIPERUN" sim16.pbc --device cpu:2 --stats x=gen:noise:5:50000 y=null z=null
+"$PIPERUN" -q cpu.pbc --stats=json:stats.json --trace=trace.json x=gen:noise:5:50000 y=null z=null
+check "and so do their records" grep -q '"time": "real"' stats.json
+check "the records parse" parses stats.json
+check "the timeline parses" parses trace.json
+if command -v python3 >/dev/null; then
+    check "all of a stage's time is accounted for" python3 - <<'END'
+import json, sys
+run = json.load(open("stats.json"))
+for stage in run["stages"]:
+    parts = [stage[p + "_cycles"] for p in ("execute", "index", "device_queue", "launch", "switch")]
+    if sum(parts) + sum(stage["stalls"].values()) != run["total_cycles"]:
+        sys.exit(f"{stage['name']}: {parts} {stage['stalls']} of {run['total_cycles']}")
+END
+fi
+
+# ---- faults, stalls, interruptions ----
+
+cat >fault.pipe <<'END'
+kernel divide(in i32 x, out i32 y) { y <- 1000 / (x - 700); }
+pipeline fault(in i32 x, out i32 y) { x -> divide -> y; }
+END
+"$PIPEC" fault.pipe -o fault.pbc
+for threads in 1 2 4; do
+    check "the lowest firing's fault, $threads threads" says 4 "firing 700" \
+        "$PIPERUN" fault.pbc --device cpu:$threads x=gen:ramp:5000 y=null
+done
+cat >forever.pipe <<'END'
+kernel count(out i32 y) { state i32 n = 0; y <- n; n = n + 1; }
+pipeline forever(out i32 y) { count -> y; }
+END
+"$PIPEC" forever.pipe -o forever.pbc
+check "a limit of time" says 5 'gave up|timeout' "$PIPERUN" forever.pbc --device cpu:2 --timeout 0.2 y=null
+check "a limit of firings" says 0 ' y$' "$PIPERUN" forever.pbc --device cpu:2 --firings 1000 --hash y
