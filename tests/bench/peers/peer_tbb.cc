@@ -27,7 +27,7 @@ constexpr size_t LATENCIES = 4000;
 
 struct block {
     size_t at, count; /* in the unit of the workload */
-    size_t kept;      /* W5 */
+    size_t kept;      /* W2: samples of each band; W5: packets */
     double begun;     /* of bench_now */
     uint8_t *scratch[2];
 
@@ -235,19 +235,27 @@ constexpr size_t BANK_BLOCK = 128,
 
 struct peer_bank bank;
 
+/* Of a stream of so many outputs: samples of a band that it is made of. */
+size_t samples_of(size_t outputs)
+{
+    return (outputs + PEER_TAPS - 1) / PEER_BANK;
+}
+
 const char *begin_bank(size_t, const void *in, size_t, void *out, size_t out_bytes)
 {
     constexpr size_t stride = BANK_BLOCK + BANK_MORE;
+    size_t outputs = out_bytes / sizeof(float);
     peer_bank_taps(&bank);
-    make(in, out, out_bytes / sizeof(float) / PEER_BANK, BANK_BLOCK,
+    make(in, out, (outputs + PEER_BANK - 1) / PEER_BANK, BANK_BLOCK,
          (stride * PEER_BANK + PEER_TAPS) * PEER_BANK * sizeof(float));
-    parallel([](block &b) {
-        size_t n = (b.count + BANK_MORE - 1) * PEER_BANK + PEER_TAPS;
-        peer_fir<4, 1>(the.in_floats() + b.at * 4 * PEER_BANK, b.floats(0), n, bank.low);
+    parallel([outputs](block &b) {
+        b.kept = std::min(b.count + BANK_MORE, samples_of(outputs) - b.at);
+        peer_fir<4, 1>(the.in_floats() + b.at * 4 * PEER_BANK, b.floats(0),
+                       (b.kept - 1) * PEER_BANK + PEER_TAPS, bank.low);
     });
     parallel([](block &b) {
         for (size_t band = 0; band < PEER_BANK; band++)
-            peer_fir<PEER_BANK, 1>(b.floats(0), b.floats(1) + band * stride, b.count + BANK_MORE,
+            peer_fir<PEER_BANK, 1>(b.floats(0), b.floats(1) + band * stride, b.kept,
                                    bank.band[band]);
     });
     parallel([](block &b) {
@@ -255,9 +263,10 @@ const char *begin_bank(size_t, const void *in, size_t, void *out, size_t out_byt
             peer_fir_stuffed(b.floats(1) + band * stride, b.floats(0) + band * b.count * PEER_BANK,
                              b.count, bank.band[band]);
     });
-    parallel([](block &b) {
-        peer_sum(b.floats(0), b.count * PEER_BANK, PEER_BANK, the.out_floats() + b.at * PEER_BANK,
-                 b.count * PEER_BANK);
+    parallel([outputs](block &b) {
+        size_t first = b.at * PEER_BANK;
+        peer_sum(b.floats(0), b.count * PEER_BANK, PEER_BANK, the.out_floats() + first,
+                 std::min(b.count * PEER_BANK, outputs - first));
     });
     return nullptr;
 }
