@@ -3,10 +3,10 @@
 #include "tests/bench/lanes.h"
 
 enum {
-    GROUP = 512, /* kept packets of a sum */
-    SETS = 2,    /* of LANES groups are added up at a time, to hide the latency */
-    FULL = SETS * LANES * GROUP,
-    CHUNK = 2048 /* packets that are looked at before the sums are */
+    GROUP = 512,          /* kept packets of a sum */
+    FULL = LANES * GROUP, /* a group for each lane */
+    CHUNK = 2048,         /* packets that are looked at before the sums are */
+    COMING = 64           /* packets that are fetched for each step of the sums */
 };
 
 #define UNIT ((size_t)4096) /* packets */
@@ -76,24 +76,24 @@ static size_t count_kept(const float *x, size_t count)
 
 /* ---- by hand: a group in each lane ---- */
 
-/* The sums of `count` groups; what lies behind them may be read. */
-static __attribute__((noinline)) void add_up(const float *kept, float *sums, size_t count)
+/* The sums of `count` groups; what lies behind them may be read.  Meanwhile `next` comes closer. */
+static __attribute__((noinline)) void add_up(const float *kept, float *sums, size_t count,
+                                             const float *next)
 {
-    lanes sum[SETS];
+    lanes sum = {0};
     for (size_t i = 0; i < GROUP; i += LANES) {
-        lanes v[SETS][LANES];
-        for (size_t s = 0; s < SETS; s++)
-            lanes_gather(v[s], kept + s * LANES * GROUP + i, GROUP, LANES);
-        for (size_t n = 0; n < LANES; n++)
-#pragma GCC unroll 2
-            for (size_t s = 0; s < SETS; s++) {
-                lanes x = v[s][n], y = x * 0.5f + 0.1f, z = x * x;
-                sum[s] = i + n == 0 ? x : sum[s] + x;
-                sum[s] = sum[s] + y;
-                sum[s] = sum[s] + z;
-            }
+        lanes v[LANES];
+        for (size_t n = 0; n < COMING; n += LANES)
+            _mm_prefetch((const char *)(next + COMING / LANES * i + n), _MM_HINT_T1);
+        lanes_gather(v, kept + i, GROUP, LANES);
+        for (size_t n = 0; n < LANES; n++) {
+            lanes x = v[n], y = x * 0.5f + 0.1f, z = x * x;
+            sum = i + n == 0 ? x : sum + x;
+            sum = sum + y;
+            sum = sum + z;
+        }
     }
-    memcpy(sums, sum, count * sizeof *sums);
+    memcpy(sums, &sum, count * sizeof *sums);
 }
 
 struct sums {
@@ -103,10 +103,10 @@ struct sums {
     size_t wanted; /* groups */
 };
 
-static void add_up_full(struct sums *s)
+static void add_up_full(struct sums *s, const float *next)
 {
-    size_t groups = SETS * LANES < s->wanted ? SETS * LANES : s->wanted;
-    add_up(s->kept, s->to, groups);
+    size_t groups = LANES < s->wanted ? LANES : s->wanted;
+    add_up(s->kept, s->to, groups, next);
     s->to += groups;
     s->wanted -= groups;
     s->have -= FULL;
@@ -144,10 +144,10 @@ static size_t hand_sums(size_t units, const void *in, void *out, unsigned part, 
         size_t count = CHUNK < packets - at ? CHUNK : packets - at;
         s.have += keep(s.kept + s.have, x + at, count);
         at += count;
-        if (s.have >= FULL) add_up_full(&s);
+        if (s.have >= FULL) add_up_full(&s, x + at);
     }
     size_t rest = s.have / GROUP < s.wanted ? s.have / GROUP : s.wanted;
-    add_up(s.kept, s.to, rest);
+    if (rest > 0) add_up(s.kept, s.to, rest, x);
     return (size_t)((char *)(s.to + rest) - (char *)out);
 }
 

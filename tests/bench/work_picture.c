@@ -51,17 +51,19 @@ static __attribute__((noinline)) void smooth_row(const uint8_t *restrict a,
     clamp_ends(to);
 }
 
-/* |dx| + |dy| is at least LEVEL: 255, else 0. */
+/* |dx| + |dy| is at least LEVEL: 255, else 0.  Down the columns first, then along the rows. */
 static __attribute__((noinline)) void edge_row(const uint16_t *restrict a,
                                                const uint16_t *restrict b,
                                                const uint16_t *restrict c, uint8_t *restrict to)
 {
+    row16 across, down;
+    for (size_t x = 0; x < PAD + WIDTH + PAD; x++) {
+        across[x] = (uint16_t)(a[x] + 2 * b[x] + c[x]);
+        down[x] = (uint16_t)(c[x] - a[x]);
+    }
     for (size_t x = PAD; x < PAD + WIDTH; x++) {
-        int16_t left = (int16_t)(a[x - 1] + 2 * b[x - 1] + c[x - 1]);
-        int16_t right = (int16_t)(a[x + 1] + 2 * b[x + 1] + c[x + 1]);
-        int16_t above = (int16_t)(a[x - 1] + 2 * a[x] + a[x + 1]);
-        int16_t below = (int16_t)(c[x - 1] + 2 * c[x] + c[x + 1]);
-        int16_t dx = (int16_t)(right - left), dy = (int16_t)(below - above);
+        int16_t dx = (int16_t)(across[x + 1] - across[x - 1]);
+        int16_t dy = (int16_t)(down[x - 1] + 2 * down[x] + down[x + 1]);
         dx = (int16_t)(dx < 0 ? -dx : dx);
         dy = (int16_t)(dy < 0 ? -dy : dy);
         to[x - PAD] = (int16_t)(dx + dy) >= LEVEL ? 255 : 0;
@@ -75,7 +77,7 @@ static const uint8_t *row_of(const uint8_t *frame, int row)
 
 static void one_frame(const uint8_t *in, uint8_t *out)
 {
-    row16 smooth[3];
+    row16 smooth[3] = {0};
     uint16_t *above = smooth[0], *here = smooth[1], *below = smooth[2];
     smooth_row(row_of(in, -1), row_of(in, 0), row_of(in, 1), here);
     memcpy(above, here, sizeof(row16));
