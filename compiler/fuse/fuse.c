@@ -126,6 +126,20 @@ static uint64_t packets_between(const struct merger *m, const struct fuse_group 
     return packets;
 }
 
+/* A firing for each packet that another one happens to write is a branch for each packet: without state
+ * it is worth more to select the packets first, many at a time. */
+static bool selects_into_state(const struct merger *m, const struct composite *composite)
+{
+    for (size_t i = 0; i < composite->inside.count && composite->node.stateful; i++) {
+        const struct compose_inside *inside = &composite->inside.items[i];
+        const struct graph_buffer *buffer = &m->graph->buffers.items[inside->buffer];
+        if (inside->form == COMPOSE_INLINED && graph_is_bounded(m->graph, buffer) &&
+            !m->graph->nodes.items[buffer->writer_node].stateful)
+            return true;
+    }
+    return false;
+}
+
 /* State makes all of the composite serial, and its firings no longer fill lanes and cores. */
 static bool pays_beside_state(const struct merger *m, const struct fuse_group *whole,
                               const struct group *a, const struct group *b)
@@ -234,6 +248,8 @@ static struct composite *attempt(struct merger *m, struct fuse_group *group, con
     if (*reason != NULL) return NULL;
     *reason = "firings whose packets are looked at again would be made again, which costs more";
     if (!pays_again(m, composite)) return NULL;
+    *reason = "packets are selected faster before the state that they meet";
+    if (selects_into_state(m, composite)) return NULL;
     const struct graph_buffer *partial = fuse_partial(&m->scratch, m->graph, group, composite);
     if (partial == NULL) return composite;
     *reason = arena_printf(m->cx->arena,

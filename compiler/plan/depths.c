@@ -22,6 +22,14 @@
  * less costs dispatches, more the first-level caches. */
 #define BATCH_BYTES (UINT64_C(32) << 10)
 #define BATCH_PACKETS_MAX UINT64_C(16384)
+/* On the host's processor caches decide (`host` of the description): what is written into a buffer
+ * inside is to be in the core's L2 cache when it is read, with everything else that a round of all
+ * stages touches; a port's packets are streamed once, and a dispatch of them is to be worth cutting
+ * for several cores.  64 KiB inside and 256 KiB at ports were the best of 16 to 256, and 32 to 1024,
+ * in `make bench`. */
+#define HOST_INNER_BYTES (UINT64_C(64) << 10)
+#define HOST_INNER_LEAST (UINT64_C(4) << 10)
+#define HOST_PORT_BYTES (UINT64_C(256) << 10)
 /* What all raises together may take; a quarter of the device's memory, if that is less. */
 #define RAISE_BYTES_MAX (UINT64_C(64) << 20)
 
@@ -70,6 +78,18 @@ static enum buffers_mode raising_mode(const struct placement *at)
     return at->graph->unproven ? BUFFERS_DEFAULT : at->cx->options.buffers;
 }
 
+/* Packets with which a dispatch is worth its fixed cost, or cutting, and caches still hold them. */
+static uint64_t batch_packets(const struct placement *at, const struct graph_buffer *buffer)
+{
+    uint64_t width = max64(buffer->width_bytes, 1), inner = 0;
+    if (at->device->host == 0) return min64(BATCH_BYTES / width, BATCH_PACKETS_MAX);
+    if (buffer->outer != GRAPH_INNER) return HOST_PORT_BYTES / width;
+    for (size_t i = 0; i < at->graph->buffers.count; i++)
+        inner += at->graph->buffers.items[i].outer == GRAPH_INNER;
+    uint64_t share = at->device->cache_bytes[DEVDESC_L2] / 2 / inner;
+    return max64(min64(share, HOST_INNER_BYTES), HOST_INNER_LEAST) / width;
+}
+
 static struct wish wish_for(const struct placement *at, const struct graph_buffer *buffer)
 {
     struct wish wish = {.node = GRAPH_NONE};
@@ -93,7 +113,7 @@ static struct wish wish_for(const struct placement *at, const struct graph_buffe
         return wish;
     }
     uint64_t depth = add_clamped(buffer->depth_packets, mul_clamped(wish.dispatch, 2));
-    uint64_t batch = min64(BATCH_BYTES / max64(buffer->width_bytes, 1), BATCH_PACKETS_MAX);
+    uint64_t batch = batch_packets(at, buffer);
     wish.batch = !wish.in_cycle && batch > depth;
     if (wish.batch) depth = batch;
     wish.packets = depth > buffer->depth_packets ? depth - buffer->depth_packets : 0;
