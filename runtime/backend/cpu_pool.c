@@ -7,16 +7,15 @@
 #include <time.h>
 
 enum {
-    COST_UNIT = 1024,        /* of firing_cost: parts of a nanosecond */
-    SMALL_NS = 3000,         /* below it a job is not worth a hand-over */
-    CHUNK_NS_LEAST = 1500,   /* a hand-over between threads that spin takes some 200 ns */
-    CHUNK_NS_MOST = 100000,  /* whoever is more important waits for a chunk at most */
-    WAKE_NS = 40000,         /* worth waking a thread that sleeps: that takes some 50 us */
-    CHUNKS_PER_WORKER = 4,   /* for threads that begin late or are slower than others */
-    CHUNK_FIRINGS_UNIT = 64, /* ranges begin at multiples of it: vector loops stay whole */
-    MEASURE_EVERY = 64,      /* launches of a small job */
-    SPIN_NS = 20000,         /* before a thread sleeps */
-    SPINS_PER_LOOK = 64,     /* at the clock */
+    COST_UNIT = 1024,       /* of firing_cost: parts of a nanosecond */
+    SMALL_NS = 2000,        /* below it a job is not worth a hand-over */
+    CHUNK_NS_LEAST = 1000,  /* a hand-over between threads that spin takes some 200 ns */
+    CHUNK_NS_MOST = 100000, /* whoever is more important waits for a chunk at most */
+    WAKE_NS = 40000,        /* worth waking a thread that sleeps: that takes some 50 us */
+    CHUNKS_PER_WORKER = 4,  /* for threads that begin late or are slower than others */
+    MEASURE_EVERY = 64,     /* launches of a small job */
+    SPIN_NS = 20000,        /* before a thread sleeps */
+    SPINS_PER_LOOK = 64,    /* at the clock */
 };
 
 /* The jobs of a queue that the pool has: one executes, the others wait for it, in order. */
@@ -29,7 +28,10 @@ struct prt_cpu_line {
 };
 
 struct prt_cpu_worker {
-    struct prt_cpu_pool *pool;
+    /* Of the call: its number << 32 | end << 16 | next: chunks of its share that are to be taken. */
+    _Alignas(64) atomic_uint_least64_t share;
+    _Alignas(64) struct prt_cpu_pool *pool;
+    uint64_t answered; /* the call that it has looked at last */
     uint32_t number;
     struct prt_host_thread thread;
     struct prt_kernel_scratch scratch; /* windows of the chunk that it executes */
@@ -147,27 +149,34 @@ static bool is_cuttable(const struct prt_kernel_object *object)
     return (object->flags & PRT_KERNEL_WHOLE) == 0 || (object->flags & PRT_KERNEL_APART) != 0;
 }
 
+/* Ranges begin at multiples of it, so that vector loops stay whole, where firings are many. */
+static uint64_t range_unit(uint64_t firings)
+{
+    if (firings >= 256) return 64;
+    return firings >= 32 ? 16 : 1;
+}
+
+/* Firings of a chunk, for so many workers: all, where it is not to be cut. */
+static uint64_t chunk_firings(const struct prt_cpu_job *job, uint64_t workers)
+{
+    uint64_t all = job->launch.firings, expected = expected_ns(job);
+    if (workers < 2 || expected < SMALL_NS || !is_cuttable(job->object)) return all;
+    uint64_t each = expected / (workers * CHUNKS_PER_WORKER);
+    if (each < CHUNK_NS_LEAST) each = CHUNK_NS_LEAST;
+    if (each > CHUNK_NS_MOST) each = CHUNK_NS_MOST;
+    uint64_t wanted = (expected / each + workers - 1) / workers * workers; /* shares of one size */
+    if (wanted > PRT_CPU_CHUNKS_MAX) wanted = PRT_CPU_CHUNKS_MAX;
+    uint64_t firings = (all + wanted - 1) / wanted, unit = range_unit(firings);
+    return (firings + unit - 1) / unit * unit;
+}
+
 static void cut_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     const struct prt_cpu_line *line = &pool->lines[job->queue];
     uint64_t all = job->launch.firings, workers = line->end_worker - line->first_worker;
-    job->chunks = 1;
-    job->chunk_firings = all;
-    if (workers > 1 && is_cuttable(job->object)) {
-        uint64_t expected = expected_ns(job), each = expected / (workers * CHUNKS_PER_WORKER);
-        if (each < CHUNK_NS_LEAST) each = CHUNK_NS_LEAST;
-        if (each > CHUNK_NS_MOST) each = CHUNK_NS_MOST;
-        uint64_t wanted = expected / each + 1;
-        /* As many for each worker, so that shares are of one size. */
-        wanted = (wanted + workers - 1) / workers * workers;
-        if (wanted > PRT_CPU_CHUNKS_MAX) wanted = PRT_CPU_CHUNKS_MAX / workers * workers;
-        uint64_t firings = wanted > 0 ? (all + wanted - 1) / wanted : all;
-        firings = (firings + CHUNK_FIRINGS_UNIT - 1) / CHUNK_FIRINGS_UNIT * CHUNK_FIRINGS_UNIT;
-        if (expected >= SMALL_NS && firings < all) {
-            job->chunk_firings = firings;
-            job->chunks = (uint32_t)((all + firings - 1) / firings);
-        }
-    }
+    uint64_t firings = chunk_firings(job, workers);
+    job->chunk_firings = firings < all ? firings : all;
+    job->chunks = (uint32_t)((all + job->chunk_firings - 1) / job->chunk_firings);
     for (uint64_t i = 0; i < workers; i++)
         job->shares[line->first_worker + i] = (struct prt_cpu_share){
             (uint32_t)(job->chunks * i / workers), (uint32_t)(job->chunks * (i + 1) / workers)};
@@ -195,7 +204,22 @@ static uint32_t take_chunk(const struct prt_cpu_pool *pool, struct prt_cpu_job *
 
 static void tell(struct prt_cpu_pool *pool)
 {
-    atomic_fetch_add_explicit(&pool->events, 1, memory_order_release);
+    atomic_fetch_add_explicit(&pool->bell->events, 1, memory_order_release);
+}
+
+static uint32_t sleepers(const struct prt_cpu_pool *pool)
+{
+    return atomic_load_explicit(&pool->sleepers, memory_order_relaxed);
+}
+
+/* There is so much work: are those that sleep to be woken for it?  Called by one at a time. */
+static bool is_worth_waking(struct prt_cpu_pool *pool, uint64_t work_ns)
+{
+    if (sleepers(pool) == 0) return false;
+    pool->missed_ns = prt_cycles_add(pool->missed_ns, work_ns);
+    if (pool->missed_ns < WAKE_NS) return false;
+    pool->missed_ns = 0;
+    return true;
 }
 
 /* The first job of a line may execute.  Mutex held. */
@@ -208,8 +232,8 @@ static void release_job(struct prt_cpu_pool *pool, uint32_t index)
     cut_job(pool, job);
     pool->ready[pool->ready_count++] = index;
     tell(pool);
-    bool worth = expected_ns(job) >= WAKE_NS || line->first_worker > 0;
-    if (pool->sleepers > 0 && worth) pthread_cond_broadcast(&pool->changed);
+    if (is_worth_waking(pool, expected_ns(job)) || line->first_worker > 0)
+        pthread_cond_broadcast(&pool->changed);
 }
 
 static void mark_done(struct prt_cpu_job *job)
@@ -245,7 +269,7 @@ static void end_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
         line->last = PRT_CPU_NO_JOB;
     leave_line(pool, line, ended);
     tell(pool);
-    if (pool->sleepers > 0) pthread_cond_broadcast(&pool->changed);
+    if (sleepers(pool) > 0) pthread_cond_broadcast(&pool->changed);
 }
 
 /* The place in `ready` of the most important job for that worker, of several the first;
@@ -301,32 +325,179 @@ static void take_and_execute(struct prt_cpu_worker *worker, uint32_t place)
     end_job(pool, job);
 }
 
+/* ---- calls ---- */
+
+#define NO_CHUNK UINT32_MAX
+
+static uint64_t share_word(uint32_t call, uint32_t next, uint32_t end)
+{
+    return (uint64_t)call << 32 | end << 16 | next;
+}
+
+_Static_assert(PRT_CPU_CHUNKS_MAX <= UINT16_MAX, "chunks are counted in 16 bits of a word");
+
+/* A chunk of that worker's share in the call, or NO_CHUNK. */
+static uint32_t claim_chunk(struct prt_cpu_worker *owner, uint32_t call)
+{
+    uint64_t word = atomic_load_explicit(&owner->share, memory_order_acquire);
+    for (;;) {
+        uint32_t next = word & UINT16_MAX, end = word >> 16 & UINT16_MAX;
+        if (word >> 32 != call || next >= end) return NO_CHUNK;
+        if (atomic_compare_exchange_weak_explicit(&owner->share, &word, word + 1,
+                                                  memory_order_acq_rel, memory_order_acquire))
+            return next;
+    }
+}
+
+/* Faults and the time of who watches: rare, or of those who pay for it. */
+static void note_chunk(struct prt_cpu_worker *worker, struct prt_cpu_job *job,
+                       enum kernel_status status, const struct kernel_fault *fault, uint64_t begin,
+                       uint64_t end)
+{
+    struct prt_cpu_pool *pool = worker->pool;
+    if (status == KERNEL_OK && !pool->watched) return;
+    pthread_mutex_lock(&pool->mutex);
+    merge_fault(job, status, fault);
+    if (pool->watched) account_time(job, worker->number, begin, end);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static void execute_claimed(struct prt_cpu_worker *worker, struct prt_cpu_job *job, uint32_t chunk)
+{
+    bool timed = worker->number == 0 || worker->pool->watched;
+    struct kernel_fault fault;
+    uint64_t begin = timed ? prt_cpu_now_ns() : 0;
+    enum kernel_status status = execute_chunk(worker, job, chunk, &fault);
+    uint64_t end = timed ? prt_cpu_now_ns() : 0;
+    if (worker->number == 0) {
+        uint64_t left = job->launch.firings - chunk * job->chunk_firings;
+        learn(job, left < job->chunk_firings ? left : job->chunk_firings, end - begin);
+    }
+    note_chunk(worker, job, status, &fault, begin, end);
+}
+
+/* Counts a chunk of the call as done: from then on the job may be another. */
+static void count_chunk(struct prt_cpu_pool *pool)
+{
+    atomic_fetch_add_explicit(&pool->bell->chunks_done, 1, memory_order_seq_cst);
+    if (!atomic_load_explicit(&pool->bell->caller_sleeps, memory_order_seq_cst)) return;
+    pthread_mutex_lock(&pool->mutex);
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* Chunks of one worker's own share, then of the others', until all are taken. */
+static void answer_call(struct prt_cpu_worker *worker, uint64_t call)
+{
+    struct prt_cpu_pool *pool = worker->pool;
+    struct prt_cpu_job *job = &pool->jobs[(uint32_t)call];
+    for (uint32_t i = 0; i < pool->threads_wanted; i++) {
+        uint32_t owner = (worker->number + i) % pool->threads_wanted, chunk;
+        while ((chunk = claim_chunk(&pool->workers[owner], (uint32_t)(call >> 32))) != NO_CHUNK) {
+            execute_claimed(worker, job, chunk);
+            count_chunk(pool);
+        }
+    }
+}
+
+static bool all_counted(const struct prt_cpu_pool *pool, const struct prt_cpu_job *job)
+{
+    return atomic_load_explicit(&pool->bell->chunks_done, memory_order_seq_cst) == job->chunks;
+}
+
+/* Others still execute chunks: they are spun for, then slept for. */
+static void join_call(struct prt_cpu_pool *pool, const struct prt_cpu_job *job)
+{
+    for (uint64_t until = 0; !all_counted(pool, job);) {
+        for (int i = 0; i < SPINS_PER_LOOK && !all_counted(pool, job); i++)
+            relax();
+        uint64_t now = prt_cpu_now_ns();
+        if (until == 0) until = now + SPIN_NS;
+        if (now >= until) break;
+    }
+    if (all_counted(pool, job)) return;
+    pthread_mutex_lock(&pool->mutex);
+    atomic_store_explicit(&pool->bell->caller_sleeps, true, memory_order_seq_cst);
+    while (!all_counted(pool, job))
+        pthread_cond_wait(&pool->changed, &pool->mutex);
+    atomic_store_explicit(&pool->bell->caller_sleeps, false, memory_order_seq_cst);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* The caller executes the job, which is for all workers, with whoever comes. */
+static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+{
+    struct prt_cpu_line *line = &pool->lines[job->queue];
+    uint32_t number = ++pool->calls;
+    uint64_t begin = prt_cpu_now_ns();
+    cut_job(pool, job);
+    job->executed = true;
+    for (uint32_t i = 0; i < pool->threads_wanted; i++)
+        atomic_store_explicit(&pool->workers[i].share,
+                              share_word(number, job->shares[i].next, job->shares[i].end),
+                              memory_order_relaxed);
+    atomic_store_explicit(&pool->bell->chunks_done, 0, memory_order_relaxed);
+    uint64_t call = (uint64_t)number << 32 | (uint32_t)(job - pool->jobs);
+    atomic_store_explicit(&pool->bell->call, call, memory_order_release);
+    if (is_worth_waking(pool, expected_ns(job))) {
+        pthread_mutex_lock(&pool->mutex);
+        pthread_cond_broadcast(&pool->changed);
+        pthread_mutex_unlock(&pool->mutex);
+    }
+    answer_call(&pool->workers[0], call);
+    join_call(pool, job);
+    line->faulted = is_fault(job);
+    if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0 && !line->faulted)
+        gather(job);
+    job->begin_ns = begin;
+    job->end_ns = prt_cpu_now_ns();
+    mark_done(job);
+}
+
 /* ---- waiting ---- */
 
-/* Until something has happened since `seen`: spins, then sleeps.  Mutex held, and again on return. */
-static void await_event(struct prt_cpu_pool *pool, unsigned seen)
+/* Until something has happened since `seen`, or there is another call: spins, then sleeps.  Mutex
+ * held; false: not any more. */
+static bool await_event(struct prt_cpu_pool *pool, unsigned seen, uint64_t call)
 {
+    struct prt_cpu_bell *bell = pool->bell;
     pthread_mutex_unlock(&pool->mutex);
     uint64_t until = prt_cpu_now_ns() + SPIN_NS;
     do {
         for (int i = 0; i < SPINS_PER_LOOK; i++) {
-            if (atomic_load_explicit(&pool->events, memory_order_acquire) != seen) {
-                pthread_mutex_lock(&pool->mutex);
-                return;
-            }
+            if (atomic_load_explicit(&bell->call, memory_order_relaxed) != call ||
+                atomic_load_explicit(&bell->events, memory_order_acquire) != seen)
+                return false;
             relax();
         }
     } while (prt_cpu_now_ns() < until);
     pthread_mutex_lock(&pool->mutex);
-    if (atomic_load_explicit(&pool->events, memory_order_relaxed) != seen) return;
-    pool->sleepers++;
+    if (atomic_load_explicit(&bell->events, memory_order_relaxed) != seen ||
+        atomic_load_explicit(&bell->call, memory_order_relaxed) != call)
+        return true;
+    atomic_fetch_add_explicit(&pool->sleepers, 1, memory_order_relaxed);
     pthread_cond_wait(&pool->changed, &pool->mutex);
-    pool->sleepers--;
+    atomic_fetch_sub_explicit(&pool->sleepers, 1, memory_order_relaxed);
+    return true;
 }
 
 static unsigned events_now(struct prt_cpu_pool *pool)
 {
-    return atomic_load_explicit(&pool->events, memory_order_relaxed);
+    return atomic_load_explicit(&pool->bell->events, memory_order_relaxed);
+}
+
+/* With the mutex held, and not on return. */
+static void serve(struct prt_cpu_worker *worker)
+{
+    struct prt_cpu_pool *pool = worker->pool;
+    unsigned seen = events_now(pool);
+    uint32_t place = find_ready(pool, worker->number);
+    bool held = true;
+    if (place < pool->ready_count)
+        take_and_execute(worker, place);
+    else
+        held = await_event(pool, seen, worker->answered);
+    if (held) pthread_mutex_unlock(&pool->mutex);
 }
 
 static void worker_main(void *argument)
@@ -334,14 +505,16 @@ static void worker_main(void *argument)
     struct prt_cpu_worker *worker = argument;
     struct prt_cpu_pool *pool = worker->pool;
     if (pool->bind != NULL) pool->bind(pool->bind_context, worker->number);
-    pthread_mutex_lock(&pool->mutex);
-    while (!pool->stopping) {
-        unsigned seen = events_now(pool);
-        uint32_t place = find_ready(pool, worker->number);
-        if (place < pool->ready_count)
-            take_and_execute(worker, place);
-        else
-            await_event(pool, seen);
+    for (;;) {
+        uint64_t call = atomic_load_explicit(&pool->bell->call, memory_order_acquire);
+        if (call != worker->answered) {
+            worker->answered = call;
+            answer_call(worker, call);
+            continue;
+        }
+        pthread_mutex_lock(&pool->mutex);
+        if (pool->stopping) break;
+        serve(worker);
     }
     pthread_mutex_unlock(&pool->mutex);
 }
@@ -364,10 +537,11 @@ void prt_cpu_pool_wait(struct prt_cpu_pool *pool, uint32_t left)
         unsigned seen = events_now(pool);
         if (atomic_load_explicit(&pool->unfinished, memory_order_relaxed) <= left) break;
         uint32_t place = find_ready(pool, 0);
+        uint64_t call = atomic_load_explicit(&pool->bell->call, memory_order_relaxed);
         if (place < pool->ready_count)
             take_and_execute(&pool->workers[0], place);
-        else
-            await_event(pool, seen);
+        else if (!await_event(pool, seen, call))
+            pthread_mutex_lock(&pool->mutex);
     }
     pthread_mutex_unlock(&pool->mutex);
 }
@@ -443,8 +617,10 @@ void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
         execute_now(pool, job);
         return;
     }
-    line_up(pool, job);
-    if (pool->lines_open == 1 && line->first_worker == 0) prt_cpu_pool_wait(pool, 0);
+    if (pool->lines_open == 1 && line->end_worker - line->first_worker == pool->worker_count)
+        execute_with_all(pool, job);
+    else
+        line_up(pool, job);
 }
 
 /* ---- threads ---- */
@@ -464,6 +640,7 @@ void prt_cpu_pool_create(struct prt_cpu_pool *pool, uint32_t threads, bool watch
 
 void prt_cpu_pool_stop(struct prt_cpu_pool *pool)
 {
+    if (pool->bell == NULL) return;
     pthread_mutex_lock(&pool->mutex);
     pool->stopping = true;
     tell(pool);
@@ -486,17 +663,21 @@ void prt_cpu_pool_destroy(struct prt_cpu_pool *pool)
     pthread_mutex_destroy(&pool->mutex);
     free(pool->lines);
     free(pool->ready);
+    free(pool->bell);
 }
 
 /* Windows for the object with most ends, in every worker; then as many threads as can be had. */
 static enum prt_status start_workers(struct prt_cpu_pool *pool)
 {
-    pool->workers = calloc(pool->threads_wanted, sizeof *pool->workers);
+    size_t bytes = pool->threads_wanted * sizeof *pool->workers;
+    pool->workers = aligned_alloc(_Alignof(struct prt_cpu_worker), bytes);
     if (pool->workers == NULL) return PRT_E_NOMEM;
+    memset(pool->workers, 0, bytes);
     for (uint32_t i = 0; i < pool->threads_wanted; i++) {
         struct prt_cpu_worker *worker = &pool->workers[i];
         worker->pool = pool;
         worker->number = i;
+        worker->answered = atomic_load_explicit(&pool->bell->call, memory_order_relaxed);
         if (prt_kernel_scratch_create(pool->objects, pool->job_count, &worker->scratch) != PRT_OK)
             return PRT_E_NOMEM;
     }
@@ -519,7 +700,11 @@ enum prt_status prt_cpu_pool_start(struct prt_cpu_pool *pool,
     pool->jobs = jobs;
     pool->job_count = count;
     pool->ready = calloc(count > 0 ? count : 1, sizeof *pool->ready);
-    return pool->ready == NULL ? PRT_E_NOMEM : start_workers(pool);
+    if (pool->bell == NULL) {
+        pool->bell = aligned_alloc(_Alignof(struct prt_cpu_bell), sizeof *pool->bell);
+        if (pool->bell != NULL) *pool->bell = (struct prt_cpu_bell){.call = 0};
+    }
+    return pool->ready == NULL || pool->bell == NULL ? PRT_E_NOMEM : start_workers(pool);
 }
 
 enum prt_status prt_cpu_pool_line(struct prt_cpu_pool *pool, uint32_t queue, uint32_t importance)

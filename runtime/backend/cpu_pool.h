@@ -14,9 +14,15 @@
  *
  * Where nothing is gained by another thread a job executes in the caller's as it is given: it is
  * small, or cannot be cut and there is no other line.  With one line the caller executes what it
- * gives, and the others help.  With several it goes on, and executes when it waits.
+ * gives, and the others help: it *calls* them, chunks are taken without a lock, and it goes on when
+ * all are done.  With several lines it goes on at once, and executes when it waits.
  *
- * A worker without work spins for some 20 us, then sleeps; it is woken for what is worth it.
+ * A worker without work spins for some 20 us, then sleeps; it is woken when it has missed as much.
+ *
+ * Calls.  A call is a number that goes up and a job; each worker has a word with the number and the
+ * chunks of its share that nobody has taken.  Whoever takes one changes the word by a comparison
+ * that the number is part of: so a worker that comes late for a call takes nothing of the next one,
+ * and whoever has taken a chunk knows that the job stays what it is until the chunk is counted.
  *
  * Ownership: jobs are the caller's, one for each kernel object, and stay in place while the pool
  *   runs; between prt_cpu_pool_give and prt_cpu_pool_wait they are the pool's.
@@ -69,6 +75,14 @@ struct prt_cpu_job {
 struct prt_cpu_worker;
 struct prt_cpu_line;
 
+/* What all look at while they spin. */
+struct prt_cpu_bell {
+    _Alignas(64) atomic_uint_least64_t call; /* number << 32 | object */
+    atomic_uint events;                      /* goes up with all else that somebody may wait for */
+    _Alignas(64) atomic_uint chunks_done;    /* of the call */
+    atomic_bool caller_sleeps;
+};
+
 /* Called by each thread of the pool before it executes anything: binds it to its core. */
 typedef void (*prt_cpu_bind)(void *context, uint32_t worker);
 
@@ -87,10 +101,12 @@ struct prt_cpu_pool {
 
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    uint32_t sleepers;      /* that wait for it; guarded by the mutex */
-    atomic_uint events;     /* goes up with all that somebody may wait for */
-    atomic_uint unfinished; /* jobs given and not done */
-    uint32_t *ready;        /* jobs with chunks to take, in order; guarded by the mutex */
+    struct prt_cpu_bell *bell; /* NULL: nothing has been started */
+    atomic_uint sleepers;      /* that wait for `changed`; written with the mutex */
+    atomic_uint unfinished;    /* jobs given and not done, but the call */
+    uint64_t missed_ns;        /* work that sleepers were not woken for */
+    uint32_t calls;            /* number of the last one */
+    uint32_t *ready;           /* jobs with chunks to take, in order; guarded by the mutex */
     uint32_t ready_count;
     bool stopping;
 };
