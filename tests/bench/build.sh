@@ -1,16 +1,14 @@
 #!/usr/bin/env bash
-# build.sh OUT [PIPEC-ARGUMENT...]: compiles the pipelines of the benchmark into the folder OUT, with these arguments
-# of pipec, and the program OUT/bench with the hand-written code and the peers whose packages are there.
+# build.sh OUT: compiles the program OUT/bench: the hand-written code, and the peers whose packages are there; OUT/peers
+# says which there are, and which not and why.
 #
-# Environment: ROOT, BUILD, PIPEC (set by make); BENCH_CC, the compiler of the hand-written code (default: the newest
-# clang, else CC); PEERS=no: no peers.  OUT/peers says which there are, and which not and why.  Exit status 77: the machine has neither AVX2 and FMA, nor a compiler.
+# Environment: ROOT, BUILD (set by make); BENCH_CC, the compiler of the hand-written code (default: the newest clang,
+# else CC); PEERS=no: no peers.  Exit status 77: the machine has no AVX2, FMA and BMI2, or no compiler.
 set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 BUILD=${BUILD:-$ROOT/build/release}
-PIPEC=${PIPEC:-$BUILD/pipec}
 here=$ROOT/tests/bench
 out=$1
-shift
 
 for flag in avx2 fma bmi2; do
     if ! grep -qw $flag /proc/cpuinfo; then
@@ -29,18 +27,7 @@ flags=(-Wall -Wextra -O3 -march=native -ffp-contract=off -fno-math-errno -fno-tr
        -I"$ROOT" -pthread)
 case $cc in *clang*) flags+=(-mprefer-vector-width=512) ;; esac
 
-mkdir -p "$out/least" "$out/objects"
-for file in "$here"/pipes/*.pipe "$ROOT/examples/cipher/chacha20.pipe"; do
-    name=$(basename "$file" .pipe)
-    [ "$name" = growth ] || "$PIPEC" "$@" "$file" -o "$out/$name.pbc"
-done
-for kernels in 1 2 4 8 16 32 64 128 256; do
-    "$PIPEC" "$@" -D KERNELS=$kernels "$here/pipes/growth.pipe" -o "$out/growth$kernels.pbc"
-done
-for name in radio chain64; do
-    "$PIPEC" "$@" --buffers=min "$here/pipes/$name.pipe" -o "$out/least/$name.pbc"
-done
-
+mkdir -p "$out/objects"
 objects=() libraries=()
 for file in "$here"/*.c; do
     object=$out/objects/$(basename "$file" .c).o

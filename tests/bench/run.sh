@@ -38,7 +38,15 @@ probe='pipeline p(in f32 x, out f32 y) { x -> k -> y; } kernel k(in f32 x, out f
 if "$PIPEC" --device=cpu -o /dev/null /dev/stdin <<<"$probe" 2>/dev/null; then device=(--device=cpu); fi
 
 out=$BUILD/bench
-"$here/build.sh" "$out" --march=native "${device[@]}"
+"$here/build.sh" "$out"
+"$here/pipes.sh" "$out" --march=native "${device[@]}"
+mkdir -p "$out/least"
+for name in radio chain64; do
+    "$PIPEC" --march=native "${device[@]}" --buffers=min "$here/pipes/$name.pipe" -o "$out/least/$name.pbc"
+done
+for kernels in 1 2 4 8 16 32 64 128 256; do
+    "$PIPEC" --march=native "${device[@]}" -D KERNELS=$kernels "$here/pipes/growth.pipe" -o "$out/growth$kernels.pbc"
+done
 
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(uname -sr)"
 echo "ours: $("$PIPEC" --version | head -n 1); --march=native ${device[*]:-, device sim16}"

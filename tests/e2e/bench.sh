@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # The pipelines of the benchmark on small inputs: the bits of the C that is written by hand, with one thread and with
-# two, on every device that executes kernels.  No time is measured.
-set -eu
+# two, compiled for the simulated GPU and executed there and on the host, and compiled for the host.  No time is
+# measured.
+set -euo pipefail
 case $VARIANT in release | debug) ;; *) echo "not with a sanitized library"; exit 77 ;; esac
-PEERS=no "$ROOT/tests/bench/build.sh" "$TMP/bench" --march=native >said 2>&1 || { status=$?; cat said; exit $status; }
-devices=(sim16)
-if "$PIPERUN" --list-devices | grep -q '^cpu'; then devices+=(cpu); fi
-timeout 100 "$TMP/bench/bench" --check "$TMP/bench" "${devices[@]}"
+cd "$TMP"
+PEERS=no "$ROOT/tests/bench/build.sh" program >said 2>&1 || { status=$?; cat said; exit $status; }
+"$ROOT/tests/bench/pipes.sh" sim16
+"$ROOT/tests/bench/pipes.sh" cpu --device=cpu --march=native
+timeout 100 program/bench --check sim16 sim16 cpu | sed 's/: /, compiled for sim16: /'
+timeout 100 program/bench --check cpu cpu | sed 's/: /, compiled for cpu: /'
