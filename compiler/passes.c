@@ -7,6 +7,7 @@
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/codegen/codegen.h"
+#include "compiler/fuse/reduce.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/diag_list.h"
 #include "compiler/support/embedded_library.h"
@@ -221,6 +222,18 @@ struct verdict analyse_graph_further(struct compile *cx, struct graph *graph)
     if (diag_has(cx->diags, RULE_DEPTH_TOO_SMALL) || diag_has(cx->diags, RULE_BUFFER_BELOW_BURST))
         verdict.deadlock_free = KNOWN_FALSE;
     return verdict;
+}
+
+struct graph *reduce_work(struct compile *cx, struct graph *graph, const struct devdesc *device)
+{
+    if (!fuse_wanted(cx, device) || graph->unproven) return graph;
+    struct graph *reduced = reduce_graph(cx, graph);
+    if (reduced == NULL) return graph;
+    struct diags *reported = cx->diags;
+    cx->diags = diags_create(cx->arena, cx->sources);
+    bool good = analyse_graph(cx, reduced);
+    cx->diags = reported;
+    return good ? reduced : graph;
 }
 
 struct plan *plan_graph(struct compile *cx, struct graph *graph, const struct devdesc *device)

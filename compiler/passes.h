@@ -43,6 +43,9 @@ bool analyse_graph(struct compile *cx, struct graph *graph);
 /* The same, and goes on after an error as long as what follows has a meaning; says what became
  * known. */
 struct verdict analyse_graph_further(struct compile *cx, struct graph *graph);
+/* The graph with less work in it, analysed, where neighbours are to be fused; or `graph` itself.  What
+ * the program is told about was found in `graph`. */
+struct graph *reduce_work(struct compile *cx, struct graph *graph, const struct devdesc *device);
 /* Where it runs on the device; in debug mode depths are cut first, and `graph` is no more what the
  * source says. */
 struct plan *plan_graph(struct compile *cx, struct graph *graph, const struct devdesc *device);

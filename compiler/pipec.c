@@ -21,6 +21,7 @@
 #include "compiler/describe/inspection.h"
 #include "compiler/describe/inspection_performance.h"
 #include "compiler/describe/launches_print.h"
+#include "compiler/describe/reduce_print.h"
 #include "compiler/lint/lint.h"
 #include "compiler/kernel_sources.h"
 #include "compiler/passes.h"
@@ -133,6 +134,7 @@ static int inspect(struct compile *cx, const struct command_line *line, struct f
         if (diag_failed(cx->diags)) return EXIT_REFUSED;
         struct inspection inspection = inspect_graph(cx, graph, &passed, fusion, plan, program);
         plan_print(stdout, fusion->graph, plan, program);
+        reduce_print(stdout, graph);
         fuse_print(stdout, fusion);
         cost_print(stdout, cx, graph, plan->device->lanes);
         performance_print(stdout, &inspection);
@@ -169,6 +171,7 @@ static int inspect_as_json(struct compile *cx, const struct command_line *line,
     bool planned = line->device_given && verdict.depths_assigned && !diag_failed(cx->diags);
     if (cx->options.debug_mode && verdict.depths_assigned) debug_cut_depths(cx, graph);
     if (planned) {
+        graph = reduce_work(cx, graph, device);
         fusion = fuse_neighbours(cx, graph, device);
         plan = plan_place(cx, fusion->graph, device);
         fuse_settle_depths(cx, fusion);
@@ -335,6 +338,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (graph == NULL || !analyse_graph(cx, graph)) return EXIT_REFUSED;
     lint_graph(cx, graph);
     if (shows_source(line)) cx->options.debug_mode = false;
+    graph = reduce_work(cx, graph, device);
     struct fusion *fusion = fuse_neighbours(cx, graph, device);
     struct plan *plan = plan_graph(cx, fusion->graph, device);
     fuse_settle_depths(cx, fusion);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "compiler/describe/fuse_print.h"
+#include "compiler/describe/reduce_print.h"
 #include "compiler/describe/front_print.h"
 #include "compiler/describe/inspection_performance.h"
 #include "compiler/support/diag_list.h"
@@ -330,6 +331,7 @@ static void put_plan(struct json *json, const struct inspection *inspection)
     if (plan->ranks != NULL) put_ranks(json, plan);
     put_stages(json, plan);
     if (plan->fusion != NULL) fuse_put_json(json, plan->fusion);
+    if (plan->fusion != NULL) reduce_put_json(json, plan->fusion->written);
     if (plan->program != NULL) put_schedule(json, inspection);
     json_end(json, '}');
 }

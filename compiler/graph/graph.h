@@ -152,6 +152,8 @@ struct graph_front { /* by component, then rising */
     const char *reason; /* why not */
 };
 
+struct reductions; /* fuse/reduce.h */
+
 enum graph_policy { POLICY_AUTO, POLICY_ROUND_ROBIN, POLICY_PRIORITY, POLICY_FULLEST };
 
 struct graph {
@@ -179,7 +181,8 @@ struct graph {
      * analysis/bufsize. */
     enum graph_least memory_least;
     uint64_t memory_least_bytes;
-    struct graph_front *front; /* where it was asked for; by analysis/bufsize */
+    struct graph_front *front;           /* where it was asked for; by analysis/bufsize */
+    const struct reductions *reductions; /* work that is left out in it; by fuse/reduce, or NULL */
     uint64_t memory_bytes; /* sum over inner buffers of depth x width; by analysis/bufsize, again by
                               plan */
 };

@@ -1,0 +1,33 @@
+#include "compiler/describe/reduce_print.h"
+
+#include <inttypes.h>
+
+#include "compiler/fuse/reduce.h"
+
+void reduce_print(FILE *to, const struct graph *graph)
+{
+    if (graph->reductions == NULL) return;
+    fputs("\nless work\n", to);
+    for (size_t i = 0; i < graph->reductions->items.count; i++) {
+        const struct reduction *r = &graph->reductions->items.items[i];
+        fprintf(to, "  %s: %" PRIu64 " operations an iteration in place of %" PRIu64 "%s\n",
+                r->members, r->operations, r->operations_before,
+                r->ends_late ? ", the last packets when the stream ends" : "");
+    }
+}
+
+void reduce_put_json(struct json *json, const struct graph *graph)
+{
+    json_begin(json, "left_out", '[');
+    for (size_t i = 0; graph->reductions != NULL && i < graph->reductions->items.count; i++) {
+        const struct reduction *r = &graph->reductions->items.items[i];
+        json_begin(json, NULL, '{');
+        json_text(json, "node", r->members);
+        json_number(json, "members", r->member_count);
+        json_number(json, "operations_before", r->operations_before);
+        json_number(json, "operations", r->operations);
+        json_boolean(json, "finishes", r->ends_late);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}

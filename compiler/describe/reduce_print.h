@@ -1,0 +1,17 @@
+/*
+ * reduce_print: which work is left out, and what that saves.
+ */
+#ifndef PIPEC_REDUCE_PRINT_H
+#define PIPEC_REDUCE_PRINT_H
+
+#include <stdio.h>
+
+#include "compiler/graph/graph.h"
+#include "compiler/support/json_write.h"
+
+/* A table; nothing where no work is left out. */
+void reduce_print(FILE *to, const struct graph *graph);
+/* `"left_out": [..]` */
+void reduce_put_json(struct json *json, const struct graph *graph);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * region: neighbouring nodes as one function of the packets that come in from outside.
+ *
+ * An iteration of a region fires each member so often that every inside buffer is as full behind it as
+ * before.  What the iteration writes is asked for packet by packet: a packet of an inside buffer is
+ * computed where something needs it, from the packets that its writer's firing sees, and not at all
+ * where nothing does.  So a window that looks across an inside buffer is computed anew in each
+ * iteration, from packets that come from outside.
+ *
+ * Members: exact rates that are the same every time, no state, `finish`, `stop`, 2-D window, launch or
+ * work-items; packets are scalars or vectors.  Inside buffers: no initial packets, no declared depth.
+ *
+ * What is left at the end of a stream: the iteration needs peek packets of each in-end; its first
+ * packets may need fewer.  `needs` says how many, and such packets are written by `finish`, so that
+ * the region writes exactly what its members would have written.  A `finish` reads what is left of one
+ * in-end: regions with several are such that it has nothing to write.
+ */
+#ifndef PIPEC_REGION_H
+#define PIPEC_REGION_H
+
+#include "compiler/fuse/symbolic.h"
+#include "compiler/graph/graph.h"
+
+/* A run-time argument of a node, numbered through. */
+struct region_argument {
+    uint32_t node;
+    const struct variable *variable;
+    struct kx *value; /* over the pipeline's arguments; not a constant */
+};
+
+struct region_node {
+    const char *reason; /* why it is no member of any region: "has state"; NULL: it can be */
+    /* region_skim: */
+    bool skimmed;
+    bool drops;           /* some packet that it pops is not looked at */
+    bool makes_constants; /* some scalar that it writes is always the same */
+    /* region_look: */
+    bool known;
+    struct symbolic_kernel symbolic;
+    uint64_t operations, loads; /* of one firing */
+};
+
+/* One symbolic world for all regions of a graph. */
+struct region_space {
+    struct compile *cx;
+    const struct graph *graph;
+    struct arena *scratch; /* everything symbolic lives here */
+    struct symbols symbols;
+    struct region_node *nodes; /* by node */
+    VEC(struct region_argument) arguments;
+    uint64_t steps_left; /* of all attempts together */
+};
+
+struct region_end {
+    uint32_t buffer;
+    uint64_t packets; /* of an iteration: popped, pushed */
+    uint64_t peek;    /* in-ends */
+    /* out-ends: the scalars of all packets in order, and by packet and in-end the packets needed */
+    sym *values;
+    uint64_t *needs;
+};
+
+struct region_member {
+    uint32_t node;
+    uint64_t firings; /* of an iteration */
+};
+
+struct region {
+    VEC(struct region_member) members; /* writers before readers */
+    VEC(struct region_end) in, out;
+    uint64_t operations, loads; /* of an iteration, after simplification */
+    bool ends_late;             /* `finish` is needed */
+};
+
+struct region_space region_space(struct compile *cx, const struct graph *graph,
+                                 struct arena *scratch);
+/* What is cheap to know, tables not looked at. */
+const struct region_node *region_skim(struct region_space *space, uint32_t node);
+/* All that is known of the node; `reason` is set where it is no member of any region. */
+const struct region_node *region_look(struct region_space *space, uint32_t node);
+/* Builds the region of these nodes, any order, of which none is refused.  False: *reason, a phrase
+ * without a subject. */
+bool region_build(struct region_space *space, const uint32_t *nodes, size_t count,
+                  struct region *region, const char **reason);
+/* Operations, and packets' scalars loaded, that the values are computed from, each once. */
+void region_count(struct region_space *space, const sym *values, size_t count, uint64_t *operations,
+                  uint64_t *loads);
+
+#endif

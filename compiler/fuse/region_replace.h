@@ -1,0 +1,23 @@
+/*
+ * region_replace: the graph in which regions are nodes.
+ */
+#ifndef PIPEC_REGION_REPLACE_H
+#define PIPEC_REGION_REPLACE_H
+
+#include "compiler/graph/graph.h"
+
+/* Nodes of a graph that one node stands for from now on. */
+struct replacement {
+    const uint32_t *nodes;
+    size_t count;
+    struct graph_node node; /* its ends name buffers of the old graph */
+};
+
+/* A copy of the graph with the nodes replaced; `numbers` takes the new node of each replacement.  The
+ * buffers that only they read and wrote are gone.  What analyses have filled, but for what they filled
+ * in kernels, is not carried over. */
+struct graph *region_replace(struct compile *cx, const struct graph *graph,
+                             const struct replacement *replacements, size_t count,
+                             uint32_t *numbers);
+
+#endif
