@@ -447,21 +447,11 @@ static bool calls_loop(const struct kx *x, void *data)
     return kernel_function_of(e, x->function)->loops > 0;
 }
 
-struct register_count {
-    const struct lanes *lanes;
-    uint64_t bytes; /* of all varying scalars, one lane */
-    bool arrays;
-};
-
-static bool count_local(const struct ks *s, void *data)
+static bool declares_array(const struct ks *s, void *data)
 {
-    struct register_count *count = data;
-    if (s->kind != KS_DECLARE || !count->lanes->varying[s->variable->index]) return false;
-    if (type_is_scalar(s->variable->type))
-        count->bytes += s->variable->type->width_bytes;
-    else
-        count->arrays = true;
-    return false;
+    const struct lanes *l = data;
+    return s->kind == KS_DECLARE && l->varying[s->variable->index] &&
+           !type_is_scalar(s->variable->type);
 }
 
 struct width_count {
@@ -490,20 +480,31 @@ static bool widen_to(const struct kx *x, void *data)
 
 /* As many lanes as keep the varying variables in registers (several vectors of one variable hide
  * latencies), and no value longer than VECTOR_BYTES_MAX. */
-static uint32_t best_width(const struct lanes *l)
+static uint32_t best_width(struct lanes *l)
 {
-    struct register_count count = {.lanes = l};
     struct width_count width_of = {l->e, 1};
-    kernel_any_ks(l->kernel->body, count_local, NULL, &count);
+    if (kernel_any_ks(l->kernel->body, declares_array, NULL, l)) return KERNEL_LANES_MIN;
+    uint64_t alive = kernel_live_bytes(l->e->scratch, l->kernel->body, l->varying, l->local_count);
     kernel_any_ks(l->kernel->body, NULL, widen_to, &width_of);
     for (uint32_t i = 0; i < l->kernel->out_count; i++)
         widen(&width_of, l->kernel->out[i].type->width_bytes);
     uint32_t width = KERNEL_LANES_MAX;
-    if (count.arrays) return KERNEL_LANES_MIN;
-    while (width > KERNEL_LANES_MIN && (width * count.bytes > REGISTER_BYTES ||
-                                        width * width_of.widest_bytes > VECTOR_BYTES_MAX))
+    while (width > KERNEL_LANES_MIN &&
+           (width * alive > REGISTER_BYTES || width * width_of.widest_bytes > VECTOR_BYTES_MAX))
         width /= 2;
     return width;
+}
+
+/* Straight-line code of so many operations, each of which may wait for the one before it, that LLVM
+ * would not put several vectors side by side; packets lie one behind the other. */
+static bool is_long_chain(struct kernel_emitter *e, const struct kernel *kernel)
+{
+    enum { LONG_NODES = 48 };
+    for (uint32_t i = 0; i < kernel->in_count; i++)
+        if (kernel->in[i].pop != 1 || kernel->in[i].window_width > 0) return false;
+    for (uint32_t i = 0; i < kernel->out_count; i++)
+        if (kernel->out[i].push != 1) return false;
+    return kernel_size(e, kernel->body) >= LONG_NODES;
 }
 
 bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
@@ -513,7 +514,8 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     if (e->cx->options.optimisation == 0 || kernel->states.count > 0 || kernel->grouped)
         return false;
     if (e->cx->options.debug_mode || kernel_rates_vary(kernel)) return false;
-    if (!kernel_any_ks(kernel->body, is_loop, calls_loop, e)) return false;
+    if (!kernel_any_ks(kernel->body, is_loop, calls_loop, e) && !is_long_chain(e, kernel))
+        return false;
     if (kernel_size(e, kernel->body) > SIZE_MAX_NODES) return false;
     if (kernel_locals_bytes(kernel->body) > LOCAL_BYTES_MAX) return false;
     l.varying = ARENA_ARRAY(e->scratch, bool, kernel->local_count + 1u);

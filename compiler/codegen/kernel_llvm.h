@@ -15,6 +15,7 @@
  *   kernel_llvm_rate.c     rates: phases, what firings append, the report of a batch
  *   kernel_llvm_window.c   2-D windows: runs of firings within rows, borders
  *   kernel_query.c         questions about typed trees: faults, effects, size
+ *   kernel_live.c          how much of a body's locals is alive at one time
  *   kernel_phases.c        windows of such firings, cut into phases
  *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
  *   kernel_items.c         the work-items of a firing
@@ -431,6 +432,12 @@ bool kernel_any_kx(const struct kx *x, kernel_kx_test *test, void *data);
 typedef bool kernel_ks_test(const struct ks *s, void *data);
 bool kernel_any_ks(const struct ks *first, kernel_ks_test *statement, kernel_kx_test *expression,
                    void *data);
+
+/* ---- kernel_live.c ---- */
+
+/* Most bytes of those locals, by variable->index, that are alive at one time. */
+uint64_t kernel_live_bytes(struct arena *scratch, const struct ks *first, const bool *counted,
+                           uint32_t local_count);
 
 /* ---- kernel_lanes.c ---- */
 
