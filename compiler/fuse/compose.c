@@ -78,8 +78,7 @@ static void find_counted(struct member *m)
             struct port_search search = {.port = p, .element = e};
             uint64_t count = 0;
             if (port->indexed || port->push == 1 || m->out[p].varying_element) continue;
-            m->outputs[m->out[p].first + e].counted =
-                !counts_alike(m->kernel->body, &search, &count);
+            m->outputs[m->out[p].first + e].counted = !counts_alike(m->body, &search, &count);
         }
     }
 }
@@ -112,7 +111,12 @@ static void bind_ends(struct composer *c, struct member *m)
         end->end = out;
         end->port = GRAPH_NONE;
     }
-    compose_any_ks(k->body, see_output, see_packet, m);
+}
+
+static void read_body(struct composer *c, struct member *m)
+{
+    m->body = compose_unroll(c, m);
+    compose_any_ks(m->body, see_output, see_packet, m);
     find_counted(m);
 }
 
@@ -615,6 +619,8 @@ static void report_parts(struct composer *c, struct composite *composite)
 static bool compose_group(struct composer *c)
 {
     if (!find_members(c) || !find_edges(c)) return false;
+    for (size_t i = 0; i < c->members.count; i++)
+        read_body(c, &c->members.items[i]);
     for (size_t i = 0; i < c->members.count; i++)
         if (!joins_are_small(c, &c->members.items[i]) || !windows_fit(c, &c->members.items[i]))
             return false;

@@ -179,7 +179,7 @@ static void clone_section(struct firing *f, const struct ks *first, struct ks **
 void compose_firing(struct firing *f, struct ks ***at)
 {
     compose_ports_begin(f, at);
-    clone_section(f, f->m->kernel->body, at);
+    clone_section(f, f->m->body, at);
     compose_ports_end(f, at);
 }
 

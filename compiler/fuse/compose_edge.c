@@ -19,7 +19,7 @@ bool compose_unrolls(const struct member *m)
 {
     uint64_t count = m->firings + m->ahead;
     if (count == 1) return true;
-    return count <= UNROLLED_MAX && count * compose_size(m->kernel) <= UNROLLED_SIZE;
+    return count <= UNROLLED_MAX && count * compose_size_of(m->body) <= UNROLLED_SIZE;
 }
 
 static const char *name_of(const struct composer *c, const struct edge *edge)

@@ -3,6 +3,7 @@
  *
  *   compose.c        a group: its members, the buffers inside and outside, the kernel, the node
  *   compose_edge.c   buffers inside: how far ahead, in which form, where a packet is
+ *   compose_unroll.c loops that name ports, written out
  *   compose_body.c   the members' statements, cloned
  *   compose_port.c   packets of a member's ports, wherever they are kept
  *   compose_tree.c   small typed trees
@@ -21,6 +22,9 @@ typedef bool compose_ks_test(const struct ks *s, void *data);
 bool compose_any_kx(const struct kx *x, compose_kx_test *test, void *data);
 bool compose_any_ks(const struct ks *first, compose_ks_test *statement, compose_kx_test *expression,
                     void *data);
+
+/* Expressions, calls expanded. */
+uint64_t compose_size_of(const struct ks *first);
 
 /* ---- groups ---- */
 
@@ -72,6 +76,7 @@ struct member {
     uint32_t node;
     const struct graph_node *of;
     const struct kernel *kernel;
+    const struct ks *body; /* of a firing; compose_unroll */
     uint64_t firings, ahead, fired;
     uint64_t least; /* inlined: at least so many firings an iteration, `firings` at most */
     bool inlined, unrolled;
@@ -115,6 +120,12 @@ bool compose_unrolls(const struct member *m);
 void compose_edges_begin(struct composer *c, struct ks ***at);
 void compose_edges_end(struct composer *c, struct ks ***at);
 struct variable *compose_edge_packet(struct composer *c, struct edge *edge, uint64_t place);
+
+/* ---- compose_unroll.c ---- */
+
+/* The body of the member's kernel, or one that does the same and names its ports by constants where that
+ * is not much longer.  Requires the buffers inside. */
+const struct ks *compose_unroll(struct composer *c, const struct member *m);
 
 /* ---- compose_body.c ---- */
 

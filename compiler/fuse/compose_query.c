@@ -175,9 +175,14 @@ static bool count_node(const struct kx *x, void *data)
     return *size >= SIZE_LIMIT;
 }
 
-uint64_t compose_size(const struct kernel *kernel)
+uint64_t compose_size_of(const struct ks *first)
 {
     uint64_t size = 1;
-    compose_any_ks(kernel->body, NULL, count_node, &size);
+    compose_any_ks(first, NULL, count_node, &size);
     return size;
+}
+
+uint64_t compose_size(const struct kernel *kernel)
+{
+    return compose_size_of(kernel->body);
 }

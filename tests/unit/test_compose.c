@@ -176,7 +176,7 @@ static void write_random(struct image_run *run, uint32_t buffer, uint64_t packet
     free(bytes);
 }
 
-enum { AHEAD = 20 }; /* iterations that sources run ahead */
+enum { AHEAD = 20, MOST = 12 }; /* iterations that sources run ahead; most packets for one */
 
 /* So many iterations of the composite, and what the nodes make of the same packets: the composite's
  * packets are the first of theirs. */
@@ -192,7 +192,8 @@ static void expect_equal_after(struct both *b, uint64_t iterations, uint64_t bat
         write_random(&whole, b->now[in->buffer], packets, i + 7);
     }
     for (size_t n = 0; n < graph->nodes.count; n++)
-        parts.limits[n] = (iterations + AHEAD) * b->scale * graph->nodes.items[n].repetitions;
+        parts.limits[n] =
+            MOST * (iterations + AHEAD) * b->scale * graph->nodes.items[n].repetitions;
     whole.limits[0] = iterations;
     image_run_fire(&parts, 1000);
     image_run_fire(&whole, batch);
