@@ -1,6 +1,7 @@
 #include "compiler/describe/fuse_print.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const char *form_name(enum compose_form form)
 {
@@ -13,49 +14,107 @@ static const char *form_name(enum compose_form form)
 
 /* ---- text ---- */
 
-static void print_members(FILE *to, const struct graph *written, const struct composite *composite)
+enum { NAMES_SHOWN = 4 };
+
+/* "x, x#2" or "x, x#2, x#3, x#4 and 60 more": the next name of such a list. */
+static void print_name(FILE *to, size_t index, const char *name)
 {
+    if (index < NAMES_SHOWN) fprintf(to, "%s'%s'", index > 0 ? ", " : "", name);
+}
+
+static void print_more(FILE *to, size_t count)
+{
+    if (count > NAMES_SHOWN) fprintf(to, " and %zu more", count - NAMES_SHOWN);
+}
+
+/* Members that fire more than once, again, or for a packet at a time: those alike together. */
+static void print_firings(FILE *to, const struct graph *written, const struct composite *composite)
+{
+    const struct compose_member *members = composite->members.items;
     for (size_t i = 0; i < composite->members.count; i++) {
-        const struct compose_member *member = &composite->members.items[i];
-        fprintf(to, "%s%s", i > 0 ? ", " : "", written->nodes.items[member->node].name);
-        if (member->inlined)
-            fprintf(to, " where its packets are written");
-        else if (member->firings > 1)
-            fprintf(to, " x %" PRIu64, member->firings);
-        if (member->ahead > 0) fprintf(to, " (%" PRIu64 " again)", member->ahead);
+        size_t count = 0, before = 0;
+        for (size_t k = 0; k < composite->members.count; k++) {
+            bool alike = members[k].firings == members[i].firings &&
+                         members[k].ahead == members[i].ahead &&
+                         members[k].inlined == members[i].inlined;
+            before += alike && k < i;
+        }
+        if (before > 0 || (members[i].firings == 1 && members[i].ahead == 0 && !members[i].inlined))
+            continue;
+        fputs("         ", to);
+        for (size_t k = i; k < composite->members.count; k++)
+            if (members[k].firings == members[i].firings && members[k].ahead == members[i].ahead &&
+                members[k].inlined == members[i].inlined)
+                print_name(to, count++, written->nodes.items[members[k].node].name);
+        print_more(to, count);
+        if (members[i].inlined)
+            fputs(": a firing where each packet is written", to);
+        else
+            fprintf(to, ": %" PRIu64 " firing%s an iteration", members[i].firings,
+                    members[i].firings == 1 ? "" : "s");
+        if (members[i].ahead > 0)
+            fprintf(to, ", %" PRIu64 " more for the windows of others", members[i].ahead);
+        fputc('\n', to);
     }
 }
 
-static void print_inside(FILE *to, const struct graph *written, const struct composite *composite)
+static void print_inside(FILE *to, const struct composite *composite)
 {
+    size_t buffers[COMPOSE_INLINED + 1] = {0};
+    uint64_t packets[COMPOSE_INLINED + 1] = {0};
+    const char *separator = "         no buffers: ";
     for (size_t i = 0; i < composite->inside.count; i++) {
         const struct compose_inside *inside = &composite->inside.items[i];
-        fprintf(to, "%s'%s'", i > 0 ? ", " : "", written->buffers.items[inside->buffer].name);
-        if (inside->form == COMPOSE_INLINED) continue;
-        fprintf(to, " (%" PRIu64 " packet%s, %s)", inside->packets, inside->packets == 1 ? "" : "s",
-                form_name(inside->form));
+        buffers[inside->form]++;
+        packets[inside->form] += inside->packets;
+    }
+    for (int form = 0; form <= COMPOSE_INLINED; form++) {
+        if (buffers[form] == 0) continue;
+        fprintf(to, "%s%zu", separator, buffers[form]);
+        if (form == COMPOSE_INLINED)
+            fputs(" without packets at rest", to);
+        else
+            fprintf(to, " with %" PRIu64 " packet%s in %s", packets[form],
+                    packets[form] == 1 ? "" : "s", form_name((enum compose_form)form));
+        separator = ", ";
+    }
+    if (composite->inside.count > 0) fputc('\n', to);
+}
+
+/* Buffers with the same obstacle together. */
+static void print_obstacles(FILE *to, const struct fusion *fusion)
+{
+    const struct graph_buffer *buffers = fusion->written->buffers.items;
+    const size_t count = fusion->written->buffers.count;
+    bool headed = false;
+    for (size_t i = 0; i < count; i++) {
+        const char *reason = fusion->obstacles[i];
+        size_t before = 0, shown = 0;
+        for (size_t k = 0; k < i && reason != NULL; k++)
+            before += fusion->obstacles[k] != NULL && strcmp(fusion->obstacles[k], reason) == 0;
+        if (reason == NULL || before > 0) continue;
+        fputs(headed ? "         " : "\napart    ", to);
+        headed = true;
+        for (size_t k = i; k < count; k++)
+            if (fusion->obstacles[k] != NULL && strcmp(fusion->obstacles[k], reason) == 0)
+                print_name(to, shown++, buffers[k].name);
+        print_more(to, shown);
+        fprintf(to, ": %s\n", reason);
     }
 }
 
 void fuse_print(FILE *to, const struct fusion *fusion)
 {
-    const struct graph *written = fusion->written;
-    bool headed = false;
     for (size_t i = 0; i < fusion->composites.count; i++) {
         const struct composite *composite = &fusion->composites.items[i];
-        fprintf(to, "\nfused    %s: ", composite->node.name);
-        print_members(to, written, composite);
-        if (composite->inside.count > 0) fputs("\n         inside: ", to);
-        print_inside(to, written, composite);
-        fputc('\n', to);
+        fprintf(to, "\nfused    %s: %zu node%s\n", composite->node.name, composite->members.count,
+                composite->members.count == 1 ? "" : "s");
+        print_firings(to, fusion->written, composite);
+        print_inside(to, composite);
     }
-    for (size_t i = 0; i < written->buffers.count; i++) {
-        if (fusion->obstacles[i] == NULL) continue;
-        if (!headed) fputs("\nnot fused\n", to);
-        headed = true;
-        fprintf(to, "  '%s': %s\n", written->buffers.items[i].name, fusion->obstacles[i]);
-    }
-    if (fusion->off != NULL && fusion->off_matters) fprintf(to, "\nnot fused: %s\n", fusion->off);
+    print_obstacles(to, fusion);
+    if (fusion->off != NULL && fusion->off_matters)
+        fprintf(to, "\napart    all: %s\n", fusion->off);
 }
 
 /* ---- JSON ---- */

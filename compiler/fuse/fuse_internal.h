@@ -42,7 +42,7 @@ const struct graph_buffer *fuse_partial(const struct fuse_scratch *scratch,
                                         const struct graph *graph, const struct fuse_group *group,
                                         const struct composite *composite);
 
-/* "fir+gain", "eq[0..9]+mix": the members' names in order, no longer than a line's part. */
+/* "fir+gain", "eq[0..9]+mix" (fuse_name.c): no longer than a part of a line. */
 const char *fuse_name(struct arena *arena, const struct graph *graph,
                       const struct fuse_group *group);
 

@@ -1,4 +1,11 @@
-/* Names of composites: the members in order, neighbours of one array in brackets. */
+/*
+ * Names of composites: the members in order, those of one name together.
+ *
+ *     lp+dem               each by itself
+ *     eq[0..9]+mix         neighbours of an array
+ *     affine#1..8          nodes without a label that have one kernel
+ *     band(16)+sum         so many, with gaps
+ */
 #include "compiler/fuse/fuse_internal.h"
 
 #include <inttypes.h>
@@ -7,63 +14,72 @@
 
 enum { NAME_BYTES_MAX = 60 };
 
-struct numbered { /* `eq[3]`: "eq" and 3 */
+struct numbered { /* `eq[3]`: "eq" and 3; `gain#2`: "gain" and 2, `gain`: "gain" and 1 */
+    const char *name;
     size_t stem;
     unsigned long index;
-    bool has_index;
+    bool in_brackets;
+    bool done;
 };
 
 static struct numbered read_name(const char *name)
 {
-    const char *open = strrchr(name, '[');
+    const char *open = strrchr(name, '['), *hash = strrchr(name, '#');
+    struct numbered read = {.name = name, .stem = strlen(name), .index = 1};
+    const char *digits = open != NULL ? open + 1 : hash != NULL ? hash + 1 : NULL;
     char *end = NULL;
-    struct numbered read = {.stem = strlen(name)};
-    if (open == NULL || open[1] < '0' || open[1] > '9') return read;
-    read.index = strtoul(open + 1, &end, 10);
-    if (strcmp(end, "]") != 0) return read;
-    read.stem = (size_t)(open - name);
-    read.has_index = true;
+    if (digits == NULL || *digits < '0' || *digits > '9') return read;
+    unsigned long index = strtoul(digits, &end, 10);
+    if (strcmp(end, open != NULL ? "]" : "") != 0) return read;
+    read.stem = (size_t)(digits - 1 - name);
+    read.index = index;
+    read.in_brackets = open != NULL;
     return read;
 }
 
-/* Members from `first` on whose indices follow each other: `eq[0]`, `eq[1]`, ... */
-static uint32_t run_length(const struct graph *graph, const struct fuse_group *group,
-                           uint32_t first)
+static bool is_family(const struct numbered *a, const struct numbered *b)
 {
-    const char *name = graph->nodes.items[group->nodes[first]].name;
-    struct numbered head = read_name(name);
-    uint32_t count = 1;
-    for (; head.has_index && first + count < group->count; count++) {
-        const char *next = graph->nodes.items[group->nodes[first + count]].name;
-        struct numbered read = read_name(next);
-        if (!read.has_index || read.stem != head.stem || memcmp(name, next, head.stem) != 0 ||
-            read.index != head.index + count)
-            break;
-    }
-    return count;
+    return a->stem == b->stem && a->in_brackets == b->in_brackets &&
+           memcmp(a->name, b->name, a->stem) == 0;
 }
 
-static const char *run_name(struct arena *arena, const struct graph *graph,
-                            const struct fuse_group *group, uint32_t first, uint32_t count)
+/* All that are called as the first one is; they are done then. */
+static const char *family_name(struct arena *arena, struct numbered *names, uint32_t count,
+                               uint32_t first, uint32_t *members)
 {
-    const char *name = graph->nodes.items[group->nodes[first]].name;
-    struct numbered head = read_name(name);
-    if (count < 2) return name;
-    return arena_printf(arena, "%.*s[%lu..%lu]", (int)head.stem, name, head.index,
-                        head.index + count - 1);
+    const struct numbered *head = &names[first];
+    unsigned long last = head->index;
+    bool gaps = false;
+    *members = 0;
+    for (uint32_t i = first; i < count; i++) {
+        if (names[i].done || !is_family(head, &names[i])) continue;
+        gaps |= names[i].index != head->index + *members;
+        last = names[i].index;
+        names[i].done = true;
+        ++*members;
+    }
+    if (*members == 1) return head->name;
+    if (gaps)
+        return arena_printf(arena, "%.*s(%" PRIu32 ")", (int)head->stem, head->name, *members);
+    return arena_printf(arena, head->in_brackets ? "%.*s[%lu..%lu]" : "%.*s#%lu..%lu",
+                        (int)head->stem, head->name, head->index, last);
 }
 
 const char *fuse_name(struct arena *arena, const struct graph *graph,
                       const struct fuse_group *group)
 {
+    struct numbered *names = ARENA_ARRAY(arena, struct numbered, group->count);
     const char *text = "";
-    for (uint32_t i = 0; i < group->count;) {
-        uint32_t count = run_length(graph, group, i);
-        const char *run = run_name(arena, graph, group, i, count);
-        if (i > 0 && strlen(text) + strlen(run) > NAME_BYTES_MAX)
-            return arena_printf(arena, "%s+%" PRIu32 " more", text, group->count - i);
-        text = arena_printf(arena, "%s%s%s", text, i > 0 ? "+" : "", run);
-        i += count;
+    uint32_t left = group->count, members;
+    for (uint32_t i = 0; i < group->count; i++)
+        names[i] = read_name(graph->nodes.items[group->nodes[i]].name);
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (names[i].done) continue;
+        const char *family = family_name(arena, names, group->count, i, &members);
+        if (i > 0 && strlen(text) + strlen(family) > NAME_BYTES_MAX)
+            return arena_printf(arena, "%s+%" PRIu32 " more", text, left);
+        text = arena_printf(arena, "%s%s%s", text, i > 0 ? "+" : "", family);
+        left -= members;
     }
     return text;
 }
