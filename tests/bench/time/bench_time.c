@@ -28,7 +28,7 @@ static double median(double *values, int count)
 static double seconds_of(const struct bench_program *program, const uint32_t *in, uint32_t *out)
 {
     double begin = bench_processor_now();
-    bench_run(program, NULL, 1, in, PACKETS * sizeof *in, out, PACKETS * sizeof *out, NULL);
+    bench_run(program, NULL, 1, 0, in, PACKETS * sizeof *in, out, PACKETS * sizeof *out, NULL);
     return bench_processor_now() - begin;
 }
 
