@@ -21,14 +21,14 @@ for name in $names; do
     for kind in counted known; do "$PIPEC" "$out/$name.$kind.pipe" -o "$out/$name.$kind.pbc"; done
 done
 read -ra libraries <<<"$(pkg-config --libs sndfile libpng zlib libxxhash hwloc)"
-"$cc" -std=c11 -Wall -Wextra -O2 -march=x86-64-v3 -D_GNU_SOURCE -I"$ROOT" -pthread -o "$out/bench_time" \
-    "$here/time/bench_time.c" "$here/bench_memory.c" "$here/bench_ours.c" "$BUILD/libpipert.a" \
+"$cc" -std=c11 -Wall -Wextra -O2 -march=x86-64-v3 -D_GNU_SOURCE -I"$ROOT" -pthread -o "$out/bench_pairs" \
+    "$here/pairs/bench_pairs.c" "$here/bench_memory.c" "$here/bench_ours.c" "$BUILD/libpipert.a" \
     "${libraries[@]}" -lm -ldl
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(uname -sr)"
 # shellcheck disable=SC2086
-"$out/bench_time" "$out" $names
+"$out/bench_pairs" u32 counted known "$out" $names
 cat <<'END'
 
-nanoseconds a packet of a whole run on one thread, from memory to memory; known: with `cost 100` on the kernel, counted:
-without; ratio: median of the rounds' ratios, counted by known.  The first kernel has no decision and counts nothing.
+nanoseconds a packet of a whole run on one thread, from memory to memory; counted: as written, known: with `cost 100` on
+the kernel; ratio: median of the rounds' ratios, counted by known.  The first kernel has no decision and counts nothing.
 END
