@@ -63,6 +63,7 @@ static const char help_text[] =
     "  -MT NAME, -MQ NAME    a target of the rule, as it stands or quoted for make\n"
     "  -MP                   a rule without prerequisites for every import too\n"
     "  --write-if-changed    leave an output with the same bytes as it is, and its time\n"
+    "  --time-report         say on standard error where the time of a compilation went\n"
     "  --color=WHEN          auto, always, never\n"
     "  --diagnostics=FORMAT[:FILE]  text, short, json, jsonl, sarif, github, gitlab, checkstyle\n"
     "  -W NAME, -Wno-NAME    switch a warning on, off\n"
@@ -102,6 +103,7 @@ enum {
     OPTION_WRITE_BASELINE,
     OPTION_VERSION,
     OPTION_WRITE_IF_CHANGED,
+    OPTION_TIME_REPORT,
     OPTION_JSON,
     OPTION_TRACE_DEADLOCK,
     OPTION_LATER,
@@ -130,6 +132,7 @@ static const struct option long_options[] = {
     {"write-baseline", no_argument, NULL, OPTION_WRITE_BASELINE},
     {"help", optional_argument, NULL, 'h'},
     {"version", optional_argument, NULL, OPTION_VERSION},
+    {"time-report", no_argument, NULL, OPTION_TIME_REPORT},
     {"write-if-changed", no_argument, NULL, OPTION_WRITE_IF_CHANGED},
     /* announced, not there yet: refused by name */
     {"trace-deadlock", optional_argument, NULL, OPTION_TRACE_DEADLOCK},
@@ -413,6 +416,7 @@ static void parse_option(struct parser *p, int option, char **argv)
     case OPTION_BASELINE: p->line.diagnostics.baseline = optarg; break;
     case OPTION_WRITE_BASELINE: p->line.diagnostics.write_baseline = true; break;
     case OPTION_VERSION: show_version(p, optarg); break;
+    case OPTION_TIME_REPORT: p->line.time_report = true; break;
     case OPTION_WRITE_IF_CHANGED: p->line.write_if_changed = true; break;
     case OPTION_JSON: p->line.as_json = true; break;
     case OPTION_TRACE_DEADLOCK:

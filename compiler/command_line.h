@@ -45,6 +45,7 @@ struct command_line {
     bool traces_deadlock;       /* inspect */
     const char *counterexample; /* the container to write of it, or NULL */
     bool write_if_changed;
+    bool time_report;
     bool quiet, verbose, colour;
     unsigned jobs; /* -j, or 0 */
     struct diagnostic_options diagnostics;

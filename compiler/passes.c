@@ -12,6 +12,7 @@
 #include "compiler/support/diag_list.h"
 #include "compiler/support/embedded_library.h"
 #include "compiler/syntax/parse.h"
+#include "compiler/support/phase_times.h"
 
 /* ---- files ---- */
 
@@ -247,7 +248,9 @@ bool container_write(struct compile *cx, const struct graph *graph, const struct
 {
     struct kernel_image *image = kernel_compile(cx, graph);
     if (image == NULL) return false;
+    enum compile_phase before = phase_begin(cx, PHASE_CONTAINER);
     struct sched_program *program = sched_emit(cx, graph, plan);
     struct container_bytes bytes = container_build(cx, graph, plan, program, image);
+    phase_resume(cx, before);
     return fwrite(bytes.bytes, 1, bytes.size_bytes, to) == bytes.size_bytes;
 }

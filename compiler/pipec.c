@@ -28,6 +28,7 @@
 #include "compiler/plan/program_shape.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/output.h"
+#include "compiler/support/phase_times.h"
 #include "compiler/syntax/ast_print.h"
 #include "compiler/syntax/parse.h"
 
@@ -322,6 +323,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
         return EXIT_FILES;
     }
     if (inspects && holds_container(cx, source)) return inspect_file_of_container(cx, line, source);
+    (void)phase_begin(cx, PHASE_FRONT_END);
     struct ast_program *program = parse_program(cx, source);
     if (inspects && line->traces_deadlock && !line->depfile.alone)
         return trace_deadlock(cx, line, program, device);
@@ -335,13 +337,17 @@ static int compile_file(struct compile *cx, const struct command_line *line)
 
     struct graph *graph = sema_elaborate(cx, program);
     if (graph != NULL) lint_program(cx, program);
+    (void)phase_begin(cx, PHASE_ANALYSES);
     if (graph == NULL || !analyse_graph(cx, graph)) return EXIT_REFUSED;
     lint_graph(cx, graph);
     if (shows_source(line)) cx->options.debug_mode = false;
+    (void)phase_begin(cx, PHASE_FUSION);
     graph = reduce_work(cx, graph, device);
     struct fusion *fusion = fuse_neighbours(cx, graph, device);
+    (void)phase_begin(cx, PHASE_PLAN);
     struct plan *plan = plan_graph(cx, fusion->graph, device);
     fuse_settle_depths(cx, fusion);
+    (void)phase_begin(cx, PHASE_START);
     diag_check_suppressions(cx->diags, true);
     if (diag_failed(cx->diags)) return EXIT_REFUSED;
 
@@ -406,8 +412,10 @@ static int run(struct compile *cx, struct command_line *line)
     const char *path = NULL;
     diagnostics_set_levels(&line->diagnostics, cx->diags);
     if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
+    if (line->time_report) phase_times_begin(cx);
     int status = write_diagnostics(cx, line, compile_with_baseline(cx, line));
     summarise(cx, line);
+    if (line->time_report) phase_times_print(stderr, cx);
     return status;
 }
 

@@ -13,6 +13,7 @@
 
 #include "compiler/codegen/codegen.h"
 #include "compiler/codegen/places.h"
+#include "compiler/support/phase_times.h"
 
 #define TRIPLE "x86_64-pc-linux-gnu"
 
@@ -283,7 +284,9 @@ static bool optimise(struct kernel_emitter *e)
                                       : level > 3 ? 3
                                                   : level);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    enum compile_phase before = phase_begin(e->cx, PHASE_LLVM_OPTIMISE);
     LLVMErrorRef error = LLVMRunPasses(e->module, passes, e->machine, options);
+    phase_resume(e->cx, before);
     LLVMDisposePassBuilderOptions(options);
     if (error == NULL) return true;
     char *text = LLVMGetErrorMessage(error);
@@ -358,7 +361,11 @@ static LLVMMemoryBufferRef machine_code(struct kernel_emitter *e, LLVMCodeGenFil
 {
     LLVMMemoryBufferRef buffer = NULL;
     char *text = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(e->machine, e->module, kind, &text, &buffer)) {
+    enum compile_phase before = phase_begin(e->cx, PHASE_LLVM_EMIT);
+    LLVMBool failed =
+        LLVMTargetMachineEmitToMemoryBuffer(e->machine, e->module, kind, &text, &buffer);
+    phase_resume(e->cx, before);
+    if (failed) {
         report(e, "LLVM cannot generate code for the kernels", text);
         return NULL;
     }
@@ -372,7 +379,9 @@ static bool build_image(struct kernel_emitter *e, struct link_bytes *image)
     if (object == NULL) return false;
     struct link_bytes bytes = {(const unsigned char *)LLVMGetBufferStart(object),
                                LLVMGetBufferSize(object)};
+    enum compile_phase before = phase_begin(e->cx, PHASE_LINK);
     bool good = link_shared_object(e->cx, bytes, image);
+    phase_resume(e->cx, before);
     LLVMDisposeMemoryBuffer(object);
     return good && !diag_failed(e->cx->diags);
 }
@@ -399,12 +408,15 @@ struct kernel_image *kernel_compile(struct compile *cx, const struct graph *grap
     struct kernel_image *image = ARENA_NEW(cx->arena, struct kernel_image);
     uint32_t count = read_instruction_sets(cx, sets);
     struct kernel_object *objects = ARENA_ARRAY(cx->arena, struct kernel_object, count + 1);
+    enum compile_phase before = phase_begin(cx, PHASE_LLVM_BUILD);
+    bool good = count > 0;
     image->places = places_create(cx->arena, cx->sources);
     image->objects = objects;
     image->object_count = count;
-    for (uint32_t i = 0; i < count; i++)
-        if (!compile_object(cx, graph, &sets[i], image, &objects[i])) return NULL;
-    return count > 0 ? image : NULL;
+    for (uint32_t i = 0; i < count && good; i++)
+        good = compile_object(cx, graph, &sets[i], image, &objects[i]);
+    phase_resume(cx, before);
+    return good ? image : NULL;
 }
 
 static bool emit_text(struct kernel_emitter *e, enum kernel_text kind, FILE *to)

@@ -6,6 +6,7 @@
 #include "compiler/plan/turns.h"
 
 #include "compiler/analysis/ratio.h"
+#include "compiler/support/phase_times.h"
 
 #include <inttypes.h>
 
@@ -75,7 +76,9 @@ static uint64_t try_selection(const struct choice *choice, enum graph_policy sel
 {
     struct placement *at = choice->at;
     struct arena *scratch = arena_create();
+    enum compile_phase before = phase_begin(at->cx, PHASE_TRIALS);
     struct trial trial = trial_run(scratch, at->graph, at->plan, NULL, selection, choice->size);
+    phase_resume(at->cx, before);
     arena_destroy(scratch);
     return trial.steady_cycles;
 }

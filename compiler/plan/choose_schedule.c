@@ -3,6 +3,7 @@
 #include "compiler/plan/schedule.h"
 
 #include "compiler/analysis/ratio.h"
+#include "compiler/support/phase_times.h"
 
 #include <inttypes.h>
 
@@ -29,8 +30,10 @@ static uint64_t try_schedule(const struct placement *at, const struct schedule *
                              struct trial_size size)
 {
     struct arena *scratch = arena_create();
+    enum compile_phase before = phase_begin(at->cx, PHASE_TRIALS);
     struct trial trial =
         trial_run(scratch, at->graph, at->plan, schedule, at->plan->selection, size);
+    phase_resume(at->cx, before);
     arena_destroy(scratch);
     return trial.steady_cycles;
 }

@@ -48,6 +48,8 @@ struct compile_options {
     const char *linker; /* path, or NULL: the one of this build */
 };
 
+struct phase_times; /* phase_times.h */
+
 struct compile {
     struct arena *arena; /* lives as long as the compilation */
     struct intern *names;
@@ -57,6 +59,7 @@ struct compile {
     const struct devdesc *device; /* whose operations are counted as costs; NULL: the default's */
     /* Spent so far, of what the analyses of all bodies and all constants may take together. */
     uint64_t walk_steps, constant_steps;
+    struct phase_times *times; /* where the time goes; NULL: nobody asks */
 };
 
 /* A compilation without sources; everything of it lives in `arena`. */
