@@ -156,7 +156,15 @@ LANES_INLINE void lanes_gather(lanes *to, const float *from, size_t distance, si
     }
 }
 
-/* The inverse. */
+/* Has what lanes_gather will want brought closer, to the second-level cache. */
+LANES_INLINE void lanes_expect(const float *from, size_t distance, size_t count)
+{
+    for (size_t s = 0; s < LANES; s++)
+        for (size_t p = 0; p < count; p += 16)
+            _mm_prefetch((const char *)(from + s * distance + p), _MM_HINT_T1);
+}
+
+/* The inverse of lanes_gather. */
 LANES_INLINE void lanes_scatter(float *to, size_t distance, const lanes *from, size_t count)
 {
     for (size_t p = 0; p < count; p += LANES) {

@@ -69,6 +69,7 @@ LANES_INLINE void decimate(struct bank *k, lanes *d, size_t count)
 {
     lanes_gather(k->x_strip + TAPS, k->x, k->distance, KEEP * count);
     k->x += KEEP * count;
+    lanes_expect(k->x, k->distance, KEEP * count);
     for (size_t j = 0; j < count; j += 8) {
         lanes sum[8] = {0};
         const lanes *x = k->x_strip + KEEP * j;

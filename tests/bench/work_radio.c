@@ -172,6 +172,7 @@ static void receive(struct receiver *r)
     lanes re[STRIP + 1], im[STRIP + 1];
     lanes_gather(r->rf_strip + RF_WINDOW, r->rf, r->distance, RF_STRIP);
     r->rf += RF_STRIP;
+    lanes_expect(r->rf, r->distance, RF_STRIP);
     re[0] = r->re;
     im[0] = r->im;
     channel(r->rf_strip + 2 * KEEP, re + 1, im + 1, STRIP);
