@@ -4,6 +4,7 @@
 #   make bench                      ROUNDS=15 make bench         ONLY=W3 make bench         ONLY=scale make bench
 #   ONLY=anomalies make bench       ONLY=index make bench         ONLY=time make bench
 #   ONLY=speedup make bench         ONLY=policies make bench      ONLY=auto make bench        ONLY=pairs make bench
+#   ONLY=startup make bench
 #   ONLY=growth make bench          ONLY=W3 PROFILE=ours make bench      ONLY=W3 PROFILE=hand make bench
 #
 # Environment: ROOT, BUILD, PIPEC (set by make); ROUNDS (default 5); ONLY, a part of a workload's name, or
@@ -12,6 +13,7 @@
 # `index`: the index generator against division (index.sh),
 # `time`: what counting the cycles of kernels costs (time.sh),
 # `pairs`: two ways to write the same, as docs/performance.md recommends the second (pairs.sh, some seconds),
+# `startup`: how long piperun takes to its first packet, and where pipec's time goes (startup.sh, some seconds),
 # `speedup`: the examples on 1, 4, 16 and 132 simulated compute units (speedup.sh, about a minute),
 # `policies`: pipelines on which the policies differ, and why (policies.py, less than a minute),
 # `auto`: what pipec chooses against the best that can be asked for (auto.py, some minutes);
@@ -31,6 +33,7 @@ index) exec "$here/index.sh" ;;
 time) exec "$here/time.sh" ;;
 pairs) exec "$here/pairs.sh" ;;
 speedup) exec "$here/speedup.sh" ;;
+startup) exec "$here/startup.sh" ;;
 policies | auto) exec python3 -B "$here/$ONLY.py" ;;
 esac
 
