@@ -105,7 +105,6 @@ LANES_INLINE void analyse(struct bank *k, const lanes *d, size_t to, size_t coun
                 }
 #pragma GCC unroll 8
             for (size_t n = 0; n < AT_ONCE; n++)
-#pragma GCC unroll 2
                 for (size_t m = 0; m < QS && q + m < count; m++)
                     k->s[b + n][to + q + m] = sum[n][m];
         }

@@ -153,7 +153,6 @@ LANES_INLINE void channel(const lanes *x, lanes *re, lanes *im, size_t count)
 #pragma GCC unroll 4
         for (size_t i = 0; i < TAPS; i++) {
             lanes tap = lanes_all(channel_taps[i]);
-#pragma GCC unroll 8
             for (size_t n = 0; n < AT_ONCE && j + n < count; n++) {
                 a[n] = lanes_fma(x[2 * (KEEP * (j + n) + i)], tap, a[n]);
                 b[n] = lanes_fma(x[2 * (KEEP * (j + n) + i) + 1], tap, b[n]);
