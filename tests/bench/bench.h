@@ -41,6 +41,7 @@ struct bench_workload {
     enum bench_bound bound;
     bool serial;  /* no second thread can help: there is no hand-written code for two */
     bool extra;   /* explains another row, and has no goal */
+    bool near;    /* by hand other arithmetic: f32 packets that are near to ours, no more */
     double goal;  /* ours is at most so many times as slow as the hand-written code */
     size_t batch; /* packets that come at a time, and are answered; 0: as many as are wanted */
     struct bench_shape (*shape)(size_t units);
@@ -56,8 +57,8 @@ struct bench_workload {
 };
 
 extern const struct bench_workload bench_chain8, bench_chain1, bench_bank, bench_radio,
-    bench_picture, bench_sums, bench_running, bench_fourier, bench_bitonic, bench_chain64,
-    bench_chain64_by_64, bench_chain64_by_1, bench_loop, bench_loop1, bench_cipher;
+    bench_radio_fast, bench_picture, bench_sums, bench_running, bench_fourier, bench_bitonic,
+    bench_chain64, bench_chain64_by_64, bench_chain64_by_1, bench_loop, bench_loop1, bench_cipher;
 
 /* ---- peers ---- */
 
