@@ -7,6 +7,7 @@
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/codegen/codegen.h"
+#include "compiler/fuse/constant_tables.h"
 #include "compiler/fuse/reduce.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/diag_list.h"
@@ -235,6 +236,11 @@ struct graph *reduce_work(struct compile *cx, struct graph *graph, const struct 
     bool good = analyse_graph(cx, reduced);
     cx->diags = reported;
     return good ? reduced : graph;
+}
+
+void settle_tables(struct compile *cx, struct graph *graph, const struct devdesc *device)
+{
+    if (fuse_wanted(cx, device)) tables_to_constants(cx, graph);
 }
 
 struct plan *plan_graph(struct compile *cx, struct graph *graph, const struct devdesc *device)

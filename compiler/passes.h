@@ -46,6 +46,8 @@ struct verdict analyse_graph_further(struct compile *cx, struct graph *graph);
 /* The graph with less work in it, analysed, where neighbours are to be fused; or `graph` itself.  What
  * the program is told about was found in `graph`. */
 struct graph *reduce_work(struct compile *cx, struct graph *graph, const struct devdesc *device);
+/* Tables that are known become constants, where neighbours are to be fused. */
+void settle_tables(struct compile *cx, struct graph *graph, const struct devdesc *device);
 /* Where it runs on the device; in debug mode depths are cut first, and `graph` is no more what the
  * source says. */
 struct plan *plan_graph(struct compile *cx, struct graph *graph, const struct devdesc *device);

@@ -136,6 +136,7 @@ static int inspect(struct compile *cx, const struct command_line *line, struct f
         struct inspection inspection = inspect_graph(cx, graph, &passed, fusion, plan, program);
         plan_print(stdout, fusion->graph, plan, program);
         reduce_print(stdout, graph);
+        tables_print(stdout, fusion->graph);
         fuse_print(stdout, fusion);
         cost_print(stdout, cx, graph, plan->device->lanes);
         performance_print(stdout, &inspection);
@@ -174,6 +175,7 @@ static int inspect_as_json(struct compile *cx, const struct command_line *line,
     if (planned) {
         graph = reduce_work(cx, graph, device);
         fusion = fuse_neighbours(cx, graph, device);
+        settle_tables(cx, fusion->graph, device);
         plan = plan_place(cx, fusion->graph, device);
         fuse_settle_depths(cx, fusion);
         code = sched_emit(cx, fusion->graph, plan);
@@ -344,6 +346,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     (void)phase_begin(cx, PHASE_FUSION);
     graph = reduce_work(cx, graph, device);
     struct fusion *fusion = fuse_neighbours(cx, graph, device);
+    settle_tables(cx, fusion->graph, device);
     (void)phase_begin(cx, PHASE_PLAN);
     struct plan *plan = plan_graph(cx, fusion->graph, device);
     fuse_settle_depths(cx, fusion);

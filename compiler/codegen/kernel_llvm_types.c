@@ -171,6 +171,7 @@ LLVMValueRef kernel_constant_global(struct kernel_emitter *e, const struct varia
     LLVMValueRef global = LLVMAddGlobal(e->module, LLVMTypeOf(initial), name);
     LLVMSetInitializer(global, initial);
     LLVMSetGlobalConstant(global, 1);
+    LLVMSetExternallyInitialized(global, variable->loaded);
     LLVMSetLinkage(global, LLVMPrivateLinkage);
     LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
     LLVMSetAlignment(global, variable->type->alignment_bytes);

@@ -332,6 +332,7 @@ static void put_plan(struct json *json, const struct inspection *inspection)
     put_stages(json, plan);
     if (plan->fusion != NULL) fuse_put_json(json, plan->fusion);
     if (plan->fusion != NULL) reduce_put_json(json, plan->fusion->written);
+    if (plan->fusion != NULL) tables_put_json(json, plan->fusion->graph);
     if (plan->program != NULL) put_schedule(json, inspection);
     json_end(json, '}');
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "compiler/fuse/constant_tables.h"
 #include "compiler/fuse/reduce.h"
 
 void reduce_print(FILE *to, const struct graph *graph)
@@ -27,6 +28,30 @@ void reduce_put_json(struct json *json, const struct graph *graph)
         json_number(json, "operations_before", r->operations_before);
         json_number(json, "operations", r->operations);
         json_boolean(json, "finishes", r->ends_late);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
+void tables_print(FILE *to, const struct graph *graph)
+{
+    const struct constant_tables *tables = graph->constant_tables;
+    if (tables == NULL || tables->items.count == 0) return;
+    fputs("\ntables known when compiling, constants of the image\n", to);
+    for (size_t i = 0; i < tables->items.count; i++)
+        fprintf(to, "  '%s' of %s: %" PRIu64 " bytes\n", tables->items.items[i].table,
+                tables->items.items[i].kernel, tables->items.items[i].bytes);
+}
+
+void tables_put_json(struct json *json, const struct graph *graph)
+{
+    const struct constant_tables *tables = graph->constant_tables;
+    json_begin(json, "constant_tables", '[');
+    for (size_t i = 0; tables != NULL && i < tables->items.count; i++) {
+        json_begin(json, NULL, '{');
+        json_text(json, "kernel", tables->items.items[i].kernel);
+        json_text(json, "table", tables->items.items[i].table);
+        json_number(json, "bytes", tables->items.items[i].bytes);
         json_end(json, '}');
     }
     json_end(json, ']');

@@ -13,5 +13,8 @@
 void reduce_print(FILE *to, const struct graph *graph);
 /* `"left_out": [..]` */
 void reduce_put_json(struct json *json, const struct graph *graph);
+/* Likewise, of tables that are constants: "constant_tables". */
+void tables_print(FILE *to, const struct graph *graph);
+void tables_put_json(struct json *json, const struct graph *graph);
 
 #endif

@@ -139,7 +139,7 @@ static const char *set_tables(struct region_space *space, uint32_t node)
     const char *reason = NULL;
     if (kernel->tables.count == 0) return NULL;
     attempt_begin(space, INIT_STEPS);
-    if (!symbolic_init(&space->symbols, kernel, of->symbolic.arguments, &of->symbolic.tables))
+    if (!symbolic_init(&space->symbols, kernel, of->symbolic.arguments, &of->symbolic.tables, NULL))
         if (space->symbols.reason == NULL) space->symbols.reason = "has tables not known";
     attempt_end(space, &reason);
     return reason;

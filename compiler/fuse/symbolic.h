@@ -112,10 +112,10 @@ struct symbolic_ports {
     sym *const *out;
 };
 
-/* Executes `init`; `tables` takes the tables' scalars.  False: s->reason, a phrase without a subject
- * ("is chosen by data"). */
+/* Executes `init`; `tables` takes the tables' scalars, `states`, if not NULL, those of the state; where
+ * it is NULL, state is refused.  False: s->reason, a phrase without a subject ("is chosen by data"). */
 bool symbolic_init(struct symbols *s, const struct kernel *kernel, const sym *arguments,
-                   const sym *const **tables);
+                   const sym *const **tables, const sym *const **states);
 /* Tables of which nothing is known. */
 void symbolic_unknown_tables(struct symbols *s, const struct kernel *kernel,
                              const sym *const **tables);

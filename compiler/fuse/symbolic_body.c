@@ -19,6 +19,7 @@ struct machine {
     const struct kernel *kernel;
     const sym *arguments;
     sym *const *tables;
+    sym *const *states;                 /* init, where it is known; else NULL */
     const struct symbolic_ports *ports; /* NULL: init */
     uint64_t *appended;                 /* by element of the out-ports, one after the other */
     uint32_t *first_element;            /* by out-port, and one more at the end */
@@ -91,6 +92,9 @@ static sym *variable_place(struct machine *m, const struct variable *variable)
         at = position(kernel->tables.items, kernel->tables.count, variable);
         return at < kernel->tables.count ? m->tables[at] : NULL;
     case VARIABLE_STATE:
+        if (m->states == NULL) return NULL;
+        at = position(kernel->states.items, kernel->states.count, variable);
+        return at < kernel->states.count ? m->states[at] : NULL;
     case VARIABLE_SHARED: break;
     }
     return NULL;
@@ -247,8 +251,9 @@ static sym convert(struct machine *m, sym value, enum scalar_type to)
 static bool eval_assign(struct machine *m, const struct kx *kx, sym *out)
 {
     const struct variable *root = kx_root_variable(kx->left);
-    if (!root || (root->kind != VARIABLE_LOCAL && !(m->starts && root->kind == VARIABLE_TABLE)))
-        return fail(m, "has state");
+    bool starts = m->starts && root && root->kind == VARIABLE_TABLE;
+    starts |= m->states != NULL && root && root->kind == VARIABLE_STATE;
+    if (!root || (root->kind != VARIABLE_LOCAL && !starts)) return fail(m, "has state");
     uint64_t count = type_scalar_count(kx->type);
     sym *to = place(m, kx->left);
     if (!to) return false;
@@ -521,20 +526,29 @@ static enum flow execute_list(struct machine *m, const struct ks *ks)
 
 /* ---- entries ---- */
 
+/* All zero. */
+static sym **begin_variables(struct machine *m, struct variable *const *items, size_t count)
+{
+    sym **values = ARENA_ARRAY(m->s->arena, sym *, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        values[i] = take(m, items[i]->type);
+        if (values[i] == NULL) return NULL;
+        set_zero(values[i], items[i]->type);
+    }
+    return values;
+}
+
 bool symbolic_init(struct symbols *s, const struct kernel *kernel, const sym *arguments,
-                   const sym *const **tables)
+                   const sym *const **tables, const sym *const **states)
 {
     struct machine m = {.s = s, .kernel = kernel, .arguments = arguments, .starts = true};
     struct frame frame = {.locals = ARENA_ARRAY(s->arena, sym *, (size_t)kernel->local_count + 1)};
-    sym **values = ARENA_ARRAY(s->arena, sym *, kernel->tables.count + 1);
-    for (size_t i = 0; i < kernel->tables.count; i++) {
-        values[i] = take(&m, kernel->tables.items[i]->type);
-        if (!values[i]) return false;
-        set_zero(values[i], kernel->tables.items[i]->type);
-    }
-    m.tables = values;
     m.frame = &frame;
-    *tables = (const sym *const *)values;
+    m.tables = begin_variables(&m, kernel->tables.items, kernel->tables.count);
+    if (states != NULL) m.states = begin_variables(&m, kernel->states.items, kernel->states.count);
+    if (s->reason != NULL) return false;
+    *tables = (const sym *const *)m.tables;
+    if (states != NULL) *states = (const sym *const *)m.states;
     return execute_list(&m, kernel->init) != FLOW_FAILED && s->reason == NULL;
 }
 

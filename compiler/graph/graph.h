@@ -152,7 +152,8 @@ struct graph_front { /* by component, then rising */
     const char *reason; /* why not */
 };
 
-struct reductions; /* fuse/reduce.h */
+struct reductions;      /* fuse/reduce.h */
+struct constant_tables; /* fuse/constant_tables.h */
 
 enum graph_policy { POLICY_AUTO, POLICY_ROUND_ROBIN, POLICY_PRIORITY, POLICY_FULLEST };
 
@@ -183,6 +184,7 @@ struct graph {
     uint64_t memory_least_bytes;
     struct graph_front *front;           /* where it was asked for; by analysis/bufsize */
     const struct reductions *reductions; /* work that is left out in it; by fuse/reduce, or NULL */
+    const struct constant_tables *constant_tables; /* likewise; by fuse/constant_tables */
     uint64_t memory_bytes; /* sum over inner buffers of depth x width; by analysis/bufsize, again by
                               plan */
 };

@@ -42,7 +42,10 @@ struct variable {
     uint32_t index;
     uint64_t offset_bytes; /* TABLE, STATE, ARGUMENT: in the kernel's block of that kind */
     const struct scalar_value *constant; /* CONSTANT: all scalars, flattened, row-major */
-    bool is_const;                       /* a `const` local: assigned once, by its declaration */
+    /* CONSTANT: code loads it and is not specialised to its values, which would spread each float over a
+     * vector of its own; by fuse/constant_tables */
+    bool loaded;
+    bool is_const; /* a `const` local: assigned once, by its declaration */
     /* LOCAL of a kernel with work-items: each has its own that outlives a barrier; filled by
      * analysis/uniform */
     bool per_item;
