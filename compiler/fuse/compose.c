@@ -572,6 +572,7 @@ static bool make_kernel(struct composer *c)
     k->state_bytes = begin_block(k->state_bytes);
     k->init = make_init(c);
     k->body = make_body(c, &declarations);
+    compose_zip(c);
     for (size_t i = 0; i < c->members.count; i++) {
         const struct member *m = &c->members.items[i];
         k->cost_cycles = add_cycles(k->cost_cycles, m->firings + m->ahead, m->of->cost_cycles);

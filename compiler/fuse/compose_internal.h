@@ -5,6 +5,7 @@
  *   compose_edge.c   buffers inside: how far ahead, in which form, where a packet is
  *   compose_unroll.c loops that name ports, written out
  *   compose_body.c   the members' statements, cloned
+ *   compose_zip.c    loops with the same rounds become one
  *   compose_port.c   packets of a member's ports, wherever they are kept
  *   compose_tree.c   small typed trees
  *   compose_query.c  questions about kernels
@@ -25,6 +26,11 @@ bool compose_any_ks(const struct ks *first, compose_ks_test *statement, compose_
 
 /* Expressions, calls expanded. */
 uint64_t compose_size_of(const struct ks *first);
+
+/* The declaration of the loop's variable, where its head declares nothing else; or NULL. */
+const struct ks *compose_counter_of(const struct ks *loop);
+/* Some `continue` is of the loop whose body that is. */
+bool compose_continues(const struct ks *first);
 
 /* ---- groups ---- */
 
@@ -147,6 +153,11 @@ void compose_firings(struct composer *c, struct member *m, uint64_t number, uint
 void compose_firing(struct firing *f, struct ks ***at);
 void compose_init(struct composer *c, struct member *m, struct ks ***at);
 struct kx *compose_clone(struct firing *f, const struct kx *x);
+
+/* ---- compose_zip.c ---- */
+
+/* Requires and changes the kernel's body. */
+void compose_zip(struct composer *c);
 
 /* ---- compose_port.c ---- */
 

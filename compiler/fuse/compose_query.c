@@ -139,6 +139,26 @@ static bool leaves_early(const struct ks *first)
     return compose_any_ks(first, is_other_return, NULL, last.out);
 }
 
+/* ---- loops ---- */
+
+const struct ks *compose_counter_of(const struct ks *loop)
+{
+    const struct ks *s = loop->init;
+    while (s != NULL && s->kind == KS_BLOCK && s->next == NULL)
+        s = s->body;
+    return s != NULL && s->kind == KS_DECLARE && s->next == NULL ? s : NULL;
+}
+
+bool compose_continues(const struct ks *first)
+{
+    for (const struct ks *s = first; s != NULL; s = s->next) {
+        if (s->kind == KS_CONTINUE) return true;
+        if (s->kind != KS_LOOP && (compose_continues(s->body) || compose_continues(s->otherwise)))
+            return true;
+    }
+    return false;
+}
+
 /* ---- nodes ---- */
 
 static bool has_dynamic_rates(const struct kernel *kernel)

@@ -127,30 +127,13 @@ static bool names_output(const struct ks *s, void *data)
     return false;
 }
 
-static bool continues(const struct ks *first)
-{
-    for (const struct ks *s = first; s != NULL; s = s->next) {
-        if (s->kind == KS_CONTINUE) return true;
-        if (s->kind != KS_LOOP && (continues(s->body) || continues(s->otherwise))) return true;
-    }
-    return false;
-}
-
-/* The declaration of the loop's variable, where there is nothing else. */
-static const struct ks *lone_declaration(const struct ks *init)
-{
-    while (init != NULL && init->kind == KS_BLOCK && init->next == NULL)
-        init = init->body;
-    return init != NULL && init->kind == KS_DECLARE && init->next == NULL ? init : NULL;
-}
-
 static bool is_written_out(const struct unroller *u, const struct ks *loop, uint64_t *rounds)
 {
     if (loop->kind != KS_LOOP || !cost_known_rounds(loop, rounds) || *rounds > ROUNDS_MAX)
         return false;
-    const struct ks *declaration = lone_declaration(loop->init);
+    const struct ks *declaration = compose_counter_of(loop);
     if (declaration == NULL || loop->step->left->variable != declaration->variable ||
-        continues(loop->body))
+        compose_continues(loop->body))
         return false;
     struct search search = {.u = u, .counter = declaration->variable};
     compose_any_ks(loop->body, names_output, names_input, &search);
@@ -163,9 +146,8 @@ static bool is_written_out(const struct unroller *u, const struct ks *loop, uint
 
 static void write_out(struct unroller *u, const struct ks *loop, uint64_t rounds, struct ks ***at)
 {
-    const struct variable *counter = lone_declaration(loop->init)->variable;
-    struct kx *value =
-        arena_copy(u->c->cx->arena, lone_declaration(loop->init)->expr, sizeof *value);
+    const struct variable *counter = compose_counter_of(loop)->variable;
+    struct kx *value = arena_copy(u->c->cx->arena, compose_counter_of(loop)->expr, sizeof *value);
     for (uint64_t i = 0; i < rounds; i++) {
         struct ks *round = compose_put(u->c, at, KS_BLOCK, loop->span);
         u->values[counter->index] = value;

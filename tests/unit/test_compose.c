@@ -558,6 +558,96 @@ static void what_may_fault_or_end_early_stays_alone(void **state)
                    "has work-items");
 }
 
+/* ---- loops ---- */
+
+static size_t count_in(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
+        count++;
+    return count;
+}
+
+#define FIR                                                                                        \
+    "kernel fir<int N>(in f32 x peek N, out f32 y; f32 g) { table f32 t[N];"                       \
+    "  init { for (i32 i = 0; i < N; i++) t[i] = g / (i + 1); }"                                   \
+    "  f32 s = 0; for (i32 i = 0; i < N; i++) s = fma(x[i], t[i], s); y <- s; } "                  \
+    "kernel sum<int N>(in f32 x[N], out f32 y) {"                                                  \
+    "  f32 s = 0; for (i32 i = 0; i < N; i++) s += x[i][0]; y <- s; } "
+
+static size_t count_loops(const struct ks *first)
+{
+    size_t count = 0;
+    for (const struct ks *s = first; s != NULL; s = s->next)
+        count += (s->kind == KS_LOOP) + count_loops(s->body);
+    return count;
+}
+
+static void expect_loops(const char *text, size_t loops)
+{
+    struct both b = composed(text, 1);
+    assert_null(b.reason);
+    assert_int_equal(count_loops(b.composite.node.kernel->body), loops);
+    text_compile_free(b.text);
+    expect_same(text, 1);
+}
+
+static void filters_of_the_same_packets_are_one_loop(void **state)
+{
+    (void)state;
+    static const char bank[] =
+        FIR "pipeline main(in f32 x, out f32 y) { buffer f32 p[4];"
+            "  for (int b = 0; b < 4; b++) x -> fir<24>(0.25 * (b + 1)) -> p[b]; sum<4>(p -> y); }";
+    expect_loops(bank, 1);
+    struct both b = composed(bank, 1);
+    const char *ir = llvm_of(&b);
+    assert_null(strstr(ir, "alloca"));
+    assert_true(count_in(ir, "@llvm.fma.v") >= 4);
+    free((void *)ir);
+    text_compile_free(b.text);
+}
+
+static void many_filters_are_shared_out(void **state)
+{
+    (void)state;
+    expect_loops(
+        FIR
+        "pipeline main(in f32 x, out f32 y) { buffer f32 p[16];"
+        "  for (int b = 0; b < 16; b++) x -> fir<24>(0.25 * (b + 1)) -> p[b]; sum<16>(p -> y); }",
+        2);
+}
+
+static void loops_that_need_one_another_stay_in_order(void **state)
+{
+    (void)state;
+    expect_loops("kernel f<int N>(in i32 x, out i32 y; i32 g) { table i32 t[N];"
+                 "  init { for (i32 i = 0; i < N; i++) t[i] = i * g; }"
+                 "  i32 s = x; for (i32 i = 0; i < N; i++) s = s * 3 + t[i]; y <- s; } "
+                 "pipeline main(in i32 x, out i32 y) { x -> f<9>(2) -> f<9>(3) -> f<9>(5) -> y; }",
+                 3);
+    expect_loops("kernel f<int N>(in i32 x, out i32 y; i32 g) { state i32 k;"
+                 "  i32 s = x; for (i32 i = 0; i < N; i++) { s = s * 3 + k; k += g; } y <- s; } "
+                 "kernel add(in i32 a, in i32 b, out i32 y) { y <- a * 5 + b; } "
+                 "pipeline main(in i32 x, out i32 y) { buffer i32 a, b; x -> f<9>(2) -> a; x -> "
+                 "f<9>(3) -> b; add(a, b -> y); }",
+                 2);
+    expect_loops("kernel f<int N>(in i32 x, out i32 y; i32 g) {"
+                 "  i32 s = x; i32 k = g; if (x > 5) k = s; for (i32 i = 0; i < N; i++) { s = s * "
+                 "3 + k; k++; } y <- s; } "
+                 "kernel add(in i32 a, in i32 b, out i32 y) { y <- a * 5 + b; } "
+                 "pipeline main(in i32 x, out i32 y) { buffer i32 a, b; x -> f<9>(2) -> a; x -> "
+                 "f<9>(3) -> b; add(a, b -> y); }",
+                 2);
+    expect_loops(
+        "kernel f<int N>(in i32 x, out i32 y; i32 g) {"
+        "  i32 s = x; i32 k = g; i32 m = g * x; i32 n = m + x; for (i32 i = 0; i < N; i++) {"
+        "    for (i32 j = 1; j < 3; j++) s += i * j; s = s * 3 + k + m + n; k++; } y <- s + k; } "
+        "kernel add(in i32 a, in i32 b, out i32 y) { y <- a * 5 + b; } "
+        "pipeline main(in i32 x, out i32 y) { buffer i32 a, b; x -> f<9>(2) -> a; x -> f<9>(3) -> "
+        "b; add(a, b -> y); }",
+        2);
+}
+
 /* ---- any graph ---- */
 
 static char *drawn_program(unsigned *seed)
@@ -632,4 +722,7 @@ TEST_MAIN("compose", cmocka_unit_test(a_chain_is_one_kernel),
           cmocka_unit_test(readers_fire_where_packets_are_appended),
           cmocka_unit_test(routes_stay_in_step), cmocka_unit_test(a_block_needs_all_its_packets),
           cmocka_unit_test(what_may_fault_or_end_early_stays_alone),
+          cmocka_unit_test(filters_of_the_same_packets_are_one_loop),
+          cmocka_unit_test(many_filters_are_shared_out),
+          cmocka_unit_test(loops_that_need_one_another_stay_in_order),
           cmocka_unit_test(random_graphs_have_the_same_packets))
