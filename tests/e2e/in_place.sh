@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Streams in the caller's memory: the packets are those of callbacks, and no kernel, whatever its code is compiled for, reads or
+# writes behind the last one.
+set -u
+case $VARIANT in release | debug) ;; *) echo "not with a sanitized library"; exit 77 ;; esac
+cd "$TMP" || exit 1
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
+read -ra libraries <<<"$(pkg-config --libs sndfile libpng zlib libxxhash hwloc)"
+${CC:-cc} -std=c11 -D_GNU_SOURCE -I"$ROOT" -Wall -Wextra -Werror -O1 -o in_place "$ROOT/tests/e2e/in_place.c" \
+    "$BUILD/libpipert.a" "${libraries[@]}" -pthread -lm -ldl || exit 1
+
+cat >widths.pipe <<'END'
+struct odd { u8 a, b, c; };
+kernel swap(in odd x, out odd y) { y <- odd(x.c, x.b, x.a); }
+pipeline main(in odd x, out odd y) { x -> swap -> y; }
+END
+cat >bytes.pipe <<'END'
+kernel three(in u8 x pop 3 peek 5, out u8 y push 2) { y <- x[0] ^ x[4]; y <- x[2] + x[1]; }
+pipeline main(in u8 x, out u8 y) { x -> three -> y; }
+END
+cat >some.pipe <<'END'
+kernel some(in f32 x, out f32 y push 0..1) { if (x > 0.25) y <- x; }
+pipeline main(in f32 x, out f32 y) { x -> some -> y; }
+END
+cat >taps.pipe <<'END'
+import "std/dsp.pipe";
+pipeline main(in f32 x, out f32 y) { x -> fir_lowpass<63>(0.125) -> keep_every<5> -> y; }
+END
+sed -i '1a import "std/streams.pipe";' taps.pipe
+
+lengths=(0 1 2 62 63 64 257 1000 8191 8192 8193 30011)
+for file in widths.pipe bytes.pipe some.pipe taps.pipe "$ROOT"/tests/bench/pipes/{chain8,keep,loop1,radio,fourier}.pipe; do
+    name=$(basename "$file" .pipe)
+    for device in sim16 cpu; do
+        for isa in x86-64-v3 native; do
+            "$PIPEC" -q --device "$device" --march="$isa" "$file" -o "$name.pbc" || exit 1
+            check "$name on $device, $isa" ./in_place "$name.pbc" "$device" "${lengths[@]}"
+        done
+    done
+done
