@@ -15,7 +15,7 @@
 #   tests/fuzz/fuzz_NAME.c    the seeds in tests/fuzz/corpus/NAME, run through BUILD/tests/replay_fuzz_NAME;
 #                             those of containers are compiled from tests/fuzz/containers.pipe, and have to load
 #   tests/lang/*.pipe         accepted programs.  Compiled for every device, run with 1 and 4 host threads, and
-#                             once in debug mode: all outputs must be the same bytes.  Directives, in // comments:
+#                             once fused (--fuse) and in debug mode: all outputs must be the same bytes.  Directives, in // comments:
 #       // compile: ARGS        more arguments for pipec
 #       // devices: LIST        instead of "sim1 sim4 sim16"
 #       // run: WORD...         starts a run (several may follow one another).  IN=TYPE:LIST gives a port these
@@ -161,10 +161,10 @@ expected() {
 slowly() { perl -e '$| = 1; my $n = 0; while (read(STDIN, my $bytes, 1 + $n % 7)) {
     print $bytes; $n++; select undef, undef, undef, 0.0005 if $n < 200 }'; }
 
-# one_run DEVICE[+debug] THREADS CHUNKED_PORT: runs it, leaves the outputs in TMP/out.*; false if the status is not as told.
+# one_run DEVICE[+debug|+fused] THREADS CHUNKED_PORT: runs it, leaves the outputs in TMP/out.*; false if the status is not as told.
 one_run() {
     local device=$1 threads=$2 chunked=$3 port status=0
-    local command=("$PIPERUN" --device "${device%+debug}" --host-threads "$threads" "$TMP/$device.pbc")
+    local command=("$PIPERUN" --device "${device%+*}" --host-threads "$threads" "$TMP/$device.pbc")
     local argument
     for argument in "${arguments[@]}"; do
         if [ -n "$chunked" ] && [ "${argument%%=*}" = "$chunked" ]; then argument=$chunked=-,raw; fi
@@ -209,7 +209,7 @@ same_outputs() {
 run_configurations() {
     local name=$1 device threads port verdict=pass
     for device in $devices; do
-        for threads in $([[ $device = *+debug ]] && echo 1 || echo 1 4); do
+        for threads in $(case $device in *+debug) echo 1 ;; *+fused) echo 4 ;; *) echo 1 4 ;; esac); do
             { one_run "$device" "$threads" "" && same_outputs "$name, $device, $threads threads"; } || verdict=fail
         done
         for port in $chunked_ports; do
@@ -227,11 +227,12 @@ run_lang() {
     devices=$(directive devices "$file")
     devices=${devices:-cpu sim1 sim4 sim16}
     chunked_ports=$(directive chunked "$file" | tr '\n' ' ')
-    devices="$devices ${devices##* }+debug"
+    devices="$devices ${devices##* }+fused ${devices##* }+debug"
     for device in $devices; do
         local mode=()
         [[ $device != *+debug ]] || mode=(--debug-mode)
-        limited "$pipec" --device "${device%+debug}" "${mode[@]}" "${flags[@]}" "$file" -o "$TMP/$device.pbc" || verdict=fail
+        [[ $device != *+fused ]] || mode=(--fuse)
+        limited "$pipec" --device "${device%+*}" "${mode[@]}" "${flags[@]}" "$file" -o "$TMP/$device.pbc" || verdict=fail
     done
     if [ $verdict = fail ]; then
         fail "$name"

@@ -140,15 +140,18 @@ static bool selects_into_state(const struct merger *m, const struct composite *c
     return false;
 }
 
-/* State makes all of the composite serial, and its firings no longer fill lanes and cores. */
+/* State makes all of the composite serial, and its firings no longer fill lanes and cores: what had no
+ * state, or the lesser of two that had, costs less than its packets' way through the buffer. */
 static bool pays_beside_state(const struct merger *m, const struct fuse_group *whole,
                               const struct group *a, const struct group *b)
 {
     struct work of_a = work_of(m, whole, a), of_b = work_of(m, whole, b);
     uint64_t both_a = add_clamped(of_a.stateful, of_a.other);
     uint64_t both_b = add_clamped(of_b.stateful, of_b.other);
-    if (of_a.stateful == 0 && of_b.stateful == 0) return true;
     uint64_t saved = mul_clamped(packets_between(m, whole, a, b), HANDOVER_CYCLES);
+    if (of_a.stateful == 0 && of_b.stateful == 0) return true;
+    if (of_a.stateful == 0) return both_a <= saved;
+    if (of_b.stateful == 0) return both_b <= saved;
     return min64(both_a, both_b) <= saved;
 }
 
