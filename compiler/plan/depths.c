@@ -25,8 +25,9 @@
 /* On the host's processor caches decide (`host` of the description): what is written into a buffer
  * inside is to be in the core's L2 cache when it is read, with everything else that a round of all
  * stages touches; a port's packets are streamed once, and a dispatch of them is to be worth cutting
- * for several cores.  64 KiB inside and 256 KiB at ports were the best of 16 to 256, and 32 to 1024,
- * in `make bench`. */
+ * for several cores.  Of a chain, the FM receiver and the filter bank of `make bench`, 16 to 64 KiB
+ * inside and 32 to 256 KiB at ports are equal to some hundredths; 1 MiB at ports costs the chain a
+ * quarter.  So these are the most that are free. */
 #define HOST_INNER_BYTES (UINT64_C(64) << 10)
 #define HOST_INNER_LEAST (UINT64_C(4) << 10)
 #define HOST_PORT_BYTES (UINT64_C(256) << 10)
