@@ -8,6 +8,7 @@
 #include "compiler/analysis/analysis.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/fuse/constant_tables.h"
+#include "compiler/fuse/linear.h"
 #include "compiler/fuse/reduce.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/diag_list.h"
@@ -226,16 +227,22 @@ struct verdict analyse_graph_further(struct compile *cx, struct graph *graph)
     return verdict;
 }
 
+/* The graph that a pass made, analysed; the one before where there is none, or it cannot be. */
+static struct graph *analysed_instead(struct compile *cx, struct graph *made, struct graph *before)
+{
+    if (made == NULL) return before;
+    struct diags *reported = cx->diags;
+    cx->diags = diags_create(cx->arena, cx->sources);
+    bool good = analyse_graph(cx, made);
+    cx->diags = reported;
+    return good ? made : before;
+}
+
 struct graph *reduce_work(struct compile *cx, struct graph *graph, const struct devdesc *device)
 {
     if (!fuse_wanted(cx, device) || graph->unproven) return graph;
-    struct graph *reduced = reduce_graph(cx, graph);
-    if (reduced == NULL) return graph;
-    struct diags *reported = cx->diags;
-    cx->diags = diags_create(cx->arena, cx->sources);
-    bool good = analyse_graph(cx, reduced);
-    cx->diags = reported;
-    return good ? reduced : graph;
+    if (cx->options.fast_math) graph = analysed_instead(cx, linear_collapse(cx, graph), graph);
+    return analysed_instead(cx, reduce_graph(cx, graph), graph);
 }
 
 void settle_tables(struct compile *cx, struct graph *graph, const struct devdesc *device)

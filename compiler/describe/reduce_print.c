@@ -11,8 +11,9 @@ void reduce_print(FILE *to, const struct graph *graph)
     fputs("\nless work\n", to);
     for (size_t i = 0; i < graph->reductions->items.count; i++) {
         const struct reduction *r = &graph->reductions->items.items[i];
-        fprintf(to, "  %s: %" PRIu64 " operations an iteration in place of %" PRIu64 "%s\n",
+        fprintf(to, "  %s: %" PRIu64 " operations an iteration in place of %" PRIu64 "%s%s\n",
                 r->members, r->operations, r->operations_before,
+                r->linear ? ", one filter (--fast-math)" : "",
                 r->ends_late ? ", the last packets when the stream ends" : "");
     }
 }
@@ -28,6 +29,7 @@ void reduce_put_json(struct json *json, const struct graph *graph)
         json_number(json, "operations_before", r->operations_before);
         json_number(json, "operations", r->operations);
         json_boolean(json, "finishes", r->ends_late);
+        json_boolean(json, "linear", r->linear);
         json_end(json, '}');
     }
     json_end(json, ']');

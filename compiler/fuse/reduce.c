@@ -1,16 +1,13 @@
 #include "compiler/fuse/reduce.h"
 
-#include <string.h>
-
-#include "compiler/fuse/region_kernel.h"
-#include "compiler/fuse/region_replace.h"
+#include "compiler/fuse/region_rewrite.h"
 
 /*
  * Greedily, from single nodes: the two ends of an edge are taken together where that leaves out a
  * quarter of their operations.
  */
 
-enum { OPERATIONS_MAX = 8192, KEPT_QUARTERS = 3, NAME_MAX = 72 };
+enum { OPERATIONS_MAX = 8192, KEPT_QUARTERS = 3 };
 
 struct group { /* nodes taken together; several nodes, or one */
     VEC(uint32_t) nodes;
@@ -183,46 +180,16 @@ static bool join_edges(struct reducer *r)
 
 /* ---- the new graph ---- */
 
-static const char *group_name(struct reducer *r, const struct group *group)
-{
-    const char *name = "";
-    for (size_t m = 0; m < group->region.members.count; m++) {
-        const char *next = r->graph->nodes.items[group->region.members.items[m].node].name;
-        if (strlen(name) + strlen(next) > NAME_MAX)
-            return arena_printf(r->space.cx->arena, "%s+..", name);
-        name = arena_printf(r->space.cx->arena, "%s%s%s", name, m > 0 ? "+" : "", next);
-    }
-    return name;
-}
-
 static struct graph *rewrite(struct reducer *r)
 {
-    struct reductions *reductions = ARENA_NEW(r->space.cx->arena, struct reductions);
-    struct arena *scratch = r->space.scratch;
-    VEC(struct replacement) replacements = {0};
+    VEC(struct region_choice) choices = {0};
     for (uint32_t n = 0; n < r->graph->nodes.count; n++) {
         const struct group *group = r->group_of[n];
         if (group == NULL || group->nodes.count < 2 || group->region.members.items[0].node != n)
             continue;
-        const char *name = group_name(r, group);
-        vec_push(scratch, &replacements,
-                 (struct replacement){group->nodes.items, group->nodes.count,
-                                      region_kernel(&r->space, &group->region, name)});
-        vec_push(r->space.cx->arena, &reductions->items,
-                 (struct reduction){.members = name,
-                                    .member_count = group->nodes.count,
-                                    .operations_before = group->alone,
-                                    .operations = group->region.operations,
-                                    .ends_late = group->region.ends_late});
+        vec_push(r->space.scratch, &choices, (struct region_choice){&group->region, group->alone});
     }
-    if (replacements.count == 0) return NULL;
-    uint32_t *numbers = ARENA_ARRAY(scratch, uint32_t, replacements.count);
-    struct graph *graph =
-        region_replace(r->space.cx, r->graph, replacements.items, replacements.count, numbers);
-    for (size_t i = 0; i < replacements.count; i++)
-        reductions->items.items[i].node = numbers[i];
-    graph->reductions = reductions;
-    return graph;
+    return region_rewrite(&r->space, choices.items, choices.count);
 }
 
 struct graph *reduce_graph(struct compile *cx, const struct graph *graph)

@@ -17,11 +17,11 @@
 
 /* One node of the new graph, for several of the old one. */
 struct reduction {
-    uint32_t node;       /* of the new graph */
     const char *members; /* "stuff<16> + fir_bandpass<64>": names of nodes, at most a line */
     size_t member_count;
     uint64_t operations_before, operations; /* of an iteration */
     bool ends_late;                         /* it writes its last packets when the stream ends */
+    bool linear; /* one filter: sums were taken in another order (linear.h) */
 };
 
 struct reductions {

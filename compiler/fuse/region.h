@@ -68,8 +68,10 @@ struct region_member {
 struct region {
     VEC(struct region_member) members; /* writers before readers */
     VEC(struct region_end) in, out;
+    VEC(sym) table;             /* what SYM_TABLE stands for: computed once, from arguments */
     uint64_t operations, loads; /* of an iteration, after simplification */
     bool ends_late;             /* `finish` is needed */
+    bool linear;                /* collapsed: linear.h */
 };
 
 struct region_space region_space(struct compile *cx, const struct graph *graph,

@@ -26,7 +26,7 @@ struct roll { /* from the first product that is added to the last */
     int64_t stride;
     uint64_t count;
     bool fused;
-    const sym *factors;
+    const sym *factors; /* constants, or items of the table one behind the other */
 };
 
 struct shape { /* of one node of the symbolic graph, in this kernel */
@@ -44,6 +44,7 @@ struct writer {
     struct tree tree;
     struct shape *shapes;              /* by node */
     const struct variable **arguments; /* by number: of the kernel, or NULL */
+    struct variable *table;            /* NULL: there is none */
     uint32_t names;
 };
 
@@ -79,15 +80,25 @@ static bool is_packet(const struct writer *w, sym value)
     return !sym_is_constant(value) && node_at(w, value.bits)->kind == SYM_PACKET;
 }
 
+static bool is_item(const struct writer *w, sym value)
+{
+    return !sym_is_constant(value) && node_at(w, value.bits)->kind == SYM_TABLE;
+}
+
+static bool is_factor(const struct writer *w, sym value)
+{
+    return sym_is_constant(value) || is_item(w, value);
+}
+
 /* packet * constant, in either order. */
 static bool product_of(const struct writer *w, sym a, sym b, struct link *link)
 {
-    if (!is_packet(w, a) || !sym_is_constant(b)) {
+    if (!is_packet(w, a) || !is_factor(w, b)) {
         sym other = a;
         a = b;
         b = other;
     }
-    if (!is_packet(w, a) || !sym_is_constant(b)) return false;
+    if (!is_packet(w, a) || !is_factor(w, b)) return false;
     link->packet = (uint32_t)a.bits;
     link->factor = b;
     return true;
@@ -122,6 +133,10 @@ static bool follows(const struct writer *w, const struct link *later, const stru
 {
     const struct sym_node *a = node_at(w, link->packet), *b = node_at(w, later->packet);
     if (link->fused != later->fused || a->stream != b->stream || a->component != b->component)
+        return false;
+    if (is_item(w, link->factor) != is_item(w, later->factor)) return false;
+    if (is_item(w, link->factor) &&
+        node_at(w, later->factor.bits)->packet != node_at(w, link->factor.bits)->packet + 1)
         return false;
     int64_t step = (int64_t)b->packet - (int64_t)a->packet;
     if (known && step != *stride) return false;
@@ -243,6 +258,9 @@ static struct kx *value_of(struct writer *w, sym value)
     if (w->shapes[value.bits].local != NULL)
         return tree_variable(&w->tree, w->shapes[value.bits].local);
     if (n->kind == SYM_ARGUMENT) return tree_variable(&w->tree, w->arguments[n->stream]);
+    if (n->kind == SYM_TABLE)
+        return tree_index(&w->tree, tree_variable(&w->tree, w->table),
+                          tree_i32(&w->tree, n->packet));
     if (n->kind == SYM_PACKET) return packet_scalar(w, n, tree_i32(&w->tree, n->packet));
     return operation(w, n);
 }
@@ -254,6 +272,20 @@ static const char *fresh_name(struct writer *w)
     return arena_printf(w->tree.arena, "v%u", w->names++);
 }
 
+static struct kx *roll_factor(struct writer *w, const struct roll *roll, const struct variable *i)
+{
+    const struct tree *t = &w->tree;
+    struct kx *index = tree_variable(t, i);
+    if (sym_is_constant(roll->factors[0])) {
+        const struct variable *factors =
+            tree_constant_array(t, fresh_name(w), roll->factors, roll->count);
+        return tree_index(t, tree_variable(t, factors), index);
+    }
+    uint64_t first = node_at(w, roll->factors[0].bits)->packet;
+    if (first > 0) index = tree_binary(t, OP_ADD, i->type, tree_i32(t, first), index);
+    return tree_index(t, tree_variable(t, w->table), index);
+}
+
 /* for (i ..) sum = fma(packet[first + stride * i], factors[i], sum) */
 static const struct variable *write_roll(struct writer *w, struct tree_list *list,
                                          const struct roll *roll)
@@ -263,7 +295,6 @@ static const struct variable *write_roll(struct writer *w, struct tree_list *lis
     const struct type *i32 = scalar_type(w, SCALAR_I32);
     struct variable *sum = tree_local(t, fresh_name(w), scalar_type(w, first->type), false);
     struct variable *i = tree_local(t, fresh_name(w), i32, false);
-    struct variable *factors = tree_constant_array(t, fresh_name(w), roll->factors, roll->count);
     struct kx *index = tree_variable(t, i);
     if (roll->stride != 1 && roll->stride != -1)
         index =
@@ -274,7 +305,7 @@ static const struct variable *write_roll(struct writer *w, struct tree_list *lis
     else if (first->packet > 0)
         index = tree_binary(t, OP_ADD, i32, tree_i32(t, first->packet), index);
     struct kx *packet = packet_scalar(w, first, index);
-    struct kx *factor = tree_index(t, tree_variable(t, factors), tree_variable(t, i));
+    struct kx *factor = roll_factor(w, roll, i);
     struct kx *so_far = tree_variable(t, sum);
     struct kx *next = roll->fused ? tree_fma(t, packet, factor, so_far)
                                   : tree_binary(t, OP_ADD, sum->type, so_far,
@@ -287,7 +318,7 @@ static const struct variable *write_roll(struct writer *w, struct tree_list *lis
 
 static bool is_leaf(const struct sym_node *n)
 {
-    return n->kind == SYM_ARGUMENT || n->kind == SYM_PACKET;
+    return n->kind == SYM_ARGUMENT || n->kind == SYM_PACKET || n->kind == SYM_TABLE;
 }
 
 static bool needs_local(struct writer *w, uint64_t number)
@@ -404,6 +435,36 @@ static struct ks *write_finish(struct writer *w)
     return tree_block(&w->tree, &list);
 }
 
+/* ---- the table ---- */
+
+static void declare_table(struct writer *w)
+{
+    size_t count = w->region->table.count;
+    struct kernel *kernel = w->tree.kernel;
+    if (count == 0) return;
+    const struct type *item = scalar_type(w, sym_type(w->region->table.items[0]));
+    w->table = ARENA_NEW(w->tree.arena, struct variable);
+    *w->table = (struct variable){.kind = VARIABLE_TABLE,
+                                  .name = "factors",
+                                  .span = w->tree.span,
+                                  .type = type_array(w->tree.types, item, count)};
+    vec_push(w->tree.arena, &kernel->tables, w->table);
+    kernel->tables_bytes = w->table->type->width_bytes;
+}
+
+static struct ks *write_init(struct writer *w)
+{
+    const struct tree *t = &w->tree;
+    struct tree_list list = {0};
+    write_values(w, &list, w->region->table.items, w->region->table.count);
+    for (size_t i = 0; i < w->region->table.count; i++) {
+        struct kx *item = tree_index(t, tree_variable(t, w->table), tree_i32(t, i));
+        struct kx *value = value_of(w, w->region->table.items[i]);
+        tree_append(&list, tree_expression(t, tree_assign(t, item, value)));
+    }
+    return tree_block(t, &list);
+}
+
 /* ---- the kernel ---- */
 
 static void set_ports(struct writer *w, struct kernel *kernel)
@@ -502,6 +563,8 @@ struct graph_node region_kernel(struct region_space *space, const struct region 
         .name = name, .title = name, .span = first->kernel->span, .phases = 1, .group = {1, 1, 1}};
     set_ports(&w, kernel);
     set_arguments(&w, kernel, &node);
+    declare_table(&w);
+    if (w.table != NULL) kernel->init = write_init(&w);
     kernel->body = write_body(&w);
     if (region->ends_late) kernel->finish = write_finish(&w);
     add_ends(&w, &node);

@@ -53,7 +53,7 @@ static void connect(struct copy *c, const struct graph_node *from, uint32_t node
     }
 }
 
-static uint32_t copy_node(struct copy *c, const struct graph_node *from)
+static void copy_node(struct copy *c, const struct graph_node *from)
 {
     struct graph_node node = *from;
     node.inputs.items = NULL;
@@ -62,7 +62,6 @@ static uint32_t copy_node(struct copy *c, const struct graph_node *from)
     node.outputs.count = node.outputs.capacity = 0;
     uint32_t number = graph_add_node(c->cx, c->to, node);
     connect(c, from, number);
-    return number;
 }
 
 /* Those of the nodes, each once, then the children. */
@@ -108,8 +107,7 @@ static struct graph *empty_copy(struct compile *cx, const struct graph *graph)
 
 /* A replacement stands where the last of its nodes stood: its in-ends are written before. */
 struct graph *region_replace(struct compile *cx, const struct graph *graph,
-                             const struct replacement *replacements, size_t count,
-                             uint32_t *numbers)
+                             const struct replacement *replacements, size_t count)
 {
     struct copy c = {.cx = cx, .from = graph, .to = empty_copy(cx, graph)};
     uint32_t next_id = first_free_id(graph), id = next_id;
@@ -129,7 +127,7 @@ struct graph *region_replace(struct compile *cx, const struct graph *graph,
             copy_node(&c, &graph->nodes.items[i]);
         } else if (--left[r] == 0) {
             replacements[r].node.kernel->id = id++;
-            numbers[r] = copy_node(&c, &replacements[r].node);
+            copy_node(&c, &replacements[r].node);
         }
     }
     collect_kernels(&c, next_id);

@@ -13,11 +13,10 @@ struct replacement {
     struct graph_node node; /* its ends name buffers of the old graph */
 };
 
-/* A copy of the graph with the nodes replaced; `numbers` takes the new node of each replacement.  The
+/* A copy of the graph with the nodes replaced.  The
  * buffers that only they read and wrote are gone.  What analyses have filled, but for what they filled
  * in kernels, is not carried over. */
 struct graph *region_replace(struct compile *cx, const struct graph *graph,
-                             const struct replacement *replacements, size_t count,
-                             uint32_t *numbers);
+                             const struct replacement *replacements, size_t count);
 
 #endif

@@ -94,6 +94,12 @@ sym sym_argument(struct symbols *s, enum scalar_type type, uint32_t number)
                          .kind = SYM_ARGUMENT, .type = type, .stream = number, .settled = true});
 }
 
+sym sym_table(struct symbols *s, enum scalar_type type, uint64_t item)
+{
+    return intern(
+        s, (struct sym_node){.kind = SYM_TABLE, .type = type, .packet = item, .settled = true});
+}
+
 sym sym_unknown(struct symbols *s, enum scalar_type type)
 {
     return intern(

@@ -31,6 +31,7 @@
 enum sym_kind {
     SYM_PACKET,   /* scalar `component` of packet `packet` of stream `stream` */
     SYM_ARGUMENT, /* run-time argument number `stream` */
+    SYM_TABLE,    /* item `packet` of the region's table */
     SYM_UNKNOWN,  /* number `packet` of what was not looked at */
     SYM_NEGATE,
     SYM_COMPLEMENT,
@@ -86,6 +87,7 @@ static inline const struct sym_node *sym_node(const struct symbols *s, sym value
 sym sym_packet(struct symbols *s, enum scalar_type type, uint32_t stream, uint64_t packet,
                uint32_t component);
 sym sym_argument(struct symbols *s, enum scalar_type type, uint32_t number);
+sym sym_table(struct symbols *s, enum scalar_type type, uint64_t item);
 /* A value of which nothing is known, equal to no other. */
 sym sym_unknown(struct symbols *s, enum scalar_type type);
 /* The operation that is described; `shape` has kind, op, builtin, type and operands. */

@@ -1,0 +1,56 @@
+#include "compiler/fuse/region_rewrite.h"
+
+#include <string.h>
+
+#include "compiler/fuse/region_kernel.h"
+#include "compiler/fuse/region_replace.h"
+
+enum { NAME_MAX = 72 };
+
+static const char *region_name(struct region_space *space, const struct region *region)
+{
+    const char *name = "";
+    for (size_t m = 0; m < region->members.count; m++) {
+        const char *next = space->graph->nodes.items[region->members.items[m].node].name;
+        if (strlen(name) + strlen(next) > NAME_MAX)
+            return arena_printf(space->cx->arena, "%s+..", name);
+        name = arena_printf(space->cx->arena, "%s%s%s", name, m > 0 ? "+" : "", next);
+    }
+    return name;
+}
+
+static struct replacement replacement_of(struct region_space *space, const struct region *region,
+                                         const char *name)
+{
+    size_t count = region->members.count;
+    uint32_t *nodes = ARENA_ARRAY(space->scratch, uint32_t, count);
+    for (size_t m = 0; m < count; m++)
+        nodes[m] = region->members.items[m].node;
+    return (struct replacement){nodes, count, region_kernel(space, region, name)};
+}
+
+struct graph *region_rewrite(struct region_space *space, const struct region_choice *choices,
+                             size_t count)
+{
+    struct reductions *reductions = ARENA_NEW(space->cx->arena, struct reductions);
+    const struct reductions *earlier = space->graph->reductions;
+    struct replacement *replacements = ARENA_ARRAY(space->scratch, struct replacement, count + 1);
+    if (count == 0) return NULL;
+    for (size_t i = 0; earlier != NULL && i < earlier->items.count; i++)
+        vec_push(space->cx->arena, &reductions->items, earlier->items.items[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct region *region = choices[i].region;
+        const char *name = region_name(space, region);
+        replacements[i] = replacement_of(space, region, name);
+        vec_push(space->cx->arena, &reductions->items,
+                 (struct reduction){.members = name,
+                                    .member_count = region->members.count,
+                                    .operations_before = choices[i].before,
+                                    .operations = region->operations,
+                                    .ends_late = region->ends_late,
+                                    .linear = region->linear});
+    }
+    struct graph *graph = region_replace(space->cx, space->graph, replacements, count);
+    graph->reductions = reductions;
+    return graph;
+}
