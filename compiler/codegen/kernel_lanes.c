@@ -13,7 +13,7 @@
  *     varying ones: then both sides are executed, and assignments are masked. Such a side holds no
  *     loop that might not end: it would run where no lane takes it;
  *   - what it emits, it emits in uniform control flow;
- *   - arrays are used by item.
+ *   - structs are used by field; whole arrays and vectors are assigned in uniform control flow alone.
  *
  * Method: starting from "everything is uniform", the body is walked until no variable becomes
  * varying any more.  A variable that is assigned under varying control is varying, unless it was
@@ -22,14 +22,8 @@
 #include "compiler/codegen/kernel_llvm.h"
 #include "compiler/sema/arith.h"
 
-/* What the varying scalars of all lanes may fill, what the locals of one lane may take, how large a
- * body may be. */
-enum {
-    REGISTER_BYTES = 256,
-    VECTOR_BYTES_MAX = 256,
-    LOCAL_BYTES_MAX = 8192,
-    SIZE_MAX_NODES = 4000
-};
+/* How much of a value is worth having in vectors, what the locals of one lane may take, how large a body may be. */
+enum { VECTOR_BYTES_MAX = 256, LOCAL_BYTES_MAX = 8192, SIZE_MAX_NODES = 4000 };
 
 struct lanes {
     struct kernel_emitter *e;
@@ -185,10 +179,18 @@ static bool visit_window(struct lanes *l, const struct kx *x)
     return true;
 }
 
-/* Assignments are to locals, of arrays and vectors by item. */
+/* What can be copied scalar by scalar. */
+static bool is_small(const struct type *type)
+{
+    enum { SCALARS_MAX = 64 };
+    return type_base(type)->kind != TYPE_STRUCT && type_scalar_count(type) <= SCALARS_MAX;
+}
+
+/* Assignments are to locals. */
 static bool visit_assign(struct lanes *l, const struct kx *x)
 {
-    if (!type_is_scalar(x->type) || kernel_divides_by_zero(x)) return deny(l);
+    if (kernel_divides_by_zero(x)) return deny(l);
+    if (!type_is_scalar(x->type) && (l->depth > 0 || !is_small(x->type))) return deny(l);
     const struct kx *root = x->left;
     for (; root->kind == KX_INDEX; root = root->left) {
         if (visit(l, root->right)) return deny(l);
@@ -240,7 +242,7 @@ static bool visit_operands(struct lanes *l, const struct kx *x)
     bool varying = x->left != NULL && visit(l, x->left);
     if (x->right != NULL && visit(l, x->right)) varying = true;
     for (uint32_t i = 0; i < x->argument_count; i++) {
-        if (visit(l, x->arguments[i])) varying = true;
+        if (x->arguments[i] != NULL && visit(l, x->arguments[i])) varying = true;
     }
     return varying;
 }
@@ -248,7 +250,7 @@ static bool visit_operands(struct lanes *l, const struct kx *x)
 static bool visit(struct lanes *l, const struct kx *x)
 {
     if (l->denied) return true;
-    if (type_is_aggregate(x->type) && !has_parts(x)) return deny(l);
+    if (type_is_aggregate(x->type) && !has_parts(x) && !is_small(x->type)) return deny(l);
     switch (x->kind) {
     case KX_CONSTANT: return false;
     case KX_VARIABLE: return visit_variable(l, x->variable);
@@ -267,13 +269,13 @@ static bool visit(struct lanes *l, const struct kx *x)
     case KX_NOT:
     case KX_COMPARE:
     case KX_CONVERT:
+    case KX_BROADCAST:
+    case KX_AGGREGATE:
     case KX_BUILTIN: return visit_operands(l, x);
     case KX_LEFT:
     case KX_PHASE:
     case KX_ITEM:
-    case KX_DONE:
-    case KX_BROADCAST:
-    case KX_AGGREGATE: return deny(l);
+    case KX_DONE: return deny(l);
     }
     return deny(l);
 }
@@ -283,8 +285,8 @@ static bool visit(struct lanes *l, const struct kx *x)
 /* The items of an initialiser are written one by one. */
 static bool visit_initialiser(struct lanes *l, const struct kx *x)
 {
-    if (type_is_scalar(x->type)) return visit(l, x);
-    if (x->kind != KX_AGGREGATE || !type_is_indexed(x->type)) return deny(l);
+    if (x->kind != KX_AGGREGATE) return visit(l, x);
+    if (!type_is_indexed(x->type)) return deny(l);
     bool varying = false;
     for (uint32_t i = 0; i < x->argument_count; i++) {
         if (x->arguments[i] != NULL && visit_initialiser(l, x->arguments[i])) varying = true;
@@ -338,7 +340,7 @@ static void walk_output(struct lanes *l, const struct ks *s)
         return;
     }
     const struct kernel_port *port = &l->kernel->out[s->port];
-    if (!type_is_scalar(port->type)) deny(l);
+    if (!is_small(port->type)) deny(l);
     if (s->kind == KS_EMIT && !s->count_proven) deny(l);
     if (s->element != NULL &&
         (kernel_index_is_checked(l->e, s->element, s->element_check, port->arity) ||
@@ -479,32 +481,58 @@ static bool widen_to(const struct kx *x, void *data)
 }
 
 /* As many lanes as keep the varying variables in registers (several vectors of one variable hide
- * latencies), and no value longer than VECTOR_BYTES_MAX. */
+ * latencies), and no value longer than VECTOR_BYTES_MAX; of what is in arrays, as many as a register has. */
 static uint32_t best_width(struct lanes *l)
 {
     struct width_count width_of = {l->e, 1};
-    if (kernel_any_ks(l->kernel->body, declares_array, NULL, l)) return KERNEL_LANES_MIN;
+    bool arrays = kernel_any_ks(l->kernel->body, declares_array, NULL, l);
+    uint64_t vector_bytes = l->e->isa.vector_bits / 8;
+    /* Half of the registers: 16 of SSE and AVX, 32 of AVX-512. */
+    uint64_t register_bytes = l->e->isa.vector_bits == 512 ? 16 * vector_bytes : 256;
     uint64_t alive = kernel_live_bytes(l->e->scratch, l->kernel->body, l->varying, l->local_count);
     kernel_any_ks(l->kernel->body, NULL, widen_to, &width_of);
     for (uint32_t i = 0; i < l->kernel->out_count; i++)
-        widen(&width_of, l->kernel->out[i].type->width_bytes);
+        widen(&width_of, type_base(l->kernel->out[i].type)->width_bytes);
+    uint64_t vector_max = arrays ? vector_bytes : VECTOR_BYTES_MAX, widest = width_of.widest_bytes;
     uint32_t width = KERNEL_LANES_MAX;
     while (width > KERNEL_LANES_MIN &&
-           (width * alive > REGISTER_BYTES || width * width_of.widest_bytes > VECTOR_BYTES_MAX))
+           (width * widest > vector_max ||
+            (width * widest > vector_bytes && width * alive > register_bytes)))
         width /= 2;
     return width;
 }
 
 /* Straight-line code of so many operations, each of which may wait for the one before it, that LLVM
- * would not put several vectors side by side; packets lie one behind the other. */
+ * would not put several vectors side by side; packets lie one behind the other, or are put so. */
 static bool is_long_chain(struct kernel_emitter *e, const struct kernel *kernel)
 {
     enum { LONG_NODES = 48 };
-    for (uint32_t i = 0; i < kernel->in_count; i++)
-        if (kernel->in[i].pop != 1 || kernel->in[i].window_width > 0) return false;
-    for (uint32_t i = 0; i < kernel->out_count; i++)
-        if (kernel->out[i].push != 1) return false;
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        const struct kernel_port *port = &kernel->in[i];
+        if (port->window_width > 0) return false;
+        if (port->pop != 1 && !kernel_has_in_phases(e, port, KERNEL_LANES_MIN)) return false;
+    }
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        const struct kernel_port *port = &kernel->out[i];
+        if (port->push != 1 && !kernel_has_out_phases(e, port, KERNEL_LANES_MIN)) return false;
+    }
     return kernel_size(e, kernel->body) >= LONG_NODES;
+}
+
+/* Blocks of vectors so long that they lie far apart in lanes: a firing's own loops have more to offer. */
+static bool has_long_blocks(struct kernel_emitter *e, const struct kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        const struct kernel_port *port = &kernel->in[i];
+        bool block = !type_is_scalar(port->type) && port->window_width == 0;
+        if (block && !kernel_has_in_phases(e, port, KERNEL_LANES_MIN)) return true;
+    }
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        const struct kernel_port *port = &kernel->out[i];
+        if (!type_is_scalar(port->type) && !kernel_has_out_phases(e, port, KERNEL_LANES_MIN))
+            return true;
+    }
+    return false;
 }
 
 bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
@@ -518,6 +546,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
         return false;
     if (kernel_size(e, kernel->body) > SIZE_MAX_NODES) return false;
     if (kernel_locals_bytes(kernel->body) > LOCAL_BYTES_MAX) return false;
+    if (has_long_blocks(e, kernel)) return false;
     l.varying = ARENA_ARRAY(e->scratch, bool, kernel->local_count + 1u);
     if (!solve(&l, kernel->body)) return false;
     plan->varying = l.varying;

@@ -16,7 +16,7 @@
  *   kernel_llvm_window.c   2-D windows: runs of firings within rows, borders
  *   kernel_query.c         questions about typed trees: faults, effects, size
  *   kernel_live.c          how much of a body's locals is alive at one time
- *   kernel_phases.c        windows of such firings, cut into phases
+ *   kernel_phases.c        windows of such firings, cut into phases and put together from them
  *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
  *   kernel_items.c         the work-items of a firing
  *   kernel_launch.c        launches of child kernels, and what they have come to
@@ -54,7 +54,9 @@ struct kernel_address {
     LLVMValueRef pointer;
     enum kernel_layout layout;
     uint64_t stride_bytes; /* STRIDED */
-    bool invariant;        /* never written while the body runs */
+    uint64_t
+        item_bytes; /* from one scalar of the object to the next; 0: as in memory of that layout */
+    bool invariant; /* never written while the body runs */
 };
 
 /* ---- counting ---- */
@@ -89,7 +91,8 @@ enum kernel_entry_kind { ENTRY_RUN, ENTRY_INIT, ENTRY_FINISH, ENTRY_FUNCTION, EN
 struct kernel_port_state {
     LLVMValueRef pointers; /* alloca: the window of each element */
     LLVMValueRef rows;     /* alloca, in-ports with a 2-D window: of the frame, of each element */
-    LLVMValueRef phases;   /* in-ports, lanes: alloca, see kernel_phases.c; NULL: none */
+    LLVMValueRef phases;   /* lanes: alloca, see kernel_phases.c; NULL: none */
+    uint64_t phase_bytes;  /* in-ports: of a phase */
     LLVMValueRef counts;   /* alloca, out-ports: packets appended so far, of each element */
     LLVMValueRef most;     /* alloca, out-ports: of the largest firing so far; NULL: none varies */
     unsigned first_param;  /* out-ports: of the function, the window of element 0 */
@@ -455,11 +458,20 @@ const bool *kernel_function_lanes(struct kernel_emitter *e, const struct functio
 
 /* ---- kernel_phases.c ---- */
 
-/* Copies the windows of a block of firings that are better read by phases. */
+/* Whether so many firings of the port are read, or appended, by phases. */
+bool kernel_has_in_phases(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes);
+bool kernel_has_out_phases(struct kernel_emitter *e, const struct kernel_port *port,
+                           uint32_t lanes);
+/* Begins a block of firings: copies the windows that are read by phases, makes room for what is appended so; and
+ * ends it. */
 void kernel_cut_phases(struct kernel_emitter *e);
+void kernel_join_phases(struct kernel_emitter *e);
 /* The packet of an in-port that has phases; the index is uniform. */
 struct kernel_address kernel_phase_packet(struct kernel_emitter *e, uint32_t in,
                                           LLVMValueRef index);
+/* The packet of an out-port that has phases. */
+struct kernel_address kernel_appended_packet(struct kernel_emitter *e, uint32_t out,
+                                             LLVMValueRef index);
 
 /* ---- kernel_launch.c ---- */
 

@@ -242,6 +242,7 @@ static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef f
     body->together = false;
     LLVMBuildBr(e->builder, body->end);
     kernel_position(e, body->end);
+    kernel_join_phases(e);
     kernel_count_firing_end(e);
     kernel_firing_end(e);
 }

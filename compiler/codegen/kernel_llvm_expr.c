@@ -3,11 +3,26 @@
 
 /* ---- arrays, vectors, structs ---- */
 
+static void copy_items(struct kernel_emitter *e, const struct type *type, struct kernel_address to,
+                       struct kernel_address from)
+{
+    if (type_is_scalar(type)) {
+        kernel_store(e, type, to, kernel_load(e, type, from));
+        return;
+    }
+    for (uint64_t i = 0; i < type->length; i++)
+        copy_items(e, type->element, kernel_item(e, type, to, kernel_i64(e, i)),
+                   kernel_item(e, type, from, kernel_i64(e, i)));
+}
+
 void kernel_copy(struct kernel_emitter *e, const struct type *type, struct kernel_address to,
                  struct kernel_address from)
 {
-    LLVMBuildMemCpy(e->builder, to.pointer, type->alignment_bytes, from.pointer,
-                    type->alignment_bytes, kernel_i64(e, type->width_bytes));
+    if (to.layout != LAYOUT_UNIFORM || from.layout != LAYOUT_UNIFORM)
+        copy_items(e, type, to, from);
+    else
+        LLVMBuildMemCpy(e->builder, to.pointer, type->alignment_bytes, from.pointer,
+                        type->alignment_bytes, kernel_i64(e, type->width_bytes));
 }
 
 void kernel_store_zero(struct kernel_emitter *e, const struct type *type, struct kernel_address to)
@@ -17,15 +32,38 @@ void kernel_store_zero(struct kernel_emitter *e, const struct type *type, struct
         kernel_store(e, type, to, LLVMConstNull(scalar));
         return;
     }
+    if (to.layout != LAYOUT_UNIFORM && to.layout != LAYOUT_LANES) {
+        for (uint64_t i = 0; i < type->length; i++)
+            kernel_store_zero(e, type->element, kernel_item(e, type, to, kernel_i64(e, i)));
+        return;
+    }
     uint64_t lanes = to.layout == LAYOUT_LANES ? e->body->lanes : 1;
     LLVMBuildMemSet(e->builder, to.pointer, LLVMConstInt(e->i8, 0, 0),
                     kernel_i64(e, type->width_bytes * lanes), type->alignment_bytes);
 }
 
-static struct kernel_address temporary(struct kernel_emitter *e, const struct type *type)
+/* Memory that can hold what an object of that layout does. */
+static struct kernel_address temporary(struct kernel_emitter *e, const struct type *type,
+                                       enum kernel_layout like)
 {
-    return (struct kernel_address){.pointer =
-                                       kernel_alloca_value(e, type, LAYOUT_UNIFORM, "temporary")};
+    enum kernel_layout layout = like == LAYOUT_UNIFORM ? LAYOUT_UNIFORM : LAYOUT_LANES;
+    return (struct kernel_address){.pointer = kernel_alloca_value(e, type, layout, "temporary"),
+                                   .layout = layout};
+}
+
+static bool reads_varying(const struct kx *x, void *data)
+{
+    const struct kernel_emitter *e = data;
+    if (x->kind == KX_PEEK || x->kind == KX_WINDOW) return true;
+    return x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL &&
+           e->body->varying[x->variable->index];
+}
+
+/* Of an expression's value. */
+static enum kernel_layout value_layout(struct kernel_emitter *e, const struct kx *x)
+{
+    bool varies = e->body->lanes > 0 && kernel_any_kx(x, reads_varying, e);
+    return varies ? LAYOUT_LANES : LAYOUT_UNIFORM;
 }
 
 static struct kernel_address field_address(struct kernel_emitter *e, const struct kx *x,
@@ -95,7 +133,7 @@ struct kernel_operand kernel_operand(struct kernel_emitter *e, const struct kx *
     operand.at = kernel_value_address(e, x);
     if (copied) { /* what follows may change it */
         struct kernel_address now = operand.at;
-        operand.at = temporary(e, x->type);
+        operand.at = temporary(e, x->type, now.layout);
         kernel_copy(e, x->type, operand.at, now);
     }
     return operand;
@@ -105,10 +143,8 @@ LLVMValueRef kernel_operand_item(struct kernel_emitter *e, const struct kernel_o
                                  uint64_t lanes, uint64_t i)
 {
     if (operand->value != NULL) return operand->value;
-    LLVMTypeRef item = kernel_memory_type(e, operand->item);
-    struct kernel_address at = operand->at;
-    at.pointer = kernel_array_item(e, item, lanes, at.pointer, kernel_i64(e, i));
-    return kernel_load(e, operand->item, at);
+    struct type vector = {.kind = TYPE_VECTOR, .element = operand->item, .length = lanes};
+    return kernel_load(e, operand->item, kernel_item(e, &vector, operand->at, kernel_i64(e, i)));
 }
 
 static LLVMValueRef item_value(struct kernel_emitter *e, const struct kx *x, LLVMValueRef *args)
@@ -193,7 +229,7 @@ void kernel_expression_into(struct kernel_emitter *e, const struct kx *x, struct
     } else if (fresh || has_address(x)) {
         array_into(e, x, to);
     } else {
-        struct kernel_address value = temporary(e, x->type);
+        struct kernel_address value = temporary(e, x->type, to.layout);
         array_into(e, x, value);
         kernel_copy(e, x->type, to, value);
     }
@@ -204,11 +240,12 @@ static struct kernel_address assign_vector(struct kernel_emitter *e, const struc
 {
     uint64_t lanes = x->type->length;
     const struct type *item = x->type->element, *operation = x->operation->element;
-    struct kernel_address to = kernel_address_of(e, x->left), old = temporary(e, x->type);
+    struct kernel_address to = kernel_address_of(e, x->left),
+                          old = temporary(e, x->type, to.layout);
     kernel_copy(e, x->type, old, to);
     struct kernel_operand left = {.at = old, .item = item};
     struct kernel_operand right = kernel_operand(e, x->right, false);
-    struct kernel_address result = temporary(e, x->type);
+    struct kernel_address result = temporary(e, x->type, to.layout);
     for (uint64_t i = 0; i < lanes; i++) {
         LLVMValueRef a = kernel_operand_item(e, &left, lanes, i);
         LLVMValueRef b = kernel_operand_item(e, &right, lanes, i);
@@ -232,7 +269,7 @@ static struct kernel_address assign_array(struct kernel_emitter *e, const struct
 struct kernel_address kernel_value_address(struct kernel_emitter *e, const struct kx *x)
 {
     if (has_address(x)) return kernel_address_of(e, x);
-    struct kernel_address value = temporary(e, x->type);
+    struct kernel_address value = temporary(e, x->type, value_layout(e, x));
     if (x->kind == KX_ASSIGN) /* the value of now: the variable may change before it is used */
         kernel_copy(e, x->type, value, assign_array(e, x));
     else

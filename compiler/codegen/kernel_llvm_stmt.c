@@ -10,18 +10,19 @@ static void jump(struct kernel_emitter *e, LLVMBasicBlockRef to)
 
 /* ---- packets ---- */
 
-static void canonicalise(struct kernel_emitter *e, const struct type *type, LLVMValueRef at);
+static void canonicalise(struct kernel_emitter *e, const struct type *type,
+                         struct kernel_address at);
 
 /* for (i = 0; i < type->length; i++) one element */
-static void canonicalise_loop(struct kernel_emitter *e, const struct type *type, LLVMValueRef list)
+static void canonicalise_loop(struct kernel_emitter *e, const struct type *type,
+                              struct kernel_address list)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
     LLVMBasicBlockRef loop = kernel_block(e, "canonical"), end = kernel_block(e, "canonical.end");
     LLVMBuildBr(e->builder, loop);
     kernel_position(e, loop);
     LLVMValueRef i = LLVMBuildPhi(e->builder, e->i64, "");
-    LLVMTypeRef item = kernel_memory_type(e, type->element);
-    canonicalise(e, type->element, LLVMBuildInBoundsGEP2(e->builder, item, list, &i, 1, ""));
+    canonicalise(e, type->element, kernel_item(e, type, list, i));
     LLVMValueRef next = LLVMBuildAdd(e->builder, i, kernel_i64(e, 1), "");
     LLVMValueRef more =
         LLVMBuildICmp(e->builder, LLVMIntULT, next, kernel_i64(e, type->length), "");
@@ -33,7 +34,8 @@ static void canonicalise_loop(struct kernel_emitter *e, const struct type *type,
     kernel_position(e, end);
 }
 
-static void canonicalise_list(struct kernel_emitter *e, const struct type *type, LLVMValueRef list)
+static void canonicalise_list(struct kernel_emitter *e, const struct type *type,
+                              struct kernel_address list)
 {
     enum { UNROLLED_MAX = 16 };
     if (type->length > UNROLLED_MAX) {
@@ -41,8 +43,7 @@ static void canonicalise_list(struct kernel_emitter *e, const struct type *type,
         return;
     }
     for (uint64_t i = 0; i < type->length; i++)
-        canonicalise(e, type->element,
-                     kernel_offset(e, e->builder, list, i * type->element->width_bytes));
+        canonicalise(e, type->element, kernel_item(e, type, list, kernel_i64(e, i)));
 }
 
 static void zero_between(struct kernel_emitter *e, LLVMValueRef at, uint64_t from, uint64_t to)
@@ -52,20 +53,22 @@ static void zero_between(struct kernel_emitter *e, LLVMValueRef at, uint64_t fro
                         LLVMConstInt(e->i8, 0, 0), kernel_i64(e, to - from), 1);
 }
 
-static void canonicalise_struct(struct kernel_emitter *e, const struct type *type, LLVMValueRef at)
+static void canonicalise_struct(struct kernel_emitter *e, const struct type *type,
+                                struct kernel_address at)
 {
     uint64_t end = 0;
     for (uint32_t i = 0; i < type->field_count; i++) {
         const struct type_field *field = &type->fields[i];
-        zero_between(e, at, end, field->offset_bytes);
-        canonicalise(e, field->type, kernel_offset(e, e->builder, at, field->offset_bytes));
+        zero_between(e, at.pointer, end, field->offset_bytes);
+        canonicalise(e, field->type, kernel_member(e, at, field->offset_bytes));
         end = field->offset_bytes + field->type->width_bytes;
     }
-    zero_between(e, at, end, type->width_bytes);
+    zero_between(e, at.pointer, end, type->width_bytes);
 }
 
 /* Makes the NaNs of a value in memory canonical and what lies between fields zero. */
-static void canonicalise(struct kernel_emitter *e, const struct type *type, LLVMValueRef at)
+static void canonicalise(struct kernel_emitter *e, const struct type *type,
+                         struct kernel_address at)
 {
     if (!type->has_floats && !type->has_padding) return;
     if (type->kind == TYPE_STRUCT) {
@@ -73,9 +76,8 @@ static void canonicalise(struct kernel_emitter *e, const struct type *type, LLVM
     } else if (type_is_indexed(type)) {
         canonicalise_list(e, type, at);
     } else {
-        struct kernel_address item = {.pointer = at};
-        LLVMValueRef value = kernel_load(e, type, item);
-        kernel_store(e, type, item, kernel_canonical_bits(e, value, type->scalar));
+        LLVMValueRef value = kernel_load(e, type, at);
+        kernel_store(e, type, at, kernel_canonical_bits(e, value, type->scalar));
     }
 }
 
@@ -85,7 +87,7 @@ static void write_packet(struct kernel_emitter *e, uint32_t port, const struct k
     bool canonical = e->body->out[port].canonical;
     if (!type_is_scalar(x->type)) {
         kernel_expression_into(e, x, to, true);
-        if (canonical) canonicalise(e, x->type, to.pointer);
+        if (canonical) canonicalise(e, x->type, to);
         return;
     }
     if (canonical && type_is_float(x->type))

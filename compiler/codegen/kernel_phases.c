@@ -1,95 +1,373 @@
 /*
- * kernel_phases: windows of firings in lanes that slide by several packets.
+ * kernel_phases: windows of firings in lanes whose packets lie apart.
  *
- * With pop P, packet i of the firings l, l + 1, ... of a block lies P packets apart: each access
- * costs a load for each lane.  A filter reads most packets several times, so the block's window is
- * first cut into its P phases, phase r holding the packets r, r + P, r + 2P, ...; then packet i of
- * consecutive firings are neighbours, in phase i mod P from i div P on.
+ * Where a firing pops several scalars S (packets, or parts of a vector), scalar i of the firings l, l + 1, ...
+ * of a block lies S scalars apart: each access would cost a load for each lane.  The block's window is therefore
+ * first cut into its S phases, phase r holding the scalars r, r + S, r + 2S, ...; then scalar i of consecutive
+ * firings are neighbours, in phase i mod S from i div S on.  What firings append, S scalars each, is put
+ * together in the same way when they end.
+ *
+ * Method: tiles of S vectors, as long as registers.  Unzipping two neighbours gives the even and the odd scalars
+ * of both; doing so log2 S times with halves of the list gives the phases.  An odd factor of S is done by picking.
  */
 #include "compiler/codegen/kernel_llvm.h"
 
-enum { POP_MAX = 32, BYTES_MAX = 32768, READS_MIN = 2 };
+enum { SCALARS_MAX = 32, ODD_MAX = 7, IN_BYTES_MAX = 32768, OUT_BYTES_MAX = 16384 };
 
-/* Packets of a whole phase. */
-static uint64_t phase_length(const struct kernel_port *port, uint32_t lanes)
+struct phases {
+    const struct type *scalar;
+    uint64_t stride; /* scalars of a firing */
+    uint64_t length; /* of a phase, in whole tiles */
+    uint32_t tile;   /* scalars of a vector */
+};
+
+static uint64_t odd_part(uint64_t n)
 {
-    return lanes - 1 + (port->peek + port->pop - 1) / port->pop;
+    while (n > 1 && n % 2 == 0)
+        n /= 2;
+    return n;
 }
 
-static bool has_phases(const struct kernel_port *port, uint32_t lanes)
+/* Of a port whose firings take or give so many packets, and see or give `seen` of them. */
+static bool describe(struct kernel_emitter *e, const struct kernel_port *port, uint64_t packets,
+                     uint64_t seen, uint32_t lanes, struct phases *p)
 {
-    return !port->is_array && type_is_scalar(port->type) && port->pop > 1 && port->pop <= POP_MAX &&
-           port->peek / port->pop >= READS_MIN &&
-           phase_length(port, lanes) * port->pop * port->type->width_bytes <= BYTES_MAX;
+    p->scalar = type_base(port->type);
+    if (port->is_array || p->scalar->kind == TYPE_STRUCT || packets > SCALARS_MAX) return false;
+    uint64_t parts = type_scalar_count(port->type);
+    if (parts > SCALARS_MAX || parts * packets > SCALARS_MAX) return false;
+    p->stride = parts * packets;
+    if (p->stride <= 1 || odd_part(p->stride) > ODD_MAX) return false;
+    /* What is read but once does not have to go through memory: as many vectors as there are registers. */
+    if (seen == packets && e->isa.vector_bits < 512 && p->stride > SCALARS_MAX / 2) return false;
+    uint32_t fit = e->isa.vector_bits / 8 / (uint32_t)p->scalar->width_bytes;
+    p->tile = fit < lanes ? fit : lanes;
+    uint64_t longest = lanes - 1 + (seen + packets - 1) / packets;
+    p->length = (longest + p->tile - 1) / p->tile * p->tile;
+    return true;
 }
 
-/* Copies packet m * pop + r of the block to place m of phase r. */
-static void copy_packet(struct kernel_emitter *e, const struct kernel_port *port, LLVMValueRef from,
-                        LLVMValueRef to, uint64_t length, LLVMValueRef m, uint64_t r)
+static bool describe_in(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes,
+                        struct phases *p)
 {
-    LLVMTypeRef memory = kernel_memory_type(e, port->type);
-    LLVMValueRef source = LLVMBuildNUWMul(e->builder, m, kernel_i64(e, port->pop), "");
-    source = LLVMBuildNUWAdd(e->builder, source, kernel_i64(e, r), "");
-    LLVMValueRef place = LLVMBuildNUWAdd(e->builder, m, kernel_i64(e, r * length), "");
-    LLVMValueRef packet = LLVMBuildLoad2(
-        e->builder, memory, LLVMBuildInBoundsGEP2(e->builder, memory, from, &source, 1, ""), "");
-    LLVMBuildStore(e->builder, packet,
-                   LLVMBuildInBoundsGEP2(e->builder, memory, to, &place, 1, ""));
+    return port->window_width == 0 && port->peek >= port->pop && port->peek < IN_BYTES_MAX &&
+           describe(e, port, port->pop, port->peek, lanes, p) &&
+           p->stride * p->length * p->scalar->width_bytes <= IN_BYTES_MAX;
 }
 
-/* for (m = 0; m < whole; m++) all phases; then the phases that are one longer. */
-static void copy_window(struct kernel_emitter *e, const struct kernel_port *port, LLVMValueRef from,
-                        LLVMValueRef to, uint32_t lanes)
+static bool describe_out(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes,
+                         struct phases *p)
 {
-    uint64_t packets = (lanes - 1) * port->pop + port->peek;
-    uint64_t whole = packets / port->pop, length = phase_length(port, lanes);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
-    LLVMBasicBlockRef loop = kernel_block(e, "phases"), end = kernel_block(e, "phases.end");
-    LLVMBuildBr(e->builder, loop);
-    kernel_position(e, loop);
-    LLVMValueRef m = LLVMBuildPhi(e->builder, e->i64, "");
-    for (uint64_t r = 0; r < port->pop; r++)
-        copy_packet(e, port, from, to, length, m, r);
-    LLVMValueRef next = LLVMBuildNUWAdd(e->builder, m, kernel_i64(e, 1), "");
-    LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, next, kernel_i64(e, whole), "");
-    LLVMBuildCondBr(e->builder, more, loop, end);
-    LLVMValueRef values[] = {kernel_i64(e, 0), next};
-    LLVMBasicBlockRef blocks[] = {before, loop};
-    LLVMAddIncoming(m, values, blocks, 2);
-    kernel_position(e, end);
-    for (uint64_t r = 0; r < packets % port->pop; r++) {
-        copy_packet(e, port, from, to, length, kernel_i64(e, whole), r);
+    return describe(e, port, port->push, port->push, lanes, p) &&
+           p->stride * p->length * p->scalar->width_bytes <= OUT_BYTES_MAX;
+}
+
+bool kernel_has_in_phases(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes)
+{
+    struct phases p;
+    return describe_in(e, port, lanes, &p);
+}
+
+bool kernel_has_out_phases(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes)
+{
+    struct phases p;
+    return describe_out(e, port, lanes, &p);
+}
+
+/* ---- shuffles ---- */
+
+/* Element i is `first` + i x `step` of both vectors, one behind the other; beyond them anything. */
+static LLVMValueRef pick(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b, int64_t first,
+                         int64_t step)
+{
+    LLVMValueRef places[KERNEL_LANES_MAX];
+    unsigned count = LLVMGetVectorSize(LLVMTypeOf(a));
+    for (unsigned i = 0; i < count; i++) {
+        int64_t place = first + (int64_t)i * step;
+        bool inside = place >= 0 && place < 2 * (int64_t)count;
+        places[i] = inside ? LLVMConstInt(e->i32, (uint64_t)place, 0) : LLVMGetPoison(e->i32);
     }
+    return LLVMBuildShuffleVector(e->builder, a, b, LLVMConstVector(places, count), "");
+}
+
+/* a0 b0 a1 b1 ... from the lower halves, or from the upper ones. */
+static LLVMValueRef interleave(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b, bool upper)
+{
+    LLVMValueRef places[KERNEL_LANES_MAX];
+    unsigned count = LLVMGetVectorSize(LLVMTypeOf(a));
+    for (unsigned i = 0; i < count; i++) {
+        unsigned from = i / 2 + (upper ? count / 2 : 0) + (i % 2 != 0 ? count : 0);
+        places[i] = LLVMConstInt(e->i32, from, 0);
+    }
+    return LLVMBuildShuffleVector(e->builder, a, b, LLVMConstVector(places, count), "");
+}
+
+/* Takes from `b` where `from_b` says so: element i is place[i] of it, else element i of `a` stays. */
+static LLVMValueRef merge(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b,
+                          const int64_t *place)
+{
+    LLVMValueRef places[KERNEL_LANES_MAX];
+    unsigned count = LLVMGetVectorSize(LLVMTypeOf(a));
+    bool any = false;
+    for (unsigned i = 0; i < count; i++) {
+        bool taken = place[i] >= 0 && place[i] < (int64_t)count;
+        any = any || taken;
+        places[i] = LLVMConstInt(e->i32, taken ? count + (uint64_t)place[i] : i, 0);
+    }
+    if (!any) return a;
+    return LLVMBuildShuffleVector(e->builder, a, b, LLVMConstVector(places, count), "");
+}
+
+/* Phases of `count` vectors, an odd number, in place; and back. */
+static void pick_odd(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count, bool back)
+{
+    LLVMValueRef result[ODD_MAX];
+    int64_t place[KERNEL_LANES_MAX];
+    unsigned tile = LLVMGetVectorSize(LLVMTypeOf(v[0]));
+    for (uint64_t r = 0; r < count; r++) {
+        result[r] = LLVMGetPoison(LLVMTypeOf(v[0]));
+        for (uint64_t from = 0; from < count; from++) {
+            for (unsigned i = 0; i < tile; i++) {
+                uint64_t scalar = back ? r * tile + i : i * count + r;
+                bool here = back ? scalar % count == from : scalar / tile == from;
+                place[i] = !here ? -1 : (int64_t)(back ? scalar / count : scalar % tile);
+            }
+            result[r] = merge(e, result[r], v[from], place);
+        }
+    }
+    for (uint64_t r = 0; r < count; r++)
+        v[r] = result[r];
+}
+
+/* From a list of vectors, that are scalars in order, to its phases. */
+static void unzip(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count)
+{
+    LLVMValueRef halves[2][SCALARS_MAX / 2];
+    if (count == 1) return;
+    if (count % 2 != 0) {
+        pick_odd(e, v, count, false);
+        return;
+    }
+    for (uint64_t i = 0; i < count / 2; i++) {
+        halves[0][i] = pick(e, v[2 * i], v[2 * i + 1], 0, 2);
+        halves[1][i] = pick(e, v[2 * i], v[2 * i + 1], 1, 2);
+    }
+    unzip(e, halves[0], count / 2);
+    unzip(e, halves[1], count / 2);
+    for (uint64_t r = 0; r < count; r++)
+        v[r] = halves[r % 2][r / 2];
+}
+
+/* And back. */
+static void zip(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count)
+{
+    LLVMValueRef halves[2][SCALARS_MAX / 2];
+    if (count == 1) return;
+    if (count % 2 != 0) {
+        pick_odd(e, v, count, true);
+        return;
+    }
+    for (uint64_t r = 0; r < count; r++)
+        halves[r % 2][r / 2] = v[r];
+    zip(e, halves[0], count / 2);
+    zip(e, halves[1], count / 2);
+    for (uint64_t i = 0; i < count / 2; i++) {
+        v[2 * i] = interleave(e, halves[0][i], halves[1][i], false);
+        v[2 * i + 1] = interleave(e, halves[0][i], halves[1][i], true);
+    }
+}
+
+/* ---- tiles ---- */
+
+static LLVMValueRef vector_at(struct kernel_emitter *e, const struct phases *p, LLVMValueRef base,
+                              LLVMValueRef place)
+{
+    return LLVMBuildInBoundsGEP2(e->builder, kernel_memory_type(e, p->scalar), base, &place, 1, "");
+}
+
+static LLVMValueRef load_vector(struct kernel_emitter *e, const struct phases *p, LLVMValueRef base,
+                                LLVMValueRef place)
+{
+    LLVMTypeRef type = LLVMVectorType(kernel_memory_type(e, p->scalar), p->tile);
+    LLVMValueRef load = LLVMBuildLoad2(e->builder, type, vector_at(e, p, base, place), "");
+    LLVMSetAlignment(load, p->scalar->alignment_bytes);
+    return load;
+}
+
+static void store_vector(struct kernel_emitter *e, const struct phases *p, LLVMValueRef value,
+                         LLVMValueRef base, LLVMValueRef place)
+{
+    LLVMValueRef store = LLVMBuildStore(e->builder, value, vector_at(e, p, base, place));
+    LLVMSetAlignment(store, p->scalar->alignment_bytes);
+}
+
+static LLVMValueRef plus(struct kernel_emitter *e, LLVMValueRef base, uint64_t more)
+{
+    return more == 0 ? base : LLVMBuildNUWAdd(e->builder, base, kernel_i64(e, more), "");
+}
+
+/* Vector i (from scalar i x tile on) of the last tile, which begins at `first`: nothing beyond the window's
+ * `end` is touched. */
+static LLVMValueRef load_last(struct kernel_emitter *e, const struct phases *p, LLVMValueRef window,
+                              uint64_t first, uint64_t i, uint64_t end)
+{
+    uint64_t begin = first + i * p->tile;
+    if (begin + p->tile <= end) return load_vector(e, p, window, kernel_i64(e, begin));
+    LLVMTypeRef type = LLVMVectorType(kernel_memory_type(e, p->scalar), p->tile);
+    if (begin >= end) return LLVMGetPoison(type);
+    uint64_t from = end - p->tile;
+    LLVMValueRef loaded = load_vector(e, p, window, kernel_i64(e, from));
+    return pick(e, loaded, LLVMGetPoison(type), (int64_t)(begin - from), 1);
+}
+
+static void store_phases(struct kernel_emitter *e, const struct phases *p, LLVMValueRef *v,
+                         LLVMValueRef to, LLVMValueRef at)
+{
+    unzip(e, v, p->stride);
+    for (uint64_t r = 0; r < p->stride; r++)
+        store_vector(e, p, v[r], to, plus(e, at, r * p->length));
+}
+
+struct tile_loop {
+    LLVMBasicBlockRef block;
+    LLVMValueRef at; /* scalars of a phase before this tile */
+};
+
+/* for (at = 0; at < length; at += tile) */
+static struct tile_loop begin_tiles(struct kernel_emitter *e)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+    LLVMValueRef zero = kernel_i64(e, 0);
+    struct tile_loop loop = {.block = kernel_block(e, "tiles")};
+    LLVMBuildBr(e->builder, loop.block);
+    kernel_position(e, loop.block);
+    loop.at = LLVMBuildPhi(e->builder, e->i64, "tile");
+    LLVMAddIncoming(loop.at, &zero, &before, 1);
+    return loop;
+}
+
+static void end_tiles(struct kernel_emitter *e, const struct phases *p, struct tile_loop loop,
+                      uint64_t length)
+{
+    LLVMBasicBlockRef end = kernel_block(e, "tiles.end");
+    LLVMValueRef next = plus(e, loop.at, p->tile);
+    LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, next, kernel_i64(e, length), "");
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
+    LLVMBuildCondBr(e->builder, more, loop.block, end);
+    LLVMAddIncoming(loop.at, &next, &latch, 1);
+    kernel_position(e, end);
+}
+
+static void cut(struct kernel_emitter *e, const struct phases *p, LLVMValueRef window,
+                uint64_t window_scalars, LLVMValueRef to)
+{
+    LLVMValueRef v[SCALARS_MAX];
+    uint64_t tile_scalars = p->stride * p->tile;
+    uint64_t whole = window_scalars / tile_scalars * p->tile;
+    if (whole > 0) {
+        struct tile_loop loop = begin_tiles(e);
+        LLVMValueRef from = LLVMBuildNUWMul(e->builder, loop.at, kernel_i64(e, p->stride), "");
+        for (uint64_t i = 0; i < p->stride; i++)
+            v[i] = load_vector(e, p, window, plus(e, from, i * p->tile));
+        store_phases(e, p, v, to, loop.at);
+        end_tiles(e, p, loop, whole);
+    }
+    if (whole == p->length) return;
+    for (uint64_t i = 0; i < p->stride; i++)
+        v[i] = load_last(e, p, window, whole * p->stride, i, window_scalars);
+    store_phases(e, p, v, to, kernel_i64(e, whole));
+}
+
+static LLVMValueRef allocate(struct kernel_emitter *e, const struct phases *p, const char *name)
+{
+    enum { LINE_BYTES = 64 };
+    LLVMTypeRef scalar = kernel_memory_type(e, p->scalar);
+    LLVMValueRef place = kernel_alloca(e, LLVMArrayType2(scalar, p->stride * p->length), name);
+    LLVMSetAlignment(place, LINE_BYTES);
+    return place;
+}
+
+/* ---- of a body ---- */
+
+static void begin_out(struct kernel_emitter *e, uint32_t port, const struct phases *p)
+{
+    LLVMValueRef *out = &e->body->out[port].phases;
+    *out = allocate(e, p, "appended");
+    if (!e->body->kernel->out[port].indexed) return;
+    uint64_t bytes = p->stride * p->length * p->scalar->width_bytes;
+    LLVMBuildMemSet(e->builder, *out, LLVMConstInt(e->i8, 0, 0), kernel_i64(e, bytes),
+                    p->scalar->alignment_bytes);
 }
 
 void kernel_cut_phases(struct kernel_emitter *e)
 {
     struct kernel_body *body = e->body;
-    for (uint32_t i = 0; i < body->kernel->in_count; i++) {
-        const struct kernel_port *port = &body->kernel->in[i];
+    const struct kernel *kernel = body->kernel;
+    struct phases p;
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        const struct kernel_port *port = &kernel->in[i];
         body->in[i].phases = NULL;
-        if (body->lanes == 0 || !has_phases(port, body->lanes)) continue;
-        uint64_t length = phase_length(port, body->lanes);
-        LLVMTypeRef memory = kernel_memory_type(e, port->type);
-        LLVMValueRef phases =
-            kernel_alloca(e, LLVMArrayType2(memory, length * port->pop), "phases");
+        if (body->lanes == 0 || !describe_in(e, port, body->lanes, &p)) continue;
+        LLVMValueRef phases = allocate(e, &p, "phases");
         struct kernel_address window = kernel_in_packet(e, i, kernel_i64(e, 0), kernel_i64(e, 0));
-        copy_window(e, port, window.pointer, phases, body->lanes);
+        uint64_t seen = (body->lanes - 1) * p.stride + port->peek * (p.stride / port->pop);
+        cut(e, &p, window.pointer, seen, phases);
         body->in[i].phases = phases;
+        body->in[i].phase_bytes = p.length * p.scalar->width_bytes;
+    }
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        body->out[i].phases = NULL;
+        if (body->lanes > 0 && describe_out(e, &kernel->out[i], body->lanes, &p))
+            begin_out(e, i, &p);
+    }
+}
+
+void kernel_join_phases(struct kernel_emitter *e)
+{
+    struct kernel_body *body = e->body;
+    LLVMValueRef v[SCALARS_MAX];
+    struct phases p;
+    for (uint32_t i = 0; i < body->kernel->out_count; i++) {
+        LLVMValueRef phases = body->out[i].phases;
+        if (body->lanes == 0 || phases == NULL) continue;
+        describe_out(e, &body->kernel->out[i], body->lanes, &p);
+        body->out[i].phases = NULL;
+        struct kernel_address window = kernel_out_packet(e, i, kernel_i64(e, 0), kernel_i64(e, 0));
+        struct tile_loop loop = begin_tiles(e);
+        for (uint64_t r = 0; r < p.stride; r++)
+            v[r] = load_vector(e, &p, phases, plus(e, loop.at, r * p.length));
+        zip(e, v, p.stride);
+        LLVMValueRef to = LLVMBuildNUWMul(e->builder, loop.at, kernel_i64(e, p.stride), "");
+        for (uint64_t r = 0; r < p.stride; r++)
+            store_vector(e, &p, v[r], window.pointer, plus(e, to, r * p.tile));
+        end_tiles(e, &p, loop, p.length);
     }
 }
 
 struct kernel_address kernel_phase_packet(struct kernel_emitter *e, uint32_t in, LLVMValueRef index)
 {
     const struct kernel_port *port = &e->body->kernel->in[in];
+    const struct kernel_port_state *state = &e->body->in[in];
+    uint64_t width = type_base(port->type)->width_bytes;
     LLVMValueRef pop = kernel_i64(e, port->pop);
-    LLVMValueRef phase = LLVMBuildURem(e->builder, index, pop, "");
-    LLVMValueRef length = kernel_i64(e, phase_length(port, e->body->lanes));
-    LLVMValueRef place = LLVMBuildAdd(e->builder, LLVMBuildMul(e->builder, phase, length, ""),
-                                      LLVMBuildUDiv(e->builder, index, pop, ""), "");
-    struct kernel_address address = {.layout = LAYOUT_STRIDED,
-                                     .stride_bytes = port->type->width_bytes};
-    address.pointer = LLVMBuildInBoundsGEP2(e->builder, kernel_memory_type(e, port->type),
-                                            e->body->in[in].phases, &place, 1, "");
-    return address;
+    uint64_t parts_bytes = type_scalar_count(port->type) * state->phase_bytes;
+    LLVMValueRef phase = LLVMBuildMul(e->builder, LLVMBuildURem(e->builder, index, pop, ""),
+                                      kernel_i64(e, parts_bytes), "");
+    LLVMValueRef place = LLVMBuildMul(e->builder, LLVMBuildUDiv(e->builder, index, pop, ""),
+                                      kernel_i64(e, width), "");
+    LLVMValueRef offset = LLVMBuildAdd(e->builder, phase, place, "");
+    return (struct kernel_address){
+        .pointer = LLVMBuildInBoundsGEP2(e->builder, e->i8, state->phases, &offset, 1, ""),
+        .layout = LAYOUT_STRIDED,
+        .stride_bytes = width,
+        .item_bytes = state->phase_bytes};
+}
+
+struct kernel_address kernel_appended_packet(struct kernel_emitter *e, uint32_t out,
+                                             LLVMValueRef index)
+{
+    const struct type *type = e->body->kernel->out[out].type;
+    struct kernel_address first = {.pointer = e->body->out[out].phases, .layout = LAYOUT_LANES};
+    struct type packets = {.kind = TYPE_ARRAY, .element = type, .length = UINT32_MAX};
+    return kernel_item(e, &packets, first, index);
 }
