@@ -70,28 +70,35 @@ static bool start_of(const struct ks *init, const struct variable *counter, __in
 }
 
 /* `for (TYPE i = constant; i < constant; i += constant)`, upwards and for a few rounds, where
- * nothing else assigns i: the last step stays below the bound and one pace more, which TYPE holds.
- */
-static bool certainly_ends(const struct ks *loop)
+ * nothing else assigns i: the last step stays below the bound and one pace more, which TYPE holds.  Returns how
+ * many; 0: it is not of that form. */
+uint64_t kernel_rounds_of(const struct ks *loop)
 {
     enum { ROUNDS_MAX = 4096 };
     const struct kx *test = loop->expr, *step = loop->step;
     __int128 start;
     if (test == NULL || test->kind != KX_COMPARE || (test->op != OP_LT && test->op != OP_LE))
-        return false;
-    if (test->left->kind != KX_VARIABLE || test->right->kind != KX_CONSTANT) return false;
+        return 0;
+    if (test->left->kind != KX_VARIABLE || test->right->kind != KX_CONSTANT) return 0;
     const struct variable *counter = test->left->variable;
-    if (counter->kind != VARIABLE_LOCAL || !type_is_integer(counter->type)) return false;
+    if (counter->kind != VARIABLE_LOCAL || !type_is_integer(counter->type)) return 0;
     if (step == NULL || step->kind != KX_ASSIGN || step->op != OP_ADD ||
         step->right->kind != KX_CONSTANT || step->left->kind != KX_VARIABLE ||
         step->left->variable != counter || kernel_assigns(loop->body, counter) ||
         !start_of(loop->init, counter, &start)) {
-        return false;
+        return 0;
     }
     __int128 bound = arith_as_exact(test->right->value), pace = arith_as_exact(step->right->value);
     __int128 most = (__int128)(UINT64_MAX >> (64 - 8 * counter->type->width_bytes));
     if (scalar_is_signed(counter->type->scalar)) most /= 2;
-    return pace > 0 && bound + pace <= most && (bound - start) / pace < ROUNDS_MAX;
+    if (pace <= 0 || bound + pace > most || (bound - start) / pace >= ROUNDS_MAX) return 0;
+    __int128 rounds = (bound - start + pace - (test->op == OP_LT ? 1 : 0)) / pace;
+    return rounds > 0 ? (uint64_t)rounds : 1;
+}
+
+static bool certainly_ends(const struct ks *loop)
+{
+    return kernel_rounds_of(loop) > 0;
 }
 
 /* A loop that might not end where it is not meant to run. */
@@ -458,21 +465,36 @@ static bool declares_array(const struct ks *s, void *data)
 
 struct width_count {
     struct kernel_emitter *e;
+    const bool *varying; /* by variable->index */
     uint64_t widest_bytes;
 };
+
+static bool is_varying(const struct kx *x, void *data)
+{
+    const struct width_count *count = data;
+    if (x->kind == KX_PEEK || x->kind == KX_WINDOW) return true;
+    return x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL &&
+           count->varying[x->variable->index];
+}
 
 static void widen(struct width_count *count, uint64_t bytes)
 {
     if (bytes > count->widest_bytes) count->widest_bytes = bytes;
 }
 
+/* The widest of what is computed in lanes: of functions that are called with it, of all that is in them. */
 static bool widen_to(const struct kx *x, void *data)
 {
     struct width_count *count = data;
-    if (type_is_scalar(x->type)) widen(count, x->type->width_bytes);
-    if (x->kind != KX_CALL) return false;
+    const struct type *item = type_base(x->type);
+    if (item->kind == TYPE_SCALAR && item->width_bytes > count->widest_bytes &&
+        kernel_any_kx(x, is_varying, count))
+        widen(count, item->width_bytes);
+    if (x->kind != KX_CALL || !kernel_any_kx(x, is_varying, count)) return false;
+    const bool *varying = kernel_function_lanes(count->e, x->function);
+    if (varying == NULL) return false;
     if (kernel_function_of(count->e, x->function)->widest_bytes == 0) {
-        struct width_count inside = {count->e, 1};
+        struct width_count inside = {count->e, varying, 1};
         kernel_any_ks(x->function->body, NULL, widen_to, &inside);
         kernel_function_of(count->e, x->function)->widest_bytes = inside.widest_bytes;
     }
@@ -484,7 +506,7 @@ static bool widen_to(const struct kx *x, void *data)
  * latencies), and no value longer than VECTOR_BYTES_MAX; of what is in arrays, as many as a register has. */
 static uint32_t best_width(struct lanes *l)
 {
-    struct width_count width_of = {l->e, 1};
+    struct width_count width_of = {l->e, l->varying, 1};
     bool arrays = kernel_any_ks(l->kernel->body, declares_array, NULL, l);
     uint64_t vector_bytes = l->e->isa.vector_bits / 8;
     /* Half of the registers: 16 of SSE and AVX, 32 of AVX-512. */
@@ -502,8 +524,15 @@ static uint32_t best_width(struct lanes *l)
     return width;
 }
 
+static bool calls_function(const struct kx *x, void *data)
+{
+    (void)data;
+    return x->kind == KX_CALL;
+}
+
 /* Straight-line code of so many operations, each of which may wait for the one before it, that LLVM
- * would not put several vectors side by side; packets lie one behind the other, or are put so. */
+ * would not put several vectors side by side; packets lie one behind the other, or are put so.  What functions
+ * keep alive is not known here: such code is LLVM's. */
 static bool is_long_chain(struct kernel_emitter *e, const struct kernel *kernel)
 {
     enum { LONG_NODES = 48 };
@@ -516,6 +545,7 @@ static bool is_long_chain(struct kernel_emitter *e, const struct kernel *kernel)
         const struct kernel_port *port = &kernel->out[i];
         if (port->push != 1 && !kernel_has_out_phases(e, port, KERNEL_LANES_MIN)) return false;
     }
+    if (kernel_any_ks(kernel->body, NULL, calls_function, NULL)) return false;
     return kernel_size(e, kernel->body) >= LONG_NODES;
 }
 

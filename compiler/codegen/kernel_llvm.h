@@ -110,6 +110,7 @@ struct kernel_body {
     LLVMValueRef llvm;
     LLVMBuilderRef setup; /* before the end of the entry block: allocas, loads done once */
     LLVMValueRef arguments, tables, state, left, fault, launches;
+    bool arguments_anew; /* scalars of `arguments` are loaded where they are used */
     LLVMValueRef firing; /* index in the batch, of the first lane; NULL where there is none */
     LLVMValueRef firing_number;     /* absolute, for faults */
     LLVMValueRef phase;             /* i64, of the firing; NULL between firings, or: there is one */
@@ -240,6 +241,8 @@ LLVMValueRef kernel_intrinsic(struct kernel_emitter *e, const char *name, LLVMVa
                               unsigned count, LLVMTypeRef *overloads, unsigned overload_count);
 /* The loop that ends with `branch` is neither unrolled nor vectorised. */
 void kernel_leave_loop_alone(struct kernel_emitter *e, LLVMValueRef branch);
+/* It is written out. */
+void kernel_unroll_loop(struct kernel_emitter *e, LLVMValueRef branch);
 /* Goes on where `bad` (i1, uniform) is false; where it is true the body ends with the fault. */
 void kernel_fault_if(struct kernel_emitter *e, LLVMValueRef bad, enum kernel_status status,
                      struct span span, LLVMValueRef index, LLVMValueRef bound);
@@ -451,6 +454,9 @@ struct kernel_lane_plan {
 /* Whether, and how, consecutive firings of the kernel are executed in the lanes of vectors. */
 bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
                        struct kernel_lane_plan *plan);
+
+/* Rounds of a loop that counts from a constant to a constant; 0: it is of another form, or has many. */
+uint64_t kernel_rounds_of(const struct ks *loop);
 
 /* The varying variables of a function whose scalar arguments vary, or NULL where it is not
  * admitted. */

@@ -225,6 +225,39 @@ static void store_state_scalars(struct kernel_emitter *e)
 
 /* ---- the loop over firings ---- */
 
+/* The same pointer, of which LLVM must not know that it is the same in every round.  What is loaded through it
+ * is loaded where it is used: as vectors, a large table or many arguments would be kept on the stack. */
+static LLVMValueRef anew(struct kernel_emitter *e, LLVMValueRef pointer)
+{
+    enum { INACCESSIBLE_MEMORY = 3 << 2 };
+    static const char tie[] = "=r,0", memory[] = "memory";
+    LLVMTypeRef type = LLVMFunctionType(e->pointer, &e->pointer, 1, 0);
+    LLVMValueRef same =
+        LLVMGetInlineAsm(type, "", 0, tie, sizeof tie - 1, 1, 0, LLVMInlineAsmDialectATT, 0);
+    LLVMValueRef call = LLVMBuildCall2(e->builder, type, same, &pointer, 1, "");
+    unsigned kind = LLVMGetEnumAttributeKindForName(memory, sizeof memory - 1);
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(e->context, kind, INACCESSIBLE_MEMORY));
+    kind = LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind"));
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(e->context, kind, 0));
+    return call;
+}
+
+/* Arguments and tables of a block of firings in lanes. */
+static void bind_invariants(struct kernel_emitter *e)
+{
+    struct kernel_body *body = e->body;
+    body->tables = LLVMGetParam(body->llvm, KERNEL_PARAM_TABLES);
+    body->arguments = LLVMGetParam(body->llvm, KERNEL_PARAM_ARGUMENTS);
+    body->arguments_anew = false;
+    if (body->lanes == 0) return;
+    uint32_t registers = e->isa.vector_bits == 512 ? 16 : 8;
+    body->tables = anew(e, body->tables);
+    body->arguments_anew = body->kernel->argument_count > registers;
+    if (body->arguments_anew) body->arguments = anew(e, body->arguments);
+}
+
 /* Emits one firing, or the firings of all lanes: from `i` on. */
 static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef first)
 {
@@ -234,6 +267,7 @@ static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef f
     body->firing_number = LLVMBuildAdd(e->builder, first, i, "firing");
     body->locals = ARENA_ARRAY(e->scratch, LLVMValueRef, kernel->local_count);
     body->end = kernel_block(e, "firing.end");
+    bind_invariants(e);
     kernel_firing_begin(e);
     kernel_count_firing_begin(e);
     kernel_cut_phases(e);

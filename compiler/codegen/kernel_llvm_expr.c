@@ -284,7 +284,7 @@ static LLVMValueRef variable_value(struct kernel_emitter *e, const struct kx *x)
     const struct variable *variable = x->variable;
     const struct kernel *kernel = e->body->kernel;
     if (variable->kind == VARIABLE_CONSTANT) return kernel_constant(e, variable->constant[0]);
-    if (variable->kind == VARIABLE_ARGUMENT && kernel != NULL) {
+    if (variable->kind == VARIABLE_ARGUMENT && kernel != NULL && !e->body->arguments_anew) {
         for (uint32_t i = 0; i < kernel->argument_count; i++) {
             if (kernel->arguments[i] == variable) return e->body->argument_values[i];
         }

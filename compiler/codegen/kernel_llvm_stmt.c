@@ -273,6 +273,26 @@ static void loop_condition(struct kernel_emitter *e, const struct ks *s, LLVMBas
         LLVMBuildCondBr(e->builder, control_value(e, s->expr), body, end);
 }
 
+/* A window that is read by phases, each packet by several firings. */
+static bool peeks_phases(const struct kx *x, void *data)
+{
+    const struct kernel_emitter *e = data;
+    if (x->kind != KX_PEEK || e->body->in[x->port].phases == NULL) return false;
+    const struct kernel_port *port = &e->body->kernel->in[x->port];
+    return port->peek > port->pop;
+}
+
+/* In lanes, items of arrays stay in registers where their places are known, and what does not differ between lanes
+ * costs least where loops are written out; windows of phases are memory anyway. */
+static bool is_written_out(struct kernel_emitter *e, const struct ks *s)
+{
+    enum { ROUNDS_MAX = 64, NODES_MAX = 4096 };
+    if (e->body->lanes == 0) return false;
+    if (e->body->kernel != NULL && kernel_any_ks(s->body, NULL, peeks_phases, e)) return false;
+    uint64_t rounds = kernel_rounds_of(s);
+    return rounds > 0 && rounds <= ROUNDS_MAX && rounds * kernel_size(e, s->body) <= NODES_MAX;
+}
+
 static void loop(struct kernel_emitter *e, const struct ks *s)
 {
     struct kernel_body *b = e->body;
@@ -295,7 +315,8 @@ static void loop(struct kernel_emitter *e, const struct ks *s)
     kernel_position(e, step);
     kernel_count(e, s->step_region);
     if (s->step != NULL) control_value(e, s->step);
-    LLVMBuildBr(e->builder, test);
+    LLVMValueRef repeat = LLVMBuildBr(e->builder, test);
+    if (is_written_out(e, s)) kernel_unroll_loop(e, repeat);
     kernel_position(e, end);
     b->break_to = outer_break;
     b->continue_to = outer_continue;

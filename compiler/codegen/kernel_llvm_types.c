@@ -249,19 +249,32 @@ static LLVMMetadataRef metadata_string(struct kernel_emitter *e, const char *tex
 }
 
 /* A loop's metadata is a node that names itself first: it is made with a stand-in. */
+static void describe_loop(struct kernel_emitter *e, LLVMValueRef branch, LLVMMetadataRef *parts,
+                          size_t count)
+{
+    static const char kind[] = "llvm.loop";
+    parts[0] = LLVMTemporaryMDNode(e->context, NULL, 0);
+    LLVMMetadataRef loop = LLVMMDNodeInContext2(e->context, parts, count);
+    LLVMMetadataReplaceAllUsesWith(parts[0], loop);
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->context, kind, (unsigned)strlen(kind)),
+                    LLVMMetadataAsValue(e->context, loop));
+}
+
 void kernel_leave_loop_alone(struct kernel_emitter *e, LLVMValueRef branch)
 {
     LLVMMetadataRef unroll[] = {metadata_string(e, "llvm.loop.unroll.disable")};
     LLVMMetadataRef vectorise[] = {metadata_string(e, "llvm.loop.vectorize.enable"),
                                    LLVMValueAsMetadata(LLVMConstInt(e->i1, 0, 0))};
-    LLVMMetadataRef self = LLVMTemporaryMDNode(e->context, NULL, 0);
-    LLVMMetadataRef parts[] = {self, LLVMMDNodeInContext2(e->context, unroll, 1),
+    LLVMMetadataRef parts[] = {NULL, LLVMMDNodeInContext2(e->context, unroll, 1),
                                LLVMMDNodeInContext2(e->context, vectorise, 2)};
-    LLVMMetadataRef loop = LLVMMDNodeInContext2(e->context, parts, 3);
-    LLVMMetadataReplaceAllUsesWith(self, loop);
-    static const char kind[] = "llvm.loop";
-    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->context, kind, (unsigned)strlen(kind)),
-                    LLVMMetadataAsValue(e->context, loop));
+    describe_loop(e, branch, parts, 3);
+}
+
+void kernel_unroll_loop(struct kernel_emitter *e, LLVMValueRef branch)
+{
+    LLVMMetadataRef unroll[] = {metadata_string(e, "llvm.loop.unroll.full")};
+    LLVMMetadataRef parts[] = {NULL, LLVMMDNodeInContext2(e->context, unroll, 1)};
+    describe_loop(e, branch, parts, 2);
 }
 
 /* ---- loads and stores of scalars ---- */
