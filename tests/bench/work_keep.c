@@ -6,7 +6,7 @@ enum {
     GROUP = 512,          /* kept packets of a sum */
     FULL = LANES * GROUP, /* a group for each lane */
     CHUNK = 2048,         /* packets that are looked at before the sums are */
-    COMING = 64           /* packets that are fetched for each step of the sums */
+    COMING = 256          /* packets that are fetched for each step of the sums */
 };
 
 #define UNIT ((size_t)4096) /* packets */
