@@ -3,23 +3,18 @@
  * packets that are variables.
  *
  * A loop is written out where its rounds are known, where its variable says which element of a port is
- * meant or which packet of a buffer inside, or where it appends to such a buffer, and where that stays
- * small.  The variable is a constant then, and so is what is computed of it and of other integers.
+ * meant, and where that stays small.  The variable is a constant then, and so is what is computed of it
+ * and of other integers.
  */
 #include "compiler/fuse/compose_internal.h"
 
 #include "compiler/analysis/cost_regions.h"
 #include "compiler/sema/arith.h"
 
-enum {
-    ROUNDS_MAX = 64,
-    ELEMENT_SIZE_MAX = 4096, /* expressions of all rounds, where elements of ports are named */
-    PACKET_SIZE_MAX = 512,   /* where packets are */
-};
+enum { ROUNDS_MAX = 64, SIZE_MAX_ROUNDS = 4096 }; /* expressions of all rounds */
 
 struct unroller {
     struct composer *c;
-    const struct member *m;
     const struct kx **values; /* by index of a local: its constant; NULL: it is a variable */
 };
 
@@ -85,49 +80,23 @@ static struct kx *expand(struct unroller *u, const struct kx *x)
 
 /* ---- which loops ---- */
 
-struct search {
-    const struct unroller *u;
-    const struct variable *counter;
-    bool elements, packets;
-};
-
 static bool is_counter(const struct kx *x, void *data)
 {
-    const struct search *search = data;
-    return x->kind == KX_VARIABLE && x->variable == search->counter;
-}
-
-static bool is_inside(const struct member *m, const struct kx *peek)
-{
-    const struct member_port *port = &m->in[peek->port];
-    for (uint64_t e = 0; e < m->kernel->in[peek->port].arity; e++)
-        if (m->inputs[port->first + e].edge != NULL) return true;
-    return false;
+    return x->kind == KX_VARIABLE && x->variable == (const struct variable *)data;
 }
 
 static bool names_input(const struct kx *x, void *data)
 {
-    struct search *search = data;
-    const struct member *m = search->u->m;
-    if (x->kind != KX_PEEK) return false;
-    if (compose_any_kx(x->left, is_counter, search)) search->elements = true;
-    if (is_inside(m, x) && compose_any_kx(x->right, is_counter, search)) search->packets = true;
-    return false;
+    return x->kind == KX_PEEK && compose_any_kx(x->left, is_counter, data);
 }
 
 static bool names_output(const struct ks *s, void *data)
 {
-    struct search *search = data;
-    const struct member *m = search->u->m;
-    if (s->kind != KS_EMIT && s->kind != KS_STORE) return false;
-    if (compose_any_kx(s->element, is_counter, search)) search->elements = true;
-    const struct member_port *port = &m->out[s->port];
-    for (uint64_t e = 0; e < m->kernel->out[s->port].arity; e++)
-        if (m->outputs[port->first + e].edge != NULL) search->packets = true;
-    return false;
+    return (s->kind == KS_EMIT || s->kind == KS_STORE) &&
+           compose_any_kx(s->element, is_counter, data);
 }
 
-static bool is_written_out(const struct unroller *u, const struct ks *loop, uint64_t *rounds)
+static bool is_written_out(const struct ks *loop, uint64_t *rounds)
 {
     if (loop->kind != KS_LOOP || !cost_known_rounds(loop, rounds) || *rounds > ROUNDS_MAX)
         return false;
@@ -135,11 +104,8 @@ static bool is_written_out(const struct unroller *u, const struct ks *loop, uint
     if (declaration == NULL || loop->step->left->variable != declaration->variable ||
         compose_continues(loop->body))
         return false;
-    struct search search = {.u = u, .counter = declaration->variable};
-    compose_any_ks(loop->body, names_output, names_input, &search);
-    uint64_t size = *rounds * compose_size_of(loop->body);
-    return (search.elements && size <= ELEMENT_SIZE_MAX) ||
-           (search.packets && size <= PACKET_SIZE_MAX);
+    return compose_any_ks(loop->body, names_output, names_input, declaration->variable) &&
+           *rounds * compose_size_of(loop->body) <= SIZE_MAX_ROUNDS;
 }
 
 /* ---- statements ---- */
@@ -162,7 +128,7 @@ static void write_out(struct unroller *u, const struct ks *loop, uint64_t rounds
 static void expand_statement(struct unroller *u, const struct ks *s, struct ks ***at)
 {
     uint64_t rounds;
-    if (is_written_out(u, s, &rounds)) {
+    if (is_written_out(s, &rounds)) {
         write_out(u, s, rounds, at);
         return;
     }
@@ -194,14 +160,15 @@ static struct ks *expand_list(struct unroller *u, const struct ks *first)
 
 static bool is_candidate(const struct ks *s, void *data)
 {
+    (void)data;
     uint64_t rounds;
-    return is_written_out(data, s, &rounds);
+    return is_written_out(s, &rounds);
 }
 
 const struct ks *compose_unroll(struct composer *c, const struct member *m)
 {
-    struct unroller u = {.c = c, .m = m};
-    if (!compose_any_ks(m->kernel->body, is_candidate, NULL, &u)) return m->kernel->body;
+    struct unroller u = {.c = c};
+    if (!compose_any_ks(m->kernel->body, is_candidate, NULL, NULL)) return m->kernel->body;
     u.values = ARENA_ARRAY(c->cx->arena, const struct kx *, m->kernel->local_count + 1u);
     return expand_list(&u, m->kernel->body);
 }
