@@ -1,7 +1,8 @@
 #!/bin/sh
 # shellcheck disable=SC2013 # names have no blanks
 # Random programs (N of them from SEED on): accepted, since the oracle says that they run for ever, and the same packets on
-# one compute unit, on sixteen with four threads, and with the least depths declared.
+# one compute unit, on sixteen with four threads, with the least depths declared, and with neighbours made one stage, there and
+# on the host's own cores.
 set -u
 cd "$TMP" || exit 1
 # shellcheck source=tests/checks.sh
@@ -28,10 +29,13 @@ while [ "$seed" -lt "$last" ]; do
     "$PIPEC" graph --format=cmds -o p.cmds p.pipe 2>>errors
     { cat p.cmds && depths; } >least.cmds
     "$PIPEC" -q --device sim1 p.pipe -o one.pbc 2>>errors && "$PIPEC" -q --device sim16 p.pipe -o many.pbc 2>>errors &&
-        "$PIPEC" -q --device sim16 least.cmds -o least.pbc 2>>errors || refused="$refused $seed"
-    packets one.pbc sim1 1 one && packets many.pbc sim16 4 many && packets least.pbc sim16 1 least || stopped="$stopped $seed"
+        "$PIPEC" -q --device sim16 least.cmds -o least.pbc 2>>errors &&
+        "$PIPEC" -q --device sim16 --fuse p.pipe -o fused.pbc 2>>errors &&
+        "$PIPEC" -q --device cpu p.pipe -o host.pbc 2>>errors || refused="$refused $seed"
+    packets one.pbc sim1 1 one && packets many.pbc sim16 4 many && packets least.pbc sim16 1 least &&
+        packets fused.pbc sim16 4 fused && packets host.pbc cpu:2 2 host || stopped="$stopped $seed"
     for file in one.*.raw; do
-        cmp -s "$file" "many${file#one}" && cmp -s "$file" "least${file#one}" || other="$other $seed"
+        for way in many least fused host; do cmp -s "$file" "$way${file#one}" || other="$other $seed:$way"; done
     done
     seed=$((seed + 1))
 done
