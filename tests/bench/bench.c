@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define SAMPLE_SECONDS 0.08 /* a sample takes about so long: short variants are repeated */
-#define LONG_SECONDS 1.5    /* what takes longer is measured once */
+#define LONG_SECONDS 1.5    /* what takes longer is measured in the first round alone */
 #define QUIET_SECONDS 0.15  /* that a sample waits for others to be quiet */
 #define FOREIGN_MAX 0.1     /* CPUs that others may use during a sample */
 #define PATIENCE_SECONDS 3  /* with others, of a workload in all; after that they are endured */
@@ -139,7 +139,7 @@ static double sample_once(struct bench *b, int variant, int repeats, double *for
     wait_until_quiet(b);
     double busy = busy_seconds(), own = own_seconds(), since = bench_now();
     double best = INFINITY;
-    for (int i = 0; i < repeats; i++) {
+    for (int i = 0; i == 0 || i < repeats; i++) {
         if (variant == HAND_2) bench_two_threads_ready();
         double begin = clock_of(variant);
         run_variant(b, variant);
@@ -155,7 +155,7 @@ static double sample(struct bench *b, int variant, int repeats)
 {
     double foreign;
     double seconds = sample_once(b, variant, repeats, &foreign);
-    if (foreign < FOREIGN_MAX || b->patience_seconds <= 0) return seconds;
+    if (foreign < FOREIGN_MAX || b->patience_seconds <= 0 || repeats == 0) return seconds;
     double second = sample_once(b, variant, repeats, &foreign);
     return second < seconds ? second : seconds;
 }
@@ -306,9 +306,9 @@ static void compare_peer(struct bench *b, int number, const uint8_t *ours, size_
         r->peers[number]->same_bits ? "other bits than ours" : "far from what ours computes";
 }
 
-/* Runs every variant once, compares what comes out, and finds how often a sample repeats it; 0: the
- * time that this run took is all that is wanted. */
-static void warm_up(struct bench *b, int *repeats, double *seconds)
+/* Runs every variant once, compares what comes out, and finds how often a sample repeats it; 0: one
+ * run is all that is wanted. */
+static void warm_up(struct bench *b, int *repeats)
 {
     static const char *const names[] = {"ours", "ours with 2 threads", "hand-written",
                                         "hand-written with 2 threads", "unfused"};
@@ -320,9 +320,8 @@ static void warm_up(struct bench *b, int *repeats, double *seconds)
         if (!r->has[v]) continue;
         double begin = clock_of(v);
         size_t came = run_variant(b, v);
-        seconds[v] = clock_of(v) - begin;
-        repeats[v] = (int)fmax(1, SAMPLE_SECONDS / seconds[v]);
-        if (seconds[v] > LONG_SECONDS) repeats[v] = 0;
+        double seconds = clock_of(v) - begin;
+        repeats[v] = seconds > LONG_SECONDS ? 0 : (int)fmax(1, SAMPLE_SECONDS / seconds);
         if (v < FIRST_PEER)
             compare(b, v, names[v], ours, bytes, came);
         else
@@ -356,20 +355,20 @@ static void close_workload(struct bench *b)
 static void measure(struct bench *b, const char *containers, int rounds)
 {
     int repeats[VARIANTS];
-    double seconds[VARIANTS];
     struct bench_result *result = b->result;
     open_workload(b, containers, b->workload->units);
     for (int v = OURS_1; v <= UNFUSED; v++)
         result->has[v] =
             (v != HAND_2 || !b->workload->serial) && (v != UNFUSED || b->workload->unfused != NULL);
     begin_peers(b);
-    warm_up(b, repeats, seconds);
+    warm_up(b, repeats);
     result->rounds = rounds;
     for (int r = 0; r < rounds && result->wrong == NULL; r++) {
         bench_measure_limits(&result->limits);
         for (int v = 0; v < VARIANTS; v++)
             if (result->has[v])
-                result->seconds[v][r] = repeats[v] == 0 ? seconds[v] : sample(b, v, repeats[v]);
+                result->seconds[v][r] =
+                    repeats[v] == 0 && r > 0 ? result->seconds[v][0] : sample(b, v, repeats[v]);
         if (b->workload->one == NULL) continue;
         result->latency_ours[r] = our_latency(b, containers);
         result->latency_hand[r] = hand_latency(b);
