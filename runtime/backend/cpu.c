@@ -146,13 +146,13 @@ static struct prt_device_tree *cpu_tree(struct prt_device *device)
 
 /* ---- kernels ---- */
 
-/* Numbers that the chunks of all jobs write: per chunk and output, produced and most. */
+/* Numbers that the chunks of all jobs write: three per chunk and output (cpu_pool.h). */
 static size_t chunk_count_total(const struct prt_kernel_object *objects, uint32_t count)
 {
     size_t total = 0;
     for (uint32_t i = 0; i < count; i++)
         if (objects[i].flags & PRT_KERNEL_APART)
-            total += (size_t)objects[i].output_count * PRT_CPU_CHUNKS_MAX * 2;
+            total += (size_t)objects[i].output_count * PRT_CPU_CHUNKS_MAX * 3;
     return total;
 }
 
@@ -181,10 +181,11 @@ static void link_jobs(struct prt_device *device, const struct prt_kernel_object 
         job->shares = device->shares + i * threads;
         if (device->busy_ns != NULL) job->busy_ns = device->busy_ns + i * threads;
         if ((objects[i].flags & PRT_KERNEL_APART) == 0) continue;
-        job->chunk_produced = counts;
-        counts += (size_t)objects[i].output_count * PRT_CPU_CHUNKS_MAX;
-        job->chunk_most = counts;
-        counts += (size_t)objects[i].output_count * PRT_CPU_CHUNKS_MAX;
+        size_t each = (size_t)objects[i].output_count * PRT_CPU_CHUNKS_MAX;
+        job->chunk_begin = counts;
+        job->chunk_produced = counts + each;
+        job->chunk_most = counts + 2 * each;
+        counts += 3 * each;
     }
     device->objects = objects;
     device->object_count = count;

@@ -32,6 +32,10 @@ struct prt_cpu_worker {
     _Alignas(64) atomic_uint_least64_t share;
     _Alignas(64) struct prt_cpu_pool *pool;
     uint64_t answered; /* the call that it has looked at last */
+    /* Of what chunks it has executed one last, of which cut, and which. */
+    const struct prt_cpu_job *last_job;
+    uint64_t last_cut;
+    uint32_t last_chunk;
     uint32_t number;
     struct prt_host_thread thread;
     struct prt_kernel_scratch scratch; /* windows of the chunk that it executes */
@@ -100,7 +104,22 @@ static bool is_fault(const struct prt_cpu_job *job)
     return job->status != KERNEL_OK;
 }
 
-static enum kernel_status execute_chunk(const struct prt_cpu_worker *worker,
+/* Where a chunk begins to append: behind the one before, if the worker has just executed that. */
+static void place_chunk(const struct prt_cpu_worker *worker, const struct prt_cpu_job *job,
+                        uint32_t chunk)
+{
+    const struct prt_kernel_object *object = job->object;
+    bool goes_on = chunk > 0 && worker->last_job == job && worker->last_cut == job->cuts &&
+                   worker->last_chunk == chunk - 1;
+    for (uint32_t i = 0; i < object->output_count; i++) {
+        size_t at = (size_t)chunk * object->output_count + i, before = at - object->output_count;
+        job->chunk_begin[at] =
+            goes_on ? job->chunk_begin[before] + job->chunk_produced[before]
+                    : chunk * job->chunk_firings * object->push_bytes[i] / object->packet_bytes[i];
+    }
+}
+
+static enum kernel_status execute_chunk(struct prt_cpu_worker *worker,
                                         const struct prt_cpu_job *job, uint32_t chunk,
                                         struct kernel_fault *fault)
 {
@@ -113,9 +132,14 @@ static enum kernel_status execute_chunk(const struct prt_cpu_worker *worker,
         return prt_kernel_execute(object, first, first + skipped, count, &worker->scratch, NULL,
                                   fault);
     size_t at = (size_t)chunk * object->output_count;
-    return prt_kernel_execute_apart(object, first, first + skipped, count, &worker->scratch,
-                                    job->chunk_produced + at,
-                                    object->most != NULL ? job->chunk_most + at : NULL, fault);
+    place_chunk(worker, job, chunk);
+    enum kernel_status status = prt_kernel_execute_apart(
+        object, first, first + skipped, count, &worker->scratch, job->chunk_begin + at,
+        job->chunk_produced + at, object->most != NULL ? job->chunk_most + at : NULL, fault);
+    worker->last_job = job;
+    worker->last_cut = job->cuts;
+    worker->last_chunk = chunk;
+    return status;
 }
 
 /* Moves what the chunks have appended together, in order, and adds up what they have counted. */
@@ -128,7 +152,7 @@ static void gather(const struct prt_cpu_job *job)
         for (uint32_t chunk = 0; chunk < job->chunks; chunk++) {
             size_t at = (size_t)chunk * object->output_count + i;
             uint64_t more = job->chunk_produced[at];
-            uint64_t from = chunk * job->chunk_firings * object->push_bytes[i];
+            uint64_t from = job->chunk_begin[at] * object->packet_bytes[i];
             uint64_t to = packets * object->packet_bytes[i];
             if (from != to && more > 0)
                 memmove(window + to, window + from, (size_t)(more * object->packet_bytes[i]));
@@ -149,17 +173,17 @@ static bool is_cuttable(const struct prt_kernel_object *object)
     return (object->flags & PRT_KERNEL_WHOLE) == 0 || (object->flags & PRT_KERNEL_APART) != 0;
 }
 
-/* Ranges begin at multiples of it, so that vector loops stay whole, where firings are many. */
+/* Ranges begin at multiples of it: kernels execute as many firings side by side in vector lanes, and
+ * what is left over one by one, which takes as long as all. */
 static uint64_t range_unit(uint64_t firings)
 {
-    if (firings >= 256) return 64;
-    return firings >= 32 ? 16 : 1;
+    return firings >= 256 ? 64 : 16;
 }
 
 /* Firings of a chunk, for so many workers: all, where it is not to be cut. */
 static uint64_t chunk_firings(const struct prt_cpu_job *job, uint64_t workers)
 {
-    uint64_t all = job->launch.firings, expected = expected_ns(job);
+    uint64_t all = job->launch.firings, expected = job->expected_ns;
     if (workers < 2 || expected < SMALL_NS || !is_cuttable(job->object)) return all;
     uint64_t each = expected / (workers * CHUNKS_PER_WORKER);
     if (each < CHUNK_NS_LEAST) each = CHUNK_NS_LEAST;
@@ -174,6 +198,8 @@ static void cut_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     const struct prt_cpu_line *line = &pool->lines[job->queue];
     uint64_t all = job->launch.firings, workers = line->end_worker - line->first_worker;
+    job->expected_ns = expected_ns(job);
+    job->cuts++;
     uint64_t firings = chunk_firings(job, workers);
     job->chunk_firings = firings < all ? firings : all;
     job->chunks = (uint32_t)((all + job->chunk_firings - 1) / job->chunk_firings);
@@ -232,7 +258,7 @@ static void release_job(struct prt_cpu_pool *pool, uint32_t index)
     cut_job(pool, job);
     pool->ready[pool->ready_count++] = index;
     tell(pool);
-    if (is_worth_waking(pool, expected_ns(job)) || line->first_worker > 0)
+    if (is_worth_waking(pool, job->expected_ns) || line->first_worker > 0)
         pthread_cond_broadcast(&pool->changed);
 }
 
@@ -272,18 +298,30 @@ static void end_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     if (sleepers(pool) > 0) pthread_cond_broadcast(&pool->changed);
 }
 
-/* The place in `ready` of the most important job for that worker, of several the first;
- * `ready_count`: there is none.  Mutex held. */
+/* Who is more important is first; then what cannot be shared, the longest before others: what can be
+ * fills the time of whoever is left. */
+static bool goes_before(const struct prt_cpu_pool *pool, const struct prt_cpu_job *a,
+                        const struct prt_cpu_job *b)
+{
+    uint32_t importance = pool->lines[a->queue].importance;
+    if (importance != pool->lines[b->queue].importance)
+        return importance > pool->lines[b->queue].importance;
+    uint64_t alone_a = a->chunks == 1 ? a->expected_ns : 0;
+    uint64_t alone_b = b->chunks == 1 ? b->expected_ns : 0;
+    return alone_a > alone_b;
+}
+
+/* The place in `ready` of the job that is first for that worker; `ready_count`: there is none.
+ * Mutex held. */
 static uint32_t find_ready(const struct prt_cpu_pool *pool, uint32_t worker)
 {
     uint32_t best = pool->ready_count;
     for (uint32_t i = 0; i < pool->ready_count; i++) {
-        const struct prt_cpu_line *line = &pool->lines[pool->jobs[pool->ready[i]].queue];
+        const struct prt_cpu_job *job = &pool->jobs[pool->ready[i]];
+        const struct prt_cpu_line *line = &pool->lines[job->queue];
         if (worker < line->first_worker || worker >= line->end_worker) continue;
-        if (best < pool->ready_count &&
-            line->importance <= pool->lines[pool->jobs[pool->ready[best]].queue].importance)
-            continue;
-        best = i;
+        if (best == pool->ready_count || goes_before(pool, job, &pool->jobs[pool->ready[best]]))
+            best = i;
     }
     return best;
 }
@@ -439,7 +477,7 @@ static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     atomic_store_explicit(&pool->bell->chunks_done, 0, memory_order_relaxed);
     uint64_t call = (uint64_t)number << 32 | (uint32_t)(job - pool->jobs);
     atomic_store_explicit(&pool->bell->call, call, memory_order_release);
-    if (is_worth_waking(pool, expected_ns(job))) {
+    if (is_worth_waking(pool, job->expected_ns)) {
         pthread_mutex_lock(&pool->mutex);
         pthread_cond_broadcast(&pool->changed);
         pthread_mutex_unlock(&pool->mutex);

@@ -9,8 +9,9 @@
  * worth a hand-over.  What a firing takes is measured while jobs execute, again and again.  A
  * worker begins with the chunks of its own share of the job, the same share each time, so that what
  * a job finds in a core's caches the job before has left there; then it takes what others have left.
- * Chunks of a job with bounded rates append each to its own part of the room; when all are done
- * what they have appended is moved together.  So outputs do not depend on how a job is cut.
+ * Chunks of a job with bounded rates append each to its own part of the room, or behind the chunk
+ * before it if the same worker has executed that; when all are done what they have appended is moved
+ * together.  So outputs do not depend on how a job is cut.
  *
  * Where nothing is gained by another thread a job executes in the caller's as it is given: it is
  * small, or cannot be cut and there is no other line.  With one line the caller executes what it
@@ -57,11 +58,14 @@ struct prt_cpu_job {
     uint64_t chunk_firings;
     uint32_t chunks, chunks_taken, chunks_done;
     struct prt_cpu_share *shares; /* by worker */
-    uint64_t *chunk_produced;     /* by chunk and output; where rates are bounded */
-    uint64_t *chunk_most;         /* likewise, if they are wanted */
-    uint32_t behind;              /* the next job of its line, or PRT_CPU_NO_JOB */
-    atomic_bool done;             /* executed, or never to be */
-    bool executed;                /* false: there was a fault before it */
+    /* By chunk and output, where rates are bounded: where in the window what it appends begins, in
+     * packets; how many they are; the most of a firing, if that is wanted. */
+    uint64_t *chunk_begin, *chunk_produced, *chunk_most;
+    uint64_t expected_ns; /* when it was cut */
+    uint64_t cuts;        /* how often it has been, each launch anew */
+    uint32_t behind;      /* the next job of its line, or PRT_CPU_NO_JOB */
+    atomic_bool done;     /* executed, or never to be */
+    bool executed;        /* false: there was a fault before it */
     enum kernel_status status;
     struct kernel_fault fault; /* of the lowest firing, if the status is a fault */
 

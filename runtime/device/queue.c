@@ -326,12 +326,13 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
 enum kernel_status prt_kernel_execute_apart(const struct prt_kernel_object *object, uint64_t origin,
                                             uint64_t first, uint64_t count,
                                             const struct prt_kernel_scratch *scratch,
-                                            uint64_t *produced, uint64_t *most,
-                                            struct kernel_fault *fault)
+                                            const uint64_t *begin, uint64_t *produced,
+                                            uint64_t *most, struct kernel_fault *fault)
 {
     uint64_t unread = 0;
     place_windows(object, first - origin, scratch);
     for (uint32_t i = 0; i < object->output_count; i++) {
+        scratch->out[i] = (uint8_t *)object->out[i] + begin[i] * object->packet_bytes[i];
         if (object->flags & PRT_KERNEL_INDEXED)
             memset(scratch->out[i], 0, (size_t)(count * object->push_bytes[i]));
         produced[i] = 0;

@@ -106,14 +106,14 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
                                       const struct prt_kernel_scratch *scratch,
                                       uint64_t *warp_cycles, struct kernel_fault *fault);
 
-/* The same for firings of an APART object: what they append goes to the room that follows that of
- * the firings before them, `produced` gets how many packets, per output, and `most`, or NULL, the
- * most of one firing. */
+/* The same for firings of an APART object: what they append goes `begin` packets behind the begin of
+ * the dispatch's window, at most as far as where their own room begins; `produced` gets how many
+ * packets, per output, and `most`, or NULL, the most of one firing. */
 enum kernel_status prt_kernel_execute_apart(const struct prt_kernel_object *object, uint64_t origin,
                                             uint64_t first, uint64_t count,
                                             const struct prt_kernel_scratch *scratch,
-                                            uint64_t *produced, uint64_t *most,
-                                            struct kernel_fault *fault);
+                                            const uint64_t *begin, uint64_t *produced,
+                                            uint64_t *most, struct kernel_fault *fault);
 
 /* Calls a kernel's `run` for the object, on the calling thread, inside of another such call too. */
 enum kernel_status prt_kernel_call(const struct prt_kernel_object *object, kernel_entry run,
