@@ -287,6 +287,40 @@ static void num_devices_zero_with_room_is_invalid_value(void **state)
     prt_device_tree_destroy(tree);
 }
 
+/* Three CUs, then one, then two, of a level; a part of them begins in the midst of a domain. */
+static void domains_may_be_of_several_sizes(void **state)
+{
+    (void)state;
+    const uint32_t domains[] = {0, 0, 0, 1, 2, 2}, bad[] = {0, 2, 2, 3, 3, 3};
+    struct prt_device_description description = {.cu_count = 6,
+                                                 .schemes = PRT_SCHEME_BY_AFFINITY_DOMAIN |
+                                                            PRT_SCHEME_BY_COUNTS,
+                                                 .subdevices_max = 6};
+    struct prt_device_tree *tree = NULL;
+    struct prt_device_handle made[3], part;
+    struct prt_device_information information;
+    const int64_t by_l3[] = {AF, PRT_AFFINITY_L3, 0}, four[] = {BC, 4, END, 0};
+    const uint64_t sets[] = {0x07, 0x08, 0x30};
+    uint32_t count = 0;
+    description.domain_of_cu[PRT_LEVEL_L3] = bad;
+    assert_int_equal(prt_device_tree_create(&description, &tree), PRT_E_INVALID_VALUE);
+    description.domain_of_cu[PRT_LEVEL_L3] = domains;
+    assert_int_equal(prt_device_tree_create(&description, &tree), PRT_OK);
+    struct prt_device_handle root = prt_device_tree_root(tree);
+    assert_int_equal(prt_create_sub_devices(tree, root, by_l3, 3, made, &count), PRT_OK);
+    assert_int_equal(count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(cu_set(tree, made[i]), sets[i]);
+    assert_int_equal(prt_create_sub_devices(tree, root, four, 1, &part, NULL), PRT_OK);
+    assert_int_equal(prt_create_sub_devices(tree, part, by_l3, 3, made, &count), PRT_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(cu_set(tree, made[1]), 0x08);
+    assert_int_equal(prt_device_query(tree, root, &information), PRT_OK);
+    assert_int_equal(information.affinity_domains,
+                     PRT_AFFINITY_L3 | PRT_AFFINITY_NEXT_PARTITIONABLE);
+    prt_device_tree_destroy(tree);
+}
+
 /* Each list stands at the end of a heap block, so that a sanitizer sees a step behind it. */
 static void lists_are_read_no_further_than_needed(void **state)
 {
@@ -403,7 +437,8 @@ static void information_of_root_and_sub_devices(void **state)
 static void wide_cu_sets_cross_words(void **state)
 {
     (void)state;
-    const struct prt_device_description wide = {200, PRT_SCHEME_BY_COUNTS, 200, 0, {0}};
+    const struct prt_device_description wide = {
+        .cu_count = 200, .schemes = PRT_SCHEME_BY_COUNTS, .subdevices_max = 200};
     struct prt_device_tree *tree;
     assert_int_equal(prt_device_tree_create(&wide, &tree), PRT_OK);
     const int64_t counts[] = {BC, 60, 10, 130, END, 0};
@@ -656,8 +691,10 @@ static void random_trees_keep_their_properties(void **state)
     print_message("seed %llu\n", (unsigned long long)seed);
     unsigned partitions = 0, refusals = 0;
     for (int round = 0; round < 400; round++) {
-        struct prt_device_description description = {
-            (uint32_t)(1 + random_next(&seed) % 64), ALL_SCHEMES, 64, 0, {0}};
+        struct prt_device_description description = {.cu_count =
+                                                         (uint32_t)(1 + random_next(&seed) % 64),
+                                                     .schemes = ALL_SCHEMES,
+                                                     .subdevices_max = 64};
         for (int level = 0; level < PRT_LEVEL_COUNT; level++)
             description.cus_per_domain[level] = (uint32_t)(random_next(&seed) % 20);
         struct prt_device_tree *tree;
@@ -771,6 +808,7 @@ static void threads_share_a_tree(void **state)
 TEST_MAIN(
     "subdevice", cmocka_unit_test(partitions_follow_the_table),
     cmocka_unit_test(null_properties_are_invalid_value),
+    cmocka_unit_test(domains_may_be_of_several_sizes),
     cmocka_unit_test(num_devices_zero_with_room_is_invalid_value),
     cmocka_unit_test(lists_are_read_no_further_than_needed),
     cmocka_unit_test(partition_type_is_what_was_asked),
