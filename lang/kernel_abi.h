@@ -3,7 +3,8 @@
  *
  * Every stage's code is reached through entries of a native shared object (x86-64 System V).  An
  * entry gets one `struct kernel_batch` and returns a `enum kernel_status`.  Windows are contiguous
- * and naturally aligned; the caller guarantees their size, the callee touches nothing beyond them.
+ * and naturally aligned; the caller guarantees their size, the callee touches nothing beyond them.  What lies in an
+ * out-window behind the packets that are appended at last has no meaning: the callee may have written there.
  * Entries are thread-safe as long as no two calls share state, out-windows or launches; they call
  * nothing but memcpy, memmove, memset and the `done` of their launches.
  *

@@ -8,11 +8,11 @@
  *
  * A value is *varying* if it may differ between the lanes, else *uniform*.  A kernel is admitted
  * where
- *   - it has no state, rates that are the same for every firing, and nothing that can fault;
+ *   - it has no state, rates that are the same for every firing but for that, and nothing that can fault;
  *   - loops, switches and jumps depend on uniform values only; `if` and selections may depend on
  *     varying ones: then both sides are executed, and assignments are masked. Such a side holds no
  *     loop that might not end: it would run where no lane takes it;
- *   - what it emits, it emits in uniform control flow;
+ *   - what it emits, it emits in uniform control flow, or it is one packet or none (kernel_compact.c);
  *   - structs are used by field; whole arrays and vectors are assigned in uniform control flow alone.
  *
  * Method: starting from "everything is uniform", the body is walked until no variable becomes
@@ -35,6 +35,7 @@ struct lanes {
     uint32_t break_depth;    /* of the innermost loop or switch */
     uint32_t continue_depth; /* of the innermost loop */
     uint32_t speculative;    /* sides of varying selections around the expression */
+    uint32_t loops;          /* around the statement */
     bool changed, denied;
 };
 
@@ -323,8 +324,10 @@ static void walk_loop(struct lanes *l, const struct ks *s)
     if (l->depth > 0 && !certainly_ends(s)) deny(l);
     walk(l, s->init);
     l->break_depth = l->continue_depth = l->depth;
+    l->loops++;
     if (s->expr != NULL && visit(l, s->expr)) deny(l);
     walk(l, s->body);
+    l->loops--;
     if (s->step != NULL) visit(l, s->step);
     l->break_depth = outer_break;
     l->continue_depth = outer_continue;
@@ -339,10 +342,12 @@ static void walk_switch(struct lanes *l, const struct ks *s)
     l->break_depth = outer;
 }
 
-/* Packets leave in uniform control flow, unchecked. */
+/* Packets leave in uniform control flow, unchecked, or some of them where they can be brought together: at most one
+ * of a firing, and so outside of loops. */
 static void walk_output(struct lanes *l, const struct ks *s)
 {
-    if (l->kernel == NULL || l->depth > 0) {
+    bool some = l->kernel != NULL && kernel_out_moves(l->kernel, &l->kernel->out[s->port]);
+    if (l->kernel == NULL || (some ? l->loops > 0 : l->depth > 0)) {
         deny(l);
         return;
     }
@@ -571,8 +576,9 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     struct lanes l = {.e = e, .kernel = kernel, .local_count = kernel->local_count};
     if (e->cx->options.optimisation == 0 || kernel->states.count > 0 || kernel->grouped)
         return false;
-    if (e->cx->options.debug_mode || kernel_rates_vary(kernel)) return false;
-    if (!kernel_any_ks(kernel->body, is_loop, calls_loop, e) && !is_long_chain(e, kernel))
+    bool vary = kernel_rates_vary(kernel);
+    if (e->cx->options.debug_mode || (vary && !kernel_compacts(e, kernel))) return false;
+    if (!vary && !kernel_any_ks(kernel->body, is_loop, calls_loop, e) && !is_long_chain(e, kernel))
         return false;
     if (kernel_size(e, kernel->body) > SIZE_MAX_NODES) return false;
     if (kernel_locals_bytes(kernel->body) > LOCAL_BYTES_MAX) return false;

@@ -18,6 +18,7 @@
  *   kernel_live.c          how much of a body's locals is alive at one time
  *   kernel_phases.c        windows of such firings, cut into phases and put together from them
  *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
+ *   kernel_compact.c       what only some of such firings append
  *   kernel_items.c         the work-items of a firing
  *   kernel_launch.c        launches of child kernels, and what they have come to
  *   kernel_origin.c        debug mode: which statement wrote a packet
@@ -228,6 +229,9 @@ LLVMValueRef kernel_alloca_value(struct kernel_emitter *e, const struct type *ty
                                  enum kernel_layout layout, const char *name);
 LLVMValueRef kernel_load(struct kernel_emitter *e, const struct type *type,
                          struct kernel_address from);
+/* What memory holds of a scalar: i8 for bool. */
+LLVMValueRef kernel_memory_value(struct kernel_emitter *e, const struct type *type,
+                                 LLVMValueRef value);
 void kernel_store(struct kernel_emitter *e, const struct type *type, struct kernel_address to,
                   LLVMValueRef value);
 LLVMValueRef kernel_offset(struct kernel_emitter *e, LLVMBuilderRef builder, LLVMValueRef pointer,
@@ -478,6 +482,15 @@ struct kernel_address kernel_phase_packet(struct kernel_emitter *e, uint32_t in,
 /* The packet of an out-port that has phases. */
 struct kernel_address kernel_appended_packet(struct kernel_emitter *e, uint32_t out,
                                              LLVMValueRef index);
+
+/* ---- kernel_compact.c ---- */
+
+/* The kernel's rates vary, in lanes as well, by packets alone that single firings append or do not. */
+bool kernel_compacts(struct kernel_emitter *e, const struct kernel *kernel);
+/* Of an out-port: its firings append one packet or none, in one statement. */
+bool kernel_port_compacts(struct kernel_emitter *e, const struct kernel *kernel, uint32_t port);
+/* The lanes that execute append `value`, a vector as memory holds it. */
+void kernel_append_some(struct kernel_emitter *e, uint32_t port, LLVMValueRef value);
 
 /* ---- kernel_launch.c ---- */
 

@@ -105,9 +105,24 @@ static struct kernel_bound room(struct kernel_emitter *e, uint32_t port)
     return kernel_phase_rate(e, out->push, out->pushes);
 }
 
+/* In lanes, to a port whose rate varies. */
+static void emit_some(struct kernel_emitter *e, const struct ks *s)
+{
+    const struct type *type = s->expr->type;
+    LLVMValueRef value = kernel_expression(e, s->expr);
+    if (!kernel_is_vector(value)) value = kernel_splat(e, value, e->body->lanes);
+    if (e->body->out[s->port].canonical && type_is_float(type))
+        value = kernel_canonical_bits(e, value, type->scalar);
+    kernel_append_some(e, s->port, kernel_memory_value(e, type, value));
+}
+
 static void emit(struct kernel_emitter *e, const struct ks *s)
 {
     const struct kernel_port *out = &e->body->kernel->out[s->port];
+    if (e->body->lanes > 0 && e->body->out[s->port].moves) {
+        emit_some(e, s);
+        return;
+    }
     LLVMValueRef element = kernel_port_element(e, out, s->element, s->element_check);
     LLVMValueRef value = type_is_scalar(s->expr->type) ? kernel_expression(e, s->expr) : NULL;
     LLVMValueRef counter =

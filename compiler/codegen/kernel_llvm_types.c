@@ -287,7 +287,8 @@ static LLVMValueRef from_memory(struct kernel_emitter *e, const struct type *typ
     return LLVMBuildICmp(e->builder, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
 }
 
-static LLVMValueRef to_memory(struct kernel_emitter *e, const struct type *type, LLVMValueRef value)
+LLVMValueRef kernel_memory_value(struct kernel_emitter *e, const struct type *type,
+                                 LLVMValueRef value)
 {
     if (type->scalar != SCALAR_BOOL) return value;
     return LLVMBuildZExt(e->builder, value, kernel_type_like(e->i8, value), "");
@@ -393,7 +394,7 @@ void kernel_store(struct kernel_emitter *e, const struct type *type, struct kern
     if (to.layout != LAYOUT_UNIFORM && !kernel_is_vector(value)) {
         value = kernel_splat(e, value, e->body->lanes);
     }
-    value = to_memory(e, type, value);
+    value = kernel_memory_value(e, type, value);
     if (to.layout == LAYOUT_LANES) {
         LLVMBuildStore(e->builder, value, to.pointer);
     } else if (to.layout == LAYOUT_UNIFORM ||

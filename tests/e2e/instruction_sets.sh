@@ -1,5 +1,6 @@
 #!/bin/sh
 # Several instruction sets in one container: the same bits from the image of each, and what is said of them.
+# shellcheck disable=SC2016 # what stands in single quotes is an inner shell's
 set -u
 cd "$TMP" || exit 1
 # shellcheck source=tests/checks.sh
@@ -31,6 +32,33 @@ done
 "$PIPERUN" -q all.pbc x=gen:ramp:20000 y=all.f32 --stats 2>stats
 check "a container of all of them gives the same bits" cmp x86-64-v3.f32 all.f32
 check "statistics say which one ran" grep -q 'kernels for \(native\|x86-64-v[34]\)$' stats
+# run FILE PREFIX WORD...: outputs are named after their ports, behind the prefix.
+run() {
+    file=$1 prefix=$2
+    shift 2
+    for port in $outputs; do set -- "$@" "$port=$prefix.$port,raw"; done
+    "$PIPERUN" -q "$file" "$@"
+}
+# alike NAME WORD...: a program of tests/lang gives the same bits with every instruction set, and executed firing by
+# firing.
+alike() {
+    source=$ROOT/tests/lang/$1.pipe
+    shift
+    "$PIPEC" --debug-mode "$source" -o single.pbc && run single.pbc single "$@" || return 1
+    for level in $levels; do
+        "$PIPEC" --march="$level" "$source" -o lanes.pbc || return 1
+        run lanes.pbc lanes "$@"
+        status=$?
+        [ $status -ne 6 ] || continue
+        [ $status -eq 0 ] || return 1
+        for port in $outputs; do cmp "single.$port" "lanes.$port" || return 1; done
+    done
+}
+outputs='y2 y3 y5 y6 y12 y16 yk yv yw yb ya yi ys'
+check "blocks in lanes are the same" alike lanes_blocks x=gen:ramp:6007 v=gen:ramp:6007 w=gen:ramp:3001 \
+    b=gen:ramp:5000 a=gen:ramp:1009
+outputs='y p q n u b'
+check "what some lanes append is the same" alike lanes_compact x=gen:ramp:10007
 "$PIPEC" inspect --json all.pbc >object
 check "the object parses" parses object
 check "it has all of them" grep -q '"isa": "[^"]*,[^"]*,[^"]*"' object
