@@ -58,7 +58,10 @@ echo "ours: $("$PIPEC" --version | head -n 1); --march=native ${device[*]:-, dev
 echo "by hand: $(cat "$out/compiler"); -O3 -march=native -ffp-contract=off; same bits as ours, checked"
 cat "$out/peers"
 if [ -n "${PROFILE:-}" ]; then
+    command -v perf >/dev/null || { echo "bench: PROFILE needs perf (package linux-perf)" >&2; exit 2; }
     perf record -q -o "$out/perf.data" "$out/bench" "$out"
+    # By files first; pipec-image is the code of the kernels.
+    perf report -q -i "$out/perf.data" --stdio --sort dso --percent-limit 0.5
     perf report -q -i "$out/perf.data" --stdio --percent-limit 0.5
     exit 0
 fi
