@@ -106,7 +106,6 @@ enum {
     OPTION_TIME_REPORT,
     OPTION_JSON,
     OPTION_TRACE_DEADLOCK,
-    OPTION_LATER,
 };
 
 static const struct option long_options[] = {
@@ -134,9 +133,7 @@ static const struct option long_options[] = {
     {"version", optional_argument, NULL, OPTION_VERSION},
     {"time-report", no_argument, NULL, OPTION_TIME_REPORT},
     {"write-if-changed", no_argument, NULL, OPTION_WRITE_IF_CHANGED},
-    /* announced, not there yet: refused by name */
     {"trace-deadlock", optional_argument, NULL, OPTION_TRACE_DEADLOCK},
-    {"time-report", no_argument, NULL, OPTION_LATER},
     {"json", no_argument, NULL, OPTION_JSON},
     {NULL, 0, NULL, 0},
 };
@@ -425,7 +422,6 @@ static void parse_option(struct parser *p, int option, char **argv)
         if (optarg != NULL && optarg[0] == '\0')
             refuse(p, "%s", "--trace-deadlock= needs the name of a file");
         break;
-    case OPTION_LATER: refuse(p, "%s is not supported yet", argv[optind - 1]); break;
     case 'W':
         refuse_problem(p, diagnostic_options_warning(&p->line.diagnostics, p->arena, optarg));
         break;

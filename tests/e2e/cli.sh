@@ -110,14 +110,12 @@ for kind in ptx opencl header; do
     expect "--emit=$kind" 2 '' 'not supported yet' "$PIPEC" --emit=$kind two.pipe
 done
 expect "graph --format=html" 2 '' 'not supported yet' "$PIPEC" graph --format=html two.pipe
-expect "--time-report" 2 '' 'not supported yet' "$PIPEC" --time-report two.pipe
 expect "--version of piperun" 0 'piperun' '' "$PIPERUN" --version
 expect "--help of pipec" 0 'usage' '' "$PIPEC" --help
 expect "--help of piperun" 0 'usage' '' "$PIPERUN" --help
 expect "which names the signals" 0 'SIGUSR1' '' "$PIPERUN" --help
 expect "no arguments" 2 '' 'no input file' "$PIPEC"
 expect "an option without its value" 2 '' 'needs a value' "$PIPEC" -o
-expect "an option of a later version" 2 '' 'not supported yet' "$PIPEC" --time-report two.pipe
 expect "a mode of buffers that is none" 2 '' 'min, fast or default' "$PIPEC" --buffers=max two.pipe
 expect "--pareto without inspect" 2 '' "belongs to 'pipec inspect'" "$PIPEC" --pareto two.pipe
 expect "--pareto of a container" 2 '' '[-]-pareto needs its source' "$PIPEC" inspect --pareto five.pbc

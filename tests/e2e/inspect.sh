@@ -149,7 +149,9 @@ check "--json is inspect's" says 2 "belongs to 'pipec inspect'" "$PIPEC" --json 
 size=$(wc -c <radio.pbc)
 for at in 8 16 24 40 70 100 5000 $((size - 1)); do
     cp radio.pbc damaged.pbc
-    printf '\377' | dd of=damaged.pbc bs=1 seek=$at conv=notrunc 2>/dev/null
+    byte=$(od -An -tu1 -j "$at" -N 1 radio.pbc)
+    # shellcheck disable=SC2059 # the byte is the format
+    printf "\\$(printf '%o' $((255 - byte)))" | dd of=damaged.pbc bs=1 seek=$at conv=notrunc 2>/dev/null
     check "byte $at damaged" says 1 'cannot|is not a container that can be shown: it' "$PIPEC" inspect --json damaged.pbc
 done
 for keep in 8 63 64 1000 $((size - 1)); do
