@@ -576,6 +576,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     struct lanes l = {.e = e, .kernel = kernel, .local_count = kernel->local_count};
     if (e->cx->options.optimisation == 0 || kernel->states.count > 0 || kernel->grouped)
         return false;
+    if (kernel->within) return false;
     bool vary = kernel_rates_vary(kernel);
     if (e->cx->options.debug_mode || (vary && !kernel_compacts(e, kernel))) return false;
     if (!vary && !kernel_any_ks(kernel->body, is_loop, calls_loop, e) && !is_long_chain(e, kernel))

@@ -1,8 +1,4 @@
-#include "compiler/fuse/region_kernel.h"
-
-#include <string.h>
-
-#include "compiler/fuse/tree.h"
+#include "compiler/fuse/region_kernel_internal.h"
 
 /*
  * Operations in order of their numbers are in an order that can be executed.  What is used more than
@@ -29,7 +25,7 @@ struct roll { /* from the first product that is added to the last */
     const sym *factors; /* constants, or items of the table one behind the other */
 };
 
-struct shape { /* of one node of the symbolic graph, in this kernel */
+struct region_shape { /* of one node of the symbolic graph, in this kernel */
     uint32_t uses;
     uint32_t depth;
     bool wanted;
@@ -38,60 +34,50 @@ struct shape { /* of one node of the symbolic graph, in this kernel */
     const struct variable *local; /* holds it, from its place on */
 };
 
-struct writer {
-    struct region_space *space;
-    const struct region *region;
-    struct tree tree;
-    struct shape *shapes;              /* by node */
-    const struct variable **arguments; /* by number: of the kernel, or NULL */
-    struct variable *table;            /* NULL: there is none */
-    uint32_t names;
-};
-
-static const struct sym_node *node_at(const struct writer *w, uint64_t number)
+const struct sym_node *region_node_at(const struct region_writer *w, uint64_t number)
 {
     return &w->space->symbols.nodes.items[number];
 }
 
 /* ---- which operations are needed, and how often ---- */
 
-static void want(struct writer *w, sym value)
+static void want(struct region_writer *w, sym value)
 {
     if (sym_is_constant(value)) return;
     w->shapes[value.bits].wanted = true;
     w->shapes[value.bits].uses++;
 }
 
-static void mark_wanted(struct writer *w, const sym *values, size_t count)
+static void mark_wanted(struct region_writer *w, const sym *values, size_t count)
 {
     size_t nodes = w->space->symbols.nodes.count;
-    w->shapes = ARENA_ARRAY(w->space->scratch, struct shape, nodes + 1);
+    w->shapes = ARENA_ARRAY(w->space->scratch, struct region_shape, nodes + 1);
     for (size_t i = 0; i < count; i++)
         want(w, values[i]);
     for (size_t i = nodes; i-- > 0;)
-        for (uint32_t n = 0; w->shapes[i].wanted && n < node_at(w, i)->operand_count; n++)
-            want(w, node_at(w, i)->operands[n]);
+        for (uint32_t n = 0; w->shapes[i].wanted && n < region_node_at(w, i)->operand_count; n++)
+            want(w, region_node_at(w, i)->operands[n]);
 }
 
 /* ---- sums of products ---- */
 
-static bool is_packet(const struct writer *w, sym value)
+static bool is_packet(const struct region_writer *w, sym value)
 {
-    return !sym_is_constant(value) && node_at(w, value.bits)->kind == SYM_PACKET;
+    return !sym_is_constant(value) && region_node_at(w, value.bits)->kind == SYM_PACKET;
 }
 
-static bool is_item(const struct writer *w, sym value)
+static bool is_item(const struct region_writer *w, sym value)
 {
-    return !sym_is_constant(value) && node_at(w, value.bits)->kind == SYM_TABLE;
+    return !sym_is_constant(value) && region_node_at(w, value.bits)->kind == SYM_TABLE;
 }
 
-static bool is_factor(const struct writer *w, sym value)
+static bool is_factor(const struct region_writer *w, sym value)
 {
     return sym_is_constant(value) || is_item(w, value);
 }
 
 /* packet * constant, in either order. */
-static bool product_of(const struct writer *w, sym a, sym b, struct link *link)
+static bool product_of(const struct region_writer *w, sym a, sym b, struct link *link)
 {
     if (!is_packet(w, a) || !is_factor(w, b)) {
         sym other = a;
@@ -104,17 +90,17 @@ static bool product_of(const struct writer *w, sym a, sym b, struct link *link)
     return true;
 }
 
-static bool is_single_product(const struct writer *w, sym value, struct link *link)
+static bool is_single_product(const struct region_writer *w, sym value, struct link *link)
 {
     if (sym_is_constant(value) || w->shapes[value.bits].uses != 1) return false;
-    const struct sym_node *n = node_at(w, value.bits);
+    const struct sym_node *n = region_node_at(w, value.bits);
     return n->kind == SYM_BINARY && n->op == OP_MUL &&
            product_of(w, n->operands[0], n->operands[1], link);
 }
 
-static bool link_of(const struct writer *w, uint64_t number, struct link *link)
+static bool link_of(const struct region_writer *w, uint64_t number, struct link *link)
 {
-    const struct sym_node *n = node_at(w, number);
+    const struct sym_node *n = region_node_at(w, number);
     if (n->kind == SYM_BUILTIN && n->builtin == BUILTIN_FMA) {
         link->rest = n->operands[2];
         link->fused = true;
@@ -128,15 +114,16 @@ static bool link_of(const struct writer *w, uint64_t number, struct link *link)
     return is_single_product(w, n->operands[0], link);
 }
 
-static bool follows(const struct writer *w, const struct link *later, const struct link *link,
-                    int64_t *stride, bool known)
+static bool follows(const struct region_writer *w, const struct link *later,
+                    const struct link *link, int64_t *stride, bool known)
 {
-    const struct sym_node *a = node_at(w, link->packet), *b = node_at(w, later->packet);
+    const struct sym_node *a = region_node_at(w, link->packet),
+                          *b = region_node_at(w, later->packet);
     if (link->fused != later->fused || a->stream != b->stream || a->component != b->component)
         return false;
     if (is_item(w, link->factor) != is_item(w, later->factor)) return false;
-    if (is_item(w, link->factor) &&
-        node_at(w, later->factor.bits)->packet != node_at(w, link->factor.bits)->packet + 1)
+    if (is_item(w, link->factor) && region_node_at(w, later->factor.bits)->packet !=
+                                        region_node_at(w, link->factor.bits)->packet + 1)
         return false;
     int64_t step = (int64_t)b->packet - (int64_t)a->packet;
     if (known && step != *stride) return false;
@@ -145,7 +132,7 @@ static bool follows(const struct writer *w, const struct link *later, const stru
 }
 
 /* The longest sum of that form that ends with this operation. */
-static const struct roll *find_roll(struct writer *w, uint64_t number)
+static const struct roll *find_roll(struct region_writer *w, uint64_t number)
 {
     struct arena *arena = w->space->scratch;
     VEC(struct link) links = {0};
@@ -178,11 +165,11 @@ static const struct roll *find_roll(struct writer *w, uint64_t number)
 }
 
 /* A product that is no fma is a node of its own, which the loop computes. */
-static void hide_products(struct writer *w, uint64_t number, uint64_t count)
+static void hide_products(struct region_writer *w, uint64_t number, uint64_t count)
 {
     struct link link;
     for (uint64_t i = 0; i < count && link_of(w, number, &link); i++) {
-        const struct sym_node *n = node_at(w, number);
+        const struct sym_node *n = region_node_at(w, number);
         for (uint32_t o = 0; !link.fused && o < n->operand_count; o++) {
             sym operand = n->operands[o];
             bool rest = operand.type == link.rest.type && operand.bits == link.rest.bits;
@@ -193,10 +180,10 @@ static void hide_products(struct writer *w, uint64_t number, uint64_t count)
     }
 }
 
-static void find_rolls(struct writer *w)
+static void find_rolls(struct region_writer *w)
 {
     for (size_t i = w->space->symbols.nodes.count; i-- > 0;) {
-        struct shape *shape = &w->shapes[i];
+        struct region_shape *shape = &w->shapes[i];
         if (!shape->wanted || shape->hidden) continue;
         shape->roll = find_roll(w, i);
         if (shape->roll != NULL) hide_products(w, i, shape->roll->count);
@@ -205,7 +192,7 @@ static void find_rolls(struct writer *w)
 
 /* ---- expressions ---- */
 
-static uint32_t port_of(const struct writer *w, uint32_t buffer)
+static uint32_t port_of(const struct region_writer *w, uint32_t buffer)
 {
     uint32_t port = 0;
     while (w->region->in.items[port].buffer != buffer)
@@ -213,88 +200,95 @@ static uint32_t port_of(const struct writer *w, uint32_t buffer)
     return port;
 }
 
-static const struct type *scalar_type(const struct writer *w, enum scalar_type scalar)
+static const struct type *scalar_type(const struct region_writer *w, enum scalar_type scalar)
 {
     return type_scalar(w->tree.types, scalar);
 }
 
-static struct kx *packet_scalar(struct writer *w, const struct sym_node *n, struct kx *index)
+struct kx *region_packet(struct region_writer *w, const struct sym_node *n, struct kx *index)
 {
     struct kx *x = tree_peek(&w->tree, port_of(w, n->stream), index);
     return type_is_vector(x->type) ? tree_index(&w->tree, x, tree_i32(&w->tree, n->component)) : x;
 }
 
-static struct kx *value_of(struct writer *w, sym value);
+static struct kx *value_of(struct region_writer *w, sym value);
 
-static struct kx *operation(struct writer *w, const struct sym_node *n)
+struct kx *region_operation(struct region_writer *w, const struct sym_node *n,
+                            struct kx *const *operands)
 {
     const struct tree *t = &w->tree;
-    const struct type *type = scalar_type(w, n->type);
     static const enum kx_kind kinds[] = {
         [SYM_NEGATE] = KX_NEGATE,   [SYM_COMPLEMENT] = KX_COMPLEMENT, [SYM_NOT] = KX_NOT,
         [SYM_BINARY] = KX_BINARY,   [SYM_COMPARE] = KX_COMPARE,       [SYM_SELECT] = KX_SELECT,
         [SYM_CONVERT] = KX_CONVERT, [SYM_BUILTIN] = KX_BUILTIN};
-    struct kx *x = tree_kx(t, kinds[n->kind], type);
+    struct kx *x = tree_kx(t, kinds[n->kind], scalar_type(w, n->type));
     x->op = n->op;
     x->builtin = n->builtin;
     if (n->kind == SYM_BUILTIN) {
         x->argument_count = n->operand_count;
-        x->arguments = ARENA_ARRAY(t->arena, struct kx *, n->operand_count);
-        for (uint32_t i = 0; i < n->operand_count; i++)
-            x->arguments[i] = value_of(w, n->operands[i]);
+        x->arguments = arena_copy(t->arena, operands, n->operand_count * sizeof *operands);
         return x;
     }
     x->cast = n->kind == SYM_CONVERT;
-    x->left = value_of(w, n->operands[0]);
-    if (n->operand_count > 1) x->right = value_of(w, n->operands[1]);
-    if (n->operand_count > 2) x->third = value_of(w, n->operands[2]);
+    x->left = operands[0];
+    x->right = operands[1];
+    x->third = operands[2];
     return x;
 }
 
-static struct kx *value_of(struct writer *w, sym value)
+static struct kx *operation(struct region_writer *w, const struct sym_node *n)
+{
+    struct kx *operands[3] = {NULL};
+    for (uint32_t i = 0; i < n->operand_count; i++)
+        operands[i] = value_of(w, n->operands[i]);
+    return region_operation(w, n, operands);
+}
+
+static struct kx *value_of(struct region_writer *w, sym value)
 {
     if (sym_is_constant(value)) return tree_constant(&w->tree, value);
-    const struct sym_node *n = node_at(w, value.bits);
+    const struct sym_node *n = region_node_at(w, value.bits);
     if (w->shapes[value.bits].local != NULL)
         return tree_variable(&w->tree, w->shapes[value.bits].local);
     if (n->kind == SYM_ARGUMENT) return tree_variable(&w->tree, w->arguments[n->stream]);
     if (n->kind == SYM_TABLE)
         return tree_index(&w->tree, tree_variable(&w->tree, w->table),
                           tree_i32(&w->tree, n->packet));
-    if (n->kind == SYM_PACKET) return packet_scalar(w, n, tree_i32(&w->tree, n->packet));
+    if (n->kind == SYM_PACKET) return region_packet(w, n, tree_i32(&w->tree, n->packet));
     return operation(w, n);
 }
 
 /* ---- statements ---- */
 
-static const char *fresh_name(struct writer *w)
+const char *region_fresh_name(struct region_writer *w)
 {
     return arena_printf(w->tree.arena, "v%u", w->names++);
 }
 
-static struct kx *roll_factor(struct writer *w, const struct roll *roll, const struct variable *i)
+static struct kx *roll_factor(struct region_writer *w, const struct roll *roll,
+                              const struct variable *i)
 {
     const struct tree *t = &w->tree;
     struct kx *index = tree_variable(t, i);
     if (sym_is_constant(roll->factors[0])) {
         const struct variable *factors =
-            tree_constant_array(t, fresh_name(w), roll->factors, roll->count);
+            tree_constant_array(t, region_fresh_name(w), roll->factors, roll->count);
         return tree_index(t, tree_variable(t, factors), index);
     }
-    uint64_t first = node_at(w, roll->factors[0].bits)->packet;
+    uint64_t first = region_node_at(w, roll->factors[0].bits)->packet;
     if (first > 0) index = tree_binary(t, OP_ADD, i->type, tree_i32(t, first), index);
     return tree_index(t, tree_variable(t, w->table), index);
 }
 
 /* for (i ..) sum = fma(packet[first + stride * i], factors[i], sum) */
-static const struct variable *write_roll(struct writer *w, struct tree_list *list,
+static const struct variable *write_roll(struct region_writer *w, struct tree_list *list,
                                          const struct roll *roll)
 {
     const struct tree *t = &w->tree;
-    const struct sym_node *first = node_at(w, roll->first_packet);
+    const struct sym_node *first = region_node_at(w, roll->first_packet);
     const struct type *i32 = scalar_type(w, SCALAR_I32);
-    struct variable *sum = tree_local(t, fresh_name(w), scalar_type(w, first->type), false);
-    struct variable *i = tree_local(t, fresh_name(w), i32, false);
+    struct variable *sum = tree_local(t, region_fresh_name(w), scalar_type(w, first->type), false);
+    struct variable *i = tree_local(t, region_fresh_name(w), i32, false);
     struct kx *index = tree_variable(t, i);
     if (roll->stride != 1 && roll->stride != -1)
         index =
@@ -304,7 +298,7 @@ static const struct variable *write_roll(struct writer *w, struct tree_list *lis
         index = tree_binary(t, OP_SUB, i32, tree_i32(t, first->packet), index);
     else if (first->packet > 0)
         index = tree_binary(t, OP_ADD, i32, tree_i32(t, first->packet), index);
-    struct kx *packet = packet_scalar(w, first, index);
+    struct kx *packet = region_packet(w, first, index);
     struct kx *factor = roll_factor(w, roll, i);
     struct kx *so_far = tree_variable(t, sum);
     struct kx *next = roll->fused ? tree_fma(t, packet, factor, so_far)
@@ -321,41 +315,42 @@ static bool is_leaf(const struct sym_node *n)
     return n->kind == SYM_ARGUMENT || n->kind == SYM_PACKET || n->kind == SYM_TABLE;
 }
 
-static bool needs_local(struct writer *w, uint64_t number)
+static bool needs_local(struct region_writer *w, uint64_t number)
 {
-    const struct sym_node *n = node_at(w, number);
-    struct shape *shape = &w->shapes[number];
+    const struct sym_node *n = region_node_at(w, number);
+    struct region_shape *shape = &w->shapes[number];
     if (is_leaf(n)) return false;
     shape->depth = 1;
     for (uint32_t i = 0; i < n->operand_count; i++) {
         if (sym_is_constant(n->operands[i])) continue;
-        const struct shape *operand = &w->shapes[n->operands[i].bits];
+        const struct region_shape *operand = &w->shapes[n->operands[i].bits];
         if (operand->local == NULL && operand->depth >= shape->depth)
             shape->depth = operand->depth + 1;
     }
     return shape->uses > 1 || shape->depth > DEPTH_MAX;
 }
 
-static void write_values(struct writer *w, struct tree_list *list, const sym *values, size_t count)
+static void write_values(struct region_writer *w, struct tree_list *list, const sym *values,
+                         size_t count)
 {
     mark_wanted(w, values, count);
     find_rolls(w);
     for (size_t i = 0; i < w->space->symbols.nodes.count; i++) {
-        struct shape *shape = &w->shapes[i];
+        struct region_shape *shape = &w->shapes[i];
         if (!shape->wanted || shape->hidden) continue;
         if (shape->roll != NULL) {
             shape->local = write_roll(w, list, shape->roll);
         } else if (needs_local(w, i)) {
-            struct variable *local =
-                tree_local(&w->tree, fresh_name(w), scalar_type(w, node_at(w, i)->type), true);
-            struct kx *value = operation(w, node_at(w, i));
+            struct variable *local = tree_local(&w->tree, region_fresh_name(w),
+                                                scalar_type(w, region_node_at(w, i)->type), true);
+            struct kx *value = operation(w, region_node_at(w, i));
             tree_append(list, tree_declare(&w->tree, local, value));
             shape->local = local;
         }
     }
 }
 
-static struct kx *packet_value(struct writer *w, const struct type *type, const sym *scalars)
+static struct kx *packet_value(struct region_writer *w, const struct type *type, const sym *scalars)
 {
     if (!type_is_vector(type)) return value_of(w, *scalars);
     struct kx *x = tree_kx(&w->tree, KX_AGGREGATE, type);
@@ -366,25 +361,31 @@ static struct kx *packet_value(struct writer *w, const struct type *type, const 
     return x;
 }
 
-static struct ks *write_body(struct writer *w)
+static uint64_t scalars_of(const struct region_writer *w, uint32_t port)
+{
+    return w->region->out.items[port].packets * type_scalar_count(w->tree.kernel->out[port].type);
+}
+
+static struct ks *write_body(struct region_writer *w)
 {
     struct tree_list list = {0};
     VEC(sym) all = {0};
-    const struct kernel *kernel = w->tree.kernel;
+    struct kernel *kernel = w->tree.kernel;
+    kernel->within = true;
     for (uint32_t o = 0; o < kernel->out_count; o++) {
-        const struct region_end *out = &w->region->out.items[o];
-        uint64_t scalars = type_scalar_count(kernel->out[o].type);
-        for (uint64_t i = 0; i < out->packets * scalars; i++)
-            vec_push(w->space->scratch, &all, out->values[i]);
+        if (region_write_alike(w, &list, o)) continue;
+        kernel->within = false;
+        for (uint64_t i = 0; i < scalars_of(w, o); i++)
+            vec_push(w->space->scratch, &all, w->region->out.items[o].values[i]);
     }
     write_values(w, &list, all.items, all.count);
     for (uint32_t o = 0; o < kernel->out_count; o++) {
         const struct region_end *out = &w->region->out.items[o];
         const struct type *type = kernel->out[o].type;
-        for (uint64_t j = 0; j < out->packets; j++)
-            tree_append(
-                &list, tree_emit(&w->tree, o,
-                                 packet_value(w, type, &out->values[j * type_scalar_count(type)])));
+        uint64_t each = type_scalar_count(type);
+        for (uint64_t j = 0; !kernel->out[o].indexed && j < out->packets; j++)
+            tree_append(&list,
+                        tree_emit(&w->tree, o, packet_value(w, type, &out->values[j * each])));
     }
     return tree_block(&w->tree, &list);
 }
@@ -392,7 +393,7 @@ static struct ks *write_body(struct writer *w)
 /* ---- what is left when the stream ends ---- */
 
 /* left(a) >= .. && left(b) >= ..; NULL: the packet needs a whole iteration. */
-static struct kx *enough_left(struct writer *w, const uint64_t *needs)
+static struct kx *enough_left(struct region_writer *w, const uint64_t *needs)
 {
     const struct tree *t = &w->tree;
     struct kx *all = NULL;
@@ -413,7 +414,20 @@ static struct kx *enough_left(struct writer *w, const uint64_t *needs)
     return early ? all : NULL;
 }
 
-static struct ks *write_finish(struct writer *w)
+/* An out-port is written in one of two ways, everywhere. */
+static struct ks *write_packet(struct region_writer *w, uint32_t port, uint64_t number,
+                               struct kx *value)
+{
+    struct ks *s = tree_emit(&w->tree, port, value);
+    if (!w->tree.kernel->out[port].indexed) return s;
+    s->kind = KS_STORE;
+    s->index = tree_i32(&w->tree, number);
+    w->tree.kernel->out[port].finish_declared = true;
+    w->tree.kernel->out[port].finish_max = number + 1;
+    return s;
+}
+
+static struct ks *write_finish(struct region_writer *w)
 {
     const struct kernel *kernel = w->tree.kernel;
     size_t ins = w->region->in.count;
@@ -428,7 +442,7 @@ static struct ks *write_finish(struct writer *w)
             if (condition == NULL) break;
             write_values(w, &packet, &out->values[j * scalars], scalars);
             tree_append(&packet,
-                        tree_emit(&w->tree, o, packet_value(w, type, &out->values[j * scalars])));
+                        write_packet(w, o, j, packet_value(w, type, &out->values[j * scalars])));
             tree_append(&list, tree_if(&w->tree, condition, tree_block(&w->tree, &packet)));
         }
     }
@@ -437,7 +451,7 @@ static struct ks *write_finish(struct writer *w)
 
 /* ---- the table ---- */
 
-static void declare_table(struct writer *w)
+static void declare_table(struct region_writer *w)
 {
     size_t count = w->region->table.count;
     struct kernel *kernel = w->tree.kernel;
@@ -452,7 +466,7 @@ static void declare_table(struct writer *w)
     kernel->tables_bytes = w->table->type->width_bytes;
 }
 
-static struct ks *write_init(struct writer *w)
+static struct ks *write_init(struct region_writer *w)
 {
     const struct tree *t = &w->tree;
     struct tree_list list = {0};
@@ -467,7 +481,7 @@ static struct ks *write_init(struct writer *w)
 
 /* ---- the kernel ---- */
 
-static void set_ports(struct writer *w, struct kernel *kernel)
+static void set_ports(struct region_writer *w, struct kernel *kernel)
 {
     const struct graph *graph = w->space->graph;
     const struct region *region = w->region;
@@ -502,7 +516,7 @@ static bool is_wanted_argument(const struct region *region, const struct region_
 }
 
 /* Those of the members, in order of their numbers. */
-static void set_arguments(struct writer *w, struct kernel *kernel, struct graph_node *node)
+static void set_arguments(struct region_writer *w, struct kernel *kernel, struct graph_node *node)
 {
     struct arena *arena = w->tree.arena;
     size_t count = w->space->arguments.count;
@@ -525,7 +539,7 @@ static void set_arguments(struct writer *w, struct kernel *kernel, struct graph_
     kernel->arguments_bytes = (kernel->arguments_bytes + 7) / 8 * 8;
 }
 
-static void add_ends(struct writer *w, struct graph_node *node)
+static void add_ends(struct region_writer *w, struct graph_node *node)
 {
     const struct graph *graph = w->space->graph;
     for (uint32_t i = 0; i < w->region->in.count; i++) {
@@ -553,12 +567,12 @@ struct graph_node region_kernel(struct region_space *space, const struct region 
     struct kernel *kernel = ARENA_NEW(space->cx->arena, struct kernel);
     struct graph_node node = {
         .name = name, .span = first->span, .kernel = kernel, .importance = first->importance};
-    struct writer w = {.space = space,
-                       .region = region,
-                       .tree = {.arena = space->cx->arena,
-                                .types = space->graph->types,
-                                .kernel = kernel,
-                                .span = first->span}};
+    struct region_writer w = {.space = space,
+                              .region = region,
+                              .tree = {.arena = space->cx->arena,
+                                       .types = space->graph->types,
+                                       .kernel = kernel,
+                                       .span = first->span}};
     *kernel = (struct kernel){
         .name = name, .title = name, .span = first->kernel->span, .phases = 1, .group = {1, 1, 1}};
     set_ports(&w, kernel);

@@ -408,6 +408,9 @@ struct kernel {
     /* Made of several kernels by compiler/fuse: what analysis/range and analysis/amplify fill has been
      * carried over from these; cost_cycles is their sum. */
     bool composed;
+    /* Its loops are over the packets that a firing writes: they fill the lanes of vectors, firings do not.
+     * By compiler/fuse. */
+    bool within;
     bool
         is_child; /* `child kernel`: launched, never instantiated: no state, tables, finish, stop, and
                         one phase */

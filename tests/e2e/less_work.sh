@@ -29,6 +29,13 @@ kernel swirl(in f32x2 x pop 2 peek 3, out f32 y) {
     for (i32 i = 0; i < 3; i++) s = fma(x[i].x, 0.5, s) - x[i].y;
     y <- abs(s) > 1 ? s : min(s, -s);
 }
+// Some of its sums meet a product of +0.0, others of -0.0 alone.
+kernel signs(in f32 x pop 1 peek 11, out u32 y) {
+    const f32 w[11] = {1, -1, -2, 0.5, -3, -1, -7, -1e-30, -1, 2, -1};
+    f32 a = -0.0;
+    for (i32 i = 0; i < 11; i++) a = fma(x[i] * 1e-25, w[i], a);
+    y <- bits(a);
+}
 kernel bits(in f32 x, out u32 y) { y <- bits(x); }
 kernel pick(in f32 x pop 5, out f32 y push 2) { y <- x[3]; y <- x[1]; }
 kernel halves(in i32 x, out i32 y push 4) { y <- x; y <- 0; y <- 7; y <- x; }
@@ -93,6 +100,8 @@ try picked 'operations an iteration' 'in f32 x, out f32 y' '{ x -> weigh(3) -> p
 try argument 'operations an iteration' 'in f32 x, out f32 y; f32 s = 0.3' '{ x -> weigh(s + 1) -> pick -> y; }'
 try stuffed 'operations an iteration' 'in f32 x, out f32 y' '{ x -> stuff<4> -> fir_bandpass<16>(0.1, 0.2) -> y; }'
 try stuffed_signs 'operations an iteration' 'in f32 x, out u32 y' '{ x -> stuff<3> -> weigh(1) -> bits -> y; }'
+try alike 'operations an iteration' 'in f32 x, out f32 y' '{ x -> stuff<16> -> fir_bandpass<64>(0.1, 0.2) -> y; }'
+try alike_signs 'operations an iteration' 'in f32 x, out u32 y' '{ x -> stuff<8> -> signs -> y; }'
 try both 'operations an iteration' 'in f32 x, out f32 y' '{ x -> keep_every<3> -> stuff<5> -> fir_lowpass<9>(0.2) -> keep_every<2> -> y; }'
 try vectors 'operations an iteration' 'in f32x2 x, out f32 y' '{ x -> zeros_between -> swirl -> y; }'
 try integers 'operations an iteration' 'in i32 x, out i32 y' '{ x -> halves -> mixed -> y; }'

@@ -1,0 +1,184 @@
+#include "compiler/fuse/region_kernel_internal.h"
+
+#include <string.h>
+
+/*
+ * Packets that are computed alike: the same operations on the same packets, or on neighbouring ones, with
+ * constants of their own.  One loop over the packets then does what straight-line code would do for
+ * each, and its rounds fill the lanes of vectors, whose constants and results lie side by side.
+ *
+ * Expressions are compared from their ends: of packet j there is
+ *
+ *     one value for all j                 that value
+ *     constants                           constants[j]
+ *     packets of a stream, x[a] up to some j, x[b] from there on    j < split ? x[a] : x[b]
+ *     packets of a stream, x[a + s * j]   that
+ *     operations of one kind              that operation, of what its operands are
+ *     sums with +0.0, and others          that plus zeros[j], -0.0 for the others: it changes nothing
+ */
+
+enum { ALIKE_MIN = 8, OPERATIONS_MAX = 512, DEPTH_MAX = 200 };
+
+struct alike {
+    struct region_writer *w;
+    uint64_t count;
+    const struct variable *j;
+    uint32_t operations, depth;
+};
+
+static struct kx *unify(struct alike *a, const sym *values);
+
+static bool is_same(sym a, sym b)
+{
+    return a.type == b.type && a.bits == b.bits;
+}
+
+static struct kx *unify_constants(struct alike *a, const sym *values)
+{
+    const struct tree *t = &a->w->tree;
+    const struct variable *constants =
+        tree_constant_array(t, region_fresh_name(a->w), values, a->count);
+    return tree_index(t, tree_variable(t, constants), tree_variable(t, a->j));
+}
+
+/* Packets that change once, from one to another. */
+static struct kx *unify_split(struct alike *a, const struct sym_node *const *nodes)
+{
+    const struct tree *t = &a->w->tree;
+    uint64_t split = 1;
+    while (split < a->count && nodes[split]->packet == nodes[0]->packet)
+        split++;
+    for (uint64_t i = split; i < a->count; i++)
+        if (nodes[i]->packet != nodes[split]->packet) return NULL;
+    struct kx *from = region_packet(a->w, nodes[0], tree_i32(t, nodes[0]->packet));
+    struct kx *x = tree_kx(t, KX_SELECT, from->type);
+    x->left = tree_compare(t, OP_LT, tree_variable(t, a->j), tree_i32(t, split));
+    x->right = from;
+    x->third = region_packet(a->w, nodes[split], tree_i32(t, nodes[split]->packet));
+    return x;
+}
+
+static struct kx *unify_packets(struct alike *a, const struct sym_node *const *nodes)
+{
+    const struct tree *t = &a->w->tree;
+    uint64_t first = nodes[0]->packet, step = nodes[1]->packet - first;
+    bool even = nodes[1]->packet > first;
+    for (uint64_t i = 0; i < a->count; i++) {
+        if (nodes[i]->stream != nodes[0]->stream || nodes[i]->component != nodes[0]->component)
+            return NULL;
+        even = even && nodes[i]->packet == first + step * i;
+    }
+    if (!even) return unify_split(a, nodes);
+    struct kx *index = tree_variable(t, a->j);
+    if (step > 1) index = tree_binary(t, OP_MUL, a->j->type, index, tree_i32(t, step));
+    if (first > 0) index = tree_binary(t, OP_ADD, a->j->type, index, tree_i32(t, first));
+    return region_packet(a->w, nodes[0], index);
+}
+
+static bool adds_plus_zero(const struct alike *a, sym value)
+{
+    if (sym_is_constant(value)) return false;
+    const struct sym_node *n = region_node_at(a->w, value.bits);
+    return n->kind == SYM_BINARY && n->op == OP_ADD && scalar_is_float(n->type) &&
+           sym_is_constant(n->operands[1]) && arith_as_f64(n->operands[1]) == 0;
+}
+
+/* Some are sums with +0.0: then all are, with a zero of a sign of their own. */
+static struct kx *unify_zeros(struct alike *a, const sym *values)
+{
+    const struct tree *t = &a->w->tree;
+    struct arena *scratch = a->w->space->scratch;
+    sym *terms = ARENA_ARRAY(scratch, sym, a->count), *zeros = ARENA_ARRAY(scratch, sym, a->count);
+    for (uint64_t i = 0; i < a->count; i++) {
+        bool adds = adds_plus_zero(a, values[i]);
+        enum scalar_type type = sym_type(values[i]);
+        sym minus = type == SCALAR_F32 ? arith_f32(-0.0F) : arith_f64(-0.0);
+        terms[i] = adds ? region_node_at(a->w, values[i].bits)->operands[0] : values[i];
+        zeros[i] = adds ? region_node_at(a->w, values[i].bits)->operands[1] : minus;
+    }
+    struct kx *left = unify(a, terms);
+    return left == NULL ? NULL
+                        : tree_binary(t, OP_ADD, left->type, left, unify_constants(a, zeros));
+}
+
+static bool alike_nodes(const struct sym_node *a, const struct sym_node *b)
+{
+    return a->kind == b->kind && a->op == b->op && a->builtin == b->builtin && a->type == b->type &&
+           a->operand_count == b->operand_count;
+}
+
+static struct kx *unify_operations(struct alike *a, const struct sym_node *const *nodes)
+{
+    struct kx *operands[3] = {NULL};
+    sym *of = ARENA_ARRAY(a->w->space->scratch, sym, a->count);
+    if (++a->operations > OPERATIONS_MAX) return NULL;
+    for (uint32_t k = 0; k < nodes[0]->operand_count; k++) {
+        for (uint64_t i = 0; i < a->count; i++)
+            of[i] = nodes[i]->operands[k];
+        operands[k] = unify(a, of);
+        if (operands[k] == NULL) return NULL;
+    }
+    return region_operation(a->w, nodes[0], operands);
+}
+
+static struct kx *unify_nodes(struct alike *a, const sym *values)
+{
+    const struct sym_node **nodes =
+        ARENA_ARRAY(a->w->space->scratch, const struct sym_node *, a->count);
+    bool alike = true, zeros = false, all_zeros = true;
+    for (uint64_t i = 0; i < a->count; i++) {
+        if (sym_is_constant(values[i])) return NULL;
+        nodes[i] = region_node_at(a->w, values[i].bits);
+        alike = alike && alike_nodes(nodes[0], nodes[i]);
+        bool adds = adds_plus_zero(a, values[i]);
+        zeros |= adds;
+        all_zeros &= adds;
+    }
+    if (zeros && !all_zeros) return unify_zeros(a, values);
+    if (!alike) return NULL;
+    if (nodes[0]->kind == SYM_PACKET) return unify_packets(a, nodes);
+    return nodes[0]->operand_count > 0 ? unify_operations(a, nodes) : NULL;
+}
+
+/* Of all packets, as an expression over j; NULL: they are not alike. */
+static struct kx *unify(struct alike *a, const sym *values)
+{
+    bool same = true, constant = true;
+    for (uint64_t i = 0; i < a->count; i++) {
+        same = same && is_same(values[i], values[0]);
+        constant = constant && sym_is_constant(values[i]) && values[i].type == values[0].type;
+    }
+    if (constant) return same ? tree_constant(&a->w->tree, values[0]) : unify_constants(a, values);
+    struct kx *x = NULL;
+    if (a->depth++ < DEPTH_MAX) x = unify_nodes(a, values);
+    a->depth--;
+    return x;
+}
+
+bool region_write_alike(struct region_writer *w, struct tree_list *list, uint32_t port)
+{
+    const struct tree *t = &w->tree;
+    const struct region_end *out = &w->region->out.items[port];
+    struct kernel_port *to = &t->kernel->out[port];
+    if (!type_is_scalar(to->type) || out->packets < ALIKE_MIN || out->packets % ALIKE_MIN != 0)
+        return false;
+    uint32_t locals = t->kernel->local_count;
+    struct variable *j =
+        tree_local(t, region_fresh_name(w), type_scalar(t->types, SCALAR_I32), false);
+    struct alike alike = {.w = w, .count = out->packets, .j = j};
+    struct kx *value = unify(&alike, out->values);
+    if (value == NULL) {
+        t->kernel->local_count = locals;
+        return false;
+    }
+    struct ks *store = tree_ks(t, KS_STORE);
+    store->port = port;
+    store->index = tree_variable(t, j);
+    store->expr = value;
+    tree_append(list, tree_loop(t, j, out->packets, store));
+    to->indexed = true;
+    to->rate_declared = true;
+    to->rate_span = t->span;
+    to->push_least = to->push = out->packets;
+    return true;
+}

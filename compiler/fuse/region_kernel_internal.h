@@ -1,0 +1,35 @@
+/*
+ * region_kernel_internal: what the files of region_kernel share.
+ *
+ *   region_kernel.c   the kernel: ports, arguments, straight-line code, sums of products as loops
+ *   region_alike.c    packets that are computed alike, as one loop
+ */
+#ifndef PIPEC_REGION_KERNEL_INTERNAL_H
+#define PIPEC_REGION_KERNEL_INTERNAL_H
+
+#include "compiler/fuse/region_kernel.h"
+#include "compiler/fuse/tree.h"
+
+struct region_shape; /* region_kernel.c */
+
+struct region_writer {
+    struct region_space *space;
+    const struct region *region;
+    struct tree tree;
+    struct region_shape *shapes;       /* by node */
+    const struct variable **arguments; /* by number: of the kernel, or NULL */
+    struct variable *table;            /* NULL: there is none */
+    uint32_t names;
+};
+
+const struct sym_node *region_node_at(const struct region_writer *w, uint64_t number);
+const char *region_fresh_name(struct region_writer *w);
+/* The scalar that a SYM_PACKET is, of the packet at `index`. */
+struct kx *region_packet(struct region_writer *w, const struct sym_node *n, struct kx *index);
+struct kx *region_operation(struct region_writer *w, const struct sym_node *n,
+                            struct kx *const *operands);
+
+/* Writes all packets of the out-port as one loop, where they are computed alike; else false. */
+bool region_write_alike(struct region_writer *w, struct tree_list *list, uint32_t port);
+
+#endif
