@@ -1,5 +1,6 @@
 #include "compiler/fuse/compose_internal.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 /* Firings of an iteration, and of all of them together what a composite may be made of. */
@@ -120,14 +121,19 @@ static void read_body(struct composer *c, struct member *m)
     find_counted(m);
 }
 
+static struct member *add_member(struct composer *c, uint32_t node)
+{
+    const struct graph_node *of = &c->graph->nodes.items[node];
+    struct member new = {.node = node, .of = of, .kernel = of->kernel};
+    size_t index = vec_push(c->cx->arena, &c->members, new);
+    return &c->members.items[index];
+}
+
 static bool take_step(struct composer *c, const struct compose_step *step)
 {
     struct member *m = compose_member_of(c, step->node);
-    if (m == NULL) {
-        const struct graph_node *node = &c->graph->nodes.items[step->node];
-        struct member new = {.node = step->node, .of = node, .kernel = node->kernel};
-        m = &c->members.items[vec_push(c->cx->arena, &c->members, new)];
-    }
+    if (m == NULL) m = add_member(c, step->node);
+    assert(m != NULL);
     m->firings += step->firings;
     m->step_count++;
     if (step->firings > FIRINGS_MAX || m->firings > FIRINGS_MAX)
@@ -184,6 +190,7 @@ static bool inline_reader(struct composer *c, struct edge *edge, const struct gr
                                 m->of->name, buffer->name);
         reader = m;
     }
+    assert(reader != NULL); /* the buffer is read inside */
     const struct graph_input *in =
         reader->of->inputs.count == 1 ? &reader->of->inputs.items[0] : NULL;
     if (in == NULL || in->pop != 1 || in->peek != 1 || reader->kernel->in[0].window_width > 0)
@@ -529,7 +536,7 @@ static struct ks *make_init(struct composer *c)
     return first;
 }
 
-static struct ks *make_body(struct composer *c, struct ks **declarations)
+static struct ks *make_body(struct composer *c)
 {
     struct ks *first = NULL, **at = &first;
     compose_edges_begin(c, &at);
@@ -545,7 +552,7 @@ static struct ks *make_body(struct composer *c, struct ks **declarations)
     }
     compose_edges_end(c, &at);
     *c->prologue = first;
-    return *declarations;
+    return c->declarations;
 }
 
 static uint64_t add_cycles(uint64_t sum, uint64_t firings, uint64_t cycles)
@@ -560,8 +567,7 @@ static uint64_t add_cycles(uint64_t sum, uint64_t firings, uint64_t cycles)
 static bool make_kernel(struct composer *c)
 {
     struct kernel *k = c->kernel;
-    struct ks *declarations = NULL;
-    c->prologue = &declarations;
+    c->prologue = &c->declarations;
     add_variables(c);
     if (!compose_settle_edges(c) || !find_ports(c)) return false;
     k->in = c->in.items;
@@ -571,7 +577,7 @@ static bool make_kernel(struct composer *c)
     keep_steps(c);
     k->state_bytes = begin_block(k->state_bytes);
     k->init = make_init(c);
-    k->body = make_body(c, &declarations);
+    k->body = make_body(c);
     compose_zip(c);
     for (size_t i = 0; i < c->members.count; i++) {
         const struct member *m = &c->members.items[i];

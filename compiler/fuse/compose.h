@@ -18,6 +18,10 @@
  *                             them sees
  *     outside, written        an out-port for each end of a member; members may read it as well
  *
+ * Loops that name elements of port arrays are written out, and loops of several members with the same
+ * rounds become one where nothing in between needs the one before the other, so that filters over the
+ * same packets share their loads.
+ *
  * Every value is computed as in the members, by the same operations in the same order, so the bits
  * are theirs.  What a partial iteration would have written is the caller's to think about: the
  * composite fires whole iterations.

@@ -106,8 +106,9 @@ struct composer {
     VEC(struct graph_output) outputs;
     VEC(struct kernel_port) in, out;
     VEC(struct kx *) arguments;
-    const char *reason;   /* why not; NULL so far */
-    struct ks **prologue; /* where the next declaration goes that stands before all firings */
+    const char *reason;            /* why not; NULL so far */
+    struct ks *declarations;       /* what stands before all firings */
+    struct ks **prologue;          /* where the next of them goes */
     const struct type *index_type; /* i64 */
 };
 

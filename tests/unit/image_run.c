@@ -29,8 +29,9 @@ static void reserve(struct image_stream *s, uint64_t packets)
 {
     if (s->packets + packets <= s->capacity) return;
     uint64_t capacity = 2 * (s->packets + packets);
-    s->bytes = realloc(s->bytes, capacity * s->width_bytes);
-    assert_non_null(s->bytes);
+    unsigned char *bytes = realloc(s->bytes, capacity * s->width_bytes);
+    assert_non_null(bytes);
+    s->bytes = bytes;
     memset(s->bytes + s->capacity * s->width_bytes, 0, (capacity - s->capacity) * s->width_bytes);
     s->capacity = capacity;
 }
