@@ -32,7 +32,6 @@ struct candidate {     /* the writer and a reader of a buffer, or two readers */
 struct merger {
     struct compile *cx;
     struct graph *graph;
-    const struct devdesc *device;
     struct fusion *fusion;
     struct fuse_scratch scratch;
     struct group *groups;   /* as many as nodes; those that are no one's are empty */
@@ -446,6 +445,7 @@ static bool merge_round(struct merger *m, bool side_by_side)
 static void merge_all(struct merger *m)
 {
     add_candidates(m);
+    if (m->candidates.count == 0) return;
     qsort(m->candidates.items, m->candidates.count, sizeof *m->candidates.items,
           compare_candidates);
     for (bool more = true; more;) {
@@ -457,12 +457,11 @@ static void merge_all(struct merger *m)
 
 /* ---- the whole ---- */
 
-static struct merger make_merger(struct compile *cx, struct graph *graph,
-                                 const struct devdesc *device, struct fusion *fusion,
+static struct merger make_merger(struct compile *cx, struct graph *graph, struct fusion *fusion,
                                  struct arena *arena)
 {
     size_t count = graph->nodes.count;
-    struct merger m = {.cx = cx, .graph = graph, .device = device, .fusion = fusion};
+    struct merger m = {.cx = cx, .graph = graph, .fusion = fusion};
     m.scratch.arena = arena;
     m.scratch.local = ARENA_ARRAY(arena, uint32_t, count + 1);
     m.groups = ARENA_ARRAY(arena, struct group, count + 1);
@@ -532,7 +531,7 @@ struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
     const char *off = off_reason(cx, graph, device);
     if (off != NULL) return leave(fusion, off, device->host != 0);
     struct arena *arena = arena_create();
-    struct merger merger = make_merger(cx, graph, device, fusion, arena);
+    struct merger merger = make_merger(cx, graph, fusion, arena);
     find_circles(&merger);
     merge_all(&merger);
     take_composites(&merger, fusion);
