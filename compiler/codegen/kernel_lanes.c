@@ -507,12 +507,26 @@ static bool widen_to(const struct kx *x, void *data)
     return false;
 }
 
+/* A firing takes or gives so much that its own operations keep the processor busy. */
+static bool has_blocks(const struct kernel *kernel)
+{
+    enum { SCALARS_MIN = 12 };
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        const struct kernel_port *port = &kernel->in[i];
+        if (port->peek == port->pop && port->pop > most) most = port->pop;
+    }
+    for (uint32_t i = 0; i < kernel->out_count; i++)
+        if (kernel->out[i].push > most) most = kernel->out[i].push;
+    return most >= SCALARS_MIN;
+}
+
 /* As many lanes as keep the varying variables in registers (several vectors of one variable hide
- * latencies), and no value longer than VECTOR_BYTES_MAX; of what is in arrays, as many as a register has. */
+ * latencies), and no value longer than VECTOR_BYTES_MAX; of arrays and blocks, as many as a register has. */
 static uint32_t best_width(struct lanes *l)
 {
     struct width_count width_of = {l->e, l->varying, 1};
-    bool arrays = kernel_any_ks(l->kernel->body, declares_array, NULL, l);
+    bool arrays = kernel_any_ks(l->kernel->body, declares_array, NULL, l) || has_blocks(l->kernel);
     uint64_t vector_bytes = l->e->isa.vector_bits / 8;
     /* Half of the registers: 16 of SSE and AVX, 32 of AVX-512. */
     uint64_t register_bytes = l->e->isa.vector_bits == 512 ? 16 * vector_bytes : 256;

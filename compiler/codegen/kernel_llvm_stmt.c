@@ -297,6 +297,14 @@ static bool peeks_phases(const struct kx *x, void *data)
     return port->peek > port->pop;
 }
 
+/* An array of which each lane has its own. */
+static bool names_lanes_array(const struct kx *x, void *data)
+{
+    const struct kernel_emitter *e = data;
+    return x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL &&
+           !type_is_scalar(x->variable->type) && e->body->varying[x->variable->index];
+}
+
 /* In lanes, items of arrays stay in registers where their places are known, and what does not differ between lanes
  * costs least where loops are written out; windows of phases are memory anyway. */
 static bool is_written_out(struct kernel_emitter *e, const struct ks *s)
@@ -305,6 +313,8 @@ static bool is_written_out(struct kernel_emitter *e, const struct ks *s)
     if (e->body->lanes == 0) return false;
     if (e->body->kernel != NULL && kernel_any_ks(s->body, NULL, peeks_phases, e)) return false;
     uint64_t rounds = kernel_rounds_of(s);
+    uint32_t registers = e->isa.vector_bits == 512 ? 32 : 16;
+    if (rounds > registers && kernel_any_ks(s->body, NULL, names_lanes_array, e)) return false;
     return rounds > 0 && rounds <= ROUNDS_MAX && rounds * kernel_size(e, s->body) <= NODES_MAX;
 }
 
