@@ -16,13 +16,13 @@
 
 #include "runtime/sched/sched.h"
 
-/* The stream of the in-port is these packets. */
-enum prt_status prt_memory_port_read(struct prt_sched *sched, uint32_t buffer, const void *packets,
+/* The stream of the in-port, the buffer of that number, is these packets. */
+enum prt_status prt_memory_port_read(struct prt_sched *sched, uint32_t number, const void *packets,
                                      size_t count, struct prt_error *error);
 
 /* The first `capacity` packets of the out-port go there, and *count (not NULL) says how many have;
  * it wants no more of them. */
-enum prt_status prt_memory_port_write(struct prt_sched *sched, uint32_t buffer, void *packets,
+enum prt_status prt_memory_port_write(struct prt_sched *sched, uint32_t number, void *packets,
                                       size_t capacity, size_t *count, struct prt_error *error);
 
 #endif

@@ -34,8 +34,8 @@
 
 #include "runtime/sched/sched.h"
 
-/* The outer buffer has one when the run begins; `wake` may be NULL (pipert.h).  PRT_E_NOMEM. */
-enum prt_status prt_port_thread_create(struct prt_sched *sched, uint32_t buffer,
+/* The outer buffer of that number has one when the run begins; `wake` may be NULL (pipert.h).  PRT_E_NOMEM. */
+enum prt_status prt_port_thread_create(struct prt_sched *sched, uint32_t number,
                                        void (*wake)(void *context), void *context,
                                        struct prt_error *error);
 void prt_port_thread_destroy(struct prt_port_thread *thread); /* NULL is allowed */

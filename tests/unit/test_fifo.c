@@ -180,6 +180,55 @@ static void sizes_that_overflow_are_refused(void **unused)
         assert_int_equal(prt_fifo_create(&fifo, huge[i][0], huge[i][1], 1, &error), PRT_E_NOMEM);
 }
 
+/* The depth stays, and windows are contiguous in the larger ring, too. */
+static void a_larger_ring_keeps_the_depth(void **unused)
+{
+    (void)unused;
+    struct prt_fifo fifo = make(4, 5, 1);
+    struct prt_error error;
+    assert_int_equal(prt_fifo_enlarge(&fifo, UINT64_MAX, &error), PRT_E_NOMEM);
+    assert_int_equal(prt_fifo_enlarge(&fifo, 5000, &error), PRT_OK);
+    assert_true(fifo.ring_bytes >= 5000 * 4);
+    assert_int_equal(prt_fifo_room(&fifo), 5);
+    for (uint32_t n = 0; n < 30000; n += 5) {
+        uint32_t *out = prt_fifo_claim(&fifo, 5);
+        for (uint32_t i = 0; i < 5; i++)
+            out[i] = n + i;
+        prt_fifo_commit(&fifo, 5);
+        assert_int_equal(prt_fifo_room(&fifo), 0);
+        const uint32_t *in = prt_fifo_window(&fifo, 0);
+        for (uint32_t i = 0; i < 5; i++)
+            assert_int_equal(in[i], n + i);
+        prt_fifo_release(&fifo, 0, 5);
+    }
+    prt_fifo_destroy(&fifo);
+}
+
+/* Packet n lies at n times the width; behind the end of the memory the ring goes on. */
+static void a_placed_fifo_uses_the_memory_up_to_its_end(void **unused)
+{
+    (void)unused;
+    struct prt_fifo fifo = make(4, 5, 1);
+    uint32_t memory[12];
+    assert_int_equal(prt_fifo_alignment(&fifo), 4);
+    prt_fifo_place(&fifo, memory, sizeof memory, 12);
+    for (uint32_t n = 0; n < 30; n += 5) {
+        bool fits = n + 5 <= 12;
+        uint32_t *out = prt_fifo_claim(&fifo, 5);
+        assert_int_equal(out == memory + n, fits);
+        assert_int_equal(prt_fifo_is_placed(&fifo), fits);
+        for (uint32_t i = 0; i < 5; i++)
+            out[i] = n + i;
+        prt_fifo_commit(&fifo, 5);
+        const uint32_t *in = prt_fifo_window(&fifo, 0);
+        for (uint32_t i = 0; i < 5; i++)
+            assert_int_equal(in[i], n + i);
+        prt_fifo_release(&fifo, 0, 5);
+    }
+    assert_int_equal(fifo.from_packets, 10);
+    prt_fifo_destroy(&fifo);
+}
+
 TEST_MAIN("fifo", cmocka_unit_test(the_depth_is_exact),
           cmocka_unit_test(unused_room_is_given_back_at_the_commit),
           cmocka_unit_test(windows_are_contiguous_across_the_wrap),
@@ -189,4 +238,6 @@ TEST_MAIN("fifo", cmocka_unit_test(the_depth_is_exact),
           cmocka_unit_test(without_readers_packets_are_discarded_and_counted),
           cmocka_unit_test(initial_packets_repeat_their_pattern),
           cmocka_unit_test(closing_twice_is_closing_once),
+          cmocka_unit_test(a_larger_ring_keeps_the_depth),
+          cmocka_unit_test(a_placed_fifo_uses_the_memory_up_to_its_end),
           cmocka_unit_test(sizes_that_overflow_are_refused))
