@@ -140,8 +140,7 @@ static struct form node_form(struct forms *f, size_t number)
     if (n.kind == SYM_PACKET) return packet_form(f, &n);
     if (n.kind == SYM_UNKNOWN) return (struct form){0};
     if (operands_are_free(f, &n))
-        return constant_form(
-            as_f64(f->symbols, (sym){(enum scalar_type)((int)n.type + SYM_NODE), number}));
+        return constant_form(as_f64(f->symbols, sym_of_node(number, n.type)));
     if (!scalar_is_float(n.type)) return (struct form){0};
     struct form a = form_of(f, n.operands[0]);
     if (n.kind == SYM_NEGATE && a.known) return scaled(f, &a, arith_f64(-1));

@@ -1,5 +1,6 @@
 #include "compiler/fuse/region.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -298,6 +299,7 @@ static bool set_firings(struct build *b, const char **reason)
     uint64_t common = 0;
     for (size_t m = 0; m < b->region->members.count; m++)
         common = gcd(common, graph->nodes.items[b->region->members.items[m].node].repetitions);
+    assert(common > 0); /* analysis/rate gives every node a repetition */
     for (size_t m = 0; m < b->region->members.count; m++) {
         struct region_member *member = &b->region->members.items[m];
         member->firings = graph->nodes.items[member->node].repetitions / common;

@@ -60,11 +60,6 @@ static void grow_slots(struct symbols *s)
         *find_slot(s, &s->nodes.items[i]) = (uint32_t)i + 1;
 }
 
-static sym of_node(size_t number, enum scalar_type type)
-{
-    return (sym){(enum scalar_type)((int)type + SYM_NODE), number};
-}
-
 static sym intern(struct symbols *s, struct sym_node node)
 {
     if (2 * s->nodes.count >= s->slot_count) grow_slots(s);
@@ -74,7 +69,7 @@ static sym intern(struct symbols *s, struct sym_node node)
             s->reason = "computes too much in one firing";
         *slot = (uint32_t)vec_push(s->arena, &s->nodes, node) + 1;
     }
-    return of_node(*slot - 1, node.type);
+    return sym_of_node(*slot - 1, node.type);
 }
 
 sym sym_packet(struct symbols *s, enum scalar_type type, uint32_t stream, uint64_t packet,
@@ -160,7 +155,7 @@ static sym settle(struct symbols *s, sym value, uint32_t depth)
     if (n.settled || !is_sum(&n)) return value;
     if (is_plus_zero_added(&n)) return settle(s, n.operands[0], depth + 1);
     bool is_fma = n.kind == SYM_BUILTIN;
-    for (uint32_t i = is_fma ? 2 : 0; i < n.operand_count; i++)
+    for (uint32_t i = is_fma ? 2 : 0; i < n.operand_count && i < SYM_OPERANDS; i++)
         n.operands[i] = settle(s, n.operands[i], depth + 1);
     n.settled = true;
     return intern(s, n);

@@ -23,6 +23,8 @@
 #ifndef PIPEC_SYMBOLIC_H
 #define PIPEC_SYMBOLIC_H
 
+#include <string.h>
+
 #include "compiler/sema/arith.h"
 #include "compiler/support/context.h"
 
@@ -44,7 +46,7 @@ enum sym_kind {
 };
 
 /* A scalar_value whose type is `type + SYM_NODE` stands for node `bits`; else it is a constant. */
-enum { SYM_NODE = 64 };
+enum { SYM_NODE = 64, SYM_OPERANDS = 3 };
 typedef struct scalar_value sym;
 
 struct sym_node {
@@ -53,7 +55,7 @@ struct sym_node {
     enum builtin builtin;
     enum scalar_type type;
     uint32_t operand_count;
-    sym operands[3];
+    sym operands[SYM_OPERANDS];
     uint64_t packet;
     uint32_t stream, component;
     bool settled; /* no `+ +0.0` stands along its sums: see above */
@@ -84,14 +86,24 @@ static inline const struct sym_node *sym_node(const struct symbols *s, sym value
     return &s->nodes.items[value.bits];
 }
 
+/* No scalar type has such a number: it is kept as bits. */
+static inline sym sym_of_node(size_t number, enum scalar_type type)
+{
+    const unsigned marked = (unsigned)type + SYM_NODE;
+    sym value = {.bits = number};
+    _Static_assert(sizeof value.type == sizeof marked, "an enumeration has the size of an int");
+    memcpy(&value.type, &marked, sizeof marked);
+    return value;
+}
+
 sym sym_packet(struct symbols *s, enum scalar_type type, uint32_t stream, uint64_t packet,
                uint32_t component);
 sym sym_argument(struct symbols *s, enum scalar_type type, uint32_t number);
 sym sym_table(struct symbols *s, enum scalar_type type, uint64_t item);
 /* A value of which nothing is known, equal to no other. */
 sym sym_unknown(struct symbols *s, enum scalar_type type);
-/* The operation that is described; `shape` has kind, op, builtin, type and operands. */
-sym sym_operation(struct symbols *s, struct sym_node shape);
+/* The operation that is described; `n` has kind, op, builtin, type and operands. */
+sym sym_operation(struct symbols *s, struct sym_node n);
 sym sym_binary(struct symbols *s, enum kx_op op, enum scalar_type type, sym left, sym right);
 
 /* ---- bodies ---- */

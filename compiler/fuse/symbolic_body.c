@@ -160,22 +160,20 @@ static sym operate(struct machine *m, const struct kx *kx, const sym *operands, 
     return sym_operation(m->s, node);
 }
 
-enum { OPERANDS_MAX = 3 };
-
 static uint32_t operands_of(const struct kx *kx, const struct kx **parts)
 {
     parts[0] = kx->left;
     parts[1] = kx->right;
     if (kx->kind != KX_BUILTIN) return kx->right ? 2 : 1;
-    for (uint32_t i = 0; i < kx->argument_count && i < OPERANDS_MAX; i++)
+    for (uint32_t i = 0; i < kx->argument_count && i < SYM_OPERANDS; i++)
         parts[i] = kx->arguments[i];
-    return kx->argument_count;
+    return kx->argument_count < SYM_OPERANDS ? kx->argument_count : SYM_OPERANDS;
 }
 
 static bool eval_operation(struct machine *m, const struct kx *kx, sym *out)
 {
-    const struct kx *parts[OPERANDS_MAX];
-    sym *values[OPERANDS_MAX], operands[OPERANDS_MAX];
+    const struct kx *parts[SYM_OPERANDS];
+    sym *values[SYM_OPERANDS], operands[SYM_OPERANDS];
     uint32_t count = operands_of(kx, parts);
     if (kx->kind == KX_BUILTIN && (kx->builtin == BUILTIN_ANY || kx->builtin == BUILTIN_ALL))
         return fail(m, "looks at vectors of conditions");
@@ -465,7 +463,7 @@ static enum flow execute_switch(struct machine *m, const struct ks *ks)
 static enum flow execute_output(struct machine *m, const struct ks *ks)
 {
     const struct kernel_port *port = &m->kernel->out[ks->port];
-    uint64_t element = 0, packet;
+    uint64_t element = 0, packet = 0;
     uint64_t scalars = type_scalar_count(port->type);
     if (m->ports == NULL) return FLOW_FAILED;
     if (ks->element && !known_index(m, ks->element, port->arity, &element)) return FLOW_FAILED;
