@@ -12,6 +12,7 @@
 # `anomalies`: pipelines that take longer on a better simulated device (anomalies.sh, a few seconds),
 # `index`: the index generator against division (index.sh),
 # `time`: what counting the cycles of kernels costs (time.sh),
+# `profile`: where the time of each row goes (profile.sh, two minutes),
 # `pairs`: two ways to write the same, as docs/performance.md recommends the second (pairs.sh, some seconds),
 # `startup`: how long piperun takes to its first packet, and where pipec's time goes (startup.sh, some seconds),
 # `speedup`: the examples on 1, 4, 16 and 132 simulated compute units (speedup.sh, about a minute),
@@ -31,6 +32,7 @@ scale) exec "$here/scale.sh" ;;
 anomalies) exec "$here/anomalies.sh" ;;
 index) exec "$here/index.sh" ;;
 time) exec "$here/time.sh" ;;
+profile) exec "$here/profile.sh" ;;
 pairs) exec "$here/pairs.sh" ;;
 speedup) exec "$here/speedup.sh" ;;
 startup) exec "$here/startup.sh" ;;

@@ -94,7 +94,7 @@ int main(int argc, char **argv)
     void *in = bench_allocate(BYTES);
     bool same = true;
     fill(in, argv[1]);
-    printf("%-12s %9s ns %9s ns %8s\n", "", ways[0].kind, ways[1].kind, "ratio");
+    printf("%-12s %12s %12s %8s\n", "nanoseconds", ways[0].kind, ways[1].kind, "ratio");
     for (int i = 5; i < argc; i++)
         same = measure(ways, argv[4], argv[i], rounds, in) && same;
     bench_free(in, BYTES);

@@ -176,7 +176,7 @@ void chain(const std::vector<float_stage> &stages, size_t of)
 
 /* ---- W1, W7, W8 ---- */
 
-constexpr size_t LIGHT_BLOCK = 8192;
+constexpr size_t LIGHT_BLOCK = 4096;
 
 const char *begin_light(size_t, const void *in, size_t, void *out, size_t out_bytes)
 {
