@@ -10,6 +10,7 @@ enum {
     COST_UNIT = 1024,       /* of firing_cost: parts of a nanosecond */
     SMALL_NS = 2000,        /* below it a job is not worth a hand-over */
     CHUNK_NS_LEAST = 1000,  /* a hand-over between threads that spin takes some 200 ns */
+    LINED_NS_LEAST = 6000,  /* of several lines, by the mutex: that takes some microseconds */
     CHUNK_NS_MOST = 100000, /* whoever is more important waits for a chunk at most */
     WAKE_NS = 40000,        /* worth waking a thread that sleeps: that takes some 50 us */
     CHUNKS_PER_WORKER = 4,  /* for threads that begin late or are slower than others */
@@ -180,13 +181,14 @@ static uint64_t range_unit(uint64_t firings)
     return firings >= 256 ? 64 : 16;
 }
 
-/* Firings of a chunk, for so many workers: all, where it is not to be cut. */
-static uint64_t chunk_firings(const struct prt_cpu_job *job, uint64_t workers)
+/* Firings of a chunk that takes `least` or longer, for so many workers: all, where it is not to be
+ * cut. */
+static uint64_t chunk_firings(const struct prt_cpu_job *job, uint64_t workers, uint64_t least)
 {
     uint64_t all = job->launch.firings, expected = job->expected_ns;
-    if (workers < 2 || expected < SMALL_NS || !is_cuttable(job->object)) return all;
+    if (workers < 2 || expected < 2 * least || !is_cuttable(job->object)) return all;
     uint64_t each = expected / (workers * CHUNKS_PER_WORKER);
-    if (each < CHUNK_NS_LEAST) each = CHUNK_NS_LEAST;
+    if (each < least) each = least;
     if (each > CHUNK_NS_MOST) each = CHUNK_NS_MOST;
     uint64_t wanted = (expected / each + workers - 1) / workers * workers; /* shares of one size */
     if (wanted > PRT_CPU_CHUNKS_MAX) wanted = PRT_CPU_CHUNKS_MAX;
@@ -194,13 +196,13 @@ static uint64_t chunk_firings(const struct prt_cpu_job *job, uint64_t workers)
     return (firings + unit - 1) / unit * unit;
 }
 
-static void cut_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+static void cut_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint64_t least)
 {
     const struct prt_cpu_line *line = &pool->lines[job->queue];
     uint64_t all = job->launch.firings, workers = line->end_worker - line->first_worker;
     job->expected_ns = expected_ns(job);
     job->cuts++;
-    uint64_t firings = chunk_firings(job, workers);
+    uint64_t firings = chunk_firings(job, workers, least);
     job->chunk_firings = firings < all ? firings : all;
     job->chunks = (uint32_t)((all + job->chunk_firings - 1) / job->chunk_firings);
     for (uint64_t i = 0; i < workers; i++)
@@ -255,7 +257,7 @@ static void release_job(struct prt_cpu_pool *pool, uint32_t index)
     const struct prt_cpu_line *line = &pool->lines[job->queue];
     job->chunks_taken = job->chunks_done = 0;
     job->executed = true;
-    cut_job(pool, job);
+    cut_job(pool, job, LINED_NS_LEAST);
     pool->ready[pool->ready_count++] = index;
     tell(pool);
     if (is_worth_waking(pool, job->expected_ns) || line->first_worker > 0)
@@ -468,7 +470,7 @@ static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     struct prt_cpu_line *line = &pool->lines[job->queue];
     uint32_t number = ++pool->calls;
     uint64_t begin = prt_cpu_now_ns();
-    cut_job(pool, job);
+    cut_job(pool, job, CHUNK_NS_LEAST);
     job->executed = true;
     for (uint32_t i = 0; i < pool->threads_wanted; i++)
         atomic_store_explicit(&pool->workers[i].share,
