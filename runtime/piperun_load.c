@@ -38,10 +38,17 @@ static void find_compiler(char *path, size_t size)
     snprintf(path, size, "pipec");
 }
 
-/* `pipec --device D --debug-mode -p P -D NAME=VALUE... -o - -- FILE`; NULL without memory. */
+/* The host's own cores execute it, and nobody else will: for all that they can do. */
+static bool is_for_host(const char *device)
+{
+    return device != NULL && strncmp(device, "cpu", 3) == 0 &&
+           (device[3] == '\0' || device[3] == ':');
+}
+
+/* `pipec --device D --march=native --debug-mode -p P -D NAME=VALUE... -o - -- FILE`; NULL without memory. */
 static const char **compiler_arguments(const struct prt_command *command, const char *compiler)
 {
-    const char **arguments = calloc(11 + 2 * command->definition_count, sizeof *arguments);
+    const char **arguments = calloc(12 + 2 * command->definition_count, sizeof *arguments);
     const char *device = command->device;
     size_t count = 0;
     if (arguments == NULL) return NULL;
@@ -50,6 +57,7 @@ static const char **compiler_arguments(const struct prt_command *command, const 
         arguments[count++] = "--device";
         arguments[count++] = strncmp(device, "sim:", 4) == 0 ? device + 4 : device;
     }
+    if (is_for_host(device)) arguments[count++] = "--march=native";
     if (command->debug) arguments[count++] = "--debug-mode";
     if (command->pipeline != NULL) {
         arguments[count++] = "-p";

@@ -26,8 +26,8 @@ check "which share nothing that is known" says 1 'CL_INVALID_VALUE: the device d
 check "no such level" says 1 'CL_INVALID_VALUE: the device has no level L4' env HWLOC_SYNTHETIC="$two" "$PIPERUN" partition cpu by-affinity l4
 check "the list has them" says 0 '^cpu +16 .* equally, by-counts, by-affinity \(numa l3 l2\)$' env HWLOC_SYNTHETIC="$two" "$PIPERUN" --list-devices
 for name in cpu:0 cpu:x cpu: cpu:10000 cpus; do
-    check "no device $name" says 2 "there is no device '$name'" "$PIPERUN" partition $name
-    check "nor for pipec" says 2 "device" "$PIPEC" --device=$name "$ROOT/examples/edges/edges.pipe" -o none.pbc
+    check "no device $name" says 2 "there is no device '$name'" "$PIPERUN" partition "$name"
+    check "nor for pipec" says 2 "device" "$PIPEC" "--device=$name" "$ROOT/examples/edges/edges.pipe" -o none.pbc
 done
 
 # ---- programs ----
@@ -68,6 +68,10 @@ for form in full reference condensed; do
     bits sim16.pbc --device cpu:2 --dispatch=$form >found
     check "$form packets" cmp wanted found
 done
+check "a source is compiled for this host" says 0 "device 'cpu:2' \(native, by pipec" \
+    "$PIPERUN" -v --device cpu:2 mixed.pipe x=gen:noise:5:50000 y=null z=null
+bits mixed.pipe --device cpu >found
+check "with the same bits" cmp wanted found
 bits cpu.pbc >found
 check "its own device without being told" cmp wanted found
 bits cpu.pbc --host-threads 3 >found
