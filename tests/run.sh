@@ -17,7 +17,7 @@
 #   tests/lang/*.pipe         accepted programs.  Compiled for every device, run with 1 and 4 host threads, and
 #                             once fused (--fuse) and in debug mode: all outputs must be the same bytes.  Directives, in // comments:
 #       // compile: ARGS        more arguments for pipec
-#       // devices: LIST        instead of "sim1 sim4 sim16"
+#       // devices: LIST        instead of "cpu sim1 sim4 sim16"
 #       // run: WORD...         starts a run (several may follow one another).  IN=TYPE:LIST gives a port these
 #                               packets (values.pl says what a LIST is); all other words, as IN=gen:ramp:8,
 #                               -D volume=2, --firings 10, go to piperun as they are

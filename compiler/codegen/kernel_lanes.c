@@ -22,8 +22,8 @@
 #include "compiler/codegen/kernel_llvm.h"
 #include "compiler/sema/arith.h"
 
-/* How much of a value is worth having in vectors, what the locals of one lane may take, how large a body may be. */
-enum { VECTOR_BYTES_MAX = 256, LOCAL_BYTES_MAX = 8192, SIZE_MAX_NODES = 4000 };
+/* How much of a value is worth having in vectors, what the locals of one lane may take. */
+enum { VECTOR_BYTES_MAX = 256, LOCAL_BYTES_MAX = 8192 };
 
 struct lanes {
     struct kernel_emitter *e;
@@ -595,7 +595,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     if (e->cx->options.debug_mode || (vary && !kernel_compacts(e, kernel))) return false;
     if (!vary && !kernel_any_ks(kernel->body, is_loop, calls_loop, e) && !is_long_chain(e, kernel))
         return false;
-    if (kernel_size(e, kernel->body) > SIZE_MAX_NODES) return false;
+    if (kernel_size(e, kernel->body) > KERNEL_LANES_SIZE_MAX) return false;
     if (kernel_locals_bytes(kernel->body) > LOCAL_BYTES_MAX) return false;
     if (has_long_blocks(e, kernel)) return false;
     l.varying = ARENA_ARRAY(e->scratch, bool, kernel->local_count + 1u);

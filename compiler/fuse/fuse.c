@@ -176,6 +176,22 @@ static bool is_small(const struct merger *m, const struct fuse_group *group)
     return size <= FUSE_SIZE_MAX;
 }
 
+/* Code in lanes is bounded (kernel_lanes.c): two that are executed there each for itself would be so no longer. */
+static bool leaves_lanes(const struct merger *m, const struct fuse_group *group,
+                         const struct composite *composite)
+{
+    if (composite->node.stateful || compose_size(composite->node.kernel) <= KERNEL_LANES_SIZE_MAX)
+        return false;
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct group *part = &m->groups[m->group_of[group->nodes[i]]];
+        const struct graph_node *node = part->composite != NULL
+                                            ? &part->composite->node
+                                            : &m->graph->nodes.items[group->nodes[i]];
+        if (compose_size(node->kernel) > KERNEL_LANES_SIZE_MAX) return false;
+    }
+    return true;
+}
+
 /* ---- ways round ---- */
 
 /* Groups that a buffer of the group leads to, but for the two, are queued. */
@@ -246,6 +262,8 @@ static struct composite *attempt(struct merger *m, struct fuse_group *group, con
     struct composite *composite = ARENA_NEW(m->cx->arena, struct composite);
     ordered.name = fuse_name(m->cx->arena, m->graph, group);
     if (!compose(m->cx, m->graph, &ordered, composite, reason)) return NULL;
+    *reason = "the code would be too large for lanes of vectors";
+    if (leaves_lanes(m, group, composite)) return NULL;
     *reason = depth_obstacle(m, composite);
     if (*reason != NULL) return NULL;
     *reason = "firings whose packets are looked at again would be made again, which costs more";

@@ -15,7 +15,8 @@
  *   - no path leads out of the group and back into it;
  *   - a part of an iteration writes nothing outside of the group (fuse_exact.c), for the composite
  *     fires whole iterations only;
- *   - it stays small: FUSE_FIRINGS_MAX, FUSE_SIZE_MAX;
+ *   - it stays small: FUSE_FIRINGS_MAX, FUSE_SIZE_MAX, and in lanes of vectors what is there
+ *     (KERNEL_LANES_SIZE_MAX);
  *   - it pays: what state makes serial, and what is computed twice, costs less than the buffer.
  * The buffers with the most traffic come first.  Circles are merged whole, or not at all.
  */

@@ -179,6 +179,9 @@ enum ks_kind {
                    expressions only; NULL: none */
 };
 
+/* Expressions of a body that codegen executes in lanes of vectors, at most. */
+#define KERNEL_LANES_SIZE_MAX 4000
+
 /* ---- launches ---- */
 
 /* Limits; those of the container are not below them. */

@@ -71,6 +71,13 @@ check "unless it is told not to" says 0 'apart    all: --no-fuse' "$PIPEC" inspe
 check "a simulated one does not" says 0 '"off": "the device is simulated' "$PIPEC" inspect --json --device sim4 two.pipe
 check "nor does debug mode" says 0 '"off": "debug mode' "$PIPEC" inspect --json --debug-mode --device cpu two.pipe
 check "which refuses to" says 2 '--fuse contradicts it' "$PIPEC" --debug-mode --fuse two.pipe
+{
+    printf 'kernel long(in i32 x, out i32 y) { i32 v = x; '
+    for i in $(seq 300); do printf 'v = v * 3 + (v ^ %s); ' "$i"; done
+    printf 'y <- v; }\npipeline main(in i32 x, out i32 y) { x -> long -> long -> y; }\n'
+} >long.pipe
+check "what is in lanes stays there" says 0 "'long->long#2': the code would be too large for lanes" \
+    "$PIPEC" inspect --device cpu long.pipe
 "$PIPEC" --fuse two.pipe -o two.pbc
 check "a report names the stage" says 0 'scale#1\.\.2 ' "$PIPERUN" --stats two.pbc x=gen:ramp:9 y=null
 check "its container verifies" says 0 'no deadlock is possible' "$PIPERUN" verify two.pbc
