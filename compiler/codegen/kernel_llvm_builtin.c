@@ -64,14 +64,25 @@ static LLVMValueRef is_nan(struct kernel_emitter *e, LLVMValueRef value, enum sc
     return compare_magnitude(e, LLVMIntUGT, value, scalar);
 }
 
+/* A value that LLVM knows nothing of.  Were it known to be a NaN, choosing it could become a choice among floats,
+ * `x < 0 ? NaN : sqrt(x)`, and that any NaN: the one that the processor makes of a root has another sign. */
+static LLVMValueRef canonical_nan(struct kernel_emitter *e, LLVMValueRef like,
+                                  enum scalar_type scalar)
+{
+    LLVMTypeRef bits = LLVMIntTypeInContext(e->context, width_bits(scalar));
+    LLVMTypeRef type = LLVMFunctionType(bits, &bits, 1, 0);
+    LLVMValueRef same = LLVMGetInlineAsm(type, "", 0, "=r,0", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
+    LLVMValueRef known = LLVMConstInt(bits, float_bits(scalar).nan, 0);
+    LLVMValueRef nan = LLVMBuildCall2(e->body->setup, type, same, &known, 1, "nan");
+    return kernel_is_vector(like) ? kernel_splat(e, nan, LLVMGetVectorSize(LLVMTypeOf(like))) : nan;
+}
+
 LLVMValueRef kernel_canonical_bits(struct kernel_emitter *e, LLVMValueRef value,
                                    enum scalar_type scalar)
 {
-    /* Chosen among integers: a NaN among floats has no bits that LLVM feels bound to. */
     LLVMValueRef bits = bits_of(e, value, scalar);
-    LLVMValueRef canonical =
-        kernel_integer_like(e, bits, width_bits(scalar), float_bits(scalar).nan);
-    return LLVMBuildSelect(e->builder, is_nan(e, value, scalar), canonical, bits, "");
+    return LLVMBuildSelect(e->builder, is_nan(e, value, scalar), canonical_nan(e, bits, scalar),
+                           bits, "");
 }
 
 static LLVMValueRef sign_bit(struct kernel_emitter *e, LLVMValueRef value, enum scalar_type scalar)

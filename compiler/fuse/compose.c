@@ -114,10 +114,19 @@ static void bind_ends(struct composer *c, struct member *m)
     }
 }
 
+/* How many firings come before an inlined one is not known, nor the places of its packets: they are joined,
+ * and appended when it ends. */
+static void join_stored(struct member *m)
+{
+    for (uint32_t p = 0; m->inlined && p < m->kernel->out_count; p++)
+        if (m->kernel->out[p].indexed) m->out[p].varying_element = true;
+}
+
 static void read_body(struct composer *c, struct member *m)
 {
     m->body = compose_unroll(c, m);
     compose_any_ks(m->body, see_output, see_packet, m);
+    join_stored(m);
     find_counted(m);
 }
 
@@ -356,7 +365,7 @@ static void add_output(struct composer *c, const struct member *m, struct member
                               .rate_span = port->rate_declared ? port->rate_span : port->span,
                               .push_least = m->least * end->push_least,
                               .push = m->firings * end->push,
-                              .indexed = port->indexed,
+                              .indexed = port->indexed && !m->inlined,
                               .count_proven = true};
     new.own_push_least = new.push_least;
     new.own_push = new.push;

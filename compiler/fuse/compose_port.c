@@ -211,7 +211,9 @@ void compose_set(struct firing *f, const struct ks *s, struct ks ***at)
     const struct member_port *port = &f->m->out[s->port];
     struct kx *index = compose_clone(f, s->index), *value = compose_clone(f, s->expr);
     if (port->varying_element) {
-        struct kx *element = compose_as_index(f->c, compose_clone(f, s->element));
+        struct kx *element = s->element != NULL
+                                 ? compose_as_index(f->c, compose_clone(f, s->element))
+                                 : compose_integer(f->c, 0);
         compose_assign(f->c, at, joined_packet(f, port, element, index), value);
         return;
     }
@@ -265,7 +267,8 @@ static void part_outputs(struct firing *f, uint32_t out, struct ks ***at)
     struct composer *c = f->c;
     const struct member_port *mp = &f->m->out[out];
     const struct kernel_port *port = &f->m->kernel->out[out];
-    const struct ks s = {.kind = port->indexed ? KS_STORE : KS_EMIT, .span = port->span};
+    const struct ks s = {.kind = port->indexed && !f->m->inlined ? KS_STORE : KS_EMIT,
+                         .span = port->span};
     for (uint64_t e = 0; e < port->arity; e++)
         for (uint64_t i = 0; i < port->push; i++) {
             struct kx *value = joined_packet(f, mp, compose_integer(c, e), compose_integer(c, i));
