@@ -116,14 +116,6 @@ void prt_fifo_leave(struct prt_fifo *fifo)
         fifo->readers[i].offset_bytes = fifo->write_offset_bytes;
 }
 
-/* `packets` is at most the depth, so the product fits; the sum is below three rings.  Of memory that
- * a fifo is placed in: it holds the packets, so the sum is its size at most. */
-static uint64_t advance(const struct prt_fifo *fifo, uint64_t offset_bytes, uint64_t packets)
-{
-    uint64_t offset = offset_bytes + packets * fifo->width_bytes;
-    return offset < fifo->ring_bytes ? offset : offset - fifo->ring_bytes;
-}
-
 /* The last of the slowest readers has moved on, or one has gone. */
 static void find_oldest(struct prt_fifo *fifo)
 {
@@ -140,20 +132,6 @@ static void find_oldest(struct prt_fifo *fifo)
 }
 
 /* ---- the writer ---- */
-
-void prt_fifo_commit(struct prt_fifo *fifo, uint64_t packets)
-{
-    assert(packets <= fifo->claimed_packets);
-    fifo->claimed_packets = 0;
-    fifo->written_packets += packets;
-    fifo->write_offset_bytes = advance(fifo, fifo->write_offset_bytes, packets);
-    if (fifo->attached_count == 0) {
-        fifo->discarded_packets += packets;
-        fifo->oldest_packets = fifo->written_packets;
-    }
-    uint64_t held = fifo->written_packets - fifo->oldest_packets;
-    if (held > fifo->high_water_packets) fifo->high_water_packets = held;
-}
 
 void prt_fifo_close(struct prt_fifo *fifo)
 {
@@ -182,7 +160,7 @@ void prt_fifo_release(struct prt_fifo *fifo, uint32_t reader, uint64_t packets)
     if (packets == 0) return;
     bool was_oldest = r->position_packets == fifo->oldest_packets;
     r->position_packets += packets;
-    r->offset_bytes = advance(fifo, r->offset_bytes, packets);
+    r->offset_bytes = prt_fifo_advance(fifo, r->offset_bytes, packets);
     if (fifo->reader_count == 1)
         fifo->oldest_packets = r->position_packets;
     else if (was_oldest && --fifo->oldest_count == 0)

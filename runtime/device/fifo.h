@@ -98,6 +98,15 @@ static inline uint64_t prt_fifo_alignment(const struct prt_fifo *fifo)
     return power < ALIGNMENT_MAX ? power : ALIGNMENT_MAX;
 }
 
+/* A place in the ring, so many packets on.  `packets` is at most the depth, so the product fits; the sum is below three
+ * rings.  Of memory that a fifo is placed in: it holds the packets, so the sum is its size at most. */
+static inline uint64_t prt_fifo_advance(const struct prt_fifo *fifo, uint64_t offset_bytes,
+                                        uint64_t packets)
+{
+    uint64_t offset = offset_bytes + packets * fifo->width_bytes;
+    return offset < fifo->ring_bytes ? offset : offset - fifo->ring_bytes;
+}
+
 /* ---- the writer ---- */
 
 /* Packets that can be claimed now: depth less what the slowest reader still holds and what is
@@ -119,7 +128,19 @@ static inline void *prt_fifo_claim(struct prt_fifo *fifo, uint64_t packets)
 
 /* Ends the claim: the first `packets` of its window are there for the readers, the rest of the room
  * is given back. */
-void prt_fifo_commit(struct prt_fifo *fifo, uint64_t packets);
+static inline void prt_fifo_commit(struct prt_fifo *fifo, uint64_t packets)
+{
+    assert(packets <= fifo->claimed_packets);
+    fifo->claimed_packets = 0;
+    fifo->written_packets += packets;
+    fifo->write_offset_bytes = prt_fifo_advance(fifo, fifo->write_offset_bytes, packets);
+    if (fifo->attached_count == 0) {
+        fifo->discarded_packets += packets;
+        fifo->oldest_packets = fifo->written_packets;
+    }
+    uint64_t held = fifo->written_packets - fifo->oldest_packets;
+    if (held > fifo->high_water_packets) fifo->high_water_packets = held;
+}
 
 /* No more packets.  Requires: no claim is open.  A second time it does nothing. */
 void prt_fifo_close(struct prt_fifo *fifo);

@@ -3,11 +3,6 @@
 #include "runtime/sched/inport.h"
 #include "runtime/sched/ready.h"
 
-bool prt_select_interrupted(const struct prt_sched *s)
-{
-    return atomic_load_explicit(&s->interrupted, memory_order_relaxed);
-}
-
 void prt_select_readers_changed(struct prt_sched *s, const struct prt_buffer *buffer)
 {
     const struct container_buffer *record = buffer->record;

@@ -42,6 +42,9 @@ bool prt_select_below_threshold(const struct prt_sched *sched, const struct prt_
 bool prt_select_wants(const struct prt_sched *sched, const struct prt_stage *stage);
 
 /* Has prt_sched_interrupt been called? */
-bool prt_select_interrupted(const struct prt_sched *sched);
+static inline bool prt_select_interrupted(const struct prt_sched *s)
+{
+    return atomic_load_explicit(&s->interrupted, memory_order_relaxed);
+}
 
 #endif

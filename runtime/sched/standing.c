@@ -7,18 +7,6 @@
 
 /* ---- when ---- */
 
-enum prt_doing prt_standing_set(struct prt_sched *s, enum prt_doing doing,
-                                const struct prt_buffer *buffer)
-{
-    enum prt_doing before = (enum prt_doing)atomic_load_explicit(&s->doing, memory_order_relaxed);
-    s->doing_buffer = buffer;
-    atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&s->doing, (int)doing, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
-    if (doing != PRT_DOING_WORK) prt_standing_attend(s); /* who has asked just before */
-    return before;
-}
-
 void prt_standing_ask(struct prt_sched *s, prt_standing_write write, void *context)
 {
     s->ask_write = write;

@@ -15,11 +15,6 @@
 
 #include "runtime/sched/sched.h"
 
-/* What the scheduler does from now on; what it did before.  The buffer is that of a port.  Any but
- * PRT_DOING_WORK is a rest. */
-enum prt_doing prt_standing_set(struct prt_sched *sched, enum prt_doing doing,
-                                const struct prt_buffer *buffer);
-
 /* Async-signal-safe: has the text written, now or in front of the next instruction. */
 void prt_standing_ask(struct prt_sched *sched, prt_standing_write write, void *context);
 
@@ -28,6 +23,20 @@ void prt_standing_answer(struct prt_sched *sched);
 static inline void prt_standing_attend(struct prt_sched *sched)
 {
     if (atomic_load_explicit(&sched->asked, memory_order_relaxed)) prt_standing_answer(sched);
+}
+
+/* What the scheduler does from now on; what it did before.  The buffer is that of a port.  Any but
+ * PRT_DOING_WORK is a rest. */
+static inline enum prt_doing prt_standing_set(struct prt_sched *s, enum prt_doing doing,
+                                              const struct prt_buffer *buffer)
+{
+    enum prt_doing before = (enum prt_doing)atomic_load_explicit(&s->doing, memory_order_relaxed);
+    s->doing_buffer = buffer;
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&s->doing, (int)doing, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (doing != PRT_DOING_WORK) prt_standing_attend(s); /* who has asked just before */
+    return before;
 }
 
 #endif
