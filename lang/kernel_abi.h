@@ -113,6 +113,9 @@ struct kernel_batch {
      * zero.  A statement that writes a packet stores 1 + the index in PLACES of where it stands. NULL:
      * not wanted. */
     uint32_t *const *origins;
+    /* run: not 0 where what the firings append is larger than the caches and nobody reads it soon: stores may go past
+     * them.  When the entry returns they are seen by every thread, as others are. */
+    uint64_t past_caches;
 };
 
 typedef int32_t (*kernel_entry)(const struct kernel_batch *batch);

@@ -605,3 +605,31 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     plan->widths[1] = plan->widths[0] > KERNEL_LANES_MIN ? KERNEL_LANES_MIN : 0;
     return true;
 }
+
+/* Packet by packet, of one output: its lanes are whole lines, one behind the other. */
+static bool streams(struct kernel_emitter *e, const struct kernel *kernel)
+{
+    enum { LIGHT_NODES = 256 };
+    if (kernel->out_count != 1 || kernel->phases > 1 || kernel_rates_vary(kernel)) return false;
+    const struct kernel_port *out = &kernel->out[0];
+    if (out->arity != 1 || out->push != 1 || !type_is_scalar(out->type)) return false;
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        const struct kernel_port *in = &kernel->in[i];
+        if (in->pop != 1 || in->window_width > 0 || !type_is_scalar(in->type)) return false;
+    }
+    return kernel_size(e, kernel->body) <= LIGHT_NODES;
+}
+
+bool kernel_plan_stream(struct kernel_emitter *e, const struct kernel *kernel,
+                        struct kernel_lane_plan *plan)
+{
+    struct lanes l = {.e = e, .kernel = kernel, .local_count = kernel->local_count};
+    if (e->cx->options.optimisation == 0 || e->cx->options.debug_mode || e->body->counting != NULL)
+        return false;
+    if (kernel->states.count > 0 || kernel->grouped || kernel->within) return false;
+    if (!streams(e, kernel)) return false;
+    l.varying = ARENA_ARRAY(e->scratch, bool, kernel->local_count + 1u);
+    if (!solve(&l, kernel->body)) return false;
+    *plan = (struct kernel_lane_plan){.varying = l.varying, .widths = {best_width(&l)}};
+    return plan->widths[0] * kernel->out[0].type->width_bytes % KERNEL_LINE_BYTES == 0;
+}

@@ -18,6 +18,8 @@
  *   kernel_live.c          how much of a body's locals is alive at one time
  *   kernel_phases.c        windows of such firings, cut into phases and put together from them
  *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
+ *   kernel_constants.c     constants of such firings, where there are many
+ *   kernel_stream.c        what such firings write past the caches
  *   kernel_compact.c       what only some of such firings append
  *   kernel_items.c         the work-items of a firing
  *   kernel_launch.c        launches of child kernels, and what they have come to
@@ -58,6 +60,8 @@ struct kernel_address {
     uint64_t
         item_bytes; /* from one scalar of the object to the next; 0: as in memory of that layout */
     bool invariant; /* never written while the body runs */
+    bool
+        streamed; /* STRIDED: a block of lanes is aligned to KERNEL_LINE_BYTES; it is written past the caches */
 };
 
 /* ---- counting ---- */
@@ -138,7 +142,11 @@ struct kernel_body {
 
     uint32_t lanes;      /* 0: scalar code */
     const bool *varying; /* lanes: by variable->index */
-    LLVMValueRef mask;   /* lanes: which ones execute; NULL: all */
+    const struct kernel_constants
+        *constants;            /* lanes: loaded where they are used; NULL: none are */
+    bool streamed;             /* lanes: what is appended goes past the caches (kernel_stream.c) */
+    LLVMValueRef constants_at; /* where they are, in these lanes */
+    LLVMValueRef mask;         /* lanes: which ones execute; NULL: all */
     LLVMValueRef
         wanted; /* where what is emitted counts although it is executed anyway; NULL: it does */
     struct kernel_counting *counting; /* NULL: what is executed is not counted */
@@ -272,12 +280,16 @@ enum kernel_param {
     KERNEL_PARAM_INDICES,
     KERNEL_PARAM_CYCLES,
     KERNEL_PARAM_ORIGINS,
+    KERNEL_PARAM_PAST_CACHES,
     KERNEL_PARAM_WINDOWS
 };
 
 void kernel_emit_variant(struct kernel_emitter *e, const struct kernel_variant *variant);
 void kernel_emit_arguments_entry(struct kernel_emitter *e);
 /* The firings from .. to - 1 of the batch, in lanes where the plan has some. */
+/* for (i = from; i < to; i += step) one firing (lanes 0), or those of all lanes. */
+void kernel_emit_firings(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRef to,
+                         uint32_t lanes);
 void kernel_emit_run(struct kernel_emitter *e, const struct kernel_lane_plan *plan,
                      LLVMValueRef from, LLVMValueRef to);
 /* Begins a function: entry block, `setup`, first block of its code.  The caller fills in the rest
@@ -449,6 +461,22 @@ bool kernel_any_ks(const struct ks *first, kernel_ks_test *statement, kernel_kx_
 uint64_t kernel_live_bytes(struct arena *scratch, const struct ks *first, const bool *counted,
                            uint32_t local_count);
 
+/* ---- kernel_constants.c ---- */
+
+struct kernel_constants {
+    const struct scalar_value *values; /* each once */
+    size_t count;
+    LLVMValueRef table; /* a global of `type`, a struct with an item for each */
+    LLVMTypeRef type;
+};
+
+/* Those of the body, if there are more than so many; else NULL. */
+struct kernel_constants *kernel_collect_constants(struct kernel_emitter *e,
+                                                  const struct kernel *kernel, uint32_t registers);
+
+/* A constant as an operand: in lanes loaded from `constants`, if it is there. */
+LLVMValueRef kernel_constant_in_lanes(struct kernel_emitter *e, struct scalar_value value);
+
 /* ---- kernel_lanes.c ---- */
 
 struct kernel_lane_plan {
@@ -458,6 +486,19 @@ struct kernel_lane_plan {
 /* Whether, and how, consecutive firings of the kernel are executed in the lanes of vectors. */
 bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
                        struct kernel_lane_plan *plan);
+
+/* The same for a kernel of a few operations, which takes and gives packet by packet: for firings whose output is
+ * written past the caches. */
+bool kernel_plan_stream(struct kernel_emitter *e, const struct kernel *kernel,
+                        struct kernel_lane_plan *plan);
+
+/* ---- kernel_stream.c ---- */
+
+enum { KERNEL_LINE_BYTES = 64 }; /* of a cache, and of its memory */
+
+/* The firings from `from` on that are executed with stores past the caches: where the batch asks for it, there are many
+ * and the kernel is admitted.  Returns where the others begin. */
+LLVMValueRef kernel_emit_streamed(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRef to);
 
 /* Rounds of a loop that counts from a constant to a constant; 0: it is of another form, or has many. */
 uint64_t kernel_rounds_of(const struct ks *loop);

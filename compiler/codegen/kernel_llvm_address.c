@@ -249,7 +249,9 @@ struct kernel_address kernel_out_packet(struct kernel_emitter *e, uint32_t port,
     const struct kernel_port *out = &e->body->kernel->out[port];
     if (e->body->lanes > 0 && e->body->out[port].phases != NULL)
         return kernel_appended_packet(e, port, index);
-    return packet(e, out, &e->body->out[port], element, out->push, index);
+    struct kernel_address to = packet(e, out, &e->body->out[port], element, out->push, index);
+    to.streamed = e->body->streamed;
+    return to;
 }
 
 struct kernel_address kernel_address_of(struct kernel_emitter *e, const struct kx *x)

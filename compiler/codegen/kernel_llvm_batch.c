@@ -41,8 +41,15 @@ static uint64_t total_arity(const struct kernel_port *ports, uint32_t count)
 }
 
 static const char *const param_names[] = {
-    "arguments", "tables", "state", "first",    "count",   "fault",  "left",   "produced",
-    "completed", "seen",   "most",  "launches", "indices", "cycles", "origins"};
+    "arguments", "tables", "state", "first",    "count",   "fault",  "left",    "produced",
+    "completed", "seen",   "most",  "launches", "indices", "cycles", "origins", "past.caches"};
+
+/* The others are pointers. */
+static bool is_number(unsigned param)
+{
+    return param == KERNEL_PARAM_FIRST || param == KERNEL_PARAM_COUNT ||
+           param == KERNEL_PARAM_PAST_CACHES;
+}
 
 static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uint64_t windows,
                                  uint64_t in_windows, enum kernel_entry_kind entry)
@@ -50,7 +57,7 @@ static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uin
     unsigned count = (unsigned)(KERNEL_PARAM_WINDOWS + windows);
     LLVMTypeRef *types = ARENA_ARRAY(e->scratch, LLVMTypeRef, count);
     for (unsigned i = 0; i < count; i++) {
-        types[i] = i == KERNEL_PARAM_FIRST || i == KERNEL_PARAM_COUNT ? e->i64 : e->pointer;
+        types[i] = is_number(i) ? e->i64 : e->pointer;
     }
     LLVMValueRef function =
         LLVMAddFunction(e->module, name, LLVMFunctionType(e->i32, types, count, 0));
@@ -59,7 +66,7 @@ static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uin
         LLVMValueRef param = LLVMGetParam(function, i);
         if (i < KERNEL_PARAM_WINDOWS)
             LLVMSetValueName2(param, param_names[i], strlen(param_names[i]));
-        if (i == KERNEL_PARAM_FIRST || i == KERNEL_PARAM_COUNT) continue;
+        if (is_number(i)) continue;
         kernel_parameter_attribute(e, function, i, "noalias");
         bool read_only = i == KERNEL_PARAM_ARGUMENTS || i == KERNEL_PARAM_LEFT ||
                          i == KERNEL_PARAM_SEEN || i == KERNEL_PARAM_INDICES ||
@@ -100,7 +107,7 @@ static void add_exported(struct kernel_emitter *e, const char *name, LLVMValueRe
         offsetof(struct kernel_batch, completed), offsetof(struct kernel_batch, windows),
         offsetof(struct kernel_batch, most),      offsetof(struct kernel_batch, launches),
         offsetof(struct kernel_batch, indices),   offsetof(struct kernel_batch, warp_cycles),
-        offsetof(struct kernel_batch, origins)};
+        offsetof(struct kernel_batch, origins),   offsetof(struct kernel_batch, past_caches)};
     LLVMTypeRef type = LLVMFunctionType(e->i32, &e->pointer, 1, 0);
     LLVMValueRef function = LLVMAddFunction(e->module, name, type);
     kernel_function_attribute(e, function, "nounwind");
@@ -109,8 +116,7 @@ static void add_exported(struct kernel_emitter *e, const char *name, LLVMValueRe
     LLVMSetValueName2(batch, "batch", strlen("batch"));
     LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, KERNEL_PARAM_WINDOWS + ins + outs);
     for (unsigned i = 0; i < KERNEL_PARAM_WINDOWS; i++) {
-        LLVMTypeRef field =
-            i == KERNEL_PARAM_FIRST || i == KERNEL_PARAM_COUNT ? e->i64 : e->pointer;
+        LLVMTypeRef field = is_number(i) ? e->i64 : e->pointer;
         args[i] = batch_field(e, batch, field, offsets[i]);
     }
     if (ins > 0) {
@@ -244,7 +250,13 @@ static LLVMValueRef anew(struct kernel_emitter *e, LLVMValueRef pointer)
     return call;
 }
 
-/* Arguments and tables of a block of firings in lanes. */
+/* Half of what there are. */
+static uint32_t spare_registers(const struct kernel_emitter *e)
+{
+    return e->isa.vector_bits == 512 ? 16 : 8;
+}
+
+/* Arguments, tables and constants of a block of firings in lanes. */
 static void bind_invariants(struct kernel_emitter *e)
 {
     struct kernel_body *body = e->body;
@@ -252,10 +264,11 @@ static void bind_invariants(struct kernel_emitter *e)
     body->arguments = LLVMGetParam(body->llvm, KERNEL_PARAM_ARGUMENTS);
     body->arguments_anew = false;
     if (body->lanes == 0) return;
-    uint32_t registers = e->isa.vector_bits == 512 ? 16 : 8;
+    uint32_t registers = spare_registers(e);
     body->tables = anew(e, body->tables);
     body->arguments_anew = body->kernel->argument_count > registers;
     if (body->arguments_anew) body->arguments = anew(e, body->arguments);
+    if (body->constants != NULL) body->constants_at = anew(e, body->constants->table);
 }
 
 /* Emits one firing, or the firings of all lanes: from `i` on. */
@@ -281,8 +294,7 @@ static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef f
     kernel_firing_end(e);
 }
 
-/* for (i = from; i < to; i += step) one firing, or `lanes` firings. */
-static void emit_firings(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRef to,
+void kernel_emit_firings(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRef to,
                          uint32_t lanes)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
@@ -314,10 +326,10 @@ void kernel_emit_run(struct kernel_emitter *e, const struct kernel_lane_plan *pl
         LLVMValueRef count = LLVMBuildSub(e->builder, to, from, "");
         LLVMValueRef middle =
             LLVMBuildAdd(e->builder, from, LLVMBuildAnd(e->builder, count, whole, ""), "middle");
-        emit_firings(e, from, middle, plan->widths[i]);
+        kernel_emit_firings(e, from, middle, plan->widths[i]);
         from = middle;
     }
-    emit_firings(e, from, to, 0);
+    kernel_emit_firings(e, from, to, 0);
 }
 
 /* for (i = from; i + phases <= to; i += phases) the firings of a cycle, whose phases are constants
@@ -394,7 +406,7 @@ static void emit_all(struct kernel_emitter *e, const struct kernel_lane_plan *pl
     else if (unrolls_cycles(e, e->body->kernel))
         emit_phased(e, from, to);
     else
-        kernel_emit_run(e, plan, from, to);
+        kernel_emit_run(e, plan, kernel_emit_streamed(e, from, to), to);
 }
 
 /* For work-items in the order that they always have, and for any: kernel_items.c says why. */
@@ -430,7 +442,10 @@ static void emit_batch(struct kernel_emitter *e)
     struct kernel_lane_plan plan = {0};
     kernel_rates_begin(e);
     if (e->body->row_packets > 0) kernel_windows_begin(e);
-    if (kernel_plan_lanes(e, e->body->kernel, &plan)) e->body->varying = plan.varying;
+    if (kernel_plan_lanes(e, e->body->kernel, &plan)) {
+        e->body->varying = plan.varying;
+        e->body->constants = kernel_collect_constants(e, e->body->kernel, spare_registers(e));
+    }
     kernel_count_blocks(e, count, emit_part, &plan);
     if (e->body->stop == NULL) return;
     LLVMBuildBr(e->builder, e->body->stop);

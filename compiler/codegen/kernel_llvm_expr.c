@@ -283,7 +283,8 @@ static LLVMValueRef variable_value(struct kernel_emitter *e, const struct kx *x)
 {
     const struct variable *variable = x->variable;
     const struct kernel *kernel = e->body->kernel;
-    if (variable->kind == VARIABLE_CONSTANT) return kernel_constant(e, variable->constant[0]);
+    if (variable->kind == VARIABLE_CONSTANT)
+        return kernel_constant_in_lanes(e, variable->constant[0]);
     if (variable->kind == VARIABLE_ARGUMENT && kernel != NULL && !e->body->arguments_anew) {
         for (uint32_t i = 0; i < kernel->argument_count; i++) {
             if (kernel->arguments[i] == variable) return e->body->argument_values[i];
@@ -439,7 +440,7 @@ static LLVMValueRef binary(struct kernel_emitter *e, const struct kx *x)
 static LLVMValueRef scalar_expression(struct kernel_emitter *e, const struct kx *x)
 {
     switch (x->kind) {
-    case KX_CONSTANT: return kernel_constant(e, x->value);
+    case KX_CONSTANT: return kernel_constant_in_lanes(e, x->value);
     case KX_VARIABLE: return variable_value(e, x);
     case KX_INDEX:
     case KX_MEMBER:

@@ -379,6 +379,19 @@ static void store_at(struct kernel_emitter *e, const struct type *type, LLVMValu
     LLVMSetAlignment(store, type->alignment_bytes);
 }
 
+/* Of all lanes, one behind the other. */
+static void store_lanes(struct kernel_emitter *e, const struct type *type, LLVMValueRef value,
+                        struct kernel_address to)
+{
+    static const char kind[] = "nontemporal";
+    LLVMValueRef store = LLVMBuildStore(e->builder, value, to.pointer);
+    LLVMSetAlignment(store, to.streamed ? KERNEL_LINE_BYTES : type->alignment_bytes);
+    if (!to.streamed) return;
+    LLVMMetadataRef one = LLVMValueAsMetadata(LLVMConstInt(e->i32, 1, 0));
+    LLVMSetMetadata(store, LLVMGetMDKindIDInContext(e->context, kind, sizeof kind - 1),
+                    LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, &one, 1)));
+}
+
 static void scatter(struct kernel_emitter *e, const struct type *type, LLVMValueRef vector,
                     struct kernel_address to)
 {
@@ -397,9 +410,10 @@ void kernel_store(struct kernel_emitter *e, const struct type *type, struct kern
     value = kernel_memory_value(e, type, value);
     if (to.layout == LAYOUT_LANES) {
         LLVMBuildStore(e->builder, value, to.pointer);
-    } else if (to.layout == LAYOUT_UNIFORM ||
-               (to.layout == LAYOUT_STRIDED && to.stride_bytes == type->width_bytes)) {
+    } else if (to.layout == LAYOUT_UNIFORM) {
         store_at(e, type, value, to.pointer);
+    } else if (to.layout == LAYOUT_STRIDED && to.stride_bytes == type->width_bytes) {
+        store_lanes(e, type, value, to);
     } else {
         scatter(e, type, value, to);
     }

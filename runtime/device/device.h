@@ -73,6 +73,7 @@ enum prt_kernel_flags {
     /* WHOLE for what it appends alone: ranges of firings may be executed apart, each into the room
      * that its firings have at most, and what they append is moved together behind them */
     PRT_KERNEL_APART = 128,
+    PRT_KERNEL_PAST_CACHES = 256, /* kernel_batch.past_caches */
 };
 
 /* What a packet's kernel_object names.  The scheduler writes `in`, `out`, `claimed_bytes`, `left`

@@ -64,6 +64,34 @@ static void place(struct prt_buffer *buffer, uint64_t end_packets)
                    (uint64_t)memory->capacity_packets * memory->width_bytes, end_packets);
 }
 
+/* ---- memory that caches cannot hold ---- */
+
+/* Twice as much as the largest of the device's caches: of what is written first, nothing would be left there. */
+static bool exceeds_caches(const struct prt_sched *s, const struct prt_port_memory *memory)
+{
+    struct prt_device_info info;
+    s->ops->info(s->device, &info);
+    uint64_t largest = 0;
+    for (int level = 0; level < DEVDESC_LEVELS; level++) {
+        uint64_t bytes = info.description->cache_bytes[level];
+        if (bytes > largest) largest = bytes;
+    }
+    return largest > 0 && (uint64_t)memory->capacity_packets * memory->width_bytes / 2 > largest;
+}
+
+/* The stage that writes nothing else is told so, where the host alone reads. */
+static void pass_caches(struct prt_sched *s, const struct prt_buffer *buffer)
+{
+    bool past = prt_fifo_is_placed(&buffer->fifo) && buffer->fifo.reader_count == 1 &&
+                exceeds_caches(s, &buffer->port->memory);
+    for (uint32_t i = 0; i < s->container->stage_count; i++) {
+        const struct prt_stage *stage = &s->stages[i];
+        if (stage->node->output_count != 1 || stage->outputs[0].buffer != buffer) continue;
+        s->objects[i].flags &= ~(uint32_t)PRT_KERNEL_PAST_CACHES;
+        if (past) s->objects[i].flags |= PRT_KERNEL_PAST_CACHES;
+    }
+}
+
 enum prt_status prt_memory_port_read(struct prt_sched *s, uint32_t number, const void *packets,
                                      size_t count, struct prt_error *error)
 {
@@ -84,5 +112,6 @@ enum prt_status prt_memory_port_write(struct prt_sched *s, uint32_t number, void
     if (status != PRT_OK) return status;
     prt_sched_bind_sink(s, number, take, &buffer->port->memory);
     place(buffer, capacity);
+    pass_caches(s, buffer);
     return PRT_OK;
 }

@@ -6,6 +6,7 @@
  * or a sink: its depth, and with it every result, is what it is with callbacks.  They copy only
  * what cannot be in place: memory that is not aligned as kernels expect, an in-port with initial
  * packets in front, and the end of an out-port's memory where a batch claims more than is left.
+ * Kernels may write past the caches what is larger than they are (kernel_batch.past_caches).
  *
  * Requires: sched_create's tables; the run has not begun.
  * Ownership: the memory is the caller's, until the run has ended.  What is read is not written to.

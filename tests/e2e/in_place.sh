@@ -23,6 +23,10 @@ cat >some.pipe <<'END'
 kernel some(in f32 x, out f32 y push 0..1) { if (x > 0.25) y <- x; }
 pipeline main(in f32 x, out f32 y) { x -> some -> y; }
 END
+cat >letters.pipe <<'END'
+kernel letter(in u8 x, out u8 y) { y <- x < 128 ? x + 65 : x; }
+pipeline main(in u8 x, out u8 y) { x -> letter -> y; }
+END
 cat >taps.pipe <<'END'
 import "std/dsp.pipe";
 pipeline main(in f32 x, out f32 y) { x -> fir_lowpass<63>(0.125) -> keep_every<5> -> y; }
@@ -38,4 +42,15 @@ for file in widths.pipe bytes.pipe some.pipe taps.pipe "$ROOT"/tests/bench/pipes
             check "$name on $device, $isa" ./in_place "$name.pbc" "$device" "${lengths[@]}"
         done
     done
+done
+
+# Outputs that are larger than the caches are written past them: in part, where they do not begin or end with a line.
+for file in letters.pipe "$ROOT"/tests/bench/pipes/{chain8,chain1,chain64}.pipe; do
+    name=$(basename "$file" .pipe)
+    for isa in x86-64-v3 native; do
+        "$PIPEC" -q --device sim1 --march="$isa" "$file" -o "$name.pbc" || exit 1
+        check "$name past the caches, $isa" ./in_place "$name.pbc" sim1 65536 65539 65560 65679 90001
+    done
+    "$PIPEC" -q --device cpu --emit=llvm "$file" >"$name.ll"
+    check "$name has stores past the caches" grep -q 'store <.*!nontemporal' "$name.ll"
 done

@@ -207,6 +207,49 @@ static void a_port_goes_back_to_callbacks(void **unused)
     prt_program_free(program);
 }
 
+static uint64_t asked_past;
+
+static int32_t copy(const struct kernel_batch *batch)
+{
+    memcpy(batch->out[0], batch->in[0], batch->count * sizeof(int32_t));
+    batch->produced[0] = batch->count;
+    asked_past = batch->past_caches;
+    return KERNEL_OK;
+}
+
+static const struct prt_image_kernel copies = {.run = copy};
+
+/* Whether kernels are asked to write memory of so many bytes past the caches. */
+static bool goes_past(size_t bytes)
+{
+    struct prt_program *program = load(&copies, 0);
+    static const int32_t x[4] = {1, 2, 3, 4};
+    size_t count;
+    void *y = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(y != MAP_FAILED);
+    struct prt_run *run;
+    assert_int_equal(prt_run_create(program, NULL, &run, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_input_memory(run, 0, x, 4, NULL), PRT_OK);
+    assert_int_equal(prt_run_bind_output_memory(run, 1, y, bytes / 4, &count, NULL), PRT_OK);
+    assert_int_equal(prt_run_execute(run, NULL), PRT_OK);
+    assert_int_equal(count, 4);
+    assert_memory_equal(y, x, sizeof x);
+    prt_run_destroy(run);
+    prt_program_free(program);
+    munmap(y, bytes);
+    return asked_past != 0;
+}
+
+/* sim16 has 8 MiB of L3 in a domain. */
+static void what_caches_cannot_hold_goes_past_them(void **unused)
+{
+    const size_t twice = (size_t)16 << 20;
+    (void)unused;
+    assert_false(goes_past(4096));
+    assert_false(goes_past(twice));
+    assert_true(goes_past(twice + 4096));
+}
+
 static void what_is_no_port_or_too_large_is_refused(void **unused)
 {
     (void)unused;
@@ -233,4 +276,5 @@ TEST_MAIN("memory_port", cmocka_unit_test(memory_gives_what_callbacks_give),
           cmocka_unit_test(initial_packets_stand_before_the_memory),
           cmocka_unit_test(an_output_takes_what_there_is_room_for),
           cmocka_unit_test(a_port_goes_back_to_callbacks),
+          cmocka_unit_test(what_caches_cannot_hold_goes_past_them),
           cmocka_unit_test(what_is_no_port_or_too_large_is_refused))
