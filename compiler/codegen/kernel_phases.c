@@ -9,17 +9,39 @@
  *
  * Method: tiles of S vectors, as long as registers.  Unzipping two neighbours gives the even and the odd scalars
  * of both; doing so log2 S times with halves of the list gives the phases.  An odd factor of S is done by picking.
+ *
+ * Where S narrow scalars are whole words of 32 bits, the words are unzipped, of which then shifts and masks make
+ * scalars; and shifts make words again, that are zipped.
  */
 #include "compiler/codegen/kernel_llvm.h"
 
-enum { SCALARS_MAX = 32, ODD_MAX = 7, IN_BYTES_MAX = 32768, OUT_BYTES_MAX = 16384 };
+enum { WORD_BYTES = 4, WORDS_MAX = 32, ODD_MAX = 7, IN_BYTES_MAX = 32768, OUT_BYTES_MAX = 16384 };
 
 struct phases {
     const struct type *scalar;
-    uint64_t stride; /* scalars of a firing */
-    uint64_t length; /* of a phase, in whole tiles */
-    uint32_t tile;   /* scalars of a vector */
+    uint32_t scalars; /* of a word: what is zipped and unzipped; 1: a scalar */
+    uint64_t stride;  /* words of a firing */
+    uint64_t length;  /* of a phase, in whole tiles */
+    uint32_t tile;    /* words of a vector */
 };
+
+static uint64_t phase_count(const struct phases *p)
+{
+    return p->stride * p->scalars;
+}
+
+static uint64_t phases_bytes(const struct phases *p)
+{
+    return phase_count(p) * p->length * p->scalar->width_bytes;
+}
+
+/* How many integers of a firing's `count` make a word. */
+static uint32_t scalars_of_word(struct kernel_emitter *e, const struct type *scalar, uint64_t count)
+{
+    if (LLVMGetTypeKind(kernel_memory_type(e, scalar)) != LLVMIntegerTypeKind) return 1;
+    uint32_t many = WORD_BYTES / (uint32_t)scalar->width_bytes;
+    return many > 1 && count % many == 0 ? many : 1;
+}
 
 static uint64_t odd_part(uint64_t n)
 {
@@ -32,15 +54,19 @@ static uint64_t odd_part(uint64_t n)
 static bool describe(struct kernel_emitter *e, const struct kernel_port *port, uint64_t packets,
                      uint64_t seen, uint32_t lanes, struct phases *p)
 {
+    enum { SCALARS_MAX = WORDS_MAX * WORD_BYTES };
     p->scalar = type_base(port->type);
     if (port->is_array || p->scalar->kind == TYPE_STRUCT || packets > SCALARS_MAX) return false;
     uint64_t parts = type_scalar_count(port->type);
-    if (parts > SCALARS_MAX || parts * packets > SCALARS_MAX) return false;
-    p->stride = parts * packets;
-    if (p->stride <= 1 || odd_part(p->stride) > ODD_MAX) return false;
+    if (parts > SCALARS_MAX || parts * packets <= 1 || parts * packets > SCALARS_MAX) return false;
+    uint32_t of_packets = scalars_of_word(e, p->scalar, parts * packets);
+    uint32_t of_seen = scalars_of_word(e, p->scalar, parts * seen);
+    p->scalars = of_packets < of_seen ? of_packets : of_seen;
+    p->stride = parts * packets / p->scalars;
+    if (p->stride > WORDS_MAX || odd_part(p->stride) > ODD_MAX) return false;
     /* What is read but once does not have to go through memory: as many vectors as there are registers. */
-    if (seen == packets && e->isa.vector_bits < 512 && p->stride > SCALARS_MAX / 2) return false;
-    uint32_t fit = e->isa.vector_bits / 8 / (uint32_t)p->scalar->width_bytes;
+    if (seen == packets && e->isa.vector_bits < 512 && p->stride > WORDS_MAX / 2) return false;
+    uint32_t fit = e->isa.vector_bits / 8 / (p->scalars * (uint32_t)p->scalar->width_bytes);
     p->tile = fit < lanes ? fit : lanes;
     uint64_t longest = lanes - 1 + (seen + packets - 1) / packets;
     p->length = (longest + p->tile - 1) / p->tile * p->tile;
@@ -51,15 +77,13 @@ static bool describe_in(struct kernel_emitter *e, const struct kernel_port *port
                         struct phases *p)
 {
     return port->window_width == 0 && port->peek >= port->pop && port->peek < IN_BYTES_MAX &&
-           describe(e, port, port->pop, port->peek, lanes, p) &&
-           p->stride * p->length * p->scalar->width_bytes <= IN_BYTES_MAX;
+           describe(e, port, port->pop, port->peek, lanes, p) && phases_bytes(p) <= IN_BYTES_MAX;
 }
 
 static bool describe_out(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes,
                          struct phases *p)
 {
-    return describe(e, port, port->push, port->push, lanes, p) &&
-           p->stride * p->length * p->scalar->width_bytes <= OUT_BYTES_MAX;
+    return describe(e, port, port->push, port->push, lanes, p) && phases_bytes(p) <= OUT_BYTES_MAX;
 }
 
 bool kernel_has_in_phases(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes)
@@ -142,7 +166,7 @@ static void pick_odd(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count, 
 /* From a list of vectors, that are scalars in order, to its phases. */
 static void unzip(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count)
 {
-    LLVMValueRef halves[2][SCALARS_MAX / 2];
+    LLVMValueRef halves[2][WORDS_MAX / 2];
     if (count == 1) return;
     if (count % 2 != 0) {
         pick_odd(e, v, count, false);
@@ -161,7 +185,7 @@ static void unzip(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count)
 /* And back. */
 static void zip(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count)
 {
-    LLVMValueRef halves[2][SCALARS_MAX / 2];
+    LLVMValueRef halves[2][WORDS_MAX / 2];
     if (count == 1) return;
     if (count % 2 != 0) {
         pick_odd(e, v, count, true);
@@ -179,17 +203,16 @@ static void zip(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count)
 
 /* ---- tiles ---- */
 
-static LLVMValueRef vector_at(struct kernel_emitter *e, const struct phases *p, LLVMValueRef base,
-                              LLVMValueRef place)
+static LLVMTypeRef word_type(struct kernel_emitter *e, const struct phases *p)
 {
-    return LLVMBuildInBoundsGEP2(e->builder, kernel_memory_type(e, p->scalar), base, &place, 1, "");
+    return p->scalars > 1 ? e->i32 : kernel_memory_type(e, p->scalar);
 }
 
-static LLVMValueRef load_vector(struct kernel_emitter *e, const struct phases *p, LLVMValueRef base,
-                                LLVMValueRef place)
+static LLVMValueRef load_vector(struct kernel_emitter *e, const struct phases *p, LLVMTypeRef item,
+                                LLVMValueRef base, LLVMValueRef place)
 {
-    LLVMTypeRef type = LLVMVectorType(kernel_memory_type(e, p->scalar), p->tile);
-    LLVMValueRef load = LLVMBuildLoad2(e->builder, type, vector_at(e, p, base, place), "");
+    LLVMValueRef at = LLVMBuildInBoundsGEP2(e->builder, item, base, &place, 1, "");
+    LLVMValueRef load = LLVMBuildLoad2(e->builder, LLVMVectorType(item, p->tile), at, "");
     LLVMSetAlignment(load, p->scalar->alignment_bytes);
     return load;
 }
@@ -197,8 +220,9 @@ static LLVMValueRef load_vector(struct kernel_emitter *e, const struct phases *p
 static void store_vector(struct kernel_emitter *e, const struct phases *p, LLVMValueRef value,
                          LLVMValueRef base, LLVMValueRef place)
 {
-    LLVMValueRef store = LLVMBuildStore(e->builder, value, vector_at(e, p, base, place));
-    LLVMSetAlignment(store, p->scalar->alignment_bytes);
+    LLVMTypeRef item = LLVMGetElementType(LLVMTypeOf(value));
+    LLVMValueRef at = LLVMBuildInBoundsGEP2(e->builder, item, base, &place, 1, "");
+    LLVMSetAlignment(LLVMBuildStore(e->builder, value, at), p->scalar->alignment_bytes);
 }
 
 static LLVMValueRef plus(struct kernel_emitter *e, LLVMValueRef base, uint64_t more)
@@ -206,26 +230,56 @@ static LLVMValueRef plus(struct kernel_emitter *e, LLVMValueRef base, uint64_t m
     return more == 0 ? base : LLVMBuildNUWAdd(e->builder, base, kernel_i64(e, more), "");
 }
 
-/* Vector i (from scalar i x tile on) of the last tile, which begins at `first`: nothing beyond the window's
+/* Vector i (from word i x tile on) of the last tile, which begins at `first`: nothing beyond the window's
  * `end` is touched. */
 static LLVMValueRef load_last(struct kernel_emitter *e, const struct phases *p, LLVMValueRef window,
                               uint64_t first, uint64_t i, uint64_t end)
 {
     uint64_t begin = first + i * p->tile;
-    if (begin + p->tile <= end) return load_vector(e, p, window, kernel_i64(e, begin));
-    LLVMTypeRef type = LLVMVectorType(kernel_memory_type(e, p->scalar), p->tile);
+    LLVMTypeRef word = word_type(e, p), type = LLVMVectorType(word, p->tile);
+    if (begin + p->tile <= end) return load_vector(e, p, word, window, kernel_i64(e, begin));
     if (begin >= end) return LLVMGetPoison(type);
     uint64_t from = end - p->tile;
-    LLVMValueRef loaded = load_vector(e, p, window, kernel_i64(e, from));
+    LLVMValueRef loaded = load_vector(e, p, word, window, kernel_i64(e, from));
     return pick(e, loaded, LLVMGetPoison(type), (int64_t)(begin - from), 1);
+}
+
+/* How far scalar `i` of a word is shifted; the first has the lowest bits. */
+static LLVMValueRef shift_of(struct kernel_emitter *e, const struct phases *p, uint64_t i)
+{
+    LLVMValueRef bits = LLVMConstInt(e->i32, i % p->scalars * 8 * p->scalar->width_bytes, 0);
+    return kernel_splat(e, bits, p->tile);
 }
 
 static void store_phases(struct kernel_emitter *e, const struct phases *p, LLVMValueRef *v,
                          LLVMValueRef to, LLVMValueRef at)
 {
+    LLVMTypeRef scalars = LLVMVectorType(kernel_memory_type(e, p->scalar), p->tile);
     unzip(e, v, p->stride);
-    for (uint64_t r = 0; r < p->stride; r++)
-        store_vector(e, p, v[r], to, plus(e, at, r * p->length));
+    for (uint64_t i = 0; i < phase_count(p); i++) {
+        LLVMValueRef phase = v[i / p->scalars];
+        if (p->scalars > 1) {
+            phase = LLVMBuildLShr(e->builder, phase, shift_of(e, p, i), "");
+            phase = LLVMBuildTrunc(e->builder, phase, scalars, "");
+        }
+        store_vector(e, p, phase, to, plus(e, at, i * p->length));
+    }
+}
+
+/* Word `r` of the firings from `at` on. */
+static LLVMValueRef load_words(struct kernel_emitter *e, const struct phases *p, LLVMValueRef from,
+                               uint64_t r, LLVMValueRef at)
+{
+    LLVMTypeRef item = kernel_memory_type(e, p->scalar), words = LLVMVectorType(e->i32, p->tile);
+    if (p->scalars == 1) return load_vector(e, p, item, from, plus(e, at, r * p->length));
+    LLVMValueRef word = LLVMConstNull(words);
+    for (uint64_t i = r * p->scalars; i < (r + 1) * p->scalars; i++) {
+        LLVMValueRef phase = load_vector(e, p, item, from, plus(e, at, i * p->length));
+        phase = LLVMBuildZExt(e->builder, phase, words, "");
+        phase = LLVMBuildShl(e->builder, phase, shift_of(e, p, i), "");
+        word = LLVMBuildOr(e->builder, word, phase, "");
+    }
+    return word;
 }
 
 struct tile_loop {
@@ -259,22 +313,21 @@ static void end_tiles(struct kernel_emitter *e, const struct phases *p, struct t
 }
 
 static void cut(struct kernel_emitter *e, const struct phases *p, LLVMValueRef window,
-                uint64_t window_scalars, LLVMValueRef to)
+                uint64_t window_words, LLVMValueRef to)
 {
-    LLVMValueRef v[SCALARS_MAX];
-    uint64_t tile_scalars = p->stride * p->tile;
-    uint64_t whole = window_scalars / tile_scalars * p->tile;
+    LLVMValueRef v[WORDS_MAX];
+    uint64_t whole = window_words / (p->stride * p->tile) * p->tile;
     if (whole > 0) {
         struct tile_loop loop = begin_tiles(e);
         LLVMValueRef from = LLVMBuildNUWMul(e->builder, loop.at, kernel_i64(e, p->stride), "");
         for (uint64_t i = 0; i < p->stride; i++)
-            v[i] = load_vector(e, p, window, plus(e, from, i * p->tile));
+            v[i] = load_vector(e, p, word_type(e, p), window, plus(e, from, i * p->tile));
         store_phases(e, p, v, to, loop.at);
         end_tiles(e, p, loop, whole);
     }
     if (whole == p->length) return;
     for (uint64_t i = 0; i < p->stride; i++)
-        v[i] = load_last(e, p, window, whole * p->stride, i, window_scalars);
+        v[i] = load_last(e, p, window, whole * p->stride, i, window_words);
     store_phases(e, p, v, to, kernel_i64(e, whole));
 }
 
@@ -282,7 +335,7 @@ static LLVMValueRef allocate(struct kernel_emitter *e, const struct phases *p, c
 {
     enum { LINE_BYTES = 64 };
     LLVMTypeRef scalar = kernel_memory_type(e, p->scalar);
-    LLVMValueRef place = kernel_alloca(e, LLVMArrayType2(scalar, p->stride * p->length), name);
+    LLVMValueRef place = kernel_alloca(e, LLVMArrayType2(scalar, phase_count(p) * p->length), name);
     LLVMSetAlignment(place, LINE_BYTES);
     return place;
 }
@@ -294,8 +347,7 @@ static void begin_out(struct kernel_emitter *e, uint32_t port, const struct phas
     LLVMValueRef *out = &e->body->out[port].phases;
     *out = allocate(e, p, "appended");
     if (!e->body->kernel->out[port].indexed) return;
-    uint64_t bytes = p->stride * p->length * p->scalar->width_bytes;
-    LLVMBuildMemSet(e->builder, *out, LLVMConstInt(e->i8, 0, 0), kernel_i64(e, bytes),
+    LLVMBuildMemSet(e->builder, *out, LLVMConstInt(e->i8, 0, 0), kernel_i64(e, phases_bytes(p)),
                     p->scalar->alignment_bytes);
 }
 
@@ -310,7 +362,8 @@ void kernel_cut_phases(struct kernel_emitter *e)
         if (body->lanes == 0 || !describe_in(e, port, body->lanes, &p)) continue;
         LLVMValueRef phases = allocate(e, &p, "phases");
         struct kernel_address window = kernel_in_packet(e, i, kernel_i64(e, 0), kernel_i64(e, 0));
-        uint64_t seen = (body->lanes - 1) * p.stride + port->peek * (p.stride / port->pop);
+        uint64_t parts = phase_count(&p) / port->pop;
+        uint64_t seen = (body->lanes - 1) * p.stride + port->peek * parts / p.scalars;
         cut(e, &p, window.pointer, seen, phases);
         body->in[i].phases = phases;
         body->in[i].phase_bytes = p.length * p.scalar->width_bytes;
@@ -325,7 +378,7 @@ void kernel_cut_phases(struct kernel_emitter *e)
 void kernel_join_phases(struct kernel_emitter *e)
 {
     struct kernel_body *body = e->body;
-    LLVMValueRef v[SCALARS_MAX];
+    LLVMValueRef v[WORDS_MAX];
     struct phases p;
     for (uint32_t i = 0; i < body->kernel->out_count; i++) {
         LLVMValueRef phases = body->out[i].phases;
@@ -335,7 +388,7 @@ void kernel_join_phases(struct kernel_emitter *e)
         struct kernel_address window = kernel_out_packet(e, i, kernel_i64(e, 0), kernel_i64(e, 0));
         struct tile_loop loop = begin_tiles(e);
         for (uint64_t r = 0; r < p.stride; r++)
-            v[r] = load_vector(e, &p, phases, plus(e, loop.at, r * p.length));
+            v[r] = load_words(e, &p, phases, r, loop.at);
         zip(e, v, p.stride);
         LLVMValueRef to = LLVMBuildNUWMul(e->builder, loop.at, kernel_i64(e, p.stride), "");
         for (uint64_t r = 0; r < p.stride; r++)

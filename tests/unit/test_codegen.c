@@ -353,6 +353,18 @@ static void lanes_and_firings_have_the_same_bits(void **state)
         "  y <- s; }"
         "pipeline main(in f32 x, in i16 z, out f32 y) { k(x, z -> y); }",
         true);
+    /* Narrow integers that are whole words: as many as there are at most, with a longer window, stored by index. */
+    expect_same_in_lanes(
+        "kernel k(in u8 x pop 64, in i16 z pop 6 peek 10, in u16 w pop 2 peek 3, out u8 y push 64,"
+        "         out i16 v push 10, out i8 u push 20) {"
+        "  u32 s = 7; for (i32 i = 0; i < 64; i++) s = s * 31 + (u32)x[63 - i];"
+        "  for (i32 i = 0; i < 10; i++) { s ^= (u32)z[i]; v <- (i16)(z[9 - i] - (i16)w[i % 3]); }"
+        "  for (i32 i = 0; i < 16; i++) { s = s << 5 | s >> 27;"
+        "    for (u32 b = 0; b < 4; b++) y <- (u8)(s >> (8 * b)) ^ x[i]; }"
+        "  for (i32 i = 0; i < 20; i += 3) u[i] = (i8)(s >> (u32)i); }"
+        "pipeline main(in u8 x, in i16 z, in u16 w, out u8 y, out i16 v, out i8 u) {"
+        "  k(x, z, w -> y, v, u); }",
+        false);
     /* Table look-up with an index of each lane, local arrays, break in uniform control. */
     expect_same_in_lanes(
         "const u16 SQUARES[16] = {0, 1, 4, 9, 16, 25, 36, 49, 64, 81, 100, 121, 144, 169, 196, "
@@ -385,6 +397,16 @@ static void lanes_and_firings_have_the_same_bits(void **state)
         "  y <- any; w <- n; } pipeline main(in f32 x, in i8 z, out bool y, out i16 w) { k(x, z -> "
         "y, w); }",
         true);
+}
+
+static void bytes_of_words_are_stored_as_words(void **state)
+{
+    (void)state;
+    expect_in_llvm("kernel k(in u32 x pop 4, out u8 y push 16) {"
+                   "  for (i32 i = 0; i < 4; i++) { u32 s = x[i]; s ^= s << 13;"
+                   "    for (u32 b = 0; b < 4; b++) y <- (u8)(s >> (8 * b)); } }"
+                   "pipeline main(in u32 x, out u8 y) { k(x -> y); }",
+                   "store <8 x i32>");
 }
 
 static void control_flow_is_the_same_at_every_level(void **state)
@@ -1065,6 +1087,7 @@ TEST_MAIN(
     cmocka_unit_test(a_fir_filter_has_firings_in_lanes),
     cmocka_unit_test(a_fir_filter_has_the_bits_of_its_formula),
     cmocka_unit_test(lanes_and_firings_have_the_same_bits),
+    cmocka_unit_test(bytes_of_words_are_stored_as_words),
     cmocka_unit_test(control_flow_is_the_same_at_every_level), cmocka_unit_test(integers_wrap),
     cmocka_unit_test(narrow_and_unsigned_integers), cmocka_unit_test(rounding_is_exact),
     cmocka_unit_test(minimum_and_maximum_ignore_nan_and_order_zeros),
