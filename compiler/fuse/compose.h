@@ -85,6 +85,9 @@ const char *compose_refuses(const struct compile *cx, const struct graph *graph,
 /* Expressions of a firing's code, calls expanded: what a firing adds to the size of a composite. */
 uint64_t compose_size(const struct kernel *kernel);
 
+/* Does a firing have loops of its own (functions aside)? */
+bool compose_loops(const struct kernel *kernel);
+
 /* Builds the composite of a group, in cx->arena; the graph is left as it is.
  * Requires  analyse_graph without error; every node of the group admitted by compose_refuses; bounds on
  *           rates by whole iterations: of a buffer inside, as many packets are written as read.

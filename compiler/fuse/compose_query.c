@@ -206,3 +206,14 @@ uint64_t compose_size(const struct kernel *kernel)
 {
     return compose_size_of(kernel->body);
 }
+
+static bool is_loop(const struct ks *s, void *data)
+{
+    (void)data;
+    return s->kind == KS_LOOP;
+}
+
+bool compose_loops(const struct kernel *kernel)
+{
+    return compose_any_ks(kernel->body, is_loop, NULL, NULL);
+}

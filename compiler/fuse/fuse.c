@@ -32,6 +32,7 @@ struct candidate {     /* the writer and a reader of a buffer, or two readers */
 struct merger {
     struct compile *cx;
     struct graph *graph;
+    const struct devdesc *device;
     struct fusion *fusion;
     struct fuse_scratch scratch;
     struct group *groups;   /* as many as nodes; those that are no one's are empty */
@@ -152,6 +153,20 @@ static bool pays_beside_state(const struct merger *m, const struct fuse_group *w
     if (of_a.stateful == 0) return both_a <= saved;
     if (of_b.stateful == 0) return both_b <= saved;
     return min64(both_a, both_b) <= saved;
+}
+
+/* Does one of the two fill vectors by itself, but no longer with the other? */
+static bool loses_lanes(const struct merger *m, const struct fuse_group *whole,
+                        const struct group *a, const struct group *b)
+{
+    bool *of_a = ARENA_ARRAY(m->scratch.arena, bool, whole->count);
+    bool *of_b = ARENA_ARRAY(m->scratch.arena, bool, whole->count);
+    for (uint32_t i = 0; i < whole->count; i++) {
+        of_a[i] = &m->groups[m->group_of[whole->nodes[i]]] == a;
+        of_b[i] = &m->groups[m->group_of[whole->nodes[i]]] == b;
+    }
+    return fuse_loses_lanes(&m->scratch, m->graph, m->device, whole, of_a) ||
+           fuse_loses_lanes(&m->scratch, m->graph, m->device, whole, of_b);
 }
 
 static bool pays_again(const struct merger *m, const struct composite *composite)
@@ -314,6 +329,11 @@ static bool try_candidate(struct merger *m, struct candidate *candidate)
         composite = NULL;
         reason = "state would make both serial, and the buffer costs less";
     }
+    if (composite != NULL && loses_lanes(m, &group, &m->groups[a], &m->groups[b])) {
+        composite = NULL;
+        reason = "firings of one of them fill vectors by themselves, and would not in an iteration "
+                 "of both";
+    }
     if (!candidate->side_by_side) *obstacle = reason;
     if (composite == NULL) return false;
     *obstacle = NULL;
@@ -475,11 +495,12 @@ static void merge_all(struct merger *m)
 
 /* ---- the whole ---- */
 
-static struct merger make_merger(struct compile *cx, struct graph *graph, struct fusion *fusion,
+static struct merger make_merger(struct compile *cx, struct graph *graph,
+                                 const struct devdesc *device, struct fusion *fusion,
                                  struct arena *arena)
 {
     size_t count = graph->nodes.count;
-    struct merger m = {.cx = cx, .graph = graph, .fusion = fusion};
+    struct merger m = {.cx = cx, .graph = graph, .device = device, .fusion = fusion};
     m.scratch.arena = arena;
     m.scratch.local = ARENA_ARRAY(arena, uint32_t, count + 1);
     m.groups = ARENA_ARRAY(arena, struct group, count + 1);
@@ -549,7 +570,7 @@ struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
     const char *off = off_reason(cx, graph, device);
     if (off != NULL) return leave(fusion, off, device->host != 0);
     struct arena *arena = arena_create();
-    struct merger merger = make_merger(cx, graph, fusion, arena);
+    struct merger merger = make_merger(cx, graph, device, fusion, arena);
     find_circles(&merger);
     merge_all(&merger);
     take_composites(&merger, fusion);

@@ -42,6 +42,12 @@ const struct graph_buffer *fuse_partial(const struct fuse_scratch *scratch,
                                         const struct graph *graph, const struct fuse_group *group,
                                         const struct composite *composite);
 
+/* Do the firings of the members in `part` (by place in the group) fill the lanes of vectors by themselves on
+ * the host's cores, and no longer as a part of the group?  An estimate. */
+bool fuse_loses_lanes(const struct fuse_scratch *scratch, const struct graph *graph,
+                      const struct devdesc *device, const struct fuse_group *group,
+                      const bool *part);
+
 /* "fir+gain", "eq[0..9]+mix" (fuse_name.c): no longer than a part of a line. */
 const char *fuse_name(struct arena *arena, const struct graph *graph,
                       const struct fuse_group *group);

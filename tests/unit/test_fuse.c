@@ -18,6 +18,12 @@
     "    for (i32 i = 0; i < 500; i++) v = v * v + i;\n"                                           \
     "    y <- v;\n"                                                                                \
     "}\n"                                                                                          \
+    "kernel turn(in i32 x pop 8, out i32 y push 8) {\n"                                            \
+    "    for (i32 i = 0; i < 8; i++) y <- x[7 - i];\n"                                             \
+    "}\n"                                                                                          \
+    "kernel wide(in i32 x pop 64, out i32 y push 64) {\n"                                          \
+    "    for (i32 i = 0; i < 64; i++) y <- x[63 - i];\n"                                           \
+    "}\n"                                                                                          \
     "kernel naturals(out i32 y) { state i32 n; y <- n; n++; }\n"                                   \
     "kernel keep(in i32 x, out i32 y) { if (x > 0) y <- x; }\n"                                    \
     "kernel last(in i32 x, out i32 y) { state i32 s; s = x; finish { y <- s; } }\n"
@@ -266,6 +272,19 @@ static void depths_of_what_is_left_are_those_of_the_plan(void **state)
     text_compile_free(f.compile);
 }
 
+/* Blocks of 8 fill lanes with others as short, but not with 64 packets; what has no loop does in any case. */
+static void firings_that_fill_lanes_stay_apart_from_long_ones(void **state)
+{
+    (void)state;
+    EXPECT_NODES("in i32 x, out i32 y) { x -> turn -> pairs -> turn -> y; }", "turn#1..2+pairs");
+    EXPECT_NODES("in i32 x, out i32 y) { x -> pairs -> wide -> y; }", "pairs+wide");
+    expect_apart("in i32 x, out i32 y) { buffer i32 s; x -> turn -> s; s -> wide -> y; }", "s",
+                 "fill vectors by themselves");
+    struct fused f = fuse("in i32 x, out i32 y) { x -> turn -> wide -> y; }", 0, FUSE_ALWAYS);
+    assert_int_equal(f.fusion->graph->nodes.count, 1);
+    text_compile_free(f.compile);
+}
+
 TEST_MAIN("fuse", cmocka_unit_test(a_chain_becomes_one_node_without_buffers),
           cmocka_unit_test(ends_of_the_new_graph_fit_together),
           cmocka_unit_test(names_tell_the_members), cmocka_unit_test(importance_keeps_nodes_apart),
@@ -275,6 +294,7 @@ TEST_MAIN("fuse", cmocka_unit_test(a_chain_becomes_one_node_without_buffers),
           cmocka_unit_test(heavy_nodes_are_not_made_serial_by_state),
           cmocka_unit_test(windows_are_not_made_again_where_that_costs_much),
           cmocka_unit_test(iterations_and_code_stay_small),
+          cmocka_unit_test(firings_that_fill_lanes_stay_apart_from_long_ones),
           cmocka_unit_test(a_circle_is_one_node_and_has_state),
           cmocka_unit_test(declared_depths_that_hold_an_iteration_do_not_matter),
           cmocka_unit_test(only_who_asks_gets_it),
