@@ -271,6 +271,30 @@ static void bind_invariants(struct kernel_emitter *e)
     if (body->constants != NULL) body->constants_at = anew(e, body->constants->table);
 }
 
+/* The next window of a kernel that takes long blocks is fetched meanwhile: its packets may be read in an order that
+ * no processor foresees.  Behind the last window the address is never read. */
+static void fetch_next_windows(struct kernel_emitter *e)
+{
+    enum { LINE_BYTES = 64, BYTES_MIN = 512, BYTES_MAX = 4096 };
+    const struct kernel *kernel = e->body->kernel;
+    if (e->body->lanes > 0 || e->body->entry != ENTRY_RUN || e->cx->options.optimisation == 0)
+        return;
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        const struct kernel_port *port = &kernel->in[i];
+        if (port->is_array || port->window_width > 0 || port->pop > BYTES_MAX) continue;
+        uint64_t bytes = port->pop * port->type->width_bytes;
+        if (bytes < BYTES_MIN || bytes > BYTES_MAX) continue;
+        LLVMValueRef window = kernel_in_packet(e, i, kernel_i64(e, 0), kernel_i64(e, 0)).pointer;
+        for (uint64_t at = 0; at < bytes; at += LINE_BYTES) {
+            LLVMValueRef place = kernel_i64(e, bytes + at);
+            LLVMValueRef line = LLVMBuildGEP2(e->builder, e->i8, window, &place, 1, "");
+            LLVMValueRef args[] = {line, LLVMConstInt(e->i32, 0, 0), LLVMConstInt(e->i32, 3, 0),
+                                   LLVMConstInt(e->i32, 1, 0)};
+            kernel_intrinsic(e, "llvm.prefetch", args, 4, &e->pointer, 1);
+        }
+    }
+}
+
 /* Emits one firing, or the firings of all lanes: from `i` on. */
 static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef first)
 {
@@ -284,6 +308,7 @@ static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef f
     kernel_firing_begin(e);
     kernel_count_firing_begin(e);
     kernel_cut_phases(e);
+    fetch_next_windows(e);
     if (kernel->grouped) kernel_items_begin(e);
     kernel_statements(e, kernel->body);
     body->together = false;
