@@ -601,6 +601,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     l.varying = ARENA_ARRAY(e->scratch, bool, kernel->local_count + 1u);
     if (!solve(&l, kernel->body)) return false;
     plan->varying = l.varying;
+    plan->repeats = !vary && kernel->phases <= 1 && kernel_counts_by_firing(e);
     plan->widths[0] = best_width(&l);
     plan->widths[1] = plan->widths[0] > KERNEL_LANES_MIN ? KERNEL_LANES_MIN : 0;
     return true;

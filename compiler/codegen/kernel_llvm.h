@@ -482,6 +482,7 @@ LLVMValueRef kernel_constant_in_lanes(struct kernel_emitter *e, struct scalar_va
 struct kernel_lane_plan {
     uint32_t widths[2];  /* lanes of the first and second vector loop; 0: none */
     const bool *varying; /* by variable->index */
+    bool repeats;        /* a firing may be executed twice: the second time it does the same */
 };
 /* Whether, and how, consecutive firings of the kernel are executed in the lanes of vectors. */
 bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
@@ -585,6 +586,8 @@ void kernel_count_firing_end(struct kernel_emitter *e);
 void kernel_count_items_begin(struct kernel_emitter *e);
 void kernel_count_item_end(struct kernel_emitter *e);
 void kernel_count_items_end(struct kernel_emitter *e);
+/* Whether a firing that is executed twice counts once. */
+bool kernel_counts_by_firing(const struct kernel_emitter *e);
 void kernel_count_report(struct kernel_emitter *e);
 
 /* Emits the firings from .. to - 1 of the batch. */

@@ -319,8 +319,15 @@ static void emit_firing(struct kernel_emitter *e, LLVMValueRef i, LLVMValueRef f
     kernel_firing_end(e);
 }
 
-void kernel_emit_firings(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRef to,
-                         uint32_t lanes)
+static LLVMValueRef least(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef args[] = {a, b};
+    return kernel_intrinsic(e, "llvm.umin", args, 2, &e->i64, 1);
+}
+
+/* for (i = from; i < to; i += step) one firing, or `lanes` firings; in none of these rounds i is above `last`. */
+static void emit_rounds(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRef to,
+                        LLVMValueRef last, uint32_t lanes)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
     LLVMBasicBlockRef loop = kernel_block(e, lanes > 0 ? "lanes" : "firings");
@@ -335,6 +342,7 @@ void kernel_emit_firings(struct kernel_emitter *e, LLVMValueRef from, LLVMValueR
     LLVMValueRef step = kernel_i64(e, lanes > 0 ? lanes : 1);
     LLVMValueRef next = LLVMBuildNUWAdd(e->builder, i, step, "i.next");
     LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntULT, next, to, "");
+    if (last != NULL) next = least(e, next, last);
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
     LLVMValueRef repeat = LLVMBuildCondBr(e->builder, more, loop, end);
     if (e->body->varying != NULL || e->body->border_row != NULL) kernel_leave_loop_alone(e, repeat);
@@ -343,10 +351,38 @@ void kernel_emit_firings(struct kernel_emitter *e, LLVMValueRef from, LLVMValueR
     kernel_position(e, end);
 }
 
+void kernel_emit_firings(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRef to,
+                         uint32_t lanes)
+{
+    emit_rounds(e, from, to, NULL, lanes);
+}
+
+/* The firings from *from on, all of them: the last block begins as early as it has to be whole, and executes some
+ * once more.  *from: `to`, or as it was where from `begin` to `to` are too few for a block. */
+static void emit_overlapping(struct kernel_emitter *e, LLVMValueRef begin, LLVMValueRef *from,
+                             LLVMValueRef to, uint32_t lanes)
+{
+    LLVMValueRef width = kernel_i64(e, lanes);
+    LLVMValueRef all = LLVMBuildSub(e->builder, to, begin, "");
+    LLVMValueRef whole = LLVMBuildICmp(e->builder, LLVMIntUGE, all, width, "");
+    LLVMValueRef last = LLVMBuildSub(e->builder, to, width, "last");
+    LLVMValueRef any = LLVMBuildICmp(e->builder, LLVMIntULT, *from, to, "");
+    LLVMValueRef first = LLVMBuildSelect(e->builder, any, least(e, *from, last), to, "");
+    LLVMValueRef end = LLVMBuildSelect(e->builder, whole, to, *from, "end");
+    emit_rounds(e, LLVMBuildSelect(e->builder, whole, first, *from, ""), end, last, lanes);
+    *from = end;
+}
+
 void kernel_emit_run(struct kernel_emitter *e, const struct kernel_lane_plan *plan,
                      LLVMValueRef from, LLVMValueRef to)
 {
+    LLVMValueRef begin = from;
     for (int i = 0; i < 2 && plan->widths[i] > 0; i++) {
+        bool is_last = i == 1 || plan->widths[i + 1] == 0;
+        if (plan->repeats && is_last) {
+            emit_overlapping(e, begin, &from, to, plan->widths[i]);
+            break;
+        }
         LLVMValueRef whole = kernel_i64(e, ~(uint64_t)(plan->widths[i] - 1));
         LLVMValueRef count = LLVMBuildSub(e->builder, to, from, "");
         LLVMValueRef middle =

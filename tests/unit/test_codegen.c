@@ -195,7 +195,7 @@ static uint64_t random_bits(uint64_t *seed)
  * at -O2. */
 static void expect_same_at_every_level(const char *text, bool finite)
 {
-    static const uint64_t counts[] = {1, 7, 8, 9, 63, 64, 65, 200};
+    static const uint64_t counts[] = {1, 7, 8, 9, 63, 64, 65, 77, 200};
     struct unit plain = unit_at(text, 0), fast = unit_at(text, 2);
     const struct graph_node *node = &plain.graph->nodes.items[0];
     uint64_t seed = 88172645463325252u;
@@ -397,6 +397,18 @@ static void lanes_and_firings_have_the_same_bits(void **state)
         "  y <- any; w <- n; } pipeline main(in f32 x, in i8 z, out bool y, out i16 w) { k(x, z -> "
         "y, w); }",
         true);
+}
+
+static void a_rest_of_firings_is_a_block_in_lanes(void **state)
+{
+    (void)state;
+    expect_in_llvm(fir, "%last = ");
+    expect_same_in_lanes(
+        "kernel k(in i32 x pop 20 peek 23, out i32 y push 2, out bool z) { i32 a = 1; i32 b = 0;"
+        "  for (i32 i = 0; i < 23; i++) { a = a * 31 + x[i]; if (x[i] > a) b++; }"
+        "  y <- a; y <- b; z <- a > b; }"
+        "pipeline main(in i32 x, out i32 y, out bool z) { k(x -> y, z); }",
+        false);
 }
 
 static void bytes_of_words_are_stored_as_words(void **state)
@@ -1087,6 +1099,7 @@ TEST_MAIN(
     cmocka_unit_test(a_fir_filter_has_firings_in_lanes),
     cmocka_unit_test(a_fir_filter_has_the_bits_of_its_formula),
     cmocka_unit_test(lanes_and_firings_have_the_same_bits),
+    cmocka_unit_test(a_rest_of_firings_is_a_block_in_lanes),
     cmocka_unit_test(bytes_of_words_are_stored_as_words),
     cmocka_unit_test(control_flow_is_the_same_at_every_level), cmocka_unit_test(integers_wrap),
     cmocka_unit_test(narrow_and_unsigned_integers), cmocka_unit_test(rounding_is_exact),
