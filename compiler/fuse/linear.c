@@ -312,7 +312,7 @@ static const struct region *collapsed(struct collapser *c, const struct growth *
     const char *reason;
     *alone = 0;
     if (g->count < 2 || !region_build(&c->space, g->nodes, g->count, region, &reason) ||
-        !collapse(&c->space, region))
+        region->interleaved || !collapse(&c->space, region))
         return NULL;
     for (size_t m = 0; m < region->members.count; m++)
         *alone += region->members.items[m].firings *

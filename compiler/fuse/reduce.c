@@ -161,7 +161,7 @@ static bool join_edge(struct reducer *r, uint32_t writer, uint32_t reader)
     struct group *parts[2] = {group_at(r, writer), group_at(r, reader)};
     if (parts[0] == NULL || parts[1] == NULL || parts[0] == parts[1]) return false;
     struct group *whole = join(r, parts, 2);
-    if (whole == NULL || !saves(whole, parts, 2)) return false;
+    if (whole == NULL || whole->region.interleaved || !saves(whole, parts, 2)) return false;
     accept(r, whole);
     return true;
 }
@@ -176,6 +176,38 @@ static bool join_edges(struct reducer *r)
             changed |= join_edge(r, buffer->writer_node, buffer->readers.items[i].node);
     }
     return changed;
+}
+
+/* ---- nodes whose inputs all end late ---- */
+
+static bool makes_no_more(const struct group *whole, struct group *const *parts, size_t count)
+{
+    return whole->region.operations <= sum_parts(whole, parts, count);
+}
+
+/* A node that reads only what groups with a `finish` write, to which no later step can add: all of them
+ * as one, whose inputs are interleaved, write nothing to memory but what the node writes. */
+static void join_late(struct reducer *r, uint32_t reader)
+{
+    const struct graph_node *node = &r->graph->nodes.items[reader];
+    size_t count = node->inputs.count;
+    if (count < 2 || region_skim(&r->space, reader)->reason != NULL) return;
+    struct group **parts = ARENA_ARRAY(r->space.scratch, struct group *, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const struct graph_buffer *buffer = &r->graph->buffers.items[node->inputs.items[i].buffer];
+        if (buffer->writer_node == GRAPH_NONE) return;
+        parts[i] = r->group_of[buffer->writer_node];
+        if (parts[i] == NULL || !parts[i]->region.ends_late) return;
+        for (size_t k = 0; k < i; k++)
+            if (parts[k] == parts[i]) return;
+    }
+    parts[count] = group_at(r, reader);
+    if (parts[count] == NULL || parts[count]->nodes.count > 1) return;
+    struct group *whole = join(r, parts, count + 1);
+    if (whole == NULL || !whole->region.interleaved ||
+        whole->region.out.count != node->outputs.count || !makes_no_more(whole, parts, count + 1))
+        return;
+    accept(r, whole);
 }
 
 /* ---- the new graph ---- */
@@ -199,6 +231,8 @@ struct graph *reduce_graph(struct compile *cx, const struct graph *graph)
     r.group_of = ARENA_ARRAY(scratch, struct group *, graph->nodes.count + 1);
     while (join_edges(&r))
         ;
+    for (uint32_t n = 0; n < graph->nodes.count; n++)
+        join_late(&r, n);
     struct graph *reduced = rewrite(&r);
     arena_destroy(scratch);
     return reduced;

@@ -408,6 +408,27 @@ static bool find_needs(struct build *b, const struct region_end *out, uint64_t p
     return true;
 }
 
+/* Packets of the in-ends come and go in step, and can lie side by side in one buffer. */
+static bool ends_are_alike(const struct build *b)
+{
+    const struct graph *graph = b->space->graph;
+    const struct region *region = b->region;
+    size_t ins = region->in.count;
+    const struct region_end *first = &region->in.items[0];
+    for (size_t i = 1; i < ins; i++) {
+        const struct region_end *in = &region->in.items[i];
+        if (in->packets != first->packets || in->peek != first->peek ||
+            graph->buffers.items[in->buffer].type != graph->buffers.items[first->buffer].type)
+            return false;
+    }
+    for (size_t o = 0; o < region->out.count; o++) {
+        const struct region_end *out = &region->out.items[o];
+        for (uint64_t j = 0; j < out->packets * ins; j++)
+            if (out->needs[j] != out->needs[j / ins * ins]) return false;
+    }
+    return first->peek <= PACKETS_MAX / ins;
+}
+
 static bool set_needs(struct build *b, const char **reason)
 {
     struct region *region = b->region;
@@ -440,8 +461,9 @@ static bool set_needs(struct build *b, const char **reason)
                 return false;
             }
     }
-    if (region->ends_late && ins > 1) {
-        *reason = "has more than one in-end, and packets to write when they end";
+    region->interleaved = region->ends_late && ins > 1;
+    if (region->interleaved && !ends_are_alike(b)) {
+        *reason = "has in-ends that differ, and packets to write when they end";
         return false;
     }
     return true;

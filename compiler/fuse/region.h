@@ -13,7 +13,8 @@
  * What is left at the end of a stream: the iteration needs peek packets of each in-end; its first
  * packets may need fewer.  `needs` says how many, and such packets are written by `finish`, so that
  * the region writes exactly what its members would have written.  A `finish` reads what is left of one
- * in-end: regions with several are such that it has nothing to write.
+ * in-end: where there are several, either it has nothing to write, or they are alike and become one,
+ * behind a node that puts their packets side by side (region_interleave.h).
  */
 #ifndef PIPEC_REGION_H
 #define PIPEC_REGION_H
@@ -72,6 +73,9 @@ struct region {
     uint64_t operations, loads; /* of an iteration, after simplification */
     bool ends_late;             /* `finish` is needed */
     bool linear;                /* collapsed: linear.h */
+    /* The in-ends, of one type and the same packets, peek and needs, are one: packet i of end e is
+     * packet i * in.count + e of it. */
+    bool interleaved;
 };
 
 struct region_space region_space(struct compile *cx, const struct graph *graph,

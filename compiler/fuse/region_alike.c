@@ -12,6 +12,8 @@
  *     one value for all j                 that value
  *     constants                           constants[j]
  *     packets of a stream, x[a] up to some j, x[b] from there on    j < split ? x[a] : x[b]
+ *     the same, x[a] for j = 0 alone                                x[b], and the first packet is
+ *                                                                   computed by itself
  *     packets of a stream, x[a + s * j]   that
  *     operations of one kind              that operation, of what its operands are
  *     sums with +0.0, and others          that plus zeros[j], -0.0 for the others: it changes nothing
@@ -24,6 +26,7 @@ struct alike {
     uint64_t count;
     const struct variable *j;
     uint32_t operations, depth;
+    bool first_differs; /* the expression is not that of packet 0 */
 };
 
 static struct kx *unify(struct alike *a, const sym *values);
@@ -41,6 +44,17 @@ static struct kx *unify_constants(struct alike *a, const sym *values)
     return tree_index(t, tree_variable(t, constants), tree_variable(t, a->j));
 }
 
+/* j < split ? before : x */
+static struct kx *choose(const struct alike *a, uint64_t split, struct kx *before, struct kx *x)
+{
+    const struct tree *t = &a->w->tree;
+    struct kx *chosen = tree_kx(t, KX_SELECT, x->type);
+    chosen->left = tree_compare(t, OP_LT, tree_variable(t, a->j), tree_i32(t, split));
+    chosen->right = before;
+    chosen->third = x;
+    return chosen;
+}
+
 /* Packets that change once, from one to another. */
 static struct kx *unify_split(struct alike *a, const struct sym_node *const *nodes)
 {
@@ -50,12 +64,13 @@ static struct kx *unify_split(struct alike *a, const struct sym_node *const *nod
         split++;
     for (uint64_t i = split; i < a->count; i++)
         if (nodes[i]->packet != nodes[split]->packet) return NULL;
+    if (split == 1) {
+        a->first_differs = true;
+        return region_packet(a->w, nodes[1], tree_i32(t, nodes[1]->packet));
+    }
     struct kx *from = region_packet(a->w, nodes[0], tree_i32(t, nodes[0]->packet));
-    struct kx *x = tree_kx(t, KX_SELECT, from->type);
-    x->left = tree_compare(t, OP_LT, tree_variable(t, a->j), tree_i32(t, split));
-    x->right = from;
-    x->third = region_packet(a->w, nodes[split], tree_i32(t, nodes[split]->packet));
-    return x;
+    struct kx *to = region_packet(a->w, nodes[split], tree_i32(t, nodes[split]->packet));
+    return choose(a, split, from, to);
 }
 
 static struct kx *unify_packets(struct alike *a, const struct sym_node *const *nodes)
@@ -155,6 +170,20 @@ static struct kx *unify(struct alike *a, const sym *values)
     return x;
 }
 
+/* Appends what packet 0 is, and to the body of the loop what the others are, of which it takes one:
+ * unconditionally computed, it fills lanes without masks. */
+static struct kx *with_first(struct alike *a, struct tree_list *list, struct tree_list *body,
+                             sym first, struct kx *value)
+{
+    const struct tree *t = &a->w->tree;
+    struct kx *x = region_write_value(a->w, list, first);
+    struct variable *before = tree_local(t, region_fresh_name(a->w), x->type, true);
+    struct variable *others = tree_local(t, region_fresh_name(a->w), x->type, true);
+    tree_append(list, tree_declare(t, before, x));
+    tree_append(body, tree_declare(t, others, value));
+    return choose(a, 1, tree_variable(t, before), tree_variable(t, others));
+}
+
 bool region_write_alike(struct region_writer *w, struct tree_list *list, uint32_t port)
 {
     const struct tree *t = &w->tree;
@@ -171,11 +200,14 @@ bool region_write_alike(struct region_writer *w, struct tree_list *list, uint32_
         t->kernel->local_count = locals;
         return false;
     }
+    struct tree_list body = {0};
+    if (alike.first_differs) value = with_first(&alike, list, &body, out->values[0], value);
     struct ks *store = tree_ks(t, KS_STORE);
     store->port = port;
     store->index = tree_variable(t, j);
     store->expr = value;
-    tree_append(list, tree_loop(t, j, out->packets, store));
+    tree_append(&body, store);
+    tree_append(list, tree_loop(t, j, out->packets, tree_block(t, &body)));
     to->indexed = true;
     to->rate_declared = true;
     to->rate_span = t->span;

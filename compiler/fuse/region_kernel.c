@@ -205,9 +205,22 @@ static const struct type *scalar_type(const struct region_writer *w, enum scalar
     return type_scalar(w->tree.types, scalar);
 }
 
+/* Of packet `index` of the in-end, where all in-ends are one. */
+static struct kx *interleaved_index(const struct region_writer *w, uint32_t end, struct kx *index)
+{
+    const struct tree *t = &w->tree;
+    uint64_t ends = w->region->in.count;
+    if (index->kind == KX_CONSTANT) return tree_i32(t, index->value.bits * ends + end);
+    index = tree_binary(t, OP_MUL, index->type, index, tree_i32(t, ends));
+    return end == 0 ? index : tree_binary(t, OP_ADD, index->type, index, tree_i32(t, end));
+}
+
 struct kx *region_packet(struct region_writer *w, const struct sym_node *n, struct kx *index)
 {
-    struct kx *x = tree_peek(&w->tree, port_of(w, n->stream), index);
+    uint32_t port = port_of(w, n->stream);
+    struct kx *x = w->region->interleaved
+                       ? tree_peek(&w->tree, 0, interleaved_index(w, port, index))
+                       : tree_peek(&w->tree, port, index);
     return type_is_vector(x->type) ? tree_index(&w->tree, x, tree_i32(&w->tree, n->component)) : x;
 }
 
@@ -350,6 +363,12 @@ static void write_values(struct region_writer *w, struct tree_list *list, const 
     }
 }
 
+struct kx *region_write_value(struct region_writer *w, struct tree_list *list, sym value)
+{
+    write_values(w, list, &value, 1);
+    return value_of(w, value);
+}
+
 static struct kx *packet_value(struct region_writer *w, const struct type *type, const sym *scalars)
 {
     if (!type_is_vector(type)) return value_of(w, *scalars);
@@ -398,10 +417,11 @@ static struct kx *enough_left(struct region_writer *w, const uint64_t *needs)
     const struct tree *t = &w->tree;
     struct kx *all = NULL;
     bool early = false;
-    for (uint32_t i = 0; i < w->region->in.count; i++) {
+    uint64_t each = w->region->interleaved ? w->region->in.count : 1;
+    for (uint32_t i = 0; i < w->tree.kernel->in_count; i++) {
         early |= needs[i] < w->region->in.items[i].peek;
         if (needs[i] == 0) continue;
-        struct kx *there = tree_compare(t, OP_GE, tree_left(t, i), tree_i64(t, needs[i]));
+        struct kx *there = tree_compare(t, OP_GE, tree_left(t, i), tree_i64(t, needs[i] * each));
         if (all != NULL) {
             struct kx *both = tree_kx(t, KX_LOGICAL, there->type);
             both->op = OP_LOGICAL_AND;
@@ -485,7 +505,8 @@ static void set_ports(struct region_writer *w, struct kernel *kernel)
 {
     const struct graph *graph = w->space->graph;
     const struct region *region = w->region;
-    kernel->in_count = (uint32_t)region->in.count;
+    uint64_t each = region->interleaved ? region->in.count : 1;
+    kernel->in_count = region->interleaved ? 1 : (uint32_t)region->in.count;
     kernel->out_count = (uint32_t)region->out.count;
     kernel->in = ARENA_ARRAY(w->tree.arena, struct kernel_port, kernel->in_count);
     kernel->out = ARENA_ARRAY(w->tree.arena, struct kernel_port, kernel->out_count);
@@ -498,8 +519,8 @@ static void set_ports(struct region_writer *w, struct kernel *kernel)
                                              .arity = 1,
                                              .rate_declared = true,
                                              .rate_span = w->tree.span,
-                                             .pop = in->packets,
-                                             .peek = in->peek};
+                                             .pop = in->packets * each,
+                                             .peek = in->peek * each};
     }
     for (uint32_t o = 0; o < kernel->out_count; o++) {
         const struct graph_buffer *buffer = &graph->buffers.items[region->out.items[o].buffer];
@@ -542,13 +563,13 @@ static void set_arguments(struct region_writer *w, struct kernel *kernel, struct
 static void add_ends(struct region_writer *w, struct graph_node *node)
 {
     const struct graph *graph = w->space->graph;
-    for (uint32_t i = 0; i < w->region->in.count; i++) {
+    for (uint32_t i = 0; i < w->tree.kernel->in_count; i++) {
         uint32_t buffer = w->region->in.items[i].buffer;
         vec_push(w->tree.arena, &node->inputs,
                  (struct graph_input){.port = graph->buffers.items[buffer].name,
                                       .kernel_port = i,
                                       .span = w->tree.span,
-                                      .buffer = buffer});
+                                      .buffer = w->region->interleaved ? GRAPH_NONE : buffer});
     }
     for (uint32_t o = 0; o < w->region->out.count; o++) {
         uint32_t buffer = w->region->out.items[o].buffer;

@@ -7,7 +7,8 @@
 #include "compiler/fuse/region.h"
 
 /* The node that executes an iteration of the region, without connections, and its ends in order of
- * region->in and ->out.  `name` is the node's.  Its kernel is like one of sema: nothing that an
+ * region->in and ->out; of an
+ * interleaved region one in-end, whose buffer is GRAPH_NONE.  `name` is the node's.  Its kernel is like one of sema: nothing that an
  * analysis fills is filled. */
 struct graph_node region_kernel(struct region_space *space, const struct region *region,
                                 const char *name);

@@ -28,6 +28,8 @@ const char *region_fresh_name(struct region_writer *w);
 struct kx *region_packet(struct region_writer *w, const struct sym_node *n, struct kx *index);
 struct kx *region_operation(struct region_writer *w, const struct sym_node *n,
                             struct kx *const *operands);
+/* The value, after what it needs has been appended to the list. */
+struct kx *region_write_value(struct region_writer *w, struct tree_list *list, sym value);
 
 /* Writes all packets of the out-port as one loop, where they are computed alike; else false. */
 bool region_write_alike(struct region_writer *w, struct tree_list *list, uint32_t port);

@@ -6,6 +6,7 @@ struct copy {
     struct graph *to;
     uint32_t *replaced_by; /* by node: number of the replacement, or GRAPH_NONE */
     uint32_t *buffers;     /* by buffer: in the new graph, or GRAPH_NONE */
+    uint32_t between;      /* of the replacement at hand */
 };
 
 static bool is_kept(const struct copy *c, const struct graph_buffer *buffer,
@@ -39,16 +40,21 @@ static void copy_buffers(struct copy *c, const struct replacement *replacements)
     }
 }
 
+static uint32_t copied(const struct copy *c, uint32_t buffer)
+{
+    return buffer == GRAPH_NONE ? c->between : c->buffers[buffer];
+}
+
 static void connect(struct copy *c, const struct graph_node *from, uint32_t node)
 {
     for (size_t i = 0; i < from->inputs.count; i++) {
         struct graph_input input = from->inputs.items[i];
-        input.buffer = c->buffers[input.buffer];
+        input.buffer = copied(c, input.buffer);
         graph_connect_input(c->cx, c->to, node, input);
     }
     for (size_t i = 0; i < from->outputs.count; i++) {
         struct graph_output output = from->outputs.items[i];
-        output.buffer = c->buffers[output.buffer];
+        output.buffer = copied(c, output.buffer);
         graph_connect_output(c->cx, c->to, node, output);
     }
 }
@@ -62,6 +68,17 @@ static void copy_node(struct copy *c, const struct graph_node *from)
     node.outputs.count = node.outputs.capacity = 0;
     uint32_t number = graph_add_node(c->cx, c->to, node);
     connect(c, from, number);
+}
+
+static void copy_replacement(struct copy *c, const struct replacement *replacement, uint32_t *id)
+{
+    if (replacement->before != NULL) {
+        replacement->before->kernel->id = (*id)++;
+        c->between = graph_add_buffer(c->cx, c->to, replacement->between);
+        copy_node(c, replacement->before);
+    }
+    replacement->node.kernel->id = (*id)++;
+    copy_node(c, &replacement->node);
 }
 
 /* Those of the nodes, each once, then the children. */
@@ -126,8 +143,7 @@ struct graph *region_replace(struct compile *cx, const struct graph *graph,
         if (r == GRAPH_NONE) {
             copy_node(&c, &graph->nodes.items[i]);
         } else if (--left[r] == 0) {
-            replacements[r].node.kernel->id = id++;
-            copy_node(&c, &replacements[r].node);
+            copy_replacement(&c, &replacements[r], &id);
         }
     }
     collect_kernels(&c, next_id);

@@ -11,6 +11,10 @@ struct replacement {
     const uint32_t *nodes;
     size_t count;
     struct graph_node node; /* its ends name buffers of the old graph */
+    /* NULL, or a node before it: an in-end of `node` and an out-end of this one are on no buffer
+     * (GRAPH_NONE), but on a new one between them, which is `between` without its ends. */
+    const struct graph_node *before;
+    struct graph_buffer between;
 };
 
 /* A copy of the graph with the nodes replaced.  The

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "compiler/fuse/region_interleave.h"
 #include "compiler/fuse/region_kernel.h"
-#include "compiler/fuse/region_replace.h"
 
 enum { NAME_MAX = 72 };
 
@@ -26,7 +26,10 @@ static struct replacement replacement_of(struct region_space *space, const struc
     uint32_t *nodes = ARENA_ARRAY(space->scratch, uint32_t, count);
     for (size_t m = 0; m < count; m++)
         nodes[m] = region->members.items[m].node;
-    return (struct replacement){nodes, count, region_kernel(space, region, name)};
+    struct replacement replacement = {
+        .nodes = nodes, .count = count, .node = region_kernel(space, region, name)};
+    if (region->interleaved) region_interleave(space, region, &replacement);
+    return replacement;
 }
 
 struct graph *region_rewrite(struct region_space *space, const struct region_choice *choices,

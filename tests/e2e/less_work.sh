@@ -36,6 +36,8 @@ kernel signs(in f32 x pop 1 peek 11, out u32 y) {
     for (i32 i = 0; i < 11; i++) a = fma(x[i] * 1e-25, w[i], a);
     y <- bits(a);
 }
+kernel both_signs(in u32 x[2], out f32 y) { y <- x[0][0] == x[1][0] ? 1.0 : (f32)(x[0][0] >> 31); }
+kernel turn(in f32 x, out f32x2 y; i32 by) { y <- by > 0 ? f32x2(x, -x) : f32x2(-x, x * 3); }
 kernel bits(in f32 x, out u32 y) { y <- bits(x); }
 kernel pick(in f32 x pop 5, out f32 y push 2) { y <- x[3]; y <- x[1]; }
 kernel halves(in i32 x, out i32 y push 4) { y <- x; y <- 0; y <- 7; y <- x; }
@@ -110,6 +112,35 @@ try bank 'operations an iteration' 'in f32 x, out f32 y' '{
     for (int b = 0; b < 3; b++)
         x -> fir_lowpass<12>(0.1 * (b + 1)) -> keep_every<4> -> stuff<4> -> fir_lowpass<12>(0.1 * (b + 1)) -> part[b];
     mix<3>(part -> y);
+}'
+# What the bands leave at the end differs: their filters see more or less of what is to come.
+try bank_alike 'interleave(' 'in f32 x, out f32 y' '{
+    buffer f32 part[3];
+    for (int b = 0; b < 3; b++)
+        x -> fir_lowpass<4 + 13 * b>(0.1 * (b + 1)) -> keep_every<8> -> stuff<8> -> fir_lowpass<32>(0.1 * (b + 1))
+          -> part[b];
+    mix<3>(part -> y);
+}'
+try bank_late 'interleave(' 'in f32 x, out f32 y' '{
+    buffer f32 part[2];
+    x -> gain(3) -> stuff<8> -> fir_lowpass<19>(0.2) -> part[0];
+    x -> fir_lowpass<5>(0.1) -> stuff<8> -> fir_lowpass<19>(0.3) -> part[1];
+    mix<2>(part -> y);
+}'
+try bank_signs 'interleave(' 'in f32 x, out f32 y' '{
+    buffer u32 part[2];
+    x -> stuff<8> -> signs -> part[0];
+    x -> gain(-2) -> stuff<8> -> signs -> part[1];
+    both_signs(part -> y);
+}'
+try bank_vectors 'interleave(' 'in f32 x, out f32 y' '{
+    buffer f32x2 turned[2];
+    buffer f32 part[2];
+    for (int b = 0; b < 2; b++) {
+        x -> turn(b) -> turned[b];
+        turned[b] -> zeros_between -> swirl -> part[b];
+    }
+    mix<2>(part -> y);
 }'
 try tables "w' of .*: 16 bytes" 'in f32 x, out f32 y; f32 h = 0.5' '{ x -> tables(0.5, h) -> gain(2) -> y; }'
 try scaled "w' of .*: 16 bytes" 'in f32 x, out f32 y; f32 h = 0.5' '{ x -> scaled(h) -> tables(1, 2) -> y; }'
