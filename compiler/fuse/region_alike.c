@@ -19,7 +19,7 @@
  *     sums with +0.0, and others          that plus zeros[j], -0.0 for the others: it changes nothing
  */
 
-enum { ALIKE_MIN = 8, OPERATIONS_MAX = 512, DEPTH_MAX = 200 };
+enum { ALIKE_MIN = 8, OPERATIONS_MAX = 512, DEPTH_MAX = 200, TERMS_MAX = 64 };
 
 struct alike {
     struct region_writer *w;
@@ -73,9 +73,27 @@ static struct kx *unify_split(struct alike *a, const struct sym_node *const *nod
     return choose(a, split, from, to);
 }
 
+/* Packets of in-ends that lie side by side, at even distances. */
+static struct kx *unify_ends(struct alike *a, const struct sym_node *const *nodes)
+{
+    const struct tree *t = &a->w->tree;
+    uint64_t first = region_interleaved_place(a->w, nodes[0]);
+    uint64_t step = region_interleaved_place(a->w, nodes[1]) - first;
+    for (uint64_t i = 0; i < a->count; i++)
+        if (nodes[i]->component != nodes[0]->component || step == 0 ||
+            region_interleaved_place(a->w, nodes[i]) != first + step * i)
+            return NULL;
+    struct kx *index = tree_variable(t, a->j);
+    if (step > 1) index = tree_binary(t, OP_MUL, a->j->type, index, tree_i32(t, step));
+    if (first > 0) index = tree_binary(t, OP_ADD, a->j->type, index, tree_i32(t, first));
+    return region_place(a->w, 0, nodes[0]->component, index);
+}
+
 static struct kx *unify_packets(struct alike *a, const struct sym_node *const *nodes)
 {
     const struct tree *t = &a->w->tree;
+    if (nodes[0]->stream != nodes[1]->stream)
+        return a->w->region->interleaved ? unify_ends(a, nodes) : NULL;
     uint64_t first = nodes[0]->packet, step = nodes[1]->packet - first;
     bool even = nodes[1]->packet > first;
     for (uint64_t i = 0; i < a->count; i++) {
@@ -170,13 +188,62 @@ static struct kx *unify(struct alike *a, const sym *values)
     return x;
 }
 
+/* Terms of a sum, the first one first; their number, 1 where it is none, 0 where there are too many. */
+static uint64_t terms_of(const struct region_writer *w, sym sum, sym terms[static TERMS_MAX])
+{
+    uint64_t count = 0;
+    for (bool more = true; more; count++) {
+        const struct sym_node *n = sym_is_constant(sum) ? NULL : region_node_at(w, sum.bits);
+        more = n != NULL && n->kind == SYM_BINARY && n->op == OP_ADD &&
+               !sym_is_constant(n->operands[0]) && !sym_is_constant(n->operands[1]);
+        if (count == TERMS_MAX) return 0;
+        terms[count] = more ? n->operands[1] : sum;
+        if (more) sum = n->operands[0];
+    }
+    for (uint64_t i = 0; i < count / 2; i++) {
+        sym other = terms[i];
+        terms[i] = terms[count - 1 - i];
+        terms[count - 1 - i] = other;
+    }
+    return count;
+}
+
+/* A sum of terms that are computed alike: a loop over them, then their sum in order; else NULL. */
+static struct kx *write_sum(struct region_writer *w, struct tree_list *list, sym sum)
+{
+    const struct tree *t = &w->tree;
+    sym terms[TERMS_MAX];
+    uint64_t count = terms_of(w, sum, terms);
+    if (count < ALIKE_MIN) return NULL;
+    uint32_t locals = t->kernel->local_count;
+    struct variable *j =
+        tree_local(t, region_fresh_name(w), type_scalar(t->types, SCALAR_I32), false);
+    struct alike alike = {.w = w, .count = count, .j = j};
+    struct kx *value = unify(&alike, terms);
+    if (value == NULL || alike.first_differs) {
+        t->kernel->local_count = locals;
+        return NULL;
+    }
+    const struct type *type = type_array(t->types, value->type, count);
+    struct variable *parts = tree_local(t, region_fresh_name(w), type, false);
+    struct kx *part = tree_index(t, tree_variable(t, parts), tree_variable(t, j));
+    tree_append(list, tree_declare(t, parts, NULL));
+    tree_append(list, tree_loop(t, j, count, tree_expression(t, tree_assign(t, part, value))));
+    struct kx *x = tree_index(t, tree_variable(t, parts), tree_i32(t, 0));
+    for (uint64_t i = 1; i < count; i++)
+        x = tree_binary(t, OP_ADD, x->type, x,
+                        tree_index(t, tree_variable(t, parts), tree_i32(t, i)));
+    return x;
+}
+
 /* Appends what packet 0 is, and to the body of the loop what the others are, of which it takes one:
  * unconditionally computed, it fills lanes without masks. */
 static struct kx *with_first(struct alike *a, struct tree_list *list, struct tree_list *body,
                              sym first, struct kx *value)
 {
     const struct tree *t = &a->w->tree;
-    struct kx *x = region_write_value(a->w, list, first);
+    struct kx *x = write_sum(a->w, list, first);
+    if (x == NULL) x = region_write_value(a->w, list, first);
     struct variable *before = tree_local(t, region_fresh_name(a->w), x->type, true);
     struct variable *others = tree_local(t, region_fresh_name(a->w), x->type, true);
     tree_append(list, tree_declare(t, before, x));

@@ -205,6 +205,11 @@ static const struct type *scalar_type(const struct region_writer *w, enum scalar
     return type_scalar(w->tree.types, scalar);
 }
 
+uint64_t region_interleaved_place(const struct region_writer *w, const struct sym_node *n)
+{
+    return n->packet * w->region->in.count + port_of(w, n->stream);
+}
+
 /* Of packet `index` of the in-end, where all in-ends are one. */
 static struct kx *interleaved_index(const struct region_writer *w, uint32_t end, struct kx *index)
 {
@@ -215,13 +220,18 @@ static struct kx *interleaved_index(const struct region_writer *w, uint32_t end,
     return end == 0 ? index : tree_binary(t, OP_ADD, index->type, index, tree_i32(t, end));
 }
 
+struct kx *region_place(struct region_writer *w, uint32_t port, uint32_t component,
+                        struct kx *index)
+{
+    struct kx *x = tree_peek(&w->tree, port, index);
+    return type_is_vector(x->type) ? tree_index(&w->tree, x, tree_i32(&w->tree, component)) : x;
+}
+
 struct kx *region_packet(struct region_writer *w, const struct sym_node *n, struct kx *index)
 {
-    uint32_t port = port_of(w, n->stream);
-    struct kx *x = w->region->interleaved
-                       ? tree_peek(&w->tree, 0, interleaved_index(w, port, index))
-                       : tree_peek(&w->tree, port, index);
-    return type_is_vector(x->type) ? tree_index(&w->tree, x, tree_i32(&w->tree, n->component)) : x;
+    uint32_t end = port_of(w, n->stream);
+    if (!w->region->interleaved) return region_place(w, end, n->component, index);
+    return region_place(w, 0, n->component, interleaved_index(w, end, index));
 }
 
 static struct kx *value_of(struct region_writer *w, sym value);

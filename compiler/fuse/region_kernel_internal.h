@@ -28,6 +28,11 @@ const char *region_fresh_name(struct region_writer *w);
 struct kx *region_packet(struct region_writer *w, const struct sym_node *n, struct kx *index);
 struct kx *region_operation(struct region_writer *w, const struct sym_node *n,
                             struct kx *const *operands);
+/* The same of what lies at `index` of the in-port. */
+struct kx *region_place(struct region_writer *w, uint32_t port, uint32_t component,
+                        struct kx *index);
+/* Where a SYM_PACKET lies in the one in-port of an interleaved region. */
+uint64_t region_interleaved_place(const struct region_writer *w, const struct sym_node *n);
 /* The value, after what it needs has been appended to the list. */
 struct kx *region_write_value(struct region_writer *w, struct tree_list *list, sym value);
 
