@@ -9,8 +9,9 @@
  *
  * Expressions are compared from their ends: of packet j there is
  *
- *     one value for all j                 that value
+ *     one constant for all j              that constant
  *     constants                           constants[j]
+ *     one packet of a stream, x[a]                                  that
  *     packets of a stream, x[a] up to some j, x[b] from there on    j < split ? x[a] : x[b]
  *     the same, x[a] for j = 0 alone                                x[b], and the first packet is
  *                                                                   computed by itself
@@ -55,7 +56,7 @@ static struct kx *choose(const struct alike *a, uint64_t split, struct kx *befor
     return chosen;
 }
 
-/* Packets that change once, from one to another. */
+/* Packets that are the same, or change once, from one to another. */
 static struct kx *unify_split(struct alike *a, const struct sym_node *const *nodes)
 {
     const struct tree *t = &a->w->tree;
@@ -69,6 +70,7 @@ static struct kx *unify_split(struct alike *a, const struct sym_node *const *nod
         return region_packet(a->w, nodes[1], tree_i32(t, nodes[1]->packet));
     }
     struct kx *from = region_packet(a->w, nodes[0], tree_i32(t, nodes[0]->packet));
+    if (split == a->count) return from;
     struct kx *to = region_packet(a->w, nodes[split], tree_i32(t, nodes[split]->packet));
     return choose(a, split, from, to);
 }
