@@ -80,9 +80,10 @@ static struct kx *unify_ends(struct alike *a, const struct sym_node *const *node
 {
     const struct tree *t = &a->w->tree;
     uint64_t first = region_interleaved_place(a->w, nodes[0]);
-    uint64_t step = region_interleaved_place(a->w, nodes[1]) - first;
+    uint64_t second = region_interleaved_place(a->w, nodes[1]), step = second - first;
+    if (second <= first) return NULL;
     for (uint64_t i = 0; i < a->count; i++)
-        if (nodes[i]->component != nodes[0]->component || step == 0 ||
+        if (nodes[i]->component != nodes[0]->component ||
             region_interleaved_place(a->w, nodes[i]) != first + step * i)
             return NULL;
     struct kx *index = tree_variable(t, a->j);

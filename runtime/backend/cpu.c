@@ -363,9 +363,12 @@ static void complete(struct prt_device *device, const struct prt_cpu_job *job,
     uint64_t ns = prt_cpu_job_ns(job);
     c->object = job->launch.object;
     c->signal = job->launch.signal;
-    c->end_cycles = job->end_ns > 0 ? since_origin(device, job->end_ns) : device->seen_ns;
-    c->begin_cycles = c->end_cycles > ns ? c->end_cycles - ns : 0;
-    c->execute_cycles = c->end_cycles - c->begin_cycles;
+    /* One that was not measured is short: it takes what such firings take, and no place in time. */
+    bool measured = job->end_ns > 0;
+    c->end_cycles = measured ? since_origin(device, job->end_ns) : device->seen_ns;
+    c->begin_cycles = c->end_cycles;
+    if (measured) c->begin_cycles -= ns < c->end_cycles ? ns : c->end_cycles;
+    c->execute_cycles = ns;
     c->launch_cycles = c->switch_cycles = 0;
     c->kernel_status = job->status;
     if (job->status != KERNEL_OK) c->fault = job->fault;

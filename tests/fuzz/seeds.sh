@@ -8,11 +8,14 @@ pipec=$1
 folder=$2
 source=$(dirname "$0")/containers.pipe
 
-# without_image FILE: the image is the last section of a header of 64 bytes and records of 24: kind, 0, offset, size.
+# without_image FILE: the image is the last section of a header of 64 bytes and records of 24: kind, 0, offset, size.  The
+# section before it has one record, which ends with the size of the image.
 without_image() {
     perl -0777 -pi -e '
         my $image = 64 + 24 * (unpack("x12 V", $_) - 1);
         my $offset = unpack("Q<", substr($_, $image + 8, 8));
+        my ($images, $bytes) = unpack("Q< Q<", substr($_, $image - 16, 16));
+        substr($_, $images + $bytes - 8, 8) = pack("Q<", 0);
         substr($_, $image + 16, 8) = pack("Q<", 0);
         substr($_, 16, 8) = pack("Q<", $offset);
         $_ = substr($_, 0, $offset);' "$1"
