@@ -19,16 +19,16 @@
 enum { D16, D12, D1, D16_FEW, D16_EQ, D16_BC, D16_AF, D16_NOLEVELS, D10, D64, DEVICE_COUNT };
 
 static const struct prt_device_description devices[DEVICE_COUNT] = {
-    [D16] = {16, ALL_SCHEMES, 16, 0, {16, 0, 8, 4, 1}},
-    [D12] = {12, ALL_SCHEMES, 12, 0, {6, 0, 6, 3, 1}},
-    [D1] = {1, ALL_SCHEMES, 1, 0, {1, 1, 1, 1, 1}},
-    [D16_FEW] = {16, ALL_SCHEMES, 4, 0, {0, 0, 8, 2, 1}},
-    [D16_EQ] = {16, PRT_SCHEME_EQUALLY, 16, 0, {8, 0, 0, 0, 0}},
-    [D16_BC] = {16, PRT_SCHEME_BY_COUNTS, 16, 0, {8, 0, 0, 0, 0}},
-    [D16_AF] = {16, PRT_SCHEME_BY_AFFINITY_DOMAIN, 16, 0, {8, 0, 0, 0, 0}},
-    [D16_NOLEVELS] = {16, ALL_SCHEMES, 16, 0, {0, 0, 0, 0, 0}},
-    [D10] = {10, ALL_SCHEMES, 10, 0, {0, 0, 0, 4, 0}},
-    [D64] = {64, ALL_SCHEMES, 64, 0, {32, 0, 16, 8, 2}},
+    [D16] = {16, ALL_SCHEMES, 16, 0, {16, 0, 8, 4, 1}, {NULL}},
+    [D12] = {12, ALL_SCHEMES, 12, 0, {6, 0, 6, 3, 1}, {NULL}},
+    [D1] = {1, ALL_SCHEMES, 1, 0, {1, 1, 1, 1, 1}, {NULL}},
+    [D16_FEW] = {16, ALL_SCHEMES, 4, 0, {0, 0, 8, 2, 1}, {NULL}},
+    [D16_EQ] = {16, PRT_SCHEME_EQUALLY, 16, 0, {8, 0, 0, 0, 0}, {NULL}},
+    [D16_BC] = {16, PRT_SCHEME_BY_COUNTS, 16, 0, {8, 0, 0, 0, 0}, {NULL}},
+    [D16_AF] = {16, PRT_SCHEME_BY_AFFINITY_DOMAIN, 16, 0, {8, 0, 0, 0, 0}, {NULL}},
+    [D16_NOLEVELS] = {16, ALL_SCHEMES, 16, 0, {0, 0, 0, 0, 0}, {NULL}},
+    [D10] = {10, ALL_SCHEMES, 10, 0, {0, 0, 0, 4, 0}, {NULL}},
+    [D64] = {64, ALL_SCHEMES, 64, 0, {32, 0, 16, 8, 2}, {NULL}},
 };
 
 struct partition_case {
