@@ -1,5 +1,6 @@
 #include "runtime/piperun_load.h"
 
+#include "lang/devdesc.h"
 #include "runtime/piperun_message.h"
 
 #include <errno.h>
@@ -38,26 +39,21 @@ static void find_compiler(char *path, size_t size)
     snprintf(path, size, "pipec");
 }
 
-/* The host's own cores execute it, and nobody else will: for all that they can do. */
-static bool is_for_host(const char *device)
-{
-    return device != NULL && strncmp(device, "cpu", 3) == 0 &&
-           (device[3] == '\0' || device[3] == ':');
-}
-
 /* `pipec --device D --march=native --debug-mode -p P -D NAME=VALUE... -o - -- FILE`; NULL without memory. */
 static const char **compiler_arguments(const struct prt_command *command, const char *compiler)
 {
     const char **arguments = calloc(12 + 2 * command->definition_count, sizeof *arguments);
     const char *device = command->device;
     size_t count = 0;
+    uint32_t cores;
     if (arguments == NULL) return NULL;
     arguments[count++] = compiler;
     if (device != NULL && strcmp(device, "null") != 0) {
         arguments[count++] = "--device";
         arguments[count++] = strncmp(device, "sim:", 4) == 0 ? device + 4 : device;
     }
-    if (is_for_host(device)) arguments[count++] = "--march=native";
+    /* What the host's own cores execute may have all that they can do. */
+    if (device != NULL && devdesc_host_cores(device, &cores)) arguments[count++] = "--march=native";
     if (command->debug) arguments[count++] = "--debug-mode";
     if (command->pipeline != NULL) {
         arguments[count++] = "-p";

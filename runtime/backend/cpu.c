@@ -360,15 +360,13 @@ static void observe_ended(struct prt_device *device, uint32_t count)
 static void complete(struct prt_device *device, const struct prt_cpu_job *job,
                      struct prt_completion *c)
 {
-    uint64_t ns = prt_cpu_job_ns(job);
     c->object = job->launch.object;
     c->signal = job->launch.signal;
     /* One that was not measured is short: it takes what such firings take, and no place in time. */
     bool measured = job->end_ns > 0;
     c->end_cycles = measured ? since_origin(device, job->end_ns) : device->seen_ns;
-    c->begin_cycles = c->end_cycles;
-    if (measured) c->begin_cycles -= ns < c->end_cycles ? ns : c->end_cycles;
-    c->execute_cycles = ns;
+    c->begin_cycles = measured ? since_origin(device, job->begin_ns) : c->end_cycles;
+    c->execute_cycles = prt_cpu_job_ns(job);
     c->launch_cycles = c->switch_cycles = 0;
     c->kernel_status = job->status;
     if (job->status != KERNEL_OK) c->fault = job->fault;

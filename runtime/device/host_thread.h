@@ -1,5 +1,5 @@
 /*
- * host_thread: threads of the host that execute kernels.
+ * host_thread: threads of the host that execute kernels, or read and write ports.
  *
  * Signals are for the program's own threads: these take none but those of faults (SIGSEGV, SIGBUS,
  * SIGFPE, SIGILL), whose handlers run on a stack of their own, for a kernel may have used up the

@@ -1,5 +1,6 @@
 #include "runtime/sched/port_thread.h"
 
+#include "runtime/device/host_thread.h"
 #include "runtime/sched/standing.h"
 
 #include <pthread.h>
@@ -22,7 +23,7 @@ struct prt_port_thread {
     void (*wake)(void *context);
     void *wake_context;
     uint64_t ring_packets, chunk_packets;
-    pthread_t thread;
+    struct prt_host_thread thread;
     pthread_mutex_t mutex;
     pthread_cond_t to_thread, to_scheduler;
     _Atomic uint64_t moved, allowed; /* positions; the first is the thread's to change */
@@ -164,17 +165,17 @@ static size_t wait_for_room(struct prt_port_thread *t, uint64_t at)
 }
 
 /* Brings until the stream or the run ends. */
-static void *bring(void *context)
+static void bring(void *context)
 {
     struct prt_port_thread *t = context;
     const struct prt_port *port = t->buffer->port;
     for (;;) {
         uint64_t at = load(&t->moved);
         size_t room = wait_for_room(t, at), count = 0;
-        if (atomic_load(&t->stopping)) return NULL;
+        if (atomic_load(&t->stopping)) return;
         if (atomic_load_explicit(&t->sched->interrupted, memory_order_relaxed)) {
             end(t, PRT_E_INTERRUPTED);
-            return NULL;
+            return;
         }
         enum prt_status status =
             port->source(port->context, place_of(t, at), room, &count, &t->error);
@@ -184,13 +185,13 @@ static void *bring(void *context)
                 prt_container_text(t->sched->container, t->buffer->record->name));
         if (status != PRT_OK || count == 0) {
             end(t, status);
-            return NULL;
+            return;
         }
         move(t, at + count);
     }
 }
 
-static void *carry_off(void *context)
+static void carry_off(void *context)
 {
     struct prt_port_thread *t = context;
     const struct prt_port *port = t->buffer->port;
@@ -199,12 +200,12 @@ static void *carry_off(void *context)
         sleep_until(t, at + 1);
         gather(t, at + t->chunk_packets / 2);
         uint64_t packets = load(&t->allowed) - at;
-        if (packets == 0) return NULL; /* it is to stop, and everything has been taken */
+        if (packets == 0) return; /* it is to stop, and everything has been taken */
         enum prt_status status =
             port->sink(port->context, place_of(t, at), (size_t)packets, &t->error);
         if (status != PRT_OK) {
             end(t, status);
-            return NULL;
+            return;
         }
         t->last_nanoseconds = now_nanoseconds();
         move(t, at + packets);
@@ -240,21 +241,6 @@ enum prt_status prt_port_thread_create(struct prt_sched *s, uint32_t number,
 void prt_port_thread_destroy(struct prt_port_thread *thread)
 {
     free(thread);
-}
-
-/* Signals are for the program's own threads, but those of faults. */
-static bool begin(struct prt_port_thread *t, void *(*work)(void *context))
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV);
-    sigdelset(&all, SIGBUS);
-    sigdelset(&all, SIGFPE);
-    sigdelset(&all, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool begun = pthread_create(&t->thread, NULL, work, t) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return begun;
 }
 
 /* With these attributes the calls cannot fail on Linux. */
@@ -293,7 +279,7 @@ static void start(struct prt_buffer *buffer)
     if (in && port->source == NULL) return;
     prepare(t, in ? buffer->record->initial_packets : 0, 0);
     if (in) atomic_init(&t->allowed, t->ring_packets);
-    if (begin(t, in ? bring : carry_off))
+    if (prt_host_thread_start(&t->thread, in ? bring : carry_off, t))
         port->thread = t;
     else
         dispose(t);
@@ -359,7 +345,7 @@ static void stop(struct prt_buffer *buffer)
     atomic_store(&t->stopping, true);
     signal_other(t, &t->to_thread);
     if (t->wake != NULL && buffer->record->outer == CONTAINER_OUTER_IN) t->wake(t->wake_context);
-    pthread_join(t->thread, NULL);
+    prt_host_thread_join(&t->thread);
     dispose(t);
     buffer->port->thread = NULL;
 }
