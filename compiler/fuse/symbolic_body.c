@@ -433,20 +433,6 @@ static enum flow execute_loop(struct machine *m, const struct ks *ks)
     }
 }
 
-static const struct ks *find_label(const struct ks *ks, sym value)
-{
-    const struct ks *otherwise = NULL;
-    if (ks && ks->kind == KS_BLOCK) ks = ks->body;
-    for (; ks; ks = ks->next) {
-        if (ks->kind != KS_CASE) continue;
-        if (ks->is_default)
-            otherwise = ks;
-        else if (ks->label.bits == value.bits)
-            return ks;
-    }
-    return otherwise;
-}
-
 static enum flow execute_switch(struct machine *m, const struct ks *ks)
 {
     sym value;
@@ -455,7 +441,7 @@ static enum flow execute_switch(struct machine *m, const struct ks *ks)
         fail(m, "branches on data");
         return FLOW_FAILED;
     }
-    enum flow flow = execute_list(m, find_label(ks->body, value));
+    enum flow flow = execute_list(m, ks_find_label(ks, value));
     return flow == FLOW_BREAK ? FLOW_NEXT : flow;
 }
 

@@ -517,25 +517,11 @@ static enum flow execute_loop(struct interpreter *in, const struct ks *ks)
     }
 }
 
-static const struct ks *find_label(const struct ks *ks, struct scalar_value value)
-{
-    const struct ks *otherwise = NULL;
-    if (ks && ks->kind == KS_BLOCK) ks = ks->body;
-    for (; ks; ks = ks->next) {
-        if (ks->kind != KS_CASE) continue;
-        if (ks->is_default)
-            otherwise = ks;
-        else if (ks->label.bits == value.bits)
-            return ks;
-    }
-    return otherwise;
-}
-
 static enum flow execute_switch(struct interpreter *in, const struct ks *ks)
 {
     struct scalar_value value;
     if (!eval_whole(in, ks->expr, &value)) return FLOW_FAILED;
-    enum flow flow = execute_list(in, find_label(ks->body, value));
+    enum flow flow = execute_list(in, ks_find_label(ks, value));
     return flow == FLOW_BREAK ? FLOW_NEXT : flow;
 }
 

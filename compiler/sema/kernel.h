@@ -275,6 +275,21 @@ static inline bool kx_is_elementwise(const struct kx *x)
     }
 }
 
+/* Where a KS_SWITCH goes on with that value of its type: its label, or the default; NULL: behind it. */
+static inline const struct ks *ks_find_label(const struct ks *on, struct scalar_value value)
+{
+    const struct ks *otherwise = (const struct ks *)0, *s = on->body;
+    if (s && s->kind == KS_BLOCK) s = s->body;
+    for (; s; s = s->next) {
+        if (s->kind != KS_CASE) continue;
+        if (s->is_default)
+            otherwise = s;
+        else if (s->label.bits == value.bits)
+            return s;
+    }
+    return otherwise;
+}
+
 /* The variable that an assignable expression is, or is a part of; or NULL. */
 static inline const struct variable *kx_root_variable(const struct kx *x)
 {
