@@ -184,13 +184,7 @@ bool analyse_graph(struct compile *cx, struct graph *graph)
     group_check_bodies(cx, graph);
     if (diag_failed(cx->diags)) return false;
     cost_estimate(cx, graph);
-    rate_solve(cx, graph);
-    if (diag_failed(cx->diags)) return false;
-    bounded_check(cx, graph);
-    deadlock_check(cx, graph);
-    if (diag_failed(cx->diags)) return false;
-    bufsize_assign(cx, graph);
-    return !diag_failed(cx->diags);
+    return prove_graph(cx, graph);
 }
 
 static bool is_clean(const struct compile *cx, size_t errors)

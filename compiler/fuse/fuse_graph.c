@@ -140,17 +140,6 @@ static void estimate_costs(struct compile *cx, const struct fusion *fusion)
     cost_estimate(cx, graph);
 }
 
-static bool analyse(struct compile *cx, struct graph *graph)
-{
-    rate_solve(cx, graph);
-    if (diag_failed(cx->diags)) return false;
-    bounded_check(cx, graph);
-    deadlock_check(cx, graph);
-    if (diag_failed(cx->diags)) return false;
-    bufsize_assign(cx, graph);
-    return !diag_failed(cx->diags);
-}
-
 bool fuse_build(struct compile *cx, struct fusion *fusion)
 {
     struct diags *reported = cx->diags;
@@ -176,7 +165,7 @@ bool fuse_build(struct compile *cx, struct fusion *fusion)
     bundles_of_graph(graph);
     estimate_costs(cx, fusion);
     list_kernels(cx, fusion, graph);
-    bool analysed = analyse(cx, graph);
+    bool analysed = prove_graph(cx, graph);
     cx->options.explores = explores;
     cx->diags = reported;
     return analysed;
