@@ -182,6 +182,10 @@ static LLVMValueRef builtin_of(struct kernel_emitter *e, const struct kx *x, LLV
 
 LLVMValueRef kernel_builtin_item(struct kernel_emitter *e, const struct kx *x, LLVMValueRef *args)
 {
+    for (uint32_t i = 1; i < x->argument_count; i++)
+        kernel_unify(e, &args[0], &args[i]);
+    for (uint32_t i = 1; i < x->argument_count; i++) /* those before the first that is in lanes */
+        kernel_unify(e, &args[0], &args[i]);
     return kernel_relaxed(e, builtin_of(e, x, args));
 }
 
@@ -210,9 +214,5 @@ LLVMValueRef kernel_builtin(struct kernel_emitter *e, const struct kx *x)
     for (uint32_t i = 0; i < x->argument_count; i++) {
         args[i] = kernel_expression(e, x->arguments[i]);
     }
-    for (uint32_t i = 1; i < x->argument_count; i++)
-        kernel_unify(e, &args[0], &args[i]);
-    for (uint32_t i = 1; i < x->argument_count; i++)
-        kernel_unify(e, &args[0], &args[i]);
-    return kernel_relaxed(e, builtin_of(e, x, args));
+    return kernel_builtin_item(e, x, args);
 }
