@@ -89,7 +89,8 @@ struct kernel_batch {
     uint64_t first_firing; /* absolute number of the first firing; modulo the phases: its phase */
     uint64_t count;        /* firings: 1.. */
     uint64_t *completed;   /* run: firings that count: `count`, or after KERNEL_STOPPED those before
-                                   the one that stopped; else NULL */
+                                   the one that stopped.  finish: 0, where it is to be 1 if some of the
+                                   packets in in[0] have not been used.  init: NULL */
     const struct kernel_window
         *windows; /* run: per input; NULL where the kernel has no 2-D window */
     /* run, kernels with `group`: item n's x, y, z packed in register n, as the extents say

@@ -127,6 +127,7 @@ uint64_t cost_of_expression(const struct devdesc_costs *costs, const struct kx *
     case KX_VARIABLE:
     case KX_LEFT:
     case KX_PHASE:
+    case KX_FIRING:
     case KX_ITEM:
     case KX_NOT:
     case KX_BROADCAST:

@@ -233,6 +233,7 @@ static struct interval eval_scalar(struct walker *w, struct walk_state *s, struc
     case KX_WINDOW: return walk_window(w, s, e);
     case KX_LEFT: return (struct interval){0, (wide)w->kernel->in[e->port].peek - 1};
     case KX_DONE: walk_eval(w, s, e->left); return (struct interval){0, 1};
+    case KX_FIRING: return interval_of_type(e->type);
     case KX_PHASE: return (struct interval){w->phase, w->phase};
     case KX_NEGATE:
         a = walk_eval(w, s, e->left);

@@ -261,6 +261,7 @@ static bool visit(struct lanes *l, const struct kx *x)
     if (type_is_aggregate(x->type) && !has_parts(x) && !is_small(x->type)) return deny(l);
     switch (x->kind) {
     case KX_CONSTANT: return false;
+    case KX_FIRING: return true;
     case KX_VARIABLE: return visit_variable(l, x->variable);
     case KX_INDEX: return visit_index(l, x);
     case KX_MEMBER: return visit_member(l, x);
@@ -477,7 +478,7 @@ struct width_count {
 static bool is_varying(const struct kx *x, void *data)
 {
     const struct width_count *count = data;
-    if (x->kind == KX_PEEK || x->kind == KX_WINDOW) return true;
+    if (x->kind == KX_PEEK || x->kind == KX_WINDOW || x->kind == KX_FIRING) return true;
     return x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL &&
            count->varying[x->variable->index];
 }

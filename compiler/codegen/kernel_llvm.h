@@ -321,7 +321,7 @@ void kernel_rates_begin(struct kernel_emitter *e);
 void kernel_firing_begin(struct kernel_emitter *e);
 void kernel_firing_end(struct kernel_emitter *e);
 void kernel_reset_counts(struct kernel_emitter *e);
-/* Ends the batch: the present firing does not count. */
+/* Ends the batch: the present firing does not count.  In `finish`: says that packets are left over. */
 void kernel_stop(struct kernel_emitter *e);
 /* What the batch has appended and completed, to who asks. */
 void kernel_report_batch(struct kernel_emitter *e, LLVMValueRef produced, LLVMValueRef completed,

@@ -305,6 +305,20 @@ static LLVMValueRef phase_value(struct kernel_emitter *e)
     return LLVMBuildTrunc(e->builder, e->body->phase, e->i32, "");
 }
 
+static LLVMValueRef firing_value(struct kernel_emitter *e, const struct type *type)
+{
+    const struct kernel_body *body = e->body;
+    LLVMValueRef places[KERNEL_LANES_MAX], number = body->firing_number;
+    LLVMTypeRef narrow = kernel_memory_type(e, type);
+    if (body->entry == ENTRY_FINISH) number = LLVMGetParam(body->llvm, KERNEL_PARAM_FIRST);
+    number = LLVMBuildTruncOrBitCast(e->builder, number, narrow, "firing");
+    if (body->lanes == 0) return number;
+    for (uint32_t i = 0; i < body->lanes; i++)
+        places[i] = LLVMConstInt(narrow, i, 0);
+    return LLVMBuildAdd(e->builder, kernel_splat(e, number, body->lanes),
+                        LLVMConstVector(places, body->lanes), "firings");
+}
+
 /* Where lanes are masked, those that do not execute keep the old value. */
 static void store_assigned(struct kernel_emitter *e, const struct type *type,
                            struct kernel_address to, LLVMValueRef value)
@@ -449,6 +463,7 @@ static LLVMValueRef scalar_expression(struct kernel_emitter *e, const struct kx 
     case KX_LEFT: return left_value(e, x);
     case KX_ITEM: return e->body->item[x->dimension];
     case KX_PHASE: return phase_value(e);
+    case KX_FIRING: return firing_value(e, x->type);
     case KX_DONE: return kernel_done(e, x);
     case KX_NEGATE: return kernel_negate(e, x->type, kernel_expression(e, x->left));
     case KX_COMPLEMENT:

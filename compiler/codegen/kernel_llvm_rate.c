@@ -261,6 +261,11 @@ void kernel_firing_end(struct kernel_emitter *e)
 
 void kernel_stop(struct kernel_emitter *e)
 {
+    if (e->body->entry == ENTRY_FINISH) {
+        LLVMValueRef left_over = LLVMGetParam(e->body->llvm, KERNEL_PARAM_COMPLETED);
+        LLVMBuildStore(e->builder, kernel_i64(e, 1), left_over);
+        return;
+    }
     LLVMBuildStore(e->builder, e->body->firing, e->body->completed);
     LLVMBuildStore(e->builder, LLVMConstInt(e->i32, KERNEL_STOPPED, 0), e->body->status);
     LLVMBuildBr(e->builder, e->body->stop);

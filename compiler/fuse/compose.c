@@ -474,11 +474,12 @@ static void add_blocks(struct composer *c, struct member *m)
         vec_push(arena, &k->tables, m->tables[i]);
     }
     for (size_t i = 0; i < mk->states.count; i++) {
+        if (compose_counter(m, mk->states.items[i]) != NULL) continue;
         m->states[i] = move_variable(c, m, mk->states.items[i], states, k->states.count);
         vec_push(arena, &k->states, m->states[i]);
     }
     if (mk->tables.count > 0) k->tables_bytes = tables + mk->tables_bytes;
-    if (mk->states.count > 0) k->state_bytes = states + mk->state_bytes;
+    if (m->stateful) k->state_bytes = states + mk->state_bytes;
 }
 
 static void add_variables(struct composer *c)
@@ -588,6 +589,7 @@ static bool make_kernel(struct composer *c)
     k->init = make_init(c);
     k->body = make_body(c);
     compose_zip(c);
+    if (!compose_tail(c)) return false;
     for (size_t i = 0; i < c->members.count; i++) {
         const struct member *m = &c->members.items[i];
         k->cost_cycles = add_cycles(k->cost_cycles, m->firings + m->ahead, m->of->cost_cycles);
@@ -608,10 +610,8 @@ static void make_node(struct composer *c, struct composite *composite)
                                 .importance = first->importance,
                                 .stateful = c->kernel->states.count > 0,
                                 .cost_cycles = c->kernel->cost_cycles};
-    for (size_t i = 0; i < c->members.count; i++) {
-        node->stateful |= c->members.items[i].of->stateful;
+    for (size_t i = 0; i < c->members.count; i++)
         node->cost_declared |= c->members.items[i].of->cost_declared;
-    }
     for (size_t i = 0; i < c->inputs.count; i++)
         vec_push(c->cx->arena, &node->inputs, c->inputs.items[i]);
     for (size_t i = 0; i < c->outputs.count; i++)
@@ -635,6 +635,8 @@ static void report_parts(struct composer *c, struct composite *composite)
 static bool compose_group(struct composer *c)
 {
     if (!find_members(c) || !find_edges(c)) return false;
+    for (size_t i = 0; i < c->members.count; i++)
+        compose_find_counters(c, &c->members.items[i]);
     for (size_t i = 0; i < c->members.count; i++)
         read_body(c, &c->members.items[i]);
     for (size_t i = 0; i < c->members.count; i++)

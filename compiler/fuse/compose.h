@@ -22,9 +22,12 @@
  * rounds become one where nothing in between needs the one before the other, so that filters over the
  * same packets share their loads.
  *
+ * State that only counts firings is the number of the firing.  Where a member has a `finish`, the composite has
+ * one: at the end of the stream it executes what a part of an iteration comes to (compose_tail.c).
+ *
  * Every value is computed as in the members, by the same operations in the same order, so the bits
- * are theirs.  What a partial iteration would have written is the caller's to think about: the
- * composite fires whole iterations.
+ * are theirs.  What a partial iteration would have written is the caller's to think about, where no member has
+ * a `finish`: the composite fires whole iterations.
  *
  * A composite kernel is like any other to what follows, but for `composed` (struct kernel).  What
  * analysis/range and analysis/amplify would find out about it is carried over from the members, whose
@@ -84,6 +87,9 @@ const char *compose_refuses(const struct compile *cx, const struct graph *graph,
 
 /* Expressions of a firing's code, calls expanded: what a firing adds to the size of a composite. */
 uint64_t compose_size(const struct kernel *kernel);
+
+/* Has the kernel state that does more than count its firings (compose_count.c)? */
+bool compose_has_state(const struct kernel *kernel);
 
 /* Does a firing have loops of its own (functions aside)? */
 bool compose_loops(const struct kernel *kernel);

@@ -47,6 +47,7 @@ static struct kx *variable(struct firing *f, const struct kx *x)
         v = f->m->tables[place_in_list(k->tables.items, k->tables.count, v)];
         return compose_variable(f->c, v, x->span);
     case VARIABLE_STATE:
+        if (compose_counter(f->m, v) != NULL) return compose_count_value(f, x);
         v = f->m->states[place_in_list(k->states.items, k->states.count, v)];
         return compose_variable(f->c, v, x->span);
     case VARIABLE_CONSTANT:
@@ -63,6 +64,7 @@ struct kx *compose_clone(struct firing *f, const struct kx *x)
     if (x->kind == KX_VARIABLE) return variable(f, x);
     if (x->kind == KX_PEEK) return compose_read(f, x);
     if (x->kind == KX_WINDOW) return compose_read_window(f, x);
+    if (x->kind == KX_LEFT) return compose_left_of(f, x);
     struct arena *arena = f->c->cx->arena;
     struct kx *clone = arena_copy(arena, x, sizeof *x);
     clone->regions[0] = clone->regions[1] = 0;
@@ -136,6 +138,7 @@ static void clone_switch(struct firing *f, const struct ks *s, struct ks ***at)
 static void clone_statement(struct firing *f, const struct ks *s, struct ks ***at)
 {
     struct ks *clone, **to;
+    if (compose_moves_counter(f, s)) return;
     switch (s->kind) {
     case KS_EMIT: compose_append(f, s, at); break;
     case KS_STORE: compose_set(f, s, at); break;
@@ -172,6 +175,7 @@ static void clone_list(struct firing *f, const struct ks *first, struct ks ***at
 
 static void clone_section(struct firing *f, const struct ks *first, struct ks ***at)
 {
+    f->counted = ARENA_ARRAY(f->c->cx->arena, bool, f->m->kernel->states.count + 1);
     f->locals = ARENA_ARRAY(f->c->cx->arena, struct variable *, f->m->kernel->local_count + 1u);
     clone_list(f, first, at);
 }
@@ -196,6 +200,11 @@ void compose_firings(struct composer *c, struct member *m, uint64_t number, uint
     f.round = compose_loop(c, at, count, m->kernel->span, &body);
     f.depth = 1;
     compose_firing(&f, &body);
+}
+
+void compose_finish(struct firing *f, struct ks ***at)
+{
+    clone_section(f, f->m->kernel->finish, at);
 }
 
 void compose_init(struct composer *c, struct member *m, struct ks ***at)

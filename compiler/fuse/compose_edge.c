@@ -67,7 +67,7 @@ static bool fires_ahead(struct composer *c, const struct edge *edge, uint64_t pa
     if (edge->initial > 0 || reads_rest(w) || w->step_count > 1)
         return compose_fail(c, "'%s' is read %" PRIu64 " packets ahead, around a loop",
                             name_of(c, edge), packets);
-    if (w->of->stateful)
+    if (w->stateful)
         return compose_fail(
             c, "'%s' is read %" PRIu64 " packets ahead, and '%s', which writes it, has state",
             name_of(c, edge), packets, name);

@@ -6,6 +6,8 @@
  *   compose_unroll.c loops that name ports, written out
  *   compose_body.c   the members' statements, cloned
  *   compose_zip.c    loops with the same rounds become one
+ *   compose_count.c  state that counts firings is none
+ *   compose_tail.c   what a part of an iteration makes when the stream ends
  *   compose_port.c   packets of a member's ports, wherever they are kept
  *   compose_tree.c   small typed trees
  *   compose_query.c  questions about kernels
@@ -50,6 +52,8 @@ struct edge {
     struct variable *array;    /* of all places; NULL: there is none */
     struct variable **rest;    /* `state`: by place below `initial`; NULL: rest_array, or none */
     struct variable *rest_array;
+    struct variable *have; /* in the composite's finish: packets that are there, */
+    uint64_t have_max;     /* at most */
 };
 
 /* An element of an in-port or out-port of a member. */
@@ -78,6 +82,12 @@ struct member_port {
         *counters; /* out-ports, likewise: appended so far, by element; NULL: one each */
 };
 
+/* A state variable that counts firings: before firing n it is initial + n x step. */
+struct counter {
+    const struct ks *step_at; /* NULL: it is none */
+    struct scalar_value initial, step;
+};
+
 struct member {
     uint32_t node;
     const struct graph_node *of;
@@ -92,7 +102,9 @@ struct member {
     uint32_t input_count, output_count;
     struct member_port *in, *out;
     struct variable **tables, **states,
-        **arguments; /* of the composite; arguments: NULL where constant */
+        **arguments; /* of the composite; arguments: NULL where constant; states: NULL where counters */
+    struct counter *counters; /* by state */
+    bool stateful;            /* some state is no counter */
 };
 
 struct composer {
@@ -145,6 +157,7 @@ struct firing {
     const struct variable *packet; /* inlined: holds the packet that is read */
     struct variable **locals;      /* by index in the member */
     bool outside;                  /* what is written for outside counts: the firing is not ahead */
+    bool *counted;                 /* by state that is a counter: the firing has counted itself */
     uint32_t depth;                /* statements around that are not always executed once */
 };
 
@@ -153,7 +166,25 @@ void compose_firings(struct composer *c, struct member *m, uint64_t number, uint
 /* The body of one firing. */
 void compose_firing(struct firing *f, struct ks ***at);
 void compose_init(struct composer *c, struct member *m, struct ks ***at);
+void compose_finish(struct firing *f, struct ks ***at);
 struct kx *compose_clone(struct firing *f, const struct kx *x);
+
+/* ---- compose_count.c ---- */
+
+/* Fills m->counters and m->stateful. */
+void compose_find_counters(struct composer *c, struct member *m);
+/* The state's counter, or NULL. */
+const struct counter *compose_counter(const struct member *m, const struct variable *state);
+/* What the counter holds at this place of the firing. */
+struct kx *compose_count_value(struct firing *f, const struct kx *x);
+/* The statement only moves a counter; notes that it has. */
+bool compose_moves_counter(struct firing *f, const struct ks *s);
+
+/* ---- compose_tail.c ---- */
+
+/* Writes the kernel's finish, where some member has one: the firings of a part of an iteration, and the members'
+ * finishes.  Requires the body and the ports. */
+bool compose_tail(struct composer *c);
 
 /* ---- compose_zip.c ---- */
 
@@ -163,6 +194,7 @@ void compose_zip(struct composer *c);
 /* ---- compose_port.c ---- */
 
 struct kx *compose_read(struct firing *f, const struct kx *x);
+struct kx *compose_left_of(struct firing *f, const struct kx *x);
 struct kx *compose_read_window(struct firing *f, const struct kx *x);
 void compose_append(struct firing *f, const struct ks *s, struct ks ***at);
 void compose_set(struct firing *f, const struct ks *s, struct ks ***at);
@@ -173,6 +205,12 @@ void compose_ports_end(struct firing *f, struct ks ***at);
 /* ---- compose_tree.c ---- */
 
 struct kx *compose_integer(struct composer *c, uint64_t value);
+struct kx *compose_scalar(struct composer *c, struct scalar_value value, struct span span);
+struct kx *compose_firing_number(struct composer *c, const struct type *type, struct span span);
+struct kx *compose_convert(struct composer *c, const struct type *type, struct kx *x);
+struct kx *compose_compare(struct composer *c, enum kx_op op, struct kx *left, struct kx *right);
+struct kx *compose_select(struct composer *c, struct kx *test, struct kx *yes, struct kx *no);
+struct kx *compose_left(struct composer *c, struct span span); /* of in-port 0 */
 struct kx *compose_variable(struct composer *c, const struct variable *v, struct span span);
 struct kx *compose_item(struct composer *c, struct kx *array, struct kx *index);
 /* index + offset, as i64. */
@@ -192,6 +230,9 @@ void compose_assign(struct composer *c, struct ks ***at, struct kx *to, struct k
 void compose_declare_first(struct composer *c, struct variable *v, bool unset);
 /* v++ */
 void compose_count(struct composer *c, struct ks ***at, const struct variable *v);
+/* The same up to what a variable holds. */
+struct variable *compose_loop_to(struct composer *c, struct ks ***at, struct kx *rounds,
+                                 struct span span, struct ks ***body);
 /* for (i64 r = 0; r < rounds; r++): returns r; *body: where the statements of a round go. */
 struct variable *compose_loop(struct composer *c, struct ks ***at, uint64_t rounds,
                               struct span span, struct ks ***body);

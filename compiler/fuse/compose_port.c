@@ -53,6 +53,18 @@ static struct kx *input_packet(struct firing *f, const struct member_input *in, 
     return compose_variable(c, compose_edge_packet(c, edge, place->value.bits), index->span);
 }
 
+/* left(x) in a member's finish: what its firings have left. */
+struct kx *compose_left_of(struct firing *f, const struct kx *x)
+{
+    struct composer *c = f->c;
+    const struct member_input *in = &f->m->inputs[f->m->in[x->port].first];
+    struct kx *all =
+        in->edge != NULL ? compose_variable(c, in->edge->have, x->span) : compose_left(c, x->span);
+    struct kx *used = compose_variable(c, f->round, x->span);
+    if (in->end->pop != 1) used = compose_binary(c, OP_MUL, used, compose_integer(c, in->end->pop));
+    return compose_binary(c, OP_SUB, all, used);
+}
+
 struct kx *compose_read(struct firing *f, const struct kx *x)
 {
     const struct member_port *port = &f->m->in[x->port];

@@ -161,11 +161,17 @@ bool compose_continues(const struct ks *first)
 
 /* ---- nodes ---- */
 
-static bool has_dynamic_rates(const struct kernel *kernel)
+/* Some out-port is written by nobody else. */
+static bool writes_in_finish_alone(const struct kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->out_count; i++)
-        if (kernel->out[i].finish_max > 0) return true;
+        if (kernel->out[i].push == 0) return true;
     return false;
+}
+
+static bool may_fault(const struct ks *section, struct fault_search *search)
+{
+    return compose_any_ks(section, statement_faults, expression_faults, search);
 }
 
 const char *compose_refuses(const struct compile *cx, const struct graph *graph, uint32_t node)
@@ -175,12 +181,14 @@ const char *compose_refuses(const struct compile *cx, const struct graph *graph,
     struct fault_search search = {kernel, cx->options.bounds_checks, &visited};
     if (kernel->grouped) return "has work-items";
     if (kernel_launches_any(&kernel->launches)) return "launches kernels";
-    if (kernel->finish != NULL || has_dynamic_rates(kernel)) return "has a 'finish'";
+    if (kernel->finish != NULL && kernel->composed) return "has a 'finish'";
+    if (writes_in_finish_alone(kernel)) return "writes in its 'finish' alone";
     if (kernel->stops) return "may stop by itself";
     if (kernel->phases > 1) return "has rates that change from firing to firing";
-    if (leaves_early(kernel->body) || leaves_early(kernel->init)) return "leaves its body early";
-    if (compose_any_ks(kernel->body, statement_faults, expression_faults, &search) ||
-        compose_any_ks(kernel->init, statement_faults, expression_faults, &search))
+    if (leaves_early(kernel->body) || leaves_early(kernel->init) || leaves_early(kernel->finish))
+        return "leaves its body early";
+    if (may_fault(kernel->body, &search) || may_fault(kernel->init, &search) ||
+        may_fault(kernel->finish, &search))
         return "may fault while it runs";
     return NULL;
 }

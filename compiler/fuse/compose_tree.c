@@ -28,6 +28,50 @@ struct kx *compose_integer(struct composer *c, uint64_t value)
     return x;
 }
 
+struct kx *compose_scalar(struct composer *c, struct scalar_value value, struct span span)
+{
+    struct kx *x = expression(c, KX_CONSTANT, type_scalar(c->graph->types, value.type), span);
+    x->value = value;
+    return x;
+}
+
+struct kx *compose_firing_number(struct composer *c, const struct type *type, struct span span)
+{
+    return expression(c, KX_FIRING, type, span);
+}
+
+struct kx *compose_convert(struct composer *c, const struct type *type, struct kx *x)
+{
+    if (x->type == type) return x;
+    struct kx *converted = expression(c, KX_CONVERT, type, x->span);
+    converted->left = x;
+    return converted;
+}
+
+struct kx *compose_compare(struct composer *c, enum kx_op op, struct kx *left, struct kx *right)
+{
+    const struct type *type = type_scalar(c->graph->types, SCALAR_BOOL);
+    struct kx *x = expression(c, KX_COMPARE, type, left->span);
+    x->op = op;
+    x->left = left;
+    x->right = right;
+    return x;
+}
+
+struct kx *compose_select(struct composer *c, struct kx *test, struct kx *yes, struct kx *no)
+{
+    struct kx *x = expression(c, KX_SELECT, yes->type, test->span);
+    x->left = test;
+    x->right = yes;
+    x->third = no;
+    return x;
+}
+
+struct kx *compose_left(struct composer *c, struct span span)
+{
+    return expression(c, KX_LEFT, c->index_type, span);
+}
+
 struct kx *compose_variable(struct composer *c, const struct variable *v, struct span span)
 {
     struct kx *x = expression(c, KX_VARIABLE, v->type, span);
@@ -158,20 +202,23 @@ void compose_count(struct composer *c, struct ks ***at, const struct variable *v
     compose_put(c, at, KS_EXPR, v->span)->expr = step_by_one(c, v);
 }
 
-struct variable *compose_loop(struct composer *c, struct ks ***at, uint64_t rounds,
-                              struct span span, struct ks ***body)
+struct variable *compose_loop_to(struct composer *c, struct ks ***at, struct kx *rounds,
+                                 struct span span, struct ks ***body)
 {
     struct variable *r = compose_local(c, "firing", c->index_type, span);
     struct ks *loop = compose_put(c, at, KS_LOOP, span);
     struct ks **init = &loop->init;
     compose_declare(c, &init, r, compose_integer(c, 0));
-    loop->expr = expression(c, KX_COMPARE, type_scalar(c->graph->types, SCALAR_BOOL), span);
-    loop->expr->op = OP_LT;
-    loop->expr->left = compose_variable(c, r, span);
-    loop->expr->right = compose_integer(c, rounds);
+    loop->expr = compose_compare(c, OP_LT, compose_variable(c, r, span), rounds);
     loop->step = step_by_one(c, r);
     *body = &loop->body;
     return r;
+}
+
+struct variable *compose_loop(struct composer *c, struct ks ***at, uint64_t rounds,
+                              struct span span, struct ks ***body)
+{
+    return compose_loop_to(c, at, compose_integer(c, rounds), span, body);
 }
 
 /* ---- reasons ---- */

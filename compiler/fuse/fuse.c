@@ -98,7 +98,7 @@ static struct work work_of(const struct merger *m, const struct fuse_group *whol
         const struct graph_node *node = &m->graph->nodes.items[whole->nodes[i]];
         if (&m->groups[m->group_of[whole->nodes[i]]] != part) continue;
         uint64_t cycles = mul_clamped(whole->firings[i], max64(node->cost_cycles, 1));
-        if (node->stateful)
+        if (m->scratch.stateful[whole->nodes[i]])
             work.stateful = add_clamped(work.stateful, cycles);
         else
             work.other = add_clamped(work.other, cycles);
@@ -134,7 +134,7 @@ static bool selects_into_state(const struct merger *m, const struct composite *c
         const struct compose_inside *inside = &composite->inside.items[i];
         const struct graph_buffer *buffer = &m->graph->buffers.items[inside->buffer];
         if (inside->form == COMPOSE_INLINED && graph_is_bounded(m->graph, buffer) &&
-            !m->graph->nodes.items[buffer->writer_node].stateful)
+            !m->scratch.stateful[buffer->writer_node])
             return true;
     }
     return false;
@@ -503,6 +503,7 @@ static struct merger make_merger(struct compile *cx, struct graph *graph,
     struct merger m = {.cx = cx, .graph = graph, .device = device, .fusion = fusion};
     m.scratch.arena = arena;
     m.scratch.local = ARENA_ARRAY(arena, uint32_t, count + 1);
+    m.scratch.stateful = ARENA_ARRAY(arena, bool, count + 1);
     m.groups = ARENA_ARRAY(arena, struct group, count + 1);
     m.group_of = ARENA_ARRAY(arena, uint32_t, count + 1);
     m.rank = ARENA_ARRAY(arena, uint32_t, count + 1);
@@ -512,6 +513,7 @@ static struct merger make_merger(struct compile *cx, struct graph *graph,
     for (uint32_t i = 0; i < count; i++) {
         const struct graph_node *node = &graph->nodes.items[i];
         m.scratch.local[i] = GRAPH_NONE;
+        m.scratch.stateful[i] = compose_has_state(node->kernel);
         m.group_of[i] = i;
         m.groups[i].nodes = ARENA_ARRAY(arena, uint32_t, 1);
         m.groups[i].nodes[0] = i;
@@ -520,6 +522,18 @@ static struct merger make_merger(struct compile *cx, struct graph *graph,
                                                 : compose_refuses(cx, graph, i);
     }
     return m;
+}
+
+/* What parted two nodes at first may have gone since: they have met in one group by other ways. */
+static void forget_obstacles(const struct merger *m)
+{
+    for (size_t i = 0; i < m->graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &m->graph->buffers.items[i];
+        bool apart = buffer->writer_node == GRAPH_NONE;
+        for (size_t r = 0; r < buffer->readers.count && !apart; r++)
+            apart = m->group_of[buffer->readers.items[r].node] != m->group_of[buffer->writer_node];
+        if (!apart) m->fusion->obstacles[i] = NULL;
+    }
 }
 
 static void take_composites(const struct merger *m, struct fusion *fusion)
@@ -573,6 +587,7 @@ struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
     struct merger merger = make_merger(cx, graph, device, fusion, arena);
     find_circles(&merger);
     merge_all(&merger);
+    forget_obstacles(&merger);
     take_composites(&merger, fusion);
     arena_destroy(arena);
     if (fusion->composites.count == 0) return leave(fusion, NULL, false);

@@ -13,10 +13,11 @@ struct fuse_group {
     uint32_t count;
 };
 
-/* `local`: scratch by node of the graph, all GRAPH_NONE between uses. */
+/* `local`: scratch by node of the graph, all GRAPH_NONE between uses.  `stateful`, by node: compose_has_state. */
 struct fuse_scratch {
     struct arena *arena;
     uint32_t *local;
+    bool *stateful;
 };
 
 /* Fills the firings: the least whole numbers that balance, over a buffer of bounded rate as if each

@@ -16,7 +16,7 @@
 enum { REGISTERS_A_LANE = 2, NEAR_SCALARS = 2 };
 
 struct block {        /* what a firing of a part takes or gives at most at one of its ends */
-    uint64_t scalars; /* UINT64_MAX: nothing that registers have lanes for */
+    uint64_t scalars; /* or words of them; UINT64_MAX: nothing that registers have lanes for */
     bool many;        /* more than one packet */
 };
 
@@ -27,10 +27,19 @@ static bool has(const bool *part, const struct fuse_group *group, uint32_t node)
     return false;
 }
 
+/* Narrow integers that are whole words of 32 bits lie in lanes as such. */
+static uint64_t in_words(const struct type *base, uint64_t scalars)
+{
+    enum { WORD_BYTES = 4 };
+    if (!type_is_integer(base) || base->width_bytes >= WORD_BYTES) return scalars;
+    uint64_t many = WORD_BYTES / base->width_bytes;
+    return scalars % many == 0 ? scalars / many : scalars;
+}
+
 static void add_end(struct block *block, const struct graph_buffer *buffer, uint64_t packets)
 {
     const struct type *base = type_base(buffer->type);
-    uint64_t scalars = mul_clamped(type_scalar_count(buffer->type), packets);
+    uint64_t scalars = in_words(base, mul_clamped(type_scalar_count(buffer->type), packets));
     block->many |= packets > 1;
     block->scalars = max64(block->scalars, base->kind == TYPE_STRUCT ? UINT64_MAX : scalars);
 }
@@ -50,8 +59,8 @@ static bool loops(const struct graph *graph, const struct fuse_group *group, con
     return false;
 }
 
-static struct block block_of(const struct graph *graph, const struct fuse_group *group,
-                             const bool *part)
+static struct block block_of(const struct fuse_scratch *scratch, const struct graph *graph,
+                             const struct fuse_group *group, const bool *part)
 {
     struct block block = {0};
     uint64_t iterations = 0; /* of the part in one of the group */
@@ -72,7 +81,7 @@ static struct block block_of(const struct graph *graph, const struct fuse_group 
             if (is_read_outside(part, group, buffer))
                 add_end(&block, buffer, mul_clamped(firings, node->outputs.items[k].push));
         }
-        if (node->stateful) block.scalars = UINT64_MAX;
+        if (scratch->stateful[group->nodes[i]]) block.scalars = UINT64_MAX;
     }
     return block;
 }
@@ -86,7 +95,7 @@ bool fuse_loses_lanes(const struct fuse_scratch *scratch, const struct graph *gr
     if (device->host == 0 || !loops(graph, group, part)) return false;
     for (uint32_t i = 0; i < group->count; i++)
         whole[i] = true;
-    struct block of_part = block_of(graph, group, part);
+    struct block of_part = block_of(scratch, graph, group, part);
     if (!of_part.many || of_part.scalars <= NEAR_SCALARS || of_part.scalars > most) return false;
-    return block_of(graph, group, whole).scalars > most;
+    return block_of(scratch, graph, group, whole).scalars > most;
 }

@@ -374,6 +374,7 @@ static bool eval_kind(struct machine *m, const struct kx *kx, sym *out)
     }
     case KX_WINDOW:
     case KX_PHASE:
+    case KX_FIRING:
     case KX_ITEM:
     case KX_DONE:
     case KX_LEFT: break;

@@ -417,6 +417,7 @@ static bool eval_kind(struct interpreter *in, const struct kx *kx, struct scalar
     case KX_PEEK:
     case KX_WINDOW:
     case KX_PHASE:
+    case KX_FIRING:
     case KX_ITEM:
     case KX_DONE:
     case KX_LEFT: return fail_not_constant(in, kx);

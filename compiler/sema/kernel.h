@@ -63,8 +63,10 @@ enum kx_kind {
                      `port` [element `third`, NULL where no port array] */
     KX_LEFT,     /* left(port): packets that a finished node's in-port still holds, i64 */
     KX_PHASE,    /* number of the firing modulo kernel->phases, i32 */
-    KX_ITEM,     /* item.x, .y, .z (`dimension` 0, 1, 2): the work-item's index, i32 */
-    KX_NEGATE,   /* -left */
+    KX_FIRING, /* number of the firing, in `finish` of all that were made, wrapped to `type`, an integer: by
+                     fuse/compose_count alone */
+    KX_ITEM,       /* item.x, .y, .z (`dimension` 0, 1, 2): the work-item's index, i32 */
+    KX_NEGATE,     /* -left */
     KX_COMPLEMENT, /* ~left */
     KX_NOT,        /* !left: bool */
     KX_BINARY,  /* left op right: both of the same type, the result of that type; SHL/SHR: right is
@@ -169,10 +171,11 @@ enum ks_kind {
     KS_CASE,   /* label value, or `is_default` */
     KS_BREAK,
     KS_CONTINUE,
-    KS_RETURN,  /* expr or NULL; in a kernel body: ends the firing; in init or finish: ends that */
-    KS_EMIT,    /* append `expr` to out-port `port` [element] */
-    KS_STORE,   /* packet `index` of out-port `port` [element] = expr */
-    KS_STOP,    /* body of a source: it ends; this firing does not count */
+    KS_RETURN, /* expr or NULL; in a kernel body: ends the firing; in init or finish: ends that */
+    KS_EMIT,   /* append `expr` to out-port `port` [element] */
+    KS_STORE,  /* packet `index` of out-port `port` [element] = expr */
+    KS_STOP, /* body of a source: it ends; this firing does not count.  `finish` of a composite, where it
+                   ends nothing: packets are left over */
     KS_BARRIER, /* every work-item of the firing comes here before any goes on */
     KS_LAUNCH,  /* launch; `variable`: the event that it sets (a KS_DECLARE stands before), or NULL;
                    `expr`: its events, then its arguments, joined by KX_COMMA, for those who look at

@@ -95,7 +95,7 @@ struct prt_kernel_object {
     const uint64_t *claimed_bytes;       /* per output: room in its window */
     uint64_t *left;                      /* of a finish, else NULL */
     uint64_t *produced;                  /* per output */
-    uint64_t *completed;                 /* of a run */
+    uint64_t *completed;                 /* of a run, and of a finish (lang/kernel_abi.h) */
     uint64_t *most;                      /* of a run, per output: kernel_abi.h; NULL: not wanted */
     const struct kernel_window *windows; /* per input; NULL: it has no 2-D window */
     /* Per output, beside its window: kernel_batch.origins; NULL: not wanted.  Where there are some, a

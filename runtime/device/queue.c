@@ -320,7 +320,6 @@ enum kernel_status prt_kernel_execute(const struct prt_kernel_object *object, ui
                                  .origins = part ? NULL : object->origins,
                                  .past_caches = object->flags & PRT_KERNEL_PAST_CACHES,
                                  .warp_cycles = warp_cycles};
-    if (finishes) batch.completed = NULL;
     return call_entry(object, object->entry, &batch, finishes ? 0 : count);
 }
 

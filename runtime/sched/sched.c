@@ -212,6 +212,7 @@ static enum prt_status complete_finish(struct prt_sched *s, struct prt_stage *st
         status = commit_output(s, &stage->outputs[i], produced, error);
     }
     if (status != PRT_OK) return status;
+    if (stage->reads_tail && stage->completed > 0) prt_leftovers_note(s, stage);
     release_tail(stage);
     detach_inputs(s, stage);
     end_stage(s, stage);
@@ -517,6 +518,7 @@ static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, stru
         s->produced[node->first_output + i] = 0;
     }
     stage->life = PRT_STAGE_FINISHING;
+    stage->completed = 0;
     if (s->collect != NULL) prt_collect_dispatched(s, stage);
     s->finish_waiting--;
     stage->in_flight = true;

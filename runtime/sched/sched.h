@@ -192,7 +192,8 @@ struct prt_stage {
     uint64_t firings;    /* completed or in flight */
     uint64_t batch;      /* in flight */
     uint64_t read_bytes; /* by a firing; where rates have phases: 0 */
-    uint64_t completed;  /* of those in flight, written by the device */
+    uint64_t
+        completed; /* of those in flight, written by the device; finish: packets are left over */
 
     uint64_t dispatches;
     uint64_t execute_cycles, launch_cycles, switch_cycles;

@@ -417,6 +417,36 @@ static void every_member_has_tables_arguments_and_state_of_its_own(void **state)
                 3);
 }
 
+static void state_that_counts_firings_is_none(void **state)
+{
+    (void)state;
+    static const char *const counts[] = {
+        "state u8 n; y <- x + (i32)n; n += 9;",
+        "state i16 n = 30000; { n -= 7; } y <- x * (i32)n;",
+        "state u64 n; i32 a = (i32)n; n++; y <- x + a * (i32)n;",
+    };
+    static const char *const others[] = {
+        "state u8 n; y <- x + (i32)n; if (x > 0) n += 9;",
+        "state i32 n; y <- x + n; n += x;",
+        "state i32 n; n++; y <- x + n; n++;",
+        "state f32 n; y <- x + (i32)n; n += 1;",
+    };
+    char text[512];
+    for (size_t i = 0; i < sizeof counts / sizeof *counts + sizeof others / sizeof *others; i++) {
+        bool counted = i < sizeof counts / sizeof *counts;
+        snprintf(text, sizeof text,
+                 "kernel k(in i32 x, out i32 y) { %s } "
+                 "kernel two(in i32 x pop 2, out i32 y) { y <- x[0] - x[1]; } "
+                 "pipeline main(in i32 x, out i32 y) { x -> k -> k -> two -> k -> y; }",
+                 counted ? counts[i] : others[i - sizeof counts / sizeof *counts]);
+        expect_same(text, 1);
+        expect_same(text, 40);
+        struct both b = composed(text, 1);
+        assert_int_equal(b.composite.node.stateful, !counted);
+        text_compile_free(b.text);
+    }
+}
+
 static void windows_that_look_ahead_have_packets_made_ahead(void **state)
 {
     (void)state;
@@ -438,13 +468,18 @@ static void windows_that_look_ahead_have_packets_made_ahead(void **state)
 static void a_writer_ahead_has_no_state(void **state)
 {
     (void)state;
-    struct both b = composed("kernel count(in i32 x, out i32 y) { state i32 n; y <- x + n; n++; } "
-                             "kernel diff(in i32 x peek 2, out i32 y) { y <- x[1] - x[0]; } "
-                             "pipeline main(in i32 x, out i32 y) { x -> count -> diff -> y; }",
-                             1);
+    struct both b =
+        composed("kernel count(in i32 x, out i32 y) { state i32 n; y <- x + n; n = x; } "
+                 "kernel diff(in i32 x peek 2, out i32 y) { y <- x[1] - x[0]; } "
+                 "pipeline main(in i32 x, out i32 y) { x -> count -> diff -> y; }",
+                 1);
     assert_string_equal(
         b.reason, "'count->diff' is read 1 packets ahead, and 'count', which writes it, has state");
     text_compile_free(b.text);
+    expect_same("kernel count(in i32 x, out i32 y) { state i32 n; y <- x * n; n += 3; } "
+                "kernel diff(in i32 x peek 4, out i32 y) { y <- x[3] - x[0]; } "
+                "pipeline main(in i32 x, out i32 y) { x -> count -> diff -> y; }",
+                2);
 }
 
 static void a_loop_keeps_its_packets_as_state(void **state)
@@ -546,10 +581,20 @@ static void what_may_fault_or_end_early_stays_alone(void **state)
     expect_refused("kernel k(in i32 x, out i32 y push ..1) { if (x > 0) return; y <- x; } "
                    "pipeline main(in i32 x, out i32 y) { x -> k -> y; }",
                    "leaves its body early");
+    expect_refused("kernel k(in i32 x, out i32 y) { state i32 s; s += x; finish { y <- -s; } } "
+                   "pipeline main(in i32 x, out i32 y) { x -> k -> y; }",
+                   "writes in its 'finish' alone");
+    expect_refused("kernel k(in i32 x, out i32 y) { y <- x; finish { y <- (i32)(8 / left(x)); } } "
+                   "pipeline main(in i32 x, out i32 y) { x -> k -> y; }",
+                   "may fault while it runs");
     expect_refused(
-        "kernel k(in i32 x, out i32 y) { state i32 s; s += x; y <- s; finish { y <- -s; } } "
-        "pipeline main(in i32 x, out i32 y) { x -> k -> y; }",
-        "has a 'finish'");
+        "kernel k(in i32 x, out i32 y push ..1) { if (x > 0) y <- x; finish { y <- 1; } } "
+        "kernel c(in i32 x, out i32 y) { y <- x; }"
+        "pipeline main(in i32 x, out i32 y) { x -> k -> c -> y; }",
+        "'k' has a 'finish', and how much 'k' writes varies");
+    expect_refused("kernel k(in i32 x peek 3, out i32 y) { y <- x[2]; finish { y <- 1; } } "
+                   "pipeline main(in i32 x, out i32 y) { x -> k -> y; }",
+                   "'k' has a 'finish', and 'k' looks at packets again");
     expect_refused("kernel k(in i32 x pop {1, 2}, out i32 y) { y <- x[0]; } "
                    "pipeline main(in i32 x, out i32 y) { x -> k -> y; }",
                    "has rates that change from firing to firing");
@@ -715,6 +760,7 @@ TEST_MAIN("compose", cmocka_unit_test(a_chain_is_one_kernel),
           cmocka_unit_test(what_is_read_inside_and_outside_is_both),
           cmocka_unit_test(packets_may_be_vectors_and_structs),
           cmocka_unit_test(every_member_has_tables_arguments_and_state_of_its_own),
+          cmocka_unit_test(state_that_counts_firings_is_none),
           cmocka_unit_test(windows_that_look_ahead_have_packets_made_ahead),
           cmocka_unit_test(a_writer_ahead_has_no_state),
           cmocka_unit_test(a_loop_keeps_its_packets_as_state),

@@ -26,6 +26,10 @@
     "}\n"                                                                                          \
     "kernel naturals(out i32 y) { state i32 n; y <- n; n++; }\n"                                   \
     "kernel keep(in i32 x, out i32 y) { if (x > 0) y <- x; }\n"                                    \
+    "kernel padded(in i32 x pop 2, out i32 y push 2) {\n"                                          \
+    "    y <- x[0]; y <- x[1];\n"                                                                  \
+    "    finish { for (i64 i = left(x); i > 0; i--) y <- -1; }\n"                                  \
+    "}\n"                                                                                          \
     "kernel last(in i32 x, out i32 y) { state i32 s; s = x; finish { y <- s; } }\n"
 
 struct fused {
@@ -157,11 +161,16 @@ static void a_source_stays_by_itself(void **state)
     expect_apart("out i32 y) { buffer i32 s; naturals -> s; s -> scale(3) -> y; }", "s", "source");
 }
 
-static void a_finish_keeps_nodes_apart(void **state)
+static void a_finish_keeps_some_nodes_apart(void **state)
 {
     (void)state;
     expect_apart("in i32 x, out i32 y) { buffer i32 s; x -> scale(2) -> s; s -> last -> y; }", "s",
-                 "finish");
+                 "'last' writes in its 'finish' alone");
+    expect_apart(
+        "in i32 x, in i32 z, out i32 y) { buffer i32 s; x -> padded -> s; add(s, z -> y); }", "s",
+        "'padded' has a 'finish', and all together have several inputs");
+    EXPECT_NODES("in i32 x, out i32 y) { x -> scale(2) -> padded -> pairs -> y; }",
+                 "scale+padded+pairs");
 }
 
 static void what_a_part_of_an_iteration_writes_is_not_delayed(void **state)
@@ -288,7 +297,8 @@ static void firings_that_fill_lanes_stay_apart_from_long_ones(void **state)
 TEST_MAIN("fuse", cmocka_unit_test(a_chain_becomes_one_node_without_buffers),
           cmocka_unit_test(ends_of_the_new_graph_fit_together),
           cmocka_unit_test(names_tell_the_members), cmocka_unit_test(importance_keeps_nodes_apart),
-          cmocka_unit_test(a_source_stays_by_itself), cmocka_unit_test(a_finish_keeps_nodes_apart),
+          cmocka_unit_test(a_source_stays_by_itself),
+          cmocka_unit_test(a_finish_keeps_some_nodes_apart),
           cmocka_unit_test(what_a_part_of_an_iteration_writes_is_not_delayed),
           cmocka_unit_test(a_way_round_keeps_nodes_apart),
           cmocka_unit_test(heavy_nodes_are_not_made_serial_by_state),

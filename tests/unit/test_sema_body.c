@@ -39,6 +39,7 @@ static void print_kx(FILE *to, const struct kx *kx)
     case KX_LEFT: fprintf(to, "(left"); break;
     case KX_ITEM: fprintf(to, "item.%c", "xyz"[kx->dimension]); return;
     case KX_PHASE: fprintf(to, "(phase"); break;
+    case KX_FIRING: fprintf(to, "(firing"); break;
     case KX_DONE: fprintf(to, "(done"); break;
     case KX_INDEX: fprintf(to, "(%s index", type); break;
     case KX_MEMBER: fprintf(to, "(%s .%s", type, kx->left->type->fields[kx->member].name); break;
