@@ -559,11 +559,11 @@ static bool is_long_chain(struct kernel_emitter *e, const struct kernel *kernel)
     for (uint32_t i = 0; i < kernel->in_count; i++) {
         const struct kernel_port *port = &kernel->in[i];
         if (port->window_width > 0) return false;
-        if (port->pop != 1 && !kernel_has_in_phases(e, port, KERNEL_LANES_MIN)) return false;
+        if (port->pop != 1 && !kernel_has_in_phases(e, port, KERNEL_LANES_MIN, 1)) return false;
     }
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         const struct kernel_port *port = &kernel->out[i];
-        if (port->push != 1 && !kernel_has_out_phases(e, port, KERNEL_LANES_MIN)) return false;
+        if (port->push != 1 && !kernel_has_out_phases(e, port, KERNEL_LANES_MIN, 1)) return false;
     }
     if (kernel_any_ks(kernel->body, NULL, calls_function, NULL)) return false;
     return kernel_size(e, kernel->body) >= LONG_NODES;
@@ -575,11 +575,11 @@ static bool has_long_blocks(struct kernel_emitter *e, const struct kernel *kerne
     for (uint32_t i = 0; i < kernel->in_count; i++) {
         const struct kernel_port *port = &kernel->in[i];
         bool block = !type_is_scalar(port->type) && port->window_width == 0;
-        if (block && !kernel_has_in_phases(e, port, KERNEL_LANES_MIN)) return true;
+        if (block && !kernel_has_in_phases(e, port, KERNEL_LANES_MIN, 1)) return true;
     }
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         const struct kernel_port *port = &kernel->out[i];
-        if (!type_is_scalar(port->type) && !kernel_has_out_phases(e, port, KERNEL_LANES_MIN))
+        if (!type_is_scalar(port->type) && !kernel_has_out_phases(e, port, KERNEL_LANES_MIN, 1))
             return true;
     }
     return false;
@@ -605,6 +605,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     plan->repeats = !vary && kernel->phases <= 1 && kernel_counts_by_firing(e);
     plan->widths[0] = best_width(&l);
     plan->widths[1] = plan->widths[0] > KERNEL_LANES_MIN ? KERNEL_LANES_MIN : 0;
+    plan->weave = kernel_weave(e, kernel, l.varying, plan->widths[0]);
     return true;
 }
 

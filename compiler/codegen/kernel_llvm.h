@@ -17,6 +17,7 @@
  *   kernel_query.c         questions about typed trees: faults, effects, size
  *   kernel_live.c          how much of a body's locals is alive at one time
  *   kernel_phases.c        windows of such firings, cut into phases and put together from them
+ *   kernel_weave.c         which of them lie side by side in the registers of a vector
  *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
  *   kernel_constants.c     constants of such firings, where there are many
  *   kernel_stream.c        what such firings write past the caches
@@ -46,11 +47,14 @@
 
 /* ---- addresses ---- */
 
+enum { KERNEL_WEAVE_MAX = 4 };
+
 enum kernel_layout {
     LAYOUT_UNIFORM, /* one object for all lanes */
     LAYOUT_STRIDED, /* lane l's is `stride_bytes` x l further */
     LAYOUT_LANES,   /* each scalar is a vector of all lanes' */
     LAYOUT_GATHER,  /* `pointer` is a vector: one pointer for each lane */
+    LAYOUT_WOVEN, /* the lanes of part k of `body.weave` parts lie side by side, `parts[k]` bytes from `pointer` */
 };
 
 struct kernel_address {
@@ -62,6 +66,7 @@ struct kernel_address {
     bool invariant; /* never written while the body runs */
     bool
         streamed; /* STRIDED: a block of lanes is aligned to KERNEL_LINE_BYTES; it is written past the caches */
+    LLVMValueRef parts[KERNEL_WEAVE_MAX]; /* WOVEN */
 };
 
 /* ---- counting ---- */
@@ -140,7 +145,9 @@ struct kernel_body {
     LLVMValueRef switch_on; /* the innermost switch instruction */
     const struct type *switch_type;
 
-    uint32_t lanes;      /* 0: scalar code */
+    uint32_t lanes; /* 0: scalar code */
+    uint32_t
+        weave; /* lanes: parts of consecutive lanes, see kernel_weave.c; 1: they are in order */
     const bool *varying; /* lanes: by variable->index */
     const struct kernel_constants
         *constants;            /* lanes: loaded where they are used; NULL: none are */
@@ -481,6 +488,7 @@ LLVMValueRef kernel_constant_in_lanes(struct kernel_emitter *e, struct scalar_va
 
 struct kernel_lane_plan {
     uint32_t widths[2];  /* lanes of the first and second vector loop; 0: none */
+    uint32_t weave;      /* parts of the first one's lanes, see kernel_weave.c */
     const bool *varying; /* by variable->index */
     bool repeats;        /* a firing may be executed twice: the second time it does the same */
 };
@@ -508,12 +516,22 @@ uint64_t kernel_rounds_of(const struct ks *loop);
  * admitted. */
 const bool *kernel_function_lanes(struct kernel_emitter *e, const struct function *f);
 
+/* Whether a loop in lanes is so short that it may be written out; `varying` by variable->index. */
+bool kernel_is_written_out(struct kernel_emitter *e, const struct ks *s, const bool *varying);
+
+/* ---- kernel_weave.c ---- */
+
+/* In how many parts so many lanes of such a kernel are woven; 1: they are not. */
+uint32_t kernel_weave(struct kernel_emitter *e, const struct kernel *kernel, const bool *varying,
+                      uint32_t lanes);
+
 /* ---- kernel_phases.c ---- */
 
-/* Whether so many firings of the port are read, or appended, by phases. */
-bool kernel_has_in_phases(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes);
-bool kernel_has_out_phases(struct kernel_emitter *e, const struct kernel_port *port,
-                           uint32_t lanes);
+/* Whether so many firings of the port, woven in so many parts (1: in order), are read, or appended, by phases. */
+bool kernel_has_in_phases(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes,
+                          uint32_t weave);
+bool kernel_has_out_phases(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes,
+                           uint32_t weave);
 /* Begins a block of firings: copies the windows that are read by phases, makes room for what is appended so; and
  * ends it. */
 void kernel_cut_phases(struct kernel_emitter *e);

@@ -15,6 +15,7 @@ void kernel_body_begin(struct kernel_emitter *e, struct kernel_body *body, LLVMV
 {
     e->body = body;
     body->llvm = function;
+    body->weave = 1;
     body->locals = ARENA_ARRAY(e->scratch, LLVMValueRef, local_count);
     LLVMBasicBlockRef entry = kernel_block(e, "entry"), code = kernel_block(e, "code");
     kernel_position(e, entry);
@@ -378,6 +379,8 @@ void kernel_emit_run(struct kernel_emitter *e, const struct kernel_lane_plan *pl
 {
     LLVMValueRef begin = from;
     for (int i = 0; i < 2 && plan->widths[i] > 0; i++) {
+        /* Counters are of lanes in order. */
+        e->body->weave = i == 0 && e->body->counting == NULL ? plan->weave : 1;
         bool is_last = i == 1 || plan->widths[i + 1] == 0;
         if (plan->repeats && is_last) {
             emit_overlapping(e, begin, &from, to, plan->widths[i]);
@@ -390,6 +393,7 @@ void kernel_emit_run(struct kernel_emitter *e, const struct kernel_lane_plan *pl
         kernel_emit_firings(e, from, middle, plan->widths[i]);
         from = middle;
     }
+    e->body->weave = 1;
     kernel_emit_firings(e, from, to, 0);
 }
 

@@ -300,22 +300,30 @@ static bool peeks_phases(const struct kx *x, void *data)
 /* An array of which each lane has its own. */
 static bool names_lanes_array(const struct kx *x, void *data)
 {
-    const struct kernel_emitter *e = data;
+    const bool *varying = data;
     return x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL &&
-           !type_is_scalar(x->variable->type) && e->body->varying[x->variable->index];
+           !type_is_scalar(x->variable->type) && varying[x->variable->index];
+}
+
+bool kernel_is_written_out(struct kernel_emitter *e, const struct ks *s, const bool *varying)
+{
+    enum { ROUNDS_MAX = 64, NODES_MAX = 4096 };
+    uint64_t rounds = kernel_rounds_of(s);
+    uint32_t registers = e->isa.vector_bits == 512 ? 32 : 16;
+    if (rounds > registers && kernel_any_ks(s->body, NULL, names_lanes_array, (void *)varying))
+        return false;
+    return rounds > 0 && rounds <= ROUNDS_MAX && rounds * kernel_size(e, s->body) <= NODES_MAX;
 }
 
 /* In lanes, items of arrays stay in registers where their places are known, and what does not differ between lanes
- * costs least where loops are written out; windows of phases are memory anyway. */
-static bool is_written_out(struct kernel_emitter *e, const struct ks *s)
+ * costs least where loops are written out; windows of phases are memory anyway, but for those of woven lanes. */
+static bool writes_out(struct kernel_emitter *e, const struct ks *s)
 {
-    enum { ROUNDS_MAX = 64, NODES_MAX = 4096 };
     if (e->body->lanes == 0) return false;
-    if (e->body->kernel != NULL && kernel_any_ks(s->body, NULL, peeks_phases, e)) return false;
-    uint64_t rounds = kernel_rounds_of(s);
-    uint32_t registers = e->isa.vector_bits == 512 ? 32 : 16;
-    if (rounds > registers && kernel_any_ks(s->body, NULL, names_lanes_array, e)) return false;
-    return rounds > 0 && rounds <= ROUNDS_MAX && rounds * kernel_size(e, s->body) <= NODES_MAX;
+    if (e->body->weave == 1 && e->body->kernel != NULL &&
+        kernel_any_ks(s->body, NULL, peeks_phases, e))
+        return false;
+    return kernel_is_written_out(e, s, e->body->varying);
 }
 
 static void loop(struct kernel_emitter *e, const struct ks *s)
@@ -341,7 +349,7 @@ static void loop(struct kernel_emitter *e, const struct ks *s)
     kernel_count(e, s->step_region);
     if (s->step != NULL) control_value(e, s->step);
     LLVMValueRef repeat = LLVMBuildBr(e->builder, test);
-    if (is_written_out(e, s)) kernel_unroll_loop(e, repeat);
+    if (writes_out(e, s)) kernel_unroll_loop(e, repeat);
     kernel_position(e, end);
     b->break_to = outer_break;
     b->continue_to = outer_continue;

@@ -342,6 +342,28 @@ static LLVMValueRef load_every(struct kernel_emitter *e, LLVMTypeRef memory,
                                   LLVMConstVector(places, lanes), "");
 }
 
+/* Part behind part. */
+static LLVMValueRef load_woven(struct kernel_emitter *e, LLVMTypeRef memory,
+                               const struct type *type, struct kernel_address from)
+{
+    LLVMValueRef parts[KERNEL_WEAVE_MAX], places[KERNEL_LANES_MAX];
+    uint32_t count = e->body->weave, lanes = e->body->lanes / count;
+    LLVMTypeRef vector = LLVMVectorType(memory, lanes);
+    for (uint32_t k = 0; k < count; k++) {
+        LLVMValueRef place =
+            LLVMBuildInBoundsGEP2(e->builder, e->i8, from.pointer, &from.parts[k], 1, "");
+        parts[k] = load_at(e, vector, type, place, from.invariant);
+    }
+    for (; count > 1; count /= 2, lanes *= 2) {
+        for (uint32_t i = 0; i < 2 * lanes; i++)
+            places[i] = LLVMConstInt(e->i32, i, 0);
+        LLVMValueRef both = LLVMConstVector(places, 2 * lanes);
+        for (uint32_t k = 0; k < count / 2; k++)
+            parts[k] = LLVMBuildShuffleVector(e->builder, parts[2 * k], parts[2 * k + 1], both, "");
+    }
+    return parts[0];
+}
+
 static LLVMValueRef load_lanes(struct kernel_emitter *e, LLVMTypeRef memory,
                                const struct type *type, struct kernel_address from)
 {
@@ -366,6 +388,8 @@ LLVMValueRef kernel_load(struct kernel_emitter *e, const struct type *type,
     } else if (from.layout == LAYOUT_LANES) {
         LLVMTypeRef vector = LLVMVectorType(memory, e->body->lanes);
         value = LLVMBuildLoad2(e->builder, vector, from.pointer, "");
+    } else if (from.layout == LAYOUT_WOVEN) {
+        value = load_woven(e, memory, type, from);
     } else {
         value = load_lanes(e, memory, type, from);
     }

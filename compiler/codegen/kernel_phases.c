@@ -12,6 +12,9 @@
  *
  * Where S narrow scalars are whole words of 32 bits, the words are unzipped, of which then shifts and masks make
  * scalars; and shifts make words again, that are zipped.
+ *
+ * Lanes that are woven in R parts (kernel_weave.c) see the phases of R x S: part k's lanes are R firings apart, and
+ * its packet i is part 0's packet i + k pop.
  */
 #include "compiler/codegen/kernel_llvm.h"
 
@@ -74,28 +77,34 @@ static bool describe(struct kernel_emitter *e, const struct kernel_port *port, u
 }
 
 static bool describe_in(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes,
-                        struct phases *p)
+                        uint32_t weave, struct phases *p)
 {
     return port->window_width == 0 && port->peek >= port->pop && port->peek < IN_BYTES_MAX &&
-           describe(e, port, port->pop, port->peek, lanes, p) && phases_bytes(p) <= IN_BYTES_MAX;
+           describe(e, port, port->pop * weave, port->peek + port->pop * (weave - 1), lanes / weave,
+                    p) &&
+           phases_bytes(p) <= IN_BYTES_MAX;
 }
 
 static bool describe_out(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes,
-                         struct phases *p)
+                         uint32_t weave, struct phases *p)
 {
-    return describe(e, port, port->push, port->push, lanes, p) && phases_bytes(p) <= OUT_BYTES_MAX;
+    return port->push <= OUT_BYTES_MAX &&
+           describe(e, port, port->push * weave, port->push * weave, lanes / weave, p) &&
+           phases_bytes(p) <= OUT_BYTES_MAX;
 }
 
-bool kernel_has_in_phases(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes)
+bool kernel_has_in_phases(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes,
+                          uint32_t weave)
 {
     struct phases p;
-    return describe_in(e, port, lanes, &p);
+    return describe_in(e, port, lanes, weave, &p);
 }
 
-bool kernel_has_out_phases(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes)
+bool kernel_has_out_phases(struct kernel_emitter *e, const struct kernel_port *port, uint32_t lanes,
+                           uint32_t weave)
 {
     struct phases p;
-    return describe_out(e, port, lanes, &p);
+    return describe_out(e, port, lanes, weave, &p);
 }
 
 /* ---- shuffles ---- */
@@ -266,15 +275,24 @@ static void store_phases(struct kernel_emitter *e, const struct phases *p, LLVMV
     }
 }
 
-/* Word `r` of the firings from `at` on. */
+/* Where phase `i` of what the lanes append begins: each scalar is a vector of all lanes'. */
+static uint64_t appended_phase(const struct kernel_body *body, const struct phases *p, uint64_t i)
+{
+    uint64_t own = phase_count(p) / body->weave;
+    return i % own * p->length * body->weave + i / own * p->length;
+}
+
+/* Word `r` of what the firings from `at` on append. */
 static LLVMValueRef load_words(struct kernel_emitter *e, const struct phases *p, LLVMValueRef from,
                                uint64_t r, LLVMValueRef at)
 {
     LLVMTypeRef item = kernel_memory_type(e, p->scalar), words = LLVMVectorType(e->i32, p->tile);
-    if (p->scalars == 1) return load_vector(e, p, item, from, plus(e, at, r * p->length));
+    if (p->scalars == 1)
+        return load_vector(e, p, item, from, plus(e, at, appended_phase(e->body, p, r)));
     LLVMValueRef word = LLVMConstNull(words);
     for (uint64_t i = r * p->scalars; i < (r + 1) * p->scalars; i++) {
-        LLVMValueRef phase = load_vector(e, p, item, from, plus(e, at, i * p->length));
+        LLVMValueRef phase =
+            load_vector(e, p, item, from, plus(e, at, appended_phase(e->body, p, i)));
         phase = LLVMBuildZExt(e->builder, phase, words, "");
         phase = LLVMBuildShl(e->builder, phase, shift_of(e, p, i), "");
         word = LLVMBuildOr(e->builder, word, phase, "");
@@ -359,18 +377,18 @@ void kernel_cut_phases(struct kernel_emitter *e)
     for (uint32_t i = 0; i < kernel->in_count; i++) {
         const struct kernel_port *port = &kernel->in[i];
         body->in[i].phases = NULL;
-        if (body->lanes == 0 || !describe_in(e, port, body->lanes, &p)) continue;
+        if (body->lanes == 0 || !describe_in(e, port, body->lanes, body->weave, &p)) continue;
         LLVMValueRef phases = allocate(e, &p, "phases");
         struct kernel_address window = kernel_in_packet(e, i, kernel_i64(e, 0), kernel_i64(e, 0));
-        uint64_t parts = phase_count(&p) / port->pop;
-        uint64_t seen = (body->lanes - 1) * p.stride + port->peek * parts / p.scalars;
+        uint64_t parts = type_scalar_count(port->type);
+        uint64_t seen = ((body->lanes - 1) * port->pop + port->peek) * parts / p.scalars;
         cut(e, &p, window.pointer, seen, phases);
         body->in[i].phases = phases;
         body->in[i].phase_bytes = p.length * p.scalar->width_bytes;
     }
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         body->out[i].phases = NULL;
-        if (body->lanes > 0 && describe_out(e, &kernel->out[i], body->lanes, &p))
+        if (body->lanes > 0 && describe_out(e, &kernel->out[i], body->lanes, body->weave, &p))
             begin_out(e, i, &p);
     }
 }
@@ -383,7 +401,7 @@ void kernel_join_phases(struct kernel_emitter *e)
     for (uint32_t i = 0; i < body->kernel->out_count; i++) {
         LLVMValueRef phases = body->out[i].phases;
         if (body->lanes == 0 || phases == NULL) continue;
-        describe_out(e, &body->kernel->out[i], body->lanes, &p);
+        describe_out(e, &body->kernel->out[i], body->lanes, body->weave, &p);
         body->out[i].phases = NULL;
         struct kernel_address window = kernel_out_packet(e, i, kernel_i64(e, 0), kernel_i64(e, 0));
         struct tile_loop loop = begin_tiles(e);
@@ -397,23 +415,37 @@ void kernel_join_phases(struct kernel_emitter *e)
     }
 }
 
-struct kernel_address kernel_phase_packet(struct kernel_emitter *e, uint32_t in, LLVMValueRef index)
+/* Bytes from the first phase to the packet, of the first lane. */
+static LLVMValueRef phase_offset(struct kernel_emitter *e, uint32_t in, LLVMValueRef index)
 {
     const struct kernel_port *port = &e->body->kernel->in[in];
     const struct kernel_port_state *state = &e->body->in[in];
-    uint64_t width = type_base(port->type)->width_bytes;
-    LLVMValueRef pop = kernel_i64(e, port->pop);
+    LLVMValueRef pop = kernel_i64(e, port->pop * e->body->weave);
     uint64_t parts_bytes = type_scalar_count(port->type) * state->phase_bytes;
     LLVMValueRef phase = LLVMBuildMul(e->builder, LLVMBuildURem(e->builder, index, pop, ""),
                                       kernel_i64(e, parts_bytes), "");
     LLVMValueRef place = LLVMBuildMul(e->builder, LLVMBuildUDiv(e->builder, index, pop, ""),
-                                      kernel_i64(e, width), "");
-    LLVMValueRef offset = LLVMBuildAdd(e->builder, phase, place, "");
-    return (struct kernel_address){
-        .pointer = LLVMBuildInBoundsGEP2(e->builder, e->i8, state->phases, &offset, 1, ""),
-        .layout = LAYOUT_STRIDED,
-        .stride_bytes = width,
-        .item_bytes = state->phase_bytes};
+                                      kernel_i64(e, type_base(port->type)->width_bytes), "");
+    return LLVMBuildAdd(e->builder, phase, place, "");
+}
+
+struct kernel_address kernel_phase_packet(struct kernel_emitter *e, uint32_t in, LLVMValueRef index)
+{
+    const struct kernel_port *port = &e->body->kernel->in[in];
+    const struct kernel_port_state *state = &e->body->in[in];
+    struct kernel_address packet = {.pointer = state->phases,
+                                    .layout = LAYOUT_STRIDED,
+                                    .stride_bytes = type_base(port->type)->width_bytes,
+                                    .item_bytes = state->phase_bytes};
+    if (e->body->weave == 1) {
+        LLVMValueRef offset = phase_offset(e, in, index);
+        packet.pointer = LLVMBuildInBoundsGEP2(e->builder, e->i8, state->phases, &offset, 1, "");
+        return packet;
+    }
+    packet.layout = LAYOUT_WOVEN;
+    for (uint32_t k = 0; k < e->body->weave; k++)
+        packet.parts[k] = phase_offset(e, in, plus(e, index, k * port->pop));
+    return packet;
 }
 
 struct kernel_address kernel_appended_packet(struct kernel_emitter *e, uint32_t out,

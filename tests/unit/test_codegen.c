@@ -399,6 +399,62 @@ static void lanes_and_firings_have_the_same_bits(void **state)
         true);
 }
 
+static uint32_t count_of(const char *text, const char *part)
+{
+    uint32_t count = 0;
+    for (text = strstr(text, part); text != NULL; text = strstr(text + 1, part))
+        count++;
+    return count;
+}
+
+/* 64 packets are seen by a firing, 67 by four neighbours: each is loaded once for all of them, in parts of 16 lanes. */
+static void firings_of_a_filter_share_what_they_load(void **state)
+{
+    (void)state;
+    char *ir = llvm_of(fir);
+    assert_in_range(count_of(ir, "load <16 x float>"), 67, 79);
+    free(ir);
+}
+
+static void woven_firings_have_the_same_bits(void **state)
+{
+    (void)state;
+    /* Several ports, blocks that are written in order and by index, integers that make words. */
+    expect_same_in_lanes(
+        "kernel k(in f32 x pop 2 peek 17, in i16 z pop 2 peek 16, out f32 y push 2, out i16 v push "
+        "4, out i32 w push 3) {"
+        "  f32 s = 0; i32 n = 1;"
+        "  for (i32 i = 0; i < 16; i++) { s = fma(x[i], x[16], s); n = n * 7 + (i32)z[i]; }"
+        "  y <- s; y <- x[1];"
+        "  for (i32 i = 0; i < 4; i++) v <- (i16)(n >> (u32)i);"
+        "  w[2] = n; w[0] = n ^ (i32)z[3]; }"
+        "pipeline main(in f32 x, in i16 z, out f32 y, out i16 v, out i32 w) { k(x, z -> y, v, w); "
+        "}",
+        true);
+    /* Vectors, conditions of each lane, a window that ends within a tile. */
+    expect_same_in_lanes(
+        "kernel k(in f32x2 x peek 13, out f32x2 y) { f32x2 s = 0; i32 n = 0;"
+        "  for (i32 i = 0; i < 13; i++) { s += x[i] * (f32)(i + 1); if (x[i].x > x[12].y) n += i; }"
+        "  y <- f32x2(s.y, s.x - (f32)n); }"
+        "pipeline main(in f32x2 x, out f32x2 y) { k(x -> y); }",
+        true);
+    /* Doubles, of which fewer parts have a register each. */
+    expect_same_in_lanes(
+        "kernel k(in f64 x peek 9, out f64 y) { f64 s = 0;"
+        "  for (i32 i = 0; i < 9; i++) s = fma((f64)(bits(x[i]) >> 40), (f64)(i + 1), s); y <- s; }"
+        "pipeline main(in f64 x, out f64 y) { k(x -> y); }",
+        false);
+    /* Places that differ between lanes, or that are known only in a loop: not woven. */
+    expect_same_in_lanes("kernel k(in i32 x peek 40, out i32 y) { i32 s = 0;"
+                         "  for (i32 i = 0; i < 40; i++) s = s * 3 + x[i] - x[x[i] & 31]; y <- s; }"
+                         "pipeline main(in i32 x, out i32 y) { k(x -> y); }",
+                         false);
+    expect_same_in_lanes("kernel k(in i32 x peek 300, out i32 y) { i32 s = 0;"
+                         "  for (i32 i = 0; i < 300; i++) s = s * 3 + x[i]; y <- s; }"
+                         "pipeline main(in i32 x, out i32 y) { k(x -> y); }",
+                         false);
+}
+
 static void a_rest_of_firings_is_a_block_in_lanes(void **state)
 {
     (void)state;
@@ -1099,6 +1155,8 @@ TEST_MAIN(
     cmocka_unit_test(a_fir_filter_has_firings_in_lanes),
     cmocka_unit_test(a_fir_filter_has_the_bits_of_its_formula),
     cmocka_unit_test(lanes_and_firings_have_the_same_bits),
+    cmocka_unit_test(firings_of_a_filter_share_what_they_load),
+    cmocka_unit_test(woven_firings_have_the_same_bits),
     cmocka_unit_test(a_rest_of_firings_is_a_block_in_lanes),
     cmocka_unit_test(bytes_of_words_are_stored_as_words),
     cmocka_unit_test(control_flow_is_the_same_at_every_level), cmocka_unit_test(integers_wrap),

@@ -1,0 +1,103 @@
+/*
+ * kernel_weave: which firings lie side by side in the registers of a vector.
+ *
+ * Where a value takes R registers and the lanes are consecutive firings in order, a filter that looks at n packets
+ * loads R x n registers: what one of them has seen, the next one sees later, but displaced.  Here lane l of part k
+ * holds the firing l x R + k instead: then part k's packet i is part 0's packet i + k pop, the same register, and
+ * n + R - 1 loads will do.  The window is read by phases (kernel_phases.c), of R firings; what the lanes append is put
+ * in order again by them.  Each lane computes what it did before.
+ *
+ * LLVM finds the loads that are the same where loops are written out, so the places are constants.  Under --fast-math
+ * nothing is woven: LLVM then brings written-out sums into another order, for which there are too few registers.
+ */
+#include "compiler/codegen/kernel_llvm.h"
+
+struct weaving {
+    struct kernel_emitter *e;
+    const struct kernel *kernel;
+    const bool *varying; /* by variable->index */
+};
+
+static bool is_varying(const struct kx *x, void *data)
+{
+    const struct weaving *w = data;
+    if (x->kind == KX_PEEK || x->kind == KX_WINDOW) return true;
+    return x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL &&
+           w->varying[x->variable->index];
+}
+
+static bool varies(struct weaving *w, const struct kx *x)
+{
+    return kernel_any_kx(x, is_varying, w);
+}
+
+/* A packet, or a part of one, whose place differs between the lanes: it is read where the window is. */
+static bool peeks_anywhere(const struct kx *x, void *data)
+{
+    struct weaving *w = data;
+    if (x->kind == KX_PEEK) return varies(w, x->right);
+    if (x->kind != KX_INDEX) return false;
+    const struct kx *root = x->left;
+    while (root->kind == KX_INDEX || root->kind == KX_MEMBER)
+        root = root->left;
+    return root->kind == KX_PEEK && varies(w, x->right);
+}
+
+/* The same of what is appended. */
+static bool stores_anywhere(const struct ks *s, void *data)
+{
+    return s->kind == KS_STORE && varies(data, s->index);
+}
+
+static bool peeks_overlapping(const struct kx *x, void *data)
+{
+    const struct weaving *w = data;
+    return x->kind == KX_PEEK && w->kernel->in[x->port].peek > w->kernel->in[x->port].pop;
+}
+
+/* A loop over packets that several firings see, which is not written out. */
+static bool rolls_over_packets(const struct ks *s, void *data)
+{
+    struct weaving *w = data;
+    return s->kind == KS_LOOP && kernel_any_ks(s->body, NULL, peeks_overlapping, w) &&
+           !kernel_is_written_out(w->e, s, w->varying);
+}
+
+static bool ports_weave(struct kernel_emitter *e, const struct kernel *kernel, uint32_t lanes,
+                        uint32_t weave)
+{
+    bool shared = false;
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        const struct kernel_port *port = &kernel->in[i];
+        if (!kernel_has_in_phases(e, port, lanes, weave)) return false;
+        if (port->peek / (2 * weave) >= port->pop) shared = true;
+    }
+    for (uint32_t i = 0; i < kernel->out_count; i++)
+        if (!kernel_has_out_phases(e, &kernel->out[i], lanes, weave)) return false;
+    return shared;
+}
+
+static uint64_t widest_bytes(const struct kernel *kernel)
+{
+    uint64_t widest = 1;
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        uint64_t bytes = type_base(kernel->in[i].type)->width_bytes;
+        if (bytes > widest) widest = bytes;
+    }
+    return widest;
+}
+
+uint32_t kernel_weave(struct kernel_emitter *e, const struct kernel *kernel, const bool *varying,
+                      uint32_t lanes)
+{
+    struct weaving w = {e, kernel, varying};
+    uint64_t vector_bytes = e->isa.vector_bits / 8, bytes = lanes * widest_bytes(kernel);
+    uint64_t registers = bytes / vector_bytes;
+    uint32_t weave = registers < KERNEL_WEAVE_MAX ? (uint32_t)registers : KERNEL_WEAVE_MAX;
+    if (weave < 2 || e->cx->options.fast_math || kernel_rates_vary(kernel)) return 1;
+    if (kernel_any_ks(kernel->body, stores_anywhere, peeks_anywhere, &w)) return 1;
+    if (kernel_any_ks(kernel->body, rolls_over_packets, NULL, &w)) return 1;
+    while (weave > 1 && !ports_weave(e, kernel, lanes, weave))
+        weave /= 2;
+    return weave;
+}
