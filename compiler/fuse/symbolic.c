@@ -60,6 +60,27 @@ static void grow_slots(struct symbols *s)
         *find_slot(s, &s->nodes.items[i]) = (uint32_t)i + 1;
 }
 
+static bool is_float_zero(sym value, bool negative)
+{
+    return sym_is_constant(value) && scalar_is_float(value.type) && arith_as_f64(value) == 0 &&
+           (signbit(arith_as_f64(value)) != 0) == negative;
+}
+
+static bool never_minus_zero(const struct symbols *s, sym value)
+{
+    if (sym_is_constant(value)) return !is_float_zero(value, true);
+    return sym_node(s, value)->never_minus_zero;
+}
+
+/* A sum is -0.0 only where both its terms are. */
+static bool is_never_minus_zero(const struct symbols *s, const struct sym_node *n)
+{
+    if (n->kind == SYM_CONVERT) return !scalar_is_float(sym_type(n->operands[0]));
+    if (n->kind == SYM_BUILTIN) return n->builtin == BUILTIN_ABS;
+    if (n->kind != SYM_BINARY || n->op != OP_ADD) return false;
+    return never_minus_zero(s, n->operands[0]) || never_minus_zero(s, n->operands[1]);
+}
+
 static sym intern(struct symbols *s, struct sym_node node)
 {
     if (2 * s->nodes.count >= s->slot_count) grow_slots(s);
@@ -67,6 +88,7 @@ static sym intern(struct symbols *s, struct sym_node node)
     if (*slot == 0) {
         if (s->nodes.count >= s->node_limit && s->reason == NULL)
             s->reason = "computes too much in one firing";
+        node.never_minus_zero = is_never_minus_zero(s, &node);
         *slot = (uint32_t)vec_push(s->arena, &s->nodes, node) + 1;
     }
     return sym_of_node(*slot - 1, node.type);
@@ -104,12 +126,6 @@ sym sym_unknown(struct symbols *s, enum scalar_type type)
 
 /* ---- what is known of values ---- */
 
-static bool is_float_zero(sym value, bool negative)
-{
-    return sym_is_constant(value) && scalar_is_float(value.type) && arith_as_f64(value) == 0 &&
-           (signbit(arith_as_f64(value)) != 0) == negative;
-}
-
 static bool is_number(sym value, double number)
 {
     if (!sym_is_constant(value)) return false;
@@ -122,23 +138,6 @@ static bool is_plus_zero_added(const struct sym_node *n)
     return n->kind == SYM_BINARY && n->op == OP_ADD && is_float_zero(n->operands[1], false);
 }
 
-/* A sum is -0.0 only where both its terms are. */
-static bool never_minus_zero(const struct symbols *s, sym value)
-{
-    if (sym_is_constant(value)) return !is_float_zero(value, true);
-    const struct sym_node *n = sym_node(s, value);
-    if (n->kind == SYM_CONVERT) return !scalar_is_float(sym_type(n->operands[0]));
-    if (n->kind == SYM_BUILTIN) return n->builtin == BUILTIN_ABS;
-    if (n->kind != SYM_BINARY || n->op != OP_ADD) return false;
-    for (int i = 0; i < 2; i++) {
-        sym term = n->operands[i];
-        if (sym_is_constant(term) ? !is_float_zero(term, true)
-                                  : is_plus_zero_added(sym_node(s, term)))
-            return true;
-    }
-    return false;
-}
-
 /* The terms of a sum: what else it is made of must be the same but for the sign of a zero. */
 static bool is_sum(const struct sym_node *n)
 {
@@ -147,7 +146,8 @@ static bool is_sum(const struct sym_node *n)
            (n->kind == SYM_BUILTIN && n->builtin == BUILTIN_FMA);
 }
 
-/* The same value but for the sign of a zero, without `+ +0.0` along its sums. */
+/* The same value but for the sign of a zero, without `+ +0.0` along its sums.  A sum does not show that sign where its
+ * other term cannot be -0.0. */
 static sym settle(struct symbols *s, sym value, uint32_t depth)
 {
     if (sym_is_constant(value) || depth > SETTLE_MAX) return value;
@@ -174,6 +174,10 @@ static sym add_float(struct symbols *s, enum scalar_type type, sym left, sym rig
     }
     if (is_float_zero(right, false)) {
         if (never_minus_zero(s, left)) return left;
+        left = settle(s, left, 0);
+    } else if (never_minus_zero(s, left)) {
+        right = settle(s, right, 0);
+    } else if (never_minus_zero(s, right)) {
         left = settle(s, left, 0);
     }
     return intern(s, (struct sym_node){.kind = SYM_BINARY,

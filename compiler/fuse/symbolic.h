@@ -11,6 +11,8 @@
  *                                          that it changes
  *     ((x + +0.0) + y) + +0.0              (x + y) + +0.0: what the inner one changes, the sign of a
  *                                          zero, the outer one makes the same again
+ *     x + (y + +0.0)                       x + y, where x cannot be -0.0: nor can then the sum, whatever
+ *                                          the sign of a zero y
  *     integers: x + 0, x * 1, x * 0, x & 0, x | 0, x ^ 0, x << 0 ...
  *
  * The sign and payload of a NaN are no part of the language, so they may differ.  Rounding is to the
@@ -58,7 +60,8 @@ struct sym_node {
     sym operands[SYM_OPERANDS];
     uint64_t packet;
     uint32_t stream, component;
-    bool settled; /* no `+ +0.0` stands along its sums: see above */
+    bool settled;          /* no `+ +0.0` stands along its sums: see above */
+    bool never_minus_zero; /* as far as is known */
 };
 
 struct symbols {

@@ -36,6 +36,15 @@ kernel signs(in f32 x pop 1 peek 11, out u32 y) {
     for (i32 i = 0; i < 11; i++) a = fma(x[i] * 1e-25, w[i], a);
     y <- bits(a);
 }
+kernel keep_signs(in f32 x pop 1 peek 11, out f32 y) {
+    const f32 w[11] = {1, -1, -2, 0.5, -3, -1, -7, -1e-30, -1, 2, -1};
+    f32 a = -0.0;
+    for (i32 i = 0; i < 11; i++) a = fma(x[i] * 1e-25, w[i], a);
+    y <- a;
+}
+// The sign of a zero does not show in the first sum, but in the second.
+kernel sum_hides(in f32 x[2], out u32 y) { y <- bits(0.0 + x[0][0] + x[1][0]); }
+kernel sum_shows(in f32 x[2], out u32 y) { y <- bits(-0.0 * abs(x[0][0]) + x[1][0]); }
 kernel both_signs(in u32 x[2], out f32 y) { y <- x[0][0] == x[1][0] ? 1.0 : (f32)(x[0][0] >> 31); }
 kernel turn(in f32 x, out f32x2 y; i32 by) { y <- by > 0 ? f32x2(x, -x) : f32x2(-x, x * 3); }
 kernel bits(in f32 x, out u32 y) { y <- bits(x); }
@@ -133,6 +142,14 @@ try bank_signs 'interleave(' 'in f32 x, out f32 y' '{
     x -> gain(-2) -> stuff<8> -> signs -> part[1];
     both_signs(part -> y);
 }'
+for sum in hides shows; do
+    try bank_sum_$sum "$([ $sum = hides ] && echo 48 || echo 70) operations an iteration" 'in f32 x, out u32 y' "{
+        buffer f32 part[2];
+        x -> stuff<8> -> keep_signs -> part[0];
+        x -> gain(2) -> stuff<8> -> keep_signs -> part[1];
+        sum_$sum(part -> y);
+    }"
+done
 try bank_vectors 'interleave(' 'in f32 x, out f32 y' '{
     buffer f32x2 turned[2];
     buffer f32 part[2];
