@@ -3,6 +3,7 @@
 #include "runtime/backend/cpu_pool.h"
 #include "runtime/device/device_queue.h"
 #include "runtime/device/host_cores.h"
+#include "runtime/device/host_thread.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -23,6 +24,8 @@ struct prt_device {
     const struct prt_kernel_object *objects;
     uint32_t object_count;
     struct prt_cpu_pool pool;
+    pthread_mutex_t cores_lock;
+    bool cores_sought;            /* by the first thread of the pool's own */
     struct prt_host_cores *cores; /* NULL: threads are not bound */
     struct prt_cpu_job *jobs;     /* one per object: each is in flight at most once */
     struct prt_cpu_share *shares; /* of all jobs */
@@ -69,6 +72,7 @@ static void cpu_close(struct prt_device *device)
     prt_cpu_pool_wait(&device->pool, 0);
     prt_cpu_pool_destroy(&device->pool);
     prt_host_cores_free(device->cores);
+    pthread_mutex_destroy(&device->cores_lock);
     prt_queue_table_free(&device->queues);
     prt_device_tree_destroy(device->tree);
     prt_packet_processor_destroy(&device->processor);
@@ -79,21 +83,37 @@ static void cpu_close(struct prt_device *device)
     free(device);
 }
 
-static void bind_worker(void *context, uint32_t worker)
+/* Finding cores takes a millisecond, once in a process: the scheduler's thread does not wait for
+ * it.  Fewer threads than cores are not bound, for then others would be to the same cores. */
+static void bind_worker(void *context, uint32_t worker, int taken)
 {
-    prt_host_cores_bind(context, worker);
+    struct prt_device *device = context;
+    pthread_mutex_lock(&device->cores_lock);
+    if (!device->cores_sought) device->cores = prt_host_cores_find();
+    device->cores_sought = true;
+    const struct prt_host_cores *cores = device->cores;
+    pthread_mutex_unlock(&device->cores_lock);
+    if (cores != NULL && prt_host_cores_count(cores) == device->pool.threads_wanted)
+        prt_host_cores_bind(cores, worker, taken);
 }
 
-/* One thread needs to know nothing of cores. */
+/* One for each core, as far as the process may use them at the same time. */
+static uint32_t default_threads(void)
+{
+    uint32_t processors = prt_host_processors();
+    if (processors == 1) return 1;
+    struct prt_host_cores *cores = prt_host_cores_find();
+    uint32_t count = cores != NULL ? prt_host_cores_count(cores) : processors;
+    prt_host_cores_free(cores);
+    return count < processors ? count : processors;
+}
+
 static void create_pool(struct prt_device *device, uint32_t threads)
 {
-    if (threads != 1) device->cores = prt_host_cores_find();
-    uint32_t cores = device->cores != NULL ? prt_host_cores_count(device->cores) : 1;
-    if (threads == 0) threads = cores;
-    prt_cpu_pool_create(&device->pool, threads, device->observe != NULL);
-    if (device->cores == NULL || threads > cores) return;
+    prt_cpu_pool_create(&device->pool, threads > 0 ? threads : default_threads(),
+                        device->observe != NULL);
     device->pool.bind = bind_worker;
-    device->pool.bind_context = device->cores;
+    device->pool.bind_context = device;
 }
 
 static enum prt_status cpu_open(const struct prt_device_options *options,
@@ -119,22 +139,18 @@ static enum prt_status cpu_open(const struct prt_device_options *options,
     made->queues.tree = made->tree;
     made->observe = options->observe;
     made->observe_context = options->observe_context;
+    pthread_mutex_init(&made->cores_lock, NULL);
     create_pool(made, options->host_threads);
     prt_packet_processor_create(&made->processor, &made->description, &made->counters);
     *device = made;
     return PRT_OK;
 }
 
-static uint32_t thread_count(const struct prt_device *device)
-{
-    return device->pool.worker_count > 0 ? device->pool.worker_count : device->pool.threads_wanted;
-}
-
 static void cpu_info(const struct prt_device *device, struct prt_device_info *info)
 {
     *info = (struct prt_device_info){.backend = "cpu",
                                      .description = &device->description,
-                                     .host_threads = thread_count(device),
+                                     .host_threads = prt_cpu_pool_threads(&device->pool),
                                      .executes = true,
                                      .real_time = true};
 }
@@ -195,9 +211,9 @@ static void link_jobs(struct prt_device *device, const struct prt_kernel_object 
 static void place_line(struct prt_device *device, uint32_t number)
 {
     const struct prt_queue *queue = &device->queues.queues[number];
-    uint64_t threads = device->pool.worker_count, cus = device->description.cu_count;
+    uint64_t threads = device->pool.threads_wanted, cus = device->description.cu_count;
     uint64_t first = 0, end = threads;
-    if (cus <= threads && threads == device->pool.threads_wanted) {
+    if (cus <= threads) {
         first = queue->first_cu * threads / cus;
         end = ((uint64_t)queue->first_cu + queue->cu_count) * threads / cus;
     }
@@ -232,7 +248,7 @@ static enum prt_status cpu_queue_create(struct prt_device *device, struct prt_de
     enum prt_status status =
         prt_queue_open(&device->queues, on, importance, device->queue_entries, queue);
     if (status != PRT_OK)
-        prt_cpu_pool_line_close(&device->pool);
+        prt_cpu_pool_line_close(&device->pool, device->queues.count);
     else
         place_line(device, *queue);
     return status;
@@ -241,7 +257,7 @@ static enum prt_status cpu_queue_create(struct prt_device *device, struct prt_de
 static enum prt_status cpu_queue_destroy(struct prt_device *device, uint32_t queue)
 {
     enum prt_status status = prt_queue_close(&device->queues, queue);
-    if (status == PRT_OK) prt_cpu_pool_line_close(&device->pool);
+    if (status == PRT_OK) prt_cpu_pool_line_close(&device->pool, queue);
     return status;
 }
 
@@ -289,7 +305,7 @@ static void cpu_launch(struct prt_device *device, uint32_t queue, uint32_t objec
 static uint32_t cu_of(const struct prt_device *device, const struct prt_queue *queue,
                       uint32_t worker)
 {
-    uint64_t threads = device->pool.worker_count, cus = device->description.cu_count;
+    uint64_t threads = prt_cpu_pool_threads(&device->pool), cus = device->description.cu_count;
     if (cus > threads || threads != device->pool.threads_wanted) return worker % queue->cu_count;
     uint32_t cu = (uint32_t)(worker * cus / threads);
     return cu >= queue->first_cu ? (cu - queue->first_cu) % queue->cu_count : 0;

@@ -2,6 +2,7 @@
 
 #include "runtime/device/host_thread.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,18 +10,21 @@
 enum {
     COST_UNIT = 1024,       /* of firing_cost: parts of a nanosecond */
     SMALL_NS = 2000,        /* below it a job is not worth a hand-over */
-    CHUNK_NS_LEAST = 1000,  /* a hand-over between threads that spin takes some 200 ns */
+    CHUNK_NS_LEAST = 1500,  /* a hand-over between threads that spin takes some 200 ns */
     LINED_NS_LEAST = 6000,  /* of several lines, by the mutex: that takes some microseconds */
     CHUNK_NS_MOST = 100000, /* whoever is more important waits for a chunk at most */
     WAKE_NS = 40000,        /* worth waking a thread that sleeps: that takes some 50 us */
+    START_NS = 50000,       /* for each thread: worth starting it */
     CHUNKS_PER_WORKER = 4,  /* for threads that begin late or are slower than others */
     MEASURE_EVERY = 64,     /* launches of a small job */
-    SPIN_NS = 20000,        /* before a thread sleeps */
+    SPIN_NS = 60000,        /* before a thread sleeps: what it would take to wake it */
+    SPIN_CROWDED_NS = 2000, /* with fewer processors than threads: another one needs this */
     SPINS_PER_LOOK = 64,    /* at the clock */
 };
 
 /* The jobs of a queue that the pool has: one executes, the others wait for it, in order. */
 struct prt_cpu_line {
+    bool open;
     uint32_t importance;
     uint32_t first_worker, end_worker;
     uint32_t first, last; /* PRT_CPU_NO_JOB: it is empty */
@@ -85,6 +89,23 @@ static void learn(struct prt_cpu_job *job, uint64_t firings, uint64_t ns)
     job->firing_cost = job->firing_cost == 0 ? cost : job->firing_cost / 4 * 3 + cost / 4;
     if (job->firing_cost == 0) job->firing_cost = 1;
     job->unmeasured = 0;
+}
+
+/* ---- threads that there are ---- */
+
+uint32_t prt_cpu_pool_threads(const struct prt_cpu_pool *pool)
+{
+    return pool->started ? pool->worker_count : pool->threads_wanted;
+}
+
+void prt_cpu_pool_place(struct prt_cpu_pool *pool, uint32_t queue, uint32_t first, uint32_t end)
+{
+    struct prt_cpu_line *line = &pool->lines[queue];
+    bool all = prt_cpu_pool_threads(pool) < pool->threads_wanted;
+    pthread_mutex_lock(&pool->mutex);
+    line->first_worker = all ? 0 : first;
+    line->end_worker = all ? pool->worker_count : end;
+    pthread_mutex_unlock(&pool->mutex);
 }
 
 /* ---- executing ---- */
@@ -246,6 +267,16 @@ static bool is_worth_waking(struct prt_cpu_pool *pool, uint64_t work_ns)
     if (sleepers(pool) == 0) return false;
     pool->missed_ns = prt_cycles_add(pool->missed_ns, work_ns);
     if (pool->missed_ns < WAKE_NS) return false;
+    pool->missed_ns = 0;
+    return true;
+}
+
+/* Nobody else works yet: is there so much work now that they are to be started?  The line is empty,
+ * and all before it is done. */
+static bool is_worth_starting(struct prt_cpu_pool *pool, uint64_t work_ns)
+{
+    pool->missed_ns = prt_cycles_add(pool->missed_ns, work_ns);
+    if (pool->missed_ns / START_NS < pool->threads_wanted - 1) return false;
     pool->missed_ns = 0;
     return true;
 }
@@ -431,8 +462,8 @@ static void answer_call(struct prt_cpu_worker *worker, uint64_t call)
 {
     struct prt_cpu_pool *pool = worker->pool;
     struct prt_cpu_job *job = &pool->jobs[(uint32_t)call];
-    for (uint32_t i = 0; i < pool->threads_wanted; i++) {
-        uint32_t owner = (worker->number + i) % pool->threads_wanted, chunk;
+    for (uint32_t i = 0; i < pool->worker_count; i++) {
+        uint32_t owner = (worker->number + i) % pool->worker_count, chunk;
         while ((chunk = claim_chunk(&pool->workers[owner], (uint32_t)(call >> 32))) != NO_CHUNK) {
             execute_claimed(worker, job, chunk);
             count_chunk(pool);
@@ -452,7 +483,7 @@ static void join_call(struct prt_cpu_pool *pool, const struct prt_cpu_job *job)
         for (int i = 0; i < SPINS_PER_LOOK && !all_counted(pool, job); i++)
             relax();
         uint64_t now = prt_cpu_now_ns();
-        if (until == 0) until = now + SPIN_NS;
+        if (until == 0) until = now + pool->spin_ns;
         if (now >= until) break;
     }
     if (all_counted(pool, job)) return;
@@ -472,7 +503,7 @@ static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     uint64_t begin = prt_cpu_now_ns();
     cut_job(pool, job, CHUNK_NS_LEAST);
     job->executed = true;
-    for (uint32_t i = 0; i < pool->threads_wanted; i++)
+    for (uint32_t i = 0; i < pool->worker_count; i++)
         atomic_store_explicit(&pool->workers[i].share,
                               share_word(number, job->shares[i].next, job->shares[i].end),
                               memory_order_relaxed);
@@ -502,7 +533,7 @@ static bool await_event(struct prt_cpu_pool *pool, unsigned seen, uint64_t call)
 {
     struct prt_cpu_bell *bell = pool->bell;
     pthread_mutex_unlock(&pool->mutex);
-    uint64_t until = prt_cpu_now_ns() + SPIN_NS;
+    uint64_t until = prt_cpu_now_ns() + pool->spin_ns;
     do {
         for (int i = 0; i < SPINS_PER_LOOK; i++) {
             if (atomic_load_explicit(&bell->call, memory_order_relaxed) != call ||
@@ -526,35 +557,47 @@ static unsigned events_now(struct prt_cpu_pool *pool)
     return atomic_load_explicit(&pool->bell->events, memory_order_relaxed);
 }
 
-/* With the mutex held, and not on return. */
-static void serve(struct prt_cpu_worker *worker)
+/* Takes a chunk of what waits in lines; false: there is none for that worker.  Mutex held, and again
+ * on return. */
+static bool take_ready(struct prt_cpu_worker *worker)
 {
     struct prt_cpu_pool *pool = worker->pool;
-    unsigned seen = events_now(pool);
     uint32_t place = find_ready(pool, worker->number);
-    bool held = true;
-    if (place < pool->ready_count)
-        take_and_execute(worker, place);
-    else
-        held = await_event(pool, seen, worker->answered);
+    if (place == pool->ready_count) return false;
+    take_and_execute(worker, place);
+    return true;
+}
+
+/* Serves lines, or waits where it is not called.  True: the call is to be answered.  Lines are
+ * first: what is in them cannot be cut, or is behind it, and whoever comes late for a call finds
+ * fewer chunks.  Mutex held, and not on return. */
+static bool serve(struct prt_cpu_worker *worker, uint64_t call)
+{
+    struct prt_cpu_pool *pool = worker->pool;
+    bool called = call != worker->answered, held = true;
+    unsigned seen = events_now(pool);
+    if (take_ready(worker))
+        called = false;
+    else if (!called)
+        held = await_event(pool, seen, call);
     if (held) pthread_mutex_unlock(&pool->mutex);
+    return called;
 }
 
 static void worker_main(void *argument)
 {
     struct prt_cpu_worker *worker = argument;
     struct prt_cpu_pool *pool = worker->pool;
-    if (pool->bind != NULL) pool->bind(pool->bind_context, worker->number);
+    if (pool->bind != NULL) pool->bind(pool->bind_context, worker->number, pool->callers_place);
     for (;;) {
         uint64_t call = atomic_load_explicit(&pool->bell->call, memory_order_acquire);
-        if (call != worker->answered) {
-            worker->answered = call;
-            answer_call(worker, call);
-            continue;
+        if (call == worker->answered || prt_cpu_pool_unfinished(pool) > 0) {
+            pthread_mutex_lock(&pool->mutex);
+            if (pool->stopping) break;
+            if (!serve(worker, call)) continue;
         }
-        pthread_mutex_lock(&pool->mutex);
-        if (pool->stopping) break;
-        serve(worker);
+        worker->answered = call;
+        answer_call(worker, call);
     }
     pthread_mutex_unlock(&pool->mutex);
 }
@@ -576,11 +619,8 @@ void prt_cpu_pool_wait(struct prt_cpu_pool *pool, uint32_t left)
     for (;;) {
         unsigned seen = events_now(pool);
         if (atomic_load_explicit(&pool->unfinished, memory_order_relaxed) <= left) break;
-        uint32_t place = find_ready(pool, 0);
         uint64_t call = atomic_load_explicit(&pool->bell->call, memory_order_relaxed);
-        if (place < pool->ready_count)
-            take_and_execute(&pool->workers[0], place);
-        else if (!await_event(pool, seen, call))
+        if (!take_ready(&pool->workers[0]) && !await_event(pool, seen, call))
             pthread_mutex_lock(&pool->mutex);
     }
     pthread_mutex_unlock(&pool->mutex);
@@ -633,15 +673,45 @@ static void line_up(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     pthread_mutex_unlock(&pool->mutex);
 }
 
-/* Is it the caller's to execute at once, and alone? */
-static bool is_own(const struct prt_cpu_pool *pool, struct prt_cpu_line *line,
+/* As many as can be had; what the others were to execute is for all. */
+static void start_threads(struct prt_cpu_pool *pool)
+{
+    pool->started = true;
+    pool->callers_place = sched_getcpu();
+    while (pool->worker_count < pool->threads_wanted) {
+        struct prt_cpu_worker *worker = &pool->workers[pool->worker_count];
+        if (!prt_host_thread_start(&worker->thread, worker_main, worker)) break;
+        pool->worker_count++;
+    }
+    for (uint32_t i = 0; i < pool->line_count && pool->worker_count < pool->threads_wanted; i++)
+        prt_cpu_pool_place(pool, i, 0, pool->worker_count);
+}
+
+/* Could another thread execute it, or a part of it, and sooner?  The line is empty. */
+static bool is_for_others(const struct prt_cpu_pool *pool, const struct prt_cpu_line *line,
+                          const struct prt_cpu_job *job)
+{
+    if (prt_cpu_pool_threads(pool) == 1) return false;
+    if (line->first_worker > 0) return true;
+    if (line->end_worker == 1 && pool->lines_open == 1) return false;
+    return expected_ns(job) >= SMALL_NS && (pool->lines_open > 1 || is_cuttable(job->object));
+}
+
+/* Is it the caller's to execute at once, and alone?  Starts the threads when they are needed. */
+static bool is_own(struct prt_cpu_pool *pool, const struct prt_cpu_line *line,
                    const struct prt_cpu_job *job)
 {
-    if (atomic_load_explicit(&line->jobs, memory_order_acquire) > 0) return false;
-    if (line->faulted || pool->worker_count == 1) return true;
-    if (line->first_worker > 0) return false;
-    if (line->end_worker == 1 && pool->lines_open == 1) return true;
-    return expected_ns(job) < SMALL_NS || (pool->lines_open == 1 && !is_cuttable(job->object));
+    if (line->faulted || !is_for_others(pool, line, job)) return true;
+    if (!pool->started && is_worth_starting(pool, expected_ns(job))) start_threads(pool);
+    return pool->worker_count == 1;
+}
+
+/* Can the caller execute it at once, with all others? */
+static bool is_for_all(const struct prt_cpu_pool *pool, const struct prt_cpu_line *line,
+                       const struct prt_cpu_job *job)
+{
+    return !pool->ranked && is_cuttable(job->object) &&
+           line->end_worker - line->first_worker == pool->worker_count;
 }
 
 void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
@@ -652,12 +722,11 @@ void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     job->status = KERNEL_OK;
     job->behind = PRT_CPU_NO_JOB;
     job->begin_ns = job->end_ns = 0;
-    if (job->busy_ns != NULL) memset(job->busy_ns, 0, pool->worker_count * sizeof *job->busy_ns);
-    if (is_own(pool, line, job)) {
+    if (job->busy_ns != NULL) memset(job->busy_ns, 0, pool->threads_wanted * sizeof *job->busy_ns);
+    bool empty = atomic_load_explicit(&line->jobs, memory_order_acquire) == 0;
+    if (empty && is_own(pool, line, job))
         execute_now(pool, job);
-        return;
-    }
-    if (pool->lines_open == 1 && line->end_worker - line->first_worker == pool->worker_count)
+    else if (empty && is_for_all(pool, line, job))
         execute_with_all(pool, job);
     else
         line_up(pool, job);
@@ -670,6 +739,7 @@ void prt_cpu_pool_create(struct prt_cpu_pool *pool, uint32_t threads, bool watch
 {
     *pool = (struct prt_cpu_pool){.threads_wanted = threads, .watched = watched};
     if (pool->threads_wanted > PRT_HOST_THREADS_MAX) pool->threads_wanted = PRT_HOST_THREADS_MAX;
+    pool->spin_ns = pool->threads_wanted <= prt_host_processors() ? SPIN_NS : SPIN_CROWDED_NS;
     pthread_mutexattr_t adaptive;
     pthread_mutexattr_init(&adaptive);
     pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
@@ -693,7 +763,8 @@ void prt_cpu_pool_stop(struct prt_cpu_pool *pool)
     free(pool->workers);
     pool->workers = NULL;
     pool->worker_count = 0;
-    pool->stopping = false;
+    pool->started = pool->stopping = false;
+    pool->missed_ns = 0;
 }
 
 void prt_cpu_pool_destroy(struct prt_cpu_pool *pool)
@@ -706,8 +777,8 @@ void prt_cpu_pool_destroy(struct prt_cpu_pool *pool)
     free(pool->bell);
 }
 
-/* Windows for the object with most ends, in every worker; then as many threads as can be had. */
-static enum prt_status start_workers(struct prt_cpu_pool *pool)
+/* Windows for the object with most ends, in every worker. */
+static enum prt_status create_workers(struct prt_cpu_pool *pool)
 {
     size_t bytes = pool->threads_wanted * sizeof *pool->workers;
     pool->workers = aligned_alloc(_Alignof(struct prt_cpu_worker), bytes);
@@ -722,11 +793,6 @@ static enum prt_status start_workers(struct prt_cpu_pool *pool)
             return PRT_E_NOMEM;
     }
     pool->worker_count = 1;
-    while (pool->worker_count < pool->threads_wanted) {
-        struct prt_cpu_worker *worker = &pool->workers[pool->worker_count];
-        if (!prt_host_thread_start(&worker->thread, worker_main, worker)) break;
-        pool->worker_count++;
-    }
     return PRT_OK;
 }
 
@@ -744,7 +810,7 @@ enum prt_status prt_cpu_pool_start(struct prt_cpu_pool *pool,
         pool->bell = aligned_alloc(_Alignof(struct prt_cpu_bell), sizeof *pool->bell);
         if (pool->bell != NULL) *pool->bell = (struct prt_cpu_bell){.call = 0};
     }
-    return pool->ready == NULL || pool->bell == NULL ? PRT_E_NOMEM : start_workers(pool);
+    return pool->ready == NULL || pool->bell == NULL ? PRT_E_NOMEM : create_workers(pool);
 }
 
 enum prt_status prt_cpu_pool_line(struct prt_cpu_pool *pool, uint32_t queue, uint32_t importance)
@@ -763,23 +829,20 @@ enum prt_status prt_cpu_pool_line(struct prt_cpu_pool *pool, uint32_t queue, uin
         }
     }
     if (status == PRT_OK) {
-        pool->lines[queue] = (struct prt_cpu_line){
-            .importance = importance, .first = PRT_CPU_NO_JOB, .last = PRT_CPU_NO_JOB};
+        for (uint32_t i = 0; i < pool->line_count && pool->lines_open > 0; i++)
+            pool->ranked |= pool->lines[i].open && pool->lines[i].importance != importance;
+        pool->lines[queue] = (struct prt_cpu_line){.open = true,
+                                                   .importance = importance,
+                                                   .first = PRT_CPU_NO_JOB,
+                                                   .last = PRT_CPU_NO_JOB};
         pool->lines_open++;
     }
     pthread_mutex_unlock(&pool->mutex);
     return status;
 }
 
-void prt_cpu_pool_place(struct prt_cpu_pool *pool, uint32_t queue, uint32_t first, uint32_t end)
+void prt_cpu_pool_line_close(struct prt_cpu_pool *pool, uint32_t queue)
 {
-    pthread_mutex_lock(&pool->mutex);
-    pool->lines[queue].first_worker = first;
-    pool->lines[queue].end_worker = end;
-    pthread_mutex_unlock(&pool->mutex);
-}
-
-void prt_cpu_pool_line_close(struct prt_cpu_pool *pool)
-{
+    pool->lines[queue].open = false;
     pool->lines_open--;
 }

@@ -14,11 +14,15 @@
  * together.  So outputs do not depend on how a job is cut.
  *
  * Where nothing is gained by another thread a job executes in the caller's as it is given: it is
- * small, or cannot be cut and there is no other line.  With one line the caller executes what it
- * gives, and the others help: it *calls* them, chunks are taken without a lock, and it goes on when
- * all are done.  With several lines it goes on at once, and executes when it waits.
+ * small, or cannot be cut and there is no other line.  What can be cut and is for all workers the
+ * caller executes as it gives it, and the others help: it *calls* them, chunks are taken without a
+ * lock, and it goes on when all are done.  With all else it goes on at once, and executes it when it
+ * waits; so what cannot be cut executes beside what is given after it.  Where lines differ in
+ * importance nobody is called, for who is more important is first.
  *
- * A worker without work spins for some 20 us, then sleeps; it is woken when it has missed as much.
+ * Threads are started when others have missed so much work that it would have been worth it: what
+ * is short, or has nothing for them, is done without.  A worker without work spins for about as long
+ * as waking it takes, then sleeps; it is woken when it has missed as much.
  *
  * Calls.  A call is a number that goes up and a job; each worker has a word with the number and the
  * chunks of its share that nobody has taken.  Whoever takes one changes the word by a comparison
@@ -28,7 +32,7 @@
  * Ownership: jobs are the caller's, one for each kernel object, and stay in place while the pool
  *   runs; between prt_cpu_pool_give and prt_cpu_pool_wait they are the pool's.
  * Thread-safety: all calls are of one thread.
- * Allocation: start, and lines.  Errors: PRT_E_NOMEM.
+ * Allocation: start, and lines; threads are made later.  Errors: PRT_E_NOMEM.
  */
 #ifndef RUNTIME_BACKEND_CPU_POOL_H
 #define RUNTIME_BACKEND_CPU_POOL_H
@@ -87,8 +91,9 @@ struct prt_cpu_bell {
     atomic_bool caller_sleeps;
 };
 
-/* Called by each thread of the pool before it executes anything: binds it to its core. */
-typedef void (*prt_cpu_bind)(void *context, uint32_t worker);
+/* Called by each thread of the pool before it executes anything: binds it to its core.  The thread
+ * that has started it was on processor `taken`, as the system numbers them. */
+typedef void (*prt_cpu_bind)(void *context, uint32_t worker, int taken);
 
 struct prt_cpu_pool {
     const struct prt_kernel_object *objects;
@@ -96,19 +101,23 @@ struct prt_cpu_pool {
     uint32_t job_count;
     struct prt_cpu_line *lines; /* by queue */
     uint32_t line_count, lines_open;
+    bool ranked; /* lines differ in importance */
 
     struct prt_cpu_worker *workers; /* [0] is the caller's thread */
     uint32_t worker_count, threads_wanted;
+    bool started;      /* the threads; before that, [0] alone works */
+    int callers_place; /* the processor that it was on when it started them */
     prt_cpu_bind bind; /* NULL: threads go where the system puts them */
     void *bind_context;
     bool watched; /* every job is timed */
+    uint64_t spin_ns;
 
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     struct prt_cpu_bell *bell; /* NULL: nothing has been started */
     atomic_uint sleepers;      /* that wait for `changed`; written with the mutex */
     atomic_uint unfinished;    /* jobs given and not done, but the call */
-    uint64_t missed_ns;        /* work that sleepers were not woken for */
+    uint64_t missed_ns;        /* work that sleepers were not woken for, or no threads started */
     uint32_t calls;            /* number of the last one */
     uint32_t *ready;           /* jobs with chunks to take, in order; guarded by the mutex */
     uint32_t ready_count;
@@ -120,8 +129,8 @@ void prt_cpu_pool_create(struct prt_cpu_pool *pool, uint32_t threads, bool watch
 /* Waits for what executes. */
 void prt_cpu_pool_destroy(struct prt_cpu_pool *pool);
 
-/* Ends the threads, and starts them for these objects and their jobs.  Threads that cannot be
- * started are done without. */
+/* Ends the threads, and is ready to start them for these objects and their jobs.  Threads that
+ * cannot be started are done without. */
 enum prt_status prt_cpu_pool_start(struct prt_cpu_pool *pool,
                                    const struct prt_kernel_object *objects,
                                    struct prt_cpu_job *jobs, uint32_t count);
@@ -129,10 +138,14 @@ void prt_cpu_pool_stop(struct prt_cpu_pool *pool);
 
 /* A line for the queue of that number, of that importance. */
 enum prt_status prt_cpu_pool_line(struct prt_cpu_pool *pool, uint32_t queue, uint32_t importance);
-/* It is for workers [first, end).  Nothing of it executes. */
+/* It is for workers [first, end) of those wanted; for all, where there turn out to be fewer.
+ * Nothing of it executes. */
 void prt_cpu_pool_place(struct prt_cpu_pool *pool, uint32_t queue, uint32_t first, uint32_t end);
 /* To one of them nothing is given any more; it is empty. */
-void prt_cpu_pool_line_close(struct prt_cpu_pool *pool);
+void prt_cpu_pool_line_close(struct prt_cpu_pool *pool, uint32_t queue);
+
+/* That execute: the caller's, and those that have been or are to be started. */
+uint32_t prt_cpu_pool_threads(const struct prt_cpu_pool *pool);
 
 /* Executes the job now, or when its turn comes.  Requires: object, launch, queue; its line has a
  * place. */

@@ -1,6 +1,7 @@
 #include "runtime/device/host_cores.h"
 
 #include <hwloc.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 struct prt_host_cores {
@@ -12,11 +13,29 @@ struct prt_host_cores {
 };
 
 /* As hwloc does by itself, without I/O; and without binding to each processor in turn, which is how
- * its x86 component asks it. */
-static bool load(hwloc_topology_t topology)
+ * its x86 component asks it.  NULL: it cannot. */
+static hwloc_topology_t ask_system(void)
 {
+    hwloc_topology_t topology;
+    if (hwloc_topology_init(&topology) != 0) return NULL;
     (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
-    return hwloc_topology_load(topology) == 0;
+    if (hwloc_topology_load(topology) == 0) return topology;
+    hwloc_topology_destroy(topology);
+    return NULL;
+}
+
+/* What the system has told; NULL: nothing yet. */
+static pthread_mutex_t told_lock = PTHREAD_MUTEX_INITIALIZER;
+static hwloc_topology_t told;
+
+/* A copy of it. */
+static bool copy_told(hwloc_topology_t *topology)
+{
+    pthread_mutex_lock(&told_lock);
+    if (told == NULL) told = ask_system();
+    bool copied = told != NULL && hwloc_topology_dup(topology, told) == 0;
+    pthread_mutex_unlock(&told_lock);
+    return copied;
 }
 
 /* To what the calling thread may use. */
@@ -98,13 +117,12 @@ struct prt_host_cores *prt_host_cores_find(void)
 {
     struct prt_host_cores *cores = calloc(1, sizeof *cores);
     if (cores == NULL) return NULL;
-    if (hwloc_topology_init(&cores->topology) != 0) {
+    if (!copy_told(&cores->topology)) {
         free(cores);
         return NULL;
     }
-    bool loaded = load(cores->topology);
-    if (loaded) restrict_to_own(cores->topology);
-    if (loaded && find_cores(cores)) return cores;
+    restrict_to_own(cores->topology);
+    if (find_cores(cores)) return cores;
     prt_host_cores_free(cores);
     return NULL;
 }
@@ -123,11 +141,11 @@ uint32_t prt_host_cores_count(const struct prt_host_cores *cores)
     return cores->count;
 }
 
-void prt_host_cores_bind(const struct prt_host_cores *cores, uint32_t core)
+void prt_host_cores_bind(const struct prt_host_cores *cores, uint32_t core, int taken)
 {
-    if (core < cores->count && hwloc_topology_is_thissystem(cores->topology))
-        (void)hwloc_set_cpubind(cores->topology, core_at(cores, core)->cpuset,
-                                HWLOC_CPUBIND_THREAD);
+    if (core >= cores->count || !hwloc_topology_is_thissystem(cores->topology)) return;
+    if (taken >= 0 && hwloc_bitmap_isset(core_at(cores, core)->cpuset, (unsigned)taken)) core = 0;
+    (void)hwloc_set_cpubind(cores->topology, core_at(cores, core)->cpuset, HWLOC_CPUBIND_THREAD);
 }
 
 const uint32_t *prt_host_cores_domains(const struct prt_host_cores *cores,

@@ -7,7 +7,12 @@
  * bound to, and what the system's groups allow, is all that is seen.  HWLOC_SYNTHETIC and
  * HWLOC_XMLFILE put another topology in place; threads are not bound then.
  *
- * Ownership: the caller's.  Thread-safety: a found set is read-only, but for the description.
+ * The system is asked once in a process, which takes about a millisecond; cores that are switched on
+ * or given to the process later are not seen.  What the calling thread is bound to is looked at each
+ * time.
+ *
+ * Ownership: the caller's; what the system has told is kept until the process ends.
+ * Thread-safety: finding is for all; a found set is read-only.
  * Allocation: finding.
  */
 #ifndef RUNTIME_DEVICE_HOST_CORES_H
@@ -25,8 +30,10 @@ void prt_host_cores_free(struct prt_host_cores *cores);
 /* 1 or more. */
 uint32_t prt_host_cores_count(const struct prt_host_cores *cores);
 
-/* Binds the calling thread to the core; where that is not allowed it goes on as it is. */
-void prt_host_cores_bind(const struct prt_host_cores *cores, uint32_t core);
+/* Binds the calling thread to the core; where that is not allowed it goes on as it is.  Where the
+ * core is that of processor `taken`, as the system numbers them, it is core 0 instead, which the
+ * thread that is there has left; negative: none is. */
+void prt_host_cores_bind(const struct prt_host_cores *cores, uint32_t core, int taken);
 
 /* The number of the domain of that level that each core is in, from 0 on in order; NULL: there is
  * no such level. */
