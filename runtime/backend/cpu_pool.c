@@ -9,14 +9,15 @@
 
 enum {
     COST_UNIT = 1024,       /* of firing_cost: parts of a nanosecond */
-    SMALL_NS = 2000,        /* below it a job is not worth a hand-over */
-    CHUNK_NS_LEAST = 1500,  /* a hand-over between threads that spin takes some 200 ns */
+    CHUNK_NS_LEAST = 1200,  /* a hand-over between threads that spin takes some 200 ns */
+    SMALL_NS = 2400,        /* two such chunks: below it a job is not worth a hand-over */
     LINED_NS_LEAST = 6000,  /* of several lines, by the mutex: that takes some microseconds */
     CHUNK_NS_MOST = 100000, /* whoever is more important waits for a chunk at most */
     WAKE_NS = 40000,        /* worth waking a thread that sleeps: that takes some 50 us */
     START_NS = 50000,       /* for each thread: worth starting it */
     CHUNKS_PER_WORKER = 4,  /* for threads that begin late or are slower than others */
     MEASURE_EVERY = 64,     /* launches of a small job */
+    LONG_NS = 1000000,      /* above it a job is worth a hand-over, whatever that takes */
     SPIN_NS = 60000,        /* before a thread sleeps: what it would take to wake it */
     SPIN_CROWDED_NS = 2000, /* with fewer processors than threads: another one needs this */
     SPINS_PER_LOOK = 64,    /* at the clock */
@@ -41,6 +42,8 @@ struct prt_cpu_worker {
     const struct prt_cpu_job *last_job;
     uint64_t last_cut;
     uint32_t last_chunk;
+    /* What it has executed of the call, and how long that has taken. */
+    uint64_t call_firings, call_ns;
     uint32_t number;
     struct prt_host_thread thread;
     struct prt_kernel_scratch scratch; /* windows of the chunk that it executes */
@@ -372,6 +375,7 @@ static void take_and_execute(struct prt_cpu_worker *worker, uint32_t place)
     struct prt_cpu_pool *pool = worker->pool;
     struct prt_cpu_job *job = &pool->jobs[pool->ready[place]];
     uint32_t chunk = take_chunk(pool, job, worker->number);
+    if (worker->number > 0) atomic_store_explicit(&pool->helped, true, memory_order_relaxed);
     if (job->chunks_taken == job->chunks) {
         pool->ready_count--;
         memmove(&pool->ready[place], &pool->ready[place + 1],
@@ -407,13 +411,13 @@ static uint64_t share_word(uint32_t call, uint32_t next, uint32_t end)
 
 _Static_assert(PRT_CPU_CHUNKS_MAX <= UINT16_MAX, "chunks are counted in 16 bits of a word");
 
-/* A chunk of that worker's share in the call, or NO_CHUNK. */
-static uint32_t claim_chunk(struct prt_cpu_worker *owner, uint32_t call)
+/* A chunk of that worker's share in the call, if so many are left of it, or NO_CHUNK. */
+static uint32_t claim_chunk(struct prt_cpu_worker *owner, uint32_t call, uint32_t least)
 {
     uint64_t word = atomic_load_explicit(&owner->share, memory_order_acquire);
     for (;;) {
         uint32_t next = word & UINT16_MAX, end = word >> 16 & UINT16_MAX;
-        if (word >> 32 != call || next >= end) return NO_CHUNK;
+        if (word >> 32 != call || next + least > end) return NO_CHUNK;
         if (atomic_compare_exchange_weak_explicit(&owner->share, &word, word + 1,
                                                   memory_order_acq_rel, memory_order_acquire))
             return next;
@@ -433,42 +437,94 @@ static void note_chunk(struct prt_cpu_worker *worker, struct prt_cpu_job *job,
     pthread_mutex_unlock(&pool->mutex);
 }
 
+/* The caller learns from its own when the call is over. */
 static void execute_claimed(struct prt_cpu_worker *worker, struct prt_cpu_job *job, uint32_t chunk)
 {
-    bool timed = worker->number == 0 || worker->pool->watched;
     struct kernel_fault fault;
-    uint64_t begin = timed ? prt_cpu_now_ns() : 0;
+    uint64_t begin = prt_cpu_now_ns();
     enum kernel_status status = execute_chunk(worker, job, chunk, &fault);
-    uint64_t end = timed ? prt_cpu_now_ns() : 0;
-    if (worker->number == 0) {
-        uint64_t left = job->launch.firings - chunk * job->chunk_firings;
-        learn(job, left < job->chunk_firings ? left : job->chunk_firings, end - begin);
-    }
+    uint64_t end = prt_cpu_now_ns();
+    uint64_t left = job->launch.firings - chunk * job->chunk_firings;
+    worker->call_firings += left < job->chunk_firings ? left : job->chunk_firings;
+    worker->call_ns += end - begin;
     note_chunk(worker, job, status, &fault, begin, end);
 }
 
-/* Counts a chunk of the call as done: from then on the job may be another. */
-static void count_chunk(struct prt_cpu_pool *pool)
+/* Counts chunks of the call as done: from then on the job may be another. */
+static void count_chunks(struct prt_cpu_pool *pool, uint32_t chunks)
 {
-    atomic_fetch_add_explicit(&pool->bell->chunks_done, 1, memory_order_seq_cst);
+    if (chunks == 0) return;
+    atomic_fetch_add_explicit(&pool->bell->chunks_done, chunks, memory_order_seq_cst);
     if (!atomic_load_explicit(&pool->bell->caller_sleeps, memory_order_seq_cst)) return;
     pthread_mutex_lock(&pool->mutex);
     pthread_cond_broadcast(&pool->changed);
     pthread_mutex_unlock(&pool->mutex);
 }
 
-/* Chunks of one worker's own share, then of the others', until all are taken. */
-static void answer_call(struct prt_cpu_worker *worker, uint64_t call)
+/* Has these lines of memory on their way from the caller's core, all at the same time. */
+static void fetch(const void *from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch((const char *)from + at);
+}
+
+/* Chunks of shares of which so many are left, the worker's own first; gives how many. */
+static uint32_t execute_shares(struct prt_cpu_worker *worker, uint64_t call, uint32_t owners,
+                               uint32_t least)
 {
     struct prt_cpu_pool *pool = worker->pool;
     struct prt_cpu_job *job = &pool->jobs[(uint32_t)call];
-    for (uint32_t i = 0; i < pool->worker_count; i++) {
-        uint32_t owner = (worker->number + i) % pool->worker_count, chunk;
-        while ((chunk = claim_chunk(&pool->workers[owner], (uint32_t)(call >> 32))) != NO_CHUNK) {
+    uint32_t chunks = 0;
+    for (uint32_t i = 0; i < owners; i++) {
+        uint32_t number = (worker->number + i) % pool->worker_count, chunk;
+        struct prt_cpu_worker *owner = &pool->workers[number];
+        while ((chunk = claim_chunk(owner, (uint32_t)(call >> 32), least)) != NO_CHUNK) {
             execute_claimed(worker, job, chunk);
-            count_chunk(pool);
+            chunks++;
         }
     }
+    return chunks;
+}
+
+static bool all_claimed(const struct prt_cpu_pool *pool, uint64_t call)
+{
+    for (uint32_t i = 0; i < pool->worker_count; i++) {
+        uint64_t word = atomic_load_explicit(&pool->workers[i].share, memory_order_relaxed);
+        if (word >> 32 == call >> 32 && (word & UINT16_MAX) < (word >> 16 & UINT16_MAX))
+            return false;
+    }
+    return true;
+}
+
+/* Nobody has come for the last chunks of a share for so long: its owner is stopped. */
+static bool await_owners(const struct prt_cpu_pool *pool, uint64_t call, uint64_t patience_ns)
+{
+    for (uint64_t until = 0; !all_claimed(pool, call);) {
+        for (int i = 0; i < SPINS_PER_LOOK; i++)
+            relax();
+        uint64_t now = prt_cpu_now_ns();
+        if (until == 0) until = now + patience_ns;
+        if (now >= until) return false;
+    }
+    return true;
+}
+
+/* Chunks of the worker's own share, then of those that are behind; the last one of each is its
+ * owner's, whose caches have what it needs and will have what it writes, unless that is stopped.
+ * Nothing is read of the job before a chunk is claimed. */
+static void answer_call(struct prt_cpu_worker *worker, uint64_t call)
+{
+    struct prt_cpu_pool *pool = worker->pool;
+    if (worker->number > 0) {
+        fetch(&pool->jobs[(uint32_t)call], sizeof *pool->jobs);
+        fetch(&pool->objects[(uint32_t)call], sizeof *pool->objects);
+    }
+    worker->call_firings = worker->call_ns = 0;
+    uint32_t own = execute_shares(worker, call, 1, 1);
+    uint64_t patience_ns = own > 0 ? worker->call_ns / own : SMALL_NS;
+    count_chunks(pool, own + execute_shares(worker, call, pool->worker_count, 2));
+    if (await_owners(pool, call, patience_ns)) return;
+    count_chunks(pool, execute_shares(worker, call, pool->worker_count, 1));
 }
 
 static bool all_counted(const struct prt_cpu_pool *pool, const struct prt_cpu_job *job)
@@ -516,6 +572,10 @@ static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
         pthread_mutex_unlock(&pool->mutex);
     }
     answer_call(&pool->workers[0], call);
+    const struct prt_cpu_worker *caller = &pool->workers[0];
+    if (caller->call_firings < job->launch.firings)
+        atomic_store_explicit(&pool->helped, true, memory_order_relaxed);
+    if (caller->call_firings > 0) learn(job, caller->call_firings, caller->call_ns);
     join_call(pool, job);
     line->faulted = is_fault(job);
     if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0 && !line->faulted)
@@ -697,21 +757,30 @@ static bool is_for_others(const struct prt_cpu_pool *pool, const struct prt_cpu_
     return expected_ns(job) >= SMALL_NS && (pool->lines_open > 1 || is_cuttable(job->object));
 }
 
+static bool is_for_each(const struct prt_cpu_pool *pool, const struct prt_cpu_line *line)
+{
+    return !pool->ranked && line->end_worker - line->first_worker == pool->worker_count;
+}
+
+/* It could be shared by all: is the pipeline quicker if it is not?  What is long is shared anyway. */
+static bool is_better_alone(struct prt_cpu_pool *pool, const struct prt_cpu_line *line,
+                            const struct prt_cpu_job *job)
+{
+    if (!is_for_each(pool, line) || expected_ns(job) > LONG_NS) return false;
+    if (!atomic_load_explicit(&pool->helped, memory_order_relaxed)) return false;
+    uint64_t each = job->object->cost_cycles < UINT32_MAX ? job->object->cost_cycles : UINT32_MAX;
+    return prt_cpu_trial_alone(&pool->trial, (uint32_t)(job - pool->jobs),
+                               prt_cycles_multiply(job->launch.firings, each) + 1,
+                               prt_cpu_now_ns());
+}
+
 /* Is it the caller's to execute at once, and alone?  Starts the threads when they are needed. */
 static bool is_own(struct prt_cpu_pool *pool, const struct prt_cpu_line *line,
                    const struct prt_cpu_job *job)
 {
     if (line->faulted || !is_for_others(pool, line, job)) return true;
     if (!pool->started && is_worth_starting(pool, expected_ns(job))) start_threads(pool);
-    return pool->worker_count == 1;
-}
-
-/* Can the caller execute it at once, with all others? */
-static bool is_for_all(const struct prt_cpu_pool *pool, const struct prt_cpu_line *line,
-                       const struct prt_cpu_job *job)
-{
-    return !pool->ranked && is_cuttable(job->object) &&
-           line->end_worker - line->first_worker == pool->worker_count;
+    return pool->worker_count == 1 || is_better_alone(pool, line, job);
 }
 
 void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
@@ -726,7 +795,7 @@ void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     bool empty = atomic_load_explicit(&line->jobs, memory_order_acquire) == 0;
     if (empty && is_own(pool, line, job))
         execute_now(pool, job);
-    else if (empty && is_for_all(pool, line, job))
+    else if (empty && is_cuttable(job->object) && is_for_each(pool, line))
         execute_with_all(pool, job);
     else
         line_up(pool, job);
@@ -764,6 +833,7 @@ void prt_cpu_pool_stop(struct prt_cpu_pool *pool)
     pool->workers = NULL;
     pool->worker_count = 0;
     pool->started = pool->stopping = false;
+    atomic_store_explicit(&pool->helped, false, memory_order_relaxed);
     pool->missed_ns = 0;
 }
 
@@ -793,6 +863,7 @@ static enum prt_status create_workers(struct prt_cpu_pool *pool)
             return PRT_E_NOMEM;
     }
     pool->worker_count = 1;
+    prt_cpu_trial_begin(&pool->trial);
     return PRT_OK;
 }
 

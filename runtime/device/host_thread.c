@@ -1,5 +1,7 @@
 #include "runtime/device/host_thread.h"
 
+#include "runtime/device/host_quota.h"
+
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -46,5 +48,7 @@ uint32_t prt_host_processors(void)
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
     int count = CPU_COUNT(&set);
-    return count > 0 ? (uint32_t)count : 1;
+    uint32_t quota = prt_host_quota(PRT_HOST_GROUPS, PRT_HOST_GROUPS_MOUNT);
+    if (count <= 0) return 1;
+    return (uint32_t)count < quota ? (uint32_t)count : quota;
 }

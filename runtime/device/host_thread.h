@@ -30,7 +30,8 @@ bool prt_host_thread_start(struct prt_host_thread *thread, void (*body)(void *ar
 /* Returns when the body has. */
 void prt_host_thread_join(struct prt_host_thread *thread);
 
-/* Processors that the calling thread may use: 1 or more. */
+/* Processors that the calling thread may use at the same time, by what it is bound to and what the
+ * system grants (host_quota.h): 1 or more. */
 uint32_t prt_host_processors(void);
 
 #endif

@@ -1,0 +1,82 @@
+/* Whether jobs are shared follows what whole rounds take, on a clock that the tests move. */
+#include "tests/test.h"
+
+#include "runtime/backend/cpu_trial.h"
+
+struct host {
+    struct prt_cpu_trial trial;
+    uint64_t now_ns;
+    uint64_t shared_ns, alone_ns; /* what a unit of work takes */
+    uint64_t shared, alone;       /* rounds */
+};
+
+/* Rounds of two objects, the second one with less work, and less cost by ten for each unit. */
+static void rounds(struct host *host, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t object = 0; object < 2; object++) {
+            uint64_t work = object == 0 ? 1000 : 500;
+            bool alone = prt_cpu_trial_alone(&host->trial, object, work, host->now_ns);
+            uint64_t each = alone ? host->alone_ns : host->shared_ns;
+            host->now_ns += work * each / (object == 0 ? 1 : 10);
+            *(alone ? &host->alone : &host->shared) += object;
+        }
+    }
+}
+
+static struct host begin(uint64_t shared_ns, uint64_t alone_ns)
+{
+    struct host host = {.now_ns = 1000000, .shared_ns = shared_ns, .alone_ns = alone_ns};
+    prt_cpu_trial_begin(&host.trial);
+    return host;
+}
+
+static void what_is_quicker_together_is_shared(void **unused)
+{
+    (void)unused;
+    struct host host = begin(60, 100);
+    rounds(&host, 2000);
+    assert_in_range(host.alone, 1, 40);
+    assert_false(host.trial.alone);
+}
+
+static void what_is_quicker_alone_is_not_shared(void **unused)
+{
+    (void)unused;
+    struct host host = begin(150, 100);
+    rounds(&host, 2000);
+    assert_in_range(host.shared, 1, 40);
+    assert_true(host.trial.alone);
+}
+
+/* Each way goes on for many windows before the other is tried again. */
+static void it_follows_a_change(void **unused)
+{
+    (void)unused;
+    struct host host = begin(150, 100);
+    rounds(&host, 500);
+    assert_true(host.trial.alone);
+    host.shared_ns = 60;
+    rounds(&host, 2 * (PRT_CPU_KEPT + 2 * PRT_CPU_TRIED));
+    assert_false(host.trial.alone);
+}
+
+/* One window of three takes ten times as long, in both ways. */
+static void what_disturbs_for_a_while_does_not_count(void **unused)
+{
+    (void)unused;
+    struct host host = begin(60, 100);
+    uint32_t shared = 0;
+    for (uint32_t i = 0; i < 300; i++) {
+        host.shared_ns = i % 3 == 0 ? 600 : 60;
+        host.alone_ns = i % 3 == 0 ? 1000 : 100;
+        rounds(&host, 1);
+        shared += !host.trial.alone;
+    }
+    assert_in_range(shared, 280, 300);
+}
+
+TEST_MAIN("cpu_trial", cmocka_unit_test(what_is_quicker_together_is_shared),
+          cmocka_unit_test(what_is_quicker_alone_is_not_shared),
+          cmocka_unit_test(it_follows_a_change),
+          cmocka_unit_test(what_disturbs_for_a_while_does_not_count))
