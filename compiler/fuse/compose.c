@@ -556,6 +556,10 @@ static struct ks *make_body(struct composer *c)
         const struct compose_step *step = &c->group->steps[i];
         struct member *m = compose_member_of(c, step->node);
         if (m->inlined) continue;
+        if (m->streams != NULL) {
+            if (m->streams->writer != m) compose_stream(c, m->streams, &at);
+            continue;
+        }
         compose_firings(c, m, m->fired, step->firings, true, &at);
         m->fired += step->firings;
         if (m->ahead > 0) compose_firings(c, m, m->fired, m->ahead, false, &at);

@@ -8,6 +8,8 @@
  *
  *     inside, peek = pop      a packet is a scalar local where its place is known when compiling,
  *                             else an item of an array local
+ *     inside, read in a loop  for (i ...) s += x[i]: a round stands where packet i is written, which is
+ *                             a local, where the reader fires once and the writer often
  *     inside, peek > pop      the writer's first firings of the next iteration are made ahead, and
  *                             made again in the next iteration: the writer has no state, and its own
  *                             in-ports look so much further

@@ -173,11 +173,36 @@ static void clone_list(struct firing *f, const struct ks *first, struct ks ***at
 
 /* ---- firings ---- */
 
-static void clone_section(struct firing *f, const struct ks *first, struct ks ***at)
+static void begin_section(struct firing *f)
 {
     f->counted = ARENA_ARRAY(f->c->cx->arena, bool, f->m->kernel->states.count + 1);
     f->locals = ARENA_ARRAY(f->c->cx->arena, struct variable *, f->m->kernel->local_count + 1u);
+}
+
+static void clone_section(struct firing *f, const struct ks *first, struct ks ***at)
+{
+    begin_section(f);
     clone_list(f, first, at);
+}
+
+void compose_firing_begin(struct firing *f, struct ks ***at)
+{
+    compose_ports_begin(f, at);
+    begin_section(f);
+}
+
+void compose_statement(struct firing *f, const struct ks *s, struct ks ***at)
+{
+    clone_statement(f, s, at);
+}
+
+void compose_copy(struct firing *f, const struct ks *first, struct ks ***at)
+{
+    struct variable **locals = f->locals;
+    size_t bytes = f->m->kernel->local_count * sizeof *locals;
+    f->locals = arena_copy(f->c->cx->arena, locals, bytes);
+    clone_list(f, first, at);
+    f->locals = locals;
 }
 
 void compose_firing(struct firing *f, struct ks ***at)

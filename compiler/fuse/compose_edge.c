@@ -175,12 +175,13 @@ static bool is_scalars(const struct composer *c, const struct edge *edge)
 static bool choose_form(struct composer *c, struct edge *edge, uint64_t *bytes)
 {
     uint64_t size;
+    if (writer_names_places(edge) && compose_find_stream(c, edge)) edge->places = edge->push;
     if (__builtin_mul_overflow(edge->places, edge->type->width_bytes, &size) ||
         __builtin_add_overflow(*bytes, size, bytes) || *bytes > EDGE_BYTES_MAX)
         return compose_fail(c, "the packets inside take more than %d bytes", EDGE_BYTES_MAX);
     if (edge->initial > REST_MAX)
         return compose_fail(c, "'%s' keeps %" PRIu64 " packets", name_of(c, edge), edge->initial);
-    bool scalars = is_scalars(c, edge);
+    bool scalars = edge->streamed || is_scalars(c, edge);
     edge->form = scalars ? COMPOSE_SCALARS : COMPOSE_ARRAY;
     const struct span span = c->graph->buffers.items[edge->buffer].span;
     if (scalars) {

@@ -7,6 +7,7 @@
  *   compose_body.c   the members' statements, cloned
  *   compose_zip.c    loops with the same rounds become one
  *   compose_count.c  state that counts firings is none
+ *   compose_stream.c a loop over what another member writes meanwhile
  *   compose_tail.c   what a part of an iteration makes when the stream ends
  *   compose_port.c   packets of a member's ports, wherever they are kept
  *   compose_tree.c   small typed trees
@@ -52,6 +53,7 @@ struct edge {
     struct variable *array;    /* of all places; NULL: there is none */
     struct variable **rest;    /* `state`: by place below `initial`; NULL: rest_array, or none */
     struct variable *rest_array;
+    bool streamed;         /* SCALARS of one firing: compose_stream.c */
     struct variable *have; /* in the composite's finish: packets that are there, */
     uint64_t have_max;     /* at most */
 };
@@ -105,6 +107,8 @@ struct member {
         **arguments; /* of the composite; arguments: NULL where constant; states: NULL where counters */
     struct counter *counters; /* by state */
     bool stateful;            /* some state is no counter */
+    struct edge
+        *streams; /* streamed: what the member writes, and is fired by the reader; or reads */
 };
 
 struct composer {
@@ -158,6 +162,7 @@ struct firing {
     struct variable **locals;      /* by index in the member */
     bool outside;                  /* what is written for outside counts: the firing is not ahead */
     bool *counted;                 /* by state that is a counter: the firing has counted itself */
+    uint64_t streamed;             /* number of the streamed packet that x[i] is */
     uint32_t depth;                /* statements around that are not always executed once */
 };
 
@@ -165,6 +170,10 @@ void compose_firings(struct composer *c, struct member *m, uint64_t number, uint
                      bool outside, struct ks ***at);
 /* The body of one firing. */
 void compose_firing(struct firing *f, struct ks ***at);
+/* The same in parts: what comes before the statements, one of them, and a copy of a list whose variables are its own. */
+void compose_firing_begin(struct firing *f, struct ks ***at);
+void compose_statement(struct firing *f, const struct ks *s, struct ks ***at);
+void compose_copy(struct firing *f, const struct ks *first, struct ks ***at);
 void compose_init(struct composer *c, struct member *m, struct ks ***at);
 void compose_finish(struct firing *f, struct ks ***at);
 struct kx *compose_clone(struct firing *f, const struct kx *x);
@@ -179,6 +188,13 @@ const struct counter *compose_counter(const struct member *m, const struct varia
 struct kx *compose_count_value(struct firing *f, const struct kx *x);
 /* The statement only moves a counter; notes that it has. */
 bool compose_moves_counter(struct firing *f, const struct ks *s);
+
+/* ---- compose_stream.c ---- */
+
+/* Whether the reader takes the edge's packets one by one, in order, in a loop: then marks the three. */
+bool compose_find_stream(struct composer *c, struct edge *edge);
+/* All firings of the writer, and the reader's. */
+void compose_stream(struct composer *c, struct edge *edge, struct ks ***at);
 
 /* ---- compose_tail.c ---- */
 

@@ -68,6 +68,11 @@ struct kx *compose_left_of(struct firing *f, const struct kx *x)
 struct kx *compose_read(struct firing *f, const struct kx *x)
 {
     const struct member_port *port = &f->m->in[x->port];
+    struct edge *edge = f->m->inputs[port->first].edge;
+    if (edge != NULL && edge->streamed) {
+        uint64_t place = x->right->kind == KX_CONSTANT ? x->right->value.bits : f->streamed;
+        return compose_variable(f->c, compose_edge_packet(f->c, edge, place), x->span);
+    }
     struct kx *index = compose_clone(f, x->right);
     if (x->left == NULL || x->left->kind == KX_CONSTANT) {
         uint64_t element = x->left != NULL ? x->left->value.bits : 0;
@@ -96,7 +101,7 @@ static void write_inside(struct firing *f, struct edge *edge, struct kx *index, 
                          struct ks ***at)
 {
     struct composer *c = f->c;
-    struct kx *place = place_of(f, index, edge->push, edge->initial);
+    struct kx *place = edge->streamed ? index : place_of(f, index, edge->push, edge->initial);
     if (is_array(edge)) {
         compose_assign(c, at, array_packet(f, edge, place), value);
         return;

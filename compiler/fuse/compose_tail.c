@@ -137,6 +137,7 @@ static void open_edge(struct composer *c, struct edge *edge, struct ks ***at)
     uint64_t places = edge->have_max > 0 ? edge->have_max : 1;
     const struct type *type = type_array(c->graph->types, edge->type, places);
     edge->array = compose_local(c, buffer->name, type, buffer->span);
+    edge->streamed = false;
     struct ks *s = compose_put(c, at, KS_DECLARE, buffer->span);
     s->variable = edge->array;
     s->unset = true;

@@ -300,6 +300,41 @@ static void many_firings_are_a_loop(void **state)
         1);
 }
 
+static void a_loop_takes_packets_as_they_are_written(void **state)
+{
+    (void)state;
+    /* Bodies that read 240 packets in order, and others, which need them all in an array. */
+    static const char *const streamed[] = {
+        "i32 s = x[0]; for (i32 i = 1; i < 240; i++) s = s * 3 + x[i]; y <- s;",
+        "i32 s; for (u8 i = 0; i < 240; i++) { i32 a = x[i]; if (a > 0) s += a * (i32)i; } y <- s;",
+        "i32 s = x[2] - x[1]; for (i64 i = 3; i < 240; i++) { s ^= x[i]; s += (i32)i; } s--; y <- "
+        "s;",
+    };
+    static const char *const others[] = {
+        "i32 s = x[3]; for (i32 i = 1; i < 240; i++) s = s * 3 + x[i]; y <- s;",
+        "i32 s; for (i32 i = 0; i < 240; i++) s = s * 3 + x[239 - i]; y <- s;",
+        "i32 s; for (i32 i = 0; i < 240; i += 2) s = s * 3 + x[i]; y <- s;",
+        "i32 s; for (i32 i = 0; i < 240; i++) { if (s > 99) break; s += x[i]; } y <- s;",
+        "i32 s; for (i32 i = 0; i < 240; i++) s = s * 3 + x[i]; y <- s + x[0];",
+        "i32 s; for (i32 i = 0; i < 239; i++) s = s * 3 + x[i]; y <- s;",
+    };
+    enum { STREAMED = sizeof streamed / sizeof *streamed, OTHERS = sizeof others / sizeof *others };
+    char text[1024];
+    for (size_t i = 0; i < STREAMED + OTHERS; i++) {
+        snprintf(text, sizeof text,
+                 "kernel three(in i32 x, out i32 y) { state i32 n; y <- x + n; y <- x * 7; n ^= x; "
+                 "y <- -x; } "
+                 "kernel all(in i32 x pop 240, out i32 y) { %s } "
+                 "pipeline main(in i32 x, out i32 y) { x -> three -> all -> y; }",
+                 i < STREAMED ? streamed[i] : others[i - STREAMED]);
+        expect_same(text, 1);
+        struct both b = composed(text, 1);
+        assert_int_equal(b.composite.inside.items[0].form,
+                         i < STREAMED ? COMPOSE_SCALARS : COMPOSE_ARRAY);
+        text_compile_free(b.text);
+    }
+}
+
 static void packets_set_by_number_are_zero_where_they_are_not(void **state)
 {
     (void)state;
@@ -754,6 +789,7 @@ TEST_MAIN("compose", cmocka_unit_test(a_chain_is_one_kernel),
           cmocka_unit_test(neighbours_of_other_rates_fire_as_often_as_they_must),
           cmocka_unit_test(packets_in_loops_are_kept_in_arrays),
           cmocka_unit_test(many_firings_are_a_loop),
+          cmocka_unit_test(a_loop_takes_packets_as_they_are_written),
           cmocka_unit_test(packets_set_by_number_are_zero_where_they_are_not),
           cmocka_unit_test(both_sides_of_a_choice_append_alike),
           cmocka_unit_test(branches_part_and_meet_again), cmocka_unit_test(packets_go_round_robin),
