@@ -5,6 +5,7 @@
  * whose pointers are parameters: there LLVM is told that they do not overlap.
  */
 #include "compiler/codegen/kernel_llvm.h"
+#include "compiler/codegen/narrow.h"
 
 #include <string.h>
 
@@ -597,9 +598,21 @@ static void emit_entry(struct kernel_emitter *e, const struct kernel_variant *va
     add_exported(e, name, function, ins, outs);
 }
 
+/* As it is emitted: integers are narrow, where no debugger looks at them. */
+static struct kernel_variant narrow_variant(struct kernel_emitter *e,
+                                            const struct kernel_variant *variant)
+{
+    struct kernel_variant narrow = *variant;
+    const struct compile_options *options = &e->cx->options;
+    if (options->optimisation > 0 && !options->debug_mode)
+        narrow.kernel = narrow_kernel(e->cx, e->graph->types, e->scratch, variant->kernel);
+    return narrow;
+}
+
 void kernel_emit_variant(struct kernel_emitter *e, const struct kernel_variant *variant)
 {
-    emit_entry(e, variant, ENTRY_RUN);
+    struct kernel_variant narrow = narrow_variant(e, variant);
+    emit_entry(e, &narrow, ENTRY_RUN);
     if (variant->kernel->init != NULL) emit_entry(e, variant, ENTRY_INIT);
     if (variant->kernel->finish != NULL) emit_entry(e, variant, ENTRY_FINISH);
 }
