@@ -569,6 +569,14 @@ static bool is_long_chain(struct kernel_emitter *e, const struct kernel *kernel)
     return kernel_size(e, kernel->body) >= LONG_NODES;
 }
 
+/* Its runs are rows: what is left over by vectors counts, and LLVM does it one by one. */
+static bool has_windows(const struct kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->in_count; i++)
+        if (kernel->in[i].window_width > 0) return true;
+    return false;
+}
+
 /* Blocks of vectors so long that they lie far apart in lanes: a firing's own loops have more to offer. */
 static bool has_long_blocks(struct kernel_emitter *e, const struct kernel *kernel)
 {
@@ -594,7 +602,8 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     if (kernel->within) return false;
     bool vary = kernel_rates_vary(kernel);
     if (e->cx->options.debug_mode || (vary && !kernel_compacts(e, kernel))) return false;
-    if (!vary && !kernel_any_ks(kernel->body, is_loop, calls_loop, e) && !is_long_chain(e, kernel))
+    if (!vary && !kernel_any_ks(kernel->body, is_loop, calls_loop, e) &&
+        !is_long_chain(e, kernel) && !has_windows(kernel))
         return false;
     if (kernel_size(e, kernel->body) > KERNEL_LANES_SIZE_MAX) return false;
     if (kernel_locals_bytes(kernel->body) > LOCAL_BYTES_MAX) return false;

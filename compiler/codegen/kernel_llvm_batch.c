@@ -375,6 +375,27 @@ static void emit_overlapping(struct kernel_emitter *e, LLVMValueRef begin, LLVMV
     *from = end;
 }
 
+/* Blocks of so many firings from *from on, as far as they are whole.  Where firings may repeat and what is left over is
+ * half a block or more, another one overlaps the last: it takes less than several of the second width. */
+static void emit_blocks(struct kernel_emitter *e, bool repeats, LLVMValueRef *from, LLVMValueRef to,
+                        uint32_t lanes)
+{
+    LLVMValueRef count = LLVMBuildSub(e->builder, to, *from, "");
+    LLVMValueRef whole = LLVMBuildAnd(e->builder, count, kernel_i64(e, ~(uint64_t)(lanes - 1)), "");
+    LLVMValueRef middle = LLVMBuildAdd(e->builder, *from, whole, "middle"), last = NULL;
+    if (repeats) {
+        LLVMValueRef rest = LLVMBuildSub(e->builder, count, whole, "");
+        LLVMValueRef much =
+            LLVMBuildICmp(e->builder, LLVMIntUGE, rest, kernel_i64(e, lanes / 2), "");
+        LLVMValueRef some = LLVMBuildICmp(e->builder, LLVMIntUGE, count, kernel_i64(e, lanes), "");
+        LLVMValueRef overlaps = LLVMBuildAnd(e->builder, much, some, "overlaps");
+        middle = LLVMBuildSelect(e->builder, overlaps, to, middle, "");
+        last = LLVMBuildSub(e->builder, to, kernel_i64(e, lanes), "last");
+    }
+    emit_rounds(e, *from, middle, last, lanes);
+    *from = middle;
+}
+
 void kernel_emit_run(struct kernel_emitter *e, const struct kernel_lane_plan *plan,
                      LLVMValueRef from, LLVMValueRef to)
 {
@@ -383,16 +404,10 @@ void kernel_emit_run(struct kernel_emitter *e, const struct kernel_lane_plan *pl
         /* Counters are of lanes in order. */
         e->body->weave = i == 0 && e->body->counting == NULL ? plan->weave : 1;
         bool is_last = i == 1 || plan->widths[i + 1] == 0;
-        if (plan->repeats && is_last) {
+        if (plan->repeats && is_last)
             emit_overlapping(e, begin, &from, to, plan->widths[i]);
-            break;
-        }
-        LLVMValueRef whole = kernel_i64(e, ~(uint64_t)(plan->widths[i] - 1));
-        LLVMValueRef count = LLVMBuildSub(e->builder, to, from, "");
-        LLVMValueRef middle =
-            LLVMBuildAdd(e->builder, from, LLVMBuildAnd(e->builder, count, whole, ""), "middle");
-        kernel_emit_firings(e, from, middle, plan->widths[i]);
-        from = middle;
+        else
+            emit_blocks(e, plan->repeats, &from, to, plan->widths[i]);
     }
     e->body->weave = 1;
     kernel_emit_firings(e, from, to, 0);
