@@ -27,8 +27,11 @@
  * stages touches; a port's packets are streamed once, and a dispatch of them is to be worth cutting
  * for several cores.  Of a chain, the FM receiver and the filter bank of `make bench`, 16 to 64 KiB
  * inside and 32 to 256 KiB at ports are equal to some hundredths; 1 MiB at ports costs the chain a
- * quarter.  So these are the most that are free. */
+ * quarter.  So these are the most that are free.  Stages that look at rows are not fused however light
+ * they are: 64 KiB of a picture take five microseconds, which is hardly worth cutting, and what they have of
+ * the buffer in the first level is a few rows anyway. */
 #define HOST_INNER_BYTES (UINT64_C(64) << 10)
+#define HOST_ROWS_BYTES (UINT64_C(256) << 10)
 #define HOST_INNER_LEAST (UINT64_C(4) << 10)
 #define HOST_PORT_BYTES (UINT64_C(256) << 10)
 /* What all raises together may take; a quarter of the device's memory, if that is less. */
@@ -79,6 +82,17 @@ static enum buffers_mode raising_mode(const struct placement *at)
     return at->graph->unproven ? BUFFERS_DEFAULT : at->cx->options.buffers;
 }
 
+static bool is_read_by_rows(const struct placement *at, const struct graph_buffer *buffer)
+{
+    for (size_t r = 0; r < buffer->readers.count; r++) {
+        struct graph_reader reader = buffer->readers.items[r];
+        const struct graph_node *node = &at->graph->nodes.items[reader.node];
+        if (node->kernel->in[node->inputs.items[reader.input].kernel_port].window_width > 0)
+            return true;
+    }
+    return false;
+}
+
 /* Packets with which a dispatch is worth its fixed cost, or cutting, and caches still hold them. */
 static uint64_t batch_packets(const struct placement *at, const struct graph_buffer *buffer)
 {
@@ -88,7 +102,8 @@ static uint64_t batch_packets(const struct placement *at, const struct graph_buf
     for (size_t i = 0; i < at->graph->buffers.count; i++)
         inner += at->graph->buffers.items[i].outer == GRAPH_INNER;
     uint64_t share = at->device->cache_bytes[DEVDESC_L2] / 2 / inner;
-    return max64(min64(share, HOST_INNER_BYTES), HOST_INNER_LEAST) / width;
+    uint64_t most = is_read_by_rows(at, buffer) ? HOST_ROWS_BYTES : HOST_INNER_BYTES;
+    return max64(min64(share, most), HOST_INNER_LEAST) / width;
 }
 
 static struct wish wish_for(const struct placement *at, const struct graph_buffer *buffer)
