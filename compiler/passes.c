@@ -10,6 +10,7 @@
 #include "compiler/fuse/constant_tables.h"
 #include "compiler/fuse/linear.h"
 #include "compiler/fuse/reduce.h"
+#include "compiler/fuse/strands.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/diag_list.h"
 #include "compiler/support/embedded_library.h"
@@ -236,7 +237,9 @@ struct graph *reduce_work(struct compile *cx, struct graph *graph, const struct 
 {
     if (!fuse_wanted(cx, device) || graph->unproven) return graph;
     if (cx->options.fast_math) graph = analysed_instead(cx, linear_collapse(cx, graph), graph);
-    return analysed_instead(cx, reduce_graph(cx, graph), graph);
+    graph = analysed_instead(cx, reduce_graph(cx, graph), graph);
+    if (device->host == 0) return graph;
+    return analysed_instead(cx, strand_graph(cx, graph, device), graph);
 }
 
 void settle_tables(struct compile *cx, struct graph *graph, const struct devdesc *device)

@@ -169,7 +169,7 @@ enum container_node_flags {
     CONTAINER_NODE_INIT = 2,     /* has pipe_k<kernel>_init */
     CONTAINER_NODE_FINISH = 4,   /* has pipe_k<kernel>_finish */
     CONTAINER_NODE_INDEXED =
-        8, /* an out-port is written by index: out windows must be zeroed before a firing */
+        8, /* an out-port is written by index, in part: out windows must be zeroed before a firing */
     CONTAINER_NODE_STOPS = 16, /* a source that may execute `stop` */
     /* Its cost depends on data: `run` (and `finish`) count, see kernel_batch.warp_cycles. */
     CONTAINER_NODE_COUNTED = 32,

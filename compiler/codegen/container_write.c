@@ -11,6 +11,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "compiler/analysis/written.h"
 #include "compiler/codegen/debug_tables.h"
 #include "compiler/codegen/launch_tables.h"
 #include "compiler/codegen/places.h"
@@ -231,7 +232,7 @@ static void place_of(const struct writer *w, struct span span, uint32_t *source,
     source_locate(source_get(w->cx->sources, span.source), span.begin, line, &column);
 }
 
-static uint32_t node_flags(const struct graph_node *node)
+static uint32_t node_flags(struct arena *arena, const struct graph_node *node)
 {
     uint32_t flags = node->stateful ? CONTAINER_NODE_STATEFUL : 0;
     if (node->kernel->init != NULL) flags |= CONTAINER_NODE_INIT;
@@ -240,7 +241,8 @@ static uint32_t node_flags(const struct graph_node *node)
     if (kernel_launches_any(&node->kernel->launches)) flags |= CONTAINER_NODE_LAUNCHES;
     if (node->warp.counted) flags |= CONTAINER_NODE_COUNTED;
     for (uint32_t i = 0; i < node->kernel->out_count; i++) {
-        if (node->kernel->out[i].indexed) flags |= CONTAINER_NODE_INDEXED;
+        if (node->kernel->out[i].indexed && !written_wholly(arena, node->kernel, i))
+            flags |= CONTAINER_NODE_INDEXED;
     }
     return flags;
 }
@@ -307,7 +309,7 @@ static void write_node(struct writer *w, size_t index)
     const struct kernel *kernel = node->kernel;
     struct container_node record = {
         .kernel = w->image->node_kernel[index],
-        .flags = node_flags(node),
+        .flags = node_flags(w->cx->arena, node),
         .importance = node->importance,
         .first_input = narrow(w, w->first_input[index]),
         .input_count = narrow(w, node->inputs.count),

@@ -16,6 +16,7 @@
  * Lanes that are woven in R parts (kernel_weave.c) see the phases of R x S: part k's lanes are R firings apart, and
  * its packet i is part 0's packet i + k pop.
  */
+#include "compiler/analysis/written.h"
 #include "compiler/codegen/kernel_llvm.h"
 
 enum { WORD_BYTES = 4, WORDS_MAX = 32, ODD_MAX = 7, IN_BYTES_MAX = 32768, OUT_BYTES_MAX = 16384 };
@@ -364,7 +365,8 @@ static void begin_out(struct kernel_emitter *e, uint32_t port, const struct phas
 {
     LLVMValueRef *out = &e->body->out[port].phases;
     *out = allocate(e, p, "appended");
-    if (!e->body->kernel->out[port].indexed) return;
+    if (!e->body->kernel->out[port].indexed || written_wholly(e->scratch, e->body->kernel, port))
+        return;
     LLVMBuildMemSet(e->builder, *out, LLVMConstInt(e->i8, 0, 0), kernel_i64(e, phases_bytes(p)),
                     p->scalar->alignment_bytes);
 }

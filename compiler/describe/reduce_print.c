@@ -5,17 +5,46 @@
 #include "compiler/fuse/constant_tables.h"
 #include "compiler/fuse/reduce.h"
 
-void reduce_print(FILE *to, const struct graph *graph)
+static size_t count_strands(const struct reductions *reductions)
 {
-    if (graph->reductions == NULL) return;
+    size_t count = 0;
+    for (size_t i = 0; i < reductions->items.count; i++)
+        count += reductions->items.items[i].strands > 0;
+    return count;
+}
+
+static void print_less_work(FILE *to, const struct reductions *reductions)
+{
     fputs("\nless work\n", to);
-    for (size_t i = 0; i < graph->reductions->items.count; i++) {
-        const struct reduction *r = &graph->reductions->items.items[i];
+    for (size_t i = 0; i < reductions->items.count; i++) {
+        const struct reduction *r = &reductions->items.items[i];
+        if (r->strands > 0) continue;
         fprintf(to, "  %s: %" PRIu64 " operations an iteration in place of %" PRIu64 "%s%s\n",
                 r->members, r->operations, r->operations_before,
                 r->linear ? ", one filter (--fast-math)" : "",
                 r->ends_late ? ", the last packets when the stream ends" : "");
     }
+}
+
+static void print_strands(FILE *to, const struct reductions *reductions)
+{
+    fputs("\nblocks taken apart\n", to);
+    for (size_t i = 0; i < reductions->items.count; i++) {
+        const struct reduction *r = &reductions->items.items[i];
+        if (r->strands == 0) continue;
+        fprintf(to,
+                "  %s: %zu nodes, in each iteration %" PRIu64 " strands of %" PRIu64
+                " operations\n",
+                r->members, r->member_count, r->strands, r->operations / r->strands);
+    }
+}
+
+void reduce_print(FILE *to, const struct graph *graph)
+{
+    if (graph->reductions == NULL) return;
+    size_t strands = count_strands(graph->reductions);
+    if (strands < graph->reductions->items.count) print_less_work(to, graph->reductions);
+    if (strands > 0) print_strands(to, graph->reductions);
 }
 
 void reduce_put_json(struct json *json, const struct graph *graph)
@@ -30,6 +59,7 @@ void reduce_put_json(struct json *json, const struct graph *graph)
         json_number(json, "operations", r->operations);
         json_boolean(json, "finishes", r->ends_late);
         json_boolean(json, "linear", r->linear);
+        json_number(json, "strands", r->strands);
         json_end(json, '}');
     }
     json_end(json, ']');

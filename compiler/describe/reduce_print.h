@@ -9,7 +9,7 @@
 #include "compiler/graph/graph.h"
 #include "compiler/support/json_write.h"
 
-/* A table; nothing where no work is left out. */
+/* Tables, of less work and of blocks taken apart; nothing where there is neither. */
 void reduce_print(FILE *to, const struct graph *graph);
 /* `"left_out": [..]` */
 void reduce_put_json(struct json *json, const struct graph *graph);

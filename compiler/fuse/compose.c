@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <inttypes.h>
 
+#include "compiler/analysis/written.h"
+
 /* Firings of an iteration, and of all of them together what a composite may be made of. */
 #define FIRINGS_MAX (UINT64_C(1) << 20)
 enum { JOINED_MAX = 4096 }; /* packets of a port whose elements are named by what is computed */
@@ -213,6 +215,11 @@ static bool inline_reader(struct composer *c, struct edge *edge, const struct gr
     return true;
 }
 
+static bool is_written_in_part(struct composer *c, const struct member *w, uint32_t port)
+{
+    return w->kernel->out[port].indexed && !written_wholly(c->cx->arena, w->kernel, port);
+}
+
 static bool add_edge(struct composer *c, struct member *w, struct member_output *out)
 {
     const struct graph_buffer *buffer = &c->graph->buffers.items[out->end->buffer];
@@ -222,7 +229,7 @@ static bool add_edge(struct composer *c, struct member *w, struct member_output 
                         .writer = w,
                         .initial = buffer->initial.packets,
                         .push = out->end->push,
-                        .zeroed = w->kernel->out[out->end->kernel_port].indexed};
+                        .zeroed = is_written_in_part(c, w, out->end->kernel_port)};
     bool exact = out->end->push_least == out->end->push && !w->inlined;
     if (!exact && !inline_reader(c, &edge, buffer)) return false;
     vec_push(c->cx->arena, &c->edges, edge);
@@ -649,6 +656,13 @@ static bool compose_group(struct composer *c)
     return make_kernel(c);
 }
 
+static bool are_all_within(const struct graph *graph, const struct compose_group *group)
+{
+    for (size_t i = 0; i < group->step_count; i++)
+        if (!graph->nodes.items[group->steps[i].node].kernel->within) return false;
+    return true;
+}
+
 bool compose(struct compile *cx, const struct graph *graph, const struct compose_group *group,
              struct composite *composite, const char **reason)
 {
@@ -665,6 +679,7 @@ bool compose(struct compile *cx, const struct graph *graph, const struct compose
                                 .group = {1, 1, 1},
                                 .composed = true};
     *composite = (struct composite){0};
+    c.kernel->within = are_all_within(graph, group);
     if (!compose_group(&c)) {
         *reason = c.reason;
         return false;

@@ -191,6 +191,14 @@ static bool is_small(const struct merger *m, const struct fuse_group *group)
     return size <= FUSE_SIZE_MAX;
 }
 
+static const struct kernel *kernel_at(const struct merger *m, uint32_t node)
+{
+    const struct group *part = &m->groups[m->group_of[node]];
+    const struct graph_node *of =
+        part->composite != NULL ? &part->composite->node : &m->graph->nodes.items[node];
+    return of->kernel;
+}
+
 /* Code in lanes is bounded (kernel_lanes.c): two that are executed there each for itself would be so no longer. */
 static bool leaves_lanes(const struct merger *m, const struct fuse_group *group,
                          const struct composite *composite)
@@ -198,11 +206,8 @@ static bool leaves_lanes(const struct merger *m, const struct fuse_group *group,
     if (composite->node.stateful || compose_size(composite->node.kernel) <= KERNEL_LANES_SIZE_MAX)
         return false;
     for (uint32_t i = 0; i < group->count; i++) {
-        const struct group *part = &m->groups[m->group_of[group->nodes[i]]];
-        const struct graph_node *node = part->composite != NULL
-                                            ? &part->composite->node
-                                            : &m->graph->nodes.items[group->nodes[i]];
-        if (compose_size(node->kernel) > KERNEL_LANES_SIZE_MAX) return false;
+        const struct kernel *kernel = kernel_at(m, group->nodes[i]);
+        if (kernel->within || compose_size(kernel) > KERNEL_LANES_SIZE_MAX) return false;
     }
     return true;
 }

@@ -22,6 +22,8 @@ struct reduction {
     uint64_t operations_before, operations; /* of an iteration */
     bool ends_late;                         /* it writes its last packets when the stream ends */
     bool linear; /* one filter: sums were taken in another order (linear.h) */
+    uint64_t
+        strands; /* parts of a block that are computed side by side (strands.h); 0: it was not taken apart */
 };
 
 struct reductions {

@@ -66,6 +66,8 @@ struct region_member {
     uint64_t firings; /* of an iteration */
 };
 
+struct region_strands; /* strands.h */
+
 struct region {
     VEC(struct region_member) members; /* writers before readers */
     VEC(struct region_end) in, out;
@@ -73,6 +75,7 @@ struct region {
     uint64_t operations, loads; /* of an iteration, after simplification */
     bool ends_late;             /* `finish` is needed */
     bool linear;                /* collapsed: linear.h */
+    const struct region_strands *strands; /* NULL: not taken apart */
     /* The in-ends, of one type and the same packets, peek and needs, are one: packet i of end e is
      * packet i * in.count + e of it. */
     bool interleaved;

@@ -610,7 +610,7 @@ struct graph_node region_kernel(struct region_space *space, const struct region 
     set_arguments(&w, kernel, &node);
     declare_table(&w);
     if (w.table != NULL) kernel->init = write_init(&w);
-    kernel->body = write_body(&w);
+    kernel->body = region->strands != NULL ? region_write_strands(&w) : write_body(&w);
     if (region->ends_late) kernel->finish = write_finish(&w);
     add_ends(&w, &node);
     return node;

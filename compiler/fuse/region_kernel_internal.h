@@ -3,6 +3,7 @@
  *
  *   region_kernel.c   the kernel: ports, arguments, straight-line code, sums of products as loops
  *   region_alike.c    packets that are computed alike, as one loop
+ *   region_strands.c  strands, as one loop over them
  */
 #ifndef PIPEC_REGION_KERNEL_INTERNAL_H
 #define PIPEC_REGION_KERNEL_INTERNAL_H
@@ -38,5 +39,8 @@ struct kx *region_write_value(struct region_writer *w, struct tree_list *list, s
 
 /* Writes all packets of the out-port as one loop, where they are computed alike; else false. */
 bool region_write_alike(struct region_writer *w, struct tree_list *list, uint32_t port);
+
+/* The body of a region with strands. */
+struct ks *region_write_strands(struct region_writer *w);
 
 #endif

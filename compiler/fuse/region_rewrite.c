@@ -2,14 +2,28 @@
 
 #include <string.h>
 
+#include "compiler/fuse/fuse_internal.h"
 #include "compiler/fuse/region_interleave.h"
 #include "compiler/fuse/region_kernel.h"
+#include "compiler/fuse/strands.h"
 
 enum { NAME_MAX = 72 };
+
+/* As of a composite. */
+static const char *strands_name(struct region_space *space, const struct region *region)
+{
+    uint32_t count = (uint32_t)region->members.count;
+    uint32_t *nodes = ARENA_ARRAY(space->scratch, uint32_t, count);
+    for (uint32_t m = 0; m < count; m++)
+        nodes[m] = region->members.items[m].node;
+    struct fuse_group group = {.nodes = nodes, .count = count};
+    return fuse_name(space->cx->arena, space->graph, &group);
+}
 
 static const char *region_name(struct region_space *space, const struct region *region)
 {
     const char *name = "";
+    if (region->strands != NULL) return strands_name(space, region);
     for (size_t m = 0; m < region->members.count; m++) {
         const char *next = space->graph->nodes.items[region->members.items[m].node].name;
         if (strlen(name) + strlen(next) > NAME_MAX)
@@ -45,13 +59,15 @@ struct graph *region_rewrite(struct region_space *space, const struct region_cho
         const struct region *region = choices[i].region;
         const char *name = region_name(space, region);
         replacements[i] = replacement_of(space, region, name);
-        vec_push(space->cx->arena, &reductions->items,
-                 (struct reduction){.members = name,
-                                    .member_count = region->members.count,
-                                    .operations_before = choices[i].before,
-                                    .operations = region->operations,
-                                    .ends_late = region->ends_late,
-                                    .linear = region->linear});
+        vec_push(
+            space->cx->arena, &reductions->items,
+            (struct reduction){.members = name,
+                               .member_count = region->members.count,
+                               .operations_before = choices[i].before,
+                               .operations = region->operations,
+                               .ends_late = region->ends_late,
+                               .linear = region->linear,
+                               .strands = region->strands != NULL ? region->strands->count : 0});
     }
     struct graph *graph = region_replace(space->cx, space->graph, replacements, count);
     graph->reductions = reductions;

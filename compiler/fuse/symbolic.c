@@ -303,7 +303,7 @@ sym sym_operation(struct symbols *s, struct sym_node n)
         s->reason = "divides by what may be zero";
         return result;
     }
-    if (simpler(s, &n, &result)) return result;
+    if (!s->literal && simpler(s, &n, &result)) return result;
     return intern(s, n);
 }
 

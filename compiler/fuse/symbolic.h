@@ -72,6 +72,8 @@ struct symbols {
     size_t node_limit;
     uint64_t steps, step_limit;
     const char *reason; /* not NULL: what made it fail; nothing is to be used */
+    /* What depends on packets is left as it is written: what is computed alike stays so, whatever the constants. */
+    bool literal;
 };
 
 struct symbols symbols_begin(struct arena *scratch);
