@@ -286,19 +286,6 @@ static enum prt_status cpu_enqueue(struct prt_device *device, uint32_t queue,
     return PRT_OK;
 }
 
-static void cpu_launch(struct prt_device *device, uint32_t queue, uint32_t object,
-                       uint64_t first_firing, uint32_t firings)
-{
-    const struct prt_launch launch = {.object = object,
-                                      .firings = firings,
-                                      .first_firing = first_firing,
-                                      .signal = (uint64_t)object + 1,
-                                      .packet = PRT_PACKET_FULL,
-                                      .seen = true};
-    device->counters.launches[PRT_PACKET_FULL]++;
-    begin_launch(device, queue, &launch);
-}
-
 /* ---- what has been executed ---- */
 
 /* The compute unit, of the sub-device's own, that a worker's time is told of. */
@@ -439,6 +426,29 @@ static enum prt_status cpu_wait(struct prt_device *device, struct prt_completion
     memmove(device->in_flight, device->in_flight + seen,
             device->in_flight_count * sizeof *device->in_flight);
     return PRT_OK;
+}
+
+/* ---- launches without packets ---- */
+
+static bool cpu_launch(struct prt_device *device, uint32_t queue, uint32_t object,
+                       uint64_t first_firing, uint32_t firings, struct prt_completion *ended)
+{
+    const struct prt_launch launch = {.object = object,
+                                      .firings = firings,
+                                      .first_firing = first_firing,
+                                      .signal = (uint64_t)object + 1,
+                                      .packet = PRT_PACKET_FULL,
+                                      .seen = true};
+    device->counters.launches[PRT_PACKET_FULL]++;
+    begin_launch(device, queue, &launch);
+    const struct prt_cpu_job *job = &device->jobs[object];
+    if (ended == NULL || device->observe != NULL || device->in_flight_count > 1 ||
+        !prt_cpu_pool_is_direct(&device->pool, queue))
+        return false;
+    assert(prt_cpu_job_done(job));
+    device->in_flight_count = 0;
+    complete(device, job, ended);
+    return true;
 }
 
 /* Time passes by itself. */

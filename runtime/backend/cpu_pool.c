@@ -783,6 +783,13 @@ static bool is_own(struct prt_cpu_pool *pool, const struct prt_cpu_line *line,
     return pool->worker_count == 1 || is_better_alone(pool, line, job);
 }
 
+bool prt_cpu_pool_is_direct(const struct prt_cpu_pool *pool, uint32_t queue)
+{
+    const struct prt_cpu_line *line = &pool->lines[queue];
+    return pool->lines_open == 1 &&
+           line->end_worker - line->first_worker == prt_cpu_pool_threads(pool);
+}
+
 void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     struct prt_cpu_line *line = &pool->lines[job->queue];

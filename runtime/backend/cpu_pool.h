@@ -159,6 +159,9 @@ uint32_t prt_cpu_pool_threads(const struct prt_cpu_pool *pool);
 /* Executes the job now, or when its turn comes.  Requires: object, launch, queue; its line has a
  * place. */
 void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job);
+/* Is every job of the queue done when prt_cpu_pool_give returns?  So it is of the only line, if that
+ * is for all workers. */
+bool prt_cpu_pool_is_direct(const struct prt_cpu_pool *pool, uint32_t queue);
 /* Executes, and returns when no more than `left` jobs are unfinished. */
 void prt_cpu_pool_wait(struct prt_cpu_pool *pool, uint32_t left);
 /* Jobs given and not done. */

@@ -23,7 +23,8 @@
  *
  * A device that runs in *real time* has nanoseconds of the host for cycles, from 0 at the first time
  * that somebody asks or launches: they pass by themselves, and `advance` does nothing.  So that nothing else depends on them, what
- * is in flight when `wait` begins is seen all together, in order of enqueuing; only where queues
+ * is in flight when `wait` begins is seen all together, in order of enqueuing, or when it is launched (`launch`), as the
+ * queues alone decide; only where queues
  * that share compute units differ in importance is it seen as it ends, in order of enqueuing as far
  * as it has.
  *
@@ -250,9 +251,12 @@ struct prt_device_ops {
 
     /* A launch without a packet, that is seen when it ends, of a device that costs less so; NULL: it
      * takes packets alone.  Requires: the object is there and not in flight, and there is such a
-     * queue; firings are 1 or more.  Allocates nothing.  Its signal is the object's number and 1. */
-    void (*launch)(struct prt_device *device, uint32_t queue, uint32_t object,
-                   uint64_t first_firing, uint32_t firings);
+     * queue; firings are 1 or more.  Allocates nothing.  Its signal is the object's number and 1.
+     * `ended` not NULL: where it is executed at once, everything launched before it has been
+     * delivered and nobody observes, that is true and `*ended` is its completion, which `wait` does
+     * not deliver any more; else false. */
+    bool (*launch)(struct prt_device *device, uint32_t queue, uint32_t object,
+                   uint64_t first_firing, uint32_t firings, struct prt_completion *ended);
 
     /* Moves time to when the next launch in flight is seen to end (not back, if that lies behind),
      * waits until the host has executed what is seen then, and delivers all that has been seen by

@@ -126,13 +126,19 @@ static inline void *prt_fifo_claim(struct prt_fifo *fifo, uint64_t packets)
     return fifo->ring + fifo->write_offset_bytes;
 }
 
-/* Ends the claim: the first `packets` of its window are there for the readers, the rest of the room
- * is given back. */
-static inline void prt_fifo_commit(struct prt_fifo *fifo, uint64_t packets)
+/* A claim may be filled bit by bit: so many more packets of its window are there.  When it ends
+ * prt_fifo_commit_all follows, before any other window is opened. */
+static inline void prt_fifo_commit_more(struct prt_fifo *fifo, uint64_t packets)
 {
     assert(packets <= fifo->claimed_packets);
-    fifo->claimed_packets = 0;
+    fifo->claimed_packets -= packets;
     fifo->written_packets += packets;
+}
+
+/* Ends the claim behind the `packets` packets that it has brought in all. */
+static inline void prt_fifo_commit_all(struct prt_fifo *fifo, uint64_t packets)
+{
+    fifo->claimed_packets = 0;
     fifo->write_offset_bytes = prt_fifo_advance(fifo, fifo->write_offset_bytes, packets);
     if (fifo->attached_count == 0) {
         fifo->discarded_packets += packets;
@@ -140,6 +146,14 @@ static inline void prt_fifo_commit(struct prt_fifo *fifo, uint64_t packets)
     }
     uint64_t held = fifo->written_packets - fifo->oldest_packets;
     if (held > fifo->high_water_packets) fifo->high_water_packets = held;
+}
+
+/* Ends the claim: the first `packets` of its window are there for the readers, the rest of the room
+ * is given back. */
+static inline void prt_fifo_commit(struct prt_fifo *fifo, uint64_t packets)
+{
+    prt_fifo_commit_more(fifo, packets);
+    prt_fifo_commit_all(fifo, packets);
 }
 
 /* No more packets.  Requires: no claim is open.  A second time it does nothing. */

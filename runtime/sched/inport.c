@@ -16,6 +16,14 @@ enum prt_status prt_inport_at_hand(struct prt_buffer *buffer, struct prt_error *
     return ahead->extra != NULL ? PRT_OK : prt_error_set(error, PRT_E_NOMEM, "out of memory");
 }
 
+static enum prt_status refuse_count(const struct prt_sched *s, const struct prt_buffer *buffer,
+                                    struct prt_error *error)
+{
+    return prt_error_set(error, PRT_E_USAGE,
+                         "the source of '%s' gave more packets than were asked for",
+                         prt_container_text(s->container, buffer->record->name));
+}
+
 /* Asks the host once for up to `room` packets; 0 of them: the stream has ended. */
 static enum prt_status ask_host(struct prt_sched *s, struct prt_buffer *buffer, void *window,
                                 size_t room, size_t *count, struct prt_error *error)
@@ -32,9 +40,7 @@ static enum prt_status ask_host(struct prt_sched *s, struct prt_buffer *buffer, 
     if (status != PRT_OK) *count = 0;
     if (*count <= room) return status;
     *count = 0;
-    return prt_error_set(error, PRT_E_USAGE,
-                         "the source of '%s' gave more packets than were asked for",
-                         prt_container_text(s->container, buffer->record->name));
+    return refuse_count(s, buffer, error);
 }
 
 /* The host is not asked any more.  A thread ends by itself: what it has read is processed. */
@@ -162,16 +168,44 @@ static enum prt_status take_ahead(struct prt_sched *s, struct prt_buffer *buffer
     return hear(s, buffer, ahead->status);
 }
 
-/* Once; the in-port closes at the end of its stream, and when the run is interrupted. */
+/* The host's callback, again and again until the in-port is full: nothing else stands between two
+ * calls, for a host that gives a packet at a time.  The in-port closes at the end of its stream, and
+ * when the run is interrupted. */
 static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *buffer,
                                       struct prt_error *error)
 {
     struct prt_fifo *fifo = &buffer->fifo;
-    size_t room = (size_t)prt_fifo_room(fifo), count = 0;
-    if (is_interrupted(s, buffer)) {
-        end_stream(s, buffer, true);
-        return PRT_OK;
+    const struct prt_port *port = buffer->port;
+    size_t left = (size_t)prt_fifo_room(fifo), room = left, count = 0;
+    uint8_t *window = prt_fifo_claim(fifo, room);
+    enum prt_status status = PRT_OK;
+    bool answered = true; /* with packets, and no more than were asked for */
+    enum prt_doing before = prt_standing_set(s, PRT_DOING_READ, buffer);
+    while (left > 0 && answered && !prt_select_interrupted(s)) {
+        count = 0;
+        status = port->source(port->context, window, left, &count, error);
+        answered = status == PRT_OK && count > 0 && count <= left;
+        if (!answered) break;
+        prt_fifo_commit_more(fifo, count);
+        left -= count;
+        window += count * (size_t)fifo->width_bytes;
     }
+    (void)prt_standing_set(s, before, NULL);
+    prt_fifo_commit_all(fifo, room - left);
+    buffer->port->packets += room - left;
+    if (answered && left > 0) end_stream(s, buffer, true);
+    if (answered) return PRT_OK;
+    if (status == PRT_OK && count > 0) return refuse_count(s, buffer, error);
+    return hear(s, buffer, status);
+}
+
+/* Once: what a port's thread has brought; the in-port closes at the end of its stream.  A port that
+ * nobody has bound has none. */
+static enum prt_status take_from_thread(struct prt_sched *s, struct prt_buffer *buffer,
+                                        struct prt_error *error)
+{
+    struct prt_fifo *fifo = &buffer->fifo;
+    size_t room = (size_t)prt_fifo_room(fifo), count;
     enum prt_status status = ask_host(s, buffer, prt_fifo_claim(fifo, room), room, &count, error);
     prt_fifo_commit(fifo, count);
     buffer->port->packets += count;
@@ -182,12 +216,14 @@ static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *bu
 static enum prt_status suspend(struct prt_sched *s, struct prt_buffer *buffer,
                                struct prt_error *error)
 {
+    const struct prt_port *port = buffer->port;
     enum prt_status status = PRT_OK;
     s->suspensions++;
     buffer->port->suspensions++;
     if (s->collect != NULL) prt_collect_suspended(s, buffer);
+    if (port->thread == NULL && port->source != NULL) return take_from_host(s, buffer, error);
     while (status == PRT_OK && !buffer->fifo.closed && prt_fifo_room(&buffer->fifo) > 0)
-        status = take_from_host(s, buffer, error);
+        status = take_from_thread(s, buffer, error);
     return status;
 }
 

@@ -184,23 +184,29 @@ static bool is_packed(const struct prt_sched *s, const struct prt_stage *stage)
     return stage->spilled ? s->reference_stages[stage->entry] != NO_STAGE : stage->loads;
 }
 
-static void launch_directly(struct prt_sched *s, uint32_t index, bool finish, uint64_t firings)
+static bool launch_directly(struct prt_sched *s, uint32_t index, bool finish, uint64_t firings,
+                            struct prt_completion *ended)
 {
     const struct prt_stage *stage = &s->stages[index];
     uint32_t object = finish ? s->container->stage_count + index : index;
     if (s->collect != NULL) prt_sched_pass_time(s);
     s->open_packets[stage->queue].in_flight++;
     enum prt_doing before = prt_standing_set(s, PRT_DOING_DEVICE, NULL); /* it may execute */
-    s->ops->launch(s->device, stage->queue, object, stage->firings, (uint32_t)firings);
+    bool has_ended =
+        s->ops->launch(s->device, stage->queue, object, stage->firings, (uint32_t)firings, ended);
     (void)prt_standing_set(s, before, NULL);
+    return has_ended;
 }
 
 enum prt_status prt_packets_launch(struct prt_sched *s, uint32_t index, bool finish,
-                                   uint64_t firings, struct prt_error *error)
+                                   uint64_t firings, bool *ended, struct prt_error *error)
 {
     const struct prt_stage *stage = &s->stages[index];
+    if (ended != NULL) *ended = false;
     if (s->ops->launch != NULL && !s->dispatch_given) {
-        launch_directly(s, index, finish, firings);
+        bool at_once =
+            launch_directly(s, index, finish, firings, ended == NULL ? NULL : &s->completions[0]);
+        if (ended != NULL) *ended = at_once;
         return PRT_OK;
     }
     if (s->dispatch == PRT_PACKET_CONDENSED && !finish && is_packed(s, stage))

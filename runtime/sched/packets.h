@@ -29,9 +29,11 @@
 
 #include "runtime/sched/sched.h"
 
-/* A launch of so many firings of the stage, or its finish. */
+/* A launch of so many firings of the stage, or its finish.  `ended` not NULL: *ended says that the
+ * device has executed it already and delivers it in completions[0], instead of when it is waited
+ * for. */
 enum prt_status prt_packets_launch(struct prt_sched *s, uint32_t index, bool finish,
-                                   uint64_t firings, struct prt_error *error);
+                                   uint64_t firings, bool *ended, struct prt_error *error);
 
 /* Enqueues the open packet of the stage's queue if the stage is the last of its pack: once the launch
  * has been accounted for. */

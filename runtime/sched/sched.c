@@ -399,14 +399,16 @@ enum prt_status prt_sched_launch(struct prt_sched *s, uint32_t index, uint64_t f
                                        : read_by_phase(stage, firings);
     stage->in_flight = true;
     stage->batch = firings;
-    enum prt_status status = prt_packets_launch(s, index, false, firings, error);
+    bool ended;
+    enum prt_status status = prt_packets_launch(s, index, false, firings, &ended, error);
     if (status != PRT_OK) return status;
     pass_on(s, stage, firings);
     stage->firings += firings;
     stage->dispatches++;
     s->in_flight++;
     s->waiver = false;
-    return prt_packets_end_pack(s, index, error);
+    status = prt_packets_end_pack(s, index, error);
+    return status == PRT_OK && ended ? complete(s, &s->completions[0], error) : status;
 }
 
 static enum prt_status dispatch_selected(struct prt_sched *s, struct prt_error *error)
@@ -522,7 +524,7 @@ static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, stru
     if (s->collect != NULL) prt_collect_dispatched(s, stage);
     s->finish_waiting--;
     stage->in_flight = true;
-    enum prt_status status = prt_packets_launch(s, index, true, 1, error);
+    enum prt_status status = prt_packets_launch(s, index, true, 1, NULL, error);
     if (status != PRT_OK) return status;
     stage->dispatches++;
     s->in_flight++;

@@ -33,10 +33,11 @@
 #define PROFILE_SECONDS 5
 
 static const struct bench_workload *const workloads[] = {
-    &bench_chain8,       &bench_chain1,  &bench_bank,    &bench_radio,
-    &bench_radio_fast,   &bench_picture, &bench_sums,    &bench_running,
-    &bench_fourier,      &bench_bitonic, &bench_chain64, &bench_chain64_by_64,
-    &bench_chain64_by_1, &bench_loop,    &bench_loop1,   &bench_cipher};
+    &bench_chain8,        &bench_chain1,       &bench_bank,    &bench_radio,
+    &bench_radio_fast,    &bench_picture,      &bench_sums,    &bench_running,
+    &bench_fourier,       &bench_bitonic,      &bench_chain64, &bench_chain64_by_4096,
+    &bench_chain64_by_64, &bench_chain64_by_1, &bench_loop,    &bench_loop1,
+    &bench_cipher};
 
 enum { WORKLOADS = sizeof workloads / sizeof *workloads };
 

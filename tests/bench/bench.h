@@ -43,7 +43,7 @@ struct bench_workload {
     bool extra;   /* explains another row, and has no goal */
     bool near;    /* by hand other arithmetic: f32 packets that are near to ours, no more */
     double goal;  /* ours is at most so many times as slow as the hand-written code */
-    size_t batch; /* packets that come at a time, and are answered; 0: as many as are wanted */
+    size_t batch; /* packets that the host gives at a time, by a call; 0: they lie in memory */
     struct bench_shape (*shape)(size_t units);
     void (*prepare)(size_t units, void *in);
     /* What part `part` of `parts` does; all parts are executed at once, each by a thread.  Gives
@@ -58,7 +58,8 @@ struct bench_workload {
 
 extern const struct bench_workload bench_chain8, bench_chain1, bench_bank, bench_radio,
     bench_radio_fast, bench_picture, bench_sums, bench_running, bench_fourier, bench_bitonic,
-    bench_chain64, bench_chain64_by_64, bench_chain64_by_1, bench_loop, bench_loop1, bench_cipher;
+    bench_chain64, bench_chain64_by_4096, bench_chain64_by_64, bench_chain64_by_1, bench_loop,
+    bench_loop1, bench_cipher;
 
 /* ---- peers ---- */
 
@@ -141,7 +142,8 @@ struct bench_program *bench_load(const char *container);
 void bench_unload(struct bench_program *program);
 /* One run from the beginning to the end of the stream; gives the bytes that came out.  `device`
  * NULL: the one the container was compiled for; "null": no kernel is executed.  `batch`: the most
- * packets that the host gives at a time, 0: as many as are wanted.  `counts` may be NULL. */
+ * packets that the host gives at a time, by a callback; 0: they are read where they lie.  `counts`
+ * may be NULL. */
 size_t bench_run(const struct bench_program *program, const char *device, uint32_t threads,
                  size_t batch, const void *in, size_t in_bytes, void *out, size_t out_bytes,
                  struct bench_counts *counts);
@@ -150,7 +152,7 @@ size_t bench_run(const struct bench_program *program, const char *device, uint32
 void bench_run_long(const struct bench_program *program, size_t bytes, const void *in, void *out,
                     size_t ring_bytes);
 /* A run with one thread of which the host gives `batch` packets at a time, and gets one for
- * them: the median of the times in between, in seconds, of the end of the stream. */
+ * them before it gives more: the mean of the times in between, in seconds. */
 double bench_latency(const struct bench_program *program, size_t batch, const void *in,
                      size_t in_bytes, void *out, size_t out_bytes);
 

@@ -11,19 +11,11 @@ struct bench_program {
     struct prt_program *program;
 };
 
-/* When the latest batches were given or the latest packets taken. */
-enum { TIMES = 1 << 10 };
-
-struct times {
-    double at[TIMES];
-    size_t count;
-};
-
+/* What the host still has to give, or has room for. */
 struct stream {
-    uint8_t *bytes;
-    size_t size, at, width, batch;
-    size_t ring;         /* bytes that stand for all */
-    struct times *times; /* NULL: nobody wants them */
+    uint8_t *next;
+    size_t left, batch; /* packets; at a time: the most */
+    size_t width;       /* bytes of one */
 };
 
 static void check(enum prt_status status, const struct prt_error *error)
@@ -33,24 +25,22 @@ static void check(enum prt_status status, const struct prt_error *error)
     exit(3);
 }
 
-static void note_time(struct times *times)
+static void pass(struct stream *s, size_t packets)
 {
-    if (times != NULL) times->at[times->count++ % TIMES] = bench_now();
+    s->next += packets * s->width;
+    s->left -= packets;
 }
 
 static enum prt_status give(void *context, void *packets, size_t capacity, size_t *count,
                             struct prt_error *error)
 {
     struct stream *s = context;
+    size_t now = s->batch < capacity ? s->batch : capacity;
     (void)error;
-    if (s->batch > 0 && s->batch < capacity) capacity = s->batch;
-    size_t bytes = capacity * s->width;
-    if (bytes > s->size - s->at) bytes = s->size - s->at;
-    if (bytes > 0) note_time(s->times);
-    if (bytes > s->ring - s->at % s->ring) bytes = s->ring - s->at % s->ring;
-    memcpy(packets, s->bytes + s->at % s->ring, bytes);
-    s->at += bytes;
-    *count = bytes / s->width;
+    if (now > s->left) now = s->left;
+    *count = now;
+    memcpy(packets, s->next, now * s->width);
+    pass(s, now);
     return PRT_OK;
 }
 
@@ -58,18 +48,10 @@ static enum prt_status take(void *context, const void *packets, size_t count,
                             struct prt_error *error)
 {
     struct stream *s = context;
-    size_t bytes = count * s->width;
-    if (bytes > s->size - s->at)
+    if (count > s->left)
         return prt_error_set(error, PRT_E_USAGE, "more packets came out than were expected");
-    for (size_t done = 0; done < bytes;) {
-        size_t at = (s->at + done) % s->ring, room = s->ring - at;
-        size_t now = bytes - done < room ? bytes - done : room;
-        memcpy(s->bytes + at, (const uint8_t *)packets + done, now);
-        done += now;
-    }
-    s->at += bytes;
-    for (size_t i = 0; s->times != NULL && i < count; i++)
-        note_time(s->times);
+    memcpy(s->next, packets, count * s->width);
+    pass(s, count);
     return PRT_OK;
 }
 
@@ -88,13 +70,18 @@ void bench_unload(struct bench_program *program)
     free(program);
 }
 
-static struct stream stream_of(const struct bench_program *program, uint32_t port, void *bytes,
-                               size_t size)
+static size_t width_of(const struct bench_program *program, uint32_t port)
 {
     struct prt_port_information information;
     if (!prt_program_port(program->program, port, &information)) abort();
-    return (struct stream){
-        .bytes = bytes, .size = size, .ring = size, .width = information.width_bytes};
+    return information.width_bytes;
+}
+
+static struct stream stream_of(const struct bench_program *program, uint32_t port, void *bytes,
+                               size_t size)
+{
+    size_t width = width_of(program, port);
+    return (struct stream){.next = bytes, .left = size / width, .batch = SIZE_MAX, .width = width};
 }
 
 static void count(const struct prt_run *run, struct bench_counts *counts)
@@ -126,68 +113,106 @@ static void execute(struct prt_run *run, struct bench_counts *counts)
     prt_run_destroy(run);
 }
 
-/* The host gives and takes packets by callbacks. */
-static void run_streams(struct prt_run *run, struct stream *from, struct stream *to,
-                        struct bench_counts *counts)
-{
-    struct prt_error error;
-    check(prt_run_bind_input(run, 0, give, from, &error), &error);
-    check(prt_run_bind_output(run, 1, take, to, &error), &error);
-    execute(run, counts);
-}
-
 size_t bench_run(const struct bench_program *program, const char *device, uint32_t threads,
                  size_t batch, const void *in, size_t in_bytes, void *out, size_t out_bytes,
                  struct bench_counts *counts)
 {
     struct prt_run *run = create(program, device, threads);
     struct stream from = stream_of(program, 0, (void *)(uintptr_t)in, in_bytes);
-    struct stream to = stream_of(program, 1, out, out_bytes);
+    size_t width = width_of(program, 1), came;
     struct prt_error error;
-    size_t came;
-    from.batch = batch;
-    if (batch > 0) {
-        run_streams(run, &from, &to, counts);
-        return to.at;
-    }
-    check(prt_run_bind_input_memory(run, 0, in, in_bytes / from.width, &error), &error);
-    check(prt_run_bind_output_memory(run, 1, out, out_bytes / to.width, &came, &error), &error);
+    if (batch > 0) from.batch = batch;
+    if (batch > 0)
+        check(prt_run_bind_input(run, 0, give, &from, &error), &error);
+    else
+        check(prt_run_bind_input_memory(run, 0, in, from.left, &error), &error);
+    check(prt_run_bind_output_memory(run, 1, out, out_bytes / width, &came, &error), &error);
     execute(run, counts);
-    return came * to.width;
+    return came * width;
+}
+
+/* ---- long streams ---- */
+
+/* A stream that goes over the same memory again and again. */
+struct ring {
+    struct stream stream;
+    uint8_t *bytes;
+    size_t size, at;
+};
+
+/* Up to so many packets, as they lie behind each other. */
+static size_t next_piece(struct ring *r, size_t packets)
+{
+    struct stream *s = &r->stream;
+    size_t room = (r->size - r->at) / s->width;
+    if (packets > room) packets = room;
+    s->next = r->bytes + r->at;
+    r->at = (r->at + packets * s->width) % r->size;
+    return packets;
+}
+
+static enum prt_status give_again(void *context, void *packets, size_t capacity, size_t *count,
+                                  struct prt_error *error)
+{
+    struct ring *r = context;
+    if (capacity > r->stream.left) capacity = r->stream.left;
+    return give(&r->stream, packets, next_piece(r, capacity), count, error);
+}
+
+static enum prt_status take_again(void *context, const void *packets, size_t count,
+                                  struct prt_error *error)
+{
+    struct ring *r = context;
+    enum prt_status status = PRT_OK;
+    for (size_t done = 0; done < count && status == PRT_OK;) {
+        size_t now = next_piece(r, count - done);
+        status = take(&r->stream, (const uint8_t *)packets + done * r->stream.width, now, error);
+        done += now;
+    }
+    return status;
 }
 
 void bench_run_long(const struct bench_program *program, size_t bytes, const void *in, void *out,
                     size_t ring_bytes)
 {
-    struct stream from = stream_of(program, 0, (void *)(uintptr_t)in, bytes);
-    struct stream to = stream_of(program, 1, out, bytes);
-    from.ring = to.ring = ring_bytes;
-    run_streams(create(program, NULL, 1), &from, &to, NULL);
+    struct ring from = {stream_of(program, 0, NULL, bytes), (void *)(uintptr_t)in, ring_bytes, 0};
+    struct ring to = {stream_of(program, 1, NULL, bytes), out, ring_bytes, 0};
+    struct prt_run *run = create(program, NULL, 1);
+    struct prt_error error;
+    check(prt_run_bind_input(run, 0, give_again, &from, &error), &error);
+    check(prt_run_bind_output(run, 1, take_again, &to, &error), &error);
+    execute(run, NULL);
 }
 
-static int compare_times(const void *left, const void *right)
+/* ---- latency ---- */
+
+/* A stream, and when its first packets were wanted. */
+struct timed {
+    struct stream stream;
+    double since; /* 0: not yet */
+};
+
+static enum prt_status give_timed(void *context, void *packets, size_t capacity, size_t *count,
+                                  struct prt_error *error)
 {
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
+    struct timed *t = context;
+    if (t->since == 0) t->since = bench_processor_now();
+    return give(&t->stream, packets, capacity, count, error);
 }
 
-/* A batch and what it brings have the same place from the end. */
 double bench_latency(const struct bench_program *program, size_t batch, const void *in,
                      size_t in_bytes, void *out, size_t out_bytes)
 {
-    static struct times given, taken;
-    struct stream from = stream_of(program, 0, (void *)(uintptr_t)in, in_bytes);
+    struct prt_run *run = create(program, NULL, 1);
+    struct timed from = {.stream = stream_of(program, 0, (void *)(uintptr_t)in, in_bytes)};
     struct stream to = stream_of(program, 1, out, out_bytes);
-    double waited[TIMES];
-    given.count = taken.count = 0;
-    from.batch = batch;
-    from.times = &given;
-    to.times = &taken;
-    run_streams(create(program, NULL, 1), &from, &to, NULL);
-    size_t count = taken.count < TIMES ? taken.count : TIMES;
-    for (size_t i = 0; i < count; i++)
-        waited[i] =
-            taken.at[(taken.count - 1 - i) % TIMES] - given.at[(given.count - 1 - i) % TIMES];
-    qsort(waited, count, sizeof *waited, compare_times);
-    return waited[count / 2];
+    size_t room = to.left;
+    struct prt_error error;
+    from.stream.batch = batch;
+    check(prt_run_bind_input(run, 0, give_timed, &from, &error), &error);
+    check(prt_run_bind_output(run, 1, take, &to, &error), &error);
+    check(prt_run_execute(run, &error), &error);
+    double seconds = bench_processor_now() - from.since;
+    prt_run_destroy(run);
+    return seconds / (double)(room - to.left);
 }

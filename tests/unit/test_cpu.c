@@ -134,8 +134,8 @@ static void what_ranges_append_is_in_order(void **unused)
         uint32_t one = queue_on(m, root(m), 0), other = one;
         for (uint32_t firings = PACKETS; firings > 100; firings /= 3) {
             if (firings < PACKETS / 10 && other == one) other = queue_on(m, root(m), 0);
-            prt_cpu_device.launch(m->device, one, 0, 0, firings);
-            prt_cpu_device.launch(m->device, other, 1, 0, firings / 2);
+            prt_cpu_device.launch(m->device, one, 0, 0, firings, NULL);
+            prt_cpu_device.launch(m->device, other, 1, 0, firings / 2, NULL);
             assert_int_equal(reap(m, completions), 2);
             assert_int_equal(completions[0].object, 0);
             assert_int_equal(completions[1].signal, 2);
@@ -165,7 +165,8 @@ static void a_sub_device_is_threads_of_its_own(void **unused)
         for (uint32_t round = 0; round < 50; round++) {
             for (int caller = 0; caller <= 1; caller++) {
                 m->by_caller = false;
-                prt_cpu_device.launch(m->device, caller ? first : second, 0, 0, 1 + round * 100);
+                prt_cpu_device.launch(m->device, caller ? first : second, 0, 0, 1 + round * 100,
+                                      NULL);
                 assert_int_equal(reap(m, completions), 1);
                 assert_int_equal(m->by_caller, caller);
             }
@@ -185,7 +186,7 @@ static void what_differs_in_importance_is_completed_by_itself(void **unused)
         uint32_t completed[STAGES] = {0, 0};
         for (uint32_t round = 0; round < 100; round++) {
             for (uint32_t i = 0; i < STAGES; i++)
-                prt_cpu_device.launch(m->device, queues[i], i, 0, PACKETS / 20);
+                prt_cpu_device.launch(m->device, queues[i], i, 0, PACKETS / 20, NULL);
             for (uint32_t left = STAGES; left > 0;) {
                 uint32_t count = reap(m, completions);
                 assert_in_range(count, 1, left);
@@ -202,6 +203,33 @@ static void what_differs_in_importance_is_completed_by_itself(void **unused)
     }
 }
 
+/* What ends as it is launched is delivered there, once: with nothing before it, on the only queue. */
+static void what_ends_at_once_is_delivered_once(void **unused)
+{
+    (void)unused;
+    struct prt_completion ended, completions[STAGES];
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        struct machine *m = machine_open(4, threads);
+        uint32_t one = queue_on(m, root(m), 0);
+        for (uint32_t firings = PACKETS; firings > 100; firings /= 3) {
+            assert_true(prt_cpu_device.launch(m->device, one, 1, 0, firings, &ended));
+            assert_int_equal(ended.object, 1);
+            assert_int_equal(ended.kernel_status, KERNEL_OK);
+            check_expanded(m, 1, firings);
+            assert_int_equal(reap(m, completions), 0);
+        }
+        prt_cpu_device.launch(m->device, one, 0, 0, PACKETS, NULL);
+        assert_false(prt_cpu_device.launch(m->device, one, 1, 0, PACKETS, &ended));
+        assert_int_equal(reap(m, completions), 2);
+        assert_int_equal(completions[0].object, 0);
+        queue_on(m, root(m), 9);
+        assert_false(prt_cpu_device.launch(m->device, one, 0, 0, PACKETS, &ended));
+        assert_int_equal(reap(m, completions), 1);
+        machine_close(m);
+    }
+}
+
 TEST_MAIN("cpu", cmocka_unit_test(what_ranges_append_is_in_order),
+          cmocka_unit_test(what_ends_at_once_is_delivered_once),
           cmocka_unit_test(a_sub_device_is_threads_of_its_own),
           cmocka_unit_test(what_differs_in_importance_is_completed_by_itself))
