@@ -288,6 +288,7 @@ static bool optimise(struct kernel_emitter *e)
     LLVMErrorRef error = LLVMRunPasses(e->module, passes, e->machine, options);
     phase_resume(e->cx, before);
     LLVMDisposePassBuilderOptions(options);
+    if (error == NULL && level > 0) kernel_fix_nans(e);
     if (error == NULL) return true;
     char *text = LLVMGetErrorMessage(error);
     report(e, "LLVM cannot optimise the kernels", LLVMCreateMessage(text));

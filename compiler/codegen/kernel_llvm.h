@@ -22,6 +22,7 @@
  *   kernel_constants.c     constants of such firings, where there are many
  *   kernel_stream.c        what such firings write past the caches
  *   kernel_compact.c       what only some of such firings append
+ *   kernel_nans.c          canonical NaNs of whole vector registers
  *   kernel_items.c         the work-items of a firing
  *   kernel_launch.c        launches of child kernels, and what they have come to
  *   kernel_origin.c        debug mode: which statement wrote a packet
@@ -542,6 +543,11 @@ struct kernel_address kernel_phase_packet(struct kernel_emitter *e, uint32_t in,
 /* The packet of an out-port that has phases. */
 struct kernel_address kernel_appended_packet(struct kernel_emitter *e, uint32_t out,
                                              LLVMValueRef index);
+
+/* ---- kernel_nans.c ---- */
+
+/* In the module as LLVM has optimised it, where the instruction set has vectors of 512 bits. */
+void kernel_fix_nans(struct kernel_emitter *e);
 
 /* ---- kernel_compact.c ---- */
 

@@ -59,6 +59,32 @@ check "blocks in lanes are the same" alike lanes_blocks x=gen:ramp:6007 v=gen:ra
     b=gen:ramp:5000 a=gen:ramp:1009
 outputs='y p q n u b'
 check "what some lanes append is the same" alike lanes_compact x=gen:ramp:10007
+
+# Each class of float, NaNs of both kinds and signs among them, over all lanes and behind them.
+cat >classes.pipe <<'END'
+kernel same(in f32 x, out f32 y) { y <- x; }
+kernel twice(in f32 x, out f32 y) { y <- x * 2; }
+kernel wide(in f32 x, out f64 y) { y <- (f64)x * 3; }
+pipeline main(in f32 x, out f32 y, out f32 t, out f64 z) { x -> same -> y; x -> twice -> t; x -> wide -> z; }
+END
+for i in 1 2 3 4 5 6 7; do
+    printf '\001\000\200\177\001\000\300\377\000\000\200\177\000\000\000\200\001\000\000\000\000\000\200\077'
+    printf '\000\000\200\377\002\000\200\377\000\000\300\177\001\000\000\200\000\000\200\277\000\000\000\000'
+    printf '\377\377\177\177%.0s' $(seq $((i * 23)))
+done >classes.f32
+"$PIPEC" --debug-mode classes.pipe -o single.pbc || exit 1
+outputs='y t z'
+run single.pbc single x=classes.f32,raw || exit 1
+for level in $levels; do
+    "$PIPEC" --device=cpu --march="$level" classes.pipe -o lanes.pbc || exit 1
+    run lanes.pbc lanes x=classes.f32,raw
+    status=$?
+    [ $status -ne 6 ] || continue
+    for port in $outputs; do check "$level: $port has the same NaNs" cmp "single.$port" "lanes.$port"; done
+done
+check "NaNs of whole registers take one instruction" sh -c \
+    '"$PIPEC" --emit=asm --march=x86-64-v4 classes.pipe | grep -c "vfixupimmp[sd]" | grep -qv "^0"'
+
 "$PIPEC" inspect --json all.pbc >object
 check "the object parses" parses object
 check "it has all of them" grep -q '"isa": "[^"]*,[^"]*,[^"]*"' object

@@ -1,0 +1,139 @@
+/*
+ * Canonical NaNs in vectors of 512 bits.  LLVM compares, which gives a mask, and moves under it; the
+ * processor has one instruction for both: VFIXUPIMM looks up for each lane, by the class of its
+ * value, what becomes of it.  Bits are the same.  What LLVM has made of the kernels is rewritten,
+ * since its own vectoriser is the one that makes most of these vectors.
+ */
+#include "compiler/codegen/kernel_llvm.h"
+
+#include <llvm-c/Core.h>
+
+#include <string.h>
+
+/* A digit for each class of value, quiet and signalling NaN the lowest: 0 takes what stands in the
+ * destination, 1 the value. */
+#define KEEP_ALL_BUT_NANS 0x11111100U
+
+enum { REGISTER_BITS = 512, ROUNDING_AS_SET = 4, PIECES_MAX = 8 };
+
+struct choice { /* value, or `otherwise` where that is a NaN */
+    LLVMValueRef value, otherwise;
+    unsigned lanes, width_bits;
+};
+
+static bool is_select(LLVMValueRef v)
+{
+    return LLVMIsAInstruction(v) != NULL && LLVMGetInstructionOpcode(v) == LLVMSelect;
+}
+
+/* The float that `bits` is made of by reinterpreting it; NULL: there is none. */
+static LLVMValueRef float_of(LLVMValueRef bits)
+{
+    LLVMValueRef cast = LLVMIsABitCastInst(bits);
+    return cast == NULL ? NULL : LLVMGetOperand(cast, 0);
+}
+
+static bool asks_for_nan(LLVMValueRef condition, LLVMValueRef value)
+{
+    if (LLVMIsAFCmpInst(condition) == NULL || LLVMGetFCmpPredicate(condition) != LLVMRealUNO)
+        return false;
+    LLVMValueRef with = LLVMGetOperand(condition, 1);
+    return LLVMGetOperand(condition, 0) == value && (with == value || LLVMIsNull(with));
+}
+
+/* Is the instruction a choice that whole registers can make? */
+static bool is_choice(LLVMValueRef select, struct choice *choice)
+{
+    if (!is_select(select) || LLVMGetTypeKind(LLVMTypeOf(select)) != LLVMVectorTypeKind)
+        return false;
+    LLVMValueRef value = float_of(LLVMGetOperand(select, 2));
+    if (value == NULL || !asks_for_nan(LLVMGetOperand(select, 0), value)) return false;
+    LLVMTypeRef type = LLVMTypeOf(value);
+    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) return false;
+    LLVMTypeKind scalar = LLVMGetTypeKind(LLVMGetElementType(type));
+    if (scalar != LLVMFloatTypeKind && scalar != LLVMDoubleTypeKind) return false;
+    unsigned lanes = LLVMGetVectorSize(type), width = scalar == LLVMFloatTypeKind ? 32 : 64;
+    unsigned registers = lanes * width / REGISTER_BITS;
+    *choice = (struct choice){value, LLVMGetOperand(select, 1), lanes, width};
+    return LLVMGetVectorSize(LLVMTypeOf(select)) == lanes && lanes * width % REGISTER_BITS == 0 &&
+           registers <= PIECES_MAX && (registers & (registers - 1)) == 0;
+}
+
+/* `count` lanes of the two vectors, one behind the other, from lane `first` on. */
+static LLVMValueRef lanes_from(struct kernel_emitter *e, LLVMValueRef one, LLVMValueRef other,
+                               unsigned first, unsigned count)
+{
+    LLVMValueRef *places = ARENA_ARRAY(e->scratch, LLVMValueRef, count);
+    for (unsigned i = 0; i < count; i++)
+        places[i] = LLVMConstInt(LLVMInt32TypeInContext(e->context), first + i, 0);
+    return LLVMBuildShuffleVector(e->builder, one, other, LLVMConstVector(places, count), "");
+}
+
+static LLVMValueRef splat(LLVMTypeRef vector, uint64_t value)
+{
+    LLVMValueRef lanes[REGISTER_BITS / 32];
+    unsigned count = LLVMGetVectorSize(vector);
+    for (unsigned i = 0; i < count; i++)
+        lanes[i] = LLVMConstInt(LLVMGetElementType(vector), value, 0);
+    return LLVMConstVector(lanes, count);
+}
+
+static LLVMValueRef fix_register(struct kernel_emitter *e, LLVMValueRef otherwise,
+                                 LLVMValueRef value, unsigned width_bits)
+{
+    const char *name = width_bits == 32 ? "llvm.x86.avx512.mask.fixupimm.ps.512"
+                                        : "llvm.x86.avx512.mask.fixupimm.pd.512";
+    LLVMValueRef fix =
+        LLVMGetIntrinsicDeclaration(e->module, LLVMLookupIntrinsicID(name, strlen(name)), NULL, 0);
+    LLVMTypeRef word = LLVMInt32TypeInContext(e->context);
+    LLVMTypeRef bits = LLVMIntTypeInContext(e->context, width_bits);
+    LLVMTypeRef mask = LLVMIntTypeInContext(e->context, REGISTER_BITS / width_bits);
+    LLVMValueRef arguments[] = {
+        otherwise,
+        value,
+        splat(LLVMVectorType(bits, REGISTER_BITS / width_bits), KEEP_ALL_BUT_NANS),
+        LLVMConstInt(word, 0, 0),
+        LLVMConstAllOnes(mask),
+        LLVMConstInt(word, ROUNDING_AS_SET, 0)};
+    return LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(fix), fix, arguments, 6, "");
+}
+
+/* In front of the select: what it chooses, register by register. */
+static LLVMValueRef fix(struct kernel_emitter *e, const struct choice *c)
+{
+    unsigned each = REGISTER_BITS / c->width_bits, count = c->lanes / each;
+    LLVMTypeRef floats = LLVMTypeOf(c->value);
+    LLVMValueRef pieces[PIECES_MAX];
+    LLVMValueRef otherwise = LLVMBuildBitCast(e->builder, c->otherwise, floats, "");
+    if (count == 1) return fix_register(e, otherwise, c->value, c->width_bits);
+    for (unsigned i = 0; i < count; i++)
+        pieces[i] = fix_register(e, lanes_from(e, otherwise, otherwise, i * each, each),
+                                 lanes_from(e, c->value, c->value, i * each, each), c->width_bits);
+    for (; count > 1; count /= 2, each *= 2)
+        for (unsigned i = 0; i < count / 2; i++)
+            pieces[i] = lanes_from(e, pieces[2 * i], pieces[2 * i + 1], 0, 2 * each);
+    return pieces[0];
+}
+
+static void fix_block(struct kernel_emitter *e, LLVMBasicBlockRef block)
+{
+    LLVMValueRef next;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i != NULL; i = next) {
+        struct choice choice;
+        next = LLVMGetNextInstruction(i);
+        if (!is_choice(i, &choice)) continue;
+        LLVMPositionBuilderBefore(e->builder, i);
+        LLVMValueRef fixed = LLVMBuildBitCast(e->builder, fix(e, &choice), LLVMTypeOf(i), "");
+        LLVMReplaceAllUsesWith(i, fixed);
+        LLVMInstructionEraseFromParent(i);
+    }
+}
+
+void kernel_fix_nans(struct kernel_emitter *e)
+{
+    if (e->isa.vector_bits != REGISTER_BITS) return;
+    for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f != NULL; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL;
+             b = LLVMGetNextBasicBlock(b))
+            fix_block(e, b);
+}
