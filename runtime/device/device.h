@@ -22,11 +22,11 @@
  * interface depends on how fast the host is.
  *
  * A device that runs in *real time* has nanoseconds of the host for cycles, from 0 at the first time
- * that somebody asks or launches: they pass by themselves, and `advance` does nothing.  So that nothing else depends on them, what
- * is in flight when `wait` begins is seen all together, in order of enqueuing, or when it is launched (`launch`), as the
- * queues alone decide; only where queues
- * that share compute units differ in importance is it seen as it ends, in order of enqueuing as far
- * as it has.
+ * that somebody asks or launches: they pass by themselves, and `advance` does nothing.  So that
+ * nothing else depends on them, what is in flight when `wait` begins is seen all together, in order
+ * of enqueuing, or where it is launched (`launch`), if the queues alone decide that; only where
+ * queues that share compute units differ in importance is it seen as it ends, in order of enqueuing
+ * as far as it has.
  *
  * Thread-safety: all entries of one device are called by one thread (the scheduler's), none of them
  * from a callback. Different devices are independent. Ownership: `open` to `close`; queues die with
