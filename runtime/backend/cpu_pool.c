@@ -786,7 +786,7 @@ static bool is_own(struct prt_cpu_pool *pool, const struct prt_cpu_line *line,
 bool prt_cpu_pool_is_direct(const struct prt_cpu_pool *pool, uint32_t queue)
 {
     const struct prt_cpu_line *line = &pool->lines[queue];
-    return pool->lines_open == 1 &&
+    return pool->lines_open == 1 && !pool->ranked &&
            line->end_worker - line->first_worker == prt_cpu_pool_threads(pool);
 }
 
