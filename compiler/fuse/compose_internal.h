@@ -170,7 +170,7 @@ void compose_firings(struct composer *c, struct member *m, uint64_t number, uint
                      bool outside, struct ks ***at);
 /* The body of one firing. */
 void compose_firing(struct firing *f, struct ks ***at);
-/* The same in parts: what comes before the statements, one of them, and a copy of a list whose variables are its own. */
+/* The same in parts: what comes before the statements, one of them, and a copy of a list with variables of its own. */
 void compose_firing_begin(struct firing *f, struct ks ***at);
 void compose_statement(struct firing *f, const struct ks *s, struct ks ***at);
 void compose_copy(struct firing *f, const struct ks *first, struct ks ***at);

@@ -1,10 +1,10 @@
 /*
  * The end of a stream for members with a `finish`.
  *
- * When the composite's only in-port is closed with less than an iteration's packets, its own `finish` takes over: in the
- * order of an iteration each member fires as often as the packets that are there admit, then executes its finish, whose
- * packets those behind it find.  Packets between members are items of arrays, as many as may be there.  Since nothing
- * looks at packets again (peek = pop) and no packet is at rest, whole iterations leave nothing between the members.
+ * When the composite's only in-port is closed with less than an iteration's packets, its own `finish` takes over: in
+ * the order of an iteration each member fires as often as the packets that are there admit, then executes its finish,
+ * whose packets those behind it find.  Packets between members are items of arrays, as many as may be there.  Since
+ * nothing looks at packets again (peek = pop) and no packet is at rest, whole iterations leave nothing between them.
  *
  * Packets that a member leaves unused are reported by `stop`, those of its only in-port aside, if it has a finish: this
  * is what would be left over of a pipeline that is not fused.
