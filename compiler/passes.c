@@ -233,10 +233,18 @@ static struct graph *analysed_instead(struct compile *cx, struct graph *made, st
     return good ? made : before;
 }
 
+/* With filters in the frequency domain; if that leads to rates or depths that cannot be, without. */
+static struct graph *collapse_filters(struct compile *cx, struct graph *graph)
+{
+    struct graph *collapsed = analysed_instead(cx, linear_collapse(cx, graph, true), graph);
+    if (collapsed != graph) return collapsed;
+    return analysed_instead(cx, linear_collapse(cx, graph, false), graph);
+}
+
 struct graph *reduce_work(struct compile *cx, struct graph *graph, const struct devdesc *device)
 {
     if (!fuse_wanted(cx, device) || graph->unproven) return graph;
-    if (cx->options.fast_math) graph = analysed_instead(cx, linear_collapse(cx, graph), graph);
+    if (cx->options.fast_math) graph = collapse_filters(cx, graph);
     graph = analysed_instead(cx, reduce_graph(cx, graph), graph);
     if (device->host == 0) return graph;
     return analysed_instead(cx, strand_graph(cx, graph, device), graph);

@@ -485,6 +485,8 @@ static struct walk_result walk_any(const struct walk_request *request, struct ar
         uint64_t cycles;
         w.rounds_left = WALK_MAX_PHASE_ROUNDS / phases;
         if (w.rounds_left > WALK_MAX_ROUNDS) w.rounds_left = WALK_MAX_ROUNDS;
+        if (request->kernel != NULL && request->kernel->regular)
+            w.rounds_left = WALK_REGULAR_ROUNDS;
         w.settling_left = WALK_MAX_SETTLING;
         if (request->ending != NULL) {
             w.rounds_left /= 8;

@@ -43,6 +43,7 @@
 
 #define WALK_MAX_ROUNDS 65536u         /* executed one by one, per body */
 #define WALK_MAX_PHASE_ROUNDS 1048576u /* the same, over all phases */
+#define WALK_REGULAR_ROUNDS 64u        /* the same, of a kernel that is `regular` */
 #define WALK_ASSUMED_ROUNDS 16u
 /* Expressions evaluated, in all walks of one compilation; beyond: no round by itself, and every
  * loop forgets what it assigns, so that what is left takes a time linear in the text. */

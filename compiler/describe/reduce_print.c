@@ -23,6 +23,11 @@ static void print_less_work(FILE *to, const struct reductions *reductions)
                 r->members, r->operations, r->operations_before,
                 r->linear ? ", one filter (--fast-math)" : "",
                 r->ends_late ? ", the last packets when the stream ends" : "");
+        if (r->block_packets > 0)
+            fprintf(to,
+                    "    in the frequency domain: %" PRIu64 " taps, blocks of %" PRIu64
+                    " packets\n",
+                    r->taps, r->block_packets);
     }
 }
 
@@ -60,6 +65,8 @@ void reduce_put_json(struct json *json, const struct graph *graph)
         json_boolean(json, "finishes", r->ends_late);
         json_boolean(json, "linear", r->linear);
         json_number(json, "strands", r->strands);
+        json_number(json, "block_packets", r->block_packets);
+        json_number(json, "taps", r->taps);
         json_end(json, '}');
     }
     json_end(json, ']');

@@ -8,6 +8,9 @@
  * packets, in f64; a sum of products takes their place, with factors rounded to the type of the packets.
  * Factors that arguments of the run decide are a table, computed when the program starts.
  *
+ * A filter of many factors that are known when compiling works in the frequency domain, where that is
+ * clearly less work (overlap_save.h); that may be one node.
+ *
  * Taken together are the nodes before a node, as far as they are linear and write for it alone, where one
  * buffer goes in: of all such regions the one that leaves the fewest operations, if that leaves out more
  * than a quarter.
@@ -17,10 +20,10 @@
 
 #include "compiler/fuse/reduce.h"
 
-/* The graph with filters collapsed, not analysed yet, its `reductions` filled; NULL where there is nothing to
+/* The graph with filters collapsed, in the frequency domain too where `in_spectra`, not analysed yet, its `reductions` filled; NULL where there is nothing to
  * collapse.
  * Requires  analyse_graph without error.
  * Never reports to cx->diags. */
-struct graph *linear_collapse(struct compile *cx, const struct graph *graph);
+struct graph *linear_collapse(struct compile *cx, const struct graph *graph, bool in_spectra);
 
 #endif

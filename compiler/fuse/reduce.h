@@ -22,6 +22,8 @@ struct reduction {
     uint64_t operations_before, operations; /* of an iteration */
     bool ends_late;                         /* it writes its last packets when the stream ends */
     bool linear; /* one filter: sums were taken in another order (linear.h) */
+    /* ..., as products of spectra of blocks of so many packets, of so many factors: overlap_save.h; or 0 */
+    uint64_t block_packets, taps;
     uint64_t
         strands; /* parts of a block that are computed side by side (strands.h); 0: it was not taken apart */
 };

@@ -5,7 +5,7 @@
 
 enum {
     ATTEMPT_STEPS = 1000000, /* of one region */
-    INIT_STEPS = 2000000,    /* of one kernel's tables */
+    INIT_STEPS = 8000000,    /* of one kernel's tables */
     ALL_STEPS = 40000000,    /* of a graph: about a second */
     ATTEMPT_NODES = 1 << 16, /* operations added by one region */
     FIRINGS_MAX = 1 << 12,   /* of one member in an iteration */

@@ -67,6 +67,7 @@ struct region_member {
 };
 
 struct region_strands; /* strands.h */
+struct overlap_save;
 
 struct region {
     VEC(struct region_member) members; /* writers before readers */
@@ -76,6 +77,7 @@ struct region {
     bool ends_late;             /* `finish` is needed */
     bool linear;                /* collapsed: linear.h */
     const struct region_strands *strands; /* NULL: not taken apart */
+    const struct overlap_save *blocks; /* ..., in the frequency domain: overlap_save.h; or NULL */
     /* The in-ends, of one type and the same packets, peek and needs, are one: packet i of end e is
      * packet i * in.count + e of it. */
     bool interleaved;

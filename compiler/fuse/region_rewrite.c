@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compiler/fuse/fuse_internal.h"
+#include "compiler/fuse/overlap_save.h"
 #include "compiler/fuse/region_interleave.h"
 #include "compiler/fuse/region_kernel.h"
 #include "compiler/fuse/strands.h"
@@ -40,10 +41,30 @@ static struct replacement replacement_of(struct region_space *space, const struc
     uint32_t *nodes = ARENA_ARRAY(space->scratch, uint32_t, count);
     for (size_t m = 0; m < count; m++)
         nodes[m] = region->members.items[m].node;
-    struct replacement replacement = {
-        .nodes = nodes, .count = count, .node = region_kernel(space, region, name)};
+    struct replacement replacement = {.nodes = nodes,
+                                      .count = count,
+                                      .node = region->blocks != NULL
+                                                  ? overlap_save_kernel(space, region, name)
+                                                  : region_kernel(space, region, name)};
     if (region->interleaved) region_interleave(space, region, &replacement);
     return replacement;
+}
+
+static struct reduction reduction_of(const struct region_choice *choice, const char *name)
+{
+    const struct region *region = choice->region;
+    const struct overlap_save *blocks = region->blocks;
+    struct reduction reduction = {.members = name,
+                                  .member_count = region->members.count,
+                                  .operations_before = choice->before,
+                                  .operations = region->operations,
+                                  .ends_late = region->ends_late,
+                                  .linear = region->linear,
+                                  .strands = region->strands != NULL ? region->strands->count : 0};
+    if (blocks == NULL) return reduction;
+    reduction.block_packets = blocks->points;
+    reduction.taps = blocks->filter.window;
+    return reduction;
 }
 
 struct graph *region_rewrite(struct region_space *space, const struct region_choice *choices,
@@ -59,15 +80,7 @@ struct graph *region_rewrite(struct region_space *space, const struct region_cho
         const struct region *region = choices[i].region;
         const char *name = region_name(space, region);
         replacements[i] = replacement_of(space, region, name);
-        vec_push(
-            space->cx->arena, &reductions->items,
-            (struct reduction){.members = name,
-                               .member_count = region->members.count,
-                               .operations_before = choices[i].before,
-                               .operations = region->operations,
-                               .ends_late = region->ends_late,
-                               .linear = region->linear,
-                               .strands = region->strands != NULL ? region->strands->count : 0});
+        vec_push(space->cx->arena, &reductions->items, reduction_of(&choices[i], name));
     }
     struct graph *graph = region_replace(space->cx, space->graph, replacements, count);
     graph->reductions = reductions;

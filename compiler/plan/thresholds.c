@@ -21,7 +21,9 @@ uint64_t plan_stage_cus(const struct placement *at, uint32_t node)
 
 uint64_t plan_firings_of_lanes(const struct placement *at, uint32_t node)
 {
-    const uint32_t *group = at->graph->nodes.items[node].kernel->group;
+    const struct kernel *kernel = at->graph->nodes.items[node].kernel;
+    const uint32_t *group = kernel->group;
+    if (at->device->host != 0 && kernel->regular) return 1; /* its loops fill them */
     uint64_t items = max64((uint64_t)group[0] * group[1] * group[2], 1);
     return (at->device->lanes + items - 1) / items;
 }

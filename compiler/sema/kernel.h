@@ -432,6 +432,10 @@ struct kernel {
     /* Its loops are over the packets that a firing writes: they fill the lanes of vectors, firings do not.
      * By compiler/fuse. */
     bool within;
+    /* Its loops count to constants, every round does the same, and the places that it touches are sums of
+     * multiples of counters: what holds for all rounds is seen without executing each.  By
+     * compiler/fuse. */
+    bool regular;
     bool
         is_child; /* `child kernel`: launched, never instantiated: no state, tables, finish, stop, and
                         one phase */
