@@ -14,7 +14,8 @@ command -v perf >/dev/null || { echo "bench: there is no perf"; exit 77; }
 PEERS=no "$ROOT/tests/bench/build.sh" "$out"
 "$ROOT/tests/bench/pipes.sh" "$out" --march=native --device=cpu
 
-rows=("W1 chain" "W2 filter" "W3 FM" "W4 blur" "W5 keep" "W5/run" "W6 Fourier" "W6/sort" "W7 64" "W7/64" "W7/1" "W8 feedback" "W9")
+rows=("W1 chain" "W2 filter" "W3 FM" "W4 blur" "W5 keep" "W5/run" "W6 Fourier" "W6/sort" "W7 64" "W7/4096" "W7/64" "W7/1"
+      "W8 feedback" "W9")
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(uname -sr)"
 printf '\n%-12s %9s %9s %9s %9s\n' "percent of" kernels runtime copies system
 for row in "${rows[@]}"; do

@@ -77,7 +77,8 @@ unfused: kernel by kernel over whole buffers, 1 thread; peer: the best of those 
 limit N: the larger of the bytes over the bandwidth and the operations over the peak (W5/run, W8: of the latency of
 what waits for one another).  ours/h2 is against one thread where the row is serial.  `!`: the goal is missed: 1.1
 (W2, W6: 1.2) for ours/hN, 1 for peer/o2, 1.9 for o1/o2 where computing limits.  W1/1, W8/1 and W3/fast have no goal.
-W7/N: the host gives N packets at a time.  Latency: from giving the packets of one output to getting it, least buffers.
+W7/N: the host gives N packets at a time, by a call; W7 lies in memory.  Latency: from giving the packets of one output
+to getting it, least buffers; the mean of a stream in which each waits for the one before.
 1 thread: processor time, which is the wall's on a machine that is free; 2 threads: the wall's, disturbed by others.
 The same figures: bench/host.json in the build folder.
 END
