@@ -108,15 +108,12 @@ struct prt_cpu_pool {
     uint32_t job_count;
     struct prt_cpu_line *lines; /* by queue */
     uint32_t line_count, lines_open;
-    bool ranked; /* lines differ in importance */
 
     struct prt_cpu_worker *workers; /* [0] is the caller's thread */
     uint32_t worker_count, threads_wanted;
-    bool started;      /* the threads; before that, [0] alone works */
     int callers_place; /* the processor that it was on when it started them */
     prt_cpu_bind bind; /* NULL: threads go where the system puts them */
     void *bind_context;
-    bool watched; /* every job is timed */
     uint64_t spin_ns;
     struct prt_cpu_trial trial;
     atomic_bool helped; /* another thread has executed something: the trial goes on */
@@ -130,6 +127,9 @@ struct prt_cpu_pool {
     uint32_t calls;            /* number of the last one */
     uint32_t *ready;           /* jobs with chunks to take, in order; guarded by the mutex */
     uint32_t ready_count;
+    bool ranked;  /* lines differ in importance */
+    bool started; /* the threads; before that, workers[0] alone works */
+    bool watched; /* every job is timed */
     bool stopping;
 };
 

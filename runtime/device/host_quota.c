@@ -3,17 +3,21 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Of one group: "QUOTA PERIOD", in microseconds, or "max PERIOD". */
 static uint32_t limit_of(const char *file)
 {
-    unsigned long long quota, period;
+    char line[128], *behind;
     FILE *opened = fopen(file, "re");
     if (opened == NULL) return UINT32_MAX;
-    bool limited = fscanf(opened, "%llu %llu", &quota, &period) == 2 && period > 0;
+    bool told = fgets(line, sizeof line, opened) != NULL;
     fclose(opened);
-    if (!limited) return UINT32_MAX;
+    if (!told) return UINT32_MAX;
+    unsigned long long quota = strtoull(line, &behind, 10);
+    unsigned long long period = behind == line ? 0 : strtoull(behind, NULL, 10);
+    if (period == 0) return UINT32_MAX;
     unsigned long long processors = quota / period + (quota % period > 0);
     if (processors == 0) processors = 1;
     return processors < UINT32_MAX ? (uint32_t)processors : UINT32_MAX;
