@@ -116,7 +116,7 @@ static uint32_t *number_strands(struct splitter *p, const struct sets *sets,
         ARENA_ARRAY(p->space.scratch, uint32_t, sets->nodes + PACKETS_MAX + (size_t)1);
     *count = 0;
     for (uint64_t i = 0; i < share->packets; i++)
-        if (strand_of[share->root[i]] == 0) strand_of[share->root[i]] = (uint32_t)++ * count;
+        if (strand_of[share->root[i]] == 0) strand_of[share->root[i]] = (uint32_t)(*count += 1);
     return strand_of;
 }
 
