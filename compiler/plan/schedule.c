@@ -411,6 +411,22 @@ static void push_guard(struct scheduling *s, guard_list *guards, enum schedule_g
         vec_push(s->cx->arena, guards, (struct schedule_guard){kind, stage, port, (uint32_t)count});
 }
 
+/* Whether the prologue leaves another number of packets in a buffer that somebody outside reads as well: the room in it
+ * tells then how far that reader is, not how far those of the island are, and no guard can pin it. */
+static bool moves_shared_buffer(const struct scheduling *s, const struct island *island)
+{
+    for (uint32_t first = 0, end = 0; first < island->edge_count; first = end) {
+        const struct island_edge *edge = &island->edges[first];
+        bool moved = false;
+        for (; end < island->edge_count && same_buffer(edge, &island->edges[end]); end++)
+            moved |= island->edges[end].base != island->edges[end].initial;
+        uint32_t node = s->plan->stages[island->nodes[edge->from].stage].node;
+        const struct graph_output *output = &s->graph->nodes.items[node].outputs.items[edge->output];
+        if (moved && s->graph->buffers.items[output->buffer].readers.count > end - first) return true;
+    }
+    return false;
+}
+
 /* The edges of one buffer, which stand together. */
 static void pin_buffer(struct scheduling *s, guard_list *guards, const struct island *island,
                        uint32_t first, uint32_t end, bool primed)
@@ -531,6 +547,8 @@ static const char *schedule_island(struct scheduling *s, struct island *island)
         return "it is alone between stages that are not static";
     if (!prime_windows(s, island) || !add_prologue(s, island, &made))
         return "the depths do not admit a prologue that fills the windows";
+    if (!s->whole && moves_shared_buffer(s, island))
+        return "what fills its windows changes a buffer that others read, too";
     uint32_t level_count = find_levels(s, island);
     if (level_count == 0) return "its sub-devices wait for each other in a circle";
     if (!guards_are_few(island, level_count)) return "too many ports for so many sub-devices";
