@@ -514,6 +514,11 @@ void kernel_count_firing_end(struct kernel_emitter *e)
     c->reset = NULL;
 }
 
+bool kernel_counts_nothing(const struct kernel_emitter *e)
+{
+    return e->body->counting == NULL || e->body->counting->plan->counter_count == 0;
+}
+
 bool kernel_counts_by_firing(const struct kernel_emitter *e)
 {
     return e->body->counting == NULL || e->body->counting->kind == COUNT_WARPS;

@@ -24,6 +24,9 @@
 
 /* How much of a value is worth having in vectors, what the locals of one lane may take. */
 enum { VECTOR_BYTES_MAX = 256, LOCAL_BYTES_MAX = 8192 };
+/* Of kernels that compute packet by packet: several registers, between which what a packet takes is shared; and how
+ * large bodies are of which that does not stay in registers anyway, with packets side by side. */
+enum { PACKET_LANES = 32, PACKET_NODES = 256 };
 
 struct lanes {
     struct kernel_emitter *e;
@@ -550,21 +553,34 @@ static bool calls_function(const struct kx *x, void *data)
     return x->kind == KX_CALL;
 }
 
-/* Straight-line code of so many operations, each of which may wait for the one before it, that LLVM
- * would not put several vectors side by side; packets lie one behind the other, or are put so.  What functions
- * keep alive is not known here: such code is LLVM's. */
-static bool is_long_chain(struct kernel_emitter *e, const struct kernel *kernel)
+/* Packets lie one behind the other, or are put so. */
+static bool lie_side_by_side(struct kernel_emitter *e, const struct kernel *kernel, uint32_t lanes)
 {
-    enum { LONG_NODES = 48 };
     for (uint32_t i = 0; i < kernel->in_count; i++) {
         const struct kernel_port *port = &kernel->in[i];
         if (port->window_width > 0) return false;
-        if (port->pop != 1 && !kernel_has_in_phases(e, port, KERNEL_LANES_MIN, 1)) return false;
+        if (port->pop != 1 && !kernel_has_in_phases(e, port, lanes, 1)) return false;
     }
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         const struct kernel_port *port = &kernel->out[i];
-        if (port->push != 1 && !kernel_has_out_phases(e, port, KERNEL_LANES_MIN, 1)) return false;
+        if (port->push != 1 && !kernel_has_out_phases(e, port, lanes, 1)) return false;
     }
+    return true;
+}
+
+/* LLVM makes vectors of the packets of a firing, too: of neighbouring firings they take less loads. */
+static bool has_packets_for_lanes(struct kernel_emitter *e, const struct kernel *kernel)
+{
+    return kernel->packet_by_packet && kernel_size(e, kernel->body) >= PACKET_NODES &&
+           lie_side_by_side(e, kernel, PACKET_LANES);
+}
+
+/* Straight-line code of so many operations, each of which may wait for the one before it, that LLVM
+ * would not put several vectors side by side.  What functions keep alive is not known here: such code is LLVM's. */
+static bool is_long_chain(struct kernel_emitter *e, const struct kernel *kernel)
+{
+    enum { LONG_NODES = 48 };
+    if (!lie_side_by_side(e, kernel, KERNEL_LANES_MIN)) return false;
     if (kernel_any_ks(kernel->body, NULL, calls_function, NULL)) return false;
     return kernel_size(e, kernel->body) >= LONG_NODES;
 }
@@ -599,7 +615,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     struct lanes l = {.e = e, .kernel = kernel, .local_count = kernel->local_count};
     if (e->cx->options.optimisation == 0 || kernel->states.count > 0 || kernel->grouped)
         return false;
-    if (kernel->within) return false;
+    if (kernel->within && !has_packets_for_lanes(e, kernel)) return false;
     bool vary = kernel_rates_vary(kernel);
     if (e->cx->options.debug_mode || (vary && !kernel_compacts(e, kernel))) return false;
     if (!vary && !kernel_any_ks(kernel->body, is_loop, calls_loop, e) &&
@@ -612,7 +628,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     if (!solve(&l, kernel->body)) return false;
     plan->varying = l.varying;
     plan->repeats = !vary && kernel->phases <= 1 && kernel_counts_by_firing(e);
-    plan->widths[0] = best_width(&l);
+    plan->widths[0] = kernel->packet_by_packet ? PACKET_LANES : best_width(&l);
     plan->widths[1] = plan->widths[0] > KERNEL_LANES_MIN ? KERNEL_LANES_MIN : 0;
     plan->weave = kernel_weave(e, kernel, l.varying, plan->widths[0]);
     return true;

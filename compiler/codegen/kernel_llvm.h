@@ -610,6 +610,8 @@ void kernel_count_firing_end(struct kernel_emitter *e);
 void kernel_count_items_begin(struct kernel_emitter *e);
 void kernel_count_item_end(struct kernel_emitter *e);
 void kernel_count_items_end(struct kernel_emitter *e);
+/* A firing costs what every other does. */
+bool kernel_counts_nothing(const struct kernel_emitter *e);
 /* Whether a firing that is executed twice counts once. */
 bool kernel_counts_by_firing(const struct kernel_emitter *e);
 void kernel_count_report(struct kernel_emitter *e);

@@ -402,7 +402,7 @@ void kernel_emit_run(struct kernel_emitter *e, const struct kernel_lane_plan *pl
     LLVMValueRef begin = from;
     for (int i = 0; i < 2 && plan->widths[i] > 0; i++) {
         /* Counters are of lanes in order. */
-        e->body->weave = i == 0 && e->body->counting == NULL ? plan->weave : 1;
+        e->body->weave = i == 0 && kernel_counts_nothing(e) ? plan->weave : 1;
         bool is_last = i == 1 || plan->widths[i + 1] == 0;
         if (plan->repeats && is_last)
             emit_overlapping(e, begin, &from, to, plan->widths[i]);

@@ -7,8 +7,9 @@
  * n + R - 1 loads will do.  The window is read by phases (kernel_phases.c), of R firings; what the lanes append is put
  * in order again by them.  Each lane computes what it did before.
  *
- * LLVM finds the loads that are the same where loops are written out, so the places are constants.  Under --fast-math
- * nothing is woven: LLVM then brings written-out sums into another order, for which there are too few registers.
+ * LLVM finds the loads that are the same where their places are constants: in loops that are written out, or that do
+ * not move over packets.  Under --fast-math nothing is woven: LLVM then brings written-out sums into another order, for
+ * which there are too few registers.
  */
 #include "compiler/codegen/kernel_llvm.h"
 
@@ -49,17 +50,18 @@ static bool stores_anywhere(const struct ks *s, void *data)
     return s->kind == KS_STORE && varies(data, s->index);
 }
 
-static bool peeks_overlapping(const struct kx *x, void *data)
+static bool moves_over_packets(const struct kx *x, void *data)
 {
     const struct weaving *w = data;
-    return x->kind == KX_PEEK && w->kernel->in[x->port].peek > w->kernel->in[x->port].pop;
+    return x->kind == KX_PEEK && x->right->kind != KX_CONSTANT &&
+           w->kernel->in[x->port].peek > w->kernel->in[x->port].pop;
 }
 
 /* A loop over packets that several firings see, which is not written out. */
 static bool rolls_over_packets(const struct ks *s, void *data)
 {
     struct weaving *w = data;
-    return s->kind == KS_LOOP && kernel_any_ks(s->body, NULL, peeks_overlapping, w) &&
+    return s->kind == KS_LOOP && kernel_any_ks(s->body, NULL, moves_over_packets, w) &&
            !kernel_is_written_out(w->e, s, w->varying);
 }
 

@@ -400,10 +400,10 @@ static struct ks *write_body(struct region_writer *w)
     struct tree_list list = {0};
     VEC(sym) all = {0};
     struct kernel *kernel = w->tree.kernel;
-    kernel->within = true;
+    kernel->within = kernel->packet_by_packet = true;
     for (uint32_t o = 0; o < kernel->out_count; o++) {
         if (region_write_alike(w, &list, o)) continue;
-        kernel->within = false;
+        kernel->within = kernel->packet_by_packet = false;
         for (uint64_t i = 0; i < scalars_of(w, o); i++)
             vec_push(w->space->scratch, &all, w->region->out.items[o].values[i]);
     }

@@ -436,6 +436,8 @@ struct kernel {
      * multiples of counters: what holds for all rounds is seen without executing each.  By
      * compiler/fuse. */
     bool regular;
+    /* The same, and each packet is computed by itself: firings may fill the lanes, too. */
+    bool packet_by_packet;
     bool
         is_child; /* `child kernel`: launched, never instantiated: no state, tables, finish, stop, and
                         one phase */

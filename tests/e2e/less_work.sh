@@ -150,6 +150,15 @@ for sum in hides shows; do
         sum_$sum(part -> y);
     }"
 done
+# So many bands that firings fill the lanes of vectors, not the packets of a firing.
+try bank_lanes 'interleave(' 'in f32 x, out f32 y' '{
+    buffer f32 part[8];
+    for (int b = 0; b < 8; b++)
+        x -> fir_lowpass<5>(0.05 * (b + 1)) -> keep_every<8> -> stuff<8> -> fir_lowpass<32>(0.05 * (b + 1)) -> part[b];
+    mix<8>(part -> y);
+}'
+"$PIPEC" --device cpu --march=x86-64-v3 --emit=llvm bank_lanes.pipe | sed -n '/^define.*"stuff+.*run"/,/^}/p' > run.ll
+if grep -q '^lanes' run.ll; then echo "ok bank_lanes-lanes"; else echo "not ok bank_lanes-lanes"; fi
 try bank_vectors 'interleave(' 'in f32 x, out f32 y' '{
     buffer f32x2 turned[2];
     buffer f32 part[2];
