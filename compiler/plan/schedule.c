@@ -421,8 +421,10 @@ static bool moves_shared_buffer(const struct scheduling *s, const struct island 
         for (; end < island->edge_count && same_buffer(edge, &island->edges[end]); end++)
             moved |= island->edges[end].base != island->edges[end].initial;
         uint32_t node = s->plan->stages[island->nodes[edge->from].stage].node;
-        const struct graph_output *output = &s->graph->nodes.items[node].outputs.items[edge->output];
-        if (moved && s->graph->buffers.items[output->buffer].readers.count > end - first) return true;
+        const struct graph_output *output =
+            &s->graph->nodes.items[node].outputs.items[edge->output];
+        if (moved && s->graph->buffers.items[output->buffer].readers.count > end - first)
+            return true;
     }
     return false;
 }
