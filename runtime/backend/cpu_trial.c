@@ -21,6 +21,17 @@ void prt_cpu_trial_begin(struct prt_cpu_trial *trial)
     trial->fresh = true;
 }
 
+/* After both ways: the quicker one. */
+static void decide(struct prt_cpu_trial *trial)
+{
+    bool before = !trial->alone, alone = trial->pace[1] < trial->pace[0] * ALONE_GAIN;
+    if (trial->kept == 0 || alone != before)
+        trial->kept = PRT_CPU_KEPT_LEAST;
+    else if (trial->kept < PRT_CPU_KEPT_MOST)
+        trial->kept *= 2;
+    begin_spell(trial, alone, trial->kept);
+}
+
 static void end_spell(struct prt_cpu_trial *trial)
 {
     trial->pace[trial->alone] = trial->best;
@@ -28,7 +39,7 @@ static void end_spell(struct prt_cpu_trial *trial)
     if (trial->tried)
         begin_spell(trial, !trial->alone, PRT_CPU_TRIED);
     else
-        begin_spell(trial, trial->pace[1] < trial->pace[0] * ALONE_GAIN, PRT_CPU_KEPT);
+        decide(trial);
 }
 
 static void end_window(struct prt_cpu_trial *trial, uint64_t now_ns)

@@ -9,7 +9,9 @@
  *
  * Time is cut into windows, from a job to a later one of the same object.  A *spell* is some windows
  * in one way; its pace is that of its best window, so that what disturbs for a while does not count,
- * and of the first after a change nothing is kept: packets still lie elsewhere.
+ * and of the first after a change nothing is kept: packets still lie elsewhere.  A trial may be
+ * disturbed as a whole, and threads begin slowly; so what it says is believed for the longer the more
+ * often it has been said.
  *
  * Thread-safety: the caller's.  Allocation: none.
  */
@@ -22,7 +24,8 @@
 enum {
     PRT_CPU_WINDOW_NS = 50000, /* at least */
     PRT_CPU_TRIED = 3,         /* windows of a spell that is a trial */
-    PRT_CPU_KEPT = 1000,       /* windows until the next one */
+    PRT_CPU_KEPT_LEAST = 32,   /* windows until the next one, after one that has changed the way */
+    PRT_CPU_KEPT_MOST = 1024,  /* twice as many after each that has not, up to so many */
 };
 
 struct prt_cpu_trial {
@@ -31,6 +34,7 @@ struct prt_cpu_trial {
     bool open;             /* there is a window */
     bool fresh;            /* it is the first one after a change */
     uint32_t windows_left; /* of the spell */
+    uint32_t kept;         /* windows of the last spell that was no trial; 0: none so far */
     uint32_t object;       /* of the job that the window began with */
     uint64_t since_ns, work;
     double best;    /* of the last windows of the spell: ns for a unit of work */

@@ -57,7 +57,19 @@ static void it_follows_a_change(void **unused)
     rounds(&host, 500);
     assert_true(host.trial.alone);
     host.shared_ns = 60;
-    rounds(&host, 2 * (PRT_CPU_KEPT + 2 * PRT_CPU_TRIED));
+    rounds(&host, 2 * (PRT_CPU_KEPT_MOST + 2 * PRT_CPU_TRIED));
+    assert_false(host.trial.alone);
+}
+
+/* The first trial has other threads that begin slowly. */
+static void a_wrong_beginning_is_soon_mended(void **unused)
+{
+    (void)unused;
+    struct host host = begin(300, 100);
+    rounds(&host, 2 * PRT_CPU_TRIED + 4);
+    assert_true(host.trial.alone);
+    host.shared_ns = 60;
+    rounds(&host, PRT_CPU_KEPT_LEAST + 2 * PRT_CPU_TRIED);
     assert_false(host.trial.alone);
 }
 
@@ -78,5 +90,5 @@ static void what_disturbs_for_a_while_does_not_count(void **unused)
 
 TEST_MAIN("cpu_trial", cmocka_unit_test(what_is_quicker_together_is_shared),
           cmocka_unit_test(what_is_quicker_alone_is_not_shared),
-          cmocka_unit_test(it_follows_a_change),
+          cmocka_unit_test(it_follows_a_change), cmocka_unit_test(a_wrong_beginning_is_soon_mended),
           cmocka_unit_test(what_disturbs_for_a_while_does_not_count))
