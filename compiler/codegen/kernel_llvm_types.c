@@ -346,7 +346,7 @@ static LLVMValueRef load_every(struct kernel_emitter *e, LLVMTypeRef memory,
 static LLVMValueRef load_woven(struct kernel_emitter *e, LLVMTypeRef memory,
                                const struct type *type, struct kernel_address from)
 {
-    LLVMValueRef parts[KERNEL_WEAVE_MAX], places[KERNEL_LANES_MAX];
+    LLVMValueRef parts[KERNEL_WEAVE_MAX] = {NULL}, places[KERNEL_LANES_MAX];
     uint32_t count = e->body->weave, lanes = e->body->lanes / count;
     LLVMTypeRef vector = LLVMVectorType(memory, lanes);
     for (uint32_t k = 0; k < count; k++) {

@@ -307,8 +307,8 @@ static void a_loop_takes_packets_as_they_are_written(void **state)
     static const char *const streamed[] = {
         "i32 s = x[0]; for (i32 i = 1; i < 240; i++) s = s * 3 + x[i]; y <- s;",
         "i32 s; for (u8 i = 0; i < 240; i++) { i32 a = x[i]; if (a > 0) s += a * (i32)i; } y <- s;",
-        "i32 s = x[2] - x[1]; for (i64 i = 3; i < 240; i++) { s ^= x[i]; s += (i32)i; } s--; y <- "
-        "s;",
+        ("i32 s = x[2] - x[1]; for (i64 i = 3; i < 240; i++) { s ^= x[i]; s += (i32)i; } s--; y <- "
+         "s;"),
     };
     static const char *const others[] = {
         "i32 s = x[3]; for (i32 i = 1; i < 240; i++) s = s * 3 + x[i]; y <- s;",
