@@ -242,7 +242,8 @@ static void function_text(struct kernel_emitter *e, LLVMValueRef function, const
 }
 
 /* Loops are not to become calls of the C library; vectors are as wide as the registers, which LLVM's
- * generic processors with AVX-512 would not use whole. */
+ * generic processors with AVX-512 would not use whole; and registers that are spilled lie in one line
+ * of the cache each, which LLVM sees to only where it knows of it before it hands out registers. */
 static void describe_functions(struct kernel_emitter *e)
 {
     char *host = e->isa.native ? LLVMGetHostCPUName() : NULL;
@@ -252,6 +253,7 @@ static void describe_functions(struct kernel_emitter *e)
         function_text(e, f, "no-builtin-strlen", "");
         function_text(e, f, "no-builtin-wcslen", "");
         function_text(e, f, "prefer-vector-width", width);
+        function_text(e, f, "stackrealign", "");
         if (host != NULL) function_text(e, f, "tune-cpu", host);
     }
     LLVMDisposeMessage(host);
@@ -288,6 +290,7 @@ static bool optimise(struct kernel_emitter *e)
     LLVMErrorRef error = LLVMRunPasses(e->module, passes, e->machine, options);
     phase_resume(e->cx, before);
     LLVMDisposePassBuilderOptions(options);
+    if (error == NULL) kernel_quiet_ranges(e);
     if (error == NULL && level > 0) kernel_fix_nans(e);
     if (error == NULL) return true;
     char *text = LLVMGetErrorMessage(error);

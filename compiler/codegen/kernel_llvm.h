@@ -22,7 +22,9 @@
  *   kernel_constants.c     constants of such firings, where there are many
  *   kernel_stream.c        what such firings write past the caches
  *   kernel_compact.c       what only some of such firings append
+ *   kernel_registers.c     vectors as whole registers of the target
  *   kernel_nans.c          canonical NaNs of whole vector registers
+ *   kernel_range.c         min and max of whole vector registers
  *   kernel_items.c         the work-items of a firing
  *   kernel_launch.c        launches of child kernels, and what they have come to
  *   kernel_origin.c        debug mode: which statement wrote a packet
@@ -543,6 +545,30 @@ struct kernel_address kernel_phase_packet(struct kernel_emitter *e, uint32_t in,
 /* The packet of an out-port that has phases. */
 struct kernel_address kernel_appended_packet(struct kernel_emitter *e, uint32_t out,
                                              LLVMValueRef index);
+
+/* ---- kernel_registers.c ---- */
+
+enum { KERNEL_REGISTERS_MAX = 8 };
+
+/* How many registers of so many bits a vector of f32 or f64 takes, a power of two; 0: it is no such vector, or does
+ * not fill them, or takes more than KERNEL_REGISTERS_MAX. */
+unsigned kernel_float_registers(LLVMTypeRef type, unsigned register_bits);
+LLVMValueRef kernel_register_of(struct kernel_emitter *e, LLVMValueRef vector, unsigned registers,
+                                unsigned index);
+/* The vector of these; what the array holds is lost. */
+LLVMValueRef kernel_join_registers(struct kernel_emitter *e, LLVMValueRef *registers,
+                                   unsigned count);
+/* A call of an intrinsic of the target. */
+LLVMValueRef kernel_target_call(struct kernel_emitter *e, const char *name, LLVMValueRef *arguments,
+                                unsigned count);
+
+/* ---- kernel_range.c ---- */
+
+/* minimumNumber or maximumNumber where one instruction a register gives it; NULL: there is none for these operands.
+ * kernel_quiet_ranges has to follow. */
+LLVMValueRef kernel_range_extreme(struct kernel_emitter *e, bool maximum, LLVMValueRef *args);
+/* In the module as LLVM has optimised it: no operand of these instructions is a signalling NaN. */
+void kernel_quiet_ranges(struct kernel_emitter *e);
 
 /* ---- kernel_nans.c ---- */
 

@@ -106,6 +106,8 @@ static LLVMValueRef float_extreme(struct kernel_emitter *e, bool maximum, enum s
                                   LLVMValueRef *args)
 {
     LLVMBuilderRef b = e->builder;
+    LLVMValueRef whole = kernel_range_extreme(e, maximum, args);
+    if (whole != NULL) return whole;
     LLVMValueRef first = bits_of(e, args[0], scalar), second = bits_of(e, args[1], scalar);
     LLVMValueRef better =
         LLVMBuildFCmp(b, maximum ? LLVMRealOGT : LLVMRealOLT, args[0], args[1], "");

@@ -14,11 +14,11 @@
  * destination, 1 the value. */
 #define KEEP_ALL_BUT_NANS 0x11111100U
 
-enum { REGISTER_BITS = 512, ROUNDING_AS_SET = 4, PIECES_MAX = 8 };
+enum { REGISTER_BITS = 512, ROUNDING_AS_SET = 4 };
 
 struct choice { /* value, or `otherwise` where that is a NaN */
     LLVMValueRef value, otherwise;
-    unsigned lanes, width_bits;
+    unsigned registers, width_bits;
 };
 
 static bool is_select(LLVMValueRef v)
@@ -49,24 +49,12 @@ static bool is_choice(LLVMValueRef select, struct choice *choice)
     LLVMValueRef value = float_of(LLVMGetOperand(select, 2));
     if (value == NULL || !asks_for_nan(LLVMGetOperand(select, 0), value)) return false;
     LLVMTypeRef type = LLVMTypeOf(value);
-    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) return false;
-    LLVMTypeKind scalar = LLVMGetTypeKind(LLVMGetElementType(type));
-    if (scalar != LLVMFloatTypeKind && scalar != LLVMDoubleTypeKind) return false;
-    unsigned lanes = LLVMGetVectorSize(type), width = scalar == LLVMFloatTypeKind ? 32 : 64;
-    unsigned registers = lanes * width / REGISTER_BITS;
-    *choice = (struct choice){value, LLVMGetOperand(select, 1), lanes, width};
-    return LLVMGetVectorSize(LLVMTypeOf(select)) == lanes && lanes * width % REGISTER_BITS == 0 &&
-           registers <= PIECES_MAX && (registers & (registers - 1)) == 0;
-}
-
-/* `count` lanes of the two vectors, one behind the other, from lane `first` on. */
-static LLVMValueRef lanes_from(struct kernel_emitter *e, LLVMValueRef one, LLVMValueRef other,
-                               unsigned first, unsigned count)
-{
-    LLVMValueRef *places = ARENA_ARRAY(e->scratch, LLVMValueRef, count);
-    for (unsigned i = 0; i < count; i++)
-        places[i] = LLVMConstInt(LLVMInt32TypeInContext(e->context), first + i, 0);
-    return LLVMBuildShuffleVector(e->builder, one, other, LLVMConstVector(places, count), "");
+    unsigned registers = kernel_float_registers(type, REGISTER_BITS);
+    if (registers == 0 || LLVMGetVectorSize(LLVMTypeOf(select)) != LLVMGetVectorSize(type))
+        return false;
+    unsigned width = LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMFloatTypeKind ? 32 : 64;
+    *choice = (struct choice){value, LLVMGetOperand(select, 1), registers, width};
+    return true;
 }
 
 static LLVMValueRef splat(LLVMTypeRef vector, uint64_t value)
@@ -83,8 +71,6 @@ static LLVMValueRef fix_register(struct kernel_emitter *e, LLVMValueRef otherwis
 {
     const char *name = width_bits == 32 ? "llvm.x86.avx512.mask.fixupimm.ps.512"
                                         : "llvm.x86.avx512.mask.fixupimm.pd.512";
-    LLVMValueRef fix =
-        LLVMGetIntrinsicDeclaration(e->module, LLVMLookupIntrinsicID(name, strlen(name)), NULL, 0);
     LLVMTypeRef word = LLVMInt32TypeInContext(e->context);
     LLVMTypeRef bits = LLVMIntTypeInContext(e->context, width_bits);
     LLVMTypeRef mask = LLVMIntTypeInContext(e->context, REGISTER_BITS / width_bits);
@@ -95,24 +81,19 @@ static LLVMValueRef fix_register(struct kernel_emitter *e, LLVMValueRef otherwis
         LLVMConstInt(word, 0, 0),
         LLVMConstAllOnes(mask),
         LLVMConstInt(word, ROUNDING_AS_SET, 0)};
-    return LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(fix), fix, arguments, 6, "");
+    return kernel_target_call(e, name, arguments, sizeof arguments / sizeof arguments[0]);
 }
 
 /* In front of the select: what it chooses, register by register. */
 static LLVMValueRef fix(struct kernel_emitter *e, const struct choice *c)
 {
-    unsigned each = REGISTER_BITS / c->width_bits, count = c->lanes / each;
-    LLVMTypeRef floats = LLVMTypeOf(c->value);
-    LLVMValueRef pieces[PIECES_MAX];
-    LLVMValueRef otherwise = LLVMBuildBitCast(e->builder, c->otherwise, floats, "");
-    if (count == 1) return fix_register(e, otherwise, c->value, c->width_bits);
-    for (unsigned i = 0; i < count; i++)
-        pieces[i] = fix_register(e, lanes_from(e, otherwise, otherwise, i * each, each),
-                                 lanes_from(e, c->value, c->value, i * each, each), c->width_bits);
-    for (; count > 1; count /= 2, each *= 2)
-        for (unsigned i = 0; i < count / 2; i++)
-            pieces[i] = lanes_from(e, pieces[2 * i], pieces[2 * i + 1], 0, 2 * each);
-    return pieces[0];
+    LLVMValueRef registers[KERNEL_REGISTERS_MAX];
+    LLVMValueRef otherwise = LLVMBuildBitCast(e->builder, c->otherwise, LLVMTypeOf(c->value), "");
+    for (unsigned i = 0; i < c->registers; i++)
+        registers[i] =
+            fix_register(e, kernel_register_of(e, otherwise, c->registers, i),
+                         kernel_register_of(e, c->value, c->registers, i), c->width_bits);
+    return kernel_join_registers(e, registers, c->registers);
 }
 
 static void fix_block(struct kernel_emitter *e, LLVMBasicBlockRef block)

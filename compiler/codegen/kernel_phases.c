@@ -331,6 +331,20 @@ static void end_tiles(struct kernel_emitter *e, const struct phases *p, struct t
     kernel_position(e, end);
 }
 
+enum { FETCHED_MIN = 8 }; /* vectors of a tile, from which on the next one is fetched */
+
+/* The line of the same word of the firings that follow these.  Reading all packets of a block at once and then
+ * computing for long, the processor does not come to these by itself. */
+static void fetch_next(struct kernel_emitter *e, const struct phases *p, LLVMValueRef base,
+                       LLVMValueRef place, uint64_t block_words)
+{
+    LLVMValueRef next = plus(e, place, block_words);
+    LLVMValueRef at = LLVMBuildGEP2(e->builder, word_type(e, p), base, &next, 1, "");
+    LLVMValueRef args[] = {at, LLVMConstInt(e->i32, 0, 0), LLVMConstInt(e->i32, 3, 0),
+                           LLVMConstInt(e->i32, 1, 0)};
+    kernel_intrinsic(e, "llvm.prefetch", args, 4, &e->pointer, 1);
+}
+
 static void cut(struct kernel_emitter *e, const struct phases *p, LLVMValueRef window,
                 uint64_t window_words, LLVMValueRef to)
 {
@@ -341,6 +355,8 @@ static void cut(struct kernel_emitter *e, const struct phases *p, LLVMValueRef w
         LLVMValueRef from = LLVMBuildNUWMul(e->builder, loop.at, kernel_i64(e, p->stride), "");
         for (uint64_t i = 0; i < p->stride; i++)
             v[i] = load_vector(e, p, word_type(e, p), window, plus(e, from, i * p->tile));
+        for (uint64_t i = 0; i < p->stride && p->stride >= FETCHED_MIN; i++)
+            fetch_next(e, p, window, plus(e, from, i * p->tile), window_words);
         store_phases(e, p, v, to, loop.at);
         end_tiles(e, p, loop, whole);
     }

@@ -85,6 +85,69 @@ done
 check "NaNs of whole registers take one instruction" sh -c \
     '"$PIPEC" --emit=asm --march=x86-64-v4 classes.pipe | grep -c "vfixupimmp[sd]" | grep -qv "^0"'
 
+# min and max of each pair of classes: of packets as they are loaded, of what is computed, and of a state.
+cat >extremes.pipe <<'END'
+kernel pairs(in f32 x pop 32, out f32 y push 32, out f32 z push 32) {
+    for (i32 i = 0; i < 32; i++) y[i] = min(x[i], x[(i + 7) % 32]);
+    for (i32 i = 0; i < 32; i++) z[i] = max(x[i], x[(i + 13) % 32]);
+}
+kernel two(in f32 a, in f32 b, out f32 y, out f32 z, out f32 c, out u32 w) {
+    y <- min(a, b);
+    z <- max(a, b);
+    c <- min(max(a * b, -1), 1.0 * b);
+    w <- bits(max(min(a, abs(b)), from_bits(bits(b) ^ 0x80000000)));
+}
+kernel wide(in f64 a, in f64 b, out f64 y, out f64 z, out f64 c) {
+    y <- min(a, b);
+    z <- max(b, a);
+    c <- max(a, min(-b, a + b));
+}
+kernel peak(in f32 x pop 16, out f32 y) {
+    f32 most = x[0];
+    for (i32 i = 1; i < 16; i++) most = i % 5 == 0 ? min(most, x[i]) : max(most, x[i]);
+    y <- most;
+}
+pipeline main(in f32 a, in f32 b, in f64 d, in f64 e, out f32 y, out f32 z, out f32 p, out f32 q, out f32 c, out u32 w,
+              out f64 yy, out f64 zz, out f64 cc, out f32 m) {
+    pairs(a -> y, z);
+    two(a, b -> p, q, c, w);
+    wide(d, e -> yy, zz, cc);
+    a -> peak -> m;
+}
+END
+python3 - <<'END' || exit 1
+import struct
+singles = [0, 1 << 31, 1, 0x80000001, 0x7fffff, 0x3f800000, 0xbf800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000,
+           0x7fc00000, 0xffc00001, 0x7f800001, 0xff800002, 0x7fa00000, 0x40490fdb]
+doubles = [0, 1 << 63, 1, (1 << 63) + 1, 0x3ff0000000000000, 0xbff0000000000000, 0x7fefffffffffffff, 0x7ff0000000000000,
+           0xfff0000000000000, 0x7ff8000000000000, 0xfff8000000000001, 0x7ff0000000000001, 0xfff4000000000000]
+for values, code, names in (singles, "I", "ab"), (doubles, "Q", "de"):
+    pairs = [(one, other) for shift in range(8) for one in values for other in values[shift:] + values[:shift]]
+    for side, name in enumerate(names):
+        with open(name + ".raw", "wb") as file:
+            file.write(b"".join(struct.pack("<" + code, pair[side]) for pair in pairs))
+END
+"$PIPEC" --debug-mode extremes.pipe -o single.pbc || exit 1
+"$PIPEC" --device=sim16 extremes.pipe -o sim16.pbc || exit 1
+outputs='y z p q c w yy zz cc m'
+set -- a=a.raw,raw b=b.raw,raw d=d.raw,raw e=e.raw,raw
+run single.pbc single "$@" || exit 1
+run sim16.pbc sim16 "$@" || exit 1
+for port in $outputs; do check "sim16: $port has the same extremes" cmp "single.$port" "sim16.$port"; done
+for level in $levels; do
+    for options in -O2 -O0 --no-fuse; do
+        "$PIPEC" --device=cpu "$options" --march="$level" extremes.pipe -o lanes.pbc || exit 1
+        run lanes.pbc lanes "$@"
+        status=$?
+        [ $status -ne 6 ] || continue
+        for port in $outputs; do
+            check "$level $options: $port has the same extremes" cmp "single.$port" "lanes.$port"
+        done
+    done
+done
+check "extremes of whole registers take one instruction" sh -c \
+    '"$PIPEC" --device=cpu --emit=asm --march=x86-64-v4 extremes.pipe | grep -c "vrangep[sd]" | grep -qv "^0"'
+
 "$PIPEC" inspect --json all.pbc >object
 check "the object parses" parses object
 check "it has all of them" grep -q '"isa": "[^"]*,[^"]*,[^"]*"' object
