@@ -102,16 +102,20 @@ kernel wide(in f64 a, in f64 b, out f64 y, out f64 z, out f64 c) {
     z <- max(b, a);
     c <- max(a, min(-b, a + b));
 }
+kernel blocks(in f64 x pop 16, out f64 y push 16) {
+    for (i32 i = 0; i < 16; i++) y[i] = (i & 1) == 0 ? min(x[i], x[(i + 5) % 16]) : max(x[i], x[(i + 3) % 16]);
+}
 kernel peak(in f32 x pop 16, out f32 y) {
     f32 most = x[0];
     for (i32 i = 1; i < 16; i++) most = i % 5 == 0 ? min(most, x[i]) : max(most, x[i]);
     y <- most;
 }
 pipeline main(in f32 a, in f32 b, in f64 d, in f64 e, out f32 y, out f32 z, out f32 p, out f32 q, out f32 c, out u32 w,
-              out f64 yy, out f64 zz, out f64 cc, out f32 m) {
+              out f64 yy, out f64 zz, out f64 cc, out f64 bb, out f32 m) {
     pairs(a -> y, z);
     two(a, b -> p, q, c, w);
     wide(d, e -> yy, zz, cc);
+    d -> blocks -> bb;
     a -> peak -> m;
 }
 END
@@ -129,7 +133,7 @@ for values, code, names in (singles, "I", "ab"), (doubles, "Q", "de"):
 END
 "$PIPEC" --debug-mode extremes.pipe -o single.pbc || exit 1
 "$PIPEC" --device=sim16 extremes.pipe -o sim16.pbc || exit 1
-outputs='y z p q c w yy zz cc m'
+outputs='y z p q c w yy zz cc bb m'
 set -- a=a.raw,raw b=b.raw,raw d=d.raw,raw e=e.raw,raw
 run single.pbc single "$@" || exit 1
 run sim16.pbc sim16 "$@" || exit 1
@@ -145,8 +149,10 @@ for level in $levels; do
         done
     done
 done
-check "extremes of whole registers take one instruction" sh -c \
-    '"$PIPEC" --device=cpu --emit=asm --march=x86-64-v4 extremes.pipe | grep -c "vrangep[sd]" | grep -qv "^0"'
+for width in s d; do
+    check "extremes of whole registers take one instruction (p$width)" sh -c \
+        '"$PIPEC" --device=cpu --emit=asm --march=x86-64-v4 extremes.pipe | grep -q "vrangep$0"' "$width"
+done
 
 "$PIPEC" inspect --json all.pbc >object
 check "the object parses" parses object
