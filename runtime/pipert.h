@@ -134,7 +134,8 @@ struct prt_run_options { /* zero everywhere: the defaults */
     /* NULL: the one the program was compiled for. "sim16"; "FILE.dev" or "sim:FILE", a description;
      * "null", which executes no kernel: for measuring the scheduler */
     const char *device;
-    /* that execute kernels; 0: one per processor; 1: the calling thread alone */
+    /* that execute kernels; 0: one per processor that the process may use and is granted the time of;
+     * 1: the calling thread alone */
     uint32_t host_threads;
     enum prt_dispatch_mode dispatch;
     bool measure; /* the statistics of runtime/observer.h, which cost something */

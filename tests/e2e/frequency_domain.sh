@@ -107,3 +107,10 @@ try depth '!frequency domain' 1e-5 "$f32" '{
     x -> halves -> mid;
     mid -> fir_lowpass<300>(0.1) -> y;
 }' 599 600 601 3000
+
+# Where nothing is fused, filters stay sums; where it is asked for, they do not.
+frequency() {
+    if "$PIPEC" inspect --fast-math "$@" long.pipe | grep -q 'frequency domain'; then echo yes; else echo no; fi
+}
+places="$(frequency --device cpu --no-fuse) $(frequency --device sim16) $(frequency --device sim16 --fuse)"
+if [ "$places" = "no no yes" ]; then echo "ok unfused"; else echo "not ok unfused: $places"; fi
