@@ -358,7 +358,7 @@ static LLVMValueRef load_woven(struct kernel_emitter *e, LLVMTypeRef memory,
         for (uint32_t i = 0; i < 2 * lanes; i++)
             places[i] = LLVMConstInt(e->i32, i, 0);
         LLVMValueRef both = LLVMConstVector(places, 2 * lanes);
-        for (uint32_t k = 0; k < count / 2; k++)
+        for (size_t k = 0; k < count / 2; k++)
             parts[k] = LLVMBuildShuffleVector(e->builder, parts[2 * k], parts[2 * k + 1], both, "");
     }
     return parts[0];

@@ -156,7 +156,7 @@ static LLVMValueRef merge(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef
 static void pick_odd(struct kernel_emitter *e, LLVMValueRef *v, uint64_t count, bool back)
 {
     LLVMValueRef result[ODD_MAX];
-    int64_t place[KERNEL_LANES_MAX];
+    int64_t place[KERNEL_LANES_MAX] = {0};
     unsigned tile = LLVMGetVectorSize(LLVMTypeOf(v[0]));
     for (uint64_t r = 0; r < count; r++) {
         result[r] = LLVMGetPoison(LLVMTypeOf(v[0]));
@@ -414,8 +414,8 @@ void kernel_cut_phases(struct kernel_emitter *e)
 void kernel_join_phases(struct kernel_emitter *e)
 {
     struct kernel_body *body = e->body;
-    LLVMValueRef v[WORDS_MAX];
-    struct phases p;
+    LLVMValueRef v[WORDS_MAX] = {NULL};
+    struct phases p = {0};
     for (uint32_t i = 0; i < body->kernel->out_count; i++) {
         LLVMValueRef phases = body->out[i].phases;
         if (body->lanes == 0 || phases == NULL) continue;

@@ -72,7 +72,7 @@ static bool ports_weave(struct kernel_emitter *e, const struct kernel *kernel, u
     for (uint32_t i = 0; i < kernel->in_count; i++) {
         const struct kernel_port *port = &kernel->in[i];
         if (!kernel_has_in_phases(e, port, lanes, weave)) return false;
-        if (port->peek / (2 * weave) >= port->pop) shared = true;
+        if (port->peek / (UINT64_C(2) * weave) >= port->pop) shared = true;
     }
     for (uint32_t i = 0; i < kernel->out_count; i++)
         if (!kernel_has_out_phases(e, &kernel->out[i], lanes, weave)) return false;

@@ -182,8 +182,8 @@ static void put_other_rounds(struct firing *f, const struct edge *edge, const st
 
 void compose_stream(struct composer *c, struct edge *edge, struct ks ***at)
 {
-    uint32_t port;
-    uint64_t start;
+    uint32_t port = 0;
+    uint64_t start = 0;
     struct firing w = {.c = c, .m = edge->writer, .outside = true};
     struct firing f = {.c = c, .m = only_reader(c, edge, &port), .outside = true};
     const struct ks *loop = find_loop(edge, f.m, port, &start);

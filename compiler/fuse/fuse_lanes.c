@@ -66,6 +66,7 @@ static struct block block_of(const struct fuse_scratch *scratch, const struct gr
     uint64_t iterations = 0; /* of the part in one of the group */
     for (uint32_t i = 0; i < group->count; i++)
         if (part[i]) iterations = gcd64(iterations, group->firings[i]);
+    if (iterations == 0) return block;
     for (uint32_t i = 0; i < group->count; i++) {
         const struct graph_node *node = &graph->nodes.items[group->nodes[i]];
         if (!part[i]) continue;

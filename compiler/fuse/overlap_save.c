@@ -246,7 +246,7 @@ static void emit_block(const struct writer *w, struct tree_list *list,
 static void write_blocks(struct writer *w, struct tree_list *list)
 {
     struct transform *t = &w->transform;
-    struct transform_product products[PUSH_MAX];
+    struct transform_product products[PUSH_MAX] = {{{NULL, NULL}, {NULL, NULL}}};
     bool in_place = w->f->push == 1 && w->b->every == 1;
     struct transform_pair block = copy_block(w, list);
     for (uint64_t j = 0; j < w->f->push; j++) {

@@ -153,6 +153,7 @@ static struct region_strands *number_and_deal(struct splitter *p, const struct r
     for (int by_out = 0; by_out < 2; by_out++) {
         uint64_t count;
         const uint32_t *strand_of = number_strands(p, &sets, by_out ? &out : &in, &count);
+        if (count == 0) return NULL;
         strands->count = count;
         strands->reads = in.packets / count;
         strands->writes = out.packets / count;

@@ -21,7 +21,7 @@ struct machine {
 };
 
 static const uint64_t pop_bytes = sizeof(uint32_t), push_bytes = 2 * sizeof(uint32_t);
-static const uint64_t claimed_bytes = PACKETS * 2 * sizeof(uint32_t);
+static const uint64_t claimed_bytes = (uint64_t)PACKETS * 2 * sizeof(uint32_t);
 static const uint64_t packet_bytes = sizeof(uint32_t);
 
 /* None, one or two packets for each, as the packet says. */
