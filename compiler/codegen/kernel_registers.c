@@ -36,7 +36,7 @@ LLVMValueRef kernel_join_registers(struct kernel_emitter *e, LLVMValueRef *regis
 {
     unsigned each = LLVMGetVectorSize(LLVMTypeOf(registers[0]));
     for (; count > 1; count /= 2, each *= 2)
-        for (unsigned i = 0; i < count / 2; i++)
+        for (size_t i = 0; i < count / 2; i++)
             registers[i] = lanes_from(e, registers[2 * i], registers[2 * i + 1], 0, 2 * each);
     return registers[0];
 }

@@ -387,23 +387,36 @@ static void add_output(struct composer *c, const struct member *m, struct member
     vec_push(c->cx->arena, &c->outputs, output);
 }
 
+/* The number of the bundle among those of the ends before `end`, which are numbered without gaps; or the next. */
+static uint32_t number_of(const struct kernel_step *of, const struct kernel_step *steps, size_t end,
+                          uint32_t bundles)
+{
+    for (size_t i = 0; i < end; i++)
+        if (of[i].bundle == of[end].bundle) return steps[i].bundle;
+    return bundles + 1;
+}
+
 /* Ends of one member that are written in step stay so: every firing keeps the shares. */
 static void keep_steps(struct composer *c)
 {
-    struct kernel_step *steps = ARENA_ARRAY(c->cx->arena, struct kernel_step, c->out.count + 1);
-    uint32_t bundles = 0;
+    size_t count = c->out.count;
+    struct kernel_step *steps = ARENA_ARRAY(c->cx->arena, struct kernel_step, count + 1);
+    struct kernel_step *members = ARENA_ARRAY(c->cx->arena, struct kernel_step, count + 1);
+    uint32_t ends = 0, bundles = 0;
     for (size_t i = 0; i < c->members.count; i++) {
         const struct member *m = &c->members.items[i];
-        uint32_t most = 0;
         for (uint32_t o = 0; o < m->output_count; o++) {
             if (m->outputs[o].port == GRAPH_NONE) continue;
             struct kernel_step step = {o + 1, 1};
             if (m->kernel->steps != NULL) step = m->kernel->steps[o];
-            if (step.bundle > most) most = step.bundle;
-            step.bundle += bundles;
-            steps[m->outputs[o].port] = step;
+            members[m->outputs[o].port] = (struct kernel_step){ends + step.bundle, step.share};
         }
-        bundles += most;
+        ends += m->output_count;
+    }
+    for (size_t o = 0; o < count; o++) {
+        steps[o].bundle = number_of(members, steps, o, bundles);
+        steps[o].share = members[o].share;
+        if (steps[o].bundle > bundles) bundles = steps[o].bundle;
     }
     c->kernel->steps = steps;
 }
