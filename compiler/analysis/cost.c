@@ -70,34 +70,30 @@ static const struct cost_plan *plan_body(struct compile *cx, const struct body *
 
 static void plan_function(struct compile *cx, struct function *f, uint64_t *function_costs);
 
-static void plan_callees_kx(struct compile *cx, const struct kx *x, uint64_t *function_costs)
+struct callees {
+    struct compile *cx;
+    uint64_t *function_costs;
+};
+
+static bool plan_callee(const struct kx *x, void *data)
 {
-    if (x == NULL) return;
-    plan_callees_kx(cx, x->left, function_costs);
-    plan_callees_kx(cx, x->right, function_costs);
-    plan_callees_kx(cx, x->third, function_costs);
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        plan_callees_kx(cx, x->arguments[i], function_costs);
-    if (x->kind == KX_CALL) plan_function(cx, (struct function *)x->function, function_costs);
+    const struct callees *callees = data;
+    if (x->kind == KX_CALL)
+        plan_function(callees->cx, (struct function *)x->function, callees->function_costs);
+    return false;
 }
 
-static void plan_callees_ks(struct compile *cx, const struct ks *s, uint64_t *function_costs)
+static void plan_callees(struct compile *cx, const struct ks *first, uint64_t *function_costs)
 {
-    for (; s != NULL; s = s->next) {
-        const struct kx *parts[] = {s->expr, s->step, s->element, s->index};
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-            plan_callees_kx(cx, parts[i], function_costs);
-        plan_callees_ks(cx, s->init, function_costs);
-        plan_callees_ks(cx, s->body, function_costs);
-        plan_callees_ks(cx, s->otherwise, function_costs);
-    }
+    struct callees callees = {cx, function_costs};
+    ks_any(first, NULL, plan_callee, &callees);
 }
 
 /* Calls are at most SEMA_MAX_CALL_DEPTH deep, and never go round. */
 static void plan_function(struct compile *cx, struct function *f, uint64_t *function_costs)
 {
     if (f->costs == NULL) {
-        plan_callees_ks(cx, f->body, function_costs);
+        plan_callees(cx, f->body, function_costs);
         const struct body body = {NULL, f->body, f->local_count, WALK_FUNCTION};
         f->costs = plan_body(cx, &body, function_costs, &f->cost_cycles);
     }

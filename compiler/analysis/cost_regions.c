@@ -98,26 +98,6 @@ static void evaluate(struct regions *r, struct kx *x)
 
 /* ---- loops of known rounds ---- */
 
-static bool assigns_kx(const struct kx *x, const struct variable *v)
-{
-    if (x == NULL) return false;
-    if (x->kind == KX_ASSIGN && kx_root_variable(x->left) == v) return true;
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        if (assigns_kx(x->arguments[i], v)) return true;
-    return assigns_kx(x->left, v) || assigns_kx(x->right, v) || assigns_kx(x->third, v);
-}
-
-static bool assigns_ks(const struct ks *s, const struct variable *v)
-{
-    for (; s != NULL; s = s->next) {
-        if (assigns_kx(s->expr, v) || assigns_kx(s->step, v) || assigns_kx(s->element, v) ||
-            assigns_kx(s->index, v) || assigns_ks(s->init, v) || assigns_ks(s->body, v) ||
-            assigns_ks(s->otherwise, v))
-            return true;
-    }
-    return false;
-}
-
 /* Some statement leaves the loop: `return` anywhere, `break` of this one. */
 static bool leaves(const struct ks *s, bool breaks)
 {
@@ -198,7 +178,7 @@ bool cost_known_rounds(const struct ks *loop, uint64_t *rounds)
     __int128 start, by, count;
     if (v == NULL || test->right->kind != KX_CONSTANT || !type_is_integer(test->right->type) ||
         !steps_by(loop->step, v, &by) || !starts_at(loop->init, v, &start) ||
-        assigns_ks(loop->body, v) || leaves(loop->body, true))
+        ks_assigns(loop->body, v) || leaves(loop->body, true))
         return false;
     __int128 bound = arith_as_exact(test->right->value);
     if (!count_rounds(test->op, start, bound, by, &count)) return false;

@@ -77,19 +77,16 @@ uint64_t cost_not_loaded(const struct devdesc_costs *costs, const struct kx *ass
     return only_written ? costs->load : 0;
 }
 
-static bool calls_or_assigns(const struct kx *x)
+static bool calls_or_assigns(const struct kx *x, void *data)
 {
-    if (x == NULL) return false;
-    if (x->kind == KX_CALL || x->kind == KX_ASSIGN || x->kind == KX_DONE) return true;
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        if (calls_or_assigns(x->arguments[i])) return true;
-    return calls_or_assigns(x->left) || calls_or_assigns(x->right) || calls_or_assigns(x->third);
+    (void)data;
+    return x->kind == KX_CALL || x->kind == KX_ASSIGN || x->kind == KX_DONE;
 }
 
 bool cost_choice_jumps(const struct kx *x)
 {
     if (x->kind != KX_SELECT && x->kind != KX_LOGICAL) return false;
-    return calls_or_assigns(x->right) || calls_or_assigns(x->third);
+    return kx_any(x->right, calls_or_assigns, NULL) || kx_any(x->third, calls_or_assigns, NULL);
 }
 
 static uint64_t choice(const struct devdesc_costs *costs, const struct kx *x)

@@ -172,33 +172,20 @@ static void forget(struct racer *r, const struct variable *v, bool stable)
 
 /* ---- what statements assign ---- */
 
-static void collect_kx(struct assigned *set, const struct kx *x)
+static bool collect_assigned(const struct kx *x, void *data)
 {
-    if (x == NULL) return;
-    if (x->kind == KX_ASSIGN) {
-        const struct variable *v = kx_root_variable(x->left);
-        if (v != NULL && is_tracked(v)) set->by_index[v->index] = v;
-    }
-    collect_kx(set, x->left);
-    collect_kx(set, x->right);
-    collect_kx(set, x->third);
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        collect_kx(set, x->arguments[i]);
+    struct assigned *set = data;
+    const struct variable *v = x->kind == KX_ASSIGN ? kx_root_variable(x->left) : NULL;
+    if (v != NULL && is_tracked(v)) set->by_index[v->index] = v;
+    return false;
 }
 
-static void collect_ks(struct assigned *set, const struct ks *first)
+static bool collect_declared(const struct ks *s, void *data)
 {
-    for (const struct ks *s = first; s != NULL; s = s->next) {
-        collect_kx(set, s->expr);
-        collect_kx(set, s->step);
-        collect_kx(set, s->element);
-        collect_kx(set, s->index);
-        if (s->kind == KS_DECLARE && is_tracked(s->variable))
-            set->by_index[s->variable->index] = s->variable;
-        collect_ks(set, s->init);
-        collect_ks(set, s->body);
-        collect_ks(set, s->otherwise);
-    }
+    struct assigned *set = data;
+    if (s->kind == KS_DECLARE && is_tracked(s->variable))
+        set->by_index[s->variable->index] = s->variable;
+    return false;
 }
 
 static struct assigned no_assigned(struct racer *r)
@@ -210,9 +197,9 @@ static struct assigned no_assigned(struct racer *r)
 static struct assigned loop_assigned(struct racer *r, const struct ks *s)
 {
     struct assigned set = no_assigned(r);
-    collect_kx(&set, s->expr);
-    collect_kx(&set, s->step);
-    collect_ks(&set, s->body);
+    kx_any(s->expr, collect_assigned, &set);
+    kx_any(s->step, collect_assigned, &set);
+    ks_any(s->body, collect_declared, collect_assigned, &set);
     return set;
 }
 
@@ -544,14 +531,6 @@ static void guard_compare(struct racer *r, enum kx_op op, struct affine left, st
     push_guard(r, op == OP_EQ ? GUARD_ZERO : GUARD_AT_MOST_ZERO, form);
 }
 
-static bool assigns(const struct kx *x)
-{
-    if (x == NULL) return false;
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        if (assigns(x->arguments[i])) return true;
-    return x->kind == KX_ASSIGN || assigns(x->left) || assigns(x->right) || assigns(x->third);
-}
-
 static void guard_by(struct racer *r, const struct kx *c, bool truth)
 {
     switch (c->kind) {
@@ -580,7 +559,7 @@ static void guard_by(struct racer *r, const struct kx *c, bool truth)
 /* A condition that has been evaluated came out as `truth`. */
 static void assume(struct racer *r, const struct kx *condition, bool truth, uint32_t choice)
 {
-    if (assigns(condition)) return;
+    if (kx_assigns(condition, NULL)) return;
     bool silent = r->silent;
     r->silent = true;
     guard_by(r, condition, truth);
@@ -609,8 +588,8 @@ static struct affine eval_choice(struct racer *r, const struct kx *x)
     struct assigned set = no_assigned(r);
     bool first = x->kind == KX_SELECT || x->op == OP_LOGICAL_AND;
     eval(r, x->left);
-    collect_kx(&set, x->right);
-    collect_kx(&set, x->third);
+    kx_any(x->right, collect_assigned, &set);
+    kx_any(x->third, collect_assigned, &set);
     for (int i = 0; i < 2; i++) {
         if (sides[i] == NULL) continue;
         assume(r, x->left, i == 0 ? first : !first, 0);
@@ -697,8 +676,8 @@ static void execute_if(struct racer *r, const struct ks *s)
     bool barrier = group_has_barrier(s);
     eval(r, s->expr);
     uint32_t choice = choice_of(r, s->expr);
-    collect_ks(&set, s->body);
-    collect_ks(&set, s->otherwise);
+    ks_any(s->body, collect_declared, collect_assigned, &set);
+    ks_any(s->otherwise, collect_declared, collect_assigned, &set);
     struct affine *before = copy_locals(r);
     struct accesses entry = {0};
     if (barrier) entry = copy_accesses(r, &r->pending);
@@ -741,7 +720,7 @@ static void execute_switch(struct racer *r, const struct ks *s)
     struct accesses entry = {0}, breaks = {0};
     bool barrier = group_has_barrier(s);
     eval(r, s->expr);
-    collect_ks(&set, s->body);
+    ks_any(s->body, collect_declared, collect_assigned, &set);
     forget_assigned(r, &set);
     if (barrier) entry = copy_accesses(r, &r->pending);
     r->switch_guards = outer.guards;
@@ -783,8 +762,8 @@ static struct counter find_counter(struct racer *r, const struct ks *s)
         !is_tracked(step->left->variable) || !type_is_integer(step->right->type))
         return none;
     const struct variable *v = step->left->variable;
-    collect_kx(&inside, s->expr);
-    collect_ks(&inside, s->body);
+    kx_any(s->expr, collect_assigned, &inside);
+    ks_any(s->body, collect_declared, collect_assigned, &inside);
     if (inside.by_index[v->index] != NULL) return none;
     wide pace = arith_as_exact(step->right->value);
     struct interval range = range_of(r, step->left), by = {pace, pace};

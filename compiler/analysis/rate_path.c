@@ -254,16 +254,6 @@ static uint32_t count_appends(const struct ks *first, uint32_t port)
     return count;
 }
 
-static bool assigns(const struct kx *e)
-{
-    if (e == NULL) return false;
-    if (e->kind == KX_ASSIGN || assigns(e->left) || assigns(e->right) || assigns(e->third))
-        return true;
-    for (uint32_t i = 0; i < e->argument_count; i++)
-        if (assigns(e->arguments[i])) return true;
-    return false;
-}
-
 static bool is_number(const struct kx *e, uint64_t number)
 {
     return e != NULL && e->kind == KX_CONSTANT && type_is_integer(e->type) &&
@@ -284,8 +274,8 @@ static bool counts_packets(const struct route *r, const struct ks *loop)
         return false;
     return step != NULL && step->kind == KX_ASSIGN && step->op == OP_ADD &&
            step->left->kind == KX_VARIABLE && step->left->variable == i->variable &&
-           is_number(step->right, 1) && !assigns(body->expr) && !assigns(body->element) &&
-           count_appends(r->path->body, r->path->port) == 1;
+           is_number(step->right, 1) && !kx_assigns(body->expr, NULL) &&
+           !kx_assigns(body->element, NULL) && count_appends(r->path->body, r->path->port) == 1;
 }
 
 /* How to bound the loop.  The number is named where it is certainly enough. */

@@ -106,22 +106,6 @@ void walk_report_outside(struct walker *w)
 
 /* ---- where an index comes from ---- */
 
-static bool steps(const struct kx *e, const struct variable *v)
-{
-    if (e == NULL) return false;
-    if (e->kind == KX_ASSIGN && e->left->kind == KX_VARIABLE && e->left->variable == v) return true;
-    return steps(e->left, v) || steps(e->right, v) || steps(e->third, v);
-}
-
-static bool is_stepped(const struct ks *stmt, const struct variable *v)
-{
-    for (; stmt != NULL; stmt = stmt->next)
-        if (steps(stmt->expr, v) || steps(stmt->step, v) || is_stepped(stmt->body, v) ||
-            is_stepped(stmt->otherwise, v))
-            return true;
-    return false;
-}
-
 static void add_operand(const struct walker *w, const struct walk_state *s, const struct kx *e,
                         struct walk_outside *o)
 {
@@ -133,8 +117,8 @@ static void add_operand(const struct walker *w, const struct walk_state *s, cons
     for (size_t i = w->rounds.count; i-- > 0 && operand.loop == NULL;) {
         const struct walk_round *round = &w->rounds.items[i];
         const struct ks *loop = round->loop;
-        if (!steps(loop->step, e->variable) && !steps(loop->expr, e->variable) &&
-            !is_stepped(loop->body, e->variable))
+        if (!kx_assigns(loop->step, e->variable) && !kx_assigns(loop->expr, e->variable) &&
+            !ks_assigns(loop->body, e->variable))
             continue;
         operand.loop = loop;
         operand.round = round->round;

@@ -95,7 +95,7 @@ static void narrow(struct walk_state *s, struct interval *kept, enum kx_op op,
 void walk_assume_value(struct walker *w, struct walk_state *s, const struct kx *e, enum kx_op op,
                        struct interval bound)
 {
-    if (walk_assigns(e)) return;
+    if (kx_assigns(e, NULL)) return;
     struct interval *kept = kept_interval(w, s, e);
     if (kept != NULL) narrow(s, kept, op, bound);
 }
@@ -143,7 +143,7 @@ static void assume_side(struct walker *w, struct walk_state *s, const struct kx 
 /* What has the value that `e` gave: `e`, or, of `v = ..` and `++v`, `v`.  NULL: nothing does. */
 static const struct kx *value_holder(const struct kx *e)
 {
-    if (!walk_assigns(e)) return e;
+    if (!kx_assigns(e, NULL)) return e;
     while (e->kind == KX_CONVERT && walk_keeps_values(e->left->type, e->type))
         e = e->left;
     bool holds = e->kind == KX_ASSIGN && !e->postfix && e->left->kind == KX_VARIABLE;
@@ -155,7 +155,7 @@ static void assume_compare(struct walker *w, struct walk_state *s, const struct 
 {
     enum kx_op op = truth_value ? c->op : arith_opposite(c->op);
     /* A side that assigns speaks of values that may be gone. */
-    if (!type_is_integer(c->left->type) || walk_assigns(c->right)) return;
+    if (!type_is_integer(c->left->type) || kx_assigns(c->right, NULL)) return;
     const struct kx *left = value_holder(c->left);
     if (left == NULL) return;
     /* The right one is evaluated after it: with the value that the variable has now. */
@@ -175,20 +175,11 @@ static void assume_either(struct walker *w, struct walk_state *s, const struct k
     walk_rejoin(w, s, right);
 }
 
-bool walk_assigns(const struct kx *e)
-{
-    if (e == NULL) return false;
-    for (uint32_t i = 0; i < e->argument_count; i++)
-        if (walk_assigns(e->arguments[i])) return true;
-    return e->kind == KX_ASSIGN || walk_assigns(e->left) || walk_assigns(e->right) ||
-           walk_assigns(e->third);
-}
-
 void walk_assume(struct walker *w, struct walk_state *s, const struct kx *condition,
                  bool truth_value)
 {
     if (!s->reachable) return;
-    if (condition->kind != KX_COMPARE && walk_assigns(condition)) return;
+    if (condition->kind != KX_COMPARE && kx_assigns(condition, NULL)) return;
     switch (condition->kind) {
     case KX_COMPARE: assume_compare(w, s, condition, truth_value); break;
     case KX_NOT: walk_assume(w, s, condition->left, !truth_value); break;

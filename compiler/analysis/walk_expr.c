@@ -57,7 +57,7 @@ static bool assign_step(struct walker *w, struct walk_state *s, const struct kx 
     uint32_t slot = walk_slot(w, e->left->variable);
     struct interval step;
     if (slot == WALK_NO_SLOT || !type_is_integer(e->left->type)) return false;
-    if (walk_assigns(e->right)) return false; /* perhaps the variable itself */
+    if (kx_assigns(e->right, NULL)) return false; /* perhaps the variable itself */
     if (!is_exact_step(e, old, by, &step) && !is_spelt_step(w, s, e, old, &step)) return false;
     walk_fact_kill(s, e->left->variable);
     walk_tie_add(w, s, slot, step);

@@ -263,37 +263,24 @@ void walk_fact_kill(struct walk_state *s, const struct variable *v)
     s->fact_count = kept;
 }
 
-static void kill_kx(struct walk_state *s, const struct kx *e)
+static bool kill_assigned(const struct kx *x, void *data)
 {
-    if (e == NULL) return;
-    const struct variable *v = e->kind == KX_ASSIGN ? kx_root_variable(e->left) : NULL;
-    if (v != NULL) walk_fact_kill(s, v);
-    kill_kx(s, e->left);
-    kill_kx(s, e->right);
-    kill_kx(s, e->third);
-    for (uint32_t i = 0; i < e->argument_count; i++)
-        kill_kx(s, e->arguments[i]);
+    const struct variable *v = x->kind == KX_ASSIGN ? kx_root_variable(x->left) : NULL;
+    if (v != NULL) walk_fact_kill(data, v);
+    return false;
 }
 
-static void kill_ks(struct walk_state *s, const struct ks *stmt)
+static bool kill_declared(const struct ks *s, void *data)
 {
-    for (; stmt != NULL; stmt = stmt->next) {
-        kill_kx(s, stmt->expr);
-        kill_kx(s, stmt->step);
-        kill_kx(s, stmt->element);
-        kill_kx(s, stmt->index);
-        if (stmt->kind == KS_DECLARE) walk_fact_kill(s, stmt->variable);
-        kill_ks(s, stmt->init);
-        kill_ks(s, stmt->body);
-        kill_ks(s, stmt->otherwise);
-    }
+    if (s->kind == KS_DECLARE) walk_fact_kill(data, s->variable);
+    return false;
 }
 
 void walk_fact_kill_loop(struct walk_state *s, const struct ks *loop)
 {
-    kill_kx(s, loop->expr);
-    kill_kx(s, loop->step);
-    kill_ks(s, loop->body);
+    kx_any(loop->expr, kill_assigned, s);
+    kx_any(loop->step, kill_assigned, s);
+    ks_any(loop->body, kill_declared, kill_assigned, s);
 }
 
 void walk_fact_join(struct walk_state *to, const struct walk_state *from)

@@ -173,8 +173,6 @@ static inline bool walk_is_spent(const struct walker *w)
     return w->cx->walk_steps >= WALK_MAX_STEPS;
 }
 
-/* True if the expression assigns anything. */
-bool walk_assigns(const struct kx *e);
 /* The interval of the value (of an aggregate: of all it is made of; INTERVAL_ALL for what has
  * none), after the side effects of the expression on `s`. */
 struct interval walk_eval(struct walker *w, struct walk_state *s, struct kx *e);

@@ -98,7 +98,7 @@ static uint64_t counted_rounds(struct walker *w, const struct ks *loop,
     const struct kx *c = loop->expr, *step = loop->step;
     if (c == NULL || step == NULL || c->kind != KX_COMPARE || step->kind != KX_ASSIGN)
         return WALK_UNBOUNDED;
-    if (walk_assigns(step->right)) return WALK_UNBOUNDED; /* the pace changes on the way */
+    if (kx_assigns(step->right, NULL)) return WALK_UNBOUNDED; /* the pace changes on the way */
     const struct variable *v = walk_plain_local(w, c->left);
     if (v == NULL || walk_plain_local(w, step->left) != v) return WALK_UNBOUNDED;
     uint32_t slot = walk_slot(w, v);

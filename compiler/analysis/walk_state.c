@@ -175,30 +175,37 @@ void walk_set(struct walker *w, struct walk_state *s, const struct variable *v, 
     s->locals[slot] = value;
 }
 
+struct collection {
+    const struct walker *walker;
+    bool *assigned;
+};
+
+static void collect(const struct collection *c, const struct variable *v)
+{
+    uint32_t slot = v != NULL ? walk_slot(c->walker, v) : WALK_NO_SLOT;
+    if (slot != WALK_NO_SLOT) c->assigned[slot] = true;
+}
+
+static bool collect_assigned(const struct kx *x, void *data)
+{
+    if (x->kind == KX_ASSIGN) collect(data, kx_root_variable(x->left));
+    return false;
+}
+
+static bool collect_declared(const struct ks *s, void *data)
+{
+    if (s->kind == KS_DECLARE) collect(data, s->variable);
+    return false;
+}
+
 void walk_collect_kx(const struct walker *w, const struct kx *e, bool *assigned)
 {
-    if (e == NULL) return;
-    const struct variable *v = e->kind == KX_ASSIGN ? kx_root_variable(e->left) : NULL;
-    uint32_t slot = v != NULL ? walk_slot(w, v) : WALK_NO_SLOT;
-    if (slot != WALK_NO_SLOT) assigned[slot] = true;
-    walk_collect_kx(w, e->left, assigned);
-    walk_collect_kx(w, e->right, assigned);
-    walk_collect_kx(w, e->third, assigned);
-    for (uint32_t i = 0; i < e->argument_count; i++)
-        walk_collect_kx(w, e->arguments[i], assigned);
+    struct collection collection = {w, assigned};
+    kx_any(e, collect_assigned, &collection);
 }
 
 void walk_collect_ks(const struct walker *w, const struct ks *stmt, bool *assigned)
 {
-    for (; stmt != NULL; stmt = stmt->next) {
-        walk_collect_kx(w, stmt->expr, assigned);
-        walk_collect_kx(w, stmt->step, assigned);
-        walk_collect_kx(w, stmt->element, assigned);
-        walk_collect_kx(w, stmt->index, assigned);
-        if (stmt->kind == KS_DECLARE && walk_slot(w, stmt->variable) != WALK_NO_SLOT)
-            assigned[walk_slot(w, stmt->variable)] = true;
-        walk_collect_ks(w, stmt->init, assigned);
-        walk_collect_ks(w, stmt->body, assigned);
-        walk_collect_ks(w, stmt->otherwise, assigned);
-    }
+    struct collection collection = {w, assigned};
+    ks_any(stmt, collect_declared, collect_assigned, &collection);
 }

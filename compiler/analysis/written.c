@@ -23,31 +23,20 @@ struct count {
 
 /* ---- assignments ---- */
 
-static void read_expression(struct count *c, const struct kx *x)
+static bool count_assignment(const struct kx *x, void *data)
 {
-    if (x == NULL) return;
+    struct count *c = data;
     const struct variable *root = x->kind == KX_ASSIGN ? kx_root_variable(x->left) : NULL;
     if (root != NULL && root->kind == VARIABLE_LOCAL) c->assignments[root->index]++;
-    read_expression(c, x->left);
-    read_expression(c, x->right);
-    read_expression(c, x->third);
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        read_expression(c, x->arguments[i]);
+    return false;
 }
 
-static void read_statements(struct count *c, const struct ks *s)
+static bool note_jump(const struct ks *s, void *data)
 {
-    for (; s != NULL; s = s->next) {
-        read_expression(c, s->expr);
-        read_expression(c, s->step);
-        read_expression(c, s->element);
-        read_expression(c, s->index);
-        read_statements(c, s->init);
-        read_statements(c, s->body);
-        read_statements(c, s->otherwise);
-        c->ends_early |= s->kind == KS_RETURN || s->kind == KS_STOP || s->kind == KS_BREAK ||
-                         s->kind == KS_CONTINUE || s->kind == KS_SWITCH;
-    }
+    struct count *c = data;
+    c->ends_early |= s->kind == KS_RETURN || s->kind == KS_STOP || s->kind == KS_BREAK ||
+                     s->kind == KS_CONTINUE || s->kind == KS_SWITCH;
+    return false;
 }
 
 /* ---- values ---- */
@@ -167,7 +156,7 @@ bool written_wholly(struct arena *scratch, const struct kernel *kernel, uint32_t
     c.known = ARENA_ARRAY(scratch, bool, kernel->local_count + 1u);
     c.assignments = ARENA_ARRAY(scratch, uint32_t, kernel->local_count + 1u);
     c.written = ARENA_ARRAY(scratch, bool, out->push + 1);
-    read_statements(&c, kernel->body);
+    ks_any(kernel->body, note_jump, count_assignment, &c);
     if (!c.ends_early) walk(&c, kernel->body);
     return c.left == 0;
 }

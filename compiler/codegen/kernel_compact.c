@@ -39,7 +39,7 @@ bool kernel_port_compacts(struct kernel_emitter *e, const struct kernel *kernel,
     if (out->is_array || out->indexed || out->push != 1 || out->push_least != 0 ||
         out->pushes != NULL || !has_compress(e, out->type))
         return false;
-    kernel_any_ks(kernel->body, count_append, NULL, &count);
+    ks_any(kernel->body, count_append, NULL, &count);
     return count.appends <= 1;
 }
 

@@ -64,7 +64,7 @@ struct kernel_constants *kernel_collect_constants(struct kernel_emitter *e,
                                                   const struct kernel *kernel, uint32_t registers)
 {
     struct constants all = {.scratch = e->scratch};
-    kernel_any_ks(kernel->body, NULL, collect, &all);
+    ks_any(kernel->body, NULL, collect, &all);
     if (all.values.count <= registers) return NULL;
     struct kernel_constants *made = ARENA_NEW(e->scratch, struct kernel_constants);
     LLVMValueRef *parts = ARENA_ARRAY(e->scratch, LLVMValueRef, all.values.count);

@@ -172,7 +172,7 @@ static bool assigns_per_item(const struct kx *x, void *data)
 
 LLVMValueRef kernel_items_value(struct kernel_emitter *e, const struct kx *x)
 {
-    if (!kernel_any_kx(x, assigns_per_item, NULL)) return kernel_expression(e, x);
+    if (!kx_any(x, assigns_per_item, NULL)) return kernel_expression(e, x);
     bool scalar = type_is_scalar(x->type);
     LLVMValueRef result =
         scalar ? kernel_alloca(e, kernel_scalar_type(e, x->type->scalar), "together") : NULL;
@@ -196,7 +196,7 @@ static void run(struct kernel_emitter *e, const struct ks *first, const struct k
 static bool is_per_item(const struct ks *s)
 {
     return (s->kind == KS_DECLARE && s->variable->per_item) ||
-           kernel_any_kx(s->expr, assigns_per_item, NULL);
+           kx_any(s->expr, assigns_per_item, NULL);
 }
 
 void kernel_items_init(struct kernel_emitter *e, const struct ks *first)

@@ -88,7 +88,7 @@ uint64_t kernel_rounds_of(const struct ks *loop)
     if (counter->kind != VARIABLE_LOCAL || !type_is_integer(counter->type)) return 0;
     if (step == NULL || step->kind != KX_ASSIGN || step->op != OP_ADD ||
         step->right->kind != KX_CONSTANT || step->left->kind != KX_VARIABLE ||
-        step->left->variable != counter || kernel_assigns(loop->body, counter) ||
+        step->left->variable != counter || ks_assigns(loop->body, counter) ||
         !start_of(loop->init, counter, &start)) {
         return 0;
     }
@@ -117,7 +117,7 @@ static bool calls_open_loop(const struct kx *x, void *data);
 static bool has_open_loop(struct kernel_emitter *e, const struct function *f)
 {
     if (kernel_function_of(e, f)->loops_openly == 0) {
-        bool open = kernel_any_ks(f->body, is_open_loop, calls_open_loop, e);
+        bool open = ks_any(f->body, is_open_loop, calls_open_loop, e);
         kernel_function_of(e, f)->loops_openly = open ? 1 : -1;
     }
     return kernel_function_of(e, f)->loops_openly > 0;
@@ -428,7 +428,7 @@ static const bool *function_lanes(struct kernel_emitter *e, const struct functio
         const struct variable *param = f->params[i];
         if (type_is_scalar(param->type))
             l.varying[param->index] = true;
-        else if (kernel_assigns(f->body, param))
+        else if (ks_assigns(f->body, param))
             return NULL;
     }
     if (!type_is_scalar(f->result) || kernel_function_faults(e, f)) return NULL;
@@ -459,7 +459,7 @@ static bool calls_loop(const struct kx *x, void *data)
     struct kernel_emitter *e = data;
     if (x->kind != KX_CALL) return false;
     if (kernel_function_of(e, x->function)->loops == 0) {
-        bool loops = kernel_any_ks(x->function->body, is_loop, calls_loop, e);
+        bool loops = ks_any(x->function->body, is_loop, calls_loop, e);
         kernel_function_of(e, x->function)->loops = loops ? 1 : -1;
     }
     return kernel_function_of(e, x->function)->loops > 0;
@@ -497,14 +497,14 @@ static bool widen_to(const struct kx *x, void *data)
     struct width_count *count = data;
     const struct type *item = type_base(x->type);
     if (item->kind == TYPE_SCALAR && item->width_bytes > count->widest_bytes &&
-        kernel_any_kx(x, is_varying, count))
+        kx_any(x, is_varying, count))
         widen(count, item->width_bytes);
-    if (x->kind != KX_CALL || !kernel_any_kx(x, is_varying, count)) return false;
+    if (x->kind != KX_CALL || !kx_any(x, is_varying, count)) return false;
     const bool *varying = kernel_function_lanes(count->e, x->function);
     if (varying == NULL) return false;
     if (kernel_function_of(count->e, x->function)->widest_bytes == 0) {
         struct width_count inside = {count->e, varying, 1};
-        kernel_any_ks(x->function->body, NULL, widen_to, &inside);
+        ks_any(x->function->body, NULL, widen_to, &inside);
         kernel_function_of(count->e, x->function)->widest_bytes = inside.widest_bytes;
     }
     widen(count, kernel_function_of(count->e, x->function)->widest_bytes);
@@ -530,12 +530,12 @@ static bool has_blocks(const struct kernel *kernel)
 static uint32_t best_width(struct lanes *l)
 {
     struct width_count width_of = {l->e, l->varying, 1};
-    bool arrays = kernel_any_ks(l->kernel->body, declares_array, NULL, l) || has_blocks(l->kernel);
+    bool arrays = ks_any(l->kernel->body, declares_array, NULL, l) || has_blocks(l->kernel);
     uint64_t vector_bytes = l->e->isa.vector_bits / 8;
     /* Half of the registers: 16 of SSE and AVX, 32 of AVX-512. */
     uint64_t register_bytes = l->e->isa.vector_bits == 512 ? 16 * vector_bytes : 256;
     uint64_t alive = kernel_live_bytes(l->e->scratch, l->kernel->body, l->varying, l->local_count);
-    kernel_any_ks(l->kernel->body, NULL, widen_to, &width_of);
+    ks_any(l->kernel->body, NULL, widen_to, &width_of);
     for (uint32_t i = 0; i < l->kernel->out_count; i++)
         widen(&width_of, type_base(l->kernel->out[i].type)->width_bytes);
     uint64_t vector_max = arrays ? vector_bytes : VECTOR_BYTES_MAX, widest = width_of.widest_bytes;
@@ -581,7 +581,7 @@ static bool is_long_chain(struct kernel_emitter *e, const struct kernel *kernel)
 {
     enum { LONG_NODES = 48 };
     if (!lie_side_by_side(e, kernel, KERNEL_LANES_MIN)) return false;
-    if (kernel_any_ks(kernel->body, NULL, calls_function, NULL)) return false;
+    if (ks_any(kernel->body, NULL, calls_function, NULL)) return false;
     return kernel_size(e, kernel->body) >= LONG_NODES;
 }
 
@@ -618,8 +618,8 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     if (kernel->within && !has_packets_for_lanes(e, kernel)) return false;
     bool vary = kernel_rates_vary(kernel);
     if (e->cx->options.debug_mode || (vary && !kernel_compacts(e, kernel))) return false;
-    if (!vary && !kernel_any_ks(kernel->body, is_loop, calls_loop, e) &&
-        !is_long_chain(e, kernel) && !has_windows(kernel))
+    if (!vary && !ks_any(kernel->body, is_loop, calls_loop, e) && !is_long_chain(e, kernel) &&
+        !has_windows(kernel))
         return false;
     if (kernel_size(e, kernel->body) > KERNEL_LANES_SIZE_MAX) return false;
     if (kernel_locals_bytes(kernel->body) > LOCAL_BYTES_MAX) return false;

@@ -39,9 +39,9 @@ static void read_loop(struct text *t, const struct ks *s)
 {
     read_list(t, s->init);
     uint64_t start = t->at;
-    kernel_any_kx(s->expr, name_in, t);
+    kx_any(s->expr, name_in, t);
     read_list(t, s->body);
-    kernel_any_kx(s->step, name_in, t);
+    kx_any(s->step, name_in, t);
     t->at++;
     for (uint32_t i = 0; i < t->local_count; i++) {
         struct life *life = &t->lives[i];
@@ -55,9 +55,9 @@ static void read_statement(struct text *t, const struct ks *s)
         read_loop(t, s);
         return;
     }
-    kernel_any_kx(s->element, name_in, t);
-    kernel_any_kx(s->index, name_in, t);
-    kernel_any_kx(s->expr, name_in, t);
+    kx_any(s->element, name_in, t);
+    kx_any(s->index, name_in, t);
+    kx_any(s->expr, name_in, t);
     if (s->kind == KS_DECLARE && !s->unset) name(t, s->variable);
     read_list(t, s->body);
     read_list(t, s->otherwise);

@@ -457,13 +457,6 @@ bool kernel_divides_by_zero(const struct kx *x); /* an integer division whose di
 /* Bytes of the local variables that the statements declare. */
 uint64_t kernel_locals_bytes(const struct ks *first);
 uint64_t kernel_size(struct kernel_emitter *e, const struct ks *first);
-bool kernel_assigns(const struct ks *first, const struct variable *variable);
-/* Calls `visit` for every expression, outer ones first, until it returns true. */
-typedef bool kernel_kx_test(const struct kx *x, void *data);
-bool kernel_any_kx(const struct kx *x, kernel_kx_test *test, void *data);
-typedef bool kernel_ks_test(const struct ks *s, void *data);
-bool kernel_any_ks(const struct ks *first, kernel_ks_test *statement, kernel_kx_test *expression,
-                   void *data);
 
 /* ---- kernel_live.c ---- */
 

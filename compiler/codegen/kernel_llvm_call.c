@@ -61,7 +61,7 @@ static void bind_parameters(struct kernel_emitter *e, const struct function *f,
         LLVMSetValueName2(param, variable->name, strlen(variable->name));
         if (type_is_scalar(variable->type)) {
             kernel_store(e, variable->type, kernel_variable_address(e, variable), param);
-        } else if (kernel_assigns(f->body, variable)) {
+        } else if (ks_assigns(f->body, variable)) {
             struct kernel_address from = {.pointer = param};
             kernel_copy(e, variable->type, kernel_variable_address(e, variable), from);
         } else {

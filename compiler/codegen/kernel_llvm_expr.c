@@ -62,7 +62,7 @@ static bool reads_varying(const struct kx *x, void *data)
 /* Of an expression's value. */
 static enum kernel_layout value_layout(struct kernel_emitter *e, const struct kx *x)
 {
-    bool varies = e->body->lanes > 0 && kernel_any_kx(x, reads_varying, e);
+    bool varies = e->body->lanes > 0 && kx_any(x, reads_varying, e);
     return varies ? LAYOUT_LANES : LAYOUT_UNIFORM;
 }
 

@@ -310,7 +310,7 @@ bool kernel_is_written_out(struct kernel_emitter *e, const struct ks *s, const b
     enum { ROUNDS_MAX = 64, NODES_MAX = 4096 };
     uint64_t rounds = kernel_rounds_of(s);
     uint32_t registers = e->isa.vector_bits == 512 ? 32 : 16;
-    if (rounds > registers && kernel_any_ks(s->body, NULL, names_lanes_array, (void *)varying))
+    if (rounds > registers && ks_any(s->body, NULL, names_lanes_array, (void *)varying))
         return false;
     return rounds > 0 && rounds <= ROUNDS_MAX && rounds * kernel_size(e, s->body) <= NODES_MAX;
 }
@@ -320,8 +320,7 @@ bool kernel_is_written_out(struct kernel_emitter *e, const struct ks *s, const b
 static bool writes_out(struct kernel_emitter *e, const struct ks *s)
 {
     if (e->body->lanes == 0) return false;
-    if (e->body->weave == 1 && e->body->kernel != NULL &&
-        kernel_any_ks(s->body, NULL, peeks_phases, e))
+    if (e->body->weave == 1 && e->body->kernel != NULL && ks_any(s->body, NULL, peeks_phases, e))
         return false;
     return kernel_is_written_out(e, s, e->body->varying);
 }
@@ -374,7 +373,7 @@ static void branch_switch(struct kernel_emitter *e, const struct ks *s)
     LLVMValueRef outer_switch = b->switch_on;
     LLVMBasicBlockRef end = kernel_block(e, "end");
     LLVMValueRef value = control_value(e, s->expr);
-    kernel_any_ks(s->body, zero_declared, NULL, e);
+    ks_any(s->body, zero_declared, NULL, e);
     b->switch_on = LLVMBuildSwitch(e->builder, value, end, 8);
     b->break_to = end;
     kernel_position(e, kernel_block(e, "before"));

@@ -1,47 +1,6 @@
 /* Questions about typed trees. */
 #include "compiler/codegen/kernel_llvm.h"
 
-/* ---- walking ---- */
-
-bool kernel_any_kx(const struct kx *x, kernel_kx_test *test, void *data)
-{
-    if (x == NULL) return false;
-    if (test(x, data)) return true;
-    if (kernel_any_kx(x->left, test, data) || kernel_any_kx(x->right, test, data) ||
-        kernel_any_kx(x->third, test, data)) {
-        return true;
-    }
-    for (uint32_t i = 0; i < x->argument_count; i++) {
-        if (kernel_any_kx(x->arguments[i], test, data)) return true;
-    }
-    return false;
-}
-
-static bool never(const struct ks *s, void *data)
-{
-    (void)s, (void)data;
-    return false;
-}
-
-bool kernel_any_ks(const struct ks *first, kernel_ks_test *statement, kernel_kx_test *expression,
-                   void *data)
-{
-    if (statement == NULL) statement = never;
-    for (const struct ks *s = first; s != NULL; s = s->next) {
-        if (statement(s, data)) return true;
-        if (kernel_any_ks(s->init, statement, expression, data)) return true;
-        if (expression != NULL) {
-            const struct kx *parts[] = {s->expr, s->element, s->index, s->step};
-            for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-                if (kernel_any_kx(parts[i], expression, data)) return true;
-            }
-        }
-        if (kernel_any_ks(s->body, statement, expression, data)) return true;
-        if (kernel_any_ks(s->otherwise, statement, expression, data)) return true;
-    }
-    return false;
-}
-
 /* ---- functions ---- */
 
 struct kernel_function *kernel_function_of(struct kernel_emitter *e, const struct function *f)
@@ -139,13 +98,13 @@ static bool node_may_fault(const struct kx *x, void *data)
 
 bool kernel_may_fault(struct kernel_emitter *e, const struct kx *x)
 {
-    return kernel_any_kx(x, node_may_fault, e);
+    return kx_any(x, node_may_fault, e);
 }
 
 bool kernel_function_faults(struct kernel_emitter *e, const struct function *function)
 {
     if (kernel_function_of(e, function)->faults == 0) {
-        bool faults = kernel_any_ks(function->body, NULL, node_may_fault, e);
+        bool faults = ks_any(function->body, NULL, node_may_fault, e);
         kernel_function_of(e, function)->faults = faults ? 1 : -1;
     }
     return kernel_function_of(e, function)->faults > 0;
@@ -161,22 +120,7 @@ static bool node_assigns(const struct kx *x, void *data)
 
 bool kernel_has_effects(const struct kx *x)
 {
-    return kernel_any_kx(x, node_assigns, NULL);
-}
-
-static bool node_assigns_variable(const struct kx *x, void *data)
-{
-    if (x->kind != KX_ASSIGN) return false;
-    return kx_root_variable(x->left) == data;
-}
-
-bool kernel_assigns(const struct ks *first, const struct variable *variable)
-{
-    union {
-        const struct variable *in;
-        void *out;
-    } data = {.in = variable};
-    return kernel_any_ks(first, NULL, node_assigns_variable, data.out);
+    return kx_any(x, node_assigns, NULL);
 }
 
 /* ---- speculation ---- */
@@ -199,7 +143,7 @@ static bool node_is_heavy(const struct kx *x, void *data)
 static bool function_is_heavy(struct kernel_emitter *e, const struct function *function)
 {
     if (kernel_function_of(e, function)->heavy == 0) {
-        bool heavy = kernel_any_ks(function->body, statement_is_loop, node_is_heavy, e);
+        bool heavy = ks_any(function->body, statement_is_loop, node_is_heavy, e);
         kernel_function_of(e, function)->heavy = heavy ? 1 : -1;
     }
     return kernel_function_of(e, function)->heavy > 0;
@@ -247,7 +191,7 @@ static bool node_is_not_speculatable(const struct kx *x, void *data)
 
 bool kernel_is_speculatable(struct kernel_emitter *e, const struct kx *x)
 {
-    return !kernel_may_fault(e, x) && !kernel_any_kx(x, node_is_not_speculatable, e);
+    return !kernel_may_fault(e, x) && !kx_any(x, node_is_not_speculatable, e);
 }
 
 /* ---- size ---- */
@@ -275,7 +219,7 @@ static bool count_node(const struct kx *x, void *data)
 uint64_t kernel_size(struct kernel_emitter *e, const struct ks *first)
 {
     struct size_count count = {e, 0};
-    kernel_any_ks(first, NULL, count_node, &count);
+    ks_any(first, NULL, count_node, &count);
     return count.nodes;
 }
 
@@ -289,5 +233,5 @@ static bool add_local(const struct ks *s, void *data)
 uint64_t kernel_locals_bytes(const struct ks *first)
 {
     uint64_t bytes = 0;
-    return kernel_any_ks(first, add_local, NULL, &bytes) ? UINT64_MAX : bytes;
+    return ks_any(first, add_local, NULL, &bytes) ? UINT64_MAX : bytes;
 }

@@ -29,7 +29,7 @@ static bool is_varying(const struct kx *x, void *data)
 
 static bool varies(struct weaving *w, const struct kx *x)
 {
-    return kernel_any_kx(x, is_varying, w);
+    return kx_any(x, is_varying, w);
 }
 
 /* A packet, or a part of one, whose place differs between the lanes: it is read where the window is. */
@@ -61,7 +61,7 @@ static bool moves_over_packets(const struct kx *x, void *data)
 static bool rolls_over_packets(const struct ks *s, void *data)
 {
     struct weaving *w = data;
-    return s->kind == KS_LOOP && kernel_any_ks(s->body, NULL, moves_over_packets, w) &&
+    return s->kind == KS_LOOP && ks_any(s->body, NULL, moves_over_packets, w) &&
            !kernel_is_written_out(w->e, s, w->varying);
 }
 
@@ -97,8 +97,8 @@ uint32_t kernel_weave(struct kernel_emitter *e, const struct kernel *kernel, con
     uint64_t registers = bytes / vector_bytes;
     uint32_t weave = registers < KERNEL_WEAVE_MAX ? (uint32_t)registers : KERNEL_WEAVE_MAX;
     if (weave < 2 || e->cx->options.fast_math || kernel_rates_vary(kernel)) return 1;
-    if (kernel_any_ks(kernel->body, stores_anywhere, peeks_anywhere, &w)) return 1;
-    if (kernel_any_ks(kernel->body, rolls_over_packets, NULL, &w)) return 1;
+    if (ks_any(kernel->body, stores_anywhere, peeks_anywhere, &w)) return 1;
+    if (ks_any(kernel->body, rolls_over_packets, NULL, &w)) return 1;
     while (weave > 1 && !ports_weave(e, kernel, lanes, weave))
         weave /= 2;
     return weave;

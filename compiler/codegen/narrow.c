@@ -493,32 +493,18 @@ static struct kernel *narrowed(struct narrowing *n, struct kernel *kernel)
 
 /* ---- is it worth a look? ---- */
 
-static bool widens(const struct kx *x)
+static bool widens(const struct kx *x, void *data)
 {
-    if (x == NULL) return false;
-    if (x->kind == KX_CONVERT && is_wide(x->type) && type_is_integer(x->left->type) &&
-        !is_wide(x->left->type))
-        return true;
-    if (widens(x->left) || widens(x->right) || widens(x->third)) return true;
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        if (widens(x->arguments[i])) return true;
-    return false;
-}
-
-static bool any_widens(const struct ks *first)
-{
-    for (const struct ks *s = first; s != NULL; s = s->next)
-        if (widens(s->expr) || widens(s->step) || any_widens(s->init) || any_widens(s->body) ||
-            any_widens(s->otherwise))
-            return true;
-    return false;
+    (void)data;
+    return x->kind == KX_CONVERT && is_wide(x->type) && type_is_integer(x->left->type) &&
+           !is_wide(x->left->type);
 }
 
 struct kernel *narrow_kernel(struct compile *cx, struct types *types, struct arena *arena,
                              struct kernel *kernel)
 {
     if (kernel->states.count > 0 || kernel->grouped || kernel->is_child ||
-        kernel_launches_any(&kernel->launches) || !any_widens(kernel->body))
+        kernel_launches_any(&kernel->launches) || !ks_any(kernel->body, NULL, widens, NULL))
         return kernel;
     struct narrowing n = {.scratch = arena_create(), .arena = arena, .types = types};
     walk(&n, cx, kernel);

@@ -62,7 +62,7 @@ static bool counts_alike(const struct ks *first, struct port_search *search, uin
         uint64_t other = *count;
         if (appends_to(s, search)) ++*count;
         if ((s->kind == KS_LOOP || s->kind == KS_SWITCH) &&
-            compose_any_ks(s->body, appends_to, NULL, search))
+            ks_any(s->body, appends_to, NULL, search))
             return false;
         if (s->kind == KS_BLOCK && !counts_alike(s->body, search, count)) return false;
         if (s->kind == KS_IF && (!counts_alike(s->body, search, count) ||
@@ -127,7 +127,7 @@ static void join_stored(struct member *m)
 static void read_body(struct composer *c, struct member *m)
 {
     m->body = compose_unroll(c, m);
-    compose_any_ks(m->body, see_output, see_packet, m);
+    ks_any(m->body, see_output, see_packet, m);
     join_stored(m);
     find_counted(m);
 }

@@ -26,7 +26,7 @@ static bool count_use(const struct kx *x, void *data)
 static struct use_count uses_of(const struct ks *first, const struct variable *state)
 {
     struct use_count count = {.state = state};
-    compose_any_ks(first, NULL, count_use, &count);
+    ks_any(first, NULL, count_use, &count);
     return count;
 }
 

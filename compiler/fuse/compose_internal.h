@@ -20,13 +20,6 @@
 
 /* ---- compose_query.c ---- */
 
-/* Calls the tests for every statement and expression, outer ones first, until one returns true. */
-typedef bool compose_kx_test(const struct kx *x, void *data);
-typedef bool compose_ks_test(const struct ks *s, void *data);
-bool compose_any_kx(const struct kx *x, compose_kx_test *test, void *data);
-bool compose_any_ks(const struct ks *first, compose_ks_test *statement, compose_kx_test *expression,
-                    void *data);
-
 /* Expressions, calls expanded. */
 uint64_t compose_size_of(const struct ks *first);
 

@@ -141,12 +141,6 @@ static void fire_reader(struct firing *f, const struct edge *edge, const struct 
     compose_firing(&reader, at);
 }
 
-static bool assigns(const struct kx *x, void *data)
-{
-    (void)data;
-    return x->kind == KX_ASSIGN;
-}
-
 /* A packet goes to whoever wants it: inside, to outside, to the reader whose firing stands here. */
 static void deliver(struct firing *f, const struct member_output *out, struct kx *index,
                     struct kx *value, const struct ks *s, struct ks ***at)
@@ -159,7 +153,7 @@ static void deliver(struct firing *f, const struct member_output *out, struct kx
     bool several = (outside && inside) || inlined;
     bool nobody = !outside && !inside && !(inlined && f->outside);
     struct variable *packet = NULL;
-    if (nobody && !compose_any_kx(value, assigns, NULL)) return;
+    if (nobody && !kx_assigns(value, NULL)) return;
     if (several || nobody) {
         packet = compose_local(c, "packet", value->type, value->span);
         compose_declare(c, at, packet, value);

@@ -1,35 +1,6 @@
 /* Which nodes can be members, and how large their code is. */
 #include "compiler/fuse/compose_internal.h"
 
-/* ---- walking ---- */
-
-bool compose_any_kx(const struct kx *x, compose_kx_test *test, void *data)
-{
-    if (x == NULL) return false;
-    if (test(x, data) || compose_any_kx(x->left, test, data) ||
-        compose_any_kx(x->right, test, data) || compose_any_kx(x->third, test, data))
-        return true;
-    for (uint32_t i = 0; i < x->argument_count; i++)
-        if (compose_any_kx(x->arguments[i], test, data)) return true;
-    return false;
-}
-
-bool compose_any_ks(const struct ks *first, compose_ks_test *statement, compose_kx_test *expression,
-                    void *data)
-{
-    for (const struct ks *s = first; s != NULL; s = s->next) {
-        if (statement != NULL && statement(s, data)) return true;
-        const struct kx *parts[] = {s->expr, s->element, s->index, s->step};
-        for (size_t i = 0; expression != NULL && i < sizeof parts / sizeof *parts; i++)
-            if (compose_any_kx(parts[i], expression, data)) return true;
-        if (compose_any_ks(s->init, statement, expression, data) ||
-            compose_any_ks(s->body, statement, expression, data) ||
-            compose_any_ks(s->otherwise, statement, expression, data))
-            return true;
-    }
-    return false;
-}
-
 /* ---- faults ---- */
 
 /* Beyond so many expressions nothing is fused, so nobody has to know more of it. */
@@ -95,7 +66,7 @@ static bool expression_faults(const struct kx *x, void *data)
     case KX_INDEX: return may_leave(search, x->right, x->check, x->left->type->length);
     case KX_PEEK: return packet_faults(search, x);
     case KX_WINDOW: return window_faults(search, x);
-    case KX_CALL: return compose_any_ks(x->function->body, NULL, expression_faults, &inside);
+    case KX_CALL: return ks_any(x->function->body, NULL, expression_faults, &inside);
     case KX_DONE: return true;
     case KX_BINARY:
     case KX_ASSIGN: return divides_by_zero(x);
@@ -136,7 +107,7 @@ static bool leaves_early(const struct ks *first)
         const struct ks *in;
         void *out;
     } last = {.in = last_statement(first)};
-    return compose_any_ks(first, is_other_return, NULL, last.out);
+    return ks_any(first, is_other_return, NULL, last.out);
 }
 
 /* ---- loops ---- */
@@ -171,7 +142,7 @@ static bool writes_in_finish_alone(const struct kernel *kernel)
 
 static bool may_fault(const struct ks *section, struct fault_search *search)
 {
-    return compose_any_ks(section, statement_faults, expression_faults, search);
+    return ks_any(section, statement_faults, expression_faults, search);
 }
 
 const char *compose_refuses(const struct compile *cx, const struct graph *graph, uint32_t node)
@@ -199,14 +170,14 @@ static bool count_node(const struct kx *x, void *data)
 {
     uint64_t *size = data;
     *size += x->type->kind == TYPE_VECTOR ? x->type->length : 1;
-    if (x->kind == KX_CALL) compose_any_ks(x->function->body, NULL, count_node, size);
+    if (x->kind == KX_CALL) ks_any(x->function->body, NULL, count_node, size);
     return *size >= SIZE_LIMIT;
 }
 
 uint64_t compose_size_of(const struct ks *first)
 {
     uint64_t size = 1;
-    compose_any_ks(first, NULL, count_node, &size);
+    ks_any(first, NULL, count_node, &size);
     return size;
 }
 
@@ -223,5 +194,5 @@ static bool is_loop(const struct ks *s, void *data)
 
 bool compose_loops(const struct kernel *kernel)
 {
-    return compose_any_ks(kernel->body, is_loop, NULL, NULL);
+    return ks_any(kernel->body, is_loop, NULL, NULL);
 }

@@ -87,10 +87,10 @@ static const struct ks *find_loop(const struct edge *edge, const struct member *
         struct place_search search = {.port = port, .below = found != NULL ? 0 : edge->push};
         struct ks alone = *s;
         alone.next = NULL;
-        if (!compose_any_ks(&alone, NULL, strays, &search)) continue;
+        if (!ks_any(&alone, NULL, strays, &search)) continue;
         if (found != NULL || !counts_to(s, all, start) || *start > edge->push) return NULL;
         search.counter = compose_counter_of(s)->variable;
-        if (compose_any_ks(s->body, jumps_or_appends, strays, &search)) return NULL;
+        if (ks_any(s->body, jumps_or_appends, strays, &search)) return NULL;
         if (compose_size_of(s->body) * edge->push > SIZE_MAX_STREAM) return NULL;
         found = s;
     }

@@ -87,13 +87,12 @@ static bool is_counter(const struct kx *x, void *data)
 
 static bool names_input(const struct kx *x, void *data)
 {
-    return x->kind == KX_PEEK && compose_any_kx(x->left, is_counter, data);
+    return x->kind == KX_PEEK && kx_any(x->left, is_counter, data);
 }
 
 static bool names_output(const struct ks *s, void *data)
 {
-    return (s->kind == KS_EMIT || s->kind == KS_STORE) &&
-           compose_any_kx(s->element, is_counter, data);
+    return (s->kind == KS_EMIT || s->kind == KS_STORE) && kx_any(s->element, is_counter, data);
 }
 
 static bool is_written_out(const struct ks *loop, uint64_t *rounds)
@@ -104,7 +103,7 @@ static bool is_written_out(const struct ks *loop, uint64_t *rounds)
     if (declaration == NULL || loop->step->left->variable != declaration->variable ||
         compose_continues(loop->body))
         return false;
-    return compose_any_ks(loop->body, names_output, names_input, declaration->variable) &&
+    return ks_any(loop->body, names_output, names_input, declaration->variable) &&
            *rounds * compose_size_of(loop->body) <= SIZE_MAX_ROUNDS;
 }
 
@@ -168,7 +167,7 @@ static bool is_candidate(const struct ks *s, void *data)
 const struct ks *compose_unroll(struct composer *c, const struct member *m)
 {
     struct unroller u = {.c = c};
-    if (!compose_any_ks(m->kernel->body, is_candidate, NULL, NULL)) return m->kernel->body;
+    if (!ks_any(m->kernel->body, is_candidate, NULL, NULL)) return m->kernel->body;
     u.values = ARENA_ARRAY(c->cx->arena, const struct kx *, m->kernel->local_count + 1u);
     return expand_list(&u, m->kernel->body);
 }

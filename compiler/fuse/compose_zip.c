@@ -73,7 +73,7 @@ static struct effects effects_of(struct zipper *z, struct ks *s)
     effects.reads = ARENA_ARRAY(z->scratch, bool, effects.count + 1u);
     effects.writes = ARENA_ARRAY(z->scratch, bool, effects.count + 1u);
     s->next = NULL;
-    compose_any_ks(s, see_statement, see_expression, &effects);
+    ks_any(s, see_statement, see_expression, &effects);
     s->next = next;
     return effects;
 }

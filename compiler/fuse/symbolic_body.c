@@ -198,23 +198,13 @@ static sym choose(struct machine *m, sym condition, sym yes, sym no)
                                                  .operands = {condition, yes, no}});
 }
 
-/* Both sides are without effect: nothing that data decide is assigned. */
-static bool has_assignment(const struct kx *kx)
-{
-    if (kx == NULL) return false;
-    if (kx->kind == KX_ASSIGN) return true;
-    for (uint32_t i = 0; i < kx->argument_count; i++)
-        if (has_assignment(kx->arguments[i])) return true;
-    return has_assignment(kx->left) || has_assignment(kx->right) || has_assignment(kx->third);
-}
-
 static bool eval_select(struct machine *m, const struct kx *kx, sym *out)
 {
     sym condition;
     if (!eval(m, kx->left, &condition)) return false;
     if (sym_is_constant(condition))
         return eval(m, arith_truth(condition) ? kx->right : kx->third, out);
-    if (has_assignment(kx->right) || has_assignment(kx->third))
+    if (kx_assigns(kx->right, NULL) || kx_assigns(kx->third, NULL))
         return fail(m, "assigns what data decide");
     sym *no = take(m, kx->type);
     if (!no || !eval(m, kx->right, out) || !eval(m, kx->third, no)) return false;
@@ -232,7 +222,7 @@ static bool eval_logical(struct machine *m, const struct kx *kx, sym *out)
         *out = left;
         return arith_truth(left) == decides || eval(m, kx->right, out);
     }
-    if (has_assignment(kx->right)) return fail(m, "assigns what data decide");
+    if (kx_assigns(kx->right, NULL)) return fail(m, "assigns what data decide");
     if (!eval(m, kx->right, &right)) return false;
     *out = decides ? choose(m, left, arith_bool(true), right)
                    : choose(m, left, right, arith_bool(false));

@@ -301,6 +301,18 @@ static inline const struct variable *kx_root_variable(const struct kx *x)
     return x->kind == KX_VARIABLE ? x->variable : (const struct variable *)0;
 }
 
+/* ---- searches (kernel_any.c) ----
+ * Whether the test holds of some expression, outer ones first, or of some statement of the list or inside
+ * of it; stops at the first.  A call counts as itself: its function's body is not looked at.  NULL, as tree
+ * or as test: nothing. */
+typedef bool kx_test(const struct kx *x, void *data);
+bool kx_any(const struct kx *x, kx_test *test, void *data);
+typedef bool ks_test(const struct ks *s, void *data);
+bool ks_any(const struct ks *first, ks_test *statement, kx_test *expression, void *data);
+/* Whether the variable, or a part of it, is assigned, other than by its declaration; NULL: any is. */
+bool kx_assigns(const struct kx *x, const struct variable *variable);
+bool ks_assigns(const struct ks *first, const struct variable *variable);
+
 /* ---- functions and kernels ---- */
 
 struct function {
