@@ -264,7 +264,7 @@ $(B)/tests/replay_$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(B)/obj/tests
 endef
 $(foreach t,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(t))))
 
-.PHONY: verify-rules tests objects check check-math-all check-unit check-san check-built second-pipec golden-update bench fuzz fuzz-run
+.PHONY: soak verify-rules tests objects check check-math-all check-unit check-san check-built second-pipec golden-update bench fuzz fuzz-run
 tests: $(TESTS) $(REPLAYS) ## build the unit tests without running them
 objects: $(OBJECTS) $(TEST_OBJ) ## compile everything, link nothing
 second-pipec: $(L)/pipec
@@ -288,6 +288,10 @@ check-san: ## make check under AddressSanitizer + UBSan, then under ThreadSaniti
 check-math-all: all ## the f32 library over all 2^32 inputs (hours)
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec \
 	    PIPERUN=$(abspath $(B))/piperun MATH_ALL=1 TMP=$$(mktemp -d) sh tests/e2e/math.sh
+soak: all ## N drawn programs from SEED on against the reference interpreter; what differs is kept in $(BUILD)/soak
+	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec PIPERUN=$(abspath $(B))/piperun \
+	    SOAK=1 EACH=$(or $(EACH),13) N=$(or $(N),1000) SEED=$(or $(SEED),1) KEEP=$(abspath $(B))/soak \
+	    TMP=$$(mktemp -d) sh tests/e2e/oracle.sh
 verify-rules: ## leave out each rule of the verifier in turn: some test has to fail (several minutes)
 	@BUILD=$(BUILD) scripts/verify_rules.sh
 golden-update: all ## rewrite the expected files of tests/golden and tests/reject; review the diff

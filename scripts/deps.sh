@@ -68,7 +68,8 @@ missing_packages() {
 }
 
 # Welcome, not needed: the line editor of `piperun --debug`; for tests the second LLVM that `make check` also compiles
-# the language tests with, the programs that it tries pipec with, and the OpenCL that it compares sub-devices with.
+# the language tests with, the programs that it tries pipec with, Python, which draws programs, and the OpenCL that it
+# compares sub-devices with.
 welcome_packages() {
     local package wanted=(libedit-dev)
     if [ "$goal" = test ]; then
@@ -77,6 +78,7 @@ welcome_packages() {
         command -v cmake >/dev/null || wanted+=(cmake)
         command -v meson >/dev/null || wanted+=(meson)
         command -v dot >/dev/null || wanted+=(graphviz)
+        command -v python3 >/dev/null || wanted+=(python3)
         wanted+=(ocl-icd-libopencl1 pocl-opencl-icd)
     fi
     for package in "${wanted[@]}"; do
