@@ -219,13 +219,13 @@ const struct bench_workload bench_chain64_by_4096 = {.name = "W7/4096 by 4,096 p
                                                      TINY_WORKLOAD};
 
 const struct bench_workload bench_chain64_by_64 = {.name = "W7/64 by 64 packets",
-                                                   .units = (size_t)4 << 10,
+                                                   .units = (size_t)16 << 10,
                                                    .batch = 64,
                                                    .hand = hand_tiny_by_64,
                                                    TINY_WORKLOAD};
 
 const struct bench_workload bench_chain64_by_1 = {.name = "W7/1 by one packet",
-                                                  .units = (size_t)1 << 10,
+                                                  .units = (size_t)8 << 10,
                                                   .batch = 1,
                                                   .hand = hand_tiny_by_1,
                                                   .one = one_tiny,

@@ -144,7 +144,7 @@ static void unfused(size_t units, const void *in, void *out)
 const struct bench_workload bench_cipher = {
     .name = "W9 ChaCha20",
     .container = "chacha20.pbc",
-    .units = (size_t)64 << 10,
+    .units = (size_t)256 << 10,
     .check_units = 20,
     .bound = BENCH_INTEGERS,
     .goal = 1.1,
