@@ -608,9 +608,9 @@ static bool is_shared(const struct command_options *own, int option)
 
 static const char *command_letters(struct parser *p)
 {
-    return arena_printf(p->arena, ":%s%s%sW:j:qvh", p->own->letters,
-                        p->own->shares & SHARES_ANALYSIS ? "I:" : "",
-                        p->own->shares & SHARES_CODE ? "O:" : "");
+    return arena_printf(
+        p->arena, ":%s%s%s%sW:j:qvh", p->own->letters, p->own->shares & SHARES_ANALYSIS ? "I:" : "",
+        p->own->shares & SHARES_DEFINITIONS ? "D:" : "", p->own->shares & SHARES_CODE ? "O:" : "");
 }
 
 /* The command's own stand before the others. */

@@ -54,9 +54,10 @@ struct command_line {
 
 /* What a command does with programs, and which options it therefore shares. */
 enum {
-    SHARES_ANALYSIS = 1, /* -I, --max-memory, --buffers */
-    SHARES_CODE = 2,     /* --device, -O, --march, --no-bounds-checks, --fast-math, --linker */
-    SHARES_BASELINE = 4, /* --baseline, --write-baseline */
+    SHARES_ANALYSIS = 1,    /* -I, --max-memory, --buffers */
+    SHARES_CODE = 2,        /* --device, -O, --march, --no-bounds-checks, --fast-math, --linker */
+    SHARES_BASELINE = 4,    /* --baseline, --write-baseline */
+    SHARES_DEFINITIONS = 8, /* -D */
 };
 
 /* What a command of its own (`pipec WORD ...`) takes beside the options that all commands share:

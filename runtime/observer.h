@@ -206,6 +206,7 @@ enum prt_limit {
     PRT_LIMIT_SCHEDULER,    /* the scheduler's instructions */
     PRT_LIMIT_DEPENDENCIES, /* no resource: stages wait for each other */
     PRT_LIMIT_CHILDREN,     /* what its firings launch on the device */
+    PRT_LIMIT_HOST,         /* what brings the input and takes the output, in real time */
 };
 
 struct prt_bottleneck {
@@ -213,7 +214,8 @@ struct prt_bottleneck {
     uint32_t stage;        /* the one with the largest share of them; UINT32_MAX: none */
     uint32_t queue;        /* whose compute units are busy longest */
     uint32_t stage_count;  /* that are bound to them, by this queue or another */
-    uint64_t busy_cycles;  /* of these units; of the scheduler, where it is that */
+    uint64_t busy_cycles;  /* of these units; of the scheduler, where it is that; waiting for the
+                              host, where it is that */
     uint64_t stage_cycles; /* of that stage, from begin to end of its launches */
 };
 

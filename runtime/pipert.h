@@ -308,6 +308,7 @@ struct prt_run_statistics {
     uint64_t switch_cycles;
     uint64_t execute_cycles;
     uint64_t suspensions; /* times the scheduler waited for the host to fill an in-port, of all */
+    uint64_t host_cycles; /* of all ports (prt_buffer_statistics) */
     uint64_t leftover_packets, discarded_packets;
     uint32_t host_threads;                  /* that executed kernels */
     struct prt_dispatch_account dispatched; /* as it was */
@@ -332,7 +333,10 @@ struct prt_buffer_statistics {
     uint64_t width_bytes, depth_packets;
     uint64_t packets; /* that were written, initial ones included */
     uint64_t high_water_packets;
-    uint64_t suspensions;       /* of an in-port: times the scheduler waited for the host */
+    uint64_t suspensions; /* of an in-port: times the scheduler waited for the host */
+    /* Of a port: of the run's real time, that in which the scheduler waited for its callback, or for the
+     * thread that calls it; 0 where time is simulated, and of a run that is not measured. */
+    uint64_t host_cycles;
     uint64_t discarded_packets; /* that no kernel took: its readers had ended */
     uint64_t leftover_packets;  /* that a reader never consumed, without those that its window had
                                     seen; of several readers the most */

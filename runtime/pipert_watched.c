@@ -175,6 +175,14 @@ static bool shares_queue(const struct prt_run *run, uint32_t a, uint32_t b)
            same_units(&first, &second);
 }
 
+static uint64_t host_cycles_of(const struct prt_run *run)
+{
+    uint64_t cycles = 0;
+    for (uint32_t i = 0; i < run->sched->container->buffer_count; i++)
+        cycles += prt_collect_host_cycles(run->sched, i);
+    return cycles;
+}
+
 bool prt_run_bottleneck(const struct prt_run *run, struct prt_bottleneck *b)
 {
     const struct prt_sched *s = run->sched;
@@ -191,8 +199,12 @@ bool prt_run_bottleneck(const struct prt_run *run, struct prt_bottleneck *b)
         b->stage = i;
         b->stage_cycles = busy_cycles(&t);
     }
-    if (b->busy_cycles >= total - total / 2) {
+    uint64_t host_cycles = host_cycles_of(run);
+    if (b->busy_cycles >= total - total / 2 && b->busy_cycles >= host_cycles) {
         b->limit = limit_of(&sum);
+    } else if (host_cycles >= total - total / 2) {
+        b->limit = PRT_LIMIT_HOST;
+        b->busy_cycles = host_cycles;
     } else if (s->instruction_cycles >= total - total / 2) {
         b->limit = PRT_LIMIT_SCHEDULER;
         b->busy_cycles = s->instruction_cycles;

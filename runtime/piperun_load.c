@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,19 +107,28 @@ static int run_compiler(const struct prt_command *command, int to)
     return WEXITSTATUS(status);
 }
 
+/* What is said of the container is said of the source: it is the file that the user knows. */
+static int load_compiled(const char *source, int file, struct prt_program **program)
+{
+    struct prt_error error;
+    struct stat info;
+    if (fstat(file, &info) != 0 || info.st_size <= 0)
+        return PRT_COMPLAIN(EXIT_INTERNAL, "%s: pipec has written no container", source);
+    void *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (bytes == MAP_FAILED) return prt_complain_memory();
+    enum prt_status status = prt_program_load_memory(bytes, (size_t)info.st_size, program, &error);
+    munmap(bytes, (size_t)info.st_size);
+    if (status == PRT_OK) return EXIT_DONE;
+    return PRT_COMPLAIN(prt_status_exit_code(status), "%s: %s", source, error.message);
+}
+
 /* Compiles into a file in memory: nothing to remove afterwards. */
 static int load_source(const struct prt_command *command, struct prt_program **program)
 {
     int file = memfd_create("piperun-program", MFD_CLOEXEC);
     if (file < 0) return PRT_COMPLAIN(EXIT_USAGE, "no memory file: %s", strerror(errno));
     int exit_code = run_compiler(command, file);
-    if (exit_code == EXIT_DONE) {
-        char path[64];
-        struct prt_error error;
-        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-        if (prt_program_load_file(path, program, &error) != PRT_OK)
-            exit_code = prt_complain_status(&error);
-    }
+    if (exit_code == EXIT_DONE) exit_code = load_compiled(command->file, file, program);
     close(file);
     return exit_code;
 }

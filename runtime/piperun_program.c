@@ -16,6 +16,56 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char verify_text[] =
+    "usage: piperun verify FILE.pbc\n"
+    "\n"
+    "Proves again, from the container alone, that rates balance, that no deadlock is possible, "
+    "that "
+    "no buffer under- or\n"
+    "overflows and that the scheduler's program ends, and prints what has been proven.\n"
+    "\n"
+    "Exit status: 0, 1 where the container is refused, 2 usage or files.\n";
+
+static const char disasm_text[] =
+    "usage: piperun disasm FILE.pbc\n"
+    "\n"
+    "Prints the scheduler's program of a container as text, which 'piperun asm' reads.\n"
+    "\n"
+    "Exit status: 0, 1 where the container is refused, 2 usage or files.\n";
+
+static const char asm_text[] =
+    "usage: piperun asm FILE.sasm [--into FILE.pbc] -o OUT.pbc\n"
+    "\n"
+    "Writes a copy of a container with another scheduler program, if it passes the checks of "
+    "'piperun "
+    "verify'.\n"
+    "\n"
+    "  FILE.sasm             the program as text, as 'piperun disasm' prints it; '-' is standard "
+    "input\n"
+    "  --into FILE.pbc       the container to copy; default: what -o names, which is then "
+    "replaced\n"
+    "  -o OUT.pbc            where the copy goes; '-' is standard output\n"
+    "\n"
+    "Exit status: 0, 1 where the program or the container is refused, 2 usage or files.\n";
+
+/* -h or --help in front of what ends options: prints the text. */
+static bool has_been_helped(int argc, char **argv, const char *text)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "-h") != 0 && strcmp(argv[i], "--help") != 0) continue;
+        fputs(text, stdout);
+        return true;
+    }
+    return false;
+}
+
+static int end_help(void)
+{
+    if (fflush(stdout) == 0) return EXIT_DONE;
+    return errno == EPIPE ? EXIT_DONE
+                          : PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(errno));
+}
+
 static int read_container(const char *path, struct prt_container *container)
 {
     struct prt_error error;
@@ -27,7 +77,7 @@ static int read_container(const char *path, struct prt_container *container)
 static const char *only_operand(int argc, char **argv)
 {
     if (argc == 2 && argv[1][0] != '-') return argv[1];
-    prt_say_error("usage: piperun %s FILE.pbc", argv[0]);
+    prt_say_error("usage: piperun %s FILE.pbc (piperun %s --help)", argv[0], argv[0]);
     return NULL;
 }
 
@@ -81,6 +131,7 @@ int prt_command_verify(int argc, char **argv)
 {
     struct prt_container container;
     struct prt_error error;
+    if (has_been_helped(argc, argv, verify_text)) return end_help();
     const char *path = only_operand(argc, argv);
     if (path == NULL) return EXIT_USAGE;
     int exit_code = read_container(path, &container);
@@ -121,6 +172,7 @@ static int disassemble(const struct prt_container *container, const char *path)
 int prt_command_disasm(int argc, char **argv)
 {
     struct prt_container container;
+    if (has_been_helped(argc, argv, disasm_text)) return end_help();
     const char *path = only_operand(argc, argv);
     if (path == NULL) return EXIT_USAGE;
     int exit_code = read_container(path, &container);
@@ -156,7 +208,9 @@ static int read_assembly(int argc, char **argv, struct assembly *assembly)
         assembly->into = assembly->out;
     if (assembly->text_path != NULL && assembly->into != NULL && assembly->out != NULL)
         return EXIT_DONE;
-    return PRT_COMPLAIN(EXIT_USAGE, "usage: piperun asm FILE.sasm [--into FILE.pbc] -o OUT.pbc");
+    return PRT_COMPLAIN(
+        EXIT_USAGE,
+        "usage: piperun asm FILE.sasm [--into FILE.pbc] -o OUT.pbc (piperun asm --help)");
 }
 
 static int read_text(const char *path, char **text, size_t *size)
@@ -270,6 +324,7 @@ static int assemble_into(const struct assembly *assembly)
 int prt_command_asm(int argc, char **argv)
 {
     struct assembly assembly = {.text = NULL};
+    if (has_been_helped(argc, argv, asm_text)) return end_help();
     int exit_code = read_assembly(argc, argv, &assembly);
     if (exit_code == EXIT_DONE)
         exit_code = read_text(assembly.text_path, &assembly.text, &assembly.text_bytes);

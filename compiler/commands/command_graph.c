@@ -44,7 +44,6 @@ struct request {
     enum format format;
     bool embed;
     const char *output, *pipeline;
-    VEC(struct definition) definitions;
 };
 
 static const char *take_format(struct request *request, struct arena *arena, const char *name)
@@ -59,17 +58,6 @@ static const char *take_format(struct request *request, struct arena *arena, con
     return arena_printf(arena, "--format=%s: dot, svg, json or cmds", name);
 }
 
-static const char *take_definition(struct request *request, struct arena *arena, const char *text)
-{
-    const char *equals = strchr(text, '=');
-    if (equals == NULL || equals == text)
-        return arena_printf(arena, "-D %s: write NAME=VALUE", text);
-    struct definition definition = {.name = arena_string(arena, text, (size_t)(equals - text)),
-                                    .value = equals + 1};
-    vec_push(arena, &request->definitions, definition);
-    return NULL;
-}
-
 static const char *take_option(void *data, struct arena *arena, int option, const char *value)
 {
     struct request *request = data;
@@ -77,8 +65,7 @@ static const char *take_option(void *data, struct arena *arena, int option, cons
     case OPTION_FORMAT: return take_format(request, arena, value);
     case OPTION_EMBED: request->embed = true; return NULL;
     case 'o': request->output = value; return NULL;
-    case 'p': request->pipeline = value; return NULL;
-    default: return take_definition(request, arena, value);
+    default: request->pipeline = value; return NULL;
     }
 }
 
@@ -192,11 +179,11 @@ int command_graph(int argc, char **argv)
     struct request request = {0};
     struct arena *arena = arena_create();
     struct command_options own = {.help = help_text,
-                                  .letters = "o:p:D:",
+                                  .letters = "o:p:",
                                   .longer = options,
                                   .take = take_option,
                                   .data = &request,
-                                  .shares = SHARES_ANALYSIS};
+                                  .shares = SHARES_ANALYSIS | SHARES_DEFINITIONS};
     struct command_line line = command_line_parse_command(argc, argv, arena, &own);
     int status = EXIT_FILES;
     if (line.action == COMMAND_DONE) {
@@ -208,8 +195,6 @@ int command_graph(int argc, char **argv)
     } else if (line.action != COMMAND_USAGE) {
         struct compile cx = compile_begin(arena, line.options);
         cx.options.pipeline = request.pipeline;
-        cx.options.definitions = request.definitions.items;
-        cx.options.definition_count = request.definitions.count;
         cleanup_install();
         signal(SIGPIPE, SIG_IGN);
         status = run(&cx, &line, &request);

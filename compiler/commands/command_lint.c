@@ -17,6 +17,9 @@ static const char help_text[] =
     "Findings go to standard output.  All rules are on; 'pipec explain --list' has them.\n"
     "\n"
     "  -j N                  threads (default: as many as processors)\n"
+    "  -D NAME=VALUE         a compile-time parameter, or the default of a run-time argument, of "
+    "the\n"
+    "                        pipelines that have it\n"
     "  -I DIR                folder to look for imports in\n"
     "  --buffers=MODE        depths that are not declared: min, fast, default\n"
     "  --max-memory BYTES    most memory of all buffers (default 1G; suffixes K M G)\n"
@@ -86,6 +89,21 @@ static void summarise(const struct lint_run *run)
             run->paths->items.count == 1 ? "" : "s");
 }
 
+/* -D that no pipeline has a use for; a file that is not understood may have had one. */
+static bool refuse_definitions(const struct lint_run *run)
+{
+    const struct compile_options *options = &run->line->options;
+    bool refused = false;
+    if (run->unreadable || run->incomplete) return false;
+    for (size_t i = 0; i < options->definition_count; i++) {
+        if (run->defines[i]) continue;
+        refused = true;
+        fprintf(stderr, "pipec: error: -D %s: no pipeline of these files has an argument '%s'\n",
+                options->definitions[i].name, options->definitions[i].name);
+    }
+    return refused;
+}
+
 static int write_findings(struct lint_run *run, struct command_line *line)
 {
     const char *path = "standard output";
@@ -113,7 +131,8 @@ static int lint(struct command_line *line, struct arena *arena)
                            .paths = &paths,
                            .threads = thread_count(line),
                            .sources = sources,
-                           .diags = diags_create(arena, sources)};
+                           .diags = diags_create(arena, sources),
+                           .defines = ARENA_ARRAY(arena, bool, line->options.definition_count + 1)};
     diag_keep(run.diags, KEPT_MAX);
     diagnostics_set_levels(options, run.diags);
     if (options->baseline != NULL && !options->write_baseline) {
@@ -127,7 +146,7 @@ static int lint(struct command_line *line, struct arena *arena)
         return file_failure("write", options->baseline);
     int status = write_findings(&run, line);
     summarise(&run);
-    return status;
+    return refuse_definitions(&run) ? EXIT_FILES : status;
 }
 
 int command_lint(int argc, char **argv)
@@ -136,7 +155,8 @@ int command_lint(int argc, char **argv)
     struct command_options options = {.help = help_text,
                                       .letters = "",
                                       .longer = none,
-                                      .shares = SHARES_ANALYSIS | SHARES_BASELINE,
+                                      .shares =
+                                          SHARES_ANALYSIS | SHARES_DEFINITIONS | SHARES_BASELINE,
                                       .reports = true};
     struct arena *arena = arena_create();
     struct command_line line = command_line_parse_command(argc, argv, arena, &options);

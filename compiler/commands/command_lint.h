@@ -36,7 +36,9 @@ struct lint_run {
     struct baseline *baseline; /* or NULL */
     struct sources *sources;   /* of `diags` */
     struct diags *diags;       /* what was found */
+    bool *defines;             /* by definition of `line`: a pipeline has what it names */
     bool unreadable;           /* a file could not be read, and was reported on stderr */
+    bool incomplete;           /* a file has a syntax error */
 };
 
 /* The result depends on nothing but the files: not on `threads`. */

@@ -19,6 +19,43 @@ struct pool {
     size_t turn; /* file whose findings are to be added */
 };
 
+/* ---- what -D gives a value ---- */
+
+static bool has_parameter(const struct ast_signature *signature, const char *name)
+{
+    for (const struct ast_type_param *p = signature->type_params; p != NULL; p = p->next)
+        if (strcmp(p->name.text, name) == 0) return true;
+    for (const struct ast_param *p = signature->params; p != NULL; p = p->next)
+        if (strcmp(p->name.text, name) == 0) return true;
+    return false;
+}
+
+static bool has_argument(const struct ast_file *file, const char *name)
+{
+    for (const struct ast_item *i = file->items; i != NULL; i = i->next)
+        if (i->kind == AST_ITEM_PIPELINE && has_parameter(&i->signature, name)) return true;
+    for (const struct ast_command *c = file->commands; c != NULL; c = c->next)
+        if (c->kind == AST_COMMAND_ARGUMENT && c->param != NULL &&
+            strcmp(c->param->name.text, name) == 0)
+            return true;
+    return false;
+}
+
+static void note_defined(struct pool *pool, const struct compile *cx, const struct ast_file *file)
+{
+    pthread_mutex_lock(&pool->lock);
+    for (size_t i = 0; i < cx->options.definition_count; i++)
+        pool->run->defines[i] |= has_argument(file, cx->options.definitions[i].name);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void note_incomplete(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->run->incomplete = true;
+    pthread_mutex_unlock(&pool->lock);
+}
+
 /* ---- one file ---- */
 
 /* A pipeline that a test expects to be refused is elaborated by that test alone. */
@@ -41,7 +78,7 @@ static void lint_others(struct compile *cx, const struct ast_program *program, c
     cx->options.pipeline_alone = true;
     for (const struct ast_item *i = program->files->items; i != NULL; i = i->next) {
         if (diag_failed(cx->diags)) return;
-        if (i->kind != AST_ITEM_PIPELINE || i->signature.type_params != NULL) continue;
+        if (i->kind != AST_ITEM_PIPELINE || !sema_all_defined(cx, &i->signature)) continue;
         if (done != NULL && strcmp(done, i->signature.name.text) == 0) continue;
         if (is_refused(program->files, i)) continue;
         cx->options.pipeline = i->signature.name.text;
@@ -50,11 +87,15 @@ static void lint_others(struct compile *cx, const struct ast_program *program, c
     }
 }
 
-static void lint_source(struct compile *cx, uint32_t source)
+static void lint_source(struct pool *pool, struct compile *cx, uint32_t source)
 {
     struct ast_program *program = parse_program(cx, source);
-    if (!program_complete(cx, program)) return;
-    cx->options.pipeline_optional = true;
+    if (!program_complete(cx, program)) {
+        note_incomplete(pool);
+        return;
+    }
+    note_defined(pool, cx, program->files);
+    cx->options.pipeline_optional = cx->options.definitions_shared = true;
     struct graph *graph = sema_elaborate(cx, program);
     if (diag_failed(cx->diags)) return;
     lint_program(cx, program);
@@ -135,7 +176,7 @@ static void lint_file(struct pool *pool, size_t index)
         struct devdesc device;
         device_read(&cx, source, &device);
     } else if (status == SOURCE_OK) {
-        lint_source(&cx, source);
+        lint_source(pool, &cx, source);
         diag_check_suppressions(cx.diags, !diag_failed(cx.diags));
         if (baseline != NULL && !diag_failed(cx.diags))
             baseline_examined(baseline, source_get(cx.sources, source)->name);

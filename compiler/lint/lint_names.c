@@ -501,6 +501,16 @@ static void check_items(struct names *names)
     }
 }
 
+/* What the library declares lies outside of what programs do. */
+static void declare_files(struct names *names, bool of_library)
+{
+    for (const struct ast_file *file = names->program->files; file != NULL; file = file->next) {
+        if (source_is_library(names->cx->sources, file->source) != of_library) continue;
+        for (const struct ast_item *item = file->items; item != NULL; item = item->next)
+            declare_item(names, item);
+    }
+}
+
 void lint_names(struct compile *cx, const struct ast_program *program)
 {
     if (!lint_wants(cx, rules, sizeof rules / sizeof rules[0])) return;
@@ -508,9 +518,8 @@ void lint_names(struct compile *cx, const struct ast_program *program)
     struct names names = {.cx = cx, .arena = arena, .program = program};
     names.source_read = ARENA_ARRAY(arena, bool, source_count(cx->sources) + 1);
     grow(&names);
-    for (const struct ast_file *file = program->files; file != NULL; file = file->next)
-        for (const struct ast_item *item = file->items; item != NULL; item = item->next)
-            declare_item(&names, item);
+    declare_files(&names, true);
+    declare_files(&names, false);
     for (const struct ast_file *file = program->files; file != NULL; file = file->next) {
         if (source_is_library(cx->sources, file->source)) continue; /* it sees itself alone */
         names.quiet = file != program->files;

@@ -552,11 +552,12 @@ static const char **definable(const struct elaboration *el, size_t *count)
     return names;
 }
 
-/* Every -D must name an argument, or a compile-time parameter. */
+/* Every -D must name an argument, or a compile-time parameter, but where many programs share them. */
 void check_definitions(struct elaboration *el)
 {
     const struct compile_options *options = &el->cx->options;
     size_t count;
+    if (options->definitions_shared) return;
     const char **names = definable(el, &count);
     for (size_t d = 0; d < options->definition_count; d++) {
         bool found = false;

@@ -22,5 +22,7 @@ void sema_check(struct compile *cx, const struct ast_program *program);
 /* The same after syntax errors, for what they left whole: errors that may follow from what is lost
  * are not reported. */
 void sema_check_damaged(struct compile *cx, const struct ast_program *program);
+/* Whether -D names every compile-time parameter (yes, where there is none). */
+bool sema_all_defined(const struct compile *cx, const struct ast_signature *signature);
 
 #endif

@@ -90,8 +90,6 @@ struct compile_argument {
 };
 /* The value of a static argument as a constant, else the argument; NULL after an error. */
 struct kx *sema_folded(struct sema *sema, struct kx *kx);
-/* Whether -D names every compile-time parameter (yes, where there is none). */
-bool sema_all_defined(const struct compile *cx, const struct ast_signature *signature);
 /* Declares the compile-time parameters of a signature with their values.  False after an error. */
 bool sema_declare_parameters(struct sema *sema, struct scope *scope,
                              const struct ast_signature *signature,

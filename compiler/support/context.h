@@ -34,9 +34,10 @@ struct compile_options {
     size_t import_folder_count;
     const struct definition *definitions;
     size_t definition_count;
-    const char *isa;    /* --march: a list with commas; NULL is x86-64-v3 */
-    int optimisation;   /* 0..3 */
-    bool bounds_checks; /* off with --no-bounds-checks */
+    bool definitions_shared; /* by several pipelines: not each need have what they name */
+    const char *isa;         /* --march: a list with commas; NULL is x86-64-v3 */
+    int optimisation;        /* 0..3 */
+    bool bounds_checks;      /* off with --no-bounds-checks */
     bool fast_math;
     uint64_t max_memory_bytes;
     enum buffers_mode buffers;

@@ -6,49 +6,171 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one group: "QUOTA PERIOD", in microseconds, or "max PERIOD". */
-static uint32_t limit_of(const char *file)
+/* A hierarchy of groups that limits processors, and the process's group in it. */
+struct hierarchy {
+    bool is_first; /* version 1 */
+    char group[PATH_MAX];
+};
+
+/* Where its folders are: those of `root` and what is below. */
+struct place {
+    char root[PATH_MAX], folder[PATH_MAX];
+};
+
+/* ---- one group ---- */
+
+/* The start of a file; "": it cannot be read. */
+static void read_start(const char *folder, const char *name, char *text, int size)
 {
-    char line[128], *behind;
-    FILE *opened = fopen(file, "re");
-    if (opened == NULL) return UINT32_MAX;
-    bool told = fgets(line, sizeof line, opened) != NULL;
+    char path[PATH_MAX + 32];
+    text[0] = '\0';
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length < 0 || (size_t)length >= sizeof path) return;
+    FILE *opened = fopen(path, "re");
+    if (opened == NULL) return;
+    if (fgets(text, size, opened) == NULL) text[0] = '\0';
     fclose(opened);
-    if (!told) return UINT32_MAX;
-    unsigned long long quota = strtoull(line, &behind, 10);
-    unsigned long long period = behind == line ? 0 : strtoull(behind, NULL, 10);
+}
+
+/* Microseconds of processors in a period: "QUOTA PERIOD", or "max PERIOD"; in version 1 in two
+ * files, -1 for no limit. */
+static uint32_t limit_of(const struct hierarchy *hierarchy, const char *folder)
+{
+    char quota_text[128], period_text[128] = "", *behind;
+    read_start(folder, hierarchy->is_first ? "cpu.cfs_quota_us" : "cpu.max", quota_text,
+               sizeof quota_text);
+    if (hierarchy->is_first)
+        read_start(folder, "cpu.cfs_period_us", period_text, sizeof period_text);
+    if (quota_text[0] < '0' || quota_text[0] > '9') return UINT32_MAX;
+    unsigned long long quota = strtoull(quota_text, &behind, 10);
+    unsigned long long period = strtoull(hierarchy->is_first ? period_text : behind, NULL, 10);
     if (period == 0) return UINT32_MAX;
     unsigned long long processors = quota / period + (quota % period > 0);
     if (processors == 0) processors = 1;
     return processors < UINT32_MAX ? (uint32_t)processors : UINT32_MAX;
 }
 
-/* The path of the process's group of version 2; false: it has none. */
-static bool find_group(const char *groups, char *path, int size)
+/* ---- which groups ---- */
+
+static bool has_word(const char *list, size_t length, const char *word)
 {
-    FILE *opened = fopen(groups, "re");
-    bool found = false;
-    if (opened == NULL) return false;
-    while (!found && fgets(path, size, opened) != NULL)
-        found = strncmp(path, "0::/", 4) == 0;
-    fclose(opened);
-    if (!found) return false;
-    memmove(path, path + 3, strlen(path + 3) + 1);
-    path[strcspn(path, "\n")] = '\0';
+    size_t size = strlen(word);
+    for (const char *at = list; at < list + length; at += strcspn(at, ",") + 1)
+        if (strcspn(at, ",:\n ") == size && strncmp(at, word, size) == 0) return true;
+    return false;
+}
+
+/* A line "ID:CONTROLLERS:PATH": of version 2 "0::PATH". */
+static bool read_group(char *line, bool is_first, char *path)
+{
+    char *controllers = strchr(line, ':');
+    char *group = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+    if (group == NULL || group[1] != '/') return false;
+    size_t length = (size_t)(group - controllers - 1);
+    if (is_first ? !has_word(controllers + 1, length, "cpu") : strncmp(line, "0::", 3) != 0)
+        return false;
+    line[strcspn(line, "\n")] = '\0';
+    memcpy(path, group + 1, strlen(group + 1) + 1);
     return true;
 }
 
-uint32_t prt_host_quota(const char *groups, const char *mount)
+static bool find_group(const char *groups, struct hierarchy *hierarchy)
 {
-    char path[PATH_MAX], file[PATH_MAX + 256];
+    char line[PATH_MAX];
+    FILE *opened = fopen(groups, "re");
+    bool found = false;
+    if (opened == NULL) return false;
+    while (!found && fgets(line, sizeof line, opened) != NULL)
+        found = read_group(line, hierarchy->is_first, hierarchy->group);
+    fclose(opened);
+    return found;
+}
+
+/* ---- where they are ---- */
+
+/* In place: a space, a tab, a line's end and a backslash stand there as \NNN, in octal. */
+static void unescape(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from != '\0'; to++) {
+        char digits[4] = "";
+        if (*from == '\\') memcpy(digits, from + 1, strnlen(from + 1, 3));
+        if (strlen(digits) == 3 && strspn(digits, "01234567") == 3) {
+            *to = (char)strtoul(digits, NULL, 8);
+            from += 4;
+        } else {
+            *to = *from++;
+        }
+    }
+    *to = '\0';
+}
+
+/* A line "ID PARENT DEVICE ROOT FOLDER OPTIONS [FIELD...] - TYPE SOURCE OPTIONS". */
+static bool read_mount(char *line, bool is_first, struct place *place)
+{
+    char type[16], *behind = strstr(line, " - ");
+    int at = 0;
+    line[strcspn(line, "\n")] = '\0';
+    if (behind == NULL) return false;
+    if (sscanf(behind, " - %15s %*s %n", type, &at) != 1 || at == 0) return false;
+    const char *options = behind + at;
+    if (strcmp(type, is_first ? "cgroup" : "cgroup2") != 0) return false;
+    if (is_first && !has_word(options, strlen(options), "cpu")) return false;
+    *behind = '\0';
+    /* As long as the system lets paths be: PATH_MAX with the byte that ends them. */
+    if (sscanf(line, "%*s %*s %*s %4095s %4095s", place->root, place->folder) != 2) return false;
+    unescape(place->root);
+    unescape(place->folder);
+    return true;
+}
+
+/* The path of the group below the mounted folder; NULL: it is not in there. */
+static const char *path_below(const struct hierarchy *hierarchy, const char *root)
+{
+    size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
+    const char *path = hierarchy->group + length;
+    if (strncmp(hierarchy->group, root, length) != 0) return NULL;
+    return *path == '/' || *path == '\0' ? path : NULL;
+}
+
+/* The least of the group and of those it is in, as far as they are mounted. */
+static uint32_t least_of_groups(const struct hierarchy *hierarchy, const struct place *place)
+{
+    char folder[2 * PATH_MAX];
     uint32_t least = UINT32_MAX;
-    if (!find_group(groups, path, sizeof path)) return least;
-    for (char *end = path + strlen(path); end != NULL; end = strrchr(path, '/')) {
+    const char *path = path_below(hierarchy, place->root);
+    if (path == NULL) return least;
+    size_t base = strlen(place->folder);
+    snprintf(folder, sizeof folder, "%s%s", place->folder, path);
+    for (char *end = folder + strlen(folder); end != NULL; end = strrchr(folder + base, '/')) {
         *end = '\0';
-        int length = snprintf(file, sizeof file, "%s%s/cpu.max", mount, path);
-        if (length < 0 || (size_t)length >= sizeof file) continue;
-        uint32_t limit = limit_of(file);
+        uint32_t limit = limit_of(hierarchy, folder);
         if (limit < least) least = limit;
     }
     return least;
+}
+
+static uint32_t quota_of(const char *groups, const char *mounts, bool is_first)
+{
+    struct hierarchy hierarchy = {.is_first = is_first};
+    struct place place;
+    char line[4 * PATH_MAX];
+    uint32_t least = UINT32_MAX;
+    if (!find_group(groups, &hierarchy)) return least;
+    FILE *opened = fopen(mounts, "re");
+    if (opened == NULL) return least;
+    while (fgets(line, sizeof line, opened) != NULL) {
+        if (!read_mount(line, is_first, &place)) continue;
+        uint32_t limit = least_of_groups(&hierarchy, &place);
+        if (limit < least) least = limit;
+    }
+    fclose(opened);
+    return least;
+}
+
+uint32_t prt_host_quota(const char *groups, const char *mounts)
+{
+    uint32_t first = quota_of(groups, mounts, true);
+    uint32_t second = quota_of(groups, mounts, false);
+    return first < second ? first : second;
 }

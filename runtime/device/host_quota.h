@@ -2,8 +2,9 @@
  * host_quota: how much of the host's processors the system grants the process: a container may have
  * the time of two of them, on any of a hundred.
  *
- * Read are the limits of control groups, version 2, as the process sees them (`cpu.max`): of its own
- * group, and of those that this one is in.
+ * Read are the limits of control groups as the process sees them, of its own group and of those
+ * that this one is in: `cpu.max` of version 2; `cpu.cfs_quota_us` and `cpu.cfs_period_us` of
+ * version 1, where its controller `cpu` is mounted.  Both may be there; the least counts.
  *
  * Thread-safety: none needed.  Allocation: none that stays.
  */
@@ -13,10 +14,11 @@
 #include <stdint.h>
 
 #define PRT_HOST_GROUPS "/proc/self/cgroup"
-#define PRT_HOST_GROUPS_MOUNT "/sys/fs/cgroup"
+#define PRT_HOST_MOUNTS "/proc/self/mountinfo"
 
 /* In processors, rounded up: 1 or more; UINT32_MAX: there is no limit, or the system does not tell.
- * `groups`: the file that names the process's groups; `mount`: where their folders are. */
-uint32_t prt_host_quota(const char *groups, const char *mount);
+ * `groups`: the file that names the process's groups; `mounts`: the one that says where their
+ * folders are; both as proc(5) has them. */
+uint32_t prt_host_quota(const char *groups, const char *mounts);
 
 #endif

@@ -85,6 +85,16 @@ static enum prt_status write_all(int fd, const uint8_t *bytes, uint64_t size)
     return PRT_OK;
 }
 
+/* Without the name of the memory file, which nobody knows. */
+static const char *reason_of_linker(const char *path)
+{
+    const char *why = dlerror();
+    size_t length = strlen(path);
+    if (why == NULL) return "unknown reason";
+    return strncmp(why, path, length) == 0 && strncmp(why + length, ": ", 2) == 0 ? why + length + 2
+                                                                                  : why;
+}
+
 static enum prt_status open_library(const struct prt_container *c, struct prt_image *image,
                                     struct prt_error *error)
 {
@@ -98,12 +108,9 @@ static enum prt_status open_library(const struct prt_container *c, struct prt_im
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", image->fd);
     image->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (image->library == NULL) {
-        const char *why = dlerror();
-        return prt_error_set(error, PRT_E_OPEN, "container: cannot load the image: %s",
-                             why != NULL ? why : "unknown reason");
-    }
-    return PRT_OK;
+    if (image->library != NULL) return PRT_OK;
+    return prt_error_set(error, PRT_E_OPEN, "container: cannot load the image: %s",
+                         reason_of_linker(path));
 }
 
 /* The address of a symbol through memcpy: ISO C has no cast from void * to a function. */

@@ -96,6 +96,7 @@ static void buffers(struct prt_json *json, const struct prt_run *run)
         prt_json_number(json, "discarded_packets", b.discarded_packets);
         prt_json_number(json, "leftover_packets", b.leftover_packets);
         prt_json_number(json, "suspensions", b.suspensions);
+        prt_json_number(json, "host_cycles", b.host_cycles);
         prt_json_end(json, '}');
     }
     prt_json_end(json, ']');
@@ -201,8 +202,9 @@ static void device_queue(struct prt_json *json, const struct prt_device_statisti
 
 static void bottleneck(struct prt_json *json, const struct prt_run *run)
 {
-    static const char *const limits[] = {"nothing", "compute",   "bandwidth",    "launch",
-                                         "switch",  "scheduler", "dependencies", "children"};
+    static const char *const limits[] = {"nothing",      "compute",  "bandwidth",
+                                         "launch",       "switch",   "scheduler",
+                                         "dependencies", "children", "host"};
     struct prt_bottleneck b;
     struct prt_stage_statistics stage;
     if (!prt_run_bottleneck(run, &b)) return;
@@ -232,6 +234,7 @@ static void totals(struct prt_json *json, const struct prt_run *run)
     prt_json_number(json, "switch_cycles", s.switch_cycles);
     prt_json_number(json, "execute_cycles", s.execute_cycles);
     prt_json_number(json, "suspensions", s.suspensions);
+    prt_json_number(json, "host_cycles", s.host_cycles);
     prt_json_number(json, "leftover_packets", s.leftover_packets);
     prt_json_number(json, "discarded_packets", s.discarded_packets);
 }

@@ -9,6 +9,7 @@ enum { NAME_COLUMNS_MAX = 32 };
 
 struct text {
     FILE *to;
+    const struct prt_program *program;
     const struct prt_run *run;
     struct prt_run_statistics total;
     struct prt_device_statistics device;
@@ -62,23 +63,62 @@ static void print_longest_wait(const struct text *t, uint32_t stage)
     fputc('\'', t->to);
 }
 
-/* "'fir': its 4 CUs are", or "the 16 CUs that 3 stages share, which are" */
+/* "'fir': its 4 CUs are", or "the 16 CUs that 3 stages share, which are"; of the host's own device,
+ * whose threads execute whatever there is, "'fir': 2 threads are". */
 static void print_queue_owner(const struct text *t, const struct prt_bottleneck *b,
                               const struct prt_stage_statistics *stage)
 {
-    const char *are = stage->cu_count == 1 ? "is" : "are";
+    uint32_t count = t->device.real_time ? t->total.host_threads : stage->cu_count;
+    const char *noun = t->device.real_time ? "thread" : "CU", *are = count == 1 ? "is" : "are";
     if (b->stage_count > 1) {
         fputs("the ", t->to);
-        if (stage->cu_count > 1) fprintf(t->to, "%" PRIu32 " ", stage->cu_count);
-        fprintf(t->to, "CU%s that %" PRIu32 " stages share, which %s",
-                prt_text_plural(stage->cu_count), b->stage_count, are);
+        if (count > 1) fprintf(t->to, "%" PRIu32 " ", count);
+        fprintf(t->to, "%s%s that %" PRIu32 " stages share, which %s", noun, prt_text_plural(count),
+                b->stage_count, are);
         return;
     }
     fputc('\'', t->to);
     prt_text_name(t->to, stage->name);
     fputs("': its ", t->to);
-    if (stage->cu_count > 1) fprintf(t->to, "%" PRIu32 " ", stage->cu_count);
-    fprintf(t->to, "CU%s %s", prt_text_plural(stage->cu_count), are);
+    if (count > 1) fprintf(t->to, "%" PRIu32 " ", count);
+    fprintf(t->to, "%s%s %s", noun, prt_text_plural(count), are);
+}
+
+/* What the only stage of a program was longest, when it was not busy. */
+static void print_rest(const struct text *t, const struct prt_stage_time *time)
+{
+    static const char *const rests[PRT_STALL_CAUSES] = {
+        [PRT_STALL_PACKETS] = "waits for packets",
+        [PRT_STALL_ROOM] = "waits for room",
+        [PRT_STALL_THRESHOLD] = "waits for as many firings as its threshold asks for",
+        [PRT_STALL_UNITS] = "waits for its launches to begin",
+        [PRT_STALL_COMPLETION] = "waits for its launches to be completed",
+        [PRT_STALL_SCHEDULER] = "waits for the scheduler",
+        [PRT_STALL_ENDED] = "has ended",
+        [PRT_STALL_INTERRUPTED] = "is interrupted",
+    };
+    int longest = 0;
+    for (int c = 1; c < PRT_STALL_CAUSES; c++)
+        if (time->stall_cycles[c] > time->stall_cycles[longest]) longest = c;
+    if (time->stall_cycles[longest] == 0) return;
+    fprintf(t->to, ", and %s %.1f%%", rests[longest], share(t, time->stall_cycles[longest]));
+}
+
+static void print_dependencies(const struct text *t, const struct prt_bottleneck *b,
+                               const struct prt_stage_statistics *stage)
+{
+    struct prt_stage_time time;
+    prt_run_stage_time(t->run, b->stage, &time);
+    fputs("limited by no resource: ", t->to);
+    fputs(t->stage_count > 1 ? "stages wait for each other; '" : "'", t->to);
+    prt_text_name(t->to, stage->name);
+    fprintf(t->to, "' is busy %s%.1f%% of the time", t->stage_count > 1 ? "longest, " : "",
+            share(t, busy_cycles(&time)));
+    if (t->stage_count > 1)
+        print_longest_wait(t, b->stage);
+    else
+        print_rest(t, &time);
+    fputc('\n', t->to);
 }
 
 static void print_limit(const struct text *t)
@@ -92,21 +132,22 @@ static void print_limit(const struct text *t)
     };
     struct prt_bottleneck b;
     struct prt_stage_statistics stage;
-    struct prt_stage_time time;
     if (!prt_run_bottleneck(t->run, &b) || b.limit == PRT_LIMIT_NOTHING) return;
     if (b.limit == PRT_LIMIT_SCHEDULER) {
         fprintf(t->to, "limited by the scheduler, whose instructions take %.1f%% of the time\n",
                 share(t, b.busy_cycles));
         return;
     }
+    if (b.limit == PRT_LIMIT_HOST) {
+        fprintf(t->to,
+                "limited by what brings the input and takes the output: it is waited for %.1f%% of "
+                "the time\n",
+                share(t, b.busy_cycles));
+        return;
+    }
     prt_run_stage(t->run, b.stage, &stage);
     if (b.limit == PRT_LIMIT_DEPENDENCIES) {
-        prt_run_stage_time(t->run, b.stage, &time);
-        fputs("limited by no resource: stages wait for each other; '", t->to);
-        prt_text_name(t->to, stage.name);
-        fprintf(t->to, "' is busy longest, %.1f%% of the time", share(t, busy_cycles(&time)));
-        print_longest_wait(t, b.stage);
-        fputc('\n', t->to);
+        print_dependencies(t, &b, &stage);
         return;
     }
     fputs("limited by ", t->to);
@@ -226,6 +267,25 @@ static void print_scheduler(const struct text *t, const struct prt_program_infor
     fputc('\n', t->to);
 }
 
+/* At which ports, those of a thousandth of the time and more. */
+static void print_host(const struct text *t)
+{
+    struct prt_buffer_statistics b;
+    struct prt_port_information port;
+    const char *before = ": ";
+    fprintf(t->to, "waiting for the host %.1f%% of the time", share(t, t->total.host_cycles));
+    for (uint32_t i = 0; prt_run_buffer(t->run, i, &b); i++) {
+        if (b.host_cycles == 0 || b.host_cycles < t->total.total_cycles / 1000) continue;
+        prt_program_port(t->program, b.port, &port);
+        fprintf(t->to, "%s%.1f%% to %s '", before, share(t, b.host_cycles),
+                port.direction == PRT_PORT_OUT ? "take" : "bring");
+        prt_text_name(t->to, b.name);
+        fputc('\'', t->to);
+        before = ", ";
+    }
+    fputc('\n', t->to);
+}
+
 static void print_head(const struct text *t, const struct prt_program_information *program)
 {
     prt_text_name(t->to, program->name);
@@ -246,6 +306,7 @@ static void print_head(const struct text *t, const struct prt_program_informatio
                 t->total.dispatched.launches == 1 ? "" : "es");
     if (!t->device.real_time) print_overhead(t);
     print_scheduler(t, program);
+    if (t->device.real_time && t->measured) print_host(t);
 }
 
 /* ---- stages ---- */
@@ -487,7 +548,7 @@ void prt_report_text(FILE *to, const struct prt_program *program, const struct p
 {
     struct prt_program_information p;
     struct prt_stage_time time;
-    struct text text = {.to = to, .run = run, .width = name_width(run)};
+    struct text text = {.to = to, .program = program, .run = run, .width = name_width(run)};
     prt_program_information(program, &p);
     prt_run_statistics(run, &text.total);
     prt_run_device(run, &text.device);

@@ -39,7 +39,11 @@ struct prt_collect {
     uint64_t *cu_cycles, *launch_cu_cycles;
     uint32_t queue_count, cu_count;
     uint64_t work_begin_cycles, work_end_cycles; /* of the scheduler, not told yet */
-    bool executes;
+    uint64_t *host_cycles;                       /* per buffer */
+    const struct prt_buffer
+        *at_host; /* whose port it waits at; NULL: it does not wait for the host */
+    uint64_t at_host_since_cycles;
+    bool executes, real_time;
 };
 
 /* ---- creation ---- */
@@ -59,11 +63,12 @@ static bool allocate_tables(struct prt_collect *c, const struct prt_container *c
     c->first_end = allocate(container->stage_count, sizeof *c->first_end);
     c->levels = allocate(container->buffer_count, sizeof *c->levels);
     c->ends = allocate(ends, sizeof *c->ends);
+    c->host_cycles = allocate(container->buffer_count, sizeof *c->host_cycles);
     c->queues = allocate(c->queue_count, sizeof *c->queues);
     c->cu_cycles = allocate(c->cu_count, sizeof *c->cu_cycles);
     c->launch_cu_cycles = allocate(c->cu_count, sizeof *c->launch_cu_cycles);
     return c->stages && c->outputs && c->batch_most && c->waits && c->first_end && c->levels &&
-           c->ends && c->queues && c->cu_cycles && c->launch_cu_cycles;
+           c->ends && c->host_cycles && c->queues && c->cu_cycles && c->launch_cu_cycles;
 }
 
 static void link_stages(struct prt_sched *s)
@@ -95,6 +100,7 @@ enum prt_status prt_collect_create(struct prt_sched *s, const struct prt_observe
     made->queue_count = s->container->stage_count;
     made->cu_count = info.description->cu_count;
     made->executes = info.executes;
+    made->real_time = info.real_time;
     if (!allocate_tables(made, s->container)) {
         prt_collect_destroy(made);
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
@@ -114,6 +120,7 @@ void prt_collect_destroy(struct prt_collect *c)
     free(c->first_end);
     free(c->levels);
     free(c->ends);
+    free(c->host_cycles);
     free(c->queues);
     free(c->cu_cycles);
     free(c->launch_cu_cycles);
@@ -244,6 +251,18 @@ void prt_collect_suspended(struct prt_sched *s, const struct prt_buffer *buffer)
 void prt_collect_ended(struct prt_sched *s, const struct prt_stage *stage)
 {
     tell_moment(s, PRT_SCHEDULER_ENDS, number_of(s, stage), UINT32_MAX);
+}
+
+void prt_collect_doing(struct prt_sched *s, enum prt_doing doing, const struct prt_buffer *buffer)
+{
+    struct prt_collect *c = s->collect;
+    bool waits = doing == PRT_DOING_READ || doing == PRT_DOING_WRITE;
+    if (!c->real_time || (!waits && c->at_host == NULL)) return;
+    uint64_t now = s->ops->now_cycles(s->device);
+    if (c->at_host != NULL)
+        c->host_cycles[c->at_host - s->buffers] += now - c->at_host_since_cycles;
+    c->at_host = waits ? buffer : NULL;
+    c->at_host_since_cycles = now;
 }
 
 static void tell_levels(struct prt_sched *s, uint64_t now)
@@ -538,6 +557,11 @@ bool prt_collect_queue(const struct prt_sched *s, uint32_t queue,
     *statistics = s->collect->queues[queue];
     statistics->root = s->queues[queue].root;
     return true;
+}
+
+uint64_t prt_collect_host_cycles(const struct prt_sched *sched, uint32_t buffer)
+{
+    return sched->collect->host_cycles[buffer];
 }
 
 uint64_t prt_collect_cu_cycles(const struct prt_sched *s, uint32_t cu)

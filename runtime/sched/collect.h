@@ -36,6 +36,9 @@ void prt_collect_dispatched(struct prt_sched *sched, const struct prt_stage *sta
 void prt_collect_completed(struct prt_sched *sched, const struct prt_stage *stage);
 void prt_collect_suspended(struct prt_sched *sched, const struct prt_buffer *buffer);
 void prt_collect_ended(struct prt_sched *sched, const struct prt_stage *stage);
+/* From now on it does this, at that port or NULL (standing.h). */
+void prt_collect_doing(struct prt_sched *sched, enum prt_doing doing,
+                       const struct prt_buffer *buffer);
 /* Nothing is in flight, and nothing will be. */
 void prt_collect_end(struct prt_sched *sched, uint64_t total_cycles);
 
@@ -55,6 +58,9 @@ void prt_collect_output(const struct prt_sched *sched, uint32_t output,
 /* False: no launch has come to such a queue. */
 bool prt_collect_queue(const struct prt_sched *sched, uint32_t queue,
                        struct prt_queue_statistics *statistics);
+/* Of the run's real time, in which the scheduler has waited for the host at that port; 0 where time
+ * is simulated. */
+uint64_t prt_collect_host_cycles(const struct prt_sched *sched, uint32_t buffer);
 uint64_t prt_collect_cu_cycles(const struct prt_sched *sched, uint32_t cu);
 
 #endif

@@ -13,7 +13,7 @@
 #ifndef RUNTIME_SCHED_STANDING_H
 #define RUNTIME_SCHED_STANDING_H
 
-#include "runtime/sched/sched.h"
+#include "runtime/sched/collect.h"
 
 /* Async-signal-safe: has the text written, now or in front of the next instruction. */
 void prt_standing_ask(struct prt_sched *sched, prt_standing_write write, void *context);
@@ -31,6 +31,7 @@ static inline enum prt_doing prt_standing_set(struct prt_sched *s, enum prt_doin
                                               const struct prt_buffer *buffer)
 {
     enum prt_doing before = (enum prt_doing)atomic_load_explicit(&s->doing, memory_order_relaxed);
+    if (s->collect != NULL) prt_collect_doing(s, doing, buffer);
     s->doing_buffer = buffer;
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&s->doing, (int)doing, memory_order_relaxed);

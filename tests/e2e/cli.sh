@@ -130,9 +130,21 @@ expect "hash" 0 '[0-9a-f]\{16\}  y' '' "$PIPERUN" five.pbc --hash y x=gen:ramp:3
 expect "asm puts the program back" 0 '' '' "$PIPERUN" asm five.sasm --into five.pbc -o again.pbc
 if cmp -s five.pbc again.pbc; then echo "ok disasm and asm are exact"; else echo "not ok disasm and asm are exact"; fi
 sed 's/round_robin 0/round_robin 7/' five.sasm >bad.sasm
+for word in asm disasm verify partition; do
+    expect "help of $word" 0 "^usage: piperun $word" '' "$PIPERUN" $word --help
+    expect "its first letter" 0 "^usage: piperun $word" '' "$PIPERUN" $word -h
+done
+expect "verify without a file" 2 '' '--help' "$PIPERUN" verify
 expect "asm verifies" 1 '' "'round_robin 7, @[0-9]*': there is no set 7 (1 set) \[set\]" "$PIPERUN" asm bad.sasm --into five.pbc -o bad.pbc
 if [ -e bad.pbc ]; then echo "not ok a refused program leaves nothing"; else echo "ok a refused program leaves nothing"; fi
 printf "kernel k(in i32 x, out i32 y) { y <- 2 * x; }\npipeline main(in i32 x, out i32 y) { x -> k -> y; }\n" >small.pipe
 expect "piperun compiles sources" 0 '^4$' '' "$PIPERUN" small.pipe x=gen:ramp:3 y=-,csv
+mkdir -p other # a piperun beside a pipec that makes containers of another kind
+cp "$PIPERUN" other/piperun
+printf '#!/bin/sh\necho container of another kind\n' >other/pipec
+chmod +x other/pipec
+expect "a container that is refused has the source's name" 1 '' '^piperun: error: small.pipe: not a container' other/piperun small.pipe x=gen:ramp:3 y=-,csv
+printf '#!/bin/sh\nexit 0\n' >other/pipec
+expect "and one that is empty" 3 '' 'small.pipe: pipec has written no container' other/piperun small.pipe x=gen:ramp:3 y=-,csv
 printf 'name = tiny\ncus = 2\n' >tiny.dev
 expect "an incomplete device description" 1 '' 'tiny.dev' "$PIPEC" -I lib -p first --device tiny.dev two.pipe

@@ -80,6 +80,38 @@ check "every pipeline is analysed" says 1 'two.pipe:6:.*deadlock' "$PIPEC" lint 
 printf '/// Doubles.\nfn i32 twice(i32 n) { return 2 * n; }\n' >library.pipe
 check "a file without a pipeline" silent 0 "$PIPEC" lint library.pipe
 
+# ---- what hides something of the library ----
+
+cat >hides.pipe <<'END'
+import "std/image.pipe";
+kernel invert(in u8 x, out u8 y) { y <- 7 + x % 2; }
+kernel lonely(in u8 x, out u8 y) { y <- x; }
+pipeline main(in u8 x, out u8 y) { x -> invert -> y; }
+END
+found=$(rules "$PIPEC" lint --diagnostics=short hides.pipe)
+check "the program's own kernel is the one that is used" [ "$found" = "unused-import unused-item " ]
+check "and the other is not" grep -q "'lonely' is never used" <("$PIPEC" lint --diagnostics=short hides.pipe 2>&1)
+
+# ---- -D ----
+
+mkdir -p sized
+cat >sized/taps.pipe <<'END'
+kernel total<int N>(in i32 x pop N, out i32 y; i32 add) {
+    i32 kept[3] = {1, 2, 3};
+    y <- x[0] + kept[N] + add;
+}
+pipeline main<int N>(in i32 x, out i32 y; i32 add = 1) { x -> total<N>(add) -> y; }
+END
+printf 'kernel k(in i32 x, out i32 y; i32 by) { y <- by * x; }\npipeline main(in i32 x, out i32 y; i32 by = 2) { x -> k(by) -> y; }\n' >sized/by.pipe
+check "without its parameters a pipeline is left out" silent 0 "$PIPEC" lint sized
+check "-D gives them" says 1 'taps.pipe:3:.*\[out-of-range\]' "$PIPEC" lint --diagnostics=short -D N=3 sized
+check "each has what it knows" silent 0 "$PIPEC" lint -j 2 -D N=2 -D by=4 -D add=2 sized
+check "a value that is none" says 1 "'four' is not a value of type i32" "$PIPEC" lint -D by=four sized
+check "a name that nobody knows" says 2 "-D bye: no pipeline of these files has an argument 'bye'" "$PIPEC" lint -D bye=4 sized
+check "no value" says 2 'write NAME=VALUE' "$PIPEC" lint -D N sized
+"$PIPEC" graph --format=cmds sized/by.pipe >by.cmds
+check "of a command list" silent 0 "$PIPEC" lint -D by=4 by.cmds
+
 # ---- comments ----
 
 program() { printf 'kernel k(in i32 x, out i32 y) {\n%s\n    y <- x;\n}\npipeline main(in i32 x, out i32 y) { x -> k -> y; }\n' "$1" >accept.pipe; }

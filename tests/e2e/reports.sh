@@ -193,6 +193,40 @@ faulted() {
 }
 check "a run that faults has a timeline, too" faulted
 
+# ---- in real time ----
+
+cat >single.pipe <<'END'
+kernel scale(in f32 x, out f32 y) { y <- 3 * x; }
+pipeline main(in f32 x, out f32 y) { x -> scale -> y; }
+END
+# The host brings a packet late: it is waited for at least as long as that takes.
+waits_for_host() {
+    "$PIPEC" --device=cpu single.pipe -o single.pbc && { printf 1234; sleep 0.3; printf 5678; } |
+        "$PIPERUN" -q --device cpu:1 single.pbc x=-,raw y=late.f32 --stats=json:late.json && python3 - late.json <<'END'
+import json, sys
+run = json.load(open(sys.argv[1]))
+ports = {b["name"]: b["host_cycles"] for b in run["buffers"]}
+limit = run["bottleneck"]
+waited = ports["x"] + ports["y"]
+assert ports["x"] >= 250000000 and run["host_cycles"] == waited <= run["total_cycles"], ports
+if limit["limit"] == "host":
+    assert limit["busy_cycles"] == waited >= run["total_cycles"] // 2, limit
+else:
+    assert limit["busy_cycles"] >= waited or waited < run["total_cycles"] / 2 + 1, limit
+END
+}
+check "waiting for the host, at the port that it is waited for" waits_for_host
+check "in simulated time it is not waited for" sh -c '! grep -q "\"host_cycles\": [1-9]" "$1"' sh rates.sim16.stats
+check "a line for the host" says 0 '^waiting for the host [0-9.]+% of the time' "$PIPERUN" --device cpu:1 single.pbc \
+    x=gen:ramp:100000 y=null --stats
+check "a single stage waits for no other" sh -c '! grep -q "each other" text'
+busy_threads() { # they execute whatever is launched on any compute unit
+    sed 's/i < 100/i < 20000/' rates.pipe >heavier.pipe && "$PIPEC" --device=cpu --no-fuse heavier.pipe -o threads.pbc &&
+        says 0 "^limited by " "$PIPERUN" --device cpu:1 threads.pbc x=gen:ramp:20000 y=null --stats &&
+        ! grep -Eq '^limited by .* CUs? ' text
+}
+check "on the host's cores threads are busy, not compute units" busy_threads
+
 # usage
 check "an unknown form" says 2 "--stats: 'xml' is neither 'text' nor 'json:FILE'" run --stats=xml
 check "a limit that is no number" says 2 "--trace-limit: 'many' is not a number" run --trace=a.json --trace-limit many
