@@ -175,15 +175,24 @@ static struct member_input *input_of(struct composer *c, const struct graph_read
     return &m->inputs[m->in[in->kernel_port].first + in->element];
 }
 
-static bool is_read_inside(struct composer *c, const struct graph_buffer *buffer)
+static bool is_kept(const struct composer *c, uint32_t buffer)
 {
+    return c->group->kept != NULL && c->group->kept[buffer];
+}
+
+static bool is_read_inside(struct composer *c, uint32_t index)
+{
+    const struct graph_buffer *buffer = &c->graph->buffers.items[index];
+    if (is_kept(c, index)) return false;
     for (size_t i = 0; i < buffer->readers.count; i++)
         if (input_of(c, &buffer->readers.items[i]) != NULL) return true;
     return false;
 }
 
-static bool is_read_outside(struct composer *c, const struct graph_buffer *buffer)
+static bool is_read_outside(struct composer *c, uint32_t index)
 {
+    const struct graph_buffer *buffer = &c->graph->buffers.items[index];
+    if (is_kept(c, index)) return true;
     for (size_t i = 0; i < buffer->readers.count; i++)
         if (input_of(c, &buffer->readers.items[i]) == NULL) return true;
     return buffer->outer == GRAPH_OUTER_OUT;
@@ -223,7 +232,7 @@ static bool is_written_in_part(struct composer *c, const struct member *w, uint3
 static bool add_edge(struct composer *c, struct member *w, struct member_output *out)
 {
     const struct graph_buffer *buffer = &c->graph->buffers.items[out->end->buffer];
-    if (!is_read_inside(c, buffer)) return true;
+    if (!is_read_inside(c, out->end->buffer)) return true;
     struct edge edge = {.buffer = out->end->buffer,
                         .type = buffer->type,
                         .writer = w,
@@ -440,8 +449,7 @@ static bool find_ports(struct composer *c)
         for (uint32_t n = 0; n < m->input_count; n++)
             if (m->inputs[n].edge == NULL) add_input(c, m, &m->inputs[n]);
         for (uint32_t o = 0; o < m->output_count; o++)
-            if (is_read_outside(c, &c->graph->buffers.items[m->outputs[o].end->buffer]))
-                add_output(c, m, &m->outputs[o]);
+            if (is_read_outside(c, m->outputs[o].end->buffer)) add_output(c, m, &m->outputs[o]);
     }
     return has_room(c);
 }

@@ -13,7 +13,8 @@
  *     inside, peek > pop      the writer's first firings of the next iteration are made ahead, and
  *                             made again in the next iteration: the writer has no state, and its own
  *                             in-ports look so much further
- *     inside, initial packets those at rest between iterations are `state`
+ *     inside, initial packets those at rest between iterations are `state`; or the buffer is *kept*, as
+ *                             the caller wishes: members write and read it like one outside
  *     inside, bounded         the reader pops and peeks one packet of this port alone: its firing
  *                             stands where the packet is appended
  *     outside, read           one in-port for all members that read a buffer; it sees what each of
@@ -51,6 +52,9 @@ struct compose_group {
     const char *name;                 /* of the composite node */
     const struct compose_step *steps; /* in order: a packet is written before it is read */
     size_t step_count;
+    /* By buffer: its packets stay there, also of one that would be inside; those that an iteration reads have
+     * been written before it.  NULL: none. */
+    const bool *kept;
 };
 
 /* A member once: where it went. */

@@ -42,14 +42,23 @@ static bool admits(struct composer *c, const struct member *m)
     return true;
 }
 
+static bool keeps_packets(struct composer *c)
+{
+    for (size_t i = 0; i < c->edges.count; i++)
+        if (c->edges.items[i].initial > 0) return true;
+    for (size_t i = 0; i < c->inputs.count; i++) {
+        uint32_t writer = c->graph->buffers.items[c->inputs.items[i].buffer].writer_node;
+        if (writer != GRAPH_NONE && compose_member_of(c, writer) != NULL) return true;
+    }
+    return false;
+}
+
 static bool admits_all(struct composer *c)
 {
+    if (keeps_packets(c)) return compose_fail(c, "there are packets at rest between them");
     if (c->in.count != 1) return compose_fail(c, "all together have several inputs");
     for (size_t i = 0; i < c->members.count; i++)
         if (!admits(c, &c->members.items[i])) return false;
-    for (size_t i = 0; i < c->edges.count; i++)
-        if (c->edges.items[i].initial > 0)
-            return compose_fail(c, "there are packets at rest between them");
     return true;
 }
 

@@ -11,6 +11,9 @@
 #define HANDOVER_CYCLES 16
 /* What is computed twice may be no more than this part of the whole. */
 #define AGAIN_PART 8
+/* A circle of which so many iterations can be dispatched together is as good as none: lanes are full, and what a
+ * dispatch costs is little. */
+#define CIRCLE_AT_ONCE UINT64_C(1024)
 #define NEVER UINT32_MAX
 
 struct group {
@@ -39,6 +42,7 @@ struct merger {
     uint32_t *group_of;     /* by node */
     uint32_t *rank;         /* by node: a buffer leads to a higher one, or stays in a circle */
     const char **refusals;  /* by node: compose_refuses */
+    bool *narrow;           /* by node: of a circle that lets few firings be dispatched together */
     uint32_t *seen, visits; /* by group, for the search of ways round */
     uint32_t *queue;
     uint32_t version;
@@ -86,8 +90,9 @@ static const char *depth_obstacle(const struct merger *m, const struct composite
 
 /* ---- does it pay? ---- */
 
-struct work { /* cycles an iteration */
-    uint64_t stateful, other;
+struct work {
+    uint64_t cycles; /* an iteration */
+    bool serial;
 };
 
 static struct work work_of(const struct merger *m, const struct fuse_group *whole,
@@ -98,10 +103,8 @@ static struct work work_of(const struct merger *m, const struct fuse_group *whol
         const struct graph_node *node = &m->graph->nodes.items[whole->nodes[i]];
         if (&m->groups[m->group_of[whole->nodes[i]]] != part) continue;
         uint64_t cycles = mul_clamped(whole->firings[i], max64(node->cost_cycles, 1));
-        if (m->scratch.stateful[whole->nodes[i]])
-            work.stateful = add_clamped(work.stateful, cycles);
-        else
-            work.other = add_clamped(work.other, cycles);
+        work.cycles = add_clamped(work.cycles, cycles);
+        work.serial |= m->scratch.serial[whole->nodes[i]] || m->narrow[whole->nodes[i]];
     }
     return work;
 }
@@ -140,19 +143,20 @@ static bool selects_into_state(const struct merger *m, const struct composite *c
     return false;
 }
 
-/* State makes all of the composite serial, and its firings no longer fill lanes and cores: what had no
- * state, or the lesser of two that had, costs less than its packets' way through the buffer. */
+/* State, also of packets that are at rest between the two, makes all of the composite serial, and its firings no longer
+ * fill lanes and cores: what was not, or the lesser of two that were, costs less than its packets' way through the
+ * buffer.  A circle of few packets at rest lets few firings be dispatched together, which is hardly better. */
 static bool pays_beside_state(const struct merger *m, const struct fuse_group *whole,
-                              const struct group *a, const struct group *b)
+                              const struct composite *composite, const struct group *a,
+                              const struct group *b)
 {
     struct work of_a = work_of(m, whole, a), of_b = work_of(m, whole, b);
-    uint64_t both_a = add_clamped(of_a.stateful, of_a.other);
-    uint64_t both_b = add_clamped(of_b.stateful, of_b.other);
     uint64_t saved = mul_clamped(packets_between(m, whole, a, b), HANDOVER_CYCLES);
-    if (of_a.stateful == 0 && of_b.stateful == 0) return true;
-    if (of_a.stateful == 0) return both_a <= saved;
-    if (of_b.stateful == 0) return both_b <= saved;
-    return min64(both_a, both_b) <= saved;
+    if (!of_a.serial && !of_b.serial)
+        return !composite->node.stateful || add_clamped(of_a.cycles, of_b.cycles) <= saved;
+    if (!of_a.serial) return of_a.cycles <= saved;
+    if (!of_b.serial) return of_b.cycles <= saved;
+    return min64(of_a.cycles, of_b.cycles) <= saved;
 }
 
 /* Does one of the two fill vectors by itself, but no longer with the other? */
@@ -290,6 +294,8 @@ static struct composite *attempt(struct merger *m, struct fuse_group *group, con
     if (!pays_again(m, composite)) return NULL;
     *reason = "packets are selected faster before the state that they meet";
     if (selects_into_state(m, composite)) return NULL;
+    *reason = "fewer iterations of the circle would be dispatched together";
+    if (!fuse_goes_round(&m->scratch, m->graph, composite)) return NULL;
     const struct graph_buffer *partial = fuse_partial(&m->scratch, m->graph, group, composite);
     if (partial == NULL) return composite;
     *reason = arena_printf(m->cx->arena,
@@ -312,6 +318,8 @@ static void adopt(struct merger *m, uint32_t into, uint32_t from, const struct f
     a->count = group->count;
     a->composite = composite;
     a->version = ++m->version;
+    for (uint32_t i = 0; i < a->count; i++)
+        m->scratch.serial[a->nodes[i]] |= composite->node.stateful;
 }
 
 static bool try_candidate(struct merger *m, struct candidate *candidate)
@@ -330,7 +338,8 @@ static bool try_candidate(struct merger *m, struct candidate *candidate)
         reason = "another way leads from one to the other";
     else
         composite = attempt(m, &group, &reason);
-    if (composite != NULL && !pays_beside_state(m, &group, &m->groups[a], &m->groups[b])) {
+    if (composite != NULL &&
+        !pays_beside_state(m, &group, composite, &m->groups[a], &m->groups[b])) {
         composite = NULL;
         reason = "state would make both serial, and the buffer costs less";
     }
@@ -379,20 +388,52 @@ static void explain_circle(struct merger *m, const struct fuse_group *group, con
     }
 }
 
+static void adopt_circle(struct merger *m, const struct fuse_group *circle,
+                         struct composite *composite, const struct fuse_circle_way *way)
+{
+    uint32_t into = m->group_of[circle->nodes[0]];
+    for (uint32_t i = 1; i < circle->count; i++)
+        adopt(m, into, m->group_of[circle->nodes[i]], circle, composite);
+    if (circle->count == 1 && composite->inside.count > 0) adopt(m, into, into, circle, composite);
+    for (uint32_t i = 0; i < circle->count; i++)
+        m->narrow[circle->nodes[i]] = way->at_once < CIRCLE_AT_ONCE;
+    for (size_t i = 0; i < composite->node.inputs.count; i++) {
+        const struct graph_input *in = &composite->node.inputs.items[i];
+        const struct graph_buffer *buffer = &m->graph->buffers.items[in->buffer];
+        if (!m->scratch.kept[in->buffer]) continue;
+        uint64_t at_once = fuse_at_once(buffer, in->pop, in->peek);
+        m->scratch.at_once[in->buffer] = min64(at_once, CIRCLE_AT_ONCE);
+        m->fusion->obstacles[in->buffer] = arena_printf(
+            m->cx->arena, "its initial packets let %" PRIu64 " iterations be dispatched together",
+            at_once);
+    }
+}
+
 /* A circle as a whole, before anything else: its nodes wait for each other anyway. */
 static void merge_circle(struct merger *m, const struct fuse_group *group)
 {
-    const char *reason;
+    struct fuse_circle_way ways[FUSE_CIRCLE_WAYS];
+    const char *reason = "an iteration of all has too many firings", *first = NULL;
     struct fuse_group circle = *group;
-    struct composite *composite = attempt(m, &circle, &reason);
-    if (composite == NULL) {
-        explain_circle(m, group, reason);
-        return;
+    uint32_t count = 0;
+    if (fuse_firings(m->scratch.arena, m->graph, &circle))
+        count = fuse_circle_ways(&m->scratch, m->graph, m->device, &circle, ways);
+    for (uint32_t i = 0; i < count; i++) {
+        if (ways[i].apart) {
+            reason = "the circle would be serial, and its initial packets let many firings be "
+                     "dispatched together";
+            break;
+        }
+        fuse_keep(&m->scratch, m->graph, &circle, ways[i].kept_least);
+        struct composite *composite = attempt(m, &circle, &reason);
+        if (composite != NULL) {
+            adopt_circle(m, &circle, composite, &ways[i]);
+            return;
+        }
+        if (first == NULL) first = reason;
     }
-    uint32_t into = m->group_of[group->nodes[0]];
-    for (uint32_t i = 1; i < group->count; i++)
-        adopt(m, into, m->group_of[group->nodes[i]], &circle, composite);
-    if (group->count == 1) adopt(m, into, into, &circle, composite);
+    fuse_keep(&m->scratch, m->graph, &circle, UINT64_MAX);
+    explain_circle(m, group, first != NULL ? first : reason);
 }
 
 /* Ranks, from the first in the flow on, and circles. */
@@ -426,11 +467,12 @@ static void find_circles(struct merger *m)
 
 /* ---- candidates ---- */
 
+/* Two nodes of a circle are one already, or stay apart: a way leads from one to the other and back. */
 static void add_candidate(struct merger *m, uint32_t buffer, uint32_t from, uint32_t to,
                           bool side_by_side, uint64_t packets)
 {
     uint64_t width = m->graph->buffers.items[buffer].width_bytes;
-    if (from == to) return;
+    if (m->rank[from] == m->rank[to]) return;
     vec_push(m->scratch.arena, &m->candidates,
              (struct candidate){.from = from,
                                 .to = to,
@@ -509,6 +551,10 @@ static struct merger make_merger(struct compile *cx, struct graph *graph,
     m.scratch.arena = arena;
     m.scratch.local = ARENA_ARRAY(arena, uint32_t, count + 1);
     m.scratch.stateful = ARENA_ARRAY(arena, bool, count + 1);
+    m.scratch.serial = ARENA_ARRAY(arena, bool, count + 1);
+    m.scratch.kept = ARENA_ARRAY(arena, bool, graph->buffers.count + 1);
+    m.scratch.at_once = ARENA_ARRAY(arena, uint64_t, graph->buffers.count + 1);
+    m.narrow = ARENA_ARRAY(arena, bool, count + 1);
     m.groups = ARENA_ARRAY(arena, struct group, count + 1);
     m.group_of = ARENA_ARRAY(arena, uint32_t, count + 1);
     m.rank = ARENA_ARRAY(arena, uint32_t, count + 1);
@@ -518,7 +564,7 @@ static struct merger make_merger(struct compile *cx, struct graph *graph,
     for (uint32_t i = 0; i < count; i++) {
         const struct graph_node *node = &graph->nodes.items[i];
         m.scratch.local[i] = GRAPH_NONE;
-        m.scratch.stateful[i] = compose_has_state(node->kernel);
+        m.scratch.stateful[i] = m.scratch.serial[i] = compose_has_state(node->kernel);
         m.group_of[i] = i;
         m.groups[i].nodes = ARENA_ARRAY(arena, uint32_t, 1);
         m.groups[i].nodes[0] = i;
@@ -534,7 +580,7 @@ static void forget_obstacles(const struct merger *m)
 {
     for (size_t i = 0; i < m->graph->buffers.count; i++) {
         const struct graph_buffer *buffer = &m->graph->buffers.items[i];
-        bool apart = buffer->writer_node == GRAPH_NONE;
+        bool apart = buffer->writer_node == GRAPH_NONE || m->scratch.kept[i];
         for (size_t r = 0; r < buffer->readers.count && !apart; r++)
             apart = m->group_of[buffer->readers.items[r].node] != m->group_of[buffer->writer_node];
         if (!apart) m->fusion->obstacles[i] = NULL;

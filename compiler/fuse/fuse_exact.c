@@ -82,14 +82,14 @@ static void fire(struct inner_net *net, uint32_t member, uint64_t firings)
 
 /* ---- order ---- */
 
-/* What is outside never lacks.  A window that looks beyond what is at rest is filled ahead: the
+/* What is outside never lacks, nor what is kept.  A window that looks beyond what is at rest is filled ahead: the
  * composite sees to that. */
-static void ease(struct inner_net *net)
+static void ease(struct inner_net *net, const bool *kept_buffers)
 {
     size_t kept = 0;
     for (size_t i = 0; i < net->arcs.count; i++) {
         struct arc arc = net->arcs.items[i];
-        if (arc.from == GRAPH_NONE) continue;
+        if (arc.from == GRAPH_NONE || kept_buffers[arc.buffer]) continue;
         arc.need = max64(arc.take, min64(arc.need, add_clamped(arc.take, arc.tokens)));
         net->arcs.items[kept++] = arc;
     }
@@ -103,7 +103,7 @@ bool fuse_order(const struct fuse_scratch *scratch, const struct graph *graph,
     mark(scratch, group);
     struct inner_net net = make_net(scratch, graph, group);
     unmark(scratch, group);
-    ease(&net);
+    ease(&net, scratch->kept);
     uint32_t left = group->count;
     for (bool moved = true; moved && left > 0 && steps.count <= FUSE_FIRINGS_MAX;) {
         moved = false;
@@ -117,7 +117,8 @@ bool fuse_order(const struct fuse_scratch *scratch, const struct graph *graph,
                      (struct compose_step){.node = group->nodes[i], .firings = firings});
         }
     }
-    *ordered = (struct compose_group){.steps = steps.items, .step_count = steps.count};
+    *ordered = (struct compose_group){
+        .steps = steps.items, .step_count = steps.count, .kept = scratch->kept};
     return left == 0 && steps.count <= FUSE_FIRINGS_MAX;
 }
 
@@ -133,12 +134,31 @@ bool fuse_is_inside(const struct composite *composite, uint32_t buffer)
     return inside;
 }
 
-static bool writes_outside(const struct graph *graph, const struct composite *composite,
-                           uint32_t node)
+static bool is_member(const struct fuse_group *group, uint32_t node)
+{
+    for (uint32_t i = 0; i < group->count; i++)
+        if (group->nodes[i] == node) return true;
+    return false;
+}
+
+/* A circle that is closed by a buffer that stays one: nobody but members is at its ends. */
+static bool is_own(const struct graph *graph, const struct fuse_group *group, uint32_t index)
+{
+    const struct graph_buffer *buffer = &graph->buffers.items[index];
+    bool own = is_member(group, buffer->writer_node) && buffer->outer != GRAPH_OUTER_OUT;
+    for (size_t r = 0; r < buffer->readers.count && own; r++)
+        own = is_member(group, buffer->readers.items[r].node);
+    return own;
+}
+
+static bool writes_outside(const struct graph *graph, const struct fuse_group *group,
+                           const struct composite *composite, uint32_t node)
 {
     const struct graph_node *member = &graph->nodes.items[node];
-    for (size_t i = 0; i < member->outputs.count; i++)
-        if (!fuse_is_inside(composite, member->outputs.items[i].buffer)) return true;
+    for (size_t i = 0; i < member->outputs.count; i++) {
+        uint32_t buffer = member->outputs.items[i].buffer;
+        if (!fuse_is_inside(composite, buffer) && !is_own(graph, group, buffer)) return true;
+    }
     return false;
 }
 
@@ -170,7 +190,7 @@ static bool appears_early(const struct fuse_scratch *scratch, const struct graph
         for (uint32_t i = 0; i < group->count; i++) {
             uint64_t firings = enabled(&net, i);
             if (firings == 0) continue;
-            if (writes_outside(graph, composite, group->nodes[i])) return true;
+            if (writes_outside(graph, group, composite, group->nodes[i])) return true;
             fire(&net, i, firings);
             moved = true;
         }
@@ -184,7 +204,9 @@ const struct graph_buffer *fuse_partial(const struct fuse_scratch *scratch,
 {
     for (size_t i = 0; i < composite->node.inputs.count; i++) {
         const struct graph_input *in = &composite->node.inputs.items[i];
-        if (in->peek > 0 && appears_early(scratch, graph, group, composite, in))
+        if (in->peek == 0 || is_member(group, graph->buffers.items[in->buffer].writer_node))
+            continue; /* what a circle lacks, it lacks for want of packets from elsewhere */
+        if (appears_early(scratch, graph, group, composite, in))
             return &graph->buffers.items[in->buffer];
     }
     return NULL;

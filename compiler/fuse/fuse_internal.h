@@ -13,11 +13,16 @@ struct fuse_group {
     uint32_t count;
 };
 
-/* `local`: scratch by node of the graph, all GRAPH_NONE between uses.  `stateful`, by node: compose_has_state. */
+/* `local`: scratch by node of the graph, all GRAPH_NONE between uses. */
 struct fuse_scratch {
     struct arena *arena;
     uint32_t *local;
-    bool *stateful;
+    /* By node: */
+    bool *stateful; /* compose_has_state */
+    bool *serial;   /* stateful, or of a group that has packets at rest as its state */
+    /* By buffer: */
+    bool *kept;        /* closes a circle that is one node, and stays a buffer; */
+    uint64_t *at_once; /* so many iterations, at least, from its initial packets */
 };
 
 /* Fills the firings: the least whole numbers that balance, over a buffer of bounded rate as if each
@@ -48,6 +53,38 @@ const struct graph_buffer *fuse_partial(const struct fuse_scratch *scratch,
 bool fuse_loses_lanes(const struct fuse_scratch *scratch, const struct graph *graph,
                       const struct devdesc *device, const struct fuse_group *group,
                       const bool *part);
+
+/* ---- circles (fuse_circle.c) ---- */
+
+#define FUSE_CIRCLE_WAYS 8
+
+/* Buffers of the circle with so many initial packets are kept, and the initial packets of others are state; or its
+ * nodes stay apart. */
+struct fuse_circle_way {
+    uint64_t kept_least; /* UINT64_MAX: none */
+    bool apart;
+    uint64_t at_once; /* iterations in a dispatch, as far as the circle lets there be */
+    bool serial;
+    uint64_t time; /* an estimate */
+};
+
+/* Fills FUSE_CIRCLE_WAYS at most, the quickest first; returns how many.  Requires the group's firings. */
+uint32_t fuse_circle_ways(const struct fuse_scratch *scratch, const struct graph *graph,
+                          const struct devdesc *device, const struct fuse_group *group,
+                          struct fuse_circle_way *ways);
+
+/* Marks the circle's buffers. */
+void fuse_keep(const struct fuse_scratch *scratch, const struct graph *graph,
+               const struct fuse_group *group, uint64_t kept_least);
+
+/* How many firings of a node that reads and writes the buffer its initial packets, and its depth if declared, let be
+ * dispatched together. */
+uint64_t fuse_at_once(const struct graph_buffer *buffer, uint64_t pop, uint64_t peek);
+
+/* Do the kept buffers of the composite, each as often written as read, let it go round at all, and as many iterations
+ * together as scratch->at_once says? */
+bool fuse_goes_round(const struct fuse_scratch *scratch, const struct graph *graph,
+                     const struct composite *composite);
 
 /* "fir+gain", "eq[0..9]+mix" (fuse_name.c): no longer than a part of a line. */
 const char *fuse_name(struct arena *arena, const struct graph *graph,

@@ -82,7 +82,7 @@ static struct block block_of(const struct fuse_scratch *scratch, const struct gr
             if (is_read_outside(part, group, buffer))
                 add_end(&block, buffer, mul_clamped(firings, node->outputs.items[k].push));
         }
-        if (scratch->stateful[group->nodes[i]]) block.scalars = UINT64_MAX;
+        if (scratch->serial[group->nodes[i]]) block.scalars = UINT64_MAX;
     }
     return block;
 }

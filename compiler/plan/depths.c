@@ -5,7 +5,8 @@
  * buffer is free of deadlock where a shallower one is.  A buffer is to hold two full dispatches
  * (lanes x CUs of the stage) of its larger end, one being written while one is read, and at least
  * BATCH_BYTES, so that a dispatch is worth its fixed cost on a host as well.  Within a cycle the
- * initial packets bound what can be ready at once, so only that much is asked for.
+ * initial packets bound what can be ready at once: only that much is asked for, on simulated devices for full
+ * dispatches alone.
  *
  * With --buffers=min nothing is raised.  With --buffers=fast a buffer whose depth follows from the
  * maximum throughput is not; where that is unbounded a buffer is to hold one full dispatch of its
@@ -48,8 +49,9 @@ struct wish {          /* for one buffer */
     uint64_t packets;  /* more than it has */
     uint64_t dispatch; /* packets of the larger full dispatch */
     uint32_t node;     /* whose dispatch that is */
-    bool in_cycle;
-    bool batch; /* BATCH_BYTES decided */
+    uint64_t ready;    /* packets that its cycle lets pass at once; UINT64_MAX: it is in none */
+    bool batch;        /* BATCH_BYTES decided, */
+    bool round;        /* or `ready` */
 };
 
 /* `rate`: packets of a cycle of phases. */
@@ -62,6 +64,22 @@ static void wish_dispatch(const struct placement *at, struct wish *wish, uint32_
     if (packets <= wish->dispatch) return;
     wish->dispatch = packets;
     wish->node = node;
+}
+
+static void wish_ready(const struct placement *at, struct wish *wish, uint32_t node, uint64_t rate)
+{
+    wish->ready = min64(wish->ready, mul_clamped(at->ready_max[node], rate));
+}
+
+/* Of a buffer in a cycle, beside the packets that its proven depth is for. */
+static void wish_round(const struct placement *at, struct wish *wish,
+                       const struct graph_buffer *buffer, uint64_t depth, uint64_t batch)
+{
+    if (at->device->host == 0) return;
+    uint64_t round = add_clamped(buffer->depth_packets, min64(wish->ready, batch));
+    wish->round = round > depth && wish->ready <= batch;
+    wish->batch = round > depth && wish->ready > batch;
+    wish->packets = max64(depth, round) - buffer->depth_packets;
 }
 
 /* Packets that a reader's window keeps beside those that its firing consumes. */
@@ -108,7 +126,7 @@ static uint64_t batch_packets(const struct placement *at, const struct graph_buf
 
 static struct wish wish_for(const struct placement *at, const struct graph_buffer *buffer)
 {
-    struct wish wish = {.node = GRAPH_NONE};
+    struct wish wish = {.node = GRAPH_NONE, .ready = UINT64_MAX};
     enum buffers_mode mode = raising_mode(at);
     if (buffer->depth_declared || mode == BUFFERS_MIN) return wish;
     if (mode == BUFFERS_FAST && buffer->depth_paced) return wish;
@@ -118,10 +136,10 @@ static struct wish wish_for(const struct placement *at, const struct graph_buffe
                       at->graph->nodes.items[writer].outputs.items[buffer->writer_output].push);
     for (size_t r = 0; r < buffer->readers.count; r++) {
         struct graph_reader reader = buffer->readers.items[r];
-        wish_dispatch(at, &wish, reader.node,
-                      at->graph->nodes.items[reader.node].inputs.items[reader.input].pop);
+        uint64_t pop = at->graph->nodes.items[reader.node].inputs.items[reader.input].pop;
+        wish_dispatch(at, &wish, reader.node, pop);
         if (writer != GRAPH_NONE && at->component[reader.node] == at->component[writer])
-            wish.in_cycle = true;
+            wish_ready(at, &wish, reader.node, pop);
     }
     if (mode == BUFFERS_FAST) {
         uint64_t room = add_clamped(wish.dispatch, window_rest(at->graph, buffer));
@@ -130,9 +148,10 @@ static struct wish wish_for(const struct placement *at, const struct graph_buffe
     }
     uint64_t depth = add_clamped(buffer->depth_packets, mul_clamped(wish.dispatch, 2));
     uint64_t batch = batch_packets(at, buffer);
-    wish.batch = !wish.in_cycle && batch > depth;
+    wish.batch = wish.ready == UINT64_MAX && batch > depth;
     if (wish.batch) depth = batch;
     wish.packets = depth > buffer->depth_packets ? depth - buffer->depth_packets : 0;
+    if (wish.ready < UINT64_MAX) wish_round(at, &wish, buffer, depth, batch);
     return wish;
 }
 
@@ -143,6 +162,7 @@ static const char *raise_reason(const struct placement *at, const struct wish *w
         return arena_printf(at->cx->arena, "a full dispatch of '%s' (%" PRIu64 " packets)",
                             at->graph->nodes.items[wish->node].name, wish->dispatch);
     if (wish->batch) return "enough packets that a dispatch is worth its fixed cost";
+    if (wish->round) return "as many packets as its circle lets be ready at once";
     return arena_printf(
         at->cx->arena,
         "two full dispatches of '%s' (%" PRIu64 " packet%s each), one written while one is read",

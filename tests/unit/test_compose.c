@@ -145,7 +145,7 @@ static struct both composed(const char *text, uint64_t scale)
     struct iteration *s = schedule_of(b.text->graph, scale);
     if (s == NULL) b.reason = "no order of one iteration";
     if (s == NULL) return b;
-    const struct compose_group group = {"all", s->steps, s->count};
+    const struct compose_group group = {"all", s->steps, s->count, NULL};
     if (compose(&b.text->cx, b.text->graph, &group, &b.composite, &b.reason)) build_fused(&b);
     free(s);
     if (diag_failed(b.text->cx.diags)) report(b.text);

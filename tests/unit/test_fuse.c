@@ -235,6 +235,78 @@ static void a_circle_is_one_node_and_has_state(void **state)
     text_compile_free(f.compile);
 }
 
+static void a_circle_of_many_packets_goes_round_in_its_buffer(void **state)
+{
+    (void)state;
+    struct fused f = fuse("in i32 x, out i32 y) {\n"
+                          "    buffer i32 s, back init 500 x 0, t;\n"
+                          "    add(x, back -> s); fork(s -> y, t); scale(t -> back; 3); }",
+                          1, FUSE_BY_DEVICE);
+    const struct graph *graph = f.fusion->graph;
+    assert_int_equal(graph->nodes.count, 1);
+    assert_false(graph->nodes.items[0].stateful);
+    assert_int_equal(graph->buffers.count, 3);
+    const struct graph_buffer *back = &graph->buffers.items[buffer_named(graph, "back")];
+    assert_int_equal(back->initial.packets, 500);
+    assert_int_equal(back->writer_node, 0);
+    assert_int_equal(back->readers.items[0].node, 0);
+    text_compile_free(f.compile);
+    expect_apart("in i32 x, out i32 y) {\n"
+                 "    buffer i32 s, back init 500 x 0, t;\n"
+                 "    add(x, back -> s); fork(s -> y, t); scale(t -> back; 3); }",
+                 "back", "let 500 iterations be dispatched together");
+}
+
+/* A buffer that has no room beside its initial packets is none that a stage could write before it reads. */
+static void a_circle_without_room_keeps_its_packets_as_state(void **state)
+{
+    (void)state;
+    struct fused f = fuse("in i32 x, out i32 y) {\n"
+                          "    buffer i32 s, back init 20 x 0 depth 21, t;\n"
+                          "    add(x, back -> s); fork(s -> y, t); scale(t -> back; 3); }",
+                          1, FUSE_BY_DEVICE);
+    assert_int_equal(f.fusion->graph->nodes.count, 1);
+    assert_true(f.fusion->graph->nodes.items[0].stateful);
+    text_compile_free(f.compile);
+}
+
+static void what_a_circle_makes_serial_costs_less_than_a_buffer(void **state)
+{
+    (void)state;
+#define ROUND "    add(s, back -> u); fork(u -> t, v); scale(v -> back; 3); t -> scale(5) -> y; }"
+    EXPECT_NODES("in i32 x, out i32 y) {\n"
+                 "    buffer i32 s, u, t, v, back init 1 x 0; x -> scale(2) -> s;\n" ROUND,
+                 "scale#1..3+add+fork");
+    EXPECT_NODES("in i32 x, out i32 y) {\n"
+                 "    buffer i32 s, u, t, v, back init 1 x 0; x -> heavy -> s;\n" ROUND,
+                 "heavy", "add+fork+scale#1..2");
+    EXPECT_NODES("in i32 x, out i32 y) {\n"
+                 "    buffer i32 s, u, t, v, back init 100 x 0; x -> heavy -> s;\n" ROUND,
+                 "heavy", "add+fork+scale#1..2");
+    EXPECT_NODES("in i32 x, out i32 y) {\n"
+                 "    buffer i32 s, u, t, v, back init 5000 x 0; x -> heavy -> s;\n" ROUND,
+                 "heavy+add+fork+scale#1..2");
+#undef ROUND
+}
+
+static void packets_at_rest_between_two_ways_are_state(void **state)
+{
+    (void)state;
+    expect_apart("in i32 x, out i32 y) {\n"
+                 "    buffer i32 a, d init 9 x 2; x -> heavy -> a; a -> scale(2) -> d;\n"
+                 "    add(a, d -> y); }",
+                 "d", "state would make both serial");
+}
+
+static void a_circle_is_not_cut_short(void **state)
+{
+    (void)state;
+    expect_apart("in i32 x, out i32 y) {\n"
+                 "    buffer i32 s, back init 500 x 0, t, z;\n"
+                 "    add(x, back -> s); fork(s -> z, t); scale(t -> back; 3); z -> wide -> y; }",
+                 "z", "fewer iterations of the circle");
+}
+
 static void declared_depths_that_hold_an_iteration_do_not_matter(void **state)
 {
     (void)state;
@@ -306,6 +378,11 @@ TEST_MAIN("fuse", cmocka_unit_test(a_chain_becomes_one_node_without_buffers),
           cmocka_unit_test(iterations_and_code_stay_small),
           cmocka_unit_test(firings_that_fill_lanes_stay_apart_from_long_ones),
           cmocka_unit_test(a_circle_is_one_node_and_has_state),
+          cmocka_unit_test(a_circle_of_many_packets_goes_round_in_its_buffer),
+          cmocka_unit_test(a_circle_without_room_keeps_its_packets_as_state),
+          cmocka_unit_test(what_a_circle_makes_serial_costs_less_than_a_buffer),
+          cmocka_unit_test(packets_at_rest_between_two_ways_are_state),
+          cmocka_unit_test(a_circle_is_not_cut_short),
           cmocka_unit_test(declared_depths_that_hold_an_iteration_do_not_matter),
           cmocka_unit_test(only_who_asks_gets_it),
           cmocka_unit_test(depths_of_what_is_left_are_those_of_the_plan))
