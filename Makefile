@@ -127,7 +127,8 @@ STD_FILES    := $(sort $(wildcard lang/std/*.pipe))
 DEVICE_FILES := $(sort $(wildcard lang/devices/*.dev))
 RULE_FILES   := $(sort $(wildcard compiler/rules/*.md))
 TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/conform/test_*.c tests/reference/test_*.c))
-HELPER_SRC   := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/unit/*.c tests/conform/*.c tests/reference/*.c)))
+HELPER_SRC   := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/unit/*.c tests/conform/*.c tests/reference/*.c) \
+                  tests/fuzz/drawn_device.c))
 FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 
 GEN_C     := $(patsubst %.l,$(B)/gen/%.c,$(filter %.l,$(GRAMMAR))) \
@@ -140,7 +141,7 @@ COMPILER_OBJ := $(COMPILER_SRC:%.c=$(L)/%.o) $(GEN_C:$(B)/gen/%.c=$(L)/gen/%.o) 
 TESTS        := $(patsubst %.c,$(B)/tests/%,$(notdir $(TEST_SRC)))
 REPLAYS      := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/replay_%))
 TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC) \
-                $(wildcard tests/fuzz/replay.c))
+                $(wildcard tests/fuzz/replay.c tests/fuzz/damage.c))
 TOOL_OBJ     := $(B)/obj/runtime/piperun.o $(TOOL_SRC:%.c=$(B)/obj/%.o)
 MAIN_OBJ     := $(L)/compiler/pipec.o $(TOOL_OBJ)
 OBJECTS      := $(LANG_OBJ) $(RUNTIME_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
@@ -252,7 +253,10 @@ endef
 $(foreach t,$(TEST_SRC),$(eval $(call test_rule,$(t))))
 
 # What fuzz targets need of the helpers of tests.
-fuzz_helper = $(if $(findstring fuzz_program,$(1)),$(B)/obj/tests/conform/made_container.o)
+HELPS_program      := conform/made_container
+HELPS_interleaving := conform/made_container conform/made_certificate fuzz/drawn_device
+HELPS_subdevices   := unit/subdevice_model
+fuzz_helper = $(HELPS_$(patsubst fuzz_%.c,%,$(notdir $(1))):%=$(B)/obj/tests/%.o)
 # Fuzz targets: with libFuzzer in VARIANT=fuzz; with replay.c, which runs the seeds only, in all others.
 define fuzz_rule
 $(B)/$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(call fuzz_helper,$(1)) $(call test_libs,$(1))
@@ -263,9 +267,13 @@ $(B)/tests/replay_$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(B)/obj/tests
 	$$(call link,-pie) $$(RUNTIME_LIBS) $(if $(filter $(1),$(COMPILER_TESTS)),$$(COMPILER_LIBS))
 endef
 $(foreach t,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(t))))
+# Every prefix and every bit of seed containers, through the fuzz target of containers.
+DAMAGE := $(if $(REPLAYS),$(B)/tests/damage)
+$(B)/tests/damage: $(B)/obj/tests/fuzz/damage.o $(B)/obj/tests/fuzz/fuzz_container.o $(B)/libpipert.a
+	$(call link,-pie) $(RUNTIME_LIBS)
 
-.PHONY: soak verify-rules tests objects check check-math-all check-unit check-san check-built second-pipec golden-update bench fuzz fuzz-run
-tests: $(TESTS) $(REPLAYS) ## build the unit tests without running them
+.PHONY: soak verify-rules tests objects check check-math-all check-unit check-san check-built second-pipec golden-update bench damage fuzz fuzz-run
+tests: $(TESTS) $(REPLAYS) $(DAMAGE) ## build the unit tests without running them
 objects: $(OBJECTS) $(TEST_OBJ) ## compile everything, link nothing
 second-pipec: $(L)/pipec
 
@@ -301,6 +309,10 @@ bench: all ## run tests/bench/run.sh
 	@[ -x tests/bench/run.sh ] || { echo "there is no tests/bench/run.sh"; exit 2; }
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec \
 	    PIPERUN=$(abspath $(B))/piperun tests/bench/run.sh
+
+damage: all $(DAMAGE) ## every prefix and every single-bit flip of seed containers (a quarter of an hour)
+	@tests/fuzz/seeds.sh $(B)/pipec $(B)/damaged
+	@$(B)/tests/damage 1 $(B)/damaged/*.pbc
 
 fuzz: ## run every fuzz target for T seconds (T=60)
 	@scripts/deps.sh fuzz

@@ -288,7 +288,7 @@ enum container_stage_flags {
 };
 
 enum container_index_flags {
-    CONTAINER_INDEX_DEDICATED = 1 /* no other kernel uses its index memory */
+    CONTAINER_INDEX_DEDICATED = 1 /* no kernel of another group uses its index memory */
 };
 
 /* How the index generator makes item.x, y, z of a node's kernel with `group`

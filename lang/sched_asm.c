@@ -472,7 +472,8 @@ static bool assemble_line(struct assembly *a)
 static bool assemble_text(struct assembly *a, const char *text, size_t size)
 {
     const char *end = text + size;
-    for (a->line = 1; text < end; a->line++) {
+    a->line = 1;
+    while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
         const char *line_end = newline != NULL ? newline : end;
         const char *comment = memchr(text, '#', (size_t)(line_end - text));
@@ -480,6 +481,7 @@ static bool assemble_text(struct assembly *a, const char *text, size_t size)
         a->end = comment != NULL ? comment : line_end;
         if (!assemble_line(a)) return false;
         text = newline != NULL ? newline + 1 : end;
+        a->line += newline != NULL;
     }
     if (!a->stages_seen) return fail(a, "the program must begin with .stages");
     return resolve_labels(a);

@@ -13,7 +13,8 @@
 #   tests/unit/test_*.c, tests/conform/test_*.c, tests/reference/test_*.c
 #                             cmocka programs, built as BUILD/tests/test_*; each test counts
 #   tests/fuzz/fuzz_NAME.c    the seeds in tests/fuzz/corpus/NAME, run through BUILD/tests/replay_fuzz_NAME;
-#                             those of containers are compiled from tests/fuzz/containers.pipe, and have to load
+#                             those of containers are compiled from tests/fuzz/containers.pipe, and have to load;
+#                             then some of their bits are flipped (tests/fuzz/damage.c; `make damage` takes all)
 #   tests/lang/*.pipe         accepted programs.  Compiled for every device, run with 1 and 4 host threads, and
 #                             once fused (--fuse) and in debug mode: all outputs must be the same bytes.  Directives, in // comments:
 #       // compile: ARGS        more arguments for pipec
@@ -121,6 +122,10 @@ run_replay() {
         return
     fi
     find "$seeds" -type f -print0 | sort -z | xargs -0 "$binary" || status=$?
+    if [ "$name" = container ]; then
+        unset FUZZ_SEEDS
+        find "$seeds" -type f -print0 | sort -z | xargs -0 "${binary%/*}/damage" 97 || status=$?
+    fi
     if [ "$status" -eq 0 ]; then pass "fuzz/$name"; else fail "fuzz/$name"; fi
 }
 

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Of all kernels together; so much of packed indices would be hundreds of thousands of groups. */
 #define REGISTERS_BYTES_MAX (UINT64_C(1) << 28)
@@ -77,8 +78,22 @@ static int compare_addresses(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Two places are the same or apart, and a dedicated one is nobody else's: what the generator knows
- * of an address is then true of all its bytes. */
+static bool is_dedicated(const struct container_index *x)
+{
+    return (x->flags & CONTAINER_INDEX_DEDICATED) != 0;
+}
+
+/* Kernels of one place: it is dedicated to none of them, or to all, and then they have the same
+ * registers: one kernel of the source, compiled more than once. */
+static bool may_share(const struct container_index *a, const struct container_index *b)
+{
+    if (!is_dedicated(a) && !is_dedicated(b)) return true;
+    return is_dedicated(a) && is_dedicated(b) &&
+           memcmp(a->extents, b->extents, sizeof a->extents) == 0;
+}
+
+/* Two places are the same or apart, and in a dedicated one there is nothing else: what the generator
+ * knows of an address is then true of all its bytes. */
 static enum prt_status verify_memory(const struct prt_container *c, struct prt_error *error)
 {
     if (c->index_count == 0) return PRT_OK;
@@ -91,9 +106,8 @@ static enum prt_status verify_memory(const struct prt_container *c, struct prt_e
     const struct container_index *bad = NULL;
     for (uint32_t i = 0; i < c->index_count && bad == NULL; i++) {
         bool same = i > 0 && order[i]->address_bytes == order[i - 1]->address_bytes;
-        bool dedicated = order[i]->flags & CONTAINER_INDEX_DEDICATED ||
-                         (same && order[i - 1]->flags & CONTAINER_INDEX_DEDICATED);
-        if (same ? dedicated : order[i]->address_bytes < end) bad = order[i];
+        if (same ? !may_share(order[i], order[i - 1]) : order[i]->address_bytes < end)
+            bad = order[i];
         uint64_t own_end = order[i]->address_bytes + bytes_of(order[i]);
         if (own_end > end) end = own_end;
     }

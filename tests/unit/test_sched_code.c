@@ -274,6 +274,8 @@ static void errors_have_a_line_and_a_reason(void **state)
 {
     (void)state;
     expect_error("", 1, "must begin with .stages");
+    expect_error(" ", 1, "must begin with .stages");
+    expect_error("\n ", 2, "must begin with .stages");
     expect_error("halt\n", 1, "must begin with .stages");
     expect_error(".stages 1\n.stages 1\n", 2, "twice");
     expect_error(".stages 4294967296\n", 1, "32 bits");

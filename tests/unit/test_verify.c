@@ -594,6 +594,25 @@ static void indices_that_are_not_those_of_work_items_are_refused(void **unused)
     INDEX_REFUSED(indices[1].kernel, 2, "8 warps in a firing, for 1 work-items");
 }
 
+/* One kernel of the source may be several of the image: they have the same indices. */
+static void kernels_of_the_same_group_may_share_dedicated_index_memory(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    for (uint32_t height = 4; height <= 5; height++) {
+        struct made *m = good();
+        made_index(m, 0, 3, 5, 0);
+        made_index(m, 1, 3, height, 0);
+        m->indices[0].flags = m->indices[1].flags = CONTAINER_INDEX_DEDICATED;
+        for (uint32_t i = 0; i < m->node_count; i++)
+            m->nodes[i].firing_warps = m->nodes[i].kernel <= 1 ? 2 : 1;
+        if (height == 4)
+            expect_refusal(m, "another height", "that of another kernel");
+        else
+            assert_int_equal(made_verify(m, &error), PRT_OK);
+    }
+}
+
 /* An iterator has lanes for so many. */
 static void work_items_of_more_lanes_than_there_are_are_refused(void **unused)
 {
@@ -662,6 +681,7 @@ TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(counterexamples_are_of_nodes_and_counts),
           cmocka_unit_test(bytes_that_are_no_program_are_refused),
           cmocka_unit_test(indices_that_are_not_those_of_work_items_are_refused),
+          cmocka_unit_test(kernels_of_the_same_group_may_share_dedicated_index_memory),
           cmocka_unit_test(work_items_of_more_lanes_than_there_are_are_refused),
           cmocka_unit_test(changed_bytes_are_survived),
           cmocka_unit_test(names_are_escaped_in_messages))
