@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -149,10 +150,14 @@ struct parser {
     const char *word;                  /* the command's */
 };
 
-static void refuse(struct parser *p, const char *format, const char *what)
+static void refuse(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void refuse(struct parser *p, const char *format, ...)
 {
+    va_list arguments;
+    va_start(arguments, format);
     fputs("pipec: error: ", stderr);
-    fprintf(stderr, format, what);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
     fprintf(stderr, "\npipec: 'pipec%s%s --help' lists the options\n", p->word != NULL ? " " : "",
             p->word != NULL ? p->word : "");
     p->line.action = COMMAND_USAGE;
