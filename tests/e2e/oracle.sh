@@ -1,8 +1,8 @@
 #!/bin/sh
 # Drawn programs (tests/pipesmith; N of them from SEED on, each in some of the configurations) have the bytes, the
-# exit status and the leftover packets that the reference interpreter (tests/oracle) gives them; and that is noticed
-# where it is not so: where the interpreter says nothing, where an output has a wrong byte, and where the interpreter
-# has a mistake.
+# exit status, the fault and the numbers of packets that the reference interpreter (tests/oracle) gives them, as they
+# stand and as a relation changes them; and that is noticed where it is not so: where the interpreter says nothing,
+# where an output has a wrong byte, and where the interpreter has a mistake.
 set -u
 cd "$TMP" || exit 1
 # shellcheck source=tests/checks.sh
@@ -30,7 +30,7 @@ check "${N:-100} programs from ${SEED:-1} on do as the interpreter says" \
 noticed() {
     name=$1
     shift
-    if differ "$@" >log; then cat log; check "noticed: $name" false; else check "noticed: $name" true; fi
+    if differ --first "$@" >log; then cat log; check "noticed: $name" false; else check "noticed: $name" true; fi
 }
 
 EACH=1

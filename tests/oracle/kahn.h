@@ -25,7 +25,10 @@ enum { KAHN_REFUSED = 3, KAHN_FAULT = 4, KAHN_STARVED = 5 }; /* exit statuses; 0
 
 _Noreturn void kahn_refuse(int line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void kahn_fault(int line, const char *id);
-void *kahn_alloc(size_t bytes); /* zeroed; never NULL */
+struct node;
+bool kahn_faults(struct node *node,
+                 void (*what)(struct node *node)); /* does `what` end in kahn_fault? */
+void *kahn_alloc(size_t bytes);                    /* zeroed; never NULL */
 
 /* ---- trees ---- */
 
@@ -302,7 +305,7 @@ struct port {
 struct node {
     const char *name;
     struct tree *signature, *body; /* of its own */
-    bool library, ended, fed, alive;
+    bool library, ended, faulted, fed, alive;
     uint64_t phases, firings;
     uint32_t in_count, out_count, port_count, in_elements, out_elements;
     struct port *ports; /* in-ports first */
@@ -363,9 +366,9 @@ struct node *kahn_child(struct frame *frame,
                         struct tree *launch); /* the kernel, with its parameters */
 struct graph *kahn_graph(const char *pipeline, char **values, size_t count);
 void kahn_items(struct tree *items); /* of the program, before anything is looked up */
-/* false: somebody starves.  Depths that are declared are kept if `bounded`. */
 bool node_has_finish(const struct node *node);
-bool kahn_run(struct graph *graph, bool bounded, uint64_t firings);
+/* The exit status.  Depths that are declared are kept if `bounded`. */
+int kahn_run(struct graph *graph, bool bounded, uint64_t firings);
 size_t window_ahead(const struct node *node, const struct port *port, const struct end *end,
                     uint64_t *rows);
 

@@ -98,8 +98,8 @@ bool node_has_finish(const struct node *node)
 static void end_node(struct node *node)
 {
     node->ended = true;
-    if (node_has_finish(node)) node_finish(node);
-    for (uint32_t i = 0; i < node->out_elements; i++)
+    node->faulted = node->faulted || (node_has_finish(node) && kahn_faults(node, node_finish));
+    for (uint32_t i = 0; i < node->out_elements && !node->faulted; i++)
         node->outs[i]->closed = true;
 }
 
@@ -159,12 +159,12 @@ static bool try_node(struct node *node, bool bounded, uint64_t firings)
     }
     enum ready ready = inputs_ready(node);
     if (ready == WAITS || (ready == FIRES && bounded && !has_room(node))) return false;
-    if (ready == FIRES) node_fire(node);
-    if (ready == ENDS || node->ended) end_node(node);
+    if (ready == FIRES) node->faulted = kahn_faults(node, node_fire);
+    if (ready == ENDS || node->ended || node->faulted) end_node(node);
     return true;
 }
 
-bool kahn_run(struct graph *graph, bool bounded, uint64_t firings)
+int kahn_run(struct graph *graph, bool bounded, uint64_t firings)
 {
     mark_fed(graph);
     for (struct node *node = graph->nodes; node; node = node->next)
@@ -179,7 +179,10 @@ bool kahn_run(struct graph *graph, bool bounded, uint64_t firings)
         for (struct node *node = graph->nodes; node; node = node->next)
             if (node->in_elements == 0) progress |= try_node(node, bounded, firings);
     }
-    for (const struct node *node = graph->nodes; node; node = node->next)
-        if (!node->ended) return false;
-    return true;
+    int status = 0;
+    for (const struct node *node = graph->nodes; node; node = node->next) {
+        if (node->faulted) return KAHN_FAULT;
+        if (!node->ended) status = KAHN_STARVED;
+    }
+    return status;
 }

@@ -11,6 +11,7 @@ import struct
 import sys
 from fractions import Fraction
 
+from smith_special import Special
 from smith_bodies import FLOATS, HALVES, INTEGERS, SCALAR, WIDTH, Body, Place, Type, WindowPlace, array, vector
 
 
@@ -20,12 +21,13 @@ class Stream:
         self.readers, self.attributes = 0, ""
 
 
-class Program:
+class Program(Special):
     def __init__(self, seed):
         self.seed, self.rng = seed, random.Random(seed)
         rng = self.rng
         self.items, self.nets, self.streams, self.inputs, self.arguments = [], [], [], [], []
         self.functions, self.counter, self.groups, self.phased = [], 0, 0, False
+        self.risky = rng.random() < 0.08  # divisions, indices and rates that are checked while running, and may fail
         self.structs = [self.draw_struct() for _ in range(rng.choice([0, 0, 1, 2]))]
         for _ in range(rng.choice([0, 1, 2])):
             self.draw_function()
@@ -153,7 +155,9 @@ class Program:
     def add_something(self):
         rng = self.rng
         kinds = [(self.add_plain, 60), (self.add_chain, 12), (self.add_split_join, 7), (self.add_circle, 7),
-                 (self.add_items, 5), (self.add_window, 5), (self.add_source, 2), (self.add_children, 3)]
+                 (self.add_items, 5), (self.add_window, 5), (self.add_source, 2), (self.add_children, 3),
+                 (self.add_generic, 4), (self.add_turns, 4), (self.add_bounded, 4), (self.add_wide, 3),
+                 (self.add_events, 2)]
         total = sum(w for _, w in kinds)
         pick = rng.randrange(total)
         for draw, weight in kinds:
@@ -202,7 +206,7 @@ class Program:
         """Writes a kernel; gives its name, its outputs (type, packets a firing, step or None), and how it is used."""
         rng = self.rng
         name = self.kernel_name(stem)
-        body = Body(rng, self.functions)
+        body = Body(rng, self.functions, self.risky)
         lists = None
         if phases and len(kinds) == 1 and rng.random() < 0.12 and pops[0] >= 2 and outputs is None:
             lists = self.draw_phases(pops[0])

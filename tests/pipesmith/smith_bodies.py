@@ -1,12 +1,14 @@
 """Random statements and expressions of the pipe language, typed, without undefined behaviour.
 
-Every expression has exactly the type that it is asked for, divisors are never zero, indices are inside,
-loops end.  Floats use operations that are exact or correctly rounded, so that there is one right answer.
+Every expression has exactly the type that it is asked for; loops end; divisors are never zero and indices inside,
+unless a body is `risky`.  Floats use operations that are exact or correctly rounded, and functions that the language's
+own library makes of these, so that there is one right answer.
 """
 
 INTEGERS = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
 HALVES = ["f16", "bf16"]
 FLOATS = ["f32", "f64"]
+LIBRARY = ["sin", "cos", "tan", "atan", "asin", "exp", "exp2", "expm1", "log", "log2", "log1p", "tanh", "cbrt", "sinh"]
 SCALARS = INTEGERS + HALVES + FLOATS + ["bool"]
 WIDTH = {"bool": 8, "f16": 16, "bf16": 16, "f32": 32, "f64": 64}
 WIDTH.update({t: int(t[1:]) for t in INTEGERS})
@@ -62,11 +64,10 @@ class Place:
 class Body:
     """Writes statements into `lines`; what they may read and write is in `places`."""
 
-    def __init__(self, rng, functions=(), fma=True):
-        self.rng, self.functions, self.fma = rng, functions, fma
+    def __init__(self, rng, functions=(), risky=False):
+        self.rng, self.functions, self.risky = rng, functions, risky
         self.lines, self.places, self.indent, self.counter = [], [], 1, 0
         self.counters = []  # (name, rounds) of the loops around
-        self.uniform = False
 
     # ---- text ----
 
@@ -97,7 +98,8 @@ class Body:
         if fitting and rng.random() < 0.6:
             return rng.choice(fitting)
         if rng.random() < 0.25:
-            return f"({self.expression(SCALAR['u32'], 1)} % {length})"
+            beyond = length + (self.risky and rng.random() < 0.2)
+            return f"({self.expression(SCALAR['u32'], 1)} % {beyond})"
         return str(rng.randrange(length))
 
     def parts(self, place):
@@ -201,7 +203,8 @@ class Body:
         if how < 53:
             return f"({a()} {rng.choice(['<<', '>>'])} {self.expression(SCALAR[rng.choice(INTEGERS)], depth - 1)})"
         if how < 60:
-            return f"({a()} {rng.choice('/%')} ({a()} | ({kind})1))"
+            odd = "" if self.risky and self.chance(30) else f" | ({kind})1"
+            return f"({a()} {rng.choice('/%')} ({a()}{odd}))"
         if how < 66:
             return f"({rng.choice('-~+')}{a()})"
         if how < 72:
@@ -246,9 +249,13 @@ class Body:
             return f"(-{a()})"
         if how < 80:
             return self.choice_of(kind, depth)
-        if how < 90:
+        if how < 89:
             return f"({kind})({self.expression(SCALAR[rng.choice(SCALARS)], depth - 1)})"
-        if how < 93:
+        if how < 91:
+            return f"{rng.choice(LIBRARY)}({a()})"
+        if how < 92:
+            return f"{rng.choice(['atan2', 'pow', 'hypot', 'fmod'])}({a()}, {a()})"
+        if how < 94:
             return f"from_bits({self.expression(SCALAR['u32' if kind.name == 'f32' else 'u64'], depth - 1)})"
         return self.call(kind, depth) or a()
 

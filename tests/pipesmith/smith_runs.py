@@ -1,0 +1,269 @@
+"""Runs of a drawn program: by the reference interpreter, and compiled, in many configurations; and what differs.
+
+What a run has to share with the interpreter: its exit status, the bytes of each out-port, its fault (which of those
+that are possible is met first depends on the schedule), the packets that each buffer has carried, and those left over.
+"""
+import json
+import os
+import random
+import re
+import subprocess
+
+from smith_relations import RELATIONS
+
+BUILD = os.environ.get("BUILD", "build/release")
+KAHN = os.environ.get("KAHN", f"{BUILD}/tests/kahn")
+LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lang/")
+
+
+class Configuration:
+    """How to compile (`compile`), how to run (`run`), and how the first in-port comes in: `feed` is file, words (four
+    bytes at a time) or pieces (of many sizes), through a pipe.  `whole`: no buffer is fused away."""
+
+    def __init__(self, compile_with, run_with, feed="file", whole=True):
+        self.compile, self.run, self.feed, self.whole = compile_with.split(), run_with.split(), feed, whole
+
+
+CONFIGURATIONS = {
+    "sim1": Configuration("--device=sim1", "--device sim1"),
+    "O0": Configuration("--device=sim1 -O0", "--device sim1 --dispatch=full", "pieces"),
+    "sim16": Configuration("--device=sim16", "--device sim16 --host-threads 4"),
+    "min": Configuration("--device=sim16 --buffers=min --policy=fullest", "--device sim16 --dispatch=reference"),
+    "side": Configuration("--device=sim4 --layout=side-by-side --policy=round_robin", "--device sim4 --host-threads 2"),
+    "groups": Configuration("--device=sim16 --layout=groups --policy=priority", "--device sim16 --dispatch=full",
+                            "words"),
+    "h100": Configuration("--device=sim-h100 --buffers=fast", "--device sim-h100 --host-threads 8", "pieces"),
+    "orin": Configuration("--device=sim-orin-nano -O1 --policy=auto", "--device sim-orin-nano --dispatch=condensed"),
+    "simfuse": Configuration("--device=sim16 --fuse", "--device sim16", whole=False),
+    "debug": Configuration("--device=sim1 --debug-mode", "--device sim1"),
+    "cpu": Configuration("--device=cpu --march=native", "--device cpu:1", whole=False),
+    "cpu2": Configuration("--device=cpu --march=native", "--device cpu:2", "pieces", whole=False),
+    "cpu8": Configuration("--device=cpu -O3 --march=x86-64-v3,x86-64-v4", "--device cpu:8", whole=False),
+    "cpu3O0": Configuration("--device=cpu -O0", "--device cpu:3", "words", whole=False),
+    "cpunofuse": Configuration("--device=cpu --march=native --no-fuse", "--device cpu:2"),
+    "cpumin": Configuration("--device=cpu --buffers=min", "--device cpu:1", whole=False),
+}
+
+
+class Outcome:
+    """What a run showed: `status`, the bytes of each out-port, the lines of `errors`, the packets that each buffer has
+    carried, those `left` over ("": in all without a name), and the `faults`: (id, line, firing).  `left` of a compiled
+    run is what its notes name."""
+
+    def __init__(self, status, outputs=None, errors="", carried=None, left=None, faults=None):
+        self.status, self.outputs, self.errors = status, outputs or {}, errors
+        self.carried, self.left, self.faults = carried or {}, left or {}, faults or set()
+
+
+def run(command, limit=60):
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=limit)
+        return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+    except subprocess.TimeoutExpired:
+        return 124, "", "timeout"
+
+
+def run_fed(command, pieces, limit=60):
+    """The same, with `pieces` on standard input, each written by itself."""
+    with subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE) as process:
+        try:
+            for piece in pieces:
+                process.stdin.write(piece)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        try:
+            process.stdin = None
+            _, errors = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return 124, "timeout"
+        return process.returncode, errors.decode("utf-8", "replace")
+
+
+def ports_of(text):
+    """(in-ports, out-ports) of the pipeline main, from its head: [(name, type)]."""
+    head = re.search(r"^pipeline main\((.*)\)[^)]*\{$", text, re.M).group(1).split(";")[0]
+    ports = [re.match(r"(in|out) (\S+) (\w+)", p.strip()).groups() for p in head.split(",") if p.strip()]
+    return [(n, t) for way, t, n in ports if way == "in"], [(n, t) for way, t, n in ports if way == "out"]
+
+
+def gather(folder, tag, outs):
+    found = {}
+    for port, _ in outs:
+        path = f"{folder}/{tag}.{port}.raw"
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                found[port] = file.read()
+            os.unlink(path)
+    return found
+
+
+def interpret(folder, source, inputs, outs, *options):
+    """What the reference interpreter makes of it."""
+    command = [KAHN, "--library", LIBRARY, *options, source]
+    command += [f"{port}={folder}/in.{port}.raw" for port, _ in inputs]
+    command += [f"{port}={folder}/kahn.{port}.raw" for port, _ in outs]
+    status, said, errors = run(command)
+    outcome = Outcome(status, gather(folder, "kahn", outs), errors)
+    for line in said.splitlines():
+        word = line.split()
+        if word[0] == "buffer":
+            outcome.carried[word[1]], outcome.left[word[1]] = int(word[3]), int(word[5])
+        elif word[0] == "unnamed":
+            outcome.left[""] = int(word[2])
+        elif word[0] == "fault":
+            outcome.faults.add((word[1], int(word[3]), int(word[5])))
+    return outcome
+
+
+def fault_of(errors):
+    """{(id, line, firing)} of piperun's message, or {}."""
+    found = re.search(r"in firing (\d+) \[([a-z-]+)\]", errors)
+    place = re.search(r"the fault is at [^:\n]*:(\d+):", errors)
+    return {(found.group(2), int(place.group(1)), int(found.group(1)))} if found and place else set()
+
+
+def cut(data, feed):
+    """The bytes of an in-port, cut as `feed` says."""
+    lengths = [4] if feed == "words" else [1, 3, 7, 64, 2, 500, 5, 1024]
+    at, k, pieces = 0, 0, []
+    while at < len(data):
+        pieces.append(data[at:at + lengths[k % len(lengths)]])
+        at, k = at + len(pieces[-1]), k + 1
+    return pieces
+
+
+def execute(folder, source, inputs, outs, name):
+    """Compiles and runs; (True, Outcome), or (False, message) where it is refused."""
+    how = CONFIGURATIONS[name]
+    status, _, errors = run([f"{BUILD}/pipec", "--min-level=error", source, "-o", f"{folder}/p.pbc"] + how.compile)
+    if status != 0:
+        return False, f"pipec exits {status}: {errors}"
+    command = [f"{BUILD}/piperun", f"{folder}/p.pbc", f"--stats=json:{folder}/stats"] + how.run
+    fed = inputs[0] if inputs and how.feed != "file" else None
+    command += [f"{p[0]}=-,raw" if p == fed else f"{p[0]}={folder}/in.{p[0]}.raw" for p in inputs]
+    command += [f"{port}={folder}/{name}.{port}.raw" for port, _ in outs]
+    if fed:
+        with open(f"{folder}/in.{fed[0]}.raw", "rb") as file:
+            status, errors = run_fed(command, cut(file.read(), how.feed))
+    else:
+        status, _, errors = run(command)
+    outcome = Outcome(status, gather(folder, name, outs), errors, faults=fault_of(errors))
+    for count, buffer in re.findall(r"(\d+) packets? left over in buffer '([^']*)'", errors):
+        outcome.left[buffer] = max(int(count), outcome.left.get(buffer, 0))
+    if status == 0:
+        with open(f"{folder}/stats", "rb") as file:
+            stats = json.load(file)
+        outcome.carried = {b["name"]: b["packets"] for b in stats["buffers"]}
+    return True, outcome
+
+
+def difference(expected, found, how, all_fed, inputs):
+    """What is not as expected, as a text, or None."""
+    if expected.status != found.status:
+        return f"exit status {found.status} instead of {expected.status}: {found.errors[:400]}{expected.errors[:200]}"
+    if expected.status == 4 and not (found.faults and found.faults <= expected.faults):
+        return f"fault {found.faults} is none of {expected.faults}"
+    if expected.status != 0:
+        return None
+    what = other_bytes(expected.outputs, found.outputs)
+    return what or (accounting(expected, found, how, inputs) if all_fed else None)
+
+
+def other_bytes(expected, found):
+    for port in sorted(found.keys() | expected.keys()):
+        data, other = expected.get(port), found.get(port)
+        if data is None or other is None:
+            return f"{port} is not written by {'the interpreter' if data is None else 'piperun'}"
+        if other != data:
+            at = next((i for i, (a, b) in enumerate(zip(data, other)) if a != b), min(len(data), len(other)))
+            return f"{port}: {len(other)} bytes instead of {len(data)}, the first that differs is {at}"
+    return None
+
+
+def accounting(expected, found, how, inputs):
+    """Have the buffers carried what the interpreter has counted, and kept what it says?  An in-port whose readers have
+    all ended is not read further, and of a pipe nobody knows what it would have brought."""
+    whole, pipe = how.whole, inputs[0][0] if inputs and how.feed != "file" else None
+    for name, count in expected.carried.items():
+        carried = found.carried.get(name, count)
+        if carried > count or (carried < count and name not in dict(inputs)):
+            return f"packets in {name}: {found.carried[name]} instead of {count}"
+        if whole and name not in found.carried and "[" not in name:
+            return f"packets in {name}: not counted"
+    for name, count in expected.left.items() if whole else ():
+        if name and count != found.left.get(name, 0) and name != pipe:
+            return f"left over in {name}: {found.left.get(name, 0)} instead of {count}"
+    if not pipe and any(expected.left.values()) != any(found.left.values()):
+        return f"left over: {found.left} instead of {expected.left}"
+    return None
+
+
+def prepare(folder, text, inputs):
+    """Writes the program and its inputs; (source, in-ports, out-ports)."""
+    source = f"{folder}/p.pipe"
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(text)
+    ins, outs = ports_of(text)
+    for port, _ in ins:
+        with open(f"{folder}/in.{port}.raw", "wb") as file:
+            file.write(inputs[port])
+    return source, ins, outs
+
+
+def rightly_refused(expected, message):
+    """Does the interpreter confirm the reason?  A kernel that certainly faults may never have fired."""
+    nothing = 0 in expected.carried.values()
+    if "[constant-fault]" in message and expected.status != 4 and not nothing:
+        return False
+    if re.search("never writes|writes nothing", message) and not nothing:
+        return False
+    return ("[deadlock]" in message) == (expected.status == 5)
+
+
+def related(folder, expected, text, inputs, configuration):
+    """What is not as `expected` of a program that was changed by a relation: by the interpreter, and compiled."""
+    source, ins, outs = prepare(folder, text, inputs)
+    found = interpret(folder, source, ins, outs)
+    ids = lambda faults: {fault[0] for fault in faults}
+    for which in ("kahn", configuration):
+        if which == configuration:
+            accepted, found = execute(folder, source, ins, outs, configuration)
+            if not accepted:
+                return f"{which}: {found}"
+        if expected.status != found.status:
+            return f"{which}: exit status {found.status} instead of {expected.status}: {found.errors[:400]}"
+        what = other_bytes(expected.outputs, found.outputs) if found.status == 0 else None
+        if what or not ids(found.faults) <= ids(expected.faults):
+            return f"{which}: {what or found.faults}"
+    return None
+
+
+def examine(folder, text, inputs, configurations, relations=(), seed=0):
+    """[(configuration or relation, what)] for what differs; a text instead where the program is rightly refused."""
+    source, ins, outs = prepare(folder, text, inputs)
+    expected, wrong = interpret(folder, source, ins, outs), []
+    if expected.status not in (0, 4, 5):
+        return [("kahn", f"exit status {expected.status} of the interpreter: {expected.errors[:300]}")]
+    # What sources feed and what goes in circles is not always consumed to its end, nor mentioned.
+    all_fed = not re.search(r"^kernel source|^    buffer .* init ", text, re.M)
+    for name in configurations:
+        accepted, outcome = execute(folder, source, ins, outs, name)
+        if not accepted:
+            if "exits 1" in outcome and name == configurations[0]:
+                if rightly_refused(expected, outcome):
+                    return outcome
+                outcome = f"exit status {expected.status} of the interpreter: {outcome}"
+            wrong.append((name, outcome))
+            continue
+        what = difference(expected, outcome, CONFIGURATIONS[name], all_fed, ins)
+        if what:
+            wrong.append((name, what))
+    for name in relations if not wrong else ():
+        other = RELATIONS[name](text, random.Random(seed))
+        what = other and related(folder, expected, other, inputs, configurations[seed % len(configurations)])
+        if what:
+            wrong.append((name, what))
+    return wrong
