@@ -527,7 +527,7 @@ static bool has_blocks(const struct kernel *kernel)
 
 /* As many lanes as keep the varying variables in registers (several vectors of one variable hide
  * latencies), and no value longer than VECTOR_BYTES_MAX; of arrays and blocks, as many as a register has. */
-static uint32_t best_width(struct lanes *l)
+static uint32_t best_width(struct lanes *l, uint32_t *register_lanes)
 {
     struct width_count width_of = {l->e, l->varying, 1};
     bool arrays = ks_any(l->kernel->body, declares_array, NULL, l) || has_blocks(l->kernel);
@@ -540,6 +540,7 @@ static uint32_t best_width(struct lanes *l)
         widen(&width_of, type_base(l->kernel->out[i].type)->width_bytes);
     uint64_t vector_max = arrays ? vector_bytes : VECTOR_BYTES_MAX, widest = width_of.widest_bytes;
     uint32_t width = KERNEL_LANES_MAX;
+    *register_lanes = (uint32_t)(vector_bytes / widest);
     while (width > KERNEL_LANES_MIN &&
            (width * widest > vector_max ||
             (width * widest > vector_bytes && width * alive > register_bytes)))
@@ -628,8 +629,14 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     if (!solve(&l, kernel->body)) return false;
     plan->varying = l.varying;
     plan->repeats = !vary && kernel->phases <= 1 && kernel_counts_by_firing(e);
-    plan->widths[0] = kernel->packet_by_packet ? PACKET_LANES : best_width(&l);
-    plan->widths[1] = plan->widths[0] > KERNEL_LANES_MIN ? KERNEL_LANES_MIN : 0;
+    uint32_t second = KERNEL_LANES_MIN, register_lanes;
+    plan->widths[0] = best_width(&l, &register_lanes);
+    if (kernel->packet_by_packet) plan->widths[0] = PACKET_LANES;
+    bool pads = plan->repeats && kernel_pads(e, kernel);
+    /* What takes as long with all lanes of a register is not done with half of them, where short batches are padded. */
+    if (pads && register_lanes > second) second = register_lanes;
+    plan->widths[1] = plan->widths[0] > second ? second : 0;
+    if (pads) plan->padded = plan->widths[plan->widths[1] > 0 ? 1 : 0];
     plan->weave = kernel_weave(e, kernel, l.varying, plan->widths[0]);
     return true;
 }
@@ -658,6 +665,8 @@ bool kernel_plan_stream(struct kernel_emitter *e, const struct kernel *kernel,
     if (!streams(e, kernel)) return false;
     l.varying = ARENA_ARRAY(e->scratch, bool, kernel->local_count + 1u);
     if (!solve(&l, kernel->body)) return false;
-    *plan = (struct kernel_lane_plan){.varying = l.varying, .widths = {best_width(&l)}};
+    uint32_t register_lanes;
+    *plan = (struct kernel_lane_plan){.varying = l.varying,
+                                      .widths = {best_width(&l, &register_lanes)}};
     return plan->widths[0] * kernel->out[0].type->width_bytes % KERNEL_LINE_BYTES == 0;
 }

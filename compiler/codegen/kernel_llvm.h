@@ -487,12 +487,24 @@ struct kernel_lane_plan {
     uint32_t weave;      /* parts of the first one's lanes, see kernel_weave.c */
     const bool *varying; /* by variable->index */
     bool repeats;        /* a firing may be executed twice: the second time it does the same */
+    uint32_t
+        padded; /* batches of fewer firings are executed as one of so many: kernel_pad.c; 0: none are */
 };
 /* Whether, and how, consecutive firings of the kernel are executed in the lanes of vectors. */
 bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
                        struct kernel_lane_plan *plan);
 
-/* The same for a kernel of a few operations, which takes and gives packet by packet: for firings whose output is
+/* ---- kernel_pad.c ---- */
+
+/* Is that worth it for short batches of a kernel that is executed in lanes? */
+bool kernel_pads(const struct kernel_emitter *e, const struct kernel *kernel);
+/* In an exported entry: batches of 2 firings and more, below `lanes`, are executed as one of `lanes` by the internal
+ * function.  Goes on where the others are. */
+void kernel_emit_padded(struct kernel_emitter *e, const struct kernel *kernel,
+                        LLVMValueRef internal, const LLVMValueRef *args, unsigned arg_count,
+                        uint32_t lanes);
+
+/* The same as kernel_plan_lanes for a kernel of a few operations, which takes and gives packet by packet: for firings whose output is
  * written past the caches. */
 bool kernel_plan_stream(struct kernel_emitter *e, const struct kernel *kernel,
                         struct kernel_lane_plan *plan);

@@ -98,8 +98,9 @@ static void load_windows(struct kernel_emitter *e, LLVMValueRef windows, uint64_
     }
 }
 
-static void add_exported(struct kernel_emitter *e, const char *name, LLVMValueRef internal,
-                         uint64_t ins, uint64_t outs)
+/* `padded`: of batches of fewer firings than that; 0: of none. */
+static void add_exported(struct kernel_emitter *e, const char *name, const struct kernel *kernel,
+                         LLVMValueRef internal, uint64_t ins, uint64_t outs, uint32_t padded)
 {
     static const size_t offsets[] = {
         offsetof(struct kernel_batch, arguments), offsetof(struct kernel_batch, tables),
@@ -130,6 +131,7 @@ static void add_exported(struct kernel_emitter *e, const char *name, LLVMValueRe
         load_windows(e, out, outs, args + KERNEL_PARAM_WINDOWS + ins);
     }
     unsigned count = (unsigned)(KERNEL_PARAM_WINDOWS + ins + outs);
+    if (padded > 0) kernel_emit_padded(e, kernel, internal, args, count, padded);
     LLVMBuildRet(e->builder, LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(internal), internal,
                                             args, count, ""));
 }
@@ -517,7 +519,8 @@ static void emit_part(struct kernel_emitter *e, LLVMValueRef from, LLVMValueRef 
         emit_all(e, plan, from, to);
 }
 
-static void emit_batch(struct kernel_emitter *e)
+/* Returns kernel_lane_plan.padded. */
+static uint32_t emit_batch(struct kernel_emitter *e)
 {
     LLVMValueRef count = LLVMGetParam(e->body->llvm, KERNEL_PARAM_COUNT);
     struct kernel_lane_plan plan = {0};
@@ -528,10 +531,11 @@ static void emit_batch(struct kernel_emitter *e)
         e->body->constants = kernel_collect_constants(e, e->body->kernel, spare_registers(e));
     }
     kernel_count_blocks(e, count, emit_part, &plan);
-    if (e->body->stop == NULL) return;
+    if (e->body->stop == NULL) return plan.padded;
     LLVMBuildBr(e->builder, e->body->stop);
     kernel_position(e, e->body->stop);
     kernel_count_stopped(e);
+    return 0;
 }
 
 /* ---- init and finish ---- */
@@ -571,9 +575,11 @@ static LLVMValueRef report(struct kernel_emitter *e)
     return LLVMBuildLoad2(e->builder, e->i32, body->status, "");
 }
 
-static void emit_internal(struct kernel_emitter *e, const struct kernel_variant *variant,
-                          enum kernel_entry_kind entry, LLVMValueRef function)
+/* Returns kernel_lane_plan.padded. */
+static uint32_t emit_internal(struct kernel_emitter *e, const struct kernel_variant *variant,
+                              enum kernel_entry_kind entry, LLVMValueRef function)
 {
+    uint32_t padded = 0;
     const struct kernel *kernel = variant->kernel;
     struct kernel_body body = {
         .entry = entry, .kernel = kernel, .row_packets = variant->row_packets};
@@ -589,13 +595,14 @@ static void emit_internal(struct kernel_emitter *e, const struct kernel_variant 
     struct kernel_counting counting;
     kernel_count_begin(e, &counting, variant, LLVMGetParam(function, KERNEL_PARAM_CYCLES));
     if (entry == ENTRY_RUN)
-        emit_batch(e);
+        padded = emit_batch(e);
     else
         emit_once(e, entry == ENTRY_INIT ? kernel->init : kernel->finish);
     store_state_scalars(e);
     kernel_count_report(e);
     LLVMBuildRet(e->builder, report(e));
     kernel_body_end(e, NULL, NULL);
+    return padded;
 }
 
 static void emit_entry(struct kernel_emitter *e, const struct kernel_variant *variant,
@@ -608,9 +615,9 @@ static void emit_entry(struct kernel_emitter *e, const struct kernel_variant *va
     const char *internal_name =
         arena_printf(e->scratch, "%s.k%u.%s", kernel->name, variant->id, entry_name(entry));
     LLVMValueRef function = add_internal(e, internal_name, ins + outs, ins, entry);
-    emit_internal(e, variant, entry, function);
+    uint32_t padded = emit_internal(e, variant, entry, function);
     const char *name = arena_printf(e->scratch, "pipe_k%u_%s", variant->id, entry_name(entry));
-    add_exported(e, name, function, ins, outs);
+    add_exported(e, name, kernel, function, ins, outs, padded);
 }
 
 /* As it is emitted: integers are narrow, where no debugger looks at them. */
