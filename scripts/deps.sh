@@ -79,6 +79,7 @@ welcome_packages() {
         command -v meson >/dev/null || wanted+=(meson)
         command -v dot >/dev/null || wanted+=(graphviz)
         command -v python3 >/dev/null || wanted+=(python3)
+        command -v spin >/dev/null || wanted+=(spin)
         wanted+=(ocl-icd-libopencl1 pocl-opencl-icd)
     fi
     for package in "${wanted[@]}"; do

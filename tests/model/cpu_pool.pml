@@ -1,0 +1,366 @@
+/*
+ * cpu_pool: workers that answer calls, serve lines, sleep, are woken and end (runtime/backend/cpu_pool.c).
+ *
+ * The caller's thread, which is worker 0, and one of the pool's, or two (THREE).  It calls all for a job of four chunks,
+ * gives one that is for worker 1 alone (a line with a place) and perhaps one that is for all, waits for both (prt_cpu_pool_wait),
+ * calls once more, and stops the pool; THREE: nothing but the calls, of three chunks.  Modelled are execute_with_all, answer_call, execute_shares, claim_chunk,
+ * await_owners, count_chunks, join_call, line_up, release_job, end_job, leave_line, take_ready, await_event, serve,
+ * worker_main, prt_cpu_pool_wait and prt_cpu_pool_stop.  What depends on time is drawn: how long somebody spins, how long
+ * owners are waited for, whether work is worth waking others.
+ *
+ * Holds: each chunk is executed once, while its job is the call's; the caller goes on when all chunks are done, and when
+ * the lines are; whoever is to be woken is; a line that looks empty is at rest; all threads end.
+ *
+ * run: THREE
+ * twin: NO_NUMBER         claim_chunk does not compare the number of the call
+ * twin: CLAIM_SPLIT       claim_chunk reads and writes the word in two steps
+ * twin: COUNT_FIRST       chunks are counted before they are executed
+ * twin: WEAK_SLEEPS       chunks_done is read before caller_sleeps is seen to be written (a store buffer)
+ * twin: WEAK_COUNT        caller_sleeps is read before chunks_done is seen to be written
+ * twin: COUNT_UNLOCKED    count_chunks wakes the caller without the mutex
+ * twin: SLEEP_UNCHECKED   await_event does not look again once it has the mutex
+ * twin: NO_TELL           release_job changes no event
+ * twin: NO_BROADCAST      nobody is woken for a job that the caller cannot execute
+ * twin: SLEEPERS_LATE     a sleeper is counted after it has slept
+ * twin: LEAVE_EARLY       end_job leaves the line before it is done with it
+ * twin: LAST_LEFT         the last chunk of a share is left to its owner, for however long that is stopped
+ * twin: STOP_UNTOLD       prt_cpu_pool_stop wakes nobody
+ */
+#ifdef THREE
+#define WORKERS 3
+#define CHUNKS 3
+#define FIRST_CHUNK(w) (w)
+#else
+#define WORKERS 2
+#define CHUNKS 4
+#define FIRST_CHUNK(w) (2 * (w))
+#endif
+
+bit mutex
+bool asleep[WORKERS] /* on `changed` */
+#define LOCK atomic { !mutex -> mutex = 1 }
+#define UNLOCK mutex = 0
+#ifdef THREE
+#define BROADCAST atomic { asleep[0] = false; asleep[1] = false; asleep[2] = false }
+#define ALL_CLAIMED(c) (CLAIMED(0, c) && CLAIMED(1, c) && CLAIMED(2, c))
+#else
+#define BROADCAST atomic { asleep[0] = false; asleep[1] = false }
+#define ALL_CLAIMED(c) (CLAIMED(0, c) && CLAIMED(1, c))
+#endif
+#define WAIT(w) atomic { mutex = 0; asleep[w] = true }; atomic { !asleep[w] && !mutex -> mutex = 1 }
+
+byte call, chunks_done, events, sleepers
+bool caller_sleeps, stopping
+byte share_call[WORKERS], share_next[WORKERS], share_end[WORKERS]
+byte unfinished, line_jobs[2] /* of the line of worker 1, of that of all */
+bool ready[2], at_work[2] /* not of the code: end_job works on the line */
+byte ended
+
+/* not of the code: what the tables say, and what has been executed */
+byte job_now
+byte executed[2 * CHUNKS] /* by call and chunk */
+byte line_executed[2]
+
+inline execute(c, chunk)
+{
+    assert(job_now == c);
+    executed[(c - 1) * CHUNKS + chunk]++;
+    assert(job_now == c && executed[(c - 1) * CHUNKS + chunk] == 1)
+}
+
+#ifdef NO_NUMBER
+#define OF_CALL(w, c) true
+#else
+#define OF_CALL(w, c) (share_call[w] == c)
+#endif
+
+/* Of worker `o`, if so many are left: a comparison and exchange of the word. */
+inline claim(o, c, least)
+{
+#ifdef CLAIM_SPLIT
+    if
+    :: OF_CALL(o, c) && share_next[o] + least <= share_end[o] -> chunk = share_next[o]; share_next[o] = chunk + 1
+    :: else -> chunk = 255
+    fi
+#else
+    atomic {
+        if
+        :: OF_CALL(o, c) && share_next[o] + least <= share_end[o] -> chunk = share_next[o]; share_next[o]++
+        :: else -> chunk = 255
+        fi
+    }
+#endif
+}
+
+inline count_chunks()
+{
+    if
+    :: count > 0 ->
+#ifdef WEAK_COUNT
+        seen_sleeps = caller_sleeps;
+        chunks_done = chunks_done + count;
+#else
+        chunks_done = chunks_done + count;
+        seen_sleeps = caller_sleeps;
+#endif
+        count = 0;
+        if
+        :: seen_sleeps ->
+#ifdef COUNT_UNLOCKED
+            BROADCAST
+#else
+            LOCK;
+            BROADCAST;
+            UNLOCK
+#endif
+        :: else
+        fi
+    :: else
+    fi
+}
+
+inline execute_share(o, c, least)
+{
+    do
+    :: claim(o, c, least);
+        if
+        :: chunk == 255 -> break
+        :: else
+        fi;
+#ifdef COUNT_FIRST
+        count = 1;
+        count_chunks();
+        execute(c, chunk)
+#else
+        execute(c, chunk);
+        count++
+#endif
+    od
+}
+
+#define CLAIMED(o, c) (share_call[o] != c || share_next[o] >= share_end[o])
+
+inline answer_call(w, c)
+{
+    execute_share(w, c, 1);
+    execute_share((w + 1) % WORKERS, c, 2);
+#ifdef THREE
+    execute_share((w + 2) % WORKERS, c, 2);
+#endif
+    count_chunks();
+#ifndef LAST_LEFT
+    if
+    :: ALL_CLAIMED(c)
+    :: execute_share((w + 1) % WORKERS, c, 1); /* patience has ended */
+#ifdef THREE
+        execute_share((w + 2) % WORKERS, c, 1);
+#endif
+        count_chunks()
+    fi
+#endif
+}
+
+/* The job of line l, with the mutex held, and again on return: take_and_execute, end_job. */
+inline take_and_execute(l)
+{
+    ready[l] = false;
+    UNLOCK;
+    line_executed[l]++;
+    LOCK;
+#ifdef LEAVE_EARLY
+    line_jobs[l]--;
+    unfinished--;
+    at_work[l] = true;
+    at_work[l] = false;
+#else
+    at_work[l] = true;
+    at_work[l] = false;
+    line_jobs[l]--;
+    unfinished--;
+#endif
+    events++;
+    if
+    :: sleepers > 0 -> BROADCAST
+    :: else
+    fi
+}
+
+/* With the mutex held; `held` says whether it is still. */
+inline await_event(w, c)
+{
+    UNLOCK;
+    if
+    :: call != c || events != seen -> held = false
+    :: true ->
+        LOCK;
+        held = true;
+        if
+#ifndef SLEEP_UNCHECKED
+        :: events != seen || call != c
+#endif
+#ifdef SLEEPERS_LATE
+        :: else -> WAIT(w); sleepers++; sleepers--
+#else
+        :: else -> sleepers++; WAIT(w); sleepers--
+#endif
+        fi
+    fi
+}
+
+active [WORKERS - 1] proctype worker()
+{
+    byte me = _pid + 1;
+    byte answered, now, seen, chunk, count;
+    bool seen_sleeps, held, called;
+    do
+    :: now = call;
+        if
+        :: now == answered || unfinished > 0 ->
+            LOCK;
+            if
+            :: stopping -> UNLOCK; break
+            :: else
+            fi;
+            called = now != answered;
+            held = true;
+            seen = events;
+            if
+            :: ready[0] && me == 1 -> take_and_execute(0); called = false
+            :: !(ready[0] && me == 1) && ready[1] -> take_and_execute(1); called = false
+            :: else ->
+                if
+                :: !called -> await_event(me, now)
+                :: else
+                fi
+            fi;
+            if
+            :: held -> UNLOCK
+            :: else
+            fi;
+            if
+            :: !called -> goto again
+            :: else
+            fi
+        :: else
+        fi;
+        answered = now;
+        answer_call(me, now);
+again:
+        skip
+    od;
+    ended++
+}
+
+inline share(w, c)
+{
+    atomic { share_call[w] = c; share_next[w] = FIRST_CHUNK(w); share_end[w] = FIRST_CHUNK(w + 1) }
+}
+
+inline execute_with_all(c)
+{
+    job_now = c;
+    share(0, c);
+    share(1, c);
+#ifdef THREE
+    share(2, c);
+#endif
+    chunks_done = 0;
+    call = c;
+    if
+    :: LOCK; BROADCAST; UNLOCK /* enough has been missed */
+    :: skip
+    fi;
+    answer_call(0, c);
+    /* join_call */
+    if
+    :: chunks_done == CHUNKS
+    :: chunks_done < CHUNKS ->
+        LOCK;
+#ifdef WEAK_SLEEPS
+        if
+        :: chunks_done < CHUNKS -> caller_sleeps = true; WAIT(0)
+        :: else
+        fi;
+#else
+        caller_sleeps = true;
+#endif
+        do
+        :: chunks_done < CHUNKS -> WAIT(0)
+        :: else -> break
+        od;
+        caller_sleeps = false;
+        UNLOCK
+    fi;
+    assert(executed[c * CHUNKS - 1] == 1 && executed[c * CHUNKS - 2] == 1 && executed[c * CHUNKS - 3] == 1);
+    assert(executed[(c - 1) * CHUNKS] == 1);
+    job_now = 0 /* the tables are the next job's from now on */
+}
+
+/* line_up, release_job; the line is empty. */
+inline line_up(l)
+{
+    LOCK;
+    line_jobs[l]++;
+    unfinished++;
+    ready[l] = true;
+#ifndef NO_TELL
+    events++;
+#endif
+    if
+#ifndef NO_BROADCAST
+    :: l == 0 -> BROADCAST
+#else
+    :: l == 0
+#endif
+    :: l == 1 -> BROADCAST
+    :: l == 1
+    fi;
+    UNLOCK
+}
+
+active proctype caller()
+{
+    byte seen, now, chunk, count;
+    bool seen_sleeps, held;
+    execute_with_all(1);
+#ifndef THREE
+    line_up(0);
+    if
+    :: line_up(1)
+    :: line_executed[1]++ /* there is none */
+    fi;
+    if /* another one is given: the line is used without the mutex if it is empty */
+    :: line_jobs[0] == 0 -> assert(!at_work[0])
+    :: skip
+    fi;
+    LOCK;
+    do
+    :: seen = events;
+        if
+        :: unfinished == 0 -> break
+        :: else
+        fi;
+        now = call;
+        if
+        :: ready[1] -> take_and_execute(1)
+        :: else ->
+            await_event(0, now);
+            if
+            :: !held -> LOCK
+            :: else
+            fi
+        fi
+    od;
+    UNLOCK;
+    assert(line_executed[0] == 1 && line_executed[1] == 1);
+#endif
+    execute_with_all(2);
+    LOCK;
+    stopping = true;
+#ifndef STOP_UNTOLD
+    events++;
+    BROADCAST;
+#endif
+    UNLOCK;
+    ended == WORKERS - 1
+}
