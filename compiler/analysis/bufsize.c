@@ -806,11 +806,18 @@ static void fill_graph(struct bufsize *pass)
     }
 }
 
+/* Inner buffers together; what a port cannot do without, alone. */
 static void check_memory(struct compile *cx, struct graph *graph)
 {
     uint64_t limit = cx->options.max_memory_bytes ? cx->options.max_memory_bytes : INT64_MAX;
     if (!graph_memory(graph, &graph->memory_bytes) || graph->memory_bytes > limit)
         bufsize_report_memory(cx, graph, limit);
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &graph->buffers.items[i];
+        if (buffer->outer != GRAPH_INNER &&
+            buffer->depth_min_packets > limit / max64(buffer->width_bytes, 1))
+            bufsize_report_port_memory(cx, buffer, limit);
+    }
 }
 
 static bool has_fault(const struct bufsize *pass)

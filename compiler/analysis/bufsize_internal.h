@@ -87,6 +87,9 @@ void bufsize_explore(struct bufsize *pass);
 
 void bufsize_report_faults(struct compile *cx, const struct graph *graph, struct sizing *sizings);
 void bufsize_report_memory(struct compile *cx, const struct graph *graph, uint64_t limit_bytes);
+/* What one firing at the port needs is more than that. */
+void bufsize_report_port_memory(struct compile *cx, const struct graph_buffer *buffer,
+                                uint64_t limit_bytes);
 const char *bufsize_reason(struct arena *arena, const struct graph *graph, uint32_t index,
                            const struct sizing *sizing);
 /* Words the circular wait of a stuck net. */

@@ -485,3 +485,12 @@ void bufsize_report_memory(struct compile *cx, const struct graph *graph, uint64
     if (graph_memory(graph, &bytes))
         diag_help(d, "smaller depths, or '--max-memory %" PRIu64 "', which allows so many", bytes);
 }
+
+void bufsize_report_port_memory(struct compile *cx, const struct graph_buffer *buffer,
+                                uint64_t limit_bytes)
+{
+    diag_report(cx->diags, RULE_MEMORY_LIMIT, buffer->span,
+                "port '%s' needs a buffer of %" PRIu64 " packets of %" PRIu64 " bytes, and %" PRIu64
+                " bytes are allowed",
+                buffer->name, buffer->depth_min_packets, buffer->width_bytes, limit_bytes);
+}

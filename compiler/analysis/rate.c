@@ -278,15 +278,34 @@ static bool spread(struct rate_solver *solver, uint32_t node)
         struct incidence at = solver->incidences[i];
         if (solver->fractions[at.other].num) continue;
         const struct balance *balance = &solver->balances[at.balance];
-        if (!fraction_across(solver, balance, node, &solver->fractions[at.other])) {
+        struct fraction fraction;
+        if (!fraction_across(solver, balance, node, &fraction)) {
             report_overflow(solver, at.other);
             return false;
         }
+        solver->fractions[at.other] = fraction;
         solver->parent[at.other] = at.balance;
         solver->level[at.other] = solver->level[node] + 1;
         solver->queue[solver->queue_count++] = at.other;
     }
     return true;
+}
+
+/* What is left of a component in which a count does not fit: it has been told, and none of its
+ * vertices begins a component of its own. */
+static void visit_rest(struct rate_solver *solver)
+{
+    for (uint32_t k = 0; k < solver->queue_count; k++) {
+        uint32_t node = solver->queue[k];
+        if (!rate_is_added(solver, node))
+            rate_node(solver, node)->component = solver->graph->component_count;
+        for (uint32_t i = solver->first[node]; i < solver->first[node + 1]; i++) {
+            uint32_t other = solver->incidences[i].other;
+            if (solver->fractions[other].num) continue;
+            solver->fractions[other] = (struct fraction){1, 1};
+            solver->queue[solver->queue_count++] = other;
+        }
+    }
 }
 
 /* ---- consistency ---- */
@@ -370,6 +389,7 @@ static void solve_component(struct rate_solver *solver, uint32_t root, uint64_t 
             rate_node(solver, solver->queue[k])->component = solver->graph->component_count;
         fits = spread(solver, solver->queue[k]);
     }
+    if (!fits) visit_rest(solver);
     solver->graph->component_count++;
     if (fits && check_cycles(solver)) fill_repetitions(solver, sum);
 }

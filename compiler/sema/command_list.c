@@ -441,7 +441,6 @@ struct graph *sema_elaborate_commands(struct sema *sema, const struct ast_file *
                                .graph = graph,
                                .frame = &frame,
                                .prefix = "",
-                               .suffix = "",
                                .is_top = true},
                         .arguments = scope_create(cx, sema_scope_at(sema, start)),
                         .nodes = scope_create(cx, NULL),

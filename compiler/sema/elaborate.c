@@ -411,6 +411,17 @@ static bool loop_goes_on(struct elaboration *el, struct scope *scope, const stru
     return false;
 }
 
+/* Whether names may become known that hold until the end of these statements: a round of a loop costs
+ * memory only then. */
+static bool may_declare(const struct ast_net *net)
+{
+    for (; net != NULL; net = net->next)
+        if (net->kind != AST_NET_EMPTY && net->kind != AST_NET_FOR && net->kind != AST_NET_IF &&
+            net->kind != AST_NET_BLOCK)
+            return true;
+    return false;
+}
+
 static void elaborate_for(struct elaboration *el, struct scope *outer, const struct ast_net *net)
 {
     struct scope *scope = scope_create(el->cx, outer);
@@ -421,17 +432,19 @@ static void elaborate_for(struct elaboration *el, struct scope *outer, const str
     } else if (!run_step(el, scope, net->init_expr)) {
         return;
     }
-    const char *outer_suffix = el->suffix;
+    const struct loop_round *outer_round = el->round;
     size_t errors = diag_error_count(el->cx->diags);
+    bool declares = may_declare(net->body);
     while (loop_goes_on(el, scope, net)) {
-        if (variable != NULL)
-            el->suffix = arena_printf(el->cx->arena, "%s[%" PRId64 "]", outer_suffix,
-                                      scope_find(scope, variable)->integer);
-        elaborate_statements(el, scope_create(el->cx, scope), net->body);
-        el->suffix = outer_suffix;
+        struct loop_round round = {.outer = outer_round};
+        if (variable != NULL) {
+            round.value = scope_find(scope, variable)->integer;
+            el->round = &round;
+        }
+        elaborate_statements(el, declares ? scope_create(el->cx, scope) : scope, net->body);
+        el->round = outer_round;
         if (diag_error_count(el->cx->diags) != errors || !run_step(el, scope, net->step)) break;
     }
-    el->suffix = outer_suffix;
 }
 
 static void elaborate_if(struct elaboration *el, struct scope *scope, const struct ast_net *net)
@@ -699,7 +712,6 @@ struct graph *sema_elaborate_pipeline(struct sema *sema, const struct ast_item *
                              .graph = graph,
                              .frame = &(struct frame){.pipeline = pipeline, .span = graph->span},
                              .prefix = "",
-                             .suffix = "",
                              .is_top = is_top};
     struct scope *outside = scope_create(sema->cx, sema_scope_at(sema, graph->span));
     struct diags *all = sema->cx->diags;

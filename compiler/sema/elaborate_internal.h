@@ -79,18 +79,24 @@ struct node_name {    /* how often a name has been given to a node */
     uint64_t count;
 };
 
+/* The round that a loop with a variable is in: `[value]` in the names of nodes. */
+struct loop_round {
+    const struct loop_round *outer;
+    int64_t value;
+};
+
 struct elaboration {
     struct compile *cx;
     struct sema *sema;
     struct graph *graph;
     const struct frame *frame;
-    const char *prefix;  /* `rx.` of the pipelines around that are used as kernels */
-    uint32_t importance; /* of instances that say nothing */
-    uint32_t depth;      /* of pipelines in pipelines */
-    const char *suffix;  /* `[b]` of the loops around, within the pipeline */
-    bool is_top;         /* the pipeline that is compiled: -D applies */
-    bool overfull;       /* a limit was reported: stop */
-    bool incomplete;     /* something was refused: buffers may lack their ends because of it */
+    const char *prefix;             /* `rx.` of the pipelines around that are used as kernels */
+    uint32_t importance;            /* of instances that say nothing */
+    uint32_t depth;                 /* of pipelines in pipelines */
+    const struct loop_round *round; /* of the loops around, within the pipeline; NULL: none */
+    bool is_top;                    /* the pipeline that is compiled: -D applies */
+    bool overfull;                  /* a limit was reported: stop */
+    bool incomplete; /* something was refused: buffers may lack their ends because of it */
     uint32_t steps;
     uint32_t inner_count;         /* pipelines used as kernels */
     struct node_name *node_names; /* open addressing by pointer */

@@ -304,12 +304,13 @@ void inner_elaborate(struct elaboration *el, const struct instance *instance)
                           .values = instance->arguments,
                           .argument_count = callee->argument_count,
                           .use = elaborate_use(el, instance->ast, callee->pipeline, callee->title)};
-    const char *prefix = el->prefix, *suffix = el->suffix;
+    const char *prefix = el->prefix;
+    const struct loop_round *round = el->round;
     uint32_t importance = el->importance;
     size_t errors = diag_error_count(el->cx->diags);
     el->frame = &frame;
     el->prefix = arena_printf(el->cx->arena, "%s.", instance->name);
-    el->suffix = "";
+    el->round = NULL;
     el->importance = instance->importance;
     el->depth++;
     if (el->is_top) vec_push(el->cx->arena, &el->sema->inner, callee->pipeline);
@@ -317,7 +318,7 @@ void inner_elaborate(struct elaboration *el, const struct instance *instance)
     elaborate_inside(el, instance);
     el->depth--;
     el->importance = importance;
-    el->suffix = suffix;
+    el->round = round;
     el->prefix = prefix;
     el->frame = frame.outer;
     elaborate_trace(el, frame.use, kept);

@@ -339,6 +339,13 @@ bool instance_attributes(struct elaboration *el, struct scope *scope, struct ins
 
 /* ---- names of nodes ---- */
 
+/* "[1][2]" in the third round of a loop in the second one of another. */
+static const char *rounds_text(struct compile *cx, const struct loop_round *round)
+{
+    if (round == NULL) return "";
+    return arena_printf(cx->arena, "%s[%" PRId64 "]", rounds_text(cx, round->outer), round->value);
+}
+
 static const char *node_name(struct elaboration *el, const struct ast_node *node)
 {
     struct compile *cx = el->cx;
@@ -346,7 +353,7 @@ static const char *node_name(struct elaboration *el, const struct ast_node *node
     struct span span = labelled ? node->label.span : node->name.span;
     const char *text =
         arena_printf(cx->arena, "%s%s%s", el->prefix, labelled ? node->label.text : node->name.text,
-                     labelled ? el->suffix : "");
+                     labelled ? rounds_text(cx, el->round) : "");
     struct node_name *entry = node_name_entry(el, intern_string(cx->names, text));
     if (labelled && entry->count > 0) {
         struct diag *d = diag_report(cx->diags, RULE_DUPLICATE_NAME, span,

@@ -106,19 +106,16 @@ static int make_pipe(const uint8_t *data, size_t size)
     return ends[0];
 }
 
-/* The first error of a stream, in its header or behind it. */
-static enum prt_status status_of(const struct stream *stream)
-{
-    return stream->opened != PRT_OK ? stream->opened : stream->ended;
-}
-
-/* A regular file that is too short is refused at once, a pipe when it has come to its end.  Frees `b`. */
+/* A regular file that is shorter than its header says is refused at once, a pipe when it has come to
+ * its end, or for another reason before.  Frees `b`. */
 static void expect_same_from_pipe(const struct stream *a, struct stream *b, size_t width_bytes)
 {
-    expect(status_of(a) == status_of(b));
-    if (a->opened == PRT_OK)
-        expect(a->packets == b->packets &&
-               memcmp(a->bytes, b->bytes, a->packets * width_bytes) == 0);
+    if (a->opened != PRT_OK) {
+        expect(b->opened != PRT_OK || b->ended != PRT_OK);
+    } else {
+        expect(b->opened == PRT_OK && a->ended == b->ended && a->packets == b->packets);
+        expect(memcmp(a->bytes, b->bytes, a->packets * width_bytes) == 0);
+    }
     free(b);
 }
 
