@@ -1,5 +1,6 @@
 #!/bin/sh
 # run_example.sh: a sentence goes on the air and comes back: transmitter, then receiver, on the simulated GPU.
+# What is printed fits the terminal; into a file or a pipe, 100 columns.
 # Environment: PIPEC, PIPERUN (default: in build/release).
 set -eu
 cd "$(dirname "$0")/.."
@@ -10,10 +11,36 @@ example=examples/fmradio
 out=$(dirname "$pipec")/example
 mkdir -p "$out"
 
+columns=100
+if [ -t 1 ]; then columns=$(stty size <&1 | cut -d ' ' -f 2); fi
+[ "$columns" -ge 40 ] || columns=100
+
+# fit END: breaks lines that are too long at blanks, those behind a break indented; END stands in front of a break.
+fit() {
+    awk -v most="$columns" -v end="$1" '{
+        indent = ""
+        while (length(indent $0) > most) {
+            at = most - length(indent) - length(end)
+            while (at > 0 && substr($0, at + 1, 1) != " ") at--
+            if (at == 0) break
+            print indent substr($0, 1, at) end
+            $0 = substr($0, at + 1)
+            sub(/^ +/, "")
+            indent = "    "
+        }
+        print indent $0
+    }'
+}
+
 # Says the command, then runs it.
 say() {
-    printf '\n$ %s\n' "$*"
-    "$@"
+    echo
+    printf '$ %s\n' "$*" | fit ' \\'
+    status=0
+    "$@" >"$out/said" 2>&1 || status=$?
+    fit '' <"$out/said"
+    rm -f "$out/said"
+    return $status
 }
 
 say "$pipec" "$example/transmitter.pipe" -o "$out/transmitter.pbc"
@@ -22,4 +49,4 @@ say "$pipec" inspect "$example/fmradio.pipe"
 say "$pipec" "$example/fmradio.pipe" -o "$out/fmradio.pbc"
 say "$piperun" "$out/fmradio.pbc" rf="$out/rf.raw" audio="$out/speech.wav,rate=16000" --stats
 
-printf '\nListen: %s was sent, %s came back.\n' "$example/voice.wav" "$out/speech.wav"
+printf '\nListen: %s was sent, %s came back.\n' "$example/voice.wav" "$out/speech.wav" | fit ''

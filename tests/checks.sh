@@ -5,9 +5,9 @@
 
 # check NAME COMMAND...: one line of the result.
 check() {
-    name=$1
+    claim=$1
     shift
-    if "$@"; then echo "ok $name"; else echo "not ok $name"; fi
+    if "$@"; then echo "ok $claim"; else echo "not ok $claim"; fi
 }
 
 # says STATUS PATTERN COMMAND...: the exit status, and an extended pattern in both outputs together, which stay in `text`.

@@ -2,6 +2,8 @@
 # --fast-math takes long filters to the frequency domain: as many packets at every length, values as near as the
 # transforms round, and the same bits on every device and with every number of threads.
 set -eu
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
 
 std='import "std/dsp.pipe";
 import "std/streams.pipe";
@@ -70,10 +72,10 @@ try() {
         cmp -s blocks."$n" two && cmp -s blocks."$n" sim || bits+=" $n"
     done
     bad=$(compare "$ports" "$near" "$@")
-    if [ -n "$bad" ]; then echo "not ok $name: with as many packets:$bad"; else echo "ok $name"; fi
-    if [ -n "$bits" ]; then echo "not ok $name-bits: with as many packets:$bits"; else echo "ok $name-bits"; fi
+    check "$name${bad:+: with as many packets:$bad}" test -z "$bad"
+    check "$name-bits${bits:+: with as many packets:$bits}" test -z "$bits"
     if "$PIPEC" inspect --fast-math --device cpu "$name.pipe" | grep -q "${says#!}"; then n=; else n=!; fi
-    if [ "$n" = "${says%%[!\!]*}" ]; then echo "ok $name-inspect"; else echo "not ok $name-inspect"; fi
+    check "$name-inspect" test "$n" = "${says%%[!\!]*}"
 }
 
 f32='in f32 x, out f32 y'
@@ -113,4 +115,4 @@ frequency() {
     if "$PIPEC" inspect --fast-math "$@" long.pipe | grep -q 'frequency domain'; then echo yes; else echo no; fi
 }
 places="$(frequency --device cpu --no-fuse) $(frequency --device sim16) $(frequency --device sim16 --fuse)"
-if [ "$places" = "no no yes" ]; then echo "ok unfused"; else echo "not ok unfused: $places"; fi
+check "unfused: $places" test "$places" = "no no yes"

@@ -2,6 +2,8 @@
 # Work that nobody sees is left out for the host's processor, and no output changes: not in the stream, not at
 # its end.
 set -eu
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
 
 std='import "std/dsp.pipe";
 import "std/streams.pipe";
@@ -97,13 +99,9 @@ try() {
         "$PIPERUN" -q less.pbc x=gen:noise:3:"$n" y=less.raw,raw
         cmp -s whole.raw less.raw || bad+=" $n"
     done
-    if [ -n "$bad" ]; then
-        echo "not ok $name: other bytes with as many packets:$bad"
-    else
-        echo "ok $name"
-    fi
+    check "$name${bad:+: other bytes with as many packets:$bad}" test -z "$bad"
     "$PIPEC" inspect --device cpu "$name.pipe" > inspected
-    if grep -q "$what" inspected; then echo "ok $name-less"; else echo "not ok $name-less"; fi
+    check "$name-less" grep -q "$what" inspected
 }
 
 try decimated 'operations an iteration' 'in f32 x, out f32 y' '{ x -> fir_lowpass<64>(0.125) -> keep_every<4> -> y; }'
@@ -158,7 +156,7 @@ try bank_lanes 'interleave(' 'in f32 x, out f32 y' '{
     mix<8>(part -> y);
 }'
 "$PIPEC" --device cpu --march=x86-64-v3 --emit=llvm bank_lanes.pipe | sed -n '/^define.*"stuff+.*run"/,/^}/p' > run.ll
-if grep -q '^lanes' run.ll; then echo "ok bank_lanes-lanes"; else echo "not ok bank_lanes-lanes"; fi
+check bank_lanes-lanes grep -q '^lanes' run.ll
 try bank_vectors 'interleave(' 'in f32 x, out f32 y' '{
     buffer f32x2 turned[2];
     buffer f32 part[2];
@@ -170,8 +168,5 @@ try bank_vectors 'interleave(' 'in f32 x, out f32 y' '{
 }'
 try tables "w' of .*: 16 bytes" 'in f32 x, out f32 y; f32 h = 0.5' '{ x -> tables(0.5, h) -> gain(2) -> y; }'
 try scaled "w' of .*: 16 bytes" 'in f32 x, out f32 y; f32 h = 0.5' '{ x -> scaled(h) -> tables(1, 2) -> y; }'
-if "$PIPEC" inspect --device cpu scaled.pipe | grep -q 'scaled.*: 4 bytes'; then
-    echo "not ok tables of the run are not constants"
-else
-    echo "ok tables of the run are not constants"
-fi
+"$PIPEC" inspect --device cpu scaled.pipe >inspected
+check "tables of the run are not constants" test "$(grep -c 'scaled.*: 4 bytes' inspected)" -eq 0

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # --fast-math makes one filter of several: as many packets, and values as near as sums in another order are.
 set -eu
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
 
 std='import "std/dsp.pipe";
 import "std/streams.pipe";
@@ -35,9 +37,9 @@ largest = max(map(abs, whole), default=0)
 sys.exit(len(whole) != len(one) or any(abs(a - b) > 1e-5 * largest for a, b in zip(whole, one)))
 PYTHON
     done
-    if [ -n "$bad" ]; then echo "not ok $name: with as many packets:$bad"; else echo "ok $name"; fi
+    check "$name${bad:+: with as many packets:$bad}" test -z "$bad"
     if "$PIPEC" inspect --fast-math --device cpu "$name.pipe" | grep -q "${says#!}"; then n=; else n=!; fi
-    if [ "$n" = "${says%%[!\!]*}" ]; then echo "ok $name-inspect"; else echo "not ok $name-inspect"; fi
+    check "$name-inspect" test "$n" = "${says%%[!\!]*}"
 }
 
 try equaliser ' 24 operations an iteration in place of .* one filter' 'in f32 x, out f32 y; f32 low = 1, f32 high = 0.25' '{
@@ -66,8 +68,5 @@ try not_linear '!one filter' 'in f32 x, out f32 y' '{
 # What costs more as one filter stays two.
 try dearer '!one filter' 'in f32 x, out f32 y' '{ x -> fir_lowpass<24>(0.1) -> fir_lowpass<24>(0.2) -> y; }'
 # Without the option nothing is collapsed.
-if "$PIPEC" inspect --device cpu equaliser.pipe | grep -q 'one filter'; then
-    echo "not ok only on request"
-else
-    echo "ok only on request"
-fi
+"$PIPEC" inspect --device cpu equaliser.pipe >inspected
+check "only on request" test "$(grep -c 'one filter' inspected)" -eq 0

@@ -2,6 +2,8 @@
 # Chains over blocks whose packets meet in parts only become loops over these parts, and no output changes: not in the
 # stream, not at its end.
 set -eu
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
 
 std='const f64 PI = 3.14159265358979323846;
 kernel reverse<int N>(in f32x2 x pop N, out f32x2 y push N) {
@@ -68,20 +70,12 @@ try() {
             cmp -s whole.raw apart.raw || bad+=" $n"
         done
     done
-    if [ -n "$bad" ]; then
-        echo "not ok $name: other bytes with as many packets:$bad"
-    else
-        echo "ok $name"
-    fi
+    check "$name${bad:+: other bytes with as many packets:$bad}" test -z "$bad"
     "$PIPEC" inspect --device cpu "$name.pipe" > inspected
     local found=no
     if grep -q 'blocks taken apart' inspected; then found=yes; fi
     if [ -n "$what" ] && ! grep -q "$what" inspected; then found="yes, but not: $what"; fi
-    if [ "$found" = "$([ -n "$what" ] && echo yes || echo no)" ]; then
-        echo "ok $name-apart"
-    else
-        echo "not ok $name-apart: taken apart: $found"
-    fi
+    check "$name-apart: $found" test "$found" = "$([ -n "$what" ] && echo yes || echo no)"
 }
 
 try fourier '  reverse+butterflies#1..4: 5 nodes, in each iteration 16 strands' 'in f32x2 x, out f32x2 y' '{
