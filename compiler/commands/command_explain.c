@@ -12,6 +12,7 @@
 static const char help_text[] =
     "usage: pipec explain ID...                what a rule means, with a failing and a fixed "
     "example\n"
+    "       pipec explain GROUP...             the rules of a group, as rate or performance\n"
     "       pipec explain --list               every rule: level, group, one line\n"
     "       pipec explain std/FILE             the items of a file of the library\n"
     "       pipec explain std/FILE.ITEM...     one item: what it takes, gives and does\n"
@@ -71,6 +72,13 @@ static bool read_request(struct request *request, struct arena *arena, int argc,
     return true;
 }
 
+static bool is_group(const char *name)
+{
+    for (int i = 0; i < RULE_COUNT; i++)
+        if (strcmp(rule_group((enum rule)i), name) == 0) return true;
+    return false;
+}
+
 static int report_unknown(const char *id)
 {
     const char *ids[RULE_COUNT];
@@ -86,16 +94,32 @@ static int report_unknown(const char *id)
     return EXIT_FILES;
 }
 
+/* Of one name: a rule, or those of a group that is called so; false: it is neither. */
+static bool add_rules(const char *name, enum rule *rules, size_t *count)
+{
+    size_t before = *count;
+    enum rule rule = rule_find(name);
+    if (rule != RULE_COUNT) rules[(*count)++] = rule;
+    for (int i = 0; rule == RULE_COUNT && i < RULE_COUNT; i++)
+        if (strcmp(rule_group((enum rule)i), name) == 0) rules[(*count)++] = (enum rule)i;
+    return *count > before;
+}
+
 static int find_rules(const struct request *request, enum rule *rules, size_t *count)
 {
-    for (size_t i = 0; i < request->name_count; i++) {
-        rules[i] = rule_find(request->names[i]);
-        if (rules[i] == RULE_COUNT) return report_unknown(request->names[i]);
-    }
-    *count = request->name_count;
+    for (size_t i = 0; i < request->name_count; i++)
+        if (!add_rules(request->names[i], rules, count)) return report_unknown(request->names[i]);
     for (int i = 0; request->list && i < RULE_COUNT; i++)
         rules[(*count)++] = (enum rule)i;
     return EXIT_DONE;
+}
+
+/* All of them, or groups alone: a line for each rule. */
+static bool is_list(const struct request *request)
+{
+    for (size_t i = 0; i < request->name_count; i++)
+        if (rule_find(request->names[i]) != RULE_COUNT) return false;
+    return true;
 }
 
 /* How many of the names are no rules, but of the library. */
@@ -103,14 +127,14 @@ static size_t count_items(const struct request *request)
 {
     size_t count = 0;
     for (size_t i = 0; i < request->name_count; i++)
-        count +=
-            rule_find(request->names[i]) == RULE_COUNT && explain_is_library(request->names[i]);
+        count += rule_find(request->names[i]) == RULE_COUNT && !is_group(request->names[i]) &&
+                 explain_is_library(request->names[i]);
     return count;
 }
 
 static int explain(struct arena *arena, const struct request *request)
 {
-    enum rule *rules = ARENA_ARRAY(arena, enum rule, request->name_count + RULE_COUNT);
+    enum rule *rules = ARENA_ARRAY(arena, enum rule, (request->name_count + 1) * RULE_COUNT);
     size_t count = 0;
     size_t items = count_items(request);
     if (items > 0 && items < request->name_count) {
@@ -126,7 +150,7 @@ static int explain(struct arena *arena, const struct request *request)
     case FORMAT_JSON: explain_json(stdout, arena, rules, count); break;
     case FORMAT_MAN: explain_man(stdout, arena, rules, count); break;
     case FORMAT_TEXT:
-        if (request->list)
+        if (is_list(request))
             explain_list(stdout, rules, count);
         else
             explain_text(stdout, arena, rules, count);

@@ -155,6 +155,8 @@ void test_job_stop(struct test_job *job)
 
 /* ---- how it ended ---- */
 
+enum { PIPERUN_FAULT = 4 }; /* the exit status: a kernel has faulted */
+
 /* What the child said on standard error, at most so much. */
 static const char *child_words(const struct test_environment *environment,
                                const struct test_job *job)
@@ -187,12 +189,41 @@ static void fail_with_words(const struct test_environment *environment, struct t
     note_lines(d, environment->cx->arena, words);
 }
 
+/* The last error that piperun has said, cut out of its words; "": it has said none. */
+static const char *cut_error(struct arena *arena, const char **words)
+{
+    static const char sign[] = "piperun: error: ";
+    const char *line = NULL;
+    for (const char *at = *words; at != NULL; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+        if (strncmp(at, sign, sizeof sign - 1) == 0) line = at;
+    if (line == NULL) return "";
+    size_t length = strcspn(line, "\n");
+    const char *behind = line[length] == '\n' ? line + length + 1 : line + length;
+    const char *error = arena_string(arena, line + sizeof sign - 1, length - (sizeof sign - 1));
+    *words = arena_printf(arena, "%.*s%s", (int)(line - *words), *words, behind);
+    return error;
+}
+
+/* Why the run has not ended well, in its own words. */
+static void fail_with_status(const struct test_environment *environment, struct test_job *job,
+                             int status)
+{
+    struct arena *arena = environment->cx->arena;
+    const char *words = child_words(environment, job);
+    const char *error = cut_error(arena, &words);
+    const char *how = status == PIPERUN_FAULT
+                          ? "the run ends in a fault"
+                          : arena_printf(arena, "the run ends with exit status %d", status);
+    struct diag *d = test_job_fail(environment, job, job->test->span, "%s%s%s", how,
+                                   error[0] != '\0' ? ": " : "", error);
+    note_lines(d, arena, words);
+}
+
 static void expect_fault(const struct test_environment *environment, struct test_job *job,
                          int status)
 {
     const char *words = child_words(environment, job);
     const struct test_case *test = job->test;
-    enum { PIPERUN_FAULT = 4 };
     const char *id = arena_printf(environment->cx->arena, "[%s]", test->id);
     if (status == PIPERUN_FAULT && strstr(words, id) != NULL) {
         job->verdict = TEST_OK;
@@ -233,7 +264,7 @@ void test_job_finish(const struct test_environment *environment, struct test_job
     else if (job->test->outcome == TEST_FAULTS)
         expect_fault(environment, job, code);
     else if (code != 0)
-        fail_with_words(environment, job, "the run does not end well");
+        fail_with_status(environment, job, code);
     else
         expect_outputs(environment, job);
     end_front(job);

@@ -20,6 +20,9 @@ check "every rule is explained$missing" [ -z "$missing" ]
 check "an unknown rule" says 2 "there is no rule 'deadlok'; did you mean 'deadlock'" "$PIPEC" explain deadlok
 check "nothing near" says 2 "there is no rule 'qqqqqqqqq'; 'pipec explain --list'" "$PIPEC" explain qqqqqqqqq
 check "control characters in a name" says 2 'no rule .a.x1Bb' "$PIPEC" explain "$(printf 'a\033b')"
+check "a group is the list of its rules" says 0 '^serial-bottleneck +note' "$PIPEC" explain performance
+check "and of these alone" [ "$(grep -c . text)" -eq "$(grep -c '^RULE.*"performance",' "$ROOT/compiler/support/rules.def")" ]
+check "several groups" says 0 '^loose-rate' "$PIPEC" explain performance rate
 check "no name" says 2 'what is to be explained' "$PIPEC" explain
 check "an unknown option" says 2 "unknown option '--lst'" "$PIPEC" explain --lst
 check "an unknown format" says 2 'the formats are' "$PIPEC" explain --format=pdf deadlock

@@ -79,7 +79,8 @@ check too-many says "longer: 'y' has 2 packets, expected 1" out
 check too-few says "shorter: 'y' has 1 packet, expected 2" out
 check no-fault says 'no_fault: it runs to its end, expected fault "division-by-zero"' out
 check other-fault says '[division-by-zero]' err
-check fault-for-packets says 'faulty: the run does not end well' out
+check fault-for-packets says "faulty: the run ends in a fault: kernel '" out
+check fault-for-packets-says-which says 'divided by zero in firing' out
 check no-error says "compiles: 'gain' compiles, expected error \"deadlock\"" out
 check no-file says "missing: cannot read 'none.npy'" out
 check counts says '9 tests: 1 ok, 8 failed' out
