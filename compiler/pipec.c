@@ -129,6 +129,8 @@ static int inspect(struct compile *cx, const struct command_line *line, struct f
                                    .deadlock_free = KNOWN_TRUE,
                                    .depths_assigned = true};
     if (graph->front != NULL) {
+        if (fusion->composites.count > 0)
+            fputs("of the pipeline as it is written, before neighbours become one stage\n", stdout);
         front_print_text(stdout, graph);
     } else {
         const struct sched_program *program = sched_emit(cx, fusion->graph, plan);

@@ -17,7 +17,7 @@ static void count_access(struct counter *c, const struct kx *index, enum access_
     while (index != NULL && index->kind == KX_CONVERT)
         index = index->left;
     if (index == NULL || index->kind == KX_CONSTANT) return;
-    if (check == ACCESS_PROVEN) {
+    if (check != ACCESS_CHECKED) {
         c->checks.accesses_proven++;
         return;
     }

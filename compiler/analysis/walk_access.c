@@ -162,6 +162,10 @@ void walk_mark_access(struct walker *w, const struct walk_state *s, enum access_
                       struct span span, const char *what, const char *name)
 {
     if (!w->mark || !s->reachable) return;
+    if (*check == ACCESS_GUARDED) {
+        keep_range(at, index, length);
+        return;
+    }
     if (!(*visited & SEEN)) *check = ACCESS_PROVEN;
     *visited |= SEEN;
     if (index.low < 0 || index.high >= (wide)length) *check = ACCESS_CHECKED;

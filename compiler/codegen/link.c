@@ -110,7 +110,7 @@ static int run_linker(const struct workshop *shop, const char *linker)
                          "noseparate-code",
                          "-z",
                          "noexecstack",
-                         "-s",
+                         "--strip-debug", /* functions keep their names, for profilers */
                          "-o",
                          shop->files[FILE_IMAGE],
                          shop->files[FILE_OBJECT],

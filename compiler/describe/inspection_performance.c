@@ -1,10 +1,21 @@
 #include "compiler/describe/inspection_performance.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+#include "compiler/fuse/fuse.h"
+#include "lang/devdesc.h"
 
 static bool is_known(const struct pace *pace)
 {
     return pace->kind != THROUGHPUT_UNKNOWN;
+}
+
+/* Is what runs another graph than the one that has been measured? */
+static bool is_before_fusion(const struct inspection *inspection)
+{
+    const struct inspected_plan *plan = inspection->plan;
+    return plan != NULL && plan->fusion != NULL && plan->fusion->composites.count > 0;
 }
 
 /* ---- JSON ---- */
@@ -40,6 +51,7 @@ void performance_put(struct json *json, const struct inspection *inspection)
         return;
     }
     json_begin(json, "throughput", '{');
+    json_boolean(json, "before_fusion", is_before_fusion(inspection));
     put_ratio(json, "iterations_per_cycle", &performance->unlimited);
     put_circuit(json, "critical_cycle", inspection, &performance->unlimited);
     put_ratio(json, "at_depths", &performance->at_depths);
@@ -169,11 +181,26 @@ static void print_iteration(FILE *to, const struct inspection *inspection)
     if (shown > 0) fputc('\n', to);
 }
 
+static void print_advice(FILE *to, const struct inspection *inspection)
+{
+    uint32_t cores;
+    const char *mode = inspection->buffers_mode;
+    if (mode == NULL || strcmp(mode, "min") != 0 || inspection->plan == NULL ||
+        !devdesc_host_cores(inspection->plan->device, &cores))
+        return;
+    fputs("slow       with the least depths (--buffers=min) each dispatch is a few firings, and "
+          "costs "
+          "the host's cores more than these\n",
+          to);
+}
+
 void performance_print(FILE *to, const struct inspection *inspection)
 {
     const struct performance *performance = inspection->performance;
     if (performance == NULL) return;
     fputc('\n', to);
+    if (is_before_fusion(inspection))
+        fputs("of the pipeline as it is written, before neighbours become one stage\n", to);
     print_iteration(to, inspection);
     fputs("throughput ", to);
     print_pace(to, inspection, &performance->unlimited,
@@ -182,4 +209,5 @@ void performance_print(FILE *to, const struct inspection *inspection)
     print_pace(to, inspection, &performance->at_depths, "these depths do not limit it either");
     fputs("latency    ", to);
     print_latency(to, inspection, performance);
+    print_advice(to, inspection);
 }

@@ -171,10 +171,11 @@ static struct ks *copy_packet(const struct writer *w, const struct variable *to,
                               const struct variable *i, uint64_t first, uint64_t part)
 {
     const struct tree *t = &w->transform.tree;
-    struct kx *packet = tree_peek(t, 0, plus(t, tree_variable(t, i), first));
+    struct kx *peek = tree_peek(t, 0, plus(t, tree_variable(t, i), first)), *packet = peek;
     if (w->f->is_complex) packet = tree_index(t, packet, tree_i32(t, part));
     struct ks *copy = tree_expression(t, tree_assign(t, item(t, to, tree_variable(t, i)), packet));
     if (w->left == NULL) return copy;
+    peek->check = ACCESS_GUARDED;
     struct kx *there = plus(t, as_i64(w, i), first);
     return tree_if(t, tree_compare(t, OP_LT, there, tree_variable(t, w->left)), copy);
 }

@@ -122,7 +122,11 @@ enum builtin {
 };
 
 /* Whether an access needs a check while running.  Filled by analysis/range.  */
-enum access_check { ACCESS_CHECKED, ACCESS_PROVEN };
+enum access_check {
+    ACCESS_CHECKED,
+    ACCESS_PROVEN,
+    ACCESS_GUARDED, /* by a test around it: compiler/fuse has put both there, and no analysis looks again */
+};
 
 struct kx {
     enum kx_kind kind;

@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,18 +97,39 @@ static const char *reason_of_linker(const char *path)
                                                                                   : why;
 }
 
+/* Where a profiler finds it, which names functions by the file that they were loaded from; the file
+ * stays.  A memory file, unless PIPERT_IMAGE_FOLDER is set. */
+static enum prt_status create_file(struct prt_image *image, char *path, size_t size,
+                                   struct prt_error *error)
+{
+    const char *folder = secure_getenv("PIPERT_IMAGE_FOLDER");
+    if (folder == NULL || folder[0] == '\0') {
+        image->fd = memfd_create("pipec-image", MFD_CLOEXEC);
+        if (image->fd < 0)
+            return prt_error_set(error, PRT_E_NOMEM, "no memory file for the image: %s",
+                                 strerror(errno));
+        snprintf(path, size, "/proc/self/fd/%d", image->fd);
+        return PRT_OK;
+    }
+    int length = snprintf(path, size, "%s/pipec-%ld-XXXXXX.so", folder, (long)getpid());
+    if (length < 0 || (size_t)length >= size)
+        return prt_error_set(error, PRT_E_OPEN, "PIPERT_IMAGE_FOLDER: the name is too long");
+    image->fd = mkostemps(path, 3, O_CLOEXEC);
+    if (image->fd < 0)
+        return prt_error_set(error, PRT_E_OPEN, "PIPERT_IMAGE_FOLDER: cannot create '%s': %s", path,
+                             strerror(errno));
+    return PRT_OK;
+}
+
 static enum prt_status open_library(const struct prt_container *c, struct prt_image *image,
                                     struct prt_error *error)
 {
-    image->fd = memfd_create("pipec-image", MFD_CLOEXEC);
-    if (image->fd < 0)
-        return prt_error_set(error, PRT_E_NOMEM, "no memory file for the image: %s",
-                             strerror(errno));
+    char path[PATH_MAX];
+    enum prt_status status = create_file(image, path, sizeof path, error);
+    if (status != PRT_OK) return status;
     const uint8_t *bytes = c->image + image->chosen->offset_bytes;
     if (write_all(image->fd, bytes, image->chosen->size_bytes) != PRT_OK)
         return prt_error_set(error, PRT_E_NOMEM, "no memory for the image: %s", strerror(errno));
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", image->fd);
     image->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (image->library != NULL) return PRT_OK;
     return prt_error_set(error, PRT_E_OPEN, "container: cannot load the image: %s",

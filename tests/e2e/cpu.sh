@@ -115,3 +115,15 @@ END
 "$PIPEC" forever.pipe -o forever.pbc
 check "a limit of time" says 5 'gave up|timeout' "$PIPERUN" forever.pbc --device cpu:2 --timeout 0.2 y=null
 check "a limit of firings" says 0 ' y$' "$PIPERUN" forever.pbc --device cpu:2 --firings 1000 --hash y
+
+# ---- names for profilers ----
+
+named() { # the functions of stages, in a file that stays
+    printf 'kernel doubled(in i32 x, out i32 y) { y <- 2 * x; }\npipeline main(in i32 x, out i32 y) { x -> doubled -> y; }\n' >named.pipe
+    mkdir -p images && "$PIPEC" --device cpu named.pipe -o named.pbc &&
+        PIPERT_IMAGE_FOLDER="$TMP/images" "$PIPERUN" -q --device cpu named.pbc x=gen:ramp:8 y=null &&
+        [ "$(find images -name 'pipec-*.so' | wc -l)" -eq 1 ] && nm images/*.so >names && grep -q ' t doubled\.k0\.run$' names
+}
+check "a profiler finds the names of kernels in a file" named
+check "a folder that is not there" says 2 "PIPERT_IMAGE_FOLDER: cannot create 'none/pipec-" env PIPERT_IMAGE_FOLDER=none \
+    "$PIPERUN" --device cpu named.pbc x=gen:ramp:8 y=null

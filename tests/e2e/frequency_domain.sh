@@ -116,3 +116,13 @@ frequency() {
 }
 places="$(frequency --device cpu --no-fuse) $(frequency --device sim16) $(frequency --device sim16 --fuse)"
 check "unfused: $places" test "$places" = "no no yes"
+
+# A filter in the frequency domain faults nowhere: that is not what keeps it apart.
+cat >apart.pipe <<'END'
+import "std/dsp.pipe";
+kernel times(in f32 x, out f32 y; f32 by) { y <- by * x; }
+pipeline main(in f32 x, out f32 y; f32 by = 2) { x -> times(by) -> fir_lowpass<1000>(0.1) -> times(by) -> y; }
+END
+"$PIPEC" inspect --fast-math --device cpu apart.pipe >inspected
+check "why it is apart" grep -q "^apart .*'times->fir_lowpass'.*: an iteration of both has too many firings" inspected
+check "its packets need no checks" grep -q '^no checks while running' inspected
