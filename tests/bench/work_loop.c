@@ -51,7 +51,7 @@ static void unfused(size_t units, const void *in, void *out)
 }
 
 #define LOOP_WORKLOAD                                                                              \
-    .units = (size_t)32 << 10, .check_units = 20, .bound = BENCH_SERIAL, .serial = true,            \
+    .units = (size_t)32 << 10, .check_units = 20, .bound = BENCH_SERIAL, .serial = true,           \
     .goal = 1.1, .shape = shape, .prepare = prepare, .hand = hand, .unfused = unfused
 
 const struct bench_workload bench_loop = {
