@@ -177,18 +177,19 @@ static enum prt_status take_from_host(struct prt_sched *s, struct prt_buffer *bu
     struct prt_fifo *fifo = &buffer->fifo;
     const struct prt_port *port = buffer->port;
     size_t left = (size_t)prt_fifo_room(fifo), room = left, count = 0;
+    const size_t width = (size_t)fifo->width_bytes;
     uint8_t *window = prt_fifo_claim(fifo, room);
     enum prt_status status = PRT_OK;
     bool answered = true; /* with packets, and no more than were asked for */
     enum prt_doing before = prt_standing_set(s, PRT_DOING_READ, buffer);
-    while (left > 0 && answered && !prt_select_interrupted(s)) {
+    while (left > 0 && !prt_select_interrupted(s)) {
         count = 0;
         status = port->source(port->context, window, left, &count, error);
         answered = status == PRT_OK && count > 0 && count <= left;
-        if (!answered) break;
+        if (__builtin_expect(!answered, 0)) break;
         prt_fifo_commit_more(fifo, count);
         left -= count;
-        window += count * (size_t)fifo->width_bytes;
+        window += count * width;
     }
     (void)prt_standing_set(s, before, NULL);
     prt_fifo_commit_all(fifo, room - left);
