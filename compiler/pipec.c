@@ -140,7 +140,7 @@ static int inspect(struct compile *cx, const struct command_line *line, struct f
         reduce_print(stdout, graph);
         tables_print(stdout, fusion->graph);
         fuse_print(stdout, fusion);
-        cost_print(stdout, cx, graph, plan->device->lanes);
+        cost_print(stdout, cx, graph);
         performance_print(stdout, &inspection);
         launches_print(stdout, cx->sources, graph);
         checks_print(stdout, cx->sources, graph);

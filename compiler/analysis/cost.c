@@ -131,13 +131,21 @@ static bool counts(const struct cost_plan *plan)
     return plan != NULL && plan->counter_count > 0;
 }
 
-struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful, uint32_t lanes)
+bool cost_device_counts(const struct devdesc *device)
 {
+    return device == NULL || device->host == 0;
+}
+
+struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful,
+                               const struct devdesc *device)
+{
+    uint32_t lanes = device != NULL ? device->lanes : 1;
+    bool counted = counts(kernel->costs) || counts(kernel->finish_costs);
     uint32_t items = kernel->grouped ? group_items(kernel) : 1;
     assert(items > 0 && lanes > 0);
     struct graph_warp warp = {.firings = 1,
                               .pieces = 1,
-                              .counted = counts(kernel->costs) || counts(kernel->finish_costs),
+                              .counted = counted && cost_device_counts(device),
                               .cycles = (kernel->cost_cycles + items - 1) / items,
                               .finish_cycles = kernel->finish_cycles};
     if (items > lanes)
@@ -156,9 +164,9 @@ static void declare_cost(struct graph_node *node)
     if (node->kernel->finish != NULL) node->warp.finish_cycles = node->cost_cycles;
 }
 
-static void cost_of_node(struct graph_node *node, uint32_t lanes)
+static void cost_of_node(struct graph_node *node, const struct devdesc *device)
 {
-    node->warp = cost_warp_of(node->kernel, node->stateful, lanes);
+    node->warp = cost_warp_of(node->kernel, node->stateful, device);
     if (node->cost_declared)
         declare_cost(node);
     else
@@ -177,5 +185,5 @@ void cost_estimate(struct compile *cx, struct graph *graph)
     for (size_t i = 0; i < graph->kernels.count; i++)
         plan_kernel(cx, graph->kernels.items[i], costs);
     for (size_t i = 0; i < graph->nodes.count; i++)
-        cost_of_node(&graph->nodes.items[i], cx->device != NULL ? cx->device->lanes : 1);
+        cost_of_node(&graph->nodes.items[i], cx->device);
 }

@@ -15,6 +15,7 @@
 #define PIPEC_COST_H
 
 #include "compiler/graph/graph.h"
+#include "lang/devdesc.h"
 
 enum { COST_COUNTERS_MAX = 64 }; /* of a body */
 
@@ -45,7 +46,11 @@ struct cost_plan {
     uint32_t counter_count; /* 0: the cost is `constant`, whatever the data */
 };
 
-/* How firings of the kernel, whose costs are known, fill warps of so many lanes. */
-struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful, uint32_t lanes);
+/* How firings of the kernel, whose costs are known, fill warps of the device; NULL: of one lane.  The host's processor
+ * measures time: for it nothing is counted, and the cycles are the estimate. */
+struct graph_warp cost_warp_of(const struct kernel *kernel, bool stateful,
+                               const struct devdesc *device);
+/* Does generated code count cycles that depend on data? */
+bool cost_device_counts(const struct devdesc *device);
 
 #endif

@@ -123,6 +123,7 @@ static bool emitter_begin(struct kernel_emitter *e, struct compile *cx, const st
 {
     *e = (struct kernel_emitter){
         .cx = cx, .graph = graph, .isa = *isa, .places = places, .scratch = arena_create()};
+    e->uncounted = !cost_device_counts(cx->device);
     LLVMInstallFatalErrorHandler(fatal_error);
     e->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(e->context, note_diagnostic, e);
@@ -182,7 +183,6 @@ static uint32_t find_variant(struct kernel_emitter *e, const struct graph_node *
     uint64_t row_packets = window_rows(e, node);
     size_t size = node->kernel->out_count * sizeof *canonical;
     struct graph_warp warp = node->warp;
-    warp.counted = warp.counted && !e->uncounted;
     for (size_t i = 0; i < e->variants.count; i++) {
         const struct kernel_variant *variant = &e->variants.items[i];
         if (variant->kernel != node->kernel || variant->row_packets != row_packets) continue;
@@ -211,10 +211,9 @@ static uint32_t add_child(struct kernel_emitter *e, struct kernel *kernel)
     uint32_t lanes = e->cx->device != NULL ? e->cx->device->lanes : 1;
     struct kernel_variant variant = {.kernel = kernel,
                                      .canonical = canonical,
-                                     .warp = cost_warp_of(kernel, false, lanes),
+                                     .warp = cost_warp_of(kernel, false, e->cx->device),
                                      .lane_count = lanes,
                                      .id = id};
-    variant.warp.counted = variant.warp.counted && !e->uncounted;
     vec_push(e->scratch, &e->variants, variant);
     return id;
 }

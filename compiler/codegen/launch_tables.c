@@ -115,7 +115,7 @@ static void set_cost(const struct building *b, const struct kernel *kernel,
                      const struct graph_node *node, struct container_interface *record)
 {
     const struct graph_warp warp =
-        node != NULL ? node->warp : cost_warp_of(kernel, false, b->plan->device->lanes);
+        node != NULL ? node->warp : cost_warp_of(kernel, false, b->plan->device);
     record->firing_warps = warp.pieces > 0 ? warp.pieces : 1;
     record->warp_cycles = warp.cycles;
     if (warp.counted) record->flags |= CONTAINER_INTERFACE_COUNTED;

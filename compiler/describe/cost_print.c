@@ -38,7 +38,7 @@ static void print_plan(FILE *to, const struct compile *cx, const struct cost_pla
     if (plan->counter_count == 0) return;
     for (uint32_t i = 0; i < plan->region_count; i++)
         if (plan->regions[i].counter != COST_NO_COUNTER) print_region(to, cx, &plan->regions[i]);
-    fputs(", counted", to);
+    fputs(cost_device_counts(cx->device) ? ", counted" : ", not counted", to);
 }
 
 static bool is_first(const struct graph *graph, size_t index)
@@ -50,13 +50,12 @@ static bool is_first(const struct graph *graph, size_t index)
     return !graph->nodes.items[index].cost_declared;
 }
 
-static void print_children(FILE *to, const struct compile *cx, const struct graph *graph,
-                           uint32_t lanes)
+static void print_children(FILE *to, const struct compile *cx, const struct graph *graph)
 {
     for (size_t i = graph->kernels.count - graph->child_kernels; i < graph->kernels.count; i++) {
         const struct kernel *kernel = graph->kernels.items[i];
         if (kernel->costs == NULL) continue;
-        const struct graph_warp warp = cost_warp_of(kernel, false, lanes);
+        const struct graph_warp warp = cost_warp_of(kernel, false, cx->device);
         fprintf(to, "cycles   %s", kernel->title);
         print_shape(to, kernel, &warp, false);
         print_plan(to, cx, kernel->costs);
@@ -64,7 +63,7 @@ static void print_children(FILE *to, const struct compile *cx, const struct grap
     }
 }
 
-void cost_print(FILE *to, const struct compile *cx, const struct graph *graph, uint32_t lanes)
+void cost_print(FILE *to, const struct compile *cx, const struct graph *graph)
 {
     fputc('\n', to);
     for (size_t i = 0; i < graph->nodes.count; i++) {
@@ -80,5 +79,5 @@ void cost_print(FILE *to, const struct compile *cx, const struct graph *graph, u
         }
         fputc('\n', to);
     }
-    print_children(to, cx, graph, lanes);
+    print_children(to, cx, graph);
 }

@@ -11,7 +11,7 @@
 #include "compiler/graph/graph.h"
 
 /* A line for each kernel, in order of its first node, declared costs left out, for they are the
- * node's; then one for each child kernel, on a device with so many lanes. */
-void cost_print(FILE *to, const struct compile *cx, const struct graph *graph, uint32_t lanes);
+ * node's; then one for each child kernel. */
+void cost_print(FILE *to, const struct compile *cx, const struct graph *graph);
 
 #endif
