@@ -113,7 +113,8 @@ struct kernel_port_state {
     uint64_t first_output; /* out-ports: number of element 0 among the outputs */
     bool moves;     /* its windows are those of the present firing: `pointers` go on behind each */
     bool canonical; /* out-ports: NaNs are made canonical */
-    bool checked_end; /* out-ports: the number of packets is checked when the firing ends */
+    bool canonical_later; /* out-ports: when the batch ends */
+    bool checked_end;     /* out-ports: the number of packets is checked when the firing ends */
 };
 
 struct kernel_body {
@@ -265,6 +266,11 @@ LLVMValueRef kernel_intrinsic(struct kernel_emitter *e, const char *name, LLVMVa
 void kernel_leave_loop_alone(struct kernel_emitter *e, LLVMValueRef branch);
 /* It is written out. */
 void kernel_unroll_loop(struct kernel_emitter *e, LLVMValueRef branch);
+/* Has the line at `address` brought to the first-level cache; an address that cannot be read does no harm. */
+void kernel_prefetch(struct kernel_emitter *e, LLVMValueRef address);
+/* Goes to `unlikely` where `condition` (i1, uniform) is true. */
+void kernel_branch_unlikely(struct kernel_emitter *e, LLVMValueRef condition,
+                            LLVMBasicBlockRef unlikely, LLVMBasicBlockRef likely);
 /* Goes on where `bad` (i1, uniform) is false; where it is true the body ends with the fault. */
 void kernel_fault_if(struct kernel_emitter *e, LLVMValueRef bad, enum kernel_status status,
                      struct span span, LLVMValueRef index, LLVMValueRef bound);
@@ -577,6 +583,14 @@ void kernel_quiet_ranges(struct kernel_emitter *e);
 
 /* ---- kernel_nans.c ---- */
 
+/* A scalar that is appended to an out-port of the pipeline: itself, or bits of the canonical NaN. */
+LLVMValueRef kernel_canonical_packet(struct kernel_emitter *e, LLVMValueRef value,
+                                     enum scalar_type scalar);
+/* Is what a batch appends to that out-port made canonical when it ends? */
+bool kernel_canonical_later(const struct kernel_emitter *e, const struct kernel *kernel,
+                            uint32_t port);
+/* Then: so many packets (i64), from where the batch's window begins. */
+void kernel_canonical_window(struct kernel_emitter *e, uint32_t port, LLVMValueRef packets);
 /* In the module as LLVM has optimised it, where the instruction set has vectors of 512 bits. */
 void kernel_fix_nans(struct kernel_emitter *e);
 

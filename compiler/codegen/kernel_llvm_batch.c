@@ -172,7 +172,9 @@ static void bind_ports(struct kernel_emitter *e, const struct kernel_variant *va
         const struct kernel_port *port = &kernel->out[i];
         body->out[i].pointers = bind_windows(e, port, param);
         body->out[i].counts = kernel_alloca(e, LLVMArrayType2(e->i64, port->arity), "count");
-        body->out[i].canonical = variant->canonical[i];
+        body->out[i].canonical_later = body->entry == ENTRY_RUN && variant->canonical[i] &&
+                                       kernel_canonical_later(e, kernel, i);
+        body->out[i].canonical = variant->canonical[i] && !body->out[i].canonical_later;
         body->out[i].moves = body->entry == ENTRY_RUN && kernel_out_moves(kernel, port);
         body->out[i].first_param = param;
         body->out[i].first_output = output;
@@ -291,10 +293,7 @@ static void fetch_next_windows(struct kernel_emitter *e)
         LLVMValueRef window = kernel_in_packet(e, i, kernel_i64(e, 0), kernel_i64(e, 0)).pointer;
         for (uint64_t at = 0; at < bytes; at += LINE_BYTES) {
             LLVMValueRef place = kernel_i64(e, bytes + at);
-            LLVMValueRef line = LLVMBuildGEP2(e->builder, e->i8, window, &place, 1, "");
-            LLVMValueRef args[] = {line, LLVMConstInt(e->i32, 0, 0), LLVMConstInt(e->i32, 3, 0),
-                                   LLVMConstInt(e->i32, 1, 0)};
-            kernel_intrinsic(e, "llvm.prefetch", args, 4, &e->pointer, 1);
+            kernel_prefetch(e, LLVMBuildGEP2(e->builder, e->i8, window, &place, 1, ""));
         }
     }
 }

@@ -304,20 +304,34 @@ static LLVMValueRef moved_packets(struct kernel_emitter *e, uint32_t out, uint64
     return LLVMBuildExactUDiv(e->builder, bytes, kernel_i64(e, port->type->width_bytes), "");
 }
 
+/* What the batch has appended, as far as its firings were completed. */
+static LLVMValueRef appended_packets(struct kernel_emitter *e, uint32_t out, uint64_t element,
+                                     LLVMValueRef completed)
+{
+    const struct kernel_port_state *port = &e->body->out[out];
+    if (port->moves)
+        return moved_packets(e, out, element,
+                             LLVMGetParam(e->body->llvm, port->first_param + (unsigned)element));
+    LLVMValueRef push = kernel_i64(e, e->body->kernel->out[out].push);
+    return LLVMBuildMul(e->builder, completed, push, "produced");
+}
+
 static void report_produced(struct kernel_emitter *e, LLVMValueRef produced, LLVMValueRef completed)
 {
     const struct kernel *kernel = e->body->kernel;
     uint64_t output = 0;
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         const struct kernel_port *port = &kernel->out[i];
-        LLVMValueRef all =
-            LLVMBuildMul(e->builder, completed, kernel_i64(e, port->push), "produced");
-        for (uint64_t n = 0; n < port->arity; n++, output++) {
-            LLVMValueRef begin =
-                LLVMGetParam(e->body->llvm, e->body->out[i].first_param + (unsigned)n);
-            store_output(e, produced, output,
-                         e->body->out[i].moves ? moved_packets(e, i, n, begin) : all);
-        }
+        for (uint64_t n = 0; n < port->arity; n++, output++)
+            store_output(e, produced, output, appended_packets(e, i, n, completed));
+    }
+}
+
+static void canonicalise_later(struct kernel_emitter *e, LLVMValueRef completed)
+{
+    for (uint32_t i = 0; i < e->body->kernel->out_count; i++) {
+        if (!e->body->out[i].canonical_later) continue;
+        kernel_canonical_window(e, i, appended_packets(e, i, 0, completed));
     }
 }
 
@@ -361,6 +375,7 @@ void kernel_report_batch(struct kernel_emitter *e, LLVMValueRef produced, LLVMVa
                          LLVMValueRef most)
 {
     LLVMValueRef firings = LLVMBuildLoad2(e->builder, e->i64, e->body->completed, "firings");
+    canonicalise_later(e, firings);
     LLVMBasicBlockRef end = where_asked(e, produced);
     report_produced(e, produced, firings);
     end_report(e, end);

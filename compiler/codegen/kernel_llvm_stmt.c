@@ -91,7 +91,7 @@ static void write_packet(struct kernel_emitter *e, uint32_t port, const struct k
         return;
     }
     if (canonical && type_is_float(x->type))
-        value = kernel_canonical_bits(e, value, x->type->scalar);
+        value = kernel_canonical_packet(e, value, x->type->scalar);
     kernel_store(e, x->type, to, value);
 }
 

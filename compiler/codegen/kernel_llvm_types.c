@@ -488,7 +488,15 @@ static void return_status(struct kernel_emitter *e, LLVMValueRef status)
     LLVMBuildRet(e->builder, status);
 }
 
-static void branch_unlikely(struct kernel_emitter *e, LLVMValueRef condition,
+void kernel_prefetch(struct kernel_emitter *e, LLVMValueRef address)
+{
+    enum { READ = 0, ALL_LEVELS = 3, DATA = 1 };
+    LLVMValueRef args[] = {address, LLVMConstInt(e->i32, READ, 0),
+                           LLVMConstInt(e->i32, ALL_LEVELS, 0), LLVMConstInt(e->i32, DATA, 0)};
+    kernel_intrinsic(e, "llvm.prefetch", args, 4, &e->pointer, 1);
+}
+
+void kernel_branch_unlikely(struct kernel_emitter *e, LLVMValueRef condition,
                             LLVMBasicBlockRef unlikely, LLVMBasicBlockRef likely)
 {
     LLVMValueRef branch = LLVMBuildCondBr(e->builder, condition, unlikely, likely);
@@ -499,7 +507,7 @@ void kernel_fault_if(struct kernel_emitter *e, LLVMValueRef bad, enum kernel_sta
                      struct span span, LLVMValueRef index, LLVMValueRef bound)
 {
     LLVMBasicBlockRef fault = kernel_block(e, "fault"), good = kernel_block(e, "good");
-    branch_unlikely(e, bad, fault, good);
+    kernel_branch_unlikely(e, bad, fault, good);
     kernel_position(e, fault);
     uint32_t line = 0, column = 0;
     if (span.source != 0) {
@@ -521,7 +529,7 @@ void kernel_fault_through(struct kernel_emitter *e, LLVMValueRef status)
 {
     LLVMBasicBlockRef fault = kernel_block(e, "fault"), good = kernel_block(e, "good");
     LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntNE, status, LLVMConstInt(e->i32, 0, 0), "");
-    branch_unlikely(e, bad, fault, good);
+    kernel_branch_unlikely(e, bad, fault, good);
     kernel_position(e, fault);
     return_status(e, status);
     kernel_position(e, good);

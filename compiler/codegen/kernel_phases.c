@@ -339,10 +339,7 @@ static void fetch_next(struct kernel_emitter *e, const struct phases *p, LLVMVal
                        LLVMValueRef place, uint64_t block_words)
 {
     LLVMValueRef next = plus(e, place, block_words);
-    LLVMValueRef at = LLVMBuildGEP2(e->builder, word_type(e, p), base, &next, 1, "");
-    LLVMValueRef args[] = {at, LLVMConstInt(e->i32, 0, 0), LLVMConstInt(e->i32, 3, 0),
-                           LLVMConstInt(e->i32, 1, 0)};
-    kernel_intrinsic(e, "llvm.prefetch", args, 4, &e->pointer, 1);
+    kernel_prefetch(e, LLVMBuildGEP2(e->builder, word_type(e, p), base, &next, 1, ""));
 }
 
 static void cut(struct kernel_emitter *e, const struct phases *p, LLVMValueRef window,

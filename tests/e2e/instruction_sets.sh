@@ -65,7 +65,23 @@ cat >classes.pipe <<'END'
 kernel same(in f32 x, out f32 y) { y <- x; }
 kernel twice(in f32 x, out f32 y) { y <- x * 2; }
 kernel wide(in f32 x, out f64 y) { y <- (f64)x * 3; }
-pipeline main(in f32 x, out f32 y, out f32 t, out f64 z) { x -> same -> y; x -> twice -> t; x -> wide -> z; }
+kernel near(in f32 x peek 3, out f32 y) {
+    f32 s = 0;
+    for (i32 i = 0; i < 3; i++) s = s * 0.5 + x[i];
+    y <- s;
+}
+kernel held(in f32 x, out f32 y) { state f32 last = 0; y <- last; last = x; }
+kernel held_two(in f32 x, out f64 y push 2) { state f64 last = 1; y <- (f64)x; y <- last; last = (f64)x * 2; }
+kernel held_some(in f32 x, out f32 y push 0..1) { state u32 n = 0; n++; if (n % 3 != 0) y <- x; }
+pipeline main(in f32 x, out f32 y, out f32 t, out f64 z, out f32 n, out f32 h, out f64 hh, out f32 hs) {
+    x -> same -> y;
+    x -> twice -> t;
+    x -> wide -> z;
+    x -> near -> n;
+    x -> held -> h;
+    x -> held_two -> hh;
+    x -> held_some -> hs;
+}
 END
 for i in 1 2 3 4 5 6 7; do
     printf '\001\000\200\177\001\000\300\377\000\000\200\177\000\000\000\200\001\000\000\000\000\000\200\077'
@@ -73,7 +89,7 @@ for i in 1 2 3 4 5 6 7; do
     printf '\377\377\177\177%.0s' $(seq $((i * 23)))
 done >classes.f32
 "$PIPEC" --debug-mode classes.pipe -o single.pbc || exit 1
-outputs='y t z'
+outputs='y t z n h hh hs'
 run single.pbc single x=classes.f32,raw || exit 1
 for level in $levels; do
     "$PIPEC" --device=cpu --march="$level" classes.pipe -o lanes.pbc || exit 1
