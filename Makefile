@@ -112,15 +112,16 @@ GENERATED_C := -Wno-conversion -Wno-sign-conversion -Wno-sign-compare -Wno-unuse
 # Libraries.  pkg-config is asked once, and only when something is compiled or linked.
 SHARED_PKGS  := libxxhash
 COMPILER_PKGS := jansson
-RUNTIME_PKGS := sndfile libpng zlib hwloc $(SHARED_PKGS)
+RUNTIME_PKGS := libpng zlib hwloc $(SHARED_PKGS)
+LOADED_PKGS  := sndfile # when it is needed: compiled with, linked by tests alone
 once          = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2)))$($(1))
-RUNTIME_CPP   = $(call once,RUNTIME_CPP,--cflags $(RUNTIME_PKGS))
+RUNTIME_CPP   = $(call once,RUNTIME_CPP,--cflags $(LOADED_PKGS) $(RUNTIME_PKGS))
 # The debugger's line editor: welcome, not needed.
 edit_cpp      = $(call once,edit_cpp,--exists libedit 2>/dev/null && echo -DPRT_HAVE_LIBEDIT)
 edit_libs     = $(call once,edit_libs,--libs libedit 2>/dev/null)
 runtime_pkgs  = $(call once,runtime_pkgs,--libs $(RUNTIME_PKGS))
 shared_pkgs   = $(call once,shared_pkgs,--libs $(SHARED_PKGS))
-CMOCKA_LIBS   = $(call once,CMOCKA_LIBS,--libs cmocka)
+CMOCKA_LIBS   = $(call once,CMOCKA_LIBS,--libs cmocka $(LOADED_PKGS))
 RUNTIME_LIBS  = $(runtime_pkgs) -lm -ldl
 compiler_pkgs = $(call once,compiler_pkgs,--libs $(COMPILER_PKGS))
 COMPILER_LIBS = $(shared_pkgs) $(compiler_pkgs) $(LLVM_LIBS) -lm -ldl

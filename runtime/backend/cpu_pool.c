@@ -16,6 +16,9 @@ enum {
     WAKE_NS = 40000,        /* worth waking a thread that sleeps: that takes some 50 us */
     START_NS = 50000,       /* for each thread: worth starting it */
     CHUNKS_PER_WORKER = 4,  /* for threads that begin late or are slower than others */
+    GRAIN_NS = 300,         /* of a call: what can be told apart of its workers' shares */
+    GRAINS_PER_WORKER = 32,
+    BALANCE_EVERY = 8,      /* calls of a job */
     MEASURE_EVERY = 64,     /* launches of a small job */
     LONG_NS = 1000000,      /* above it a job is worth a hand-over, whatever that takes */
     SPIN_NS = 60000,        /* before a thread sleeps: what it would take to wake it */
@@ -33,17 +36,24 @@ struct prt_cpu_line {
     bool faulted;         /* nothing is executed any more; written by who executes its job */
 };
 
+/* What a worker has executed of a call: written by it, read by the caller when the call is over. */
+struct call_report {
+    uint32_t call;
+    uint64_t firings, ns, end_ns;
+};
+
 struct prt_cpu_worker {
-    /* Of the call: its number << 32 | end << 16 | next: chunks of its share that are to be taken. */
+    /* What it spins on: of the call, the chunks of its share that are to be taken (share_word), and
+     * its job. */
     _Alignas(64) atomic_uint_least64_t share;
+    atomic_uint object;
     _Alignas(64) struct prt_cpu_pool *pool;
-    uint64_t answered; /* the call that it has looked at last */
+    uint32_t answered; /* the call that it has looked at last */
     /* Of what chunks it has executed one last, of which cut, and which. */
     const struct prt_cpu_job *last_job;
     uint64_t last_cut;
     uint32_t last_chunk;
-    /* What it has executed of the call, and how long that has taken. */
-    uint64_t call_firings, call_ns;
+    struct call_report report;
     uint32_t number;
     struct prt_host_thread thread;
     struct prt_kernel_scratch scratch; /* windows of the chunk that it executes */
@@ -144,14 +154,41 @@ static void place_chunk(const struct prt_cpu_worker *worker, const struct prt_cp
     }
 }
 
-static enum kernel_status execute_chunk(struct prt_cpu_worker *worker,
-                                        const struct prt_cpu_job *job, uint32_t chunk,
-                                        struct kernel_fault *fault)
+/* All that they have appended counts as the first one's. */
+static void leave_chunks(struct prt_cpu_worker *worker, const struct prt_cpu_job *job,
+                         uint32_t chunk, uint32_t chunks)
+{
+    uint32_t outputs = job->object->output_count;
+    for (uint32_t i = 0; i < outputs; i++) {
+        size_t at = (size_t)chunk * outputs + i;
+        for (uint32_t k = 1; k < chunks; k++) {
+            job->chunk_begin[at + (size_t)k * outputs] =
+                job->chunk_begin[at] + job->chunk_produced[at];
+            job->chunk_produced[at + (size_t)k * outputs] = 0;
+            if (job->object->most != NULL) job->chunk_most[at + (size_t)k * outputs] = 0;
+        }
+    }
+    worker->last_job = job;
+    worker->last_cut = job->cuts;
+    worker->last_chunk = chunk + chunks - 1;
+}
+
+/* Firings of so many chunks from that one on. */
+static uint64_t firings_of(const struct prt_cpu_job *job, uint32_t chunk, uint32_t chunks)
+{
+    uint64_t left = job->launch.firings - chunk * job->chunk_firings;
+    uint64_t firings = chunks * job->chunk_firings;
+    return firings < left ? firings : left;
+}
+
+/* So many chunks from that one on, as one range of firings. */
+static enum kernel_status execute_chunks(struct prt_cpu_worker *worker,
+                                         const struct prt_cpu_job *job, uint32_t chunk,
+                                         uint32_t chunks, struct kernel_fault *fault)
 {
     const struct prt_kernel_object *object = job->object;
     uint64_t skipped = chunk * job->chunk_firings;
-    uint64_t first = job->launch.first_firing, count = job->launch.firings - skipped;
-    if (count > job->chunk_firings) count = job->chunk_firings;
+    uint64_t first = job->launch.first_firing, count = firings_of(job, chunk, chunks);
     *fault = (struct kernel_fault){0};
     if (job->chunks == 1 || (object->flags & PRT_KERNEL_APART) == 0)
         return prt_kernel_execute(object, first, first + skipped, count, &worker->scratch, NULL,
@@ -161,9 +198,7 @@ static enum kernel_status execute_chunk(struct prt_cpu_worker *worker,
     enum kernel_status status = prt_kernel_execute_apart(
         object, first, first + skipped, count, &worker->scratch, job->chunk_begin + at,
         job->chunk_produced + at, object->most != NULL ? job->chunk_most + at : NULL, fault);
-    worker->last_job = job;
-    worker->last_cut = job->cuts;
-    worker->last_chunk = chunk;
+    leave_chunks(worker, job, chunk, chunks);
     return status;
 }
 
@@ -229,9 +264,11 @@ static void cut_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint64_t
     uint64_t firings = chunk_firings(job, workers, least);
     job->chunk_firings = firings < all ? firings : all;
     job->chunks = (uint32_t)((all + job->chunk_firings - 1) / job->chunk_firings);
-    for (uint64_t i = 0; i < workers; i++)
-        job->shares[line->first_worker + i] = (struct prt_cpu_share){
-            (uint32_t)(job->chunks * i / workers), (uint32_t)(job->chunks * (i + 1) / workers)};
+    for (uint64_t i = 0; i < workers; i++) {
+        struct prt_cpu_share *share = &job->shares[line->first_worker + i];
+        share->next = (uint32_t)(job->chunks * i / workers);
+        share->end = (uint32_t)(job->chunks * (i + 1) / workers);
+    }
 }
 
 /* One of the worker's own, else one of whoever has most left. */
@@ -261,7 +298,7 @@ static void tell(struct prt_cpu_pool *pool)
 
 static uint32_t sleepers(const struct prt_cpu_pool *pool)
 {
-    return atomic_load_explicit(&pool->sleepers, memory_order_relaxed);
+    return atomic_load_explicit(&pool->bell->sleepers, memory_order_relaxed);
 }
 
 /* There is so much work: are those that sleep to be woken for it?  Called by one at a time. */
@@ -308,7 +345,7 @@ static void mark_done(struct prt_cpu_job *job)
 static void leave_line(struct prt_cpu_pool *pool, struct prt_cpu_line *line, uint32_t jobs)
 {
     atomic_fetch_sub_explicit(&line->jobs, jobs, memory_order_release);
-    atomic_fetch_sub_explicit(&pool->unfinished, jobs, memory_order_release);
+    atomic_fetch_sub_explicit(&pool->bell->unfinished, jobs, memory_order_release);
 }
 
 /* The first job of its line is done; the next one may execute, unless there was a fault: then all
@@ -369,13 +406,19 @@ static void account_time(struct prt_cpu_job *job, uint32_t worker, uint64_t begi
     if (job->busy_ns != NULL) job->busy_ns[worker] += end - begin;
 }
 
+static void note_help(struct prt_cpu_pool *pool)
+{
+    if (!atomic_load_explicit(&pool->helped, memory_order_relaxed))
+        atomic_store_explicit(&pool->helped, true, memory_order_relaxed);
+}
+
 /* Takes a chunk of the job at that place.  Mutex held, and again on return. */
 static void take_and_execute(struct prt_cpu_worker *worker, uint32_t place)
 {
     struct prt_cpu_pool *pool = worker->pool;
     struct prt_cpu_job *job = &pool->jobs[pool->ready[place]];
     uint32_t chunk = take_chunk(pool, job, worker->number);
-    if (worker->number > 0) atomic_store_explicit(&pool->helped, true, memory_order_relaxed);
+    if (worker->number > 0) note_help(pool);
     if (job->chunks_taken == job->chunks) {
         pool->ready_count--;
         memmove(&pool->ready[place], &pool->ready[place + 1],
@@ -384,11 +427,10 @@ static void take_and_execute(struct prt_cpu_worker *worker, uint32_t place)
     pthread_mutex_unlock(&pool->mutex);
     struct kernel_fault fault;
     uint64_t begin = prt_cpu_now_ns();
-    enum kernel_status status = execute_chunk(worker, job, chunk, &fault);
+    enum kernel_status status = execute_chunks(worker, job, chunk, 1, &fault);
     uint64_t end = prt_cpu_now_ns();
     pthread_mutex_lock(&pool->mutex);
-    uint64_t skipped = chunk * job->chunk_firings, count = job->launch.firings - skipped;
-    learn(job, count < job->chunk_firings ? count : job->chunk_firings, end - begin);
+    learn(job, firings_of(job, chunk, 1), end - begin);
     account_time(job, worker->number, begin, end);
     merge_fault(job, status, &fault);
     if (++job->chunks_done < job->chunks) return;
@@ -402,30 +444,51 @@ static void take_and_execute(struct prt_cpu_worker *worker, uint32_t place)
 
 /* ---- calls ---- */
 
-#define NO_CHUNK UINT32_MAX
+enum { CHUNK_BITS = 12, CHUNK_MASK = (1 << CHUNK_BITS) - 1, LEAST_MAX = 255 };
 
-static uint64_t share_word(uint32_t call, uint32_t next, uint32_t end)
+_Static_assert((PRT_CPU_CHUNKS_MAX & CHUNK_MASK) == PRT_CPU_CHUNKS_MAX,
+               "a word has room for the numbers of chunks");
+
+/* Chunks that somebody has taken of a share. */
+struct claim {
+    uint32_t chunk, chunks;
+};
+
+/* The chunks of a share that nobody has taken: [next, end).  `least` of them are worth taking. */
+static uint64_t share_word(uint32_t call, uint32_t least, uint32_t next, uint32_t end)
 {
-    return (uint64_t)call << 32 | end << 16 | next;
+    return (uint64_t)call << 32 | (uint64_t)least << 2 * CHUNK_BITS | end << CHUNK_BITS | next;
 }
 
-_Static_assert(PRT_CPU_CHUNKS_MAX <= UINT16_MAX, "chunks are counted in 16 bits of a word");
+/* An owner takes most of what is left, and the rest in ever smaller pieces, so that somebody else
+ * can have some if it is behind; others take half, and leave enough for the owner to come back to. */
+static uint32_t piece(uint32_t left, uint32_t least, bool own)
+{
+    uint32_t chunks = own ? left - left / 4 : left / 2;
+    if (chunks >= least) return chunks;
+    if (own) return left < least ? left : least;
+    return 0;
+}
 
-/* A chunk of that worker's share in the call, if so many are left of it, or NO_CHUNK. */
-static uint32_t claim_chunk(struct prt_cpu_worker *owner, uint32_t call, uint32_t least)
+/* Takes chunks of that worker's share in the call; false: there are none to be had.  `own`: it is
+ * the taker's, or as good as that, its owner being stopped. */
+static bool take_claim(struct prt_cpu_worker *owner, uint32_t call, bool own, struct claim *claim)
 {
     uint64_t word = atomic_load_explicit(&owner->share, memory_order_acquire);
     for (;;) {
-        uint32_t next = word & UINT16_MAX, end = word >> 16 & UINT16_MAX;
-        if (word >> 32 != call || next + least > end) return NO_CHUNK;
-        if (atomic_compare_exchange_weak_explicit(&owner->share, &word, word + 1,
+        uint32_t next = word & CHUNK_MASK, end = word >> CHUNK_BITS & CHUNK_MASK;
+        uint32_t least = word >> 2 * CHUNK_BITS & LEAST_MAX;
+        if (word >> 32 != call || next == end) return false;
+        *claim = (struct claim){next, piece(end - next, least, own)};
+        if (claim->chunks == 0) return false;
+        if (atomic_compare_exchange_weak_explicit(&owner->share, &word, word + claim->chunks,
                                                   memory_order_acq_rel, memory_order_acquire))
-            return next;
+            return true;
     }
 }
 
 /* Faults and the time of who watches: rare, or of those who pay for it. */
-static void note_chunk(struct prt_cpu_worker *worker, struct prt_cpu_job *job,
+static void note_claim(struct prt_cpu_worker *worker, struct prt_cpu_job *job,
                        enum kernel_status status, const struct kernel_fault *fault, uint64_t begin,
                        uint64_t end)
 {
@@ -437,17 +500,19 @@ static void note_chunk(struct prt_cpu_worker *worker, struct prt_cpu_job *job,
     pthread_mutex_unlock(&pool->mutex);
 }
 
-/* The caller learns from its own when the call is over. */
-static void execute_claimed(struct prt_cpu_worker *worker, struct prt_cpu_job *job, uint32_t chunk)
+static void execute_claim(struct prt_cpu_worker *worker, uint32_t call, struct prt_cpu_job *job,
+                          struct claim claim)
 {
+    struct call_report *report = &worker->report;
     struct kernel_fault fault;
     uint64_t begin = prt_cpu_now_ns();
-    enum kernel_status status = execute_chunk(worker, job, chunk, &fault);
+    enum kernel_status status = execute_chunks(worker, job, claim.chunk, claim.chunks, &fault);
     uint64_t end = prt_cpu_now_ns();
-    uint64_t left = job->launch.firings - chunk * job->chunk_firings;
-    worker->call_firings += left < job->chunk_firings ? left : job->chunk_firings;
-    worker->call_ns += end - begin;
-    note_chunk(worker, job, status, &fault, begin, end);
+    if (report->call != call) *report = (struct call_report){.call = call};
+    report->firings += firings_of(job, claim.chunk, claim.chunks);
+    report->ns += end - begin;
+    report->end_ns = end;
+    note_claim(worker, job, status, &fault, begin, end);
 }
 
 /* Counts chunks of the call as done: from then on the job may be another. */
@@ -468,36 +533,44 @@ static void fetch(const void *from, size_t bytes)
         __builtin_prefetch((const char *)from + at);
 }
 
-/* Chunks of shares of which so many are left, the worker's own first; gives how many. */
-static uint32_t execute_shares(struct prt_cpu_worker *worker, uint64_t call, uint32_t owners,
-                               uint32_t least)
+/* Whatever is to be had of the share; gives how many chunks. */
+static uint32_t execute_share(struct prt_cpu_worker *worker, struct prt_cpu_worker *owner,
+                              uint32_t call, uint32_t object, bool own)
 {
-    struct prt_cpu_pool *pool = worker->pool;
-    struct prt_cpu_job *job = &pool->jobs[(uint32_t)call];
     uint32_t chunks = 0;
-    for (uint32_t i = 0; i < owners; i++) {
-        uint32_t number = (worker->number + i) % pool->worker_count, chunk;
-        struct prt_cpu_worker *owner = &pool->workers[number];
-        while ((chunk = claim_chunk(owner, (uint32_t)(call >> 32), least)) != NO_CHUNK) {
-            execute_claimed(worker, job, chunk);
-            chunks++;
-        }
+    struct claim claim;
+    while (take_claim(owner, call, own, &claim)) {
+        execute_claim(worker, call, &worker->pool->jobs[object], claim);
+        chunks += claim.chunks;
     }
     return chunks;
 }
 
-static bool all_claimed(const struct prt_cpu_pool *pool, uint64_t call)
+/* Of those that are behind; all that is left, where their owners are stopped. */
+static uint32_t execute_others(struct prt_cpu_worker *worker, uint32_t call, uint32_t object,
+                               bool all)
+{
+    struct prt_cpu_pool *pool = worker->pool;
+    uint32_t chunks = 0;
+    for (uint32_t i = 1; i < pool->worker_count; i++) {
+        uint32_t number = (worker->number + i) % pool->worker_count;
+        chunks += execute_share(worker, &pool->workers[number], call, object, all);
+    }
+    return chunks;
+}
+
+static bool all_claimed(const struct prt_cpu_pool *pool, uint32_t call)
 {
     for (uint32_t i = 0; i < pool->worker_count; i++) {
         uint64_t word = atomic_load_explicit(&pool->workers[i].share, memory_order_relaxed);
-        if (word >> 32 == call >> 32 && (word & UINT16_MAX) < (word >> 16 & UINT16_MAX))
+        if (word >> 32 == call && (word & CHUNK_MASK) != (word >> CHUNK_BITS & CHUNK_MASK))
             return false;
     }
     return true;
 }
 
 /* Nobody has come for the last chunks of a share for so long: its owner is stopped. */
-static bool await_owners(const struct prt_cpu_pool *pool, uint64_t call, uint64_t patience_ns)
+static bool await_owners(const struct prt_cpu_pool *pool, uint32_t call, uint64_t patience_ns)
 {
     for (uint64_t until = 0; !all_claimed(pool, call);) {
         for (int i = 0; i < SPINS_PER_LOOK; i++)
@@ -509,27 +582,28 @@ static bool await_owners(const struct prt_cpu_pool *pool, uint64_t call, uint64_
     return true;
 }
 
-/* Chunks of the worker's own share, then of those that are behind; the last one of each is its
- * owner's, whose caches have what it needs and will have what it writes, unless that is stopped.
+/* Chunks of the worker's own share, then of those that are behind; the last ones of each are its
+ * owner's, whose caches have what they need and will have what they write, unless that is stopped.
  * Nothing is read of the job before a chunk is claimed. */
-static void answer_call(struct prt_cpu_worker *worker, uint64_t call)
+static void answer_call(struct prt_cpu_worker *worker, uint32_t call, uint32_t object)
 {
     struct prt_cpu_pool *pool = worker->pool;
     if (worker->number > 0) {
-        fetch(&pool->jobs[(uint32_t)call], sizeof *pool->jobs);
-        fetch(&pool->objects[(uint32_t)call], sizeof *pool->objects);
+        fetch(&pool->jobs[object], sizeof *pool->jobs);
+        fetch(&pool->objects[object], sizeof *pool->objects);
     }
-    worker->call_firings = worker->call_ns = 0;
-    uint32_t own = execute_shares(worker, call, 1, 1);
-    uint64_t patience_ns = own > 0 ? worker->call_ns / own : SMALL_NS;
-    count_chunks(pool, own + execute_shares(worker, call, pool->worker_count, 2));
+    worker->answered = call;
+    uint32_t own = execute_share(worker, worker, call, object, true);
+    uint64_t patience_ns = own > 0 ? worker->report.ns / 4 : SMALL_NS;
+    count_chunks(pool, own + execute_others(worker, call, object, false));
     if (await_owners(pool, call, patience_ns)) return;
-    count_chunks(pool, execute_shares(worker, call, pool->worker_count, 1));
+    count_chunks(pool, execute_others(worker, call, object, true));
 }
 
 static bool all_counted(const struct prt_cpu_pool *pool, const struct prt_cpu_job *job)
 {
-    return atomic_load_explicit(&pool->bell->chunks_done, memory_order_seq_cst) == job->chunks;
+    uint32_t done = atomic_load_explicit(&pool->bell->chunks_done, memory_order_seq_cst);
+    return done - pool->chunks_before == job->chunks;
 }
 
 /* Others still execute chunks: they are spun for, then slept for. */
@@ -551,32 +625,98 @@ static void join_call(struct prt_cpu_pool *pool, const struct prt_cpu_job *job)
     pthread_mutex_unlock(&pool->mutex);
 }
 
+enum { EVEN_WEIGHT = 1024 };
+
+static uint64_t weight_of(const struct prt_cpu_job *job, uint32_t worker)
+{
+    return job->shares[worker].weight > 0 ? job->shares[worker].weight : EVEN_WEIGHT;
+}
+
+/* Firings in about a millisecond, from the beginning of the call on. */
+static uint64_t pace_of(const struct call_report *report, uint64_t begin)
+{
+    uint64_t ns = report->end_ns > begin ? report->end_ns - begin : 1;
+    return prt_cycles_multiply(report->firings, 1 << 20) / ns + 1;
+}
+
+/* Into many chunks, which workers take in pieces; gives how many are worth taking at least. */
+static uint32_t cut_call(const struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+{
+    uint64_t all = job->launch.firings, workers = pool->worker_count;
+    job->expected_ns = expected_ns(job);
+    job->cuts++;
+    uint64_t wanted = job->expected_ns / GRAIN_NS, most = workers * GRAINS_PER_WORKER;
+    if (wanted > most) wanted = most;
+    if (wanted > PRT_CPU_CHUNKS_MAX) wanted = PRT_CPU_CHUNKS_MAX;
+    if (wanted < 1 || job->expected_ns < 2 * CHUNK_NS_LEAST) wanted = 1;
+    uint64_t unit = range_unit(all / workers), firings = (all + wanted - 1) / wanted;
+    firings = (firings + unit - 1) / unit * unit;
+    job->chunk_firings = firings < all ? firings : all;
+    job->chunks = (uint32_t)((all + job->chunk_firings - 1) / job->chunk_firings);
+    uint64_t least = CHUNK_NS_LEAST * (uint64_t)job->chunks / (job->expected_ns + 1) + 1;
+    return least < LEAST_MAX ? (uint32_t)least : LEAST_MAX;
+}
+
+/* Each worker has as much as it is expected to do in the same time.  The caller's is written last:
+ * the others see theirs the sooner. */
+static void hand_out(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint32_t call)
+{
+    uint32_t least = cut_call(pool, job), object = (uint32_t)(job - pool->jobs);
+    uint64_t whole = 0, end = job->chunks;
+    for (uint32_t i = 0; i < pool->worker_count; i++)
+        whole += weight_of(job, i);
+    for (uint64_t i = pool->worker_count, before = whole; i-- > 0;) {
+        struct prt_cpu_worker *worker = &pool->workers[i];
+        before -= weight_of(job, (uint32_t)i);
+        uint64_t next = (job->chunks * before + whole / 2) / whole;
+        uint64_t word = share_word(call, least, (uint32_t)next, (uint32_t)end);
+        atomic_store_explicit(&worker->object, object, memory_order_relaxed);
+        atomic_store_explicit(&worker->share, word, memory_order_release);
+        end = next;
+    }
+}
+
+/* By what each has done until it found nothing more to do. */
+static void balance(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint32_t call,
+                    uint64_t begin)
+{
+    uint64_t paces = 0;
+    for (uint32_t i = 0; i < pool->worker_count; i++) {
+        const struct call_report *report = &pool->workers[i].report;
+        if (report->call != call) return; /* somebody has not come: that says nothing */
+        paces += pace_of(report, begin);
+    }
+    for (uint32_t i = 0; i < pool->worker_count; i++) {
+        uint64_t even = (uint64_t)pool->worker_count * EVEN_WEIGHT;
+        uint64_t wanted = pace_of(&pool->workers[i].report, begin) * even / paces;
+        uint64_t weight = (weight_of(job, i) * 7 + wanted) / 8;
+        if (weight < EVEN_WEIGHT / 4) weight = EVEN_WEIGHT / 4;
+        job->shares[i].weight = (uint32_t)weight;
+    }
+}
+
 /* The caller executes the job, which is for all workers, with whoever comes. */
 static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     struct prt_cpu_line *line = &pool->lines[job->queue];
     uint32_t number = ++pool->calls;
     uint64_t begin = prt_cpu_now_ns();
-    cut_job(pool, job, CHUNK_NS_LEAST);
     job->executed = true;
-    for (uint32_t i = 0; i < pool->worker_count; i++)
-        atomic_store_explicit(&pool->workers[i].share,
-                              share_word(number, job->shares[i].next, job->shares[i].end),
-                              memory_order_relaxed);
-    atomic_store_explicit(&pool->bell->chunks_done, 0, memory_order_relaxed);
-    uint64_t call = (uint64_t)number << 32 | (uint32_t)(job - pool->jobs);
-    atomic_store_explicit(&pool->bell->call, call, memory_order_release);
+    pool->chunks_before = atomic_load_explicit(&pool->bell->chunks_done, memory_order_relaxed);
+    hand_out(pool, job, number);
     if (is_worth_waking(pool, job->expected_ns)) {
         pthread_mutex_lock(&pool->mutex);
         pthread_cond_broadcast(&pool->changed);
         pthread_mutex_unlock(&pool->mutex);
     }
-    answer_call(&pool->workers[0], call);
-    const struct prt_cpu_worker *caller = &pool->workers[0];
-    if (caller->call_firings < job->launch.firings)
-        atomic_store_explicit(&pool->helped, true, memory_order_relaxed);
-    if (caller->call_firings > 0) learn(job, caller->call_firings, caller->call_ns);
+    answer_call(&pool->workers[0], number, (uint32_t)(job - pool->jobs));
+    const struct call_report *own = &pool->workers[0].report;
+    uint64_t firings = own->call == number ? own->firings : 0;
+    if (firings < job->launch.firings) note_help(pool);
+    if (firings > 0) learn(job, firings, own->ns);
     join_call(pool, job);
+    if (job->cuts % BALANCE_EVERY == 0 || job->cuts < 2 * BALANCE_EVERY)
+        balance(pool, job, number, begin);
     line->faulted = is_fault(job);
     if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0 && !line->faulted)
         gather(job);
@@ -587,16 +727,22 @@ static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 
 /* ---- waiting ---- */
 
-/* Until something has happened since `seen`, or there is another call: spins, then sleeps.  Mutex
- * held; false: not any more. */
-static bool await_event(struct prt_cpu_pool *pool, unsigned seen, uint64_t call)
+static uint32_t call_of(const struct prt_cpu_worker *worker)
 {
+    return (uint32_t)(atomic_load_explicit(&worker->share, memory_order_relaxed) >> 32);
+}
+
+/* Until something has happened since `seen`, or the worker is called: spins, then sleeps.  Mutex
+ * held; false: not any more. */
+static bool await_event(const struct prt_cpu_worker *worker, unsigned seen)
+{
+    struct prt_cpu_pool *pool = worker->pool;
     struct prt_cpu_bell *bell = pool->bell;
     pthread_mutex_unlock(&pool->mutex);
     uint64_t until = prt_cpu_now_ns() + pool->spin_ns;
     do {
         for (int i = 0; i < SPINS_PER_LOOK; i++) {
-            if (atomic_load_explicit(&bell->call, memory_order_relaxed) != call ||
+            if (call_of(worker) != worker->answered ||
                 atomic_load_explicit(&bell->events, memory_order_acquire) != seen)
                 return false;
             relax();
@@ -604,11 +750,11 @@ static bool await_event(struct prt_cpu_pool *pool, unsigned seen, uint64_t call)
     } while (prt_cpu_now_ns() < until);
     pthread_mutex_lock(&pool->mutex);
     if (atomic_load_explicit(&bell->events, memory_order_relaxed) != seen ||
-        atomic_load_explicit(&bell->call, memory_order_relaxed) != call)
+        call_of(worker) != worker->answered)
         return true;
-    atomic_fetch_add_explicit(&pool->sleepers, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&bell->sleepers, 1, memory_order_relaxed);
     pthread_cond_wait(&pool->changed, &pool->mutex);
-    atomic_fetch_sub_explicit(&pool->sleepers, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&bell->sleepers, 1, memory_order_relaxed);
     return true;
 }
 
@@ -631,15 +777,15 @@ static bool take_ready(struct prt_cpu_worker *worker)
 /* Serves lines, or waits where it is not called.  True: the call is to be answered.  Lines are
  * first: what is in them cannot be cut, or is behind it, and whoever comes late for a call finds
  * fewer chunks.  Mutex held, and not on return. */
-static bool serve(struct prt_cpu_worker *worker, uint64_t call)
+static bool serve(struct prt_cpu_worker *worker)
 {
     struct prt_cpu_pool *pool = worker->pool;
-    bool called = call != worker->answered, held = true;
+    bool called = call_of(worker) != worker->answered, held = true;
     unsigned seen = events_now(pool);
     if (take_ready(worker))
         called = false;
     else if (!called)
-        held = await_event(pool, seen, call);
+        held = await_event(worker, seen);
     if (held) pthread_mutex_unlock(&pool->mutex);
     return called;
 }
@@ -650,21 +796,22 @@ static void worker_main(void *argument)
     struct prt_cpu_pool *pool = worker->pool;
     if (pool->bind != NULL) pool->bind(pool->bind_context, worker->number, pool->callers_place);
     for (;;) {
-        uint64_t call = atomic_load_explicit(&pool->bell->call, memory_order_acquire);
-        if (call == worker->answered || prt_cpu_pool_unfinished(pool) > 0) {
+        if (call_of(worker) == worker->answered || prt_cpu_pool_unfinished(pool) > 0) {
             pthread_mutex_lock(&pool->mutex);
             if (pool->stopping) break;
-            if (!serve(worker, call)) continue;
+            if (!serve(worker)) continue;
         }
-        worker->answered = call;
-        answer_call(worker, call);
+        uint64_t word = atomic_load_explicit(&worker->share, memory_order_acquire);
+        uint32_t object = atomic_load_explicit(&worker->object, memory_order_relaxed);
+        answer_call(worker, (uint32_t)(word >> 32), object);
     }
     pthread_mutex_unlock(&pool->mutex);
 }
 
 uint32_t prt_cpu_pool_unfinished(const struct prt_cpu_pool *pool)
 {
-    return atomic_load_explicit(&pool->unfinished, memory_order_acquire);
+    if (pool->bell == NULL) return 0;
+    return atomic_load_explicit(&pool->bell->unfinished, memory_order_acquire);
 }
 
 bool prt_cpu_job_done(const struct prt_cpu_job *job)
@@ -678,9 +825,8 @@ void prt_cpu_pool_wait(struct prt_cpu_pool *pool, uint32_t left)
     pthread_mutex_lock(&pool->mutex);
     for (;;) {
         unsigned seen = events_now(pool);
-        if (atomic_load_explicit(&pool->unfinished, memory_order_relaxed) <= left) break;
-        uint64_t call = atomic_load_explicit(&pool->bell->call, memory_order_relaxed);
-        if (!take_ready(&pool->workers[0]) && !await_event(pool, seen, call))
+        if (atomic_load_explicit(&pool->bell->unfinished, memory_order_relaxed) <= left) break;
+        if (!take_ready(&pool->workers[0]) && !await_event(&pool->workers[0], seen))
             pthread_mutex_lock(&pool->mutex);
     }
     pthread_mutex_unlock(&pool->mutex);
@@ -701,7 +847,7 @@ static void execute_now(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     job->chunks = 1;
     job->chunk_firings = job->launch.firings;
     uint64_t begin = timed ? prt_cpu_now_ns() : 0;
-    merge_fault(job, execute_chunk(&pool->workers[0], job, 0, &fault), &fault);
+    merge_fault(job, execute_chunks(&pool->workers[0], job, 0, 1, &fault), &fault);
     line->faulted = is_fault(job);
     if (!timed) return;
     uint64_t end = prt_cpu_now_ns();
@@ -716,7 +862,7 @@ static void line_up(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     uint32_t index = (uint32_t)(job - pool->jobs);
     pthread_mutex_lock(&pool->mutex);
     atomic_fetch_add_explicit(&line->jobs, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&pool->unfinished, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&pool->bell->unfinished, 1, memory_order_relaxed);
     bool alone = line->last == PRT_CPU_NO_JOB;
     if (alone)
         line->first = index;
@@ -790,6 +936,12 @@ bool prt_cpu_pool_is_direct(const struct prt_cpu_pool *pool, uint32_t queue)
            line->end_worker - line->first_worker == prt_cpu_pool_threads(pool);
 }
 
+/* Whoever executes what stands in lines does not come for a call before that is done. */
+static bool is_anyone_free(const struct prt_cpu_pool *pool)
+{
+    return prt_cpu_pool_unfinished(pool) + 1 < pool->worker_count;
+}
+
 void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
 {
     struct prt_cpu_line *line = &pool->lines[job->queue];
@@ -800,9 +952,11 @@ void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     job->begin_ns = job->end_ns = 0;
     if (job->busy_ns != NULL) memset(job->busy_ns, 0, pool->threads_wanted * sizeof *job->busy_ns);
     bool empty = atomic_load_explicit(&line->jobs, memory_order_acquire) == 0;
-    if (empty && is_own(pool, line, job))
+    bool own = empty && is_own(pool, line, job);
+    bool for_each = empty && is_cuttable(job->object) && is_for_each(pool, line);
+    if (own || (for_each && !is_anyone_free(pool)))
         execute_now(pool, job);
-    else if (empty && is_cuttable(job->object) && is_for_each(pool, line))
+    else if (for_each)
         execute_with_all(pool, job);
     else
         line_up(pool, job);
@@ -865,7 +1019,9 @@ static enum prt_status create_workers(struct prt_cpu_pool *pool)
         struct prt_cpu_worker *worker = &pool->workers[i];
         worker->pool = pool;
         worker->number = i;
-        worker->answered = atomic_load_explicit(&pool->bell->call, memory_order_relaxed);
+        worker->answered = pool->calls;
+        atomic_store_explicit(&worker->share, share_word(pool->calls, 0, 0, 0),
+                              memory_order_relaxed);
         if (prt_kernel_scratch_create(pool->objects, pool->job_count, &worker->scratch) != PRT_OK)
             return PRT_E_NOMEM;
     }
@@ -886,9 +1042,22 @@ enum prt_status prt_cpu_pool_start(struct prt_cpu_pool *pool,
     pool->ready = calloc(count > 0 ? count : 1, sizeof *pool->ready);
     if (pool->bell == NULL) {
         pool->bell = aligned_alloc(_Alignof(struct prt_cpu_bell), sizeof *pool->bell);
-        if (pool->bell != NULL) *pool->bell = (struct prt_cpu_bell){.call = 0};
+        if (pool->bell != NULL) *pool->bell = (struct prt_cpu_bell){.events = 0};
     }
     return pool->ready == NULL || pool->bell == NULL ? PRT_E_NOMEM : create_workers(pool);
+}
+
+/* Do those that are open differ in importance? */
+static void rank_lines(struct prt_cpu_pool *pool)
+{
+    const struct prt_cpu_line *one = NULL;
+    pool->ranked = false;
+    for (uint32_t i = 0; i < pool->line_count; i++) {
+        const struct prt_cpu_line *line = &pool->lines[i];
+        if (!line->open) continue;
+        if (one == NULL) one = line;
+        pool->ranked |= line->importance != one->importance;
+    }
 }
 
 enum prt_status prt_cpu_pool_line(struct prt_cpu_pool *pool, uint32_t queue, uint32_t importance)
@@ -907,13 +1076,12 @@ enum prt_status prt_cpu_pool_line(struct prt_cpu_pool *pool, uint32_t queue, uin
         }
     }
     if (status == PRT_OK) {
-        for (uint32_t i = 0; i < pool->line_count && pool->lines_open > 0; i++)
-            pool->ranked |= pool->lines[i].open && pool->lines[i].importance != importance;
         pool->lines[queue] = (struct prt_cpu_line){.open = true,
                                                    .importance = importance,
                                                    .first = PRT_CPU_NO_JOB,
                                                    .last = PRT_CPU_NO_JOB};
         pool->lines_open++;
+        rank_lines(pool);
     }
     pthread_mutex_unlock(&pool->mutex);
     return status;
@@ -923,4 +1091,5 @@ void prt_cpu_pool_line_close(struct prt_cpu_pool *pool, uint32_t queue)
 {
     pool->lines[queue].open = false;
     pool->lines_open--;
+    rank_lines(pool);
 }

@@ -28,12 +28,16 @@
  * is short, or has nothing for them, is done without.  A worker without work spins for about as long
  * as waking it takes, then sleeps; it is woken when it has missed as much.
  *
- * Calls.  A call is a number that goes up and a job; each worker has a word with the number and the
- * chunks of its share that nobody has taken.  Whoever takes one changes the word by a comparison
- * that the number is part of: so a worker that comes late for a call takes nothing of the next one,
- * and whoever has taken a chunk knows that the job stays what it is until the chunk is counted.  A
- * worker counts what it has executed when it finds nothing more to take: a line of memory that goes
- * from core to core takes some 100 to 300 ns each time, so none does for each chunk.
+ * Calls.  A call is a number that goes up and a job; each worker has a word, on which it spins, with
+ * the number and the chunks of its share that nobody has taken.  Whoever takes some changes the word
+ * by a comparison that the number is part of: so a worker that comes late for a call takes nothing
+ * of the next one, and whoever has taken chunks knows that the job stays what it is until they are
+ * counted.  A worker counts what it has executed when it finds nothing more to take: a line of
+ * memory that goes from core to core takes some 100 to 300 ns each time, so none does for each
+ * chunk.  It takes most of its share at once, which is executed as one range of firings, and the
+ * rest in smaller pieces, which somebody else can have if it is behind.  Shares are as large as each
+ * has done in the same time before: cores differ, and who is called begins later.  Nobody is called
+ * while all the others execute what stands in lines.
  *
  * Ownership: jobs are the caller's, one for each kernel object, and stay in place while the pool
  *   runs; between prt_cpu_pool_give and prt_cpu_pool_wait they are the pool's.
@@ -51,9 +55,11 @@
 
 enum { PRT_CPU_CHUNKS_MAX = 256 };
 
-/* The chunks of a job that are a worker's own: [next, end) are still to be taken. */
+/* The chunks of a job that are a worker's own: [next, end) are still to be taken.  In calls their
+ * number follows `weight`, what the worker does in the time of others; 0: not known yet. */
 struct prt_cpu_share {
     uint32_t next, end;
+    uint32_t weight;
 };
 
 struct prt_cpu_job {
@@ -90,11 +96,13 @@ struct prt_cpu_job {
 struct prt_cpu_worker;
 struct prt_cpu_line;
 
-/* What all look at while they spin. */
+/* What all look at while they spin: lines of memory that calls leave where they are, but for the
+ * last one. */
 struct prt_cpu_bell {
-    _Alignas(64) atomic_uint_least64_t call; /* number << 32 | object */
-    atomic_uint events;                      /* goes up with all else that somebody may wait for */
-    _Alignas(64) atomic_uint chunks_done;    /* of the call */
+    _Alignas(64) atomic_uint events; /* goes up with all but calls that somebody may wait for */
+    atomic_uint unfinished;          /* jobs given and not done, but the call */
+    atomic_uint sleepers;            /* that wait for `changed`; written with the mutex */
+    _Alignas(64) atomic_uint chunks_done; /* of all calls */
     atomic_bool caller_sleeps;
 };
 
@@ -103,8 +111,10 @@ struct prt_cpu_bell {
 typedef void (*prt_cpu_bind)(void *context, uint32_t worker, int taken);
 
 struct prt_cpu_pool {
+    /* What workers read, apart from what the caller writes with each job, which is last. */
     const struct prt_kernel_object *objects;
-    struct prt_cpu_job *jobs; /* by object */
+    struct prt_cpu_job *jobs;  /* by object */
+    struct prt_cpu_bell *bell; /* NULL: nothing has been started */
     uint32_t job_count;
     struct prt_cpu_line *lines; /* by queue */
     uint32_t line_count, lines_open;
@@ -115,22 +125,20 @@ struct prt_cpu_pool {
     prt_cpu_bind bind; /* NULL: threads go where the system puts them */
     void *bind_context;
     uint64_t spin_ns;
-    struct prt_cpu_trial trial;
+    bool watched;       /* every job is timed */
     atomic_bool helped; /* another thread has executed something: the trial goes on */
 
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    struct prt_cpu_bell *bell; /* NULL: nothing has been started */
-    atomic_uint sleepers;      /* that wait for `changed`; written with the mutex */
-    atomic_uint unfinished;    /* jobs given and not done, but the call */
-    uint64_t missed_ns;        /* work that sleepers were not woken for, or no threads started */
-    uint32_t calls;            /* number of the last one */
-    uint32_t *ready;           /* jobs with chunks to take, in order; guarded by the mutex */
+    uint64_t missed_ns;     /* work that sleepers were not woken for, or no threads started */
+    uint32_t calls;         /* number of the last one */
+    uint32_t chunks_before; /* of it, what bell->chunks_done was */
+    uint32_t *ready;        /* jobs with chunks to take, in order; guarded by the mutex */
     uint32_t ready_count;
     bool ranked;  /* lines differ in importance */
     bool started; /* the threads; before that, workers[0] alone works */
-    bool watched; /* every job is timed */
     bool stopping;
+    struct prt_cpu_trial trial;
 };
 
 /* `threads`: 1 or more.  No thread runs yet. */

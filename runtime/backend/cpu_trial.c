@@ -6,6 +6,10 @@
  * else has anything to do, and measuring is not exact. */
 #define ALONE_GAIN 0.98
 
+/* A window alone that took so many times as long as those that were shared ends the trial.  Of the
+ * other way the trial goes on: threads begin slowly. */
+#define RULED_OUT 1.4
+
 static void begin_spell(struct prt_cpu_trial *trial, bool alone, uint32_t windows)
 {
     trial->fresh = alone != trial->alone;
@@ -47,6 +51,11 @@ static void end_window(struct prt_cpu_trial *trial, uint64_t now_ns)
     double pace = (double)(now_ns - trial->since_ns) / (double)trial->work;
     if (trial->fresh) {
         trial->fresh = false;
+        return;
+    }
+    if (trial->tried && trial->alone && pace > trial->pace[0] * RULED_OUT) {
+        trial->best = pace;
+        end_spell(trial);
         return;
     }
     if (trial->windows_left == PRT_CPU_TRIED || pace < trial->best) trial->best = pace;

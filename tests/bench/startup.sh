@@ -45,5 +45,5 @@ cat <<'END'
 
 1,000 packets from a file; medians.  first byte: from before the process is made to the first byte of its standard
 output; end: to its end; cpu: processor time, with its children's.  What is between pipec --version and nothing is loading
-LLVM's library; of piperun it is mostly the libraries of audio formats.
+LLVM's library; of piperun it is loading the libraries of pictures, cores and checksums.
 END

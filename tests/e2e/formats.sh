@@ -37,6 +37,12 @@ run copy_i16.pbc x="$voice" y=v.wav,rate=16000
 run copy_i16.pbc x="$voice" y=a.raw && run copy_i16.pbc x=v.wav y=b.raw && same "wav round trip" a.raw b.raw
 tail -c +45 "$voice" >samples.raw && same "wav samples are those of the file" samples.raw a.raw
 
+if readelf -d "$PIPERUN" | grep -q 'NEEDED.*libsndfile'; then
+    echo "not ok libsndfile is loaded by those who read wav alone"
+else
+    echo "ok libsndfile is loaded by those who read wav alone"
+fi
+
 # images
 perl -e 'print pack "C*", map { $_ * 7 % 256 } 0 .. 34' >pixels.raw
 { printf 'P5\n7 5\n255\n' && cat pixels.raw; } >g.pgm

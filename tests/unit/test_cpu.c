@@ -222,9 +222,11 @@ static void what_ends_at_once_is_delivered_once(void **unused)
         assert_false(prt_cpu_device.launch(m->device, one, 1, 0, PACKETS, &ended));
         assert_int_equal(reap(m, completions), 2);
         assert_int_equal(completions[0].object, 0);
-        queue_on(m, root(m), 9);
+        uint32_t important = queue_on(m, root(m), 9);
         assert_false(prt_cpu_device.launch(m->device, one, 0, 0, PACKETS, &ended));
         assert_int_equal(reap(m, completions), 1);
+        assert_int_equal(prt_cpu_device.queue_destroy(m->device, important), PRT_OK);
+        assert_true(prt_cpu_device.launch(m->device, one, 0, 0, PACKETS, &ended));
         machine_close(m);
     }
 }

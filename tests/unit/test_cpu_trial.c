@@ -40,6 +40,16 @@ static void what_is_quicker_together_is_shared(void **unused)
     assert_false(host.trial.alone);
 }
 
+/* Two windows of a trial are enough where they take twice as long; else it would be four. */
+static void what_is_far_slower_alone_is_hardly_tried(void **unused)
+{
+    (void)unused;
+    struct host host = begin(60, 120);
+    rounds(&host, 2 * PRT_CPU_KEPT_LEAST);
+    assert_in_range(host.alone, 1, 4);
+    assert_false(host.trial.alone);
+}
+
 static void what_is_quicker_alone_is_not_shared(void **unused)
 {
     (void)unused;
@@ -89,6 +99,7 @@ static void what_disturbs_for_a_while_does_not_count(void **unused)
 }
 
 TEST_MAIN("cpu_trial", cmocka_unit_test(what_is_quicker_together_is_shared),
+          cmocka_unit_test(what_is_far_slower_alone_is_hardly_tried),
           cmocka_unit_test(what_is_quicker_alone_is_not_shared),
           cmocka_unit_test(it_follows_a_change), cmocka_unit_test(a_wrong_beginning_is_soon_mended),
           cmocka_unit_test(what_disturbs_for_a_while_does_not_count))

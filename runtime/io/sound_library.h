@@ -1,0 +1,31 @@
+/*
+ * sound_library: libsndfile, loaded when the first WAV file is opened for reading.
+ *
+ * It brings the codecs of every audio format along: linked in, loading them would be more than a
+ * third of the time in which a small pipeline that reads no WAV file has begun and ended.
+ *
+ * Ownership: the library stays loaded until the process ends.  Thread-safety: any thread.
+ * Errors: PRT_E_OPEN: it is not there, or lacks a function.
+ */
+#ifndef RUNTIME_IO_SOUND_LIBRARY_H
+#define RUNTIME_IO_SOUND_LIBRARY_H
+
+#include "runtime/status.h"
+
+#include <sndfile.h>
+
+/* The functions of sndfile.h, each named as there behind `sf_`. */
+struct prt_sound_library {
+    SNDFILE *(*open_virtual)(SF_VIRTUAL_IO *io, int mode, SF_INFO *info, void *user);
+    sf_count_t (*readf_int)(SNDFILE *file, int *items, sf_count_t frames);
+    sf_count_t (*readf_float)(SNDFILE *file, float *items, sf_count_t frames);
+    sf_count_t (*readf_double)(SNDFILE *file, double *items, sf_count_t frames);
+    int (*error)(SNDFILE *file);
+    const char *(*error_number)(int error);
+    int (*close)(SNDFILE *file);
+};
+
+enum prt_status prt_sound_library_load(const struct prt_sound_library **library,
+                                       struct prt_error *error);
+
+#endif
