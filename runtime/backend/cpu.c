@@ -263,14 +263,13 @@ static enum prt_status cpu_queue_destroy(struct prt_device *device, uint32_t que
 
 /* ---- launches ---- */
 
-static void begin_launch(struct prt_device *device, uint32_t queue, const struct prt_launch *launch)
+/* `launch` of the job says what. */
+static void begin_launch(struct prt_device *device, uint32_t queue, struct prt_cpu_job *job)
 {
-    struct prt_cpu_job *job = &device->jobs[launch->object];
-    job->launch = *launch;
     job->queue = queue;
     if (device->observe != NULL || *device->origin_ns == 0) job->enqueued_ns = read_clock(device);
     assert(device->in_flight_count < device->object_count);
-    device->in_flight[device->in_flight_count++] = launch->object;
+    device->in_flight[device->in_flight_count++] = (uint32_t)(job - device->jobs);
     prt_cpu_pool_give(&device->pool, job);
 }
 
@@ -281,8 +280,11 @@ static enum prt_status cpu_enqueue(struct prt_device *device, uint32_t queue,
     enum prt_status status =
         prt_queue_admit(&device->queues, queue, &device->processor, packet, &q, error);
     if (status != PRT_OK) return status;
-    for (uint32_t i = 0; i < device->processor.count; i++)
-        begin_launch(device, queue, &device->processor.decoded[i]);
+    for (uint32_t i = 0; i < device->processor.count; i++) {
+        const struct prt_launch *launch = &device->processor.decoded[i];
+        device->jobs[launch->object].launch = *launch;
+        begin_launch(device, queue, &device->jobs[launch->object]);
+    }
     return PRT_OK;
 }
 
@@ -353,8 +355,7 @@ static void observe_ended(struct prt_device *device, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct prt_cpu_job *job = &device->jobs[device->in_flight[i]];
-        prt_flights_push(&device->ends, (struct prt_flight){.seen_cycles = job->end_ns,
-                                                            .slot = device->in_flight[i]});
+        prt_flights_push(&device->ends, job->end_ns, device->in_flight[i], job->queue);
     }
     while (device->ends.count > 0)
         observe(device, &device->jobs[prt_flights_pop(&device->ends).slot]);
@@ -433,15 +434,18 @@ static enum prt_status cpu_wait(struct prt_device *device, struct prt_completion
 static bool cpu_launch(struct prt_device *device, uint32_t queue, uint32_t object,
                        uint64_t first_firing, uint32_t firings, struct prt_completion *ended)
 {
-    const struct prt_launch launch = {.object = object,
-                                      .firings = firings,
-                                      .first_firing = first_firing,
-                                      .signal = (uint64_t)object + 1,
-                                      .packet = PRT_PACKET_FULL,
-                                      .seen = true};
+    struct prt_cpu_job *job = &device->jobs[object];
+    /* Field by field in place: a copy would read together what has just been written apart. */
+    job->launch.object = object;
+    job->launch.firings = firings;
+    job->launch.first_firing = first_firing;
+    job->launch.signal = (uint64_t)object + 1;
+    job->launch.packet = PRT_PACKET_FULL;
+    job->launch.first_of_packet = job->launch.last_of_packet = job->launch.cleaned_up = false;
+    job->launch.seen = true;
+    job->launch.begin_cycles = job->launch.cleanup_cycles = 0;
     device->counters.launches[PRT_PACKET_FULL]++;
-    begin_launch(device, queue, &launch);
-    const struct prt_cpu_job *job = &device->jobs[object];
+    begin_launch(device, queue, job);
     if (ended == NULL || device->observe != NULL || device->in_flight_count > 1 ||
         !prt_cpu_pool_is_direct(&device->pool, queue))
         return false;

@@ -102,9 +102,7 @@ static enum prt_status null_enqueue(struct prt_device *device, uint32_t queue,
     for (uint32_t i = 0; i < device->processor.count; i++) {
         const struct prt_launch *launch = &device->processor.decoded[i];
         device->launches[launch->object] = *launch;
-        prt_flights_push(&device->flights, (struct prt_flight){.seen_cycles = device->now_cycles,
-                                                               .slot = launch->object,
-                                                               .queue = queue});
+        prt_flights_push(&device->flights, device->now_cycles, launch->object, queue);
     }
     return PRT_OK;
 }

@@ -259,9 +259,7 @@ static void settle_job(struct prt_device *device, struct prt_sim_job *job)
     prt_launch_settle(&device->queues, &device->description, job->object, &costs,
                       costs.warp_cycles != NULL ? device->cus : NULL, &job->before, &job->record);
     if (device->observe == NULL) return;
-    prt_flights_push(&device->ends, (struct prt_flight){.seen_cycles = job->record.end_cycles,
-                                                        .slot = job->launch.object,
-                                                        .queue = job->queue});
+    prt_flights_push(&device->ends, job->record.end_cycles, job->launch.object, job->queue);
 }
 
 /* In order of enqueuing; each is seen with itself or the next one of its packet that is. */
@@ -271,10 +269,8 @@ static void settle(struct prt_device *device)
         struct prt_sim_job *job = &device->jobs[device->unsettled[i]];
         settle_job(device, job);
         for (; job->launch.seen && unseen <= i; unseen++)
-            prt_flights_push(&device->flights,
-                             (struct prt_flight){.seen_cycles = job->record.end_cycles,
-                                                 .slot = device->unsettled[unseen],
-                                                 .queue = job->queue});
+            prt_flights_push(&device->flights, job->record.end_cycles, device->unsettled[unseen],
+                             job->queue);
     }
     device->unsettled_count = 0;
 }
@@ -384,10 +380,7 @@ static void end_piece(struct prt_device *device, uint32_t number)
     if (device->observe != NULL) observe_piece(device, job, claim);
     if (claim->piece.interrupted || !job->launch.seen) return;
     for (uint32_t i = job->seen_from;; i = device->jobs[i].seen_next) {
-        prt_flights_push(&device->flights,
-                         (struct prt_flight){.seen_cycles = job->record.end_cycles,
-                                             .slot = i,
-                                             .queue = job->queue});
+        prt_flights_push(&device->flights, job->record.end_cycles, i, job->queue);
         if (i == number) break;
     }
 }

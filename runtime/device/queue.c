@@ -171,16 +171,21 @@ enum prt_status prt_flights_reserve(struct prt_flights *flights, uint32_t capaci
     return PRT_OK;
 }
 
-void prt_flights_push(struct prt_flights *flights, struct prt_flight flight)
+/* What is pushed has the highest number, so it comes before those alone that are seen later. */
+void prt_flights_push(struct prt_flights *flights, uint64_t seen_cycles, uint32_t slot,
+                      uint32_t queue)
 {
     assert(flights->count < flights->capacity);
-    flight.number = flights->pushed++;
     uint32_t at = flights->count++;
-    while (at > 0 && is_before(&flight, &flights->items[(at - 1) / 2])) {
+    while (at > 0 && seen_cycles < flights->items[(at - 1) / 2].seen_cycles) {
         flights->items[at] = flights->items[(at - 1) / 2];
         at = (at - 1) / 2;
     }
-    flights->items[at] = flight;
+    struct prt_flight *flight = &flights->items[at];
+    flight->seen_cycles = seen_cycles;
+    flight->number = flights->pushed++;
+    flight->slot = slot;
+    flight->queue = queue;
 }
 
 struct prt_flight prt_flights_pop(struct prt_flights *flights)

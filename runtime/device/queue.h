@@ -64,7 +64,7 @@ uint64_t prt_queue_free_at(const struct prt_queue_table *table, uint32_t queue, 
 
 struct prt_flight {
     uint64_t seen_cycles; /* when its end is seen */
-    uint64_t number;      /* written by push: in order of enqueuing */
+    uint64_t number;      /* in order of enqueuing */
     uint32_t slot;        /* the backend's own number */
     uint32_t queue;
 };
@@ -77,8 +77,9 @@ struct prt_flights {
 };
 
 enum prt_status prt_flights_reserve(struct prt_flights *flights, uint32_t capacity);
-/* Requires: count < capacity. */
-void prt_flights_push(struct prt_flights *flights, struct prt_flight flight);
+/* The fields of a struct prt_flight.  Requires: count < capacity. */
+void prt_flights_push(struct prt_flights *flights, uint64_t seen_cycles, uint32_t slot,
+                      uint32_t queue);
 /* Requires: count > 0. */
 struct prt_flight prt_flights_pop(struct prt_flights *flights);
 

@@ -227,7 +227,8 @@ static bool may_stop(const struct prt_stage *stage)
 static enum prt_status complete(struct prt_sched *s, const struct prt_completion *completion,
                                 struct prt_error *error)
 {
-    struct prt_stage *stage = &s->stages[completion->object % s->container->stage_count];
+    uint32_t stages = s->container->stage_count, object = completion->object;
+    struct prt_stage *stage = &s->stages[object < stages ? object : object - stages];
     stage->in_flight = false;
     prt_packets_completed(s, stage->queue);
     prt_stage_changed(stage);

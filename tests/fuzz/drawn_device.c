@@ -168,15 +168,10 @@ static enum prt_status drawn_enqueue(struct prt_device *device, uint32_t queue,
         struct flight *flight = &device->flights[launch->object];
         *flight = (struct flight){.launch = *launch, .queue = queue};
         draw_times(device, q, flight);
-        prt_flights_push(&device->pending,
-                         (struct prt_flight){.seen_cycles = flight->execute_cycles,
-                                             .slot = launch->object,
-                                             .queue = queue});
+        prt_flights_push(&device->pending, flight->execute_cycles, launch->object, queue);
         for (; launch->seen && unseen <= i; unseen++)
-            prt_flights_push(&device->seen,
-                             (struct prt_flight){.seen_cycles = flight->end_cycles,
-                                                 .slot = processor->decoded[unseen].object,
-                                                 .queue = queue});
+            prt_flights_push(&device->seen, flight->end_cycles, processor->decoded[unseen].object,
+                             queue);
     }
     execute_due(device, device->now_cycles);
     return PRT_OK;
