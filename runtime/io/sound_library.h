@@ -4,8 +4,8 @@
  * It brings the codecs of every audio format along: linked in, loading them would be more than a
  * third of the time in which a small pipeline that reads no WAV file has begun and ended.
  *
- * Ownership: the library stays loaded until the process ends.  Thread-safety: any thread.
- * Errors: PRT_E_OPEN: it is not there, or lacks a function.
+ * Ownership: from load to unload; its files are closed before.  Thread-safety: any thread.
+ * Errors: PRT_E_OPEN: it is not there, or lacks a function; then nothing is loaded.
  */
 #ifndef RUNTIME_IO_SOUND_LIBRARY_H
 #define RUNTIME_IO_SOUND_LIBRARY_H
@@ -16,6 +16,7 @@
 
 /* The functions of sndfile.h, each named as there behind `sf_`. */
 struct prt_sound_library {
+    void *handle; /* NULL: not loaded */
     SNDFILE *(*open_virtual)(SF_VIRTUAL_IO *io, int mode, SF_INFO *info, void *user);
     sf_count_t (*readf_int)(SNDFILE *file, int *items, sf_count_t frames);
     sf_count_t (*readf_float)(SNDFILE *file, float *items, sf_count_t frames);
@@ -25,7 +26,8 @@ struct prt_sound_library {
     int (*close)(SNDFILE *file);
 };
 
-enum prt_status prt_sound_library_load(const struct prt_sound_library **library,
-                                       struct prt_error *error);
+enum prt_status prt_sound_library_load(struct prt_sound_library *library, struct prt_error *error);
+/* A zeroed one is allowed. */
+void prt_sound_library_unload(struct prt_sound_library *library);
 
 #endif

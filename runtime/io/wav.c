@@ -40,7 +40,7 @@
 struct wav_source {
     struct prt_source base;
     struct prt_io_reader reader;
-    const struct prt_sound_library *library;
+    struct prt_sound_library library;
     SNDFILE *file;
     SF_INFO info;
     enum prt_status fault;   /* of a read for libsndfile */
@@ -425,12 +425,12 @@ static enum prt_status open_sndfile(struct wav_source *wav, struct prt_error *er
     if (!memory_left()) return prt_io_no_memory(error);
     enum prt_status status = prt_sound_library_load(&wav->library, error);
     if (status != PRT_OK) return status;
-    wav->file = wav->library->open_virtual(&io, SFM_READ, &wav->info, wav);
+    wav->file = wav->library.open_virtual(&io, SFM_READ, &wav->info, wav);
     wav->is_open = true;
     if (wav->fault != PRT_OK) return wav->fault;
     if (wav->file == NULL)
         return prt_error_set(error, PRT_E_FORMAT, "%s: wav header: %s", wav->reader.name,
-                             wav->library->error_number(wav->library->error(NULL)));
+                             wav->library.error_number(wav->library.error(NULL)));
     if (wav->info.channels < 1 || wav->info.frames < 0 || wav->info.samplerate < 1)
         return refuse(wav, error, "channels, rate or length make no sense");
     note_samples(wav);
@@ -460,8 +460,8 @@ static enum prt_status check_end(struct wav_source *wav, struct prt_error *error
 {
     struct prt_io_reader *reader = &wav->reader;
     if (wav->fault != PRT_OK) return wav->fault;
-    int failure = wav->library->error(wav->file);
-    if (failure != SF_ERR_NO_ERROR) return refuse(wav, error, wav->library->error_number(failure));
+    int failure = wav->library.error(wav->file);
+    if (failure != SF_ERR_NO_ERROR) return refuse(wav, error, wav->library.error_number(failure));
     if (!wav->open_ended && wav->data_taken < whole_bytes(wav) && reader->at_end)
         return prt_io_reader_truncated(reader, error, "before the samples that its header says");
     uint64_t part = wav->data_bytes - whole_bytes(wav);
@@ -477,7 +477,7 @@ static enum prt_status check_end(struct wav_source *wav, struct prt_error *error
 
 static void decode_items(struct wav_source *wav)
 {
-    const struct prt_sound_library *library = wav->library;
+    const struct prt_sound_library *library = &wav->library;
     sf_count_t frames = (sf_count_t)(wav->items_capacity / (size_t)wav->info.channels), got;
     switch (wav->base.packet) {
     case SCALAR_F32: got = library->readf_float(wav->file, wav->items.floats, frames); break;
@@ -528,7 +528,8 @@ static enum prt_status wav_read(struct prt_source *source, void *packets, size_t
 static void wav_close(struct prt_source *source)
 {
     struct wav_source *wav = (struct wav_source *)source;
-    if (wav->file != NULL) (void)wav->library->close(wav->file);
+    if (wav->file != NULL) (void)wav->library.close(wav->file);
+    prt_sound_library_unload(&wav->library);
     prt_io_reader_close(&wav->reader);
     free(wav->opening);
     free(wav->items.any);
