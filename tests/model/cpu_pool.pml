@@ -3,8 +3,8 @@
  *
  * The caller's thread, which is worker 0, and one of the pool's, or two (THREE).  It calls all for a job of four chunks,
  * gives one that is for worker 1 alone (a line with a place) and perhaps one that is for all, waits for both (prt_cpu_pool_wait),
- * calls once more, and stops the pool; THREE: nothing but the calls, of three chunks.  Modelled are execute_with_all, answer_call, execute_shares, claim_chunk,
- * await_owners, count_chunks, join_call, line_up, release_job, end_job, leave_line, take_ready, await_event, serve,
+ * calls once more, and stops the pool; THREE: nothing but the calls, of three chunks.  Modelled are execute_with_all, answer_call, execute_share,
+ * take_claim (one chunk at a time), await_owners, count_chunks, join_call, line_up, release_job, end_job, leave_line, take_ready, await_event, serve,
  * worker_main, prt_cpu_pool_wait and prt_cpu_pool_stop.  What depends on time is drawn: how long somebody spins, how long
  * owners are waited for, whether work is worth waking others.
  *
@@ -12,8 +12,8 @@
  * the lines are; whoever is to be woken is; a line that looks empty is at rest; all threads end.
  *
  * run: THREE
- * twin: NO_NUMBER         claim_chunk does not compare the number of the call
- * twin: CLAIM_SPLIT       claim_chunk reads and writes the word in two steps
+ * twin: NO_NUMBER         take_claim does not compare the number of the call
+ * twin: CLAIM_SPLIT       take_claim reads and writes the word in two steps
  * twin: COUNT_FIRST       chunks are counted before they are executed
  * twin: WEAK_SLEEPS       chunks_done is read before caller_sleeps is seen to be written (a store buffer)
  * twin: WEAK_COUNT        caller_sleeps is read before chunks_done is seen to be written
