@@ -409,6 +409,21 @@ static bool samples_fit(const struct wav_source *wav)
            wav->bits <= 8 * (int)scalar_width_bytes(packet);
 }
 
+/* The frames of the file are those that libsndfile reads: else what is left over would not be seen. */
+static bool frames_agree(const struct wav_source *wav)
+{
+    uint32_t width_bytes = 1;
+    switch (wav->info.format & SF_FORMAT_SUBMASK) {
+    case SF_FORMAT_PCM_16: width_bytes = 2; break;
+    case SF_FORMAT_PCM_24: width_bytes = 3; break;
+    case SF_FORMAT_PCM_32:
+    case SF_FORMAT_FLOAT: width_bytes = 4; break;
+    case SF_FORMAT_DOUBLE: width_bytes = 8; break;
+    default: break;
+    }
+    return wav->compressed || wav->frame_bytes == (uint32_t)wav->info.channels * width_bytes;
+}
+
 /* libsndfile 1.2 does not check all of its allocations: it is not called when memory is short. */
 static bool memory_left(void)
 {
@@ -433,6 +448,8 @@ static enum prt_status open_sndfile(struct wav_source *wav, struct prt_error *er
                              wav->library.error_number(wav->library.error(NULL)));
     if (wav->info.channels < 1 || wav->info.frames < 0 || wav->info.samplerate < 1)
         return refuse(wav, error, "channels, rate or length make no sense");
+    if (!frames_agree(wav))
+        return refuse(wav, error, "its block size is not that of its channels and samples");
     note_samples(wav);
     if (samples_fit(wav)) return PRT_OK;
     return prt_error_set(error, PRT_E_FORMAT,

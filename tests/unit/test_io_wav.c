@@ -265,6 +265,28 @@ static void a_part_of_a_frame_is_reported(void **state)
     free(bytes);
 }
 
+/* Else what is left over of a frame that libsndfile does not read would be dropped in silence. */
+static void a_block_size_that_is_not_of_the_samples_is_refused(void **state)
+{
+    (void)state;
+    const int16_t i16[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    int16_t read[8];
+    size_t length;
+    assert_int_equal(
+        io_write_stream(io_path("b.wav"), ",channels=4", SCALAR_I16, i16, 8, 8, &error), PRT_OK);
+    unsigned char *bytes = io_read_file(io_path("b.wav"), &length);
+    assert_int_equal(bytes[32], 8); /* bytes of a block */
+    for (int block = 0; block < 256; block++) {
+        bytes[32] = (unsigned char)block;
+        io_write_file(io_path("b.wav"), bytes, length);
+        assert_int_equal(
+            io_read_stream(io_path("b.wav"), ",channels=4", SCALAR_I16, read, 8, 8, &count, &error),
+            block == 8 ? PRT_OK : PRT_E_FORMAT);
+        if (block != 8) assert_non_null(strstr(error.message, "block size"));
+    }
+    free(bytes);
+}
+
 /* What the sink writes to a pipe has no length in its header: it is read to the end, from a pipe
  * and from a file. */
 static void pipes_have_no_length(void **state)
@@ -399,6 +421,7 @@ IO_TEST_MAIN("io_wav", cmocka_unit_test(samples_are_scaled_for_float_ports),
              cmocka_unit_test(every_prefix_is_refused),
              cmocka_unit_test(no_changed_byte_is_a_crash),
              cmocka_unit_test(a_part_of_a_frame_is_reported),
+             cmocka_unit_test(a_block_size_that_is_not_of_the_samples_is_refused),
              cmocka_unit_test(pipes_have_no_length),
              cmocka_unit_test(a_cut_file_is_noticed_in_a_pipe),
              cmocka_unit_test(other_files_are_not_wav),

@@ -1,0 +1,189 @@
+#!/bin/bash
+# The limits of the language at n - 1, n and n + 1 (lang/limits.md): the first two are accepted, the third is refused, with
+# a place and by the rule that is named here.  Nothing is compiled to code, so that none of this takes memory.
+set -u
+cd "$TMP" || exit 1
+rep() { yes -- "$2" 2>/dev/null | head -n "$1" | tr -d '\n'; }
+M='pipeline main(in u8 x, out u8 y) { x -> k -> y; }'
+
+# edge NAME N RULE [ARGUMENT...]: the function make_NAME prints the program of a number; STEP is the distance of the next one.
+edge() {
+    local name=$1 n=$2 rule=$3 at status
+    shift 3
+    for at in $((n - ${step-1})) "$n" $((n + ${step-1})); do
+        status=0
+        "make_$name" "$at" >"$name.pipe"
+        "$PIPEC" "$@" --max-memory 512G "$name.pipe" >out 2>err </dev/null || status=$?
+        if [ "$at" -le "$n" ] && [ $status -ne 0 ]; then
+            echo "not ok $name: $at is refused: $(head -1 err | head -c 200)"
+            return
+        elif [ "$at" -gt "$n" ] && { [ $status -ne 1 ] || ! grep -Eq "^[^ ]*:[0-9]+:[0-9]+: error: .*\[$rule\]$" err; }; then
+            echo "not ok $name: $at is not refused as $rule: $status, $(head -1 err | head -c 200)"
+            return
+        fi
+    done
+    echo "ok $name"
+}
+k() { printf 'kernel k(%s, %s) %s { %s }\n%s\n' "$1" "$2" "$3" "$4" "$M"; }
+body() { k 'in u8 x' 'out u8 y' '' "$1 y <- x;"; }
+
+# ---- syntax ----
+make_parentheses() { body "i32 a = $(rep "$1" '(')1$(rep "$1" ')');"; }
+make_blocks() { body "$(rep "$1" '{')$(rep "$1" '}')"; }
+make_net_blocks() { printf 'kernel k(in u8 x, out u8 y) { y <- x; }\npipeline main(in u8 x, out u8 y) { %s%s x -> k -> y; }\n' "$(rep "$1" '{')" "$(rep "$1" '}')"; }
+make_dimensions() { body "i32 a$(rep "$1" '[1]'); a$(rep "$1" '[0]') = 1; if (a$(rep "$1" '[0]') > 1) ;"; }
+# One level is the braces around.
+edge parentheses 999 too-deep
+edge blocks 999 too-deep
+edge net_blocks 999 too-deep
+edge dimensions 16 too-large
+
+# ---- types ----
+make_fields() {
+    printf 'struct s { '
+    seq "$1" | sed 's/.*/u8 field&;/' | tr '\n' ' '
+    printf '};\nkernel k(in u8 x, out u8 y) { s a; a.field1 = x; y <- a.field1; }\n%s\n' "$M"
+}
+make_struct_bytes() { printf 'struct s { u8 x[%s]; };\nkernel k(in u8 x, out u8 y) { state s a; a.x[x] = x; y <- a.x[0]; }\n%s\n' "$1" "$M"; }
+make_state_bytes() { body "state u8 a[$1]; a[x] = x;"; }
+make_states_bytes() { body "state u8 a[1 << 29], b[$1 - (1 << 29)]; a[x] = x; b[x] = x;"; }
+make_local_bytes() { body "u8 a[$1]; a[x] = x;"; }
+make_locals_bytes() { body "u8 a[1 << 20], b[1 << 20], c[1 << 20], d[$1 - (3 << 20)]; a[x] = b[x] = c[x] = d[x] = x;"; }
+make_constant_values() { printf 'const u8 A[%s] = {1};\n' "$1"; body ''; }
+edge fields 4096 too-large
+edge struct_bytes $((1 << 30)) too-large
+edge state_bytes $((1 << 30)) too-large
+edge states_bytes $((1 << 30)) too-large
+edge local_bytes $((1 << 20)) too-large
+edge locals_bytes $((4 << 20)) too-large
+edge constant_values $((4 << 20)) too-large
+
+# ---- functions ----
+make_calls() {
+    echo 'fn i32 f_1(i32 n) { return n; }'
+    for i in $(seq 2 "$1"); do echo "fn i32 f_$i(i32 n) { return f_$((i - 1))(n); }"; done
+    k 'in i32 x' 'out i32 y' '' "y <- f_$1(x);" | sed 's/u8/i32/g'
+}
+make_constant_calls() {
+    echo 'fn i32 f_1(i32 n) { return n; }'
+    for i in $(seq 2 "$1"); do echo "fn i32 f_$i(i32 n) { return f_$((i - 1))(n); }"; done
+    echo "const i32 A = f_$1(1);"
+    body ''
+}
+edge calls 256 too-large
+edge constant_calls 256 too-large
+
+# ---- rates ----
+make_pop() { k "in u8 x pop $1" 'out u8 y' '' 'y <- x[0];'; }
+make_peek() { k "in u8 x peek $1" 'out u8 y' '' 'y <- x[0];'; }
+make_push() { k 'in u8 x' "out u8 y push $1" '' 'y[0] = x;'; }
+make_push_most() { k 'in u8 x' "out u8 y push ..$1" '' 'if (x > 1) y <- x;'; }
+make_phase() { k "in u8 x pop {1, $1}" 'out u8 y' '' 'y <- 1;'; }
+make_amplify() { k 'in u8 x pop 2' "out u8 y amplify $1 / 2" '' 'if (x[0] > 1) y <- x[0];'; }
+make_phases() { k "in u8 x pop {$(rep $(($1 - 1)) '1, ')1}" 'out u8 y' '' 'y <- x[0];'; }
+make_ports() { printf 'kernel k(in u8 x[%s], out u8 y) { y <- x[0][0]; }\n' "$1"; printf 'kernel o(in u8 x, out u8 y) { y <- x; }\npipeline main(in u8 x, out u8 y) { x -> o -> y; }\n'; }
+edge pop $((1 << 31)) too-large
+edge peek $((1 << 31)) too-large
+edge push $((1 << 31)) too-large
+edge push_most $((1 << 31)) too-large
+edge phase $((1 << 31)) too-large
+step=2 edge amplify $((1 << 31)) too-large
+edge phases 1024 too-large
+edge ports 65536 too-large
+
+# ---- buffers, topology ----
+net() { printf 'kernel k(in u8 x, out u8 y) { y <- x; }\npipeline main(in u8 x, out u8 y%s) { %s x -> k -> y; }\n' "${2-}" "$1"; }
+make_depth() { printf 'kernel k(in u8 x, out u8 y) { y <- x; }\npipeline main(in u8 x, out u8 y) { buffer u8 b depth %s; x -> k -> b; b -> k -> y; }\n' "$1"; }
+make_initial() { printf 'kernel k(in u8 x, out u8 y) { y <- x; }\npipeline main(in u8 x, out u8 y) { buffer u8 b init %s x 0; x -> k -> b; b -> k -> y; }\n' "$1"; }
+make_rounds() { net "for (int i = 0; i < $1; i++) ;"; }
+make_pipelines_deep() {
+    echo 'kernel k(in u8 x, out u8 y) { y <- x; }'
+    echo 'pipeline p1(in u8 x, out u8 y) { x -> k -> y; }'
+    for i in $(seq 2 "$1"); do echo "pipeline p$i(in u8 x, out u8 y) { x -> p$((i - 1)) -> y; }"; done
+    echo "pipeline main(in u8 x, out u8 y) { x -> p$1 -> y; }"
+}
+make_cost() { printf 'kernel k(in u8 x, out u8 y) { y <- x; }\npipeline main(in u8 x, out u8 y) { n: k(x -> y) cost %s; }\n' "$1"; }
+make_importance() { printf 'kernel k(in u8 x, out u8 y) { y <- x; }\npipeline main(in u8 x, out u8 y) { n: k(x -> y) importance %s; }\n' "$1"; }
+make_inner() {
+    printf 'kernel k(in u8 x, out u8 y) { y <- x; }\npipeline p(in u8 x, out u8 y) { x -> k -> y; }\n'
+    printf 'pipeline main(in u8 x, out u8 y) { buffer u8 b[%s]; x -> p -> b[0]; for (int i = 1; i < %s - 1; i++) b[i - 1] -> p -> b[i]; b[%s - 2] -> p -> y; }\n' "$1" "$1" "$1" | sed "s/b\[$1\];/b[$1 - 1];/"
+}
+make_operations() { # of an argument, which is one itself, through seven pipelines of 512 each
+    printf 'kernel k(in i32 x, out i32 y; i32 n) { y <- x + n; }\n'
+    printf 'pipeline p0(in i32 x, out i32 y; i32 n) { x -> k(%sn) -> y; }\n' "$(rep $(($1 - 7 * 512)) '- ')"
+    for i in 1 2 3 4 5 6 7; do
+        printf 'pipeline p%s(in i32 x, out i32 y; i32 n) { x -> p%s(%sn) -> y; }\n' $i $((i - 1)) "$(rep 512 '- ')"
+    done
+    printf 'pipeline main(in i32 x, out i32 y; i32 n) { x -> p7(n) -> y; }\n'
+}
+edge depth $(((1 << 31) - 1)) constant-range --device sim-h100
+edge initial $(((1 << 31) - 1)) constant-range --device sim-h100
+edge rounds $((1 << 20)) too-large
+edge pipelines_deep 64 too-deep
+edge inner 32768 too-large
+edge operations 4095 too-large
+edge cost $((1 << 40)) constant-range
+edge importance 255 constant-range
+
+# ---- windows, groups ----
+make_window() { k "in u8 x window $1x1" 'out u8 y' '' 'y <- x[0][0];' | sed 's/main(in u8 x,/main(in u8 x frame 4x4,/'; }
+make_rows() { k 'in u8 x window 1x1' 'out u8 y' '' 'y <- x[0][0];' | sed "s/main(in u8 x,/main(in u8 x rows $1,/"; }
+make_frame() { k 'in u8 x window 1x1' 'out u8 y' '' 'y <- x[0][0];' | sed "s/main(in u8 x,/main(in u8 x frame 1x$1,/"; }
+make_items() { k 'in u8 x' 'out u8 y' "group $1" 'if (item.x == 0) y <- x;'; }
+make_shared_bytes() { k 'in u8 x' 'out u8 y' 'group 4' "local u8 a[$1]; a[item.x] = x; barrier(); if (item.x == 0) y <- a[0];"; }
+step=2 edge window 1023 too-large
+edge rows $((1 << 31)) too-large
+edge frame $((1 << 31)) too-large
+edge items 1024 too-large
+edge shared_bytes $((64 << 10)) too-large
+
+# ---- launches ----
+child='child kernel c(in u8 x, out u8 y; i32 n) { y <- x; }
+'
+launching() { printf '%skernel k(in u8 x, out u8 y) %s { %s }\n%s\n' "$child" "$1" "$2" "$M"; }
+make_launches() { launching "launches $1" 'launch c(1);'; }
+make_nesting() { launching "nesting $1" 'launch c(1);'; }
+make_waits() {
+    launching '' "
+$(for i in $(seq "$1"); do echo "    event e$i = launch c($i);"; done)
+    launch c(0) after $(seq -s ', ' -f 'e%g' "$1");"
+}
+make_child_arguments() { # of eight bytes each
+    printf 'child kernel c(in u8 x, out u8 y; %s) { y <- x; }\n' "$(seq -s ', ' -f 'i64 a%g' "$1")"
+    printf 'kernel k(in u8 x, out u8 y) { launch c(%s0); }\n%s\n' "$(rep $(($1 - 1)) '0, ')" "$M"
+}
+make_chain() {
+    printf 'child kernel c_1(in u8 x, out u8 y) { y <- x; }\n'
+    for i in $(seq 2 "$1"); do echo "child kernel c_$i(in u8 x, out u8 y) { launch c_$((i - 1))(); }"; done
+    printf 'kernel k(in u8 x, out u8 y) { launch c_%s(); }\n%s\n' "$1" "$M"
+}
+edge launches 65536 too-large
+edge nesting 256 too-large
+edge waits 8 too-large
+edge child_arguments 512 too-large
+edge chain 64 too-deep
+
+# ---- tests, sources ----
+make_stream() { printf 'kernel k(in u8 x, out u8 y) { y <- x; }\n%s\ntest t of main { x = zeros(%s); expect y == {0}; }\n' "$M" "$1"; }
+edge stream $((1 << 24)) too-large
+make_source_bytes() {
+    body ''
+    head -c $(($1 - $(body '' | wc -c))) /dev/zero | tr '\0' '\n'
+}
+for at in -1 0 1; do
+    bytes=$(((64 << 20) + at)) status=0
+    make_source_bytes $bytes >large.pipe
+    "$PIPEC" large.pipe >out 2>err </dev/null || status=$?
+    if [ $status -eq $((at > 0)) ] && { [ $at -le 0 ] || grep -q 'larger than 64 MiB' err; }; then
+        echo "ok a source of 64 MiB and $at"
+    else
+        echo "not ok a source of 64 MiB and $at: $status, $(head -1 err)"
+    fi
+done
+rm -f large.pipe
+
+# ---- memory ----
+make_depth 1000 >memory.pipe
+"$PIPEC" --no-fuse --max-memory 1000 memory.pipe >out 2>err && echo "ok as much memory as is allowed" || echo "not ok as much memory as is allowed: $(head -1 err)"
+make_depth 1001 >memory.pipe
+"$PIPEC" --no-fuse --max-memory 1000 memory.pipe >out 2>err; grep -q 'memory-limit' err && echo "ok a byte more" || echo "not ok a byte more: $(head -1 err)"
