@@ -1,5 +1,6 @@
 #include "compiler/kernel_sources.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ static const char *name_from(const struct collector *c, const char *name)
     if (same_folder(c->output, name)) return name + folder_length(name);
     if (name[0] == '/' || folder_length(c->output) == 0) return name;
     char *whole = realpath(name, NULL);
+    if (whole == NULL && errno == ENOMEM) arena_out_of_memory();
     const char *copy = whole != NULL ? arena_string(c->cx->arena, whole, strlen(whole)) : name;
     free(whole);
     return copy;

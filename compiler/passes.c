@@ -17,6 +17,16 @@
 #include "compiler/syntax/parse.h"
 #include "compiler/support/phase_times.h"
 
+int refusal_status(const struct compile *cx)
+{
+    switch (cx->halt) {
+    case HALT_RESOURCES: return EXIT_FILES;
+    case HALT_INTERNAL: return EXIT_INTERNAL;
+    case HALT_NONE: break;
+    }
+    return EXIT_REFUSED;
+}
+
 /* ---- files ---- */
 
 int file_failure(const char *what, const char *path)

@@ -16,7 +16,10 @@
 #include "compiler/plan/plan.h"
 #include "compiler/syntax/ast.h"
 
-enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_FILES = 2 };
+enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_FILES = 2, EXIT_INTERNAL = 3 };
+
+/* After an error: whose it is, as cx->halt has it. */
+int refusal_status(const struct compile *cx);
 
 /* "cannot WHAT 'PATH'" with errno's reason; a reader that has gone away is no failure. */
 int file_failure(const char *what, const char *path);

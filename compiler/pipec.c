@@ -103,7 +103,7 @@ static int write_output(struct compile *cx, const struct command_line *line,
     bool written = write_graph_form(cx, line, program, fusion, plan, output.file);
     if (diagnostics_fail(&line->diagnostics, cx->diags)) {
         output_abandon(&output);
-        return EXIT_REFUSED;
+        return refusal_status(cx);
     }
     if (written) return publish(cx, line, &output);
     int status = file_failure("write", path);
@@ -205,8 +205,10 @@ static int write_counterexample(struct compile *cx, const struct command_line *l
     struct plan *plan = plan_place(cx, graph, device);
     bool written = !diag_failed(cx->diags) && container_write(cx, graph, plan, output.file);
     bool failed = diag_failed(cx->diags);
+    if (cx->halt != HALT_NONE) diag_take(reported, cx->diags);
     cx->diags = reported;
     if (!written) output_abandon(&output);
+    if (cx->halt != HALT_NONE) return refusal_status(cx);
     if (failed) {
         fprintf(stderr, "pipec: error: '%s' is not written: device '%s' cannot run it\n", path,
                 device->name);
@@ -235,7 +237,7 @@ static int trace_deadlock(struct compile *cx, const struct command_line *line,
     else
         counterexample_print(stdout, graph, found);
     if (fflush(stdout) != 0 || ferror(stdout)) return file_failure("write", "standard output");
-    if (status == EXIT_FILES) return status;
+    if (status > EXIT_REFUSED) return status;
     if (line->counterexample != NULL) {
         int written = write_counterexample(cx, line, graph, found, device);
         if (written != EXIT_DONE) return written;
@@ -383,7 +385,7 @@ static int write_diagnostics(struct compile *cx, struct command_line *line, int 
     if (status == EXIT_REFUSED) diag_check_suppressions(cx->diags, false);
     if (diagnostics_refuse_sources(options, cx)) status = EXIT_FILES;
     if (status == EXIT_DONE && diagnostics_fail(options, cx->diags)) status = EXIT_REFUSED;
-    bool unfinished = status == EXIT_FILES;
+    bool unfinished = status > EXIT_REFUSED;
     if (diagnostics_write(options, cx->diags, line->colour, unfinished, &path)) return status;
     int failure = file_failure("write", path);
     return failure != EXIT_DONE ? failure : status;
@@ -405,7 +407,7 @@ static int compile_with_baseline(struct compile *cx, const struct command_line *
             baseline_examined(baseline, source_get(cx->sources, id)->name);
         baseline_report_outdated(baseline, cx->diags);
     }
-    if (!options->write_baseline || status == EXIT_FILES) return status;
+    if (!options->write_baseline || status > EXIT_REFUSED) return status;
     if (refuse_over_source(cx, "baseline", options->baseline)) return EXIT_FILES;
     if (!baseline_write(cx->diags, cx->sources, cx->arena, options->baseline))
         return file_failure("write", options->baseline);
@@ -437,6 +439,7 @@ int main(int argc, char **argv)
         struct compile cx = compile_begin(arena, line.options);
         cleanup_install();
         signal(SIGPIPE, SIG_IGN);
+        signal(SIGCHLD, SIG_DFL); /* where it was ignored, a child leaves no status */
         status = run(&cx, &line);
     }
     arena_destroy(arena);

@@ -1,5 +1,7 @@
 #include "runtime/piperun_reports.h"
 
+#include "lang/memory_text.h"
+
 #include "runtime/observe/report.h"
 #include "runtime/piperun_message.h"
 
@@ -173,14 +175,13 @@ static int publish_text(const struct prt_session *session, const char *path, con
 
 static int write_json(const struct prt_session *session)
 {
-    char *text = NULL;
+    struct memory_text memory;
     size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory == NULL) return prt_complain_memory();
-    prt_report_json(memory, session->program, session->run);
-    bool whole = fclose(memory) == 0;
-    int exit_code = whole ? publish_text(session, session->command->stats_json, text, size)
-                          : prt_complain_memory();
+    if (!memory_text_begin(&memory)) return prt_complain_memory();
+    prt_report_json(memory.file, session->program, session->run);
+    char *text = memory_text_end(&memory, &size);
+    int exit_code = text != NULL ? publish_text(session, session->command->stats_json, text, size)
+                                 : prt_complain_memory();
     free(text);
     return exit_code;
 }

@@ -26,8 +26,9 @@ struct kernel_image {
 
 enum kernel_text { KERNEL_TEXT_LLVM, KERNEL_TEXT_ASM, KERNEL_TEXT_OBJ };
 
-/* Compiles every kernel of the graph, once for each instruction set that the options name.  NULL after
- * RULE_CODEGEN (LLVM's or the linker's message). */
+/* Compiles every kernel of the graph, once for each instruction set that the options name.  LLVM runs in
+ * a child process, so there must be one thread.  NULL after RULE_CODEGEN (LLVM's or the linker's message,
+ * or how the child ended: then cx->halt says so), or another error. */
 struct kernel_image *kernel_compile(struct compile *cx, const struct graph *graph);
 /* The module as text or object bytes, after optimisation, for the best of the instruction sets.  False
  * after an error. */

@@ -1,4 +1,4 @@
-/* The emitter's life: from the graph's kernels to a module, to optimised code, to an image. */
+/* The emitter's life: from the graph's kernels to a module, to optimised code, to an object file. */
 #include "compiler/codegen/kernel_llvm.h"
 
 #include <inttypes.h>
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/codegen/codegen.h"
 #include "compiler/codegen/places.h"
 #include "compiler/support/phase_times.h"
 
@@ -43,23 +42,6 @@ static bool report(struct kernel_emitter *e, const char *what, char *text)
 }
 
 /* ---- the target ---- */
-
-/* Reads the option; 0 after RULE_CODEGEN. */
-static uint32_t read_instruction_sets(struct compile *cx,
-                                      struct instruction_set sets[INSTRUCTION_SETS_MAX])
-{
-    const char *unknown;
-    uint32_t count = instruction_sets_read(cx->arena, cx->options.isa, sets, &unknown);
-    if (count > 0) return count;
-    size_t names = 0;
-    while (instruction_set_names[names] != NULL)
-        names++;
-    struct diag *diag = diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
-                                    "there is no instruction set '%s'", unknown);
-    const char *nearest = nearest_name(unknown, instruction_set_names, names);
-    if (nearest != NULL) diag_help(diag, "did you mean '%s'?", nearest);
-    return 0;
-}
 
 static LLVMCodeGenOptLevel codegen_level(int optimisation)
 {
@@ -117,7 +99,6 @@ static void create_metadata(struct kernel_emitter *e)
     e->prof_kind = LLVMGetMDKindIDInContext(e->context, prof, (unsigned)strlen(prof));
 }
 
-/* The places that the code names are numbered alike for all instruction sets. */
 static bool emitter_begin(struct kernel_emitter *e, struct compile *cx, const struct graph *graph,
                           const struct instruction_set *isa, struct place_table *places)
 {
@@ -276,9 +257,27 @@ static void leave_out_slp(void)
     done = true;
 }
 
+/* What LLVM does with the whole module. */
+static void tell_all(struct kernel_emitter *e, const char *doing)
+{
+    size_t count = e->variants.count;
+    struct span at = count == 1 ? e->variants.items[0].kernel->span : e->graph->span;
+    e->watch->begins(e->watch->data, at,
+                     arena_printf(e->scratch, "%s %s for %s", doing,
+                                  arena_counted(e->scratch, count, "kernel"), e->isa.name));
+}
+
+static void tell_kernel(struct kernel_emitter *e, const struct kernel *kernel)
+{
+    e->watch->begins(
+        e->watch->data, kernel->span,
+        arena_printf(e->scratch, "kernel '%s' was translated for %s", kernel->name, e->isa.name));
+}
+
 static bool optimise(struct kernel_emitter *e)
 {
     leave_out_slp();
+    tell_all(e, "LLVM optimised");
     int level = e->cx->options.optimisation;
     const char *passes = arena_printf(e->scratch, "default<O%d>",
                                       level < 0   ? 0
@@ -350,8 +349,10 @@ static bool build_module(struct kernel_emitter *e)
 {
     find_variants(e);
     if (!check_all_locals(e)) return false;
-    for (size_t i = 0; i < e->variants.count; i++)
+    for (size_t i = 0; i < e->variants.count; i++) {
+        tell_kernel(e, e->variants.items[i].kernel);
         kernel_emit_variant(e, &e->variants.items[i]);
+    }
     kernel_emit_arguments_entry(e);
     describe_functions(e);
     verify(e);
@@ -360,92 +361,50 @@ static bool build_module(struct kernel_emitter *e)
 
 /* ---- results ---- */
 
-static LLVMMemoryBufferRef machine_code(struct kernel_emitter *e, LLVMCodeGenFileType kind)
+static bool code_of_memory(struct kernel_emitter *e, LLVMCodeGenFileType kind,
+                           struct kernel_code *code)
 {
     LLVMMemoryBufferRef buffer = NULL;
     char *text = NULL;
+    tell_all(e, "LLVM wrote machine code of");
     enum compile_phase before = phase_begin(e->cx, PHASE_LLVM_EMIT);
     LLVMBool failed =
         LLVMTargetMachineEmitToMemoryBuffer(e->machine, e->module, kind, &text, &buffer);
     phase_resume(e->cx, before);
-    if (failed) {
-        report(e, "LLVM cannot generate code for the kernels", text);
-        return NULL;
-    }
-    return buffer;
-}
-
-static bool build_image(struct kernel_emitter *e, struct link_bytes *image)
-{
-    if (!build_module(e)) return false;
-    LLVMMemoryBufferRef object = machine_code(e, LLVMObjectFile);
-    if (object == NULL) return false;
-    struct link_bytes bytes = {(const unsigned char *)LLVMGetBufferStart(object),
-                               LLVMGetBufferSize(object)};
-    enum compile_phase before = phase_begin(e->cx, PHASE_LINK);
-    bool good = link_shared_object(e->cx, bytes, image);
-    phase_resume(e->cx, before);
-    LLVMDisposeMemoryBuffer(object);
-    return good && !diag_failed(e->cx->diags);
-}
-
-static bool compile_object(struct compile *cx, const struct graph *graph,
-                           const struct instruction_set *isa, struct kernel_image *image,
-                           struct kernel_object *object)
-{
-    struct kernel_emitter e;
-    struct link_bytes bytes;
-    bool good = emitter_begin(&e, cx, graph, isa, image->places) && build_image(&e, &bytes);
-    if (good) {
-        *object = (struct kernel_object){bytes.bytes, bytes.size_bytes, isa->name, isa->features};
-        image->node_kernel = e.node_kernel;
-        image->child_kernel = e.child_kernel;
-    }
-    emitter_end(&e);
-    return good;
-}
-
-struct kernel_image *kernel_compile(struct compile *cx, const struct graph *graph)
-{
-    struct instruction_set sets[INSTRUCTION_SETS_MAX];
-    struct kernel_image *image = ARENA_NEW(cx->arena, struct kernel_image);
-    uint32_t count = read_instruction_sets(cx, sets);
-    struct kernel_object *objects = ARENA_ARRAY(cx->arena, struct kernel_object, count + 1);
-    enum compile_phase before = phase_begin(cx, PHASE_LLVM_BUILD);
-    bool good = count > 0;
-    image->places = places_create(cx->arena, cx->sources);
-    image->objects = objects;
-    image->object_count = count;
-    for (uint32_t i = 0; i < count && good; i++)
-        good = compile_object(cx, graph, &sets[i], image, &objects[i]);
-    phase_resume(cx, before);
-    return good ? image : NULL;
-}
-
-static bool emit_text(struct kernel_emitter *e, enum kernel_text kind, FILE *to)
-{
-    if (!build_module(e)) return false;
-    if (kind == KERNEL_TEXT_LLVM) {
-        char *text = LLVMPrintModuleToString(e->module);
-        fputs(text, to);
-        LLVMDisposeMessage(text);
-        return true;
-    }
-    LLVMMemoryBufferRef code =
-        machine_code(e, kind == KERNEL_TEXT_ASM ? LLVMAssemblyFile : LLVMObjectFile);
-    if (code == NULL) return false;
-    fwrite(LLVMGetBufferStart(code), 1, LLVMGetBufferSize(code), to);
-    LLVMDisposeMemoryBuffer(code);
+    if (failed) return report(e, "LLVM cannot generate code for the kernels", text);
+    code->size_bytes = LLVMGetBufferSize(buffer);
+    code->bytes = arena_copy(e->cx->arena, LLVMGetBufferStart(buffer), code->size_bytes);
+    LLVMDisposeMemoryBuffer(buffer);
     return true;
 }
 
-bool kernel_emit(struct compile *cx, const struct graph *graph, enum kernel_text kind, FILE *to)
+static bool code_as_text(struct kernel_emitter *e, struct kernel_code *code)
+{
+    char *text = LLVMPrintModuleToString(e->module);
+    code->size_bytes = strlen(text);
+    code->bytes = arena_copy(e->cx->arena, text, code->size_bytes);
+    LLVMDisposeMessage(text);
+    return true;
+}
+
+static bool make_code(struct kernel_emitter *e, enum kernel_text kind, struct kernel_code *code)
+{
+    if (!build_module(e)) return false;
+    code->node_kernel = e->node_kernel;
+    code->child_kernel = e->child_kernel;
+    if (kind == KERNEL_TEXT_LLVM) return code_as_text(e, code);
+    return code_of_memory(e, kind == KERNEL_TEXT_ASM ? LLVMAssemblyFile : LLVMObjectFile, code);
+}
+
+bool kernel_generate(struct compile *cx, const struct graph *graph,
+                     const struct instruction_set *isa, struct place_table *places,
+                     enum kernel_text kind, const struct kernel_watch *watch,
+                     struct kernel_code *code)
 {
     struct kernel_emitter e;
-    struct instruction_set sets[INSTRUCTION_SETS_MAX];
-    if (read_instruction_sets(cx, sets) == 0) return false;
-    struct place_table *places = places_create(cx->arena, cx->sources);
-    bool good = emitter_begin(&e, cx, graph, &sets[0], places) && emit_text(&e, kind, to);
+    bool good = emitter_begin(&e, cx, graph, isa, places);
+    e.watch = watch;
+    good = good && make_code(&e, kind, code) && !diag_failed(cx->diags);
     emitter_end(&e);
-    return good && !ferror(to);
+    return good;
 }

@@ -1,8 +1,8 @@
 /*
  * kernel_llvm: what the files of the kernel code generator share.  Private to codegen.
  *
- *   kernel_llvm.c          the emitter's life: module, target, optimisation, object; kernel_compile,
- *                          kernel_emit
+ *   kernel_apart.c         kernel_compile, kernel_emit: all that follows in a child process, then the linker
+ *   kernel_llvm.c          the emitter's life: module, target, optimisation, object
  *   kernel_llvm_types.c    LLVM types and constants, loads and stores of scalars, faults
  *   kernel_llvm_batch.c    the entries of a kernel and the loop over firings; pipe_arguments
  *   kernel_llvm_stmt.c     statements
@@ -44,6 +44,7 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "compiler/analysis/cost.h"
+#include "compiler/codegen/codegen.h"
 #include "compiler/codegen/instruction_set.h"
 #include "compiler/graph/graph.h"
 #include "lang/kernel_abi.h"
@@ -193,6 +194,11 @@ struct kernel_variant { /* a kernel as its nodes use it */
     uint32_t id;
 };
 
+struct kernel_watch { /* is told what begins: "DOING" completes "it ended while ..." */
+    void (*begins)(void *data, struct span at, const char *doing);
+    void *data;
+};
+
 struct kernel_emitter {
     struct compile *cx;
     const struct graph *graph;
@@ -209,6 +215,7 @@ struct kernel_emitter {
     VEC(struct kernel_variant) variants;
     uint32_t *node_kernel, *child_kernel;
     struct place_table *places;
+    const struct kernel_watch *watch;
     bool uncounted; /* for a device that needs no cycles: nothing is counted */
     VEC(struct kernel_function) functions; /* by function->id */
     VEC(struct kernel_constant {
@@ -218,6 +225,21 @@ struct kernel_emitter {
     constants;
     struct kernel_body *body;
 };
+
+/* ---- kernel_llvm.c ---- */
+
+struct kernel_code { /* of one instruction set */
+    const unsigned char *bytes;
+    size_t size_bytes;
+    const uint32_t *node_kernel, *child_kernel; /* as in struct kernel_image */
+};
+
+/* The kernels of the graph as text or as an object file, in cx->arena.  False: reported.  LLVM may end
+ * the process: for a child (support/child.h). */
+bool kernel_generate(struct compile *cx, const struct graph *graph,
+                     const struct instruction_set *isa, struct place_table *places,
+                     enum kernel_text kind, const struct kernel_watch *watch,
+                     struct kernel_code *code);
 
 /* ---- kernel_llvm_types.c ---- */
 

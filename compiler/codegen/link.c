@@ -28,6 +28,7 @@
 #define TEXT_OF(x) "ld.lld-" #x
 #define LLD_OF(major) TEXT_OF(major)
 
+enum { STATUS_KILLED = 128 }; /* of a linker that a signal has ended */
 enum { FILE_OBJECT, FILE_IMAGE, FILE_MESSAGES, FILE_COUNT };
 static const char *const file_names[FILE_COUNT] = {"kernels.o", "kernels.so", "messages"};
 
@@ -54,12 +55,9 @@ static bool create_folder(struct arena *arena, struct workshop *shop)
 
 static void remove_folder(const struct workshop *shop)
 {
-    for (int i = 0; i < FILE_COUNT; i++) {
-        unlink(shop->files[i]);
-        cleanup_forget(shop->files[i]);
-    }
-    rmdir(shop->folder);
-    cleanup_forget(shop->folder);
+    for (int i = 0; i < FILE_COUNT; i++)
+        cleanup_remove(shop->files[i]);
+    cleanup_remove(shop->folder);
 }
 
 /* ---- files ---- */
@@ -132,7 +130,7 @@ static int run_linker(const struct workshop *shop, const char *linker)
     while (waitpid(child, &status, 0) < 0) {
         if (errno != EINTR) return -1;
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_KILLED;
 }
 
 static bool report_linker(struct compile *cx, const struct workshop *shop, const char *linker,
@@ -141,6 +139,7 @@ static bool report_linker(struct compile *cx, const struct workshop *shop, const
     struct link_bytes messages;
     struct diag *diag = diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
                                     "the linker '%s' failed with status %d", linker, status);
+    if (status == STATUS_KILLED) cx->halt = HALT_RESOURCES;
     if (read_file(cx->arena, shop->files[FILE_MESSAGES], &messages) && messages.size_bytes > 0) {
         const char *text = (const char *)messages.bytes;
         diag_note(diag, "%.*s", (int)strcspn(text, "\n"), text);
@@ -148,16 +147,24 @@ static bool report_linker(struct compile *cx, const struct workshop *shop, const
     return false;
 }
 
+/* One that is missing is the installation's fault; what else there is, the system's. */
+static bool is_missing(void)
+{
+    return errno == ENOENT || errno == ENOTDIR || errno == EACCES;
+}
+
 static bool report_no_linker(struct compile *cx, const char *linker)
 {
     const char *reason = strerror(errno);
+    if (!is_missing()) cx->halt = HALT_RESOURCES;
     diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "cannot run the linker '%s': %s", linker,
                 reason);
     return false;
 }
 
 /* GNU ld first: it links a kernel image in 3 ms, where ld.lld takes 17, most of which is loading
- * LLVM's library once more.  One that is not for this machine language fails, and LLVM's is tried. */
+ * LLVM's library once more.  One that is not for this machine language fails, and LLVM's is tried; not
+ * where the system has failed, for another linker makes other bytes. */
 static bool link_with_any(struct compile *cx, const struct workshop *shop)
 {
     const char *const linkers[] = {"ld.bfd", PIPEC_LLD, LLD_OF(PIPEC_LLVM_MAJOR), "ld.lld", "ld"};
@@ -168,8 +175,9 @@ static bool link_with_any(struct compile *cx, const struct workshop *shop)
         int status = run_linker(shop, linker);
         if (status == 0) return true;
         /* Some C libraries report a failed exec as status 127. */
-        bool others = i + 1 < count && (status == 127 || i == 0);
+        bool others = i + 1 < count && (status == 127 || (i == 0 && status != STATUS_KILLED));
         if (status > 0 && !others) return report_linker(cx, shop, linker, status);
+        if (status < 0 && !is_missing()) return report_no_linker(cx, linker);
     }
     return report_no_linker(cx, chosen != NULL ? chosen : PIPEC_LLD);
 }
@@ -217,30 +225,33 @@ static bool check_symbols(struct compile *cx, struct link_bytes object)
     return false;
 }
 
+/* With errno's reason. */
+static bool report_files(struct compile *cx, const char *what)
+{
+    const char *reason = strerror(errno);
+    diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "%s: %s", what, reason);
+    cx->halt = HALT_RESOURCES;
+    return false;
+}
+
 static bool link_in_folder(struct compile *cx, const struct workshop *shop,
                            struct link_bytes object, struct link_bytes *image)
 {
-    if (!write_file(shop->files[FILE_OBJECT], object)) {
-        diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "cannot write '%s': %s",
-                    shop->files[FILE_OBJECT], strerror(errno));
-        return false;
-    }
+    if (!write_file(shop->files[FILE_OBJECT], object))
+        return report_files(cx,
+                            arena_printf(cx->arena, "cannot write '%s'", shop->files[FILE_OBJECT]));
     if (!link_with_any(cx, shop)) return false;
-    if (read_file(cx->arena, shop->files[FILE_IMAGE], image)) return true;
-    diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "cannot read what the linker wrote: %s",
-                strerror(errno));
-    return false;
+    return read_file(cx->arena, shop->files[FILE_IMAGE], image) ||
+           report_files(cx, "cannot read what the linker wrote");
 }
 
 bool link_shared_object(struct compile *cx, struct link_bytes object, struct link_bytes *image)
 {
     struct workshop shop;
     if (!check_symbols(cx, object)) return false;
-    if (!create_folder(cx->arena, &shop)) {
-        diag_report(cx->diags, RULE_CODEGEN, (struct span){0},
-                    "cannot make a temporary folder '%s': %s", shop.folder, strerror(errno));
-        return false;
-    }
+    if (!create_folder(cx->arena, &shop))
+        return report_files(
+            cx, arena_printf(cx->arena, "cannot make a temporary folder '%s'", shop.folder));
     bool good = link_in_folder(cx, &shop, object, image);
     remove_folder(&shop);
     return good;

@@ -28,7 +28,6 @@ static const char help_text[] =
     "Exit status: 0 done, 1 files would change or have errors, 2 usage or files, 3 internal "
     "error.\n";
 
-enum { EXIT_INTERNAL = 3 };
 enum mode { MODE_WRITE, MODE_CHECK, MODE_DIFF };
 enum { OPTION_CHECK = COMMAND_OPTION, OPTION_DIFF };
 

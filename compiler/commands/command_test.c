@@ -22,6 +22,7 @@
 #include "compiler/commands/test_job.h"
 #include "compiler/passes.h"
 #include "compiler/sema/sema.h"
+#include "compiler/support/output.h"
 #include "compiler/syntax/parse.h"
 
 static const char help_text[] =
@@ -216,7 +217,9 @@ static const char *make_folder(struct arena *arena)
     if (whole == NULL) return NULL;
     char *folder = arena_printf(arena, "%s/pipec-test.XXXXXX", whole);
     free(whole);
-    return mkdtemp(folder);
+    if (mkdtemp(folder) == NULL) return NULL;
+    cleanup_add(folder, true);
+    return folder;
 }
 
 /* Files whose names begin with `prefix`. */
@@ -235,7 +238,7 @@ static void remove_files(const char *folder, const char *prefix)
 static void remove_folder(const char *folder)
 {
     remove_files(folder, "");
-    rmdir(folder);
+    cleanup_remove(folder);
 }
 
 static void remove_files_of(const struct test_run *run, const struct test_job *job)
@@ -355,6 +358,15 @@ static void stop_all(struct test_run *run)
     }
 }
 
+static struct test_run *run_of_process; /* NULL: none, or it is over */
+static pid_t process_of_run;            /* what it forks has the handler too */
+
+/* Before the folder of the tests is removed: whatever ends the process, none of them goes on. */
+static void stop_at_exit(void)
+{
+    if (run_of_process != NULL && getpid() == process_of_run) stop_all(run_of_process);
+}
+
 static void run_all(struct test_run *run, const sigset_t *signals)
 {
     while (run->interrupted == 0 && run->reported < run->jobs.count) {
@@ -394,7 +406,10 @@ static int execute(struct test_run *run)
     run->environment.folder = make_folder(arena);
     if (run->environment.folder != NULL) {
         if (run->options->tap) printf("1..%zu\n", run->jobs.count);
+        run_of_process = run;
+        process_of_run = getpid();
         run_all(run, &signals);
+        run_of_process = NULL;
         remove_folder(run->environment.folder);
     } else {
         status = file_failure("make", "a temporary folder");
@@ -470,6 +485,8 @@ int command_test(int argc, char **argv)
     } else if (line.action != COMMAND_USAGE) {
         struct compile cx = compile_begin(arena, line.options);
         struct test_run run = {.line = &line, .options = &options, .cx = &cx};
+        cleanup_install();
+        atexit(stop_at_exit);
         signal(SIGPIPE, SIG_IGN);
         status = run_and_show(&run);
     }

@@ -61,7 +61,7 @@ static void settle(const struct child *child)
     redirect(STDERR_FILENO, test_job_file(child->environment, child->job, "err", 0, ".txt"),
              O_WRONLY | O_CREAT | O_TRUNC);
     dup2(STDERR_FILENO, STDOUT_FILENO);
-    cleanup_install();
+    cleanup_disown(); /* the folder is the parent's; handlers are inherited */
 }
 
 /* ---- files ---- */

@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "compiler/describe/describe.h"
 #include "compiler/describe/kx_text.h"
 #include "compiler/support/json_write.h"
@@ -9,22 +7,12 @@ enum { GRAPH_JSON_VERSION = 1 };
 static const char *const outer_words[] = {"buffer", "in-port", "out-port"};
 static const char *const policy_words[] = {"auto", "round_robin", "priority", "fullest"};
 
-/* What `print` writes, as a value of JSON. */
-static void put_printed(struct json *json, const char *key, char *text)
-{
-    json_text(json, key, text);
-    free(text);
-}
-
 static void put_scalar(struct json *json, const char *key, struct scalar_value value)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *to = open_memstream(&text, &size);
-    if (to == NULL) return;
-    scalar_value_print(to, value);
-    fclose(to);
-    put_printed(json, key, text);
+    struct memory_text text;
+    json_printed_begin(&text);
+    scalar_value_print(text.file, value);
+    json_printed_end(json, key, &text);
 }
 
 static void put_place(struct json *json, const struct compile *cx, struct span span)
@@ -39,13 +27,10 @@ static void put_place(struct json *json, const struct compile *cx, struct span s
 
 static void put_expression(struct json *json, const struct kx *x)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *to = open_memstream(&text, &size);
-    if (to == NULL) return;
-    kx_print(to, x);
-    fclose(to);
-    put_printed(json, "value", text);
+    struct memory_text text;
+    json_printed_begin(&text);
+    kx_print(text.file, x);
+    json_printed_end(json, "value", &text);
 }
 
 static void put_ends(struct json *json, const struct graph *graph, const struct graph_node *node)

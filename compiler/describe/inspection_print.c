@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "compiler/describe/fuse_print.h"
 #include "compiler/describe/reduce_print.h"
@@ -248,14 +247,10 @@ static const char **stage_names(struct arena *arena, const struct inspection *in
 static void put_loops(struct json *json, const char *key, const char *const *names,
                       const struct schedule_part *part)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *to = open_memstream(&text, &size);
-    if (to == NULL) return;
-    program_shape_print_part(to, names, part);
-    fclose(to);
-    json_text(json, key, text);
-    free(text);
+    struct memory_text text;
+    json_printed_begin(&text);
+    program_shape_print_part(text.file, names, part);
+    json_printed_end(json, key, &text);
 }
 
 static void put_iterations(struct json *json, const char *const *names,

@@ -37,7 +37,7 @@ struct arena {
     struct chunk *first, *current;
 };
 
-static _Noreturn void out_of_memory(void)
+void arena_out_of_memory(void)
 {
     fputs("pipec: error: out of memory\n", stderr);
     exit(2);
@@ -46,7 +46,7 @@ static _Noreturn void out_of_memory(void)
 struct arena *arena_create(void)
 {
     struct arena *arena = calloc(1, sizeof *arena);
-    if (!arena) out_of_memory();
+    if (!arena) arena_out_of_memory();
     return arena;
 }
 
@@ -83,9 +83,9 @@ static struct chunk *add_chunk(struct arena *arena, size_t size_bytes)
     if (room < size_bytes) room = size_bytes;
     struct chunk *chunk;
     size_t total;
-    if (__builtin_add_overflow(room, sizeof *chunk, &total)) out_of_memory();
+    if (__builtin_add_overflow(room, sizeof *chunk, &total)) arena_out_of_memory();
     chunk = malloc(total);
-    if (!chunk) out_of_memory();
+    if (!chunk) arena_out_of_memory();
     chunk->size_bytes = room;
     chunk->used_bytes = 0;
     chunk->next = arena->current ? arena->current->next : NULL;
@@ -101,7 +101,7 @@ void *arena_alloc(struct arena *arena, size_t size_bytes)
 {
     size_t taken;
     if (__builtin_add_overflow(size_bytes, (size_t)ALIGNMENT - 1 + REDZONE_BYTES, &taken))
-        out_of_memory();
+        arena_out_of_memory();
     taken &= ~((size_t)ALIGNMENT - 1);
     struct chunk *chunk = arena->current;
     while (chunk && chunk->size_bytes - chunk->used_bytes < taken && chunk->next)
@@ -116,7 +116,7 @@ void *arena_alloc(struct arena *arena, size_t size_bytes)
 void *arena_array(struct arena *arena, size_t count, size_t size_bytes)
 {
     size_t total;
-    if (__builtin_mul_overflow(count, size_bytes, &total)) out_of_memory();
+    if (__builtin_mul_overflow(count, size_bytes, &total)) arena_out_of_memory();
     return arena_alloc(arena, total);
 }
 
@@ -128,7 +128,7 @@ void *arena_copy(struct arena *arena, const void *from, size_t size_bytes)
 
 char *arena_string(struct arena *arena, const char *from, size_t length)
 {
-    if (length == SIZE_MAX) out_of_memory();
+    if (length == SIZE_MAX) arena_out_of_memory();
     char *to = arena_alloc(arena, length + 1);
     if (length) memcpy(to, from, length);
     return to;
@@ -148,7 +148,7 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
         vsnprintf(text, (size_t)length + 1, format, again);
     }
     va_end(again);
-    if (!text) out_of_memory();
+    if (!text) arena_out_of_memory();
     return text;
 }
 

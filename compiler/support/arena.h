@@ -16,6 +16,9 @@
 
 struct arena;
 
+/* That end: for memory that comes from elsewhere. */
+_Noreturn void arena_out_of_memory(void);
+
 struct arena *arena_create(void);
 void arena_destroy(struct arena *arena);
 /* Forgets everything allocated, keeps the memory for reuse. */

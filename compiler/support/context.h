@@ -49,6 +49,13 @@ struct compile_options {
     const char *linker; /* path, or NULL: the one of this build */
 };
 
+/* What ended the compilation that is not the program's: reported, as a diagnostic. */
+enum compile_halt {
+    HALT_NONE,
+    HALT_RESOURCES /* memory, processes */,
+    HALT_INTERNAL /* a crash */
+};
+
 struct phase_times; /* phase_times.h */
 
 struct compile {
@@ -60,6 +67,7 @@ struct compile {
     const struct devdesc *device; /* whose operations are counted as costs; NULL: the default's */
     /* Spent so far, of what the analyses of all bodies and all constants may take together. */
     uint64_t walk_steps, constant_steps;
+    enum compile_halt halt;
     struct phase_times *times; /* where the time goes; NULL: nobody asks */
 };
 

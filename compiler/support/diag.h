@@ -66,6 +66,11 @@ void diag_help(struct diag *diag, const char *format, ...) __attribute__((format
  * (not source 1) are found again by name.  Nothing of `from` is needed afterwards. */
 void diag_absorb(struct diags *to, struct sources *to_sources, const struct diags *from,
                  bool (*takes)(void *data, const struct diag *diag), void *data);
+/* The same between processes whose sources are the same: all that `from` holds. */
+struct parcel;
+struct parcel_reader;
+void diag_pack(struct parcel *parcel, const struct diags *from);
+void diag_unpack(struct diags *to, struct parcel_reader *reader, const struct sources *sources);
 enum rule diag_rule(const struct diag *diag);
 enum diag_level diag_level(const struct diag *diag);
 struct span diag_span(const struct diag *diag);

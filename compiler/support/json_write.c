@@ -1,8 +1,10 @@
 #include "compiler/support/json_write.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "compiler/support/arena.h"
 #include "lang/utf8.h"
 
 static void print_escape(FILE *to, uint32_t code)
@@ -95,6 +97,19 @@ void json_text(struct json *json, const char *key, const char *text)
         json_print_string(json->to, text);
     else
         fputs("null", json->to);
+}
+
+void json_printed_begin(struct memory_text *text)
+{
+    if (!memory_text_begin(text)) arena_out_of_memory();
+}
+
+void json_printed_end(struct json *json, const char *key, struct memory_text *text)
+{
+    char *bytes = memory_text_end(text, NULL);
+    if (bytes == NULL) arena_out_of_memory();
+    json_text(json, key, bytes);
+    free(bytes);
 }
 
 void json_number(struct json *json, const char *key, uint64_t number)

@@ -20,6 +20,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lang/memory_text.h"
+
 struct json {
     FILE *to;
     bool compact; /* all on one line */
@@ -31,6 +33,10 @@ void json_begin(struct json *json, const char *key, char bracket);
 void json_end(struct json *json, char bracket);
 /* A NULL text is null. */
 void json_text(struct json *json, const char *key, const char *text);
+/* What is printed to `text->file` between the two is a text.  Without memory the process ends
+ * (support/arena.h). */
+void json_printed_begin(struct memory_text *text);
+void json_printed_end(struct json *json, const char *key, struct memory_text *text);
 void json_number(struct json *json, const char *key, uint64_t number);
 /* An array of `count` numbers; where `numbers` is NULL, `single` alone. */
 void json_numbers(struct json *json, const char *key, uint64_t single, const uint64_t *numbers,

@@ -5,7 +5,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <stdint.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- cleanup: the one table of the process, since signals know no context ---- */
@@ -37,6 +39,48 @@ void cleanup_forget(const char *path)
         if (cleanups[i].in_use && strcmp(cleanups[i].path, path) == 0) cleanups[i].in_use = 0;
 }
 
+void cleanup_remove(const char *path)
+{
+    int error = errno;
+    bool gone = remove(path) == 0 || errno == ENOENT;
+    errno = error;
+    if (gone) cleanup_forget(path);
+}
+
+void cleanup_disown(void)
+{
+    for (int i = 0; i < CLEANUP_MAX; i++)
+        if (cleanups[i].in_use) cleanups[i].in_use = 0; /* unused pages stay shared */
+}
+
+/* Async-signal-safe, and needs no memory: as readdir does not. */
+static void empty_folder(const char *path)
+{
+    struct entry { /* of getdents64 */
+        uint64_t inode, next;
+        unsigned short size_bytes;
+        unsigned char kind;
+        char name[];
+    };
+    _Alignas(struct entry) char entries[4096];
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    long size;
+    while (folder >= 0 && (size = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0)
+        for (long at = 0; at < size;) {
+            const struct entry *entry = (const void *)(entries + at);
+            unlinkat(folder, entry->name, 0);
+            at += entry->size_bytes;
+        }
+    if (folder >= 0) close(folder);
+}
+
+static void remove_folder(const char *path)
+{
+    if (rmdir(path) == 0) return;
+    empty_folder(path);
+    rmdir(path);
+}
+
 /* Async-signal-safe.  Files go before the folders that they are in. */
 static void cleanup_run(void)
 {
@@ -44,7 +88,7 @@ static void cleanup_run(void)
         for (int i = CLEANUP_MAX - 1; i >= 0; i--) {
             if (!cleanups[i].in_use || cleanups[i].is_folder != folders) continue;
             if (folders)
-                rmdir(cleanups[i].path);
+                remove_folder(cleanups[i].path);
             else
                 unlink(cleanups[i].path);
             cleanups[i].in_use = 0;
@@ -190,8 +234,7 @@ void output_abandon(struct output *output)
     if (output->file != NULL && output->file != stdout) fclose(output->file);
     output->file = NULL;
     if (output->temporary == NULL) return;
-    unlink(output->temporary);
-    cleanup_forget(output->temporary);
+    cleanup_remove(output->temporary);
     free(output->temporary);
     output->temporary = NULL;
 }

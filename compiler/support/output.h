@@ -29,10 +29,14 @@ bool output_complete(struct output *output);
 bool output_publish(struct output *output);
 void output_abandon(struct output *output);
 
-/* A path that is removed (with rmdir if `is_folder`) at exit or on a signal until it is forgotten.
- * Files are removed before folders.  False: no room in the table. */
+/* A path that is removed at exit or on a signal until it is forgotten; a folder (`is_folder`) with the
+ * files in it, after all files.  False: no room in the table. */
 bool cleanup_add(const char *path, bool is_folder);
 void cleanup_forget(const char *path);
+/* Removes it now; what cannot be, is tried again at exit.  errno stays what it was. */
+void cleanup_remove(const char *path);
+/* Forgets all of them, in a child process: they are its parent's. */
+void cleanup_disown(void);
 /* Installs the exit handler and the signal handlers.  Once, at the start of main. */
 void cleanup_install(void);
 

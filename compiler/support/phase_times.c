@@ -54,6 +54,45 @@ enum compile_phase phase_begin(const struct compile *cx, enum compile_phase phas
     return before;
 }
 
+void phase_times_restart(const struct compile *cx)
+{
+    struct phase_times *times = cx->times;
+    if (times != NULL) *times = (struct phase_times){.since = now(), .current = times->current};
+}
+
+void phase_times_pack(struct parcel *parcel, const struct compile *cx)
+{
+    struct phase_times *times = cx->times;
+    if (times == NULL) return;
+    phase_resume(cx, phase_begin(cx, PHASE_START));
+    for (size_t i = 0; i < PHASE_COUNT; i++) {
+        pack_number(parcel, (uint64_t)times->spent[i].wall_ns);
+        pack_number(parcel, (uint64_t)times->spent[i].processor_ns);
+    }
+}
+
+/* Clocks of two processes: the sums may differ by a little. */
+static int64_t without(int64_t from, int64_t part)
+{
+    return part < from ? from - part : 0;
+}
+
+void phase_times_unpack(const struct compile *cx, struct parcel_reader *reader)
+{
+    struct phase_times *times = cx->times;
+    if (times == NULL) return;
+    phase_resume(cx, phase_begin(cx, times->current));
+    struct moment *waited = &times->spent[times->current];
+    for (size_t i = 0; i < PHASE_COUNT; i++) {
+        int64_t wall_ns = (int64_t)unpack_number(reader);
+        int64_t processor_ns = (int64_t)unpack_number(reader);
+        waited->wall_ns = without(waited->wall_ns, wall_ns);
+        waited->processor_ns = without(waited->processor_ns, processor_ns);
+        times->spent[i].wall_ns += wall_ns;
+        times->spent[i].processor_ns += processor_ns;
+    }
+}
+
 static void print_line(FILE *to, const char *name, struct moment spent, struct moment all)
 {
     double share = all.wall_ns > 0 ? 100.0 * (double)spent.wall_ns / (double)all.wall_ns : 0;

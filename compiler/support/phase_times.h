@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "compiler/support/context.h"
+#include "compiler/support/parcel.h"
 
 #define COMPILE_PHASES(X)                                                                          \
     X(START, "start, output")                                                                      \
@@ -47,6 +48,12 @@ static inline void phase_resume(const struct compile *cx, enum compile_phase bef
 {
     (void)phase_begin(cx, before);
 }
+
+/* What a child process spent.  In the child: from now on; and so far.  In the parent: the time since the
+ * child was started, which is that of one phase, is the child's as far as the child tells. */
+void phase_times_restart(const struct compile *cx);
+void phase_times_pack(struct parcel *parcel, const struct compile *cx);
+void phase_times_unpack(const struct compile *cx, struct parcel_reader *reader);
 
 /* A table of what has been measured so far: a line for each phase that took any time, and the sum. */
 void phase_times_print(FILE *to, const struct compile *cx);

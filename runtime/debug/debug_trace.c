@@ -1,5 +1,7 @@
 /* Firings to a file, with the packets that each takes and gives. */
 #include "runtime/debug/debug_internal.h"
+
+#include "lang/memory_text.h"
 #include "runtime/debug/debug_place.h"
 #include "runtime/observe/value_text.h"
 
@@ -52,20 +54,17 @@ static void print_packet(const struct prt_debugger *d, uint32_t buffer, uint64_t
 {
     const struct debug_trace *t = d->trace;
     const uint8_t *bytes = prt_debugger_packet_bytes(d, buffer, packet);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory == NULL) return;
-    if (bytes != NULL)
-        prt_packet_print(memory, d->container, &d->container->buffers[buffer], bytes, ITEMS_TRACED);
+    struct memory_text memory;
+    bool begun = memory_text_begin(&memory);
+    if (begun && bytes != NULL)
+        prt_packet_print(memory.file, d->container, &d->container->buffers[buffer], bytes,
+                         ITEMS_TRACED);
+    char *text = begun ? memory_text_end(&memory, NULL) : NULL;
+    const char *shown = text != NULL && text[0] != '\0' ? text : "?";
+    if (t->json)
+        print_quoted(t->file, shown);
     else
-        fputc('?', memory);
-    if (fclose(memory) == 0 && text != NULL) {
-        if (t->json)
-            print_quoted(t->file, text);
-        else
-            fputs(text, t->file);
-    }
+        fputs(shown, t->file);
     free(text);
 }
 

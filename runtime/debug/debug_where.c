@@ -3,6 +3,7 @@
 #include "runtime/debug/debug_place.h"
 #include "runtime/debug/debug_source.h"
 
+#include "lang/memory_text.h"
 #include "lang/scalar_text.h"
 #include "lang/sched_code.h"
 #include "runtime/load/debug_info.h"
@@ -199,19 +200,19 @@ void prt_debug_show_program(struct prt_debugger *d, FILE *to)
 /* Its text; instruction n is the n-th line that begins with blanks. */
 static char *program_text(const struct prt_container *c)
 {
-    char *text = NULL;
-    size_t size = 0;
+    struct memory_text text;
     struct sched_error unheard;
     struct sched_set *sets = calloc((size_t)c->set_count + 1, sizeof *sets);
-    FILE *memory = sets != NULL ? open_memstream(&text, &size) : NULL;
+    bool begun = sets != NULL && memory_text_begin(&text);
     for (uint32_t i = 0; sets != NULL && i < c->set_count; i++)
         sets[i] = (struct sched_set){(uint32_t *)(uintptr_t)c->sets[i].stages, c->sets[i].count};
     const struct sched_program program = {c->stage_count, sets, c->set_count,
                                           (uint8_t *)(uintptr_t)c->code, c->code_bytes};
-    bool done = memory != NULL && sched_disassemble(memory, &program, &unheard);
+    bool done = begun && sched_disassemble(text.file, &program, &unheard);
     free(sets);
-    if (memory != NULL && fclose(memory) == 0 && done) return text;
-    free(text);
+    char *whole = begun ? memory_text_end(&text, NULL) : NULL;
+    if (done) return whole;
+    free(whole);
     return NULL;
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/device/description.h"
 
+#include "lang/memory_text.h"
+
 #include "runtime/device/finding_text.h"
 
 #include <errno.h>
@@ -31,15 +33,14 @@ static enum prt_status read_text(const char *path, char *text, size_t *size,
 static bool report_finding(const struct prt_reporter *reporter, const char *path, const char *text,
                            size_t size, const struct devdesc_finding *finding)
 {
-    char *lines = NULL;
-    size_t length;
-    FILE *to = open_memstream(&lines, &length);
-    if (to == NULL) return false;
-    prt_finding_print(to, path, text, size, finding);
-    bool whole = fclose(to) == 0;
-    if (whole) reporter->report(reporter->context, lines);
+    struct memory_text memory;
+    if (!memory_text_begin(&memory)) return false;
+    prt_finding_print(memory.file, path, text, size, finding);
+    char *lines = memory_text_end(&memory, NULL);
+    if (lines == NULL) return false;
+    reporter->report(reporter->context, lines);
     free(lines);
-    return whole;
+    return true;
 }
 
 static size_t count_errors(const struct devdesc_findings *findings)

@@ -16,6 +16,8 @@
  */
 #include "runtime/io/io_internal.h"
 
+#include "lang/memory_text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -531,21 +533,22 @@ static void write_fields(FILE *to, const struct prt_packet *layout)
 static char *header_text(const struct npy_sink *npy, size_t *length, size_t *count_at)
 {
     const struct prt_packet *layout = npy->layout;
-    char type[4], *text = NULL;
-    FILE *to = open_memstream(&text, length);
-    if (to == NULL) return NULL;
+    char type[4];
+    struct memory_text text;
+    if (!memory_text_begin(&text)) return NULL;
+    FILE *to = text.file;
     fputs("{'descr': ", to);
     if (is_structured(layout))
         write_fields(to, layout);
     else
         fprintf(to, "'%s'", type_text(npy->element, npy->big_endian, type));
     fputs(", 'fortran_order': False, 'shape': (", to);
-    *count_at = (size_t)ftell(to);
+    *count_at = memory_text_bytes(&text);
     fprintf(to, "%*s,", COUNT_DIGITS, "");
     if (!is_structured(layout) && layout->field_count == 1 && layout->fields[0].shape[0] != '\0')
         fprintf(to, " %s,", layout->fields[0].shape);
     fputs("), }", to);
-    return fclose(to) == 0 ? text : (free(text), NULL);
+    return memory_text_end(&text, length);
 }
 
 /* The header for so many packets: the number as short as it is, blanks behind the text. */
