@@ -283,8 +283,17 @@ DAMAGE := $(if $(REPLAYS),$(B)/tests/damage)
 $(B)/tests/damage: $(B)/obj/tests/fuzz/damage.o $(B)/obj/tests/fuzz/fuzz_container.o $(B)/libpipert.a
 	$(call link,-pie) $(RUNTIME_LIBS)
 
-.PHONY: soak verify-rules tests objects check check-math-all check-unit check-san check-built second-pipec golden-update bench damage fuzz fuzz-run
-tests: $(TESTS) $(REPLAYS) $(DAMAGE) ## build the unit tests without running them
+# Calls that fail (tests/fault): a library to load into a program, and a tracer of its system calls.
+FAULT_TOOLS := $(B)/tests/fault_preload.so $(B)/tests/fault_tracer
+fault_tool   = $(or $(call say,CC,$<),$(Q)) mkdir -p $(@D) && $(CC) -D_GNU_SOURCE -I. -std=gnu11 -Wall -Wextra \
+               -Wconversion $(WERROR) -O2 -g $(1) $< -o $@
+$(B)/tests/fault_preload.so: tests/fault/preload.c tests/fault/fault_page.h $(B)/flags
+	$(call fault_tool,-fPIC -shared) -ldl
+$(B)/tests/fault_tracer: tests/fault/tracer.c tests/fault/fault_page.h $(B)/flags
+	$(call fault_tool)
+
+.PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built second-pipec golden-update bench damage fuzz fuzz-run
+tests: $(TESTS) $(REPLAYS) $(DAMAGE) $(FAULT_TOOLS) ## build the unit tests without running them
 objects: $(OBJECTS) $(TEST_OBJ) ## compile everything, link nothing
 second-pipec: $(L)/pipec
 
@@ -307,6 +316,8 @@ check-san: ## make check under AddressSanitizer + UBSan, then under ThreadSaniti
 check-math-all: all ## the f32 library over all 2^32 inputs (hours)
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec \
 	    PIPERUN=$(abspath $(B))/piperun MATH_ALL=1 TMP=$$(mktemp -d) sh tests/e2e/math.sh
+soak-faults: all tests ## each call of pipec and piperun fails, one after the other (an hour)
+	@work=$$(mktemp -d) && TMP=$$work python3 tests/fault/sweep.py $(abspath $(B)); status=$$?; rm -rf $$work; exit $$status
 soak: all ## N drawn programs from SEED on against the reference interpreter; what differs is kept in $(BUILD)/soak
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec PIPERUN=$(abspath $(B))/piperun \
 	    SOAK=1 EACH=$(or $(EACH),13) N=$(or $(N),1000) SEED=$(or $(SEED),1) KEEP=$(abspath $(B))/soak \

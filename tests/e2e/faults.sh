@@ -1,0 +1,38 @@
+#!/bin/sh
+# What fails in the system (memory, threads, files, processes: tests/fault) is told, and leaves files that are whole:
+# some of the points that `make soak-faults` tries all of; and a mistake is found so.
+set -u
+cd "$TMP" || exit 1
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+case ${VARIANT-} in asan | tsan) echo "a sanitizer has an allocator of its own"; exit 77 ;; esac
+
+sweep() { TMP=$1 python3 "$ROOT/tests/fault/sweep.py" "$2" --every "$3" --only "${4-}"; }
+
+mkdir all
+sweep all "$BUILD" "${EVERY:-23}" || echo "# see above"
+
+# planted NAME FILE EXPRESSION CASE: a piperun with a mistake, made by sed; the sweep says so
+planted() {
+    name=$1 changed=$TMP/$1/${2##*/} build=$TMP/$1/build
+    mkdir -p "$build/tests" "$1/work"
+    sed "$3" "$ROOT/$2" >"$changed"
+    if cmp -s "$ROOT/$2" "$changed"; then check "planted: $name" false; return; fi
+    # shellcheck disable=SC2046
+    ${CC:-cc} -D_GNU_SOURCE -std=c11 -I"$ROOT" -I"$ROOT/runtime/io" -g -o "$build/piperun" "$changed" \
+        "$BUILD"/obj/runtime/piperun*.o "$BUILD/libpipert.a" -pthread -ldl -lm \
+        $(pkg-config --libs sndfile libpng zlib hwloc libxxhash) $(pkg-config --libs libedit 2>/dev/null) ||
+        { check "planted: $name" false; return; }
+    ln -s "$BUILD/pipec" "$build/pipec"
+    ln -s "$BUILD"/tests/fault_* "$build/tests/"
+    if sweep "$1/work" "$build" 1 "$4" >"$1/log"; then
+        cat "$1/log"
+        check "planted: $name is found" false
+    else
+        check "planted: $name is found" grep -q '^not ok' "$1/log"
+    fi
+}
+
+planted unchecked_memory runtime/io/temporaries.c '/made == NULL/d' "memory of a run, and"
+planted unchecked_rename runtime/io/io_writer.c 's/rename(\([^)]*\)) != 0/(rename(\1), 0)/' "system calls of a run: EIO"

@@ -1,0 +1,16 @@
+/*
+ * fault_page: what a program under test and who has started it share: counts that outlive the program,
+ * however it ends.
+ */
+#ifndef TESTS_FAULT_FAULT_PAGE_H
+#define TESTS_FAULT_FAULT_PAGE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct fault_page {
+    _Atomic uint64_t calls;  /* so far, of the kind that is counted */
+    _Atomic uint64_t failed; /* of these */
+};
+
+#endif

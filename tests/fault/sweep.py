@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""sweep.py: the k-th call of a program fails, for every k until the program is done before it.
+
+    sweep.py BUILD [--every N] [--only CASE] [--seconds S]
+
+Each case is a command, the files it makes, and which of its calls fail.  Whatever fails, the command ends in time
+with a documented exit status; if that is not 0 it has said why on standard error, and each of its files is what
+it was before; if it is 0, they are what they should be.  Nothing else is left in their folder or in $TMPDIR.  Where
+the command is killed its files are as before or as they should be, and only temporaries may be left.
+
+`--every N` tries a k, then the N-th after it; which one is first depends on the case only.  A line of results for
+each: ok or not ok, with the number of points.  TMP is a folder to work in.
+"""
+import argparse
+import errno
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+OLD = b"what was there before\n"
+LIMIT_SECONDS = 120
+
+PIPELINE = """kernel average<int N>(in f32 x peek N, out f32 y) {
+    f32 sum = 0;
+    for (i32 i = 0; i < N; i++) sum += x[i];
+    y <- sum / N;
+}
+kernel scale(in f32 x, out f32 y; f32 by) { y <- by * x; }
+pipeline main(in f32 samples, out f32 smooth; f32 by = 10) {
+    samples -> average<4> -> scale(by) -> smooth;
+}
+"""
+
+
+class Case:
+    def __init__(self, name, command, files, calls, error=0, again=False, child=False, action=None, stride=1,
+                 statuses=(0, 2), says=r"error", env=()):
+        self.name, self.command, self.files, self.calls = name, command, files, calls
+        self.error, self.again, self.child, self.action = error, again, child, action
+        self.stride, self.statuses, self.says, self.env = stride, statuses, says, env
+
+
+def cases(build):
+    """What is tried; `stride` thins out what is long and alike."""
+    pipec, piperun = build + "/pipec", build + "/piperun"
+    compiles = [pipec, "avg.pipe", "-o", "out.pbc", "-MD"]
+    runs = [piperun, "avg.pbc", "samples=in.raw", "smooth=out.raw"]
+    on_cpu = [piperun, "--device", "cpu:3", "cpu.pbc", "samples=in.raw", "smooth=out.raw"]
+    reports = [piperun, "--stats=json:out.json", "--trace=out.trace", "avg.pbc", "samples=in.raw", "smooth=out.npy"]
+    tests = [pipec, "test", "tested.pipe"]
+    made = []
+
+    def add(name, command, files, **more):
+        made.append(Case(name, command, files, **more))
+
+    for again in (False, True):
+        ever = ", and all after it" if again else ""
+        more = {"again": again}
+        # The compiler
+        add("memory of the front end" + ever, compiles, ["out.pbc", "out.d"], calls="memory", **more)
+        add("memory of code generation" + ever, compiles, ["out.pbc", "out.d"], calls="memory", child=True,
+            stride=601, **more)
+        add("system calls of code generation" + ever, compiles, ["out.pbc", "out.d"], calls="system",
+            error=errno.EIO, child=True, **more)
+        add("system calls of pipec: EIO" + ever, compiles, ["out.pbc", "out.d"], calls="system",
+            error=errno.EIO, **more)
+        # The runtime
+        for word, command, files in (("a run", runs, ["out.raw"]), ("a run on cores", on_cpu, ["out.raw"]),
+                                     ("a run with reports", reports, ["out.npy", "out.json", "out.trace"])):
+            add(f"memory of {word}" + ever, command, files, calls="memory", **more)
+            add(f"threads of {word}" + ever, command, files, calls="threads", **more)
+            add(f"system calls of {word}: EIO" + ever, command, files, calls="system", error=errno.EIO, **more)
+    add("a crash of code generation", compiles, ["out.pbc", "out.d"], calls="memory", child=True, stride=4001,
+        statuses=(0, 3), env=[("FAULT_CRASH", "1")])
+    for word, command, files in (("pipec", compiles, ["out.pbc", "out.d"]), ("a run", runs, ["out.raw"]),
+                                 ("a run with reports", reports, ["out.npy", "out.json", "out.trace"])):
+        add(f"system calls of {word}: no space", command, files, calls="system", error=errno.ENOSPC, again=True)
+        add(f"system calls of {word}: EINTR", command, files, calls="system", error=errno.EINTR)
+        add(f"short reads and writes of {word}", command, files, calls="system", action="short", again=True,
+            statuses=(0,))
+        add(f"{word} is killed", command, files, calls="system", action="kill", statuses=(128 + signal.SIGKILL, 0))
+    add("memory of pipec test", tests, [], calls="memory", stride=3, statuses=(0, 1, 2))
+    add("system calls of pipec test: EIO", tests, [], calls="system", error=errno.EIO, stride=3, statuses=(0, 1, 2))
+    return made
+
+
+class Folder:
+    def __init__(self, build):
+        self.build = build
+        self.root = os.environ["TMP"] + "/sweep"
+        self.temporaries = os.environ["TMP"] + "/sweep.tmp"
+        self.page = os.environ["TMP"] + "/sweep.page"
+        for path in (self.root, self.temporaries):
+            os.makedirs(path)
+        self.write("avg.pipe", PIPELINE.encode())
+        self.write("tested.pipe", (PIPELINE + "test ramp of main { samples = {0..7}; "
+                                   "expect smooth == {15, 25, 35, 45, 55}; }\n").encode())
+        self.write("in.raw", struct.pack("<5000f", *range(5000)))
+        for device, name in (("sim4", "avg.pbc"), ("cpu", "cpu.pbc")):
+            subprocess.run([build + "/pipec", "--device", device, "avg.pipe", "-o", name], cwd=self.root, check=True)
+        self.given = sorted(os.listdir(self.root))
+
+    def write(self, name, data):
+        with open(self.root + "/" + name, "wb") as file:
+            file.write(data)
+
+    def read(self, name):
+        try:
+            with open(self.root + "/" + name, "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+
+    def clear(self):
+        for name in os.listdir(self.root):
+            if name not in self.given:
+                os.unlink(self.root + "/" + name)
+        for name in os.listdir(self.temporaries):
+            subprocess.run(["rm", "-rf", self.temporaries + "/" + name], check=True)
+
+    def left(self, case):
+        names = [name for name in os.listdir(self.root) if name not in self.given and name not in case.files]
+        return names + os.listdir(self.temporaries)
+
+    def counts(self):
+        with open(self.page, "rb") as file:
+            return struct.unpack("<QQ", file.read(16))
+
+    def run(self, case, k):
+        """The exit status (None: it does not end) and what it said."""
+        with open(self.page, "wb") as file:
+            file.write(bytes(16))
+        program = os.path.basename(case.command[0])
+        env = dict(os.environ, TMPDIR=self.temporaries, FAULT_PAGE=self.page, FAULT_PROGRAM=program,
+                   FAULT_CALLS=case.calls, FAULT_AT=str(k), FAULT_AGAIN=str(int(case.again)),
+                   FAULT_CHILD=str(int(case.child)), **dict(case.env))
+        command = ["/usr/bin/env", "LD_PRELOAD=" + self.build + "/tests/fault_preload.so"] + case.command
+        if case.calls == "system":
+            words = [case.action or str(case.error)] + ["again"] * case.again + ["child"] * case.child
+            command = [self.build + "/tests/fault_tracer", self.page, str(k)] + words + ["--"] + command
+        child = subprocess.Popen(command, cwd=self.root, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            text, _ = child.communicate(timeout=LIMIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            text, _ = child.communicate()
+            return None, text
+        status = child.returncode
+        return 128 - status if status < 0 else status, text
+
+
+def is_report(data):
+    """Reports are written of runs that end badly too: whole, or not at all."""
+    try:
+        return isinstance(json.loads(data), dict)
+    except ValueError:
+        return False
+
+
+def examine(folder, case, status, text, good):
+    """What is wrong with how it ended; None: nothing."""
+    if status is None:
+        return f"it did not end within {LIMIT_SECONDS} s"
+    if status not in case.statuses:
+        return f"exit status {status}, none of {case.statuses}"
+    killed = case.action == "kill" and status != 0
+    files = {name: folder.read(name) for name in case.files}
+    if status == 0 and files != good:
+        return f"it said it was done, and {[n for n in files if files[n] != good[n]]} are not what they should be"
+    if status != 0 and not killed and not re.search(case.says, text.decode(errors="replace")):
+        return "it failed and did not say why"
+    for name, data in files.items():
+        if status != 0 and is_report(data):
+            continue
+        if status != 0 and data != OLD and not (data == good[name] and (killed or len(files) > 1)):
+            return f"{name} is neither what it was nor what it should be"
+    if not killed and not (case.again and case.calls == "system") and folder.left(case):
+        return f"it left {folder.left(case)}"
+    return None
+
+
+def prepare(folder, case):
+    folder.clear()
+    for name in case.files:
+        folder.write(name, OLD)
+
+
+def without_faults(folder, case):
+    """The files as they should be, and how many calls there are."""
+    prepare(folder, case)
+    status, text = folder.run(case, 0)
+    if status == 98:
+        return None, 0
+    if status != 0:
+        sys.exit(f"{case.name}: without any fault: exit status {status}\n{text.decode(errors='replace')}")
+    return {name: folder.read(name) for name in case.files}, folder.counts()[0]
+
+
+def sweep(folder, case, every, deadline):
+    """Points tried, and the first few complaints."""
+    good, calls = without_faults(folder, case)
+    if good is None:
+        return None, []
+    stride = max(1, min(case.stride * every, calls // 3))
+    points, found, k = 0, [], 1 + sum(case.name.encode()) % stride
+    while k <= calls + 1000000 and len(found) < 5 and time.monotonic() < deadline:
+        prepare(folder, case)
+        status, text = folder.run(case, k)
+        if status is not None and folder.counts()[1] == 0:
+            break
+        points += 1
+        wrong = examine(folder, case, status, text, good)
+        if wrong is not None:
+            found.append(f"call {k} of {calls}: {wrong}\n" + text.decode(errors="replace"))
+        k += stride
+    return points, found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--seconds", type=float, default=1e9)
+    options = parser.parse_args()
+    folder = Folder(os.path.abspath(options.build))
+    deadline = time.monotonic() + options.seconds
+    failed = tried = 0
+    for case in cases(folder.build):
+        if options.only not in case.name:
+            continue
+        points, found = sweep(folder, case, options.every, deadline)
+        if points is None:
+            print(f"skip {case.name} no process can be traced here")
+            continue
+        tried += points
+        failed += len(found)
+        for text in found:
+            print("# " + text.replace("\n", "\n#   "))
+        print(("not ok " if found else "ok ") + f"{case.name} ({points} points)", flush=True)
+    print(f"# {tried} points, {failed} found")
+    return 1 if failed else 0
+
+
+sys.exit(main())

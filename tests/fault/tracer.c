@@ -1,0 +1,240 @@
+/*
+ * tracer: runs a program and has the k-th of its system calls fail, fall short, or be its last.
+ *
+ *     tracer PAGE K (ERROR | short | kill) [again] [child] -- COMMAND...
+ *
+ * PAGE is a file of sizeof(struct fault_page); K counts from 1 (0: none); ERROR is a number of errno.
+ * The calls are those that tests/fault/preload.c stops at, of the program itself, or (child) of the
+ * processes that it forks.  What a call cannot fail with is not told to it: a call that allocates fails
+ * with ENOMEM, one that starts a process with EAGAIN, whatever ERROR is.  `close` fails having closed,
+ * as it does on Linux.  `short` halves what is read or written, and lets other calls be.
+ *
+ * The exit status is that of the program; 128 + N where a signal ended it; 98: it cannot be traced.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/fault/fault_page.h"
+
+enum { TASKS_MAX = 1024, CANNOT_TRACE = 98 };
+
+enum relation { NOBODY, PROGRAM, CHILD, OTHER };
+
+static struct task {
+    pid_t id;
+    enum relation relation;
+    bool closing; /* its `close` is to have failed */
+} tasks[TASKS_MAX];
+
+static struct fault_page *page;
+static uint64_t at;
+static int error;
+static bool kills, shortens, again, in_child;
+static pid_t program;
+static int program_status = -1;
+
+/* ---- tasks ---- */
+
+static struct task *task_of(pid_t id)
+{
+    struct task *unused = NULL;
+    for (size_t i = 0; i < TASKS_MAX; i++) {
+        if (tasks[i].id == id) return &tasks[i];
+        if (unused == NULL && tasks[i].id == 0) unused = &tasks[i];
+    }
+    if (unused == NULL) exit(CANNOT_TRACE);
+    *unused = (struct task){.id = id};
+    return unused;
+}
+
+/* Threads are what their process is; a process that the program forks is its child until it becomes
+ * another program. */
+static void relate(pid_t parent, pid_t id, int event)
+{
+    enum relation mine = task_of(parent)->relation;
+    task_of(id)->relation = event == PTRACE_EVENT_CLONE                     ? mine
+                            : mine == PROGRAM && event == PTRACE_EVENT_FORK ? CHILD
+                                                                            : OTHER;
+}
+
+/* ---- one call ---- */
+
+/* What the program says on standard error comes through; and it waits for its children, however often. */
+static bool is_spared(const struct task *task)
+{
+    struct user_regs_struct regs;
+    if (ptrace(PTRACE_GETREGS, task->id, NULL, &regs) != 0) return true;
+    return (regs.orig_rax == SYS_write && regs.rdi == STDERR_FILENO) ||
+           (regs.orig_rax == SYS_wait4 && again);
+}
+
+static bool is_hit(const struct task *task)
+{
+    if (task->relation != (in_child ? CHILD : PROGRAM) || is_spared(task)) return false;
+    uint64_t number = atomic_fetch_add(&page->calls, 1) + 1;
+    if (at == 0 || number < at || (number > at && !again)) return false;
+    atomic_fetch_add(&page->failed, 1);
+    return true;
+}
+
+static int error_of(uint64_t call)
+{
+    switch (call) {
+    case SYS_mmap:
+    case SYS_brk:
+    case SYS_mprotect: return ENOMEM;
+    case SYS_clone:
+    case SYS_clone3: return EAGAIN;
+    case SYS_pipe2:
+    case SYS_dup2: return EMFILE;
+    case SYS_wait4: return EINTR;
+    default: return error;
+    }
+}
+
+static bool moves_bytes(uint64_t call)
+{
+    return call == SYS_read || call == SYS_write || call == SYS_pread64 || call == SYS_pwrite64;
+}
+
+/* How it goes on. */
+static enum __ptrace_request change(struct task *task)
+{
+    struct user_regs_struct regs;
+    if (ptrace(PTRACE_GETREGS, task->id, NULL, &regs) != 0) return PTRACE_CONT;
+    if (shortens) {
+        if (moves_bytes(regs.orig_rax) && regs.rdx > 1) regs.rdx /= 2;
+    } else if (regs.orig_rax == SYS_close) {
+        task->closing = true;
+        return PTRACE_SYSCALL;
+    } else {
+        /* brk has no errors: it returns where the break is. */
+        regs.rax = (unsigned long long)(regs.orig_rax == SYS_brk ? 0 : -error_of(regs.orig_rax));
+        regs.orig_rax = (unsigned long long)-1;
+    }
+    ptrace(PTRACE_SETREGS, task->id, NULL, &regs);
+    return PTRACE_CONT;
+}
+
+static enum __ptrace_request at_call(struct task *task)
+{
+    if (!is_hit(task)) return PTRACE_CONT;
+    if (!kills) return change(task);
+    kill(program, SIGKILL);
+    return PTRACE_CONT;
+}
+
+static void end_close(struct task *task)
+{
+    struct user_regs_struct regs;
+    task->closing = false;
+    if (ptrace(PTRACE_GETREGS, task->id, NULL, &regs) != 0) return;
+    regs.rax = (unsigned long long)-error;
+    ptrace(PTRACE_SETREGS, task->id, NULL, &regs);
+}
+
+/* ---- all of them ---- */
+
+static void at_stop(pid_t id, int status)
+{
+    struct task *task = task_of(id);
+    enum __ptrace_request request = PTRACE_CONT;
+    int event = status >> 16, number = WSTOPSIG(status);
+    unsigned long other;
+    if (event == PTRACE_EVENT_SECCOMP) {
+        request = at_call(task);
+        number = 0;
+    } else if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
+               event == PTRACE_EVENT_CLONE) {
+        if (ptrace(PTRACE_GETEVENTMSG, id, NULL, &other) == 0) relate(id, (pid_t)other, event);
+        number = 0;
+    } else if (event != 0) {
+        if (event == PTRACE_EVENT_EXEC && id != program) task->relation = OTHER;
+        number = 0;
+    } else if (number == (SIGTRAP | 0x80)) {
+        if (task->closing) end_close(task);
+        number = 0;
+    } else if (number == SIGSTOP) {
+        number = 0; /* a new task begins stopped */
+    }
+    ptrace(request, id, NULL, (void *)(long)number);
+}
+
+static void follow(void)
+{
+    int status;
+    pid_t id;
+    while ((id = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR) {
+        if (id <= 0) continue;
+        if (WIFSTOPPED(status)) {
+            at_stop(id, status);
+            continue;
+        }
+        task_of(id)->id = 0;
+        if (id == program) program_status = status;
+    }
+}
+
+_Noreturn static void become(char **command)
+{
+    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) _exit(CANNOT_TRACE);
+    raise(SIGSTOP);
+    execvp(command[0], command);
+    _exit(127);
+}
+
+static void begin(char **command)
+{
+    int status;
+    long options = PTRACE_O_EXITKILL | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACEFORK |
+                   PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
+                   PTRACE_O_TRACESYSGOOD;
+    program = fork();
+    if (program == 0) become(command);
+    if (program < 0 || waitpid(program, &status, 0) != program || !WIFSTOPPED(status) ||
+        ptrace(PTRACE_SETOPTIONS, program, NULL, (void *)options) != 0)
+        exit(CANNOT_TRACE);
+    task_of(program)->relation = PROGRAM;
+    ptrace(PTRACE_CONT, program, NULL, NULL);
+}
+
+static void map_page(const char *path)
+{
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    void *mapped = MAP_FAILED;
+    if (file >= 0) mapped = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (mapped == MAP_FAILED) exit(CANNOT_TRACE);
+    close(file);
+    page = mapped;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 6) return CANNOT_TRACE;
+    map_page(argv[1]);
+    at = strtoull(argv[2], NULL, 10);
+    kills = strcmp(argv[3], "kill") == 0;
+    shortens = strcmp(argv[3], "short") == 0;
+    error = atoi(argv[3]);
+    int i = 4;
+    for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        again = again || strcmp(argv[i], "again") == 0;
+        in_child = in_child || strcmp(argv[i], "child") == 0;
+    }
+    if (i + 1 >= argc) return CANNOT_TRACE;
+    begin(argv + i + 1);
+    follow();
+    if (WIFEXITED(program_status)) return WEXITSTATUS(program_status);
+    return WIFSIGNALED(program_status) ? 128 + WTERMSIG(program_status) : CANNOT_TRACE;
+}
