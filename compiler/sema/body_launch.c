@@ -170,6 +170,7 @@ static bool check_like(struct body *b, const struct launch *launch, const struct
                        const struct kernel_port *parents)
 {
     const char *child = launch->child->title, *parent = b->kernel->kernel->title;
+    if (port->type == NULL || parents->type == NULL) return false; /* reported at the port */
     if (port->type != parents->type) {
         report_port(b, launch, port, parents,
                     arena_printf(b->arena,
