@@ -22,7 +22,11 @@ static bool describes(const char *key, uint64_t value)
     const struct {
         const char *key;
         uint64_t value;
-    } fields[] = {{"cu_count", 65536}, {"lanes", 8}, {"clock", 1000}, {"memory", 1 << 20}, {"memory_bytes_per_cycle", 64}};
+    } fields[] = {{"cu_count", 65536},
+                  {"lanes", 8},
+                  {"clock", 1000},
+                  {"memory", 1 << 20},
+                  {"memory_bytes_per_cycle", 64}};
     int used = snprintf(text, sizeof text, "name = edge\n");
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (strcmp(fields[i].key, key) != 0)
