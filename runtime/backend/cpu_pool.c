@@ -291,9 +291,10 @@ static uint32_t take_chunk(const struct prt_cpu_pool *pool, struct prt_cpu_job *
 
 /* ---- lines ---- */
 
+/* Mutex held: it orders what is told of. */
 static void tell(struct prt_cpu_pool *pool)
 {
-    atomic_fetch_add_explicit(&pool->bell->events, 1, memory_order_release);
+    atomic_fetch_add_explicit(&pool->bell->events, 1, memory_order_relaxed);
 }
 
 static uint32_t sleepers(const struct prt_cpu_pool *pool)
@@ -471,10 +472,11 @@ static uint32_t piece(uint32_t left, uint32_t least, bool own)
 }
 
 /* Takes chunks of that worker's share in the call; false: there are none to be had.  `own`: it is
- * the taker's, or as good as that, its owner being stopped. */
+ * the taker's, or as good as that, its owner being stopped.  Relaxed: whoever knows of the call has
+ * acquired what it is about, and reads nothing of what others execute. */
 static bool take_claim(struct prt_cpu_worker *owner, uint32_t call, bool own, struct claim *claim)
 {
-    uint64_t word = atomic_load_explicit(&owner->share, memory_order_acquire);
+    uint64_t word = atomic_load_explicit(&owner->share, memory_order_relaxed);
     for (;;) {
         uint32_t next = word & CHUNK_MASK, end = word >> CHUNK_BITS & CHUNK_MASK;
         uint32_t least = word >> 2 * CHUNK_BITS & LEAST_MAX;
@@ -482,7 +484,7 @@ static bool take_claim(struct prt_cpu_worker *owner, uint32_t call, bool own, st
         *claim = (struct claim){next, piece(end - next, least, own)};
         if (claim->chunks == 0) return false;
         if (atomic_compare_exchange_weak_explicit(&owner->share, &word, word + claim->chunks,
-                                                  memory_order_acq_rel, memory_order_acquire))
+                                                  memory_order_relaxed, memory_order_relaxed))
             return true;
     }
 }
@@ -515,7 +517,8 @@ static void execute_claim(struct prt_cpu_worker *worker, uint32_t call, struct p
     note_claim(worker, job, status, &fault, begin, end);
 }
 
-/* Counts chunks of the call as done: from then on the job may be another. */
+/* Counts chunks of the call as done: from then on the job may be another.  Sequentially consistent,
+ * as in join_call: either the caller sees the count, or it is seen to sleep. */
 static void count_chunks(struct prt_cpu_pool *pool, uint32_t chunks)
 {
     if (chunks == 0) return;
@@ -621,7 +624,7 @@ static void join_call(struct prt_cpu_pool *pool, const struct prt_cpu_job *job)
     atomic_store_explicit(&pool->bell->caller_sleeps, true, memory_order_seq_cst);
     while (!all_counted(pool, job))
         pthread_cond_wait(&pool->changed, &pool->mutex);
-    atomic_store_explicit(&pool->bell->caller_sleeps, false, memory_order_seq_cst);
+    atomic_store_explicit(&pool->bell->caller_sleeps, false, memory_order_relaxed);
     pthread_mutex_unlock(&pool->mutex);
 }
 
@@ -743,7 +746,7 @@ static bool await_event(const struct prt_cpu_worker *worker, unsigned seen)
     do {
         for (int i = 0; i < SPINS_PER_LOOK; i++) {
             if (call_of(worker) != worker->answered ||
-                atomic_load_explicit(&bell->events, memory_order_acquire) != seen)
+                atomic_load_explicit(&bell->events, memory_order_relaxed) != seen)
                 return false;
             relax();
         }

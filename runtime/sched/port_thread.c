@@ -42,6 +42,18 @@ static uint64_t load(_Atomic uint64_t *position)
     return atomic_load(position);
 }
 
+/* Then what it has said is there. */
+static bool is_over(struct prt_port_thread *t)
+{
+    return atomic_load_explicit(&t->over, memory_order_acquire);
+}
+
+/* Relaxed: whoever sleeps is woken with the mutex behind it, and whoever does not looks again. */
+static bool is_stopping(struct prt_port_thread *t)
+{
+    return atomic_load_explicit(&t->stopping, memory_order_relaxed);
+}
+
 /* ---- the two sides ---- */
 
 /* A position has come to where the other side wants it, or never will. */
@@ -52,7 +64,8 @@ static void signal_other(struct prt_port_thread *t, pthread_cond_t *condition)
     pthread_mutex_unlock(&t->mutex);
 }
 
-/* Sequentially consistent: either the sleeper sees the position, or it is seen to sleep. */
+/* Sequentially consistent, all four positions: either the sleeper sees the position, or it is seen to sleep.  That it sleeps
+ * no longer is in no order: who signals in vain wakes nobody. */
 static void allow(struct prt_port_thread *t, uint64_t position)
 {
     atomic_store(&t->allowed, position);
@@ -67,7 +80,7 @@ static void move(struct prt_port_thread *t, uint64_t position)
 
 static bool has_moved(struct prt_port_thread *t, uint64_t position)
 {
-    return load(&t->moved) >= position || atomic_load(&t->over);
+    return load(&t->moved) >= position || is_over(t);
 }
 
 static void pause_briefly(void)
@@ -88,14 +101,14 @@ static void await(struct prt_port_thread *t, uint64_t position)
     pthread_cond_signal(&t->to_thread); /* it may be gathering */
     while (!has_moved(t, position))
         pthread_cond_wait(&t->to_scheduler, &t->mutex);
-    atomic_store(&t->awaited, NEVER);
+    atomic_store_explicit(&t->awaited, NEVER, memory_order_relaxed);
     pthread_mutex_unlock(&t->mutex);
 }
 
 static void end(struct prt_port_thread *t, enum prt_status status)
 {
     t->status = status;
-    atomic_store(&t->over, true);
+    atomic_store_explicit(&t->over, true, memory_order_release);
     signal_other(t, &t->to_scheduler);
 }
 
@@ -133,9 +146,9 @@ static void sleep_until(struct prt_port_thread *t, uint64_t position)
 {
     pthread_mutex_lock(&t->mutex);
     atomic_store(&t->wanted, position);
-    while (load(&t->allowed) < position && !atomic_load(&t->stopping))
+    while (load(&t->allowed) < position && !is_stopping(t))
         pthread_cond_wait(&t->to_thread, &t->mutex);
-    atomic_store(&t->wanted, NEVER);
+    atomic_store_explicit(&t->wanted, NEVER, memory_order_relaxed);
     pthread_mutex_unlock(&t->mutex);
 }
 
@@ -148,11 +161,12 @@ static void gather(struct prt_port_thread *t, uint64_t position)
     const struct timespec end = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
     int waited = 0;
     pthread_mutex_lock(&t->mutex);
+    /* Stronger than needed: this sleep ends by itself, but is not to last when nobody is waited for. */
     atomic_store(&t->wanted, position);
     while (waited == 0 && load(&t->allowed) < position && load(&t->awaited) == NEVER &&
-           !atomic_load(&t->stopping))
+           !is_stopping(t))
         waited = pthread_cond_timedwait(&t->to_thread, &t->mutex, &end);
-    atomic_store(&t->wanted, NEVER);
+    atomic_store_explicit(&t->wanted, NEVER, memory_order_relaxed);
     pthread_mutex_unlock(&t->mutex);
 }
 
@@ -172,7 +186,7 @@ static void bring(void *context)
     for (;;) {
         uint64_t at = load(&t->moved);
         size_t room = wait_for_room(t, at), count = 0;
-        if (atomic_load(&t->stopping)) return;
+        if (is_stopping(t)) return;
         if (atomic_load_explicit(&t->sched->interrupted, memory_order_relaxed)) {
             end(t, PRT_E_INTERRUPTED);
             return;
@@ -322,7 +336,7 @@ enum prt_status prt_port_thread_take(struct prt_buffer *buffer, void *window, si
 enum prt_status prt_port_thread_pass(struct prt_buffer *buffer, struct prt_error *error)
 {
     struct prt_port_thread *t = buffer->port->thread;
-    if (atomic_load(&t->over)) return said(t, error);
+    if (is_over(t)) return said(t, error);
     allow(t, buffer->fifo.written_packets);
     return PRT_OK;
 }
@@ -342,7 +356,7 @@ void prt_port_thread_reserve(struct prt_sched *s, const struct prt_buffer *buffe
 static void stop(struct prt_buffer *buffer)
 {
     struct prt_port_thread *t = buffer->port->thread;
-    atomic_store(&t->stopping, true);
+    atomic_store_explicit(&t->stopping, true, memory_order_relaxed);
     signal_other(t, &t->to_thread);
     if (t->wake != NULL && buffer->record->outer == CONTAINER_OUTER_IN) t->wake(t->wake_context);
     prt_host_thread_join(&t->thread);
@@ -360,7 +374,7 @@ static enum prt_status finish(struct prt_sched *s, struct prt_buffer *buffer,
     enum prt_status status = PRT_OK;
     await(t, load(&t->allowed));
     (void)prt_standing_set(s, before, NULL);
-    if (!port->gone && atomic_load(&t->over)) status = said(t, error);
+    if (!port->gone && is_over(t)) status = said(t, error);
     port->gone |= status != PRT_OK;
     stop(buffer);
     return status;

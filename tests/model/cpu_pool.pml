@@ -2,11 +2,12 @@
  * cpu_pool: workers that answer calls, serve lines, sleep, are woken and end (runtime/backend/cpu_pool.c).
  *
  * The caller's thread, which is worker 0, and one of the pool's, or two (THREE).  It calls all for a job of four chunks,
- * gives one that is for worker 1 alone (a line with a place) and perhaps one that is for all, waits for both (prt_cpu_pool_wait),
- * calls once more, and stops the pool; THREE: nothing but the calls, of three chunks.  Modelled are execute_with_all, answer_call, execute_share,
- * take_claim (one chunk at a time), await_owners, count_chunks, join_call, line_up, release_job, end_job, leave_line, take_ready, await_event, serve,
- * worker_main, prt_cpu_pool_wait and prt_cpu_pool_stop.  What depends on time is drawn: how long somebody spins, how long
- * owners are waited for, whether work is worth waking others.
+ * gives one that is for worker 1 alone (a line with a place) and perhaps one that is for all, waits for both
+ * (prt_cpu_pool_wait), calls once more, and stops the pool; THREE: nothing but a call, of three chunks.  Modelled are
+ * execute_with_all, hand_out, answer_call, execute_share, execute_others, take_claim, piece, await_owners, count_chunks,
+ * join_call, line_up, release_job, end_job, leave_line, take_ready, await_event, serve, worker_main, prt_cpu_pool_wait and
+ * prt_cpu_pool_stop.  What depends on time is drawn: how long somebody spins, how long owners are waited for, whether work
+ * is worth waking others.
  *
  * Holds: each chunk is executed once, while its job is the call's; the caller goes on when all chunks are done, and when
  * the lines are; whoever is to be woken is; a line that looks empty is at rest; all threads end.
@@ -14,6 +15,7 @@
  * run: THREE
  * twin: NO_NUMBER         take_claim does not compare the number of the call
  * twin: CLAIM_SPLIT       take_claim reads and writes the word in two steps
+ * twin: OBJECT_FIRST      worker_main reads the call's object before its number
  * twin: COUNT_FIRST       chunks are counted before they are executed
  * twin: WEAK_SLEEPS       chunks_done is read before caller_sleeps is seen to be written (a store buffer)
  * twin: WEAK_COUNT        caller_sleeps is read before chunks_done is seen to be written
@@ -49,9 +51,10 @@ bool asleep[WORKERS] /* on `changed` */
 #endif
 #define WAIT(w) atomic { mutex = 0; asleep[w] = true }; atomic { !asleep[w] && !mutex -> mutex = 1 }
 
-byte call, chunks_done, events, sleepers
+byte chunks_done, chunks_before, events, sleepers
 bool caller_sleeps, stopping
-byte share_call[WORKERS], share_next[WORKERS], share_end[WORKERS]
+byte share_call[WORKERS], share_next[WORKERS], share_end[WORKERS] /* one word */
+byte object[WORKERS] /* of the call: numbered as that is, here */
 byte unfinished, line_jobs[2] /* of the line of worker 1, of that of all */
 bool ready[2], at_work[2] /* not of the code: end_job works on the line */
 byte ended
@@ -61,11 +64,15 @@ byte job_now
 byte executed[2 * CHUNKS] /* by call and chunk */
 byte line_executed[2]
 
-inline execute(c, chunk)
+/* So many chunks from that one on, of what the worker takes for the call's object. */
+inline execute(c)
 {
-    assert(job_now == c);
-    executed[(c - 1) * CHUNKS + chunk]++;
-    assert(job_now == c && executed[(c - 1) * CHUNKS + chunk] == 1)
+    do
+    :: pieces > 0 ->
+        atomic { assert(job_now == c && job == c); executed[(c - 1) * CHUNKS + chunk]++ }
+        atomic { assert(job_now == c && executed[(c - 1) * CHUNKS + chunk] == 1); chunk++; pieces-- }
+    :: else -> break
+    od
 }
 
 #ifdef NO_NUMBER
@@ -74,19 +81,23 @@ inline execute(c, chunk)
 #define OF_CALL(w, c) (share_call[w] == c)
 #endif
 
-/* Of worker `o`, if so many are left: a comparison and exchange of the word. */
-inline claim(o, c, least)
+/* Of what is left of a share an owner takes most, others half. */
+#define LEFT(o) (share_end[o] - share_next[o])
+#define PIECE(o, own) (own -> LEFT(o) - LEFT(o) / 4 : LEFT(o) / 2)
+
+/* Of worker `o`: a comparison and exchange of the word. */
+inline claim(o, c, own)
 {
 #ifdef CLAIM_SPLIT
     if
-    :: OF_CALL(o, c) && share_next[o] + least <= share_end[o] -> chunk = share_next[o]; share_next[o] = chunk + 1
-    :: else -> chunk = 255
+    :: OF_CALL(o, c) -> chunk = share_next[o]; pieces = PIECE(o, own); share_next[o] = chunk + pieces
+    :: else -> pieces = 0
     fi
 #else
     atomic {
         if
-        :: OF_CALL(o, c) && share_next[o] + least <= share_end[o] -> chunk = share_next[o]; share_next[o]++
-        :: else -> chunk = 255
+        :: OF_CALL(o, c) -> chunk = share_next[o]; pieces = PIECE(o, own); share_next[o] = chunk + pieces
+        :: else -> pieces = 0
         fi
     }
 #endif
@@ -119,21 +130,21 @@ inline count_chunks()
     fi
 }
 
-inline execute_share(o, c, least)
+inline execute_share(o, c, own)
 {
     do
-    :: claim(o, c, least);
+    :: claim(o, c, own);
         if
-        :: chunk == 255 -> break
+        :: pieces == 0 -> break
         :: else
         fi;
 #ifdef COUNT_FIRST
-        count = 1;
+        count = pieces;
         count_chunks();
-        execute(c, chunk)
+        execute(c)
 #else
-        execute(c, chunk);
-        count++
+        count = count + pieces;
+        execute(c)
 #endif
     od
 }
@@ -142,18 +153,19 @@ inline execute_share(o, c, least)
 
 inline answer_call(w, c)
 {
-    execute_share(w, c, 1);
-    execute_share((w + 1) % WORKERS, c, 2);
+    answered = c;
+    execute_share(w, c, true);
+    execute_share((w + 1) % WORKERS, c, false);
 #ifdef THREE
-    execute_share((w + 2) % WORKERS, c, 2);
+    execute_share((w + 2) % WORKERS, c, false);
 #endif
     count_chunks();
 #ifndef LAST_LEFT
     if
     :: ALL_CLAIMED(c)
-    :: execute_share((w + 1) % WORKERS, c, 1); /* patience has ended */
+    :: execute_share((w + 1) % WORKERS, c, true); /* patience has ended */
 #ifdef THREE
-        execute_share((w + 2) % WORKERS, c, 1);
+        execute_share((w + 2) % WORKERS, c, true);
 #endif
         count_chunks()
     fi
@@ -186,17 +198,17 @@ inline take_and_execute(l)
 }
 
 /* With the mutex held; `held` says whether it is still. */
-inline await_event(w, c)
+inline await_event(w)
 {
     UNLOCK;
     if
-    :: call != c || events != seen -> held = false
+    :: share_call[w] != answered || events != seen -> held = false
     :: true ->
         LOCK;
         held = true;
         if
 #ifndef SLEEP_UNCHECKED
-        :: events != seen || call != c
+        :: events != seen || share_call[w] != answered
 #endif
 #ifdef SLEEPERS_LATE
         :: else -> WAIT(w); sleepers++; sleepers--
@@ -210,18 +222,17 @@ inline await_event(w, c)
 active [WORKERS - 1] proctype worker()
 {
     byte me = _pid + 1;
-    byte answered, now, seen, chunk, count;
+    byte answered, now, job, seen, chunk, pieces, count;
     bool seen_sleeps, held, called;
     do
-    :: now = call;
-        if
-        :: now == answered || unfinished > 0 ->
+    :: if
+        :: share_call[me] == answered || unfinished > 0 ->
             LOCK;
             if
             :: stopping -> UNLOCK; break
             :: else
             fi;
-            called = now != answered;
+            called = share_call[me] != answered;
             held = true;
             seen = events;
             if
@@ -229,7 +240,7 @@ active [WORKERS - 1] proctype worker()
             :: !(ready[0] && me == 1) && ready[1] -> take_and_execute(1); called = false
             :: else ->
                 if
-                :: !called -> await_event(me, now)
+                :: !called -> await_event(me)
                 :: else
                 fi
             fi;
@@ -243,7 +254,13 @@ active [WORKERS - 1] proctype worker()
             fi
         :: else
         fi;
-        answered = now;
+#ifdef OBJECT_FIRST
+        job = object[me];
+        now = share_call[me];
+#else
+        now = share_call[me];
+        job = object[me]; /* the next call's, perhaps: then nothing is left of this one */
+#endif
         answer_call(me, now);
 again:
         skip
@@ -251,21 +268,25 @@ again:
     ended++
 }
 
+/* hand_out, to one worker. */
 inline share(w, c)
 {
+    object[w] = c;
     atomic { share_call[w] = c; share_next[w] = FIRST_CHUNK(w); share_end[w] = FIRST_CHUNK(w + 1) }
 }
+
+#define ALL_COUNTED (chunks_done - chunks_before == CHUNKS)
 
 inline execute_with_all(c)
 {
     job_now = c;
-    share(0, c);
-    share(1, c);
+    job = c;
+    chunks_before = chunks_done;
 #ifdef THREE
     share(2, c);
 #endif
-    chunks_done = 0;
-    call = c;
+    share(1, c);
+    share(0, c);
     if
     :: LOCK; BROADCAST; UNLOCK /* enough has been missed */
     :: skip
@@ -273,19 +294,19 @@ inline execute_with_all(c)
     answer_call(0, c);
     /* join_call */
     if
-    :: chunks_done == CHUNKS
-    :: chunks_done < CHUNKS ->
+    :: ALL_COUNTED
+    :: !ALL_COUNTED ->
         LOCK;
 #ifdef WEAK_SLEEPS
         if
-        :: chunks_done < CHUNKS -> caller_sleeps = true; WAIT(0)
+        :: !ALL_COUNTED -> caller_sleeps = true; WAIT(0)
         :: else
         fi;
 #else
         caller_sleeps = true;
 #endif
         do
-        :: chunks_done < CHUNKS -> WAIT(0)
+        :: !ALL_COUNTED -> WAIT(0)
         :: else -> break
         od;
         caller_sleeps = false;
@@ -320,7 +341,7 @@ inline line_up(l)
 
 active proctype caller()
 {
-    byte seen, now, chunk, count;
+    byte answered, seen, job, chunk, pieces, count;
     bool seen_sleeps, held;
     execute_with_all(1);
 #ifndef THREE
@@ -340,11 +361,10 @@ active proctype caller()
         :: unfinished == 0 -> break
         :: else
         fi;
-        now = call;
         if
         :: ready[1] -> take_and_execute(1)
         :: else ->
-            await_event(0, now);
+            await_event(0);
             if
             :: !held -> LOCK
             :: else
@@ -353,8 +373,8 @@ active proctype caller()
     od;
     UNLOCK;
     assert(line_executed[0] == 1 && line_executed[1] == 1);
-#endif
     execute_with_all(2);
+#endif
     LOCK;
     stopping = true;
 #ifndef STOP_UNTOLD
