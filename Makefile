@@ -63,7 +63,7 @@ endif
 
 # ---- Flags.  CPPFLAGS, CFLAGS, LDFLAGS and WERROR are the user's ---------------------------------
 
-ifeq ($(filter $(VARIANT),release debug asan tsan fuzz),)
+ifeq ($(filter $(VARIANT),release debug asan tsan fuzz coverage),)
 $(error VARIANT=$(VARIANT): choose release, debug, asan or tsan)
 endif
 
@@ -73,6 +73,7 @@ OPT_release  := -O2 -g
 OPT_debug    := -O0 -g3
 OPT_asan     := $(SANITIZED) -fsanitize=address,undefined -Wno-maybe-uninitialized
 OPT_tsan     := $(SANITIZED) -fsanitize=thread -Wno-maybe-uninitialized
+OPT_coverage := -O0 -g
 OPT_fuzz     := $(SANITIZED) -fsanitize=fuzzer-no-link,address,undefined
 FORTIFY_release := -D_FORTIFY_SOURCE=3
 LINK_release := -Wl,-z,defs
@@ -80,8 +81,9 @@ LINK_debug   := -Wl,-z,defs
 LINK_asan    := -fsanitize=address,undefined
 LINK_tsan    := -fsanitize=thread
 LINK_fuzz    := -fsanitize=address,undefined
+LINK_coverage := -fprofile-instr-generate
 
-ifeq ($(VARIANT),fuzz)
+ifneq ($(filter $(VARIANT),fuzz coverage),)
 CC := $(or $(shell command -v clang-$(LLVM_MAJOR) || command -v clang-22 || command -v clang-19),clang)
 endif
 
@@ -162,6 +164,7 @@ all: $(B)/pipec $(B)/piperun $(B)/libpipert.a $(B)/libpipert.so $(B)/pipec-rules
 # ---- Stamps: written when their text changes, so what depends on them follows the settings -------
 
 stamp = @mkdir -p $(@D); printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) > $@
+comma := ,
 quote = '$(subst ','\'',$(1))'
 
 $(B)/flags: FORCE
@@ -186,6 +189,13 @@ $(B)/obj/%.o: %.c $(B)/flags | $(GEN_H)
 	$(call compile,$(RUNTIME_CPP))
 $(B)/obj/runtime/piperun_lines.o: private all_cpp += $(edit_cpp)
 $(B)/obj/runtime/piperun_lines.o: $(B)/line-editor
+# What `make coverage` counts and `make mutation` changes: what decides about bytes that nobody vouches for, and what
+# threads share.
+MEASURED := $(sort $(wildcard runtime/load/*.c)) runtime/device/fifo.c runtime/device/subdevice.c lang/dispatch_codec.c
+ifeq ($(VARIANT),coverage)
+export LLVM_PROFILE_FILE := $(abspath $(B))/build.profraw
+$(MEASURED:%.c=$(B)/obj/%.o) $(B)/obj/tests/unit/test_fifo.o: private all_c += -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc
+endif
 # The oracle of the tests tries everything: fast also where the rest is not optimised.
 $(B)/obj/tests/reference/oracle.o: private all_c += -O2
 $(B)/obj/gen/%.o: $(B)/gen/%.c $(B)/flags
@@ -247,7 +257,7 @@ $(B)/pipec-rules.7: $(B)/pipec
 # ---- Tests ---------------------------------------------------------------------------------------
 
 # A test that includes nothing of compiler/ is linked without it: the wall holds in the tests too.
-COMPILER_TESTS := $(if $(TEST_SRC)$(FUZZ_SRC),$(shell grep -l '"compiler/' $(TEST_SRC) $(FUZZ_SRC)))
+COMPILER_TESTS := $(if $(TEST_SRC)$(FUZZ_SRC),$(shell grep -lE '"compiler/|/built_container.h"' $(TEST_SRC) $(FUZZ_SRC)))
 test_libs       = $(if $(filter $(1),$(COMPILER_TESTS)),$(L)/libpipec.a) $(B)/libpipert.a
 compiler_tests  = $(patsubst %.c,$(B)/tests/%,$(notdir $(filter %.c,$(COMPILER_TESTS))))
 
@@ -262,6 +272,11 @@ $(B)/tests/$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(B)/tests/libhelper.
 $(basename $(notdir $(1))): $(B)/tests/$(basename $(notdir $(1)))
 endef
 $(foreach t,$(TEST_SRC),$(eval $(call test_rule,$(t))))
+
+# Where each call for memory or files fails in turn: the linker leads them to the test.
+FAULTS_LD := $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc posix_memalign free mmap memfd_create ftruncate \
+               mkostemps fstat pthread_mutex_init read __read_chk write)
+$(B)/tests/test_load_faults: private all_ld += $(FAULTS_LD)
 
 # What fuzz targets need of the helpers of tests.
 HELPS_program      := conform/made_container
@@ -292,7 +307,7 @@ $(B)/tests/fault_preload.so: tests/fault/preload.c tests/fault/fault_page.h $(B)
 $(B)/tests/fault_tracer: tests/fault/tracer.c tests/fault/fault_page.h $(B)/flags
 	$(call fault_tool)
 
-.PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built second-pipec golden-update bench damage fuzz fuzz-run
+.PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built second-pipec golden-update bench coverage mutation mutation-run damage fuzz fuzz-run
 tests: $(TESTS) $(REPLAYS) $(DAMAGE) $(FAULT_TOOLS) ## build the unit tests without running them
 objects: $(OBJECTS) $(TEST_OBJ) ## compile everything, link nothing
 second-pipec: $(L)/pipec
@@ -331,6 +346,16 @@ bench: all ## run tests/bench/run.sh
 	@[ -x tests/bench/run.sh ] || { echo "there is no tests/bench/run.sh"; exit 2; }
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec \
 	    PIPERUN=$(abspath $(B))/piperun tests/bench/run.sh
+
+coverage: ## which branches and conditions of loader, FIFO, sub-devices and dispatch codec no test takes
+	@scripts/deps.sh fuzz
+	+@$(submake) VARIANT=coverage $$(scripts/coverage.py $(BUILD)/coverage)
+	@scripts/coverage.py $(BUILD)/coverage $(MEASURED)
+mutation: ## N mutants of each of FILES (by default those that `make coverage` is about), drawn by SEED
+	+@$(submake) mutation-run VARIANT=debug
+mutation-run: tests
+	@CC="$(CC)" MUTATION_LIBS="$(CMOCKA_LIBS) $(RUNTIME_LIBS) $(COMPILER_LIBS) -pthread" MUTATION_FAULTS="$(FAULTS_LD)" \
+	    tests/mutation/mutate.py -n $(or $(N),20) -s $(or $(SEED),1) $(B) $(or $(FILES),$(MEASURED))
 
 damage: all $(DAMAGE) ## every prefix and every single-bit flip of seed containers (a quarter of an hour)
 	@tests/fuzz/seeds.sh $(B)/pipec $(B)/damaged

@@ -17,6 +17,7 @@ static void say(const char *level, const char *text)
 }
 
 /* Through an error record: control bytes come out escaped. */
+PRT_PRINTF(2, 0)
 static void say_formatted(const char *level, const char *format, va_list arguments)
 {
     struct prt_error line;

@@ -32,7 +32,8 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* "1 packet", "3 packets": a count and its noun. */
 const char *arena_counted(struct arena *arena, uint64_t count, const char *noun);
-char *arena_vprintf(struct arena *arena, const char *format, va_list args);
+char *arena_vprintf(struct arena *arena, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define ARENA_ARRAY(arena, type, count) ((type *)arena_array((arena), (count), sizeof(type)))

@@ -9,9 +9,15 @@
 
 struct text_compile *text_compile(const char *text)
 {
+    return text_compile_pipeline(text, NULL);
+}
+
+struct text_compile *text_compile_pipeline(const char *text, const char *pipeline)
+{
     struct arena *arena = arena_create();
     struct text_compile *c = ARENA_NEW(arena, struct text_compile);
-    c->cx = compile_begin(arena, (struct compile_options){.optimisation = 2,
+    c->cx = compile_begin(arena, (struct compile_options){.pipeline = pipeline,
+                                                          .optimisation = 2,
                                                           .bounds_checks = true,
                                                           .max_memory_bytes = UINT64_C(1) << 30});
     uint32_t source = source_add(c->cx.sources, "test.pipe", text, strlen(text));

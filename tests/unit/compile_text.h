@@ -14,6 +14,8 @@ struct text_compile {
 /* Parses and elaborates `text`; the caller runs analyses on `graph` and ends with
  * text_compile_free. */
 struct text_compile *text_compile(const char *text);
+/* The same of one of several pipelines; NULL: there is only one. */
+struct text_compile *text_compile_pipeline(const char *text, const char *pipeline);
 void text_compile_free(struct text_compile *compile);
 /* Everything reported so far, as pipec prints it; the caller frees. */
 char *text_compile_messages(struct text_compile *compile);

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""coverage.py FOLDER FILE...: branches and conditions of the FILEs that no test takes.
+coverage.py FOLDER: the programs of FOLDER, that of VARIANT=coverage, that have to be built for it.
+
+Runs the programs of TESTS, and replays the seeds of fuzz targets, prints a table, and then each branch with an outcome and
+each condition (MC/DC: one that never alone decides) that no run has shown and whose source does not say why:
+
+    /* uncovered: the reader has looked at it */
+
+on a line of the branch, or in the comment that ends on the line before it.  The false branch of an assertion is not
+looked for.  Exit 0 if there are none, and no such comment where everything is covered; else 1.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+TESTS = ["test_verify", "test_container_rules", "test_reader", "test_verify_program", "test_device_queue",
+         "test_debug_info", "test_certify", "test_fifo", "test_subdevice", "test_subdevice_model",
+         "test_dispatch_codec", "test_pipert", "test_sched", "test_flow", "test_packet_processor", "test_conform_sim",
+         "test_conform_cpu", "test_streams", "test_load_faults", "test_image"]
+REPLAYS = ["program", "packets", "subdevices", "interleaving"]  # with seeds in tests/fuzz/corpus
+CONSTANTS = {"0", "1", "true", "false"}  # conditions that are no choice
+MARK = "uncovered:"
+
+
+def tool(name):
+    """The newest NAME: the profiles have the version of clang."""
+    for version in ("-22", "-21", "-20", "-19", ""):
+        if shutil.which(name + version):
+            return name + version
+    sys.exit(f"coverage: no {name}: run scripts/deps.sh fuzz")
+
+
+def run_tests(folder, profiles):
+    """Every program of TESTS and REPLAYS; those that run."""
+    programs = [[f"{folder}/tests/{name}"] for name in TESTS]
+    for name in REPLAYS:
+        seeds = f"tests/fuzz/corpus/{name}"
+        programs.append([f"{folder}/tests/replay_fuzz_{name}"] + [f"{seeds}/{seed}" for seed in sorted(os.listdir(seeds))])
+    for command in programs:
+        profile = f"{profiles}/{os.path.basename(command[0])}.profraw"
+        done = subprocess.run(command, env={**os.environ, "LLVM_PROFILE_FILE": profile}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        if done.returncode != 0:
+            sys.stdout.buffer.write(done.stdout[-4000:])
+            sys.exit(f"coverage: {command[0]} fails")
+    return [command[0] for command in programs]
+
+
+def export(profiles, programs, files):
+    """What llvm-cov knows of the functions of the files."""
+    merged = f"{profiles}/merged.profdata"
+    raw = [f"{profiles}/{name}" for name in os.listdir(profiles) if name.endswith(".profraw")]
+    subprocess.run([tool("llvm-profdata"), "merge", "-sparse", "-o", merged] + raw, check=True)
+    objects = [word for program in programs[1:] for word in ("-object", program)]
+    text = subprocess.run([tool("llvm-cov"), "export", "-format=text", f"-instr-profile={merged}", programs[0]] + objects +
+                          files, check=True, stdout=subprocess.PIPE).stdout
+    return json.loads(text)["data"][0]["functions"]
+
+
+class Source:
+    """One file: its lines, and which of them are marked."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            self.text = file.read()
+        self.lines = self.text.split("\n")
+        self.marks = {}  # line that is excused -> line of its mark
+        for comment in re.finditer(r"/\*.*?\*/", self.text, re.S):
+            if MARK in comment.group():
+                last = self.text.count("\n", 0, comment.end()) + 1
+                begins = self.text.rfind("\n", 0, comment.start()) + 1
+                alone = not self.text[begins:comment.start()].strip()
+                self.marks[last + 1 if alone else last] = last
+
+    def at(self, region):
+        """The text of a region, in one line."""
+        lines = self.lines[region[0] - 1:region[2]]
+        lines[-1] = lines[-1][:region[3] - 1]
+        lines[0] = lines[0][region[1] - 1:]
+        return " ".join(line.strip() for line in lines)
+
+    def is_asserted(self, line):
+        """Does the statement on this line begin as an assertion?"""
+        before = re.split(r"[;{}]\s*\n", "\n".join(self.lines[:line]))[-1]
+        return before.lstrip().startswith("assert(")
+
+
+sources = {}
+
+
+def source_of(path):
+    path = os.path.relpath(path)
+    if path not in sources:
+        sources[path] = Source(path)
+    return sources[path]
+
+
+def place(function, region, file_at):
+    """Where a region is seen in the file itself: (line, last line), or None inside an assertion."""
+    while region[file_at] != 0:
+        outer = [r for r in function["regions"] if r[7] == 1 and r[6] == region[file_at]]
+        if not outer:
+            return None
+        region, file_at = outer[0], 5
+    return None if source_of(function["filenames"][0]).is_asserted(region[0]) else (region[0], region[2])
+
+
+def count_function(function, seen):
+    """Adds the outcomes of a function to `seen`: (file, line, column, kind, which) -> (covered, last line, text)."""
+    name = os.path.relpath(function["filenames"][0])
+
+    def note(region, where, kind, outcome, covered):
+        key = (name, where[0], tuple(region[:4]), kind, outcome)
+        before = seen.get(key)
+        text = source_of(function["filenames"][region[6]]).at(region)
+        seen[key] = (covered or (before is not None and before[0]), where[1], text)
+
+    for branch in function["branches"]:
+        where = place(function, branch, 6)
+        if where and source_of(function["filenames"][branch[6]]).at(branch) not in CONSTANTS:
+            note(branch, where, "branch", "true", branch[4] > 0)
+            note(branch, where, "branch", "false", branch[5] > 0)
+    for decision in function["mcdc_records"]:
+        where = place(function, decision, 6)
+        if where:
+            for index, covered in enumerate(decision[9]):
+                note(decision, where, "condition", index + 1, covered)
+
+
+def main():
+    folder, files = sys.argv[1], sys.argv[2:]
+    if not files:
+        print(*[f"{folder}/tests/{name}" for name in TESTS], *[f"{folder}/tests/replay_fuzz_{name}" for name in REPLAYS])
+        return
+    profiles = f"{folder}/profiles"
+    shutil.rmtree(profiles, ignore_errors=True)
+    os.makedirs(profiles)
+    seen = {}
+    for function in export(profiles, run_tests(folder, profiles), files):
+        count_function(function, seen)
+
+    used, missing = set(), []
+    table = {name: {"branch": [0, 0, 0], "condition": [0, 0, 0]} for name in files}
+    for (name, line, region, kind, outcome), (covered, last, text) in sorted(seen.items(), key=str):
+        if name not in table:
+            continue
+        marks = source_of(name).marks
+        marked = [at for at in range(line, last + 1) if at in marks]
+        counts = table[name][kind]
+        counts[0] += 1
+        counts[1] += covered
+        if not covered and marked:
+            counts[2] += 1
+            used.update((name, marks[at]) for at in marked)
+        elif not covered:
+            what = f"never {outcome}" if kind == "branch" else f"condition {outcome} never alone decides"
+            missing.append((name, line, f"{name}:{line}: {what}: {text or '...'}"))
+
+    print(f"{'file':36} {'branches':>9} {'taken':>7} {'excused':>7}   {'conditions':>10} {'shown':>7} {'excused':>7}")
+    total = {"branch": [0, 0, 0], "condition": [0, 0, 0]}
+    for name in files + ["all"]:
+        row = table.get(name, total)
+        cells = []
+        for kind in ("branch", "condition"):
+            count, covered, excused = row[kind]
+            cells += [count, f"{100 * covered / count:.1f} %" if count else "-", excused]
+            if name in table:
+                total[kind] = [a + b for a, b in zip(total[kind], row[kind])]
+        print("{:36} {:9} {:>7} {:7}   {:10} {:>7} {:7}".format(name, *cells))
+    for _, _, text in sorted(missing):
+        print(text)
+    idle = [(name, at) for name in files for at in source_of(name).marks.values() if (name, at) not in used]
+    for name, at in idle:
+        print(f"{name}:{at}: excuses nothing")
+    sys.exit(1 if missing or idle else 0)
+
+
+main()

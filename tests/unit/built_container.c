@@ -1,0 +1,40 @@
+#include "tests/unit/built_container.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "compiler/passes.h"
+#include "runtime/load/verify.h"
+#include "tests/test.h"
+#include "tests/unit/compile_text.h"
+
+uint8_t *built_container_bytes(const char *text, const char *pipeline, const char *device,
+                               size_t *size)
+{
+    struct text_compile *c = text_compile_pipeline(text, pipeline);
+    struct compile *cx = &c->cx;
+    struct devdesc description;
+    char *bytes = NULL;
+    FILE *to = open_memstream(&bytes, size);
+    assert_non_null(to);
+    assert_true(devdesc_builtin(device, &description));
+    bool good = c->graph != NULL && analyse_graph(cx, c->graph) &&
+                container_write(cx, c->graph, plan_graph(cx, c->graph, &description), to);
+    if (!good) fail_msg("%s", text_compile_messages(c));
+    fclose(to);
+    text_compile_free(c);
+    return (uint8_t *)bytes;
+}
+
+struct prt_container built_container(const char *text, const char *pipeline, const char *device)
+{
+    struct prt_container container;
+    struct prt_error error;
+    size_t size;
+    uint8_t *bytes = built_container_bytes(text, pipeline, device, &size);
+    if (prt_container_read_memory(bytes, size, &container, &error) != PRT_OK ||
+        prt_verify(&container, &error) != PRT_OK)
+        fail_msg("%s", error.message);
+    free(bytes);
+    return container;
+}

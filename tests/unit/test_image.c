@@ -1,0 +1,335 @@
+/* Images of containers as pipec writes them: which one is loaded, what is refused and why; programs
+ * that are replaced; stages as text. */
+#include "tests/test.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "lang/cpu_features.h"
+#include "runtime/load/image.h"
+#include "runtime/load/rewrite.h"
+#include "runtime/load/stage_listing.h"
+#include "runtime/load/verify.h"
+#include "tests/conform/made_container.h"
+#include "tests/unit/built_container.h"
+
+static const char program[] =
+    "kernel count(in i32 x, out i32 y) { state i32 n; init { n = 5; } n += x; y <- n; finish { y "
+    "<- 0; } }\n"
+    "kernel uneven(in i32 x pop {3, 1}, out i32 y push {1, 0}) { if (phase == 0) y <- x[0]; }\n"
+    "kernel around(in i32 x window 3x1 border wrap, out i32 y) { y <- x[0][-1] + x[0][1]; }\n"
+    "kernel positive(in i32 x, out i32 y) { if (x > 0) y <- x; }\n"
+    "child kernel mark(out i32 y; i32 v) { y <- v; }\n"
+    "kernel asks(in i32 x, out i32 y) nesting 1 { if (x > 3) launch mark(x); else y <- x; }\n"
+    "pipeline plain(in i32 x, out i32 y) { x -> count -> y; }\n"
+    "pipeline launching(in i32 x, out i32 y) { x -> asks -> y; }\n"
+    "pipeline shapes(in i32 x frame 8x2, out i32 y, out i32 z) {\n"
+    "  buffer i32 some depth 64; x -> around -> some; some -> uneven -> y; some -> positive -> z;\n"
+    "}\n";
+
+static void refused(struct prt_container *c, enum prt_status expected, const char *why)
+{
+    struct prt_image image;
+    struct prt_error error = {0};
+    enum prt_status status = prt_image_load(c, &image, &error);
+    if (status != expected || strstr(error.message, why) == NULL)
+        fail_msg("status %d instead of %d: '%s' is not '%s'", (int)status, (int)expected,
+                 error.message, why);
+    assert_null(image.nodes);
+    assert_int_equal(image.fd, -1);
+}
+
+/* Records of a container are read only for whoever loads it; here they are damaged after that. */
+#define EDITED(container, table) ((void *)(uintptr_t)(container).table)
+
+static void entries_are_found(void **unused)
+{
+    (void)unused;
+    struct prt_container c = built_container(program, "plain", "sim4");
+    struct prt_image image;
+    struct prt_error error;
+    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    assert_non_null(image.arguments);
+    assert_non_null(image.nodes[0].run);
+    assert_non_null(image.nodes[0].init);
+    assert_non_null(image.nodes[0].finish);
+    assert_ptr_not_equal(image.nodes[0].run, image.nodes[0].finish);
+    assert_ptr_equal(image.chosen, &c.images[0]);
+    prt_image_free(&image);
+    prt_image_free(&image);
+    prt_container_free(&c);
+    c = built_container(program, "launching", "sim4");
+    assert_true(c.interface_count > 0);
+    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    for (uint32_t i = 0; i < c.interface_count; i++)
+        assert_non_null(image.interfaces[i].run);
+    prt_image_free(&image);
+    struct container_interface *interfaces = EDITED(c, interfaces);
+    interfaces[c.interface_count - 1].kernel = 99;
+    refused(&c, PRT_E_FORMAT, "lacks the entry of kernel 99");
+    prt_container_free(&c);
+}
+
+static void entries_that_are_missing_are_named(void **unused)
+{
+    (void)unused;
+    struct prt_container c = built_container(program, "shapes", "sim4");
+    struct container_node *nodes = EDITED(c, nodes);
+    static const uint32_t flags[] = {CONTAINER_NODE_INIT, CONTAINER_NODE_FINISH};
+    for (int i = 0; i < 2; i++) {
+        nodes[1].flags |= flags[i];
+        refused(&c, PRT_E_FORMAT, "(node 'uneven')");
+        nodes[1].flags &= ~flags[i];
+    }
+    uint32_t kernel = nodes[2].kernel;
+    nodes[2].kernel = 77;
+    refused(&c, PRT_E_FORMAT, "lacks an entry of kernel 77 (node 'positive')");
+    nodes[2].kernel = kernel;
+    nodes[2].flags |= CONTAINER_NODE_INIT | CONTAINER_NODE_FINISH;
+    refused(&c, PRT_E_FORMAT, "(node 'positive')");
+    prt_container_free(&c);
+}
+
+static void what_is_no_shared_object_is_refused(void **unused)
+{
+    (void)unused;
+    struct prt_container c = built_container(program, "plain", "sim4");
+    uint8_t *at = EDITED(c, image);
+    at += c.images[0].offset_bytes;
+    static const struct {
+        size_t offset;
+        enum prt_status status;
+        const char *why;
+    } damages[] = {
+        {0, PRT_E_FORMAT, "not a 64-bit shared object"},
+        {3, PRT_E_FORMAT, "not a 64-bit shared object"},
+        {EI_CLASS, PRT_E_FORMAT, "not a 64-bit shared object"},
+        {EI_DATA, PRT_E_FORMAT, "not a 64-bit shared object"},
+        {offsetof(Elf64_Ehdr, e_type), PRT_E_FORMAT, "not a 64-bit shared object"},
+        {offsetof(Elf64_Ehdr, e_machine), PRT_E_DEVICE, "not for x86-64"},
+        {offsetof(Elf64_Ehdr, e_phnum), PRT_E_OPEN, "cannot load the image: "},
+    };
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        uint8_t before = at[damages[i].offset];
+        at[damages[i].offset] = (uint8_t)~before;
+        refused(&c, damages[i].status, damages[i].why);
+        at[damages[i].offset] = before;
+    }
+    /* the name of the memory file is nobody's business */
+    struct prt_image image;
+    struct prt_error error;
+    at[offsetof(Elf64_Ehdr, e_phnum)] ^= 0xff;
+    assert_int_not_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    assert_null(strstr(error.message, "/proc/self"));
+    at[offsetof(Elf64_Ehdr, e_phnum)] ^= 0xff;
+    struct container_image *images = EDITED(c, images);
+    uint64_t size = images[0].size_bytes;
+    images[0].size_bytes = sizeof(Elf64_Ehdr) - 1;
+    refused(&c, PRT_E_FORMAT, "too small");
+    images[0].size_bytes = sizeof(Elf64_Ehdr);
+    refused(&c, PRT_E_OPEN, "cannot load the image: ");
+    images[0].size_bytes = size;
+    c.image_count = 0;
+    refused(&c, PRT_E_FORMAT, "there is no image");
+    prt_container_free(&c);
+}
+
+static void the_first_image_that_the_processor_can_execute_is_loaded(void **unused)
+{
+    (void)unused;
+    struct prt_container c = built_container(program, "plain", "sim4");
+    struct container_image images[2] = {c.images[0], c.images[0]};
+    const struct container_image *own = c.images;
+    struct prt_image image;
+    struct prt_error error;
+    uint64_t host = cpu_features_of_host();
+    c.images = images;
+    c.image_count = 2;
+    images[0].features = host;
+    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    assert_ptr_equal(image.chosen, &images[0]);
+    prt_image_free(&image);
+    images[0].features = UINT64_MAX;
+    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    assert_ptr_equal(image.chosen, &images[1]);
+    prt_image_free(&image);
+    images[1].features = UINT64_C(1) << 63;
+    refused(&c, PRT_E_DEVICE,
+            "no image for this processor: there are x86-64-v3, x86-64-v3, and the last");
+    /* more of them than the message has room for */
+    struct container_image many[64];
+    for (int i = 0; i < 64; i++)
+        many[i] = images[1];
+    c.images = many;
+    c.image_count = 64;
+    refused(&c, PRT_E_DEVICE, "x86-64-v3, x86-64-v3, ");
+    c.images = own;
+    prt_container_free(&c);
+}
+
+static int files_in(const char *folder)
+{
+    int count = 0;
+    DIR *listing = opendir(folder);
+    assert_non_null(listing);
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
+        if (entry->d_name[0] != '.') {
+            char path[512];
+            count++;
+            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+            unlink(path);
+        }
+    closedir(listing);
+    return count;
+}
+
+static void images_lie_where_a_profiler_finds_them(void **unused)
+{
+    (void)unused;
+    struct prt_container c = built_container(program, "plain", "sim4");
+    struct prt_image image;
+    struct prt_error error;
+    char folder[] = "/tmp/test_image.XXXXXX", long_name[5000];
+    assert_non_null(mkdtemp(folder));
+    setenv("PIPERT_IMAGE_FOLDER", folder, 1);
+    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    prt_image_free(&image);
+    assert_int_equal(files_in(folder), 1);
+    setenv("PIPERT_IMAGE_FOLDER", "", 1);
+    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    prt_image_free(&image);
+    rmdir(folder);
+    setenv("PIPERT_IMAGE_FOLDER", folder, 1);
+    refused(&c, PRT_E_OPEN, "PIPERT_IMAGE_FOLDER: cannot create");
+    memset(long_name, 'a', sizeof long_name);
+    long_name[sizeof long_name - 1] = '\0';
+    setenv("PIPERT_IMAGE_FOLDER", long_name, 1);
+    refused(&c, PRT_E_OPEN, "the name is too long");
+    unsetenv("PIPERT_IMAGE_FOLDER");
+    prt_container_free(&c);
+}
+
+static void a_container_without_nodes_has_no_entries(void **unused)
+{
+    (void)unused;
+    struct prt_container c = {0};
+    struct prt_image image;
+    struct prt_error error;
+    assert_int_equal(prt_image_from_entries(&c, NULL, NULL, &image, &error), PRT_OK);
+    assert_non_null(image.nodes);
+    prt_image_free(&image);
+}
+
+/* ---- programs ---- */
+
+static void a_program_is_replaced_and_nothing_else(void **unused)
+{
+    (void)unused;
+    size_t size, new_size, same_size;
+    struct prt_container other;
+    struct prt_error error;
+    uint8_t *bytes = built_container_bytes(program, "shapes", "sim4", &size), *made = NULL;
+    struct prt_container c = built_container(program, "shapes", "sim4");
+    uint8_t code[] = {SCHED_HALT};
+    uint32_t stages[] = {2, 0, 1};
+    struct sched_set sets[] = {{stages, 3}, {stages + 1, 1}, {stages, 0}};
+    struct sched_program with = {c.stage_count, sets, 3, code, sizeof code};
+    assert_int_equal(prt_container_with_program(&c, &with, &made, &new_size, &error), PRT_OK);
+    assert_int_equal(prt_container_read_memory(made, new_size, &other, &error), PRT_OK);
+    assert_int_equal(other.set_count, 3);
+    assert_int_equal(other.sets[0].count, 3);
+    assert_memory_equal(other.sets[0].stages, stages, sizeof stages);
+    assert_int_equal(other.sets[1].count, 1);
+    assert_int_equal(other.sets[1].stages[0], 0);
+    assert_int_equal(other.sets[2].count, 0);
+    assert_int_equal(other.code_bytes, 1);
+    assert_memory_equal(other.code, code, 1);
+    assert_int_equal(other.node_count, c.node_count);
+    assert_memory_equal(other.image, c.image, c.images[0].size_bytes);
+    /* its own program put back: the container that it was */
+    struct sched_set *own = calloc(c.set_count + 1, sizeof *own);
+    uint8_t *same = NULL;
+    assert_non_null(own);
+    for (uint32_t i = 0; i < c.set_count; i++)
+        own[i] = (struct sched_set){(uint32_t *)(uintptr_t)c.sets[i].stages, c.sets[i].count};
+    struct sched_program back = {c.stage_count, own, c.set_count, EDITED(c, code), c.code_bytes};
+    assert_int_equal(prt_container_with_program(&other, &back, &same, &same_size, &error), PRT_OK);
+    assert_int_equal(same_size, size);
+    assert_memory_equal(same, bytes, size);
+    free(same);
+    /* no sets, no code */
+    struct sched_program empty = {.stage_count = c.stage_count};
+    assert_int_equal(prt_container_with_program(&c, &empty, &same, &same_size, &error), PRT_OK);
+    free(same);
+    empty.stage_count++;
+    assert_int_equal(prt_container_with_program(&c, &empty, &same, &same_size, &error),
+                     PRT_E_FORMAT);
+    assert_string_equal(error.message, "the program is for 4 stages, the container has 3");
+    prt_container_free(&other);
+    prt_container_free(&c);
+    free(own);
+    free(made);
+    free(bytes);
+}
+
+/* ---- stages as text ---- */
+
+static char *listing_of(const struct prt_container *c)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    prt_stage_listing(to, c);
+    fclose(to);
+    return text;
+}
+
+static void stages_are_listed(void **unused)
+{
+    (void)unused;
+    struct prt_container c = built_container(program, "shapes", "sim4");
+    struct container_stage *stages = EDITED(c, stages);
+    for (uint32_t i = 0; i < 3; i++) {
+        stages[i].batch_max = 5 + i;
+        stages[i].entry = i == 0 ? CONTAINER_NONE : i;
+        stages[i].flags = i == 2 ? CONTAINER_STAGE_SPILLED : 0;
+        stages[i].threshold = i + 1;
+    }
+    struct container_buffer *buffers = EDITED(c, buffers);
+    for (uint32_t i = 0; i < c.buffer_count; i++)
+        buffers[i].depth_packets = 20 + i;
+    char *text = listing_of(&c);
+    assert_string_equal(
+        text,
+        "# stage 0: 'around', batches of at most 5\n"
+        "#   input 0: 'x', in-port, 20 packets; window 3 x 1\n"
+        "#   output 0: 'some', 23 packets; pushes 1\n"
+        "# stage 1: 'uneven', batches of at most 6, dispatched from 2 firings on; owns entry 1\n"
+        "#   input 0: 'some', 23 packets; pops 4 in a cycle of its phases, peeks at most 3\n"
+        "#   output 0: 'y', out-port, 21 packets; pushes 1 in a cycle of its phases\n"
+        "# stage 2: 'positive', batches of at most 7, dispatched from 3 firings on; shares entry "
+        "2\n"
+        "#   input 0: 'some', 23 packets; pops 1, peeks 1\n"
+        "#   output 0: 'z', out-port, 22 packets; pushes 0 to 1\n");
+    free(text);
+    /* whatever bytes a file has for a name */
+    char *name = (char *)(uintptr_t)prt_container_text(&c, c.nodes[0].name);
+    name[0] = '\x1b';
+    name[1] = '\x7f';
+    text = listing_of(&c);
+    assert_memory_equal(text, "# stage 0: '??ound'", 19);
+    free(text);
+    prt_container_free(&c);
+}
+
+TEST_MAIN("image", cmocka_unit_test(entries_are_found),
+          cmocka_unit_test(entries_that_are_missing_are_named),
+          cmocka_unit_test(what_is_no_shared_object_is_refused),
+          cmocka_unit_test(the_first_image_that_the_processor_can_execute_is_loaded),
+          cmocka_unit_test(images_lie_where_a_profiler_finds_them),
+          cmocka_unit_test(a_container_without_nodes_has_no_entries),
+          cmocka_unit_test(a_program_is_replaced_and_nothing_else),
+          cmocka_unit_test(stages_are_listed))

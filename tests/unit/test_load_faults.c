@@ -1,0 +1,428 @@
+/* Each call for memory or files that loading, buffers and sub-devices make fails in its turn: a status says so, and
+ * nothing is lost.  The linker leads these calls here (Makefile: FAULTS_LD). */
+#include "tests/test.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/device/fifo.h"
+#include "runtime/device/subdevice.h"
+#include "runtime/load/image.h"
+#include "runtime/load/rewrite.h"
+#include "runtime/load/verify.h"
+#include "tests/unit/built_container.h"
+
+/* ---- faults ---- */
+
+enum fault {
+    FAULT_FAILS,       /* the call */
+    FAULT_INTERRUPTED, /* of reads and writes: once, by a signal */
+    FAULT_SHORT,       /* of reads and writes: one byte is moved */
+};
+
+static struct {
+    bool armed;
+    enum fault fault;
+    uint64_t calls_left; /* before the one that is hit */
+    bool hit;
+    int64_t blocks; /* allocated and not freed, while armed */
+} faults;
+
+static void arm(enum fault fault, uint64_t call)
+{
+    memset(&faults, 0, sizeof faults);
+    faults.fault = fault;
+    faults.calls_left = call;
+    faults.armed = true;
+}
+
+/* Was a call hit? */
+static bool disarm(void)
+{
+    faults.armed = false;
+    return faults.hit;
+}
+
+static bool is_hit(void)
+{
+    if (!faults.armed || faults.hit || faults.calls_left-- > 0) return false;
+    faults.hit = true;
+    return true;
+}
+
+static bool fails(int why)
+{
+    if (!faults.armed || faults.fault != FAULT_FAILS || !is_hit()) return false;
+    errno = why;
+    return true;
+}
+
+static void *counted(void *block)
+{
+    if (faults.armed && block != NULL) faults.blocks++;
+    return block;
+}
+
+#define REAL(type, name, ...)                                                                      \
+    type __real_##name(__VA_ARGS__);                                                               \
+    type __wrap_##name(__VA_ARGS__);                                                               \
+    type __wrap_##name(__VA_ARGS__)
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+REAL(void *, malloc, size_t size)
+{
+    return fails(ENOMEM) ? NULL : counted(__real_malloc(size));
+}
+
+REAL(void *, calloc, size_t count, size_t size)
+{
+    return fails(ENOMEM) ? NULL : counted(__real_calloc(count, size));
+}
+
+REAL(void *, realloc, void *block, size_t size)
+{
+    if (fails(ENOMEM)) return NULL;
+    void *moved = __real_realloc(block, size);
+    return block == NULL ? counted(moved) : moved;
+}
+
+REAL(int, posix_memalign, void **block, size_t alignment, size_t size)
+{
+    if (fails(ENOMEM)) return ENOMEM;
+    int status = __real_posix_memalign(block, alignment, size);
+    if (status == 0) counted(*block);
+    return status;
+}
+
+REAL(void, free, void *block)
+{
+    if (faults.armed && block != NULL) faults.blocks--;
+    __real_free(block);
+}
+
+REAL(void *, mmap, void *at, size_t size, int access, int flags, int fd, off_t offset)
+{
+    return fails(ENOMEM) ? MAP_FAILED : __real_mmap(at, size, access, flags, fd, offset);
+}
+
+REAL(int, memfd_create, const char *name, unsigned flags)
+{
+    return fails(EMFILE) ? -1 : __real_memfd_create(name, flags);
+}
+
+REAL(int, ftruncate, int fd, off_t size)
+{
+    return fails(ENOSPC) ? -1 : __real_ftruncate(fd, size);
+}
+
+REAL(int, mkostemps, char *path, int suffix, int flags)
+{
+    return fails(ENOSPC) ? -1 : __real_mkostemps(path, suffix, flags);
+}
+
+REAL(int, fstat, int fd, struct stat *about)
+{
+    return fails(EIO) ? -1 : __real_fstat(fd, about);
+}
+
+REAL(int, pthread_mutex_init, pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
+{
+    return fails(EAGAIN) ? EAGAIN : __real_pthread_mutex_init(mutex, attributes);
+}
+
+/* Of a read or a write: how many bytes it may move, or -1. */
+static ssize_t moved(size_t size)
+{
+    if (!is_hit()) return (ssize_t)size;
+    if (faults.fault == FAULT_SHORT) return size > 0;
+    errno = faults.fault == FAULT_INTERRUPTED ? EINTR : EIO;
+    return -1;
+}
+
+REAL(ssize_t, read, int fd, void *bytes, size_t size)
+{
+    ssize_t most = moved(size);
+    return most < 0 ? -1 : __real_read(fd, bytes, (size_t)most);
+}
+
+/* What a fortified read is. */
+REAL(ssize_t, __read_chk, int fd, void *bytes, size_t size, size_t room)
+{
+    ssize_t most = moved(size);
+    return most < 0 ? -1 : __real___read_chk(fd, bytes, (size_t)most, room);
+}
+
+REAL(ssize_t, write, int fd, const void *bytes, size_t size)
+{
+    ssize_t most = moved(size);
+    return most < 0 ? -1 : __real_write(fd, bytes, (size_t)most);
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+/* ---- containers ---- */
+
+static const char program[] =
+    "struct pair { i8 kind; f32x2 at; };\n"
+    "kernel mean<int N>(in f32 x peek N, out f32 y) {\n"
+    "  f32 sum = 0; for (i32 i = 0; i < N; i++) sum += x[i]; y <- sum / N;\n"
+    "}\n"
+    "kernel add(in f32 a, in f32 b, out f32 y) { y <- a + b; }\n"
+    "kernel positive(in f32 x, out f32 y) { if (x > 0) y <- x; }\n"
+    "kernel total(in f32 x, out f32 y) { state f32 sum; init { sum = 1; } sum += x; finish { y <- "
+    "sum; } }\n"
+    "kernel pack(in f32 x, out pair y) { state pair last; last.at.x = x; y <- last; }\n"
+    "kernel unpack(in pair x, out f32 y) { y <- x.at.x; }\n"
+    "kernel items(in f32 x pop 8, out f32 y push 8) group 8 {\n"
+    "  local f32 t[8]; t[item.x] = x[item.x]; barrier(); y <- t[7 - item.x];\n"
+    "}\n"
+    "kernel three(in f32 x pop 3, out f32 y push 3) { for (i32 i = 0; i < 3; i++) y <- x[i]; }\n"
+    "kernel mix(in f32 x pop 2, in f32 back pop 2, out f32 y push 2) {\n"
+    "  for (i32 i = 0; i < 2; i++) y <- x[i] + back[i];\n"
+    "}\n"
+    "kernel turns(in f32 x pop {1, 2}, out f32 a push {2, 1}, out f32 b push {0, 3}) {\n"
+    "  a <- x[0]; if (phase == 0) a <- 1; if (phase == 1) for (i32 i = 0; i < 3; i++) b <- x[1];\n"
+    "}\n"
+    "child kernel halve(out f32 y; f32 lo, f32 hi, i32 level) launches 2 {\n"
+    "  if (level == 0) { y <- lo + hi; }\n"
+    "  else { event low = launch halve(lo, hi, level - 1); launch halve(hi, hi, level - 1) after "
+    "low; }\n"
+    "}\n"
+    "kernel divide(in f32 x, out f32 y) nesting 3 { launch halve(0, x, 2); y <- x; }\n"
+    "pipeline chain(in f32 x, out f32 y) { x -> mean<4> -> items -> pack -> unpack -> y; }\n"
+    "pipeline bounded(in f32 x, out f32 y, out f32 z) {\n"
+    "  buffer f32 some depth 32; x -> positive -> some; some -> mean<2> -> y; some -> total -> z;\n"
+    "}\n"
+    "pipeline launching(in f32 x, out f32 y) { x -> divide -> y; }\n"
+    "pipeline circle(in f32 x, out f32 y) {\n"
+    "  buffer f32 there depth 4, back init 4 x 0; mix(x, back -> there); three(there -> back); "
+    "three(there -> y);\n"
+    "}\n"
+    "pipeline rejoined(in f32 x, out f32 y) { buffer f32 a, b; turns(x -> a, b); add(a, b -> y); "
+    "}\n";
+
+static const char *const pipelines[] = {"chain", "bounded", "launching", "circle", "rejoined"};
+enum { PIPELINE_COUNT = sizeof pipelines / sizeof pipelines[0] };
+
+/* A call that was hit is told with one of the two statuses. */
+static void expect_told(enum prt_status status, enum prt_status one, enum prt_status other,
+                        const struct prt_error *error)
+{
+    if (status != one && status != other) fail_msg("status %d: %s", (int)status, error->message);
+    assert_true(error->message[0] != '\0');
+}
+
+static void loading_says_that_there_is_no_memory(void **unused)
+{
+    (void)unused;
+    for (int p = 0; p < PIPELINE_COUNT; p++) {
+        size_t size;
+        uint8_t *bytes = built_container_bytes(program, pipelines[p], "sim4", &size);
+        uint64_t call = 0;
+        for (bool hit = true; hit; call++) {
+            struct prt_container c;
+            struct prt_error error = {0};
+            arm(FAULT_FAILS, call);
+            enum prt_status status = prt_container_read_memory(bytes, size, &c, &error);
+            if (status == PRT_OK) status = prt_verify(&c, &error);
+            prt_container_free(&c);
+            hit = disarm();
+            assert_int_equal(faults.blocks, 0);
+            if (hit)
+                expect_told(status, PRT_E_NOMEM, PRT_E_NOMEM, &error);
+            else
+                assert_int_equal(status, PRT_OK);
+        }
+        assert_true(call > 20);
+        free(bytes);
+    }
+}
+
+static void *write_slowly(void *context)
+{
+    const struct {
+        const char *path;
+        const uint8_t *bytes;
+        size_t size;
+    } *given = context;
+    FILE *file = fopen(given->path, "wb");
+    if (file == NULL) return NULL;
+    (void)fwrite(given->bytes, 1, given->size, file);
+    fclose(file);
+    return NULL;
+}
+
+/* A regular file, whose size is known, and a pipe, for which memory has to grow. */
+static void files_are_read_or_refused(void **unused)
+{
+    (void)unused;
+    char folder[] = "/tmp/test_load_faults.XXXXXX", path[64];
+    signal(SIGPIPE, SIG_IGN); /* the reader may go before the writer */
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/file.pbc", folder);
+    size_t size;
+    uint8_t *bytes = built_container_bytes(program, "launching", "sim4", &size);
+    uint8_t *damaged = calloc(1, 200000);
+    assert_non_null(damaged);
+    memcpy(damaged, bytes, size < 200000 ? size : 200000);
+    struct {
+        const char *path;
+        const uint8_t *bytes;
+        size_t size;
+    } whole = {path, bytes, size}, longer = {path, damaged, 200000};
+    for (int is_pipe = 0; is_pipe < 2; is_pipe++) {
+        unlink(path);
+        if (is_pipe)
+            assert_int_equal(mkfifo(path, 0600), 0);
+        else
+            write_slowly(&whole);
+        for (int fault = FAULT_FAILS; fault <= FAULT_SHORT; fault++) {
+            bool hit = true;
+            for (uint64_t call = 0; hit && call < 1000; call++) {
+                struct prt_container c;
+                struct prt_error error = {0};
+                pthread_t thread;
+                if (is_pipe)
+                    assert_int_equal(pthread_create(&thread, NULL, write_slowly, &longer), 0);
+                arm((enum fault)fault, call);
+                enum prt_status status = prt_container_read_file(path, &c, &error);
+                hit = disarm();
+                if (is_pipe) pthread_join(thread, NULL);
+                if (hit && fault == FAULT_FAILS && status != PRT_OK && status != PRT_E_TRUNCATED &&
+                    status != PRT_E_FORMAT)
+                    expect_told(status, PRT_E_NOMEM, PRT_E_READ, &error);
+                else if (is_pipe)
+                    assert_int_not_equal(status, PRT_OK);
+                else
+                    assert_int_equal(status, PRT_OK);
+                prt_container_free(&c);
+            }
+            assert_false(hit);
+        }
+    }
+    unlink(path);
+    rmdir(folder);
+    free(damaged);
+    free(bytes);
+}
+
+static void images_are_loaded_or_refused(void **unused)
+{
+    (void)unused;
+    struct prt_container c = built_container(program, "bounded", "sim4");
+    for (int to_folder = 0; to_folder < 2; to_folder++) {
+        char folder[] = "/tmp/test_load_faults.XXXXXX", command[64];
+        assert_non_null(mkdtemp(folder));
+        if (to_folder) setenv("PIPERT_IMAGE_FOLDER", folder, 1);
+        for (int fault = FAULT_FAILS; fault <= FAULT_SHORT; fault++) {
+            bool hit = true;
+            for (uint64_t call = 0; hit; call++) {
+                struct prt_image image;
+                struct prt_error error = {0};
+                arm((enum fault)fault, call);
+                enum prt_status status = prt_image_load(&c, &image, &error);
+                hit = disarm();
+                if (hit && fault == FAULT_FAILS)
+                    expect_told(status, PRT_E_NOMEM, PRT_E_OPEN, &error);
+                else
+                    assert_int_equal(status, PRT_OK);
+                prt_image_free(&image);
+            }
+        }
+        unsetenv("PIPERT_IMAGE_FOLDER");
+        snprintf(command, sizeof command, "rm -r '%s'", folder);
+        assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a folder of its own */
+    }
+    prt_container_free(&c);
+}
+
+static void programs_are_replaced_or_not(void **unused)
+{
+    (void)unused;
+    struct prt_container c = built_container(program, "chain", "sim4");
+    uint8_t code[] = {SCHED_HALT};
+    struct sched_program with = {
+        .stage_count = c.stage_count, .code = code, .code_bytes = sizeof code};
+    bool hit = true;
+    for (uint64_t call = 0; hit; call++) {
+        struct prt_error error = {0};
+        uint8_t *bytes = NULL;
+        size_t size;
+        arm(FAULT_FAILS, call);
+        enum prt_status status = prt_container_with_program(&c, &with, &bytes, &size, &error);
+        free(bytes);
+        hit = disarm();
+        assert_int_equal(faults.blocks, 0);
+        if (hit)
+            expect_told(status, PRT_E_NOMEM, PRT_E_NOMEM, &error);
+        else
+            assert_int_equal(status, PRT_OK);
+    }
+    prt_container_free(&c);
+}
+
+/* ---- buffers, sub-devices ---- */
+
+static void buffers_are_made_or_not(void **unused)
+{
+    (void)unused;
+    bool hit = true;
+    uint64_t call = 0;
+    for (; hit; call++) {
+        struct prt_fifo fifo;
+        struct prt_error error = {0};
+        arm(FAULT_FAILS, call);
+        enum prt_status status = prt_fifo_create(&fifo, 4, 1000, 2, &error);
+        bool made = status == PRT_OK;
+        if (made) {
+            status = prt_fifo_enlarge(&fifo, 5000, &error);
+            if (status != PRT_OK) assert_int_equal(prt_fifo_room(&fifo), 1000);
+        }
+        prt_fifo_destroy(&fifo);
+        hit = disarm();
+        assert_int_equal(faults.blocks, 0);
+        if (hit)
+            expect_told(status, PRT_E_NOMEM, PRT_E_NOMEM, &error);
+        else
+            assert_int_equal(status, PRT_OK);
+    }
+    assert_int_equal(call, 1 + 5 + 5 +
+                               1); /* calloc; twice memfd_create, ftruncate, three mappings; none */
+}
+
+static void devices_are_made_or_not(void **unused)
+{
+    (void)unused;
+    const uint32_t domains[4] = {0, 0, 1, 1};
+    struct prt_device_description description = {
+        .cu_count = 4, .subdevices_max = 4, .live_devices_max = 16, .schemes = PRT_SCHEME_EQUALLY};
+    description.domain_of_cu[0] = domains;
+    const int64_t equally[] = {PRT_PARTITION_EQUALLY, 1, 0};
+    bool hit = true;
+    for (uint64_t call = 0; hit; call++) {
+        struct prt_device_tree *tree = NULL;
+        struct prt_device_handle made[4];
+        arm(FAULT_FAILS, call);
+        enum prt_status status = prt_device_tree_create(&description, &tree);
+        if (status == PRT_OK) {
+            status =
+                prt_create_sub_devices(tree, prt_device_tree_root(tree), equally, 4, made, NULL);
+            if (status == PRT_OK) assert_true(prt_device_overlap(tree, made[1], made[1]));
+            prt_device_tree_destroy(tree);
+        }
+        hit = disarm();
+        assert_int_equal(faults.blocks, 0);
+        assert_int_equal(status, hit ? PRT_E_OUT_OF_HOST_MEMORY : PRT_OK);
+    }
+}
+
+TEST_MAIN("load_faults", cmocka_unit_test(loading_says_that_there_is_no_memory),
+          cmocka_unit_test(files_are_read_or_refused),
+          cmocka_unit_test(images_are_loaded_or_refused),
+          cmocka_unit_test(programs_are_replaced_or_not), cmocka_unit_test(buffers_are_made_or_not),
+          cmocka_unit_test(devices_are_made_or_not))
