@@ -195,6 +195,11 @@ static bool is_small(const struct merger *m, const struct fuse_group *group)
     return size <= FUSE_SIZE_MAX;
 }
 
+static bool has_few_ports(const struct graph_node *node)
+{
+    return node->inputs.count <= FUSE_PORTS_MAX && node->outputs.count <= FUSE_PORTS_MAX;
+}
+
 static const struct kernel *kernel_at(const struct merger *m, uint32_t node)
 {
     const struct group *part = &m->groups[m->group_of[node]];
@@ -286,6 +291,8 @@ static struct composite *attempt(struct merger *m, struct fuse_group *group, con
     struct composite *composite = ARENA_NEW(m->cx->arena, struct composite);
     ordered.name = fuse_name(m->cx->arena, m->graph, group);
     if (!compose(m->cx, m->graph, &ordered, composite, reason)) return NULL;
+    *reason = "it would have too many ports";
+    if (!has_few_ports(&composite->node)) return NULL;
     *reason = "the code would be too large for lanes of vectors";
     if (leaves_lanes(m, group, composite)) return NULL;
     *reason = depth_obstacle(m, composite);
@@ -570,7 +577,8 @@ static struct merger make_merger(struct compile *cx, struct graph *graph,
         m.groups[i].nodes[0] = i;
         m.groups[i].count = 1;
         m.refusals[i] = node->inputs.count == 0 ? "is a source, whose firings a run may count"
-                                                : compose_refuses(cx, graph, i);
+                        : has_few_ports(node)   ? compose_refuses(cx, graph, i)
+                                                : "has too many ports";
     }
     return m;
 }

@@ -15,8 +15,8 @@
  *   - no path leads out of the group and back into it;
  *   - a part of an iteration writes nothing outside of the group (fuse_exact.c), for the composite
  *     fires whole iterations only;
- *   - it stays small: FUSE_FIRINGS_MAX, FUSE_SIZE_MAX, and in lanes of vectors what is there
- *     (KERNEL_LANES_SIZE_MAX);
+ *   - it stays small: FUSE_FIRINGS_MAX, FUSE_SIZE_MAX, FUSE_PORTS_MAX, and in lanes of vectors what
+ *     is there (KERNEL_LANES_SIZE_MAX);
  *   - it pays: what state makes serial, and what is computed twice, costs less than the buffer.
  * The buffers with the most traffic come first.  Circles are merged whole, or not at all.
  */
@@ -29,6 +29,9 @@
 /* Firings of all members, and expressions of their code (compose_size), in an iteration. */
 #define FUSE_FIRINGS_MAX 4096
 #define FUSE_SIZE_MAX 40000
+/* In-ports, elements of arrays counted, and out-ports likewise: a step of a merge costs as much as there are, and a
+ * stage of so many has that many steps. */
+#define FUSE_PORTS_MAX 256
 
 /* What became of a node of the graph as written. */
 struct fuse_place {

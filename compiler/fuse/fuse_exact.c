@@ -3,15 +3,19 @@
 
 #include "compiler/analysis/ratio.h"
 
+#include <string.h>
+
 struct arc { /* a buffer between two members, or from outside (from: GRAPH_NONE) to one */
     uint32_t from, to, buffer;
     uint64_t add, take, need, tokens;
 };
 
 struct inner_net {
-    VEC(struct arc) arcs;
-    uint64_t *limits; /* by member: firings that are left */
+    VEC(struct arc) arcs; /* by their readers, which are in order */
+    uint64_t *limits;     /* by member: firings that are left */
     uint32_t count;
+    /* By member: from where on its arcs stand in `arcs`, and those that it writes in `written`. */
+    uint32_t *reads, *writes, *written;
 };
 
 static void mark(const struct fuse_scratch *scratch, const struct fuse_group *group)
@@ -57,12 +61,32 @@ static struct inner_net make_net(const struct fuse_scratch *scratch, const struc
     return net;
 }
 
+/* Once the arcs are those that they will be. */
+static void index_arcs(const struct fuse_scratch *scratch, struct inner_net *net)
+{
+    net->reads = ARENA_ARRAY(scratch->arena, uint32_t, (size_t)net->count + 1);
+    net->writes = ARENA_ARRAY(scratch->arena, uint32_t, (size_t)net->count + 2);
+    net->written = ARENA_ARRAY(scratch->arena, uint32_t, net->arcs.count + 1);
+    for (size_t i = 0; i < net->arcs.count; i++) {
+        const struct arc *arc = &net->arcs.items[i];
+        net->reads[arc->to + 1]++;
+        if (arc->from != GRAPH_NONE) net->writes[arc->from + 2]++;
+    }
+    for (uint32_t i = 0; i < net->count; i++) {
+        net->reads[i + 1] += net->reads[i];
+        net->writes[i + 2] += net->writes[i + 1];
+    }
+    for (uint32_t i = 0; i < net->arcs.count; i++)
+        if (net->arcs.items[i].from != GRAPH_NONE)
+            net->written[net->writes[net->arcs.items[i].from + 1]++] = i;
+}
+
 static uint64_t enabled(const struct inner_net *net, uint32_t member)
 {
     uint64_t most = net->limits[member];
-    for (size_t i = 0; i < net->arcs.count && most > 0; i++) {
+    for (size_t i = net->reads[member]; i < net->reads[member + 1] && most > 0; i++) {
         const struct arc *arc = &net->arcs.items[i];
-        if (arc->to != member || arc->take == 0) continue;
+        if (arc->take == 0) continue;
         uint64_t fits = arc->tokens < arc->need ? 0 : (arc->tokens - arc->need) / arc->take + 1;
         most = min64(most, fits);
     }
@@ -72,11 +96,11 @@ static uint64_t enabled(const struct inner_net *net, uint32_t member)
 static void fire(struct inner_net *net, uint32_t member, uint64_t firings)
 {
     net->limits[member] -= firings;
-    for (size_t i = 0; i < net->arcs.count; i++) {
-        struct arc *arc = &net->arcs.items[i];
-        if (arc->to == member) arc->tokens -= mul_clamped(firings, arc->take);
-        if (arc->from == member)
-            arc->tokens = add_clamped(arc->tokens, mul_clamped(firings, arc->add));
+    for (size_t i = net->reads[member]; i < net->reads[member + 1]; i++)
+        net->arcs.items[i].tokens -= mul_clamped(firings, net->arcs.items[i].take);
+    for (size_t i = net->writes[member]; i < net->writes[member + 1]; i++) {
+        struct arc *arc = &net->arcs.items[net->written[i]];
+        arc->tokens = add_clamped(arc->tokens, mul_clamped(firings, arc->add));
     }
 }
 
@@ -104,6 +128,7 @@ bool fuse_order(const struct fuse_scratch *scratch, const struct graph *graph,
     struct inner_net net = make_net(scratch, graph, group);
     unmark(scratch, group);
     ease(&net, scratch->kept);
+    index_arcs(scratch, &net);
     uint32_t left = group->count;
     for (bool moved = true; moved && left > 0 && steps.count <= FUSE_FIRINGS_MAX;) {
         moved = false;
@@ -171,27 +196,30 @@ static void raise_limits(struct inner_net *net, const struct fuse_group *group,
                 net->limits[i] = add_clamped(net->limits[i], composite->members.items[m].ahead);
 }
 
-/* Of `short_one` one packet less than an iteration needs, of everything else any number. */
-static bool appears_early(const struct fuse_scratch *scratch, const struct graph *graph,
-                          const struct fuse_group *group, const struct composite *composite,
-                          const struct graph_input *short_one)
+/* `net` as it was at the beginning, with one packet less of `short_one` than an iteration needs, and any number of all
+ * else from outside. */
+static void begin_short(struct inner_net *net, const struct inner_net *fresh,
+                        const struct graph_input *short_one)
 {
-    mark(scratch, group);
-    struct inner_net net = make_net(scratch, graph, group);
-    unmark(scratch, group);
-    raise_limits(&net, group, composite);
-    for (size_t i = 0; i < net.arcs.count; i++) {
-        struct arc *arc = &net.arcs.items[i];
-        if (arc->from != GRAPH_NONE) continue;
-        arc->tokens = arc->buffer == short_one->buffer ? short_one->peek - 1 : INT64_MAX;
+    memcpy(net->limits, fresh->limits, net->count * sizeof *net->limits);
+    for (size_t i = 0; i < net->arcs.count; i++) {
+        struct arc *arc = &net->arcs.items[i];
+        arc->tokens = fresh->arcs.items[i].tokens;
+        if (arc->from == GRAPH_NONE)
+            arc->tokens = arc->buffer == short_one->buffer ? short_one->peek - 1 : INT64_MAX;
     }
+}
+
+/* Does a member that `outside` has fire before the net stands still? */
+static bool appears_early(struct inner_net *net, const bool *outside)
+{
     for (bool moved = true; moved;) {
         moved = false;
-        for (uint32_t i = 0; i < group->count; i++) {
-            uint64_t firings = enabled(&net, i);
+        for (uint32_t i = 0; i < net->count; i++) {
+            uint64_t firings = enabled(net, i);
             if (firings == 0) continue;
-            if (writes_outside(graph, group, composite, group->nodes[i])) return true;
-            fire(&net, i, firings);
+            if (outside[i]) return true;
+            fire(net, i, firings);
             moved = true;
         }
     }
@@ -202,12 +230,20 @@ const struct graph_buffer *fuse_partial(const struct fuse_scratch *scratch,
                                         const struct graph *graph, const struct fuse_group *group,
                                         const struct composite *composite)
 {
+    mark(scratch, group);
+    struct inner_net fresh = make_net(scratch, graph, group), net = make_net(scratch, graph, group);
+    unmark(scratch, group);
+    raise_limits(&fresh, group, composite);
+    index_arcs(scratch, &net);
+    bool *outside = ARENA_ARRAY(scratch->arena, bool, group->count);
+    for (uint32_t i = 0; i < group->count; i++)
+        outside[i] = writes_outside(graph, group, composite, group->nodes[i]);
     for (size_t i = 0; i < composite->node.inputs.count; i++) {
         const struct graph_input *in = &composite->node.inputs.items[i];
         if (in->peek == 0 || is_member(group, graph->buffers.items[in->buffer].writer_node))
             continue; /* what a circle lacks, it lacks for want of packets from elsewhere */
-        if (appears_early(scratch, graph, group, composite, in))
-            return &graph->buffers.items[in->buffer];
+        begin_short(&net, &fresh, in);
+        if (appears_early(&net, outside)) return &graph->buffers.items[in->buffer];
     }
     return NULL;
 }

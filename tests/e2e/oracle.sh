@@ -24,7 +24,13 @@ KAHN=$TMP/kahn
 export KAHN
 check "${N:-100} programs from ${SEED:-1} on do as the interpreter says" \
     differ -n "${N:-100}" -s "${SEED:-1}" ${KEEP:+--keep "$KEEP"}
-[ -z "${SOAK-}" ] || exit 0
+check "programs on the border of what is right are refused if and only if the interpreter says so" \
+    differ -n "${N:-100}" -s "${SEED:-1}" --border
+if [ -n "${SOAK-}" ]; then
+    check "graphs of up to 2048 nodes" differ -n $((${N:-100} / 20)) -s "${SEED:-1}" --extreme 2048
+    exit
+fi
+check "graphs of up to 256 nodes" differ --each 2 -n 8 -s "${SEED:-1}" --extreme 256
 
 # noticed NAME ARGUMENTS: differ finds a difference
 noticed() {
@@ -48,12 +54,14 @@ END
 chmod +x flip/piperun
 BUILD=$TMP/flip noticed "outputs with wrong bytes" -n 8
 
-# mistake NAME EXPRESSION: an interpreter with a mistake is told from the compiler within 60 programs
+# mistake NAME EXPRESSION [OPTION]: an interpreter with a mistake is told from the compiler within 60 programs
 mistake() {
     interpreter "$1" "$2" || { check "mistake $1" false; return; }
     if cmp -s "$1" kahn; then check "mistake $1" false; return; fi
-    KAHN=$TMP/$1 noticed "an interpreter that has the mistake: $1" -n 60
+    KAHN=$TMP/$1 noticed "an interpreter that has the mistake: $1" -n 60 ${3:+"$3"}
 }
+mistake rooms 's/held + burst > c->depth/held > c->depth + burst/' --border
+mistake remains 's/rest - kept > most/rest - kept < most/' --border
 mistake shifts 's/b % scalar_bits(scalar)/b % 64/'
 mistake remainders 's/(int64_t)a % (int64_t)b)/((int64_t)a % (int64_t)b + (int64_t)b) % (int64_t)b)/'
 mistake conversions 's/if (isnan(value)) return 0;/if (isnan(value)) return 1;/'

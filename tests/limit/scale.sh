@@ -73,3 +73,23 @@ for shape in chain loops hierarchy; do
     check "$shape of $nodes nodes runs ($status, $ms ms, $peak MiB)" test "$status" = 0
     check "$shape: eight packets come out" test "$(grep -c . out)" = 8
 done
+
+# Many nodes that read one stream, and one that reads them all: neighbours become stages of bounded size.
+cat >fan.pipe <<'END'
+kernel add(in i32 x, out i32 y; i32 by) { y <- x + by; }
+kernel total(in i32 x[700], out i32 y) {
+    i32 sum = 0;
+    for (i32 p = 0; p < 700; p++) sum += x[p][0] * (p + 1);
+    y <- sum;
+}
+pipeline main(in i32 a, out i32 z) {
+    buffer i32 b[700];
+    for (int i = 0; i < 700; i++) tap: add(a -> b[i]; i);
+    total(b -> z);
+}
+END
+./within "$seconds" "$mib" "$PIPEC" --device=cpu fan.pipe -o fan.pbc 3>took 2>messages </dev/null
+read -r status ms peak <took
+check "a fan of 700 nodes is fused ($status, $ms ms, $peak MiB)" test "$status" = 0
+"$PIPERUN" fan.pbc --device cpu:1 a=gen:ramp:2 z=-,csv >out
+check "and does what it says" test "$(tr '\n' ' ' <out)" = "114333100 114578450 "

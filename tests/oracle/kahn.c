@@ -37,12 +37,15 @@ void kahn_fault(int line, const char *id)
     exit(KAHN_FAULT);
 }
 
-bool kahn_faults(struct node *node, void (*what)(struct node *node))
+bool kahn_faults(struct node *node, void (*what)(struct node *node), const char *section)
 {
     fault_wanted = true;
     bool faulted = setjmp(fault_caught) != 0;
     if (!faulted) what(node);
-    if (faulted) printf(" firing %llu kernel %s\n", (unsigned long long)node->firings, node->name);
+    if (faulted && section)
+        printf(" in %s\n", section);
+    else if (faulted)
+        printf(" in %llu\n", (unsigned long long)node->firings);
     fault_wanted = false;
     return faulted;
 }

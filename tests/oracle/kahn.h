@@ -26,9 +26,9 @@ enum { KAHN_REFUSED = 3, KAHN_FAULT = 4, KAHN_STARVED = 5 }; /* exit statuses; 0
 _Noreturn void kahn_refuse(int line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void kahn_fault(int line, const char *id);
 struct node;
-bool kahn_faults(struct node *node,
-                 void (*what)(struct node *node)); /* does `what` end in kahn_fault? */
-void *kahn_alloc(size_t bytes);                    /* zeroed; never NULL */
+/* Does `what` end in kahn_fault?  It is in a `section` (init, finish), or in the firing that is due. */
+bool kahn_faults(struct node *node, void (*what)(struct node *node), const char *section);
+void *kahn_alloc(size_t bytes); /* zeroed; never NULL */
 
 /* ---- trees ---- */
 

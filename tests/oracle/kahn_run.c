@@ -98,7 +98,8 @@ bool node_has_finish(const struct node *node)
 static void end_node(struct node *node)
 {
     node->ended = true;
-    node->faulted = node->faulted || (node_has_finish(node) && kahn_faults(node, node_finish));
+    node->faulted =
+        node->faulted || (node_has_finish(node) && kahn_faults(node, node_finish, "finish"));
     for (uint32_t i = 0; i < node->out_elements && !node->faulted; i++)
         node->outs[i]->closed = true;
 }
@@ -159,7 +160,7 @@ static bool try_node(struct node *node, bool bounded, uint64_t firings)
     }
     enum ready ready = inputs_ready(node);
     if (ready == WAITS || (ready == FIRES && bounded && !has_room(node))) return false;
-    if (ready == FIRES) node->faulted = kahn_faults(node, node_fire);
+    if (ready == FIRES) node->faulted = kahn_faults(node, node_fire, NULL);
     if (ready == ENDS || node->ended || node->faulted) end_node(node);
     return true;
 }
@@ -168,7 +169,7 @@ int kahn_run(struct graph *graph, bool bounded, uint64_t firings)
 {
     mark_fed(graph);
     for (struct node *node = graph->nodes; node; node = node->next)
-        node_prepare(node);
+        node->faulted = node->ended = kahn_faults(node, node_prepare, "init");
     for (bool progress = true; progress;) {
         progress = false;
         for (struct node *node = graph->nodes; node; node = node->next)

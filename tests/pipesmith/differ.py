@@ -16,8 +16,9 @@ from concurrent.futures import ProcessPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from pipesmith import Program  # noqa: E402
+from smith_bad import Border, Extreme  # noqa: E402
 from smith_relations import RELATIONS  # noqa: E402
-from smith_runs import CONFIGURATIONS, examine  # noqa: E402
+from smith_runs import CONFIGURATIONS, examine, examine_border  # noqa: E402
 from smith_shrink import shrink  # noqa: E402
 
 
@@ -74,6 +75,20 @@ def one(arguments):
         return seed, "different", report
 
 
+def border(arguments):
+    """A program on the border of what is right, or of an extreme size."""
+    seed, configurations, size = arguments
+    with tempfile.TemporaryDirectory() as folder:
+        if size:
+            extreme = Extreme(seed, size)
+            wrong = examine(folder, extreme.text, extreme.inputs, configurations)
+            what, text = wrong if isinstance(wrong, str) else "; ".join(f"{c}: {w}" for c, w in wrong), extreme.text
+        else:
+            drawn = Border(seed)
+            what, text = examine_border(folder, drawn, configurations[0]), drawn.text
+    return seed, "different" if what else "same", f"{what}\n{text[:1500]}" if what else ""
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("-n", type=int, default=100)
@@ -84,6 +99,8 @@ def main():
     parser.add_argument("--first", action="store_true", help="stop at the first difference")
     parser.add_argument("--each", type=int, default=0, help="so many of the configurations for each program, in turn")
     parser.add_argument("--progress", action="store_true", help="counts on standard error, after every 50 programs")
+    parser.add_argument("--border", action="store_true", help="programs on the border of what is right instead")
+    parser.add_argument("--extreme", type=int, default=0, help="graphs of up to so many nodes instead")
     parser.add_argument("--keep")
     parser.add_argument("--budget", type=int, default=500)
     options = parser.parse_args()
@@ -95,13 +112,16 @@ def main():
     change = lambda seed: changes if each == every else [changes[seed % len(changes)]]
     work = [(seed, chosen(seed), change(seed), options.keep, options.budget)
             for seed in range(options.s, options.s + options.n)]
+    examination = one
+    if options.border or options.extreme:
+        examination, work = border, [(seed, c, options.extreme) for seed, c, *_ in work]
     with ProcessPoolExecutor(options.j) as pool:
-        for seed, verdict, text in pool.map(one, work):
+        for seed, verdict, text in pool.map(examination, work):
             count[verdict] += 1
             if options.progress and sum(count.values()) % 50 == 0:
                 print(count, file=sys.stderr, flush=True)
             if verdict in ("different", "broken"):
-                print(f"seed {seed}: {verdict}: {text[:600]}", flush=True)
+                print(f"seed {seed}: {verdict}: {text[:2000]}", flush=True)
                 if options.first:
                     pool.shutdown(cancel_futures=True)
                     return 1
