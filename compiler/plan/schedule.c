@@ -35,7 +35,8 @@ static bool has_window(const struct graph_node *node, const struct graph_input *
            (in->kernel_port < kernel->in_count && kernel->in[in->kernel_port].window_width > 0);
 }
 
-static const char *stage_obstacle(struct arena *arena, const struct graph_node *node)
+static const char *stage_obstacle(struct arena *arena, const struct graph *graph,
+                                  const struct graph_node *node)
 {
     if (node->kernel->stops) return "it may stop";
     if (kernel_launches_any(&node->kernel->launches)) return "it launches kernels";
@@ -44,6 +45,9 @@ static const char *stage_obstacle(struct arena *arena, const struct graph_node *
         if (has_window(node, in))
             return arena_printf(arena, "it reads '%s' through a 2-D window", in->port);
         if (in->pop == 0) return arena_printf(arena, "it consumes nothing from '%s'", in->port);
+        const struct graph_output *writer = graph_writer(graph, &graph->buffers.items[in->buffer]);
+        if (writer != NULL && writer->push == 0)
+            return arena_printf(arena, "only a 'finish' fills what '%s' reads", in->port);
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
         const struct graph_output *out = &node->outputs.items[i];
@@ -659,7 +663,7 @@ static void find_obstacles(struct scheduling *s)
 {
     for (uint32_t i = 0; i < s->plan->stage_count; i++)
         s->obstacles[i] =
-            stage_obstacle(s->cx->arena, &s->graph->nodes.items[s->plan->stages[i].node]);
+            stage_obstacle(s->cx->arena, s->graph, &s->graph->nodes.items[s->plan->stages[i].node]);
 }
 
 const struct schedule *plan_schedule(struct compile *cx, const struct graph *graph,
