@@ -274,7 +274,7 @@ endef
 $(foreach t,$(TEST_SRC),$(eval $(call test_rule,$(t))))
 
 # Where each call for memory or files fails in turn: the linker leads them to the test.
-FAULTS_LD := $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc posix_memalign free mmap memfd_create ftruncate \
+FAULTS_LD := $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc posix_memalign free mmap munmap memfd_create ftruncate \
                mkostemps fstat pthread_mutex_init read __read_chk write)
 $(B)/tests/test_load_faults: private all_ld += $(FAULTS_LD)
 

@@ -99,7 +99,8 @@ bool dispatch_resolve(const struct dispatch_table *table, const struct dispatch_
     launch->header = DISPATCH_FULL;
     launch->reserved0 = 0;
     enum dispatch_defect defect = dispatch_check(launch, &found);
-    return defect == DISPATCH_GOOD || refuse(finding, defect, 0, found);
+    if (defect != DISPATCH_GOOD) return refuse(finding, defect, 0, found);
+    return true;
 }
 
 void dispatch_store(struct dispatch_table *table, uint32_t entry,
@@ -256,7 +257,8 @@ static bool read_launch(struct reader *r, struct dispatch_full *launch)
     if (!read_values(r, DISPATCH_DIFF_VECTOR(header), launch)) return false;
     if ((DISPATCH_DIFF_VECTOR(header) & ~NEVER_WRONG) == 0) return true;
     enum dispatch_defect defect = dispatch_check(launch, &found);
-    return defect == DISPATCH_GOOD || refuse(r->finding, defect, r->kernel, found);
+    if (defect != DISPATCH_GOOD) return refuse(r->finding, defect, r->kernel, found);
+    return true;
 }
 
 /* Four units at a time. */
@@ -284,7 +286,7 @@ bool dispatch_expand(const struct dispatch_table *table, const struct dispatch_c
     for (; r.kernel < packet->num_kernels; r.kernel++)
         if (!read_launch(&r, &launches[r.kernel])) return false;
     if (r.at < DISPATCH_UNITS && !rest_is_zero(&r)) {
-        while (r.at + 1 < DISPATCH_UNITS && r.values[r.at] == 0)
+        while (r.values[r.at] == 0) /* one of them is not */
             r.at++;
         return refuse(finding, DISPATCH_TRAILING_UNITS, packet->num_kernels, r.at);
     }

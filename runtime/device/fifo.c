@@ -76,7 +76,7 @@ enum prt_status prt_fifo_create(struct prt_fifo *fifo, uint64_t width_bytes, uin
                               .reader_count = reader_count,
                               .attached_count = reader_count,
                               .oldest_count = reader_count};
-    fifo->readers = calloc(reader_count > 0 ? reader_count : 1, sizeof *fifo->readers);
+    fifo->readers = calloc((size_t)reader_count + 1, sizeof *fifo->readers);
     if (fifo->readers == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     for (uint32_t i = 0; i < reader_count; i++)
         fifo->readers[i].attached = true;

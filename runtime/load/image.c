@@ -151,9 +151,9 @@ static bool find_entries(const struct prt_image *image, const struct container_n
 {
     bool found = find_entry(image, node->kernel, "run", &out->run);
     if (node->flags & CONTAINER_NODE_INIT)
-        found = find_entry(image, node->kernel, "init", &out->init) && found;
+        found &= find_entry(image, node->kernel, "init", &out->init);
     if (node->flags & CONTAINER_NODE_FINISH)
-        found = find_entry(image, node->kernel, "finish", &out->finish) && found;
+        found &= find_entry(image, node->kernel, "finish", &out->finish);
     return found;
 }
 

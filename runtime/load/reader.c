@@ -618,7 +618,7 @@ static enum prt_status read_sets(struct reading *reading)
             CHECK(words[at + 1 + i] < c->stage_count, SETS, at + 1 + i, "an unknown stage");
         at += 1 + length;
     }
-    c->sets = calloc(count > 0 ? count : 1, sizeof *c->sets);
+    c->sets = calloc((size_t)count + 1, sizeof *c->sets);
     if (c->sets == NULL) return prt_error_set(reading->error, PRT_E_NOMEM, "out of memory");
     for (uint32_t i = 0, at = 0; i < count; i++) {
         c->sets[i] = (struct prt_stage_set){words + at + 1, words[at]};
@@ -718,7 +718,7 @@ enum prt_status prt_container_read_file(const char *path, struct prt_container *
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return prt_error_set(error, PRT_E_OPEN, "%s: %s", path, strerror(errno));
     uint8_t *bytes = NULL;
-    size_t size = 0;
+    size_t size;
     enum prt_status status = slurp(fd, path, &bytes, &size, error);
     close(fd);
     if (status != PRT_OK) {

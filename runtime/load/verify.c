@@ -54,7 +54,7 @@ static const char *find_ambiguous(const char **names, size_t count)
 static enum prt_status verify_names(const struct prt_container *c, struct prt_error *error)
 {
     size_t most = (size_t)c->argument_count + c->buffer_count;
-    const char **names = calloc(most > 0 ? most : 1, sizeof *names);
+    const char **names = calloc((size_t)most + 1, sizeof *names);
     if (names == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     for (uint32_t i = 0; i < c->argument_count; i++)
         names[i] = prt_verify_text(c, c->arguments[i].name);
@@ -283,7 +283,7 @@ static enum prt_status verify_coverage(const struct prt_container *c, uint8_t *s
 
 static enum prt_status verify_stages(const struct prt_container *c, struct prt_error *error)
 {
-    uint8_t *seen = calloc(c->node_count > 0 ? c->node_count : 1, 1);
+    uint8_t *seen = calloc((size_t)c->node_count + 1, 1);
     if (seen == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     enum prt_status status = verify_coverage(c, seen, error);
     free(seen);

@@ -168,7 +168,7 @@ static enum prt_status verify_tables(const struct prt_container *c, struct prt_e
 /* Each node that launches has one interface. */
 static enum prt_status verify_coverage(const struct prt_container *c, struct prt_error *error)
 {
-    uint8_t *seen = calloc(c->node_count > 0 ? c->node_count : 1, 1);
+    uint8_t *seen = calloc((size_t)c->node_count + 1, 1);
     if (seen == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     enum prt_status status = PRT_OK;
     for (uint32_t i = 0; i < c->interface_count && status == PRT_OK; i++) {

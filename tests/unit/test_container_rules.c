@@ -346,6 +346,20 @@ static struct made *structs(void)
     return m;
 }
 
+/* One port of bytes, its packets 66 of them. */
+static struct made *wide(void)
+{
+    struct made *m = made_create("wide", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_U8, 8, CONTAINER_OUTER_IN);
+    made_input(m, made_node(m, "k", 0), x, 1, 1);
+    m->buffers[x].width_bytes = 66;
+    m->fields[0] = (struct container_field){made_string(m, "a"), SCALAR_U8, 0, 1, 0, 1};
+    m->field_count = m->buffers[x].field_count = 1;
+    made_loop(m);
+    made_settle(m);
+    return m;
+}
+
 static void fields_lie_in_their_packets(void **unused)
 {
     (void)unused;
@@ -370,6 +384,45 @@ static void fields_lie_in_their_packets(void **unused)
     REFUSED(PRT_E_VERIFY, structs, "the shape '2,2' is",
             m->fields[0].shape = made_string(m, "2,2"));
     REFUSED(PRT_E_VERIFY, structs, "5 is no number of lanes", m->fields[0].lanes = 5);
+    static const char *const shapes[] = {"2; 2",
+                                         "2 2",
+                                         "2,  2",
+                                         "2, 2, ",
+                                         "4, ",
+                                         ", 4",
+                                         "4,",
+                                         "0",
+                                         "4, 0",
+                                         ":",
+                                         "/",
+                                         "x",
+                                         "-4",
+                                         "4 ",
+                                         "04, 0",
+                                         "18446744073709551616",
+                                         "18446744073709551620",
+                                         "99999999999999999999", /* 0 and 4 in 64 bits */
+                                         "4294967296, 4294967296",
+                                         "2, 9223372036854775808, 2",
+                                         "9223372036854775809, 4"};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        REFUSED(PRT_E_VERIFY, structs, "is not that of 4 scalars",
+                m->fields[0].shape = made_string(m, shapes[i]));
+    REFUSED(PRT_OK, structs, "", m->fields[0].shape = made_string(m, "1, 04, 1"),
+            m->fields[0].lanes = 1);
+    for (uint32_t lanes = 1; lanes <= 33; lanes++) {
+        char shape[16];
+        snprintf(shape, sizeof shape, "2, %u", lanes);
+        bool good = lanes <= 4 || lanes == 8 || lanes == 16;
+        REFUSED(good ? PRT_OK : PRT_E_VERIFY, wide, good ? "" : "is no number of lanes",
+                m->fields[0].shape = made_string(m, shape), m->fields[0].count = 2 * lanes,
+                m->fields[0].lanes = lanes);
+    }
+    REFUSED(PRT_E_VERIFY, wide, "8 is no number of lanes",
+            m->fields[0].shape = made_string(m, "8, 4"), m->fields[0].count = 32,
+            m->fields[0].lanes = 8);
+    REFUSED(PRT_E_VERIFY, structs, "'y' is said to be of one scalar type",
+            (m->fields[2].offset_bytes = 4, m->fields[2].count = 1, m->fields[2].shape = 0));
     REFUSED(PRT_E_VERIFY, structs, "4 is no number of lanes of the shape '2, 2'",
             m->fields[0].lanes = 4);
     REFUSED(PRT_E_VERIFY, structs, "'y' is said to be of one scalar type",

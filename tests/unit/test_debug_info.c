@@ -169,6 +169,11 @@ static void variables_and_texts_come_with_debug_mode_alone(void **unused)
     assert_false(prt_debug_source_line(c, 0, 14, &text, &length));
     assert_false(prt_debug_source_line(c, 0, 0, &text, &length));
     assert_false(prt_debug_source_line(c, 1, 1, &text, &length));
+    assert_null(prt_debug_place(c, CONTAINER_NONE));
+    assert_null(prt_debug_place(c, c->place_count));
+    assert_null(prt_debug_type(c, c->type_count));
+    assert_null(prt_debug_origin(c, 0));
+    assert_ptr_equal(prt_debug_origin(c, 1), prt_debug_place(c, 0));
     release(&b);
     b = build(shapes, false);
     assert_int_equal(b.container.variable_count, 0);
@@ -176,6 +181,54 @@ static void variables_and_texts_come_with_debug_mode_alone(void **unused)
     assert_null(prt_debug_variable(&b.container, kernel_of(&b.container, "make"), "total"));
     assert_false(prt_debug_source_line(&b.container, 0, 1, &text, &length));
     release(&b);
+}
+
+static void expect_parts(const struct prt_container *c, uint32_t type, size_t size,
+                         const char *expected)
+{
+    char text[256];
+    memset(text, 'x', sizeof text);
+    prt_debug_parts_text(c, type, text, size);
+    assert_string_equal(text, expected);
+    assert_int_equal(text[size], 'x');
+}
+
+static void parts_of_a_type_are_listed(void **unused)
+{
+    (void)unused;
+    struct built b = build(shapes, true);
+    const struct prt_container *c = &b.container;
+    uint32_t pair = buffer_of(c, "mid")->type;
+    const struct container_type *t = prt_debug_type(c, pair);
+    expect_parts(c, pair, 200, "p, on, h, v");
+    expect_parts(c, pair, 17, "p, on, h, v");
+    expect_parts(c, pair, 16, "p, on, h, ...");
+    expect_parts(c, pair, 9, "p, ...");
+    expect_parts(c, pair, 8, "...");
+    expect_parts(c, c->members[t->first_member].type, 200, "[0] to [1]");
+    expect_parts(c, c->members[t->first_member + 1].type, 200, "");
+    expect_parts(c, c->members[t->first_member + 3].type, 200, "[0] to [3]");
+    expect_parts(c, c->type_count, 200, "");
+    release(&b);
+}
+
+/* Lines as they may end, and an end without one. */
+static void lines_end_with_a_feed_or_with_the_text(void **unused)
+{
+    (void)unused;
+    static const char text[] = "one\r\n\ntwo\nlast";
+    const struct container_source source = {.text_bytes = sizeof text - 1};
+    const struct prt_container c = {.source_count = 1, .sources = &source, .source_texts = text};
+    static const char *const lines[] = {"one", "", "two", "last"};
+    const char *at;
+    size_t length;
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_true(prt_debug_source_line(&c, 0, i + 1, &at, &length));
+        assert_int_equal(length, strlen(lines[i]));
+        assert_memory_equal(at, lines[i], length);
+    }
+    assert_false(prt_debug_source_line(&c, 0, 5, &at, &length));
+    assert_false(prt_debug_source_line(&c, 0, UINT32_MAX, &at, &length));
 }
 
 /* 300 structs in each other: it compiles, and what is too deep is not told. */
@@ -780,7 +833,9 @@ static void a_childs_argument_outside_of_its_launch_is_refused(void **unused)
     release(&b);
 }
 
-TEST_MAIN("debug_info", cmocka_unit_test(types_and_places_are_there),
+TEST_MAIN("debug_info", cmocka_unit_test(parts_of_a_type_are_listed),
+          cmocka_unit_test(lines_end_with_a_feed_or_with_the_text),
+          cmocka_unit_test(types_and_places_are_there),
           cmocka_unit_test(variables_and_texts_come_with_debug_mode_alone),
           cmocka_unit_test(types_that_are_nested_too_deep_are_left_out),
           cmocka_unit_test(every_buffer_is_cut_and_every_firing_alone),

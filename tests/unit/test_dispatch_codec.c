@@ -244,6 +244,16 @@ static void a_reference_packet_is_its_launch_and_an_entry(void **unused)
     assert_int_equal(finding.defect, DISPATCH_BAD_ENTRY);
     packet.ref_num = 0x105;
     assert_false(dispatch_resolve(&table, &packet, &back, &finding));
+    packet.ref_num = 5;
+    packet.header = DISPATCH_FULL;
+    assert_false(dispatch_resolve(&table, &packet, &back, &finding));
+    assert_int_equal(finding.defect, DISPATCH_BAD_TYPE);
+    assert_int_equal(finding.value, DISPATCH_FULL);
+    packet.header = DISPATCH_REFERENCE;
+    packet.grid_size_x = 0;
+    assert_false(dispatch_resolve(&table, &packet, &back, &finding));
+    assert_int_equal(finding.defect, DISPATCH_BAD_GRID);
+    assert_string_equal(dispatch_defect_text(DISPATCH_GOOD), "good");
 }
 
 /* ---- what is refused ---- */
@@ -301,10 +311,48 @@ static void malformed_packets_have_a_reason(void **unused)
     packet = repeated(1);
     packet.diff_values[0] = DISPATCH_DIFF_HEADER(0, 1u << DISPATCH_FIELD_SETUP);
     assert_refused(&table, &packet, DISPATCH_BAD_SETUP, 0);
+    packet.diff_values[0] = DISPATCH_DIFF_HEADER(0, 1u << DISPATCH_FIELD_SYNCH_SCOPES);
+    packet.diff_values[1] = UINT8_MAX + 1;
+    assert_refused(&table, &packet, DISPATCH_WIDE_VALUE, 0);
+    packet.diff_values[1] = UINT8_MAX; /* narrow, and no scopes */
+    assert_refused(&table, &packet, DISPATCH_BAD_SCOPES, 0);
+    packet.diff_values[1] = 0;
     packet.diff_values[0] = DISPATCH_DIFF_HEADER(0, 1u << DISPATCH_FIELD_GRID_SIZE_X);
     assert_refused(&table, &packet, DISPATCH_BAD_GRID, 0);
     packet.diff_values[0] = DISPATCH_DIFF_HEADER(0, 1u << DISPATCH_FIELD_WORKGROUP_SIZE_Y);
     assert_refused(&table, &packet, DISPATCH_BAD_WORKGROUP, 0);
+}
+
+/* The scopes of acquire and release are two bits each, at 1 and 3; 3 is none; the bits around them are 0. */
+static void every_combination_of_scopes_is_known_or_refused(void **unused)
+{
+    (void)unused;
+    for (uint32_t scopes = 0; scopes < 256; scopes++) {
+        struct dispatch_full launch = simple_launch(1);
+        uint32_t found;
+        launch.synch_scopes = (uint8_t)scopes;
+        bool good = scopes < 32 && (scopes >> 1 & 3) != 3 && (scopes >> 3 & 3) != 3;
+        assert_int_equal(dispatch_check(&launch, &found),
+                         good ? DISPATCH_GOOD : DISPATCH_BAD_SCOPES);
+    }
+}
+
+/* A list of launches that need a packet each, and room for fewer. */
+static void what_does_not_fit_is_not_condensed(void **unused)
+{
+    (void)unused;
+    struct dispatch_table table = full_table(1);
+    struct dispatch_full launches[12];
+    struct dispatch_condensed packets[4];
+    uint32_t count;
+    for (uint32_t i = 0; i < 12; i++)
+        launches[i] = simple_launch(100 + i);
+    uint32_t needed;
+    assert_true(dispatch_condense(&table, launches, 12, packets, 4, &needed));
+    assert_in_range(needed, 2, 4);
+    for (uint32_t capacity = 0; capacity <= needed; capacity++)
+        assert_int_equal(dispatch_condense(&table, launches, 12, packets, capacity, &count),
+                         capacity == needed);
 }
 
 /* The last difference is cut off after each number of its units. */
@@ -367,5 +415,7 @@ TEST_MAIN("dispatch_codec",
           cmocka_unit_test(expanding_what_was_condensed_gives_the_list),
           cmocka_unit_test(a_reference_packet_is_its_launch_and_an_entry),
           cmocka_unit_test(malformed_packets_have_a_reason),
+          cmocka_unit_test(every_combination_of_scopes_is_known_or_refused),
+          cmocka_unit_test(what_does_not_fit_is_not_condensed),
           cmocka_unit_test(a_difference_past_the_units_is_refused),
           cmocka_unit_test(random_bytes_are_refused_or_mean_something))

@@ -232,7 +232,71 @@ static void a_placed_fifo_uses_the_memory_up_to_its_end(void **unused)
     prt_fifo_destroy(&fifo);
 }
 
-TEST_MAIN("fifo", cmocka_unit_test(the_depth_is_exact),
+/* While it is placed its ring is enlarged as well: that is where it goes on. */
+static void a_placed_fifo_leaves_for_the_larger_ring(void **unused)
+{
+    (void)unused;
+    struct prt_fifo fifo = make(4, 5000, 1);
+    struct prt_error error;
+    uint32_t memory[8];
+    prt_fifo_place(&fifo, memory, sizeof memory, 8);
+    assert_int_equal(prt_fifo_enlarge(&fifo, 50000, &error), PRT_OK);
+    assert_true(prt_fifo_is_placed(&fifo));
+    assert_ptr_equal(prt_fifo_claim(&fifo, 8), memory);
+    prt_fifo_commit(&fifo, 8);
+    prt_fifo_release(&fifo, 0, 8);
+    uint8_t *out = prt_fifo_claim(&fifo, 5000);
+    assert_false(prt_fifo_is_placed(&fifo));
+    assert_true(fifo.ring_bytes >= 50000 * 4);
+    memset(out, 1, 5000 * 4);
+    prt_fifo_commit(&fifo, 5000);
+    prt_fifo_destroy(&fifo);
+}
+
+/* Back in the ring every reader finds the packets where the writer puts them. */
+static void all_readers_leave_the_memory(void **unused)
+{
+    (void)unused;
+    struct prt_fifo fifo = make(4, 5, 3);
+    uint32_t memory[6], *out;
+    prt_fifo_place(&fifo, memory, sizeof memory, 6);
+    for (int part = 0; part < 2; part++) {
+        assert_ptr_equal(prt_fifo_claim(&fifo, 3), memory + 3 * part);
+        prt_fifo_commit(&fifo, 3);
+        for (uint32_t r = 0; r < 3; r++)
+            prt_fifo_release(&fifo, r, 3);
+    }
+    out = prt_fifo_claim(&fifo, 2);
+    assert_false(prt_fifo_is_placed(&fifo));
+    out[0] = 17;
+    out[1] = 18;
+    prt_fifo_commit(&fifo, 2);
+    for (uint32_t r = 0; r < 3; r++) {
+        const uint32_t *in = prt_fifo_window(&fifo, r);
+        assert_int_equal(prt_fifo_held(&fifo, r), 2);
+        assert_int_equal(in[0], 17);
+        assert_int_equal(in[1], 18);
+    }
+    prt_fifo_destroy(&fifo);
+}
+
+static void a_fifo_may_have_no_readers_from_the_start(void **unused)
+{
+    (void)unused;
+    struct prt_fifo fifo = make(4, 5, 0);
+    for (int i = 0; i < 4; i++) {
+        prt_fifo_claim(&fifo, 5);
+        prt_fifo_commit(&fifo, 3);
+        assert_int_equal(prt_fifo_room(&fifo), 5);
+    }
+    assert_int_equal(fifo.discarded_packets, 12);
+    prt_fifo_destroy(&fifo);
+}
+
+TEST_MAIN("fifo", cmocka_unit_test(a_placed_fifo_leaves_for_the_larger_ring),
+          cmocka_unit_test(all_readers_leave_the_memory),
+          cmocka_unit_test(a_fifo_may_have_no_readers_from_the_start),
+          cmocka_unit_test(the_depth_is_exact),
           cmocka_unit_test(unused_room_is_given_back_at_the_commit),
           cmocka_unit_test(windows_are_contiguous_across_the_wrap),
           cmocka_unit_test(windows_keep_the_alignment_of_their_packets),

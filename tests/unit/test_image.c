@@ -93,6 +93,24 @@ static void entries_that_are_missing_are_named(void **unused)
     prt_container_free(&c);
 }
 
+/* The names of symbols are found by a hash of what they should be. */
+static void an_image_without_arguments_is_refused(void **unused)
+{
+    (void)unused;
+    static const char symbol[] = "pipe_arguments";
+    struct prt_container c = built_container(program, "plain", "sim4");
+    uint8_t *at = EDITED(c, image);
+    size_t renamed = 0;
+    for (size_t i = 0; i + sizeof symbol <= c.images[0].size_bytes; i++)
+        if (memcmp(at + i, symbol, sizeof symbol) == 0) {
+            at[i] = 'x';
+            renamed++;
+        }
+    assert_true(renamed > 0);
+    refused(&c, PRT_E_FORMAT, "the image has no 'pipe_arguments'");
+    prt_container_free(&c);
+}
+
 static void what_is_no_shared_object_is_refused(void **unused)
 {
     (void)unused;
@@ -327,6 +345,7 @@ static void stages_are_listed(void **unused)
 
 TEST_MAIN("image", cmocka_unit_test(entries_are_found),
           cmocka_unit_test(entries_that_are_missing_are_named),
+          cmocka_unit_test(an_image_without_arguments_is_refused),
           cmocka_unit_test(what_is_no_shared_object_is_refused),
           cmocka_unit_test(the_first_image_that_the_processor_can_execute_is_loaded),
           cmocka_unit_test(images_lie_where_a_profiler_finds_them),

@@ -31,7 +31,7 @@ static struct {
     enum fault fault;
     uint64_t calls_left; /* before the one that is hit */
     bool hit;
-    int64_t blocks; /* allocated and not freed, while armed */
+    int64_t blocks; /* allocated or mapped and not freed, while armed */
 } faults;
 
 static void arm(enum fault fault, uint64_t call)
@@ -108,7 +108,16 @@ REAL(void, free, void *block)
 
 REAL(void *, mmap, void *at, size_t size, int access, int flags, int fd, off_t offset)
 {
-    return fails(ENOMEM) ? MAP_FAILED : __real_mmap(at, size, access, flags, fd, offset);
+    if (fails(ENOMEM)) return MAP_FAILED;
+    void *mapped = __real_mmap(at, size, access, flags, fd, offset);
+    if (faults.armed && at == NULL) faults.blocks++;
+    return mapped;
+}
+
+REAL(int, munmap, void *at, size_t size)
+{
+    if (faults.armed) faults.blocks--;
+    return __real_munmap(at, size);
 }
 
 REAL(int, memfd_create, const char *name, unsigned flags)
@@ -318,6 +327,11 @@ static void images_are_loaded_or_refused(void **unused)
     for (int to_folder = 0; to_folder < 2; to_folder++) {
         char folder[] = "/tmp/test_load_faults.XXXXXX", command[64];
         assert_non_null(mkdtemp(folder));
+        struct prt_image from;
+        struct prt_error why = {0};
+        arm(FAULT_FAILS, 0);
+        assert_int_equal(prt_image_from_entries(&c, NULL, NULL, &from, &why), PRT_E_NOMEM);
+        assert_true(disarm());
         if (to_folder) setenv("PIPERT_IMAGE_FOLDER", folder, 1);
         for (int fault = FAULT_FAILS; fault <= FAULT_SHORT; fault++) {
             bool hit = true;

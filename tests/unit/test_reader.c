@@ -146,6 +146,15 @@ static void bytes_behind_the_end_are_refused(void **unused)
     free(bytes);
 }
 
+static void more_than_4_gib_are_refused_before_they_are_read(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    uint8_t byte = 0;
+    assert_int_equal(read_bytes(&byte, PRT_CONTAINER_BYTES_MAX + 1, &error), PRT_E_FORMAT);
+    assert_string_equal(error.message, "container: larger than 4 GiB");
+}
+
 static void other_versions_are_named(void **unused)
 {
     (void)unused;
@@ -325,6 +334,7 @@ TEST_MAIN("reader", cmocka_unit_test(a_good_container_is_read),
           cmocka_unit_test(every_prefix_is_refused), cmocka_unit_test(every_flipped_bit_is_refused),
           cmocka_unit_test(every_flipped_bit_with_a_right_checksum_is_survived),
           cmocka_unit_test(bytes_behind_the_end_are_refused),
+          cmocka_unit_test(more_than_4_gib_are_refused_before_they_are_read),
           cmocka_unit_test(other_versions_are_named),
           cmocka_unit_test(records_that_point_outside_are_refused),
           cmocka_unit_test(files_are_named),

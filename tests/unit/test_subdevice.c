@@ -470,6 +470,10 @@ static void overlap_is_sharing_a_cu(void **state)
     assert_false(prt_device_overlap(tree, two[0], four[2]));
     assert_int_equal(prt_device_release(tree, two[0]), PRT_OK);
     assert_false(prt_device_overlap(tree, two[0], four[0]));
+    assert_false(prt_device_overlap(tree, four[0], two[0]));
+    uint64_t words[1];
+    assert_int_equal(prt_device_cu_set(tree, root, NULL, 1), PRT_E_INVALID_VALUE);
+    assert_int_equal(prt_device_cu_set(tree, root, words, 0), PRT_E_INVALID_VALUE);
     prt_device_tree_destroy(tree);
 }
 
@@ -613,6 +617,15 @@ static void live_devices_are_limited(void **state)
     assert_int_equal(prt_device_release(tree, made[0]), PRT_OK);
     assert_int_equal(prt_create_sub_devices(tree, root, by8, 16, more, NULL), PRT_OK);
     prt_device_tree_destroy(tree);
+    /* exactly as many as there may be, and fewer than one partition makes */
+    for (uint32_t most = 7; most <= 9; most++) {
+        description.live_devices_max = most;
+        assert_int_equal(prt_device_tree_create(&description, &tree), PRT_OK);
+        root = prt_device_tree_root(tree);
+        assert_int_equal(prt_create_sub_devices(tree, root, by2, 16, made, NULL),
+                         most >= 9 ? PRT_OK : PRT_E_OUT_OF_RESOURCES);
+        prt_device_tree_destroy(tree);
+    }
 }
 
 static void bad_descriptions_are_refused(void **state)
@@ -626,6 +639,14 @@ static void bad_descriptions_are_refused(void **state)
     description.cu_count = PRT_DEVICE_CUS_MAX + 1;
     assert_int_equal(prt_device_tree_create(&description, &tree), PRT_E_INVALID_VALUE);
     description.cu_count = 4;
+    const uint32_t from_1[4] = {1, 1, 2, 2}, beyond[4] = {0, 0, 2, 2}, back[4] = {0, 1, 0, 1};
+    const uint32_t *const domains[] = {from_1, beyond, back};
+    for (int i = 0; i < 3; i++) {
+        description.domain_of_cu[1] = domains[i];
+        assert_int_equal(prt_device_tree_create(&description, &tree), PRT_E_INVALID_VALUE);
+    }
+    description.domain_of_cu[1] = NULL;
+    assert_int_equal(prt_device_tree_create(&description, NULL), PRT_E_INVALID_VALUE);
     description.schemes = 8;
     assert_int_equal(prt_device_tree_create(&description, &tree), PRT_E_INVALID_VALUE);
     assert_null(tree);
