@@ -307,7 +307,7 @@ $(B)/tests/fault_preload.so: tests/fault/preload.c tests/fault/fault_page.h $(B)
 $(B)/tests/fault_tracer: tests/fault/tracer.c tests/fault/fault_page.h $(B)/flags
 	$(call fault_tool)
 
-.PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built second-pipec golden-update bench coverage mutation mutation-run damage fuzz fuzz-run
+.PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built second-pipec golden-update bench coverage mutation mutation-run damage fuzz fuzz-run fuzz-plants
 tests: $(TESTS) $(REPLAYS) $(DAMAGE) $(FAULT_TOOLS) ## build the unit tests without running them
 objects: $(OBJECTS) $(TEST_OBJ) ## compile everything, link nothing
 second-pipec: $(L)/pipec
@@ -361,6 +361,8 @@ damage: all $(DAMAGE) ## every prefix and every single-bit flip of seed containe
 	@tests/fuzz/seeds.sh $(B)/pipec $(B)/damaged
 	@$(B)/tests/damage 1 $(B)/damaged/*.pbc
 
+fuzz-plants: ## plant a bug for each fuzz target in a copy of the sources: its seeds have to find it (minutes)
+	@BUILD=$(BUILD) CC="$(CC)" scripts/fuzz_plants.sh
 fuzz: ## run every fuzz target for T seconds (T=60)
 	@scripts/deps.sh fuzz
 	+@$(submake) fuzz-run VARIANT=fuzz

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# fuzz_plants.sh [TARGET...]: shows that each fuzz target can fail: for each of them a bug is planted in a copy of the
+# sources, and the seeds, which the target passes with the sources as they are, have to find it.  Prints a TAP line for
+# each; exit 1 if one is not found.  A target that does not end within a minute has failed, too.
+#
+# Environment: BUILD (default build): objects are kept in BUILD/plants.
+set -eu
+export LC_ALL=C
+cd "$(dirname "$0")/.."
+mkdir -p "${BUILD:-build}"
+build=$(realpath "${BUILD:-build}")/plants
+only=" $* "
+copy=$build/copy
+bin=$build/debug
+mkdir -p "$build"
+
+# make_copy TARGET...: builds what the copy is now.
+make_copy() { make --no-print-directory -s -C "$copy" BUILD="$build" VARIANT=debug "$@"; }
+
+# replay TARGET: the seeds of the target; false if it fails.
+replay() {
+    local seeds=$copy/tests/fuzz/corpus/$1
+    [ "$1" != container ] || seeds=$build/seeds
+    find "$seeds" -type f -print0 | sort -z | FUZZ_SEEDS=1 xargs -0 timeout 60 "$bin/tests/replay_fuzz_$1" >/dev/null 2>&1
+}
+
+# plant TARGET FILE EXPRESSION: an expression of sed that changes FILE.
+plant() {
+    local target=$1 file=$2 expression=$3
+    case $only in '  ' | *" $target "*) ;; *) return ;; esac
+    make_copy "$bin/tests/replay_fuzz_$target"
+    if ! replay "$target"; then
+        echo "not ok $target: fails without a bug"
+    else
+        cp "$copy/$file" "$build/before"
+        sed -i -E "$expression" "$copy/$file"
+        if cmp -s "$copy/$file" "$build/before"; then
+            echo "not ok $target: $file has changed: nothing is planted"
+        else
+            make_copy "$bin/tests/replay_fuzz_$target"
+            if replay "$target"; then echo "not ok $target: what is planted in $file is not found"; else echo "ok $target: $file"; fi
+        fi
+        cp "$build/before" "$copy/$file"
+    fi
+}
+
+plants() {
+    plant parser compiler/syntax/ast_print.c 's/^        ast_print_expr\(to, expr\);/        ast_print_expr(to, expr->next);/'
+    plant format compiler/format/format_layout.c 's/put_text\(l, text, first, format_columns/put_text(l, text, first > 4 ? first - 1 : first, format_columns/'
+    plant devdesc lang/devdesc_text.c 's/return text\.length;/return text.length + 1;/'
+    plant commands compiler/describe/graph_cmds.c 's/"depth %" PRIu64 ";\\n", buffer->depth_packets/"depth %" PRIu64 ";\\n", buffer->depth_packets + 1/'
+    plant packets lang/dispatch_codec.c 's/DIFFERS\(KERNEL_OBJECT, kernel_object\) \| DIFFERS\(KERNARG_ADDRESS, kernarg_address\) \|$//'
+    plant program runtime/sched/static_part.c 's/\*holds = status == PRT_OK \&\& unclaimed.*/*holds = status == PRT_OK;/'
+    plant container runtime/load/verify_rates.c 's/enum \{ WINDOW_SIDE_MAX = 1023 \}/enum { WINDOW_SIDE_MAX = 1 }/'
+    plant plan runtime/load/verify_indices.c 's/return is_dedicated\(a\) && is_dedicated\(b\) &&/return false \&\&/'
+    plant streams runtime/io/wav.c 's/return wav->compressed \|\| wav->frame_bytes == .*/return wav->compressed || width_bytes > 0;/'
+    plant assembler lang/sched_asm.c 's/a->line \+= newline != NULL;/a->line++;/'
+    plant interleaving runtime/sched/sched_create.c 's/if \(queue_of\(s, node\) != queue_of\(s, record->writer_node\)\) return false;/(void)queue_of(s, node);/'
+    plant subdevices runtime/device/subdevice.c 's/ \|\| slot->attachment_count != 0\)/)/'
+}
+
+rm -rf "$copy"
+mkdir -p "$copy"
+git ls-files -z | xargs -0 cp --parents -t "$copy"
+make_copy "$bin/pipec"
+"$copy/tests/fuzz/seeds.sh" "$bin/pipec" "$build/seeds"
+plants | tee "$build/found"
+! grep -q '^not ok' "$build/found"
