@@ -7,8 +7,9 @@ each condition (MC/DC: one that never alone decides) that no run has shown and w
 
     /* uncovered: the reader has looked at it */
 
-on a line of the branch, or in the comment that ends on the line before it.  The false branch of an assertion is not
-looked for.  Exit 0 if there are none, and no such comment where everything is covered; else 1.
+on a line of the branch, or in the comment that ends on the line before its statement.  Not looked for: the false branch
+of an assertion, and a value for which a switch without default has no case.  Exit 0 if there are none, and no such
+comment where everything is covered; else 1.
 """
 import json
 import os
@@ -75,7 +76,15 @@ class Source:
                 last = self.text.count("\n", 0, comment.end()) + 1
                 begins = self.text.rfind("\n", 0, comment.start()) + 1
                 alone = not self.text[begins:comment.start()].strip()
-                self.marks[last + 1 if alone else last] = last
+                for line in self.statement(last + 1) if alone else [last]:
+                    self.marks[line] = last
+
+    def statement(self, line):
+        """The lines from this one to the end of what begins there: ';' or '{'."""
+        end = line
+        while end < len(self.lines) and not re.search(r"[;{]\s*(/\*.*)?$", self.lines[end - 1]):
+            end += 1
+        return range(line, end + 1)
 
     def at(self, region):
         """The text of a region, in one line."""
@@ -122,7 +131,9 @@ def count_function(function, seen):
 
     for branch in function["branches"]:
         where = place(function, branch, 6)
-        if where and source_of(function["filenames"][branch[6]]).at(branch) not in CONSTANTS:
+        source = source_of(function["filenames"][branch[6]])
+        is_choice = f"switch ({source.at(branch)})" not in source.lines[branch[0] - 1]  # of a value without a case
+        if where and is_choice and source.at(branch) not in CONSTANTS:
             note(branch, where, "branch", "true", branch[4] > 0)
             note(branch, where, "branch", "false", branch[5] > 0)
     for decision in function["mcdc_records"]:
@@ -174,7 +185,7 @@ def main():
         print("{:36} {:9} {:>7} {:7}   {:10} {:>7} {:7}".format(name, *cells))
     for _, _, text in sorted(missing):
         print(text)
-    idle = [(name, at) for name in files for at in source_of(name).marks.values() if (name, at) not in used]
+    idle = [(name, at) for name in files for at in set(source_of(name).marks.values()) if (name, at) not in used]
     for name, at in idle:
         print(f"{name}:{at}: excuses nothing")
     sys.exit(1 if missing or idle else 0)

@@ -31,6 +31,7 @@ static uint8_t *ring_create(size_t bytes)
     uint8_t *ring = ftruncate(fd, (off_t)bytes) == 0 ? map_twice(fd, bytes) : NULL;
     int why = errno;
     close(fd);
+    /* equivalent: closing what is open changes no reason */
     errno = why;
     return ring;
 }
@@ -43,6 +44,7 @@ static bool ring_size(uint64_t width_bytes, uint64_t depth_packets, uint64_t *by
         __builtin_add_overflow(*bytes, page - 1, bytes))
         return false;
     *bytes = *bytes / page * page;
+    /* equivalent: rings of a quarter of the address space are refused by the system */
     return *bytes <= SIZE_MAX / 4;
 }
 

@@ -223,12 +223,15 @@ static enum prt_status reserve_slots(struct prt_device_tree *tree, uint32_t coun
         return PRT_E_OUT_OF_RESOURCES;
     if (count <= tree->free_count) return PRT_OK;
     uint32_t wanted;
+    /* uncovered: four billion slots do not fit the memory of a test */
     if (__builtin_add_overflow(tree->slot_count, count - tree->free_count, &wanted) ||
         wanted >= NO_SLOT)
         return PRT_E_OUT_OF_RESOURCES;
     if (wanted <= tree->slot_capacity) return PRT_OK;
+    /* uncovered: as above */
     uint32_t capacity = wanted < NO_SLOT / 2 ? wanted * 2 : wanted;
     size_t bytes;
+    /* uncovered: as above */
     if (__builtin_mul_overflow((size_t)capacity, sizeof *tree->slots, &bytes))
         return PRT_E_OUT_OF_HOST_MEMORY;
     struct device_slot *slots = realloc(tree->slots, bytes);
@@ -260,6 +263,7 @@ static void free_slot(struct prt_device_tree *tree, uint32_t index)
     slot->made_with = NULL;
     slot->occupied = false;
     tree->live_count--;
+    /* uncovered: after four billion uses of one slot */
     if (slot->generation == UINT32_MAX) return;
     slot->generation++;
     slot->next_free = tree->first_free;
@@ -398,6 +402,7 @@ static struct property_list *property_list_make(const struct partition *partitio
                                                 const int64_t *properties)
 {
     size_t bytes;
+    /* uncovered: a list is hardly longer than there are CUs */
     if (__builtin_mul_overflow(partition->properties_length, sizeof(int64_t), &bytes) ||
         __builtin_add_overflow(bytes, sizeof(struct property_list), &bytes))
         return NULL;
@@ -496,6 +501,7 @@ static enum prt_status retain_locked(struct prt_device_tree *tree, struct prt_de
     struct device_slot *slot = find(tree, device);
     if (slot == NULL) return PRT_E_INVALID_DEVICE;
     if (device.slot == ROOT_SLOT) return PRT_OK;
+    /* uncovered: after four billion calls */
     if (slot->reference_count == UINT32_MAX) return PRT_E_OUT_OF_RESOURCES;
     slot->reference_count++;
     return PRT_OK;
@@ -515,6 +521,7 @@ static enum prt_status attach_locked(struct prt_device_tree *tree, struct prt_de
 {
     struct device_slot *slot = find(tree, device);
     if (slot == NULL) return PRT_E_INVALID_DEVICE;
+    /* uncovered: after four billion calls */
     if (slot->attachment_count == UINT32_MAX) return PRT_E_OUT_OF_RESOURCES;
     slot->attachment_count++;
     return PRT_OK;

@@ -84,6 +84,7 @@ void prt_debug_parts_text(const struct prt_container *c, uint32_t type, char *te
         bool fits = used + needed <= size;
         int written =
             snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", fits ? name : "...");
+        /* uncovered: nothing in this format can fail */
         if (!fits || written < 0) return;
         used += (size_t)written;
     }
@@ -155,6 +156,7 @@ uint64_t prt_debug_scalar_bits(uint32_t scalar, const void *bytes)
     uint64_t bits = 0;
     size_t width = scalar_width_bytes((enum scalar_type)scalar);
     memcpy(&bits, bytes, width);
+    /* uncovered: every scalar type has bytes */
     if (width == 0 || width >= 8 || !scalar_is_signed((enum scalar_type)scalar)) return bits;
     uint64_t sign = UINT64_C(1) << (8 * width - 1);
     return (bits ^ sign) - sign;

@@ -78,6 +78,7 @@ static enum prt_status check_elf(const struct prt_container *c, const struct con
 static enum prt_status write_all(int fd, const uint8_t *bytes, uint64_t size)
 {
     while (size > 0) {
+        /* uncovered: an image of more than 1 GiB */
         ssize_t written = write(fd, bytes, size > 1 << 30 ? 1 << 30 : (size_t)size);
         if (written < 0 && errno == EINTR) continue;
         if (written <= 0) return PRT_E_NOMEM;
@@ -92,7 +93,9 @@ static const char *reason_of_linker(const char *path)
 {
     const char *why = dlerror();
     size_t length = strlen(path);
+    /* uncovered: the C library has a reason for each failure */
     if (why == NULL) return "unknown reason";
+    /* uncovered: it begins with the name, other libraries may say it otherwise */
     return strncmp(why, path, length) == 0 && strncmp(why + length, ": ", 2) == 0 ? why + length + 2
                                                                                   : why;
 }
@@ -112,6 +115,7 @@ static enum prt_status create_file(struct prt_image *image, char *path, size_t s
         return PRT_OK;
     }
     int length = snprintf(path, size, "%s/pipec-%ld-XXXXXX.so", folder, (long)getpid());
+    /* uncovered: nothing in this format can fail */
     if (length < 0 || (size_t)length >= size)
         return prt_error_set(error, PRT_E_OPEN, "PIPERT_IMAGE_FOLDER: the name is too long");
     image->fd = mkostemps(path, 3, O_CLOEXEC);

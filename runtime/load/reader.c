@@ -686,6 +686,7 @@ static enum prt_status slurp(int fd, const char *path, uint8_t **bytes, size_t *
 {
     struct stat about;
     size_t capacity = 65536;
+    /* uncovered: a file of more than 4 GiB */
     if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
         (uint64_t)about.st_size < PRT_CONTAINER_BYTES_MAX)
         capacity = (size_t)about.st_size + 1;
@@ -699,6 +700,7 @@ static enum prt_status slurp(int fd, const char *path, uint8_t **bytes, size_t *
             return prt_error_set_at(error, PRT_E_READ, *size, "%s: %s", path, strerror(errno));
         if (got == 0) return PRT_OK;
         *size += (size_t)got;
+        /* uncovered: a file of more than 4 GiB */
         if (*size > PRT_CONTAINER_BYTES_MAX)
             return prt_error_set(error, PRT_E_FORMAT, "%s: larger than 4 GiB", path);
         if (*size < capacity) continue;

@@ -248,6 +248,7 @@ static enum prt_status verify_bounds(const struct prt_container *c, struct prt_e
     uint64_t deepest = 0;
     enum prt_status status = PRT_OK;
     for (uint32_t i = 0; i < c->interface_count; i++)
+        /* equivalent: the larger of two equal ones */
         if (c->interfaces[i].nesting > deepest) deepest = c->interfaces[i].nesting;
     for (uint64_t depth = 1; depth <= deepest && status == PRT_OK; depth++) {
         step(c, row, deeper);

@@ -81,6 +81,7 @@ static bool is_lowest(const struct prt_quantities *q, uint32_t stage)
     const struct container_node *node = &c->nodes[c->stages[stage].node];
     for (uint32_t i = 0; i < node->input_count; i++) {
         uint32_t writer = c->buffers[c->inputs[node->first_input + i].buffer].writer_node;
+        /* uncovered: no stage that an in-port feeds is asked for */
         if (writer == CONTAINER_NONE || q->stage_of[writer] < stage) return false;
     }
     return true;
@@ -134,6 +135,7 @@ enum prt_status prt_quantities_build(const struct prt_container *c, struct prt_q
     q->most = calloc(count, sizeof *q->most);
     q->stage_of = calloc((size_t)c->node_count + 1, sizeof *q->stage_of);
     q->fed = calloc(3 * ((size_t)c->stage_count + 1), sizeof *q->fed);
+    /* uncovered: records of more than 4 GiB */
     if (count >= UINT32_MAX || stack == NULL || q->most == NULL || q->stage_of == NULL ||
         q->fed == NULL) {
         free(stack);

@@ -9,7 +9,7 @@ Of the same text and SEED the same mutants are drawn.  A mutant changes one thin
     the order of the arguments of && and ||, a statement to nothing
 
 Mutants with the object code of the original are none.  Prints each survivor, and the score of each file.  Where none can
-be told from the original the source says why, on the line or in the comment that ends on the line before it:
+be told from the original the source says why, on the line or in the comment that ends on the line before the statement:
 
     /* equivalent: a depth is never 0 here */
 
@@ -168,12 +168,16 @@ def mutants_of(text):
 
 
 def excused_lines(text):
-    lines = set()
+    lines, rows = set(), text.split("\n")
     for comment in re.finditer(r"/\*.*?\*/", text, re.S):
         if MARK in comment.group():
             begins = text.rfind("\n", 0, comment.start()) + 1
             alone = not text[begins:comment.start()].strip()
-            lines.add(text.count("\n", 0, comment.end()) + (2 if alone else 1))
+            at = text.count("\n", 0, comment.end()) + (2 if alone else 1)
+            lines.add(at)
+            while alone and at < len(rows) and not re.search(r"[;{]\s*$", rows[at - 1]):
+                at += 1
+                lines.add(at)
     return lines
 
 

@@ -2,6 +2,7 @@
  * container may say of them.  The kernels are linked in. */
 #include "tests/test.h"
 
+#include "lang/index_format.h"
 #include "lang/kernel_abi.h"
 #include "runtime/device/device_queue.h"
 #include "runtime/load/verify.h"
@@ -408,6 +409,22 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(launches[4].wait_max, KERNEL_LAUNCH_WAITS_MAX + 1, "too many events");
     REFUSED(nodes[0].flags, 0, "launches nothing");
     REFUSED(interface_count, 0, "");
+    /* each part of a rule alone */
+    REFUSED(interfaces[1].event_offset_bytes, 1, "is not laid out");
+    REFUSED(interfaces[1].local_offset_bytes, 1, "is not laid out");
+    REFUSED(interfaces[1].group[2], 0, "no work-items");
+    REFUSED(interfaces[1].group[2], INDEX_ITEMS_MAX + 1, "too many");
+    REFUSED(interfaces[1].global_offset, 1, "not one work-group");
+    REFUSED(interfaces[1].group_offset, 1, "not one work-group");
+    REFUSED(interfaces[1].tree, 1, "has bounds of an outermost kernel");
+    REFUSED(interfaces[1].queue_entries, 1, "has bounds of an outermost kernel");
+    REFUSED(interfaces[1].launches, CONTAINER_TREE_MAX + 1, "'child' has");
+    REFUSED(interfaces[0].tree, CONTAINER_TREE_MAX + 1, "a firing of");
+    REFUSED(interfaces[0].arguments_bytes, m->interfaces[0].arguments_bytes + 1, "is not ");
+    REFUSED(interface_ports[0].width_bytes, 8, "is not as the input");
+    REFUSED(interface_ports[1].width_bytes, 8, "is not as the output");
+    REFUSED(interfaces[1].first_port, m->interfaces[1].first_port - 1, "");
+    REFUSED(nodes[0].flags, m->nodes[0].flags | CONTAINER_NODE_STOPS, "");
     REFUSED(interfaces[1].title, 99999, "'interfaces', record 1: a string outside");
     REFUSED(interfaces[1].node, 7, "'interfaces', record 1: an unknown node");
     REFUSED(interfaces[1].source, 7, "'interfaces', record 1: an unknown source");

@@ -280,6 +280,21 @@ static void all_readers_leave_the_memory(void **unused)
     prt_fifo_destroy(&fifo);
 }
 
+/* No page more than it takes. */
+static void rings_are_whole_pages(void **unused)
+{
+    (void)unused;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    for (uint64_t pages = 1; pages <= 3; pages++) {
+        const uint64_t depths[] = {pages * page - 1, pages * page, pages * page + 1};
+        for (int i = 0; i < 3; i++) {
+            struct prt_fifo fifo = make(1, depths[i], 1);
+            assert_int_equal(fifo.ring_bytes, (pages + (i == 2)) * page);
+            prt_fifo_destroy(&fifo);
+        }
+    }
+}
+
 static void a_fifo_may_have_no_readers_from_the_start(void **unused)
 {
     (void)unused;
@@ -294,7 +309,7 @@ static void a_fifo_may_have_no_readers_from_the_start(void **unused)
 }
 
 TEST_MAIN("fifo", cmocka_unit_test(a_placed_fifo_leaves_for_the_larger_ring),
-          cmocka_unit_test(all_readers_leave_the_memory),
+          cmocka_unit_test(all_readers_leave_the_memory), cmocka_unit_test(rings_are_whole_pages),
           cmocka_unit_test(a_fifo_may_have_no_readers_from_the_start),
           cmocka_unit_test(the_depth_is_exact),
           cmocka_unit_test(unused_room_is_given_back_at_the_commit),

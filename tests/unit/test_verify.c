@@ -279,6 +279,10 @@ static void rates_that_do_not_hold_together_are_refused(void **unused)
     WIDE_REFUSED(rates[6], 3, "do not push at most 3 packets");
     WIDE_REFUSED(outputs[1].push_least, 2, "writes at least 2 and at most 1");
     WIDE_REFUSED(nodes[1].flags, CONTAINER_NODE_STOPS, "'b' stops, and has inputs");
+    WIDE_REFUSED(rates[2], (m->rates[0] = UINT64_MAX), "do not pop 3 packets together");
+    WIDE_REFUSED(rates[7], (m->rates[4] = m->rates[5] = m->rates[6] = UINT64_MAX),
+                 "do not push at least 2 packets");
+    WIDE_REFUSED(rates[7], (m->rates[6] = UINT64_MAX), "do not push at most 3 packets");
     WIDE_REFUSED(stages[0].batch_max, 12, "12 firings of 'a' see more packets than buffer 'x'");
     WIDE_REFUSED(stages[2].batch_max, 3, "3 firings of 's' write more packets than buffer 'u'");
     WIDE_REFUSED(outputs[1].push, 0, "at least 1 and at most 0");
@@ -325,6 +329,19 @@ static void windows_that_cannot_be_are_refused(void **unused)
     WIDE_REFUSED(buffers[1].row_packets, UINT64_C(1) << 32, "holds 16");
     WIDE_REFUSED(buffers[0].row_packets, UINT64_C(1) << 32, "rows or frames of 'x' are too large");
     WIDE_REFUSED(buffers[0].frame_rows, 4, "'x' has frames without rows");
+    WIDE_REFUSED(buffers[0].frame_rows, (m->buffers[0].row_packets = 1, UINT64_C(1) << 32),
+                 "too large");
+    WIDE_REFUSED(buffers[0].frame_rows, (m->buffers[0].row_packets = UINT64_C(1) << 20),
+                 "too large");
+    WIDE_REFUSED(inputs[1].window_height, 2, "a window of 3x2");
+    WIDE_REFUSED(inputs[1].window_height, 1025, "a window of 3x1025");
+    struct made *of_frames = joined();
+    of_frames->inputs[2].window_width = of_frames->inputs[2].window_height = 1;
+    of_frames->inputs[3].window_width = of_frames->inputs[3].window_height = 1;
+    of_frames->buffers[1].row_packets = of_frames->buffers[2].row_packets = 2;
+    of_frames->buffers[1].frame_rows = 2;
+    of_frames->buffers[2].frame_rows = 3;
+    expect_refusal(of_frames, "frames", "of different shapes");
     struct made *two = joined(); /* j sees both t and u through windows */
     two->inputs[2].window_width = two->inputs[2].window_height = 1;
     two->inputs[3].window_width = two->inputs[3].window_height = 1;

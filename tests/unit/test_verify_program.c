@@ -388,6 +388,8 @@ static void sources_and_loops_that_nobody_feeds_need_to_be_allowed(void **unused
     };
     EXPECT_ALL(circle, of_circle);
     expect(chain(), BINDS "goes_on 0, 1, L9\n" DRAIN, "[goes-on]");
+    expect(chain(), "partition_counts 4 4 4 4 4 4 4 4 4\n" BINDS DRAIN, "4 ... (9 numbers)");
+    expect(chain(), "partition_counts 4 4 4 4 4 4 4 17\n" BINDS DRAIN, "4 4 17");
 }
 
 static void phases_are_followed(void **unused)
@@ -424,6 +426,53 @@ static void phases_are_followed(void **unused)
          NULL},
     };
     EXPECT_ALL(phased, programs);
+}
+
+/* x -> z -> w -> a -> y, where a, the second node, has two phases. */
+static struct made *phased_behind(void)
+{
+    struct made *m = made_create("phased_behind", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t w = made_buffer(m, "w", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    uint32_t z = made_node(m, "z", 0);
+    made_input(m, z, x, 1, 1);
+    made_output(m, z, w, 1, 0);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, w, 2, 1);
+    made_output(m, a, y, 4, 0);
+    m->nodes[a].phases = 2;
+    m->nodes[a].repetitions = m->nodes[z].repetitions = 2;
+    const uint64_t rates[] = {1, 1, 1, 1, 1, 3, 1, 3};
+    memcpy(m->rates, rates, sizeof rates);
+    m->rate_count = 8;
+    m->inputs[1].rates = 0;
+    m->outputs[1].rates = 4;
+    /* No prologue; z twice, then a in both phases. */
+    const uint64_t schedule[] = {UINT64_C(2) << 32 | 1, 9, 2, 0, 3, 0, 2, 1, 1, 2, 1};
+    memcpy(m->certificate, schedule, sizeof schedule);
+    m->certificate_count = sizeof schedule / sizeof *schedule;
+    made_settle(m);
+    return m;
+}
+
+/* After a dispatch nobody knows the phase, of whichever node. */
+static void a_dispatch_makes_phases_unknown(void **unused)
+{
+    (void)unused;
+    const struct program programs[] = {
+        {BINDS
+         "L1: has_packets 0, 0, 2, L2\n has_room 1, 0, 4, L2\n run 0, 2\n run 1, 2\n jump L1\n"
+         "L2: wait L1\n" DRAIN,
+         NULL},
+        {BINDS "L1: round_robin 0, L2\n dispatch\n has_packets 0, 0, 2, L2\n has_room 1, 0, 4, L2\n"
+               " run 0, 2\n run 1, 2\n jump L1\nL2: wait L1\n" DRAIN,
+         "["},
+        {BINDS "L1: round_robin 0, L2\n dispatch\n has_packets 1, 0, 2, L2\n has_room 1, 0, 8, L2\n"
+               " goes_on 1, 2, L2\n run 1, 2\n jump L1\nL2: wait L1\n" DRAIN,
+         "["},
+    };
+    EXPECT_ALL(phased_behind, programs);
 }
 
 /* A certificate fires phases in their order, from the first one on. */
@@ -728,7 +777,8 @@ TEST_MAIN("verify_program", cmocka_unit_test(levels_are_followed_through_an_iter
           cmocka_unit_test(entries_are_loaded_once_by_their_owners),
           cmocka_unit_test(only_exact_stages_are_run),
           cmocka_unit_test(sources_and_loops_that_nobody_feeds_need_to_be_allowed),
-          cmocka_unit_test(phases_are_followed), cmocka_unit_test(certificates_keep_to_phases),
+          cmocka_unit_test(phases_are_followed), cmocka_unit_test(a_dispatch_makes_phases_unknown),
+          cmocka_unit_test(certificates_keep_to_phases),
           cmocka_unit_test(islands_are_run_beside_guarded_stages),
           cmocka_unit_test(who_is_running_is_inferred), cmocka_unit_test(guards_can_hold),
           cmocka_unit_test(loops_come_to_an_end),
