@@ -507,6 +507,8 @@ static void every_false_start_is_refused(void **unused)
     STARTS_REFUSED("a period of 2^63", s.m->certificate[2] = 63);
     STARTS_REFUSED("a period of", s.m->certificate[2] = UINT64_MAX);
     STARTS_REFUSED("the starting time of 'a' is too large", s.m->certificate[4] = UINT64_MAX);
+    STARTS_REFUSED("the starting time of 'a' is too large",
+                   s.m->certificate[4] = UINT64_C(1) << (CONTAINER_CERTIFICATE_START_BITS - 64));
     STARTS_REFUSED("words for the starting times of 2 kernels", s.m->certificate[1] -= 2;
                    s.m->certificate_count -= 2);
     STARTS_REFUSED("has freed its room", s.m->buffers[0].depth_packets -= 200001);

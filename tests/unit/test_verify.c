@@ -1,6 +1,8 @@
 /* What a container must mean: each rule has an edit that breaks it. */
 #include "tests/test.h"
 
+#include <stdio.h>
+
 #include "lang/index_format.h"
 #include "runtime/load/verify.h"
 #include "tests/conform/made_container.h"
@@ -419,6 +421,54 @@ static void what_is_in_step_may_meet_again(void **unused)
     expect_refusal(m, "step", "buffer 'u' holds 1");
 }
 
+/* x -> a (0 or 4) -> t -> b, which takes `pop` and sees `peek`; t begins with some packets. */
+static struct made *in_fours(uint64_t pop, uint64_t peek, uint64_t initial, uint64_t depth)
+{
+    static const int32_t packets[8];
+    struct made *m = made_create("in_fours", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, depth, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    if (initial > 0) made_initial(m, t, initial, packets, (uint32_t)initial * sizeof *packets);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, x, 1, 1);
+    made_output(m, a, t, 4, 0);
+    m->outputs[0].push_least = 0;
+    m->outputs[0].bundle = 1;
+    m->outputs[0].share = 4;
+    uint32_t b = made_node(m, "b", 0);
+    made_input(m, b, t, pop, peek);
+    made_output(m, b, y, 1, 0);
+    made_loop(m);
+    made_settle(m);
+    return m;
+}
+
+/* The least depth has room for four behind the most packets with which b can wait, counted one by one. */
+static void packets_that_come_by_fours_wait_by_multiples(void **unused)
+{
+    (void)unused;
+    static const uint64_t common[] = {0, 1, 2, 1, 4}; /* divisors of four and of what is taken */
+    for (uint64_t pop = 1; pop <= 4; pop++) {
+        for (uint64_t peek = pop; peek <= 9; peek++) {
+            for (uint64_t initial = 0; initial <= 5; initial++) {
+                uint64_t waits = 0;
+                struct prt_error error;
+                for (uint64_t level = 0; level < peek; level++)
+                    if (level % common[pop] == initial % common[pop]) waits = level;
+                uint64_t depth = 4 + waits;
+                if (depth < peek || depth < initial) continue;
+                if (made_verify(in_fours(pop, peek, initial, depth), &error) != PRT_OK)
+                    fail_msg("%s", error.message);
+                if (depth - 1 < peek || depth - 1 < initial || depth - 1 < 4) continue;
+                char message[64];
+                snprintf(message, sizeof message, "while 'b' waits with %u", (unsigned)waits);
+                expect_refusal(in_fours(pop, peek, initial, depth - 1), "depth", message);
+            }
+        }
+    }
+}
+
 /* What might wait for ever is refused, unless the author has accepted that. */
 static void bounded_rates_on_cycles_are_refused(void **unused)
 {
@@ -694,6 +744,7 @@ TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(windows_that_cannot_be_are_refused),
           cmocka_unit_test(bounded_rates_on_cycles_are_refused),
           cmocka_unit_test(what_is_in_step_may_meet_again),
+          cmocka_unit_test(packets_that_come_by_fours_wait_by_multiples),
           cmocka_unit_test(what_cannot_be_counted_or_balanced_is_refused),
           cmocka_unit_test(counterexamples_are_of_nodes_and_counts),
           cmocka_unit_test(bytes_that_are_no_program_are_refused),
