@@ -79,6 +79,7 @@ static uint32_t choose_first_generation(const struct prt_device_tree *tree)
     struct timespec now = {0, 0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     uint64_t mixed =
+        /* equivalent: any number will do */
         (uint64_t)(uintptr_t)tree ^ ((uint64_t)now.tv_sec << 30) ^ (uint64_t)now.tv_nsec;
     mixed *= UINT64_C(0x9E3779B97F4A7C15);
     return (uint32_t)(mixed >> 33) | 1u;

@@ -27,6 +27,7 @@ bool prt_effect_repeat(struct prt_effect *effect, uint64_t count)
     prt_int128 net = more + effect->net;
     prt_int128 need = more < 0 ? effect->need - more : effect->need;
     prt_int128 top = effect->top;
+    /* equivalent: 0 more */
     if (more > 0 && effect->top != PRT_NO_TOP) top += more;
     if (!fits(net) || !fits(need) || (effect->top != PRT_NO_TOP && !fits(top))) return false;
     *effect = (struct prt_effect){(int64_t)net, (int64_t)need,
