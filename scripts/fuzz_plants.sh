@@ -50,7 +50,7 @@ plants() {
     plant devdesc lang/devdesc_text.c 's/return text\.length;/return text.length + 1;/'
     plant commands compiler/describe/graph_cmds.c 's/"depth %" PRIu64 ";\\n", buffer->depth_packets/"depth %" PRIu64 ";\\n", buffer->depth_packets + 1/'
     plant packets lang/dispatch_codec.c 's/DIFFERS\(KERNEL_OBJECT, kernel_object\) \| DIFFERS\(KERNARG_ADDRESS, kernarg_address\) \|$//'
-    plant program runtime/sched/static_part.c 's/\*holds = status == PRT_OK \&\& unclaimed.*/*holds = status == PRT_OK;/'
+    plant program runtime/sched/vm.c 's/out->target = index_at\[decoded->operands\[i\]\];/out->target = index_at[decoded->operands[i]] + 1;/'
     plant container runtime/load/verify_rates.c 's/enum \{ WINDOW_SIDE_MAX = 1023 \}/enum { WINDOW_SIDE_MAX = 1 }/'
     plant plan runtime/load/verify_indices.c 's/return is_dedicated\(a\) && is_dedicated\(b\) &&/return false \&\&/'
     plant streams runtime/io/wav.c 's/return wav->compressed \|\| wav->frame_bytes == .*/return wav->compressed || width_bytes > 0;/'

@@ -181,8 +181,10 @@ static void draw_instruction(struct drawing *d)
     uint32_t kind = draw(d, 16);
     put(d, "I%" PRIu32 ":\n", d->count);
     if (kind <= 2) draw_guard(d, kind);
-    if (kind >= 3 && kind <= 7)
-        put(d, " run %" PRIu32 ", %" PRIu32 "\n", draw(d, d->made->stage_count), 1 + draw(d, 8));
+    if (kind >= 3 && kind <= 7) { /* one draw after the other: arguments have no order */
+        uint32_t stage = draw(d, d->made->stage_count);
+        put(d, " run %" PRIu32 ", %" PRIu32 "\n", stage, 1 + draw(d, 8));
+    }
     if (kind == 8 || kind == 9) draw_loop(d, kind == 8);
     if (kind >= 10 && kind <= 12) {
         put(d, kind == 10 ? " call " : kind == 11 ? " wait " : " jump ");
@@ -190,7 +192,8 @@ static void draw_instruction(struct drawing *d)
     }
     if (kind == 13) put(d, " ends\n");
     if (kind == 14) {
-        put(d, " %s %" PRIu32 ", D0\n dispatch\n", selections[draw(d, 3)], draw(d, 2));
+        const char *selection = selections[draw(d, 3)];
+        put(d, " %s %" PRIu32 ", D0\n dispatch\n", selection, draw(d, 2));
     }
     if (kind == 15) put(d, draw(d, 4) == 0 ? " return\n" : " jump D0\n");
     d->count++;
