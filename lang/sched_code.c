@@ -87,7 +87,7 @@ static bool builder_reserve(struct sched_builder *builder, size_t needed)
         capacity *= 2;
     uint8_t *code = realloc(builder->code, capacity);
     if (code == NULL) {
-        builder->failed = true;
+        builder->failed = builder->no_memory = true;
         return false;
     }
     builder->code = code;

@@ -244,6 +244,7 @@ struct prt_trace_summary {
     uint64_t events, omitted_events;
     uint64_t complete_cycles; /* up to here nothing was left out */
     bool whole;               /* the text has been ended, and all of it taken */
+    bool no_memory;           /* there was none when the run began: there is no text */
 };
 
 void prt_trace_summary(const struct prt_trace *trace, struct prt_trace_summary *summary);

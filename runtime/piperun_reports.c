@@ -140,6 +140,7 @@ static int publish_trace(const struct prt_session *session, struct prt_reports *
     bool whole = summary.whole && (!r->zipped || give_zipped(r, NULL, 0, Z_FINISH));
     if (!whole && r->error.status == PRT_E_CLOSED_PIPE) return EXIT_DONE;
     if (!whole && r->error.status != PRT_OK) return prt_complain_status(&r->error);
+    if (!whole && summary.no_memory) return prt_complain_memory();
     if (!whole) return EXIT_DONE; /* the run has not begun, and its message says why */
     if (prt_sink_finish(r->sink, &error) != PRT_OK) return prt_complain_status(&error);
     note_omitted(session, &summary);

@@ -138,6 +138,7 @@ static const char *crash_name(int signal)
     case SIGSEGV: return "SIGSEGV";
     case SIGBUS: return "SIGBUS";
     case SIGFPE: return "SIGFPE";
+    case SIGABRT: return "SIGABRT";
     default: return "SIGILL";
     }
 }
@@ -192,6 +193,7 @@ void prt_signals_install(void)
     handle(SIGBUS, on_crash, SA_ONSTACK);
     handle(SIGFPE, on_crash, SA_ONSTACK);
     handle(SIGILL, on_crash, SA_ONSTACK);
+    handle(SIGABRT, on_crash, SA_ONSTACK);
 }
 
 void prt_signals_timeout(double seconds)

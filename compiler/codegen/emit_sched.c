@@ -159,6 +159,7 @@ struct sched_program *sched_emit(struct compile *cx, const struct graph *graph,
     build_bindings(&builder, plan);
     emit_static(&builder, plan, program->set_count - 1, selection_of(plan->selection));
     build_loop(&builder, selection_of(plan->selection), guarded_sets);
+    if (builder.no_memory) arena_out_of_memory();
     if (builder.failed) {
         diag_report(cx->diags, RULE_TOO_LARGE, graph->span,
                     "the scheduler program of pipeline '%s' is beyond %u bytes", graph->name,

@@ -55,11 +55,15 @@ struct parser;
 }
 
 %code {
+#include <stdlib.h>
+
 #include "compiler/syntax/ast_build.h"
 #include "compiler/syntax/token_stream.h"
 
 #define YYLLOC_DEFAULT(current, rhs, count) ((current) = span_of_rhs((rhs), (count)))
 #define YYMAXDEPTH PARSER_STACK_MAX
+#define YYMALLOC(size) token_stream_memory(NULL, (size))
+#define YYFREE free
 
 static struct span span_of_rhs(const struct span *rhs, int count);
 static void yyerror(const struct span *at, struct parser *ps, const char *message);

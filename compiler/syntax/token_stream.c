@@ -1,5 +1,6 @@
 #include "compiler/syntax/token_stream.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/syntax/ast_build.h"
@@ -95,6 +96,34 @@ const char *token_stream_documentation(const struct parser *ps, uint32_t offset)
     return NULL;
 }
 
+/* ---- memory of the lexer and the parser ---- */
+
+/* Flex and Bison would end the process in their own words, or take it for a syntax error. */
+void *token_stream_memory(void *memory, size_t size_bytes)
+{
+    void *moved = realloc(memory, size_bytes);
+    if (moved == NULL && size_bytes > 0) arena_out_of_memory();
+    return moved;
+}
+
+void *scan_alloc(size_t size_bytes, void *scanner)
+{
+    (void)scanner;
+    return token_stream_memory(NULL, size_bytes);
+}
+
+void *scan_realloc(void *memory, size_t size_bytes, void *scanner)
+{
+    (void)scanner;
+    return token_stream_memory(memory, size_bytes);
+}
+
+void scan_free(void *memory, void *scanner)
+{
+    (void)scanner;
+    free(memory);
+}
+
 /* ---- the stream ---- */
 
 void token_stream_open(struct parser *ps)
@@ -107,7 +136,8 @@ void token_stream_open(struct parser *ps)
     memcpy(text, ps->source->bytes, size_bytes);
     for (char *nul = text; (nul = memchr(nul, '\0', size_bytes - (size_t)(nul - text))); nul++)
         *nul = '\1';
-    scan_lex_init_extra(ps, &ps->scanner);
+    if (ps->c_locale == (locale_t)0 || scan_lex_init_extra(ps, &ps->scanner) != 0)
+        arena_out_of_memory();
     scan__scan_buffer(text, size_bytes + 2, ps->scanner);
 }
 

@@ -105,6 +105,8 @@ void token_stream_list(struct parser *ps);
 /* Reads one file into ps->file; everything else is filled by parse.c. */
 void token_stream_open(struct parser *ps);
 void token_stream_close(struct parser *ps);
+/* realloc for the lexer and the parser, that ends the process where there is no memory (support/arena.h). */
+void *token_stream_memory(void *memory, size_t size_bytes);
 
 /* False once so many errors were found that only their places are given. */
 bool token_stream_wants_expected(const struct parser *ps);

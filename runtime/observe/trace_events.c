@@ -53,6 +53,7 @@ struct prt_trace {
     size_t piece_size;
     uint32_t stage_count, buffer_count;
     bool full, ended;
+    bool no_memory; /* when the run began */
 };
 
 /* ---- times ---- */
@@ -413,7 +414,7 @@ static void on_begin(void *context, const struct prt_run *run)
     prt_run_device(run, &device);
     t->run = run;
     t->clock_hz = device.clock_hz;
-    t->json.failed = !allocate(t);
+    t->no_memory = t->json.failed = !allocate(t);
     prt_json_begin(&t->json, NULL, '{');
     prt_json_begin(&t->json, "traceEvents", '[');
     name_process(t, "scheduler", PROCESS_SCHEDULER);
@@ -481,5 +482,6 @@ void prt_trace_summary(const struct prt_trace *trace, struct prt_trace_summary *
     *summary = (struct prt_trace_summary){.events = trace->events,
                                           .omitted_events = trace->omitted,
                                           .complete_cycles = trace->complete_cycles,
-                                          .whole = trace->ended};
+                                          .whole = trace->ended,
+                                          .no_memory = trace->no_memory};
 }

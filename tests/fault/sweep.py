@@ -92,9 +92,8 @@ def cases(build):
 class Folder:
     def __init__(self, build):
         self.build = build
-        self.root = os.environ["TMP"] + "/sweep"
-        self.temporaries = os.environ["TMP"] + "/sweep.tmp"
-        self.page = os.environ["TMP"] + "/sweep.page"
+        work = os.path.abspath(os.environ["TMP"])
+        self.root, self.temporaries, self.page = work + "/sweep", work + "/sweep.tmp", work + "/sweep.page"
         for path in (self.root, self.temporaries):
             os.makedirs(path)
         self.write("avg.pipe", PIPELINE.encode())
@@ -207,6 +206,8 @@ def sweep(folder, case, every, deadline):
     good, calls = without_faults(folder, case)
     if good is None:
         return None, []
+    if calls == 0:
+        return 0, ["no call was seen"]
     stride = max(1, min(case.stride * every, calls // 3))
     points, found, k = 0, [], 1 + sum(case.name.encode()) % stride
     while k <= calls + 1000000 and len(found) < 5 and time.monotonic() < deadline:
