@@ -15,18 +15,18 @@ sweep all "$BUILD" "${EVERY:-23}" || echo "# see above"
 
 # planted NAME FILE EXPRESSION CASE: a piperun with a mistake, made by sed; the sweep says so
 planted() {
-    name=$1 changed=$TMP/$1/${2##*/} build=$TMP/$1/build
-    mkdir -p "$build/tests" "$1/work"
+    name=$1 changed=$TMP/$1/${2##*/} programs=$TMP/$1/build
+    mkdir -p "$programs/tests" "$1/work"
     sed "$3" "$ROOT/$2" >"$changed"
     if cmp -s "$ROOT/$2" "$changed"; then check "planted: $name" false; return; fi
     # shellcheck disable=SC2046
-    ${CC:-cc} -D_GNU_SOURCE -std=c11 -I"$ROOT" -I"$ROOT/runtime/io" -g -o "$build/piperun" "$changed" \
+    ${CC:-cc} -D_GNU_SOURCE -std=c11 -I"$ROOT" -I"$ROOT/runtime/io" -g -o "$programs/piperun" "$changed" \
         "$BUILD"/obj/runtime/piperun*.o "$BUILD/libpipert.a" -pthread -ldl -lm \
         $(pkg-config --libs sndfile libpng zlib hwloc libxxhash) $(pkg-config --libs libedit 2>/dev/null) ||
         { check "planted: $name" false; return; }
-    ln -s "$BUILD/pipec" "$build/pipec"
-    ln -s "$BUILD"/tests/fault_* "$build/tests/"
-    if sweep "$1/work" "$build" 1 "$4" >"$1/log"; then
+    ln -s "$BUILD/pipec" "$programs/pipec"
+    ln -s "$BUILD"/tests/fault_* "$programs/tests/"
+    if sweep "$1/work" "$programs" 1 "$4" >"$1/log"; then
         cat "$1/log"
         check "planted: $name is found" false
     else

@@ -50,14 +50,17 @@ for at in one two three; do
     where="^piperun: error: kernel '$at' \(f\.pipe:$line\)"
     RATE=
     pipeline 'y <- 100 / (x - 1700) + kept[0];' $at >f.pipe
-    check "$at: a division by zero" told "$where divided by zero in firing 1700 \[division-by-zero\]$" 'at f\.pipe:4:10$'
+    check "$at: a division by zero" \
+        told "$where divided by zero in firing 1700 \[division-by-zero\]$" 'at f\.pipe:4:10$'
     pipeline 'y <- kept[x < 1700 ? 0 : x];' $at >f.pipe
     check "$at: an index" told "$where.* 1700.* in firing 1700 \[index-out-of-range\]$" 'at f\.pipe:4:10$'
     RATE=' push 1'
     pipeline 'for (i32 i = 0; i < (x < 1700 ? 1 : 2); i++) y <- x + kept[0];' $at >f.pipe
-    check "$at: more packets" told "$where wrote 2 packets in firing 1700, declared 1 \[amplification-exceeded\]$" 'at f\.pipe:'
+    check "$at: more packets" \
+        told "$where wrote 2 packets in firing 1700, declared 1 \[amplification-exceeded\]$" 'at f\.pipe:'
     pipeline 'if (x < 1700) y <- x + kept[0];' $at >f.pipe
-    check "$at: fewer packets" told "$where wrote 0 packets in firing 1700, declared 1 \[amplification-exceeded\]$" 'at f\.pipe:'
+    check "$at: fewer packets" \
+        told "$where wrote 0 packets in firing 1700, declared 1 \[amplification-exceeded\]$" 'at f\.pipe:'
 done
 
 # Native code that crashes: an access that is not checked.
