@@ -85,7 +85,7 @@ struct kernel_batch {
      * windows[p] says what in[p] is.  init: no windows.  finish: in[0] holds left[0] packets (kernels
      * with one input); out windows have room for finish_max packets. */
     const uint64_t *left;  /* finish: packets still held, per input; else NULL */
-    uint64_t *produced;    /* run, finish: packets appended, per output */
+    uint64_t *produced;    /* run, finish: packets appended, per output; run: may be NULL */
     uint64_t first_firing; /* absolute number of the first firing; modulo the phases: its phase */
     uint64_t count;        /* firings: 1.. */
     uint64_t *completed;   /* run: firings that count: `count`, or after KERNEL_STOPPED those before

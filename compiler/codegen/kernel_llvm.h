@@ -361,6 +361,9 @@ void kernel_firing_end(struct kernel_emitter *e);
 void kernel_reset_counts(struct kernel_emitter *e);
 /* Ends the batch: the present firing does not count.  In `finish`: says that packets are left over. */
 void kernel_stop(struct kernel_emitter *e);
+/* What stands between the two is told only to a caller that asks: whose pointer is not NULL. */
+LLVMBasicBlockRef kernel_begin_asked(struct kernel_emitter *e, LLVMValueRef pointer);
+void kernel_end_asked(struct kernel_emitter *e, LLVMBasicBlockRef end);
 /* What the batch has appended and completed, to who asks. */
 void kernel_report_batch(struct kernel_emitter *e, LLVMValueRef produced, LLVMValueRef completed,
                          LLVMValueRef most);

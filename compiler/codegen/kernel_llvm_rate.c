@@ -356,16 +356,17 @@ static bool has_ranges(const struct kernel_emitter *e)
     return any;
 }
 
-/* Goes to the first block where the pointer is not NULL, to the second from there and else. */
-static LLVMBasicBlockRef where_asked(struct kernel_emitter *e, LLVMValueRef pointer)
+LLVMBasicBlockRef kernel_begin_asked(struct kernel_emitter *e, LLVMValueRef pointer)
 {
-    LLVMBasicBlockRef report = kernel_block(e, "report"), end = kernel_block(e, "reported");
+    LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInsertBlock(e->builder));
+    LLVMBasicBlockRef report = LLVMAppendBasicBlockInContext(e->context, function, "report");
+    LLVMBasicBlockRef end = LLVMAppendBasicBlockInContext(e->context, function, "reported");
     LLVMBuildCondBr(e->builder, LLVMBuildIsNull(e->builder, pointer, ""), end, report);
     kernel_position(e, report);
     return end;
 }
 
-static void end_report(struct kernel_emitter *e, LLVMBasicBlockRef end)
+void kernel_end_asked(struct kernel_emitter *e, LLVMBasicBlockRef end)
 {
     LLVMBuildBr(e->builder, end);
     kernel_position(e, end);
@@ -376,14 +377,14 @@ void kernel_report_batch(struct kernel_emitter *e, LLVMValueRef produced, LLVMVa
 {
     LLVMValueRef firings = LLVMBuildLoad2(e->builder, e->i64, e->body->completed, "firings");
     canonicalise_later(e, firings);
-    LLVMBasicBlockRef end = where_asked(e, produced);
+    LLVMBasicBlockRef end = kernel_begin_asked(e, produced);
     report_produced(e, produced, firings);
-    end_report(e, end);
-    end = where_asked(e, completed);
+    kernel_end_asked(e, end);
+    end = kernel_begin_asked(e, completed);
     LLVMBuildStore(e->builder, firings, completed);
-    end_report(e, end);
+    kernel_end_asked(e, end);
     if (!has_ranges(e)) return;
-    end = where_asked(e, most);
+    end = kernel_begin_asked(e, most);
     report_most(e, most);
-    end_report(e, end);
+    kernel_end_asked(e, end);
 }

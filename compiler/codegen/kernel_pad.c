@@ -122,20 +122,30 @@ static void fill_windows(const struct padding *p, LLVMValueRef *room, LLVMValueR
             fill_in(p, &p->kernel->in[i], *room++, *windows++);
 }
 
-static void empty_windows(const struct padding *p, LLVMValueRef *room, LLVMValueRef *windows,
-                          LLVMValueRef produced)
+static void empty_windows(const struct padding *p, LLVMValueRef *room, LLVMValueRef *windows)
+{
+    for (uint32_t i = 0; i < p->kernel->out_count; i++) {
+        const struct kernel_port *port = &p->kernel->out[i];
+        for (uint64_t n = 0; n < port->arity; n++)
+            copy(p, port->type, *windows++, *room++,
+                 times(p, port->push * port->type->width_bytes, p->count));
+    }
+}
+
+/* In place of what the block has told, which is of all its firings. */
+static void report(const struct padding *p, LLVMValueRef produced, LLVMValueRef completed)
 {
     struct kernel_emitter *e = p->e;
     uint64_t output = 0;
-    for (uint32_t i = 0; i < p->kernel->out_count; i++) {
-        const struct kernel_port *port = &p->kernel->out[i];
-        for (uint64_t n = 0; n < port->arity; n++, room++, windows++) {
-            copy(p, port->type, *windows, *room,
-                 times(p, port->push * port->type->width_bytes, p->count));
-            LLVMBuildStore(e->builder, times(p, port->push, p->count),
+    LLVMBasicBlockRef end = kernel_begin_asked(e, produced);
+    for (uint32_t i = 0; i < p->kernel->out_count; i++)
+        for (uint64_t n = 0; n < p->kernel->out[i].arity; n++)
+            LLVMBuildStore(e->builder, times(p, p->kernel->out[i].push, p->count),
                            kernel_offset(e, e->builder, produced, output++ * sizeof(uint64_t)));
-        }
-    }
+    kernel_end_asked(e, end);
+    end = kernel_begin_asked(e, completed);
+    LLVMBuildStore(e->builder, p->count, completed);
+    kernel_end_asked(e, end);
 }
 
 void kernel_emit_padded(struct kernel_emitter *e, const struct kernel *kernel,
@@ -167,9 +177,8 @@ void kernel_emit_padded(struct kernel_emitter *e, const struct kernel *kernel,
     fill_windows(&p, padded + KERNEL_PARAM_WINDOWS, windows);
     LLVMValueRef status = LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(internal), internal,
                                          padded, arg_count, "");
-    empty_windows(&p, padded + KERNEL_PARAM_WINDOWS + ins, windows + ins,
-                  args[KERNEL_PARAM_PRODUCED]);
-    LLVMBuildStore(e->builder, p.count, args[KERNEL_PARAM_COMPLETED]);
+    empty_windows(&p, padded + KERNEL_PARAM_WINDOWS + ins, windows + ins);
+    report(&p, args[KERNEL_PARAM_PRODUCED], args[KERNEL_PARAM_COMPLETED]);
     LLVMBuildRet(e->builder, status);
     kernel_position(e, whole);
 }
