@@ -107,7 +107,8 @@ bool sched_disassemble(FILE *to, const struct sched_program *program, struct sch
 struct sched_builder {
     uint8_t *code;
     uint32_t code_bytes, capacity;
-    bool failed; /* out of memory (then `no_memory`, too) or too large: the code is not to be used */
+    /* Out of memory (then `no_memory`, too) or too large: the code is not to be used. */
+    bool failed;
     bool no_memory;
 };
 /* Appends an instruction; `list` for a list operand (then its length is operands[n-1]). Returns its

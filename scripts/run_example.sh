@@ -35,7 +35,7 @@ fit() {
 # Says the command, then runs it.
 say() {
     echo
-    printf '$ %s\n' "$*" | fit ' \\'
+    printf '$ %s\n' "$*" | fit " \\\\"
     status=0
     "$@" >"$out/said" 2>&1 || status=$?
     fit '' <"$out/said"

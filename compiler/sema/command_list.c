@@ -436,15 +436,12 @@ struct graph *sema_elaborate_commands(struct sema *sema, const struct ast_file *
     graph->span = start;
     graph->types = sema->types;
     struct frame frame = {.span = start};
-    struct builder b = {.el = {.cx = cx,
-                               .sema = sema,
-                               .graph = graph,
-                               .frame = &frame,
-                               .prefix = "",
-                               .is_top = true},
-                        .arguments = scope_create(cx, sema_scope_at(sema, start)),
-                        .nodes = scope_create(cx, NULL),
-                        .set = scope_create(cx, NULL)};
+    struct builder b = {
+        .el =
+            {.cx = cx, .sema = sema, .graph = graph, .frame = &frame, .prefix = "", .is_top = true},
+        .arguments = scope_create(cx, sema_scope_at(sema, start)),
+        .nodes = scope_create(cx, NULL),
+        .set = scope_create(cx, NULL)};
     /* Types are looked up through it, so the program's scope is around it. */
     b.buffers = scope_create(cx, sema_scope_at(sema, start));
     struct diags *all = cx->diags;
