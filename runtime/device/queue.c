@@ -22,7 +22,8 @@ enum prt_status prt_queue_tree_create(const struct devdesc *description,
                                           .subdevices_max = description->max_sub_devices};
     for (int level = 0; level < DEVDESC_LEVELS; level++)
         root.cus_per_domain[level] = description->cus_per_domain[level];
-    return prt_device_tree_create(&root, tree);
+    enum prt_status status = prt_device_tree_create(&root, tree);
+    return status == PRT_E_OUT_OF_HOST_MEMORY ? PRT_E_NOMEM : status;
 }
 
 static enum prt_status table_grow(struct prt_queue_table *table)

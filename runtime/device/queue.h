@@ -15,7 +15,7 @@
 
 /* ---- queues ---- */
 
-/* The tree of a device of that description. */
+/* The tree of a device of that description.  PRT_E_INVALID_VALUE: as prt_device_tree_create; PRT_E_NOMEM. */
 enum prt_status prt_queue_tree_create(const struct devdesc *description,
                                       struct prt_device_tree **tree);
 

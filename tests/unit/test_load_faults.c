@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/device/fifo.h"
+#include "runtime/device/queue.h"
 #include "runtime/device/subdevice.h"
 #include "runtime/load/image.h"
 #include "runtime/load/rewrite.h"
@@ -435,8 +436,25 @@ static void devices_are_made_or_not(void **unused)
     }
 }
 
+static void trees_of_described_devices_are_made_or_not(void **unused)
+{
+    (void)unused;
+    const struct devdesc description = {.cu_count = 4, .max_sub_devices = 4, .schemes = 0};
+    bool hit = true;
+    for (uint64_t call = 0; hit; call++) {
+        struct prt_device_tree *tree = NULL;
+        arm(FAULT_FAILS, call);
+        enum prt_status status = prt_queue_tree_create(&description, &tree);
+        if (status == PRT_OK) prt_device_tree_destroy(tree);
+        hit = disarm();
+        assert_int_equal(faults.blocks, 0);
+        assert_int_equal(status, hit ? PRT_E_NOMEM : PRT_OK);
+    }
+}
+
 TEST_MAIN("load_faults", cmocka_unit_test(loading_says_that_there_is_no_memory),
           cmocka_unit_test(files_are_read_or_refused),
           cmocka_unit_test(images_are_loaded_or_refused),
           cmocka_unit_test(programs_are_replaced_or_not), cmocka_unit_test(buffers_are_made_or_not),
-          cmocka_unit_test(devices_are_made_or_not))
+          cmocka_unit_test(devices_are_made_or_not),
+          cmocka_unit_test(trees_of_described_devices_are_made_or_not))
