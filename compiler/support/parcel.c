@@ -96,5 +96,6 @@ struct span unpack_span(struct parcel_reader *reader, uint32_t sources)
                         .begin = unpack_small(reader, UINT32_MAX),
                         .end = unpack_small(reader, UINT32_MAX)};
     if (span.begin > span.end) reader->damaged = true;
-    return reader->damaged ? (struct span){0} : span;
+    if (reader->damaged) span = (struct span){0};
+    return span;
 }

@@ -23,7 +23,7 @@
 
 enum { KAHN_REFUSED = 3, KAHN_FAULT = 4, KAHN_STARVED = 5 }; /* exit statuses; 0: the run ended */
 
-_Noreturn void kahn_refuse(int line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+__attribute__((noreturn, format(printf, 2, 3))) void kahn_refuse(int line, const char *format, ...);
 _Noreturn void kahn_fault(int line, const char *id);
 struct node;
 /* Does `what` end in kahn_fault?  It is in a `section` (init, finish), or in the firing that is due. */

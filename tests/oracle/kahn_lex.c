@@ -186,8 +186,11 @@ struct token *kahn_tokens(const char *text)
     int line = 1;
     if (strncmp(text, "\xEF\xBB\xBF", 3) == 0) text += 3;
     for (;;) {
-        if (count == room) tokens = realloc(tokens, (room = 2 * room + 256) * sizeof *tokens);
-        if (!tokens) abort();
+        if (count == room) {
+            struct token *more = realloc(tokens, (room = 2 * room + 256) * sizeof *tokens);
+            if (!more) abort();
+            tokens = more;
+        }
         text = blanks(text, &line);
         struct token *token = &tokens[count++];
         *token = (struct token){.line = line, .text = ""};
