@@ -158,7 +158,7 @@ static void initial_packets_and_defaults_are_bytes(void **state)
 static void strings_are_stored_once(void **state)
 {
     (void)state;
-    size_t size;
+    size_t size = 0;
     struct built b = build("sim4");
     const char *strings = section(&b, CONTAINER_STRINGS, &size);
     assert_int_equal(strings[0], 0);
