@@ -9,13 +9,6 @@
  * four cycles takes a core one or less; packets at rest that are locals move in registers, an array is copied. */
 enum { PARTS = 64, HOST_CYCLES = 4, REST_LOCALS = 64, REST_COPIED = 8, KEPT_PACKET = 1 };
 
-static bool is_member(const struct fuse_group *group, uint32_t node)
-{
-    for (uint32_t i = 0; i < group->count; i++)
-        if (group->nodes[i] == node) return true;
-    return false;
-}
-
 /* ---- the circle ---- */
 
 struct closing { /* a buffer of the circle that has initial packets, and a reader there */
@@ -47,7 +40,7 @@ static void add_closings(const struct fuse_scratch *scratch, const struct graph 
     for (size_t i = 0; i < node->inputs.count; i++) {
         const struct graph_input *in = &node->inputs.items[i];
         const struct graph_buffer *buffer = &graph->buffers.items[in->buffer];
-        if (!is_member(group, buffer->writer_node)) continue;
+        if (!fuse_is_member(group, buffer->writer_node)) continue;
         uint64_t pop = mul_clamped(group->firings[member], in->pop);
         circle->packets = add_clamped(circle->packets, pop);
         if (buffer->initial.packets == 0) continue;
@@ -163,7 +156,7 @@ void fuse_keep(const struct fuse_scratch *scratch, const struct graph *graph,
         const struct graph_node *node = &graph->nodes.items[group->nodes[i]];
         for (size_t k = 0; k < node->inputs.count; k++) {
             const struct graph_buffer *buffer = &graph->buffers.items[node->inputs.items[k].buffer];
-            if (buffer->initial.packets > 0 && is_member(group, buffer->writer_node))
+            if (buffer->initial.packets > 0 && fuse_is_member(group, buffer->writer_node))
                 scratch->kept[node->inputs.items[k].buffer] = buffer->initial.packets >= kept_least;
         }
     }

@@ -159,7 +159,7 @@ bool fuse_is_inside(const struct composite *composite, uint32_t buffer)
     return inside;
 }
 
-static bool is_member(const struct fuse_group *group, uint32_t node)
+bool fuse_is_member(const struct fuse_group *group, uint32_t node)
 {
     for (uint32_t i = 0; i < group->count; i++)
         if (group->nodes[i] == node) return true;
@@ -170,9 +170,9 @@ static bool is_member(const struct fuse_group *group, uint32_t node)
 static bool is_own(const struct graph *graph, const struct fuse_group *group, uint32_t index)
 {
     const struct graph_buffer *buffer = &graph->buffers.items[index];
-    bool own = is_member(group, buffer->writer_node) && buffer->outer != GRAPH_OUTER_OUT;
+    bool own = fuse_is_member(group, buffer->writer_node) && buffer->outer != GRAPH_OUTER_OUT;
     for (size_t r = 0; r < buffer->readers.count && own; r++)
-        own = is_member(group, buffer->readers.items[r].node);
+        own = fuse_is_member(group, buffer->readers.items[r].node);
     return own;
 }
 
@@ -240,7 +240,7 @@ const struct graph_buffer *fuse_partial(const struct fuse_scratch *scratch,
         outside[i] = writes_outside(graph, group, composite, group->nodes[i]);
     for (size_t i = 0; i < composite->node.inputs.count; i++) {
         const struct graph_input *in = &composite->node.inputs.items[i];
-        if (in->peek == 0 || is_member(group, graph->buffers.items[in->buffer].writer_node))
+        if (in->peek == 0 || fuse_is_member(group, graph->buffers.items[in->buffer].writer_node))
             continue; /* what a circle lacks, it lacks for want of packets from elsewhere */
         begin_short(&net, &fresh, in);
         if (appears_early(&net, outside)) return &graph->buffers.items[in->buffer];

@@ -13,6 +13,8 @@ struct fuse_group {
     uint32_t count;
 };
 
+bool fuse_is_member(const struct fuse_group *group, uint32_t node); /* fuse_exact.c */
+
 /* `local`: scratch by node of the graph, all GRAPH_NONE between uses. */
 struct fuse_scratch {
     struct arena *arena;

@@ -227,6 +227,16 @@ static void expect_told(enum prt_status status, enum prt_status one, enum prt_st
     assert_true(error->message[0] != '\0');
 }
 
+/* A call that fails is told as missing memory, without one all is well; either way nothing is left. */
+static void expect_missing_memory(bool failed, enum prt_status status, const struct prt_error *error)
+{
+    assert_int_equal(faults.blocks, 0);
+    if (failed)
+        expect_told(status, PRT_E_NOMEM, PRT_E_NOMEM, error);
+    else
+        assert_int_equal(status, PRT_OK);
+}
+
 static void loading_says_that_there_is_no_memory(void **unused)
 {
     (void)unused;
@@ -242,11 +252,7 @@ static void loading_says_that_there_is_no_memory(void **unused)
             if (status == PRT_OK) status = prt_verify(&c, &error);
             prt_container_free(&c);
             hit = disarm();
-            assert_int_equal(faults.blocks, 0);
-            if (hit)
-                expect_told(status, PRT_E_NOMEM, PRT_E_NOMEM, &error);
-            else
-                assert_int_equal(status, PRT_OK);
+            expect_missing_memory(hit, status, &error);
         }
         assert_true(call > 20);
         free(bytes);
@@ -372,11 +378,7 @@ static void programs_are_replaced_or_not(void **unused)
         enum prt_status status = prt_container_with_program(&c, &with, &bytes, &size, &error);
         free(bytes);
         hit = disarm();
-        assert_int_equal(faults.blocks, 0);
-        if (hit)
-            expect_told(status, PRT_E_NOMEM, PRT_E_NOMEM, &error);
-        else
-            assert_int_equal(status, PRT_OK);
+        expect_missing_memory(hit, status, &error);
     }
     prt_container_free(&c);
 }
@@ -400,11 +402,7 @@ static void buffers_are_made_or_not(void **unused)
         }
         prt_fifo_destroy(&fifo);
         hit = disarm();
-        assert_int_equal(faults.blocks, 0);
-        if (hit)
-            expect_told(status, PRT_E_NOMEM, PRT_E_NOMEM, &error);
-        else
-            assert_int_equal(status, PRT_OK);
+        expect_missing_memory(hit, status, &error);
     }
     assert_int_equal(call, 1 + 5 + 5 +
                                1); /* calloc; twice memfd_create, ftruncate, three mappings; none */
