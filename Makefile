@@ -11,6 +11,9 @@ VARIANT ?= release
 BUILD   ?= build
 PREFIX  ?= /usr/local
 T       ?= 60
+# However the folder is spelt it is one folder: relative within the sources, absolute elsewhere.  Another spelling would
+# be another set of flags, so a `make install` from a test would build everything again under the other tests.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 B       := $(BUILD)/$(VARIANT)
 Q       := $(if $(V),,@)
 say      = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-7s %s\n' $(1) $(2);)

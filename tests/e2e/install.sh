@@ -12,6 +12,14 @@ make --no-print-directory -s -C "$ROOT" VARIANT="$VARIANT" BUILD="$(dirname "$BU
 verdict() { if "${@:2}"; then echo "ok $1"; else echo "not ok $1"; status=1; fi; }
 status=0
 
+# Another spelling of the build folder is no other build: this test, and every test beside it, would see it made anew.
+flags_of() { make --no-print-directory -s -C "$ROOT" VARIANT="$VARIANT" BUILD="$1" flags; }
+one_folder() {
+    [ "$(flags_of nowhere)" = "$(flags_of ./nowhere/)" ] && [ "$(flags_of nowhere)" = "$(flags_of "$ROOT/nowhere")" ] &&
+        [ "$(flags_of "$TMP/nowhere")" != "$(flags_of nowhere)" ]
+}
+verdict one_folder_however_it_is_spelt one_folder
+
 programs_start() { "$prefix/bin/pipec" --version && "$prefix/bin/piperun" --version; }
 verdict programs_start programs_start
 
