@@ -17,13 +17,28 @@ static uint32_t find_port(const struct prt_session *session, const char *name, s
     return PRT_NONE;
 }
 
-static int unknown_port(const struct prt_session *session, const char *name)
+/* Some word PORT=... of the command line binds it. */
+static bool is_spoken_for(const struct prt_session *session, const char *port)
+{
+    size_t length = strlen(port);
+    for (size_t i = 0; i < session->command->binding_count; i++) {
+        const char *word = session->command->bindings[i];
+        if (strncmp(word, port, length) == 0 && word[length] == '=') return true;
+    }
+    return false;
+}
+
+/* What is offered instead of a port to bind is a port that is still to be bound. */
+static int unknown_port(const struct prt_session *session, const char *name, bool to_bind)
 {
     struct prt_program_information program;
     struct prt_nearest nearest = {.wanted = name};
     prt_program_information(session->program, &program);
-    for (uint32_t i = 0; i < session->port_count; i++)
-        prt_nearest_consider(&nearest, session->bindings[i].port.name);
+    for (uint32_t i = 0; i < session->port_count; i++) {
+        const struct prt_port_information *port = &session->bindings[i].port;
+        if (to_bind ? !is_spoken_for(session, port->name) : port->direction == PRT_PORT_OUT)
+            prt_nearest_consider(&nearest, port->name);
+    }
     /* A port array has a name for each element. */
     char first[64];
     int length = snprintf(first, sizeof first, "%s[0]", name);
@@ -65,7 +80,7 @@ static int read_binding(struct prt_session *session, const char *text)
     uint32_t port = find_port(session, spec.port, strlen(spec.port));
     int exit_code = EXIT_DONE;
     if (port >= session->port_count)
-        exit_code = unknown_port(session, spec.port);
+        exit_code = unknown_port(session, spec.port, true);
     else if (session->bindings[port].bound)
         exit_code = PRT_COMPLAIN(EXIT_USAGE, "port '%s' is bound twice", spec.port);
     if (exit_code != EXIT_DONE) {
@@ -167,7 +182,7 @@ static int check_bound(const struct prt_session *session)
 static int prepare_hash(struct prt_session *session, const char *name)
 {
     uint32_t port = find_port(session, name, strlen(name));
-    if (port == PRT_NONE) return unknown_port(session, name);
+    if (port == PRT_NONE) return unknown_port(session, name, false);
     if (session->bindings[port].port.direction != PRT_PORT_OUT)
         return PRT_COMPLAIN(EXIT_USAGE, "--hash: '%s' is an in-port", name);
     if (session->bindings[port].hash != NULL) return EXIT_DONE;

@@ -290,10 +290,16 @@ static void help_loop(const struct route *r, struct diag *d, const struct ks *lo
                             ? source_text(r, c->right->span)
                             : NULL;
     if (bound != NULL && !counts_packets(r, loop)) most = "N";
-    if (r->path->least == limit)
+    if (r->path->least == limit) {
+        const char *loop_bound = "";
+        if (bound != NULL && most[0] != 'N')
+            loop_bound = arena_printf(r->cx->arena, ", with 'min(%s, %s)' for '%s' in the loop",
+                                      bound, most, bound);
+        diag_help(d, "a number that varies is declared with its bound: 'push ..%" PRIu64 "'%s",
+                  limit, loop_bound);
         diag_help(d, "an exact number is seen where the rounds are constant, with a packet that "
                      "stands for none in those that have nothing to append");
-    else if (bound != NULL)
+    } else if (bound != NULL)
         diag_help(d, "a bound that is part of the loop is seen: 'min(%s, %s)' for '%s'", bound,
                   most, bound);
     else

@@ -746,6 +746,18 @@ static bool is_buffer_element(struct scope *scope, const struct ast_node *node, 
     return symbol->kind == SYMBOL_BUFFER || symbol->kind == SYMBOL_POISON;
 }
 
+/* `in i32 x[4]`, where four packets of one port may have been meant. */
+static void note_port_array(struct elaboration *el, struct diag *d, const struct kernel_port *port,
+                            const char *direction, const char *rate)
+{
+    if (port->arity < 2) return;
+    const char *type = type_text(el->cx->arena, port->type);
+    diag_note(d,
+              "'%s' is an array of %" PRIu64 " ports; one port with as many packets a firing is "
+              "'%s %s %s %s %" PRIu64 "'",
+              port->name, port->arity, direction, type, port->name, rate, port->arity);
+}
+
 static bool check_chain_instance(struct elaboration *el, const struct instance *instance,
                                  bool first, bool last)
 {
@@ -759,6 +771,8 @@ static bool check_chain_instance(struct elaboration *el, const struct instance *
                     k->kernel != NULL ? "kernel" : "pipeline", k->title);
     diag_label(d, k->span, "declared here");
     diag_help(d, "write it as an instance: %s", callee_text(el, k));
+    if (k->in_count == 1) note_port_array(el, d, &k->in[0], "in", "pop");
+    if (k->out_count == 1) note_port_array(el, d, &k->out[0], "out", "push");
     el->incomplete = true;
     return false;
 }
