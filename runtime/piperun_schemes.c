@@ -46,6 +46,12 @@ static bool read_integer(const char *word, int64_t *value)
     return errno == 0 && end != word && *end == '\0';
 }
 
+static const char *example(const struct prt_scheme_word *scheme)
+{
+    if (scheme->set == PRT_SCHEME_BY_AFFINITY_DOMAIN) return "by-affinity l2";
+    return scheme->set == PRT_SCHEME_BY_COUNTS ? "by-counts 2 1 1" : "equally 2";
+}
+
 static int read_value(const struct prt_scheme_word *scheme, const char *word, int64_t *value)
 {
     if (scheme->set == PRT_SCHEME_BY_AFFINITY_DOMAIN) {
@@ -53,14 +59,17 @@ static int read_value(const struct prt_scheme_word *scheme, const char *word, in
         return PRT_COMPLAIN(EXIT_USAGE, "'%s' is no level: numa, l4, l3, l2, l1, or next", word);
     }
     if (read_integer(word, value)) return EXIT_DONE;
-    return PRT_COMPLAIN(EXIT_USAGE, "%s: '%s' is no whole number of 64 bits", scheme->word, word);
+    return PRT_COMPLAIN(EXIT_USAGE, "%s: '%s' is no whole number of 64 bits; for example: %s",
+                        scheme->word, word, example(scheme));
 }
 
 static int find_scheme(const char *word, const struct prt_scheme_word **scheme)
 {
     for (*scheme = prt_scheme_words; (*scheme)->word != NULL; ++*scheme)
         if (strcmp((*scheme)->word, word) == 0) return EXIT_DONE;
-    return PRT_COMPLAIN(EXIT_USAGE, "'%s' is no scheme: equally, by-counts, or by-affinity", word);
+    return PRT_COMPLAIN(EXIT_USAGE,
+                        "'%s' is no scheme: 'equally N', 'by-counts N...', or 'by-affinity LEVEL'",
+                        word);
 }
 
 /* `count` words: the scheme's, and its values. */
@@ -70,7 +79,9 @@ static int read_scheme(int count, char **words, struct prt_scheme *scheme)
     int exit_code = find_scheme(words[0], &scheme->word);
     if (exit_code != EXIT_DONE) return exit_code;
     bool many = scheme->word->set == PRT_SCHEME_BY_COUNTS;
-    if (count == 1) return PRT_COMPLAIN(EXIT_USAGE, "%s: a value is missing", words[0]);
+    if (count == 1)
+        return PRT_COMPLAIN(EXIT_USAGE, "%s: a value is missing; for example: %s", words[0],
+                            example(scheme->word));
     if (count > 2 && !many)
         return PRT_COMPLAIN(EXIT_USAGE, "%s takes one value: '%s' is too many", words[0], words[2]);
     scheme->properties = calloc((size_t)count + 2, sizeof *scheme->properties);

@@ -43,7 +43,7 @@ is "a description without its prefix" 'own 6 0-5;0 3 0-2;1 3 3-5;' "$(rows own.d
 fails usage "no device" 2 'no device given'
 fails usage "unknown device" 2 "there is no device 'sim17'" sim17 equally 1
 fails usage "unknown scheme" 2 "'equaly' is no scheme" sim16 equaly 1
-fails usage "no value" 2 'equally: a value is missing' sim16 equally
+fails usage "no value" 2 'equally: a value is missing; for example: equally 2$' sim16 equally
 fails usage "two values" 2 'equally takes one value' sim16 equally 1 2
 fails usage "no number" 2 "'4x' is no whole number" sim16 equally 4x
 fails usage "beyond 64 bits" 2 'is no whole number of 64 bits' sim16 equally 9223372036854775808
