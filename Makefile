@@ -276,9 +276,9 @@ $(basename $(notdir $(1))): $(B)/tests/$(basename $(notdir $(1)))
 endef
 $(foreach t,$(TEST_SRC),$(eval $(call test_rule,$(t))))
 
-# Where each call for memory or files fails in turn: the linker leads them to the test.
+# Where each call for memory, files or work of the verifier fails in turn: the linker leads them to the test.
 FAULTS_LD := $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc posix_memalign free mmap munmap memfd_create ftruncate \
-               mkostemps fstat pthread_mutex_init read __read_chk write)
+               mkostemps fstat pthread_mutex_init read __read_chk write prt_code_work)
 $(B)/tests/test_load_faults: private all_ld += $(FAULTS_LD)
 
 # What fuzz targets need of the helpers of tests.

@@ -1,5 +1,5 @@
-/* Each call for memory or files that loading, buffers and sub-devices make fails in its turn: a status says so, and
- * nothing is lost.  The linker leads these calls here (Makefile: FAULTS_LD). */
+/* Each call for memory, files or steps of work that loading, buffers and sub-devices make fails in its turn: a status
+ * says so, and nothing is lost.  The linker leads these calls here (Makefile: FAULTS_LD). */
 #include "tests/test.h"
 
 #include <errno.h>
@@ -17,6 +17,8 @@
 #include "runtime/load/image.h"
 #include "runtime/load/rewrite.h"
 #include "runtime/load/verify.h"
+#include "runtime/load/verify_program.h"
+#include "tests/conform/made_container.h"
 #include "tests/unit/built_container.h"
 
 /* ---- faults ---- */
@@ -25,6 +27,7 @@ enum fault {
     FAULT_FAILS,       /* the call */
     FAULT_INTERRUPTED, /* of reads and writes: once, by a signal */
     FAULT_SHORT,       /* of reads and writes: one byte is moved */
+    FAULT_WORK,        /* of the verifier: what it asks for is more than is left */
 };
 
 static struct {
@@ -173,6 +176,12 @@ REAL(ssize_t, write, int fd, const void *bytes, size_t size)
     ssize_t most = moved(size);
     return most < 0 ? -1 : __real_write(fd, bytes, (size_t)most);
 }
+
+REAL(enum prt_status, prt_code_work, struct prt_code *code, uint32_t index, uint64_t steps)
+{
+    bool too_much = faults.fault == FAULT_WORK && is_hit();
+    return __real_prt_code_work(code, index, too_much ? code->work_limit - code->work + 1 : steps);
+}
 /* NOLINTEND(bugprone-reserved-identifier) */
 
 /* ---- containers ---- */
@@ -228,7 +237,8 @@ static void expect_told(enum prt_status status, enum prt_status one, enum prt_st
 }
 
 /* A call that fails is told as missing memory, without one all is well; either way nothing is left. */
-static void expect_missing_memory(bool failed, enum prt_status status, const struct prt_error *error)
+static void expect_missing_memory(bool failed, enum prt_status status,
+                                  const struct prt_error *error)
 {
     assert_int_equal(faults.blocks, 0);
     if (failed)
@@ -237,26 +247,105 @@ static void expect_missing_memory(bool failed, enum prt_status status, const str
         assert_int_equal(status, PRT_OK);
 }
 
+/* Loads it with each call of a kind failing in its turn; expects that to be told so. */
+static uint64_t expect_each_told(const uint8_t *bytes, size_t size, enum fault fault,
+                                 enum prt_status told, const char *what)
+{
+    uint64_t call = 0;
+    for (bool hit = true; hit; call++) {
+        struct prt_container c;
+        struct prt_error error = {0};
+        arm(fault, call);
+        enum prt_status status = prt_container_read_memory(bytes, size, &c, &error);
+        if (status == PRT_OK) status = prt_verify(&c, &error);
+        prt_container_free(&c);
+        hit = disarm();
+        assert_int_equal(faults.blocks, 0);
+        if (status != (hit ? told : PRT_OK))
+            fail_msg("call %d: status %d: %s", (int)call, (int)status, error.message);
+        if (hit && strstr(error.message, what) == NULL)
+            fail_msg("call %d: %s", (int)call, error.message);
+    }
+    return call;
+}
+
 static void loading_says_that_there_is_no_memory(void **unused)
 {
     (void)unused;
     for (int p = 0; p < PIPELINE_COUNT; p++) {
         size_t size;
         uint8_t *bytes = built_container_bytes(program, pipelines[p], "sim4", &size);
-        uint64_t call = 0;
-        for (bool hit = true; hit; call++) {
-            struct prt_container c;
-            struct prt_error error = {0};
-            arm(FAULT_FAILS, call);
-            enum prt_status status = prt_container_read_memory(bytes, size, &c, &error);
-            if (status == PRT_OK) status = prt_verify(&c, &error);
-            prt_container_free(&c);
-            hit = disarm();
-            expect_missing_memory(hit, status, &error);
-        }
-        assert_true(call > 20);
+        assert_true(expect_each_told(bytes, size, FAULT_FAILS, PRT_E_NOMEM, "out of memory") > 20);
         free(bytes);
     }
+}
+
+/* x -> a, of two phases, -> t -> c -> v -> b -> y and z; s -> u -> b.  Its program has all that a program can have. */
+static uint8_t *everything(size_t *size)
+{
+    struct made *m = made_create("everything", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 16, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 16, CONTAINER_INNER);
+    uint32_t u = made_buffer(m, "u", SCALAR_I32, 16, CONTAINER_INNER);
+    uint32_t v = made_buffer(m, "v", SCALAR_I32, 16, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 16, CONTAINER_OUTER_OUT);
+    uint32_t z = made_buffer(m, "z", SCALAR_I32, 16, CONTAINER_OUTER_OUT);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, x, 2, 1);
+    made_output(m, a, t, 4, 0);
+    m->nodes[a].phases = 2;
+    m->nodes[a].repetitions = 2;
+    const uint64_t rates[] = {1, 1, 1, 1, 1, 3, 1, 3};
+    memcpy(m->rates, rates, sizeof rates);
+    m->rate_count = 8;
+    m->inputs[0].rates = 0;
+    m->outputs[0].rates = 4;
+    uint32_t s = made_node(m, "s", 0);
+    made_output(m, s, u, 1, 0);
+    uint32_t b = made_node(m, "b", CONTAINER_NODE_FINISH);
+    made_input(m, b, v, 1, 1);
+    made_input(m, b, u, 1, 1);
+    made_output(m, b, y, 1, 1);
+    made_output(m, b, z, 1, 1);
+    uint32_t c = made_node(m, "c", 0);
+    made_input(m, c, t, 1, 1);
+    made_output(m, c, v, 1, 0);
+    m->nodes[s].repetitions = m->nodes[b].repetitions = m->nodes[c].repetitions = 4;
+    m->stages[a].batch_max = 4;
+    m->pipeline.flags |= CONTAINER_PIPELINE_UNPROVEN;
+    made_settle(m);
+    made_program(
+        m,
+        ".set 1: 0\n.set 2: 1 2 3\n bind_root 0\n bind_root 1\n bind_root 2\n bind_root 3\n"
+        " goes_on 1, 2, L2\n call B0\n"
+        "L1: has_packets 0, 0, 4, L2\n goes_on 1, 8, L2\n has_room 2, 0, 8, L2\n"
+        " has_room 2, 1, 8, L2\n repeat 2\n run 0, 1\n run 0, 1\n repeat 4\n run 3, 1\n run 1, 1\n"
+        " run 2, 1\n again\n again\n jump L1\n"
+        "L2: ends\n round_robin 1, L3\n dispatch\n fence\n jump L2\n"
+        "L3: priority 2, L4\n dispatch\n wait L2\n jump L2\n"
+        "L4: wait L2\n halt\nB0: repeat 2\n run 1, 1\n again\n return\n");
+    uint8_t *bytes = made_finish(m, size);
+    made_free(m);
+    return bytes;
+}
+
+/* Wherever the steps that a file may ask for come to an end, its program is refused. */
+static void programs_are_refused_wherever_work_ends(void **unused)
+{
+    (void)unused;
+    size_t size;
+    uint8_t *bytes = everything(&size);
+    assert_true(expect_each_told(bytes, size, FAULT_WORK, PRT_E_VERIFY, "[work]") > 200);
+    free(bytes);
+}
+
+static void programs_of_all_instructions_need_memory(void **unused)
+{
+    (void)unused;
+    size_t size;
+    uint8_t *bytes = everything(&size);
+    assert_true(expect_each_told(bytes, size, FAULT_FAILS, PRT_E_NOMEM, "out of memory") > 30);
+    free(bytes);
 }
 
 static void *write_slowly(void *context)
@@ -451,6 +540,8 @@ static void trees_of_described_devices_are_made_or_not(void **unused)
 }
 
 TEST_MAIN("load_faults", cmocka_unit_test(loading_says_that_there_is_no_memory),
+          cmocka_unit_test(programs_of_all_instructions_need_memory),
+          cmocka_unit_test(programs_are_refused_wherever_work_ends),
           cmocka_unit_test(files_are_read_or_refused),
           cmocka_unit_test(images_are_loaded_or_refused),
           cmocka_unit_test(programs_are_replaced_or_not), cmocka_unit_test(buffers_are_made_or_not),

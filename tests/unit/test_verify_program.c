@@ -204,6 +204,113 @@ static void repeats_are_not_executed(void **unused)
            "[allowance]");
 }
 
+/* x -> a -> t, which b and c read -> y, z. */
+static struct made *forked(void)
+{
+    struct made *m = made_create("forked", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 16, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 16, CONTAINER_OUTER_OUT);
+    uint32_t z = made_buffer(m, "z", SCALAR_I32, 16, CONTAINER_OUTER_OUT);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, x, 1, 1);
+    made_output(m, a, t, 1, 0);
+    uint32_t b = made_node(m, "b", 0);
+    made_input(m, b, t, 1, 1);
+    made_output(m, b, y, 1, 0);
+    uint32_t c = made_node(m, "c", 0);
+    made_input(m, c, t, 1, 1);
+    made_output(m, c, z, 1, 0);
+    made_settle(m);
+    return m;
+}
+
+/* A buffer has room when the slowest of its readers has made some. */
+static void each_reader_has_a_level_of_its_own(void **unused)
+{
+    (void)unused;
+#define FORKED(body)                                                                               \
+    "bind_root 0\n bind_root 1\n bind_root 2\n has_packets 0, 0, 16, L9\n has_room 1, 0, 16, L9\n" \
+    " has_room 2, 0, 16, L9\n" body DRAIN
+    const struct program programs[] = {
+        {FORKED("run 0, 8\n run 1, 8\n run 2, 8\n run 0, 8\n run 1, 8\n run 2, 8\n"), NULL},
+        {FORKED("run 0, 8\n run 1, 8\n run 2, 7\n run 0, 8\n"), "[overflow]"},
+        {FORKED("run 0, 8\n run 1, 7\n run 2, 8\n run 0, 8\n"), "[overflow]"},
+        {FORKED("run 0, 8\n run 1, 8\n run 2, 8\n run 1, 1\n"), "[underflow]"},
+    };
+    EXPECT_ALL(forked, programs);
+}
+
+/* x, w -> a -> y; no guard for x helps with w. */
+static struct made *joined(void)
+{
+    struct made *m = made_create("joined", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t w = made_buffer(m, "w", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, x, 1, 1);
+    made_input(m, a, w, 1, 1);
+    made_output(m, a, y, 1, 0);
+    made_settle(m);
+    return m;
+}
+
+static void each_input_needs_its_packets(void **unused)
+{
+    (void)unused;
+    const struct program programs[] = {
+        {"bind_root 0\n has_packets 0, 0, 2, L9\n has_packets 0, 1, 2, L9\n has_room 0, 0, 2, L9\n "
+         "run 0, 2\n" DRAIN,
+         NULL},
+        {"bind_root 0\n has_packets 0, 0, 1, L9\n has_packets 0, 1, 2, L9\n has_room 0, 0, 2, L9\n "
+         "run 0, 2\n" DRAIN,
+         "'x' is known to hold 1 packets here, and 2 are needed [underflow]"},
+        {"bind_root 0\n has_packets 0, 0, 2, L9\n has_packets 0, 1, 1, L9\n has_room 0, 0, 2, L9\n "
+         "run 0, 2\n" DRAIN,
+         "'w' is known to hold 1 packets here, and 2 are needed [underflow]"},
+    };
+    EXPECT_ALL(joined, programs);
+}
+
+/* x -> a -> y, and p from a to itself, with one packet at first; b reads p as well. */
+static struct made *looped(uint64_t depth)
+{
+    struct made *m = made_create("looped", "sim16");
+    int32_t one = 1;
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t p = made_buffer(m, "p", SCALAR_I32, depth, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    made_initial(m, p, 1, &one, sizeof one);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, x, 1, 1);
+    made_input(m, a, p, 1, 1);
+    made_output(m, a, p, 1, 0);
+    uint32_t b = made_node(m, "b", 0);
+    made_input(m, b, p, 1, 1);
+    made_output(m, b, y, 1, 0);
+    made_settle(m);
+    return m;
+}
+
+/* It claims room before it frees any; others read what it writes to itself. */
+static void a_stage_may_write_to_itself(void **unused)
+{
+    (void)unused;
+#define LOOPED(body) BINDS "has_packets 0, 0, 4, L9\n has_room 1, 0, 8, L9\n" body DRAIN
+    const struct program programs[] = {
+        {LOOPED("run 0, 1\n run 1, 2\n"), NULL},
+        {LOOPED("repeat 4\n run 0, 1\n run 1, 1\n again\n"), NULL},
+        {LOOPED("run 0, 2\n"), "'p' is known to hold 1 packets here, and 2 are needed [underflow]"},
+        {LOOPED("run 0, 1\n run 0, 1\n"),
+         "'p' may hold 2 packets here, and 1 more come: it is 2 deep [overflow]"},
+        {LOOPED("run 0, 1\n run 1, 2\n run 1, 1\n"), "[underflow]"},
+    };
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        expect(looped(2), programs[i].text, programs[i].message);
+    expect(looped(3), LOOPED("run 0, 1\n run 0, 1\n run 1, 3\n"), NULL);
+}
+
 #define FOR_EVER " repeat 4000000000\n repeat 100000000\n run 0, 1\n again\n again\n"
 
 /* Sums of packets are refused before they pass what can be counted. */
@@ -424,6 +531,17 @@ static void phases_are_followed(void **unused)
          "L1: has_packets 0, 0, 2, L2\n has_room 1, 0, 4, L2\n repeat 1\n run 0, 1\n run 1, 1\n"
          " again\n run 0, 1\n run 1, 3\n jump L1\nL2: wait L1\n" DRAIN,
          NULL},
+        /* Where a loop finds a node is where it runs it first. */
+        {BINDS "has_packets 0, 0, 4, L9\n has_room 1, 0, 8, L9\n repeat 2\n run 0, 1\n run 1, 1\n"
+               " run 0, 1\n run 1, 3\n again\n" DRAIN,
+         NULL},
+        {BINDS "has_packets 0, 0, 6, L9\n has_room 1, 0, 8, L9\n repeat 2\n run 0, 1\n run 1, 1\n"
+               " run 0, 1\n run 1, 3\n run 0, 1\n again\n" DRAIN,
+         "[repeat-phase]"},
+        {BINDS "has_packets 0, 0, 8, L9\n has_room 1, 0, 8, L9\n run 0, 1\n run 1, 1\n repeat 1\n "
+               "run 0, 1\n"
+               " run 1, 3\n repeat 2\n run 0, 2\n run 1, 1\n again\n again\n" DRAIN,
+         NULL},
     };
     EXPECT_ALL(phased, programs);
 }
@@ -561,6 +679,11 @@ static void who_is_running_is_inferred(void **unused)
 {
     (void)unused;
     expect(stream(false), STREAM(""), NULL);
+    /* Nobody says that b is, and without a reader that is running a may have ended. */
+    expect(stream(false),
+           "bind_root 0\n bind_root 1\n bind_root 2\n goes_on 0, 2, L9\n ends\n goes_on 0, 2, L9\n"
+           " run 0, 2\n run 1, 2\n" DRAIN,
+           "'a' may have ended");
     struct made *m = stream(true); /* its out-port is the second output of b */
     expect(m,
            "bind_root 0\n bind_root 1\n bind_root 2\nL1: ends\n goes_on 0, 2, L9\n"
@@ -575,6 +698,16 @@ static void who_is_running_is_inferred(void **unused)
 
 /* ---- guards and the end ---- */
 
+/* s writes when it ends, and nothing before. */
+static struct made *finishing(void)
+{
+    struct made *m = source();
+    m->nodes[0].flags |= CONTAINER_NODE_FINISH;
+    m->outputs[0].push = m->outputs[0].push_least = 0;
+    m->outputs[0].finish_max = 3;
+    return m;
+}
+
 static void guards_can_hold(void **unused)
 {
     (void)unused;
@@ -588,11 +721,12 @@ static void guards_can_hold(void **unused)
         {BINDS "has_room 0, 0, 15, L9\n" DRAIN, NULL},
     };
     EXPECT_ALL(chain, programs);
-    struct made *m = source();
-    m->nodes[0].flags |= CONTAINER_NODE_FINISH; /* it writes when it ends, and nothing before */
-    m->outputs[0].push = m->outputs[0].push_least = 0;
-    m->outputs[0].finish_max = 3;
-    expect(m, BINDS "L1: ends\n has_packets 1, 0, 4, L9\n" DRAIN, "[guard-depth]");
+    const struct program of_finish[] = {
+        {BINDS "L1: ends\n has_packets 1, 0, 4, L9\n" DRAIN, "[guard-depth]"},
+        {BINDS "L1: ends\n has_packets 1, 0, 3, L9\n" DRAIN, NULL},
+        {BINDS "has_packets 1, 0, 3, L1\nL1: jump L9\n" DRAIN, "[guard-never]"},
+    };
+    EXPECT_ALL(finishing, of_finish);
 }
 
 static void loops_come_to_an_end(void **unused)
@@ -634,6 +768,31 @@ static void the_end_is_reached_when_nothing_is_left(void **unused)
          NULL},
         {BINDS "L1: ends\n round_robin 0, L2\n jump L9\nL2: dispatch\n" DRAIN, "[dispatch]"},
         {BINDS "ends\n round_robin 0, L9\n fence\n dispatch\n" DRAIN, "[dispatch]"},
+    };
+    EXPECT_ALL(chain, programs);
+}
+
+/* What holds on one path only does not hold behind the place where it meets another. */
+static void paths_that_meet_have_in_common_what_both_know(void **unused)
+{
+    (void)unused;
+    const struct program programs[] = {
+        /* selected: at first, and not when it comes back */
+        {BINDS "round_robin 0, L9\nL1: dispatch\n jump L1\n" DRAIN, "[dispatch]"},
+        {BINDS "L1: round_robin 0, L9\n dispatch\n jump L1\n" DRAIN, NULL},
+        /* nothing left to do: behind the wait, and not where nobody has waited */
+        {BINDS
+         "has_packets 0, 0, 1, L6\nL1: ends\n round_robin 0, L2\n dispatch\n jump L1\nL2: wait L1\n"
+         "L5: halt\nL6: jump L5\n",
+         "[halt]"},
+        {BINDS
+         "has_packets 0, 0, 1, L6\nL1: ends\n round_robin 0, L2\n dispatch\n jump L1\nL2: wait L1\n"
+         "L5: halt\nL6: jump L1\n",
+         NULL},
+        /* in flight: only then the wait does not fall through */
+        {BINDS "has_packets 0, 0, 1, L6\n run 0, 1\nL3: wait L9\n halt\nL6: jump L3\n" DRAIN,
+         "[halt]"},
+        {BINDS "has_packets 0, 0, 1, L6\n run 0, 1\nL3: wait L9\n halt\nL6: jump L9\n" DRAIN, NULL},
     };
     EXPECT_ALL(chain, programs);
 }
@@ -770,7 +929,9 @@ static void a_proof_is_told(void **unused)
 }
 
 TEST_MAIN("verify_program", cmocka_unit_test(levels_are_followed_through_an_iteration),
-          cmocka_unit_test(repeats_are_not_executed),
+          cmocka_unit_test(each_reader_has_a_level_of_its_own),
+          cmocka_unit_test(each_input_needs_its_packets),
+          cmocka_unit_test(a_stage_may_write_to_itself), cmocka_unit_test(repeats_are_not_executed),
           cmocka_unit_test(packets_beyond_counting_are_refused),
           cmocka_unit_test(a_routine_may_be_entered_in_its_middle),
           cmocka_unit_test(loops_with_counts_are_nested), cmocka_unit_test(operands_exist),
@@ -783,6 +944,7 @@ TEST_MAIN("verify_program", cmocka_unit_test(levels_are_followed_through_an_iter
           cmocka_unit_test(who_is_running_is_inferred), cmocka_unit_test(guards_can_hold),
           cmocka_unit_test(loops_come_to_an_end),
           cmocka_unit_test(the_end_is_reached_when_nothing_is_left),
+          cmocka_unit_test(paths_that_meet_have_in_common_what_both_know),
           cmocka_unit_test(work_is_bounded),
           cmocka_unit_test(a_long_pipeline_is_filled_level_by_level),
           cmocka_unit_test(long_chains_of_joins_are_too_much_work),
