@@ -313,8 +313,9 @@ static LLVMValueRef firing_value(struct kernel_emitter *e, const struct type *ty
     if (body->entry == ENTRY_FINISH) number = LLVMGetParam(body->llvm, KERNEL_PARAM_FIRST);
     number = LLVMBuildTruncOrBitCast(e->builder, number, narrow, "firing");
     if (body->lanes == 0) return number;
+    uint32_t part = body->lanes / body->weave; /* lane l of part k holds firing l x weave + k */
     for (uint32_t i = 0; i < body->lanes; i++)
-        places[i] = LLVMConstInt(narrow, i, 0);
+        places[i] = LLVMConstInt(narrow, (uint64_t)(i % part) * body->weave + i / part, 0);
     return LLVMBuildAdd(e->builder, kernel_splat(e, number, body->lanes),
                         LLVMConstVector(places, body->lanes), "firings");
 }
