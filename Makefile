@@ -87,7 +87,9 @@ LINK_fuzz    := -fsanitize=address,undefined
 LINK_coverage := -fprofile-instr-generate
 
 ifneq ($(filter $(VARIANT),fuzz coverage),)
-CC := $(or $(shell command -v clang-$(LLVM_MAJOR) || command -v clang-22 || command -v clang-19),clang)
+ifeq ($(findstring clang,$(CC)),)
+override CC := $(or $(shell command -v clang-$(LLVM_MAJOR) || command -v clang-22 || command -v clang-19),clang)
+endif
 endif
 
 WERROR ?= -Werror

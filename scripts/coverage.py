@@ -95,7 +95,8 @@ class Source:
 
     def is_asserted(self, line):
         """Does the statement on this line begin as an assertion?"""
-        before = re.split(r"[;{}]\s*\n", "\n".join(self.lines[:line]))[-1]
+        code = re.sub(r"/\*.*?\*/", "", "\n".join(self.lines[:line]), flags=re.S)
+        before = re.split(r"[;{}]\s*\n", code)[-1]
         return before.lstrip().startswith("assert(")
 
 

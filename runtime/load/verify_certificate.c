@@ -72,7 +72,7 @@ static enum prt_status verify_pair(const struct certificate *at, uint32_t reader
     const char *taker = prt_vertex_name(&at->channels, channel->to);
     prt_int128 least = (prt_int128)channel->initial + channel->push + channel->reserve;
     if (channel->from == channel->to)
-        CHECK(channel->initial >= 0 && (uint64_t)channel->initial >= channel->peek, BUFFERS, index,
+        CHECK((uint64_t)channel->initial >= channel->peek, BUFFERS, index,
               "'%s' begins with %" PRIu64 " packets: '%s', which writes it, waits for %" PRIu64
               " of them for ever",
               name, buffer->initial_packets, taker, channel->peek);
@@ -118,8 +118,9 @@ static enum prt_status divide_cycles(struct starts *s, const struct prt_block *b
         const struct prt_channel *channel = &s->at->channels.items[reader];
         uint64_t *cycles = &s->at->cycles[s->at->channels.local[channel->from]];
         prt_int128 flow = flow_of(c, channel);
-        CHECK(flow > 0 && flow < PRT_PACKETS_MAX && channel->cycle < PRT_PACKETS_MAX, READERS,
-              reader, "takes too many packets an iteration");
+        assert(flow > 0 && channel->push > 0); /* verify.c, verify_rates.c */
+        CHECK(flow < PRT_PACKETS_MAX && channel->cycle < PRT_PACKETS_MAX, READERS, reader,
+              "takes too many packets an iteration");
         if (*cycles == 0) *cycles = (uint64_t)(flow / channel->push);
         CHECK((prt_int128)*cycles * channel->push == flow, READERS, reader,
               "takes %" PRIu64

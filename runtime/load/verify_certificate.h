@@ -57,7 +57,7 @@ struct prt_channel {
     /* By phase; NULL: one phase. */
     const uint64_t *pushes, *pops, *peeks;
     uint64_t reserve, room; /* room: depth - reserve; PRT_PACKETS_MAX at most */
-    int64_t initial;
+    int64_t initial;        /* 0.. */
     uint32_t block;
     bool present;
 };

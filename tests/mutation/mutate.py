@@ -113,7 +113,7 @@ def is_binary(tokens, at):
 
 def is_asserted(text, at):
     """Is it a part of an assertion?  That is no part of what is built for a user."""
-    return re.split(r"[;{}]\s", text[:at])[-1].lstrip().startswith("assert(")
+    return re.split(r"[;{}]\s", blanked(text)[:at])[-1].lstrip().startswith("assert(")
 
 
 def mutants_of(text):

@@ -237,6 +237,9 @@ static void writers_and_readers_agree(void **unused)
     REFUSED(PRT_E_VERIFY, small, "its input is not one of node 'a'",
             (m->readers[m->reader_count++] = (struct container_reader){0, 1},
              m->buffers[1].reader_count = 2));
+    REFUSED(PRT_E_VERIFY, small, "its input is not one of node 'b'",
+            (m->readers[m->reader_count++] = (struct container_reader){1, 0},
+             m->buffers[1].reader_count = 2));
     REFUSED(PRT_E_VERIFY, small, "its input reads something else than buffer 't'",
             (m->readers[m->reader_count++] = (struct container_reader){1, 1},
              m->buffers[1].reader_count = 2));
@@ -373,10 +376,16 @@ static void fields_lie_in_their_packets(void **unused)
     REFUSED(PRT_E_FORMAT, structs, "no scalars, or too many", m->fields[1].count = UINT64_MAX / 2);
     REFUSED(PRT_E_FORMAT, structs, "no scalars, or too many",
             m->fields[1].offset_bytes = UINT64_MAX);
+    REFUSED(PRT_E_FORMAT, structs, "no scalars, or too many",
+            m->fields[1].offset_bytes = INT64_MAX);
     REFUSED(PRT_E_VERIFY, structs, "a place outside of the packet of 'x'",
             m->fields[1].offset_bytes = 8);
     REFUSED(PRT_E_VERIFY, structs, "a place outside of the packet of 'x'",
             m->fields[1].offset_bytes = 0);
+    REFUSED(PRT_E_VERIFY, structs, "a place outside of the packet of 'x'",
+            m->fields[1].offset_bytes = 12);
+    REFUSED(PRT_E_VERIFY, structs, "a place outside of the packet of 'x'",
+            m->fields[1].offset_bytes = 5);
     REFUSED(PRT_E_VERIFY, structs, "the shape '' is not that of 2 scalars",
             (m->fields[1].scalar = SCALAR_U8, m->fields[1].count = 2));
     REFUSED(PRT_E_VERIFY, structs, "the shape '2, 2' is not that of 3 scalars",

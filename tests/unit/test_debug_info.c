@@ -698,6 +698,7 @@ static void indices_outside_of_their_tables_are_refused(void **unused)
     REFUSED(PRT_E_FORMAT, kernels[0].title, 20000, "'kernels', record 0: a string outside");
     REFUSED(PRT_E_FORMAT, kernels[1].place, 2, "'kernels', record 1: an unknown place");
     REFUSED(PRT_E_FORMAT, kernels[0].first_port, 1, "ports outside the section 'kernel_ports'");
+    REFUSED(PRT_E_FORMAT, kernels[0].first_port, 3, "ports outside");
     REFUSED(PRT_E_FORMAT, kernels[0].in_count, 3, "ports outside");
     REFUSED(PRT_E_FORMAT, kernels[0].out_count, UINT32_MAX, "ports outside");
     REFUSED(PRT_E_FORMAT, kernels[1].first_variable, 3, "variables outside");
@@ -792,6 +793,17 @@ static void variables_outside_of_their_blocks_are_refused(void **unused)
     REFUSED(PRT_E_VERIFY, nodes[0].arguments_bytes, 3, "outside of the blocks of 'a'");
     REFUSED(PRT_E_VERIFY, variables[0].kind, CONTAINER_VARIABLE_TABLE, "outside of the blocks");
     REFUSED(PRT_E_VERIFY, variables[2].offset_bytes, UINT64_MAX, "'t' lies outside of its block");
+    for (uint32_t more = 0; more < 2;
+         more++) { /* the last byte of state is not the last variable's */
+        struct made *m = good();
+        struct prt_error error = {0};
+        m->variables[1] = (struct container_variable){0, CONTAINER_VARIABLE_STATE, 4, 0, 7};
+        m->nodes[0].state_bytes = 32 - more;
+        if (more == 0)
+            assert_int_equal(load(m, &error), PRT_OK);
+        else
+            expect_refusal(m, PRT_E_VERIFY, "state", "outside of the blocks of 'a'");
+    }
     REFUSED(PRT_E_VERIFY, kernels[1].kernel, 0, "does not follow that of the one before");
     REFUSED(PRT_E_VERIFY, kernels[1].first_variable, 1, "its ports or variables do not follow");
     REFUSED(PRT_E_VERIFY, kernels[1].first_port, 1, "its ports or variables do not follow");
@@ -808,11 +820,14 @@ static void a_childs_argument_outside_of_its_launch_is_refused(void **unused)
 {
     (void)unused;
     struct built b = build("child kernel mark(in i32 x, out i32 y; i32 v) { y <- v; }\n"
-                           "kernel root(in i32 x, out i32 y) { launch mark(7); }\n"
+                           "child kernel other(in i32 x, out i32 y; i32 v) { y <- v; }\n"
+                           "kernel root(in i32 x, out i32 y) { launch mark(7); launch other(8); }\n"
                            "pipeline main(in i32 x, out i32 y) { x -> root -> y; }\n",
                            true);
     const struct container_kernel *mark = kernel_of(&b.container, "mark");
     const struct container_variable *v = prt_debug_variable(&b.container, mark, "v");
+    uint32_t last = b.container.interface_count - 1;
+    assert_int_not_equal(b.container.interfaces[last].kernel, mark->kernel);
     struct prt_container moved;
     struct prt_error error;
     size_t size = b.container.size_bytes;

@@ -370,6 +370,11 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     (void)unused;
     struct prt_error error;
     assert_int_equal(made_verify(made_launcher("sim16", OWN), &error), PRT_OK);
+    struct made *of_no_source = made_launcher("sim16", OWN);
+    of_no_source->interfaces[1].source = CONTAINER_NONE;
+    of_no_source->interface_ports[2].source = CONTAINER_NONE;
+    of_no_source->launches[3].source = CONTAINER_NONE;
+    assert_int_equal(made_verify(of_no_source, &error), PRT_OK);
     REFUSED(interfaces[0].queue_entries, QUEUE - 1, "it may have 15");
     REFUSED(interfaces[0].queue_entries, QUEUE + 1, "it may have 15");
     REFUSED(interfaces[0].tree, TREE + 1, "it has 363 at most");
@@ -397,6 +402,9 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(interfaces[1].launch_count, 2, "belongs to no kernel");
     REFUSED(interfaces[1].out_count, 0, "belongs to no kernel");
     REFUSED(interfaces[1].out_count, UINT32_MAX, "ports outside");
+    REFUSED(interfaces[1].out_count, 2, "ports outside");
+    REFUSED(interfaces[1].in_count, UINT32_MAX, "ports outside");
+    REFUSED(interfaces[1].first_port, 5, "ports outside");
     REFUSED(interfaces[1].flags, 4, "unknown flags");
     REFUSED(interface_ports[1].packets, PUSH + 1, "is not as the output");
     REFUSED(interface_ports[0].packets, 2, "is not as the input");
@@ -473,17 +481,19 @@ static void interfaces_fit_each_other(void **unused)
             .parent = i / 3, .child = 2, .order = i % 3, .wait_max = 1, .line = 50};
     m->launch_count = 9;
     expect_refusal(m, "node 'grow' has two interfaces");
-    m = made_launcher("sim16", OWN); /* a child has no state */
-    m->pipeline.flags |= CONTAINER_PIPELINE_DEBUG;
-    m->kernels[0] = (struct container_kernel){.kernel = 1,
-                                              .title = made_string(m, "child"),
-                                              .place = CONTAINER_NONE,
-                                              .variable_count = 1};
-    m->kernel_count = 1;
-    m->variables[0] = (struct container_variable){made_string(m, "v"), CONTAINER_VARIABLE_STATE,
-                                                  CONTAINER_NONE, CONTAINER_NONE, 4};
-    m->variable_count = 1;
-    expect_refusal(m, "a variable of kernel 'child' lies outside of its arguments");
+    for (uint32_t kind = CONTAINER_VARIABLE_STATE; kind <= CONTAINER_VARIABLE_TABLE; kind++) {
+        m = made_launcher("sim16", OWN); /* a child has no state and no tables */
+        m->pipeline.flags |= CONTAINER_PIPELINE_DEBUG;
+        m->kernels[0] = (struct container_kernel){.kernel = 1,
+                                                  .title = made_string(m, "child"),
+                                                  .place = CONTAINER_NONE,
+                                                  .variable_count = 1};
+        m->kernel_count = 1;
+        m->variables[0] = (struct container_variable){made_string(m, "v"), kind, CONTAINER_NONE,
+                                                      CONTAINER_NONE, 4};
+        m->variable_count = 1;
+        expect_refusal(m, "a variable of kernel 'child' lies outside of its arguments");
+    }
 }
 
 TEST_MAIN("device_queue", cmocka_unit_test(trees_append_in_pre_order),

@@ -348,6 +348,34 @@ static void programs_of_all_instructions_need_memory(void **unused)
     free(bytes);
 }
 
+/* A counterexample of one node: it is fired once, and waits for itself. */
+static void counterexamples_say_that_there_is_no_memory(void **unused)
+{
+    (void)unused;
+    const uint64_t words[] = {
+        (uint64_t)CONTAINER_CERTIFICATE_STALL << CONTAINER_CERTIFICATE_FORM_SHIFT | CONTAINER_NONE,
+        7,
+        2,
+        1,
+        0,
+        1,
+        1,
+        0,
+        1};
+    struct made *m = made_create("stall", "sim4");
+    made_input(m, made_node(m, "a", 0), made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN), 1,
+               1);
+    memcpy(m->certificate, words, sizeof words);
+    m->certificate_count = sizeof words / sizeof *words;
+    m->pipeline.flags = CONTAINER_PIPELINE_COUNTEREXAMPLE;
+    made_loop(m);
+    size_t size;
+    uint8_t *bytes = made_finish(m, &size);
+    made_free(m);
+    assert_true(expect_each_told(bytes, size, FAULT_FAILS, PRT_E_NOMEM, "out of memory") > 8);
+    free(bytes);
+}
+
 static void *write_slowly(void *context)
 {
     const struct {
@@ -540,6 +568,7 @@ static void trees_of_described_devices_are_made_or_not(void **unused)
 }
 
 TEST_MAIN("load_faults", cmocka_unit_test(loading_says_that_there_is_no_memory),
+          cmocka_unit_test(counterexamples_say_that_there_is_no_memory),
           cmocka_unit_test(programs_of_all_instructions_need_memory),
           cmocka_unit_test(programs_are_refused_wherever_work_ends),
           cmocka_unit_test(files_are_read_or_refused),

@@ -196,6 +196,7 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(pipeline.flags, 8, "'pipeline'");
     REFUSED(pipeline.arguments_bytes, UINT64_MAX, "'pipeline'");
     REFUSED(pipeline.reserved, 1, "'pipeline'");
+    REFUSED(image_bytes, (m->images[1].offset_bytes = 64, 22), "'images', record 1: lies where");
     REFUSED(images[0].isa, 20000, "'images', record 0");
     REFUSED(images[0].reserved, 1, "'images'");
     REFUSED(images[0].offset_bytes, 64, "'images'");
@@ -275,6 +276,25 @@ static void records_that_point_outside_are_refused(void **unused)
     REFUSED(strings_bytes, 0, "");
 }
 
+/* What the compiler has made itself comes from no source. */
+static void nodes_of_no_source_are_read(void **unused)
+{
+    (void)unused;
+    struct made *m;
+    struct prt_container c;
+    struct prt_error error;
+    size_t size;
+    small(NULL, &m);
+    m->nodes[1].source = CONTAINER_NONE;
+    uint8_t *bytes = made_finish(m, &size);
+    made_free(m);
+    assert_int_equal(prt_container_read_memory(bytes, size, &c, &error), PRT_OK);
+    assert_string_equal(prt_container_source(&c, c.nodes[0].source), "made.pipe");
+    assert_string_equal(prt_container_source(&c, c.nodes[1].source), "?");
+    prt_container_free(&c);
+    free(bytes);
+}
+
 static void files_are_named(void **unused)
 {
     (void)unused;
@@ -337,5 +357,5 @@ TEST_MAIN("reader", cmocka_unit_test(a_good_container_is_read),
           cmocka_unit_test(more_than_4_gib_are_refused_before_they_are_read),
           cmocka_unit_test(other_versions_are_named),
           cmocka_unit_test(records_that_point_outside_are_refused),
-          cmocka_unit_test(files_are_named),
+          cmocka_unit_test(nodes_of_no_source_are_read), cmocka_unit_test(files_are_named),
           cmocka_unit_test(a_file_that_changes_is_read_or_refused))

@@ -1,9 +1,11 @@
 /* What a container must mean: each rule has an edit that breaks it. */
 #include "tests/test.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "lang/index_format.h"
+#include "lang/window.h"
 #include "runtime/load/verify.h"
 #include "tests/conform/made_container.h"
 
@@ -98,6 +100,7 @@ static void graphs_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(buffers[1].initial_packets, 0, "initial packets of 't'");
     REFUSED(buffers[1].initial_size_bytes, 0, "initial packets of 't'");
     REFUSED(buffers[1].initial_size_bytes, 3, "initial packets of 't'");
+    REFUSED(buffers[1].initial_size_bytes, (m->initials_bytes = 8), "or too many");
     REFUSED(readers[1].node, 0, "its reader belongs to another input");
     REFUSED(readers[1].input, 0, "its reader belongs to another input");
     REFUSED(pipeline.arguments_bytes, UINT64_C(1) << 38, "the arguments take 16");
@@ -139,6 +142,14 @@ static void a_default_that_is_no_truth_value_is_refused(void **unused)
     const uint8_t two = 2;
     made_argument(m, "flag", SCALAR_BOOL, &two);
     expect_refusal(m, "default", "the default of 'flag' is neither true nor false");
+    const uint8_t one = 1;
+    struct prt_error error;
+    m = good();
+    made_argument(m, "flag", SCALAR_BOOL, &one);
+    assert_int_equal(made_verify(m, &error), PRT_OK);
+    m = good();
+    made_argument(m, "flag", SCALAR_BOOL, NULL)->default_bits = 2;
+    assert_int_equal(made_verify(m, &error), PRT_OK);
 }
 
 static void a_node_without_a_stage_is_refused(void **unused)
@@ -202,6 +213,8 @@ static void programs_that_could_go_wrong_are_refused(void **unused)
         {BINDS "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\nL2: wait L1\n",
          "runs off its end"},
         {BINDS "L1: ends\n wait L1\n halt\n", "[halt]"},
+        {"bind_root 0\n", "stage 1 is not bound before this"},
+        {BINDS, "runs off its end"},
         {"L0: bind_root 0\n bind_root 1\n L1: ends\n round_robin 0, L2\n dispatch\n jump L1\n"
          "L2: wait L0\n halt\n",
          "jumps back"},
@@ -211,6 +224,22 @@ static void programs_that_could_go_wrong_are_refused(void **unused)
         made_program(m, cases[i].text);
         expect_refusal(m, cases[i].text, cases[i].message);
     }
+}
+
+/* What a program names, and how many there are of it. */
+static void operands_of_one_stage_or_no_set_are_refused(void **unused)
+{
+    (void)unused;
+    struct made *m = made_create("one", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    made_input(m, made_node(m, "a", 0), x, 1, 1);
+    made_loop(m);
+    made_settle(m);
+    m->program[1] = 1; /* the stage of bind_root */
+    expect_refusal(m, "stage", "there is no stage 1 (1 stage) [stage]");
+    m = good();
+    m->sets_words = 0;
+    expect_refusal(m, "set", "there is no set 0 (0 sets) [set]");
 }
 
 /* x -> a (phases: pop 1, 2; push 2, 0..1) -> t -> b (pop 1, window 3x3 on rows of 4) -> y, and a
@@ -326,7 +355,7 @@ static void windows_that_cannot_be_are_refused(void **unused)
     WIDE_REFUSED(inputs[1].border, 4, "an unknown border");
     WIDE_REFUSED(inputs[2].border, 1, "a border without a window");
     WIDE_REFUSED(inputs[1].peek, 2, "pop or peek that is not 1");
-    WIDE_REFUSED(inputs[1].pop, 2, "pop");
+    WIDE_REFUSED(inputs[1].pop, 2, "pop 2, peek 1");
     WIDE_REFUSED(buffers[1].row_packets, 0, "no rows");
     WIDE_REFUSED(buffers[1].row_packets, UINT64_C(1) << 32, "holds 16");
     WIDE_REFUSED(buffers[0].row_packets, UINT64_C(1) << 32, "rows or frames of 'x' are too large");
@@ -359,6 +388,30 @@ static void windows_that_cannot_be_are_refused(void **unused)
     m->inputs[1].border = CONTAINER_BORDER_WRAP;
     m->buffers[1].frame_rows = 0;
     expect_refusal(m, "wrap", "a window that wraps on buffer 't', which has no frames");
+    m = wide();
+    m->inputs[1].border = CONTAINER_BORDER_WRAP; /* all 12 packets of a frame */
+    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
+    m = wide();
+    m->inputs[1].border = CONTAINER_BORDER_WRAP;
+    m->buffers[1].depth_packets = 11;
+    expect_refusal(m, "wrap", "a firing sees 12 packets, buffer 't' holds 11");
+    m = wide();
+    m->inputs[1].border = CONTAINER_BORDER_WRAP;
+    m->inputs[1].window_height = 1; /* a row alone: 4, and 3 of a firing beside all of it but one */
+    m->buffers[1].frame_rows = 0;
+    m->buffers[1].depth_packets = 6;
+    m->stages[0].batch_max = m->stages[1].batch_max = 2;
+    made_settle(m);
+    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
+    m = wide(); /* in the second phase nothing is taken */
+    m->nodes[1].repetitions = m->nodes[1].phases = 2;
+    m->inputs[1].rates = 8;
+    m->outputs[1].rates = 12;
+    m->outputs[1].push = m->outputs[1].push_least = 2;
+    const uint64_t rates[] = {1, 0, 1, 1, 1, 1, 1, 1};
+    memcpy(m->rates + 8, rates, sizeof rates);
+    m->rate_count = 16;
+    expect_refusal(m, "phases", "a window, and pop or peek that is not 1");
     m = wide();
     m->buffers[1].row_packets = 8; /* 2 x 8 + 3 */
     expect_refusal(m, "depth", "a firing sees 19 packets, buffer 't' holds 16");
@@ -469,6 +522,183 @@ static void packets_that_come_by_fours_wait_by_multiples(void **unused)
     }
 }
 
+/* A bundle of shares that no firing ever reaches: nothing is written, and nothing overflows. */
+static void shares_beyond_counting_are_refused(void **unused)
+{
+    (void)unused;
+    for (uint32_t bit = 62; bit < 64; bit++) {
+        struct made *m = in_fours(1, 1, 0, 8);
+        m->outputs[0].share = UINT64_C(1) << bit;
+        char message[64];
+        snprintf(message, sizeof message, "could wait for each other with less than %" PRIu64,
+                 bit == 62 ? UINT64_C(1) << 62 : (uint64_t)INT64_MAX);
+        expect_refusal(m, "share", message);
+    }
+}
+
+/* ---- 2-D windows ---- */
+
+struct view {
+    uint32_t width, height, border;
+    uint64_t row, rows;
+    uint64_t push, initial;
+};
+
+/* x -> a (1:push) -> t -> b, which sees t through a window. */
+static struct made *viewed(const struct view *v, uint64_t depth)
+{
+    static const int32_t packets[8];
+    struct made *m = made_create("viewed", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, depth, CONTAINER_INNER);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, x, 1, 1);
+    made_output(m, a, t, v->push, 0);
+    uint32_t b = made_node(m, "b", 0);
+    made_input(m, b, t, 1, 1);
+    m->inputs[1].window_width = v->width;
+    m->inputs[1].window_height = v->height;
+    m->inputs[1].border = v->border;
+    m->buffers[t].row_packets = v->row;
+    m->buffers[t].frame_rows = v->rows;
+    m->nodes[b].repetitions = v->push;
+    if (v->initial > 0)
+        made_initial(m, t, v->initial, packets, (uint32_t)v->initial * sizeof *packets);
+    m->stages[a].batch_max = m->stages[b].batch_max = 1;
+    made_loop(m);
+    made_settle(m);
+    return m;
+}
+
+static uint64_t least_accepted(const struct view *v)
+{
+    uint64_t low = 0, high = 4096; /* refused, accepted */
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        struct prt_error error;
+        if (made_verify(viewed(v, middle), &error) == PRT_OK)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+/* Writer and reader in turn: do they come through some frames? */
+static bool comes_through(const struct view *v, uint64_t depth)
+{
+    struct window window = {v->width, v->height, v->border};
+    struct window_shape shape = {v->row, v->rows};
+    uint64_t frame = v->rows > 0 ? v->row * v->rows : UINT64_MAX;
+    uint64_t written = v->initial, begin = 0, place = 0, rows;
+    for (uint32_t fired = 0; fired < 100;) {
+        uint64_t oldest = begin + window_first(window, shape, place);
+        uint64_t held = written < begin ? 0 : written - begin;
+        if (window_firings(window, shape, place, held < frame ? held : frame, false, &rows) > 0) {
+            fired++;
+            place++;
+            if (place == frame) {
+                begin += frame;
+                place = 0;
+            }
+        } else if (written + v->push - oldest <= depth) {
+            written += v->push;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void depths_of_windows_are_no_less_than_they_need(void **unused)
+{
+    (void)unused;
+    const struct {
+        struct view view;
+        uint64_t least;
+    } known[] = {
+        {{3, 3, CONTAINER_BORDER_CLAMP, 4, 0, 5, 0}, 15}, /* 5, 5 kept and 5 not seen yet */
+        {{3, 3, CONTAINER_BORDER_CLAMP, 4, 3, 5, 0}, 15},
+        {{3, 3, CONTAINER_BORDER_ZERO, 4, 2, 5, 0}, 12}, /* as somebody who takes 8 at once */
+        {{3, 3, CONTAINER_BORDER_MIRROR, 4, 2, 4, 0}, 8},
+        {{3, 3, CONTAINER_BORDER_CLAMP, 4, 2, 4, 1}, 9},
+        {{3, 3, CONTAINER_BORDER_WRAP, 4, 3, 5, 0}, 16}, /* 12 at once */
+        {{3, 1, CONTAINER_BORDER_WRAP, 4, 3, 5, 0}, 8},  /* a row of 4 at once */
+        {{3, 1, CONTAINER_BORDER_WRAP, 4, 0, 5, 0}, 8},
+        {{1, 1, CONTAINER_BORDER_CLAMP, 4, 3, 5, 0}, 5},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (least_accepted(&known[i].view) != known[i].least)
+            fail_msg("%u: %u", (unsigned)i, (unsigned)least_accepted(&known[i].view));
+    unsigned seed = 1;
+    for (uint32_t i = 0; i < 500; i++) {
+        uint32_t drawn[6];
+        for (size_t k = 0; k < 6; k++) {
+            seed = seed * 1103515245u + 12345u;
+            drawn[k] = seed >> 16;
+        }
+        struct view v = {.width = drawn[0] % 4 * 2 + 1,
+                         .height = drawn[1] % 3 * 2 + 1,
+                         .border = drawn[2] % 4,
+                         .row = 1 + drawn[3] % 6,
+                         .rows = drawn[4] % 4,
+                         .push = 1 + drawn[5] % 7,
+                         .initial = drawn[5] / 8 % 4};
+        if (v.border == CONTAINER_BORDER_WRAP && v.height > 1 && v.rows == 0) v.rows = 1;
+        uint64_t least = least_accepted(&v);
+        if (!comes_through(&v, least))
+            fail_msg("%ux%u, border %u, %ux%u, push %u, %u initial: %u packets are too few",
+                     v.width, v.height, v.border, (unsigned)v.row, (unsigned)v.rows,
+                     (unsigned)v.push, (unsigned)v.initial, (unsigned)least);
+    }
+}
+
+/* ---- what a finish appends where streams meet again ---- */
+
+/* The outside, a, b and j, each once. */
+static struct made *joined_in_turn(uint64_t finish)
+{
+    struct made *m = joined();
+    const uint64_t schedule[] = {UINT64_C(2) << 32, 11, 2, 0, 4, 3, 1, 0, 1, 1, 1, 2, 1};
+    memcpy(m->certificate, schedule, sizeof schedule);
+    m->certificate_count = sizeof schedule / sizeof *schedule;
+    m->nodes[0].flags |= CONTAINER_NODE_FINISH;
+    m->outputs[0].finish_max = finish;
+    return m;
+}
+
+/* The outside so often, then join; t has the depth. */
+static struct made *in_step_in_turn(uint64_t turns, uint64_t depth, uint64_t finish)
+{
+    struct made *m = in_step();
+    m->certificate[6] = turns;
+    m->certificate[8] = turns;
+    m->buffers[1].depth_packets = depth;
+    m->nodes[0].flags |= CONTAINER_NODE_FINISH;
+    m->outputs[0].finish_max = finish;
+    m->stages[0].batch_max = m->stages[1].batch_max = 1;
+    made_settle(m);
+    return m;
+}
+
+static void what_a_finish_appends_has_room_of_its_own(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    if (made_verify(joined_in_turn(7), &error) != PRT_OK) fail_msg("%s", error.message);
+    expect_refusal(joined_in_turn(8), "finish", "without room in 't'");
+    /* Of three, one more than a firing has room already. */
+    if (made_verify(in_step_in_turn(1, 3, 3), &error) != PRT_OK) fail_msg("%s", error.message);
+    if (made_verify(in_step_in_turn(2, 4, 3), &error) != PRT_OK) fail_msg("%s", error.message);
+    expect_refusal(in_step_in_turn(2, 3, 3), "finish", "without room in 't'");
+    /* A share that no firing reaches: as much as the finish appends. */
+    struct made *m = in_step_in_turn(1, 3, 3);
+    m->outputs[0].share = 3;
+    m->outputs[1].share = 6;
+    m->certificate[8] = 3;
+    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
+}
+
 /* What might wait for ever is refused, unless the author has accepted that. */
 static void bounded_rates_on_cycles_are_refused(void **unused)
 {
@@ -519,6 +749,20 @@ static void what_cannot_be_counted_or_balanced_is_refused(void **unused)
     m->inputs[3].pop = m->inputs[3].peek = 2;
     m->stages[2].batch_max = 4;
     expect_refusal(m, "outside", "does not balance with what others take");
+    m = joined(); /* a has two phases, and needs more at the beginning of them than can be counted */
+    const uint64_t half = UINT64_C(1) << 61,
+                   rates[] = {half, half - 1, half, 2 * half - 1, 1, 0, 1, 0};
+    memcpy(m->rates, rates, sizeof rates);
+    m->rate_count = 8;
+    m->nodes[0].repetitions = m->nodes[0].phases = 2;
+    m->inputs[0].rates = 0;
+    m->outputs[0].rates = 4;
+    m->inputs[0].pop = m->inputs[0].peek = 2 * half - 1;
+    m->buffers[0].scalar = SCALAR_U8;
+    m->buffers[0].width_bytes = 1;
+    m->buffers[0].depth_packets = 2 * half - 1;
+    m->stages[0].batch_max = 1;
+    expect_refusal(m, "cycle", "takes too many packets an iteration");
     m = wide();
     m->nodes[3].repetitions = INT64_MAX;
     m->inputs[2].pop = 2;
@@ -535,7 +779,7 @@ static void counterexamples_are_of_nodes_and_counts(void **unused)
     (void)unused;
     const uint64_t most = CONTAINER_STALL_FIRINGS_MAX;
     const struct {
-        uint64_t words[9], count;
+        uint64_t words[12], count;
         const char *message;
     } cases[] = {
         {{STALL, 5, 2, 1, 1, 1, 0}, 7, NULL},
@@ -549,6 +793,18 @@ static void counterexamples_are_of_nodes_and_counts(void **unused)
         {{STALL + 1, 5, 2, 1, 1, 1, 0}, 7, "a counterexample without its sequence"},
         {{STALL, 9, 2, 1, 1, 1, 0}, 7, "another length than the section's"},
         {{STALL, 5, 1, 1, 1, 1, 0}, 7, "1 rules: the circle and the sequence are missing"},
+        {{STALL, 9, 2, 1, 1, 1, 2, 1, 1, 0, 1}, 11, NULL},
+        {{STALL, 10, 3, 1, 1, 1, 1, 1, 1, 1, 2, 3}, 12, NULL},
+        {{STALL, 10, 3, 1, 1, 1, 1, 2, 1, 1, 1, 3}, 12, "rule 1 contains what is no node"},
+        {{STALL, 10, 3, 1, 2, 1, 1, 1, 1, 1, 1, 3}, 12, "rule 0 contains what is no node"},
+        {{STALL, 10, 3, 1, 1, 1, 1, 1, 1, 1, 4, 3}, 12, "rule 2 contains what is no node"},
+        {{STALL, 10, 3, 1, 1, 2, 1, 1, 1, 1, 2, most / 2}, 12, NULL},
+        {{STALL, 10, 3, 1, 1, 2, 1, 1, 1, 1, 2, most / 2 + 1}, 12, "more than 2147483648 firings"},
+        {{STALL, 4, 2, 1, 1, 1}, 6, "rule 1 runs past the section"},
+        {{STALL, 3, 4, 1, 1}, 5, "4 rules: the circle"},
+        {{STALL, 3, UINT64_MAX, 1, 1}, 5, "rules: the circle and the sequence are missing"},
+        {{STALL, 0}, 2, "a counterexample without its sequence"},
+        {{0}, 0, "a counterexample without its sequence"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct made *m = good();
@@ -561,6 +817,35 @@ static void counterexamples_are_of_nodes_and_counts(void **unused)
         else if (made_verify(m, &error) != PRT_OK)
             fail_msg("%s", error.message);
     }
+}
+
+/* A finish that appends nothing needs no room for it. */
+static void a_finish_of_nothing_passes(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    struct made *m = good();
+    m->nodes[0].flags |= CONTAINER_NODE_FINISH;
+    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
+}
+
+static void ports_that_nothing_is_written_to_pass(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    struct made *m = good();
+    m->nodes[1].flags = 0;
+    m->outputs[1].push = m->outputs[1].push_least = m->outputs[1].finish_max = 0;
+    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
+    m = good();
+    m->outputs[0].push = m->outputs[0].push_least = 0;
+    m->nodes[0].flags |= CONTAINER_NODE_FINISH;
+    expect_refusal(m, "finish", "writes nothing into buffer 't'");
+    m = good();
+    m->outputs[0].push = m->outputs[0].push_least = 0;
+    m->nodes[0].flags |= CONTAINER_NODE_FINISH;
+    m->outputs[0].finish_max = 1;
+    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
 }
 
 /* What the assembler would not write. */
@@ -745,9 +1030,15 @@ TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(bounded_rates_on_cycles_are_refused),
           cmocka_unit_test(what_is_in_step_may_meet_again),
           cmocka_unit_test(packets_that_come_by_fours_wait_by_multiples),
+          cmocka_unit_test(shares_beyond_counting_are_refused),
+          cmocka_unit_test(depths_of_windows_are_no_less_than_they_need),
+          cmocka_unit_test(what_a_finish_appends_has_room_of_its_own),
           cmocka_unit_test(what_cannot_be_counted_or_balanced_is_refused),
           cmocka_unit_test(counterexamples_are_of_nodes_and_counts),
           cmocka_unit_test(bytes_that_are_no_program_are_refused),
+          cmocka_unit_test(operands_of_one_stage_or_no_set_are_refused),
+          cmocka_unit_test(a_finish_of_nothing_passes),
+          cmocka_unit_test(ports_that_nothing_is_written_to_pass),
           cmocka_unit_test(indices_that_are_not_those_of_work_items_are_refused),
           cmocka_unit_test(kernels_of_the_same_group_may_share_dedicated_index_memory),
           cmocka_unit_test(work_items_of_more_lanes_than_there_are_are_refused),
