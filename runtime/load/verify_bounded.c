@@ -138,6 +138,12 @@ static void lower(struct search *s, uint32_t vertex, uint32_t to)
     if (to < s->low[vertex]) s->low[vertex] = to;
 }
 
+static void leave(struct search *s, uint32_t vertex, uint32_t parent)
+{
+    lower(s, parent, s->low[vertex]);
+    s->bridges[s->via[vertex]] = s->low[vertex] > s->order[parent];
+}
+
 /* Everything that is joined to the vertex. */
 static void search_from(struct search *s, uint32_t root)
 {
@@ -154,10 +160,7 @@ static void search_from(struct search *s, uint32_t root)
             continue;
         }
         depth--;
-        if (depth == 0) break;
-        uint32_t parent = s->stack[depth - 1];
-        lower(s, parent, s->low[vertex]);
-        s->bridges[s->via[vertex]] = s->low[vertex] > s->order[parent];
+        if (depth > 0) leave(s, vertex, s->stack[depth - 1]);
     }
 }
 
@@ -202,7 +205,8 @@ static uint64_t waiting_packets(const struct prt_container *c,
     uint64_t share = c->outputs[buffer->writer_output].share;
     uint64_t waiting = prt_verify_needs(c, input);
     waiting -= waiting > 0;
-    if (share == 0 || c->nodes[reader->node].phases > 1 || input->window_width > 0) return waiting;
+    if (share == 0 || c->nodes[reader->node].phases > 1)
+        return waiting; /* windows take one: g is 1 */
     uint64_t g = prt_verify_divisor(share, input->pop);
     uint64_t beyond = (waiting % g + (g - buffer->initial_packets % g)) % g;
     return beyond < waiting ? waiting - beyond : 0;
@@ -255,6 +259,7 @@ static enum prt_status verify_shares(const struct search *s, uint32_t index, uin
     uint64_t share = c->outputs[output].share, other_share = c->outputs[first].share;
     uint64_t packets, other_packets;
     if (share == 0) share = other_share = 1;
+    /* uncovered: a bundle's buffers are inside (verify_bundles), and what is inside has a reader (verify.c) */
     if (other->reader_count == 0) return PRT_OK;
     CHECK(taken(c, reader_index, &packets) && taken(c, other->first_reader, &other_packets),
           BUFFERS, index, "its packets of an iteration do not fit 63 bits");

@@ -263,8 +263,6 @@ static enum prt_status verify_bounds(const struct prt_container *c, struct prt_e
 
 enum prt_status prt_verify_launches(const struct prt_container *c, struct prt_error *error)
 {
-    if (c->interface_count == 0 && c->launch_count == 0 && c->interface_port_count == 0)
-        return verify_coverage(c, error);
     enum prt_status status = verify_tables(c, error);
     if (status == PRT_OK) status = verify_coverage(c, error);
     if (status == PRT_OK && c->interface_count > 0) status = verify_bounds(c, error);

@@ -148,7 +148,7 @@ static bool repeat(struct effect *effect, uint64_t count)
     prt_int128 more = (prt_int128)effect->net * (count - 1);
     prt_int128 net = more + effect->net;
     prt_int128 need = more < 0 ? effect->need - more : effect->need;
-    prt_int128 top = more > 0 && effect->top != NO_WRITE ? effect->top + more : effect->top;
+    prt_int128 top = more > 0 ? effect->top + more : effect->top;
     if (!fits(net) || !fits(need) || (effect->top != NO_WRITE && !fits(top))) return false;
     effect->net = (int64_t)net;
     effect->need = (int64_t)need;
@@ -192,19 +192,19 @@ static struct effect effect_on(const struct replay *r, uint32_t edge, uint32_t v
 {
     const struct prt_channel *channel = &r->channels->items[r->block->channels[edge]];
     struct effect effect = {.key = edge, .top = NO_WRITE};
-    prt_int128 net = 0;
     if (channel->to == vertex) {
         uint64_t peek = channel->peeks ? channel->peeks[phase] : channel->peek;
-        effect.need = peek > PRT_PACKETS_MAX ? PRT_PACKETS_MAX + 1 : (int64_t)peek;
-        net -= channel->pops ? channel->pops[phase] : channel->pop;
+        uint64_t pop = channel->pops ? channel->pops[phase] : channel->pop;
+        assert(pop <= peek && peek <= PRT_PACKETS_MAX); /* verify_rates.c: it sees what fits */
+        effect.need = (int64_t)peek;
+        effect.net = -(int64_t)pop;
     }
     if (channel->from == vertex) {
         uint64_t push = channel->pushes ? channel->pushes[phase] : channel->push;
+        /* A share may be larger: refused by repeat. */
         effect.top = push > PRT_PACKETS_MAX ? PRT_PACKETS_MAX + 1 : (int64_t)push;
-        net += push;
+        effect.net += effect.top;
     }
-    if (!fits(net)) effect.need = PRT_PACKETS_MAX + 1; /* refused by repeat */
-    effect.net = fits(net) ? (int64_t)net : 0;
     return effect;
 }
 

@@ -441,6 +441,11 @@ static void tables_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(interface_ports[1].source, 7, "'interface_ports', record 1: an unknown source");
     REFUSED(interface_ports[1].reserved, 1, "'interface_ports', record 1: a reserved field");
     REFUSED(interfaces[0].in_count, 0, "has not the ends of its node");
+    REFUSED(interfaces[0].out_count, 2, "has not the ends of its node");
+    REFUSED(interfaces[0].first_port, 1, "'grow' do not follow");
+    REFUSED(interfaces[0].launches, m->interfaces[0].launch_count = 0,
+            "node 'grow' launches nothing");
+    REFUSED(interfaces[0].arguments_bytes, 63, "'grow' is not the kernel of node 'grow'");
     REFUSED(inputs[0].window_width,
             (m->inputs[0].window_height = 1, m->buffers[0].row_packets = 8, 1),
             "'grow' launches, and has a 2-D window");
@@ -456,10 +461,82 @@ static void expect_refusal(struct made *m, const char *text)
     if (strstr(error.message, text) == NULL) fail_msg("%s: %s", text, error.message);
 }
 
+static void a_node_that_launches_has_no_phases(void **unused)
+{
+    (void)unused;
+    struct made *m = made_launcher("sim16", OWN);
+    const uint64_t rates[] = {1, 1, 1, 1, 0, 0, PUSH, PUSH};
+    memcpy(m->rates, rates, sizeof rates);
+    m->rate_count = 8;
+    m->nodes[0].repetitions = m->nodes[0].phases = 2;
+    m->inputs[0].pop = 2;
+    m->inputs[0].rates = 0;
+    m->outputs[0].push = 2 * PUSH;
+    m->outputs[0].rates = 4;
+    expect_refusal(m, "node 'grow' launches, and stops, has phases");
+}
+
+/* 2^20 launches in each of five levels: 2^100 in all, and no sum of the loader goes round. */
+static void bounds_beyond_64_bits_are_the_largest(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    struct made *m = made_launcher("sim16", OWN);
+    m->interfaces[0].launches = m->interfaces[1].launches = CONTAINER_TREE_MAX;
+    m->interfaces[0].tree = m->interfaces[0].queue_entries = CONTAINER_TREE_MAX;
+    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
+}
+
+/* x2 -> other -> y2 beside the launcher, which launches the same child. */
+static struct made *made_two_launchers(uint64_t nesting)
+{
+    struct made *m = made_launcher("sim16", OWN);
+    uint32_t x = made_buffer(m, "x2", SCALAR_I32, 64, CONTAINER_OUTER_IN);
+    uint32_t y = made_buffer(m, "y2", SCALAR_I32, UINT64_C(4) * PUSH, CONTAINER_OUTER_OUT);
+    uint32_t node = made_node(m, "other", CONTAINER_NODE_LAUNCHES);
+    made_input(m, node, x, 1, 1);
+    made_output(m, node, y, PUSH, 0);
+    m->outputs[1].push_least = 0;
+    m->nodes[node].kernel = 2;
+    m->interfaces[2] = m->interfaces[0];
+    m->interfaces[2].title = made_string(m, "other");
+    m->interfaces[2].node = node;
+    m->interfaces[2].kernel = 2;
+    m->interfaces[2].first_launch = 6;
+    m->interfaces[2].first_port = 4;
+    m->interfaces[2].nesting = nesting;
+    for (uint32_t k = 0; k < 3; k++) {
+        m->launches[6 + k] = m->launches[k];
+        m->launches[6 + k].parent = 2;
+    }
+    m->interface_ports[4] = m->interface_ports[0];
+    m->interface_ports[5] = m->interface_ports[1];
+    m->interface_count = 3;
+    m->interface_port_count = 6;
+    m->launch_count = 9;
+    made_loop(m);
+    made_settle(m);
+    return m;
+}
+
+/* Kernels with few levels are looked at before those with more. */
+static void each_kernel_has_bounds_of_its_own(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    if (made_verify(made_two_launchers(LEVELS), &error) != PRT_OK) fail_msg("%s", error.message);
+    expect_refusal(made_two_launchers(1),
+                   "a firing of 'other' is said to have 363 launches, it has 3 at most");
+}
+
 static void interfaces_fit_each_other(void **unused)
 {
     (void)unused;
     struct made *m = made_launcher("sim16", OWN);
+    m->interfaces[1].in_count = 2;
+    m->interface_ports[m->interface_port_count++] = m->interface_ports[3];
+    expect_refusal(m, "'child' has more ports than 'grow', which launches it");
+    m = made_launcher("sim16", OWN);
     m->interfaces[1].out_count = 2;
     m->interface_ports[m->interface_port_count++] = m->interface_ports[3];
     expect_refusal(m, "'child' has more ports than 'grow', which launches it");
@@ -500,4 +577,7 @@ TEST_MAIN("device_queue", cmocka_unit_test(trees_append_in_pre_order),
           cmocka_unit_test(bounds_are_kept_and_checked),
           cmocka_unit_test(a_queue_too_small_is_refused),
           cmocka_unit_test(tables_that_do_not_hold_together_are_refused),
+          cmocka_unit_test(a_node_that_launches_has_no_phases),
+          cmocka_unit_test(bounds_beyond_64_bits_are_the_largest),
+          cmocka_unit_test(each_kernel_has_bounds_of_its_own),
           cmocka_unit_test(interfaces_fit_each_other))

@@ -317,7 +317,7 @@ static uint8_t *everything(size_t *size)
     made_program(
         m,
         ".set 1: 0\n.set 2: 1 2 3\n bind_root 0\n bind_root 1\n bind_root 2\n bind_root 3\n"
-        " goes_on 1, 2, L2\n call B0\n"
+        " ends\n goes_on 1, 2, L2\n call B0\n"
         "L1: has_packets 0, 0, 4, L2\n goes_on 1, 8, L2\n has_room 2, 0, 8, L2\n"
         " has_room 2, 1, 8, L2\n repeat 2\n run 0, 1\n run 0, 1\n repeat 4\n run 3, 1\n run 1, 1\n"
         " run 2, 1\n again\n again\n jump L1\n"

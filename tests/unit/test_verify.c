@@ -461,6 +461,14 @@ static void what_is_in_step_may_meet_again(void **unused)
     m = in_step();
     m->outputs[1].share = 1;
     expect_refusal(m, "step", "does not balance: its readers take 1 packets an iteration");
+    for (uint32_t more = 0; more < 2; more++) { /* beyond 2^62 it cannot be counted */
+        m = in_step();
+        m->outputs[0].share = UINT64_C(1) << (61 + more);
+        m->outputs[1].share = UINT64_C(1) << (62 + more);
+        expect_refusal(m, "step",
+                       more == 0 ? "does not leave as many packets between 't' and 'join'"
+                                 : "passes more packets than can be counted");
+    }
     m = in_step();
     m->outputs[0].bundle = m->outputs[1].bundle = 3;
     expect_refusal(m, "step", "an unknown bundle");
@@ -472,6 +480,47 @@ static void what_is_in_step_may_meet_again(void **unused)
     m->stages[0].batch_max = m->stages[1].batch_max = 1;
     made_settle(m);
     expect_refusal(m, "step", "buffer 'u' holds 1");
+}
+
+/* x -> k, which writes 0..1 to each of 65 buffers, each with a reader of its own; 64 are bundles. */
+static struct made *bundles(void)
+{
+    enum { COUNT = CONTAINER_BUNDLES_MAX + 1 };
+    struct made *m = made_create("bundles", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t k = made_node(m, "k", 0);
+    made_input(m, k, x, 1, 1);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        made_output(m, k, made_buffer(m, "t", SCALAR_I32, 8, CONTAINER_INNER), 1, 0);
+        m->outputs[i].push_least = 0;
+        m->outputs[i].bundle = i < CONTAINER_BUNDLES_MAX ? i + 1 : 0;
+        m->outputs[i].share = i < CONTAINER_BUNDLES_MAX;
+    }
+    for (uint32_t i = 0; i < COUNT; i++)
+        made_input(m, made_node(m, "drop", 0), x + 1 + i, 1, 1);
+    made_loop(m);
+    made_settle(m);
+    return m;
+}
+
+/* What is in step is written to buffers inside, at a rate that is bounded, and has one of 64 numbers. */
+static void a_bundle_is_of_bounded_outputs_inside(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    if (made_verify(bundles(), &error) != PRT_OK) fail_msg("%s", error.message);
+    struct made *m = bundles();
+    m->outputs[64].bundle = 65;
+    m->outputs[64].share = 1;
+    expect_refusal(m, "65", "record 64: an unknown bundle");
+    m = good();
+    m->outputs[1].push_least = 0;
+    m->outputs[1].share = m->outputs[1].bundle = 1;
+    expect_refusal(m, "outside", "a bundle, and buffer 'y' is not inside");
+    m = wide(); /* s writes when it finishes, and nothing before */
+    m->outputs[2].push = 0;
+    m->outputs[2].share = m->outputs[2].bundle = 1;
+    expect_refusal(m, "finish", "a bundle, and buffer 'u' is not inside or has no bounded rate");
 }
 
 /* x -> a (0 or 4) -> t -> b, which takes `pop` and sees `peek`; t begins with some packets. */
@@ -699,6 +748,33 @@ static void what_a_finish_appends_has_room_of_its_own(void **unused)
     if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
 }
 
+/* x -> a (0 or 4) -> t -> b, which takes twice two, and sees four at first. */
+static struct made *in_fours_and_twos(uint64_t depth)
+{
+    struct made *m = in_fours(4, 4, 0, depth);
+    m->nodes[1].repetitions = m->nodes[1].phases = 2;
+    m->outputs[1].push = m->outputs[1].push_least = 2;
+    const uint64_t rates[] = {2, 2, 4, 2, 1, 1, 1, 1};
+    memcpy(m->rates, rates, sizeof rates);
+    m->rate_count = 8;
+    m->inputs[1].rates = 0;
+    m->outputs[1].rates = 4;
+    /* No prologue; the outside once, then b in both phases. */
+    const uint64_t schedule[] = {UINT64_C(2) << 32 | 1, 9, 2, 0, 3, 2, 1, 0, 1, 1, 1};
+    memcpy(m->certificate, schedule, sizeof schedule);
+    m->certificate_count = sizeof schedule / sizeof *schedule;
+    return m;
+}
+
+/* Of phases nobody knows by what a reader has left its multiples: it may wait with all but one packet. */
+static void packets_that_come_by_fours_wait_in_phases(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    if (made_verify(in_fours_and_twos(7), &error) != PRT_OK) fail_msg("%s", error.message);
+    expect_refusal(in_fours_and_twos(6), "depth", "while 'b' waits with 3");
+}
+
 /* What might wait for ever is refused, unless the author has accepted that. */
 static void bounded_rates_on_cycles_are_refused(void **unused)
 {
@@ -731,6 +807,19 @@ static void bounded_rates_on_cycles_are_refused(void **unused)
     made_settle(m);
     expect_refusal(m, "depth",
                    "'u' holds 6 packets: too few for the 5 of a firing while 'drop' waits");
+    for (uint64_t depth = 4; depth <= 5;
+         depth++) { /* a firing is more than the finish: 2 held, 3 of it */
+        m = wide();
+        m->outputs[2].finish_max = 2;
+        m->buffers[3].depth_packets = depth;
+        m->stages[2].batch_max = 1;
+        m->stages[3].batch_max = 2;
+        made_settle(m);
+        if (depth == 4)
+            expect_refusal(m, "depth", "'u' holds 4 packets: too few for the 3 of a firing while");
+        else if (made_verify(m, &error) != PRT_OK)
+            fail_msg("%s", error.message);
+    }
     m = wide();
     m->inputs[2].buffer = 1; /* b's t has two readers, on no cycle; u has none */
     made_settle(m);
@@ -768,6 +857,14 @@ static void what_cannot_be_counted_or_balanced_is_refused(void **unused)
     m->inputs[2].pop = 2;
     m->stages[3].batch_max = 1;
     expect_refusal(m, "taken", "its packets of an iteration do not fit 63 bits");
+    m = wide(); /* nor 64 */
+    m->nodes[3].repetitions = INT64_MAX;
+    m->inputs[2].pop = m->inputs[2].peek = 3;
+    m->stages[3].batch_max = 1;
+    expect_refusal(m, "taken", "its packets of an iteration do not fit 63 bits");
+    m = in_step(); /* t's do, and those of u, which is in step, do not */
+    m->nodes[1].repetitions = INT64_MAX;
+    expect_refusal(m, "taken", "record 1: its packets of an iteration do not fit 63 bits");
 }
 
 #define STALL                                                                                      \
@@ -1029,6 +1126,8 @@ TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(windows_that_cannot_be_are_refused),
           cmocka_unit_test(bounded_rates_on_cycles_are_refused),
           cmocka_unit_test(what_is_in_step_may_meet_again),
+          cmocka_unit_test(a_bundle_is_of_bounded_outputs_inside),
+          cmocka_unit_test(packets_that_come_by_fours_wait_in_phases),
           cmocka_unit_test(packets_that_come_by_fours_wait_by_multiples),
           cmocka_unit_test(shares_beyond_counting_are_refused),
           cmocka_unit_test(depths_of_windows_are_no_less_than_they_need),

@@ -614,6 +614,70 @@ static void certificates_keep_to_phases(void **unused)
     }
 }
 
+/* x -> a -> y, and p from a to itself, of which a has two phases: it writes 3 and takes 1, then 1 and 3. */
+static struct made *phased_loop(void)
+{
+    struct made *m = made_create("phased_loop", "sim16");
+    int32_t one = 1;
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t p = made_buffer(m, "p", SCALAR_I32, 8, CONTAINER_INNER);
+    made_initial(m, p, 1, &one, sizeof one);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, x, 2, 1);
+    made_input(m, a, p, 4, 3);
+    made_output(m, a, p, 4, 0);
+    m->nodes[a].repetitions = m->nodes[a].phases = 2;
+    const uint64_t rates[] = {1, 1, 1, 1, 1, 3, 1, 3, 3, 1, 3, 1};
+    memcpy(m->rates, rates, sizeof rates);
+    m->rate_count = 12;
+    m->inputs[0].rates = 0;
+    m->inputs[1].rates = 4;
+    m->outputs[0].rates = 8;
+    m->stages[a].batch_max = 1;
+    made_settle(m);
+    return m;
+}
+
+/* phased, where b sees one packet more than it takes. */
+static struct made *phased_seeing(void)
+{
+    struct made *m = phased();
+    m->inputs[1].peek = 2;
+    m->stages[1].batch_max = 7;
+    return m;
+}
+
+/* Counts of a certificate are as large as numbers go; what they add up to is refused beyond 2^62 packets. */
+static void certificates_count_up_to_their_limit(void **unused)
+{
+    (void)unused;
+    const uint64_t most = UINT64_C(1) << 62;
+    const struct {
+        struct made *(*make)(void);
+        uint64_t words[11], count;
+        const char *message;
+    } cases[] = {
+        {phased_loop, {7, 2, 0, 2, 0, 1, 1, 1}, 8, NULL},
+        {phased, {5, 2, 0, 1, 2, INT64_MAX}, 6, "passes more packets than can be counted"},
+        {phased, {5, 2, 0, 1, 0, INT64_MAX}, 6, "passes more packets than can be counted"},
+        {phased, {5, 2, 0, 1, 2, most}, 6, "does not leave as many packets"},
+        {phased, {7, 2, 0, 2, 2, most, 2, 1}, 8, "passes more packets than can be counted"},
+        {phased_seeing, {5, 2, 0, 1, 2, most - 1}, 6, "does not leave as many packets"},
+        {phased_seeing, {5, 2, 0, 1, 2, most}, 6, "passes more packets than can be counted"},
+        {phased_behind, {5, 2, 0, 1, 0, most}, 6, "does not leave as many packets"},
+        {phased_behind, {7, 2, 0, 2, 0, most, 0, 1}, 8, "passes more packets than can be counted"},
+        {phased_loop, {5, 2, 0, 1, 0, most / 2 - 1}, 6, "repeats what does not end in the phase"},
+        {phased_loop, {5, 2, 0, 1, 0, most / 2}, 6, "passes more packets than can be counted"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made *m = cases[i].make();
+        m->certificate[0] = UINT64_C(2) << 32 | 1;
+        memcpy(m->certificate + 1, cases[i].words, cases[i].count * sizeof *m->certificate);
+        m->certificate_count = 1 + (uint32_t)cases[i].count;
+        expect(m, m->node_count == 1 ? "bind_root 0\n" DRAIN : BINDS DRAIN, cases[i].message);
+    }
+}
+
 /* ---- mixed graphs ---- */
 
 #define MIXED(island)                                                                              \
@@ -940,6 +1004,7 @@ TEST_MAIN("verify_program", cmocka_unit_test(levels_are_followed_through_an_iter
           cmocka_unit_test(sources_and_loops_that_nobody_feeds_need_to_be_allowed),
           cmocka_unit_test(phases_are_followed), cmocka_unit_test(a_dispatch_makes_phases_unknown),
           cmocka_unit_test(certificates_keep_to_phases),
+          cmocka_unit_test(certificates_count_up_to_their_limit),
           cmocka_unit_test(islands_are_run_beside_guarded_stages),
           cmocka_unit_test(who_is_running_is_inferred), cmocka_unit_test(guards_can_hold),
           cmocka_unit_test(loops_come_to_an_end),
