@@ -159,7 +159,7 @@ COMPILER_OBJ := $(COMPILER_SRC:%.c=$(L)/%.o) $(GEN_C:$(B)/gen/%.c=$(L)/gen/%.o) 
 TESTS        := $(patsubst %.c,$(B)/tests/%,$(notdir $(TEST_SRC)))
 REPLAYS      := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/replay_%))
 TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC) \
-                $(wildcard tests/fuzz/replay.c tests/fuzz/damage.c))
+                $(wildcard tests/fuzz/replay.c tests/fuzz/damage.c tests/fault/client.c))
 TOOL_OBJ     := $(B)/obj/runtime/piperun.o $(TOOL_SRC:%.c=$(B)/obj/%.o)
 MAIN_OBJ     := $(L)/compiler/pipec.o $(TOOL_OBJ)
 OBJECTS      := $(LANG_OBJ) $(RUNTIME_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
@@ -303,14 +303,25 @@ DAMAGE := $(if $(REPLAYS),$(B)/tests/damage)
 $(B)/tests/damage: $(B)/obj/tests/fuzz/damage.o $(B)/obj/tests/fuzz/fuzz_container.o $(B)/libpipert.a
 	$(call link,-pie) $(RUNTIME_LIBS)
 
+# A program with a pipeline in it, whose calls fail: those of libraries that devices are made of come to it, too.
+CLIENT_CALLS := $(patsubst %,-Wl$(comma)--wrap=%,pthread_create mmap munmap pthread_sigmask hwloc_topology_init \
+                  hwloc_topology_set_components hwloc_topology_load hwloc_topology_is_thissystem hwloc_get_cpubind \
+                  hwloc_set_cpubind hwloc_bitmap_alloc sched_getaffinity sched_getcpu sigaltstack dlopen dlsym \
+                  pthread_mutex_init pthread_cond_init)
+$(B)/tests/fault_client: $(B)/obj/tests/fault/client.o $(B)/libpipert.a
+	$(call link,-pie) $(CLIENT_CALLS) $(RUNTIME_LIBS)
+
 # Calls that fail (tests/fault): a library to load into a program, and a tracer of its system calls.
-FAULT_TOOLS := $(B)/tests/fault_preload.so $(B)/tests/fault_tracer
+FAULT_TOOLS := $(B)/tests/fault_preload.so $(B)/tests/fault_tracer $(if $(filter release debug,$(VARIANT)),$(B)/tests/fault_client)
 fault_tool   = $(or $(call say,CC,$<),$(Q)) mkdir -p $(@D) && $(CC) -D_GNU_SOURCE -I. -std=gnu11 -Wall -Wextra \
                -Wconversion $(WERROR) -O2 -g $(1) $< -o $@
 $(B)/tests/fault_preload.so: tests/fault/preload.c tests/fault/fault_page.h $(B)/flags
 	$(call fault_tool,-fPIC -shared) -ldl
 $(B)/tests/fault_tracer: tests/fault/tracer.c tests/fault/fault_page.h $(B)/flags
 	$(call fault_tool)
+
+# Tests that try some points of a sweep, and all of them with EVERY=1.
+SOAKED_FAULTS := tests/e2e/fault_client.sh
 
 .PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built second-pipec golden-update bench coverage mutation mutation-run damage fuzz fuzz-run fuzz-plants
 tests: $(TESTS) $(REPLAYS) $(DAMAGE) $(FAULT_TOOLS) ## build the unit tests without running them
@@ -336,8 +347,9 @@ check-san: ## make check under AddressSanitizer + UBSan, then under ThreadSaniti
 check-math-all: all ## the f32 library over all 2^32 inputs (hours)
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec \
 	    PIPERUN=$(abspath $(B))/piperun MATH_ALL=1 TMP=$$(mktemp -d) sh tests/e2e/math.sh
-soak-faults: all tests ## each call of pipec and piperun fails, one after the other (an hour)
+soak-faults: all tests ## each call of pipec, piperun and a program with a pipeline fails, one after the other (an hour)
 	@work=$$(mktemp -d) && TMP=$$work python3 tests/fault/sweep.py $(abspath $(B)); status=$$?; rm -rf $$work; exit $$status
+	@$(call run_tests,EVERY=1) -v $(SOAKED_FAULTS)
 soak: all ## N drawn programs from SEED on against the reference interpreter; what differs is kept in $(BUILD)/soak
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec PIPERUN=$(abspath $(B))/piperun \
 	    SOAK=1 EACH=$(or $(EACH),13) N=$(or $(N),1000) SEED=$(or $(SEED),1) KEEP=$(abspath $(B))/soak \

@@ -3,21 +3,36 @@
 #include <hwloc.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+/* More than hwloc needs for a host of some hundred cores. */
+#define ROOM_BYTES ((size_t)8 << 20)
 
 struct prt_host_cores {
-    hwloc_topology_t topology;
-    hwloc_obj_type_t type; /* that stands for a core */
+    hwloc_topology_t topology; /* what the system has told: shared, read-only */
+    hwloc_obj_type_t type;     /* that stands for a core */
     uint32_t count;
+    hwloc_obj_t *objects;   /* by core */
+    hwloc_bitmap_t *places; /* by core: what it has of processors that the thread may use */
     uint32_t *domains[PRT_LEVEL_COUNT]; /* by core; NULL: no such level */
     uint64_t bytes[PRT_LEVEL_COUNT];
 };
+
+/* hwloc crashes where there is no memory, so there has to be some. */
+static bool is_room(void)
+{
+    void *room = mmap(NULL, ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) return false;
+    munmap(room, ROOM_BYTES);
+    return true;
+}
 
 /* As hwloc does by itself, without I/O; and without binding to each processor in turn, which is how
  * its x86 component asks it.  NULL: it cannot. */
 static hwloc_topology_t ask_system(void)
 {
     hwloc_topology_t topology;
-    if (hwloc_topology_init(&topology) != 0) return NULL;
+    if (!is_room() || hwloc_topology_init(&topology) != 0) return NULL;
     (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     if (hwloc_topology_load(topology) == 0) return topology;
     hwloc_topology_destroy(topology);
@@ -28,30 +43,30 @@ static hwloc_topology_t ask_system(void)
 static pthread_mutex_t told_lock = PTHREAD_MUTEX_INITIALIZER;
 static hwloc_topology_t told;
 
-/* A copy of it. */
-static bool copy_told(hwloc_topology_t *topology)
+/* Nobody changes it: hwloc crashes where there is no memory for a copy. */
+static hwloc_topology_t ask_once(void)
 {
     pthread_mutex_lock(&told_lock);
     if (told == NULL) told = ask_system();
-    bool copied = told != NULL && hwloc_topology_dup(topology, told) == 0;
+    hwloc_topology_t topology = told;
     pthread_mutex_unlock(&told_lock);
-    return copied;
+    return topology;
 }
 
-/* To what the calling thread may use. */
-static void restrict_to_own(hwloc_topology_t topology)
+/* The processors that the calling thread may use; all that there are where that is not known, or is
+ * none of them.  NULL: there is no memory. */
+static hwloc_bitmap_t own_processors(hwloc_topology_t topology)
 {
-    if (!hwloc_topology_is_thissystem(topology)) return;
+    hwloc_const_bitmap_t all = hwloc_get_root_obj(topology)->cpuset;
     hwloc_bitmap_t own = hwloc_bitmap_alloc();
-    if (own == NULL) return;
-    if (hwloc_get_cpubind(topology, own, HWLOC_CPUBIND_THREAD) == 0)
-        (void)hwloc_topology_restrict(topology, own, 0);
+    if (own == NULL) return NULL;
+    if (hwloc_topology_is_thissystem(topology) &&
+        hwloc_get_cpubind(topology, own, HWLOC_CPUBIND_THREAD) == 0 &&
+        hwloc_bitmap_intersects(own, all))
+        return own;
+    if (hwloc_bitmap_copy(own, all) == 0) return own;
     hwloc_bitmap_free(own);
-}
-
-static hwloc_obj_t core_at(const struct prt_host_cores *cores, uint32_t core)
-{
-    return hwloc_get_obj_by_type(cores->topology, cores->type, core);
+    return NULL;
 }
 
 /* What the core shares with others at that level; NULL: nothing is known. */
@@ -64,7 +79,7 @@ static hwloc_obj_t domain_of(const struct prt_host_cores *cores, uint32_t core,
         [PRT_LEVEL_L2] = HWLOC_OBJ_L2CACHE,
         [PRT_LEVEL_L1] = HWLOC_OBJ_L1CACHE,
     };
-    hwloc_obj_t object = core_at(cores, core), node = NULL;
+    hwloc_obj_t object = cores->objects[core], node = NULL;
     if (level != PRT_LEVEL_NUMA)
         return hwloc_get_ancestor_obj_by_type(cores->topology, caches[level], object);
     while ((node = hwloc_get_next_obj_by_type(cores->topology, HWLOC_OBJ_NUMANODE, node)) != NULL)
@@ -98,7 +113,23 @@ static bool find_level(struct prt_host_cores *cores, enum prt_affinity_level lev
     return true;
 }
 
-static bool find_cores(struct prt_host_cores *cores)
+/* The objects of cores->type that have some of `own`.  False: there is no memory. */
+static bool find_objects(struct prt_host_cores *cores, hwloc_const_bitmap_t own)
+{
+    hwloc_obj_t object = NULL;
+    while (cores->count < PRT_DEVICE_CUS_MAX &&
+           (object = hwloc_get_next_obj_by_type(cores->topology, cores->type, object)) != NULL) {
+        if (!hwloc_bitmap_intersects(object->cpuset, own)) continue;
+        hwloc_bitmap_t place = hwloc_bitmap_alloc();
+        if (place == NULL) return false;
+        cores->objects[cores->count] = object;
+        cores->places[cores->count++] = place;
+        if (hwloc_bitmap_and(place, object->cpuset, own) != 0) return false;
+    }
+    return true;
+}
+
+static bool find_cores(struct prt_host_cores *cores, hwloc_const_bitmap_t own)
 {
     cores->type = HWLOC_OBJ_CORE;
     int count = hwloc_get_nbobjs_by_type(cores->topology, cores->type);
@@ -107,22 +138,23 @@ static bool find_cores(struct prt_host_cores *cores)
         count = hwloc_get_nbobjs_by_type(cores->topology, cores->type);
     }
     if (count <= 0) return false;
-    cores->count = (uint32_t)count < PRT_DEVICE_CUS_MAX ? (uint32_t)count : PRT_DEVICE_CUS_MAX;
-    for (int level = 0; level < PRT_LEVEL_COUNT; level++)
+    cores->objects = calloc((size_t)count, sizeof(hwloc_obj_t));
+    cores->places = calloc((size_t)count, sizeof(hwloc_bitmap_t));
+    if (cores->objects == NULL || cores->places == NULL || !find_objects(cores, own)) return false;
+    for (int level = 0; level < PRT_LEVEL_COUNT && cores->count > 0; level++)
         if (!find_level(cores, (enum prt_affinity_level)level)) return false;
-    return true;
+    return cores->count > 0;
 }
 
 struct prt_host_cores *prt_host_cores_find(void)
 {
     struct prt_host_cores *cores = calloc(1, sizeof *cores);
     if (cores == NULL) return NULL;
-    if (!copy_told(&cores->topology)) {
-        free(cores);
-        return NULL;
-    }
-    restrict_to_own(cores->topology);
-    if (find_cores(cores)) return cores;
+    cores->topology = ask_once();
+    hwloc_bitmap_t own = cores->topology != NULL ? own_processors(cores->topology) : NULL;
+    bool found = own != NULL && find_cores(cores, own);
+    hwloc_bitmap_free(own);
+    if (found) return cores;
     prt_host_cores_free(cores);
     return NULL;
 }
@@ -130,9 +162,12 @@ struct prt_host_cores *prt_host_cores_find(void)
 void prt_host_cores_free(struct prt_host_cores *cores)
 {
     if (cores == NULL) return;
-    hwloc_topology_destroy(cores->topology);
+    for (uint32_t core = 0; core < cores->count; core++)
+        hwloc_bitmap_free(cores->places[core]);
     for (int level = 0; level < PRT_LEVEL_COUNT; level++)
         free(cores->domains[level]);
+    free(cores->places);
+    free(cores->objects);
     free(cores);
 }
 
@@ -144,8 +179,8 @@ uint32_t prt_host_cores_count(const struct prt_host_cores *cores)
 void prt_host_cores_bind(const struct prt_host_cores *cores, uint32_t core, int taken)
 {
     if (core >= cores->count || !hwloc_topology_is_thissystem(cores->topology)) return;
-    if (taken >= 0 && hwloc_bitmap_isset(core_at(cores, core)->cpuset, (unsigned)taken)) core = 0;
-    (void)hwloc_set_cpubind(cores->topology, core_at(cores, core)->cpuset, HWLOC_CPUBIND_THREAD);
+    if (taken >= 0 && hwloc_bitmap_isset(cores->places[core], (unsigned)taken)) core = 0;
+    (void)hwloc_set_cpubind(cores->topology, cores->places[core], HWLOC_CPUBIND_THREAD);
 }
 
 const uint32_t *prt_host_cores_domains(const struct prt_host_cores *cores,

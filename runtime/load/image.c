@@ -75,17 +75,18 @@ static enum prt_status check_elf(const struct prt_container *c, const struct con
 
 /* ---- loading ---- */
 
-static enum prt_status write_all(int fd, const uint8_t *bytes, uint64_t size)
+/* False: errno says why. */
+static bool write_all(int fd, const uint8_t *bytes, uint64_t size)
 {
     while (size > 0) {
         /* uncovered: an image of more than 1 GiB */
         ssize_t written = write(fd, bytes, size > 1 << 30 ? 1 << 30 : (size_t)size);
         if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return PRT_E_NOMEM;
+        if (written <= 0) return false;
         bytes += written;
         size -= (uint64_t)written;
     }
-    return PRT_OK;
+    return true;
 }
 
 /* Without the name of the memory file, which nobody knows. */
@@ -100,13 +101,14 @@ static const char *reason_of_linker(const char *path)
                                                                                   : why;
 }
 
-/* Where a profiler finds it, which names functions by the file that they were loaded from; the file
- * stays.  A memory file, unless PIPERT_IMAGE_FOLDER is set. */
-static enum prt_status create_file(struct prt_image *image, char *path, size_t size,
+/* A memory file, unless PIPERT_IMAGE_FOLDER is set: then *kept, a file where a profiler finds it, which
+ * names functions by the file that they were loaded from; it stays if the image is loaded. */
+static enum prt_status create_file(struct prt_image *image, char *path, size_t size, bool *kept,
                                    struct prt_error *error)
 {
     const char *folder = secure_getenv("PIPERT_IMAGE_FOLDER");
-    if (folder == NULL || folder[0] == '\0') {
+    *kept = folder != NULL && folder[0] != '\0';
+    if (!*kept) {
         image->fd = memfd_create("pipec-image", MFD_CLOEXEC);
         if (image->fd < 0)
             return prt_error_set(error, PRT_E_NOMEM, "no memory file for the image: %s",
@@ -125,19 +127,29 @@ static enum prt_status create_file(struct prt_image *image, char *path, size_t s
     return PRT_OK;
 }
 
+static enum prt_status write_failed(const char *path, bool kept, struct prt_error *error)
+{
+    if (kept)
+        return prt_error_set(error, PRT_E_WRITE, "PIPERT_IMAGE_FOLDER: cannot write '%s': %s", path,
+                             strerror(errno));
+    return prt_error_set(error, PRT_E_NOMEM, "no memory for the image: %s", strerror(errno));
+}
+
 static enum prt_status open_library(const struct prt_container *c, struct prt_image *image,
                                     struct prt_error *error)
 {
     char path[PATH_MAX];
-    enum prt_status status = create_file(image, path, sizeof path, error);
+    bool kept;
+    enum prt_status status = create_file(image, path, sizeof path, &kept, error);
     if (status != PRT_OK) return status;
     const uint8_t *bytes = c->image + image->chosen->offset_bytes;
-    if (write_all(image->fd, bytes, image->chosen->size_bytes) != PRT_OK)
-        return prt_error_set(error, PRT_E_NOMEM, "no memory for the image: %s", strerror(errno));
-    image->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (image->library != NULL) return PRT_OK;
-    return prt_error_set(error, PRT_E_OPEN, "container: cannot load the image: %s",
-                         reason_of_linker(path));
+    if (!write_all(image->fd, bytes, image->chosen->size_bytes))
+        status = write_failed(path, kept, error);
+    else if ((image->library = dlopen(path, RTLD_NOW | RTLD_LOCAL)) == NULL)
+        status = prt_error_set(error, PRT_E_OPEN, "container: cannot load the image: %s",
+                               reason_of_linker(path));
+    if (status != PRT_OK && kept) (void)unlink(path);
+    return status;
 }
 
 /* The address of a symbol through memcpy: ISO C has no cast from void * to a function. */

@@ -12,7 +12,8 @@
  * Ownership: prt_image_free unloads; no entry may run by then.
  * Thread-safety: an image is read-only once made.
  * Errors: PRT_E_FORMAT (no image, not an x86-64 shared object, an entry is missing), PRT_E_DEVICE (this
- * processor cannot execute any of them), PRT_E_OPEN (the dynamic linker refuses), PRT_E_NOMEM.
+ * processor cannot execute any of them), PRT_E_OPEN (the dynamic linker refuses), PRT_E_NOMEM; where
+ * PIPERT_IMAGE_FOLDER is set, PRT_E_OPEN and PRT_E_WRITE (the file in it, which is removed then).
  */
 #ifndef RUNTIME_LOAD_IMAGE_H
 #define RUNTIME_LOAD_IMAGE_H

@@ -43,9 +43,11 @@ static uint64_t at;
 
 /* ---- which call ---- */
 
+static _Thread_local bool spared; /* what the thread calls now */
+
 static bool fails(int kind)
 {
-    if (page == NULL || kind != (int)calls) return false;
+    if (page == NULL || spared || kind != (int)calls) return false;
     uint64_t number = atomic_fetch_add(&page->calls, 1) + 1;
     if (at == 0 || number < at || (number > at && !again)) return false;
     atomic_fetch_add(&page->failed, 1);
@@ -95,6 +97,22 @@ int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict at
     if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
     return fails(CALLS_THREADS) ? EAGAIN : real(thread, attributes, start, argument);
 }
+
+/* What happens in hwloc is spared: it crashes without memory; the runtime looks for room first. */
+#define SPARED(name, parameters, ...)                                                              \
+    int name parameters                                                                            \
+    {                                                                                              \
+        static int(*real) parameters;                                                              \
+        if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, #name);                               \
+        spared = true;                                                                             \
+        int status = real(__VA_ARGS__);                                                            \
+        spared = false;                                                                            \
+        return status;                                                                             \
+    }
+SPARED(hwloc_topology_init, (void **topology), topology)
+SPARED(hwloc_topology_set_components, (void *topology, unsigned long flags, const char *name),
+       topology, flags, name)
+SPARED(hwloc_topology_load, (void *topology), topology)
 
 /* ---- system calls ---- */
 

@@ -50,7 +50,7 @@ def cases(build):
     pipec, piperun = build + "/pipec", build + "/piperun"
     compiles = [pipec, "avg.pipe", "-o", "out.pbc", "-MD"]
     runs = [piperun, "avg.pbc", "samples=in.raw", "smooth=out.raw"]
-    on_cpu = [piperun, "--device", "cpu:3", "cpu.pbc", "samples=in.raw", "smooth=out.raw"]
+    on_cpu = [piperun, "--device", "cpu", "cpu.pbc", "samples=in.raw", "smooth=out.raw"]
     reports = [piperun, "--stats=json:out.json", "--trace=out.trace", "avg.pbc", "samples=in.raw", "smooth=out.npy"]
     tests = [pipec, "test", "tested.pipe"]
     made = []
