@@ -47,6 +47,7 @@ extern const struct sched_opcode_info sched_opcodes[SCHED_OPCODE_COUNT];
 #define SCHED_MAX_CODE_BYTES (16u << 20)
 #define SCHED_MAX_STAGES (1u << 20)
 #define SCHED_MAX_SETS 4096u
+#define SCHED_FULLEST_TURN 256u /* of so many selections by `fullest` one is by `round_robin` */
 
 struct sched_instruction {
     enum sched_opcode opcode;

@@ -291,6 +291,8 @@ static struct composite *attempt(struct merger *m, struct fuse_group *group, con
     struct composite *composite = ARENA_NEW(m->cx->arena, struct composite);
     ordered.name = fuse_name(m->cx->arena, m->graph, group);
     if (!compose(m->cx, m->graph, &ordered, composite, reason)) return NULL;
+    *reason = "it would have no in-port, as a source, of which a run counts the firings";
+    if (composite->node.inputs.count == 0) return NULL;
     *reason = "it would have too many ports";
     if (!has_few_ports(&composite->node)) return NULL;
     *reason = "the code would be too large for lanes of vectors";

@@ -17,6 +17,7 @@
  *     fires whole iterations only;
  *   - it stays small: FUSE_FIRINGS_MAX, FUSE_SIZE_MAX, FUSE_PORTS_MAX, and in lanes of vectors what
  *     is there (KERNEL_LANES_SIZE_MAX);
+ *   - it has an in-port: nothing becomes a source, whose firings a run may count;
  *   - it pays: what state makes serial, and what is computed twice, costs less than the buffer.
  * The buffers with the most traffic come first.  Circles are merged whole, or not at all.
  */

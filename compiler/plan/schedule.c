@@ -57,6 +57,46 @@ static const char *stage_obstacle(struct arena *arena, const struct graph *graph
     return NULL;
 }
 
+/* Neighbours, both ways: those of the readers of an in-port among them. */
+static uint32_t collect_neighbours(const struct graph *graph, struct strong_arc *arcs)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &graph->buffers.items[i];
+        uint32_t other = buffer->writer_node;
+        for (size_t r = 0; r < buffer->readers.count; r++) {
+            uint32_t reader = buffer->readers.items[r].node;
+            if (other == GRAPH_NONE) other = reader;
+            arcs[count++] = (struct strong_arc){other, reader};
+            arcs[count++] = (struct strong_arc){reader, other};
+        }
+    }
+    return count;
+}
+
+/* Is there a part of the pipeline beside another one, and no in-port feeds it?  It may go on for ever, and iterations
+ * of it leave the guarded loop no turn, which is what fires the last packets of the other. */
+static bool goes_on_beside_another(const struct scheduling *s)
+{
+    const struct graph *graph = s->graph;
+    uint32_t nodes = (uint32_t)graph->nodes.count, count;
+    size_t most = 0;
+    for (size_t i = 0; i < graph->buffers.count; i++)
+        most += 2 * graph->buffers.items[i].readers.count;
+    struct strong_arc *arcs = ARENA_ARRAY(s->arena, struct strong_arc, most + 1);
+    uint32_t *part = ARENA_ARRAY(s->arena, uint32_t, (size_t)nodes + 1);
+    count = strong_components(s->arena, nodes, arcs, collect_neighbours(graph, arcs), part);
+    bool *fed = ARENA_ARRAY(s->arena, bool, (size_t)count + 1);
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &graph->buffers.items[i];
+        for (size_t r = 0; buffer->outer == GRAPH_OUTER_IN && r < buffer->readers.count; r++)
+            fed[part[buffer->readers.items[r].node]] = true;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (count > 1 && !fed[i]) return true;
+    return false;
+}
+
 /* Why everything is dispatched as it is ready. */
 static const char *whole_obstacle(const struct scheduling *s)
 {
@@ -67,6 +107,8 @@ static const char *whole_obstacle(const struct scheduling *s)
     for (size_t i = 1; i < graph->nodes.count; i++)
         if (graph->nodes.items[i].importance != graph->nodes.items[0].importance)
             return "its stages differ in importance";
+    if (goes_on_beside_another(s))
+        return "a part that no in-port feeds may go on for ever beside another one";
     return NULL;
 }
 

@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/ratio.h"
 #include "lang/dispatch.h"
+#include "lang/sched_code.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -239,6 +240,7 @@ static void lay_out(struct playing *p, struct trial_size size)
     p->maybe = ARENA_ARRAY(p->arena, uint64_t, stages / 64 + 2);
     p->sets = ARENA_ARRAY(p->arena, uint32_t, stages);
     p->cursors = ARENA_ARRAY(p->arena, uint32_t, stages);
+    p->fullest = ARENA_ARRAY(p->arena, uint32_t, stages);
     p->heap = ARENA_ARRAY(p->arena, uint32_t, stages);
     ends = 0;
     for (uint32_t i = 0; i < p->unit_count; i++)
@@ -390,12 +392,21 @@ static uint32_t select_in_turn(struct playing *p, uint32_t set, uint64_t *firing
     return found;
 }
 
+/* As prt_sched_select_fullest. */
+static uint32_t select_fullest_or_in_turn(struct playing *p, uint32_t set, uint64_t *firings)
+{
+    bool in_turn = (p->fullest[set] + 1) % SCHED_FULLEST_TURN == 0;
+    uint32_t found = in_turn ? select_in_turn(p, set, firings) : select_fullest(p, set, firings);
+    p->fullest[set] += found != GRAPH_NONE;
+    return found;
+}
+
 uint32_t trial_select(struct playing *p, uint32_t set, uint64_t *firings)
 {
     uint32_t found = GRAPH_NONE;
     switch (p->selection) {
     case POLICY_PRIORITY: found = first_ready(p, p->sets[set], p->sets[set + 1], firings); break;
-    case POLICY_FULLEST: found = select_fullest(p, set, firings); break;
+    case POLICY_FULLEST: found = select_fullest_or_in_turn(p, set, firings); break;
     case POLICY_AUTO:
     case POLICY_ROUND_ROBIN: found = select_in_turn(p, set, firings); break;
     }

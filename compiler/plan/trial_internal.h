@@ -79,7 +79,7 @@ struct playing {
     uint32_t *position; /* in there, by stage */
     uint64_t *maybe;    /* bits, by position: worth a look */
     uint32_t *sets;     /* first position of each, and the end of the last */
-    uint32_t *cursors;
+    uint32_t *cursors, *fullest;
     uint32_t set_count;
 
     uint32_t *heap; /* stages whose packet has ended and has not been seen to, by end */

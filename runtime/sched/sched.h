@@ -252,6 +252,7 @@ struct prt_sched {
     uint32_t *node_stage;    /* stage of each node */
     uint64_t *takers;        /* of each circle's packets, outside of it */
     uint32_t *cursors;       /* per set: index after the stage selected last */
+    uint32_t *fullest;       /* per set: how many times `fullest` has selected */
     uint32_t *by_importance; /* the stages of each set, the most important first */
     uint32_t **set_order;    /* per set: where its stages are in there */
 

@@ -53,6 +53,7 @@ static bool allocate_tables(struct prt_sched *s)
     s->node_stage = allocate(c->node_count, sizeof *s->node_stage);
     s->takers = allocate(c->stage_count, sizeof *s->takers);
     s->cursors = allocate(c->set_count, sizeof *s->cursors);
+    s->fullest = allocate(c->set_count, sizeof *s->fullest);
     s->objects = allocate((size_t)c->stage_count * 2, sizeof *s->objects);
     s->windows_in = allocate(c->input_count, sizeof *s->windows_in);
     s->windows_out = allocate(c->output_count, sizeof *s->windows_out);
@@ -72,7 +73,7 @@ static bool allocate_tables(struct prt_sched *s)
     s->open_packets = allocate(c->stage_count, sizeof *s->open_packets);
     s->queues = allocate(c->stage_count, sizeof *s->queues);
     return s->buffers && s->ports && s->stages && s->inputs && s->outputs && s->node_stage &&
-           s->takers && s->cursors && s->objects && s->windows_in && s->windows_out &&
+           s->takers && s->cursors && s->fullest && s->objects && s->windows_in && s->windows_out &&
            s->device_queues && s->pop_bytes && s->push_bytes && s->left && s->produced &&
            s->open_packets && s->queues && s->claimed_bytes && s->packet_bytes &&
            s->window_places && s->flow_sums && s->by_importance && s->set_order && s->completions &&
@@ -537,6 +538,7 @@ void prt_sched_destroy(struct prt_sched *s)
     free(s->node_stage);
     free(s->takers);
     free(s->cursors);
+    free(s->fullest);
     free(s->objects);
     free(s->windows_in);
     free(s->windows_out);

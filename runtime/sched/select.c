@@ -1,5 +1,6 @@
 #include "runtime/sched/select.h"
 
+#include "lang/sched_code.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/ready.h"
 
@@ -187,8 +188,8 @@ static uint64_t fullest_input(const struct prt_stage *stage)
 
 /* What a stage holds is taken before it is looked at: filling an in-port must not change who is
  * first. */
-enum prt_status prt_sched_select_fullest(struct prt_sched *s, uint32_t set_index, bool *found,
-                                         struct prt_error *error)
+static enum prt_status select_fullest(struct prt_sched *s, uint32_t set_index, bool *found,
+                                      struct prt_error *error)
 {
     const struct prt_stage_set *set = &s->container->sets[set_index];
     uint64_t most = 0;
@@ -203,5 +204,16 @@ enum prt_status prt_sched_select_fullest(struct prt_sched *s, uint32_t set_index
         if (ready) most = packets;
         *found |= ready;
     }
+    return status;
+}
+
+/* A circle that feeds itself may hold the most for ever: now and then the others have their turn. */
+enum prt_status prt_sched_select_fullest(struct prt_sched *s, uint32_t set_index, bool *found,
+                                         struct prt_error *error)
+{
+    bool in_turn = (s->fullest[set_index] + 1) % SCHED_FULLEST_TURN == 0;
+    enum prt_status status = in_turn ? prt_sched_select_round_robin(s, set_index, found, error)
+                                     : select_fullest(s, set_index, found, error);
+    if (*found) s->fullest[set_index]++;
     return status;
 }
