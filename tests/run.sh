@@ -121,10 +121,10 @@ run_replay() {
         skip "fuzz/$name" "no seeds in tests/fuzz/corpus/$name"
         return
     fi
-    find "$seeds" -type f -print0 | sort -z | xargs -0 "$binary" || status=$?
+    find "$seeds" -type f -print0 | sort -z | LIMIT_SECONDS=300 limited xargs -0 "$binary" || status=$?
     if [ "$name" = container ]; then
         unset FUZZ_SEEDS
-        find "$seeds" -type f -print0 | sort -z | xargs -0 "${binary%/*}/damage" 97 || status=$?
+        find "$seeds" -type f -print0 | sort -z | LIMIT_SECONDS=300 limited xargs -0 "${binary%/*}/damage" 97 || status=$?
     fi
     if [ "$status" -eq 0 ]; then pass "fuzz/$name"; else fail "fuzz/$name"; fi
 }
