@@ -17,7 +17,7 @@ interpreter() {
         "$1.d"/tests/oracle/*.c -lm
 }
 
-differ() { nice python3 "$ROOT/tests/pipesmith/differ.py" --each "${EACH:-3}" "$@"; }
+differ() { nice python3 "$ROOT/tests/pipesmith/differ.py" -j "${JOBS:-2}" --each "${EACH:-3}" "$@"; }
 
 interpreter kahn || exit 1
 KAHN=$TMP/kahn
