@@ -181,6 +181,7 @@ static enum prt_status verify_bundles(const struct prt_container *c, struct prt_
         CHECK(output->bundle <= c->nodes[buffer->writer_node].output_count &&
                   output->bundle <= CONTAINER_BUNDLES_MAX,
               OUTPUTS, i, "an unknown bundle");
+        /* equivalent: neither of its parts needs another */
         CHECK(buffer->outer == CONTAINER_INNER && output->push > 0 && is_bounded(c, buffer),
               OUTPUTS, i, "a bundle, and buffer '%s' is not inside or has no bounded rate",
               prt_verify_text(c, buffer->name));
@@ -209,7 +210,7 @@ static uint64_t waiting_packets(const struct prt_container *c,
         return waiting; /* windows take one: g is 1 */
     uint64_t g = prt_verify_divisor(share, input->pop);
     uint64_t beyond = (waiting % g + (g - buffer->initial_packets % g)) % g;
-    return beyond < waiting ? waiting - beyond : 0;
+    return beyond < waiting ? waiting - beyond : 0; /* equivalent: 0 of as many */
 }
 
 static enum prt_status verify_reader(const struct search *s, uint32_t index, uint32_t reader_index,
@@ -306,8 +307,8 @@ enum prt_status prt_verify_bounded(const struct prt_container *c, struct prt_err
     size_t outputs = c->output_count;
     size_t vertices = (size_t)c->node_count + c->buffer_count + outputs;
     size_t edges = (size_t)c->input_count + 2 * outputs;
-    uint32_t *numbers = calloc(vertices * 5 + 2 * outputs + 1, sizeof *numbers);
-    struct search s = {.c = c, .bridges = calloc(edges + 1, 1)};
+    uint32_t *numbers = calloc(vertices * 5 + 2 * outputs, sizeof *numbers);
+    struct search s = {.c = c, .bridges = calloc(edges, 1)}; /* there is a node, which has an end */
     if (numbers == NULL || s.bridges == NULL) {
         status = prt_error_set(error, PRT_E_NOMEM, "out of memory");
     } else {

@@ -469,6 +469,9 @@ static void what_is_in_step_may_meet_again(void **unused)
                        more == 0 ? "does not leave as many packets between 't' and 'join'"
                                  : "passes more packets than can be counted");
     }
+    m = in_step(); /* any of the numbers that a node has outputs for */
+    m->outputs[0].bundle = m->outputs[1].bundle = 2;
+    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
     m = in_step();
     m->outputs[0].bundle = m->outputs[1].bundle = 3;
     expect_refusal(m, "step", "an unknown bundle");
@@ -773,6 +776,74 @@ static void packets_that_come_by_fours_wait_in_phases(void **unused)
     struct prt_error error;
     if (made_verify(in_fours_and_twos(7), &error) != PRT_OK) fail_msg("%s", error.message);
     expect_refusal(in_fours_and_twos(6), "depth", "while 'b' waits with 3");
+}
+
+/* x -> a (0..1) -> t -> c -> u -> join, and x -> join, which is the first node or the last. */
+static struct made *long_way_round(bool join_first)
+{
+    struct made *m = made_create("round", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t u = made_buffer(m, "u", SCALAR_I32, 8, CONTAINER_INNER);
+    for (int k = 0; k < 4; k++) {
+        if (k == (join_first ? 0 : 3)) {
+            uint32_t join = made_node(m, "join", 0);
+            made_input(m, join, x, 1, 1);
+            made_input(m, join, u, 1, 1);
+        }
+        if (k == 1) {
+            uint32_t a = made_node(m, "a", 0);
+            made_input(m, a, x, 1, 1);
+            made_output(m, a, t, 1, 0);
+            m->outputs[0].push_least = 0;
+        }
+        if (k == 2) {
+            uint32_t c = made_node(m, "c", 0);
+            made_input(m, c, t, 1, 1);
+            made_output(m, c, u, 1, 0);
+        }
+    }
+    made_loop(m);
+    made_settle(m);
+    return m;
+}
+
+/* From whichever node the search for cycles begins. */
+static void cycles_are_found_from_each_of_their_nodes(void **unused)
+{
+    (void)unused;
+    expect_refusal(long_way_round(false), "last", "'t' has a bounded rate and lies on a cycle");
+    expect_refusal(long_way_round(true), "first", "'t' has a bounded rate and lies on a cycle");
+}
+
+/* x -> a (0..1) -> t, which b and c read; c sees so many packets, and takes one `rounds` times an iteration. */
+static struct made *bounded_fork(uint64_t seen, uint64_t rounds)
+{
+    struct made *m = made_create("fork", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 4, CONTAINER_INNER);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, x, 1, 1);
+    made_output(m, a, t, 1, 0);
+    m->outputs[0].push_least = 0;
+    made_input(m, made_node(m, "b", 0), t, 1, 1);
+    uint32_t c = made_node(m, "c", 0);
+    made_input(m, c, t, 1, seen);
+    m->nodes[c].repetitions = rounds;
+    m->outputs[0].push = 2;
+    made_loop(m);
+    made_settle(m);
+    return m;
+}
+
+static void each_reader_of_a_bounded_rate_has_room_and_balances(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    if (made_verify(bounded_fork(3, 1), &error) != PRT_OK) fail_msg("%s", error.message);
+    expect_refusal(bounded_fork(4, 1), "seen",
+                   "too few for the 2 of a firing while 'c' waits with 3");
+    expect_refusal(bounded_fork(3, 2), "rounds", "does not balance: its readers take 2 packets");
 }
 
 /* What might wait for ever is refused, unless the author has accepted that. */
@@ -1125,6 +1196,8 @@ TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(rates_that_do_not_hold_together_are_refused),
           cmocka_unit_test(windows_that_cannot_be_are_refused),
           cmocka_unit_test(bounded_rates_on_cycles_are_refused),
+          cmocka_unit_test(cycles_are_found_from_each_of_their_nodes),
+          cmocka_unit_test(each_reader_of_a_bounded_rate_has_room_and_balances),
           cmocka_unit_test(what_is_in_step_may_meet_again),
           cmocka_unit_test(a_bundle_is_of_bounded_outputs_inside),
           cmocka_unit_test(packets_that_come_by_fours_wait_in_phases),

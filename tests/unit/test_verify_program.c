@@ -734,6 +734,30 @@ static struct made *stream(bool circle)
     return m;
 }
 
+/* s -> t -> a -> u -> b -> y, and d, of which nobody says that it is running, reads u as well, or another buffer of a. */
+static struct made *beside(bool own_buffer)
+{
+    struct made *m = made_create("beside", "sim16");
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t v = own_buffer ? made_buffer(m, "v", SCALAR_I32, 8, CONTAINER_INNER) : 0;
+    uint32_t u = made_buffer(m, "u", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    uint32_t z = made_buffer(m, "z", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    made_output(m, made_node(m, "s", 0), t, 1, 0);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, t, 1, 1);
+    if (own_buffer) made_output(m, a, v, 1, 0);
+    made_output(m, a, u, 1, 0);
+    uint32_t d = made_node(m, "d", 0);
+    made_input(m, d, own_buffer ? v : u, 1, 1);
+    made_output(m, d, z, 1, 0);
+    uint32_t b = made_node(m, "b", 0);
+    made_input(m, b, u, 1, 1);
+    made_output(m, b, y, 1, 0);
+    made_settle(m);
+    return m;
+}
+
 #define STREAM(guard)                                                                              \
     "bind_root 0\n bind_root 1\n bind_root 2\nL1: ends\n goes_on 0, 2, L9\n" guard                 \
     " has_room 2, 0, 2, L9\n run 0, 2\n run 1, 2\n run 2, 2\n jump L1\n" DRAIN
@@ -748,6 +772,16 @@ static void who_is_running_is_inferred(void **unused)
            "bind_root 0\n bind_root 1\n bind_root 2\n goes_on 0, 2, L9\n ends\n goes_on 0, 2, L9\n"
            " run 0, 2\n run 1, 2\n" DRAIN,
            "'a' may have ended");
+    for (uint32_t own_buffer = 0; own_buffer < 2; own_buffer++) { /* one running reader is enough */
+        expect(beside(own_buffer),
+               "bind_root 0\n bind_root 1\n bind_root 2\n bind_root 3\nends\n goes_on 0, 2, L9\n"
+               " has_room 3, 0, 2, L9\n run 0, 2\n run 1, 2\n" DRAIN,
+               NULL);
+        expect(beside(own_buffer),
+               "bind_root 0\n bind_root 1\n bind_root 2\n bind_root 3\nends\n goes_on 0, 2, L9\n"
+               " run 0, 2\n run 1, 2\n" DRAIN,
+               "'a' may have ended");
+    }
     struct made *m = stream(true); /* its out-port is the second output of b */
     expect(m,
            "bind_root 0\n bind_root 1\n bind_root 2\nL1: ends\n goes_on 0, 2, L9\n"
@@ -791,6 +825,7 @@ static void guards_can_hold(void **unused)
         {BINDS "has_packets 1, 0, 3, L1\nL1: jump L9\n" DRAIN, "[guard-never]"},
     };
     EXPECT_ALL(finishing, of_finish);
+    expect(source(), BINDS "goes_on 0, 8, L9\n run 0, 8\n has_packets 1, 0, 8, L9\n" DRAIN, NULL);
 }
 
 static void loops_come_to_an_end(void **unused)
@@ -969,6 +1004,75 @@ static void long_chains_of_joins_are_too_much_work(void **unused)
     expect_text(row(), text, "[work]");
 }
 
+static uint64_t work_of(struct made *m, const char *text)
+{
+    struct prt_container c;
+    struct prt_error error;
+    struct prt_proof proof;
+    size_t size;
+    made_program(m, text);
+    uint8_t *bytes = made_finish(m, &size);
+    assert_int_equal(prt_container_read_memory(bytes, size, &c, &error), PRT_OK);
+    if (prt_verify_prove(&c, &proof, &error) != PRT_OK) fail_msg("%s\n%s", error.message, text);
+    prt_container_free(&c);
+    free(bytes);
+    made_free(m);
+    return proof.work;
+}
+
+/* A text with so many sets of stage 0, the last of all stages, for which alone it asks. */
+static uint64_t work_of_sets(uint32_t count)
+{
+    char text[8192];
+    size_t used = 0;
+    for (uint32_t i = 1; i < count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, ".set %u: 0%s\n", i,
+                                 i + 1 == count ? " 1" : "");
+    snprintf(text + used, sizeof text - used,
+             "bind_root 0\n bind_root 1\nL1: ends\n round_robin %u, L2\n dispatch\n jump L1\nL2: "
+             "wait L1\n halt\n",
+             count - 1);
+    return work_of(chain(), text);
+}
+
+/* What is looked at is counted: every stage and every reader of a question about all of them, every phase at both ends
+ * of a run, every word of a set of sets. */
+static void what_is_looked_at_is_work(void **unused)
+{
+    (void)unused;
+    const uint64_t stages = 2, readers = 2;
+    assert_int_equal(work_of(chain(), BINDS "ends\n ends\n" DRAIN) -
+                         work_of(chain(), BINDS "ends\n" DRAIN),
+                     1 + stages + readers);
+    /* of s, a and b with two inputs and two readers; a is asked for, then it is known */
+    const char *binds =
+        "bind_root 0\n bind_root 1\n bind_root 2\n ends\n goes_on 0, 2, L9\n has_room 2, 0, 2, L9\n"
+        " run 0, 2\n";
+    uint64_t works[3];
+    for (int runs = 0; runs < 3; runs++) {
+        char text[512];
+        snprintf(text, sizeof text, "%s%s%s%s", binds, runs > 0 ? " run 1, 1\n" : "",
+                 runs > 1 ? " run 1, 1\n" : "", DRAIN);
+        works[runs] = work_of(stream(false), text);
+    }
+    assert_int_equal((works[1] - works[0]) - (works[2] - works[1]), 2 * (3 + 2 + 2));
+    /* a has two phases, b one: each has an input and an output */
+    const char *two =
+        BINDS "has_packets 0, 0, 2, L9\n has_room 1, 0, 4, L9\n run 0, 1\n run 1, 1\n";
+    char of_a[512], of_b[512];
+    snprintf(of_a, sizeof of_a, "%s run 0, 1\n%s", two, DRAIN);
+    snprintf(of_b, sizeof of_b, "%s run 0, 1\n run 1, 1\n%s", two, DRAIN);
+    uint64_t of_phases = work_of(phased(), of_a);
+    uint64_t of_none = work_of(phased(), of_b) - of_phases;
+    char of_neither[512];
+    snprintf(of_neither, sizeof of_neither, "%s%s", two, DRAIN);
+    of_phases -= work_of(phased(), of_neither);
+    assert_int_equal(of_phases - of_none, 2 * (1 + 1));
+    assert_int_equal(work_of_sets(3), work_of_sets(64));
+    assert_true(work_of_sets(65) > work_of_sets(64));
+    assert_int_equal(work_of_sets(65), work_of_sets(128));
+}
+
 static void a_proof_is_told(void **unused)
 {
     (void)unused;
@@ -1013,4 +1117,4 @@ TEST_MAIN("verify_program", cmocka_unit_test(levels_are_followed_through_an_iter
           cmocka_unit_test(work_is_bounded),
           cmocka_unit_test(a_long_pipeline_is_filled_level_by_level),
           cmocka_unit_test(long_chains_of_joins_are_too_much_work),
-          cmocka_unit_test(a_proof_is_told))
+          cmocka_unit_test(what_is_looked_at_is_work), cmocka_unit_test(a_proof_is_told))
