@@ -118,9 +118,10 @@ _Static_assert(offsetof(struct dispatch_full, kernel_object) == 4 * sizeof(uint6
 /* Is all the same in front of the kernel object? */
 static bool begins_alike(const struct dispatch_full *reference, const struct dispatch_full *launch)
 {
-    uint64_t a[4], b[4];
+    uint64_t a[4], b[4]; /* equivalent: in longer ones the rest is unused */
     memcpy(a, reference, sizeof a);
     memcpy(b, launch, sizeof b);
+    /* equivalent: where it sees a difference too many, each field is compared */
     return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3])) == 0;
 }
 

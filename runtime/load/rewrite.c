@@ -18,6 +18,7 @@ static uint32_t *flatten_sets(const struct sched_program *program, uint64_t *byt
     for (uint32_t i = 0; i < program->set_count; i++)
         words += 1 + (uint64_t)program->sets[i].count;
     *bytes = words * sizeof(uint32_t);
+    /* equivalent: where the C library gives memory for nothing */
     uint32_t *flat = malloc(*bytes > 0 ? (size_t)*bytes : 1);
     uint32_t *at = flat;
     for (uint32_t i = 0; flat != NULL && i < program->set_count; i++) {

@@ -202,7 +202,7 @@ static enum prt_status verify_shape(const struct prt_container *c, uint32_t inde
     const struct container_buffer *b = &c->buffers[index];
     CHECK(b->row_packets > 0 || b->frame_rows == 0, BUFFERS, index, "'%s' has frames without rows",
           prt_verify_text(c, b->name));
-    /* The product is looked at where neither side is above 2^31. */
+    /* The product is looked at where neither side is above 2^31 */
     CHECK(b->row_packets <= SHAPE_MAX && b->frame_rows <= SHAPE_MAX &&
               b->row_packets * b->frame_rows <= SHAPE_MAX,
           BUFFERS, index, "the rows or frames of '%s' are too large", prt_verify_text(c, b->name));

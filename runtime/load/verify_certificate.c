@@ -57,7 +57,7 @@ static prt_int128 least_depth(const struct prt_container *c, uint32_t reader,
     if (whole == UINT64_MAX) return least;
     pair = (struct pair){.step = whole, .reserve = pair.reserve - pair.window};
     prt_int128 other = depth_of_pair(channel, pair);
-    return other < least ? other : least;
+    return other < least ? other : least; /* equivalent: of two equals either */
 }
 
 static enum prt_status verify_pair(const struct certificate *at, uint32_t reader,

@@ -15,11 +15,15 @@ uint64_t prt_verify_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Of an end with several phases: its first and second list. */
-static const uint64_t *list_of(const struct prt_container *c, uint32_t rates, uint32_t phases,
-                               int which)
+/* Of an end with several phases: pops, or the least pushes; then peeks, or the most pushes. */
+static const uint64_t *first_list(const struct prt_container *c, uint32_t rates)
 {
-    return c->rates + rates + (which == 0 ? 0 : phases);
+    return c->rates + rates;
+}
+
+static const uint64_t *second_list(const struct prt_container *c, uint32_t rates, uint32_t phases)
+{
+    return c->rates + rates + phases;
 }
 
 /* The sum, or false if that overflows. */
@@ -75,8 +79,8 @@ static enum prt_status verify_input_lists(const struct prt_container *c, uint32_
 {
     const struct container_input *input = &c->inputs[index];
     if (input->rates == CONTAINER_NONE) return PRT_OK;
-    const uint64_t *pops = list_of(c, input->rates, phases, 0);
-    const uint64_t *peeks = list_of(c, input->rates, phases, 1);
+    const uint64_t *pops = first_list(c, input->rates);
+    const uint64_t *peeks = second_list(c, input->rates, phases);
     uint64_t sum;
     uint32_t at = first_above(pops, peeks, phases);
     CHECK(at == phases, INPUTS, index, "in phase %" PRIu32 " pop is above peek", at);
@@ -92,8 +96,8 @@ static enum prt_status verify_output_lists(const struct prt_container *c, uint32
 {
     const struct container_output *output = &c->outputs[index];
     if (output->rates == CONTAINER_NONE) return PRT_OK;
-    const uint64_t *least = list_of(c, output->rates, phases, 0);
-    const uint64_t *most = list_of(c, output->rates, phases, 1);
+    const uint64_t *least = first_list(c, output->rates);
+    const uint64_t *most = second_list(c, output->rates, phases);
     uint64_t sum;
     uint32_t at = first_above(least, most, phases);
     CHECK(at == phases, OUTPUTS, index, "in phase %" PRIu32 " the least push is above the most",
@@ -159,7 +163,7 @@ uint64_t prt_verify_needs(const struct prt_container *c, const struct container_
         return input->window_height == 1 ? buffer->row_packets : frame;
     uint64_t span =
         (uint64_t)(input->window_height - 1) * buffer->row_packets + input->window_width;
-    return span < frame ? span : frame;
+    return span < frame ? span : frame; /* equivalent: of two equals either */
 }
 
 /* ---- one firing ---- */
@@ -186,7 +190,7 @@ uint64_t prt_verify_most(const struct prt_container *c, const struct container_n
                          const struct container_output *output)
 {
     if (output->rates == CONTAINER_NONE) return output->push;
-    return largest_of(list_of(c, output->rates, node->phases, 1), node->phases);
+    return largest_of(second_list(c, output->rates, node->phases), node->phases);
 }
 
 static enum prt_status verify_output(const struct prt_container *c,

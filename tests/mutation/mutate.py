@@ -145,7 +145,8 @@ def mutants_of(text):
             if first is not None and last is not None and first < i < last:
                 left, right = text[tokens[first][2]:tokens[i - 1][3]], text[tokens[i + 1][2]:tokens[last][3]]
                 # Of a comparison of what is there anyway nobody can tell when it is made.
-                if re.search(r"[\[/%(]|->", right):
+                pointers = re.findall(r"(\w+)->", right)
+                if re.search(r"[\[/%(]", right) or any(re.search(rf"\b{name}\b(?!->)", left) for name in pointers):
                     add(tokens[first][2], tokens[last][3], f"{right} {token} {left}",
                         f"arguments of {token} are swapped")
         elif token in ("if", "while") and after == "(":

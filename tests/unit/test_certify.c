@@ -324,6 +324,27 @@ static void starts_prove_what_is_too_long_to_fire(void **unused)
     discard(&s);
 }
 
+/* All of them later: what counts is how much later one starts than the other. */
+static void starts_may_be_larger_than_64_bits(void **unused)
+{
+    (void)unused;
+    struct subject s = circle_of(100003, 100019, 200000, 0);
+    uint64_t *a = s.m->certificate + 3, *b = s.m->certificate + 5;
+    assert_true(a[0] < b[0] && a[1] == 0 && b[1] == 0);
+    b[0] -= a[0] + 1; /* a starts one before 2^64, b behind it */
+    a[0] = UINT64_MAX;
+    b[1] = 1;
+    expect_accepted(&s);
+    a[1] = 7;
+    b[1] = 8;
+    expect_accepted(&s);
+    b[1] = 7;
+    if (is_accepted(s.m, NULL, 0)) fail_msg("accepted where b starts 2^64 earlier");
+    b[1] = 9;
+    if (is_accepted(s.m, NULL, 0)) fail_msg("accepted where b starts 2^64 later");
+    discard(&s);
+}
+
 /* ---- falsifications ---- */
 
 /* a -> b with 2:3 and back with 6 packets: one schedule; `there` is as deep as it has to be. */
@@ -509,6 +530,8 @@ static void every_false_start_is_refused(void **unused)
     STARTS_REFUSED("the starting time of 'a' is too large", s.m->certificate[4] = UINT64_MAX);
     STARTS_REFUSED("the starting time of 'a' is too large",
                    s.m->certificate[4] = UINT64_C(1) << (CONTAINER_CERTIFICATE_START_BITS - 64));
+    STARTS_REFUSED("record 4: the starting time of 'a' is too", s.m->certificate[4] = UINT64_MAX);
+    STARTS_REFUSED("record 6: the starting time of 'b' is too", s.m->certificate[6] = UINT64_MAX);
     STARTS_REFUSED("words for the starting times of 2 kernels", s.m->certificate[1] -= 2;
                    s.m->certificate_count -= 2);
     STARTS_REFUSED("has freed its room", s.m->buffers[0].depth_packets -= 200001);
@@ -518,6 +541,7 @@ static void every_false_start_is_refused(void **unused)
 TEST_MAIN("certify", cmocka_unit_test(random_graphs_are_certified_and_changes_are_seen),
           cmocka_unit_test(what_repeats_on_any_scale_is_folded),
           cmocka_unit_test(starts_prove_what_is_too_long_to_fire),
+          cmocka_unit_test(starts_may_be_larger_than_64_bits),
           cmocka_unit_test(every_false_schedule_is_refused),
           cmocka_unit_test(nesting_bombs_are_refused),
           cmocka_unit_test(work_is_bounded_by_the_file),

@@ -143,6 +143,7 @@ static void every_field_alone_has_its_bit_and_width(void **unused)
     {                                                                                              \
         struct dispatch_full other = {.member = 1};                                                \
         assert_int_equal(dispatch_vector(&zero, &other), 1u << bit);                               \
+        assert_int_equal(dispatch_vector(&other, &zero), 1u << bit);                               \
         assert_int_equal(dispatch_vector_units(1u << bit), 1 + units[bit]);                        \
         bit++;                                                                                     \
     }

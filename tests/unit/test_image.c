@@ -64,6 +64,7 @@ static void entries_are_found(void **unused)
     c = built_container(program, "launching", "sim4");
     assert_true(c.interface_count > 0);
     assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    assert_ptr_equal(image.interfaces, image.nodes + c.node_count);
     for (uint32_t i = 0; i < c.interface_count; i++)
         assert_non_null(image.interfaces[i].run);
     prt_image_free(&image);
@@ -142,6 +143,7 @@ static void what_is_no_shared_object_is_refused(void **unused)
     at[offsetof(Elf64_Ehdr, e_phnum)] ^= 0xff;
     assert_int_not_equal(prt_image_load(&c, &image, &error), PRT_OK);
     assert_null(strstr(error.message, "/proc/self"));
+    assert_null(strstr(error.message, "unknown reason"));
     at[offsetof(Elf64_Ehdr, e_phnum)] ^= 0xff;
     struct container_image *images = EDITED(c, images);
     uint64_t size = images[0].size_bytes;

@@ -155,6 +155,15 @@ static void more_than_4_gib_are_refused_before_they_are_read(void **unused)
     assert_string_equal(error.message, "container: larger than 4 GiB");
 }
 
+static void other_files_are_told_at_their_beginning(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    assert_int_equal(read_bytes("#!/bin/sh", 9, &error), PRT_E_FORMAT);
+    assert_string_equal(error.message, "not a container: it does not begin with 'PIPEC'");
+    assert_int_equal(error.offset, 0);
+}
+
 static void other_versions_are_named(void **unused)
 {
     (void)unused;
@@ -355,6 +364,7 @@ TEST_MAIN("reader", cmocka_unit_test(a_good_container_is_read),
           cmocka_unit_test(every_flipped_bit_with_a_right_checksum_is_survived),
           cmocka_unit_test(bytes_behind_the_end_are_refused),
           cmocka_unit_test(more_than_4_gib_are_refused_before_they_are_read),
+          cmocka_unit_test(other_files_are_told_at_their_beginning),
           cmocka_unit_test(other_versions_are_named),
           cmocka_unit_test(records_that_point_outside_are_refused),
           cmocka_unit_test(nodes_of_no_source_are_read), cmocka_unit_test(files_are_named),

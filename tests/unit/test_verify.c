@@ -108,6 +108,7 @@ static void graphs_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(stages[1].node, 0, "node 'a' has two stages");
     REFUSED(stages[0].batch_max, 9, "9 firings of 'a'");
     REFUSED(stages[1].batch_max, 6, "6 firings of 'b' see more packets than buffer 't' holds (16)");
+    REFUSED(stages[1].batch_max, (m->inputs[1].peek = 5), "5 firings of 'b' see more packets");
 }
 
 static void packs_have_no_gaps_and_entries_one_owner(void **unused)
@@ -315,6 +316,10 @@ static void rates_that_do_not_hold_together_are_refused(void **unused)
                  "do not push at least 2 packets");
     WIDE_REFUSED(rates[7], (m->rates[6] = UINT64_MAX), "do not push at most 3 packets");
     WIDE_REFUSED(stages[0].batch_max, 12, "12 firings of 'a' see more packets than buffer 'x'");
+    WIDE_REFUSED(stages[0].batch_max, 6, "6 firings of 'a' see more packets than buffer 'x'");
+    struct made *exact = wide();
+    exact->buffers[0].depth_packets = 6; /* twice three */
+    if (made_verify(exact, &error) != PRT_OK) fail_msg("%s", error.message);
     WIDE_REFUSED(stages[2].batch_max, 3, "3 firings of 's' write more packets than buffer 'u'");
     WIDE_REFUSED(outputs[1].push, 0, "at least 1 and at most 0");
     WIDE_REFUSED(outputs[2].finish_max, 9, "finish writes up to 9 packets");
@@ -365,6 +370,7 @@ static void windows_that_cannot_be_are_refused(void **unused)
     WIDE_REFUSED(buffers[0].frame_rows, (m->buffers[0].row_packets = UINT64_C(1) << 20),
                  "too large");
     WIDE_REFUSED(inputs[1].window_height, 2, "a window of 3x2");
+    WIDE_REFUSED(stages[1].batch_max, 17, "17 firings of 'b' see more packets than buffer 't'");
     WIDE_REFUSED(inputs[1].window_height, 1025, "a window of 3x1025");
     struct made *of_frames = joined();
     of_frames->inputs[2].window_width = of_frames->inputs[2].window_height = 1;
@@ -412,9 +418,23 @@ static void windows_that_cannot_be_are_refused(void **unused)
     memcpy(m->rates + 8, rates, sizeof rates);
     m->rate_count = 16;
     expect_refusal(m, "phases", "a window, and pop or peek that is not 1");
-    m = wide();
-    m->buffers[1].row_packets = 8; /* 2 x 8 + 3 */
-    expect_refusal(m, "depth", "a firing sees 19 packets, buffer 't' holds 16");
+    m = wide(); /* each of 16 firings sees what it goes through, however wide the window is */
+    m->inputs[1].window_width = 1;
+    m->outputs[1].push = m->outputs[1].push_least = 0;
+    m->stages[1].batch_max = 16;
+    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
+    m = wide(); /* a frame of one row, of four packets */
+    m->buffers[1].frame_rows = 1;
+    m->buffers[1].depth_packets = 5;
+    m->stages[0].batch_max = m->stages[1].batch_max = 2;
+    made_settle(m);
+    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
+    for (uint64_t rows = 0; rows <= 3; rows += 3) {
+        m = wide();
+        m->buffers[1].frame_rows = rows;
+        m->buffers[1].row_packets = 8; /* 2 x 8 + 3 */
+        expect_refusal(m, "depth", "a firing sees 19 packets, buffer 't' holds 16");
+    }
 }
 
 /* x -> k (0..1 in step: t, 0..2: u) -> join, which takes 1 of t and 2 of u. */
@@ -526,6 +546,39 @@ static void a_bundle_is_of_bounded_outputs_inside(void **unused)
     expect_refusal(m, "finish", "a bundle, and buffer 'u' is not inside or has no bounded rate");
 }
 
+/* x -> k (in step: t and u) -> join; z, the first buffer, -> join and p: two outsides, no circle through both. */
+static void outsides_are_told_apart(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    struct made *m = made_create("beside", "sim16");
+    uint32_t z = made_buffer(m, "z", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t u = made_buffer(m, "u", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t k = made_node(m, "k", 0);
+    made_input(m, k, x, 1, 1);
+    made_output(m, k, t, 1, 0);
+    made_output(m, k, u, 1, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        m->outputs[i].push_least = 0;
+        m->outputs[i].bundle = 1;
+        m->outputs[i].share = 1;
+    }
+    uint32_t join = made_node(m, "join", 0);
+    made_input(m, join, t, 1, 1);
+    made_input(m, join, u, 1, 1);
+    made_input(m, join, z, 1, 1);
+    made_input(m, made_node(m, "p", 0), z, 1, 1);
+    /* The block of channels 3 and 4: the outside once, join once. */
+    const uint64_t schedule[] = {UINT64_C(2) << 32 | 3, 7, 2, 0, 2, 1, 1, 0, 1};
+    memcpy(m->certificate, schedule, sizeof schedule);
+    m->certificate_count = sizeof schedule / sizeof *schedule;
+    made_loop(m);
+    made_settle(m);
+    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
+}
+
 /* x -> a (0 or 4) -> t -> b, which takes `pop` and sees `peek`; t begins with some packets. */
 static struct made *in_fours(uint64_t pop, uint64_t peek, uint64_t initial, uint64_t depth)
 {
@@ -622,6 +675,22 @@ static struct made *viewed(const struct view *v, uint64_t depth)
     return m;
 }
 
+/* Who sees no window may keep packets of the frame before. */
+static void shapes_alone_lower_no_depth(void **unused)
+{
+    (void)unused;
+    const struct view v = {0, 0, CONTAINER_BORDER_CLAMP, 4, 2, 4, 0};
+    struct prt_error error;
+    for (uint64_t depth = 11; depth <= 12; depth++) {
+        struct made *m = viewed(&v, depth);
+        m->inputs[1].peek = 9;
+        if (depth < 12)
+            expect_refusal(m, "depth", "could wait for each other with less than 12");
+        else if (made_verify(m, &error) != PRT_OK)
+            fail_msg("%s", error.message);
+    }
+}
+
 static uint64_t least_accepted(const struct view *v)
 {
     uint64_t low = 0, high = 4096; /* refused, accepted */
@@ -678,6 +747,7 @@ static void depths_of_windows_are_no_less_than_they_need(void **unused)
         {{3, 1, CONTAINER_BORDER_WRAP, 4, 3, 5, 0}, 8},  /* a row of 4 at once */
         {{3, 1, CONTAINER_BORDER_WRAP, 4, 0, 5, 0}, 8},
         {{1, 1, CONTAINER_BORDER_CLAMP, 4, 3, 5, 0}, 5},
+        {{1, 3, CONTAINER_BORDER_CLAMP, 4, 2, 4, 0}, 8},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (least_accepted(&known[i].view) != known[i].least)
@@ -719,6 +789,35 @@ static struct made *joined_in_turn(uint64_t finish)
     return m;
 }
 
+/* x -> a -> t -> b -> u -> j and t -> c -> v -> j; b is always ahead of c by two. */
+static struct made *parted(uint64_t finish)
+{
+    struct made *m = made_create("parted", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t u = made_buffer(m, "u", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t v = made_buffer(m, "v", SCALAR_I32, 8, CONTAINER_INNER);
+    uint32_t a = made_node(m, "a", CONTAINER_NODE_FINISH);
+    made_input(m, a, x, 1, 1);
+    made_output(m, a, t, 1, finish);
+    uint32_t b = made_node(m, "b", 0);
+    made_input(m, b, t, 1, 1);
+    made_output(m, b, u, 1, 0);
+    uint32_t c = made_node(m, "c", 0);
+    made_input(m, c, t, 1, 1);
+    made_output(m, c, v, 1, 0);
+    uint32_t j = made_node(m, "j", 0);
+    made_input(m, j, u, 1, 1);
+    made_input(m, j, v, 1, 1);
+    const uint64_t schedule[] = {
+        UINT64_C(2) << 32 | 1, 15, 2, 0, 6, 0, 1, 1, 1, 0, 1, 1, 1, 2, 2, 3, 2};
+    memcpy(m->certificate, schedule, sizeof schedule);
+    m->certificate_count = sizeof schedule / sizeof *schedule;
+    made_loop(m);
+    made_settle(m);
+    return m;
+}
+
 /* The outside so often, then join; t has the depth. */
 static struct made *in_step_in_turn(uint64_t turns, uint64_t depth, uint64_t finish)
 {
@@ -739,6 +838,9 @@ static void what_a_finish_appends_has_room_of_its_own(void **unused)
     struct prt_error error;
     if (made_verify(joined_in_turn(7), &error) != PRT_OK) fail_msg("%s", error.message);
     expect_refusal(joined_in_turn(8), "finish", "without room in 't'");
+    /* Beside what each reader has found. */
+    if (made_verify(parted(6), &error) != PRT_OK) fail_msg("%s", error.message);
+    expect_refusal(parted(7), "finish", "without room in 't'");
     /* Of three, one more than a firing has room already. */
     if (made_verify(in_step_in_turn(1, 3, 3), &error) != PRT_OK) fail_msg("%s", error.message);
     if (made_verify(in_step_in_turn(2, 4, 3), &error) != PRT_OK) fail_msg("%s", error.message);
@@ -1201,8 +1303,10 @@ TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(what_is_in_step_may_meet_again),
           cmocka_unit_test(a_bundle_is_of_bounded_outputs_inside),
           cmocka_unit_test(packets_that_come_by_fours_wait_in_phases),
+          cmocka_unit_test(outsides_are_told_apart),
           cmocka_unit_test(packets_that_come_by_fours_wait_by_multiples),
           cmocka_unit_test(shares_beyond_counting_are_refused),
+          cmocka_unit_test(shapes_alone_lower_no_depth),
           cmocka_unit_test(depths_of_windows_are_no_less_than_they_need),
           cmocka_unit_test(what_a_finish_appends_has_room_of_its_own),
           cmocka_unit_test(what_cannot_be_counted_or_balanced_is_refused),

@@ -583,12 +583,15 @@ static void a_dispatch_makes_phases_unknown(void **unused)
          "L1: has_packets 0, 0, 2, L2\n has_room 1, 0, 4, L2\n run 0, 2\n run 1, 2\n jump L1\n"
          "L2: wait L1\n" DRAIN,
          NULL},
-        {BINDS "L1: round_robin 0, L2\n dispatch\n has_packets 0, 0, 2, L2\n has_room 1, 0, 4, L2\n"
-               " run 0, 2\n run 1, 2\n jump L1\nL2: wait L1\n" DRAIN,
-         "["},
-        {BINDS "L1: round_robin 0, L2\n dispatch\n has_packets 1, 0, 2, L2\n has_room 1, 0, 8, L2\n"
-               " goes_on 1, 2, L2\n run 1, 2\n jump L1\nL2: wait L1\n" DRAIN,
-         "["},
+        {BINDS "has_packets 0, 0, 2, L9\n run 0, 2\n run 1, 1\n run 1, 1\n" DRAIN, NULL},
+        {BINDS "L1: round_robin 0, L2\n dispatch\n has_packets 1, 0, 2, L2\n has_room 1, 0, 4, L2\n"
+               " run 1, 2\n jump L1\nL2: wait L1\n" DRAIN,
+         "'run 1, 2': 'a' has rates with phases, and it is not known here which comes next "
+         "[phase]"},
+        {BINDS "L1: round_robin 0, L2\n dispatch\n has_packets 1, 0, 1, L2\n has_room 1, 0, 3, L2\n"
+               " run 1, 1\n jump L1\nL2: wait L1\n" DRAIN,
+         "'run 1, 1': 'a' has rates with phases, and it is not known here which comes next "
+         "[phase]"},
     };
     EXPECT_ALL(phased_behind, programs);
 }
