@@ -638,6 +638,8 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     plan->widths[1] = plan->widths[0] > second ? second : 0;
     if (pads) plan->padded = plan->widths[plan->widths[1] > 0 ? 1 : 0];
     plan->weave = kernel_weave(e, kernel, l.varying, plan->widths[0]);
+    plan->pairs = plan->weave == 1 && kernel_weaves_pairs(e, kernel, l.varying, plan->widths[0]);
+    if (plan->pairs) plan->weave = 2;
     return true;
 }
 

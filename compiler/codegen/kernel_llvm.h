@@ -18,6 +18,7 @@
  *   kernel_live.c          how much of a body's locals is alive at one time
  *   kernel_phases.c        windows of such firings, cut into phases and put together from them
  *   kernel_weave.c         which of them lie side by side in the registers of a vector
+ *   kernel_pairs.c         bytes of two such firings in one word
  *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
  *   kernel_constants.c     constants of such firings, where there are many
  *   kernel_stream.c        what such firings write past the caches
@@ -59,6 +60,7 @@ enum kernel_layout {
     LAYOUT_LANES,   /* each scalar is a vector of all lanes' */
     LAYOUT_GATHER,  /* `pointer` is a vector: one pointer for each lane */
     LAYOUT_WOVEN, /* the lanes of part k of `body.weave` parts lie side by side, `parts[k]` bytes from `pointer` */
+    LAYOUT_PAIRS, /* lane l of part k is the byte 2l + k from `pointer`, see kernel_pairs.c */
 };
 
 struct kernel_address {
@@ -70,7 +72,8 @@ struct kernel_address {
     bool invariant; /* never written while the body runs */
     bool
         streamed; /* STRIDED: a block of lanes is aligned to KERNEL_LINE_BYTES; it is written past the caches */
-    LLVMValueRef parts[KERNEL_WEAVE_MAX]; /* WOVEN */
+    LLVMValueRef
+        parts[KERNEL_WEAVE_MAX]; /* WOVEN; PAIRS of an in-port: [0] is the place in the window */
 };
 
 /* ---- counting ---- */
@@ -152,7 +155,8 @@ struct kernel_body {
 
     uint32_t lanes; /* 0: scalar code */
     uint32_t
-        weave; /* lanes: parts of consecutive lanes, see kernel_weave.c; 1: they are in order */
+        weave;  /* lanes: parts of consecutive lanes, see kernel_weave.c; 1: they are in order */
+    bool pairs; /* lanes woven in two parts: packets are LAYOUT_PAIRS */
     const bool *varying; /* lanes: by variable->index */
     const struct kernel_constants
         *constants;            /* lanes: loaded where they are used; NULL: none are */
@@ -516,6 +520,7 @@ LLVMValueRef kernel_constant_in_lanes(struct kernel_emitter *e, struct scalar_va
 struct kernel_lane_plan {
     uint32_t widths[2];  /* lanes of the first and second vector loop; 0: none */
     uint32_t weave;      /* parts of the first one's lanes, see kernel_weave.c */
+    bool pairs;          /* two parts, see kernel_pairs.c */
     const bool *varying; /* by variable->index */
     bool repeats;        /* a firing may be executed twice: the second time it does the same */
     uint32_t
@@ -563,6 +568,19 @@ bool kernel_is_written_out(struct kernel_emitter *e, const struct ks *s, const b
 /* In how many parts so many lanes of such a kernel are woven; 1: they are not. */
 uint32_t kernel_weave(struct kernel_emitter *e, const struct kernel *kernel, const bool *varying,
                       uint32_t lanes);
+/* Whether so many lanes of such a kernel are woven in pairs of bytes. */
+bool kernel_weaves_pairs(struct kernel_emitter *e, const struct kernel *kernel, const bool *varying,
+                         uint32_t lanes);
+
+/* ---- kernel_pairs.c ---- */
+
+/* Of a body in lanes: an integer of 16 bits that is a packet of 8. */
+bool kernel_is_pair_word(struct kernel_emitter *e, const struct kx *x);
+/* A byte of each lane, LAYOUT_PAIRS: as 16 bits, and as it is. */
+LLVMValueRef kernel_load_pair_words(struct kernel_emitter *e, struct kernel_address from,
+                                    bool is_signed);
+LLVMValueRef kernel_load_pairs(struct kernel_emitter *e, struct kernel_address from);
+void kernel_store_pairs(struct kernel_emitter *e, struct kernel_address to, LLVMValueRef bytes);
 
 /* ---- kernel_phases.c ---- */
 

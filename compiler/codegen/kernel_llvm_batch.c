@@ -404,6 +404,7 @@ void kernel_emit_run(struct kernel_emitter *e, const struct kernel_lane_plan *pl
     for (int i = 0; i < 2 && plan->widths[i] > 0; i++) {
         /* Counters are of lanes in order. */
         e->body->weave = i == 0 && kernel_counts_nothing(e) ? plan->weave : 1;
+        e->body->pairs = e->body->weave > 1 && plan->pairs;
         bool is_last = i == 1 || plan->widths[i + 1] == 0;
         if (plan->repeats && is_last)
             emit_overlapping(e, begin, &from, to, plan->widths[i]);
@@ -411,6 +412,7 @@ void kernel_emit_run(struct kernel_emitter *e, const struct kernel_lane_plan *pl
             emit_blocks(e, plan->repeats, &from, to, plan->widths[i]);
     }
     e->body->weave = 1;
+    e->body->pairs = false;
     kernel_emit_firings(e, from, to, 0);
 }
 

@@ -390,6 +390,8 @@ LLVMValueRef kernel_load(struct kernel_emitter *e, const struct type *type,
         value = LLVMBuildLoad2(e->builder, vector, from.pointer, "");
     } else if (from.layout == LAYOUT_WOVEN) {
         value = load_woven(e, memory, type, from);
+    } else if (from.layout == LAYOUT_PAIRS) {
+        value = kernel_load_pairs(e, from);
     } else {
         value = load_lanes(e, memory, type, from);
     }
@@ -436,6 +438,8 @@ void kernel_store(struct kernel_emitter *e, const struct type *type, struct kern
         LLVMBuildStore(e->builder, value, to.pointer);
     } else if (to.layout == LAYOUT_UNIFORM) {
         store_at(e, type, value, to.pointer);
+    } else if (to.layout == LAYOUT_PAIRS) {
+        kernel_store_pairs(e, to, value);
     } else if (to.layout == LAYOUT_STRIDED && to.stride_bytes == type->width_bytes) {
         store_lanes(e, type, value, to);
     } else {

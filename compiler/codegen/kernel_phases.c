@@ -392,7 +392,8 @@ void kernel_cut_phases(struct kernel_emitter *e)
     for (uint32_t i = 0; i < kernel->in_count; i++) {
         const struct kernel_port *port = &kernel->in[i];
         body->in[i].phases = NULL;
-        if (body->lanes == 0 || !describe_in(e, port, body->lanes, body->weave, &p)) continue;
+        if (body->lanes == 0 || body->pairs || !describe_in(e, port, body->lanes, body->weave, &p))
+            continue;
         LLVMValueRef phases = allocate(e, &p, "phases");
         struct kernel_address window = kernel_in_packet(e, i, kernel_i64(e, 0), kernel_i64(e, 0));
         uint64_t parts = type_scalar_count(port->type);
@@ -403,7 +404,8 @@ void kernel_cut_phases(struct kernel_emitter *e)
     }
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         body->out[i].phases = NULL;
-        if (body->lanes > 0 && describe_out(e, &kernel->out[i], body->lanes, body->weave, &p))
+        if (body->lanes > 0 && !body->pairs &&
+            describe_out(e, &kernel->out[i], body->lanes, body->weave, &p))
             begin_out(e, i, &p);
     }
 }

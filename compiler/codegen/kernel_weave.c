@@ -37,6 +37,7 @@ static bool peeks_anywhere(const struct kx *x, void *data)
 {
     struct weaving *w = data;
     if (x->kind == KX_PEEK) return varies(w, x->right);
+    if (x->kind == KX_WINDOW) return varies(w, x->left) || varies(w, x->right);
     if (x->kind != KX_INDEX) return false;
     const struct kx *root = x->left;
     while (root->kind == KX_INDEX || root->kind == KX_MEMBER)
@@ -53,6 +54,7 @@ static bool stores_anywhere(const struct ks *s, void *data)
 static bool moves_over_packets(const struct kx *x, void *data)
 {
     const struct weaving *w = data;
+    if (x->kind == KX_WINDOW) return x->left->kind != KX_CONSTANT || x->right->kind != KX_CONSTANT;
     return x->kind == KX_PEEK && x->right->kind != KX_CONSTANT &&
            w->kernel->in[x->port].peek > w->kernel->in[x->port].pop;
 }
@@ -102,4 +104,38 @@ uint32_t kernel_weave(struct kernel_emitter *e, const struct kernel *kernel, con
     while (weave > 1 && !ports_weave(e, kernel, lanes, weave))
         weave /= 2;
     return weave;
+}
+
+/* Bytes, one a firing, of which it sees an odd number side by side. */
+static bool is_of_pairs(const struct kernel_port *port, uint64_t packets, uint64_t columns)
+{
+    return !port->is_array && type_is_scalar(port->type) && port->type->width_bytes == 1 &&
+           packets == 1 && columns % 2 == 1;
+}
+
+/* 16 bits of a packet. */
+static bool makes_word(const struct kx *x, void *data)
+{
+    (void)data;
+    return x->kind == KX_CONVERT && x->type->width_bytes == 2 &&
+           (x->left->kind == KX_WINDOW || x->left->kind == KX_PEEK);
+}
+
+bool kernel_weaves_pairs(struct kernel_emitter *e, const struct kernel *kernel, const bool *varying,
+                         uint32_t lanes)
+{
+    struct weaving w = {e, kernel, varying};
+    if (lanes % (e->isa.vector_bits / 8) != 0) return false;
+    if (!ks_any(kernel->body, NULL, makes_word, NULL)) return false;
+    if (kernel->in_count == 0 || kernel_rates_vary(kernel)) return false;
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        const struct kernel_port *in = &kernel->in[i];
+        if (!is_of_pairs(in, in->pop, in->window_width > 0 ? in->window_width : in->peek))
+            return false;
+    }
+    for (uint32_t i = 0; i < kernel->out_count; i++)
+        if (kernel->out[i].indexed || !is_of_pairs(&kernel->out[i], kernel->out[i].push, 1))
+            return false;
+    return !ks_any(kernel->body, NULL, peeks_anywhere, &w) &&
+           !ks_any(kernel->body, rolls_over_packets, NULL, &w);
 }

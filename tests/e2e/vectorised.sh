@@ -21,6 +21,11 @@ kernel sum(in f32 x, out f32 y) { state f32 s; s += x; y <- s; }
 pipeline main(in f32 x, out f32 y) { x -> sum -> y; }
 END
 
+cat >box.pipe <<'END'
+import "std/image.pipe";
+pipeline main(in u8 x frame 640x480, out u8 y) { x -> box3 -> y; }
+END
+
 # code FILE: the batch function after optimisation, without the entry that unpacks its arguments.
 code() { "$PIPEC" --emit=llvm "$1.pipe" | awk '/^define/ { run = /\.run\(/ } run'; }
 expect() { if code "$2" | grep -Eq "$3"; then echo "ok $1"; else echo "not ok $1"; fi; }
@@ -32,6 +37,9 @@ if code scan | grep -q 'fadd <'; then
 else
     echo "ok a running sum is not reassociated"
 fi
+# Six for three rows of three columns: each brings the packets of two columns.
+pairs=$("$PIPEC" --device=cpu --emit=llvm box.pipe | grep -Ec 'load <[0-9]+ x i16>, .*align 1')
+if [ "$pairs" = 6 ]; then echo "ok bytes of two firings are loaded in one word"; else echo "not ok $pairs loads of words"; fi
 "$PIPEC" --emit=asm fir.pipe >fir.s
 if grep -q 'vfmadd.*ymm' fir.s; then echo "ok the FIR's assembly has vector fma"; else echo "not ok the FIR's assembly has vector fma"; fi
 "$PIPEC" --emit=obj:fir.o fir.pipe
