@@ -60,8 +60,7 @@ static enum prt_status verify_partitions(const struct prt_container *c,
     struct sched_instruction instruction;
     for (uint32_t at = 0; sched_decode(c->code, c->code_bytes, at, &instruction);
          at += instruction.size_bytes) {
-        const struct prt_code code = {
-            .container = c, .error = error, .offsets = &at, .count = 1, .proof = NULL};
+        const struct prt_code code = {.container = c, .error = error, .offsets = &at};
         if (!prt_code_is_partition(instruction.opcode)) continue;
         enum prt_status status = verify_partition(&code, &instruction, device);
         if (status != PRT_OK) return status;

@@ -485,6 +485,9 @@ static void devices_have_memory_and_entries(void **unused)
     m = small();
     m->stages[1].entry = 2;
     expect_device(m, &device, "'b' is launched by reference entry 2, and device 'sim16' has 2");
+    m = small();
+    m->stages[0].entry = 2;
+    expect_device(m, &device, "'a' is launched by reference entry 2, and device 'sim16' has 2");
 }
 
 /* The program begins with `partition`; message: NULL if the device can be cut so. */
@@ -512,19 +515,27 @@ static void devices_can_be_cut(void **unused)
                "offset 0, 'partition_equally 3': 5 sub-devices, and device 'sim16' can be cut into "
                "4 [partition-most]");
     expect_cut(&device, "partition_counts 1 1 1 13", NULL);
-    expect_cut(&device, "partition_counts 1 1 1 1 1", "5 sub-devices, and");
+    expect_cut(&device, "partition_counts 1 1 1 1 1",
+               "offset 0, 'partition_counts 1 1 1 1 1': 5 sub-devices, and");
     expect_cut(&device, "partition_affinity l3, 8", NULL);
     expect_cut(&device, "partition_affinity l2, 4", NULL);
-    expect_cut(&device, "partition_affinity l1, 1", "16 sub-devices, and");
-    expect_cut(&device, "partition_affinity l2, 8", "have 4 CUs [partition-domains]");
+    expect_cut(&device, "partition_affinity l1, 1",
+               "offset 0, 'partition_affinity l1, 1': 16 sub-devices, and");
+    expect_cut(&device, "partition_affinity l2, 8",
+               "offset 0, 'partition_affinity l2, 8': the domains of device 'sim16' have 4 CUs "
+               "[partition-domains]");
     expect_cut(&device, "partition_affinity numa, 8",
-               "no domains of level numa [partition-domains]");
+               "offset 0, 'partition_affinity numa, 8': device 'sim16' has no domains of level "
+               "numa [partition-domains]");
     device.max_sub_devices = 1;
-    expect_cut(&device, "partition_equally 16", "'sim16' cannot be cut [partition-most]");
+    expect_cut(&device, "partition_equally 16",
+               "offset 0, 'partition_equally 16': device 'sim16' cannot be cut [partition-most]");
     device.max_sub_devices = 16;
     device.schemes = DEVDESC_BY_COUNTS;
     expect_cut(&device, "partition_counts 8 8", NULL);
-    expect_cut(&device, "partition_equally 8", "cannot be cut equally [partition-scheme]");
+    expect_cut(&device, "partition_equally 8",
+               "offset 0, 'partition_equally 8': device 'sim16' cannot be cut equally "
+               "[partition-scheme]");
     expect_cut(&device, "partition_affinity l3, 8", "by affinity domains [partition-scheme]");
     device.schemes = DEVDESC_EQUALLY;
     expect_cut(&device, "partition_counts 8 8", "cannot be cut by counts [partition-scheme]");
