@@ -111,6 +111,7 @@ static enum prt_status search_from(const struct prt_code *code, uint32_t root, u
 static enum prt_status verify_circles(const struct prt_code *code, uint8_t *marks, uint32_t *stack)
 {
     enum prt_status status = PRT_OK;
+    /* equivalent: the first instruction binds a stage or makes sub-devices, nothing leads back to it */
     for (uint32_t root = 0; root < code->count && status == PRT_OK; root++) {
         if (code->flags[root] & PRT_CODE_REACHED && marks[root] == NEW)
             status = search_from(code, root, marks, stack);

@@ -74,6 +74,7 @@ static int compare_addresses(const void *left, const void *right)
 {
     const struct container_index *a = *(const struct container_index *const *)left;
     const struct container_index *b = *(const struct container_index *const *)right;
+    /* equivalent: any positive number says so */
     if (a->address_bytes != b->address_bytes) return a->address_bytes < b->address_bytes ? -1 : 1;
     /* uncovered: a qsort that merges asks of the one that comes first in the file before the other */
     return a < b ? -1 : a > b;

@@ -113,7 +113,16 @@ def is_binary(tokens, at):
 
 def is_asserted(text, at):
     """Is it a part of an assertion?  That is no part of what is built for a user."""
-    return re.split(r"[;{}]\s", blanked(text)[:at])[-1].lstrip().startswith("assert(")
+    code = blanked(text)
+    return (re.split(r"[;{}]\s", code[:at])[-1] + code[at:at + 7]).lstrip().startswith("assert(")
+
+
+def order_matters(left, right):
+    """Can it be told whether `right` is looked at first?  Not of comparisons, or questions (is_, has_), of what is
+    there anyway: what a pointer leads to is there where `left` does not ask for the pointer."""
+    plain = re.sub(r"\b(\w+_)?(is|has)_\w+\(", "", right)
+    return bool(re.search(r"[\[/%(]", plain)) or any(
+        re.search(rf"\b{pointer}\b(?!->)", left) for pointer in re.findall(r"(\w+)->", right))
 
 
 def mutants_of(text):
@@ -144,9 +153,7 @@ def mutants_of(text):
             first, last = operand(tokens, i, -1, ends), operand(tokens, i, 1, ends)
             if first is not None and last is not None and first < i < last:
                 left, right = text[tokens[first][2]:tokens[i - 1][3]], text[tokens[i + 1][2]:tokens[last][3]]
-                # Of a comparison of what is there anyway nobody can tell when it is made.
-                pointers = re.findall(r"(\w+)->", right)
-                if re.search(r"[\[/%(]", right) or any(re.search(rf"\b{name}\b(?!->)", left) for name in pointers):
+                if order_matters(left, right):
                     add(tokens[first][2], tokens[last][3], f"{right} {token} {left}",
                         f"arguments of {token} are swapped")
         elif token in ("if", "while") and after == "(":
@@ -207,7 +214,7 @@ class Builder:
         words = shlex.split(os.environ.get("MUTATION_LIBS", ""))
         if program == "test_load_faults":
             words += shlex.split(os.environ.get("MUTATION_FAULTS", ""))
-        link = self.compiler + [f"{self.work}/mutant.o", test] + archives + words + ["-o", f"{self.work}/test"]
+        link = self.compiler + ["-Wl,--strip-debug", f"{self.work}/mutant.o", test] + archives + words + ["-o", f"{self.work}/test"]
         if subprocess.run(link, stderr=subprocess.DEVNULL).returncode:
             sys.exit(f"mutate: {program} cannot be linked with {self.source}")
         try:

@@ -50,6 +50,9 @@ static void good_containers_pass(void **unused)
     struct made *m = good();
     made_side_by_side(m);
     assert_int_equal(made_verify(m, &error), PRT_OK);
+    m = good();
+    made_groups(m, 1, 16); /* the whole device as one sub-device */
+    assert_int_equal(made_verify(m, &error), PRT_OK);
 }
 
 #define REFUSED(field, value, message)                                                             \

@@ -386,7 +386,7 @@ static void loops_with_counts_are_nested(void **unused)
         {ITERATION("repeat 1\n repeat 1\n repeat 1\n repeat 1\n repeat 1\n repeat 1\n repeat 1\n"
                    " repeat 1\n repeat 1\n run 0, 3\n again\n again\n again\n again\n again\n"
                    " again\n again\n again\n again\n run 1, 2\n"),
-         "[repeat-depth]"},
+         "loops nested 9 deep [repeat-depth]"},
     };
     EXPECT_ALL(chain, programs);
 }
@@ -461,6 +461,29 @@ static void only_exact_stages_are_run(void **unused)
     m->buffers[0].row_packets = 2;
     m->inputs[0].window_width = m->inputs[0].window_height = 3;
     expect(m, BINDS "goes_on 0, 1, L9\n run 0, 1\n run 1, 1\n" DRAIN, "[run-window]");
+}
+
+/* One of its outputs is enough, whichever. */
+static void a_stage_with_one_bounded_output_is_not_run(void **unused)
+{
+    (void)unused;
+    for (uint32_t bounded = 0; bounded < 3; bounded++) {
+        struct made *m = made_create("two", "sim16");
+        uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+        uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+        uint32_t z = made_buffer(m, "z", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+        uint32_t a = made_node(m, "a", 0);
+        made_input(m, a, x, 1, 1);
+        made_output(m, a, y, 1, 0);
+        made_output(m, a, z, 1, 0);
+        if (bounded < 2) m->outputs[bounded].push_least = 0;
+        expect(m,
+               "bind_root 0\n has_packets 0, 0, 1, L9\n has_room 0, 0, 1, L9\n has_room 0, 1, 1, "
+               "L9\n run 0, 1\n" DRAIN,
+               bounded < 2 ? "'a' has an output of a bounded rate: nobody knows how much it "
+                             "appends [run-bounded]"
+                           : NULL);
+    }
 }
 
 static void sources_and_loops_that_nobody_feeds_need_to_be_allowed(void **unused)
@@ -1108,6 +1131,7 @@ TEST_MAIN("verify_program", cmocka_unit_test(levels_are_followed_through_an_iter
           cmocka_unit_test(loops_with_counts_are_nested), cmocka_unit_test(operands_exist),
           cmocka_unit_test(entries_are_loaded_once_by_their_owners),
           cmocka_unit_test(only_exact_stages_are_run),
+          cmocka_unit_test(a_stage_with_one_bounded_output_is_not_run),
           cmocka_unit_test(sources_and_loops_that_nobody_feeds_need_to_be_allowed),
           cmocka_unit_test(phases_are_followed), cmocka_unit_test(a_dispatch_makes_phases_unknown),
           cmocka_unit_test(certificates_keep_to_phases),
