@@ -204,6 +204,7 @@ static enum prt_status infer_running(struct levels *x, uint32_t index)
         enum prt_status status = prt_code_work(x->code, index, 2 * sweep);
         if (status != PRT_OK) return status;
         changed = false;
+        /* equivalent: forward alone it comes to the same, in more rounds */
         for (uint32_t k = 0; k < 2 * stages; k++) {
             uint32_t s = k < stages ? k : 2 * stages - 1 - k;
             if (!x->seen[s] || outlives(x, s)) continue;
@@ -579,6 +580,7 @@ static bool is_within_reach(const struct prt_container *c, const struct containe
     if (packets > buffer->depth_packets) return false;
     if (buffer->writer_node == CONTAINER_NONE) return true;
     const struct container_output *output = &c->outputs[buffer->writer_output];
+    /* equivalent: who has no finish writes something to an inner buffer (verify_rates.c) */
     uint64_t last =
         c->nodes[buffer->writer_node].flags & CONTAINER_NODE_FINISH ? output->finish_max : 0;
     return output->push > 0 || packets <= (prt_int128)buffer->initial_packets + last;
@@ -766,6 +768,7 @@ static bool allocate(struct levels *x)
     x->at = calloc((size_t)x->label_count + 1, sizeof *x->at);
     x->meetings = calloc((size_t)x->label_count + 1, 1);
     x->queued = calloc((size_t)x->label_count + 1, sizeof *x->queued);
+    /* equivalent: what has been made is freed whichever is missing */
     return x->at != NULL && x->meetings != NULL && x->queued != NULL && make_state(x, &x->now);
 }
 

@@ -216,6 +216,7 @@ static enum prt_status fire(struct replay *r, uint64_t word, uint64_t symbol, ui
     enum prt_status status = PRT_OK;
     for (uint32_t i = r->first_edge[local]; i < r->first_edge[local + 1] && status == PRT_OK; i++)
         status = add_effect(r, word, effect_on(r, r->edges[i], vertex, phase), count);
+    /* equivalent: one phase follows itself, and would only be looked at */
     if (phases == 1 || status != PRT_OK) return status;
     return add_effect(
         r, word,

@@ -476,6 +476,35 @@ static void a_node_that_launches_has_no_phases(void **unused)
     expect_refusal(m, "node 'grow' launches, and stops, has phases");
 }
 
+/* So many work-items as a packed index can say, whatever their shape. */
+static void a_child_has_work_items_up_to_the_limit(void **unused)
+{
+    (void)unused;
+    const struct {
+        uint32_t group[3];
+        bool accepted;
+    } cases[] = {
+        {{INDEX_ITEMS_MAX, 1, 1}, true},
+        {{1, INDEX_ITEMS_MAX, 1}, true},
+        {{1, 1, INDEX_ITEMS_MAX}, true},
+        {{257, 3, 85}, true},
+        {{INDEX_ITEMS_MAX + 1, 1, 1}, false},
+        {{300, 1, 300}, false},
+        {{256, 256, 1}, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct prt_error error;
+        struct made *m = made_launcher("sim16", OWN);
+        const uint32_t *group = cases[i].group, lanes = m->device.lanes;
+        memcpy(m->interfaces[1].group, group, sizeof cases[i].group);
+        m->interfaces[1].firing_warps = (group[0] * group[1] * group[2] + lanes - 1) / lanes;
+        if (!cases[i].accepted)
+            expect_refusal(m, "'child' has no work-items, or too many");
+        else if (made_verify(m, &error) != PRT_OK)
+            fail_msg("%s", error.message);
+    }
+}
+
 /* 2^20 launches in each of five levels: 2^100 in all, and no sum of the loader goes round. */
 static void bounds_beyond_64_bits_are_the_largest(void **unused)
 {
@@ -578,6 +607,7 @@ TEST_MAIN("device_queue", cmocka_unit_test(trees_append_in_pre_order),
           cmocka_unit_test(a_queue_too_small_is_refused),
           cmocka_unit_test(tables_that_do_not_hold_together_are_refused),
           cmocka_unit_test(a_node_that_launches_has_no_phases),
+          cmocka_unit_test(a_child_has_work_items_up_to_the_limit),
           cmocka_unit_test(bounds_beyond_64_bits_are_the_largest),
           cmocka_unit_test(each_kernel_has_bounds_of_its_own),
           cmocka_unit_test(interfaces_fit_each_other))

@@ -503,6 +503,15 @@ static void sources_and_loops_that_nobody_feeds_need_to_be_allowed(void **unused
          "[allowance]"},
     };
     EXPECT_ALL(source, of_source);
+    /* A guard of its room does not bring back what an interrupt may have taken. */
+    expect(source(),
+           BINDS "goes_on 0, 2, L9\n goes_on 0, 4, L3\n jump L9\nL3: has_room 0, 0, 1, L9\n run 0, "
+                 "1\n" DRAIN,
+           "[allowance]");
+    expect(source(),
+           BINDS "goes_on 0, 2, L9\n goes_on 1, 4, L3\n jump L9\nL3: has_room 0, 0, 1, L9\n run 0, "
+                 "1\n" DRAIN,
+           NULL);
     const struct program of_circle[] = {
         {BINDS "L1: goes_on 0, 2, L2\n run 0, 2\n run 1, 2\n jump L1\nL2: wait L1\n" DRAIN, NULL},
         {BINDS "L1: run 0, 2\n run 1, 2\n jump L1\n" DRAIN, "[allowance]"},
@@ -886,6 +895,11 @@ static void the_end_is_reached_when_nothing_is_left(void **unused)
         {BINDS "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\n"
                "L2: has_packets 0, 0, 1, L3\nL3: wait L1\n halt\n",
          "[halt]"},
+        {BINDS "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\n"
+               "L2: has_packets 0, 0, 1, L3\nL3: ends\n wait L1\n halt\n",
+         "[halt]"},
+        {BINDS "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\nL2: ends\n wait L1\n halt\n",
+         NULL},
         {BINDS "L1: ends\n round_robin 0, L2\n dispatch\n jump L1\nL2: wait L1\n ends\n halt\n",
          "[halt]"},
         {BINDS "L1: ends\n round_robin 0, L2\n dispatch\n fence\nL2: wait L1\n halt\n", "[halt]"},
@@ -1009,6 +1023,35 @@ static void a_long_pipeline_is_filled_level_by_level(void **unused)
     (void)unused;
     expect_text(row(), pipelined(LEVELS), NULL);
     expect_text(row(), pipelined(LEVELS / 2), "[underflow]");
+}
+
+#define ONE_MORE " has_packets 0, 0, 1, L1\n run 0, 1\n"
+
+/* Two paths that bring something new are told from unknown, a third is not: 4 x 2 have room beside 7. */
+static void what_two_paths_bring_is_joined_exactly(void **unused)
+{
+    (void)unused;
+    const struct program programs[] = {
+        {BINDS ONE_MORE ONE_MORE "L1: has_packets 0, 0, 5, L9\n run 0, 5\n" DRAIN, NULL},
+        {BINDS ONE_MORE ONE_MORE "L1: has_packets 0, 0, 6, L9\n run 0, 6\n" DRAIN,
+         "'t' may hold 5 packets here"},
+        {BINDS ONE_MORE ONE_MORE ONE_MORE "L1: has_packets 0, 0, 4, L9\n run 0, 4\n" DRAIN,
+         "'t' may hold 16 packets here"},
+    };
+    EXPECT_ALL(chain, programs);
+}
+
+/* What grows by one in each round is soon taken for unknown, and nobody waits until it is full. */
+static void slow_growth_is_not_followed(void **unused)
+{
+    (void)unused;
+    struct made *m = chain();
+    m->buffers[1].depth_packets = UINT64_C(1) << 40;
+    made_settle(m);
+    expect(m,
+           BINDS "L1: has_packets 0, 0, 1, L2\n has_room 0, 0, 2, L2\n run 0, 1\n jump L1\nL2: "
+                 "wait L1\n" DRAIN,
+           NULL);
 }
 
 /* So many labels, each with a state of its own. */
@@ -1143,5 +1186,7 @@ TEST_MAIN("verify_program", cmocka_unit_test(levels_are_followed_through_an_iter
           cmocka_unit_test(paths_that_meet_have_in_common_what_both_know),
           cmocka_unit_test(work_is_bounded),
           cmocka_unit_test(a_long_pipeline_is_filled_level_by_level),
+          cmocka_unit_test(what_two_paths_bring_is_joined_exactly),
+          cmocka_unit_test(slow_growth_is_not_followed),
           cmocka_unit_test(long_chains_of_joins_are_too_much_work),
           cmocka_unit_test(what_is_looked_at_is_work), cmocka_unit_test(a_proof_is_told))
