@@ -48,6 +48,7 @@ static enum prt_status verify_entry(const struct prt_container *c, uint32_t i,
           title_of(c, i), f->firing_warps, items, lanes);
     CHECK(f->work_groups == 1 && f->global_offset == 0 && f->group_offset == 0, INTERFACES, i,
           "a launch of '%s' is not one work-group from 0 on", title_of(c, i));
+    /* equivalent: neither of its parts needs the other */
     CHECK((f->launches > 0) == (f->launch_count > 0) && f->launches <= CONTAINER_TREE_MAX,
           INTERFACES, i, "'%s' has %" PRIu64 " launches a firing and %" PRIu32 " places for them",
           title_of(c, i), f->launches, f->launch_count);
