@@ -1,0 +1,46 @@
+#!/bin/sh
+# What is between drawn programs and the reference interpreter (oracle.sh) is noticed: where the interpreter says nothing,
+# where an output has a wrong byte, and where the interpreter has a mistake.
+set -u
+cd "$TMP" || exit 1
+# shellcheck source=tests/checks.sh
+. "$ROOT/tests/checks.sh"
+# shellcheck source=tests/oracle/differ.sh
+. "$ROOT/tests/oracle/differ.sh"
+
+# noticed NAME ARGUMENTS: differ finds a difference
+noticed() {
+    name=$1
+    shift
+    if differ --first "$@" >log; then cat log; check "noticed: $name" false; else check "noticed: $name" true; fi
+}
+
+EACH=1
+KAHN=/bin/true noticed "an interpreter that says nothing" -n 4
+
+mkdir flip
+ln -s "$PIPEC" flip/pipec
+cat >flip/piperun <<END
+#!/bin/sh
+"$PIPERUN" "\$@" || exit
+for word; do
+    case \$word in b*.raw) printf '\\377\\001\\377' | dd of="\${word#*=}" conv=notrunc 2>/dev/null ;; esac
+done
+END
+chmod +x flip/piperun
+BUILD=$TMP/flip noticed "outputs with wrong bytes" -n 8
+
+# mistake NAME EXPRESSION [OPTION]: an interpreter with a mistake is told from the compiler within 60 programs
+mistake() {
+    interpreter "$1" "$2" || { check "mistake $1" false; return; }
+    if cmp -s "$1" kahn; then check "mistake $1" false; return; fi
+    KAHN=$TMP/$1 noticed "an interpreter that has the mistake: $1" -n 60 ${3:+"$3"}
+}
+mistake rooms 's/held + burst > c->depth/held > c->depth + burst/' --border
+mistake remains 's/rest - kept > most/rest - kept < most/' --border
+mistake shifts 's/b % scalar_bits(scalar)/b % 64/'
+mistake remainders 's/(int64_t)a % (int64_t)b)/((int64_t)a % (int64_t)b + (int64_t)b) % (int64_t)b)/'
+mistake conversions 's/if (isnan(value)) return 0;/if (isnan(value)) return 1;/'
+mistake windows 's/+ (size_t)index) \* p->type->size/+ (size_t)index \/ 2 * 2) * p->type->size/'
+mistake ends 's/return end->channel->closed ? ENDS : WAITS;/return end->channel->closed \&\& end->at ? ENDS : WAITS;/'
+mistake phases 's/node->firings % node->phases)/node->firings % 1)/'
