@@ -126,6 +126,7 @@ static void find_oldest(struct prt_fifo *fifo)
     for (uint32_t i = 0; i < fifo->reader_count; i++) {
         const struct prt_fifo_reader *r = &fifo->readers[i];
         if (!r->attached || r->position_packets > oldest) continue;
+        /* equivalent: with a count too low the oldest is only looked for more often */
         count = r->position_packets < oldest ? 1 : count + 1;
         oldest = r->position_packets;
     }
@@ -146,6 +147,7 @@ void prt_fifo_fill(struct prt_fifo *fifo, const void *pattern, uint64_t pattern_
 {
     uint8_t *window = prt_fifo_claim(fifo, packets);
     uint64_t total = packets * fifo->width_bytes;
+    /* equivalent: a part of no bytes more is none */
     for (uint64_t at = 0; at < total; at += pattern_bytes) {
         uint64_t part = total - at < pattern_bytes ? total - at : pattern_bytes;
         memcpy(window + at, pattern, (size_t)part);

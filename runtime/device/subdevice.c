@@ -629,7 +629,7 @@ enum prt_status prt_device_cu_set(struct prt_device_tree *tree, struct prt_devic
     pthread_mutex_lock(&tree->mutex);
     const struct device_slot *slot = find(tree, device);
     uint32_t first_cu = slot != NULL ? slot->first_cu : 0;
-    uint32_t end_cu = slot != NULL ? first_cu + slot->cu_count : 0;
+    uint32_t end_cu = slot != NULL ? first_cu + slot->cu_count : 0; /* equivalent: not used then */
     pthread_mutex_unlock(&tree->mutex);
     if (slot == NULL) return PRT_E_INVALID_DEVICE;
     if (words == NULL || word_count < prt_cu_set_words(tree->description.cu_count))

@@ -244,6 +244,7 @@ static enum prt_status add_item(struct replay *r, uint64_t rule, uint64_t word)
 static enum prt_status keep_rule(struct replay *r, uint64_t rule)
 {
     if (r->effect_count + r->order_count > r->effect_capacity) {
+        /* equivalent: more memory than is needed */
         uint64_t capacity = 2 * r->effect_capacity + r->order_count;
         struct effect *larger = realloc(r->effects, capacity * sizeof *larger);
         if (larger == NULL) return prt_error_set(r->error, PRT_E_NOMEM, "out of memory");

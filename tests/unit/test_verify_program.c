@@ -633,10 +633,12 @@ static void certificates_keep_to_phases(void **unused)
 {
     (void)unused;
     const struct {
-        uint64_t words[11], count;
+        uint64_t words[15], count;
         const char *message;
     } cases[] = {
         {{9, 2, 0, 3, 0, 1, 1, 1, 2, 4}, 10, NULL},
+        /* twice what begins and ends with the second phase */
+        {{14, 3, 3, 1, 1, 0, 1, 2, 4, 1, 0, 1, 1, 3, 2}, 15, NULL},
         {{9, 2, 0, 3, 0, 1, 0, 1, 2, 2}, 10, "'a' is fired out of the order of its phases"},
         {{9, 2, 0, 3, 1, 1, 0, 1, 2, 4}, 10, "does not begin and end with the same phases"},
         {{9, 2, 1, 1, 1, 2, 0, 1, 2, 1}, 10, "the prologue does not begin with the first phases"},
