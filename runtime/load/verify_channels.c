@@ -221,7 +221,7 @@ static void follow(struct walk *walk, uint32_t vertex)
     walk->open[walk->open_count++] = edge;
     if (walk->order[other] == 0)
         enter(walk, other, edge);
-    else if (walk->order[other] < walk->low[vertex])
+    else if (walk->order[other] < walk->low[vertex]) /* equivalent: the same again */
         walk->low[vertex] = walk->order[other];
 }
 
@@ -342,7 +342,7 @@ enum prt_status prt_channels_build(const struct prt_container *c, struct prt_cha
     walk.via = walk.low + size;
     walk.cursor = walk.via + size;
     walk.path = walk.cursor + size;
-    channels->local = walk.path + size;
+    channels->local = walk.path + size; /* equivalent: what the walk has used is free by then */
     channels->bundles = channels->local + size;
     fill_channels(channels);
     index_edges(&walk);

@@ -457,10 +457,32 @@ static void only_exact_stages_are_run(void **unused)
     struct made *m = source();
     m->nodes[0].flags |= CONTAINER_NODE_STOPS;
     expect(m, BINDS "goes_on 0, 1, L9\n run 0, 1\n" DRAIN, "[run-stops]");
-    m = source();
-    m->buffers[0].row_packets = 2;
-    m->inputs[0].window_width = m->inputs[0].window_height = 3;
-    expect(m, BINDS "goes_on 0, 1, L9\n run 0, 1\n run 1, 1\n" DRAIN, "[run-window]");
+    for (uint32_t width = 1; width <= 3; width += 2) {
+        m = source();
+        m->buffers[0].row_packets = 2;
+        m->inputs[0].window_width = width;
+        m->inputs[0].window_height = 3;
+        expect(m, BINDS "goes_on 0, 1, L9\n run 0, 1\n run 1, 1\n" DRAIN, "[run-window]");
+    }
+}
+
+/* One of its inputs is enough, whichever. */
+static void a_stage_with_one_window_is_not_run(void **unused)
+{
+    (void)unused;
+    for (uint32_t seen = 0; seen < 3; seen++) {
+        struct made *m = made_create("two", "sim16");
+        uint32_t x = made_buffer(m, "x", SCALAR_I32, 16, CONTAINER_OUTER_IN);
+        uint32_t y = made_buffer(m, "y", SCALAR_I32, 16, CONTAINER_OUTER_IN);
+        uint32_t a = made_node(m, "a", 0);
+        made_input(m, a, x, 1, 1);
+        made_input(m, a, y, 1, 1);
+        m->buffers[x].row_packets = m->buffers[y].row_packets = 2;
+        if (seen < 2) m->inputs[seen].window_width = m->inputs[seen].window_height = 3;
+        expect(m,
+               "bind_root 0\n has_packets 0, 0, 1, L9\n has_packets 0, 1, 1, L9\n run 0, 1\n" DRAIN,
+               seen < 2 ? "[run-window]" : NULL);
+    }
 }
 
 /* One of its outputs is enough, whichever. */
@@ -1176,6 +1198,7 @@ TEST_MAIN("verify_program", cmocka_unit_test(levels_are_followed_through_an_iter
           cmocka_unit_test(loops_with_counts_are_nested), cmocka_unit_test(operands_exist),
           cmocka_unit_test(entries_are_loaded_once_by_their_owners),
           cmocka_unit_test(only_exact_stages_are_run),
+          cmocka_unit_test(a_stage_with_one_window_is_not_run),
           cmocka_unit_test(a_stage_with_one_bounded_output_is_not_run),
           cmocka_unit_test(sources_and_loops_that_nobody_feeds_need_to_be_allowed),
           cmocka_unit_test(phases_are_followed), cmocka_unit_test(a_dispatch_makes_phases_unknown),
