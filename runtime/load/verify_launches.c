@@ -266,7 +266,7 @@ enum prt_status prt_verify_launches(const struct prt_container *c, struct prt_er
 {
     enum prt_status status = verify_tables(c, error);
     if (status == PRT_OK) status = verify_coverage(c, error);
-    /* equivalent: where there is one it is a child, which has no bounds of its own */
+    /* equivalent: of none nothing is said; one alone is a child, which has no bounds of its own */
     if (status == PRT_OK && c->interface_count > 0) status = verify_bounds(c, error);
     return status;
 }

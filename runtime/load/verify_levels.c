@@ -51,7 +51,7 @@ struct levels {
 static bool make_state(const struct levels *x, struct state *s)
 {
     s->least = calloc((size_t)x->q.count * 2, sizeof *s->least);
-    s->asked = calloc(x->asked_words + 1, sizeof *s->asked);
+    s->asked = calloc(x->asked_words + 1, sizeof *s->asked); /* equivalent: one too many or two */
     s->most = s->least != NULL ? s->least + x->q.count : NULL;
     return s->least != NULL && s->asked != NULL;
 }
@@ -99,13 +99,8 @@ static bool join(const struct levels *x, struct state *to, uint32_t key, bool wi
     const struct state *from = &x->now;
     bool differs = from->least[key] < to->least[key] || from->most[key] > to->most[key];
     if (!differs) return false;
-    bool unknown = widen || prt_quantity_kind(&x->q, key) == PRT_PHASE;
-    if (from->least[key] < to->least[key]) to->least[key] = unknown ? 0 : from->least[key];
-    if (from->most[key] > to->most[key]) to->most[key] = unknown ? x->q.most[key] : from->most[key];
-    if (prt_quantity_kind(&x->q, key) == PRT_PHASE) {
-        to->least[key] = 0;
-        to->most[key] = x->q.most[key];
-    }
+    if (from->least[key] < to->least[key]) to->least[key] = widen ? 0 : from->least[key];
+    if (from->most[key] > to->most[key]) to->most[key] = widen ? x->q.most[key] : from->most[key];
     return true;
 }
 
@@ -752,12 +747,13 @@ static enum prt_status walk_all(struct levels *x)
     return status;
 }
 
+/* There are stages, and instructions behind the prologue (verify_flow.c), so nothing is empty. */
 static bool allocate(struct levels *x)
 {
     uint32_t count = x->code->count;
-    x->label_of = calloc((size_t)count + 1, sizeof *x->label_of);
-    x->label_at = calloc((size_t)count + 1, sizeof *x->label_at);
-    x->seen = calloc((size_t)x->c->stage_count * 2 + 1, sizeof *x->seen);
+    x->label_of = calloc(count, sizeof *x->label_of);
+    x->label_at = calloc(count, sizeof *x->label_at);
+    x->seen = calloc((size_t)x->c->stage_count * 2, sizeof *x->seen);
     if (x->label_of == NULL || x->label_at == NULL || x->seen == NULL) return false;
     x->ran = x->seen + x->c->stage_count;
     for (uint32_t i = 0; i < count; i++) {
@@ -765,9 +761,9 @@ static bool allocate(struct levels *x)
         x->label_of[i] = is_label ? x->label_count : NO_LABEL;
         if (is_label) x->label_at[x->label_count++] = i;
     }
-    x->at = calloc((size_t)x->label_count + 1, sizeof *x->at);
-    x->meetings = calloc((size_t)x->label_count + 1, 1);
-    x->queued = calloc((size_t)x->label_count + 1, sizeof *x->queued);
+    x->at = calloc(x->label_count, sizeof *x->at);
+    x->meetings = calloc(x->label_count, sizeof *x->meetings);
+    x->queued = calloc(x->label_count, sizeof *x->queued);
     /* equivalent: what has been made is freed whichever is missing */
     return x->at != NULL && x->meetings != NULL && x->queued != NULL && make_state(x, &x->now);
 }
