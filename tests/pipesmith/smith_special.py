@@ -55,6 +55,33 @@ class Special:
             self.items.append(swapped)
             self.nets.append(f"{stream.name} -> {name}<{n}> -> {result.name};")
 
+    def add_filter(self):
+        """A sum over a window, which goes into lanes; often one behind it that counts its firings."""
+        rng = self.rng
+        usable = [s for s in self.streams if s.type.is_scalar() and s.type.name in INTEGERS + FLOATS]
+        if not usable:
+            return
+        stream = rng.choice(usable)
+        kind, n, pop = stream.type, rng.choice([3, 4, 5, 8, 9, 16, 17, 32]), rng.choice([1, 1, 1, 2])
+        stream.rate = stream.rate or Fraction(rng.choice([1, 2, 4]))
+        rate = stream.rate / pop
+        if rate.denominator > 64:
+            return
+        sum_kind = kind if kind.name in FLOATS else SCALAR[rng.choice(["i32", "u32", kind.name])]
+        name, factor = self.kernel_name("filter"), rng.choice(["(k + 1)", "3", "(k & 1)", "(7 - k)"])
+        lines = [f"    {sum_kind} s = 0;",
+                 f"    for (i32 k = 0; k < {n}; k++) s += ({sum_kind})x[k] * ({sum_kind}){factor};"]
+        scale = "0.125" if kind.name in FLOATS else "4"
+        lines += [f"    y <- ({kind})(s {'*' if kind.name in FLOATS else '/'} ({sum_kind}){scale});"]
+        self.kernel_text(name, f"in {kind} x pop {pop} peek {n}, out {kind} y", lines)
+        filtered = self.join(name, stream, kind, rate, stream.group)
+        if rng.random() < 0.4:
+            return
+        name, period = self.kernel_name("number"), rng.randint(2, 200)
+        lines = ["    state u32 count;", f"    y <- ({kind})(x + ({kind})(count % {period}));", "    count += 1;"]
+        self.kernel_text(name, f"in {kind} x, out {kind} y", lines)
+        self.join(name, filtered, kind, rate, stream.group)
+
     def add_turns(self):
         """Two streams of one group and type, taken in turn by phases; rates that lists give."""
         rng = self.rng
