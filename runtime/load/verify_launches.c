@@ -243,6 +243,7 @@ static enum prt_status verify_depth(const struct prt_container *c, uint64_t dept
 
 static enum prt_status verify_bounds(const struct prt_container *c, struct prt_error *error)
 {
+    /* equivalent: room for a third row */
     struct bounds *rows = calloc((size_t)c->interface_count * 2, sizeof *rows);
     if (rows == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     struct bounds *row = rows, *deeper = rows + c->interface_count;

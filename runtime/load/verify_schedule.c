@@ -147,7 +147,9 @@ static bool repeat(struct effect *effect, uint64_t count)
 {
     prt_int128 more = (prt_int128)effect->net * (count - 1);
     prt_int128 net = more + effect->net;
+    /* equivalent: 0 more */
     prt_int128 need = more < 0 ? effect->need - more : effect->need;
+    /* equivalent: 0 more */
     prt_int128 top = more > 0 ? effect->top + more : effect->top;
     if (!fits(net) || !fits(need) || (effect->top != NO_WRITE && !fits(top))) return false;
     effect->net = (int64_t)net;
@@ -245,6 +247,7 @@ static enum prt_status keep_rule(struct replay *r, uint64_t rule)
 {
     if (r->effect_count + r->order_count > r->effect_capacity) {
         /* equivalent: more memory than is needed */
+        /* equivalent: how much there is to spare */
         uint64_t capacity = 2 * r->effect_capacity + r->order_count;
         struct effect *larger = realloc(r->effects, capacity * sizeof *larger);
         if (larger == NULL) return prt_error_set(r->error, PRT_E_NOMEM, "out of memory");
@@ -348,6 +351,7 @@ static enum prt_status check_period(const struct replay *r)
 
 static bool allocate(struct replay *r)
 {
+    /* equivalent: one more is enough for the ends of lists */
     size_t vertices = (size_t)r->vertices.count + 1, keys = vertices + r->block->count;
     uint32_t *numbers = calloc(2 * vertices + 2 * (size_t)r->block->count + keys, sizeof *numbers);
     r->first_terminal = numbers;
