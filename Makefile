@@ -321,7 +321,7 @@ $(B)/tests/fault_tracer: tests/fault/tracer.c tests/fault/fault_page.h $(B)/flag
 	$(call fault_tool)
 
 # Tests that try some points of a sweep, and all of them with EVERY=1.
-SOAKED_FAULTS := tests/e2e/fault_client.sh
+SOAKED_FAULTS := tests/e2e/fault_client.sh tests/e2e/fault_surroundings.sh
 
 .PHONY: soak soak-faults verify-rules tests objects check check-math-all check-unit check-san check-built second-pipec golden-update bench coverage mutation mutation-run damage fuzz fuzz-run fuzz-plants
 tests: $(TESTS) $(REPLAYS) $(DAMAGE) $(FAULT_TOOLS) ## build the unit tests without running them
@@ -349,7 +349,7 @@ check-math-all: all ## the f32 library over all 2^32 inputs (hours)
 	    PIPERUN=$(abspath $(B))/piperun MATH_ALL=1 TMP=$$(mktemp -d) sh tests/e2e/math.sh
 soak-faults: all tests ## each call of pipec, piperun and a program with a pipeline fails, one after the other (an hour)
 	@work=$$(mktemp -d) && TMP=$$work python3 tests/fault/sweep.py $(abspath $(B)); status=$$?; rm -rf $$work; exit $$status
-	@$(call run_tests,EVERY=1) -v $(SOAKED_FAULTS)
+	@$(call run_tests,EVERY=1 KILLS=$(or $(KILLS),100) SEED=$(or $(SEED),1)) -v $(SOAKED_FAULTS)
 soak: all ## N drawn programs from SEED on against the reference interpreter; what differs is kept in $(BUILD)/soak
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec PIPERUN=$(abspath $(B))/piperun \
 	    SOAK=1 EACH=$(or $(EACH),13) N=$(or $(N),1000) SEED=$(or $(SEED),1) KEEP=$(abspath $(B))/soak \

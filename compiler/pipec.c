@@ -429,16 +429,17 @@ static int run(struct compile *cx, struct command_line *line)
 int main(int argc, char **argv)
 {
     const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
+    occupy_standard_streams();
+    signal(SIGPIPE, SIG_IGN);
     if (command != NULL) return command->run(argc - 1, argv + 1);
     struct arena *arena = arena_create();
     struct command_line line = command_line_parse(argc, argv, arena);
     int status = EXIT_FILES;
     if (line.action == COMMAND_DONE) {
-        status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
+        status = fflush(stdout) == 0 ? EXIT_DONE : file_failure("write", "standard output");
     } else if (line.action != COMMAND_USAGE) {
         struct compile cx = compile_begin(arena, line.options);
         cleanup_install();
-        signal(SIGPIPE, SIG_IGN);
         signal(SIGCHLD, SIG_DFL); /* where it was ignored, a child leaves no status */
         status = run(&cx, &line);
     }

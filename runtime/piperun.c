@@ -66,6 +66,7 @@ int main(int argc, char **argv)
 {
     occupy_standard_streams();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that would become too large is an error of its write */
     int exit_code = run_subcommand(argc, argv);
     return exit_code != PRT_COMMAND_RUN ? exit_code : run_file(argc, argv);
 }

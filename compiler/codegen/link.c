@@ -44,8 +44,7 @@ static bool create_folder(struct arena *arena, struct workshop *shop)
     const char *parent = getenv("TMPDIR");
     if (parent == NULL || parent[0] == '\0') parent = "/tmp";
     shop->folder = arena_printf(arena, "%s/pipec-XXXXXX", parent);
-    if (mkdtemp(shop->folder) == NULL) return false;
-    cleanup_add(shop->folder, true);
+    if (!cleanup_make_folder(shop->folder)) return false;
     for (int i = 0; i < FILE_COUNT; i++) {
         shop->files[i] = arena_printf(arena, "%s/%s", shop->folder, file_names[i]);
         cleanup_add(shop->files[i], false);
@@ -90,6 +89,15 @@ static bool read_file(struct arena *arena, const char *path, struct link_bytes *
 }
 
 /* ---- the linker ---- */
+
+/* With errno's reason. */
+static bool report_files(struct compile *cx, const char *what)
+{
+    const char *reason = strerror(errno);
+    diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "%s: %s", what, reason);
+    cx->halt = HALT_RESOURCES;
+    return false;
+}
 
 /* Runs it with standard error to the messages' file.  Its exit status, or -1 with errno set. */
 static int run_linker(const struct workshop *shop, const char *linker)
@@ -162,10 +170,29 @@ static bool report_no_linker(struct compile *cx, const char *linker)
     return false;
 }
 
+/* More than the image takes, which is little more than the object.  False: errno says why. */
+static bool is_room(const struct workshop *shop, size_t object_bytes)
+{
+    static const unsigned char zeros[1 << 16];
+    FILE *file = fopen(shop->files[FILE_IMAGE], "wbe");
+    if (file == NULL) return false;
+    size_t left = object_bytes + sizeof zeros;
+    bool good = true;
+    while (left > 0 && good) {
+        size_t part = left < sizeof zeros ? left : sizeof zeros;
+        good = fwrite(zeros, 1, part, file) == part;
+        left -= part;
+    }
+    int saved = errno;
+    if (fclose(file) != 0) return false;
+    errno = saved;
+    return good;
+}
+
 /* GNU ld first: it links a kernel image in 3 ms, where ld.lld takes 17, most of which is loading
  * LLVM's library once more.  One that is not for this machine language fails, and LLVM's is tried; not
  * where the system has failed, for another linker makes other bytes. */
-static bool link_with_any(struct compile *cx, const struct workshop *shop)
+static bool link_with_any(struct compile *cx, const struct workshop *shop, size_t object_bytes)
 {
     const char *const linkers[] = {"ld.bfd", PIPEC_LLD, LLD_OF(PIPEC_LLVM_MAJOR), "ld.lld", "ld"};
     const char *chosen = cx->options.linker;
@@ -174,6 +201,9 @@ static bool link_with_any(struct compile *cx, const struct workshop *shop)
         const char *linker = chosen != NULL ? chosen : linkers[i];
         int status = run_linker(shop, linker);
         if (status == 0) return true;
+        if (status > 0 && !is_room(shop, object_bytes))
+            return report_files(
+                cx, arena_printf(cx->arena, "cannot write '%s'", shop->files[FILE_IMAGE]));
         /* Some C libraries report a failed exec as status 127. */
         bool others = i + 1 < count && (status == 127 || (i == 0 && status != STATUS_KILLED));
         if (status > 0 && !others) return report_linker(cx, shop, linker, status);
@@ -225,22 +255,13 @@ static bool check_symbols(struct compile *cx, struct link_bytes object)
     return false;
 }
 
-/* With errno's reason. */
-static bool report_files(struct compile *cx, const char *what)
-{
-    const char *reason = strerror(errno);
-    diag_report(cx->diags, RULE_CODEGEN, (struct span){0}, "%s: %s", what, reason);
-    cx->halt = HALT_RESOURCES;
-    return false;
-}
-
 static bool link_in_folder(struct compile *cx, const struct workshop *shop,
                            struct link_bytes object, struct link_bytes *image)
 {
     if (!write_file(shop->files[FILE_OBJECT], object))
         return report_files(cx,
                             arena_printf(cx->arena, "cannot write '%s'", shop->files[FILE_OBJECT]));
-    if (!link_with_any(cx, shop)) return false;
+    if (!link_with_any(cx, shop, object.size_bytes)) return false;
     return read_file(cx->arena, shop->files[FILE_IMAGE], image) ||
            report_files(cx, "cannot read what the linker wrote");
 }

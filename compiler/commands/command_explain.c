@@ -178,7 +178,8 @@ int command_explain(int argc, char **argv)
 {
     struct request request = {0};
     for (int i = 1; i < argc; i++)
-        if (answer(argv[i])) return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
+        if (answer(argv[i]))
+            return fflush(stdout) == 0 ? EXIT_DONE : file_failure("write", "standard output");
     struct arena *arena = arena_create();
     int status = EXIT_FILES;
     if (read_request(&request, arena, argc, argv)) status = explain(arena, &request);

@@ -1,6 +1,5 @@
 /* pipec fmt: sources in their canonical layout. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -174,10 +173,9 @@ int command_fmt(int argc, char **argv)
     int status = EXIT_FILES;
     run.line = command_line_parse_command(argc, argv, run.arena, &own);
     if (run.line.action == COMMAND_DONE) {
-        status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
+        status = fflush(stdout) == 0 ? EXIT_DONE : file_failure("write", "standard output");
     } else if (run.line.action != COMMAND_USAGE) {
         cleanup_install();
-        signal(SIGPIPE, SIG_IGN);
         run.sources = sources_create(run.arena);
         run.diags = diags_create(run.arena, run.sources);
         diagnostics_set_levels(&run.line.diagnostics, run.diags);

@@ -1,6 +1,5 @@
 /* pipec graph: the topology as a drawing, as JSON, as a command list. */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -187,7 +186,7 @@ int command_graph(int argc, char **argv)
     struct command_line line = command_line_parse_command(argc, argv, arena, &own);
     int status = EXIT_FILES;
     if (line.action == COMMAND_DONE) {
-        status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
+        status = fflush(stdout) == 0 ? EXIT_DONE : file_failure("write", "standard output");
     } else if (line.action != COMMAND_USAGE && line.input_count > 1) {
         fprintf(stderr, "pipec: error: a second input file '%s'\n", line.inputs[1]);
     } else if (line.action != COMMAND_USAGE && request.embed && request.format != FORMAT_CMDS) {
@@ -196,7 +195,6 @@ int command_graph(int argc, char **argv)
         struct compile cx = compile_begin(arena, line.options);
         cx.options.pipeline = request.pipeline;
         cleanup_install();
-        signal(SIGPIPE, SIG_IGN);
         status = run(&cx, &line, &request);
     }
     arena_destroy(arena);

@@ -1,6 +1,5 @@
 /* pipec lint: what files and folders of sources report. */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -162,10 +161,9 @@ int command_lint(int argc, char **argv)
     struct command_line line = command_line_parse_command(argc, argv, arena, &options);
     int status = EXIT_FILES;
     if (line.action == COMMAND_DONE) {
-        status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
+        status = fflush(stdout) == 0 ? EXIT_DONE : file_failure("write", "standard output");
     } else if (line.action != COMMAND_USAGE) {
         cleanup_install();
-        signal(SIGPIPE, SIG_IGN);
         status = lint(&line, arena);
     }
     arena_destroy(arena);

@@ -217,9 +217,7 @@ static const char *make_folder(struct arena *arena)
     if (whole == NULL) return NULL;
     char *folder = arena_printf(arena, "%s/pipec-test.XXXXXX", whole);
     free(whole);
-    if (mkdtemp(folder) == NULL) return NULL;
-    cleanup_add(folder, true);
-    return folder;
+    return cleanup_make_folder(folder) ? folder : NULL;
 }
 
 /* Files whose names begin with `prefix`. */
@@ -481,13 +479,12 @@ int command_test(int argc, char **argv)
     struct command_line line = parse_line(argc, argv, arena, &options);
     int status = EXIT_FILES;
     if (line.action == COMMAND_DONE) {
-        status = fflush(stdout) == 0 ? EXIT_DONE : EXIT_FILES;
+        status = fflush(stdout) == 0 ? EXIT_DONE : file_failure("write", "standard output");
     } else if (line.action != COMMAND_USAGE) {
         struct compile cx = compile_begin(arena, line.options);
         struct test_run run = {.line = &line, .options = &options, .cx = &cx};
         cleanup_install();
         atexit(stop_at_exit);
-        signal(SIGPIPE, SIG_IGN);
         status = run_and_show(&run);
     }
     arena_destroy(arena);

@@ -53,6 +53,41 @@ void cleanup_disown(void)
         if (cleanups[i].in_use) cleanups[i].in_use = 0; /* unused pages stay shared */
 }
 
+/* Signals wait while something is made and not yet in the table. */
+static void hold_signals(sigset_t *before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, before);
+}
+
+static void let_signals(const sigset_t *before)
+{
+    int error = errno;
+    sigprocmask(SIG_SETMASK, before, NULL);
+    errno = error;
+}
+
+int cleanup_make_file(char *pattern)
+{
+    sigset_t before;
+    hold_signals(&before);
+    int fd = mkstemp(pattern);
+    if (fd >= 0) cleanup_add(pattern, false);
+    let_signals(&before);
+    return fd;
+}
+
+bool cleanup_make_folder(char *pattern)
+{
+    sigset_t before;
+    hold_signals(&before);
+    bool made = mkdtemp(pattern) != NULL;
+    if (made) cleanup_add(pattern, true);
+    let_signals(&before);
+    return made;
+}
+
 /* Async-signal-safe, and needs no memory: as readdir does not. */
 static void empty_folder(const char *path)
 {
@@ -107,12 +142,20 @@ void cleanup_install(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     atexit(cleanup_run);
+    signal(SIGXFSZ, SIG_IGN);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         struct sigaction action = {.sa_handler = on_signal};
         struct sigaction old;
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
     }
+}
+
+void occupy_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 /* ---- output ---- */
@@ -123,13 +166,12 @@ static bool open_temporary(struct output *output, mode_t mode)
     output->temporary = malloc(size);
     if (output->temporary == NULL) return false;
     snprintf(output->temporary, size, "%s.XXXXXX", output->path);
-    int fd = mkstemp(output->temporary);
+    int fd = cleanup_make_file(output->temporary);
     if (fd < 0) {
         free(output->temporary);
         output->temporary = NULL;
         return false;
     }
-    cleanup_add(output->temporary, false);
     fchmod(fd, mode);
     output->file = fdopen(fd, "wb");
     if (output->file != NULL) return true;

@@ -33,11 +33,19 @@ void output_abandon(struct output *output);
  * files in it, after all files.  False: no room in the table. */
 bool cleanup_add(const char *path, bool is_folder);
 void cleanup_forget(const char *path);
+/* mkstemp and mkdtemp of something that is in the table as soon as it is there: no signal falls between. */
+int cleanup_make_file(char *pattern);
+bool cleanup_make_folder(char *pattern);
 /* Removes it now; what cannot be, is tried again at exit.  errno stays what it was. */
 void cleanup_remove(const char *path);
 /* Forgets all of them, in a child process: they are its parent's. */
 void cleanup_disown(void);
-/* Installs the exit handler and the signal handlers.  Once, at the start of main. */
+/* Installs the exit handler and the signal handlers; a file that would become too large (ulimit -f) is an error of
+ * its write.  Once, at the start of main. */
 void cleanup_install(void);
+
+/* Puts a placeholder where a standard stream is closed, which fails as a closed one does: else the next file to be
+ * opened would take its number, and what is meant for the one would go to the other. */
+void occupy_standard_streams(void);
 
 #endif

@@ -36,3 +36,4 @@ planted() {
 
 planted unchecked_memory runtime/io/temporaries.c '/made == NULL/d' "memory of a run, and"
 planted unchecked_rename runtime/io/io_writer.c 's/rename(\([^)]*\)) != 0/(rename(\1), 0)/' "system calls of a run: EIO"
+planted left_behind runtime/io/temporaries.c 's/(void)unlink(record->path)/(void)record/' "a run gets SIGTERM"

@@ -117,12 +117,41 @@ SPARED(hwloc_topology_load, (void *topology), topology)
 /* ---- system calls ---- */
 
 /* Those that a program's files, memory and processes are made of. */
-static const int traced[] = {
-    SYS_openat,   SYS_read,       SYS_pread64, SYS_write,  SYS_pwrite64,  SYS_writev,
-    SYS_close,    SYS_fsync,      SYS_rename,  SYS_unlink, SYS_ftruncate, SYS_fstat,
-    SYS_lseek,    SYS_newfstatat, SYS_mkdir,   SYS_rmdir,  SYS_mmap,      SYS_memfd_create,
-    SYS_brk,      SYS_clone,      SYS_clone3,  SYS_pipe2,  SYS_dup2,      SYS_wait4,
-    SYS_mprotect, SYS_fchmod,     SYS_readlink};
+static const int traced[] = {SYS_openat,
+                             SYS_read,
+                             SYS_pread64,
+                             SYS_write,
+                             SYS_pwrite64,
+                             SYS_writev,
+                             SYS_close,
+                             SYS_fsync,
+                             SYS_rename,
+                             SYS_unlink,
+                             SYS_ftruncate,
+                             SYS_fstat,
+                             SYS_lseek,
+                             SYS_newfstatat,
+                             SYS_mkdir,
+                             SYS_rmdir,
+                             SYS_mmap,
+                             SYS_memfd_create,
+                             SYS_brk,
+                             SYS_clone,
+                             SYS_clone3,
+                             SYS_pipe2,
+                             SYS_dup2,
+                             SYS_wait4,
+                             SYS_mprotect,
+                             SYS_fchmod,
+                             SYS_readlink,
+                             SYS_access,
+                             SYS_getdents64,
+                             SYS_sched_getaffinity,
+                             SYS_sched_setaffinity,
+                             SYS_execve,
+                             SYS_vfork,
+                             SYS_poll,
+                             SYS_fcntl};
 enum { TRACED = sizeof traced / sizeof traced[0] };
 
 static bool stop_for_tracer(void)

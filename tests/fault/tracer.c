@@ -1,13 +1,15 @@
 /*
- * tracer: runs a program and has the k-th of its system calls fail, fall short, or be its last.
+ * tracer: runs a program and has the k-th of its system calls fail, fall short, or be its last; or does something
+ * to the program or a file before it.
  *
- *     tracer PAGE K (ERROR | short | kill) [again] [child] -- COMMAND...
+ *     tracer PAGE K (ERROR | short | kill | signal=N | shrink=FILE | grow=FILE) [again] [child] -- COMMAND...
  *
  * PAGE is a file of sizeof(struct fault_page); K counts from 1 (0: none); ERROR is a number of errno.
  * The calls are those that tests/fault/preload.c stops at, of the program itself, or (child) of the
  * processes that it forks.  What a call cannot fail with is not told to it: a call that allocates fails
  * with ENOMEM, one that starts a process with EAGAIN, whatever ERROR is.  `close` fails having closed,
- * as it does on Linux.  `short` halves what is read or written, and lets other calls be.
+ * as it does on Linux.  `short` halves what is read or written, and lets other calls be.  `signal` sends the program a
+ * signal; `shrink` leaves half of a file, `grow` appends as much as it has.  The call itself is made then.
  *
  * The exit status is that of the program; 128 + N where a signal ended it; 98: it cannot be traced.
  */
@@ -20,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -40,7 +43,9 @@ static struct task {
 static struct fault_page *page;
 static uint64_t at;
 static int error;
-static bool kills, shortens, again, in_child;
+static bool shortens, again, in_child;
+static int sent; /* signal; 0: none */
+static const char *shrinks, *grows;
 static pid_t program;
 static int program_status = -1;
 
@@ -70,13 +75,14 @@ static void relate(pid_t parent, pid_t id, int event)
 
 /* ---- one call ---- */
 
-/* What the program says on standard error comes through; and it waits for its children, however often. */
+/* What the program says on standard error comes through; and it waits for its children, as hwloc
+ * asks for processors, until it is answered. */
 static bool is_spared(const struct task *task)
 {
     struct user_regs_struct regs;
     if (ptrace(PTRACE_GETREGS, task->id, NULL, &regs) != 0) return true;
     return (regs.orig_rax == SYS_write && regs.rdi == STDERR_FILENO) ||
-           (regs.orig_rax == SYS_wait4 && again);
+           ((regs.orig_rax == SYS_wait4 || regs.orig_rax == SYS_sched_getaffinity) && again);
 }
 
 static bool is_hit(const struct task *task)
@@ -127,11 +133,28 @@ static enum __ptrace_request change(struct task *task)
     return PTRACE_CONT;
 }
 
+static void change_file(void)
+{
+    struct stat about;
+    if (shrinks != NULL && stat(shrinks, &about) == 0) (void)!truncate(shrinks, about.st_size / 2);
+    FILE *from = grows != NULL ? fopen(grows, "rb") : NULL;
+    FILE *to = grows != NULL ? fopen(grows, "ab") : NULL;
+    if (from != NULL && to != NULL && fstat(fileno(from), &about) == 0)
+        for (off_t i = 0; i < about.st_size; i++)
+            fputc(fgetc(from), to);
+    if (from != NULL) fclose(from);
+    if (to != NULL) fclose(to);
+}
+
 static enum __ptrace_request at_call(struct task *task)
 {
     if (!is_hit(task)) return PTRACE_CONT;
-    if (!kills) return change(task);
-    kill(program, SIGKILL);
+    if (shrinks != NULL || grows != NULL)
+        change_file();
+    else if (sent != 0)
+        kill(program, sent);
+    else
+        return change(task);
     return PTRACE_CONT;
 }
 
@@ -224,8 +247,11 @@ int main(int argc, char **argv)
     if (argc < 6) return CANNOT_TRACE;
     map_page(argv[1]);
     at = strtoull(argv[2], NULL, 10);
-    kills = strcmp(argv[3], "kill") == 0;
     shortens = strcmp(argv[3], "short") == 0;
+    if (strcmp(argv[3], "kill") == 0) sent = SIGKILL;
+    if (strncmp(argv[3], "signal=", 7) == 0) sent = atoi(argv[3] + 7);
+    if (strncmp(argv[3], "shrink=", 7) == 0) shrinks = argv[3] + 7;
+    if (strncmp(argv[3], "grow=", 5) == 0) grows = argv[3] + 5;
     error = atoi(argv[3]);
     int i = 4;
     for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
