@@ -268,7 +268,7 @@ static enum prt_status verify_finish(const struct prt_container *c, uint32_t ind
     if (buffer->writer_node == CONTAINER_NONE) return PRT_OK;
     const struct container_output *output = &c->outputs[buffer->writer_output];
     if (!(c->nodes[buffer->writer_node].flags & CONTAINER_NODE_FINISH)) return PRT_OK;
-    for (uint32_t k = 0; k < buffer->reader_count && output->finish_max > 0; k++) {
+    for (uint32_t k = 0; k < buffer->reader_count; k++) {
         const struct container_reader *reader = &c->readers[buffer->first_reader + k];
         uint64_t kept = prt_verify_needs(c, &c->inputs[reader->input]);
         kept -= kept > 0;

@@ -821,6 +821,42 @@ static struct made *parted(uint64_t finish)
     return m;
 }
 
+/* x -> a -> y, and p from a to itself; `seen` packets to both sides of the one that is taken. */
+static struct made *looped(uint32_t seen, uint64_t depth)
+{
+    static const int32_t packets[2];
+    struct made *m = made_create("looped", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t p = made_buffer(m, "p", SCALAR_I32, depth, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    made_initial(m, p, 1 + seen, packets, (1 + seen) * sizeof *packets);
+    uint32_t a = made_node(m, "a", 0);
+    made_input(m, a, x, 1, 1);
+    made_input(m, a, p, 1, 1);
+    made_output(m, a, p, 1, 0);
+    made_output(m, a, y, 1, 0);
+    if (seen > 0) {
+        m->inputs[1].window_width = 1 + 2 * seen;
+        m->inputs[1].window_height = 1;
+        m->buffers[p].row_packets = 4;
+    }
+    m->stages[a].batch_max = 1;
+    made_loop(m);
+    made_settle(m);
+    return m;
+}
+
+/* Who writes for himself has room for one more beside what he has and what he keeps. */
+static void loops_have_room_for_one_more(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    if (made_verify(looped(0, 2), &error) != PRT_OK) fail_msg("%s", error.message);
+    expect_refusal(looped(0, 1), "depth", "could wait for each other with less than 2");
+    if (made_verify(looped(1, 4), &error) != PRT_OK) fail_msg("%s", error.message);
+    expect_refusal(looped(1, 3), "depth", "could wait for each other with less than 4");
+}
+
 /* The outside so often, then join; t has the depth. */
 static struct made *in_step_in_turn(uint64_t turns, uint64_t depth, uint64_t finish)
 {
@@ -844,6 +880,10 @@ static void what_a_finish_appends_has_room_of_its_own(void **unused)
     /* Beside what each reader has found. */
     if (made_verify(parted(6), &error) != PRT_OK) fail_msg("%s", error.message);
     expect_refusal(parted(7), "finish", "without room in 't'");
+    struct made *keeps = parted(6);
+    keeps->inputs[2].peek = 4; /* of the second reader of t */
+    keeps->stages[2].batch_max = 1;
+    expect_refusal(keeps, "finish", "too few for the 6 of a finish while 'c' keeps 3");
     /* Of three, one more than a firing has room already. */
     if (made_verify(in_step_in_turn(1, 3, 3), &error) != PRT_OK) fail_msg("%s", error.message);
     if (made_verify(in_step_in_turn(2, 4, 3), &error) != PRT_OK) fail_msg("%s", error.message);
@@ -1312,6 +1352,7 @@ TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(shapes_alone_lower_no_depth),
           cmocka_unit_test(depths_of_windows_are_no_less_than_they_need),
           cmocka_unit_test(what_a_finish_appends_has_room_of_its_own),
+          cmocka_unit_test(loops_have_room_for_one_more),
           cmocka_unit_test(what_cannot_be_counted_or_balanced_is_refused),
           cmocka_unit_test(counterexamples_are_of_nodes_and_counts),
           cmocka_unit_test(bytes_that_are_no_program_are_refused),
