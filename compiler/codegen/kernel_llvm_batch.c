@@ -53,6 +53,10 @@ static bool is_number(unsigned param)
            param == KERNEL_PARAM_PAST_CACHES;
 }
 
+/* LLVM keeps a copy of the attributes of all parameters for each one that is added, and its passes take time with the
+ * square of their number: of more windows than these nothing is said, and the function is not optimised. */
+enum { WINDOWS_TOLD = 1024 };
+
 static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uint64_t windows,
                                  uint64_t in_windows, enum kernel_entry_kind entry)
 {
@@ -68,7 +72,7 @@ static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uin
         LLVMValueRef param = LLVMGetParam(function, i);
         if (i < KERNEL_PARAM_WINDOWS)
             LLVMSetValueName2(param, param_names[i], strlen(param_names[i]));
-        if (is_number(i)) continue;
+        if (is_number(i) || (i >= KERNEL_PARAM_WINDOWS && windows > WINDOWS_TOLD)) continue;
         kernel_parameter_attribute(e, function, i, "noalias");
         bool read_only = i == KERNEL_PARAM_ARGUMENTS || i == KERNEL_PARAM_LEFT ||
                          i == KERNEL_PARAM_SEEN || i == KERNEL_PARAM_INDICES ||
@@ -79,6 +83,7 @@ static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uin
     }
     kernel_function_attribute(e, function, "nounwind");
     kernel_function_attribute(e, function, "noinline");
+    if (windows > WINDOWS_TOLD) kernel_function_attribute(e, function, "optnone");
     return function;
 }
 
@@ -114,6 +119,10 @@ static void add_exported(struct kernel_emitter *e, const char *name, const struc
     LLVMTypeRef type = LLVMFunctionType(e->i32, &e->pointer, 1, 0);
     LLVMValueRef function = LLVMAddFunction(e->module, name, type);
     kernel_function_attribute(e, function, "nounwind");
+    if (ins + outs > WINDOWS_TOLD) {
+        kernel_function_attribute(e, function, "noinline");
+        kernel_function_attribute(e, function, "optnone");
+    }
     kernel_position(e, LLVMAppendBasicBlockInContext(e->context, function, "entry"));
     LLVMValueRef batch = LLVMGetParam(function, 0);
     LLVMSetValueName2(batch, "batch", strlen("batch"));

@@ -10,6 +10,7 @@ import re
 import subprocess
 
 from smith_bad import VERDICTS
+from smith_bodies import WIDTH
 from smith_relations import RELATIONS
 
 BUILD = os.environ.get("BUILD", "build/release")
@@ -18,15 +19,16 @@ LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lang/"
 
 
 class Configuration:
-    """How to compile (`compile`), how to run (`run`), and how the first in-port comes in: `feed` is file, words (four
-    bytes at a time) or pieces (of many sizes), through a pipe.  `whole`: no buffer is fused away."""
+    """How to compile (`compile`), how to run (`run`), and how the first in-port comes in: `feed` is file, or through a
+    pipe in packets (one at a time), words (of four bytes), or pieces (of sizes that are drawn).  `whole`: no buffer is
+    fused away."""
 
     def __init__(self, compile_with, run_with, feed="file", whole=True):
         self.compile, self.run, self.feed, self.whole = compile_with.split(), run_with.split(), feed, whole
 
 
 CONFIGURATIONS = {
-    "sim1": Configuration("--device=sim1", "--device sim1"),
+    "sim1": Configuration("--device=sim1 -O2", "--device sim1 --host-threads 1"),
     "O0": Configuration("--device=sim1 -O0", "--device sim1 --dispatch=full", "pieces"),
     "sim16": Configuration("--device=sim16", "--device sim16 --host-threads 4"),
     "min": Configuration("--device=sim16 --buffers=min --policy=fullest", "--device sim16 --dispatch=reference"),
@@ -36,10 +38,10 @@ CONFIGURATIONS = {
     "h100": Configuration("--device=sim-h100 --buffers=fast", "--device sim-h100 --host-threads 8", "pieces"),
     "orin": Configuration("--device=sim-orin-nano -O1 --policy=auto", "--device sim-orin-nano --dispatch=condensed"),
     "simfuse": Configuration("--device=sim16 --fuse", "--device sim16", whole=False),
-    "debug": Configuration("--device=sim1 --debug-mode", "--device sim1"),
+    "debug": Configuration("--device=sim1 --debug-mode", "--device sim1", "packets"),
     "cpu": Configuration("--device=cpu --march=native", "--device cpu:1", whole=False),
     "cpu2": Configuration("--device=cpu --march=native", "--device cpu:2", "pieces", whole=False),
-    "cpu8": Configuration("--device=cpu -O3 --march=x86-64-v3,x86-64-v4", "--device cpu:8", whole=False),
+    "cpu8": Configuration("--device=cpu -O3 --march=x86-64-v3,x86-64-v4", "--device cpu:8", "packets", whole=False),
     "cpu3O0": Configuration("--device=cpu -O0", "--device cpu:3", "words", whole=False),
     "cpunofuse": Configuration("--device=cpu --march=native --no-fuse", "--device cpu:2"),
     "cpumin": Configuration("--device=cpu --buffers=min", "--device cpu:1", whole=False),
@@ -131,13 +133,13 @@ def fault_of(errors):
     return {fault(found.group(2), place.group(1), found.group(1))} if found and place else set()
 
 
-def cut(data, feed):
-    """The bytes of an in-port, cut as `feed` says."""
-    lengths = [4] if feed == "words" else [1, 3, 7, 64, 2, 500, 5, 1024]
-    at, k, pieces = 0, 0, []
+def cut(data, feed, kind):
+    """The bytes of an in-port of that type, cut as `feed` says; a struct counts as four bytes."""
+    rng, at, pieces = random.Random(len(data)), 0, []
+    width = {"words": 4, "packets": WIDTH.get(kind, 32) // 8}.get(feed)
     while at < len(data):
-        pieces.append(data[at:at + lengths[k % len(lengths)]])
-        at, k = at + len(pieces[-1]), k + 1
+        pieces.append(data[at:at + (width or rng.choice([1, 3, rng.randint(1, 64), rng.randint(1, 2000)]))])
+        at += len(pieces[-1])
     return pieces
 
 
@@ -153,7 +155,7 @@ def execute(folder, source, inputs, outs, name):
     command += [f"{port}={folder}/{name}.{port}.raw" for port, _ in outs]
     if fed:
         with open(f"{folder}/in.{fed[0]}.raw", "rb") as file:
-            status, errors = run_fed(command, cut(file.read(), how.feed))
+            status, errors = run_fed(command, cut(file.read(), how.feed, fed[1]))
     else:
         status, _, errors = run(command)
     outcome = Outcome(status, gather(folder, name, outs), errors, faults=fault_of(errors))
