@@ -121,6 +121,7 @@ static enum prt_status verify_circles(const struct prt_code *code, uint8_t *mark
 
 enum prt_status prt_verify_flow(struct prt_code *code)
 {
+    /* equivalent: what has been reached is not stacked again, so one less is enough */
     uint32_t *stack = calloc((size_t)code->count + 1, sizeof *stack);
     uint8_t *marks = calloc((size_t)code->count + 1, 1);
     bool made = stack != NULL && marks != NULL;
