@@ -52,7 +52,7 @@ planted() {
     name=$1 changed=$TMP/$1.c
     sed "$3" "$ROOT/$2" >"$changed"
     if cmp -s "$ROOT/$2" "$changed"; then check "planted: $name" false; return; fi
-    # shellcheck disable=SC2046
+    # shellcheck disable=SC2046,SC2086
     ${CC:-cc} -D_GNU_SOURCE -std=c11 -I"$ROOT" -g -o "$name" "$BUILD/obj/tests/fault/client.o" "$changed" \
         $(printf -- '-Wl,--wrap=%s ' $FAULT_CLIENT_CALLS) "$BUILD/libpipert.a" -pthread -ldl -lm \
         $(pkg-config --libs libpng zlib hwloc libxxhash) || { check "planted: $name" false; return; }

@@ -10,10 +10,10 @@ command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 case ${VARIANT-} in asan | tsan) echo "a sanitizer needs address space and time of its own"; exit 77 ;; esac
 
 surround() { # WORK BUILD WORD...
-    work=$1 build=$2
+    work=$1 programs=$2
     shift 2
     mkdir -p "$work"
-    TMP=$work python3 "$ROOT/tests/fault/surroundings.py" "$build" --kills "${KILLS:-2}" --seed "${SEED:-1}" "$@"
+    TMP=$work python3 "$ROOT/tests/fault/surroundings.py" "$programs" --kills "${KILLS:-2}" --seed "${SEED:-1}" "$@"
 }
 
 # shellcheck disable=SC2046
