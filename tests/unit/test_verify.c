@@ -1049,6 +1049,9 @@ static void what_cannot_be_counted_or_balanced_is_refused(void **unused)
     for (uint32_t i = 0; i < m->node_count; i++)
         m->nodes[i].repetitions = UINT64_C(1) << 62;
     expect_refusal(m, "flow", "takes too many packets an iteration");
+    m = joined(); /* of the second input of j */
+    m->inputs[3].reader = 0;
+    expect_refusal(m, "reader", "its reader is not one of buffer 'u'");
     m = joined(); /* b is fired twice where a is fired once */
     m->nodes[1].repetitions = 2;
     m->inputs[3].pop = m->inputs[3].peek = 2;
