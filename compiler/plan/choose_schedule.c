@@ -121,7 +121,14 @@ void plan_choose_schedule(struct placement *at, struct trial_size size)
         return;
     }
     const char *iterations = trial_iterations_text(arena, tried.size.iterations);
-    if (trial_is_faster(guarded, cycles))
+    if (cycles == UINT64_MAX && guarded == UINT64_MAX)
+        plan->policy_reason = arena_printf(
+            arena, "a static schedule first, untried: that would take too long; then %s",
+            plan->policy_reason);
+    else if (cycles == UINT64_MAX)
+        plan->schedule =
+            plan_schedule_none(at->cx, plan, "a trial of the static schedule would take too long");
+    else if (trial_is_faster(guarded, cycles))
         plan->schedule =
             plan_schedule_none(at->cx, plan,
                                arena_printf(arena,

@@ -708,8 +708,20 @@ static void find_obstacles(struct scheduling *s)
             stage_obstacle(s->cx->arena, s->graph, &s->graph->nodes.items[s->plan->stages[i].node]);
 }
 
-const struct schedule *plan_schedule(struct compile *cx, const struct graph *graph,
-                                     const struct plan *plan, enum schedule_length length)
+static uint64_t count_guards(const struct schedule *made)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < made->island_count; i++) {
+        const struct schedule_island *island = &made->islands[i];
+        count += island->prologue.guard_count;
+        for (uint32_t l = 0; l < island->level_count; l++)
+            count += island->levels[l].guard_count;
+    }
+    return count;
+}
+
+static const struct schedule *make_schedule(struct compile *cx, const struct graph *graph,
+                                            const struct plan *plan, enum schedule_length length)
 {
     struct scheduling s = {.cx = cx,
                            .graph = graph,
@@ -731,6 +743,14 @@ const struct schedule *plan_schedule(struct compile *cx, const struct graph *gra
     sum_up(&s);
     arena_destroy(s.arena);
     return s.made;
+}
+
+const struct schedule *plan_schedule(struct compile *cx, const struct graph *graph,
+                                     const struct plan *plan, enum schedule_length length)
+{
+    const struct schedule *made = make_schedule(cx, graph, plan, length);
+    if (count_guards(made) <= SCHEDULE_GUARDS_MAX) return made;
+    return plan_schedule_none(cx, plan, "it would ask more outer ports than the loader follows");
 }
 
 const struct schedule *plan_schedule_none(struct compile *cx, const struct plan *plan,

@@ -88,6 +88,9 @@ enum schedule_length {
 };
 
 enum { SCHEDULE_NEST_MAX = 8 }; /* loops in loops; what the machine can */
+/* Of all parts: behind each the loader follows all buffers anew, for as long as the size of the file lets it (`work` of
+ * lang/container.md), which is half as many again at least. */
+enum { SCHEDULE_GUARDS_MAX = 768 };
 
 const struct schedule *plan_schedule(struct compile *cx, const struct graph *graph,
                                      const struct plan *plan, enum schedule_length length);

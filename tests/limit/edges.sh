@@ -184,6 +184,22 @@ for at in -1 0 1; do
 done
 rm -f large.pipe
 
+# ---- outer ports that a static schedule asks: two of each stage; what is beyond is guarded, and loads as well ----
+for stages in 383 384 385 1500; do
+    {
+        echo 'kernel k(in u8 x, out u8 y) { y <- x; }'
+        printf 'pipeline main(in u8 x, %s) {' "$(seq -s ', ' -f 'out u8 y%g' "$stages")"
+        printf ' k(x -> y%d);' $(seq "$stages")
+        echo ' }'
+    } >ports.pipe
+    kind=static
+    [ "$stages" -le 384 ] || kind=guarded
+    "$PIPEC" --device=sim1 -O0 ports.pipe -o ports.pbc 2>err && "$PIPEC" inspect ports.pbc >out 2>>err &&
+        grep -q "^schedule $kind" out && "$PIPERUN" verify ports.pbc >out 2>>err &&
+        echo "ok a schedule of $stages stages with two ports is $kind and loads" ||
+        echo "not ok a schedule of $stages stages with two ports is $kind and loads: $(head -1 err)"
+done
+
 # ---- memory ----
 make_depth 1000 >memory.pipe
 "$PIPEC" --no-fuse --max-memory 1000 memory.pipe >out 2>err && echo "ok as much memory as is allowed" || echo "not ok as much memory as is allowed: $(head -1 err)"
