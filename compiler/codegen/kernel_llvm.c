@@ -290,6 +290,8 @@ static bool optimise(struct kernel_emitter *e)
     LLVMDisposePassBuilderOptions(options);
     if (error == NULL) kernel_quiet_ranges(e);
     if (error == NULL && level > 0) kernel_fix_nans(e);
+    if (error == NULL)
+        verify(e); /* what the two have made of LLVM's code: it would be compiled unseen */
     if (error == NULL) return true;
     char *text = LLVMGetErrorMessage(error);
     report(e, "LLVM cannot optimise the kernels", LLVMCreateMessage(text));

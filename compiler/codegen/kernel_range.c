@@ -135,14 +135,20 @@ static LLVMValueRef first_behind(LLVMValueRef v)
     return i;
 }
 
+/* What the program itself copies so may stand behind who wants the copy: it moves up, to where all see it. */
 static LLVMValueRef quiet_copy(struct quieter *q, LLVMValueRef function, LLVMValueRef v)
 {
     LLVMValueRef at = LLVMIsAInstruction(v) != NULL
                           ? first_behind(v)
                           : LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
-    for (LLVMValueRef i = at; is_range(i); i = LLVMGetNextInstruction(i))
-        if (LLVMGetOperand(i, 0) == v && LLVMGetOperand(i, 1) == v) return i;
     LLVMPositionBuilderBefore(q->e->builder, at);
+    for (LLVMValueRef i = at; is_range(i); i = LLVMGetNextInstruction(i)) {
+        if (LLVMGetOperand(i, 0) != v || LLVMGetOperand(i, 1) != v) continue;
+        if (i == at) return i;
+        LLVMInstructionRemoveFromParent(i);
+        LLVMInsertIntoBuilder(q->e->builder, i);
+        return i;
+    }
     return range(q->e, false, v, v, register_bits_of(q->e, LLVMTypeOf(v)));
 }
 
