@@ -78,12 +78,10 @@ static int read_binding(struct prt_session *session, const char *text)
     free(seeded);
     if (status != PRT_OK) return prt_complain_status(&error);
     uint32_t port = find_port(session, spec.port, strlen(spec.port));
-    int exit_code = EXIT_DONE;
-    if (port >= session->port_count)
-        exit_code = unknown_port(session, spec.port, true);
-    else if (session->bindings[port].bound)
-        exit_code = PRT_COMPLAIN(EXIT_USAGE, "port '%s' is bound twice", spec.port);
-    if (exit_code != EXIT_DONE) {
+    bool known = port < session->port_count;
+    if (!known || session->bindings[port].bound) {
+        int exit_code = known ? PRT_COMPLAIN(EXIT_USAGE, "port '%s' is bound twice", spec.port)
+                              : unknown_port(session, spec.port, true);
         prt_port_spec_free(&spec);
         return exit_code;
     }

@@ -155,12 +155,12 @@ struct kernel_body {
 
     uint32_t lanes; /* 0: scalar code */
     uint32_t
-        weave;  /* lanes: parts of consecutive lanes, see kernel_weave.c; 1: they are in order */
-    bool pairs; /* lanes woven in two parts: packets are LAYOUT_PAIRS */
-    const bool *varying; /* lanes: by variable->index */
+        weave; /* lanes: parts of consecutive lanes, see kernel_weave.c; 1: they are in order */
     const struct kernel_constants
         *constants;            /* lanes: loaded where they are used; NULL: none are */
+    const bool *varying;       /* lanes: by variable->index */
     bool streamed;             /* lanes: what is appended goes past the caches (kernel_stream.c) */
+    bool pairs;                /* lanes woven in two parts: packets are LAYOUT_PAIRS */
     LLVMValueRef constants_at; /* where they are, in these lanes */
     LLVMValueRef mask;         /* lanes: which ones execute; NULL: all */
     LLVMValueRef

@@ -424,8 +424,8 @@ static void fields_lie_in_their_packets(void **unused)
         snprintf(shape, sizeof shape, "2, %u", lanes);
         bool good = lanes <= 4 || lanes == 8 || lanes == 16;
         REFUSED(good ? PRT_OK : PRT_E_VERIFY, wide, good ? "" : "is no number of lanes",
-                m->fields[0].shape = made_string(m, shape), m->fields[0].count = 2 * lanes,
-                m->fields[0].lanes = lanes);
+                m->fields[0].shape = made_string(m, shape),
+                m->fields[0].count = UINT64_C(2) * lanes, m->fields[0].lanes = lanes);
     }
     REFUSED(PRT_E_VERIFY, wide, "8 is no number of lanes",
             m->fields[0].shape = made_string(m, "8, 4"), m->fields[0].count = 32,

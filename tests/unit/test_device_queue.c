@@ -471,7 +471,7 @@ static void a_node_that_launches_has_no_phases(void **unused)
     m->nodes[0].repetitions = m->nodes[0].phases = 2;
     m->inputs[0].pop = 2;
     m->inputs[0].rates = 0;
-    m->outputs[0].push = 2 * PUSH;
+    m->outputs[0].push = UINT64_C(2) * PUSH;
     m->outputs[0].rates = 4;
     expect_refusal(m, "node 'grow' launches, and stops, has phases");
 }

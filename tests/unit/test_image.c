@@ -194,7 +194,7 @@ static int files_in(const char *folder)
 {
     int count = 0;
     DIR *listing = opendir(folder);
-    assert_non_null(listing);
+    if (listing == NULL) abort();
     for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
         if (entry->d_name[0] != '.') {
             char path[512];
