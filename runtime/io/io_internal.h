@@ -23,8 +23,9 @@ void prt_io_widen_pipe(int fd);
 /* Files are read(2), past the buffer into memory that the caller works on, and not mapped.  A mapped
  * file that another process makes shorter raises SIGBUS at the first access behind its new end, in
  * the midst of a kernel, where there is no way to say which packet was the last; read(2) gives fewer
- * bytes, and the stream ends there, or is PRT_E_TRUNCATED.  What mapping would save, one copy, is
- * done by the thread that reads ahead, into memory that is then in the cache. */
+ * bytes, and a regular file that ends before what it had when it was opened, and is shorter now, is
+ * PRT_E_TRUNCATED in every format: no stream ends there as if it were whole.  What mapping would
+ * save, one copy, is done by the thread that reads ahead, into memory that is then in the cache. */
 
 struct prt_io_reader {
     bool is_open;
@@ -33,6 +34,8 @@ struct prt_io_reader {
     int interrupt_fd;    /* -1: none */
     char *name;          /* for messages */
     uint64_t size_bytes; /* of a regular file when it was opened, less where reading began */
+    uint64_t began_at;   /* of a regular file: the bytes before where reading began */
+    uint64_t read_bytes; /* what read(2) has given */
     uint64_t offset;     /* bytes consumed: where data[begin] stands in the file */
     unsigned char *data;
     size_t begin, end; /* unread bytes of data */
@@ -65,7 +68,8 @@ static inline void prt_io_reader_consume(struct prt_io_reader *reader, size_t by
     reader->offset += bytes;
 }
 
-/* One read(2) of up to `bytes` into `target`, past the (empty) buffer.  0: the end. */
+/* One read(2) of up to `bytes` into `target`, past the (empty) buffer.  0: the end; of a regular file
+ * that has become shorter before it was read PRT_E_TRUNCATED. */
 enum prt_status prt_io_reader_direct(struct prt_io_reader *reader, void *target, size_t bytes,
                                      size_t *count, struct prt_error *error);
 

@@ -47,6 +47,7 @@ static enum prt_status examine(struct prt_io_reader *reader, struct prt_error *e
         return PRT_OK;
     }
     off_t at = lseek(reader->fd, 0, SEEK_CUR);
+    reader->began_at = at > 0 ? (uint64_t)at : 0;
     reader->size_bytes = at >= 0 && status.st_size > at ? (uint64_t)(status.st_size - at) : 0;
     return PRT_OK;
 }
@@ -108,6 +109,22 @@ static enum prt_status wait_readable(const struct prt_io_reader *reader, bool mu
     }
 }
 
+/* At the end.  A file of /proc or /sys may end before what the system calls its size: only one whose
+ * size has changed has shrunk. */
+static enum prt_status examine_end(const struct prt_io_reader *reader, struct prt_error *error)
+{
+    struct stat status;
+    if (!reader->regular || reader->read_bytes >= reader->size_bytes) return PRT_OK;
+    if (fstat(reader->fd, &status) != 0) return failed(reader, error);
+    uint64_t opened_bytes = reader->began_at + reader->size_bytes;
+    if (status.st_size < 0 || (uint64_t)status.st_size >= opened_bytes) return PRT_OK;
+    return prt_error_set_at(error, PRT_E_TRUNCATED, reader->read_bytes,
+                            "%s: the file shrank while it was read: it had %llu bytes when it was "
+                            "opened, it has %lld now",
+                            reader->name, (unsigned long long)opened_bytes,
+                            (long long)status.st_size);
+}
+
 enum prt_status prt_io_reader_direct(struct prt_io_reader *reader, void *target, size_t bytes,
                                      size_t *count, struct prt_error *error)
 {
@@ -119,8 +136,9 @@ enum prt_status prt_io_reader_direct(struct prt_io_reader *reader, void *target,
         ssize_t got = read(reader->fd, target, bytes);
         if (got >= 0) {
             *count = (size_t)got;
+            reader->read_bytes += (size_t)got;
             reader->at_end = got == 0;
-            return PRT_OK;
+            return got == 0 && bytes > 0 ? examine_end(reader, error) : PRT_OK;
         }
         if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) return failed(reader, error);
         must_wait = errno != EINTR; /* a descriptor that was opened elsewhere with O_NONBLOCK */

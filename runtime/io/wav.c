@@ -43,8 +43,9 @@ struct wav_source {
     struct prt_sound_library library;
     SNDFILE *file;
     SF_INFO info;
-    enum prt_status fault;   /* of a read for libsndfile */
-    struct prt_error *error; /* of the call in progress */
+    struct prt_error
+        fault; /* of a read for libsndfile, which may still have given frames; its status
+                               PRT_OK: none */
 
     /* the chunks */
     bool big_endian, rf64, compressed, open_ended;
@@ -318,7 +319,7 @@ static bool keep_opening(struct wav_source *wav, const unsigned char *bytes, siz
     size_t all = wav->opening_bytes + length;
     unsigned char *opening = all <= OPENING_BYTES_MAX ? realloc(wav->opening, all) : NULL;
     if (opening == NULL) {
-        wav->fault = prt_io_no_memory(wav->error);
+        wav->fault.status = prt_io_no_memory(&wav->fault);
         return false;
     }
     memcpy(opening + wav->opening_bytes, bytes, length);
@@ -333,12 +334,12 @@ static size_t take_samples(struct wav_source *wav, unsigned char *target, size_t
     struct prt_io_reader *reader = &wav->reader;
     size_t unit = wav->compressed ? 1 : wav->frame_bytes;
     size_t done = 0;
-    while (wanted - done >= unit && wav->fault == PRT_OK && (done == 0 || wav->compressed)) {
-        wav->fault = prt_io_reader_need(reader, unit, wav->error);
+    while (wanted - done >= unit && wav->fault.status == PRT_OK && (done == 0 || wav->compressed)) {
+        wav->fault.status = prt_io_reader_need(reader, unit, &wav->fault);
         size_t part = prt_io_reader_available(reader);
         part = part < wanted - done ? part : wanted - done;
         part -= part % unit;
-        if (wav->fault != PRT_OK || part == 0) break;
+        if (wav->fault.status != PRT_OK || part == 0) break;
         if (!keep_opening(wav, prt_io_reader_bytes(reader), part)) break;
         memcpy(target + done, prt_io_reader_bytes(reader), part);
         prt_io_reader_consume(reader, part);
@@ -354,7 +355,7 @@ static sf_count_t on_read(void *target, sf_count_t count, void *user)
     uint64_t end = wav->header_bytes + whole_bytes(wav);
     const unsigned char *from = NULL;
     uint64_t have = 0;
-    if (count <= 0 || wav->position >= end || wav->fault != PRT_OK) return 0;
+    if (count <= 0 || wav->position >= end || wav->fault.status != PRT_OK) return 0;
     uint64_t at = wav->position - wav->header_bytes; /* wraps inside the header */
     if (wav->position < wav->header_bytes) {
         from = wav->header + wav->position;
@@ -432,17 +433,22 @@ static bool memory_left(void)
     return reserve != NULL;
 }
 
+static enum prt_status tell_fault(const struct wav_source *wav, struct prt_error *error)
+{
+    if (error != NULL) *error = wav->fault;
+    return wav->fault.status;
+}
+
 static enum prt_status open_sndfile(struct wav_source *wav, struct prt_error *error)
 {
     SF_VIRTUAL_IO io = {on_length, on_seek, on_read, on_write, on_tell};
     make_source_header(wav);
-    wav->error = error;
     if (!memory_left()) return prt_io_no_memory(error);
     enum prt_status status = prt_sound_library_load(&wav->library, error);
     if (status != PRT_OK) return status;
     wav->file = wav->library.open_virtual(&io, SFM_READ, &wav->info, wav);
     wav->is_open = true;
-    if (wav->fault != PRT_OK) return wav->fault;
+    if (wav->fault.status != PRT_OK) return tell_fault(wav, error);
     if (wav->file == NULL)
         return prt_error_set(error, PRT_E_FORMAT, "%s: wav header: %s", wav->reader.name,
                              wav->library.error_number(wav->library.error(NULL)));
@@ -476,7 +482,7 @@ static enum prt_status note_stream(struct wav_source *wav, struct prt_error *err
 static enum prt_status check_end(struct wav_source *wav, struct prt_error *error)
 {
     struct prt_io_reader *reader = &wav->reader;
-    if (wav->fault != PRT_OK) return wav->fault;
+    if (wav->fault.status != PRT_OK) return tell_fault(wav, error);
     int failure = wav->library.error(wav->file);
     if (failure != SF_ERR_NO_ERROR) return refuse(wav, error, wav->library.error_number(failure));
     if (!wav->open_ended && wav->data_taken < whole_bytes(wav) && reader->at_end)
