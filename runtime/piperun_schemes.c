@@ -142,13 +142,6 @@ static const struct prt_level_word *level_of(int64_t domain)
     return level;
 }
 
-static bool has_level(const struct prt_device_figures *figures, int64_t domain)
-{
-    for (int level = 0; level < PRT_LEVEL_COUNT; level++)
-        if ((domain >> level & 1) != 0 && figures->cus_per_domain[level] != 0) return true;
-    return false;
-}
-
 static void reason_of_value(const struct prt_scheme *scheme,
                             const struct prt_device_figures *figures, char *reason, size_t size)
 {
@@ -164,32 +157,52 @@ static void reason_of_value(const struct prt_scheme *scheme,
         snprintf(reason, size, "the device has no level %s", level);
 }
 
+/* The first level of those that `domain` asks for along which the device has two domains or more;
+ * PRT_LEVEL_COUNT: there is none. */
+static int level_with_domains(const struct prt_device_information *device, int64_t domain)
+{
+    int level = 0;
+    bool any = domain == PRT_AFFINITY_NEXT_PARTITIONABLE;
+    while (level < PRT_LEVEL_COUNT &&
+           (device->domains[level] < 2 || (!any && (domain >> level & 1) == 0)))
+        level++;
+    return level;
+}
+
+/* All its compute units are in one domain, or they are in too many. */
+static void reason_of_domains(int64_t domain, const struct prt_device_information *device,
+                              char *reason, size_t size)
+{
+    int level = level_with_domains(device, domain);
+    if (level < PRT_LEVEL_COUNT)
+        snprintf(reason, size,
+                 "its compute units are in %" PRIu32 " domains of level %s, and a partition makes "
+                 "at most %" PRIu32 " sub-devices",
+                 device->domains[level], prt_level_words[level].name, device->subdevices_max);
+    else if (domain == PRT_AFFINITY_NEXT_PARTITIONABLE)
+        snprintf(reason, size, "its compute units share one domain of every level that it has");
+    else
+        snprintf(reason, size, "its compute units share one domain of level %s",
+                 level_of(domain)->name);
+}
+
 static void reason_of_failure(const struct prt_scheme *scheme,
-                              const struct prt_device_figures *figures,
                               const struct prt_device_information *device, char *reason,
                               size_t size)
 {
     int64_t value = scheme->properties[1];
-    bool next = value == PRT_AFFINITY_NEXT_PARTITIONABLE;
     if (device->cu_count == 1)
         snprintf(reason, size, "one compute unit cannot be split");
     else if (device->subdevices_max < 2)
         snprintf(reason, size, "its max_sub_devices is %" PRIu32, device->subdevices_max);
-    else if (scheme->word->set == PRT_SCHEME_EQUALLY && value > device->cu_count)
+    else if (scheme->word->set == PRT_SCHEME_BY_AFFINITY_DOMAIN)
+        reason_of_domains(value, device, reason, size);
+    else if (value > device->cu_count)
         snprintf(reason, size, "%" PRId64 " compute units are more than its %" PRIu32, value,
                  device->cu_count);
-    else if (scheme->word->set == PRT_SCHEME_EQUALLY)
+    else
         snprintf(reason, size, "%" PRIu32 " sub-devices would come of it, the most is %" PRIu32,
                  (uint32_t)(device->cu_count / value), device->subdevices_max);
-    else if (next)
-        snprintf(reason, size,
-                 "along no level it has two domains or more, and at most %" PRIu32 " sub-devices",
-                 device->subdevices_max);
-    else
-        snprintf(reason, size,
-                 "it has one domain of level %s, or more than the %" PRIu32
-                 " sub-devices that a partition may make",
-                 has_level(figures, value) ? level_of(value)->name : "?", device->subdevices_max);
 }
 
 static void reason_of_counts(const struct prt_scheme *scheme,
@@ -220,9 +233,7 @@ void prt_scheme_reason(const struct prt_scheme *scheme, enum prt_status status,
 {
     switch (status) {
     case PRT_E_INVALID_VALUE: reason_of_value(scheme, figures, reason, size); break;
-    case PRT_E_DEVICE_PARTITION_FAILED:
-        reason_of_failure(scheme, figures, device, reason, size);
-        break;
+    case PRT_E_DEVICE_PARTITION_FAILED: reason_of_failure(scheme, device, reason, size); break;
     case PRT_E_INVALID_DEVICE_PARTITION_COUNT:
         reason_of_counts(scheme, device, reason, size);
         break;

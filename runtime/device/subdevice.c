@@ -583,8 +583,10 @@ static void fill_information(const struct prt_device_tree *tree, const struct de
         information->schemes =
             tree->description.schemes & (PRT_SCHEME_EQUALLY | PRT_SCHEME_BY_COUNTS);
     if ((tree->description.schemes & PRT_SCHEME_BY_AFFINITY_DOMAIN) == 0) return;
-    for (int level = 0; level < PRT_LEVEL_COUNT; level++)
+    for (int level = 0; level < PRT_LEVEL_COUNT; level++) {
+        information->domains[level] = count_domains(tree, device, level);
         if (level_splits(tree, device, level)) information->affinity_domains |= level_domain(level);
+    }
     if (information->affinity_domains != 0) {
         information->affinity_domains |= PRT_AFFINITY_NEXT_PARTITIONABLE;
         information->schemes |= PRT_SCHEME_BY_AFFINITY_DOMAIN;

@@ -81,9 +81,10 @@ struct prt_device_information {
     uint32_t schemes;         /* those that can split this device into two or more; 0: none can */
     int64_t affinity_domains; /* set of PRT_AFFINITY_* along which it can be split; with any,
                                  NEXT_PARTITIONABLE */
-    uint32_t reference_count; /* 1 for the root */
-    uint32_t depth;           /* 0 for the root */
-    struct prt_device_handle parent; /* zeroed for the root; refused if since released */
+    uint32_t domains[PRT_LEVEL_COUNT]; /* of each level that its CUs are in; 0: no such level */
+    uint32_t reference_count;          /* 1 for the root */
+    uint32_t depth;                    /* 0 for the root */
+    struct prt_device_handle parent;   /* zeroed for the root; refused if since released */
 };
 
 struct prt_device_tree;

@@ -30,14 +30,19 @@ fails value "unsupported" 1 'CL_INVALID_VALUE: the device does not support by-co
 fails failed "above the CUs" 1 'CL_DEVICE_PARTITION_FAILED: 17 compute units are more than its 16' sim16 equally 17
 fails failed "one CU" 1 'sub-device 0.1 of sim16: CL_DEVICE_PARTITION_FAILED: one compute unit' sim16 equally 8 / by-counts 4 1 / equally 2
 fails failed "too many" 1 'CL_DEVICE_PARTITION_FAILED: 6 sub-devices would come of it, the most is 4' sim:own.dev equally 1
-fails failed "one domain" 1 'sub-device 0 of sim16: CL_DEVICE_PARTITION_FAILED' sim16 by-affinity l3 / by-affinity l3
-fails failed "no level left" 1 'sub-device 0 of own: CL_DEVICE_PARTITION_FAILED: along no level' sim:own.dev by-affinity next / by-affinity next
+fails failed "one domain" 1 'sub-device 0 of sim16: CL_DEVICE_PARTITION_FAILED: its compute units share one domain of level L3$' sim16 by-affinity l3 / by-affinity l3
+fails failed "no level left" 1 'sub-device 0 of own: CL_DEVICE_PARTITION_FAILED: its compute units share one domain of every level that it has$' sim:own.dev by-affinity next / by-affinity next
 fails count "sum" 1 'CL_INVALID_DEVICE_PARTITION_COUNT: the counts up to 8 are more than the 16' sim16 by-counts 9 8
 fails count "negative" 1 'CL_INVALID_DEVICE_PARTITION_COUNT: -1 compute units' sim16 by-counts 2 -1
 fails count "too many" 1 'CL_INVALID_DEVICE_PARTITION_COUNT: 5 counts, the most sub-devices are 4' sim:own.dev by-counts 1 1 1 1 1
 printf 'name = wide\ncu_count = 65536\nlanes = 2\nclock = 1 MHz\nmemory = 64 KiB\nmemory_bytes_per_cycle = 1\nmax_sub_devices = 65536\n' >wide.dev
 fails resources "as many as may be, and the device" 1 'CL_OUT_OF_RESOURCES: more sub-devices than' sim:wide.dev equally 1
 sed 's/max_sub_devices = 4/max_sub_devices = 1/' own.dev >one.dev
+sed 's/max_sub_devices = 4/max_sub_devices = 2/; s/cus_per_numa = 3/cus_per_l2 = 2/' own.dev >two.dev
+for level in l2 next; do
+    fails failed "too many domains, $level" 1 \
+        'CL_DEVICE_PARTITION_FAILED: its compute units are in 3 domains of level L2, and a partition makes at most 2 sub-devices$' two.dev by-affinity $level
+done
 fails failed "not even two" 1 'CL_DEVICE_PARTITION_FAILED: its max_sub_devices is 1' one.dev equally 3
 is "a description without its prefix" 'own 6 0-5;0 3 0-2;1 3 3-5;' "$(rows own.dev by-affinity numa)"
 fails usage "no device" 2 'no device given'
