@@ -278,12 +278,10 @@ static void parse_level(struct parser *p, const char *text)
 static void parse_instruction_set(struct parser *p, const char *name)
 {
     struct instruction_set sets[INSTRUCTION_SETS_MAX];
-    const char *unknown;
+    const char *problem;
     p->line.options.isa = name;
-    if (instruction_sets_read(p->arena, name, sets, &unknown) == 0)
-        refuse(p,
-               "--march=%s: x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or native, or several of them",
-               unknown);
+    if (instruction_sets_read(p->arena, name, sets, &problem) == 0)
+        refuse(p, "--march=%s: %s", name, problem);
 }
 
 static void parse_device(struct parser *p, const char *name)

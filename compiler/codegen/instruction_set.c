@@ -1,14 +1,14 @@
 #include "compiler/codegen/instruction_set.h"
 
+#include "compiler/support/diag.h"
 #include "lang/cpu_features.h"
 
 #include <string.h>
 
-const char *const instruction_set_names[] = {
-    INSTRUCTION_SET_DEFAULT, "x86-64", "x86-64-v2", "x86-64-v4", "native", NULL};
-
 static const char *const levels[] = {NULL, "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 enum { LEVEL_COUNT = sizeof levels / sizeof levels[0] };
+static const char *const names[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "native"};
+enum { NAME_COUNT = sizeof names / sizeof names[0] };
 
 static const char *feature_list(struct arena *arena, uint64_t features)
 {
@@ -50,11 +50,16 @@ static bool find(struct arena *arena, const char *name, struct instruction_set *
     return native;
 }
 
-/* Behind those with as many features or more, unless it is there. */
-static uint32_t insert(struct instruction_set *sets, uint32_t count, struct instruction_set set)
+static bool has(const struct instruction_set *sets, uint32_t count, const char *name)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (strcmp(sets[i].name, set.name) == 0) return count;
+        if (strcmp(sets[i].name, name) == 0) return true;
+    return false;
+}
+
+/* Behind those with as many features or more. */
+static void insert(struct instruction_set *sets, uint32_t count, struct instruction_set set)
+{
     uint32_t at = count;
     for (; at > 0; at--) {
         if (__builtin_popcountll(sets[at - 1].features) >= __builtin_popcountll(set.features))
@@ -62,12 +67,32 @@ static uint32_t insert(struct instruction_set *sets, uint32_t count, struct inst
         sets[at] = sets[at - 1];
     }
     sets[at] = set;
-    return count + 1;
+}
+
+/* "; did you mean ...?", or "": `x86-64-` may have been forgotten, or a letter be wrong. */
+static const char *suggest(struct arena *arena, const char *name)
+{
+    struct instruction_set set;
+    const char *meant = arena_printf(arena, "x86-64-%s", name);
+    if (strcmp(name, "") == 0) return "";
+    if (!find(arena, meant, &set)) meant = nearest_name(name, names, NAME_COUNT);
+    return meant != NULL ? arena_printf(arena, "; did you mean '%s'?", meant) : "";
+}
+
+static const char *explain_unknown(struct arena *arena, const char *name)
+{
+    const char *known = "";
+    for (unsigned i = 0; i < NAME_COUNT; i++)
+        known = arena_printf(arena, "%s%s%s", known, i > 0 ? ", " : "", names[i]);
+    const char *what = name[0] != '\0'
+                           ? arena_printf(arena, "there is no instruction set '%s'", name)
+                           : "a name is missing";
+    return arena_printf(arena, "%s; there are: %s%s", what, known, suggest(arena, name));
 }
 
 uint32_t instruction_sets_read(struct arena *arena, const char *list,
                                struct instruction_set sets[INSTRUCTION_SETS_MAX],
-                               const char **unknown)
+                               const char **problem)
 {
     uint32_t count = 0;
     if (list == NULL) list = INSTRUCTION_SET_DEFAULT;
@@ -76,10 +101,14 @@ uint32_t instruction_sets_read(struct arena *arena, const char *list,
         struct instruction_set set;
         const char *name = arena_printf(arena, "%.*s", (int)length, list);
         if (!find(arena, name, &set)) {
-            *unknown = name;
+            *problem = explain_unknown(arena, name);
             return 0;
         }
-        count = insert(sets, count, set);
+        if (has(sets, count, name)) {
+            *problem = arena_printf(arena, "'%s' is named twice", name);
+            return 0;
+        }
+        insert(sets, count++, set);
         if (list[length] == '\0') return count;
         list += length + 1;
     }

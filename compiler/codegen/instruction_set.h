@@ -25,14 +25,11 @@ struct instruction_set {
     bool native;
 };
 
-/* The names that there are, ended by NULL; the default is first. */
-extern const char *const instruction_set_names[];
-
 /* Reads a list with commas between its names; NULL is the default.  Fills sets[], the best one (with the
- * most features) first, each once; returns how many.  0 where a name is unknown: *unknown is that name,
- * in the arena. */
+ * most features) first; returns how many.  0 where a name is unknown, or given twice: *problem says
+ * which one, in the arena. */
 uint32_t instruction_sets_read(struct arena *arena, const char *list,
                                struct instruction_set sets[INSTRUCTION_SETS_MAX],
-                               const char **unknown);
+                               const char **problem);
 
 #endif
