@@ -634,7 +634,12 @@ bool devdesc_host_cores(const char *name, uint32_t *cores)
         return false;
     for (size_t i = 0; i < length; i++)
         *cores = *cores * 10 + (uint32_t)(digits[i] - '0');
-    return true;
+    return *cores <= DEVDESC_HOST_CORES_MAX;
+}
+
+bool devdesc_host_begun(const char *name)
+{
+    return strncmp(name, "cpu:", 4) == 0;
 }
 
 /* As many cores behind one last cache. */

@@ -90,9 +90,14 @@ struct devdesc_findings { /* in order of place */
  * independent, and what is doubtful.  False: one is an error, *out is undefined. */
 bool devdesc_parse(const char *text, size_t size, struct devdesc *out,
                    struct devdesc_findings *findings);
+/* The most threads that the host's own cores are asked for. */
+enum { DEVDESC_HOST_CORES_MAX = 256 };
+
 /* Does the name stand for the host's own cores: "cpu", and *cores is 0, or "cpu:N", with N from 1 to
- * 9999?  (lang/cpu.md) */
+ * DEVDESC_HOST_CORES_MAX?  (lang/cpu.md) */
 bool devdesc_host_cores(const char *name, uint32_t *cores);
+/* Does it begin as such a name, "cpu:"?  Then what is wrong with it is N. */
+bool devdesc_host_begun(const char *name);
 
 /* The embedded description of that name (`sim16`), or false.  "cpu:N": that of `cpu`, with N cores. */
 bool devdesc_builtin(const char *name, struct devdesc *out);

@@ -7,6 +7,7 @@
 #include "runtime/backend/null.h"
 #include "runtime/backend/sim.h"
 #include "runtime/device/description.h"
+#include "runtime/device/host_thread.h"
 #include "runtime/device/queue.h"
 #include "runtime/load/image.h"
 #include "runtime/load/reader.h"
@@ -290,6 +291,8 @@ static void describe_host(const struct prt_container *c, struct devdesc *descrip
     description->launch_enqueue_cycles = description->launch_process_cycles = 0;
     description->launch_cleanup_cycles = description->switch_cycles = 0;
 }
+
+_Static_assert((int)DEVDESC_HOST_CORES_MAX == (int)PRT_HOST_THREADS_MAX, "cpu:N has N threads");
 
 /* The backend of the device, and what it is there. */
 static enum prt_status choose_device(struct prt_run *run, const struct prt_run_options *options,

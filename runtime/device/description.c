@@ -98,6 +98,11 @@ static enum prt_status refuse_name(const char *name, const char *others, struct 
 {
     static const char *const later[] = {"cuda", "opencl"};
     char known[300] = "";
+    if (devdesc_host_begun(name))
+        return prt_error_set(
+            error, PRT_E_USAGE,
+            "there is no device '%s': write cpu:N, with N, the threads, from 1 to %d", name,
+            DEVDESC_HOST_CORES_MAX);
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
         size_t length = strlen(later[i]);
         if (strncmp(name, later[i], length) == 0 && (name[length] == '\0' || name[length] == ':'))

@@ -22,13 +22,18 @@ is "equally" 'cpu 16 0-15;0 6 0-5;1 6 6-11;- 4 12-15;' "$(rows "$two" cpu equall
 is "by counts" 'cpu:4 4 0-3;0 1 0;1 3 1-3;' "$(rows "$two" cpu:4 by-counts 1 3)"
 is "more threads than cores" 'cpu:40 40 0-39;0 20 0-19;1 20 20-39;' "$(rows "$two" cpu:40 equally 20)"
 check "which share nothing that is known" says 1 'CL_INVALID_VALUE: the device does not support by-affinity' \
-    "$PIPERUN" partition cpu:9999 by-affinity next
+    "$PIPERUN" partition cpu:256 by-affinity next
 check "no such level" says 1 'CL_INVALID_VALUE: the device has no level L4' env HWLOC_SYNTHETIC="$two" "$PIPERUN" partition cpu by-affinity l4
 check "the list has them" says 0 '^cpu +16 .* equally, by-counts, by-affinity \(numa l3 l2\)$' env HWLOC_SYNTHETIC="$two" "$PIPERUN" --list-devices
-for name in cpu:0 cpu:x cpu: cpu:10000 cpus; do
-    check "no device $name" says 2 "there is no device '$name'" "$PIPERUN" partition "$name"
-    check "nor for pipec" says 2 "device" "$PIPEC" "--device=$name" "$ROOT/examples/edges/edges.pipe" -o none.pbc
+echo 'kernel copy(in f32 x, out f32 y) { y <- x; } pipeline any(in f32 x, out f32 y) { x -> copy -> y; }' >any.pipe
+"$PIPEC" any.pipe -o any.pbc
+for name in cpu:0 cpu:x cpu: cpu:-1 cpu:257 cpu:10000; do
+    for command in "$PIPERUN partition $name" "$PIPERUN --device $name any.pbc x=null y=null" "$PIPEC --device=$name any.pipe"; do
+        # shellcheck disable=SC2086 # words of a command
+        check "no device $name" says 2 "there is no device '$name': write cpu:N, with N, the threads, from 1 to 256" $command
+    done
 done
+check "no device cpus" says 2 "there is no device 'cpus'; there are: cpu, " "$PIPERUN" partition cpus
 
 # ---- programs ----
 
