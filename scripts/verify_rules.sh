@@ -6,6 +6,7 @@
 # Environment: BUILD (default build).
 set -eu
 export LC_ALL=C
+unset T # would have the tests leave most of them out (tests/test.h)
 cd "$(dirname "$0")/.."
 
 build=${BUILD:-build}/rules

@@ -37,6 +37,7 @@
 #                             in a fresh folder TMP, with ROOT, BUILD, PIPEC, PIPERUN, VARIANT set.
 set -eu
 export LC_ALL=C
+unset T # would have the cmocka programs leave most of their tests out (tests/test.h); `make fuzz T=60` exports it
 
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 CALLER=$PWD
@@ -102,6 +103,8 @@ run_unit() {
     reported=$(wc -l <"$TMP/results")
     if [ "$reported" -ne "${planned:--1}" ]; then
         fail "$group: ended after $reported of ${planned:-?} tests, exit status $status"
+    elif [ "$reported" -eq 0 ]; then
+        fail "$group: no test ran"
     elif [ "$status" -ne 0 ] && ! grep -q '^not ok' "$TMP/results"; then
         fail "$group: exit status $status"
     fi

@@ -26,14 +26,17 @@ static bool find_all(struct prt_sound_library *library)
            find(library, "sf_close", &library->close);
 }
 
-enum prt_status prt_sound_library_load(struct prt_sound_library *library, struct prt_error *error)
+enum prt_status prt_sound_library_load(struct prt_sound_library *library, const char *file,
+                                       struct prt_error *error)
 {
     *library = (struct prt_sound_library){.handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL)};
     if (library->handle != NULL && find_all(library)) return PRT_OK;
     const char *why = dlerror();
-    enum prt_status status = prt_error_set(
-        error, PRT_E_OPEN, "wav: cannot load %s, which reads it (package libsndfile1): %s", LIBRARY,
-        why != NULL ? why : "unknown reason");
+    enum prt_status status =
+        prt_error_set(error, PRT_E_OPEN,
+                      "%s: cannot load %s, which reads wav: %s (the package libsndfile1 has it; "
+                      "LD_LIBRARY_PATH may lead to another)",
+                      file, LIBRARY, why != NULL ? why : "unknown reason");
     prt_sound_library_unload(library);
     return status;
 }

@@ -26,7 +26,9 @@ struct prt_sound_library {
     int (*close)(SNDFILE *file);
 };
 
-enum prt_status prt_sound_library_load(struct prt_sound_library *library, struct prt_error *error);
+/* `file`: what is to be read, for the message. */
+enum prt_status prt_sound_library_load(struct prt_sound_library *library, const char *file,
+                                       struct prt_error *error);
 /* A zeroed one is allowed. */
 void prt_sound_library_unload(struct prt_sound_library *library);
 

@@ -444,7 +444,7 @@ static enum prt_status open_sndfile(struct wav_source *wav, struct prt_error *er
     SF_VIRTUAL_IO io = {on_length, on_seek, on_read, on_write, on_tell};
     make_source_header(wav);
     if (!memory_left()) return prt_io_no_memory(error);
-    enum prt_status status = prt_sound_library_load(&wav->library, error);
+    enum prt_status status = prt_sound_library_load(&wav->library, wav->reader.name, error);
     if (status != PRT_OK) return status;
     wav->file = wav->library.open_virtual(&io, SFM_READ, &wav->info, wav);
     wav->is_open = true;

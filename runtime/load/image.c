@@ -97,8 +97,8 @@ static const char *reason_of_linker(const char *path)
     /* uncovered: the C library has a reason for each failure */
     if (why == NULL) return "unknown reason";
     /* uncovered: it begins with the name, other libraries may say it otherwise */
-    return strncmp(why, path, length) == 0 && strncmp(why + length, ": ", 2) == 0 ? why + length + 2
-                                                                                  : why;
+    if (strncmp(why, path, length) != 0) return why;
+    return why + length + strspn(why + length, ": ");
 }
 
 /* A memory file, unless PIPERT_IMAGE_FOLDER is set: then *kept, a file where a profiler finds it, which
@@ -227,7 +227,8 @@ enum prt_status prt_image_from_entries(const struct prt_container *container,
     enum prt_status status = allocate_nodes(container, image, error);
     if (status != PRT_OK) return status;
     size_t entries = (size_t)container->node_count + container->interface_count;
-    if (entries > 0) memcpy(image->nodes, nodes, entries * sizeof *nodes);
+    for (size_t i = 0; i < entries; i++)
+        image->nodes[i] = nodes[i];
     image->arguments = arguments;
     return PRT_OK;
 }

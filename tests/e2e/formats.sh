@@ -42,6 +42,30 @@ if readelf -d "$PIPERUN" | grep -q 'NEEDED.*libsndfile'; then
 else
     echo "ok libsndfile is loaded by those who read wav alone"
 fi
+# refused_library NAME WHY: libsndfile as it is found in the folder NAME cannot be loaded: old output stays
+refused_library() {
+    printf before >old.raw
+    status=0
+    LD_LIBRARY_PATH=$PWD/$1${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} run copy_i16.pbc x="$voice" y=old.raw 2>said || status=$?
+    if [ $status -eq 2 ] && [ "$(cat old.raw)" = before ] &&
+        grep -Eq "^piperun: error: $voice: cannot load libsndfile.so.1, .*$2.* package libsndfile1" said; then
+        echo "ok libsndfile that cannot be loaded is told: $1"
+    else
+        echo "exit status $status"
+        cat said
+        echo "not ok libsndfile that cannot be loaded is told: $1"
+    fi
+}
+mkdir no_library other_library broken_library
+printf 'no library\n' >no_library/libsndfile.so.1
+refused_library no_library 'file too short|invalid ELF header'
+echo 'int pipec_other; int pipec_other = 1;' | ${CC:-cc} -shared -fPIC -x c - -o other_library/libsndfile.so.1
+refused_library other_library 'undefined symbol: sf_open_virtual'
+echo 'int pipec_missing(void); int sf_close(void); int sf_close(void) { return pipec_missing(); }' |
+    ${CC:-cc} -shared -fPIC -x c - -o broken_library/libsndfile.so.1
+refused_library broken_library 'undefined symbol: pipec_missing'
+LD_LIBRARY_PATH=$PWD/no_library run copy_i16.pbc x=a.raw y=b.raw && same "without wav nobody looks for libsndfile" a.raw b.raw
+LD_LIBRARY_PATH=$PWD/no_library run copy_i16.pbc x=a.raw y=written.wav,rate=16000 && same "wav is written without libsndfile" v.wav written.wav
 
 # images
 perl -e 'print pack "C*", map { $_ * 7 % 256 } 0 .. 34' >pixels.raw

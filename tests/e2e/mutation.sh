@@ -22,7 +22,7 @@ int pay_of(int hours)
 }
 END
 built() {
-    printf 'int pay_of(int hours);\nint main(void) { return !(%s); }\n' "$1" >test_pay.c
+    printf '#include <stdlib.h>\nint pay_of(int hours);\nint main(void) { return !(%s); }\n' "$1" >test_pay.c
     cc -c test_pay.c -o built/obj/tests/unit/test_pay.o
     cc -c pay.c -o pay.o
     rm -f built/tests/libhelper.a built/libpipert.a
@@ -60,9 +60,33 @@ the_seed_decides() {
 what_fails_anyway_is_refused() {
     built "$strong && 0" && ! mutate && grep -q 'a test fails with pay.c as it is' found
 }
+# Whoever goes on to work ends the file, its object code and the test, when the first program has been linked.
+cat >busy <<'END'
+#!/bin/sh
+cc "$@" || exit
+case "$*" in *built/libpipert.a*) for file in pay.c built/libpipert.a built/obj/tests/unit/test_pay.o; do : >$file; done ;; esac
+END
+chmod +x busy
+what_is_changed_meanwhile_does_not_matter() {
+    cp pay.c pay.saved
+    built "$strong" && CC=./busy mutate && grep -q '(100 %), 0 excused$' found && [ ! -s pay.c ]
+    local status=$?
+    mv pay.saved pay.c
+    return $status
+}
+# As the programs of cmocka do when T selects none of their tests.
+a_selection_of_tests_does_not_matter() {
+    built "getenv(\"T\") || ($strong)" && T=none mutate && grep -q '(100 %), 0 excused$' found
+}
+what_is_not_built_is_named() {
+    built "$strong" && rm built/tests/libhelper.a && ! mutate && grep -q 'built/tests/libhelper.a: No such file' found
+}
 
 check "mutants that a test sees do not survive" all_are_noticed
 check "survivors are named" survivors_are_named
 check "excuses are taken" excuses_are_taken
 check "the same seed draws the same mutants" the_seed_decides
 check "a test that fails anyway says nothing" what_fails_anyway_is_refused
+check "what is changed meanwhile does not matter" what_is_changed_meanwhile_does_not_matter
+check "a selection of tests does not matter" a_selection_of_tests_does_not_matter
+check "what is not built is named" what_is_not_built_is_named

@@ -88,6 +88,8 @@ def cases(build):
             add(f"memory of {word}" + ever, command, files, calls="memory", **more)
             add(f"threads of {word}" + ever, command, files, calls="threads", **more)
             add(f"system calls of {word}: EIO" + ever, command, files, calls="system", error=errno.EIO, **more)
+    add("system calls of a run that reads wav: EIO", [piperun, "avg.pbc", "samples=long.wav", "smooth=out.raw"],
+        ["out.raw"], calls="system", error=errno.EIO)
     add("a crash of code generation", compiles, ["out.pbc", "out.d"], calls="memory", child=True, stride=4001,
         statuses=(0, 3), env=[("FAULT_CRASH", "1")])
     for word, command, files in (("pipec", compiles, ["out.pbc", "out.d"]), ("a run", runs, ["out.raw"]),

@@ -3,7 +3,8 @@
 
 Draws N mutants of each FILE (0: all of them), compiles each (-O0, no debug information), links it in front of the
 archives of FOLDER, a built VARIANT=debug, with the test programs that are about the file, and runs these until one fails.
-Of the same text and SEED the same mutants are drawn.  A mutant changes one thing:
+Of the same text and SEED the same mutants are drawn.  What is needed of FOLDER and the sources is copied at the start:
+whatever is changed and built later, this one goes on with what was there.  A mutant changes one thing:
 
     a relation (< and <=, == and !=), an arithmetic operator, a constant by one, a condition to its contrary, && to ||,
     the order of the arguments of && and ||, a statement to nothing
@@ -22,6 +23,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -189,13 +191,53 @@ def excused_lines(text):
     return lines
 
 
+def compiler():
+    return shlex.split(os.environ.get("CC", "cc"))
+
+
+def flags_for(source, sources, folder):
+    """To compile it where `sources` is the root of the sources, and FOLDER was built from them."""
+    return ["-std=c11", "-D_GNU_SOURCE", f"-I{sources}", f"-I{folder}/gen", f"-I{sources}/{os.path.dirname(source)}", "-w",
+            "-O0", "-fPIC", "-pthread"] + shlex.split(os.environ.get("MUTATION_FLAGS", ""))
+
+
+def read_by(source, folder):
+    """The source and the headers of the project that it includes, by the compiler's account."""
+    words = subprocess.run(compiler() + flags_for(source, ".", folder) + ["-MM", source], stdout=subprocess.PIPE, text=True)
+    if words.returncode:
+        sys.exit(f"mutate: {source} does not compile")
+    return [os.path.normpath(word) for word in words.stdout.replace("\\\n", " ").split()[1:]]
+
+
+class Copy:
+    """What is needed of the sources and of a build: others may change them both while the mutants run."""
+
+    def __init__(self, work, folder, sources, programs):
+        self.folder, self.sources = work + "/built", work + "/sources"
+        archives = sorted(glob.glob(f"{folder}/llvm*/libpipec.a"))[-1:]
+        archives += [f"{folder}/tests/libhelper.a", f"{folder}/libpipert.a"]
+        objects = [f"{folder}/obj/tests/unit/{program}.o" for program in programs]
+        for path in archives + objects:
+            self.take(path, f"{self.folder}/{os.path.relpath(path, folder)}")
+        for path in sorted({name for source in sources for name in read_by(source, folder)}):
+            generated = os.path.relpath(path, folder)
+            self.take(path, f"{self.sources}/{path}" if generated.startswith("..") else f"{self.folder}/{generated}")
+
+    @staticmethod
+    def take(path, to):
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        try:
+            shutil.copyfile(path, to)
+        except OSError as error:
+            sys.exit(f"mutate: {path}: {error.strerror}: `make mutation` builds what is needed")
+
+
 class Builder:
-    def __init__(self, folder, work, source, programs):
-        self.folder, self.work, self.source, self.programs = folder, work, source, programs
-        self.pipec = sorted(glob.glob(f"{folder}/llvm*/libpipec.a"))[-1:]
-        self.compiler = shlex.split(os.environ.get("CC", "cc"))
-        self.flags = ["-std=c11", "-D_GNU_SOURCE", "-I.", f"-I{folder}/gen", f"-I{os.path.dirname(source)}", "-w", "-O0",
-                      "-fPIC", "-pthread"] + shlex.split(os.environ.get("MUTATION_FLAGS", ""))
+    def __init__(self, copy, work, source, programs):
+        self.folder, self.work, self.source, self.programs = copy.folder, work, source, programs
+        self.pipec = sorted(glob.glob(f"{copy.folder}/llvm*/libpipec.a"))[-1:]
+        self.compiler = compiler()
+        self.flags = flags_for(source, copy.sources, copy.folder)
 
     def compile(self, text):
         """The object code, or None."""
@@ -227,13 +269,13 @@ class Builder:
         return all(self.passes(program, seconds) for program in self.programs)
 
 
-def run_file(options, source, programs):
-    """Tries N mutants of one file; (killed, excused, survived)."""
-    with open(source, encoding="utf-8") as file:
+def run_file(options, copy, source, programs):
+    """Tries N mutants of one file; how many survived."""
+    with open(f"{copy.sources}/{source}", encoding="utf-8") as file:
         text = file.read()
     excused, killed, survived, told = excused_lines(text), 0, 0, 0
     with tempfile.TemporaryDirectory() as work:
-        builder = Builder(options.folder, work, source, programs)
+        builder = Builder(copy, work, source, programs)
         original = builder.compile(text)
         if original is None:
             sys.exit(f"mutate: {source} does not compile")
@@ -270,10 +312,13 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
-    survived = 0
-    for source in options.files:
-        programs = options.tests.split(",") if options.tests else TESTS.get(os.path.basename(source), LOADER)
-        survived += run_file(options, source, list(dict.fromkeys(programs)))
+    os.environ.pop("T", None)  # would have the tests leave most of them out (tests/test.h)
+    sources = [os.path.normpath(source) for source in options.files]
+    programs = {source: options.tests.split(",") if options.tests else TESTS.get(os.path.basename(source), LOADER)
+                for source in sources}
+    with tempfile.TemporaryDirectory() as work:
+        copy = Copy(work, options.folder, sources, sorted({name for names in programs.values() for name in names}))
+        survived = sum(run_file(options, copy, source, list(dict.fromkeys(programs[source]))) for source in sources)
     sys.exit(1 if survived else 0)
 
 

@@ -4,6 +4,8 @@
 
 #include <dirent.h>
 #include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -161,7 +163,7 @@ static void the_first_image_that_the_processor_can_execute_is_loaded(void **unus
 {
     (void)unused;
     struct prt_container c = built_container(program, "plain", "sim4");
-    struct container_image images[2] = {c.images[0], c.images[0]};
+    struct container_image images[4] = {c.images[0], c.images[0], c.images[0], c.images[0]};
     const struct container_image *own = c.images;
     struct prt_image image;
     struct prt_error error;
@@ -176,17 +178,44 @@ static void the_first_image_that_the_processor_can_execute_is_loaded(void **unus
     assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
     assert_ptr_equal(image.chosen, &images[1]);
     prt_image_free(&image);
+    /* what the last one lacks is said, and not what others do */
+    images[0].features = UINT64_C(3) << 61;
     images[1].features = UINT64_C(1) << 63;
+    images[2].features = images[3].features = images[0].features;
     refused(&c, PRT_E_DEVICE,
-            "no image for this processor: there are x86-64-v3, x86-64-v3, and the last");
+            "no image for this processor: there are x86-64-v3, x86-64-v3, and the last one needs "
+            "(unknown);");
     /* more of them than the message has room for */
     struct container_image many[64];
     for (int i = 0; i < 64; i++)
         many[i] = images[1];
     c.images = many;
     c.image_count = 64;
-    refused(&c, PRT_E_DEVICE, "x86-64-v3, x86-64-v3, ");
+    refused(&c, PRT_E_DEVICE, "x86-64-v3, x86-64, and the last one needs (unknown);");
     c.images = own;
+    prt_container_free(&c);
+}
+
+static void an_image_behind_others_is_loaded(void **unused)
+{
+    (void)unused;
+    enum { PAGE = 4096 };
+    struct prt_container c = built_container(program, "plain", "sim4");
+    struct container_image *only = EDITED(c, images);
+    const uint8_t *own = c.image;
+    uint8_t *bytes = calloc(1, 2 * PAGE + only->size_bytes);
+    struct prt_image image;
+    struct prt_error error;
+    assert_non_null(bytes);
+    memcpy(bytes + 2 * PAGE, own, only->size_bytes);
+    c.image = bytes + PAGE;
+    only->offset_bytes = PAGE;
+    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    prt_image_free(&image);
+    only->offset_bytes = 0;
+    refused(&c, PRT_E_FORMAT, "not a 64-bit shared object");
+    c.image = own;
+    free(bytes);
     prt_container_free(&c);
 }
 
@@ -218,17 +247,66 @@ static void images_lie_where_a_profiler_finds_them(void **unused)
     assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
     prt_image_free(&image);
     assert_int_equal(files_in(folder), 1);
+    int here = open(".", O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(chdir(folder), 0);
+    setenv("PIPERT_IMAGE_FOLDER", ".", 1);
+    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    prt_image_free(&image);
+    assert_int_equal(files_in("."), 1);
+    assert_int_equal(fchdir(here), 0);
+    close(here);
     setenv("PIPERT_IMAGE_FOLDER", "", 1);
     assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
     prt_image_free(&image);
     rmdir(folder);
     setenv("PIPERT_IMAGE_FOLDER", folder, 1);
     refused(&c, PRT_E_OPEN, "PIPERT_IMAGE_FOLDER: cannot create");
+    /* by one byte, and by far */
+    int added = snprintf(NULL, 0, "/pipec-%ld-XXXXXX.so", (long)getpid());
     memset(long_name, 'a', sizeof long_name);
+    long_name[PATH_MAX - added] = '\0';
+    setenv("PIPERT_IMAGE_FOLDER", long_name, 1);
+    refused(&c, PRT_E_OPEN, "the name is too long");
+    long_name[PATH_MAX - added] = 'a';
     long_name[sizeof long_name - 1] = '\0';
     setenv("PIPERT_IMAGE_FOLDER", long_name, 1);
     refused(&c, PRT_E_OPEN, "the name is too long");
     unsetenv("PIPERT_IMAGE_FOLDER");
+    prt_container_free(&c);
+}
+
+static bool is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) >= 0;
+}
+
+/* Also 0, which is free where standard input is closed; an image that is none has no file. */
+static void images_close_their_file_and_no_other(void **unused)
+{
+    (void)unused;
+    struct prt_container c = built_container(program, "plain", "sim4");
+    struct prt_image image = {0};
+    struct prt_error error;
+    char folder[] = "/tmp/test_image.XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    int saved = dup(STDIN_FILENO);
+    prt_image_free(&image);
+    assert_int_equal(is_open(STDIN_FILENO), saved >= 0);
+    close(STDIN_FILENO);
+    for (int i = 0; i < 2; i++) {
+        if (i == 1) setenv("PIPERT_IMAGE_FOLDER", folder, 1);
+        assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+        assert_int_equal(image.fd, 0);
+        prt_image_free(&image);
+        assert_false(is_open(STDIN_FILENO));
+    }
+    unsetenv("PIPERT_IMAGE_FOLDER");
+    assert_int_equal(files_in(folder), 1);
+    rmdir(folder);
+    if (saved >= 0) {
+        assert_int_equal(dup2(saved, STDIN_FILENO), STDIN_FILENO);
+        close(saved);
+    }
     prt_container_free(&c);
 }
 
@@ -241,6 +319,43 @@ static void a_container_without_nodes_has_no_entries(void **unused)
     assert_int_equal(prt_image_from_entries(&c, NULL, NULL, &image, &error), PRT_OK);
     assert_non_null(image.nodes);
     prt_image_free(&image);
+}
+
+static int32_t no_firing(const struct kernel_batch *batch)
+{
+    (void)batch;
+    return 0;
+}
+
+static int32_t no_arguments(const void *pipeline, void *const *nodes, struct kernel_fault *fault)
+{
+    (void)pipeline, (void)nodes, (void)fault;
+    return 0;
+}
+
+static void entries_of_all_nodes_and_interfaces_are_copied(void **unused)
+{
+    (void)unused;
+    static const char *const pipelines[] = {"plain", "launching"};
+    static const size_t entries[] = {1, 3};
+    const struct prt_image_kernel given[3] = {
+        {.run = no_firing}, {.run = no_firing}, {.run = no_firing}};
+    for (int i = 0; i < 2; i++) {
+        struct prt_container c = built_container(program, pipelines[i], "sim4");
+        kernel_arguments_entry arguments = no_arguments;
+        struct prt_image image;
+        struct prt_error error;
+        assert_int_equal(c.node_count, 1);
+        assert_int_equal(c.node_count + c.interface_count, entries[i]);
+        assert_int_equal(prt_image_from_entries(&c, given, arguments, &image, &error), PRT_OK);
+        assert_memory_equal(image.nodes, given, entries[i] * sizeof *given);
+        assert_ptr_equal(image.interfaces, image.nodes + 1);
+        assert_ptr_equal(image.arguments, arguments);
+        assert_null(image.chosen);
+        assert_int_equal(image.fd, -1);
+        prt_image_free(&image);
+        prt_container_free(&c);
+    }
 }
 
 /* ---- programs ---- */
@@ -350,7 +465,10 @@ TEST_MAIN("image", cmocka_unit_test(entries_are_found),
           cmocka_unit_test(an_image_without_arguments_is_refused),
           cmocka_unit_test(what_is_no_shared_object_is_refused),
           cmocka_unit_test(the_first_image_that_the_processor_can_execute_is_loaded),
+          cmocka_unit_test(an_image_behind_others_is_loaded),
           cmocka_unit_test(images_lie_where_a_profiler_finds_them),
+          cmocka_unit_test(images_close_their_file_and_no_other),
           cmocka_unit_test(a_container_without_nodes_has_no_entries),
+          cmocka_unit_test(entries_of_all_nodes_and_interfaces_are_copied),
           cmocka_unit_test(a_program_is_replaced_and_nothing_else),
           cmocka_unit_test(stages_are_listed))
