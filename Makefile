@@ -64,6 +64,9 @@ ifneq ($(LLVM_MAJOR),19)
 LLVM2_CONFIG ?= $(shell command -v llvm-config-19)
 endif
 
+# Sources stay as they are, whichever script of theirs runs.
+export PYTHONDONTWRITEBYTECODE := 1
+
 # ---- Flags.  CPPFLAGS, CFLAGS, LDFLAGS and WERROR are the user's ---------------------------------
 
 ifeq ($(filter $(VARIANT),release debug asan tsan fuzz coverage),)

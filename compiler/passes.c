@@ -36,6 +36,13 @@ int file_failure(const char *what, const char *path)
     return EXIT_FILES;
 }
 
+int standard_output_status(void)
+{
+    errno = EIO; /* of a failure that an earlier write met */
+    return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_DONE
+                                                  : file_failure("write", "standard output");
+}
+
 bool file_is_same(const char *a, const char *b)
 {
     struct stat one, other;

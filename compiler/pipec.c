@@ -31,6 +31,7 @@
 #include "compiler/support/phase_times.h"
 #include "compiler/syntax/ast_print.h"
 #include "compiler/syntax/parse.h"
+#include "lang/standard_streams.h"
 
 static const char *output_path(const struct command_line *line)
 {
@@ -145,8 +146,8 @@ static int inspect(struct compile *cx, const struct command_line *line, struct f
         launches_print(stdout, cx->sources, graph);
         checks_print(stdout, cx->sources, graph);
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) return file_failure("write", "standard output");
-    return write_depfile(cx, line);
+    int written = standard_output_status();
+    return written == EXIT_DONE ? write_depfile(cx, line) : written;
 }
 
 /* The object is printed whatever became of the program; the exit status tells. */
@@ -158,7 +159,8 @@ static int print_inspection(struct compile *cx, const struct command_line *line,
         inspection_print_json(stdout, inspection);
     else
         inspection_print_text(stdout, inspection);
-    if (fflush(stdout) != 0 || ferror(stdout)) return file_failure("write", "standard output");
+    int written = standard_output_status();
+    if (written != EXIT_DONE) return written;
     return diag_failed(cx->diags) ? EXIT_REFUSED : write_depfile(cx, line);
 }
 
@@ -236,10 +238,11 @@ static int trace_deadlock(struct compile *cx, const struct command_line *line,
         status = print_inspection(cx, line, &inspection);
     else
         counterexample_print(stdout, graph, found);
-    if (fflush(stdout) != 0 || ferror(stdout)) return file_failure("write", "standard output");
+    int written = standard_output_status();
+    if (written != EXIT_DONE) return written;
     if (status > EXIT_REFUSED) return status;
     if (line->counterexample != NULL) {
-        int written = write_counterexample(cx, line, graph, found, device);
+        written = write_counterexample(cx, line, graph, found, device);
         if (written != EXIT_DONE) return written;
     }
     return diag_failed(cx->diags) ? EXIT_REFUSED : EXIT_DONE;
@@ -429,14 +432,14 @@ static int run(struct compile *cx, struct command_line *line)
 int main(int argc, char **argv)
 {
     const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
-    occupy_standard_streams();
+    standard_streams_occupy();
     signal(SIGPIPE, SIG_IGN);
     if (command != NULL) return command->run(argc - 1, argv + 1);
     struct arena *arena = arena_create();
     struct command_line line = command_line_parse(argc, argv, arena);
     int status = EXIT_FILES;
     if (line.action == COMMAND_DONE) {
-        status = fflush(stdout) == 0 ? EXIT_DONE : file_failure("write", "standard output");
+        status = standard_output_status();
     } else if (line.action != COMMAND_USAGE) {
         struct compile cx = compile_begin(arena, line.options);
         cleanup_install();

@@ -15,6 +15,7 @@
  *     piperun_schemes.c   the words behind partition
  *     piperun_message.c   what is printed
  */
+#include "lang/standard_streams.h"
 #include "runtime/piperun_command.h"
 #include "runtime/piperun_devices.h"
 #include "runtime/piperun_message.h"
@@ -22,20 +23,9 @@
 #include "runtime/piperun_run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-
-/* A standard stream that was closed would be the next file to be opened, and what is meant for the
- * one would go to the other.  A placeholder takes its number, which fails as a closed one does. */
-static void occupy_standard_streams(void)
-{
-    for (int fd = 0; fd <= 2; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-            (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
-    }
-}
 
 /* The exit code; PRT_COMMAND_RUN: it is none of these. */
 static int run_subcommand(int argc, char **argv)
@@ -64,7 +54,7 @@ static int run_file(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    occupy_standard_streams();
+    standard_streams_occupy();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that would become too large is an error of its write */
     int exit_code = run_subcommand(argc, argv);

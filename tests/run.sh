@@ -36,7 +36,7 @@
 #                             as many if it prints lines "ok NAME", "not ok NAME", "skip NAME REASON".  It is run
 #                             in a fresh folder TMP, with ROOT, BUILD, PIPEC, PIPERUN, VARIANT set.
 set -eu
-export LC_ALL=C
+export LC_ALL=C PYTHONDONTWRITEBYTECODE=1
 unset T # would have the cmocka programs leave most of their tests out (tests/test.h); `make fuzz T=60` exports it
 
 ROOT=$(cd "$(dirname "$0")/.." && pwd)

@@ -574,8 +574,8 @@ bool kernel_weaves_pairs(struct kernel_emitter *e, const struct kernel *kernel, 
 
 /* ---- kernel_pairs.c ---- */
 
-/* Of a body in lanes: an integer of 16 bits that is a packet of 8. */
-bool kernel_is_pair_word(struct kernel_emitter *e, const struct kx *x);
+/* An integer of 16 bits that is a packet of 8. */
+bool kernel_is_packet_word(const struct kx *x);
 /* A byte of each lane, LAYOUT_PAIRS: as 16 bits, and as it is. */
 LLVMValueRef kernel_load_pair_words(struct kernel_emitter *e, struct kernel_address from,
                                     bool is_signed);

@@ -211,9 +211,11 @@ static struct kernel_address packet(struct kernel_emitter *e, const struct kerne
         address.layout = LAYOUT_STRIDED;
         address.stride_bytes = rate * port->type->width_bytes;
         if (kernel_is_vector(index)) address = spread(e, port->type, address);
-        if (e->body->pairs) address.layout = LAYOUT_PAIRS;
+        if (e->body->pairs) {
+            address.layout = LAYOUT_PAIRS;
+            address.parts[0] = index;
+        }
     }
-    address.parts[0] = index;
     address.pointer = LLVMBuildInBoundsGEP2(e->builder, memory, address.pointer, &index, 1, "");
     return address;
 }

@@ -474,7 +474,7 @@ static LLVMValueRef scalar_expression(struct kernel_emitter *e, const struct kx 
     case KX_LOGICAL: return logical(e, x);
     case KX_SELECT: return choose(e, x);
     case KX_CONVERT:
-        if (kernel_is_pair_word(e, x))
+        if (e->body->pairs && kernel_is_packet_word(x))
             return kernel_load_pair_words(e, kernel_address_of(e, x->left),
                                           scalar_is_signed(x->left->type->scalar));
         return kernel_convert(e, kernel_expression(e, x->left), x->left->type, x->type);

@@ -346,22 +346,15 @@ static LLVMValueRef load_every(struct kernel_emitter *e, LLVMTypeRef memory,
 static LLVMValueRef load_woven(struct kernel_emitter *e, LLVMTypeRef memory,
                                const struct type *type, struct kernel_address from)
 {
-    LLVMValueRef parts[KERNEL_WEAVE_MAX] = {NULL}, places[KERNEL_LANES_MAX];
-    uint32_t count = e->body->weave, lanes = e->body->lanes / count;
-    LLVMTypeRef vector = LLVMVectorType(memory, lanes);
+    LLVMValueRef parts[KERNEL_WEAVE_MAX] = {NULL};
+    uint32_t count = e->body->weave;
+    LLVMTypeRef vector = LLVMVectorType(memory, e->body->lanes / count);
     for (uint32_t k = 0; k < count; k++) {
         LLVMValueRef place =
             LLVMBuildInBoundsGEP2(e->builder, e->i8, from.pointer, &from.parts[k], 1, "");
         parts[k] = load_at(e, vector, type, place, from.invariant);
     }
-    for (; count > 1; count /= 2, lanes *= 2) {
-        for (uint32_t i = 0; i < 2 * lanes; i++)
-            places[i] = LLVMConstInt(e->i32, i, 0);
-        LLVMValueRef both = LLVMConstVector(places, 2 * lanes);
-        for (size_t k = 0; k < count / 2; k++)
-            parts[k] = LLVMBuildShuffleVector(e->builder, parts[2 * k], parts[2 * k + 1], both, "");
-    }
-    return parts[0];
+    return kernel_join_registers(e, parts, count);
 }
 
 static LLVMValueRef load_lanes(struct kernel_emitter *e, LLVMTypeRef memory,

@@ -304,13 +304,14 @@ struct kernel_address kernel_window_address(struct kernel_emitter *e, const stru
     if (e->body->border_row != NULL && !(is_zero(row) && is_zero(column)))
         return border_packet(e, x->port, element, row, column);
     LLVMValueRef length = kernel_i64(e, e->body->row_packets);
-    LLVMValueRef place = LLVMBuildAdd(
-        e->builder, column, kernel_integer_like(e, column, 64, port->window_width / 2), "place");
     kernel_unify(e, &row, &length);
     LLVMValueRef index = LLVMBuildNSWMul(e->builder, row, length, "");
     kernel_unify(e, &index, &column);
     index = LLVMBuildNSWAdd(e->builder, index, column, "");
     struct kernel_address address = kernel_in_packet(e, x->port, element, index);
-    address.parts[0] = place;
+    if (address.layout == LAYOUT_PAIRS) {
+        LLVMValueRef left = kernel_integer_like(e, column, 64, port->window_width / 2);
+        address.parts[0] = LLVMBuildAdd(e->builder, column, left, "place");
+    }
     return address;
 }

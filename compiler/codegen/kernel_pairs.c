@@ -49,21 +49,13 @@ static LLVMValueRef load_part(struct kernel_emitter *e, struct kernel_address fr
     return LLVMBuildAShr(b, words, kernel_splat(e, byte_bits, lanes), "");
 }
 
-static LLVMValueRef numbers(struct kernel_emitter *e, uint64_t first, unsigned count)
-{
-    LLVMValueRef places[KERNEL_LANES_MAX];
-    for (unsigned i = 0; i < count; i++)
-        places[i] = LLVMConstInt(e->i32, first + i, 0);
-    return LLVMConstVector(places, count);
-}
-
 LLVMValueRef kernel_load_pair_words(struct kernel_emitter *e, struct kernel_address from,
                                     bool is_signed)
 {
-    LLVMValueRef first = load_part(e, from, is_signed, 0);
-    LLVMValueRef second = load_part(e, from, is_signed, 1);
-    LLVMValueRef all = numbers(e, 0, e->body->lanes);
-    return LLVMBuildShuffleVector(e->builder, first, second, all, "");
+    LLVMValueRef part[PARTS];
+    for (unsigned k = 0; k < PARTS; k++)
+        part[k] = load_part(e, from, is_signed, k);
+    return kernel_join_registers(e, part, PARTS);
 }
 
 LLVMValueRef kernel_load_pairs(struct kernel_emitter *e, struct kernel_address from)
@@ -72,9 +64,9 @@ LLVMValueRef kernel_load_pairs(struct kernel_emitter *e, struct kernel_address f
     return LLVMBuildTrunc(e->builder, kernel_load_pair_words(e, from, false), bytes, "");
 }
 
-bool kernel_is_pair_word(struct kernel_emitter *e, const struct kx *x)
+bool kernel_is_packet_word(const struct kx *x)
 {
-    if (!e->body->pairs || e->body->lanes == 0 || x->kind != KX_CONVERT) return false;
+    if (x->kind != KX_CONVERT) return false;
     bool packet = x->left->kind == KX_WINDOW || x->left->kind == KX_PEEK;
     return packet && type_is_integer(x->left->type) && type_is_integer(x->type) &&
            x->left->type->width_bytes == 1 && x->type->width_bytes == PARTS;
@@ -85,8 +77,7 @@ void kernel_store_pairs(struct kernel_emitter *e, struct kernel_address to, LLVM
     LLVMValueRef part[PARTS];
     unsigned lanes = e->body->lanes / PARTS;
     for (unsigned k = 0; k < PARTS; k++) {
-        LLVMValueRef half = numbers(e, (uint64_t)k * lanes, lanes);
-        part[k] = LLVMBuildShuffleVector(e->builder, bytes, bytes, half, "");
+        part[k] = kernel_register_of(e, bytes, PARTS, k);
         part[k] = LLVMBuildZExt(e->builder, part[k], vector_of(e, word_type(e)), "");
     }
     LLVMValueRef bits = kernel_splat(e, LLVMConstInt(word_type(e), BYTE_BITS, 0), lanes);

@@ -113,12 +113,10 @@ static bool is_of_pairs(const struct kernel_port *port, uint64_t packets, uint64
            packets == 1 && columns % 2 == 1;
 }
 
-/* 16 bits of a packet. */
 static bool makes_word(const struct kx *x, void *data)
 {
     (void)data;
-    return x->kind == KX_CONVERT && x->type->width_bytes == 2 &&
-           (x->left->kind == KX_WINDOW || x->left->kind == KX_PEEK);
+    return kernel_is_packet_word(x);
 }
 
 bool kernel_weaves_pairs(struct kernel_emitter *e, const struct kernel *kernel, const bool *varying,

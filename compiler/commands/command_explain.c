@@ -178,12 +178,11 @@ int command_explain(int argc, char **argv)
 {
     struct request request = {0};
     for (int i = 1; i < argc; i++)
-        if (answer(argv[i]))
-            return fflush(stdout) == 0 ? EXIT_DONE : file_failure("write", "standard output");
+        if (answer(argv[i])) return standard_output_status();
     struct arena *arena = arena_create();
     int status = EXIT_FILES;
     if (read_request(&request, arena, argc, argv)) status = explain(arena, &request);
-    if (fflush(stdout) != 0 || ferror(stdout)) status = file_failure("write", "standard output");
+    int written = standard_output_status();
     arena_destroy(arena);
-    return status;
+    return written == EXIT_DONE ? status : written;
 }

@@ -151,7 +151,7 @@ static int format_paths(struct run *run)
     if (refuse_sinks(run, &paths)) return EXIT_FILES;
     for (size_t i = 0; i < paths.items.count; i++)
         format_path(run, paths.items.items[i]);
-    if (fflush(stdout) != 0) worsen(run, file_failure("write", "standard output"));
+    worsen(run, standard_output_status());
     const char *failed = NULL;
     if (!diagnostics_write(&run->line.diagnostics, run->diags, run->line.colour, false, &failed))
         worsen(run, file_failure("write", failed));
@@ -173,7 +173,7 @@ int command_fmt(int argc, char **argv)
     int status = EXIT_FILES;
     run.line = command_line_parse_command(argc, argv, run.arena, &own);
     if (run.line.action == COMMAND_DONE) {
-        status = fflush(stdout) == 0 ? EXIT_DONE : file_failure("write", "standard output");
+        status = standard_output_status();
     } else if (run.line.action != COMMAND_USAGE) {
         cleanup_install();
         run.sources = sources_create(run.arena);

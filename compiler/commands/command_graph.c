@@ -186,7 +186,7 @@ int command_graph(int argc, char **argv)
     struct command_line line = command_line_parse_command(argc, argv, arena, &own);
     int status = EXIT_FILES;
     if (line.action == COMMAND_DONE) {
-        status = fflush(stdout) == 0 ? EXIT_DONE : file_failure("write", "standard output");
+        status = standard_output_status();
     } else if (line.action != COMMAND_USAGE && line.input_count > 1) {
         fprintf(stderr, "pipec: error: a second input file '%s'\n", line.inputs[1]);
     } else if (line.action != COMMAND_USAGE && request.embed && request.format != FORMAT_CMDS) {

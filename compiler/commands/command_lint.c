@@ -161,7 +161,7 @@ int command_lint(int argc, char **argv)
     struct command_line line = command_line_parse_command(argc, argv, arena, &options);
     int status = EXIT_FILES;
     if (line.action == COMMAND_DONE) {
-        status = fflush(stdout) == 0 ? EXIT_DONE : file_failure("write", "standard output");
+        status = standard_output_status();
     } else if (line.action != COMMAND_USAGE) {
         cleanup_install();
         status = lint(&line, arena);

@@ -450,7 +450,8 @@ static int run_tests(struct test_run *run)
     else if (run->jobs.count > 0)
         status = execute(run);
     if (status == EXIT_DONE && !run->options->list) summarise(run);
-    if (fflush(stdout) != 0) return file_failure("write", "standard output");
+    int written = standard_output_status();
+    if (written != EXIT_DONE) return written;
     if (status == EXIT_DONE && (run->failed > 0 || run->files_refused > 0)) status = EXIT_REFUSED;
     return status;
 }
@@ -479,7 +480,7 @@ int command_test(int argc, char **argv)
     struct command_line line = parse_line(argc, argv, arena, &options);
     int status = EXIT_FILES;
     if (line.action == COMMAND_DONE) {
-        status = fflush(stdout) == 0 ? EXIT_DONE : file_failure("write", "standard output");
+        status = standard_output_status();
     } else if (line.action != COMMAND_USAGE) {
         struct compile cx = compile_begin(arena, line.options);
         struct test_run run = {.line = &line, .options = &options, .cx = &cx};

@@ -151,13 +151,6 @@ void cleanup_install(void)
     }
 }
 
-void occupy_standard_streams(void)
-{
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-}
-
 /* ---- output ---- */
 
 static bool open_temporary(struct output *output, mode_t mode)

@@ -44,8 +44,4 @@ void cleanup_disown(void);
  * its write.  Once, at the start of main. */
 void cleanup_install(void);
 
-/* Opens something where a standard stream is closed, which fails as a closed one does: else the next file to be
- * opened would take its number, and what is meant for the one would go to the other. */
-void occupy_standard_streams(void);
-
 #endif

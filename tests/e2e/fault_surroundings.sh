@@ -40,4 +40,4 @@ planted() {
 
 planted killed_by_size runtime/piperun.c '/signal(SIGXFSZ/d' size
 planted unheard_write runtime/io/io_writer.c 's/if (put <= 0) return write_failed.*/if (put <= 0) return PRT_OK;/' size
-planted unoccupied runtime/piperun.c '/^    occupy_standard_streams();/d' streams
+planted unoccupied runtime/piperun.c '/^    standard_streams_occupy();/d' streams

@@ -12,8 +12,8 @@ Groups:
 
 Whatever happens, the command ends with a documented exit status, and says why if that is not 0; each of its files is
 what it was before or what it should be; nothing else is left in their folder or in $TMPDIR, but after SIGKILL what is
-documented to stay; and none of its processes lives on.  A line of results for each case: ok or not ok.  Without --all some sizes are left out.  TMP is a folder
-to work in.
+documented to stay; and none of its processes lives on.  A line of results for each case: ok or not ok.  Without --all
+some sizes are left out.  TMP is a folder to work in.
 """
 import argparse
 import os
@@ -26,21 +26,11 @@ import subprocess
 import sys
 import time
 
-OLD = b"what was there before\n"
+from sweep import OLD, PIPELINE
+
 LIMIT_SECONDS = 60
 # What SIGKILL leaves: outputs that were being written (pipec(1), piperun(1), FILES), and the linker's folder.
 STAYS = re.compile(r"\.out\..*\.tmp|out\.(pbc|d)\.\w{6}|pipec-\w{6}")
-
-PIPELINE = """kernel average<int N>(in f32 x peek N, out f32 y) {
-    f32 sum = 0;
-    for (i32 i = 0; i < N; i++) sum += x[i];
-    y <- sum / N;
-}
-kernel scale(in f32 x, out f32 y; f32 by) { y <- by * x; }
-pipeline main(in f32 samples, out f32 smooth; f32 by = 10) {
-    samples -> average<4> -> scale(by) -> smooth;
-}
-"""
 
 
 class Place:
