@@ -33,11 +33,10 @@ static void count_append(struct walker *w, struct walk_state *s, const struct ks
     const struct kernel_port *port = &w->kernel->out[stmt->port];
     uint32_t first = walk_first_end(w->kernel, stmt->port);
     if (w->relate) relate_append(s, first, port->arity, element);
-    for (uint64_t e = 0; e < port->arity; e++) {
-        uint32_t end = first + (uint32_t)e;
-        if (element.low > (wide)e || element.high < (wide)e) continue;
-        count_one(w, s, stmt, end, element.low == element.high);
-    }
+    wide from = element.low < 0 ? 0 : element.low;
+    wide last = element.high < (wide)port->arity ? element.high : (wide)port->arity - 1;
+    for (wide e = from; e <= last; e++)
+        count_one(w, s, stmt, first + (uint32_t)e, element.low == element.high);
 }
 
 static void walk_emit(struct walker *w, struct walk_state *s, struct ks *stmt)
@@ -78,26 +77,29 @@ static struct walk_step branch_step(const struct ks *stmt, bool taken, bool deci
         .kind = STEP_BRANCH, .stmt = stmt, .taken = taken, .decided = decided};
 }
 
+static void walk_way(struct walker *w, struct walk_state *s, const struct ks *stmt, bool taken,
+                     bool decided)
+{
+    walk_step(w, s, branch_step(stmt, taken, decided));
+    if (s->reachable) walk_assume(w, s, stmt->expr, taken);
+    walk_statements(w, s, taken ? stmt->body : stmt->otherwise);
+}
+
 static void walk_if(struct walker *w, struct walk_state *s, const struct ks *stmt)
 {
     struct interval c = walk_eval(w, s, stmt->expr);
     bool certain = s->certain;
     uint64_t jumps = w->jumps;
-    if (!interval_is(c, 0) && !interval_is_true(c)) {
-        s->certain = false;
-        w->undecided++;
-    }
     walk_charge(s, cost_of_statement(w->costs, stmt));
+    if (interval_is(c, 0) || interval_is_true(c)) {
+        walk_way(w, s, stmt, interval_is_true(c), true);
+        return;
+    }
+    s->certain = false;
+    w->undecided++;
     struct walk_state *other = walk_copy_state(w, s);
-    if (interval_is(c, 0)) s->reachable = false;
-    if (interval_is_true(c)) other->reachable = false;
-    bool decided = !s->reachable || !other->reachable;
-    walk_step(w, s, branch_step(stmt, true, decided));
-    walk_step(w, other, branch_step(stmt, false, decided));
-    if (s->reachable) walk_assume(w, s, stmt->expr, true);
-    if (other->reachable) walk_assume(w, other, stmt->expr, false);
-    walk_statements(w, s, stmt->body);
-    walk_statements(w, other, stmt->otherwise);
+    walk_way(w, s, stmt, true, false);
+    walk_way(w, other, stmt, false, false);
     bool both = s->reachable && other->reachable;
     if (!s->reachable)
         walk_assign_state(w, s, other);

@@ -209,7 +209,7 @@ static struct interval eval_aggregate(struct walker *w, struct walk_state *s, st
 
 struct interval walk_peek_value(struct walker *w, const struct walk_state *s, const struct kx *e)
 {
-    struct walk_state *trial = walk_copy_state(w, s);
+    struct walk_state *trial = walk_branch(w, s);
     bool mark = w->mark;
     w->mark = false;
     struct interval value = walk_eval(w, trial, (struct kx *)e);

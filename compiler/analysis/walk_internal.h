@@ -36,10 +36,12 @@ struct walk_fact {
 
 struct walk_state {
     bool reachable;
-    bool certain;              /* no undecided condition lies on the way here */
-    struct interval *locals;   /* by slot: of integers and bools, and arrays and vectors of them */
-    struct walk_count *counts; /* by end */
-    struct interval *ties;     /* parallel to walker.ties */
+    bool certain;            /* no undecided condition lies on the way here */
+    struct interval *locals; /* by slot: of integers and bools, and arrays and vectors of them */
+    struct walk_count
+        *counts; /* by end: `own_counts`, or those of the state that it is a branch of */
+    struct walk_count *own_counts;
+    struct interval *ties; /* parallel to walker.ties */
     struct walk_fact *facts;
     uint32_t fact_count;
     struct relation relation; /* of the counts; where walker.relate */
@@ -140,7 +142,8 @@ void walk_join_state(const struct walker *w, struct walk_state *to, const struct
 uint64_t walk_saturating_add(uint64_t a, uint64_t b);
 uint64_t walk_saturating_mul(uint64_t a, uint64_t b);
 void walk_charge(struct walk_state *s, uint64_t cycles);
-/* A copy of `s` for the other branch of an expression, and its join into `s`, which ends it. */
+/* A copy of `s` for the other branch of an expression, and its join into `s`, which ends it.  Expressions append
+ * nothing: it has the counts of `s`, not a copy of them. */
 struct walk_state *walk_branch(struct walker *w, const struct walk_state *s);
 void walk_rejoin(struct walker *w, struct walk_state *s, struct walk_state *branch);
 /* Adds a step to the paths of the traced end, if there is one. */

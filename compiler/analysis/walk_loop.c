@@ -43,13 +43,13 @@ struct loop_place {
     struct walk_state *body; /* takes the state in which the body begins; or NULL */
 };
 
-/* One round from the state at the test: `next` is the state at the test again, `out` gathers what
- * leaves. */
+/* One round from the state at the test: `next`, which may be the same, is the state at the test again, `out` gathers
+ * what leaves. */
 static void loop_round(struct walker *w, const struct ks *loop, const struct walk_state *at_test,
                        struct walk_state *next, struct walk_state *out, struct loop_place place)
 {
     struct walk_flow outer = w->flow;
-    struct walk_state *in = walk_copy_state(w, at_test);
+    struct walk_state *in = next == at_test ? next : walk_copy_state(w, at_test);
     vec_push(w->scratch, &w->rounds, (struct walk_round){loop, place.round});
     if (place.tested && loop->expr != NULL) loop_test(w, loop, in, out);
     if (place.round > 0)
@@ -64,6 +64,7 @@ static void loop_round(struct walker *w, const struct ks *loop, const struct wal
     if (in->reachable && loop->step != NULL) walk_eval(w, in, loop->step);
     if (in->reachable) walk_charge(in, cost_of_statement(w->costs, loop));
     w->rounds.count--;
+    if (in == next) return;
     walk_assign_state(w, next, in);
     walk_drop_state(w, in);
 }

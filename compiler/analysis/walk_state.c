@@ -14,7 +14,8 @@ struct walk_state *walk_new_state(struct walker *w)
     }
     s = ARENA_NEW(w->scratch, struct walk_state);
     s->locals = ARENA_ARRAY(w->scratch, struct interval, w->local_count + 1);
-    s->counts = ARENA_ARRAY(w->scratch, struct walk_count, w->end_count + 1);
+    s->own_counts = ARENA_ARRAY(w->scratch, struct walk_count, w->end_count + 1);
+    s->counts = s->own_counts;
     s->ties = ARENA_ARRAY(w->scratch, struct interval, w->tie_count + 1);
     if (w->relate) s->relation = relation_create(w->scratch, w->end_count);
     s->facts = ARENA_ARRAY(w->scratch, struct walk_fact, FACTS_MAX);
@@ -24,6 +25,7 @@ struct walk_state *walk_new_state(struct walker *w)
 void walk_drop_state(struct walker *w, struct walk_state *s)
 {
     s->next_free = w->free_states;
+    s->counts = s->own_counts;
     w->free_states = s;
 }
 
@@ -40,7 +42,8 @@ struct walk_state *walk_unreachable_state(struct walker *w)
 void walk_assign_state(const struct walker *w, struct walk_state *to, const struct walk_state *from)
 {
     memcpy(to->locals, from->locals, w->local_count * sizeof *to->locals);
-    memcpy(to->counts, from->counts, w->end_count * sizeof *to->counts);
+    if (to->counts != from->counts)
+        memcpy(to->counts, from->counts, w->end_count * sizeof *to->counts);
     memcpy(to->ties, from->ties, w->tie_count * sizeof *to->ties);
     if (w->relate) relation_copy(&to->relation, &from->relation);
     to->fact_count = from->fact_count;
@@ -51,10 +54,13 @@ void walk_assign_state(const struct walker *w, struct walk_state *to, const stru
     to->cost = from->cost;
 }
 
+/* Values that are copied, and later joined, in the time of a step. */
+enum { COPIED_IN_A_STEP = 256 };
+
 struct walk_state *walk_copy_state(struct walker *w, const struct walk_state *from)
 {
     struct walk_state *to = walk_new_state(w);
-    w->cx->walk_steps += (w->local_count + w->end_count) / 256; /* copied and later joined */
+    w->cx->walk_steps += (w->local_count + w->end_count) / COPIED_IN_A_STEP;
     walk_assign_state(w, to, from);
     return to;
 }
@@ -92,7 +98,7 @@ void walk_join_state(const struct walker *w, struct walk_state *to, const struct
         return;
     }
     join_locals(w, to->locals, from->locals);
-    for (uint32_t i = 0; i < w->end_count; i++)
+    for (uint32_t i = 0; i < w->end_count && to->counts != from->counts; i++)
         join_count(&to->counts[i], &from->counts[i]);
     for (uint32_t i = 0; i < w->tie_count; i++)
         to->ties[i] = interval_join(to->ties[i], from->ties[i]);
@@ -104,7 +110,11 @@ void walk_join_state(const struct walker *w, struct walk_state *to, const struct
 
 struct walk_state *walk_branch(struct walker *w, const struct walk_state *s)
 {
-    return walk_copy_state(w, s);
+    struct walk_state *branch = walk_new_state(w);
+    w->cx->walk_steps += w->local_count / COPIED_IN_A_STEP;
+    branch->counts = s->counts;
+    walk_assign_state(w, branch, s);
+    return branch;
 }
 
 void walk_rejoin(struct walker *w, struct walk_state *s, struct walk_state *branch)

@@ -5,6 +5,7 @@
  *   kernel_llvm.c          the emitter's life: module, target, optimisation, object
  *   kernel_llvm_types.c    LLVM types and constants, loads and stores of scalars, faults
  *   kernel_llvm_batch.c    the entries of a kernel and the loop over firings; pipe_arguments
+ *   kernel_ends.c          the ends of a kernel: their windows, and what is done for each
  *   kernel_llvm_stmt.c     statements
  *   kernel_llvm_expr.c     expressions
  *   kernel_llvm_address.c  addresses: variables, array items, packets
@@ -106,13 +107,14 @@ struct kernel_counting {
 enum kernel_entry_kind { ENTRY_RUN, ENTRY_INIT, ENTRY_FINISH, ENTRY_FUNCTION, ENTRY_ARGUMENTS };
 
 struct kernel_port_state {
-    LLVMValueRef pointers; /* alloca: the window of each element */
+    LLVMValueRef pointers; /* the window of each element: alloca, or `windows` */
     LLVMValueRef rows;     /* alloca, in-ports with a 2-D window: of the frame, of each element */
     LLVMValueRef phases;   /* lanes: alloca, see kernel_phases.c; NULL: none */
     uint64_t phase_bytes;  /* in-ports: of a phase */
     LLVMValueRef counts;   /* alloca, out-ports: packets appended so far, of each element */
     LLVMValueRef most;     /* alloca, out-ports: of the largest firing so far; NULL: none varies */
-    unsigned first_param;  /* out-ports: of the function, the window of element 0 */
+    unsigned first_param;  /* of the function, the window of element 0 */
+    LLVMValueRef windows;  /* of many ends: the batch's array, at element 0; NULL: parameters */
     LLVMValueRef begins;   /* out-ports, debug mode: alloca, where each element's window begins */
     uint64_t first_output; /* out-ports: number of element 0 among the outputs */
     bool moves;     /* its windows are those of the present firing: `pointers` go on behind each */
@@ -138,6 +140,7 @@ struct kernel_body {
     LLVMValueRef place, rows_least; /* of the batch's first firing; of all windows' frames */
     LLVMValueRef border_row; /* of the firing, where windows may leave the frame; else NULL */
     LLVMBasicBlockRef stop;  /* run, where the body has `stop`: where it goes */
+    bool many_ends;          /* what is done for each end is a loop */
     struct kernel_port_state *in, *out;
     LLVMValueRef *locals; /* allocas, by variable->index; NULL until needed */
     LLVMValueRef *argument_values, *state_values; /* parallel to kernel->arguments, ->states */
@@ -323,7 +326,9 @@ enum kernel_param {
     KERNEL_PARAM_CYCLES,
     KERNEL_PARAM_ORIGINS,
     KERNEL_PARAM_PAST_CACHES,
-    KERNEL_PARAM_WINDOWS
+    KERNEL_PARAM_WINDOWS,
+    KERNEL_PARAM_IN = KERNEL_PARAM_WINDOWS, /* of many ends: arrays of windows */
+    KERNEL_PARAM_OUT
 };
 
 void kernel_emit_variant(struct kernel_emitter *e, const struct kernel_variant *variant);
@@ -345,6 +350,24 @@ struct kernel_bound {
     LLVMValueRef value; /* i64 */
     uint64_t limit;     /* it is at least that: the same where it is constant */
 };
+
+/* ---- kernel_ends.c ---- */
+
+uint64_t kernel_end_count(const struct kernel_port *ports, uint32_t count);
+/* So many that their windows are found in arrays, and what is done for each is a loop. */
+bool kernel_has_many_ends(const struct kernel *kernel);
+/* Emits that code for each element of a port, or a loop of it; `element` is an i64. */
+typedef void (*kernel_end_code)(struct kernel_emitter *e, LLVMValueRef element, void *data);
+void kernel_each_end(struct kernel_emitter *e, uint64_t arity, kernel_end_code emit, void *data);
+/* Stores 0 in each item of an alloca of `arity` i64. */
+void kernel_zero_ends(struct kernel_emitter *e, uint64_t arity, LLVMValueRef array);
+/* At setup: an array of the windows of a port; `changes`: one that may be written. */
+LLVMValueRef kernel_bind_windows(struct kernel_emitter *e, const struct kernel_port *port,
+                                 const struct kernel_port_state *state, const char *name,
+                                 bool changes);
+/* The window of an element as the batch begins: without many ends a constant. */
+LLVMValueRef kernel_first_window(struct kernel_emitter *e, const struct kernel_port *port,
+                                 const struct kernel_port_state *state, LLVMValueRef element);
 
 /* ---- kernel_llvm_rate.c ---- */
 

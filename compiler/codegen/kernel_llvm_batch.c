@@ -2,7 +2,8 @@
  * The entries of kernels (lang/kernel_abi.h) and the loop over the firings of a batch.
  *
  * An exported entry loads the fields of its `struct kernel_batch` and calls an internal function,
- * whose pointers are parameters: there LLVM is told that they do not overlap.
+ * whose pointers are parameters: there LLVM is told that they do not overlap.  Of many ends (kernel_ends.c) it
+ * gets the two arrays of windows.
  */
 #include "compiler/codegen/kernel_llvm.h"
 #include "compiler/codegen/narrow.h"
@@ -34,14 +35,6 @@ void kernel_body_end(struct kernel_emitter *e, struct kernel_body *outer,
     if (outer_at != NULL) kernel_position(e, outer_at);
 }
 
-static uint64_t total_arity(const struct kernel_port *ports, uint32_t count)
-{
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < count; i++)
-        total += ports[i].arity;
-    return total;
-}
-
 static const char *const param_names[] = {
     "arguments", "tables", "state", "first",    "count",   "fault",  "left",    "produced",
     "completed", "seen",   "most",  "launches", "indices", "cycles", "origins", "past.caches"};
@@ -53,13 +46,15 @@ static bool is_number(unsigned param)
            param == KERNEL_PARAM_PAST_CACHES;
 }
 
-/* LLVM keeps a copy of the attributes of all parameters for each one that is added, and its passes take time with the
- * square of their number: of more windows than these nothing is said, and the function is not optimised. */
-enum { WINDOWS_TOLD = 1024 };
+struct end_counts {
+    uint64_t in, out;
+    bool many; /* there is one parameter for all of them on each side */
+};
 
-static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uint64_t windows,
-                                 uint64_t in_windows, enum kernel_entry_kind entry)
+static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, struct end_counts ends,
+                                 enum kernel_entry_kind entry)
 {
+    uint64_t windows = ends.many ? 2 : ends.in + ends.out, not_written = ends.many ? 2 : ends.in;
     unsigned count = (unsigned)(KERNEL_PARAM_WINDOWS + windows);
     LLVMTypeRef *types = ARENA_ARRAY(e->scratch, LLVMTypeRef, count);
     for (unsigned i = 0; i < count; i++) {
@@ -72,18 +67,17 @@ static LLVMValueRef add_internal(struct kernel_emitter *e, const char *name, uin
         LLVMValueRef param = LLVMGetParam(function, i);
         if (i < KERNEL_PARAM_WINDOWS)
             LLVMSetValueName2(param, param_names[i], strlen(param_names[i]));
-        if (is_number(i) || (i >= KERNEL_PARAM_WINDOWS && windows > WINDOWS_TOLD)) continue;
+        if (is_number(i)) continue;
         kernel_parameter_attribute(e, function, i, "noalias");
         bool read_only = i == KERNEL_PARAM_ARGUMENTS || i == KERNEL_PARAM_LEFT ||
                          i == KERNEL_PARAM_SEEN || i == KERNEL_PARAM_INDICES ||
                          i == KERNEL_PARAM_ORIGINS ||
                          (i == KERNEL_PARAM_TABLES && entry != ENTRY_INIT) ||
-                         (i >= KERNEL_PARAM_WINDOWS && i < KERNEL_PARAM_WINDOWS + in_windows);
+                         (i >= KERNEL_PARAM_WINDOWS && i < KERNEL_PARAM_WINDOWS + not_written);
         if (read_only) kernel_parameter_attribute(e, function, i, "readonly");
     }
     kernel_function_attribute(e, function, "nounwind");
     kernel_function_attribute(e, function, "noinline");
-    if (windows > WINDOWS_TOLD) kernel_function_attribute(e, function, "optnone");
     return function;
 }
 
@@ -95,17 +89,27 @@ static LLVMValueRef batch_field(struct kernel_emitter *e, LLVMValueRef batch, LL
     return LLVMBuildLoad2(e->builder, type, kernel_offset(e, e->builder, batch, offset), "");
 }
 
-static void load_windows(struct kernel_emitter *e, LLVMValueRef windows, uint64_t count,
-                         LLVMValueRef *args)
+/* The arguments that are windows, or the arrays of them.  Returns their number. */
+static unsigned load_windows(struct kernel_emitter *e, LLVMValueRef batch, struct end_counts ends,
+                             LLVMValueRef *args)
 {
-    for (uint64_t i = 0; i < count; i++) {
-        args[i] = batch_field(e, windows, e->pointer, i * sizeof(void *));
+    static const size_t offsets[] = {offsetof(struct kernel_batch, in),
+                                     offsetof(struct kernel_batch, out)};
+    const uint64_t counts[] = {ends.in, ends.out};
+    unsigned loaded = 0;
+    for (int side = 0; side < 2; side++) {
+        if (!ends.many && counts[side] == 0) continue;
+        LLVMValueRef windows = batch_field(e, batch, e->pointer, offsets[side]);
+        if (ends.many) args[loaded++] = windows;
+        for (uint64_t i = 0; !ends.many && i < counts[side]; i++)
+            args[loaded++] = batch_field(e, windows, e->pointer, i * sizeof(void *));
     }
+    return loaded;
 }
 
 /* `padded`: of batches of fewer firings than that; 0: of none. */
 static void add_exported(struct kernel_emitter *e, const char *name, const struct kernel *kernel,
-                         LLVMValueRef internal, uint64_t ins, uint64_t outs, uint32_t padded)
+                         LLVMValueRef internal, struct end_counts ends, uint32_t padded)
 {
     static const size_t offsets[] = {
         offsetof(struct kernel_batch, arguments), offsetof(struct kernel_batch, tables),
@@ -119,27 +123,16 @@ static void add_exported(struct kernel_emitter *e, const char *name, const struc
     LLVMTypeRef type = LLVMFunctionType(e->i32, &e->pointer, 1, 0);
     LLVMValueRef function = LLVMAddFunction(e->module, name, type);
     kernel_function_attribute(e, function, "nounwind");
-    if (ins + outs > WINDOWS_TOLD) {
-        kernel_function_attribute(e, function, "noinline");
-        kernel_function_attribute(e, function, "optnone");
-    }
     kernel_position(e, LLVMAppendBasicBlockInContext(e->context, function, "entry"));
     LLVMValueRef batch = LLVMGetParam(function, 0);
     LLVMSetValueName2(batch, "batch", strlen("batch"));
-    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, KERNEL_PARAM_WINDOWS + ins + outs);
+    LLVMValueRef *args = ARENA_ARRAY(e->scratch, LLVMValueRef, LLVMCountParams(internal));
     for (unsigned i = 0; i < KERNEL_PARAM_WINDOWS; i++) {
         LLVMTypeRef field = is_number(i) ? e->i64 : e->pointer;
         args[i] = batch_field(e, batch, field, offsets[i]);
     }
-    if (ins > 0) {
-        LLVMValueRef in = batch_field(e, batch, e->pointer, offsetof(struct kernel_batch, in));
-        load_windows(e, in, ins, args + KERNEL_PARAM_WINDOWS);
-    }
-    if (outs > 0) {
-        LLVMValueRef out = batch_field(e, batch, e->pointer, offsetof(struct kernel_batch, out));
-        load_windows(e, out, outs, args + KERNEL_PARAM_WINDOWS + ins);
-    }
-    unsigned count = (unsigned)(KERNEL_PARAM_WINDOWS + ins + outs);
+    unsigned count =
+        KERNEL_PARAM_WINDOWS + load_windows(e, batch, ends, args + KERNEL_PARAM_WINDOWS);
     if (padded > 0) kernel_emit_padded(e, kernel, internal, args, count, padded);
     LLVMBuildRet(e->builder, LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(internal), internal,
                                             args, count, ""));
@@ -147,21 +140,13 @@ static void add_exported(struct kernel_emitter *e, const char *name, const struc
 
 /* ---- what a body starts with ---- */
 
-/* An array of the windows of a port: LLVM resolves constant elements to the parameters. */
-static LLVMValueRef bind_windows(struct kernel_emitter *e, const struct kernel_port *port,
-                                 unsigned first_param)
+/* The windows of a port's elements in an array of the batch: from that number on. */
+static LLVMValueRef windows_from(struct kernel_emitter *e, unsigned array_param, uint64_t first)
 {
     struct kernel_body *body = e->body;
-    LLVMValueRef array = kernel_alloca(e, LLVMArrayType2(e->pointer, port->arity), port->name);
-    for (uint64_t i = 0; i < port->arity; i++) {
-        LLVMValueRef param = LLVMGetParam(body->llvm, first_param + (unsigned)i);
-        LLVMSetValueName2(param, port->name, strlen(port->name));
-        LLVMValueRef indices[] = {kernel_i64(e, 0), kernel_i64(e, i)};
-        LLVMValueRef slot = LLVMBuildInBoundsGEP2(
-            body->setup, LLVMArrayType2(e->pointer, port->arity), array, indices, 2, "");
-        LLVMBuildStore(body->setup, param, slot);
-    }
-    return array;
+    if (!body->many_ends) return NULL;
+    LLVMValueRef all = LLVMGetParam(body->llvm, array_param);
+    return kernel_offset(e, body->setup, all, first * sizeof(void *));
 }
 
 static void bind_ports(struct kernel_emitter *e, const struct kernel_variant *variant)
@@ -169,23 +154,32 @@ static void bind_ports(struct kernel_emitter *e, const struct kernel_variant *va
     struct kernel_body *body = e->body;
     const struct kernel *kernel = variant->kernel;
     unsigned param = KERNEL_PARAM_WINDOWS;
-    uint64_t output = 0;
+    uint64_t input = 0, output = 0;
+    body->many_ends = kernel_has_many_ends(kernel);
     body->in = ARENA_ARRAY(e->scratch, struct kernel_port_state, kernel->in_count);
     body->out = ARENA_ARRAY(e->scratch, struct kernel_port_state, kernel->out_count);
     for (uint32_t i = 0; i < kernel->in_count; i++) {
-        body->in[i].pointers = bind_windows(e, &kernel->in[i], param);
-        body->in[i].moves = body->entry == ENTRY_RUN && kernel_in_moves(&kernel->in[i]);
-        param += (unsigned)kernel->in[i].arity;
+        const struct kernel_port *port = &kernel->in[i];
+        struct kernel_port_state *state = &body->in[i];
+        state->first_param = param;
+        state->moves = body->entry == ENTRY_RUN && kernel_in_moves(port);
+        state->windows = windows_from(e, KERNEL_PARAM_IN, input);
+        bool changes = state->moves || port->window_width > 0;
+        state->pointers = kernel_bind_windows(e, port, state, port->name, changes);
+        param += (unsigned)port->arity;
+        input += port->arity;
     }
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         const struct kernel_port *port = &kernel->out[i];
-        body->out[i].pointers = bind_windows(e, port, param);
+        body->out[i].first_param = param;
+        body->out[i].moves = body->entry == ENTRY_RUN && kernel_out_moves(kernel, port);
+        body->out[i].windows = windows_from(e, KERNEL_PARAM_OUT, output);
+        body->out[i].pointers =
+            kernel_bind_windows(e, port, &body->out[i], port->name, body->out[i].moves);
         body->out[i].counts = kernel_alloca(e, LLVMArrayType2(e->i64, port->arity), "count");
         body->out[i].canonical_later = body->entry == ENTRY_RUN && variant->canonical[i] &&
                                        kernel_canonical_later(e, kernel, i);
         body->out[i].canonical = variant->canonical[i] && !body->out[i].canonical_later;
-        body->out[i].moves = body->entry == ENTRY_RUN && kernel_out_moves(kernel, port);
-        body->out[i].first_param = param;
         body->out[i].first_output = output;
         kernel_origins_begin(e, i);
         param += (unsigned)port->arity;
@@ -619,15 +613,18 @@ static void emit_entry(struct kernel_emitter *e, const struct kernel_variant *va
                        enum kernel_entry_kind entry)
 {
     const struct kernel *kernel = variant->kernel;
-    bool windows = entry != ENTRY_INIT;
-    uint64_t ins = windows ? total_arity(kernel->in, kernel->in_count) : 0;
-    uint64_t outs = windows ? total_arity(kernel->out, kernel->out_count) : 0;
+    struct end_counts ends = {0};
+    if (entry != ENTRY_INIT) {
+        ends.in = kernel_end_count(kernel->in, kernel->in_count);
+        ends.out = kernel_end_count(kernel->out, kernel->out_count);
+        ends.many = kernel_has_many_ends(kernel);
+    }
     const char *internal_name =
         arena_printf(e->scratch, "%s.k%u.%s", kernel->name, variant->id, entry_name(entry));
-    LLVMValueRef function = add_internal(e, internal_name, ins + outs, ins, entry);
+    LLVMValueRef function = add_internal(e, internal_name, ends, entry);
     uint32_t padded = emit_internal(e, variant, entry, function);
     const char *name = arena_printf(e->scratch, "pipe_k%u_%s", variant->id, entry_name(entry));
-    add_exported(e, name, kernel, function, ins, outs, padded);
+    add_exported(e, name, kernel, function, ends, padded);
 }
 
 /* As it is emitted: integers are narrow, where no debugger looks at them. */
@@ -663,25 +660,74 @@ static void emit_node_arguments(struct kernel_emitter *e, const struct graph_nod
     }
 }
 
-void kernel_emit_arguments_entry(struct kernel_emitter *e)
+/* LLVM takes time with the square of the length of what does not branch: of more nodes with arguments than these one
+ * function calls others, each of so many. */
+enum { NODES_AT_ONCE = 64 };
+
+static LLVMTypeRef arguments_type(struct kernel_emitter *e)
 {
     LLVMTypeRef params[] = {e->pointer, e->pointer, e->pointer};
-    LLVMValueRef function =
-        LLVMAddFunction(e->module, "pipe_arguments", LLVMFunctionType(e->i32, params, 3, 0));
+    return LLVMFunctionType(e->i32, params, 3, 0);
+}
+
+static void begin_arguments(struct kernel_emitter *e, struct kernel_body *body,
+                            LLVMValueRef function)
+{
     kernel_function_attribute(e, function, "nounwind");
-    struct kernel_body body = {.entry = ENTRY_ARGUMENTS};
-    kernel_body_begin(e, &body, function, 0);
-    body.arguments = LLVMGetParam(function, 0);
-    body.fault = LLVMGetParam(function, 2);
-    body.firing_number = kernel_i64(e, UINT64_MAX);
-    for (size_t i = 0; i < e->graph->nodes.count; i++) {
-        const struct graph_node *node = &e->graph->nodes.items[i];
-        if (node->kernel->argument_count == 0) continue;
-        LLVMValueRef slot =
-            kernel_offset(e, e->builder, LLVMGetParam(function, 1), i * sizeof(void *));
-        LLVMValueRef block = LLVMBuildLoad2(e->builder, e->pointer, slot, node->name);
-        emit_node_arguments(e, node, block);
-    }
+    kernel_body_begin(e, body, function, 0);
+    body->arguments = LLVMGetParam(function, 0);
+    body->fault = LLVMGetParam(function, 2);
+    body->firing_number = kernel_i64(e, UINT64_MAX);
+}
+
+static void end_arguments(struct kernel_emitter *e, struct kernel_body *outer,
+                          LLVMBasicBlockRef outer_at)
+{
     LLVMBuildRet(e->builder, LLVMConstInt(e->i32, KERNEL_OK, 0));
-    kernel_body_end(e, NULL, NULL);
+    kernel_body_end(e, outer, outer_at);
+}
+
+/* The arguments of `count` nodes from *node on; *node goes on to the one behind. */
+static void emit_some_arguments(struct kernel_emitter *e, size_t *node, size_t count)
+{
+    for (; count > 0 && *node < e->graph->nodes.count; ++*node) {
+        const struct graph_node *of = &e->graph->nodes.items[*node];
+        if (of->kernel->argument_count == 0) continue;
+        LLVMValueRef blocks = LLVMGetParam(e->body->llvm, 1);
+        LLVMValueRef slot = kernel_offset(e, e->builder, blocks, *node * sizeof(void *));
+        LLVMValueRef block = LLVMBuildLoad2(e->builder, e->pointer, slot, of->name);
+        emit_node_arguments(e, of, block);
+        count--;
+    }
+}
+
+static void call_arguments_part(struct kernel_emitter *e, size_t *node)
+{
+    LLVMTypeRef type = arguments_type(e);
+    LLVMValueRef part = LLVMAddFunction(e->module, "arguments", type);
+    LLVMSetLinkage(part, LLVMInternalLinkage);
+    kernel_function_attribute(e, part, "noinline");
+    struct kernel_body *outer = e->body, body = {.entry = ENTRY_ARGUMENTS};
+    LLVMBasicBlockRef outer_at = LLVMGetInsertBlock(e->builder);
+    begin_arguments(e, &body, part);
+    emit_some_arguments(e, node, NODES_AT_ONCE);
+    end_arguments(e, outer, outer_at);
+    LLVMValueRef args[] = {LLVMGetParam(outer->llvm, 0), LLVMGetParam(outer->llvm, 1),
+                           LLVMGetParam(outer->llvm, 2)};
+    kernel_fault_through(e, LLVMBuildCall2(e->builder, type, part, args, 3, "status"));
+}
+
+void kernel_emit_arguments_entry(struct kernel_emitter *e)
+{
+    struct kernel_body body = {.entry = ENTRY_ARGUMENTS};
+    size_t with_arguments = 0, node = 0;
+    for (size_t i = 0; i < e->graph->nodes.count; i++)
+        with_arguments += e->graph->nodes.items[i].kernel->argument_count > 0;
+    begin_arguments(e, &body, LLVMAddFunction(e->module, "pipe_arguments", arguments_type(e)));
+    if (with_arguments <= NODES_AT_ONCE)
+        emit_some_arguments(e, &node, with_arguments);
+    else
+        while (node < e->graph->nodes.count)
+            call_arguments_part(e, &node);
+    end_arguments(e, NULL, NULL);
 }

@@ -111,25 +111,35 @@ static void step_phase(struct kernel_emitter *e)
 
 /* ---- counts ---- */
 
-static LLVMValueRef count_slot(struct kernel_emitter *e, uint32_t port, uint64_t element)
+static LLVMValueRef load_count(struct kernel_emitter *e, uint32_t port, LLVMValueRef element)
 {
-    return kernel_array_item(e, e->i64, e->body->kernel->out[port].arity, e->body->out[port].counts,
-                             kernel_i64(e, element));
-}
-
-static LLVMValueRef load_count(struct kernel_emitter *e, uint32_t port, uint64_t element)
-{
-    return LLVMBuildLoad2(e->builder, e->i64, count_slot(e, port, element), "count");
+    LLVMValueRef slot = kernel_array_item(e, e->i64, e->body->kernel->out[port].arity,
+                                          e->body->out[port].counts, element);
+    return LLVMBuildLoad2(e->builder, e->i64, slot, "count");
 }
 
 void kernel_reset_counts(struct kernel_emitter *e)
 {
     const struct kernel *kernel = e->body->kernel;
-    for (uint32_t i = 0; i < kernel->out_count; i++) {
-        for (uint64_t n = 0; n < kernel->out[i].arity; n++) {
-            LLVMBuildStore(e->builder, kernel_i64(e, 0), count_slot(e, i, n));
-        }
-    }
+    for (uint32_t i = 0; i < kernel->out_count; i++)
+        kernel_zero_ends(e, kernel->out[i].arity, e->body->out[i].counts);
+}
+
+/* What is done for each element of a port, and with what. */
+struct port_code {
+    uint32_t port;
+    LLVMValueRef value;
+    struct span span;
+    uint64_t first_output; /* number of element 0 among the outputs */
+    LLVMValueRef told;     /* one number for each output */
+};
+
+static void check_count(struct kernel_emitter *e, LLVMValueRef element, void *data)
+{
+    const struct port_code *code = data;
+    LLVMValueRef count = load_count(e, code->port, element);
+    LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntULT, count, code->value, "");
+    kernel_fault_if(e, bad, KERNEL_FAULT_PUSH, code->span, count, code->value);
 }
 
 /* A firing must have appended what it declares; that it is not more every append has checked.  Of one
@@ -143,20 +153,17 @@ static void check_counts(struct kernel_emitter *e)
         if (port->count_proven || port->indexed || port->push_least == 0) continue;
         struct span span = port->rate_declared ? port->rate_span : port->span;
         LLVMValueRef bound = kernel_phase_rate(e, port->push_least, port->push_leasts).value;
-        for (uint64_t n = 0; n < port->arity; n++) {
-            LLVMValueRef count = load_count(e, i, n);
-            LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntULT, count, bound, "");
-            kernel_fault_if(e, bad, KERNEL_FAULT_PUSH, span, count, bound);
-        }
+        struct port_code code = {.port = i, .value = bound, .span = span};
+        kernel_each_end(e, port->arity, check_count, &code);
     }
 }
 
 /* ---- the largest firing ---- */
 
-static LLVMValueRef most_slot(struct kernel_emitter *e, uint32_t port, uint64_t element)
+static LLVMValueRef most_slot(struct kernel_emitter *e, uint32_t port, LLVMValueRef element)
 {
     return kernel_array_item(e, e->i64, e->body->kernel->out[port].arity, e->body->out[port].most,
-                             kernel_i64(e, element));
+                             element);
 }
 
 static void begin_most(struct kernel_emitter *e)
@@ -166,35 +173,47 @@ static void begin_most(struct kernel_emitter *e)
         const struct kernel_port *port = &kernel->out[i];
         if (!out_ranges(port) || port->indexed) continue;
         e->body->out[i].most = kernel_alloca(e, LLVMArrayType2(e->i64, port->arity), "most");
-        for (uint64_t n = 0; n < port->arity; n++)
-            LLVMBuildStore(e->builder, kernel_i64(e, 0), most_slot(e, i, n));
+        kernel_zero_ends(e, port->arity, e->body->out[i].most);
     }
+}
+
+static void raise_one(struct kernel_emitter *e, LLVMValueRef element, void *data)
+{
+    const struct port_code *code = data;
+    LLVMValueRef slot = most_slot(e, code->port, element);
+    LLVMValueRef count = load_count(e, code->port, element);
+    LLVMValueRef most = LLVMBuildLoad2(e->builder, e->i64, slot, "most");
+    LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntUGT, count, most, "");
+    LLVMBuildStore(e->builder, LLVMBuildSelect(e->builder, more, count, most, ""), slot);
 }
 
 static void raise_most(struct kernel_emitter *e)
 {
     const struct kernel *kernel = e->body->kernel;
     for (uint32_t i = 0; i < kernel->out_count; i++) {
-        for (uint64_t n = 0; e->body->out[i].most != NULL && n < kernel->out[i].arity; n++) {
-            LLVMValueRef slot = most_slot(e, i, n), count = load_count(e, i, n);
-            LLVMValueRef most = LLVMBuildLoad2(e->builder, e->i64, slot, "most");
-            LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntUGT, count, most, "");
-            LLVMBuildStore(e->builder, LLVMBuildSelect(e->builder, more, count, most, ""), slot);
-        }
+        struct port_code code = {.port = i};
+        if (e->body->out[i].most != NULL)
+            kernel_each_end(e, kernel->out[i].arity, raise_one, &code);
     }
 }
 
 /* ---- windows that move ---- */
 
 static void move_pointer(struct kernel_emitter *e, const struct kernel_port *port,
-                         LLVMValueRef pointers, uint64_t element, LLVMValueRef packets)
+                         LLVMValueRef pointers, LLVMValueRef element, LLVMValueRef packets)
 {
     LLVMTypeRef memory = kernel_memory_type(e, port->type);
-    LLVMValueRef slot =
-        kernel_array_item(e, e->pointer, port->arity, pointers, kernel_i64(e, element));
+    LLVMValueRef slot = kernel_array_item(e, e->pointer, port->arity, pointers, element);
     LLVMValueRef pointer = LLVMBuildLoad2(e->builder, e->pointer, slot, port->name);
     pointer = LLVMBuildInBoundsGEP2(e->builder, memory, pointer, &packets, 1, "");
     LLVMBuildStore(e->builder, pointer, slot);
+}
+
+static void move_input(struct kernel_emitter *e, LLVMValueRef element, void *data)
+{
+    const struct port_code *code = data;
+    const struct kernel_port *port = &e->body->kernel->in[code->port];
+    move_pointer(e, port, e->body->in[code->port].pointers, element, code->value);
 }
 
 static void move_inputs(struct kernel_emitter *e)
@@ -203,10 +222,18 @@ static void move_inputs(struct kernel_emitter *e)
     for (uint32_t i = 0; i < kernel->in_count; i++) {
         const struct kernel_port *port = &kernel->in[i];
         if (!e->body->in[i].moves) continue;
-        LLVMValueRef pop = kernel_phase_rate(e, port->pop, port->pops).value;
-        for (uint64_t n = 0; n < port->arity; n++)
-            move_pointer(e, port, e->body->in[i].pointers, n, pop);
+        struct port_code code = {.port = i,
+                                 .value = kernel_phase_rate(e, port->pop, port->pops).value};
+        kernel_each_end(e, port->arity, move_input, &code);
     }
+}
+
+static void move_output(struct kernel_emitter *e, LLVMValueRef element, void *data)
+{
+    const struct port_code *code = data;
+    const struct kernel_port *port = &e->body->kernel->out[code->port];
+    LLVMValueRef count = code->value != NULL ? code->value : load_count(e, code->port, element);
+    move_pointer(e, port, e->body->out[code->port].pointers, element, count);
 }
 
 /* By index all of a phase's packets are written: those that are not are zero. */
@@ -216,12 +243,9 @@ static void move_outputs(struct kernel_emitter *e)
     for (uint32_t i = 0; i < kernel->out_count; i++) {
         const struct kernel_port *port = &kernel->out[i];
         if (!e->body->out[i].moves) continue;
-        LLVMValueRef all =
-            port->indexed ? kernel_phase_rate(e, port->push, port->pushes).value : NULL;
-        for (uint64_t n = 0; n < port->arity; n++) {
-            LLVMValueRef count = all != NULL ? all : load_count(e, i, n);
-            move_pointer(e, port, e->body->out[i].pointers, n, count);
-        }
+        struct port_code code = {.port = i};
+        if (port->indexed) code.value = kernel_phase_rate(e, port->push, port->pushes).value;
+        kernel_each_end(e, port->arity, move_output, &code);
     }
 }
 
@@ -274,30 +298,39 @@ void kernel_stop(struct kernel_emitter *e)
 
 /* ---- reports ---- */
 
-static void store_output(struct kernel_emitter *e, LLVMValueRef produced, uint64_t output,
-                         LLVMValueRef packets)
+/* Of the present element of the port. */
+static void tell(struct kernel_emitter *e, const struct port_code *code, LLVMValueRef element,
+                 LLVMValueRef packets)
 {
-    LLVMBuildStore(e->builder, packets,
-                   kernel_offset(e, e->builder, produced, output * sizeof(uint64_t)));
+    LLVMValueRef first =
+        kernel_offset(e, e->builder, code->told, code->first_output * sizeof(uint64_t));
+    uint64_t arity = e->body->kernel->out[code->port].arity;
+    LLVMBuildStore(e->builder, packets, kernel_array_item(e, e->i64, arity, first, element));
+}
+
+static void tell_count(struct kernel_emitter *e, LLVMValueRef element, void *data)
+{
+    const struct port_code *code = data;
+    tell(e, code, element, load_count(e, code->port, element));
 }
 
 void kernel_report_finish(struct kernel_emitter *e, LLVMValueRef produced)
 {
     const struct kernel *kernel = e->body->kernel;
-    uint64_t output = 0;
     for (uint32_t i = 0; i < kernel->out_count; i++) {
-        for (uint64_t n = 0; n < kernel->out[i].arity; n++)
-            store_output(e, produced, output++, load_count(e, i, n));
+        struct port_code code = {
+            .port = i, .first_output = e->body->out[i].first_output, .told = produced};
+        kernel_each_end(e, kernel->out[i].arity, tell_count, &code);
     }
 }
 
 /* Packets between where the batch's window began and where the pointer stands now. */
-static LLVMValueRef moved_packets(struct kernel_emitter *e, uint32_t out, uint64_t element,
-                                  LLVMValueRef begin)
+static LLVMValueRef moved_packets(struct kernel_emitter *e, uint32_t out, LLVMValueRef element)
 {
     const struct kernel_port *port = &e->body->kernel->out[out];
-    LLVMValueRef slot = kernel_array_item(e, e->pointer, port->arity, e->body->out[out].pointers,
-                                          kernel_i64(e, element));
+    const struct kernel_port_state *state = &e->body->out[out];
+    LLVMValueRef begin = kernel_first_window(e, port, state, element);
+    LLVMValueRef slot = kernel_array_item(e, e->pointer, port->arity, state->pointers, element);
     LLVMValueRef end = LLVMBuildLoad2(e->builder, e->pointer, slot, "");
     LLVMValueRef bytes = LLVMBuildSub(e->builder, LLVMBuildPtrToInt(e->builder, end, e->i64, ""),
                                       LLVMBuildPtrToInt(e->builder, begin, e->i64, ""), "");
@@ -305,25 +338,29 @@ static LLVMValueRef moved_packets(struct kernel_emitter *e, uint32_t out, uint64
 }
 
 /* What the batch has appended, as far as its firings were completed. */
-static LLVMValueRef appended_packets(struct kernel_emitter *e, uint32_t out, uint64_t element,
+static LLVMValueRef appended_packets(struct kernel_emitter *e, uint32_t out, LLVMValueRef element,
                                      LLVMValueRef completed)
 {
-    const struct kernel_port_state *port = &e->body->out[out];
-    if (port->moves)
-        return moved_packets(e, out, element,
-                             LLVMGetParam(e->body->llvm, port->first_param + (unsigned)element));
+    if (e->body->out[out].moves) return moved_packets(e, out, element);
     LLVMValueRef push = kernel_i64(e, e->body->kernel->out[out].push);
     return LLVMBuildMul(e->builder, completed, push, "produced");
+}
+
+static void tell_appended(struct kernel_emitter *e, LLVMValueRef element, void *data)
+{
+    const struct port_code *code = data;
+    tell(e, code, element, appended_packets(e, code->port, element, code->value));
 }
 
 static void report_produced(struct kernel_emitter *e, LLVMValueRef produced, LLVMValueRef completed)
 {
     const struct kernel *kernel = e->body->kernel;
-    uint64_t output = 0;
     for (uint32_t i = 0; i < kernel->out_count; i++) {
-        const struct kernel_port *port = &kernel->out[i];
-        for (uint64_t n = 0; n < port->arity; n++, output++)
-            store_output(e, produced, output, appended_packets(e, i, n, completed));
+        struct port_code code = {.port = i,
+                                 .value = completed,
+                                 .first_output = e->body->out[i].first_output,
+                                 .told = produced};
+        kernel_each_end(e, kernel->out[i].arity, tell_appended, &code);
     }
 }
 
@@ -331,20 +368,25 @@ static void canonicalise_later(struct kernel_emitter *e, LLVMValueRef completed)
 {
     for (uint32_t i = 0; i < e->body->kernel->out_count; i++) {
         if (!e->body->out[i].canonical_later) continue;
-        kernel_canonical_window(e, i, appended_packets(e, i, 0, completed));
+        kernel_canonical_window(e, i, appended_packets(e, i, kernel_i64(e, 0), completed));
     }
+}
+
+static void tell_most(struct kernel_emitter *e, LLVMValueRef element, void *data)
+{
+    const struct port_code *code = data;
+    LLVMValueRef slot = most_slot(e, code->port, element);
+    tell(e, code, element, LLVMBuildLoad2(e->builder, e->i64, slot, ""));
 }
 
 static void report_most(struct kernel_emitter *e, LLVMValueRef most)
 {
     const struct kernel *kernel = e->body->kernel;
-    uint64_t output = 0;
     for (uint32_t i = 0; i < kernel->out_count; i++) {
-        for (uint64_t n = 0; n < kernel->out[i].arity; n++, output++) {
-            if (e->body->out[i].most == NULL) continue;
-            store_output(e, most, output,
-                         LLVMBuildLoad2(e->builder, e->i64, most_slot(e, i, n), ""));
-        }
+        struct port_code code = {
+            .port = i, .first_output = e->body->out[i].first_output, .told = most};
+        if (e->body->out[i].most != NULL)
+            kernel_each_end(e, kernel->out[i].arity, tell_most, &code);
     }
 }
 

@@ -14,11 +14,13 @@
 
 /* ---- what the batch says ---- */
 
-static LLVMValueRef window_field(struct kernel_emitter *e, uint64_t input, size_t offset)
+/* Of the in-ports' element with that number, counted from the one that `windows` is of. */
+static LLVMValueRef window_field(struct kernel_emitter *e, LLVMValueRef windows,
+                                 LLVMValueRef element, size_t offset)
 {
-    LLVMValueRef windows = LLVMGetParam(e->body->llvm, KERNEL_PARAM_SEEN);
-    uint64_t at = input * sizeof(struct kernel_window) + offset;
-    return LLVMBuildLoad2(e->builder, e->i64, kernel_offset(e, e->builder, windows, at), "");
+    LLVMTypeRef window = LLVMArrayType2(e->i8, sizeof(struct kernel_window));
+    LLVMValueRef at = LLVMBuildInBoundsGEP2(e->builder, window, windows, &element, 1, "");
+    return LLVMBuildLoad2(e->builder, e->i64, kernel_offset(e, e->builder, at, offset), "");
 }
 
 static LLVMValueRef least_of(struct kernel_emitter *e, LLVMValueRef a, LLVMValueRef b)
@@ -27,41 +29,55 @@ static LLVMValueRef least_of(struct kernel_emitter *e, LLVMValueRef a, LLVMValue
     return kernel_intrinsic(e, "llvm.umin", args, 2, &e->i64, 1);
 }
 
-static void bind_element(struct kernel_emitter *e, uint32_t port, uint64_t element, uint64_t input)
+struct window_port {
+    uint32_t port;
+    LLVMValueRef windows; /* of its elements */
+    LLVMValueRef least;   /* alloca: rows of the shortest frame so far, of all ports */
+};
+
+static void bind_element(struct kernel_emitter *e, LLVMValueRef element, void *data)
 {
+    const struct window_port *p = data;
     struct kernel_body *body = e->body;
-    const struct kernel_port *in = &body->kernel->in[port];
-    LLVMValueRef first = window_field(e, input, offsetof(struct kernel_window, first));
-    LLVMValueRef place = window_field(e, input, offsetof(struct kernel_window, place));
-    LLVMValueRef rows = window_field(e, input, offsetof(struct kernel_window, rows));
+    const struct kernel_port *in = &body->kernel->in[p->port];
+    const struct kernel_port_state *state = &body->in[p->port];
+    LLVMValueRef first =
+        window_field(e, p->windows, element, offsetof(struct kernel_window, first));
+    LLVMValueRef place =
+        window_field(e, p->windows, element, offsetof(struct kernel_window, place));
+    LLVMValueRef rows = window_field(e, p->windows, element, offsetof(struct kernel_window, rows));
     rows = least_of(e, rows, kernel_i64(e, ENDLESS_ROWS));
-    LLVMBuildStore(
-        e->builder, rows,
-        kernel_array_item(e, e->i64, in->arity, body->in[port].rows, kernel_i64(e, element)));
-    LLVMValueRef slot = kernel_array_item(e, e->pointer, in->arity, body->in[port].pointers,
-                                          kernel_i64(e, element));
+    LLVMBuildStore(e->builder, rows, kernel_array_item(e, e->i64, in->arity, state->rows, element));
+    LLVMValueRef slot = kernel_array_item(e, e->pointer, in->arity, state->pointers, element);
     LLVMValueRef pointer = LLVMBuildLoad2(e->builder, e->pointer, slot, in->name);
     LLVMValueRef behind = LLVMBuildSub(e->builder, place, first, "");
     pointer =
         LLVMBuildInBoundsGEP2(e->builder, kernel_memory_type(e, in->type), pointer, &behind, 1, "");
     LLVMBuildStore(e->builder, pointer, slot);
-    body->rows_least = body->place == NULL ? rows : least_of(e, body->rows_least, rows);
+    LLVMValueRef least = LLVMBuildLoad2(e->builder, e->i64, p->least, "rows.least");
+    LLVMBuildStore(e->builder, least_of(e, least, rows), p->least);
     body->place = place; /* the same of all */
 }
 
 void kernel_windows_begin(struct kernel_emitter *e)
 {
     const struct kernel *kernel = e->body->kernel;
+    LLVMValueRef seen = LLVMGetParam(e->body->llvm, KERNEL_PARAM_SEEN);
+    LLVMValueRef least = kernel_alloca(e, e->i64, "rows.least");
     uint64_t input = 0;
+    LLVMBuildStore(e->builder, kernel_i64(e, ENDLESS_ROWS), least);
     for (uint32_t i = 0; i < kernel->in_count; i++) {
         const struct kernel_port *port = &kernel->in[i];
         if (port->window_width > 0) {
+            LLVMValueRef windows =
+                kernel_offset(e, e->builder, seen, input * sizeof(struct kernel_window));
+            struct window_port p = {.port = i, .windows = windows, .least = least};
             e->body->in[i].rows = kernel_alloca(e, LLVMArrayType2(e->i64, port->arity), "rows");
-            for (uint64_t n = 0; n < port->arity; n++)
-                bind_element(e, i, n, input + n);
+            kernel_each_end(e, port->arity, bind_element, &p);
         }
         input += port->arity;
     }
+    e->body->rows_least = LLVMBuildLoad2(e->builder, e->i64, least, "rows.least");
 }
 
 /* ---- runs ---- */

@@ -146,7 +146,7 @@ static void look_through_all(struct kernel_emitter *e, const struct window *w, L
 void kernel_canonical_window(struct kernel_emitter *e, uint32_t port, LLVMValueRef packets)
 {
     const struct kernel_port *out = &e->body->kernel->out[port];
-    struct window w = {LLVMGetParam(e->body->llvm, e->body->out[port].first_param),
+    struct window w = {kernel_first_window(e, out, &e->body->out[port], kernel_i64(e, 0)),
                        out->type->scalar};
     uint32_t lanes = REGISTERS_AT_ONCE * e->isa.vector_bits / 8 / (uint32_t)out->type->width_bytes;
     LLVMValueRef whole =

@@ -16,16 +16,8 @@ void kernel_origins_begin(struct kernel_emitter *e, uint32_t port)
 {
     struct kernel_body *body = e->body;
     struct kernel_port_state *out = &body->out[port];
-    uint64_t arity = body->kernel->out[port].arity;
     if (!tells_origins(e)) return;
-    LLVMTypeRef type = LLVMArrayType2(e->pointer, arity);
-    out->begins = kernel_alloca(e, type, "begins");
-    for (uint64_t i = 0; i < arity; i++) {
-        LLVMValueRef indices[] = {kernel_i64(e, 0), kernel_i64(e, i)};
-        LLVMValueRef slot =
-            LLVMBuildInBoundsGEP2(body->setup, type, out->begins, indices, 2, "begin");
-        LLVMBuildStore(body->setup, LLVMGetParam(body->llvm, out->first_param + (unsigned)i), slot);
-    }
+    out->begins = kernel_bind_windows(e, &body->kernel->out[port], out, "begins", false);
 }
 
 /* Packets between the beginning of the window and this one. */

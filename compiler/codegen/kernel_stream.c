@@ -8,8 +8,9 @@
 /* The firings from there on whose packets lie before the next line. */
 static LLVMValueRef firings_to_line(struct kernel_emitter *e, LLVMValueRef from)
 {
-    uint64_t bytes = e->body->kernel->out[0].type->width_bytes;
-    LLVMValueRef window = LLVMGetParam(e->body->llvm, e->body->out[0].first_param);
+    const struct kernel_port *port = &e->body->kernel->out[0];
+    uint64_t bytes = port->type->width_bytes;
+    LLVMValueRef window = kernel_first_window(e, port, &e->body->out[0], kernel_i64(e, 0));
     LLVMValueRef at = LLVMBuildPtrToInt(e->builder, window, e->i64, "");
     at = LLVMBuildAdd(e->builder, at, LLVMBuildMul(e->builder, from, kernel_i64(e, bytes), ""), "");
     LLVMValueRef missing = LLVMBuildAnd(e->builder, LLVMBuildNeg(e->builder, at, ""),

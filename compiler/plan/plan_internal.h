@@ -20,6 +20,7 @@ struct placement {
     uint64_t *ready_max;
     uint32_t *component; /* strongly connected component of each node */
     uint64_t *depths;    /* by buffer: as the analyses have left them */
+    bool *shared; /* by buffer, while thresholds are filled: several queues work on it at a time */
     bool is_final;
 };
 
@@ -44,7 +45,7 @@ void plan_stages(struct placement *at);
 void plan_raise_depths(const struct placement *at);
 
 /* thresholds.c: fills thresholds and batches. */
-void plan_thresholds(const struct placement *at);
+void plan_thresholds(struct placement *at);
 /* Compute units that a launch of the stage can use. */
 uint64_t plan_stage_cus(const struct placement *at, uint32_t node);
 /* Firings that fill the lanes of one CU: of a kernel with work-items, its groups. */

@@ -17,6 +17,7 @@ struct packing { /* by stage, but for node_stage */
     uint32_t *node_stage; /* by node */
     uint32_t *order;      /* stages in the order of an iteration, those of one group together */
     bool *varies;         /* the number of firings of its launches does */
+    bool *in_order;       /* by buffer, of those with a writer: see is_in_order */
 };
 
 /* ---- the order of an iteration ---- */
@@ -178,11 +179,7 @@ static uint32_t units_of(const struct packing *p, uint32_t stage)
  * (runtime/sched/sched.h, "Order") */
 static bool is_in_order(const struct packing *p, const struct graph_buffer *buffer)
 {
-    const struct graph_node *writer = &p->graph->nodes.items[buffer->writer_node];
     uint32_t queue = p->plan->stages[p->node_stage[buffer->writer_node]].sub_device;
-    if (writer->kernel->stops) return false;
-    for (size_t i = 0; i < writer->outputs.count; i++)
-        if (writer->outputs.items[i].push_least != writer->outputs.items[i].push) return false;
     for (size_t r = 0; r < buffer->readers.count; r++) {
         uint32_t reader = p->node_stage[buffer->readers.items[r].node];
         if (p->plan->stages[reader].sub_device != queue) return false;
@@ -190,16 +187,30 @@ static bool is_in_order(const struct packing *p, const struct graph_buffer *buff
     return true;
 }
 
+static void find_in_order(struct packing *p)
+{
+    for (size_t n = 0; n < p->graph->nodes.count; n++) {
+        const struct graph_node *writer = &p->graph->nodes.items[n];
+        bool exact = !writer->kernel->stops;
+        for (size_t i = 0; i < writer->outputs.count; i++)
+            exact &= writer->outputs.items[i].push_least == writer->outputs.items[i].push;
+        for (size_t i = 0; i < writer->outputs.count; i++) {
+            uint32_t buffer = writer->outputs.items[i].buffer;
+            p->in_order[buffer] = exact && is_in_order(p, &p->graph->buffers.items[buffer]);
+        }
+    }
+}
+
 /* Does the stage read what one of that pack writes, and only when it has completed? */
 static bool waits_for(const struct packing *p, uint32_t stage, uint32_t pack)
 {
     const struct graph_node *node = &p->graph->nodes.items[p->plan->stages[stage].node];
     for (size_t i = 0; i < node->inputs.count; i++) {
-        const struct graph_buffer *buffer = &p->graph->buffers.items[node->inputs.items[i].buffer];
+        uint32_t b = node->inputs.items[i].buffer;
+        const struct graph_buffer *buffer = &p->graph->buffers.items[b];
         if (buffer->outer != GRAPH_INNER || buffer->writer_node == GRAPH_NONE) continue;
         uint32_t writer = p->node_stage[buffer->writer_node];
-        if (writer != stage && p->plan->stages[writer].pack == pack && !is_in_order(p, buffer))
-            return true;
+        if (writer != stage && p->plan->stages[writer].pack == pack && !p->in_order[b]) return true;
     }
     return false;
 }
@@ -321,7 +332,8 @@ void plan_reference_entries(struct arena *scratch, const struct graph *graph, st
                         .plan = plan,
                         .node_stage = ARENA_ARRAY(scratch, uint32_t, count),
                         .order = ARENA_ARRAY(scratch, uint32_t, count),
-                        .varies = ARENA_ARRAY(scratch, bool, count)};
+                        .varies = ARENA_ARRAY(scratch, bool, count),
+                        .in_order = ARENA_ARRAY(scratch, bool, graph->buffers.count + 1)};
     for (uint32_t i = 0; i < plan->stage_count; i++)
         p.node_stage[plan->stages[i].node] = i;
     plan->pack_count = plan->entry_count = plan->spilled_count = 0;
@@ -329,6 +341,7 @@ void plan_reference_entries(struct arena *scratch, const struct graph *graph, st
         plan->stages[i].spilled = false;
     sort_stages(scratch, &p);
     find_varying(scratch, &p);
+    find_in_order(&p);
     /* What is spilled takes more room, so packs end elsewhere, and a stage that was alone may have
      * company and need an entry: again, with one spilled stage more each time at least. */
     do

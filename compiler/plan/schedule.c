@@ -22,6 +22,7 @@ struct scheduling {
     VEC(struct schedule_island) islands;
     bool *driven;         /* by node: by an in-port or a source, directly or not */
     uint32_t *node_stage; /* by node */
+    bool *several_queues; /* by buffer */
     enum schedule_length length;
     bool whole; /* one island is everything, and no other stage is dispatched between */
 };
@@ -276,9 +277,9 @@ static void admit_ports(const struct scheduling *s, const struct island *island,
         uint64_t taken = add_clamped(port->kept, port->spare);
         uint64_t room = port->depth > taken ? (port->depth - taken) / packets : 0;
         uint64_t apart = port->is_input && level_count > 1 ? island->nodes[port->node].level : 0;
-        uint64_t parts = is_uncertain(s, port->buffer)         ? 4
-                         : has_several_queues(s, port->buffer) ? 2
-                                                               : 1;
+        uint64_t parts = is_uncertain(s, port->buffer)     ? 4
+                         : s->several_queues[port->buffer] ? 2
+                                                           : 1;
         uint64_t share = room / (parts + apart);
         admit(span, share ? share : room / (1 + apart),
               arena_printf(s->cx->arena, "'%s' is too short for an iteration",
@@ -701,6 +702,14 @@ static void find_driven(struct scheduling *s)
     }
 }
 
+static void find_several_queues(struct scheduling *s)
+{
+    size_t count = s->graph->buffers.count;
+    s->several_queues = ARENA_ARRAY(s->arena, bool, count + 1);
+    for (uint32_t b = 0; b < count; b++)
+        s->several_queues[b] = has_several_queues(s, b);
+}
+
 static void find_obstacles(struct scheduling *s)
 {
     for (uint32_t i = 0; i < s->plan->stage_count; i++)
@@ -736,6 +745,7 @@ static const struct schedule *make_schedule(struct compile *cx, const struct gra
         s.obstacles[i] = obstacle;
     if (!obstacle) {
         find_driven(&s);
+        find_several_queues(&s);
         find_obstacles(&s);
         s.made->reason = first_obstacle(&s); /* what the other obstacles follow from */
         if (!schedule_whole(&s)) schedule_islands(&s);

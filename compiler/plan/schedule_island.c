@@ -21,6 +21,7 @@ struct cutting {
     uint32_t *island; /* by stage; GRAPH_NONE: in none */
     uint32_t *local;  /* by stage: node of its island */
     uint32_t *place;  /* by stage: in the order of packs */
+    bool *inside;     /* by buffer: see stays_inside */
     struct islands made;
 };
 
@@ -57,6 +58,7 @@ static bool same_queue(const struct cutting *c, uint32_t a, uint32_t b)
 /* Can each of its readers be in one island with the writer? */
 static bool stays_inside(const struct cutting *c, const struct graph_buffer *buffer)
 {
+    if (buffer->writer_node == GRAPH_NONE) return false;
     uint32_t from = c->node_stage[buffer->writer_node];
     for (size_t r = 0; r < buffer->readers.count; r++) {
         uint32_t to = c->node_stage[buffer->readers.items[r].node];
@@ -77,7 +79,7 @@ static bool joins(const struct cutting *c, const struct graph_buffer *buffer, si
     if (!same_queue(c, from, c->node_stage[node])) return false;
     const struct graph_input *in = graph_reader_input(c->graph, buffer, reader);
     return buffer->initial.packets >= cycle_kept(&c->graph->nodes.items[node], in) ||
-           stays_inside(c, buffer);
+           c->inside[buffer - c->graph->buffers.items];
 }
 
 static void join(struct cutting *c, uint32_t a, uint32_t b)
@@ -357,9 +359,12 @@ struct islands islands_collect(struct arena *arena, const struct graph *graph,
                         .root = ARENA_ARRAY(arena, uint32_t, count),
                         .island = ARENA_ARRAY(arena, uint32_t, count),
                         .local = ARENA_ARRAY(arena, uint32_t, count),
-                        .place = ARENA_ARRAY(arena, uint32_t, count)};
+                        .place = ARENA_ARRAY(arena, uint32_t, count),
+                        .inside = ARENA_ARRAY(arena, bool, graph->buffers.count + 1)};
     for (uint32_t i = 0; i < plan->stage_count; i++)
         c.node_stage[plan->stages[i].node] = i;
+    for (size_t b = 0; b < graph->buffers.count; b++)
+        c.inside[b] = stays_inside(&c, &graph->buffers.items[b]);
     join_stages(&c);
     number_islands(&c);
     fill_nodes(&c);

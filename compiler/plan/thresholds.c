@@ -87,11 +87,10 @@ static bool is_shared_by_queues(const struct placement *at, const struct graph_b
 }
 
 /* Packets that one dispatch may take or leave there, `whole` or so that others can go on. */
-static uint64_t depth_for_one(const struct placement *at, const struct graph_buffer *buffer,
-                              bool whole)
+static uint64_t depth_for_one(const struct placement *at, uint32_t buffer, bool whole)
 {
-    return !whole && is_shared_by_queues(at, buffer) ? buffer->depth_packets / 2
-                                                     : buffer->depth_packets;
+    uint64_t depth = at->graph->buffers.items[buffer].depth_packets;
+    return !whole && at->shared[buffer] ? depth / 2 : depth;
 }
 
 /* Firings at once that depths and cycles admit; at least 1. */
@@ -102,7 +101,7 @@ static struct admission admitted(const struct placement *at, uint32_t index, boo
     for (size_t i = 0; i < node->inputs.count; i++) {
         const struct graph_input *in = &node->inputs.items[i];
         const struct graph_buffer *buffer = &at->graph->buffers.items[in->buffer];
-        uint64_t depth = depth_for_one(at, buffer, whole);
+        uint64_t depth = depth_for_one(at, in->buffer, whole);
         uint64_t kept = graph_window_packets(at->graph, buffer, in->reader) - in->peek;
         if (in->pop)
             admit(&admission,
@@ -115,7 +114,7 @@ static struct admission admitted(const struct placement *at, uint32_t index, boo
         const struct graph_buffer *buffer = &at->graph->buffers.items[out->buffer];
         if (out->push)
             admit(&admission,
-                  firings_that_fit(depth_for_one(at, buffer, whole), graph_phases(node),
+                  firings_that_fit(depth_for_one(at, out->buffer, whole), graph_phases(node),
                                    out->pushes, out->pushes, out->push, graph_push_most(node, out)),
                   buffer->name);
     }
@@ -161,8 +160,12 @@ static void set_batch(const struct placement *at, struct plan_stage *stage)
     stage->batch_max = at->plan->debug_mode ? 1 : max64(batch, stage->threshold);
 }
 
-void plan_thresholds(const struct placement *at)
+void plan_thresholds(struct placement *at)
 {
+    size_t buffers = at->graph->buffers.count;
+    if (at->shared == NULL) at->shared = ARENA_ARRAY(at->arena, bool, buffers + 1);
+    for (size_t i = 0; i < buffers; i++)
+        at->shared[i] = is_shared_by_queues(at, &at->graph->buffers.items[i]);
     for (uint32_t i = 0; i < at->plan->stage_count; i++) {
         set_threshold(at, &at->plan->stages[i]);
         set_batch(at, &at->plan->stages[i]);
