@@ -1,5 +1,9 @@
 /* Which nodes can be members, and how large their code is. */
 #include "compiler/fuse/compose_internal.h"
+#include "compiler/support/source.h"
+
+#include <inttypes.h>
+#include <string.h>
 
 /* ---- faults ---- */
 
@@ -10,7 +14,17 @@ struct fault_search {
     const struct kernel *kernel; /* NULL: in a function */
     bool bounds_checks;
     uint64_t *visited; /* expressions, calls expanded: what is too large may fault */
+    const char **what; /* the fault that was found, as "may divide by zero", */
+    struct span *where;
 };
+
+/* Always true: the search ends. */
+static bool found(const struct fault_search *search, const char *what, struct span where)
+{
+    *search->what = what;
+    *search->where = where;
+    return true;
+}
 
 static bool is_constant_below(const struct kx *x, uint64_t bound)
 {
@@ -57,21 +71,33 @@ static bool window_faults(const struct fault_search *search, const struct kx *x)
            (x->third != NULL && may_leave(search, x->third, x->element_check, port->arity));
 }
 
+/* What the expression itself, its operands apart, may do wrong; NULL: nothing. */
+static const char *fault_of(const struct fault_search *search, const struct kx *x)
+{
+    switch (x->kind) {
+    case KX_INDEX:
+        return may_leave(search, x->right, x->check, x->left->type->length) ? "may leave an array"
+                                                                            : NULL;
+    case KX_PEEK: return packet_faults(search, x) ? "may look past its packets" : NULL;
+    case KX_WINDOW: return window_faults(search, x) ? "may look past its window" : NULL;
+    case KX_DONE: return "waits for an event";
+    case KX_BINARY:
+    case KX_ASSIGN: return divides_by_zero(x) ? "may divide by zero" : NULL;
+    default: return NULL;
+    }
+}
+
 static bool expression_faults(const struct kx *x, void *data)
 {
     struct fault_search *search = data;
-    struct fault_search inside = {NULL, search->bounds_checks, search->visited};
-    if (++*search->visited > SIZE_LIMIT) return true;
-    switch (x->kind) {
-    case KX_INDEX: return may_leave(search, x->right, x->check, x->left->type->length);
-    case KX_PEEK: return packet_faults(search, x);
-    case KX_WINDOW: return window_faults(search, x);
-    case KX_CALL: return ks_any(x->function->body, NULL, expression_faults, &inside);
-    case KX_DONE: return true;
-    case KX_BINARY:
-    case KX_ASSIGN: return divides_by_zero(x);
-    default: return false;
-    }
+    struct fault_search inside = *search;
+    inside.kernel = NULL;
+    if (++*search->visited > SIZE_LIMIT)
+        return found(search, "is too large to be searched for faults, which are not excluded",
+                     x->span);
+    const char *what = fault_of(search, x);
+    if (what != NULL) return found(search, what, x->span);
+    return x->kind == KX_CALL && ks_any(x->function->body, NULL, expression_faults, &inside);
 }
 
 static bool statement_faults(const struct ks *s, void *data)
@@ -80,9 +106,12 @@ static bool statement_faults(const struct ks *s, void *data)
     if (s->kind != KS_EMIT && s->kind != KS_STORE) return false;
     const struct kernel_port *port = &search->kernel->out[s->port];
     if (s->element != NULL && may_leave(search, s->element, s->element_check, port->arity))
-        return true;
-    if (s->kind == KS_EMIT) return !s->count_proven;
-    return may_leave(search, s->index, s->check, port->push);
+        return found(search, "may name a port that its array does not have", s->span);
+    if (s->kind == KS_EMIT)
+        return !s->count_proven &&
+               found(search, "may append more or fewer packets than it declares", s->span);
+    return may_leave(search, s->index, s->check, port->push) &&
+           found(search, "may write past its packets", s->span);
 }
 
 /* ---- returns ---- */
@@ -145,11 +174,25 @@ static bool may_fault(const struct ks *section, struct fault_search *search)
     return ks_any(section, statement_faults, expression_faults, search);
 }
 
+/* "may divide by zero (fft.pipe:12:5)" */
+static const char *with_place(const struct compile *cx, const char *what, struct span where)
+{
+    uint32_t line, column;
+    const struct source *source = source_get(cx->sources, where.source);
+    if (source == NULL) return what;
+    source_locate(source, where.begin, &line, &column);
+    const char *slash = strrchr(source->name, '/');
+    return arena_printf(cx->arena, "%s (%s:%" PRIu32 ":%" PRIu32 ")", what,
+                        slash != NULL ? slash + 1 : source->name, line, column);
+}
+
 const char *compose_refuses(const struct compile *cx, const struct graph *graph, uint32_t node)
 {
     const struct kernel *kernel = graph->nodes.items[node].kernel;
     uint64_t visited = 0;
-    struct fault_search search = {kernel, cx->options.bounds_checks, &visited};
+    const char *what = NULL;
+    struct span where = {0};
+    struct fault_search search = {kernel, cx->options.bounds_checks, &visited, &what, &where};
     if (kernel->grouped) return "has work-items";
     if (kernel_launches_any(&kernel->launches)) return "launches kernels";
     if (kernel->finish != NULL && kernel->composed) return "has a 'finish'";
@@ -160,7 +203,7 @@ const char *compose_refuses(const struct compile *cx, const struct graph *graph,
         return "leaves its body early";
     if (may_fault(kernel->body, &search) || may_fault(kernel->init, &search) ||
         may_fault(kernel->finish, &search))
-        return "may fault while it runs";
+        return with_place(cx, what, where);
     return NULL;
 }
 

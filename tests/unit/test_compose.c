@@ -609,10 +609,10 @@ static void what_may_fault_or_end_early_stays_alone(void **state)
     (void)state;
     expect_refused("kernel k(in i32 x, out i32 y) { y <- 100 / x; } "
                    "pipeline main(in i32 x, out i32 y) { x -> k -> y; }",
-                   "may fault while it runs");
+                   "may divide by zero (test.pipe:1:38)");
     expect_refused("kernel k(in i32 x pop 4, out i32 y) { y <- x[x[0]]; } "
                    "pipeline main(in i32 x, out i32 y) { x -> k -> y; }",
-                   "may fault while it runs");
+                   "may look past its packets (test.pipe:1:44)");
     expect_refused("kernel k(in i32 x, out i32 y push ..1) { if (x > 0) return; y <- x; } "
                    "pipeline main(in i32 x, out i32 y) { x -> k -> y; }",
                    "leaves its body early");
@@ -621,7 +621,7 @@ static void what_may_fault_or_end_early_stays_alone(void **state)
                    "writes in its 'finish' alone");
     expect_refused("kernel k(in i32 x, out i32 y) { y <- x; finish { y <- (i32)(8 / left(x)); } } "
                    "pipeline main(in i32 x, out i32 y) { x -> k -> y; }",
-                   "may fault while it runs");
+                   "may divide by zero (test.pipe:1:60)");
     expect_refused(
         "kernel k(in i32 x, out i32 y push ..1) { if (x > 0) y <- x; finish { y <- 1; } } "
         "kernel c(in i32 x, out i32 y) { y <- x; }"
