@@ -308,7 +308,7 @@ $(B)/tests/damage: $(B)/obj/tests/fuzz/damage.o $(B)/obj/tests/fuzz/fuzz_contain
 
 # A program with a pipeline in it, whose calls fail: those of libraries that devices are made of come to it, too.
 CLIENT_CALLS := $(patsubst %,-Wl$(comma)--wrap=%,pthread_create mmap munmap pthread_sigmask hwloc_topology_init \
-                  hwloc_topology_set_components hwloc_topology_load hwloc_topology_is_thissystem hwloc_get_cpubind \
+                  hwloc_topology_set_components hwloc_topology_load hwloc_topology_is_thissystem \
                   hwloc_set_cpubind hwloc_bitmap_alloc sched_getaffinity sched_getcpu sigaltstack dlopen dlsym \
                   pthread_mutex_init pthread_cond_init)
 $(B)/tests/fault_client: $(B)/obj/tests/fault/client.o $(B)/libpipert.a

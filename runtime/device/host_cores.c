@@ -1,7 +1,9 @@
 #include "runtime/device/host_cores.h"
 
+#include <errno.h>
 #include <hwloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -53,6 +55,30 @@ static hwloc_topology_t ask_once(void)
     return topology;
 }
 
+static bool add_processors(hwloc_bitmap_t own, const cpu_set_t *set, size_t bytes)
+{
+    for (unsigned i = 0; i < 8 * bytes; i++)
+        if (CPU_ISSET_S(i, bytes, set) && hwloc_bitmap_set(own, i) != 0) return false;
+    return true;
+}
+
+/* False: not known.  hwloc_get_cpubind asks for ever where there is no memory for the answer. */
+static bool ask_affinity(hwloc_bitmap_t own)
+{
+    enum { PROCESSORS_MAX = 1 << 20 };
+    int failure = EINVAL; /* the system says so where it needs more room */
+    for (unsigned count = 1 << 10; failure == EINVAL && count <= PROCESSORS_MAX; count *= 2) {
+        size_t bytes = CPU_ALLOC_SIZE(count);
+        cpu_set_t *set = CPU_ALLOC(count);
+        if (set == NULL) return false;
+        CPU_ZERO_S(bytes, set);
+        failure = sched_getaffinity(0, bytes, set) == 0 ? 0 : errno;
+        if (failure == 0 && !add_processors(own, set, bytes)) failure = ENOMEM;
+        CPU_FREE(set);
+    }
+    return failure == 0;
+}
+
 /* The processors that the calling thread may use; all that there are where that is not known, or is
  * none of them.  NULL: there is no memory. */
 static hwloc_bitmap_t own_processors(hwloc_topology_t topology)
@@ -60,8 +86,7 @@ static hwloc_bitmap_t own_processors(hwloc_topology_t topology)
     hwloc_const_bitmap_t all = hwloc_get_root_obj(topology)->cpuset;
     hwloc_bitmap_t own = hwloc_bitmap_alloc();
     if (own == NULL) return NULL;
-    if (hwloc_topology_is_thissystem(topology) &&
-        hwloc_get_cpubind(topology, own, HWLOC_CPUBIND_THREAD) == 0 &&
+    if (hwloc_topology_is_thissystem(topology) && ask_affinity(own) &&
         hwloc_bitmap_intersects(own, all))
         return own;
     if (hwloc_bitmap_copy(own, all) == 0) return own;

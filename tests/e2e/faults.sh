@@ -12,6 +12,9 @@ sweep() { TMP=$1 python3 "$ROOT/tests/fault/sweep.py" "$2" --every "$3" --only "
 
 mkdir all
 sweep all "$BUILD" "${EVERY:-23}" || echo "# see above"
+# hwloc asked for ever where there was no memory for the answer
+mkdir cores
+[ -n "${EVERY-}" ] || check "a run on cores ends wherever memory does" sweep cores "$BUILD" 1 "memory of a run on cores, and"
 
 # planted NAME FILE EXPRESSION CASE: a piperun with a mistake, made by sed; the sweep says so
 planted() {
@@ -37,3 +40,7 @@ planted() {
 planted unchecked_memory runtime/io/temporaries.c '/made == NULL/d' "memory of a run, and"
 planted unchecked_rename runtime/io/io_writer.c 's/rename(\([^)]*\)) != 0/(rename(\1), 0)/' "system calls of a run: EIO"
 planted left_behind runtime/io/temporaries.c 's/(void)unlink(record->path)/(void)record/' "a run gets SIGTERM"
+planted shorter_input runtime/io/io_reader.c 's/return got == 0 && bytes > 0 ? examine_end.*/return PRT_OK;/' \
+    "long.raw shrinks"
+planted longer_input runtime/io/npy.c 's/header.big_endian, header.elements};/header.big_endian, PRT_PACKETS_UNKNOWN};/' \
+    "long.npy grows"

@@ -192,8 +192,6 @@ HWLOC_CALL(int, hwloc_topology_set_components, -1,
            (topology, flags, name))
 HWLOC_CALL(int, hwloc_topology_load, -1, (hwloc_topology_t topology), (topology))
 HWLOC_CALL(int, hwloc_topology_is_thissystem, 0, (hwloc_topology_t topology), (topology))
-HWLOC_CALL(int, hwloc_get_cpubind, -1, (hwloc_topology_t topology, hwloc_bitmap_t set, int flags),
-           (topology, set, flags))
 HWLOC_CALL(int, hwloc_set_cpubind, -1,
            (hwloc_topology_t topology, hwloc_const_bitmap_t set, int flags), (topology, set, flags))
 HWLOC_CALL(hwloc_bitmap_t, hwloc_bitmap_alloc, NULL, (void), ())

@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 struct fault_page {
-    _Atomic uint64_t calls;  /* so far, of the kind that is counted */
-    _Atomic uint64_t failed; /* of these */
+    _Atomic uint64_t calls;      /* so far, of the kind that is counted */
+    _Atomic uint64_t failed;     /* of these */
+    _Atomic uint64_t read_bytes; /* of a file that is changed, until then */
 };
 
 #endif

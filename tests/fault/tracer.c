@@ -9,12 +9,15 @@
  * processes that it forks.  What a call cannot fail with is not told to it: a call that allocates fails
  * with ENOMEM, one that starts a process with EAGAIN, whatever ERROR is.  `close` fails having closed,
  * as it does on Linux.  `short` halves what is read or written, and lets other calls be.  `signal` sends the program a
- * signal; `shrink` leaves half of a file, `grow` appends as much as it has.  The call itself is made then.
+ * signal; `shrink` leaves half of a file, `grow` appends as much as it has; how far the program had read it
+ * then is told in the page.  The call itself is made then.
  *
  * The exit status is that of the program; 128 + N where a signal ended it; 98: it cannot be traced.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -75,14 +78,14 @@ static void relate(pid_t parent, pid_t id, int event)
 
 /* ---- one call ---- */
 
-/* What the program says on standard error comes through; and it waits for its children, as hwloc
- * asks for processors, until it is answered. */
+/* What the program says on standard error comes through; and it waits for its children until it is
+ * answered. */
 static bool is_spared(const struct task *task)
 {
     struct user_regs_struct regs;
     if (ptrace(PTRACE_GETREGS, task->id, NULL, &regs) != 0) return true;
     return (regs.orig_rax == SYS_write && regs.rdi == STDERR_FILENO) ||
-           ((regs.orig_rax == SYS_wait4 || regs.orig_rax == SYS_sched_getaffinity) && again);
+           (regs.orig_rax == SYS_wait4 && again);
 }
 
 static bool is_hit(const struct task *task)
@@ -133,9 +136,32 @@ static enum __ptrace_request change(struct task *task)
     return PTRACE_CONT;
 }
 
+/* How far the program has read the file; 0 where it has not opened it. */
+static uint64_t position_in(const char *file)
+{
+    char folder[64], target[PATH_MAX], name[PATH_MAX];
+    snprintf(folder, sizeof folder, "/proc/%d/fd", (int)program);
+    DIR *listing = realpath(file, name) != NULL ? opendir(folder) : NULL;
+    unsigned long long position = 0;
+    for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
+        ssize_t length = readlinkat(dirfd(listing), entry->d_name, target, sizeof target - 1);
+        if (length < 0) continue;
+        target[length] = '\0';
+        if (strcmp(target, name) != 0) continue;
+        snprintf(target, sizeof target, "/proc/%d/fdinfo/%s", (int)program, entry->d_name);
+        FILE *about = fopen(target, "r");
+        if (about == NULL) continue; /* closed meanwhile */
+        if (fscanf(about, "pos: %llu", &position) != 1) exit(CANNOT_TRACE);
+        fclose(about);
+    }
+    if (listing != NULL) closedir(listing);
+    return position;
+}
+
 static void change_file(void)
 {
     struct stat about;
+    atomic_store(&page->read_bytes, position_in(shrinks != NULL ? shrinks : grows));
     if (shrinks != NULL && stat(shrinks, &about) == 0) (void)!truncate(shrinks, about.st_size / 2);
     FILE *from = grows != NULL ? fopen(grows, "rb") : NULL;
     FILE *to = grows != NULL ? fopen(grows, "ab") : NULL;
