@@ -194,8 +194,8 @@ int device_load(struct compile *cx, const char *name, struct devdesc *device)
     }
     fprintf(stderr, "pipec: error: there is no device '%s'; there are:", name);
     for (size_t i = 0; devdesc_builtin_name(i) != NULL; i++)
-        fprintf(stderr, " %s", devdesc_builtin_name(i));
-    fputs(" (or a file NAME.dev)\n", stderr);
+        fprintf(stderr, " %s,", devdesc_builtin_name(i));
+    fputs(" cpu:N, and FILE.dev\n", stderr);
     return EXIT_FILES;
 }
 

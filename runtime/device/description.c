@@ -112,8 +112,9 @@ static enum prt_status refuse_name(const char *name, const char *others, struct 
     for (size_t i = 0, used = 0; devdesc_builtin_name(i) != NULL && used < sizeof known; i++)
         used +=
             (size_t)snprintf(known + used, sizeof known - used, "%s, ", devdesc_builtin_name(i));
-    return prt_error_set(error, PRT_E_USAGE, "there is no device '%s'; there are: %s%sand FILE.dev",
-                         name, known, others);
+    return prt_error_set(error, PRT_E_USAGE,
+                         "there is no device '%s'; there are: %scpu:N, %sand FILE.dev", name, known,
+                         others);
 }
 
 /* As pipec takes it. */
