@@ -567,14 +567,14 @@ static void stop_statement(struct body *b, const struct ast_stmt *s, struct ks_l
 
 /* ---- init and finish ---- */
 
-static bool check_section(struct body *b, const struct ast_stmt *s, const char *name,
-                          struct span *seen)
+static bool check_section(struct body *b, const struct ast_stmt *s, const char *name)
 {
     if (!b->kernel || b->scope != b->kernel->scope) {
         body_report(b, RULE_MISPLACED_STATEMENT, s->span,
                     "'%s' stands directly in the body of a kernel", name);
         return false;
     }
+    struct span *seen = s->kind == AST_STMT_INIT ? &b->kernel->init_span : &b->kernel->finish_span;
     if (seen->source) {
         struct diag *diag =
             body_report(b, RULE_MISPLACED_STATEMENT, s->span, "a kernel has one '%s'", name);
@@ -615,10 +615,8 @@ static void finish_attributes(struct body *b, const struct ast_stmt *s)
 static void section_statement(struct body *b, const struct ast_stmt *s)
 {
     bool is_init = s->kind == AST_STMT_INIT;
-    if (!body_check_child_section(b, s->span, is_init ? "init" : "finish")) return;
-    if (!check_section(b, s, is_init ? "init" : "finish",
-                       is_init ? &b->kernel->init_span : &b->kernel->finish_span))
-        return;
+    const char *name = is_init ? "init" : "finish";
+    if (!body_check_child_section(b, s->span, name) || !check_section(b, s, name)) return;
     if (is_init) {
         b->kernel->init = section(b, s, PLACE_INIT);
         return;
