@@ -276,6 +276,14 @@ static const char *refusal_of(const struct merger *m, const struct fuse_group *g
     return NULL;
 }
 
+/* It is refused; which ways lead out of it is not asked, as there are as many as ports. */
+static bool has_many_ports(const struct merger *m, const struct fuse_group *group)
+{
+    for (uint32_t i = 0; i < group->count; i++)
+        if (!has_few_ports(&m->graph->nodes.items[group->nodes[i]])) return true;
+    return false;
+}
+
 /* The composite of the group, or NULL and why not. */
 static struct composite *attempt(struct merger *m, struct fuse_group *group, const char **reason)
 {
@@ -343,7 +351,9 @@ static bool try_candidate(struct merger *m, struct candidate *candidate)
     struct fuse_group group = {.nodes = join_nodes(m, &m->groups[a], &m->groups[b]),
                                .count = m->groups[a].count + m->groups[b].count};
     struct composite *composite = NULL;
-    if (has_way_round(m, a, b))
+    if (has_many_ports(m, &group))
+        reason = refusal_of(m, &group);
+    else if (has_way_round(m, a, b))
         reason = "another way leads from one to the other";
     else
         composite = attempt(m, &group, &reason);

@@ -15,13 +15,19 @@ enum {
 struct region_space region_space(struct compile *cx, const struct graph *graph,
                                  struct arena *scratch)
 {
-    return (struct region_space){.cx = cx,
+    size_t nodes = graph->nodes.count;
+    struct region_space space = {.cx = cx,
                                  .graph = graph,
                                  .scratch = scratch,
                                  .symbols = symbols_begin(scratch),
-                                 .nodes =
-                                     ARENA_ARRAY(scratch, struct region_node, graph->nodes.count),
-                                 .steps_left = ALL_STEPS};
+                                 .nodes = ARENA_ARRAY(scratch, struct region_node, nodes),
+                                 .steps_left = ALL_STEPS,
+                                 .member_of = ARENA_ARRAY(scratch, uint32_t, nodes + 1),
+                                 .required =
+                                     ARENA_ARRAY(scratch, uint64_t, graph->buffers.count + 1)};
+    for (size_t i = 0; i < nodes; i++)
+        space.member_of[i] = GRAPH_NONE;
+    return space;
 }
 
 /* ---- attempts: a failure of one leaves the others as they are ---- */
@@ -45,23 +51,47 @@ static bool attempt_end(struct region_space *space, const char **reason)
     return done;
 }
 
+/* ---- what values are made of ---- */
+
+static void want(struct region_space *space, sym value)
+{
+    if (sym_is_constant(value) || space->seen.items[value.bits] == space->walk) return;
+    space->seen.items[value.bits] = space->walk;
+    vec_push(space->scratch, &space->pending, (uint32_t)value.bits);
+}
+
+/* From here on every symbol that is wanted comes once, and with it what it is made of. */
+static void walk_begin(struct region_space *space)
+{
+    while (space->seen.count < space->symbols.nodes.count)
+        vec_push(space->scratch, &space->seen, 0);
+    space->pending.count = 0;
+    space->walk++;
+}
+
+/* The next one, or NULL: there is none. */
+static const struct sym_node *walk_next(struct region_space *space)
+{
+    if (space->pending.count == 0) return NULL;
+    const struct sym_node *n =
+        &space->symbols.nodes.items[space->pending.items[--space->pending.count]];
+    for (uint32_t k = 0; k < n->operand_count; k++)
+        want(space, n->operands[k]);
+    return n;
+}
+
 /* ---- counting ---- */
 
 void region_count(struct region_space *space, const sym *values, size_t count, uint64_t *operations,
                   uint64_t *loads)
 {
-    const struct symbols *s = &space->symbols;
-    bool *wanted = ARENA_ARRAY(space->scratch, bool, s->nodes.count + 1);
     *operations = *loads = 0;
+    walk_begin(space);
     for (size_t i = 0; i < count; i++)
-        if (!sym_is_constant(values[i])) wanted[values[i].bits] = true;
-    for (size_t i = s->nodes.count; i-- > 0;) {
-        const struct sym_node *n = &s->nodes.items[i];
-        if (!wanted[i]) continue;
+        want(space, values[i]);
+    for (const struct sym_node *n; (n = walk_next(space)) != NULL;) {
         *loads += n->kind == SYM_PACKET;
         *operations += n->operand_count > 0;
-        for (uint32_t k = 0; k < n->operand_count; k++)
-            if (!sym_is_constant(n->operands[k])) wanted[n->operands[k].bits] = true;
     }
 }
 
@@ -90,10 +120,14 @@ static const char *refuse_kernel(const struct kernel *kernel)
     return NULL;
 }
 
+/* What is asked of each out-end is asked about each in-end. */
+enum { ENDS_MAX = 1024 };
+
 static const char *refuse_node(const struct graph *graph, const struct graph_node *node)
 {
     if (node->inputs.count == 0) return "is a source";
     if (node->outputs.count == 0) return "is a sink";
+    if (node->inputs.count + node->outputs.count > ENDS_MAX) return "has too many ends";
     if (node->cost_declared) return "has a declared cost";
     for (size_t i = 0; i < node->inputs.count; i++) {
         if (node->inputs.items[i].pop == 0) return "pops nothing";
@@ -171,21 +205,16 @@ static const char *begin_node(struct region_space *space, uint32_t node)
 static uint64_t packets_seen(struct region_space *space, const struct region *region,
                              const struct region_end *in)
 {
-    const struct symbols *s = &space->symbols;
-    bool *wanted = ARENA_ARRAY(space->scratch, bool, s->nodes.count + 1);
     bool *seen = ARENA_ARRAY(space->scratch, bool, in->packets + 1);
     uint64_t count = 0;
+    walk_begin(space);
     for (size_t o = 0; o < region->out.count; o++) {
         const struct region_end *out = &region->out.items[o];
         const struct type *type = space->graph->buffers.items[out->buffer].type;
         for (uint64_t i = 0; i < out->packets * type_scalar_count(type); i++)
-            if (!sym_is_constant(out->values[i])) wanted[out->values[i].bits] = true;
+            want(space, out->values[i]);
     }
-    for (size_t i = s->nodes.count; i-- > 0;) {
-        const struct sym_node *n = &s->nodes.items[i];
-        if (!wanted[i]) continue;
-        for (uint32_t k = 0; k < n->operand_count; k++)
-            if (!sym_is_constant(n->operands[k])) wanted[n->operands[k].bits] = true;
+    for (const struct sym_node *n; (n = walk_next(space)) != NULL;) {
         if (n->kind != SYM_PACKET || n->stream != in->buffer || n->packet >= in->packets) continue;
         count += !seen[n->packet];
         seen[n->packet] = true;
@@ -378,12 +407,21 @@ static bool add_ends(struct build *b, const struct region_member *member, const 
 /* ---- needs ---- */
 
 /* Packets of each in-end that are there when packet `packet` of the out-end can be written. */
+static void forget_required(struct build *b, const struct graph_node *node)
+{
+    for (size_t i = 0; i < node->inputs.count; i++)
+        b->required[node->inputs.items[i].buffer] = 0;
+    for (size_t o = 0; o < node->outputs.count; o++)
+        b->required[node->outputs.items[o].buffer] = 0;
+}
+
 static bool find_needs(struct build *b, const struct region_end *out, uint64_t packet,
                        uint64_t *needs)
 {
     const struct graph *graph = b->space->graph;
     struct region *region = b->region;
-    memset(b->required, 0, graph->buffers.count * sizeof *b->required);
+    for (size_t m = 0; m < region->members.count; m++)
+        forget_required(b, &graph->nodes.items[region->members.items[m].node]);
     b->required[out->buffer] = packet + 1;
     for (size_t m = region->members.count; m-- > 0;) {
         const struct graph_node *node = &graph->nodes.items[region->members.items[m].node];
@@ -565,24 +603,29 @@ static bool set_values(struct build *b, const char **reason)
     return true;
 }
 
+static bool build_members(struct build *b, const uint32_t *nodes, size_t count, const char **reason)
+{
+    if (!order_members(b, nodes, count)) {
+        *reason = "is part of a cycle";
+        return false;
+    }
+    if (!set_firings(b, reason)) return false;
+    b->made_room = ARENA_ARRAY(b->space->scratch, uint64_t, count);
+    for (size_t m = 0; m < count; m++)
+        if (!add_ends(b, &b->region->members.items[m], reason)) return false;
+    return set_needs(b, reason) && set_values(b, reason);
+}
+
 bool region_build(struct region_space *space, const uint32_t *nodes, size_t count,
                   struct region *region, const char **reason)
 {
     struct build b = {.space = space,
                       .region = region,
-                      .member_of = ARENA_ARRAY(space->scratch, uint32_t, space->graph->nodes.count),
-                      .required =
-                          ARENA_ARRAY(space->scratch, uint64_t, space->graph->buffers.count + 1)};
+                      .member_of = space->member_of,
+                      .required = space->required};
     *region = (struct region){0};
-    for (size_t i = 0; i < space->graph->nodes.count; i++)
-        b.member_of[i] = GRAPH_NONE;
-    if (!order_members(&b, nodes, count)) {
-        *reason = "is part of a cycle";
-        return false;
-    }
-    if (!set_firings(&b, reason)) return false;
-    b.made_room = ARENA_ARRAY(space->scratch, uint64_t, count);
-    for (size_t m = 0; m < count; m++)
-        if (!add_ends(&b, &region->members.items[m], reason)) return false;
-    return set_needs(&b, reason) && set_values(&b, reason);
+    bool built = build_members(&b, nodes, count, reason);
+    for (size_t i = 0; i < count; i++)
+        space->member_of[nodes[i]] = GRAPH_NONE;
+    return built;
 }

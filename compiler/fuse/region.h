@@ -50,6 +50,12 @@ struct region_space {
     struct region_node *nodes; /* by node */
     VEC(struct region_argument) arguments;
     uint64_t steps_left; /* of all attempts together */
+    /* While a region is built; between, all are GRAPH_NONE and anything. */
+    uint32_t *member_of; /* by node: number of the member, or GRAPH_NONE */
+    uint64_t *required;  /* by buffer: packets asked for */
+    /* The symbols that values are made of: those that the present walk has come by, and has yet to go on from. */
+    VEC(uint32_t) seen, pending;
+    uint32_t walk;
 };
 
 struct region_end {

@@ -257,6 +257,7 @@ static bool has_one_block(const struct region *region)
 static bool take_apart(struct splitter *p, struct region *region)
 {
     if (!has_one_block(region)) return false;
+    if (region->in.items[0].packets < p->lanes) return false; /* each strand has some of them */
     struct region_strands *strands = number_and_deal(p, region);
     if (strands == NULL || strands->count % p->lanes != 0) return false;
     uint64_t reads = strands->reads * parts_of(p, &region->in.items[0]);

@@ -114,12 +114,10 @@ static bool is_read_by_rows(const struct placement *at, const struct graph_buffe
 /* Packets with which a dispatch is worth its fixed cost, or cutting, and caches still hold them. */
 static uint64_t batch_packets(const struct placement *at, const struct graph_buffer *buffer)
 {
-    uint64_t width = max64(buffer->width_bytes, 1), inner = 0;
+    uint64_t width = max64(buffer->width_bytes, 1);
     if (at->device->host == 0) return min64(BATCH_BYTES / width, BATCH_PACKETS_MAX);
     if (buffer->outer != GRAPH_INNER) return HOST_PORT_BYTES / width;
-    for (size_t i = 0; i < at->graph->buffers.count; i++)
-        inner += at->graph->buffers.items[i].outer == GRAPH_INNER;
-    uint64_t share = at->device->cache_bytes[DEVDESC_L2] / 2 / inner;
+    uint64_t share = at->device->cache_bytes[DEVDESC_L2] / 2 / at->inner_buffers;
     uint64_t most = is_read_by_rows(at, buffer) ? HOST_ROWS_BYTES : HOST_INNER_BYTES;
     return max64(min64(share, most), HOST_INNER_LEAST) / width;
 }

@@ -133,6 +133,8 @@ struct plan *plan_place(struct compile *cx, struct graph *graph, const struct de
     struct plan *plan = ARENA_NEW(cx->arena, struct plan);
     struct placement at = {
         .cx = cx, .graph = graph, .device = device, .plan = plan, .arena = arena_create()};
+    for (size_t i = 0; i < graph->buffers.count; i++)
+        at.inner_buffers += graph->buffers.items[i].outer == GRAPH_INNER;
     plan->device = device;
     plan->debug_mode = cx->options.debug_mode;
     if (cx->options.policy != NULL) (void)graph_policy_named(cx->options.policy, &graph->policy);

@@ -20,6 +20,7 @@ struct placement {
     uint64_t *ready_max;
     uint32_t *component; /* strongly connected component of each node */
     uint64_t *depths;    /* by buffer: as the analyses have left them */
+    uint64_t inner_buffers;
     bool *shared; /* by buffer, while thresholds are filled: several queues work on it at a time */
     bool is_final;
 };
