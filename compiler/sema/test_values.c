@@ -266,7 +266,11 @@ static bool generate_map(struct stream *s, const struct ast_expr *e, const struc
     if (!take_arguments(s, e, 2, "map(FUNCTION, VALUES)", &list)) return false;
     if (list.items[0]->kind != AST_EXPR_NAME)
         return wrong(s, list.items[0]->span, "the first argument of map() is a function");
-    if (s->depth >= MAP_DEPTH_MAX) return wrong(s, e->span, "map() in map() goes too deep");
+    if (s->depth >= MAP_DEPTH_MAX) {
+        diag_report(s->sema->cx->diags, RULE_TOO_DEEP, e->span,
+                    "map() in map() goes more than %d deep", MAP_DEPTH_MAX);
+        return false;
+    }
     const struct type *parameter = parameter_type(s, list.items[0], type);
     if (parameter == NULL) return false;
     struct stream inner = {.sema = s->sema, .scope = s->scope, .depth = s->depth + 1};

@@ -80,6 +80,20 @@ static bool allocate_tables(struct prt_sched *s)
            s->argument_blocks;
 }
 
+/* So many that their mappings, two for each, may be more than a process is allowed. */
+enum { BUFFERS_MANY = 16384 };
+
+static enum prt_status refuse_buffer(const struct prt_container *c, uint32_t index,
+                                     enum prt_status status, struct prt_error *error)
+{
+    if (status != PRT_E_NOMEM || c->buffer_count <= BUFFERS_MANY) return status;
+    return prt_error_set(
+        error, status,
+        "no memory for buffer %" PRIu32 " of %" PRIu32
+        ", each of which takes two memory mappings: is vm.max_map_count above %" PRIu64 "?",
+        index + 1, c->buffer_count, (uint64_t)c->buffer_count * 2);
+}
+
 static enum prt_status create_buffers(struct prt_sched *s, struct prt_error *error)
 {
     const struct prt_container *c = s->container;
@@ -92,7 +106,7 @@ static enum prt_status create_buffers(struct prt_sched *s, struct prt_error *err
         uint32_t readers = record->outer == CONTAINER_OUTER_OUT ? 1 : record->reader_count;
         enum prt_status status = prt_fifo_create(&buffer->fifo, record->width_bytes,
                                                  record->depth_packets, readers, error);
-        if (status != PRT_OK) return status;
+        if (status != PRT_OK) return refuse_buffer(c, i, status, error);
     }
     return PRT_OK;
 }

@@ -165,7 +165,78 @@ edge waits 8 too-large
 edge child_arguments 512 too-large
 edge chain 64 too-deep
 
+make_launch_statements() { # of 257 for each value of a packet
+    local left=$1 value
+    printf '%skernel k(in u8 x, out u8 y) {\n    switch (x) {\n' "$child"
+    for value in $(seq 0 255); do
+        printf '    case %s: %s break;\n' "$value" "$(rep $((left < 257 ? left : 257)) 'launch c(1); ')"
+        left=$((left < 257 ? 0 : left - 257))
+    done
+    printf '    }\n}\n%s\n' "$M"
+}
+edge launch_statements 65536 too-large
+
+# ---- nodes and buffers: the topology alone, as analysing a million of them takes longer than a test should ----
+make_nodes() { # in one loop of half as many rounds; one of them is k
+    printf 'kernel k(in u8 x, out u8 y) { y <- x; }\nkernel s(in u8 x) {}\n'
+    printf 'pipeline main(in u8 x, out u8 y) { x -> k -> y; for (int i = 0; i < %s; i++) { s(x -> ); s(x -> ); } %s}\n' \
+        $((($1 - 1) / 2)) "$(rep $((($1 - 1) % 2)) 's(x -> ); ')"
+}
+make_buffers() { # sixteen arrays of as many as a kernel has ends, and single ones; one is x
+    printf 'kernel k(in u8 x, out u8 y[65535]) { for (i32 i = 0; i < 65535; i++) y[i] <- x; }\n'
+    printf 'kernel s(in u8 x[65535]) {}\nkernel k1(in u8 x, out u8 y) { y <- x; }\nkernel s1(in u8 x) {}\n'
+    printf 'pipeline main(in u8 x) { for (int i = 0; i < 16; i++) { buffer u8 b[65535]; k(x -> b); s(b -> ); }'
+    printf ' for (int i = 0; i < %s; i++) { buffer u8 b; k1(x -> b); s1(b -> ); } }\n' $(($1 - 1 - 16 * 65535))
+}
+parts() {
+    local name=$1 at status
+    for at in 0 1; do
+        status=0
+        "make_$name" $(((1 << 20) + at)) >"$name.pipe"
+        "$PIPEC" graph --format=dot "$name.pipe" >/dev/null 2>err || status=$?
+        if [ $status -eq $((at > 0)) ] && { [ $at -eq 0 ] || grep -q "more than 1048576 $name \[too-large\]" err; }; then
+            echo "ok $name: 2^20 and $at"
+        else
+            echo "not ok $name: 2^20 and $at: $status, $(head -1 err)"
+        fi
+    done
+}
+case $VARIANT in
+asan | tsan) ;;
+*)
+    parts nodes
+    parts buffers
+    ;;
+esac
+
+# ---- the command line ----
+# status NAME WANTED ARGUMENT...: how pipec ends.
+status() {
+    local name=$1 wanted=$2 got=0
+    shift 2
+    "$PIPEC" "$@" >out 2>err </dev/null || got=$?
+    [ $got -eq "$wanted" ] && echo "ok $name" || echo "not ok $name: $got, $(head -1 err)"
+}
+body '' >command.pipe
+: >nothing
+for files in 1999 2000 2001; do # the list itself is one
+    {
+        rep $((files - 1)) '@nothing '
+        echo command.pipe
+    } >list
+    status "$files response files" $((files > 2000 ? 2 : 0)) @list
+done
+for jobs in 1023 1024 1025; do
+    status "test -j $jobs" $((jobs > 1024 ? 2 : 0)) test -j $jobs command.pipe
+    status "lint -j $jobs" $((jobs > 1024 ? 2 : 0)) lint -j $jobs command.pipe
+done
+
 # ---- tests, sources ----
+make_map() {
+    printf 'fn u8 f(u8 v) { return v; }\nkernel k(in u8 x, out u8 y) { y <- x; }\n%s\n' "$M"
+    printf 'test t of main { x = %s{0}%s; expect y == {0}; }\n' "$(rep "$1" 'map(f, ')" "$(rep "$1" ')')"
+}
+edge map 16 too-deep
 make_stream() { printf 'kernel k(in u8 x, out u8 y) { y <- x; }\n%s\ntest t of main { x = zeros(%s); expect y == {0}; }\n' "$M" "$1"; }
 edge stream $((1 << 24)) too-large
 make_source_bytes() {

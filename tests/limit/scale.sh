@@ -99,3 +99,39 @@ sed 's/700/8192/' fan.pipe >ways.pipe
 ./within "$seconds" $((mib / 2)) "$PIPEC" -O0 --policy=round_robin --device=sim1 --emit=llvm ways.pipe 3>took >ways.ll 2>messages </dev/null
 read -r status ms peak <took
 check "a fan of 8,192 nodes is compiled in memory ($status, $ms ms, $peak MiB)" test "$status" = 0
+
+# As many ends as a port array has elements: written by one kernel, read by another.
+cat >wide.pipe <<'END'
+kernel spread(in i32 x, out i32 y[700]) {
+    for (i32 p = 0; p < 700; p++) y[p] <- x + p;
+}
+kernel total(in i32 x[700], out i32 y) {
+    i32 sum = 0;
+    for (i32 p = 0; p < 700; p++) sum += x[p][0] * (p + 1);
+    y <- sum;
+}
+pipeline main(in i32 a, out i32 z) {
+    buffer i32 b[700];
+    spread(a -> b);
+    total(b -> z);
+}
+END
+for device in sim16 cpu; do
+    sed 's/700/65536/' wide.pipe >widest.pipe
+    ./within "$seconds" "$mib" "$PIPEC" --device=$device widest.pipe -o widest.pbc 3>took 2>messages </dev/null
+    read -r status ms peak <took
+    check "kernels of 65,536 ends are compiled for $device ($status, $ms ms, $peak MiB)" test "$status" = 0
+    check "and load" "$PIPERUN" verify widest.pbc
+    status=0
+    "$PIPERUN" widest.pbc --device $device a=gen:ramp:3 z=-,csv >out 2>messages || status=$?
+    if [ "$(cat /proc/sys/vm/max_map_count)" -gt 140000 ]; then
+        check "and run" test "$(tr '\n' ' ' <out)" = "1431633920 -715816960 1431699456 "
+    else
+        check "and what they lack to run is said ($status)" grep -q 'of 65538, each of which takes two memory mappings: is vm.max_map_count above 131076?' messages
+        check "with the exit status for that" test $status = 2
+    fi
+    sed 's/700/16384/' wide.pipe >wider.pipe
+    "$PIPEC" --device=$device wider.pipe -o wider.pbc 2>messages
+    "$PIPERUN" wider.pbc --device $device a=gen:ramp:3 z=-,csv >out
+    check "kernels of 16,384 ends do what they say" test "$(tr '\n' ' ' <out)" = "1431650304 1565876224 1700102144 "
+done

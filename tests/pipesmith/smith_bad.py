@@ -152,13 +152,13 @@ class Border:
 
 
 class Extreme:
-    """A graph of an extreme size, drawn below `size`: a fan-out, a chain, pipelines in pipelines, rates."""
+    """A graph of an extreme size, drawn below `size`: a fan-out, a chain, pipelines in pipelines, rates, many ends."""
 
     def __init__(self, seed, size):
         rng = random.Random(seed)
         number = rng.randint(size // 2, size)
         add = "kernel add(in i32 x, out i32 y; i32 by) {\n    y <- x + by;\n}\n"
-        style = seed % 4
+        style = seed % 5
         if style == 0:
             self.text = add + (
                 f"kernel total(in i32 x[{number}], out i32 y) {{\n    i32 sum = 0;\n"
@@ -177,6 +177,16 @@ class Extreme:
                      for i in range(1, levels)]
             self.text = (add + "pipeline p0(in i32 x, out i32 y) {\n    x -> add(7) -> y;\n}\n" + "".join(inner)
                          + f"pipeline main(in i32 a, out i32 z) {{\n    a -> p{levels - 1} -> z;\n}}\n")
+        elif style == 4:
+            rate = rng.choice(("1", "{1, 2}"))
+            self.text = (
+                f"kernel spread(in i32 x, out i32 y[{number}] push {rate}) {{\n"
+                f"    for (i32 p = 0; p < {number}; p++) {{\n        y[p] <- x + p;\n"
+                + ("        if (phase == 1)\n            y[p] <- x ^ p;\n" if rate != "1" else "")
+                + f"    }}\n}}\nkernel gather(in i32 x[{number}], out i32 y) {{\n    i32 sum = 0;\n"
+                f"    for (i32 p = 0; p < {number}; p++)\n        sum = sum * 31 + x[p][0];\n    y <- sum;\n}}\n"
+                f"pipeline main(in i32 a, out i32 z) {{\n    buffer i32 b[{number}];\n    spread(a -> b);\n"
+                f"    gather(b -> z);\n}}\n")
         else:
             pop, push = number * 16 + 1, rng.randint(1, number) * 8
             self.text = (

@@ -112,6 +112,14 @@ static void headers_and_section_tables_hold_together(void **unused)
     f = finish(small());
     f.bytes[offsetof(struct container_header, section_count)] = 7;
     expect_file(f, PRT_E_FORMAT, "7 sections, expected");
+    for (uint32_t count = CONTAINER_IMAGE - 1; count <= CONTAINER_IMAGE + 1; count += 2) {
+        char message[64];
+        snprintf(message, sizeof message, "%u sections, expected %d", (unsigned)count,
+                 CONTAINER_IMAGE);
+        f = finish(small());
+        memcpy(f.bytes + offsetof(struct container_header, section_count), &count, sizeof count);
+        expect_file(f, PRT_E_FORMAT, message);
+    }
     f = finish(small());
     f.size = sizeof(struct container_header);
     expect_file(f, PRT_E_TRUNCATED, "ends inside the section table");

@@ -42,9 +42,20 @@ static void devices_are_as_large_as_they_may_be(void **state)
     const struct {
         const char *key;
         uint64_t most;
-    } rows[] = {{"cu_count", 65536},           {"max_sub_devices", 65536},
-                {"cost_integer", 65536},       {"cost_barrier", 65536},
-                {"memory", UINT64_C(1) << 50}, {"reference_entries", DISPATCH_ENTRIES_MAX}};
+    } rows[] = {{"cu_count", 65536},
+                {"max_sub_devices", 65536},
+                {"cost_integer", 65536},
+                {"cost_barrier", 65536},
+                {"memory", UINT64_C(1) << 50},
+                {"reference_entries", DISPATCH_ENTRIES_MAX},
+                {"lanes", 1024},
+                {"max_group_items", 65535},
+                {"cores_per_cu", 1024},
+                {"memory_bytes_per_cycle", 1 << 20},
+                {"launch_enqueue", 1 << 24},
+                {"device_queue_entries", 1 << 24},
+                {"child_start", 1 << 24},
+                {"index_dedicated_launches", 1 << 24}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_true(describes(rows[i].key, rows[i].most - 1));
         assert_true(describes(rows[i].key, rows[i].most));
