@@ -93,15 +93,20 @@ static void report_outside(struct walker *w, const struct walk_outside *o)
     show_operands(w, o, d);
     if (window && w->section == WALK_FIRING && w->kernel->phases > 1)
         diag_note(d, "in phase %" PRIu32 " of %" PRIu32, o->phase, w->kernel->phases);
-    else if (window && known && o->index.low > 0 && o->index.low < INT32_MAX)
-        diag_help(d, "'peek %" PRId64 "' would make the window large enough",
-                  (int64_t)o->index.low + 1);
+    else if (window && o->at != NULL)
+        vec_push(w->scratch, &w->narrow, (struct walk_narrow){d, o->at});
 }
 
 void walk_report_outside(struct walker *w)
 {
     for (size_t i = 0; i < w->outside.count; i++)
         if (!(*w->outside.items[i].visited & MAYBE_INSIDE)) report_outside(w, &w->outside.items[i]);
+    for (size_t i = 0; i < w->narrow.count; i++) {
+        const struct kx *at = w->narrow.items[i].at; /* all rounds of its loops are known now */
+        if (at->place_least >= 0 && at->place_most < INT32_MAX)
+            diag_help(w->narrow.items[i].diag,
+                      "'peek %" PRId64 "' would make the window large enough", at->place_most + 1);
+    }
 }
 
 /* ---- where an index comes from ---- */
@@ -181,7 +186,8 @@ void walk_mark_access(struct walker *w, const struct walk_state *s, enum access_
                                    .phase = w->phase,
                                    .span = span,
                                    .what = what,
-                                   .name = name};
+                                   .name = name,
+                                   .at = at};
     find_operands(w, s, at, &outside);
     if (s->certain)
         report_outside(w, &outside);

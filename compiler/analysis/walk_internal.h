@@ -75,8 +75,14 @@ struct walk_outside {
     uint32_t phase;
     struct span span;
     const char *what, *name;
+    const struct kx *at; /* the index; or NULL */
     struct walk_operand operands[WALK_OPERANDS_MAX];
     uint32_t operand_count;
+};
+
+struct walk_narrow { /* a window that is too short for an index */
+    struct diag *diag;
+    const struct kx *at;
 };
 
 struct walk_constant {
@@ -128,6 +134,7 @@ struct walker {
     size_t threshold_count;
     VEC(struct walk_round) rounds;    /* outermost first */
     VEC(struct walk_outside) outside; /* accesses that may turn out to be outside at every visit */
+    VEC(struct walk_narrow) narrow;   /* what is told of them at the end of the walk */
     VEC(struct walk_constant) constants; /* value ranges of constant arrays, as they are needed */
 };
 

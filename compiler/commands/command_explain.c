@@ -79,18 +79,19 @@ static bool is_group(const char *name)
     return false;
 }
 
-static int report_unknown(const char *id)
+static int report_unknown(struct arena *arena, const char *id)
 {
-    const char *ids[RULE_COUNT];
+    struct explain_names names = {0};
     for (int i = 0; i < RULE_COUNT; i++)
-        ids[i] = rule_id((enum rule)i);
-    const char *nearest = nearest_name(id, ids, RULE_COUNT);
-    fputs("pipec: error: there is no rule '", stderr);
+        vec_push(arena, &names.of, rule_id((enum rule)i));
+    explain_item_names(arena, &names);
+    const char *nearest = nearest_name(id, names.of.items, names.of.count);
+    fputs("pipec: error: there is no rule and no item of the library '", stderr);
     diag_print_escaped(stderr, id, strlen(id));
     if (nearest != NULL)
         fprintf(stderr, "'; did you mean '%s'?\n", nearest);
     else
-        fputs("'; 'pipec explain --list' lists them\n", stderr);
+        fputs("'; 'pipec explain --list' lists rules, 'pipec explain std' the library\n", stderr);
     return EXIT_FILES;
 }
 
@@ -105,10 +106,12 @@ static bool add_rules(const char *name, enum rule *rules, size_t *count)
     return *count > before;
 }
 
-static int find_rules(const struct request *request, enum rule *rules, size_t *count)
+static int find_rules(struct arena *arena, const struct request *request, enum rule *rules,
+                      size_t *count)
 {
     for (size_t i = 0; i < request->name_count; i++)
-        if (!add_rules(request->names[i], rules, count)) return report_unknown(request->names[i]);
+        if (!add_rules(request->names[i], rules, count))
+            return report_unknown(arena, request->names[i]);
     for (int i = 0; request->list && i < RULE_COUNT; i++)
         rules[(*count)++] = (enum rule)i;
     return EXIT_DONE;
@@ -144,7 +147,7 @@ static int explain(struct arena *arena, const struct request *request)
     }
     if (items > 0)
         return explain_library(stdout, request->names, items, request->format == FORMAT_JSON);
-    int status = find_rules(request, rules, &count);
+    int status = find_rules(arena, request, rules, &count);
     if (status != EXIT_DONE) return status;
     switch (request->format) {
     case FORMAT_JSON: explain_json(stdout, arena, rules, count); break;

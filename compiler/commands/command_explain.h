@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "compiler/support/diag.h"
+#include "compiler/support/vec.h"
 
 /* One line for each rule. */
 void explain_list(FILE *to, const enum rule *rules, size_t count);
@@ -18,9 +19,15 @@ void explain_json(FILE *to, struct arena *arena, const enum rule *rules, size_t 
 /* The page pipec-rules(7). */
 void explain_man(FILE *to, struct arena *arena, const enum rule *rules, size_t count);
 
+struct explain_names {
+    VEC(const char *) of;
+};
+
 /* A name is `std`, std/FILE, std/FILE.pipe, std/FILE.ITEM or an ITEM.  Returns an exit status. */
 int explain_library(FILE *to, const char **names, size_t count, bool as_json);
 /* Whether it is written as one of the first four, or the library has that item. */
 bool explain_is_library(const char *name);
+/* Adds the names of all items that `pipec explain std/FILE` lists; they live as long as `arena`. */
+void explain_item_names(struct arena *arena, struct explain_names *names);
 
 #endif

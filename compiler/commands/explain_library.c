@@ -119,12 +119,12 @@ static void put_item(struct json *json, const struct library *lib, const struct 
     json_end(json, '}');
 }
 
-/* The length of the first sentence, over lines if need be. */
+/* The length of the first sentence, over lines if need be; ".." is of a range. */
 static size_t first_sentence(const char *text)
 {
     for (size_t i = 0; text[i] != '\0'; i++) {
         bool ends = text[i + 1] == '\0' || isspace((unsigned char)text[i + 1]) != 0;
-        if (text[i] == '.' && ends) return i + 1;
+        if (text[i] == '.' && ends && (i == 0 || text[i - 1] != '.')) return i + 1;
         if (text[i] == '\n' && text[i + 1] == '\n') return i;
     }
     return strlen(text);
@@ -323,6 +323,18 @@ bool explain_is_library(const char *name)
     }
     arena_destroy(arena);
     return found;
+}
+
+void explain_item_names(struct arena *arena, struct explain_names *names)
+{
+    struct library lib = {.cx = compile_begin(arena, (struct compile_options){0})};
+    for (const struct embedded_file *file = embedded_std_files; file->name != NULL; file++) {
+        lib.file = file->name;
+        if (!load(&lib)) continue;
+        for (const struct ast_item *item = lib.ast->items; item != NULL; item = item->next)
+            if (is_public(item) && !is_internal(&lib, item))
+                vec_push(arena, &names->of, item_name(item));
+    }
 }
 
 int explain_library(FILE *to, const char **names, size_t count, bool as_json)

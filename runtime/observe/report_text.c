@@ -155,7 +155,7 @@ static void print_limit(const struct text *t)
     fprintf(t->to, " busy %.1f%% of the time, mostly %s", share(t, b.busy_cycles),
             reasons[b.limit]);
     if (b.stage_count > 1) {
-        fputs("; most of that is for '", t->to);
+        fputs("; the largest part of that is '", t->to);
         prt_text_name(t->to, stage.name);
         fprintf(t->to, "', %.1f%%", prt_text_percent(b.stage_cycles, b.busy_cycles));
     }

@@ -17,9 +17,11 @@ while read -r id; do
     [ "$(wc -l <page)" -gt 5 ] || missing="$missing $id"
 done <ids
 check "every rule is explained$missing" [ -z "$missing" ]
-check "an unknown rule" says 2 "there is no rule 'deadlok'; did you mean 'deadlock'" "$PIPEC" explain deadlok
-check "nothing near" says 2 "there is no rule 'qqqqqqqqq'; 'pipec explain --list'" "$PIPEC" explain qqqqqqqqq
-check "control characters in a name" says 2 'no rule .a.x1Bb' "$PIPEC" explain "$(printf 'a\033b')"
+check "an unknown rule" says 2 "there is no rule and no item of the library 'deadlok'; did you mean 'deadlock'" "$PIPEC" explain deadlok
+check "nothing near" says 2 "there is no rule and no item of the library 'qqqqqqqqq'; 'pipec explain --list'" "$PIPEC" explain qqqqqqqqq
+check "an unknown item" says 2 "no item of the library 'sobell'; did you mean 'sobel'" "$PIPEC" explain sobell
+check "a sentence with a range is whole" says 0 'Limits samples to -limit \.\. limit' "$PIPEC" explain std/dsp
+check "control characters in a name" says 2 'library .a.x1Bb' "$PIPEC" explain "$(printf 'a\033b')"
 check "a group is the list of its rules" says 0 '^serial-bottleneck +note' "$PIPEC" explain performance
 check "and of these alone" [ "$(grep -c . text)" -eq "$(grep -c '^RULE.*"performance",' "$ROOT/compiler/support/rules.def")" ]
 check "several groups" says 0 '^loose-rate' "$PIPEC" explain performance rate

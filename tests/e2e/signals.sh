@@ -176,8 +176,13 @@ verdict "the time limit, while writing: where the run stood" said "$taking"
 verdict "the time limit, while writing: nothing is left" leaves_nothing
 exec 7<&-
 
-for threads in 1 2; do
-    begin --host-threads $threads long.pbc x=gen:ramp y=z.raw
+several="1 2"
+if [ "$VARIANT" = tsan ]; then
+    several=
+    echo "skip SIGUSR1_in_a_kernel ThreadSanitizer delivers no signal to code that calls nothing"
+fi
+for threads in $several; do
+    begin --host-threads "$threads" long.pbc x=gen:ramp y=z.raw
     verdict "SIGUSR1 in a kernel, $threads threads" comes_to y '^long_one .* in flight: [0-9]+ firings?$'
     kill -ALRM "$child"
     verdict "the time limit in a kernel, $threads threads: exit status" ends 5
