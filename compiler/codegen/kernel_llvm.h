@@ -140,7 +140,6 @@ struct kernel_body {
     LLVMValueRef place, rows_least; /* of the batch's first firing; of all windows' frames */
     LLVMValueRef border_row; /* of the firing, where windows may leave the frame; else NULL */
     LLVMBasicBlockRef stop;  /* run, where the body has `stop`: where it goes */
-    bool many_ends;          /* what is done for each end is a loop */
     struct kernel_port_state *in, *out;
     LLVMValueRef *locals; /* allocas, by variable->index; NULL until needed */
     LLVMValueRef *argument_values, *state_values; /* parallel to kernel->arguments, ->states */
@@ -164,6 +163,7 @@ struct kernel_body {
     const bool *varying;       /* lanes: by variable->index */
     bool streamed;             /* lanes: what is appended goes past the caches (kernel_stream.c) */
     bool pairs;                /* lanes woven in two parts: packets are LAYOUT_PAIRS */
+    bool many_ends;            /* what is done for each end is a loop */
     LLVMValueRef constants_at; /* where they are, in these lanes */
     LLVMValueRef mask;         /* lanes: which ones execute; NULL: all */
     LLVMValueRef

@@ -64,10 +64,9 @@ bool fuse_loses_lanes(const struct fuse_scratch *scratch, const struct graph *gr
  * nodes stay apart. */
 struct fuse_circle_way {
     uint64_t kept_least; /* UINT64_MAX: none */
-    bool apart;
-    uint64_t at_once; /* iterations in a dispatch, as far as the circle lets there be */
-    bool serial;
-    uint64_t time; /* an estimate */
+    uint64_t at_once;    /* iterations in a dispatch, as far as the circle lets there be */
+    uint64_t time;       /* an estimate */
+    bool apart, serial;
 };
 
 /* Fills FUSE_CIRCLE_WAYS at most, the quickest first; returns how many.  Requires the group's firings. */

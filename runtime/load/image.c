@@ -21,8 +21,7 @@ static uint64_t image_offset(const struct prt_container *c, const struct contain
     return c->section_offset_bytes[CONTAINER_IMAGE] + image->offset_bytes;
 }
 
-static enum prt_status refuse_processor(const struct prt_container *c, uint64_t host,
-                                        struct prt_error *error)
+static void refuse_processor(const struct prt_container *c, uint64_t host, struct prt_error *error)
 {
     char missing[256], isas[128] = "";
     size_t at = 0;
@@ -32,24 +31,27 @@ static enum prt_status refuse_processor(const struct prt_container *c, uint64_t 
     }
     const struct container_image *least = &c->images[c->image_count - 1];
     cpu_features_text(least->features & ~host, missing, sizeof missing);
-    return prt_error_set_at(
-        error, PRT_E_DEVICE, image_offset(c, least),
-        "container: no image for this processor: there are %s, and the last one "
-        "needs %s; compile with --march=x86-64, or for the processors to run on",
-        isas, missing);
+    prt_error_set_at(error, PRT_E_DEVICE, image_offset(c, least),
+                     "container: no image for this processor: there are %s, and the last one "
+                     "needs %s; compile with --march=x86-64, or for the processors to run on",
+                     isas, missing);
 }
 
 static enum prt_status choose(const struct prt_container *c, struct prt_image *image,
                               struct prt_error *error)
 {
-    if (c->image_count == 0)
-        return prt_error_set_at(error, PRT_E_FORMAT, c->section_offset_bytes[CONTAINER_IMAGES],
-                                "container: there is no image");
+    if (c->image_count == 0) {
+        prt_error_set_at(error, PRT_E_FORMAT, c->section_offset_bytes[CONTAINER_IMAGES],
+                         "container: there is no image");
+        return PRT_E_FORMAT;
+    }
 #if defined(__x86_64__)
     uint64_t host = cpu_features_of_host();
     for (uint32_t i = 0; i < c->image_count && image->chosen == NULL; i++)
         if ((c->images[i].features & ~host) == 0) image->chosen = &c->images[i];
-    return image->chosen != NULL ? PRT_OK : refuse_processor(c, host, error);
+    if (image->chosen != NULL) return PRT_OK;
+    refuse_processor(c, host, error);
+    return PRT_E_DEVICE;
 #else
     return prt_error_set(error, PRT_E_DEVICE, "container: its images are for x86-64 processors");
 #endif

@@ -199,17 +199,17 @@ static void the_first_image_that_the_processor_can_execute_is_loaded(void **unus
 static void an_image_behind_others_is_loaded(void **unused)
 {
     (void)unused;
-    enum { PAGE = 4096 };
+    const size_t page = 4096;
     struct prt_container c = built_container(program, "plain", "sim4");
     struct container_image *only = EDITED(c, images);
     const uint8_t *own = c.image;
-    uint8_t *bytes = calloc(1, 2 * PAGE + only->size_bytes);
+    uint8_t *bytes = calloc(1, 2 * page + only->size_bytes);
     struct prt_image image;
     struct prt_error error;
     assert_non_null(bytes);
-    memcpy(bytes + 2 * PAGE, own, only->size_bytes);
-    c.image = bytes + PAGE;
-    only->offset_bytes = PAGE;
+    memcpy(bytes + 2 * page, own, only->size_bytes);
+    c.image = bytes + page;
+    only->offset_bytes = page;
     assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
     prt_image_free(&image);
     only->offset_bytes = 0;

@@ -82,7 +82,8 @@ static void scheduler_programs_are_as_large_as_they_may_be(void **state)
         snprintf(text, sizeof text, ".stages %d\n halt\n", (int)SCHED_MAX_STAGES + at);
         assert_int_equal(assembles(text), at <= 0);
         /* sets are numbered from 0 on, without gaps */
-        size_t sets = (size_t)((int)SCHED_MAX_SETS + at), used;
+        int wanted = (int)SCHED_MAX_SETS + at;
+        size_t sets = (size_t)wanted, used;
         char *many = malloc(sets * 20 + 64);
         assert_non_null(many);
         used = (size_t)sprintf(many, ".stages 1\n");
@@ -167,6 +168,12 @@ static void npy_has_64_dimensions(void **state)
     }
 }
 
+/* Bytes that are no text. */
+static void put(char *to, const void *bytes, size_t size)
+{
+    memcpy(to, bytes, size);
+}
+
 static void npy_headers_have_60000_bytes(void **state)
 {
     (void)state;
@@ -174,9 +181,9 @@ static void npy_headers_have_60000_bytes(void **state)
     assert_non_null(file);
     for (int at = -1; at <= 1; at++) {
         int length = 60000 + at;
-        memcpy(file, "\x93NUMPY\x02\x00", 8);
+        put(file, "\x93NUMPY\x02\x00", 8);
         memset(file + 12, ' ', (size_t)length);
-        memcpy(file + 12, "{'descr': '|u1', 'fortran_order': False, 'shape': (1,), }", 57);
+        put(file + 12, "{'descr': '|u1', 'fortran_order': False, 'shape': (1,), }", 57);
         file[12 + length - 1] = '\n';
         file[8] = (char)(length & 255);
         file[9] = (char)(length >> 8);
@@ -192,16 +199,16 @@ static void wav_has_4096_chunks(void **state)
     (void)state;
     static const char fmt[] = "fmt \x10\0\0\0\x01\0\x01\0\x80\xbb\0\0\0\x77\x01\0\x02\0\x10\0";
     static const char data[] = "data\x02\0\0\0\x07\0";
-    char *file = calloc(1, 8 * 4200);
+    char *file = calloc(4200, 8);
     assert_non_null(file);
     for (int chunks = 4095; chunks <= 4097; chunks++) {
         size_t used = 12;
-        memcpy(file, "RIFF\0\0\0\0WAVE", 12);
-        memcpy(file + used, fmt, 24);
+        put(file, "RIFF\0\0\0\0WAVE", 12);
+        put(file + used, fmt, 24);
         used += 24;
         for (int i = 2; i < chunks; i++, used += 8) /* empty ones */
-            memcpy(file + used, "LIST\0\0\0\0", 8);
-        memcpy(file + used, data, 10);
+            put(file + used, "LIST\0\0\0\0", 8);
+        put(file + used, data, 10);
         used += 10;
         assert_int_equal(read_bytes("a.wav", "", SCALAR_I16, file, used),
                          chunks <= 4096 ? PRT_OK : PRT_E_FORMAT);
