@@ -38,10 +38,9 @@ struct walk_state {
     bool reachable;
     bool certain;            /* no undecided condition lies on the way here */
     struct interval *locals; /* by slot: of integers and bools, and arrays and vectors of them */
-    struct walk_count
-        *counts; /* by end: `own_counts`, or those of the state that it is a branch of */
-    struct walk_count *own_counts;
-    struct interval *ties; /* parallel to walker.ties */
+    struct walk_count *own_counts; /* by end */
+    struct walk_count *counts;     /* these, or those of the state that it is a branch of */
+    struct interval *ties;         /* parallel to walker.ties */
     struct walk_fact *facts;
     uint32_t fact_count;
     struct relation relation; /* of the counts; where walker.relate */

@@ -406,7 +406,7 @@ static bool add_ends(struct build *b, const struct region_member *member, const 
 
 /* ---- needs ---- */
 
-/* Packets of each in-end that are there when packet `packet` of the out-end can be written. */
+/* What was asked for by the last out-end: only buffers at the node can have been. */
 static void forget_required(struct build *b, const struct graph_node *node)
 {
     for (size_t i = 0; i < node->inputs.count; i++)
@@ -415,6 +415,7 @@ static void forget_required(struct build *b, const struct graph_node *node)
         b->required[node->outputs.items[o].buffer] = 0;
 }
 
+/* Packets of each in-end that are there when packet `packet` of the out-end can be written. */
 static bool find_needs(struct build *b, const struct region_end *out, uint64_t packet,
                        uint64_t *needs)
 {
