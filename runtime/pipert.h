@@ -132,7 +132,8 @@ enum prt_dispatch_mode {
 
 struct prt_run_options { /* zero everywhere: the defaults */
     /* NULL: the one the program was compiled for. "sim16"; "FILE.dev" or "sim:FILE", a description;
-     * "null", which executes no kernel: for measuring the scheduler */
+     * for every program: "cpu" or "cpu:4", cores of the host; "null", which executes no kernel: for
+     * measuring the scheduler */
     const char *device;
     /* that execute kernels; 0: one per processor that the process may use and is granted the time of;
      * 1: the calling thread alone */
@@ -233,12 +234,11 @@ enum prt_status prt_run_bind_output_memory(struct prt_run *run, uint32_t port, v
 /* Runs to the end of the streams; once a run.
  *   PRT_OK             every packet has been processed
  *   PRT_E_USAGE        an in-port is not bound, an argument has no value, or it has been executed
- *   PRT_E_VERIFY       it is a counterexample
+ *   PRT_E_VERIFY       it is a counterexample, or the scheduler program halts too early
  *   PRT_E_FAULT        a kernel fault; prt_run_fault has the figures
  *   PRT_E_STALL        the pipeline cannot go on: the message names the cycle of waits
  *   PRT_E_INTERRUPTED  interrupted; what had been read is processed and written
  *   PRT_E_CLOSED_PIPE  every output wants no more
- *   PRT_E_VERIFY       the scheduler program halts too early
  *   and what callbacks return */
 enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error);
 
