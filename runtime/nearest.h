@@ -16,4 +16,8 @@ struct prt_nearest {
 
 void prt_nearest_consider(struct prt_nearest *nearest, const char *candidate);
 
+/* The nearest candidate if it is so near that it may have been meant: a letter in three at most is
+ * another one.  Else NULL. */
+const char *prt_nearest_close(const struct prt_nearest *nearest);
+
 #endif

@@ -630,7 +630,7 @@ static void complain_command(struct prt_debug_loop *loop, const char *text, int 
     struct prt_nearest nearest = {.wanted = word};
     for (int i = 0; i < COMMANDS; i++)
         prt_nearest_consider(&nearest, commands[i].name);
-    if (nearest.name != NULL && nearest.distance <= ((size_t)length + 1) / 3)
+    if (prt_nearest_close(&nearest) != NULL)
         complain(loop, "there is no command '%s'; did you mean '%s'?", word, nearest.name);
     else
         complain(loop, "there is no command '%s' ('help' lists them)", word);

@@ -92,7 +92,7 @@ enum prt_status prt_debugger_refuse_name(const struct prt_debugger *d, unsigned 
         prt_nearest_consider(&nearest, debug_stage_name(d, i));
     for (uint32_t i = 0; (names & DEBUG_KERNELS) != 0 && i < d->container->stage_count; i++)
         prt_nearest_consider(&nearest, debug_text(d, d->sched->stages[i].node->kernel_title));
-    if (nearest.name != NULL && nearest.distance <= ((size_t)length + 1) / 3)
+    if (prt_nearest_close(&nearest) != NULL)
         return prt_error_set(error, PRT_E_USAGE, "there is %s '%.*s'; did you mean '%s'?",
                              kinds[names], length, text, nearest.name);
     return prt_error_set(error, PRT_E_USAGE, "there is %s '%.*s'", kinds[names], length, text);

@@ -1,6 +1,8 @@
 #include "runtime/io/io_internal.h"
+#include "runtime/nearest.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -81,64 +83,169 @@ static bool parse_type(struct piece piece, struct prt_port_spec *spec)
 
 /* --- items --- */
 
-static const struct {
+#define TYPE_BIT(suffix) (1u << SCALAR_##suffix)
+enum {
+    ALL_TYPES = (1u << SCALAR_COUNT) - 1,
+    WAV_TYPES = TYPE_BIT(U8) | TYPE_BIT(I16) | TYPE_BIT(I32) | TYPE_BIT(F32) | TYPE_BIT(F64),
+};
+
+static const struct format_item {
     const char *name;
     enum prt_format format;
     uint32_t channels; /* implied */
-    bool typed;        /* NAME:TYPE is allowed */
+    unsigned types;    /* bits: those of NAME:TYPE; 0: there is no such form */
 } items[] = {
-    {"raw", PRT_FORMAT_RAW, 0, true},  {"npy", PRT_FORMAT_NPY, 0, true},
-    {"wav", PRT_FORMAT_WAV, 0, true},  {"pgm", PRT_FORMAT_PGM, 0, false},
-    {"ppm", PRT_FORMAT_PGM, 3, false}, {"png", PRT_FORMAT_PNG, 0, false},
-    {"csv", PRT_FORMAT_CSV, 0, false}, {"null", PRT_FORMAT_NULL, 0, false},
+    {"raw", PRT_FORMAT_RAW, 0, ALL_TYPES}, {"npy", PRT_FORMAT_NPY, 0, ALL_TYPES & ~TYPE_BIT(BF16)},
+    {"wav", PRT_FORMAT_WAV, 0, WAV_TYPES}, {"pgm", PRT_FORMAT_PGM, 0, 0},
+    {"ppm", PRT_FORMAT_PGM, 3, 0},         {"png", PRT_FORMAT_PNG, 0, 0},
+    {"csv", PRT_FORMAT_CSV, 0, 0},         {"null", PRT_FORMAT_NULL, 0, 0},
 };
 
-/* Takes NAME or NAME:TYPE; false if it is neither. */
-static bool parse_format(struct piece item, struct prt_port_spec *spec)
+enum { OPTION_RATE, OPTION_WIDTH, OPTION_CHANNELS, OPTIONS };
+
+static const char *const options[OPTIONS] = {"rate", "width", "channels"};
+
+enum {
+    ITEMS = sizeof items / sizeof items[0],
+    WORD_BYTES = 32 /* longer ones are cut: nothing is like them */
+};
+
+/* The items of one binding while they are read. */
+struct item_reader {
+    struct prt_port_spec *spec;
+    const char *fixed;        /* why there can be no format, for a message; NULL: there can */
+    struct piece format;      /* the item that has named it; empty: none yet */
+    uint32_t values[OPTIONS]; /* 0: not given */
+};
+
+/* For prt_nearest: NUL-terminated. */
+static const char *piece_word(struct piece piece, char word[WORD_BYTES])
 {
-    struct piece type = item;
-    struct piece name = piece_split(&type, ':');
-    bool has_type = name.length != item.length;
-    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
-        if (!piece_is(name, items[i].name)) continue;
-        spec->format = items[i].format;
-        if (items[i].channels != 0) spec->channels = items[i].channels;
-        return !has_type || (items[i].typed && parse_type(type, spec));
+    size_t length = piece.length < WORD_BYTES ? piece.length : WORD_BYTES - 1;
+    memcpy(word, piece.text, length);
+    word[length] = '\0';
+    return word;
+}
+
+static enum prt_status refuse_type(const struct prt_port_spec *spec,
+                                   const struct format_item *format, struct piece type,
+                                   struct prt_error *error)
+{
+    char word[WORD_BYTES], list[128];
+    size_t length = 0;
+    struct prt_nearest nearest = {.wanted = piece_word(type, word)};
+    for (int i = 0; i < SCALAR_COUNT; i++) {
+        const char *name = scalar_name((enum scalar_type)i);
+        if ((format->types >> i & 1) == 0) continue;
+        prt_nearest_consider(&nearest, name);
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s ", name);
     }
-    return false;
+    const char *meant = prt_nearest_close(&nearest);
+    if (meant != NULL)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': %s has no type '%.*s'; did you mean '%s:%s'?", spec->port,
+                             format->name, (int)type.length, type.text, format->name, meant);
+    return prt_error_set(error, PRT_E_USAGE,
+                         "port '%s': %s has no type '%.*s': its types are %s(s16 is i16; with le "
+                         "or be behind it)",
+                         spec->port, format->name, (int)type.length, type.text, list);
 }
 
-/* Takes rate=N and the like; false if it is none of them, or N is no such number. */
-static bool parse_option(struct piece item, struct prt_port_spec *spec)
+/* The last word about what packets are, unless one has been said. */
+static enum prt_status take_format(struct item_reader *reader, struct piece item,
+                                   const struct format_item *format, struct prt_error *error)
 {
-    uint32_t *field = NULL;
-    uint64_t number;
-    if (piece_skip(&item, "rate="))
-        field = &spec->rate_hertz;
-    else if (piece_skip(&item, "width="))
-        field = &spec->width_packets;
-    else if (piece_skip(&item, "channels="))
-        field = &spec->channels;
-    if (field == NULL || !parse_number(item, OPTION_MAX, &number) || number == 0) return false;
-    *field = (uint32_t)number;
-    return true;
+    struct prt_port_spec *spec = reader->spec;
+    struct piece type = item;
+    bool typed = piece_split(&type, ':').length != item.length;
+    if (reader->fixed != NULL)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': '%s' and '%.*s' contradict each other: %s", spec->port,
+                             spec->path, (int)item.length, item.text, reader->fixed);
+    if (reader->format.length != 0)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': '%.*s' and '%.*s' are two formats: a port has one",
+                             spec->port, (int)reader->format.length, reader->format.text,
+                             (int)item.length, item.text);
+    if (typed && format->types == 0)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': '%.*s': %s takes no type; raw:TYPE, npy:TYPE and wav:TYPE "
+                             "do",
+                             spec->port, (int)item.length, item.text, format->name);
+    if (typed && !parse_type(type, spec)) return refuse_type(spec, format, type, error);
+    reader->format = item;
+    spec->format = format->format;
+    spec->channels = format->channels;
+    return PRT_OK;
 }
 
-static enum prt_status parse_items(struct piece rest, struct prt_port_spec *spec, bool *has_format,
+static enum prt_status take_option(struct item_reader *reader, size_t option, struct piece value,
+                                   bool has_value, struct prt_error *error)
+{
+    const char *port = reader->spec->port, *name = options[option];
+    uint64_t number;
+    if (reader->values[option] != 0)
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': %s= stands there twice", port, name);
+    if (!has_value || value.length == 0)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': %s= takes a whole number from 1 to %d, and there is none",
+                             port, name, INT32_MAX);
+    if (!parse_number(value, OPTION_MAX, &number) || number == 0)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': %s= takes a whole number from 1 to %d, not '%.*s'", port,
+                             name, INT32_MAX, (int)value.length, value.text);
+    reader->values[option] = (uint32_t)number;
+    return PRT_OK;
+}
+
+static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piece item,
+                                   struct piece name, bool has_value, struct prt_error *error)
+{
+    char word[WORD_BYTES];
+    struct prt_nearest nearest = {.wanted = piece_word(name, word)};
+    if (item.length == 0)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': nothing stands behind a comma: leave it out, or name a "
+                             "format",
+                             spec->port);
+    for (size_t i = 0; i < OPTIONS; i++)
+        prt_nearest_consider(&nearest, options[i]);
+    for (size_t i = 0; i < ITEMS && !has_value; i++)
+        prt_nearest_consider(&nearest, items[i].name);
+    const char *meant = prt_nearest_close(&nearest);
+    if (meant != NULL)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': there is no %s '%.*s'; did you mean '%s%s'?", spec->port,
+                             has_value ? "option" : "format", (int)name.length, name.text, meant,
+                             has_value ? "=" : "");
+    return prt_error_set(error, PRT_E_USAGE,
+                         "port '%s': '%.*s' is no format and no option of a port: raw raw:TYPE npy "
+                         "wav pgm ppm png csv null rate=N width=N channels=N (a path ends at its "
+                         "first comma)",
+                         spec->port, (int)item.length, item.text);
+}
+
+static enum prt_status take_item(struct item_reader *reader, struct piece item,
+                                 struct prt_error *error)
+{
+    struct piece value = item, type = item;
+    struct piece option = piece_split(&value, '='), format = piece_split(&type, ':');
+    bool has_value = option.length != item.length;
+    for (size_t i = 0; i < OPTIONS; i++)
+        if (piece_is(option, options[i])) return take_option(reader, i, value, has_value, error);
+    for (size_t i = 0; i < ITEMS; i++)
+        if (piece_is(format, items[i].name)) return take_format(reader, item, &items[i], error);
+    return refuse_item(reader->spec, item, has_value ? option : format, has_value, error);
+}
+
+static enum prt_status parse_items(struct item_reader *reader, struct piece rest,
                                    struct prt_error *error)
 {
     bool more = true;
     while (more) {
         more = memchr(rest.text, ',', rest.length) != NULL;
-        struct piece item = piece_split(&rest, ',');
-        if (parse_option(item, spec)) continue;
-        if (*has_format || !parse_format(item, spec))
-            return prt_error_set(error, PRT_E_USAGE, "'%.*s' %s", (int)item.length, item.text,
-                                 *has_format ? "is no option, and the format is already named"
-                                             : "is no format and no option of a port (raw raw:TYPE "
-                                               "npy wav pgm ppm png csv null rate=N width=N "
-                                               "channels=N)");
-        *has_format = true;
+        enum prt_status status = take_item(reader, piece_split(&rest, ','), error);
+        if (status != PRT_OK) return status;
     }
     return PRT_OK;
 }
@@ -170,57 +277,70 @@ static bool parse_generator(struct piece text, struct prt_port_spec *spec)
 static bool format_from_ending(const char *path, struct prt_port_spec *spec)
 {
     static const struct {
-        const char *ending, *item;
-    } endings[] = {{"raw", "raw"}, {"bin", "raw"}, {"npy", "npy"}, {"wav", "wav"}, {"pgm", "pgm"},
-                   {"pnm", "pgm"}, {"ppm", "ppm"}, {"png", "png"}, {"csv", "csv"}, {"txt", "csv"}};
+        const char *ending;
+        enum prt_format format;
+        uint32_t channels; /* implied */
+    } endings[] = {{"raw", PRT_FORMAT_RAW, 0}, {"bin", PRT_FORMAT_RAW, 0},
+                   {"npy", PRT_FORMAT_NPY, 0}, {"wav", PRT_FORMAT_WAV, 0},
+                   {"pgm", PRT_FORMAT_PGM, 0}, {"pnm", PRT_FORMAT_PGM, 0},
+                   {"ppm", PRT_FORMAT_PGM, 3}, {"png", PRT_FORMAT_PNG, 0},
+                   {"csv", PRT_FORMAT_CSV, 0}, {"txt", PRT_FORMAT_CSV, 0}};
     spec->format = PRT_FORMAT_RAW;
     if (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0) return true;
     const char *slash = strrchr(path, '/');
     const char *dot = strrchr(slash != NULL ? slash : path, '.');
     if (dot == NULL) return false;
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
-        if (strcasecmp(dot + 1, endings[i].ending) == 0)
-            return parse_format((struct piece){endings[i].item, 3}, spec);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        if (strcasecmp(dot + 1, endings[i].ending) != 0) continue;
+        spec->format = endings[i].format;
+        spec->channels = endings[i].channels;
+        return true;
+    }
     return parse_type((struct piece){dot + 1, strlen(dot + 1)}, spec);
 }
 
-/* `spec->path` is the path. */
-static enum prt_status parse_path(struct piece path, struct piece item_text, bool has_items,
-                                  struct prt_port_spec *spec, struct prt_error *error)
+/* What needs no file; NULL in `*fixed`: the path is one. */
+static enum prt_status parse_made(struct piece path, struct prt_port_spec *spec, const char **fixed,
+                                  struct prt_error *error)
 {
     struct piece generator = path;
-    bool has_format = false, made = true; /* made: no file */
-    uint32_t channels_by_option;
-    if (path.length == 0)
-        return prt_error_set(error, PRT_E_USAGE, "port '%s': a path is missing", spec->port);
+    *fixed = NULL;
     if (piece_is(path, "null")) {
         spec->format = PRT_FORMAT_NULL;
+        *fixed = "null has no format (a file of that name is './null')";
     } else if (piece_skip(&generator, "gen:")) {
         if (!parse_generator(generator, spec))
             return prt_error_set(error, PRT_E_USAGE,
                                  "port '%s': '%.*s' is no generator: gen:ramp[:COUNT] "
                                  "gen:noise:SEED[:COUNT] gen:zeros[:COUNT]",
                                  spec->port, (int)path.length, path.text);
-    } else {
-        made = false;
+        *fixed = "a generator has no format, it makes packets of the port's type";
     }
-    if (has_items) {
-        has_format = made; /* it may not be named again */
-        enum prt_status status = parse_items(item_text, spec, &has_format, error);
-        if (status != PRT_OK) return status;
-    }
-    if (made) {
+    return PRT_OK;
+}
+
+/* `spec->path` is the path. */
+static enum prt_status parse_path(struct piece path, struct piece item_text, bool has_items,
+                                  struct prt_port_spec *spec, struct prt_error *error)
+{
+    struct item_reader reader = {.spec = spec};
+    if (path.length == 0)
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': a path is missing", spec->port);
+    enum prt_status status = parse_made(path, spec, &reader.fixed, error);
+    if (status == PRT_OK && has_items) status = parse_items(&reader, item_text, error);
+    if (status != PRT_OK) return status;
+    if (reader.fixed != NULL) {
         free(spec->path);
         spec->path = NULL;
-        return PRT_OK;
-    }
-    channels_by_option = spec->channels;
-    if (!has_format && !format_from_ending(spec->path, spec))
+    } else if (reader.format.length == 0 && !format_from_ending(spec->path, spec)) {
         return prt_error_set(error, PRT_E_USAGE,
                              "port '%s': the ending of '%s' tells no format: name one, as in "
                              "%s=%s,raw:f32le",
                              spec->port, spec->path, spec->port, spec->path);
-    if (channels_by_option != 0) spec->channels = channels_by_option;
+    }
+    spec->rate_hertz = reader.values[OPTION_RATE];
+    spec->width_packets = reader.values[OPTION_WIDTH];
+    if (reader.values[OPTION_CHANNELS] != 0) spec->channels = reader.values[OPTION_CHANNELS];
     return PRT_OK;
 }
 

@@ -115,9 +115,10 @@ struct prt_port_spec {
  *   TYPE   bool i8..i64 u8..u64 f16 bf16 f32 f64, aliases s8..s64, each with le or be behind it
  *   N      decimal, 1 to 2^31 - 1; COUNT and SEED decimal or 0x hexadecimal, below 2^64
  * Without a format the file's ending tells: .raw .bin .npy .wav .pgm .ppm .pnm .png .csv .txt, or a
- * TYPE (.f32, .s16le, .u8); `-` and paths under /dev/ are raw.  A format item given twice, an item
- * unknown, or an ending unknown is PRT_E_USAGE.  On failure `*spec` is
- * zeroed, else free it with prt_port_spec_free. */
+ * TYPE (.f32, .s16le, .u8); `-` and paths under /dev/ are raw.  channels= goes before what ppm
+ * implies.  A second format, an option given twice, an item unknown, or an ending unknown is
+ * PRT_E_USAGE, and the message says which are right.  On failure `*spec` is zeroed, else free it with
+ * prt_port_spec_free. */
 enum prt_status prt_port_spec_parse(const char *text, struct prt_port_spec *spec,
                                     struct prt_error *error);
 

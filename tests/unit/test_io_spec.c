@@ -45,6 +45,8 @@ static void specs_are_parsed(void **state)
         {"in=x,null", "in", "x", PRT_FORMAT_NULL, -1, false, 0, 0, 0},
         {"in=a,raw:bool", "in", "a", PRT_FORMAT_RAW, SCALAR_BOOL, false, 0, 0, 0},
         {"in=a,raw:bf16", "in", "a", PRT_FORMAT_RAW, SCALAR_BF16, false, 0, 0, 0},
+        {"in=a,ppm,channels=1", "in", "a", PRT_FORMAT_PGM, -1, false, 0, 0, 1},
+        {"in=a,channels=1,ppm", "in", "a", PRT_FORMAT_PGM, -1, false, 0, 0, 1},
         {"in=gen:ramp,rate=5", "in", NULL, PRT_FORMAT_RAMP, -1, false, 5, 0, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -116,6 +118,7 @@ static void specs_that_say_nothing_clear_are_usage_errors(void **state)
                            "in=a.raw,csv:f32",
                            "in=a.raw,raw,npy",
                            "in=a.raw,raw,raw",
+                           "in=a.raw,channels=1,channels=1",
                            "in=a.raw,rate=0",
                            "in=a.raw,rate=-1",
                            "in=a.raw,rate=",
@@ -144,6 +147,48 @@ static void specs_that_say_nothing_clear_are_usage_errors(void **state)
         assert_int_equal(prt_port_spec_parse(texts[i], &spec, &error), PRT_E_USAGE);
         assert_null(spec.port);
         assert_true(error.message[0] != '\0');
+    }
+}
+
+static void what_is_wrong_is_said_with_its_mend(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"y=a.wav,rate=0", "port 'y': rate= takes a whole number from 1 to 2147483647, not '0'"},
+        {"y=a.wav,rate=44.1k",
+         "port 'y': rate= takes a whole number from 1 to 2147483647, not '44.1k'"},
+        {"y=a.pgm,width=-1",
+         "port 'y': width= takes a whole number from 1 to 2147483647, not '-1'"},
+        {"y=a.pgm,width",
+         "port 'y': width= takes a whole number from 1 to 2147483647, and there is none"},
+        {"y=a.pgm,width=5,width=6", "port 'y': width= stands there twice"},
+        {"y=a,raw:f31", "port 'y': raw has no type 'f31'; did you mean 'raw:f32'?"},
+        {"y=a,wav:i12", "port 'y': wav has no type 'i12'; did you mean 'wav:i16'?"},
+        {"y=a,wav:int", "port 'y': wav has no type 'int': its types are u8 i16 i32 f32 f64 (s16 is "
+                        "i16; with le or "
+                        "be behind it)"},
+        {"y=a,csv:f32",
+         "port 'y': 'csv:f32': csv takes no type; raw:TYPE, npy:TYPE and wav:TYPE do"},
+        {"y=a.wav,raet=8000", "port 'y': there is no option 'raet'; did you mean 'rate='?"},
+        {"y=a,cvs", "port 'y': there is no format 'cvs'; did you mean 'csv'?"},
+        {"y=a,mp3",
+         "port 'y': 'mp3' is no format and no option of a port: raw raw:TYPE npy wav pgm ppm png "
+         "csv null rate=N width=N channels=N (a path ends at its first comma)"},
+        {"y=a.raw,", "port 'y': nothing stands behind a comma: leave it out, or name a format"},
+        {"y=a,csv,npy", "port 'y': 'csv' and 'npy' are two formats: a port has one"},
+        {"y=null,csv", "port 'y': 'null' and 'csv' contradict each other: null has no format (a "
+                       "file of that name "
+                       "is './null')"},
+        {"y=gen:ramp:3,csv",
+         "port 'y': 'gen:ramp:3' and 'csv' contradict each other: a generator has no format, it "
+         "makes packets of the port's type"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct prt_port_spec spec;
+        assert_int_equal(prt_port_spec_parse(rows[i].text, &spec, &error), PRT_E_USAGE);
+        assert_string_equal(error.message, rows[i].message);
     }
 }
 
@@ -270,6 +315,7 @@ static void generators_are_no_outputs(void **state)
 
 IO_TEST_MAIN("io_spec", cmocka_unit_test(specs_are_parsed), cmocka_unit_test(generators_are_parsed),
              cmocka_unit_test(specs_that_say_nothing_clear_are_usage_errors),
+             cmocka_unit_test(what_is_wrong_is_said_with_its_mend),
              cmocka_unit_test(ramps_wrap_at_the_width), cmocka_unit_test(noise_is_splitmix64),
              cmocka_unit_test(an_endless_generator_fills_every_read),
              cmocka_unit_test(null_is_empty_and_takes_everything),
