@@ -106,15 +106,33 @@ static enum prt_status check_shape(const struct prt_binding *b, struct prt_error
 }
 
 /* What an image's spec does not say of it, the port's shape does: its rows, and a packet of three
- * samples is a pixel. */
-static void shape_image(struct prt_binding *b)
+ * samples is a pixel.  What it does say is to agree. */
+static enum prt_status shape_image(struct prt_binding *b, struct prt_error *error)
 {
-    if (!is_image(b) || b->spec.width_packets > 0 || b->port.row_packets == 0) return;
-    if (b->spec.channels == 0 && b->scalars == 3) b->spec.channels = 3;
-    uint64_t channels = b->spec.channels > 0 ? b->spec.channels : 1;
-    uint64_t samples = b->port.row_packets * b->scalars;
-    if (samples % channels == 0 && samples / channels <= INT32_MAX)
-        b->spec.width_packets = (uint32_t)(samples / channels);
+    struct prt_port_spec *spec = &b->spec;
+    const struct prt_port_information *port = &b->port;
+    if (!is_image(b) || port->row_packets == 0) return PRT_OK;
+    if (spec->channels == 0 && b->scalars == 3) spec->channels = 3;
+    uint32_t channels = spec->channels > 0 ? spec->channels : 1;
+    uint64_t samples = port->row_packets * b->scalars, width = samples / channels;
+    if (samples % channels != 0)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "'%s' is to have %" PRIu32 " samples a pixel, and a row of port '%s' "
+                             "(%s) has %" PRIu64 ": that is no whole number of pixels%s",
+                             spec->path, channels, port->name, port->type, samples,
+                             b->scalars == 1 ? "; a grey image is a .pgm or .png" : "");
+    if (spec->width_packets > 0 && spec->width_packets != width)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "rows of port '%s' are %" PRIu64 " pixels wide in '%s', not %" PRIu32
+                             ": leave width= out",
+                             port->name, width, spec->path, spec->width_packets);
+    if (spec->channels_implied && b->scalars == 1 && spec->width_packets == 0)
+        prt_say_note("'%s' gets %" PRIu64 " pixels of %" PRIu32
+                     " samples a row: port '%s' (%s) has rows "
+                     "of %" PRIu64 "; a grey image is a .pgm or .png",
+                     spec->path, width, channels, port->name, port->type, samples);
+    if (width <= INT32_MAX) spec->width_packets = (uint32_t)width;
+    return PRT_OK;
 }
 
 /* Samples of several channels one after the other in a port of scalars are seldom meant: it is to
@@ -200,9 +218,8 @@ static enum prt_status open_output(struct prt_session *session, uint32_t port,
 {
     struct prt_binding *b = &session->bindings[port];
     bool dropped = !b->bound || b->spec.format == PRT_FORMAT_NULL;
-    enum prt_status status = PRT_OK;
-    shape_image(b);
-    if (!dropped)
+    enum prt_status status = shape_image(b, error);
+    if (status == PRT_OK && !dropped)
         status =
             prt_sink_open_packets(&b->spec, &b->packet, &session->environment, &b->sink, error);
     if (status != PRT_OK) return status;

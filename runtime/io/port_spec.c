@@ -340,6 +340,7 @@ static enum prt_status parse_path(struct piece path, struct piece item_text, boo
     }
     spec->rate_hertz = reader.values[OPTION_RATE];
     spec->width_packets = reader.values[OPTION_WIDTH];
+    spec->channels_implied = spec->channels != 0 && reader.values[OPTION_CHANNELS] == 0;
     if (reader.values[OPTION_CHANNELS] != 0) spec->channels = reader.values[OPTION_CHANNELS];
     return PRT_OK;
 }

@@ -102,8 +102,9 @@ struct prt_port_spec {
     bool big_endian;          /* of raw:TYPEbe */
     uint32_t rate_hertz;      /* rate=N */
     uint32_t width_packets;   /* width=N: pixels of a row */
-    uint32_t channels;        /* channels=N */
-    bool has_count;           /* gen:...:COUNT */
+    uint32_t channels;        /* channels=N, or what ppm implies */
+    bool channels_implied;
+    bool has_count; /* gen:...:COUNT */
     uint64_t count_packets;
     uint64_t seed; /* gen:noise:SEED */
 };

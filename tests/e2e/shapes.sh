@@ -56,8 +56,15 @@ expect "an out-port with a shape needs no width=" '[ "$(head_of out.pgm)" = "P5 
 expect "so does a png" '[ -s out.png ]'
 "$PIPERUN" blur.pbc x=two.pgm y=two_out.pgm 2>err
 expect "frames stand one below the other" '[ "$(head_of two_out.pgm)" = "P5 6 8 255 " ]'
-"$PIPERUN" blur.pbc x=good.pgm y=wide.pgm,width=12 2>err
-expect "width= of the command line counts" '[ "$(head_of wide.pgm)" = "P5 12 2 255" ]'
+expect "nothing is noted of it" '[ ! -s err ]'
+"$PIPERUN" blur.pbc x=good.pgm y=same.pgm,width=6 2>err
+expect "width= may say what the shape says" 'cmp -s out.pgm same.pgm'
+"$PIPERUN" blur.pbc x=good.pgm y=wide.pgm,width=12 2>err || echo "exit status $?" >>err
+expect "another width= than the shape's is refused" 'grep -q "exit status 2" err && [ ! -e wide.pgm ] && grep -q "rows of port .y. are 6 pixels wide in .wide.pgm., not 12: leave width= out" err'
+"$PIPERUN" blur.pbc x=good.pgm y=colours.ppm 2>err
+expect "a port of grey pixels in a ppm is noted" '[ "$(head_of colours.ppm)" = "P6 2 4 255 " ] && grep -q "note: .colours.ppm. gets 2 pixels of 3 samples a row: port .y. (u8) has rows of 6" err'
+"$PIPERUN" blur.pbc x=good.pgm y=colours.ppm,channels=3 2>err
+expect "not if channels= says so" '[ "$(head_of colours.ppm)" = "P6 2 4 255 " ] && [ ! -s err ]'
 
 "$PIPERUN" blur.pbc x=narrow.pgm y=no.pgm 2>err
 expect "an image of other rows is refused" 'grep -q "narrow.pgm. is 5x4, port .x. wants rows of 6" err'
@@ -67,6 +74,9 @@ expect "an image of other frames is refused" 'grep -q "high.pgm. is 6x5, port .x
 expect "an image of other channels is refused" 'grep -q "colour.ppm. has rows of 6 x 3 samples, port .x. wants 6 x 1" err'
 expect "a refused image leaves nothing" '[ ! -e no.pgm ]'
 
+sed 's/frame 6x4/frame 8x4/' blur.pipe >eight.pipe && "$PIPEC" eight.pipe -o eight.pbc
+"$PIPERUN" eight.pbc x=gen:ramp:32 y=no.ppm 2>err || echo "exit status $?" >>err
+expect "a row that is no whole number of pixels is refused" 'grep -q "exit status 2" err && [ ! -e no.ppm ] && grep -q ".no.ppm. is to have 3 samples a pixel, and a row of port .y. (u8) has 8: .*a grey image is a .pgm" err'
 "$PIPERUN" rows.pbc x=colour.ppm y=grey.pgm 2>err
 expect "rows of three samples a pixel fit a colour image" '[ "$(head_of grey.pgm)" = "P5 6 2 255 " ]'
 "$PIPERUN" pixels.pbc x=pixels.ppm y=swapped.ppm 2>err
