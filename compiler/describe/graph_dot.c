@@ -71,13 +71,17 @@ static void print_nodes(FILE *to, const struct graph *graph, size_t begin, size_
     }
 }
 
-static void print_buffer_label(FILE *to, struct arena *arena, const struct graph_buffer *buffer)
+static void print_buffer_label(FILE *to, struct arena *arena, const struct graph *graph,
+                               const struct graph_buffer *buffer)
 {
+    bool settled = buffer->depth_declared || graph->buffers_mode != BUFFERS_DEFAULT;
     print_name(to, buffer->name);
     fprintf(to, "\\n%s", type_text(arena, buffer->type));
     if (buffer->shape.row_packets > 0) fprintf(to, " rows %" PRIu64, buffer->shape.row_packets);
     if (buffer->initial.packets > 0) fprintf(to, " init %" PRIu64, buffer->initial.packets);
-    if (buffer->depth_packets > 0) fprintf(to, " depth %" PRIu64, buffer->depth_packets);
+    /* Others get more on a device: room for full dispatches. */
+    if (buffer->depth_packets > 0)
+        fprintf(to, " depth %s%" PRIu64, settled ? "" : ">= ", buffer->depth_packets);
 }
 
 static void print_edge(FILE *to, struct arena *arena, const struct graph *graph, size_t index,
@@ -94,7 +98,7 @@ static void print_edge(FILE *to, struct arena *arena, const struct graph *graph,
         fprintf(to, " -> n%" PRIu32 " [label=\"", reader->node);
     else
         fprintf(to, " -> p%zu [label=\"", index);
-    if (!from_port && reader != NULL) print_buffer_label(to, arena, buffer);
+    if (!from_port && reader != NULL) print_buffer_label(to, arena, graph, buffer);
     fputc('"', to);
     if (!from_port) {
         const struct graph_node *writer = &graph->nodes.items[buffer->writer_node];

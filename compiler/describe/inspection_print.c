@@ -456,6 +456,7 @@ void inspection_print_json(FILE *to, const struct inspection *inspection)
     put_if(&json, "physical_bytes", inspection->has_memory && inspection->physical_bytes > 0,
            inspection->physical_bytes);
     json_text(&json, "buffers_mode", inspection->buffers_mode);
+    json_text(&json, "depths_for", inspection->plan != NULL ? inspection->plan->device : NULL);
     json_boolean(&json, "debug_mode", inspection->debug_mode);
     put_if(&json, "memory_least_bytes", inspection->memory_least_bytes > 0,
            inspection->memory_least_bytes);

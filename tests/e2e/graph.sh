@@ -111,5 +111,14 @@ END
 # Without escapes and strings nothing of the names is left.
 sed 's/\\.//g; s/"[^"]*"/S/g' names.dot >bare.dot
 check "names are no markup" sh -c '! grep -q "[\"\\]\|; x" bare.dot'
+# The depths of a drawing are those of inspect: without a device's room for dispatches they are the least.
+printf 'kernel k(in i32 x, out i32 y) { y <- x; }\npipeline main(in i32 x, out i32 y) {\n    buffer i32 d depth 64;\n    x -> k -> d -> k -> k -> y;\n}\n' >depths.pipe
+check "a declared depth" says 0 'label="d.ni32 depth 64"' "$PIPEC" graph depths.pipe
+check "a depth that a device adds to" says 0 'label="k.2->k.3.ni32 depth >= 1"' "$PIPEC" graph depths.pipe
+check "a depth that no device adds to" says 0 'label="k.2->k.3.ni32 depth 1"' "$PIPEC" graph --buffers=min depths.pipe
+check "inspect says that they are no device's" says 0 '"depths_for": null' "$PIPEC" inspect --json depths.pipe
+check "and whose they are" says 0 '"depths_for": "sim4"' "$PIPEC" inspect --json --device=sim4 depths.pipe
+"$PIPEC" --device=sim4 depths.pipe -o depths.pbc
+check "in a container" says 0 '"depths_for": "sim4"' "$PIPEC" inspect --json depths.pbc
 check "an unknown format" says 2 'dot, svg, json or cmds' "$PIPEC" graph --format=png all.pipe
 check "a full device" says 2 'cannot write' "$PIPEC" graph -o /dev/full all.pipe
