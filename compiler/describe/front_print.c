@@ -52,22 +52,74 @@ static void word_speed(char text[PACE_SIZE], const struct graph_tradeoff *row,
              (uint64_t)hundreds % 100);
 }
 
-/* Those that differ from the row before; of a first row all. */
+/* Of a long part the table shows the first rows, where a little memory wins much, and then those that
+ * are a quarter faster than what stands above them; and always the last. */
+enum { ROWS_OF_SHORT_PART = 32, FIRST_ROWS = 8 };
+
+static bool is_quarter_faster(const struct graph_tradeoff *row, const struct graph_tradeoff *than)
+{
+    product left = (product)row->iterations * than->cycles;
+    product right = (product)row->cycles * than->iterations;
+    return __builtin_mul_overflow(left, 4, &left) || __builtin_mul_overflow(right, 5, &right) ||
+           left >= right;
+}
+
+/* Rows from `first` on that are of its part. */
+static size_t part_rows(const struct graph_front *front, size_t first)
+{
+    size_t count = 0;
+    while (first + count < front->points.count &&
+           front->points.items[first + count].component == front->points.items[first].component)
+        count++;
+    return count;
+}
+
+/* Those that differ from the row above; of a first row all. */
 static void print_depths(FILE *to, const struct graph *graph, const struct graph_tradeoff *row,
-                         const struct graph_tradeoff *before)
+                         const struct graph_tradeoff *above)
 {
     const char *between = "";
     for (size_t i = 0; i < graph->buffers.count; i++) {
         const struct graph_buffer *buffer = &graph->buffers.items[i];
-        if (!is_chosen(buffer) || (before && before->depths[i] == row->depths[i])) continue;
+        if (!is_chosen(buffer) || (above && above->depths[i] == row->depths[i])) continue;
         fprintf(to, "%s%s %" PRIu64, between, buffer->name, row->depths[i]);
         between = ", ";
     }
     fputc('\n', to);
 }
 
-static void print_end(FILE *to, const struct graph_front *front)
+/* The rows of a part; how many are left out. */
+static size_t print_part(FILE *to, const struct graph *graph, const struct graph_tradeoff *rows,
+                         size_t count)
 {
+    const struct graph_tradeoff *above = NULL;
+    size_t left_out = 0;
+    fprintf(to, "\n%14s  %22s  %8s  %s\n", "bytes", "iterations per cycle", "times",
+            "depths; then those that change");
+    for (size_t i = 0; i < count; i++) {
+        char pace[PACE_SIZE], speed[PACE_SIZE];
+        if (count > ROWS_OF_SHORT_PART && i >= FIRST_ROWS && i + 1 < count &&
+            !is_quarter_faster(&rows[i], above)) {
+            left_out++;
+            continue;
+        }
+        word_pace(pace, &rows[i]);
+        word_speed(speed, &rows[i], rows);
+        fprintf(to, "%14" PRIu64 "  %22s  %8s  ", rows[i].memory_bytes, pace, speed);
+        print_depths(to, graph, &rows[i], above);
+        above = &rows[i];
+    }
+    return left_out;
+}
+
+static void print_end(FILE *to, const struct graph_front *front, size_t left_out)
+{
+    if (left_out > 0)
+        fprintf(to,
+                "\nleft out: %zu rows, each less than a quarter faster than the one shown above "
+                "it; --json has "
+                "them\n",
+                left_out);
     if (front->whole)
         fputs("\ncomplete: no other depths are better than these\n", to);
     else
@@ -77,28 +129,19 @@ static void print_end(FILE *to, const struct graph_front *front)
 void front_print_text(FILE *to, const struct graph *graph)
 {
     const struct graph_front *front = graph->front;
-    const struct graph_tradeoff *first = NULL;
     bool parts = has_parts(front);
-    fprintf(to, "memory against throughput of pipeline %s\n", graph->name);
-    for (size_t i = 0; i < front->points.count; i++) {
-        const struct graph_tradeoff *row = &front->points.items[i];
-        const struct graph_tradeoff *before = i > 0 ? row - 1 : NULL;
-        char pace[PACE_SIZE], speed[PACE_SIZE];
-        if (before && before->component != row->component) before = NULL;
-        if (!before && parts)
+    size_t left_out = 0;
+    fprintf(to, "memory against throughput of pipeline %s%s\n", graph->name,
+            front->whole ? "" : ", not complete");
+    for (size_t i = 0, count; i < front->points.count; i += count) {
+        const struct graph_tradeoff *rows = &front->points.items[i];
+        count = part_rows(front, i);
+        if (parts)
             fprintf(to, "\npart of '%s', the others with their least memory",
-                    part_name(graph, row->component));
-        if (!before) {
-            first = row;
-            fprintf(to, "\n%14s  %22s  %8s  %s\n", "bytes", "iterations per cycle", "times",
-                    "depths; then those that change");
-        }
-        word_pace(pace, row);
-        word_speed(speed, row, first);
-        fprintf(to, "%14" PRIu64 "  %22s  %8s  ", row->memory_bytes, pace, speed);
-        print_depths(to, graph, row, before);
+                    part_name(graph, rows->component));
+        left_out += print_part(to, graph, rows, count);
     }
-    print_end(to, front);
+    print_end(to, front, left_out);
 }
 
 /* ---- JSON ---- */

@@ -81,3 +81,20 @@ for source in "$ROOT"/tests/reject/liveness_undecided_depth.pipe \
     sed "s/b depth [0-9]*/b depth $depth/" "$source" >cured.pipe
     check "the depth that ${source##*/} is told is enough" "$PIPEC" cured.pipe -o cured.pbc
 done
+
+# A long table is a selection; a pipeline without a maximum has no last row.
+cat >line.pipe <<'EOF'
+kernel pass(in f32 x, out f32 y) { y <- x; }
+pipeline main(in f32 x, out f32 y) { buffer f32 between; x -> pass -> between -> pass -> y; }
+EOF
+"$PIPEC" inspect --pareto line.pipe >table
+"$PIPEC" inspect --pareto --json line.pipe >front
+check "the table says first that it is not complete" says 0 '^memory against throughput of pipeline main, not complete$' head -1 table
+check "all rows of a long table are in the object" test "$(grep -c "\"part\"" front)" -eq 256
+check "the table is a selection" test "$(grep -c ' between [0-9]*$' table)" -lt 32
+check "of the first rows all" says 0 ' 8.00  between 8$' cat table
+check "then those that are a quarter faster" says 0 ' 10.00  between 10$' cat table
+check "not the others" sh -c '! grep " between 9$" table'
+check "and the last" says 0 ' 256.00  between 256$' cat table
+shown=$(grep -c ' between [0-9]*$' table)
+check "it says how many are left out" says 0 "^left out: $((256 - shown)) rows" cat table
