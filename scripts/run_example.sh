@@ -1,6 +1,6 @@
 #!/bin/sh
 # run_example.sh: a sentence goes on the air and comes back: transmitter, then receiver, on the simulated GPU.
-# What is printed fits the terminal; into a file or a pipe, 100 columns.
+# What is printed is broken to fit the terminal, into a file or a pipe 100 columns; tables of numbers stay as they are.
 # Environment: PIPEC, PIPERUN (default: in build/release).
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,20 +15,26 @@ columns=100
 if [ -t 1 ]; then columns=$(stty size <&1 | cut -d ' ' -f 2); fi
 [ "$columns" -ge 40 ] || columns=100
 
-# fit END: breaks lines that are too long at blanks, those behind a break indented; END stands in front of a break.
+# fit END: breaks lines that are too long at blanks; END stands in front of a break.  What is behind a break is
+# indented: in a table below the last column, and a row whose last column is no text of some words stays whole.
 fit() {
     awk -v most="$columns" -v end="$1" '{
-        indent = ""
-        while (length(indent $0) > most) {
-            at = most - length(indent) - length(end)
-            while (at > 0 && substr($0, at + 1, 1) != " ") at--
-            if (at == 0) break
-            print indent substr($0, 1, at) end
+        indent = "    "
+        if (match($0, /^.*[^ ]  +/)) {
+            indent = sprintf("%*s", RLENGTH, "")
+            if (RLENGTH > most - 30) { print; next }
+        }
+        front = ""
+        while (length(front $0) > most) {
+            at = most - length(front) - length(end)
+            while (at > length(indent) * (front == "") && substr($0, at + 1, 1) != " ") at--
+            if (at <= length(indent) * (front == "")) break
+            print front substr($0, 1, at) end
             $0 = substr($0, at + 1)
             sub(/^ +/, "")
-            indent = "    "
+            front = indent
         }
-        print indent $0
+        print front $0
     }'
 }
 

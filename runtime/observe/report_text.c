@@ -343,6 +343,13 @@ static void print_stages(const struct text *t)
     }
 }
 
+/* As wide as its title, and as "100.0", two blanks in front. */
+static int column_width(const char *title)
+{
+    int length = (int)strlen(title);
+    return (length > 5 ? length : 5) + 2;
+}
+
 /* The causes that have taken time anywhere get a column. */
 static void print_stalls(const struct text *t)
 {
@@ -358,18 +365,19 @@ static void print_stalls(const struct text *t)
     fputs("\nwhere the time of each stage went, in percent: busy, overhead, waiting for ...\n",
           t->to);
     prt_text_cell(t->to, "stage", t->width);
-    fprintf(t->to, " %9s %9s", "busy", "overhead");
+    fprintf(t->to, "  %5s  %8s", "busy", "overhead");
     for (int c = 0; c < PRT_STALL_CAUSES; c++) {
-        if (shown[c]) fprintf(t->to, " %10s", titles[c]);
+        if (shown[c]) fprintf(t->to, "%*s", column_width(titles[c]), titles[c]);
     }
     fputs("  most\n", t->to);
     for (uint32_t i = 0; prt_run_stage_time(t->run, i, &time); i++) {
         prt_run_stage(t->run, i, &s);
         prt_text_cell(t->to, s.name, t->width);
-        fprintf(t->to, " %9.1f %9.1f", share(t, busy_cycles(&time)),
+        fprintf(t->to, "  %5.1f  %8.1f", share(t, busy_cycles(&time)),
                 share(t, time.launch_cycles + time.switch_cycles));
         for (int c = 0; c < PRT_STALL_CAUSES; c++) {
-            if (shown[c]) fprintf(t->to, " %10.1f", share(t, time.stall_cycles[c]));
+            if (shown[c])
+                fprintf(t->to, "%*.1f", column_width(titles[c]), share(t, time.stall_cycles[c]));
         }
         struct prt_wait_statistics wait, longest = {.cycles = 0};
         for (uint32_t k = 0; prt_run_wait(t->run, i, k, &wait); k++) {
