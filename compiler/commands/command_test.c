@@ -248,6 +248,7 @@ static void remove_files_of(const struct test_run *run, const struct test_job *j
 
 /* ---- what is printed ---- */
 
+/* What happened is for the diagnostics to tell; TAP has a place for it. */
 static void print_line(const struct test_run *run, const struct test_job *job)
 {
     bool ok = job->verdict == TEST_OK;
@@ -261,9 +262,8 @@ static void print_line(const struct test_run *run, const struct test_job *job)
         const struct source *source = source_get(run->cx->sources, job->place.source);
         uint32_t line = 0, column = 0;
         if (source != NULL) source_locate(source, job->place.begin, &line, &column);
-        printf("FAILED  %s: %s: ", job->file, name);
-        diag_print_escaped(stdout, job->story, strlen(job->story));
-        printf(" (%s:%u)\n", source != NULL ? source->name : job->file, line);
+        printf("FAILED  %s: %s (%s:%u)\n", job->file, name,
+               source != NULL ? source->name : job->file, line);
     }
     fflush(stdout);
 }

@@ -144,7 +144,8 @@ static bool judge(const struct test_environment *environment, struct test_job *j
     if (c->different > 0 && counts_differ)
         diag_note(d, "'%s' has %s, expected %" PRIu64, c->stream->port,
                   arena_counted(arena, c->found_packets, "packet"), c->expected_packets);
-    if (c->different == 0 && both > 0) diag_note(d, "the first %" PRIu64 " are as expected", both);
+    if (c->different == 0 && both == 1) diag_note(d, "the first one is as expected");
+    if (c->different == 0 && both > 1) diag_note(d, "the first %" PRIu64 " are as expected", both);
     return false;
 }
 

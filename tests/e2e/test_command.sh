@@ -74,15 +74,18 @@ check tap-failure says 'not ok 1 - bad.pipe: value' out
 check tap-success says 'ok 9 - bad.pipe: fine' out
 check failures status_is 1 "$PIPEC" test -j 3 bad.pipe
 cp out first
-check first-difference says "value: packet 1 of 'y' is 4.0, expected 5.0 (off by 1, 2097152 ulp) (bad.pipe:4)" out
-check too-many says "longer: 'y' has 2 packets, expected 1" out
-check too-few says "shorter: 'y' has 1 packet, expected 2" out
-check no-fault says 'no_fault: it runs to its end, expected fault "division-by-zero"' out
+check names says 'FAILED  bad.pipe: value (bad.pipe:4)' out
+check first-difference says "bad.pipe:4:34: error: test 'value': packet 1 of 'y' is 4.0, expected 5.0 (off by 1, 2097152 ulp)" err
+check said-once test "$(cat out err | grep -c 'is 4.0, expected 5.0')" = 1
+check too-many says "test 'longer': 'y' has 2 packets, expected 1" err
+check as-expected says 'note: the first one is as expected' err
+check too-few says "test 'shorter': 'y' has 1 packet, expected 2" err
+check no-fault says "test 'no_fault': it runs to its end, expected fault \"division-by-zero\"" err
 check other-fault says '[division-by-zero]' err
-check fault-for-packets says "faulty: the run ends in a fault: kernel '" out
-check fault-for-packets-says-which says 'divided by zero in firing' out
-check no-error says "compiles: 'gain' compiles, expected error \"deadlock\"" out
-check no-file says "missing: cannot read 'none.npy'" out
+check fault-for-packets says "test 'faulty': the run ends in a fault: kernel '" err
+check fault-for-packets-says-which says 'divided by zero in firing' err
+check no-error says "test 'compiles': 'gain' compiles, expected error \"deadlock\"" err
+check no-file says "cannot read 'none.npy'" err
 check counts says '9 tests: 1 ok, 8 failed' out
 status_is 1 "$PIPEC" test -j 1 bad.pipe
 check any-j-the-same cmp out first
@@ -108,7 +111,7 @@ kernel slow(in u32 x, out u32 y) { u32 s = x; for (u32 i = 0; i < 4000000000; i+
 test slow of slow { x = zeros(1000); expect y == {}; }
 END
 check timeout status_is 1 "$PIPEC" test --timeout 0.5 slow.pipe
-check timeout-said says 'it has not ended after 0.5 seconds' out
+check timeout-said says 'it has not ended after 0.5 seconds' err
 check nothing-left-after-timeout clean
 "$PIPEC" test slow.pipe >out 2>err &
 runner=$!
