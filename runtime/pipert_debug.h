@@ -191,8 +191,10 @@ void prt_debug_show_program(struct prt_debugger *debugger, FILE *to);
 enum prt_status prt_debug_trace(struct prt_debugger *debugger, const char *path,
                                 struct prt_error *error);
 
-/* The stage of that name, or the first whose kernel has it; PRT_NONE: there is none. */
-uint32_t prt_debug_find_stage(const struct prt_debugger *debugger, const char *name);
+/* The stage of that name, or the first whose kernel has it.  PRT_E_USAGE: there is none; the message has
+ * the nearest name, or the stage that a node of that name has become a part of. */
+enum prt_status prt_debug_find_stage(const struct prt_debugger *debugger, const char *name,
+                                     uint32_t *stage, struct prt_error *error);
 
 /* Names that texts may begin with, numbered from 0: the nodes of the stages, their kernels, buffers;
  * NULL: no more. */

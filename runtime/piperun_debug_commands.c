@@ -103,14 +103,23 @@ static void do_step(struct prt_debug_loop *loop, const char *text)
     if (count > 0 && resume(loop)) prt_debug_step(loop->debugger, count);
 }
 
+/* The stage of that name; without one that which fires next, or has fired last, or PRT_NONE.  False: there
+ * is no such stage, which has been said. */
+static bool take_stage(struct prt_debug_loop *loop, const char *text, uint32_t *stage)
+{
+    struct prt_error error;
+    *stage = loop->stop->next.stage != PRT_NONE ? loop->stop->next.stage : loop->stop->last.stage;
+    if (text[0] == '\0') return true;
+    enum prt_status status = prt_debug_find_stage(loop->debugger, text, stage, &error);
+    complain_status(loop, status, &error);
+    return status == PRT_OK;
+}
+
 static void do_next(struct prt_debug_loop *loop, const char *text)
 {
-    uint32_t stage =
-        loop->stop->next.stage != PRT_NONE ? loop->stop->next.stage : loop->stop->last.stage;
-    if (text[0] != '\0') stage = prt_debug_find_stage(loop->debugger, text);
-    if (text[0] != '\0' && stage == PRT_NONE)
-        complain(loop, "there is no node and no kernel '%s'", text);
-    else if (stage == PRT_NONE)
+    uint32_t stage;
+    if (!take_stage(loop, text, &stage)) return;
+    if (stage == PRT_NONE)
         do_start(loop, text);
     else if (resume(loop))
         prt_debug_until_stage(loop->debugger, stage);
@@ -156,14 +165,10 @@ static void do_until(struct prt_debug_loop *loop, const char *text)
 
 static void do_finish(struct prt_debug_loop *loop, const char *text)
 {
-    uint32_t stage =
-        loop->stop->next.stage != PRT_NONE ? loop->stop->next.stage : loop->stop->last.stage;
-    if (text[0] != '\0') stage = prt_debug_find_stage(loop->debugger, text);
+    uint32_t stage;
+    if (!take_stage(loop, text, &stage)) return;
     if (stage == PRT_NONE)
-        complain(loop,
-                 text[0] != '\0' ? "there is no node and no kernel '%s'"
-                                 : "of which stage? nothing has fired%s",
-                 text);
+        complain(loop, "of which stage? nothing has fired");
     else if (resume(loop))
         prt_debug_until_end(loop->debugger, stage);
 }

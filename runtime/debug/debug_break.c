@@ -76,11 +76,14 @@ static uint32_t find_kernel(const struct prt_debugger *d, const char *name)
     return PRT_NONE;
 }
 
-uint32_t prt_debug_find_stage(const struct prt_debugger *d, const char *name)
+enum prt_status prt_debug_find_stage(const struct prt_debugger *d, const char *name,
+                                     uint32_t *stage, struct prt_error *error)
 {
-    for (uint32_t i = 0; i < d->container->stage_count; i++)
-        if (strcmp(debug_stage_name(d, i), name) == 0) return i;
-    return find_kernel(d, name);
+    *stage = find_kernel(d, name);
+    for (uint32_t i = d->container->stage_count; i-- > 0;)
+        if (strcmp(debug_stage_name(d, i), name) == 0) *stage = i;
+    if (*stage != PRT_NONE) return PRT_OK;
+    return prt_debugger_refuse_name(d, DEBUG_NODES | DEBUG_KERNELS, name, error);
 }
 
 const char *prt_debug_name(const struct prt_debugger *d, uint32_t index)

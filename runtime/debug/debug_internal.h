@@ -5,6 +5,7 @@
  *     debug_break.c         breakpoints: their texts, their table, whether they are met
  *     debug_condition.c     conditions: comparisons of places and numbers
  *     debug_place.c         places: packets, state, tables, arguments, by name
+ *     debug_fused.c         nodes that have become parts of stages
  *     debug_show.c          what is printed of them
  *     debug_where.c         who waits for what; the scheduler program
  *     debug_origin.c        who has written which packet

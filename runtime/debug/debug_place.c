@@ -1,6 +1,7 @@
 #include "runtime/debug/debug_place.h"
 
 #include "runtime/debug/debug_condition.h"
+#include "runtime/debug/debug_fused.h"
 #include "runtime/load/debug_info.h"
 #include "runtime/nearest.h"
 
@@ -92,10 +93,24 @@ enum prt_status prt_debugger_refuse_name(const struct prt_debugger *d, unsigned 
         prt_nearest_consider(&nearest, debug_stage_name(d, i));
     for (uint32_t i = 0; (names & DEBUG_KERNELS) != 0 && i < d->container->stage_count; i++)
         prt_nearest_consider(&nearest, debug_text(d, d->sched->stages[i].node->kernel_title));
+    const char *stage = (names & DEBUG_NODES) != 0 ? prt_debugger_fused_into(d, word) : NULL;
+    if (stage != NULL)
+        return prt_error_set(
+            error, PRT_E_USAGE,
+            "there is %s '%s': it is a part of stage '%s'; compiled with --no-fuse or "
+            "--debug-mode it is a stage of its own",
+            kinds[names], word, stage);
     if (prt_nearest_close(&nearest) != NULL)
-        return prt_error_set(error, PRT_E_USAGE, "there is %s '%.*s'; did you mean '%s'?",
-                             kinds[names], length, text, nearest.name);
-    return prt_error_set(error, PRT_E_USAGE, "there is %s '%.*s'", kinds[names], length, text);
+        return prt_error_set(error, PRT_E_USAGE, "there is %s '%s'; did you mean '%s'?",
+                             kinds[names], word, nearest.name);
+    stage = prt_debugger_any_fused(d);
+    if (stage != NULL)
+        return prt_error_set(
+            error, PRT_E_USAGE,
+            "there is %s '%s'; what is inside a stage of several nodes, as '%s', is "
+            "there when compiled with --no-fuse or --debug-mode",
+            kinds[names], word, stage);
+    return prt_error_set(error, PRT_E_USAGE, "there is %s '%s'", kinds[names], word);
 }
 
 /* ---- packets ---- */

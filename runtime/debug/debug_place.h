@@ -54,7 +54,8 @@ bool prt_debugger_path_take(const char **at, char path[static DEBUG_PATH_MAX]);
 uint32_t prt_debugger_take_buffer(const struct prt_debugger *d, const char **at);
 uint32_t prt_debugger_take_stage(const struct prt_debugger *d, const char **at);
 
-/* PRT_E_USAGE: there is no such name as the text begins with; the nearest one is offered. */
+/* PRT_E_USAGE: there is no such name as the text begins with; the nearest one is offered, or it is said
+ * that a node has become a part of a stage. */
 enum debug_names { DEBUG_BUFFERS = 1, DEBUG_NODES = 2, DEBUG_KERNELS = 4 };
 enum prt_status prt_debugger_refuse_name(const struct prt_debugger *d, unsigned names,
                                          const char *text, struct prt_error *error);

@@ -191,14 +191,12 @@ enum prt_status prt_debug_list(struct prt_debugger *d, const char *text, FILE *t
     uint32_t source, line;
     if (d->container->stage_count == 0)
         return prt_error_set(error, PRT_E_USAGE, "there is nothing to list");
-    if (text[0] != '\0' && prt_debug_find_stage(d, text) != PRT_NONE)
-        stage = prt_debug_find_stage(d, text);
-    else if (text[0] != '\0') {
+    struct prt_error unknown;
+    if (text[0] != '\0' && prt_debug_find_stage(d, text, &stage, &unknown) != PRT_OK) {
         source = d->listing->there ? d->listing->source : 0;
         if (!read_place(d, text, &source, &line))
-            return prt_error_set(error, PRT_E_USAGE,
-                                 "'%s' is no node, no kernel, and no FILE:LINE of the program",
-                                 text);
+            return prt_error_set(error, PRT_E_USAGE, "'%s' is no FILE:LINE of the program; %s",
+                                 text, unknown.message);
         return show_from(d, source, line > LINES_ABOVE ? line - LINES_ABOVE : 1, to, error);
     }
     prt_debugger_kernel_place(d, stage, &source, &line);

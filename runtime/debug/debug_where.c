@@ -83,9 +83,9 @@ enum prt_status prt_debug_where(struct prt_debugger *d, const char *node, FILE *
                                 struct prt_error *error)
 {
     if (node[0] != '\0') {
-        uint32_t stage = prt_debug_find_stage(d, node);
-        if (stage == PRT_NONE)
-            return prt_debugger_refuse_name(d, DEBUG_NODES | DEBUG_KERNELS, node, error);
+        uint32_t stage;
+        enum prt_status status = prt_debug_find_stage(d, node, &stage, error);
+        if (status != PRT_OK) return status;
         print_chain(d, stage, to);
         return PRT_OK;
     }

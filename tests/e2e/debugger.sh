@@ -180,7 +180,7 @@ gives "text" '^some  text$'
 gives "help" '^watch  '
 gives "help for one" '^print PLACE.CONDITION   \(p\)$'
 check "unknown topics are errors" grep -q 'script:17: info breakpoints' messages
-check "and what cannot be listed" grep -q "script:18: 'nothing' is no node" messages
+check "and what cannot be listed" grep -q "script:18: 'nothing' is no FILE:LINE of the program; there is no node and no kernel 'nothing'" messages
 
 debug 'trace t.txt\nrun\ntrace off'
 check "a trace has a line for each firing" test "$(wc -l <t.txt)" -eq 36
@@ -356,3 +356,30 @@ for example in cipher,noise:7:2000 edges,noise:7:307200 fmradio,noise:7:60000 qu
         check "$(basename "$source"), stepped: the same outputs" sh -c "[ -s want ] && cmp want found || { cat messages; exit 1; }"
     done
 done
+
+# Neighbours that have become one stage, and what is between them.
+cat >chain.pipe <<'END'
+kernel scale(in f32 x, out f32 y; f32 by) { y <- by * x; }
+pipeline main(in f32 n, out f32 y) {
+    buffer f32 mid, band[3];
+    first: scale(n -> mid; 2);
+    last: scale(mid -> band[0]; 3);
+    for (int i = 0; i < 2; i++) eq: scale(band[i] -> band[i + 1]; 4);
+    band[2] -> scale(5) -> y;
+}
+END
+"$PIPEC" --fuse chain.pipe -o fused.pbc
+program=fused.pbc
+debug 'break last\nbreak eq[1]\nnext last\nfinish last\nwhere last\nlist last\nwatch mid\nbreak frist\nstart\nbreak first+last+eq[0..1]+scale'
+tells() { check "$1" grep -Eq -e "$2" messages; grep -Eq -e "$2" messages || cat text messages; }
+for line in 1 3 4 5; do
+    tells "a node that is a part of a stage, line $line" "script:$line: there is no node and no kernel 'last': it is a part of stage 'first.last.eq.0..1..scale'; compiled with --no-fuse or --debug-mode it is a stage of its own"
+done
+tells "one of an array of them" "script:2: .* 'eq.1.': it is a part of stage"
+tells "list says so too" "script:6: 'last' is no FILE:LINE of the program; .* it is a part of stage"
+tells "a buffer inside a stage" "script:7: there is no buffer 'mid'; what is inside a stage of several nodes, as 'first.last.*', is there when compiled with --no-fuse or --debug-mode"
+gives "the stage itself is there" '^Breakpoint 1: first.last.eq.0..1..scale$'
+program=debug.pbc
+debug 'break frist\nbreak mak'
+tells "where nothing is fused the nearest name is offered" "script:2: there is no node and no kernel 'mak'; did you mean 'make'"
+check "and no stage of several nodes is spoken of" sh -c '! grep -q fuse messages'

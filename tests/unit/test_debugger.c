@@ -161,9 +161,16 @@ static void an_interrupt_stops_before_the_next_firing(void **unused)
 
 /* ---- going on ---- */
 
+static uint32_t stage_of(struct prt_debugger *d, const char *name)
+{
+    uint32_t stage = PRT_NONE;
+    assert_int_equal(prt_debug_find_stage(d, name, &stage, NULL), PRT_OK);
+    return stage;
+}
+
 static void until_sum2(struct prt_debugger *d)
 {
-    prt_debug_until_stage(d, prt_debug_find_stage(d, "sum2"));
+    prt_debug_until_stage(d, stage_of(d, "sum2"));
 }
 
 static void until_cycle(struct prt_debugger *d)
@@ -173,7 +180,7 @@ static void until_cycle(struct prt_debugger *d)
 
 static void until_end(struct prt_debugger *d)
 {
-    prt_debug_until_end(d, prt_debug_find_stage(d, "twice"));
+    prt_debug_until_end(d, stage_of(d, "twice"));
 }
 
 static void runs_go_on_to_a_stage_a_time_an_end(void **unused)
