@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "compiler/graph/graph.h"
 #include "compiler/response_file.h"
 #include "compiler/support/vec.h"
+#include "lang/nearest.h"
 
 static const char help_text[] =
     "usage: pipec [options] FILE.pipe -o FILE.pbc   compile\n"
@@ -148,6 +148,7 @@ struct parser {
     VEC(const char *) inputs;
     const struct command_options *own; /* of a command, or NULL */
     const char *word;                  /* the command's */
+    const struct option *longer;       /* the long options that there are */
 };
 
 static void refuse(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -173,7 +174,8 @@ static void parse_definition(struct parser *p, char *text)
 {
     char *equals = strchr(text, '=');
     if (equals == NULL || equals == text) {
-        refuse(p, "-D %s: write NAME=VALUE", text);
+        refuse(p, "-D %s: %s is missing; write -D NAME=VALUE", text,
+               equals == NULL ? "'=' with a value" : "the name");
         return;
     }
     const char *name = arena_string(p->arena, text, (size_t)(equals - text));
@@ -366,15 +368,21 @@ static void show_help(struct parser *p, const char *what)
     p->line.action = COMMAND_DONE;
 }
 
-/* An unknown letter is in optopt, a word that takes no value too, by its number; an unknown word
- * has been passed over. */
+/* An unknown letter is in optopt, and a word that takes no value by what it stands for; an unknown
+ * word has been passed over. */
 static void refuse_unknown(struct parser *p, char **argv)
 {
     char letter[] = {'-', (char)optopt, '\0'};
-    if (optopt > UCHAR_MAX)
+    if (optopt != 0 && strncmp(argv[optind - 1], "--", 2) == 0) {
         refuse(p, "%s: the option takes no value", argv[optind - 1]);
+        return;
+    }
+    const char *written = unknown_option(argv), *meant = nearest_option(written, p->longer);
+    const char *shown = optopt != 0 ? letter : written;
+    if (meant != NULL)
+        refuse(p, "unknown option '%s'; did you mean '--%s'?", shown, meant);
     else
-        refuse(p, "unknown option '%s'", optopt != 0 ? letter : argv[optind - 1]);
+        refuse(p, "unknown option '%s'", shown);
 }
 
 static void parse_option(struct parser *p, int option, char **argv)
@@ -564,6 +572,7 @@ static struct command_line end(struct parser *p)
 struct command_line command_line_parse(int argc, char **argv, struct arena *arena)
 {
     struct parser p = begin(arena);
+    p.longer = long_options;
     if (!response_files_expand(&argc, &argv, arena)) {
         p.line.action = COMMAND_USAGE;
         return p.line;
@@ -653,11 +662,11 @@ struct command_line command_line_parse_command(int argc, char **argv, struct are
         return p.line;
     }
     const char *letters = command_letters(&p);
-    const struct option *longer = command_longer(&p);
+    p.longer = command_longer(&p);
     optind = 1;
     opterr = 0;
     int option;
-    while (goes_on(&p) && (option = getopt_long(argc, argv, letters, longer, NULL)) != -1)
+    while (goes_on(&p) && (option = getopt_long(argc, argv, letters, p.longer, NULL)) != -1)
         parse_own_option(&p, option, argv);
     for (int i = optind; goes_on(&p) && i < argc; i++)
         vec_push(arena, &p.inputs, argv[i]);

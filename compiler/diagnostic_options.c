@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compiler/passes.h"
+#include "lang/nearest.h"
 
 /* ---- --diagnostics ---- */
 

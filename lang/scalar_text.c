@@ -123,3 +123,64 @@ void scalar_format(enum scalar_type type, uint64_t bits, char *out, size_t out_b
     case SCALAR_KIND_NONE: snprintf(out, out_bytes, "?"); break;
     }
 }
+
+/* ---- what is wrong with a text ---- */
+
+/* The greatest value, and the least that is finite; those of f16 and bf16 are values of f32. */
+static void format_range(enum scalar_type type, char *low, char *high, size_t bytes)
+{
+    static const uint64_t greatest_f32[SCALAR_COUNT] = {
+        [SCALAR_F16] = 0x477fe000, [SCALAR_BF16] = 0x7f7f0000, [SCALAR_F32] = 0x7f7fffff};
+    bool is_float = scalar_is_float(type), is_signed = scalar_is_signed(type);
+    if (is_float && type != SCALAR_F64) {
+        scalar_format(SCALAR_F32, greatest_f32[type], high, bytes);
+        snprintf(low, bytes, "-%s", high);
+        return;
+    }
+    size_t width_bits = 8 * scalar_width_bytes(type);
+    uint64_t greatest = UINT64_MAX >> (64 - width_bits) >> is_signed;
+    if (is_float) greatest = UINT64_C(0x7fefffffffffffff);
+    scalar_format(type, greatest, high, bytes);
+    scalar_format(type,
+                  is_float    ? greatest | UINT64_C(1) << 63
+                  : is_signed ? ~greatest
+                              : 0,
+                  low, bytes);
+}
+
+/* A number that scalar_parse refuses for its size alone. */
+static bool is_beyond(const char *text, enum scalar_type type, const char *low, const char *high)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || isspace((unsigned char)text[0])) return false;
+    if (scalar_is_float(type) || value < strtod(low, NULL) || value > strtod(high, NULL))
+        return true;
+    strtoull(text, &end, 0);
+    return *end == '\0';
+}
+
+void scalar_explain(const char *text, enum scalar_type type, char *out, size_t out_bytes)
+{
+    enum { SHOWN_BYTES = 40 };
+    char low[32], high[32];
+    const char *name = scalar_name(type);
+    int shown = (int)strnlen(text, SHOWN_BYTES);
+    const char *rest = text[shown] != '\0' ? "..." : "";
+    if (text[0] == '\0') {
+        snprintf(out, out_bytes, "there is no value; its type is %s", name);
+        return;
+    }
+    if (!scalar_is_integer(type) && !scalar_is_float(type)) {
+        snprintf(out, out_bytes, "'%.*s%s' is not a value of type %s: true or false", shown, text,
+                 rest, name);
+        return;
+    }
+    format_range(type, low, high, sizeof low);
+    if (is_beyond(text, type, low, high))
+        snprintf(out, out_bytes, "'%.*s%s' is outside of %s: %s to %s", shown, text, rest, name,
+                 low, high);
+    else
+        snprintf(out, out_bytes, "'%.*s%s' is not a value of type %s: a %snumber, %s to %s", shown,
+                 text, rest, name, scalar_is_integer(type) ? "whole " : "", low, high);
+}

@@ -17,6 +17,10 @@
  * zero-extended to 64, f32 in the low half, f64 whole.  False: not a value, or outside the type's
  * range. */
 bool scalar_parse(const char *text, enum scalar_type type, uint64_t *bits);
+/* Writes why scalar_parse does not take `text`: "'1e99' is outside of f32: -3.4028235e+38 to
+ * 3.4028235e+38".  A long text is cut. */
+enum { SCALAR_WHY_BYTES = 256 };
+void scalar_explain(const char *text, enum scalar_type type, char *out, size_t out_bytes);
 /* Writes the shortest decimal text that reads back as the same value. */
 void scalar_format(enum scalar_type type, uint64_t bits, char *out, size_t out_bytes);
 

@@ -406,6 +406,14 @@ void prt_run_destroy(struct prt_run *run)
 
 /* ---- arguments ---- */
 
+static enum prt_status refuse_value(const char *name, const char *text, enum scalar_type type,
+                                    struct prt_error *error)
+{
+    char why[SCALAR_WHY_BYTES];
+    scalar_explain(text, type, why, sizeof why);
+    return prt_error_set(error, PRT_E_USAGE, "argument '%s': %s", name, why);
+}
+
 enum prt_status prt_run_set_argument(struct prt_run *run, const char *name, const char *text,
                                      struct prt_error *error)
 {
@@ -415,9 +423,7 @@ enum prt_status prt_run_set_argument(struct prt_run *run, const char *name, cons
         if (strcmp(prt_container_text(c, a->name), name) != 0) continue;
         enum scalar_type type = (enum scalar_type)a->scalar;
         uint64_t bits = 0;
-        if (!scalar_parse(text, type, &bits))
-            return prt_error_set(error, PRT_E_USAGE, "'%s' is not a value of argument '%s' (%s)",
-                                 text, name, scalar_name(type));
+        if (!scalar_parse(text, type, &bits)) return refuse_value(name, text, type, error);
         memcpy(run->arguments + a->offset_bytes, &bits, scalar_width_bytes(type));
         run->argument_set[i] = true;
         return PRT_OK;

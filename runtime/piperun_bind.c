@@ -32,12 +32,12 @@ static bool is_spoken_for(const struct prt_session *session, const char *port)
 static int unknown_port(const struct prt_session *session, const char *name, bool to_bind)
 {
     struct prt_program_information program;
-    struct prt_nearest nearest = {.wanted = name};
+    struct nearest nearest = {.wanted = name};
     prt_program_information(session->program, &program);
     for (uint32_t i = 0; i < session->port_count; i++) {
         const struct prt_port_information *port = &session->bindings[i].port;
         if (to_bind ? !is_spoken_for(session, port->name) : port->direction == PRT_PORT_OUT)
-            prt_nearest_consider(&nearest, port->name);
+            nearest_consider(&nearest, port->name);
     }
     /* A port array has a name for each element. */
     char first[64];

@@ -223,6 +223,19 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
+/* A letter is in optopt, and a word that takes no value by what it stands for. */
+static int refuse_option(char **argv)
+{
+    const char *written = unknown_option(argv), *meant = nearest_option(written, options);
+    char letter[] = {'-', (char)optopt, '\0'};
+    const char *shown = optopt != 0 ? letter : written;
+    if (optopt != 0 && strncmp(argv[optind - 1], "--", 2) == 0)
+        return PRT_COMPLAIN(EXIT_USAGE, "%s: the option takes no value", argv[optind - 1]);
+    if (meant != NULL)
+        return PRT_COMPLAIN(EXIT_USAGE, "unknown option '%s'; did you mean '--%s'?", shown, meant);
+    return PRT_COMPLAIN(EXIT_USAGE, "unknown option '%s' (piperun --help)", shown);
+}
+
 /* PRT_COMMAND_RUN: go on.  Else the exit code. */
 static int take_option(int option, int index, char **argv, struct prt_command *command)
 {
@@ -266,10 +279,7 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
     case OPTION_LATER:
         return PRT_COMPLAIN(EXIT_USAGE, "--%s: not supported by this version", options[index].name);
     case ':': return PRT_COMPLAIN(EXIT_USAGE, "%s: an argument is missing", argv[optind - 1]);
-    default:
-        if (optopt != 0 && optopt < 256)
-            return PRT_COMPLAIN(EXIT_USAGE, "unknown option '-%c' (piperun --help)", optopt);
-        return PRT_COMPLAIN(EXIT_USAGE, "unknown option '%s' (piperun --help)", argv[optind - 1]);
+    default: return refuse_option(argv);
     }
     return status == EXIT_DONE ? PRT_COMMAND_RUN : status;
 }

@@ -632,10 +632,10 @@ static void complain_command(struct prt_debug_loop *loop, const char *text, int 
 {
     char word[64];
     snprintf(word, sizeof word, "%.*s", length, text);
-    struct prt_nearest nearest = {.wanted = word};
+    struct nearest nearest = {.wanted = word};
     for (int i = 0; i < COMMANDS; i++)
-        prt_nearest_consider(&nearest, commands[i].name);
-    if (prt_nearest_close(&nearest) != NULL)
+        nearest_consider(&nearest, commands[i].name);
+    if (nearest.near)
         complain(loop, "there is no command '%s'; did you mean '%s'?", word, nearest.name);
     else
         complain(loop, "there is no command '%s' ('help' lists them)", word);

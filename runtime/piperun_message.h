@@ -7,7 +7,7 @@
 #ifndef RUNTIME_PIPERUN_MESSAGE_H
 #define RUNTIME_PIPERUN_MESSAGE_H
 
-#include "runtime/nearest.h"
+#include "lang/nearest.h"
 #include "runtime/status.h"
 
 #include <stdbool.h>

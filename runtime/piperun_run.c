@@ -17,12 +17,23 @@
 
 static int unknown_argument(const struct prt_session *session, const char *name)
 {
+    enum { SHOWN_MAX = 8, NAMES_BYTES = 400 };
+    char names[NAMES_BYTES] = "";
+    size_t length = 0;
+    uint32_t count = 0;
     struct prt_argument_information argument;
-    struct prt_nearest nearest = {.wanted = name};
-    for (uint32_t i = 0; prt_program_argument(session->program, i, &argument); i++)
-        prt_nearest_consider(&nearest, argument.name);
+    struct nearest nearest = {.wanted = name};
+    for (; prt_program_argument(session->program, count, &argument); count++) {
+        nearest_consider(&nearest, argument.name);
+        if (count < SHOWN_MAX && length < sizeof names)
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s'%s'",
+                                       count > 0 ? ", " : "", argument.name);
+    }
     if (nearest.name == NULL)
         return PRT_COMPLAIN(EXIT_USAGE, "-D %s: the pipeline has no arguments", name);
+    if (!nearest.near)
+        return PRT_COMPLAIN(EXIT_USAGE, "-D %s: the pipeline has no such argument; it has %s%s",
+                            name, names, count > SHOWN_MAX ? " and others" : "");
     return PRT_COMPLAIN(EXIT_USAGE, "-D %s: the pipeline has no such argument; did you mean '%s'?",
                         name, nearest.name);
 }

@@ -10,7 +10,7 @@ BEGIN {
     rank["runtime/sched"] = rank["runtime/device"] = 3
     rank["runtime/backend"] = rank["runtime/io"] = 4
     rank["runtime"] = rank["runtime/observe"] = rank["runtime/debug"] = 5
-    rank_of_file["runtime/status"] = rank_of_file["runtime/observer"] = rank_of_file["runtime/field"] = rank_of_file["runtime/nearest"] = 1
+    rank_of_file["runtime/status"] = rank_of_file["runtime/observer"] = rank_of_file["runtime/field"] = 1
     rank_of_file["runtime/piperun"] = 6
     # Elaboration builds the graph, so sema knows it; the graph knows the typed kernels.
     allowed["compiler/sema compiler/graph/graph.h"] = 1

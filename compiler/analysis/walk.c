@@ -53,7 +53,7 @@ static void walk_emit(struct walker *w, struct walk_state *s, struct ks *stmt)
         index = walk_eval(w, s, stmt->index);
         walk_mark_access(w, s, &stmt->check, &stmt->visited, index,
                          port->pushes != NULL ? port->pushes[w->phase] : port->push, stmt->index,
-                         stmt->index->span, "out-port", port->name);
+                         stmt->index->span, WALK_OUT_PORT, port->name);
     }
     walk_eval(w, s, stmt->expr);
     walk_charge(s, cost_of_statement(w->costs, stmt));

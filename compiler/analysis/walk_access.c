@@ -1,6 +1,8 @@
 #include <inttypes.h>
+#include <string.h>
 
 #include "compiler/analysis/walk_internal.h"
+#include "lang/window.h"
 
 /* ---- accesses ---- */
 
@@ -13,6 +15,7 @@ static const char *wide_text(struct arena *arena, wide value)
 }
 
 static const char ROW[] = "row", COLUMN[] = "column"; /* of a 2-D window, from its first one */
+const char WALK_OUT_PORT[] = "out-port";
 
 /* `7`, `-3 to 12`, `10 or more`, `less than 0`: what the interval says beyond the type's limits. */
 static const char *range_text(struct walker *w, struct interval i, const struct type *type)
@@ -47,8 +50,22 @@ static void show_operands(struct walker *w, const struct walk_outside *o, struct
     }
 }
 
-static void report_outside_window(struct walker *w, const struct walk_outside *o)
+static const struct kernel_port *port_named(const struct kernel_port *ports, uint32_t count,
+                                            const char *name)
 {
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(ports[i].name, name) == 0) return &ports[i];
+    return NULL;
+}
+
+static bool is_of_window(const struct walk_outside *o)
+{
+    return o->what == ROW || o->what == COLUMN;
+}
+
+static struct diag *report_outside_window(struct walker *w, const struct walk_outside *o)
+{
+    const struct kernel_port *port = port_named(w->kernel->in, w->kernel->in_count, o->name);
     int64_t half = (int64_t)(o->length / 2);
     struct interval at = {o->index.low - half, o->index.high - half};
     struct diag *d;
@@ -63,50 +80,102 @@ static void report_outside_window(struct walker *w, const struct walk_outside *o
                         " to %" PRId64,
                         o->what, o->name, o->what, half, half);
     show_operands(w, o, d);
-    if (at.low > half) diag_help(d, "a %s counts from the centre, which is 0", o->what);
+    diag_label(d, port->window_span,
+               "rows -%" PRIu32 " to %" PRIu32 ", columns -%" PRIu32 " to %" PRIu32
+               ", counted from the centre",
+               port->window_height / 2, port->window_height / 2, port->window_width / 2,
+               port->window_width / 2);
+    return d;
+}
+
+/* `y[2] = v` of a port that gets 2 packets. */
+static struct diag *report_outside_firing(struct walker *w, const struct walk_outside *o)
+{
+    const struct kernel_port *port = port_named(w->kernel->out, w->kernel->out_count, o->name);
+    const char *packets = arena_counted(w->cx->arena, o->length, "packet"), *index = "the index";
+    if (o->index.low == o->index.high)
+        index = arena_printf(w->cx->arena, "index %s", wide_text(w->cx->arena, o->index.low));
+    struct diag *d;
+    if (o->length == 1)
+        d = diag_report(
+            w->cx->diags, RULE_OUT_OF_RANGE, o->span,
+            "%s is outside the one packet that a firing appends to '%s': its index is 0", index,
+            o->name);
+    else
+        d = diag_report(
+            w->cx->diags, RULE_OUT_OF_RANGE, o->span,
+            "%s is outside the %s that a firing appends to '%s': they are 0 to %" PRIu64, index,
+            packets, o->name, o->length - 1);
+    show_operands(w, o, d);
+    diag_label(d, port->rate_declared ? port->rate_span : port->span, "%s%s", packets,
+               w->kernel->phases > 1 ? arena_printf(w->cx->arena, " in phase %" PRIu32, o->phase)
+                                     : "");
+    return d;
+}
+
+static struct diag *report_outside_other(struct walker *w, const struct walk_outside *o)
+{
+    bool window = o->what[0] == 'w', known = o->index.low == o->index.high;
+    const char *index =
+        known ? arena_printf(w->cx->arena, "index %s", wide_text(w->cx->arena, o->index.low))
+              : "the index";
+    const char *of = o->name[0] != '\0' ? " of '" : "", *end = o->name[0] != '\0' ? "'" : "";
+    enum rule rule = window ? RULE_OUT_OF_WINDOW : RULE_OUT_OF_RANGE;
+    struct diag *d;
+    if (o->length == 0)
+        d = diag_report(w->cx->diags, rule, o->span, "%s of '%s' is empty", o->what, o->name);
+    else
+        d = diag_report(w->cx->diags, rule, o->span,
+                        "%s is outside the %s%s%s%s, which ends at %" PRIu64, index, o->what, of,
+                        o->name, end, o->length - 1);
+    if (!known && o->operand_count == 0) diag_primary(d, "it is %s", range_text(w, o->index, NULL));
+    show_operands(w, o, d);
+    return d;
 }
 
 static void report_outside(struct walker *w, const struct walk_outside *o)
 {
-    bool window = o->what[0] == 'w', known = o->index.low == o->index.high;
-    const char *index = wide_text(w->cx->arena, o->index.low);
-    const char *of = o->name[0] != '\0' ? " of '" : "", *end = o->name[0] != '\0' ? "'" : "";
-    enum rule rule = window ? RULE_OUT_OF_WINDOW : RULE_OUT_OF_RANGE;
+    bool window = o->what[0] == 'w';
     struct diag *d;
     if (*o->visited & REPORTED) return;
     *o->visited |= REPORTED;
-    if (o->what == ROW || o->what == COLUMN) {
-        report_outside_window(w, o);
-        return;
-    }
-    if (o->length == 0)
-        d = diag_report(w->cx->diags, rule, o->span, "%s of '%s' is empty", o->what, o->name);
-    else if (known)
-        d = diag_report(w->cx->diags, rule, o->span,
-                        "index %s is outside the %s%s%s%s, which ends at %" PRIu64, index, o->what,
-                        of, o->name, end, o->length - 1);
+    if (is_of_window(o))
+        d = report_outside_window(w, o);
+    else if (o->what == WALK_OUT_PORT && o->length > 0)
+        d = report_outside_firing(w, o);
     else
-        d = diag_report(w->cx->diags, rule, o->span,
-                        "the index is outside the %s%s%s%s, which ends at %" PRIu64, o->what, of,
-                        o->name, end, o->length - 1);
-    if (!known && o->operand_count == 0) diag_primary(d, "it is %s", range_text(w, o->index, NULL));
-    show_operands(w, o, d);
+        d = report_outside_other(w, o);
     if (window && w->section == WALK_FIRING && w->kernel->phases > 1)
         diag_note(d, "in phase %" PRIu32 " of %" PRIu32, o->phase, w->kernel->phases);
-    else if (window && o->at != NULL)
-        vec_push(w->scratch, &w->narrow, (struct walk_narrow){d, o->at});
+    else if ((window || is_of_window(o)) && o->at != NULL)
+        vec_push(w->scratch, &w->narrow, (struct walk_narrow){d, o->at, o->what, o->name});
+}
+
+/* All rounds of the loops of the index are known now. */
+static void help_narrow(struct walker *w, const struct walk_narrow *n)
+{
+    int64_t least = n->at->place_least, most = n->at->place_most;
+    if (n->what != ROW && n->what != COLUMN) {
+        if (least >= 0 && most < INT32_MAX)
+            diag_help(n->diag, "'peek %" PRId64 "' would make the window large enough", most + 1);
+        return;
+    }
+    const struct kernel_port *port = port_named(w->kernel->in, w->kernel->in_count, n->name);
+    uint32_t width = port->window_width, height = port->window_height;
+    uint32_t *side = n->what == ROW ? &height : &width;
+    int64_t half = *side / 2, limit = WINDOW_MAX_SIDE / 2;
+    if (least < half - limit || most > half + limit) return;
+    int64_t reach = half - least > most - half ? half - least : most - half;
+    *side = (uint32_t)(2 * reach + 1);
+    diag_help(n->diag, "'window %" PRIu32 "x%" PRIu32 "' would be large enough", width, height);
 }
 
 void walk_report_outside(struct walker *w)
 {
     for (size_t i = 0; i < w->outside.count; i++)
         if (!(*w->outside.items[i].visited & MAYBE_INSIDE)) report_outside(w, &w->outside.items[i]);
-    for (size_t i = 0; i < w->narrow.count; i++) {
-        const struct kx *at = w->narrow.items[i].at; /* all rounds of its loops are known now */
-        if (at->place_least >= 0 && at->place_most < INT32_MAX)
-            diag_help(w->narrow.items[i].diag,
-                      "'peek %" PRId64 "' would make the window large enough", at->place_most + 1);
-    }
+    for (size_t i = 0; i < w->narrow.count; i++)
+        help_narrow(w, &w->narrow.items[i]);
 }
 
 /* ---- where an index comes from ---- */

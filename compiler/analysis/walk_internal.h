@@ -82,6 +82,7 @@ struct walk_outside {
 struct walk_narrow { /* a window that is too short for an index */
     struct diag *diag;
     const struct kx *at;
+    const char *what, *name; /* as in walk_outside */
 };
 
 struct walk_constant {
@@ -218,6 +219,8 @@ struct interval *walk_packet(const struct walker *w, const struct walk_state *s,
 void walk_mark_access(struct walker *w, const struct walk_state *s, enum access_check *check,
                       unsigned char *visited, struct interval index, uint64_t length, struct kx *at,
                       struct span span, const char *what, const char *name);
+/* `what` of an index of an out-port: `y[2] = v`. */
+extern const char WALK_OUT_PORT[];
 /* Reports what walk_mark_access has kept for the end. */
 void walk_report_outside(struct walker *w);
 

@@ -2,6 +2,7 @@
 
 #include "compiler/support/diag.h"
 #include "lang/cpu_features.h"
+#include "lang/nearest.h"
 
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include "compiler/passes.h"
 #include "compiler/support/arena.h"
 #include "compiler/support/rule_page.h"
+#include "lang/nearest.h"
 
 static const char help_text[] =
     "usage: pipec explain ID...                what a rule means, with a failing and a fixed "

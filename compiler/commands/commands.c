@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compiler/passes.h"
+#include "lang/nearest.h"
 
 static const struct command commands[] = {
     {"explain", command_explain}, {"fmt", command_fmt},   {"graph", command_graph},

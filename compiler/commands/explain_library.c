@@ -6,6 +6,7 @@
 #include "compiler/support/json_write.h"
 #include "compiler/syntax/parse.h"
 #include "lang/embedded.h"
+#include "lang/nearest.h"
 
 struct library {
     struct compile cx;

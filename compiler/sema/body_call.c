@@ -3,6 +3,7 @@
 #include "compiler/sema/body_internal.h"
 #include "compiler/support/embedded_library.h"
 #include "compiler/syntax/habits.h"
+#include "lang/nearest.h"
 
 /* A call of library mathematics that nothing has typed so far; `kx.type` is body_untyped_float. */
 struct pending_call {

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "compiler/sema/body_internal.h"
+#include "lang/nearest.h"
 
 /* ---- attributes ---- */
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "compiler/sema/body_internal.h"
+#include "lang/nearest.h"
 
 /* ---- one rate as written ---- */
 

@@ -3,6 +3,7 @@
 
 #include "compiler/sema/body_internal.h"
 #include "compiler/syntax/habits.h"
+#include "lang/nearest.h"
 
 const struct type body_untyped_integer = {
     .kind = TYPE_SCALAR, .scalar = SCALAR_I64, .width_bytes = 8, .alignment_bytes = 8};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compiler/sema/body_internal.h"
+#include "lang/nearest.h"
 #include "lang/window.h"
 
 /* ---- attributes ---- */

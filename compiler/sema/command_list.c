@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "compiler/sema/elaborate_internal.h"
+#include "lang/nearest.h"
 
 struct connection {
     uint32_t node; /* index into the builder's instances */

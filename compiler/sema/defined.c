@@ -93,8 +93,10 @@ static bool defined_value(struct elaboration *el, struct scope *scope,
         return value->type != NULL;
     }
     if (!scalar_parse(text, SCALAR_I64, &bits)) {
-        diag_report(el->cx->diags, RULE_CONSTANT_RANGE, param->name.span,
-                    "-D %s=%s: '%s' is not an integer", param->name.text, text, text);
+        char why[SCALAR_WHY_BYTES];
+        scalar_explain(text, SCALAR_I64, why, sizeof why);
+        diag_report(el->cx->diags, RULE_CONSTANT_RANGE, param->name.span, "-D %s: %s",
+                    param->name.text, why);
         return false;
     }
     value->integer = (int64_t)bits;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compiler/sema/elaborate_internal.h"
+#include "lang/nearest.h"
 #include "lang/scalar_text.h"
 
 /* ---- names of nodes ---- */
@@ -246,6 +247,44 @@ static bool initial_list(struct elaboration *el, struct scope *scope, const stru
     return initial->values != NULL;
 }
 
+/* The text of an expression that is one short word, or NULL. */
+static const char *word_of(struct elaboration *el, const struct ast_expr *e)
+{
+    enum { WORD_BYTES_MAX = 24 };
+    const struct source *source = source_get(el->cx->sources, e->span.source);
+    size_t length = e->span.end - e->span.begin;
+    if (source == NULL || length > WORD_BYTES_MAX) return NULL;
+    const char *word = arena_string(el->cx->arena, source->bytes + e->span.begin, length);
+    return word[strcspn(word, " \t\r\n\v\f/")] == '\0' ? word : NULL;
+}
+
+/* `init 66x0`, `init 0x10`, `init 7` */
+static void refuse_initial(struct elaboration *el, const struct ast_expr *value)
+{
+    const char *word = word_of(el, value);
+    const struct ast_expr *first = value->arguments;
+    if (value->kind == AST_EXPR_INTEGER && word != NULL && word[strlen(word) - 1] == 'x')
+        return; /* `66x`: the lexer has reported it */
+    struct diag *d = diag_report(el->cx->diags, RULE_TYPE_MISMATCH, value->span,
+                                 "initial packets are a list, or a count and a value");
+    if (value->kind == AST_EXPR_DIMENSIONS && first->next->next == NULL) {
+        diag_primary(d, "without blanks, the dimensions of a frame");
+        diag_help(d, "write 'init %" PRIu64 " x %" PRIu64 "', with blanks around the x",
+                  first->integer.value, first->next->integer.value);
+        return;
+    }
+    if (value->kind == AST_EXPR_INTEGER && word != NULL && strncmp(word, "0x", 2) == 0)
+        diag_primary(d, "one hexadecimal number");
+    else if (value->kind == AST_EXPR_NAME && word != NULL && word[0] == 'x')
+        diag_primary(d, "one name: the count before the x is missing");
+    else
+        diag_primary(d, "one value");
+    if (word != NULL)
+        diag_help(d, "write 'init {%s}' for one packet, 'init N x %s' for N of them", word, word);
+    else
+        diag_help(d, "write 'init {1, 2, 3}', or 'init 8 x 0' for 8 packets of 0");
+}
+
 static bool init_attribute(struct elaboration *el, struct scope *scope,
                            const struct ast_attribute *a, const struct type *type,
                            struct graph_buffer *model)
@@ -255,9 +294,7 @@ static bool init_attribute(struct elaboration *el, struct scope *scope,
         return initial_repeat(el, scope, a->value, type, &model->initial);
     if (a->value->kind == AST_EXPR_BRACES)
         return initial_list(el, scope, a->value, type, &model->initial);
-    struct diag *d = diag_report(el->cx->diags, RULE_TYPE_MISMATCH, a->value->span,
-                                 "initial packets are a list or a count and a value");
-    diag_help(d, "write 'init {1, 2, 3}' or 'init 8 x 0'");
+    refuse_initial(el, a->value);
     return false;
 }
 
@@ -497,10 +534,11 @@ static void define_argument(struct elaboration *el, struct graph_argument *argum
         if (strcmp(d->name, argument->variable->name) != 0) continue;
         argument->value.type = argument->variable->type->scalar;
         argument->has_default = scalar_parse(d->value, argument->value.type, &argument->value.bits);
-        if (!argument->has_default)
-            diag_report(el->cx->diags, RULE_CONSTANT_RANGE, argument->variable->span,
-                        "-D %s=%s: '%s' is not a value of type %s", d->name, d->value, d->value,
-                        scalar_name(argument->variable->type->scalar));
+        if (argument->has_default) continue;
+        char why[SCALAR_WHY_BYTES];
+        scalar_explain(d->value, argument->value.type, why, sizeof why);
+        diag_report(el->cx->diags, RULE_CONSTANT_RANGE, argument->variable->span, "-D %s: %s",
+                    d->name, why);
     }
 }
 
@@ -548,41 +586,73 @@ void declare_argument(struct elaboration *el, struct scope *scope, const struct 
     vec_push(el->cx->arena, &el->graph->arguments, argument);
 }
 
-/* The names that -D may give. */
-static const char **definable(const struct elaboration *el, size_t *count)
+struct definable {
+    VEC(const char *) names;
+};
+
+/* The names that -D may give: of a signature, or, where there is none, of what has been declared. */
+static struct definable definable(const struct elaboration *el)
 {
+    struct definable d = {0};
+    struct arena *arena = el->cx->arena;
     const struct ast_item *pipeline = el->frame->pipeline;
-    const struct ast_type_param *first = pipeline ? pipeline->signature.type_params : NULL;
-    size_t n = el->graph->arguments.count;
-    for (const struct ast_type_param *p = first; p != NULL; p = p->next)
-        n++;
-    const char **names = ARENA_ARRAY(el->cx->arena, const char *, n + 1);
-    *count = 0;
-    for (const struct ast_type_param *p = first; p != NULL; p = p->next)
-        names[(*count)++] = p->name.text;
-    for (size_t i = 0; i < el->graph->arguments.count; i++)
-        names[(*count)++] = el->graph->arguments.items[i].variable->name;
-    return names;
+    if (pipeline == NULL)
+        for (size_t i = 0; i < el->graph->arguments.count; i++)
+            vec_push(arena, &d.names, el->graph->arguments.items[i].variable->name);
+    else {
+        for (const struct ast_type_param *p = pipeline->signature.type_params; p != NULL;
+             p = p->next)
+            vec_push(arena, &d.names, p->name.text);
+        for (const struct ast_param *p = pipeline->signature.params; p != NULL; p = p->next)
+            vec_push(arena, &d.names, p->name.text);
+    }
+    return d;
+}
+
+static bool is_definable(const struct definable *d, const char *name)
+{
+    for (size_t i = 0; i < d->names.count; i++)
+        if (strcmp(d->names.items[i], name) == 0) return true;
+    return false;
+}
+
+/* The nearest name, or all where they are few. */
+static void help_definition(struct elaboration *el, const struct definable *d, const char *name,
+                            struct diag *diag)
+{
+    enum { LISTED_MAX = 8 };
+    const char *nearest = nearest_name(name, d->names.items, d->names.count);
+    const struct symbol *symbol = scope_find(el->sema->globals, intern_string(el->cx->names, name));
+    if (symbol != NULL && (symbol->kind == SYMBOL_INTEGER || symbol->kind == SYMBOL_CONSTANT ||
+                           symbol->kind == SYMBOL_LAZY_CONSTANT))
+        diag_label(diag, symbol->span, "a constant has the value that is written here");
+    if (nearest != NULL) {
+        diag_help(diag, "did you mean '%s'?", nearest);
+        return;
+    }
+    if (d->names.count == 0)
+        diag_help(diag,
+                  "it has no parameters and no arguments; one is declared so: "
+                  "'pipeline %s(...; TYPE NAME = VALUE)'",
+                  el->graph->name);
+    else if (d->names.count <= LISTED_MAX)
+        diag_help(diag, "it has %s",
+                  arena_quoted_list(el->cx->arena, d->names.items, d->names.count));
 }
 
 /* Every -D must name an argument, or a compile-time parameter, but where many programs share them. */
 void check_definitions(struct elaboration *el)
 {
     const struct compile_options *options = &el->cx->options;
-    size_t count;
     if (options->definitions_shared) return;
-    const char **names = definable(el, &count);
+    struct definable known = definable(el);
     for (size_t d = 0; d < options->definition_count; d++) {
-        bool found = false;
-        for (size_t i = 0; i < count; i++)
-            found |= strcmp(names[i], options->definitions[d].name) == 0;
-        if (found) continue;
-        struct diag *diag =
-            diag_report(el->cx->diags, RULE_UNKNOWN_ARGUMENT, el->graph->span,
-                        "-D %s: pipeline '%s' has no argument '%s'", options->definitions[d].name,
-                        el->graph->name, options->definitions[d].name);
-        const char *nearest = nearest_name(options->definitions[d].name, names, count);
-        if (nearest != NULL) diag_help(diag, "did you mean '%s'?", nearest);
+        const char *name = options->definitions[d].name;
+        if (is_definable(&known, name)) continue;
+        struct diag *diag = diag_report(el->cx->diags, RULE_UNKNOWN_ARGUMENT, el->graph->span,
+                                        "-D %s: pipeline '%s' has no parameter or argument '%s'",
+                                        name, el->graph->name, name);
+        help_definition(el, &known, name, diag);
     }
 }
 
@@ -684,9 +754,9 @@ static void elaborate_whole(struct elaboration *el, struct scope *scope, struct 
 {
     struct graph *graph = el->graph;
     struct diags *diags = el->cx->diags;
+    if (el->is_top) check_definitions(el);
     if (!outer_parameters(el, scope, outside, &pipeline->signature, parameters)) return;
     declare_outside(el, outside, &pipeline->signature);
-    if (el->is_top) check_definitions(el);
     if (pipeline->net != NULL)
         elaborate_statements(el, scope_create(el->cx, outside), pipeline->net->body);
     /* A buffer without ends is often the consequence of an instance that was refused. */

@@ -6,6 +6,7 @@
 #include "compiler/sema/arith.h"
 #include "compiler/sema/test_internal.h"
 #include "compiler/syntax/parse.h"
+#include "lang/nearest.h"
 
 struct checker {
     struct compile *cx;

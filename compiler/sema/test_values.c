@@ -7,6 +7,7 @@
 #include "compiler/sema/arith.h"
 #include "compiler/sema/test_internal.h"
 #include "lang/generate.h"
+#include "lang/nearest.h"
 
 enum { MAP_DEPTH_MAX = 16 };
 

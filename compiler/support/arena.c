@@ -161,6 +161,14 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     return text;
 }
 
+const char *arena_quoted_list(struct arena *arena, const char *const *names, size_t count)
+{
+    const char *list = "";
+    for (size_t i = 0; i < count; i++)
+        list = arena_printf(arena, "%s%s'%s'", list, i == 0 ? "" : ", ", names[i]);
+    return list;
+}
+
 const char *arena_counted(struct arena *arena, uint64_t count, const char *noun)
 {
     return arena_printf(arena, "%" PRIu64 " %s%s", count, noun, count == 1 ? "" : "s");

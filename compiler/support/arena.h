@@ -32,6 +32,8 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* "1 packet", "3 packets": a count and its noun. */
 const char *arena_counted(struct arena *arena, uint64_t count, const char *noun);
+/* "'a', 'b'" */
+const char *arena_quoted_list(struct arena *arena, const char *const *names, size_t count);
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 

@@ -1,6 +1,5 @@
 #include "compiler/support/diag.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "compiler/support/diag_list.h"
 #include "compiler/support/suppress.h"
 #include "compiler/support/vec.h"
+#include "lang/nearest.h"
 
 enum {
     KEPT_MAX = 10000,    /* diagnostics held at one time, unless more are asked for */
@@ -682,65 +682,4 @@ void diag_flush(struct diags *diags, FILE *to, bool colour)
     diag_print(diags, to, &(struct diag_view){.format = DIAG_TEXT, .colour = colour});
     diags->lost_count = 0;
     diags->kept.count = 0;
-}
-
-/* ---- names that were meant ---- */
-
-enum { NAME_COMPARED_MAX = 128 };
-
-static bool same_letter(char a, char b, bool fold)
-{
-    return a == b || (fold && tolower((unsigned char)a) == tolower((unsigned char)b));
-}
-
-/* Damerau-Levenshtein (adjacent transpositions); lengths at most NAME_COMPARED_MAX. */
-static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length,
-                            bool fold)
-{
-    size_t rows[3][NAME_COMPARED_MAX + 1];
-    size_t *before = rows[0], *above = rows[1], *row = rows[2];
-    for (size_t j = 0; j <= b_length; j++)
-        before[j] = above[j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
-        row[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
-            size_t best = above[j - 1] + !same_letter(a[i - 1], b[j - 1], fold);
-            if (above[j] + 1 < best) best = above[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2], fold) &&
-                same_letter(a[i - 2], b[j - 1], fold) && before[j - 2] + 1 < best)
-                best = before[j - 2] + 1;
-            row[j] = best;
-        }
-        size_t *free_row = before;
-        before = above;
-        above = row;
-        row = free_row;
-    }
-    return above[b_length];
-}
-
-const char *nearest_name(const char *name, const char *const *candidates, size_t count)
-{
-    size_t length = strlen(name), limit = (length + 2) / 3;
-    const char *nearest = NULL;
-    size_t nearest_exact = 0, nearest_folded = 0;
-    if (length == 0 || length > NAME_COMPARED_MAX) return NULL;
-    for (size_t i = 0; i < count; i++) {
-        const char *candidate = candidates[i];
-        size_t other = strlen(candidate);
-        size_t difference = other > length ? other - length : length - other;
-        if (other > NAME_COMPARED_MAX || difference > limit) continue;
-        size_t exact = edit_distance(name, length, candidate, other, false);
-        size_t folded = edit_distance(name, length, candidate, other, true);
-        /* A name of one letter is near to every other: only its other case is suggested. */
-        if (folded > 0 && (exact > limit || exact >= length)) continue;
-        if (nearest &&
-            (exact > nearest_exact || (exact == nearest_exact && folded >= nearest_folded)))
-            continue;
-        nearest = candidate;
-        nearest_exact = exact;
-        nearest_folded = folded;
-    }
-    return nearest;
 }

@@ -163,8 +163,4 @@ void diag_flush(struct diags *diags, FILE *to, bool colour);
  * not UTF-8 shown as \xNN. */
 void diag_print_escaped(FILE *to, const char *text, size_t length);
 
-/* The candidate nearest to `name` by edit distance, or NULL where none is near enough to suggest.
- */
-const char *nearest_name(const char *name, const char *const *candidates, size_t count);
-
 #endif

@@ -7,6 +7,7 @@
 
 #include "compiler/support/diag.h"
 #include "lang/embedded.h"
+#include "lang/nearest.h"
 
 static bool is_word_byte(char byte)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compiler/syntax/habits.h"
+#include "lang/nearest.h"
 
 const char *const reserved_words[] = {
     "import", "const",  "struct",  "fn",    "kernel",   "pipeline", "buffer", "state", "table",
@@ -228,10 +229,25 @@ static void note_reserved(struct parser *ps, struct diag *diag)
             diag_note(diag, "'%s' is a reserved word", *word);
 }
 
+/* `init x 0`, `init 66 0`, `init 66 x0;`: two tokens or three behind the word. */
+static bool help_initial(const struct parser *ps, const struct syntax_error *error,
+                         struct diag *diag)
+{
+    size_t back = 1;
+    if (!error->in_net || error->open_count > 0) return false;
+    while (back < 4 && !is_before(ps, back, TOKEN_INIT))
+        back++;
+    if (back == 4) return false;
+    diag_help(diag, "initial packets are 'init {1, 2, 3}', or 'init 8 x 0': a count, an x with "
+                    "blanks around it, and the value");
+    return true;
+}
+
 void syntax_help_add(struct parser *ps, const struct syntax_error *error, struct diag *diag)
 {
     if (wants_name_only(error)) note_reserved(ps, diag);
     help_expect(ps, error, diag);
+    if (help_initial(ps, error, diag)) return;
     if (help_loop(ps, error, diag) || (error->in_body && help_cast(ps, diag))) return;
     switch (ps->current.kind) {
     case TOKEN_EMIT: help_emit(ps, error, diag); return;

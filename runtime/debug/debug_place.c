@@ -1,9 +1,9 @@
 #include "runtime/debug/debug_place.h"
 
+#include "lang/nearest.h"
 #include "runtime/debug/debug_condition.h"
 #include "runtime/debug/debug_fused.h"
 #include "runtime/load/debug_info.h"
-#include "runtime/nearest.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -86,13 +86,13 @@ enum prt_status prt_debugger_refuse_name(const struct prt_debugger *d, unsigned 
     char word[64];
     int length = word_length(text);
     snprintf(word, sizeof word, "%.*s", length, text);
-    struct prt_nearest nearest = {.wanted = word};
+    struct nearest nearest = {.wanted = word};
     for (uint32_t i = 0; (names & DEBUG_BUFFERS) != 0 && i < d->container->buffer_count; i++)
-        prt_nearest_consider(&nearest, debug_buffer_name(d, i));
+        nearest_consider(&nearest, debug_buffer_name(d, i));
     for (uint32_t i = 0; (names & DEBUG_NODES) != 0 && i < d->container->stage_count; i++)
-        prt_nearest_consider(&nearest, debug_stage_name(d, i));
+        nearest_consider(&nearest, debug_stage_name(d, i));
     for (uint32_t i = 0; (names & DEBUG_KERNELS) != 0 && i < d->container->stage_count; i++)
-        prt_nearest_consider(&nearest, debug_text(d, d->sched->stages[i].node->kernel_title));
+        nearest_consider(&nearest, debug_text(d, d->sched->stages[i].node->kernel_title));
     const char *stage = (names & DEBUG_NODES) != 0 ? prt_debugger_fused_into(d, word) : NULL;
     if (stage != NULL)
         return prt_error_set(
@@ -100,7 +100,7 @@ enum prt_status prt_debugger_refuse_name(const struct prt_debugger *d, unsigned 
             "there is %s '%s': it is a part of stage '%s'; compiled with --no-fuse or "
             "--debug-mode it is a stage of its own",
             kinds[names], word, stage);
-    if (prt_nearest_close(&nearest) != NULL)
+    if (nearest.near)
         return prt_error_set(error, PRT_E_USAGE, "there is %s '%s'; did you mean '%s'?",
                              kinds[names], word, nearest.name);
     stage = prt_debugger_any_fused(d);

@@ -1,5 +1,5 @@
+#include "lang/nearest.h"
 #include "runtime/io/io_internal.h"
-#include "runtime/nearest.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -118,7 +118,7 @@ struct item_reader {
     uint32_t values[OPTIONS]; /* 0: not given */
 };
 
-/* For prt_nearest: NUL-terminated. */
+/* For nearest_consider: NUL-terminated. */
 static const char *piece_word(struct piece piece, char word[WORD_BYTES])
 {
     size_t length = piece.length < WORD_BYTES ? piece.length : WORD_BYTES - 1;
@@ -133,14 +133,14 @@ static enum prt_status refuse_type(const struct prt_port_spec *spec,
 {
     char word[WORD_BYTES], list[128];
     size_t length = 0;
-    struct prt_nearest nearest = {.wanted = piece_word(type, word)};
+    struct nearest nearest = {.wanted = piece_word(type, word)};
     for (int i = 0; i < SCALAR_COUNT; i++) {
         const char *name = scalar_name((enum scalar_type)i);
         if ((format->types >> i & 1) == 0) continue;
-        prt_nearest_consider(&nearest, name);
+        nearest_consider(&nearest, name);
         length += (size_t)snprintf(list + length, sizeof list - length, "%s ", name);
     }
-    const char *meant = prt_nearest_close(&nearest);
+    const char *meant = nearest.near ? nearest.name : NULL;
     if (meant != NULL)
         return prt_error_set(error, PRT_E_USAGE,
                              "port '%s': %s has no type '%.*s'; did you mean '%s:%s'?", spec->port,
@@ -202,17 +202,17 @@ static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piec
                                    struct piece name, bool has_value, struct prt_error *error)
 {
     char word[WORD_BYTES];
-    struct prt_nearest nearest = {.wanted = piece_word(name, word)};
+    struct nearest nearest = {.wanted = piece_word(name, word)};
     if (item.length == 0)
         return prt_error_set(error, PRT_E_USAGE,
                              "port '%s': nothing stands behind a comma: leave it out, or name a "
                              "format",
                              spec->port);
     for (size_t i = 0; i < OPTIONS; i++)
-        prt_nearest_consider(&nearest, options[i]);
+        nearest_consider(&nearest, options[i]);
     for (size_t i = 0; i < ITEMS && !has_value; i++)
-        prt_nearest_consider(&nearest, items[i].name);
-    const char *meant = prt_nearest_close(&nearest);
+        nearest_consider(&nearest, items[i].name);
+    const char *meant = nearest.near ? nearest.name : NULL;
     if (meant != NULL)
         return prt_error_set(error, PRT_E_USAGE,
                              "port '%s': there is no %s '%.*s'; did you mean '%s%s'?", spec->port,

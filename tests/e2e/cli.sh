@@ -59,7 +59,7 @@ expect "its value is used" 0 '^7$' '' "$PIPERUN" sized.pbc x=gen:ramp:3 y=-,csv
 expect "the only one whose parameters are given" 0 '' '' "$PIPEC" -D N=3 sized.pipe
 expect "a parameter without -D" 1 '' 'give them: -D N=INTEGER' "$PIPEC" -p sized -D add=3 sized.pipe
 expect "no -D at all" 1 '' 'choose one and give its parameters' "$PIPEC" sized.pipe
-expect "-D that is no integer" 1 '' "'3.5' is not an integer" "$PIPEC" -p sized -D N=3.5 sized.pipe
+expect "-D that is no integer" 1 '' "'3.5' is not a value of type i64: a whole number" "$PIPEC" -p sized -D N=3.5 sized.pipe
 expect "-D beside a parameter" 1 '' "did you mean 'add'" "$PIPEC" -p sized -D N=3 -D ad=3 sized.pipe
 expect "inspect with -D" 0 'pipeline sized' '' "$PIPEC" inspect -p sized -D N=3 sized.pipe
 expect "graph with -D" 0 'times<3>' '' "$PIPEC" graph --format=cmds -p sized -D N=3 sized.pipe
@@ -78,7 +78,17 @@ expect "--emit of an unknown kind" 2 '' 'the kinds are' "$PIPEC" --emit=pdf two.
 expect "inspect" 0 'pipeline first on sim4' '' "$PIPEC" inspect -I lib -p first --device sim4 two.pipe
 expect "-O0" 0 '' '' "$PIPEC" -I lib -p first -O0 two.pipe -o o0.pbc
 expect "--march of an unknown set" 2 '' 'x86-64-v3' "$PIPEC" --march=foo two.pipe
-expect "an unknown letter" 2 '' "unknown option '-m'" "$PIPEC" -march=native two.pipe
+expect "a word with one dash" 2 '' "unknown option '-m'; did you mean '--march'" "$PIPEC" -march=native two.pipe
+expect "a misspelt option" 2 '' "did you mean '--device'" "$PIPEC" --devcie=sim4 two.pipe
+expect "a misspelt option of a command" 2 '' "did you mean '--device'" "$PIPEC" test --devcie=sim4 two.pipe
+expect "an option that takes no value" 2 '' '--no-fuse=1: the option takes no value' "$PIPEC" --no-fuse=1 two.pipe
+expect "piperun: a misspelt option" 2 '' "did you mean '--device'" "$PIPERUN" --devcie=sim4 five.pbc
+expect "piperun: an unknown option" 2 '' "unknown option '--frobnicate' (piperun --help)" "$PIPERUN" --frobnicate five.pbc
+expect "piperun: an option that takes no value" 2 '' '--replay=1: the option takes no value' "$PIPERUN" --replay=1 five.pbc
+expect "-D without a value" 2 '' "'=' with a value is missing" "$PIPEC" -D by two.pipe
+expect "-D without a name" 2 '' "the name is missing" "$PIPEC" -D =2 two.pipe
+expect "piperun -D with a far name" 2 '' "it has 'by'" "$PIPERUN" five.pbc -D volume=7 x=gen:ramp:3 y=null
+expect "piperun -D beyond the type" 2 '' "'1e99' is outside of f32" "$PIPERUN" five.pbc -D by=1e99 x=gen:ramp:3 y=null
 expect "an output over the source" 2 '' 'is the input' "$PIPEC" -I lib -p first two.pipe -o two.pipe
 expect "an output over an import" 2 '' "lib/scale.pipe' is a source" "$PIPEC" -I lib -p first two.pipe -o lib/scale.pipe
 expect "-O9" 2 '' 'levels' "$PIPEC" -O9 two.pipe

@@ -276,33 +276,6 @@ static void rules_are_found_by_id(void **state)
     assert_int_equal(rule_find("no-such-rule"), RULE_COUNT);
 }
 
-static void near_names_are_suggested_and_far_ones_not(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"depth", "peek", "push", "importance", "Volume", "b"};
-    static const struct {
-        const char *name, *nearest;
-    } cases[] = {
-        {"dept", "depth"}, {"detph", "depth"},   {"puhs", "push"},     {"importanze", "importance"},
-        {"pop", NULL},     {"volume", "Volume"}, {"VOLUME", "Volume"}, {"a", NULL},
-        {"B", "b"},        {"", NULL},           {"completely", NULL},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *nearest = nearest_name(cases[i].name, names, 6);
-        if (cases[i].nearest)
-            assert_string_equal(nearest, cases[i].nearest);
-        else
-            assert_null(nearest);
-    }
-    char *huge = calloc(1, 1 << 20);
-    assert_non_null(huge);
-    memset(huge, 'a', (1 << 20) - 1);
-    assert_null(nearest_name(huge, names, 6));
-    const char *const only_huge[] = {huge};
-    assert_null(nearest_name("depth", only_huge, 1));
-    free(huge);
-}
-
 static void json_strings_are_escaped(void **state)
 {
     static const struct {
@@ -603,5 +576,4 @@ TEST_MAIN("diag", WITH_DIAGS(both_places_notes_and_help_are_shown),
           WITH_DIAGS(fingerprints_stay_when_lines_move_and_differ_between_equal_ones),
           WITH_DIAGS(every_form_is_clean_text), WITH_DIAGS(nothing_found_is_still_a_document),
           WITH_DIAGS(levels_below_the_least_are_counted_but_not_shown),
-          WITH_DIAGS(colours_only_when_asked), cmocka_unit_test(rules_are_found_by_id),
-          cmocka_unit_test(near_names_are_suggested_and_far_ones_not))
+          WITH_DIAGS(colours_only_when_asked), cmocka_unit_test(rules_are_found_by_id))

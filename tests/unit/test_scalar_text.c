@@ -18,6 +18,14 @@ static void refuse(const char *text, enum scalar_type type)
     if (scalar_parse(text, type, &bits)) fail_msg("'%s' is taken as %s", text, scalar_name(type));
 }
 
+static void explain(const char *text, enum scalar_type type, const char *wanted)
+{
+    char why[SCALAR_WHY_BYTES];
+    refuse(text, type);
+    scalar_explain(text, type, why, sizeof why);
+    assert_string_equal(why, wanted);
+}
+
 static void integers_in_c_notation(void **state)
 {
     (void)state;
@@ -52,6 +60,30 @@ static void what_is_not_a_value_is_refused(void **state)
     }
 }
 
+static void what_is_wrong_with_a_text_is_said(void **state)
+{
+    (void)state;
+    explain("", SCALAR_I32, "there is no value; its type is i32");
+    explain("maybe", SCALAR_BOOL, "'maybe' is not a value of type bool: true or false");
+    explain("five", SCALAR_I32,
+            "'five' is not a value of type i32: a whole number, -2147483648 to 2147483647");
+    explain("1.5", SCALAR_U8, "'1.5' is not a value of type u8: a whole number, 0 to 255");
+    explain("0x", SCALAR_F16, "'0x' is not a value of type f16: a number, -65504 to 65504");
+    explain("-1", SCALAR_U64, "'-1' is outside of u64: 0 to 18446744073709551615");
+    explain("18446744073709551616", SCALAR_U64,
+            "'18446744073709551616' is outside of u64: 0 to 18446744073709551615");
+    explain("9223372036854775808", SCALAR_I64,
+            "'9223372036854775808' is outside of i64: -9223372036854775808 to 9223372036854775807");
+    explain("1e99", SCALAR_I32, "'1e99' is outside of i32: -2147483648 to 2147483647");
+    explain("1e99", SCALAR_F32, "'1e99' is outside of f32: -3.4028235e+38 to 3.4028235e+38");
+    explain("1e999", SCALAR_F64,
+            "'1e999' is outside of f64: -1.7976931348623157e+308 to 1.7976931348623157e+308");
+    explain("1e39", SCALAR_BF16, "'1e39' is outside of bf16: -3.3895314e+38 to 3.3895314e+38");
+    explain("a word of more bytes than a message has room for", SCALAR_U8,
+            "'a word of more bytes than a message has ...' is not a value of type u8: a whole "
+            "number, 0 to 255");
+}
+
 static void floats_are_rounded_once(void **state)
 {
     (void)state;
@@ -81,5 +113,6 @@ static void text_reads_back_as_the_same_value(void **state)
 TEST_MAIN("scalar_text", cmocka_unit_test(integers_in_c_notation),
           cmocka_unit_test(what_does_not_fit_is_refused),
           cmocka_unit_test(what_is_not_a_value_is_refused),
+          cmocka_unit_test(what_is_wrong_with_a_text_is_said),
           cmocka_unit_test(floats_are_rounded_once),
           cmocka_unit_test(text_reads_back_as_the_same_value))
