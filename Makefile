@@ -355,7 +355,7 @@ soak-faults: all tests ## each call of pipec, piperun and a program with a pipel
 	@$(call run_tests,EVERY=1 KILLS=$(or $(KILLS),100) SEED=$(or $(SEED),1)) -v $(SOAKED_FAULTS)
 soak: all ## N drawn programs from SEED on against the reference interpreter; what differs is kept in $(BUILD)/soak
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec PIPERUN=$(abspath $(B))/piperun \
-	    SOAK=1 EACH=$(or $(EACH),13) N=$(or $(N),1000) SEED=$(or $(SEED),1) KEEP=$(abspath $(B))/soak \
+	    SOAK=1 EACH=$(or $(EACH),18) N=$(or $(N),1000) SEED=$(or $(SEED),1) KEEP=$(abspath $(B))/soak \
 	    TMP=$$(mktemp -d) sh tests/e2e/oracle.sh
 verify-rules: ## leave out each rule of the verifier in turn: some test has to fail (several minutes)
 	@BUILD=$(BUILD) scripts/verify_rules.sh

@@ -623,6 +623,77 @@ bool devdesc_parse(const char *text, size_t size, struct devdesc *out,
     return !findings->failed;
 }
 
+/* ---- writing ---- */
+
+static uint64_t load(const struct devdesc *from, const struct field *field)
+{
+    const unsigned char *at = (const unsigned char *)from + field->offset;
+    uint32_t narrow;
+    uint64_t wide;
+    memcpy(&narrow, at, sizeof narrow);
+    if (field->kind != FIELD_U64) return narrow;
+    memcpy(&wide, at, sizeof wide);
+    return wide;
+}
+
+static int write_schemes(const struct field *field, uint64_t schemes, char *to, size_t room)
+{
+    char words[64] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof SCHEMES / sizeof SCHEMES[0]; i++) {
+        bool has = schemes == 0 ? SCHEMES[i].scheme == 0 : (schemes & SCHEMES[i].scheme) != 0;
+        if (has && used < sizeof words)
+            used += (size_t)snprintf(words + used, sizeof words - used, " %s", SCHEMES[i].word);
+    }
+    return snprintf(to, room, "%s =%s\n", field->key, words);
+}
+
+static int write_field(const struct devdesc *d, const struct field *field, char *to, size_t room)
+{
+    if (field->kind == FIELD_NAME)
+        return snprintf(to, room, "%s = %.*s\n", field->key, (int)sizeof d->name, d->name);
+    uint64_t value = load(d, field);
+    if (value == field->standard && !field->required) return 0;
+    if (field->kind == FIELD_SCHEMES) return write_schemes(field, value, to, room);
+    char number[40];
+    return snprintf(to, room, "%s = %s\n", field->key,
+                    value_text(field, value, number, sizeof number));
+}
+
+size_t devdesc_write(const struct devdesc *d, char *to, size_t capacity)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        size_t room = length < capacity ? capacity - length : 0;
+        int written = write_field(d, &FIELDS[i], room > 0 ? to + length : NULL, room);
+        if (written > 0) length += (size_t)written;
+    }
+    return length;
+}
+
+/* ---- names and parts ---- */
+
+void devdesc_part(const struct devdesc *whole, uint32_t first_cu, uint32_t cu_count,
+                  const char *name, struct devdesc *part)
+{
+    bool domains = false;
+    *part = *whole;
+    snprintf(part->name, sizeof part->name, "%s", name);
+    part->cu_count = cu_count;
+    if (part->max_sub_devices > cu_count) part->max_sub_devices = cu_count;
+    unsigned __int128 share = (unsigned __int128)whole->memory_bytes_per_cycle * cu_count;
+    part->memory_bytes_per_cycle = (uint64_t)(share / whole->cu_count);
+    if (part->memory_bytes_per_cycle == 0) part->memory_bytes_per_cycle = 1;
+    for (int level = 0; level < DEVDESC_LEVELS; level++) {
+        uint32_t each = whole->cus_per_domain[level];
+        if (each == 0 || first_cu % each || cu_count % each)
+            part->cache_bytes[level] = part->cus_per_domain[level] = 0;
+        else
+            domains |= each < cu_count;
+    }
+    if (!domains) part->schemes &= ~(uint32_t)DEVDESC_BY_AFFINITY;
+}
+
 bool devdesc_host_cores(const char *name, uint32_t *cores)
 {
     *cores = 0;

@@ -104,6 +104,15 @@ bool devdesc_builtin(const char *name, struct devdesc *out);
 /* Name of the i-th embedded description, or NULL past the last. */
 const char *devdesc_builtin_name(size_t i);
 
+/* The device that a sub-device of `whole` is: its compute units, the domains that lie in it as a whole
+ * and in equal numbers, its share of the bandwidth (lang/time.md), rounded to whole bytes.  `name` is
+ * cut to fit. */
+void devdesc_part(const struct devdesc *whole, uint32_t first_cu, uint32_t cu_count,
+                  const char *name, struct devdesc *part);
+/* The description as text that devdesc_parse reads back, without the keys that are at their standard;
+ * writes at most `capacity` bytes, NUL included, and returns the length of the whole. */
+size_t devdesc_write(const struct devdesc *description, char *to, size_t capacity);
+
 /* The description as canonical text, one `field value...` a line, all fields in the order of the
  * struct.  Equal descriptions have equal texts; writes at most `capacity` bytes, NUL included, and
  * returns the length of the whole. */

@@ -165,7 +165,7 @@ bool prt_run_output(const struct prt_run *run, uint32_t output,
 /* A queue and the (sub-)device behind it. */
 struct prt_queue_statistics {
     uint32_t first_cu, cu_count;
-    bool root; /* the whole device */
+    bool root; /* all that the program runs on: the whole device, or a sub-device of it */
     uint64_t launches;
     uint64_t busy_cycles;    /* from begin to end of its launches, interruptions aside */
     uint64_t execute_cycles; /* of that, executing */
@@ -182,7 +182,11 @@ bool prt_run_cu(const struct prt_run *run, uint32_t cu, uint64_t *busy_cycles);
 struct prt_device_statistics {
     uint64_t clock_hz; /* 0: not known */
     bool real_time;    /* the host's own device: a cycle is a nanosecond of its clock */
+    const char *name;
     uint32_t cu_count, lanes;
+    /* the compute units that the program runs on: all of them, or those of a sub-device
+     * (prt_run_options) */
+    uint32_t part_first_cu, part_cu_count;
     /* dispatch packets, by form (lang/dispatch.md) */
     uint64_t packets[PRT_LAUNCH_FORMS], launches[PRT_LAUNCH_FORMS];
     uint64_t enqueue_cycles, process_cycles, cleanup_cycles;

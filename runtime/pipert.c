@@ -1,17 +1,12 @@
 #include "runtime/pipert.h"
 
-#include "lang/devdesc.h"
 #include "lang/scalar_text.h"
-#include "lang/sched_code.h"
-#include "runtime/backend/cpu.h"
-#include "runtime/backend/null.h"
-#include "runtime/backend/sim.h"
-#include "runtime/device/description.h"
 #include "runtime/device/host_thread.h"
 #include "runtime/device/queue.h"
 #include "runtime/load/image.h"
 #include "runtime/load/reader.h"
 #include "runtime/load/verify.h"
+#include "runtime/pipert_choice.h"
 #include "runtime/pipert_internal.h"
 #include "runtime/pipert_run.h"
 #include "runtime/sched/collect.h"
@@ -209,60 +204,7 @@ bool prt_program_argument(const struct prt_program *program, uint32_t argument,
     return true;
 }
 
-/* ---- devices ---- */
-
-/* The domains that the program cuts its device into, if it does. */
-static void describe_domains(const struct prt_container *c, struct devdesc *description)
-{
-    struct sched_instruction instruction;
-    for (uint32_t at = 0; sched_decode(c->code, c->code_bytes, at, &instruction);
-         at += instruction.size_bytes)
-        if (instruction.opcode == SCHED_PARTITION_AFFINITY)
-            description->cus_per_domain[instruction.operands[0]] = instruction.operands[1];
-}
-
-/* The container's device if nothing more is known of it. */
-static void describe_roughly(const struct prt_container *c, struct devdesc *description)
-{
-    *description = (struct devdesc){
-        .cu_count = c->device->cu_count,
-        .lanes = c->device->lanes,
-        .schemes = DEVDESC_EQUALLY | DEVDESC_BY_COUNTS | DEVDESC_BY_AFFINITY,
-        .max_sub_devices = c->device->cu_count,
-        .reference_entries = DISPATCH_ENTRIES_MAX,
-    };
-    describe_domains(c, description);
-    snprintf(description->name, sizeof description->name, "%s",
-             prt_container_text(c, c->device->name));
-}
-
-/* The description that `name` stands for; it must be the one the container was compiled for. */
-static enum prt_status choose_description(const struct prt_container *c, const char *name,
-                                          const struct prt_reporter *reporter,
-                                          struct devdesc *description, struct prt_error *error)
-{
-    const char *compiled_for = prt_container_text(c, c->device->name);
-    if (name == NULL) name = compiled_for;
-    enum prt_status status = prt_description_open(name, "null, ", reporter, description, error);
-    if (status == PRT_E_USAGE && strcmp(name, compiled_for) == 0)
-        return prt_error_set(error, PRT_E_DEVICE,
-                             "the container was compiled for device '%s', whose description has to "
-                             "be given: --device FILE.dev",
-                             name);
-    if (status != PRT_OK) return status;
-    if (strcmp(description->name, compiled_for) != 0)
-        return prt_error_set(error, PRT_E_DEVICE,
-                             "the container was compiled for device '%s', not '%s': pipec --device "
-                             "compiles for another",
-                             compiled_for, description->name);
-    if (devdesc_hash(description) != c->device->description_hash ||
-        description->cu_count != c->device->cu_count || description->lanes != c->device->lanes)
-        return prt_error_set(error, PRT_E_DEVICE,
-                             "the container was compiled for another description of device '%s': "
-                             "compile it anew, with --device for the present one",
-                             compiled_for);
-    return PRT_OK;
-}
+/* ---- runs ---- */
 
 static bool is_watched(const struct prt_run_options *options)
 {
@@ -275,66 +217,20 @@ static void observe(void *context, const struct prt_launch_record *record)
     prt_collect_launch(run->sched, record);
 }
 
-/* For devices that take a program whatever it was compiled for. */
-static void describe_own(const struct prt_container *c, struct devdesc *description)
-{
-    const struct prt_reporter nobody = {NULL, NULL};
-    if (choose_description(c, NULL, &nobody, description, NULL) != PRT_OK)
-        describe_roughly(c, description);
-}
-
-/* The host has the compute units that the program asks for; time is real, in nanoseconds. */
-static void describe_host(const struct prt_container *c, struct devdesc *description)
-{
-    describe_own(c, description);
-    description->clock_hz = 1000000000;
-    description->launch_enqueue_cycles = description->launch_process_cycles = 0;
-    description->launch_cleanup_cycles = description->switch_cycles = 0;
-}
-
-_Static_assert((int)DEVDESC_HOST_CORES_MAX == (int)PRT_HOST_THREADS_MAX, "cpu:N has N threads");
-
-/* The backend of the device, and what it is there. */
-static enum prt_status choose_device(struct prt_run *run, const struct prt_run_options *options,
-                                     struct prt_device_options *device, struct devdesc *description,
-                                     struct prt_error *error)
-{
-    const struct prt_container *c = &run->program->container;
-    struct prt_reporter reporter = {NULL, NULL};
-    if (options != NULL) reporter = (struct prt_reporter){options->report, options->report_context};
-    const char *name = options != NULL ? options->device : NULL;
-    if (name == NULL) name = prt_container_text(c, c->device->name);
-    uint32_t cores;
-    enum prt_status status = PRT_OK;
-    if (strcmp(name, "null") == 0) {
-        run->ops = &prt_null_device;
-        describe_own(c, description);
-    } else if (devdesc_host_cores(name, &cores)) {
-        run->ops = &prt_cpu_device;
-        describe_host(c, description);
-        if (device->host_threads == 0) device->host_threads = cores;
-    } else {
-        run->ops = &prt_sim_device;
-        status = choose_description(c, name, &reporter, description, error);
-    }
-    return status == PRT_OK ? prt_verify_device(c, description, error) : status;
-}
-
 static enum prt_status open_device(struct prt_run *run, const struct prt_run_options *options,
                                    struct prt_error *error)
 {
-    struct devdesc description = {.cu_count = 0};
-    struct prt_device_options device_options = {.description = &description,
-                                                .host_threads =
-                                                    options != NULL ? options->host_threads : 0,
-                                                .observe = is_watched(options) ? observe : NULL,
-                                                .observe_context = run};
-    enum prt_status status = choose_device(run, options, &device_options, &description, error);
+    struct prt_device_choice choice;
+    enum prt_status status = prt_device_choose(&run->program->container, options, &choice, error);
     if (status != PRT_OK) return status;
+    const struct prt_device_options device_options = {.description = &choice.description,
+                                                      .host_threads = choice.host_threads,
+                                                      .observe =
+                                                          is_watched(options) ? observe : NULL,
+                                                      .observe_context = run};
+    run->ops = choice.ops;
     return run->ops->open(&device_options, &run->device, error);
 }
-
-/* ---- runs ---- */
 
 static enum prt_status create_arguments(struct prt_run *run, struct prt_error *error)
 {
@@ -364,6 +260,16 @@ static enum prt_packet_kind packet_form(enum prt_dispatch_mode mode)
     return PRT_PACKET_CONDENSED;
 }
 
+static enum prt_status run_on_part(struct prt_run *run, const struct prt_run_options *options,
+                                   struct prt_error *error)
+{
+    struct prt_device_handle part;
+    enum prt_status status = prt_device_choose_part(&run->program->container, options,
+                                                    run->ops->tree(run->device), &part, error);
+    if (status == PRT_OK) prt_sched_set_root(run->sched, part);
+    return status;
+}
+
 enum prt_status prt_run_create(const struct prt_program *program,
                                const struct prt_run_options *options, struct prt_run **run,
                                struct prt_error *error)
@@ -376,6 +282,8 @@ enum prt_status prt_run_create(const struct prt_program *program,
     if (status == PRT_OK)
         status = prt_sched_create(&program->container, &program->image, made->ops, made->device,
                                   &made->sched, error);
+    if (status == PRT_OK && options != NULL && options->sub_device_steps > 0)
+        status = run_on_part(made, options, error);
     if (status == PRT_OK && options != NULL && options->dispatch != PRT_DISPATCH_PROGRAM)
         prt_sched_set_dispatch(made->sched, packet_form(options->dispatch));
     if (status == PRT_OK && is_watched(options))

@@ -142,6 +142,12 @@ struct prt_run_options { /* zero everywhere: the defaults */
     bool measure; /* the statistics of runtime/observer.h, which cost something */
     /* Is told what happens, and has it measured; copied.  NULL: nobody is told. */
     const struct prt_observer *observer;
+    /* Run on a part of `device`, a simulated one: the path from it to a sub-device (lang/subdevices.md),
+     * of `sub_device_steps` steps; 0: on all of it.  The program takes that sub-device for its device
+     * and cuts it further, as it cuts the whole.  It may have been compiled for any device of as many
+     * compute units as the sub-device has and as many lanes. */
+    const struct prt_sub_device_step *sub_device;
+    uint32_t sub_device_steps;
     /* gets what a device description from a file has against it, errors and warnings, as text with
      * the place; NULL: the first error is in the error record */
     prt_report_callback report;
@@ -149,8 +155,8 @@ struct prt_run_options { /* zero everywhere: the defaults */
 };
 
 /* Makes a run of the program; `options` may be NULL.  PRT_E_DEVICE: the program was not compiled
- * for that device; PRT_E_USAGE: there is no such device; PRT_E_OPEN, PRT_E_FORMAT: the description.
- */
+ * for that device; PRT_E_USAGE: there is no such device; PRT_E_OPEN, PRT_E_FORMAT: the description;
+ * the errors of prt_create_sub_devices: the path to the sub-device. */
 enum prt_status prt_run_create(const struct prt_program *program,
                                const struct prt_run_options *options, struct prt_run **run,
                                struct prt_error *error);

@@ -100,3 +100,21 @@ enum prt_status prt_device_open(const char *name, prt_report_callback report, vo
         return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     return PRT_OK;
 }
+
+enum prt_status prt_device_describe(const char *device, const struct prt_device_information *part,
+                                    const char *name, char *text, size_t capacity, size_t *length,
+                                    struct prt_error *error)
+{
+    struct devdesc whole, described;
+    const struct prt_reporter nobody = {NULL, NULL};
+    enum prt_status status = prt_description_open(device, "", &nobody, &whole, error);
+    if (status != PRT_OK) return status;
+    if (whole.host)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "device '%s' is the host's cores: only parts of simulated devices are "
+                             "described",
+                             device);
+    devdesc_part(&whole, part->first_cu, part->cu_count, name, &described);
+    *length = devdesc_write(&described, text, capacity);
+    return PRT_OK;
+}

@@ -60,6 +60,14 @@ enum prt_status prt_device_open(const char *name, prt_report_callback report, vo
                                 struct prt_device_tree **tree, struct prt_device_figures *figures,
                                 struct prt_error *error);
 
+/* The text of a description (lang/devices.md), called `name`, of a sub-device of the simulated device
+ * `device` by what a query says of it: a program that is compiled for it runs on it, and on any other
+ * like it.  Writes at most `capacity` bytes, NUL included; *length is that of the whole.  PRT_E_USAGE:
+ * it is not a simulated device; else as prt_device_open. */
+enum prt_status prt_device_describe(const char *device, const struct prt_device_information *part,
+                                    const char *name, char *text, size_t capacity, size_t *length,
+                                    struct prt_error *error);
+
 #ifdef __cplusplus
 }
 #endif

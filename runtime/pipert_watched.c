@@ -54,7 +54,9 @@ bool prt_run_queue(const struct prt_run *run, uint32_t queue,
 bool prt_run_cu(const struct prt_run *run, uint32_t cu, uint64_t *busy_cycles)
 {
     const struct prt_sched *s = run->sched;
-    if (s->collect == NULL || cu >= s->container->device->cu_count) return false;
+    struct prt_device_info info;
+    run->ops->info(run->device, &info);
+    if (s->collect == NULL || cu >= info.description->cu_count) return false;
     *busy_cycles = prt_collect_cu_cycles(s, cu);
     return true;
 }
@@ -82,12 +84,17 @@ void prt_run_device(const struct prt_run *run, struct prt_device_statistics *sta
     struct prt_device_statistics *d = statistics;
     struct prt_device_counters c;
     struct prt_device_info info;
+    struct prt_device_information part;
     run->ops->counters(run->device, &c);
     run->ops->info(run->device, &info);
+    prt_device_query(run->ops->tree(run->device), run->sched->root, &part);
     *d = (struct prt_device_statistics){
         .clock_hz = info.description->clock_hz,
         .real_time = info.real_time,
+        .name = info.description->name,
         .cu_count = info.description->cu_count,
+        .part_first_cu = part.first_cu,
+        .part_cu_count = part.cu_count,
         .lanes = info.description->lanes,
         .index_resident = c.index_requests[PRT_INDEX_RESIDENT],
         .index_hits = c.index_requests[PRT_INDEX_HIT],

@@ -46,6 +46,12 @@ static const char usage_text[] =
     "                          one's own; for any container cpu, cpu:N (the host's cores, N "
     "threads), or null\n"
     "                          (executes no kernel: measures the scheduler)\n"
+    "  --partition SCHEMES     run on a part of that device, a simulated one: SCHEMES is what "
+    "'piperun partition'\n"
+    "  --sub-device PATH       takes behind the device, in quotes, and PATH a sub-device in what "
+    "it "
+    "prints, such as\n"
+    "                          1.0; the file was compiled for a device of as many compute units\n"
     "  --list-devices          print the devices, their figures, and how they can be partitioned\n"
     "  --host-threads N        threads that execute kernels; default: one per processor that the "
     "process may use\n"
@@ -182,6 +188,8 @@ static int take_definition(const char *text, struct prt_command *command)
 
 enum option_code {
     OPTION_DEVICE = 256,
+    OPTION_PARTITION,
+    OPTION_SUB_DEVICE,
     OPTION_LIST_DEVICES,
     OPTION_HOST_THREADS,
     OPTION_DISPATCH,
@@ -201,6 +209,8 @@ enum option_code {
 
 static const struct option options[] = {
     {"device", required_argument, NULL, OPTION_DEVICE},
+    {"partition", required_argument, NULL, OPTION_PARTITION},
+    {"sub-device", required_argument, NULL, OPTION_SUB_DEVICE},
     {"list-devices", no_argument, NULL, OPTION_LIST_DEVICES},
     {"host-threads", required_argument, NULL, OPTION_HOST_THREADS},
     {"dispatch", required_argument, NULL, OPTION_DISPATCH},
@@ -243,6 +253,8 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
     int status = EXIT_DONE;
     switch (option) {
     case OPTION_DEVICE: command->device = optarg; break;
+    case OPTION_PARTITION: command->partition = optarg; break;
+    case OPTION_SUB_DEVICE: command->sub_device = optarg; break;
     case OPTION_LIST_DEVICES: return prt_command_list_devices();
     case OPTION_HOST_THREADS:
         status = take_number("--host-threads", optarg, 1, 4096, &number);
@@ -300,6 +312,12 @@ int prt_command_read(int argc, char **argv, struct prt_command *command)
     }
     if (command->has_trace_limit && command->trace == NULL)
         return PRT_COMPLAIN(EXIT_USAGE, "--trace-limit: there is no --trace for it");
+    if (command->partition != NULL && command->sub_device == NULL)
+        return PRT_COMPLAIN(EXIT_USAGE, "--partition: which sub-device of it? Give --sub-device, "
+                                        "such as 0");
+    if (command->sub_device != NULL && command->partition == NULL)
+        return PRT_COMPLAIN(EXIT_USAGE, "--sub-device: of which partition? Give --partition, such "
+                                        "as 'equally 2'");
     if (command->debug && command->replay)
         return PRT_COMPLAIN(EXIT_USAGE, "--debug and --replay do not go together");
     for (; optind < argc; optind++) {

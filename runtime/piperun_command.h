@@ -21,6 +21,7 @@ struct prt_definition {
 struct prt_command {
     const char *file;
     const char *device;
+    const char *partition, *sub_device; /* both or none: NULL */
     const char *pipeline;               /* -p: which one of a source file, or NULL */
     struct prt_definition *definitions; /* -D */
     size_t definition_count;

@@ -5,13 +5,14 @@
 #include "runtime/piperun_schemes.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char usage_text[] =
-    "usage: piperun partition DEVICE [SCHEME [/ SCHEME]...]\n"
+    "usage: piperun partition DEVICE [SCHEME [/ SCHEME]...] [--describe PATH]\n"
     "\n"
     "Partitions a device as clCreateSubDevices of OpenCL 1.2 does, and prints the sub-devices.  "
     "DEVICE is a name of\n"
@@ -22,6 +23,10 @@ static const char usage_text[] =
     "  by-affinity LEVEL         one for each set that shares a level: numa, l4, l3, l2, l1, or "
     "next: the first of\n"
     "                            these along which it can be split\n"
+    "\n"
+    "  --describe PATH           print the description of one sub-device instead, such as 1.0: "
+    "pipec --device takes it,\n"
+    "                            and 'piperun --partition --sub-device' runs on it\n"
     "\n"
     "Exit status: 0, 1 where the device cannot be partitioned so, 2 usage, 6 no such kind of "
     "device.\n";
@@ -296,41 +301,227 @@ static int print_table(const struct table *table)
     return exit_code;
 }
 
+/* Of the device alone; close_table in any case. */
+static int open_table(const char *name, struct table *table)
+{
+    int exit_code = EXIT_DONE;
+    *table = (struct table){.count = 1};
+    if (!open_device(name, &table->tree, &table->figures, &exit_code)) return exit_code;
+    table->rows = calloc(1, sizeof *table->rows);
+    if (table->rows == NULL) return prt_complain_memory();
+    table->rows[0] = (struct row){prt_device_tree_root(table->tree), NO_PARENT, 0};
+    return EXIT_DONE;
+}
+
+static void close_table(struct table *table)
+{
+    free(table->rows);
+    prt_device_tree_destroy(table->tree);
+}
+
+/* "1.0": at most as many numbers as there are schemes. */
+static bool read_path(const char *path, struct prt_part *part)
+{
+    part->steps = calloc(part->scheme_count, sizeof *part->steps);
+    for (const char *at = path; part->steps != NULL && part->step_count < part->scheme_count;) {
+        char *end;
+        errno = 0;
+        unsigned long long index = strtoull(at, &end, 10);
+        if (at[0] < '0' || at[0] > '9' || errno != 0 || index > UINT32_MAX) return false;
+        struct prt_sub_device_step *step = &part->steps[part->step_count];
+        *step = (struct prt_sub_device_step){part->schemes[part->step_count].properties,
+                                             (uint32_t)index};
+        part->step_count++;
+        if (*end == '\0') return true;
+        if (*end != '.') return false;
+        at = end + 1;
+    }
+    return false;
+}
+
+/* The last rows are the sub-devices of `row`. */
+static int complain_index(const struct table *table, uint32_t row, const char *option,
+                          uint32_t index)
+{
+    struct text path = {.length = 0};
+    uint32_t last = table->rows[table->count - 1].index;
+    if (row > 0) add(&path, "sub-device ");
+    add_path(&path, table, row);
+    if (row > 0) add(&path, " of ");
+    return PRT_COMPLAIN(EXIT_USAGE,
+                        "%s: %s%s has no sub-device %" PRIu32 ": the last one is %" PRIu32, option,
+                        path.bytes, table->figures.name, index, last);
+}
+
+/* Partitions what lies on the path, and finds the row at its end; `option`: whose path it is. */
+static int walk_path(struct table *table, const struct prt_part *part, const char *option,
+                     uint32_t *row)
+{
+    *row = 0;
+    for (uint32_t i = 0; i < part->step_count; i++) {
+        uint32_t first = table->count, index = part->steps[i].index;
+        int exit_code = partition_row(table, *row, &part->schemes[i]);
+        if (exit_code != EXIT_DONE) return exit_code;
+        if (index >= table->count - first) return complain_index(table, *row, option, index);
+        *row = first + index;
+    }
+    return EXIT_DONE;
+}
+
+/* The steps of `path`, and the row of the sub-device at its end. */
+static int find_part(const char *device, const char *option, const char *path,
+                     struct prt_part *part, struct table *table, uint32_t *row)
+{
+    bool valid = read_path(path, part);
+    if (part->steps == NULL) return prt_complain_memory();
+    if (!valid)
+        return PRT_COMPLAIN(EXIT_USAGE,
+                            "%s: '%s' is no sub-device: one number for each scheme, with '.' "
+                            "between, as 'piperun partition' prints them",
+                            option, path);
+    int exit_code = open_table(device, table);
+    return exit_code == EXIT_DONE ? walk_path(table, part, option, row) : exit_code;
+}
+
+/* `piperun partition ... --describe PATH` */
+static int describe(const struct table *table, const char *device, uint32_t row)
+{
+    char description[4096]; /* more than all keys at their widest */
+    struct text name = {.length = 0};
+    struct prt_device_information information;
+    struct prt_error error;
+    size_t length;
+    add(&name, "%.40s.", table->figures.name);
+    add_path(&name, table, row);
+    prt_device_query(table->tree, table->rows[row].device, &information);
+    if (prt_device_describe(device, &information, name.bytes, description, sizeof description,
+                            &length, &error) != PRT_OK)
+        return prt_complain_status(&error);
+    fputs(description, stdout);
+    return EXIT_DONE;
+}
+
+static int describe_sub_device(const char *device, struct prt_part *part, const char *path)
+{
+    struct table table = {.count = 0};
+    uint32_t row;
+    int exit_code = find_part(device, "--describe", path, part, &table, &row);
+    if (exit_code == EXIT_DONE) exit_code = describe(&table, device, row);
+    close_table(&table);
+    return exit_code;
+}
+
 static int partition_device(const char *name, const struct prt_scheme *schemes, size_t count)
 {
-    struct table table = {.count = 1};
-    int exit_code = EXIT_DONE;
-    if (!open_device(name, &table.tree, &table.figures, &exit_code)) return exit_code;
-    table.rows = calloc(1, sizeof *table.rows);
-    if (table.rows == NULL) {
-        exit_code = prt_complain_memory();
-    } else {
-        table.rows[0] = (struct row){prt_device_tree_root(table.tree), NO_PARENT, 0};
-        exit_code = partition_all(&table, schemes, count);
-        if (exit_code == EXIT_DONE) exit_code = print_table(&table);
-    }
-    free(table.rows);
-    prt_device_tree_destroy(table.tree);
+    struct table table;
+    int exit_code = open_table(name, &table);
+    if (exit_code == EXIT_DONE) exit_code = partition_all(&table, schemes, count);
+    if (exit_code == EXIT_DONE) exit_code = print_table(&table);
+    close_table(&table);
     return exit_code;
+}
+
+/* Takes `--describe PATH` out of the words, wherever it stands; NULL: it is not there, or without its
+ * path, which *missing says. */
+static const char *take_describe(int *argc, char **argv, bool *missing)
+{
+    const char *path = NULL;
+    int kept = 0;
+    *missing = false;
+    for (int i = 0; i < *argc; i++) {
+        if (strcmp(argv[i], "--describe") != 0)
+            argv[kept++] = argv[i];
+        else if (i + 1 < *argc)
+            path = argv[++i];
+        else
+            *missing = true;
+    }
+    *argc = kept;
+    return path;
+}
+
+static int complain_usage(const char *what)
+{
+    prt_say_error("%s", what);
+    fputs("usage: piperun partition DEVICE [SCHEME [/ SCHEME]...] [--describe PATH] (piperun "
+          "partition --help)\n",
+          stderr);
+    return EXIT_USAGE;
 }
 
 int prt_command_partition(int argc, char **argv)
 {
-    struct prt_scheme *schemes = NULL;
-    size_t count = 0;
+    struct prt_part part = {.schemes = NULL};
+    bool missing;
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
             fputs(usage_text, stdout);
             return EXIT_DONE;
         }
-    if (argc < 2) {
-        prt_say_error("no device given");
-        fputs("usage: piperun partition DEVICE [SCHEME [/ SCHEME]...] (piperun partition --help)\n",
-              stderr);
-        return EXIT_USAGE;
-    }
-    int exit_code = prt_schemes_read(argc - 2, argv + 2, &schemes, &count);
-    if (exit_code == EXIT_DONE) exit_code = partition_device(argv[1], schemes, count);
-    prt_schemes_free(schemes, count);
+    const char *path = take_describe(&argc, argv, &missing);
+    if (argc < 2) return complain_usage("no device given");
+    if (missing) return complain_usage("--describe: which sub-device?");
+    int exit_code = prt_schemes_read(argc - 2, argv + 2, &part.schemes, &part.scheme_count);
+    if (exit_code == EXIT_DONE)
+        exit_code = path != NULL ? describe_sub_device(argv[1], &part, path)
+                                 : partition_device(argv[1], part.schemes, part.scheme_count);
+    prt_part_free(&part);
     return exit_code;
+}
+
+/* ---- a part to run on ---- */
+
+/* The words of a text; each '/' is one.  NULL: no memory.  Frees with one free. */
+static char **split_words(const char *text, int *count)
+{
+    size_t length = strlen(text);
+    char **words = calloc(1, (length + 1) * (sizeof *words + 2));
+    if (words == NULL) return NULL;
+    char *to = (char *)(words + length + 1);
+    for (*count = 0; *text != '\0';) {
+        size_t size = *text == '/' ? 1 : strcspn(text, " \t\n/");
+        if (size > 0) {
+            words[(*count)++] = to;
+            memcpy(to, text, size);
+            to += size + 1;
+        }
+        text += size > 0 ? size : 1;
+    }
+    return words;
+}
+
+static int read_schemes(const char *partition, struct prt_part *part)
+{
+    int count, exit_code;
+    char **words = split_words(partition, &count);
+    if (words == NULL) return prt_complain_memory();
+    if (count == 0)
+        exit_code = PRT_COMPLAIN(EXIT_USAGE, "--partition: no scheme; for example: 'equally 2'");
+    else
+        exit_code = prt_schemes_read(count, words, &part->schemes, &part->scheme_count);
+    free(words);
+    return exit_code;
+}
+
+int prt_part_read(const char *device, const char *partition, const char *path,
+                  struct prt_part *part)
+{
+    struct table table = {.count = 0};
+    *part = (struct prt_part){.schemes = NULL};
+    if (strcmp(device, "null") == 0)
+        return PRT_COMPLAIN(EXIT_USAGE, "--partition: device 'null' has no sub-devices to run on: "
+                                        "simulated devices have");
+    int exit_code = read_schemes(partition, part);
+    if (exit_code != EXIT_DONE) return exit_code;
+    uint32_t row;
+    exit_code = find_part(device, "--sub-device", path, part, &table, &row);
+    close_table(&table);
+    return exit_code;
+}
+
+void prt_part_free(struct prt_part *part)
+{
+    prt_schemes_free(part->schemes, part->scheme_count);
+    free(part->steps);
+    *part = (struct prt_part){.schemes = NULL};
 }

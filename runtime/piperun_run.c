@@ -1,6 +1,7 @@
 #include "runtime/piperun_run.h"
 
 #include "runtime/piperun_debug.h"
+#include "runtime/piperun_devices.h"
 #include "runtime/piperun_load.h"
 #include "runtime/piperun_message.h"
 #include "runtime/piperun_ports.h"
@@ -75,9 +76,23 @@ static int set_arguments(const struct prt_session *session)
     return check_arguments(session);
 }
 
-static int create_run(struct prt_session *session, const struct prt_observer *observer)
+/* The part of the device that is to be run on, if it is not all of it. */
+static int choose_part(const struct prt_session *session, struct prt_part *part)
+{
+    const struct prt_command *command = session->command;
+    struct prt_program_information about;
+    if (command->partition == NULL) return EXIT_DONE;
+    prt_program_information(session->program, &about);
+    const char *device = command->device != NULL ? command->device : about.device;
+    return prt_part_read(device, command->partition, command->sub_device, part);
+}
+
+static int create_on(struct prt_session *session, const struct prt_part *part,
+                     const struct prt_observer *observer)
 {
     struct prt_run_options run_options = {.device = session->command->device,
+                                          .sub_device = part->steps,
+                                          .sub_device_steps = part->step_count,
                                           .host_threads = session->command->host_threads,
                                           .dispatch = session->command->dispatch,
                                           .measure = session->command->stats_text ||
@@ -88,10 +103,17 @@ static int create_run(struct prt_session *session, const struct prt_observer *ob
     enum prt_status status = prt_run_create(session->program, &run_options, &session->run, &error);
     if (status == PRT_OK && session->command->has_firings)
         prt_run_limit_firings(session->run, session->command->firings);
-    if (status == PRT_OK) return EXIT_DONE;
-    int exit_code = prt_complain_status(&error);
-    if (exit_code == EXIT_DEVICE && session->command->skip_if_unavailable) return EXIT_SKIPPED;
-    return exit_code;
+    return status == PRT_OK ? EXIT_DONE : prt_complain_status(&error);
+}
+
+static int create_run(struct prt_session *session, const struct prt_observer *observer)
+{
+    struct prt_part part = {.steps = NULL};
+    int exit_code = choose_part(session, &part);
+    if (exit_code == EXIT_DONE) exit_code = create_on(session, &part, observer);
+    prt_part_free(&part);
+    bool skipped = exit_code == EXIT_DEVICE && session->command->skip_if_unavailable;
+    return skipped ? EXIT_SKIPPED : exit_code;
 }
 
 static const char *plural(uint64_t count)

@@ -62,18 +62,6 @@ static enum prt_status link_neighbours(struct prt_queue_table *table, uint32_t n
     return PRT_OK;
 }
 
-/* The compute units of a device are a run. */
-static uint32_t first_cu_of(const struct prt_queue_table *table, struct prt_device_handle device)
-{
-    uint64_t words[(PRT_DEVICE_CUS_MAX + 63) / 64];
-    uint32_t cu = 0;
-    if (prt_device_cu_set(table->tree, device, words, sizeof words / sizeof words[0]) != PRT_OK)
-        return 0;
-    while (cu < PRT_DEVICE_CUS_MAX && !prt_cu_set_has(words, cu))
-        cu++;
-    return cu < PRT_DEVICE_CUS_MAX ? cu : 0;
-}
-
 enum prt_status prt_queue_open(struct prt_queue_table *table, struct prt_device_handle on,
                                uint32_t importance, uint32_t capacity, uint32_t *queue)
 {
@@ -86,7 +74,7 @@ enum prt_status prt_queue_open(struct prt_queue_table *table, struct prt_device_
     uint32_t number = table->count++;
     table->queues[number] = (struct prt_queue){.device = on,
                                                .importance = importance,
-                                               .first_cu = first_cu_of(table, on),
+                                               .first_cu = information.first_cu,
                                                .cu_count = information.cu_count,
                                                .open = true,
                                                .capacity = capacity,

@@ -572,7 +572,8 @@ enum prt_status prt_device_detach(struct prt_device_tree *tree, struct prt_devic
 static void fill_information(const struct prt_device_tree *tree, const struct device_slot *device,
                              struct prt_device_information *information)
 {
-    *information = (struct prt_device_information){.cu_count = device->cu_count,
+    *information = (struct prt_device_information){.first_cu = device->first_cu,
+                                                   .cu_count = device->cu_count,
                                                    .subdevices_max = subdevices_max(tree, device),
                                                    .reference_count = device->reference_count,
                                                    .depth = device->depth};

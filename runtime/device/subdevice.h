@@ -76,8 +76,8 @@ struct prt_device_handle {
 };
 
 struct prt_device_information {
-    uint32_t cu_count;
-    uint32_t subdevices_max;  /* min(the root's, cu_count) */
+    uint32_t first_cu, cu_count; /* its CUs are a run of the root's */
+    uint32_t subdevices_max;     /* min(the root's, cu_count) */
     uint32_t schemes;         /* those that can split this device into two or more; 0: none can */
     int64_t affinity_domains; /* set of PRT_AFFINITY_* along which it can be split; with any,
                                  NEXT_PARTITIONABLE */
@@ -85,6 +85,13 @@ struct prt_device_information {
     uint32_t reference_count;          /* 1 for the root */
     uint32_t depth;                    /* 0 for the root */
     struct prt_device_handle parent;   /* zeroed for the root; refused if since released */
+};
+
+/* One step from a device down to a sub-device: the device is partitioned by `properties`, and the
+ * sub-device number `index`, from 0, is the next device. */
+struct prt_sub_device_step {
+    const int64_t *properties;
+    uint32_t index;
 };
 
 struct prt_device_tree;

@@ -239,6 +239,16 @@ static void totals(struct prt_json *json, const struct prt_run *run)
     prt_json_number(json, "discarded_packets", s.discarded_packets);
 }
 
+/* Of a larger device. */
+static void part(struct prt_json *json, const struct prt_device_statistics *d)
+{
+    prt_json_begin_line(json, "part", '{');
+    prt_json_text(json, "of", d->name);
+    prt_json_number(json, "first_cu", d->part_first_cu);
+    prt_json_number(json, "cu_count", d->part_cu_count);
+    prt_json_end(json, '}');
+}
+
 void prt_report_json(FILE *to, const struct prt_program *program, const struct prt_run *run)
 {
     struct prt_program_information p;
@@ -251,6 +261,7 @@ void prt_report_json(FILE *to, const struct prt_program *program, const struct p
     prt_json_number(&json, "version", 1);
     prt_json_text(&json, "pipeline", p.name);
     prt_json_text(&json, "device", p.device);
+    if (d.part_cu_count < d.cu_count) part(&json, &d);
     prt_json_text(&json, "isa", p.isa);
     prt_json_number(&json, "clock_hz", d.clock_hz);
     prt_json_text(&json, "time", d.real_time ? "real" : "simulated");

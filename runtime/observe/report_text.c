@@ -286,6 +286,30 @@ static void print_host(const struct text *t)
     fputc('\n', t->to);
 }
 
+static void print_units_of(const struct text *t, uint32_t first, uint32_t count)
+{
+    fprintf(t->to, "%" PRIu32, first);
+    if (count > 1) fprintf(t->to, " to %" PRIu32, first + count - 1);
+}
+
+/* "sim16: ", or of a part: "CUs 12 to 15 of sim16 (compiled for sim4): ". */
+static void print_device(const struct text *t, const struct prt_program_information *program)
+{
+    const struct prt_device_statistics *d = &t->device;
+    if (d->part_cu_count < d->cu_count) {
+        fputs(d->part_cu_count == 1 ? "CU " : "CUs ", t->to);
+        print_units_of(t, d->part_first_cu, d->part_cu_count);
+        fputs(" of ", t->to);
+        prt_text_name(t->to, d->name);
+        fputs(" (compiled for ", t->to);
+        prt_text_name(t->to, program->device);
+        fputs("): ", t->to);
+        return;
+    }
+    prt_text_name(t->to, program->device);
+    fputs(": ", t->to);
+}
+
 static void print_head(const struct text *t, const struct prt_program_information *program)
 {
     prt_text_name(t->to, program->name);
@@ -293,8 +317,7 @@ static void print_head(const struct text *t, const struct prt_program_informatio
     if (t->device.real_time) {
         print_real_time(t, program);
     } else {
-        prt_text_name(t->to, program->device);
-        fputs(": ", t->to);
+        print_device(t, program);
         print_time(t);
     }
     fputc('\n', t->to);

@@ -269,6 +269,7 @@ struct prt_sched {
     size_t blocks_bytes;
     void **argument_blocks;
 
+    struct prt_device_handle root; /* what the program takes for its device */
     struct prt_device_handle *sub_devices;
     uint32_t *sub_device_queues; /* the first of each; PRT_SCHED_NO_QUEUE: none yet */
     uint32_t sub_device_count;
@@ -346,6 +347,10 @@ enum prt_status prt_sched_start(struct prt_sched *sched, const void *pipeline_ar
 
 /* Each source ends after so many firings.  Before the start. */
 void prt_sched_limit_firings(struct prt_sched *sched, uint64_t firings);
+
+/* The sub-device on which the program runs as if it were the device: it has as many compute units as the
+ * container's.  Before the first instruction. */
+void prt_sched_set_root(struct prt_sched *sched, struct prt_device_handle root);
 
 /* How launches become packets, whatever the program says.  Before the start. */
 void prt_sched_set_dispatch(struct prt_sched *sched, enum prt_packet_kind form);

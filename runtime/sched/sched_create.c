@@ -494,6 +494,7 @@ enum prt_status prt_sched_create(const struct prt_container *container,
     s->image = image;
     s->ops = ops;
     s->device = device;
+    s->root = prt_device_tree_root(ops->tree(device));
     s->root_queue = PRT_SCHED_NO_QUEUE;
     s->selected = UINT32_MAX;
     s->firings_limit = UINT64_MAX;
@@ -575,6 +576,11 @@ void prt_sched_destroy(struct prt_sched *s)
     free(s);
 }
 
+void prt_sched_set_root(struct prt_sched *s, struct prt_device_handle root)
+{
+    s->root = root;
+}
+
 void prt_sched_set_dispatch(struct prt_sched *s, enum prt_packet_kind form)
 {
     s->dispatch = form;
@@ -621,11 +627,10 @@ void prt_sched_bind_sink(struct prt_sched *s, uint32_t buffer, prt_sched_sink si
 static enum prt_status partition(struct prt_sched *s, const int64_t *properties, uint32_t count,
                                  struct prt_error *error)
 {
-    struct prt_device_tree *tree = s->ops->tree(s->device);
     s->sub_devices = allocate(count, sizeof *s->sub_devices);
     s->sub_device_queues = allocate(count, sizeof *s->sub_device_queues);
     if (s->sub_devices == NULL || s->sub_device_queues == NULL) return NO_MEMORY(error);
-    enum prt_status status = prt_create_sub_devices(tree, prt_device_tree_root(tree), properties,
+    enum prt_status status = prt_create_sub_devices(s->ops->tree(s->device), s->root, properties,
                                                     count, s->sub_devices, &s->sub_device_count);
     if (status == PRT_E_OUT_OF_HOST_MEMORY) return NO_MEMORY(error);
     if (status != PRT_OK)
@@ -660,11 +665,10 @@ enum prt_status prt_sched_partition_affinity(struct prt_sched *s, uint32_t level
                                              struct prt_error *error)
 {
     const int64_t properties[] = {PRT_PARTITION_BY_AFFINITY_DOMAIN, PRT_AFFINITY_NUMA << level, 0};
-    struct prt_device_tree *tree = s->ops->tree(s->device);
     uint32_t wanted = s->container->device->cu_count / cu_count, count = 0;
     /* Domains of a level are of one size but for the last, so their number tells it. */
     enum prt_status status =
-        prt_create_sub_devices(tree, prt_device_tree_root(tree), properties, 0, NULL, &count);
+        prt_create_sub_devices(s->ops->tree(s->device), s->root, properties, 0, NULL, &count);
     if (status == PRT_OK && count != wanted)
         return prt_error_set(error, PRT_E_DEVICE,
                              "the device has %" PRIu32 " domains of level %s, the program was made "
@@ -761,8 +765,7 @@ static enum prt_status bind_queue(struct prt_sched *s, uint32_t stage,
 
 enum prt_status prt_sched_bind_root(struct prt_sched *s, uint32_t stage, struct prt_error *error)
 {
-    struct prt_device_handle root = prt_device_tree_root(s->ops->tree(s->device));
-    return bind_queue(s, stage, root, &s->root_queue, error);
+    return bind_queue(s, stage, s->root, &s->root_queue, error);
 }
 
 enum prt_status prt_sched_bind(struct prt_sched *s, uint32_t stage, uint32_t sub_device,

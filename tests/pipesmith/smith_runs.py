@@ -21,10 +21,24 @@ LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lang/"
 class Configuration:
     """How to compile (`compile`), how to run (`run`), and how the first in-port comes in: `feed` is file, or through a
     pipe in packets (one at a time), words (of four bytes), or pieces (of sizes that are drawn).  `whole`: no buffer is
-    fused away."""
+    fused away.  `part`: a partition and a sub-device of it, whose description it is compiled for."""
 
-    def __init__(self, compile_with, run_with, feed="file", whole=True):
+    def __init__(self, compile_with, run_with, feed="file", whole=True, part=None):
         self.compile, self.run, self.feed, self.whole = compile_with.split(), run_with.split(), feed, whole
+        self.part = part
+        if part:
+            self.run += ["--partition", part[0], "--sub-device", part[1]]
+
+    def device(self, folder):
+        """The option for the description of the part."""
+        if not self.part:
+            return []
+        device = self.run[self.run.index("--device") + 1]
+        _, described, _ = run([f"{BUILD}/piperun", "partition", device, *self.part[0].split(), "--describe",
+                               self.part[1]])
+        with open(f"{folder}/part.dev", "w", encoding="utf-8") as file:
+            file.write(described)
+        return [f"--device={folder}/part.dev"]
 
 
 CONFIGURATIONS = {
@@ -35,6 +49,9 @@ CONFIGURATIONS = {
     "side": Configuration("--device=sim4 --layout=side-by-side --policy=round_robin", "--device sim4 --host-threads 2"),
     "groups": Configuration("--device=sim16 --layout=groups --policy=priority", "--device sim16 --dispatch=full",
                             "words"),
+    "nested": Configuration("--layout=side-by-side", "--device sim16", part=("by-affinity l3 / equally 4", "1.0")),
+    "deep": Configuration("--layout=groups --policy=fullest", "--device sim-h100", "pieces",
+                          part=("by-affinity next / by-counts 1 11 / equally 5", "1.1.0")),
     "h100": Configuration("--device=sim-h100 --buffers=fast", "--device sim-h100 --host-threads 8", "pieces"),
     "orin": Configuration("--device=sim-orin-nano -O1 --policy=auto", "--device sim-orin-nano --dispatch=condensed"),
     "simfuse": Configuration("--device=sim16 --fuse", "--device sim16", whole=False),
@@ -146,7 +163,8 @@ def cut(data, feed, kind):
 def execute(folder, source, inputs, outs, name):
     """Compiles and runs; (True, Outcome), or (False, message) where it is refused."""
     how = CONFIGURATIONS[name]
-    status, _, errors = run([f"{BUILD}/pipec", "--min-level=error", source, "-o", f"{folder}/p.pbc"] + how.compile)
+    command = [f"{BUILD}/pipec", "--min-level=error", source, "-o", f"{folder}/p.pbc"]
+    status, _, errors = run(command + how.compile + how.device(folder))
     if status != 0:
         return False, f"pipec exits {status}: {errors}"
     command = [f"{BUILD}/piperun", f"{folder}/p.pbc", f"--stats=json:{folder}/stats"] + how.run

@@ -277,6 +277,58 @@ static void damaged_text_never_does_harm(void **state)
     }
 }
 
+static void what_is_written_is_read_back(void **state)
+{
+    (void)state;
+    struct devdesc d, again;
+    char text[4096];
+    for (size_t i = 0; devdesc_builtin_name(i); i++) {
+        assert_true(devdesc_builtin(devdesc_builtin_name(i), &d));
+        size_t length = devdesc_write(&d, text, sizeof text);
+        assert_int_equal(length, strlen(text));
+        assert_true(devdesc_parse(text, length, &again, &found));
+        assert_int_equal(found.count, 0);
+        assert_int_equal(devdesc_hash(&again), devdesc_hash(&d));
+        char part[16] = "";
+        assert_int_equal(devdesc_write(&d, part, sizeof part), length);
+        assert_memory_equal(part, text, sizeof part - 1);
+    }
+    d.schemes = 0;
+    assert_true(devdesc_parse(text, devdesc_write(&d, text, sizeof text), &again, &found));
+    assert_int_equal(again.schemes, 0);
+}
+
+/* Every part of sim16 is a description without a finding, and has whole domains. */
+static void a_part_has_whole_domains_and_its_share(void **state)
+{
+    (void)state;
+    struct devdesc whole, part, again;
+    char text[4096];
+    assert_true(devdesc_builtin("sim16", &whole));
+    for (uint32_t first = 0; first < 16; first++)
+        for (uint32_t count = 1; first + count <= 16; count++) {
+            devdesc_part(&whole, first, count, "part", &part);
+            size_t length = devdesc_write(&part, text, sizeof text);
+            assert_true(devdesc_parse(text, length, &again, &found));
+            assert_int_equal(found.count, 0);
+            assert_int_equal(devdesc_hash(&again), devdesc_hash(&part));
+            assert_int_equal(part.cu_count, count);
+            assert_int_equal(part.memory_bytes_per_cycle, 16 * count);
+            bool halves = first % 8 == 0 && count % 8 == 0, quarters = first % 4 + count % 4 == 0;
+            assert_int_equal(part.cus_per_domain[DEVDESC_L3], halves ? 8 : 0);
+            assert_int_equal(part.cache_bytes[DEVDESC_L3], halves ? 8 << 20 : 0);
+            assert_int_equal(part.cus_per_domain[DEVDESC_L2], quarters ? 4 : 0);
+            assert_int_equal(part.cus_per_domain[DEVDESC_L1], 1);
+            assert_int_equal(part.schemes, count > 1 ? 7 : 3);
+            assert_int_equal(part.max_sub_devices, count);
+        }
+    whole.memory_bytes_per_cycle = 2;
+    devdesc_part(&whole, 0, 3,
+                 "a-name-that-is-longer-than-all-the-room-that-there-is-for-one-in-it", &part);
+    assert_int_equal(part.memory_bytes_per_cycle, 1);
+    assert_int_equal(strlen(part.name), 63);
+}
+
 TEST_MAIN("devdesc", cmocka_unit_test(required_keys_are_enough_and_defaults_fill_the_rest),
           cmocka_unit_test(units_blanks_and_comments_are_read),
           cmocka_unit_test(errors_have_a_place_and_a_reason),
@@ -285,4 +337,6 @@ TEST_MAIN("devdesc", cmocka_unit_test(required_keys_are_enough_and_defaults_fill
           cmocka_unit_test(several_errors_are_found_in_one_run),
           cmocka_unit_test(what_does_not_fit_together_is_a_warning),
           cmocka_unit_test(embedded_descriptions_are_valid_and_named_as_their_files),
+          cmocka_unit_test(what_is_written_is_read_back),
+          cmocka_unit_test(a_part_has_whole_domains_and_its_share),
           cmocka_unit_test(damaged_text_never_does_harm))

@@ -2,7 +2,7 @@
  * a table of partitions, random properties, life, handles, threads. */
 #include "tests/test.h"
 
-#include "runtime/device/subdevice.h"
+#include "runtime/device/subdevice_path.h"
 
 #include <pthread.h>
 
@@ -826,6 +826,38 @@ static void threads_share_a_tree(void **state)
     prt_device_tree_destroy(tree);
 }
 
+static void a_path_leaves_nothing_beside_its_end(void **state)
+{
+    (void)state;
+    struct prt_device_tree *tree = make_tree(D16);
+    struct prt_device_handle found;
+    struct prt_device_information information;
+    uint32_t failed = 7;
+    const int64_t by8[] = {EQ, 8, 0}, by_counts[] = {BC, 1, 5, 2, END, 0}, by9[] = {EQ, 9, 0};
+    struct prt_sub_device_step steps[] = {{by8, 1}, {by_counts, 1}};
+    assert_int_equal(prt_sub_device_find(tree, NULL, 0, &found, &failed), PRT_OK);
+    assert_true(prt_device_equal(found, prt_device_tree_root(tree)));
+    assert_int_equal(prt_sub_device_find(tree, steps, 2, &found, &failed), PRT_OK);
+    assert_int_equal(prt_device_query(tree, found, &information), PRT_OK);
+    assert_int_equal(information.first_cu, 9);
+    assert_int_equal(information.cu_count, 5);
+    assert_int_equal(information.reference_count, 1);
+    assert_int_equal(prt_device_tree_live(tree), 3); /* its parent lives on for its sake */
+    assert_int_equal(prt_device_release(tree, found), PRT_OK);
+    assert_int_equal(prt_device_tree_live(tree), 1);
+    steps[1].index = 3;
+    assert_int_equal(prt_sub_device_find(tree, steps, 2, &found, &failed), PRT_E_INVALID_VALUE);
+    assert_int_equal(failed, 1);
+    steps[1].properties = by9;
+    assert_int_equal(prt_sub_device_find(tree, steps, 2, &found, &failed),
+                     PRT_E_DEVICE_PARTITION_FAILED);
+    steps[0].index = 2;
+    assert_int_equal(prt_sub_device_find(tree, steps, 2, &found, &failed), PRT_E_INVALID_VALUE);
+    assert_int_equal(failed, 0);
+    assert_int_equal(prt_device_tree_live(tree), 1);
+    prt_device_tree_destroy(tree);
+}
+
 TEST_MAIN(
     "subdevice", cmocka_unit_test(partitions_follow_the_table),
     cmocka_unit_test(null_properties_are_invalid_value),
@@ -841,4 +873,5 @@ TEST_MAIN(
     cmocka_unit_test(invented_handles_are_refused), cmocka_unit_test(a_child_keeps_its_parents),
     cmocka_unit_test(an_attached_queue_keeps_its_device),
     cmocka_unit_test(live_devices_are_limited), cmocka_unit_test(bad_descriptions_are_refused),
+    cmocka_unit_test(a_path_leaves_nothing_beside_its_end),
     cmocka_unit_test(random_trees_keep_their_properties), cmocka_unit_test(threads_share_a_tree))
