@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Every ```sh block of README.md works as it stands, in order, in a fresh copy of the tree.
+# What they write is left out of git, all of it.
 # A block behind a line `<!-- not-run: reason -->` is listed as skipped.
 set -eu
 
@@ -24,6 +25,10 @@ unset MAKEFLAGS MAKELEVEL MFLAGS VARIANT BUILD PIPEC PIPERUN PIPEC2 LLVM_MAJOR
 status=0
 cd "$TMP/tree"
 export PATH=$PWD/build/release:$PATH
+versioned=
+if command -v git >/dev/null; then
+    git init -q && git add -A && git -c user.name=test -c user.email=test commit -q -m clone && versioned=1
+fi
 for block in "$TMP"/blocks/?????; do
     line=$((10#${block##*/}))
     if [ -f "$block.skip" ]; then
@@ -37,4 +42,8 @@ for block in "$TMP"/blocks/?????; do
         status=1
     fi
 done
+if [ -n "$versioned" ]; then
+    git status --porcelain >"$TMP/status"
+    if [ -s "$TMP/status" ]; then echo "not ok the clone is as clean as it was"; cat "$TMP/status"; else echo "ok the clone is as clean as it was"; fi
+fi
 exit $status
