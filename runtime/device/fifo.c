@@ -118,7 +118,7 @@ void prt_fifo_leave(struct prt_fifo *fifo)
         fifo->readers[i].offset_bytes = fifo->write_offset_bytes;
 }
 
-/* The last of the slowest readers has moved on, or one has gone. */
+/* The last of the slowest readers has moved on, or gone. */
 static void find_oldest(struct prt_fifo *fifo)
 {
     uint64_t oldest = fifo->written_packets;
@@ -132,6 +132,12 @@ static void find_oldest(struct prt_fifo *fifo)
     }
     fifo->oldest_packets = oldest;
     fifo->oldest_count = count;
+}
+
+/* One of the slowest readers has moved on, or gone: of many, only the last one has the rest looked at. */
+static void leave_oldest(struct prt_fifo *fifo)
+{
+    if (--fifo->oldest_count == 0) find_oldest(fifo);
 }
 
 /* ---- the writer ---- */
@@ -167,8 +173,8 @@ void prt_fifo_release(struct prt_fifo *fifo, uint32_t reader, uint64_t packets)
     r->offset_bytes = prt_fifo_advance(fifo, r->offset_bytes, packets);
     if (fifo->reader_count == 1)
         fifo->oldest_packets = r->position_packets;
-    else if (was_oldest && --fifo->oldest_count == 0)
-        find_oldest(fifo);
+    else if (was_oldest)
+        leave_oldest(fifo);
 }
 
 void prt_fifo_detach(struct prt_fifo *fifo, uint32_t reader)
@@ -178,5 +184,5 @@ void prt_fifo_detach(struct prt_fifo *fifo, uint32_t reader)
     fifo->discarded_packets += prt_fifo_held(fifo, reader);
     r->attached = false;
     fifo->attached_count--;
-    find_oldest(fifo);
+    if (r->position_packets == fifo->oldest_packets) leave_oldest(fifo);
 }

@@ -47,11 +47,14 @@ static uint32_t leave(struct search *search, uint32_t index)
 {
     struct visit *visit = &search->visits[index];
     if (visit->lowest == visit->order) {
-        uint32_t member;
+        struct prt_stage *stages = search->sched->stages;
+        uint32_t member, before = index;
         do {
             member = search->open[--search->open_count];
             search->visits[member].open = false;
-            search->sched->stages[member].circle = search->circles;
+            stages[member].circle = search->circles;
+            stages[member].circle_next = before;
+            before = member;
         } while (member != index);
         search->circles++;
     }
@@ -115,7 +118,7 @@ bool prt_circle_find(struct prt_sched *s)
     for (uint32_t i = 0; done && i < count; i++)
         if (!s->stages[i].fed) count_takers(s, &s->stages[i]);
     for (uint32_t i = 0; done && i < count; i++)
-        if (prt_circle_unwanted(s, &s->stages[i])) s->ends_due = true;
+        if (prt_circle_unwanted(s, &s->stages[i])) prt_stage_may_end(s, &s->stages[i]);
     free(search.visits);
     free(search.open);
     return done;
@@ -126,14 +129,18 @@ bool prt_circle_unwanted(const struct prt_sched *s, const struct prt_stage *stag
     return !stage->fed && s->takers[stage->circle] == 0;
 }
 
-bool prt_circle_leave(struct prt_sched *s, const struct prt_buffer *buffer,
+void prt_circle_leave(struct prt_sched *s, const struct prt_buffer *buffer,
                       const struct prt_stage *reader)
 {
     uint32_t node = buffer->record->writer_node;
-    if (node == CONTAINER_NONE) return false;
-    const struct prt_stage *writer = &s->stages[s->node_stage[node]];
-    if (writer->fed || (reader != NULL && in_circle(writer, reader))) return false;
-    return --s->takers[writer->circle] == 0;
+    if (node == CONTAINER_NONE) return;
+    const struct prt_stage *writer = &s->stages[s->node_stage[node]], *member = writer;
+    if (writer->fed || (reader != NULL && in_circle(writer, reader))) return;
+    if (--s->takers[writer->circle] > 0) return;
+    do {
+        prt_stage_may_end(s, member);
+        member = &s->stages[member->circle_next];
+    } while (member != writer);
 }
 
 /* Stages that can be reached, each once. */

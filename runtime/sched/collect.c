@@ -81,7 +81,6 @@ static void link_stages(struct prt_sched *s)
         end += node->input_count + node->output_count;
         c->stages[i].cause = PRT_STALL_SCHEDULER;
         c->stages[i].end = NO_END;
-        s->stages[i].changed = true;
         if (c->executes && !s->stages[i].exact)
             s->objects[i].most = c->batch_most + node->first_output;
     }
@@ -107,6 +106,7 @@ enum prt_status prt_collect_create(struct prt_sched *s, const struct prt_observe
     }
     s->collect = made;
     link_stages(s);
+    prt_stage_mark_all(&s->changed);
     return PRT_OK;
 }
 
@@ -192,14 +192,9 @@ static void go_over(struct prt_collect *c, uint32_t stage, struct reason reason,
     w->end = reason.end;
 }
 
-static uint32_t number_of(const struct prt_sched *s, const struct prt_stage *stage)
-{
-    return (uint32_t)(stage - s->stages);
-}
-
 void prt_collect_dispatched(struct prt_sched *s, const struct prt_stage *stage)
 {
-    uint32_t number = number_of(s, stage);
+    uint32_t number = prt_stage_number(s, stage);
     go_over(s->collect, number, (struct reason){PRT_STALL_SCHEDULER, NO_END},
             s->ops->now_cycles(s->device));
     s->collect->stages[number].in_flight = true;
@@ -207,7 +202,7 @@ void prt_collect_dispatched(struct prt_sched *s, const struct prt_stage *stage)
 
 void prt_collect_completed(struct prt_sched *s, const struct prt_stage *stage)
 {
-    s->collect->stages[number_of(s, stage)].in_flight = false;
+    s->collect->stages[prt_stage_number(s, stage)].in_flight = false;
 }
 
 /* ---- events ---- */
@@ -250,7 +245,7 @@ void prt_collect_suspended(struct prt_sched *s, const struct prt_buffer *buffer)
 
 void prt_collect_ended(struct prt_sched *s, const struct prt_stage *stage)
 {
-    tell_moment(s, PRT_SCHEDULER_ENDS, number_of(s, stage), UINT32_MAX);
+    tell_moment(s, PRT_SCHEDULER_ENDS, prt_stage_number(s, stage), UINT32_MAX);
 }
 
 void prt_collect_doing(struct prt_sched *s, enum prt_doing doing, const struct prt_buffer *buffer)
@@ -278,15 +273,13 @@ static void tell_levels(struct prt_sched *s, uint64_t now)
     }
 }
 
+/* What is in flight changes once more when it completes. */
 static void look(struct prt_sched *s, uint64_t now)
 {
     struct prt_collect *c = s->collect;
-    for (uint32_t i = 0; i < s->container->stage_count; i++) {
-        struct prt_stage *stage = &s->stages[i];
-        if (!stage->changed || c->stages[i].in_flight) continue;
-        stage->changed = false;
-        go_over(c, i, why_idle(s, stage), now);
-    }
+    uint32_t i = prt_stage_marks_take(&s->changed, 0);
+    for (; i != PRT_STAGE_MARKS_NONE; i = prt_stage_marks_take(&s->changed, i + 1))
+        if (!c->stages[i].in_flight) go_over(c, i, why_idle(s, &s->stages[i]), now);
     if (c->observer.level != NULL) tell_levels(s, now);
 }
 

@@ -99,7 +99,7 @@ static bool goes_on(const struct prt_stage *stage, const struct prt_stage_input 
 }
 
 /* What a stage asks for that is the first one to be looked at. */
-static void bring_to_stage(struct prt_sched *s, const struct prt_stage *stage)
+static void bring_to_stage(struct prt_sched *s, struct prt_stage *stage)
 {
     if (!prt_select_wants(s, stage)) return;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {

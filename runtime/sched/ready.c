@@ -61,22 +61,31 @@ uint64_t prt_ready_fits(const struct prt_stage *stage, const struct prt_stage_in
     return fits(stage, input, packets, closed, stage->batch_max);
 }
 
-uint64_t prt_ready_inputs(const struct prt_stage *stage)
+uint64_t prt_ready_inputs(struct prt_stage *stage)
 {
     uint64_t firings = stage->batch_max;
-    for (uint32_t i = 0; i < stage->node->input_count && firings > 0; i++)
-        firings = prt_ready_input(stage, &stage->inputs[i], true, firings);
+    uint32_t at = stage->lacking_input;
+    for (uint32_t left = stage->node->input_count; left > 0; left--) {
+        firings = prt_ready_input(stage, &stage->inputs[at], true, firings);
+        if (firings == 0) break;
+        if (++at == stage->node->input_count) at = 0;
+    }
+    stage->lacking_input = at;
     return firings;
 }
 
-uint64_t prt_ready_outputs(const struct prt_stage *stage)
+uint64_t prt_ready_outputs(struct prt_stage *stage)
 {
     uint64_t firings = stage->batch_max;
-    for (uint32_t i = 0; i < stage->node->output_count && firings > 0; i++) {
-        const struct prt_stage_output *output = &stage->outputs[i];
+    uint32_t at = stage->lacking_output;
+    for (uint32_t left = stage->node->output_count; left > 0; left--) {
+        const struct prt_stage_output *output = &stage->outputs[at];
         uint64_t room = prt_fifo_room(&output->buffer->fifo);
         firings = prt_flow_fits(&output->most, stage->firings, room, firings);
+        if (firings == 0) break;
+        if (++at == stage->node->output_count) at = 0;
     }
+    stage->lacking_output = at;
     return firings;
 }
 

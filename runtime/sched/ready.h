@@ -1,7 +1,7 @@
 /*
  * ready: how many firings the inputs and outputs of a stage admit now.
  *
- * Requires: a stage of prt_sched_create.  Nothing is changed; no errors.
+ * Requires: a stage of prt_sched_create.  Nothing is changed but which end is looked at first; no errors.
  */
 #ifndef RUNTIME_SCHED_READY_H
 #define RUNTIME_SCHED_READY_H
@@ -29,9 +29,17 @@ uint64_t prt_ready_fits(const struct prt_stage *stage, const struct prt_stage_in
                         uint64_t packets, bool closed);
 
 /* Firings that all inputs admit (open in-ports as full), the room of all outputs admits; at most
- * the stage's largest batch. */
-uint64_t prt_ready_inputs(const struct prt_stage *stage);
-uint64_t prt_ready_outputs(const struct prt_stage *stage);
+ * the stage's largest batch.  The end that has admitted none before is looked at first, and those behind it next: while
+ * ends come to admit more one by one, they are all looked at once or twice in all. */
+uint64_t prt_ready_inputs(struct prt_stage *stage);
+uint64_t prt_ready_outputs(struct prt_stage *stage);
+
+/* The input admits no firing any more: it is closed, and holds too little. */
+static inline bool prt_ready_ends(const struct prt_stage *stage,
+                                  const struct prt_stage_input *input)
+{
+    return input->buffer->fifo.closed && prt_ready_input(stage, input, false, 1) == 0;
+}
 
 /* Packets that the input has to hold before the next firing. */
 uint64_t prt_ready_needs(const struct prt_stage *stage, const struct prt_stage_input *input);

@@ -19,7 +19,7 @@
 void prt_sched_limit_firings(struct prt_sched *s, uint64_t firings)
 {
     s->firings_limit = firings;
-    s->ends_due = true;
+    prt_stage_mark_all(&s->ends_due);
 }
 
 void prt_sched_interrupt(struct prt_sched *s)
@@ -31,16 +31,30 @@ void prt_sched_interrupt(struct prt_sched *s)
 
 static void writer_changed(struct prt_sched *s, const struct prt_buffer *buffer)
 {
-    uint32_t writer = buffer->record->writer_node;
-    if (writer != CONTAINER_NONE) prt_stage_changed(&s->stages[s->node_stage[writer]]);
+    uint32_t node = buffer->record->writer_node;
+    if (node == CONTAINER_NONE) return;
+    uint32_t writer = s->node_stage[node];
+    prt_stage_changed(s, writer);
+    if (s->stages[writer].life == PRT_STAGE_FINISH_WAITING) prt_stage_mark(&s->ends_due, writer);
 }
 
-/* A reader has freed room: of an in-port it is the other readers' to be filled. */
+/* Of an in-port it is the other readers' to be filled. */
 static void room_changed(struct prt_sched *s, const struct prt_buffer *buffer)
 {
     writer_changed(s, buffer);
     if (buffer->record->outer == CONTAINER_OUTER_IN) prt_select_readers_changed(s, buffer);
-    if (s->finish_waiting > 0) s->ends_due = true;
+}
+
+/* A reader frees its oldest packets, and holds none any more if it is to `detach`: what the slowest one does alone makes
+ * room. */
+static void free_packets(struct prt_sched *s, const struct prt_stage_input *input, uint64_t packets,
+                         bool detach)
+{
+    struct prt_fifo *fifo = &input->buffer->fifo;
+    uint64_t oldest = fifo->oldest_packets;
+    prt_fifo_release(fifo, input->reader, packets);
+    if (detach) prt_fifo_detach(fifo, input->reader);
+    if (fifo->oldest_packets != oldest) room_changed(s, input->buffer);
 }
 
 /* ---- the host's side ---- */
@@ -72,7 +86,6 @@ static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer
         s->open_sinks--;
         s->sinks_gone = s->open_sinks == 0;
         prt_circle_leave(s, buffer, NULL);
-        s->ends_due = true;
         status = PRT_OK;
     }
     if (status != PRT_OK) port->gone = true; /* after an error nothing more is given to it */
@@ -144,11 +157,9 @@ static void release_inputs(struct prt_sched *s, const struct prt_stage *stage)
     uint64_t first = stage->firings - stage->batch;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
-        if (input->buffer->fifo.closed) s->ends_due = true;
-        if (input->in_order) continue;
-        uint64_t freed = prt_ready_frees(input, first, stage->batch);
-        prt_fifo_release(&input->buffer->fifo, input->reader, freed);
-        room_changed(s, input->buffer);
+        if (input->buffer->fifo.closed) prt_stage_may_end(s, stage);
+        if (!input->in_order)
+            free_packets(s, input, prt_ready_frees(input, first, stage->batch), false);
     }
 }
 
@@ -165,7 +176,7 @@ static enum prt_status complete_batch(struct prt_sched *s, struct prt_stage *sta
         status = commit_output(s, &stage->outputs[i], packets, error);
     }
     if (stage->stopped || prt_select_source_left(s, stage) == 0 || prt_circle_unwanted(s, stage))
-        s->ends_due = true;
+        prt_stage_may_end(s, stage);
     return status;
 }
 
@@ -174,7 +185,7 @@ static void end_stage(struct prt_sched *s, struct prt_stage *stage)
     for (uint32_t i = 0; i < stage->node->output_count; i++)
         prt_select_close(s, stage->outputs[i].buffer);
     stage->life = PRT_STAGE_ENDED;
-    stage->changed = true;
+    prt_stage_changed(s, prt_stage_number(s, stage));
     if (s->collect != NULL) prt_collect_ended(s, stage);
     s->end_propagated = true;
 }
@@ -184,22 +195,18 @@ static void detach_inputs(struct prt_sched *s, struct prt_stage *stage)
 {
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
-        struct prt_fifo *fifo = &input->buffer->fifo;
-        if (!fifo->readers[input->reader].attached) continue;
-        prt_fifo_release(fifo, input->reader, prt_ready_history(stage, input));
-        prt_fifo_detach(fifo, input->reader);
-        room_changed(s, input->buffer);
-        if (prt_circle_leave(s, input->buffer, stage)) s->ends_due = true;
+        if (!input->buffer->fifo.readers[input->reader].attached) continue;
+        free_packets(s, input, prt_ready_history(stage, input), true);
+        prt_circle_leave(s, input->buffer, stage);
     }
 }
 
 /* What a finish could read is not discarded. */
-static void release_tail(const struct prt_stage *stage)
+static void release_tail(struct prt_sched *s, const struct prt_stage *stage)
 {
     if (!stage->reads_tail) return;
     const struct prt_stage_input *input = &stage->inputs[0];
-    struct prt_fifo *fifo = &input->buffer->fifo;
-    prt_fifo_release(fifo, input->reader, prt_fifo_held(fifo, input->reader));
+    free_packets(s, input, prt_fifo_held(&input->buffer->fifo, input->reader), false);
 }
 
 static enum prt_status complete_finish(struct prt_sched *s, struct prt_stage *stage,
@@ -213,7 +220,7 @@ static enum prt_status complete_finish(struct prt_sched *s, struct prt_stage *st
     }
     if (status != PRT_OK) return status;
     if (stage->reads_tail && stage->completed > 0) prt_leftovers_note(s, stage);
-    release_tail(stage);
+    release_tail(s, stage);
     detach_inputs(s, stage);
     end_stage(s, stage);
     return PRT_OK;
@@ -231,7 +238,7 @@ static enum prt_status complete(struct prt_sched *s, const struct prt_completion
     struct prt_stage *stage = &s->stages[object < stages ? object : object - stages];
     stage->in_flight = false;
     prt_packets_completed(s, stage->queue);
-    prt_stage_changed(stage);
+    prt_stage_changed(s, prt_stage_number(s, stage));
     if (s->collect != NULL) prt_collect_completed(s, stage);
     s->in_flight--;
     stage->execute_cycles += completion->execute_cycles;
@@ -323,7 +330,7 @@ enum prt_status prt_sched_wait(struct prt_sched *s, bool *jump, struct prt_error
     if (*jump) {
         s->waiver = true;
         for (uint32_t i = 0; i < s->container->stage_count; i++)
-            prt_stage_changed(&s->stages[i]);
+            prt_stage_changed(s, i);
     }
     return PRT_OK;
 }
@@ -373,9 +380,7 @@ static void pass_on(struct prt_sched *s, const struct prt_stage *stage, uint64_t
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
         if (!input->in_order) continue;
-        uint64_t freed = prt_ready_frees(input, stage->firings, firings);
-        prt_fifo_release(&input->buffer->fifo, input->reader, freed);
-        room_changed(s, input->buffer);
+        free_packets(s, input, prt_ready_frees(input, stage->firings, firings), false);
     }
     for (uint32_t i = 0; i < stage->node->output_count; i++) {
         const struct prt_stage_output *output = &stage->outputs[i];
@@ -454,22 +459,12 @@ enum prt_status prt_sched_dispatch(struct prt_sched *s, struct prt_error *error)
 
 /* ---- ends ---- */
 
-static bool is_short(const struct prt_stage *stage, const struct prt_stage_input *input)
-{
-    return prt_ready_input(stage, input, false, 1) == 0;
-}
-
-static bool is_at_end(const struct prt_stage *stage, const struct prt_stage_input *input)
-{
-    return input->buffer->fifo.closed && is_short(stage, input);
-}
-
 static bool can_never_fire(const struct prt_sched *s, const struct prt_stage *stage)
 {
     if (stage->stopped || prt_select_source_left(s, stage) == 0 || prt_circle_unwanted(s, stage))
         return true;
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
-        if (is_at_end(stage, &stage->inputs[i])) return true;
+        if (prt_ready_ends(stage, &stage->inputs[i])) return true;
     }
     return false;
 }
@@ -486,18 +481,18 @@ static void begin_end(struct prt_sched *s, struct prt_stage *stage)
     }
     if (finishes) {
         stage->life = PRT_STAGE_FINISH_WAITING;
-        stage->changed = true;
-        s->finish_waiting++;
+        prt_stage_changed(s, prt_stage_number(s, stage));
         s->end_propagated = true;
     } else {
         end_stage(s, stage);
     }
 }
 
-static bool has_finish_room(const struct prt_stage *stage)
+/* Nobody but the stage takes room from its outputs, and it fires no more: those that have had it have it still. */
+static bool has_finish_room(struct prt_stage *stage)
 {
-    for (uint32_t i = 0; i < stage->node->output_count; i++) {
-        const struct prt_stage_output *output = &stage->outputs[i];
+    for (; stage->roomy_outputs < stage->node->output_count; stage->roomy_outputs++) {
+        const struct prt_stage_output *output = &stage->outputs[stage->roomy_outputs];
         if (prt_fifo_room(&output->buffer->fifo) < output->finish_max) return false;
     }
     return true;
@@ -523,7 +518,6 @@ static enum prt_status dispatch_finish(struct prt_sched *s, uint32_t index, stru
     stage->life = PRT_STAGE_FINISHING;
     stage->completed = 0;
     if (s->collect != NULL) prt_collect_dispatched(s, stage);
-    s->finish_waiting--;
     stage->in_flight = true;
     enum prt_status status = prt_packets_launch(s, index, true, 1, NULL, error);
     if (status != PRT_OK) return status;
@@ -541,35 +535,27 @@ static enum prt_status run_finish(struct prt_sched *s, uint32_t index, struct pr
     return status == PRT_OK ? step_over(s, index, true, error) : status;
 }
 
-static enum prt_status end_one(struct prt_sched *s, uint32_t index, bool *changed,
-                               struct prt_error *error)
+static enum prt_status end_one(struct prt_sched *s, uint32_t index, struct prt_error *error)
 {
     struct prt_stage *stage = &s->stages[index];
     if (stage->in_flight || stage->life == PRT_STAGE_ENDED) return PRT_OK;
-    if (stage->life == PRT_STAGE_RUNNING && can_never_fire(s, stage)) {
-        begin_end(s, stage);
-        *changed = true;
-    }
-    if (stage->life == PRT_STAGE_FINISH_WAITING && has_finish_room(stage)) {
-        *changed = true;
+    if (stage->life == PRT_STAGE_RUNNING && can_never_fire(s, stage)) begin_end(s, stage);
+    if (stage->life == PRT_STAGE_FINISH_WAITING && has_finish_room(stage))
         return run_finish(s, index, error);
-    }
     return PRT_OK;
 }
 
-/* Again and again until nothing ends: an end may let the next stage end. */
+/* In the order of the stages, again and again until nothing ends: an end may let the next stage end. */
 enum prt_status prt_sched_ends(struct prt_sched *s, struct prt_error *error)
 {
-    while (s->ends_due) {
-        bool changed = false;
-        s->ends_due = false;
-        for (uint32_t i = 0; i < s->container->stage_count; i++) {
-            enum prt_status status = end_one(s, i, &changed, error);
-            if (status != PRT_OK) return status;
-        }
-        if (changed) s->ends_due = true;
+    enum prt_status status = PRT_OK;
+    while (status == PRT_OK && s->ends_due.marked > 0) {
+        uint32_t i = prt_stage_marks_take(&s->ends_due, 0);
+        for (; status == PRT_OK && i != PRT_STAGE_MARKS_NONE;
+             i = prt_stage_marks_take(&s->ends_due, i + 1))
+            status = end_one(s, i, error);
     }
-    return PRT_OK;
+    return status;
 }
 
 /* ---- halt ---- */

@@ -63,6 +63,7 @@
 #include "runtime/load/reader.h"
 #include "runtime/sched/flow.h"
 #include "runtime/sched/indices.h"
+#include "runtime/sched/stage_marks.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -176,8 +177,11 @@ struct prt_stage {
     bool reads_port; /* some input is an in-port */
     bool exact;      /* each firing gives as many packets as the one a cycle of phases before */
     bool settled;    /* found not ready, and nothing it depends on has changed since */
-    bool changed;    /* something it depends on, since prt_collect_look has seen it */
     uint32_t circle; /* of stages that take each other's packets; where not fed */
+    uint32_t circle_next; /* another of that circle, and so round it */
+    /* The input, the output that has admitted no firing when it was looked at last: looked at first. */
+    uint32_t lacking_input, lacking_output;
+    uint32_t roomy_outputs; /* the first ones, which have room for what the finish appends */
     uint32_t queue, cu_count;
     uint32_t entry;       /* of the reference table; CONTAINER_NONE: none */
     bool loads;           /* its first launch fills the entry */
@@ -249,6 +253,9 @@ struct prt_sched {
     struct prt_stage *stages;
     struct prt_stage_input *inputs;
     struct prt_stage_output *outputs;
+    struct prt_stage_marks ends_due; /* what `ends` may have something to do with */
+    struct prt_stage_marks
+        changed;             /* something they depend on, since prt_collect_look has seen them */
     uint32_t *node_stage;    /* stage of each node */
     uint64_t *takers;        /* of each circle's packets, outside of it */
     uint32_t *cursors;       /* per set: index after the stage selected last */
@@ -291,13 +298,11 @@ struct prt_sched {
     uint32_t instruction; /* that is executed, from 0 */
     uint64_t selected_firings;
     uint32_t in_flight;
-    uint32_t finish_waiting;
     uint32_t open_sinks;
     uint64_t firings_limit; /* of each source; UINT64_MAX: none */
     bool waiver;            /* thresholds are waived until the next dispatch */
     bool found_none;        /* a selection, since the last wait */
     bool end_propagated;    /* since a wait has seen it last */
-    bool ends_due;          /* `ends` may have something to do */
     bool sinks_gone;        /* the last sink wants no more */
 
     uint64_t instruction_cycles; /* of all instructions */
@@ -317,10 +322,21 @@ struct prt_sched {
 };
 
 /* Something has changed that may make the stage worth another look. */
-static inline void prt_stage_changed(struct prt_stage *stage)
+static inline void prt_stage_changed(struct prt_sched *s, uint32_t stage)
 {
-    stage->settled = false;
-    stage->changed = true;
+    s->stages[stage].settled = false;
+    if (s->collect != NULL) prt_stage_mark(&s->changed, stage);
+}
+
+static inline uint32_t prt_stage_number(const struct prt_sched *s, const struct prt_stage *stage)
+{
+    return (uint32_t)(stage - s->stages);
+}
+
+/* The stage may have fired for the last time, or there may be room for its finish: `ends` is to see. */
+static inline void prt_stage_may_end(struct prt_sched *s, const struct prt_stage *stage)
+{
+    prt_stage_mark(&s->ends_due, prt_stage_number(s, stage));
 }
 
 /* Everything a run needs, sized from the container.  The device has been opened for it. */

@@ -72,10 +72,12 @@ static bool allocate_tables(struct prt_sched *s)
     s->argument_blocks = allocate(c->node_count, sizeof *s->argument_blocks);
     s->open_packets = allocate(c->stage_count, sizeof *s->open_packets);
     s->queues = allocate(c->stage_count, sizeof *s->queues);
-    return s->buffers && s->ports && s->stages && s->inputs && s->outputs && s->node_stage &&
-           s->takers && s->cursors && s->fullest && s->objects && s->windows_in && s->windows_out &&
-           s->device_queues && s->pop_bytes && s->push_bytes && s->left && s->produced &&
-           s->open_packets && s->queues && s->claimed_bytes && s->packet_bytes &&
+    bool marks = prt_stage_marks_create(&s->ends_due, c->stage_count) &&
+                 prt_stage_marks_create(&s->changed, c->stage_count);
+    return marks && s->buffers && s->ports && s->stages && s->inputs && s->outputs &&
+           s->node_stage && s->takers && s->cursors && s->fullest && s->objects && s->windows_in &&
+           s->windows_out && s->device_queues && s->pop_bytes && s->push_bytes && s->left &&
+           s->produced && s->open_packets && s->queues && s->claimed_bytes && s->packet_bytes &&
            s->window_places && s->flow_sums && s->by_importance && s->set_order && s->completions &&
            s->argument_blocks;
 }
@@ -550,6 +552,8 @@ void prt_sched_destroy(struct prt_sched *s)
     for (uint32_t i = 0; s->device_queues != NULL && i < s->container->stage_count; i++)
         prt_device_queue_destroy(s->device_queues[i]);
     free(s->device_queues);
+    prt_stage_marks_destroy(&s->ends_due);
+    prt_stage_marks_destroy(&s->changed);
     free(s->node_stage);
     free(s->takers);
     free(s->cursors);

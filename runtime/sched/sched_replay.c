@@ -97,7 +97,7 @@ static enum prt_status check_stall(struct replay *r, struct prt_error *error)
     uint32_t first = UINT32_MAX;
     for (uint32_t i = 0; i < s->container->stage_count; i++) {
         if (!r->among[i]) continue;
-        const struct prt_stage *stage = &s->stages[i];
+        struct prt_stage *stage = &s->stages[i];
         if (first == UINT32_MAX) first = i;
         if (prt_ready_outputs(stage) > 0 && prt_ready_inputs(stage) > 0)
             return prt_error_set(error, PRT_E_VERIFY,

@@ -9,15 +9,20 @@ void prt_select_readers_changed(struct prt_sched *s, const struct prt_buffer *bu
     const struct container_buffer *record = buffer->record;
     for (uint32_t i = 0; i < record->reader_count; i++) {
         uint32_t node = s->container->readers[record->first_reader + i].node;
-        prt_stage_changed(&s->stages[s->node_stage[node]]);
+        prt_stage_changed(s, s->node_stage[node]);
     }
 }
 
 void prt_select_close(struct prt_sched *s, struct prt_buffer *buffer)
 {
+    const struct container_buffer *record = buffer->record;
     prt_fifo_close(&buffer->fifo);
     prt_select_readers_changed(s, buffer);
-    s->ends_due = true;
+    for (uint32_t i = 0; i < record->reader_count; i++) {
+        const struct container_reader *reader = &s->container->readers[record->first_reader + i];
+        const struct prt_stage *stage = &s->stages[s->node_stage[reader->node]];
+        if (prt_ready_ends(stage, &s->inputs[reader->input])) prt_stage_may_end(s, stage);
+    }
     s->end_propagated = true;
 }
 
@@ -41,7 +46,7 @@ bool prt_select_below_threshold(const struct prt_sched *s, const struct prt_stag
     return firings < stage->threshold && !is_cut_short(s, stage, firings);
 }
 
-static uint64_t ready_firings(const struct prt_sched *s, const struct prt_stage *stage)
+static uint64_t ready_firings(const struct prt_sched *s, struct prt_stage *stage)
 {
     uint64_t firings = prt_ready_outputs(stage);
     if (firings == 0) return 0;
@@ -71,7 +76,7 @@ bool prt_select_stops_by_interrupt(struct prt_sched *s, struct prt_stage *stage)
     s->interrupt_seen = true;
     if (source && !stage->stopped) {
         stage->stopped = true;
-        s->ends_due = true;
+        prt_stage_may_end(s, stage);
         s->end_propagated = true;
     }
     return true;
@@ -101,7 +106,7 @@ static enum prt_status look_at(struct prt_sched *s, struct prt_stage *stage, uin
     return PRT_OK;
 }
 
-bool prt_select_wants(const struct prt_sched *s, const struct prt_stage *stage)
+bool prt_select_wants(const struct prt_sched *s, struct prt_stage *stage)
 {
     return may_be_ready(stage) && ready_firings(s, stage) > 0;
 }
@@ -197,9 +202,10 @@ static enum prt_status select_fullest(struct prt_sched *s, uint32_t set_index, b
     *found = false;
     for (uint32_t i = 0; i < set->count && status == PRT_OK; i++) {
         uint32_t index = set->stages[i];
-        uint64_t packets = fullest_input(&s->stages[index]);
         bool ready = false;
-        if ((*found && packets <= most) || !may_be_ready(&s->stages[index])) continue;
+        if (!may_be_ready(&s->stages[index])) continue;
+        uint64_t packets = fullest_input(&s->stages[index]);
+        if (*found && packets <= most) continue;
         status = select_if_ready(s, index, &ready, error);
         if (ready) most = packets;
         *found |= ready;

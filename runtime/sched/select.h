@@ -39,7 +39,7 @@ bool prt_select_below_threshold(const struct prt_sched *sched, const struct prt_
                                 uint64_t firings);
 
 /* Is the stage ready, or would it be if its open in-ports were full? */
-bool prt_select_wants(const struct prt_sched *sched, const struct prt_stage *stage);
+bool prt_select_wants(const struct prt_sched *sched, struct prt_stage *stage);
 
 /* Has prt_sched_interrupt been called? */
 static inline bool prt_select_interrupted(const struct prt_sched *s)

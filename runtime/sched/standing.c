@@ -172,7 +172,7 @@ static bool put_wait(struct text *t, const struct prt_sched *s, const struct prt
     return false;
 }
 
-static void put_ready(struct text *t, const struct prt_sched *s, const struct prt_stage *stage)
+static void put_ready(struct text *t, const struct prt_sched *s, struct prt_stage *stage)
 {
     uint64_t inputs = prt_ready_inputs(stage), firings = prt_ready_outputs(stage);
     uint64_t left = prt_select_source_left(s, stage);
@@ -198,7 +198,7 @@ static void put_flight(struct text *t, const struct prt_stage *stage)
     put(t, stage->batch == 1 ? " firing" : " firings");
 }
 
-static void put_state(struct text *t, const struct prt_sched *s, const struct prt_stage *stage)
+static void put_state(struct text *t, const struct prt_sched *s, struct prt_stage *stage)
 {
     if (stage->in_flight) {
         put_flight(t, stage);
@@ -214,7 +214,7 @@ static void put_state(struct text *t, const struct prt_sched *s, const struct pr
     }
 }
 
-static void put_stage(struct text *t, const struct prt_sched *s, const struct prt_stage *stage,
+static void put_stage(struct text *t, const struct prt_sched *s, struct prt_stage *stage,
                       size_t width, size_t kernel_width)
 {
     const struct prt_container *c = s->container;

@@ -235,7 +235,7 @@ static enum prt_status execute(struct machine *m, const struct instruction *i)
     case SCHED_CALL: return call(m);
     case SCHED_RETURN: return give_back(m);
     case SCHED_FENCE: return closed_pipe(m, prt_static_fence(s, error));
-    case SCHED_ENDS: return s->ends_due ? prt_sched_ends(s, error) : PRT_OK;
+    case SCHED_ENDS: return s->ends_due.marked > 0 ? prt_sched_ends(s, error) : PRT_OK;
     case SCHED_ROUND_ROBIN:
         return selected(m, prt_sched_select_round_robin(s, operands[0], &m->taken, error));
     case SCHED_PRIORITY:

@@ -2,7 +2,7 @@
  * fifo: one writer, two readers, which may detach (runtime/device/fifo.h, fifo.c).
  *
  * The scheduler's thread claims, commits, releases and detaches (prt_fifo_claim, prt_fifo_commit, prt_fifo_release,
- * prt_fifo_detach, find_oldest); kernels on threads of their own touch the packets of their windows, one by one, between
+ * prt_fifo_detach, leave_oldest, find_oldest); kernels on threads of their own touch the packets of their windows, one by one, between
  * the launch and the completion.  A writer may append less than has been claimed, as where rates are bounded.
  *
  * Holds: each reader finds every packet up to where it detaches, in order and whole; nothing of a window is written
@@ -13,6 +13,7 @@
  * twin: COMMIT_EARLY    packets are committed when the writer is launched
  * twin: RELEASE_EARLY   room is freed when a reader is launched
  * twin: DETACH_KEEPS    prt_fifo_detach leaves the oldest packet where it is
+ * twin: DETACH_UNCOUNTED  a reader that goes is still counted as one of the slowest
  */
 #define PACKETS 5
 #define DEPTH 2 /* and cells of the ring: the tightest */
@@ -77,6 +78,15 @@ inline find_oldest()
     od
 }
 
+inline leave_oldest()
+{
+    oldest_count--;
+    if
+    :: oldest_count == 0 -> find_oldest()
+    :: else
+    fi
+}
+
 inline commit(count)
 {
     written = written + count;
@@ -102,12 +112,7 @@ inline release(reader, count)
     fi;
 #else
     if
-    :: was_oldest ->
-        oldest_count--;
-        if
-        :: oldest_count == 0 -> find_oldest()
-        :: else
-        fi
+    :: was_oldest -> leave_oldest()
     :: else
     fi;
 #endif
@@ -118,8 +123,16 @@ inline release(reader, count)
 inline detach(reader)
 {
     attached[reader] = false;
-#ifndef DETACH_KEEPS
-    find_oldest()
+#if defined DETACH_UNCOUNTED
+    if
+    :: !attached[0] && !attached[1] -> find_oldest()
+    :: else
+    fi
+#elif !defined DETACH_KEEPS
+    if
+    :: position[reader] == oldest -> leave_oldest()
+    :: else
+    fi
 #endif
 }
 

@@ -121,6 +121,29 @@ static void a_detached_reader_holds_no_room(void **unused)
     prt_fifo_destroy(&fifo);
 }
 
+/* Of several slowest readers the last one that goes, or moves on, frees the room. */
+static void room_is_freed_by_the_last_of_the_slowest_readers(void **unused)
+{
+    (void)unused;
+    struct prt_fifo fifo = make(4, 8, 4);
+    prt_fifo_claim(&fifo, 8);
+    prt_fifo_commit(&fifo, 8);
+    prt_fifo_release(&fifo, 3, 5);
+    prt_fifo_release(&fifo, 2, 2);
+    prt_fifo_detach(&fifo, 0);
+    assert_int_equal(prt_fifo_room(&fifo), 0);
+    prt_fifo_release(&fifo, 1, 5);
+    assert_int_equal(prt_fifo_room(&fifo), 2);
+    prt_fifo_detach(&fifo, 3); /* not one of the slowest: nothing of theirs is counted */
+    assert_int_equal(prt_fifo_room(&fifo), 2);
+    prt_fifo_detach(&fifo, 2);
+    assert_int_equal(prt_fifo_room(&fifo), 5);
+    prt_fifo_detach(&fifo, 1);
+    assert_int_equal(prt_fifo_room(&fifo), 8);
+    assert_int_equal(fifo.discarded_packets, 8 + 3 + 6 + 3);
+    prt_fifo_destroy(&fifo);
+}
+
 static void without_readers_packets_are_discarded_and_counted(void **unused)
 {
     (void)unused;
@@ -317,6 +340,7 @@ TEST_MAIN("fifo", cmocka_unit_test(a_placed_fifo_leaves_for_the_larger_ring),
           cmocka_unit_test(windows_keep_the_alignment_of_their_packets),
           cmocka_unit_test(room_is_that_of_the_slowest_reader),
           cmocka_unit_test(a_detached_reader_holds_no_room),
+          cmocka_unit_test(room_is_freed_by_the_last_of_the_slowest_readers),
           cmocka_unit_test(without_readers_packets_are_discarded_and_counted),
           cmocka_unit_test(initial_packets_repeat_their_pattern),
           cmocka_unit_test(closing_twice_is_closing_once),
