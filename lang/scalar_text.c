@@ -134,7 +134,7 @@ static void format_range(enum scalar_type type, char *low, char *high, size_t by
     bool is_float = scalar_is_float(type), is_signed = scalar_is_signed(type);
     if (is_float && type != SCALAR_F64) {
         scalar_format(SCALAR_F32, greatest_f32[type], high, bytes);
-        snprintf(low, bytes, "-%s", high);
+        scalar_format(SCALAR_F32, greatest_f32[type] | UINT32_C(1) << 31, low, bytes);
         return;
     }
     size_t width_bits = 8 * scalar_width_bytes(type);

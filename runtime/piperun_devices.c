@@ -186,6 +186,7 @@ static void add_cu_set(struct text *text, const uint64_t *words, uint32_t cu_cou
 static int complain_partition(const struct table *table, uint32_t row,
                               const struct prt_scheme *scheme, enum prt_status status)
 {
+    if (status == PRT_E_OUT_OF_HOST_MEMORY) return prt_complain_memory();
     struct text path = {.length = 0}, reason = path;
     struct prt_device_information information;
     prt_device_query(table->tree, table->rows[row].device, &information);

@@ -64,6 +64,8 @@ def cases(build):
     compiles = [pipec, "avg.pipe", "-o", "out.pbc", "-MD"]
     runs = [piperun, "avg.pbc", "samples=in.raw", "smooth=out.raw"]
     on_cpu = [piperun, "--device", "cpu", "cpu.pbc", "samples=in.raw", "smooth=out.raw"]
+    on_part = [piperun, "--device", "sim16", "--partition", "equally 8 / by-counts 3 4", "--sub-device", "1.1",
+               "avg.pbc", "samples=in.raw", "smooth=out.raw"]
     reports = [piperun, "--stats=json:out.json", "--trace=out.trace", "avg.pbc", "samples=in.raw", "smooth=out.npy"]
     tests = [pipec, "test", "tested.pipe"]
     made = []
@@ -71,6 +73,7 @@ def cases(build):
     def add(name, command, files, **more):
         made.append(Case(name, command, files, **more))
 
+    add("memory of a run on a sub-device", on_part, ["out.raw"], calls="memory")
     for again in (False, True):
         ever = ", and all after it" if again else ""
         more = {"again": again}
