@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifndef PIPEC_VERSION
 #define PIPEC_VERSION "0"
@@ -127,7 +128,8 @@ static int take_timeout(const char *text, double *out)
     char *end;
     *out = strtod(text, &end);
     if (end != text && *end == '\0' && *out > 0 && *out <= 1e9) return EXIT_DONE;
-    return PRT_COMPLAIN(EXIT_USAGE, "--timeout: '%s' is not a number of seconds", text);
+    return PRT_COMPLAIN(
+        EXIT_USAGE, "--timeout: '%s' is not a number of seconds above 0; for example: 2.5", text);
 }
 
 static int take_stats(const char *text, struct prt_command *command)
@@ -296,6 +298,36 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
     return status == EXIT_DONE ? PRT_COMMAND_RUN : status;
 }
 
+/* The first word is a file, unless nobody would call a file so. */
+static int take_file(const char *word, struct prt_command *command)
+{
+    static const char *const others[] = {"disasm", "verify",         "asm",      "partition",
+                                         "--help", "--list-devices", "--version"};
+    command->file = word;
+    if (strpbrk(word, "./") != NULL || access(word, F_OK) == 0) return PRT_COMMAND_RUN;
+    const char *meant = nearest_name(word, others, sizeof others / sizeof others[0]);
+    if (meant != NULL)
+        return PRT_COMPLAIN(EXIT_USAGE,
+                            "there is no command '%s', and no such file; did you mean '%s'?", word,
+                            meant);
+    return PRT_COMPLAIN(EXIT_USAGE,
+                        "there is no command '%s' (disasm, verify, asm or partition), and no such "
+                        "file",
+                        word);
+}
+
+static int take_word(const char *word, struct prt_command *command)
+{
+    if (command->file == NULL) return take_file(word, command);
+    if (strncmp(word, "json:", 5) == 0)
+        return PRT_COMPLAIN(EXIT_USAGE, "'%s': expected PORT=PATH; did you mean '--stats=%s'?",
+                            word, word);
+    if (strchr(word, '=') == NULL)
+        return PRT_COMPLAIN(EXIT_USAGE, "'%s': expected PORT=PATH", word);
+    command->bindings[command->binding_count++] = word;
+    return PRT_COMMAND_RUN;
+}
+
 int prt_command_read(int argc, char **argv, struct prt_command *command)
 {
     command->capacity = (size_t)argc;
@@ -321,12 +353,8 @@ int prt_command_read(int argc, char **argv, struct prt_command *command)
     if (command->debug && command->replay)
         return PRT_COMPLAIN(EXIT_USAGE, "--debug and --replay do not go together");
     for (; optind < argc; optind++) {
-        if (command->file == NULL)
-            command->file = argv[optind];
-        else if (strchr(argv[optind], '=') != NULL)
-            command->bindings[command->binding_count++] = argv[optind];
-        else
-            return PRT_COMPLAIN(EXIT_USAGE, "'%s': expected PORT=PATH", argv[optind]);
+        int status = take_word(argv[optind], command);
+        if (status != PRT_COMMAND_RUN) return status;
     }
     if (command->file != NULL) return PRT_COMMAND_RUN;
     prt_say_error("no file given");

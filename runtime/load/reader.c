@@ -718,7 +718,8 @@ enum prt_status prt_container_read_file(const char *path, struct prt_container *
 {
     *container = (struct prt_container){0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return prt_error_set(error, PRT_E_OPEN, "%s: %s", path, strerror(errno));
+    if (fd < 0)
+        return prt_error_set(error, PRT_E_OPEN, "cannot open '%s': %s", path, strerror(errno));
     uint8_t *bytes = NULL;
     size_t size;
     enum prt_status status = slurp(fd, path, &bytes, &size, error);

@@ -156,5 +156,12 @@ chmod +x other/pipec
 expect "a container that is refused has the source's name" 1 '' '^piperun: error: small.pipe: not a container' other/piperun small.pipe x=gen:ramp:3 y=-,csv
 printf '#!/bin/sh\nexit 0\n' >other/pipec
 expect "and one that is empty" 3 '' 'small.pipe: pipec has written no container' other/piperun small.pipe x=gen:ramp:3 y=-,csv
+expect "piperun and a command that is misspelt" 2 '' "there is no command 'verfy', and no such file; did you mean 'verify'?" "$PIPERUN" verfy five.pbc
+expect "one that is an option" 2 '' "did you mean '--list-devices'?" "$PIPERUN" list-devices
+expect "one that it has not" 2 '' "there is no command 'run' (disasm, verify, asm or partition), and no such file" "$PIPERUN" run five.pbc
+expect "a container that is not there" 2 '' "cannot open 'none.pbc': No such file" "$PIPERUN" none.pbc x=gen:ramp:3 y=null
+expect "one that is like none" 2 '' "unknown option '--frobnicate' (piperun --help)" "$PIPERUN" five.pbc --frobnicate
+expect "--stats without its =" 2 '' "did you mean '--stats=json:s'?" "$PIPERUN" five.pbc --stats json:s x=gen:ramp:3 y=null
+expect "--timeout 1s" 2 '' "'1s' is not a number of seconds above 0; for example: 2.5" "$PIPERUN" five.pbc --timeout 1s
 printf 'name = tiny\ncus = 2\n' >tiny.dev
 expect "an incomplete device description" 1 '' 'tiny.dev' "$PIPEC" -I lib -p first --device tiny.dev two.pipe

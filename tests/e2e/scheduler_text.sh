@@ -28,7 +28,7 @@ says "and ports" "^#   input 0: 'x', in-port, [0-9]* packets; pops 1, peeks 1$" 
 cp two.pbc place.pbc
 "$PIPERUN" asm two.sasm -o place.pbc && cmp -s two.pbc place.pbc && ok "in place" || not_ok "in place"
 "$PIPERUN" asm two.sasm -o absent.pbc 2>said
-[ $? = 2 ] && [ ! -e absent.pbc ] && says "what is not there has no program" 'absent.pbc: ' said || not_ok "what is not there has no program"
+[ $? = 2 ] && [ ! -e absent.pbc ] && says "what is not there has no program" "cannot open 'absent.pbc': " said || not_ok "what is not there has no program"
 
 cat >new.sasm <<'END'
 .stages 2
