@@ -69,12 +69,19 @@ uint64_t prt_container_checksum(const void *bytes, size_t size)
     return XXH64((const uint8_t *)bytes + covered, size - covered, 0);
 }
 
+enum { MAGIC_BYTES = sizeof CONTAINER_MAGIC - 1 };
+
+/* As far as there are bytes, which is one at least. */
+static bool begins_as_container(const void *bytes, size_t size)
+{
+    size_t known = size < MAGIC_BYTES ? size : MAGIC_BYTES;
+    return known > 0 && memcmp(bytes, CONTAINER_MAGIC, known) == 0;
+}
+
 static enum prt_status check_header(struct reading *reading, struct container_header *header)
 {
     const struct prt_container *c = reading->container;
-    const size_t magic_bytes = sizeof header->magic;
-    size_t known = c->size_bytes < magic_bytes ? c->size_bytes : magic_bytes;
-    if (PRT_BREAKS(known == 0 || memcmp(c->bytes, CONTAINER_MAGIC, known) != 0))
+    if (PRT_BREAKS(!begins_as_container(c->bytes, c->size_bytes)))
         return REFUSE(reading, 0, "not a container: it does not begin with 'PIPEC'");
     if (PRT_BREAKS(c->size_bytes < sizeof *header))
         return prt_error_set_at(reading->error, PRT_E_TRUNCATED, c->size_bytes,
@@ -673,23 +680,24 @@ enum prt_status prt_container_read_memory(const void *bytes, size_t size,
     *container = (struct prt_container){0};
     if (size > PRT_CONTAINER_BYTES_MAX)
         return prt_error_set(error, PRT_E_FORMAT, "container: larger than 4 GiB");
+    if (size > MAGIC_BYTES && !begins_as_container(bytes, size)) size = MAGIC_BYTES;
     uint8_t *copy = allocate_bytes(size);
     if (copy == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     if (size > 0) memcpy(copy, bytes, size);
     return read_owned(copy, size, container, error);
 }
 
-/* Reads to the end of the file into memory that grows with it: it may be a pipe, or change
- * meanwhile. */
+/* Reads to the end of the file into memory that grows with it: it may be a pipe, or change meanwhile.  Of what does not
+ * begin as a container not much is read. */
 static enum prt_status slurp(int fd, const char *path, uint8_t **bytes, size_t *size,
                              struct prt_error *error)
 {
     struct stat about;
     size_t capacity = 65536;
-    /* uncovered: a file of more than 4 GiB */
+    *bytes = NULL;
     if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
-        (uint64_t)about.st_size < PRT_CONTAINER_BYTES_MAX)
-        capacity = (size_t)about.st_size + 1;
+        (uint64_t)about.st_size > PRT_CONTAINER_BYTES_MAX)
+        return prt_error_set(error, PRT_E_FORMAT, "%s: larger than 4 GiB", path);
     *bytes = allocate_bytes(capacity);
     *size = 0;
     if (*bytes == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
@@ -700,7 +708,8 @@ static enum prt_status slurp(int fd, const char *path, uint8_t **bytes, size_t *
             return prt_error_set_at(error, PRT_E_READ, *size, "%s: %s", path, strerror(errno));
         if (got == 0) return PRT_OK;
         *size += (size_t)got;
-        /* uncovered: a file of more than 4 GiB */
+        if (!begins_as_container(*bytes, *size)) return PRT_OK;
+        /* uncovered: a pipe that brings more than 4 GiB */
         if (*size > PRT_CONTAINER_BYTES_MAX)
             return prt_error_set(error, PRT_E_FORMAT, "%s: larger than 4 GiB", path);
         if (*size < capacity) continue;

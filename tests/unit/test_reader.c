@@ -146,13 +146,39 @@ static void bytes_behind_the_end_are_refused(void **unused)
     free(bytes);
 }
 
+/* One byte less, 4 GiB, and one more: only the beginning is looked at, which is all that there is. */
 static void more_than_4_gib_are_refused_before_they_are_read(void **unused)
 {
     (void)unused;
     struct prt_error error;
-    uint8_t byte = 0;
-    assert_int_equal(read_bytes(&byte, PRT_CONTAINER_BYTES_MAX + 1, &error), PRT_E_FORMAT);
-    assert_string_equal(error.message, "container: larger than 4 GiB");
+    for (int more = -1; more <= 1; more++) {
+        size_t size = PRT_CONTAINER_BYTES_MAX + (size_t)(int64_t)more;
+        assert_int_equal(read_bytes("#!/bin/sh", size, &error), PRT_E_FORMAT);
+        assert_string_equal(error.message, more > 0
+                                               ? "container: larger than 4 GiB"
+                                               : "not a container: it does not begin with 'PIPEC'");
+    }
+}
+
+/* The same of files, which consist of one hole. */
+static void files_of_more_than_4_gib_are_refused_before_they_are_read(void **unused)
+{
+    (void)unused;
+    char path[] = "/tmp/test_reader.XXXXXX", expected[128];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    for (int more = -1; more <= 1; more++) {
+        struct prt_container container;
+        struct prt_error error;
+        assert_int_equal(ftruncate(fd, (off_t)PRT_CONTAINER_BYTES_MAX + more), 0);
+        assert_int_equal(prt_container_read_file(path, &container, &error), PRT_E_FORMAT);
+        snprintf(expected, sizeof expected, "%s: %s", path,
+                 more > 0 ? "larger than 4 GiB"
+                          : "not a container: it does not begin with 'PIPEC'");
+        assert_string_equal(error.message, expected);
+    }
+    close(fd);
+    unlink(path);
 }
 
 static void other_files_are_told_at_their_beginning(void **unused)
@@ -364,6 +390,7 @@ TEST_MAIN("reader", cmocka_unit_test(a_good_container_is_read),
           cmocka_unit_test(every_flipped_bit_with_a_right_checksum_is_survived),
           cmocka_unit_test(bytes_behind_the_end_are_refused),
           cmocka_unit_test(more_than_4_gib_are_refused_before_they_are_read),
+          cmocka_unit_test(files_of_more_than_4_gib_are_refused_before_they_are_read),
           cmocka_unit_test(other_files_are_told_at_their_beginning),
           cmocka_unit_test(other_versions_are_named),
           cmocka_unit_test(records_that_point_outside_are_refused),
