@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static uint32_t find_port(const struct prt_session *session, const char *name, size_t length)
 {
@@ -115,27 +117,56 @@ bool prt_ports_same_file(const char *a, const char *b)
     return same;
 }
 
-/* Two ports of one direction that share standard input or output, or two outputs into one file. */
+static bool find_file(const char *path, int standard, struct stat *about)
+{
+    return (strcmp(path, "-") == 0 ? fstat(standard, about) : stat(path, about)) == 0;
+}
+
+bool prt_ports_share(const char *a, const char *b, enum prt_port_direction direction)
+{
+    bool in = direction == PRT_PORT_IN, standard_a = strcmp(a, "-") == 0,
+         standard_b = strcmp(b, "-") == 0;
+    int standard = in ? STDIN_FILENO : STDOUT_FILENO;
+    struct stat file_a, file_b;
+    if (standard_a && standard_b) return true;
+    if (!find_file(a, standard, &file_a) || !find_file(b, standard, &file_b))
+        return !in && !standard_a && !standard_b && prt_ports_same_file(a, b);
+    if (file_a.st_dev != file_b.st_dev || file_a.st_ino != file_b.st_ino) return false;
+    if (S_ISFIFO(file_a.st_mode) || S_ISSOCK(file_a.st_mode)) return true;
+    if (S_ISCHR(file_a.st_mode)) return (standard_a || standard_b) && isatty(standard);
+    return !in;
+}
+
 static bool is_conflict(const struct prt_binding *a, const struct prt_binding *b)
 {
     if (!a->bound || !b->bound || a->port.direction != b->port.direction) return false;
     if (a->spec.path == NULL || b->spec.path == NULL) return false;
-    if (prt_port_spec_is_standard(&a->spec) || prt_port_spec_is_standard(&b->spec))
-        return prt_port_spec_is_standard(&a->spec) && prt_port_spec_is_standard(&b->spec);
-    return a->port.direction == PRT_PORT_OUT && strncmp(a->spec.path, "/dev/", 5) != 0 &&
-           prt_ports_same_file(a->spec.path, b->spec.path);
+    if (a->spec.format == PRT_FORMAT_NULL || b->spec.format == PRT_FORMAT_NULL) return false;
+    return prt_ports_share(a->spec.path, b->spec.path, a->port.direction);
+}
+
+static int refuse_conflict(const struct prt_binding *a, const struct prt_binding *b)
+{
+    if (strcmp(a->spec.path, b->spec.path) == 0)
+        return PRT_COMPLAIN(EXIT_USAGE, "ports '%s' and '%s' are both bound to '%s'", a->port.name,
+                            b->port.name, a->spec.path);
+    return PRT_COMPLAIN(EXIT_USAGE,
+                        "ports '%s' and '%s' are bound to one file: '%s' is '%s' by another name",
+                        a->port.name, b->port.name, a->spec.path, b->spec.path);
 }
 
 static int check_conflicts(const struct prt_session *session)
 {
+    const char *program = session->command->file;
     for (uint32_t i = 0; i < session->port_count; i++) {
-        const struct prt_binding *a = &session->bindings[i];
-        for (uint32_t k = 0; k < i; k++) {
-            const struct prt_binding *b = &session->bindings[k];
-            if (is_conflict(a, b))
-                return PRT_COMPLAIN(EXIT_USAGE, "ports '%s' and '%s' are both bound to '%s'",
-                                    b->port.name, a->port.name, a->spec.path);
-        }
+        const struct prt_binding *b = &session->bindings[i];
+        for (uint32_t k = 0; k < i; k++)
+            if (is_conflict(&session->bindings[k], b))
+                return refuse_conflict(&session->bindings[k], b);
+        if (b->bound && b->port.direction == PRT_PORT_OUT && b->spec.path != NULL &&
+            prt_ports_share(b->spec.path, program, PRT_PORT_OUT))
+            return PRT_COMPLAIN(EXIT_USAGE, "port '%s': '%s' is the program that is run",
+                                b->port.name, b->spec.path);
     }
     return EXIT_DONE;
 }

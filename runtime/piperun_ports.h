@@ -54,6 +54,11 @@ int prt_ports_open(struct prt_session *session);
 /* Whether two names are, or will be, those of one file. */
 bool prt_ports_same_file(const char *a, const char *b);
 
+/* Whether two paths of that direction would get in each other's way: one pipe, socket or terminal, for
+ * outputs also one file that is there or will be.  "-" is standard input or output; devices give, and
+ * take, as often as they are opened. */
+bool prt_ports_share(const char *a, const char *b, enum prt_port_direction direction);
+
 /* A generator that only --firings ends. */
 bool prt_binding_is_endless(const struct prt_binding *binding);
 

@@ -19,12 +19,9 @@ struct prt_reports {
     bool zipped; /* `zip` is open */
 };
 
-/* Devices take what several write. */
 static bool is_conflict(const char *a, const char *b)
 {
-    if (a == NULL || b == NULL || strncmp(a, "/dev/", 5) == 0) return false;
-    return strcmp(a, "-") == 0 || strcmp(b, "-") == 0 ? strcmp(a, b) == 0
-                                                      : prt_ports_same_file(a, b);
+    return a != NULL && b != NULL && prt_ports_share(a, b, PRT_PORT_OUT);
 }
 
 static int refuse(const char *report, const char *path, const char *owner)
@@ -41,9 +38,14 @@ int prt_reports_check(const struct prt_session *session)
     for (int i = 0; i < 2; i++) {
         for (uint32_t k = 0; k < session->port_count; k++) {
             const struct prt_binding *b = &session->bindings[k];
-            if (b->port.direction == PRT_PORT_OUT && is_conflict(paths[i], b->spec.path))
+            bool in = b->port.direction == PRT_PORT_IN;
+            if (in && (b->spec.path == NULL || strcmp(b->spec.path, "-") == 0)) continue;
+            if (is_conflict(paths[i], b->spec.path))
                 return refuse(names[i], paths[i], b->port.name);
         }
+        if (is_conflict(paths[i], command->file))
+            return PRT_COMPLAIN(EXIT_USAGE, "%s: '%s' is the program that is run", names[i],
+                                paths[i]);
     }
     return is_conflict(paths[0], paths[1]) ? refuse(names[1], paths[1], names[0]) : EXIT_DONE;
 }

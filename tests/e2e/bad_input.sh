@@ -124,6 +124,29 @@ else
     echo "not ok two hashes"
 fi
 
+# ---- ports that would get in each other's way ----
+cp pair.pbc mine.pbc
+ln -s mine.pbc other_name.pbc
+pair() { "$PIPERUN" "$@"; }
+# shellcheck disable=SC2016 # the inner shell's
+piped() { sh -c 'printf abcd | "$@"' sh "$PIPERUN" "$@"; }
+mkfifo one_pipe
+expect "two ports on standard input" 2 "both bound to '-'" pair pair.pbc 'x[0]=-' 'x[1]=-' 'y[0]=null' 'y[1]=null'
+expect "also by another name" 2 "'-' is '/dev/stdin' by another name" piped pair.pbc 'x[0]=-' 'x[1]=/dev/stdin' 'y[0]=null' 'y[1]=null'
+expect "two ports on one pipe" 2 "both bound to 'one_pipe'" pair pair.pbc 'x[0]=one_pipe,raw' 'x[1]=one_pipe,raw' 'y[0]=null' 'y[1]=null'
+expect "two ports that read one file" 0 '' pair pair.pbc 'x[0]=in.f32,raw:u8' 'x[1]=in.f32,raw:u8' 'y[0]=null' 'y[1]=null'
+expect "two ports that write one device" 0 '' pair pair.pbc 'x[0]=gen:ramp:4' 'x[1]=gen:ramp:4' 'y[0]=/dev/null' 'y[1]=/dev/null'
+expect "two ports that write one file" 2 "'new.raw' is './new.raw' by another name" pair pair.pbc 'x[0]=gen:ramp:4' 'x[1]=gen:ramp:4' 'y[0]=new.raw' 'y[1]=./new.raw'
+expect "an output over the program" 2 "port 'y.0.': 'other_name.pbc' is the program that is run" pair mine.pbc 'x[0]=gen:ramp:4' 'x[1]=gen:ramp:4' \
+    'y[0]=other_name.pbc,raw' 'y[1]=null'
+for report in stats=json: trace=; do
+    expect "--${report%%=*} over the program" 2 "--${report%%=*}: 'mine.pbc' is the program that is run" pair mine.pbc 'x[0]=gen:ramp:4' 'x[1]=gen:ramp:4' \
+        'y[0]=null' 'y[1]=null' --${report}mine.pbc
+    expect "--${report%%=*} over an input" 2 "in.f32 is taken by 'x.0.'" pair pair.pbc 'x[0]=in.f32,raw:u8' 'x[1]=gen:ramp:4' 'y[0]=null' 'y[1]=null' \
+        --${report}in.f32
+done
+if cmp -s pair.pbc mine.pbc; then echo "ok the program is untouched"; else echo "not ok the program is untouched"; fi
+
 # ---- no text ----
 printf 'kernel copy(in f32 x, out f32 y) { y <- x; }\npipeline main(in f32 x, out f32 y) { x -> copy -> y; }\n' >text.pipe
 "$PIPEC" text.pipe -o text.pbc
