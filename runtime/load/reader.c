@@ -695,11 +695,11 @@ static enum prt_status slurp(int fd, const char *path, uint8_t **bytes, size_t *
     struct stat about;
     size_t capacity = 65536;
     *bytes = NULL;
+    *size = 0;
     if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
         (uint64_t)about.st_size > PRT_CONTAINER_BYTES_MAX)
         return prt_error_set(error, PRT_E_FORMAT, "%s: larger than 4 GiB", path);
     *bytes = allocate_bytes(capacity);
-    *size = 0;
     if (*bytes == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     for (;;) {
         ssize_t got = read(fd, *bytes + *size, capacity - *size);
