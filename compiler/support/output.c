@@ -1,5 +1,7 @@
 #include "compiler/support/output.h"
 
+#include "lang/output_target.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -153,12 +155,19 @@ void cleanup_install(void)
 
 /* ---- output ---- */
 
+static void forget_temporary(struct output *output)
+{
+    free(output->temporary);
+    free(output->target);
+    output->temporary = output->target = NULL;
+}
+
 static bool open_temporary(struct output *output, mode_t mode)
 {
-    size_t size = strlen(output->path) + sizeof ".XXXXXX";
+    size_t size = strlen(output->target) + sizeof ".XXXXXX";
     output->temporary = malloc(size);
     if (output->temporary == NULL) return false;
-    snprintf(output->temporary, size, "%s.XXXXXX", output->path);
+    snprintf(output->temporary, size, "%s.XXXXXX", output->target);
     int fd = cleanup_make_file(output->temporary);
     if (fd < 0) {
         free(output->temporary);
@@ -170,6 +179,26 @@ static bool open_temporary(struct output *output, mode_t mode)
     if (output->file != NULL) return true;
     close(fd);
     output_abandon(output);
+    return false;
+}
+
+static bool open_descriptor(struct output *output, int descriptor)
+{
+    int fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    output->file = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (output->file == NULL && fd >= 0) close(fd);
+    return output->file != NULL;
+}
+
+/* A regular file, or one that is not there yet. */
+static bool open_file(struct output *output, mode_t mode)
+{
+    struct output_target target;
+    if (!output_target_find(output->path, &target)) return false;
+    if (target.path == NULL) return open_descriptor(output, target.descriptor);
+    output->target = target.path;
+    if (open_temporary(output, mode)) return true;
+    forget_temporary(output);
     return false;
 }
 
@@ -192,7 +221,7 @@ bool output_open(struct output *output, const char *path)
     }
     mode_t mask = umask(0);
     umask(mask);
-    return open_temporary(output, exists ? status.st_mode & 07777 : 0666 & ~mask);
+    return open_file(output, exists ? status.st_mode & 07777 : 0666 & ~mask);
 }
 
 static bool complete(FILE *file, bool sync)
@@ -238,7 +267,7 @@ static bool same_bytes(FILE *one, FILE *other)
 
 static bool is_there_already(const struct output *output)
 {
-    FILE *one = fopen(output->temporary, "rbe"), *other = fopen(output->path, "rbe");
+    FILE *one = fopen(output->temporary, "rbe"), *other = fopen(output->target, "rbe");
     bool same = one != NULL && other != NULL && same_bytes(one, other);
     if (one != NULL) fclose(one);
     if (other != NULL) fclose(other);
@@ -252,10 +281,9 @@ bool output_publish(struct output *output)
         output_abandon(output);
         return true;
     }
-    if (rename(output->temporary, output->path) != 0) return fail(output);
+    if (rename(output->temporary, output->target) != 0) return fail(output);
     cleanup_forget(output->temporary);
-    free(output->temporary);
-    output->temporary = NULL;
+    forget_temporary(output);
     return true;
 }
 
@@ -270,6 +298,5 @@ void output_abandon(struct output *output)
     output->file = NULL;
     if (output->temporary == NULL) return;
     cleanup_remove(output->temporary);
-    free(output->temporary);
-    output->temporary = NULL;
+    forget_temporary(output);
 }

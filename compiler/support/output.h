@@ -2,8 +2,8 @@
  * output: files that appear whole or not at all.
  *
  * A regular file is written under a temporary name in the same folder and renamed when it is
- * complete and on disk, so an earlier file stays as it was until then.  "-" is standard output;
- * devices and pipes are written directly.  A temporary is removed by output_abandon, at exit, and
+ * complete and on disk, so an earlier file stays as it was until then; a link to it stays a link.  "-" is
+ * standard output; devices, pipes, and descriptors by name (/dev/stdout) are written directly.  A temporary is removed by output_abandon, at exit, and
  * by SIGINT, SIGTERM and SIGHUP.
  */
 #ifndef PIPEC_OUTPUT_H
@@ -15,6 +15,7 @@
 struct output {
     const char *path; /* as given */
     char *temporary;  /* NULL where written directly */
+    char *target;     /* the file that it becomes: `path`, or what that is a link to */
     FILE *file;       /* write here */
     bool keep_equal;  /* set after opening: a file that has these bytes already keeps its time */
 };

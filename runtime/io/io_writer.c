@@ -1,5 +1,7 @@
 #include "runtime/io/io_internal.h"
 
+#include "lang/output_target.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -115,20 +117,34 @@ static enum prt_status open_failed(const char *name, struct prt_error *error)
                          strerror(errno));
 }
 
-static enum prt_status open_device(struct prt_io_writer *writer, const char *path, bool patched,
-                                   struct prt_error *error)
+/* What is written directly through `fd`, of which -1 says that it could not be had. */
+static enum prt_status take_descriptor(struct prt_io_writer *writer, int fd, bool patched,
+                                       struct prt_error *error)
 {
     writer->direct = true;
-    do
-        writer->fd = path == NULL ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-                                  : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    while (writer->fd < 0 && errno == EINTR);
+    writer->fd = fd;
     if (writer->fd < 0) return open_failed(writer->name, error);
     prt_io_widen_pipe(writer->fd);
     if (!patched) return PRT_OK;
     writer->final_fd = writer->fd;
     writer->fd = -1;
     return prt_io_spool_open(&writer->fd, error);
+}
+
+static enum prt_status open_descriptor(struct prt_io_writer *writer, int descriptor, bool patched,
+                                       struct prt_error *error)
+{
+    return take_descriptor(writer, fcntl(descriptor, F_DUPFD_CLOEXEC, 3), patched, error);
+}
+
+static enum prt_status open_device(struct prt_io_writer *writer, const char *path, bool patched,
+                                   struct prt_error *error)
+{
+    int fd;
+    do
+        fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    return take_descriptor(writer, fd, patched, error);
 }
 
 /* The temporary's path: DIRECTORY/.NAME.RANDOM.tmp, beside the target. */
@@ -201,28 +217,20 @@ static enum prt_status examine_target(const char *path, bool *direct, struct prt
     return PRT_OK;
 }
 
-/* The path to rename to: through a symbolic link that leads to a file, else the path itself. */
-static char *resolve_target(const char *path)
-{
-    struct stat status;
-    if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode)) {
-        char *resolved = realpath(path, NULL);
-        if (resolved != NULL || errno == ENOMEM) return resolved;
-    }
-    return strdup(path);
-}
-
 static enum prt_status open_by_kind(struct prt_io_writer *writer, const char *path, bool patched,
                                     const struct prt_io_environment *environment,
                                     struct prt_error *error)
 {
     bool direct;
-    if (strcmp(path, "-") == 0) return open_device(writer, NULL, patched, error);
+    struct output_target target;
+    if (strcmp(path, "-") == 0) return open_descriptor(writer, STDOUT_FILENO, patched, error);
     enum prt_status status = examine_target(path, &direct, error);
     if (status != PRT_OK) return status;
     if (direct) return open_device(writer, path, patched, error);
-    writer->target = resolve_target(path);
-    if (writer->target == NULL) return prt_io_no_memory(error);
+    if (!output_target_find(path, &target))
+        return errno == ENOMEM ? prt_io_no_memory(error) : open_failed(path, error);
+    if (target.path == NULL) return open_descriptor(writer, target.descriptor, patched, error);
+    writer->target = target.path;
     return open_temporary(writer, environment, error);
 }
 

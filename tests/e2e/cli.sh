@@ -156,6 +156,16 @@ chmod +x other/pipec
 expect "a container that is refused has the source's name" 1 '' '^piperun: error: small.pipe: not a container' other/piperun small.pipe x=gen:ramp:3 y=-,csv
 printf '#!/bin/sh\nexit 0\n' >other/pipec
 expect "and one that is empty" 3 '' 'small.pipe: pipec has written no container' other/piperun small.pipe x=gen:ramp:3 y=-,csv
+ln -s /proc/self/fd/1 descriptor
+ln -s linked.pbc link.pbc
+ln -s not_yet.pbc early.pbc
+for link in descriptor link.pbc early.pbc; do
+    # shellcheck disable=SC2016 # the inner shell's
+    expect "$link is written" 0 '' '' sh -c '"$1" -I lib -p first -D by=5 two.pipe -o "$2" >standard.pbc' sh "$PIPEC" "$link"
+    expect "$link stays a link" 0 '' '' test -L "$link"
+    case $link in descriptor) written=standard.pbc ;; *) written=$(readlink "$link") ;; esac
+    expect "$link has led to $written" 0 '' '' cmp five.pbc "$written"
+done
 expect "piperun and a command that is misspelt" 2 '' "there is no command 'verfy', and no such file; did you mean 'verify'?" "$PIPERUN" verfy five.pbc
 expect "one that is an option" 2 '' "did you mean '--list-devices'?" "$PIPERUN" list-devices
 expect "one that it has not" 2 '' "there is no command 'run' (disasm, verify, asm or partition), and no such file" "$PIPERUN" run five.pbc

@@ -177,6 +177,39 @@ static void a_link_stays_a_link(void **state)
     assert_int_equal(io_write_stream(io_path("dangling.raw"), "", SCALAR_U8, "new", 3, 3, &error),
                      PRT_OK);
     check_content(io_path("dangling.raw"), "new");
+    assert_int_equal(lstat(io_path("dangling.raw"), &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    check_content(io_path("nowhere.raw"), "new");
+    assert_int_equal(symlink("circle.raw", io_path("circle.raw")), 0);
+    assert_int_equal(io_write_stream(io_path("circle.raw"), "", SCALAR_U8, "new", 3, 3, &error),
+                     PRT_E_OPEN);
+}
+
+/* A name in /proc of a file cannot be replaced, least of all where nothing else has the file. */
+static void a_descriptor_is_written_by_its_name(void **state)
+{
+    (void)state;
+    struct stat status;
+    char named[64], written[16] = "";
+    io_folder_entries(true);
+    int file = open(io_path("open.raw"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    assert_true(file >= 0);
+    snprintf(named, sizeof named, "/proc/self/fd/%d", file);
+    assert_int_equal(symlink(named, io_path("by_name")), 0);
+    assert_int_equal(write(file, "old", 3), 3);
+    assert_int_equal(io_write_stream(io_path("by_name"), ",raw", SCALAR_U8, "new", 3, 3, &error),
+                     PRT_OK);
+    check_content(io_path("open.raw"), "oldnew");
+    assert_int_equal(unlink(io_path("open.raw")), 0);
+    assert_int_equal(io_write_stream(io_path("by_name"), ",raw", SCALAR_U8, "it", 2, 2, &error),
+                     PRT_OK);
+    assert_int_equal(lstat(io_path("by_name"), &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(pread(file, written, sizeof written, 0), 8);
+    assert_memory_equal(written, "oldnewit", 8);
+    close(file);
+    assert_int_equal(io_write_stream(io_path("by_name"), ",raw", SCALAR_U8, "it", 2, 2, &error),
+                     PRT_E_OPEN);
 }
 
 static void long_names_are_written(void **state)
@@ -307,6 +340,7 @@ IO_TEST_MAIN("io_sink", cmocka_unit_test(outputs_appear_by_finish_alone),
              cmocka_unit_test(places_that_cannot_be_written_are_named),
              cmocka_unit_test(a_failing_write_leaves_the_old_file),
              cmocka_unit_test(the_mode_follows_the_umask), cmocka_unit_test(a_link_stays_a_link),
+             cmocka_unit_test(a_descriptor_is_written_by_its_name),
              cmocka_unit_test(long_names_are_written),
              cmocka_unit_test(a_closed_pipe_has_its_own_status),
              cmocka_unit_test(a_pipe_gets_packets_at_once),
