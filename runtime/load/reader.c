@@ -730,7 +730,7 @@ enum prt_status prt_container_read_file(const char *path, struct prt_container *
     if (fd < 0)
         return prt_error_set(error, PRT_E_OPEN, "cannot open '%s': %s", path, strerror(errno));
     uint8_t *bytes = NULL;
-    size_t size;
+    size_t size = 0;
     enum prt_status status = slurp(fd, path, &bytes, &size, error);
     close(fd);
     if (status != PRT_OK) {
