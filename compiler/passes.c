@@ -14,6 +14,7 @@
 #include "compiler/sema/sema.h"
 #include "compiler/support/diag_list.h"
 #include "compiler/support/embedded_library.h"
+#include "compiler/support/source_paths.h"
 #include "compiler/syntax/parse.h"
 #include "compiler/support/phase_times.h"
 
@@ -33,6 +34,15 @@ int file_failure(const char *what, const char *path)
 {
     if (errno == EPIPE) return EXIT_DONE; /* the reader has what it wanted */
     fprintf(stderr, "pipec: error: cannot %s '%s': %s\n", what, path, strerror(errno));
+    return EXIT_FILES;
+}
+
+int folder_too_deep(const char *path)
+{
+    fprintf(stderr,
+            "pipec: error: '%s' is more than %d folders deep and is left out: name it, or a folder "
+            "near it, as well\n",
+            path, SOURCE_FOLDERS_MAX);
     return EXIT_FILES;
 }
 

@@ -23,6 +23,8 @@ int refusal_status(const struct compile *cx);
 
 /* "cannot WHAT 'PATH'" with errno's reason; a reader that has gone away is no failure. */
 int file_failure(const char *what, const char *path);
+/* Of a folder that a command does not look through, as it lies in too many others (source_paths.h). */
+int folder_too_deep(const char *path);
 /* What a command that has printed ends with: whether all of it has been written. */
 int standard_output_status(void);
 int input_read(struct compile *cx, const char *path, uint32_t *source);

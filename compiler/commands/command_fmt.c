@@ -147,7 +147,8 @@ static int format_paths(struct run *run)
     struct source_paths paths = {0};
     for (size_t i = 0; i < run->line.input_count; i++)
         if (!source_paths_add(&paths, run->arena, run->line.inputs[i]))
-            worsen(run, file_failure("read", paths.failed));
+            worsen(run, paths.too_deep ? folder_too_deep(paths.failed)
+                                       : file_failure("read", paths.failed));
     if (refuse_sinks(run, &paths)) return EXIT_FILES;
     for (size_t i = 0; i < paths.items.count; i++)
         format_path(run, paths.items.items[i]);

@@ -1,5 +1,4 @@
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +7,7 @@
 
 #include "compiler/commands/command_lint.h"
 #include "compiler/passes.h"
-
-enum { FOLDERS_MAX = 200 }; /* within each other */
+#include "compiler/support/source_paths.h"
 
 struct finder {
     struct lint_paths *paths;
@@ -55,9 +53,13 @@ static void visit_entry(struct finder *finder, const char *folder, const char *n
 
 static void visit_folder(struct finder *finder, const char *path, unsigned depth)
 {
-    DIR *folder = depth < FOLDERS_MAX ? opendir(path) : NULL;
+    if (depth >= SOURCE_FOLDERS_MAX) {
+        folder_too_deep(path);
+        finder->paths->failed = true;
+        return;
+    }
+    DIR *folder = opendir(path);
     if (folder == NULL) {
-        if (depth >= FOLDERS_MAX) errno = ELOOP;
         cannot_read(finder, path);
         return;
     }

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FOLDER_DEPTH_MAX = 256 };
-
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -30,7 +28,8 @@ static bool add_folder(struct source_paths *paths, struct arena *arena, const ch
 {
     VEC(const char *) names = {0};
     struct dirent *entry;
-    DIR *open = opendir(folder);
+    DIR *open = depth < SOURCE_FOLDERS_MAX ? opendir(folder) : NULL;
+    paths->too_deep = depth >= SOURCE_FOLDERS_MAX;
     if (open == NULL) return fail(paths, folder);
     while ((errno = 0, entry = readdir(open)) != NULL)
         if (entry->d_name[0] != '.')
@@ -45,10 +44,9 @@ static bool add_folder(struct source_paths *paths, struct arena *arena, const ch
         const char *path = arena_printf(arena, "%s%s%s", folder, slash, names.items[i]);
         struct stat status;
         if (lstat(path, &status) != 0) continue; /* gone meanwhile */
-        if (S_ISDIR(status.st_mode) && depth < FOLDER_DEPTH_MAX) {
+        if (S_ISDIR(status.st_mode)) {
             if (!add_folder(paths, arena, path, depth + 1)) return false;
-        } else if (!S_ISDIR(status.st_mode) && is_source_name(path) && stat(path, &status) == 0 &&
-                   !S_ISDIR(status.st_mode)) {
+        } else if (is_source_name(path) && stat(path, &status) == 0 && !S_ISDIR(status.st_mode)) {
             vec_push(arena, &paths->items, path);
         }
     }

@@ -231,6 +231,38 @@ for jobs in 1023 1024 1025; do
     status "lint -j $jobs" $((jobs > 1024 ? 2 : 0)) lint -j $jobs command.pipe
 done
 
+# Files in a folder and folders of -I are as many as there are; what lies in too many folders is not passed over silently.
+folder=nest
+for folders in 1 $(seq 2 201); do
+    [ "$folders" -eq 1 ] || folder=$folder/d
+    mkdir "$folder"
+    [ "$folders" -ge 199 ] || continue
+    make_cost 7 | "$PIPEC" fmt - >"$folder/deep.pipe"
+    status "lint: $folders folders within each other" $((folders > 200 ? 2 : 0)) lint nest
+    status "fmt: $folders folders within each other" $((folders > 200 ? 2 : 0)) fmt --check nest
+    [ "$folders" -le 200 ] || status "a folder that is named is the first one" 0 lint nest/d
+done
+for command in lint 'fmt --check'; do
+    # shellcheck disable=SC2086 # two words
+    "$PIPEC" $command nest 2>&1 | grep -q "/d' is more than 200 folders deep and is left out" &&
+        echo "ok $command says what is left out" || echo "not ok $command says what is left out"
+done
+mkdir many
+for i in $(seq 3000); do
+    printf 'const int C%s = %s;\n' "$i" "$i" >"many/$i.pipe"
+done
+status "lint of a folder with 3,000 files" 0 lint many
+status "fmt of a folder with 3,000 files" 0 fmt --check many
+mkdir -p last
+printf 'const int FOUND = 5;\n' >last/found.pipe
+{
+    echo 'import "found.pipe";'
+    make_cost FOUND
+} >imports.pipe
+folders=()
+for i in $(seq 2999); do folders+=(-I "many"); done
+status "an import from the last of 3,000 folders" 0 "${folders[@]}" -I last --emit=graph imports.pipe
+
 # ---- tests, sources ----
 make_map() {
     printf 'fn u8 f(u8 v) { return v; }\nkernel k(in u8 x, out u8 y) { y <- x; }\n%s\n' "$M"

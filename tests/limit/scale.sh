@@ -75,13 +75,15 @@ for shape in chain loops hierarchy; do
 done
 
 # Many nodes that read one stream, and one that reads them all: neighbours become stages of bounded size.
-cat >fan.pipe <<'END'
-kernel add(in i32 x, out i32 y; i32 by) { y <- x + by; }
+cat >total.pipe <<'END'
 kernel total(in i32 x[700], out i32 y) {
     i32 sum = 0;
     for (i32 p = 0; p < 700; p++) sum += x[p][0] * (p + 1);
     y <- sum;
 }
+END
+cat total.pipe - >fan.pipe <<'END'
+kernel add(in i32 x, out i32 y; i32 by) { y <- x + by; }
 pipeline main(in i32 a, out i32 z) {
     buffer i32 b[700];
     for (int i = 0; i < 700; i++) tap: add(a -> b[i]; i);
@@ -101,14 +103,9 @@ read -r status ms peak <took
 check "a fan of 8,192 nodes is compiled in memory ($status, $ms ms, $peak MiB)" test "$status" = 0
 
 # As many ends as a port array has elements: written by one kernel, read by another.
-cat >wide.pipe <<'END'
+cat total.pipe - >wide.pipe <<'END'
 kernel spread(in i32 x, out i32 y[700]) {
     for (i32 p = 0; p < 700; p++) y[p] <- x + p;
-}
-kernel total(in i32 x[700], out i32 y) {
-    i32 sum = 0;
-    for (i32 p = 0; p < 700; p++) sum += x[p][0] * (p + 1);
-    y <- sum;
 }
 pipeline main(in i32 a, out i32 z) {
     buffer i32 b[700];
@@ -135,3 +132,28 @@ for device in sim16 cpu; do
     "$PIPERUN" wider.pbc --device $device a=gen:ramp:3 z=-,csv >out
     check "kernels of 16,384 ends do what they say" test "$(tr '\n' ' ' <out)" = "1431650304 1565876224 1700102144 "
 done
+
+# A stream that as many read as a kernel has ends: of each packet that one of them has read the others are not told.
+sed 's/700/16384/' fan.pipe >fan_out.pipe
+"$PIPEC" -O0 --policy=round_robin --device=sim1 fan_out.pipe -o fan_out.pbc 2>messages
+./within "$seconds" 4096 "$PIPERUN" fan_out.pbc a=gen:ramp:3 z=-,csv 3>took >out 2>messages </dev/null
+read -r status ms peak <took
+check "16,384 readers of an in-port are run ($status, $ms ms, $peak MiB)" test "$status" = 0
+check "and do what they say" test "$(tr '\n' ' ' <out)" = "1431650304 1565876224 1700102144 "
+cat >readers.pipe <<'END'
+kernel check(in i32 x; i32 n) { if (x >= 3) i32 never = 1 / (x - x); }
+kernel add(in i32 x, out i32 y; i32 n) { y <- x + n; }
+pipeline main(in i32 a, out i32 z) {
+    for (int i = 0; i < 65535; i++) check(a -> ; i);
+    add(a -> z; 1);
+}
+END
+./within "$seconds" "$mib" "$PIPEC" -O0 readers.pipe -o readers.pbc 3>took 2>messages </dev/null
+read -r status ms peak <took
+check "65,536 readers of an in-port are compiled ($status, $ms ms, $peak MiB)" test "$status" = 0
+./within "$seconds" 4096 "$PIPERUN" readers.pbc a=gen:ramp:3 z=-,csv 3>took >out 2>messages </dev/null
+read -r status ms peak <took
+check "and run ($status, $ms ms, $peak MiB)" test "$status" = 0
+check "to the end of their stream" test "$(tr '\n' ' ' <out)" = "1 2 3 "
+"$PIPERUN" readers.pbc a=gen:ramp:4 z=null 2>messages
+check "each of them: all see the fourth packet" grep -q "kernel 'check' .* divided by zero in firing 3" messages
