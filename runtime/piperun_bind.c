@@ -188,24 +188,32 @@ static int bind_rest(struct prt_session *session)
     return EXIT_DONE;
 }
 
+static void complain_unbound(const struct prt_binding *b)
+{
+    bool record = prt_packet_is_record(&b->packet);
+    const char *colon = record ? "" : ":", *type = record ? "" : scalar_name(b->port.scalar);
+    if (b->port.direction == PRT_PORT_IN)
+        prt_say_error("in-port '%s' (%s) is not bound; for example: %s=FILE,raw%s%s or "
+                      "%s=gen:%s:1000",
+                      b->port.name, b->port.type, b->port.name, colon, type, b->port.name,
+                      record ? "zeros" : "ramp");
+    else
+        prt_say_error("out-port '%s' (%s) is not bound; for example: %s=FILE,raw%s%s or %s=null",
+                      b->port.name, b->port.type, b->port.name, colon, type, b->port.name);
+}
+
+/* All that are missing, or, of many, the first. */
 static int check_bound(const struct prt_session *session)
 {
+    enum { SHOWN = 8 };
+    uint32_t missing = 0;
     for (uint32_t i = 0; i < session->port_count; i++) {
         const struct prt_binding *b = &session->bindings[i];
-        bool record = prt_packet_is_record(&b->packet);
-        const char *colon = record ? "" : ":", *type = record ? "" : scalar_name(b->port.scalar);
         if (b->bound || b->hash != NULL) continue;
-        if (b->port.direction == PRT_PORT_IN)
-            return PRT_COMPLAIN(EXIT_USAGE,
-                                "in-port '%s' (%s) is not bound; for example: %s=FILE,raw%s%s or "
-                                "%s=gen:%s:1000",
-                                b->port.name, b->port.type, b->port.name, colon, type, b->port.name,
-                                record ? "zeros" : "ramp");
-        return PRT_COMPLAIN(
-            EXIT_USAGE, "out-port '%s' (%s) is not bound; for example: %s=FILE,raw%s%s or %s=null",
-            b->port.name, b->port.type, b->port.name, colon, type, b->port.name);
+        if (missing++ < SHOWN) complain_unbound(b);
     }
-    return EXIT_DONE;
+    if (missing > SHOWN) prt_say_error("%" PRIu32 " more ports are not bound", missing - SHOWN);
+    return missing == 0 ? EXIT_DONE : EXIT_USAGE;
 }
 
 static int prepare_hash(struct prt_session *session, const char *name)

@@ -51,8 +51,11 @@ enum prt_status prt_io_image_check_spec(const struct prt_port_spec *spec,
 {
     uint32_t channels = prt_io_channels(spec, layout);
     if (spec->width_packets == 0)
-        return prt_error_set(error, PRT_E_USAGE, "%s: an image needs its width: add width=N",
-                             spec->path);
+        return prt_error_set(
+            error, PRT_E_USAGE,
+            "%s: an image needs its width: add width=N, or give port '%s' a shape in "
+            "the source (rows N, frame NxM)",
+            spec->path, spec->port);
     if (channels != 1 && channels != 3)
         return prt_error_set(error, PRT_E_USAGE, "%s: an image has 1 or 3 channels, not %u",
                              spec->path, channels);

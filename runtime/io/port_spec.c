@@ -252,8 +252,25 @@ static enum prt_status parse_items(struct item_reader *reader, struct piece rest
 
 /* --- paths --- */
 
+static enum prt_status refuse_generator(const struct prt_port_spec *spec, struct piece name,
+                                        struct prt_error *error)
+{
+    static const char *const names[] = {"ramp", "noise", "zeros"};
+    char word[WORD_BYTES];
+    const char *meant = nearest_name(piece_word(name, word), names, sizeof names / sizeof names[0]);
+    if (meant != NULL)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': there is no generator 'gen:%.*s'; did you mean 'gen:%s'?",
+                             spec->port, (int)name.length, name.text, meant);
+    return prt_error_set(error, PRT_E_USAGE,
+                         "port '%s': 'gen:%.*s' is no generator: gen:ramp[:COUNT] "
+                         "gen:noise:SEED[:COUNT] gen:zeros[:COUNT]",
+                         spec->port, (int)name.length, name.text);
+}
+
 /* The rest of gen:NAME[:SEED][:COUNT]. */
-static bool parse_generator(struct piece text, struct prt_port_spec *spec)
+static enum prt_status parse_generator(struct piece text, struct prt_port_spec *spec,
+                                       struct prt_error *error)
 {
     struct piece name = piece_split(&text, ':');
     bool more = text.text > name.text + name.length; /* a colon stood behind the name */
@@ -264,14 +281,28 @@ static bool parse_generator(struct piece text, struct prt_port_spec *spec)
     else if (piece_is(name, "noise"))
         spec->format = PRT_FORMAT_NOISE;
     else
-        return false;
+        return refuse_generator(spec, name, error);
     if (spec->format == PRT_FORMAT_NOISE) {
         struct piece seed = piece_split(&text, ':');
         more = text.text > seed.text + seed.length;
-        if (!parse_number(seed, UINT64_MAX, &spec->seed)) return false;
+        if (seed.length == 0)
+            return prt_error_set(error, PRT_E_USAGE,
+                                 "port '%s': gen:noise needs a seed: gen:noise:SEED[:COUNT], or "
+                                 "gen:noise and --seed",
+                                 spec->port);
+        if (!parse_number(seed, UINT64_MAX, &spec->seed))
+            return prt_error_set(error, PRT_E_USAGE,
+                                 "port '%s': the seed of gen:noise is a whole number below 2^64, "
+                                 "not '%.*s'",
+                                 spec->port, (int)seed.length, seed.text);
     }
     spec->has_count = more;
-    return !more || parse_number(text, UINT64_MAX - 1, &spec->count_packets);
+    if (!more || parse_number(text, UINT64_MAX - 1, &spec->count_packets)) return PRT_OK;
+    return prt_error_set(
+        error, PRT_E_USAGE,
+        "port '%s': the packets of gen:%.*s are a whole number below 2^64 - 1, not "
+        "'%.*s'",
+        spec->port, (int)name.length, name.text, (int)text.length, text.text);
 }
 
 static bool format_from_ending(const char *path, struct prt_port_spec *spec)
@@ -309,12 +340,8 @@ static enum prt_status parse_made(struct piece path, struct prt_port_spec *spec,
         spec->format = PRT_FORMAT_NULL;
         *fixed = "null has no format (a file of that name is './null')";
     } else if (piece_skip(&generator, "gen:")) {
-        if (!parse_generator(generator, spec))
-            return prt_error_set(error, PRT_E_USAGE,
-                                 "port '%s': '%.*s' is no generator: gen:ramp[:COUNT] "
-                                 "gen:noise:SEED[:COUNT] gen:zeros[:COUNT]",
-                                 spec->port, (int)path.length, path.text);
         *fixed = "a generator has no format, it makes packets of the port's type";
+        return parse_generator(generator, spec, error);
     }
     return PRT_OK;
 }
@@ -333,10 +360,12 @@ static enum prt_status parse_path(struct piece path, struct piece item_text, boo
         free(spec->path);
         spec->path = NULL;
     } else if (reader.format.length == 0 && !format_from_ending(spec->path, spec)) {
-        return prt_error_set(error, PRT_E_USAGE,
-                             "port '%s': the ending of '%s' tells no format: name one, as in "
-                             "%s=%s,raw:f32le",
-                             spec->port, spec->path, spec->port, spec->path);
+        return prt_error_set(
+            error, PRT_E_USAGE,
+            "port '%s': the ending of '%s' tells no format, as .raw .bin .npy .wav "
+            ".pgm .pnm .ppm .png .csv .txt and those of types do (.f32 .s16le): "
+            "name one, as in %s=%s,raw",
+            spec->port, spec->path, spec->port, spec->path);
     }
     spec->rate_hertz = reader.values[OPTION_RATE];
     spec->width_packets = reader.values[OPTION_WIDTH];

@@ -153,8 +153,9 @@ static enum prt_status check_channels(const struct prt_port_spec *spec,
     uint32_t wanted = prt_packet_channels(packet);
     if (channels == 0) return PRT_OK;
     if (spec->channels != 0 && spec->channels != channels)
-        return prt_error_set(error, PRT_E_FORMAT, "%s: the file has %u channels, not %u",
-                             spec->path, channels, spec->channels);
+        return prt_error_set(error, PRT_E_FORMAT,
+                             "%s: the file has %u channel%s, not %u: leave channels= out",
+                             spec->path, channels, channels == 1 ? "" : "s", spec->channels);
     if (wanted > 1 && wanted != channels)
         return prt_error_set(error, PRT_E_FORMAT,
                              "%s: the file has %u channel%s, a packet of type %s holds %u",

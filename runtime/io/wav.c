@@ -458,10 +458,13 @@ static enum prt_status open_sndfile(struct wav_source *wav, struct prt_error *er
         return refuse(wav, error, "its block size is not that of its channels and samples");
     note_samples(wav);
     if (samples_fit(wav)) return PRT_OK;
-    return prt_error_set(error, PRT_E_FORMAT,
-                         "%s: wav samples of %d bits%s do not fit a port of type %s",
-                         wav->reader.name, wav->bits != 0 ? wav->bits : 32,
-                         wav->bits != 0 ? "" : " (float)", scalar_name(wav->base.packet));
+    return prt_error_set(
+        error, PRT_E_FORMAT,
+        "%s: wav samples of %d bits%s do not fit a port of type %s: f32 and f64 take "
+        "them%s",
+        wav->reader.name, wav->bits != 0 ? wav->bits : 32, wav->bits != 0 ? "" : " (float)",
+        scalar_name(wav->base.packet),
+        wav->bits != 0 ? ", and signed integers that are wide enough" : "");
 }
 
 static enum prt_status note_stream(struct wav_source *wav, struct prt_error *error)

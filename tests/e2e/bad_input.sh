@@ -99,11 +99,18 @@ head -c 50001 "$voice" >cut.wav
 expect "a WAV cut in the middle" 1 'cut.wav' "$PIPERUN" gain.pbc x=cut.wav y=out.f32
 absent "a cut WAV" out.f32
 head -c 20 "$voice" >header.wav
+sed 's/f32/u8/g; s/factor \* x/(u8)(factor * x)/' gain.pipe >narrow.pipe && "$PIPEC" narrow.pipe -o narrow.pbc
+expect "wav samples that are too wide" 1 'do not fit a port of type u8: f32 and f64 take them, and signed integers that are wide enough' \
+    "$PIPERUN" narrow.pbc x="$voice" y=null
+expect "channels= that the file has not" 1 "the file has 1 channel, not 2: leave channels= out" "$PIPERUN" gain.pbc x="$voice,channels=2" y=null
+expect "an image without a width" 2 "add width=N, or give port 'y' a shape in the source" "$PIPERUN" gain.pbc x=in.f32 y=out.pgm
 expect "a WAV cut in its header" 1 'header.wav' "$PIPERUN" gain.pbc x=header.wav y=out.f32
 expect "an output folder that is not there, at run time" 2 'nowhere' "$PIPERUN" gain.pbc x=in.f32 y=nowhere/out.f32
 expect "a full disk under piperun" 2 'No space' "$PIPERUN" gain.pbc x=gen:ramp:1000000 y=/dev/full,raw
 expect "a port that does not exist" 2 "no port 'z'" "$PIPERUN" gain.pbc x=in.f32 z=out.f32
 expect "a port that is not bound" 2 "x" "$PIPERUN" gain.pbc y=out.f32
+expect "all ports that are not bound are said" 2 "out-port 'y' (f32) is not bound; for example: y=FILE,raw:f32 or y=null" "$PIPERUN" gain.pbc
+if [ "$(grep -c 'is not bound' stderr)" -eq 2 ]; then echo "ok each once"; else echo "not ok each once"; fi
 expect "an argument that does not exist" 2 'volume' "$PIPERUN" gain.pbc -D volume=2 x=in.f32 y=out.f32
 expect "a device the container was not compiled for" 6 'sim16' "$PIPERUN" --device sim4 gain.pbc x=in.f32 y=out.f32
 absent "a refused run" out.f32

@@ -181,6 +181,21 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
         {"y=null,csv", "port 'y': 'null' and 'csv' contradict each other: null has no format (a "
                        "file of that name "
                        "is './null')"},
+        {"y=a.mp3", "port 'y': the ending of 'a.mp3' tells no format, as .raw .bin .npy .wav .pgm "
+                    ".pnm .ppm .png "
+                    ".csv .txt and those of types do (.f32 .s16le): name one, as in y=a.mp3,raw"},
+        {"y=gen:rmap:5", "port 'y': there is no generator 'gen:rmap'; did you mean 'gen:ramp'?"},
+        {"y=gen:sine",
+         "port 'y': 'gen:sine' is no generator: gen:ramp[:COUNT] gen:noise:SEED[:COUNT] "
+         "gen:zeros[:COUNT]"},
+        {"y=gen:noise",
+         "port 'y': gen:noise needs a seed: gen:noise:SEED[:COUNT], or gen:noise and --seed"},
+        {"y=gen:noise:x:3",
+         "port 'y': the seed of gen:noise is a whole number below 2^64, not 'x'"},
+        {"y=gen:noise:3:x",
+         "port 'y': the packets of gen:noise are a whole number below 2^64 - 1, not 'x'"},
+        {"y=gen:ramp:1e6",
+         "port 'y': the packets of gen:ramp are a whole number below 2^64 - 1, not '1e6'"},
         {"y=gen:ramp:3,csv",
          "port 'y': 'gen:ramp:3' and 'csv' contradict each other: a generator has no format, it "
          "makes packets of the port's type"},
