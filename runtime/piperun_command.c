@@ -323,7 +323,7 @@ static int take_word(const char *word, struct prt_command *command)
         return PRT_COMPLAIN(EXIT_USAGE, "'%s': expected PORT=PATH; did you mean '--stats=%s'?",
                             word, word);
     if (strchr(word, '=') == NULL)
-        return PRT_COMPLAIN(EXIT_USAGE, "'%s': expected PORT=PATH", word);
+        return PRT_COMPLAIN(EXIT_USAGE, "'%s': expected PORT=PATH, without blanks", word);
     command->bindings[command->binding_count++] = word;
     return PRT_COMMAND_RUN;
 }

@@ -20,9 +20,9 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-bool prt_command_is_source(const struct prt_command *command)
+bool prt_is_source(const char *path)
 {
-    return ends_with(command->file, ".pipe") || ends_with(command->file, ".cmds");
+    return ends_with(path, ".pipe") || ends_with(path, ".cmds");
 }
 
 /* The pipec beside this program, else the one on the PATH. */
@@ -136,7 +136,7 @@ static int load_source(const struct prt_command *command, struct prt_program **p
 int prt_command_load(const struct prt_command *command, struct prt_program **program)
 {
     struct prt_error error;
-    if (prt_command_is_source(command)) return load_source(command, program);
+    if (prt_is_source(command->file)) return load_source(command, program);
     if (command->pipeline != NULL)
         return PRT_COMPLAIN(EXIT_USAGE, "-p %s: '%s' is compiled already: pipec -p chooses",
                             command->pipeline, command->file);

@@ -11,7 +11,7 @@
 #include "runtime/piperun_command.h"
 
 /* A source file or a command list, by its ending. */
-bool prt_command_is_source(const struct prt_command *command);
+bool prt_is_source(const char *path);
 int prt_command_load(const struct prt_command *command, struct prt_program **program);
 
 #endif

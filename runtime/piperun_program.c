@@ -1,13 +1,16 @@
 #include "runtime/piperun_program.h"
 
 #include "lang/devdesc.h"
+#include "lang/nearest.h"
 #include "lang/sched_code.h"
 #include "runtime/io/stream.h"
 #include "runtime/load/reader.h"
 #include "runtime/load/rewrite.h"
 #include "runtime/load/stage_listing.h"
 #include "runtime/load/verify.h"
+#include "runtime/piperun_load.h"
 #include "runtime/piperun_message.h"
+#include "runtime/piperun_ports.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -69,7 +72,12 @@ static int end_help(void)
 static int read_container(const char *path, struct prt_container *container)
 {
     struct prt_error error;
-    if (prt_container_read_file(path, container, &error) == PRT_OK) return EXIT_DONE;
+    enum prt_status status = prt_container_read_file(path, container, &error);
+    if (status == PRT_OK) return EXIT_DONE;
+    if (status == PRT_E_FORMAT && prt_is_source(path))
+        return PRT_COMPLAIN(EXIT_REFUSED,
+                            "%s: this is a source, no container: 'pipec %s -o FILE.pbc' makes one",
+                            path, path);
     return prt_complain_status(&error);
 }
 
@@ -188,6 +196,16 @@ struct assembly {
     size_t text_bytes;
 };
 
+static int refuse_option(int option, char **argv, const struct option *options)
+{
+    const char *word = unknown_option(argv), *meant = nearest_option(word, options);
+    if (option == ':')
+        return PRT_COMPLAIN(EXIT_USAGE, "%s: an argument is missing", argv[optind - 1]);
+    if (meant != NULL)
+        return PRT_COMPLAIN(EXIT_USAGE, "unknown option '%s'; did you mean '--%s'?", word, meant);
+    return PRT_COMPLAIN(EXIT_USAGE, "unknown option '%s' (piperun asm --help)", word);
+}
+
 static int read_assembly(int argc, char **argv, struct assembly *assembly)
 {
     static const struct option assembly_options[] = {{"into", required_argument, NULL, 'i'},
@@ -200,17 +218,19 @@ static int read_assembly(int argc, char **argv, struct assembly *assembly)
         else if (option == 'o')
             assembly->out = optarg;
         else
-            return PRT_COMPLAIN(EXIT_USAGE, "asm: unknown option or missing argument '%s'",
-                                argv[optind - 1]);
+            return refuse_option(option, argv, assembly_options);
     }
     if (optind + 1 == argc) assembly->text_path = argv[optind];
     if (assembly->into == NULL && assembly->out != NULL && strcmp(assembly->out, "-") != 0)
         assembly->into = assembly->out;
-    if (assembly->text_path != NULL && assembly->into != NULL && assembly->out != NULL)
-        return EXIT_DONE;
-    return PRT_COMPLAIN(
-        EXIT_USAGE,
-        "usage: piperun asm FILE.sasm [--into FILE.pbc] -o OUT.pbc (piperun asm --help)");
+    if (assembly->text_path == NULL || assembly->into == NULL || assembly->out == NULL)
+        return PRT_COMPLAIN(
+            EXIT_USAGE,
+            "usage: piperun asm FILE.sasm [--into FILE.pbc] -o OUT.pbc (piperun asm --help)");
+    bool over = strcmp(assembly->text_path, "-") != 0 && strcmp(assembly->out, "-") != 0 &&
+                prt_ports_share(assembly->out, assembly->text_path, PRT_PORT_OUT);
+    if (over) return PRT_COMPLAIN(EXIT_USAGE, "asm: '%s' is the text that is read", assembly->out);
+    return EXIT_DONE;
 }
 
 static int read_text(const char *path, char **text, size_t *size)
@@ -242,17 +262,11 @@ static int write_bytes(const char *path, const void *bytes, size_t size)
 {
     struct prt_error error;
     struct prt_sink *sink = NULL;
-    char *text = NULL;
-    if (asprintf(&text, "out=%s,raw:u8", path) < 0) return prt_complain_memory();
-    struct prt_port_spec spec;
-    enum prt_status status = prt_port_spec_parse(text, &spec, &error);
-    free(text);
-    if (status != PRT_OK) return prt_complain_status(&error);
-    status = prt_sink_open(&spec, SCALAR_U8, NULL, &sink, &error);
+    struct prt_port_spec spec = {.path = (char *)(uintptr_t)path, .format = PRT_FORMAT_RAW};
+    enum prt_status status = prt_sink_open(&spec, SCALAR_U8, NULL, &sink, &error);
     if (status == PRT_OK) status = prt_sink_write(sink, bytes, size, &error);
     if (status == PRT_OK) status = prt_sink_finish(sink, &error);
     prt_sink_close(sink);
-    prt_port_spec_free(&spec);
     return status == PRT_OK ? EXIT_DONE : prt_complain_status(&error);
 }
 

@@ -68,7 +68,7 @@ static int set_arguments(const struct prt_session *session)
         bool found = false;
         for (uint32_t k = 0; !found && prt_program_argument(session->program, k, &argument); k++)
             found = strcmp(argument.name, d->name) == 0;
-        if (!found && prt_command_is_source(session->command)) continue; /* pipec has taken it */
+        if (!found && prt_is_source(session->command->file)) continue; /* pipec has taken it */
         if (!found) return unknown_argument(session, d->name);
         if (prt_run_set_argument(session->run, d->name, d->value, &error) != PRT_OK)
             return PRT_COMPLAIN(EXIT_USAGE, "-D %s=%s: %s", d->name, d->value, error.message);

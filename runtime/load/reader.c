@@ -705,7 +705,8 @@ static enum prt_status slurp(int fd, const char *path, uint8_t **bytes, size_t *
         ssize_t got = read(fd, *bytes + *size, capacity - *size);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0)
-            return prt_error_set_at(error, PRT_E_READ, *size, "%s: %s", path, strerror(errno));
+            return prt_error_set_at(error, PRT_E_READ, *size, "cannot read '%s': %s", path,
+                                    strerror(errno));
         if (got == 0) return PRT_OK;
         *size += (size_t)got;
         if (!begins_as_container(*bytes, *size)) return PRT_OK;

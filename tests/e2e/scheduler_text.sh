@@ -30,6 +30,21 @@ cp two.pbc place.pbc
 "$PIPERUN" asm two.sasm -o absent.pbc 2>said
 [ $? = 2 ] && [ ! -e absent.pbc ] && says "what is not there has no program" "cannot open 'absent.pbc': " said || not_ok "what is not there has no program"
 
+# refused NAME PATTERN COMMAND...: usage.
+refused() {
+    "${@:3}" 2>said
+    [ $? = 2 ] && says "$1" "$2" said || not_ok "$1"
+}
+cp two.sasm kept.sasm
+refused "the text is not replaced" "asm: './two.sasm' is the text that is read" "$PIPERUN" asm two.sasm --into two.pbc -o ./two.sasm
+cmp -s two.sasm kept.sasm && ok "and stays" || not_ok "and stays"
+refused "a misspelt option of asm" "unknown option '--ito'; did you mean '--into'?" "$PIPERUN" asm two.sasm --ito two.pbc -o new.pbc
+refused "an argument of asm that is missing" "error: -o: an argument is missing" "$PIPERUN" asm two.sasm --into two.pbc -o
+"$PIPERUN" verify two.pipe 2>said
+[ $? = 1 ] && says "a source has no program" "two.pipe: this is a source, no container: 'pipec two.pipe -o FILE.pbc' makes one" said || not_ok "a source has no program"
+"$PIPERUN" asm two.sasm --into two.pbc -o null && cmp -s two.pbc null && ok "a container of any name" || not_ok "a container of any name"
+"$PIPERUN" asm two.sasm --into two.pbc -o a,b && cmp -s two.pbc a,b && ok "commas are no ends of it" || not_ok "commas are no ends of it"
+
 cat >new.sasm <<'END'
 .stages 2
 .set 0: 0 1
