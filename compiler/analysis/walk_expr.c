@@ -16,6 +16,33 @@ static void mark_wrap(const struct walker *w, const struct walk_state *s, struct
     struct interval exact = interval_binary(e->op, a, b, e->type);
     e->may_wrap |= !interval_contains(interval_of_type(e->type), exact);
 }
+
+static bool excludes_zero(struct interval value)
+{
+    return value.low > 0 || value.high < 0;
+}
+
+/* Whatever its range is: `x | 1`, also where it becomes a wider integer. */
+static bool has_a_bit(const struct kx *e)
+{
+    while (e->kind == KX_CONVERT && type_is_integer(e->left->type) &&
+           e->left->type->width_bytes <= e->type->width_bytes)
+        e = e->left;
+    if (e->kind == KX_CONSTANT) return e->value.bits != 0;
+    return e->kind == KX_BINARY && e->op == OP_OR && (has_a_bit(e->left) || has_a_bit(e->right));
+}
+
+/* Keeps whether the divisor of `e`, an operation of integers of that type, may be 0 at some visit. */
+static void mark_divisor(const struct walker *w, const struct walk_state *s, struct kx *e,
+                         const struct type *type, struct interval divisor)
+{
+    if ((e->op != OP_DIV && e->op != OP_REM) || !type_is_integer(type)) return;
+    if (!w->mark || !s->reachable) return;
+    if (e->visited == 0) e->check = ACCESS_PROVEN;
+    e->visited = 1;
+    if (!excludes_zero(divisor) && !has_a_bit(e->right)) e->check = ACCESS_CHECKED;
+}
+
 /* ---- expressions ---- */
 
 /* What `v op= by` adds to v, where the result does not leave its type. */
@@ -71,6 +98,7 @@ static struct interval eval_assign(struct walker *w, struct walk_state *s, struc
     s->cost -= cost_not_loaded(w->costs, e);
     struct interval by = walk_eval(w, s, e->right), value = by;
     if (e->op != OP_NONE) {
+        mark_divisor(w, s, e, e->operation, by);
         struct interval left = interval_convert(old, e->left->type, e->operation);
         value =
             interval_convert(binary(e->op, left, by, e->operation), e->operation, e->left->type);
@@ -248,6 +276,7 @@ static struct interval eval_scalar(struct walker *w, struct walk_state *s, struc
         a = walk_eval(w, s, e->left);
         b = walk_eval(w, s, e->right);
         mark_wrap(w, s, e, a, b);
+        mark_divisor(w, s, e, e->type, b);
         return binary(e->op, a, b, e->type);
     case KX_COMPARE:
         a = walk_eval(w, s, e->left);

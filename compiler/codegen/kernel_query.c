@@ -42,6 +42,7 @@ bool kernel_divides_by_zero(const struct kx *x)
     const struct type *type = x->kind == KX_ASSIGN ? x->operation : x->type;
     if (x->kind != KX_BINARY && x->kind != KX_ASSIGN) return false;
     if (!type_is_integer(type_item(type))) return false;
+    if (x->check == ACCESS_PROVEN) return false;
     const struct kx *divisor = x->right->kind == KX_BROADCAST ? x->right->left : x->right;
     return divisor->kind != KX_CONSTANT || divisor->value.bits == 0;
 }

@@ -43,6 +43,7 @@ static bool divides_by_zero(const struct kx *x)
     if (x->op != OP_DIV && x->op != OP_REM) return false;
     const struct type *type = x->kind == KX_ASSIGN ? x->operation : x->type;
     if (!type_is_integer(type_item(type))) return false;
+    if (x->check == ACCESS_PROVEN) return false;
     const struct kx *divisor = x->right->kind == KX_BROADCAST ? x->right->left : x->right;
     return divisor->kind != KX_CONSTANT || divisor->value.bits == 0;
 }

@@ -121,7 +121,7 @@ enum builtin {
     BUILTIN_COUNT
 };
 
-/* Whether an access needs a check while running.  Filled by analysis/range.  */
+/* Whether an access, or a division, needs a check while running.  Filled by analysis/range.  */
 enum access_check {
     ACCESS_CHECKED,
     ACCESS_PROVEN,
@@ -132,10 +132,11 @@ struct kx {
     enum kx_kind kind;
     enum kx_op op;
     enum builtin builtin;
-    enum access_check check;         /* INDEX, PEEK: the packet index; WINDOW: the row */
+    /* INDEX, PEEK: the packet index; WINDOW: the row; BINARY, ASSIGN, of integers: the divisor, PROVEN: it is not 0 */
+    enum access_check check;
     enum access_check column_check;  /* WINDOW */
     enum access_check element_check; /* PEEK, WINDOW: the port element */
-    /* analysis/walk: what has been seen of the accesses */
+    /* analysis/walk: what has been seen of the accesses, of a division whether it has been */
     unsigned char visited, visited_column, visited_element;
     /* analysis/walk, of the index of an access: how many places there are (0: not seen), and the
      * least and the most that it may be, counted from the first place, the limits of int64_t

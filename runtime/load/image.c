@@ -157,7 +157,7 @@ static enum prt_status open_library(const struct prt_container *c, struct prt_im
 /* The address of a symbol through memcpy: ISO C has no cast from void * to a function. */
 static bool find_entry(const struct prt_image *image, uint32_t kernel, const char *entry, void *out)
 {
-    char symbol[64];
+    char symbol[64]; /* equivalent: the longest one, of kernel 4294967295, has 24 */
     snprintf(symbol, sizeof symbol, "pipe_k%u_%s", kernel, entry);
     void *address = dlsym(image->library, symbol);
     memcpy(out, &address, sizeof address);

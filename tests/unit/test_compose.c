@@ -604,6 +604,49 @@ static void expect_refused(const char *text, const char *reason)
     text_compile_free(b.text);
 }
 
+/* Ranges say so, or a bit that is set; not of all calls of a function, of all rounds of a loop, of the other side. */
+static void a_divisor_that_is_never_zero_is_no_fault(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        bool proven;
+    } bodies[] = {
+        {"y <- 100 / (x | 1);", true},
+        {"y <- 100 / (4 | x);", true},
+        {"y <- 100 / (x | 0);", false},
+        {"y <- 100 / (x ^ 1);", false},
+        {"y <- (i32)(100 / (i64)(x | 1));", true},
+        {"y <- 100 / (i8)(x | 256);", false},
+        {"y <- 100 % ((x & 7) + 1);", true},
+        {"y <- 100 % (x & 7);", false},
+        {"y <- 100 / max(x, 1);", true},
+        {"y <- 100 / max(x, 0);", false},
+        {"y <- 100 / min(x, -1);", true},
+        {"i32 z = 100; z /= (x & 1) + 1; y <- z;", true},
+        {"i32 z = 100; z %= x & 1; y <- z;", false},
+        {"if (x > 0) y <- 100 / x; else y <- 0;", true},
+        {"if (x >= 0) y <- 100 / x; else y <- 0;", false},
+        {"i32 z = x; for (i32 i = 1; i < 5; i++) z += x / i; y <- z;", true},
+        {"i32 z = x; for (i32 i = 0; i < 5; i++) z += x / i; y <- z;", false},
+        {"y <- of(x, 3) + of(x, 4);", true},
+        {"y <- of(x, 3) + of(x, x);", false},
+        {"state i32 n = 1; y <- x / n; n++;", false},
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "fn i32 of(i32 a, i32 b) { return a / b; } "
+                 "kernel k(in i32 x, out i32 y) { %s } "
+                 "pipeline main(in i32 x, out i32 y) { x -> k -> y; }",
+                 bodies[i].body);
+        struct both b = composed(text, 1);
+        if ((b.reason == NULL) != bodies[i].proven)
+            fail_msg("%s: %s", bodies[i].body, b.reason != NULL ? b.reason : "no fault");
+        text_compile_free(b.text);
+    }
+}
+
 static void what_may_fault_or_end_early_stays_alone(void **state)
 {
     (void)state;
@@ -817,6 +860,7 @@ TEST_MAIN("compose", cmocka_unit_test(a_chain_is_one_kernel),
           cmocka_unit_test(initial_packets_delay),
           cmocka_unit_test(readers_fire_where_packets_are_appended),
           cmocka_unit_test(routes_stay_in_step), cmocka_unit_test(a_block_needs_all_its_packets),
+          cmocka_unit_test(a_divisor_that_is_never_zero_is_no_fault),
           cmocka_unit_test(what_may_fault_or_end_early_stays_alone),
           cmocka_unit_test(filters_of_the_same_packets_are_one_loop),
           cmocka_unit_test(many_filters_are_shared_out),

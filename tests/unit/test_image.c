@@ -2,6 +2,7 @@
  * that are replaced; stages as text. */
 #include "tests/test.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -145,6 +146,10 @@ static void what_is_no_shared_object_is_refused(void **unused)
     at[offsetof(Elf64_Ehdr, e_phnum)] ^= 0xff;
     assert_int_not_equal(prt_image_load(&c, &image, &error), PRT_OK);
     assert_null(strstr(error.message, "/proc/self"));
+    static const char loading[] = "cannot load the image: ";
+    const char *why = strstr(error.message, loading);
+    assert_non_null(why);
+    assert_true(isalpha((unsigned char)why[sizeof loading - 1])); /* nor is what separates it */
     assert_null(strstr(error.message, "unknown reason"));
     at[offsetof(Elf64_Ehdr, e_phnum)] ^= 0xff;
     struct container_image *images = EDITED(c, images);
