@@ -77,9 +77,20 @@ static void join_count(struct walk_count *to, const struct walk_count *from)
     }
 }
 
+/* Nearly all locals and counts are the same on both ways, so they are compared a block at a time. */
 enum { JOIN_BLOCK = 64 };
 
-/* Nearly all locals are the same on both ways, so they are compared a block at a time. */
+static void join_counts(const struct walker *w, struct walk_count *to,
+                        const struct walk_count *from)
+{
+    for (uint32_t i = 0; i < w->end_count && to != from; i += JOIN_BLOCK) {
+        uint32_t end = w->end_count - i < JOIN_BLOCK ? w->end_count : i + JOIN_BLOCK;
+        if (memcmp(&to[i], &from[i], (end - i) * sizeof *to) == 0) continue;
+        for (uint32_t k = i; k < end; k++)
+            join_count(&to[k], &from[k]);
+    }
+}
+
 static void join_locals(const struct walker *w, struct interval *to, const struct interval *from)
 {
     for (uint32_t i = 0; i < w->local_count; i += JOIN_BLOCK) {
@@ -98,8 +109,7 @@ void walk_join_state(const struct walker *w, struct walk_state *to, const struct
         return;
     }
     join_locals(w, to->locals, from->locals);
-    for (uint32_t i = 0; i < w->end_count && to->counts != from->counts; i++)
-        join_count(&to->counts[i], &from->counts[i]);
+    join_counts(w, to->counts, from->counts);
     for (uint32_t i = 0; i < w->tie_count; i++)
         to->ties[i] = interval_join(to->ties[i], from->ties[i]);
     walk_fact_join(to, from);

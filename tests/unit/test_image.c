@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lang/cpu_features.h"
@@ -149,7 +150,8 @@ static void what_is_no_shared_object_is_refused(void **unused)
     static const char loading[] = "cannot load the image: ";
     const char *why = strstr(error.message, loading);
     assert_non_null(why);
-    assert_true(isalpha((unsigned char)why[sizeof loading - 1])); /* nor is what separates it */
+    why += sizeof loading - 1; /* nor is what separates it from the reason, a few words */
+    assert_true(isalpha((unsigned char)why[0]) && strlen(why) > 8 && strchr(why, ' ') != NULL);
     assert_null(strstr(error.message, "unknown reason"));
     at[offsetof(Elf64_Ehdr, e_phnum)] ^= 0xff;
     struct container_image *images = EDITED(c, images);
@@ -190,6 +192,8 @@ static void the_first_image_that_the_processor_can_execute_is_loaded(void **unus
     refused(&c, PRT_E_DEVICE,
             "no image for this processor: there are x86-64-v3, x86-64-v3, and the last one needs "
             "(unknown);");
+    images[2].features = 0; /* behind the last one */
+    refused(&c, PRT_E_DEVICE, "no image for this processor");
     /* more of them than the message has room for */
     struct container_image many[64];
     for (int i = 0; i < 64; i++)
@@ -224,7 +228,8 @@ static void an_image_behind_others_is_loaded(void **unused)
     prt_container_free(&c);
 }
 
-static int files_in(const char *folder)
+/* Each is the first image of the container, and is removed. */
+static int files_in(const char *folder, const struct prt_container *c)
 {
     int count = 0;
     DIR *listing = opendir(folder);
@@ -232,8 +237,11 @@ static int files_in(const char *folder)
     for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
         if (entry->d_name[0] != '.') {
             char path[512];
+            struct stat about;
             count++;
             snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+            assert_int_equal(stat(path, &about), 0);
+            assert_int_equal(about.st_size, c->images[0].size_bytes);
             unlink(path);
         }
     closedir(listing);
@@ -251,13 +259,13 @@ static void images_lie_where_a_profiler_finds_them(void **unused)
     setenv("PIPERT_IMAGE_FOLDER", folder, 1);
     assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
     prt_image_free(&image);
-    assert_int_equal(files_in(folder), 1);
+    assert_int_equal(files_in(folder, &c), 1);
     int here = open(".", O_DIRECTORY | O_CLOEXEC);
     assert_int_equal(chdir(folder), 0);
     setenv("PIPERT_IMAGE_FOLDER", ".", 1);
     assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
     prt_image_free(&image);
-    assert_int_equal(files_in("."), 1);
+    assert_int_equal(files_in(".", &c), 1);
     assert_int_equal(fchdir(here), 0);
     close(here);
     setenv("PIPERT_IMAGE_FOLDER", "", 1);
@@ -306,7 +314,7 @@ static void images_close_their_file_and_no_other(void **unused)
         assert_false(is_open(STDIN_FILENO));
     }
     unsetenv("PIPERT_IMAGE_FOLDER");
-    assert_int_equal(files_in(folder), 1);
+    assert_int_equal(files_in(folder, &c), 1);
     rmdir(folder);
     if (saved >= 0) {
         assert_int_equal(dup2(saved, STDIN_FILENO), STDIN_FILENO);
