@@ -10,6 +10,7 @@
  * O(balances) a rate, within rate_solver.mend_budget.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "compiler/analysis/rate_internal.h"
 #include "compiler/analysis/ratio.h"
@@ -217,12 +218,17 @@ static void report_mend(struct rate_solver *solver, struct diag *d, const struct
     const struct kernel_port *port = port_of(solver, mend->end);
     uint64_t present = mend->end.writes ? node->outputs.items[mend->end.index].push
                                         : node->inputs.items[mend->end.index].pop;
+    const char *of_kernel =
+        strcmp(node->name, node->kernel->name) == 0
+            ? ""
+            : arena_printf(solver->cx->arena, " (kernel '%s')", node->kernel->name);
     diag_help(d,
-              "all rates would balance if '%s' %s %s a firing %s '%s', instead of %" PRIu64
+              "all rates would balance if '%s'%s %s %s a firing %s its %s '%s', instead of %" PRIu64
               "; other changes may be meant",
-              node->kernel->name, mend->end.writes ? "wrote" : "consumed",
+              node->name, of_kernel, mend->end.writes ? "wrote" : "consumed",
               arena_counted(solver->cx->arena, mend->rate, "packet"),
-              mend->end.writes ? "to" : "of", port->name, present);
+              mend->end.writes ? "to" : "of", mend->end.writes ? "out-port" : "in-port", port->name,
+              present);
 }
 
 /* ---- reporting ---- */

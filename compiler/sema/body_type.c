@@ -457,6 +457,26 @@ static struct kx *convert(struct body *b, struct kx *kx, const struct type *type
                                      : convert_vector(b, kx, type, explicit);
 }
 
+static void help_conversion(struct body *b, struct diag *diag, const struct type *from,
+                            const struct type *to, const char *what)
+{
+    if (type_is_indexed(from) && type_is_scalar(to))
+        diag_help(diag, "take one element of the %s by an index",
+                  from->kind == TYPE_ARRAY ? "array" : "vector");
+    if (from->kind == TYPE_STRUCT && type_is_scalar(to))
+        diag_help(diag, "take one of its fields: .%s", from->fields[0].name);
+    if (from->kind == TYPE_SCALAR && to->kind == TYPE_STRUCT)
+        diag_help(diag, "construct it: %s(...)", to->name);
+    if (from->kind != TYPE_SCALAR || to->kind != TYPE_ARRAY) return;
+    if (*what == '\'')
+        diag_help(diag, "braces give the elements in order: {a, b, ...}; those left out are zero");
+    else
+        diag_help(diag,
+                  "declare an array with its elements before, '%s name = {a, b, ...};', and "
+                  "write its name here",
+                  body_type_text(b, to));
+}
+
 struct kx *body_converted(struct body *b, struct kx *kx, const struct type *type, const char *what)
 {
     if (!kx || !is_value(b, kx)) return NULL;
@@ -465,13 +485,7 @@ struct kx *body_converted(struct body *b, struct kx *kx, const struct type *type
     struct diag *diag =
         body_report(b, RULE_TYPE_MISMATCH, kx->span, "%s is %s, but the value is %s", what,
                     body_type_text(b, type), body_type_text(b, kx->type));
-    if (type_is_indexed(kx->type) && type_is_scalar(type))
-        diag_help(diag, "take one element of the %s by an index",
-                  kx->type->kind == TYPE_ARRAY ? "array" : "vector");
-    if (kx->type->kind == TYPE_STRUCT && type_is_scalar(type))
-        diag_help(diag, "take one of its fields: .%s", kx->type->fields[0].name);
-    if (kx->type->kind == TYPE_SCALAR && type->kind == TYPE_STRUCT)
-        diag_help(diag, "construct it: %s(...)", type->name);
+    help_conversion(b, diag, kx->type, type, what);
     return NULL;
 }
 

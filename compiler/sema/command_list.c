@@ -418,8 +418,8 @@ static void finish(struct builder *b)
     struct graph *graph = b->el.graph;
     make_connections(b);
     check_definitions(&b->el);
-    if (diag_failed(diags_of(b)) || b->el.incomplete) return;
-    for (size_t i = 0; i < graph->nodes.count; i++)
+    if (!ends_are_known(&b->el)) return;
+    for (size_t i = 0; i < graph->nodes.count && !diag_failed(diags_of(b)); i++)
         check_node(b, &graph->nodes.items[i]);
     if (b->el.incomplete) return;
     for (size_t i = 0; i < graph->buffers.count; i++)

@@ -760,7 +760,7 @@ static void elaborate_whole(struct elaboration *el, struct scope *scope, struct 
     if (pipeline->net != NULL)
         elaborate_statements(el, scope_create(el->cx, outside), pipeline->net->body);
     /* A buffer without ends is often the consequence of an instance that was refused. */
-    if (diag_failed(diags) || el->incomplete) return;
+    if (!ends_are_known(el)) return;
     for (size_t i = 0; i < graph->buffers.count; i++)
         check_ends(el, &graph->buffers.items[i]);
     if (graph->nodes.count == 0 && !diag_failed(diags))

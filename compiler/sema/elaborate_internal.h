@@ -96,13 +96,20 @@ struct elaboration {
     const struct loop_round *round; /* of the loops around, within the pipeline; NULL: none */
     bool is_top;                    /* the pipeline that is compiled: -D applies */
     bool overfull;                  /* a limit was reported: stop */
-    bool incomplete; /* something was refused: buffers may lack their ends because of it */
+    bool incomplete;   /* something was refused: buffers may lack their ends because of it */
+    size_t end_errors; /* reported of single ends, because of which no buffer lacks one */
     uint32_t steps;
     uint32_t inner_count;         /* pipelines used as kernels */
     struct node_name *node_names; /* open addressing by pointer */
     size_t name_count, name_capacity;
     struct net_buffer loop_mark; /* its address marks the symbols of loop variables */
 };
+
+/* Nothing was refused that buffers may lack their ends because of. */
+static inline bool ends_are_known(const struct elaboration *el)
+{
+    return !el->incomplete && diag_error_count(el->cx->diags) == el->end_errors;
+}
 
 struct node_name *node_name_entry(struct elaboration *el, const char *name);
 void elaborate_statements(struct elaboration *el, struct scope *scope, const struct ast_net *net);

@@ -464,18 +464,71 @@ static struct end end_of(const struct binding *binding, uint64_t element)
                         .span = binding->span};
 }
 
+static bool converts(const struct type *from, const struct type *to)
+{
+    bool scalars = from->kind == TYPE_SCALAR && to->kind == TYPE_SCALAR;
+    bool vectors = from->kind == TYPE_VECTOR && to->kind == TYPE_VECTOR;
+    return scalars || (vectors && from->length == to->length);
+}
+
+/* What turns packets of `from` into those of `to`, or NULL; *declared: its kernel, where the library
+ * has none. */
+static const char *converter(struct arena *arena, const struct type *from, const struct type *to,
+                             const char **declared)
+{
+    const char *from_text = type_text(arena, from), *to_text = type_text(arena, to);
+    *declared = NULL;
+    if (from->kind == TYPE_ARRAY && from->element == to)
+        return arena_printf(arena, "unbatch<%" PRIu64 ">", from->length);
+    if (to->kind == TYPE_ARRAY && to->element == from)
+        return arena_printf(arena, "batch<%" PRIu64 ">", to->length);
+    if (!converts(from, to)) return NULL;
+    const char *name = arena_printf(arena, "to_%s", to_text);
+    *declared = arena_printf(arena, "kernel %s(in %s x, out %s y) { y <- %s(x); }", name, from_text,
+                             to_text, to_text);
+    return name;
+}
+
+/* Packets go from the buffer through a kernel to the port, or the other way. */
+static void help_conversion(struct elaboration *el, const struct instance *instance,
+                            const struct kernel_port *port, const struct graph_buffer *buffer,
+                            bool is_out, struct diag *d)
+{
+    struct arena *arena = el->cx->arena;
+    const struct callee *callee = &instance->callee;
+    const char *declared;
+    const char *by = converter(arena, is_out ? port->type : buffer->type,
+                               is_out ? buffer->type : port->type, &declared);
+    if (by == NULL) return;
+    bool chained = callee->in_count == 1 && callee->out_count == 1;
+    const char *port_side = chained ? callee->name : "NAME", *arrow = strstr(buffer->name, "->");
+    const char *buffer_side =
+        arrow == NULL ? buffer->name /* else it is between two nodes of a chain */
+                      : arena_string(arena, buffer->name, (size_t)(arrow - buffer->name));
+    const char *chain = arena_printf(arena, "%s -> %s -> %s", is_out ? port_side : buffer_side, by,
+                                     is_out ? buffer_side : port_side);
+    const char *rest =
+        chained ? "" : arena_printf(arena, ", with the buffer NAME bound to '%s'", port->name);
+    if (declared != NULL)
+        diag_help(d, "a kernel converts: '%s', and '%s'%s", declared, chain, rest);
+    else
+        diag_help(d, "blocks and single packets, with std/streams.pipe: '%s'%s", chain, rest);
+}
+
 static bool check_packet_type(struct elaboration *el, const struct instance *instance,
                               const struct kernel_port *port, const struct graph_buffer *buffer,
-                              struct span span)
+                              bool is_out, struct span span)
 {
     if (port->type == buffer->type) return true;
     struct arena *arena = el->cx->arena;
-    struct diag *d = diag_report(el->cx->diags, RULE_TYPE_MISMATCH, span,
-                                 "port '%s' of '%s' takes packets of type %s, buffer '%s' holds %s",
-                                 port->name, instance->name, type_text(arena, port->type),
-                                 buffer->name, type_text(arena, buffer->type));
+    struct diag *d =
+        diag_report(el->cx->diags, RULE_TYPE_MISMATCH, span,
+                    "port '%s' of '%s' %s packets of type %s, buffer '%s' holds %s", port->name,
+                    instance->name, is_out ? "writes" : "takes", type_text(arena, port->type),
+                    buffer->name, type_text(arena, buffer->type));
     diag_label(d, buffer->span, "%s", type_text(arena, buffer->type));
     diag_label(d, port->span, "%s", type_text(arena, port->type));
+    help_conversion(el, instance, port, buffer, is_out, d);
     return false;
 }
 
@@ -506,7 +559,6 @@ static void report_second_writer(struct elaboration *el, const struct graph_buff
 
 static bool may_write(struct elaboration *el, const struct end *end)
 {
-    const struct graph_buffer *b = &el->graph->buffers.items[end->buffer];
     if (end->net != NULL && end->net->outer == GRAPH_OUTER_IN) {
         struct diag *d =
             diag_report(el->cx->diags, RULE_WRONG_KIND_OF_NAME, end->span,
@@ -515,9 +567,7 @@ static bool may_write(struct elaboration *el, const struct end *end)
         diag_label(d, end->net->span, "declared here");
         return false;
     }
-    if (b->writer_node == GRAPH_NONE) return true;
-    report_second_writer(el, b, end->span);
-    return false;
+    return true;
 }
 
 /* Binds one element of a port of a pipeline that is used as a kernel. */
@@ -570,15 +620,21 @@ static bool connect(struct elaboration *el, const struct instance *instance, con
     const struct callee *callee = &instance->callee;
     const struct kernel_port *port = at->is_out ? &callee->out[at->port] : &callee->in[at->port];
     const struct graph_buffer *b = &el->graph->buffers.items[end->buffer];
-    bool ok = check_packet_type(el, instance, port, b, end->span) &&
-              (at->is_out ? may_write(el, end) : may_read(el, end));
-    if (ok && callee->pipeline != NULL) ok = bind_inner(el, instance, at->is_out, at->flat, end);
+    size_t errors = diag_error_count(el->cx->diags);
+    bool ok = at->is_out ? may_write(el, end) : may_read(el, end);
+    bool fits = ok && check_packet_type(el, instance, port, b, at->is_out, end->span);
+    bool second = fits && at->is_out && b->writer_node != GRAPH_NONE;
+    if (second) report_second_writer(el, b, end->span);
+    if (ok && callee->pipeline != NULL)
+        ok = fits && !second && bind_inner(el, instance, at->is_out, at->flat, end);
     if (!ok) {
         el->incomplete = true;
         return false;
     }
     if (end->net != NULL && end->net->touched != NULL) end->net->touched[end->element] = true;
-    if (callee->kernel != NULL) bind_kernel(el, instance, at->is_out, at->port, at->element, end);
+    if (callee->kernel == NULL) return true;
+    el->end_errors += diag_error_count(el->cx->diags) - errors;
+    if (!second) bind_kernel(el, instance, at->is_out, at->port, at->element, end);
     return true;
 }
 

@@ -59,9 +59,28 @@ struct scope *sema_scope_at(struct sema *sema, struct span span)
 struct chooser {
     struct sema *sema;
     VEC(const struct ast_item *) pipelines;
-    VEC(const char *) used;    /* names that chains mention */
-    VEC(const char *) refused; /* pipelines that a test expects to be refused */
+    VEC(const char *) used;        /* names that chains mention */
+    VEC(const char *) refused;     /* pipelines that a test expects to be refused */
+    const struct ast_item *kernel; /* the program's first that a chain can go through as it is */
 };
+
+static bool is_plain(const struct ast_port *port)
+{
+    for (const struct ast_attribute *a = port->attributes; a != NULL; a = a->next)
+        if (strcmp(a->name.text, "window") == 0) return false;
+    return port->dims == NULL && port->type->dims == NULL;
+}
+
+/* One in-port, one out-port, and nothing that has to be given. */
+static bool is_simple(const struct ast_item *item)
+{
+    const struct ast_port *first = item->signature.ports;
+    const struct ast_port *second = first != NULL ? first->next : NULL;
+    return item->kind == AST_ITEM_KERNEL && item->kernel_kind == AST_KERNEL_PLAIN &&
+           item->signature.type_params == NULL && item->signature.params == NULL &&
+           second != NULL && second->next == NULL && !first->is_out && second->is_out &&
+           is_plain(first) && is_plain(second);
+}
 
 static bool expects_error(const struct ast_item *test)
 {
@@ -136,6 +155,21 @@ static void report_several(struct chooser *chooser, const struct ast_item *first
     diag_help(d, "choose one: -p %s", first->signature.name.text);
 }
 
+/* Shows how one is written, through a kernel that there is. */
+static void help_pipeline(const struct chooser *chooser, struct diag *d)
+{
+    if (chooser->kernel == NULL) {
+        diag_help(
+            d,
+            "kernels are joined in 'pipeline main(in TYPE x, out TYPE y) { x -> KERNEL -> y; }'");
+        return;
+    }
+    const struct ast_port *in = chooser->kernel->signature.ports;
+    diag_help(d, "join the kernels: 'pipeline main(in %s %s, out %s %s) { %s -> %s -> %s; }'",
+              in->type->name.text, in->name.text, in->next->type->name.text, in->next->name.text,
+              in->name.text, chooser->kernel->signature.name.text, in->next->name.text);
+}
+
 /* Where each pipeline is used by another one there is a cycle, and elaborating shows it. */
 static const struct ast_item *explain_none(struct chooser *chooser, struct span start)
 {
@@ -159,6 +193,8 @@ static const struct ast_item *explain_none(struct chooser *chooser, struct span 
         diag_help(d, "choose one and give its parameters: -p %s -D %s=...",
                   parametrised->signature.name.text,
                   parametrised->signature.type_params->name.text);
+    else
+        help_pipeline(chooser, d);
     return NULL;
 }
 
@@ -366,6 +402,8 @@ static void note_items(struct chooser *chooser, const struct ast_program *progra
         for (const struct ast_item *item = file->items; item != NULL; item = item->next) {
             if (item->kind == AST_ITEM_TEST && expects_error(item))
                 vec_push(cx->arena, &chooser->refused, item->subject->name.text);
+            if (chooser->kernel == NULL && is_simple(item) && !is_library(cx, file->source))
+                chooser->kernel = item;
             if (item->kind != AST_ITEM_PIPELINE) continue;
             if (!is_library(cx, file->source)) vec_push(cx->arena, &chooser->pipelines, item);
             note_used(chooser, item->net);

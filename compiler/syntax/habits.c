@@ -13,6 +13,13 @@
 #define MEMORY "there is no allocation: arrays have a size that is known, 'f32 a[16];'"
 #define POINTERS "there are no pointers: use arrays and indices"
 #define APPEND "a packet is appended to an out-port with 'PORT <- VALUE;'"
+#define WINDOW                                                                                     \
+    "packet i of what a firing sees is 'PORT[i]'; how many it takes is said by 'in TYPE PORT pop " \
+    "N'"
+#define LENGTH "lengths are constants: 'const int N = 16;', 'f32 a[N];', 'i < N'"
+#define RANDOM                                                                                     \
+    "nothing is random: keep a generator in 'state u32', or read noise, 'piperun ... "             \
+    "x=gen:noise:1'"
 #define ITEM "the index of a work-item is item.x, item.y, item.z in a kernel with 'group N'"
 #define SHARED "what the work-items of a group share is 'local TYPE NAME[N];'"
 #define MEETING "work-items meet at 'barrier();'"
@@ -54,6 +61,23 @@ static const struct habit habits[] = {
     {"and", HABIT_OPERATOR, "write '&&'"},
     {"or", HABIT_OPERATOR, "write '||'"},
     {"not", HABIT_OPERATOR, "write '!'"},
+    {"clamp", HABIT_NAME, "write 'min(max(x, low), high)'"},
+    {"saturate", HABIT_NAME, "write 'min(max(x, 0), 1)'"},
+    {"lerp", HABIT_NAME, "write 'a + (b - a) * t'"},
+    {"mix", HABIT_NAME, "write 'a + (b - a) * t'"},
+    {"step", HABIT_NAME, "write 'x < edge ? 0 : 1'"},
+    {"sign", HABIT_NAME, "write 'x > 0 ? 1 : x < 0 ? -1 : 0'"},
+    {"rsqrt", HABIT_NAME, "write '1 / sqrt(x)'"},
+    {"square", HABIT_NAME, "write 'x * x'"},
+    {"sqr", HABIT_NAME, "write 'x * x'"},
+    {"fract", HABIT_NAME, "write 'x - floor(x)'"},
+    {"dot", HABIT_NAME, "multiply the vectors, and add up the elements: 'p.x + p.y'"},
+    {"length", HABIT_NAME, LENGTH},
+    {"len", HABIT_NAME, LENGTH},
+    {"ln", HABIT_NAME, "the natural logarithm is 'log(x)'"},
+    {"swap", HABIT_NAME, "with a third variable: 'f32 t = a; a = b; b = t;'"},
+    {"rand", HABIT_NAME, RANDOM},
+    {"random", HABIT_NAME, RANDOM},
     {"printf", HABIT_NAME, OUTPUT},
     {"print", HABIT_NAME, OUTPUT},
     {"malloc", HABIT_NAME, MEMORY},
@@ -64,6 +88,11 @@ static const struct habit habits[] = {
     {"nullptr", HABIT_NAME, POINTERS},
     {"M_PI", HABIT_NAME, "declare it: 'const f64 M_PI = 3.141592653589793;'"},
     {"push", HABIT_NAME, APPEND},
+    {"send", HABIT_NAME, APPEND},
+    {"pop", HABIT_NAME, WINDOW},
+    {"peek", HABIT_NAME, WINDOW},
+    {"read", HABIT_NAME, WINDOW},
+    {"receive", HABIT_NAME, WINDOW},
     {"write", HABIT_NAME, APPEND},
     {"get_global_id", HABIT_NAME,
      "each firing has its own packets: x[0] is the first that it sees"},

@@ -177,8 +177,11 @@ static void help_opening(struct parser *ps, const struct syntax_error *error, st
     const struct token *function = token_before(ps, 2);
     if (function != NULL && function->kind == TOKEN_FN)
         diag_help(diag, "a function is 'fn TYPE NAME(...)'; without a result it is 'void'");
-    else if (error->in_body && is_before(ps, 2, '.') && token_is_name(ps, &ps->previous))
-        diag_help(diag, "there are no methods; a packet is appended with 'PORT <- VALUE;'");
+    else if (error->in_body && is_before(ps, 2, '.') && token_is_name(ps, &ps->previous)) {
+        const struct habit *habit = habit_find(token_name(ps, &ps->previous));
+        diag_help(diag, "there are no methods; %s",
+                  habit != NULL ? habit->help : habit_find("push")->help);
+    }
 }
 
 /* `y <- pixel{`: what stands before a `{` is a name where a value begins. */
