@@ -31,6 +31,7 @@
 #include "compiler/support/phase_times.h"
 #include "compiler/syntax/ast_print.h"
 #include "compiler/syntax/parse.h"
+#include "lang/plural.h"
 #include "lang/standard_streams.h"
 
 static const char *output_path(const struct command_line *line)
@@ -301,18 +302,20 @@ static void describe(struct compile *cx, const struct graph *graph, const struct
 {
     const struct sched_program *program = emit_quietly(cx, graph, plan);
     struct program_shape shape;
-    fprintf(stderr, "pipec: pipeline %s: %zu nodes, %zu buffers of %" PRIu64 " bytes, for %s\n",
-            graph->name, graph->nodes.count, graph->buffers.count, graph->memory_bytes,
+    fprintf(stderr, "pipec: pipeline %s: %zu node%s, %zu buffer%s of %" PRIu64 " byte%s, for %s\n",
+            graph->name, graph->nodes.count, plural(graph->nodes.count), graph->buffers.count,
+            plural(graph->buffers.count), graph->memory_bytes, plural(graph->memory_bytes),
             plan->device->name);
     if (!program_shape_read(cx->arena, program->code, program->code_bytes, plan->stage_count,
                             &shape))
         return;
     const char *reason = plan->schedule ? plan->schedule->reason : NULL;
     fprintf(stderr,
-            "pipec: schedule: %s, %" PRIu32 " of %" PRIu32 " stages static%s%s; %" PRIu32
+            "pipec: schedule: %s, %" PRIu32 " of %" PRIu32 " stage%s static%s%s; %" PRIu32
             " bytes of code, %" PRIu32 " a stage\n",
-            program_shape_kind(&shape), shape.static_count, shape.stage_count, reason ? ": " : "",
-            reason ? reason : "", shape.code_bytes, program_shape_bytes_per_stage(&shape));
+            program_shape_kind(&shape), shape.static_count, shape.stage_count,
+            plural(shape.stage_count), reason ? ": " : "", reason ? reason : "", shape.code_bytes,
+            program_shape_bytes_per_stage(&shape));
 }
 
 static int compile_file(struct compile *cx, const struct command_line *line)

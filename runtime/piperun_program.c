@@ -2,6 +2,7 @@
 
 #include "lang/devdesc.h"
 #include "lang/nearest.h"
+#include "lang/plural.h"
 #include "lang/sched_code.h"
 #include "runtime/io/stream.h"
 #include "runtime/load/reader.h"
@@ -111,25 +112,28 @@ static enum prt_status verify(const struct prt_container *container, struct prt_
 static int tell_proof(const char *path, const struct prt_container *container,
                       const struct prt_proof *proof)
 {
-    printf("%s: %" PRIu32 " stages, %" PRIu32 " buffers: rates balance, %s\n", path,
-           container->stage_count, container->buffer_count,
+    printf("%s: %" PRIu32 " stage%s, %" PRIu32 " buffer%s: rates balance, %s\n", path,
+           container->stage_count, plural(container->stage_count), container->buffer_count,
+           plural(container->buffer_count),
            container->pipeline->flags & CONTAINER_PIPELINE_UNPROVEN
                ? "its author accepts that it may stall"
            : container->pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE
                ? "it is the counterexample of a stall"
                : "no deadlock is possible");
-    printf("%s: %" PRIu32 " instructions: %" PRIu32 " of %" PRIu32
-           " stages are run by a static schedule (%" PRIu32 " runs), %" PRIu32
-           " guards can hold; no buffer under- or overflows, the program ends\n",
-           path, proof->instructions, proof->static_stages, proof->stages, proof->runs,
-           proof->guards);
+    printf("%s: %" PRIu32 " instruction%s: %" PRIu32 " of %" PRIu32
+           " stage%s run by a static schedule (%" PRIu32 " run%s of firings), %" PRIu32
+           " guard%s can hold; no buffer under- or overflows, the program ends\n",
+           path, proof->instructions, plural(proof->instructions), proof->static_stages,
+           proof->stages, proof->stages == 1 ? " is" : "s are", proof->runs, plural(proof->runs),
+           proof->guards, plural(proof->guards));
     struct devdesc device;
     printf("%s: %s '%s'\n", path,
            find_device(container, &device)
                ? "memory, reference entries and sub-devices are within those of"
                : "memory, reference entries and sub-devices are compared when it is run on",
            prt_container_text(container, container->device->name));
-    printf("%s: %" PRIu64 " of %" PRIu64 " steps of work\n", path, proof->work, proof->work_limit);
+    printf("%s: %" PRIu64 " of %" PRIu64 " step%s of work\n", path, proof->work, proof->work_limit,
+           plural(proof->work_limit));
     if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_DONE;
     return errno == EPIPE ? EXIT_DONE
                           : PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(errno));

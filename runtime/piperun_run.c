@@ -1,4 +1,5 @@
 #include "runtime/piperun_run.h"
+#include "lang/plural.h"
 
 #include "runtime/piperun_debug.h"
 #include "runtime/piperun_devices.h"
@@ -114,11 +115,6 @@ static int create_run(struct prt_session *session, const struct prt_observer *ob
     prt_part_free(&part);
     bool skipped = exit_code == EXIT_DEVICE && session->command->skip_if_unavailable;
     return skipped ? EXIT_SKIPPED : exit_code;
-}
-
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
 }
 
 static void note_buffer(const struct prt_buffer_statistics *b)
@@ -237,10 +233,11 @@ static void describe_program(const struct prt_program *program)
 {
     struct prt_program_information about;
     prt_program_information(program, &about);
-    prt_say_done("loaded pipeline '%s' for device '%s' (%s, by %s): %" PRIu32 " stages, %" PRIu32
-                 " buffers, %" PRIu64 " bytes",
+    prt_say_done("loaded pipeline '%s' for device '%s' (%s, by %s): %" PRIu32 " stage%s, %" PRIu32
+                 " buffer%s, %" PRIu64 " byte%s",
                  about.name, about.device, about.isa, about.compiler, about.stage_count,
-                 about.buffer_count, about.memory_bytes);
+                 plural(about.stage_count), about.buffer_count, plural(about.buffer_count),
+                 about.memory_bytes, plural(about.memory_bytes));
 }
 
 /* Before its ports are asked for: binding them would not help. */

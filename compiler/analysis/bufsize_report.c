@@ -5,6 +5,7 @@
 #include "compiler/analysis/bufsize_internal.h"
 #include "compiler/support/diag_list.h"
 #include "compiler/analysis/ratio.h"
+#include "lang/plural.h"
 
 #include <inttypes.h>
 
@@ -49,11 +50,6 @@ static struct ends buffer_ends(const struct graph *graph, const struct graph_buf
 }
 
 /* ---- reasons ---- */
-
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
 
 static const char *floor_text(struct arena *arena, const struct graph_buffer *buffer,
                               const struct ends *ends, enum depth_why why)
@@ -477,8 +473,9 @@ void bufsize_report_memory(struct compile *cx, const struct graph *graph, uint64
     uint32_t largest = next_largest(graph, GRAPH_NONE);
     for (int i = 0; i < LARGEST_SHOWN && largest != GRAPH_NONE; i++) {
         const struct graph_buffer *buffer = &graph->buffers.items[largest];
-        diag_label(d, buffer->span, "'%s': %" PRIu64 " packets of %" PRIu64 " bytes", buffer->name,
-                   buffer->depth_packets, buffer->width_bytes);
+        diag_label(d, buffer->span, "'%s': %" PRIu64 " packet%s of %" PRIu64 " byte%s",
+                   buffer->name, buffer->depth_packets, plural(buffer->depth_packets),
+                   buffer->width_bytes, plural(buffer->width_bytes));
         if (buffer->depth_reason) diag_note(d, "'%s': %s", buffer->name, buffer->depth_reason);
         largest = next_largest(graph, largest);
     }
@@ -490,7 +487,8 @@ void bufsize_report_port_memory(struct compile *cx, const struct graph_buffer *b
                                 uint64_t limit_bytes)
 {
     diag_report(cx->diags, RULE_MEMORY_LIMIT, buffer->span,
-                "port '%s' needs a buffer of %" PRIu64 " packets of %" PRIu64 " bytes, and %" PRIu64
-                " bytes are allowed",
-                buffer->name, buffer->depth_min_packets, buffer->width_bytes, limit_bytes);
+                "port '%s' needs a buffer of %" PRIu64 " packet%s of %" PRIu64
+                " byte%s, and %" PRIu64 " are allowed",
+                buffer->name, buffer->depth_min_packets, plural(buffer->depth_min_packets),
+                buffer->width_bytes, plural(buffer->width_bytes), limit_bytes);
 }

@@ -4,6 +4,7 @@
 #include "compiler/analysis/schedule_text.h"
 #include "compiler/analysis/simulate.h"
 #include "lang/container.h"
+#include "lang/plural.h"
 
 #include <inttypes.h>
 
@@ -381,11 +382,6 @@ const char *counterexample_prepare(struct compile *cx, struct graph *graph,
 /* ---- as text ---- */
 
 enum { LINES_MAX = 100 };
-
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
 
 static const char *name_of(const struct graph *graph, uint32_t node)
 {

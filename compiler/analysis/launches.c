@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "lang/plural.h"
+
 #define RATE_MAX ((uint64_t)1 << 31) /* packets of a firing */
 #define LEVELS_MAX SEMA_MAX_LAUNCH_LEVELS
 
@@ -106,8 +108,8 @@ static void report_unproven(struct compile *cx, const struct kernel *k, struct w
                             : arena_printf(cx->arena, "up to %" PRIu64, count.most);
     struct diag *d = diag_report(cx->diags, RULE_LAUNCHES_UNPROVEN, l->declared_span,
                                  "the body of '%s' does not show that a firing launches at most "
-                                 "%" PRIu64 " kernels: as far as is seen, it launches %s",
-                                 k->name, l->declared, shown);
+                                 "%" PRIu64 " kernel%s: as far as is seen, it launches %s",
+                                 k->name, l->declared, plural(l->declared), shown);
     label_launches(d, k);
     diag_note(d, "every launch is counted while running; more of them are a fault");
 }

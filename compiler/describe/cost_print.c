@@ -1,6 +1,7 @@
 #include "compiler/describe/cost_print.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "compiler/analysis/cost.h"
 
@@ -22,14 +23,28 @@ static void print_shape(FILE *to, const struct kernel *kernel, const struct grap
                 warp->firings == 1 ? "" : "s");
 }
 
+/* What is counted at a region: `what` of cost_regions in words. */
+static const char *arrival(const char *what)
+{
+    static const char *const words[][2] = {
+        {"then", "branch taken"}, {"else", "branch taken"}, {"case", "branch taken"},
+        {"yes", "choice taken"},  {"no", "choice taken"},   {"default", "branch taken"},
+        {"rest", "arrival"},      {"right", "evaluation"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], what) == 0) return words[i][1];
+    return what; /* round, next round, call, body */
+}
+
+/* ", 2 more for each round at 7:5" */
 static void print_region(FILE *to, const struct compile *cx, const struct cost_region *region)
 {
     const struct source *source = source_get(cx->sources, region->span.source);
     uint32_t line, column;
-    fprintf(to, " + %" PRIu64 " x %s", region->cycles, region->what);
+    fprintf(to, ", %" PRIu64 " more for each %s", region->cycles, arrival(region->what));
     if (source == NULL) return;
     source_locate(source, region->span.begin, &line, &column);
-    fprintf(to, " %" PRIu32 ":%" PRIu32, line, column);
+    fprintf(to, " at %" PRIu32 ":%" PRIu32, line, column);
 }
 
 static void print_plan(FILE *to, const struct compile *cx, const struct cost_plan *plan)
@@ -38,7 +53,7 @@ static void print_plan(FILE *to, const struct compile *cx, const struct cost_pla
     if (plan->counter_count == 0) return;
     for (uint32_t i = 0; i < plan->region_count; i++)
         if (plan->regions[i].counter != COST_NO_COUNTER) print_region(to, cx, &plan->regions[i]);
-    fputs(cost_device_counts(cx->device) ? ", counted" : ", not counted", to);
+    fputs(cost_device_counts(cx->device) ? "; counted while running" : "; not counted", to);
 }
 
 static bool is_first(const struct graph *graph, size_t index)

@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "lang/plural.h"
+
 /* The first node of a part names it. */
 static const char *part_name(const struct graph *graph, uint32_t component)
 {
@@ -116,10 +118,10 @@ static void print_end(FILE *to, const struct graph_front *front, size_t left_out
 {
     if (left_out > 0)
         fprintf(to,
-                "\nleft out: %zu rows, each less than a quarter faster than the one shown above "
+                "\nleft out: %zu row%s, each less than a quarter faster than the one shown above "
                 "it; --json has "
                 "them\n",
-                left_out);
+                left_out, plural(left_out));
     if (front->whole)
         fputs("\ncomplete: no other depths are better than these\n", to);
     else

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "compiler/describe/describe.h"
+#include "lang/plural.h"
 
 /* Within a string of DOT: the names of a command list are any strings, and no markup. */
 static void print_text(FILE *to, const char *text, size_t length)
@@ -35,7 +36,8 @@ static void print_node(FILE *to, const struct graph_node *node, size_t index, un
     print_name(to, node->name);
     if (strcmp(node->name, node->kernel->title) != 0) fprintf(to, "\\n%s", node->kernel->title);
     if (node->importance > 0) fprintf(to, "\\nimportance %" PRIu32, node->importance);
-    if (node->repetitions > 0) fprintf(to, "\\n%" PRIu64 " firings", node->repetitions);
+    if (node->repetitions > 0)
+        fprintf(to, "\\n%" PRIu64 " firing%s", node->repetitions, plural(node->repetitions));
     fputs("\"];\n", to);
 }
 

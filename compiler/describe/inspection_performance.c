@@ -5,6 +5,7 @@
 
 #include "compiler/fuse/fuse.h"
 #include "lang/devdesc.h"
+#include "lang/plural.h"
 
 static bool is_known(const struct pace *pace)
 {
@@ -126,8 +127,9 @@ static void print_latency(FILE *to, const struct inspection *inspection,
         fputs("not found\n", to);
         return;
     }
-    fprintf(to, "%s%" PRIu64 " cycles until ",
-            hedge(inspection, performance->latency_exact, "at most "), latency->cycles);
+    fprintf(to, "%s%" PRIu64 " cycle%s until ",
+            hedge(inspection, performance->latency_exact, "at most "), latency->cycles,
+            plural(latency->cycles));
     if (latency->buffer != GRAPH_NONE)
         fprintf(to, "the first packet of '%s'\n", inspection->buffers[latency->buffer].name);
     else

@@ -5,6 +5,7 @@
 #include "compiler/describe/front_print.h"
 #include "compiler/describe/inspection_performance.h"
 #include "compiler/support/diag_list.h"
+#include "lang/plural.h"
 
 enum { INSPECTION_VERSION = 1 };
 
@@ -531,8 +532,8 @@ static void print_buffer(FILE *to, const struct inspected_buffer *buffer)
     if (buffer->initial_packets > 0) fprintf(to, " init %" PRIu64, buffer->initial_packets);
     if (buffer->row_packets > 0) fprintf(to, " rows %" PRIu64, buffer->row_packets);
     if (buffer->frame_rows > 0) fprintf(to, " by %" PRIu64, buffer->frame_rows);
-    fprintf(to, " depth %" PRIu64 " (%" PRIu64 " bytes a packet)\n", buffer->depth_packets,
-            buffer->width_bytes);
+    fprintf(to, " depth %" PRIu64 " (%" PRIu64 " byte%s a packet)\n", buffer->depth_packets,
+            buffer->width_bytes, plural(buffer->width_bytes));
 }
 
 static void print_stage(FILE *to, const struct inspection *inspection, uint32_t index)

@@ -4,6 +4,7 @@
 
 #include "compiler/fuse/constant_tables.h"
 #include "compiler/fuse/reduce.h"
+#include "lang/plural.h"
 
 static size_t count_strands(const struct reductions *reductions)
 {
@@ -38,9 +39,10 @@ static void print_strands(FILE *to, const struct reductions *reductions)
         const struct reduction *r = &reductions->items.items[i];
         if (r->strands == 0) continue;
         fprintf(to,
-                "  %s: %zu nodes, in each iteration %" PRIu64 " strands of %" PRIu64
-                " operations\n",
-                r->members, r->member_count, r->strands, r->operations / r->strands);
+                "  %s: %zu node%s, in each iteration %" PRIu64 " strand%s of %" PRIu64
+                " operation%s\n",
+                r->members, r->member_count, plural(r->member_count), r->strands,
+                plural(r->strands), r->operations / r->strands, plural(r->operations / r->strands));
     }
 }
 

@@ -6,6 +6,8 @@
 
 #include <inttypes.h>
 
+#include "lang/plural.h"
+
 enum {
     SCALARS_MAX = 64,      /* packets of a buffer that are locals of their own */
     UNROLLED_MAX = 64,     /* firings that are written out one by one, */
@@ -65,16 +67,16 @@ static bool fires_ahead(struct composer *c, const struct edge *edge, uint64_t pa
     uint64_t ahead = (packets + edge->push - 1) / edge->push;
     const char *name = w->of->name;
     if (edge->initial > 0 || reads_rest(w) || w->step_count > 1)
-        return compose_fail(c, "'%s' is read %" PRIu64 " packets ahead, around a loop",
-                            name_of(c, edge), packets);
+        return compose_fail(c, "'%s' is read %" PRIu64 " packet%s ahead, around a loop",
+                            name_of(c, edge), packets, plural(packets));
     if (w->stateful)
         return compose_fail(
-            c, "'%s' is read %" PRIu64 " packets ahead, and '%s', which writes it, has state",
-            name_of(c, edge), packets, name);
+            c, "'%s' is read %" PRIu64 " packet%s ahead, and '%s', which writes it, has state",
+            name_of(c, edge), packets, plural(packets), name);
     if (has_window(w->kernel))
-        return compose_fail(c,
-                            "'%s' is read %" PRIu64 " packets ahead, and '%s' has a window of rows",
-                            name_of(c, edge), packets, name);
+        return compose_fail(
+            c, "'%s' is read %" PRIu64 " packet%s ahead, and '%s' has a window of rows",
+            name_of(c, edge), packets, plural(packets), name);
     if (ahead > w->ahead) w->ahead = ahead;
     return true;
 }

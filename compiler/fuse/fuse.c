@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/ratio.h"
 #include "compiler/analysis/strong_components.h"
+#include "lang/plural.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -423,8 +424,8 @@ static void adopt_circle(struct merger *m, const struct fuse_group *circle,
         uint64_t at_once = fuse_at_once(buffer, in->pop, in->peek);
         m->scratch.at_once[in->buffer] = min64(at_once, CIRCLE_AT_ONCE);
         m->fusion->obstacles[in->buffer] = arena_printf(
-            m->cx->arena, "its initial packets let %" PRIu64 " iterations be dispatched together",
-            at_once);
+            m->cx->arena, "its initial packets let %" PRIu64 " iteration%s be dispatched together",
+            at_once, plural(at_once));
     }
 }
 

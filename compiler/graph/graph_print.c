@@ -8,6 +8,8 @@
 
 #include <inttypes.h>
 
+#include "lang/plural.h"
+
 static const char *outer_text(enum graph_outer outer)
 {
     switch (outer) {
@@ -115,8 +117,8 @@ static void print_buffer(FILE *to, struct arena *arena, const struct graph *grap
 void graph_print(FILE *to, const struct graph *graph)
 {
     struct arena *arena = arena_create();
-    fprintf(to, "pipeline %s: %zu nodes, %zu buffers", graph->name, graph->nodes.count,
-            graph->buffers.count);
+    fprintf(to, "pipeline %s: %zu node%s, %zu buffer%s", graph->name, graph->nodes.count,
+            plural(graph->nodes.count), graph->buffers.count, plural(graph->buffers.count));
     if (graph->memory_bytes) fprintf(to, ", %" PRIu64 " bytes", graph->memory_bytes);
     if (graph->policy != POLICY_AUTO) fprintf(to, ", policy %s", graph_policy_name(graph->policy));
     fputc('\n', to);

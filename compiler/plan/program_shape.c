@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "compiler/support/vec.h"
+#include "lang/plural.h"
 #include "lang/sched_code.h"
 
 typedef VEC(struct schedule_op) op_list;
@@ -215,8 +216,9 @@ void program_shape_print(FILE *to, const char *const *names, const struct progra
     if (shape->static_count == 0) {
         fprintf(to, "schedule guarded%s%s\n", reason ? ": " : "", reason ? reason : "");
     } else {
-        fprintf(to, "schedule static for %" PRIu32 " of %" PRIu32 " stages%s%s\n",
-                shape->static_count, shape->stage_count, reason ? "; " : "", reason ? reason : "");
+        fprintf(to, "schedule static for %" PRIu32 " of %" PRIu32 " stage%s%s%s\n",
+                shape->static_count, shape->stage_count, plural(shape->stage_count),
+                reason ? "; " : "", reason ? reason : "");
         print_iterations(to, names, shape);
     }
     fprintf(to,

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "compiler/sema/body_internal.h"
+#include "lang/plural.h"
 
 /* ---- names that are not variables ---- */
 
@@ -142,8 +143,8 @@ bool body_port_element(struct body *b, struct port_access *access, const struct 
     if (!port->is_array) return true;
     if (access->count == 0) {
         struct diag *diag =
-            body_report(b, RULE_TYPE_MISMATCH, access->span, "'%s' is an array of %llu ports",
-                        port->name, (unsigned long long)port->arity);
+            body_report(b, RULE_TYPE_MISMATCH, access->span, "'%s' is an array of %llu port%s",
+                        port->name, (unsigned long long)port->arity, plural(port->arity));
         diag_label(diag, port->span, "declared here");
         diag_help(diag, "say which: %s[0]", port->name);
         return false;

@@ -16,6 +16,7 @@
 
 #include "compiler/sema/body_internal.h"
 #include "lang/nearest.h"
+#include "lang/plural.h"
 
 /* ---- one rate as written ---- */
 
@@ -171,9 +172,11 @@ static uint32_t common_phases(struct body *b)
     if (!other) return first->count;
     struct diag *diag = body_report(b, RULE_INVALID_RATE, other->value_span,
                                     "the rates of '%s' have lists of different lengths: %" PRIu32
-                                    " phases, and %" PRIu32 " phases",
-                                    kernel->name, other->count, first->count);
-    diag_label(diag, first->value_span, "%" PRIu32 " phases here", first->count);
+                                    " phase%s, and %" PRIu32 " phase%s",
+                                    kernel->name, other->count, plural(other->count), first->count,
+                                    plural(first->count));
+    diag_label(diag, first->value_span, "%" PRIu32 " phase%s here", first->count,
+               plural(first->count));
     diag_help(diag, "every list of a kernel has one entry for each phase; a single number holds "
                     "for all phases");
     return 0;

@@ -12,6 +12,7 @@
 
 #include "compiler/sema/elaborate_internal.h"
 #include "lang/nearest.h"
+#include "lang/plural.h"
 
 struct connection {
     uint32_t node; /* index into the builder's instances */
@@ -357,9 +358,10 @@ static void check_node(struct builder *b, const struct graph_node *node)
         port_total(kernel->in, kernel->in_count) + port_total(kernel->out, kernel->out_count);
     uint64_t given = node->inputs.count + node->outputs.count;
     if (given == wanted) return;
-    struct diag *d = diag_report(diags_of(b), RULE_WRONG_ARGUMENT_COUNT, node->span,
-                                 "'%s' has %" PRIu64 " ports, %" PRIu64 " are connected",
-                                 node->name, wanted, given);
+    struct diag *d =
+        diag_report(diags_of(b), RULE_WRONG_ARGUMENT_COUNT, node->span,
+                    "'%s' has %" PRIu64 " port%s, %" PRIu64 " %s connected", node->name, wanted,
+                    plural(wanted), given, given == 1 ? "is" : "are");
     diag_label(d, kernel->span, "declared here");
     b->el.incomplete = true;
 }

@@ -7,6 +7,7 @@
 
 #include "compiler/sema/elaborate_internal.h"
 #include "compiler/support/embedded_library.h"
+#include "lang/plural.h"
 
 /* One binding of a port list: a buffer, or what is left of an array of buffers after its
  * subscripts. */
@@ -676,8 +677,8 @@ static bool check_array_fits(struct elaboration *el, const struct port_walk *wal
     struct diag *d;
     if (port->is_array)
         d = diag_report(el->cx->diags, RULE_TYPE_MISMATCH, binding->span,
-                        "port '%s' takes %" PRIu64 " buffers, '%s' is %" PRIu64, port->name,
-                        port->arity, binding->text, binding->count);
+                        "port '%s' takes %" PRIu64 " buffer%s, '%s' is %" PRIu64, port->name,
+                        port->arity, plural(port->arity), binding->text, binding->count);
     else
         d = diag_report(el->cx->diags, RULE_TYPE_MISMATCH, binding->span,
                         "port '%s' takes one buffer, '%s' is an array of %" PRIu64, port->name,

@@ -1,4 +1,5 @@
 /* What is printed of places, of stops, and of the run's parts. */
+#include "lang/plural.h"
 #include "runtime/debug/debug_condition.h"
 #include "runtime/debug/debug_origin.h"
 #include "runtime/debug/debug_place.h"
@@ -46,7 +47,7 @@ static void print_packets(FILE *to, const struct prt_debugger *d, const struct d
     const struct prt_fifo *fifo = &d->sched->buffers[place->buffer].fifo;
     uint64_t shown = place->count < PACKETS_SHOWN ? place->count : PACKETS_SHOWN;
     prt_debugger_say(to, "%s: %" PRIu64 " packet%s of ", place->name, place->count,
-                     prt_text_plural(place->count));
+                     plural(place->count));
     print_type(to, d, place->buffer, d->container->buffers[place->buffer].type);
     if (place->count > 0) fprintf(to, ", from packet %" PRIu64 " on", place->first);
     fputc('\n', to);
@@ -183,15 +184,16 @@ enum prt_status prt_debug_examine(struct prt_debugger *d, const char *text, FILE
         return prt_error_set(error, PRT_E_USAGE, "'%s' is several values: name one of them",
                              place.name);
     if (place.kind == DEBUG_VALUE) {
-        prt_debugger_say(to, "%s: %" PRIu64 " bytes\n", place.name, place.size_bytes);
+        prt_debugger_say(to, "%s: %" PRIu64 " byte%s\n", place.name, place.size_bytes,
+                         plural(place.size_bytes));
         print_bytes(to, place.bytes, place.size_bytes);
         return PRT_OK;
     }
     uint64_t width = d->container->buffers[place.buffer].width_bytes;
     for (uint64_t i = 0; i < place.count && i < PACKETS_SHOWN; i++) {
         const uint8_t *bytes = prt_debugger_packet_bytes(d, place.buffer, place.first + i);
-        prt_debugger_say(to, "%s@%" PRIu64 ": %" PRIu64 " bytes\n",
-                         debug_buffer_name(d, place.buffer), place.first + i, width);
+        prt_debugger_say(to, "%s@%" PRIu64 ": %" PRIu64 " byte%s\n",
+                         debug_buffer_name(d, place.buffer), place.first + i, width, plural(width));
         if (bytes != NULL) print_bytes(to, bytes, width);
     }
     return PRT_OK;
@@ -262,9 +264,10 @@ static void describe_hit(struct prt_debugger *d, const struct prt_break_hit *hit
     if (hit->buffer == PRT_NONE) return;
     const struct prt_fifo *fifo = &d->sched->buffers[hit->buffer].fifo;
     if (prt_debugger_break_is_level(d, hit->number)) {
-        prt_debugger_say(to, "'%s' holds %" PRIu64 " of %" PRIu64 " packets\n",
+        prt_debugger_say(to, "'%s' holds %" PRIu64 " of %" PRIu64 " packet%s\n",
                          debug_buffer_name(d, hit->buffer),
-                         fifo->written_packets - fifo->oldest_packets, fifo->depth_packets);
+                         fifo->written_packets - fifo->oldest_packets, fifo->depth_packets,
+                         plural(fifo->depth_packets));
         return;
     }
     prt_debugger_say(to, "%s@%" PRIu64 " = ", debug_buffer_name(d, hit->buffer), hit->packet);
@@ -272,8 +275,7 @@ static void describe_hit(struct prt_debugger *d, const struct prt_break_hit *hit
     fputs(", written by ", to);
     print_writer(to, d, hit->buffer, hit->packet, true);
     if (hit->others > 0)
-        fprintf(to, "and %" PRIu64 " more packet%s like it\n", hit->others,
-                prt_text_plural(hit->others));
+        fprintf(to, "and %" PRIu64 " more packet%s like it\n", hit->others, plural(hit->others));
 }
 
 static void describe_next(struct prt_debugger *d, FILE *to)
@@ -298,8 +300,7 @@ static void describe_begin(struct prt_debugger *d, FILE *to)
         debug_text(d, c->pipeline->name), debug_text(d, c->device->name),
         prt_debug_mode(c) ? ", compiled for debugging"
                           : ", compiled without --debug-mode: no variables, no statements",
-        c->stage_count, prt_text_plural(c->stage_count), c->buffer_count,
-        prt_text_plural(c->buffer_count));
+        c->stage_count, plural(c->stage_count), c->buffer_count, plural(c->buffer_count));
 }
 
 /* The packets that a firing which failed was to consume. */

@@ -4,6 +4,7 @@
 #include "runtime/debug/debug_source.h"
 
 #include "lang/memory_text.h"
+#include "lang/plural.h"
 #include "lang/scalar_text.h"
 #include "lang/sched_code.h"
 #include "runtime/load/debug_info.h"
@@ -144,9 +145,9 @@ void prt_debug_show_ports(struct prt_debugger *d, FILE *to)
         if (buffer->port == NULL) continue;
         bool in = buffer->record->outer == CONTAINER_OUTER_IN;
         prt_text_cell(to, debug_buffer_name(d, i), NAME_COLUMNS);
-        prt_debugger_say(to, " %s %s: %" PRIu64 " packets %s the host%s%s\n",
+        prt_debugger_say(to, " %s %s: %" PRIu64 " packet%s %s the host%s%s\n",
                          debug_text(d, buffer->record->type_text), buffer_kind(buffer),
-                         buffer->port->packets, in ? "from" : "to",
+                         buffer->port->packets, plural(buffer->port->packets), in ? "from" : "to",
                          in && buffer->fifo.closed ? "; its stream has ended" : "",
                          buffer->port->gone ? "; the host wants no more" : "");
     }
@@ -160,7 +161,8 @@ void prt_debug_show_cycles(struct prt_debugger *d, FILE *to)
             "cycle %" PRIu64 ": %" PRIu64 " of execution, %" PRIu64 " of launches, %" PRIu64
             " of switches, %" PRIu64 " of the scheduler\n",
             s.total_cycles, s.execute_cycles, s.launch_cycles, s.switch_cycles, s.scheduler_cycles);
-    fprintf(to, "%" PRIu64 " instructions, %" PRIu64 " dispatches\n", s.instructions, s.dispatches);
+    fprintf(to, "%" PRIu64 " instruction%s, %" PRIu64 " dispatch%s\n", s.instructions,
+            plural(s.instructions), s.dispatches, s.dispatches == 1 ? "" : "es");
 }
 
 /* Those of the pipeline, as they were given. */
@@ -188,9 +190,10 @@ void prt_debug_show_program(struct prt_debugger *d, FILE *to)
                          ? "for debugging: least depths, variables, statements"
                          : "without --debug-mode: no state, tables and arguments, no statements");
     prt_debugger_say(to,
-                     "%" PRIu32 " stages, %" PRIu32 " buffers of %" PRIu64 " bytes, %" PRIu32
-                     " ports, %" PRIu32 " bytes of scheduler program\n",
-                     p.stage_count, p.buffer_count, p.memory_bytes, p.port_count,
+                     "%" PRIu32 " stage%s, %" PRIu32 " buffer%s of %" PRIu64 " byte%s, %" PRIu32
+                     " port%s, %" PRIu32 " bytes of scheduler program\n",
+                     p.stage_count, plural(p.stage_count), p.buffer_count, plural(p.buffer_count),
+                     p.memory_bytes, plural(p.memory_bytes), p.port_count, plural(p.port_count),
                      d->container->code_bytes);
     print_arguments(d, to);
 }

@@ -1,4 +1,5 @@
 #include "runtime/load/stage_listing.h"
+#include "lang/plural.h"
 
 #include <inttypes.h>
 
@@ -15,11 +16,11 @@ static void show_buffer(FILE *to, const struct prt_container *c, uint32_t buffer
 {
     const struct container_buffer *record = &c->buffers[buffer];
     show_name(to, prt_container_text(c, record->name));
-    fprintf(to, "%s, %" PRIu64 " packets",
+    fprintf(to, "%s, %" PRIu64 " packet%s",
             record->outer == CONTAINER_OUTER_IN    ? ", in-port"
             : record->outer == CONTAINER_OUTER_OUT ? ", out-port"
                                                    : "",
-            record->depth_packets);
+            record->depth_packets, plural(record->depth_packets));
 }
 
 /* Behind a rate: whether it is that of a firing. */

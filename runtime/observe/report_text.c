@@ -1,4 +1,5 @@
 /* The statistics as text. */
+#include "lang/plural.h"
 #include "runtime/observe/report.h"
 #include "runtime/observe/text_table.h"
 
@@ -73,7 +74,7 @@ static void print_queue_owner(const struct text *t, const struct prt_bottleneck 
     if (b->stage_count > 1) {
         fputs("the ", t->to);
         if (count > 1) fprintf(t->to, "%" PRIu32 " ", count);
-        fprintf(t->to, "%s%s that %" PRIu32 " stages share, which %s", noun, prt_text_plural(count),
+        fprintf(t->to, "%s%s that %" PRIu32 " stages share, which %s", noun, plural(count),
                 b->stage_count, are);
         return;
     }
@@ -81,7 +82,7 @@ static void print_queue_owner(const struct text *t, const struct prt_bottleneck 
     prt_text_name(t->to, stage->name);
     fputs("': its ", t->to);
     if (count > 1) fprintf(t->to, "%" PRIu32 " ", count);
-    fprintf(t->to, "%s%s %s", noun, prt_text_plural(count), are);
+    fprintf(t->to, "%s%s %s", noun, plural(count), are);
 }
 
 /* What the only stage of a program was longest, when it was not busy. */
@@ -177,8 +178,7 @@ static void print_seconds(const struct text *t)
 
 static void print_time(const struct text *t)
 {
-    fprintf(t->to, "%" PRIu64 " cycle%s", t->total.total_cycles,
-            prt_text_plural(t->total.total_cycles));
+    fprintf(t->to, "%" PRIu64 " cycle%s", t->total.total_cycles, plural(t->total.total_cycles));
     if (t->device.clock_hz == 0) return;
     fputs(", ", t->to);
     print_seconds(t);
@@ -205,7 +205,7 @@ static void print_launches(const struct text *t)
     const struct prt_device_statistics *d = &t->device;
     const struct prt_dispatch_account *was = &t->total.dispatched;
     fprintf(t->to, "%" PRIu64 " launch%s in %" PRIu64 " packet%s (", was->launches,
-            was->launches == 1 ? "" : "es", was->packets, prt_text_plural(was->packets));
+            was->launches == 1 ? "" : "es", was->packets, plural(was->packets));
     const char *before = "";
     for (int i = PRT_LAUNCH_FORMS - 1; i >= 0; i--) {
         if (d->packets[i] == 0) continue;
@@ -215,7 +215,7 @@ static void print_launches(const struct text *t)
     fprintf(t->to, ") of %" PRIu64 " bytes", was->bytes);
     if (t->total.spills > 0)
         fprintf(t->to, "; %" PRIu64 " spill%s for want of reference entries", t->total.spills,
-                prt_text_plural(t->total.spills));
+                plural(t->total.spills));
     fputc('\n', t->to);
 }
 
@@ -240,7 +240,7 @@ static void print_suspensions(const struct text *t)
     struct prt_buffer_statistics b;
     const char *before = " (";
     fprintf(t->to, "suspended %" PRIu64 " time%s for input", t->total.suspensions,
-            prt_text_plural(t->total.suspensions));
+            plural(t->total.suspensions));
     for (uint32_t i = 0; prt_run_buffer(t->run, i, &b); i++) {
         if (b.suspensions == 0 || b.suspensions == t->total.suspensions) continue;
         fprintf(t->to, "%s%" PRIu64 " '", before, b.suspensions);
@@ -262,7 +262,7 @@ static void print_scheduler(const struct text *t, const struct prt_program_infor
     fputs(", ", t->to);
     print_suspensions(t);
     fprintf(t->to, "; %" PRIu32 " host thread%s", t->total.host_threads,
-            prt_text_plural(t->total.host_threads));
+            plural(t->total.host_threads));
     if (program->isa[0] != '\0') fprintf(t->to, ", kernels for %s", program->isa);
     fputc('\n', t->to);
 }
@@ -482,8 +482,7 @@ static void print_interruptions(const struct text *t)
         fprintf(t->to,
                 "' was interrupted %" PRIu64 " time%s by more important stages, for %" PRIu64
                 " cycle%s\n",
-                time.interruptions, prt_text_plural(time.interruptions), cycles,
-                prt_text_plural(cycles));
+                time.interruptions, plural(time.interruptions), cycles, plural(cycles));
         any = true;
     }
 }
@@ -557,9 +556,9 @@ static void print_index(const struct text *t)
     fprintf(t->to,
             "\nindex generator: %" PRIu64 " request%s, %.1f%% known (%" PRIu64 " resident, %" PRIu64
             " stored again); %" PRIu64 " cycle%s, %" PRIu64 " saved against division\n",
-            d->index_requests, prt_text_plural(d->index_requests),
+            d->index_requests, plural(d->index_requests),
             prt_text_percent(known, d->index_requests), d->index_resident, d->index_hits,
-            d->index_cycles, prt_text_plural(d->index_cycles), d->index_saved_cycles);
+            d->index_cycles, plural(d->index_cycles), d->index_saved_cycles);
 }
 
 static void print_device_queue(const struct text *t)
@@ -571,7 +570,7 @@ static void print_device_queue(const struct text *t)
             " of %" PRIu32 " entries full; cycles in children %" PRIu64 ", launching them %" PRIu64
             ", waiting for their turn %" PRIu64 "\n",
             d->child_launches, d->child_launches == 1 ? "" : "es", d->child_levels_most,
-            prt_text_plural(d->child_levels_most), d->child_queue_most, d->child_queue_entries,
+            plural(d->child_levels_most), d->child_queue_most, d->child_queue_entries,
             d->child_cycles, d->child_launch_cycles, d->child_wait_cycles);
 }
 

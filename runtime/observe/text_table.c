@@ -72,8 +72,3 @@ double prt_text_percent(uint64_t part, uint64_t whole)
 {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
 }
-
-const char *prt_text_plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}

@@ -21,7 +21,4 @@ void prt_text_cell(FILE *to, const char *name, int width);
 /* 100 x part / whole; 0 where there is no whole. */
 double prt_text_percent(uint64_t part, uint64_t whole);
 
-/* "s" unless it is one. */
-const char *prt_text_plural(uint64_t count);
-
 #endif

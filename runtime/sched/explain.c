@@ -1,4 +1,5 @@
 #include "runtime/sched/explain.h"
+#include "lang/plural.h"
 
 #include "runtime/sched/ready.h"
 
@@ -43,16 +44,16 @@ static void fault_deed(const struct prt_sched_fault *f, const char *where, char 
             snprintf(out, size, "wrote more or fewer packets than declared%s", where);
         break;
     case KERNEL_FAULT_LAUNCHES:
-        snprintf(out, size, "launched %" PRId64 " kernels%s, declared %" PRIu64, fault->index,
-                 where, fault->bound);
+        snprintf(out, size, "launched %" PRId64 " kernel%s%s, declared %" PRIu64, fault->index,
+                 plural((uint64_t)fault->index), where, fault->bound);
         break;
     case KERNEL_FAULT_TREE:
-        snprintf(out, size, "launched %" PRId64 " kernels with its tree%s, declared %" PRIu64,
-                 fault->index, where, fault->bound);
+        snprintf(out, size, "launched %" PRId64 " kernel%s with its tree%s, declared %" PRIu64,
+                 fault->index, plural((uint64_t)fault->index), where, fault->bound);
         break;
     case KERNEL_FAULT_NESTING:
-        snprintf(out, size, "launched kernels in %" PRId64 " levels%s, declared %" PRIu64,
-                 fault->index, where, fault->bound);
+        snprintf(out, size, "launched kernels in %" PRId64 " level%s%s, declared %" PRIu64,
+                 fault->index, plural((uint64_t)fault->index), where, fault->bound);
         break;
     default: snprintf(out, size, "returned the unknown status %d%s", (int)f->status, where); break;
     }

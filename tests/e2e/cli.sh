@@ -133,7 +133,7 @@ expect "--buffers of a container" 2 '' '[-]-buffers needs its source' "$PIPEC" i
 expect "colour" 1 '' '[0-9]m' "$PIPEC" --color=always two.pipe
 expect "list of devices" 0 '^sim16' '' "$PIPERUN" --list-devices
 expect "disasm" 0 'round_robin' '' "$PIPERUN" disasm five.pbc
-expect "verify says what it has proven" 0 'of 1 stages are run by a static schedule' '' "$PIPERUN" verify five.pbc
+expect "verify says what it has proven" 0 '1 of 1 stage is run by a static schedule' '' "$PIPERUN" verify five.pbc
 expect "stats" 0 '' 'cycles' "$PIPERUN" five.pbc --stats x=gen:ramp:3 y=null
 expect "hash" 0 '[0-9a-f]\{16\}  y' '' "$PIPERUN" five.pbc --hash y x=gen:ramp:3
 "$PIPERUN" disasm five.pbc >five.sasm

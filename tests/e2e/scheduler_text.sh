@@ -76,7 +76,7 @@ idle:
 END
 "$PIPERUN" asm new.sasm --into two.pbc -o new.pbc && ok "a static schedule" || not_ok "a static schedule"
 "$PIPERUN" verify new.pbc >proof 2>&1
-says "verify says what is static" '2 of 2 stages are run by a static schedule (3 runs)' proof
+says "verify says what is static" '2 of 2 stages are run by a static schedule (3 runs of firings)' proof
 "$PIPERUN" disasm new.pbc | grep -v '^#' | "$PIPERUN" asm - --into two.pbc -o same.pbc && cmp -s new.pbc same.pbc &&
     ok "its text, too, gives the same bytes" || not_ok "its text, too, gives the same bytes"
 good=1

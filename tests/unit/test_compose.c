@@ -509,7 +509,7 @@ static void a_writer_ahead_has_no_state(void **state)
                  "pipeline main(in i32 x, out i32 y) { x -> count -> diff -> y; }",
                  1);
     assert_string_equal(
-        b.reason, "'count->diff' is read 1 packets ahead, and 'count', which writes it, has state");
+        b.reason, "'count->diff' is read 1 packet ahead, and 'count', which writes it, has state");
     text_compile_free(b.text);
     expect_same("kernel count(in i32 x, out i32 y) { state i32 n; y <- x * n; n += 3; } "
                 "kernel diff(in i32 x peek 4, out i32 y) { y <- x[3] - x[0]; } "
