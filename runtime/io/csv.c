@@ -11,6 +11,7 @@
  * the same value; nan, inf, -inf. */
 #include "runtime/io/io_internal.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
@@ -207,10 +208,12 @@ static enum prt_status not_a_number(const struct csv_source *csv, const char *te
                                     const struct column *column, struct prt_error *error)
 {
     const struct prt_io_reader *reader = &csv->reader;
+    bool heading = csv->line == 1 && isalpha((unsigned char)text[0]);
     return prt_error_set_at(error, PRT_E_FORMAT, reader->offset,
-                            "%s:%llu: '%.40s' at byte %llu is not a number of type %s",
+                            "%s:%llu: '%.40s' at byte %llu is not a number of type %s%s",
                             reader->name, (unsigned long long)csv->line, text,
-                            (unsigned long long)reader->offset, scalar_name(column->scalar));
+                            (unsigned long long)reader->offset, scalar_name(column->scalar),
+                            heading ? ", and there can be no line of headings" : "");
 }
 
 static enum prt_status wrong_columns(const struct csv_source *csv, size_t found,
@@ -218,10 +221,10 @@ static enum prt_status wrong_columns(const struct csv_source *csv, size_t found,
 {
     const struct prt_io_reader *reader = &csv->reader;
     return prt_error_set_at(error, PRT_E_FORMAT, reader->offset,
-                            "%s:%llu: the line at byte %llu has %zu column%s, not %zu",
+                            "%s:%llu: the line at byte %llu has %zu column%s, not %zu%s",
                             reader->name, (unsigned long long)csv->line,
                             (unsigned long long)reader->offset, found, found == 1 ? "" : "s",
-                            csv->columns.count);
+                            csv->columns.count, found == 1 ? ": commas stand between them" : "");
 }
 
 static size_t count_commas(const unsigned char *bytes, size_t length)

@@ -163,6 +163,20 @@ static enum prt_status check_channels(const struct prt_port_spec *spec,
     return PRT_OK;
 }
 
+/* What is said of an output's channels agrees with its packets. */
+static enum prt_status check_given_channels(const struct prt_port_spec *spec,
+                                            const struct prt_packet *packet,
+                                            struct prt_error *error)
+{
+    uint32_t wanted = prt_packet_channels(packet);
+    if (spec->channels == 0 || wanted <= 1 || wanted == spec->channels) return PRT_OK;
+    return prt_error_set(error, PRT_E_USAGE,
+                         "%s: %s %u channel%s, and a packet of type %s holds %u: %s", spec->path,
+                         spec->channels_implied ? "ppm has" : "channels= says", spec->channels,
+                         spec->channels == 1 ? "" : "s", packet->type, wanted,
+                         spec->channels_implied ? "no image can have these" : "leave it out");
+}
+
 enum prt_status prt_source_open_packets(const struct prt_port_spec *spec,
                                         const struct prt_packet *packet,
                                         const struct prt_io_environment *environment,
@@ -250,7 +264,7 @@ enum prt_status prt_sink_open_packets(const struct prt_port_spec *spec,
         return prt_error_set(error, PRT_E_USAGE, "%s only makes packets: it cannot be an output",
                              prt_format_name(spec->format));
     status = check_options(spec, error);
-    if (status == PRT_OK) status = check_channels(spec, packet, spec->channels, error);
+    if (status == PRT_OK) status = check_given_channels(spec, packet, error);
     if (status != PRT_OK) return status;
     return find_format(spec->format)->open_sink(spec, packet, environment, sink, error);
 }

@@ -728,11 +728,13 @@ static enum prt_status check_spec(const struct prt_port_spec *spec, enum scalar_
                              "wav:i32 wav:f32 wav:f64",
                              spec->path, scalar_name(*element));
     }
+    if (spec->big_endian)
+        return prt_error_set(error, PRT_E_USAGE, "%s: wav is little-endian: wav:%s", spec->path,
+                             scalar_name(*element));
     bool unsigned_to_float = scalar_is_float(*element) && !scalar_is_signed(packet);
-    if (packet == SCALAR_BOOL || unsigned_to_float || spec->big_endian)
-        return prt_error_set(error, PRT_E_USAGE, "%s: packets of type %s cannot become wav:%s%s",
-                             spec->path, scalar_name(packet), scalar_name(*element),
-                             spec->big_endian ? "be" : "");
+    if (packet == SCALAR_BOOL || unsigned_to_float)
+        return prt_error_set(error, PRT_E_USAGE, "%s: packets of type %s cannot become wav:%s",
+                             spec->path, scalar_name(packet), scalar_name(*element));
     if (spec->channels > 1024)
         return prt_error_set(error, PRT_E_USAGE, "%s: wav has at most 1024 channels", spec->path);
     return PRT_OK;

@@ -104,6 +104,18 @@ expect "wav samples that are too wide" 1 'do not fit a port of type u8: f32 and 
     "$PIPERUN" narrow.pbc x="$voice" y=null
 expect "channels= that the file has not" 1 "the file has 1 channel, not 2: leave channels= out" "$PIPERUN" gain.pbc x="$voice,channels=2" y=null
 expect "an image without a width" 2 "add width=N, or give port 'y' a shape in the source" "$PIPERUN" gain.pbc x=in.f32 y=out.pgm
+cat >wide.pipe <<'END'
+kernel copy(in u8x3 x, out u8x3 y) { y <- x; }
+pipeline main(in u8x3 x, out u8x3 y) { x -> copy -> y; }
+END
+"$PIPEC" wide.pipe -o wide.pbc
+printf 'r,g,b\n1,2,3\n' >headed.csv
+printf '1;2;3\n' >semicolons.csv
+expect "a csv with headings" 1 "headed.csv:1: 'r' at byte 0 is not a number of type u8, and there can be no line of headings" "$PIPERUN" wide.pbc x=headed.csv y=null
+expect "a csv with semicolons" 1 "has 1 column, not 3: commas stand between them" "$PIPERUN" wide.pbc x=semicolons.csv y=null
+expect "channels= against the packets" 2 "o.png: channels= says 1 channel, and a packet of type u8x3 holds 3: leave it out" \
+    "$PIPERUN" wide.pbc x=gen:zeros:4 y=o.png,width=2,channels=1
+expect "a wav with the other order of bytes" 2 "o.wav: wav is little-endian: wav:i16" "$PIPERUN" gain.pbc x=in.f32 y=o.wav,wav:i16be
 expect "a WAV cut in its header" 1 'header.wav' "$PIPERUN" gain.pbc x=header.wav y=out.f32
 expect "an output folder that is not there, at run time" 2 'nowhere' "$PIPERUN" gain.pbc x=in.f32 y=nowhere/out.f32
 expect "a full disk under piperun" 2 'No space' "$PIPERUN" gain.pbc x=gen:ramp:1000000 y=/dev/full,raw
