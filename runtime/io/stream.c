@@ -261,7 +261,8 @@ enum prt_status prt_sink_open_packets(const struct prt_port_spec *spec,
     enum prt_status status = check_packet(spec->format, packet, error);
     if (status != PRT_OK) return status;
     if (find_format(spec->format)->open_sink == NULL)
-        return prt_error_set(error, PRT_E_USAGE, "%s only makes packets: it cannot be an output",
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': %s only makes packets: it cannot be an output", spec->port,
                              prt_format_name(spec->format));
     status = check_options(spec, error);
     if (status == PRT_OK) status = check_given_channels(spec, packet, error);
