@@ -199,7 +199,8 @@ $(B)/obj/runtime/piperun_lines.o: private all_cpp += $(edit_cpp)
 $(B)/obj/runtime/piperun_lines.o: $(B)/line-editor
 # What `make coverage` counts and `make mutation` changes: what decides about bytes that nobody vouches for, and what
 # threads share.
-MEASURED := $(sort $(wildcard runtime/load/*.c)) runtime/device/fifo.c runtime/device/subdevice.c lang/dispatch_codec.c
+MEASURED := $(sort $(wildcard runtime/load/*.c)) runtime/device/fifo.c runtime/device/subdevice.c \
+	    runtime/device/subdevice_path.c lang/dispatch_codec.c
 ifeq ($(VARIANT),coverage)
 export LLVM_PROFILE_FILE := $(abspath $(B))/build.profraw
 $(MEASURED:%.c=$(B)/obj/%.o) $(B)/obj/tests/unit/test_fifo.o: private all_c += -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc

@@ -78,6 +78,7 @@ enum prt_status prt_fifo_create(struct prt_fifo *fifo, uint64_t width_bytes, uin
                               .reader_count = reader_count,
                               .attached_count = reader_count,
                               .oldest_count = reader_count};
+    /* equivalent: where the C library gives memory for nothing, one more is none less */
     fifo->readers = calloc((size_t)reader_count + 1, sizeof *fifo->readers);
     if (fifo->readers == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     for (uint32_t i = 0; i < reader_count; i++)
@@ -101,7 +102,6 @@ void prt_fifo_place(struct prt_fifo *fifo, void *memory, uint64_t bytes, uint64_
     fifo->ring = memory;
     fifo->ring_bytes = bytes;
     fifo->end_packets = end_packets;
-    fifo->from_packets = 0;
 }
 
 void prt_fifo_leave(struct prt_fifo *fifo)
@@ -123,6 +123,7 @@ static void find_oldest(struct prt_fifo *fifo)
 {
     uint64_t oldest = fifo->written_packets;
     uint32_t count = 0;
+    /* equivalent: behind the last one there is room for one more, which is not attached */
     for (uint32_t i = 0; i < fifo->reader_count; i++) {
         const struct prt_fifo_reader *r = &fifo->readers[i];
         if (!r->attached || r->position_packets > oldest) continue;
@@ -171,7 +172,7 @@ void prt_fifo_release(struct prt_fifo *fifo, uint32_t reader, uint64_t packets)
     bool was_oldest = r->position_packets == fifo->oldest_packets;
     r->position_packets += packets;
     r->offset_bytes = prt_fifo_advance(fifo, r->offset_bytes, packets);
-    if (fifo->reader_count == 1)
+    if (fifo->reader_count == 1) /* equivalent: a shortcut; what two readers do the tests tell */
         fifo->oldest_packets = r->position_packets;
     else if (was_oldest)
         leave_oldest(fifo);

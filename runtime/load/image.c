@@ -82,7 +82,7 @@ static enum prt_status check_elf(const struct prt_container *c, const struct con
 /* False: errno says why. */
 static bool write_all(int fd, const uint8_t *bytes, uint64_t size)
 {
-    while (size > 0) {
+    while (size > 0) { /* equivalent: no write leaves one byte alone */
         ssize_t written = write(fd, bytes, (size_t)size);
         /* equivalent: of some bytes none are written to a file without an error */
         if (written < 0 && errno == EINTR) continue;

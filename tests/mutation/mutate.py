@@ -50,6 +50,8 @@ TESTS = {  # those that are about a file come first
     "stage_listing.c": ["test_image"],
     "fifo.c": ["test_fifo", "test_conform_sim", "test_load_faults"],
     "subdevice.c": ["test_subdevice", "test_subdevice_model", "test_load_faults"],
+    "subdevice_path.c": ["test_subdevice", "test_load_faults"],
+    "stage_marks.c": ["test_stage_marks", "test_conform_sim", "test_load_faults"],
     "dispatch_codec.c": ["test_dispatch_codec", "test_packet_processor"],
 }
 RELATIONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}

@@ -142,6 +142,30 @@ static void room_is_freed_by_the_last_of_the_slowest_readers(void **unused)
     assert_int_equal(prt_fifo_room(&fifo), 8);
     assert_int_equal(fifo.discarded_packets, 8 + 3 + 6 + 3);
     prt_fifo_destroy(&fifo);
+    fifo = make(4, 8, 2);
+    prt_fifo_claim(&fifo, 8);
+    prt_fifo_commit(&fifo, 8);
+    prt_fifo_release(&fifo, 1, 8);
+    assert_int_equal(prt_fifo_room(&fifo), 0);
+    prt_fifo_release(&fifo, 0, 3);
+    assert_int_equal(prt_fifo_room(&fifo), 3);
+    prt_fifo_destroy(&fifo);
+}
+
+/* The last time only as much of it as there is to be filled. */
+static void a_pattern_is_repeated_up_to_the_last_packet(void **unused)
+{
+    (void)unused;
+    static const uint32_t pattern[16] = {1, 2, 3, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9};
+    struct prt_fifo fifo = make(4, 8, 1);
+    prt_fifo_fill(&fifo, pattern, 3 * sizeof *pattern, 4);
+    const uint32_t *in = prt_fifo_window(&fifo, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(in[i], i % 3 + 1);
+    const uint32_t *next = prt_fifo_claim(&fifo, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(next[i], 0);
+    prt_fifo_destroy(&fifo);
 }
 
 static void without_readers_packets_are_discarded_and_counted(void **unused)
@@ -341,6 +365,7 @@ TEST_MAIN("fifo", cmocka_unit_test(a_placed_fifo_leaves_for_the_larger_ring),
           cmocka_unit_test(room_is_that_of_the_slowest_reader),
           cmocka_unit_test(a_detached_reader_holds_no_room),
           cmocka_unit_test(room_is_freed_by_the_last_of_the_slowest_readers),
+          cmocka_unit_test(a_pattern_is_repeated_up_to_the_last_packet),
           cmocka_unit_test(without_readers_packets_are_discarded_and_counted),
           cmocka_unit_test(initial_packets_repeat_their_pattern),
           cmocka_unit_test(closing_twice_is_closing_once),

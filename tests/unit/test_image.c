@@ -221,6 +221,9 @@ static void an_image_behind_others_is_loaded(void **unused)
     only->offset_bytes = page;
     assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
     prt_image_free(&image);
+    bytes[2 * page] ^= 0xff;
+    assert_int_equal(prt_image_load(&c, &image, &error), PRT_E_FORMAT);
+    assert_int_equal(error.offset, c.section_offset_bytes[CONTAINER_IMAGE] + page);
     only->offset_bytes = 0;
     refused(&c, PRT_E_FORMAT, "not a 64-bit shared object");
     c.image = own;
