@@ -195,17 +195,9 @@ int device_load(struct compile *cx, const char *name, struct devdesc *device)
         return load_device_file(cx, name + 4, device);
     if (is_description_file(name)) return load_device_file(cx, name, device);
     if (devdesc_builtin(name, device)) return EXIT_DONE;
-    if (devdesc_host_begun(name)) {
-        fprintf(stderr,
-                "pipec: error: there is no device '%s': write cpu:N, with N, the threads, from 1 "
-                "to %d\n",
-                name, DEVDESC_HOST_CORES_MAX);
-        return EXIT_FILES;
-    }
-    fprintf(stderr, "pipec: error: there is no device '%s'; there are:", name);
-    for (size_t i = 0; devdesc_builtin_name(i) != NULL; i++)
-        fprintf(stderr, " %s,", devdesc_builtin_name(i));
-    fputs(" cpu:N, and FILE.dev\n", stderr);
+    char why[DEVDESC_WHY_BYTES];
+    devdesc_explain_name(name, "", why, sizeof why);
+    fprintf(stderr, "pipec: error: %s\n", why);
     return EXIT_FILES;
 }
 

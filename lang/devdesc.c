@@ -708,11 +708,6 @@ bool devdesc_host_cores(const char *name, uint32_t *cores)
     return *cores <= DEVDESC_HOST_CORES_MAX;
 }
 
-bool devdesc_host_begun(const char *name)
-{
-    return strncmp(name, "cpu:", 4) == 0;
-}
-
 /* As many cores behind one last cache. */
 static void set_cores(struct devdesc *device, const char *name, uint32_t cores)
 {
@@ -745,4 +740,23 @@ const char *devdesc_builtin_name(size_t i)
         i--;
     }
     return file->name;
+}
+
+void devdesc_explain_name(const char *name, const char *others, char *out, size_t out_bytes)
+{
+    enum { SHOWN_BYTES = 200 };
+    char known[300] = "";
+    int shown = (int)strnlen(name, SHOWN_BYTES);
+    const char *rest = name[shown] != '\0' ? "..." : "";
+    if (strncmp(name, "cpu:", 4) == 0) {
+        snprintf(out, out_bytes,
+                 "there is no device '%.*s%s': write cpu:N, with N, the threads, from 1 to %d",
+                 shown, name, rest, DEVDESC_HOST_CORES_MAX);
+        return;
+    }
+    for (size_t i = 0, used = 0; devdesc_builtin_name(i) != NULL && used < sizeof known; i++)
+        used +=
+            (size_t)snprintf(known + used, sizeof known - used, "%s, ", devdesc_builtin_name(i));
+    snprintf(out, out_bytes, "there is no device '%.*s%s'; there are: %scpu:N, %sand FILE.dev",
+             shown, name, rest, known, others);
 }

@@ -96,13 +96,14 @@ enum { DEVDESC_HOST_CORES_MAX = 256 };
 /* Does the name stand for the host's own cores: "cpu", and *cores is 0, or "cpu:N", with N from 1 to
  * DEVDESC_HOST_CORES_MAX?  (lang/cpu.md) */
 bool devdesc_host_cores(const char *name, uint32_t *cores);
-/* Does it begin as such a name, "cpu:"?  Then what is wrong with it is N. */
-bool devdesc_host_begun(const char *name);
-
 /* The embedded description of that name (`sim16`), or false.  "cpu:N": that of `cpu`, with N cores. */
 bool devdesc_builtin(const char *name, struct devdesc *out);
 /* Name of the i-th embedded description, or NULL past the last. */
 const char *devdesc_builtin_name(size_t i);
+/* Writes why `name` is no device: what is wrong with N of "cpu:N", else which names there are; `others`
+ * are those of the caller, each with ", " behind it.  A long name is cut. */
+enum { DEVDESC_WHY_BYTES = 600 };
+void devdesc_explain_name(const char *name, const char *others, char *out, size_t out_bytes);
 
 /* The device that a sub-device of `whole` is: its compute units, the domains that lie in it as a whole
  * and in equal numbers, its share of the bandwidth (lang/time.md), rounded to whole bytes.  `name` is

@@ -97,24 +97,15 @@ static enum prt_status read_file(const char *path, const struct prt_reporter *re
 static enum prt_status refuse_name(const char *name, const char *others, struct prt_error *error)
 {
     static const char *const later[] = {"cuda", "opencl"};
-    char known[300] = "";
-    if (devdesc_host_begun(name))
-        return prt_error_set(
-            error, PRT_E_USAGE,
-            "there is no device '%s': write cpu:N, with N, the threads, from 1 to %d", name,
-            DEVDESC_HOST_CORES_MAX);
+    char why[DEVDESC_WHY_BYTES];
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
         size_t length = strlen(later[i]);
         if (strncmp(name, later[i], length) == 0 && (name[length] == '\0' || name[length] == ':'))
             return prt_error_set(error, PRT_E_DEVICE,
                                  "device '%s' is not supported by this version", name);
     }
-    for (size_t i = 0, used = 0; devdesc_builtin_name(i) != NULL && used < sizeof known; i++)
-        used +=
-            (size_t)snprintf(known + used, sizeof known - used, "%s, ", devdesc_builtin_name(i));
-    return prt_error_set(error, PRT_E_USAGE,
-                         "there is no device '%s'; there are: %scpu:N, %sand FILE.dev", name, known,
-                         others);
+    devdesc_explain_name(name, others, why, sizeof why);
+    return prt_error_set(error, PRT_E_USAGE, "%s", why);
 }
 
 /* As pipec takes it. */
