@@ -257,6 +257,19 @@ static bool specialise(struct elaboration *el, struct scope *scope, const struct
 
 /* ---- arguments and attributes ---- */
 
+/* gain(by), mix(... -> ...; by) */
+static void help_arguments(struct elaboration *el, const struct instance *instance, struct diag *d)
+{
+    const struct callee *callee = &instance->callee;
+    const char *list = "";
+    for (uint32_t i = 0; i < callee->argument_count; i++)
+        list = arena_printf(el->cx->arena, "%s%s%s", list, i > 0 ? ", " : "",
+                            callee->arguments[i]->name);
+    if (callee->argument_count > 0)
+        diag_help(d, "values stand in the order of declaration: '%s(%s%s)'", callee->title,
+                  instance->ast->has_arrow ? "... -> ...; " : "", list);
+}
+
 static bool instance_arguments(struct elaboration *el, struct scope *scope,
                                const struct ast_expr *values, struct instance *out)
 {
@@ -276,6 +289,7 @@ static bool instance_arguments(struct elaboration *el, struct scope *scope,
                         "'%s' takes %u run-time argument%s, not %u", callee->title,
                         callee->argument_count, callee->argument_count == 1 ? "" : "s", n);
         diag_label(d, callee->span, "declared here");
+        help_arguments(el, out, d);
         return false;
     }
     for (; n < callee->argument_count; n++) {
@@ -285,6 +299,7 @@ static bool instance_arguments(struct elaboration *el, struct scope *scope,
                                      "'%s' needs a value for its run-time argument '%s'",
                                      callee->title, callee->arguments[n]->name);
         diag_label(d, callee->arguments[n]->span, "it has no default");
+        help_arguments(el, out, d);
         return false;
     }
     return ok;

@@ -5,6 +5,10 @@
 #include "compiler/syntax/habits.h"
 #include "lang/nearest.h"
 
+#define JOINED                                                                                     \
+    "kernels are joined with '->', as in 'x -> kernel -> y;'; what is computed stands in their "   \
+    "bodies"
+
 const char *const reserved_words[] = {
     "import", "const",  "struct",  "fn",    "kernel",   "pipeline", "buffer", "state", "table",
     "local",  "finish", "launch",  "stop",  "if",       "else",     "for",    "while", "do",
@@ -53,7 +57,7 @@ static void help_emit(const struct parser *ps, const struct syntax_error *error,
     const struct token *found = &ps->current;
     bool joined = is_word_byte(ps->source->bytes[found->span.end]);
     if (error->in_net && !error->open_count && !(joined && touches(&ps->previous, found)))
-        diag_help(diag, "nodes of a pipeline are joined with '->'");
+        diag_help(diag, JOINED);
     else if (!error->in_block && is_innermost(error, '{'))
         diag_help(diag, "this is a body: the attribute before it has no value");
     else if (joined && (error->open_count || error->after_assignment || error->in_net))
@@ -62,6 +66,9 @@ static void help_emit(const struct parser *ps, const struct syntax_error *error,
 
 static void help_arrow(const struct parser *ps, const struct syntax_error *error, struct diag *diag)
 {
+    if (is_innermost(error, BRACKET_SIGNATURE) && !error->in_block)
+        diag_help(diag,
+                  "ports are separated by ',' and say their direction: (in f32 x, out f32 y)");
     if (!error->in_block && ps->previous.kind == ')' && syntax_error_expects(error, "'{'"))
         diag_help(diag, "the type of the result stands before the name: 'fn f32 NAME(...)'");
     if (!error->in_body) return;
@@ -115,18 +122,25 @@ static void help_type(struct parser *ps, const struct syntax_error *error, struc
     else if (after_direction && is_innermost(error, BRACKET_SIGNATURE))
         diag_help(diag, "ports stand before the ';', run-time arguments behind it");
     else if (is_innermost(error, BRACKET_SIGNATURE) && syntax_error_expects(error, "in"))
-        diag_help(diag, "run-time arguments stand after a ';': name(in ..., out ...; %s ...)",
-                  name);
+        diag_help(diag,
+                  "a port says its direction, 'in %s NAME' or 'out %s NAME'; run-time arguments "
+                  "stand after a ';': name(in ..., out ...; %s ...)",
+                  name, name, name);
 }
 
 static void help_name(struct parser *ps, const struct syntax_error *error, struct diag *diag)
 {
     static const char *const items[] = {"import", "const",    "struct", "fn",
                                         "kernel", "pipeline", "test"};
+    const char *name = token_name(ps, &ps->current);
+    if (ps->previous.kind == '<' && error->expected_count == 2 &&
+        syntax_error_expects(error, "type")) {
+        const char *shown = habit_type(name) != NULL ? "NAME" : name;
+        diag_help(diag, "a compile-time parameter is 'int %s' or 'type %s'", shown, shown);
+    }
     if (ps->previous.kind == TOKEN_IMPORT)
         diag_help(diag, "a path stands in quotes: import \"std/dsp.pipe\";");
     if (!syntax_error_expects(error, "import")) return;
-    const char *name = token_name(ps, &ps->current);
     if (habit_type(name) != NULL) {
         help_declaration(ps, diag);
         return;
@@ -152,6 +166,8 @@ static void help_operator(struct parser *ps, const struct syntax_error *error, s
         diag_help(diag, "a path stands in quotes: import \"std/dsp.pipe\";");
     else if (kind == '=' && (before == TOKEN_EQ || before == TOKEN_NE) && joined)
         diag_help(diag, "write '%s'", before == TOKEN_EQ ? "==" : "!=");
+    else if (kind == '=' && error->in_net && !error->open_count && ps->statement_count == 2)
+        diag_help(diag, JOINED);
     else if (kind == '=' && error->in_body && is_before(ps, 2, '*') &&
              is_before(ps, 3, TOKEN_IDENT))
         diag_help(diag, "there are no pointers: an array is 'TYPE NAME[LENGTH]'");
@@ -272,6 +288,8 @@ void syntax_help_add(struct parser *ps, const struct syntax_error *error, struct
                       token_name(ps, &ps->previous));
         return;
     case ';':
+        if (error->in_net && is_before(ps, 2, TOKEN_BUFFER))
+            diag_help(diag, "a buffer has a type: 'buffer f32 %s;'", token_name(ps, &ps->previous));
         if (!error->in_block && ps->previous.kind == ')' && syntax_error_expects(error, "'{'"))
             diag_help(diag, "the body follows here: items stand in any order and are not "
                             "declared ahead");
