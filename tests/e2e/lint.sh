@@ -108,7 +108,7 @@ check "-D gives them" says 1 'taps.pipe:3:.*\[out-of-range\]' "$PIPEC" lint --di
 check "each has what it knows" silent 0 "$PIPEC" lint -j 2 -D N=2 -D by=4 -D add=2 sized
 check "a value that is none" says 1 "'four' is not a value of type i32" "$PIPEC" lint -D by=four sized
 check "a name that nobody knows" says 2 "-D bye: no pipeline of these files has an argument 'bye'" "$PIPEC" lint -D bye=4 sized
-check "no value" says 2 'write NAME=VALUE' "$PIPEC" lint -D N sized
+check "no value" says 2 'write -D NAME=VALUE' "$PIPEC" lint -D N sized
 "$PIPEC" graph --format=cmds sized/by.pipe >by.cmds
 check "of a command list" silent 0 "$PIPEC" lint -D by=4 by.cmds
 
