@@ -3,9 +3,11 @@
  *
  * A sum over a window waits for each of its additions, so a block of firings in lanes takes hardly longer than one of
  * them.  Where a batch has fewer firings than a block, its windows are copied to where a whole block of packets fits,
- * zeroes behind them, the block is executed there, and what the batch's own firings have written is copied back.  Nothing
- * outside of the windows is touched, and the bits are those of lanes, which are those of single firings.
+ * zeroes behind them, the block is executed there, and what the batch's own firings have written is copied back; what
+ * they do not name is zero.  Nothing outside of the windows is touched, and the bits are those of lanes, which are
+ * those of single firings.
  */
+#include "compiler/analysis/written.h"
 #include "compiler/codegen/kernel_llvm.h"
 
 enum { WINDOWS_MAX = 8, BYTES_MAX = 32768, FIRINGS_MIN = 2 };
@@ -115,11 +117,24 @@ static void make_room(const struct padding *p, LLVMValueRef *windows)
     }
 }
 
+/* The window of the batch has been cleared where some packets are not named: what stands for it has to be, too. */
+static void fill_out(const struct padding *p, uint32_t output, LLVMValueRef to)
+{
+    struct kernel_emitter *e = p->e;
+    const struct kernel_port *port = &p->kernel->out[output];
+    if (!port->indexed || written_wholly(e->scratch, p->kernel, output)) return;
+    LLVMBuildMemSet(e->builder, to, LLVMConstInt(e->i8, 0, 0),
+                    times(p, port->push * port->type->width_bytes, p->count), 1);
+}
+
 static void fill_windows(const struct padding *p, LLVMValueRef *room, LLVMValueRef *windows)
 {
     for (uint32_t i = 0; i < p->kernel->in_count; i++)
         for (uint64_t n = 0; n < p->kernel->in[i].arity; n++)
             fill_in(p, &p->kernel->in[i], *room++, *windows++);
+    for (uint32_t i = 0; i < p->kernel->out_count; i++)
+        for (uint64_t n = 0; n < p->kernel->out[i].arity; n++)
+            fill_out(p, i, *room++);
 }
 
 static void empty_windows(const struct padding *p, LLVMValueRef *room, LLVMValueRef *windows)

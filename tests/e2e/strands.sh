@@ -96,3 +96,15 @@ try rates '64 strands of' 'in f64 x, out f64 y' '{ x -> half -> double -> y; }'
 try partly '' 'in f32 x, out f32 y' '{ x -> partly -> scale<64> -> y; }'
 try meeting '' 'in f32 x, out f32 y' '{ x -> sum -> scale<64> -> y; }'
 try short '' 'in f32 x, out f32 y' '{ x -> scale<16> -> scale<16> -> y; }'
+
+# Batches of few firings are executed in room of their own, which holds anything: packets that are not named are cleared
+# there.  CLEARS: the windows cleared in front of such a batch.
+padded() {
+    printf '%s\npipeline main(in f32 x, out f32 y) { x -> %s -> y; }\n' "$std" "$2" >padded.pipe
+    local clears
+    clears=$("$PIPEC" --device cpu --no-fuse --emit=llvm padded.pipe |
+        awk '/^padded:/ { inside = 1 } /^$/ { inside = 0 } inside && /memset/ { n++ } END { print n + 0 }')
+    check "short batches of $2 clear $1 of their windows: $clears" test "$clears" = "$1"
+}
+padded 2 partly
+padded 1 'scale<64>'
