@@ -157,7 +157,7 @@ class Program(Special):
         kinds = [(self.add_plain, 60), (self.add_chain, 12), (self.add_split_join, 7), (self.add_circle, 7),
                  (self.add_items, 5), (self.add_window, 5), (self.add_source, 2), (self.add_children, 3),
                  (self.add_generic, 4), (self.add_turns, 4), (self.add_bounded, 4), (self.add_wide, 3),
-                 (self.add_events, 2), (self.add_filter, 5)]
+                 (self.add_events, 2), (self.add_filter, 5), (self.add_sparse, 4)]
         total = sum(w for _, w in kinds)
         pick = rng.randrange(total)
         for draw, weight in kinds:

@@ -82,6 +82,26 @@ class Special:
         self.kernel_text(name, f"in {kind} x, out {kind} y", lines)
         self.join(name, filtered, kind, rate, stream.group)
 
+    def add_sparse(self):
+        """Packets that a loop names by index, not all of them: the others are zero.  Sums, for which batches that do not
+        fill the lanes are padded."""
+        rng = self.rng
+        usable = [s for s in self.streams if s.type.is_scalar() and s.type.name in INTEGERS + FLOATS]
+        if not usable:
+            return
+        stream, n = rng.choice(usable), rng.choice([2, 3, 4, 8, 16, 32])
+        kind = stream.type
+        stream.rate = stream.rate or Fraction(n)
+        if (stream.rate / n).denominator > 64:
+            return
+        name = self.kernel_name("sparse")
+        named = rng.choice(["(i & 1) == 0", "i % 3 == 1", f"i < {n - 1}", f"x[i] > ({kind})3", "x[0] > x[i]"])
+        lines = [f"    {kind} s = 0;",
+                 f"    for (i32 i = 0; i < {n}; i++) s += x[i];",
+                 f"    for (i32 i = 0; i < {n}; i++) {{", f"        if ({named}) y[i] = ({kind})(s + x[i]);", "    }"]
+        self.kernel_text(name, f"in {kind} x pop {n}, out {kind} y push {n}", lines)
+        self.join(name, stream, kind, stream.rate, stream.group)
+
     def add_turns(self):
         """Two streams of one group and type, taken in turn by phases; rates that lists give."""
         rng = self.rng

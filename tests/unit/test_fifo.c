@@ -3,6 +3,8 @@
 
 #include "runtime/device/fifo.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 
 static struct prt_fifo make(uint64_t width, uint64_t depth, uint32_t readers)
@@ -223,8 +225,54 @@ static void sizes_that_overflow_are_refused(void **unused)
                                 {UINT64_C(1) << 32, UINT64_C(1) << 32},
                                 {1, UINT64_C(1) << 62},
                                 {8, UINT64_C(1) << 44}};
-    for (size_t i = 0; i < sizeof huge / sizeof huge[0]; i++)
+    for (size_t i = 0; i < sizeof huge / sizeof huge[0]; i++) {
+        errno = EBADF; /* of something before */
         assert_int_equal(prt_fifo_create(&fifo, huge[i][0], huge[i][1], 1, &error), PRT_E_NOMEM);
+        assert_non_null(strstr(error.message, strerror(ENOMEM)));
+        assert_null(fifo.readers);
+    }
+}
+
+/* The halves of all rings, as the system lists them, and the bytes that the process has mapped. */
+static size_t mapped_halves(size_t *mapped_bytes)
+{
+    char line[512];
+    size_t halves = 0;
+    unsigned long begin, end;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    *mapped_bytes = 0;
+    while (fgets(line, sizeof line, maps) != NULL) {
+        halves += strstr(line, "memfd:pipec-fifo") != NULL;
+        if (sscanf(line, "%lx-%lx", &begin, &end) == 2) *mapped_bytes += end - begin;
+    }
+    fclose(maps);
+    return halves;
+}
+
+static void rings_leave_no_mapping(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    size_t before, after;
+    const uint64_t packets = 1 << 20;
+    struct prt_fifo kept = make(4, packets, 1); /* beside the others */
+    assert_int_equal(mapped_halves(&before), 2);
+    for (int i = 0; i < 8; i++) {
+        struct prt_fifo fifo = make(4, packets, 1);
+        assert_int_equal(mapped_halves(&after), 4);
+        assert_int_equal(prt_fifo_enlarge(&fifo, packets * 2, &error), PRT_OK);
+        assert_int_equal(mapped_halves(&after), 4);
+        prt_fifo_destroy(&fifo);
+        assert_null(fifo.ring);
+        assert_null(fifo.readers);
+        prt_fifo_destroy(&fifo); /* a second time it does nothing */
+    }
+    assert_int_equal(mapped_halves(&after), 2);
+    assert_true(after <
+                before + packets); /* what the C library keeps is less than a quarter of a ring */
+    prt_fifo_destroy(&kept);
+    assert_int_equal(mapped_halves(&after), 0);
 }
 
 /* The depth stays, and windows are contiguous in the larger ring, too. */
@@ -259,6 +307,7 @@ static void a_placed_fifo_uses_the_memory_up_to_its_end(void **unused)
     uint32_t memory[12];
     assert_int_equal(prt_fifo_alignment(&fifo), 4);
     prt_fifo_place(&fifo, memory, sizeof memory, 12);
+    assert_int_equal(fifo.ring_bytes, sizeof memory);
     for (uint32_t n = 0; n < 30; n += 5) {
         bool fits = n + 5 <= 12;
         uint32_t *out = prt_fifo_claim(&fifo, 5);
@@ -371,4 +420,5 @@ TEST_MAIN("fifo", cmocka_unit_test(a_placed_fifo_leaves_for_the_larger_ring),
           cmocka_unit_test(closing_twice_is_closing_once),
           cmocka_unit_test(a_larger_ring_keeps_the_depth),
           cmocka_unit_test(a_placed_fifo_uses_the_memory_up_to_its_end),
+          cmocka_unit_test(rings_leave_no_mapping),
           cmocka_unit_test(sizes_that_overflow_are_refused))
