@@ -323,7 +323,7 @@ static void close_table(struct table *table)
 /* "1.0": at most as many numbers as there are schemes. */
 static bool read_path(const char *path, struct prt_part *part)
 {
-    part->steps = calloc(part->scheme_count, sizeof *part->steps);
+    part->steps = calloc(part->scheme_count + 1, sizeof *part->steps);
     for (const char *at = path; part->steps != NULL && part->step_count < part->scheme_count;) {
         char *end;
         errno = 0;
@@ -405,7 +405,7 @@ static int describe(const struct table *table, const char *device, uint32_t row)
 static int describe_sub_device(const char *device, struct prt_part *part, const char *path)
 {
     struct table table = {.count = 0};
-    uint32_t row;
+    uint32_t row = 0;
     int exit_code = find_part(device, "--describe", path, part, &table, &row);
     if (exit_code == EXIT_DONE) exit_code = describe(&table, device, row);
     close_table(&table);
@@ -514,7 +514,7 @@ int prt_part_read(const char *device, const char *partition, const char *path,
                                         "simulated devices have");
     int exit_code = read_schemes(partition, part);
     if (exit_code != EXIT_DONE) return exit_code;
-    uint32_t row;
+    uint32_t row = 0;
     exit_code = find_part(device, "--sub-device", path, part, &table, &row);
     close_table(&table);
     return exit_code;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compiler/sema/elaborate_internal.h"
+#include "compiler/sema/sema.h"
 #include "lang/scalar_text.h"
 
 /* The last one counts. */

@@ -66,5 +66,6 @@ run "the host's cores" 2 "device 'cpu:4' has no sub-devices to run on" --device 
 run "the null device" 2 "device 'null' has no sub-devices to run on" --device null --partition 'equally 2' --sub-device 0
 run "no such device" 2 "there is no device 'sim17'" --device sim17 --partition 'equally 2' --sub-device 0
 check "describe: no such sub-device" says 2 'sim16 has no sub-device 4: the last one is 3' "$PIPERUN" partition sim16 equally 4 --describe 4
+check "describe: of no partition" says 2 "describe: '1' is no sub-device" "$PIPERUN" partition sim16 --describe 1
 check "describe: none given" says 2 'describe: which sub-device' "$PIPERUN" partition sim16 equally 4 --describe
 check "describe: of the host" says 2 "only parts of simulated devices are described" "$PIPERUN" partition cpu:2 equally 1 --describe 1
