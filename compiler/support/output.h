@@ -2,9 +2,9 @@
  * output: files that appear whole or not at all.
  *
  * A regular file is written under a temporary name in the same folder and renamed when it is
- * complete and on disk, so an earlier file stays as it was until then; a link to it stays a link.  "-" is
- * standard output; devices, pipes, and descriptors by name (/dev/stdout) are written directly.  A temporary is removed by output_abandon, at exit, and
- * by SIGINT, SIGTERM and SIGHUP.
+ * complete and on disk, so an earlier file stays as it was until then; a link to it stays a link.
+ * "-" is standard output; devices, pipes, and descriptors by name (/dev/stdout) are written directly.
+ * A temporary is removed by output_abandon, at exit, and by SIGINT, SIGTERM and SIGHUP.
  */
 #ifndef PIPEC_OUTPUT_H
 #define PIPEC_OUTPUT_H

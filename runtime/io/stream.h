@@ -201,7 +201,8 @@ struct prt_sink;
 /* Opens what `spec` names for packets of type `packet`.  A regular file, existing or not, is
  * written under a temporary name in the same directory (through a symbolic link: that of its
  * target), created 0666 less the umask; anything else that exists (/dev/null, /dev/full, pipes,
- * terminals), descriptors by name (/dev/stdout, whatever is behind it), and `-`, are written directly and at once, each prt_sink_write to its end.
+ * terminals), descriptors by name (/dev/stdout, whatever is behind it), and `-`, are written
+ * directly and at once, each prt_sink_write to its end.
  * `generator` formats are PRT_E_USAGE. */
 enum prt_status prt_sink_open(const struct prt_port_spec *spec, enum scalar_type packet,
                               const struct prt_io_environment *environment, struct prt_sink **sink,
