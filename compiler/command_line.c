@@ -70,9 +70,9 @@ static const char help_text[] =
     "  -W NAME, -Wno-NAME    switch a warning on, off\n"
     "  -Werror[=NAME]        warnings, or this one, are errors\n"
     "  --min-level=LEVEL     show no less: note, warning, error\n"
-    "  --fail-on=LEVEL       exit status 1 from: warning, error (the default)\n"
+    "  --fail-on=LEVEL       exit status 1 from: note, warning, error (the default)\n"
     "  --baseline FILE       do not report the findings that FILE has\n"
-    "  --write-baseline      write what is found to that file instead of reporting it\n"
+    "  --write-baseline FILE write the findings to FILE instead of reporting them\n"
     "  -j N                  threads; one file is compiled by one, lint and test use them\n"
     "  -q, -v                fewer, more words\n"
     "  @FILE                 more arguments, from FILE\n"
@@ -129,7 +129,7 @@ static const struct option long_options[] = {
     {"min-level", required_argument, NULL, OPTION_MIN_LEVEL},
     {"fail-on", required_argument, NULL, OPTION_FAIL_ON},
     {"baseline", required_argument, NULL, OPTION_BASELINE},
-    {"write-baseline", no_argument, NULL, OPTION_WRITE_BASELINE},
+    {"write-baseline", required_argument, NULL, OPTION_WRITE_BASELINE},
     {"help", optional_argument, NULL, 'h'},
     {"version", optional_argument, NULL, OPTION_VERSION},
     {"time-report", no_argument, NULL, OPTION_TIME_REPORT},
@@ -422,7 +422,7 @@ static void parse_option(struct parser *p, int option, char **argv)
         refuse_problem(p, diagnostic_options_fail_on(&p->line.diagnostics, optarg));
         break;
     case OPTION_BASELINE: p->line.diagnostics.baseline = optarg; break;
-    case OPTION_WRITE_BASELINE: p->line.diagnostics.write_baseline = true; break;
+    case OPTION_WRITE_BASELINE: p->line.diagnostics.new_baseline = optarg; break;
     case OPTION_VERSION: show_version(p, optarg); break;
     case OPTION_TIME_REPORT: p->line.time_report = true; break;
     case OPTION_WRITE_IF_CHANGED: p->line.write_if_changed = true; break;
@@ -542,13 +542,30 @@ static void check_diagnostics(struct parser *p)
         refuse_problem(p, diagnostic_options_check(&line->diagnostics, p->arena, others[i]));
 }
 
+static bool variable_is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && value[0] != '\0';
+}
+
+/* Whether text on this descriptor is coloured without --color.  NO_COLOR (no-color.org) wins over
+ * CLICOLOR_FORCE (bixense.com/clicolors), and that over the terminal. */
+static bool is_coloured(int descriptor)
+{
+    if (variable_is_set("NO_COLOR")) return false;
+    if (variable_is_set("CLICOLOR_FORCE")) return strcmp(getenv("CLICOLOR_FORCE"), "0") != 0;
+    const char *terminal = getenv("TERM");
+    return isatty(descriptor) && (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
 static struct parser begin(struct arena *arena)
 {
     return (struct parser){
         .arena = arena,
         .line = {.action = COMMAND_COMPILE,
                  .device = "sim16",
-                 .colour = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL,
+                 .diagnostics = {.fail_level = DIAG_ERROR},
+                 .colour = is_coloured(STDERR_FILENO),
                  .options = {.optimisation = 2,
                              .bounds_checks = true,
                              .max_memory_bytes = UINT64_C(1) << 30}},
@@ -652,8 +669,9 @@ struct command_line command_line_parse_command(int argc, char **argv, struct are
     struct parser p = begin(arena);
     p.own = own;
     if (own->reports) {
-        p.line.colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
-        p.line.diagnostics.on_stdout = p.line.diagnostics.fails_on_warnings = true;
+        p.line.colour = is_coloured(STDOUT_FILENO);
+        p.line.diagnostics.on_stdout = true;
+        p.line.diagnostics.fail_level = DIAG_WARNING;
         p.line.diagnostics.lint_rules = true;
     }
     p.word = argv[0];

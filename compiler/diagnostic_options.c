@@ -46,21 +46,28 @@ static bool is_shared(const char *a, const char *b)
     return strcmp(a, b) == 0 && strncmp(a, "/dev/", 5) != 0;
 }
 
+static const char *two_outputs(struct arena *arena, const char *path)
+{
+    if (strcmp(path, "-") == 0) return "two outputs to standard output";
+    return arena_printf(arena, "two outputs to '%s'", path);
+}
+
 const char *diagnostic_options_check(const struct diagnostic_options *options, struct arena *arena,
                                      const char *output)
 {
-    if (options->write_baseline && options->baseline == NULL)
-        return "--write-baseline needs --baseline FILE";
-    if (options->write_baseline && output != NULL && is_shared(options->baseline, output))
-        return arena_printf(arena, "two outputs to '%s'", output);
+    const char *baseline = options->new_baseline;
+    if (baseline != NULL && options->baseline != NULL)
+        return "--baseline FILE reads the findings to leave out, --write-baseline FILE writes them: "
+               "give one of the two";
+    if (baseline != NULL && output != NULL && is_shared(baseline, output))
+        return two_outputs(arena, output);
     for (size_t i = 0; i < options->sinks.count; i++) {
         const char *path = options->sinks.items[i].path;
         bool shared = output != NULL && is_shared(path, output);
-        shared |= options->write_baseline && is_shared(path, options->baseline);
+        shared |= baseline != NULL && is_shared(path, baseline);
         for (size_t k = 0; k < i; k++)
             shared |= is_shared(path, options->sinks.items[k].path);
-        if (shared && strcmp(path, "-") == 0) return "two outputs to standard output";
-        if (shared) return arena_printf(arena, "two outputs to '%s'", path);
+        if (shared) return two_outputs(arena, path);
     }
     return NULL;
 }
@@ -136,21 +143,28 @@ const char *diagnostic_options_warning(struct diagnostic_options *options, struc
     return NULL;
 }
 
+static bool parse_level(const char *text, enum diag_level *level)
+{
+    for (int known = DIAG_NOTE; known <= DIAG_ERROR; known++) {
+        if (strcmp(text, diag_level_name((enum diag_level)known)) != 0) continue;
+        *level = (enum diag_level)known;
+        return true;
+    }
+    return false;
+}
+
 const char *diagnostic_options_min_level(struct diagnostic_options *options, const char *text)
 {
-    for (int level = DIAG_NOTE; level <= DIAG_ERROR; level++) {
-        if (strcmp(text, diag_level_name((enum diag_level)level)) != 0) continue;
-        options->min_level = (enum diag_level)level;
-        return NULL;
-    }
-    return "--min-level: the levels are note, warning and error";
+    return parse_level(text, &options->min_level)
+               ? NULL
+               : "--min-level: the levels are note, warning and error";
 }
 
 const char *diagnostic_options_fail_on(struct diagnostic_options *options, const char *text)
 {
-    options->fails_on_warnings = strcmp(text, "warning") == 0;
-    if (options->fails_on_warnings || strcmp(text, "error") == 0) return NULL;
-    return "--fail-on: the levels are warning and error";
+    return parse_level(text, &options->fail_level)
+               ? NULL
+               : "--fail-on: the levels are note, warning and error";
 }
 
 /* ---- the run ---- */
@@ -222,7 +236,29 @@ bool diagnostics_write(struct diagnostic_options *options, const struct diags *d
     return written;
 }
 
+bool diagnostics_print_counts(const struct diagnostic_options *options, const struct diags *diags,
+                              enum diag_level lowest)
+{
+    const struct {
+        enum diag_level level;
+        size_t count;
+    } found[] = {{DIAG_ERROR, diag_error_count(diags)},
+                 {DIAG_WARNING, diag_warning_count(diags)},
+                 {DIAG_NOTE, diag_note_count(diags)}};
+    const char *separator = "pipec: ";
+    if (options->on_stderr != DIAG_TEXT && options->on_stderr != DIAG_SHORT) return false;
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+        if (found[i].count == 0 || found[i].level < lowest) continue;
+        fprintf(stderr, "%s%zu %s%s", separator, found[i].count, diag_level_name(found[i].level),
+                found[i].count == 1 ? "" : "s");
+        separator = ", ";
+    }
+    return separator[0] == ',';
+}
+
 bool diagnostics_fail(const struct diagnostic_options *options, const struct diags *diags)
 {
-    return diag_failed(diags) || (options->fails_on_warnings && diag_warning_count(diags) > 0);
+    return diag_failed(diags) ||
+           (options->fail_level <= DIAG_WARNING && diag_warning_count(diags) > 0) ||
+           (options->fail_level <= DIAG_NOTE && diag_note_count(diags) > 0);
 }

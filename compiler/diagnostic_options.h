@@ -27,11 +27,11 @@ struct diagnostic_options {
     bool on_stdout; /* that one, instead, and all of it */
     VEC(struct diagnostic_sink) sinks;
     enum diag_level min_level;
-    bool fails_on_warnings;
+    enum diag_level fail_level; /* the exit status is 1 from this level on */
     bool warnings_are_errors;
     bool lint_rules;      /* those that are off by default are on */
-    const char *baseline; /* --baseline, or NULL */
-    bool write_baseline;
+    const char *baseline;     /* --baseline: findings to leave out, or NULL */
+    const char *new_baseline; /* --write-baseline: where findings are written instead, or NULL */
     struct rule_choice choices[RULE_COUNT];
 };
 
@@ -57,6 +57,11 @@ bool diagnostics_refuse_sources(struct diagnostic_options *options, const struct
  * *path could not be written (errno); the others are. */
 bool diagnostics_write(struct diagnostic_options *options, const struct diags *diags, bool colour,
                        bool unfinished, const char **path);
+/* Prints "pipec: 2 errors, 1 warning" on standard error, without a newline: how many findings of
+ * each level from `lowest` on.  False: nothing is printed, as there are none or the form of the
+ * diagnostics is not text. */
+bool diagnostics_print_counts(const struct diagnostic_options *options, const struct diags *diags,
+                              enum diag_level lowest);
 /* The exit status is 1. */
 bool diagnostics_fail(const struct diagnostic_options *options, const struct diags *diags);
 

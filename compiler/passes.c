@@ -33,7 +33,12 @@ int refusal_status(const struct compile *cx)
 int file_failure(const char *what, const char *path)
 {
     if (errno == EPIPE) return EXIT_DONE; /* the reader has what it wanted */
-    fprintf(stderr, "pipec: error: cannot %s '%s': %s\n", what, path, strerror(errno));
+    bool writes = strcmp(what, "write") == 0;
+    if (strcmp(path, "-") == 0)
+        fprintf(stderr, "pipec: error: cannot %s %s: %s\n", what,
+                writes ? "to standard output" : "from standard input", strerror(errno));
+    else
+        fprintf(stderr, "pipec: error: cannot %s '%s': %s\n", what, path, strerror(errno));
     return EXIT_FILES;
 }
 
@@ -50,7 +55,7 @@ int standard_output_status(void)
 {
     errno = EIO; /* of a failure that an earlier write met */
     return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_DONE
-                                                  : file_failure("write", "standard output");
+                                                  : file_failure("write", "-");
 }
 
 bool file_is_same(const char *a, const char *b)

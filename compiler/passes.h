@@ -21,7 +21,8 @@ enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_FILES = 2, EXIT_INTERNAL = 3 };
 /* After an error: whose it is, as cx->halt has it. */
 int refusal_status(const struct compile *cx);
 
-/* "cannot WHAT 'PATH'" with errno's reason; a reader that has gone away is no failure. */
+/* Prints "cannot WHAT 'PATH'" with errno's reason and returns the exit code.  Path "-" is standard
+ * output or input.  A reader that has gone away (EPIPE) is no failure. */
 int file_failure(const char *what, const char *path);
 /* Of a folder that a command does not look through, as it lies in too many others (source_paths.h). */
 int folder_too_deep(const char *path);

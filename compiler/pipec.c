@@ -372,15 +372,10 @@ static int compile_file(struct compile *cx, const struct command_line *line)
 
 static void summarise(const struct compile *cx, const struct command_line *line)
 {
-    size_t errors = diag_error_count(cx->diags), warnings = diag_warning_count(cx->diags);
-    bool as_text =
-        line->diagnostics.on_stderr == DIAG_TEXT || line->diagnostics.on_stderr == DIAG_SHORT;
-    if (line->quiet || !as_text || !diagnostics_fail(&line->diagnostics, cx->diags)) return;
-    fputs("pipec: ", stderr);
-    if (errors > 0) fprintf(stderr, "%zu error%s", errors, errors == 1 ? "" : "s");
-    if (errors > 0 && warnings > 0) fputs(", ", stderr);
-    if (warnings > 0) fprintf(stderr, "%zu warning%s", warnings, warnings == 1 ? "" : "s");
-    fputc('\n', stderr);
+    const struct diagnostic_options *options = &line->diagnostics;
+    if (line->quiet || !diagnostics_fail(options, cx->diags)) return;
+    enum diag_level lowest = options->fail_level < DIAG_WARNING ? DIAG_NOTE : DIAG_WARNING;
+    if (diagnostics_print_counts(options, cx->diags, lowest)) fputc('\n', stderr);
 }
 
 /* Shows them, and writes those that go to files, whatever became of the program. */
@@ -402,7 +397,7 @@ static int compile_with_baseline(struct compile *cx, const struct command_line *
 {
     const struct diagnostic_options *options = &line->diagnostics;
     struct baseline *baseline = NULL;
-    if (options->baseline != NULL && !options->write_baseline) {
+    if (options->baseline != NULL) {
         baseline = baseline_load(cx->arena, options->baseline);
         if (baseline == NULL) return EXIT_FILES;
         baseline_apply(baseline, cx, false);
@@ -413,10 +408,10 @@ static int compile_with_baseline(struct compile *cx, const struct command_line *
             baseline_examined(baseline, source_get(cx->sources, id)->name);
         baseline_report_outdated(baseline, cx->diags);
     }
-    if (!options->write_baseline || status > EXIT_REFUSED) return status;
-    if (refuse_over_source(cx, "baseline", options->baseline)) return EXIT_FILES;
-    if (!baseline_write(cx->diags, cx->sources, cx->arena, options->baseline))
-        return file_failure("write", options->baseline);
+    if (options->new_baseline == NULL || status > EXIT_REFUSED) return status;
+    if (refuse_over_source(cx, "baseline", options->new_baseline)) return EXIT_FILES;
+    if (!baseline_write(cx->diags, cx->sources, cx->arena, options->new_baseline))
+        return file_failure("write", options->new_baseline);
     return diagnostics_fail(options, cx->diags) ? EXIT_REFUSED : EXIT_DONE;
 }
 

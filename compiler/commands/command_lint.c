@@ -27,14 +27,15 @@ static const char help_text[] =
     "  -Wno-NAME, -WNAME     switch a rule off, on; -Wno-lint: only what compiling reports\n"
     "  -Werror[=NAME]        warnings, or this one, are errors\n"
     "  --min-level=LEVEL     show no less: note, warning, error\n"
-    "  --fail-on=LEVEL       exit status 1 from: warning (the default), error\n"
+    "  --fail-on=LEVEL       exit status 1 from: note, warning (the default), error\n"
     "  --baseline FILE       do not report the findings that FILE has\n"
-    "  --write-baseline      write what is found to that file instead of reporting it\n"
+    "  --write-baseline FILE write the findings to FILE instead of reporting them\n"
     "  -q                    no count at the end\n"
     "  @FILE                 more arguments, from FILE\n"
     "  -h, --help, --version[=json]  this text; the version\n"
     "\n"
-    "Exit status: 0 nothing found, 1 findings, 2 usage or files, 3 internal error.\n";
+    "Exit status: 0 no finding of the level of --fail-on or above, 1 there are some,\n"
+    "2 usage or files, 3 internal error.\n";
 
 enum { THREADS_MAX = 256, KEPT_MAX = 1000000 };
 
@@ -64,26 +65,17 @@ static bool refuse_sinks(const struct command_line *line, const struct lint_path
     const char *refused = NULL;
     for (size_t i = 0; i < options->sinks.count && refused == NULL; i++)
         if (is_linted(paths, options->sinks.items[i].path)) refused = options->sinks.items[i].path;
-    if (options->write_baseline && is_linted(paths, options->baseline)) refused = options->baseline;
+    if (options->new_baseline != NULL && is_linted(paths, options->new_baseline))
+        refused = options->new_baseline;
     if (refused != NULL) fprintf(stderr, "pipec: error: '%s' is a source\n", refused);
     return refused != NULL;
 }
 
 static void summarise(const struct lint_run *run)
 {
-    const struct command_line *line = run->line;
-    size_t counts[] = {diag_error_count(run->diags), diag_warning_count(run->diags),
-                       diag_note_count(run->diags)};
-    static const char *const nouns[] = {"error", "warning", "note"};
-    bool as_text =
-        line->diagnostics.on_stderr == DIAG_TEXT || line->diagnostics.on_stderr == DIAG_SHORT;
-    const char *separator = "pipec: ";
-    if (line->quiet || !as_text || counts[0] + counts[1] + counts[2] == 0) return;
-    for (int i = 0; i < 3; i++) {
-        if (counts[i] == 0) continue;
-        fprintf(stderr, "%s%zu %s%s", separator, counts[i], nouns[i], counts[i] == 1 ? "" : "s");
-        separator = ", ";
-    }
+    if (run->line->quiet ||
+        !diagnostics_print_counts(&run->line->diagnostics, run->diags, DIAG_NOTE))
+        return;
     fprintf(stderr, " in %zu file%s\n", run->paths->items.count,
             run->paths->items.count == 1 ? "" : "s");
 }
@@ -105,7 +97,7 @@ static bool refuse_definitions(const struct lint_run *run)
 
 static int write_findings(struct lint_run *run, struct command_line *line)
 {
-    const char *path = "standard output";
+    const char *path = "-";
     bool unfinished = run->unreadable || run->paths->failed;
     int status = unfinished ? EXIT_FILES : EXIT_DONE;
     if (status == EXIT_DONE && diagnostics_fail(&line->diagnostics, run->diags))
@@ -134,15 +126,15 @@ static int lint(struct command_line *line, struct arena *arena)
                            .defines = ARENA_ARRAY(arena, bool, line->options.definition_count + 1)};
     diag_keep(run.diags, KEPT_MAX);
     diagnostics_set_levels(options, run.diags);
-    if (options->baseline != NULL && !options->write_baseline) {
+    if (options->baseline != NULL) {
         run.baseline = baseline_load(arena, options->baseline);
         if (run.baseline == NULL) return EXIT_FILES;
     }
     lint_files(&run);
     if (run.baseline != NULL) baseline_report_outdated(run.baseline, run.diags);
-    if (options->write_baseline &&
-        !baseline_write(run.diags, run.sources, arena, options->baseline))
-        return file_failure("write", options->baseline);
+    if (options->new_baseline != NULL &&
+        !baseline_write(run.diags, run.sources, arena, options->new_baseline))
+        return file_failure("write", options->new_baseline);
     int status = write_findings(&run, line);
     summarise(&run);
     return refuse_definitions(&run) ? EXIT_FILES : status;

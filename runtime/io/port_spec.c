@@ -208,6 +208,12 @@ static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piec
                              "port '%s': nothing stands behind a comma: leave it out, or name a "
                              "format",
                              spec->port);
+    struct prt_port_spec typed = *spec;
+    if (!has_value && parse_type(item, &typed))
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': '%.*s' is a type, and a port needs a format; did you mean "
+                             "'raw:%.*s'?",
+                             spec->port, (int)item.length, item.text, (int)item.length, item.text);
     for (size_t i = 0; i < OPTIONS; i++)
         nearest_consider(&nearest, options[i]);
     for (size_t i = 0; i < ITEMS && !has_value; i++)

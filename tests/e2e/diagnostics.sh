@@ -295,7 +295,7 @@ kernel copy(in u8 x, out u8 y) { u8 unused; u8 n = 300; y <- x; } // pipec: allo
 pipeline main(in u8 x, out u8 y) { buffer u8 m depth 64; x -> copy -> m; m -> copy -> y; }
 END
 cp warned.pipe outdated.pipe
-"$PIPEC" lint --write-baseline --baseline=old.json outdated.pipe >/dev/null 2>&1
+"$PIPEC" lint --write-baseline=old.json outdated.pipe >/dev/null 2>&1
 cp good.pipe outdated.pipe
 "$PIPEC" lint --diagnostics=sarif:tree.sarif "tr ee" main.pipe burst.pipe braces.pipe >/dev/null 2>&1
 "$PIPEC" lint --diagnostics=sarif:base.sarif --baseline=old.json --min-level=note outdated.pipe >/dev/null 2>&1
@@ -375,4 +375,41 @@ check "--fail-on=warning leaves no container" absent failed.pbc
 check "--fail-on=warning without warnings" silent 0 "$PIPEC" --fail-on=warning good.pipe
 check "--fail-on=error" says 0 'warning: 300' "$PIPEC" --fail-on=error warned.pipe
 check "--min-level of an unknown level" says 2 'note, warning and error' "$PIPEC" --min-level=bad good.pipe
-check "--fail-on of an unknown level" says 2 'warning and error' "$PIPEC" --fail-on=note good.pipe
+check "--fail-on of an unknown level" says 2 'note, warning and error' "$PIPEC" --fail-on=notes good.pipe
+check "--fail-on=note without findings" silent 0 "$PIPEC" --fail-on=note good.pipe
+check "--fail-on=note with a warning" says 1 'warning: 300' "$PIPEC" --fail-on=note warned.pipe
+printf 'kernel copy(in u8 x, out u8 y) { y <- x; } // pipec: allow(rule-of-next-year) reason="newer"\n// pipec: expect(more)\npipeline main(in u8 x, out u8 y) { x -> copy -> y; }\n' >newer.pipe
+check "comments for a newer pipec do not break an older one" says 0 "there is no rule 'rule-of-next-year'" "$PIPEC" newer.pipe
+check "but are reported" says 1 'says nothing to pipec' "$PIPEC" --fail-on=warning newer.pipe
+printf 'kernel copy(in f32 x, out f32 y) { y <- 1.0; }\npipeline main(in f32 x, out f32 y) { x -> copy -> y; }\n' >noted.pipe
+check "a note does not fail lint" says 0 '^pipec: 1 note in' "$PIPEC" lint noted.pipe
+check "but with --fail-on=note" says 1 '^pipec: 1 note in' "$PIPEC" lint --fail-on=note noted.pipe
+check "nor a compilation" says 0 'unused-port' "$PIPEC" -Wunused-port noted.pipe -o noted.pbc
+rm noted.pbc
+check "but with --fail-on=note, and says how many" says 1 '^pipec: 1 note$' "$PIPEC" --fail-on=note -Wunused-port noted.pipe -o noted.pbc
+check "which leaves no container" absent noted.pbc
+
+# ---- colour ----
+
+# coloured [NAME=VALUE...] -- COMMAND...: on a terminal of its own; colours are escape sequences that end in m.
+coloured() { env "$@" 2>&1 </dev/null | grep -q "$(printf '\033')\[[0-9;]*m"; }
+plain() { ! coloured "$@"; }
+terminal="python3 $ROOT/tests/e2e/terminal.py"
+# shellcheck disable=SC2086
+if command -v python3 >/dev/null; then
+    check "a terminal has colours" coloured -u NO_COLOR -u CLICOLOR_FORCE TERM=xterm $terminal "$PIPEC" main.pipe
+    check "lint on a terminal too" coloured -u NO_COLOR -u CLICOLOR_FORCE TERM=xterm $terminal "$PIPEC" lint warned.pipe
+    check "TERM=dumb has none" plain -u NO_COLOR -u CLICOLOR_FORCE TERM=dumb $terminal "$PIPEC" main.pipe
+    check "nor has NO_COLOR" plain NO_COLOR=1 TERM=xterm $terminal "$PIPEC" main.pipe
+    check "an empty NO_COLOR says nothing" coloured -u CLICOLOR_FORCE NO_COLOR= TERM=xterm $terminal "$PIPEC" main.pipe
+fi
+check "a pipe has no colours" plain -u NO_COLOR -u CLICOLOR_FORCE "$PIPEC" main.pipe
+check "CLICOLOR_FORCE gives it some" coloured -u NO_COLOR CLICOLOR_FORCE=1 TERM=dumb "$PIPEC" main.pipe
+check "CLICOLOR_FORCE=0 does not" plain -u NO_COLOR CLICOLOR_FORCE=0 "$PIPEC" main.pipe
+check "NO_COLOR is stronger" plain NO_COLOR=1 CLICOLOR_FORCE=1 "$PIPEC" main.pipe
+check "--color=never is strongest" plain -u NO_COLOR CLICOLOR_FORCE=1 "$PIPEC" --color=never main.pipe
+check "--color=always too" coloured NO_COLOR=1 "$PIPEC" --color=always main.pipe
+if [ -c /dev/full ]; then
+    full() { "$@" >/dev/full; }
+    check "a full standard output is named" says 2 'cannot write to standard output: No space' full "$PIPEC" --emit=graph:- good.pipe
+fi

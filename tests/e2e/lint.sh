@@ -182,14 +182,14 @@ check "warnings of the compiler" silent 0 "$PIPEC" -Werror accept.pipe -o accept
 
 program "    i32 n = x;
     i32 m = x;"
-check "a baseline is written" silent 0 "$PIPEC" lint --baseline base.json --write-baseline accept.pipe
+check "a baseline is written" silent 0 "$PIPEC" lint --write-baseline base.json accept.pipe
 check "what is known is not reported" silent 0 "$PIPEC" lint --baseline base.json accept.pipe
 mkdir -p below
 check "however the file is named" silent 0 "$PIPEC" lint --baseline base.json below/..//./accept.pipe
 check "by its whole name, too" silent 0 "$PIPEC" lint --baseline base.json "$PWD/accept.pipe"
 cat >above.sh <<'END'
 cd below
-"$PIPEC" lint --baseline ../up.json --write-baseline ../below/../accept.pipe
+"$PIPEC" lint --write-baseline ../up.json ../below/../accept.pipe
 "$PIPEC" lint --baseline ../up.json ../accept.pipe
 grep -q '"file": *"../accept.pipe"' ../up.json
 END
@@ -216,9 +216,14 @@ check "a baseline that is no JSON" says 2 "'bad.json' is no baseline: line" "$PI
 echo '{"version": 1, "findings": [{"file": 3}]}' >bad.json
 check "a baseline of another form" says 2 'no baseline of version 1' "$PIPEC" lint --baseline bad.json accept.pipe
 check "no such baseline" says 2 "cannot read 'none.json'" "$PIPEC" lint --baseline none.json accept.pipe
-check "--write-baseline alone" says 2 'needs --baseline' "$PIPEC" lint --write-baseline accept.pipe
-check "a baseline over a source" says 2 'is a source' "$PIPEC" lint --baseline accept.pipe --write-baseline accept.pipe
-"$PIPEC" lint --baseline all.json --write-baseline tree >/dev/null 2>&1 || true
-"$PIPEC" lint -j 1 --baseline all1.json --write-baseline tree >/dev/null 2>&1 || true
+check "--write-baseline without its file" says 2 'needs a value' "$PIPEC" lint accept.pipe --write-baseline
+cp accept.pipe kept.pipe
+check "a baseline is read or written" says 2 'give one of the two' "$PIPEC" lint --baseline base.json --write-baseline accept.pipe kept.pipe
+check "and no source becomes one" cmp accept.pipe kept.pipe
+check "a baseline on standard output" says 0 '"findings"' "$PIPEC" --write-baseline - accept.pipe
+check "but not beside the findings" says 2 'two outputs to standard output' "$PIPEC" lint --write-baseline - accept.pipe
+check "a baseline over a source" says 2 'is a source' "$PIPEC" lint --write-baseline accept.pipe accept.pipe
+"$PIPEC" lint --write-baseline all.json tree >/dev/null 2>&1 || true
+"$PIPEC" lint -j 1 --write-baseline all1.json tree >/dev/null 2>&1 || true
 check "a baseline is the same with any number of threads" cmp all.json all1.json
 check "errors stay" says 1 '^pipec: 1 error in' "$PIPEC" lint --baseline all.json tree

@@ -34,9 +34,9 @@ reported() {
     Fails,*known.json*)
         mkdir -p old
         sed 's/u8 n = 255/u8 n = 300/' example.pipe >old/example.pipe
-        (cd old && "$PIPEC" --baseline ../known.json --write-baseline example.pipe)
+        (cd old && "$PIPEC" --write-baseline ../known.json example.pipe)
         ;;
-    Fixed,*known.json*) "$PIPEC" --baseline known.json --write-baseline example.pipe ;;
+    Fixed,*known.json*) "$PIPEC" --write-baseline known.json example.pipe ;;
     esac
     # shellcheck disable=SC2206 # words
     command+=(${options#pipec } --diagnostics=jsonl:found)
