@@ -57,7 +57,8 @@ const char *diagnostic_options_check(const struct diagnostic_options *options, s
 {
     const char *baseline = options->new_baseline;
     if (baseline != NULL && options->baseline != NULL)
-        return "--baseline FILE reads the findings to leave out, --write-baseline FILE writes them: "
+        return "--baseline FILE reads the findings to leave out, --write-baseline FILE writes "
+               "them: "
                "give one of the two";
     if (baseline != NULL && output != NULL && is_shared(baseline, output))
         return two_outputs(arena, output);

@@ -29,7 +29,7 @@ struct diagnostic_options {
     enum diag_level min_level;
     enum diag_level fail_level; /* the exit status is 1 from this level on */
     bool warnings_are_errors;
-    bool lint_rules;      /* those that are off by default are on */
+    bool lint_rules;          /* those that are off by default are on */
     const char *baseline;     /* --baseline: findings to leave out, or NULL */
     const char *new_baseline; /* --write-baseline: where findings are written instead, or NULL */
     struct rule_choice choices[RULE_COUNT];

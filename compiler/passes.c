@@ -54,8 +54,7 @@ int folder_too_deep(const char *path)
 int standard_output_status(void)
 {
     errno = EIO; /* of a failure that an earlier write met */
-    return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_DONE
-                                                  : file_failure("write", "-");
+    return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_DONE : file_failure("write", "-");
 }
 
 bool file_is_same(const char *a, const char *b)

@@ -138,7 +138,7 @@ static int inspect(struct compile *cx, const struct command_line *line, struct f
         const struct sched_program *program = sched_emit(cx, fusion->graph, plan);
         if (diag_failed(cx->diags)) return EXIT_REFUSED;
         struct inspection inspection = inspect_graph(cx, graph, &passed, fusion, plan, program);
-        plan_print(stdout, fusion->graph, plan, program);
+        plan_print(stdout, fusion->graph, plan, program, line->verbose);
         reduce_print(stdout, graph);
         tables_print(stdout, fusion->graph);
         fuse_print(stdout, fusion);
@@ -159,7 +159,7 @@ static int print_inspection(struct compile *cx, const struct command_line *line,
     if (line->as_json)
         inspection_print_json(stdout, inspection);
     else
-        inspection_print_text(stdout, inspection);
+        inspection_print_text(stdout, inspection, line->verbose);
     int written = standard_output_status();
     if (written != EXIT_DONE) return written;
     return diag_failed(cx->diags) ? EXIT_REFUSED : write_depfile(cx, line);

@@ -154,6 +154,6 @@ bool is_container(const char *bytes, size_t size_bytes);
 
 void inspection_print_json(FILE *to, const struct inspection *inspection);
 /* Text of a container; a source has plan_print. */
-void inspection_print_text(FILE *to, const struct inspection *inspection);
+void inspection_print_text(FILE *to, const struct inspection *inspection, bool whole);
 
 #endif

@@ -5,6 +5,7 @@
 #include "compiler/describe/front_print.h"
 #include "compiler/describe/inspection_performance.h"
 #include "compiler/support/diag_list.h"
+#include "compiler/support/folded_table.h"
 #include "lang/plural.h"
 
 enum { INSPECTION_VERSION = 1 };
@@ -547,14 +548,35 @@ static void print_stage(FILE *to, const struct inspection *inspection, uint32_t 
     fputc('\n', to);
 }
 
-static void print_program(FILE *to, const struct inspection *inspection)
+static void print_program(FILE *to, const struct inspection *inspection, bool whole)
 {
     struct arena *arena = arena_create();
-    program_shape_print(to, stage_names(arena, inspection), inspection->plan->program, NULL);
+    program_shape_print(to, stage_names(arena, inspection), inspection->plan->program, NULL, whole);
     arena_destroy(arena);
 }
 
-void inspection_print_text(FILE *to, const struct inspection *inspection)
+/* Nodes, an empty line, and buffers; lines are the cells of a table, so that equal ones are folded. */
+static void print_nodes(FILE *to, const struct inspection *inspection, bool whole)
+{
+    struct arena *arena = arena_create();
+    struct folded_table table;
+    FILE *rows = folded_table_begin(&table, arena);
+    for (uint32_t i = 0; i < inspection->node_count; i++) {
+        const struct inspected_node *node = &inspection->nodes[i];
+        fprintf(rows, "node %s: %s%s cost %" PRIu64 "%s repetitions %" PRIu64 "\n", node->name,
+                node->kernel, node->stateful ? " stateful" : "", node->cost_cycles,
+                node->warp.counted ? " counted" : "", node->repetitions);
+        print_ends(rows, inspection, node);
+        print_launches(rows, node);
+    }
+    fputc('\n', rows);
+    for (uint32_t i = 0; i < inspection->buffer_count; i++)
+        print_buffer(rows, &inspection->buffers[i]);
+    folded_table_end(&table, to, (const int[]){0}, 1, whole);
+    arena_destroy(arena);
+}
+
+void inspection_print_text(FILE *to, const struct inspection *inspection, bool whole)
 {
     const struct inspected_plan *plan = inspection->plan;
     fprintf(to, "pipeline %s on %s: %" PRIu32 " CU%s of %" PRIu32 " lane%s\n", inspection->pipeline,
@@ -567,19 +589,9 @@ void inspection_print_text(FILE *to, const struct inspection *inspection)
                 image->features[0] != '\0' ? image->features : "no more than any x86-64");
     }
     if (inspection->debug_mode) fputs("mode     debug: least depths, one kernel at a time\n", to);
-    print_program(to, inspection);
+    print_program(to, inspection, whole);
     fprintf(to, "memory   %" PRIu64 " bytes in buffers\n\n", inspection->memory_bytes);
-    for (uint32_t i = 0; i < inspection->node_count; i++) {
-        const struct inspected_node *node = &inspection->nodes[i];
-        fprintf(to, "node %s: %s%s cost %" PRIu64 "%s repetitions %" PRIu64 "\n", node->name,
-                node->kernel, node->stateful ? " stateful" : "", node->cost_cycles,
-                node->warp.counted ? " counted" : "", node->repetitions);
-        print_ends(to, inspection, node);
-        print_launches(to, node);
-    }
-    fputc('\n', to);
-    for (uint32_t i = 0; i < inspection->buffer_count; i++)
-        print_buffer(to, &inspection->buffers[i]);
+    print_nodes(to, inspection, whole);
     fputc('\n', to);
     for (uint32_t i = 0; i < plan->stage_count; i++)
         print_stage(to, inspection, i);

@@ -35,7 +35,7 @@ void graph_print_in_rates(FILE *to, const struct graph_node *node, const struct 
 {
     const uint64_t *pops = in->pops ? in->pops : &in->pop;
     const uint64_t *peeks = in->peeks ? in->peeks : &in->peek;
-    fputs(" pop ", to);
+    fputs("pop ", to);
     graph_print_rate(to, in->pops ? graph_phases(node) : 1, pops, pops);
     fputs(" peek ", to);
     graph_print_rate(to, in->peeks ? graph_phases(node) : 1, peeks, peeks);
@@ -44,7 +44,7 @@ void graph_print_in_rates(FILE *to, const struct graph_node *node, const struct 
 
 void graph_print_out_rates(FILE *to, const struct graph_node *node, const struct graph_output *out)
 {
-    fputs(" push ", to);
+    fputs("push ", to);
     if (out->pushes)
         graph_print_rate(to, graph_phases(node), out->push_leasts, out->pushes);
     else
@@ -68,13 +68,13 @@ static void print_node(FILE *to, const struct graph *graph, size_t index)
     fputc('\n', to);
     for (size_t i = 0; i < node->inputs.count; i++) {
         const struct graph_input *in = &node->inputs.items[i];
-        fprintf(to, "    in %s from %s", in->port, graph->buffers.items[in->buffer].name);
+        fprintf(to, "    in %s from %s ", in->port, graph->buffers.items[in->buffer].name);
         graph_print_in_rates(to, node, in);
         fputc('\n', to);
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
         const struct graph_output *out = &node->outputs.items[i];
-        fprintf(to, "    out %s to %s", out->port, graph->buffers.items[out->buffer].name);
+        fprintf(to, "    out %s to %s ", out->port, graph->buffers.items[out->buffer].name);
         graph_print_out_rates(to, node, out);
         fputc('\n', to);
     }

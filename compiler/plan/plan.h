@@ -88,9 +88,9 @@ const char *plan_mode_name(enum plan_mode mode);
 const char *plan_partition_text(struct arena *arena, const struct plan *plan);
 struct plan *plan_place(struct compile *cx, struct graph *graph, const struct devdesc *device);
 /* Text for `pipec inspect`: stages, CUs, thresholds, depths and why, memory; of its scheduler program
- * what is static (NULL: nothing is said of that). */
+ * what is static (NULL: nothing is said of that).  Rows of equal nodes become one, unless `whole`. */
 void plan_print(FILE *to, const struct graph *graph, const struct plan *plan,
-                const struct sched_program *program);
+                const struct sched_program *program, bool whole);
 /* A line on the index generator for the kernel of that title. */
 void plan_print_index(FILE *to, const char *kernel, const struct plan_index *index);
 /* Of the kernel; NULL: it has no work-items. */

@@ -3,18 +3,14 @@
  */
 #include "compiler/plan/program_shape.h"
 #include "compiler/plan/ranks.h"
+#include "compiler/support/name_fold.h"
+#include "compiler/support/folded_table.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { NAME_MIN = 5, NAME_MAX = 32 };
-
-static int widen(int width, const char *text)
-{
-    size_t length = strlen(text);
-    if (length > NAME_MAX) length = NAME_MAX;
-    return (int)length > width ? (int)length : width;
-}
+/* Rows of the table of packs, unless all are asked for. */
+enum { PRINTED_PACKED = 40 };
 
 __extension__ typedef unsigned __int128 load_sum;
 
@@ -81,7 +77,7 @@ static void print_accepted(FILE *to, const struct graph *graph)
 
 /* What is executed by a static schedule; why not, if nothing or not everything is. */
 static void print_schedule(FILE *to, const struct graph *graph, const struct plan *plan,
-                           const struct sched_program *program)
+                           const struct sched_program *program, bool whole)
 {
     struct arena *arena = arena_create();
     struct program_shape shape;
@@ -89,13 +85,14 @@ static void print_schedule(FILE *to, const struct graph *graph, const struct pla
         const char **names = ARENA_ARRAY(arena, const char *, (size_t)plan->stage_count + 1);
         for (uint32_t i = 0; i < plan->stage_count; i++)
             names[i] = graph->nodes.items[plan->stages[i].node].name;
-        program_shape_print(to, names, &shape, plan->schedule ? plan->schedule->reason : NULL);
+        program_shape_print(to, names, &shape, plan->schedule ? plan->schedule->reason : NULL,
+                            whole);
     }
     arena_destroy(arena);
 }
 
 static void print_head(FILE *to, const struct graph *graph, const struct plan *plan,
-                       const struct sched_program *program)
+                       const struct sched_program *program, bool whole)
 {
     const struct devdesc *device = plan->device;
     fprintf(to, "pipeline %s on %s: %" PRIu32 " CU%s of %" PRIu32 " lane%s\n", graph->name,
@@ -103,7 +100,7 @@ static void print_head(FILE *to, const struct graph *graph, const struct plan *p
             device->lanes == 1 ? "" : "s");
     fprintf(to, "mode     %s: %s\n", plan_mode_name(plan->mode), plan->mode_reason);
     fprintf(to, "policy   %s: %s\n", plan->policy, plan->policy_reason);
-    if (program != NULL) print_schedule(to, graph, plan, program);
+    if (program != NULL) print_schedule(to, graph, plan, program, whole);
     print_memory(to, graph);
     print_accepted(to, graph);
 }
@@ -123,15 +120,20 @@ static uint32_t *order_by_pack(struct arena *arena, const struct plan *plan)
 }
 
 /* Stages that are launched by one packet, where there are any. */
-static void print_packs(FILE *to, const struct graph *graph, const struct plan *plan)
+static void print_packs(FILE *to, const struct graph *graph, const struct plan *plan, bool whole)
 {
     if (plan->entry_count == 0) return;
     struct arena *arena = arena_create();
     const uint32_t *order = order_by_pack(arena, plan);
     fprintf(to, "\npack  place  entry  stage\n");
-    for (uint32_t i = 0; i < plan->stage_count; i++) {
+    for (uint32_t i = 0, printed = 0; i < plan->stage_count; i++) {
         const struct plan_stage *stage = &plan->stages[order[i]];
         if (stage->entry == GRAPH_NONE) continue;
+        if (printed++ == PRINTED_PACKED && !whole) {
+            fprintf(to, "  ... and %" PRIu32 " more stages; -v prints them\n",
+                    plan->stage_count - i);
+            break;
+        }
         fprintf(to, "%4" PRIu32 "  %5" PRIu32 "  %5" PRIu32 "  %s%s\n", stage->pack, stage->place,
                 stage->entry, graph->nodes.items[stage->node].name,
                 stage->spilled ? ": spilled, the entry is another stage's" : "");
@@ -139,31 +141,31 @@ static void print_packs(FILE *to, const struct graph *graph, const struct plan *
     arena_destroy(arena);
 }
 
-static void print_stages(FILE *to, const struct graph *graph, const struct plan *plan)
+static void print_stages(FILE *to, const struct graph *graph, const struct plan *plan, bool whole)
 {
-    load_sum whole = whole_load(plan);
-    int name = NAME_MIN, kernel = (int)strlen("kernel");
-    for (uint32_t i = 0; i < plan->stage_count; i++) {
-        name = widen(name, graph->nodes.items[plan->stages[i].node].name);
-        kernel = widen(kernel, graph->nodes.items[plan->stages[i].node].kernel->title);
-    }
-    fprintf(to, "\n%-*s  %-*s  %11s  %8s  %6s  %4s  %6s  %9s  %7s\n", name, "stage", kernel,
-            "kernel", "repetitions", "cycles", "load", "CUs", "subdev", "threshold", "batch");
+    static const int widths[] = {0, 0, 11, 8, 6, 4, 6, 9, 7, 0};
+    struct arena *arena = arena_create();
+    struct folded_table table;
+    load_sum all = whole_load(plan);
+    FILE *rows = folded_table_begin(&table, arena);
+    fputs("stage\tkernel\trepetitions\tcycles\tload\tCUs\tsubdev\tthreshold\tbatch\t\n", rows);
     for (uint32_t i = 0; i < plan->stage_count; i++) {
         const struct plan_stage *stage = &plan->stages[i];
         const struct graph_node *node = &graph->nodes.items[stage->node];
-        uint32_t load = load_permille(whole, stage);
-        fprintf(to,
-                "%-*s  %-*s  %11" PRIu64 "  %8" PRIu64 "  %3" PRIu32 ".%" PRIu32 "%%  %4" PRIu32,
-                name, node->name, kernel, node->kernel->title, node->repetitions, node->cost_cycles,
-                load / 10, load % 10, stage->cu_count);
+        uint32_t load = load_permille(all, stage);
+        fprintf(rows, "%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu32 ".%" PRIu32 "%%\t%" PRIu32 "\t",
+                node->name, node->kernel->title, node->repetitions, node->cost_cycles, load / 10,
+                load % 10, stage->cu_count);
         if (stage->sub_device == GRAPH_NONE)
-            fprintf(to, "  %6s", "-");
+            fputc('-', rows);
         else
-            fprintf(to, "  %6" PRIu32, stage->sub_device);
-        fprintf(to, "  %9" PRIu32 "  %7" PRIu64 "  %s\n", stage->threshold, stage->batch_max,
+            fprintf(rows, "%" PRIu32, stage->sub_device);
+        fprintf(rows, "\t%" PRIu32 "\t%" PRIu64 "\t%s\n", stage->threshold, stage->batch_max,
                 stage->threshold_reason);
     }
+    fputc('\n', to);
+    folded_table_end(&table, to, widths, sizeof widths / sizeof widths[0], whole);
+    arena_destroy(arena);
 }
 
 void plan_print_index(FILE *to, const char *kernel, const struct plan_index *index)
@@ -185,85 +187,62 @@ static void print_indices(FILE *to, const struct plan *plan)
         plan_print_index(to, plan->indices[i].kernel->title, &plan->indices[i]);
 }
 
-enum { PORT_COLUMNS = 3 };
-
-static void measure_ports(const struct graph *graph, int widths[PORT_COLUMNS])
-{
-    for (size_t n = 0; n < graph->nodes.count; n++) {
-        const struct graph_node *node = &graph->nodes.items[n];
-        widths[0] = widen(widths[0], node->name);
-        for (size_t i = 0; i < node->inputs.count; i++)
-            widths[1] = widen(widths[1], node->inputs.items[i].port);
-        for (size_t i = 0; i < node->outputs.count; i++)
-            widths[1] = widen(widths[1], node->outputs.items[i].port);
-    }
-    for (size_t i = 0; i < graph->buffers.count; i++)
-        widths[2] = widen(widths[2], graph->buffers.items[i].name);
-}
-
-static void print_port(FILE *to, const int widths[PORT_COLUMNS], const char *node, const char *port,
-                       const char *buffer)
-{
-    fprintf(to, "%-*s  %-*s  %-*s ", widths[0], node, widths[1], port, widths[2], buffer);
-}
-
-static void print_ports_of(FILE *to, const struct graph *graph, const struct graph_node *node,
-                           const int widths[PORT_COLUMNS])
-{
-    for (size_t i = 0; i < node->inputs.count; i++) {
-        const struct graph_input *in = &node->inputs.items[i];
-        print_port(to, widths, node->name, in->port, graph->buffers.items[in->buffer].name);
-        graph_print_in_rates(to, node, in);
-        fputc('\n', to);
-    }
-    for (size_t i = 0; i < node->outputs.count; i++) {
-        const struct graph_output *out = &node->outputs.items[i];
-        print_port(to, widths, node->name, out->port, graph->buffers.items[out->buffer].name);
-        graph_print_out_rates(to, node, out);
-        fputc('\n', to);
-    }
-}
-
-static void print_ports(FILE *to, const struct graph *graph)
-{
-    int widths[PORT_COLUMNS] = {NAME_MIN, (int)strlen("port"), (int)strlen("buffer")};
-    measure_ports(graph, widths);
-    fputc('\n', to);
-    print_port(to, widths, "stage", "port", "buffer");
-    fputs(" packets of a firing\n", to);
-    for (size_t i = 0; i < graph->nodes.count; i++)
-        print_ports_of(to, graph, &graph->nodes.items[i], widths);
-}
-
-static void print_buffers(FILE *to, const struct graph *graph)
+static void print_ports(FILE *to, const struct graph *graph, bool whole)
 {
     struct arena *arena = arena_create();
-    int name = (int)strlen("buffer"), type = (int)strlen("type");
-    for (size_t i = 0; i < graph->buffers.count; i++) {
-        name = widen(name, graph->buffers.items[i].name);
-        type = widen(type, type_text(arena, graph->buffers.items[i].type));
+    struct folded_table table;
+    FILE *rows = folded_table_begin(&table, arena);
+    fputs("stage\tport\tbuffer\tpackets of a firing\n", rows);
+    for (size_t n = 0; n < graph->nodes.count; n++) {
+        const struct graph_node *node = &graph->nodes.items[n];
+        for (size_t i = 0; i < node->inputs.count; i++) {
+            const struct graph_input *in = &node->inputs.items[i];
+            fprintf(rows, "%s\t%s\t%s\t", node->name, in->port,
+                    graph->buffers.items[in->buffer].name);
+            graph_print_in_rates(rows, node, in);
+            fputc('\n', rows);
+        }
+        for (size_t i = 0; i < node->outputs.count; i++) {
+            const struct graph_output *out = &node->outputs.items[i];
+            fprintf(rows, "%s\t%s\t%s\t", node->name, out->port,
+                    graph->buffers.items[out->buffer].name);
+            graph_print_out_rates(rows, node, out);
+            fputc('\n', rows);
+        }
     }
-    fprintf(to, "\n%-*s  %-*s  %8s  %8s  %10s  why\n", name, "buffer", type, "type", "depth",
-            "least", "bytes");
+    fputc('\n', to);
+    folded_table_end(&table, to, (const int[]){0, 0, 0, 0}, 4, whole);
+    arena_destroy(arena);
+}
+
+static void print_buffers(FILE *to, const struct graph *graph, bool whole)
+{
+    static const int widths[] = {0, 0, 8, 8, 10, 0};
+    struct arena *arena = arena_create();
+    struct folded_table table;
+    FILE *rows = folded_table_begin(&table, arena);
+    fputs("buffer\ttype\tdepth\tleast\tbytes\twhy\n", rows);
     for (size_t i = 0; i < graph->buffers.count; i++) {
         const struct graph_buffer *buffer = &graph->buffers.items[i];
-        fprintf(to, "%-*s  %-*s  %8" PRIu64, name, buffer->name, type,
-                type_text(arena, buffer->type), buffer->depth_packets);
+        fprintf(rows, "%s\t%s\t%" PRIu64 "\t", buffer->name, type_text(arena, buffer->type),
+                buffer->depth_packets);
         if (buffer->depth_min_packets)
-            fprintf(to, "  %8" PRIu64, buffer->depth_min_packets);
+            fprintf(rows, "%" PRIu64 "\t", buffer->depth_min_packets);
         else
-            fprintf(to, "  %8s", "?");
+            fputs("?\t", rows);
         if (buffer->outer == GRAPH_INNER)
-            fprintf(to, "  %10" PRIu64, buffer->depth_packets * buffer->width_bytes);
+            fprintf(rows, "%" PRIu64 "\t", buffer->depth_packets * buffer->width_bytes);
         else
-            fprintf(to, "  %10s", buffer->outer == GRAPH_OUTER_IN ? "in-port" : "out-port");
-        fprintf(to, "  %s\n", buffer->depth_reason ? buffer->depth_reason : "");
+            fputs(buffer->outer == GRAPH_OUTER_IN ? "in-port\t" : "out-port\t", rows);
+        fprintf(rows, "%s\n", buffer->depth_reason ? buffer->depth_reason : "");
     }
+    fputc('\n', to);
+    folded_table_end(&table, to, widths, sizeof widths / sizeof widths[0], whole);
     arena_destroy(arena);
 }
 
 /* Where stages of different importance share compute units. */
-static void print_ranks(FILE *to, const struct graph *graph, const struct plan *plan)
+static void print_ranks(FILE *to, const struct graph *graph, const struct plan *plan, bool whole)
 {
     struct arena *arena = arena_create();
     const struct plan_ranks ranks = plan_find_ranks(arena, graph, plan);
@@ -278,22 +257,26 @@ static void print_ranks(FILE *to, const struct graph *graph, const struct plan *
         else
             fprintf(to, "sub-device %-4" PRIu32, rank->sub_device);
         fprintf(to, " %3" PRIu32 "  ", rank->importance);
+        const char **names = ARENA_ARRAY(arena, const char *, (size_t)rank->stage_count + 1);
         for (uint32_t k = 0; k < rank->stage_count; k++)
-            fprintf(to, "%s%s", k > 0 ? ", " : "",
-                    graph->nodes.items[plan->stages[rank->stages[k]].node].name);
+            names[k] = graph->nodes.items[plan->stages[rank->stages[k]].node].name;
+        for (uint32_t k = 0, run; k < rank->stage_count; k += run) {
+            run = whole ? 1 : (uint32_t)name_run(names + k, rank->stage_count - k);
+            fprintf(to, "%s%s", k > 0 ? ", " : "", name_fold(arena, names[k], names[k + run - 1]));
+        }
         fputc('\n', to);
     }
     arena_destroy(arena);
 }
 
 void plan_print(FILE *to, const struct graph *graph, const struct plan *plan,
-                const struct sched_program *program)
+                const struct sched_program *program, bool whole)
 {
-    print_head(to, graph, plan, program);
-    print_stages(to, graph, plan);
-    print_packs(to, graph, plan);
-    print_ranks(to, graph, plan);
+    print_head(to, graph, plan, program, whole);
+    print_stages(to, graph, plan, whole);
+    print_packs(to, graph, plan, whole);
+    print_ranks(to, graph, plan, whole);
     print_indices(to, plan);
-    print_ports(to, graph);
-    print_buffers(to, graph);
+    print_ports(to, graph, whole);
+    print_buffers(to, graph, whole);
 }

@@ -2,9 +2,15 @@
 
 #include <inttypes.h>
 
+#include "compiler/support/name_fold.h"
 #include "compiler/support/vec.h"
 #include "lang/plural.h"
 #include "lang/sched_code.h"
+
+enum {
+    FOLDED_MAX = 4096, /* equal runs that are printed as one */
+    PRINTED_OPS = 100, /* of a part, unless all are asked for */
+};
 
 typedef VEC(struct schedule_op) op_list;
 typedef VEC(struct schedule_part) part_list;
@@ -193,25 +199,66 @@ void program_shape_print_part(FILE *to, const char *const *names, const struct s
     }
 }
 
-static void print_iterations(FILE *to, const char *const *names, const struct program_shape *shape)
+/* How many runs from ops[0] on are those of stages whose names differ only by a rising index. */
+static uint32_t count_equal_runs(const char *const *names, const struct schedule_op *ops,
+                                 uint32_t count)
 {
+    const char *run[FOLDED_MAX];
+    uint32_t length = 0;
+    while (length < count && length < FOLDED_MAX && ops[length].kind == SCHEDULE_RUN &&
+           ops[length].count == ops[0].count) {
+        run[length] = names[ops[length].stage];
+        length++;
+    }
+    return length > 0 ? (uint32_t)name_run(run, length) : 1;
+}
+
+/* For people: equal runs as one, "(4096 g#2..41)", and no more than PRINTED_OPS of the others. */
+static void print_short_part(FILE *to, const char *const *names, const struct schedule_part *part)
+{
+    struct arena *arena = arena_create();
+    for (uint32_t i = 0, printed = 0, run; i < part->op_count; i += run, printed++) {
+        const struct schedule_op *op = &part->ops[i];
+        run = 1;
+        if (printed == PRINTED_OPS) {
+            fprintf(to, " ... and %" PRIu32 " more; -v prints them", part->op_count - i);
+            break;
+        }
+        switch (op->kind) {
+        case SCHEDULE_RUN:
+            run = count_equal_runs(names, op, part->op_count - i);
+            fprintf(to, "(%" PRIu32 " %s)", op->count,
+                    name_fold(arena, names[op->stage], names[op[run - 1].stage]));
+            break;
+        case SCHEDULE_REPEAT: fprintf(to, "(%" PRIu32 " ", op->count); break;
+        case SCHEDULE_AGAIN: fputc(')', to); break;
+        }
+    }
+    arena_destroy(arena);
+}
+
+static void print_iterations(FILE *to, const char *const *names, const struct program_shape *shape,
+                             bool whole)
+{
+    void (*print_part)(FILE *, const char *const *, const struct schedule_part *) =
+        whole ? program_shape_print_part : print_short_part;
     if (shape->prologue.op_count > 0) {
         fputs("         first ", to);
-        program_shape_print_part(to, names, &shape->prologue);
+        print_part(to, names, &shape->prologue);
         fputc('\n', to);
     }
     for (uint32_t i = 0; i < shape->iteration_count; i++) {
         fputs("         ", to);
         for (uint32_t k = 0; k < shape->iterations[i].level_count; k++) {
             if (k > 0) fputs(" | ", to);
-            program_shape_print_part(to, names, &shape->iterations[i].levels[k]);
+            print_part(to, names, &shape->iterations[i].levels[k]);
         }
         fputc('\n', to);
     }
 }
 
 void program_shape_print(FILE *to, const char *const *names, const struct program_shape *shape,
-                         const char *reason)
+                         const char *reason, bool whole)
 {
     if (shape->static_count == 0) {
         fprintf(to, "schedule guarded%s%s\n", reason ? ": " : "", reason ? reason : "");
@@ -219,7 +266,7 @@ void program_shape_print(FILE *to, const char *const *names, const struct progra
         fprintf(to, "schedule static for %" PRIu32 " of %" PRIu32 " stage%s%s%s\n",
                 shape->static_count, shape->stage_count, plural(shape->stage_count),
                 reason ? "; " : "", reason ? reason : "");
-        print_iterations(to, names, shape);
+        print_iterations(to, names, shape, whole);
     }
     fprintf(to,
             "program  %" PRIu32 " bytes of code, %" PRIu32 " of a static part; %" PRIu32

@@ -39,8 +39,9 @@ uint32_t program_shape_bytes_per_stage(const struct program_shape *shape);
 
 /* "(4096 read)(4 (1024 low)(128 out))": in the usual notation.  names: by stage. */
 void program_shape_print_part(FILE *to, const char *const *names, const struct schedule_part *part);
-/* Lines of `pipec inspect`; reason: why not everything is static, or NULL. */
+/* Lines of `pipec inspect`; reason: why not everything is static, or NULL.  Unless `whole`, equal runs
+ * are folded and long parts are cut. */
 void program_shape_print(FILE *to, const char *const *names, const struct program_shape *shape,
-                         const char *reason);
+                         const char *reason, bool whole);
 
 #endif

@@ -175,7 +175,8 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
         {"y=a,cvs", "port 'y': there is no format 'cvs'; did you mean 'csv'?"},
         {"y=-,s16le",
          "port 'y': 's16le' is a type, and a port needs a format; did you mean 'raw:s16le'?"},
-        {"y=a,F32", "port 'y': 'F32' is a type, and a port needs a format; did you mean 'raw:F32'?"},
+        {"y=a,F32",
+         "port 'y': 'F32' is a type, and a port needs a format; did you mean 'raw:F32'?"},
         {"y=a,mp3",
          "port 'y': 'mp3' is no format and no option of a port: raw raw:TYPE npy wav pgm ppm png "
          "csv null rate=N width=N channels=N (a path ends at its first comma)"},
