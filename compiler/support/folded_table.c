@@ -114,7 +114,7 @@ static void print_rows(const struct cells *cells, FILE *to, const int *least)
 }
 
 void folded_table_end(struct folded_table *table, FILE *to, const int *widths, size_t columns,
-                    bool whole)
+                      bool whole)
 {
     struct cells cells = {.arena = table->arena, .columns = columns}, folded = cells;
     char *text = memory_text_end(&table->text, NULL);

@@ -30,6 +30,6 @@ FILE *folded_table_begin(struct folded_table *table, struct arena *arena);
 /* Prints the table and frees it.  Column k is aligned to the right in at least widths[k] columns; to
  * the left where that is 0.  The last column is not filled.  `whole`: no row is folded. */
 void folded_table_end(struct folded_table *table, FILE *to, const int *widths, size_t columns,
-                    bool whole);
+                      bool whole);
 
 #endif
