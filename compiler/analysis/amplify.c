@@ -459,7 +459,7 @@ static void take_input(const struct graph *graph, struct graph_input *in,
     in->peeks = NULL;
 }
 
-static void take_rates(struct graph *graph)
+static void take_rates(struct compile *cx, struct graph *graph)
 {
     for (size_t n = 0; n < graph->nodes.count; n++) {
         struct graph_node *node = &graph->nodes.items[n];
@@ -477,7 +477,7 @@ static void take_rates(struct graph *graph)
             out->finish_max = port->finish_max;
         }
     }
-    bundles_of_graph(graph);
+    bundles_of_graph(cx, graph);
 }
 
 void amplify_infer_rates(struct compile *cx, struct graph *graph)
@@ -496,5 +496,5 @@ void amplify_infer_rates(struct compile *cx, struct graph *graph)
     }
     launches_bound_trees(cx, graph);
     shape_infer(cx, graph);
-    take_rates(graph);
+    take_rates(cx, graph);
 }

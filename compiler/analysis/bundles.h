@@ -16,7 +16,8 @@
 bool bundles_possible(const struct kernel *kernel);
 /* Fills kernel->steps from the relation of its counts. */
 void bundles_of_kernel(struct compile *cx, struct kernel *kernel, const struct relation *relation);
-/* Requires rates and kernel->steps.  Fills bundle and share of the outputs. */
-void bundles_of_graph(struct graph *graph);
+/* Requires rates and kernel->steps.  Fills bundle and share of the outputs.  Widens the ranges of a
+ * bundle's rates until all of them are the same numbers of shares. */
+void bundles_of_graph(struct compile *cx, struct graph *graph);
 
 #endif

@@ -162,7 +162,7 @@ bool fuse_build(struct compile *cx, struct fusion *fusion)
     number_composites(fusion);
     cx->diags = diags_fork(cx->arena, reported);
     cx->options.explores = false;
-    bundles_of_graph(graph);
+    bundles_of_graph(cx, graph);
     estimate_costs(cx, fusion);
     list_kernels(cx, fusion, graph);
     bool analysed = prove_graph(cx, graph);

@@ -172,19 +172,71 @@ static bool is_bounded(const struct prt_container *c, const struct container_buf
            !prt_verify_is_exact(c, &c->outputs[buffer->writer_output]);
 }
 
+/* Packets of one firing of that phase: the least, then the most. */
+static uint64_t rate_of(const struct prt_container *c, const struct container_output *output,
+                        uint32_t phases, uint32_t phase, bool most)
+{
+    if (phases > 1) return c->rates[output->rates + (most ? phases : 0) + phase];
+    return most ? output->push : output->push_least;
+}
+
+/* Each bound is a number of shares, in each phase the same number as that of `other`, a member of the same bundle or
+ * the output itself. */
+static enum prt_status verify_ranges(const struct prt_container *c, uint32_t index, uint32_t other,
+                                     struct prt_error *error)
+{
+    const struct container_output *output = &c->outputs[index], *before = &c->outputs[other];
+    const struct container_buffer *buffer = &c->buffers[output->buffer];
+    uint32_t phases = c->nodes[buffer->writer_node].phases;
+    for (uint32_t p = 0; p < phases; p++) {
+        for (int most = 0; most < 2; most++) {
+            uint64_t rate = rate_of(c, output, phases, p, most);
+            uint64_t rate_before = rate_of(c, before, phases, p, most);
+            CHECK(rate % output->share == 0, OUTPUTS, index,
+                  "a firing of phase %" PRIu32 " appends at %s %" PRIu64
+                  " packets to '%s', which is no multiple of its share %" PRIu64,
+                  p, most ? "most" : "least", rate, prt_verify_text(c, buffer->name),
+                  output->share);
+            CHECK(rate / output->share == rate_before / before->share, OUTPUTS, index,
+                  "a firing of phase %" PRIu32 " appends at %s %" PRIu64
+                  " shares to '%s', and %" PRIu64 " to '%s' in the same bundle",
+                  p, most ? "most" : "least", rate / output->share,
+                  prt_verify_text(c, buffer->name), rate_before / before->share,
+                  prt_verify_text(c, c->buffers[before->buffer].name));
+        }
+    }
+    return PRT_OK;
+}
+
+static enum prt_status verify_bundle_output(const struct prt_container *c, uint32_t i,
+                                            struct prt_error *error)
+{
+    const struct container_output *output = &c->outputs[i];
+    const struct container_buffer *buffer = &c->buffers[output->buffer];
+    CHECK(output->bundle <= c->nodes[buffer->writer_node].output_count &&
+              output->bundle <= CONTAINER_BUNDLES_MAX,
+          OUTPUTS, i, "an unknown bundle");
+    /* equivalent: neither of its parts needs another */
+    CHECK(buffer->outer == CONTAINER_INNER && output->push > 0 && is_bounded(c, buffer), OUTPUTS, i,
+          "a bundle, and buffer '%s' is not inside or has no bounded rate",
+          prt_verify_text(c, buffer->name));
+    return PRT_OK;
+}
+
 static enum prt_status verify_bundles(const struct prt_container *c, struct prt_error *error)
 {
-    for (uint32_t i = 0; i < c->output_count; i++) {
-        const struct container_output *output = &c->outputs[i];
-        const struct container_buffer *buffer = &c->buffers[output->buffer];
-        if (output->bundle == 0) continue;
-        CHECK(output->bundle <= c->nodes[buffer->writer_node].output_count &&
-                  output->bundle <= CONTAINER_BUNDLES_MAX,
-              OUTPUTS, i, "an unknown bundle");
-        /* equivalent: neither of its parts needs another */
-        CHECK(buffer->outer == CONTAINER_INNER && output->push > 0 && is_bounded(c, buffer),
-              OUTPUTS, i, "a bundle, and buffer '%s' is not inside or has no bounded rate",
-              prt_verify_text(c, buffer->name));
+    for (uint32_t n = 0; n < c->node_count; n++) {
+        const struct container_node *node = &c->nodes[n];
+        uint32_t first[CONTAINER_BUNDLES_MAX] = {0}; /* of each bundle: its first output, from 1 */
+        for (uint32_t i = node->first_output; i < node->first_output + node->output_count; i++) {
+            if (c->outputs[i].bundle == 0) continue;
+            enum prt_status status = verify_bundle_output(c, i, error);
+            if (status != PRT_OK) return status;
+            uint32_t *member = &first[c->outputs[i].bundle - 1];
+            if (*member == 0) *member = i + 1;
+            status = verify_ranges(c, i, *member - 1, error);
+            if (status != PRT_OK) return status;
+        }
     }
     return PRT_OK;
 }

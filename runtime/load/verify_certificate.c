@@ -70,6 +70,7 @@ static enum prt_status verify_pair(const struct certificate *at, uint32_t reader
     const char *name = prt_verify_text(c, buffer->name);
     const char *writer = prt_vertex_name(&at->channels, channel->from);
     const char *taker = prt_vertex_name(&at->channels, channel->to);
+    /* Below 2^64: what is written, what is seen and what is kept free are each at most 2^62. */
     prt_int128 least = (prt_int128)channel->initial + channel->push + channel->reserve;
     if (channel->from == channel->to)
         CHECK((uint64_t)channel->initial >= channel->peek, BUFFERS, index,
@@ -81,8 +82,7 @@ static enum prt_status verify_pair(const struct certificate *at, uint32_t reader
     CHECK((prt_int128)buffer->depth_packets >= least, BUFFERS, index,
           "'%s' holds %" PRIu64 " packets, and '%s' and '%s' could wait for each other with less "
           "than %" PRIu64,
-          name, buffer->depth_packets, writer, taker,
-          least > INT64_MAX ? (uint64_t)INT64_MAX : (uint64_t)least);
+          name, buffer->depth_packets, writer, taker, (uint64_t)least);
     return PRT_OK;
 }
 

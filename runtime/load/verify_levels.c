@@ -19,7 +19,6 @@ struct state {
     uint64_t *asked; /* set of sets, since `ends` */
     bool reached;
     bool selected, ended, done;
-    bool in_flight; /* something is, for sure: `wait` does not fall through */
 };
 
 struct frame { /* of a loop that is open */
@@ -64,7 +63,6 @@ static void copy_state(const struct levels *x, struct state *to, const struct st
     to->selected = from->selected;
     to->ended = from->ended;
     to->done = from->done;
-    to->in_flight = from->in_flight;
 }
 
 static bool is_port_in(const struct levels *x, uint32_t key)
@@ -116,7 +114,6 @@ static bool join_flow(const struct levels *x, struct state *to)
     bool changed = join_flag(&to->selected, x->now.selected);
     changed = join_flag(&to->ended, x->now.ended) || changed;
     changed = join_flag(&to->done, x->now.done) || changed;
-    changed = join_flag(&to->in_flight, x->now.in_flight) || changed;
     for (size_t w = 0; w < x->asked_words; w++) {
         uint64_t both = to->asked[w] & x->now.asked[w];
         changed = changed || both != to->asked[w];
@@ -499,7 +496,7 @@ static enum prt_status end_stages(struct levels *x, uint32_t index)
     enum prt_status status =
         prt_code_work(x->code, index, (uint64_t)x->c->stage_count + x->c->reader_count);
     if (status != PRT_OK) return status;
-    x->now.selected = x->now.done = x->now.in_flight = false;
+    x->now.selected = x->now.done = false;
     x->now.ended = true; /* if it does end somebody, the next wait jumps */
     for (uint32_t s = 0; s < x->c->stage_count; s++) {
         const struct container_node *node = &x->c->nodes[x->c->stages[s].node];
@@ -666,15 +663,13 @@ static enum prt_status ask_all(struct levels *x, uint32_t index, bool *all)
     return prt_code_work(x->code, index, x->c->stage_count);
 }
 
-/* *goes_on: it can fall through. */
+/* It may fall through, even right after a launch: on some devices a launch has completed by then. */
 static enum prt_status execute_wait(struct levels *x, uint32_t index,
-                                    const struct sched_instruction *wait, bool *goes_on)
+                                    const struct sched_instruction *wait)
 {
     bool all;
     enum prt_status status = ask_all(x, index, &all);
-    *goes_on = !x->now.in_flight;
     forget_questions(x);
-    x->now.in_flight = false;
     x->now.least[x->q.launches] = x->now.most[x->q.launches] = 0;
     if (status == PRT_OK) status = meet(x, index, prt_code_target(x->code, wait));
     x->now.done = all;
@@ -693,12 +688,11 @@ static enum prt_status execute(struct levels *x, uint32_t index, bool *goes_on)
     switch (i.opcode) {
     case SCHED_JUMP: *goes_on = false; return meet(x, index, prt_code_target(x->code, &i));
     case SCHED_ENDS: return end_stages(x, index);
-    case SCHED_WAIT: return execute_wait(x, index, &i, goes_on);
+    case SCHED_WAIT: return execute_wait(x, index, &i);
     case SCHED_DISPATCH:
         RULE(x->code, index, x->now.selected, "dispatch",
              "on some path to it no stage has been selected");
         forget_questions(x);
-        x->now.in_flight = true;
         return PRT_OK;
     case SCHED_HALT:
         *goes_on = false;
@@ -709,7 +703,6 @@ static enum prt_status execute(struct levels *x, uint32_t index, bool *goes_on)
     default: break;
     }
     forget_questions(x);
-    x->now.in_flight = i.opcode == SCHED_RUN; /* a fence leaves nothing */
     if (i.opcode == SCHED_CALL) return call(x, index, &i);
     return execute_static(x, index, &i);
 }

@@ -203,8 +203,8 @@ static struct effect effect_on(const struct replay *r, uint32_t edge, uint32_t v
     }
     if (channel->from == vertex) {
         uint64_t push = channel->pushes ? channel->pushes[phase] : channel->push;
-        /* A share may be larger: refused by repeat. */
-        effect.top = push > PRT_PACKETS_MAX ? PRT_PACKETS_MAX + 1 : (int64_t)push;
+        assert(push <= PRT_PACKETS_MAX); /* no more than the depth, nor is a share */
+        effect.top = (int64_t)push;
         effect.net += effect.top;
     }
     return effect;

@@ -45,6 +45,14 @@ refused "an argument of asm that is missing" "error: -o: an argument is missing"
 "$PIPERUN" asm two.sasm --into two.pbc -o null && cmp -s two.pbc null && ok "a container of any name" || not_ok "a container of any name"
 "$PIPERUN" asm two.sasm --into two.pbc -o a,b && cmp -s two.pbc a,b && ok "commas are no ends of it" || not_ok "commas are no ends of it"
 
+# On the host's cores a launch may complete at once, so nothing is in flight at the `wait`.
+"$PIPEC" --device=cpu --debug-mode two.pipe -o cpu.pbc
+"$PIPERUN" disasm cpu.pbc >jump.sasm
+sed 's/jump L1/wait L1/' jump.sasm >wait.sasm
+cmp -s jump.sasm wait.sasm && not_ok "the guarded loop jumps"
+"$PIPERUN" asm wait.sasm --into cpu.pbc -o wait.pbc 2>said
+[ $? = 1 ] && says "a halt behind a wait after a dispatch is refused" "wait.sasm:.*\[halt\]" said || not_ok "a halt behind a wait after a dispatch is refused"
+
 cat >new.sasm <<'END'
 .stages 2
 .set 0: 0 1

@@ -80,6 +80,42 @@ static void bodies_show_what_is_in_step(void **state)
                  "if (x > 0) { y[0] <- x; y[1] <- x; if (phase == 0) y[0] <- x; }", "");
 }
 
+/* "0..3 0..6": the rates of the outputs as the graph has them, phase by phase. */
+static void expect_ranges(const char *ports, const char *body, const char *wanted)
+{
+    char text[2048], found[128] = "";
+    snprintf(text, sizeof text, "kernel k(in f32 x, %s) { %s }\n%s", ports, body,
+             "kernel join(in f32 a, in f32 b pop 2, out f32 y) { y <- a + b[0]; }\n"
+             "pipeline main(in f32 x, out f32 y) { buffer f32 a, b; k(x -> a, b); join(a, b -> y); }\n");
+    struct text_compile *c = text_compile(text);
+    if (!c->graph) fail_msg("%s", text_compile_messages(c));
+    amplify_infer_rates(&c->cx, c->graph);
+    const struct graph_node *node = &c->graph->nodes.items[0];
+    for (size_t o = 0; o < node->outputs.count; o++) {
+        const struct graph_output *out = &node->outputs.items[o];
+        for (uint32_t p = 0; p < graph_phases(node); p++)
+            sprintf(found + strlen(found), "%s%d..%d", found[0] ? " " : "",
+                    (int)(out->pushes ? out->push_leasts[p] : out->push_least),
+                    (int)(out->pushes ? out->pushes[p] : out->push));
+    }
+    if (strcmp(found, wanted) != 0) fail_msg("'%s' gives '%s', not '%s'", ports, found, wanted);
+    text_compile_free(c);
+}
+
+static void declared_ranges_in_step_become_the_same_numbers_of_shares(void **state)
+{
+    (void)state;
+    const char *body = "while (x > 0) { a <- x; b <- x; b <- x; }";
+    expect_ranges("out f32 a push ..3, out f32 b push ..6", body, "0..3 0..6");
+    expect_ranges("out f32 a push ..3, out f32 b push ..5", body, "0..3 0..6");
+    expect_ranges("out f32 a push ..2, out f32 b push ..5", body, "0..3 0..6");
+    expect_ranges("out f32 a push ..3, out f32 b push ..4", body, "0..3 0..6");
+    expect_ranges("out f32 a push 1..3, out f32 b push 3..6", body, "1..3 2..6");
+    expect_ranges("out f32 a push 2..3, out f32 b push 2..6", body, "1..3 2..6");
+    expect_ranges("out f32 a push {..3, 1..2}, out f32 b push {..5, 2..6}", body,
+                  "0..3 1..3 0..6 2..6");
+}
+
 /* ---- random bodies ---- */
 
 enum { PORTS = 3, TEXT = 60000, ROUNDS = 40 };
@@ -552,5 +588,6 @@ static void random_graphs_with_bundles_never_stall(void **state)
 }
 
 TEST_MAIN("bundles", cmocka_unit_test(bodies_show_what_is_in_step),
+        cmocka_unit_test(declared_ranges_in_step_become_the_same_numbers_of_shares),
           cmocka_unit_test(random_bodies_keep_what_is_shown),
           cmocka_unit_test(random_graphs_with_bundles_never_stall))

@@ -128,7 +128,7 @@ static void build_fused(struct both *b)
         out.buffer = keep_buffer(b, out.buffer);
         graph_connect_output(cx, &b->fused, n, out);
     }
-    bundles_of_graph(&b->fused);
+    bundles_of_graph(cx, &b->fused);
     cost_estimate(cx, &b->fused);
     rate_solve(cx, &b->fused);
 }

@@ -482,16 +482,18 @@ static void what_is_in_step_may_meet_again(void **unused)
     m->outputs[1].share = 0;
     expect_refusal(m, "step", "has a bounded rate and lies on a cycle");
     m = in_step();
-    m->outputs[1].share = 1;
+    m->outputs[1].share = m->outputs[1].push = 1;
     expect_refusal(m, "step", "does not balance: its readers take 1 packets an iteration");
-    for (uint32_t more = 0; more < 2; more++) { /* beyond 2^62 it cannot be counted */
-        m = in_step();
-        m->outputs[0].share = UINT64_C(1) << (61 + more);
-        m->outputs[1].share = UINT64_C(1) << (62 + more);
-        expect_refusal(m, "step",
-                       more == 0 ? "does not leave as many packets between 't' and 'join'"
-                                 : "passes more packets than can be counted");
+    m = in_step(); /* the most that a buffer can hold */
+    for (uint32_t o = 0; o < 2; o++) {
+        m->outputs[o].share = m->outputs[o].push = UINT64_C(1) << (60 + o);
+        m->buffers[1 + o].scalar = SCALAR_U8;
+        m->buffers[1 + o].width_bytes = 1;
+        m->buffers[1 + o].depth_packets = m->outputs[o].push + 16;
+        m->stages[o].batch_max = 1;
     }
+    made_settle(m);
+    expect_refusal(m, "step", "does not leave as many packets between 't' and 'join'");
     m = in_step(); /* any of the numbers that a node has outputs for */
     m->outputs[0].bundle = m->outputs[1].bundle = 2;
     if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
@@ -506,6 +508,57 @@ static void what_is_in_step_may_meet_again(void **unused)
     m->stages[0].batch_max = m->stages[1].batch_max = 1;
     made_settle(m);
     expect_refusal(m, "step", "buffer 'u' holds 1");
+}
+
+/* As in_step, in two phases: 0..1 and 1..2 shares. */
+static struct made *in_step_in_phases(void)
+{
+    struct made *m = in_step();
+    const uint64_t rates[] = {1, 1, 1, 1, 0, 1, 1, 2, 0, 2, 2, 4};
+    memcpy(m->rates, rates, sizeof rates);
+    m->rate_count = sizeof rates / sizeof *rates;
+    m->nodes[0].repetitions = m->nodes[0].phases = 2;
+    m->inputs[0].pop = 2;
+    m->inputs[0].rates = 0;
+    for (uint32_t o = 0; o < 2; o++) {
+        m->outputs[o].rates = 4 + 4 * o;
+        m->outputs[o].push_least = 1 + o;
+        m->outputs[o].push = 3 + 3 * o;
+    }
+    m->stages[0].batch_max = 1;
+    return m;
+}
+
+static void ranges_in_step_are_the_same_numbers_of_shares(void **unused)
+{
+    (void)unused;
+    struct prt_error error;
+    struct made *m = in_step();
+    m->stages[0].batch_max = 1;
+    m->outputs[1].push = 3;
+    expect_refusal(m, "step", "appends at most 3 packets to 'u', which is no multiple of its share 2");
+    m = in_step();
+    m->outputs[1].push_least = 1;
+    expect_refusal(m, "step", "appends at least 1 packets to 'u', which is no multiple");
+    m = in_step();
+    m->outputs[1].push = 4;
+    m->stages[0].batch_max = 1;
+    expect_refusal(m, "step", "appends at most 2 shares to 'u', and 1 to 't' in the same bundle");
+    m = in_step();
+    m->outputs[0].push = 2;
+    m->outputs[1].push = 4;
+    m->outputs[1].push_least = 2;
+    m->stages[0].batch_max = 1;
+    expect_refusal(m, "step", "appends at least 1 shares to 'u', and 0 to 't' in the same bundle");
+    if (made_verify(in_step_in_phases(), &error) != PRT_OK) fail_msg("%s", error.message);
+    m = in_step_in_phases(); /* the sums are the same */
+    m->rates[8] = 1;
+    m->rates[9] = 1;
+    expect_refusal(m, "step", "firing of phase 0 appends at least 1 packets to 'u', which is no");
+    m = in_step_in_phases();
+    m->rates[10] = 4;
+    m->rates[11] = 2;
+    expect_refusal(m, "step", "firing of phase 0 appends at most 2 shares to 'u', and 1 to 't'");
 }
 
 /* x -> k, which writes 0..1 to each of 65 buffers, each with a reader of its own; 64 are bundles. */
@@ -627,20 +680,6 @@ static void packets_that_come_by_fours_wait_by_multiples(void **unused)
                 expect_refusal(in_fours(pop, peek, initial, depth - 1), "depth", message);
             }
         }
-    }
-}
-
-/* A bundle of shares that no firing ever reaches: nothing is written, and nothing overflows. */
-static void shares_beyond_counting_are_refused(void **unused)
-{
-    (void)unused;
-    for (uint32_t bit = 62; bit < 64; bit++) {
-        struct made *m = in_fours(1, 1, 0, 8);
-        m->outputs[0].share = UINT64_C(1) << bit;
-        char message[64];
-        snprintf(message, sizeof message, "could wait for each other with less than %" PRIu64,
-                 bit == 62 ? UINT64_C(1) << 62 : (uint64_t)INT64_MAX);
-        expect_refusal(m, "share", message);
     }
 }
 
@@ -888,12 +927,6 @@ static void what_a_finish_appends_has_room_of_its_own(void **unused)
     if (made_verify(in_step_in_turn(1, 3, 3), &error) != PRT_OK) fail_msg("%s", error.message);
     if (made_verify(in_step_in_turn(2, 4, 3), &error) != PRT_OK) fail_msg("%s", error.message);
     expect_refusal(in_step_in_turn(2, 3, 3), "finish", "without room in 't'");
-    /* A share that no firing reaches: as much as the finish appends. */
-    struct made *m = in_step_in_turn(1, 3, 3);
-    m->outputs[0].share = 3;
-    m->outputs[1].share = 6;
-    m->certificate[8] = 3;
-    if (made_verify(m, &error) != PRT_OK) fail_msg("%s", error.message);
 }
 
 /* x -> a (0 or 4) -> t -> b, which takes twice two, and sees four at first. */
@@ -1347,11 +1380,11 @@ TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(cycles_are_found_from_each_of_their_nodes),
           cmocka_unit_test(each_reader_of_a_bounded_rate_has_room_and_balances),
           cmocka_unit_test(what_is_in_step_may_meet_again),
+          cmocka_unit_test(ranges_in_step_are_the_same_numbers_of_shares),
           cmocka_unit_test(a_bundle_is_of_bounded_outputs_inside),
           cmocka_unit_test(packets_that_come_by_fours_wait_in_phases),
           cmocka_unit_test(outsides_are_told_apart),
           cmocka_unit_test(packets_that_come_by_fours_wait_by_multiples),
-          cmocka_unit_test(shares_beyond_counting_are_refused),
           cmocka_unit_test(shapes_alone_lower_no_depth),
           cmocka_unit_test(depths_of_windows_are_no_less_than_they_need),
           cmocka_unit_test(what_a_finish_appends_has_room_of_its_own),
