@@ -17,6 +17,7 @@
 #include "compiler/support/source_paths.h"
 #include "compiler/syntax/parse.h"
 #include "compiler/support/phase_times.h"
+#include "lang/file_open.h"
 
 int refusal_status(const struct compile *cx)
 {
@@ -33,7 +34,7 @@ int refusal_status(const struct compile *cx)
 int file_failure(const char *what, const char *path)
 {
     if (errno == EPIPE) return EXIT_DONE; /* the reader has what it wanted */
-    fprintf(stderr, "pipec: error: cannot %s '%s': %s\n", what, path, strerror(errno));
+    fprintf(stderr, "pipec: error: cannot %s '%s': %s\n", what, path, file_error_text(errno));
     return EXIT_FILES;
 }
 
