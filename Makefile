@@ -253,8 +253,9 @@ $(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(LANG_OBJ) $(B)/sources $(B)/pip
 	$(call link,$(so_flags)) $(RUNTIME_LIBS)
 $(B)/libpipert.so: $(B)/libpipert.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
-$(B)/pipert.map: $(B)/sources
-	@echo '{ global: prt_*; local: *; };' > $@
+# What libpipert.so exports follows the public headers; what includes them is compiled anew when they change.
+$(B)/pipert.map: scripts/version_script.sh $(RUNTIME_OBJ)
+	$(Q)scripts/version_script.sh $(CC) $(all_cpp) > $@
 so_flags = -shared $(CET_LINK) -Wl,-soname,$(@F) -Wl,--version-script=$(B)/pipert.map
 
 $(B)/piperun: $(TOOL_OBJ) $(ENTRY_OBJ) $(B)/libpipert.a $(B)/sources
