@@ -29,6 +29,8 @@ BISON      ?= bison
 PKG_CONFIG ?= pkg-config
 INSTALL    ?= install
 
+comma := ,
+
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
@@ -106,6 +108,12 @@ HARDENED := -fstack-protector-strong -fno-delete-null-pointer-checks -fno-strict
             $(call supported,-fstack-clash-protection -fcf-protection=full -mbranch-protection=standard \
                              -fstrict-flex-arrays=3 -Wformat=2 -Wtrampolines -Wbidi-chars=any)
 HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code -Wl,--as-needed -Wl,--no-copy-dt-needed-entries
+# CET (x86): the linker marks a file only if every object in it is marked, and the distribution's crti.o, crtn.o and
+# Scrt1.o may not be.  So the mark is asked for, and those of their parts are left out that are entered without ENDBR64:
+# _start has process_entry before it; _init and _fini, which call nothing any more, are not named.
+CET_LINK  := $(if $(and $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call supported,-fcf-protection=full)),\
+               -Wl$(comma)-z$(comma)ibt -Wl$(comma)-z$(comma)shstk -Wl$(comma)-init=no_init -Wl$(comma)-fini=no_fini)
+CET_ENTRY := $(if $(CET_LINK),-Wl$(comma)-e$(comma)process_entry)
 # Nothing that is built tells where: neither the folder of the sources nor that of the build.
 WHERE := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(abspath $(BUILD))/=build/ -ffile-prefix-map=$(BUILD)/=build/
 
@@ -163,8 +171,9 @@ TESTS        := $(patsubst %.c,$(B)/tests/%,$(notdir $(TEST_SRC)))
 REPLAYS      := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/replay_%))
 TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC) \
                 $(wildcard tests/fuzz/replay.c tests/fuzz/damage.c tests/fault/client.c))
+ENTRY_OBJ    := $(B)/obj/lang/entry/process_entry.o
 TOOL_OBJ     := $(B)/obj/runtime/piperun.o $(TOOL_SRC:%.c=$(B)/obj/%.o)
-MAIN_OBJ     := $(L)/compiler/pipec.o $(TOOL_OBJ)
+MAIN_OBJ     := $(L)/compiler/pipec.o $(TOOL_OBJ) $(ENTRY_OBJ)
 OBJECTS      := $(LANG_OBJ) $(RUNTIME_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
 
 all: $(B)/pipec $(B)/piperun $(B)/libpipert.a $(B)/libpipert.so $(B)/pipec-rules.7 ## build everything (the default)
@@ -172,11 +181,10 @@ all: $(B)/pipec $(B)/piperun $(B)/libpipert.a $(B)/libpipert.so $(B)/pipec-rules
 # ---- Stamps: written when their text changes, so what depends on them follows the settings -------
 
 stamp = @mkdir -p $(@D); printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) > $@
-comma := ,
 quote = '$(subst ','\'',$(1))'
 
 $(B)/flags: FORCE
-	$(call stamp,$(call quote,$(CC) $(all_cpp) $(all_c)) $(call quote,$(all_ld)))
+	$(call stamp,$(call quote,$(CC) $(all_cpp) $(all_c)) $(call quote,$(all_ld) $(CET_LINK) $(CET_ENTRY)))
 $(L)/flags: FORCE
 	$(call stamp,$(call quote,$(LLVM_CONFIG) $(COMPILER_CPP)))
 $(B)/llvm-major: FORCE
@@ -245,17 +253,18 @@ $(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(LANG_OBJ) $(B)/sources $(B)/pip
 	$(call link,$(so_flags)) $(RUNTIME_LIBS)
 $(B)/libpipert.so: $(B)/libpipert.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
-$(B)/pipert.map: $(B)/sources
-	@echo '{ global: prt_*; local: *; };' > $@
-so_flags = -shared -Wl,-soname,$(@F) -Wl,--version-script=$(B)/pipert.map
+# What libpipert.so exports follows the public headers; what includes them is compiled anew when they change.
+$(B)/pipert.map: scripts/version_script.sh $(RUNTIME_OBJ)
+	$(Q)scripts/version_script.sh $(CC) $(all_cpp) > $@
+so_flags = -shared $(CET_LINK) -Wl,-soname,$(@F) -Wl,--version-script=$(B)/pipert.map
 
-$(B)/piperun: $(TOOL_OBJ) $(B)/libpipert.a $(B)/sources
-	$(call link,-pie) $(RUNTIME_LIBS) $(edit_libs)
+$(B)/piperun: $(TOOL_OBJ) $(ENTRY_OBJ) $(B)/libpipert.a $(B)/sources
+	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(RUNTIME_LIBS) $(edit_libs)
 
 $(L)/libpipec.a: $(COMPILER_OBJ) $(B)/sources
 	$(archive)
-$(L)/pipec: $(L)/compiler/pipec.o $(L)/libpipec.a $(LANG_OBJ)
-	$(call link,-pie) $(COMPILER_LIBS)
+$(L)/pipec: $(L)/compiler/pipec.o $(ENTRY_OBJ) $(L)/libpipec.a $(LANG_OBJ)
+	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(COMPILER_LIBS)
 $(B)/pipec: $(L)/pipec $(B)/llvm-major
 	$(Q)cp $< $@.tmp && mv $@.tmp $@
 

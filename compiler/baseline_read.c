@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compiler/baseline_internal.h"
+#include "lang/file_open.h"
 
 static bool read_entry(struct arena *arena, const json_t *object, struct entry *entry)
 {
@@ -39,9 +40,9 @@ struct baseline *baseline_load(struct arena *arena, const char *path)
     json_error_t error;
     struct baseline *baseline = ARENA_NEW(arena, struct baseline);
     baseline->path = path;
-    FILE *file = fopen(path, "re");
+    FILE *file = file_open_input_stream(path);
     if (file == NULL) {
-        fprintf(stderr, "pipec: error: cannot read '%s': %s\n", path, strerror(errno));
+        fprintf(stderr, "pipec: error: cannot read '%s': %s\n", path, file_error_text(errno));
         return NULL;
     }
     json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &error);

@@ -17,6 +17,7 @@
 #include "compiler/support/source_paths.h"
 #include "compiler/syntax/parse.h"
 #include "compiler/support/phase_times.h"
+#include "lang/file_open.h"
 
 int refusal_status(const struct compile *cx)
 {
@@ -33,12 +34,13 @@ int refusal_status(const struct compile *cx)
 int file_failure(const char *what, const char *path)
 {
     if (errno == EPIPE) return EXIT_DONE; /* the reader has what it wanted */
+    const char *reason = file_error_text(errno);
     bool writes = strcmp(what, "write") == 0;
     if (strcmp(path, "-") == 0)
         fprintf(stderr, "pipec: error: cannot %s %s: %s\n", what,
-                writes ? "to standard output" : "from standard input", strerror(errno));
+                writes ? "to standard output" : "from standard input", reason);
     else
-        fprintf(stderr, "pipec: error: cannot %s '%s': %s\n", what, path, strerror(errno));
+        fprintf(stderr, "pipec: error: cannot %s '%s': %s\n", what, path, reason);
     return EXIT_FILES;
 }
 

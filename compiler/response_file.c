@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/support/vec.h"
+#include "lang/file_open.h"
 
 struct expansion {
     struct arena *arena;
@@ -22,10 +23,10 @@ static char *read_text(struct arena *arena, const char *path)
     char *text = NULL, *kept = NULL;
     size_t capacity = 0;
     errno = 0;
-    FILE *file = fopen(path, "rbe");
+    FILE *file = file_open_input_stream(path);
     ssize_t size = file != NULL ? getdelim(&text, &capacity, '\0', file) : -1;
     if (file == NULL || ferror(file))
-        fprintf(stderr, "pipec: error: cannot read '%s': %s\n", path, strerror(errno));
+        fprintf(stderr, "pipec: error: cannot read '%s': %s\n", path, file_error_text(errno));
     else if (size > 0 && text[size - 1] == '\0')
         fprintf(stderr, "pipec: error: the response file '%s' is not text\n", path);
     else

@@ -59,7 +59,8 @@ struct prt_run;
 
 /* ---- programs ---- */
 
-/* Loads, checks and links a container.  PRT_E_OPEN, PRT_E_READ: the file; PRT_E_FORMAT,
+/* Loads, checks and links a container: a regular file, or a descriptor by name (/dev/stdin); a named pipe or a device is
+ * PRT_E_OPEN, for it could wait for ever.  PRT_E_OPEN, PRT_E_READ: the file; PRT_E_FORMAT,
  * PRT_E_TRUNCATED, PRT_E_CHECKSUM, PRT_E_VERSION, PRT_E_VERIFY: the container, with section, offset
  * and reason; PRT_E_DEVICE: its code is not for this processor. */
 enum prt_status prt_program_load_file(const char *path, struct prt_program **program,

@@ -1,5 +1,7 @@
 /* The commands of `piperun --debug` (piperun(1), "THE DEBUGGER"). */
 #include "runtime/piperun_debug.h"
+
+#include "lang/file_open.h"
 #include "runtime/piperun_message.h"
 
 #include <ctype.h>
@@ -530,7 +532,7 @@ static void do_source(struct prt_debug_loop *loop, const char *text)
         complain(loop, "of which file?");
     else if (!prt_lines_source(loop->lines, text))
         complain(loop, "%s: %s", text,
-                 errno == ELOOP ? "too many files in files" : strerror(errno));
+                 errno == ELOOP ? "too many files in files" : file_error_text(errno));
 }
 
 static void do_set(struct prt_debug_loop *loop, const char *text)

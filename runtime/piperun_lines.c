@@ -1,5 +1,6 @@
 #include "runtime/piperun_lines.h"
 
+#include "lang/file_open.h"
 #include "runtime/piperun_message.h"
 #include "runtime/piperun_signals.h"
 
@@ -167,7 +168,7 @@ static bool push(struct prt_lines *l, const char *path)
 {
     errno = ELOOP;
     if (l->depth == FILES_DEEP) return false;
-    struct line_file file = {.file = fopen(path, "re"), .name = strdup(path)};
+    struct line_file file = {.file = file_open_input_stream(path), .name = strdup(path)};
     if (file.file == NULL || file.name == NULL) {
         int why = errno;
         if (file.file != NULL) fclose(file.file);
@@ -196,7 +197,7 @@ int prt_lines_open(const char *script, FILE *to, prt_lines_words words, void *co
         l->files[l->depth++].file = stdin;
         l->typed = script == NULL && isatty(STDIN_FILENO) && isatty(fileno(to));
     } else if (!push(l, script)) {
-        int exit_code = PRT_COMPLAIN(EXIT_USAGE, "%s: %s", script, strerror(errno));
+        int exit_code = PRT_COMPLAIN(EXIT_USAGE, "%s: %s", script, file_error_text(errno));
         prt_lines_close(l);
         return exit_code;
     }

@@ -22,8 +22,8 @@ enum exit_code {
     EXIT_TIMEOUT = 5,
     EXIT_DEVICE = 6,
     EXIT_SKIPPED = 77,
+    EXIT_SIGNAL = 128, /* and the number of the signal */
     EXIT_SIGINT = 130,
-    EXIT_SIGTERM = 143,
 };
 
 /* -q and -v: without notes, with what is done. */

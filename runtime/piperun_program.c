@@ -1,6 +1,7 @@
 #include "runtime/piperun_program.h"
 
 #include "lang/devdesc.h"
+#include "lang/file_open.h"
 #include "lang/nearest.h"
 #include "lang/plural.h"
 #include "lang/sched_code.h"
@@ -12,6 +13,7 @@
 #include "runtime/piperun_load.h"
 #include "runtime/piperun_message.h"
 #include "runtime/piperun_ports.h"
+#include "runtime/piperun_signals.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -240,8 +242,9 @@ static int read_assembly(int argc, char **argv, struct assembly *assembly)
 static int read_text(const char *path, char **text, size_t *size)
 {
     enum { TEXT_BYTES_MAX = 256 << 20 };
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    if (file == NULL) return PRT_COMPLAIN(EXIT_USAGE, "%s: %s", path, strerror(errno));
+    FILE *file = strcmp(path, "-") == 0 ? stdin : file_open_input_stream(path);
+    if (file == NULL)
+        return PRT_COMPLAIN(EXIT_USAGE, "%s: %s", path, file_error_text(errno));
     size_t capacity = 1 << 16;
     *size = 0;
     *text = malloc(capacity);
@@ -261,16 +264,22 @@ static int read_text(const char *path, char **text, size_t *size)
     return EXIT_DONE;
 }
 
-/* Whole or not at all, as every output. */
+/* Whole or not at all, as every output; a signal leaves no temporary behind. */
 static int write_bytes(const char *path, const void *bytes, size_t size)
 {
     struct prt_error error;
     struct prt_sink *sink = NULL;
     struct prt_port_spec spec = {.path = (char *)(uintptr_t)path, .format = PRT_FORMAT_RAW};
-    enum prt_status status = prt_sink_open(&spec, SCALAR_U8, NULL, &sink, &error);
+    struct prt_io_environment environment = {.interrupt_fd = -1, .no_named_pipes = true};
+    if (prt_temporaries_create(&environment.temporaries) != PRT_OK) return prt_complain_memory();
+    prt_signals_install();
+    prt_signals_guard(environment.temporaries, -1);
+    enum prt_status status = prt_sink_open(&spec, SCALAR_U8, &environment, &sink, &error);
     if (status == PRT_OK) status = prt_sink_write(sink, bytes, size, &error);
     if (status == PRT_OK) status = prt_sink_finish(sink, &error);
+    prt_signals_end();
     prt_sink_close(sink);
+    prt_temporaries_destroy(environment.temporaries);
     return status == PRT_OK ? EXIT_DONE : prt_complain_status(&error);
 }
 

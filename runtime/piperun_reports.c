@@ -57,7 +57,9 @@ static int open_sink(const char *path, const struct prt_io_environment *environm
 {
     struct prt_error error;
     struct prt_port_spec spec = {.path = (char *)(uintptr_t)path, .format = PRT_FORMAT_RAW};
-    enum prt_status status = prt_sink_open(&spec, SCALAR_U8, environment, sink, &error);
+    struct prt_io_environment regular = *environment;
+    regular.no_named_pipes = true;
+    enum prt_status status = prt_sink_open(&spec, SCALAR_U8, &regular, sink, &error);
     return status == PRT_OK ? EXIT_DONE : prt_complain_status(&error);
 }
 

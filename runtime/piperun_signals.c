@@ -1,5 +1,6 @@
 #include "runtime/piperun_signals.h"
 
+#include "lang/ending_signals.h"
 #include "runtime/piperun_message.h"
 
 #include <errno.h>
@@ -49,10 +50,12 @@ static void stop_at_once(int exit_code)
     _exit(exit_code);
 }
 
-static void on_terminate(int signal)
+/* A signal that asks for a core file gets one. */
+static void on_end(int signal)
 {
-    (void)signal;
-    stop_at_once(EXIT_SIGTERM);
+    if (!ending_signal_dumps_core(signal)) stop_at_once(EXIT_SIGNAL + signal);
+    remove_temporaries();
+    ending_signal_default(signal);
 }
 
 /* Who passes a signal on to a process and to its group, as timeout(1) does, sends it twice at once. */
@@ -150,9 +153,7 @@ static void on_crash(int signal)
     struct prt_run *run = atomic_load(&handled.run);
     if (run == NULL || !prt_run_describe_crash(run, where, sizeof where)) {
         remove_temporaries();
-        struct sigaction usual = {.sa_handler = SIG_DFL};
-        sigaction(signal, &usual, NULL);
-        raise(signal);
+        ending_signal_default(signal);
         return;
     }
     write_error("piperun: error: ");
@@ -185,8 +186,8 @@ void prt_signals_install(void)
     static char stack[64 * 1024];
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&alternate, NULL);
+    ending_signals_handle(on_end);
     handle(SIGINT, on_interrupt, 0);
-    handle(SIGTERM, on_terminate, 0);
     handle_teller(SIGALRM, on_alarm, 0);
     handle_teller(SIGUSR1, on_question, 0);
     handle(SIGSEGV, on_crash, SA_ONSTACK);

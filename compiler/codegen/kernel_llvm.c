@@ -99,6 +99,15 @@ static void create_metadata(struct kernel_emitter *e)
     e->prof_kind = LLVMGetMDKindIDInContext(e->context, prof, (unsigned)strlen(prof));
 }
 
+/* The image is marked for indirect branch tracking and shadow stacks: a process with an image that is not would lose them. */
+static void mark_for_enforcement(struct kernel_emitter *e)
+{
+    static const char *const flags[] = {"cf-protection-branch", "cf-protection-return"};
+    for (size_t i = 0; i < 2; i++)
+        LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorOverride, flags[i], strlen(flags[i]),
+                          LLVMValueAsMetadata(LLVMConstInt(e->i32, 1, 0)));
+}
+
 static bool emitter_begin(struct kernel_emitter *e, struct compile *cx, const struct graph *graph,
                           const struct instruction_set *isa, struct place_table *places)
 {
@@ -112,6 +121,7 @@ static bool emitter_begin(struct kernel_emitter *e, struct compile *cx, const st
     e->module = LLVMModuleCreateWithNameInContext(graph->name, e->context);
     create_types(e);
     create_metadata(e);
+    mark_for_enforcement(e);
     if (!create_machine(e)) return false;
     LLVMSetTarget(e->module, TRIPLE);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(e->machine);

@@ -8,6 +8,7 @@
 #include "compiler/passes.h"
 #include "compiler/sema/sema.h"
 #include "compiler/syntax/parse.h"
+#include "lang/file_open.h"
 
 enum { STACK_BYTES = 64 << 20 }; /* as much as nested programs need, sanitized builds included */
 
@@ -144,7 +145,7 @@ static void add_findings(struct lint_run *run, const struct compile *cx, const c
     if (status == SOURCE_TOO_LARGE)
         fprintf(stderr, "pipec: error: '%s' is larger than %u MiB\n", path, SOURCE_MAX_BYTES >> 20);
     else
-        fprintf(stderr, "pipec: error: cannot read '%s': %s\n", path, strerror(error));
+        fprintf(stderr, "pipec: error: cannot read '%s': %s\n", path, file_error_text(error));
 }
 
 /* Findings are added in order of path: who is early waits. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "compiler/support/output.h"
+#include "lang/ending_signals.h"
 
 enum {
     MESSAGE_MAX_BYTES = 1 << 30,
@@ -70,10 +71,7 @@ void child_send(struct child_line *line, uint32_t kind, const struct parcel *par
 /* It does not outlive its parent, and leaves the parent's files alone. */
 static void settle(pid_t parent, int words)
 {
-    static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP, SIGABRT,
-                                  SIGSEGV, SIGBUS,  SIGFPE, SIGILL};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        signal(numbers[i], SIG_DFL);
+    ending_signals_reset();
     signal(SIGPIPE, SIG_IGN);
     cleanup_disown();
     prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,5 +1,8 @@
 #include "compiler/support/output.h"
 
+#include "lang/ending_signals.h"
+#include "lang/file_open.h"
+#include "lang/file_publish.h"
 #include "lang/output_target.h"
 
 #include <errno.h>
@@ -136,21 +139,14 @@ static void cleanup_run(void)
 static void on_signal(int number)
 {
     cleanup_run();
-    signal(number, SIG_DFL);
-    raise(number);
+    ending_signal_default(number);
 }
 
 void cleanup_install(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     atexit(cleanup_run);
     signal(SIGXFSZ, SIG_IGN);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        struct sigaction action = {.sa_handler = on_signal};
-        struct sigaction old;
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
-    }
+    ending_signals_handle(on_signal);
 }
 
 /* ---- output ---- */
@@ -182,20 +178,25 @@ static bool open_temporary(struct output *output, mode_t mode)
     return false;
 }
 
-static bool open_descriptor(struct output *output, int descriptor)
+/* Takes `fd` over; -1: it could not be opened (errno). */
+static bool write_through(struct output *output, int fd)
 {
-    int fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
     output->file = fd < 0 ? NULL : fdopen(fd, "wb");
     if (output->file == NULL && fd >= 0) close(fd);
     return output->file != NULL;
 }
 
-/* A regular file, or one that is not there yet. */
-static bool open_file(struct output *output, mode_t mode)
+/* A descriptor by name; a device; a regular file, or one that is not there yet. */
+static bool open_file(struct output *output, mode_t mode, bool is_device)
 {
     struct output_target target;
     if (!output_target_find(output->path, &target)) return false;
-    if (target.path == NULL) return open_descriptor(output, target.descriptor);
+    if (target.path == NULL)
+        return write_through(output, fcntl(target.descriptor, F_DUPFD_CLOEXEC, 3));
+    if (is_device) {
+        free(target.path);
+        return write_through(output, file_open_output_device(output->path));
+    }
     output->target = target.path;
     if (open_temporary(output, mode)) return true;
     forget_temporary(output);
@@ -215,19 +216,16 @@ bool output_open(struct output *output, const char *path)
         errno = EISDIR;
         return false;
     }
-    if (exists && !S_ISREG(status.st_mode)) {
-        output->file = fopen(path, "wb");
-        return output->file != NULL;
-    }
     mode_t mask = umask(0);
     umask(mask);
-    return open_file(output, exists ? status.st_mode & 07777 : 0666 & ~mask);
+    bool writes_directly = exists && !S_ISREG(status.st_mode);
+    return open_file(output, exists ? status.st_mode & 07777 : 0666 & ~mask, writes_directly);
 }
 
 static bool complete(FILE *file, bool sync)
 {
     bool good = fflush(file) == 0 && !ferror(file);
-    if (good && sync) good = fsync(fileno(file)) == 0;
+    if (good && sync) good = file_synchronise(fileno(file));
     return good;
 }
 
@@ -281,10 +279,13 @@ bool output_publish(struct output *output)
         output_abandon(output);
         return true;
     }
-    if (rename(output->temporary, output->target) != 0) return fail(output);
+    bool renamed, good = file_publish(output->temporary, output->target, &renamed);
+    if (!renamed) return fail(output);
+    int error = errno;
     cleanup_forget(output->temporary);
     forget_temporary(output);
-    return true;
+    errno = error;
+    return good;
 }
 
 bool output_close(struct output *output)

@@ -2,9 +2,11 @@
  * output: files that appear whole or not at all.
  *
  * A regular file is written under a temporary name in the same folder and renamed when it is
- * complete and on disk, so an earlier file stays as it was until then; a link to it stays a link.
- * "-" is standard output; devices, pipes, and descriptors by name (/dev/stdout) are written directly.
- * A temporary is removed by output_abandon, at exit, and by SIGINT, SIGTERM and SIGHUP.
+ * complete and on disk, so an earlier file stays as it was until then; then the folder is brought to disk.
+ * A link to the file stays a link.
+ * "-" is standard output; descriptors by name (/dev/stdout) and character devices are written directly.  Everything else
+ * that is no regular file is refused: opening a named pipe waits for a reader (lang/file_open.h).
+ * A temporary is removed by output_abandon, at exit, and by every signal that ends the process (lang/ending_signals.h).
  */
 #ifndef PIPEC_OUTPUT_H
 #define PIPEC_OUTPUT_H

@@ -9,6 +9,7 @@
 
 #include "compiler/support/vec.h"
 #include "lang/embedded.h"
+#include "lang/file_open.h"
 
 enum origin { FROM_FILE, FROM_STREAM, FROM_MEMORY, FROM_LIBRARY };
 
@@ -203,7 +204,7 @@ static enum source_status load_open_file(struct sources *sources, const char *na
 static enum source_status load_file(struct sources *sources, const char *name, const char *path,
                                     uint32_t *id)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = file_open_input(path);
     if (fd < 0) return errno == ENOENT || errno == ENOTDIR ? SOURCE_NOT_FOUND : SOURCE_UNREADABLE;
     enum source_status status = load_open_file(sources, name, fd, id);
     int error = errno;

@@ -46,7 +46,7 @@ static bool add_folder(struct source_paths *paths, struct arena *arena, const ch
         if (lstat(path, &status) != 0) continue; /* gone meanwhile */
         if (S_ISDIR(status.st_mode)) {
             if (!add_folder(paths, arena, path, depth + 1)) return false;
-        } else if (is_source_name(path) && stat(path, &status) == 0 && !S_ISDIR(status.st_mode)) {
+        } else if (is_source_name(path) && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
             vec_push(arena, &paths->items, path);
         }
     }

@@ -7,6 +7,7 @@
 #include "compiler/support/vec.h"
 #include "compiler/syntax/token_stream.h"
 #include "lang/container.h"
+#include "lang/file_open.h"
 
 struct loader {
     struct compile *cx;
@@ -35,7 +36,7 @@ static void list_file(struct loader *loader, uint32_t id)
 static void report_import(struct compile *cx, const struct ast_item *item,
                           enum source_status status)
 {
-    const char *reason = strerror(errno);
+    const char *reason = file_error_text(errno);
     struct diag *diag;
     switch (status) {
     case SOURCE_OK: return;

@@ -1,6 +1,7 @@
 /* Firings to a file, with the packets that each takes and gives. */
 #include "runtime/debug/debug_internal.h"
 
+#include "lang/file_open.h"
 #include "lang/memory_text.h"
 #include "runtime/debug/debug_place.h"
 #include "runtime/observe/value_text.h"
@@ -180,12 +181,12 @@ enum prt_status prt_debug_trace(struct prt_debugger *d, const char *path, struct
     struct debug_trace *trace = calloc(1, sizeof *trace);
     if (trace == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
     trace->path = strdup(path);
-    trace->file = trace->path != NULL ? fopen(path, "we") : NULL;
+    trace->file = trace->path != NULL ? file_open_output_stream(path) : NULL;
     trace->json = is_json(path);
     if (trace->file == NULL) {
         status = trace->path == NULL
                      ? prt_error_set(error, PRT_E_NOMEM, "out of memory")
-                     : prt_error_set(error, PRT_E_OPEN, "%s: %s", path, strerror(errno));
+                     : prt_error_set(error, PRT_E_OPEN, "%s: %s", path, file_error_text(errno));
         prt_debugger_trace_free(trace);
         return status;
     }

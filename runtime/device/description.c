@@ -1,5 +1,6 @@
 #include "runtime/device/description.h"
 
+#include "lang/file_open.h"
 #include "lang/memory_text.h"
 
 #include "runtime/device/finding_text.h"
@@ -18,8 +19,9 @@ enum { BYTES_MAX = 1 << 20 }; /* of a file */
 static enum prt_status read_text(const char *path, char *text, size_t *size,
                                  struct prt_error *error)
 {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) return prt_error_set(error, PRT_E_OPEN, "%s: %s", path, strerror(errno));
+    FILE *file = file_open_input_stream(path);
+    if (file == NULL)
+        return prt_error_set(error, PRT_E_OPEN, "%s: %s", path, file_error_text(errno));
     *size = fread(text, 1, BYTES_MAX, file);
     bool failed = ferror(file) != 0;
     int why = errno;

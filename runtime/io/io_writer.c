@@ -1,5 +1,7 @@
 #include "runtime/io/io_internal.h"
 
+#include "lang/file_open.h"
+#include "lang/file_publish.h"
 #include "lang/output_target.h"
 
 #include <errno.h>
@@ -59,15 +61,6 @@ static int close_once(int *fd)
     return closed != 0 && errno != EINTR ? errno : 0;
 }
 
-static int fsync_retrying(int fd)
-{
-    int synced;
-    do
-        synced = fsync(fd);
-    while (synced != 0 && errno == EINTR);
-    return synced == 0 ? 0 : errno;
-}
-
 /* --- spool --- */
 
 enum prt_status prt_io_spool_open(int *fd, struct prt_error *error)
@@ -114,7 +107,7 @@ enum prt_status prt_io_spool_read(int fd, uint64_t offset, void *data, size_t by
 static enum prt_status open_failed(const char *name, struct prt_error *error)
 {
     return prt_error_set(error, PRT_E_OPEN, "%s: cannot open for writing: %s", name,
-                         strerror(errno));
+                         file_error_text(errno));
 }
 
 /* What is written directly through `fd`, of which -1 says that it could not be had. */
@@ -137,14 +130,15 @@ static enum prt_status open_descriptor(struct prt_io_writer *writer, int descrip
     return take_descriptor(writer, fcntl(descriptor, F_DUPFD_CLOEXEC, 3), patched, error);
 }
 
-static enum prt_status open_device(struct prt_io_writer *writer, const char *path, bool patched,
-                                   struct prt_error *error)
+/* The opening of a named pipe waits for a reader. */
+static int open_device(const char *path, const struct prt_io_environment *environment)
 {
     int fd;
+    if (environment != NULL && environment->no_named_pipes) return file_open_output_device(path);
     do
         fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     while (fd < 0 && errno == EINTR);
-    return take_descriptor(writer, fd, patched, error);
+    return fd;
 }
 
 /* The temporary's path: DIRECTORY/.NAME.RANDOM.tmp, beside the target. */
@@ -226,10 +220,13 @@ static enum prt_status open_by_kind(struct prt_io_writer *writer, const char *pa
     if (strcmp(path, "-") == 0) return open_descriptor(writer, STDOUT_FILENO, patched, error);
     enum prt_status status = examine_target(path, &direct, error);
     if (status != PRT_OK) return status;
-    if (direct) return open_device(writer, path, patched, error);
     if (!output_target_find(path, &target))
         return errno == ENOMEM ? prt_io_no_memory(error) : open_failed(path, error);
     if (target.path == NULL) return open_descriptor(writer, target.descriptor, patched, error);
+    if (direct) {
+        free(target.path);
+        return take_descriptor(writer, open_device(path, environment), patched, error);
+    }
     writer->target = target.path;
     return open_temporary(writer, environment, error);
 }
@@ -304,7 +301,8 @@ enum prt_status prt_io_writer_prepare(struct prt_io_writer *writer, struct prt_e
     if (writer->state != PRT_IO_WRITER_OPEN) return PRT_OK;
     enum prt_status status = prt_io_writer_flush(writer, error);
     if (status == PRT_OK && writer->final_fd >= 0) status = copy_spool(writer, error);
-    int code = status == PRT_OK && !writer->direct ? fsync_retrying(writer->fd) : 0;
+    bool synchronised = status != PRT_OK || writer->direct || file_synchronise(writer->fd);
+    int code = synchronised ? 0 : errno;
     int *last_fd = writer->final_fd >= 0 ? &writer->final_fd : &writer->fd;
     int close_code = close_once(last_fd);
     if (status != PRT_OK) return status;
@@ -317,13 +315,17 @@ enum prt_status prt_io_writer_prepare(struct prt_io_writer *writer, struct prt_e
 enum prt_status prt_io_writer_publish(struct prt_io_writer *writer, struct prt_error *error)
 {
     if (writer->temporary == NULL) return PRT_OK;
-    if (rename(writer->temporary, writer->target) != 0)
-        return write_failed(writer->name, errno, error);
+    bool renamed, good = file_publish(writer->temporary, writer->target, &renamed);
+    int code = errno;
+    if (!renamed) return write_failed(writer->name, code, error);
     prt_temporary_forget(writer->record);
     writer->record = NULL;
     free(writer->temporary);
     writer->temporary = NULL;
-    return PRT_OK;
+    if (good) return PRT_OK;
+    return prt_error_set(error, PRT_E_WRITE,
+                         "%s: the file is complete, but its folder cannot be synchronised: %s",
+                         writer->name, strerror(code));
 }
 
 void prt_io_writer_close(struct prt_io_writer *writer)

@@ -1,6 +1,7 @@
 #include "runtime/load/reader.h"
 
 #include "lang/dispatch.h"
+#include "lang/file_open.h"
 #include "lang/index_format.h"
 #include "lang/kernel_abi.h"
 #include "lang/scalar.h"
@@ -727,9 +728,10 @@ enum prt_status prt_container_read_file(const char *path, struct prt_container *
                                         struct prt_error *error)
 {
     *container = (struct prt_container){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = file_open_input(path);
     if (fd < 0)
-        return prt_error_set(error, PRT_E_OPEN, "cannot open '%s': %s", path, strerror(errno));
+        return prt_error_set(error, PRT_E_OPEN, "cannot open '%s': %s", path,
+                             file_error_text(errno));
     uint8_t *bytes = NULL;
     size_t size = 0;
     enum prt_status status = slurp(fd, path, &bytes, &size, error);

@@ -16,7 +16,12 @@ sweep all "$BUILD" "${EVERY:-23}" || echo "# see above"
 mkdir cores
 [ -n "${EVERY-}" ] || check "a run on cores ends wherever memory does" sweep cores "$BUILD" 1 "memory of a run on cores, and"
 
-# planted NAME FILE EXPRESSION CASE: a piperun with a mistake, made by sed; the sweep says so
+# The order in which files get to disk and get their name.
+order() { TMP=$1 python3 "$ROOT/tests/fault/order.py" "$2"; }
+mkdir in_order
+order in_order "$BUILD"
+
+# planted NAME FILE EXPRESSION CHECKER...: a piperun with a mistake, made by sed; the checker says so
 planted() {
     name=$1 changed=$TMP/$1/${2##*/} programs=$TMP/$1/build
     mkdir -p "$programs/tests" "$1/work"
@@ -29,18 +34,23 @@ planted() {
         { check "planted: $name" false; return; }
     ln -s "$BUILD/pipec" "$programs/pipec"
     ln -s "$BUILD"/tests/fault_* "$programs/tests/"
-    if sweep "$1/work" "$programs" 1 "$4" >"$1/log"; then
-        cat "$1/log"
+    shift 3
+    if "$@" "$name/work" "$programs" >"$name/log"; then
+        cat "$name/log"
         check "planted: $name is found" false
     else
-        check "planted: $name is found" grep -q '^not ok' "$1/log"
+        check "planted: $name is found" grep -q '^not ok' "$name/log"
     fi
 }
 
-planted unchecked_memory runtime/io/temporaries.c '/made == NULL/d' "memory of a run, and"
-planted unchecked_rename runtime/io/io_writer.c 's/rename(\([^)]*\)) != 0/(rename(\1), 0)/' "system calls of a run: EIO"
-planted left_behind runtime/io/temporaries.c 's/(void)unlink(record->path)/(void)record/' "a run gets SIGTERM"
+every_point() { sweep "$2" "$3" 1 "$1"; }
+planted unchecked_memory runtime/io/temporaries.c '/made == NULL/d' every_point "memory of a run, and"
+planted unchecked_rename lang/file_publish.c 's/rename(\([^)]*\)) == 0/(rename(\1), true)/' \
+    every_point "system calls of a run: EIO"
+planted left_behind runtime/io/temporaries.c 's/(void)unlink(record->path)/(void)record/' every_point "a run gets SIGTERM"
 planted shorter_input runtime/io/io_reader.c 's/return got == 0 && bytes > 0 ? examine_end.*/return PRT_OK;/' \
-    "long.raw shrinks"
+    every_point "long.raw shrinks"
 planted longer_input runtime/io/npy.c 's/header.big_endian, header.elements};/header.big_endian, PRT_PACKETS_UNKNOWN};/' \
-    "long.npy grows"
+    every_point "long.npy grows"
+planted bytes_not_on_disk runtime/io/io_writer.c 's/|| file_synchronise(writer->fd)/|| writer->fd >= 0/' order
+planted folder_not_on_disk lang/file_publish.c 's/return file_synchronise(folder)/return folder >= 0/' order

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What `make install` leaves is complete: the programs run from there, and a C program finds header and library
-# through pkg-config, shared and static.  The shared library exports prt_* and nothing else.
+# through pkg-config, shared and static.  The shared library exports what the public headers declare and nothing else.
 # shellcheck disable=SC2046,SC2317 # word lists from pkg-config; functions called by verdict
 set -eu
 
@@ -23,11 +23,19 @@ verdict one_folder_however_it_is_spelt one_folder
 programs_start() { "$prefix/bin/pipec" --version && "$prefix/bin/piperun" --version; }
 verdict programs_start programs_start
 
-exports_prt_only() {
-    nm -D --defined-only "$prefix/lib/libpipert.so" | awk '{ print $3 }' >"$TMP/exports"
-    [ -s "$TMP/exports" ] && ! grep -v '^prt_' "$TMP/exports"
+# Declared: by the compiler's own account of a program that includes the installed headers and uses none of them.
+nm -D --defined-only "$prefix/lib/libpipert.so" | awk '{ print $3 }' | sort >"$TMP/exports"
+headers=$prefix/include/pipec
+declared() {
+    printf '#include <pipert.h>\n#include <pipert_debug.h>\n' |
+        gcc -I"$headers" -x c -S -o /dev/null -aux-info "$TMP/declarations" - &&
+        grep -E "^/\* $headers/[^ ]*:NC \*/ extern" "$TMP/declarations" |
+        sed -E 's/.*[ *]([a-z_0-9]+) \(.*/\1/' | sort -u >"$TMP/declared"
 }
-verdict exports_prt_only exports_prt_only
+exports_what_is_declared() {
+    declared && [ "$(wc -l <"$TMP/declared")" -gt 50 ] && diff "$TMP/declared" "$TMP/exports"
+}
+verdict exports_what_is_declared exports_what_is_declared
 
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 # Takes the address of every exported function that the headers declare, so that all must link.

@@ -8,7 +8,7 @@ Groups:
   full     the device of the output is full: /dev/full, and a small file system where one can be mounted
   memory   no more than so much address space (RLIMIT_AS)
   streams  standard streams that are closed at the start, or whose reader has gone
-  kills    SIGKILL, SIGTERM, SIGINT after times that are drawn by SEED, N of each command and signal
+  kills    SIGKILL, SIGTERM, SIGHUP, SIGINT after times that are drawn by SEED, N of each command and signal
 
 Whatever happens, the command ends with a documented exit status, and says why if that is not 0; each of its files is
 what it was before or what it should be; nothing else is left in their folder or in $TMPDIR, but after SIGKILL what is
@@ -288,7 +288,7 @@ def group_kills(place, options):
         begin = time.monotonic()
         place.good(command, files)
         whole = time.monotonic() - begin
-        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             draw = random.Random(f"{options.seed} {files[0]} {number}")
             wrong, hit = None, 0
             for _ in range(options.kills):

@@ -2,7 +2,7 @@
  * tracer: runs a program and has the k-th of its system calls fail, fall short, or be its last; or does something
  * to the program or a file before it.
  *
- *     tracer PAGE K (ERROR | short | kill | signal=N | shrink=FILE | grow=FILE) [again] [child] -- COMMAND...
+ *     tracer PAGE K (ERROR | short | kill | signal=N | shrink=FILE | grow=FILE | log=FILE) [again] [child] -- COMMAND...
  *
  * PAGE is a file of sizeof(struct fault_page); K counts from 1 (0: none); ERROR is a number of errno.
  * The calls are those that tests/fault/preload.c stops at, of the program itself, or (child) of the
@@ -11,6 +11,8 @@
  * as it does on Linux.  `short` halves what is read or written, and lets other calls be.  `signal` sends the program a
  * signal; `shrink` leaves half of a file, `grow` appends as much as it has; how far the program had read it
  * then is told in the page.  The call itself is made then.
+ * `log` lets all calls be and writes a line for each that changes a file or brings one to disk, in their order, with
+ * absolute paths: `write PATH`, `fsync PATH`, `rename OLD NEW`.  K is 0.
  *
  * The exit status is that of the program; 128 + N where a signal ended it; 98: it cannot be traced.
  */
@@ -49,6 +51,7 @@ static int error;
 static bool shortens, again, in_child;
 static int sent; /* signal; 0: none */
 static const char *shrinks, *grows;
+static FILE *log_file; /* NULL: none */
 static pid_t program;
 static int program_status = -1;
 
@@ -172,8 +175,64 @@ static void change_file(void)
     if (to != NULL) fclose(to);
 }
 
+/* ---- the order of calls ---- */
+
+/* The text at an address of the program. */
+static void read_text(pid_t id, unsigned long long address, char text[PATH_MAX])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)id);
+    int memory = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = memory >= 0 ? pread(memory, text, PATH_MAX - 1, (off_t)address) : -1;
+    if (length < 0) exit(CANNOT_TRACE);
+    text[length] = '\0';
+    close(memory);
+}
+
+/* A name that the program gives, from its folder on; the last part need not be there. */
+static void log_name(pid_t id, unsigned long long address)
+{
+    char text[PATH_MAX], link[64], folder[PATH_MAX] = "";
+    read_text(id, address, text);
+    snprintf(link, sizeof link, "/proc/%d/cwd", (int)id);
+    ssize_t length = readlink(link, folder, sizeof folder - 1);
+    if (length < 0) exit(CANNOT_TRACE);
+    folder[length] = '\0';
+    fprintf(log_file, " %s%s%s", text[0] == '/' ? "" : folder, text[0] == '/' ? "" : "/", text);
+}
+
+static void log_descriptor(pid_t id, const char *call, unsigned long long descriptor)
+{
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/%d/fd/%llu", (int)id, descriptor);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length < 0) return;
+    fprintf(log_file, "%s %.*s\n", call, (int)length, path);
+}
+
+static void log_call(const struct task *task)
+{
+    struct user_regs_struct regs;
+    if (task->relation != PROGRAM || ptrace(PTRACE_GETREGS, task->id, NULL, &regs) != 0) return;
+    switch (regs.orig_rax) {
+    case SYS_write:
+    case SYS_writev:
+    case SYS_pwrite64:
+    case SYS_ftruncate: log_descriptor(task->id, "write", regs.rdi); break;
+    case SYS_fsync: log_descriptor(task->id, "fsync", regs.rdi); break;
+    case SYS_rename:
+        fputs("rename", log_file);
+        log_name(task->id, regs.rdi);
+        log_name(task->id, regs.rsi);
+        fputc('\n', log_file);
+        break;
+    default: break;
+    }
+}
+
 static enum __ptrace_request at_call(struct task *task)
 {
+    if (log_file != NULL) log_call(task);
     if (!is_hit(task)) return PTRACE_CONT;
     if (shrinks != NULL || grows != NULL)
         change_file();
@@ -278,6 +337,8 @@ int main(int argc, char **argv)
     if (strncmp(argv[3], "signal=", 7) == 0) sent = atoi(argv[3] + 7);
     if (strncmp(argv[3], "shrink=", 7) == 0) shrinks = argv[3] + 7;
     if (strncmp(argv[3], "grow=", 5) == 0) grows = argv[3] + 5;
+    if (strncmp(argv[3], "log=", 4) == 0 && (log_file = fopen(argv[3] + 4, "we")) == NULL)
+        return CANNOT_TRACE;
     error = atoi(argv[3]);
     int i = 4;
     for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -287,6 +348,7 @@ int main(int argc, char **argv)
     if (i + 1 >= argc) return CANNOT_TRACE;
     begin(argv + i + 1);
     follow();
+    if (log_file != NULL && fclose(log_file) != 0) return CANNOT_TRACE;
     if (WIFEXITED(program_status)) return WEXITSTATUS(program_status);
     return WIFSIGNALED(program_status) ? 128 + WTERMSIG(program_status) : CANNOT_TRACE;
 }
