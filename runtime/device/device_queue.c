@@ -537,8 +537,9 @@ static enum kernel_status run_launch(struct activation *a)
     entry->timestamp = q->launched - 1;
     kernel_entry run = q->entries_of[site->child].run;
     memcpy(&entry->kernel, &run, sizeof entry->kernel);
+    uint64_t launches = entry->level < q->root->nesting ? child->launches : 0;
     uint32_t node =
-        prt_launch_open(q->schedule, a->node, (enum prt_launch_order)site->order, child->launches);
+        prt_launch_open(q->schedule, a->node, (enum prt_launch_order)site->order, launches);
     record_waits(a, entry, number, node);
     uint64_t before = total_appended(q);
     q->marks[index] = (struct entry_mark){.node = node};

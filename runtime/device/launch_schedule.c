@@ -48,7 +48,7 @@ struct prt_launch_schedule {
     struct edge *edges;
     uint32_t count, edge_count;
 
-    struct heap ready;   /* deepest first, then in order */
+    struct heap ready;   /* by goes_first */
     struct heap running; /* earliest mark first, then in order */
     uint64_t now_cycles;
     uint64_t held, reserved; /* entries of the queue: taken, promised */
@@ -63,9 +63,11 @@ struct prt_launch_schedule {
 
 typedef bool before_function(const struct node *nodes, uint32_t a, uint32_t b);
 
-static bool lies_deeper(const struct node *nodes, uint32_t a, uint32_t b)
+/* The order in which ready nodes take compute units; launch_schedule.h says why. */
+static bool goes_first(const struct node *nodes, uint32_t a, uint32_t b)
 {
     if (nodes[a].level != nodes[b].level) return nodes[a].level > nodes[b].level;
+    if (nodes[a].started != nodes[b].started) return nodes[a].started;
     return a < b;
 }
 
@@ -209,7 +211,7 @@ void prt_launch_close(struct prt_launch_schedule *s, uint32_t index, uint64_t co
 static void make_ready(struct prt_launch_schedule *s, uint32_t index)
 {
     s->nodes[index].state = NODE_READY;
-    heap_push(&s->ready, s->nodes, lies_deeper, index);
+    heap_push(&s->ready, s->nodes, goes_first, index);
 }
 
 /* Of what an issued node waits for, one has ended. */
@@ -313,6 +315,7 @@ static void issue(struct prt_launch_schedule *s, uint32_t index)
     node->issued++;
     s->reserved--;
     s->held++;
+    assert(s->held <= s->limits.queue_entries);
     if (s->held > s->report->entries_most) s->report->entries_most = (uint32_t)s->held;
     if (child->level > s->report->levels_most) s->report->levels_most = child->level;
     s->report->launches++;
@@ -389,7 +392,7 @@ static bool root_is_admitted(const struct prt_launch_schedule *s)
 static void begin_nodes(struct prt_launch_schedule *s)
 {
     while (s->cus_free > 0 && s->ready.count > 0 && is_admitted(s, s->ready.items[0]))
-        start_node(s, heap_pop(&s->ready, s->nodes, lies_deeper));
+        start_node(s, heap_pop(&s->ready, s->nodes, goes_first));
     while (s->cus_free > 0 && s->ready.count == 0 && s->next_root < s->count &&
            root_is_admitted(s)) {
         uint32_t root = s->next_root;

@@ -5,25 +5,43 @@
  * A *node* is one firing: one of the dispatch (a root), or a child that another node has launched.
  * It takes one compute unit for its cost; between equal parts of that it issues its launches, in
  * order.  An issued child is an entry of the device queue until its whole tree has ended.  It is
- * ready when what its order and its events name has ended.  Whenever a compute unit is free, the
- * ready node that lies deepest begins, of several the one launched first; roots, in order, when no
- * child is ready.  Of several free units it takes the one given back last, at first the lowest.
+ * ready when what its order and its events name has ended.  A node that asks for a tree that has not
+ * ended stands, without a compute unit; when that tree has ended, it is ready to go on.
+ *
+ * Whenever a compute unit is free, a ready node takes it: the deepest one; on one level a node that
+ * goes on before one that begins; of several the one launched first.  Roots begin, in order, when no
+ * child is ready.  Of several free units a node takes the one given back last, at first the lowest.
  *
  * The queue never overflows and never blocks.  With E(k, d) = launches(k) + max of E(c, d - 1) over
- * the kernels c that k launches, E(k, 0) = 0, entries of a tree, deepest first, are at most E(root,
- * nesting), and the queue has room for so many.  A node reserves room for all its launches when it
- * begins.  It begins beside others only if at least E1 = E(root, nesting) - launches(root) entries
- * then stay free; where nothing runs the first ready node begins in any case.
+ * the kernels c that k launches, E(k, 0) = 0, and E1 = E(root, nesting) - launches(root), the queue
+ * has room for E(root, nesting) entries.  A node reserves room for all its launches when it begins
+ * (on the deepest level it launches nothing), and keeps what it has not issued until it ends, also
+ * while it stands.  It begins beside others only if at least E1 entries then stay free.  If nothing
+ * runs, the first ready node begins in any case: *alone*.  A root begins alone only if the queue is empty.
  *
- *   Proof.  While at least E1 are free, every node that waits in the queue has room for its whole
- *   tree, run alone: it needs at most E(c, nesting - 1) <= E1.  Where nothing runs, all that waits
- *   deepest has nothing left to wait for but what lies on the same level before it; so its first is
- *   ready and begins, with E(k, d) <= free; then launches(k) are taken, and max E(c, d - 1) stay free
- *   for its children, which are deepest now: the same again, one level below.  When its tree has
- *   ended all of it is free again, and its own entry.  A root begins alone with an empty queue, or
- *   leaves E1 free.  Where a declared total T of a tree lies below E(root, nesting), the queue has
- *   room for T; then E1 is never left free beside another root, so one tree at a time is there, and
- *   it has at most T entries in all.
+ *   Theorem.  A node that begins alone finds E(k, d) entries free, where d levels lie below it.
+ *
+ *   Proof.  Entries become taken only when a node begins.  Consider the nodes that began alone since
+ *   a node last began beside others, or since a root began alone.  At that moment E1 entries were free.
+ *
+ *   (1) If nothing runs, the unended tree of a node of level l >= 1 that has begun has a ready
+ *   node, on level l or deeper.  For its nodes wait for each other only: a child for its parent, for
+ *   children launched before it, or, having begun, for a child.  These waits form no cycle: events point
+ *   backwards, and `done` may not ask for what waits for the end of the firing that asks.
+ *
+ *   (2) Of those nodes of level 1 or deeper the ones whose trees have not ended lie on one path, and
+ *   the next one to begin alone lies on it, below them.  Let A be such a node, and B on level m begin
+ *   alone after it, outside A's tree.  By (1), and because B was the first to go, m is at
+ *   least A's level.  Had B that level, then by (1) A itself was ready, and a node that goes on precedes
+ *   B.  So B lies deeper, and B's ancestor Z on A's level has begun, its tree unended.  If Z began
+ *   after A, it did so alone, and (1) about A contradicts it just as B.  If Z began before A, (1) about
+ *   Z contradicts that A began alone: Z or a deeper node would have gone first.
+ *
+ *   So what is taken since then belongs to a path that ends at the node that begins; E1 is
+ *   at least launches of that path plus E(k, d).
+ *
+ *   Where a declared total T of a tree lies below E(root, nesting), the queue has room for T.  Then E1
+ *   never stays free beside another root, so one tree at a time is there, of T entries at most.
  *
  * Source: resource reservation with a safe order of completion: E. W. Dijkstra, "Cooperating
  * sequential processes" (1965), the banker's algorithm, with depth-first completion as the order.

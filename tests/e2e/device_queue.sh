@@ -85,3 +85,35 @@ fi
 "$PIPERUN" -q --device null tree.pbc x=x.csv y=null
 echo "ok the null device executes nothing"
 if "$PIPERUN" verify tree.pbc; then echo "ok the container proves itself"; else echo "not ok the container proves itself"; fi
+
+# A firing that waits in done() keeps the room of its launches; what becomes ready meanwhile may not take it.
+cat >stand.pipe <<'END'
+child kernel leaf(in i32 x, out i32 y) { y <- x; }
+child kernel c(in i32 x, out i32 y) {
+    launch leaf();
+    launch leaf();
+    launch leaf();
+}
+child kernel p(in i32 x, out i32 y) {
+    event e = launch leaf();
+    launch leaf() after e;
+    if (done(e)) launch leaf();
+}
+kernel root(in i32 x, out i32 y) {
+    launch c() after parent;
+    launch p();
+}
+pipeline main(in i32 x, out i32 y) { x -> root -> y; }
+END
+for cus in 1 2 4; do
+    device stand 5 7 100
+    sed -i "s/^cu_count = .*/cu_count = $cus/" stand.dev
+    "$PIPEC" --device stand.dev stand.pipe -o stand.pbc
+    "$PIPERUN" -q --device sim:stand.dev --stats=json:stand.json stand.pbc x=x.csv y=stand.csv
+    section stand.json >queue
+    if [ "$(figure queue entries_most)" -le 5 ]; then
+        echo "ok $cus compute units: the queue holds no more than its bound while a firing waits in done()"
+    else
+        echo "not ok $cus compute units: $(figure queue entries_most) entries of 5"
+    fi
+done

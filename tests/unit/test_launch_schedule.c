@@ -5,6 +5,9 @@
 
 #include "runtime/device/launch_schedule.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+
 enum { NODES = 4096, ISSUE = 10, START = 100, CUS_MAX = 9 };
 
 static const struct prt_launch_times times = {ISSUE, START};
@@ -194,11 +197,146 @@ static void random_trees_end_within_the_bound(void **unused)
     }
 }
 
+/* ---- random kernels ---- */
+
+enum { KERNELS = 5, MOST = 3, LEVELS_MAX = 4 };
+
+/* Kernels that launch each other, the first of them the root's.  A firing on the deepest level launches nothing. */
+struct program {
+    struct tree tree;
+    uint32_t levels;
+    uint32_t most[KERNELS]; /* launches of one firing */
+    uint32_t child_count[KERNELS], children[KERNELS][KERNELS];
+};
+
+static void draw_kernels(struct program *p)
+{
+    for (uint32_t k = 0; k < KERNELS; k++) {
+        p->most[k] = draw(&p->tree, MOST + 1);
+        p->child_count[k] = p->most[k] > 0 ? 1 + draw(&p->tree, KERNELS) : 0;
+        for (uint32_t i = 0; i < p->child_count[k]; i++)
+            p->children[k][i] = draw(&p->tree, KERNELS);
+    }
+}
+
+/* E and T of lang/device_queue.md, "Bounds", as they are written there. */
+static uint64_t entries_bound(const struct program *p, uint32_t kernel, uint32_t levels)
+{
+    uint64_t below = 0;
+    if (levels == 0) return 0;
+    for (uint32_t i = 0; i < p->child_count[kernel]; i++) {
+        uint64_t child = entries_bound(p, p->children[kernel][i], levels - 1);
+        if (child > below) below = child;
+    }
+    return p->most[kernel] + below;
+}
+
+static uint64_t tree_bound(const struct program *p, uint32_t kernel, uint32_t levels)
+{
+    uint64_t below = 0;
+    if (levels == 0) return 0;
+    for (uint32_t i = 0; i < p->child_count[kernel]; i++) {
+        uint64_t child = tree_bound(p, p->children[kernel][i], levels - 1);
+        if (child > below) below = child;
+    }
+    return p->most[kernel] * (1 + below);
+}
+
+/* One firing with its tree.  It asks only for launches that need neither its own end nor that of its dispatch, by
+ * themselves or through those that they wait for: the language allows no others. */
+static void fire(struct program *p, uint32_t node, uint32_t kernel, uint32_t level)
+{
+    struct tree *t = &p->tree;
+    uint32_t nodes[MOST], launches = level < p->levels ? draw(t, p->most[kernel] + 1) : 0;
+    bool may_ask[MOST], asked[MOST] = {false};
+    for (uint32_t i = 0; i < launches; i++) {
+        uint32_t child = p->children[kernel][draw(t, p->child_count[kernel])];
+        enum prt_launch_order order = (enum prt_launch_order)draw(t, 3);
+        uint32_t most = level + 1 < p->levels ? p->most[child] : 0;
+        nodes[i] = prt_launch_open(t->schedule, node, order, most);
+        may_ask[i] = order == PRT_LAUNCH_WITH_PARENT;
+        for (uint32_t waits = i > 0 ? draw(t, 3) : 0; waits > 0; waits--) {
+            uint32_t before = draw(t, i);
+            prt_launch_wait(t->schedule, nodes[i], nodes[before]);
+            may_ask[i] &= may_ask[before];
+        }
+        fire(p, nodes[i], child, level + 1);
+        uint32_t about = draw(t, i + 1);
+        if (draw(t, 2) == 0 || !may_ask[about] || asked[about]) continue;
+        prt_launch_ask(t->schedule, nodes[about], i + 1);
+        asked[about] = true;
+    }
+    prt_launch_close(t->schedule, node, draw(t, 300));
+}
+
+/* Exactly the room of the stated bound, or of the launches of a tree where these are fewer.  N= and SEED= try more. */
+static void firings_that_ask_stay_within_the_stated_bound(void **unused)
+{
+    (void)unused;
+    const char *count = getenv("N"), *first = getenv("SEED");
+    uint64_t programs = count != NULL ? strtoull(count, NULL, 10) : 60000;
+    uint64_t seed = first != NULL ? strtoull(first, NULL, 10) : 1;
+    uint64_t full = 0;
+    for (uint64_t end = seed + programs; seed < end; seed++) {
+        struct program p = {.tree.state = seed * UINT64_C(0x9e3779b97f4a7c15)};
+        p.levels = 1 + draw(&p.tree, LEVELS_MAX);
+        draw_kernels(&p);
+        uint64_t bound = entries_bound(&p, 0, p.levels), total = tree_bound(&p, 0, p.levels);
+        uint64_t room = bound < total ? bound : total, roots = 1 + draw(&p.tree, 3);
+        struct prt_launch_report report = {0};
+        p.tree.schedule = make(room, bound - p.most[0]);
+        for (uint64_t i = 0; i < roots; i++) {
+            uint32_t root = prt_launch_open(p.tree.schedule, PRT_LAUNCH_NONE,
+                                            PRT_LAUNCH_WITH_PARENT, p.most[0]);
+            fire(&p, root, 0, 0);
+        }
+        uint32_t nodes = prt_launch_count(p.tree.schedule), cus = 1 + draw(&p.tree, CUS_MAX);
+        (void)prt_launch_schedule_run(p.tree.schedule, cus, &times, &report);
+        if (report.entries_most > room)
+            fail_msg("SEED=%" PRIu64 ": %" PRIu32 " entries of %" PRIu64, seed,
+                     report.entries_most, room);
+        assert_int_equal(report.launches, nodes - roots);
+        full += room > 0 && report.entries_most == room;
+        prt_launch_schedule_destroy(p.tree.schedule);
+    }
+    assert_true(full > 0);
+}
+
+/* root { launch c() after parent; launch p(); }, c launches three leaves, p { event e = launch leaf();
+ * launch leaf() after e; if (done(e)) launch leaf(); }: c becomes ready while p stands, and p holds room. */
+static void a_firing_that_stands_in_done_keeps_its_room(void **unused)
+{
+    (void)unused;
+    for (uint32_t cus = 1; cus <= CUS_MAX; cus++) {
+        struct prt_launch_report report = {0};
+        struct prt_launch_schedule *s = make(5, 3);
+        uint32_t root = prt_launch_open(s, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, 2);
+        uint32_t c = prt_launch_open(s, root, PRT_LAUNCH_AFTER_PARENT, 3);
+        for (int i = 0; i < 3; i++)
+            prt_launch_close(s, prt_launch_open(s, c, PRT_LAUNCH_WITH_PARENT, 0), 1000);
+        prt_launch_close(s, c, 10);
+        uint32_t p = prt_launch_open(s, root, PRT_LAUNCH_WITH_PARENT, 3);
+        uint32_t e = prt_launch_open(s, p, PRT_LAUNCH_WITH_PARENT, 0);
+        prt_launch_close(s, e, 1000);
+        uint32_t leaf = prt_launch_open(s, p, PRT_LAUNCH_WITH_PARENT, 0);
+        prt_launch_wait(s, leaf, e);
+        prt_launch_close(s, leaf, 1000);
+        prt_launch_ask(s, e, 2);
+        prt_launch_close(s, prt_launch_open(s, p, PRT_LAUNCH_WITH_PARENT, 0), 1000);
+        prt_launch_close(s, p, 10);
+        prt_launch_close(s, root, 10);
+        (void)prt_launch_schedule_run(s, cus, &times, &report);
+        assert_int_equal(report.launches, 8);
+        assert_true(report.entries_most <= 5);
+        prt_launch_schedule_destroy(s);
+    }
+}
+
 /* The bound is reached: a path on which every firing launches all it may before a child begins. */
 static void the_bound_is_tight(void **unused)
 {
     (void)unused;
-    enum { MOST = 3, LEVELS = 6 };
+    enum { LEVELS = 6 };
     struct prt_launch_report report = {0};
     struct tree t = {.schedule =
                          make(UINT64_C(1) * MOST * LEVELS, UINT64_C(1) * MOST * (LEVELS - 1))};
@@ -221,4 +359,6 @@ static void the_bound_is_tight(void **unused)
 TEST_MAIN("launch_schedule", cmocka_unit_test(a_fan_of_children_in_closed_form),
           cmocka_unit_test(orders_differ_between_roots), cmocka_unit_test(events_wait_for_trees),
           cmocka_unit_test(who_asks_stands_and_gives_its_unit_back),
-          cmocka_unit_test(random_trees_end_within_the_bound), cmocka_unit_test(the_bound_is_tight))
+          cmocka_unit_test(random_trees_end_within_the_bound),
+          cmocka_unit_test(firings_that_ask_stay_within_the_stated_bound),
+          cmocka_unit_test(a_firing_that_stands_in_done_keeps_its_room), cmocka_unit_test(the_bound_is_tight))
