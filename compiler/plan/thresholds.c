@@ -132,8 +132,7 @@ static struct admission admitted(const struct placement *at, uint32_t index, boo
         const struct graph_input *in = &node->inputs.items[i];
         const struct graph_buffer *buffer = &at->graph->buffers.items[in->buffer];
         uint64_t depth = depth_for_one(at, in->buffer, whole);
-        if (in->pop)
-            admit(&admission, input_firings_that_fit(at, node, in, depth), buffer->name);
+        if (in->pop) admit(&admission, input_firings_that_fit(at, node, in, depth), buffer->name);
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
         const struct graph_output *out = &node->outputs.items[i];

@@ -391,8 +391,8 @@ static void window_threshold_is_the_largest_that_its_depth_admits(void **state)
         uint64_t most = UINT64_MAX, rows;
         for (uint64_t place = 0; place < frame; place++) {
             uint64_t held = window_first(window, shape, place) + depth;
-            uint64_t fits = window_firings(window, shape, place, held < frame ? held : frame,
-                                           false, &rows);
+            uint64_t fits =
+                window_firings(window, shape, place, held < frame ? held : frame, false, &rows);
             if (place + fits < frame && fits < most) most = fits;
         }
         struct fixture *f = fixture_new();
