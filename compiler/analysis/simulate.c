@@ -52,8 +52,30 @@ static uint64_t need_in(const struct net_arc *arc, uint32_t phase)
     return arc->needs ? arc->needs[phase] : arc->need;
 }
 
+/* Place of the taker's next firing in the frame, or round, of its window. */
+static uint64_t place_of(const struct net *net, const struct net_arc *arc)
+{
+    return net->nodes[arc->to].fired % arc->frame;
+}
+
+static uint64_t need_at_place(const struct net_arc *arc, uint64_t place)
+{
+    uint64_t left = arc->frame - place;
+    return arc->whole ? left : min64(left, arc->need);
+}
+
+/* How many firings with a window `tokens` are enough for, from the packet at `place` on. */
+static uint64_t window_affordable(const struct net_arc *arc, uint64_t place, uint64_t tokens)
+{
+    uint64_t end = add_clamped(place, tokens), whole = end - end % arc->frame;
+    uint64_t seen = !arc->whole && tokens > arc->reach ? end - arc->reach : 0;
+    uint64_t last = max64(whole, seen);
+    return last > place ? last - place : 0;
+}
+
 uint64_t net_need(const struct net *net, const struct net_arc *arc)
 {
+    if (arc->frame > 0) return need_at_place(arc, place_of(net, arc));
     return need_in(arc, phase_of(&net->nodes[arc->to]));
 }
 
@@ -98,6 +120,8 @@ static uint64_t affordable(const struct net *net, const struct net_arc *arc, uin
 {
     const struct net_node *taker = &net->nodes[arc->to];
     uint32_t phase = phase_of(taker);
+    if (arc->frame > 0 && arc->tokens >= 0)
+        return min64(most, window_affordable(arc, place_of(net, arc), (uint64_t)arc->tokens));
     if (arc->tokens < 0 || (uint64_t)arc->tokens < need_in(arc, phase)) return 0;
     uint64_t tokens = (uint64_t)arc->tokens, count = 0;
     if (!arc->take_sums && !arc->needs) return min64(most, (tokens - arc->need) / arc->take + 1);
@@ -121,6 +145,12 @@ static uint64_t affordable_itself(const struct net *net, const struct net_arc *a
     const struct net_node *node = &net->nodes[arc->to];
     uint32_t phase = phase_of(node);
     int64_t tokens = arc->tokens;
+    if (arc->frame > 0) {
+        uint64_t place = place_of(net, arc);
+        if (tokens < 0 || (uint64_t)tokens < need_at_place(arc, place)) return 0;
+        /* Later places of a frame need less, its first one the most. */
+        return (uint64_t)tokens < need_at_place(arc, 0) ? min64(most, arc->frame - place) : most;
+    }
     for (uint64_t count = 0; count < node->phases; count++) {
         if (tokens < 0 || (uint64_t)tokens < need_in(arc, phase)) return min64(count, most);
         tokens += (int64_t)added(net, arc, phase, 1) - (int64_t)taken(net, arc, phase, 1);
@@ -617,6 +647,25 @@ static uint64_t limit_that_fits(const struct net *net, uint32_t node)
     for (uint32_t i = net->nodes[node].first_out; i < net->nodes[node + 1].first_out; i++)
         limit = min64(limit, (uint64_t)TOKENS_MAX / net->arcs[net->out_arcs[i]].add);
     return limit; /* of firings, as if each passed a whole cycle */
+}
+
+void net_use_places(struct net *net, const struct channels *channels)
+{
+    const struct graph *graph = channels->graph;
+    for (uint32_t i = 0; i < net->arc_count; i++) {
+        struct net_arc *arc = &net->arcs[i];
+        const struct channel *channel = &channels->items[arc->channel];
+        struct window window;
+        struct window_shape shape;
+        if (arc->kind != ARC_PACKETS || channel->to >= graph->nodes.count) continue;
+        const struct graph_buffer *buffer = &graph->buffers.items[channel->buffer];
+        const struct graph_node *node = &graph->nodes.items[channel->to];
+        const struct graph_input *in = graph_reader_input(graph, buffer, channel->reader);
+        if (!graph_input_window(graph, node, in, &window, &shape)) continue;
+        arc->whole = window.border == CONTAINER_BORDER_WRAP;
+        arc->frame = arc->whole ? window_round(window, shape) : window_frame(shape);
+        arc->reach = window_reach(window, shape);
+    }
 }
 
 void net_run_without(struct net *net, uint32_t held, uint64_t *budget)

@@ -45,6 +45,7 @@
 #define PIPEC_SIMULATE_H
 
 #include "compiler/analysis/channels.h"
+#include "lang/window.h"
 
 enum arc_kind {
     ARC_PACKETS,
@@ -59,6 +60,10 @@ struct net_arc {
     /* Where the adder (the taker) has several phases, else NULL: what the first k phases add
      * (take), k = 0..phases; what each phase needs. */
     const uint64_t *add_sums, *take_sums, *needs;
+    /* After net_use_places, of a reader with a 2-D window: what firing k needs follows from its place
+     * in the frame.  `frame` 0: `need` is the answer for every firing. */
+    uint64_t frame, reach;
+    bool whole; /* border wrap: a firing needs all of its round, `frame` packets */
     int64_t initial, tokens;
     uint32_t channel; /* index into the channels */
     enum arc_kind kind;
@@ -143,6 +148,10 @@ uint64_t net_need(const struct net *net, const struct net_arc *arc);
 uint64_t net_cycle_need(const struct net *net, const struct net_arc *arc);
 /* Firings of `node` that are possible at once in the present marking. */
 uint64_t net_enabled(const struct net *net, uint32_t node);
+/* From now on a firing with a 2-D window needs the packets that its place in the frame lets it see,
+ * and not the most that any place does.  The scheduler works by places; the proofs of liveness do
+ * without, so only net_run_without and net_enabled may follow.  Requires the channels of the net. */
+void net_use_places(struct net *net, const struct channels *channels);
 /* Fires everything but `held` as often as it can. */
 void net_run_without(struct net *net, uint32_t held, uint64_t *budget);
 

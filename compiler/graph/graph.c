@@ -1,5 +1,7 @@
 #include "compiler/graph/graph.h"
 
+#include "lang/window.h"
+
 #include <string.h>
 
 uint32_t graph_add_node(struct compile *cx, struct graph *graph, struct graph_node node)
@@ -82,6 +84,18 @@ bool graph_window_rounds(const struct graph *graph, const struct graph_buffer *b
     const struct kernel *kernel = graph->nodes.items[buffer->readers.items[reader].node].kernel;
     if (in->history == 0) return false;
     return kernel->in_count && kernel->in[in->kernel_port].border == BORDER_WRAP;
+}
+
+bool graph_input_window(const struct graph *graph, const struct graph_node *node,
+                        const struct graph_input *in, struct window *window,
+                        struct window_shape *shape)
+{
+    if (in->kernel_port >= node->kernel->in_count) return false;
+    const struct kernel_port *port = &node->kernel->in[in->kernel_port];
+    const struct graph_shape *of = &graph->buffers.items[in->buffer].shape;
+    *window = (struct window){port->window_width, port->window_height, (uint32_t)port->border};
+    *shape = (struct window_shape){of->row_packets, of->frame_rows};
+    return port->window_width > 0 && of->row_packets > 0;
 }
 
 uint64_t graph_window_packets(const struct graph *graph, const struct graph_buffer *buffer,

@@ -213,6 +213,13 @@ const struct graph_input *graph_reader_input(const struct graph *graph,
 /* Does the reader's 2-D window go round (border wrap): it frees a frame, or a row, as one. */
 bool graph_window_rounds(const struct graph *graph, const struct graph_buffer *buffer,
                          size_t reader);
+struct window;
+struct window_shape;
+/* The 2-D window through which the node reads the input, and the shape of its buffer.  False: it reads
+ * without one, or the buffer has no shape. */
+bool graph_input_window(const struct graph *graph, const struct graph_node *node,
+                        const struct graph_input *in, struct window *window,
+                        struct window_shape *shape);
 /* Packets that the reader's window keeps in the buffer: the least depth that it needs. */
 uint64_t graph_window_packets(const struct graph *graph, const struct graph_buffer *buffer,
                               size_t reader);

@@ -19,20 +19,20 @@ enum { CYCLE_STEPS = 2 * 1000 * 1000 };
 
 /* ---- cycles ---- */
 
-/* Firings of each node of one component that are ready when everybody else has gone on as far as
- * possible without it, from the initial packets; beyond the budget those that are ready at the
- * beginning, which are no more. */
+/* Firings of each node of one component that are ready after all others have gone on as far as
+ * possible without it, from the initial packets.  Tokens for a held node only grow, so where the
+ * budget ends early the present marking still gives a lower bound. */
 static void limit_component(struct placement *at, const struct channels *channels,
                             const struct channel_block *inside, uint64_t *budget)
 {
     struct net *net = net_create(at->arena, channels, inside, NULL);
+    net_use_places(net, channels);
     for (uint32_t i = 0; i < net->node_count; i++) {
-        if (*budget) {
-            net_reset(net);
-            net_run_without(net, i, budget);
-            if (*budget == 0) net_reset(net);
-        }
-        at->ready_max[net->nodes[i].node] = max64(net_enabled(net, i), 1);
+        uint32_t node = net->nodes[i].node;
+        net_reset(net);
+        if (*budget) net_run_without(net, i, budget);
+        at->ready_max[node] = max64(net_enabled(net, i), 1);
+        at->ready_is_bound[node] = *budget == 0 || net->too_large;
     }
 }
 
@@ -45,6 +45,7 @@ static void limit_cycles(struct placement *at)
     uint64_t budget = CYCLE_STEPS;
     at->component = component;
     at->ready_max = ARENA_ARRAY(at->arena, uint64_t, channels.node_count);
+    at->ready_is_bound = ARENA_ARRAY(at->arena, bool, channels.node_count);
     for (uint32_t i = 0; i < channels.node_count; i++)
         at->ready_max[i] = UINT64_MAX;
     for (uint32_t c = 0; c < count; c++)

@@ -18,8 +18,9 @@ struct placement {
     struct arena *arena; /* scratch */
     /* By node: firings that a cycle lets be ready at once; UINT64_MAX where it is in none. */
     uint64_t *ready_max;
-    uint32_t *component; /* strongly connected component of each node */
-    uint64_t *depths;    /* by buffer: as the analyses have left them */
+    bool *ready_is_bound; /* by node: it was not followed to the end, ready_max is a lower bound */
+    uint32_t *component;  /* strongly connected component of each node */
+    uint64_t *depths;     /* by buffer: as the analyses have left them */
     uint64_t inner_buffers;
     bool *shared; /* by buffer, while thresholds are filled: several queues work on it at a time */
     bool is_final;

@@ -7,6 +7,7 @@
 #include "compiler/plan/plan_internal.h"
 
 #include "compiler/analysis/ratio.h"
+#include "lang/window.h"
 
 /* A batch is at most so many times lanes x CUs, and so many firings: the scheduler stays
  * responsive.  On the host's processor, where a light firing takes a tenth of a nanosecond,
@@ -93,6 +94,35 @@ static uint64_t depth_for_one(const struct placement *at, uint32_t buffer, bool 
     return !whole && at->shared[buffer] ? depth / 2 : depth;
 }
 
+/* Firings of a dispatch that `depth` packets admit, wherever in its frame it begins; at least 1.  A
+ * dispatch lies within one frame, and one that the end of the frame cuts short reaches its
+ * threshold. */
+static uint64_t window_firings_that_fit(struct window window, struct window_shape shape,
+                                        uint64_t depth)
+{
+    uint64_t frame = window_frame(shape), reach = window_reach(window, shape);
+    if (depth >= frame) return depth; /* every packet of the frame, and with it every firing */
+    if (window.border == CONTAINER_BORDER_WRAP) {
+        uint64_t round = window_round(window, shape);
+        /* It begins at worst with the last packet of a round, all of which is still held. */
+        return depth / round > 0 ? (depth / round - 1) * round + 1 : 1;
+    }
+    return depth / 2 > reach ? depth - 2 * reach : 1;
+}
+
+static uint64_t input_firings_that_fit(const struct placement *at, const struct graph_node *node,
+                                       const struct graph_input *in, uint64_t depth)
+{
+    const struct graph_buffer *buffer = &at->graph->buffers.items[in->buffer];
+    struct window window;
+    struct window_shape shape;
+    if (graph_input_window(at->graph, node, in, &window, &shape))
+        return window_firings_that_fit(window, shape, depth);
+    uint64_t kept = graph_window_packets(at->graph, buffer, in->reader) - in->peek;
+    return firings_that_fit(depth > kept ? depth - kept : 0, graph_phases(node), in->pops,
+                            in->peeks, in->pop, in->peek);
+}
+
 /* Firings at once that depths and cycles admit; at least 1. */
 static struct admission admitted(const struct placement *at, uint32_t index, bool whole)
 {
@@ -102,12 +132,7 @@ static struct admission admitted(const struct placement *at, uint32_t index, boo
         const struct graph_input *in = &node->inputs.items[i];
         const struct graph_buffer *buffer = &at->graph->buffers.items[in->buffer];
         uint64_t depth = depth_for_one(at, in->buffer, whole);
-        uint64_t kept = graph_window_packets(at->graph, buffer, in->reader) - in->peek;
-        if (in->pop)
-            admit(&admission,
-                  firings_that_fit(depth > kept ? depth - kept : 0, graph_phases(node), in->pops,
-                                   in->peeks, in->pop, in->peek),
-                  buffer->name);
+        if (in->pop) admit(&admission, input_firings_that_fit(at, node, in, depth), buffer->name);
     }
     for (size_t i = 0; i < node->outputs.count; i++) {
         const struct graph_output *out = &node->outputs.items[i];
@@ -142,6 +167,8 @@ static void set_threshold(const struct placement *at, struct plan_stage *stage)
         if (!at->is_final) return;
         stage->threshold_reason =
             arena_printf(at->cx->arena, "the depth of '%s' admits no more", admission.buffer);
+    } else if (at->ready_is_bound[stage->node]) {
+        stage->threshold_reason = "so many are known to be ready at once in its cycle";
     } else {
         stage->threshold_reason = "no more are ready at once in its cycle";
     }

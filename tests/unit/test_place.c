@@ -5,6 +5,7 @@
 
 #include "compiler/plan/layouts.h"
 #include "compiler/plan/plan.h"
+#include "lang/window.h"
 
 static struct devdesc device(uint32_t cus, uint32_t lanes)
 {
@@ -324,6 +325,126 @@ static void cycle_bounds_what_is_ready(void **state)
     fixture_free(f);
 }
 
+/* A picture that feeds itself back: as many firings are ready as lang/window.h dispatches. */
+static void window_in_a_cycle_is_ready_by_places(void **state)
+{
+    (void)state;
+    unsigned seed = 90;
+    int rounds = 0, many = 0;
+    for (int i = 0; i < 400; i++) {
+        struct window window = {.width = 1 + 2 * (uint32_t)ref_pick(&seed, 4),
+                                .height = 1 + 2 * (uint32_t)ref_pick(&seed, 4),
+                                .border = (uint32_t)ref_pick(&seed, 4)};
+        struct window_shape shape = {1 + (uint64_t)ref_pick(&seed, 7),
+                                     1 + (uint64_t)ref_pick(&seed, 7)};
+        uint64_t reach = window_reach(window, shape), frame = window_frame(shape);
+        uint64_t initial = reach + 1 + (uint64_t)ref_pick(&seed, (int)(2 * frame));
+        struct fixture *f = fixture_new();
+        uint32_t see = fixture_node(f, "see"), copy = fixture_node(f, "copy");
+        struct kernel_port *port = ARENA_NEW(f->cx.arena, struct kernel_port);
+        *port = (struct kernel_port){.window_width = window.width,
+                                     .window_height = window.height,
+                                     .border = (enum border)window.border};
+        f->graph.nodes.items[see].kernel->in = port;
+        f->graph.nodes.items[see].kernel->in_count = 1;
+        fixture_edge(f, "there", see, 1, copy, 1, 0, 0);
+        uint32_t back = fixture_buffer(f, "back", initial, 0);
+        f->graph.buffers.items[back].shape =
+            (struct graph_shape){.row_packets = shape.row_packets, .frame_rows = shape.frame_rows};
+        fixture_write(f, copy, back, 1);
+        fixture_read(f, see, back, 1, reach + 1);
+        f->graph.nodes.items[see].inputs.items[0].history = reach;
+        uint64_t ready = 0, rows;
+        for (uint64_t more = 1; more > 0; ready += more) {
+            uint64_t place = ready % frame, held = initial - (ready - place);
+            more = window_firings(window, shape, place, held < frame ? held : frame, false, &rows);
+        }
+        struct devdesc d = device(1, 1000);
+        analyse(f);
+        struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+        assert_int_equal(plan->stages[see].threshold, ready);
+        assert_int_equal(plan->stages[copy].threshold, ready);
+        rounds += window.border == CONTAINER_BORDER_WRAP;
+        many += ready > initial - reach;
+        fixture_free(f);
+    }
+    assert_true(rounds > 50 && many > 50);
+}
+
+/* Wherever a dispatch begins, the depth lets as many firings be ready, or all up to the end of the
+ * frame: the threshold is the largest such number. */
+static void window_threshold_is_the_largest_that_its_depth_admits(void **state)
+{
+    (void)state;
+    unsigned seed = 4104;
+    int bounded = 0, whole = 0;
+    for (int i = 0; i < 500; i++) {
+        struct window window = {.width = 1 + 2 * (uint32_t)ref_pick(&seed, 4),
+                                .height = 1 + 2 * (uint32_t)ref_pick(&seed, 3),
+                                .border = (uint32_t)ref_pick(&seed, 4)};
+        struct window_shape shape = {1 + (uint64_t)ref_pick(&seed, 7),
+                                     1 + (uint64_t)ref_pick(&seed, 7)};
+        uint64_t reach = window_reach(window, shape), frame = window_frame(shape);
+        bool wraps = window.border == CONTAINER_BORDER_WRAP;
+        uint64_t least = wraps ? reach + 1 : 2 * reach + 1;
+        uint64_t depth = least + (uint64_t)ref_pick(&seed, 30), lanes = 12;
+        uint64_t most = UINT64_MAX, rows;
+        for (uint64_t place = 0; place < frame; place++) {
+            uint64_t held = window_first(window, shape, place) + depth;
+            uint64_t fits =
+                window_firings(window, shape, place, held < frame ? held : frame, false, &rows);
+            if (place + fits < frame && fits < most) most = fits;
+        }
+        struct fixture *f = fixture_new();
+        uint32_t see = fixture_node(f, "see");
+        struct kernel_port *port = ARENA_NEW(f->cx.arena, struct kernel_port);
+        *port = (struct kernel_port){.window_width = window.width,
+                                     .window_height = window.height,
+                                     .border = (enum border)window.border};
+        f->graph.nodes.items[see].kernel->in = port;
+        f->graph.nodes.items[see].kernel->in_count = 1;
+        uint32_t from = fixture_node(f, "from"), ab = fixture_buffer(f, "ab", 0, depth);
+        f->graph.buffers.items[ab].shape =
+            (struct graph_shape){.row_packets = shape.row_packets, .frame_rows = shape.frame_rows};
+        fixture_read(f, from, fixture_port(f, "in", GRAPH_OUTER_IN), 1, 1);
+        fixture_write(f, from, ab, 1);
+        fixture_read(f, see, ab, 1, reach + 1);
+        f->graph.nodes.items[see].inputs.items[0].history = reach;
+        fixture_write(f, see, fixture_port(f, "out", GRAPH_OUTER_OUT), 1);
+        struct devdesc d = device(1, (uint32_t)lanes);
+        analyse(f);
+        struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+        uint64_t threshold = plan->stages[see].threshold;
+        if (most == UINT64_MAX) most = depth; /* only the end of a frame cuts dispatches short */
+        assert_int_equal(threshold, most < lanes ? most : lanes);
+        bounded += most < lanes;
+        whole += most >= lanes;
+        fixture_free(f);
+    }
+    assert_true(bounded > 50 && whole > 50);
+}
+
+/* b and a pass one packet back and forth, four million times before c goes on. */
+static void cycle_that_is_not_followed_to_its_end_claims_no_maximum(void **state)
+{
+    (void)state;
+    struct fixture *f = fixture_new();
+    uint32_t a = fixture_node(f, "a"), b = fixture_node(f, "b"), c = fixture_node(f, "c");
+    fixture_edge(f, "ac", a, 1, c, 1, 0, 0);
+    fixture_edge(f, "ca", c, 1, a, 1, 4000000, 0);
+    fixture_edge(f, "ab", a, 1, b, 1, 0, 0);
+    fixture_edge(f, "ba", b, 1, a, 1, 1, 0);
+    uint32_t e = fixture_node(f, "e");
+    fixture_edge(f, "ce", c, 1, e, 2, 0, 0);
+    fixture_edge(f, "ec", e, 2, c, 1, 4, 0);
+    struct devdesc d = device(1, 8);
+    analyse(f);
+    struct plan *plan = plan_place(&f->cx, &f->graph, &d);
+    assert_string_equal(plan->stages[a].threshold_reason, "no more are ready at once in its cycle");
+    assert_non_null(strstr(plan->stages[e].threshold_reason, "known to be ready"));
+    fixture_free(f);
+}
+
 static void memory_limit_scales_the_raise_and_never_the_least(void **state)
 {
     (void)state;
@@ -434,6 +555,9 @@ TEST_MAIN("place", cmocka_unit_test(cus_follow_the_load),
           cmocka_unit_test(declared_depths_stay_and_bound_the_threshold),
           cmocka_unit_test(thresholds_are_the_largest_that_depths_admit),
           cmocka_unit_test(cycle_bounds_what_is_ready),
+          cmocka_unit_test(window_in_a_cycle_is_ready_by_places),
+          cmocka_unit_test(window_threshold_is_the_largest_that_its_depth_admits),
+          cmocka_unit_test(cycle_that_is_not_followed_to_its_end_claims_no_maximum),
           cmocka_unit_test(memory_limit_scales_the_raise_and_never_the_least),
           cmocka_unit_test(raised_depths_stay_free_of_deadlock),
           cmocka_unit_test(text_names_stages_buffers_and_reasons),
