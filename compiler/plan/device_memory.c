@@ -127,11 +127,11 @@ struct plan_memory plan_memory_of(const struct graph *graph, const struct plan *
         memory.blocks = add_clamped(memory.blocks, round_block(kernel->tables_bytes));
         memory.blocks = add_clamped(memory.blocks, round_block(kernel->state_bytes));
     }
-    uint64_t indices = plan->indices != NULL ? index_bytes_placed(plan)
-                                             : index_bytes_at_most(graph, device);
+    uint64_t indices =
+        plan->indices != NULL ? index_bytes_placed(plan) : index_bytes_at_most(graph, device);
     memory.indices = mul_clamped(indices, device->cu_count);
-    memory.launching = mul_clamped(
-        add_clamped(graph->nodes.count, device->reference_entries), sizeof(struct dispatch_full));
+    memory.launching = mul_clamped(add_clamped(graph->nodes.count, device->reference_entries),
+                                   sizeof(struct dispatch_full));
     memory.total = add_clamped(add_clamped(memory.buffers, memory.ports),
                                add_clamped(memory.blocks, memory.indices));
     memory.total = add_clamped(memory.total, add_clamped(memory.device_queue, memory.launching));
@@ -176,10 +176,10 @@ void plan_check_memory(struct compile *cx, const struct graph *graph, struct pla
 {
     plan->memory = plan_memory_of(graph, plan);
     if (plan->memory.total <= plan->device->memory_bytes) return;
-    struct diag *d = diag_report(cx->diags, RULE_MEMORY_LIMIT, graph->span,
-                                 "'%s' needs %" PRIu64 " bytes of memory, device '%s' has %" PRIu64,
-                                 graph->name, plan->memory.total, plan->device->name,
-                                 plan->device->memory_bytes);
+    struct diag *d =
+        diag_report(cx->diags, RULE_MEMORY_LIMIT, graph->span,
+                    "'%s' needs %" PRIu64 " bytes of memory, device '%s' has %" PRIu64, graph->name,
+                    plan->memory.total, plan->device->name, plan->device->memory_bytes);
     diag_note(d, "%s", plan_memory_text(cx->arena, &plan->memory));
     diag_help(d, "%s", help_for(&plan->memory));
 }
@@ -194,12 +194,12 @@ static void report_local(struct compile *cx, const struct kernel *kernel,
         if (kernel->shared.items[i]->type->width_bytes > largest->type->width_bytes)
             largest = kernel->shared.items[i];
     size_t kept = diag_kept_count(cx->diags);
-    struct diag *d = diag_report(cx->diags, RULE_LOCAL_MEMORY, kernel->span,
-                                 "a work-group of '%s' needs %" PRIu64
-                                 " bytes of local memory, a compute unit of device '%s' has "
-                                 "%" PRIu64,
-                                 kernel->title, kernel->shared_bytes, device->name,
-                                 device->local_bytes);
+    struct diag *d =
+        diag_report(cx->diags, RULE_LOCAL_MEMORY, kernel->span,
+                    "a work-group of '%s' needs %" PRIu64
+                    " bytes of local memory, a compute unit of device '%s' has "
+                    "%" PRIu64,
+                    kernel->title, kernel->shared_bytes, device->name, device->local_bytes);
     diag_label(d, largest->span, "'%s' takes %" PRIu64 " of them", largest->name,
                largest->type->width_bytes);
     diag_help(d, "make the 'local' variables smaller (narrower types, a smaller group that keeps "

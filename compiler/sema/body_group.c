@@ -37,6 +37,10 @@ void body_group(struct body *b, const struct ast_attribute *attribute)
     if (attribute->of.text)
         body_report(b, RULE_UNKNOWN_ATTRIBUTE, attribute->of.span,
                     "'of PORT' belongs to 'amplify', not to 'group'");
+    if (sema_refuse_shape(b->cx->diags, attribute) != NULL) {
+        b->failed = true;
+        return;
+    }
     if (value->kind != AST_EXPR_DIMENSIONS) {
         if (value->kind == AST_EXPR_RANGE || value->kind == AST_EXPR_BRACES ||
             value->kind == AST_EXPR_REPEAT) {

@@ -76,10 +76,9 @@ static enum prt_status verify_memory(const struct prt_container *c, const struct
     if (PRT_BREAKS(need.total > device->memory_bytes))
         return prt_error_set(
             error, PRT_E_DEVICE,
-            "'%s' needs %" PRIu64 " bytes of memory, device '%s' has %" PRIu64
-            ": buffers %" PRIu64 ", ports %" PRIu64 ", arguments, tables and state %" PRIu64
-            ", index memory %" PRIu64 ", device queue %" PRIu64
-            ", dispatch packets and reference table %" PRIu64 " [memory]",
+            "'%s' needs %" PRIu64 " bytes of memory, device '%s' has %" PRIu64 ": buffers %" PRIu64
+            ", ports %" PRIu64 ", arguments, tables and state %" PRIu64 ", index memory %" PRIu64
+            ", device queue %" PRIu64 ", dispatch packets and reference table %" PRIu64 " [memory]",
             prt_container_text(c, c->pipeline->name), need.total, device->name,
             device->memory_bytes, need.buffers, need.ports, need.blocks, need.indices,
             need.device_queue, need.launching);
