@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define CONTAINER_MAGIC "PIPEC\r\n\x1a" /* 8 bytes without the NUL */
-#define CONTAINER_VERSION 7u
+#define CONTAINER_VERSION 8u
 #define CONTAINER_ALIGNMENT 64u
 #define CONTAINER_MAX_SECTIONS 64u
 #define CONTAINER_NONE UINT32_MAX
@@ -194,6 +194,7 @@ struct container_node {
     uint64_t finish_cycles; /* of `finish`; 0: it has none */
     /* Firings that share a warp, and warps that a firing takes: one of both is 1. */
     uint32_t warp_firings, firing_warps;
+    uint64_t local_bytes; /* that its `local` variables need of a CU's local memory */
 };
 
 struct container_input {
@@ -436,7 +437,7 @@ _Static_assert(sizeof(struct container_section) == 24, "section");
 _Static_assert(sizeof(struct container_pipeline) == 32, "pipeline");
 _Static_assert(sizeof(struct container_device) == 24, "device");
 _Static_assert(sizeof(struct container_argument) == 32, "argument");
-_Static_assert(sizeof(struct container_node) == 112, "node");
+_Static_assert(sizeof(struct container_node) == 120, "node");
 _Static_assert(sizeof(struct container_input) == 48, "input");
 _Static_assert(sizeof(struct container_output) == 48, "output");
 _Static_assert(sizeof(struct container_buffer) == 104, "buffer");

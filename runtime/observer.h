@@ -196,6 +196,11 @@ struct prt_device_statistics {
     /* device queue (lang/device_queue.md) */
     uint64_t child_launches, child_cycles, child_launch_cycles, child_wait_cycles;
     uint32_t child_levels_most, child_queue_most, child_queue_entries;
+    /* bytes of the device's memory that the program takes (lang/devices.md, "Memory"); memory_bytes:
+     * that it has, 0: not known */
+    uint64_t memory_bytes, memory_taken_bytes;
+    uint64_t memory_buffers_bytes, memory_ports_bytes, memory_blocks_bytes, memory_indices_bytes;
+    uint64_t memory_queue_bytes, memory_launching_bytes;
 };
 
 void prt_run_device(const struct prt_run *run, struct prt_device_statistics *statistics);

@@ -1,4 +1,5 @@
 /* What a measured run knows of itself, as records (runtime/observer.h). */
+#include "runtime/load/device_need.h"
 #include "runtime/pipert_run.h"
 #include "runtime/sched/collect.h"
 
@@ -79,6 +80,20 @@ static void count_packets(struct prt_device_statistics *d, const struct prt_devi
     d->cleanup_cycles = c->cleanup_cycles;
 }
 
+static void count_memory(struct prt_device_statistics *d, const struct prt_container *container,
+                         const struct devdesc *description)
+{
+    const struct prt_device_need need = prt_device_need(container, description);
+    d->memory_bytes = description->memory_bytes;
+    d->memory_taken_bytes = need.total;
+    d->memory_buffers_bytes = need.buffers;
+    d->memory_ports_bytes = need.ports;
+    d->memory_blocks_bytes = need.blocks;
+    d->memory_indices_bytes = need.indices;
+    d->memory_queue_bytes = need.device_queue;
+    d->memory_launching_bytes = need.launching;
+}
+
 void prt_run_device(const struct prt_run *run, struct prt_device_statistics *statistics)
 {
     struct prt_device_statistics *d = statistics;
@@ -109,6 +124,7 @@ void prt_run_device(const struct prt_run *run, struct prt_device_statistics *sta
         .child_queue_most = c.child_queue_most,
         .child_queue_entries = info.description->device_queue_entries,
     };
+    count_memory(d, run->sched->container, info.description);
     d->index_requests = d->index_resident + d->index_hits + d->index_misses;
     count_packets(d, &c);
 }

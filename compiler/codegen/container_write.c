@@ -325,6 +325,7 @@ static void write_node(struct writer *w, size_t index)
         .finish_cycles = node->warp.finish_cycles,
         .warp_firings = node->warp.firings,
         .firing_warps = node->warp.pieces,
+        .local_bytes = kernel->shared_bytes,
     };
     record.name = string(w, node->name);
     record.kernel_title = string(w, kernel->title);

@@ -102,14 +102,6 @@ static void add_launches(struct building *b, const struct kernel *kernel,
 
 /* ---- interfaces ---- */
 
-static uint64_t local_bytes(const struct kernel *kernel)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < kernel->shared.count; i++)
-        bytes = round_up(bytes + kernel->shared.items[i]->type->width_bytes, 16);
-    return bytes;
-}
-
 /* Warps of a firing of the child, and what each costs. */
 static void set_cost(const struct building *b, const struct kernel *kernel,
                      const struct graph_node *node, struct container_interface *record)
@@ -142,7 +134,7 @@ static void add_interface(struct building *b, const struct kernel *kernel, uint3
         .work_groups = 1,
         .group = {kernel->group[0], kernel->group[1], kernel->group[2]},
         .arguments_bytes = kernel->arguments_bytes,
-        .local_bytes = local_bytes(kernel),
+        .local_bytes = kernel->shared_bytes,
         .launches = launches->most,
     };
     set_cost(b, kernel, node, &record);

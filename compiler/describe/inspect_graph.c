@@ -234,6 +234,8 @@ static const struct inspected_plan *fill_plan(struct arena *arena, const struct 
         .partition = plan_partition_text(arena, plan),
         .sub_devices = plan->sub_devices,
         .sub_device_count = plan->sub_device_count,
+        .memory = &plan->memory,
+        .memory_limit_bytes = plan->device->memory_bytes,
         .stages = ARENA_ARRAY(arena, struct inspected_stage, (size_t)plan->stage_count + 1),
         .stage_count = plan->stage_count,
         .ranks = ranks,

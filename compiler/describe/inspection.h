@@ -90,6 +90,8 @@ struct inspected_plan {
     const char *partition;       /* the scheme; NULL: none, or not known */
     const uint32_t *sub_devices; /* NULL: not known */
     uint32_t sub_device_count;
+    const struct plan_memory *memory; /* NULL: not known */
+    uint64_t memory_limit_bytes;      /* of the device */
     struct inspected_stage *stages;
     uint32_t stage_count;
     const struct plan_ranks *ranks; /* NULL: not known */

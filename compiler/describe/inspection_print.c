@@ -305,6 +305,21 @@ static void put_schedule(struct json *json, const struct inspection *inspection)
     arena_destroy(arena);
 }
 
+static void put_memory(struct json *json, const struct inspected_plan *plan)
+{
+    const struct plan_memory *memory = plan->memory;
+    json_begin(json, "memory", '{');
+    json_number(json, "bytes", memory->total);
+    json_number(json, "limit_bytes", plan->memory_limit_bytes);
+    json_number(json, "buffers_bytes", memory->buffers);
+    json_number(json, "ports_bytes", memory->ports);
+    json_number(json, "blocks_bytes", memory->blocks);
+    json_number(json, "indices_bytes", memory->indices);
+    json_number(json, "device_queue_bytes", memory->device_queue);
+    json_number(json, "launching_bytes", memory->launching);
+    json_end(json, '}');
+}
+
 static void put_plan(struct json *json, const struct inspection *inspection)
 {
     const struct inspected_plan *plan = inspection->plan;
@@ -325,6 +340,7 @@ static void put_plan(struct json *json, const struct inspection *inspection)
             json_number(json, NULL, plan->sub_devices[i]);
         json_end(json, ']');
     }
+    if (plan->memory != NULL) put_memory(json, plan);
     if (plan->ranks != NULL) put_ranks(json, plan);
     put_stages(json, plan);
     if (plan->fusion != NULL) fuse_put_json(json, plan->fusion);

@@ -194,7 +194,7 @@ const char *compose_refuses(const struct compile *cx, const struct graph *graph,
     const char *what = NULL;
     struct span where = {0};
     struct fault_search search = {kernel, cx->options.bounds_checks, &visited, &what, &where};
-    if (kernel->grouped) return "has work-items";
+    if (kernel->grouped) return "has work-items ('group'), so a firing is a work-group of its own";
     if (kernel_launches_any(&kernel->launches)) return "launches kernels";
     if (kernel->finish != NULL && kernel->composed) return "has a 'finish'";
     if (writes_in_finish_alone(kernel)) return "writes in its 'finish' alone";

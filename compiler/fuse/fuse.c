@@ -596,6 +596,35 @@ static struct merger make_merger(struct compile *cx, struct graph *graph,
     return m;
 }
 
+static bool has_neighbour(const struct graph *graph, const struct graph_node *node)
+{
+    for (size_t i = 0; i < node->inputs.count; i++)
+        if (graph->buffers.items[node->inputs.items[i].buffer].outer == GRAPH_INNER) return true;
+    for (size_t i = 0; i < node->outputs.count; i++)
+        if (graph->buffers.items[node->outputs.items[i].buffer].outer == GRAPH_INNER) return true;
+    return false;
+}
+
+/* Who asks for fusion hears which kernels are left out of it, whatever their neighbours are. */
+static void note_refusals(const struct merger *m)
+{
+    uint32_t ids = 1;
+    for (size_t i = 0; i < m->graph->nodes.count; i++)
+        if (m->graph->nodes.items[i].kernel->id >= ids)
+            ids = m->graph->nodes.items[i].kernel->id + 1;
+    bool *noted = ARENA_ARRAY(m->scratch.arena, bool, ids);
+    for (size_t i = 0; i < m->graph->nodes.count; i++) {
+        const struct graph_node *node = &m->graph->nodes.items[i];
+        const struct kernel *kernel = node->kernel;
+        if (m->refusals[i] == NULL || noted[kernel->id] || !has_neighbour(m->graph, node)) continue;
+        noted[kernel->id] = true;
+        struct diag *d = diag_report(m->cx->diags, RULE_NOT_FUSED, kernel->span,
+                                     "'%s' is not fused with its neighbours: it %s", kernel->title,
+                                     m->refusals[i]);
+        diag_label(d, node->span, "used here");
+    }
+}
+
 /* What parted two nodes at first may have gone since: they have met in one group by other ways. */
 static void forget_obstacles(const struct merger *m)
 {
@@ -654,9 +683,11 @@ struct fusion *fuse_neighbours(struct compile *cx, struct graph *graph,
     fusion->buffers = ARENA_ARRAY(cx->arena, uint32_t, graph->buffers.count + 1);
     fusion->obstacles = ARENA_ARRAY(cx->arena, const char *, graph->buffers.count + 1);
     const char *off = off_reason(cx, graph, device);
-    if (off != NULL) return leave(fusion, off, device->host != 0);
+    bool asked = cx->options.fuse == FUSE_ALWAYS;
+    if (off != NULL) return leave(fusion, off, asked || device->host != 0);
     struct arena *arena = arena_create();
     struct merger merger = make_merger(cx, graph, device, fusion, arena);
+    if (asked) note_refusals(&merger);
     find_circles(&merger);
     merge_all(&merger);
     forget_obstacles(&merger);

@@ -184,20 +184,15 @@ static void raise_depth(const struct placement *at, struct graph_buffer *buffer,
                : arena_printf(at->cx->arena, "%" PRIu64 ": %s", depth, reason);
 }
 
-/* Bytes that all raises together may take; reports where even the proven depths are too much. */
+/* Bytes that all raises together may take. */
 static uint64_t raise_allowance(const struct placement *at)
 {
-    uint64_t limit = at->device->memory_bytes, bytes;
-    uint64_t allowed = at->cx->options.max_memory_bytes;
-    if (allowed) limit = min64(limit, allowed);
-    if (!graph_memory(at->graph, &bytes) || bytes > limit) {
-        if (!at->is_final) return 0;
-        diag_report(at->cx->diags, RULE_MEMORY_LIMIT, at->graph->span,
-                    "the buffers need more than the %" PRIu64 " bytes of device '%s'", limit,
-                    at->device->name);
-        return 0;
-    }
-    return min64(limit - bytes, min64(RAISE_BYTES_MAX, at->device->memory_bytes / 4));
+    uint64_t limit = at->device->memory_bytes, allowed = at->cx->options.max_memory_bytes;
+    uint64_t needed = plan_memory_of(at->graph, at->plan).total, inner;
+    if (!graph_memory(at->graph, &inner) || needed > limit) return 0;
+    uint64_t allowance = min64(limit - needed, min64(RAISE_BYTES_MAX, limit / 4));
+    if (allowed == 0) return allowance;
+    return inner < allowed ? min64(allowance, allowed - inner) : 0;
 }
 
 void plan_raise_depths(const struct placement *at)
@@ -218,7 +213,5 @@ void plan_raise_depths(const struct placement *at)
         if (sum > allowance) packets = (uint64_t)((uint128)packets * allowance / sum);
         raise_depth(at, &graph->buffers.items[i], &wishes[i], packets);
     }
-    if (!graph_memory(graph, &graph->memory_bytes) && at->is_final)
-        diag_report(at->cx->diags, RULE_MEMORY_LIMIT, graph->span,
-                    "the buffers need more bytes than 63 bits count");
+    (void)graph_memory(graph, &graph->memory_bytes); /* as it was where bufsize has refused it */
 }

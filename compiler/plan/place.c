@@ -143,12 +143,14 @@ struct plan *plan_place(struct compile *cx, struct graph *graph, const struct de
     check_groups(&at);
     check_child_groups(&at);
     plan_check_queue(cx, graph, device);
+    plan_check_local_memory(cx, graph, device);
     plan_stages(&at);
     limit_cycles(&at);
     keep_depths(&at);
     plan_choose(&at);
     if (!diag_failed(cx->diags) && !graph->is_counterexample) certify_graph(cx, graph);
     plan_indices(cx, at.arena, graph, plan);
+    plan_check_memory(cx, graph, plan);
     arena_destroy(at.arena);
     return plan;
 }

@@ -6,7 +6,8 @@
  *   Fills     stages (one per node: nothing is fused yet), sub-devices by counts in proportion to
  *             load (repetitions x cost; see load.c for several islands), thresholds, batch sizes; raises undeclared depths so that
  *             a full dispatch fits, within --max-memory, and updates depth_reason and memory_bytes.
- *   Fails     RULE_MEMORY_LIMIT; RULE_TOO_LARGE, for what a group or its indices are to the device.
+ *   Fails     RULE_MEMORY_LIMIT; RULE_LOCAL_MEMORY; RULE_TOO_LARGE, for what a group or its indices are to
+ *             the device.
  */
 #ifndef PIPEC_PLAN_H
 #define PIPEC_PLAN_H
@@ -60,6 +61,16 @@ struct plan_index { /* the index generator, for a kernel with work-items */
     bool dedicated;               /* no other kernel uses that memory */
 };
 
+/* Bytes of the device's memory (lang/devices.md, "Memory"); what overflows is UINT64_MAX. */
+struct plan_memory {
+    uint64_t buffers, ports; /* depth x width */
+    uint64_t blocks;         /* arguments, tables and state of the nodes */
+    uint64_t indices;        /* index memory of all compute units */
+    uint64_t device_queue;   /* its entries, indices of children, packets that are kept aside */
+    uint64_t launching;      /* dispatch packets, one for each stage; the reference table */
+    uint64_t total;
+};
+
 struct plan {
     const struct devdesc *device;
     enum plan_mode mode;
@@ -71,6 +82,7 @@ struct plan {
     enum devdesc_level level;   /* of PLAN_PARTITION_AFFINITY */
     struct plan_index *indices; /* in the order of graph->kernels */
     uint32_t index_count;
+    struct plan_memory memory;
     uint32_t pack_count, entry_count, spilled_count; /* entries that are owned */
     /* Which of the ready stages is selected: never POLICY_AUTO. */
     enum graph_policy selection;
@@ -93,6 +105,8 @@ void plan_print(FILE *to, const struct graph *graph, const struct plan *plan,
                 const struct sched_program *program, bool whole);
 /* A line on the index generator for the kernel of that title. */
 void plan_print_index(FILE *to, const char *kernel, const struct plan_index *index);
+/* "buffers 1024, ports 64": the parts that are not 0. */
+const char *plan_memory_text(struct arena *arena, const struct plan_memory *memory);
 /* Of the kernel; NULL: it has no work-items. */
 const struct plan_index *plan_find_index(const struct plan *plan, const struct kernel *kernel);
 

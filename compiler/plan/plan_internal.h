@@ -43,7 +43,7 @@ void plan_lay_out(struct placement *at, const struct plan_layout *layout);
 /* Fills plan->stages but for what plan_lay_out does.  Requires the device. */
 void plan_stages(struct placement *at);
 
-/* depths.c: raises what is not declared.  Fails, where the placement is final: RULE_MEMORY_LIMIT. */
+/* depths.c: raises what is not declared.  */
 void plan_raise_depths(const struct placement *at);
 
 /* thresholds.c: fills thresholds and batches. */
@@ -67,5 +67,13 @@ const char *plan_shared_by(const struct plan *plan);
 /* queue_room.c: the device queue holds the launches of one firing of each kernel that launches.
  * Fails: RULE_DEVICE_QUEUE. */
 void plan_check_queue(struct compile *cx, const struct graph *graph, const struct devdesc *device);
+
+/* device_memory.c.  Before plan_indices index memory counts with the most that it can be. */
+struct plan_memory plan_memory_of(const struct graph *graph, const struct plan *plan);
+/* Fills plan->memory.  Fails: RULE_MEMORY_LIMIT. */
+void plan_check_memory(struct compile *cx, const struct graph *graph, struct plan *plan);
+/* Fails: RULE_LOCAL_MEMORY. */
+void plan_check_local_memory(struct compile *cx, const struct graph *graph,
+                             const struct devdesc *device);
 
 #endif

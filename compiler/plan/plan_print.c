@@ -63,6 +63,14 @@ static void print_memory(FILE *to, const struct graph *graph)
     }
 }
 
+static void print_device_memory(FILE *to, const struct plan *plan)
+{
+    struct arena *arena = arena_create();
+    fprintf(to, "device   %" PRIu64 " of %" PRIu64 " bytes: %s\n", plan->memory.total,
+            plan->device->memory_bytes, plan_memory_text(arena, &plan->memory));
+    arena_destroy(arena);
+}
+
 /* What the proof leaves out, and why its author accepts that. */
 static void print_accepted(FILE *to, const struct graph *graph)
 {
@@ -102,6 +110,7 @@ static void print_head(FILE *to, const struct graph *graph, const struct plan *p
     fprintf(to, "policy   %s: %s\n", plan->policy, plan->policy_reason);
     if (program != NULL) print_schedule(to, graph, plan, program, whole);
     print_memory(to, graph);
+    print_device_memory(to, plan);
     print_accepted(to, graph);
 }
 

@@ -37,6 +37,10 @@ void body_group(struct body *b, const struct ast_attribute *attribute)
     if (attribute->of.text)
         body_report(b, RULE_UNKNOWN_ATTRIBUTE, attribute->of.span,
                     "'of PORT' belongs to 'amplify', not to 'group'");
+    if (sema_refuse_shape(b->cx->diags, attribute) != NULL) {
+        b->failed = true;
+        return;
+    }
     if (value->kind != AST_EXPR_DIMENSIONS) {
         if (value->kind == AST_EXPR_RANGE || value->kind == AST_EXPR_BRACES ||
             value->kind == AST_EXPR_REPEAT) {
@@ -188,10 +192,11 @@ void body_declare_shared(struct body *b, const struct ast_stmt *s, const struct 
 
 void body_check_shared_bytes(struct body *b)
 {
-    const struct kernel *kernel = b->kernel->kernel;
+    struct kernel *kernel = b->kernel->kernel;
     uint64_t bytes = 0;
-    for (size_t i = 0; i < kernel->shared.count; i++)
-        bytes += kernel->shared.items[i]->type->width_bytes; /* each below 2^30 */
+    for (size_t i = 0; i < kernel->shared.count; i++) /* each below 2^30 */
+        bytes = (bytes + 15) / 16 * 16 + kernel->shared.items[i]->type->width_bytes;
+    kernel->shared_bytes = bytes;
     if (bytes > SEMA_MAX_SHARED_BYTES)
         body_report(b, RULE_TOO_LARGE, kernel->shared.items[0]->span,
                     "the 'local' variables of '%s' take %" PRIu64

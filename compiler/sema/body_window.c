@@ -39,6 +39,10 @@ static void window_size(struct body *b, const struct ast_attribute *attribute,
     const struct ast_expr *value = attribute->value;
     port->window_width = port->window_height = 1;
     port->window_span = attribute->span;
+    if (sema_refuse_shape(b->cx->diags, attribute) != NULL) {
+        b->failed = true;
+        return;
+    }
     bool plane = value->kind == AST_EXPR_DIMENSIONS && value->arguments->next != NULL &&
                  value->arguments->next->next == NULL;
     if (!plane) {

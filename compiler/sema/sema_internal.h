@@ -67,6 +67,9 @@ struct sema_fraction {
 };
 bool sema_exact(struct sema *sema, struct scope *scope, const struct ast_expr *expr,
                 struct sema_fraction *out);
+/* Whether the numbers of a shape (`group`, `window`, `rows`, `frame`) are written in decimal: `0x3`
+ * reads like dimensions and is one number.  Returns the report of the first that is not, or NULL. */
+struct diag *sema_refuse_shape(struct diags *diags, const struct ast_attribute *attribute);
 /* A compile-time condition (any scalar; true if not zero). */
 bool sema_condition(struct sema *sema, struct scope *scope, const struct ast_expr *expr, bool *out);
 /* A compile-time value of `type` (braces for arrays): all its scalars, flattened; NULL after an

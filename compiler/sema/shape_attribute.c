@@ -5,6 +5,30 @@
 #include "compiler/sema/elaborate_internal.h"
 #include "lang/window.h"
 
+static const struct ast_expr *first_undecimal(const struct ast_expr *value)
+{
+    const struct ast_expr *e = value->kind == AST_EXPR_DIMENSIONS ? value->arguments : value;
+    for (; e != NULL; e = value->kind == AST_EXPR_DIMENSIONS ? e->next : NULL)
+        if (e->kind == AST_EXPR_INTEGER && e->integer.base != 10 && !e->integer.too_large) return e;
+    return NULL;
+}
+
+struct diag *sema_refuse_shape(struct diags *diags, const struct ast_attribute *attribute)
+{
+    const struct ast_expr *e = first_undecimal(attribute->value);
+    if (e == NULL) return NULL;
+    bool hexadecimal = e->integer.base == 16;
+    struct diag *d = diag_report(diags, RULE_INVALID_NUMBER, e->span,
+                                 "the numbers of '%s' are decimal: this %s number is %" PRIu64
+                                 "%s",
+                                 attribute->name.text, hexadecimal ? "hexadecimal" : "octal",
+                                 e->integer.value,
+                                 hexadecimal ? ", and reads like dimensions" : "");
+    diag_help(d, "write '%" PRIu64 "'%s", e->integer.value,
+              hexadecimal ? ", or dimensions that begin with 1 or more" : "");
+    return d;
+}
+
 static bool shape_side(struct elaboration *el, struct scope *scope, const struct ast_expr *expr,
                        const char *what, uint64_t *side)
 {
@@ -61,6 +85,7 @@ bool shape_attribute(struct elaboration *el, struct scope *scope, const struct a
         diag_label(d, shape->span, "the other one");
         return false;
     }
+    if (sema_refuse_shape(el->cx->diags, a) != NULL) return false;
     bool ok = strcmp(a->name.text, "rows") == 0
                   ? shape_side(el, scope, a->value, "the length of a row", &read.row_packets)
                   : frame_size(el, scope, a->value, &read);

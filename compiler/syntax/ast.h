@@ -112,6 +112,7 @@ struct ast_expr {
         uint64_t value;
         bool is_unsigned, is_long; /* suffixes u, L */
         bool too_large;            /* does not fit 64 bits: the lexer has reported it */
+        uint8_t base;              /* 8, 10 or 16, as it is written; 10 for 0 */
     } integer;
     struct {
         double value;

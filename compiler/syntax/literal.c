@@ -16,6 +16,7 @@ static struct ast_expr *integer_expr(struct parser *ps, struct span span, uint64
 {
     struct ast_expr *expr = ast_expr(ps, AST_EXPR_INTEGER, span);
     expr->integer.value = value;
+    expr->integer.base = 10;
     return expr;
 }
 
@@ -43,13 +44,14 @@ struct ast_expr *literal_integer(struct parser *ps, struct span span)
 {
     const char *at = text_of(ps, span), *end = at + (span.end - span.begin);
     struct ast_expr *expr = integer_expr(ps, span, 0);
-    unsigned base = 10;
+    uint8_t base = 10;
     if (end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X')) {
         base = 16;
         at += 2;
-    } else if (at[0] == '0') {
+    } else if (end - at > 1 && at[0] == '0') {
         base = 8;
     }
+    expr->integer.base = base;
     expr->integer.too_large = !read_digits(&at, end, base, &expr->integer.value);
     if (expr->integer.too_large)
         lexer_error(ps, RULE_INVALID_NUMBER, span, "this number does not fit 64 bits");
@@ -83,13 +85,29 @@ struct ast_expr *literal_float(struct parser *ps, struct span span)
     return expr;
 }
 
+/* `0x3x4`, `03x3`: extents of which one begins with 0. */
+static bool looks_like_dimensions(const char *text, size_t length)
+{
+    size_t at = 0, extents = 0;
+    while (at < length) {
+        size_t digits = strspn(text + at, "0123456789");
+        if (digits == 0 || at + digits > length) return false;
+        at += digits;
+        extents++;
+        if (at < length && text[at++] != 'x') return false;
+    }
+    return extents > 1 && text[length - 1] != 'x';
+}
+
 struct ast_expr *literal_malformed_number(struct parser *ps, struct span span)
 {
     const char *text = text_of(ps, span);
     size_t length = span.end - span.begin;
     size_t digits = strspn(text, "0123456789");
     struct diag *diag = lexer_error(ps, RULE_INVALID_NUMBER, span, "this number is malformed");
-    if (text[0] == '0' && length > 1 && (text[1] == 'x' || text[1] == 'X'))
+    if (looks_like_dimensions(text, length))
+        diag_help(diag, "dimensions are decimal numbers from 1 on, without a 0 in front: '3x4'");
+    else if (text[0] == '0' && length > 1 && (text[1] == 'x' || text[1] == 'X'))
         diag_primary(diag, "hexadecimal digits follow '0x'");
     else if (digits + 1 == length && text[digits] == 'x')
         diag_help(diag, "set 'x' apart ('2 x 3'), or write both numbers without spaces ('2x3')");

@@ -1,6 +1,7 @@
 /* What a container asks of its device, against the description: see verify.h. */
 #include "runtime/load/verify.h"
 
+#include "runtime/load/device_need.h"
 #include "runtime/load/verify_program.h"
 #include "runtime/load/verify_rule.h"
 
@@ -68,16 +69,56 @@ static enum prt_status verify_partitions(const struct prt_container *c,
     return PRT_OK;
 }
 
+static enum prt_status verify_memory(const struct prt_container *c, const struct devdesc *device,
+                                     struct prt_error *error)
+{
+    const struct prt_device_need need = prt_device_need(c, device);
+    if (PRT_BREAKS(need.total > device->memory_bytes))
+        return prt_error_set(
+            error, PRT_E_DEVICE,
+            "'%s' needs %" PRIu64 " bytes of memory, device '%s' has %" PRIu64 ": buffers %" PRIu64
+            ", ports %" PRIu64 ", arguments, tables and state %" PRIu64 ", index memory %" PRIu64
+            ", device queue %" PRIu64 ", dispatch packets and reference table %" PRIu64 " [memory]",
+            prt_container_text(c, c->pipeline->name), need.total, device->name,
+            device->memory_bytes, need.buffers, need.ports, need.blocks, need.indices,
+            need.device_queue, need.launching);
+    return PRT_OK;
+}
+
+static enum prt_status refuse_local(const struct prt_container *c, container_string kernel,
+                                    uint64_t bytes, const struct devdesc *device,
+                                    struct prt_error *error)
+{
+    return prt_error_set(error, PRT_E_DEVICE,
+                         "a work-group of '%s' needs %" PRIu64
+                         " bytes of local memory, a compute unit of device '%s' has %" PRIu64
+                         " [local-memory]",
+                         prt_container_text(c, kernel), bytes, device->name, device->local_bytes);
+}
+
+static enum prt_status verify_local_memory(const struct prt_container *c,
+                                           const struct devdesc *device, struct prt_error *error)
+{
+    for (uint32_t i = 0; i < c->node_count; i++) {
+        const struct container_node *node = &c->nodes[i];
+        if (PRT_BREAKS(node->local_bytes > device->local_bytes))
+            return refuse_local(c, node->kernel_title, node->local_bytes, device, error);
+    }
+    for (uint32_t i = 0; i < c->interface_count; i++) {
+        const struct container_interface *f = &c->interfaces[i];
+        if (PRT_BREAKS(f->local_bytes > device->local_bytes))
+            return refuse_local(c, f->title, f->local_bytes, device, error);
+    }
+    return PRT_OK;
+}
+
 enum prt_status prt_verify_device(const struct prt_container *c, const struct devdesc *device,
                                   struct prt_error *error)
 {
-    uint64_t bytes = c->pipeline->memory_bytes;
-    if (PRT_BREAKS(device->memory_bytes > 0 && bytes > device->memory_bytes))
-        return prt_error_set(
-            error, PRT_E_DEVICE,
-            "the buffers of '%s' take %" PRIu64 " bytes, the memory of device '%s' "
-            "has %" PRIu64 " [memory]",
-            prt_container_text(c, c->pipeline->name), bytes, device->name, device->memory_bytes);
+    bool known = device->memory_bytes > 0;
+    enum prt_status status = known ? verify_memory(c, device, error) : PRT_OK;
+    if (status == PRT_OK && known) status = verify_local_memory(c, device, error);
+    if (status != PRT_OK) return status;
     for (uint32_t i = 0; i < c->stage_count; i++) {
         uint32_t entry = c->stages[i].entry;
         if (PRT_BREAKS(entry != CONTAINER_NONE && entry >= device->reference_entries))

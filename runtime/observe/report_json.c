@@ -200,6 +200,23 @@ static void device_queue(struct prt_json *json, const struct prt_device_statisti
     prt_json_end(json, '}');
 }
 
+static void memory(struct prt_json *json, const struct prt_device_statistics *d)
+{
+    prt_json_begin_line(json, "memory", '{');
+    prt_json_number(json, "bytes", d->memory_taken_bytes);
+    if (d->memory_bytes > 0)
+        prt_json_number(json, "limit_bytes", d->memory_bytes);
+    else
+        prt_json_null(json, "limit_bytes");
+    prt_json_number(json, "buffers_bytes", d->memory_buffers_bytes);
+    prt_json_number(json, "ports_bytes", d->memory_ports_bytes);
+    prt_json_number(json, "blocks_bytes", d->memory_blocks_bytes);
+    prt_json_number(json, "indices_bytes", d->memory_indices_bytes);
+    prt_json_number(json, "device_queue_bytes", d->memory_queue_bytes);
+    prt_json_number(json, "launching_bytes", d->memory_launching_bytes);
+    prt_json_end(json, '}');
+}
+
 static void bottleneck(struct prt_json *json, const struct prt_run *run)
 {
     static const char *const limits[] = {"nothing",      "compute",  "bandwidth",
@@ -268,6 +285,7 @@ void prt_report_json(FILE *to, const struct prt_program *program, const struct p
     totals(&json, run);
     bottleneck(&json, run);
     dispatch(&json, run, &d);
+    memory(&json, &d);
     if (d.index_requests > 0) index_generator(&json, &d);
     if (d.child_launches > 0) device_queue(&json, &d);
     stages(&json, run);

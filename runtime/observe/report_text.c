@@ -267,6 +267,31 @@ static void print_scheduler(const struct text *t, const struct prt_program_infor
     fputc('\n', t->to);
 }
 
+/* Of the device's memory, part by part. */
+static void print_memory(const struct text *t)
+{
+    const struct prt_device_statistics *d = &t->device;
+    const struct {
+        const char *name;
+        uint64_t bytes;
+    } parts[] = {{"buffers", d->memory_buffers_bytes},
+                 {"ports", d->memory_ports_bytes},
+                 {"arguments, tables and state", d->memory_blocks_bytes},
+                 {"index memory", d->memory_indices_bytes},
+                 {"device queue", d->memory_queue_bytes},
+                 {"dispatch packets and reference table", d->memory_launching_bytes}};
+    const char *before = ": ";
+    fprintf(t->to, "memory %" PRIu64, d->memory_taken_bytes);
+    if (d->memory_bytes > 0) fprintf(t->to, " of %" PRIu64, d->memory_bytes);
+    fputs(" bytes", t->to);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].bytes == 0) continue;
+        fprintf(t->to, "%s%s %" PRIu64, before, parts[i].name, parts[i].bytes);
+        before = ", ";
+    }
+    fputc('\n', t->to);
+}
+
 /* At which ports, those of a thousandth of the time and more. */
 static void print_host(const struct text *t)
 {
@@ -329,6 +354,7 @@ static void print_head(const struct text *t, const struct prt_program_informatio
                 t->total.dispatched.launches == 1 ? "" : "es");
     if (!t->device.real_time) print_overhead(t);
     print_scheduler(t, program);
+    print_memory(t);
     if (t->device.real_time && t->measured) print_host(t);
 }
 

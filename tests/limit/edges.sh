@@ -1,6 +1,7 @@
 #!/bin/bash
 # The limits of the language at n - 1, n and n + 1 (lang/limits.md): the first two are accepted, the third is refused, with
-# a place and by the rule that is named here.  Nothing is compiled to code, so that none of this takes memory.
+# a place and by the rule that is named here.  Nothing is compiled to code, so that none of this takes memory.  Where a
+# limit of the language is above the memory or the local memory of sim16 the device is cpu.
 set -u
 cd "$TMP" || exit 1
 rep() { yes -- "$2" 2>/dev/null | head -n "$1" | tr -d '\n'; }
@@ -51,9 +52,9 @@ make_local_bytes() { body "u8 a[$1]; a[x] = x;"; }
 make_locals_bytes() { body "u8 a[1 << 20], b[1 << 20], c[1 << 20], d[$1 - (3 << 20)]; a[x] = b[x] = c[x] = d[x] = x;"; }
 make_constant_values() { printf 'const u8 A[%s] = {1};\n' "$1"; body ''; }
 edge fields 4096 too-large
-edge struct_bytes $((1 << 30)) too-large
-edge state_bytes $((1 << 30)) too-large
-edge states_bytes $((1 << 30)) too-large
+edge struct_bytes $((1 << 30)) too-large --device cpu
+edge state_bytes $((1 << 30)) too-large --device cpu
+edge states_bytes $((1 << 30)) too-large --device cpu
 edge local_bytes $((1 << 20)) too-large
 edge locals_bytes $((4 << 20)) too-large
 edge constant_values $((4 << 20)) too-large
@@ -82,11 +83,11 @@ make_phase() { k "in u8 x pop {1, $1}" 'out u8 y' '' 'y <- 1;'; }
 make_amplify() { k 'in u8 x pop 2' "out u8 y amplify $1 / 2" '' 'if (x[0] > 1) y <- x[0];'; }
 make_phases() { k "in u8 x pop {$(rep $(($1 - 1)) '1, ')1}" 'out u8 y' '' 'y <- x[0];'; }
 make_ports() { printf 'kernel k(in u8 x[%s], out u8 y) { y <- x[0][0]; }\n' "$1"; printf 'kernel o(in u8 x, out u8 y) { y <- x; }\npipeline main(in u8 x, out u8 y) { x -> o -> y; }\n'; }
-edge pop $((1 << 31)) too-large
-edge peek $((1 << 31)) too-large
-edge push $((1 << 31)) too-large
+edge pop $((1 << 31)) too-large --device cpu
+edge peek $((1 << 31)) too-large --device cpu
+edge push $((1 << 31)) too-large --device cpu
 edge push_most $((1 << 31)) too-large
-edge phase $((1 << 31)) too-large
+edge phase $((1 << 31)) too-large --device cpu
 step=2 edge amplify $((1 << 31)) too-large
 edge phases 1024 too-large
 edge ports 65536 too-large
@@ -135,7 +136,7 @@ step=2 edge window 1023 too-large
 edge rows $((1 << 31)) too-large
 edge frame $((1 << 31)) too-large
 edge items 1024 too-large
-edge shared_bytes $((64 << 10)) too-large
+edge shared_bytes $((64 << 10)) too-large --device cpu
 
 # ---- launches ----
 child='child kernel c(in u8 x, out u8 y; i32 n) { y <- x; }

@@ -481,15 +481,37 @@ static void devices_have_memory_and_entries(void **unused)
     (void)unused;
     struct devdesc device;
     assert_true(devdesc_builtin("sim16", &device));
-    device.memory_bytes = 64;
     device.reference_entries = 2;
-    struct made *m = small(); /* t has 64 bytes */
+    /* buffers, ports, arguments, tables and state, of two nodes, dispatch packets */
+    const uint64_t needed = 64 + 64 + (uint64_t)2 * 3 * 64 + (uint64_t)(2 + 2) * 64;
+    device.memory_bytes = needed;
+    struct made *m = small();
     m->stages[0].entry = 1;
+    for (int i = 0; i < 2; i++)
+        m->nodes[i].arguments_bytes = m->nodes[i].tables_bytes = m->nodes[i].state_bytes = 33;
     expect_device(m, &device, NULL);
-    device.memory_bytes = 63;
-    expect_device(small(), &device, "the buffers of 'small' take 64 bytes, the memory of device");
+    device.memory_bytes = needed - 1;
+    m = small();
+    for (int i = 0; i < 2; i++)
+        m->nodes[i].arguments_bytes = m->nodes[i].tables_bytes = m->nodes[i].state_bytes = 33;
+    expect_device(m, &device,
+                  "'small' needs 768 bytes of memory, device 'sim16' has 767: buffers 64, ports 64, "
+                  "arguments, tables and state 384, index memory 0, device queue 0, dispatch "
+                  "packets and reference table 256 [memory]");
     device.memory_bytes = 0; /* not known */
-    expect_device(small(), &device, NULL);
+    m = small();
+    m->nodes[1].local_bytes = UINT64_MAX;
+    expect_device(m, &device, NULL);
+    device.memory_bytes = needed;
+    device.local_bytes = 100;
+    m = small();
+    m->nodes[1].local_bytes = 100;
+    expect_device(m, &device, NULL);
+    m = small();
+    m->nodes[1].local_bytes = 101;
+    expect_device(m, &device,
+                  "needs 101 bytes of local memory, a compute unit of device 'sim16' has 100 "
+                  "[local-memory]");
     m = small();
     m->stages[1].entry = 2;
     expect_device(m, &device, "'b' is launched by reference entry 2, and device 'sim16' has 2");

@@ -327,6 +327,41 @@ static void bounds_are_kept_and_checked(void **unused)
 }
 
 /* Containers are made for one device, so the compiler sees it first; the run checks it all the same. */
+/* What a program that launches needs of a device: `*error` says why it is refused. */
+static enum prt_status verify_on(struct made *m, const struct devdesc *device,
+                                 struct prt_error *error)
+{
+    struct prt_container c;
+    size_t size;
+    uint8_t *bytes = made_finish(m, &size);
+    made_free(m);
+    assert_int_equal(prt_container_read_memory(bytes, size, &c, error), PRT_OK);
+    enum prt_status status = prt_verify_device(&c, device, error);
+    prt_container_free(&c);
+    free(bytes);
+    return status;
+}
+
+static void the_queue_and_the_local_memory_of_children_count(void **unused)
+{
+    (void)unused;
+    struct prt_error error = {0};
+    struct devdesc device;
+    assert_true(devdesc_builtin("sim16", &device));
+    device.local_bytes = 100;
+    struct made *m = made_launcher("sim16", OWN);
+    m->interfaces[1].local_bytes = 100;
+    assert_int_equal(verify_on(m, &device, &error), PRT_OK);
+    m = made_launcher("sim16", OWN);
+    m->interfaces[1].local_bytes = 101;
+    assert_int_equal(verify_on(m, &device, &error), PRT_E_DEVICE);
+    assert_non_null(strstr(error.message, "'child' needs 101 bytes of local memory"));
+    device.device_queue_entries = 1 << 20;
+    device.memory_bytes = UINT64_C(64) << 20;
+    assert_int_equal(verify_on(made_launcher("sim16", OWN), &device, &error), PRT_E_DEVICE);
+    assert_non_null(strstr(error.message, "[memory]"));
+}
+
 static void a_queue_too_small_is_refused(void **unused)
 {
     (void)unused;
@@ -605,6 +640,7 @@ static void interfaces_fit_each_other(void **unused)
 TEST_MAIN("device_queue", cmocka_unit_test(trees_append_in_pre_order),
           cmocka_unit_test(bounds_are_kept_and_checked),
           cmocka_unit_test(a_queue_too_small_is_refused),
+        cmocka_unit_test(the_queue_and_the_local_memory_of_children_count),
           cmocka_unit_test(tables_that_do_not_hold_together_are_refused),
           cmocka_unit_test(a_node_that_launches_has_no_phases),
           cmocka_unit_test(a_child_has_work_items_up_to_the_limit),

@@ -1,0 +1,101 @@
+#include "runtime/load/device_need.h"
+
+#include "lang/dispatch.h"
+#include "lang/index_format.h"
+
+enum { BLOCK_BYTES = 64 }; /* alignment of blocks and of entries */
+
+static void add(uint64_t *sum, uint64_t bytes)
+{
+    if (__builtin_add_overflow(*sum, bytes, sum)) *sum = UINT64_MAX;
+}
+
+static uint64_t multiply(uint64_t count, uint64_t bytes)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(count, bytes, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t round_up(uint64_t bytes)
+{
+    uint64_t rest = bytes % BLOCK_BYTES;
+    if (rest > 0) add(&bytes, BLOCK_BYTES - rest);
+    return bytes;
+}
+
+static uint64_t packed_bytes(const uint32_t extents[3])
+{
+    uint64_t items = (uint64_t)extents[0] * extents[1] * extents[2];
+    return items * (index_format_of(extents).register_bits / 8);
+}
+
+/* Of one level of the trees of `root`: for each out-port the most packets of one body. */
+static uint64_t aside_bytes(const struct prt_container *c, const struct container_interface *root)
+{
+    uint64_t sum = 0;
+    for (uint32_t o = 0; o < root->out_count; o++) {
+        uint64_t most = 0;
+        for (uint32_t i = 0; i < c->interface_count; i++) {
+            const struct container_interface *f = &c->interfaces[i];
+            if (o >= f->out_count) continue;
+            uint64_t packets = c->interface_ports[f->first_port + f->in_count + o].packets;
+            if (packets > most) most = packets;
+        }
+        uint32_t port = root->first_port + root->in_count + o;
+        add(&sum, round_up(multiply(most, c->interface_ports[port].width_bytes)));
+    }
+    return sum;
+}
+
+static uint64_t queue_bytes(const struct prt_container *c, const struct devdesc *device)
+{
+    uint64_t entry = 0, bytes = 0;
+    bool asks = false;
+    for (uint32_t i = 0; i < c->interface_count; i++) {
+        const struct container_interface *f = &c->interfaces[i];
+        if (f->entry_bytes > entry) entry = f->entry_bytes;
+        add(&bytes, round_up(packed_bytes(f->group)));
+        asks = asks || (f->flags & CONTAINER_INTERFACE_ASKS) != 0;
+    }
+    add(&bytes, multiply(entry, c->interface_count > 0 ? device->device_queue_entries : 0));
+    for (uint32_t i = 0; asks && i < c->interface_count; i++) {
+        const struct container_interface *f = &c->interfaces[i];
+        if (f->node != CONTAINER_NONE) add(&bytes, multiply(aside_bytes(c, f), f->nesting + 1));
+    }
+    return bytes;
+}
+
+static uint64_t index_bytes(const struct prt_container *c)
+{
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < c->index_count; i++) {
+        const struct container_index *x = &c->indices[i];
+        uint64_t bytes = x->address_bytes + packed_bytes(x->extents);
+        if (bytes > end) end = bytes;
+    }
+    return end;
+}
+
+struct prt_device_need prt_device_need(const struct prt_container *c, const struct devdesc *device)
+{
+    struct prt_device_need need = {.device_queue = queue_bytes(c, device)};
+    for (uint32_t i = 0; i < c->buffer_count; i++) {
+        const struct container_buffer *b = &c->buffers[i];
+        add(b->outer == CONTAINER_INNER ? &need.buffers : &need.ports,
+            multiply(b->depth_packets, b->width_bytes));
+    }
+    for (uint32_t i = 0; i < c->node_count; i++) {
+        const struct container_node *node = &c->nodes[i];
+        add(&need.blocks, round_up(node->arguments_bytes));
+        add(&need.blocks, round_up(node->tables_bytes));
+        add(&need.blocks, round_up(node->state_bytes));
+    }
+    need.indices = multiply(index_bytes(c), device->cu_count);
+    need.launching = multiply((uint64_t)c->stage_count + device->reference_entries,
+                              sizeof(struct dispatch_full));
+    const uint64_t parts[] = {need.buffers, need.ports,        need.blocks,
+                              need.indices, need.device_queue, need.launching};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        add(&need.total, parts[i]);
+    return need;
+}
