@@ -70,7 +70,8 @@ static const char help_text[] =
     "  -W NAME, -Wno-NAME    switch a warning on, off\n"
     "  -Werror[=NAME]        warnings, or this one, are errors\n"
     "  --min-level=LEVEL     show no less: note, warning, error\n"
-    "  --fail-on=LEVEL       exit status 1 from: warning, error (the default)\n"
+    "  --fail-on=LEVEL       exit status 1 from: note, warning, error (the default)\n"
+    "  --error-limit=N       as text, show N errors (default 100; 0: all)\n"
     "  --baseline FILE       do not report the findings that FILE has\n"
     "  --write-baseline      write what is found to that file instead of reporting it\n"
     "  -j N                  threads; one file is compiled by one, lint and test use them\n"
@@ -100,6 +101,7 @@ enum {
     OPTION_DIAGNOSTICS,
     OPTION_MIN_LEVEL,
     OPTION_FAIL_ON,
+    OPTION_ERROR_LIMIT,
     OPTION_BASELINE,
     OPTION_WRITE_BASELINE,
     OPTION_VERSION,
@@ -128,6 +130,7 @@ static const struct option long_options[] = {
     {"diagnostics", required_argument, NULL, OPTION_DIAGNOSTICS},
     {"min-level", required_argument, NULL, OPTION_MIN_LEVEL},
     {"fail-on", required_argument, NULL, OPTION_FAIL_ON},
+    {"error-limit", required_argument, NULL, OPTION_ERROR_LIMIT},
     {"baseline", required_argument, NULL, OPTION_BASELINE},
     {"write-baseline", no_argument, NULL, OPTION_WRITE_BASELINE},
     {"help", optional_argument, NULL, 'h'},
@@ -257,6 +260,22 @@ static void parse_policy(struct parser *p, const char *text)
     p->line.options.policy = text;
     if (!graph_policy_named(text, &policy))
         refuse(p, "--policy=%s: auto, round_robin, priority or fullest", text);
+}
+
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && *value != '\0';
+}
+
+/* Without --color: NO_COLOR says no, else CLICOLOR_FORCE says yes (but 0), else it is a terminal that
+ * shows colours. */
+static bool colour_suits(int descriptor)
+{
+    const char *terminal = getenv("TERM");
+    if (is_set("NO_COLOR")) return false;
+    if (is_set("CLICOLOR_FORCE") && strcmp(getenv("CLICOLOR_FORCE"), "0") != 0) return true;
+    return isatty(descriptor) && terminal != NULL && strcmp(terminal, "dumb") != 0;
 }
 
 static void parse_colour(struct parser *p, const char *when)
@@ -421,6 +440,9 @@ static void parse_option(struct parser *p, int option, char **argv)
     case OPTION_FAIL_ON:
         refuse_problem(p, diagnostic_options_fail_on(&p->line.diagnostics, optarg));
         break;
+    case OPTION_ERROR_LIMIT:
+        refuse_problem(p, diagnostic_options_error_limit(&p->line.diagnostics, optarg));
+        break;
     case OPTION_BASELINE: p->line.diagnostics.baseline = optarg; break;
     case OPTION_WRITE_BASELINE: p->line.diagnostics.write_baseline = true; break;
     case OPTION_VERSION: show_version(p, optarg); break;
@@ -548,7 +570,7 @@ static struct parser begin(struct arena *arena)
         .arena = arena,
         .line = {.action = COMMAND_COMPILE,
                  .device = "sim16",
-                 .colour = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL,
+                 .colour = colour_suits(STDERR_FILENO),
                  .options = {.optimisation = 2,
                              .bounds_checks = true,
                              .max_memory_bytes = UINT64_C(1) << 30}},
@@ -652,8 +674,9 @@ struct command_line command_line_parse_command(int argc, char **argv, struct are
     struct parser p = begin(arena);
     p.own = own;
     if (own->reports) {
-        p.line.colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
-        p.line.diagnostics.on_stdout = p.line.diagnostics.fails_on_warnings = true;
+        p.line.colour = colour_suits(STDOUT_FILENO);
+        p.line.diagnostics.on_stdout = true;
+        p.line.diagnostics.fail_level = DIAG_WARNING;
         p.line.diagnostics.lint_rules = true;
     }
     p.word = argv[0];

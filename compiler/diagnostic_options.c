@@ -1,6 +1,8 @@
 #include "compiler/diagnostic_options.h"
 
 #include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -148,9 +150,24 @@ const char *diagnostic_options_min_level(struct diagnostic_options *options, con
 
 const char *diagnostic_options_fail_on(struct diagnostic_options *options, const char *text)
 {
-    options->fails_on_warnings = strcmp(text, "warning") == 0;
-    if (options->fails_on_warnings || strcmp(text, "error") == 0) return NULL;
-    return "--fail-on: the levels are warning and error";
+    for (int level = DIAG_NOTE; level <= DIAG_ERROR; level++) {
+        if (strcmp(text, diag_level_name((enum diag_level)level)) != 0) continue;
+        options->fail_level = (enum diag_level)level;
+        return NULL;
+    }
+    return "--fail-on: the levels are note, warning and error";
+}
+
+const char *diagnostic_options_error_limit(struct diagnostic_options *options, const char *text)
+{
+    char *end;
+    errno = 0;
+    unsigned long long limit = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || limit > SIZE_MAX)
+        return "--error-limit: a number of errors, 0 for no limit";
+    options->limits_errors = true;
+    options->error_limit = (size_t)limit;
+    return NULL;
 }
 
 /* ---- the run ---- */
@@ -169,6 +186,7 @@ void diagnostics_set_levels(const struct diagnostic_options *options, struct dia
 {
     for (int i = 0; i < RULE_COUNT; i++)
         (void)diag_set_level(diags, (enum rule)i, chosen_level(options, (enum rule)i));
+    if (options->limits_errors && options->error_limit == 0) diag_keep(diags, SIZE_MAX);
 }
 
 bool diagnostics_open(struct diagnostic_options *options, const char **path)
@@ -200,8 +218,13 @@ bool diagnostics_refuse_sources(struct diagnostic_options *options, const struct
 bool diagnostics_write(struct diagnostic_options *options, const struct diags *diags, bool colour,
                        bool unfinished, const char **path)
 {
-    struct diag_view view = {options->on_stderr, options->min_level, colour, unfinished,
-                             options->on_stdout};
+    struct diag_view view = {.format = options->on_stderr,
+                             .min_level = options->min_level,
+                             .colour = colour,
+                             .unfinished = unfinished,
+                             .all = options->limits_errors ? options->error_limit == 0
+                                                           : options->on_stdout,
+                             .error_limit = options->error_limit};
     bool written = true;
     int error = 0;
     diag_print(diags, options->on_stdout ? stdout : stderr, &view);
@@ -224,5 +247,7 @@ bool diagnostics_write(struct diagnostic_options *options, const struct diags *d
 
 bool diagnostics_fail(const struct diagnostic_options *options, const struct diags *diags)
 {
-    return diag_failed(diags) || (options->fails_on_warnings && diag_warning_count(diags) > 0);
+    bool from_warning = options->fail_level == DIAG_WARNING || options->fail_level == DIAG_NOTE;
+    return diag_failed(diags) || (from_warning && diag_warning_count(diags) > 0) ||
+           (options->fail_level == DIAG_NOTE && diag_note_count(diags) > 0);
 }

@@ -27,14 +27,17 @@ static const char help_text[] =
     "  -Wno-NAME, -WNAME     switch a rule off, on; -Wno-lint: only what compiling reports\n"
     "  -Werror[=NAME]        warnings, or this one, are errors\n"
     "  --min-level=LEVEL     show no less: note, warning, error\n"
-    "  --fail-on=LEVEL       exit status 1 from: warning (the default), error\n"
+    "  --fail-on=LEVEL       exit status 1 from: note, warning (the default), error\n"
+    "  --error-limit=N       as text, show N errors (default: all)\n"
     "  --baseline FILE       do not report the findings that FILE has\n"
     "  --write-baseline      write what is found to that file instead of reporting it\n"
     "  -q                    no count at the end\n"
     "  @FILE                 more arguments, from FILE\n"
     "  -h, --help, --version[=json]  this text; the version\n"
     "\n"
-    "Exit status: 0 nothing found, 1 findings, 2 usage or files, 3 internal error.\n";
+    "Exit status: 0 nothing found, or notes only; 1 warnings or errors (see --fail-on); 2 usage "
+    "or\n"
+    "files; 3 internal error.\n";
 
 enum { THREADS_MAX = 256, KEPT_MAX = 1000000 };
 
