@@ -71,6 +71,7 @@ static const char help_text[] =
     "  -Werror[=NAME]        warnings, or this one, are errors\n"
     "  --min-level=LEVEL     show no less: note, warning, error\n"
     "  --fail-on=LEVEL       exit status 1 from: note, warning, error (the default)\n"
+    "  --error-limit=N       as text, show N errors (default 100; 0: all)\n"
     "  --baseline FILE       do not report the findings that FILE has\n"
     "  --write-baseline FILE write the findings to FILE instead of reporting them\n"
     "  -j N                  threads; one file is compiled by one, lint and test use them\n"
@@ -100,6 +101,7 @@ enum {
     OPTION_DIAGNOSTICS,
     OPTION_MIN_LEVEL,
     OPTION_FAIL_ON,
+    OPTION_ERROR_LIMIT,
     OPTION_BASELINE,
     OPTION_WRITE_BASELINE,
     OPTION_VERSION,
@@ -128,6 +130,7 @@ static const struct option long_options[] = {
     {"diagnostics", required_argument, NULL, OPTION_DIAGNOSTICS},
     {"min-level", required_argument, NULL, OPTION_MIN_LEVEL},
     {"fail-on", required_argument, NULL, OPTION_FAIL_ON},
+    {"error-limit", required_argument, NULL, OPTION_ERROR_LIMIT},
     {"baseline", required_argument, NULL, OPTION_BASELINE},
     {"write-baseline", required_argument, NULL, OPTION_WRITE_BASELINE},
     {"help", optional_argument, NULL, 'h'},
@@ -257,6 +260,22 @@ static void parse_policy(struct parser *p, const char *text)
     p->line.options.policy = text;
     if (!graph_policy_named(text, &policy))
         refuse(p, "--policy=%s: auto, round_robin, priority or fullest", text);
+}
+
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && *value != '\0';
+}
+
+/* Without --color: NO_COLOR says no, else CLICOLOR_FORCE says yes (but 0), else it is a terminal that
+ * shows colours. */
+static bool colour_suits(int descriptor)
+{
+    const char *terminal = getenv("TERM");
+    if (is_set("NO_COLOR")) return false;
+    if (is_set("CLICOLOR_FORCE") && strcmp(getenv("CLICOLOR_FORCE"), "0") != 0) return true;
+    return isatty(descriptor) && terminal != NULL && strcmp(terminal, "dumb") != 0;
 }
 
 static void parse_colour(struct parser *p, const char *when)
@@ -421,6 +440,9 @@ static void parse_option(struct parser *p, int option, char **argv)
     case OPTION_FAIL_ON:
         refuse_problem(p, diagnostic_options_fail_on(&p->line.diagnostics, optarg));
         break;
+    case OPTION_ERROR_LIMIT:
+        refuse_problem(p, diagnostic_options_error_limit(&p->line.diagnostics, optarg));
+        break;
     case OPTION_BASELINE: p->line.diagnostics.baseline = optarg; break;
     case OPTION_WRITE_BASELINE: p->line.diagnostics.new_baseline = optarg; break;
     case OPTION_VERSION: show_version(p, optarg); break;
@@ -542,22 +564,6 @@ static void check_diagnostics(struct parser *p)
         refuse_problem(p, diagnostic_options_check(&line->diagnostics, p->arena, others[i]));
 }
 
-static bool variable_is_set(const char *name)
-{
-    const char *value = getenv(name);
-    return value != NULL && value[0] != '\0';
-}
-
-/* Whether text on this descriptor is coloured without --color.  NO_COLOR (no-color.org) wins over
- * CLICOLOR_FORCE (bixense.com/clicolors), and that over the terminal. */
-static bool is_coloured(int descriptor)
-{
-    if (variable_is_set("NO_COLOR")) return false;
-    if (variable_is_set("CLICOLOR_FORCE")) return strcmp(getenv("CLICOLOR_FORCE"), "0") != 0;
-    const char *terminal = getenv("TERM");
-    return isatty(descriptor) && (terminal == NULL || strcmp(terminal, "dumb") != 0);
-}
-
 static struct parser begin(struct arena *arena)
 {
     return (struct parser){
@@ -565,7 +571,7 @@ static struct parser begin(struct arena *arena)
         .line = {.action = COMMAND_COMPILE,
                  .device = "sim16",
                  .diagnostics = {.fail_level = DIAG_ERROR},
-                 .colour = is_coloured(STDERR_FILENO),
+                 .colour = colour_suits(STDERR_FILENO),
                  .options = {.optimisation = 2,
                              .bounds_checks = true,
                              .max_memory_bytes = UINT64_C(1) << 30}},
@@ -669,7 +675,7 @@ struct command_line command_line_parse_command(int argc, char **argv, struct are
     struct parser p = begin(arena);
     p.own = own;
     if (own->reports) {
-        p.line.colour = is_coloured(STDOUT_FILENO);
+        p.line.colour = colour_suits(STDOUT_FILENO);
         p.line.diagnostics.on_stdout = true;
         p.line.diagnostics.fail_level = DIAG_WARNING;
         p.line.diagnostics.lint_rules = true;

@@ -1,6 +1,8 @@
 #include "compiler/diagnostic_options.h"
 
 #include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -168,6 +170,18 @@ const char *diagnostic_options_fail_on(struct diagnostic_options *options, const
                : "--fail-on: the levels are note, warning and error";
 }
 
+const char *diagnostic_options_error_limit(struct diagnostic_options *options, const char *text)
+{
+    char *end;
+    errno = 0;
+    unsigned long long limit = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || limit > SIZE_MAX)
+        return "--error-limit: a number of errors, 0 for no limit";
+    options->limits_errors = true;
+    options->error_limit = (size_t)limit;
+    return NULL;
+}
+
 /* ---- the run ---- */
 
 static enum diag_level chosen_level(const struct diagnostic_options *options, enum rule rule)
@@ -184,6 +198,7 @@ void diagnostics_set_levels(const struct diagnostic_options *options, struct dia
 {
     for (int i = 0; i < RULE_COUNT; i++)
         (void)diag_set_level(diags, (enum rule)i, chosen_level(options, (enum rule)i));
+    if (options->limits_errors && options->error_limit == 0) diag_keep(diags, SIZE_MAX);
 }
 
 bool diagnostics_open(struct diagnostic_options *options, const char **path)
@@ -215,8 +230,13 @@ bool diagnostics_refuse_sources(struct diagnostic_options *options, const struct
 bool diagnostics_write(struct diagnostic_options *options, const struct diags *diags, bool colour,
                        bool unfinished, const char **path)
 {
-    struct diag_view view = {options->on_stderr, options->min_level, colour, unfinished,
-                             options->on_stdout};
+    struct diag_view view = {.format = options->on_stderr,
+                             .min_level = options->min_level,
+                             .colour = colour,
+                             .unfinished = unfinished,
+                             .all = options->limits_errors ? options->error_limit == 0
+                                                           : options->on_stdout,
+                             .error_limit = options->error_limit};
     bool written = true;
     int error = 0;
     diag_print(diags, options->on_stdout ? stdout : stderr, &view);

@@ -28,6 +28,8 @@ struct diagnostic_options {
     VEC(struct diagnostic_sink) sinks;
     enum diag_level min_level;
     enum diag_level fail_level; /* the exit status is 1 from this level on */
+    bool limits_errors;         /* --error-limit was given */
+    size_t error_limit;         /* 0: none */
     bool warnings_are_errors;
     bool lint_rules;          /* those that are off by default are on */
     const char *baseline;     /* --baseline: findings to leave out, or NULL */
@@ -41,13 +43,15 @@ const char *diagnostic_options_format(struct diagnostic_options *options, struct
 /* What follows -W. */
 const char *diagnostic_options_warning(struct diagnostic_options *options, struct arena *arena,
                                        const char *text);
-/* --min-level, --fail-on */
+/* --min-level, --fail-on, --error-limit */
 const char *diagnostic_options_min_level(struct diagnostic_options *options, const char *text);
 const char *diagnostic_options_fail_on(struct diagnostic_options *options, const char *text);
+const char *diagnostic_options_error_limit(struct diagnostic_options *options, const char *text);
 /* Two outputs to one file destroy each other; `output` is what else the run writes, or NULL. */
 const char *diagnostic_options_check(const struct diagnostic_options *options, struct arena *arena,
                                      const char *output);
 
+/* The levels of the rules, and how many findings are kept where there is no limit. */
 void diagnostics_set_levels(const struct diagnostic_options *options, struct diags *diags);
 /* False: *path cannot be written (errno). */
 bool diagnostics_open(struct diagnostic_options *options, const char **path);

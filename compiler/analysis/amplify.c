@@ -96,6 +96,15 @@ static void show_path(struct compile *cx, struct kernel *k, uint32_t port, uint3
     arena_destroy(scratch);
 }
 
+/* With parameters another number may be right for other values: no edit. */
+static void help_rate(struct compile *cx, struct diag *d, const struct kernel *k,
+                      const struct kernel_port *port, struct walk_count count)
+{
+    const char *rate = rate_text(cx->arena, count);
+    diag_help(d, "declare 'push %s', or leave the rate out: it is taken from the body", rate);
+    if (strcmp(k->name, k->title) == 0) diag_fix(d, port->rate_span, "push %s", rate);
+}
+
 static void report_mismatch(struct compile *cx, struct kernel *k, uint32_t p, uint32_t phase,
                             const struct walk_result *result)
 {
@@ -109,13 +118,8 @@ static void report_mismatch(struct compile *cx, struct kernel *k, uint32_t p, ui
                                  rate, port->name, where, count_text(cx->arena, count));
     diag_primary(d, "push %s%s", rate, where);
     show_path(cx, k, p, phase, WALK_FIRING, result, which, declared_rate(port, phase), d);
-    if (k->phases > 1) return;
-    if (count.least == count.most && count.least > 0)
-        diag_help(d, "declare 'push %" PRIu64 "', or leave the rate out: it is taken from the body",
-                  count.least);
-    else if (count.most != WALK_UNBOUNDED && count.most > 0)
-        diag_help(d, "declare 'push %s', or leave the rate out: it is taken from the body",
-                  rate_text(cx->arena, count));
+    if (k->phases == 1 && count.most != WALK_UNBOUNDED && count.most > 0)
+        help_rate(cx, d, k, port, count);
 }
 
 static void report_unproven(struct compile *cx, struct kernel *k, uint32_t p, uint32_t phase,
@@ -148,8 +152,7 @@ static void report_unproven(struct compile *cx, struct kernel *k, uint32_t p, ui
     diag_note(d, "every append is checked while running; another number is a fault");
     show_path(cx, k, p, phase, WALK_FIRING, result, which, rate, d);
     if (!inside && exact && count.most <= rate.most && k->phases == 1)
-        diag_help(d, "declare 'push %s', or leave the rate out: it is taken from the body",
-                  rate_text(cx->arena, count));
+        help_rate(cx, d, k, port, count);
 }
 
 /* A child's ports bind by position: one that it does not need may stand before one that it does. */

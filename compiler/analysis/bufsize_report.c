@@ -8,6 +8,7 @@
 #include "lang/plural.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { LINES_MAX = 12, LARGEST_SHOWN = 3 };
 
@@ -232,6 +233,17 @@ static struct span depth_place(const struct graph_buffer *buffer)
     return buffer->depth_span.source ? buffer->depth_span : buffer->span;
 }
 
+/* Where the depth is written as a number for this buffer only. */
+static void fix_depth(const struct faults *faults, struct diag *d,
+                      const struct graph_buffer *buffer, uint64_t packets)
+{
+    const struct source *source = source_get(faults->cx->sources, buffer->depth_span.source);
+    if (source == NULL || strchr(buffer->name, '[') != NULL) return;
+    for (uint32_t i = buffer->depth_span.begin; i < buffer->depth_span.end; i++)
+        if (source->bytes[i] < '0' || source->bytes[i] > '9') return;
+    diag_fix(d, buffer->depth_span, "%" PRIu64, packets);
+}
+
 static void report_initial(const struct faults *faults, const struct graph_buffer *buffer,
                            const struct sizing *sizing)
 {
@@ -242,6 +254,7 @@ static void report_initial(const struct faults *faults, const struct graph_buffe
     diag_label(d, buffer->initial.span, "%s",
                arena_counted(faults->cx->arena, buffer->initial.packets, "initial packet"));
     diag_help(d, "give '%s' a depth of at least %" PRIu64, buffer->name, sizing->depth_packets);
+    fix_depth(faults, d, buffer, sizing->depth_packets);
 }
 
 /* The end whose single firing is beyond the depth. */
@@ -276,6 +289,7 @@ static void report_burst(const struct faults *faults, const struct graph_buffer 
               "'%s'",
               node->name, writes ? "complete" : "start", node->name, buffer->name);
     diag_help(d, "give '%s' a depth of at least %" PRIu64, buffer->name, sizing->depth_packets);
+    fix_depth(faults, d, buffer, sizing->depth_packets);
 }
 
 static struct diag *report_too_small(const struct faults *faults, const struct graph_buffer *buffer)
@@ -302,9 +316,10 @@ static void label_ends(const struct faults *faults, struct diag *d,
 }
 
 /* What an end needs is sufficient, and not always necessary. */
-static void help_least(struct diag *d, const struct graph_buffer *buffer,
-                       const struct sizing *sizing)
+static void help_least(const struct faults *faults, struct diag *d,
+                       const struct graph_buffer *buffer, const struct sizing *sizing)
 {
+    fix_depth(faults, d, buffer, sizing->depth_packets);
     if (sizing->ending > 0 || sizing->floor_why == WHY_FINISH ||
         sizing->floor_why == WHY_FINISH_INITIAL) {
         diag_help(d, "give '%s' a depth of at least %" PRIu64, buffer->name, sizing->depth_packets);
@@ -332,7 +347,7 @@ static void report_small(const struct faults *faults, const struct graph_buffer 
     if (keeps_room(sizing, sizing->floor_why))
         why = keeping_room(arena, faults->graph, buffer, sizing, why);
     diag_note(d, "%s", why);
-    help_least(d, buffer, sizing);
+    help_least(faults, d, buffer, sizing);
 }
 
 static void note_waiting(const struct faults *faults, struct diag *d, const struct waiting *waiting)
@@ -365,7 +380,7 @@ static void report_wait(const struct faults *faults, const struct graph_buffer *
     struct diag *d = report_too_small(faults, buffer);
     note_waiting(faults, d, sizing->waiting);
     note_ending(faults, d, buffer, sizing);
-    help_least(d, buffer, sizing);
+    help_least(faults, d, buffer, sizing);
     if (sizing->waiting->cheapest)
         diag_note(d, "no other declared depth of the circle cures it with fewer bytes");
 }

@@ -116,6 +116,7 @@ static struct diag *report_outside_firing(struct walker *w, const struct walk_ou
 static struct diag *report_outside_other(struct walker *w, const struct walk_outside *o)
 {
     bool window = o->what[0] == 'w', known = o->index.low == o->index.high;
+    bool before = o->index.high < 0;
     const char *index =
         known ? arena_printf(w->cx->arena, "index %s", wide_text(w->cx->arena, o->index.low))
               : "the index";
@@ -126,8 +127,8 @@ static struct diag *report_outside_other(struct walker *w, const struct walk_out
         d = diag_report(w->cx->diags, rule, o->span, "%s of '%s' is empty", o->what, o->name);
     else
         d = diag_report(w->cx->diags, rule, o->span,
-                        "%s is outside the %s%s%s%s, which ends at %" PRIu64, index, o->what, of,
-                        o->name, end, o->length - 1);
+                        "%s is outside the %s%s%s%s, which %s at %" PRIu64, index, o->what, of,
+                        o->name, end, before ? "begins" : "ends", before ? 0 : o->length - 1);
     if (!known && o->operand_count == 0) diag_primary(d, "it is %s", range_text(w, o->index, NULL));
     show_operands(w, o, d);
     return d;
@@ -151,13 +152,60 @@ static void report_outside(struct walker *w, const struct walk_outside *o)
         vec_push(w->scratch, &w->narrow, (struct walk_narrow){d, o->at, o->what, o->name});
 }
 
+/* One edit for all accesses of the port; what depends on parameters is left to the author. */
+static bool may_fix_port(const struct walker *w)
+{
+    return strcmp(w->kernel->name, w->kernel->title) == 0;
+}
+
+/* The most that any access of the port needs. */
+static int64_t packets_needed(const struct walker *w, const char *name)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < w->narrow.count; i++) {
+        const struct walk_narrow *n = &w->narrow.items[i];
+        int64_t last = n->at->place_most;
+        bool same = n->name == name && n->what != ROW && n->what != COLUMN;
+        if (same && n->at->place_least >= 0 && last < INT32_MAX && last > most) most = last;
+    }
+    return most + 1;
+}
+
+static void help_peek(struct walker *w, const struct walk_narrow *n)
+{
+    int64_t least = n->at->place_least, most = n->at->place_most;
+    const struct kernel_port *port = port_named(w->kernel->in, w->kernel->in_count, n->name);
+    if (most < 0 && least > INT32_MIN) {
+        int64_t newest = (int64_t)n->at->places - 1 - least;
+        diag_help(n->diag,
+                  "the oldest packet that a firing sees has index 0: with 'peek %" PRId64
+                  "' that is '%s[0]', and the newest is '%s[%" PRId64
+                  "]'; or keep earlier packets in a 'state' variable",
+                  newest + 1, n->name, n->name, newest);
+        return;
+    }
+    if (least < 0 || most >= INT32_MAX) return;
+    if (n->at->places == 1 && type_is_indexed(port->type) && most < (int64_t)port->type->length) {
+        struct span index = n->at->span;
+        const char *element = least == most ? wide_text(w->cx->arena, most) : "...";
+        diag_help(n->diag, "the first index of '%s' counts packets: an element is '%s[0][%s]'",
+                  n->name, n->name, element);
+        diag_fix(n->diag, (struct span){index.source, index.begin, index.begin}, "0][");
+        return;
+    }
+    int64_t packets = packets_needed(w, n->name);
+    diag_help(n->diag, "'peek %" PRId64 "' would make the window large enough", packets);
+    struct span end = {port->span.source, port->span.end, port->span.end};
+    if (!port->rate_declared && !port->is_array && may_fix_port(w))
+        diag_fix(n->diag, end, " peek %" PRId64, packets);
+}
+
 /* All rounds of the loops of the index are known now. */
 static void help_narrow(struct walker *w, const struct walk_narrow *n)
 {
     int64_t least = n->at->place_least, most = n->at->place_most;
     if (n->what != ROW && n->what != COLUMN) {
-        if (least >= 0 && most < INT32_MAX)
-            diag_help(n->diag, "'peek %" PRId64 "' would make the window large enough", most + 1);
+        help_peek(w, n);
         return;
     }
     const struct kernel_port *port = port_named(w->kernel->in, w->kernel->in_count, n->name);

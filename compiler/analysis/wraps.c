@@ -4,6 +4,7 @@
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/walk_internal.h"
+#include "compiler/sema/widen.h"
 
 enum { NARROW_BYTES = 2, DEPTH_MAX = 32 };
 
@@ -76,50 +77,38 @@ static const struct kx *find_wrapped(const struct kx *e, int depth)
     return found != NULL || e->op == OP_SHL ? found : find_wrapped(e->right, depth + 1);
 }
 
-/* The scalar type that holds the result without wrapping. */
-static const char *wide_enough(const struct kx *operation)
+/* What the operations that make up the value would give without wrapping. */
+static struct interval unwrapped_range(const struct kx *e, int depth)
+{
+    struct interval range = exact_range(e, 0);
+    if (depth > DEPTH_MAX || e->cast) return range;
+    if (e->kind == KX_BROADCAST || e->kind == KX_NEGATE || is_operation(e))
+        range = interval_join(range, unwrapped_range(e->left, depth + 1));
+    if (is_operation(e) && e->op != OP_SHL)
+        range = interval_join(range, unwrapped_range(e->right, depth + 1));
+    if (e->kind == KX_SELECT)
+        range = interval_join(unwrapped_range(e->right, depth + 1),
+                              unwrapped_range(e->third, depth + 1));
+    return range;
+}
+
+/* The scalar type that holds the value without wrapping. */
+static enum scalar_type wide_enough(const struct kx *value)
 {
     static const enum scalar_type types[] = {SCALAR_U16, SCALAR_I16, SCALAR_U32, SCALAR_I32};
-    bool is_signed = scalar_is_signed(type_item(operation->type)->scalar);
-    struct interval need = exact_range(operation, 0);
+    bool is_signed = scalar_is_signed(type_item(value->type)->scalar);
+    struct interval need = unwrapped_range(value, 0);
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         wide limit = (wide)1 << (8 * scalar_width_bytes(types[i]) - scalar_is_signed(types[i]));
         wide low = scalar_is_signed(types[i]) ? -limit : 0;
         if (is_signed && !scalar_is_signed(types[i])) continue;
-        if (need.low >= low && need.high < limit) return scalar_name(types[i]);
+        if (need.low >= low && need.high < limit) return types[i];
     }
-    return "i64";
+    return SCALAR_I64;
 }
 
-/* The operand that widens all operations of the chain when it is widened, or NULL. */
-static const struct kx *first_operand(const struct kx *operation)
-{
-    const struct kx *e = operation;
-    while (is_operation(e)) {
-        if (e->op != OP_SHL && find_wrapped(e->right, 0) != NULL) return NULL;
-        e = e->left;
-    }
-    return e->kind == KX_NEGATE || e->kind == KX_COMPLEMENT ? NULL : e;
-}
-
-/* The text of the operation with its first operand widened, or NULL. */
-static const char *widened_text(struct compile *cx, const struct kx *operation, const char *wider)
-{
-    enum { SHOWN_MAX = 40 };
-    const struct kx *operand = first_operand(operation);
-    const struct source *source = source_get(cx->sources, operation->span.source);
-    if (operand == NULL || source == NULL || operation->type->kind == TYPE_VECTOR) return NULL;
-    struct span whole = operation->span, at = operand->span;
-    if (at.source != whole.source || at.begin < whole.begin || at.end > whole.end ||
-        whole.end - whole.begin > SHOWN_MAX ||
-        memchr(source->bytes + whole.begin, '\n', whole.end - whole.begin) != NULL)
-        return NULL;
-    return arena_printf(cx->arena, "%.*s(%s)%.*s", (int)(at.begin - whole.begin),
-                        source->bytes + whole.begin, wider, (int)(whole.end - at.begin),
-                        source->bytes + at.begin);
-}
-
-static void report(struct compile *cx, const struct kx *operation, const char *before)
+static void report(struct compile *cx, const struct kx *value, const struct kx *operation,
+                   const char *before)
 {
     static const char *const names[] = {
         [OP_ADD] = "sum", [OP_SUB] = "difference", [OP_MUL] = "product", [OP_SHL] = "left shift"};
@@ -127,13 +116,20 @@ static void report(struct compile *cx, const struct kx *operation, const char *b
     struct diag *d = diag_report(cx->diags, RULE_WRAPS_BEFORE_USE, operation->span,
                                  "this %s is computed in %s, where it may wrap, before it is %s",
                                  names[operation->op], type, before);
-    const char *wider = wide_enough(operation), *text = widened_text(cx, operation, wider);
+    enum scalar_type wider = wide_enough(value);
+    struct type item = {.kind = TYPE_SCALAR, .scalar = wider};
+    struct type vector = {.kind = TYPE_VECTOR, .element = &item, .length = value->type->length};
+    bool is_vector = value->type->kind == TYPE_VECTOR;
+    const char *text = widen_value(cx, d, value, is_vector ? &vector : &item);
     if (text != NULL)
-        diag_help(d, "widen an operand first: %s; if wrapping is meant, cast it: (%s)(...)", text,
-                  type);
+        diag_help(d,
+                  is_vector
+                      ? "widen an operand first: %s; if wrapping is meant, cast it: %s(...)"
+                      : "widen an operand first: %s; if wrapping is meant, cast it: (%s)(...)",
+                  text, type_text(cx->arena, operation->type));
     else
-        diag_help(d, "widen the operands first, to %s%s", wider,
-                  operation->type->kind == TYPE_VECTOR ? " elements" : "");
+        diag_help(d, "widen the operands first, to %s%s", scalar_name(wider),
+                  is_vector ? " elements" : "");
 }
 
 /* ---- uses ---- */
@@ -141,7 +137,7 @@ static void report(struct compile *cx, const struct kx *operation, const char *b
 static void check(struct compile *cx, const struct kx *value, const char *before)
 {
     const struct kx *operation = value != NULL ? find_wrapped(value, 0) : NULL;
-    if (operation != NULL) report(cx, operation, before);
+    if (operation != NULL && !operation->widening_reported) report(cx, value, operation, before);
 }
 
 /* An index that wraps at the end of what it indexes is a ring. */

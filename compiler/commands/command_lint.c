@@ -28,6 +28,7 @@ static const char help_text[] =
     "  -Werror[=NAME]        warnings, or this one, are errors\n"
     "  --min-level=LEVEL     show no less: note, warning, error\n"
     "  --fail-on=LEVEL       exit status 1 from: note, warning (the default), error\n"
+    "  --error-limit=N       as text, show N errors (default: all)\n"
     "  --baseline FILE       do not report the findings that FILE has\n"
     "  --write-baseline FILE write the findings to FILE instead of reporting them\n"
     "  -q                    no count at the end\n"

@@ -148,6 +148,7 @@ static void check_if(struct compile *cx, const struct ast_stmt *s)
     if (s->body != NULL && s->body->kind == AST_STMT_EMPTY) {
         struct diag *d = report(cx, RULE_EMPTY_BODY, s->body->span, "this 'if' does nothing");
         diag_help(d, "remove the ';', or write '{ }'");
+        diag_fix(d, s->body->span, "{ }");
     }
     check_chain(cx, s);
     if (s->otherwise != NULL && s->body != NULL && s->otherwise->kind != AST_STMT_IF &&
@@ -165,6 +166,7 @@ static void check_loop(struct compile *cx, const struct ast_stmt *s)
     if (s->kind == AST_STMT_FOR && has_effect(s->expr)) return;
     struct diag *d = report(cx, RULE_EMPTY_BODY, s->body->span, "this loop has an empty body");
     diag_help(d, "remove the ';', or write '{ }'");
+    diag_fix(d, s->body->span, "{ }");
 }
 
 /* ---- flow ---- */

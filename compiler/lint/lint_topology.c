@@ -77,6 +77,7 @@ static void check_rates(struct compile *cx, const struct kernel *k)
                                      k->name, port->name, rate);
         diag_help(d, "write 'push %s': a reader of the program need not look for what varies",
                   rate);
+        diag_fix(d, port->rate_span, "push %s", rate);
     }
 }
 

@@ -463,10 +463,12 @@ static struct kernel *build_kernel(struct sema *sema, const struct ast_item *ite
     if (count) b.title = kernel->title;
     if (!check_kernel_kind(&b, item)) return NULL;
     kernel->is_child = item->kernel_kind == AST_KERNEL_CHILD;
+    sema->bodies->signature_of = item;
     declare_parameters(&b, &item->signature, params, count);
     body_signature_attributes(&b, &item->signature);
     body_ports(&b, &item->signature);
     declare_arguments(&b, &item->signature);
+    sema->bodies->signature_of = NULL;
     entry->building = b.failed ? NULL : kernel;
     if (item->body) kernel_body(&b, item);
     return b.failed || !kernel->body ? NULL : kernel;

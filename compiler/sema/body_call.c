@@ -407,7 +407,7 @@ static struct kx *unknown_function(struct body *b, const struct ast_expr *e)
     else if (habit != NULL)
         diag_help(diag, "%s", habit->help);
     else if (meant)
-        diag_help(diag, "did you mean '%s'?", meant);
+        diag_suggest(diag, e->name.span, meant);
     scope_poison(b->scope, e->name);
     return NULL;
 }

@@ -71,6 +71,8 @@ struct body_cache {
     VEC(struct call_link) checking;
     uint32_t nesting;
     uint32_t building; /* kernels, within each other: a launch needs its child */
+    /* The kernel whose parameters, attributes and ports are being read; NULL within its body. */
+    const struct ast_item *signature_of;
 };
 
 struct switch_frame {
@@ -108,6 +110,7 @@ struct kernel_body {
     bool phases_unknown;             /* after an error in the rates */
     VEC(struct body_event *) events; /* in order of declaration */
     uint32_t barriers;               /* so far */
+    bool *packets_explained;         /* by in-port: body_explain_packet has reported it; or NULL */
 };
 
 struct body {
@@ -205,6 +208,9 @@ struct kx *body_converted(struct body *b, struct kx *kx, const struct type *type
 /* The conversion of a cast. */
 struct kx *body_cast(struct body *b, struct kx *kx, const struct type *type);
 /* As a condition: bool. */
+/* Whether the value is a packet, or an array in one, where an element was meant; reported once for
+ * each port of a kernel. */
+bool body_explain_packet(struct body *b, const struct kx *kx);
 struct kx *body_truth(struct body *b, struct kx *kx);
 /* As an index, a shift count or the value of a switch: a typed integer. */
 struct kx *body_whole(struct body *b, struct kx *kx, const char *what);

@@ -94,7 +94,7 @@ static void report_unknown_child(struct body *b, struct ast_name name)
         body_report(b, RULE_UNKNOWN_NAME, name.span, "there is no child kernel '%s'", name.text);
     scope_each(b->scope, collect_child, &children);
     const char *nearest = nearest_name(name.text, children.names.items, children.names.count);
-    if (nearest) diag_help(diag, "did you mean '%s'?", nearest);
+    if (nearest) diag_suggest(diag, name.span, nearest);
     scope_poison(b->scope, name);
 }
 
@@ -386,7 +386,7 @@ static void launch_order(struct body *b, const struct ast_launch *ast, struct la
                                     "'%s' is no order of a launch", ast->order.text);
     const char *nearest = nearest_name(ast->order.text, words, 2);
     if (nearest)
-        diag_help(diag, "did you mean '%s'?", nearest);
+        diag_suggest(diag, ast->order.span, nearest);
     else
         diag_help(diag, "a launch is ordered by 'with parent', 'after group', 'after parent' or "
                         "'after EVENT, ...'");

@@ -25,8 +25,67 @@ static struct kx *phase(struct body *b, struct span span)
     return body_kx(b, KX_PHASE, body_scalar(b, SCALAR_I32), span);
 }
 
+/* ---- names that sizes and rates cannot use ---- */
+
+static const struct ast_declarator *find_declared(const struct ast_stmt *s, const char *name)
+{
+    for (; s; s = s->next) {
+        for (const struct ast_declarator *d = s->declarators; d; d = d->next)
+            if (d->name.text == name) return d;
+        const struct ast_stmt *const parts[] = {s->init, s->body, s->otherwise};
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            const struct ast_declarator *found = find_declared(parts[i], name);
+            if (found) return found;
+        }
+    }
+    return NULL;
+}
+
+static void help_parameter(struct diag *diag, const struct ast_signature *signature,
+                           const char *name, const char *constant)
+{
+    if (signature->type_params)
+        diag_help(diag, "add 'int %s' to the compile-time parameters of '%s'%s", name,
+                  signature->name.text, constant);
+    else
+        diag_help(diag,
+                  "make it a compile-time parameter: 'kernel %s<int %s>(...)', used as "
+                  "'%s<8>'%s",
+                  signature->name.text, name, signature->name.text, constant);
+}
+
+/* A run-time argument, or a variable of the body, that a port or an attribute depends on. */
+static bool explain_early(struct body *b, struct ast_name name)
+{
+    const struct ast_item *item = b->sema->bodies->signature_of;
+    struct diag *diag;
+    if (!item || name.span.source != item->span.source || name.span.begin < item->span.begin ||
+        name.span.end > item->span.end)
+        return false;
+    for (const struct ast_param *p = item->signature.params; p; p = p->next) {
+        if (p->name.text != name.text) continue;
+        diag = body_report(b, RULE_NOT_CONSTANT, name.span,
+                           "'%s' is a run-time argument: sizes and rates are known when compiling",
+                           name.text);
+        diag_label(diag, p->name.span, "'%s' gets its value when the program runs", name.text);
+        help_parameter(diag, &item->signature, name.text, "");
+        return true;
+    }
+    const struct ast_declarator *declared = find_declared(item->body, name.text);
+    if (!declared) return false;
+    diag =
+        body_report(b, RULE_NOT_CONSTANT, name.span,
+                    "'%s' is declared in the body: sizes and rates are known before it", name.text);
+    diag_label(diag, declared->name.span, "declared here");
+    help_parameter(diag, &item->signature, name.text,
+                   arena_printf(b->cx->arena, ", or declare 'const int %s = ...;' before '%s'",
+                                name.text, item->signature.name.text));
+    return true;
+}
+
 static struct kx *undeclared(struct body *b, struct ast_name name)
 {
+    if (explain_early(b, name)) return NULL;
     if (strcmp(name.text, "phase") == 0 && b->kernel) return phase(b, name.span);
     if (strcmp(name.text, "true") == 0 || strcmp(name.text, "false") == 0)
         return body_constant(b, name.span, arith_bool(name.text[0] == 't'));
@@ -36,7 +95,14 @@ static struct kx *undeclared(struct body *b, struct ast_name name)
         diag_help(diag, "the index of the work-item is item.x, item.y, item.z");
         return NULL;
     }
-    scope_lookup(b->scope, name, "variable"); /* reports */
+    const char *dimensions =
+        b->place == PLACE_CONSTANT ? scope_dimensions(b->scope, name.text) : NULL;
+    if (dimensions)
+        scope_help_dimensions(
+            body_report(b, RULE_UNKNOWN_NAME, name.span, "there is no variable '%s'", name.text),
+            name, dimensions);
+    else
+        scope_lookup(b->scope, name, "variable"); /* reports */
     b->failed = true;
     return NULL;
 }
@@ -58,6 +124,11 @@ static struct kx *wrong_kind(struct body *b, struct span span, const struct symb
                                     symbol->name, kind);
     diag_label(diag, symbol->span, "'%s' is declared here", symbol->name);
     if (symbol->kind == SYMBOL_FN) diag_help(diag, "call it: %s(...)", symbol->name);
+    if (symbol->kind == SYMBOL_BUFFER)
+        diag_help(diag,
+                  "a pipeline is joined when compiling: its conditions and sizes use constants and "
+                  "compile-time parameters; a kernel decides packet by packet, as in 'if (x > 0) y "
+                  "<- x;'");
     if (symbol->kind == SYMBOL_EVENT)
         diag_help(diag, "'launch ... after %s;' waits for it, 'done(%s)' asks for its outcome",
                   symbol->name, symbol->name);

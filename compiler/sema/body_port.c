@@ -13,7 +13,7 @@ void body_unknown_attribute(struct body *b, const struct ast_attribute *attribut
                                     "%s has no attribute '%s'", owner, name);
     const char *nearest = nearest_name(name, known, count);
     if (nearest) {
-        diag_help(diag, "did you mean '%s'?", nearest);
+        diag_suggest(diag, attribute->name.span, nearest);
         return;
     }
     const char *all = "";

@@ -271,7 +271,7 @@ static const struct kernel_port *amplified_port(struct body *b, const struct ast
     diag = body_report(b, RULE_UNKNOWN_NAME, amplify->of.span, "'%s' has no in-port '%s'",
                        kernel->name, amplify->of.text);
     const char *nearest = nearest_name(amplify->of.text, names, kernel->in_count);
-    if (nearest) diag_help(diag, "did you mean '%s'?", nearest);
+    if (nearest) diag_suggest(diag, amplify->of.span, nearest);
     return NULL;
 }
 

@@ -107,7 +107,9 @@ static void report_no_member(struct body *b, const struct type *type, struct ast
                                     type->name, name.text);
     diag_label(diag, type->span, "'%s' is declared here", type->name);
     const char *nearest = nearest_name(name.text, names, type->field_count);
-    if (nearest) diag_help(diag, "did you mean '.%s'?", nearest);
+    if (!nearest) return;
+    diag_help(diag, "did you mean '.%s'?", nearest);
+    diag_fix(diag, name.span, "%s", nearest);
 }
 
 /* The index of a field, or field_count. */
@@ -240,7 +242,7 @@ static struct kx *convert_one(struct body *b, const struct type *type, struct kx
                               struct span span)
 {
     struct kx *kx = body_cast(b, value, type);
-    if (kx && kx->kind == KX_CONSTANT) kx->span = span;
+    if (kx && (kx->kind == KX_CONSTANT || kx != value)) kx->span = span;
     return kx;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "compiler/sema/body_internal.h"
+#include "compiler/sema/widen.h"
 #include "compiler/syntax/habits.h"
 #include "lang/nearest.h"
 
@@ -267,12 +268,12 @@ static struct interval interval_of(const struct kx *kx, int depth)
 }
 
 /* The product, sum, difference or shift that gives this value and can overflow, or NULL. */
-static const struct kx *find_overflow(const struct kx *kx, int depth)
+static struct kx *find_overflow(struct kx *kx, int depth)
 {
     enum { DEPTH_MAX = 12 };
     if (depth > DEPTH_MAX || kx->cast) return NULL;
     if (kx->kind == KX_SELECT) {
-        const struct kx *found = find_overflow(kx->right, depth + 1);
+        struct kx *found = find_overflow(kx->right, depth + 1);
         return found ? found : find_overflow(kx->third, depth + 1);
     }
     if (kx->kind == KX_NEGATE) return find_overflow(kx->left, depth + 1);
@@ -291,30 +292,26 @@ static const struct kx *find_overflow(const struct kx *kx, int depth)
     }
 }
 
-static void warn_widened(struct body *b, const struct kx *from, const struct type *to)
+static void warn_widened(struct body *b, struct kx *from, const struct type *to)
 {
     if (!type_is_integer(from->type) || !type_is_integer(to) ||
         to->width_bytes <= from->type->width_bytes)
         return;
-    const struct kx *narrow = find_overflow(from, 0);
+    struct kx *narrow = find_overflow(from, 0);
     if (!narrow) return;
     const char *what = narrow->op == OP_ADD   ? "sum"
                        : narrow->op == OP_SUB ? "difference"
                        : narrow->op == OP_MUL ? "product"
                                               : "shift";
     const char *wide = body_type_text(b, to);
+    size_t reported = diag_kept_count(b->cx->diags);
     struct diag *diag = body_report(b, RULE_WIDENED_AFTERWARDS, narrow->span,
                                     "the %s is computed in %s and widened to %s afterwards", what,
                                     body_type_text(b, narrow->type), wide);
-    const struct kx *operand = narrow->left;
-    while (operand->kind == KX_CONVERT)
-        operand = operand->left;
-    bool simple = operand->kind == KX_VARIABLE || operand->kind == KX_PEEK ||
-                  operand->kind == KX_WINDOW || operand->kind == KX_INDEX ||
-                  operand->kind == KX_CALL;
-    const char *text = simple ? body_source_text(b, operand->span) : NULL;
+    narrow->widening_reported = diag_kept_count(b->cx->diags) > reported;
+    const char *text = widen_value(b->cx, diag, from, to);
     if (text)
-        diag_help(diag, "widen an operand first: (%s)%s", wide, text);
+        diag_help(diag, "widen an operand first: %s", text);
     else
         diag_help(diag, "widen an operand first, with a cast to %s", wide);
 }
@@ -337,6 +334,9 @@ static void warn_narrowed(struct body *b, const struct kx *from, const struct ty
         body_report(b, RULE_IMPLICIT_NARROWING, from->span, "this %s becomes %s, which holds less",
                     body_type_text(b, from->type), narrow);
     diag_help(diag, "where this is meant, write the conversion: (%s)(...)", narrow);
+    struct span span = from->span;
+    diag_fix(diag, (struct span){span.source, span.begin, span.begin}, "(%s)(", narrow);
+    diag_fix(diag, (struct span){span.source, span.end, span.end}, ")");
 }
 
 /* ---- untyped trees ---- */
@@ -457,12 +457,75 @@ static struct kx *convert(struct body *b, struct kx *kx, const struct type *type
                                      : convert_vector(b, kx, type, explicit);
 }
 
-static void help_conversion(struct body *b, struct diag *diag, const struct type *from,
+/* ---- packets that are taken for their elements ---- */
+
+/* `x[i]` where each packet of x is an array: the first index counts packets. */
+static const struct kx *packet_read(const struct kx *e)
+{
+    while (e->kind == KX_INDEX)
+        e = e->left;
+    return e->kind == KX_PEEK ? e : NULL;
+}
+
+bool body_explain_packet(struct body *b, const struct kx *kx)
+{
+    const struct kx *packet = kx->type->kind == TYPE_ARRAY && b->kernel ? packet_read(kx) : NULL;
+    if (!packet) return false;
+    const struct kernel *kernel = b->kernel->kernel;
+    const struct kernel_port *port = &kernel->in[packet->port];
+    bool **explained = &b->kernel->packets_explained;
+    if (!*explained) *explained = ARENA_ARRAY(b->cx->arena, bool, kernel->in_count);
+    b->failed = true;
+    if ((*explained)[packet->port]) return true;
+    (*explained)[packet->port] = true;
+    const char *text = body_source_text(b, kx->span);
+    const char *type = body_type_text(b, kx->type);
+    struct diag *diag =
+        body_report(b, RULE_TYPE_MISMATCH, kx->span, "'%s' is %s %s of '%s', not a number",
+                    text ? text : port->name,
+                    kx == packet ? "a whole packet" : "a part of a packet", type, port->name);
+    diag_label(diag, port->span, "each packet of '%s' is %s", port->name,
+               body_type_text(b, port->type));
+    struct span index = packet->right->span;
+    bool indexed = index.begin > packet->span.begin && index.end < packet->span.end;
+    const char *inner = indexed ? body_source_text(b, index) : NULL;
+    if (kx == packet && inner && kx->type->element->kind != TYPE_ARRAY) {
+        diag_help(diag, "the first index counts packets: an element is '%s%s[0][%s]'", port->name,
+                  port->is_array ? "[port]" : "", inner);
+        diag_fix(diag, (struct span){index.source, index.begin, index.begin}, "0][");
+    } else {
+        const char *indices = "";
+        for (const struct type *t = port->type; t->kind == TYPE_ARRAY; t = t->element)
+            indices = arena_printf(b->cx->arena, "%s[%c]", indices, *indices ? 'j' : 'i');
+        diag_help(diag, "the first index counts packets, the others are within one: '%s%s[0]%s'",
+                  port->name, port->is_array ? "[port]" : "", indices);
+    }
+    return true;
+}
+
+/* A packet that is a vector, read with an index, in what an element was wanted of; or NULL. */
+static const struct kx *vector_read(const struct kx *e)
+{
+    if (!e || e->type->kind != TYPE_VECTOR) return NULL;
+    bool indexed = e->kind == KX_PEEK && e->right->span.begin > e->span.begin;
+    if (indexed || e->kind == KX_CALL || e->kind == KX_CONVERT) return indexed ? e : NULL;
+    const struct kx *left = vector_read(e->left);
+    return left ? left : vector_read(e->right);
+}
+
+static void help_conversion(struct body *b, struct diag *diag, const struct kx *kx,
                             const struct type *to, const char *what)
 {
-    if (type_is_indexed(from) && type_is_scalar(to))
+    const struct type *from = kx->type;
+    const struct kx *packet = type_is_scalar(to) && b->kernel ? vector_read(kx) : NULL;
+    const char *index = packet ? body_source_text(b, packet->right->span) : NULL;
+    if (index) {
+        const char *name = b->kernel->kernel->in[packet->port].name;
+        diag_help(diag, "the first index counts packets: an element is '%s[0][%s]'", name, index);
+    } else if (type_is_indexed(from) && type_is_scalar(to)) {
         diag_help(diag, "take one element of the %s by an index",
                   from->kind == TYPE_ARRAY ? "array" : "vector");
+    }
     if (from->kind == TYPE_STRUCT && type_is_scalar(to))
         diag_help(diag, "take one of its fields: .%s", from->fields[0].name);
     if (from->kind == TYPE_SCALAR && to->kind == TYPE_STRUCT)
@@ -482,10 +545,11 @@ struct kx *body_converted(struct body *b, struct kx *kx, const struct type *type
     if (!kx || !is_value(b, kx)) return NULL;
     if (kx->type == type) return kx;
     if (is_convertible(kx->type, type)) return convert(b, kx, type, false);
+    if (type->kind != TYPE_ARRAY && body_explain_packet(b, kx)) return NULL;
     struct diag *diag =
         body_report(b, RULE_TYPE_MISMATCH, kx->span, "%s is %s, but the value is %s", what,
                     body_type_text(b, type), body_type_text(b, kx->type));
-    help_conversion(b, diag, kx->type, type, what);
+    help_conversion(b, diag, kx, type, what);
     return NULL;
 }
 
@@ -497,6 +561,7 @@ struct kx *body_cast(struct body *b, struct kx *kx, const struct type *type)
         return kx;
     }
     if (is_convertible(kx->type, type)) return convert(b, kx, type, true);
+    if (body_explain_packet(b, kx)) return NULL;
     body_report(b, RULE_TYPE_MISMATCH, kx->span, "%s cannot be converted to %s",
                 body_type_text(b, kx->type), body_type_text(b, type));
     return NULL;
@@ -507,6 +572,7 @@ struct kx *body_truth(struct body *b, struct kx *kx)
     if (!kx || !is_value(b, kx)) return NULL;
     if (kx->type->kind == TYPE_SCALAR)
         return convert_scalar(b, kx, body_scalar(b, SCALAR_BOOL), false);
+    if (body_explain_packet(b, kx)) return NULL;
     struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, kx->span,
                                     "a condition is a scalar, not %s", body_type_text(b, kx->type));
     if (kx->type->kind == TYPE_VECTOR) diag_help(diag, "any(...) or all(...) of its elements");
@@ -534,6 +600,7 @@ struct kx *body_whole(struct body *b, struct kx *kx, const char *what)
     if (!kx || !is_value(b, kx)) return NULL;
     if (kx->type->kind == TYPE_SCALAR && !scalar_is_float(kx->type->scalar))
         return body_promoted(b, body_settled(b, kx));
+    if (body_explain_packet(b, kx)) return NULL;
     struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, kx->span, "%s is an integer, not %s",
                                     what, body_type_text(b, kx->type));
     if (kx->type->kind == TYPE_SCALAR) diag_help(diag, "convert it: (i32)");
@@ -608,6 +675,9 @@ static bool check_operands(struct body *b, struct kx **operands, size_t count, s
         }
     }
     if (good) return true;
+    for (size_t i = 0; i < count; i++)
+        if (body_explain_packet(b, operands[i])) good = true;
+    if (good) return false;
     const char *types = "";
     for (size_t i = 0; i < count; i++)
         types = arena_printf(b->arena, "%s%s%s", types,
@@ -701,7 +771,7 @@ static const struct type *named_type(struct body *b, const struct ast_type *type
         const char *meant = meant_type(name);
         const struct habit *habit = habit_find(name);
         if (meant)
-            diag_help(diag, "did you mean '%s'?", meant);
+            diag_suggest(diag, type->name.span, meant);
         else if (habit)
             diag_help(diag, "%s", habit->help);
         scope_poison(b->scope, type->name);
@@ -718,6 +788,7 @@ static const struct type *base_type(struct body *b, const struct ast_type *type)
         struct diag *diag = body_report(b, RULE_INT_IN_BODY, type->span,
                                         "'int' is the compile-time integer and no type of values");
         diag_help(diag, "write i32");
+        diag_fix(diag, type->name.span, "i32");
         return body_scalar(b, SCALAR_I32);
     }
     case AST_TYPE_SCALAR: break;

@@ -48,7 +48,12 @@ static void window_size(struct body *b, const struct ast_attribute *attribute,
     if (!plane) {
         struct diag *diag =
             body_report(b, RULE_INVALID_RATE, value->span, "a window is width x height");
-        diag_help(diag, "write 'window 3x3', or 'window 5x1' for a window along the row");
+        const char *sides =
+            value->kind == AST_EXPR_NAME ? scope_dimensions(b->scope, value->name.text) : NULL;
+        if (sides)
+            scope_help_dimensions(diag, value->name, sides);
+        else
+            diag_help(diag, "write 'window 3x3', or 'window 5x1' for a window along the row");
         return;
     }
     window_side(b, value->arguments, "the width of a window", &port->window_width);
@@ -73,7 +78,7 @@ static void window_border_kind(struct body *b, const struct ast_attribute *attri
     struct diag *diag = body_report(b, RULE_UNKNOWN_ATTRIBUTE, value->span,
                                     "a border is clamp, mirror, wrap or zero");
     const char *nearest = named ? nearest_name(value->name.text, names, COUNT) : NULL;
-    if (nearest) diag_help(diag, "did you mean '%s'?", nearest);
+    if (nearest) diag_suggest(diag, value->span, nearest);
 }
 
 bool body_window_attribute(struct body *b, const struct ast_attribute *attribute,

@@ -76,7 +76,7 @@ static bool is_verb(struct builder *b, const struct ast_command *command, const 
                                  "'%s' is not a command that is written so", command->verb.text);
     const char *nearest = nearest_name(command->verb.text, verbs, 5);
     if (nearest != NULL && strcmp(nearest, command->verb.text) != 0)
-        diag_help(d, "did you mean '%s'?", nearest);
+        diag_suggest(d, command->verb.span, nearest);
     else
         diag_help(d, "the commands are source, pipeline, argument, create, set and connect");
     b->el.incomplete = true;

@@ -304,7 +304,7 @@ void unknown_attribute(struct elaboration *el, const struct ast_attribute *a, co
     struct diag *d = diag_report(el->cx->diags, RULE_UNKNOWN_ATTRIBUTE, a->name.span,
                                  "%s has no attribute '%s'", of, a->name.text);
     const char *nearest = nearest_name(a->name.text, known, count);
-    if (nearest != NULL) diag_help(d, "did you mean '%s'?", nearest);
+    if (nearest != NULL) diag_suggest(d, a->name.span, nearest);
 }
 
 bool repeated_attribute(struct elaboration *el, const struct ast_attribute *first,
@@ -331,6 +331,19 @@ bool buffer_attribute(struct elaboration *el, struct scope *scope, const struct 
     return false;
 }
 
+/* `[16]` behind the name. */
+static struct span bracket_span(const struct elaboration *el, const struct ast_buffer *ast)
+{
+    const struct ast_expr *length = ast->dims;
+    if (length == NULL || length->kind != AST_EXPR_INTEGER || length->next != NULL)
+        return (struct span){0};
+    const struct source *source = source_get(el->cx->sources, length->span.source);
+    struct span span = {length->span.source, ast->name.span.end, length->span.end + 1};
+    bool whole = source->bytes[span.begin] == '[' && span.begin + 1 == length->span.begin &&
+                 source->bytes[span.end - 1] == ']';
+    return whole ? span : (struct span){0};
+}
+
 void declare_buffer(struct elaboration *el, struct scope *scope, const struct type *type,
                     const struct ast_buffer *ast)
 {
@@ -340,6 +353,7 @@ void declare_buffer(struct elaboration *el, struct scope *scope, const struct ty
         declare_poison(scope, ast->name);
         return;
     }
+    buffer->dims_span = bracket_span(el, ast);
     struct graph_buffer model = buffer_model(buffer->span, type);
     for (const struct ast_attribute *a = ast->attributes; a != NULL; a = a->next)
         if (repeated_attribute(el, ast->attributes, a) ||
@@ -421,6 +435,7 @@ static bool declare_loop_variables(struct elaboration *el, struct scope *scope,
             diag_report(el->cx->diags, RULE_TYPE_MISMATCH, net->type->span,
                         "loops of a pipeline run when compiling: their variables are int");
         diag_help(d, "write 'int' in place of '%s'", net->type->name.text);
+        diag_fix(d, net->type->name.span, "int");
         return false;
     }
     for (const struct ast_declarator *v = net->declarators; v != NULL; v = v->next) {
@@ -671,7 +686,7 @@ bool policy_attribute(struct elaboration *el, const struct ast_attribute *a, enu
     struct diag *d = diag_report(el->cx->diags, RULE_UNKNOWN_NAME, a->value->span,
                                  "a policy is auto, round_robin, priority or fullest");
     const char *nearest = nearest_name(policy, names, 4);
-    if (nearest != NULL) diag_help(d, "did you mean '%s'?", nearest);
+    if (nearest != NULL) diag_suggest(d, a->value->span, nearest);
     return false;
 }
 

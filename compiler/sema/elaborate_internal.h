@@ -21,6 +21,7 @@ struct net_buffer {
     struct span span;
     const struct type *type; /* of a packet */
     VEC(uint64_t) dims;      /* none: not an array */
+    struct span dims_span;   /* `[16]` where it is one number; else source 0 */
     uint64_t total;
     uint32_t first;
     const uint32_t *bound;  /* by element; NULL: from `first` on */

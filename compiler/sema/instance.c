@@ -46,7 +46,7 @@ const struct net_buffer *elaborate_find_buffer(struct elaboration *el, struct sc
     if (file != NULL)
         diag_help(d, "the kernel '%s' is in the standard library: import \"%s\";", name.text, file);
     else if (nearest != NULL)
-        diag_help(d, "did you mean '%s'?", nearest);
+        diag_suggest(d, name.span, nearest);
     else
         diag_help(d, "declare it: 'buffer TYPE %s;'", name.text);
     return NULL;
@@ -157,7 +157,7 @@ static const struct symbol *find_callee(struct elaboration *el, struct scope *sc
         if (file != NULL)
             diag_help(d, "'%s' is in the standard library: import \"%s\";", name.text, file);
         else if (nearest != NULL)
-            diag_help(d, "did you mean '%s'?", nearest);
+            diag_suggest(d, name.span, nearest);
         scope_poison(scope, name);
     } else if (symbol->kind != SYMBOL_POISON) {
         d = diag_report(el->cx->diags, RULE_WRONG_KIND_OF_NAME, name.span, "'%s' is not a kernel",
@@ -663,6 +663,63 @@ bool connect_element(struct elaboration *el, const struct instance *instance, bo
     return connect(el, instance, &at, &end);
 }
 
+/* ---- how an instance is written, for helps ---- */
+
+static const struct ast_signature *signature_of(const struct symbol *symbol)
+{
+    bool has_ports = symbol != NULL && symbol->item != NULL &&
+                     (symbol->kind == SYMBOL_KERNEL || symbol->kind == SYMBOL_PIPELINE);
+    return has_ports ? &symbol->item->signature : NULL;
+}
+
+/* mix(a, b -> y) */
+static const char *ports_text(struct elaboration *el, const char *name,
+                              const struct ast_signature *signature)
+{
+    const char *lists[2] = {"", ""};
+    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next) {
+        const char **list = &lists[p->is_out];
+        *list = arena_printf(el->cx->arena, "%s%s%s", *list, **list ? ", " : "", p->name.text);
+    }
+    return arena_printf(el->cx->arena, "%s(%s%s->%s%s)", name, lists[0], *lists[0] ? " " : "",
+                        *lists[1] ? " " : "", lists[1]);
+}
+
+static const char *list_ports(struct elaboration *el, const struct kernel_port *ports,
+                              uint32_t count)
+{
+    const char *list = "";
+    for (uint32_t i = 0; i < count; i++)
+        list = arena_printf(el->cx->arena, "%s%s%s", list, i > 0 ? ", " : "", ports[i].name);
+    return list;
+}
+
+static const char *callee_text(struct elaboration *el, const struct callee *k)
+{
+    return arena_printf(el->cx->arena, "%s(%s%s->%s%s)", k->name,
+                        list_ports(el, k->in, k->in_count), k->in_count > 0 ? " " : "",
+                        k->out_count > 0 ? " " : "", list_ports(el, k->out, k->out_count));
+}
+
+/* `'b'`, `'b' and 'c'`, `'taps[2]' and 6 others`: the ports from number `given` of `wanted` on. */
+static const char *unbound_text(struct elaboration *el, const struct kernel_port *ports,
+                                uint64_t given, uint64_t wanted)
+{
+    struct arena *arena = el->cx->arena;
+    const char *text = "";
+    uint64_t shown = wanted - given == 2 ? 2 : 1, at = given;
+    for (uint64_t i = 0; i < shown; i++, at++) {
+        uint64_t element = at;
+        const struct kernel_port *port = ports;
+        for (; element >= port->arity; port++)
+            element -= port->arity;
+        text = arena_printf(arena, port->is_array ? "%s%s'%s[%" PRIu64 "]'" : "%s%s'%s'", text,
+                            i > 0 ? " and " : "", port->name, element);
+    }
+    if (wanted - given <= 2) return text;
+    return arena_printf(arena, "%s and %" PRIu64 " others", text, wanted - given - 1);
+}
+
 /* Walks the written list beside the ports: a port array takes one array of its size, or as many
  * single buffers. */
 struct port_walk {
@@ -678,8 +735,30 @@ static void report_port_count(struct elaboration *el, const struct instance *ins
                                  "'%s' has %" PRIu64 " %s-port%s, %" PRIu64 " %s bound",
                                  instance->name, wanted, is_out ? "out" : "in",
                                  wanted == 1 ? "" : "s", given, given == 1 ? "is" : "are");
-    diag_label(d, instance->callee.span, "'%s' is declared here", instance->callee.name);
+    const struct callee *callee = &instance->callee;
+    diag_label(d, callee->span, "'%s' is declared here", callee->name);
+    if (given < wanted)
+        diag_note(d, "nothing is bound to %s",
+                  unbound_text(el, is_out ? callee->out : callee->in, given, wanted));
+    diag_help(d, "bind a buffer to each port: %s", callee_text(el, callee));
     el->incomplete = true;
+}
+
+/* `buffer f32 t[16]` may have been meant as a depth. */
+static void help_array(struct elaboration *el, struct diag *d, const struct net_buffer *buffer)
+{
+    if (buffer->outer != GRAPH_INNER || buffer->dims.count != 1) {
+        diag_help(d, "choose one of them: '%s[0]'", buffer->name);
+        return;
+    }
+    diag_help(d,
+              "'%s[%" PRIu64 "]' is %" PRIu64
+              " buffers: a length in packets is 'buffer %s %s depth %" PRIu64
+              "', one of the buffers is '%s[0]'",
+              buffer->name, buffer->total, buffer->total, type_text(el->cx->arena, buffer->type),
+              buffer->name, buffer->total, buffer->name);
+    const struct span dims = buffer->dims_span;
+    if (dims.source != 0) diag_fix(d, dims, " depth %" PRIu64, buffer->total);
 }
 
 static bool check_array_fits(struct elaboration *el, const struct port_walk *walk,
@@ -698,6 +777,7 @@ static bool check_array_fits(struct elaboration *el, const struct port_walk *wal
         d = diag_report(el->cx->diags, RULE_TYPE_MISMATCH, binding->span,
                         "port '%s' takes one buffer, '%s' is an array of %" PRIu64, port->name,
                         binding->text, binding->count);
+    if (!port->is_array) help_array(el, d, binding->buffer);
     diag_label(d, port->span, "declared here");
     el->incomplete = true;
     return false;
@@ -741,44 +821,6 @@ static bool connect_ports(struct elaboration *el, struct scope *scope,
 }
 
 /* ---- statements ---- */
-
-/* ---- how an instance is written, for helps ---- */
-
-static const struct ast_signature *signature_of(const struct symbol *symbol)
-{
-    bool has_ports = symbol != NULL && symbol->item != NULL &&
-                     (symbol->kind == SYMBOL_KERNEL || symbol->kind == SYMBOL_PIPELINE);
-    return has_ports ? &symbol->item->signature : NULL;
-}
-
-/* mix(a, b -> y) */
-static const char *ports_text(struct elaboration *el, const char *name,
-                              const struct ast_signature *signature)
-{
-    const char *lists[2] = {"", ""};
-    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next) {
-        const char **list = &lists[p->is_out];
-        *list = arena_printf(el->cx->arena, "%s%s%s", *list, **list ? ", " : "", p->name.text);
-    }
-    return arena_printf(el->cx->arena, "%s(%s%s->%s%s)", name, lists[0], *lists[0] ? " " : "",
-                        *lists[1] ? " " : "", lists[1]);
-}
-
-static const char *list_ports(struct elaboration *el, const struct kernel_port *ports,
-                              uint32_t count)
-{
-    const char *list = "";
-    for (uint32_t i = 0; i < count; i++)
-        list = arena_printf(el->cx->arena, "%s%s%s", list, i > 0 ? ", " : "", ports[i].name);
-    return list;
-}
-
-static const char *callee_text(struct elaboration *el, const struct callee *k)
-{
-    return arena_printf(el->cx->arena, "%s(%s%s->%s%s)", k->name,
-                        list_ports(el, k->in, k->in_count), k->in_count > 0 ? " " : "",
-                        k->out_count > 0 ? " " : "", list_ports(el, k->out, k->out_count));
-}
 
 /* `label: kernel<...>(in, in -> out; arguments) attributes;` */
 static void elaborate_instance(struct elaboration *el, struct scope *scope,
@@ -865,6 +907,7 @@ static bool single_buffer(struct elaboration *el, const struct binding *binding)
                                  "a chain goes through one buffer; '%s' is an array of %" PRIu64,
                                  binding->text, binding->count);
     diag_label(d, binding->buffer->span, "declared here");
+    help_array(el, d, binding->buffer);
     el->incomplete = true;
     return false;
 }

@@ -143,11 +143,12 @@ struct kx {
      * standing for what is beyond */
     uint64_t places;
     int64_t place_least, place_most;
-    bool may_wrap;      /* BINARY: its exact value may leave `type`; filled by analysis/range */
-    bool cast;          /* cast to the type that it has: wrapping is meant */
-    bool postfix;       /* ASSIGN: the value is the old one (i++) */
-    uint32_t port;      /* PEEK, WINDOW, LEFT: index into kernel->in */
-    uint32_t dimension; /* ITEM */
+    bool may_wrap;          /* BINARY: its exact value may leave `type`; filled by analysis/range */
+    bool cast;              /* cast to the type that it has: wrapping is meant */
+    bool widening_reported; /* RULE_WIDENED_AFTERWARDS has been reported of it */
+    bool postfix;           /* ASSIGN: the value is the old one (i++) */
+    uint32_t port;          /* PEEK, WINDOW, LEFT: index into kernel->in */
+    uint32_t dimension;     /* ITEM */
     /* Of kernel->costs: LOGICAL, SELECT: those of `right` and `third`; CALL: takes the cycles that
      * the function has counted.  0: none.  Filled by analysis/cost. */
     uint32_t regions[2];

@@ -143,6 +143,31 @@ void scope_poison(struct scope *scope, struct ast_name name)
     declare_poison(scope, name);
 }
 
+/* A number, or a name that is known. */
+static bool is_side(struct scope *scope, const char *text, size_t length)
+{
+    if (length == 0) return false;
+    if (strspn(text, "0123456789") >= length) return true;
+    return scope_find(scope, intern_name(scope->cx->names, text, length)) != NULL;
+}
+
+const char *scope_dimensions(struct scope *scope, const char *name)
+{
+    for (const char *x = strchr(name, 'x'); x != NULL; x = strchr(x + 1, 'x')) {
+        size_t length = (size_t)(x - name);
+        if (is_side(scope, name, length) && is_side(scope, x + 1, strlen(x + 1)))
+            return arena_printf(scope->cx->arena, "%.*s x %s", (int)length, name, x + 1);
+    }
+    return NULL;
+}
+
+void scope_help_dimensions(struct diag *diag, struct ast_name name, const char *dimensions)
+{
+    diag_help(diag, "'%s' is one name: write '%s', with blanks around the x", name.text,
+              dimensions);
+    diag_fix(diag, name.span, "%s", dimensions);
+}
+
 struct symbol *scope_lookup(struct scope *scope, struct ast_name name, const char *what)
 {
     struct symbol *symbol = scope_find(scope, name.text);
@@ -159,7 +184,7 @@ struct symbol *scope_lookup(struct scope *scope, struct ast_name name, const cha
     if (habit)
         diag_help(diag, "%s", habit->help);
     else if (nearest)
-        diag_help(diag, "did you mean '%s'?", nearest);
+        diag_suggest(diag, name.span, nearest);
     declare_poison(whole_scope(scope), name);
     return NULL;
 }

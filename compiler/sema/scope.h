@@ -63,6 +63,10 @@ struct symbol *scope_find(struct scope *scope, const char *name);
 /* Like scope_find, and reports RULE_UNKNOWN_NAME ("there is no %s '%s'", with the nearest candidate
  * as help), once in a body. */
 struct symbol *scope_lookup(struct scope *scope, struct ast_name name, const char *what);
+/* `W x H` for a name such as WxH, whose parts are known names or numbers; else NULL. */
+const char *scope_dimensions(struct scope *scope, const char *name);
+/* The help and the edit that write the name so. */
+void scope_help_dimensions(struct diag *diag, struct ast_name name, const char *dimensions);
 /* An unknown item has been reported: it is not again, anywhere in the program. */
 void scope_poison(struct scope *scope, struct ast_name name);
 /* Calls visit for every visible symbol, innermost first. */

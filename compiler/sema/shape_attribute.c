@@ -51,7 +51,12 @@ static bool frame_size(struct elaboration *el, struct scope *scope, const struct
     if (!plane) {
         struct diag *d = diag_report(el->cx->diags, RULE_TYPE_MISMATCH, value->span,
                                      "a frame is width x height");
-        diag_help(d, "write 'frame 640x480', or 'rows 640' where rows have no end");
+        const char *sides =
+            value->kind == AST_EXPR_NAME ? scope_dimensions(scope, value->name.text) : NULL;
+        if (sides != NULL)
+            scope_help_dimensions(d, value->name, sides);
+        else
+            diag_help(d, "write 'frame 640x480', or 'rows 640' where rows have no end");
         return false;
     }
     const struct ast_expr *width = value->arguments, *height = width->next;

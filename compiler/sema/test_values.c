@@ -329,7 +329,7 @@ static bool parse_stream(struct stream *s, const struct ast_expr *expr, const st
             for (int i = 0; i < GENERATORS; i++)
                 names[i] = generators[i].name;
             const char *nearest = nearest_name(expr->name.text, names, GENERATORS);
-            if (nearest != NULL) diag_help(d, "did you mean '%s'?", nearest);
+            if (nearest != NULL) diag_suggest(d, expr->name.span, nearest);
         } else {
             diag_help(d, "write it in braces: {1, 2, 3}");
         }

@@ -223,6 +223,22 @@ void diag_help(struct diag *diag, const char *format, ...)
     va_end(args);
 }
 
+void diag_fix(struct diag *diag, struct span span, const char *format, ...)
+{
+    if (diag->discarded || span.source == 0) return;
+    va_list args;
+    va_start(args, format);
+    struct place edit = {span, arena_vprintf(diag->arena, format, args)};
+    va_end(args);
+    vec_push(diag->arena, &diag->edits, edit);
+}
+
+void diag_suggest(struct diag *diag, struct span span, const char *name)
+{
+    diag_help(diag, "did you mean '%s'?", name);
+    diag_fix(diag, span, "%s", name);
+}
+
 bool diag_reported(const struct diags *diags, enum rule rule)
 {
     for (size_t i = 0; i < diags->kept.count; i++)
@@ -249,6 +265,8 @@ void diag_take(struct diags *to, struct diags *from)
         taken->labels.count = taken->labels.capacity = diag->labels.count;
         taken->remarks.items = diag->remarks.items;
         taken->remarks.count = taken->remarks.capacity = diag->remarks.count;
+        taken->edits.items = diag->edits.items;
+        taken->edits.count = taken->edits.capacity = diag->edits.count;
     }
     to->lost_count += from->lost_count;
     from->kept.count = 0;
@@ -431,6 +449,8 @@ static void absorb(struct absorption *a, const struct diag *diag)
         remark.text = arena_string(arena, remark.text, strlen(remark.text));
         vec_push(arena, &copy->remarks, remark);
     }
+    for (size_t i = 0; i < diag->edits.count; i++)
+        vec_push(arena, &copy->edits, absorb_place(a, diag->edits.items[i]));
     keep(a->to, copy, bucket);
 }
 
@@ -506,7 +526,7 @@ static void report_unknown_rule(struct diags *diags, const struct suppression *s
     struct diag *d =
         diag_report(diags, RULE_INVALID_SUPPRESSION, s->name, "there is no rule '%s'", name);
     const char *nearest = nearest_name(name, names, RULE_COUNT);
-    if (nearest != NULL) diag_help(d, "did you mean '%s'?", nearest);
+    if (nearest != NULL) diag_suggest(d, s->name, nearest);
 }
 
 void diag_examined(struct diags *diags, struct span item, bool examined)
@@ -640,16 +660,17 @@ static int compare_diags(const void *a, const void *b)
 
 static struct report report_of(const struct diags *diags, const struct diag_view *view)
 {
-    struct report report = {.arena = diags->arena,
-                            .sources = diags->sources,
-                            .items =
-                                ARENA_ARRAY(diags->arena, const struct diag *, diags->kept.count),
-                            .lost_count = diags->lost_count,
-                            .error_count = diags->error_count,
-                            .warning_count = diags->warning_count,
-                            .colour = view->colour,
-                            .all = view->all,
-                            .finished = !view->unfinished};
+    struct report report = {
+        .arena = diags->arena,
+        .sources = diags->sources,
+        .items = ARENA_ARRAY(diags->arena, const struct diag *, diags->kept.count),
+        .lost_count = diags->lost_count,
+        .error_count = diags->error_count,
+        .warning_count = diags->warning_count,
+        .colour = view->colour,
+        .all = view->all,
+        .error_limit = view->error_limit > 0 ? view->error_limit : DIAG_SHOWN_MAX,
+        .finished = !view->unfinished};
     for (size_t i = 0; i < diags->kept.count; i++)
         if (diags->kept.items[i]->level >= view->min_level)
             report.items[report.count++] = diags->kept.items[i];

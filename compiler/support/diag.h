@@ -58,6 +58,13 @@ enum { DIAG_TRACES_MAX = 4 };
 void diag_trace(struct diags *diags, size_t since, struct span use, const char *what);
 void diag_note(struct diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void diag_help(struct diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* An edit for tools: replaces `span` with the text; an empty span inserts it.  The edits of one
+ * diagnostic are applied together and do not overlap.  Applied, they leave no finding of its rule
+ * at that place (tests/e2e/fixes.sh applies all of them).  A fix in the library is not shown. */
+void diag_fix(struct diag *diag, struct span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The help "did you mean 'NAME'?", and the edit that writes the name over `span`. */
+void diag_suggest(struct diag *diag, struct span span, const char *name);
 
 /* ---- several compilations in one list ---- */
 
@@ -143,13 +150,15 @@ struct diag_view {
     enum diag_format format;
     enum diag_level min_level; /* what is below is not shown */
     bool colour;
-    bool unfinished; /* the run ended for a reason that is not the program's */
-    bool all;        /* texts: however many there are */
+    bool unfinished;    /* the run ended for a reason that is not the program's */
+    bool all;           /* texts: however many there are */
+    size_t error_limit; /* texts: so many errors (0: DIAG_SHOWN_MAX) */
 };
 
 const char *diag_format_name(enum diag_format format);
 
-/* Of texts, errors; what comes after them is counted on one last line. */
+/* Of texts, errors, unless --error-limit says another number; what comes after them is counted on one
+ * last line. */
 enum { DIAG_SHOWN_MAX = 100 };
 
 /* Prints everything collected so far, sorted by place. */

@@ -26,6 +26,7 @@ struct diag {
     struct place primary;
     VEC(struct place) labels;
     VEC(struct remark) remarks;
+    VEC(struct place) edits; /* of one fix: spans and the texts that replace them */
     unsigned trace_count;
     size_t order;
     struct diag *next_equal; /* in its bucket */
@@ -39,9 +40,10 @@ struct report {
     size_t count;
     size_t lost_count; /* reported, but beyond what is kept */
     size_t error_count, warning_count;
-    bool colour;   /* text only */
-    bool all;      /* text only: no limit */
-    bool finished; /* false: usage or files ended the run, not the program */
+    bool colour;        /* text only */
+    bool all;           /* text only: no limit */
+    size_t error_limit; /* text only */
+    bool finished;      /* false: usage or files ended the run, not the program */
 };
 
 void diag_print_text(const struct report *report, FILE *to);
@@ -79,6 +81,8 @@ bool locate_span(struct locator *locator, struct span span, struct extent *exten
 
 /* ---- texts ---- */
 
+/* Whether it has edits, all of them in files of the user. */
+bool diag_is_fixable(const struct sources *sources, const struct diag *diag);
 /* The name of a file as platforms want it: relative names without "./". */
 const char *plain_path(const char *name);
 /* The message, labels (where wanted), notes and help, in lines. */

@@ -36,6 +36,20 @@ static void put_remarks(struct json *json, const char *key, const struct diag *d
     json_end(json, ']');
 }
 
+static void put_edits(struct json *json, const struct sources *sources, const struct diag *diag)
+{
+    json_begin(json, "fix", '[');
+    size_t count = diag_is_fixable(sources, diag) ? diag->edits.count : 0;
+    for (size_t i = 0; i < count; i++) {
+        struct locator locator = {.sources = sources};
+        json_begin(json, NULL, '{');
+        json_text(json, "text", diag->edits.items[i].text);
+        put_location(json, &locator, diag->edits.items[i].span);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
 static void put_diag(struct json *json, struct locator *locator, const struct diag *diag)
 {
     json_text(json, "rule", rule_id(diag->rule));
@@ -55,6 +69,7 @@ static void put_diag(struct json *json, struct locator *locator, const struct di
     json_end(json, ']');
     put_remarks(json, "notes", diag, false);
     put_remarks(json, "help", diag, true);
+    put_edits(json, locator->sources, diag);
 }
 
 void report_list_json(const struct report *report, struct json *json, const char *key)

@@ -2,7 +2,7 @@
 #include "compiler/support/diag_internal.h"
 #include "compiler/support/parcel.h"
 
-/* The least that a label, a remark or a diagnostic takes. */
+/* The least that a label, a remark, an edit or a diagnostic takes. */
 enum { ITEM_BYTES = 16 };
 
 static void pack_diag(struct parcel *parcel, const struct diag *diag)
@@ -20,6 +20,11 @@ static void pack_diag(struct parcel *parcel, const struct diag *diag)
     for (size_t i = 0; i < diag->remarks.count; i++) {
         pack_number(parcel, diag->remarks.items[i].is_help);
         pack_text(parcel, diag->remarks.items[i].text);
+    }
+    pack_number(parcel, diag->edits.count);
+    for (size_t i = 0; i < diag->edits.count; i++) {
+        pack_span(parcel, diag->edits.items[i].span);
+        pack_text(parcel, diag->edits.items[i].text);
     }
 }
 
@@ -49,6 +54,13 @@ static void unpack_remark(struct diag *diag, struct parcel_reader *reader)
         diag_note(diag, "%s", text);
 }
 
+static void unpack_edit(struct diag *diag, struct parcel_reader *reader, uint32_t sources)
+{
+    struct span span = unpack_span(reader, sources);
+    const char *text = unpack_text(reader);
+    if (text != NULL) diag_fix(diag, span, "%s", text);
+}
+
 static void unpack_diag(struct diags *to, struct parcel_reader *reader, uint32_t sources)
 {
     enum rule rule = (enum rule)unpack_small(reader, RULE_COUNT - 1);
@@ -61,6 +73,8 @@ static void unpack_diag(struct diags *to, struct parcel_reader *reader, uint32_t
         unpack_label(diag, reader, sources);
     for (size_t count = unpack_count(reader, ITEM_BYTES), i = 0; i < count; i++)
         unpack_remark(diag, reader);
+    for (size_t count = unpack_count(reader, ITEM_BYTES), i = 0; i < count; i++)
+        unpack_edit(diag, reader, sources);
 }
 
 void diag_unpack(struct diags *to, struct parcel_reader *reader, const struct sources *sources)

@@ -54,6 +54,13 @@ bool locate_span(struct locator *locator, struct span span, struct extent *exten
     return true;
 }
 
+bool diag_is_fixable(const struct sources *sources, const struct diag *diag)
+{
+    for (size_t i = 0; i < diag->edits.count; i++)
+        if (source_is_library(sources, diag->edits.items[i].span.source)) return false;
+    return diag->edits.count > 0;
+}
+
 const char *plain_path(const char *name)
 {
     while (name[0] == '.' && name[1] == '/' && name[2] != '\0')

@@ -1,4 +1,4 @@
-/* SARIF 2.1.0.  There are no `fixes`: help is a sentence, not an edit that is certain. */
+/* SARIF 2.1.0.  `fixes` holds the edits of diag_fix; help is a sentence, not an edit. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -51,19 +51,30 @@ static const char *file_uri(struct arena *arena, const char *name)
     return uri;
 }
 
-static void put_physical_location(const struct report *report, struct json *json,
-                                  const struct extent *extent)
+static void put_artifact(const struct report *report, struct json *json,
+                         const struct source *source)
 {
-    json_begin(json, "physicalLocation", '{');
     json_begin(json, "artifactLocation", '{');
-    json_text(json, "uri", file_uri(report->arena, extent->source->name));
+    json_text(json, "uri", file_uri(report->arena, source->name));
     json_end(json, '}');
-    json_begin(json, "region", '{');
+}
+
+static void put_region(struct json *json, const char *key, const struct extent *extent)
+{
+    json_begin(json, key, '{');
     json_number(json, "startLine", extent->begin.line);
     json_number(json, "startColumn", extent->begin.utf16);
     json_number(json, "endLine", extent->end.line);
     json_number(json, "endColumn", extent->end.utf16);
     json_end(json, '}');
+}
+
+static void put_physical_location(const struct report *report, struct json *json,
+                                  const struct extent *extent)
+{
+    json_begin(json, "physicalLocation", '{');
+    put_artifact(report, json, extent->source);
+    put_region(json, "region", extent);
     json_end(json, '}');
 }
 
@@ -99,6 +110,34 @@ static void put_related_locations(const struct report *report, struct json *json
     json_end(json, ']');
 }
 
+/* One fix: all edits together. */
+static void put_fixes(const struct report *report, struct json *json, const struct diag *diag)
+{
+    if (!diag_is_fixable(report->sources, diag)) return;
+    json_begin(json, "fixes", '[');
+    json_begin(json, NULL, '{');
+    json_begin(json, "artifactChanges", '[');
+    for (size_t i = 0; i < diag->edits.count; i++) {
+        struct locator locator = {.sources = report->sources};
+        struct extent extent;
+        if (!locate_span(&locator, diag->edits.items[i].span, &extent)) continue;
+        json_begin(json, NULL, '{');
+        put_artifact(report, json, extent.source);
+        json_begin(json, "replacements", '[');
+        json_begin(json, NULL, '{');
+        put_region(json, "deletedRegion", &extent);
+        json_begin(json, "insertedContent", '{');
+        json_text(json, "text", diag->edits.items[i].text);
+        json_end(json, '}');
+        json_end(json, '}');
+        json_end(json, ']');
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+    json_end(json, '}');
+    json_end(json, ']');
+}
+
 static void put_result(const struct report *report, struct json *json, struct locator *locator,
                        const struct diag *diag, uint64_t fingerprint)
 {
@@ -111,6 +150,7 @@ static void put_result(const struct report *report, struct json *json, struct lo
     put_message(report, json, "message", diag_full_text(report, diag, false));
     put_location(report, json, locator, diag);
     put_related_locations(report, json, diag);
+    put_fixes(report, json, diag);
     json_begin(json, "partialFingerprints", '{');
     json_text(json, "pipec/v1", digits);
     json_end(json, '}');

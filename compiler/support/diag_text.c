@@ -281,7 +281,7 @@ static void print_diags(const struct report *report, FILE *to,
 {
     struct printer printer = {.sources = report->sources, .to = to, .colour = report->colour};
     size_t shown = 0, shown_errors = 0;
-    for (; shown < report->count && (report->all || shown_errors < DIAG_SHOWN_MAX); shown++) {
+    for (; shown < report->count && (report->all || shown_errors < report->error_limit); shown++) {
         if (report->items[shown]->level == DIAG_ERROR) shown_errors++;
         print(&printer, report->items[shown]);
     }

@@ -9,7 +9,14 @@
 #define DECLARED "a variable is declared with its type: 'f32 NAME = VALUE;'"
 #define FUNCTION "a function is 'fn TYPE NAME(TYPE a, TYPE b) { ... }'"
 #define RECORD "several values of their own types are 'struct NAME { TYPE FIELD; };'"
-#define OUTPUT "nothing is printed while running: a value leaves by 'PORT <- VALUE;'"
+#define OUTPUT                                                                                     \
+    "nothing is printed while running: send the value out by a port, 'out i32 seen' and "          \
+    "'seen <- VALUE;', or stop where it changes: 'piperun --debug' with 'watch' "                  \
+    "(docs/debugging.md)"
+#define COMPLEX                                                                                    \
+    "a complex number is a vector 'f32x2' (real part .x, imaginary part .y), or "                  \
+    "'struct complex { f32 re, im; };'"
+#define TEXT_TYPE "there are no strings: a text is a stream of its bytes, 'in u8 x'"
 #define MEMORY "there is no allocation: arrays have a size that is known, 'f32 a[16];'"
 #define POINTERS "there are no pointers: use arrays and indices"
 #define APPEND "a packet is appended to an out-port with 'PORT <- VALUE;'"
@@ -80,6 +87,24 @@ static const struct habit habits[] = {
     {"random", HABIT_NAME, RANDOM},
     {"printf", HABIT_NAME, OUTPUT},
     {"print", HABIT_NAME, OUTPUT},
+    {"println", HABIT_NAME, OUTPUT},
+    {"fprintf", HABIT_NAME, OUTPUT},
+    {"puts", HABIT_NAME, OUTPUT},
+    {"putchar", HABIT_NAME, OUTPUT},
+    {"cout", HABIT_NAME, OUTPUT},
+    {"std", HABIT_NAME, OUTPUT},
+    {"echo", HABIT_NAME, OUTPUT},
+    {"debug", HABIT_NAME, OUTPUT},
+    {"trace", HABIT_NAME, OUTPUT},
+    {"printk", HABIT_NAME, OUTPUT},
+    {"console", HABIT_NAME, OUTPUT},
+    {"complex", HABIT_NAME, COMPLEX},
+    {"cfloat", HABIT_NAME, COMPLEX},
+    {"complex64", HABIT_NAME, COMPLEX},
+    {"complex_float", HABIT_NAME, COMPLEX},
+    {"string", HABIT_NAME, TEXT_TYPE},
+    {"str", HABIT_NAME, TEXT_TYPE},
+    {"String", HABIT_NAME, TEXT_TYPE},
     {"malloc", HABIT_NAME, MEMORY},
     {"calloc", HABIT_NAME, MEMORY},
     {"free", HABIT_NAME, MEMORY},
@@ -115,12 +140,19 @@ const struct habit *habit_find(const char *word)
 const char *habit_type(const char *word)
 {
     static const char *const known[][2] = {
-        {"float", "f32"},  {"double", "f64"},   {"half", "f16"},     {"char", "i8"},
-        {"short", "i16"},  {"long", "i64"},     {"unsigned", "u32"}, {"signed", "i32"},
-        {"uint", "u32"},   {"uchar", "u8"},     {"ushort", "u16"},   {"ulong", "u64"},
-        {"int8_t", "i8"},  {"int16_t", "i16"},  {"int32_t", "i32"},  {"int64_t", "i64"},
-        {"uint8_t", "u8"}, {"uint16_t", "u16"}, {"uint32_t", "u32"}, {"uint64_t", "u64"},
-        {"size_t", "u64"}, {"byte", "u8"},      {"boolean", "bool"}, {"_Bool", "bool"},
+        {"float", "f32"},    {"double", "f64"},    {"half", "f16"},     {"char", "i8"},
+        {"short", "i16"},    {"long", "i64"},      {"unsigned", "u32"}, {"signed", "i32"},
+        {"uint", "u32"},     {"uchar", "u8"},      {"ushort", "u16"},   {"ulong", "u64"},
+        {"int8_t", "i8"},    {"int16_t", "i16"},   {"int32_t", "i32"},  {"int64_t", "i64"},
+        {"uint8_t", "u8"},   {"uint16_t", "u16"},  {"uint32_t", "u32"}, {"uint64_t", "u64"},
+        {"size_t", "u64"},   {"byte", "u8"},       {"boolean", "bool"}, {"_Bool", "bool"},
+        {"usize", "u64"},    {"isize", "i64"},     {"float32", "f32"},  {"float64", "f64"},
+        {"float16", "f16"},  {"bfloat16", "bf16"}, {"int8", "i8"},      {"int16", "i16"},
+        {"int32", "i32"},    {"int64", "i64"},     {"uint8", "u8"},     {"uint16", "u16"},
+        {"uint32", "u32"},   {"uint64", "u64"},    {"integer", "i32"},  {"real", "f32"},
+        {"float2", "f32x2"}, {"float3", "f32x3"},  {"float4", "f32x4"}, {"float8", "f32x8"},
+        {"vec2", "f32x2"},   {"vec3", "f32x3"},    {"vec4", "f32x4"},   {"int2", "i32x2"},
+        {"int4", "i32x4"},   {"uchar4", "u8x4"},   {"uint4", "u32x4"},  {"double2", "f64x2"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i][0], word) == 0) return known[i][1];

@@ -48,6 +48,9 @@ struct ast_expr *literal_integer(struct parser *ps, struct span span)
     if (end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X')) {
         base = 16;
         at += 2;
+    } else if (end - at > 2 && at[0] == '0' && (at[1] == 'b' || at[1] == 'B')) {
+        base = 2;
+        at += 2;
     } else if (end - at > 1 && at[0] == '0') {
         base = 8;
     }
@@ -99,6 +102,15 @@ static bool looks_like_dimensions(const char *text, size_t length)
     return extents > 1 && text[length - 1] != 'x';
 }
 
+static const char *without_underscores(struct parser *ps, const char *text, size_t length)
+{
+    char *copy = arena_alloc(ps->cx->arena, length + 1), *to = copy;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] != '_') *to++ = text[i];
+    *to = '\0';
+    return copy;
+}
+
 struct ast_expr *literal_malformed_number(struct parser *ps, struct span span)
 {
     const char *text = text_of(ps, span);
@@ -109,6 +121,13 @@ struct ast_expr *literal_malformed_number(struct parser *ps, struct span span)
         diag_help(diag, "dimensions are decimal numbers from 1 on, without a 0 in front: '3x4'");
     else if (text[0] == '0' && length > 1 && (text[1] == 'x' || text[1] == 'X'))
         diag_primary(diag, "hexadecimal digits follow '0x'");
+    else if (text[0] == '0' && length > 1 && (text[1] == 'b' || text[1] == 'B'))
+        diag_primary(diag, "the digits 0 and 1 follow '0b'");
+    else if (text[0] == '0' && length > 1 && (text[1] == 'o' || text[1] == 'O'))
+        diag_help(diag, "octal digits follow '0': write '0%.*s'", (int)(length - 2), text + 2);
+    else if (memchr(text, '_', length) != NULL)
+        diag_help(diag, "digits stand side by side: write '%s'",
+                  without_underscores(ps, text, length));
     else if (digits + 1 == length && text[digits] == 'x')
         diag_help(diag, "set 'x' apart ('2 x 3'), or write both numbers without spaces ('2x3')");
     return integer_expr(ps, span, 1);

@@ -171,6 +171,7 @@ static void report_semicolon(struct parser *ps, const struct token *before, cons
         diag_report(ps->cx->diags, RULE_SYNTAX, (struct span){ps->source_id, end, end},
                     "expected ';' after %s, found %s", after, token_text(ps, token));
     diag_help(diag, "write ';' here");
+    diag_fix(diag, (struct span){ps->source_id, end, end}, ";");
 }
 
 void syntax_error_explain_semicolon(struct parser *ps, const struct token *before,

@@ -78,24 +78,32 @@ static void help_arrow(const struct parser *ps, const struct syntax_error *error
         diag_help(diag, "a packet is appended to a port with 'port <- value;'");
 }
 
+/* Whether `TYPE NAME` of a file goes on as a function does; the token in hand is the type. */
+static bool declares_function(const struct parser *ps)
+{
+    const char *at = ps->source->bytes + ps->current.span.end;
+    const char *end = ps->source->bytes + ps->source->size_bytes;
+    while (at < end && *at != '(' && *at != ';' && *at != '=' && *at != '\n' && *at != '[' &&
+           *at != ',')
+        at++;
+    return at < end && *at == '(';
+}
+
 /* Where a declaration of a file begins with a type. */
 static void help_declaration(struct parser *ps, struct diag *diag)
 {
-    const char *word = token_name(ps, &ps->current), *type = habit_type(word);
-    if (strcmp(word, "int") == 0)
-        diag_help(diag, "a constant is 'const int NAME = VALUE;', a function 'fn i32 NAME(...) { "
-                        "... }'");
-    else if (strcmp(word, "void") == 0)
-        diag_help(diag, "a function is 'fn void NAME(...) { ... }'");
-    else if (type != NULL)
-        diag_help(diag,
-                  "'%s' is %s here: a constant is 'const %s NAME = VALUE;', a function 'fn "
-                  "%s NAME(...) { ... }'",
-                  word, type, type, type);
+    const char *word = token_name(ps, &ps->current), *known = habit_type(word);
+    const char *type = known != NULL ? known : word, *here = "";
+    bool is_int = strcmp(word, "int") == 0, is_void = strcmp(word, "void") == 0;
+    if (known != NULL) here = arena_printf(ps->cx->arena, "'%s' is %s here: ", word, known);
+    if (is_void || declares_function(ps))
+        diag_help(diag, "%sa function is 'fn %s NAME(...) { ... }'", here, is_int ? "i32" : type);
     else
-        diag_help(diag,
-                  "a constant is 'const %s NAME = VALUE;', a function 'fn %s NAME(...) { ... }'",
-                  word, word);
+        diag_help(
+            diag,
+            "%sa file has constants only, 'const %s NAME = VALUE;'; a kernel keeps a variable "
+            "from firing to firing with 'state %s NAME = VALUE;' in its body",
+            here, type, is_int ? "i32" : type);
 }
 
 /* `y == ..` in a test without its `expect`; `expect y = ..`. */
@@ -146,7 +154,7 @@ static void help_name(struct parser *ps, const struct syntax_error *error, struc
         return;
     }
     const char *nearest = nearest_name(name, items, sizeof items / sizeof items[0]);
-    if (nearest != NULL) diag_help(diag, "did you mean '%s'?", nearest);
+    if (nearest != NULL) diag_suggest(diag, ps->current.span, nearest);
 }
 
 static void help_operator(struct parser *ps, const struct syntax_error *error, struct diag *diag)
@@ -191,6 +199,14 @@ static void help_closing(struct parser *ps, const struct syntax_error *error, st
 static void help_opening(struct parser *ps, const struct syntax_error *error, struct diag *diag)
 {
     const struct token *function = token_before(ps, 2);
+    bool after_arrow = ps->previous.kind == TOKEN_ARROW;
+    if (error->in_net && !error->open_count &&
+        (after_arrow || syntax_error_expects(error, "buffer"))) {
+        diag_help(diag, "a chain has one buffer between two kernels: several ports are bound by an "
+                        "instance, 'KERNEL(a, b -> c, d);', and a buffer may have several readers, "
+                        "'t -> KERNEL -> b; t -> KERNEL -> c;'");
+        return;
+    }
     if (function != NULL && function->kind == TOKEN_FN)
         diag_help(diag, "a function is 'fn TYPE NAME(...)'; without a result it is 'void'");
     else if (error->in_body && is_before(ps, 2, '.') && token_is_name(ps, &ps->previous)) {
@@ -378,7 +394,7 @@ bool syntax_habit_explain(struct parser *ps)
     struct diag *diag = diag_report(ps->cx->diags, RULE_SYNTAX, token->span,
                                     "there is no '%s' in this language", token_name(ps, token));
     if (keyword != NULL)
-        diag_help(diag, "did you mean '%s'?", keyword);
+        diag_suggest(diag, token->span, keyword);
     else
         diag_help(diag, "%s", habit->help);
     return true;

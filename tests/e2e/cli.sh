@@ -131,6 +131,18 @@ expect "--pareto without inspect" 2 '' "belongs to 'pipec inspect'" "$PIPEC" --p
 expect "--pareto of a container" 2 '' '[-]-pareto needs its source' "$PIPEC" inspect --pareto five.pbc
 expect "--buffers of a container" 2 '' '[-]-buffers needs its source' "$PIPEC" inspect --json --buffers=min five.pbc
 expect "colour" 1 '' '[0-9]m' "$PIPEC" --color=always two.pipe
+plain() { ! "$@" 2>&1 | grep -q '[0-9]m'; }
+coloured() { "$@" 2>&1 | grep -q '[0-9]m'; }
+on_terminal() { script -qec "$*" /dev/null; }
+expect "no colour without a terminal" 0 '' '' plain "$PIPEC" two.pipe
+expect "CLICOLOR_FORCE" 0 '' '' coloured env -u NO_COLOR CLICOLOR_FORCE=1 "$PIPEC" two.pipe
+expect "CLICOLOR_FORCE=0" 0 '' '' plain env -u NO_COLOR CLICOLOR_FORCE=0 "$PIPEC" two.pipe
+expect "NO_COLOR is stronger" 0 '' '' plain env NO_COLOR=1 CLICOLOR_FORCE=1 "$PIPEC" two.pipe
+expect "CLICOLOR_FORCE of lint" 0 '' '' coloured env -u NO_COLOR CLICOLOR_FORCE=1 "$PIPEC" lint two.pipe
+if command -v script >/dev/null; then
+    expect "a terminal has colours" 0 '' '' coloured on_terminal env -u NO_COLOR TERM=xterm "$PIPEC" two.pipe
+    expect "TERM=dumb has none" 0 '' '' plain on_terminal env -u NO_COLOR TERM=dumb "$PIPEC" two.pipe
+fi
 expect "list of devices" 0 '^sim16' '' "$PIPERUN" --list-devices
 expect "disasm" 0 'round_robin' '' "$PIPERUN" disasm five.pbc
 expect "verify says what it has proven" 0 '1 of 1 stage is run by a static schedule' '' "$PIPERUN" verify five.pbc

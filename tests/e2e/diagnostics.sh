@@ -132,7 +132,11 @@ SARIF = {
     'text': {'text!': str},
     'invocation': {'executionSuccessful!': bool},
     'result': {'ruleId': str, 'ruleIndex': -1, 'level': LEVEL, 'message!': 'text', 'locations': ['location'],
-               'relatedLocations*': ['location'], 'partialFingerprints': {}},
+               'relatedLocations*': ['location'], 'fixes*': ['fix'], 'partialFingerprints': {}},
+    'fix': {'artifactChanges!': ['change']},
+    'change': {'artifactLocation!': 'artifact', 'replacements!': ['replacement']},
+    'replacement': {'deletedRegion!': 'region', 'insertedContent': 'content'},
+    'content': {'text': str},
     'location': {'id': -1, 'physicalLocation': 'physical', 'message': 'text'},
     'physical': {'artifactLocation!': 'artifact', 'region': 'region'},
     'artifact': {'uri': str},
@@ -191,7 +195,7 @@ def check_sarif(name):
         assert ids[result['ruleIndex']] == result['ruleId']
         assert result['level'] in ('note', 'warning', 'error')
         check_message(result['message'])
-        assert 'fixes' not in result and re.fullmatch('[0-9a-f]{16}', result['partialFingerprints']['pipec/v1'])
+        assert re.fullmatch('[0-9a-f]{16}', result['partialFingerprints']['pipec/v1'])
         words = [check_location(l, ids) for l in result.get('locations', [])]
         assert len(words) <= 1
         related = result.get('relatedLocations', [])
@@ -413,3 +417,21 @@ if [ -c /dev/full ]; then
     full() { "$@" >/dev/full; }
     check "a full standard output is named" says 2 'cannot write to standard output: No space' full "$PIPEC" --emit=graph:- good.pipe
 fi
+
+# ---- how many ----
+
+for i in $(seq 120); do echo "kernel k$i(in i32 x, out i32 y) { y <- missing$i; }"; done >many.pipe
+shown() {
+    local want=$1
+    shift
+    "$PIPEC" --diagnostics=short "$@" many.pipe >many.txt 2>&1 || :
+    [ "$(grep -c "error: there is no" many.txt)" -eq "$want" ]
+}
+check "100 errors are shown" shown 100
+check "the rest is counted" grep -q '^pipec: note: 2[01] more messages are not shown' many.txt
+check "--error-limit=7" shown 7 --error-limit=7
+check "--error-limit=0 shows all" shown 121 --error-limit=0
+check "no rest is counted" [ "$(grep -c 'not shown' many.txt)" -eq 0 ]
+check "--error-limit counts all all the same" grep -q '^pipec: 12[01] errors' many.txt
+check "--error-limit without a number" says 2 'a number of errors' "$PIPEC" --error-limit=x good.pipe
+check "a negative --error-limit" says 2 'a number of errors' "$PIPEC" --error-limit=-1 good.pipe

@@ -96,6 +96,8 @@ static const char *number(const char *text, struct token *token)
     token->kind = K_NUMBER;
     if (c[0] == '0' && (c[1] | 32) == 'x') {
         token->integer = strtoull(c, (char **)&c, 16);
+    } else if (c[0] == '0' && (c[1] | 32) == 'b') {
+        token->integer = strtoull(c + 2, (char **)&c, 2);
     } else {
         while (isdigit((unsigned char)*c))
             c++;

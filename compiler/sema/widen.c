@@ -1,0 +1,159 @@
+#include "compiler/sema/widen.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "compiler/sema/type.h"
+#include "compiler/support/vec.h"
+
+enum { DEPTH_MAX = 32, SHOWN_MAX = 64 };
+
+struct cast {
+    struct span span; /* of the operand */
+    const char *before, *after;
+};
+
+struct widening {
+    struct compile *cx;
+    const struct source *source;
+    struct span whole;
+    const char *type;
+    bool is_vector;
+    VEC(struct cast) casts; /* in order of place */
+};
+
+/* A conversion that is not written has the span of its operand. */
+static const struct kx *without_conversions(const struct kx *e)
+{
+    while ((e->kind == KX_CONVERT || e->kind == KX_BROADCAST) &&
+           e->span.begin == e->left->span.begin && e->span.end == e->left->span.end)
+        e = e->left;
+    return e;
+}
+
+/* Whether the result may lie beyond the values of its operands, and a cast does not say that this
+ * is meant. */
+static bool is_computed(const struct kx *e, int depth)
+{
+    e = without_conversions(e);
+    if (e->cast || depth > DEPTH_MAX) return false;
+    if (e->kind == KX_NEGATE) return true;
+    if (e->kind == KX_SELECT)
+        return is_computed(e->right, depth + 1) || is_computed(e->third, depth + 1);
+    if (e->kind != KX_BINARY) return false;
+    if (e->op == OP_DIV || e->op == OP_SHR) return is_computed(e->left, depth + 1);
+    return e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL || e->op == OP_SHL;
+}
+
+static bool is_one_word(const struct widening *w, struct span span)
+{
+    for (uint32_t i = span.begin; i < span.end; i++) {
+        char byte = w->source->bytes[i];
+        if (!isalnum((unsigned char)byte) && byte != '_' && byte != '.') return false;
+    }
+    return true;
+}
+
+/* Whether a cast before the text of `e` casts all of it. */
+static bool takes_cast(const struct widening *w, const struct kx *e)
+{
+    switch (e->kind) {
+    case KX_VARIABLE:
+    case KX_PEEK:
+    case KX_WINDOW:
+    case KX_INDEX:
+    case KX_MEMBER:
+    case KX_CALL:
+    case KX_BUILTIN:
+    case KX_CONVERT: return true;
+    default: return is_one_word(w, e->span);
+    }
+}
+
+static bool has_place(const struct widening *w, const struct kx *e)
+{
+    return !e->cast && e->span.source == w->whole.source && e->span.begin >= w->whole.begin &&
+           e->span.end <= w->whole.end && e->span.begin < e->span.end;
+}
+
+static bool cast_operand(struct widening *w, const struct kx *e)
+{
+    struct arena *arena = w->cx->arena;
+    e = without_conversions(e);
+    if (!has_place(w, e)) return false;
+    struct cast cast = {e->span, "", ""};
+    if (w->is_vector)
+        cast = (struct cast){e->span, arena_printf(arena, "%s(", w->type), ")"};
+    else if (takes_cast(w, e))
+        cast.before = arena_printf(arena, "(%s)", w->type);
+    else
+        cast = (struct cast){e->span, arena_printf(arena, "(%s)(", w->type), ")"};
+    vec_push(arena, &w->casts, cast);
+    return true;
+}
+
+static bool widen(struct widening *w, const struct kx *e, int depth);
+
+/* Of two operands without operations one is cast: rather a variable than a constant. */
+static bool widen_one(struct widening *w, const struct kx *a, const struct kx *b)
+{
+    bool second = without_conversions(a)->kind == KX_CONSTANT || !has_place(w, a);
+    const struct kx *preferred = second ? b : a, *other = second ? a : b;
+    return cast_operand(w, preferred) || cast_operand(w, other);
+}
+
+static bool widen_both(struct widening *w, const struct kx *a, const struct kx *b, int depth)
+{
+    bool first = is_computed(a, 0), second = is_computed(b, 0);
+    if (!first && !second) return widen_one(w, a, b);
+    return (!first || widen(w, a, depth + 1)) && (!second || widen(w, b, depth + 1));
+}
+
+static bool widen(struct widening *w, const struct kx *e, int depth)
+{
+    e = without_conversions(e);
+    if (depth > DEPTH_MAX) return false;
+    if (!is_computed(e, 0)) return cast_operand(w, e);
+    switch (e->kind) {
+    case KX_NEGATE: return widen(w, e->left, depth + 1);
+    case KX_SELECT: return widen_both(w, e->right, e->third, depth);
+    default: break;
+    }
+    if (e->op == OP_SHL || e->op == OP_SHR) return widen(w, e->left, depth + 1);
+    return widen_both(w, e->left, e->right, depth);
+}
+
+static const char *text_with_casts(const struct widening *w)
+{
+    struct arena *arena = w->cx->arena;
+    const char *bytes = w->source->bytes, *text = "";
+    uint32_t length = w->whole.end - w->whole.begin, at = w->whole.begin;
+    if (length > SHOWN_MAX || memchr(bytes + at, '\n', length) != NULL) return NULL;
+    for (size_t i = 0; i < w->casts.count; i++) {
+        const struct cast *cast = &w->casts.items[i];
+        text = arena_printf(arena, "%s%.*s%s%.*s%s", text, (int)(cast->span.begin - at), bytes + at,
+                            cast->before, (int)(cast->span.end - cast->span.begin),
+                            bytes + cast->span.begin, cast->after);
+        at = cast->span.end;
+    }
+    return arena_printf(arena, "%s%.*s", text, (int)(w->whole.end - at), bytes + at);
+}
+
+const char *widen_value(struct compile *cx, struct diag *diag, const struct kx *value,
+                        const struct type *type)
+{
+    struct widening w = {.cx = cx,
+                         .source = source_get(cx->sources, value->span.source),
+                         .whole = value->span,
+                         .type = type_text(cx->arena, type),
+                         .is_vector = type->kind == TYPE_VECTOR};
+    if (w.source == NULL || w.whole.end > w.source->size_bytes || !widen(&w, value, 0)) return NULL;
+    for (size_t i = 0; i < w.casts.count; i++) {
+        const struct cast *cast = &w.casts.items[i];
+        struct span begin = {cast->span.source, cast->span.begin, cast->span.begin};
+        struct span end = {cast->span.source, cast->span.end, cast->span.end};
+        diag_fix(diag, begin, "%s", cast->before);
+        if (*cast->after) diag_fix(diag, end, "%s", cast->after);
+    }
+    return text_with_casts(&w);
+}
