@@ -440,13 +440,14 @@ install: all ## install into $(DESTDIR)$(PREFIX)
 	    $(INSTALL) -m 644 $$f $(D)/share/pipec/$${f#lang/} || exit 1; done
 	for m in $(wildcard man/*.[1-8]) $(B)/pipec-rules.7; do \
 	    $(INSTALL) -D -m 644 $$m $(D)/share/man/man$${m##*.}/$${m##*/} || exit 1; done
+	$(INSTALL) -D -m 644 LICENSE $(D)/share/doc/pipec/LICENSE
 install-strip: ## install without debugging information
 	@$(MAKE) install STRIP=-s
 uninstall: ## remove what install put there
 	rm -f $(D)/bin/pipec $(D)/bin/piperun $(D)/lib/libpipert.a $(D)/lib/libpipert.so \
 	    $(D)/lib/libpipert.so.$(SOVERSION) $(D)/lib/pkgconfig/pipert.pc
 	for m in $(wildcard man/*.[1-8]) pipec-rules.7; do rm -f $(D)/share/man/man$${m##*.}/$${m##*/}; done
-	rm -rf $(D)/include/pipec $(D)/share/pipec
+	rm -rf $(D)/include/pipec $(D)/share/pipec $(D)/share/doc/pipec
 dist: ## a source archive of the committed tree
 	@mkdir -p $(BUILD)
 	git archive --prefix=pipec-$(VERSION)/ -o $(BUILD)/pipec-$(VERSION).tar.gz HEAD

@@ -360,10 +360,10 @@ static void parse_jobs(struct parser *p, const char *text)
 bool version_print(FILE *to, const char *form)
 {
     if (form == NULL)
-        fprintf(to, "pipec %s (LLVM %d)\n", PIPEC_VERSION, PIPEC_LLVM_MAJOR);
+        fprintf(to, "pipec %s (LLVM %d)\nLicence: MIT\n", PIPEC_VERSION, PIPEC_LLVM_MAJOR);
     else if (strcmp(form, "json") == 0)
-        fprintf(to, "{\"version\": 1, \"tool\": \"pipec %s\", \"llvm\": %d}\n", PIPEC_VERSION,
-                PIPEC_LLVM_MAJOR);
+        fprintf(to, "{\"version\": 1, \"tool\": \"pipec %s\", \"llvm\": %d, \"license\": \"MIT\"}\n",
+                PIPEC_VERSION, PIPEC_LLVM_MAJOR);
     else
         return false;
     return true;

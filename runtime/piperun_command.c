@@ -288,7 +288,7 @@ static int take_option(int option, int index, char **argv, struct prt_command *c
     case 'v': command->verbose = true; break;
     case 'h': fputs(usage_text, stdout); return EXIT_DONE;
     case OPTION_VERSION:
-        printf("piperun " PIPEC_VERSION "%s\n", prt_lines_editor());
+        printf("piperun " PIPEC_VERSION "%s\nLicence: MIT\n", prt_lines_editor());
         return EXIT_DONE;
     case OPTION_LATER:
         return PRT_COMPLAIN(EXIT_USAGE, "--%s: not supported by this version", options[index].name);

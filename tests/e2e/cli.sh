@@ -94,7 +94,9 @@ expect "an output over an import" 2 '' "lib/scale.pipe' is a source" "$PIPEC" -I
 expect "-O9" 2 '' 'levels' "$PIPEC" -O9 two.pipe
 expect "-v says what was made" 0 '' 'for sim16' "$PIPEC" -v -I lib -p first two.pipe
 expect "--version of pipec" 0 'pipec .*LLVM' '' "$PIPEC" --version
-expect "--version=json" 0 '"tool": "pipec [0-9.]*", "llvm": [0-9]' '' "$PIPEC" --version=json
+expect "--version names the licence" 0 '^Licence: MIT$' '' "$PIPEC" --version
+expect "--version of piperun, too" 0 '^Licence: MIT$' '' "$PIPERUN" --version
+expect "--version=json" 0 '"tool": "pipec [0-9.]*", "llvm": [0-9]*, "license": "MIT"' '' "$PIPEC" --version=json
 expect "--version in another form" 2 '' 'the only form is json' "$PIPEC" --version=xml
 expect "--help=all" 0 'usage' '' "$PIPEC" --help=all
 expect "help on something else" 2 '' 'all, or nothing' "$PIPEC" --help=some
