@@ -56,8 +56,9 @@ struct kernel_launch {
     uint32_t wait_count; /* by the firing */
     uint32_t waits[KERNEL_LAUNCH_WAITS_MAX]; /* by the firing: events below its own */
     uint64_t kernel;                         /* address of the child's entry */
-    uint64_t
-        timestamp; /* launches of the outermost firing before this one: its place in the order */
+    /* By the firing: the cycles of its own body that it executed before this launch (lang/time.md,
+     * "Launches").  UINT64_MAX: it counts none, or all of them come before. */
+    uint64_t timestamp;
 };
 
 _Static_assert(sizeof(struct kernel_launch) == 64, "an entry of the device queue begins so");
@@ -68,9 +69,10 @@ struct kernel_launch_list {
     uint8_t *entries; /* aligned to 64 bytes */
     uint64_t stride_bytes, capacity, count;
     /* Has the tree of the launch with that number (below `count`) appended a packet: 0, 1; it is
-     * executed now if it has not been.  Negative: it has faulted, *fault is written, and the firing
-     * returns the number without its sign as its own status. */
-    int32_t (*done)(struct kernel_launch_list *launches, uint32_t event);
+     * executed now if it has not been.  `timestamp` is that of the question, as of a launch.
+     * Negative: it has faulted, *fault is written, and the firing returns the number without its
+     * sign as its own status. */
+    int32_t (*done)(struct kernel_launch_list *launches, uint32_t event, uint64_t timestamp);
 };
 
 struct kernel_batch {

@@ -48,17 +48,19 @@ static uint64_t limited(uint64_t cycles)
 }
 
 /* The plan of a body; *cycles: what an execution costs, of all work-items, exact where nothing is
- * counted.  What the walk has followed to the end needs no counters. */
+ * counted.  A body that the walk has followed to the end needs no counters, unless it launches: it
+ * has to tell where its launches stand. */
 static const struct cost_plan *plan_body(struct compile *cx, const struct body *body,
                                          const uint64_t *function_costs, uint64_t *cycles)
 {
     uint64_t items = item_count(body);
+    bool launches = body->kernel != NULL && kernel_launches_any(&body->kernel->launches);
     struct cost_plan *plan =
         cost_find_regions(cx, cost_table(cx), body->kernel, body->code, items > 1);
     if (plan->counter_count > 0) {
         struct estimate walked = walk_cost(cx, body, function_costs);
         *cycles = limited(walked.cycles);
-        if (!walked.exact) return plan;
+        if (!walked.exact || launches) return plan;
         plan->counter_count = 0;
         plan->constant = walked.cycles / items;
     }

@@ -18,6 +18,7 @@ struct regions {
     uint32_t jumps; /* that may have left the statements so far, by where they go */
     bool split;     /* control need not have come here from the beginning of the region */
     bool items_leave;
+    bool launches; /* the kernel does */
     bool together; /* the statements of a list are those of all work-items, or runs of each */
 };
 
@@ -120,6 +121,27 @@ static bool starts_at(const struct ks *init, const struct variable *v, __int128 
         return true;
     }
     return false;
+}
+
+static bool launches(const struct ks *s, void *data)
+{
+    (void)data;
+    return s->kind == KS_LAUNCH;
+}
+
+static bool asks(const struct kx *x, void *data)
+{
+    (void)data;
+    return x->kind == KX_DONE;
+}
+
+/* The statement needs to know what has been executed before it or a part of it. */
+static bool is_timed(const struct regions *r, struct ks *s)
+{
+    if (!r->launches) return false;
+    struct ks alone = *s;
+    alone.next = NULL;
+    return ks_any(&alone, launches, asks, NULL);
 }
 
 struct range {
@@ -236,18 +258,19 @@ static void known_loop(struct regions *r, struct ks *s, uint64_t rounds)
     r->at = before;
 }
 
-/* What follows the body of a round has a region of its own where the body may leave the loop. */
-static void open_loop(struct regions *r, struct ks *s)
+/* The step and the next test have a region of their own where the body may leave the loop, and in a
+ * timed loop. */
+static void open_loop(struct regions *r, struct ks *s, uint64_t rounds, bool timed)
 {
     struct place before = r->at;
     uint64_t test = cost_of_evaluation(r->costs, s->expr);
     if (!s->test_after) charge(r, test);
-    repeat(r, COST_UNBOUNDED);
+    repeat(r, rounds);
     s->round_region = open_region(r, s->span, "round");
     struct place round = r->at;
     list(r, s->body);
     r->at = round;
-    if (r->jumps & (JUMP_BREAK | JUMP_RETURN))
+    if (timed || r->jumps & (JUMP_BREAK | JUMP_RETURN))
         s->step_region = open_region(r, s->span, "next round");
     charge(r, cost_add(test, cost_of_statement(r->costs, s)));
     mark(r, s->expr);
@@ -258,16 +281,17 @@ static void open_loop(struct regions *r, struct ks *s)
 static void loop(struct regions *r, struct ks *s)
 {
     uint32_t outer_jumps = r->jumps;
-    bool outer_together = r->together;
+    bool outer_together = r->together, timed = is_timed(r, s);
     uint64_t rounds;
     if (s->init != NULL) list(r, s->init);
     r->jumps = 0;
     r->split = false;
     r->together = r->together && s->together;
-    if (cost_known_rounds(s, &rounds))
+    bool known = cost_known_rounds(s, &rounds);
+    if (known && !timed)
         known_loop(r, s, rounds);
     else
-        open_loop(r, s);
+        open_loop(r, s, known ? rounds : COST_UNBOUNDED, timed);
     r->split = (r->jumps & JUMP_RETURN) != 0;
     r->jumps = outer_jumps | (r->jumps & JUMP_RETURN);
     r->together = outer_together;
@@ -342,6 +366,7 @@ static void list(struct regions *r, struct ks *first)
         r->split = false;
         r->together = together && s->together;
         statement(r, s);
+        r->split |= is_timed(r, s);
         r->together = together;
     }
 }
@@ -391,6 +416,7 @@ struct cost_plan *cost_find_regions(struct compile *cx, const struct devdesc_cos
                         .costs = costs,
                         .at = {.region = 0, .factor = 1, .arrivals = 1},
                         .items_leave = in_items && kernel != NULL && kernel->items_leave,
+                        .launches = kernel != NULL && kernel_launches_any(&kernel->launches),
                         .together = in_items};
     vec_push(cx->arena, &r.list, (struct cost_region){.arrivals = 1, .what = "body"});
     if (body != NULL) list(&r, body);

@@ -5,8 +5,11 @@
  * Fills    ks->region, ->round_region, ->step_region, kx->regions of the body.
  * Method   One walk over the tree in order of execution.  A choice whose sides neither call nor
  *          assign costs both; `stop` does not count as a jump, since a firing that stops does not
- *          count.  Beyond COST_COUNTERS_MAX regions the last counter takes the cycles of all that
- *          follow, so that a warp costs the most of their sums.
+ *          count.  In a kernel that launches, a region ends with a statement that launches or asks
+ *          for an event, and a loop that does so has regions of its own.  So at each launch the
+ *          regions entered so far cost what has been executed.  Beyond COST_COUNTERS_MAX regions
+ *          the last counter takes the cycles of all that follow, so that a warp costs the most of
+ *          their sums.
  */
 #ifndef PIPEC_COST_REGIONS_H
 #define PIPEC_COST_REGIONS_H

@@ -63,7 +63,7 @@ static void walk_emit(struct walker *w, struct walk_state *s, struct ks *stmt)
 static void walk_launch(struct walker *w, struct walk_state *s, const struct ks *stmt)
 {
     if (stmt->expr != NULL) walk_eval(w, s, stmt->expr);
-    walk_charge(s, 1);
+    walk_charge(s, cost_of_statement(w->costs, stmt));
     if (stmt->variable != NULL)
         walk_set(w, s, stmt->variable, true, interval_of_type(stmt->variable->type));
     count_one(w, s, stmt, walk_launch_end(w->kernel), true);

@@ -100,6 +100,14 @@ static const struct cost_region *region_of(const struct kernel_emitter *e, uint3
     return found->counter != COST_NO_COUNTER ? found : NULL;
 }
 
+void kernel_counters_create(struct kernel_emitter *e)
+{
+    const struct kernel *kernel = e->body->kernel;
+    if (kernel == NULL || !kernel_launches_any(&kernel->launches)) return;
+    for (uint32_t i = 0; i < e->body->counting->plan->counter_count; i++)
+        slot_of(e, i, false);
+}
+
 /* counter += amount, which is uniform or of each lane, where the code counts. */
 void kernel_counter_add(struct kernel_emitter *e, uint32_t counter, LLVMValueRef amount)
 {
@@ -453,6 +461,18 @@ static LLVMValueRef common_cycles(struct kernel_emitter *e)
     return kernel_cycles_add(e, weighted_sum(e), kernel_i64(e, constant));
 }
 
+LLVMValueRef kernel_count_so_far(struct kernel_emitter *e)
+{
+    const struct kernel_counting *c = e->body->counting;
+    if (c == NULL) return kernel_i64(e, UINT64_MAX);
+    LLVMValueRef cycles = common_cycles(e);
+    if (c->kind == COUNT_PIECES) {
+        cycles = kernel_cycles_weigh(e, cycles, c->warp.pieces, UINT64_MAX);
+        cycles = kernel_cycles_add(e, cycles, LLVMBuildLoad2(e->builder, e->i64, c->ended, ""));
+    }
+    return c->in_items ? kernel_cycles_add(e, cycles, kernel_count_item(e)) : cycles;
+}
+
 void kernel_count_begin(struct kernel_emitter *e, struct kernel_counting *counting,
                         const struct kernel_variant *variant, LLVMValueRef out)
 {
@@ -476,6 +496,7 @@ void kernel_count_begin(struct kernel_emitter *e, struct kernel_counting *counti
     else if (run && !variant->stateful)
         counting->kind = COUNT_WARPS;
     counting->many = run && counting->kind == COUNT_SUM;
+    if (run && counting->kind == COUNT_SUM) kernel_counters_create(e);
     if (counting->kind == COUNT_WARPS) create_table(e, counting);
     if (counting->kind != COUNT_PIECES) return;
     counting->pieces = kernel_alloca(e, LLVMArrayType2(e->i64, variant->warp.pieces), "pieces");
@@ -500,6 +521,9 @@ void kernel_count_firing_begin(struct kernel_emitter *e)
     c->counts = kernel_counter_slots(e, c);
     c->lanes = kernel_counter_slots(e, c);
     c->items_most = kernel_counter_slots(e, c);
+    kernel_counters_create(e);
+    if (c->kind == COUNT_PIECES && kernel_launches_any(&e->body->kernel->launches))
+        c->ended = kernel_counter_create(e, c->reset, e->i64);
 }
 
 void kernel_count_firing_end(struct kernel_emitter *e)

@@ -11,12 +11,26 @@
 
 /* ---- runs of items ---- */
 
+LLVMValueRef kernel_count_item(struct kernel_emitter *e)
+{
+    const struct kernel_counting *c = e->body->counting;
+    LLVMValueRef sum = kernel_i64(e, 0);
+    for (uint32_t i = 0; i < c->plan->counter_count; i++) {
+        LLVMTypeRef type = kernel_counter_type(e, c, i);
+        LLVMValueRef count = LLVMBuildLoad2(e->builder, type, c->items[i], "");
+        uint64_t cycles = c->plan->counters[i].cycles;
+        sum = kernel_cycles_add(e, sum, kernel_cycles_weigh(e, count, cycles, UINT64_MAX));
+    }
+    return sum;
+}
+
 void kernel_count_items_begin(struct kernel_emitter *e)
 {
     struct kernel_counting *c = e->body->counting;
     if (c == NULL) return;
     c->items = kernel_counter_slots(e, c);
     c->in_items = true;
+    kernel_counters_create(e);
 }
 
 static LLVMValueRef most_slot(struct kernel_emitter *e, uint32_t counter)
@@ -55,18 +69,24 @@ static LLVMValueRef piece_slot(struct kernel_emitter *e, LLVMValueRef piece)
     return LLVMBuildInBoundsGEP2(e->builder, e->i64, c->pieces, &piece, 1, "");
 }
 
+static void add_to(struct kernel_emitter *e, LLVMValueRef slot, LLVMValueRef cycles)
+{
+    LLVMValueRef sum = LLVMBuildLoad2(e->builder, e->i64, slot, "");
+    LLVMBuildStore(e->builder, kernel_cycles_add(e, sum, cycles), slot);
+}
+
 static void add_to_piece(struct kernel_emitter *e, LLVMValueRef piece)
 {
     struct kernel_counting *c = e->body->counting;
-    LLVMValueRef slot = piece_slot(e, piece);
-    LLVMValueRef sum = LLVMBuildLoad2(e->builder, e->i64, slot, "");
+    LLVMValueRef slot = piece_slot(e, piece), run = kernel_i64(e, 0);
     for (uint32_t i = 0; i < c->plan->counter_count; i++) {
         if (c->items[i] == NULL) continue;
         const struct cost_counter *counter = &c->plan->counters[i];
-        sum = kernel_cycles_add(
-            e, sum, kernel_cycles_weigh(e, take_most(e, i), counter->cycles, UINT64_MAX));
+        run = kernel_cycles_add(
+            e, run, kernel_cycles_weigh(e, take_most(e, i), counter->cycles, UINT64_MAX));
     }
-    LLVMBuildStore(e->builder, sum, slot);
+    add_to(e, slot, run);
+    if (c->ended != NULL) add_to(e, c->ended, run);
 }
 
 /* Behind the last item of a warp. */
@@ -119,8 +139,7 @@ static void deliver_piece(struct kernel_emitter *e, LLVMValueRef piece, LLVMValu
 {
     struct kernel_counting *c = e->body->counting;
     if (c->sum != NULL) {
-        LLVMValueRef sum = LLVMBuildLoad2(e->builder, e->i64, c->sum, "");
-        LLVMBuildStore(e->builder, kernel_cycles_add(e, sum, cycles), c->sum);
+        add_to(e, c->sum, cycles);
         return;
     }
     LLVMBasicBlockRef some = kernel_block(e, "deliver"), end = kernel_block(e, "delivered");

@@ -24,6 +24,12 @@ LLVMValueRef kernel_cycles_add(struct kernel_emitter *e, LLVMValueRef a, LLVMVal
 LLVMValueRef kernel_cycles_weigh(struct kernel_emitter *e, LLVMValueRef count, uint64_t cycles,
                                  uint64_t most);
 
+/* Creates all counters of a kernel that launches: a launch in a loop also reads those that code emitted
+ * after it adds to. */
+void kernel_counters_create(struct kernel_emitter *e);
+/* What the present work-item has executed since it began its run. */
+LLVMValueRef kernel_count_item(struct kernel_emitter *e);
+
 /* The firing has ended: the cycles of each of its warps, with those that all have taken alike. */
 void kernel_count_pieces_end(struct kernel_emitter *e, LLVMValueRef common);
 

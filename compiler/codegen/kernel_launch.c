@@ -39,8 +39,8 @@ static LLVMValueRef evaluate_arguments(struct kernel_emitter *e, const struct la
     return block;
 }
 
-static void store_word(struct kernel_emitter *e, LLVMValueRef entry, size_t offset_bytes,
-                       LLVMValueRef value)
+static void store_field(struct kernel_emitter *e, LLVMValueRef entry, size_t offset_bytes,
+                        LLVMValueRef value)
 {
     LLVMBuildStore(e->builder, value, kernel_offset(e, e->builder, entry, offset_bytes));
 }
@@ -48,13 +48,14 @@ static void store_word(struct kernel_emitter *e, LLVMValueRef entry, size_t offs
 static void write_entry(struct kernel_emitter *e, const struct launch *launch, LLVMValueRef entry,
                         LLVMValueRef arguments)
 {
-    store_word(e, entry, offsetof(struct kernel_launch, site),
-               LLVMConstInt(e->i32, launch->index, 0));
-    store_word(e, entry, offsetof(struct kernel_launch, wait_count),
-               LLVMConstInt(e->i32, launch->wait_count, 0));
+    store_field(e, entry, offsetof(struct kernel_launch, site),
+                LLVMConstInt(e->i32, launch->index, 0));
+    store_field(e, entry, offsetof(struct kernel_launch, wait_count),
+                LLVMConstInt(e->i32, launch->wait_count, 0));
+    store_field(e, entry, offsetof(struct kernel_launch, timestamp), kernel_count_so_far(e));
     for (uint32_t i = 0; i < launch->wait_count; i++)
-        store_word(e, entry, offsetof(struct kernel_launch, waits) + i * sizeof(uint32_t),
-                   kernel_expression(e, launch->waits[i]));
+        store_field(e, entry, offsetof(struct kernel_launch, waits) + i * sizeof(uint32_t),
+                    kernel_expression(e, launch->waits[i]));
     if (arguments == NULL) return;
     LLVMBuildMemCpy(e->builder, kernel_offset(e, e->builder, entry, sizeof(struct kernel_launch)),
                     ENTRY_ALIGNMENT, arguments, ENTRY_ALIGNMENT,
@@ -87,13 +88,13 @@ void kernel_launch_statement(struct kernel_emitter *e, const struct ks *s)
 
 LLVMValueRef kernel_done(struct kernel_emitter *e, const struct kx *x)
 {
-    LLVMTypeRef params[] = {e->pointer, e->i32};
-    LLVMTypeRef type = LLVMFunctionType(e->i32, params, 2, 0);
+    LLVMTypeRef params[] = {e->pointer, e->i32, e->i64};
+    LLVMTypeRef type = LLVMFunctionType(e->i32, params, 3, 0);
     LLVMValueRef event = kernel_expression(e, x->left);
     LLVMValueRef done =
         load_field(e, e->pointer, offsetof(struct kernel_launch_list, done), "done");
-    LLVMValueRef args[] = {e->body->launches, event};
-    LLVMValueRef result = LLVMBuildCall2(e->builder, type, done, args, 2, "done");
+    LLVMValueRef args[] = {e->body->launches, event, kernel_count_so_far(e)};
+    LLVMValueRef result = LLVMBuildCall2(e->builder, type, done, args, 3, "done");
     LLVMValueRef zero = LLVMConstInt(e->i32, 0, 0);
     LLVMValueRef failed = LLVMBuildICmp(e->builder, LLVMIntSLT, result, zero, "");
     LLVMValueRef status =

@@ -100,6 +100,7 @@ struct kernel_counting {
     LLVMValueRef reduction;
     /* PIECES */
     LLVMValueRef pieces, sum; /* cycles of each warp; of all firings, where there is state */
+    LLVMValueRef ended;       /* of kernels that launch: the cycles in `pieces`, added up */
 };
 
 /* ---- bodies ---- */
@@ -711,6 +712,8 @@ LLVMTypeRef kernel_cycles_type(struct kernel_emitter *e, uint32_t lanes);
 void kernel_count_function(struct kernel_emitter *e, struct kernel_counting *counting,
                            const struct function *f, LLVMValueRef cycles);
 void kernel_count_return(struct kernel_emitter *e);
+/* In the body of a kernel that launches: kernel_launch.timestamp of what is executed here. */
+LLVMValueRef kernel_count_so_far(struct kernel_emitter *e);
 
 /* Kernels: begins the body, where it counts: `counting` is its memory, `out` takes the cycles;
  * around a firing; around the work-items of a run, and behind each; at the end. */

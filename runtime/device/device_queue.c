@@ -534,12 +534,11 @@ static enum kernel_status run_launch(struct activation *a)
                             q->root->tree);
     entry->event = number;
     entry->level = a->level + 1;
-    entry->timestamp = q->launched - 1;
     kernel_entry run = q->entries_of[site->child].run;
     memcpy(&entry->kernel, &run, sizeof entry->kernel);
     uint64_t launches = entry->level < q->root->nesting ? child->launches : 0;
-    uint32_t node =
-        prt_launch_open(q->schedule, a->node, (enum prt_launch_order)site->order, launches);
+    uint32_t node = prt_launch_open(q->schedule, a->node, (enum prt_launch_order)site->order,
+                                    launches, entry->timestamp);
     record_waits(a, entry, number, node);
     uint64_t before = total_appended(q);
     q->marks[index] = (struct entry_mark){.node = node};
@@ -550,7 +549,7 @@ static enum kernel_status run_launch(struct activation *a)
 }
 
 /* kernel_launch_list.done */
-static int32_t ask_done(struct kernel_launch_list *list, uint32_t event)
+static int32_t ask_done(struct kernel_launch_list *list, uint32_t event, uint64_t timestamp)
 {
     struct activation *a = (struct activation *)list;
     struct prt_device_queue *q = a->queue;
@@ -560,7 +559,7 @@ static int32_t ask_done(struct kernel_launch_list *list, uint32_t event)
         a->failed = run_launch(a);
     if (a->failed != KERNEL_OK) return -(int32_t)a->failed;
     struct entry_mark *mark = &q->marks[a->first_entry + event];
-    if (!mark->asked) prt_launch_ask(q->schedule, mark->node, list->count);
+    if (!mark->asked) prt_launch_ask(q->schedule, mark->node, list->count, timestamp);
     mark->asked = true;
     return mark->state == ENTRY_HEARD;
 }
@@ -676,7 +675,7 @@ static enum kernel_status run_outermost(struct prt_device_queue *q)
         q->appended[o] = 0;
     }
     uint32_t node =
-        prt_launch_open(q->schedule, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, q->root->launches);
+        prt_launch_open(q->schedule, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, q->root->launches, 0);
     uint32_t root = (uint32_t)(q->root - q->container->interfaces);
     enum kernel_status status = run_firing(q, root, object->arguments, 0, node);
     return status == KERNEL_OK ? settle_outputs(q) : status;

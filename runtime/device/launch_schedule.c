@@ -9,8 +9,11 @@ enum node_state { NODE_UNISSUED, NODE_HELD, NODE_READY, NODE_RUNNING, NODE_SUSPE
 
 struct node {
     uint64_t cost_cycles;
+    uint64_t before_cycles; /* of its parent's cost: what lies before its launch */
+    uint64_t asked_cycles;  /* the same of the question for it */
     uint64_t launches_most;
-    uint64_t done_cycles;   /* of its own time, up to its next mark */
+    uint64_t work_cycles;   /* of its cost, up to its next mark */
+    uint64_t done_cycles;   /* of its own time, likewise: with the start and its launches */
     uint64_t event_cycles;  /* when it comes to its next mark, while it runs */
     uint64_t issued_cycles; /* when it was issued */
     uint32_t parent;
@@ -158,12 +161,14 @@ void prt_launch_clear(struct prt_launch_schedule *s)
 }
 
 uint32_t prt_launch_open(struct prt_launch_schedule *s, uint32_t parent,
-                         enum prt_launch_order order, uint64_t launches_most)
+                         enum prt_launch_order order, uint64_t launches_most,
+                         uint64_t before_cycles)
 {
     assert(s->count < s->limits.nodes);
     uint32_t index = s->count++;
     struct node *node = &s->nodes[index];
-    *node = (struct node){.launches_most = launches_most,
+    *node = (struct node){.before_cycles = before_cycles,
+                          .launches_most = launches_most,
                           .parent = parent,
                           .next_child = index + 1,
                           .open = 1,
@@ -189,10 +194,12 @@ void prt_launch_wait(struct prt_launch_schedule *s, uint32_t node, uint32_t sibl
     s->nodes[node].missing++;
 }
 
-void prt_launch_ask(struct prt_launch_schedule *s, uint32_t index, uint64_t issued)
+void prt_launch_ask(struct prt_launch_schedule *s, uint32_t index, uint64_t issued,
+                    uint64_t before_cycles)
 {
     struct node *node = &s->nodes[index], *parent = &s->nodes[node->parent];
     node->asked_at = (uint32_t)issued;
+    node->asked_cycles = before_cycles;
     if (parent->last_ask == PRT_LAUNCH_NONE)
         parent->first_ask = index;
     else
@@ -239,15 +246,30 @@ static void hold(struct prt_launch_schedule *s, uint32_t index, uint32_t *first)
     *first = index;
 }
 
-/* The node's own time up to its next mark: its next launch, or its end. */
-static uint64_t mark_cycles(const struct prt_launch_schedule *s, const struct node *node)
+/* Does the node ask before it issues its next launch? */
+static bool asks_next(const struct prt_launch_schedule *s, const struct node *node)
 {
-    uint64_t launches = prt_cycles_add(node->issued, node->issued < node->launches);
+    return node->first_ask != PRT_LAUNCH_NONE && s->nodes[node->first_ask].asked_at <= node->issued;
+}
+
+/* Moves the node to its next mark: a question, its next launch, or its end.  Returns its own time
+ * until then. */
+static uint64_t advance(const struct prt_launch_schedule *s, struct node *node)
+{
+    uint64_t launches = node->issued, work = node->cost_cycles;
+    if (asks_next(s, node)) {
+        work = s->nodes[node->first_ask].asked_cycles;
+    } else if (node->issued < node->launches) {
+        work = s->nodes[node->next_child].before_cycles;
+        launches++;
+    }
+    if (work > node->cost_cycles) work = node->cost_cycles;
+    if (work > node->work_cycles) node->work_cycles = work;
     uint64_t start = node->parent == PRT_LAUNCH_NONE ? 0 : s->times.start_cycles;
     uint64_t issue = prt_cycles_multiply(launches, s->times.issue_cycles);
-    uint64_t parts = (uint64_t)node->launches + 1, done = (uint64_t)node->issued + 1;
-    uint64_t work = (uint64_t)((unsigned __int128)node->cost_cycles * done / parts);
-    return prt_cycles_add(prt_cycles_add(start, issue), work);
+    uint64_t before = node->done_cycles;
+    node->done_cycles = prt_cycles_add(prt_cycles_add(start, issue), node->work_cycles);
+    return node->done_cycles - before;
 }
 
 static void take_cu(struct prt_launch_schedule *s, struct node *node)
@@ -263,32 +285,32 @@ static void give_cu_back(struct prt_launch_schedule *s, const struct node *node)
 static void run_to_mark(struct prt_launch_schedule *s, uint32_t index)
 {
     struct node *node = &s->nodes[index];
-    uint64_t mark = mark_cycles(s, node), cycles = mark - node->done_cycles;
+    uint64_t cycles = advance(s, node);
     uint64_t *cu_cycles = s->report->cu_cycles;
     if (cu_cycles != NULL) cu_cycles[node->cu] = prt_cycles_add(cu_cycles[node->cu], cycles);
     node->event_cycles = prt_cycles_add(s->now_cycles, cycles);
-    node->done_cycles = mark;
     node->state = NODE_RUNNING;
     heap_push(&s->running, s->nodes, comes_earlier, index);
 }
 
-/* The node goes on to its next mark, or stands where it asks for what has not ended: then what it
- * has launched so far does not wait for its end any more. */
-static void go_on(struct prt_launch_schedule *s, uint32_t index)
+static void take_answer(struct prt_launch_schedule *s, struct node *node)
+{
+    node->first_ask = s->nodes[node->first_ask].next_ask;
+}
+
+/* If the tree has not ended, the node stands: what it has launched so far does not wait for its end
+ * any more. */
+static void ask(struct prt_launch_schedule *s, uint32_t index)
 {
     struct node *node = &s->nodes[index];
-    while (node->first_ask != PRT_LAUNCH_NONE) {
-        const struct node *asked = &s->nodes[node->first_ask];
-        if (asked->asked_at > node->issued) break;
-        if (asked->open > 0) {
-            node->state = NODE_SUSPENDED;
-            give_cu_back(s, node);
-            release_list(s, &node->first_held);
-            return;
-        }
-        node->first_ask = asked->next_ask;
+    if (s->nodes[node->first_ask].open == 0) {
+        take_answer(s, node);
+        run_to_mark(s, index);
+        return;
     }
-    run_to_mark(s, index);
+    node->state = NODE_SUSPENDED;
+    give_cu_back(s, node);
+    release_list(s, &node->first_held);
 }
 
 static void tree_ended(struct prt_launch_schedule *s, uint32_t index)
@@ -327,7 +349,7 @@ static void issue(struct prt_launch_schedule *s, uint32_t index)
     else if (child->order != PRT_LAUNCH_WITH_PARENT)
         hold(s, child_index, &node->first_held);
     if (child->missing == 0) make_ready(s, child_index);
-    go_on(s, index);
+    run_to_mark(s, index);
 }
 
 static void end_node(struct prt_launch_schedule *s, uint32_t index)
@@ -350,7 +372,9 @@ static void start_node(struct prt_launch_schedule *s, uint32_t index)
 {
     struct node *node = &s->nodes[index];
     take_cu(s, node);
-    if (!node->started) {
+    if (node->started) {
+        take_answer(s, node);
+    } else {
         node->started = true;
         s->reserved += node->launches_most;
         uint64_t start = 0;
@@ -366,7 +390,7 @@ static void start_node(struct prt_launch_schedule *s, uint32_t index)
         if (node->parent != PRT_LAUNCH_NONE)
             see_child(s, prt_cycles_add(node->cost_cycles, around));
     }
-    go_on(s, index);
+    run_to_mark(s, index);
 }
 
 /* ---- the loop ---- */
@@ -412,7 +436,9 @@ static void begin_nodes(struct prt_launch_schedule *s)
 static void reach_mark(struct prt_launch_schedule *s, uint32_t index)
 {
     const struct node *node = &s->nodes[index];
-    if (node->issued < node->launches)
+    if (asks_next(s, node))
+        ask(s, index);
+    else if (node->issued < node->launches)
         issue(s, index);
     else
         end_node(s, index);

@@ -3,10 +3,11 @@
  * (lang/device_queue.md, "Time").
  *
  * A *node* is one firing: one of the dispatch (a root), or a child that another node has launched.
- * It takes one compute unit for its cost; between equal parts of that it issues its launches, in
- * order.  An issued child is an entry of the device queue until its whole tree has ended.  It is
- * ready when what its order and its events name has ended.  A node that asks for a tree that has not
- * ended stands, without a compute unit; when that tree has ended, it is ready to go on.
+ * It takes one compute unit for its cost.  The recorded part of that cost lies before each of its
+ * launches, which it issues in order, and before each question.  An issued child is an entry of the
+ * device queue until its whole tree has ended.  It is ready when what its order and its events name
+ * has ended.  A node that asks for a tree that has not ended stands, without a compute unit; when
+ * that tree has ended, it is ready to go on.
  *
  * Whenever a compute unit is free, a ready node takes it: the deepest one; on one level a node that
  * goes on before one that begins; of several the one launched first.  Roots begin, in order, when no
@@ -102,14 +103,17 @@ bool prt_launch_has_room(const struct prt_launch_schedule *schedule, uint64_t no
 /* Nothing is recorded any more. */
 void prt_launch_clear(struct prt_launch_schedule *schedule);
 
-/* The next node: launched by `parent` (NONE: a root), whose tree has not been closed. */
+/* The next node: launched by `parent` (NONE: a root), whose tree has not been closed, after
+ * `before_cycles` of the parent's cost; more than the cost means all of it. */
 uint32_t prt_launch_open(struct prt_launch_schedule *schedule, uint32_t parent,
-                         enum prt_launch_order order, uint64_t launches_most);
+                         enum prt_launch_order order, uint64_t launches_most,
+                         uint64_t before_cycles);
 /* `node` begins when the tree of `sibling`, launched before by the same parent, has ended. */
 void prt_launch_wait(struct prt_launch_schedule *schedule, uint32_t node, uint32_t sibling);
-/* The parent of `node` goes on after its launch number `issued` - 1 only when the tree of `node`
- * has ended.  Once for a node, and `issued` does not fall. */
-void prt_launch_ask(struct prt_launch_schedule *s, uint32_t index, uint64_t issued);
+/* Having issued that many launches and executed `before_cycles` of its cost, the parent of the node
+ * goes on only when the node's tree has ended.  Once for a node, and `issued` does not fall. */
+void prt_launch_ask(struct prt_launch_schedule *s, uint32_t index, uint64_t issued,
+                    uint64_t before_cycles);
 /* The body of the node, and all that it has launched, have been recorded. */
 void prt_launch_close(struct prt_launch_schedule *s, uint32_t index, uint64_t cost_cycles);
 

@@ -117,3 +117,48 @@ for cus in 1 2 4; do
         echo "not ok $cus compute units: $(figure queue entries_most) entries of 5"
     fi
 done
+
+# A child begins after what its parent executes before the launch: so many rounds, at 3 cycles each.
+work() { # BEFORE BEHIND CHILD: rounds
+    cat >causal.pipe <<END
+child kernel child(in i32 x, out i32 y; i32 n) {
+    i32 s = n;
+    for (i32 i = 0; i < x * $3; i++) s ^= i;
+    y <- s;
+}
+kernel parent(in i32 x, out i32 y) {
+    i32 s = x;
+    for (i32 i = 0; i < x * $1; i++) s ^= i;
+    launch child(s);
+    for (i32 i = 0; i < x * $2; i++) s ^= i;
+    if (s == 12345678) y <- s;
+}
+pipeline main(in i32 x, out i32 y) { x -> parent -> y; }
+END
+    "$PIPEC" --device sim16 causal.pipe -o causal.pbc
+    "$PIPERUN" -q --device sim16 --stats=json:causal.json causal.pbc x=one.csv y=causal.csv
+    figure causal.json total_cycles
+}
+echo 1 >one.csv
+none=$(work 0 0 0)
+round=$((($(work 1000 0 0) - none) / 1000))
+same "rounds before the launch and those of the child add up" "$(work 20000 0 10000)" $((none + 30000 * round))
+same "rounds after the launch execute beside the child" "$(work 0 20000 10000)" \
+    $(($(work 0 20000 0)))
+if [ "$(work 0 20000 0)" -lt "$(work 20000 0 10000)" ]; then
+    echo "ok a launch stands where its statement stands"
+else
+    echo "not ok a launch stands where its statement stands"
+fi
+# `cost N` replaces all that is counted: what stands before a launch is then not known, so all N cycles do.
+declared() { # the cycles of the last program, its parent declared to cost 50,000
+    sed 's/x -> parent -> y;/p: parent(x -> y) cost 50000;/' causal.pipe >declared.pipe
+    "$PIPEC" --device sim16 declared.pipe -o declared.pbc
+    "$PIPERUN" -q --device sim16 --stats=json:declared.json declared.pbc x=one.csv y=declared.csv
+    figure declared.json total_cycles
+}
+work 0 100 10000 >/dev/null
+early=$(declared)
+work 100 0 10000 >/dev/null
+same "a declared cost lies before each launch" "$early" "$(declared)"
+same "and its children add up" "$((early - 50000 >= 10000 * round))" 1

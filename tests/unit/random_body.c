@@ -266,8 +266,29 @@ static void put_switch(struct body_writer *w, int depth)
     put(w, "}\n");
 }
 
+/* A launch, or two and a question for the first. */
+static void put_launch(struct body_writer *w, int depth)
+{
+    bool asks = depth > 0 && random_draw(&w->random, 0, 1);
+    int event = w->events;
+    if (asks) put(w, "{ event e%d = ", w->events++);
+    put(w, "launch leaf(");
+    put_expr(w, 2);
+    put(w, ");\n");
+    if (!asks) return;
+    put(w, "launch leaf(a) after e%d;\n", event);
+    if (random_draw(&w->random, 0, 1)) put_block(w, depth - 1);
+    put(w, "if (done(e%d)) ", event);
+    put_block(w, depth - 1);
+    put(w, "}\n");
+}
+
 static void put_statement(struct body_writer *w, int depth)
 {
+    if (w->style == BODY_LAUNCHES && random_draw(&w->random, 0, 4) == 0) {
+        put_launch(w, depth);
+        return;
+    }
     int pick = random_draw(&w->random, 0, 15);
     if (w->statements++ > 40) pick = 15;
     if (depth <= 0 && pick < 7) pick = 8;
@@ -324,13 +345,16 @@ void body_write(struct body_writer *w, uint64_t seed, enum body_style style)
         "fn i32 clamped(i32 v, i32 h) { if (v < 0) return 0; return v > h ? h : v; }\n"
         "fn i32 picked(i32 v, i32 k) { i32 s = k; for (i32 j = 0; j < 4; j++) if (j <= v) s = "
         "T[(v + j) & 7]; return s %% 5; }\n"
-        "kernel k(in i32 x peek 8, out i32 y%s) {\n",
-        style == BODY_EXACT ? "" : " push ..100000");
+        "%skernel k(in i32 x peek 8, out i32 y%s)%s {\n",
+        style == BODY_LAUNCHES ? "child kernel leaf(in i32 x, out i32 y; i32 v) { y <- v; }\n" : "",
+        style == BODY_EXACT ? "" : " push ..100000",
+        style == BODY_LAUNCHES ? " launches 20000 total 20000" : "");
     put(w, "%si32 p; %si32 q = %d; %si32 r[5];\n", kept, kept, random_draw(&w->random, 0, 7), kept);
     put(w, "i32 a = x & %d; i32 b = x[1]; i32 c; i32 n; u8 m; u32 u; i32 t[6] = {1, 2, 3};\n",
         random_draw(&w->random, 1, 15));
     for (int i = random_draw(&w->random, 2, 6); i > 0; i--)
         put_statement(w, 3);
+    if (style == BODY_LAUNCHES) put_launch(w, 0);
     put(w,
         "p = (p + %d) %% %d; y <- a + (i32)m + (i32)u + c;\n}\n"
         "pipeline main(in i32 a, out i32 b) { k(a -> b); }\n",
@@ -442,6 +466,10 @@ static struct scalar_value evaluate_kind(struct body_run *x, const struct kx *e)
         for (uint32_t i = 0; i < e->argument_count; i++)
             a[i] = evaluate(x, e->arguments[i]);
         return arith_builtin(e->builtin, a);
+    case KX_DONE:
+        a[0] = evaluate(x, e->left);
+        if (x->timed != NULL) x->timed(x);
+        return arith_bool(a[0].bits & 1);
     default: abort();
     }
 }
@@ -500,6 +528,16 @@ static void declare(struct body_run *x, const struct ks *s)
         if (s->expr->arguments[i] != NULL) place[i] = evaluate(x, s->expr->arguments[i]);
 }
 
+static void launch(struct body_run *x, const struct ks *s)
+{
+    for (uint32_t i = 0; i < s->launch->child->argument_count; i++)
+        evaluate(x, s->launch->arguments[i]);
+    if (x->timed != NULL) x->timed(x);
+    uint32_t number = x->launched++;
+    if (s->variable != NULL)
+        x->locals[s->variable->index][0] = (struct scalar_value){SCALAR_U32, number};
+}
+
 static enum outcome execute(struct body_run *x, const struct ks *list)
 {
     for (const struct ks *s = list; s != NULL; s = s->next) {
@@ -525,6 +563,7 @@ static enum outcome execute(struct body_run *x, const struct ks *list)
             evaluate(x, s->expr);
             x->appended++;
             break;
+        case KS_LAUNCH: launch(x, s); break;
         default: abort();
         }
         if (out != NEXT) return out;

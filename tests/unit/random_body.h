@@ -17,27 +17,29 @@ struct random {
 int random_draw(struct random *r, int low, int high);
 
 /* With state and any number of packets; the same without state; one packet, and nothing faults but
- * divisions. */
-enum body_style { BODY_STATE, BODY_FREE, BODY_EXACT };
+ * divisions; without state, with launches of a child and questions for them. */
+enum body_style { BODY_STATE, BODY_FREE, BODY_EXACT, BODY_LAUNCHES };
 
 struct body_writer {
     struct random random;
     enum body_style style;
     char text[16384];
     size_t length;
-    int loops, statements;
+    int loops, statements, events;
 };
 
 /* A program whose kernel `k` reads x (peek 8) and writes y, i32 both. */
 void body_write(struct body_writer *w, uint64_t seed, enum body_style style);
 
-enum { BODY_VARIABLES = 64, BODY_ITEMS = 8 };
+enum { BODY_VARIABLES = 128, BODY_ITEMS = 8 };
 
 struct body_run {
     const struct kernel *kernel;
     struct scalar_value locals[BODY_VARIABLES][BODY_ITEMS], kept[4][BODY_ITEMS];
     int32_t packets[8];
     uint64_t appended;
+    uint32_t
+        launched; /* an event is the number of its launch; of even ones nothing has been appended */
     int fuel, depth; /* depth: of calls */
     bool first_test; /* the test in front of a loop is being evaluated */
     struct scalar_value returned;
@@ -48,6 +50,8 @@ struct body_run {
     void (*leave)(struct body_run *x, const struct kx *e, struct scalar_value value);
     void (*statement)(struct body_run *x, const struct ks *s);
     void (*outside)(struct body_run *x, const struct kx *at);
+    /* Told behind the arguments of a launch, and where `done` has evaluated its event; or NULL. */
+    void (*timed)(struct body_run *x);
 };
 
 /* The zero of all states, then `init`. */

@@ -59,6 +59,8 @@ struct model {
     struct place places[PLACES];
     size_t place_count;
     uint64_t spent[16]; /* in the functions that are being executed, by depth */
+    uint64_t *times;    /* of launches and questions: what has been executed before; or NULL */
+    size_t time_count;
 };
 
 static struct place *place_of(struct model *m, const void *node)
@@ -97,7 +99,8 @@ static uint64_t own_cycles(const struct devdesc_costs *c, const struct kx *x)
 {
     switch (x->kind) {
     case KX_INDEX:
-    case KX_PEEK: return c->load;
+    case KX_PEEK:
+    case KX_DONE: return c->load;
     case KX_NEGATE:
     case KX_COMPLEMENT:
     case KX_COMPARE:
@@ -196,6 +199,17 @@ static void statement(struct body_run *run, const struct ks *s)
     if (s->kind == KS_EMIT) visit(m, s, m->costs->store);
 }
 
+static void timed(struct body_run *run)
+{
+    struct model *m = (struct model *)run;
+    uint64_t cycles = 0;
+    for (size_t i = 0; i < PLACES; i++) {
+        const struct place *p = &m->places[i];
+        cycles += p->visits * (p->cycles + p->constant) + p->counted;
+    }
+    m->times[m->time_count++] = cycles;
+}
+
 static void end_firing(struct model *m)
 {
     for (size_t i = 0; i < PLACES; i++) {
@@ -252,6 +266,7 @@ static void run_firings(struct model *m, struct batch *batch)
     m->run.statement = statement;
     m->run.enter = enter;
     m->run.leave = leave;
+    m->run.timed = m->times != NULL ? timed : NULL;
     while (batch->executed < batch->count) {
         uint32_t n = batch->executed;
         memcpy(m->run.packets, batch->input->packets + n, sizeof m->run.packets);
@@ -275,6 +290,7 @@ static void run_model(struct model *m, struct batch *batch)
     m->run.statement = NULL;
     m->run.enter = NULL;
     m->run.leave = NULL;
+    m->run.timed = NULL;
     if (setjmp(m->run.fault) == 0) run_firings(m, batch);
 }
 
@@ -283,6 +299,7 @@ struct native { /* a batch of node 0 */
     uint32_t count, first;
     uint64_t *cycles;
     uint64_t completed;
+    struct kernel_launch_list *launches;
 };
 
 static void run_native(struct text_compile *c, int optimisation, struct native *native)
@@ -315,6 +332,7 @@ static void run_native(struct text_compile *c, int optimisation, struct native *
                                  .count = native->count,
                                  .completed = &native->completed,
                                  .indices = registers,
+                                 .launches = native->launches,
                                  .fault = &fault,
                                  .warp_cycles = native->cycles};
     union {
@@ -428,6 +446,123 @@ static void compare(const char *text, uint32_t lanes, uint64_t seed, struct tall
     text_compile_free(c);
 }
 
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text != NULL ? strtoull(text, NULL, 10) : otherwise;
+}
+
+/* ---- launches ---- */
+
+enum { LAUNCHES = 20001, ENTRY_BYTES = 128 };
+
+struct launch_log {
+    struct kernel_launch_list list; /* first: `done` gets it */
+    uint64_t times[2 * LAUNCHES];
+    size_t time_count, taken; /* launches whose times have been taken */
+    _Alignas(64) uint8_t entries[LAUNCHES * ENTRY_BYTES];
+};
+
+static void take_launches(struct launch_log *log)
+{
+    for (; log->taken < log->list.count; log->taken++) {
+        const struct kernel_launch *entry = (void *)(log->entries + log->taken * ENTRY_BYTES);
+        log->times[log->time_count++] = entry->timestamp;
+    }
+}
+
+/* As body_run does it. */
+static int32_t answer(struct kernel_launch_list *list, uint32_t event, uint64_t timestamp)
+{
+    struct launch_log *log = (struct launch_log *)list;
+    take_launches(log);
+    log->times[log->time_count++] = timestamp;
+    return event & 1;
+}
+
+/* One firing; where nothing is counted all of it comes before each launch. */
+static void expect_times(const char *text, struct text_compile *c, int optimisation,
+                         struct native *native, const struct model *m, uint64_t cycles)
+{
+    static struct launch_log log;
+    bool counted = c->graph->nodes.items[0].warp.counted;
+    log.list = (struct kernel_launch_list){
+        .entries = log.entries, .stride_bytes = ENTRY_BYTES, .capacity = LAUNCHES, .done = answer};
+    log.time_count = log.taken = 0;
+    native->launches = &log.list;
+    run_native(c, optimisation, native);
+    take_launches(&log);
+    assert_int_equal(log.time_count, m->time_count);
+    for (size_t i = 0; i < m->time_count; i++) {
+        uint64_t wanted = counted ? m->times[i] : UINT64_MAX;
+        if (log.times[i] != wanted || m->times[i] > cycles) {
+            fprintf(stderr, "%s", text);
+            fail_msg("-O%d, launch or question %zu of %zu: after %llu cycles of %llu, by its "
+                     "places %llu",
+                     optimisation, i, m->time_count, (unsigned long long)log.times[i],
+                     (unsigned long long)cycles, (unsigned long long)wanted);
+        }
+        if (!counted) assert_int_equal(m->times[i], cycles);
+    }
+}
+
+static void compare_launches(const char *text, uint64_t seed, struct tally *tally)
+{
+    enum { TRIED = 6 };
+    static struct model m;
+    static uint64_t times[2 * LAUNCHES];
+    struct devdesc device = description(8);
+    struct text_compile *c = compile(text, &device);
+    if (diag_failed(c->cx.diags)) {
+        text_compile_free(c);
+        tally->skipped++;
+        return;
+    }
+    struct kernel *kernel = c->graph->nodes.items[0].kernel;
+    struct random random = {seed * 31 + 7};
+    struct input input;
+    fill(&input, &random);
+    memset(&m, 0, sizeof m);
+    m.run.kernel = kernel;
+    m.costs = &device.costs;
+    bool counted = c->graph->nodes.items[0].warp.counted;
+    for (uint32_t n = 0; n < TRIED; n++) {
+        struct input one = input;
+        uint64_t cycles = 0, found = c->graph->nodes.items[0].warp.cycles;
+        memcpy(one.packets, input.packets + n, sizeof m.run.packets);
+        struct batch batch = {.input = &one, .count = 1, .lanes = 1, .cycles = &cycles};
+        m.times = times;
+        m.time_count = m.run.launched = 0;
+        run_model(&m, &batch);
+        if (batch.executed == 0) continue;
+        struct native native = {.in = one.packets, .count = 1, .cycles = &found};
+        expect_times(text, c, n % 2 == 0 ? 0 : 3, &native, &m, cycles);
+        if (kernel->costs->counter_count < COST_COUNTERS_MAX) assert_int_equal(found, cycles);
+    }
+    if (counted)
+        tally->counted++;
+    else
+        tally->constant++;
+    text_compile_free(c);
+}
+
+/* What a launch or a question says of the time is what the places executed before it cost. */
+static void launches_stand_after_what_has_been_executed(void **state)
+{
+    (void)state;
+    static struct body_writer w;
+    struct tally tally = {0};
+    uint64_t first = setting("COST_SEED", 1), programs = setting("COST_PROGRAMS", 20);
+    for (uint64_t seed = first; seed < first + programs; seed++) {
+        body_write(&w, seed, BODY_LAUNCHES);
+        compare_launches(w.text, seed, &tally);
+    }
+    if (getenv("COST_PROGRAMS") != NULL)
+        print_message("counted %d, constant %d, skipped %d\n", tally.counted, tally.constant,
+                      tally.skipped);
+    assert_true(programs < 20 || tally.counted >= 3);
+}
+
 /* ---- tests ---- */
 
 static void try_programs(enum body_style style, uint64_t first, uint64_t programs)
@@ -443,12 +578,6 @@ static void try_programs(enum body_style style, uint64_t first, uint64_t program
         print_message("counted %d, constant %d, skipped %d\n", tally.counted, tally.constant,
                       tally.skipped);
     assert_true(programs < 20 || tally.counted >= 3);
-}
-
-static uint64_t setting(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text != NULL ? strtoull(text, NULL, 10) : otherwise;
 }
 
 static void random_kernels_count_what_their_lanes_execute(void **state)
@@ -720,7 +849,82 @@ static void constant_control_flow_counts_nothing(void **state)
     }
 }
 
+/* ---- launches of work-items ---- */
+
+enum { LAUNCHING_ITEMS = 16 };
+
+/* The firing's times of launches and warps' cycles; packets are rounds of items. */
+static void times_of_items(struct text_compile *c, int optimisation, const int32_t *rounds,
+                           uint64_t *times, uint64_t *cycles)
+{
+    static struct launch_log log;
+    log.list = (struct kernel_launch_list){.entries = log.entries,
+                                           .stride_bytes = ENTRY_BYTES,
+                                           .capacity = LAUNCHING_ITEMS,
+                                           .done = answer};
+    log.time_count = log.taken = 0;
+    struct native native = {.in = rounds, .count = 1, .cycles = cycles, .launches = &log.list};
+    run_native(c, optimisation, &native);
+    take_launches(&log);
+    assert_int_equal(log.time_count, LAUNCHING_ITEMS);
+    memcpy(times, log.times, LAUNCHING_ITEMS * sizeof *times);
+}
+
+/* Warps of the firing, one after the other; in a run of statements each item's own rounds. */
+static void expect_item_times(bool barrier, uint32_t lanes)
+{
+    char text[512];
+    const uint32_t items = LAUNCHING_ITEMS, warps = (items + lanes - 1) / lanes;
+    snprintf(text, sizeof text,
+             "child kernel leaf(in i32 x, out i32 y; i32 v) { y <- v; }\n"
+             "kernel k(in i32 x pop 16, out i32 y push ..16) group 16 launches 16 {\n"
+             "i32 s; for (i32 i = 0; i < x[item.x]; i++) s += i * 3; %s launch leaf(s); }\n"
+             "pipeline main(in i32 a, out i32 b) { k(a -> b); }\n",
+             barrier ? "barrier();" : "");
+    struct devdesc device = description(lanes);
+    struct text_compile *c = compile(text, &device);
+    assert_true(c->graph->nodes.items[0].warp.counted);
+    for (int level = 0; level <= 3; level += 3) {
+        int32_t rounds[LAUNCHING_ITEMS] = {0};
+        uint64_t times[LAUNCHING_ITEMS], cycles[LAUNCHING_ITEMS];
+        times_of_items(c, level, rounds, times, cycles);
+        uint64_t base = cycles[0], round;
+        for (uint32_t i = 0; i < items; i++)
+            rounds[i] = 1;
+        times_of_items(c, level, rounds, times, cycles);
+        round = cycles[0] - base;
+        assert_true(base > 0 && round > 0);
+        fill_lengths(rounds, items, 5);
+        times_of_items(c, level, rounds, times, cycles);
+        uint64_t ended = 0, all = 0;
+        for (uint32_t w = 0; w < warps; w++)
+            all += round * (uint64_t)longest(rounds + w * lanes, lanes < items ? lanes : items);
+        for (uint32_t i = 0; i < items; i++) {
+            if (i > 0 && i % lanes == 0)
+                ended += round * (uint64_t)longest(rounds + i - lanes, lanes);
+            uint64_t own = ended + round * (uint64_t)rounds[i];
+            assert_int_equal(times[i], warps * base + (barrier ? all : own));
+        }
+        for (uint32_t w = 0; w < warps; w++)
+            all -= cycles[w] - base;
+        assert_int_equal(all, 0);
+    }
+    text_compile_free(c);
+}
+
+static void items_launch_after_the_last_barrier_and_their_own_work(void **state)
+{
+    (void)state;
+    static const uint32_t lane_counts[] = {4, 8, 16, 32};
+    for (size_t i = 0; i < sizeof lane_counts / sizeof *lane_counts; i++) {
+        expect_item_times(false, lane_counts[i]);
+        expect_item_times(true, lane_counts[i]);
+    }
+}
+
 TEST_MAIN("cost", cmocka_unit_test(random_kernels_count_what_their_lanes_execute),
+          cmocka_unit_test(launches_stand_after_what_has_been_executed),
+          cmocka_unit_test(items_launch_after_the_last_barrier_and_their_own_work),
           cmocka_unit_test(random_kernels_with_state_count_all_their_firings),
           cmocka_unit_test(loops_take_as_long_as_the_longest_lane),
           cmocka_unit_test(branches_in_vector_lanes_count_for_each_lane),

@@ -111,6 +111,7 @@ static int32_t launch(const struct kernel_batch *batch, uint32_t site, struct pl
     }
     struct kernel_launch *entry = (void *)(list->entries + list->count++ * list->stride_bytes);
     entry->site = site;
+    entry->timestamp = UINT64_MAX;
     entry->wait_count = wait != UINT32_MAX;
     entry->waits[0] = wait;
     memcpy(entry + 1, &child, sizeof child);
@@ -131,7 +132,7 @@ static int32_t grow(const struct kernel_batch *batch, struct plan p)
         if (status != KERNEL_OK) return status;
         uint32_t asked = asks_for(p, step);
         if (asked == UINT32_MAX) continue;
-        int32_t done = batch->launches->done(batch->launches, asked);
+        int32_t done = batch->launches->done(batch->launches, asked, UINT64_MAX);
         if (done < 0) return -done;
         if (done > 0 && step == 0) out[count++] = -1;
     }

@@ -4,6 +4,7 @@
 #include "tests/test.h"
 
 #include "runtime/device/launch_schedule.h"
+#include "tests/reference/clock_trees.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,15 +25,29 @@ static struct prt_launch_schedule *make(uint64_t queue_entries, uint64_t below_r
     return s;
 }
 
-/* A root of cost 100 that launches `count` children of cost 1000 in that order. */
+static uint32_t open_root(struct prt_launch_schedule *s, uint64_t launches_most)
+{
+    return prt_launch_open(s, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, launches_most, 0);
+}
+
+/* A child that launches nothing. */
+static uint32_t add_leaf(struct prt_launch_schedule *s, uint32_t parent,
+                         enum prt_launch_order order, uint64_t before_cycles, uint64_t cost_cycles)
+{
+    uint32_t leaf = prt_launch_open(s, parent, order, 0, before_cycles);
+    prt_launch_close(s, leaf, cost_cycles);
+    return leaf;
+}
+
+/* A root of cost 100 that launches `count` children of cost 1000, at equal distances. */
 static struct prt_launch_run fan(uint32_t cus, uint32_t count, enum prt_launch_order order,
                                  uint64_t queue_entries, struct prt_launch_report *report)
 {
     struct prt_launch_schedule *s = make(queue_entries, 0);
     *report = (struct prt_launch_report){0};
-    uint32_t root = prt_launch_open(s, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, count);
+    uint32_t root = open_root(s, count);
     for (uint32_t i = 0; i < count; i++)
-        prt_launch_close(s, prt_launch_open(s, root, order, 0), 1000);
+        (void)add_leaf(s, root, order, 100 * (i + 1) / (count + 1), 1000);
     prt_launch_close(s, root, 100);
     struct prt_launch_run run = prt_launch_schedule_run(s, cus, &times, report);
     prt_launch_schedule_destroy(s);
@@ -73,10 +88,10 @@ static void orders_differ_between_roots(void **unused)
     for (int i = 0; i < 2; i++) {
         struct prt_launch_report report = {0};
         struct prt_launch_schedule *s = make(8, 0);
-        uint32_t first = prt_launch_open(s, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, 1);
-        prt_launch_close(s, prt_launch_open(s, first, orders[i], 0), 1000);
+        uint32_t first = open_root(s, 1);
+        (void)add_leaf(s, first, orders[i], 50, 1000);
         prt_launch_close(s, first, 100);
-        uint32_t second = prt_launch_open(s, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, 0);
+        uint32_t second = open_root(s, 0);
         prt_launch_close(s, second, 5000);
         assert_int_equal(prt_launch_schedule_run(s, 4, &times, &report).end_cycles, ends[i]);
         prt_launch_schedule_destroy(s);
@@ -89,13 +104,12 @@ static void events_wait_for_trees(void **unused)
     (void)unused;
     struct prt_launch_report report = {0};
     struct prt_launch_schedule *s = make(8, 1);
-    uint32_t root = prt_launch_open(s, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, 2);
-    uint32_t a = prt_launch_open(s, root, PRT_LAUNCH_WITH_PARENT, 1);
-    prt_launch_close(s, prt_launch_open(s, a, PRT_LAUNCH_WITH_PARENT, 0), 700);
+    uint32_t root = open_root(s, 2);
+    uint32_t a = prt_launch_open(s, root, PRT_LAUNCH_WITH_PARENT, 1, 0);
+    (void)add_leaf(s, a, PRT_LAUNCH_WITH_PARENT, 0, 700);
     prt_launch_close(s, a, 0);
-    uint32_t b = prt_launch_open(s, root, PRT_LAUNCH_WITH_PARENT, 0);
+    uint32_t b = add_leaf(s, root, PRT_LAUNCH_WITH_PARENT, 0, 500);
     prt_launch_wait(s, b, a);
-    prt_launch_close(s, b, 500);
     prt_launch_close(s, root, 0);
     uint64_t end = prt_launch_schedule_run(s, 8, &times, &report).end_cycles;
     assert_int_equal(end, ISSUE + (START + ISSUE) + (START + 700) + (START + 500));
@@ -111,17 +125,56 @@ static void who_asks_stands_and_gives_its_unit_back(void **unused)
         for (int order = 0; order < 3; order++) {
             struct prt_launch_report report = {0};
             struct prt_launch_schedule *s = make(8, 0);
-            uint32_t root = prt_launch_open(s, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, 2);
-            uint32_t child = prt_launch_open(s, root, (enum prt_launch_order)order, 0);
-            prt_launch_close(s, child, 1000);
-            prt_launch_ask(s, child, 1);
-            prt_launch_close(s, prt_launch_open(s, root, PRT_LAUNCH_WITH_PARENT, 0), 0);
+            uint32_t root = open_root(s, 2);
+            uint32_t child = add_leaf(s, root, (enum prt_launch_order)order, 100, 1000);
+            prt_launch_ask(s, child, 1, 100);
+            (void)add_leaf(s, root, PRT_LAUNCH_WITH_PARENT, 200, 0);
             prt_launch_close(s, root, 300);
             uint64_t end = prt_launch_schedule_run(s, cus, &times, &report).end_cycles;
             uint64_t second = 100 + ISSUE + START + 1000 + 100 + ISSUE;
             assert_int_equal(end, second + (cus == 1 ? 100 + START : 100));
             prt_launch_schedule_destroy(s);
         }
+    }
+}
+
+/* A child begins after what its parent executes before the launch; past its cost is its end. */
+static void a_child_begins_after_what_its_launch_stands_behind(void **unused)
+{
+    (void)unused;
+    static const struct {
+        uint64_t before, end;
+    } cases[] = {{60000, 60000 + ISSUE + START + 30000},
+                 {0, 60000 + ISSUE},
+                 {45000, 45000 + ISSUE + START + 30000},
+                 {UINT64_MAX, 60000 + ISSUE + START + 30000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct prt_launch_report report = {0};
+        struct prt_launch_schedule *s = make(1, 0);
+        uint32_t root = open_root(s, 1);
+        (void)add_leaf(s, root, PRT_LAUNCH_WITH_PARENT, cases[i].before, 30000);
+        prt_launch_close(s, root, 60000);
+        assert_int_equal(prt_launch_schedule_run(s, 2, &times, &report).end_cycles, cases[i].end);
+        prt_launch_schedule_destroy(s);
+    }
+}
+
+/* The root launches at 100, works up to 900 of 1000, and asks: the child executes meanwhile. */
+static void a_firing_goes_on_until_it_asks(void **unused)
+{
+    (void)unused;
+    static const uint64_t costs[] = {200, 700, 2000};
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+        struct prt_launch_report report = {0};
+        struct prt_launch_schedule *s = make(1, 0);
+        uint32_t root = open_root(s, 1);
+        uint32_t child = add_leaf(s, root, PRT_LAUNCH_WITH_PARENT, 100, costs[i]);
+        prt_launch_ask(s, child, 1, 900);
+        prt_launch_close(s, root, 1000);
+        uint64_t asked = 900 + ISSUE, ended = 100 + ISSUE + START + costs[i];
+        assert_int_equal(prt_launch_schedule_run(s, 2, &times, &report).end_cycles,
+                         100 + (ended > asked ? ended : asked));
+        prt_launch_schedule_destroy(s);
     }
 }
 
@@ -144,14 +197,15 @@ static void grow(struct tree *t, uint32_t node, uint32_t level)
 {
     uint32_t launches = level < t->levels ? draw(t, t->most + 1) : 0;
     uint32_t first[8];
-    uint64_t cost = draw(t, 1000);
+    uint64_t cost = draw(t, 1000), before = 0;
     for (uint32_t i = 0; i < launches; i++) {
         enum prt_launch_order order = (enum prt_launch_order)draw(t, 3);
         bool last = level + 1 == t->levels;
-        first[i] = prt_launch_open(t->schedule, node, order, last ? 0 : t->most);
+        before += draw(t, 400);
+        first[i] = prt_launch_open(t->schedule, node, order, last ? 0 : t->most, before);
         if (i > 0 && draw(t, 3) == 0) prt_launch_wait(t->schedule, first[i], first[draw(t, i)]);
         grow(t, first[i], level + 1);
-        if (draw(t, 4) == 0) prt_launch_ask(t->schedule, first[i], i + 1);
+        if (draw(t, 4) == 0) prt_launch_ask(t->schedule, first[i], i + 1, before);
     }
     t->work += cost;
     prt_launch_close(t->schedule, node, cost);
@@ -174,9 +228,7 @@ static void random_trees_end_within_the_bound(void **unused)
             t.state = seed;
             t.work = 0;
             for (uint32_t i = 0; i < roots; i++)
-                grow(&t,
-                     prt_launch_open(t.schedule, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, t.most),
-                     0);
+                grow(&t, open_root(t.schedule, t.most), 0);
             uint32_t nodes = prt_launch_count(t.schedule);
             struct prt_launch_run run = prt_launch_schedule_run(t.schedule, cus, &times, &report);
             assert_int_equal(report.launches, nodes - roots);
@@ -194,6 +246,93 @@ static void random_trees_end_within_the_bound(void **unused)
             assert_int_equal(prt_launch_count(t.schedule), 0);
             prt_launch_schedule_destroy(t.schedule);
         }
+    }
+}
+
+/* ---- random trees against the oracle ---- */
+
+/* The same calls to both. */
+struct twin {
+    struct tree tree;
+    struct clock_trees clock;
+};
+
+static uint32_t open_both(struct twin *t, uint32_t parent, uint32_t order, uint32_t most,
+                          uint64_t before)
+{
+    int of = parent == PRT_LAUNCH_NONE ? CLOCK_NO_FIRING : (int)parent;
+    int firing = clock_tree_open(&t->clock, of, (enum clock_order)order, (int)most, before);
+    uint32_t node =
+        prt_launch_open(t->tree.schedule, parent, (enum prt_launch_order)order, most, before);
+    assert_int_equal(node, firing);
+    return node;
+}
+
+static void grow_both(struct twin *t, uint32_t node, uint32_t level)
+{
+    uint32_t launches = level < t->tree.levels ? draw(&t->tree, t->tree.most + 1) : 0, nodes[4];
+    bool may_ask[4], asked[4] = {false};
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < launches; i++) {
+        uint32_t order = draw(&t->tree, 3);
+        before += draw(&t->tree, 30);
+        uint64_t back = draw(&t->tree, 8) == 0 ? draw(&t->tree, 20) : 0;
+        nodes[i] = open_both(t, node, order, level + 1 < t->tree.levels ? t->tree.most : 0,
+                             before > back ? before - back : 0);
+        may_ask[i] = order == PRT_LAUNCH_WITH_PARENT;
+        if (i > 0 && draw(&t->tree, 2) == 0) {
+            uint32_t first = draw(&t->tree, i);
+            prt_launch_wait(t->tree.schedule, nodes[i], nodes[first]);
+            clock_tree_wait(&t->clock, (int)nodes[i], (int)nodes[first]);
+            may_ask[i] &= may_ask[first];
+        }
+        grow_both(t, nodes[i], level + 1);
+        uint32_t about = draw(&t->tree, i + 1);
+        if (draw(&t->tree, 3) == 0 || !may_ask[about] || asked[about]) continue;
+        before += 1 + draw(&t->tree, 40);
+        prt_launch_ask(t->tree.schedule, nodes[about], i + 1, before);
+        clock_tree_ask(&t->clock, (int)nodes[about], (int)i + 1, before);
+        asked[about] = true;
+    }
+    uint64_t cost = draw(&t->tree, 120);
+    prt_launch_close(t->tree.schedule, node, cost);
+    clock_tree_close(&t->clock, (int)node, cost);
+}
+
+/* N= and SEED= try more. */
+static void trees_take_as_long_as_the_oracle_says(void **unused)
+{
+    (void)unused;
+    static struct twin t;
+    const char *count = getenv("N"), *first = getenv("SEED");
+    uint64_t trees = count != NULL ? strtoull(count, NULL, 10) : 1500;
+    uint64_t seed = first != NULL ? strtoull(first, NULL, 10) : 1;
+    for (uint64_t end = seed + trees; seed < end; seed++) {
+        t.tree = (struct tree){.state = seed * UINT64_C(0x9e3779b97f4a7c15)};
+        t.tree.most = 1 + draw(&t.tree, 3);
+        t.tree.levels = 1 + draw(&t.tree, 3);
+        struct prt_launch_times some = {draw(&t.tree, 9), draw(&t.tree, 25)};
+        uint64_t bound = (uint64_t)t.tree.most * t.tree.levels;
+        uint64_t room = bound + draw(&t.tree, 8), below = bound - t.tree.most;
+        uint32_t cus = 1 + draw(&t.tree, 5), roots = 1 + draw(&t.tree, 4);
+        t.clock = (struct clock_trees){.cus = (int)cus,
+                                       .issue = some.issue_cycles,
+                                       .start = some.start_cycles,
+                                       .entries = room,
+                                       .below_root = below};
+        t.tree.schedule = make(room, below);
+        for (uint32_t i = 0; i < roots; i++)
+            grow_both(&t, open_both(&t, PRT_LAUNCH_NONE, 0, t.tree.most, 0), 0);
+        struct prt_launch_report report = {0};
+        struct prt_launch_run run = prt_launch_schedule_run(t.tree.schedule, cus, &some, &report);
+        clock_trees_play(&t.clock);
+        if (run.end_cycles != t.clock.end)
+            fail_msg("SEED=%" PRIu64 ": %" PRIu64 " cycles, the oracle %" PRIu64, seed,
+                     run.end_cycles, t.clock.end);
+        assert_int_equal(run.root_cycles, t.clock.roots_alone);
+        assert_int_equal(report.entries_most, t.clock.entries_most);
+        assert_int_equal(report.wait_cycles, t.clock.waited);
+        prt_launch_schedule_destroy(t.tree.schedule);
     }
 }
 
@@ -249,11 +388,13 @@ static void fire(struct program *p, uint32_t node, uint32_t kernel, uint32_t lev
     struct tree *t = &p->tree;
     uint32_t nodes[MOST], launches = level < p->levels ? draw(t, p->most[kernel] + 1) : 0;
     bool may_ask[MOST], asked[MOST] = {false};
+    uint64_t before = 0;
     for (uint32_t i = 0; i < launches; i++) {
         uint32_t child = p->children[kernel][draw(t, p->child_count[kernel])];
         enum prt_launch_order order = (enum prt_launch_order)draw(t, 3);
         uint32_t most = level + 1 < p->levels ? p->most[child] : 0;
-        nodes[i] = prt_launch_open(t->schedule, node, order, most);
+        before += draw(t, 100);
+        nodes[i] = prt_launch_open(t->schedule, node, order, most, before);
         may_ask[i] = order == PRT_LAUNCH_WITH_PARENT;
         for (uint32_t waits = i > 0 ? draw(t, 3) : 0; waits > 0; waits--) {
             uint32_t before = draw(t, i);
@@ -263,7 +404,7 @@ static void fire(struct program *p, uint32_t node, uint32_t kernel, uint32_t lev
         fire(p, nodes[i], child, level + 1);
         uint32_t about = draw(t, i + 1);
         if (draw(t, 2) == 0 || !may_ask[about] || asked[about]) continue;
-        prt_launch_ask(t->schedule, nodes[about], i + 1);
+        prt_launch_ask(t->schedule, nodes[about], i + 1, before += draw(t, 100));
         asked[about] = true;
     }
     prt_launch_close(t->schedule, node, draw(t, 300));
@@ -286,15 +427,13 @@ static void firings_that_ask_stay_within_the_stated_bound(void **unused)
         struct prt_launch_report report = {0};
         p.tree.schedule = make(room, bound - p.most[0]);
         for (uint64_t i = 0; i < roots; i++) {
-            uint32_t root = prt_launch_open(p.tree.schedule, PRT_LAUNCH_NONE,
-                                            PRT_LAUNCH_WITH_PARENT, p.most[0]);
-            fire(&p, root, 0, 0);
+            fire(&p, open_root(p.tree.schedule, p.most[0]), 0, 0);
         }
         uint32_t nodes = prt_launch_count(p.tree.schedule), cus = 1 + draw(&p.tree, CUS_MAX);
         (void)prt_launch_schedule_run(p.tree.schedule, cus, &times, &report);
         if (report.entries_most > room)
-            fail_msg("SEED=%" PRIu64 ": %" PRIu32 " entries of %" PRIu64, seed,
-                     report.entries_most, room);
+            fail_msg("SEED=%" PRIu64 ": %" PRIu32 " entries of %" PRIu64, seed, report.entries_most,
+                     room);
         assert_int_equal(report.launches, nodes - roots);
         full += room > 0 && report.entries_most == room;
         prt_launch_schedule_destroy(p.tree.schedule);
@@ -310,19 +449,16 @@ static void a_firing_that_stands_in_done_keeps_its_room(void **unused)
     for (uint32_t cus = 1; cus <= CUS_MAX; cus++) {
         struct prt_launch_report report = {0};
         struct prt_launch_schedule *s = make(5, 3);
-        uint32_t root = prt_launch_open(s, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, 2);
-        uint32_t c = prt_launch_open(s, root, PRT_LAUNCH_AFTER_PARENT, 3);
+        uint32_t root = open_root(s, 2);
+        uint32_t c = prt_launch_open(s, root, PRT_LAUNCH_AFTER_PARENT, 3, 3);
         for (int i = 0; i < 3; i++)
-            prt_launch_close(s, prt_launch_open(s, c, PRT_LAUNCH_WITH_PARENT, 0), 1000);
+            (void)add_leaf(s, c, PRT_LAUNCH_WITH_PARENT, 3, 1000);
         prt_launch_close(s, c, 10);
-        uint32_t p = prt_launch_open(s, root, PRT_LAUNCH_WITH_PARENT, 3);
-        uint32_t e = prt_launch_open(s, p, PRT_LAUNCH_WITH_PARENT, 0);
-        prt_launch_close(s, e, 1000);
-        uint32_t leaf = prt_launch_open(s, p, PRT_LAUNCH_WITH_PARENT, 0);
-        prt_launch_wait(s, leaf, e);
-        prt_launch_close(s, leaf, 1000);
-        prt_launch_ask(s, e, 2);
-        prt_launch_close(s, prt_launch_open(s, p, PRT_LAUNCH_WITH_PARENT, 0), 1000);
+        uint32_t p = prt_launch_open(s, root, PRT_LAUNCH_WITH_PARENT, 3, 6);
+        uint32_t e = add_leaf(s, p, PRT_LAUNCH_WITH_PARENT, 3, 1000);
+        prt_launch_wait(s, add_leaf(s, p, PRT_LAUNCH_WITH_PARENT, 3, 1000), e);
+        prt_launch_ask(s, e, 2, 3);
+        (void)add_leaf(s, p, PRT_LAUNCH_WITH_PARENT, 6, 1000);
         prt_launch_close(s, p, 10);
         prt_launch_close(s, root, 10);
         (void)prt_launch_schedule_run(s, cus, &times, &report);
@@ -340,15 +476,14 @@ static void the_bound_is_tight(void **unused)
     struct prt_launch_report report = {0};
     struct tree t = {.schedule =
                          make(UINT64_C(1) * MOST * LEVELS, UINT64_C(1) * MOST * (LEVELS - 1))};
-    uint32_t path = prt_launch_open(t.schedule, PRT_LAUNCH_NONE, PRT_LAUNCH_WITH_PARENT, MOST);
+    uint32_t path = open_root(t.schedule, MOST);
     uint32_t open[LEVELS + 1] = {path};
     for (uint32_t level = 1; level <= LEVELS; level++)
         open[level] = prt_launch_open(t.schedule, open[level - 1], PRT_LAUNCH_AFTER_GROUP,
-                                      level < LEVELS ? MOST : 0);
+                                      level < LEVELS ? MOST : 0, 0);
     for (uint32_t level = LEVELS + 1; level-- > 0;) {
         for (uint32_t i = 1; level < LEVELS && i < MOST; i++)
-            prt_launch_close(
-                t.schedule, prt_launch_open(t.schedule, open[level], PRT_LAUNCH_AFTER_GROUP, 0), 1);
+            (void)add_leaf(t.schedule, open[level], PRT_LAUNCH_AFTER_GROUP, 0, 1);
         prt_launch_close(t.schedule, open[level], 1);
     }
     (void)prt_launch_schedule_run(t.schedule, 1, &times, &report);
@@ -359,6 +494,10 @@ static void the_bound_is_tight(void **unused)
 TEST_MAIN("launch_schedule", cmocka_unit_test(a_fan_of_children_in_closed_form),
           cmocka_unit_test(orders_differ_between_roots), cmocka_unit_test(events_wait_for_trees),
           cmocka_unit_test(who_asks_stands_and_gives_its_unit_back),
+          cmocka_unit_test(a_child_begins_after_what_its_launch_stands_behind),
+          cmocka_unit_test(a_firing_goes_on_until_it_asks),
           cmocka_unit_test(random_trees_end_within_the_bound),
+          cmocka_unit_test(trees_take_as_long_as_the_oracle_says),
           cmocka_unit_test(firings_that_ask_stay_within_the_stated_bound),
-          cmocka_unit_test(a_firing_that_stands_in_done_keeps_its_room), cmocka_unit_test(the_bound_is_tight))
+          cmocka_unit_test(a_firing_that_stands_in_done_keeps_its_room),
+          cmocka_unit_test(the_bound_is_tight))
