@@ -191,15 +191,17 @@ static void reason_of_failure(const struct prt_scheme *scheme,
                               size_t size)
 {
     int64_t value = scheme->properties[1];
+    bool equally = scheme->word->set == PRT_SCHEME_EQUALLY;
     if (device->cu_count == 1)
         snprintf(reason, size, "one compute unit cannot be split");
     else if (device->subdevices_max < 2)
         snprintf(reason, size, "its max_sub_devices is %" PRIu32, device->subdevices_max);
     else if (scheme->word->set == PRT_SCHEME_BY_AFFINITY_DOMAIN)
         reason_of_domains(value, device, reason, size);
-    else if (value > device->cu_count)
-        snprintf(reason, size, "%" PRId64 " compute units are more than its %" PRIu32, value,
-                 device->cu_count);
+    else if (equally && device->cu_count / value < 2)
+        snprintf(reason, size,
+                 "one sub-device of %" PRId64 " of its %" PRIu32 " compute units is no partition",
+                 value, device->cu_count);
     else
         snprintf(reason, size, "%" PRIu32 " sub-devices would come of it, the most is %" PRIu32,
                  (uint32_t)(device->cu_count / value), device->subdevices_max);
@@ -209,6 +211,11 @@ static void reason_of_counts(const struct prt_scheme *scheme,
                              const struct prt_device_information *device, char *reason, size_t size)
 {
     int64_t left = device->cu_count;
+    if (scheme->word->set == PRT_SCHEME_EQUALLY) {
+        snprintf(reason, size, "%" PRId64 " compute units are more than its %" PRIu32,
+                 scheme->properties[1], device->cu_count);
+        return;
+    }
     for (size_t i = 0; i < scheme->value_count; i++) {
         int64_t count = scheme->properties[1 + i];
         if (count < 0) {

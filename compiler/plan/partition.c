@@ -30,10 +30,11 @@ static enum devdesc_level level_of_shares(const struct plan *plan)
     return DEVDESC_LEVELS;
 }
 
-/* partition_equally makes as many sub-devices as fit: only where that is the number wanted. */
+/* partition_equally makes as many sub-devices as fit, and at least two: only where that is the number
+ * wanted. */
 static bool equally_covers(const struct plan *plan)
 {
-    return (plan->device->schemes & DEVDESC_EQUALLY) != 0 &&
+    return (plan->device->schemes & DEVDESC_EQUALLY) != 0 && plan->sub_device_count >= 2 &&
            plan->device->cu_count / plan->sub_devices[0] == plan->sub_device_count;
 }
 

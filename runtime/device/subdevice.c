@@ -209,7 +209,7 @@ static struct device_slot *find_existing(struct prt_device_tree *tree,
     return slot->occupied && slot->generation == device.generation ? slot : NULL;
 }
 
-/* The device a handle names, if the handle may be used. */
+/* The device a handle names, if it has not been released. */
 static struct device_slot *find(struct prt_device_tree *tree, struct prt_device_handle device)
 {
     struct device_slot *slot = find_existing(tree, device);
@@ -321,19 +321,17 @@ static bool level_splits(const struct prt_device_tree *tree, const struct device
     return domains >= 2 && domains <= subdevices_max(tree, device);
 }
 
-static enum prt_status read_equally(const struct prt_device_tree *tree,
-                                    const struct device_slot *device, const int64_t *properties,
+/* Whether they are too many, create_locked finds. */
+static enum prt_status read_equally(const struct device_slot *device, const int64_t *properties,
                                     struct partition *partition)
 {
     int64_t each = properties[1];
     if (each < 1 || properties[2] != 0) return PRT_E_INVALID_VALUE;
-    if (each > device->cu_count || subdevices_max(tree, device) < 2)
-        return PRT_E_DEVICE_PARTITION_FAILED;
+    if (each > device->cu_count) return PRT_E_INVALID_DEVICE_PARTITION_COUNT;
     partition->cus_each = (uint32_t)each;
     partition->count = device->cu_count / partition->cus_each;
     partition->properties_length = 3;
-    return partition->count <= subdevices_max(tree, device) ? PRT_OK
-                                                            : PRT_E_DEVICE_PARTITION_FAILED;
+    return partition->count >= 2 ? PRT_OK : PRT_E_DEVICE_PARTITION_FAILED;
 }
 
 static enum prt_status read_counts(const struct prt_device_tree *tree,
@@ -389,8 +387,7 @@ static enum prt_status read_properties(const struct prt_device_tree *tree,
     default: return PRT_E_INVALID_VALUE;
     }
     if ((tree->description.schemes & partition->scheme) == 0) return PRT_E_INVALID_VALUE;
-    if (partition->scheme == PRT_SCHEME_EQUALLY)
-        return read_equally(tree, device, properties, partition);
+    if (partition->scheme == PRT_SCHEME_EQUALLY) return read_equally(device, properties, partition);
     if (partition->scheme == PRT_SCHEME_BY_COUNTS)
         return read_counts(tree, device, properties, partition);
     return read_affinity(tree, device, properties, partition);
@@ -474,8 +471,9 @@ static enum prt_status create_locked(struct prt_device_tree *tree, struct prt_de
     struct partition partition;
     enum prt_status status = read_properties(tree, slot, properties, &partition);
     if (status != PRT_OK) return status;
+    if (out_devices != NULL && num_devices < partition.count) return PRT_E_INVALID_VALUE;
+    if (partition.count > subdevices_max(tree, slot)) return PRT_E_DEVICE_PARTITION_FAILED;
     if (out_devices != NULL) {
-        if (num_devices < partition.count) return PRT_E_INVALID_VALUE;
         status = make_subdevices(tree, device.slot, &partition, properties, out_devices);
         if (status != PRT_OK) return status;
     }
@@ -598,7 +596,7 @@ enum prt_status prt_device_query(struct prt_device_tree *tree, struct prt_device
                                  struct prt_device_information *information)
 {
     pthread_mutex_lock(&tree->mutex);
-    const struct device_slot *slot = find(tree, device);
+    const struct device_slot *slot = find_existing(tree, device);
     if (slot != NULL) fill_information(tree, slot, information);
     pthread_mutex_unlock(&tree->mutex);
     return slot != NULL ? PRT_OK : PRT_E_INVALID_DEVICE;
@@ -621,7 +619,8 @@ enum prt_status prt_device_partition_type(struct prt_device_tree *tree,
                                           size_t capacity, size_t *length)
 {
     pthread_mutex_lock(&tree->mutex);
-    enum prt_status status = copy_properties(find(tree, device), properties, capacity, length);
+    enum prt_status status =
+        copy_properties(find_existing(tree, device), properties, capacity, length);
     pthread_mutex_unlock(&tree->mutex);
     return status;
 }
@@ -630,7 +629,7 @@ enum prt_status prt_device_cu_set(struct prt_device_tree *tree, struct prt_devic
                                   uint64_t *words, size_t word_count)
 {
     pthread_mutex_lock(&tree->mutex);
-    const struct device_slot *slot = find(tree, device);
+    const struct device_slot *slot = find_existing(tree, device);
     uint32_t first_cu = slot != NULL ? slot->first_cu : 0;
     uint32_t end_cu = slot != NULL ? first_cu + slot->cu_count : 0; /* equivalent: not used then */
     pthread_mutex_unlock(&tree->mutex);
@@ -647,7 +646,7 @@ bool prt_device_overlap(struct prt_device_tree *tree, struct prt_device_handle a
                         struct prt_device_handle b)
 {
     pthread_mutex_lock(&tree->mutex);
-    const struct device_slot *one = find(tree, a), *other = find(tree, b);
+    const struct device_slot *one = find_existing(tree, a), *other = find_existing(tree, b);
     bool overlap = one != NULL && other != NULL &&
                    one->first_cu < other->first_cu + other->cu_count &&
                    other->first_cu < one->first_cu + one->cu_count;

@@ -6,9 +6,10 @@
  *
  * Requires: nothing of the description once the tree is made (it is copied).
  * Ownership: the tree owns everything; prt_device_tree_destroy ends all devices and handles.
- *   A sub-device starts with reference count 1.  At count 0 its handle is refused everywhere, yet
- *   the device itself (its CU set, its place in the tree) lives on while a sub-device of it or an
- *   attachment (a queue) exists; nobody needs to retain a parent for the sake of its children.
+ *   A sub-device starts with reference count 1.  At count 0 it is released: it lives on while a
+ *   sub-device of it or an attachment (a queue) exists, and then goes.  Until then queries answer,
+ *   with reference count 0; retain, release, attach and partition refuse it.  A caller need not
+ *   retain a parent for the sake of its children.
  *   The root is never counted: retain and release accept it and change nothing.
  * Thread-safety: every function but prt_device_tree_create/_destroy may be called from any number
  *   of threads; one mutex per tree, held for the call, no callback under it.  Create and destroy
@@ -82,9 +83,9 @@ struct prt_device_information {
     int64_t affinity_domains; /* set of PRT_AFFINITY_* along which it can be split; with any,
                                  NEXT_PARTITIONABLE */
     uint32_t domains[PRT_LEVEL_COUNT]; /* of each level that its CUs are in; 0: no such level */
-    uint32_t reference_count;          /* 1 for the root */
+    uint32_t reference_count;          /* 1 for the root; 0: released, and something keeps it */
     uint32_t depth;                    /* 0 for the root */
-    struct prt_device_handle parent;   /* zeroed for the root; refused if since released */
+    struct prt_device_handle parent;   /* zeroed for the root; it lives as long as this device */
 };
 
 /* One step from a device down to a sub-device: the device is partitioned by `properties`, and the
@@ -106,7 +107,7 @@ void prt_device_tree_destroy(struct prt_device_tree *tree);
 
 struct prt_device_handle prt_device_tree_root(const struct prt_device_tree *tree);
 
-/* The number of devices alive, root and kept parents included. */
+/* The number of devices alive, root and released ones included. */
 size_t prt_device_tree_live(struct prt_device_tree *tree);
 
 bool prt_device_equal(struct prt_device_handle a, struct prt_device_handle b);
@@ -126,16 +127,18 @@ bool prt_device_equal(struct prt_device_handle a, struct prt_device_handle b);
  * PRT_E_INVALID_VALUE                   properties NULL or empty; scheme or domain unknown, more
  *                                       than one, or not supported; EQUALLY n < 1; no count;
  *                                       num_devices less than the sub-devices to be made
- * PRT_E_INVALID_DEVICE_PARTITION_COUNT  BY_COUNTS only: more counts than subdevices_max or than
- *                                       CUs, a sum above the CUs, a negative count
- * PRT_E_DEVICE_PARTITION_FAILED         scheme supported, but: EQUALLY n above the CUs; the device
- *                                       has one CU, or its subdevices_max is below 2; the level has
- *                                       one domain here (NEXT_PARTITIONABLE: every level has); more
- *                                       sub-devices than subdevices_max would come of it
+ * PRT_E_INVALID_DEVICE_PARTITION_COUNT  EQUALLY n above the CUs; BY_COUNTS: more counts than
+ *                                       subdevices_max or than CUs, a sum above the CUs, a negative
+ *                                       count
+ * PRT_E_DEVICE_PARTITION_FAILED         scheme supported, but: EQUALLY n, up to the CUs, that makes
+ *                                       fewer than two sub-devices; by counts, one CU or a
+ *                                       subdevices_max below 2; the level has one domain here
+ *                                       (NEXT_PARTITIONABLE: every level has); more sub-devices
+ *                                       than subdevices_max would come of it
  * PRT_E_OUT_OF_RESOURCES                live_devices_max would be passed
  * PRT_E_OUT_OF_HOST_MEMORY
  * Order: the device; the scheme and its arguments; the end of the list; what the scheme refuses;
- * num_devices; resources.  (Counts are judged as they are read, so a bad count goes before a bad
+ * num_devices; EQUALLY, more than subdevices_max; resources.  (Counts are judged as they are read, so a bad count goes before a bad
  * end of the list.)
  * Limits OpenCL leaves open: EQUALLY that would pass subdevices_max is refused, not cut short. */
 enum prt_status prt_create_sub_devices(struct prt_device_tree *tree,
@@ -156,7 +159,8 @@ enum prt_status prt_device_release(struct prt_device_tree *tree, struct prt_devi
 enum prt_status prt_device_attach(struct prt_device_tree *tree, struct prt_device_handle device);
 enum prt_status prt_device_detach(struct prt_device_tree *tree, struct prt_device_handle device);
 
-/* Fills `*information`.  PRT_E_INVALID_DEVICE as retain. */
+/* Fills `*information`.  This and the other queries below answer for a released device, too, while
+ * it lives.  PRT_E_INVALID_DEVICE: no such device. */
 enum prt_status prt_device_query(struct prt_device_tree *tree, struct prt_device_handle device,
                                  struct prt_device_information *information);
 

@@ -316,8 +316,8 @@ static enum prt_status verify_operands(const struct prt_code *code, uint32_t ind
 static enum prt_status verify_equally(struct prt_code *code, uint32_t index, uint32_t each)
 {
     uint32_t cu_count = code->container->device->cu_count;
-    RULE(code, index, each > 0 && each <= cu_count, "partition-size",
-         "the device has %" PRIu32 " CUs", cu_count);
+    RULE(code, index, each > 0 && each <= cu_count / 2, "partition-size",
+         "the device has %" PRIu32 " CUs, and a partition makes two sub-devices or more", cu_count);
     code->subdevice_count = cu_count / each;
     return PRT_OK;
 }

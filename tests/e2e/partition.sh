@@ -27,8 +27,10 @@ fails value "no level" 1 'CL_INVALID_VALUE: the device has no level L4' sim16 by
 fails value "equally 0" 1 'CL_INVALID_VALUE: sub-devices of 0' sim16 equally 0
 fails value "equally -1" 1 'CL_INVALID_VALUE: sub-devices of -1' sim16 equally -1
 fails value "unsupported" 1 'CL_INVALID_VALUE: the device does not support by-counts' sim1 by-counts 1
-fails failed "above the CUs" 1 'CL_DEVICE_PARTITION_FAILED: 17 compute units are more than its 16' sim16 equally 17
-fails failed "one CU" 1 'sub-device 0.1 of sim16: CL_DEVICE_PARTITION_FAILED: one compute unit' sim16 equally 8 / by-counts 4 1 / equally 2
+fails count "equally above the CUs" 1 'CL_INVALID_DEVICE_PARTITION_COUNT: 17 compute units are more than its 16' sim16 equally 17
+fails failed "equally all" 1 'CL_DEVICE_PARTITION_FAILED: one sub-device of 16 of its 16 compute units is no partition' sim16 equally 16
+fails failed "equally more than half" 1 'CL_DEVICE_PARTITION_FAILED: one sub-device of 9 of its 16 ' sim16 equally 9
+fails failed "one CU" 1 'sub-device 0.1 of sim16: CL_DEVICE_PARTITION_FAILED: one compute unit' sim16 equally 8 / by-counts 4 1 / equally 1
 fails failed "too many" 1 'CL_DEVICE_PARTITION_FAILED: 6 sub-devices would come of it, the most is 4' sim:own.dev equally 1
 fails failed "one domain" 1 'sub-device 0 of sim16: CL_DEVICE_PARTITION_FAILED: its compute units share one domain of level L3$' sim16 by-affinity l3 / by-affinity l3
 fails failed "no level left" 1 'sub-device 0 of own: CL_DEVICE_PARTITION_FAILED: its compute units share one domain of every level that it has$' sim:own.dev by-affinity next / by-affinity next

@@ -156,6 +156,12 @@ static bool equal(const struct outcome *a, const struct outcome *b)
 #define NOT_FURTHER                                                                                \
     "\"CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but "   \
     "in_device could not be further partitioned.\""
+/* The conformance suite, negative_create_sub_devices. */
+#define ALL_EQUALLY                                                                                \
+    "the conformance suite: equally, all compute units in one, is CL_DEVICE_PARTITION_FAILED"
+#define MORE_EQUALLY                                                                               \
+    "the conformance suite: equally, more compute units than there are, is "                       \
+    "CL_INVALID_DEVICE_PARTITION_COUNT"
 #define NOT_VALID                                                                                  \
     "\"CL_INVALID_VALUE if values specified in properties are not valid\"; what is left to "       \
     "CL_INVALID_DEVICE_PARTITION_COUNT is listed, and an empty list is none of it"
@@ -203,7 +209,9 @@ static const char *decide(const int64_t *properties, uint32_t cus, int error, in
     if (properties[0] == PRT_PARTITION_BY_COUNTS) return decide_counts(properties, cus, error);
     if (properties[0] != PRT_PARTITION_EQUALLY) return NULL;
     if (properties[1] >= 1 && properties[2] != 0) return error == -30 ? ONE_SCHEME : NULL;
-    if (properties[1] > (int64_t)cus || cus == 1) return error == -18 ? NOT_FURTHER : NULL;
+    if (properties[1] > (int64_t)cus) return error == -68 ? MORE_EQUALLY : NULL;
+    if (cus == 1) return error == -18 ? NOT_FURTHER : NULL;
+    if (2 * properties[1] > (int64_t)cus) return error == -18 ? ALL_EQUALLY : NULL;
     return NULL;
 }
 

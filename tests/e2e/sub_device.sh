@@ -58,7 +58,7 @@ printf 'pipeline main(in i32 x, out i32 y) { x -> a -> b -> y; }\nkernel a(in i3
 run "other domains" 1 "partition_affinity l2, 2': the domains of device 'sim16' have 4 CUs" --device sim16 --partition 'by-counts 4' --sub-device 0
 "$PIPEC" -q --device part.dev --layout=side-by-side two.pipe -o groups.pbc
 run "and the mend" 0 '^[0-9a-f]{16}  y$' --hash y --device sim16 --partition "$part" --sub-device 1.0
-run "a partition that the device refuses" 1 'CL_DEVICE_PARTITION_FAILED: 17 compute units' --device sim16 --partition 'equally 17' --sub-device 0
+run "a partition that the device refuses" 1 'CL_INVALID_DEVICE_PARTITION_COUNT: 17 compute units' --device sim16 --partition 'equally 17' --sub-device 0
 run "no scheme" 2 "no scheme; for example: 'equally 2'" --device sim16 --partition ' ' --sub-device 0
 run "no sub-device" 2 "partition: which sub-device" --partition 'equally 2'
 run "no partition" 2 "sub-device: of which partition" --sub-device 0

@@ -7,7 +7,7 @@
  * device's by then (find, find_existing, take_slot, free_slot, collect, retain_locked, release_locked, attach_locked,
  * detach_locked, create_locked).
  *
- * Holds: a handle that is accepted names the device that it was made for; a device stays while it has a reference, a
+ * Holds: a handle that is accepted, also by a query after its release, names the device that it was made for; a device stays while it has a reference, a
  * sub-device or an attachment; no slot is freed twice; in the end the root alone is left.
  *
  * twin: NO_GENERATION       find_existing does not compare generations
@@ -120,12 +120,14 @@ inline release(h)
     }
 }
 
-/* prt_device_query with a handle that is this thread's, or has been. */
+/* prt_device_query with a handle that is this thread's, or has been: it answers as long as the device lives. */
 inline query(h)
 {
     WITH_LOCK {
         if
-        :: FOUND(h) -> check_found(h)
+        :: EXISTS(h) ->
+            assert(identity[h.slot] == h.who);
+            assert(references[h.slot] + children[h.slot] + attachments[h.slot] > 0)
         :: else
         fi
     }

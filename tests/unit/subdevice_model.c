@@ -77,7 +77,7 @@ static bool is_named(const struct model *m, int device)
 
 struct parts {
     enum prt_status status;
-    uint32_t count;
+    uint32_t count; /* also of a partition that fails only because that is too many */
     uint64_t sets[64];
     int64_t level; /* that was taken */
 };
@@ -111,8 +111,10 @@ static struct parts part_equally(const struct model *m, uint64_t cus, const int6
 {
     if (p[1] < 1 || p[2] != 0) return refused(PRT_E_INVALID_VALUE);
     uint32_t all = size_of(cus), most = most_parts(m, cus);
-    if (p[1] > all || most < 2 || all / p[1] > most) return refused(PRT_E_DEVICE_PARTITION_FAILED);
+    if (p[1] > all) return refused(PRT_E_INVALID_DEVICE_PARTITION_COUNT);
+    if (2 * p[1] > all) return refused(PRT_E_DEVICE_PARTITION_FAILED);
     struct parts parts = {.status = PRT_OK, .count = (uint32_t)(all / p[1])};
+    if (parts.count > most) parts.status = PRT_E_DEVICE_PARTITION_FAILED;
     for (uint32_t i = 0; i < parts.count; i++)
         parts.sets[i] = take(&cus, (uint64_t)p[1]);
     return parts;
@@ -230,7 +232,7 @@ static void step_partition(struct model *m, struct prt_device_tree *tree,
     if (!is_named(m, from)) parts = refused(PRT_E_INVALID_DEVICE);
     uint32_t count = 99, room = below(choices, 4) == 0 ? below(choices, 4) : 64;
     bool fits = m->count + (int)parts.count <= DEVICES_MOST;
-    if (parts.status == PRT_OK && fits && room < parts.count) parts = refused(PRT_E_INVALID_VALUE);
+    if (fits && room < parts.count) parts = refused(PRT_E_INVALID_VALUE);
     SAME(prt_create_sub_devices(tree, m->devices[from].handle, list, room, fits ? made : NULL,
                                 &count),
          parts.status);
@@ -285,7 +287,7 @@ static void compare_device(const struct model *m, struct prt_device_tree *tree, 
 {
     const struct model_device *d = &m->devices[which];
     struct prt_device_information information;
-    enum prt_status wanted = is_named(m, which) ? PRT_OK : PRT_E_INVALID_DEVICE;
+    enum prt_status wanted = is_alive(m, which) ? PRT_OK : PRT_E_INVALID_DEVICE;
     int64_t list[VALUES_MOST];
     uint64_t words[1];
     size_t length;

@@ -540,7 +540,7 @@ static void devices_can_be_cut(void **unused)
     assert_true(devdesc_builtin("sim16", &device));
     device.max_sub_devices = 4;
     expect_cut(&device, "partition_equally 4", NULL);
-    expect_cut(&device, "partition_equally 16", NULL);
+    expect_cut(&device, "partition_equally 8", NULL);
     expect_cut(&device, "partition_equally 3",
                "offset 0, 'partition_equally 3': 5 sub-devices, and device 'sim16' can be cut into "
                "4 [partition-most]");
@@ -558,8 +558,8 @@ static void devices_can_be_cut(void **unused)
                "offset 0, 'partition_affinity numa, 8': device 'sim16' has no domains of level "
                "numa [partition-domains]");
     device.max_sub_devices = 1;
-    expect_cut(&device, "partition_equally 16",
-               "offset 0, 'partition_equally 16': device 'sim16' cannot be cut [partition-most]");
+    expect_cut(&device, "partition_equally 8",
+               "offset 0, 'partition_equally 8': device 'sim16' cannot be cut [partition-most]");
     device.max_sub_devices = 16;
     device.schemes = DEVDESC_BY_COUNTS;
     expect_cut(&device, "partition_counts 8 8", NULL);

@@ -56,12 +56,12 @@ static const struct partition_case cases[] = {
     {"equally 5", D16, {0}, 0, {EQ, 5}, OK, 3, {0x1f, 0x3e0, 0x7c00}},
     {"equally 7", D16, {0}, 0, {EQ, 7}, OK, 2, {0x7f, 0x3f80}},
     {"equally 8", D16, {0}, 0, {EQ, 8}, OK, 2, {0xff, 0xff00}},
-    {"equally 9", D16, {0}, 0, {EQ, 9}, OK, 1, {0x1ff}},
-    {"equally 15", D16, {0}, 0, {EQ, 15}, OK, 1, {0x7fff}},
-    {"equally all", D16, {0}, 0, {EQ, 16}, OK, 1, {0xffff}},
-    {"equally more than all", D16, {0}, 0, {EQ, 17}, FAILED, 0, {0}},
-    {"equally 2^32 + 1", D16, {0}, 0, {EQ, INT64_C(4294967297)}, FAILED, 0, {0}},
-    {"equally INT64_MAX", D16, {0}, 0, {EQ, INT64_MAX}, FAILED, 0, {0}},
+    {"equally 9", D16, {0}, 0, {EQ, 9}, FAILED, 0, {0}},
+    {"equally 15", D16, {0}, 0, {EQ, 15}, FAILED, 0, {0}},
+    {"equally all", D16, {0}, 0, {EQ, 16}, FAILED, 0, {0}},
+    {"equally more than all", D16, {0}, 0, {EQ, 17}, BAD_COUNT, 0, {0}},
+    {"equally 2^32 + 1", D16, {0}, 0, {EQ, INT64_C(4294967297)}, BAD_COUNT, 0, {0}},
+    {"equally INT64_MAX", D16, {0}, 0, {EQ, INT64_MAX}, BAD_COUNT, 0, {0}},
     {"equally 0", D16, {0}, 0, {EQ, 0}, BAD_VALUE, 0, {0}},
     {"equally -1", D16, {0}, 0, {EQ, -1}, BAD_VALUE, 0, {0}},
     {"equally INT64_MIN", D16, {0}, 0, {EQ, INT64_MIN}, BAD_VALUE, 0, {0}},
@@ -69,9 +69,9 @@ static const struct partition_case cases[] = {
     {"equally and counts", D16, {0}, 0, {EQ, 4, BC, 1, END}, BAD_VALUE, 0, {0}},
     {"equally and rubbish", D16, {0}, 0, {EQ, 4, 77}, BAD_VALUE, 0, {0}},
     {"equally 32 of 64", D64, {0}, 0, {EQ, 32}, OK, 2, {0xffffffff, 0xffffffff00000000}},
-    {"equally 64 of 64", D64, {0}, 0, {EQ, 64}, OK, 1, {UINT64_MAX}},
+    {"equally 33 of 64", D64, {0}, 0, {EQ, 33}, FAILED, 0, {0}},
     {"equally 1 of one CU", D1, {0}, 0, {EQ, 1}, FAILED, 0, {0}},
-    {"equally 2 of one CU", D1, {0}, 0, {EQ, 2}, FAILED, 0, {0}},
+    {"equally 2 of one CU", D1, {0}, 0, {EQ, 2}, BAD_COUNT, 0, {0}},
     {"equally 0 of one CU", D1, {0}, 0, {EQ, 0}, BAD_VALUE, 0, {0}},
     {"equally within the most", D16_FEW, {0}, 0, {EQ, 4}, OK, 4, {0xf, 0xf0, 0xf00, 0xf000}},
     {"equally above the most", D16_FEW, {0}, 0, {EQ, 2}, FAILED, 0, {0}},
@@ -80,7 +80,7 @@ static const struct partition_case cases[] = {
     {"equally alone supported", D16_EQ, {0}, 0, {EQ, 8}, OK, 2, {0xff, 0xff00}},
     {"equally nested", D16, {EQ, 8}, 1, {EQ, 4}, OK, 2, {0xf00, 0xf000}},
     {"equally nested, rest unused", D16, {EQ, 8}, 1, {EQ, 3}, OK, 2, {0x700, 0x3800}},
-    {"equally nested above", D16, {EQ, 8}, 0, {EQ, 9}, FAILED, 0, {0}},
+    {"equally nested above", D16, {EQ, 8}, 0, {EQ, 9}, BAD_COUNT, 0, {0}},
     {"equally of a single CU", D16, {EQ, 1}, 3, {EQ, 1}, FAILED, 0, {0}},
     /* BY_COUNTS */
     {"counts 3, 1", D16, {0}, 0, {BC, 3, 1, END}, OK, 2, {7, 8}},
@@ -352,6 +352,318 @@ static void lists_are_read_no_further_than_needed(void **state)
     prt_device_tree_destroy(tree);
 }
 
+/* --- what lang/subdevices.md says, a row for each sentence --- */
+
+/* Devices are numbered as they are made; 0 is the root.  BAD is a handle that names none. */
+enum { BAD = -1, DEVICES = 32 };
+
+enum operation {
+    STOP,
+    MAKE,       /* with `room` for handles; value: sub-devices, as num_devices_ret tells */
+    MAKE_ONLY,  /* the same, num_devices_ret NULL */
+    COUNT_ONLY, /* out_devices NULL, num_devices `room` */
+    RETAIN,
+    RELEASE,
+    ATTACH,
+    DETACH,
+    REFERENCES, /* value: as queries tell */
+    PARENT,     /* value: the device that is the parent */
+    CUS,        /* value */
+    MOST,       /* value: CL_DEVICE_PARTITION_MAX_SUB_DEVICES */
+    SCHEMES,    /* value: set of PRT_SCHEME_* */
+    DOMAINS,    /* value: set of PRT_AFFINITY_* */
+    MADE_WITH,  /* `properties` up to their last value that is not 0, and value: their number */
+    ALIVE,      /* value: devices of the tree */
+    DISJOINT,   /* from device number value */
+};
+
+struct deed {
+    enum operation operation;
+    int device;
+    int64_t properties[20];
+    uint32_t room;
+    enum prt_status status;
+    int64_t value;
+};
+
+struct sentence {
+    const char *text;
+    size_t device;
+    struct deed deeds[9];
+};
+
+#define BAD_DEVICE PRT_E_INVALID_DEVICE
+
+static const struct sentence sentences[] = {
+    {"EQUALLY n makes as many sub-devices of n CUs as fit; the others are unused",
+     D16,
+     {{MAKE, 0, {EQ, 5}, 3, OK, 3}, {CUS, 1, {0}, 0, OK, 5}, {CUS, 3, {0}, 0, OK, 5}}},
+    {"BY_COUNTS makes one sub-device for each count that is not zero, up to LIST_END",
+     D16,
+     {{MAKE, 0, {BC, 3, 1, 7, END}, 3, OK, 3},
+      {CUS, 1, {0}, 0, OK, 3},
+      {CUS, 2, {0}, 0, OK, 1},
+      {CUS, 3, {0}, 0, OK, 7}}},
+    {"BY_AFFINITY_DOMAIN makes one sub-device for each set of CUs that share the level",
+     D12,
+     {{MAKE, 0, {AF, PRT_AFFINITY_L2}, 4, OK, 4}, {CUS, 4, {0}, 0, OK, 3}}},
+    {"NEXT_PARTITIONABLE takes the first level that splits; a query tells which",
+     D16,
+     {{MAKE, 0, {AF, NEXT}, 2, OK, 2},
+      {MADE_WITH, 1, {AF, PRT_AFFINITY_L3}, 0, OK, 3},
+      {MAKE, 1, {AF, NEXT}, 2, OK, 2},
+      {MADE_WITH, 3, {AF, PRT_AFFINITY_L2}, 0, OK, 3}}},
+    {"sub-devices of a partition share no CU, and can be partitioned again",
+     D16,
+     {{MAKE, 0, {EQ, 8}, 2, OK, 2},
+      {DISJOINT, 1, {0}, 0, OK, 2},
+      {MAKE, 2, {BC, 2, 6, END}, 2, OK, 2},
+      {DISJOINT, 3, {0}, 0, OK, 4},
+      {DISJOINT, 3, {0}, 0, OK, 1}}},
+    {"out_devices NULL only counts, and num_devices is ignored",
+     D16,
+     {{COUNT_ONLY, 0, {EQ, 4}, 0, OK, 4},
+      {COUNT_ONLY, 0, {EQ, 4}, 1, OK, 4},
+      {COUNT_ONLY, 0, {EQ, 4}, 77, OK, 4},
+      {ALIVE, 0, {0}, 0, OK, 1}}},
+    {"num_devices_ret may be NULL",
+     D16,
+     {{MAKE_ONLY, 0, {EQ, 8}, 2, OK, 2}, {CUS, 2, {0}, 0, OK, 8}}},
+    {"retain and release count references of sub-devices",
+     D16,
+     {{MAKE, 0, {EQ, 8}, 2, OK, 2},
+      {REFERENCES, 1, {0}, 0, OK, 1},
+      {RETAIN, 1, {0}, 0, OK, 0},
+      {REFERENCES, 1, {0}, 0, OK, 2},
+      {RELEASE, 1, {0}, 0, OK, 0},
+      {REFERENCES, 1, {0}, 0, OK, 1}}},
+    {"retain and release leave the root unchanged",
+     D16,
+     {{RELEASE, 0, {0}, 0, OK, 0},
+      {RELEASE, 0, {0}, 0, OK, 0},
+      {REFERENCES, 0, {0}, 0, OK, 1},
+      {RETAIN, 0, {0}, 0, OK, 0},
+      {REFERENCES, 0, {0}, 0, OK, 1}}},
+    {"a sub-device goes when its count is zero",
+     D16,
+     {{MAKE, 0, {EQ, 8}, 2, OK, 2},
+      {RELEASE, 1, {0}, 0, OK, 0},
+      {ALIVE, 0, {0}, 0, OK, 2},
+      {REFERENCES, 1, {0}, 0, BAD_DEVICE, 0}}},
+    {"and all sub-devices of it are released",
+     D16,
+     {{MAKE, 0, {EQ, 8}, 2, OK, 2},
+      {MAKE, 1, {EQ, 4}, 2, OK, 2},
+      {RELEASE, 1, {0}, 0, OK, 0},
+      {RELEASE, 3, {0}, 0, OK, 0},
+      {ALIVE, 0, {0}, 0, OK, 4},
+      {RELEASE, 4, {0}, 0, OK, 0},
+      {ALIVE, 0, {0}, 0, OK, 2}}},
+    {"and no queue is on it",
+     D16,
+     {{MAKE, 0, {EQ, 8}, 2, OK, 2},
+      {ATTACH, 1, {0}, 0, OK, 0},
+      {RELEASE, 1, {0}, 0, OK, 0},
+      {REFERENCES, 1, {0}, 0, OK, 0},
+      {DETACH, 1, {0}, 0, OK, 0},
+      {REFERENCES, 1, {0}, 0, BAD_DEVICE, 0}}},
+    {"queries tell partition type, parent, CUs, most sub-devices, schemes, affinity domains",
+     D16_FEW,
+     {{MAKE, 0, {BC, 3, 8, END}, 2, OK, 2},
+      {MADE_WITH, 2, {BC, 3, 8}, 0, OK, 5},
+      {PARENT, 2, {0}, 0, OK, 0},
+      {CUS, 2, {0}, 0, OK, 8},
+      {MOST, 1, {0}, 0, OK, 3},
+      {MOST, 2, {0}, 0, OK, 4},
+      {SCHEMES, 1, {0}, 0, OK, ALL_SCHEMES},
+      {DOMAINS, 1, {0}, 0, OK, PRT_AFFINITY_L2 | PRT_AFFINITY_L1 | NEXT}}},
+    {"the root has no partition type", D16, {{MADE_WITH, 0, {0}, 0, OK, 0}}},
+    {"INVALID_DEVICE: no such device",
+     D16,
+     {{MAKE, BAD, {EQ, 4}, 4, BAD_DEVICE, 0},
+      {COUNT_ONLY, BAD, {0}, 4, BAD_DEVICE, 0},
+      {RETAIN, BAD, {0}, 0, BAD_DEVICE, 0},
+      {RELEASE, BAD, {0}, 0, BAD_DEVICE, 0},
+      {CUS, BAD, {0}, 0, BAD_DEVICE, 0}}},
+    {"INVALID_VALUE: an unknown scheme",
+     D16,
+     {{MAKE, 0, {0x1085, 4}, 16, BAD_VALUE, 0}, {MAKE, 0, {-1, 4}, 16, BAD_VALUE, 0}}},
+    {"INVALID_VALUE: more than one scheme",
+     D16,
+     {{MAKE, 0, {EQ, 4, BC, 4, END}, 16, BAD_VALUE, 0},
+      {MAKE, 0, {BC, 4, END, EQ, 4}, 16, BAD_VALUE, 0},
+      {MAKE, 0, {AF, NEXT, EQ, 4}, 16, BAD_VALUE, 0}}},
+    {"INVALID_VALUE: an unsupported scheme",
+     D16_EQ,
+     {{MAKE, 0, {BC, 4, END}, 16, BAD_VALUE, 0}, {MAKE, 0, {AF, NEXT}, 16, BAD_VALUE, 0}}},
+    {"INVALID_VALUE: num_devices too small for out_devices",
+     D16,
+     {{MAKE, 0, {EQ, 4}, 3, BAD_VALUE, 0},
+      {MAKE, 0, {EQ, 4}, 0, BAD_VALUE, 0},
+      {MAKE, 0, {EQ, 4}, 4, OK, 4}}},
+    {"DEVICE_PARTITION_FAILED: the scheme is supported, the device cannot be split further",
+     D1,
+     {{MAKE, 0, {EQ, 1}, 16, FAILED, 0},
+      {MAKE, 0, {BC, 1, END}, 16, FAILED, 0},
+      {MAKE, 0, {AF, NEXT}, 16, FAILED, 0}}},
+    {"INVALID_DEVICE_PARTITION_COUNT: more counts than the most sub-devices",
+     D16_FEW,
+     {{MAKE, 0, {BC, 1, 1, 1, 1, 1, END}, 16, BAD_COUNT, 0},
+      {MAKE, 0, {BC, 1, 1, 1, 1, 1, END}, 0, BAD_COUNT, 0},
+      {MAKE, 0, {BC, 1, 1, 1, 1, END}, 4, OK, 4}}},
+    {"INVALID_DEVICE_PARTITION_COUNT: more counts than CUs",
+     D16,
+     {{MAKE, 0, {BC, 2, 3, END}, 2, OK, 2},
+      {MAKE, 1, {BC, 1, 1, 1, END}, 16, BAD_COUNT, 0},
+      {MAKE, 1, {BC, 1, 1, END}, 2, OK, 2}}},
+    {"INVALID_DEVICE_PARTITION_COUNT: a sum above the CUs",
+     D16,
+     {{MAKE, 0, {BC, 9, 8, END}, 16, BAD_COUNT, 0},
+      {MAKE, 0, {BC, 17, END}, 17, BAD_COUNT, 0},
+      {MAKE, 0, {BC, INT64_MAX, INT64_MAX, END}, 16, BAD_COUNT, 0},
+      {MAKE, 0, {BC, 9, 7, END}, 2, OK, 2}}},
+    {"INVALID_DEVICE_PARTITION_COUNT: a count below zero",
+     D16,
+     {{MAKE, 0, {BC, -1, END}, UINT32_MAX, BAD_COUNT, 0},
+      {MAKE, 0, {BC, 4, -4, END}, 16, BAD_COUNT, 0}}},
+    {"EQUALLY 0 is INVALID_VALUE", D16, {{MAKE, 0, {EQ, 0}, 16, BAD_VALUE, 0}}},
+    {"empty properties are INVALID_VALUE", D16, {{MAKE, 0, {0}, 16, BAD_VALUE, 0}}},
+    {"an empty count list is INVALID_VALUE", D16, {{MAKE, 0, {BC, END}, 16, BAD_VALUE, 0}}},
+    {"EQUALLY n that makes fewer than two sub-devices: DEVICE_PARTITION_FAILED for the CUs",
+     D16,
+     {{MAKE, 0, {EQ, 16}, 16, FAILED, 0},
+      {COUNT_ONLY, 0, {EQ, 16}, 0, FAILED, 0},
+      {MAKE, 0, {EQ, 9}, 16, FAILED, 0},
+      {MAKE, 0, {EQ, 8}, 16, OK, 2},
+      {MAKE, 1, {EQ, 8}, 16, FAILED, 0}}},
+    {"and INVALID_DEVICE_PARTITION_COUNT above them",
+     D16,
+     {{MAKE, 0, {EQ, 17}, 17, BAD_COUNT, 0},
+      {COUNT_ONLY, 0, {EQ, INT64_MAX}, 0, BAD_COUNT, 0},
+      {MAKE, 0, {EQ, 8}, 2, OK, 2},
+      {MAKE, 1, {EQ, 9}, 16, BAD_COUNT, 0}}},
+    {"fewer sub-devices than CUs: EQUALLY 1 is INVALID_VALUE where num_devices is too small",
+     D16_FEW,
+     {{MAKE, 0, {EQ, 1}, 0, BAD_VALUE, 0},
+      {MAKE, 0, {EQ, 1}, 15, BAD_VALUE, 0},
+      {MAKE, 0, {EQ, 1}, 16, FAILED, 0},
+      {COUNT_ONLY, 0, {EQ, 1}, 0, FAILED, 0}}},
+    {"a released parent stays queryable, with reference count 0, while children live",
+     D16,
+     {{MAKE, 0, {EQ, 8}, 2, OK, 2},
+      {MAKE, 1, {EQ, 4}, 2, OK, 2},
+      {RELEASE, 1, {0}, 0, OK, 0},
+      {REFERENCES, 1, {0}, 0, OK, 0},
+      {PARENT, 3, {0}, 0, OK, 1},
+      {PARENT, 1, {0}, 0, OK, 0},
+      {CUS, 1, {0}, 0, OK, 8},
+      {MADE_WITH, 1, {EQ, 8}, 0, OK, 3}}},
+    {"and is refused otherwise",
+     D16,
+     {{MAKE, 0, {EQ, 8}, 2, OK, 2},
+      {MAKE, 1, {EQ, 4}, 2, OK, 2},
+      {RELEASE, 1, {0}, 0, OK, 0},
+      {RETAIN, 1, {0}, 0, BAD_DEVICE, 0},
+      {ATTACH, 1, {0}, 0, BAD_DEVICE, 0},
+      {MAKE, 1, {EQ, 4}, 2, BAD_DEVICE, 0}}},
+    {"releasing more than was retained is INVALID_DEVICE",
+     D16,
+     {{MAKE, 0, {EQ, 8}, 2, OK, 2},
+      {MAKE, 1, {EQ, 4}, 2, OK, 2},
+      {RELEASE, 1, {0}, 0, OK, 0},
+      {RELEASE, 1, {0}, 0, BAD_DEVICE, 0},
+      {REFERENCES, 1, {0}, 0, OK, 0},
+      {RELEASE, 2, {0}, 0, OK, 0},
+      {RELEASE, 2, {0}, 0, BAD_DEVICE, 0}}},
+};
+
+struct scene {
+    struct prt_device_tree *tree;
+    struct prt_device_handle devices[DEVICES];
+    uint32_t count;
+};
+
+static bool device_is(const struct scene *s, const struct deed *d, enum prt_status *status)
+{
+    struct prt_device_handle device = d->device == BAD ? none : s->devices[d->device];
+    struct prt_device_information i;
+    *status = prt_device_query(s->tree, device, &i);
+    if (*status != PRT_OK) return true;
+    switch (d->operation) {
+    case REFERENCES: return i.reference_count == d->value;
+    case PARENT: return prt_device_equal(i.parent, s->devices[d->value]);
+    case CUS:
+        return i.cu_count == d->value &&
+               i.cu_count == (uint32_t)__builtin_popcountll(cu_set(s->tree, device));
+    case MOST: return i.subdevices_max == d->value;
+    case SCHEMES: return i.schemes == d->value;
+    default: return i.affinity_domains == d->value;
+    }
+}
+
+static bool was_made_with(const struct scene *s, const struct deed *d, enum prt_status *status)
+{
+    int64_t values[8] = {0};
+    size_t length;
+    *status = prt_device_partition_type(s->tree, s->devices[d->device], values, 8, &length);
+    return (int64_t)length == d->value && memcmp(values, d->properties, sizeof values) == 0;
+}
+
+/* Nothing is written where it fails. */
+static bool makes(struct scene *s, const struct deed *d, enum prt_status *status)
+{
+    struct prt_device_handle device = d->device == BAD ? none : s->devices[d->device];
+    struct prt_device_handle made[SUBDEVICES_MAX] = {{0, 0}};
+    uint32_t count = 777, *ret = d->operation == MAKE_ONLY ? NULL : &count;
+    bool only_counts = d->operation == COUNT_ONLY;
+    *status = prt_create_sub_devices(s->tree, device, d->properties, d->room,
+                                     only_counts ? NULL : made, ret);
+    if (*status != PRT_OK) return count == 777 && prt_device_equal(made[0], none);
+    if (ret != NULL && count != d->value) return false;
+    for (uint32_t i = 0; !only_counts && i < d->value; i++)
+        s->devices[s->count++] = made[i];
+    return true;
+}
+
+static bool does(struct scene *s, const struct deed *d, enum prt_status *status)
+{
+    struct prt_device_handle device = d->device == BAD ? none : s->devices[d->device];
+    *status = PRT_OK;
+    switch (d->operation) {
+    case MAKE:
+    case MAKE_ONLY:
+    case COUNT_ONLY: return makes(s, d, status);
+    case RETAIN: *status = prt_device_retain(s->tree, device); return true;
+    case RELEASE: *status = prt_device_release(s->tree, device); return true;
+    case ATTACH: *status = prt_device_attach(s->tree, device); return true;
+    case DETACH: *status = prt_device_detach(s->tree, device); return true;
+    case MADE_WITH: return was_made_with(s, d, status);
+    case ALIVE: return prt_device_tree_live(s->tree) == (size_t)d->value;
+    case DISJOINT: return !prt_device_overlap(s->tree, device, s->devices[d->value]);
+    default: return device_is(s, d, status);
+    }
+}
+
+static void sub_devices_do_what_each_sentence_says(void **state)
+{
+    (void)state;
+    int failed = 0;
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++) {
+        struct scene s = {.tree = make_tree(sentences[i].device), .count = 1};
+        s.devices[0] = prt_device_tree_root(s.tree);
+        for (const struct deed *d = sentences[i].deeds; d->operation != STOP; d++) {
+            enum prt_status status;
+            if (does(&s, d, &status) && status == d->status) continue;
+            print_message("'%s': step %d: status %d, expected %d\n", sentences[i].text,
+                          (int)(d - sentences[i].deeds) + 1, (int)status, (int)d->status);
+            failed++;
+            break;
+        }
+        prt_device_tree_destroy(s.tree);
+    }
+    assert_int_equal(failed, 0);
+}
+
 /* --- queries --- */
 
 static void partition_type_is_what_was_asked(void **state)
@@ -522,7 +834,7 @@ static void a_reused_slot_refuses_the_old_handle(void **state)
     (void)state;
     struct prt_device_tree *tree = make_tree(D16);
     struct prt_device_handle root = prt_device_tree_root(tree), old, made;
-    const int64_t all[] = {EQ, 16, 0};
+    const int64_t all[] = {BC, 16, END, 0};
     assert_int_equal(prt_create_sub_devices(tree, root, all, 1, &old, NULL), PRT_OK);
     assert_int_equal(prt_device_release(tree, old), PRT_OK);
     assert_int_equal(prt_create_sub_devices(tree, root, all, 1, &made, NULL), PRT_OK);
@@ -569,8 +881,13 @@ static void a_child_keeps_its_parents(void **state)
     assert_int_equal(prt_device_tree_live(tree), 5);
     assert_int_equal(prt_device_query(tree, eighth[1], &information), PRT_OK);
     assert_true(prt_device_equal(information.parent, quarter[1]));
-    assert_int_equal(prt_device_query(tree, quarter[1], &information), PRT_E_INVALID_DEVICE);
+    assert_int_equal(prt_device_query(tree, quarter[1], &information), PRT_OK);
+    assert_int_equal(information.reference_count, 0);
+    assert_true(prt_device_equal(information.parent, half[1]));
+    assert_int_equal(cu_set(tree, half[1]), 0xff00);
+    assert_int_equal(prt_device_query(tree, quarter[0], &information), PRT_E_INVALID_DEVICE);
     assert_int_equal(prt_device_release(tree, quarter[1]), PRT_E_INVALID_DEVICE);
+    assert_int_equal(prt_device_retain(tree, quarter[1]), PRT_E_INVALID_DEVICE);
     assert_int_equal(cu_set(tree, eighth[1]), 0xc000);
     assert_int_equal(prt_device_release(tree, eighth[1]), PRT_OK);
     assert_int_equal(prt_device_tree_live(tree), 2); /* all the chain has gone */
@@ -789,7 +1106,9 @@ static void *work(void *argument)
         bad += prt_device_attach(worker->tree, inner[1]) != PRT_OK;
         for (int k = 0; k < 4; k++)
             bad += prt_device_release(worker->tree, made[k]) != PRT_OK;
-        bad += prt_device_query(worker->tree, made[pick], &information) != PRT_E_INVALID_DEVICE;
+        bad += prt_device_retain(worker->tree, made[pick]) != PRT_E_INVALID_DEVICE;
+        bad += prt_device_query(worker->tree, made[pick], &information) != PRT_OK ||
+               information.reference_count != 0;
         bad += prt_device_query(worker->tree, inner[0], &information) != PRT_OK;
         bad += prt_device_release(worker->tree, inner[0]) != PRT_OK;
         bad += prt_device_release(worker->tree, inner[1]) != PRT_OK;
@@ -850,7 +1169,7 @@ static void a_path_leaves_nothing_beside_its_end(void **state)
     assert_int_equal(failed, 1);
     steps[1].properties = by9;
     assert_int_equal(prt_sub_device_find(tree, steps, 2, &found, &failed),
-                     PRT_E_DEVICE_PARTITION_FAILED);
+                     PRT_E_INVALID_DEVICE_PARTITION_COUNT);
     steps[0].index = 2;
     assert_int_equal(prt_sub_device_find(tree, steps, 2, &found, &failed), PRT_E_INVALID_VALUE);
     assert_int_equal(failed, 0);
@@ -860,6 +1179,7 @@ static void a_path_leaves_nothing_beside_its_end(void **state)
 
 TEST_MAIN(
     "subdevice", cmocka_unit_test(partitions_follow_the_table),
+    cmocka_unit_test(sub_devices_do_what_each_sentence_says),
     cmocka_unit_test(null_properties_are_invalid_value),
     cmocka_unit_test(domains_may_be_of_several_sizes),
     cmocka_unit_test(num_devices_zero_with_room_is_invalid_value),
