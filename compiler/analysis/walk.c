@@ -81,13 +81,13 @@ static void walk_way(struct walker *w, struct walk_state *s, const struct ks *st
                      bool decided)
 {
     walk_step(w, s, branch_step(stmt, taken, decided));
-    if (s->reachable) walk_assume(w, s, stmt->expr, taken);
+    if (s->reachable) walk_take(w, s, stmt->expr, taken);
     walk_statements(w, s, taken ? stmt->body : stmt->otherwise);
 }
 
 static void walk_if(struct walker *w, struct walk_state *s, const struct ks *stmt)
 {
-    struct interval c = walk_eval(w, s, stmt->expr);
+    struct interval c = walk_test(w, s, stmt->expr);
     bool certain = s->certain;
     uint64_t jumps = w->jumps;
     walk_charge(s, cost_of_statement(w->costs, stmt));

@@ -192,6 +192,10 @@ struct interval walk_call_value(struct walker *w, struct walk_state *s, struct k
                                 const struct interval *arguments);
 /* Narrows `s` by what holds where `condition` came out as `truth`. */
 void walk_assume(struct walker *w, struct walk_state *s, const struct kx *condition, bool truth);
+/* The value of a condition that is about to be tested in `s`, which goes on by walk_take. */
+struct interval walk_test(struct walker *w, struct walk_state *s, struct kx *condition);
+/* After walk_test, in `s` or a copy of it: the condition comes out as `truth`, with its effects. */
+void walk_take(struct walker *w, struct walk_state *s, struct kx *condition, bool truth);
 /* Narrows the value that `e` has by `e op bound`. */
 void walk_assume_value(struct walker *w, struct walk_state *s, const struct kx *e, enum kx_op op,
                        struct interval bound);
@@ -226,9 +230,9 @@ void walk_report_outside(struct walker *w);
 
 /* ---- facts ---- */
 
-/* What `left op right` shows, beyond the interval of one variable. */
+/* What `left + offset op right` shows, beyond the interval of one variable; the sum is exact. */
 void walk_fact_compare(const struct walker *w, struct walk_state *s, const struct kx *left,
-                       enum kx_op op, const struct kx *right);
+                       enum kx_op op, const struct kx *right, wide offset);
 /* The variable of `target` has just taken the value of `value`, which was not assigned by it. */
 void walk_fact_assigned(const struct walker *w, struct walk_state *s, const struct kx *target,
                         const struct kx *value);

@@ -23,18 +23,18 @@ static void forget_assigned(struct walker *w, struct walk_state *s, const bool *
 static void loop_test(struct walker *w, const struct ks *loop, struct walk_state *in,
                       struct walk_state *out)
 {
-    struct interval c = walk_eval(w, in, loop->expr);
+    struct interval c = walk_test(w, in, loop->expr);
     if (!interval_is_true(c) && !interval_is(c, 0)) in->certain = false;
     if (!interval_is_true(c)) {
         struct walk_state *leaving = walk_copy_state(w, in);
-        walk_assume(w, leaving, loop->expr, false);
+        walk_take(w, leaving, loop->expr, false);
         walk_join_state(w, out, leaving);
         walk_drop_state(w, leaving);
     }
     if (interval_is(c, 0))
         in->reachable = false;
     else
-        walk_assume(w, in, loop->expr, true);
+        walk_take(w, in, loop->expr, true);
 }
 
 struct loop_place {
