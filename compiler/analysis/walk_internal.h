@@ -127,7 +127,9 @@ struct walker {
     const struct devdesc_costs *costs;
     uint64_t undecided; /* choices, and loops, whose way the walk has not known */
     struct walk_call *calls;
-    const struct walk_trace *trace; /* of this phase, or NULL */
+    const struct walk_trace *trace;      /* of this phase, or NULL */
+    VEC(const struct walk_step *) guide; /* choices that are to be made, in order */
+    size_t guide_at;                     /* the next one */
     const struct walk_tie *ties;
     uint32_t tie_count;
     const wide *thresholds; /* ascending */
@@ -155,6 +157,13 @@ struct walk_state *walk_branch(struct walker *w, const struct walk_state *s);
 void walk_rejoin(struct walker *w, struct walk_state *s, struct walk_state *branch);
 /* Adds a step to the paths of the traced end, if there is one. */
 void walk_step(struct walker *w, struct walk_state *s, struct walk_step step);
+
+/* Lists the choices of the path that the trace follows. */
+void walk_guide_begin(struct walker *w);
+/* The next choice of the path that is followed, if it is of that kind and made at `stmt`, which it
+ * then has passed; else NULL. */
+const struct walk_step *walk_guided(struct walker *w, enum walk_step_kind kind,
+                                    const struct ks *stmt);
 
 const struct walk_step *walk_step_after(struct walker *w, const struct walk_step *before,
                                         struct walk_step step);

@@ -387,6 +387,7 @@ void walk_loop(struct walker *w, struct walk_state *s, struct ks *loop)
             loop_round(w, loop, s, s, out, (struct loop_place){.round = 1});
         if (s->reachable) fixed_point_loop(w, s, loop, out);
     }
+    walk_guided(w, STEP_LOOP, loop); /* whether or not its rounds were walked one by one */
     if (!out->reachable) w->endless = loop->span;
     walk_assign_state(w, s, out);
     walk_drop_state(w, out);
