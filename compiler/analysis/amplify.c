@@ -67,14 +67,33 @@ static uint32_t extreme_end(const struct kernel *k, uint32_t port, uint32_t phas
     return best;
 }
 
-/* Walks once more, to show how the port comes to its extreme. */
+/* Does the count break the declaration, in the way that is to be shown? */
+static bool breaks(const struct walk_count *count, enum extreme which, struct walk_count declared)
+{
+    if (which == LEAST) return count->least < declared.least;
+    return count->most > declared.most || count->most == WALK_UNBOUNDED;
+}
+
+/* Does an execution that makes the choices of a path append as many packets as were counted along
+ * it?  `again` is what the walk that follows the path counts. */
+static bool confirms(const struct walk_count *again, const struct walk_count *path,
+                     enum extreme which)
+{
+    return which == LEAST ? again->least <= path->least : again->most >= path->most;
+}
+
+enum { GUIDED_WALKS_MAX = 4 };
+
+/* Walks again, to show how the port comes to its extreme.  The extremes of parts that follow one
+ * another need not belong to one execution: a path is shown if a walk that makes its choices counts
+ * as many packets, otherwise the path of that walk is tried. */
 static void show_path(struct compile *cx, struct kernel *k, uint32_t port, uint32_t phase,
                       enum walk_section section, const struct walk_result *result,
                       enum extreme which, struct walk_count declared, struct diag *d)
 {
     struct arena *scratch = arena_create();
     const struct walk_count *known = which == MOST_STOPPED ? result->stopped : result->counts;
-    struct walk_trace trace = {phase, extreme_end(k, port, phase, known, which)};
+    struct walk_trace trace = {.phase = phase, .end = extreme_end(k, port, phase, known, which)};
     struct walk_request request = {.cx = cx,
                                    .kernel = k,
                                    .body = section == WALK_FINISH ? k->finish : k->body,
@@ -82,17 +101,31 @@ static void show_path(struct compile *cx, struct kernel *k, uint32_t port, uint3
                                    .section = section,
                                    .ties = true,
                                    .trace = &trace};
-    struct walk_result traced = walk_body(&request, scratch);
-    const struct walk_count *counts = which == MOST_STOPPED ? traced.stopped : traced.counts;
-    const struct walk_count *count = &counts[(size_t)phase * walk_end_count(k) + trace.end];
-    struct rate_path path = {.kernel = k,
-                             .body = request.body,
-                             .last = which == LEAST ? count->least_path : count->most_path,
-                             .port = port,
-                             .least = declared.least,
-                             .most = declared.most,
-                             .too_few = which == LEAST};
-    rate_path_show(cx, d, &path);
+    size_t at = (size_t)phase * walk_end_count(k) + trace.end;
+    struct walk_count path = {0};
+    bool confirmed = false;
+    for (int i = 0; i < GUIDED_WALKS_MAX && !confirmed; i++) {
+        struct walk_result traced = walk_body(&request, scratch);
+        struct walk_count now = which == MOST_STOPPED ? traced.stopped[at] : traced.counts[at];
+        if (i > 0) confirmed = confirms(&now, &path, which);
+        if (confirmed || !breaks(&now, which, declared)) break;
+        path = now;
+        trace.guide = which == LEAST ? now.least_path : now.most_path;
+        confirmed = trace.guide == NULL; /* there are no choices */
+    }
+    if (confirmed)
+        rate_path_show(cx, d,
+                       &(struct rate_path){.kernel = k,
+                                           .body = request.body,
+                                           .last = trace.guide,
+                                           .port = port,
+                                           .least = declared.least,
+                                           .most = declared.most,
+                                           .too_few = which == LEAST});
+    else
+        diag_note(
+            d, "no one firing is known that does so: the numbers are those of parts of the body, "
+               "added up");
     arena_destroy(scratch);
 }
 

@@ -81,18 +81,23 @@ static void walk_way(struct walker *w, struct walk_state *s, const struct ks *st
                      bool decided)
 {
     walk_step(w, s, branch_step(stmt, taken, decided));
-    if (s->reachable) walk_assume(w, s, stmt->expr, taken);
+    if (s->reachable) walk_take(w, s, stmt->expr, taken);
     walk_statements(w, s, taken ? stmt->body : stmt->otherwise);
 }
 
 static void walk_if(struct walker *w, struct walk_state *s, const struct ks *stmt)
 {
-    struct interval c = walk_eval(w, s, stmt->expr);
+    struct interval c = walk_test(w, s, stmt->expr);
     bool certain = s->certain;
     uint64_t jumps = w->jumps;
+    const struct walk_step *guided = walk_guided(w, STEP_BRANCH, stmt);
     walk_charge(s, cost_of_statement(w->costs, stmt));
     if (interval_is(c, 0) || interval_is_true(c)) {
         walk_way(w, s, stmt, interval_is_true(c), true);
+        return;
+    }
+    if (guided != NULL) {
+        walk_way(w, s, stmt, guided->taken, false);
         return;
     }
     s->certain = false;
@@ -159,6 +164,9 @@ static void walk_switch(struct walker *w, struct walk_state *s, const struct ks 
     struct ks *first =
         stmt->body != NULL && stmt->body->kind == KS_BLOCK ? stmt->body->body : stmt->body;
     bool labelled = all_labelled(first, value);
+    const struct walk_step *guided = NULL;
+    for (struct ks *c = first; c != NULL && guided == NULL; c = c->next)
+        if (c->kind == KS_CASE) guided = walk_guided(w, STEP_CASE, c);
     for (struct ks *c = first; c != NULL; c = c->next) {
         if (c->kind != KS_CASE) {
             walk_statement(w, s, c);
@@ -167,10 +175,11 @@ static void walk_switch(struct walker *w, struct walk_state *s, const struct ks 
         has_default |= c->is_default;
         bool possible =
             c->is_default ? !labelled : interval_overlaps(value, interval_of_value(c->label));
+        if (guided != NULL && guided->stmt != c) continue;
         if (possible) enter_case(w, s, entry, stmt, c);
     }
     w->flow = outer;
-    if (!has_default && !labelled) walk_join_state(w, out, entry);
+    if (!has_default && !labelled && guided == NULL) walk_join_state(w, out, entry);
     walk_join_state(w, out, s);
     walk_assign_state(w, s, out);
     walk_drop_state(w, entry);
@@ -345,6 +354,7 @@ static void walk_once(struct walker *w, const struct walk_request *request,
 {
     struct walk_state *s = walk_unreachable_state(w);
     begin(w, s, request);
+    walk_guide_begin(w);
     w->returns = walk_unreachable_state(w);
     w->stops = walk_unreachable_state(w);
     w->flow = (struct walk_flow){.breaks = walk_unreachable_state(w),
@@ -362,6 +372,8 @@ static void walk_once(struct walker *w, const struct walk_request *request,
     if (w->relate && w->returns->reachable) relation_join(result->relation, &w->returns->relation);
     for (uint32_t i = 0; i < w->end_count; i++) {
         if (w->returns->reachable) result->counts[first + i] = w->returns->counts[i];
+        if (!w->returns->reachable && w->trace != NULL)
+            result->counts[first + i] = (struct walk_count){.least = WALK_UNBOUNDED};
         if (w->stops->reachable) result->stopped[first + i] = w->stops->counts[i];
     }
     walk_drop_state(w, s);

@@ -90,6 +90,10 @@ struct walk_step {
 
 struct walk_trace {
     uint32_t phase, end;
+    /* The last step of a path that this walk follows, or NULL: outside of loops whose rounds are not
+     * walked one by one, an undecided branch is taken as the path takes it.  So what is appended then
+     * tells whether one execution can make all of the path's choices. */
+    const struct walk_step *guide;
 };
 
 /* The values that a function is called with; by function id. */
@@ -100,7 +104,8 @@ struct walk_call {
 
 struct walk_result {
     /* Per end of the kernel's out-ports, port arrays flattened, then of its launches; those of phase k begin at k x the
-     * number of ends (walk_end_count).  `stopped`: appended, at most, by a firing that stops. */
+     * number of ends (walk_end_count).  `stopped`: appended, at most, by a firing that stops.  With
+     * `trace`, where no firing comes to its end: the least above the most. */
     struct walk_count *counts, *stopped;
     uint64_t cost_cycles;
     bool cost_exact; /* every execution costs that: the walk has known every way */

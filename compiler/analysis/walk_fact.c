@@ -219,7 +219,7 @@ static bool is_kept(const struct walker *w, const struct walk_state *s, const st
 }
 
 void walk_fact_compare(const struct walker *w, struct walk_state *s, const struct kx *left,
-                       enum kx_op op, const struct kx *right)
+                       enum kx_op op, const struct kx *right, wide offset)
 {
     struct walk_form form, other;
     struct interval range = {INTERVAL_MIN, INTERVAL_MAX};
@@ -233,6 +233,7 @@ void walk_fact_compare(const struct walker *w, struct walk_state *s, const struc
     }
     if (!form_of(w, s, left, 0, &form) || !form_of(w, s, right, 0, &other)) return;
     if (!add_form(&form, &other, -1) || form.count == 0) return;
+    form.constant += offset;
     if (form.count == 1 && is_kept(w, s, form.terms[0].atom)) return;
     add_fact(s, form, range);
 }

@@ -127,7 +127,9 @@ struct walker {
     const struct devdesc_costs *costs;
     uint64_t undecided; /* choices, and loops, whose way the walk has not known */
     struct walk_call *calls;
-    const struct walk_trace *trace; /* of this phase, or NULL */
+    const struct walk_trace *trace;      /* of this phase, or NULL */
+    VEC(const struct walk_step *) guide; /* choices that are to be made, in order */
+    size_t guide_at;                     /* the next one */
     const struct walk_tie *ties;
     uint32_t tie_count;
     const wide *thresholds; /* ascending */
@@ -155,6 +157,13 @@ struct walk_state *walk_branch(struct walker *w, const struct walk_state *s);
 void walk_rejoin(struct walker *w, struct walk_state *s, struct walk_state *branch);
 /* Adds a step to the paths of the traced end, if there is one. */
 void walk_step(struct walker *w, struct walk_state *s, struct walk_step step);
+
+/* Lists the choices of the path that the trace follows. */
+void walk_guide_begin(struct walker *w);
+/* The next choice of the path that is followed, if it is of that kind and made at `stmt`, which it
+ * then has passed; else NULL. */
+const struct walk_step *walk_guided(struct walker *w, enum walk_step_kind kind,
+                                    const struct ks *stmt);
 
 const struct walk_step *walk_step_after(struct walker *w, const struct walk_step *before,
                                         struct walk_step step);
@@ -192,6 +201,10 @@ struct interval walk_call_value(struct walker *w, struct walk_state *s, struct k
                                 const struct interval *arguments);
 /* Narrows `s` by what holds where `condition` came out as `truth`. */
 void walk_assume(struct walker *w, struct walk_state *s, const struct kx *condition, bool truth);
+/* The value of a condition that is about to be tested in `s`, which goes on by walk_take. */
+struct interval walk_test(struct walker *w, struct walk_state *s, struct kx *condition);
+/* After walk_test, in `s` or a copy of it: the condition comes out as `truth`, with its effects. */
+void walk_take(struct walker *w, struct walk_state *s, struct kx *condition, bool truth);
 /* Narrows the value that `e` has by `e op bound`. */
 void walk_assume_value(struct walker *w, struct walk_state *s, const struct kx *e, enum kx_op op,
                        struct interval bound);
@@ -226,9 +239,9 @@ void walk_report_outside(struct walker *w);
 
 /* ---- facts ---- */
 
-/* What `left op right` shows, beyond the interval of one variable. */
+/* What `left + offset op right` shows, beyond the interval of one variable; the sum is exact. */
 void walk_fact_compare(const struct walker *w, struct walk_state *s, const struct kx *left,
-                       enum kx_op op, const struct kx *right);
+                       enum kx_op op, const struct kx *right, wide offset);
 /* The variable of `target` has just taken the value of `value`, which was not assigned by it. */
 void walk_fact_assigned(const struct walker *w, struct walk_state *s, const struct kx *target,
                         const struct kx *value);

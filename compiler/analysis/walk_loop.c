@@ -23,18 +23,18 @@ static void forget_assigned(struct walker *w, struct walk_state *s, const bool *
 static void loop_test(struct walker *w, const struct ks *loop, struct walk_state *in,
                       struct walk_state *out)
 {
-    struct interval c = walk_eval(w, in, loop->expr);
+    struct interval c = walk_test(w, in, loop->expr);
     if (!interval_is_true(c) && !interval_is(c, 0)) in->certain = false;
     if (!interval_is_true(c)) {
         struct walk_state *leaving = walk_copy_state(w, in);
-        walk_assume(w, leaving, loop->expr, false);
+        walk_take(w, leaving, loop->expr, false);
         walk_join_state(w, out, leaving);
         walk_drop_state(w, leaving);
     }
     if (interval_is(c, 0))
         in->reachable = false;
     else
-        walk_assume(w, in, loop->expr, true);
+        walk_take(w, in, loop->expr, true);
 }
 
 struct loop_place {
@@ -387,6 +387,7 @@ void walk_loop(struct walker *w, struct walk_state *s, struct ks *loop)
             loop_round(w, loop, s, s, out, (struct loop_place){.round = 1});
         if (s->reachable) fixed_point_loop(w, s, loop, out);
     }
+    walk_guided(w, STEP_LOOP, loop); /* whether or not its rounds were walked one by one */
     if (!out->reachable) w->endless = loop->span;
     walk_assign_state(w, s, out);
     walk_drop_state(w, out);

@@ -170,6 +170,30 @@ void walk_step(struct walker *w, struct walk_state *s, struct walk_step step)
     count->least_path = same ? count->most_path : walk_step_after(w, count->least_path, step);
 }
 
+void walk_guide_begin(struct walker *w)
+{
+    w->guide.count = w->guide_at = 0;
+    if (w->trace == NULL) return;
+    for (const struct walk_step *step = w->trace->guide; step != NULL; step = step->before)
+        if (step->kind == STEP_BRANCH || step->kind == STEP_CASE || step->kind == STEP_LOOP)
+            vec_push(w->scratch, &w->guide, step);
+    for (size_t i = 0, j = w->guide.count; i + 1 < j; i++) {
+        const struct walk_step *first = w->guide.items[i];
+        w->guide.items[i] = w->guide.items[--j];
+        w->guide.items[j] = first;
+    }
+}
+
+const struct walk_step *walk_guided(struct walker *w, enum walk_step_kind kind,
+                                    const struct ks *stmt)
+{
+    if (w->fixed_points > 0 || w->guide_at == w->guide.count) return NULL;
+    const struct walk_step *next = w->guide.items[w->guide_at];
+    if (next->kind != kind || next->stmt != stmt) return NULL;
+    w->guide_at++;
+    return next;
+}
+
 /* ---- variables ---- */
 
 uint32_t walk_slot(const struct walker *w, const struct variable *v)

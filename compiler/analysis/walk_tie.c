@@ -10,8 +10,9 @@
  * emitted - n = 0 and n <= 4.
  *
  * A tie without an end is  v - (v when the round began)  of a loop of one nesting level.  If it is
- * at least d > 0 when the next round begins, and v is at most m in the body and was at least f
- * before the loop, round k (from 0) has f + k d <= v <= m: there are at most (m - f) / d + 1.
+ * at least d > 0 when the next round begins, at least a where the body begins (the condition may
+ * change v), and v is at most m there and was at least f before the loop, then round k (from 0) has
+ * f + k d + a <= v <= m: there are at most (m - f - a) / d + 1.
  *
  * What is tied is chosen by the form of the body; that is a question of precision alone.
  */
@@ -239,8 +240,8 @@ uint64_t walk_tie_rounds(const struct walker *w, const struct walk_state *entry,
     if (!next->reachable || !in->reachable) return 1;
     for (uint32_t i = 0; i < w->tie_count; i++) {
         const struct walk_tie *tie = &w->ties[i];
-        struct interval pace = next->ties[i], from = entry->locals[tie->slot];
-        struct interval now = in->locals[tie->slot];
+        struct interval pace = next->ties[i], now = in->locals[tie->slot];
+        struct interval from = sum(entry->locals[tie->slot], in->ties[i]);
         if (tie->end != WALK_NO_SLOT || tie->level != level) continue;
         wide distance = -1, step = 1;
         if (pace.low > 0 && !is_open_low(from) && !is_open_high(now)) {

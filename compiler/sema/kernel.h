@@ -318,6 +318,8 @@ bool ks_any(const struct ks *first, ks_test *statement, kx_test *expression, voi
 /* Whether the variable, or a part of it, is assigned, other than by its declaration; NULL: any is. */
 bool kx_assigns(const struct kx *x, const struct variable *variable);
 bool ks_assigns(const struct ks *first, const struct variable *variable);
+/* Whether the variable is read or assigned. */
+bool kx_mentions(const struct kx *x, const struct variable *variable);
 
 /* ---- functions and kernels ---- */
 

@@ -46,3 +46,14 @@ bool ks_assigns(const struct ks *first, const struct variable *variable)
 {
     return ks_any(first, NULL, is_assignment, &variable);
 }
+
+static bool is_variable(const struct kx *x, void *data)
+{
+    const struct variable *const *variable = data;
+    return x->kind == KX_VARIABLE && x->variable == *variable;
+}
+
+bool kx_mentions(const struct kx *x, const struct variable *variable)
+{
+    return kx_any(x, is_variable, &variable);
+}

@@ -177,8 +177,63 @@ static void put_condition(struct body_writer *w, int depth)
 
 static void put_block(struct body_writer *w, int depth);
 
+/* A loop whose condition counts, in any integer type and from anything.  Wider types count towards
+ * their bound, so that rounds are few; those of 8 bits may also go the other way and wrap. */
+static void put_counting_loop(struct body_writer *w, int depth)
+{
+    static const char *const types[] = {"u8", "i8", "u8", "i32", "u32", "u16", "i32"};
+    static const char *const starts[] = {"x & 7", "x", "b", "a & 3", "min(max(b, 0), 9)", "n"};
+    static const char *const compares[] = {"<", "<=", "!=", ">", ">=", "!="};
+    int i = w->loops++, bound = random_draw(&w->random, 0, 9), of = random_draw(&w->random, 0, 6);
+    bool up = random_draw(&w->random, 0, 1);
+    bool is_for = random_draw(&w->random, 0, 1);
+    bool is_do = !is_for && random_draw(&w->random, 0, 5) == 0;
+    const char *type = types[of], *start = starts[of < 3 ? random_draw(&w->random, 0, 5) : 0];
+    const char *compare = compares[random_draw(&w->random, 0, 1) + (up ? 0 : 3)];
+    const char *mirror = up ? ">" : "<", *step = up ? "++" : "--";
+    char condition[128];
+    if (of < 3) compare = compares[random_draw(&w->random, 0, 5)];
+    switch (random_draw(&w->random, 0, 7)) {
+    case 0: snprintf(condition, sizeof condition, "j%d--", i); break;
+    case 1: snprintf(condition, sizeof condition, "j%d-- > 0", i); break;
+    case 2: snprintf(condition, sizeof condition, "j%d%s %s %d", i, step, compare, bound); break;
+    case 3: snprintf(condition, sizeof condition, "%sj%d %s %d", step, i, compare, bound); break;
+    case 4: snprintf(condition, sizeof condition, "%d %s j%d%s", bound, mirror, i, step); break;
+    case 5:
+        snprintf(condition, sizeof condition, "(j%d %s %d) %s %d", i,
+                 up ? "+=" : "-=", random_draw(&w->random, 1, 5), compare, bound);
+        break;
+    case 6: snprintf(condition, sizeof condition, "(i32)j%d++ < %c", i, "ab"[bound & 1]); break;
+    default:
+        snprintf(condition, sizeof condition, "%s && j%d-- > 0",
+                 random_draw(&w->random, 0, 1) ? "c < 7" : "++c != 9", i);
+        break;
+    }
+    put(w, "%s %s j%d = (%s)(%s);", is_for ? "for (" : "{", type, i, type, start);
+    if (is_for)
+        put(w, " %s;) {", condition);
+    else if (is_do)
+        put(w, " do {");
+    else
+        put(w, " while (%s) {", condition);
+    put(w, " i32 i%d = (i32)j%d; ", i, i);
+    if (random_draw(&w->random, 0, 5) == 0)
+        put(w, "j%d %s %d; ", i,
+            random_draw(&w->random, 0, 3) ? "-=" : "+=", random_draw(&w->random, 1, 3));
+    put_block(w, depth - 1);
+    if (is_do)
+        put(w, "} while (%s); }\n", condition);
+    else
+        put(w, is_for ? "}\n" : "}}\n");
+    w->loops--;
+}
+
 static void put_loop(struct body_writer *w, int depth)
 {
+    if (random_draw(&w->random, 0, 2) == 0) {
+        put_counting_loop(w, depth);
+        return;
+    }
     int i = w->loops++;
     switch (random_draw(&w->random, 0, 4)) {
     case 0:

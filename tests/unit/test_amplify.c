@@ -238,6 +238,39 @@ static void counters_bound_what_loops_append(void **state)
     expect_bounds("i32 n = min(x, 4); for (i32 i = 0; i < n; i++) y <- i;", ports, 0, 4, true);
 }
 
+/* A condition that steps its variable, either way, by any step, in any type: the bound is the largest
+ * number of packets that some input gives, and what would wrap is no bound. */
+static void conditions_that_count_bound_what_loops_append(void **state)
+{
+    (void)state;
+    const char *ports = "in i32 x peek 8, out i32 y";
+    expect_bounds("i32 n = x & 7; while (n-- > 0) y <- n;", ports, 0, 7, true);
+    expect_bounds("i32 n = x & 7; while (n--) y <- n;", ports, 0, 7, true);
+    expect_bounds("i32 n = x & 7; i32 i = 0; while (i++ < n) y <- i;", ports, 0, 7, true);
+    expect_bounds("for (i32 i = x & 7; i-- > 0;) y <- i;", ports, 0, 7, true);
+    expect_bounds("for (i32 i = x & 7; --i >= 0;) y <- i;", ports, 0, 7, true);
+    expect_bounds("i32 n = x & 7; i32 i = 0; while (++i < n) y <- i;", ports, 0, 6, true);
+    expect_bounds("i32 n = x & 7; while (0 < n--) y <- n;", ports, 0, 7, true);
+    expect_bounds("u32 n = (u32)x & 7; while (n--) y <- (i32)n;", ports, 0, 7, true);
+    expect_bounds("u32 n = (u32)x & 7; while (n-- != 0) y <- (i32)n;", ports, 0, 7, true);
+    expect_bounds("u8 n = (u8)x; while (n-- > 0) y <- (i32)n;", ports, 0, 255, true);
+    expect_bounds("i8 n = (i8)x; while (n-- > 0) y <- (i32)n;", ports, 0, 127, true);
+    expect_bounds("u8 n = (u8)x; while (n++ < 20) y <- (i32)n;", ports, 0, 20, true);
+    expect_bounds("u8 n = (u8)x; do { y <- 1; } while (n-- > 4);", ports, 1, 252, true);
+    expect_bounds("i32 n = x & 63; while ((n -= 3) > 0) y <- n;", ports, 0, 20, true);
+    expect_bounds("i32 n = x & 63; i32 i = 0; while ((i += 2) <= n) y <- i;", ports, 0, 31, true);
+    expect_bounds("i32 n = x & 7; while (n-- > 0 && x[n] != 3) y <- n;", ports, 0, 7, true);
+    expect_bounds("u8 n = (u8)(x & 7); while (x != 3 && n-- > 0) y <- x[n];", ports, 0, 7, true);
+    expect_bounds("i32 n = x & 7; while (!(n-- <= 0)) y <- n;", ports, 0, 7, true);
+    expect_checks("i32 n = x & 7; i32 s = 0; while (n-- > 0 && x[n] != 3) s += x[n]; y <- s;",
+                  true);
+    expect_checks("i32 i = 0; i32 s = 0; while (i++ < (x & 7)) s += x[i - 1]; y <- s;", true);
+    expect_checks("i32 n = x & 7; i32 s = 0; while (n-- >= 0) s += x[n + 1]; y <- s;", true);
+    expect_checks("i32 n = x & 7; i32 s = 0; while (n-- >= 0) s += x[n]; y <- s;", false);
+    expect_message("u32 n = (u32)x & 7; while (n--) {} y <- x[(i32)(n & 15)];", ports,
+                   "index 15 is outside");
+}
+
 static void functions_are_followed_into(void **state)
 {
     (void)state;
@@ -254,6 +287,19 @@ static void functions_are_followed_into(void **state)
     for (size_t i = 0; i < c->graph->functions.count; i++)
         assert_true(every_access_proven(c->graph->functions.items[i]->body));
     text_compile_free(c);
+}
+
+static void accesses_that_are_never_evaluated_need_no_check(void **state)
+{
+    (void)state;
+    expect_checks("i32 s = 0; for (i32 i = 0; i < 4 - 8; i++) s += x[i + 20]; y <- s;", true);
+    expect_checks("i32 n = 4 - 8; i32 s = 0; while (n > 0) s += x[n--]; y <- s;", true);
+    expect_checks("i32 s = 0; for (u32 i = 0; i + 8 < 4; i++) s += x[i + 20]; y <- s;", true);
+    expect_checks("if (x > 3 && 2 > 4 && x[x] > 0) y <- 1; else y <- 0;", true);
+    expect_checks("if (x > 9 && x < 3) y <- x[x]; else y <- 0;", true);
+    expect_message("i32 s = 0; for (u32 i = 0; i < u32(4) - u32(8); i++) s += x[(i32)(i & 15u)]; "
+                   "y <- s;",
+                   "in i32 x peek 8, out i32 y", "index 8 is outside");
 }
 
 static void accesses_that_may_be_outside_stay_checked(void **state)
@@ -347,7 +393,9 @@ TEST_MAIN("amplify", cmocka_unit_test(production_of_work_items_adds_up),
           cmocka_unit_test(accesses_in_range_need_no_check),
           cmocka_unit_test(guards_and_relations_prove_accesses),
           cmocka_unit_test(counters_bound_what_loops_append),
+          cmocka_unit_test(conditions_that_count_bound_what_loops_append),
           cmocka_unit_test(functions_are_followed_into),
+          cmocka_unit_test(accesses_that_are_never_evaluated_need_no_check),
           cmocka_unit_test(accesses_that_may_be_outside_stay_checked),
           cmocka_unit_test(accesses_certainly_outside_are_errors),
           cmocka_unit_test(cost_follows_the_work))
