@@ -60,7 +60,7 @@
 #include <stdint.h>
 
 #define PRT_PACKETS_UNKNOWN UINT64_MAX
-#define PRT_WAV_RATE 48000u /* hertz of a wav output without rate= */
+#define PRT_WAV_RATE 48000u /* hertz of a wav output of which nothing else is known */
 
 enum prt_format {
     PRT_FORMAT_RAW,
