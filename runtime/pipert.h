@@ -111,6 +111,17 @@ bool prt_program_port_field(const struct prt_program *program, uint32_t port, ui
 /* The port of that name, or PRT_NONE. */
 uint32_t prt_program_find_port(const struct prt_program *program, const char *name);
 
+/* In lowest terms. */
+struct prt_ratio {
+    uint64_t numerator, denominator; /* denominator 0: there is none */
+};
+
+/* How many packets pass one port for each that passes another: of an out-port for each of an in-port, say.  There is
+ * none where a rate that may vary, or nothing at all, connects the two.  PRT_E_USAGE: no such port. */
+enum prt_status prt_program_port_ratio(const struct prt_program *program, uint32_t from_port,
+                                       uint32_t to_port, struct prt_ratio *ratio,
+                                       struct prt_error *error);
+
 struct prt_argument_information {
     const char *name;
     enum scalar_type scalar;

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -194,21 +195,126 @@ static enum prt_status open_input(struct prt_session *session, uint32_t port,
     return status == PRT_OK ? give_thread(session, port, error) : status;
 }
 
-/* Audio is written for the default rate, whatever the rate of the audio that is read: with another
- * one it would be played at another pace, unless that is what the pipeline changes. */
-static void note_rate(const struct prt_session *session, const struct prt_binding *output)
+/* ---- the rate of audio that is written ---- */
+
+/* What an input says about it. */
+struct audio_rate {
+    const struct prt_binding *input; /* NULL: none says anything */
+    uint32_t input_hertz;
+    struct prt_ratio hertz; /* in lowest terms; denominator 0: no exact rate connects the ports */
+};
+
+/* Multiplies `value` by up / down; false: it does not fit. */
+static bool scale(struct prt_ratio *value, uint64_t up, uint64_t down)
 {
-    if (output->spec.format != PRT_FORMAT_WAV || output->spec.rate_hertz != 0) return;
+    unsigned __int128 over = (unsigned __int128)value->numerator * up;
+    unsigned __int128 under = (unsigned __int128)value->denominator * down;
+    unsigned __int128 a = over, b = under;
+    while (b != 0) {
+        unsigned __int128 rest = a % b;
+        a = b;
+        b = rest;
+    }
+    if (a == 0 || over / a > UINT64_MAX || under / a > UINT64_MAX) return false;
+    *value = (struct prt_ratio){(uint64_t)(over / a), (uint64_t)(under / a)};
+    return true;
+}
+
+/* The rate of its file, times the packets of the output for each of its own; a packet has scalars / channels frames. */
+static enum prt_status rate_from(const struct prt_session *session, uint32_t input, uint32_t output,
+                                 struct audio_rate *rate, struct prt_error *error)
+{
+    const struct prt_binding *from = &session->bindings[input], *to = &session->bindings[output];
+    struct prt_source_information audio;
+    struct prt_ratio ratio;
+    prt_source_information(from->source, &audio);
+    enum prt_status status =
+        prt_program_port_ratio(session->program, input, output, &ratio, error);
+    if (status != PRT_OK) return status;
+    uint32_t channels =
+        to->spec.channels != 0 ? to->spec.channels : prt_packet_channels(&to->packet);
+    *rate = (struct audio_rate){from, audio.rate_hertz, {audio.rate_hertz, 1}};
+    if (ratio.denominator == 0 || !scale(&rate->hertz, ratio.numerator, ratio.denominator) ||
+        !scale(&rate->hertz, audio.channels, channels) ||
+        !scale(&rate->hertz, to->scalars, from->scalars))
+        rate->hertz = (struct prt_ratio){0, 0};
+    return PRT_OK;
+}
+
+/* "44100", or "11025/2", of Hz. */
+static const char *hertz_text(struct prt_ratio hertz, char text[64])
+{
+    if (hertz.denominator == 1)
+        snprintf(text, 64, "%" PRIu64, hertz.numerator);
+    else
+        snprintf(text, 64, "%" PRIu64 "/%" PRIu64, hertz.numerator, hertz.denominator);
+    return text;
+}
+
+/* What all inputs say, which is to be the same.  One that no exact rate connects says so only where no other does. */
+static enum prt_status find_rate(const struct prt_session *session, uint32_t output,
+                                 struct audio_rate *found, struct prt_error *error)
+{
+    *found = (struct audio_rate){NULL, 0, {0, 0}};
     for (uint32_t i = 0; i < session->port_count; i++) {
         const struct prt_binding *b = &session->bindings[i];
-        struct prt_source_information audio;
+        struct audio_rate rate;
+        char one[64], other[64];
         if (b->source == NULL || b->spec.format != PRT_FORMAT_WAV) continue;
-        prt_source_information(b->source, &audio);
-        if (audio.rate_hertz == PRT_WAV_RATE) continue;
-        prt_say_note("'%s' is written with %u Hz, and '%s' has %u; rate=N says which it is to have",
-                     output->spec.path, PRT_WAV_RATE, b->spec.path, audio.rate_hertz);
-        return;
+        enum prt_status status = rate_from(session, i, output, &rate, error);
+        if (status != PRT_OK) return status;
+        if (rate.hertz.denominator == 0) {
+            if (found->input == NULL || (found->hertz.denominator == 0 && found->input_hertz == PRT_WAV_RATE))
+                *found = rate;
+        } else if (found->input == NULL || found->hertz.denominator == 0) {
+            *found = rate;
+        } else if (found->hertz.numerator != rate.hertz.numerator ||
+                   found->hertz.denominator != rate.hertz.denominator) {
+            return prt_error_set(error, PRT_E_USAGE,
+                                 "'%s' would have %s Hz after '%s' (%" PRIu32
+                                 " Hz), and %s Hz after '%s' (%" PRIu32 " Hz): add rate=N",
+                                 session->bindings[output].spec.path,
+                                 hertz_text(found->hertz, one), found->input->spec.path,
+                                 found->input_hertz, hertz_text(rate.hertz, other), b->spec.path,
+                                 rate.input_hertz);
+        }
     }
+    return PRT_OK;
+}
+
+/* Audio that is written is played at the pace of the audio that was read, unless rate= says another one. */
+static enum prt_status choose_rate(const struct prt_session *session, uint32_t output,
+                                   struct prt_error *error)
+{
+    struct prt_binding *b = &session->bindings[output];
+    struct audio_rate rate;
+    char text[64];
+    if (b->spec.format != PRT_FORMAT_WAV || b->spec.rate_hertz != 0) return PRT_OK;
+    enum prt_status status = find_rate(session, output, &rate, error);
+    if (status != PRT_OK || rate.input == NULL) return status;
+    if (rate.hertz.denominator == 0) {
+        if (rate.input_hertz != PRT_WAV_RATE)
+            prt_say_note("'%s' is written with %u Hz, and '%s' has %" PRIu32
+                         ": no exact rate connects the two; rate=N says which it is to have",
+                         b->spec.path, PRT_WAV_RATE, rate.input->spec.path, rate.input_hertz);
+        return PRT_OK;
+    }
+    uint64_t whole = rate.hertz.numerator / rate.hertz.denominator;
+    uint64_t rest = rate.hertz.numerator % rate.hertz.denominator;
+    uint64_t nearest = whole + (rest >= rate.hertz.denominator - rest);
+    if (nearest < 1 || nearest > INT32_MAX)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "'%s' would have %s Hz after '%s' (%" PRIu32
+                             " Hz), which a wav file cannot have: add rate=N",
+                             b->spec.path, hertz_text(rate.hertz, text), rate.input->spec.path,
+                             rate.input_hertz);
+    if (rest != 0)
+        prt_say_note("'%s' is written with %" PRIu64 " Hz, and would have %s after '%s' (%" PRIu32
+                     " Hz); rate=N says which it is to have",
+                     b->spec.path, nearest, hertz_text(rate.hertz, text), rate.input->spec.path,
+                     rate.input_hertz);
+    b->spec.rate_hertz = (uint32_t)nearest;
+    return PRT_OK;
 }
 
 /* What goes nowhere has no callback: it does not keep a run alive whose other outputs have been
@@ -219,12 +325,12 @@ static enum prt_status open_output(struct prt_session *session, uint32_t port,
     struct prt_binding *b = &session->bindings[port];
     bool dropped = !b->bound || b->spec.format == PRT_FORMAT_NULL;
     enum prt_status status = shape_image(b, error);
+    if (status == PRT_OK && !dropped) status = choose_rate(session, port, error);
     if (status == PRT_OK && !dropped)
         status =
             prt_sink_open_packets(&b->spec, &b->packet, &session->environment, &b->sink, error);
     if (status != PRT_OK) return status;
     if (b->bound) describe(b);
-    if (!dropped) note_rate(session, b);
     bool used = !dropped || b->hash != NULL;
     status = prt_run_bind_output(session->run, port, used ? write_port : NULL, b, error);
     return status == PRT_OK && used ? give_thread(session, port, error) : status;

@@ -60,7 +60,7 @@
 #include <stdint.h>
 
 #define PRT_PACKETS_UNKNOWN UINT64_MAX
-#define PRT_WAV_RATE 48000u /* hertz of a wav output without rate= */
+#define PRT_WAV_RATE 48000u /* hertz of a wav output of which nothing else is known */
 
 enum prt_format {
     PRT_FORMAT_RAW,
@@ -223,8 +223,9 @@ enum prt_status prt_sink_write(struct prt_sink *sink, const void *packets, size_
  * visible under its name.  With several outputs prepare all, then finish all.  Optional. */
 enum prt_status prt_sink_prepare(struct prt_sink *sink, struct prt_error *error);
 
-/* Publishes: prepares if that was not done, then renames over the target.  On failure nothing is
- * left and the old file is untouched.  Once only. */
+/* Publishes: prepares if that was not done, then renames over the target and synchronises the
+ * folder.  On failure nothing is left and the old file is untouched; if only the folder could not be
+ * synchronised, the new file stays, and the message says so.  Once only. */
 enum prt_status prt_sink_finish(struct prt_sink *sink, struct prt_error *error);
 
 /* Leaves nothing: the temporary is unlinked, the old file untouched.  What went to a pipe or

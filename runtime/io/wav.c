@@ -14,8 +14,8 @@
  * behind the samples is not looked at.
  *
  * Written: wav:TYPE with u8, i16, i32, f32 or f64, else the port's type if it is one of these;
- * rate= (PRT_WAV_RATE), channels= (1).  Float packets to integer samples: round(x * 2^(bits - 1)), ties to
- * even, cut to the range, NaN is 0.  Signed packets to float samples: value / 2^(bits - 1).
+ * rate= (PRT_WAV_RATE if not given), channels= (1).  Float packets to integer samples:
+ * round(x * 2^(bits - 1)), ties to even, cut to the range, NaN is 0.  Signed packets to float samples: value / 2^(bits - 1).
  * Integers to integers: the value, PRT_E_FORMAT if it does not fit.  To a pipe the sizes are
  * 0xFFFFFFFF; a file is at most 4 GiB. */
 #include "runtime/io/io_internal.h"

@@ -113,6 +113,54 @@ static void scalars_and_empty_arrays_are_read(void **state)
     assert_int_equal(count, 0);
 }
 
+/* The product is 0, 6 and 12 modulo 2^64, and the file has as many elements: only the overflow refuses it. */
+static void shapes_whose_product_overflows_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *shape;
+        size_t packets;
+    } rows[] = {{"4294967296, 4294967296", 0},
+                {"2, 9223372036854775808", 0},
+                {"9223372036854775811, 2", 6},
+                {"3, 4, 6148914691236517206, 2", 4 * 4},
+                {"4294967296, 4294967296, 7", 0}};
+    const int16_t data[16] = {0};
+    int16_t read[16];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char header[160];
+        snprintf(header, sizeof header, "{'descr': '<i2', 'fortran_order': False, 'shape': (%s)}",
+                 rows[i].shape);
+        write_npy(io_path("o.npy"), 1, header, data, rows[i].packets * sizeof *data);
+        assert_int_equal(
+            io_read_stream(io_path("o.npy"), "", SCALAR_I16, read, 16, 16, &count, &error),
+            PRT_E_FORMAT);
+        assert_non_null(strstr(error.message, "shape is too large"));
+    }
+    /* A length of 0 makes it empty, wherever it stands. */
+    write_npy(io_path("o.npy"), 1,
+              "{'descr': '<i2', 'fortran_order': False, 'shape': (4294967296, 4294967296, 0)}", "",
+              0);
+    assert_int_equal(io_read_stream(io_path("o.npy"), "", SCALAR_I16, read, 4, 4, &count, &error),
+                     PRT_OK);
+    assert_int_equal(count, 0);
+}
+
+/* Of elements, what the file cannot have is told by its bytes: 2^63 - 1 and more of them. */
+static void shapes_whose_bytes_overflow_are_refused(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"4611686018427387904", "9223372036854775808",
+                                         "18446744073709551615"};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        char header[160];
+        snprintf(header, sizeof header, "{'descr': '<i2', 'fortran_order': False, 'shape': (%s,)}",
+                 shapes[i]);
+        assert_int_equal(read_header(header), PRT_E_FORMAT);
+        assert_non_null(strstr(error.message, "shape is too large"));
+    }
+}
+
 /* struct { u8 id; f64 pos[3]; i16x2 pair; } */
 static const struct prt_field_information record_fields[] = {
     {"id", SCALAR_U8, 0, 1, "", 1},
@@ -318,6 +366,8 @@ IO_TEST_MAIN("io_npy", cmocka_unit_test(arrays_round_trip),
              cmocka_unit_test(versions_orders_and_shapes_are_read),
              cmocka_unit_test(scalars_and_empty_arrays_are_read),
              cmocka_unit_test(structured_types_are_the_fields_of_the_port),
+             cmocka_unit_test(shapes_whose_product_overflows_are_refused),
+             cmocka_unit_test(shapes_whose_bytes_overflow_are_refused),
              cmocka_unit_test(hostile_headers_are_refused),
              cmocka_unit_test(giant_header_lengths_are_refused),
              cmocka_unit_test(every_prefix_is_refused),

@@ -357,7 +357,7 @@ static void a_waiting_read_is_interrupted(void **state)
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(pipe(wake), 0);
     snprintf(fifo, sizeof fifo, "in=/dev/fd/%d,raw", ends[0]);
-    const struct prt_io_environment environment = {NULL, wake[0]};
+    const struct prt_io_environment environment = {.interrupt_fd = wake[0]};
     assert_int_equal(prt_port_spec_parse(fifo, &spec, &error), PRT_OK);
     assert_int_equal(prt_source_open(&spec, SCALAR_U16, &environment, &source, &error), PRT_OK);
     assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, &wake[1]), 0);

@@ -294,7 +294,7 @@ static void temporaries_are_removed_from_a_handler(void **state)
     struct prt_temporaries *registry = NULL;
     struct prt_sink *sinks[3] = {NULL};
     assert_int_equal(prt_temporaries_create(&registry), PRT_OK);
-    const struct prt_io_environment environment = {registry, -1};
+    const struct prt_io_environment environment = {.temporaries = registry, .interrupt_fd = -1};
     io_folder_entries(true);
     const char *names[] = {"one.raw", "two.npy", "three.csv"};
     for (size_t i = 0; i < 3; i++) {

@@ -60,6 +60,26 @@ static void a_program_says_what_it_is(void **unused)
     prt_run_destroy(NULL);
 }
 
+/* What rates in between do to it, tests/e2e/audio_rates.sh looks at. */
+static void rates_of_ports_are_compared(void **unused)
+{
+    (void)unused;
+    struct prt_program *program = copy_program();
+    struct prt_ratio ratio;
+    struct prt_error error;
+    for (uint32_t from = 0; from < 2; from++) {
+        for (uint32_t to = 0; to < 2; to++) {
+            assert_int_equal(prt_program_port_ratio(program, from, to, &ratio, &error), PRT_OK);
+            assert_int_equal(ratio.numerator, 1);
+            assert_int_equal(ratio.denominator, 1);
+        }
+    }
+    assert_int_equal(prt_program_port_ratio(program, 2, 0, &ratio, &error), PRT_E_USAGE);
+    assert_int_equal(ratio.denominator, 0);
+    assert_int_equal(prt_program_port_ratio(program, 0, 2, &ratio, &error), PRT_E_USAGE);
+    prt_program_free(program);
+}
+
 /* ---- arguments ---- */
 
 static int32_t seen_i32;
@@ -417,6 +437,7 @@ static void refused_images_leave_no_descriptor(void **unused)
 }
 
 TEST_MAIN("pipert", cmocka_unit_test(a_program_says_what_it_is),
+          cmocka_unit_test(rates_of_ports_are_compared),
           cmocka_unit_test(arguments_are_parsed_and_checked),
           cmocka_unit_test(ports_are_bound_by_direction),
           cmocka_unit_test(failures_of_the_host_end_the_run),

@@ -337,7 +337,7 @@ static void files_are_named(void **unused)
     struct prt_error error;
     assert_int_equal(prt_container_read_file("/nonexistent/p.pbc", &c, &error), PRT_E_OPEN);
     assert_non_null(strstr(error.message, "/nonexistent/p.pbc"));
-    assert_int_equal(prt_container_read_file("/tmp", &c, &error), PRT_E_READ);
+    assert_int_equal(prt_container_read_file("/tmp", &c, &error), PRT_E_OPEN);
     assert_int_equal(prt_container_read_file("/dev/null", &c, &error), PRT_E_FORMAT);
 }
 
