@@ -55,15 +55,16 @@ static enum prt_status finish_load(struct prt_container *container, const struct
         return NO_MEMORY(error);
     }
     made->container = *container;
-    made->image.fd = -1;
-    enum prt_status status = prt_verify(&made->container, error);
+    made->image = calloc(1, sizeof *made->image);
+    enum prt_status status = made->image != NULL ? PRT_OK : NO_MEMORY(error);
+    if (status == PRT_OK) status = prt_verify(&made->container, error);
     if (status == PRT_OK) status = find_ports(made, error);
     if (status == PRT_OK) status = prt_vm_create(&made->container, &made->vm, error);
     if (status == PRT_OK && entries == NULL)
-        status = prt_image_load(&made->container, &made->image, error);
+        status = prt_image_choose(&made->container, made->image, error);
     else if (status == PRT_OK)
         status = prt_image_from_entries(&made->container, entries->nodes, entries->arguments,
-                                        &made->image, error);
+                                        made->image, error);
     if (status != PRT_OK) {
         prt_program_free(made);
         return status;
@@ -108,7 +109,8 @@ void prt_program_free(struct prt_program *program)
 {
     if (program == NULL) return;
     prt_vm_destroy(program->vm);
-    prt_image_free(&program->image);
+    if (program->image != NULL) prt_image_free(program->image);
+    free(program->image);
     prt_container_free(&program->container);
     free(program->ports);
     free(program);
@@ -118,7 +120,7 @@ void prt_program_information(const struct prt_program *program,
                              struct prt_program_information *information)
 {
     const struct prt_container *c = &program->container;
-    const struct container_image *image = program->image.chosen;
+    const struct container_image *image = program->image->chosen;
     *information = (struct prt_program_information){
         .name = prt_container_text(c, c->pipeline->name),
         .device = prt_container_text(c, c->device->name),
@@ -280,7 +282,7 @@ enum prt_status prt_run_create(const struct prt_program *program,
     enum prt_status status = open_device(made, options, error);
     if (status == PRT_OK) status = create_arguments(made, error);
     if (status == PRT_OK)
-        status = prt_sched_create(&program->container, &program->image, made->ops, made->device,
+        status = prt_sched_create(&program->container, program->image, made->ops, made->device,
                                   &made->sched, error);
     if (status == PRT_OK && options != NULL && options->sub_device_steps > 0)
         status = run_on_part(made, options, error);
@@ -430,11 +432,21 @@ static enum prt_status check_complete(const struct prt_run *run, struct prt_erro
     return PRT_OK;
 }
 
+/* Code of the container is loaded only now, and only where it is executed. */
+static enum prt_status open_image(const struct prt_run *run, struct prt_error *error)
+{
+    const struct prt_program *program = run->program;
+    struct prt_device_info info;
+    run->ops->info(run->device, &info);
+    return info.executes ? prt_image_open(&program->container, program->image, error) : PRT_OK;
+}
+
 static enum prt_status start(struct prt_run *run, struct prt_error *error)
 {
     if (run->executed)
         return prt_error_set(error, PRT_E_USAGE, "the run has been executed already");
     enum prt_status status = check_complete(run, error);
+    if (status == PRT_OK) status = open_image(run, error);
     if (status != PRT_OK) return status;
     run->executed = true;
     (void)run->ops->now_cycles(run->device); /* real time begins with the run */

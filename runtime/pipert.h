@@ -59,8 +59,9 @@ struct prt_run;
 
 /* ---- programs ---- */
 
-/* Loads, checks and links a container: a regular file, or a descriptor by name (/dev/stdin); a named pipe or a device is
- * PRT_E_OPEN, for it could wait for ever.  PRT_E_OPEN, PRT_E_READ: the file; PRT_E_FORMAT,
+/* Loads and checks a container; its code is not executed, and not loaded yet.  The path names a regular
+ * file or a descriptor (/dev/stdin); a named pipe or a device is PRT_E_OPEN, for it could wait for
+ * ever.  PRT_E_OPEN, PRT_E_READ: the file; PRT_E_FORMAT,
  * PRT_E_TRUNCATED, PRT_E_CHECKSUM, PRT_E_VERSION, PRT_E_VERIFY: the container, with section, offset
  * and reason; PRT_E_DEVICE: its code is not for this processor. */
 enum prt_status prt_program_load_file(const char *path, struct prt_program **program,
@@ -253,6 +254,8 @@ enum prt_status prt_run_bind_output_memory(struct prt_run *run, uint32_t port, v
  *   PRT_OK             every packet has been processed
  *   PRT_E_USAGE        an in-port is not bound, an argument has no value, or it has been executed
  *   PRT_E_VERIFY       it is a counterexample, or the scheduler program halts too early
+ *   PRT_E_OPEN, PRT_E_FORMAT  the container's code cannot be loaded, which is done now, where the
+ *                      device executes it
  *   PRT_E_FAULT        a kernel fault; prt_run_fault has the figures
  *   PRT_E_STALL        the pipeline cannot go on: the message names the cycle of waits
  *   PRT_E_INTERRUPTED  interrupted; what had been read is processed and written

@@ -12,7 +12,7 @@
 
 struct prt_program {
     struct prt_container container;
-    struct prt_image image;
+    struct prt_image *image; /* owned; loaded when a run needs its kernels */
     struct prt_vm *vm;
     uint32_t *ports; /* buffer of each port */
     uint32_t port_count;

@@ -6,6 +6,7 @@
 #include "lang/plural.h"
 #include "lang/sched_code.h"
 #include "runtime/io/stream.h"
+#include "runtime/load/image.h"
 #include "runtime/load/reader.h"
 #include "runtime/load/rewrite.h"
 #include "runtime/load/stage_listing.h"
@@ -28,7 +29,9 @@ static const char verify_text[] =
     "Proves again, from the container alone, that rates balance, that no deadlock is possible, "
     "that "
     "no buffer under- or\n"
-    "overflows and that the scheduler's program ends, and prints what has been proven.\n"
+    "overflows and that the scheduler's program ends, and prints what has been proven.  Checks the "
+    "images, too,\n"
+    "and executes nothing of them.\n"
     "\n"
     "Exit status: 0, 1 where the container is refused, 2 usage or files.\n";
 
@@ -99,7 +102,7 @@ static bool find_device(const struct prt_container *c, struct devdesc *device)
            devdesc_hash(device) == c->device->description_hash;
 }
 
-/* By itself, and for its device. */
+/* By itself, for its device, and the images, of which nothing is executed. */
 static enum prt_status verify(const struct prt_container *container, struct prt_proof *proof,
                               struct prt_error *error)
 {
@@ -107,7 +110,7 @@ static enum prt_status verify(const struct prt_container *container, struct prt_
     enum prt_status status = prt_verify_prove(container, proof, error);
     if (status == PRT_OK && find_device(container, &device))
         status = prt_verify_device(container, &device, error);
-    return status;
+    return status == PRT_OK ? prt_image_verify_all(container, error) : status;
 }
 
 /* What has been proven, in a few words. */

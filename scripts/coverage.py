@@ -21,7 +21,7 @@ import sys
 TESTS = ["test_verify", "test_container_rules", "test_reader", "test_verify_program", "test_device_queue",
          "test_debug_info", "test_certify", "test_fifo", "test_subdevice", "test_subdevice_model",
          "test_dispatch_codec", "test_pipert", "test_sched", "test_flow", "test_packet_processor", "test_conform_sim",
-         "test_conform_cpu", "test_streams", "test_load_faults", "test_image",
+         "test_conform_cpu", "test_streams", "test_load_faults", "test_image", "test_image_elf",
          "test_effects"]
 REPLAYS = ["program", "packets", "subdevices", "interleaving"]  # with seeds in tests/fuzz/corpus
 CONSTANTS = {"0", "1", "true", "false"}  # conditions that are no choice

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 build=${BUILD:-build}/rules
 # Which tests are asked: the quick ones of all rules, then those that are about a file.
 quick=(test_verify test_container_rules test_reader test_verify_program test_device_queue)
-tests=("${quick[@]}" test_debug_info test_certify)
+tests=("${quick[@]}" test_debug_info test_certify test_image_elf)
 seconds=60 # a test that hangs without the rule misses it, too
 
 make --no-print-directory -s BUILD="$build" VARIANT=debug CPPFLAGS="-DPRT_VERIFY_REMOVABLE ${CPPFLAGS-}" "${tests[@]}"
@@ -38,6 +38,7 @@ missed() {
     */verify_program.c:* | */verify_flow.c:* | */verify_levels.c:*) about=(test_verify_program) ;;
     */verify_launches.c:*) about=(test_device_queue) ;;
     */verify_debug.c:*) about=(test_debug_info) ;;
+    */image_elf.c:*) about=(test_image_elf) ;;
     */verify_certificate.c:* | */verify_schedule.c:* | */verify_bounded.c:*) about=(test_verify test_certify) ;;
     esac
     case $1 in */reader.c:*) slow=(test_debug_info) ;; esac

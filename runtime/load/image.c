@@ -1,9 +1,9 @@
 #include "runtime/load/image.h"
 
 #include "lang/cpu_features.h"
+#include "runtime/load/image_elf.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -56,25 +56,6 @@ static enum prt_status choose(const struct prt_container *c, struct prt_image *i
 #else
     return prt_error_set(error, PRT_E_DEVICE, "container: its images are for x86-64 processors");
 #endif
-}
-
-static enum prt_status check_elf(const struct prt_container *c, const struct container_image *image,
-                                 struct prt_error *error)
-{
-    Elf64_Ehdr header;
-    if (image->size_bytes < sizeof header)
-        return prt_error_set_at(error, PRT_E_FORMAT, image_offset(c, image),
-                                "container: the image is too small for a shared object");
-    memcpy(&header, c->image + image->offset_bytes, sizeof header);
-    /* equivalent: all of the header is there, in whichever order it is looked at */
-    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-        header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_DYN)
-        return prt_error_set_at(error, PRT_E_FORMAT, image_offset(c, image),
-                                "container: the image is not a 64-bit shared object");
-    if (header.e_machine != EM_X86_64)
-        return prt_error_set_at(error, PRT_E_DEVICE, image_offset(c, image),
-                                "container: the image is not for x86-64");
-    return PRT_OK;
 }
 
 /* ---- loading ---- */
@@ -206,20 +187,61 @@ static enum prt_status allocate_nodes(const struct prt_container *c, struct prt_
     *image = (struct prt_image){.fd = -1};
     /* equivalent: where the C library gives memory for nothing, one more is none less */
     image->nodes = calloc((size_t)c->node_count + c->interface_count + 1, sizeof *image->nodes);
-    if (image->nodes == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    if (image->nodes == NULL || pthread_mutex_init(&image->lock, NULL) != 0) {
+        free(image->nodes);
+        image->nodes = NULL;
+        return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    }
     image->interfaces = image->nodes + c->node_count;
     return PRT_OK;
 }
 
-enum prt_status prt_image_load(const struct prt_container *container, struct prt_image *image,
-                               struct prt_error *error)
+static enum prt_status verify(const struct prt_container *c, const struct container_image *image,
+                              struct prt_error *error)
+{
+    return prt_image_elf_verify(c->image + image->offset_bytes, image->size_bytes,
+                                image_offset(c, image), error);
+}
+
+enum prt_status prt_image_verify_all(const struct prt_container *container, struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; i < container->image_count && status == PRT_OK; i++)
+        status = verify(container, &container->images[i], error);
+    return status;
+}
+
+enum prt_status prt_image_choose(const struct prt_container *container, struct prt_image *image,
+                                 struct prt_error *error)
 {
     enum prt_status status = allocate_nodes(container, image, error);
     if (status == PRT_OK) status = choose(container, image, error);
-    if (status == PRT_OK) status = check_elf(container, image->chosen, error);
-    if (status == PRT_OK) status = open_library(container, image, error);
-    if (status == PRT_OK) status = bind_entries(container, image, error);
+    if (status == PRT_OK) status = verify(container, image->chosen, error);
     if (status != PRT_OK) prt_image_free(image);
+    return status;
+}
+
+/* An image that could not be loaded is as it was before. */
+static void unload(struct prt_image *image)
+{
+    if (image->library != NULL) dlclose(image->library);
+    if (image->fd >= 0) close(image->fd);
+    image->library = NULL;
+    image->fd = -1;
+}
+
+enum prt_status prt_image_open(const struct prt_container *container, struct prt_image *image,
+                               struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    pthread_mutex_lock(&image->lock);
+    if (!image->opened) {
+        status = open_library(container, image, error);
+        if (status == PRT_OK) status = bind_entries(container, image, error);
+        image->opened = status == PRT_OK;
+        if (status != PRT_OK) unload(image);
+    }
+    pthread_mutex_unlock(&image->lock);
     return status;
 }
 
@@ -234,13 +256,16 @@ enum prt_status prt_image_from_entries(const struct prt_container *container,
     for (size_t i = 0; i < entries; i++)
         image->nodes[i] = nodes[i];
     image->arguments = arguments;
+    image->opened = true;
     return PRT_OK;
 }
 
 void prt_image_free(struct prt_image *image)
 {
-    if (image->library != NULL) dlclose(image->library);
-    if (image->nodes != NULL && image->fd >= 0) close(image->fd); /* not of a zeroed one */
+    if (image->nodes != NULL) { /* not of a zeroed one */
+        unload(image);
+        pthread_mutex_destroy(&image->lock);
+    }
     free(image->nodes); /* equivalent: but for who counts allocations (tests/e2e/fault_client.sh) */
     *image = (struct prt_image){.fd = -1};
 }

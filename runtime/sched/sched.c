@@ -637,6 +637,16 @@ static enum prt_status fill_initials(struct prt_sched *s, struct prt_error *erro
     return status;
 }
 
+/* The image may have been loaded after the run was created. */
+static void link_entries(struct prt_sched *s)
+{
+    for (uint32_t i = 0; i < s->container->stage_count; i++) {
+        const struct prt_image_kernel *kernel = &s->image->nodes[s->container->stages[i].node];
+        s->objects[i].entry = kernel->run;
+        s->objects[s->container->stage_count + i].entry = kernel->finish;
+    }
+}
+
 enum prt_status prt_sched_start(struct prt_sched *s, const void *pipeline_arguments,
                                 struct prt_error *error)
 {
@@ -646,6 +656,7 @@ enum prt_status prt_sched_start(struct prt_sched *s, const void *pipeline_argume
     enum prt_status status = PRT_OK;
     s->lanes =
         info.description->lanes < UINT16_MAX ? (uint16_t)info.description->lanes : UINT16_MAX;
+    if (executes) link_entries(s);
     if (executes && s->image->arguments != NULL) {
         struct kernel_fault fault = {.firing = UINT64_MAX};
         enum kernel_status kernel_status =

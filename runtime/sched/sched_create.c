@@ -312,7 +312,6 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     const struct container_node *node = s->stages[index].node;
     uint32_t number = (uint32_t)(node - c->nodes);
     struct prt_kernel_object object = {
-        .entry = s->image->nodes[number].run,
         .in = s->windows_in + node->first_input,
         .out = s->windows_out + node->first_output,
         .pop_bytes = s->pop_bytes + node->first_input,
@@ -347,7 +346,6 @@ static void create_objects(struct prt_sched *s, uint32_t index, size_t *at)
     object.device_queue = s->device_queues[index];
     if (object.device_queue != NULL) launch_alone(&object);
     s->objects[index] = object;
-    object.entry = s->image->nodes[number].finish;
     object.flags |= PRT_KERNEL_FINISH;
     object.warp_cycles = node->finish_cycles;
     object.shape = (struct prt_warp_shape){1, 1};

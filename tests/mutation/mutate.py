@@ -46,6 +46,7 @@ TESTS = {  # those that are about a file come first
     "verify_schedule.c": ["test_verify", "test_certify"] + LOADER,
     "verify_bounded.c": ["test_verify", "test_certify"] + LOADER,
     "image.c": ["test_image", "test_load_faults"],
+    "image_elf.c": ["test_image_elf", "test_image"],
     "rewrite.c": ["test_image", "test_load_faults"],
     "stage_listing.c": ["test_image"],
     "fifo.c": ["test_fifo", "test_conform_sim", "test_load_faults"],

@@ -84,9 +84,10 @@ static void bodies_show_what_is_in_step(void **state)
 static void expect_ranges(const char *ports, const char *body, const char *wanted)
 {
     char text[2048], found[128] = "";
-    snprintf(text, sizeof text, "kernel k(in f32 x, %s) { %s }\n%s", ports, body,
-             "kernel join(in f32 a, in f32 b pop 2, out f32 y) { y <- a + b[0]; }\n"
-             "pipeline main(in f32 x, out f32 y) { buffer f32 a, b; k(x -> a, b); join(a, b -> y); }\n");
+    snprintf(
+        text, sizeof text, "kernel k(in f32 x, %s) { %s }\n%s", ports, body,
+        "kernel join(in f32 a, in f32 b pop 2, out f32 y) { y <- a + b[0]; }\n"
+        "pipeline main(in f32 x, out f32 y) { buffer f32 a, b; k(x -> a, b); join(a, b -> y); }\n");
     struct text_compile *c = text_compile(text);
     if (!c->graph) fail_msg("%s", text_compile_messages(c));
     amplify_infer_rates(&c->cx, c->graph);
@@ -588,6 +589,6 @@ static void random_graphs_with_bundles_never_stall(void **state)
 }
 
 TEST_MAIN("bundles", cmocka_unit_test(bodies_show_what_is_in_step),
-        cmocka_unit_test(declared_ranges_in_step_become_the_same_numbers_of_shares),
+          cmocka_unit_test(declared_ranges_in_step_become_the_same_numbers_of_shares),
           cmocka_unit_test(random_bodies_keep_what_is_shown),
           cmocka_unit_test(random_graphs_with_bundles_never_stall))

@@ -461,7 +461,8 @@ static void run_stepped(const struct prt_container *c, struct told *told)
     const struct prt_step step = {told, nothing, note_origins};
     assert_true(devdesc_builtin("sim4", &description));
     const struct prt_device_options options = {.description = &description, .host_threads = 1};
-    assert_int_equal(prt_image_load(c, &image, &error), PRT_OK);
+    assert_int_equal(prt_image_choose(c, &image, &error), PRT_OK);
+    assert_int_equal(prt_image_open(c, &image, &error), PRT_OK);
     assert_int_equal(prt_sim_device.open(&options, &device, &error), PRT_OK);
     assert_int_equal(prt_sched_create(c, &image, &prt_sim_device, device, &told->sched, &error),
                      PRT_OK);

@@ -34,11 +34,20 @@ static const char program[] =
     "  buffer i32 some depth 64; x -> around -> some; some -> uneven -> y; some -> positive -> z;\n"
     "}\n";
 
+static enum prt_status load_image(struct prt_container *c, struct prt_image *image,
+                                  struct prt_error *error)
+{
+    enum prt_status status = prt_image_choose(c, image, error);
+    if (status == PRT_OK) status = prt_image_open(c, image, error);
+    if (status != PRT_OK) prt_image_free(image);
+    return status;
+}
+
 static void refused(struct prt_container *c, enum prt_status expected, const char *why)
 {
     struct prt_image image;
     struct prt_error error = {0};
-    enum prt_status status = prt_image_load(c, &image, &error);
+    enum prt_status status = load_image(c, &image, &error);
     if (status != expected || strstr(error.message, why) == NULL)
         fail_msg("status %d instead of %d: '%s' is not '%s'", (int)status, (int)expected,
                  error.message, why);
@@ -55,7 +64,7 @@ static void entries_are_found(void **unused)
     struct prt_container c = built_container(program, "plain", "sim4");
     struct prt_image image;
     struct prt_error error;
-    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    assert_int_equal(load_image(&c, &image, &error), PRT_OK);
     assert_non_null(image.arguments);
     assert_non_null(image.nodes[0].run);
     assert_non_null(image.nodes[0].init);
@@ -67,7 +76,7 @@ static void entries_are_found(void **unused)
     prt_container_free(&c);
     c = built_container(program, "launching", "sim4");
     assert_true(c.interface_count > 0);
-    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    assert_int_equal(load_image(&c, &image, &error), PRT_OK);
     assert_ptr_equal(image.interfaces, image.nodes + c.node_count);
     for (uint32_t i = 0; i < c.interface_count; i++)
         assert_non_null(image.interfaces[i].run);
@@ -133,7 +142,8 @@ static void what_is_no_shared_object_is_refused(void **unused)
         {EI_DATA, PRT_E_FORMAT, "not a 64-bit shared object"},
         {offsetof(Elf64_Ehdr, e_type), PRT_E_FORMAT, "not a 64-bit shared object"},
         {offsetof(Elf64_Ehdr, e_machine), PRT_E_DEVICE, "not for x86-64"},
-        {offsetof(Elf64_Ehdr, e_phnum), PRT_E_OPEN, "cannot load the image: "},
+        {offsetof(Elf64_Ehdr, e_phnum), PRT_E_FORMAT, "has program headers outside of it"},
+        {EI_OSABI, PRT_E_OPEN, "cannot load the image: "},
     };
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         uint8_t before = at[damages[i].offset];
@@ -144,8 +154,8 @@ static void what_is_no_shared_object_is_refused(void **unused)
     /* the name of the memory file is nobody's business */
     struct prt_image image;
     struct prt_error error;
-    at[offsetof(Elf64_Ehdr, e_phnum)] ^= 0xff;
-    assert_int_not_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    at[EI_OSABI] ^= 0xff;
+    assert_int_not_equal(load_image(&c, &image, &error), PRT_OK);
     assert_null(strstr(error.message, "/proc/self"));
     static const char loading[] = "cannot load the image: ";
     const char *why = strstr(error.message, loading);
@@ -153,16 +163,36 @@ static void what_is_no_shared_object_is_refused(void **unused)
     why += sizeof loading - 1; /* nor is what separates it from the reason, a few words */
     assert_true(isalpha((unsigned char)why[0]) && strlen(why) > 8 && strchr(why, ' ') != NULL);
     assert_null(strstr(error.message, "unknown reason"));
-    at[offsetof(Elf64_Ehdr, e_phnum)] ^= 0xff;
+    at[EI_OSABI] ^= 0xff;
     struct container_image *images = EDITED(c, images);
     uint64_t size = images[0].size_bytes;
     images[0].size_bytes = sizeof(Elf64_Ehdr) - 1;
     refused(&c, PRT_E_FORMAT, "too small");
     images[0].size_bytes = sizeof(Elf64_Ehdr);
-    refused(&c, PRT_E_OPEN, "cannot load the image: ");
+    refused(&c, PRT_E_FORMAT, "has program headers outside of it");
     images[0].size_bytes = size;
     c.image_count = 0;
     refused(&c, PRT_E_FORMAT, "there is no image");
+    prt_container_free(&c);
+}
+
+/* Descriptor 0 included. */
+static void an_image_that_the_linker_refuses_leaves_no_descriptor(void **unused)
+{
+    (void)unused;
+    struct prt_container c = built_container(program, "plain", "sim4");
+    struct prt_image image;
+    struct prt_error error;
+    ((uint8_t *)EDITED(c, image))[c.images[0].offset_bytes + EI_OSABI] ^= 0xff;
+    int input = dup(STDIN_FILENO);
+    close(STDIN_FILENO);
+    enum prt_status status = load_image(&c, &image, &error);
+    bool left = fcntl(STDIN_FILENO, F_GETFD) >= 0;
+    if (left) close(STDIN_FILENO);
+    if (input >= 0) assert_int_equal(dup2(input, STDIN_FILENO), STDIN_FILENO);
+    if (input >= 0) close(input);
+    assert_int_equal(status, PRT_E_OPEN);
+    assert_false(left);
     prt_container_free(&c);
 }
 
@@ -178,11 +208,11 @@ static void the_first_image_that_the_processor_can_execute_is_loaded(void **unus
     c.images = images;
     c.image_count = 2;
     images[0].features = host;
-    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    assert_int_equal(load_image(&c, &image, &error), PRT_OK);
     assert_ptr_equal(image.chosen, &images[0]);
     prt_image_free(&image);
     images[0].features = UINT64_MAX;
-    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    assert_int_equal(load_image(&c, &image, &error), PRT_OK);
     assert_ptr_equal(image.chosen, &images[1]);
     prt_image_free(&image);
     /* what the last one lacks is said, and not what others do */
@@ -219,10 +249,10 @@ static void an_image_behind_others_is_loaded(void **unused)
     memcpy(bytes + 2 * page, own, only->size_bytes);
     c.image = bytes + page;
     only->offset_bytes = page;
-    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    assert_int_equal(load_image(&c, &image, &error), PRT_OK);
     prt_image_free(&image);
     bytes[2 * page] ^= 0xff;
-    assert_int_equal(prt_image_load(&c, &image, &error), PRT_E_FORMAT);
+    assert_int_equal(load_image(&c, &image, &error), PRT_E_FORMAT);
     assert_int_equal(error.offset, c.section_offset_bytes[CONTAINER_IMAGE] + page);
     only->offset_bytes = 0;
     refused(&c, PRT_E_FORMAT, "not a 64-bit shared object");
@@ -260,19 +290,19 @@ static void images_lie_where_a_profiler_finds_them(void **unused)
     char folder[] = "/tmp/test_image.XXXXXX", long_name[5000];
     assert_non_null(mkdtemp(folder));
     setenv("PIPERT_IMAGE_FOLDER", folder, 1);
-    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    assert_int_equal(load_image(&c, &image, &error), PRT_OK);
     prt_image_free(&image);
     assert_int_equal(files_in(folder, &c), 1);
     int here = open(".", O_DIRECTORY | O_CLOEXEC);
     assert_int_equal(chdir(folder), 0);
     setenv("PIPERT_IMAGE_FOLDER", ".", 1);
-    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    assert_int_equal(load_image(&c, &image, &error), PRT_OK);
     prt_image_free(&image);
     assert_int_equal(files_in(".", &c), 1);
     assert_int_equal(fchdir(here), 0);
     close(here);
     setenv("PIPERT_IMAGE_FOLDER", "", 1);
-    assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+    assert_int_equal(load_image(&c, &image, &error), PRT_OK);
     prt_image_free(&image);
     rmdir(folder);
     setenv("PIPERT_IMAGE_FOLDER", folder, 1);
@@ -311,7 +341,7 @@ static void images_close_their_file_and_no_other(void **unused)
     close(STDIN_FILENO);
     for (int i = 0; i < 2; i++) {
         if (i == 1) setenv("PIPERT_IMAGE_FOLDER", folder, 1);
-        assert_int_equal(prt_image_load(&c, &image, &error), PRT_OK);
+        assert_int_equal(load_image(&c, &image, &error), PRT_OK);
         assert_int_equal(image.fd, 0);
         prt_image_free(&image);
         assert_false(is_open(STDIN_FILENO));
@@ -480,6 +510,7 @@ TEST_MAIN("image", cmocka_unit_test(entries_are_found),
           cmocka_unit_test(entries_that_are_missing_are_named),
           cmocka_unit_test(an_image_without_arguments_is_refused),
           cmocka_unit_test(what_is_no_shared_object_is_refused),
+          cmocka_unit_test(an_image_that_the_linker_refuses_leaves_no_descriptor),
           cmocka_unit_test(the_first_image_that_the_processor_can_execute_is_loaded),
           cmocka_unit_test(an_image_behind_others_is_loaded),
           cmocka_unit_test(images_lie_where_a_profiler_finds_them),

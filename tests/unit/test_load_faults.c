@@ -494,7 +494,8 @@ static void images_are_loaded_or_refused(void **unused)
                 struct prt_image image;
                 struct prt_error error = {0};
                 arm((enum fault)fault, call);
-                enum prt_status status = prt_image_load(&c, &image, &error);
+                enum prt_status status = prt_image_choose(&c, &image, &error);
+                if (status == PRT_OK) status = prt_image_open(&c, &image, &error);
                 hit = disarm();
                 if (hit && fault == FAULT_FAILS && status != PRT_E_OPEN)
                     expect_told(status, PRT_E_NOMEM, to_folder ? PRT_E_WRITE : PRT_E_NOMEM, &error);

@@ -411,31 +411,6 @@ static void a_crash_outside_firings_is_described_too(void **unused)
     }
 }
 
-/* No descriptor is left open by a container that is refused, 0 included. */
-static void refused_images_leave_no_descriptor(void **unused)
-{
-    (void)unused;
-    struct made *m = copy_made();
-    struct prt_program *program;
-    struct prt_error error;
-    size_t size;
-    uint8_t shared_object[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1, [16] = 3, [18] = 62};
-    m->image = shared_object;
-    m->image_bytes = sizeof shared_object;
-    uint8_t *bytes = made_finish(m, &size);
-    made_free(m);
-    int input = dup(STDIN_FILENO);
-    close(STDIN_FILENO);
-    enum prt_status status = prt_program_load_memory(bytes, size, &program, &error);
-    bool left = fcntl(STDIN_FILENO, F_GETFD) >= 0;
-    if (left) close(STDIN_FILENO);
-    if (input >= 0) assert_int_equal(dup2(input, STDIN_FILENO), STDIN_FILENO);
-    if (input >= 0) close(input);
-    assert_int_equal(status, PRT_E_OPEN);
-    assert_false(left);
-    free(bytes);
-}
-
 TEST_MAIN("pipert", cmocka_unit_test(a_program_says_what_it_is),
           cmocka_unit_test(rates_of_ports_are_compared),
           cmocka_unit_test(arguments_are_parsed_and_checked),
@@ -449,5 +424,4 @@ TEST_MAIN("pipert", cmocka_unit_test(a_program_says_what_it_is),
           cmocka_unit_test(containers_without_code_are_refused),
           cmocka_unit_test(programs_run_side_by_side_in_one_process),
           cmocka_unit_test(a_crash_is_described_by_kernel_and_firings),
-          cmocka_unit_test(a_crash_outside_firings_is_described_too),
-          cmocka_unit_test(refused_images_leave_no_descriptor))
+          cmocka_unit_test(a_crash_outside_firings_is_described_too))

@@ -538,7 +538,8 @@ static void ranges_in_step_are_the_same_numbers_of_shares(void **unused)
     struct made *m = in_step();
     m->stages[0].batch_max = 1;
     m->outputs[1].push = 3;
-    expect_refusal(m, "step", "appends at most 3 packets to 'u', which is no multiple of its share 2");
+    expect_refusal(m, "step",
+                   "appends at most 3 packets to 'u', which is no multiple of its share 2");
     m = in_step();
     m->outputs[1].push_least = 1;
     expect_refusal(m, "step", "appends at least 1 packets to 'u', which is no multiple");
