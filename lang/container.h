@@ -170,10 +170,11 @@ enum container_node_flags {
     CONTAINER_NODE_FINISH = 4,   /* has pipe_k<kernel>_finish */
     CONTAINER_NODE_INDEXED =
         8, /* an out-port is written by index, in part: out windows must be zeroed before a firing */
-    CONTAINER_NODE_STOPS = 16, /* a source that may execute `stop` */
+    CONTAINER_NODE_STOPS = 16, /* may execute `stop` */
     /* Its cost depends on data: `run` (and `finish`) count, see kernel_batch.warp_cycles. */
     CONTAINER_NODE_COUNTED = 32,
-    CONTAINER_NODE_LAUNCHES = 64 /* its firings launch kernels; it has a record in INTERFACES */
+    CONTAINER_NODE_LAUNCHES = 64, /* its firings launch kernels; it has a record in INTERFACES */
+    CONTAINER_NODE_FAULTS = 128   /* a firing may fault, or `finish`: a check is left in its code */
 };
 
 struct container_node {
@@ -187,6 +188,8 @@ struct container_node {
     uint32_t phases; /* of its rates, 1..; firing n has phase n modulo phases */
     uint64_t arguments_bytes, tables_bytes, state_bytes; /* alignment of each block: 64 */
     uint64_t repetitions; /* firings an iteration of what exact rates connect */
+    /* The same of the pipeline as it was written, before nodes were fused: it orders faults.  0: as repetitions. */
+    uint64_t source_repetitions;
     uint64_t cost_cycles; /* of one firing: of all its work-items together */
     /* Of one warp (lang/time.md): exact, or, of a COUNTED node, estimated.  Of a stateful node: of one
      * firing, of which one follows on another. */

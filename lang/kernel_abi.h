@@ -21,7 +21,7 @@ enum kernel_status {
     KERNEL_FAULT_DIVISION = 1, /* integer division or remainder by zero */
     KERNEL_FAULT_INDEX = 2,    /* index out of its array, window, or port array */
     KERNEL_FAULT_PUSH = 3,     /* more or fewer packets than declared */
-    KERNEL_STOPPED = 4,        /* run of a source: no fault; see `completed` */
+    KERNEL_STOPPED = 4,        /* run: no fault; see `completed` */
     KERNEL_FAULT_LAUNCHES = 5, /* a firing launches more kernels than declared */
     KERNEL_FAULT_TREE = 6,     /* a firing, with all that it launches, likewise */
     KERNEL_FAULT_NESTING = 7,  /* kernels launch each other deeper than declared */
@@ -90,8 +90,9 @@ struct kernel_batch {
     uint64_t *produced;    /* run, finish: packets appended, per output; run: may be NULL */
     uint64_t first_firing; /* absolute number of the first firing; modulo the phases: its phase */
     uint64_t count;        /* firings: 1.. */
-    uint64_t *completed;   /* run: firings that count: `count`, or after KERNEL_STOPPED those before
-                                   the one that stopped.  finish: 0, where it is to be 1 if some of the
+    uint64_t
+        *completed; /* run: firings that count: `count`, or after a stop or a fault those before
+                                   the one that stopped or faulted; `produced` counts theirs alone.  finish: 0, where it is to be 1 if some of the
                                    packets in in[0] have not been used.  init: NULL */
     const struct kernel_window
         *windows; /* run: per input; NULL where the kernel has no 2-D window */

@@ -374,6 +374,7 @@ static void fill_repetitions(struct rate_solver *solver, uint64_t *sum)
             report_overflow(solver, index);
             return;
         }
+        if (node->source_repetitions == 0) node->source_repetitions = node->repetitions;
     }
 }
 

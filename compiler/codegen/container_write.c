@@ -15,6 +15,7 @@
 #include "compiler/codegen/debug_tables.h"
 #include "compiler/codegen/launch_tables.h"
 #include "compiler/codegen/places.h"
+#include "compiler/fuse/compose.h"
 #include "lang/container.h"
 #include "lang/index_format.h"
 
@@ -232,7 +233,7 @@ static void place_of(const struct writer *w, struct span span, uint32_t *source,
     source_locate(source_get(w->cx->sources, span.source), span.begin, line, &column);
 }
 
-static uint32_t node_flags(struct arena *arena, const struct graph_node *node)
+static uint32_t node_flags(const struct compile *cx, const struct graph_node *node)
 {
     uint32_t flags = node->stateful ? CONTAINER_NODE_STATEFUL : 0;
     if (node->kernel->init != NULL) flags |= CONTAINER_NODE_INIT;
@@ -240,8 +241,9 @@ static uint32_t node_flags(struct arena *arena, const struct graph_node *node)
     if (node->kernel->stops) flags |= CONTAINER_NODE_STOPS;
     if (kernel_launches_any(&node->kernel->launches)) flags |= CONTAINER_NODE_LAUNCHES;
     if (node->warp.counted) flags |= CONTAINER_NODE_COUNTED;
+    if (compose_may_fault(cx, node->kernel)) flags |= CONTAINER_NODE_FAULTS;
     for (uint32_t i = 0; i < node->kernel->out_count; i++) {
-        if (node->kernel->out[i].indexed && !written_wholly(arena, node->kernel, i))
+        if (node->kernel->out[i].indexed && !written_wholly(cx->arena, node->kernel, i))
             flags |= CONTAINER_NODE_INDEXED;
     }
     return flags;
@@ -309,7 +311,7 @@ static void write_node(struct writer *w, size_t index)
     const struct kernel *kernel = node->kernel;
     struct container_node record = {
         .kernel = w->image->node_kernel[index],
-        .flags = node_flags(w->cx->arena, node),
+        .flags = node_flags(w->cx, node),
         .importance = node->importance,
         .first_input = narrow(w, w->first_input[index]),
         .input_count = narrow(w, node->inputs.count),
@@ -320,6 +322,7 @@ static void write_node(struct writer *w, size_t index)
         .tables_bytes = kernel->tables_bytes,
         .state_bytes = kernel->state_bytes,
         .repetitions = node->repetitions,
+        .source_repetitions = node->source_repetitions,
         .cost_cycles = node->cost_cycles,
         .warp_cycles = node->warp.cycles,
         .finish_cycles = node->warp.finish_cycles,

@@ -140,7 +140,7 @@ struct kernel_body {
     uint64_t row_packets;           /* of the 2-D windows; 0: none */
     LLVMValueRef place, rows_least; /* of the batch's first firing; of all windows' frames */
     LLVMValueRef border_row; /* of the firing, where windows may leave the frame; else NULL */
-    LLVMBasicBlockRef stop;  /* run, where the body has `stop`: where it goes */
+    LLVMBasicBlockRef stop;  /* run: where a stop or a fault goes; NULL: there is none */
     struct kernel_port_state *in, *out;
     LLVMValueRef *locals; /* allocas, by variable->index; NULL until needed */
     LLVMValueRef *argument_values, *state_values; /* parallel to kernel->arguments, ->states */
@@ -389,6 +389,8 @@ void kernel_firing_end(struct kernel_emitter *e);
 void kernel_reset_counts(struct kernel_emitter *e);
 /* Ends the batch: the present firing does not count.  In `finish`: says that packets are left over. */
 void kernel_stop(struct kernel_emitter *e);
+/* Ends the batch of a run with that status; the block is terminated. */
+void kernel_leave_batch(struct kernel_emitter *e, LLVMValueRef status);
 /* What stands between the two is told only to a caller that asks: whose pointer is not NULL. */
 LLVMBasicBlockRef kernel_begin_asked(struct kernel_emitter *e, LLVMValueRef pointer);
 void kernel_end_asked(struct kernel_emitter *e, LLVMBasicBlockRef end);

@@ -258,7 +258,6 @@ void kernel_rates_begin(struct kernel_emitter *e)
     body->status = kernel_alloca(e, e->i32, "status");
     LLVMBuildStore(e->builder, LLVMGetParam(body->llvm, KERNEL_PARAM_COUNT), body->completed);
     LLVMBuildStore(e->builder, LLVMConstInt(e->i32, KERNEL_OK, 0), body->status);
-    if (body->kernel->stops) body->stop = kernel_block(e, "stop");
     begin_phases(e);
     begin_most(e);
 }
@@ -283,6 +282,16 @@ void kernel_firing_end(struct kernel_emitter *e)
     e->body->phase = NULL;
 }
 
+/* The present firing and those that follow do not count. */
+void kernel_leave_batch(struct kernel_emitter *e, LLVMValueRef status)
+{
+    struct kernel_body *body = e->body;
+    if (body->stop == NULL) body->stop = kernel_block(e, "stop");
+    LLVMBuildStore(e->builder, body->firing, body->completed);
+    LLVMBuildStore(e->builder, status, body->status);
+    LLVMBuildBr(e->builder, body->stop);
+}
+
 void kernel_stop(struct kernel_emitter *e)
 {
     if (e->body->entry == ENTRY_FINISH) {
@@ -290,9 +299,7 @@ void kernel_stop(struct kernel_emitter *e)
         LLVMBuildStore(e->builder, kernel_i64(e, 1), left_over);
         return;
     }
-    LLVMBuildStore(e->builder, e->body->firing, e->body->completed);
-    LLVMBuildStore(e->builder, LLVMConstInt(e->i32, KERNEL_STOPPED, 0), e->body->status);
-    LLVMBuildBr(e->builder, e->body->stop);
+    kernel_leave_batch(e, LLVMConstInt(e->i32, KERNEL_STOPPED, 0));
     kernel_position(e, kernel_block(e, "after"));
 }
 

@@ -476,8 +476,13 @@ static LLVMValueRef fault_function(struct kernel_emitter *e)
 }
 
 /* Ends the body: the status is the entry's or function's result, or the first part of it. */
+/* Leaves the function with the status.  A run leaves its loop as a stop does: the firings before count. */
 static void return_status(struct kernel_emitter *e, LLVMValueRef status)
 {
+    if (e->body->status != NULL) {
+        kernel_leave_batch(e, status);
+        return;
+    }
     LLVMTypeRef result = LLVMGetReturnType(LLVMGlobalGetValueType(e->body->llvm));
     if (LLVMGetTypeKind(result) == LLVMStructTypeKind) {
         status = LLVMBuildInsertValue(e->builder, LLVMConstNull(result), status, 0, "");

@@ -91,6 +91,9 @@ struct composite {
  * Requires analyse_graph without error. */
 const char *compose_refuses(const struct compile *cx, const struct graph *graph, uint32_t node);
 
+/* Is a check left in the code of firings or of `finish`, which may end the run?  What is too large to be searched may. */
+bool compose_may_fault(const struct compile *cx, const struct kernel *kernel);
+
 /* Expressions of a firing's code, calls expanded: what a firing adds to the size of a composite. */
 uint64_t compose_size(const struct kernel *kernel);
 

@@ -175,6 +175,16 @@ static bool may_fault(const struct ks *section, struct fault_search *search)
     return ks_any(section, statement_faults, expression_faults, search);
 }
 
+bool compose_may_fault(const struct compile *cx, const struct kernel *kernel)
+{
+    uint64_t visited = 0;
+    const char *what = NULL;
+    struct span where = {0};
+    struct fault_search search = {kernel, cx->options.bounds_checks, &visited, &what, &where};
+    return kernel_launches_any(&kernel->launches) || may_fault(kernel->body, &search) ||
+           may_fault(kernel->finish, &search);
+}
+
 /* "may divide by zero (fft.pipe:12:5)" */
 static const char *with_place(const struct compile *cx, const char *what, struct span where)
 {

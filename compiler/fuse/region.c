@@ -1,5 +1,7 @@
 #include "compiler/fuse/region.h"
 
+#include "compiler/fuse/compose.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -468,6 +470,44 @@ static bool ends_are_alike(const struct build *b)
     return first->peek <= PACKETS_MAX / ins;
 }
 
+static void find_faults(struct region_space *space)
+{
+    const struct graph *graph = space->graph;
+    uint32_t *walk = ARENA_ARRAY(space->scratch, uint32_t, graph->nodes.count + 1), count = 0;
+    space->after_fault = ARENA_ARRAY(space->scratch, bool, graph->nodes.count + 1);
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        if (!compose_may_fault(space->cx, graph->nodes.items[i].kernel)) continue;
+        space->after_fault[i] = true;
+        walk[count++] = i;
+    }
+    while (count > 0) {
+        const struct graph_node *node = &graph->nodes.items[walk[--count]];
+        for (size_t o = 0; o < node->outputs.count; o++) {
+            const struct graph_buffer *buffer =
+                &graph->buffers.items[node->outputs.items[o].buffer];
+            for (size_t r = 0; r < buffer->readers.count; r++) {
+                uint32_t reader = buffer->readers.items[r].node;
+                if (space->after_fault[reader]) continue;
+                space->after_fault[reader] = true;
+                walk[count++] = reader;
+            }
+        }
+    }
+}
+
+/* May a fault keep back what the region reads?  Then its `finish` does not run, which writes what a part of an iteration
+ * comes to, although its members would have written that. */
+static bool may_be_kept_back(const struct build *b)
+{
+    struct region_space *space = b->space;
+    if (space->after_fault == NULL) find_faults(space);
+    for (size_t i = 0; i < b->region->in.count; i++) {
+        uint32_t writer = space->graph->buffers.items[b->region->in.items[i].buffer].writer_node;
+        if (writer != GRAPH_NONE && space->after_fault[writer]) return true;
+    }
+    return false;
+}
+
 static bool set_needs(struct build *b, const char **reason)
 {
     struct region *region = b->region;
@@ -499,6 +539,10 @@ static bool set_needs(struct build *b, const char **reason)
                 *reason = "has outputs that are ready at different times";
                 return false;
             }
+    }
+    if (region->ends_late && may_be_kept_back(b)) {
+        *reason = "would write too late what a fault before it leaves";
+        return false;
     }
     region->interleaved = region->ends_late && ins > 1;
     if (region->interleaved && !ends_are_alike(b)) {

@@ -50,6 +50,7 @@ struct region_space {
     struct region_node *nodes; /* by node */
     VEC(struct region_argument) arguments;
     uint64_t steps_left; /* of all attempts together */
+    bool *after_fault;   /* by node: it may fault, or some node before it; NULL: not known yet */
     /* While a region is built; between, all are GRAPH_NONE and anything. */
     uint32_t *member_of; /* by node: number of the member, or GRAPH_NONE */
     uint64_t *required;  /* by buffer: packets asked for */

@@ -75,6 +75,8 @@ struct graph_node {
     struct graph_warp warp; /* filled by analysis/cost */
     uint64_t repetitions;   /* firings an iteration of its component; filled by analysis/rate */
     uint32_t component;     /* part connected by exact rates, 0..; filled by analysis/rate */
+    /* `repetitions` of the graph as it was written, before nodes were fused: it orders faults. */
+    uint64_t source_repetitions;
 };
 
 enum graph_outer { GRAPH_INNER, GRAPH_OUTER_IN, GRAPH_OUTER_OUT };

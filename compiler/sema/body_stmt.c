@@ -542,26 +542,17 @@ static void jump_statement(struct body *b, const struct ast_stmt *s, struct ks_l
     ks_append(out, new_ks(b, is_break ? KS_BREAK : KS_CONTINUE, s->span));
 }
 
-/* A source ends by `stop`; any other kernel with its inputs. */
+/* Ends the kernel, as if its inputs had ended before the present firing. */
 static void stop_statement(struct body *b, const struct ast_stmt *s, struct ks_list *out)
 {
-    struct diag *diag;
     if (!b->kernel || b->place != PLACE_FIRING) {
-        misplaced(b, s->span, "'stop' stands only in the body of a kernel without in-ports");
+        misplaced(
+            b, s->span,
+            "'stop' stands only in the firings of a kernel: not in functions, 'init' and 'finish'");
         return;
     }
-    struct kernel *kernel = b->kernel->kernel;
     if (!body_check_child_section(b, s->span, "stop")) return;
-    if (kernel->in_count > 0) {
-        diag = misplaced(b, s->span,
-                         "'stop' ends a kernel without in-ports; this one ends with "
-                         "its inputs");
-        diag_label(diag, kernel->in[0].span, "'%s' has the in-port '%s'", kernel->name,
-                   kernel->in[0].name);
-        diag_help(diag, "'return;' ends a firing");
-        return;
-    }
-    kernel->stops = true;
+    b->kernel->kernel->stops = true;
     ks_append(out, new_ks(b, KS_STOP, s->span));
 }
 

@@ -317,11 +317,15 @@ static void fill_units(struct prt_device *device, const struct prt_cpu_job *job,
     record->cus = device->cus;
 }
 
-/* Of a kernel that has stopped, those that count. */
+/* Of a kernel that has stopped or faulted, those that count. */
 static uint64_t firings_of(const struct prt_cpu_job *job)
 {
-    bool stopped = job->status == KERNEL_STOPPED && *job->object->completed < job->launch.firings;
-    return stopped ? *job->object->completed : job->launch.firings;
+    uint64_t firings = job->launch.firings, counted = firings;
+    if (job->status == KERNEL_STOPPED)
+        counted = *job->object->completed;
+    else if (job->status != KERNEL_OK)
+        counted = job->fault.firing - job->launch.first_firing;
+    return counted < firings ? counted : firings;
 }
 
 static void observe(struct prt_device *device, const struct prt_cpu_job *job)
@@ -373,6 +377,7 @@ static void complete(struct prt_device *device, const struct prt_cpu_job *job,
     c->execute_cycles = prt_cpu_job_ns(job);
     c->launch_cycles = c->switch_cycles = 0;
     c->kernel_status = job->status;
+    c->skipped = !job->executed;
     if (job->status != KERNEL_OK) c->fault = job->fault;
     if (c->end_cycles > device->seen_ns) device->seen_ns = c->end_cycles;
     device->queues.queues[job->queue].in_flight -= job->launch.last_of_packet;
@@ -455,6 +460,11 @@ static bool cpu_launch(struct prt_device *device, uint32_t queue, uint32_t objec
     return true;
 }
 
+static void cpu_resume(struct prt_device *device)
+{
+    prt_cpu_pool_resume(&device->pool);
+}
+
 /* Time passes by itself. */
 static void cpu_advance(struct prt_device *device, uint64_t cycles)
 {
@@ -487,6 +497,7 @@ const struct prt_device_ops prt_cpu_device = {
     .enqueue = cpu_enqueue,
     .launch = cpu_launch,
     .wait = cpu_wait,
+    .resume = cpu_resume,
     .advance = cpu_advance,
     .now_cycles = cpu_now_cycles,
     .counters = cpu_counters,

@@ -202,14 +202,18 @@ static enum kernel_status execute_chunks(struct prt_cpu_worker *worker,
     return status;
 }
 
-/* Moves what the chunks have appended together, in order, and adds up what they have counted. */
+/* Moves what the chunks have appended together, in order, and adds up what they have counted.  After a fault only
+ * the firings before it count: chunks that begin after it are left out, and its own has counted no further. */
 static void gather(const struct prt_cpu_job *job)
 {
     const struct prt_kernel_object *object = job->object;
+    uint64_t firings = job->launch.firings;
+    if (job->status != KERNEL_OK) firings = job->fault.firing - job->launch.first_firing;
     for (uint32_t i = 0; i < object->output_count; i++) {
         uint8_t *window = object->out[i];
         uint64_t packets = 0, most = 0;
         for (uint32_t chunk = 0; chunk < job->chunks; chunk++) {
+            if (chunk * job->chunk_firings > firings) break;
             size_t at = (size_t)chunk * object->output_count + i;
             uint64_t more = job->chunk_produced[at];
             uint64_t from = job->chunk_begin[at] * object->packet_bytes[i];
@@ -437,7 +441,7 @@ static void take_and_execute(struct prt_cpu_worker *worker, uint32_t place)
     if (++job->chunks_done < job->chunks) return;
     if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0) {
         pthread_mutex_unlock(&pool->mutex);
-        if (job->status == KERNEL_OK) gather(job);
+        gather(job);
         pthread_mutex_lock(&pool->mutex);
     }
     end_job(pool, job);
@@ -721,8 +725,7 @@ static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
     if (job->cuts % BALANCE_EVERY == 0 || job->cuts < 2 * BALANCE_EVERY)
         balance(pool, job, number, begin);
     line->faulted = is_fault(job);
-    if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0 && !line->faulted)
-        gather(job);
+    if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0) gather(job);
     job->begin_ns = begin;
     job->end_ns = prt_cpu_now_ns();
     mark_done(job);
@@ -836,6 +839,14 @@ void prt_cpu_pool_wait(struct prt_cpu_pool *pool, uint32_t left)
 }
 
 /* ---- giving ---- */
+
+void prt_cpu_pool_resume(struct prt_cpu_pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    for (uint32_t i = 0; i < pool->line_count; i++)
+        pool->lines[i].faulted = false;
+    pthread_mutex_unlock(&pool->mutex);
+}
 
 /* In the caller's thread; the line is empty. */
 static void execute_now(struct prt_cpu_pool *pool, struct prt_cpu_job *job)

@@ -175,6 +175,8 @@ void prt_cpu_pool_wait(struct prt_cpu_pool *pool, uint32_t left);
 /* Jobs given and not done. */
 uint32_t prt_cpu_pool_unfinished(const struct prt_cpu_pool *pool);
 bool prt_cpu_job_done(const struct prt_cpu_job *job);
+/* Lines that a fault has ended execute again.  Every job is done. */
+void prt_cpu_pool_resume(struct prt_cpu_pool *pool);
 
 /* What a job that is done has taken; where nobody has looked at the clock, as expected. */
 uint64_t prt_cpu_job_ns(const struct prt_cpu_job *job);

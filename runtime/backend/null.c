@@ -135,6 +135,7 @@ static void complete(const struct prt_launch *launch, uint64_t cycles, struct pr
     c->begin_cycles = c->end_cycles = cycles;
     c->execute_cycles = c->launch_cycles = c->switch_cycles = 0;
     c->kernel_status = KERNEL_OK;
+    c->skipped = false;
 }
 
 static enum prt_status null_wait(struct prt_device *device, struct prt_completion *completions,

@@ -217,14 +217,18 @@ static bool is_known_late(const struct prt_kernel_object *object)
     return (object->flags & late) != 0 || object->device_queue != NULL;
 }
 
-/* Of a kernel that has stopped, those that count. */
+/* Of a kernel that has stopped or faulted, those that count. */
 static uint64_t firings_of(const struct prt_sim_job *job)
 {
-    bool stopped = job->status == KERNEL_STOPPED && *job->object->completed < job->launch.firings;
-    return stopped ? *job->object->completed : job->launch.firings;
+    uint64_t firings = job->launch.firings, counted = firings;
+    if (job->status == KERNEL_STOPPED)
+        counted = *job->object->completed;
+    else if (job->status != KERNEL_OK)
+        counted = job->fault.firing - job->launch.first_firing;
+    return counted < firings ? counted : firings;
 }
 
-/* The firing that stopped has been counted up to there.  What is known early may still execute. */
+/* The firing that stopped or faulted has been counted up to there.  What is known early may still execute. */
 static struct prt_launch_costs costs_of(const struct prt_sim_job *job)
 {
     uint64_t firings = job->record.firings;
@@ -432,6 +436,7 @@ static void complete(const struct prt_sim_job *job, struct prt_completion *c)
     c->launch_cycles = record->launch_cycles;
     c->switch_cycles = record->switch_cycles;
     c->kernel_status = job->status;
+    c->skipped = !job->executed;
     if (job->status != KERNEL_OK) c->fault = job->fault;
 }
 
@@ -457,6 +462,11 @@ static enum prt_status sim_wait(struct prt_device *device, struct prt_completion
         prt_packet_ended(&device->processor, &job->launch);
     }
     return PRT_OK;
+}
+
+static void sim_resume(struct prt_device *device)
+{
+    prt_sim_pool_resume(&device->pool);
 }
 
 static void sim_advance(struct prt_device *device, uint64_t cycles)
@@ -488,6 +498,7 @@ const struct prt_device_ops prt_sim_device = {
     .queue_destroy = sim_queue_destroy,
     .enqueue = sim_enqueue,
     .wait = sim_wait,
+    .resume = sim_resume,
     .advance = sim_advance,
     .now_cycles = sim_now_cycles,
     .counters = sim_counters,

@@ -179,6 +179,14 @@ void prt_sim_pool_finish(struct prt_sim_pool *pool, const struct prt_sim_job *jo
     pthread_mutex_unlock(&pool->mutex);
 }
 
+void prt_sim_pool_resume(struct prt_sim_pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    for (uint32_t i = 0; i < pool->line_count; i++)
+        pool->lines[i].faulted = false;
+    pthread_mutex_unlock(&pool->mutex);
+}
+
 /* In the caller's thread; the line is empty. */
 static void execute_now(struct prt_sim_pool *pool, struct prt_sim_job *job)
 {

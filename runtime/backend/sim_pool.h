@@ -83,6 +83,9 @@ void prt_sim_pool_give(struct prt_sim_pool *pool, struct prt_sim_job *job);
 /* Returns when the job is done. */
 void prt_sim_pool_finish(struct prt_sim_pool *pool, const struct prt_sim_job *job);
 
+/* Lines that a fault has ended execute again.  Every job is done. */
+void prt_sim_pool_resume(struct prt_sim_pool *pool);
+
 /* Threads that execute, the caller's included. */
 uint32_t prt_sim_pool_threads(const struct prt_sim_pool *pool);
 

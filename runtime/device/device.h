@@ -81,7 +81,11 @@ enum prt_kernel_flags {
  * and `windows` before it enqueues; the device reads them, and writes `*produced` and `*completed`
  * of a finish and of what is WHOLE, until the completion is delivered.  What it does not execute it
  * leaves as it was: the scheduler has put there what is claimed.  KERNEL_STOPPED is delivered as
- * the kernel's status. */
+ * the kernel's status.
+ *
+ * A fault in firing k of a launch leaves in its out windows the packets of the firings before k, as a
+ * stop in k does; `*produced` of what is WHOLE counts these.  What was enqueued on the queue after the
+ * launch is skipped, until `resume`. */
 struct prt_kernel_object {
     kernel_entry entry;
     const void *arguments;
@@ -207,6 +211,7 @@ struct prt_completion {
     uint64_t execute_cycles, launch_cycles, switch_cycles; /* shares of the time between */
     uint32_t object;                                       /* kernel object */
     enum kernel_status kernel_status;
+    bool skipped;              /* not executed: a launch of its queue before it has faulted */
     struct kernel_fault fault; /* of the lowest firing; written if the status is not KERNEL_OK */
 };
 
@@ -263,6 +268,10 @@ struct prt_device_ops {
      * now, at most `capacity` (1 or more) completions. Nothing in flight: `*count` is 0 at once. */
     enum prt_status (*wait)(struct prt_device *device, struct prt_completion *completions,
                             uint32_t capacity, uint32_t *count);
+
+    /* Queues that a fault has ended execute again.  Requires: nothing is in flight.  NULL: no kernel
+     * of the device faults. */
+    void (*resume)(struct prt_device *device);
 
     /* The scheduler itself has worked for so long. */
     void (*advance)(struct prt_device *device, uint64_t cycles);

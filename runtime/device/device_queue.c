@@ -653,13 +653,15 @@ static void place_inputs(const struct prt_kernel_object *object, uint64_t skip, 
     }
 }
 
-/* What the firing has appended, with its tree, is as declared; adds it up. */
+/* What the firing has appended, with its tree, is as declared; adds it up.  Of a firing that faults
+ * nothing is added. */
 static enum kernel_status settle_outputs(struct prt_device_queue *q)
 {
+    for (uint32_t o = 0; o < q->root->out_count; o++)
+        if (q->appended[o] < q->outputs[o].push_least)
+            return fail_at_port(q, o, q->appended[o], q->outputs[o].push_least);
     for (uint32_t o = 0; o < q->root->out_count; o++) {
         uint64_t packets = q->appended[o];
-        if (packets < q->outputs[o].push_least)
-            return fail_at_port(q, o, packets, q->outputs[o].push_least);
         q->object->produced[o] += packets;
         if (q->object->most != NULL && packets > q->object->most[o]) q->object->most[o] = packets;
     }
@@ -709,7 +711,9 @@ enum kernel_status prt_device_queue_execute(struct prt_device_queue *q,
         object->produced[o] = 0;
         if (object->most != NULL) object->most[o] = 0;
     }
-    for (uint64_t i = 0; i < count && status == KERNEL_OK; i++) {
+    uint64_t completed = 0;
+    for (; completed < count && status == KERNEL_OK; completed += status == KERNEL_OK) {
+        uint64_t i = completed;
         if (!prt_launch_has_room(q->schedule, nodes)) schedule_recorded(q);
         place_inputs(object, i, in, windows);
         q->firing = first_firing + i;
@@ -720,7 +724,7 @@ enum kernel_status prt_device_queue_execute(struct prt_device_queue *q,
         schedule_recorded(q);
     else
         prt_launch_clear(q->schedule);
-    *object->completed = count;
+    *object->completed = completed;
     return status;
 }
 

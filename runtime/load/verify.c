@@ -145,11 +145,12 @@ static enum prt_status verify_nodes(const struct prt_container *c, struct prt_er
               prt_verify_text(c, node->name));
         CHECK(node->input_count + node->output_count >= 1, NODES, i, "'%s' has no ends",
               prt_verify_text(c, node->name));
-        CHECK(!(node->flags & CONTAINER_NODE_STOPS) || node->input_count == 0, NODES, i,
-              "'%s' stops, and has inputs", prt_verify_text(c, node->name));
         CHECK(node->repetitions >= 1 && node->repetitions <= INT64_MAX, NODES, i,
               "'%s' has %" PRIu64 " repetitions", prt_verify_text(c, node->name),
               node->repetitions);
+        CHECK(node->source_repetitions <= INT64_MAX, NODES, i,
+              "'%s' has %" PRIu64 " repetitions in its source", prt_verify_text(c, node->name),
+              node->source_repetitions);
         CHECK(node->repetitions % node->phases == 0, NODES, i,
               "'%s' has %" PRIu64 " repetitions and %" PRIu32 " phases",
               prt_verify_text(c, node->name), node->repetitions, node->phases);

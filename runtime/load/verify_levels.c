@@ -178,7 +178,7 @@ static bool outlives(const struct levels *x, uint32_t stage)
 {
     const struct container_node *node = &x->c->nodes[x->c->stages[stage].node];
     if (is_running(x, stage)) return true;
-    if (x->q.unfed[stage]) return false;
+    if (x->q.unfed[stage] || node->flags & CONTAINER_NODE_STOPS) return false;
     for (uint32_t i = 0; i < node->input_count; i++) {
         uint32_t writer = x->c->buffers[x->c->inputs[node->first_input + i].buffer].writer_node;
         if (writer == CONTAINER_NONE || !x->seen[x->q.stage_of[writer]]) return false;

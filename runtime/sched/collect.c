@@ -166,7 +166,7 @@ static struct reason why_not_running(const struct prt_sched *s, const struct prt
 
 static struct reason why_idle(const struct prt_sched *s, const struct prt_stage *stage)
 {
-    if (stage->life == PRT_STAGE_ENDED) return (struct reason){PRT_STALL_ENDED, NO_END};
+    if (stage->life >= PRT_STAGE_ENDED) return (struct reason){PRT_STALL_ENDED, NO_END};
     if (stage->life == PRT_STAGE_FINISH_WAITING) return why_not_finishing(stage);
     if (stage->stopped) return (struct reason){PRT_STALL_SCHEDULER, NO_END};
     return why_not_running(s, stage);

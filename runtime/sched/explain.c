@@ -68,11 +68,11 @@ static const char *source_name(const struct prt_container *c, uint32_t source)
 }
 
 /* " in firing 118, in a kernel launched 2 levels below" */
-static void where_of_fault(const struct kernel_fault *fault, const struct prt_stage *stage,
-                           char *out, size_t size)
+static void where_of_fault(const struct prt_sched_fault *f, char *out, size_t size)
 {
+    const struct kernel_fault *fault = &f->fault;
     if (fault->firing == UINT64_MAX)
-        snprintf(out, size, " in its %s", stage->life == PRT_STAGE_FINISHING ? "finish" : "init");
+        snprintf(out, size, " in its %s", f->finish ? "finish" : "init");
     else if (fault->level == 0)
         snprintf(out, size, " in firing %" PRIu64, fault->firing);
     else
@@ -93,8 +93,7 @@ enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_erro
                              prt_explain_fault_id(f->status));
     }
     const struct container_node *node = &c->nodes[f->node];
-    const struct prt_stage *stage = &sched->stages[sched->node_stage[f->node]];
-    where_of_fault(&f->fault, stage, where, sizeof where);
+    where_of_fault(f, where, sizeof where);
     fault_deed(f, where, deed, sizeof deed);
     return prt_error_set(error, PRT_E_FAULT, "kernel '%s' (%s:%" PRIu32 ") %s [%s]",
                          prt_container_text(c, node->name), source_name(c, node->source),

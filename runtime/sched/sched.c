@@ -4,6 +4,7 @@
 #include "runtime/sched/circle.h"
 #include "runtime/sched/collect.h"
 #include "runtime/sched/explain.h"
+#include "runtime/sched/faults.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/origins.h"
 #include "runtime/sched/leftovers.h"
@@ -96,15 +97,19 @@ static enum prt_status drain_port(struct prt_sched *s, struct prt_buffer *buffer
 
 /* ---- completions ---- */
 
-static void record_fault(struct prt_sched *s, const struct prt_stage *stage,
-                         const struct prt_completion *completion)
+/* A debugger stops where it is, and a replay has one schedule: the first fault ends these. */
+static enum prt_status end_by_fault(struct prt_sched *s, const struct prt_stage *stage,
+                                    const struct prt_completion *completion)
 {
     uint32_t node = (uint32_t)(stage->node - s->container->nodes);
-    struct prt_sched_fault *f = &s->fault;
-    if (f->there &&
-        (f->node < node || (f->node == node && f->fault.firing <= completion->fault.firing)))
-        return;
-    *f = (struct prt_sched_fault){true, node, completion->kernel_status, completion->fault};
+    if (!s->fault.there)
+        s->fault = (struct prt_sched_fault){.there = true,
+                                            .node = node,
+                                            .status = completion->kernel_status,
+                                            .finish = stage->life == PRT_STAGE_FINISHING,
+                                            .firing = completion->fault.firing,
+                                            .fault = completion->fault};
+    return PRT_E_FAULT;
 }
 
 static enum prt_status commit_output(struct prt_sched *s, const struct prt_stage_output *output,
@@ -226,6 +231,22 @@ static enum prt_status complete_finish(struct prt_sched *s, struct prt_stage *st
     return PRT_OK;
 }
 
+enum prt_status prt_sched_deliver(struct prt_sched *s, struct prt_stage *stage, uint32_t output,
+                                  uint64_t packets, struct prt_error *error)
+{
+    return commit_output(s, &stage->outputs[output], packets, error);
+}
+
+void prt_sched_detach(struct prt_sched *s, struct prt_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->node->input_count; i++) {
+        const struct prt_stage_input *input = &stage->inputs[i];
+        if (!input->buffer->fifo.readers[input->reader].attached) continue;
+        free_packets(s, input, 0, true);
+        prt_circle_leave(s, input->buffer, stage);
+    }
+}
+
 static bool may_stop(const struct prt_stage *stage)
 {
     return (stage->node->flags & CONTAINER_NODE_STOPS) != 0 && stage->life == PRT_STAGE_RUNNING;
@@ -244,9 +265,15 @@ static enum prt_status complete(struct prt_sched *s, const struct prt_completion
     stage->execute_cycles += completion->execute_cycles;
     stage->launch_cycles += completion->launch_cycles;
     stage->switch_cycles += completion->switch_cycles;
-    bool stopped = completion->kernel_status == KERNEL_STOPPED && may_stop(stage);
-    if (completion->kernel_status != KERNEL_OK && !stopped) record_fault(s, stage, completion);
     if (s->fault.there) return PRT_E_FAULT;
+    if (completion->skipped) {
+        prt_faults_skip(s, stage);
+        return PRT_OK;
+    }
+    bool stopped = completion->kernel_status == KERNEL_STOPPED && may_stop(stage);
+    if (completion->kernel_status != KERNEL_OK && !stopped)
+        return s->step != NULL || s->ends_at_once ? end_by_fault(s, stage, completion)
+                                                  : prt_faults_note(s, stage, completion, error);
     if (stage->life == PRT_STAGE_FINISHING) return complete_finish(s, stage, error);
     return complete_batch(s, stage, completion->kernel_status, error);
 }
@@ -470,13 +497,14 @@ static bool can_never_fire(const struct prt_sched *s, const struct prt_stage *st
 }
 
 /* A finish with one input reads the tail of it: that stays attached, and is no leftover.  A stage
- * that nobody wants any more may hold any number of packets, and reads none. */
+ * that nobody wants any more, or that has stopped, may hold any number of packets, and reads none. */
 static void begin_end(struct prt_sched *s, struct prt_stage *stage)
 {
     bool finishes = (stage->node->flags & CONTAINER_NODE_FINISH) != 0;
-    stage->reads_tail = finishes && stage->node->input_count == 1 && !prt_circle_unwanted(s, stage);
+    stage->reads_tail = finishes && stage->node->input_count == 1 && !stage->stopped &&
+                        !prt_circle_unwanted(s, stage);
     if (!stage->reads_tail) {
-        prt_leftovers_note(s, stage);
+        if (!stage->stopped) prt_leftovers_note(s, stage);
         detach_inputs(s, stage);
     }
     if (finishes) {
@@ -538,7 +566,7 @@ static enum prt_status run_finish(struct prt_sched *s, uint32_t index, struct pr
 static enum prt_status end_one(struct prt_sched *s, uint32_t index, struct prt_error *error)
 {
     struct prt_stage *stage = &s->stages[index];
-    if (stage->in_flight || stage->life == PRT_STAGE_ENDED) return PRT_OK;
+    if (stage->in_flight || stage->life >= PRT_STAGE_ENDED) return PRT_OK;
     if (stage->life == PRT_STAGE_RUNNING && can_never_fire(s, stage)) begin_end(s, stage);
     if (stage->life == PRT_STAGE_FINISH_WAITING && has_finish_room(stage))
         return run_finish(s, index, error);
@@ -583,7 +611,7 @@ enum prt_status prt_sched_halt(struct prt_sched *s, struct prt_error *error)
     enum prt_status status = prt_sched_settle(s, error);
     for (uint32_t i = 0; i < s->container->stage_count && status == PRT_OK; i++) {
         struct prt_stage *stage = &s->stages[i];
-        if (stage->life == PRT_STAGE_ENDED) continue;
+        if (stage->life >= PRT_STAGE_ENDED) continue;
         bool finishing = stage->life == PRT_STAGE_FINISH_WAITING;
         bool room = finishing ? has_finish_room(stage) : prt_ready_outputs(stage) > 0;
         bool packets = finishing || prt_ready_inputs(stage) > 0;
@@ -606,7 +634,8 @@ enum prt_status prt_sched_halt(struct prt_sched *s, struct prt_error *error)
 static enum prt_status start_fault(struct prt_sched *s, uint32_t node, enum kernel_status status,
                                    const struct kernel_fault *fault, struct prt_error *error)
 {
-    s->fault = (struct prt_sched_fault){true, node, status, *fault};
+    s->fault =
+        (struct prt_sched_fault){.there = true, .node = node, .status = status, .fault = *fault};
     return prt_explain_fault(s, error);
 }
 

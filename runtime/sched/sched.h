@@ -6,7 +6,8 @@
  * *port* is an outer buffer with the host's callback behind it.
  *
  *     running ── a closed input holds too little ──> finish waiting ── room ──> finishing
- *        └─────────────────── no finish ──────────────────> ended <──────────────────┘
+ *        ├─────────────────── no finish ──────────────────> ended <──────────────────┤
+ *        └────────── a firing faults, or needs what a fault keeps back ────> faulted ┘
  *
  * The loop of a run, which the program in the container spells out:
  *
@@ -35,7 +36,7 @@
  * writer with bounded rates, one that stops, or a `finish` appends is committed when it has
  * completed: until then its claim stands, and readers do not see it.  A fault ends the queue:
  * nothing that was to follow is executed, and nothing of it reaches a port, for ports are moved by
- * completions alone.  A closed buffer has an idle writer, a stage that may end is itself idle: so
+ * completions alone; what it has moved is taken back when it is delivered as skipped.  A closed buffer has an idle writer, a stage that may end is itself idle: so
  * ends see positions that hold.
  *
  * sched_create.c has what allocates: creation, and the program's prologue.  sched.c has the loop,
@@ -140,6 +141,7 @@ struct prt_stage_input {
     struct window window; /* 2-D, and then `take` says nothing; width 0: none */
     struct window_shape shape;
     bool in_order; /* freed at dispatch: "Order" above */
+    bool lacks;    /* of a stage that is FAULTED: it needs a packet that a fault keeps back */
     struct {       /* when the stage has fired for the last time (leftovers.h) */
         bool counts;
         uint64_t from_packets, history_packets;
@@ -161,7 +163,8 @@ enum prt_stage_life {
     PRT_STAGE_RUNNING,
     PRT_STAGE_FINISH_WAITING,
     PRT_STAGE_FINISHING,
-    PRT_STAGE_ENDED
+    PRT_STAGE_ENDED,
+    PRT_STAGE_FAULTED /* fires no more and does not end: faults.h */
 };
 
 struct prt_stage {
@@ -172,7 +175,9 @@ struct prt_stage {
     bool in_flight;
     bool fed;        /* by an in-port, directly or not */
     bool driven;     /* by an in-port or a source: else it ends with its readers alone */
-    bool stopped;    /* a source that fires no more */
+    bool stopped;    /* by `stop`, or a source by an interrupt: it fires no more */
+    bool demanded;   /* FAULTED: what it keeps back is wanted, by an open out-port or a sink */
+    bool open;       /* faults.c's: FAULTED, and it is not decided whether that is so */
     bool reads_tail; /* its finish reads what its only input has left */
     bool reads_port; /* some input is an in-port */
     bool exact;      /* each firing gives as many packets as the one a cycle of phases before */
@@ -224,6 +229,8 @@ struct prt_sched_fault {
     bool there;
     uint32_t node; /* CONTAINER_NONE: an argument */
     enum kernel_status status;
+    bool finish;     /* in `finish` */
+    uint64_t firing; /* whose turn it was; of a `finish`: firings before it */
     struct kernel_fault fault;
 };
 
@@ -308,8 +315,12 @@ struct prt_sched {
     uint64_t instruction_cycles; /* of all instructions */
     uint64_t passed_cycles;      /* of these, given to the device's clock */
     uint64_t instructions;
-    uint64_t suspensions; /* of all in-ports */
-    struct prt_sched_fault fault;
+    uint64_t suspensions;                 /* of all in-ports */
+    struct prt_sched_fault fault;         /* that ends the run */
+    struct prt_sched_fault *stage_faults; /* by stage: that of one of its firings */
+    uint32_t *fault_walk;                 /* faults.c's: stages to look at */
+    bool faulted;                         /* a firing has faulted, and the program is to be left */
+    bool ends_at_once;                    /* by the first fault: a replay, which has one schedule */
     atomic_bool interrupted;
     bool interrupt_seen;
     uint32_t stalled;  /* at the halt: a stage that waits for ever, and 1; 0: none */
@@ -415,6 +426,13 @@ void prt_sched_pass_time(struct prt_sched *sched);
 enum prt_status prt_sched_await(struct prt_sched *sched, struct prt_error *error);
 /* Delivers the earliest completions, all of them: the first error is kept. */
 enum prt_status prt_sched_reap(struct prt_sched *sched, struct prt_error *error);
+
+/* A stage fires no more: its inputs hold no packets for it any more. */
+void prt_sched_detach(struct prt_sched *s, struct prt_stage *stage);
+/* What the batch, of which only the first `firings` count, has appended to an output that is not in order: claimed
+ * so far.  An out-port is drained. */
+enum prt_status prt_sched_deliver(struct prt_sched *s, struct prt_stage *stage, uint32_t output,
+                                  uint64_t packets, struct prt_error *error);
 
 /* Enqueues what is open; waits until nothing is in flight; what completes is committed unless a kernel has faulted. */
 enum prt_status prt_sched_settle(struct prt_sched *sched, struct prt_error *error);

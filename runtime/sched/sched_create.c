@@ -72,6 +72,8 @@ static bool allocate_tables(struct prt_sched *s)
     s->argument_blocks = allocate(c->node_count, sizeof *s->argument_blocks);
     s->open_packets = allocate(c->stage_count, sizeof *s->open_packets);
     s->queues = allocate(c->stage_count, sizeof *s->queues);
+    s->stage_faults = allocate(c->stage_count, sizeof *s->stage_faults);
+    s->fault_walk = allocate(c->stage_count, sizeof *s->fault_walk);
     bool marks = prt_stage_marks_create(&s->ends_due, c->stage_count) &&
                  prt_stage_marks_create(&s->changed, c->stage_count);
     return marks && s->buffers && s->ports && s->stages && s->inputs && s->outputs &&
@@ -79,7 +81,7 @@ static bool allocate_tables(struct prt_sched *s)
            s->windows_out && s->device_queues && s->pop_bytes && s->push_bytes && s->left &&
            s->produced && s->open_packets && s->queues && s->claimed_bytes && s->packet_bytes &&
            s->window_places && s->flow_sums && s->by_importance && s->set_order && s->completions &&
-           s->argument_blocks;
+           s->argument_blocks && s->stage_faults && s->fault_walk;
 }
 
 /* So many that their mappings, two for each, may be more than a process is allowed. */
@@ -575,6 +577,8 @@ void prt_sched_destroy(struct prt_sched *s)
     free(s->sub_devices);
     free(s->sub_device_queues);
     free(s->queues);
+    free(s->stage_faults);
+    free(s->fault_walk);
     free(s);
 }
 

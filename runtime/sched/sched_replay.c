@@ -128,6 +128,7 @@ enum prt_status prt_replay(struct prt_sched *sched, prt_replay_show show, void *
                            struct prt_error *error)
 {
     struct replay r = {.sched = sched};
+    sched->ends_at_once = true;
     enum prt_status status = prepare(&r) ? play(&r, show, context, error)
                                          : prt_error_set(error, PRT_E_NOMEM, "out of memory");
     free(r.rules);

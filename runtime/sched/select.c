@@ -148,6 +148,13 @@ static enum prt_status select_if_ready(struct prt_sched *s, uint32_t stage, bool
     return PRT_OK;
 }
 
+enum prt_status prt_select_stage(struct prt_sched *s, uint32_t index, bool *found,
+                                 struct prt_error *error)
+{
+    *found = false;
+    return may_be_ready(&s->stages[index]) ? select_if_ready(s, index, found, error) : PRT_OK;
+}
+
 enum prt_status prt_sched_select_round_robin(struct prt_sched *s, uint32_t set_index, bool *found,
                                              struct prt_error *error)
 {

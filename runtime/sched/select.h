@@ -24,6 +24,10 @@ static inline uint64_t prt_select_source_left(const struct prt_sched *sched,
     return stage->node->input_count > 0 ? UINT64_MAX : sched->firings_limit - stage->firings;
 }
 
+/* Selects the stage if it is ready, with all its ready firings. */
+enum prt_status prt_select_stage(struct prt_sched *sched, uint32_t index, bool *found,
+                                 struct prt_error *error);
+
 /* An interrupt ends sources, so that what they feed drains, and leaves loops where they are that
  * nobody feeds: does it stop this stage? */
 bool prt_select_stops_by_interrupt(struct prt_sched *sched, struct prt_stage *stage);

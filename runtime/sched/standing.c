@@ -204,6 +204,9 @@ static void put_state(struct text *t, const struct prt_sched *s, struct prt_stag
         put_flight(t, stage);
     } else if (stage->life == PRT_STAGE_ENDED) {
         put(t, "ended");
+    } else if (stage->life == PRT_STAGE_FAULTED) {
+        put(t, s->stage_faults[prt_stage_number(s, stage)].there ? "has faulted"
+                                                                 : "needs what a fault keeps back");
     } else if (stage->stopped) {
         put(t, "has stopped");
     } else if (!put_wait(t, s, stage)) {

@@ -128,7 +128,7 @@ enum prt_status prt_static_run(struct prt_sched *s, uint32_t index, uint32_t fir
             return prt_sched_launch(s, index, firings, error);
         if (s->in_flight == 0) return refuse_run(s, stage, firings, error);
         enum prt_status status = prt_sched_await(s, error);
-        if (status != PRT_OK) return status;
+        if (status != PRT_OK || s->faulted) return status;
     }
 }
 

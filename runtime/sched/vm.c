@@ -2,6 +2,7 @@
 
 #include "lang/sched_code.h"
 #include "runtime/sched/explain.h"
+#include "runtime/sched/faults.h"
 #include "runtime/sched/packets.h"
 #include "runtime/sched/standing.h"
 #include "runtime/sched/static_part.h"
@@ -258,7 +259,7 @@ static enum prt_status run_until(struct machine *m, uint32_t end)
     const struct instruction *stop = code + (end < m->vm->count ? end : m->vm->count);
     enum prt_status status = PRT_OK;
     m->at = code;
-    while (status == PRT_OK && !m->halted && m->at != stop) {
+    while (status == PRT_OK && !m->halted && !s->faulted && m->at != stop) {
         const struct instruction *i = m->at++;
         prt_standing_attend(s);
         s->instruction_cycles += i->cycles;
@@ -268,7 +269,8 @@ static enum prt_status run_until(struct machine *m, uint32_t end)
         status = execute(m, i);
         if (m->taken) m->at = code + i->target;
     }
-    assert(status != PRT_OK || m->halted || end <= m->vm->count); /* the verifier: code halts */
+    assert(status != PRT_OK || m->halted || s->faulted ||
+           end <= m->vm->count); /* the verifier: code halts */
     return status;
 }
 
@@ -296,6 +298,8 @@ enum prt_status prt_vm_run(const struct prt_vm *vm, struct prt_sched *sched,
     struct machine machine = {.vm = vm, .sched = sched, .error = error};
     (void)prt_standing_set(sched, PRT_DOING_WORK, NULL);
     enum prt_status status = run_until(&machine, UINT32_MAX);
+    if (status == PRT_OK && sched->faulted)
+        status = closed_pipe(&machine, prt_faults_conclude(sched, error));
     struct prt_error later;
     if (status != PRT_OK) prt_packets_drop(sched);
     (void)prt_sched_settle(sched, &later);

@@ -519,7 +519,7 @@ static void a_packet_is_seen_with_its_signals(void **unused)
     close_bench(bench);
 }
 
-/* What follows a fault on its queue is not executed; another queue goes on. */
+/* What follows a fault on its queue is skipped; another queue goes on, and later the queue itself. */
 static void a_fault_stops_its_queue(void **unused)
 {
     (void)unused;
@@ -536,11 +536,18 @@ static void a_fault_stops_its_queue(void **unused)
         assert_int_equal(enqueue(bench, other, 4, 64), PRT_OK);
         enum kernel_status expected = executes(bench) ? KERNEL_FAULT_INDEX : KERNEL_OK;
         assert_int_equal(wait_one(bench).kernel_status, expected);
-        for (uint32_t i = 0; i < 4; i++)
-            assert_int_equal(wait_one(bench).kernel_status, KERNEL_OK);
+        for (uint32_t i = 0; i < 4; i++) {
+            struct prt_completion completion = wait_one(bench);
+            assert_int_equal(completion.kernel_status, KERNEL_OK);
+            assert_int_equal(completion.skipped, executes(bench) && completion.object != 4);
+        }
         assert_int_equal(bench->target[2][0], 0);
         assert_int_equal(bench->target[3][1], 0);
         if (executes(bench)) assert_int_equal(bench->target[4][1], bench->source[4][1] * 3 + 1);
+        if (ops->resume != NULL) ops->resume(bench->device);
+        assert_int_equal(enqueue(bench, queue, 3, 64), PRT_OK);
+        assert_false(wait_one(bench).skipped);
+        if (executes(bench)) assert_int_equal(bench->target[3][1], bench->source[3][1] * 3 + 1);
         close_bench(bench);
     }
 }

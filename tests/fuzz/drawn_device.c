@@ -8,7 +8,7 @@
 struct flight {
     struct prt_launch launch;
     uint32_t queue;
-    bool executed;
+    bool executed, skipped;
     uint64_t begin_cycles, execute_cycles, end_cycles;
     enum kernel_status status;
     struct kernel_fault fault;
@@ -127,7 +127,8 @@ static void execute(struct prt_device *device, struct flight *flight)
     const struct prt_kernel_object *object = &device->objects[flight->launch.object];
     flight->executed = true;
     flight->status = KERNEL_OK;
-    if (device->faulted[flight->queue]) return;
+    flight->skipped = device->faulted[flight->queue];
+    if (flight->skipped) return;
     flight->status =
         prt_kernel_execute(object, flight->launch.first_firing, flight->launch.first_firing,
                            flight->launch.firings, &device->scratch, NULL, &flight->fault);
@@ -191,6 +192,7 @@ static void complete(struct prt_device *device, const struct prt_flight *seen,
                                           .end_cycles = flight->end_cycles,
                                           .object = flight->launch.object,
                                           .kernel_status = flight->status,
+                                          .skipped = flight->skipped,
                                           .fault = flight->fault};
 }
 
@@ -208,6 +210,12 @@ static enum prt_status drawn_wait(struct prt_device *device, struct prt_completi
         complete(device, &seen, &completions[(*count)++]);
     }
     return PRT_OK;
+}
+
+static void drawn_resume(struct prt_device *device)
+{
+    for (uint32_t i = 0; i < device->queues.count; i++)
+        device->faulted[i] = false;
 }
 
 static void drawn_advance(struct prt_device *device, uint64_t cycles)
@@ -237,6 +245,7 @@ const struct prt_device_ops drawn_device = {
     .queue_destroy = drawn_queue_destroy,
     .enqueue = drawn_enqueue,
     .wait = drawn_wait,
+    .resume = drawn_resume,
     .advance = drawn_advance,
     .now_cycles = drawn_now_cycles,
     .counters = drawn_counters,

@@ -9,6 +9,7 @@
  *   kahn_body.c                statements, functions, firings with work-items, launches
  *   kahn_graph.c               pipelines to nodes and channels
  *   kahn_run.c                 who fires, who ends, what is left
+ *   kahn_verdict.c             which fault counts
  *   kahn.c                     the command
  *
  * A program is expected to be one that pipec accepts.  What is found to be wrong nevertheless, and what is not covered,
@@ -273,6 +274,8 @@ struct channel {
     struct bytes packets;  /* all that were ever written */
     size_t initial, depth; /* depth: 0 none declared */
     bool closed, outer_in, outer_out;
+    bool varies;          /* firings of one phase have appended different numbers of packets */
+    uint64_t *appended;   /* by phase of the writer, 1 more; 0: no firing yet */
     uint64_t row, height; /* 0: none */
     struct node *writer;
     struct end *readers;
@@ -282,6 +285,7 @@ struct end { /* of a channel, at a reader */
     struct channel *channel;
     struct node *node;
     size_t at;
+    bool lacks;       /* the node is held, and needs a packet of this one */
     struct end *next; /* reader of the same channel */
 };
 
@@ -306,6 +310,15 @@ struct node {
     const char *name;
     struct tree *signature, *body; /* of its own */
     bool library, ended, faulted, fed, alive;
+    bool stopped; /* by `stop`: its finish finds nothing left, and nothing is left over */
+    bool
+        held; /* it needs a packet that a fault keeps back, and nothing else: likewise it keeps back its own */
+    int fault_line;
+    const char *fault_id, *fault_section; /* section NULL: in the firing that is due */
+    uint64_t share,
+        of; /* firings in an iteration of its exact part: share / of; share 0: not known yet */
+    uint32_t part;
+    bool wanted;
     uint64_t phases, firings;
     uint32_t in_count, out_count, port_count, in_elements, out_elements;
     struct port *ports; /* in-ports first */
@@ -369,6 +382,8 @@ void kahn_items(struct tree *items); /* of the program, before anything is looke
 bool node_has_finish(const struct node *node);
 /* The exit status.  Depths that are declared are kept if `bounded`. */
 int kahn_run(struct graph *graph, bool bounded, uint64_t firings);
+/* Says which fault ends the run, and returns the exit status; 0: none does. */
+int kahn_verdict(struct graph *graph);
 size_t window_ahead(const struct node *node, const struct port *port, const struct end *end,
                     uint64_t *rows);
 

@@ -120,7 +120,8 @@ const unsigned char *firing_packet(struct frame *frame, uint32_t port, uint64_t 
     const struct port *p = &firing->ports[port];
     const struct end *end = &firing->node->ends[firing->node->ports[port].first + element];
     __int128 seen = (__int128)p->peek[firing->phase];
-    if (firing->finishing) seen = (__int128)(end->channel->packets.count - end->at);
+    if (firing->finishing)
+        seen = firing->node->stopped ? 0 : (__int128)(end->channel->packets.count - end->at);
     if (index < 0 || index >= seen) kahn_fault(line, "index-out-of-range");
     return end->channel->packets.at + (end->at + (size_t)index) * p->type->size;
 }
@@ -766,6 +767,18 @@ static void check_counts(const struct node *node, const struct firing *firing)
     }
 }
 
+/* Of an undeclared rate the firings tell whether it is exact. */
+static void count_appended(const struct node *node, const struct firing *firing)
+{
+    for (uint32_t i = 0; i < node->out_elements; i++) {
+        struct channel *channel = node->outs[i];
+        if (!channel->appended) channel->appended = kahn_alloc(node->phases * sizeof(uint64_t));
+        uint64_t *known = &channel->appended[firing->phase], count = firing->outs[i].count + 1;
+        channel->varies |= *known && *known != count;
+        *known = count;
+    }
+}
+
 void node_fire(struct node *node)
 {
     uint64_t total = 0;
@@ -779,9 +792,10 @@ void node_fire(struct node *node)
     start_outs(&firing, node);
     run_firing(&firing, node, node->names, node->name_count);
     if (firing.stopped) {
-        node->ended = true;
+        node->stopped = node->ended = true;
     } else {
         check_counts(node, &firing);
+        count_appended(node, &firing);
         publish(node, &firing);
         for (uint32_t i = 0; i < node->in_count; i++)
             for (uint64_t n = 0; n < node->ports[i].arity; n++)

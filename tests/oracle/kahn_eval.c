@@ -795,7 +795,8 @@ static struct value construct(struct frame *frame, const struct type *type, stru
 static int64_t packets_left(struct frame *frame)
 {
     const struct end *end = &frame->firing->node->ends[0];
-    bool counted = frame->firing->node->fed || end->channel->closed;
+    const struct node *node = frame->firing->node;
+    bool counted = !node->stopped && (node->fed || end->channel->closed);
     return counted ? (int64_t)(end->channel->packets.count - end->at) : 0;
 }
 

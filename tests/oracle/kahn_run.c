@@ -1,7 +1,8 @@
 /*
  * Who fires, and who ends.  A node fires where each in-port holds what it sees; queues have no end unless declared
  * depths are asked for.  A node ends when an input is closed and holds too little; what no in-port feeds ends with its
- * readers. Kahn's theorem makes the packets independent of the order in which all this is tried.
+ * readers. Kahn's theorem makes the packets independent of the order in which all this is tried.  A node that faults
+ * fires no more and closes nothing; whoever needs one more packet of it, and has all else, is held and closes nothing.
  */
 #include "tests/oracle/kahn.h"
 
@@ -47,7 +48,7 @@ size_t window_ahead(const struct node *node, const struct port *port, const stru
 
 /* ---- firing ---- */
 
-enum ready { WAITS, FIRES, ENDS };
+enum ready { WAITS, FIRES, ENDS, HELD };
 
 static enum ready end_ready(const struct node *node, const struct port *port, const struct end *end)
 {
@@ -55,7 +56,9 @@ static enum ready end_ready(const struct node *node, const struct port *port, co
     bool enough = port->window_width ? window_ahead(node, port, end, &rows) > 0
                                      : end->channel->packets.count - end->at >= port->peek[phase];
     if (enough) return FIRES;
-    return end->channel->closed ? ENDS : WAITS;
+    if (end->channel->closed) return ENDS;
+    const struct node *writer = end->channel->writer;
+    return writer && (writer->faulted || writer->held) ? HELD : WAITS;
 }
 
 static enum ready inputs_ready(const struct node *node)
@@ -66,7 +69,7 @@ static enum ready inputs_ready(const struct node *node)
             enum ready one =
                 end_ready(node, &node->ports[i], &node->ends[node->ports[i].first + n]);
             if (one == ENDS) return ENDS;
-            if (one == WAITS) ready = WAITS;
+            if (one == WAITS || (one == HELD && ready == FIRES)) ready = one;
         }
     return ready;
 }
@@ -86,6 +89,17 @@ static bool has_room(const struct node *node)
             if (c->depth && held + burst > c->depth) return false;
         }
     return true;
+}
+
+/* Of a node that every other end lets fire. */
+static void hold(struct node *node)
+{
+    node->held = node->ended = true;
+    for (uint32_t i = 0; i < node->in_count; i++)
+        for (uint64_t n = 0; n < node->ports[i].arity; n++) {
+            struct end *end = &node->ends[node->ports[i].first + n];
+            end->lacks = end_ready(node, &node->ports[i], end) == HELD;
+        }
 }
 
 bool node_has_finish(const struct node *node)
@@ -160,6 +174,10 @@ static bool try_node(struct node *node, bool bounded, uint64_t firings)
     }
     enum ready ready = inputs_ready(node);
     if (ready == WAITS || (ready == FIRES && bounded && !has_room(node))) return false;
+    if (ready == HELD) {
+        hold(node);
+        return true;
+    }
     if (ready == FIRES) node->faulted = kahn_faults(node, node_fire, NULL);
     if (ready == ENDS || node->ended || node->faulted) end_node(node);
     return true;
@@ -180,10 +198,8 @@ int kahn_run(struct graph *graph, bool bounded, uint64_t firings)
         for (struct node *node = graph->nodes; node; node = node->next)
             if (node->in_elements == 0) progress |= try_node(node, bounded, firings);
     }
-    int status = 0;
-    for (const struct node *node = graph->nodes; node; node = node->next) {
-        if (node->faulted) return KAHN_FAULT;
-        if (!node->ended) status = KAHN_STARVED;
-    }
+    int status = kahn_verdict(graph);
+    for (const struct node *node = graph->nodes; node; node = node->next)
+        if (status == 0 && !node->ended) status = KAHN_STARVED;
     return status;
 }

@@ -7,6 +7,7 @@ of their own, and nothing joins streams of two classes: so nothing can wait for 
 Then each kernel gets a body (smith_bodies.py).  `runs(seed)` gives lengths and bytes for the in-ports.
 """
 import random
+import re
 import struct
 import sys
 from fractions import Fraction
@@ -731,9 +732,29 @@ class Program(Special):
         self.order = list(self.nets)
         arguments = "; " + ", ".join(f"i32 {n} = {v}" for n, v in self.arguments) if self.arguments else ""
         policy = f" policy {rng.choice(['round_robin', 'priority', 'fullest'])}" if rng.random() < 0.1 else ""
+        self.add_troubles()
         lines = self.items + [f"pipeline main({', '.join(head)}{arguments}){policy} {{"]
         lines += ["    " + b for b in buffers] + ["    " + n for n in self.nets] + ["}"]
         self.text = "\n".join(lines) + "\n"
+
+    def add_troubles(self):
+        """Some kernels divide by zero in one of their firings, and some stop."""
+        rng = random.Random(self.seed * 104729 + 3)
+        if rng.random() < 0.6:
+            return
+        kernels = [i for i, item in enumerate(self.items)
+                   if item.startswith("kernel ") and not re.search(r"\) group |launch |\bkernel drop", item)]
+        for i in rng.sample(kernels, min(len(kernels), rng.choice([1, 1, 2, 3]))):
+            when, style = rng.choice([0, 1, 5, rng.randint(0, 40), rng.randint(0, 200)]), rng.randrange(6)
+            port = re.search(r"\(in ([iu]8|[iu]16|[iu]32|[iu]64|bool) (\w+)(?: pop \d+)?(?: peek \d+)?[,)]", self.items[i])
+            if style == 0 and port:
+                trouble = f"    i64 trouble = 100 / ((i64){port.group(2)}[0] - {when});\n"
+            elif style < 4:
+                trouble = f"    state i32 trouble;\n    i32 quotient = 100 / ({when} - trouble);\n    trouble++;\n"
+            else:
+                trouble = f"    state i32 trouble;\n    if (trouble == {when}) stop;\n    trouble++;\n"
+            head, brace, body = self.items[i].partition("{\n")
+            self.items[i] = head + brace + trouble + body
 
     def input_bytes(self, stream, iterations, rng):
         """Packets for about so many iterations, as raw bytes."""

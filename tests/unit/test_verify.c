@@ -315,7 +315,7 @@ static void rates_that_do_not_hold_together_are_refused(void **unused)
     WIDE_REFUSED(rates[4], 1, "do not push at least 2 packets");
     WIDE_REFUSED(rates[6], 3, "do not push at most 3 packets");
     WIDE_REFUSED(outputs[1].push_least, 2, "writes at least 2 and at most 1");
-    WIDE_REFUSED(nodes[1].flags, CONTAINER_NODE_STOPS, "'b' stops, and has inputs");
+    WIDE_REFUSED(nodes[1].source_repetitions, (uint64_t)INT64_MAX + 1, "repetitions in its source");
     WIDE_REFUSED(rates[2], (m->rates[0] = UINT64_MAX), "do not pop 3 packets together");
     WIDE_REFUSED(rates[7], (m->rates[4] = m->rates[5] = m->rates[6] = UINT64_MAX),
                  "do not push at least 2 packets");
