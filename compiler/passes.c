@@ -140,12 +140,38 @@ void library_add(struct compile *cx, struct ast_program *program)
     *last = parse_program(cx, source)->files;
 }
 
+static void analyse_bodies(struct compile *cx, struct graph *graph)
+{
+    range_check_bodies(cx, graph);
+    wraps_check_bodies(cx, graph);
+    group_check_bodies(cx, graph);
+}
+
+/* Errors of one kernel do not hide those of another. */
+static void analyse_sound_kernels(struct compile *cx)
+{
+    if (cx->sound == NULL) return;
+    amplify_infer_rates(cx, cx->sound);
+    analyse_bodies(cx, cx->sound);
+}
+
 bool program_complete(struct compile *cx, struct ast_program *program)
 {
     bool whole = !diag_failed(cx->diags);
     library_add(cx, program);
-    if (!whole) sema_check_damaged(cx, program);
-    return !diag_failed(cx->diags);
+    if (whole) return true;
+    cx->sound = NULL;
+    sema_check_damaged(cx, program);
+    analyse_sound_kernels(cx);
+    return false;
+}
+
+struct graph *program_elaborate(struct compile *cx, const struct ast_program *program)
+{
+    cx->sound = NULL;
+    struct graph *graph = sema_elaborate(cx, program);
+    if (graph == NULL) analyse_sound_kernels(cx);
+    return graph;
 }
 
 bool is_description_name(const char *name)
@@ -209,17 +235,6 @@ int device_load(struct compile *cx, const char *name, struct devdesc *device)
 
 /* ---- passes ---- */
 
-bool analyse_graph(struct compile *cx, struct graph *graph)
-{
-    amplify_infer_rates(cx, graph);
-    range_check_bodies(cx, graph);
-    wraps_check_bodies(cx, graph);
-    group_check_bodies(cx, graph);
-    if (diag_failed(cx->diags)) return false;
-    cost_estimate(cx, graph);
-    return prove_graph(cx, graph);
-}
-
 static bool is_clean(const struct compile *cx, size_t errors)
 {
     return diag_error_count(cx->diags) == errors;
@@ -231,9 +246,7 @@ struct verdict analyse_graph_further(struct compile *cx, struct graph *graph)
     size_t errors = diag_error_count(cx->diags);
     amplify_infer_rates(cx, graph);
     verdict.rates_inferred = is_clean(cx, errors);
-    range_check_bodies(cx, graph);
-    wraps_check_bodies(cx, graph);
-    group_check_bodies(cx, graph);
+    analyse_bodies(cx, graph);
     if (!verdict.rates_inferred) return verdict;
     cost_estimate(cx, graph);
     errors = diag_error_count(cx->diags);
@@ -252,6 +265,12 @@ struct verdict analyse_graph_further(struct compile *cx, struct graph *graph)
     if (diag_has(cx->diags, RULE_DEPTH_TOO_SMALL) || diag_has(cx->diags, RULE_BUFFER_BELOW_BURST))
         verdict.deadlock_free = KNOWN_FALSE;
     return verdict;
+}
+
+bool analyse_graph(struct compile *cx, struct graph *graph)
+{
+    (void)analyse_graph_further(cx, graph);
+    return !diag_failed(cx->diags);
 }
 
 /* The graph that a pass made, analysed; the one before where there is none, or it cannot be. */

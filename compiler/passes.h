@@ -46,11 +46,14 @@ bool device_read(struct compile *cx, uint32_t source, struct devdesc *device);
 /* The built-in device of that name, or what a file NAME.dev describes. */
 int device_load(struct compile *cx, const char *name, struct devdesc *device);
 
-/* Rates, ranges, costs, liveness and depths of an elaborated graph.  False after an error. */
-bool analyse_graph(struct compile *cx, struct graph *graph);
-/* The same, and goes on after an error as long as what follows has a meaning; says what became
- * known. */
+/* The graph of the program; NULL after errors: what can be said of its other kernels is reported,
+ * too. */
+struct graph *program_elaborate(struct compile *cx, const struct ast_program *program);
+/* Rates, ranges, costs, liveness and depths of an elaborated graph.  Goes on after an error as long
+ * as what follows has a meaning; says what became known. */
 struct verdict analyse_graph_further(struct compile *cx, struct graph *graph);
+/* The same.  False after an error. */
+bool analyse_graph(struct compile *cx, struct graph *graph);
 /* The graph with less work in it, analysed, where neighbours are to be fused; or `graph` itself.  What
  * the program is told about was found in `graph`. */
 struct graph *reduce_work(struct compile *cx, struct graph *graph, const struct devdesc *device);

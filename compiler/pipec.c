@@ -173,7 +173,7 @@ static int inspect_as_json(struct compile *cx, const struct command_line *line,
     struct fusion *fusion = NULL;
     const struct sched_program *code = NULL;
     struct verdict verdict = {0};
-    if (program_complete(cx, program)) graph = sema_elaborate(cx, program);
+    if (program_complete(cx, program)) graph = program_elaborate(cx, program);
     if (graph != NULL) verdict = analyse_graph_further(cx, graph);
     bool planned = line->device_given && verdict.depths_assigned && !diag_failed(cx->diags);
     if (cx->options.debug_mode && verdict.depths_assigned) debug_cut_depths(cx, graph);
@@ -227,7 +227,7 @@ static int trace_deadlock(struct compile *cx, const struct command_line *line,
 {
     struct graph *graph = NULL;
     struct verdict verdict = {0};
-    if (program_complete(cx, program)) graph = sema_elaborate(cx, program);
+    if (program_complete(cx, program)) graph = program_elaborate(cx, program);
     if (graph != NULL) verdict = analyse_graph_further(cx, graph);
     struct inspection inspection = inspect_graph(cx, graph, &verdict, NULL, NULL, NULL);
     bool known = verdict.consistent == KNOWN_TRUE;
@@ -347,7 +347,7 @@ static int compile_file(struct compile *cx, const struct command_line *line)
     if (!program_complete(cx, program)) return EXIT_REFUSED;
     if (line->depfile.alone) return write_depfile(cx, line);
 
-    struct graph *graph = sema_elaborate(cx, program);
+    struct graph *graph = program_elaborate(cx, program);
     if (graph != NULL) lint_program(cx, program);
     (void)phase_begin(cx, PHASE_ANALYSES);
     if (graph == NULL || !analyse_graph(cx, graph)) return EXIT_REFUSED;

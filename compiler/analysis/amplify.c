@@ -447,11 +447,11 @@ static void settle_finish(struct compile *cx, struct kernel *k, uint32_t p,
     port->finish_proven = count.most <= port->finish_max;
     if (port->finish_proven) return;
     if (count.least > port->finish_max)
-        d = diag_report(cx->diags, RULE_RATE_MISMATCH, port->rate_span,
+        d = diag_report(cx->diags, RULE_RATE_MISMATCH, port->finish_span,
                         "'finish' of '%s' declares push %" PRIu64 ", its body appends %s to '%s'",
                         k->name, port->finish_max, count_text(cx->arena, count), port->name);
     else
-        d = diag_report(cx->diags, RULE_RATE_UNPROVEN, port->span,
+        d = diag_report(cx->diags, RULE_RATE_UNPROVEN, port->finish_span,
                         "'finish' of '%s' may append %s to '%s', declared is push %" PRIu64
                         ": every append is checked while running",
                         k->name, count_text(cx->arena, count), port->name, port->finish_max);

@@ -148,7 +148,7 @@ static int graph_of_file(struct compile *cx, const struct request *request, cons
     struct ast_program *program = parse_program(cx, source);
     if (refuse_over_source(cx, "output", request->output)) return EXIT_FILES;
     if (!program_complete(cx, program)) return EXIT_REFUSED;
-    struct graph *graph = sema_elaborate(cx, program);
+    struct graph *graph = program_elaborate(cx, program);
     if (graph == NULL) return EXIT_REFUSED;
     analyse_graph_further(cx, graph);
     status = write_graph(cx, request, graph, program);

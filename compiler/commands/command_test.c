@@ -157,7 +157,7 @@ static int read_tests(struct test_run *run, const char *path)
     struct diags *all = cx->diags;
     struct diags *own = cx->diags = diags_fork(cx->arena, all);
     struct ast_program *program = parse_program(cx, source);
-    if (program_complete(cx, program)) sema_check(cx, program);
+    if (program_complete(cx, program)) sema_check(cx, program, NULL);
     bool failed = diag_failed(own);
     diag_take(all, own);
     cx->diags = all;

@@ -97,7 +97,7 @@ static void lint_source(struct pool *pool, struct compile *cx, uint32_t source)
     }
     note_defined(pool, cx, program->files);
     cx->options.pipeline_optional = cx->options.definitions_shared = true;
-    struct graph *graph = sema_elaborate(cx, program);
+    struct graph *graph = program_elaborate(cx, program);
     if (diag_failed(cx->diags)) return;
     lint_program(cx, program);
     if (graph != NULL && analyse_graph(cx, graph)) lint_graph(cx, graph);

@@ -220,6 +220,7 @@ static void check_function(struct sema *sema, struct function_entry *entry, stru
     check_call_depth(&b, entry);
     sema->bodies->checking.count--;
     entry->state = b.failed || !function->body ? FUNCTION_FAILED : FUNCTION_CHECKED;
+    function->sound = entry->state == FUNCTION_CHECKED;
 }
 
 /* The functions being checked from `entry` on, and this call, are a cycle. */
@@ -457,6 +458,7 @@ static struct kernel *build_kernel(struct sema *sema, const struct ast_item *ite
     struct kernel_body shared = {.kernel = kernel};
     kernel->name = item->signature.name.text;
     kernel->span = item->signature.name.span;
+    kernel->whole_span = item->span;
     kernel->phases = kernel->group[0] = kernel->group[1] = kernel->group[2] = 1;
     kernel->title = sema_title(b.arena, kernel->name, params, count);
     b.kernel = &shared;

@@ -598,6 +598,7 @@ static void finish_attributes(struct body *b, const struct ast_stmt *s)
             for (uint32_t i = 0; i < kernel->out_count; i++) {
                 kernel->out[i].finish_max = push;
                 kernel->out[i].finish_declared = true;
+                kernel->out[i].finish_span = at->span;
             }
         }
     }

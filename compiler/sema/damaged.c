@@ -94,7 +94,7 @@ void sema_check_damaged(struct compile *cx, const struct ast_program *program)
     }
     cx->diags = diags_fork(cx->arena, all);
     diag_hide(cx->diags, follows, &words);
-    sema_check(cx, program);
+    sema_check(cx, program, all);
     diag_take(all, cx->diags);
     cx->diags = all;
 }

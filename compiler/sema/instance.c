@@ -1093,6 +1093,25 @@ static void check_chain_end(struct elaboration *el, const struct chain *chain,
     el->incomplete = true;
 }
 
+/* What stands behind a refused element, for its own errors: names, and kernels whose parameters are
+ * written. */
+static void check_rest(struct elaboration *el, struct scope *scope, const struct ast_node *node)
+{
+    static const struct bound_ports unknown = {0};
+    for (; node != NULL; node = node->next) {
+        struct binding binding;
+        struct callee callee;
+        if (is_buffer_element(scope, node, node->next == NULL)) {
+            (void)bind_element(el, scope, node, &binding);
+            continue;
+        }
+        const struct symbol *symbol = find_callee(el, scope, node->name);
+        if (symbol == NULL || symbol->kind != SYMBOL_KERNEL) continue;
+        if (symbol->item->signature.type_params == NULL || node->has_type_arguments)
+            (void)specialise(el, scope, node, &unknown, &callee);
+    }
+}
+
 void elaborate_chain(struct elaboration *el, struct scope *scope, const struct ast_net *net)
 {
     const struct ast_node *first = net->chain, *last = first;
@@ -1106,6 +1125,7 @@ void elaborate_chain(struct elaboration *el, struct scope *scope, const struct a
         bool ok = is_buffer_element(scope, n, at_end)
                       ? chain_buffer(el, scope, n, n != first ? last : NULL, &chain)
                       : chain_instance(el, scope, n, &chain, n == first);
+        if (!ok && !el->overfull) check_rest(el, scope, n->next);
         if (!ok || el->overfull) return;
         last = n;
     }

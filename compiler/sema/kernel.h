@@ -331,6 +331,7 @@ struct function {
     uint32_t param_count;
     uint32_t local_count; /* variables of kind LOCAL, params included: indices are below this */
     struct ks *body;
+    bool sound;                    /* checked, and without errors */
     uint32_t id;                   /* unique per compilation, in order of first use */
     const struct cost_plan *costs; /* filled by analysis/cost, with: */
     uint64_t cost_cycles;          /* of a call */
@@ -364,6 +365,7 @@ struct kernel_port {
     uint64_t finish_max;
     bool count_proven, finish_proven; /* out-ports: the body shows it; filled by analysis/amplify */
     bool finish_declared;             /* `finish push M` was written: finish_max set by sema */
+    struct span finish_span;          /* of that `push M` */
     /* out-ports: bounds were declared, and the body shows one number; filled by analysis/amplify */
     bool bounds_exact;
     /* out-ports of kernels that launch, and of children: the most that the body of one firing
@@ -426,6 +428,7 @@ struct kernel {
     const char *name;             /* as written: fir */
     const char *title;            /* with parameters: fir<64> */
     struct span span;             /* of the name in its definition */
+    struct span whole_span;       /* of the definition */
     const struct kernel_use *use; /* the first one, for messages, or NULL */
     struct kernel_port *in, *out;
     uint32_t in_count, out_count;

@@ -352,18 +352,16 @@ static void note_examined(const struct sema *sema, const struct ast_program *pro
 
 /* ---- the pass ---- */
 
-void sema_collect_used(struct sema *sema, struct graph *graph)
+/* Adds the kernels that are marked, with the children that they launch, and all sound functions. */
+static void collect_kernels(struct sema *sema, struct graph *graph, bool *seen)
 {
     struct arena *arena = sema->cx->arena;
-    bool *seen = ARENA_ARRAY(arena, bool, sema->kernels.count + 1);
     VEC(const struct kernel *) launching = {0};
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        const struct kernel *kernel = graph->nodes.items[i].kernel;
-        if (!seen[kernel->id]) vec_push(arena, &launching, kernel);
-        seen[kernel->id] = true;
+    for (size_t i = 0; i < sema->kernels.count; i++) {
+        if (!seen[i]) continue;
+        vec_push(arena, &launching, sema->kernels.items[i]);
+        vec_push(arena, &graph->kernels, sema->kernels.items[i]);
     }
-    for (size_t i = 0; i < sema->kernels.count; i++)
-        if (seen[i]) vec_push(arena, &graph->kernels, sema->kernels.items[i]);
     for (size_t i = 0; i < launching.count; i++) {
         const struct kernel_launches *launches = &launching.items[i]->launches;
         for (size_t c = 0; c < launches->children.count; c++) {
@@ -378,7 +376,50 @@ void sema_collect_used(struct sema *sema, struct graph *graph)
             graph->child_kernels++;
         }
     for (size_t i = 0; i < sema->functions.count; i++)
-        vec_push(arena, &graph->functions, sema->functions.items[i]);
+        if (sema->functions.items[i]->sound)
+            vec_push(arena, &graph->functions, sema->functions.items[i]);
+}
+
+void sema_collect_used(struct sema *sema, struct graph *graph)
+{
+    bool *seen = ARENA_ARRAY(sema->cx->arena, bool, sema->kernels.count + 1);
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        seen[graph->nodes.items[i].kernel->id] = true;
+    collect_kernels(sema, graph, seen);
+}
+
+/* ---- kernels without errors in a program with errors ---- */
+
+static bool holds(struct span outer, struct span place)
+{
+    return outer.source == place.source && outer.begin < place.begin && place.begin <= outer.end;
+}
+
+/* A syntax error may have left out a part of the kernel without making it unusable. */
+static bool holds_error(const struct diags *diags, struct span span)
+{
+    for (size_t i = 0; i < diag_kept_count(diags); i++) {
+        const struct diag *diag = diag_at(diags, i);
+        if (diag_level(diag) == DIAG_ERROR && holds(span, diag_span(diag))) return true;
+    }
+    return false;
+}
+
+/* Those that a chain mentions: others are not examined in a program without errors either. */
+static void collect_sound(struct chooser *chooser, const struct diags *reported)
+{
+    struct sema *sema = chooser->sema;
+    struct arena *arena = sema->cx->arena;
+    struct graph *graph = ARENA_NEW(arena, struct graph);
+    bool *seen = ARENA_ARRAY(arena, bool, sema->kernels.count + 1);
+    graph->types = sema->types;
+    for (size_t i = 0; i < sema->kernels.count; i++) {
+        const struct kernel *kernel = sema->kernels.items[i];
+        seen[i] = !kernel->is_child && is_used(chooser, kernel->name) &&
+                  !holds_error(reported, kernel->whole_span);
+    }
+    collect_kernels(sema, graph, seen);
+    sema->cx->sound = graph;
 }
 
 struct sema *sema_create(struct compile *cx, const struct ast_program *program)
@@ -430,13 +471,16 @@ struct graph *sema_elaborate(struct compile *cx, const struct ast_program *progr
         check_unused(&chooser, program, chosen);
         check_tests(chooser.sema, program);
     }
-    return diag_failed(cx->diags) ? NULL : graph;
+    if (!diag_failed(cx->diags)) return graph;
+    collect_sound(&chooser, cx->diags);
+    return NULL;
 }
 
-void sema_check(struct compile *cx, const struct ast_program *program)
+void sema_check(struct compile *cx, const struct ast_program *program, const struct diags *reported)
 {
     struct chooser chooser = {.sema = sema_create(cx, program)};
     note_items(&chooser, program);
     check_unused(&chooser, program, NULL);
     check_tests(chooser.sema, program);
+    if (reported != NULL) collect_sound(&chooser, reported);
 }

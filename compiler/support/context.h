@@ -67,6 +67,8 @@ struct compile {
     const struct devdesc *device; /* whose operations are counted as costs; NULL: the default's */
     /* Spent so far, of what the analyses of all bodies and all constants may take together. */
     uint64_t walk_steps, constant_steps;
+    /* Of a program with errors, as sema left it: its kernels that have none; else NULL. */
+    struct graph *sound;
     enum compile_halt halt;
     struct phase_times *times; /* where the time goes; NULL: nobody asks */
 };

@@ -422,7 +422,7 @@ fi
 
 for i in $(seq 120); do echo "kernel k$i(in i32 x, out i32 y) { y <- missing$i; }"; done >many.pipe
 shown() {
-    local want=$1
+    want=$1
     shift
     "$PIPEC" --diagnostics=short "$@" many.pipe >many.txt 2>&1 || :
     [ "$(grep -c "error: there is no" many.txt)" -eq "$want" ]
