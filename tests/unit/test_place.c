@@ -512,7 +512,7 @@ static void text_names_stages_buffers_and_reasons(void **state)
     analyse(f);
     struct plan *plan = plan_place(&f->cx, &f->graph, &d);
     FILE *to = open_memstream(&text, &size);
-    plan_print(to, &f->graph, plan, NULL);
+    plan_print(to, &f->graph, plan, NULL, false);
     fclose(to);
     assert_non_null(strstr(text, "pipeline test on test: 4 CUs of 8 lanes\n"));
     assert_non_null(
