@@ -822,6 +822,23 @@ static struct made *beside(bool own_buffer)
     " has_room 2, 0, 2, L9\n run 0, 2\n run 1, 2\n run 2, 2\n jump L1\n" DRAIN
 
 /* A stage between running ones is running; one of a circle ends with it. */
+/* d finds packets that were there before the run, and c, which writes to it, may have stopped meanwhile. */
+static void who_may_stop_is_not_inferred_to_run(void **unused)
+{
+    (void)unused;
+    const int32_t one = 1;
+    for (int stops = 0; stops < 2; stops++) {
+        struct made *m = mixed();
+        made_initial(m, 3, 4, &one, sizeof one);
+        if (stops) m->nodes[2].flags |= CONTAINER_NODE_STOPS;
+        made_settle(m);
+        expect(m,
+               "bind_root 0\n bind_root 1\n bind_root 2\n bind_root 3\nends\n"
+               " has_packets 0, 0, 1, L9\n run 3, 4\n" DRAIN,
+               stops ? "[run-ended]" : NULL);
+    }
+}
+
 static void who_is_running_is_inferred(void **unused)
 {
     (void)unused;
@@ -1206,7 +1223,8 @@ TEST_MAIN("verify_program", cmocka_unit_test(levels_are_followed_through_an_iter
           cmocka_unit_test(certificates_keep_to_phases),
           cmocka_unit_test(certificates_count_up_to_their_limit),
           cmocka_unit_test(islands_are_run_beside_guarded_stages),
-          cmocka_unit_test(who_is_running_is_inferred), cmocka_unit_test(guards_can_hold),
+          cmocka_unit_test(who_is_running_is_inferred),
+          cmocka_unit_test(who_may_stop_is_not_inferred_to_run), cmocka_unit_test(guards_can_hold),
           cmocka_unit_test(loops_come_to_an_end),
           cmocka_unit_test(the_end_is_reached_when_nothing_is_left),
           cmocka_unit_test(paths_that_meet_have_in_common_what_both_know),
