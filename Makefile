@@ -157,7 +157,7 @@ DEVICE_FILES := $(sort $(wildcard lang/devices/*.dev))
 RULE_FILES   := $(sort $(wildcard compiler/rules/*.md))
 TEST_SRC     := $(sort $(wildcard tests/unit/test_*.c tests/conform/test_*.c tests/reference/test_*.c))
 HELPER_SRC   := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/unit/*.c tests/conform/*.c tests/reference/*.c) \
-                  tests/fuzz/drawn_device.c))
+                  tests/fuzz/drawn_device.c tests/fuzz/stamped.c))
 FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 
 GEN_C     := $(patsubst %.l,$(B)/gen/%.c,$(filter %.l,$(GRAMMAR))) \
@@ -297,7 +297,8 @@ FAULTS_LD := $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc posix_memali
 $(B)/tests/test_load_faults: private all_ld += $(FAULTS_LD)
 
 # What fuzz targets need of the helpers of tests.
-HELPS_program      := conform/made_container
+HELPS_program      := conform/made_container fuzz/stamped
+HELPS_container    := fuzz/stamped
 HELPS_interleaving := conform/made_container conform/made_certificate fuzz/drawn_device
 HELPS_subdevices   := unit/subdevice_model
 fuzz_helper = $(HELPS_$(patsubst fuzz_%.c,%,$(notdir $(1))):%=$(B)/obj/tests/%.o)
@@ -313,7 +314,7 @@ endef
 $(foreach t,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(t))))
 # Every prefix and every bit of seed containers, through the fuzz target of containers.
 DAMAGE := $(if $(REPLAYS),$(B)/tests/damage)
-$(B)/tests/damage: $(B)/obj/tests/fuzz/damage.o $(B)/obj/tests/fuzz/fuzz_container.o $(B)/libpipert.a
+$(B)/tests/damage: $(B)/obj/tests/fuzz/damage.o $(B)/obj/tests/fuzz/fuzz_container.o $(B)/obj/tests/fuzz/stamped.o $(B)/libpipert.a
 	$(call link,-pie) $(RUNTIME_LIBS)
 
 # A program with a pipeline in it, whose calls fail: those of libraries that devices are made of come to it, too.

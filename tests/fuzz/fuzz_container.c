@@ -2,7 +2,7 @@
  * Fuzz target: bytes as a container, for reader, verifier, and "what the verifier accepts runs safely".
  * The length and checksum of the header are put right first, else fuzzing would end at them.
  * What is accepted is run for a while by the scheduler machine and its FIFOs, on the device that
- * executes nothing.  That is the checked interpreter: every claim and commit of packets is compared
+ * executes nothing, then with kernels that stamp packets on those that execute (stamped.h).  That is the checked interpreter: every claim and commit of packets is compared
  * with what is there, by assertions and by status.  So an accepted program neither touches memory
  * out of bounds nor takes packets that are not there, nor leaves work behind, nor comes to a stop
  * unless its author accepts that.  With FUZZ_SEEDS set, what is not accepted is an error: seeds have
@@ -14,6 +14,7 @@
 #include "runtime/load/verify.h"
 #include "runtime/observe/value_text.h"
 #include "runtime/pipert_internal.h"
+#include "tests/fuzz/stamped.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 #include <string.h>
 #include <sys/time.h>
 
-enum { READS_MAX = 64, ROOM_BYTES_MAX = 1 << 22 };
+enum { READS_MAX = 64, ROOM_BYTES_MAX = 1 << 22, STAMPED_BYTES_MAX = 1 << 18 };
 
 static int32_t never(const struct kernel_batch *batch)
 {
@@ -124,6 +125,23 @@ static void run(const struct prt_program *program, int may_stall)
     prt_run_destroy(run);
 }
 
+/* Every byte of the buffers is written and looked at many times. */
+static void run_stamped(const struct prt_container *c, int may_stall)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < c->buffer_count; i++)
+        bytes += c->buffers[i].depth_packets * c->buffers[i].width_bytes;
+    const struct stamped_options options = {.packets_in = 120,
+                                            .piece = 50,
+                                            .firings = 100,
+                                            .stop_after = 75,
+                                            .interrupt_at = UINT64_MAX,
+                                            .alarm_milliseconds = 10,
+                                            .may_stall = may_stall};
+    if (bytes <= STAMPED_BYTES_MAX && !(c->pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE))
+        stamped_run(c, &options);
+}
+
 /* What a debugger shows of it. */
 static void show(const struct prt_container *c)
 {
@@ -165,6 +183,7 @@ static void load(const uint8_t *bytes, size_t size)
     if (!wanted) refused(&error);
     if (wanted) show(&c);
     int may_stall = (c.pipeline->flags & CONTAINER_PIPELINE_UNPROVEN) != 0;
+    if (wanted) run_stamped(&c, may_stall);
     size_t entries = (size_t)c.node_count + c.interface_count;
     struct prt_image_kernel *kernels = calloc(entries + 1, sizeof *kernels);
     for (size_t i = 0; kernels != NULL && i < entries; i++)

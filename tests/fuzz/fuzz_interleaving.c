@@ -3,7 +3,7 @@
  * ones choose a pipeline, depths, thresholds, how stages are bound, the policy, the form of packets
  * and the length of the stream; the rest are the times of launches (drawn_device.h) and the pieces
  * in which the host brings packets.  What comes out are the packets that arithmetic on arrays, which
- * knows no scheduler, says.
+ * knows no scheduler, says; so they are on the simulated GPU and on the host's cores, too.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/backend/cpu.h"
+#include "runtime/backend/sim.h"
 #include "runtime/load/verify.h"
 #include "runtime/sched/vm.h"
 #include "tests/conform/made_certificate.h"
@@ -311,7 +313,8 @@ static void must(enum prt_status status, const struct prt_error *error)
 }
 
 static void execute(const struct prt_container *c, const struct prt_image *image,
-                    struct drawn *drawn, struct host *host)
+                    const struct prt_device_ops *ops, uint32_t threads, struct drawn *drawn,
+                    struct host *host)
 {
     struct devdesc description;
     struct prt_device *device = NULL;
@@ -320,9 +323,11 @@ static void execute(const struct prt_container *c, const struct prt_image *image
     struct prt_error error = {0};
     if (!devdesc_builtin("sim16", &description)) abort();
     struct prt_device_options options = {.description = &description,
+                                         .host_threads = threads,
                                          .queue_entries = 1 + drawn_below(drawn, 4)};
-    must(drawn_device.open(&options, &device, &error), &error);
-    must(prt_sched_create(c, image, &drawn_device, device, &sched, &error), &error);
+    host->given = host->taken = 0;
+    must(ops->open(&options, &device, &error), &error);
+    must(prt_sched_create(c, image, ops, device, &sched, &error), &error);
     must(prt_vm_create(c, &vm, &error), &error);
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         if (c->buffers[i].outer == CONTAINER_OUTER_IN)
@@ -330,10 +335,10 @@ static void execute(const struct prt_container *c, const struct prt_image *image
         if (c->buffers[i].outer == CONTAINER_OUTER_OUT)
             prt_sched_bind_sink(sched, i, write_some, host);
     }
-    drawn_device_follow(device, drawn);
+    if (ops == &drawn_device) drawn_device_follow(device, drawn);
     must(prt_sched_start(sched, NULL, &error), &error);
     must(prt_vm_run(vm, sched, &error), &error);
-    drawn_device.close(device);
+    ops->close(device);
     prt_sched_destroy(sched);
     prt_vm_destroy(vm);
 }
@@ -369,8 +374,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(prt_container_read_memory(bytes, bytes_size, &c, &error), &error);
     if (!stops && prt_verify(&c, &error) == PRT_OK) {
         must(prt_image_from_entries(&c, pipeline->kernels, NULL, &image, &error), &error);
-        execute(&c, &image, &drawn, &host);
+        execute(&c, &image, &drawn_device, 1, &drawn, &host);
         check(pipeline, &host);
+        execute(&c, &image, &prt_sim_device, 1, &drawn, &host);
+        check(pipeline, &host);
+        for (uint32_t threads = 1; threads <= 3; threads += 2) {
+            execute(&c, &image, &prt_cpu_device, threads, &drawn, &host);
+            check(pipeline, &host);
+        }
         prt_image_free(&image);
     } else if (getenv("FUZZ_VERBOSE") != NULL) {
         fprintf(stderr, "%s\n", stops ? "stops" : error.message);

@@ -1,15 +1,16 @@
 /*
  * Scheduler programs, drawn instruction by instruction from the bytes, for one of a few small pipelines: a
  * prologue, what was drawn, and the guarded loop that has to finish the run whatever comes before it.  What the
- * verifier accepts is run on the device that executes nothing.  It has to end well: the machine may not find
- * too few packets or too little room, nor work that was left; an endless source is interrupted, and then it has
- * to end, too.
+ * verifier accepts is run on the device that executes nothing, then with kernels that stamp packets on those that
+ * execute (stamped.h).  It has to end well: the machine may not find too few packets or too little room, nor work
+ * that was left; an endless source is interrupted, and then it has to end, too.
  */
 #include "tests/fuzz/fuzz.h"
 
 #include "runtime/load/verify.h"
 #include "runtime/pipert_internal.h"
 #include "tests/conform/made_container.h"
+#include "tests/fuzz/stamped.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -107,8 +108,62 @@ static struct made *mixed(void)
     return m;
 }
 
-static struct made *(*const pipelines[])(void) = {chain, phased, unfed, mixed};
-enum { PIPELINES = sizeof pipelines / sizeof *pipelines };
+/* x -> k (in step: 0..2 to t, 0..4 to u) -> join -> y, and s, which stops -> v -> e, which has a finish, -> z */
+static struct made *bundled(void)
+{
+    struct made *m = made_create("bundled", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 8, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_U8, 8, CONTAINER_INNER);
+    uint32_t u = made_buffer(m, "u", SCALAR_F64, 16, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    uint32_t v = made_buffer(m, "v", SCALAR_U16, 8, CONTAINER_INNER);
+    uint32_t z = made_buffer(m, "z", SCALAR_I32, 8, CONTAINER_OUTER_OUT);
+    uint32_t k = made_node(m, "k", 0);
+    made_input(m, k, x, 1, 1);
+    made_output(m, k, t, 2, 0);
+    made_output(m, k, u, 4, 0);
+    for (uint32_t o = 0; o < 2; o++) {
+        m->outputs[o].push_least = 0;
+        m->outputs[o].bundle = 1;
+        m->outputs[o].share = 1 + o;
+    }
+    uint32_t join = made_node(m, "join", 0);
+    made_input(m, join, t, 1, 1);
+    made_input(m, join, u, 2, 2);
+    made_output(m, join, y, 1, 0);
+    uint32_t s = made_node(m, "s", CONTAINER_NODE_STOPS | CONTAINER_NODE_STATEFUL);
+    made_output(m, s, v, 1, 0);
+    uint32_t e = made_node(m, "e", CONTAINER_NODE_FINISH | CONTAINER_NODE_STATEFUL);
+    made_input(m, e, v, 3, 3);
+    made_output(m, e, z, 1, 3);
+    m->nodes[s].repetitions = 3;
+    /* Of the block of t and u: no prologue; the outside once, join once. */
+    const uint64_t schedule[] = {UINT64_C(2) << 32 | 1, 7, 2, 0, 2, 1, 1, 0, 1};
+    memcpy(m->certificate, schedule, sizeof schedule);
+    m->certificate_count = sizeof schedule / sizeof *schedule;
+    return m;
+}
+
+/* x -> a -> t -> b (0..2) -> u -> c -> y, deep enough that threads share the firings of a dispatch */
+static struct made *wide(void)
+{
+    struct made *m = made_create("wide", "sim16");
+    uint32_t x = made_buffer(m, "x", SCALAR_I32, 256, CONTAINER_OUTER_IN);
+    uint32_t t = made_buffer(m, "t", SCALAR_U8, 256, CONTAINER_INNER);
+    uint32_t u = made_buffer(m, "u", SCALAR_I64, 512, CONTAINER_INNER);
+    uint32_t y = made_buffer(m, "y", SCALAR_I32, 256, CONTAINER_OUTER_OUT);
+    (void)pass_on(m, "a", x, 1, 3, t, 1);
+    (void)pass_on(m, "b", t, 1, 1, u, 2);
+    (void)pass_on(m, "c", u, 1, 1, y, 1);
+    m->outputs[1].push_least = 0;
+    for (uint32_t n = 0; n < m->node_count; n++)
+        m->nodes[n].cost_cycles = 1 << 30;
+    return m;
+}
+
+static struct made *(*const pipelines[])(void) = {chain, phased, unfed, mixed, bundled, wide};
+/* The last two are drawn by some bytes, the others by all the rest. */
+enum { OTHERS = sizeof pipelines / sizeof *pipelines - 2, LAST_FROM = 200, LAST_TO = 224 };
 
 /* ---- drawing a program ---- */
 
@@ -195,7 +250,10 @@ static void draw_instruction(struct drawing *d)
         const char *selection = selections[draw(d, 3)];
         put(d, " %s %" PRIu32 ", D0\n dispatch\n", selection, draw(d, 2));
     }
-    if (kind == 15) put(d, draw(d, 4) == 0 ? " return\n" : " jump D0\n");
+    if (kind == 15) {
+        static const char *const leaving[] = {" return\n", " halt\n", " jump D0\n", " jump D0\n"};
+        put(d, "%s", leaving[draw(d, 4)]);
+    }
     d->count++;
 }
 
@@ -301,10 +359,29 @@ static void load_and_run(const uint8_t *bytes, size_t size, uint32_t kernel_coun
     prt_program_free(program);
 }
 
+static void execute_stamped(const struct prt_container *c, size_t interrupt_at, const char *text)
+{
+    bool fed = false;
+    for (uint32_t b = 0; b < c->buffer_count; b++)
+        fed = fed || c->buffers[b].outer == CONTAINER_OUTER_IN;
+    const struct stamped_options options = {.text = text,
+                                            .packets_in = 4 * PACKETS,
+                                            .piece = interrupt_at % 8,
+                                            .firings = STREAM_FIRINGS,
+                                            .stop_after = interrupt_at / 3,
+                                            .interrupt_at =
+                                                fed && interrupt_at >= STREAM_FIRINGS
+                                                    ? UINT64_MAX
+                                                    : interrupt_at % (STREAM_FIRINGS - 8)};
+    stamped_run(c, &options);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct drawing d = {.bytes = data, .left = size};
-    struct made *m = pipelines[draw(&d, PIPELINES)]();
+    uint32_t choice = draw(&d, 256);
+    bool last = choice >= LAST_FROM && choice < LAST_TO;
+    struct made *m = pipelines[last ? OTHERS + choice % 2 : choice % OTHERS]();
     size_t interrupt_at = draw(&d, 2 * STREAM_FIRINGS);
     struct prt_container c;
     struct prt_error error;
@@ -317,6 +394,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(prt_container_read_memory(bytes, bytes_size, &c, &error), &error, d.text);
     must(prt_verify_graph(&c, &error), &error, d.text);
     bool accepted = prt_verify(&c, &error) == PRT_OK;
+    if (accepted) execute_stamped(&c, interrupt_at, d.text);
     prt_container_free(&c);
     if (accepted) load_and_run(bytes, bytes_size, m->node_count, interrupt_at, d.text);
     if (getenv("FUZZ_VERBOSE") != NULL)
