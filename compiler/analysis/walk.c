@@ -21,6 +21,7 @@ static void count_one(struct walker *w, struct walk_state *s, const struct ks *s
     count->most = walk_saturating_add(count->most, 1);
     if (certain) count->least = walk_saturating_add(count->least, 1);
     if (w->tie_count > 0) walk_tie_append(w, s, end, certain);
+    walk_sum_append(w, s, end, certain);
     if (w->trace == NULL || w->trace->end != end) return;
     const struct walk_step step = {.kind = STEP_APPEND, .stmt = stmt};
     count->most_path = walk_step_after(w, count->most_path, step);
@@ -87,6 +88,7 @@ static void walk_way(struct walker *w, struct walk_state *s, const struct ks *st
 
 static void walk_if(struct walker *w, struct walk_state *s, const struct ks *stmt)
 {
+    uint32_t condition = walk_number(w, s, stmt->expr);
     struct interval c = walk_test(w, s, stmt->expr);
     bool certain = s->certain;
     uint64_t jumps = w->jumps;
@@ -106,10 +108,12 @@ static void walk_if(struct walker *w, struct walk_state *s, const struct ks *stm
     walk_way(w, s, stmt, true, false);
     walk_way(w, other, stmt, false, false);
     bool both = s->reachable && other->reachable;
+    struct walk_sum *sums = both ? walk_sum_choice(w, condition, s, other) : NULL;
     if (!s->reachable)
         walk_assign_state(w, s, other);
     else
         walk_join_state(w, s, other);
+    if (sums != NULL) memcpy(s->sums, sums, w->end_count * sizeof *sums);
     if (both && jumps == w->jumps)
         s->certain = certain; /* whichever was taken, control is here again */
     walk_drop_state(w, other);
@@ -196,8 +200,10 @@ static void note_returned(struct walker *w, struct interval value)
 static void walk_declare(struct walker *w, struct walk_state *s, const struct ks *stmt)
 {
     struct interval value = {0, 0};
+    uint32_t number = stmt->expr != NULL ? walk_number(w, s, stmt->expr) : 0;
     if (stmt->expr != NULL) value = walk_eval(w, s, stmt->expr);
     walk_set(w, s, stmt->variable, true, value);
+    walk_sum_assigned(w, s, stmt->variable, number);
     if (stmt->expr == NULL || value.low == value.high || !type_is_integer(stmt->variable->type))
         return;
     const struct kx target = {
@@ -333,6 +339,7 @@ static void begin(const struct walker *w, struct walk_state *s, const struct wal
     memset(s->counts, 0, w->end_count * sizeof *s->counts);
     if (w->relate) relation_clear(&s->relation);
     walk_tie_begin(w, s);
+    walk_sum_begin(w, s);
 }
 
 /* Joins what `kept` variables hold at the end to the request's `ending`. */
@@ -363,6 +370,8 @@ static void walk_once(struct walker *w, const struct walk_request *request,
     walk_join_state(w, w->returns, s);
     walk_tie_settle(w, w->returns);
     walk_tie_settle(w, w->stops);
+    walk_sum_settle(w, w->returns);
+    walk_sum_settle(w, w->stops);
     keep_ending(w, w->returns, request);
     keep_ending(w, w->stops, request);
     result->ends = w->returns->reachable || w->stops->reachable;
@@ -464,6 +473,7 @@ static struct walker new_walker(const struct walk_request *request, struct arena
         .section = request->section,
         .mark = request->mark,
         .relate = request->relate,
+        .sums = request->ties && k != NULL && walk_end_count(k) > 0,
         .observe = request->observe,
         .observer = request->observer,
         .local_count = request->local_count + items + ports + kept,

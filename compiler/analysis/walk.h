@@ -10,6 +10,8 @@
  *           (walk_fact.c).
  * Ties      with `ties`: the interval of (packets appended - factor x counter), for counters
  *           that loops count by constants (walk_tie.c).
+ * Sums      with `ties`: packets appended as a polynomial over conditions, so that the same condition
+ *           asked twice is known to be the same (walk_sum.c).
  * Calls     of functions with an integer result are walked with the values of their arguments,
  *           WALK_CALLS a body and WALK_CALL_DEPTH deep (walk_call.c); beyond: any value.
  * Loops     are executed round by round while their condition is decided (so constant loops are
@@ -129,8 +131,8 @@ struct walk_request {
     const uint32_t *item;           /* x, y, z of one work-item; NULL: of any */
     walk_observer *observe;         /* with `mark`; or NULL */
     void *observer;
-    /* Look for relations between counters and what is appended: for where intervals do not show how
-     * much that is. */
+    /* Look for relations between counters, conditions and what is appended: for where intervals do not
+     * show how much that is. */
     bool ties;
     const struct walk_trace *trace;  /* keep the paths of this end in this phase; or NULL */
     struct walk_call *calls;         /* with `mark`: gathers calls; or NULL */

@@ -87,6 +87,7 @@ static bool assign_step(struct walker *w, struct walk_state *s, const struct kx 
     if (kx_assigns(e->right, NULL)) return false; /* perhaps the variable itself */
     if (!is_exact_step(e, old, by, &step) && !is_spelt_step(w, s, e, old, &step)) return false;
     walk_fact_kill(s, e->left->variable);
+    walk_sum_assigned(w, s, e->left->variable, 0);
     walk_tie_add(w, s, slot, step);
     s->locals[slot] = value;
     return true;
@@ -94,6 +95,8 @@ static bool assign_step(struct walker *w, struct walk_state *s, const struct kx 
 
 static struct interval eval_assign(struct walker *w, struct walk_state *s, struct kx *e)
 {
+    bool plain = e->op == OP_NONE && e->left->kind == KX_VARIABLE;
+    uint32_t number = plain ? walk_number(w, s, e->right) : 0;
     struct interval old = walk_eval(w, s, e->left);
     s->cost -= cost_not_loaded(w->costs, e);
     struct interval by = walk_eval(w, s, e->right), value = by;
@@ -109,6 +112,7 @@ static struct interval eval_assign(struct walker *w, struct walk_state *s, struc
         if (e->op == OP_NONE && e->left->kind == KX_VARIABLE && value.low < value.high)
             walk_fact_assigned(w, s, e->left, e->right);
     }
+    if (number != 0) walk_sum_assigned(w, s, e->left->variable, number);
     return e->postfix ? old : value;
 }
 

@@ -1,7 +1,8 @@
 /*
  * walk_internal: what the parts of walk share: states (walk_state.c), statements (walk.c), loops
  * (walk_loop.c), expressions (walk_expr.c), calls (walk_call.c), accesses (walk_access.c),
- * conditions (walk_assume.c), facts (walk_fact.c), ties (walk_tie.c).
+ * conditions (walk_assume.c), facts (walk_fact.c), ties (walk_tie.c), sums
+ * (walk_sum.c).
  */
 #ifndef PIPEC_WALK_INTERNAL_H
 #define PIPEC_WALK_INTERNAL_H
@@ -32,6 +33,28 @@ struct walk_fact {
     struct interval range;
 };
 
+/* ---- sums ---- */
+
+enum { SUM_DEGREE = 4 };
+
+struct walk_node { /* a value, by what it is made of (walk_sum.c); its number is its index */
+    uint32_t kind, form, a, b;
+    uint64_t bits;
+    const void *about;
+};
+
+struct walk_product { /* of conditions, by their numbers, ascending, then 0 */
+    uint32_t atoms[SUM_DEGREE];
+    int64_t factor;
+};
+
+struct walk_sum {
+    bool known;
+    uint32_t count;
+    int64_t constant;
+    const struct walk_product *terms; /* in order of their conditions; never written again */
+};
+
 /* ---- states ---- */
 
 struct walk_state {
@@ -41,6 +64,8 @@ struct walk_state {
     struct walk_count *own_counts; /* by end */
     struct walk_count *counts;     /* these, or those of the state that it is a branch of */
     struct interval *ties;         /* parallel to walker.ties */
+    struct walk_sum *sums;         /* by end; where walker.sums */
+    uint32_t *numbers; /* by local: of the value that it has; 0: none yet; where walker.sums */
     struct walk_fact *facts;
     uint32_t fact_count;
     struct relation relation; /* of the counts; where walker.relate */
@@ -102,7 +127,7 @@ struct walker {
     struct arena *scratch;
     struct kernel *kernel;
     enum walk_section section;
-    bool mark, relate;
+    bool mark, relate, sums;
     walk_observer *observe;
     void *observer;
     uint32_t local_count, end_count;
@@ -132,6 +157,8 @@ struct walker {
     size_t guide_at;                     /* the next one */
     const struct walk_tie *ties;
     uint32_t tie_count;
+    VEC(struct walk_node) nodes;
+    uint32_t *node_slots;   /* a hash table of numbers; NULL: no node yet */
     const wide *thresholds; /* ascending */
     size_t threshold_count;
     VEC(struct walk_round) rounds;    /* outermost first */
@@ -253,6 +280,26 @@ void walk_fact_join(struct walk_state *to, const struct walk_state *from);
 /* `value`, which is of `e`, narrowed by the facts. */
 struct interval walk_fact_value(const struct walker *w, const struct walk_state *s,
                                 const struct kx *e, struct interval value);
+
+/* ---- sums ---- */
+
+/* The number of the value that the pure expression has in `s`: equal numbers, equal values in any one
+ * execution.  0: it has none. */
+uint32_t walk_number(struct walker *w, struct walk_state *s, const struct kx *e);
+/* The variable has the value of that number now; 0: of none. */
+void walk_sum_assigned(const struct walker *w, struct walk_state *s, const struct variable *v,
+                       uint32_t number);
+void walk_sum_begin(const struct walker *w, struct walk_state *s);
+void walk_sum_append(const struct walker *w, struct walk_state *s, uint32_t end, bool certain);
+void walk_sum_join(const struct walker *w, struct walk_state *to, const struct walk_state *from);
+/* The sums where the ways meet that parted at the condition of that number; NULL without sums. */
+struct walk_sum *walk_sum_choice(struct walker *w, uint32_t condition,
+                                 const struct walk_state *taken, const struct walk_state *skipped);
+/* A loop of any number of rounds begins; and is left. */
+void walk_sum_enter_loop(const struct walker *w, struct walk_state *s, const struct ks *loop);
+void walk_sum_leave_loop(const struct walker *w, struct walk_state *s);
+/* Narrows the counters. */
+void walk_sum_settle(const struct walker *w, struct walk_state *s);
 
 /* ---- ties ---- */
 

@@ -323,6 +323,7 @@ static void leave_rounds(struct walker *w, const struct ks *loop, struct walk_st
     if (left->reachable) {
         apply_rounds(w, loop, left, entry, next, most, rounds);
         if (w->fixed_points == 0) walk_tie_settle(w, left);
+        walk_sum_leave_loop(w, left);
         walk_join_state(w, to, left);
     }
     walk_drop_state(w, left);
@@ -340,6 +341,7 @@ static void fixed_point_loop(struct walker *w, struct walk_state *s, struct ks *
     collect_loop(w, loop, all, true);
     collect_loop(w, loop, body, false);
     if (s->fact_count > 0) walk_fact_kill_loop(s, loop);
+    walk_sum_enter_loop(w, s, loop);
     w->fixed_points++;
     w->undecided++;
     w->returns = walk_unreachable_state(w);

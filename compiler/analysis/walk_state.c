@@ -17,6 +17,10 @@ struct walk_state *walk_new_state(struct walker *w)
     s->own_counts = ARENA_ARRAY(w->scratch, struct walk_count, w->end_count + 1);
     s->counts = s->own_counts;
     s->ties = ARENA_ARRAY(w->scratch, struct interval, w->tie_count + 1);
+    if (w->sums) {
+        s->sums = ARENA_ARRAY(w->scratch, struct walk_sum, w->end_count + 1);
+        s->numbers = ARENA_ARRAY(w->scratch, uint32_t, w->local_count + 1);
+    }
     if (w->relate) s->relation = relation_create(w->scratch, w->end_count);
     s->facts = ARENA_ARRAY(w->scratch, struct walk_fact, FACTS_MAX);
     return s;
@@ -45,6 +49,10 @@ void walk_assign_state(const struct walker *w, struct walk_state *to, const stru
     if (to->counts != from->counts)
         memcpy(to->counts, from->counts, w->end_count * sizeof *to->counts);
     memcpy(to->ties, from->ties, w->tie_count * sizeof *to->ties);
+    if (w->sums) {
+        memcpy(to->sums, from->sums, w->end_count * sizeof *to->sums);
+        memcpy(to->numbers, from->numbers, w->local_count * sizeof *to->numbers);
+    }
     if (w->relate) relation_copy(&to->relation, &from->relation);
     to->fact_count = from->fact_count;
     for (uint32_t i = 0; i < from->fact_count; i++)
@@ -113,6 +121,7 @@ void walk_join_state(const struct walker *w, struct walk_state *to, const struct
     for (uint32_t i = 0; i < w->tie_count; i++)
         to->ties[i] = interval_join(to->ties[i], from->ties[i]);
     walk_fact_join(to, from);
+    walk_sum_join(w, to, from);
     if (w->relate) relation_join(&to->relation, &from->relation);
     to->certain = to->certain && from->certain;
     if (from->cost > to->cost) to->cost = from->cost;
@@ -212,6 +221,7 @@ void walk_set(struct walker *w, struct walk_state *s, const struct variable *v, 
               struct interval value)
 {
     if (s->fact_count > 0) walk_fact_kill(s, v);
+    walk_sum_assigned(w, s, v, 0);
     uint32_t slot = walk_slot(w, v);
     if (slot == WALK_NO_SLOT) return;
     if (!whole) value = interval_join(s->locals[slot], value);

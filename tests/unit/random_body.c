@@ -270,6 +270,38 @@ static void put_loop(struct body_writer *w, int depth)
     w->loops--;
 }
 
+/* Appends where a condition holds, or does not, that is asked once more elsewhere: in between what it
+ * speaks of may have changed. */
+static void put_asked_again(struct body_writer *w)
+{
+    int pick = random_draw(&w->random, 0, 3);
+    if (pick == 0) {
+        int i = w->loops++, bound = random_draw(&w->random, 0, 3),
+            rounds = random_draw(&w->random, 1, 5);
+        const char *compare = random_draw(&w->random, 0, 1) ? "<" : ">=";
+        put(w, "for (i32 i%d = 0; i%d < %d; i%d++) if (x[i%d] %s %d) y <- i%d;\n", i, i, rounds, i,
+            i, compare, bound, i);
+        w->loops--;
+        return;
+    }
+    if (w->asked[0] == '\0' || (w->loops == 0 && pick == 1)) {
+        size_t from = w->length + 4;
+        put(w, "if (");
+        if (w->counts && random_draw(&w->random, 0, 3))
+            put(w, "%c %s %d", "abcnp"[random_draw(&w->random, 0, 4)],
+                random_draw(&w->random, 0, 1) ? "<" : "==", random_draw(&w->random, 0, 3));
+        else
+            put_condition(w, 2);
+        if (w->loops == 0 && w->length - from < sizeof w->asked) {
+            memcpy(w->asked, w->text + from, w->length - from);
+            w->asked[w->length - from] = '\0';
+        }
+        put(w, ") y <- 1;\n");
+        return;
+    }
+    put(w, random_draw(&w->random, 0, 1) ? "if (%s) y <- 2;\n" : "if (!(%s)) y <- 3;\n", w->asked);
+}
+
 static void put_assignment(struct body_writer *w)
 {
     static const char *const operators[] = {"=", "=", "+=", "-=", "%=", "&="};
@@ -346,8 +378,9 @@ static void put_statement(struct body_writer *w, int depth)
     }
     int pick = random_draw(&w->random, 0, 15);
     if (w->statements++ > 40) pick = 15;
+    if (w->counts) pick = pick < 1 ? 0 : pick < 10 ? 13 : pick < 13 ? 14 : 15;
     if (depth <= 0 && pick < 7) pick = 8;
-    if (w->style == BODY_EXACT && (pick == 7 || pick == 10 || pick == 11)) pick = 12;
+    if (w->style == BODY_EXACT && (pick == 7 || pick == 10 || pick == 11 || pick == 13)) pick = 12;
     switch (pick) {
     case 0:
     case 1:
@@ -379,6 +412,11 @@ static void put_statement(struct body_writer *w, int depth)
         put_expr(w, 2);
         put(w, ";\n");
         break;
+    case 13: put_asked_again(w); break;
+    case 14:
+        put(w, "%c %s %d;\n", "abcn"[random_draw(&w->random, 0, 3)],
+            random_draw(&w->random, 0, 1) ? "+=" : "-=", random_draw(&w->random, 1, 3));
+        break;
     default: put_assignment(w); break;
     }
 }
@@ -394,6 +432,7 @@ static void put_block(struct body_writer *w, int depth)
 void body_write(struct body_writer *w, uint64_t seed, enum body_style style)
 {
     *w = (struct body_writer){.random = {seed * 7919 + 1}, .style = style};
+    w->counts = style == BODY_STATE && random_draw(&w->random, 0, 2) == 0;
     const char *kept = style == BODY_STATE ? "state " : "";
     put(w,
         "const i32 T[8] = {3, 1, 4, 1, 5, 9, 2, 6};\n"

@@ -7,6 +7,7 @@
 #define TESTS_RANDOM_BODY_H
 
 #include <setjmp.h>
+#include <stdbool.h>
 
 #include "compiler/graph/graph.h"
 
@@ -26,12 +27,14 @@ struct body_writer {
     char text[16384];
     size_t length;
     int loops, statements, events;
+    bool counts;     /* a body of little else than conditions that are asked again */
+    char asked[160]; /* a condition that was asked outside of loops; empty: none yet */
 };
 
 /* A program whose kernel `k` reads x (peek 8) and writes y, i32 both. */
 void body_write(struct body_writer *w, uint64_t seed, enum body_style style);
 
-enum { BODY_VARIABLES = 128, BODY_ITEMS = 8 };
+enum { BODY_VARIABLES = 160, BODY_ITEMS = 8 };
 
 struct body_run {
     const struct kernel *kernel;

@@ -271,6 +271,42 @@ static void conditions_that_count_bound_what_loops_append(void **state)
                    "index 15 is outside");
 }
 
+/* The same condition asked twice is one unknown, as long as nothing of it has changed. */
+static void conditions_asked_twice_are_one_unknown(void **state)
+{
+    (void)state;
+    const char *ports = "in i32 x peek 16, out i32 y; i32 arg = 3";
+    expect_bounds("for (i32 i = 0; i < 16; i++) if (x[i] == 0) y <- 0; "
+                  "for (i32 i = 0; i < 16; i++) if (x[i] != 0) y <- x[i];",
+                  ports, 16, 16, true);
+    expect_bounds("for (i32 i = 0; i < 16; i++) if ((x[i] & 1) == 0) y <- 0; "
+                  "for (i32 i = 0; i < 16; i++) if (x[i] & 1) y <- 1;",
+                  ports, 16, 16, true);
+    expect_bounds("for (i32 i = 0; i < 8; i++) { i32 v = x[i]; if (v < arg) y <- v; } "
+                  "for (i32 i = 0; i < 8; i++) if (x[i] >= arg) y <- 1;",
+                  ports, 8, 8, true);
+    expect_bounds(
+        "if (x < 0) y <- 0; if (x >= 0 && x < arg) y <- 1; if (x >= 0 && x >= arg) y <- 2;", ports,
+        1, 1, true);
+    expect_bounds("bool z = x > arg; if (z) y <- 1; else { y <- 3; y <- 4; } if (z) y <- 5;", ports,
+                  2, 2, true);
+    expect_bounds("f32 f = (f32)x; if (f == 1) y <- 1; if (f != 1) y <- 2;", ports, 1, 1, true);
+    /* Neither may hold: f is not a number. */
+    expect_bounds("f32 f = (f32)x / (f32)x; if (f < 1) y <- 1; if (f >= 1) y <- 2;", ports, 0, 2,
+                  true);
+    expect_bounds("i32 v = x; if (v > 3) y <- 1; v++; if (v <= 3) y <- 2;", ports, 0, 2, true);
+    expect_bounds("i32 v = x; if (v > 3) y <- 1; if (x[1] == 2) v = x[2]; if (v <= 3) y <- 2;",
+                  ports, 0, 2, true);
+    expect_bounds("i32 t[2] = {1, 2}; t[0] = x; if (t[x & 1] > 3) y <- 1; t[1] = x[1]; "
+                  "if (t[x & 1] <= 3) y <- 2;",
+                  ports, 0, 2, true);
+    expect_bounds("i32 v = x; if (v > 3) y <- 1; for (i32 i = 0; i < x; i++) v = x[i & 7]; "
+                  "if (v <= 3) y <- 2;",
+                  ports, 0, 2, true);
+    expect_bounds("i32 v = x; if (v > 3) y <- 1; if (v++ <= 3) y <- 2; if (v <= 3) y <- 2;", ports,
+                  0, 3, true);
+}
+
 static void functions_are_followed_into(void **state)
 {
     (void)state;
@@ -394,6 +430,7 @@ TEST_MAIN("amplify", cmocka_unit_test(production_of_work_items_adds_up),
           cmocka_unit_test(guards_and_relations_prove_accesses),
           cmocka_unit_test(counters_bound_what_loops_append),
           cmocka_unit_test(conditions_that_count_bound_what_loops_append),
+          cmocka_unit_test(conditions_asked_twice_are_one_unknown),
           cmocka_unit_test(functions_are_followed_into),
           cmocka_unit_test(accesses_that_are_never_evaluated_need_no_check),
           cmocka_unit_test(accesses_that_may_be_outside_stay_checked),
