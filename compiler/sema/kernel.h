@@ -145,7 +145,8 @@ struct kx {
     int64_t place_least, place_most;
     bool may_wrap;          /* BINARY: its exact value may leave `type`; filled by analysis/range */
     bool cast;              /* cast to the type that it has: wrapping is meant */
-    bool widening_reported; /* RULE_WIDENED_AFTERWARDS has been reported of it */
+    bool count_inside;      /* SHL, SHR: at some visit the count may be below the width */
+    bool widening_reported; /* what is to be widened in it has been reported */
     bool postfix;           /* ASSIGN: the value is the old one (i++) */
     uint32_t port;          /* PEEK, WINDOW, LEFT: index into kernel->in */
     uint32_t dimension;     /* ITEM */
