@@ -292,6 +292,7 @@ static bool check_integers(struct body *b, enum kx_op op, const struct type *typ
     struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, span, "%s takes integers, not %s",
                                     body_operator_text(op), body_type_text(b, type));
     if (op == OP_REM) diag_help(diag, "for floats there is fmod(x, y) of \"std/math.pipe\"");
+    if (op == OP_XOR) diag_help(diag, "x to the power y is 'pow(x, y)'");
     return false;
 }
 
@@ -334,9 +335,25 @@ static struct kx *logical(struct body *b, const struct ast_expr *e)
     return body_fold(b, kx);
 }
 
+/* `y << x` of an out-port. */
+static bool appends_with_shift(struct body *b, const struct ast_expr *e)
+{
+    struct symbol *symbol =
+        e->left->kind == AST_EXPR_NAME ? scope_find(b->scope, e->left->name.text) : NULL;
+    if (!symbol || symbol->kind != SYMBOL_OUT_PORT) return false;
+    symbol->used = true;
+    struct diag *diag = body_report(b, RULE_WRONG_KIND_OF_NAME, e->left->span,
+                                    "the out-port '%s' cannot be shifted", symbol->name);
+    diag_label(diag, symbol->span, "declared here");
+    diag_help(diag, "a packet is appended with '%s <- value;'", symbol->name);
+    diag_fix(diag, e->op_span, "<-");
+    return true;
+}
+
 static struct kx *binary(struct body *b, const struct ast_expr *e)
 {
     if (e->op == AST_OP_LOGICAL_AND || e->op == AST_OP_LOGICAL_OR) return logical(b, e);
+    if (e->op == AST_OP_SHL && appends_with_shift(b, e)) return NULL;
     struct kx *left = body_expr(b, e->left), *right = body_expr(b, e->right);
     return body_binary(b, body_operator(e->op), left, right, e->span);
 }

@@ -444,7 +444,7 @@ static bool check_target(struct body *b, const struct ast_expr *e)
     if (symbol->kind == SYMBOL_IN_PORT) {
         return not_assignable(b, e->left->span, symbol->name, symbol->span,
                               "the packets of an in-port are read only",
-                              "copy the packet into a local variable");
+                              "copy the packet into a local variable; '==' compares");
     }
     if (symbol->kind == SYMBOL_VARIABLE)
         return !symbol->variable || check_variable_written(b, symbol->variable, e->left->span);
