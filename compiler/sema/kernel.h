@@ -441,7 +441,7 @@ struct kernel {
     uint32_t argument_count;
     VEC(struct variable *) tables, states;
     VEC(struct variable *) shared; /* `local` variables */
-    uint64_t shared_bytes;         /* that they need of local memory, each from a multiple of 16 on */
+    uint64_t shared_bytes; /* that they need of local memory, each from a multiple of 16 on */
     uint64_t arguments_bytes, tables_bytes, state_bytes;
     uint32_t local_count; /* over init, body and finish together */
     uint32_t phases;      /* of the rates, 1.. */
