@@ -362,7 +362,8 @@ bool version_print(FILE *to, const char *form)
     if (form == NULL)
         fprintf(to, "pipec %s (LLVM %d)\nLicence: MIT\n", PIPEC_VERSION, PIPEC_LLVM_MAJOR);
     else if (strcmp(form, "json") == 0)
-        fprintf(to, "{\"version\": 1, \"tool\": \"pipec %s\", \"llvm\": %d, \"license\": \"MIT\"}\n",
+        fprintf(to,
+                "{\"version\": 1, \"tool\": \"pipec %s\", \"llvm\": %d, \"license\": \"MIT\"}\n",
                 PIPEC_VERSION, PIPEC_LLVM_MAJOR);
     else
         return false;

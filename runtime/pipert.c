@@ -610,7 +610,7 @@ bool prt_run_describe_crash(const struct prt_run *run, char *text, size_t size)
     struct line line = {text, size, 0};
     append_text(&line, "kernel '");
     append_text(&line, prt_container_text(c, node->name));
-    append_text(&line, "' (");
+    append_text(&line, "' (instance at ");
     append_text(&line, prt_container_source(c, node->source));
     append_text(&line, ":");
     append_number(&line, node->line);

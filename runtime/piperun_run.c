@@ -153,8 +153,8 @@ static void note_fault(const struct prt_session *session)
 {
     struct prt_fault_information fault;
     if (prt_run_fault(session->run, &fault) && fault.line > 0)
-        prt_say_note("the fault is at %s:%" PRIu32 ":%" PRIu32, fault.source, fault.line,
-                     fault.column);
+        prt_say_note("the statement that failed is at %s:%" PRIu32 ":%" PRIu32, fault.source,
+                     fault.line, fault.column);
 }
 
 static int report_hash(const struct prt_session *session)

@@ -43,6 +43,16 @@ static void mark_divisor(const struct walker *w, const struct walk_state *s, str
     if (!excludes_zero(divisor) && !has_a_bit(e->right)) e->check = ACCESS_CHECKED;
 }
 
+/* Keeps whether the count of a shift may be one of the type's bits at some visit. */
+static void mark_count(const struct walker *w, const struct walk_state *s, struct kx *e,
+                       const struct type *type, struct interval count)
+{
+    if ((e->op != OP_SHL && e->op != OP_SHR) || !type_is_integer(type)) return;
+    if (!w->mark || !s->reachable) return;
+    e->visited = 1;
+    e->count_inside |= count.high >= 0 && count.low < 8 * (wide)type->width_bytes;
+}
+
 /* ---- expressions ---- */
 
 /* What `v op= by` adds to v, where the result does not leave its type. */
@@ -102,6 +112,7 @@ static struct interval eval_assign(struct walker *w, struct walk_state *s, struc
     struct interval by = walk_eval(w, s, e->right), value = by;
     if (e->op != OP_NONE) {
         mark_divisor(w, s, e, e->operation, by);
+        mark_count(w, s, e, e->operation, by);
         struct interval left = interval_convert(old, e->left->type, e->operation);
         value =
             interval_convert(binary(e->op, left, by, e->operation), e->operation, e->left->type);
@@ -281,6 +292,7 @@ static struct interval eval_scalar(struct walker *w, struct walk_state *s, struc
         b = walk_eval(w, s, e->right);
         mark_wrap(w, s, e, a, b);
         mark_divisor(w, s, e, e->type, b);
+        mark_count(w, s, e, e->type, b);
         return binary(e->op, a, b, e->type);
     case KX_COMPARE:
         a = walk_eval(w, s, e->left);

@@ -1,6 +1,6 @@
 /* Method: analysis/walk has marked the scalar operations whose exact result may leave their type;
  * of vectors the ranges of the operands' types are taken, and those of constants. */
-#include <string.h>
+#include <inttypes.h>
 
 #include "compiler/analysis/analysis.h"
 #include "compiler/analysis/walk_internal.h"
@@ -137,7 +137,8 @@ static void report(struct compile *cx, const struct kx *value, const struct kx *
 static void check(struct compile *cx, const struct kx *value, const char *before)
 {
     const struct kx *operation = value != NULL ? find_wrapped(value, 0) : NULL;
-    if (operation != NULL && !operation->widening_reported) report(cx, value, operation, before);
+    if (operation != NULL && !operation->widening_reported && !value->widening_reported)
+        report(cx, value, operation, before);
 }
 
 /* An index that wraps at the end of what it indexes is a ring. */
@@ -165,8 +166,26 @@ static bool extracts_bits(const struct kx *e)
     return e->left->kind == KX_BINARY && e->left->op == OP_SHL;
 }
 
+/* A count that is beyond the width whenever the shift is executed; constants are sema's. */
+static void check_count(struct compile *cx, const struct kx *e, const struct type *type)
+{
+    if ((e->op != OP_SHL && e->op != OP_SHR) || !e->visited || e->count_inside) return;
+    const struct kx *count = e->right;
+    while (count->kind == KX_CONVERT)
+        count = count->left;
+    if (!type_is_integer(type) || count->kind == KX_CONSTANT) return;
+    const char *name = scalar_name(type->scalar);
+    struct diag *d =
+        diag_report(cx->diags, RULE_SHIFT_BEYOND_WIDTH, count->span,
+                    "%s has %" PRIu64 " bits: this count is always outside 0 to %" PRIu64
+                    ", and taken modulo %" PRIu64,
+                    name, 8 * type->width_bytes, 8 * type->width_bytes - 1, 8 * type->width_bytes);
+    diag_help(d, "subtract the width, or widen what is shifted first");
+}
+
 static void check_binary(struct compile *cx, const struct kx *e)
 {
+    check_count(cx, e, e->type);
     switch (e->op) {
     case OP_DIV:
         check(cx, e->left, "divided");
@@ -194,6 +213,9 @@ static void visit_kx(struct compile *cx, const struct kernel *kernel, const stru
     if (e == NULL) return;
     switch (e->kind) {
     case KX_BINARY: check_binary(cx, e); break;
+    case KX_ASSIGN:
+        if (e->op != OP_NONE) check_count(cx, e, e->operation);
+        break;
     case KX_BUILTIN: check_builtin(cx, e); break;
     case KX_COMPARE:
         check(cx, e->left, "compared");
@@ -234,7 +256,9 @@ static void visit_ks(struct compile *cx, const struct kernel *kernel, const stru
 
 void wraps_check_bodies(struct compile *cx, const struct graph *graph)
 {
-    if (!diag_wants(cx->diags, RULE_WRAPS_BEFORE_USE)) return;
+    if (!diag_wants(cx->diags, RULE_WRAPS_BEFORE_USE) &&
+        !diag_wants(cx->diags, RULE_SHIFT_BEYOND_WIDTH))
+        return;
     for (size_t i = 0; i < graph->functions.count; i++)
         visit_ks(cx, NULL, graph->functions.items[i]->body);
     for (size_t i = 0; i < graph->kernels.count; i++) {

@@ -4,10 +4,10 @@
 #include "compiler/lint/lint_internal.h"
 
 static const enum rule rules[] = {
-    RULE_NO_EFFECT,          RULE_SELF_ASSIGNMENT,    RULE_UNREACHABLE,
-    RULE_CONSTANT_CONDITION, RULE_IDENTICAL_OPERANDS, RULE_ASSIGNMENT_IN_CONDITION,
-    RULE_EMPTY_BODY,         RULE_FALLS_THROUGH,      RULE_DUPLICATE_CONDITION,
-    RULE_IDENTICAL_BRANCHES,
+    RULE_NO_EFFECT,          RULE_SELF_ASSIGNMENT,        RULE_UNREACHABLE,
+    RULE_CONSTANT_CONDITION, RULE_IDENTICAL_OPERANDS,     RULE_ASSIGNMENT_IN_CONDITION,
+    RULE_EMPTY_BODY,         RULE_FALLS_THROUGH,          RULE_DUPLICATE_CONDITION,
+    RULE_IDENTICAL_BRANCHES, RULE_MISLEADING_INDENTATION,
 };
 
 static struct diag *report(struct compile *cx, enum rule rule, struct span span, const char *text)
@@ -214,6 +214,56 @@ static void check_sequence(struct compile *cx, const struct ast_stmt *first)
     }
 }
 
+/* The column at which a line begins, tabs to the next multiple of 8; *line is its number.  False: the
+ * place is not the first one of its line. */
+static bool indentation(const struct compile *cx, struct span at, uint32_t *line, uint32_t *column)
+{
+    enum { TAB_COLUMNS = 8 };
+    const struct source *source = source_get(cx->sources, at.source);
+    uint32_t place;
+    source_locate(source, at.begin, line, &place);
+    *column = 0;
+    for (uint32_t i = at.begin - (place - 1); i < at.begin; i++) {
+        if (source->bytes[i] != ' ' && source->bytes[i] != '\t') return false;
+        *column += source->bytes[i] == '\t' ? TAB_COLUMNS - *column % TAB_COLUMNS : 1;
+    }
+    return true;
+}
+
+static bool has_body(const struct ast_stmt *s)
+{
+    return s->kind == AST_STMT_IF || s->kind == AST_STMT_WHILE || s->kind == AST_STMT_FOR;
+}
+
+/* The statement that an `if` or a loop without braces ends with, or NULL. */
+static const struct ast_stmt *last_body(const struct ast_stmt *s)
+{
+    while (has_body(s)) {
+        s = s->otherwise != NULL ? s->otherwise : s->body;
+        if (s == NULL) return NULL;
+    }
+    return s->kind == AST_STMT_BLOCK || s->kind == AST_STMT_EMPTY ? NULL : s;
+}
+
+/* Two statements below an `if` or a loop that look like its body: only the first one is. */
+static void check_indentation(struct compile *cx, const struct ast_stmt *first)
+{
+    for (const struct ast_stmt *s = first; s != NULL && s->next != NULL; s = s->next) {
+        const struct ast_stmt *body = has_body(s) ? last_body(s) : NULL, *next = s->next;
+        uint32_t lines[3], columns[3];
+        if (body == NULL || !indentation(cx, s->span, &lines[0], &columns[0]) ||
+            !indentation(cx, body->span, &lines[1], &columns[1]) ||
+            !indentation(cx, next->span, &lines[2], &columns[2]))
+            continue;
+        if (lines[0] == lines[1] || columns[1] != columns[2] || columns[2] <= columns[0]) continue;
+        struct diag *d = report(cx, RULE_MISLEADING_INDENTATION, next->span,
+                                "this is executed in any case, though it is indented like the "
+                                "statement before it");
+        diag_label(d, body->span, "the body ends with this statement");
+        diag_help(d, "put both in '{ }', or indent this one less");
+    }
+}
+
 /* The last statement behind a label, through the label's own. */
 static const struct ast_stmt *innermost(const struct ast_stmt *s)
 {
@@ -250,7 +300,10 @@ static void visit_stmt(void *data, const struct ast_stmt *s)
     case AST_STMT_DO:
     case AST_STMT_FOR: check_loop(cx, s); break;
     case AST_STMT_SWITCH: check_switch(cx, s); break;
-    case AST_STMT_BLOCK: check_sequence(cx, s->body); break;
+    case AST_STMT_BLOCK:
+        check_sequence(cx, s->body);
+        check_indentation(cx, s->body);
+        break;
     default: break;
     }
 }

@@ -1,6 +1,8 @@
+#include <inttypes.h>
 #include <math.h>
 
 #include "compiler/sema/body_internal.h"
+#include "compiler/sema/widen.h"
 
 enum kx_op body_operator(enum ast_operator op)
 {
@@ -226,6 +228,46 @@ bool body_shift_operands(struct body *b, enum kx_op op, struct kx **left, struct
     return *left && *right;
 }
 
+/* The narrowest type with more bits than the count, of the sign of `type`. */
+static const struct type *type_beyond(struct body *b, const struct type *type, int64_t count)
+{
+    bool is_signed = scalar_is_signed(type->scalar);
+    if (count < 16) return body_scalar(b, is_signed ? SCALAR_I16 : SCALAR_U16);
+    if (count < 32) return body_scalar(b, is_signed ? SCALAR_I32 : SCALAR_U32);
+    return body_scalar(b, is_signed ? SCALAR_I64 : SCALAR_U64);
+}
+
+void body_check_count(struct body *b, struct kx *shift, struct kx *left, const struct kx *count)
+{
+    const struct type *item = type_item(left->type);
+    while (count->kind == KX_BROADCAST || count->kind == KX_CONVERT)
+        count = count->left;
+    if (count->kind != KX_CONSTANT || !type_is_integer(item)) return;
+    __int128 value = arith_as_exact(count->value);
+    int64_t bits = 8 * (int64_t)item->width_bytes;
+    if (value >= 0 && value < bits) return;
+    int64_t taken = (int64_t)(((value % bits) + bits) % bits);
+    size_t reported = diag_kept_count(b->cx->diags);
+    struct diag *diag =
+        body_report(b, RULE_SHIFT_BEYOND_WIDTH, count->span,
+                    "%s has %" PRId64 " bits: a count of %s shifts by %" PRId64,
+                    body_type_text(b, item), bits, arith_text(b->arena, count->value), taken);
+    if (value < bits || value >= 64 || shift->kind == KX_ASSIGN) {
+        diag_help(diag, "counts are taken modulo the width: write %" PRId64 " where that is meant",
+                  taken);
+        return;
+    }
+    const struct type *wide = type_beyond(b, item, (int64_t)value);
+    bool vector = left->type->kind == TYPE_VECTOR;
+    if (vector) wide = type_vector(b->sema->types, wide, left->type->length);
+    const char *text = left->kind == KX_CONSTANT ? NULL : widen_value(b->cx, diag, left, wide);
+    if (text)
+        diag_help(diag, "widen what is shifted first: %s", text);
+    else
+        diag_help(diag, "widen what is shifted first, with a cast to %s", body_type_text(b, wide));
+    shift->widening_reported = left->widening_reported = diag_kept_count(b->cx->diags) > reported;
+}
+
 /* The result has the type of the left operand; the count is any integer, taken modulo the width. */
 static struct kx *shift(struct body *b, enum kx_op op, struct kx *left, struct kx *right,
                         struct span span)
@@ -235,6 +277,7 @@ static struct kx *shift(struct body *b, enum kx_op op, struct kx *left, struct k
     if (!body_shift_operands(b, op, &left, &right, span)) return NULL;
     struct kx *kx = body_kx(b, KX_BINARY, left->type, span);
     kx->op = op, kx->left = left, kx->right = right;
+    body_check_count(b, kx, left, right);
     return body_fold(b, kx);
 }
 
@@ -249,6 +292,7 @@ static bool check_integers(struct body *b, enum kx_op op, const struct type *typ
     struct diag *diag = body_report(b, RULE_TYPE_MISMATCH, span, "%s takes integers, not %s",
                                     body_operator_text(op), body_type_text(b, type));
     if (op == OP_REM) diag_help(diag, "for floats there is fmod(x, y) of \"std/math.pipe\"");
+    if (op == OP_XOR) diag_help(diag, "x to the power y is 'pow(x, y)'");
     return false;
 }
 
@@ -291,9 +335,25 @@ static struct kx *logical(struct body *b, const struct ast_expr *e)
     return body_fold(b, kx);
 }
 
+/* `y << x` of an out-port. */
+static bool appends_with_shift(struct body *b, const struct ast_expr *e)
+{
+    struct symbol *symbol =
+        e->left->kind == AST_EXPR_NAME ? scope_find(b->scope, e->left->name.text) : NULL;
+    if (!symbol || symbol->kind != SYMBOL_OUT_PORT) return false;
+    symbol->used = true;
+    struct diag *diag = body_report(b, RULE_WRONG_KIND_OF_NAME, e->left->span,
+                                    "the out-port '%s' cannot be shifted", symbol->name);
+    diag_label(diag, symbol->span, "declared here");
+    diag_help(diag, "a packet is appended with '%s <- value;'", symbol->name);
+    diag_fix(diag, e->op_span, "<-");
+    return true;
+}
+
 static struct kx *binary(struct body *b, const struct ast_expr *e)
 {
     if (e->op == AST_OP_LOGICAL_AND || e->op == AST_OP_LOGICAL_OR) return logical(b, e);
+    if (e->op == AST_OP_SHL && appends_with_shift(b, e)) return NULL;
     struct kx *left = body_expr(b, e->left), *right = body_expr(b, e->right);
     return body_binary(b, body_operator(e->op), left, right, e->span);
 }
@@ -322,6 +382,18 @@ static struct kx *comma(struct body *b, const struct ast_expr *e)
     return kx;
 }
 
+void body_check_comma(struct body *b, const struct ast_expr *index)
+{
+    if (index->kind != AST_EXPR_COMMA || index->parenthesised) return;
+    struct diag *diag = body_report(b, RULE_COMMA_IN_INDEX, index->span,
+                                    "this is one index: the comma drops what stands before it");
+    diag_help(diag, "each index has its own brackets: [i][j]");
+    for (const struct ast_expr *e = index; e->kind == AST_EXPR_COMMA && !e->parenthesised;
+         e = e->left)
+        diag_fix(diag, (struct span){e->span.source, e->left->span.end, e->right->span.begin},
+                 "][");
+}
+
 /* ---- everything ---- */
 
 static struct kx *misplaced(struct body *b, const struct ast_expr *e, const char *what)
@@ -341,7 +413,7 @@ static struct kx *expression(struct body *b, const struct ast_expr *e)
     case AST_EXPR_CONDITIONAL: return conditional(b, e);
     case AST_EXPR_ASSIGN: return body_assign(b, e);
     case AST_EXPR_INCREMENT: return body_increment(b, e);
-    case AST_EXPR_INDEX:
+    case AST_EXPR_INDEX: body_check_comma(b, e->right); return body_index(b, e);
     case AST_EXPR_MEMBER: return body_index(b, e);
     case AST_EXPR_CALL: return body_call(b, e);
     case AST_EXPR_CONSTRUCT:

@@ -261,9 +261,13 @@ const struct type *body_value_type(struct body *b, const struct ast_type *type,
 
 struct kx *body_expr(struct body *b, const struct ast_expr *e); /* may be untyped */
 struct kx *body_condition(struct body *b, const struct ast_expr *e);
+/* Reports a comma at the top of an index. */
+void body_check_comma(struct body *b, const struct ast_expr *index);
 struct kx *body_value(struct body *b, const struct ast_expr *e); /* settled */
 enum kx_op body_operator(enum ast_operator op);
 const char *body_operator_text(enum kx_op op);
+/* Reports a constant count that is outside the width of `left`. */
+void body_check_count(struct body *b, struct kx *shift, struct kx *left, const struct kx *count);
 /* Both operands of a shift to vectors where one is; false after an error, or where one is NULL. */
 bool body_shift_operands(struct body *b, enum kx_op op, struct kx **left, struct kx **right,
                          struct span span);

@@ -202,8 +202,10 @@ bool body_port_access(struct body *b, const struct ast_expr *e, struct port_acce
     for (const struct ast_expr *at = e; at != root; at = at->left)
         depth++;
     access->count = depth;
-    for (const struct ast_expr *at = e; at != root; at = at->left)
+    for (const struct ast_expr *at = e; at != root; at = at->left) {
         if (--depth < 3) access->indices[depth] = at->right;
+        body_check_comma(b, at->right);
+    }
     return true;
 }
 
@@ -442,7 +444,7 @@ static bool check_target(struct body *b, const struct ast_expr *e)
     if (symbol->kind == SYMBOL_IN_PORT) {
         return not_assignable(b, e->left->span, symbol->name, symbol->span,
                               "the packets of an in-port are read only",
-                              "copy the packet into a local variable");
+                              "copy the packet into a local variable; '==' compares");
     }
     if (symbol->kind == SYMBOL_VARIABLE)
         return !symbol->variable || check_variable_written(b, symbol->variable, e->left->span);
@@ -499,9 +501,10 @@ static struct kx *compound(struct body *b, const struct ast_expr *e, struct kx *
         right = body_whole_items(b, right, "the count of a shift");
         struct kx *shifted = body_whole_items(b, left, "what is shifted");
         if (!body_shift_operands(b, op, &shifted, &right, e->span)) return NULL;
-        return check_compound(b, e, left->type, shifted->type, text)
-                   ? assign_kx(b, left, op, right, shifted->type, e->span)
-                   : NULL;
+        if (!check_compound(b, e, left->type, shifted->type, text)) return NULL;
+        struct kx *kx = assign_kx(b, left, op, right, shifted->type, e->span);
+        body_check_count(b, kx, shifted, right);
+        return kx;
     }
     const struct type *type = body_unify(b, operands, 2, e->span, text);
     if (!type || !check_compound(b, e, left->type, type, text)) return NULL;

@@ -339,6 +339,8 @@ struct kx *body_braces(struct body *b, const struct ast_expr *expr, const struct
             body_report(b, RULE_WRONG_ARGUMENT_COUNT, item->span,
                         "%s is %s: too many values in braces", what, body_type_text(b, type));
         if (type->kind == TYPE_STRUCT) diag_label(diag, type->span, "declared here");
+        if (type->kind == TYPE_ARRAY && type->element->kind == TYPE_ARRAY)
+            diag_help(diag, "each row has braces of its own: {{a, b}, {c, d}}");
         return NULL;
     }
     return type->kind == TYPE_STRUCT ? brace_struct(b, expr, type) : brace_list(b, expr, type);

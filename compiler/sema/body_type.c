@@ -298,7 +298,7 @@ static void warn_widened(struct body *b, struct kx *from, const struct type *to)
         to->width_bytes <= from->type->width_bytes)
         return;
     struct kx *narrow = find_overflow(from, 0);
-    if (!narrow) return;
+    if (!narrow || narrow->widening_reported) return;
     const char *what = narrow->op == OP_ADD   ? "sum"
                        : narrow->op == OP_SUB ? "difference"
                        : narrow->op == OP_MUL ? "product"

@@ -255,6 +255,44 @@ static bool specialise(struct elaboration *el, struct scope *scope, const struct
     return done;
 }
 
+/* ---- how an instance is written, for helps ---- */
+
+static const struct ast_signature *signature_of(const struct symbol *symbol)
+{
+    bool has_ports = symbol != NULL && symbol->item != NULL &&
+                     (symbol->kind == SYMBOL_KERNEL || symbol->kind == SYMBOL_PIPELINE);
+    return has_ports ? &symbol->item->signature : NULL;
+}
+
+/* mix(a, b -> y) */
+static const char *ports_text(struct elaboration *el, const char *name,
+                              const struct ast_signature *signature)
+{
+    const char *lists[2] = {"", ""};
+    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next) {
+        const char **list = &lists[p->is_out];
+        *list = arena_printf(el->cx->arena, "%s%s%s", *list, **list ? ", " : "", p->name.text);
+    }
+    return arena_printf(el->cx->arena, "%s(%s%s->%s%s)", name, lists[0], *lists[0] ? " " : "",
+                        *lists[1] ? " " : "", lists[1]);
+}
+
+static const char *list_ports(struct elaboration *el, const struct kernel_port *ports,
+                              uint32_t count)
+{
+    const char *list = "";
+    for (uint32_t i = 0; i < count; i++)
+        list = arena_printf(el->cx->arena, "%s%s%s", list, i > 0 ? ", " : "", ports[i].name);
+    return list;
+}
+
+static const char *callee_text(struct elaboration *el, const struct callee *k)
+{
+    return arena_printf(el->cx->arena, "%s(%s%s->%s%s)", k->name,
+                        list_ports(el, k->in, k->in_count), k->in_count > 0 ? " " : "",
+                        k->out_count > 0 ? " " : "", list_ports(el, k->out, k->out_count));
+}
+
 /* ---- arguments and attributes ---- */
 
 /* gain(by), mix(... -> ...; by) */
@@ -268,6 +306,12 @@ static void help_arguments(struct elaboration *el, const struct instance *instan
     if (callee->argument_count > 0)
         diag_help(d, "values stand in the order of declaration: '%s(%s%s)'", callee->title,
                   instance->ast->has_arrow ? "... -> ...; " : "", list);
+}
+
+static bool is_buffer(struct scope *scope, const char *name)
+{
+    const struct symbol *symbol = scope_find(scope, name);
+    return symbol != NULL && symbol->kind == SYMBOL_BUFFER;
 }
 
 static bool instance_arguments(struct elaboration *el, struct scope *scope,
@@ -289,7 +333,11 @@ static bool instance_arguments(struct elaboration *el, struct scope *scope,
                         "'%s' takes %u run-time argument%s, not %u", callee->title,
                         callee->argument_count, callee->argument_count == 1 ? "" : "s", n);
         diag_label(d, callee->span, "declared here");
-        help_arguments(el, out, d);
+        if (values->kind == AST_EXPR_NAME && is_buffer(scope, values->name.text))
+            diag_help(d, "buffers are bound by a chain, '%s -> %s -> ...', or with an arrow: %s",
+                      values->name.text, callee->name, callee_text(el, callee));
+        else
+            help_arguments(el, out, d);
         return false;
     }
     for (; n < callee->argument_count; n++) {
@@ -661,44 +709,6 @@ bool connect_element(struct elaboration *el, const struct instance *instance, bo
     struct place at = {.is_out = is_out, .port = port, .element = element};
     struct end end = {.net = net, .buffer = net_element(net, 0), .span = span};
     return connect(el, instance, &at, &end);
-}
-
-/* ---- how an instance is written, for helps ---- */
-
-static const struct ast_signature *signature_of(const struct symbol *symbol)
-{
-    bool has_ports = symbol != NULL && symbol->item != NULL &&
-                     (symbol->kind == SYMBOL_KERNEL || symbol->kind == SYMBOL_PIPELINE);
-    return has_ports ? &symbol->item->signature : NULL;
-}
-
-/* mix(a, b -> y) */
-static const char *ports_text(struct elaboration *el, const char *name,
-                              const struct ast_signature *signature)
-{
-    const char *lists[2] = {"", ""};
-    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next) {
-        const char **list = &lists[p->is_out];
-        *list = arena_printf(el->cx->arena, "%s%s%s", *list, **list ? ", " : "", p->name.text);
-    }
-    return arena_printf(el->cx->arena, "%s(%s%s->%s%s)", name, lists[0], *lists[0] ? " " : "",
-                        *lists[1] ? " " : "", lists[1]);
-}
-
-static const char *list_ports(struct elaboration *el, const struct kernel_port *ports,
-                              uint32_t count)
-{
-    const char *list = "";
-    for (uint32_t i = 0; i < count; i++)
-        list = arena_printf(el->cx->arena, "%s%s%s", list, i > 0 ? ", " : "", ports[i].name);
-    return list;
-}
-
-static const char *callee_text(struct elaboration *el, const struct callee *k)
-{
-    return arena_printf(el->cx->arena, "%s(%s%s->%s%s)", k->name,
-                        list_ports(el, k->in, k->in_count), k->in_count > 0 ? " " : "",
-                        k->out_count > 0 ? " " : "", list_ports(el, k->out, k->out_count));
 }
 
 /* `'b'`, `'b' and 'c'`, `'taps[2]' and 6 others`: the ports from number `given` of `wanted` on. */

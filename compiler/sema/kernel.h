@@ -145,7 +145,8 @@ struct kx {
     int64_t place_least, place_most;
     bool may_wrap;          /* BINARY: its exact value may leave `type`; filled by analysis/range */
     bool cast;              /* cast to the type that it has: wrapping is meant */
-    bool widening_reported; /* RULE_WIDENED_AFTERWARDS has been reported of it */
+    bool count_inside;      /* SHL, SHR: at some visit the count may be below the width */
+    bool widening_reported; /* what is to be widened in it has been reported */
     bool postfix;           /* ASSIGN: the value is the old one (i++) */
     uint32_t port;          /* PEEK, WINDOW, LEFT: index into kernel->in */
     uint32_t dimension;     /* ITEM */
@@ -440,7 +441,7 @@ struct kernel {
     uint32_t argument_count;
     VEC(struct variable *) tables, states;
     VEC(struct variable *) shared; /* `local` variables */
-    uint64_t shared_bytes;         /* that they need of local memory, each from a multiple of 16 on */
+    uint64_t shared_bytes; /* that they need of local memory, each from a multiple of 16 on */
     uint64_t arguments_bytes, tables_bytes, state_bytes;
     uint32_t local_count; /* over init, body and finish together */
     uint32_t phases;      /* of the rates, 1.. */

@@ -16,6 +16,9 @@
 #define COMPLEX                                                                                    \
     "a complex number is a vector 'f32x2' (real part .x, imaginary part .y), or "                  \
     "'struct complex { f32 re, im; };'"
+#define EXCEPTIONS                                                                                 \
+    "there are no exceptions: test a value before it is used; what goes wrong is a fault, which "  \
+    "ends the run"
 #define TEXT_TYPE "there are no strings: a text is a stream of its bytes, 'in u8 x'"
 #define MEMORY "there is no allocation: arrays have a size that is known, 'f32 a[16];'"
 #define POINTERS "there are no pointers: use arrays and indices"
@@ -62,6 +65,9 @@ static const struct habit habits[] = {
     {"elseif", HABIT_FIRST, "write 'else if (...)'"},
     {"until", HABIT_FIRST, "loops go on while a condition holds: 'while (!(...))'"},
     {"foreach", HABIT_FIRST, "write 'for (i32 i = 0; i < N; i++)'"},
+    {"try", HABIT_FIRST, EXCEPTIONS},
+    {"throw", HABIT_FIRST, EXCEPTIONS},
+    {"raise", HABIT_FIRST, EXCEPTIONS},
     {"assert", HABIT_FIRST, "a test says 'expect PORT == {...};'"},
     {"emit", HABIT_FIRST, APPEND},
     {"yield", HABIT_FIRST, APPEND},

@@ -75,7 +75,8 @@ static void help_arrow(const struct parser *ps, const struct syntax_error *error
     if (error->open_count || error->after_assignment)
         diag_help(diag, "there are no pointers: a member is written 'a.b'");
     else if (!touches(&ps->previous, &ps->current))
-        diag_help(diag, "a packet is appended to a port with 'port <- value;'");
+        diag_help(diag, "a packet is appended to a port with 'port <- value;'; kernels are joined "
+                        "in a 'pipeline'");
 }
 
 /* Whether `TYPE NAME` of a file goes on as a function does; the token in hand is the type. */
@@ -196,6 +197,15 @@ static void help_closing(struct parser *ps, const struct syntax_error *error, st
         diag_help(diag, "a parameter is 'TYPE NAME'");
 }
 
+/* `math.sin(x)` */
+static bool is_library_word(const char *word)
+{
+    static const char *const words[] = {"math", "Math", "np", "numpy", "std", "cmath"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(word, words[i]) == 0) return true;
+    return false;
+}
+
 static void help_opening(struct parser *ps, const struct syntax_error *error, struct diag *diag)
 {
     const struct token *function = token_before(ps, 2);
@@ -210,7 +220,13 @@ static void help_opening(struct parser *ps, const struct syntax_error *error, st
     if (function != NULL && function->kind == TOKEN_FN)
         diag_help(diag, "a function is 'fn TYPE NAME(...)'; without a result it is 'void'");
     else if (error->in_body && is_before(ps, 2, '.') && token_is_name(ps, &ps->previous)) {
-        const struct habit *habit = habit_find(token_name(ps, &ps->previous));
+        const char *name = token_name(ps, &ps->previous);
+        const struct habit *habit = habit_find(name);
+        const struct token *before = token_before(ps, 3);
+        if (before != NULL && is_library_word(token_name(ps, before))) {
+            diag_help(diag, "functions have no prefix: '%s(...)'", name);
+            return;
+        }
         diag_help(diag, "there are no methods; %s",
                   habit != NULL ? habit->help : habit_find("push")->help);
     }
@@ -289,6 +305,21 @@ void syntax_help_add(struct parser *ps, const struct syntax_error *error, struct
     case TOKEN_ARROW: help_arrow(ps, error, diag); return;
     case TOKEN_TYPE: help_type(ps, error, diag); return;
     case TOKEN_IDENT: help_name(ps, error, diag); return;
+    case '[':
+        if (error->in_body && syntax_error_expects(error, "a number"))
+            diag_help(diag, "the elements of an array stand in braces: {a, b, c}");
+        return;
+    case TOKEN_ASSIGN_OP:
+        if (error->in_body && syntax_error_expects(error, "'='") &&
+            token_is_name(ps, &ps->previous))
+            diag_help(diag,
+                      "a declaration gives a first value with '='; what is kept from firing "
+                      "to firing is 'state TYPE %s = VALUE;'",
+                      token_name(ps, &ps->previous));
+        return;
+    case '|':
+        if (error->in_net && !error->open_count) diag_help(diag, JOINED);
+        return;
     case '*':
     case '&':
     case '<':

@@ -95,7 +95,7 @@ enum prt_status prt_explain_fault(const struct prt_sched *sched, struct prt_erro
     const struct container_node *node = &c->nodes[f->node];
     where_of_fault(f, where, sizeof where);
     fault_deed(f, where, deed, sizeof deed);
-    return prt_error_set(error, PRT_E_FAULT, "kernel '%s' (%s:%" PRIu32 ") %s [%s]",
+    return prt_error_set(error, PRT_E_FAULT, "kernel '%s' (instance at %s:%" PRIu32 ") %s [%s]",
                          prt_container_text(c, node->name), source_name(c, node->source),
                          node->line, deed, prt_explain_fault_id(f->status));
 }

@@ -120,6 +120,6 @@ total = sum(check(program) for programs in (test_programs(), rule_programs()) fo
 print(f'{total} fixes of {len(rules)} rules applied')
 for rule in sorted(rules):
     print(f'{rules[rule]:6d} {rule}')
-assert {'widened-afterwards', 'wraps-before-use', 'syntax', 'unknown-name', 'out-of-window', 'type-mismatch',
+assert {'widened-afterwards', 'wraps-before-use', 'shift-beyond-width', 'comma-in-index', 'syntax', 'unknown-name', 'out-of-window', 'type-mismatch',
         'loose-rate', 'empty-body', 'rate-mismatch'} <= set(rules), rules
 END

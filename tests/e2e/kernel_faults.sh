@@ -47,7 +47,7 @@ told() {
 FLAGS=
 for at in one two three; do
     case $at in one) line=8 ;; two) line=9 ;; three) line=10 ;; esac
-    where="^piperun: error: kernel '$at' \(f\.pipe:$line\)"
+    where="^piperun: error: kernel '$at' \(instance at f\.pipe:$line\)"
     RATE=
     pipeline 'y <- 100 / (x - 1700) + kept[0];' $at >f.pipe
     check "$at: a division by zero" \
@@ -68,7 +68,7 @@ FLAGS=--no-bounds-checks
 RATE=
 pipeline 'y <- kept[x < 1700 ? 0 : x * 300000];' two >f.pipe
 check "an unchecked access" \
-    told "^piperun: error: kernel '(one\+two\+three|two)' \(f\.pipe:[89]\) in firings [0-9]+ to [0-9]+ crashed: SIGSEGV " .
+    told "^piperun: error: kernel '(one\+two\+three|two)' \(instance at f\.pipe:[89]\) in firings [0-9]+ to [0-9]+ crashed: SIGSEGV " .
 
 # Native code of another compiler, that ends in each way that there is: the linker brings it.
 cat >crash.c <<'END'
@@ -103,7 +103,7 @@ END
 crashes() {
     ${CC:-cc} -shared -fPIC -w -D"ACT=$2" -I"$ROOT" -o crash.so crash.c || return 1
     FLAGS=--linker=$TMP/linker
-    told "^piperun: error: kernel 'copy' \(f\.pipe:2\) in firings 0 to [0-9]+ crashed: $1 \[kernel-crash\]$" .
+    told "^piperun: error: kernel 'copy' \(instance at f\.pipe:2\) in firings 0 to [0-9]+ crashed: $1 \[kernel-crash\]$" .
 }
 check "a division by the processor" crashes SIGFPE 'volatile int zero = 0; zero = 7 / zero'
 check "abort" crashes SIGABRT 'abort()'

@@ -146,7 +146,7 @@ def fault(rule, line, when):
 def fault_of(errors):
     """{(id, line, firing or section)} of piperun's message, or {}."""
     found = re.search(r"in (?:firing |its )(\w+)[^\[\n]* \[([a-z-]+)\]", errors)
-    place = re.search(r"the fault is at [^:\n]*:(\d+):", errors)
+    place = re.search(r"the statement that failed is at [^:\n]*:(\d+):", errors)
     return {fault(found.group(2), place.group(1), found.group(1))} if found and place else set()
 
 

@@ -382,7 +382,7 @@ static void a_crash_is_described_by_kernel_and_firings(void **unused)
     assert_int_equal(prt_run_create(program, &options, &crashing, &error), PRT_OK);
     pipelines_bind(program, crashing, &in, NULL);
     assert_int_equal(prt_run_execute(crashing, &error), PRT_OK);
-    assert_string_equal(crash_text, "kernel 'copy' (made.pipe:1) in firings 0 to 39");
+    assert_string_equal(crash_text, "kernel 'copy' (instance at made.pipe:1) in firings 0 to 39");
     assert_false(prt_run_describe_crash(crashing, tiny, sizeof tiny));
     prt_run_destroy(crashing);
     prt_program_free(program);
@@ -404,8 +404,9 @@ static void a_crash_outside_firings_is_described_too(void **unused)
         assert_int_equal(prt_run_create(program, NULL, &crashing, &error), PRT_OK);
         pipelines_bind(program, crashing, &in, NULL);
         assert_int_equal(prt_run_execute(crashing, &error), PRT_OK);
-        assert_string_equal(crash_text, finish ? "kernel 'copy' (made.pipe:1) in its finish"
-                                               : "kernel 'copy' (made.pipe:1) in its init");
+        assert_string_equal(crash_text,
+                            finish ? "kernel 'copy' (instance at made.pipe:1) in its finish"
+                                   : "kernel 'copy' (instance at made.pipe:1) in its init");
         prt_run_destroy(crashing);
         prt_program_free(program);
     }

@@ -551,8 +551,9 @@ static void a_fault_names_kernel_place_and_firing(void **unused)
     in.packets[119] = 0;
     struct prt_run *run = start(program, &error, &status);
     assert_int_equal(status, PRT_E_FAULT);
-    assert_string_equal(error.message, "kernel 'find' (made.pipe:1) divided by zero in firing 118 "
-                                       "[division-by-zero]");
+    assert_string_equal(error.message,
+                        "kernel 'find' (instance at made.pipe:1) divided by zero in firing 118 "
+                        "[division-by-zero]");
     assert_true(prt_run_fault(run, &fault));
     assert_string_equal(fault.id, "division-by-zero");
     assert_int_equal(fault.firing, 118);
@@ -580,7 +581,7 @@ static void of_several_faults_the_first_declared_is_reported(void **unused)
         struct prt_error error = {0};
         host_ramp(&in, 500);
         assert_int_equal(pipelines_run(program, threads, &in, &out, NULL, &error), PRT_E_FAULT);
-        assert_non_null(strstr(error.message, "kernel 'first' (made.pipe:1)"));
+        assert_non_null(strstr(error.message, "kernel 'first' (instance at made.pipe:1)"));
         prt_program_free(program);
     }
 }
@@ -617,7 +618,7 @@ static void a_fault_in_a_packet_is_the_only_one(void **unused)
         out.count = 0;
         pipelines_bind(program, run, &in, &out);
         assert_int_equal(prt_run_execute(run, &error), PRT_E_FAULT);
-        assert_non_null(strstr(error.message, "kernel 'find' (made.pipe:2)"));
+        assert_non_null(strstr(error.message, "kernel 'find' (instance at made.pipe:2)"));
         assert_non_null(strstr(error.message, "in firing 218"));
         assert_true(out.count <= 218);
         prt_run_destroy(run);
