@@ -285,8 +285,8 @@ struct container_stage {
 };
 
 enum container_stage_flags {
-    /* The entry holds another stage, whose kernel object is not this one's, and is not stored anew:
-     * there are more stages than entries. */
+    /* It owns no entry: its launches are differences to what other stages have stored, by the plan to
+     * this entry. */
     CONTAINER_STAGE_SPILLED = 1,
     CONTAINER_STAGE_ENDS_PACK = 2 /* the last of its pack */
 };

@@ -15,8 +15,8 @@
  * their differences to stored references.  `header` tells the three apart.
  *
  * pipec's use: grid_size_x is the number of firings (1 or more), workgroup_size_x the lanes of a
- * work-group, kernel_object the stage, kernarg_address the number of the first firing,
- * completion_signal the stage's signal (0: none).
+ * work-group, kernel_object the stage, kernarg_address the number of its
+ * kernarg block, where the device counts the firings, completion_signal the stage's signal (0: none).
  */
 #ifndef LANG_DISPATCH_H
 #define LANG_DISPATCH_H

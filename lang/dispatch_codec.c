@@ -180,8 +180,7 @@ bool dispatch_append(struct dispatch_writer *writer, const struct dispatch_table
     return true;
 }
 
-/* The entry that the launch takes the fewest units with. */
-static uint32_t nearest(const struct dispatch_table *table, const struct dispatch_full *launch)
+uint32_t dispatch_nearest(const struct dispatch_table *table, const struct dispatch_full *launch)
 {
     uint32_t best = 0, fewest = UINT32_MAX;
     for (uint32_t left = table->stored; left != 0; left &= left - 1) {
@@ -193,27 +192,6 @@ static uint32_t nearest(const struct dispatch_table *table, const struct dispatc
         }
     }
     return best;
-}
-
-bool dispatch_condense(const struct dispatch_table *table, const struct dispatch_full *launches,
-                       uint32_t launch_count, struct dispatch_condensed *packets, uint32_t capacity,
-                       uint32_t *count)
-{
-    struct dispatch_writer writer;
-    dispatch_open(&writer);
-    *count = 0;
-    for (uint32_t i = 0; i < launch_count; i++) {
-        uint32_t entry = nearest(table, &launches[i]);
-        if (dispatch_append(&writer, table, entry, &launches[i])) continue;
-        if (*count == capacity) return false;
-        packets[(*count)++] = writer.packet;
-        dispatch_open(&writer);
-        (void)dispatch_append(&writer, table, entry, &launches[i]); /* alone each one fits */
-    }
-    if (writer.packet.num_kernels == 0) return true;
-    if (*count == capacity) return false;
-    packets[(*count)++] = writer.packet;
-    return true;
 }
 
 /* ---- expansion ---- */

@@ -5,7 +5,8 @@
  * A *launch* is a full packet: header DISPATCH_FULL, reserved fields 0.  A *table* is the device's
  * reference state: what was stored last in each of its entries.
  *
- *     dispatch_expand(table, dispatch_condense(table, launches)) == launches
+ *     dispatch_append(writer, table, entry, launch) for each of a list of launches, and
+ *     dispatch_expand(table, writer.packet), give the list again
  *
  * Packets are untrusted: nothing outside of one is read or written, and every defect has a name.
  * Nothing is refused in part: on a defect the outputs say nothing.
@@ -79,13 +80,9 @@ void dispatch_open(struct dispatch_writer *writer);
 bool dispatch_append(struct dispatch_writer *writer, const struct dispatch_table *table,
                      uint32_t entry, const struct dispatch_full *launch);
 
-/* As few condensed packets as keep the order: each launch as different from the entry that it is
- * nearest to (the lowest of equals), and in the present packet while it fits.  Requires: some entry
- * holds something.  False: more than `capacity` packets; `count` packets never take more than
- * `count` launches. */
-bool dispatch_condense(const struct dispatch_table *table, const struct dispatch_full *launches,
-                       uint32_t launch_count, struct dispatch_condensed *packets, uint32_t capacity,
-                       uint32_t *count);
+/* The entry that the launch takes the fewest units with, the lowest of equals.  Requires: some entry
+ * holds something. */
+uint32_t dispatch_nearest(const struct dispatch_table *table, const struct dispatch_full *launch);
 
 /* The launches of one condensed packet: at most DISPATCH_UNITS.  False: *finding. */
 bool dispatch_expand(const struct dispatch_table *table, const struct dispatch_condensed *packet,

@@ -1,5 +1,6 @@
 #include "compiler/plan/choose_schedule.h"
 
+#include "compiler/plan/reference_entries.h"
 #include "compiler/plan/schedule.h"
 
 #include "compiler/analysis/ratio.h"
@@ -26,16 +27,23 @@ static void grow_size(const struct plan *plan, const struct schedule *schedule,
     }
 }
 
-static uint64_t try_schedule(const struct placement *at, const struct schedule *schedule,
-                             struct trial_size size)
+static uint64_t try_entries(const struct placement *at, const struct schedule *schedule,
+                            uint32_t entries, struct trial_size size)
 {
     struct arena *scratch = arena_create();
+    plan_reference_entries(scratch, at->graph, at->plan, schedule, entries);
     enum compile_phase before = phase_begin(at->cx, PHASE_TRIALS);
     struct trial trial =
         trial_run(scratch, at->graph, at->plan, schedule, at->plan->selection, size);
     phase_resume(at->cx, before);
     arena_destroy(scratch);
     return trial.steady_cycles;
+}
+
+static uint64_t try_schedule(const struct placement *at, const struct schedule *schedule,
+                             struct trial_size size)
+{
+    return try_entries(at, schedule, at->device->reference_entries, size);
 }
 
 struct tried {
@@ -99,7 +107,7 @@ static bool is_uncertain(const struct placement *at, struct trial_size size, uin
                    : trial_is_faster(guarded, cycles);
 }
 
-void plan_choose_schedule(struct placement *at, struct trial_size size)
+static void choose_schedule(struct placement *at, struct trial_size size)
 {
     struct plan *plan = at->plan;
     struct arena *arena = at->cx->arena;
@@ -140,4 +148,29 @@ void plan_choose_schedule(struct placement *at, struct trial_size size)
                                            "a static schedule first, by a trial %s %" PRIu64
                                            " cycles with it, %" PRIu64 " without; then %s",
                                            iterations, cycles, guarded, plan->policy_reason);
+}
+
+/* All entries, unless a trial with fewer is faster by what counts: with more of them there is every
+ * choice that there was before. */
+static void choose_entries(struct placement *at, struct trial_size size)
+{
+    const struct schedule *schedule = at->plan->schedule;
+    bool fixed = schedule != NULL && schedule->island_count > 0;
+    uint32_t entries = at->device->reference_entries, best = entries;
+    uint64_t cycles = UINT64_MAX;
+    if (fixed) grow_size(at->plan, schedule, &size);
+    size.looks = mul_clamped(size.looks, LOOKS);
+    for (uint32_t e = entries; e > 0 && at->plan->stage_count <= STAGES_TRIED; e--) {
+        uint64_t taken = try_entries(at, fixed ? schedule : NULL, e, size);
+        if (e < entries && !trial_is_faster(taken, cycles)) continue;
+        cycles = taken;
+        best = e;
+    }
+    plan_reference_entries(at->arena, at->graph, at->plan, schedule, best);
+}
+
+void plan_choose_schedule(struct placement *at, struct trial_size size)
+{
+    choose_schedule(at, size);
+    choose_entries(at, size);
 }

@@ -46,7 +46,8 @@ struct plan_stage {
     /* How it is launched; by reference_entries.  Places are those within the pack. */
     uint32_t entry; /* of the reference table; GRAPH_NONE: by packets of its own */
     uint32_t pack, place;
-    bool spilled; /* the entry is another stage's */
+    bool spilled;   /* the entry is another stage's */
+    uint32_t units; /* of 16 bits, that a launch takes in a condensed packet, as planned */
     bool ends_pack;
 };
 
@@ -83,7 +84,9 @@ struct plan {
     struct plan_index *indices; /* in the order of graph->kernels */
     uint32_t index_count;
     struct plan_memory memory;
-    uint32_t pack_count, entry_count, spilled_count; /* entries that are owned */
+    /* Entries that are used, stages that own one (for good or in turn), stages that refer to another
+     * one's; past the entry where those that stages own in turn end, 0: there are none. */
+    uint32_t pack_count, entry_count, owner_count, spilled_count, shared_end;
     /* Which of the ready stages is selected: never POLICY_AUTO. */
     enum graph_policy selection;
     const char *policy; /* "round_robin" */

@@ -2,34 +2,42 @@
  * reference_entries: which stages are launched by one packet, and which entries of the device's
  * reference table they use (lang/dispatch.md).
  *
- * A pack is a run of stages of one queue and one importance, in the order of an iteration, whose
- * launches fit the 31 units of a condensed packet: a diff header, the number of the first firing
- * (kernarg_address) and, where bounded rates make it vary, the number of firings (grid_size_x).  A
+ * A pack is a run of stages of one queue and one importance, in the order of the program, whose
+ * launches fit the 31 units of a condensed packet: a diff header and, where bounded rates make it
+ * vary, the number of firings (grid_size_x).  A loop of the static schedule has packs of its own.  A
  * stage that waits for the completion of another one of its pack, because the rate between them is
  * bounded, begins a new pack.  The last stage of a pack gives the completion signal and has the
  * release scope: what its reference holds.  So has one that a more important stage reads from, for
  * that is not to wait for the rest of the pack; the others have neither.
  *
- * Entries are allocated as registers are, by weight: launches an iteration.  The heaviest stages own
- * one each; what is beyond the device's entries is spilled: such a stage uses another one's entry,
- * from which its kernel object differs as well (4 units more, and 2 for the number of firings), and
- * that is cheaper than a packet that stores the entry anew.  A stage alone in its pack is launched
- * by a full packet, which costs the same, and needs no entry.  In debug mode every stage is.
+ * Entries are allocated as registers are, over the program: the static schedule says in which loops
+ * stages are launched, and how often.  A stage without an entry is spilled: its launches are
+ * differences to another stage's entry, which take 8 units more and up to 7 for other firings or
+ * another signal.  What is minimised is the packets of an iteration, then the owners, for each costs a
+ * packet once, then the units.  That is done exactly, but for which stages of one pack are owners:
+ * those for which an entry saves most.  Loops without loops inside may take entries in turn; storing
+ * their references anew costs a packet for each whenever the loop begins.  A stage alone in its pack
+ * is launched by a full packet, which costs the same, and needs no entry.  In debug mode every stage
+ * is.
  *
- *   Requires  stages with sub-devices and batches.
- *   Fills     entry, spilled, pack, place, ends_pack of every stage; the plan's dispatch figures.
- *   Fails     never.  Work: O((stages + buffers) log stages).
+ *   Requires  stages with sub-devices and batches; `schedule` may be NULL: all is dispatched as it is
+ *             ready.  1 <= entries <= DISPATCH_ENTRIES_MAX.
+ *   Fills     entry, spilled, units, pack, place, ends_pack of every stage; the plan's figures.
+ *   Gives     with more entries every choice that there is with fewer: no more packets.
+ *   Fails     never.  Work: O(stages x entries^2), O(entries^3) for each loop.
  *
- * Source: allocation by weight: G. Chaitin, "Register allocation and spilling via graph coloring",
- * SIGPLAN Notices 17 (1982); here every stage is alive throughout the loop, so all interfere.
+ * Sources: dynamic programming over the last pack: D. E. Knuth, M. F. Plass, "Breaking paragraphs
+ * into lines", Software: Practice and Experience 11 (1981); live ranges by loops: M. Poletto,
+ * V. Sarkar, "Linear scan register allocation", ACM TOPLAS 21 (1999).
  */
 #ifndef PIPEC_REFERENCE_ENTRIES_H
 #define PIPEC_REFERENCE_ENTRIES_H
 
-#include "compiler/plan/plan.h"
+#include "compiler/plan/schedule.h"
 
 /* The nodes in the order of an iteration: each behind those whose packets its first firing needs. */
 void plan_order_stages(struct arena *scratch, const struct graph *graph, uint32_t *order);
-void plan_reference_entries(struct arena *scratch, const struct graph *graph, struct plan *plan);
+void plan_reference_entries(struct arena *scratch, const struct graph *graph, struct plan *plan,
+                            const struct schedule *schedule, uint32_t entries);
 
 #endif

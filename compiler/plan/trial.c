@@ -67,9 +67,6 @@ static uint32_t queue_for(struct playing *p, uint32_t unit, uint32_t importance)
     return queue;
 }
 
-/* Diff header and number of the first firing; of a spilled one also object and firings. */
-enum { UNITS_OWN = 5, UNITS_SPILLED = 11 };
-
 static void set_stage(struct playing *p, uint32_t index, struct trial_size size, uint32_t *next)
 {
     const struct plan_stage *from = &p->plan->stages[index];
@@ -79,7 +76,7 @@ static void set_stage(struct playing *p, uint32_t index, struct trial_size size,
     stage->phases = graph_phases(node);
     stage->threshold = from->threshold;
     stage->batch_max = from->batch_max;
-    stage->units = from->spilled ? UNITS_SPILLED : UNITS_OWN;
+    stage->units = from->units;
     stage->queue =
         queue_for(p, from->sub_device == GRAPH_NONE ? 0 : from->sub_device, node->importance);
     stage->limit = limit >> 62 ? INT64_MAX : max64((uint64_t)limit, 1);
@@ -573,11 +570,14 @@ static void launch(struct playing *p, uint32_t index)
     const struct plan_stage *planned = &p->plan->stages[index];
     struct trial_queue *queue = &p->queues[p->stages[index].queue];
     uint32_t units = p->stages[index].units;
-    if (planned->entry == GRAPH_NONE || queue->units + units > DISPATCH_UNITS) flush(p, queue);
+    bool owns = planned->entry != GRAPH_NONE && !planned->spilled;
+    bool stores = owns && p->holds[planned->entry] != index + 1; /* a packet of its own */
+    if (stores) p->holds[planned->entry] = index + 1;
+    if (stores || planned->entry == GRAPH_NONE || queue->units + units > DISPATCH_UNITS) flush(p, queue);
     p->open_queues += queue->open_count == 0;
     queue->open[queue->open_count++] = index;
     queue->units += units;
-    if (planned->entry == GRAPH_NONE || planned->ends_pack) flush(p, queue);
+    if (stores || planned->entry == GRAPH_NONE || planned->ends_pack) flush(p, queue);
 }
 
 /* ---- packets ---- */

@@ -222,13 +222,13 @@ static void place_line(struct prt_device *device, uint32_t number)
 
 static enum prt_status cpu_set_kernels(struct prt_device *device,
                                        const struct prt_kernel_object *objects, uint32_t count,
-                                       uint32_t signal_count)
+                                       uint32_t stage_count)
 {
     prt_cpu_pool_stop(&device->pool);
     free_jobs(device);
     bool made = make_jobs(device, objects, count) &&
                 (device->observe == NULL || prt_flights_reserve(&device->ends, count) == PRT_OK) &&
-                prt_packet_objects(&device->processor, count, signal_count) == PRT_OK;
+                prt_packet_objects(&device->processor, count, stage_count) == PRT_OK;
     if (!made) {
         free_jobs(device);
         return PRT_E_NOMEM;
@@ -381,7 +381,7 @@ static void complete(struct prt_device *device, const struct prt_cpu_job *job,
     if (job->status != KERNEL_OK) c->fault = job->fault;
     if (c->end_cycles > device->seen_ns) device->seen_ns = c->end_cycles;
     device->queues.queues[job->queue].in_flight -= job->launch.last_of_packet;
-    prt_packet_ended(&device->processor, &job->launch);
+    prt_packet_ended(&device->processor, &job->launch, firings_of(job));
 }
 
 /* Puts what is seen to have ended in front of what is not; both stay in order. */
@@ -450,6 +450,7 @@ static bool cpu_launch(struct prt_device *device, uint32_t queue, uint32_t objec
     job->launch.seen = true;
     job->launch.begin_cycles = job->launch.cleanup_cycles = 0;
     device->counters.launches[PRT_PACKET_FULL]++;
+    if (object < device->processor.stage_count) device->processor.firings[object] += firings;
     begin_launch(device, queue, job);
     if (ended == NULL || device->observe != NULL || device->in_flight_count > 1 ||
         !prt_cpu_pool_is_direct(&device->pool, queue))

@@ -67,10 +67,10 @@ static struct prt_device_tree *null_tree(struct prt_device *device)
 
 static enum prt_status null_set_kernels(struct prt_device *device,
                                         const struct prt_kernel_object *objects, uint32_t count,
-                                        uint32_t signal_count)
+                                        uint32_t stage_count)
 {
     enum prt_status status = prt_flights_reserve(&device->flights, count);
-    if (status == PRT_OK) status = prt_packet_objects(&device->processor, count, signal_count);
+    if (status == PRT_OK) status = prt_packet_objects(&device->processor, count, stage_count);
     if (status != PRT_OK) return status;
     struct prt_launch *launches = calloc(count > 0 ? count : 1, sizeof *launches);
     if (launches == NULL) return PRT_E_NOMEM;
@@ -146,7 +146,7 @@ static enum prt_status null_wait(struct prt_device *device, struct prt_completio
         const struct prt_launch *launch = &device->launches[flight.slot];
         if (device->observe != NULL) observe(device, launch, &flight);
         device->queues.queues[flight.queue].in_flight -= launch->last_of_packet;
-        prt_packet_ended(&device->processor, launch);
+        prt_packet_ended(&device->processor, launch, launch->firings);
         complete(launch, flight.seen_cycles, &completions[*count]);
     }
     return PRT_OK;

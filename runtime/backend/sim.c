@@ -127,7 +127,7 @@ static bool make_jobs(struct prt_device *device, const struct prt_kernel_object 
 
 static enum prt_status sim_set_kernels(struct prt_device *device,
                                        const struct prt_kernel_object *objects, uint32_t count,
-                                       uint32_t signal_count)
+                                       uint32_t stage_count)
 {
     prt_sim_pool_stop(&device->pool);
     free_jobs(device);
@@ -135,7 +135,7 @@ static enum prt_status sim_set_kernels(struct prt_device *device,
         prt_flights_reserve(&device->flights, count) != PRT_OK ||
         prt_flights_reserve(&device->ends, count) != PRT_OK ||
         prt_precedence_claims(&device->precedence, count) != PRT_OK ||
-        prt_packet_objects(&device->processor, count, signal_count) != PRT_OK) {
+        prt_packet_objects(&device->processor, count, stage_count) != PRT_OK) {
         free_jobs(device);
         return PRT_E_NOMEM;
     }
@@ -459,7 +459,7 @@ static enum prt_status sim_wait(struct prt_device *device, struct prt_completion
         observe_until(device, flight.seen_cycles);
         complete(job, &completions[(*count)++]);
         device->queues.queues[flight.queue].in_flight -= job->launch.last_of_packet;
-        prt_packet_ended(&device->processor, &job->launch);
+        prt_packet_ended(&device->processor, &job->launch, firings_of(job));
     }
     return PRT_OK;
 }

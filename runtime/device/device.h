@@ -231,13 +231,14 @@ struct prt_device_ops {
     /* The device and its sub-devices; owned by the device. */
     struct prt_device_tree *(*tree)(struct prt_device *device);
 
-    /* The objects that packets name from now on.  `objects` stays the caller's and outlives every
-     * dispatch. `signal_count`: signals are 1 to that, 0 is none.  Nothing is in flight.  The
-     * reference table is empty afterwards.  Fails with PRT_E_NOMEM; allocates all that executing
+    /* The objects that packets name from now on: one for each of `stage_count` stages, then the
+     * `finish` of those that have one, in the same order.  `objects` stays the caller's and outlives
+     * every dispatch.  Signals are 1 to stage_count, 0 is none; kernarg blocks 0 to stage_count - 1.
+     * Nothing is in flight.  The reference table is empty afterwards, no firing has been launched.  Fails with PRT_E_NOMEM; allocates all that executing
      * them needs. */
     enum prt_status (*set_kernels)(struct prt_device *device,
                                    const struct prt_kernel_object *objects, uint32_t count,
-                                   uint32_t signal_count);
+                                   uint32_t stage_count);
 
     /* A queue on that (sub-)device, of that importance, 0 to 255; queues are numbered from 0.
      * PRT_E_INVALID_DEVICE, PRT_E_NOMEM. */

@@ -2,6 +2,7 @@
 
 #include "runtime/device/timing.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -20,20 +21,35 @@ void prt_packet_processor_create(struct prt_packet_processor *p, const struct de
 void prt_packet_processor_destroy(struct prt_packet_processor *p)
 {
     free(p->taken);
+    free(p->firings);
     p->taken = NULL;
+    p->firings = NULL;
 }
 
 enum prt_status prt_packet_objects(struct prt_packet_processor *p, uint32_t object_count,
-                                   uint32_t signal_count)
+                                   uint32_t stage_count)
 {
+    assert((uint64_t)object_count <= (uint64_t)stage_count * 2);
     bool *taken = calloc(object_count > 0 ? object_count : 1, sizeof *taken);
-    if (taken == NULL) return PRT_E_NOMEM;
-    free(p->taken);
+    uint64_t *firings = calloc(stage_count > 0 ? stage_count : 1, sizeof *firings);
+    if (taken == NULL || firings == NULL) {
+        free(taken);
+        free(firings);
+        return PRT_E_NOMEM;
+    }
+    prt_packet_processor_destroy(p);
     p->taken = taken;
+    p->firings = firings;
     p->object_count = object_count;
-    p->signal_count = signal_count;
+    p->stage_count = stage_count;
     p->table.stored = 0;
     return PRT_OK;
+}
+
+/* The kernarg block of an object; past the stages each `finish` has that of its stage. */
+static uint64_t block_of(const struct prt_packet_processor *p, uint64_t object)
+{
+    return object < p->stage_count ? object : object - p->stage_count;
 }
 
 /* ---- decoding ---- */
@@ -73,10 +89,15 @@ static enum prt_status check_launch(const struct prt_packet_processor *p,
         return prt_error_set(error, PRT_E_PACKET,
                              "dispatch packet: kernel object %" PRIu64 " of %" PRIu32,
                              launch->kernel_object, p->object_count);
-    if (launch->completion_signal > p->signal_count)
+    if (launch->kernarg_address != block_of(p, launch->kernel_object))
+        return prt_error_set(error, PRT_E_PACKET,
+                             "dispatch packet: kernel object %" PRIu64
+                             " with kernarg block %" PRIu64 ", not its own",
+                             launch->kernel_object, launch->kernarg_address);
+    if (launch->completion_signal > p->stage_count)
         return prt_error_set(error, PRT_E_PACKET,
                              "dispatch packet: completion signal %" PRIu64 " of %" PRIu32,
-                             launch->completion_signal, p->signal_count);
+                             launch->completion_signal, p->stage_count);
     if (p->taken[launch->kernel_object])
         return prt_error_set(error, PRT_E_PACKET,
                              "dispatch packet: kernel object %" PRIu64 " is in flight",
@@ -110,7 +131,7 @@ static void describe_launch(struct prt_packet_processor *p, uint32_t index)
     p->decoded[index] =
         (struct prt_launch){.object = (uint32_t)launch->kernel_object,
                             .firings = launch->grid_size_x,
-                            .first_firing = launch->kernarg_address,
+                            .first_firing = p->firings[launch->kernarg_address],
                             .signal = launch->completion_signal,
                             .packet = p->kind,
                             .first_of_packet = first,
@@ -171,14 +192,18 @@ void prt_packet_accept(struct prt_packet_processor *p)
     counters->process_cycles = prt_cycles_add(counters->process_cycles, p->process_cycles);
     if (p->entry != UINT32_MAX) store_reference(p);
     for (uint32_t i = 0; i < p->count; i++) {
-        p->taken[p->decoded[i].object] = true;
-        counters->clean_ups += p->decoded[i].cleaned_up;
+        const struct prt_launch *launch = &p->decoded[i];
+        p->taken[launch->object] = true;
+        if (launch->object < p->stage_count) p->firings[launch->object] += launch->firings;
+        counters->clean_ups += launch->cleaned_up;
         counters->cleanup_cycles =
-            prt_cycles_add(counters->cleanup_cycles, p->decoded[i].cleanup_cycles);
+            prt_cycles_add(counters->cleanup_cycles, launch->cleanup_cycles);
     }
 }
 
-void prt_packet_ended(struct prt_packet_processor *p, const struct prt_launch *launch)
+void prt_packet_ended(struct prt_packet_processor *p, const struct prt_launch *launch,
+                      uint64_t firings)
 {
     p->taken[launch->object] = false;
+    if (launch->object < p->stage_count) p->firings[launch->object] -= launch->firings - firings;
 }

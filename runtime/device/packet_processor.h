@@ -7,6 +7,10 @@
  *     accept    stores a reference, counts, and takes the launches' kernel objects
  *     ended     gives an object back
  *
+ * A stage has a *kernarg block*: its arguments, tables and state, and a counter of the firings that
+ * have been launched.  A launch names its stage's block, so two launches of a stage are the same to
+ * the bit; the counter says from which firing on.
+ *
  * Packets of all queues of a device are processed one by one, in order of enqueuing, so all see one
  * table.
  *
@@ -41,8 +45,10 @@ struct prt_launch {
 struct prt_packet_processor {
     struct dispatch_table table;
     uint32_t enqueue_cycles, process_cycles, cleanup_cycles;
-    uint32_t object_count, signal_count;
-    bool *taken; /* by object: in flight */
+    uint32_t object_count, stage_count;
+    bool *taken;       /* by object: in flight */
+    /* By stage: the counter of its kernarg block; what is launched without packets counts, too. */
+    uint64_t *firings;
     struct prt_device_counters *counters;
 
     /* Of the packet decoded last. */
@@ -59,10 +65,12 @@ void prt_packet_processor_create(struct prt_packet_processor *processor,
                                  struct prt_device_counters *counters);
 void prt_packet_processor_destroy(struct prt_packet_processor *processor);
 
-/* The objects and signals that packets may name from now on; nothing is in flight.  The table is
- * empty again: what it held named other objects. */
+/* The objects that packets may name from now on: one for each of the stages, then of those that have
+ * one the `finish`, in the same order.  As many stages, as many signals and kernarg blocks.  Nothing
+ * is in flight, nothing has been launched.  The table is empty again: what it held named other
+ * objects.  Requires: object_count <= 2 x stage_count. */
 enum prt_status prt_packet_objects(struct prt_packet_processor *processor, uint32_t object_count,
-                                   uint32_t signal_count);
+                                   uint32_t stage_count);
 
 /* Fills decoded[0..count).  A packet that is refused is counted. */
 enum prt_status prt_packet_decode(struct prt_packet_processor *processor,
@@ -71,7 +79,9 @@ enum prt_status prt_packet_decode(struct prt_packet_processor *processor,
 /* What was decoded last will be executed. */
 void prt_packet_accept(struct prt_packet_processor *processor);
 
-/* The launch has ended: its object may be named again. */
-void prt_packet_ended(struct prt_packet_processor *processor, const struct prt_launch *launch);
+/* The launch has ended: its object may be named again.  `firings` of it count: fewer than launched
+ * where a source has stopped. */
+void prt_packet_ended(struct prt_packet_processor *processor, const struct prt_launch *launch,
+                      uint64_t firings);
 
 #endif

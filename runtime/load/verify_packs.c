@@ -10,18 +10,23 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Entries: one owner each, and nobody without one. */
-static enum prt_status verify_entries(const struct prt_container *c, struct prt_error *error)
+/* Entries: those of a pack are different ones, and who refers to one finds an owner.  `taken`: by
+ * pack, the entries that its stages own. */
+static enum prt_status verify_entries(const struct prt_container *c, uint8_t *taken,
+                                      struct prt_error *error)
 {
     uint32_t owned = 0;
+    memset(taken, 0, c->stage_count);
     for (uint32_t i = 0; i < c->stage_count; i++) {
         const struct container_stage *s = &c->stages[i];
         bool spilled = (s->flags & CONTAINER_STAGE_SPILLED) != 0;
         CHECK(s->entry != CONTAINER_NONE || !spilled, STAGES, i, "a spilled stage without entry");
         if (s->entry == CONTAINER_NONE || spilled) continue;
-        CHECK((owned >> s->entry & 1) == 0, STAGES, i,
-              "reference entry %" PRIu32 " belongs to another stage", s->entry);
+        CHECK((taken[s->pack] >> s->entry & 1) == 0, STAGES, i,
+              "reference entry %" PRIu32 " belongs to another stage of its pack", s->entry);
+        taken[s->pack] |= (uint8_t)(1u << s->entry);
         owned |= 1u << s->entry;
     }
     for (uint32_t i = 0; i < c->stage_count; i++) {
@@ -73,7 +78,7 @@ enum prt_status prt_verify_packs(const struct prt_container *c, struct prt_error
                                  ? PRT_OK
                                  : prt_error_set(error, PRT_E_NOMEM, "out of memory");
     if (status == PRT_OK) status = verify_places(c, first, taken, error);
-    if (status == PRT_OK) status = verify_entries(c, error);
+    if (status == PRT_OK) status = verify_entries(c, taken, error);
     free(first);
     free(taken);
     return status;

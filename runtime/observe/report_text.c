@@ -214,7 +214,7 @@ static void print_launches(const struct text *t)
     }
     fprintf(t->to, ") of %" PRIu64 " bytes", was->bytes);
     if (t->total.spills > 0)
-        fprintf(t->to, "; %" PRIu64 " spill%s for want of reference entries", t->total.spills,
+        fprintf(t->to, "; %" PRIu64 " spill%s: launches by other stages' entries", t->total.spills,
                 plural(t->total.spills));
     fputc('\n', t->to);
 }

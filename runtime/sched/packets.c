@@ -5,12 +5,9 @@
 
 #include <assert.h>
 
-#define NO_STAGE UINT32_MAX
-
 static struct dispatch_full describe(const struct prt_sched *s, uint32_t index, bool finish,
                                      uint64_t firings, bool quiet)
 {
-    const struct prt_stage *stage = &s->stages[index];
     uint8_t release = quiet ? DISPATCH_SCOPE_NONE : DISPATCH_SCOPE_AGENT;
     return (struct dispatch_full){.header = DISPATCH_FULL,
                                   .synch_scopes = DISPATCH_SCOPES(0, DISPATCH_SCOPE_AGENT, release),
@@ -23,7 +20,7 @@ static struct dispatch_full describe(const struct prt_sched *s, uint32_t index, 
                                   .grid_size_z = 1,
                                   .kernel_object =
                                       finish ? (uint64_t)s->container->stage_count + index : index,
-                                  .kernarg_address = stage->firings,
+                                  .kernarg_address = index,
                                   .completion_signal = quiet ? 0 : (uint64_t)index + 1};
 }
 
@@ -120,8 +117,8 @@ static enum prt_status send_reference(struct prt_sched *s, uint32_t index, uint3
     return status;
 }
 
-/* Can the launch be a difference to its entry?  A grid that comes again is worth storing, one that
- * comes once is not; a spilled stage leaves the entry to its owner. */
+/* Can the launch be a difference to an entry?  A grid that comes again is worth storing, one that
+ * comes once is not; a spilled stage leaves the entries to their owners. */
 static bool is_stored(const struct prt_sched *s, uint32_t index, const struct dispatch_full *launch)
 {
     const struct prt_stage *stage = &s->stages[index];
@@ -132,23 +129,25 @@ static bool is_stored(const struct prt_sched *s, uint32_t index, const struct di
     return grid == launch->grid_size_x || stage->grid_before != launch->grid_size_x;
 }
 
+/* A spilled stage refers to whatever entry is nearest to its launch, the others to their own. */
 static enum prt_status join(struct prt_sched *s, uint32_t index, const struct dispatch_full *launch,
                             struct prt_error *error)
 {
-    s->spilled_launches += s->stages[index].spilled;
     const struct prt_stage *stage = &s->stages[index];
     struct prt_open_packet *open = &s->open_packets[stage->queue];
-    if (!dispatch_append(&open->writer, &s->references, stage->entry, launch)) {
+    uint32_t entry = stage->spilled ? dispatch_nearest(&s->references, launch) : stage->entry;
+    s->spilled_launches += stage->spilled;
+    if (!dispatch_append(&open->writer, &s->references, entry, launch)) {
         enum prt_status status = flush_queue(s, stage->queue, error);
         if (status != PRT_OK) return status;
-        bool fits = dispatch_append(&open->writer, &s->references, stage->entry, launch);
+        bool fits = dispatch_append(&open->writer, &s->references, entry, launch);
         assert(fits); /* alone each one does */
         (void)fits;
     }
     uint32_t place = open->writer.packet.num_kernels - 1u;
     s->open_count += place == 0;
     open->stages[place] = index;
-    open->entries |= 1u << stage->entry;
+    open->entries |= 1u << entry;
     return PRT_OK;
 }
 
@@ -181,7 +180,7 @@ static enum prt_status launch_packed(struct prt_sched *s, uint32_t index, uint64
 static bool is_packed(const struct prt_sched *s, const struct prt_stage *stage)
 {
     if (stage->entry == CONTAINER_NONE) return false;
-    return stage->spilled ? s->reference_stages[stage->entry] != NO_STAGE : stage->loads;
+    return stage->spilled ? s->references.stored != 0 : stage->loads;
 }
 
 static bool launch_directly(struct prt_sched *s, uint32_t index, bool finish, uint64_t firings,

@@ -8,7 +8,7 @@
  *     full        every launch is a full packet
  *     reference   every launch is a reference packet, which stores it in its stage's entry
  *     condensed   a stage without an entry, one whose entry the program does not load, and a
- *                 spilled one whose owner's is still empty: a full packet.  Else, if its entry
+ *                 spilled one while all entries are empty: a full packet.  Else, if its entry
  *                 does not hold it yet, or its grid has been another one than the entry's twice: a
  *                 reference packet; else it joins the open packet of its queue
  *

@@ -29,7 +29,7 @@ check "fewer bytes" [ "$(number condensed.json bytes)" -lt "$(number full.json b
 check "stages beyond the entries are counted" [ "$(number condensed.json spills)" -gt 0 ]
 check "full packets spill nothing" [ "$(number full.json spills)" -eq 0 ]
 check "inspect says who is spilled" says 0 'spilled, the entry is another' "$PIPEC" inspect --device sim4 ten.pipe
-check "inspect of a container has packs" says 0 'stage 0 add: .* pack 0 place 0 entry 0$' "$PIPEC" inspect ten.pbc
+check "inspect of a container has packs" says 0 'stage 0 add: .* pack 0 place 0 entry 0' "$PIPEC" inspect ten.pbc
 
 check "a form that there is not" says 2 "'short' is none of condensed, reference and full" \
     "$PIPERUN" --dispatch=short ten.pbc x=gen:ramp:1 y=null

@@ -52,7 +52,7 @@ done
 samples=$(($(wc -c <rf.raw) / 4)) voice=$(($(wc -c <rf.raw) / 128))
 for cus in 1 4 16; do
     check "fmradio: the trial foretells $cus CUs" foretold fmradio/fmradio $cus $samples 3
-    check "cipher: the trial foretells $cus CUs" foretold cipher/chacha20 $cus 1000000 5
+    check "cipher: the trial foretells $cus CUs" foretold cipher/chacha20 $cus 1000000 6
     check "transmitter: the trial foretells $cus CUs" foretold fmradio/transmitter $cus $voice 5
 done
 check "fmradio: the trial foretells 132 CUs" foretold fmradio/fmradio 132 $samples 10

@@ -60,7 +60,6 @@ cat >new.sasm <<'END'
     bind_root 0
     load_reference 0
     bind_root 1
-    load_reference 1
     has_packets 0, 0, 2, tail      # a packet that sums sees and does not take
     run 0, 2
 top:
@@ -113,10 +112,10 @@ refuse() {
     if [ $? = 1 ] && [ ! -e bad.pbc ] && grep -q -- "^piperun: error: bad.sasm:$3" said; then ok "refused: $1"
     else not_ok "refused: $1"; sed 's/^/# /' said; fi
 }
-refuse "too few packets" 's/run 1, 16/run 1, 17/' "16: .*'run 1, 17'.* \[underflow\]$"
-refuse "an unknown instruction" 's/repeat/repaet/' "13: there is no instruction 'repaet'; did you mean 'repeat'?"
-refuse "a missing operand" 's/run 0, 4/run 0/' "14: ',' and the number are missing: 'run stage, number'"
-refuse "an entry that stays empty" 's/load_reference 1//' "8: .*the reference entry of stage 1 is not loaded before this \[load-missing\]$"
-refuse "a missing label" 's/^tail:/tial:/' "8: there is no label 'tail'"
-refuse "an end that is not there" 's/has_room 1, 0/has_room 1, 1/' "12: .*'has_room 1, 1, 16, @[0-9]*'"
+refuse "too few packets" 's/run 1, 16/run 1, 17/' "15: .*'run 1, 17'.* \[underflow\]$"
+refuse "an unknown instruction" 's/repeat/repaet/' "12: there is no instruction 'repaet'; did you mean 'repeat'?"
+refuse "a missing operand" 's/run 0, 4/run 0/' "13: ',' and the number are missing: 'run stage, number'"
+refuse "an entry that stays empty" 's/load_reference 0//' "7: .*the reference entry of stage 0 is not loaded before this \[load-missing\]$"
+refuse "a missing label" 's/^tail:/tial:/' "7: there is no label 'tail'"
+refuse "an end that is not there" 's/has_room 1, 0/has_room 1, 1/' "11: .*'has_room 1, 1, 16, @[0-9]*'"
 refuse "another number of stages" 's/^.stages 2/.stages 3/' " the program is for 3 stages, the container has 2"

@@ -89,11 +89,11 @@ static struct prt_device_tree *drawn_tree(struct prt_device *device)
 
 static enum prt_status drawn_set_kernels(struct prt_device *device,
                                          const struct prt_kernel_object *objects, uint32_t count,
-                                         uint32_t signal_count)
+                                         uint32_t stage_count)
 {
     enum prt_status status = prt_flights_reserve(&device->seen, count);
     if (status == PRT_OK) status = prt_flights_reserve(&device->pending, count);
-    if (status == PRT_OK) status = prt_packet_objects(&device->processor, count, signal_count);
+    if (status == PRT_OK) status = prt_packet_objects(&device->processor, count, stage_count);
     if (status == PRT_OK) status = prt_kernel_scratch_create(objects, count, &device->scratch);
     if (status != PRT_OK) return status;
     device->flights = calloc(count + (size_t)1, sizeof *device->flights);
@@ -186,7 +186,10 @@ static void complete(struct prt_device *device, const struct prt_flight *seen,
     struct flight *flight = &device->flights[seen->slot];
     if (!flight->executed) abort();
     device->queues.queues[seen->queue].in_flight -= flight->launch.last_of_packet;
-    prt_packet_ended(&device->processor, &flight->launch);
+    const bool stopped = flight->status == KERNEL_STOPPED;
+    prt_packet_ended(&device->processor, &flight->launch,
+                     stopped ? *device->objects[flight->launch.object].completed
+                             : flight->launch.firings);
     *completion = (struct prt_completion){.signal = flight->launch.signal,
                                           .begin_cycles = flight->begin_cycles,
                                           .end_cycles = flight->end_cycles,

@@ -17,23 +17,33 @@ static void expect(bool holds)
     if (!holds) abort();
 }
 
+static void check_packet(const struct dispatch_table *table, const struct dispatch_writer *writer,
+                         const struct dispatch_full *launches)
+{
+    struct dispatch_full found[DISPATCH_UNITS];
+    struct dispatch_finding finding;
+    uint32_t count;
+    expect(dispatch_expand(table, &writer->packet, found, &count, &finding));
+    expect(count == writer->packet.num_kernels);
+    expect(memcmp(launches, found, count * sizeof found[0]) == 0);
+}
+
+/* As the scheduler packs what is launched by other stages' entries. */
 static void check_round_trip(const struct prt_packet_processor *p)
 {
-    struct dispatch_condensed packets[DISPATCH_UNITS];
-    struct dispatch_full launches[DISPATCH_UNITS];
-    uint32_t packet_count, at = 0;
+    struct dispatch_writer writer;
+    uint32_t first = 0;
     if (p->table.stored == 0) return;
-    expect(dispatch_condense(&p->table, p->launches, p->count, packets, DISPATCH_UNITS,
-                             &packet_count));
-    for (uint32_t i = 0; i < packet_count; i++) {
-        struct dispatch_finding finding;
-        uint32_t count;
-        expect(dispatch_expand(&p->table, &packets[i], launches, &count, &finding));
-        expect(count <= p->count - at);
-        expect(memcmp(launches, &p->launches[at], count * sizeof launches[0]) == 0);
-        at += count;
+    dispatch_open(&writer);
+    for (uint32_t i = 0; i < p->count; i++) {
+        uint32_t entry = dispatch_nearest(&p->table, &p->launches[i]);
+        if (dispatch_append(&writer, &p->table, entry, &p->launches[i])) continue;
+        check_packet(&p->table, &writer, &p->launches[first]);
+        first = i;
+        dispatch_open(&writer);
+        expect(dispatch_append(&writer, &p->table, entry, &p->launches[i]));
     }
-    expect(at == p->count);
+    check_packet(&p->table, &writer, &p->launches[first]);
 }
 
 /* Every other packet's launches end at once, the others' when all have been read. */
@@ -52,7 +62,7 @@ static void process(struct prt_packet_processor *p, const union prt_dispatch *pa
     for (uint32_t i = 0; i < p->count; i++) {
         expect(p->decoded[i].object < OBJECTS && p->decoded[i].signal <= SIGNALS);
         expect(p->decoded[i].firings > 0);
-        if (ends) prt_packet_ended(p, &p->decoded[i]);
+        if (ends) prt_packet_ended(p, &p->decoded[i], p->decoded[i].firings);
     }
 }
 

@@ -678,7 +678,7 @@ static void what_may_fault_or_end_early_stays_alone(void **state)
                    "has rates that change from firing to firing");
     expect_refused("kernel k(in i32 x pop 4, out i32 y push 4) group 4 { y[item.x] = x[item.x]; } "
                    "pipeline main(in i32 x, out i32 y) { x -> k -> y; }",
-                   "has work-items");
+                   "has work-items ('group'), so a firing is a work-group of its own");
 }
 
 /* ---- loops ---- */

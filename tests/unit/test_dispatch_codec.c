@@ -113,24 +113,54 @@ static void the_reference_as_it_is_takes_one_unit(void **unused)
         assert_same(&back[i], &table.entries[0]);
 }
 
+/* As few condensed packets as keep the order: each launch as different from the entry that it is
+ * nearest to, in the present packet while it fits. */
+static uint32_t condense(const struct dispatch_table *table, const struct dispatch_full *launches,
+                         uint32_t count, struct dispatch_condensed *packets)
+{
+    struct dispatch_writer writer;
+    uint32_t written = 0;
+    dispatch_open(&writer);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t entry = dispatch_nearest(table, &launches[i]);
+        if (dispatch_append(&writer, table, entry, &launches[i])) continue;
+        packets[written++] = writer.packet;
+        dispatch_open(&writer);
+        assert_true(dispatch_append(&writer, table, entry, &launches[i]));
+    }
+    if (writer.packet.num_kernels > 0) packets[written++] = writer.packet;
+    return written;
+}
+
 static void six_launches_with_other_arguments_fit_one_packet(void **unused)
 {
     (void)unused;
     struct dispatch_table table = full_table(8);
     struct dispatch_full launches[7];
     struct dispatch_condensed packets[7];
-    uint32_t count;
     for (uint32_t i = 0; i < 7; i++) {
         launches[i] = table.entries[i];
         launches[i].kernarg_address = 1000 + i;
     }
-    assert_true(dispatch_condense(&table, launches, 6, packets, 7, &count));
-    assert_int_equal(count, 1);
+    assert_int_equal(condense(&table, launches, 6, packets), 1);
     assert_int_equal(packets[0].num_kernels, 6);
     assert_int_equal(packets[0].diff_values[30], 0);
-    assert_true(dispatch_condense(&table, launches, 7, packets, 7, &count));
-    assert_int_equal(count, 2);
-    assert_false(dispatch_condense(&table, launches, 7, packets, 1, &count));
+    assert_int_equal(condense(&table, launches, 7, packets), 2);
+}
+
+static void the_nearest_entry_takes_the_fewest_units(void **unused)
+{
+    (void)unused;
+    struct dispatch_table table = full_table(8);
+    struct dispatch_full launch = table.entries[5];
+    assert_int_equal(dispatch_nearest(&table, &launch), 5);
+    launch.grid_size_x++;
+    assert_int_equal(dispatch_nearest(&table, &launch), 5);
+    table.stored = 0x28;
+    assert_int_equal(dispatch_nearest(&table, &launch), 5);
+    table.stored = 0x88;
+    table.entries[3] = table.entries[7]; /* of equals the lowest */
+    assert_int_equal(dispatch_nearest(&table, &launch), 3);
 }
 
 static void every_field_alone_has_its_bit_and_width(void **unused)
@@ -207,10 +237,10 @@ static void expanding_what_was_condensed_gives_the_list(void **unused)
             struct dispatch_full launch = random_launch(&table);
             dispatch_store(&table, i, &launch);
         }
-        uint32_t length = random_below(LAUNCHES + 1), packet_count, at = 0;
+        uint32_t length = random_below(LAUNCHES + 1), at = 0;
         for (uint32_t i = 0; i < length; i++)
             launches[i] = random_launch(&table);
-        assert_true(dispatch_condense(&table, launches, length, packets, LAUNCHES, &packet_count));
+        uint32_t packet_count = condense(&table, launches, length, packets);
         for (uint32_t i = 0; i < packet_count; i++) {
             struct dispatch_finding finding;
             uint32_t count;
@@ -338,22 +368,21 @@ static void every_combination_of_scopes_is_known_or_refused(void **unused)
     }
 }
 
-/* A list of launches that need a packet each, and room for fewer. */
-static void what_does_not_fit_is_not_condensed(void **unused)
+/* A launch that the packet has no room for leaves it as it was. */
+static void what_does_not_fit_is_not_appended(void **unused)
 {
     (void)unused;
     struct dispatch_table table = full_table(1);
-    struct dispatch_full launches[12];
-    struct dispatch_condensed packets[4];
-    uint32_t count;
-    for (uint32_t i = 0; i < 12; i++)
-        launches[i] = simple_launch(100 + i);
-    uint32_t needed;
-    assert_true(dispatch_condense(&table, launches, 12, packets, 4, &needed));
-    assert_in_range(needed, 2, 4);
-    for (uint32_t capacity = 0; capacity <= needed; capacity++)
-        assert_int_equal(dispatch_condense(&table, launches, 12, packets, capacity, &count),
-                         capacity == needed);
+    struct dispatch_writer writer, before;
+    dispatch_open(&writer);
+    for (uint32_t i = 0; i < DISPATCH_UNITS; i++) {
+        struct dispatch_full launch = simple_launch(100 + i);
+        before = writer;
+        if (!dispatch_append(&writer, &table, 0, &launch)) break;
+        assert_int_equal(writer.packet.num_kernels, before.packet.num_kernels + 1);
+    }
+    assert_memory_equal(&writer, &before, sizeof writer);
+    assert_in_range(writer.packet.num_kernels, 2, DISPATCH_UNITS - 1);
 }
 
 /* The last difference is cut off after each number of its units. */
@@ -388,7 +417,7 @@ static void random_bytes_are_refused_or_mean_something(void **unused)
         struct dispatch_full launches[DISPATCH_UNITS], back[DISPATCH_UNITS];
         struct dispatch_condensed again[DISPATCH_UNITS];
         struct dispatch_finding finding;
-        uint32_t count, packets, at = 0, part;
+        uint32_t count, at = 0, part;
         for (uint32_t i = 0; i < DISPATCH_UNITS; i++)
             packet.diff_values[i] = random_below(3) ? 0 : (uint16_t)(random_next() >> 40);
         if (random_below(50) == 0) packet.num_kernels = (uint8_t)random_next();
@@ -397,7 +426,7 @@ static void random_bytes_are_refused_or_mean_something(void **unused)
             continue;
         }
         good++;
-        assert_true(dispatch_condense(&table, launches, count, again, DISPATCH_UNITS, &packets));
+        uint32_t packets = condense(&table, launches, count, again);
         assert_int_equal(packets, 1);
         for (uint32_t i = 0; i < packets; i++, at += part)
             assert_true(dispatch_expand(&table, &again[i], &back[at], &part, &finding));
@@ -412,11 +441,12 @@ TEST_MAIN("dispatch_codec",
           cmocka_unit_test(other_arguments_are_one_header_and_four_units),
           cmocka_unit_test(the_reference_as_it_is_takes_one_unit),
           cmocka_unit_test(six_launches_with_other_arguments_fit_one_packet),
+          cmocka_unit_test(the_nearest_entry_takes_the_fewest_units),
           cmocka_unit_test(every_field_alone_has_its_bit_and_width),
           cmocka_unit_test(expanding_what_was_condensed_gives_the_list),
           cmocka_unit_test(a_reference_packet_is_its_launch_and_an_entry),
           cmocka_unit_test(malformed_packets_have_a_reason),
           cmocka_unit_test(every_combination_of_scopes_is_known_or_refused),
-          cmocka_unit_test(what_does_not_fit_is_not_condensed),
+          cmocka_unit_test(what_does_not_fit_is_not_appended),
           cmocka_unit_test(a_difference_past_the_units_is_refused),
           cmocka_unit_test(random_bytes_are_refused_or_mean_something))

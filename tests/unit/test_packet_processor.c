@@ -43,7 +43,8 @@ static struct dispatch_full launch_of(uint64_t object)
                                   .grid_size_x = 10,
                                   .grid_size_y = 1,
                                   .grid_size_z = 1,
-                                  .kernel_object = object};
+                                  .kernel_object = object,
+                                  .kernarg_address = object};
 }
 
 static enum prt_status decode(struct bench *b, union prt_dispatch packet)
@@ -60,7 +61,7 @@ static void process(struct bench *b, union prt_dispatch packet)
     assert_int_equal(decode(b, packet), PRT_OK);
     prt_packet_accept(&b->processor);
     for (uint32_t i = 0; i < b->processor.count; i++)
-        prt_packet_ended(&b->processor, &b->processor.decoded[i]);
+        prt_packet_ended(&b->processor, &b->processor.decoded[i], b->processor.decoded[i].firings);
 }
 
 static void store(struct bench *b, uint32_t entry, struct dispatch_full launch)
@@ -82,14 +83,13 @@ static void a_full_packet_pays_everything(void **unused)
     (void)unused;
     struct bench *b = bench_make(8);
     struct dispatch_full launch = launch_of(3);
-    launch.kernarg_address = 77;
     launch.completion_signal = 4;
     assert_int_equal(decode(b, (union prt_dispatch){.full = launch}), PRT_OK);
     const struct prt_launch *l = &b->processor.decoded[0];
     assert_int_equal(b->processor.count, 1);
     assert_int_equal(l->object, 3);
     assert_int_equal(l->firings, 10);
-    assert_int_equal(l->first_firing, 77);
+    assert_int_equal(l->first_firing, 0);
     assert_int_equal(l->signal, 4);
     assert_int_equal(l->begin_cycles, ENQUEUE + PROCESS);
     assert_int_equal(l->cleanup_cycles, CLEANUP);
@@ -144,6 +144,34 @@ static void who_asks_for_a_clean_up_pays_for_it(void **unused)
     bench_free(b);
 }
 
+/* The same packet again: the counter of the kernarg block goes on, by what counts of each launch. */
+static void a_repeated_launch_goes_on_where_the_last_one_ended(void **unused)
+{
+    (void)unused;
+    enum { STAGES_HERE = 4, FINISH = STAGES_HERE + 2 };
+    struct bench *b = bench_make(8);
+    assert_int_equal(prt_packet_objects(&b->processor, 2 * STAGES_HERE, STAGES_HERE), PRT_OK);
+    store(b, 0, launch_of(2));
+    for (uint64_t first = 10; first <= 30; first += 10) {
+        process(b, condensed(1));
+        assert_int_equal(b->processor.decoded[0].first_firing, first);
+    }
+    assert_int_equal(decode(b, condensed(1)), PRT_OK);
+    assert_int_equal(decode(b, condensed(1)), PRT_OK); /* not accepted: nothing is counted */
+    prt_packet_accept(&b->processor);
+    assert_int_equal(b->processor.decoded[0].first_firing, 40);
+    prt_packet_ended(&b->processor, &b->processor.decoded[0], 3); /* it has stopped */
+    struct dispatch_full finish = launch_of(FINISH);
+    finish.kernarg_address = 2; /* a finish has the block of its stage, and counts no firing */
+    for (int i = 0; i < 2; i++) {
+        process(b, (union prt_dispatch){.full = finish});
+        assert_int_equal(b->processor.decoded[0].first_firing, 43);
+    }
+    finish.kernarg_address = FINISH;
+    assert_int_equal(decode(b, (union prt_dispatch){.full = finish}), PRT_E_PACKET);
+    bench_free(b);
+}
+
 static void entries_are_stored_and_spilled(void **unused)
 {
     (void)unused;
@@ -173,8 +201,8 @@ static void what_is_refused_leaves_no_trace(void **unused)
     store(b, 0, launch_of(0));
     store(b, 1, launch_of(1));
     struct prt_device_counters before = b->counters;
-    union prt_dispatch bad[9];
-    for (uint32_t i = 0; i < 9; i++)
+    union prt_dispatch bad[10];
+    for (uint32_t i = 0; i < 10; i++)
         bad[i] = condensed(2);
     bad[0].header = 3;
     bad[1].condensed.num_kernels = 0;
@@ -188,7 +216,10 @@ static void what_is_refused_leaves_no_trace(void **unused)
     beyond = launch_of(1);
     beyond.completion_signal = SIGNALS + 1;
     bad[8].reference = dispatch_refer(&beyond, 1);
-    for (uint32_t i = 0; i < 9; i++) {
+    beyond = launch_of(1);
+    beyond.kernarg_address = 2; /* another stage's block */
+    bad[9].full = beyond;
+    for (uint32_t i = 0; i < 10; i++) {
         assert_int_equal(decode(b, bad[i]), PRT_E_PACKET);
         before.packets_refused++;
         assert_memory_equal(&b->counters, &before, sizeof before);
@@ -210,7 +241,7 @@ static void an_object_in_flight_is_not_launched_again(void **unused)
     prt_packet_accept(&b->processor);
     struct prt_launch in_flight = b->processor.decoded[0];
     assert_int_equal(decode(b, packet), PRT_E_PACKET);
-    prt_packet_ended(&b->processor, &in_flight);
+    prt_packet_ended(&b->processor, &in_flight, in_flight.firings);
     assert_int_equal(decode(b, packet), PRT_OK);
     bench_free(b);
 }
@@ -235,6 +266,8 @@ static void random_bytes_do_no_harm(void **unused)
         union prt_dispatch packet;
         uint8_t *bytes = (uint8_t *)&packet;
         struct dispatch_full launch = launch_of(round % OBJECTS);
+        uint64_t firings[SIGNALS];
+        memcpy(firings, b->processor.firings, sizeof firings);
         packet.full = launch;
         if (round % 3 == 1) packet.reference = dispatch_refer(&launch, round % 7);
         if (round % 3 == 2) packet = condensed((uint8_t)(round % 6));
@@ -255,11 +288,13 @@ static void random_bytes_do_no_harm(void **unused)
             assert(l->object < OBJECTS);
             assert_false(named[l->object]);
             assert_true(l->firings > 0 && l->signal <= SIGNALS);
+            assert_int_equal(l->first_firing, firings[l->object]);
             named[l->object] = true;
         }
         prt_packet_accept(&b->processor);
         for (uint32_t i = 0; i < b->processor.count; i++)
-            prt_packet_ended(&b->processor, &b->processor.decoded[i]);
+            prt_packet_ended(&b->processor, &b->processor.decoded[i],
+                             b->processor.decoded[i].firings);
     }
     assert_true(accepted > 1000);
     assert_true(b->counters.packets_refused > 1000);
@@ -269,6 +304,7 @@ static void random_bytes_do_no_harm(void **unused)
 TEST_MAIN("packet_processor", cmocka_unit_test(a_full_packet_pays_everything),
           cmocka_unit_test(a_condensed_packet_pays_once),
           cmocka_unit_test(who_asks_for_a_clean_up_pays_for_it),
+          cmocka_unit_test(a_repeated_launch_goes_on_where_the_last_one_ended),
           cmocka_unit_test(entries_are_stored_and_spilled),
           cmocka_unit_test(what_is_refused_leaves_no_trace),
           cmocka_unit_test(an_object_in_flight_is_not_launched_again),

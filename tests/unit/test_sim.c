@@ -88,6 +88,7 @@ static void enqueue(struct machine *m, uint32_t queue, uint32_t stage, uint32_t 
                                           .grid_size_y = 1,
                                           .grid_size_z = 1,
                                           .kernel_object = stage,
+                                          .kernarg_address = stage,
                                           .completion_signal = stage + 1}};
     assert_int_equal(prt_sim_device.enqueue(m->device, queue, &packet, &error), PRT_OK);
 }

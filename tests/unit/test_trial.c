@@ -109,7 +109,7 @@ static void stages_of_a_pack_share_a_packet(void **state)
     uint64_t work = batch / 8 * 8 * 3, round = LAUNCH + work + UINT64_C(3) * SWITCH;
     assert_int_equal(trial.dispatches, 12);
     assert_true(trial.cycles >= 4 * round - SWITCH);
-    assert_true(trial.cycles <= 4 * (round + 16));
+    assert_true(trial.cycles <= 4 * (round + 16) + 2 * LAUNCH); /* references are stored */
     fixture_free(f);
 }
 

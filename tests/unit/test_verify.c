@@ -114,7 +114,7 @@ static void graphs_that_do_not_hold_together_are_refused(void **unused)
     REFUSED(stages[1].batch_max, (m->inputs[1].peek = 5), "5 firings of 'b' see more packets");
 }
 
-static void packs_have_no_gaps_and_entries_one_owner(void **unused)
+static void packs_have_no_gaps_and_different_entries(void **unused)
 {
     (void)unused;
     struct made *m;
@@ -1372,7 +1372,7 @@ static void names_are_escaped_in_messages(void **unused)
 
 TEST_MAIN("verify", cmocka_unit_test(good_containers_pass),
           cmocka_unit_test(graphs_that_do_not_hold_together_are_refused),
-          cmocka_unit_test(packs_have_no_gaps_and_entries_one_owner),
+          cmocka_unit_test(packs_have_no_gaps_and_different_entries),
           cmocka_unit_test(a_default_that_is_no_truth_value_is_refused),
           cmocka_unit_test(a_node_without_a_stage_is_refused),
           cmocka_unit_test(balances_that_overflow_64_bits_are_computed),
