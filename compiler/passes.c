@@ -243,6 +243,7 @@ static bool is_clean(const struct compile *cx, size_t errors)
 struct verdict analyse_graph_further(struct compile *cx, struct graph *graph)
 {
     struct verdict verdict = {0};
+    if (!operations_check_bodies(cx, graph)) return verdict;
     size_t errors = diag_error_count(cx->diags);
     amplify_infer_rates(cx, graph);
     verdict.rates_inferred = is_clean(cx, errors);

@@ -6,6 +6,9 @@
 
 #include "compiler/graph/graph.h"
 
+/* analysis/operations: the size of kernels and functions.  RULE_TOO_LARGE; false after one. */
+bool operations_check_bodies(struct compile *cx, const struct graph *graph);
+
 /* analysis/range: proves accesses in range.
  * Fills   `check`, `element_check` of every access in kernels and functions, `may_wrap` of every
  *         operation, `unbounded` of loops.

@@ -27,6 +27,9 @@ enum { VECTOR_BYTES_MAX = 256, LOCAL_BYTES_MAX = 8192 };
 /* Of kernels that compute packet by packet: several registers, between which what a packet takes is shared; and how
  * large bodies are of which that does not stay in registers anyway, with packets side by side. */
 enum { PACKET_LANES = 32, PACKET_NODES = 256 };
+/* The second width serves what the first leaves over, for nearly as much code again: programs of more kernels do
+ * without, or compiling them takes too long. */
+enum { SECOND_WIDTH_KERNELS_MAX = 64 };
 
 struct lanes {
     struct kernel_emitter *e;
@@ -628,6 +631,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     l.varying = ARENA_ARRAY(e->scratch, bool, kernel->local_count + 1u);
     if (!solve(&l, kernel->body)) return false;
     plan->varying = l.varying;
+    plan->loops = kernel_plan_loops(e, kernel->body, l.varying);
     plan->repeats = !vary && kernel->phases <= 1 && kernel_counts_by_firing(e);
     uint32_t second = KERNEL_LANES_MIN, register_lanes;
     plan->widths[0] = best_width(&l, &register_lanes);
@@ -635,10 +639,11 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     bool pads = plan->repeats && kernel_pads(e, kernel);
     /* What takes as long with all lanes of a register is not done with half of them, where short batches are padded. */
     if (pads && register_lanes > second) second = register_lanes;
-    plan->widths[1] = plan->widths[0] > second ? second : 0;
+    bool few_kernels = e->variants.count <= SECOND_WIDTH_KERNELS_MAX;
+    plan->widths[1] = plan->widths[0] > second && few_kernels ? second : 0;
     if (pads) plan->padded = plan->widths[plan->widths[1] > 0 ? 1 : 0];
-    plan->weave = kernel_weave(e, kernel, l.varying, plan->widths[0]);
-    plan->pairs = plan->weave == 1 && kernel_weaves_pairs(e, kernel, l.varying, plan->widths[0]);
+    plan->weave = kernel_weave(e, kernel, plan);
+    plan->pairs = plan->weave == 1 && kernel_weaves_pairs(e, kernel, plan);
     if (plan->pairs) plan->weave = 2;
     return true;
 }
@@ -669,6 +674,7 @@ bool kernel_plan_stream(struct kernel_emitter *e, const struct kernel *kernel,
     if (!solve(&l, kernel->body)) return false;
     uint32_t register_lanes;
     *plan = (struct kernel_lane_plan){.varying = l.varying,
+                                      .loops = kernel_plan_loops(e, kernel->body, l.varying),
                                       .widths = {best_width(&l, &register_lanes)}};
     return plan->widths[0] * kernel->out[0].type->width_bytes % KERNEL_LINE_BYTES == 0;
 }

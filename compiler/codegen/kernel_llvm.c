@@ -284,6 +284,22 @@ static void tell_kernel(struct kernel_emitter *e, const struct kernel *kernel)
         arena_printf(e->scratch, "kernel '%s' was translated for %s", kernel->name, e->isa.name));
 }
 
+static uint64_t count_instructions(const struct kernel_emitter *e)
+{
+    uint64_t count = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f != NULL; f = LLVMGetNextFunction(f))
+        count += kernel_count_instructions(f);
+    return count;
+}
+
+static void count_work(const struct kernel_emitter *e)
+{
+    if (e->cx->times == NULL) return;
+    uint64_t built = count_instructions(e);
+    phase_count(e->cx, COUNT_BUILT, built);
+    phase_count(e->cx, COUNT_WRITTEN_OUT, built + e->added_instructions);
+}
+
 static bool optimise(struct kernel_emitter *e)
 {
     leave_out_slp();
@@ -368,7 +384,10 @@ static bool build_module(struct kernel_emitter *e)
     kernel_emit_arguments_entry(e);
     describe_functions(e);
     verify(e);
-    return optimise(e);
+    count_work(e);
+    if (!optimise(e)) return false;
+    if (e->cx->times != NULL) phase_count(e->cx, COUNT_OPTIMISED, count_instructions(e));
+    return true;
 }
 
 /* ---- results ---- */

@@ -20,6 +20,7 @@
  *   kernel_phases.c        windows of such firings, cut into phases and put together from them
  *   kernel_weave.c         which of them lie side by side in the registers of a vector
  *   kernel_pairs.c         bytes of two such firings in one word
+ *   kernel_unroll.c        which loops of such firings are written out
  *   kernel_lanes.c         which kernels can execute consecutive firings in the lanes of vectors
  *   kernel_constants.c     constants of such firings, where there are many
  *   kernel_stream.c        what such firings write past the caches
@@ -105,6 +106,11 @@ struct kernel_counting {
 
 /* ---- bodies ---- */
 
+struct kernel_loops { /* in order of their addresses, see kernel_unroll.c */
+    const struct ks **items;
+    size_t count, capacity;
+};
+
 enum kernel_entry_kind { ENTRY_RUN, ENTRY_INIT, ENTRY_FINISH, ENTRY_FUNCTION, ENTRY_ARGUMENTS };
 
 struct kernel_port_state {
@@ -160,11 +166,14 @@ struct kernel_body {
     uint32_t
         weave; /* lanes: parts of consecutive lanes, see kernel_weave.c; 1: they are in order */
     const struct kernel_constants
-        *constants;            /* lanes: loaded where they are used; NULL: none are */
-    const bool *varying;       /* lanes: by variable->index */
-    bool streamed;             /* lanes: what is appended goes past the caches (kernel_stream.c) */
-    bool pairs;                /* lanes woven in two parts: packets are LAYOUT_PAIRS */
-    bool many_ends;            /* what is done for each end is a loop */
+        *constants;                   /* lanes: loaded where they are used; NULL: none are */
+    const bool *varying;              /* lanes: by variable->index */
+    const struct kernel_loops *loops; /* lanes: that may be written out (kernel_unroll.c) */
+    uint64_t
+        added_instructions; /* by loops that are written out and functions that are put in place */
+    bool streamed;          /* lanes: what is appended goes past the caches (kernel_stream.c) */
+    bool pairs;             /* lanes woven in two parts: packets are LAYOUT_PAIRS */
+    bool many_ends;         /* what is done for each end is a loop */
     LLVMValueRef constants_at; /* where they are, in these lanes */
     LLVMValueRef mask;         /* lanes: which ones execute; NULL: all */
     LLVMValueRef
@@ -188,6 +197,8 @@ struct kernel_function {
     const bool *varying; /* lanes_admitted > 0: by variable->index, all scalar parameters varying */
     uint64_t size;       /* of the tree, calls expanded; 0: not known yet */
     uint64_t widest_bytes; /* of the scalars in it, calls expanded; 0: not known yet */
+    /* LLVM instructions as built, with what is put in their place; of `llvm`, and of `lanes_llvm`. */
+    uint64_t instructions, lanes_instructions[KERNEL_LANE_WIDTHS];
 };
 
 struct kernel_lane_plan; /* kernel_lanes.c */
@@ -232,6 +243,7 @@ struct kernel_emitter {
     })
     constants;
     struct kernel_body *body;
+    uint64_t added_instructions; /* the sum of those of all bodies */
 };
 
 /* ---- kernel_llvm.c ---- */
@@ -544,11 +556,12 @@ LLVMValueRef kernel_constant_in_lanes(struct kernel_emitter *e, struct scalar_va
 /* ---- kernel_lanes.c ---- */
 
 struct kernel_lane_plan {
-    uint32_t widths[2];  /* lanes of the first and second vector loop; 0: none */
-    uint32_t weave;      /* parts of the first one's lanes, see kernel_weave.c */
-    bool pairs;          /* two parts, see kernel_pairs.c */
-    const bool *varying; /* by variable->index */
-    bool repeats;        /* a firing may be executed twice: the second time it does the same */
+    uint32_t widths[2];               /* lanes of the first and second vector loop; 0: none */
+    uint32_t weave;                   /* parts of the first one's lanes, see kernel_weave.c */
+    bool pairs;                       /* two parts, see kernel_pairs.c */
+    const bool *varying;              /* by variable->index */
+    const struct kernel_loops *loops; /* that may be written out */
+    bool repeats; /* a firing may be executed twice: the second time it does the same */
     uint32_t
         padded; /* batches of fewer firings are executed as one of so many: kernel_pad.c; 0: none are */
 };
@@ -586,17 +599,27 @@ uint64_t kernel_rounds_of(const struct ks *loop);
  * admitted. */
 const bool *kernel_function_lanes(struct kernel_emitter *e, const struct function *f);
 
-/* Whether a loop in lanes is so short that it may be written out; `varying` by variable->index. */
-bool kernel_is_written_out(struct kernel_emitter *e, const struct ks *s, const bool *varying);
+/* ---- kernel_unroll.c ---- */
+
+/* The loops of a body in lanes that may be written out; `varying` by variable->index.  In e->scratch. */
+const struct kernel_loops *kernel_plan_loops(struct kernel_emitter *e, const struct ks *body,
+                                             const bool *varying);
+/* Whether the loop is one of them; `loops` may be NULL. */
+bool kernel_is_written_out(const struct kernel_loops *loops, const struct ks *loop);
+/* Whether the loop whose blocks have just been built, from `first` on, is written out: what is left of the budgets
+ * decides, and becomes less.  `added_before`: body.added_instructions when the loop began. */
+bool kernel_writes_out(struct kernel_emitter *e, const struct ks *s, LLVMBasicBlockRef first,
+                       uint64_t added_before);
+uint64_t kernel_count_instructions(LLVMValueRef function);
 
 /* ---- kernel_weave.c ---- */
 
-/* In how many parts so many lanes of such a kernel are woven; 1: they are not. */
-uint32_t kernel_weave(struct kernel_emitter *e, const struct kernel *kernel, const bool *varying,
-                      uint32_t lanes);
-/* Whether so many lanes of such a kernel are woven in pairs of bytes. */
-bool kernel_weaves_pairs(struct kernel_emitter *e, const struct kernel *kernel, const bool *varying,
-                         uint32_t lanes);
+/* In how many parts the first lanes of the plan are woven; 1: they are not. */
+uint32_t kernel_weave(struct kernel_emitter *e, const struct kernel *kernel,
+                      const struct kernel_lane_plan *plan);
+/* Whether they are woven in pairs of bytes. */
+bool kernel_weaves_pairs(struct kernel_emitter *e, const struct kernel *kernel,
+                         const struct kernel_lane_plan *plan);
 
 /* ---- kernel_pairs.c ---- */
 

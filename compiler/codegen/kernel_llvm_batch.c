@@ -31,6 +31,7 @@ void kernel_body_end(struct kernel_emitter *e, struct kernel_body *outer,
                      LLVMBasicBlockRef outer_at)
 {
     LLVMDisposeBuilder(e->body->setup);
+    e->added_instructions += e->body->added_instructions;
     e->body = outer;
     if (outer_at != NULL) kernel_position(e, outer_at);
 }
@@ -532,6 +533,7 @@ static uint32_t emit_batch(struct kernel_emitter *e)
     if (e->body->row_packets > 0) kernel_windows_begin(e);
     if (kernel_plan_lanes(e, e->body->kernel, &plan)) {
         e->body->varying = plan.varying;
+        e->body->loops = plan.loops;
         e->body->constants = kernel_collect_constants(e, e->body->kernel, spare_registers(e));
     }
     kernel_count_blocks(e, count, emit_part, &plan);

@@ -105,15 +105,15 @@ static bool is_library(const struct kernel_emitter *e, const struct function *f)
     return strcmp(source_get(e->cx->sources, f->span.source)->name, "std/math.pipe") == 0;
 }
 
-static LLVMValueRef define(struct kernel_emitter *e, const struct function *f, uint32_t lanes)
+static LLVMValueRef define(struct kernel_emitter *e, const struct function *f, uint32_t lanes,
+                           uint64_t *instructions)
 {
     const char *name = lanes > 0 ? arena_printf(e->scratch, "%s.x%u", f->name, lanes) : f->name;
     LLVMValueRef function = LLVMAddFunction(e->module, name, function_type(e, f, lanes));
     LLVMSetLinkage(function, LLVMInternalLinkage);
     kernel_function_attribute(e, function, "nounwind");
-    if (lanes > 0 || kernel_size(e, f->body) <= INLINE_SIZE_MAX) {
-        kernel_function_attribute(e, function, "alwaysinline");
-    }
+    bool in_place = lanes > 0 || kernel_size(e, f->body) <= INLINE_SIZE_MAX;
+    if (in_place) kernel_function_attribute(e, function, "alwaysinline");
     const bool *varying = lanes > 0 ? kernel_function_lanes(e, f) : NULL;
     struct kernel_body *outer = e->body;
     LLVMBasicBlockRef outer_at = LLVMGetInsertBlock(e->builder);
@@ -123,6 +123,7 @@ static LLVMValueRef define(struct kernel_emitter *e, const struct function *f, u
                                .function = f,
                                .lanes = lanes,
                                .varying = varying,
+                               .loops = lanes > 0 ? kernel_plan_loops(e, f->body, varying) : NULL,
                                .strict = is_library(e, f),
                                .speculative = lanes > 0};
     struct kernel_counting counting;
@@ -130,30 +131,37 @@ static LLVMValueRef define(struct kernel_emitter *e, const struct function *f, u
     bind_parameters(e, f, &counting);
     kernel_statements(e, f->body);
     kernel_return(e, NULL);
+    *instructions = in_place ? kernel_count_instructions(function) + body.added_instructions : 0;
     kernel_body_end(e, outer, outer_at);
     return function;
 }
 
-/* Where the function for so many lanes is kept. */
-static LLVMValueRef *function_slot(struct kernel_emitter *e, const struct function *f,
-                                   uint32_t lanes)
+/* Where a function for so many lanes is kept: 0 and up; 0 lanes: -1. */
+static int width_of(uint32_t lanes)
 {
-    struct kernel_function *known = kernel_function_of(e, f);
-    unsigned width = 0;
-    if (lanes == 0) return &known->llvm;
-    while ((uint32_t)KERNEL_LANES_MIN << width < lanes)
+    int width = lanes > 0 ? 0 : -1;
+    while (width >= 0 && (uint32_t)KERNEL_LANES_MIN << width < lanes)
         width++;
-    return &known->lanes_llvm[width];
+    return width;
 }
 
 static LLVMValueRef function_llvm(struct kernel_emitter *e, const struct function *f,
                                   uint32_t lanes)
 {
-    if (*function_slot(e, f, lanes) == NULL) {
-        LLVMValueRef llvm = define(e, f, lanes);
-        *function_slot(e, f, lanes) = llvm; /* define may have moved the slots */
+    int width = width_of(lanes);
+    const struct kernel_function *known = kernel_function_of(e, f);
+    LLVMValueRef llvm = width < 0 ? known->llvm : known->lanes_llvm[width];
+    if (llvm == NULL) {
+        uint64_t instructions;
+        llvm = define(e, f, lanes, &instructions);
+        struct kernel_function *place = kernel_function_of(e, f); /* define may have moved it */
+        *(width < 0 ? &place->llvm : &place->lanes_llvm[width]) = llvm;
+        *(width < 0 ? &place->instructions : &place->lanes_instructions[width]) = instructions;
     }
-    return *function_slot(e, f, lanes);
+    known = kernel_function_of(e, f);
+    e->body->added_instructions +=
+        width < 0 ? known->instructions : known->lanes_instructions[width];
+    return llvm;
 }
 
 /* ---- calls ---- */

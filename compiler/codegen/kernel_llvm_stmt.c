@@ -288,43 +288,6 @@ static void loop_condition(struct kernel_emitter *e, const struct ks *s, LLVMBas
         LLVMBuildCondBr(e->builder, control_value(e, s->expr), body, end);
 }
 
-/* A window that is read by phases, each packet by several firings. */
-static bool peeks_phases(const struct kx *x, void *data)
-{
-    const struct kernel_emitter *e = data;
-    if (x->kind != KX_PEEK || e->body->in[x->port].phases == NULL) return false;
-    const struct kernel_port *port = &e->body->kernel->in[x->port];
-    return port->peek > port->pop;
-}
-
-/* An array of which each lane has its own. */
-static bool names_lanes_array(const struct kx *x, void *data)
-{
-    const bool *varying = data;
-    return x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL &&
-           !type_is_scalar(x->variable->type) && varying[x->variable->index];
-}
-
-bool kernel_is_written_out(struct kernel_emitter *e, const struct ks *s, const bool *varying)
-{
-    enum { ROUNDS_MAX = 64, NODES_MAX = 4096 };
-    uint64_t rounds = kernel_rounds_of(s);
-    uint32_t registers = e->isa.vector_bits == 512 ? 32 : 16;
-    if (rounds > registers && ks_any(s->body, NULL, names_lanes_array, (void *)varying))
-        return false;
-    return rounds > 0 && rounds <= ROUNDS_MAX && rounds * kernel_size(e, s->body) <= NODES_MAX;
-}
-
-/* In lanes, items of arrays stay in registers where their places are known, and what does not differ between lanes
- * costs least where loops are written out; windows of phases are memory anyway, but for those of woven lanes. */
-static bool writes_out(struct kernel_emitter *e, const struct ks *s)
-{
-    if (e->body->lanes == 0) return false;
-    if (e->body->weave == 1 && e->body->kernel != NULL && ks_any(s->body, NULL, peeks_phases, e))
-        return false;
-    return kernel_is_written_out(e, s, e->body->varying);
-}
-
 static void loop(struct kernel_emitter *e, const struct ks *s)
 {
     struct kernel_body *b = e->body;
@@ -336,6 +299,7 @@ static void loop(struct kernel_emitter *e, const struct ks *s)
     else
         kernel_statements(e, s->init);
     LLVMBuildBr(e->builder, s->test_after ? body : test);
+    uint64_t added_before = b->added_instructions;
     kernel_position(e, test);
     loop_condition(e, s, body, end);
     b->break_to = end;
@@ -348,7 +312,7 @@ static void loop(struct kernel_emitter *e, const struct ks *s)
     kernel_count(e, s->step_region);
     if (s->step != NULL) control_value(e, s->step);
     LLVMValueRef repeat = LLVMBuildBr(e->builder, test);
-    if (writes_out(e, s)) kernel_unroll_loop(e, repeat);
+    if (kernel_writes_out(e, s, test, added_before)) kernel_unroll_loop(e, repeat);
     kernel_position(e, end);
     b->break_to = outer_break;
     b->continue_to = outer_continue;

@@ -45,6 +45,7 @@ LLVMValueRef kernel_emit_streamed(struct kernel_emitter *e, LLVMValueRef from, L
 {
     struct kernel_body *body = e->body;
     const bool *varying = body->varying;
+    const struct kernel_loops *loops = body->loops;
     struct kernel_lane_plan plan;
     if (!kernel_plan_stream(e, body->kernel, &plan)) return from;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
@@ -55,10 +56,12 @@ LLVMValueRef kernel_emit_streamed(struct kernel_emitter *e, LLVMValueRef from, L
     LLVMBuildCondBr(e->builder, wanted, stream, end);
     kernel_position(e, stream);
     body->varying = plan.varying;
+    body->loops = plan.loops;
     LLVMValueRef line = LLVMBuildAdd(e->builder, from, ahead, "line");
     kernel_emit_firings(e, from, line, 0);
     LLVMValueRef streamed = emit_lines(e, plan.widths[0], line, to);
     body->varying = varying;
+    body->loops = loops;
     LLVMBasicBlockRef after = LLVMGetInsertBlock(e->builder);
     LLVMBuildBr(e->builder, end);
     kernel_position(e, end);

@@ -16,7 +16,8 @@
 struct weaving {
     struct kernel_emitter *e;
     const struct kernel *kernel;
-    const bool *varying; /* by variable->index */
+    const bool *varying;              /* by variable->index */
+    const struct kernel_loops *loops; /* that may be written out */
 };
 
 static bool is_varying(const struct kx *x, void *data)
@@ -64,7 +65,7 @@ static bool rolls_over_packets(const struct ks *s, void *data)
 {
     struct weaving *w = data;
     return s->kind == KS_LOOP && ks_any(s->body, NULL, moves_over_packets, w) &&
-           !kernel_is_written_out(w->e, s, w->varying);
+           !kernel_is_written_out(w->loops, s);
 }
 
 static bool ports_weave(struct kernel_emitter *e, const struct kernel *kernel, uint32_t lanes,
@@ -91,10 +92,11 @@ static uint64_t widest_bytes(const struct kernel *kernel)
     return widest;
 }
 
-uint32_t kernel_weave(struct kernel_emitter *e, const struct kernel *kernel, const bool *varying,
-                      uint32_t lanes)
+uint32_t kernel_weave(struct kernel_emitter *e, const struct kernel *kernel,
+                      const struct kernel_lane_plan *plan)
 {
-    struct weaving w = {e, kernel, varying};
+    struct weaving w = {e, kernel, plan->varying, plan->loops};
+    uint32_t lanes = plan->widths[0];
     uint64_t vector_bytes = e->isa.vector_bits / 8, bytes = lanes * widest_bytes(kernel);
     uint64_t registers = bytes / vector_bytes;
     uint32_t weave = registers < KERNEL_WEAVE_MAX ? (uint32_t)registers : KERNEL_WEAVE_MAX;
@@ -119,11 +121,11 @@ static bool makes_word(const struct kx *x, void *data)
     return kernel_is_packet_word(x);
 }
 
-bool kernel_weaves_pairs(struct kernel_emitter *e, const struct kernel *kernel, const bool *varying,
-                         uint32_t lanes)
+bool kernel_weaves_pairs(struct kernel_emitter *e, const struct kernel *kernel,
+                         const struct kernel_lane_plan *plan)
 {
-    struct weaving w = {e, kernel, varying};
-    if (lanes % (e->isa.vector_bits / 8) != 0) return false;
+    struct weaving w = {e, kernel, plan->varying, plan->loops};
+    if (plan->widths[0] % (e->isa.vector_bits / 8) != 0) return false;
     if (!ks_any(kernel->body, NULL, makes_word, NULL)) return false;
     if (kernel->in_count == 0 || kernel_rates_vary(kernel)) return false;
     for (uint32_t i = 0; i < kernel->in_count; i++) {

@@ -1,3 +1,5 @@
+#include <inttypes.h>
+
 #include "compiler/sema/body_internal.h"
 #include "compiler/sema/quick_integer.h"
 
@@ -244,6 +246,25 @@ struct kx *body_initialiser(struct body *b, const struct ast_expr *expr, const s
     return kx;
 }
 
+/* Counts the values of a constant before memory is spent on them.  False beyond the limit of all constants: the first
+ * one is reported, the others have the same cause. */
+static bool count_values(struct body *b, const struct kx *kx, const char *what, uint64_t count)
+{
+    uint64_t before = b->cx->constant_values;
+    if (count == 1) return true; /* a scalar takes no more than its expression */
+    if (before > CONSTEVAL_ALL_SCALARS_MAX) return false;
+    b->cx->constant_values += count;
+    if (b->cx->constant_values <= CONSTEVAL_ALL_SCALARS_MAX) return true;
+    struct diag *diag = body_report(b, RULE_TOO_LARGE, kx->span,
+                                    "with %s the constants of the program have more than 8,388,608 "
+                                    "values together",
+                                    what);
+    diag_note(diag, "%s has %" PRIu64 ", those before it have %" PRIu64, what, count, before);
+    diag_help(diag, "let the program read large data through an in-port, or compute it in the "
+                    "'init' of a kernel into a 'table'");
+    return false;
+}
+
 /* All scalars of a compile-time value, or NULL. */
 static struct scalar_value *constant_values(struct body *b, const struct kx *kx, const char *what)
 {
@@ -254,6 +275,7 @@ static struct scalar_value *constant_values(struct body *b, const struct kx *kx,
                     body_type_text(b, kx->type));
         return NULL;
     }
+    if (!count_values(b, kx, what, count)) return NULL;
     struct scalar_value *values = ARENA_ARRAY(b->arena, struct scalar_value, (size_t)count);
     if (consteval(b->cx, kx, values, &error)) return values;
     body_report_consteval(b, kx, &error, what);

@@ -128,6 +128,8 @@ struct consteval_error {
 #define CONSTEVAL_ALL_STEPS 500000000u /* of all constants of a compilation */
 #define CONSTEVAL_MAX_CALLS 256u
 #define CONSTEVAL_MAX_SCALARS ((uint64_t)4 << 20)
+/* Of all constants of a compilation that have more than one value; those of test blocks have limits of their own. */
+#define CONSTEVAL_ALL_SCALARS_MAX ((uint64_t)8 << 20)
 bool consteval(struct compile *cx, const struct kx *expr, struct scalar_value *out,
                struct consteval_error *error);
 

@@ -61,9 +61,10 @@ static bool wrong(struct stream *s, struct span span, const char *message)
 
 static bool list_value(struct stream *s, const struct ast_expr *e, const struct type *type)
 {
-    uint64_t count;
+    uint64_t count, constants = s->sema->cx->constant_values;
     const struct scalar_value *values = sema_values(s->sema, s->scope, e, type, &count);
     if (values == NULL) return false;
+    s->sema->cx->constant_values = constants; /* check_size bounds streams */
     if (s->last == NULL || s->last->kind != TEST_LIST) {
         if (add_part(s, TEST_LIST, e->span, type, 1) == NULL) return false;
     } else {

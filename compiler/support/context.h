@@ -66,7 +66,7 @@ struct compile {
     struct compile_options options;
     const struct devdesc *device; /* whose operations are counted as costs; NULL: the default's */
     /* Spent so far, of what the analyses of all bodies and all constants may take together. */
-    uint64_t walk_steps, constant_steps;
+    uint64_t walk_steps, constant_steps, constant_values;
     /* Of a program with errors, as sema left it: its kernels that have none; else NULL. */
     struct graph *sound;
     enum compile_halt halt;

@@ -1,5 +1,6 @@
 #include "compiler/support/phase_times.h"
 
+#include <inttypes.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -10,6 +11,7 @@ struct moment {
 
 struct phase_times {
     struct moment spent[PHASE_COUNT];
+    uint64_t counts[COUNT_COUNT];
     struct moment since;
     enum compile_phase current;
 };
@@ -54,6 +56,11 @@ enum compile_phase phase_begin(const struct compile *cx, enum compile_phase phas
     return before;
 }
 
+void phase_count(const struct compile *cx, enum compile_count count, uint64_t more)
+{
+    if (cx->times != NULL) cx->times->counts[count] += more;
+}
+
 void phase_times_restart(const struct compile *cx)
 {
     struct phase_times *times = cx->times;
@@ -69,6 +76,8 @@ void phase_times_pack(struct parcel *parcel, const struct compile *cx)
         pack_number(parcel, (uint64_t)times->spent[i].wall_ns);
         pack_number(parcel, (uint64_t)times->spent[i].processor_ns);
     }
+    for (size_t i = 0; i < COUNT_COUNT; i++)
+        pack_number(parcel, times->counts[i]);
 }
 
 /* Clocks of two processes: the sums may differ by a little. */
@@ -91,6 +100,8 @@ void phase_times_unpack(const struct compile *cx, struct parcel_reader *reader)
         times->spent[i].wall_ns += wall_ns;
         times->spent[i].processor_ns += processor_ns;
     }
+    for (size_t i = 0; i < COUNT_COUNT; i++)
+        times->counts[i] += unpack_number(reader);
 }
 
 static void print_line(FILE *to, const char *name, struct moment spent, struct moment all)
@@ -107,6 +118,11 @@ void phase_times_print(FILE *to, const struct compile *cx)
         COMPILE_PHASES(X)
 #undef X
     };
+    static const char *const counts[] = {
+#define X(name, text) text,
+        COMPILE_COUNTS(X)
+#undef X
+    };
     struct moment all = {0, 0};
     phase_resume(cx, phase_begin(cx, PHASE_START));
     for (size_t i = 0; i < PHASE_COUNT; i++) {
@@ -117,4 +133,7 @@ void phase_times_print(FILE *to, const struct compile *cx)
     for (size_t i = 0; i < PHASE_COUNT; i++)
         if (cx->times->spent[i].wall_ns > 0) print_line(to, names[i], cx->times->spent[i], all);
     print_line(to, "all", all, all);
+    for (size_t i = 0; i < COUNT_COUNT; i++)
+        if (cx->times->counts[i] > 0)
+            fprintf(to, "%-31s %10" PRIu64 "\n", counts[i], cx->times->counts[i]);
 }

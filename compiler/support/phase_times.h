@@ -9,11 +9,12 @@
  *     ...
  *     phase_resume(cx, before);
  *
- * A compilation whose `times` are NULL measures nothing.  Threads: one compilation, one thread.
+ * Beside the times it holds counts of work.  A compilation whose `times` are NULL measures nothing.  Threads: one compilation, one thread.
  */
 #ifndef PIPEC_PHASE_TIMES_H
 #define PIPEC_PHASE_TIMES_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "compiler/support/context.h"
@@ -39,6 +40,19 @@ enum compile_phase {
         PHASE_COUNT
 };
 
+/* Work of the code generator, counted: the same for the same source, on any machine. */
+#define COMPILE_COUNTS(X)                                                                          \
+    X(BUILT, "LLVM instructions built")                                                            \
+    X(WRITTEN_OUT, "after loops are written out")                                                  \
+    X(OPTIMISED, "after optimising")
+
+enum compile_count {
+#define X(name, text) COUNT_##name,
+    COMPILE_COUNTS(X)
+#undef X
+        COUNT_COUNT
+};
+
 /* PHASE_START begins.  In the compilation's arena. */
 void phase_times_begin(struct compile *cx);
 
@@ -49,13 +63,17 @@ static inline void phase_resume(const struct compile *cx, enum compile_phase bef
     (void)phase_begin(cx, before);
 }
 
-/* What a child process spent.  In the child: from now on; and so far.  In the parent: the time since the
+/* Nothing where nothing is measured. */
+void phase_count(const struct compile *cx, enum compile_count count, uint64_t more);
+
+/* What a child process spent and counted.  In the child: from now on; and so far.  In the parent: the time since the
  * child was started, which is that of one phase, is the child's as far as the child tells. */
 void phase_times_restart(const struct compile *cx);
 void phase_times_pack(struct parcel *parcel, const struct compile *cx);
 void phase_times_unpack(const struct compile *cx, struct parcel_reader *reader);
 
-/* A table of what has been measured so far: a line for each phase that took any time, and the sum. */
+/* A table of what has been measured so far: a line for each phase that took any time, and the sum; then the counts, where
+ * code was generated. */
 void phase_times_print(FILE *to, const struct compile *cx);
 
 #endif

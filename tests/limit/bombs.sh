@@ -69,6 +69,8 @@ body 'i32 a[65536][65536][65536][65536];' | bomb array_2_64 1
 body 'i32 a[-1];' | bomb array_negative 1
 body 'state i32 a[1L << 40];' | bomb state_2_40 1
 body 'table f64 a[1L << 33];' | bomb table_2_33 1
+# Each of them is within the limit of one constant.
+{ for i in $(seq 16); do echo "const i32 A${i}[4194304] = {0};"; done; printf 'kernel k(in i32 x, out i32 y) { y <- x'; for i in $(seq 16); do printf ' + A%s[x & 7]' "$i"; done; printf '; }\n%s\n' "$M"; } | bomb constants_of_64_million_values 1
 printf 'const i32 A[1L << 34] = {1};\n%s\n%s\n' "$K" "$M" | bomb constant_2_34 1
 printf 'kernel k(in i32 x[1L << 40], out i32 y) { y <- 1; }\n' | bomb port_array_2_40 1
 net 'buffer i32 b[1L << 40];' | bomb buffer_array_2_40 1

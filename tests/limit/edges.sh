@@ -51,13 +51,18 @@ make_states_bytes() { body "state u8 a[1 << 29], b[$1 - (1 << 29)]; a[x] = x; b[
 make_local_bytes() { body "u8 a[$1]; a[x] = x;"; }
 make_locals_bytes() { body "u8 a[1 << 20], b[1 << 20], c[1 << 20], d[$1 - (3 << 20)]; a[x] = b[x] = c[x] = d[x] = x;"; }
 make_constant_values() { printf 'const u8 A[%s] = {1};\n' "$1"; body ''; }
+make_all_constant_values() { printf 'const u8 A[1 << 22] = {1}, B[(1 << 22) - 4] = {1}, C[%s - (1 << 23) + 4] = {1};\n' "$1"; body 'u8 t = A[x] + B[x] + C[0];'; }
+# `a = x;` has four: the assignment, `a`, a packet, and its index; the declaration and `y <- x` have two each.
+make_body_operations() { body "u8 a = x; $(rep $((($1 - 4) / 4)) 'a = x;')"; }
 edge fields 4096 too-large
 edge struct_bytes $((1 << 30)) too-large --device cpu
 edge state_bytes $((1 << 30)) too-large --device cpu
 edge states_bytes $((1 << 30)) too-large --device cpu
 edge local_bytes $((1 << 20)) too-large
 edge locals_bytes $((4 << 20)) too-large
+step=4 edge body_operations $((1 << 17)) too-large
 edge constant_values $((4 << 20)) too-large
+edge all_constant_values $((8 << 20)) too-large
 
 # ---- functions ----
 make_calls() {

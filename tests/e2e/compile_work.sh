@@ -1,0 +1,29 @@
+#!/bin/bash
+# Compiling ordinary programs takes bounded work: the corpus of tests/bench/compile, by counts of LLVM instructions after the
+# loops that are written out and after optimising (pipec --time-report).  Seconds are `ONLY=compile make bench`.
+set -u
+cd "$TMP" || exit 1
+corpus=$ROOT/tests/bench/compile
+
+count() { awk -v what="$1" 'index($0, what) == 1 { print $NF }' report; }
+# within_bound NAME N DEVICE BOUND: in thousands.
+within_bound() {
+    local what counted
+    if ! "$PIPEC" -q --time-report "--device=$3" -D "N=$2" "$corpus/$1.pipe" -o out.pbc 2>report; then
+        echo "not ok $1 $2 on $3: $(grep -m 1 error report)"
+        return
+    fi
+    for what in 'after loops are written out' 'after optimising'; do
+        counted=$(count "$what")
+        if [ -z "$counted" ] || [ "$counted" -gt $((1000 * $4)) ]; then
+            echo "not ok $1 $2 on $3: ${counted:-no} LLVM instructions $what, more than $4,000"
+            return
+        fi
+    done
+    echo "ok $1 $2 on $3"
+}
+for device in cpu sim1 sim4 sim16; do
+    while read -r name n bound; do
+        [[ $name == '#' || $bound == - ]] || within_bound "$name" "$n" "$device" "$bound"
+    done <"$corpus/corpus.txt"
+done
