@@ -382,7 +382,7 @@ bench: all ## run tests/bench/run.sh
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec \
 	    PIPERUN=$(abspath $(B))/piperun tests/bench/run.sh
 
-coverage: ## which branches and conditions of loader, FIFO, sub-devices and dispatch codec no test takes
+coverage: ## which branches and conditions of loader, files, scheduler, FIFO and sub-devices no test takes
 	@scripts/deps.sh fuzz
 	+@$(submake) VARIANT=coverage $$(scripts/coverage.py $(BUILD)/coverage)
 	@scripts/coverage.py $(BUILD)/coverage $(MEASURED)
