@@ -27,7 +27,8 @@ static struct {
     enum fault fault;
     uint64_t calls_left; /* before the one that is hit */
     bool hit;
-    int64_t blocks; /* allocated and not freed, while armed; text that libc allocates is only freed */
+    int64_t
+        blocks; /* allocated and not freed, while armed; text that libc allocates is only freed */
 } faults;
 
 static void arm(enum fault fault, uint64_t call)
@@ -305,7 +306,8 @@ static const char *items_of_input(const struct row *row)
     return strstr(row->items, "channels=2") != NULL ? ",channels=2" : "";
 }
 
-static enum prt_status read_from(const char *path, const char *items, const struct prt_packet *packet,
+static enum prt_status read_from(const char *path, const char *items,
+                                 const struct prt_packet *packet,
                                  const struct prt_io_environment *environment, size_t *count,
                                  struct prt_error *error)
 {
@@ -440,7 +442,8 @@ static void pipes_are_read_or_refused(void **state)
     for (size_t r = 0; r < ROWS; r++) {
         const struct row *row = &rows[r];
         struct prt_error error = {0};
-        size_t size, count, width = (size_t)row->packet->width_bytes / prt_packet_units(row->packet);
+        size_t size, count,
+            width = (size_t)row->packet->width_bytes / prt_packet_units(row->packet);
         const char *path = io_path(row->name);
         make_packets(row);
         assert_int_equal(write_to(path, row, NULL, &error), PRT_OK);
