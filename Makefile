@@ -205,9 +205,9 @@ $(B)/obj/%.o: %.c $(B)/flags | $(GEN_H)
 	$(call compile,$(RUNTIME_CPP))
 $(B)/obj/runtime/piperun_lines.o: private all_cpp += $(edit_cpp)
 $(B)/obj/runtime/piperun_lines.o: $(B)/line-editor
-# What `make coverage` counts and `make mutation` changes: what decides about bytes that nobody vouches for, and what
-# threads share.
-MEASURED := $(sort $(wildcard runtime/load/*.c)) runtime/device/fifo.c runtime/device/subdevice.c \
+# What `make coverage` counts and `make mutation` changes: what decides about bytes that nobody vouches for, what decides
+# which stage runs next, and what threads share.
+MEASURED := $(sort $(wildcard runtime/load/*.c runtime/io/*.c runtime/sched/*.c)) runtime/device/fifo.c runtime/device/subdevice.c \
 	    runtime/device/subdevice_path.c lang/dispatch_codec.c
 ifeq ($(VARIANT),coverage)
 export LLVM_PROFILE_FILE := $(abspath $(B))/build.profraw
@@ -296,6 +296,11 @@ FAULTS_LD := $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc posix_memali
                mkostemps fstat pthread_mutex_init read __read_chk write prt_code_work)
 $(B)/tests/test_load_faults: private all_ld += $(FAULTS_LD)
 
+# The same for reading and writing files.
+IO_FAULTS_LD := $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc strdup free open fcntl close fstat stat access lseek \
+                  poll fsync rename mkostemp read pread write pwrite)
+$(B)/tests/test_io_faults: private all_ld += $(IO_FAULTS_LD)
+
 # What fuzz targets need of the helpers of tests.
 HELPS_program      := conform/made_container fuzz/stamped
 HELPS_container    := fuzz/stamped
@@ -378,7 +383,7 @@ bench: all ## run tests/bench/run.sh
 	@ROOT=$(CURDIR) BUILD=$(abspath $(B)) PIPEC=$(abspath $(B))/pipec \
 	    PIPERUN=$(abspath $(B))/piperun tests/bench/run.sh
 
-coverage: ## which branches and conditions of loader, FIFO, sub-devices and dispatch codec no test takes
+coverage: ## which branches and conditions of loader, files, scheduler, FIFO and sub-devices no test takes
 	@scripts/deps.sh fuzz
 	+@$(submake) VARIANT=coverage $$(scripts/coverage.py $(BUILD)/coverage)
 	@scripts/coverage.py $(BUILD)/coverage $(MEASURED)
@@ -386,6 +391,7 @@ mutation: ## N mutants of each of FILES (by default those that `make coverage` i
 	+@$(submake) mutation-run VARIANT=debug
 mutation-run: tests
 	@CC="$(CC)" MUTATION_LIBS="$(CMOCKA_LIBS) $(RUNTIME_LIBS) $(COMPILER_LIBS) -pthread" MUTATION_FAULTS="$(FAULTS_LD)" \
+	    MUTATION_IO_FAULTS="$(IO_FAULTS_LD)" \
 	    tests/mutation/mutate.py -n $(or $(N),20) -s $(or $(SEED),1) $(B) $(or $(FILES),$(MEASURED))
 
 damage: all $(DAMAGE) ## every prefix and every single-bit flip of seed containers (a quarter of an hour)

@@ -228,8 +228,7 @@ static enum prt_status rate_from(const struct prt_session *session, uint32_t inp
     struct prt_source_information audio;
     struct prt_ratio ratio;
     prt_source_information(from->source, &audio);
-    enum prt_status status =
-        prt_program_port_ratio(session->program, input, output, &ratio, error);
+    enum prt_status status = prt_program_port_ratio(session->program, input, output, &ratio, error);
     if (status != PRT_OK) return status;
     uint32_t channels =
         to->spec.channels != 0 ? to->spec.channels : prt_packet_channels(&to->packet);
@@ -264,7 +263,8 @@ static enum prt_status find_rate(const struct prt_session *session, uint32_t out
         enum prt_status status = rate_from(session, i, output, &rate, error);
         if (status != PRT_OK) return status;
         if (rate.hertz.denominator == 0) {
-            if (found->input == NULL || (found->hertz.denominator == 0 && found->input_hertz == PRT_WAV_RATE))
+            if (found->input == NULL ||
+                (found->hertz.denominator == 0 && found->input_hertz == PRT_WAV_RATE))
                 *found = rate;
         } else if (found->input == NULL || found->hertz.denominator == 0) {
             *found = rate;
@@ -273,10 +273,9 @@ static enum prt_status find_rate(const struct prt_session *session, uint32_t out
             return prt_error_set(error, PRT_E_USAGE,
                                  "'%s' would have %s Hz after '%s' (%" PRIu32
                                  " Hz), and %s Hz after '%s' (%" PRIu32 " Hz): add rate=N",
-                                 session->bindings[output].spec.path,
-                                 hertz_text(found->hertz, one), found->input->spec.path,
-                                 found->input_hertz, hertz_text(rate.hertz, other), b->spec.path,
-                                 rate.input_hertz);
+                                 session->bindings[output].spec.path, hertz_text(found->hertz, one),
+                                 found->input->spec.path, found->input_hertz,
+                                 hertz_text(rate.hertz, other), b->spec.path, rate.input_hertz);
         }
     }
     return PRT_OK;

@@ -246,8 +246,7 @@ static int read_text(const char *path, char **text, size_t *size)
 {
     enum { TEXT_BYTES_MAX = 256 << 20 };
     FILE *file = strcmp(path, "-") == 0 ? stdin : file_open_input_stream(path);
-    if (file == NULL)
-        return PRT_COMPLAIN(EXIT_USAGE, "%s: %s", path, file_error_text(errno));
+    if (file == NULL) return PRT_COMPLAIN(EXIT_USAGE, "%s: %s", path, file_error_text(errno));
     size_t capacity = 1 << 16;
     *size = 0;
     *text = malloc(capacity);

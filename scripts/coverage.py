@@ -2,8 +2,8 @@
 """coverage.py FOLDER FILE...: branches and conditions of the FILEs that no test takes.
 coverage.py FOLDER: the programs of FOLDER, that of VARIANT=coverage, that have to be built for it.
 
-Runs the programs of TESTS, and replays the seeds of fuzz targets, prints a table, and then each branch with an outcome and
-each condition (MC/DC: one that never alone decides) that no run has shown and whose source does not say why:
+Runs the programs of TESTS, replays the seeds of fuzz targets, runs the cases of COMMANDS, and prints a table, and then each
+branch with an outcome and each condition (MC/DC: one that never alone decides) that no run has shown and whose source does not say why:
 
     /* uncovered: the reader has looked at it */
 
@@ -21,9 +21,16 @@ import sys
 TESTS = ["test_verify", "test_container_rules", "test_reader", "test_verify_program", "test_device_queue",
          "test_debug_info", "test_certify", "test_fifo", "test_subdevice", "test_subdevice_model",
          "test_dispatch_codec", "test_pipert", "test_sched", "test_flow", "test_packet_processor", "test_conform_sim",
-         "test_conform_cpu", "test_streams", "test_load_faults", "test_image", "test_image_elf",
-         "test_effects"]
-REPLAYS = ["program", "packets", "subdevices", "interleaving"]  # with seeds in tests/fuzz/corpus
+         "test_conform_cpu", "test_conform_null", "test_conform_ranked", "test_streams", "test_load_faults", "test_image",
+         "test_image_elf", "test_effects", "test_io_faults", "test_io_image", "test_io_npy", "test_io_raw", "test_io_sink",
+         "test_io_spec", "test_io_wav",
+         "test_port_thread", "test_memory_port", "test_stage_marks", "test_sched_rates", "test_static_part",
+         "test_observer", "test_debugger", "test_piperun"]
+REPLAYS = ["program", "packets", "subdevices", "interleaving", "streams"]  # with seeds in tests/fuzz/corpus
+# Cases of tests/run.sh: what files, ports and the scheduler do in whole runs.
+COMMANDS = ["tests/lang"] + [f"tests/e2e/{name}.sh" for name in (
+    "formats", "packets", "audio_rates", "bad_input", "leftovers", "reports", "debugger", "signals", "interrupt",
+    "counterexample", "device_queue", "endless", "suspensions", "importance", "kernel_faults", "shrinking_input", "cpu")]
 CONSTANTS = {"0", "1", "true", "false"}  # conditions that are no choice
 MARK = "uncovered:"
 
@@ -36,8 +43,17 @@ def tool(name):
     sys.exit(f"coverage: no {name}: run scripts/deps.sh fuzz")
 
 
+def run_commands(folder, profiles):
+    """The cases of COMMANDS with the commands of the folder; their many processes add to one profile."""
+    done = subprocess.run(["tests/run.sh"] + COMMANDS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={
+        **os.environ, "BUILD": folder, "VARIANT": "coverage", "LLVM_PROFILE_FILE": f"{profiles}/commands-%m.profraw"})
+    if done.returncode != 0:
+        sys.stdout.buffer.write(done.stdout[-4000:])
+        sys.exit("coverage: tests/run.sh fails")
+
+
 def run_tests(folder, profiles):
-    """Every program of TESTS and REPLAYS; those that run."""
+    """Every program of TESTS and REPLAYS, and the commands; those that run."""
     os.environ.pop("T", None)  # would have the programs leave most of their tests out (tests/test.h)
     programs = [[f"{folder}/tests/{name}"] for name in TESTS]
     for name in REPLAYS:
@@ -50,7 +66,8 @@ def run_tests(folder, profiles):
         if done.returncode != 0:
             sys.stdout.buffer.write(done.stdout[-4000:])
             sys.exit(f"coverage: {command[0]} fails")
-    return [command[0] for command in programs]
+    run_commands(folder, profiles)
+    return [command[0] for command in programs] + [f"{folder}/piperun"]
 
 
 def export(profiles, programs, files):
@@ -148,7 +165,7 @@ def count_function(function, seen):
 def main():
     folder, files = sys.argv[1], sys.argv[2:]
     if not files:
-        print(*[f"{folder}/tests/{name}" for name in TESTS], *[f"{folder}/tests/replay_fuzz_{name}" for name in REPLAYS])
+        print(f"{folder}/pipec {folder}/piperun", *[f"{folder}/tests/{name}" for name in TESTS], *[f"{folder}/tests/replay_fuzz_{name}" for name in REPLAYS])
         return
     profiles = f"{folder}/profiles"
     shutil.rmtree(profiles, ignore_errors=True)

@@ -150,7 +150,8 @@ struct prt_io_environment {
     int interrupt_fd; /* becomes readable when reading is to stop (self-pipe, eventfd); -1: none.
                          A source that waits for a pipe or terminal, or begins a read, then returns
                          PRT_E_INTERRUPTED; asked again it is the same. */
-    bool no_named_pipes; /* a sink that leads to a named pipe is PRT_E_OPEN: its opening would wait for a reader */
+    bool
+        no_named_pipes; /* a sink that leads to a named pipe is PRT_E_OPEN: its opening would wait for a reader */
 };
 
 /* --- sources --- */

@@ -73,7 +73,10 @@ survives() {
     kill -s INT "$child"
     wait "$child"
     local status=$?
-    [ $status = 130 ] && [ -s out.raw ] || { echo "exit status $status"; return 1; }
+    if [ $status != 130 ] || [ ! -s out.raw ]; then
+        echo "exit status $status"
+        return 1
+    fi
 }
 run env --ignore-signal=HUP --default-signal=INT
 check "a run that ignores SIGHUP goes on" survives

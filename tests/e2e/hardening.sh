@@ -63,7 +63,7 @@ cc -O2 -shared -fno-pic -mcmodel=large -Wl,-z,notext weak.c -o weak.so 2>/dev/nu
 cc -O2 -fcf-protection=none -Wl,-e,main weak.c -o unmarked_entry 2>/dev/null || true
 misses() { ! "$1" weak; }
 for reader in is_pie has_relro binds_now stack_is_data no_segment_is_both no_search_path has_canaries has_checked_calls $cet; do
-    check "a program without is told: $reader" misses $reader
+    check "a program without is told: $reader" misses "$reader"
 done
 if [ -n "$cet" ] && [ -e unmarked_entry ]; then
     misses_entry() { ! entries_are_marked unmarked_entry >/dev/null; }
@@ -122,5 +122,5 @@ echo 'kernel k(in f32 x, out f32 y) { y <- x; } pipeline main(in f32 x, out f32 
 at=$(grep -abo $'\x7fELF' k.pbc | head -n 1 | cut -d: -f1)
 tail -c +$((at + 1)) k.pbc >image.so
 for reader in has_relro binds_now stack_is_data no_segment_is_both no_text_relocations no_search_path $cet; do
-    check "the image of a container: $reader" $reader image.so
+    check "the image of a container: $reader" "$reader" image.so
 done

@@ -120,13 +120,24 @@ static bool moves_bytes(uint64_t call)
     return call == SYS_read || call == SYS_write || call == SYS_pread64 || call == SYS_pwrite64;
 }
 
+/* A read of a file in memory is never short, and the dynamic linker, which reads images from one, relies on that. */
+static bool reads_memory(pid_t id, const struct user_regs_struct *regs)
+{
+    char link[64], path[PATH_MAX];
+    if (regs->orig_rax != SYS_read && regs->orig_rax != SYS_pread64) return false;
+    snprintf(link, sizeof link, "/proc/%d/fd/%llu", (int)id, regs->rdi);
+    ssize_t length = readlink(link, path, sizeof path);
+    return length > 7 && memcmp(path, "/memfd:", 7) == 0;
+}
+
 /* How it goes on. */
 static enum __ptrace_request change(struct task *task)
 {
     struct user_regs_struct regs;
     if (ptrace(PTRACE_GETREGS, task->id, NULL, &regs) != 0) return PTRACE_CONT;
     if (shortens) {
-        if (moves_bytes(regs.orig_rax) && regs.rdx > 1) regs.rdx /= 2;
+        if (moves_bytes(regs.orig_rax) && regs.rdx > 1 && !reads_memory(task->id, &regs))
+            regs.rdx /= 2;
     } else if (regs.orig_rax == SYS_close) {
         task->closing = true;
         return PTRACE_SYSCALL;

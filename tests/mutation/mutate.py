@@ -15,7 +15,7 @@ be told from the original the source says why, on the line or in the comment tha
     /* equivalent: a depth is never 0 here */
 
 Exit 0 if none survives that is not excused so, else 1.  Environment: CC (default cc), MUTATION_FLAGS (for compiling),
-MUTATION_LIBS and MUTATION_FAULTS (for linking): `make mutation` sets them.
+MUTATION_LIBS, MUTATION_FAULTS and MUTATION_IO_FAULTS (for linking): `make mutation` sets them.
 """
 import argparse
 import glob
@@ -32,6 +32,9 @@ import time
 MARK = "equivalent:"
 LOADER = ["test_reader", "test_container_rules", "test_verify", "test_verify_program", "test_device_queue",
           "test_conform_sim", "test_load_faults"]
+IO = ["test_io_faults", "test_io_sink"]
+SCHEDULER = ["test_sched", "test_conform_sim", "test_conform_null", "test_conform_ranked", "test_conform_cpu", "test_static_part",
+             "test_device_queue", "test_flow", "test_debugger", "test_pipert", "test_load_faults"]
 TESTS = {  # those that are about a file come first
     "reader.c": LOADER + ["test_debug_info"],
     "verify_effects.c": ["test_effects"] + LOADER,
@@ -54,6 +57,26 @@ TESTS = {  # those that are about a file come first
     "subdevice_path.c": ["test_subdevice", "test_load_faults"],
     "stage_marks.c": ["test_stage_marks", "test_conform_sim", "test_load_faults"],
     "dispatch_codec.c": ["test_dispatch_codec", "test_packet_processor"],
+    "convert.c": ["test_io_raw", "test_io_wav", "test_io_image", "test_io_npy"] + IO,
+    "csv.c": ["test_io_raw"] + IO,
+    "generate.c": ["test_io_raw", "test_io_spec"] + IO,
+    "io_reader.c": ["test_io_raw"] + IO,
+    "io_writer.c": IO,
+    "npy.c": ["test_io_npy"] + IO,
+    "pgm.c": ["test_io_image"] + IO,
+    "png.c": ["test_io_image"] + IO,
+    "port_spec.c": ["test_io_spec"] + IO,
+    "raw.c": ["test_io_raw"] + IO,
+    "sound_library.c": ["test_io_wav"] + IO,
+    "stream.c": ["test_io_spec", "test_io_raw", "test_io_image"] + IO,
+    "temporaries.c": IO,
+    "wav.c": ["test_io_wav"] + IO,
+    "memory_port.c": ["test_memory_port"] + SCHEDULER,
+    "port_thread.c": ["test_port_thread"] + SCHEDULER,
+    "static_part.c": ["test_static_part"] + SCHEDULER,
+    **{name + ".c": SCHEDULER for name in ("circle", "collect", "explain", "flow", "indices", "inport", "leftovers", "origins",
+                                           "packets", "ready", "sched", "sched_create", "sched_replay", "select", "standing",
+                                           "vm")},
 }
 RELATIONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 ARITHMETIC = {"+": "-", "-": "+", "*": "+", "/": "*", "%": "*", "+=": "-=", "-=": "+=", "*=": "+=", "<<": ">>", ">>": "<<",
@@ -257,8 +280,9 @@ class Builder:
         test = f"{self.folder}/obj/tests/unit/{program}.o"
         archives = [f"{self.folder}/tests/libhelper.a"] + self.pipec + [f"{self.folder}/libpipert.a"]
         words = shlex.split(os.environ.get("MUTATION_LIBS", ""))
-        if program == "test_load_faults":
-            words += shlex.split(os.environ.get("MUTATION_FAULTS", ""))
+        faults = {"test_load_faults": "MUTATION_FAULTS", "test_io_faults": "MUTATION_IO_FAULTS"}.get(program)
+        if faults is not None:
+            words += shlex.split(os.environ.get(faults, ""))
         link = self.compiler + ["-Wl,--strip-debug", f"{self.work}/mutant.o", test] + archives + words + ["-o", f"{self.work}/test"]
         if subprocess.run(link, stderr=subprocess.DEVNULL).returncode:
             sys.exit(f"mutate: {program} cannot be linked with {self.source}")

@@ -1,0 +1,556 @@
+/* Each call for memory or of the system that reading and writing files makes fails in its turn: a status and a message
+ * say so, what is told as done is done, and nothing is lost or left.  The linker leads these calls here (Makefile:
+ * IO_FAULTS_LD). */
+#include "tests/test.h"
+
+#include "tests/unit/test_io.h"
+
+#include "lang/file_publish.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+
+/* ---- faults ---- */
+
+enum fault {
+    FAULT_FAILS,       /* the call */
+    FAULT_INTERRUPTED, /* by a signal, once */
+    FAULT_AGAIN,       /* of reads and writes: nothing is there yet, or no room */
+    FAULT_SHORT,       /* of reads and writes: one byte is moved */
+    FAULT_KINDS
+};
+
+static struct {
+    bool armed;
+    enum fault fault;
+    uint64_t calls_left; /* before the one that is hit */
+    bool hit;
+    int64_t
+        blocks; /* allocated and not freed, while armed; text that libc allocates is only freed */
+} faults;
+
+static void arm(enum fault fault, uint64_t call)
+{
+    memset(&faults, 0, sizeof faults);
+    faults.fault = fault;
+    faults.calls_left = call;
+    faults.armed = true;
+}
+
+static bool disarm(void)
+{
+    faults.armed = false;
+    return faults.hit;
+}
+
+static bool is_hit(void)
+{
+    if (!faults.armed || faults.hit || faults.calls_left-- > 0) return false;
+    faults.hit = true;
+    return true;
+}
+
+/* A call that only fails. */
+static bool fails(int why)
+{
+    if (faults.fault != FAULT_FAILS || !is_hit()) return false;
+    errno = why;
+    return true;
+}
+
+/* One that a signal may interrupt, too. */
+static bool stops(int why)
+{
+    if (faults.fault != FAULT_FAILS && faults.fault != FAULT_INTERRUPTED) return false;
+    if (!is_hit()) return false;
+    errno = faults.fault == FAULT_FAILS ? why : EINTR;
+    return true;
+}
+
+/* One that moves bytes: how many it is to move; -1: it fails. */
+static ssize_t moves(size_t size, int why)
+{
+    if (!is_hit()) return (ssize_t)size;
+    if (faults.fault == FAULT_SHORT) return size > 1 ? 1 : (ssize_t)size;
+    errno = faults.fault == FAULT_FAILS ? why : faults.fault == FAULT_AGAIN ? EAGAIN : EINTR;
+    return -1;
+}
+
+static void *counted(void *block)
+{
+    if (faults.armed && block != NULL) faults.blocks++;
+    return block;
+}
+
+#define REAL(type, name, ...)                                                                      \
+    type __real_##name(__VA_ARGS__);                                                               \
+    type __wrap_##name(__VA_ARGS__);                                                               \
+    type __wrap_##name(__VA_ARGS__)
+
+/* NOLINTBEGIN(bugprone-reserved-identifier,misc-use-internal-linkage): the linker's names */
+REAL(void *, malloc, size_t size)
+{
+    return fails(ENOMEM) ? NULL : counted(__real_malloc(size));
+}
+
+REAL(void *, calloc, size_t count, size_t size)
+{
+    return fails(ENOMEM) ? NULL : counted(__real_calloc(count, size));
+}
+
+REAL(void *, realloc, void *block, size_t size)
+{
+    if (fails(ENOMEM)) return NULL;
+    void *moved = __real_realloc(block, size);
+    return block == NULL ? counted(moved) : moved;
+}
+
+REAL(char *, strdup, const char *text)
+{
+    return fails(ENOMEM) ? NULL : counted(__real_strdup(text));
+}
+
+REAL(void, free, void *block)
+{
+    if (faults.armed && block != NULL) faults.blocks--;
+    __real_free(block);
+}
+
+REAL(int, open, const char *path, int flags, ...)
+{
+    va_list more;
+    va_start(more, flags);
+    int mode = (flags & O_CREAT) != 0 ? va_arg(more, int) : 0;
+    va_end(more);
+    return stops(EMFILE) ? -1 : __real_open(path, flags, mode);
+}
+
+REAL(int, fcntl, int fd, int command, ...)
+{
+    va_list more;
+    va_start(more, command);
+    int argument = va_arg(more, int);
+    va_end(more);
+    return fails(EMFILE) ? -1 : __real_fcntl(fd, command, argument);
+}
+
+/* Having closed, as on Linux. */
+REAL(int, close, int fd)
+{
+    int status = __real_close(fd);
+    return stops(EIO) ? -1 : status;
+}
+
+REAL(int, fstat, int fd, struct stat *about)
+{
+    return fails(EIO) ? -1 : __real_fstat(fd, about);
+}
+
+REAL(int, stat, const char *path, struct stat *about)
+{
+    return fails(EACCES) ? -1 : __real_stat(path, about);
+}
+
+REAL(int, access, const char *path, int mode)
+{
+    return fails(EACCES) ? -1 : __real_access(path, mode);
+}
+
+REAL(off_t, lseek, int fd, off_t offset, int whence)
+{
+    return fails(ESPIPE) ? -1 : __real_lseek(fd, offset, whence);
+}
+
+REAL(int, poll, struct pollfd *polled, nfds_t count, int timeout)
+{
+    return stops(EINVAL) ? -1 : __real_poll(polled, count, timeout);
+}
+
+/* Nothing of this has to survive the machine. */
+REAL(int, fsync, int fd)
+{
+    return stops(EIO) ? -1 : __real_fcntl(fd, F_GETFD) >= 0 ? 0 : -1;
+}
+
+REAL(int, rename, const char *from, const char *to)
+{
+    return fails(EXDEV) ? -1 : __real_rename(from, to);
+}
+
+REAL(int, mkostemp, char *path, int flags)
+{
+    return fails(ENOSPC) ? -1 : __real_mkostemp(path, flags);
+}
+
+REAL(ssize_t, read, int fd, void *bytes, size_t size)
+{
+    ssize_t part = moves(size, EIO);
+    return part < 0 ? -1 : __real_read(fd, bytes, (size_t)part);
+}
+
+/* Of a regular file: it is always there. */
+REAL(ssize_t, pread, int fd, void *bytes, size_t size, off_t offset)
+{
+    if (faults.fault == FAULT_AGAIN) return __real_pread(fd, bytes, size, offset);
+    ssize_t part = moves(size, EIO);
+    return part < 0 ? -1 : __real_pread(fd, bytes, (size_t)part, offset);
+}
+
+REAL(ssize_t, write, int fd, const void *bytes, size_t size)
+{
+    ssize_t part = moves(size, ENOSPC);
+    return part < 0 ? -1 : __real_write(fd, bytes, (size_t)part);
+}
+
+REAL(ssize_t, pwrite, int fd, const void *bytes, size_t size, off_t offset)
+{
+    ssize_t part = moves(size, ENOSPC);
+    return part < 0 ? -1 : __real_pwrite(fd, bytes, (size_t)part, offset);
+}
+/* NOLINTEND(bugprone-reserved-identifier,misc-use-internal-linkage) */
+
+/* ---- what is read and written ---- */
+
+enum { PACKETS = 3000, CALLS_MAX = 4000 };
+
+/* struct { u8 id; f64 pos[3]; i16x2 pair; } */
+static const struct prt_field_information record_fields[] = {
+    {"id", SCALAR_U8, 0, 1, "", 1},
+    {"pos", SCALAR_F64, 8, 3, "3", 1},
+    {"pair", SCALAR_I16, 32, 2, "2", 2},
+};
+static const struct prt_packet record = {"record", 40, record_fields, SCALAR_U8, 3};
+static const struct prt_packet scalars[] = {{"f32", 4, NULL, SCALAR_F32, 0},
+                                            {"i16", 2, NULL, SCALAR_I16, 0},
+                                            {"u8", 1, NULL, SCALAR_U8, 0},
+                                            {"f64", 8, NULL, SCALAR_F64, 0}};
+enum { F32, I16, U8, F64 };
+
+static const struct row {
+    const char *name, *items; /* of a file of the folder */
+    const struct prt_packet *packet;
+} rows[] = {
+    {"a.raw", "", &scalars[F32]},
+    {"b.raw", ",raw:i16be", &scalars[F32]},
+    {"c.npy", "", &scalars[F64]},
+    {"d.npy", ",npy:i16", &scalars[F32]},
+    {"e.npy", "", &record},
+    {"f.wav", ",wav:i16", &scalars[F32]},
+    {"g.wav", "", &scalars[F32]},
+    {"h.wav", ",channels=2", &scalars[I16]},
+    {"i.wav", ",wav:u8", &scalars[U8]},
+    {"j.pgm", ",width=50", &scalars[U8]},
+    {"k.ppm", ",width=20", &scalars[U8]},
+    {"l.png", ",width=60", &scalars[U8]},
+    {"m.png", ",width=50,channels=3", &scalars[U8]},
+    {"n.csv", "", &scalars[F32]},
+    {"o.csv", "", &record},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static unsigned char packets[PACKETS * 40], found[PACKETS * 40 + 64];
+
+/* Numbers that every type and format holds exactly. */
+static void make_packets(const struct row *row)
+{
+    memset(packets, 0, sizeof packets);
+    for (size_t i = 0; i < PACKETS; i++) {
+        unsigned char *at = packets + i * (size_t)row->packet->width_bytes;
+        const float f = strstr(row->items, "wav") != NULL || strstr(row->name, "wav") != NULL
+                            ? (float)(i % 128) / 128
+                            : (float)(i % 128);
+        const double d = f;
+        const int16_t s = (int16_t)(i % 128);
+        const unsigned char b = (unsigned char)(i % 128);
+        if (row->packet == &scalars[F32]) memcpy(at, &f, sizeof f);
+        if (row->packet == &scalars[F64]) memcpy(at, &d, sizeof d);
+        if (row->packet == &scalars[I16]) memcpy(at, &s, sizeof s);
+        if (row->packet == &scalars[U8] || row->packet == &record) at[0] = b;
+        if (row->packet == &record) memcpy(at + 8, &d, sizeof d);
+        if (row->packet == &record) memcpy(at + 32, &s, sizeof s);
+    }
+}
+
+static enum prt_status parse(const char *port, const char *path, const char *items,
+                             struct prt_port_spec *spec, struct prt_error *error)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s=%s%s", port, path, items);
+    return prt_port_spec_parse(text, spec, error);
+}
+
+static enum prt_status write_to(const char *path, const struct row *row,
+                                const struct prt_io_environment *environment,
+                                struct prt_error *error)
+{
+    struct prt_port_spec spec;
+    struct prt_sink *sink = NULL;
+    enum prt_status status = parse("out", path, row->items, &spec, error);
+    if (status != PRT_OK) return status;
+    status = prt_sink_open_packets(&spec, row->packet, environment, &sink, error);
+    for (size_t done = 0; done < PACKETS && status == PRT_OK; done += 1000)
+        status = prt_sink_write(sink, packets + done * (size_t)row->packet->width_bytes,
+                                1000 * prt_packet_units(row->packet), error);
+    if (status == PRT_OK) status = prt_sink_finish(sink, error);
+    prt_sink_close(sink);
+    prt_port_spec_free(&spec);
+    return status;
+}
+
+/* What types outputs are written as, inputs do not say. */
+static const char *items_of_input(const struct row *row)
+{
+    if (strncmp(row->items, ",raw", 4) == 0) return row->items;
+    return strstr(row->items, "channels=2") != NULL ? ",channels=2" : "";
+}
+
+static enum prt_status read_from(const char *path, const char *items,
+                                 const struct prt_packet *packet,
+                                 const struct prt_io_environment *environment, size_t *count,
+                                 struct prt_error *error)
+{
+    struct prt_port_spec spec;
+    struct prt_source *source = NULL;
+    *count = 0;
+    enum prt_status status = parse("in", path, items, &spec, error);
+    if (status != PRT_OK) return status;
+    status = prt_source_open_packets(&spec, packet, environment, &source, error);
+    size_t scalars_each = prt_packet_units(packet), got = 1;
+    size_t width = (size_t)packet->width_bytes / scalars_each;
+    while (status == PRT_OK && got > 0 && *count < PACKETS * scalars_each) {
+        status = prt_source_read(source, found + *count * width, PACKETS * scalars_each - *count,
+                                 &got, error);
+        *count += got;
+    }
+    prt_source_close(source);
+    prt_port_spec_free(&spec);
+    return status;
+}
+
+static void check_message(enum prt_status status, const struct prt_error *error)
+{
+    if (status == PRT_OK) return;
+    assert_int_equal(error->status, status);
+    assert_true(error->message[0] != '\0');
+}
+
+/* ---- files ---- */
+
+/* Whatever fails: the file is the old one or the new one, and only what is whole is told as done. */
+static void outputs_are_whole_or_not_there(void **state)
+{
+    (void)state;
+    static const char old[] = "what was there before";
+    for (size_t r = 0; r < ROWS; r++) {
+        struct prt_error error = {0};
+        size_t whole_bytes, there_bytes;
+        const char *path = io_path(rows[r].name);
+        make_packets(&rows[r]);
+        assert_int_equal(write_to(path, &rows[r], NULL, &error), PRT_OK);
+        unsigned char *whole = io_read_file(path, &whole_bytes);
+        for (int fault = 0; fault < FAULT_KINDS; fault++) {
+            bool hit = true;
+            for (uint64_t call = 0; hit && call < CALLS_MAX; call++) {
+                struct prt_io_environment environment = {.interrupt_fd = -1};
+                assert_int_equal(prt_temporaries_create(&environment.temporaries), PRT_OK);
+                io_write_file(path, old, sizeof old);
+                arm((enum fault)fault, call);
+                enum prt_status status = write_to(path, &rows[r], &environment, &error);
+                hit = disarm();
+                int64_t blocks = faults.blocks;
+                prt_temporaries_remove(environment.temporaries);
+                prt_temporaries_destroy(environment.temporaries);
+                check_message(status, &error);
+                unsigned char *there = io_read_file(path, &there_bytes);
+                bool is_new = there_bytes == whole_bytes && memcmp(there, whole, whole_bytes) == 0;
+                bool is_old = there_bytes == sizeof old && memcmp(there, old, sizeof old) == 0;
+                bool in_doubt = strstr(error.message, "its folder cannot be synchronised") != NULL;
+                assert_true(status == PRT_OK || in_doubt ? is_new : is_old);
+                if (fault != FAULT_FAILS) assert_int_equal(status, PRT_OK);
+                assert_true(blocks <= 1); /* the record of a temporary is the registry's */
+                free(there);
+                memset(&error, 0, sizeof error);
+            }
+            assert_false(hit);
+        }
+        free(whole);
+        unlink(path);
+        assert_int_equal(io_folder_entries(false), 0);
+    }
+}
+
+/* What has been read is right as far as it goes, and an end that is told is the end. */
+static void inputs_are_read_or_refused(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < ROWS; r++) {
+        const struct row *row = &rows[r];
+        struct prt_error error = {0};
+        size_t count, expected;
+        const char *path = io_path(row->name);
+        make_packets(row);
+        assert_int_equal(write_to(path, row, NULL, &error), PRT_OK);
+        assert_int_equal(read_from(path, items_of_input(row), row->packet, NULL, &expected, &error),
+                         PRT_OK);
+        assert_int_equal(expected, PACKETS * prt_packet_units(row->packet));
+        size_t bytes = PACKETS * (size_t)row->packet->width_bytes;
+        assert_memory_equal(found, packets, bytes);
+        for (int fault = 0; fault < FAULT_KINDS; fault++) {
+            bool hit = true;
+            for (uint64_t call = 0; hit && call < CALLS_MAX; call++) {
+                memset(found, 0xee, sizeof found);
+                arm((enum fault)fault, call);
+                enum prt_status status =
+                    read_from(path, items_of_input(row), row->packet, NULL, &count, &error);
+                hit = disarm();
+                check_message(status, &error);
+                assert_true(faults.blocks <= 0);
+                if (fault != FAULT_FAILS) assert_int_equal(status, PRT_OK);
+                if (status == PRT_OK) assert_int_equal(count, expected);
+                assert_memory_equal(found, packets, count * (bytes / expected));
+            }
+            assert_false(hit);
+        }
+        unlink(path);
+    }
+}
+
+/* ---- pipes ---- */
+
+struct given {
+    int fd;
+    const unsigned char *bytes;
+    size_t size;
+};
+
+static void *feed(void *context)
+{
+    struct given *given = context;
+    FILE *file = fdopen(given->fd, "wb");
+    if (file == NULL) return NULL;
+    (void)fwrite(given->bytes, 1, given->size, file);
+    (void)fclose(file);
+    return NULL;
+}
+
+/* A few faults of each kind: who reads a pipe waits for who writes it, so calls are not always the same. */
+static void pipes_are_read_or_refused(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < ROWS; r++) {
+        const struct row *row = &rows[r];
+        struct prt_error error = {0};
+        size_t size, count,
+            width = (size_t)row->packet->width_bytes / prt_packet_units(row->packet);
+        const char *path = io_path(row->name);
+        make_packets(row);
+        assert_int_equal(write_to(path, row, NULL, &error), PRT_OK);
+        unsigned char *bytes = io_read_file(path, &size);
+        unlink(path);
+        for (int fault = 0; fault < FAULT_SHORT; fault++) {
+            for (uint64_t call = 0; call < 12; call++) {
+                char name[64], items[64];
+                int ends[2];
+                pthread_t thread;
+                const char *dot = strrchr(row->name, '.');
+                const char *given_items = items_of_input(row);
+                const char *format = strcmp(dot, ".ppm") == 0 ? "pgm" : dot + 1;
+                assert_int_equal(pipe(ends), 0);
+                struct given given = {ends[1], bytes, size};
+                snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+                if (strstr(given_items, "raw:") != NULL)
+                    snprintf(items, sizeof items, "%s", given_items);
+                else
+                    snprintf(items, sizeof items, ",%s%s", format, given_items);
+                assert_int_equal(pthread_create(&thread, NULL, feed, &given), 0);
+                arm((enum fault)fault, call * 3);
+                enum prt_status status = read_from(name, items, row->packet, NULL, &count, &error);
+                (void)disarm();
+                check_message(status, &error);
+                assert_true(count <= PACKETS * prt_packet_units(row->packet));
+                assert_memory_equal(found, packets, count * width);
+                __real_close(ends[0]);
+                pthread_join(thread, NULL);
+            }
+        }
+        free(bytes);
+    }
+}
+
+/* A sink that writes to a pipe: whole, or an error; a file whose header comes last waits in a file of $TMPDIR. */
+static void pipes_are_written_or_an_error_says_so(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < ROWS; r++) {
+        const struct row *row = &rows[r];
+        make_packets(row);
+        for (int fault = 0; fault < FAULT_KINDS; fault++) {
+            bool hit = true;
+            for (uint64_t call = 0; hit && call < CALLS_MAX; call++) {
+                struct prt_error error = {0};
+                char name[64], items[64];
+                const char *format = strcmp(strrchr(row->name, '.'), ".ppm") == 0
+                                         ? "ppm"
+                                         : strrchr(row->name, '.') + 1;
+                struct row to = *row;
+                FILE *all = tmpfile();
+                assert_non_null(all);
+                snprintf(name, sizeof name, "/dev/fd/%d", fileno(all));
+                bool has_format = strncmp(row->items + 1, format, strlen(format)) == 0;
+                snprintf(items, sizeof items, "%s%s%s", has_format ? "" : ",",
+                         has_format ? "" : format, row->items);
+                to.items = items;
+                arm((enum fault)fault, call);
+                enum prt_status status = write_to(name, &to, NULL, &error);
+                hit = disarm();
+                check_message(status, &error);
+                assert_true(faults.blocks <= 0);
+                if (fault != FAULT_FAILS) assert_int_equal(status, PRT_OK);
+                fclose(all);
+            }
+            assert_false(hit);
+        }
+    }
+}
+
+/* ---- names ---- */
+
+static void a_file_gets_its_name_or_keeps_the_old_one(void **state)
+{
+    (void)state;
+    for (int fault = 0; fault < FAULT_AGAIN; fault++) {
+        bool hit = true;
+        for (uint64_t call = 0; hit && call < CALLS_MAX; call++) {
+            bool renamed;
+            io_write_file(io_path("new"), "new", 3);
+            io_write_file(io_path("old"), "old", 3);
+            arm((enum fault)fault, call);
+            bool good = file_publish(io_path("new"), io_path("old"), &renamed);
+            hit = disarm();
+            size_t size;
+            unsigned char *bytes = io_read_file(io_path("old"), &size);
+            assert_memory_equal(bytes, renamed ? "new" : "old", 3);
+            assert_true(renamed || !good);
+            if (!hit || fault == FAULT_INTERRUPTED) assert_true(good);
+            free(bytes);
+        }
+        assert_false(hit);
+    }
+    io_folder_entries(true);
+    bool renamed;
+    char name[5000];
+    memset(name, 'n', sizeof name);
+    name[4500] = '/';
+    name[sizeof name - 1] = '\0';
+    assert_false(file_publish("new", name, &renamed));
+    assert_int_equal(errno, ENAMETOOLONG);
+    assert_false(renamed);
+}
+
+IO_TEST_MAIN("io_faults", cmocka_unit_test(outputs_are_whole_or_not_there),
+             cmocka_unit_test(inputs_are_read_or_refused),
+             cmocka_unit_test(pipes_are_read_or_refused),
+             cmocka_unit_test(pipes_are_written_or_an_error_says_so),
+             cmocka_unit_test(a_file_gets_its_name_or_keeps_the_old_one))
