@@ -18,11 +18,11 @@ struct diag *sema_refuse_shape(struct diags *diags, const struct ast_attribute *
     const struct ast_expr *e = first_undecimal(attribute->value);
     if (e == NULL) return NULL;
     bool hexadecimal = e->integer.base == 16;
-    struct diag *d =
-        diag_report(diags, RULE_INVALID_NUMBER, e->span,
-                    "the numbers of '%s' are decimal: this %s number is %" PRIu64 "%s",
-                    attribute->name.text, hexadecimal ? "hexadecimal" : "octal", e->integer.value,
-                    hexadecimal ? ", and reads like dimensions" : "");
+    const char *base = hexadecimal ? "hexadecimal" : e->integer.base == 2 ? "binary" : "octal";
+    struct diag *d = diag_report(diags, RULE_INVALID_NUMBER, e->span,
+                                 "the numbers of '%s' are decimal: this %s number is %" PRIu64 "%s",
+                                 attribute->name.text, base, e->integer.value,
+                                 hexadecimal ? ", and reads like dimensions" : "");
     diag_help(d, "write '%" PRIu64 "'%s", e->integer.value,
               hexadecimal ? ", or dimensions that begin with 1 or more" : "");
     return d;
