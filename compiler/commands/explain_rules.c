@@ -160,5 +160,7 @@ void explain_man(FILE *to, struct arena *arena, const enum rule *rules, size_t c
         print_man_example(to, "Fails", &page.fails);
         print_man_example(to, "Fixed", &page.fixed);
     }
-    fputs(".Sh SEE ALSO\n.Xr pipec 1\n.Sh LICENCE\nFree software under the MIT licence, without any warranty.\n", to);
+    fputs(".Sh SEE ALSO\n.Xr pipec 1\n.Sh LICENCE\nFree software under the MIT licence, without "
+          "any warranty.\n",
+          to);
 }

@@ -88,8 +88,7 @@ void plan_lay_out(struct placement *at, const struct plan_layout *layout)
         at->graph->buffers.items[i].depth_packets = at->depths[i];
     plan_raise_depths(at);
     plan_thresholds(at);
-    plan_reference_entries(at->arena, at->graph, at->plan, NULL,
-                           at->device->reference_entries);
+    plan_reference_entries(at->arena, at->graph, at->plan, NULL, at->device->reference_entries);
 }
 
 static void keep_depths(struct placement *at)

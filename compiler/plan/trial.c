@@ -573,7 +573,8 @@ static void launch(struct playing *p, uint32_t index)
     bool owns = planned->entry != GRAPH_NONE && !planned->spilled;
     bool stores = owns && p->holds[planned->entry] != index + 1; /* a packet of its own */
     if (stores) p->holds[planned->entry] = index + 1;
-    if (stores || planned->entry == GRAPH_NONE || queue->units + units > DISPATCH_UNITS) flush(p, queue);
+    if (stores || planned->entry == GRAPH_NONE || queue->units + units > DISPATCH_UNITS)
+        flush(p, queue);
     p->open_queues += queue->open_count == 0;
     queue->open[queue->open_count++] = index;
     queue->units += units;

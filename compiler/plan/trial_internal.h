@@ -73,7 +73,8 @@ struct playing {
     struct trial_queue *queues;
     struct trial_unit *units;
     uint32_t stage_count, queue_count, unit_count, open_queues;
-    uint32_t holds[DISPATCH_ENTRIES_MAX]; /* by reference entry: 1 + the stage whose launch it holds */
+    uint32_t
+        holds[DISPATCH_ENTRIES_MAX]; /* by reference entry: 1 + the stage whose launch it holds */
 
     enum graph_policy selection;
     uint32_t *order;    /* stages as selections look at them: set after set */

@@ -7,7 +7,7 @@
 #include "compiler/support/vec.h"
 
 /* A longer cell moves the rest of its row instead of widening the column. */
-enum { CELL_WIDTH_MAX = 32, PERIOD_MAX = 8 };
+enum { WIDEST_CELL = 32, LONGEST_PERIOD = 8 };
 
 struct cells {
     struct arena *arena;
@@ -73,7 +73,7 @@ static void fold_rows(const struct cells *cells, struct cells *folded)
     size_t rows = cells->items.count / cells->columns;
     for (size_t row = 0, period, count; row < rows; row += period * count) {
         period = count = 1;
-        for (size_t p = 1; p <= PERIOD_MAX; p++) {
+        for (size_t p = 1; p <= LONGEST_PERIOD; p++) {
             size_t groups = count_groups(cells, row, p, rows);
             if (groups < NAME_FOLD_LEAST || (groups - 1) * p <= (count - 1) * period) continue;
             period = p;
@@ -94,7 +94,7 @@ static void print_rows(const struct cells *cells, FILE *to, const int *least)
     int *widths = ARENA_ARRAY(cells->arena, int, columns);
     for (size_t i = 0; i < cells->items.count; i++) {
         size_t length = strlen(cells->items.items[i]);
-        int width = length < CELL_WIDTH_MAX ? (int)length : CELL_WIDTH_MAX;
+        int width = length < WIDEST_CELL ? (int)length : WIDEST_CELL;
         if (widths[i % columns] < width) widths[i % columns] = width;
     }
     for (size_t row = 0; row < rows; row++) {

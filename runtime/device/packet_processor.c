@@ -196,8 +196,7 @@ void prt_packet_accept(struct prt_packet_processor *p)
         p->taken[launch->object] = true;
         if (launch->object < p->stage_count) p->firings[launch->object] += launch->firings;
         counters->clean_ups += launch->cleaned_up;
-        counters->cleanup_cycles =
-            prt_cycles_add(counters->cleanup_cycles, launch->cleanup_cycles);
+        counters->cleanup_cycles = prt_cycles_add(counters->cleanup_cycles, launch->cleanup_cycles);
     }
 }
 

@@ -46,7 +46,7 @@ struct prt_packet_processor {
     struct dispatch_table table;
     uint32_t enqueue_cycles, process_cycles, cleanup_cycles;
     uint32_t object_count, stage_count;
-    bool *taken;       /* by object: in flight */
+    bool *taken; /* by object: in flight */
     /* By stage: the counter of its kernarg block; what is launched without packets counts, too. */
     uint64_t *firings;
     struct prt_device_counters *counters;

@@ -494,10 +494,11 @@ static void devices_have_memory_and_entries(void **unused)
     m = small();
     for (int i = 0; i < 2; i++)
         m->nodes[i].arguments_bytes = m->nodes[i].tables_bytes = m->nodes[i].state_bytes = 33;
-    expect_device(m, &device,
-                  "'small' needs 768 bytes of memory, device 'sim16' has 767: buffers 64, ports 64, "
-                  "arguments, tables and state 384, index memory 0, device queue 0, dispatch "
-                  "packets and reference table 256 [memory]");
+    expect_device(
+        m, &device,
+        "'small' needs 768 bytes of memory, device 'sim16' has 767: buffers 64, ports 64, "
+        "arguments, tables and state 384, index memory 0, device queue 0, dispatch "
+        "packets and reference table 256 [memory]");
     device.memory_bytes = 0; /* not known */
     m = small();
     m->nodes[1].local_bytes = UINT64_MAX;

@@ -641,7 +641,7 @@ static void interfaces_fit_each_other(void **unused)
 TEST_MAIN("device_queue", cmocka_unit_test(trees_append_in_pre_order),
           cmocka_unit_test(bounds_are_kept_and_checked),
           cmocka_unit_test(a_queue_too_small_is_refused),
-        cmocka_unit_test(the_queue_and_the_local_memory_of_children_count),
+          cmocka_unit_test(the_queue_and_the_local_memory_of_children_count),
           cmocka_unit_test(tables_that_do_not_hold_together_are_refused),
           cmocka_unit_test(a_node_that_launches_has_no_phases),
           cmocka_unit_test(a_child_has_work_items_up_to_the_limit),

@@ -733,11 +733,10 @@ static uint64_t dispatches_of(const char *selection, uint32_t stage)
     m->nodes[1].importance = 9;
     m->stages[0].batch_max = 8;
     m->stages[1].batch_max = 64;
-    snprintf(
-        text, sizeof text,
-        " bind_root 0\n bind_root 1\nL1: ends\n %s 0, L2\n dispatch\n wait L1\n jump L1\n"
-        "L2: ends\n wait L1\n halt\n",
-        selection);
+    snprintf(text, sizeof text,
+             " bind_root 0\n bind_root 1\nL1: ends\n %s 0, L2\n dispatch\n wait L1\n jump L1\n"
+             "L2: ends\n wait L1\n halt\n",
+             selection);
     made_program(m, text);
     struct prt_program *program = pipelines_load(m, (struct prt_image_kernel[]){copy, copy});
     struct prt_run *run = create(program, 1);
