@@ -381,7 +381,7 @@ static void complete(struct prt_device *device, const struct prt_cpu_job *job,
     if (job->status != KERNEL_OK) c->fault = job->fault;
     if (c->end_cycles > device->seen_ns) device->seen_ns = c->end_cycles;
     device->queues.queues[job->queue].in_flight -= job->launch.last_of_packet;
-    prt_packet_ended(&device->processor, &job->launch, firings_of(job));
+    prt_packet_ended(&device->processor, &job->launch, job->executed ? firings_of(job) : 0);
 }
 
 /* Puts what is seen to have ended in front of what is not; both stay in order. */

@@ -459,7 +459,7 @@ static enum prt_status sim_wait(struct prt_device *device, struct prt_completion
         observe_until(device, flight.seen_cycles);
         complete(job, &completions[(*count)++]);
         device->queues.queues[flight.queue].in_flight -= job->launch.last_of_packet;
-        prt_packet_ended(&device->processor, &job->launch, firings_of(job));
+        prt_packet_ended(&device->processor, &job->launch, job->executed ? firings_of(job) : 0);
     }
     return PRT_OK;
 }

@@ -80,7 +80,7 @@ enum prt_status prt_packet_decode(struct prt_packet_processor *processor,
 void prt_packet_accept(struct prt_packet_processor *processor);
 
 /* The launch has ended: its object may be named again.  `firings` of it count: fewer than launched
- * where a source has stopped. */
+ * where a source has stopped, none where the launch was skipped. */
 void prt_packet_ended(struct prt_packet_processor *processor, const struct prt_launch *launch,
                       uint64_t firings);
 
