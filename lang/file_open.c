@@ -76,7 +76,7 @@ FILE *file_open_input_stream(const char *path)
     return file;
 }
 
-/* For writing.  A named pipe that nobody reads cannot be opened at all without waiting. */
+/* For writing.  A named pipe without a reader cannot be opened without waiting. */
 static int open_output(const char *path, int flags, struct stat *about)
 {
     int fd = open_without_waiting(path, O_WRONLY | flags);

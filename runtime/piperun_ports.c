@@ -197,7 +197,7 @@ static enum prt_status open_input(struct prt_session *session, uint32_t port,
 
 /* ---- the rate of audio that is written ---- */
 
-/* What an input says about it. */
+/* The rate that an input gives an output. */
 struct audio_rate {
     const struct prt_binding *input; /* NULL: none says anything */
     uint32_t input_hertz;
@@ -250,7 +250,7 @@ static const char *hertz_text(struct prt_ratio hertz, char text[64])
     return text;
 }
 
-/* What all inputs say, which is to be the same.  One that no exact rate connects says so only where no other does. */
+/* The rate that all inputs agree on.  An input without an exact ratio counts only if no other input has one. */
 static enum prt_status find_rate(const struct prt_session *session, uint32_t output,
                                  struct audio_rate *found, struct prt_error *error)
 {

@@ -266,7 +266,7 @@ void walk_report_outside(struct walker *w);
 
 /* ---- facts ---- */
 
-/* What `left + offset op right` shows, beyond the interval of one variable; the sum is exact. */
+/* Records the facts that `left + offset op right` implies, beyond the interval of one variable.  The sum is exact. */
 void walk_fact_compare(const struct walker *w, struct walk_state *s, const struct kx *left,
                        enum kx_op op, const struct kx *right, wide offset);
 /* The variable of `target` has just taken the value of `value`, which was not assigned by it. */

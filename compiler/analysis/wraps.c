@@ -77,7 +77,7 @@ static const struct kx *find_wrapped(const struct kx *e, int depth)
     return found != NULL || e->op == OP_SHL ? found : find_wrapped(e->right, depth + 1);
 }
 
-/* What the operations that make up the value would give without wrapping. */
+/* The range of the value if none of its operations wrapped. */
 static struct interval unwrapped_range(const struct kx *e, int depth)
 {
     struct interval range = exact_range(e, 0);

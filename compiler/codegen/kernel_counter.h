@@ -27,7 +27,7 @@ LLVMValueRef kernel_cycles_weigh(struct kernel_emitter *e, LLVMValueRef count, u
 /* Creates all counters of a kernel that launches: a launch in a loop also reads those that code emitted
  * after it adds to. */
 void kernel_counters_create(struct kernel_emitter *e);
-/* What the present work-item has executed since it began its run. */
+/* Cycles that the current work-item has executed since it began its run. */
 LLVMValueRef kernel_count_item(struct kernel_emitter *e);
 
 /* The firing has ended: the cycles of each of its warps, with those that all have taken alike. */

@@ -737,7 +737,7 @@ LLVMTypeRef kernel_cycles_type(struct kernel_emitter *e, uint32_t lanes);
 void kernel_count_function(struct kernel_emitter *e, struct kernel_counting *counting,
                            const struct function *f, LLVMValueRef cycles);
 void kernel_count_return(struct kernel_emitter *e);
-/* In the body of a kernel that launches: kernel_launch.timestamp of what is executed here. */
+/* In the body of a kernel that launches: the value of kernel_launch.timestamp at this place. */
 LLVMValueRef kernel_count_so_far(struct kernel_emitter *e);
 
 /* Kernels: begins the body, where it counts: `counting` is its memory, `out` takes the cycles;

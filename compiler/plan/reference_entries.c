@@ -168,8 +168,8 @@ static void read_part(struct packing *p, const struct schedule_part *part, uint3
     }
 }
 
-/* What is static in the order of the schedule, whose loops say how often and where; the rest as it
- * is ready, in the order of the data.  Fills positions. */
+/* Fills the positions: static stages in the order of the schedule, whose loops give counts and places;
+ * the other stages in the order of the data, as they become ready. */
 static void read_program(struct packing *p, uint32_t *position)
 {
     uint32_t count = p->plan->stage_count, next = 0;
@@ -313,7 +313,7 @@ enum {
     STATES = 2 * (DISPATCH_ENTRIES_MAX + 1)
 };
 
-/* What the launches of an iteration cost.  Each owner also costs, once, the packet that stores its
+/* The cost of the launches of an iteration.  Each owner also costs, once, the packet that stores its
  * reference. */
 struct cost {
     uint64_t packets;
@@ -611,7 +611,7 @@ static bool choose_states(struct cutting *c, struct choice *choices, struct cost
     return true;
 }
 
-/* What ends at `at` with that state: places, ends, and which stages are spilled. */
+/* Marks the pack that ends at `at` with that state: places, ends, and spilled stages. */
 static void mark_pack(const struct cutting *c, const struct state *state, uint32_t at)
 {
     struct plan_stage *stages = c->packing->plan->stages;

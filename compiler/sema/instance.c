@@ -1103,8 +1103,8 @@ static void check_chain_end(struct elaboration *el, const struct chain *chain,
     el->incomplete = true;
 }
 
-/* What stands behind a refused element, for its own errors: names, and kernels whose parameters are
- * written. */
+/* Checks the elements after a refused one for errors of their own: unknown names, and bodies of kernels
+ * whose parameters are written. */
 static void check_rest(struct elaboration *el, struct scope *scope, const struct ast_node *node)
 {
     static const struct bound_ports unknown = {0};

@@ -66,8 +66,8 @@ static inline void phase_resume(const struct compile *cx, enum compile_phase bef
 /* Nothing where nothing is measured. */
 void phase_count(const struct compile *cx, enum compile_count count, uint64_t more);
 
-/* What a child process spent and counted.  In the child: from now on; and so far.  In the parent: the time since the
- * child was started, which is that of one phase, is the child's as far as the child tells. */
+/* The times and counts of a child process.  The child restarts them when it begins and packs them when it ends.  The
+ * parent replaces the time that it measured for the child by the phases that the child packed. */
 void phase_times_restart(const struct compile *cx);
 void phase_times_pack(struct parcel *parcel, const struct compile *cx);
 void phase_times_unpack(const struct compile *cx, struct parcel_reader *reader);

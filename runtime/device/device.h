@@ -84,8 +84,8 @@ enum prt_kernel_flags {
  * the kernel's status.
  *
  * A fault in firing k of a launch leaves in its out windows the packets of the firings before k, as a
- * stop in k does; `*produced` of what is WHOLE counts these.  What was enqueued on the queue after the
- * launch is skipped, until `resume`. */
+ * stop in k does; `*produced` of a WHOLE output counts these.  Launches that were enqueued on the queue
+ * after it are skipped until `resume`. */
 struct prt_kernel_object {
     kernel_entry entry;
     const void *arguments;

@@ -653,8 +653,8 @@ static void place_inputs(const struct prt_kernel_object *object, uint64_t skip, 
     }
 }
 
-/* What the firing has appended, with its tree, is as declared; adds it up.  Of a firing that faults
- * nothing is added. */
+/* Checks that the firing and its tree have appended as many packets as declared, and adds them up.  A
+ * firing that faults adds none. */
 static enum kernel_status settle_outputs(struct prt_device_queue *q)
 {
     for (uint32_t o = 0; o < q->root->out_count; o++)

@@ -3,7 +3,7 @@
  * records alone.
  *
  * Requires: a container that prt_verify_graph accepts.
- * What overflows is UINT64_MAX.  Thread-safety: no state.  Allocation: none.
+ * A sum that overflows is UINT64_MAX.  Thread-safety: no state.  Allocation: none.
  */
 #ifndef RUNTIME_LOAD_DEVICE_NEED_H
 #define RUNTIME_LOAD_DEVICE_NEED_H

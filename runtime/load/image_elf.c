@@ -1,4 +1,4 @@
-/* What an image may be: see image_elf.h. */
+/* image_elf: the contract is in image_elf.h. */
 #include "runtime/load/image_elf.h"
 
 #include "runtime/load/verify_rule.h"

@@ -8,9 +8,9 @@
  *     symbols and relocations whose value is computed by code of its own (IFUNC, IRELATIVE)
  *   - brings no other library with it, and uses nothing of the process but memcpy, memmove, memset
  *   - has no memory that is writable and executable, and asks for no executable stack
- *   - is changed by relocations in its data alone: not in what the linker reads later.
- * What its kernels do when they are called is another matter: a container is trusted as an
- * executable is.
+ *   - is changed by relocations only in its data, not in tables that the dynamic linker reads later.
+ * These rules do not restrict what the kernels do when they are called: a container is trusted as
+ * an executable is.
  *
  * Work: linear in the image.
  */

@@ -181,7 +181,8 @@ enum need {
     NEED_KEPT_BACK /* what faults keep back, and nothing else */
 };
 
-/* What the next firing of a running stage lacks, inputs marked; *port: to be filled. */
+/* Finds what the next firing of a running stage lacks and marks the inputs that lack packets.  *port: the
+ * in-port to fill. */
 static enum need find_need(const struct prt_sched *s, struct prt_stage *stage,
                            struct prt_buffer **port)
 {

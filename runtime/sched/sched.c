@@ -496,8 +496,8 @@ static bool can_never_fire(const struct prt_sched *s, const struct prt_stage *st
     return false;
 }
 
-/* A finish with one input reads the tail of it: that stays attached, and is no leftover.  A stage
- * that nobody wants any more, or that has stopped, may hold any number of packets, and reads none. */
+/* A finish with one input reads the tail of it: that input stays attached, and its tail is no leftover.
+ * A stage without readers, or a stopped one, may hold any number of packets, and reads none. */
 static void begin_end(struct prt_sched *s, struct prt_stage *stage)
 {
     bool finishes = (stage->node->flags & CONTAINER_NODE_FINISH) != 0;

@@ -429,8 +429,8 @@ enum prt_status prt_sched_reap(struct prt_sched *sched, struct prt_error *error)
 
 /* A stage fires no more: its inputs hold no packets for it any more. */
 void prt_sched_detach(struct prt_sched *s, struct prt_stage *stage);
-/* What the batch, of which only the first `firings` count, has appended to an output that is not in order: claimed
- * so far.  An out-port is drained. */
+/* Delivers the packets that the counted firings of a batch have appended to an output that is not in order and for
+ * which room is claimed so far.  An out-port is drained. */
 enum prt_status prt_sched_deliver(struct prt_sched *s, struct prt_stage *stage, uint32_t output,
                                   uint64_t packets, struct prt_error *error);
 

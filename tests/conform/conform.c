@@ -523,7 +523,7 @@ static void a_packet_is_seen_with_its_signals(void **unused)
     close_bench(bench);
 }
 
-/* What follows a fault on its queue is skipped; another queue goes on, and later the queue itself. */
+/* Launches after a fault on its queue are skipped.  Other queues go on, and after `resume` this one does. */
 static void a_fault_stops_its_queue(void **unused)
 {
     (void)unused;

@@ -33,7 +33,7 @@ struct port { /* by buffer */
     uint64_t packets, hash;
 };
 
-/* What kernels and callbacks know of the run. */
+/* The state of the run, for kernels and callbacks. */
 static struct {
     const struct prt_container *c;
     const struct stamped_options *options;
@@ -267,7 +267,7 @@ static void write_output(uint32_t n, uint32_t o, const struct kernel_batch *batc
     if (batch->most != NULL && most > batch->most[o]) batch->most[o] = most;
 }
 
-/* What it has written is still there. */
+/* Checks that the packets it wrote are still there. */
 static void check_output(uint32_t n, uint32_t o, const struct kernel_batch *batch, uint64_t count)
 {
     const struct container_node *node = &now.c->nodes[n];

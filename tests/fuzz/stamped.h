@@ -8,7 +8,7 @@
  * these are is drawn from the number of the firing, within the rates.  So the following ends the
  * process with a message:
  *   - a window at the wrong place of its stream: packets lost, doubled, or in another order
- *   - room for a firing that overlaps packets or room that somebody else still has
+ *   - room for a firing that overlaps packets that are still read or room that is still claimed
  *   - a window that is shorter than the container says (with a sanitizer, or by what it overwrites)
  *   - a firing that is executed twice or not at all, or, of a stateful kernel, out of order
  *   - a run that an accepted program must not end with

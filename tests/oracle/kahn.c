@@ -4,7 +4,7 @@
  * Runs the program on raw packets: an in-port that is not named is an empty stream, an out-port that is not named is
  * not written.  Standard output says, for each buffer that has a name, how many packets were written and how many of
  * them are left over, and the fault that ends the run (kahn_verdict.c).  Exit status: 0 the run ended, 1 a file, 2
- * usage, 3 refused or not covered, 4 a fault, 5 somebody starves.
+ * usage, 3 refused or not covered, 4 a fault, 5 a node starves.
  */
 #include "tests/oracle/kahn.h"
 

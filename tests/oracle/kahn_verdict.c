@@ -1,6 +1,6 @@
 /*
- * Which fault counts: one that somebody demands.  An out-port demands every packet, a node without out-ports all that
- * it reads, and a node that is held what it lacks, if it is demanded itself.  Of several the one in the lowest
+ * A fault counts if it is demanded.  An out-port demands every packet.  A node without out-ports demands all that it
+ * reads.  A node that is held back demands the packets that it lacks, if it is demanded itself.  Of several faults the one in the lowest
  * iteration counts, and in that the node that is declared first.  An iteration is that of the exact part: of the nodes
  * that rates connect of which each firing of a phase appends the same number.
  */
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* ---- who is wanted ---- */
+/* ---- demanded nodes ---- */
 
 static void want(struct node *node)
 {
@@ -33,7 +33,7 @@ static uint64_t common(uint64_t a, uint64_t b)
     return b ? common(b, a % b) : a;
 }
 
-/* Packets of a whole cycle of the writer's phases; 0: the rate is not exact, or nobody knows. */
+/* Packets of a whole cycle of the writer's phases; 0: the rate is not exact, or not known. */
 static uint64_t exact_push(const struct node *node, const struct port *port, uint64_t element)
 {
     const struct channel *channel = node->outs[port->first + element];

@@ -27,7 +27,7 @@ struct clock_firing {
     int parent, level, launches, most, waits[CLOCK_WAITS], wait_count;
     enum clock_order order;
     uint64_t cost, before; /* before: of the parent's cost, in front of its launch */
-    int asked_after;       /* launches of the parent; -1: nobody asks */
+    int asked_after;       /* launches of the parent; -1: its end is never asked for */
     uint64_t asked_before;
     /* while it is played */
     enum clock_state state;

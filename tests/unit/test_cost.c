@@ -546,7 +546,7 @@ static void compare_launches(const char *text, uint64_t seed, struct tally *tall
     text_compile_free(c);
 }
 
-/* What a launch or a question says of the time is what the places executed before it cost. */
+/* The time of a launch or a question is the cost of the places that were executed before it. */
 static void launches_stand_after_what_has_been_executed(void **state)
 {
     (void)state;

@@ -328,7 +328,7 @@ static void bounds_are_kept_and_checked(void **unused)
 }
 
 /* Containers are made for one device, so the compiler sees it first; the run checks it all the same. */
-/* What a program that launches needs of a device: `*error` says why it is refused. */
+/* Verifies a program that launches on this device; `*error` has the reason of a refusal. */
 static enum prt_status verify_on(struct made *m, const struct devdesc *device,
                                  struct prt_error *error)
 {

@@ -1,4 +1,4 @@
-/* What an image may be: a small one that is accepted, and each rule with a change of it that breaks that alone. */
+/* image_elf: a small image that is accepted, and for each rule a change of it that breaks only that rule. */
 #include "tests/test.h"
 
 #include <dlfcn.h>

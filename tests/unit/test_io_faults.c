@@ -299,7 +299,7 @@ static enum prt_status write_to(const char *path, const struct row *row,
     return status;
 }
 
-/* What types outputs are written as, inputs do not say. */
+/* The items of an input: those of the output without the types, which inputs read from the file. */
 static const char *items_of_input(const struct row *row)
 {
     if (strncmp(row->items, ",raw", 4) == 0) return row->items;
@@ -381,7 +381,7 @@ static void outputs_are_whole_or_not_there(void **state)
     }
 }
 
-/* What has been read is right as far as it goes, and an end that is told is the end. */
+/* Packets that were read are right, and an end is reported only at the end of the file. */
 static void inputs_are_read_or_refused(void **state)
 {
     (void)state;
@@ -435,7 +435,7 @@ static void *feed(void *context)
     return NULL;
 }
 
-/* A few faults of each kind: who reads a pipe waits for who writes it, so calls are not always the same. */
+/* Only a few faults of each kind: reader and writer of a pipe wait for each other, so calls vary from run to run. */
 static void pipes_are_read_or_refused(void **state)
 {
     (void)state;

@@ -394,7 +394,7 @@ static void *write_all(void *context)
     return NULL;
 }
 
-/* What it is read as, with the call that fails; false: no call was left to fail. */
+/* Reads the file with that call failing.  False: the run made fewer calls, so none failed. */
 static bool read_with_fault(const char *path, enum fault fault, uint64_t call, bool is_whole)
 {
     struct prt_container c;

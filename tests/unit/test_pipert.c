@@ -60,7 +60,7 @@ static void a_program_says_what_it_is(void **unused)
     prt_run_destroy(NULL);
 }
 
-/* What rates in between do to it, tests/e2e/audio_rates.sh looks at. */
+/* tests/e2e/audio_rates.sh covers rates of kernels between the ports. */
 static void rates_of_ports_are_compared(void **unused)
 {
     (void)unused;

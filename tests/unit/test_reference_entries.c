@@ -220,7 +220,7 @@ static void loops_take_entries_in_turn(void **state)
     }
 }
 
-/* What is launched once for many launches of others gets no entry: the schedule says how often. */
+/* A stage that is launched once for many launches of others gets no entry; the schedule has the counts. */
 static void the_schedule_says_how_often_stages_are_launched(void **state)
 {
     (void)state;
