@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Runs the tests and ends with "N passed, N failed, N skipped"; exit 0 if none failed, else 1.
 #
-#   tests/run.sh [-v] [-j N] [--bless] [PATH...]
+#   tests/run.sh [-v] [-t] [-j N] [--bless] [PATH...]
 #
 # PATH is a case or a folder: tests/lang/fir.pipe, tests/unit/test_rate.c, tests/e2e, examples/fmradio; default
-# all.  --bless rewrites .stderr and .golden files.  -v names what passed too.  `make check` builds first.
+# all.  --bless rewrites .stderr and .golden files.  -v names what passed too.  -t ends with the processor
+# and elapsed seconds of each case, the largest first.  `make check` builds first.
 #
 # Environment: BUILD (default build/release), PIPEC, PIPERUN (default: in BUILD), PIPEC2 (a pipec built with
 # another LLVM, which tests/lang and tests/reject are run with as well).
@@ -58,11 +59,13 @@ MAKEFLAGS=$(sed -E 's/ *-j[0-9]*//; s/ *--jobserver[^ ]*//g' <<<"${MAKEFLAGS-}")
 export MAKEFLAGS
 
 verbose=
+timed=
 bless=
 jobs=$(nproc)
 while [ $# -gt 0 ]; do
     case $1 in
     -v) verbose=1 ;;
+    -t) timed=1 ;;
     -j) jobs=$2; shift ;;
     -j*) jobs=${1#-j} ;;
     --bless) bless=1 ;;
@@ -427,12 +430,15 @@ esac
 
 # ---- Run them, `jobs` at a time; report in order ----
 
+execute_case() { (set -e; eval "${cases[$1]}") 3>"$WORK/results$1" >"$WORK/transcript$1" 2>&1 </dev/null; }
+
 run_case() {
     TMP=$WORK/case$1
     export TMP
     mkdir "$TMP"
     set +e
-    (set -e; eval "${cases[$1]}") 3>"$WORK/results$1" >"$WORK/transcript$1" 2>&1 </dev/null
+    local TIMEFORMAT="%U %S %R ${cases[$1]//%/%%}"
+    { time execute_case "$1"; } 2>"$WORK/times$1"
     # No `||` there: it would switch `set -e` off inside.
     # shellcheck disable=SC2181
     [ $? -eq 0 ] || printf 'not ok\t%s: the test itself is broken\n' "${cases[$1]}" >>"$WORK/results$1"
@@ -478,5 +484,10 @@ wait
 report_finished
 
 [ -z "$skips" ] || printf 'skipped:\n%s' "$skips"
+if [ -n "$timed" ]; then
+    echo "processor s  elapsed s  case"
+    cat "$WORK"/times* | awk -v root="$ROOT/" '{ cpu = $1 + $2; elapsed = $3; $1 = $2 = $3 = ""; gsub(root, ""); gsub(/^ +/, "")
+        printf "%11.1f  %9.1f  %s\n", cpu, elapsed, $0 }' | sort -rn
+fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]
