@@ -141,11 +141,6 @@ static void leave_oldest(struct prt_fifo *fifo)
     if (--fifo->oldest_count == 0) find_oldest(fifo);
 }
 
-void prt_fifo_recount(struct prt_fifo *fifo)
-{
-    find_oldest(fifo);
-}
-
 /* The place so many packets before; they lie in the ring. */
 static uint64_t retreat(const struct prt_fifo *fifo, uint64_t offset_bytes, uint64_t packets)
 {
@@ -160,7 +155,9 @@ void prt_fifo_retract(struct prt_fifo *fifo, uint64_t packets)
     assert(fifo->claimed_packets == 0 && packets <= fifo->depth_packets);
     fifo->written_packets -= packets;
     fifo->write_offset_bytes = retreat(fifo, fifo->write_offset_bytes, packets);
-    if (fifo->attached_count == 0) fifo->discarded_packets -= packets;
+    if (fifo->attached_count > 0) return;
+    fifo->discarded_packets -= packets;
+    fifo->oldest_packets = fifo->written_packets;
 }
 
 void prt_fifo_close(struct prt_fifo *fifo)
@@ -202,8 +199,15 @@ void prt_fifo_reclaim(struct prt_fifo *fifo, uint32_t reader, uint64_t packets)
 {
     struct prt_fifo_reader *r = &fifo->readers[reader];
     assert(r->attached && packets <= r->position_packets && packets <= fifo->depth_packets);
+    if (packets == 0) return;
     r->position_packets -= packets;
     r->offset_bytes = retreat(fifo, r->offset_bytes, packets);
+    if (r->position_packets < fifo->oldest_packets) {
+        fifo->oldest_packets = r->position_packets;
+        fifo->oldest_count = 1;
+    } else if (r->position_packets == fifo->oldest_packets) {
+        fifo->oldest_count++;
+    }
 }
 
 void prt_fifo_detach(struct prt_fifo *fifo, uint32_t reader)

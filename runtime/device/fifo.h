@@ -157,7 +157,7 @@ static inline void prt_fifo_commit(struct prt_fifo *fifo, uint64_t packets)
 }
 
 /* Takes back the last `packets` packets that were committed, before any reader has released one of them: what was to
- * write them has not been executed.  prt_fifo_recount follows, before anything else is asked. */
+ * write them has not been executed.  Readers that were given some of them reclaim theirs before anything else is asked. */
 void prt_fifo_retract(struct prt_fifo *fifo, uint64_t packets);
 
 /* No more packets.  Requires: no claim is open.  A second time it does nothing. */
@@ -187,10 +187,8 @@ static inline const void *prt_fifo_window(const struct prt_fifo *fifo, uint32_t 
 void prt_fifo_release(struct prt_fifo *fifo, uint32_t reader, uint64_t packets);
 
 /* The reader holds the last `packets` packets again that it has released: what was to read them has not been executed,
- * nor anything that was to write to their room.  prt_fifo_recount follows, before anything else is asked. */
+ * nor anything that was to write to their room. */
 void prt_fifo_reclaim(struct prt_fifo *fifo, uint32_t reader, uint64_t packets);
-/* Finds the slowest reader anew. */
-void prt_fifo_recount(struct prt_fifo *fifo);
 
 /* Packets it holds are discarded and counted; it holds no room from now on.  A second time it does
  * nothing. */

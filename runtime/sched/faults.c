@@ -83,6 +83,13 @@ static enum prt_status refuse_report(const struct prt_sched *s, const struct prt
                          prt_container_text(s->container, stage->node->name));
 }
 
+/* Takes back packets of which the readers may have been told. */
+static void retract(struct prt_sched *s, struct prt_buffer *buffer, uint64_t packets)
+{
+    prt_fifo_retract(&buffer->fifo, packets);
+    prt_select_readers_changed(s, buffer);
+}
+
 /* Of the batch only the first `firings` count. */
 static enum prt_status deliver_before(struct prt_sched *s, struct prt_stage *stage,
                                       uint64_t firings, struct prt_error *error)
@@ -96,7 +103,7 @@ static enum prt_status deliver_before(struct prt_sched *s, struct prt_stage *sta
         if (!stage->exact) packets = s->produced[stage->node->first_output + i];
         if (packets > most) return refuse_report(s, stage, error);
         if (output->in_order)
-            prt_fifo_retract(&output->buffer->fifo, all - packets);
+            retract(s, output->buffer, all - packets);
         else
             status = prt_sched_deliver(s, stage, i, packets, error);
     }
@@ -139,7 +146,7 @@ void prt_faults_skip(struct prt_sched *s, struct prt_stage *stage)
         const struct prt_stage_output *output = &stage->outputs[i];
         struct prt_fifo *fifo = &output->buffer->fifo;
         if (output->in_order && !finish)
-            prt_fifo_retract(fifo, prt_flow_total(&output->most, first, stage->batch));
+            retract(s, output->buffer, prt_flow_total(&output->most, first, stage->batch));
         else
             prt_fifo_commit(fifo, 0);
     }
@@ -150,9 +157,11 @@ void prt_faults_skip(struct prt_sched *s, struct prt_stage *stage)
     }
     for (uint32_t i = 0; i < stage->node->input_count; i++) {
         const struct prt_stage_input *input = &stage->inputs[i];
-        if (input->in_order)
-            prt_fifo_reclaim(&input->buffer->fifo, input->reader,
-                             prt_ready_frees(input, first, stage->batch));
+        if (!input->in_order) continue;
+        prt_fifo_reclaim(&input->buffer->fifo, input->reader,
+                         prt_ready_frees(input, first, stage->batch));
+        const struct prt_stage *writer = writer_of(s, input->buffer);
+        if (writer != NULL) prt_stage_changed(s, prt_stage_number(s, writer));
     }
     stage->firings = first;
     stage->batch = 0;
@@ -163,11 +172,7 @@ void prt_faults_skip(struct prt_sched *s, struct prt_stage *stage)
 static enum prt_status recover(struct prt_sched *s, struct prt_error *error)
 {
     enum prt_status status = prt_sched_settle(s, error);
-    for (uint32_t i = 0; i < s->container->buffer_count; i++)
-        prt_fifo_recount(&s->buffers[i].fifo);
     if (s->ops->resume != NULL) s->ops->resume(s->device);
-    for (uint32_t i = 0; i < s->container->stage_count; i++)
-        prt_stage_changed(s, i);
     s->selected = UINT32_MAX;
     s->faulted = false;
     return status;
@@ -311,20 +316,32 @@ static bool is_decided(struct prt_sched *s, const struct prt_sched_fault *first)
 
 /* ---- the rest of the run ---- */
 
-/* Dispatches whatever is ready, until a firing faults.  *any: something was. */
-static enum prt_status dispatch_ready(struct prt_sched *s, bool *any, struct prt_error *error)
+/* Dispatches each stage that is ready once, and waits for the launches.  *any: something was.
+ *
+ * A fault has the launches after it on its queue skipped, to be dispatched again.  So only *window launches are in flight
+ * at a time: one after a fault, twice as many after each window without one.  Many faults then cost time linear in the
+ * launches, and a run whose fault does not count soon has all its queues full again. */
+static enum prt_status dispatch_ready(struct prt_sched *s, uint32_t *window, bool *any,
+                                      struct prt_error *error)
 {
     enum prt_status status = PRT_OK;
+    uint32_t launched = 0, count = s->container->stage_count;
     *any = false;
-    for (uint32_t i = 0; i < s->container->stage_count && status == PRT_OK; i++) {
+    for (uint32_t i = 0; i < count && status == PRT_OK && !s->sinks_gone; i++) {
         bool found;
         status = prt_select_stage(s, i, &found, error);
         if (status != PRT_OK || !found) continue;
         *any = true;
         status = prt_sched_dispatch(s, error);
-        if (s->faulted || s->sinks_gone) break;
+        if (status != PRT_OK || ++launched < *window) continue;
+        launched = 0;
+        status = prt_sched_settle(s, error);
+        if (*window < count) *window *= 2;
+        if (!s->faulted) continue;
+        *window = 1;
+        if (status == PRT_OK) status = recover(s, error);
     }
-    return status;
+    return status == PRT_OK ? prt_sched_settle(s, error) : status;
 }
 
 /* Nothing is ready or in flight.  *on: something has changed all the same. */
@@ -354,7 +371,8 @@ static enum prt_status report(struct prt_sched *s, const struct prt_sched_fault 
 }
 
 /* A round of the guarded loop for all stages.  *on: there is to be another. */
-static enum prt_status go_round(struct prt_sched *s, bool *on, struct prt_error *error)
+static enum prt_status go_round(struct prt_sched *s, uint32_t *window, bool *on,
+                                struct prt_error *error)
 {
     bool reached, dispatched = false;
     *on = true;
@@ -365,9 +383,8 @@ static enum prt_status go_round(struct prt_sched *s, bool *on, struct prt_error 
     if (status != PRT_OK || s->faulted || s->sinks_gone || reached) return status;
     const struct prt_sched_fault *first = find_first(s);
     if (first != NULL && is_decided(s, first)) return report(s, first, error);
-    status = dispatch_ready(s, &dispatched, error);
+    status = dispatch_ready(s, window, &dispatched, error);
     if (status != PRT_OK || s->faulted || s->sinks_gone) return status;
-    if (s->in_flight > 0) return prt_sched_await(s, error);
     if (dispatched || s->ends_due.marked > 0) return PRT_OK;
     return try_rest(s, on, error);
 }
@@ -375,9 +392,12 @@ static enum prt_status go_round(struct prt_sched *s, bool *on, struct prt_error 
 enum prt_status prt_faults_conclude(struct prt_sched *s, struct prt_error *error)
 {
     bool on = true;
+    uint32_t window = 1;
     enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; i < s->container->stage_count; i++)
+        prt_stage_changed(s, i);
     while (status == PRT_OK && on && !s->sinks_gone)
-        status = go_round(s, &on, error);
+        status = go_round(s, &window, &on, error);
     if (status != PRT_OK || s->sinks_gone) return status;
     const struct prt_sched_fault *first = find_first(s);
     return first != NULL ? report(s, first, error) : prt_sched_halt(s, error);
