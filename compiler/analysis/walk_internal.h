@@ -37,12 +37,6 @@ struct walk_fact {
 
 enum { SUM_DEGREE = 4 };
 
-struct walk_node { /* a value, by what it is made of (walk_sum.c); its number is its index */
-    uint32_t kind, form, a, b;
-    uint64_t bits;
-    const void *about;
-};
-
 struct walk_product { /* of conditions, by their numbers, ascending, then 0 */
     uint32_t atoms[SUM_DEGREE];
     int64_t factor;
@@ -53,6 +47,14 @@ struct walk_sum {
     uint32_t count;
     int64_t constant;
     const struct walk_product *terms; /* in order of their conditions; never written again */
+};
+
+struct walk_node { /* a value, by what it is made of (walk_sum.c); its number is its index */
+    uint32_t kind, form, a, b;
+    uint64_t bits;
+    const void *about;
+    uint32_t depth;               /* of negations and conjunctions in one another */
+    const struct walk_sum *holds; /* 1 where the condition holds, else 0; NULL: not asked yet */
 };
 
 /* ---- states ---- */
@@ -158,7 +160,9 @@ struct walker {
     const struct walk_tie *ties;
     uint32_t tie_count;
     VEC(struct walk_node) nodes;
-    uint32_t *node_slots;   /* a hash table of numbers; NULL: no node yet */
+    uint32_t *node_slots;          /* a hash table of numbers; NULL: no node yet */
+    struct walk_product *products; /* where sums are made, before they are kept; NULL: none yet */
+    uint32_t terms_kept;
     const wide *thresholds; /* ascending */
     size_t threshold_count;
     VEC(struct walk_round) rounds;    /* outermost first */

@@ -13,14 +13,24 @@
  * on which that differs.
  *
  * Limits: `if` without jumps, in loops whose rounds are walked one by one; TERMS_MAX products of
- * up to SUM_DEGREE conditions.  Beyond, where an `if` has a condition with effects or of `state`, and
+ * up to SUM_DEGREE conditions, TERMS_KEPT_MAX in all sums of a walk; conditions that are made of
+ * others, up to CONDITION_DEPTH_MAX deep.  Beyond, where an `if` has a condition with effects or of `state`, and
  * where a loop of any number of rounds appends, nothing is known of the end any more.
  */
 #include "compiler/analysis/walk_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { TERMS_MAX = 512, PRODUCTS_MAX = 4096, NODES_MAX = 1 << 16, NUMBER_DEPTH_MAX = 16 };
+enum {
+    TERMS_MAX = 512,
+    TERMS_KEPT_MAX = 1 << 20, /* of all sums of a walk */
+    PRODUCTS_MAX = 4096,
+    NODES_MAX = 1 << 16,
+    NUMBER_DEPTH_MAX = 16,
+    CONDITION_DEPTH_MAX = 64,
+    TERMS_IN_A_STEP = 32,
+};
 
 #define NOTHING UINT32_MAX /* an operand that a value does not have */
 
@@ -77,14 +87,20 @@ static uint32_t negation(struct walker *w, uint32_t a)
 {
     if (a == 0) return 0;
     if (w->nodes.items[a].kind == NODE_NOT) return w->nodes.items[a].a;
-    return number_of_node(w, (struct walk_node){.kind = NODE_NOT, .a = a});
+    uint32_t depth = w->nodes.items[a].depth + 1;
+    if (depth > CONDITION_DEPTH_MAX) return 0;
+    return number_of_node(w, (struct walk_node){.kind = NODE_NOT, .a = a, .depth = depth});
 }
 
 static uint32_t conjunction(struct walker *w, uint32_t a, uint32_t b)
 {
     if (a == 0 || b == 0) return 0;
+    if (a == b) return a;
     if (a > b) return conjunction(w, b, a);
-    return number_of_node(w, (struct walk_node){.kind = NODE_AND, .a = a, .b = b});
+    uint32_t of_a = w->nodes.items[a].depth, of_b = w->nodes.items[b].depth;
+    uint32_t depth = (of_a > of_b ? of_a : of_b) + 1;
+    if (depth > CONDITION_DEPTH_MAX) return 0;
+    return number_of_node(w, (struct walk_node){.kind = NODE_AND, .a = a, .b = b, .depth = depth});
 }
 
 /* a op b, by ==, < and <=, negations and exchanged sides; of integers without <=.  Of floats `>=` is
@@ -225,29 +241,52 @@ static int compare_atoms(const struct walk_product *a, const struct walk_product
 
 static const struct walk_sum unknown_sum = {.known = false};
 
+static bool fits(wide value)
+{
+    return value >= INT64_MIN && value <= INT64_MAX;
+}
+
+/* A sum of the first `count` products; of all sums of a walk only so many products are kept. */
+static struct walk_sum kept(struct walker *w, wide constant, uint32_t count)
+{
+    w->cx->walk_steps += count / TERMS_IN_A_STEP;
+    if (!fits(constant) || count > TERMS_MAX || count > TERMS_KEPT_MAX - w->terms_kept)
+        return unknown_sum;
+    w->terms_kept += count;
+    return (struct walk_sum){
+        .known = true,
+        .count = count,
+        .constant = (int64_t)constant,
+        .terms =
+            count > 0 ? arena_copy(w->scratch, w->products, count * sizeof *w->products) : NULL,
+    };
+}
+
+static struct walk_product *products_of(struct walker *w)
+{
+    if (w->products == NULL)
+        w->products = ARENA_ARRAY(w->scratch, struct walk_product, PRODUCTS_MAX);
+    return w->products;
+}
+
 /* a + factor x b, both sorted. */
 static struct walk_sum added(struct walker *w, struct walk_sum a, int64_t factor, struct walk_sum b)
 {
-    struct walk_sum sum = {.known = a.known && b.known};
-    if (!sum.known) return unknown_sum;
-    w->cx->walk_steps += (a.count + b.count) / 64;
-    struct walk_product *terms =
-        ARENA_ARRAY(w->scratch, struct walk_product, a.count + b.count + 1);
-    sum.known &= !__builtin_mul_overflow(factor, b.constant, &sum.constant) &&
-                 !__builtin_add_overflow(sum.constant, a.constant, &sum.constant);
-    for (uint32_t i = 0, j = 0; sum.known && (i < a.count || j < b.count);) {
+    if (!a.known || !b.known) return unknown_sum;
+    struct walk_product *terms = products_of(w);
+    uint32_t count = 0;
+    for (uint32_t i = 0, j = 0; i < a.count || j < b.count;) {
         int order = i == a.count ? 1 : j == b.count ? -1 : compare_atoms(&a.terms[i], &b.terms[j]);
         struct walk_product next = order <= 0 ? a.terms[i] : b.terms[j];
-        int64_t more = 0;
-        if (order >= 0) sum.known = !__builtin_mul_overflow(factor, b.terms[j].factor, &more);
-        if (order > 0) next.factor = 0;
-        sum.known &= !__builtin_add_overflow(next.factor, more, &next.factor);
+        wide sum = (order <= 0 ? a.terms[i].factor : 0) +
+                   (order >= 0 ? (wide)factor * b.terms[j].factor : 0);
+        if (!fits(sum)) return unknown_sum;
+        next.factor = (int64_t)sum;
         i += order <= 0;
         j += order >= 0;
-        if (next.factor != 0) terms[sum.count++] = next;
+        if (next.factor != 0) terms[count++] = next;
     }
-    sum.terms = terms;
-    return sum.known && sum.count <= TERMS_MAX ? sum : unknown_sum;
+    return kept(w, a.constant + (wide)factor * b.constant, count);
 }
 
 /* The conditions of both, each once.  False: they are too many. */
@@ -268,44 +307,72 @@ static bool unite_atoms(const struct walk_product *a, const struct walk_product 
     return true;
 }
 
+static int order_products(const void *a, const void *b)
+{
+    return compare_atoms(a, b);
+}
+
+/* Sorts products and adds up those of the same conditions; false: a factor is too large. */
+static bool gather(struct walk_product *terms, uint32_t *count)
+{
+    uint32_t sums = 0;
+    qsort(terms, *count, sizeof *terms, order_products);
+    for (uint32_t i = 0; i < *count;) {
+        struct walk_product next = terms[i];
+        wide sum = 0;
+        for (; i < *count && compare_atoms(&terms[i], &next) == 0; i++)
+            sum += terms[i].factor;
+        if (!fits(sum)) return false;
+        next.factor = (int64_t)sum;
+        if (sum != 0) terms[sums++] = next;
+    }
+    *count = sums;
+    return true;
+}
+
 static struct walk_sum multiplied(struct walker *w, struct walk_sum a, struct walk_sum b)
 {
-    struct walk_sum product = added(w, (struct walk_sum){.known = true}, a.constant, b);
-    if (!a.known || !product.known || (uint64_t)a.count * (b.count + 1) > PRODUCTS_MAX)
-        return unknown_sum;
-    for (uint32_t i = 0; i < a.count; i++) {
-        const struct walk_product none = {.factor = 0};
-        for (uint32_t j = 0; j <= b.count && product.known; j++) {
-            const struct walk_product *of_b = j == 0 ? &none : &b.terms[j - 1];
-            int64_t factor = j == 0 ? b.constant : of_b->factor;
-            struct walk_product both;
-            if (factor == 0) continue;
-            if (!unite_atoms(&a.terms[i], of_b, &both) ||
-                __builtin_mul_overflow(factor, a.terms[i].factor, &factor))
+    if (!a.known || !b.known || (a.count + 1) * (b.count + 1) > PRODUCTS_MAX) return unknown_sum;
+    struct walk_product *terms = products_of(w);
+    const struct walk_product of_a = {.factor = a.constant}, of_b = {.factor = b.constant};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i <= a.count; i++) {
+        const struct walk_product *x = i == a.count ? &of_a : &a.terms[i];
+        for (uint32_t j = 0; j <= b.count; j++) {
+            const struct walk_product *y = j == b.count ? &of_b : &b.terms[j];
+            bool constant = i == a.count && j == b.count;
+            if (constant || x->factor == 0 || y->factor == 0) continue;
+            if (!unite_atoms(x, y, &terms[count]) ||
+                __builtin_mul_overflow(x->factor, y->factor, &terms[count].factor))
                 return unknown_sum;
-            const struct walk_sum one = {.known = true, .count = 1, .terms = &both};
-            product = added(w, product, factor, one);
+            count++;
         }
     }
-    return product;
+    w->cx->walk_steps += count / TERMS_IN_A_STEP;
+    if (!gather(terms, &count)) return unknown_sum;
+    return kept(w, (wide)a.constant * b.constant, count);
 }
 
 /* 1 where the condition of that number holds, else 0. */
 static struct walk_sum holds(struct walker *w, uint32_t condition)
 {
-    const struct walk_sum one = {.known = true, .constant = 1};
+    static const struct walk_sum one = {.known = true, .constant = 1};
     if (condition == 0) return unknown_sum;
     const struct walk_node n = w->nodes.items[condition];
+    if (n.holds != NULL) return *n.holds;
+    struct walk_sum sum = unknown_sum;
     switch ((enum node_kind)n.kind) {
-    case NODE_CONSTANT: return (struct walk_sum){.known = true, .constant = n.bits != 0};
-    case NODE_NOT: return added(w, one, -1, holds(w, n.a));
-    case NODE_AND: return multiplied(w, holds(w, n.a), holds(w, n.b));
+    case NODE_CONSTANT: sum = (struct walk_sum){.known = true, .constant = n.bits != 0}; break;
+    case NODE_NOT: sum = added(w, one, -1, holds(w, n.a)); break;
+    case NODE_AND: sum = multiplied(w, holds(w, n.a), holds(w, n.b)); break;
     case NODE_FRESH:
-    case NODE_VALUE: break;
+    case NODE_VALUE:
+        *products_of(w) = (struct walk_product){.atoms = {condition}, .factor = 1};
+        sum = kept(w, 0, 1);
+        break;
     }
-    struct walk_product *atom = ARENA_NEW(w->scratch, struct walk_product);
-    *atom = (struct walk_product){.atoms = {condition}, .factor = 1};
-    return (struct walk_sum){.known = true, .count = 1, .terms = atom};
+    w->nodes.items[condition].holds = arena_copy(w->scratch, &sum, sizeof sum);
+    return sum;
 }
 
 /* ---- states ---- */

@@ -270,36 +270,176 @@ static void put_loop(struct body_writer *w, int depth)
     w->loops--;
 }
 
-/* Appends where a condition holds, or does not, that is asked once more elsewhere: in between what it
- * speaks of may have changed. */
-static void put_asked_again(struct body_writer *w)
+/* ---- conditions that are asked again ---- */
+
+/* Two values that are alike and not the same, and ways to change them. */
+struct alike {
+    const char *values[2], *changes[6];
+};
+
+static const struct alike alikes[] = {
+    {{"a", "b"}, {"a = x[3];", "a += 1;", "a++;", "--b;", "a = b;", "b = x[2] & 3;"}},
+    {{"s.u", "s.v"},
+     {"s.u = x[3];", "s.v -= 2;", "s = P(b, a);", "s.u++;", "s.v = s.u;", "s.v = a;"}},
+    {{"t[1]", "t[2]"},
+     {"t[1] = x[3];", "t[b & 3] += 2;", "t[2]--;", "t[n] = a;", "t[1] = b;", "t[2] = t[1];"}},
+    {{"t[n & 3]", "t[1]"},
+     {"n++;", "t[b & 3] += 2;", "n = x[6] & 3;", "t[1] = x[2];", "n = b;", "n ^= 1;"}},
+    {{"x[n & 7]", "x[2]"}, {"n++;", "n = x[6] & 3;", "n = a & 3;", "n ^= 1;", "n += 2;", "n = 2;"}},
+    {{"x[2]", "z[2]"}, {"n++;", "a++;", "c = a;", "a = x[2];", "a = b;", "b = a;"}},
+    {{"a + b", "a - b"}, {"a = x[3];", "b = x[4];", "b += 2;", "a = b;", "a--;", "b = 0;"}},
+    {{"(i32)(i8)(x[n & 7] << 6)", "x[n & 7] << 6"},
+     {"n++;", "n = x[6] & 3;", "n = a & 3;", "n ^= 1;", "n += 2;", "n = 2;"}},
+    {{"p", "p + 1"}, {"p = x[1];", "p++;", "p -= 2;", "p = a;", "p ^= 1;", "p = b;"}},
+    {{"min(a, b)", "max(a, b)"}, {"a = x[3];", "b = x[4];", "b += 2;", "a = b;", "a--;", "b = 0;"}},
+    {{"clamped(a, 3)", "folded(a, 3)"},
+     {"a = x[3];", "b = x[4];", "b += 2;", "a = b;", "a--;", "b = 0;"}},
+    {{"-a", "~a"}, {"a = x[3];", "a -= 2;", "a++;", "a = b;", "a ^= 1;", "a = 7 - a;"}},
+    {{"(i32)f", "(i32)!f"},
+     {"f = !f;", "f = a < 2;", "f = f && x[1] > 1;", "f = x[3] > 2;", "f = a == b || f;",
+      "f = b > 1;"}},
+};
+
+static void draw_questions(struct body_writer *w)
 {
-    int pick = random_draw(&w->random, 0, 3);
-    if (pick == 0) {
-        int i = w->loops++, bound = random_draw(&w->random, 0, 3),
-            rounds = random_draw(&w->random, 1, 5);
-        const char *compare = random_draw(&w->random, 0, 1) ? "<" : ">=";
-        put(w, "for (i32 i%d = 0; i%d < %d; i%d++) if (x[i%d] %s %d) y <- i%d;\n", i, i, rounds, i,
-            i, compare, bound, i);
-        w->loops--;
-        return;
+    static const char *const compares[] = {"<", "<=", ">", ">=", "==", "!="};
+    static const int opposites[] = {3, 2, 1, 0, 5, 4};
+    enum { ALIKES = sizeof alikes / sizeof *alikes };
+    int pick = random_draw(&w->random, -4, ALIKES + 1); /* the first one more often; floats */
+    const struct alike *of = w->alike = &alikes[pick < 0 || pick >= ALIKES ? 0 : pick];
+    int one = random_draw(&w->random, 0, 5), other = random_draw(&w->random, 0, 5);
+    const char *values[2] = {of->values[0], of->values[0]};
+    if (random_draw(&w->random, 0, 1)) other = opposites[one];
+    if (pick >= ALIKES) {
+        values[0] = values[1] = "(f32)a / (f32)(b & 1)"; /* also no number */
+    } else if (random_draw(&w->random, 0, 1)) {
+        values[1] = of->values[1];
+        other = one;
     }
-    if (w->asked[0] == '\0' || (w->loops == 0 && pick == 1)) {
-        size_t from = w->length + 4;
+    w->window = random_draw(&w->random, 2, 4);
+    w->bound = random_draw(&w->random, 0, 3);
+    w->compare = compares[one];
+    for (int i = 0; i < 2; i++)
+        snprintf(w->asked[i], sizeof w->asked[i], "%s %s %d", values[i],
+                 compares[i == 0 ? one : other], w->bound);
+    snprintf(w->asked[2], sizeof w->asked[2], "x[%d] > 2", random_draw(&w->random, 0, 7));
+    snprintf(w->asked[3], sizeof w->asked[3], "f");
+}
+
+/* One of the questions, its opposite, or two of them joined. */
+static void put_asked(struct body_writer *w)
+{
+    const char *first = w->asked[random_draw(&w->random, 0, BODY_CONDITIONS - 1)];
+    const char *second = w->asked[random_draw(&w->random, 0, BODY_CONDITIONS - 1)];
+    if (random_draw(&w->random, 0, 2)) first = w->asked[0];
+    switch (random_draw(&w->random, 0, 7)) {
+    case 0: put(w, "(%s) && (%s)", first, second); break;
+    case 1: put(w, "(%s) || !(%s)", first, second); break;
+    case 2: put(w, "!((%s) && !(%s))", first, second); break;
+    case 3:
+    case 4:
+    case 5: put(w, "!(%s)", first); break;
+    default: put(w, "%s", first); break;
+    }
+}
+
+/* A condition that gives a variable another value. */
+static void put_changing_question(struct body_writer *w)
+{
+    static const char *const values[] = {"a++", "++a", "--n", "b -= 2", "a = x[3]", "a = b"};
+    const char *value = values[random_draw(&w->random, 0, 5)];
+    put(w, "(%s) %s %d", value, w->compare, w->bound);
+    if (random_draw(&w->random, 0, 2) == 0) put(w, " && %s", w->asked[0]);
+}
+
+/* Gives a variable another value, mostly one that the questions speak of, in one of the ways there are. */
+static void put_change(struct body_writer *w)
+{
+    static const char *const others[] = {"c = (a = x[2]) + 1;",
+                                         "c = b < 2 ? a++ : n++;",
+                                         "c = b < 2 && (a = x[3]) > 1 ? 0 : 4;",
+                                         "{ i32 k = a; a = b; b = k; }",
+                                         "{ i32 k; k = a; a = k & 1; }",
+                                         "c += a;"};
+    const char *change = w->alike->changes[random_draw(&w->random, 0, 5)];
+    if (random_draw(&w->random, 0, 3) == 0) change = others[random_draw(&w->random, 0, 5)];
+    int at = random_draw(&w->random, 0, 7);
+    switch (random_draw(&w->random, 0, 9)) {
+    case 0: put(w, "if (x[%d] > 2) %s\n", at, change); break;
+    case 1: put(w, "for (i32 j = 0; j < (x[%d] & 1); j++) { %s }\n", at, change); break;
+    case 2: put(w, "switch (x[7] & 1) { case 0: %s break; default: c += 1; }\n", change); break;
+    case 3: put(w, "do { %s } while (c++ < (x[5] & 1));\n", change); break;
+    case 4: put(w, "for (i32 j = 0; j < 2; j++) { if (x[j] > 3) break; %s }\n", change); break;
+    default: put(w, "%s\n", change); break;
+    }
+}
+
+/* Asks an element of an array in each round, from a window that other passes ask too. */
+static void put_pass(struct body_writer *w)
+{
+    int i = w->loops++, from = random_draw(&w->random, 0, 3) == 0, end = w->window;
+    bool changes = random_draw(&w->random, 0, 3) == 0;
+    const char *compare = random_draw(&w->random, 0, 1) ? "<" : ">=";
+    if (random_draw(&w->random, 0, 4) == 0) end++;
+    put(w, "for (i32 i%d = %d; i%d < %d; i%d++) { ", i, from, i, end, i);
+    if (changes && random_draw(&w->random, 0, 1)) put_change(w);
+    switch (random_draw(&w->random, 0, 9)) {
+    case 0: put(w, "if (t[i%d & 3] %s %d) y <- i%d;", i, compare, w->bound, i); break;
+    case 1: put(w, "if (x[i%d] + a %s %d) y <- i%d;", i, compare, w->bound, i); break;
+    case 2: put(w, "if (x[(i%d + n) & 7] %s %d) y <- i%d;", i, compare, w->bound, i); break;
+    case 3: put(w, "if (x[i%d] == 9) break; if (x[i%d] < 3) y <- i%d;", i, i, i); break;
+    case 4: put(w, "if (x[i%d] > 7) continue; if (x[i%d] %s 3) y <- 0;", i, i, compare); break;
+    default: put(w, "if (x[i%d] %s %d) y <- i%d;", i, compare, w->bound, i); break;
+    }
+    if (changes) put_change(w);
+    put(w, "}\n");
+    w->loops--;
+}
+
+static void put_appending(struct body_writer *w, int depth);
+
+/* Statements around others. */
+static void put_around(struct body_writer *w, int depth)
+{
+    int pick = random_draw(&w->random, 0, 6), i = w->loops++;
+    if (pick == 0)
+        put(w, "for (i32 i%d = 0; i%d < %d; i%d++) { ", i, i, random_draw(&w->random, 1, 3), i);
+    else if (pick == 1)
+        put(w, "for (i32 i%d = 0; i%d < (x[%d] & 1); i%d++) { ", i, i,
+            random_draw(&w->random, 0, 7), i);
+    else {
         put(w, "if (");
-        if (w->counts && random_draw(&w->random, 0, 3))
-            put(w, "%c %s %d", "abcnp"[random_draw(&w->random, 0, 4)],
-                random_draw(&w->random, 0, 1) ? "<" : "==", random_draw(&w->random, 0, 3));
-        else
-            put_condition(w, 2);
-        if (w->loops == 0 && w->length - from < sizeof w->asked) {
-            memcpy(w->asked, w->text + from, w->length - from);
-            w->asked[w->length - from] = '\0';
-        }
-        put(w, ") y <- 1;\n");
-        return;
+        put_asked(w);
+        put(w, ") { ");
     }
-    put(w, random_draw(&w->random, 0, 1) ? "if (%s) y <- 2;\n" : "if (!(%s)) y <- 3;\n", w->asked);
+    put_appending(w, depth - 1);
+    if (pick == 2) put(w, "return; ");
+    if (pick == 3) put_appending(w, depth - 1);
+    if (pick > 3) {
+        put(w, "}\nelse { ");
+        put_appending(w, depth - 1);
+    }
+    put(w, "}\n");
+    w->loops--;
+}
+
+static void put_appending(struct body_writer *w, int depth)
+{
+    int pick = random_draw(&w->random, 0, depth > 0 ? 9 : 7);
+    if (pick < 2)
+        put_change(w);
+    else if (pick == 2)
+        put_pass(w);
+    else if (pick > 7)
+        put_around(w, depth);
+    else {
+        put(w, "if (");
+        if (random_draw(&w->random, 0, 9) == 0)
+            put_changing_question(w);
+        else
+            put_asked(w);
+        put(w, random_draw(&w->random, 0, 4) ? ") y <- 1;\n" : ") { y <- 1; y <- 2; }\n");
+    }
 }
 
 static void put_assignment(struct body_writer *w)
@@ -378,9 +518,8 @@ static void put_statement(struct body_writer *w, int depth)
     }
     int pick = random_draw(&w->random, 0, 15);
     if (w->statements++ > 40) pick = 15;
-    if (w->counts) pick = pick < 1 ? 0 : pick < 10 ? 13 : pick < 13 ? 14 : 15;
     if (depth <= 0 && pick < 7) pick = 8;
-    if (w->style == BODY_EXACT && (pick == 7 || pick == 10 || pick == 11 || pick == 13)) pick = 12;
+    if (w->style == BODY_EXACT && (pick == 7 || pick == 10 || pick == 11)) pick = 12;
     switch (pick) {
     case 0:
     case 1:
@@ -412,11 +551,6 @@ static void put_statement(struct body_writer *w, int depth)
         put_expr(w, 2);
         put(w, ";\n");
         break;
-    case 13: put_asked_again(w); break;
-    case 14:
-        put(w, "%c %s %d;\n", "abcn"[random_draw(&w->random, 0, 3)],
-            random_draw(&w->random, 0, 1) ? "+=" : "-=", random_draw(&w->random, 1, 3));
-        break;
     default: put_assignment(w); break;
     }
 }
@@ -429,10 +563,31 @@ static void put_block(struct body_writer *w, int depth)
     put(w, "}\n");
 }
 
+static void write_asking(struct body_writer *w)
+{
+    draw_questions(w);
+    put(w, "struct P { i32 u; i32 v; };\n"
+           "fn i32 clamped(i32 v, i32 h) { if (v < 0) return 0; return v > h ? h : v; }\n"
+           "fn i32 folded(i32 v, i32 h) { return v > 1 ? h - v : v; }\n"
+           "kernel k(in i32 x peek 8, in i32 z peek 8, out i32 y push ..100000) {\n"
+           "state i32 p; i32 a = x & 3; i32 b = x[1] & 3; i32 c; i32 n; bool f = x[2] > 2;\n"
+           "i32 t[4] = {1, 2, 3}; P s; s.u = x[5]; s.v = x[6]; n = x[4] & 3;\n");
+    for (int i = random_draw(&w->random, 1, 4); i > 0; i--)
+        put_appending(w, 2);
+    /* So that some is asked on both sides of a change. */
+    put(w, "if (%s) y <- 1;\n", w->asked[0]);
+    if (random_draw(&w->random, 0, 3)) put_change(w);
+    put(w, "if (!(%s)) y <- 1;\n", w->asked[random_draw(&w->random, 0, 2) == 0]);
+    put(w, "p += 1;\n}\npipeline main(in i32 a, in i32 c, out i32 b) { k(a, c -> b); }\n");
+}
+
 void body_write(struct body_writer *w, uint64_t seed, enum body_style style)
 {
     *w = (struct body_writer){.random = {seed * 7919 + 1}, .style = style};
-    w->counts = style == BODY_STATE && random_draw(&w->random, 0, 2) == 0;
+    if (style == BODY_ASKED) {
+        write_asking(w);
+        return;
+    }
     const char *kept = style == BODY_STATE ? "state " : "";
     put(w,
         "const i32 T[8] = {3, 1, 4, 1, 5, 9, 2, 6};\n"
@@ -480,6 +635,7 @@ static struct scalar_value *place_of(struct body_run *x, const struct kx *e)
 {
     if (e->kind == KX_VARIABLE) return storage_of(x, e->variable);
     struct scalar_value *base = storage_of(x, e->left->variable);
+    if (e->kind == KX_MEMBER) return base + e->member;
     return base + index_in(x, e, e->right, (int64_t)e->left->type->length);
 }
 
@@ -513,8 +669,20 @@ static struct scalar_value binary(struct body_run *x, enum kx_op op, struct scal
     return out;
 }
 
+/* A struct from its parts. */
+static struct scalar_value assign_parts(struct body_run *x, const struct kx *e)
+{
+    struct scalar_value parts[BODY_ITEMS], *place = storage_of(x, e->left->variable);
+    uint32_t count = e->right->argument_count;
+    for (uint32_t i = 0; i < count; i++)
+        parts[i] = evaluate(x, e->right->arguments[i]);
+    memcpy(place, parts, count * sizeof *parts);
+    return *place;
+}
+
 static struct scalar_value assign(struct body_run *x, const struct kx *e)
 {
+    if (e->right->kind == KX_AGGREGATE) return assign_parts(x, e);
     struct scalar_value *place = place_of(x, e->left);
     struct scalar_value old = *place, value = evaluate(x, e->right);
     if (e->op != OP_NONE)
@@ -535,9 +703,11 @@ static struct scalar_value evaluate_kind(struct body_run *x, const struct kx *e)
             return e->left->variable
                 ->constant[index_in(x, e, e->right, (int64_t)e->left->type->length)];
         return *place_of(x, e);
+    case KX_MEMBER: return *place_of(x, e);
     case KX_PEEK: {
         int64_t i = index_in(x, e, e->right, 8);
-        return (struct scalar_value){SCALAR_I32, (uint64_t)(int64_t)x->packets[i]};
+        return (struct scalar_value){SCALAR_I32,
+                                     (uint64_t)(int64_t)x->packets[(i + 5 * e->port) & 7]};
     }
     case KX_NEGATE: return arith_negate(evaluate(x, e->left));
     case KX_COMPLEMENT: return arith_complement(evaluate(x, e->left));
@@ -611,6 +781,7 @@ static void declare(struct body_run *x, const struct ks *s)
 {
     struct scalar_value *place = x->locals[s->variable->index];
     const struct type *base = type_base(s->variable->type);
+    if (base->kind == TYPE_STRUCT) base = base->fields[0].type;
     for (int i = 0; i < BODY_ITEMS; i++)
         place[i] = (struct scalar_value){base->scalar, 0};
     if (s->expr == NULL) return;

@@ -18,8 +18,11 @@ struct random {
 int random_draw(struct random *r, int low, int high);
 
 /* With state and any number of packets; the same without state; one packet, and nothing faults but
- * divisions; without state, with launches of a child and questions for them. */
-enum body_style { BODY_STATE, BODY_FREE, BODY_EXACT, BODY_LAUNCHES };
+ * divisions; without state, with launches of a child and questions for them; little else than
+ * conditions that are asked again, of which each decides whether something is appended. */
+enum body_style { BODY_STATE, BODY_FREE, BODY_EXACT, BODY_LAUNCHES, BODY_ASKED };
+
+enum { BODY_CONDITIONS = 4, BODY_CONDITION_CHARS = 96 };
 
 struct body_writer {
     struct random random;
@@ -27,8 +30,11 @@ struct body_writer {
     char text[16384];
     size_t length;
     int loops, statements, events;
-    bool counts;     /* a body of little else than conditions that are asked again */
-    char asked[160]; /* a condition that was asked outside of loops; empty: none yet */
+    char asked[BODY_CONDITIONS]
+              [BODY_CONDITION_CHARS]; /* BODY_ASKED: what is asked, again and again */
+    const struct alike *alike;        /* BODY_ASKED: what the first two are of */
+    const char *compare;              /* BODY_ASKED: how the first one compares */
+    int window, bound; /* BODY_ASKED: how many elements a pass asks; what is compared with */
 };
 
 /* A program whose kernel `k` reads x (peek 8) and writes y, i32 both. */

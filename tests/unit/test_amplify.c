@@ -307,6 +307,46 @@ static void conditions_asked_twice_are_one_unknown(void **state)
                   0, 3, true);
 }
 
+/* A condition that has been made of others, over and over, takes no time or memory that grows with each
+ * step, and no stack that grows with the rounds. */
+static void conditions_made_of_conditions_stay_small(void **state)
+{
+    (void)state;
+    const char *ports = "in i32 x peek 16, out i32 y", *ask = "if (b) y <- 1; if (!b) y <- 0;";
+    char body[8192] = "bool b = x > 3, c = x[1] > 3;";
+    size_t from = strlen(body);
+    for (int i = 0; i < 300; i++)
+        strcat(body, "b = b && b;");
+    strcat(body, ask);
+    expect_bounds(body, ports, 1, 1, true);
+    body[from] = '\0';
+    for (int i = 0; i < 300; i++)
+        strcat(body, i % 2 == 0 ? "b = b && !c;" : "c = b || c;");
+    strcat(body, ask);
+    expect_bounds(body, ports, 1, 1, true);
+    snprintf(body, sizeof body,
+             "bool b = x > 3, c = x[1] > 3; for (i32 i = 0; i < 60000; i++) b = b && c; %s", ask);
+    expect_bounds(body, ports, 1, 1, true);
+    expect_bounds(
+        "bool p = x > 3, q = x[1] > 3; if (p) { if (p && q) y <- 1; } if (!(p && q)) y <- 2;",
+        ports, 1, 1, true);
+}
+
+/* Sums of some hundred products, one for each condition that is asked, do not add up to gigabytes. */
+static void sums_of_a_body_keep_so_many_products(void **state)
+{
+    (void)state;
+    const char *ports = "in i32 x pop 400, out i32 y";
+    expect_bounds("for (i32 k = 0; k < 2; k++) {"
+                  "for (i32 i = 0; i < 400; i++) if (x[i] == 0) y <- 0; "
+                  "for (i32 i = 0; i < 400; i++) if (x[i] != 0) y <- 1; }",
+                  ports, 800, 800, true);
+    expect_bounds("for (i32 k = 0; k < 20; k++) {"
+                  "for (i32 i = 0; i < 400; i++) if (x[i] == 0) y <- 0; "
+                  "for (i32 i = 0; i < 400; i++) if (x[i] != 0) y <- 1; }",
+                  ports, 0, 16000, true);
+}
+
 static void functions_are_followed_into(void **state)
 {
     (void)state;
@@ -431,6 +471,8 @@ TEST_MAIN("amplify", cmocka_unit_test(production_of_work_items_adds_up),
           cmocka_unit_test(counters_bound_what_loops_append),
           cmocka_unit_test(conditions_that_count_bound_what_loops_append),
           cmocka_unit_test(conditions_asked_twice_are_one_unknown),
+          cmocka_unit_test(conditions_made_of_conditions_stay_small),
+          cmocka_unit_test(sums_of_a_body_keep_so_many_products),
           cmocka_unit_test(functions_are_followed_into),
           cmocka_unit_test(accesses_that_are_never_evaluated_need_no_check),
           cmocka_unit_test(accesses_that_may_be_outside_stay_checked),
