@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CHANNELS_MAX 1024u
 #define CHUNKS_MAX 4096
 #define ITEMS_PART ((size_t)4096)
 #define SIZE_UNKNOWN 0xFFFFFFFFu
@@ -390,7 +391,7 @@ static void note_samples(struct wav_source *wav)
 {
     int subtype = wav->info.format & SF_FORMAT_SUBMASK;
     wav->bits = 16;
-    if (subtype == SF_FORMAT_PCM_S8 || subtype == SF_FORMAT_PCM_U8)
+    if (subtype == SF_FORMAT_PCM_U8) /* in wav, 8 bits have no sign */
         wav->bits = 8;
     else if (subtype == SF_FORMAT_PCM_24)
         wav->bits = 24;
@@ -452,6 +453,7 @@ static enum prt_status open_sndfile(struct wav_source *wav, struct prt_error *er
     if (wav->file == NULL)
         return prt_error_set(error, PRT_E_FORMAT, "%s: wav header: %s", wav->reader.name,
                              wav->library.error_number(wav->library.error(NULL)));
+    /* uncovered: libsndfile refuses them; another version may not */
     if (wav->info.channels < 1 || wav->info.frames < 0 || wav->info.samplerate < 1)
         return refuse(wav, error, "channels, rate or length make no sense");
     if (!frames_agree(wav))
@@ -473,6 +475,7 @@ static enum prt_status note_stream(struct wav_source *wav, struct prt_error *err
     uint64_t channels = (uint64_t)wav->info.channels;
     information->rate_hertz = (uint32_t)wav->info.samplerate;
     information->channels = (uint32_t)channels;
+    /* uncovered: libsndfile counts the frames, and there are not as many bytes */
     if (!wav->open_ended &&
         __builtin_mul_overflow((uint64_t)wav->info.frames, channels, &information->packets))
         return refuse(wav, error, "there are too many frames");
@@ -606,7 +609,7 @@ static size_t make_header(const struct wav_sink *wav, uint32_t data_bytes,
     next = put_u16(next, is_float ? 3 : 1);
     next = put_u16(next, wav->channels);
     next = put_u32(next, wav->rate);
-    next = put_u32(next, wav->rate * frame_bytes);
+    next = put_u32(next, wav->rate * frame_bytes); /* by check_numbers */
     next = put_u16(next, frame_bytes);
     next = put_u16(next, width * 8);
     if (is_float) {
@@ -712,6 +715,22 @@ static enum prt_status wav_complete(struct prt_sink *sink, struct prt_error *err
 
 static const struct prt_sink_ops wav_sink_ops = {wav_write, wav_complete, NULL};
 
+/* What the header has no room for. */
+static enum prt_status check_numbers(const char *path, uint32_t rate, uint32_t channels,
+                                     enum scalar_type element, struct prt_error *error)
+{
+    if (channels > CHANNELS_MAX)
+        return prt_error_set(error, PRT_E_USAGE, "%s: wav has at most %u channels", path,
+                             CHANNELS_MAX);
+    uint32_t frame_bytes = channels * (uint32_t)scalar_width_bytes(element), rate_bytes;
+    if (__builtin_mul_overflow(rate, frame_bytes, &rate_bytes))
+        return prt_error_set(error, PRT_E_USAGE,
+                             "%s: wav has at most 4294967295 bytes in a second: with frames of %u "
+                             "bytes, rate= is at most %u, not %u",
+                             path, frame_bytes, UINT32_MAX / frame_bytes, rate);
+    return PRT_OK;
+}
+
 static enum prt_status check_spec(const struct prt_port_spec *spec, enum scalar_type packet,
                                   enum scalar_type *element, struct prt_error *error)
 {
@@ -735,8 +754,6 @@ static enum prt_status check_spec(const struct prt_port_spec *spec, enum scalar_
     if (packet == SCALAR_BOOL || unsigned_to_float)
         return prt_error_set(error, PRT_E_USAGE, "%s: packets of type %s cannot become wav:%s",
                              spec->path, scalar_name(packet), scalar_name(*element));
-    if (spec->channels > 1024)
-        return prt_error_set(error, PRT_E_USAGE, "%s: wav has at most 1024 channels", spec->path);
     return PRT_OK;
 }
 
@@ -746,14 +763,17 @@ enum prt_status prt_wav_sink_open(const struct prt_port_spec *spec, const struct
 {
     enum scalar_type packet = layout->scalar;
     enum scalar_type element;
+    uint32_t rate = spec->rate_hertz != 0 ? spec->rate_hertz : PRT_WAV_RATE;
+    uint32_t channels = prt_io_channels(spec, layout);
     enum prt_status status = check_spec(spec, packet, &element, error);
+    if (status == PRT_OK) status = check_numbers(spec->path, rate, channels, element, error);
     if (status != PRT_OK) return status;
     struct wav_sink *wav =
         (struct wav_sink *)prt_sink_make(sizeof *wav, &wav_sink_ops, packet, error);
     if (wav == NULL) return PRT_E_NOMEM;
     wav->element = element;
-    wav->rate = spec->rate_hertz != 0 ? spec->rate_hertz : PRT_WAV_RATE;
-    wav->channels = prt_io_channels(spec, layout);
+    wav->rate = rate;
+    wav->channels = channels;
     unsigned char header[HEADER_BYTES_MAX];
     size_t length = make_header(wav, SIZE_UNKNOWN, header);
     status = prt_io_writer_open(&wav->base.writer, spec->path, false, environment, error);
