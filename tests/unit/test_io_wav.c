@@ -641,6 +641,29 @@ static void a_rate_whose_bytes_overflow_is_refused(void **state)
     }
 }
 
+/* Before anything of them is looked at: the packets of the second write are not there. */
+static void a_file_above_4_gib_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        enum scalar_type packet;
+        size_t more;
+    } rows[] = {{SCALAR_U8, SIZE_MAX},
+                {SCALAR_F32, SIZE_MAX / 2},
+                {SCALAR_F64, (size_t)1 << 29},
+                {SCALAR_U8, (size_t)UINT32_MAX - 58 - 4 + 1}};
+    static const double packets[4] = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct prt_sink *sink = NULL;
+        assert_int_equal(io_open_sink(io_path("g.wav"), "", rows[i].packet, NULL, &sink, &error),
+                         PRT_OK);
+        assert_int_equal(prt_sink_write(sink, packets, 4, &error), PRT_OK);
+        assert_int_equal(prt_sink_write(sink, packets, rows[i].more, &error), PRT_E_WRITE);
+        assert_non_null(strstr(error.message, "cannot be larger than 4 GiB"));
+        prt_sink_close(sink);
+    }
+}
+
 static void outputs_wav_has_no_form_for_are_refused(void **state)
 {
     (void)state;
@@ -726,6 +749,7 @@ IO_TEST_MAIN("io_wav", cmocka_unit_test(samples_are_scaled_for_float_ports),
              cmocka_unit_test(up_to_4096_chunks_are_read),
              cmocka_unit_test(lengths_that_cannot_be_are_refused),
              cmocka_unit_test(a_rate_whose_bytes_overflow_is_refused),
+             cmocka_unit_test(a_file_above_4_gib_is_refused),
              cmocka_unit_test(outputs_wav_has_no_form_for_are_refused),
              cmocka_unit_test(long_writes_are_scaled_in_parts),
              cmocka_unit_test(any_sample_format_is_read_as_libsndfile_reads_it))
