@@ -147,14 +147,10 @@ static bool take_field_name(struct literal *literal, const char *name)
     return true;
 }
 
-/* `, (2, 2)` or `, 3` or nothing: the lengths are those of `shape`. */
+/* `, (2, 2)` or `, 3`, or for no shape `,` or nothing: the lengths are those of `shape`. */
 static bool take_field_shape(struct literal *literal, const char *shape)
 {
     bool given = take(literal, ','), tuple = given && take(literal, '(');
-    if (given && !tuple && shape[0] == '\0') { /* `('x', '<i4', )` */
-        skip_blanks(literal);
-        if (literal->next < literal->end && *literal->next == ')') return true;
-    }
     for (const char *at = shape; *at != '\0';) {
         size_t digits = strspn(at, "0123456789");
         skip_blanks(literal);

@@ -146,6 +146,7 @@ static enum prt_status take(struct wav_source *wav, unsigned char *target, size_
 static enum prt_status skip(struct wav_source *wav, uint64_t bytes, struct prt_error *error)
 {
     while (bytes > 0) {
+        /* equivalent: another chunk follows those bytes */
         enum prt_status status = prt_io_reader_need(&wav->reader, 1, error);
         size_t part = prt_io_reader_available(&wav->reader);
         if (status != PRT_OK) return status;
@@ -641,7 +642,8 @@ static void scale_to_integers(const struct wav_sink *wav, unsigned char *samples
         (void)prt_io_convert(&x, SCALAR_F64, packets + i * scalar_width_bytes(wav->base.packet),
                              wav->base.packet, 1);
         x = isnan(x) ? 0 : nearbyint(x * scale);
-        x = x < -scale ? -scale : x > scale - 1 ? scale - 1 : x;
+        x = x < -scale ? -scale : x;
+        x = x > scale - 1 ? scale - 1 : x; /* equivalent: of two equals either */
         int64_t value = (int64_t)x + (wav->element == SCALAR_U8 ? 128 : 0);
         memcpy(samples + i * width, &value, width);
     }

@@ -282,6 +282,23 @@ static void gaps_between_fields_are_lengths_in_bytes(void **state)
     }
 }
 
+static void shapes_have_up_to_64_dimensions(void **state)
+{
+    (void)state;
+    for (size_t dimensions = 63; dimensions <= 65; dimensions++) {
+        char header[300], shape[140] = "";
+        for (size_t i = 0; i < dimensions; i++)
+            memcpy(shape + 2 * i, i == 5 ? "6," : "1,", 3);
+        snprintf(header, sizeof header, "{'descr': '<i2', 'fortran_order': False, 'shape': (%s)}",
+                 shape);
+        assert_int_equal(read_header(header), dimensions <= 64 ? PRT_OK : PRT_E_FORMAT);
+        if (dimensions > 64)
+            assert_non_null(strstr(error.message, "too many dimensions"));
+        else
+            assert_int_equal(count, 6);
+    }
+}
+
 /* f32[2][3] and the like, which files need not have as dimensions, but if they have some, these. */
 static void the_last_dimensions_are_those_of_a_packet(void **state)
 {
@@ -548,6 +565,7 @@ IO_TEST_MAIN("io_npy", cmocka_unit_test(arrays_round_trip),
              cmocka_unit_test(shapes_whose_product_overflows_are_refused),
              cmocka_unit_test(shapes_whose_bytes_overflow_are_refused),
              cmocka_unit_test(gaps_between_fields_are_lengths_in_bytes),
+             cmocka_unit_test(shapes_have_up_to_64_dimensions),
              cmocka_unit_test(the_last_dimensions_are_those_of_a_packet),
              cmocka_unit_test(record_shapes_that_overflow_are_refused),
              cmocka_unit_test(packets_are_written_with_their_shape_or_fields),
