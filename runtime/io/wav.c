@@ -668,10 +668,10 @@ static enum prt_status check_length(const struct prt_sink *sink, const struct wa
                                     size_t count, struct prt_error *error)
 {
     uint64_t bytes = sink->packets;
-    if (!sink->writer.direct &&
-        (__builtin_add_overflow(bytes, count, &bytes) ||
-         __builtin_mul_overflow(bytes, scalar_width_bytes(wav->element), &bytes) ||
-         bytes > DATA_BYTES_MAX))
+    if (sink->writer.direct) return PRT_OK;
+    if (__builtin_add_overflow(bytes, count, &bytes) ||
+        __builtin_mul_overflow(bytes, scalar_width_bytes(wav->element), &bytes) ||
+        bytes > DATA_BYTES_MAX)
         return prt_error_set(error, PRT_E_WRITE, "%s: a wav file cannot be larger than 4 GiB",
                              sink->writer.name);
     return PRT_OK;
