@@ -20,8 +20,8 @@ static enum prt_status take_step(struct prt_device_tree *tree, struct prt_device
     if (status == PRT_OK && step->index >= count) status = PRT_E_INVALID_VALUE;
     if (status != PRT_OK) return status;
     struct prt_device_handle *made = calloc(count, sizeof *made);
-    if (made == NULL)
-        return PRT_E_NOMEM; /* uncovered: memory ends in programs that tests/fault runs */
+    /* uncovered: memory ends in programs that tests/fault runs */
+    if (made == NULL) return PRT_E_NOMEM;
     status = prt_create_sub_devices(tree, from, step->properties, count, made, NULL);
     /* uncovered: it has been asked before, so memory alone could be missing, as above */
     if (status == PRT_OK) {

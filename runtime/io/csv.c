@@ -11,6 +11,7 @@
  * the same value; nan, inf, -inf. */
 #include "runtime/io/io_internal.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -68,9 +69,11 @@ static enum prt_status make_columns(struct columns *columns, const char *name,
                                     const struct prt_packet *layout, struct prt_error *error)
 {
     uint64_t count = prt_packet_units(layout);
-    if (prt_packet_is_record(layout)) count = 0;
-    for (uint32_t i = 0; prt_packet_is_record(layout) && i < layout->field_count; i++)
-        count += layout->fields[i].count; /* each at most the packet's bytes */
+    if (prt_packet_is_record(layout)) {
+        count = 0;
+        for (uint32_t i = 0; i < layout->field_count; i++)
+            count += layout->fields[i].count; /* each at most the packet's bytes */
+    }
     if (count > COLUMNS_MAX)
         return prt_error_set(error, PRT_E_USAGE,
                              "%s: a packet of type %s has more than %d numbers: use raw or npy",
@@ -79,8 +82,11 @@ static enum prt_status make_columns(struct columns *columns, const char *name,
     if (columns->items == NULL) return prt_io_no_memory(error);
     columns->units = prt_packet_units(layout);
     columns->width_bytes = (size_t)layout->width_bytes;
-    if (!prt_packet_is_record(layout)) add_columns(columns, layout->scalar, 0, count);
-    for (uint32_t i = 0; prt_packet_is_record(layout) && i < layout->field_count; i++)
+    if (!prt_packet_is_record(layout)) {
+        add_columns(columns, layout->scalar, 0, count);
+        return PRT_OK;
+    }
+    for (uint32_t i = 0; i < layout->field_count; i++)
         add_columns(columns, layout->fields[i].scalar, layout->fields[i].offset_bytes,
                     layout->fields[i].count);
     return PRT_OK;
@@ -336,7 +342,8 @@ enum prt_status prt_csv_source_open(const struct prt_port_spec *spec,
     struct csv_source *csv = (struct csv_source *)made;
     made->reader = &csv->reader;
     csv->line = 1;
-    csv->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    csv->locale = newlocale(LC_ALL_MASK, "C",
+                            (locale_t)0); /* equivalent: of all categories, no base is read */
     enum prt_status status = csv->locale == (locale_t)0
                                  ? prt_io_no_memory(error)
                                  : make_columns(&csv->columns, spec->path, layout, error);
@@ -351,40 +358,47 @@ enum prt_status prt_csv_source_open(const struct prt_port_spec *spec,
 
 /* --- sink --- */
 
+/* So few digits as read back to the same value: at most 9 for f32, 17 for f64, 5 for the 16-bit floats. */
 static int print_f32(char *text, float value)
 {
-    int length = 0;
-    for (int digits = 6; digits <= 9; digits++) {
+    int length;
+    int digits = 5;
+    do {
+        digits++;
+        assert(digits <= 9);
         length = snprintf(text, NUMBER_BYTES_MAX, "%.*g", digits, (double)value);
-        if (strtof(text, NULL) == value) break;
-    }
+    } while (strtof(text, NULL) != value);
     return length;
 }
 
 static int print_f64(char *text, double value)
 {
-    int length = 0;
-    for (int digits = 15; digits <= 17; digits++) {
+    int length;
+    int digits = 14;
+    do {
+        digits++;
+        assert(digits <= 17);
         length = snprintf(text, NUMBER_BYTES_MAX, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
+    } while (strtod(text, NULL) != value);
     return length;
 }
 
-/* f16, bf16: as few digits as read back. */
 static int print_half(char *text, enum scalar_type type, const unsigned char *packet)
 {
-    int length = 0;
+    int length;
+    int digits = 0;
+    unsigned char half[2];
     double value, back;
     (void)prt_io_convert(&value, SCALAR_F64, packet, type, 1);
-    for (int digits = 1; digits <= 9; digits++) {
-        unsigned char half[2];
+    if (isnan(value)) return snprintf(text, NUMBER_BYTES_MAX, "nan");
+    do {
+        digits++;
+        assert(digits <= 5);
         length = snprintf(text, NUMBER_BYTES_MAX, "%.*g", digits, value);
         back = strtod(text, NULL);
         (void)prt_io_convert(half, type, &back, SCALAR_F64, 1);
-        if (memcmp(half, packet, sizeof half) == 0) break;
-    }
-    return isnan(value) ? snprintf(text, NUMBER_BYTES_MAX, "nan") : length;
+    } while (memcmp(half, packet, sizeof half) != 0);
+    return length;
 }
 
 static int print_number(char *text, enum scalar_type type, const unsigned char *packet)
@@ -455,7 +469,8 @@ enum prt_status prt_csv_sink_open(const struct prt_port_spec *spec, const struct
     enum scalar_type packet = layout->scalar;
     struct prt_sink *made = prt_sink_make(sizeof(struct csv_sink), &csv_sink_ops, packet, error);
     if (made == NULL) return PRT_E_NOMEM;
-    locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t locale = newlocale(LC_ALL_MASK, "C",
+                                (locale_t)0); /* equivalent: of all categories, no base is read */
     struct columns *columns = &((struct csv_sink *)made)->columns;
     enum prt_status status = locale == (locale_t)0
                                  ? prt_io_no_memory(error)

@@ -147,14 +147,10 @@ static bool take_field_name(struct literal *literal, const char *name)
     return true;
 }
 
-/* `, (2, 2)` or `, 3` or nothing: the lengths are those of `shape`. */
+/* `, (2, 2)` or `, 3`, or for no shape `,` or nothing: the lengths are those of `shape`. */
 static bool take_field_shape(struct literal *literal, const char *shape)
 {
     bool given = take(literal, ','), tuple = given && take(literal, '(');
-    if (given && !tuple && shape[0] == '\0') { /* `('x', '<i4', )` */
-        skip_blanks(literal);
-        if (literal->next < literal->end && *literal->next == ')') return true;
-    }
     for (const char *at = shape; *at != '\0';) {
         size_t digits = strspn(at, "0123456789");
         skip_blanks(literal);
@@ -171,16 +167,36 @@ static bool take_field_shape(struct literal *literal, const char *shape)
     return true;
 }
 
+/* As many digits as there are; false if their value needs more than 64 bits. */
+static bool take_digits(struct literal *literal, uint64_t *value)
+{
+    *value = 0;
+    for (; literal->next < literal->end && *literal->next >= '0' && *literal->next <= '9';
+         literal->next++)
+        if (__builtin_mul_overflow(*value, 10, value) ||
+            __builtin_add_overflow(*value, (uint64_t)(*literal->next - '0'), value))
+            return false;
+    return true;
+}
+
+/* `|V3`: so many bytes further. */
+static bool skip_gap(const char *text, uint64_t *offset)
+{
+    struct literal digits = {text + 2, text + strlen(text), NULL};
+    uint64_t bytes;
+    return strncmp(text, "|V", 2) == 0 && digits.next < digits.end &&
+           take_digits(&digits, &bytes) && digits.next == digits.end &&
+           !__builtin_add_overflow(*offset, bytes, offset);
+}
+
 /* ('', '|V3'): false if it is none. */
 static bool take_gap(struct literal *literal, uint64_t *offset)
 {
     struct literal before = *literal;
     char text[32];
     if (take_field_name(literal, "") && take(literal, ',') && take_string(literal, text) &&
-        strncmp(text, "|V", 2) == 0 && take(literal, ')')) {
-        *offset += strtoull(text + 2, NULL, 10);
+        take(literal, ')') && skip_gap(text, offset))
         return true;
-    }
     *literal = before;
     return false;
 }
@@ -235,16 +251,10 @@ static bool parse_type(struct literal *literal, struct npy_header *header)
 
 static bool parse_dimension(struct literal *literal, uint64_t *dimension)
 {
-    uint64_t value = 0;
     const char *first = literal->next;
-    for (; literal->next < literal->end && *literal->next >= '0' && *literal->next <= '9';
-         literal->next++)
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*literal->next - '0'), &value))
-            return fault(literal, "shape is too large");
+    if (!take_digits(literal, dimension)) return fault(literal, "shape is too large");
     if (literal->next == first) return fault(literal, "shape has an entry that is not a length");
     if (literal->next < literal->end && *literal->next == 'L') literal->next++; /* Python 2 */
-    *dimension = value;
     return true;
 }
 

@@ -158,8 +158,7 @@ static enum prt_status read_header(struct pgm_source *pgm, struct prt_error *err
     if (status != PRT_OK) return status;
     if (width == 0 || height == 0 || sample_max == 0)
         return refuse(reader, error, "width, height or greatest sample is 0");
-    if (__builtin_mul_overflow(width * information->channels, height, &pgm->remaining))
-        return refuse(reader, error, "width times height is too large");
+    pgm->remaining = width * information->channels * height; /* below 3 x 2^62 */
     information->width_packets = (uint32_t)width;
     information->height_packets = (uint32_t)height;
     information->packets = pgm->remaining;

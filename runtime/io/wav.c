@@ -21,10 +21,12 @@
 #include "runtime/io/io_internal.h"
 #include "runtime/io/sound_library.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define CHANNELS_MAX 1024u
 #define CHUNKS_MAX 4096
 #define ITEMS_PART ((size_t)4096)
 #define SIZE_UNKNOWN 0xFFFFFFFFu
@@ -144,6 +146,7 @@ static enum prt_status take(struct wav_source *wav, unsigned char *target, size_
 static enum prt_status skip(struct wav_source *wav, uint64_t bytes, struct prt_error *error)
 {
     while (bytes > 0) {
+        /* equivalent: another chunk follows those bytes */
         enum prt_status status = prt_io_reader_need(&wav->reader, 1, error);
         size_t part = prt_io_reader_available(&wav->reader);
         if (status != PRT_OK) return status;
@@ -305,8 +308,10 @@ static sf_count_t on_tell(void *user)
 static sf_count_t on_seek(sf_count_t offset, int whence, void *user)
 {
     struct wav_source *wav = user;
+    /* uncovered: libsndfile 1.2 seeks to no such place */
     sf_count_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? on_tell(user) : on_length(user);
     sf_count_t position;
+    /* uncovered: libsndfile 1.2 seeks to no such place */
     if (!__builtin_add_overflow(base, offset, &position) && position >= 0)
         wav->position = (uint64_t)position;
     return (sf_count_t)wav->position;
@@ -315,7 +320,8 @@ static sf_count_t on_seek(sf_count_t offset, int whence, void *user)
 /* While libsndfile opens a compressed file it reads samples, and will read them again. */
 static bool keep_opening(struct wav_source *wav, const unsigned char *bytes, size_t length)
 {
-    if (wav->is_open || !wav->compressed) return true;
+    if (wav->is_open) return true;
+    assert(wav->compressed); /* of others nothing is read before */
     size_t all = wav->opening_bytes + length;
     unsigned char *opening = all <= OPENING_BYTES_MAX ? realloc(wav->opening, all) : NULL;
     if (opening == NULL) {
@@ -390,7 +396,7 @@ static void note_samples(struct wav_source *wav)
 {
     int subtype = wav->info.format & SF_FORMAT_SUBMASK;
     wav->bits = 16;
-    if (subtype == SF_FORMAT_PCM_S8 || subtype == SF_FORMAT_PCM_U8)
+    if (subtype == SF_FORMAT_PCM_U8) /* in wav, 8 bits have no sign */
         wav->bits = 8;
     else if (subtype == SF_FORMAT_PCM_24)
         wav->bits = 24;
@@ -452,6 +458,7 @@ static enum prt_status open_sndfile(struct wav_source *wav, struct prt_error *er
     if (wav->file == NULL)
         return prt_error_set(error, PRT_E_FORMAT, "%s: wav header: %s", wav->reader.name,
                              wav->library.error_number(wav->library.error(NULL)));
+    /* uncovered: libsndfile refuses them; another version may not */
     if (wav->info.channels < 1 || wav->info.frames < 0 || wav->info.samplerate < 1)
         return refuse(wav, error, "channels, rate or length make no sense");
     if (!frames_agree(wav))
@@ -473,6 +480,7 @@ static enum prt_status note_stream(struct wav_source *wav, struct prt_error *err
     uint64_t channels = (uint64_t)wav->info.channels;
     information->rate_hertz = (uint32_t)wav->info.samplerate;
     information->channels = (uint32_t)channels;
+    /* uncovered: libsndfile counts the frames, and there are not as many bytes */
     if (!wav->open_ended &&
         __builtin_mul_overflow((uint64_t)wav->info.frames, channels, &information->packets))
         return refuse(wav, error, "there are too many frames");
@@ -606,7 +614,7 @@ static size_t make_header(const struct wav_sink *wav, uint32_t data_bytes,
     next = put_u16(next, is_float ? 3 : 1);
     next = put_u16(next, wav->channels);
     next = put_u32(next, wav->rate);
-    next = put_u32(next, wav->rate * frame_bytes);
+    next = put_u32(next, wav->rate * frame_bytes); /* by check_numbers */
     next = put_u16(next, frame_bytes);
     next = put_u16(next, width * 8);
     if (is_float) {
@@ -634,7 +642,8 @@ static void scale_to_integers(const struct wav_sink *wav, unsigned char *samples
         (void)prt_io_convert(&x, SCALAR_F64, packets + i * scalar_width_bytes(wav->base.packet),
                              wav->base.packet, 1);
         x = isnan(x) ? 0 : nearbyint(x * scale);
-        x = x < -scale ? -scale : x > scale - 1 ? scale - 1 : x;
+        x = x < -scale ? -scale : x;
+        x = x > scale - 1 ? scale - 1 : x; /* equivalent: of two equals either */
         int64_t value = (int64_t)x + (wav->element == SCALAR_U8 ? 128 : 0);
         memcpy(samples + i * width, &value, width);
     }
@@ -659,10 +668,10 @@ static enum prt_status check_length(const struct prt_sink *sink, const struct wa
                                     size_t count, struct prt_error *error)
 {
     uint64_t bytes = sink->packets;
-    if (!sink->writer.direct &&
-        (__builtin_add_overflow(bytes, count, &bytes) ||
-         __builtin_mul_overflow(bytes, scalar_width_bytes(wav->element), &bytes) ||
-         bytes > DATA_BYTES_MAX))
+    if (sink->writer.direct) return PRT_OK;
+    if (__builtin_add_overflow(bytes, count, &bytes) ||
+        __builtin_mul_overflow(bytes, scalar_width_bytes(wav->element), &bytes) ||
+        bytes > DATA_BYTES_MAX)
         return prt_error_set(error, PRT_E_WRITE, "%s: a wav file cannot be larger than 4 GiB",
                              sink->writer.name);
     return PRT_OK;
@@ -712,6 +721,22 @@ static enum prt_status wav_complete(struct prt_sink *sink, struct prt_error *err
 
 static const struct prt_sink_ops wav_sink_ops = {wav_write, wav_complete, NULL};
 
+/* What the header has no room for. */
+static enum prt_status check_numbers(const char *path, uint32_t rate, uint32_t channels,
+                                     enum scalar_type element, struct prt_error *error)
+{
+    if (channels > CHANNELS_MAX)
+        return prt_error_set(error, PRT_E_USAGE, "%s: wav has at most %u channels", path,
+                             CHANNELS_MAX);
+    uint32_t frame_bytes = channels * (uint32_t)scalar_width_bytes(element), rate_bytes;
+    if (__builtin_mul_overflow(rate, frame_bytes, &rate_bytes))
+        return prt_error_set(error, PRT_E_USAGE,
+                             "%s: wav has at most 4294967295 bytes in a second: with frames of %u "
+                             "bytes, rate= is at most %u, not %u",
+                             path, frame_bytes, UINT32_MAX / frame_bytes, rate);
+    return PRT_OK;
+}
+
 static enum prt_status check_spec(const struct prt_port_spec *spec, enum scalar_type packet,
                                   enum scalar_type *element, struct prt_error *error)
 {
@@ -735,8 +760,6 @@ static enum prt_status check_spec(const struct prt_port_spec *spec, enum scalar_
     if (packet == SCALAR_BOOL || unsigned_to_float)
         return prt_error_set(error, PRT_E_USAGE, "%s: packets of type %s cannot become wav:%s",
                              spec->path, scalar_name(packet), scalar_name(*element));
-    if (spec->channels > 1024)
-        return prt_error_set(error, PRT_E_USAGE, "%s: wav has at most 1024 channels", spec->path);
     return PRT_OK;
 }
 
@@ -746,14 +769,17 @@ enum prt_status prt_wav_sink_open(const struct prt_port_spec *spec, const struct
 {
     enum scalar_type packet = layout->scalar;
     enum scalar_type element;
+    uint32_t rate = spec->rate_hertz != 0 ? spec->rate_hertz : PRT_WAV_RATE;
+    uint32_t channels = prt_io_channels(spec, layout);
     enum prt_status status = check_spec(spec, packet, &element, error);
+    if (status == PRT_OK) status = check_numbers(spec->path, rate, channels, element, error);
     if (status != PRT_OK) return status;
     struct wav_sink *wav =
         (struct wav_sink *)prt_sink_make(sizeof *wav, &wav_sink_ops, packet, error);
     if (wav == NULL) return PRT_E_NOMEM;
     wav->element = element;
-    wav->rate = spec->rate_hertz != 0 ? spec->rate_hertz : PRT_WAV_RATE;
-    wav->channels = prt_io_channels(spec, layout);
+    wav->rate = rate;
+    wav->channels = channels;
     unsigned char header[HEADER_BYTES_MAX];
     size_t length = make_header(wav, SIZE_UNKNOWN, header);
     status = prt_io_writer_open(&wav->base.writer, spec->path, false, environment, error);

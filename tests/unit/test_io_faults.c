@@ -27,6 +27,7 @@ static struct {
     enum fault fault;
     uint64_t calls_left; /* before the one that is hit */
     bool hit;
+    bool bytewise; /* every read gives one byte */
     int64_t
         blocks; /* allocated and not freed, while armed; text that libc allocates is only freed */
 } faults;
@@ -72,6 +73,7 @@ static bool stops(int why)
 /* One that moves bytes: how many it is to move; -1: it fails. */
 static ssize_t moves(size_t size, int why)
 {
+    if (faults.armed && faults.bytewise && size > 1) size = 1;
     if (!is_hit()) return (ssize_t)size;
     if (faults.fault == FAULT_SHORT) return size > 1 ? 1 : (ssize_t)size;
     errno = faults.fault == FAULT_FAILS ? why : faults.fault == FAULT_AGAIN ? EAGAIN : EINTR;
@@ -417,6 +419,33 @@ static void inputs_are_read_or_refused(void **state)
     }
 }
 
+/* Each place in the first bytes of a file, the header among them, is where a read fails. */
+static void a_read_that_fails_inside_a_header_is_reported(void **state)
+{
+    (void)state;
+    enum { BYTES = 300 };
+    for (size_t r = 0; r < ROWS; r++) {
+        const struct row *row = &rows[r];
+        struct prt_error error = {0};
+        size_t count, width = (size_t)row->packet->width_bytes / prt_packet_units(row->packet);
+        const char *path = io_path(row->name);
+        make_packets(row);
+        assert_int_equal(write_to(path, row, NULL, &error), PRT_OK);
+        for (uint64_t call = 0; call < BYTES; call++) {
+            arm(FAULT_FAILS, call);
+            faults.bytewise = true;
+            enum prt_status status =
+                read_from(path, items_of_input(row), row->packet, NULL, &count, &error);
+            bool hit = disarm();
+            check_message(status, &error);
+            assert_true(faults.blocks <= 0);
+            if (!hit) assert_int_equal(status, PRT_OK);
+            assert_memory_equal(found, packets, count * width);
+        }
+        unlink(path);
+    }
+}
+
 /* ---- pipes ---- */
 
 struct given {
@@ -551,6 +580,7 @@ static void a_file_gets_its_name_or_keeps_the_old_one(void **state)
 
 IO_TEST_MAIN("io_faults", cmocka_unit_test(outputs_are_whole_or_not_there),
              cmocka_unit_test(inputs_are_read_or_refused),
+             cmocka_unit_test(a_read_that_fails_inside_a_header_is_reported),
              cmocka_unit_test(pipes_are_read_or_refused),
              cmocka_unit_test(pipes_are_written_or_an_error_says_so),
              cmocka_unit_test(a_file_gets_its_name_or_keeps_the_old_one))

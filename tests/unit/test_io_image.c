@@ -367,7 +367,115 @@ static void a_giant_interlaced_png_is_refused(void **state)
     free(bytes);
 }
 
-IO_TEST_MAIN("io_image", cmocka_unit_test(the_four_kinds_are_read),
+static void comments_of_a_pgm_end_with_their_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum prt_status status;
+    } rows[] = {{"P2# a\n2# 9 9\n1 255\n7 8\n", PRT_OK},
+                {"P2# a\r2# 9 9\r1 255\r7 8\r", PRT_OK},
+                {"P2 2 1 255\n7 # 9\n8", PRT_OK},
+                {"P", PRT_E_TRUNCATED},
+                {"", PRT_E_TRUNCATED},
+                {"x", PRT_E_FORMAT},
+                {"P2# 2 1 255 7 8", PRT_E_TRUNCATED},
+                {"P2 2 1 255\n7 8 9", PRT_E_FORMAT},
+                {"P2 2 1 255\n7", PRT_E_TRUNCATED}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint8_t read[4];
+        enum prt_status status =
+            read_text("c.pgm", rows[i].text, strlen(rows[i].text), SCALAR_U8, read, 4);
+        if (status != rows[i].status) print_message("%s: %s\n", rows[i].text, error.message);
+        assert_int_equal(status, rows[i].status);
+        if (status == PRT_OK) assert_true(count == 2 && read[0] == 7 && read[1] == 8);
+    }
+}
+
+/* 2^31 - 1 a side, three channels: the product has room in 64 bits, and the file does not hold it. */
+static void the_largest_sides_of_a_pgm_do_not_overflow(void **state)
+{
+    (void)state;
+    struct prt_source *source = NULL;
+    struct prt_source_information information;
+    static const char text[] = "P6 2147483647 2147483647 255\n";
+    uint8_t read[4];
+    assert_int_equal(read_text("l.ppm", text, sizeof text - 1, SCALAR_U8, read, 4),
+                     PRT_E_TRUNCATED);
+    assert_int_equal(io_open_source("in", io_path("l.ppm"), "", SCALAR_U8, &source, &error),
+                     PRT_OK);
+    prt_source_information(source, &information);
+    assert_true(information.packets == UINT64_C(3) * 2147483647 * 2147483647);
+    prt_source_close(source);
+}
+
+/* A vector's lanes, or the fields of a struct of one type, are the channels of a file. */
+static void channels_are_those_of_a_packet(void **state)
+{
+    (void)state;
+    static const struct prt_field_information lanes = {"", SCALAR_U8, 0, 3, "3", 3};
+    static const struct prt_field_information rgb[] = {{"r", SCALAR_U8, 0, 1, "", 1},
+                                                       {"g", SCALAR_U8, 1, 1, "", 1},
+                                                       {"b", SCALAR_U8, 2, 1, "", 1}};
+    static const struct prt_field_information uneven[] = {{"r", SCALAR_U8, 0, 1, "", 1},
+                                                          {"gb", SCALAR_U8, 1, 2, "2", 1}};
+    static const struct prt_field_information two = {"", SCALAR_U8, 0, 2, "2", 2};
+    static const struct prt_packet vector = {"u8x3", 3, &lanes, SCALAR_U8, 1};
+    static const struct prt_packet fields = {"rgb", 3, rgb, SCALAR_U8, 3};
+    static const struct prt_packet none = {"u8[3]", 3, uneven, SCALAR_U8, 2};
+    static const struct prt_packet pair = {"u8x2", 2, &two, SCALAR_U8, 1};
+    static const struct {
+        const struct prt_packet *packet;
+        const char *text, *message; /* NULL: it is read, or written */
+    } rows[] = {
+        {&vector, "in=c.ppm", NULL},
+        {&fields, "in=c.ppm", NULL},
+        {&none, "in=c.ppm", NULL},
+        {&none, "in=g.pgm", NULL},
+        {&vector, "in=c.ppm,channels=3", NULL},
+        {&vector, "in=c.ppm,channels=1", "the file has 3 channels, not 1: leave channels= out"},
+        {&none, "in=g.pgm,channels=3", "the file has 1 channel, not 3: leave channels= out"},
+        {&vector, "in=g.pgm", "the file has 1 channel, a packet of type u8x3 holds 3"},
+        {&pair, "in=c.ppm", "the file has 3 channels, a packet of type u8x2 holds 2"},
+        {&vector, "out=o.png,width=1,channels=3", NULL},
+        {&fields, "out=o.ppm,width=1", NULL},
+        {&none, "out=o.pgm,width=3,channels=1", NULL},
+        {&vector, "out=o.png,width=1,channels=1",
+         "channels= says 1 channel, and a packet of type u8x3 holds 3: leave it out"},
+        {&pair, "out=o.wav,channels=3",
+         "channels= says 3 channels, and a packet of type u8x2 holds 2: leave it out"},
+        {&pair, "out=o.ppm,width=1",
+         "ppm has 3 channels, and a packet of type u8x2 holds 2: no image can have these"},
+    };
+    io_write_file(io_path("c.ppm"), "P6 1 1 255\nabc", 14);
+    io_write_file(io_path("g.pgm"), "P5 3 1 255\nabc", 14);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct prt_port_spec spec;
+        struct prt_source *source = NULL;
+        struct prt_sink *sink = NULL;
+        char text[512];
+        const char *name = strchr(rows[i].text, '=') + 1;
+        snprintf(text, sizeof text, "%.*s%s", (int)(name - rows[i].text), rows[i].text,
+                 io_path(name));
+        assert_int_equal(prt_port_spec_parse(text, &spec, &error), PRT_OK);
+        enum prt_status status =
+            rows[i].text[0] == 'i'
+                ? prt_source_open_packets(&spec, rows[i].packet, NULL, &source, &error)
+                : prt_sink_open_packets(&spec, rows[i].packet, NULL, &sink, &error);
+        if ((status == PRT_OK) != (rows[i].message == NULL))
+            print_message("%s: %s\n", rows[i].text, error.message);
+        assert_true((status == PRT_OK) == (rows[i].message == NULL));
+        if (status != PRT_OK) assert_non_null(strstr(error.message, rows[i].message));
+        prt_source_close(source);
+        prt_sink_close(sink);
+        prt_port_spec_free(&spec);
+    }
+}
+
+IO_TEST_MAIN("io_image", cmocka_unit_test(comments_of_a_pgm_end_with_their_line),
+             cmocka_unit_test(the_largest_sides_of_a_pgm_do_not_overflow),
+             cmocka_unit_test(channels_are_those_of_a_packet),
+             cmocka_unit_test(the_four_kinds_are_read),
              cmocka_unit_test(samples_are_scaled_by_the_greatest),
              cmocka_unit_test(hostile_pgm_is_refused),
              cmocka_unit_test(every_prefix_of_a_pgm_is_refused),

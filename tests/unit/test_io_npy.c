@@ -81,6 +81,7 @@ static void versions_orders_and_shapes_are_read(void **state)
         "{'descr': '>i2', 'fortran_order': True, 'shape': (6,), }",
         "{'descr': '>i2', 'fortran_order': True, 'shape': (1, 6, 1), }  \n",
         "{'descr': '>i2', 'fortran_order': False, 'shape': (6L,)}",
+        "{'descr'\t: '>i2',\r\n\t'fortran_order':\nFalse, 'shape': (\r6,)}",
     };
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
         for (int major = 1; major <= 3; major++) {
@@ -168,33 +169,39 @@ static const struct prt_field_information record_fields[] = {
     {"pair", SCALAR_I16, 32, 2, "2", 2},
 };
 static const struct prt_packet record = {"record", 40, record_fields, SCALAR_U8, 3};
+static const struct prt_packet scalar_packet = {"i16", 2, NULL, SCALAR_I16, 0};
 
-static enum prt_status read_record(const char *descr)
+/* Opens a file with this header and `bytes` zeros, the first of them a 7, and reads it. */
+static enum prt_status read_packets(const struct prt_packet *layout, const char *header,
+                                    size_t bytes, size_t *count)
 {
     struct prt_port_spec spec;
     struct prt_source *source = NULL;
-    unsigned char bytes[40] = {7}, read[80];
-    char text[512], header[600];
-    size_t count = 0;
-    snprintf(text, sizeof text, "{'descr': %s, 'fortran_order': False, 'shape': (1,), }", descr);
-    size_t length = strlen(text);
-    // NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes, no string
-    memcpy(header, "\x93NUMPY\x01\x00", 8);
-    header[8] = (char)(length & 0xff), header[9] = (char)(length >> 8);
-    // NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes, no string
-    memcpy(header + 10, text, length);
-    memcpy(header + 10 + length, bytes, sizeof bytes);
-    io_write_file(io_path("r.npy"), header, 10 + length + sizeof bytes);
+    unsigned char data[256] = {7}, read[512];
+    char text[512];
+    *count = 0;
+    assert_true(bytes <= sizeof data);
+    write_npy(io_path("r.npy"), 1, header, data, bytes);
     snprintf(text, sizeof text, "in=%s", io_path("r.npy"));
     assert_int_equal(prt_port_spec_parse(text, &spec, &error), PRT_OK);
-    enum prt_status status = prt_source_open_packets(&spec, &record, NULL, &source, &error);
+    enum prt_status status = prt_source_open_packets(&spec, layout, NULL, &source, &error);
     if (status == PRT_OK) {
-        status = prt_source_read(source, read, sizeof read, &count, &error);
-        assert_int_equal(count, 40);
-        assert_memory_equal(read, bytes, sizeof bytes);
+        status = prt_source_read(source, read, 256, count, &error);
+        assert_memory_equal(read, data, bytes);
     }
     prt_source_close(source);
     prt_port_spec_free(&spec);
+    return status;
+}
+
+static enum prt_status read_record(const char *descr)
+{
+    char header[600];
+    size_t count;
+    snprintf(header, sizeof header, "{'descr': %s, 'fortran_order': False, 'shape': (1,), }",
+             descr);
+    enum prt_status status = read_packets(&record, header, 40, &count);
+    if (status == PRT_OK) assert_int_equal(count, 40);
     return status;
 }
 
@@ -218,13 +225,197 @@ static void structured_types_are_the_fields_of_the_port(void **state)
         "[('id', '|u1'",
         "[(",
         "[('",
+        "[5]",
+        "[(id, '|u1')]",
+        "[('id' '|u1')]",
+        "[('id', 5)]",
+        "[('id', '|x1')]",
+        "[('id', '|u1', 5)]",
+        "[('id', '|u1', (5))]",
+        "[('id', '|u1']",
+        "[('id', '|u1') ('', '|V7')]",
+        "[('id', '|u1'), ('' '|V7'), ('pos', '<f8', (3,)), ('pair', '<i2', (2,)), ('', '|V4')]",
+        "[('id', '|u1'), ('', 7), ('pos', '<f8', (3,)), ('pair', '<i2', (2,)), ('', '|V4')]",
+        "[('id', '|u1'), ('', 'V7'), ('pos', '<f8', (3,)), ('pair', '<i2', (2,)), ('', '|V4')]",
+        "[('id', '|u1'), ('', '|V7'], ('pos', '<f8', (3,)), ('pair', '<i2', (2,)), ('', '|V4')]",
+        "[('id', '|u1'), ('', '|V7'), ('pos', '<f8', (3 4)), ('pair', '<i2', (2,)), ('', '|V4')]",
+        "[('id', '|u1'), ('', '|V7'), ('pos', '<f8', (",
     };
+    static const char *const read_too[] = {
+        "[('id', '|u1', ), ('', '|V7'), ('pos', '<f8', 3), ('pair', '<i2', (2)), ('', '|V4'), ]",
+        "[(\"id\", "
+        "\"|u1\"),(\"\",\"|V7\"),(\"pos\",\"<f8\",(3,)),(\"pair\",\"<i2\",(2,)),(\"\",\"|V4\")]",
+        "[('id', '|u1'), ('', '|V3'), ('', '|V4'), ('pos', '<f8', (3,)), ('pair', '<i2', (2,)), "
+        "('', '|V4')]",
+    };
+    for (size_t i = 0; i < sizeof read_too / sizeof read_too[0]; i++)
+        assert_int_equal(read_record(read_too[i]), PRT_OK);
     assert_int_equal(read_record("[('id', '|u1'), ('', '|V7'), ('pos', '<f8', (3,)), ('pair', "
                                  "'<i2', (2,)), ('', '|V4')]"),
                      PRT_OK);
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         if (read_record(refused[i]) != PRT_E_FORMAT) print_message("descr: %s\n", refused[i]);
         assert_int_equal(read_record(refused[i]), PRT_E_FORMAT);
+    }
+}
+
+/* Each was taken as the gap of 7 bytes: the sum modulo 2^64, or the digits before something else. */
+static void gaps_between_fields_are_lengths_in_bytes(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {"('', '|V18446744073709551615'), ('', '|V8')",
+                                          "('', '|V-1'), ('', '|V8')",
+                                          "('', '|V18446744073709551623')",
+                                          "('', '|V7x')",
+                                          "('', '|V+7')",
+                                          "('', '|V 7')",
+                                          "('', '|V'), ('', '|V7')",
+                                          "('', '|V7L')"};
+    static const char form[] =
+        "[('id', '|u1'), %s, ('pos', '<f8', (3,)), ('pair', '<i2', (2,)), ('', '|V4')]";
+    char descr[300];
+    snprintf(descr, sizeof descr, form, "('', '|V007')");
+    assert_int_equal(read_record(descr), PRT_OK);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        snprintf(descr, sizeof descr, form, refused[i]);
+        assert_int_equal(read_record(descr), PRT_E_FORMAT);
+    }
+}
+
+static void shapes_have_up_to_64_dimensions(void **state)
+{
+    (void)state;
+    for (size_t dimensions = 63; dimensions <= 65; dimensions++) {
+        char header[300], shape[140] = "";
+        for (size_t i = 0; i < dimensions; i++)
+            memcpy(shape + 2 * i, i == 5 ? "6," : "1,", 3);
+        snprintf(header, sizeof header, "{'descr': '<i2', 'fortran_order': False, 'shape': (%s)}",
+                 shape);
+        assert_int_equal(read_header(header), dimensions <= 64 ? PRT_OK : PRT_E_FORMAT);
+        if (dimensions > 64)
+            assert_non_null(strstr(error.message, "too many dimensions"));
+        else
+            assert_int_equal(count, 6);
+    }
+}
+
+/* f32[2][3] and the like, which files need not have as dimensions, but if they have some, these. */
+static void the_last_dimensions_are_those_of_a_packet(void **state)
+{
+    (void)state;
+    static const struct prt_field_information fields[] = {{"", SCALAR_I16, 0, 6, "2, 3", 1},
+                                                          {"", SCALAR_I16, 0, 6, "6", 1}};
+    static const struct prt_packet block = {"i16[2][3]", 12, &fields[0], SCALAR_I16, 1};
+    static const struct prt_packet row = {"i16[6]", 12, &fields[1], SCALAR_I16, 1};
+    static const struct {
+        const struct prt_packet *layout;
+        const char *shape;
+        enum prt_status status;
+    } rows[] = {
+        {&block, "12,", PRT_OK},          {&block, "2, 2, 3", PRT_OK},
+        {&block, "1, 2, 2, 3", PRT_OK},   {&block, "2, 3, 2", PRT_E_FORMAT},
+        {&block, "4, 3", PRT_E_FORMAT},   {&block, "2, 6", PRT_E_FORMAT},
+        {&block, "3, 4", PRT_E_FORMAT},   {&row, "2, 6", PRT_OK},
+        {&row, "12, 1", PRT_E_FORMAT},    {&row, "12", PRT_OK},
+        {&scalar_packet, "3, 4", PRT_OK}, {&scalar_packet, "12, 1", PRT_OK},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char header[160];
+        size_t count;
+        snprintf(header, sizeof header, "{'descr': '<i2', 'fortran_order': False, 'shape': (%s)}",
+                 rows[i].shape);
+        assert_int_equal(read_packets(rows[i].layout, header, 24, &count), rows[i].status);
+        if (rows[i].status == PRT_OK)
+            assert_int_equal(count, 12);
+        else
+            assert_non_null(strstr(error.message, "the last dimensions of the npy array are not"));
+    }
+    size_t count;
+    static const char list[] = "{'descr': [('x', '<i2')], 'fortran_order': False, 'shape': (12,)}";
+    assert_int_equal(read_packets(&row, list, 24, &count), PRT_E_FORMAT);
+    assert_non_null(strstr(error.message, "more fields than the port has"));
+}
+
+/* Of a structured type the elements are its scalars or bytes. */
+static void record_shapes_that_overflow_are_refused(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"461168601842738791", "9223372036854775807"};
+    for (size_t i = 0; i < 2; i++) {
+        char header[300];
+        size_t count;
+        snprintf(header, sizeof header,
+                 "{'descr': [('id', '|u1'), ('', '|V7'), ('pos', '<f8', (3,)), ('pair', '<i2', "
+                 "(2,)), ('', '|V4')], 'fortran_order': False, 'shape': (%s,)}",
+                 shapes[i]);
+        assert_int_equal(read_packets(&record, header, 40, &count), PRT_E_FORMAT);
+        assert_non_null(strstr(error.message, "shape is too large"));
+    }
+}
+
+static enum prt_status write_packets(const struct prt_packet *layout, const char *items,
+                                     const void *packets, size_t count)
+{
+    struct prt_port_spec spec;
+    struct prt_sink *sink = NULL;
+    char text[512];
+    snprintf(text, sizeof text, "out=%s%s", io_path("w.npy"), items);
+    assert_int_equal(prt_port_spec_parse(text, &spec, &error), PRT_OK);
+    enum prt_status status = prt_sink_open_packets(&spec, layout, NULL, &sink, &error);
+    if (status == PRT_OK)
+        status = prt_sink_write(sink, packets, count * prt_packet_units(layout), &error);
+    if (status == PRT_OK) status = prt_sink_finish(sink, &error);
+    prt_sink_close(sink);
+    prt_port_spec_free(&spec);
+    return status;
+}
+
+static void packets_are_written_with_their_shape_or_fields(void **state)
+{
+    (void)state;
+    static const struct prt_field_information block_field = {"", SCALAR_F32, 0, 6, "2, 3", 1};
+    static const struct prt_field_information matrix[] = {{"id", SCALAR_U8, 0, 1, "", 1},
+                                                          {"m", SCALAR_I16, 2, 4, "2, 2", 1}};
+    static const struct prt_field_information pair[] = {{"a", SCALAR_F32, 0, 1, "", 1},
+                                                        {"b", SCALAR_F32, 4, 1, "", 1}};
+    static const struct prt_field_information brain[] = {{"a", SCALAR_BF16, 0, 1, "", 1},
+                                                         {"b", SCALAR_F32, 4, 1, "", 1}};
+    static const struct prt_packet block = {"f32[2][3]", 24, &block_field, SCALAR_F32, 1};
+    static const struct prt_packet with_matrix = {"m", 10, matrix, SCALAR_U8, 2};
+    static const struct prt_packet two = {"pair", 8, pair, SCALAR_F32, 2};
+    static const struct prt_packet with_brain = {"brain", 8, brain, SCALAR_U8, 2};
+    static const struct {
+        const struct prt_packet *layout;
+        const char *items, *header; /* or the message */
+        bool refused;
+    } rows[] = {
+        {&block, "", "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 3,), }", false},
+        {&block, ",npy:f64be", "{'descr': '>f8', 'fortran_order': False, 'shape': (2, 2, 3,), }",
+         false},
+        {&with_matrix, "",
+         "{'descr': [('id', '|u1'), ('', '|V1'), ('m', '<i2', (2, 2)), ], 'fortran_order': False, "
+         "'shape': (2,), }",
+         false},
+        {&two, "",
+         "{'descr': [('a', '<f4'), ('b', '<f4'), ], 'fortran_order': False, 'shape': (2,), }",
+         false},
+        {&two, ",npy:f64", "have fields, they are not converted", true},
+        {&two, ",npy:f32be", "have fields, they are not converted", true},
+        {&with_brain, "", "npy has no type bf16", true},
+    };
+    static const unsigned char packets[64] = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        enum prt_status status = write_packets(rows[i].layout, rows[i].items, packets, 2);
+        assert_int_equal(status, rows[i].refused ? PRT_E_USAGE : PRT_OK);
+        if (rows[i].refused) {
+            assert_non_null(strstr(error.message, rows[i].header));
+            continue;
+        }
+        size_t length;
+        unsigned char *bytes = io_read_file(io_path("w.npy"), &length);
+        assert_true(length > 10 + strlen(rows[i].header));
+        assert_memory_equal(bytes + 10, rows[i].header, strlen(rows[i].header));
+        free(bytes);
     }
 }
 
@@ -270,6 +461,11 @@ static void hostile_headers_are_refused(void **state)
         "{'descr' '<i2', 'fortran_order': False, 'shape': (6,)}",
         "{'descr': '<f3', 'fortran_order': False, 'shape': (6,)}",
         "{'descr': '<i2', 'fortran_order': False, 'shape': (5,)}", /* more behind */
+        "{'desc",
+        "{'descr': [(",
+        "{'shape': (6,), 'descr': '<i2', 'fortran_order': Tr",
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (184467440737095516160,)}",
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (6",
         many,
     };
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
@@ -368,6 +564,11 @@ IO_TEST_MAIN("io_npy", cmocka_unit_test(arrays_round_trip),
              cmocka_unit_test(structured_types_are_the_fields_of_the_port),
              cmocka_unit_test(shapes_whose_product_overflows_are_refused),
              cmocka_unit_test(shapes_whose_bytes_overflow_are_refused),
+             cmocka_unit_test(gaps_between_fields_are_lengths_in_bytes),
+             cmocka_unit_test(shapes_have_up_to_64_dimensions),
+             cmocka_unit_test(the_last_dimensions_are_those_of_a_packet),
+             cmocka_unit_test(record_shapes_that_overflow_are_refused),
+             cmocka_unit_test(packets_are_written_with_their_shape_or_fields),
              cmocka_unit_test(hostile_headers_are_refused),
              cmocka_unit_test(giant_header_lengths_are_refused),
              cmocka_unit_test(every_prefix_is_refused),

@@ -427,7 +427,10 @@ static void csv_that_is_no_number_is_refused_with_its_line(void **state)
                 {"1\n2\n-1\n", SCALAR_U64},
                 {"1\n2\nyes\n", SCALAR_BOOL},
                 {"1\n2\n1 2\n", SCALAR_I16},
-                {"1\n2\n-\n", SCALAR_I16}};
+                {"1\n2\n-\n", SCALAR_I16},
+                {"1\n2\n7x\n", SCALAR_U8},
+                {"1\n2\n1,\n", SCALAR_U8},
+                {"1\n2\n,1\n", SCALAR_F64}};
     uint64_t read[4];
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         io_write_file(io_path("a.csv"), rows[i].text, strlen(rows[i].text));
@@ -437,6 +440,136 @@ static void csv_that_is_no_number_is_refused_with_its_line(void **state)
         assert_int_equal(count, 2);
         assert_int_equal(error.offset, 4);
         assert_non_null(strstr(error.message, "a.csv:3:"));
+    }
+}
+
+/* Truth by word or by number; -0 is no negative number. */
+static void csv_has_words_and_signs(void **state)
+{
+    (void)state;
+    bool truths[8];
+    uint8_t bytes[4];
+    static const char words[] = "true\nfalse\n0\n2\n-0.5\n0e9\n";
+    io_write_file(io_path("a.csv"), words, sizeof words - 1);
+    assert_int_equal(
+        io_read_stream(io_path("a.csv"), "", SCALAR_BOOL, truths, 8, 3, &count, &error), PRT_OK);
+    assert_int_equal(count, 6);
+    assert_memory_equal(truths, ((bool[]){true, false, false, true, true, false}), 6);
+    io_write_file(io_path("a.csv"), "-0\n+7\n \t\r\n 255 ", 15);
+    assert_int_equal(io_read_stream(io_path("a.csv"), "", SCALAR_U8, bytes, 4, 3, &count, &error),
+                     PRT_OK);
+    assert_int_equal(count, 3);
+    assert_memory_equal(bytes, ((uint8_t[]){0, 7, 255}), 3);
+}
+
+static void a_line_of_headings_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool heading;
+    } rows[] = {{"time\n1\n", true}, {"1\ntime\n", false}, {"-\n1\n", false}};
+    double read[4];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        io_write_file(io_path("a.csv"), rows[i].text, strlen(rows[i].text));
+        assert_int_equal(
+            io_read_stream(io_path("a.csv"), "", SCALAR_F64, read, 4, 4, &count, &error),
+            PRT_E_FORMAT);
+        assert_true((strstr(error.message, "line of headings") != NULL) == rows[i].heading);
+    }
+}
+
+/* struct { f32 a; u8 b[2]; }: three numbers in a line. */
+static void csv_lines_have_the_columns_of_a_packet(void **state)
+{
+    (void)state;
+    static const struct prt_field_information fields[] = {{"a", SCALAR_F32, 0, 1, "", 1},
+                                                          {"b", SCALAR_U8, 4, 2, "2", 1}};
+    static const struct prt_field_information many[] = {{"a", SCALAR_F32, 0, 1, "", 1},
+                                                        {"b", SCALAR_U8, 4, 70000, "70000", 1}};
+    static const struct prt_packet packet = {"abb", 8, fields, SCALAR_U8, 2};
+    static const struct prt_packet wide = {"wide", 70004, many, SCALAR_U8, 2};
+    static const struct {
+        const char *text, *message; /* NULL: read */
+    } rows[] = {{"1,2,3\n", NULL},
+                {" 1 ,\t2,3 ", NULL},
+                {"1\n", "has 1 column, not 3: commas stand between them"},
+                {"1,2\n", "has 2 columns, not 3"},
+                {"1,2,3,4\n", "has 4 columns, not 3"},
+                {"1,2,\n", "'' at byte 0 is not a number of type u8"},
+                {",2,3\n", "'' at byte 0 is not a number of type f32"},
+                {"1, ,3\n", "'' at byte 0 is not a number of type u8"},
+                {"1,2,256\n", "'256' at byte 0 is not a number of type u8"}};
+    struct prt_port_spec spec;
+    struct prt_source *source = NULL;
+    char text[512];
+    snprintf(text, sizeof text, "in=%s", io_path("c.csv"));
+    assert_int_equal(prt_port_spec_parse(text, &spec, &error), PRT_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        unsigned char read[16], expected[8] = {0, 0, 0x80, 0x3f, 2, 3};
+        io_write_file(io_path("c.csv"), rows[i].text, strlen(rows[i].text));
+        assert_int_equal(prt_source_open_packets(&spec, &packet, NULL, &source, &error), PRT_OK);
+        enum prt_status status = prt_source_read(source, read, 16, &count, &error);
+        prt_source_close(source);
+        if (rows[i].message == NULL) {
+            assert_int_equal(status, PRT_OK);
+            assert_int_equal(count, 8);
+            assert_memory_equal(read, expected, 8);
+        } else {
+            assert_int_equal(status, PRT_E_FORMAT);
+            if (strstr(error.message, rows[i].message) == NULL)
+                print_message("%s\n", error.message);
+            assert_non_null(strstr(error.message, rows[i].message));
+        }
+    }
+    assert_int_equal(prt_source_open_packets(&spec, &wide, NULL, &source, &error), PRT_E_USAGE);
+    assert_non_null(strstr(error.message, "use raw or npy"));
+    prt_port_spec_free(&spec);
+}
+
+/* Each finite f16 and bf16, in as few digits as are read back to the same bits; also no number. */
+static void csv_round_trips_every_half_float(void **state)
+{
+    (void)state;
+    static const enum scalar_type types[] = {SCALAR_F16, SCALAR_BF16};
+    static uint16_t halfs[65536], read[65536];
+    for (size_t t = 0; t < 2; t++) {
+        unsigned exponent = t == 0 ? 0x7c00 : 0x7f80;
+        size_t total = 0;
+        for (unsigned bits = 0; bits < 65536; bits += 3)
+            if ((bits & exponent) != exponent) halfs[total++] = (uint16_t)bits;
+        halfs[total++] = (uint16_t)exponent; /* infinity */
+        assert_int_equal(
+            io_write_stream(io_path("h.csv"), "", types[t], halfs, total, 1000, &error), PRT_OK);
+        assert_int_equal(
+            io_read_stream(io_path("h.csv"), "", types[t], read, 65536, 1000, &count, &error),
+            PRT_OK);
+        assert_int_equal(count, total);
+        assert_memory_equal(read, halfs, total * sizeof *halfs);
+        halfs[0] = (uint16_t)(exponent | 1);
+        assert_int_equal(io_write_stream(io_path("h.csv"), "", types[t], halfs, 1, 1, &error),
+                         PRT_OK);
+        size_t length;
+        unsigned char *text = io_read_file(io_path("h.csv"), &length);
+        assert_string_equal((char *)text, "nan\n");
+        free(text);
+    }
+}
+
+static void csv_writes_what_is_no_number(void **state)
+{
+    (void)state;
+    const float f32 = -NAN;
+    const double f64 = -NAN;
+    const void *const packets[] = {&f32, &f64};
+    for (size_t i = 0; i < 2; i++) {
+        size_t length;
+        assert_int_equal(io_write_stream(io_path("n.csv"), "", i == 0 ? SCALAR_F32 : SCALAR_F64,
+                                         packets[i], 1, 1, &error),
+                         PRT_OK);
+        unsigned char *text = io_read_file(io_path("n.csv"), &length);
+        assert_string_equal((char *)text, "nan\n");
+        free(text);
     }
 }
 
@@ -556,6 +689,9 @@ IO_TEST_MAIN(
     cmocka_unit_test(a_descriptor_that_does_not_block_is_waited_for),
     cmocka_unit_test(csv_lines_are_numbers),
     cmocka_unit_test(csv_that_is_no_number_is_refused_with_its_line),
-    cmocka_unit_test(csv_lines_are_bounded), cmocka_unit_test(csv_round_trips_every_value),
-    cmocka_unit_test(csv_ignores_the_locale), cmocka_unit_test(messages_do_not_drive_a_terminal),
-    cmocka_unit_test(scalar_names_are_exact))
+    cmocka_unit_test(csv_has_words_and_signs), cmocka_unit_test(a_line_of_headings_is_named),
+    cmocka_unit_test(csv_lines_have_the_columns_of_a_packet),
+    cmocka_unit_test(csv_round_trips_every_half_float),
+    cmocka_unit_test(csv_writes_what_is_no_number), cmocka_unit_test(csv_lines_are_bounded),
+    cmocka_unit_test(csv_round_trips_every_value), cmocka_unit_test(csv_ignores_the_locale),
+    cmocka_unit_test(messages_do_not_drive_a_terminal), cmocka_unit_test(scalar_names_are_exact))

@@ -411,6 +411,324 @@ static void any_sample_format_is_read_as_libsndfile_reads_it(void **state)
     free(got);
 }
 
+/* ---- files made by hand ---- */
+
+enum { MADE_BYTES_MAX = 40000 };
+static unsigned char made[MADE_BYTES_MAX];
+static size_t made_bytes;
+
+static void begin_wav(const char *magic)
+{
+    memcpy(made, magic, 4);
+    memcpy(made + 4, "\xff\xff\xff\xffWAVE", 8);
+    made_bytes = 12;
+}
+
+/* A chunk that says `says` bytes and has `has` of them, zeros after those of `content`. */
+static void add_chunk(const char *name, uint32_t says, const void *content, size_t length,
+                      size_t has)
+{
+    unsigned char *at = made + made_bytes;
+    assert_true(made_bytes + 8 + has <= sizeof made && length <= has);
+    memset(at, 0, 8 + has);
+    memcpy(at, name, 4);
+    for (int i = 0; i < 4; i++)
+        at[4 + i] = (unsigned char)(says >> 8 * i);
+    if (length > 0) memcpy(at + 8, content, length);
+    made_bytes += 8 + has;
+}
+
+/* tag, one channel, 8000 Hz, 16 bits */
+static const unsigned char pcm[16] = {1, 0, 1, 0, 0x40, 0x1f, 0, 0, 0x80, 0x3e, 0, 0, 2, 0, 16, 0};
+static const unsigned char adpcm[20] = {0x11, 0, 1, 0, 0x40, 0x1f, 0, 0, 0xd7, 0x0f,
+                                        0,    0, 0, 1, 4,    0,    2, 0, 0xf9, 1};
+static const unsigned char samples16[8] = {1, 0, 2, 0, 3, 0, 4, 0};
+
+static enum prt_status read_made(bool piped, int16_t read[8])
+{
+    char name[64];
+    int ends[2];
+    if (!piped) {
+        io_write_file(io_path("m.wav"), made, made_bytes);
+        return io_read_stream(io_path("m.wav"), "", SCALAR_I16, read, 8, 8, &count, &error);
+    }
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], made, made_bytes), (ssize_t)made_bytes);
+    close(ends[1]);
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+    enum prt_status status = io_read_stream(name, ",wav", SCALAR_I16, read, 8, 8, &count, &error);
+    close(ends[0]);
+    return status;
+}
+
+static void check_refused(bool piped, const char *message)
+{
+    int16_t read[8];
+    assert_int_equal(read_made(piped, read), PRT_E_FORMAT);
+    if (strstr(error.message, message) == NULL) print_message("%s\n", error.message);
+    assert_non_null(strstr(error.message, message));
+}
+
+static void check_samples(bool piped)
+{
+    int16_t read[8];
+    assert_int_equal(read_made(piped, read), PRT_OK);
+    assert_int_equal(count, 4);
+    assert_memory_equal(read, samples16, sizeof samples16);
+}
+
+static void a_fmt_chunk_is_there_once_and_has_its_length(void **state)
+{
+    (void)state;
+    static const uint32_t lengths[] = {0, 15, 1025, UINT32_MAX};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        begin_wav("RIFF");
+        add_chunk("fmt ", lengths[i], pcm, sizeof pcm, 1026);
+        add_chunk("data", 8, samples16, 8, 8);
+        check_refused(false, "too short, too long or there twice");
+    }
+    begin_wav("RIFF");
+    add_chunk("fmt ", 16, pcm, 16, 16);
+    add_chunk("fmt ", 16, pcm, 16, 16);
+    add_chunk("data", 8, samples16, 8, 8);
+    check_refused(false, "too short, too long or there twice");
+    begin_wav("RIFF");
+    add_chunk("data", 8, samples16, 8, 8);
+    check_refused(false, "no fmt chunk before the data");
+}
+
+/* As long as 1024 bytes, and with an odd length, after which a byte is left out. */
+static void long_and_odd_fmt_chunks_are_read(void **state)
+{
+    (void)state;
+    static const uint32_t lengths[] = {16, 17, 18, 1023, 1024};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        begin_wav("RIFF");
+        add_chunk("fmt ", lengths[i], pcm, sizeof pcm, lengths[i] + lengths[i] % 2);
+        add_chunk("data", 8, samples16, 8, 8);
+        check_samples(false);
+        check_samples(true);
+    }
+}
+
+static void chunks_before_the_samples_are_passed_over(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *magic, *name;
+        uint32_t bytes, data_says;
+        unsigned char content[28];
+    } rows[] = {
+        {"RIFF", "LIST", 0, 8, {0}},
+        {"RIFF", "LIST", 7, 8, {0}},
+        {"RIFF", "fact", 2, 8, {9, 9}},
+        {"RIFF", "fact", 3, 8, {9, 9, 9}},
+        {"RIFF", "fact", 4, 8, {4, 0, 0, 0}},
+        {"RF64", "ds64", 15, UINT32_MAX, {0, 0, 0, 0, 0, 0, 0, 0, 6}}, /* too short to be read */
+        {"RF64", "ds64", 16, UINT32_MAX, {0, 0, 0, 0, 0, 0, 0, 0, 8}},
+        {"RF64", "ds64", 28, UINT32_MAX, {0, 0, 0, 0, 0, 0, 0, 0, 8}},
+        {"RF64", "ds64", 28, 8, {0, 0, 0, 0, 0, 0, 0, 0, 6}},          /* the 32 bits are enough */
+        {"RIFF", "ds64", 28, UINT32_MAX, {0, 0, 0, 0, 0, 0, 0, 0, 6}}, /* belongs to RF64 */
+        {"RF64", "LIST", 0, UINT32_MAX, {0}},
+        {"RIFF", "LIST", 0, 0x7FFFF000, {0}}, /* sox to a pipe */
+        {"RIFF", "LIST", 0, UINT32_MAX, {0}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (int piped = 0; piped < 2; piped++) {
+            uint32_t bytes = rows[i].bytes;
+            begin_wav(rows[i].magic);
+            add_chunk(rows[i].name, bytes, rows[i].content, bytes, bytes + bytes % 2);
+            add_chunk("fmt ", 16, pcm, 16, 16);
+            add_chunk("data", rows[i].data_says, samples16, 8, 8);
+            check_samples(piped != 0);
+        }
+}
+
+static void up_to_4096_chunks_are_read(void **state)
+{
+    (void)state;
+    for (size_t chunks = 4095; chunks <= 4097; chunks++) {
+        begin_wav("RIFF");
+        add_chunk("fmt ", 16, pcm, 16, 16);
+        for (size_t i = 2; i < chunks; i++)
+            add_chunk("LIST", 0, "", 0, 0);
+        add_chunk("data", 8, samples16, 8, 8);
+        if (chunks <= 4096)
+            check_samples(false);
+        else
+            check_refused(false, "there are too many chunks");
+    }
+}
+
+/* A pipe does not tell how much there is: what a header says is limited. */
+static void lengths_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *magic;
+        uint32_t data_says;
+        unsigned char size[16]; /* of ds64 */
+        bool compressed;
+        const char *message;
+    } rows[] = {
+        {"RIFF", UINT32_MAX, {0}, true, "below 2 GiB"},
+        {"RIFF", 0x7FFFF000, {0}, true, "below 2 GiB"},
+        {"RIFF", 0x80000000, {0}, true, "below 2 GiB"},
+        {"RF64", UINT32_MAX, {0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 4}, false, "is too large"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        begin_wav(rows[i].magic);
+        add_chunk("ds64", 16, rows[i].size, 16, 16);
+        if (rows[i].compressed)
+            add_chunk("fmt ", 20, adpcm, 20, 20);
+        else
+            add_chunk("fmt ", 16, pcm, 16, 16);
+        add_chunk("data", rows[i].data_says, samples16, 8, 8);
+        check_refused(true, rows[i].message);
+    }
+    begin_wav("RIFF");
+    add_chunk("fmt ", 16, pcm, 16, 16);
+    add_chunk("data", 9, samples16, 8, 8);
+    int16_t read[8];
+    assert_int_equal(read_made(false, read), PRT_E_TRUNCATED);
+    assert_int_equal(read_made(true, read), PRT_E_TRUNCATED);
+}
+
+/* The header has 32 bits for the bytes of a second. */
+static void a_rate_whose_bytes_overflow_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *items;
+        enum scalar_type packet;
+        bool fits;
+    } rows[] = {
+        {",rate=2147483647", SCALAR_U8, true},
+        {",rate=2147483647", SCALAR_I16, true}, /* 2^32 - 2 */
+        {",rate=2147483647,channels=2", SCALAR_U8, true},
+        {",rate=1073741824", SCALAR_F32, false}, /* 2^32, which is 0 in 32 bits */
+        {",rate=1073741823", SCALAR_F32, true},
+        {",rate=2147483647", SCALAR_F64, false},
+        {",rate=715827883,channels=3", SCALAR_I16, false},
+        {",rate=715827882,channels=3", SCALAR_I16, true},
+        {",rate=524288,channels=1024", SCALAR_F64, false},
+        {",rate=524287,channels=1024", SCALAR_F64, true},
+        {",channels=1025", SCALAR_U8, false},
+    };
+    static const double packets[1024] = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        enum prt_status status = io_write_stream(io_path("h.wav"), rows[i].items, rows[i].packet,
+                                                 packets, 1020, 1020, &error);
+        if (!rows[i].fits) {
+            assert_int_equal(status, PRT_E_USAGE);
+            assert_non_null(strstr(error.message, "wav has at most"));
+            assert_int_equal(access(io_path("h.wav"), F_OK), -1);
+            continue;
+        }
+        size_t length;
+        bool is_whole = strstr(rows[i].items, "=1024") == NULL;
+        assert_int_equal(status, is_whole ? PRT_OK : PRT_E_FORMAT); /* 1020 are no whole frame */
+        if (!is_whole) continue;
+        unsigned char *bytes = io_read_file(io_path("h.wav"), &length);
+        uint64_t rate = 0, rate_bytes = 0;
+        for (int k = 3; k >= 0; k--) {
+            rate = rate << 8 | bytes[24 + k];
+            rate_bytes = rate_bytes << 8 | bytes[28 + k];
+        }
+        assert_int_equal(rate_bytes, rate * (bytes[32] | (uint64_t)bytes[33] << 8));
+        free(bytes);
+        unlink(io_path("h.wav"));
+    }
+}
+
+/* Before anything of them is looked at: the packets of the second write are not there. */
+static void a_file_above_4_gib_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        enum scalar_type packet;
+        size_t more;
+    } rows[] = {{SCALAR_U8, SIZE_MAX},
+                {SCALAR_F32, SIZE_MAX / 2},
+                {SCALAR_F64, (size_t)1 << 29},
+                {SCALAR_U8, (size_t)UINT32_MAX - 58 - 4 + 1}};
+    static const double packets[4] = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct prt_sink *sink = NULL;
+        assert_int_equal(io_open_sink(io_path("g.wav"), "", rows[i].packet, NULL, &sink, &error),
+                         PRT_OK);
+        assert_int_equal(prt_sink_write(sink, packets, 4, &error), PRT_OK);
+        assert_int_equal(prt_sink_write(sink, packets, rows[i].more, &error), PRT_E_WRITE);
+        assert_non_null(strstr(error.message, "cannot be larger than 4 GiB"));
+        prt_sink_close(sink);
+    }
+}
+
+static void outputs_wav_has_no_form_for_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *items;
+        enum scalar_type packet;
+        const char *message;
+    } rows[] = {{",wav:i16be", SCALAR_I16, "wav is little-endian"},
+                {",wav:i16", SCALAR_BOOL, "cannot become"},
+                {",wav:f32", SCALAR_U16, "cannot become"},
+                {",wav:i8", SCALAR_I16, "no samples of type"}};
+    const int32_t packets[] = {1};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(
+            io_write_stream(io_path("n.wav"), rows[i].items, rows[i].packet, packets, 1, 1, &error),
+            PRT_E_USAGE);
+        assert_non_null(strstr(error.message, rows[i].message));
+    }
+    struct prt_source *source = NULL;
+    make_wav(io_path("t.wav"), SF_FORMAT_WAV | SF_FORMAT_PCM_16, 1, (double[]){0.5}, 1);
+    assert_int_equal(
+        io_open_source("in", io_path("t.wav"), ",wav:i16", SCALAR_I16, &source, &error),
+        PRT_E_USAGE);
+    assert_non_null(strstr(error.message, "names its own type"));
+}
+
+/* More packets than one part of the conversion, the first of them on its border. */
+static void long_writes_are_scaled_in_parts(void **state)
+{
+    (void)state;
+    static float floats[2049], found[2050];
+    static int16_t integers[2049], read[2050];
+    for (size_t i = 0; i < 2049; i++) {
+        integers[i] = (int16_t)(16 * (int)i - 16384);
+        floats[i] = (float)integers[i] / 32768;
+    }
+    for (size_t total = 1023; total <= 2049; total += total == 1024 ? 1024 : 1) {
+        assert_int_equal(
+            io_write_stream(io_path("p.wav"), ",wav:i16", SCALAR_F32, floats, total, total, &error),
+            PRT_OK);
+        assert_int_equal(
+            io_read_stream(io_path("p.wav"), "", SCALAR_I16, read, 2050, 999, &count, &error),
+            PRT_OK);
+        assert_int_equal(count, total);
+        assert_memory_equal(read, integers, total * sizeof *read);
+        assert_int_equal(io_write_stream(io_path("p.wav"), ",wav:f32", SCALAR_I16, integers, total,
+                                         total, &error),
+                         PRT_OK);
+        assert_int_equal(
+            io_read_stream(io_path("p.wav"), "", SCALAR_F32, found, 2050, 999, &count, &error),
+            PRT_OK);
+        assert_int_equal(count, total);
+        assert_memory_equal(found, floats, total * sizeof *found);
+    }
+    /* 8 bits: the middle is 128 */
+    const float levels[] = {-1, -0.5f, 0, 0.5f, 2};
+    uint8_t bytes[6];
+    assert_int_equal(io_write_stream(io_path("p.wav"), ",wav:u8", SCALAR_F32, levels, 5, 5, &error),
+                     PRT_OK);
+    assert_int_equal(io_read_stream(io_path("p.wav"), "", SCALAR_U8, bytes, 6, 6, &count, &error),
+                     PRT_OK);
+    assert_int_equal(count, 5);
+    assert_memory_equal(bytes, ((uint8_t[]){0, 64, 128, 192, 255}), 5);
+}
+
 IO_TEST_MAIN("io_wav", cmocka_unit_test(samples_are_scaled_for_float_ports),
              cmocka_unit_test(integer_ports_get_the_stored_values),
              cmocka_unit_test(channels_are_interleaved),
@@ -425,4 +743,13 @@ IO_TEST_MAIN("io_wav", cmocka_unit_test(samples_are_scaled_for_float_ports),
              cmocka_unit_test(pipes_have_no_length),
              cmocka_unit_test(a_cut_file_is_noticed_in_a_pipe),
              cmocka_unit_test(other_files_are_not_wav),
+             cmocka_unit_test(a_fmt_chunk_is_there_once_and_has_its_length),
+             cmocka_unit_test(long_and_odd_fmt_chunks_are_read),
+             cmocka_unit_test(chunks_before_the_samples_are_passed_over),
+             cmocka_unit_test(up_to_4096_chunks_are_read),
+             cmocka_unit_test(lengths_that_cannot_be_are_refused),
+             cmocka_unit_test(a_rate_whose_bytes_overflow_is_refused),
+             cmocka_unit_test(a_file_above_4_gib_is_refused),
+             cmocka_unit_test(outputs_wav_has_no_form_for_are_refused),
+             cmocka_unit_test(long_writes_are_scaled_in_parts),
              cmocka_unit_test(any_sample_format_is_read_as_libsndfile_reads_it))
