@@ -180,8 +180,7 @@ struct kernel_body {
         wanted; /* where what is emitted counts although it is executed anyway; NULL: it does */
     struct kernel_counting *counting; /* NULL: what is executed is not counted */
     bool strict;                      /* floats are exact even under --fast-math */
-    uint32_t speculative; /* > 0: loads may be executed for nobody, so they must not leave their
-                             object */
+    uint32_t speculative;             /* > 0: see kernel_speculates */
 };
 
 /* ---- functions ---- */
@@ -192,13 +191,15 @@ struct kernel_function {
     LLVMValueRef llvm; /* NULL: not emitted yet */
     LLVMValueRef
         lanes_llvm[KERNEL_LANE_WIDTHS]; /* for 8, 16, ... lanes: scalar parameters are vectors */
+    LLVMValueRef speculative_llvm;      /* for calls that kernel_speculates; NULL likewise */
     signed char faults, heavy, lanes_admitted; /* -1 no, 1 yes, 0: not known yet */
+    signed char rests_on_proofs;               /* likewise: see kernel_function_rests_on_proofs */
     signed char loops, loops_openly;           /* likewise, calls expanded */
     const bool *varying; /* lanes_admitted > 0: by variable->index, all scalar parameters varying */
     uint64_t size;       /* of the tree, calls expanded; 0: not known yet */
     uint64_t widest_bytes; /* of the scalars in it, calls expanded; 0: not known yet */
-    /* LLVM instructions as built, with what is put in their place; of `llvm`, and of `lanes_llvm`. */
-    uint64_t instructions, lanes_instructions[KERNEL_LANE_WIDTHS];
+    /* LLVM instructions as built, with what is put in their place; of each of those above. */
+    uint64_t instructions, lanes_instructions[KERNEL_LANE_WIDTHS], speculative_instructions;
 };
 
 struct kernel_lane_plan; /* kernel_lanes.c */
@@ -527,6 +528,14 @@ bool kernel_index_is_checked(const struct kernel_emitter *e, const struct kx *in
 bool kernel_offset_is_checked(const struct kernel_emitter *e, const struct kx *offset,
                               enum access_check check, uint32_t side);
 bool kernel_divides_by_zero(const struct kx *x); /* an integer division whose divisor may be zero */
+/* Of an integer division: the divisor is no constant other than zero. */
+bool kernel_divisor_varies(const struct kx *x);
+/* What is emitted now may be executed although the conditions around it do not hold.  The analyses prove an index or a
+ * divisor under these conditions: so it is kept in range here whatever it is. */
+bool kernel_speculates(const struct kernel_emitter *e);
+/* There are indices or divisors in the function, or in those that it calls, that a condition around the call may keep in
+ * range. */
+bool kernel_function_rests_on_proofs(struct kernel_emitter *e, const struct function *function);
 /* Bytes of the local variables that the statements declare. */
 uint64_t kernel_locals_bytes(const struct ks *first);
 uint64_t kernel_size(struct kernel_emitter *e, const struct ks *first);

@@ -12,7 +12,7 @@ struct kernel_bound kernel_constant_bound(struct kernel_emitter *e, uint64_t lim
  */
 static LLVMValueRef clamp(struct kernel_emitter *e, LLVMValueRef index, struct kernel_bound bound)
 {
-    if (LLVMIsConstant(index) || (e->body->mask == NULL && e->body->speculative == 0)) return index;
+    if (LLVMIsConstant(index) || !kernel_speculates(e)) return index;
     LLVMValueRef last = LLVMBuildSub(e->builder, bound.value, kernel_i64(e, 1), "");
     kernel_unify(e, &index, &last);
     LLVMTypeRef type = LLVMTypeOf(index);

@@ -34,6 +34,23 @@ LLVMValueRef kernel_select(struct kernel_emitter *e, LLVMValueRef condition, LLV
 
 /* ---- integers ---- */
 
+static LLVMValueRef one_like(struct kernel_emitter *e, LLVMValueRef like)
+{
+    LLVMTypeRef type = LLVMTypeOf(like);
+    unsigned bits = LLVMGetIntTypeWidth(kernel_is_vector(like) ? LLVMGetElementType(type) : type);
+    return kernel_integer_like(e, like, bits, 1);
+}
+
+/* 1 in place of 0, for a quotient that may be computed where no firing wants it: division by zero traps.  A local that
+ * is not yet written has any value there: freeze makes it one and the same for the test and the division. */
+static LLVMValueRef nonzero(struct kernel_emitter *e, LLVMValueRef divisor)
+{
+    divisor = LLVMBuildFreeze(e->builder, divisor, "");
+    LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(divisor));
+    LLVMValueRef is_zero = LLVMBuildICmp(e->builder, LLVMIntEQ, divisor, zero, "");
+    return LLVMBuildSelect(e->builder, is_zero, one_like(e, divisor), divisor, "");
+}
+
 /* INT_MIN / -1 traps in hardware: a divisor of -1 is replaced by 1, and the result is chosen. */
 static LLVMValueRef signed_division(struct kernel_emitter *e, bool remainder, LLVMValueRef left,
                                     LLVMValueRef right)
@@ -41,10 +58,7 @@ static LLVMValueRef signed_division(struct kernel_emitter *e, bool remainder, LL
     LLVMTypeRef type = LLVMTypeOf(right);
     LLVMValueRef minus_one =
         LLVMBuildICmp(e->builder, LLVMIntEQ, right, LLVMConstAllOnes(type), "");
-    unsigned bits = LLVMGetIntTypeWidth(
-        LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type);
-    LLVMValueRef one = kernel_integer_like(e, right, bits, 1);
-    LLVMValueRef divisor = LLVMBuildSelect(e->builder, minus_one, one, right, "");
+    LLVMValueRef divisor = LLVMBuildSelect(e->builder, minus_one, one_like(e, right), right, "");
     if (remainder) {
         LLVMValueRef value = LLVMBuildSRem(e->builder, left, divisor, "");
         return LLVMBuildSelect(e->builder, minus_one, LLVMConstNull(type), value, "");
@@ -61,6 +75,8 @@ static LLVMValueRef division(struct kernel_emitter *e, bool remainder, const str
         LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(right));
         LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntEQ, right, zero, "");
         kernel_fault_if(e, bad, KERNEL_FAULT_DIVISION, at->span, NULL, NULL);
+    } else if (kernel_speculates(e) && kernel_divisor_varies(at)) {
+        right = nonzero(e, right);
     }
     if (type_is_signed(type)) return signed_division(e, remainder, left, right);
     return remainder ? LLVMBuildURem(e->builder, left, right, "")

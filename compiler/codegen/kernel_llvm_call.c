@@ -106,7 +106,7 @@ static bool is_library(const struct kernel_emitter *e, const struct function *f)
 }
 
 static LLVMValueRef define(struct kernel_emitter *e, const struct function *f, uint32_t lanes,
-                           uint64_t *instructions)
+                           bool speculative, uint64_t *instructions)
 {
     const char *name = lanes > 0 ? arena_printf(e->scratch, "%s.x%u", f->name, lanes) : f->name;
     LLVMValueRef function = LLVMAddFunction(e->module, name, function_type(e, f, lanes));
@@ -117,15 +117,13 @@ static LLVMValueRef define(struct kernel_emitter *e, const struct function *f, u
     const bool *varying = lanes > 0 ? kernel_function_lanes(e, f) : NULL;
     struct kernel_body *outer = e->body;
     LLVMBasicBlockRef outer_at = LLVMGetInsertBlock(e->builder);
-    /* The range of an index may rest on a condition around the call, under which lanes do not
-     * branch. */
     struct kernel_body body = {.entry = ENTRY_FUNCTION,
                                .function = f,
                                .lanes = lanes,
                                .varying = varying,
                                .loops = lanes > 0 ? kernel_plan_loops(e, f->body, varying) : NULL,
                                .strict = is_library(e, f),
-                               .speculative = lanes > 0};
+                               .speculative = speculative};
     struct kernel_counting counting;
     kernel_body_begin(e, &body, function, f->local_count);
     bind_parameters(e, f, &counting);
@@ -136,32 +134,41 @@ static LLVMValueRef define(struct kernel_emitter *e, const struct function *f, u
     return function;
 }
 
-/* Where a function for so many lanes is kept: 0 and up; 0 lanes: -1. */
-static int width_of(uint32_t lanes)
+/* The places of one emitted function in struct kernel_function. */
+struct function_code {
+    LLVMValueRef *llvm;
+    uint64_t *instructions;
+};
+
+/* Where the function for so many lanes is kept; 0 lanes: the one for scalars, `speculative` or not. */
+static struct function_code code_of(struct kernel_function *function, uint32_t lanes,
+                                    bool speculative)
 {
-    int width = lanes > 0 ? 0 : -1;
-    while (width >= 0 && (uint32_t)KERNEL_LANES_MIN << width < lanes)
+    if (lanes == 0 && speculative)
+        return (struct function_code){&function->speculative_llvm,
+                                      &function->speculative_instructions};
+    if (lanes == 0) return (struct function_code){&function->llvm, &function->instructions};
+    int width = 0;
+    while ((uint32_t)KERNEL_LANES_MIN << width < lanes)
         width++;
-    return width;
+    return (struct function_code){&function->lanes_llvm[width],
+                                  &function->lanes_instructions[width]};
 }
 
 static LLVMValueRef function_llvm(struct kernel_emitter *e, const struct function *f,
                                   uint32_t lanes)
 {
-    int width = width_of(lanes);
-    const struct kernel_function *known = kernel_function_of(e, f);
-    LLVMValueRef llvm = width < 0 ? known->llvm : known->lanes_llvm[width];
-    if (llvm == NULL) {
+    bool speculative = lanes > 0 || (kernel_speculates(e) && kernel_function_rests_on_proofs(e, f));
+    struct function_code code = code_of(kernel_function_of(e, f), lanes, speculative);
+    if (*code.llvm == NULL) {
         uint64_t instructions;
-        llvm = define(e, f, lanes, &instructions);
-        struct kernel_function *place = kernel_function_of(e, f); /* define may have moved it */
-        *(width < 0 ? &place->llvm : &place->lanes_llvm[width]) = llvm;
-        *(width < 0 ? &place->instructions : &place->lanes_instructions[width]) = instructions;
+        LLVMValueRef llvm = define(e, f, lanes, speculative, &instructions);
+        code = code_of(kernel_function_of(e, f), lanes, speculative); /* define may have moved it */
+        *code.llvm = llvm;
+        *code.instructions = instructions;
     }
-    known = kernel_function_of(e, f);
-    e->body->added_instructions +=
-        width < 0 ? known->instructions : known->lanes_instructions[width];
-    return llvm;
+    e->body->added_instructions += *code.instructions;
+    return *code.llvm;
 }
 
 /* ---- calls ---- */

@@ -202,7 +202,7 @@ static LLVMValueRef window_offset(struct kernel_emitter *e, const struct kx *x,
         LLVMValueRef bad = LLVMBuildICmp(e->builder, LLVMIntUGE, moved, kernel_i64(e, side), "");
         kernel_fault_if(e, bad, KERNEL_FAULT_INDEX, x->span, value, kernel_i64(e, side / 2 + 1));
     }
-    if (LLVMIsConstant(value) || (e->body->mask == NULL && e->body->speculative == 0)) return value;
+    if (LLVMIsConstant(value) || !kernel_speculates(e)) return value;
     /* A load that may be executed for nobody must not lead outside. */
     LLVMValueRef last = kernel_i64(e, side - 1);
     kernel_unify(e, &value, &half);

@@ -41,9 +41,7 @@ static LLVMValueRef any_nan(struct kernel_emitter *e, LLVMValueRef value, unsign
 static unsigned asked_registers(const struct kernel_emitter *e, LLVMValueRef value,
                                 enum scalar_type scalar)
 {
-    const struct kernel_body *body = e->body;
-    if (!is_whole_float(scalar) || !kernel_is_vector(value)) return 0;
-    if (body->mask != NULL || body->speculative > 0) return 0;
+    if (!is_whole_float(scalar) || !kernel_is_vector(value) || kernel_speculates(e)) return 0;
     unsigned registers = kernel_float_registers(LLVMTypeOf(value), e->isa.vector_bits);
     return registers > 1 ? registers : 0;
 }

@@ -36,15 +36,23 @@ bool kernel_offset_is_checked(const struct kernel_emitter *e, const struct kx *o
     return offset->kind == KX_CONSTANT || check == ACCESS_CHECKED;
 }
 
-bool kernel_divides_by_zero(const struct kx *x)
+bool kernel_divisor_varies(const struct kx *x)
 {
-    if (x->op != OP_DIV && x->op != OP_REM) return false;
-    const struct type *type = x->kind == KX_ASSIGN ? x->operation : x->type;
-    if (x->kind != KX_BINARY && x->kind != KX_ASSIGN) return false;
-    if (!type_is_integer(type_item(type))) return false;
-    if (x->check == ACCESS_PROVEN) return false;
     const struct kx *divisor = x->right->kind == KX_BROADCAST ? x->right->left : x->right;
     return divisor->kind != KX_CONSTANT || divisor->value.bits == 0;
+}
+
+static bool divides_integers(const struct kx *x)
+{
+    if (x->kind != KX_BINARY && x->kind != KX_ASSIGN) return false;
+    if (x->op != OP_DIV && x->op != OP_REM) return false;
+    return type_is_integer(type_item(x->kind == KX_ASSIGN ? x->operation : x->type));
+}
+
+bool kernel_divides_by_zero(const struct kx *x)
+{
+    if (!divides_integers(x)) return false;
+    return x->check != ACCESS_PROVEN && kernel_divisor_varies(x);
 }
 
 static bool array_index_faults(const struct kernel_emitter *e, const struct kx *x)
@@ -125,6 +133,27 @@ bool kernel_has_effects(const struct kx *x)
 }
 
 /* ---- speculation ---- */
+
+bool kernel_speculates(const struct kernel_emitter *e)
+{
+    return e->body->mask != NULL || e->body->speculative > 0;
+}
+
+static bool node_rests_on_proofs(const struct kx *x, void *data)
+{
+    if (x->kind == KX_INDEX) return x->right->kind != KX_CONSTANT;
+    if (x->kind == KX_CALL) return kernel_function_rests_on_proofs(data, x->function);
+    return divides_integers(x) && kernel_divisor_varies(x);
+}
+
+bool kernel_function_rests_on_proofs(struct kernel_emitter *e, const struct function *function)
+{
+    if (kernel_function_of(e, function)->rests_on_proofs == 0) {
+        bool rests = ks_any(function->body, NULL, node_rests_on_proofs, e);
+        kernel_function_of(e, function)->rests_on_proofs = rests ? 1 : -1;
+    }
+    return kernel_function_of(e, function)->rests_on_proofs > 0;
+}
 
 static bool function_is_heavy(struct kernel_emitter *e, const struct function *function);
 

@@ -81,7 +81,8 @@ struct region {
     VEC(struct region_end) in, out;
     VEC(sym) table;             /* what SYM_TABLE stands for: computed once, from arguments */
     uint64_t operations, loads; /* of an iteration, after simplification */
-    bool ends_late;             /* `finish` is needed */
+    bool ends_late;             /* `finish` writes packets */
+    bool reports;               /* `finish` says whether the members would have left packets over */
     bool linear;                /* collapsed: linear.h */
     const struct region_strands *strands; /* NULL: not taken apart */
     const struct overlap_save *blocks; /* ..., in the frequency domain: overlap_save.h; or NULL */
@@ -100,6 +101,10 @@ const struct region_node *region_look(struct region_space *space, uint32_t node)
  * without a subject. */
 bool region_build(struct region_space *space, const uint32_t *nodes, size_t count,
                   struct region *region, const char **reason);
+/* Do the members, as stages of their own, have packets left over where every in-end has brought so many in all: those of
+ * the first iteration, if it has `fired`, and `more`? */
+bool region_leaves(struct region_space *space, const struct region *region, bool fired,
+                   uint64_t more);
 /* Operations, and packets' scalars loaded, that the values are computed from, each once. */
 void region_count(struct region_space *space, const sym *values, size_t count, uint64_t *operations,
                   uint64_t *loads);

@@ -457,6 +457,53 @@ static struct ks *write_packet(struct region_writer *w, uint32_t port, uint64_t 
     return s;
 }
 
+/* first <= left(0) && left(0) <= last, of in-ends that are one: of each of them */
+static struct kx *left_between(struct region_writer *w, uint64_t first, uint64_t last)
+{
+    const struct tree *t = &w->tree;
+    uint64_t each = w->region->interleaved ? w->region->in.count : 1;
+    struct kx *from = tree_compare(t, OP_GE, tree_left(t, 0), tree_i64(t, first * each));
+    struct kx *both = tree_kx(t, KX_LOGICAL, from->type);
+    both->op = OP_LOGICAL_AND;
+    both->left = from;
+    both->right = tree_compare(t, OP_LE, tree_left(t, 0), tree_i64(t, last * each));
+    return both;
+}
+
+/* `stop` where the members would have left some of the packets that are left, `first` of them or up to `most` more. */
+static struct ks *report_between(struct region_writer *w, bool fired, uint64_t first, uint64_t most)
+{
+    struct tree_list list = {0};
+    for (uint64_t i = 0; i <= most; i++) {
+        if (!region_leaves(w->space, w->region, fired, i)) continue;
+        uint64_t begin = i;
+        while (i < most && region_leaves(w->space, w->region, fired, i + 1))
+            i++;
+        tree_append(&list, tree_if(&w->tree, left_between(w, first + begin, first + i),
+                                   tree_ks(&w->tree, KS_STOP)));
+    }
+    return tree_block(&w->tree, &list);
+}
+
+/* The packets that `finish` sees do not count as left over: it says itself where the members would have left some.  After
+ * the last iteration the history is left, and less than an iteration's packets. */
+static void write_report(struct region_writer *w, struct tree_list *list)
+{
+    const struct tree *t = &w->tree;
+    const struct region_end *in = &w->region->in.items[0];
+    uint64_t history = in->peek - in->packets;
+    struct ks *never = report_between(w, false, 0, in->peek - 1);
+    if (history == 0) {
+        tree_append(list, never);
+        return;
+    }
+    struct kx *firing = tree_kx(t, KX_FIRING, scalar_type(w, SCALAR_I64));
+    struct ks *fired = tree_if(t, tree_compare(t, OP_GT, firing, tree_i64(t, 0)),
+                               report_between(w, true, history, in->packets - 1));
+    fired->otherwise = never;
+    tree_append(list, fired);
+}
+
 static struct ks *write_finish(struct region_writer *w)
 {
     const struct kernel *kernel = w->tree.kernel;
@@ -476,6 +523,7 @@ static struct ks *write_finish(struct region_writer *w)
             tree_append(&list, tree_if(&w->tree, condition, tree_block(&w->tree, &packet)));
         }
     }
+    write_report(w, &list);
     return tree_block(&w->tree, &list);
 }
 
@@ -611,7 +659,7 @@ struct graph_node region_kernel(struct region_space *space, const struct region 
     declare_table(&w);
     if (w.table != NULL) kernel->init = write_init(&w);
     kernel->body = region->strands != NULL ? region_write_strands(&w) : write_body(&w);
-    if (region->ends_late) kernel->finish = write_finish(&w);
+    if (region->reports) kernel->finish = write_finish(&w);
     add_ends(&w, &node);
     return node;
 }

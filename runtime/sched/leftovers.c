@@ -24,6 +24,14 @@ void prt_leftovers_note(const struct prt_sched *s, struct prt_stage *stage)
     }
 }
 
+void prt_leftovers_note_seen(const struct prt_sched *s, struct prt_stage *stage)
+{
+    struct prt_stage_input *input = &stage->inputs[0];
+    prt_leftovers_note(s, stage);
+    if (prt_fifo_held(&input->buffer->fifo, input->reader) <= input->left.history_packets)
+        input->left.history_packets = 0;
+}
+
 /* Packets that the input would hold by now; *ended: there will be no more. */
 static uint64_t held_by_now(struct prt_sched *s, const struct prt_stage_input *input, bool *ended)
 {

@@ -23,6 +23,10 @@
 /* The stage fires no more, and its inputs are still attached. */
 void prt_leftovers_note(const struct prt_sched *sched, struct prt_stage *stage);
 
+/* The same of a stage whose `finish` says that packets are left over: of those that it has seen, the ones beyond history,
+ * or all of them where there are no others. */
+void prt_leftovers_note_seen(const struct prt_sched *sched, struct prt_stage *stage);
+
 /* The run has ended well: fills the figures of the buffers. */
 void prt_leftovers_count(struct prt_sched *sched);
 

@@ -224,7 +224,7 @@ static enum prt_status complete_finish(struct prt_sched *s, struct prt_stage *st
         status = commit_output(s, &stage->outputs[i], produced, error);
     }
     if (status != PRT_OK) return status;
-    if (stage->reads_tail && stage->completed > 0) prt_leftovers_note(s, stage);
+    if (stage->reads_tail && stage->completed > 0) prt_leftovers_note_seen(s, stage);
     release_tail(s, stage);
     detach_inputs(s, stage);
     end_stage(s, stage);

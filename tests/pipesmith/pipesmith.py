@@ -84,6 +84,9 @@ class Program(Special):
         head = ", ".join(f"{t} a{i}" for i, t in enumerate(arguments))
         self.items.append(f"fn {result} {name}({head}) {{\n" + "\n".join(body.lines) + "\n}")
         self.functions.append((name, result, arguments))
+        if result.name in INTEGERS and body.chance(50):  # called where a condition holds only: no function for others
+            self.items.append(f"fn {result} part_{name}({result} a, {result} b) {{ return a {rng.choice('/%')} b; }}")
+            self.functions.append((f"part_{name}", None, [result, result]))
 
     # ---- streams ----
 
@@ -356,7 +359,8 @@ class Program(Special):
             style = rng.randrange(4)
             if style == 0:
                 for _ in range(count):
-                    body.put(f"if ({body.condition(2)}) {name} <- {value()};")
+                    condition, packet = body.conditional(kind, 2)
+                    body.put(f"if ({condition}) {name} <- {packet};")
             elif style == 1:
                 body.open(f"if ({body.condition(2)})")
                 for _ in range(count):
@@ -603,7 +607,8 @@ class Program(Special):
             body.put(f"y <- {body.expression(kind, 3)};")
             packets, vary = count, False
         else:
-            body.put(f"if ({body.condition(2)}) y <- {body.expression(kind, 3)};")
+            condition, packet = body.conditional(kind, 3)
+            body.put(f"if ({condition}) y <- {packet};")
             packets, vary = count, True
         push = f" push {packets}" if style == 0 else ""
         self.items.append(f"kernel {name}(in {stream.type} x pop {count}, out {kind} y{push}) group {count} {{\n"

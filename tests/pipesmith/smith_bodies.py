@@ -184,7 +184,37 @@ class Body:
         name, _, arguments = self.rng.choice(fitting)
         return f"{name}({', '.join(self.expression(t, depth - 1) for t in arguments)})"
 
+    # ---- what a condition proves ----
+
+    def proof(self, kind):
+        """(condition, value): an integer of that type that is safe only where the condition holds; or None."""
+        rng = self.rng
+        scalars = [p for p in self.places if p.type == kind]
+        if kind.name not in INTEGERS or not scalars:
+            return None
+        text = rng.choice(scalars).text  # a window's place has another text each time
+        rows = [p for p in self.places if p.type.length and p.type.element == kind]
+        if rows and self.chance(40):
+            row = rng.choice(rows)
+            return f"({text} >= ({kind})0 && {text} < ({kind}){row.type.length})", f"{row.text}[{text}]"
+        fitting = [f for f in self.functions if f[1] is None and f[2] == [kind, kind]]
+        left, most = self.literal(kind), rng.choice([0, 1, 3, 20])
+        value = f"({left} {rng.choice('/%')} {text})"
+        if fitting and self.chance(40):
+            value = f"{rng.choice(fitting)[0]}({left}, {text})"
+        if kind.name[0] == "i" and self.chance(25):
+            return f"({text} < ({kind})(-{most}))", value
+        return f"({text} > ({kind}){most})", value
+
+    def conditional(self, kind, depth):
+        """(condition, value): the value is wanted, and sometimes safe, only where the condition holds."""
+        proven = self.proof(kind) if self.chance(30) else None
+        return proven or (self.condition(2), self.expression(kind, depth))
+
     def choice_of(self, kind, depth):
+        proven = self.proof(kind) if self.chance(30) else None
+        if proven:
+            return f"({proven[0]} ? {proven[1]} : {self.expression(kind, depth - 1)})"
         return (f"({self.condition(depth - 1)} ? {self.expression(kind, depth - 1)} : "
                 f"{self.expression(kind, depth - 1)})")
 
@@ -269,6 +299,10 @@ class Body:
             return (f"({self.expression(kind, depth - 1)} {rng.choice(['<', '>', '<=', '>=', '==', '!='])} "
                     f"{self.expression(kind, depth - 1)})")
         if how < 75:
+            kind = SCALAR[rng.choice(INTEGERS)]
+            proven = self.proof(kind) if self.chance(30) else None
+            if proven:
+                return f"({proven[0]} && {proven[1]} {rng.choice(['<', '>', '=='])} ({kind})5)"
             return f"({self.condition(depth - 1)} {rng.choice(['&&', '||'])} {self.condition(depth - 1)})"
         if how < 85:
             return f"(!{self.condition(depth - 1)})"
@@ -363,7 +397,12 @@ class Body:
             elif how < 65 or depth <= 0:
                 self.assign()
             elif how < 78:
-                self.open(f"if ({self.condition(2)})")
+                kind = SCALAR[rng.choice(INTEGERS)]
+                proven = self.proof(kind) if self.chance(30) else None
+                self.open(f"if ({proven[0] if proven else self.condition(2)})")
+                targets = [p for p in self.places if p.writable and p.type == kind]
+                if proven and targets:
+                    self.put(f"{rng.choice(targets).text} = {proven[1]};")
                 self.scoped(rng.randint(1, 2), depth - 1)
                 if rng.random() < 0.5:
                     self.close(" else {")
