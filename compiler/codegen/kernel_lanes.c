@@ -27,9 +27,9 @@ enum { VECTOR_BYTES_MAX = 256, LOCAL_BYTES_MAX = 8192 };
 /* Of kernels that compute packet by packet: several registers, between which what a packet takes is shared; and how
  * large bodies are of which that does not stay in registers anyway, with packets side by side. */
 enum { PACKET_LANES = 32, PACKET_NODES = 256 };
-/* The second width serves what the first leaves over, for nearly as much code again: programs of more kernels do
- * without, or compiling them takes too long. */
-enum { SECOND_WIDTH_KERNELS_MAX = 64 };
+/* Programs of more kernels do with less code for each, or compiling them takes too long: without the second width,
+ * which serves what the first leaves over for nearly as much code again, and with one register for each value. */
+enum { RICH_KERNELS_MAX = 64 };
 
 struct lanes {
     struct kernel_emitter *e;
@@ -534,6 +534,7 @@ static uint32_t best_width(struct lanes *l, uint32_t *register_lanes)
 {
     struct width_count width_of = {l->e, l->varying, 1};
     bool arrays = ks_any(l->kernel->body, declares_array, NULL, l) || has_blocks(l->kernel);
+    bool narrow = arrays || l->e->variants.count > RICH_KERNELS_MAX;
     uint64_t vector_bytes = l->e->isa.vector_bits / 8;
     /* Half of the registers: 16 of SSE and AVX, 32 of AVX-512. */
     uint64_t register_bytes = l->e->isa.vector_bits == 512 ? 16 * vector_bytes : 256;
@@ -541,7 +542,7 @@ static uint32_t best_width(struct lanes *l, uint32_t *register_lanes)
     ks_any(l->kernel->body, NULL, widen_to, &width_of);
     for (uint32_t i = 0; i < l->kernel->out_count; i++)
         widen(&width_of, type_base(l->kernel->out[i].type)->width_bytes);
-    uint64_t vector_max = arrays ? vector_bytes : VECTOR_BYTES_MAX, widest = width_of.widest_bytes;
+    uint64_t vector_max = narrow ? vector_bytes : VECTOR_BYTES_MAX, widest = width_of.widest_bytes;
     uint32_t width = KERNEL_LANES_MAX;
     *register_lanes = (uint32_t)(vector_bytes / widest);
     while (width > KERNEL_LANES_MIN &&
@@ -639,7 +640,7 @@ bool kernel_plan_lanes(struct kernel_emitter *e, const struct kernel *kernel,
     bool pads = plan->repeats && kernel_pads(e, kernel);
     /* What takes as long with all lanes of a register is not done with half of them, where short batches are padded. */
     if (pads && register_lanes > second) second = register_lanes;
-    bool few_kernels = e->variants.count <= SECOND_WIDTH_KERNELS_MAX;
+    bool few_kernels = e->variants.count <= RICH_KERNELS_MAX;
     plan->widths[1] = plan->widths[0] > second && few_kernels ? second : 0;
     if (pads) plan->padded = plan->widths[plan->widths[1] > 0 ? 1 : 0];
     plan->weave = kernel_weave(e, kernel, plan);

@@ -292,12 +292,35 @@ static uint64_t count_instructions(const struct kernel_emitter *e)
     return count;
 }
 
-static void count_work(const struct kernel_emitter *e)
+static void count_work(struct kernel_emitter *e)
 {
-    if (e->cx->times == NULL) return;
     uint64_t built = count_instructions(e);
+    e->written_instructions = built + e->added_instructions;
+    if (e->cx->times == NULL) return;
     phase_count(e->cx, COUNT_BUILT, built);
-    phase_count(e->cx, COUNT_WRITTEN_OUT, built + e->added_instructions);
+    phase_count(e->cx, COUNT_WRITTEN_OUT, e->written_instructions);
+}
+
+/* LLVM instructions, with loops written out, up to which a program gets LLVM's own order of passes. */
+enum { ALL_PASSES_INSTRUCTIONS_MAX = 65536 };
+
+/* Equal functions become one: a chain of equal stages is fused into parts of equal code.  LLVM's own order of passes
+ * repeats most of them up to eight times, each for a little less: a large program gets those that gain most, once or
+ * twice. */
+static const char *choose_passes(const struct kernel_emitter *e)
+{
+    static const char few[] =
+        "constmerge,mergefunc,function(sroa,early-cse<memssa>,simplifycfg),cgscc(inline),"
+        "deadargelim,globaldce,"
+        "function(instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(loop-rotate,licm),"
+        "loop(indvars,loop-unroll-full),sroa,instcombine<no-verify-fixpoint>,gvn,dse,"
+        "loop-vectorize,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
+    int level = e->cx->options.optimisation;
+    if (level >= 1 && e->written_instructions > ALL_PASSES_INSTRUCTIONS_MAX) return few;
+    return arena_printf(e->scratch, "%sdefault<O%d>", level >= 1 ? "constmerge,mergefunc," : "",
+                        level < 0   ? 0
+                        : level > 3 ? 3
+                                    : level);
 }
 
 static bool optimise(struct kernel_emitter *e)
@@ -305,10 +328,7 @@ static bool optimise(struct kernel_emitter *e)
     leave_out_slp();
     tell_all(e, "LLVM optimised");
     int level = e->cx->options.optimisation;
-    const char *passes = arena_printf(e->scratch, "default<O%d>",
-                                      level < 0   ? 0
-                                      : level > 3 ? 3
-                                                  : level);
+    const char *passes = choose_passes(e);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     enum compile_phase before = phase_begin(e->cx, PHASE_LLVM_OPTIMISE);
     LLVMErrorRef error = LLVMRunPasses(e->module, passes, e->machine, options);

@@ -244,7 +244,8 @@ struct kernel_emitter {
     })
     constants;
     struct kernel_body *body;
-    uint64_t added_instructions; /* the sum of those of all bodies */
+    uint64_t added_instructions;   /* the sum of those of all bodies */
+    uint64_t written_instructions; /* of all functions, with loops written out */
 };
 
 /* ---- kernel_llvm.c ---- */

@@ -7,8 +7,9 @@
  *
  *   typed operations   of a nest, after all loops in it that are written out.  Known before any code is built, because
  *                      kernel_weave.c asks which loops are written out.
- *   LLVM instructions  of a nest and of all nests of a kernel, as they are built.  A packet that each lane reads at a
- *                      place of its own takes an instruction or two for each lane, which typed operations do not show.
+ *   LLVM instructions  of a nest, and of a kernel with all its nests, as they are built.  A packet that each lane reads
+ *                      at a place of its own takes an instruction or two for each lane, which typed operations do not
+ *                      show.
  *
  * Inner loops come first, then in order of the text.  A loop beyond a budget stays a loop: slower, with the same bits.
  */
@@ -21,7 +22,7 @@ enum {
     NEST_OPERATIONS_MAX = 4096,
     NEST_INSTRUCTIONS_MAX = 12288,
     KERNEL_INSTRUCTIONS_MAX = 49152,
-    PROGRAM_INSTRUCTIONS_MAX = 131072, /* shared equally by kernels */
+    PROGRAM_INSTRUCTIONS_MAX = 65536, /* shared equally by kernels */
 };
 
 /* ---- before code is built ---- */
@@ -159,10 +160,11 @@ bool kernel_writes_out(struct kernel_emitter *e, const struct ks *s, LLVMBasicBl
         return false;
     uint64_t round = count_from(first) + (b->added_instructions - added_before), added;
     uint64_t share = kernel_share(e, PROGRAM_INSTRUCTIONS_MAX, KERNEL_INSTRUCTIONS_MAX), all;
+    uint64_t built = kernel_count_instructions(b->llvm);
     if (__builtin_mul_overflow(kernel_rounds_of(s) - 1, round, &added) ||
         __builtin_add_overflow(b->added_instructions, added, &all))
         return false;
-    if (added > NEST_INSTRUCTIONS_MAX || all > share) return false;
+    if (added > NEST_INSTRUCTIONS_MAX || all > share || built > share - all) return false;
     b->added_instructions = all;
     return true;
 }
