@@ -187,8 +187,8 @@ static void complete(struct prt_device *device, const struct prt_flight *seen,
     if (!flight->executed) abort();
     device->queues.queues[seen->queue].in_flight -= flight->launch.last_of_packet;
     const bool stopped = flight->status == KERNEL_STOPPED;
-    uint64_t firings = stopped ? *device->objects[flight->launch.object].completed
-                               : flight->launch.firings;
+    uint64_t firings =
+        stopped ? *device->objects[flight->launch.object].completed : flight->launch.firings;
     prt_packet_ended(&device->processor, &flight->launch, flight->skipped ? 0 : firings);
     *completion = (struct prt_completion){.signal = flight->launch.signal,
                                           .begin_cycles = flight->begin_cycles,
