@@ -531,8 +531,8 @@ bool kernel_offset_is_checked(const struct kernel_emitter *e, const struct kx *o
 bool kernel_divides_by_zero(const struct kx *x); /* an integer division whose divisor may be zero */
 /* Of an integer division: the divisor is no constant other than zero. */
 bool kernel_divisor_varies(const struct kx *x);
-/* What is emitted now may be executed although the conditions around it do not hold.  The analyses prove an index or a
- * divisor under these conditions: so it is kept in range here whatever it is. */
+/* Is the code emitted now executed even where the conditions around it do not hold?  The analyses prove indices and
+ * divisors only under these conditions, so such code keeps each of them in range. */
 bool kernel_speculates(const struct kernel_emitter *e);
 /* There are indices or divisors in the function, or in those that it calls, that a condition around the call may keep in
  * range. */

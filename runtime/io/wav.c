@@ -721,7 +721,7 @@ static enum prt_status wav_complete(struct prt_sink *sink, struct prt_error *err
 
 static const struct prt_sink_ops wav_sink_ops = {wav_write, wav_complete, NULL};
 
-/* What the header has no room for. */
+/* Refuses numbers that are too large for the fields of the header. */
 static enum prt_status check_numbers(const char *path, uint32_t rate, uint32_t channels,
                                      enum scalar_type element, struct prt_error *error)
 {

@@ -100,8 +100,8 @@ static void run(struct execution *x, struct random *random)
     }
 }
 
-/* What is claimed of the kernel's body: of every value, and of the packets.  A declared rate would hide
- * what the body shows, so the walk is asked itself. */
+/* Records the claims of the walk about every value and the packets of the body.  It asks the walk itself,
+ * because a declared rate would hide its result. */
 static void claim_body(struct text_compile *c, struct kernel *k, struct execution *x)
 {
     struct arena *scratch = arena_create();
