@@ -148,9 +148,9 @@ COMPILER_LIBS = $(shared_pkgs) $(compiler_pkgs) $(LLVM_LIBS) -lm -ldl
 
 LANG_SRC     := $(sort $(wildcard lang/*.c))
 TOOL_SRC     := $(sort $(wildcard runtime/piperun_*.c))
-RUNTIME_SRC  := $(filter-out runtime/piperun.c $(TOOL_SRC),\
+RUNTIME_SRC  := $(filter-out tools/piperun/piperun.c $(TOOL_SRC),\
                   $(sort $(wildcard runtime/*.c runtime/*/*.c)))
-COMPILER_SRC := $(filter-out compiler/pipec.c,$(sort $(wildcard compiler/*.c compiler/*/*.c)))
+COMPILER_SRC := $(filter-out compiler/commands/pipec.c,$(sort $(wildcard compiler/*.c compiler/*/*.c)))
 GRAMMAR      := $(wildcard compiler/syntax/lexer.l compiler/syntax/parser.y)
 STD_FILES    := $(sort $(wildcard lang/std/*.pipe))
 DEVICE_FILES := $(sort $(wildcard lang/devices/*.dev))
@@ -207,7 +207,7 @@ $(B)/obj/runtime/piperun_lines.o: private all_cpp += $(edit_cpp)
 $(B)/obj/runtime/piperun_lines.o: $(B)/line-editor
 # What `make coverage` counts and `make mutation` changes: what decides about bytes that nobody vouches for, what decides
 # which stage runs next, and what threads share.
-MEASURED := $(sort $(wildcard runtime/load/*.c runtime/io/*.c runtime/sched/*.c)) runtime/device/fifo.c runtime/device/subdevice.c \
+MEASURED := $(sort $(wildcard runtime/load/*.c tools/piperun/io/*.c runtime/sched/*.c)) runtime/device/fifo.c runtime/device/subdevice.c \
 	    runtime/device/subdevice_path.c lang/dispatch_codec.c
 ifeq ($(VARIANT),coverage)
 export LLVM_PROFILE_FILE := $(abspath $(B))/build.profraw
@@ -430,7 +430,7 @@ flags-headers: $(GEN_H)
 D := $(DESTDIR)$(PREFIX)
 # pipert.h, pipert_debug.h and what they include, by the compiler's own account.
 public_headers = $(sort $(filter %.h %.def,\
-                   $(shell $(CC) $(all_cpp) -MM runtime/pipert.h runtime/pipert_debug.h)))
+                   $(shell $(CC) $(all_cpp) -MM runtime/host/pipert.h runtime/host/pipert_debug.h)))
 install: all ## install into $(DESTDIR)$(PREFIX)
 	$(INSTALL) -d $(D)/bin $(D)/lib/pkgconfig $(D)/include/pipec \
 	    $(D)/share/pipec/std $(D)/share/pipec/devices
@@ -441,7 +441,7 @@ install: all ## install into $(DESTDIR)$(PREFIX)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(RUNTIME_LIBS)|' \
 	    pipert.pc.in > $(D)/lib/pkgconfig/pipert.pc
 	for h in $(public_headers); do \
-	    case $$h in runtime/pipert.h|runtime/pipert_debug.h) to=$${h#runtime/};; *) to=$$h;; esac; \
+	    case $$h in runtime/host/pipert.h|runtime/host/pipert_debug.h) to=$${h#runtime/};; *) to=$$h;; esac; \
 	    $(INSTALL) -D -m 644 $$h $(D)/include/pipec/$$to || exit 1; done
 	for f in $(STD_FILES) $(DEVICE_FILES); do \
 	    $(INSTALL) -m 644 $$f $(D)/share/pipec/$${f#lang/} || exit 1; done

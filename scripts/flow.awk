@@ -8,12 +8,12 @@ BEGIN {
     for (i in order) rank[order[i]] = i + 0
     rank["runtime/load"] = 2
     rank["runtime/sched"] = rank["runtime/device"] = 3
-    rank["runtime/backend"] = rank["runtime/io"] = 4
+    rank["runtime/backend"] = rank["tools/piperun/io"] = 4
     rank["runtime"] = rank["runtime/observe"] = rank["runtime/debug"] = 5
     rank_of_file["runtime/status"] = rank_of_file["runtime/observer"] = rank_of_file["runtime/field"] = 1
     rank_of_file["runtime/piperun"] = 6
     # Elaboration builds the graph, so sema knows it; the graph knows the typed kernels.
-    allowed["compiler/sema compiler/graph/graph.h"] = 1
+    allowed["compiler/sema compiler/ir/graph.h"] = 1
     # The driver hands a command's word over.
     allowed["compiler compiler/commands/commands.h"] = 1
 }

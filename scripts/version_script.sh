@@ -3,8 +3,8 @@
 # headers declare and nothing else.  COMPILER is the command that preprocesses.
 set -eu
 export LC_ALL=C
-headers='#include "runtime/pipert.h"
-#include "runtime/pipert_debug.h"'
+headers='#include "runtime/host/pipert.h"
+#include "runtime/host/pipert_debug.h"'
 
 # What stands in braces is left out; a statement then ends at its semicolon, or at the brace that closes it.
 names=$(echo "$headers" | "$@" -E -P -x c - | tr '\n' ' ' | sed 's/[{};]/\n&/g' | awk '

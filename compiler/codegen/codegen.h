@@ -4,7 +4,7 @@
 #ifndef PIPEC_CODEGEN_H
 #define PIPEC_CODEGEN_H
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 #include "compiler/plan/plan.h"
 #include "lang/sched_code.h"
 

@@ -1,8 +1,8 @@
 #include "compiler/codegen/instruction_set.h"
 
-#include "compiler/support/diag.h"
+#include "compiler/diagnostics/diag.h"
 #include "lang/cpu_features.h"
-#include "lang/nearest.h"
+#include "base/nearest.h"
 
 #include <string.h>
 

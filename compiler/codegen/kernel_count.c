@@ -1,5 +1,5 @@
 /*
- * kernel_count: generated code that counts what its execution costs (compiler/analysis/cost.h).
+ * kernel_count: generated code that counts what its execution costs (compiler/bodies/cost.h).
  *
  * Every counter of a body is a local variable: LLVM keeps it in a register and folds what it can.
  * What becomes of the counters depends on who executes the body:

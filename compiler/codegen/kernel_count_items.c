@@ -7,7 +7,7 @@
  */
 #include "compiler/codegen/kernel_counter.h"
 
-#include "compiler/analysis/group.h"
+#include "compiler/bodies/group.h"
 
 /* ---- runs of items ---- */
 

@@ -5,7 +5,7 @@
  * are emitted once; their conditions are the same for all items.  The runs of statements in between
  * are loops over the items, in order of their numbers.  A variable that is used in several runs is
  * an array with an element for each item (variable->per_item), or one for all where
- * analysis/uniform has found that it is the same for all.
+ * bodies/divergence has found that it is the same for all.
  *
  * item.x, y, z are unpacked from the registers that the batch brings (lang/index_generator.md).
  * Taken from memory they would keep LLVM from vectorising and unrolling: firings are emitted twice,
@@ -14,7 +14,7 @@
  */
 #include "compiler/codegen/kernel_llvm.h"
 
-#include "compiler/analysis/group.h"
+#include "compiler/bodies/group.h"
 #include "lang/index_format.h"
 
 /* ---- loops over items ---- */

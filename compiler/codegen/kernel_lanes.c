@@ -20,7 +20,7 @@
  * declared under the same control: then the lanes that do not execute do not see it.
  */
 #include "compiler/codegen/kernel_llvm.h"
-#include "compiler/sema/arith.h"
+#include "compiler/ir/arith.h"
 
 /* How much of a value is worth having in vectors, what the locals of one lane may take. */
 enum { VECTOR_BYTES_MAX = 256, LOCAL_BYTES_MAX = 8192 };

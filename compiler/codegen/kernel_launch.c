@@ -8,7 +8,7 @@
  */
 #include "compiler/codegen/kernel_llvm.h"
 
-#include "compiler/sema/kernel.h"
+#include "compiler/ir/kernel.h"
 
 enum { ENTRY_ALIGNMENT = 64 };
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/codegen/places.h"
-#include "compiler/support/phase_times.h"
+#include "compiler/codegen/source_map.h"
+#include "compiler/context/phase_times.h"
 
 #define TRIPLE "x86_64-pc-linux-gnu"
 

@@ -1,7 +1,7 @@
 /*
  * kernel_llvm: what the files of the kernel code generator share.  Private to codegen.
  *
- *   kernel_apart.c         kernel_compile, kernel_emit: all that follows in a child process, then the linker
+ *   llvm_child.c         kernel_compile, kernel_emit: all that follows in a child process, then the linker
  *   kernel_llvm.c          the emitter's life: module, target, optimisation, object
  *   kernel_llvm_types.c    LLVM types and constants, loads and stores of scalars, faults
  *   kernel_llvm_batch.c    the entries of a kernel and the loop over firings; pipe_arguments
@@ -46,10 +46,10 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 
-#include "compiler/analysis/cost.h"
+#include "compiler/bodies/cost.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/codegen/instruction_set.h"
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 #include "lang/kernel_abi.h"
 
 /* ---- addresses ---- */

@@ -6,7 +6,7 @@
  * gets the two arrays of windows.
  */
 #include "compiler/codegen/kernel_llvm.h"
-#include "compiler/codegen/narrow.h"
+#include "compiler/codegen/bitwidth.h"
 
 #include <string.h>
 

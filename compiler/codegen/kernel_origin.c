@@ -5,7 +5,7 @@
  */
 #include "compiler/codegen/kernel_llvm.h"
 
-#include "compiler/codegen/places.h"
+#include "compiler/codegen/source_map.h"
 
 static bool tells_origins(const struct kernel_emitter *e)
 {

@@ -7,7 +7,7 @@
  * they do not name is zero.  Nothing outside of the windows is touched, and the bits are those of lanes, which are
  * those of single firings.
  */
-#include "compiler/analysis/written.h"
+#include "compiler/bodies/written.h"
 #include "compiler/codegen/kernel_llvm.h"
 
 enum { WINDOWS_MAX = 8, BYTES_MAX = 32768, FIRINGS_MIN = 2 };

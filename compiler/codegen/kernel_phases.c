@@ -16,7 +16,7 @@
  * Lanes that are woven in R parts (kernel_weave.c) see the phases of R x S: part k's lanes are R firings apart, and
  * its packet i is part 0's packet i + k pop.
  */
-#include "compiler/analysis/written.h"
+#include "compiler/bodies/written.h"
 #include "compiler/codegen/kernel_llvm.h"
 
 enum { WORD_BYTES = 4, WORDS_MAX = 32, ODD_MAX = 7, IN_BYTES_MAX = 32768, OUT_BYTES_MAX = 16384 };

@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler/command_line.h"
+#include "compiler/driver/command_line.h"
 #include "compiler/commands/command_explain.h"
 #include "compiler/commands/commands.h"
-#include "compiler/passes.h"
+#include "compiler/driver/passes.h"
 #include "compiler/support/arena.h"
-#include "compiler/support/rule_page.h"
-#include "lang/nearest.h"
+#include "compiler/diagnostics/rule_page.h"
+#include "base/nearest.h"
 
 static const char help_text[] =
     "usage: pipec explain ID...                what a rule means, with a failing and a fixed "

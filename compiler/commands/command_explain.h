@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "compiler/support/diag.h"
+#include "compiler/diagnostics/diag.h"
 #include "compiler/support/vec.h"
 
 /* One line for each rule. */

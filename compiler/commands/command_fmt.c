@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler/command_line.h"
+#include "compiler/driver/command_line.h"
 #include "compiler/commands/commands.h"
 #include "compiler/format/format.h"
-#include "compiler/passes.h"
+#include "compiler/driver/passes.h"
 #include "compiler/support/output.h"
 #include "compiler/support/source_paths.h"
 #include "compiler/support/text_diff.h"

@@ -5,11 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compiler/command_line.h"
+#include "compiler/driver/command_line.h"
 #include "compiler/commands/commands.h"
 #include "compiler/describe/describe.h"
-#include "compiler/kernel_sources.h"
-#include "compiler/passes.h"
+#include "compiler/driver/kernel_sources.h"
+#include "compiler/driver/passes.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/output.h"
 #include "compiler/syntax/parse.h"

@@ -9,8 +9,8 @@
 
 #include <sys/types.h>
 
-#include "compiler/baseline.h"
-#include "compiler/command_line.h"
+#include "compiler/lint/baseline.h"
+#include "compiler/driver/command_line.h"
 #include "compiler/support/vec.h"
 
 struct lint_path {

@@ -16,11 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "compiler/command_line.h"
+#include "compiler/driver/command_line.h"
 #include "compiler/commands/command_lint.h"
 #include "compiler/commands/commands.h"
 #include "compiler/commands/test_job.h"
-#include "compiler/passes.h"
+#include "compiler/driver/passes.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/output.h"
 #include "compiler/syntax/parse.h"

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "compiler/passes.h"
-#include "lang/nearest.h"
+#include "compiler/driver/passes.h"
+#include "base/nearest.h"
 
 static const struct command commands[] = {
     {"explain", command_explain}, {"fmt", command_fmt},   {"graph", command_graph},

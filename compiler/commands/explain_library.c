@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "compiler/commands/command_explain.h"
-#include "compiler/passes.h"
+#include "compiler/driver/passes.h"
 #include "compiler/support/json_write.h"
 #include "compiler/syntax/parse.h"
 #include "lang/embedded.h"
-#include "lang/nearest.h"
+#include "base/nearest.h"
 
 struct library {
     struct compile cx;

@@ -3,7 +3,7 @@
 
 #include "compiler/commands/command_explain.h"
 #include "compiler/support/json_write.h"
-#include "compiler/support/rule_page.h"
+#include "compiler/diagnostics/rule_page.h"
 
 enum { EXPLAIN_VERSION = 1 };
 

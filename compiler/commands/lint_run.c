@@ -5,10 +5,10 @@
 
 #include "compiler/commands/command_lint.h"
 #include "compiler/lint/lint.h"
-#include "compiler/passes.h"
+#include "compiler/driver/passes.h"
 #include "compiler/sema/sema.h"
 #include "compiler/syntax/parse.h"
-#include "lang/file_open.h"
+#include "base/file_open.h"
 
 enum { STACK_BYTES = 64 << 20 }; /* as much as nested programs need, sanitized builds included */
 

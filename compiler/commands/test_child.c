@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "compiler/commands/test_job.h"
-#include "compiler/passes.h"
+#include "compiler/driver/passes.h"
 #include "compiler/support/output.h"
 
 struct child {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "compiler/commands/test_job.h"
-#include "compiler/sema/arith.h"
+#include "compiler/ir/arith.h"
 #include "compiler/support/arena.h"
 
 struct comparison {

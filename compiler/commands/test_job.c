@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "compiler/passes.h"
-#include "compiler/support/diag_internal.h"
-#include "lang/file_open.h"
+#include "compiler/driver/passes.h"
+#include "compiler/diagnostics/diag_internal.h"
+#include "base/file_open.h"
 
 double test_clock_seconds(void)
 {

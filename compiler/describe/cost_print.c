@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/analysis/cost.h"
+#include "compiler/bodies/cost.h"
 
 /* Firings that launch, and what is launched, share no warps. */
 static bool is_alone(const struct kernel *kernel)

@@ -9,7 +9,7 @@
 #ifndef PIPEC_DESCRIBE_H
 #define PIPEC_DESCRIBE_H
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 #include "compiler/support/vec.h"
 
 /* Where a command list has its kernels from. */

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "lang/plural.h"
+#include "base/plural.h"
 
 /* The first node of a part names it. */
 static const char *part_name(const struct graph *graph, uint32_t component)

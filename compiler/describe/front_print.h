@@ -6,7 +6,7 @@
 #ifndef PIPEC_FRONT_PRINT_H
 #define PIPEC_FRONT_PRINT_H
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 #include "compiler/support/json_write.h"
 
 /* A table for each part of the graph, and whether that is all. */

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "compiler/fuse/fuse.h"
+#include "compiler/optimize/fuse/fuse.h"
 #include "compiler/support/json_write.h"
 
 /* Nothing where nothing was tried. */

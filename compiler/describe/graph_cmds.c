@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "compiler/describe/describe.h"
-#include "compiler/describe/kx_text.h"
+#include "compiler/ir/kx_text.h"
 #include "compiler/support/quote.h"
 
 static const char *const policy_words[] = {"auto", "round_robin", "priority", "fullest"};

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "compiler/describe/describe.h"
-#include "lang/plural.h"
+#include "base/plural.h"
 
 /* Within a string of DOT: the names of a command list are any strings, and no markup. */
 static void print_text(FILE *to, const char *text, size_t length)

@@ -1,5 +1,5 @@
 #include "compiler/describe/describe.h"
-#include "compiler/describe/kx_text.h"
+#include "compiler/ir/kx_text.h"
 #include "compiler/support/json_write.h"
 
 enum { GRAPH_JSON_VERSION = 1 };

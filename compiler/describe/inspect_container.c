@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "compiler/analysis/ratio.h"
+#include "compiler/ir/ratio.h"
 #include "compiler/describe/inspection.h"
 #include "lang/container.h"
 #include "lang/cpu_features.h"

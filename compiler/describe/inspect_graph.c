@@ -1,5 +1,5 @@
-#include "compiler/analysis/checks.h"
-#include "compiler/analysis/cost.h"
+#include "compiler/bodies/checks.h"
+#include "compiler/bodies/cost.h"
 #include "compiler/describe/inspection.h"
 
 enum { PAGE_BYTES = 4096 };

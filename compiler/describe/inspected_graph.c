@@ -6,7 +6,7 @@
  * that are missing or whose sums do not fit, a window below what is consumed, a cost out of range.
  * Whether the rates balance is found by the measuring.
  */
-#include "compiler/analysis/ratio.h"
+#include "compiler/ir/ratio.h"
 #include "compiler/describe/inspection.h"
 
 struct rebuilding {
@@ -49,7 +49,7 @@ static void add_input(struct rebuilding *at, uint32_t index, const struct inspec
                                 .history = end->history};
     for (uint32_t p = 0; p < node->phases && !at->failed; p++)
         if (has_phases ? end->highs[p] < end->lows[p] : end->high < end->low) at->failed = true;
-    if (input.history > 0) input.peek = input.history + 1; /* as analysis/amplify has it */
+    if (input.history > 0) input.peek = input.history + 1; /* as bodies/amplify has it */
     graph_connect_input(&at->cx, at->graph, index, input);
 }
 

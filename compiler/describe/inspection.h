@@ -7,12 +7,12 @@
 #ifndef PIPEC_INSPECTION_H
 #define PIPEC_INSPECTION_H
 
-#include "compiler/analysis/counterexample.h"
-#include "compiler/analysis/performance.h"
-#include "compiler/fuse/fuse.h"
-#include "compiler/graph/graph.h"
+#include "compiler/liveness/counterexample.h"
+#include "compiler/pace/performance.h"
+#include "compiler/optimize/fuse/fuse.h"
+#include "compiler/ir/graph.h"
 #include "compiler/plan/program_shape.h"
-#include "compiler/plan/ranks.h"
+#include "compiler/plan/priority_groups.h"
 
 enum known { UNKNOWN, KNOWN_FALSE, KNOWN_TRUE };
 

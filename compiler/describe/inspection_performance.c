@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/fuse/fuse.h"
+#include "compiler/optimize/fuse/fuse.h"
 #include "lang/devdesc.h"
-#include "lang/plural.h"
+#include "base/plural.h"
 
 static bool is_known(const struct pace *pace)
 {

@@ -1,12 +1,12 @@
 #include <inttypes.h>
 
 #include "compiler/describe/fuse_print.h"
-#include "compiler/describe/reduce_print.h"
+#include "compiler/describe/dead_work_print.h"
 #include "compiler/describe/front_print.h"
 #include "compiler/describe/inspection_performance.h"
-#include "compiler/support/diag_list.h"
+#include "compiler/diagnostics/diag_list.h"
 #include "compiler/support/folded_table.h"
-#include "lang/plural.h"
+#include "base/plural.h"
 
 enum { INSPECTION_VERSION = 1 };
 

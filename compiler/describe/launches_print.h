@@ -1,13 +1,13 @@
 /*
  * launches_print: the trees of launches of a program as text: who launches whom, in which order and
- * why, and the bounds that analysis/launches found.  Nothing where no kernel launches.
+ * why, and the bounds that bodies/launches found.  Nothing where no kernel launches.
  */
 #ifndef PIPEC_LAUNCHES_PRINT_H
 #define PIPEC_LAUNCHES_PRINT_H
 
 #include <stdio.h>
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 
 void launches_print(FILE *to, const struct sources *sources, const struct graph *graph);
 

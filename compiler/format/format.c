@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "compiler/format/format_internal.h"
-#include "lang/utf8.h"
+#include "base/utf8.h"
 #include "compiler/syntax/parser.h"
 
 enum { ROUNDS_MAX = 8 };

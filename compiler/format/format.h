@@ -17,7 +17,7 @@
 
 #include <stddef.h>
 
-#include "compiler/support/context.h"
+#include "compiler/context/context.h"
 
 struct formatted {
     char *text; /* in cx->arena, NUL-terminated */

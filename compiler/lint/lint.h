@@ -14,7 +14,7 @@
 #ifndef PIPEC_LINT_H
 #define PIPEC_LINT_H
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 #include "compiler/syntax/ast.h"
 
 /* Requires a program that sema has accepted.  Reports into cx->diags. */

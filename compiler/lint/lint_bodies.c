@@ -1,7 +1,7 @@
 /* Typed bodies: what the analyses left, and arithmetic that is seldom meant. */
 #include <inttypes.h>
 
-#include "compiler/analysis/interval.h"
+#include "compiler/bodies/interval.h"
 #include "compiler/lint/lint_internal.h"
 
 struct bodies {

@@ -3,10 +3,10 @@
 #include "compiler/plan/choose_schedule.h"
 #include "compiler/plan/layouts.h"
 #include "compiler/plan/trial.h"
-#include "compiler/plan/turns.h"
+#include "compiler/plan/is_sequential.h"
 
-#include "compiler/analysis/ratio.h"
-#include "compiler/support/phase_times.h"
+#include "compiler/ir/ratio.h"
+#include "compiler/context/phase_times.h"
 
 #include <inttypes.h>
 

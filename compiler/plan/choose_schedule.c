@@ -3,8 +3,8 @@
 #include "compiler/plan/reference_entries.h"
 #include "compiler/plan/schedule.h"
 
-#include "compiler/analysis/ratio.h"
-#include "compiler/support/phase_times.h"
+#include "compiler/ir/ratio.h"
+#include "compiler/context/phase_times.h"
 
 #include <inttypes.h>
 

@@ -14,7 +14,7 @@
  */
 #include "compiler/plan/plan_internal.h"
 
-#include "compiler/analysis/ratio.h"
+#include "compiler/ir/ratio.h"
 
 #include <inttypes.h>
 

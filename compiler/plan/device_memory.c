@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-#include "compiler/analysis/ratio.h"
+#include "compiler/ir/ratio.h"
 #include "lang/dispatch.h"
 #include "lang/index_format.h"
 #include "lang/kernel_abi.h"

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/analysis/ratio.h"
+#include "compiler/ir/ratio.h"
 #include "lang/index_format.h"
 
 enum { ALIGNMENT_BYTES = 4 };

@@ -1,7 +1,7 @@
 #include "compiler/plan/layouts.h"
 #include "compiler/plan/reference_entries.h"
 
-#include "compiler/analysis/ratio.h"
+#include "compiler/ir/ratio.h"
 
 #include <stdlib.h>
 

@@ -9,9 +9,9 @@
 #include "compiler/plan/plan_internal.h"
 #include "compiler/plan/reference_entries.h"
 
-#include "compiler/analysis/analysis.h"
-#include "compiler/analysis/ratio.h"
-#include "compiler/analysis/simulate.h"
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/ratio.h"
+#include "compiler/liveness/token_game.h"
 
 #include <inttypes.h>
 

@@ -4,7 +4,7 @@
  * plan_place
  *   Requires  repetitions, costs and depths of the graph; a device description.
  *   Fills     stages (one per node: nothing is fused yet), sub-devices by counts in proportion to
- *             load (repetitions x cost; see load.c for several islands), thresholds, batch sizes; raises undeclared depths so that
+ *             load (repetitions x cost; see workload.c for several islands), thresholds, batch sizes; raises undeclared depths so that
  *             a full dispatch fits, within --max-memory, and updates depth_reason and memory_bytes.
  *   Fails     RULE_MEMORY_LIMIT; RULE_LOCAL_MEMORY; RULE_TOO_LARGE, for what a group or its indices are to
  *             the device.
@@ -12,7 +12,7 @@
 #ifndef PIPEC_PLAN_H
 #define PIPEC_PLAN_H
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 #include "lang/devdesc.h"
 #include "lang/sched_code.h"
 

@@ -2,7 +2,7 @@
  * plan_print: the plan as text tables; stable, for people and golden tests.
  */
 #include "compiler/plan/program_shape.h"
-#include "compiler/plan/ranks.h"
+#include "compiler/plan/priority_groups.h"
 #include "compiler/support/name_fold.h"
 #include "compiler/support/folded_table.h"
 

@@ -4,7 +4,7 @@
 
 #include "compiler/support/name_fold.h"
 #include "compiler/support/vec.h"
-#include "lang/plural.h"
+#include "base/plural.h"
 #include "lang/sched_code.h"
 
 enum {

@@ -1,5 +1,5 @@
 /*
- * queue_room: whether the device queue holds what one firing launches (analysis/launches has counted it).
+ * queue_room: whether the device queue holds what one firing launches (bodies/launches has counted it).
  */
 #include <inttypes.h>
 

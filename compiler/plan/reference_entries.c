@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/analysis/ratio.h"
+#include "compiler/ir/ratio.h"
 #include "lang/dispatch.h"
 
 /* Units of 16 bits that a launch takes in a condensed packet. */

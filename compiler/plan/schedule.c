@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#include "compiler/analysis/ratio.h"
-#include "compiler/analysis/strong_components.h"
+#include "compiler/ir/ratio.h"
+#include "compiler/liveness/strong_components.h"
 
 enum {
     PRIMING_ROUNDS = 8,   /* over circles; without any, one is enough */

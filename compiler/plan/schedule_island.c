@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "compiler/analysis/ratio.h"
-#include "compiler/analysis/strong_components.h"
+#include "compiler/ir/ratio.h"
+#include "compiler/liveness/strong_components.h"
 
 #define GOES_ROUND "packets go round between it and stages that are dispatched as they are ready"
 

@@ -17,8 +17,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "compiler/analysis/ratio.h"
-#include "compiler/analysis/strong_components.h"
+#include "compiler/ir/ratio.h"
+#include "compiler/liveness/strong_components.h"
 
 #define SIMULATION_STEPS UINT64_C(1000000) /* edges looked at */
 enum { RUNS_PER_NODE = 8, DIVISORS_TRIED = 1 << 16 };

@@ -6,7 +6,7 @@
  */
 #include "compiler/plan/plan_internal.h"
 
-#include "compiler/analysis/ratio.h"
+#include "compiler/ir/ratio.h"
 #include "lang/window.h"
 
 /* A batch is at most so many times lanes x CUs, and so many firings: the scheduler stays

@@ -1,6 +1,6 @@
 #include "compiler/plan/trial_internal.h"
 
-#include "compiler/analysis/ratio.h"
+#include "compiler/ir/ratio.h"
 #include "lang/dispatch.h"
 #include "lang/sched_code.h"
 

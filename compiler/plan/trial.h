@@ -10,7 +10,7 @@
  * What it leaves out: indices of work-items, the depth of the device queue (a launching firing costs the
  * most that its tree may, spread over the compute units), ends of frames, `finish`, reference
  * packets that are stored anew; an interrupted launch yields after half a warp.  What data decides is
- * taken from the estimates of the analyses: kernels that are counted cost what analysis/cost says,
+ * taken from the estimates of the analyses: kernels that are counted cost what bodies/cost says,
  * bounded rates append their most, or their least.  Rates with phases are taken evenly.
  *
  *   Requires  depths, thresholds, batches, sub-devices, packs and paces of the plan.

@@ -7,7 +7,7 @@
 #ifndef PIPEC_TRIAL_INTERNAL_H
 #define PIPEC_TRIAL_INTERNAL_H
 
-#include "compiler/analysis/ratio.h"
+#include "compiler/ir/ratio.h"
 #include "compiler/plan/schedule.h"
 #include "compiler/plan/trial.h"
 #include "lang/dispatch.h"

@@ -1,12 +1,12 @@
 /*
- * trial_static: the static part of a program (codegen/emit_static.c), played.
+ * trial_static: the static part of a program (emit/emit_static.c), played.
  *
  * The stream ends for the trial where a stage reaches its limit: then a guard on what feeds it
  * fails.  Whatever leaves the static part goes on in the guarded loop.
  */
 #include "compiler/plan/trial_internal.h"
 
-#include "compiler/analysis/ratio.h"
+#include "compiler/ir/ratio.h"
 
 #include <assert.h>
 

@@ -1,9 +1,9 @@
 #include <string.h>
 
 #include "compiler/sema/body_internal.h"
-#include "compiler/support/embedded_library.h"
+#include "compiler/context/embedded_library.h"
 #include "compiler/syntax/habits.h"
-#include "lang/nearest.h"
+#include "base/nearest.h"
 
 /* A call of library mathematics that nothing has typed so far; `kx.type` is body_untyped_float. */
 struct pending_call {
@@ -26,7 +26,7 @@ static const struct {
     enum builtin_kind kind;
 } builtins[BUILTIN_COUNT] = {
 #define BUILTIN(enumerator, name, arity, kind) {name, arity, BUILTIN_KIND_##kind},
-#include "compiler/sema/builtins.def"
+#include "compiler/ir/builtins.def"
 #undef BUILTIN
 };
 

@@ -3,7 +3,7 @@
  * variables, which the items of one firing share.
  *
  * Whether barriers stand in uniform control flow, and whether items race, is found out by
- * analysis/uniform and analysis/race.
+ * bodies/divergence and bodies/race.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -26,7 +26,7 @@
 #ifndef PIPEC_BODY_INTERNAL_H
 #define PIPEC_BODY_INTERNAL_H
 
-#include "compiler/sema/arith.h"
+#include "compiler/ir/arith.h"
 #include "compiler/sema/sema_internal.h"
 
 enum body_place {

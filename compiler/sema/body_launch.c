@@ -15,7 +15,7 @@
 
 #include "compiler/sema/body_internal.h"
 #include "compiler/sema/elaborate_internal.h"
-#include "lang/nearest.h"
+#include "base/nearest.h"
 
 struct body_event {
     const struct ast_name *name;

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "compiler/sema/body_internal.h"
-#include "lang/plural.h"
+#include "base/plural.h"
 
 /* ---- names that are not variables ---- */
 

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "compiler/sema/body_internal.h"
-#include "lang/nearest.h"
+#include "base/nearest.h"
 
 /* ---- attributes ---- */
 

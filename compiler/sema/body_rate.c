@@ -7,7 +7,7 @@
  *     lists      of one length, which is the number of phases; single numbers hold for all of them
  *     bounds     push L..M; amplify A: at most max(1, floor(A x pop)) packets a firing, by phase;
  *                with both, the lower one
- *     undeclared rates of out-ports stay 0, and rate_declared false: analysis/amplify fills them
+ *     undeclared rates of out-ports stay 0, and rate_declared false: bodies/amplify fills them
  *
  * Fails  RULE_INVALID_RATE, RULE_TOO_LARGE, RULE_UNKNOWN_ATTRIBUTE.
  */
@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "compiler/sema/body_internal.h"
-#include "lang/nearest.h"
-#include "lang/plural.h"
+#include "base/nearest.h"
+#include "base/plural.h"
 
 /* ---- one rate as written ---- */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "compiler/sema/body_internal.h"
-#include "lang/nearest.h"
+#include "base/nearest.h"
 
 enum { FIELDS_MAX = 4096 };
 

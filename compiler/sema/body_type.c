@@ -4,7 +4,7 @@
 #include "compiler/sema/body_internal.h"
 #include "compiler/sema/widen.h"
 #include "compiler/syntax/habits.h"
-#include "lang/nearest.h"
+#include "base/nearest.h"
 
 const struct type body_untyped_integer = {
     .kind = TYPE_SCALAR, .scalar = SCALAR_I64, .width_bytes = 8, .alignment_bytes = 8};
@@ -84,7 +84,7 @@ static struct kx *fold_builtin(struct body *b, struct kx *kx)
 }
 
 /* Part of a constant array, vector or struct by constant indices and members; an index that is out
- * of range stays for analysis/range. */
+ * of range stays for bodies/range_check. */
 static struct kx *fold_index(struct body *b, struct kx *kx)
 {
     uint64_t at = 0;

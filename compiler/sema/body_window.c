@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compiler/sema/body_internal.h"
-#include "lang/nearest.h"
+#include "base/nearest.h"
 #include "lang/window.h"
 
 /* ---- attributes ---- */

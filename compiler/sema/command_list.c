@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "compiler/sema/elaborate_internal.h"
-#include "lang/nearest.h"
-#include "lang/plural.h"
+#include "base/nearest.h"
+#include "base/plural.h"
 
 struct connection {
     uint32_t node; /* index into the builder's instances */

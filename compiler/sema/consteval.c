@@ -1,10 +1,10 @@
 #include <string.h>
 
-#include "compiler/sema/arith.h"
+#include "compiler/ir/arith.h"
 #include "compiler/sema/sema_internal.h"
 
 /*
- * Values are kept as one struct scalar_value per scalar, flattened (sema/type.h): the same form as
+ * Values are kept as one struct scalar_value per scalar, flattened (ir/type.h): the same form as
  * constants.  The memory of locals is a stack of chunks; a call, and every expression of a
  * statement, gives back what it took.
  */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "compiler/sema/elaborate_internal.h"
-#include "lang/nearest.h"
+#include "base/nearest.h"
 #include "lang/scalar_text.h"
 
 /* ---- names of nodes ---- */

@@ -144,7 +144,7 @@ struct compile_argument *elaborate_parameters(struct elaboration *el, struct sco
                                               const struct ast_signature *signature,
                                               const struct bound_ports *bound, size_t *count);
 
-/* ---- defined.c ---- */
+/* ---- define_option.c ---- */
 
 /* Those of the pipeline that is compiled, as -D gives them.  NULL after an error; *count gets their
  * number. */
@@ -166,7 +166,7 @@ bool policy_attribute(struct elaboration *el, const struct ast_attribute *a,
 struct variable *argument_variable(struct elaboration *el, struct scope *scope,
                                    const struct ast_param *param);
 
-/* ---- inner.c: pipelines that are used as kernels ---- */
+/* ---- subpipeline.c: pipelines that are used as kernels ---- */
 
 /* Fills the callee from a pipeline and its compile-time parameters.  False after an error. */
 bool inner_callee(struct elaboration *el, const struct ast_item *pipeline, struct scope *parameters,

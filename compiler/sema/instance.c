@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "compiler/sema/elaborate_internal.h"
-#include "compiler/support/embedded_library.h"
-#include "lang/plural.h"
+#include "compiler/context/embedded_library.h"
+#include "base/plural.h"
 
 /* One binding of a port list: a buffer, or what is left of an array of buffers after its
  * subscripts. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "compiler/syntax/habits.h"
-#include "lang/nearest.h"
+#include "base/nearest.h"
 
 /* Up to LINEAR_MAX symbols are searched one by one; beyond, a table of open addresses is kept. */
 enum { LINEAR_MAX = 8 };

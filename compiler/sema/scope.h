@@ -8,8 +8,8 @@
 #ifndef PIPEC_SCOPE_H
 #define PIPEC_SCOPE_H
 
-#include "compiler/sema/kernel.h"
-#include "compiler/support/context.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/context/context.h"
 #include "compiler/syntax/ast.h"
 
 enum symbol_kind {

@@ -5,7 +5,7 @@
 
 #include "compiler/sema/sema_internal.h"
 #include "compiler/sema/test_internal.h"
-#include "lang/nearest.h"
+#include "base/nearest.h"
 
 /* ---- the program's scope ---- */
 

@@ -15,7 +15,7 @@
 #ifndef PIPEC_SEMA_H
 #define PIPEC_SEMA_H
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 #include "compiler/syntax/ast.h"
 
 struct graph *sema_elaborate(struct compile *cx, const struct ast_program *program);

@@ -2,18 +2,18 @@
  * sema_internal: what the files of sema share.
  *
  *   sema.c        the program's scope, the choice of the pipeline, checks of what nothing uses
- *   damaged.c     the check of a program with syntax errors
+ *   recovery_check.c     the check of a program with syntax errors
  *   elaborate.c   pipelines to graph: ports, buffers, loops
  *   instance.c    chains and instances
  *   parameter.c   compile-time parameters of instances, written or inferred
- *   defined.c     those of the pipeline that is compiled, by -D
+ *   define_option.c     those of the pipeline that is compiled, by -D
  *   body*.c       kernels and functions: specialisation, statements, expressions
  *   consteval.c   typed trees to values
  */
 #ifndef PIPEC_SEMA_INTERNAL_H
 #define PIPEC_SEMA_INTERNAL_H
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 #include "compiler/sema/scope.h"
 
 struct sema {
@@ -143,7 +143,7 @@ struct graph *sema_elaborate_pipeline(struct sema *sema, const struct ast_item *
 /* Gives the graph its kernels and functions, in order of id. */
 void sema_collect_used(struct sema *sema, struct graph *graph);
 
-/* ---- subject.c: what a test is of: a pipeline, or a kernel as the pipeline that consists of it
+/* ---- test_subject.c: what a test is of: a pipeline, or a kernel as the pipeline that consists of it
  * ---- */
 
 /* Reports what is wrong with the name. */

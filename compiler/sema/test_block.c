@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/sema/arith.h"
+#include "compiler/ir/arith.h"
 #include "compiler/sema/test_internal.h"
 #include "compiler/syntax/parse.h"
-#include "lang/nearest.h"
+#include "base/nearest.h"
 
 struct checker {
     struct compile *cx;

@@ -19,7 +19,7 @@
 
 #include <stdio.h>
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 #include "compiler/syntax/ast.h"
 
 #define TEST_MAX_PACKETS ((uint64_t)1 << 24)

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/sema/arith.h"
+#include "compiler/ir/arith.h"
 #include "compiler/sema/test_internal.h"
 #include "lang/generate.h"
-#include "lang/nearest.h"
+#include "base/nearest.h"
 
 enum { MAP_DEPTH_MAX = 16 };
 

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "compiler/sema/type.h"
+#include "compiler/ir/type.h"
 #include "compiler/support/vec.h"
 
 enum { DEPTH_MAX = 32, SHOWN_MAX = 64 };

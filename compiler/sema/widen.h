@@ -8,8 +8,8 @@
 #ifndef PIPEC_WIDEN_H
 #define PIPEC_WIDEN_H
 
-#include "compiler/sema/kernel.h"
-#include "compiler/support/context.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/context/context.h"
 
 /* Adds the casts of `value` to `type` as the fix of `diag`, and gives the text of `value` with
  * them.  NULL where that text is long or on several lines; without a fix where an operand that

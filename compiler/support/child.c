@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "compiler/support/output.h"
-#include "lang/ending_signals.h"
+#include "base/ending_signals.h"
 
 enum {
     MESSAGE_MAX_BYTES = 1 << 30,

@@ -18,7 +18,7 @@
 #ifndef PIPEC_CHILD_H
 #define PIPEC_CHILD_H
 
-#include "compiler/support/parcel.h"
+#include "compiler/support/child_message.h"
 
 struct child;
 struct child_line; /* the way to the parent */

@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 #include "compiler/support/arena.h"
-#include "lang/memory_text.h"
+#include "base/memory_text.h"
 
 struct folded_table {
     struct arena *arena;

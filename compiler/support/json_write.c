@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "compiler/support/arena.h"
-#include "lang/utf8.h"
+#include "base/utf8.h"
 
 static void print_escape(FILE *to, uint32_t code)
 {

@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "lang/memory_text.h"
+#include "base/memory_text.h"
 
 struct json {
     FILE *to;

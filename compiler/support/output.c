@@ -1,9 +1,9 @@
 #include "compiler/support/output.h"
 
-#include "lang/ending_signals.h"
-#include "lang/file_open.h"
-#include "lang/file_publish.h"
-#include "lang/output_target.h"
+#include "base/ending_signals.h"
+#include "base/file_open.h"
+#include "base/file_publish.h"
+#include "base/output_target.h"
 
 #include <errno.h>
 #include <fcntl.h>

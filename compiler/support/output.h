@@ -5,8 +5,8 @@
  * complete and on disk, so an earlier file stays as it was until then; then the folder is brought to disk.
  * A link to the file stays a link.
  * "-" is standard output; descriptors by name (/dev/stdout) and character devices are written directly.  Everything else
- * that is no regular file is refused: opening a named pipe waits for a reader (lang/file_open.h).
- * A temporary is removed by output_abandon, at exit, and by every signal that ends the process (lang/ending_signals.h).
+ * that is no regular file is refused: opening a named pipe waits for a reader (base/file_open.h).
+ * A temporary is removed by output_abandon, at exit, and by every signal that ends the process (base/ending_signals.h).
  */
 #ifndef PIPEC_OUTPUT_H
 #define PIPEC_OUTPUT_H

@@ -9,7 +9,7 @@
 
 #include "compiler/support/vec.h"
 #include "lang/embedded.h"
-#include "lang/file_open.h"
+#include "base/file_open.h"
 
 enum origin { FROM_FILE, FROM_STREAM, FROM_MEMORY, FROM_LIBRARY };
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/support/diag.h"
+#include "compiler/diagnostics/diag.h"
 #include "compiler/support/quote.h"
 
 /* Deeper levels are not indented further: 1,000 of them would make most of the text blanks. */

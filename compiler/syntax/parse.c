@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "compiler/support/embedded_library.h"
+#include "compiler/context/embedded_library.h"
 #include "compiler/support/vec.h"
 #include "compiler/syntax/token_stream.h"
 #include "lang/container.h"
-#include "lang/file_open.h"
+#include "base/file_open.h"
 
 struct loader {
     struct compile *cx;

@@ -11,7 +11,7 @@
 #ifndef PIPEC_PARSE_H
 #define PIPEC_PARSE_H
 
-#include "compiler/support/context.h"
+#include "compiler/context/context.h"
 #include "compiler/syntax/ast.h"
 
 /* Parses source `id` (already read) and, recursively, what it imports. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "compiler/syntax/habits.h"
-#include "lang/nearest.h"
+#include "base/nearest.h"
 
 #define JOINED                                                                                     \
     "kernels are joined with '->', as in 'x -> kernel -> y;'; what is computed stands in their "   \

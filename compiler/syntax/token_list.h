@@ -6,7 +6,7 @@
 #ifndef PIPEC_TOKEN_LIST_H
 #define PIPEC_TOKEN_LIST_H
 
-#include "compiler/support/context.h"
+#include "compiler/context/context.h"
 #include "compiler/support/vec.h"
 
 struct list_token {

@@ -15,7 +15,7 @@
 
 #include <locale.h>
 
-#include "compiler/support/context.h"
+#include "compiler/context/context.h"
 #include "compiler/support/vec.h"
 #include "compiler/syntax/ast.h"
 #include "compiler/syntax/parser.h"

@@ -1,5 +1,5 @@
 /*
- * debug_condition: values, and the conditions of runtime/pipert_debug.h.
+ * debug_condition: values, and the conditions of runtime/host/pipert_debug.h.
  *
  *     or       := and { "||" and }
  *     and      := relation { "&&" relation }

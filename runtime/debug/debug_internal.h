@@ -1,5 +1,5 @@
 /*
- * debug_internal: the debugger of a run (runtime/pipert_debug.h), for its own parts.
+ * debug_internal: the debugger of a run (runtime/host/pipert_debug.h), for its own parts.
  *
  *     debugger.c            when it stops, and how it goes on
  *     debug_break.c         breakpoints: their texts, their table, whether they are met
@@ -19,8 +19,8 @@
 #ifndef RUNTIME_DEBUG_DEBUG_INTERNAL_H
 #define RUNTIME_DEBUG_DEBUG_INTERNAL_H
 
-#include "runtime/pipert_debug.h"
-#include "runtime/pipert_run.h"
+#include "runtime/host/pipert_debug.h"
+#include "runtime/host/pipert_run.h"
 
 /* What the run does when it goes on. */
 enum debug_goal {

@@ -1,7 +1,7 @@
 /* Who has written which packet: a record for each of the last ones of a buffer. */
 #include "runtime/debug/debug_internal.h"
 #include "runtime/debug/debug_origin.h"
-#include "runtime/sched/origins.h"
+#include "runtime/sched/provenance.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * which statement.
  *
  * The last 65536 packets of each buffer that are in its memory are known; of statements, what
- * sched/origins.h keeps.
+ * sched/provenance.h keeps.
  *
  * Ownership: debug_origins_free.  Errors: NULL: no memory.
  */

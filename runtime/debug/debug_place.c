@@ -1,6 +1,6 @@
 #include "runtime/debug/debug_place.h"
 
-#include "lang/nearest.h"
+#include "base/nearest.h"
 #include "runtime/debug/debug_condition.h"
 #include "runtime/debug/debug_fused.h"
 #include "runtime/load/debug_info.h"

@@ -1,5 +1,5 @@
 /*
- * debug_place: what a text of runtime/pipert_debug.h, "Places", stands for.
+ * debug_place: what a text of runtime/host/pipert_debug.h, "Places", stands for.
  *
  * Requires: a stopped debugger, or one whose scheduler has nothing in flight.
  * Ownership: bytes are the run's, and change when it goes on.

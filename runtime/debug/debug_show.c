@@ -1,5 +1,5 @@
 /* What is printed of places, of stops, and of the run's parts. */
-#include "lang/plural.h"
+#include "base/plural.h"
 #include "runtime/debug/debug_condition.h"
 #include "runtime/debug/debug_origin.h"
 #include "runtime/debug/debug_place.h"

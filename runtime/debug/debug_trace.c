@@ -1,8 +1,8 @@
 /* Firings to a file, with the packets that each takes and gives. */
 #include "runtime/debug/debug_internal.h"
 
-#include "lang/file_open.h"
-#include "lang/memory_text.h"
+#include "base/file_open.h"
+#include "base/memory_text.h"
 #include "runtime/debug/debug_place.h"
 #include "runtime/observe/value_text.h"
 

@@ -3,8 +3,8 @@
 #include "runtime/debug/debug_place.h"
 #include "runtime/debug/debug_source.h"
 
-#include "lang/memory_text.h"
-#include "lang/plural.h"
+#include "base/memory_text.h"
+#include "base/plural.h"
 #include "lang/scalar_text.h"
 #include "lang/sched_code.h"
 #include "runtime/load/debug_info.h"

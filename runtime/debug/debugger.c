@@ -2,7 +2,7 @@
 
 #include "runtime/debug/debug_origin.h"
 #include "runtime/load/debug_info.h"
-#include "runtime/sched/origins.h"
+#include "runtime/sched/provenance.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 #include "runtime/device/description.h"
 
-#include "lang/file_open.h"
-#include "lang/memory_text.h"
+#include "base/file_open.h"
+#include "base/memory_text.h"
 
 #include "runtime/device/finding_text.h"
 

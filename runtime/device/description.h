@@ -8,7 +8,7 @@
 #define RUNTIME_DEVICE_DESCRIPTION_H
 
 #include "lang/devdesc.h"
-#include "runtime/status.h"
+#include "base/status.h"
 
 struct prt_reporter {
     prt_report_callback report; /* NULL: the first error is all of the error record */

@@ -32,7 +32,7 @@
  * from a callback. Different devices are independent. Ownership: `open` to `close`; queues die with
  * the device. Errors: PRT_E_BUSY and PRT_E_PACKET leave everything as it was.
  *
- * backend/null.c is the one to copy from; tests/conform runs one suite over all of them.
+ * backend/null/null.c is the one to copy from; tests/conform runs one suite over all of them.
  */
 #ifndef RUNTIME_DEVICE_DEVICE_H
 #define RUNTIME_DEVICE_DEVICE_H
@@ -43,7 +43,7 @@
 #include "runtime/device/index_generator.h"
 #include "runtime/device/subdevice.h"
 #include "runtime/device/timing.h"
-#include "runtime/status.h"
+#include "base/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>

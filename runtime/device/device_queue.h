@@ -5,7 +5,7 @@
  * kernel_launch and arguments) in the device's memory.  A firing appends its launches to it; what
  * has been launched is executed deepest first, in order, so the entries that are there at one time
  * are a stack: those of the firings on the path from the outermost one to the present one.  Their
- * number is proven when the container is loaded (load/verify_launches.c), and against the device
+ * number is proven when the container is loaded (verify/verify_launches.c), and against the device
  * when the queue is made.
  *
  * Output: all firings of a tree append to the outermost one's windows, in pre-order.  A firing's own

@@ -26,7 +26,7 @@
 #ifndef RUNTIME_DEVICE_FIFO_H
 #define RUNTIME_DEVICE_FIFO_H
 
-#include "runtime/status.h"
+#include "base/status.h"
 
 #include <assert.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "runtime/device/finding_text.h"
 
-#include "lang/utf8.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -53,7 +53,7 @@
 #ifndef RUNTIME_DEVICE_LAUNCH_SCHEDULE_H
 #define RUNTIME_DEVICE_LAUNCH_SCHEDULE_H
 
-#include "runtime/status.h"
+#include "base/status.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -20,7 +20,7 @@
 #ifndef RUNTIME_DEVICE_SUBDEVICE_H
 #define RUNTIME_DEVICE_SUBDEVICE_H
 
-#include "runtime/status.h"
+#include "base/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>

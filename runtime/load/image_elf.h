@@ -17,7 +17,7 @@
 #ifndef RUNTIME_LOAD_IMAGE_ELF_H
 #define RUNTIME_LOAD_IMAGE_ELF_H
 
-#include "runtime/status.h"
+#include "base/status.h"
 
 #include <stdint.h>
 

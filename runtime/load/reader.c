@@ -1,7 +1,7 @@
 #include "runtime/load/reader.h"
 
 #include "lang/dispatch.h"
-#include "lang/file_open.h"
+#include "base/file_open.h"
 #include "lang/index_format.h"
 #include "lang/kernel_abi.h"
 #include "lang/scalar.h"

@@ -21,7 +21,7 @@
 #define RUNTIME_LOAD_READER_H
 
 #include "lang/container.h"
-#include "runtime/status.h"
+#include "base/status.h"
 
 #include <stddef.h>
 #include <stdint.h>

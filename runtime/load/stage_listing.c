@@ -1,5 +1,5 @@
 #include "runtime/load/stage_listing.h"
-#include "lang/plural.h"
+#include "base/plural.h"
 
 #include <inttypes.h>
 

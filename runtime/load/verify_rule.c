@@ -10,7 +10,7 @@
 /* What the linker puts around the section. */
 extern const struct prt_rule *const __start_prt_rules[], *const __stop_prt_rules[];
 
-/* "runtime/load/verify.c:131", or NULL. */
+/* "runtime/verify/verify.c:131", or NULL. */
 static const char *removed;
 
 /* PRT_RULES=list prints the rules and ends the program; PRT_RULES=FILE:LINE leaves out the one that stands there. */

@@ -7,7 +7,7 @@
 #ifndef RUNTIME_OBSERVE_REPORT_H
 #define RUNTIME_OBSERVE_REPORT_H
 
-#include "runtime/pipert.h"
+#include "runtime/host/pipert.h"
 
 #include <stdio.h>
 

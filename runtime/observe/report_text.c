@@ -1,5 +1,5 @@
 /* The statistics as text. */
-#include "lang/plural.h"
+#include "base/plural.h"
 #include "runtime/observe/report.h"
 #include "runtime/observe/text_table.h"
 

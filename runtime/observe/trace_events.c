@@ -16,7 +16,7 @@
  * does not fit on, everything is left out, so that the timeline is whole up to a point.
  */
 #include "runtime/observe/json_stream.h"
-#include "runtime/pipert.h"
+#include "runtime/host/pipert.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #include "runtime/sched/explain.h"
-#include "lang/plural.h"
+#include "base/plural.h"
 
 #include "runtime/sched/ready.h"
 

@@ -1,13 +1,13 @@
 #include "runtime/sched/faults.h"
 
-#include "runtime/sched/circle.h"
-#include "runtime/sched/collect.h"
+#include "runtime/sched/self_driven.h"
+#include "runtime/sched/stage_profile.h"
 #include "runtime/sched/explain.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/packets.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
-#include "runtime/sched/standing.h"
+#include "runtime/sched/run_state.h"
 
 /* ---- what spreads ---- */
 

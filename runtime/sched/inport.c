@@ -1,10 +1,10 @@
 #include "runtime/sched/inport.h"
 
-#include "runtime/sched/collect.h"
+#include "runtime/sched/stage_profile.h"
 #include "runtime/sched/port_thread.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
-#include "runtime/sched/standing.h"
+#include "runtime/sched/run_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "runtime/sched/packets.h"
 
-#include "runtime/sched/collect.h"
-#include "runtime/sched/standing.h"
+#include "runtime/sched/stage_profile.h"
+#include "runtime/sched/run_state.h"
 
 #include <assert.h>
 

@@ -1,7 +1,7 @@
 #include "runtime/sched/port_thread.h"
 
 #include "runtime/device/host_thread.h"
-#include "runtime/sched/standing.h"
+#include "runtime/sched/run_state.h"
 
 #include <pthread.h>
 #include <stdlib.h>

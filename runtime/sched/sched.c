@@ -1,18 +1,18 @@
 #include "runtime/sched/sched.h"
 
 #include "runtime/device/queue.h"
-#include "runtime/sched/circle.h"
-#include "runtime/sched/collect.h"
+#include "runtime/sched/self_driven.h"
+#include "runtime/sched/stage_profile.h"
 #include "runtime/sched/explain.h"
 #include "runtime/sched/faults.h"
 #include "runtime/sched/inport.h"
-#include "runtime/sched/origins.h"
+#include "runtime/sched/provenance.h"
 #include "runtime/sched/leftovers.h"
 #include "runtime/sched/packets.h"
 #include "runtime/sched/port_thread.h"
 #include "runtime/sched/ready.h"
 #include "runtime/sched/select.h"
-#include "runtime/sched/standing.h"
+#include "runtime/sched/run_state.h"
 
 #include <assert.h>
 #include <string.h>

@@ -90,7 +90,7 @@ struct prt_ahead {
 /* Gets a text in pieces; `size` 0: that was all. */
 typedef void (*prt_standing_write)(void *context, const char *text, size_t size);
 
-/* What the scheduler does now (standing.h). */
+/* What the scheduler does now (run_state.h). */
 enum prt_doing {
     PRT_DOING_NOTHING, /* the run has not begun */
     PRT_DOING_WORK,
@@ -244,16 +244,17 @@ struct prt_step {
     enum prt_status (*after)(void *context, uint32_t stage, bool finish, struct prt_error *error);
 };
 
-struct prt_origins; /* origins.h */
+struct prt_origins; /* provenance.h */
 
 struct prt_sched {
     const struct prt_container *container;
     const struct prt_image *image;
     const struct prt_device_ops *ops;
     struct prt_device *device;
-    struct prt_collect *collect; /* collect.h; NULL: nobody watches */
+    struct prt_collect *collect; /* stage_profile.h; NULL: nobody watches */
     const struct prt_step *step; /* NULL: the run goes as fast as it can */
-    struct prt_origins *origins; /* origins.h; NULL: nobody asks which statement wrote a packet */
+    struct prt_origins
+        *origins; /* provenance.h; NULL: nobody asks which statement wrote a packet */
 
     struct prt_buffer *buffers;
     struct prt_port *ports; /* one per outer buffer */

@@ -1,10 +1,10 @@
 /* Creation of a run's state, and the program's prologue: all that allocates. */
 #include "runtime/device/device_queue.h"
 #include "lang/sched_code.h"
-#include "runtime/sched/circle.h"
-#include "runtime/sched/collect.h"
+#include "runtime/sched/self_driven.h"
+#include "runtime/sched/stage_profile.h"
 #include "runtime/sched/inport.h"
-#include "runtime/sched/origins.h"
+#include "runtime/sched/provenance.h"
 #include "runtime/sched/port_thread.h"
 #include "runtime/sched/sched.h"
 

@@ -1,6 +1,6 @@
 #include "runtime/sched/static_part.h"
 
-#include "runtime/sched/circle.h"
+#include "runtime/sched/self_driven.h"
 #include "runtime/sched/inport.h"
 #include "runtime/sched/packets.h"
 #include "runtime/sched/ready.h"

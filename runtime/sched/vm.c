@@ -4,7 +4,7 @@
 #include "runtime/sched/explain.h"
 #include "runtime/sched/faults.h"
 #include "runtime/sched/packets.h"
-#include "runtime/sched/standing.h"
+#include "runtime/sched/run_state.h"
 #include "runtime/sched/static_part.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
-/* Our pipelines, as a program uses them: through runtime/pipert.h, from memory to memory. */
+/* Our pipelines, as a program uses them: through runtime/host/pipert.h, from memory to memory. */
 #include "tests/bench/bench.h"
 
-#include "runtime/pipert.h"
+#include "runtime/host/pipert.h"
 
 #include <stdio.h>
 #include <stdlib.h>

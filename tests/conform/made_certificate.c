@@ -1,6 +1,6 @@
 #include "tests/conform/made_certificate.h"
 
-#include "runtime/load/verify_certificate.h"
+#include "runtime/verify/verify_certificate.h"
 
 #include <stdlib.h>
 #include <string.h>

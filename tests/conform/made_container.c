@@ -2,7 +2,7 @@
 
 #include "lang/devdesc.h"
 #include "lang/sched_code.h"
-#include "runtime/load/verify.h"
+#include "runtime/verify/verify.h"
 
 #include <inttypes.h>
 #include <stdio.h>

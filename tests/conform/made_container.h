@@ -20,7 +20,7 @@
 
 #include "lang/container.h"
 #include "lang/scalar.h"
-#include "runtime/status.h"
+#include "base/status.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
 #ifndef TESTS_CONFORM_PIPELINES_H
 #define TESTS_CONFORM_PIPELINES_H
 
-#include "runtime/pipert.h"
-#include "runtime/pipert_internal.h"
+#include "runtime/host/pipert.h"
+#include "runtime/host/pipert_internal.h"
 #include "tests/conform/made_container.h"
 
 /* Kernels on i32, with the rates that a node has to be made with. */

@@ -4,7 +4,7 @@
  */
 #include "tests/test.h"
 
-#include "runtime/pipert.h"
+#include "runtime/host/pipert.h"
 #include "tests/conform/made_container.h"
 
 #include <pthread.h>

@@ -13,5 +13,5 @@ case ${VARIANT-} in asan | tsan) echo "the tracer's library does not go with a s
 order() { TMP=$1 python3 "$ROOT/tests/fault/order.py" "$2"; }
 mkdir in_order
 order in_order "$BUILD"
-planted bytes_not_on_disk runtime/io/io_writer.c 's/|| file_synchronise(writer->fd)/|| writer->fd >= 0/' order
-planted folder_not_on_disk lang/file_publish.c 's/return file_synchronise(folder)/return folder >= 0/' order
+planted bytes_not_on_disk tools/piperun/io/io_writer.c 's/|| file_synchronise(writer->fd)/|| writer->fd >= 0/' order
+planted folder_not_on_disk base/file_publish.c 's/return file_synchronise(folder)/return folder >= 0/' order

@@ -38,6 +38,6 @@ planted() {
     check "planted: $name is found" grep -q '^not ok' "$name/log"
 }
 
-planted killed_by_size runtime/piperun.c '/signal(SIGXFSZ/d' size
-planted unheard_write runtime/io/io_writer.c 's/if (put <= 0) return write_failed.*/if (put <= 0) return PRT_OK;/' size
-planted unoccupied runtime/piperun.c '/^    standard_streams_occupy();/d' streams
+planted killed_by_size tools/piperun/piperun.c '/signal(SIGXFSZ/d' size
+planted unheard_write tools/piperun/io/io_writer.c 's/if (put <= 0) return write_failed.*/if (put <= 0) return PRT_OK;/' size
+planted unoccupied tools/piperun/piperun.c '/^    standard_streams_occupy();/d' streams

@@ -19,11 +19,11 @@ mkdir cores
 # shellcheck source=tests/fault/planted.sh
 . "$ROOT/tests/fault/planted.sh"
 every_point() { sweep "$2" "$3" 1 "$1"; }
-planted unchecked_memory runtime/io/temporaries.c '/made == NULL/d' every_point "memory of a run, and"
-planted unchecked_rename lang/file_publish.c 's/rename(\([^)]*\)) == 0/(rename(\1), true)/' \
+planted unchecked_memory tools/piperun/io/temporaries.c '/made == NULL/d' every_point "memory of a run, and"
+planted unchecked_rename base/file_publish.c 's/rename(\([^)]*\)) == 0/(rename(\1), true)/' \
     every_point "system calls of a run: EIO"
-planted left_behind runtime/io/temporaries.c 's/(void)unlink(record->path)/(void)record/' every_point "a run gets SIGTERM"
-planted shorter_input runtime/io/io_reader.c 's/return got == 0 && bytes > 0 ? examine_end.*/return PRT_OK;/' \
+planted left_behind tools/piperun/io/temporaries.c 's/(void)unlink(record->path)/(void)record/' every_point "a run gets SIGTERM"
+planted shorter_input tools/piperun/io/io_reader.c 's/return got == 0 && bytes > 0 ? examine_end.*/return PRT_OK;/' \
     every_point "long.raw shrinks"
-planted longer_input runtime/io/npy.c 's/header.big_endian, header.elements};/header.big_endian, PRT_PACKETS_UNKNOWN};/' \
+planted longer_input tools/piperun/io/npy.c 's/header.big_endian, header.elements};/header.big_endian, PRT_PACKETS_UNKNOWN};/' \
     every_point "long.npy grows"

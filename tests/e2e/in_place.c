@@ -6,7 +6,7 @@
  * out-port.  The memory ends where a page ends behind which nothing can be touched, and what is
  * read cannot be written to: kernels that look or write a byte too far crash.  Exit status 1: the
  * packets differ. */
-#include "runtime/pipert.h"
+#include "runtime/host/pipert.h"
 
 #include <stdio.h>
 #include <stdlib.h>

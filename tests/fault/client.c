@@ -1,5 +1,5 @@
 /*
- * client: a program with a pipeline in it (runtime/pipert.h), whose k-th call fails, for every k until nothing fails.
+ * client: a program with a pipeline in it (runtime/host/pipert.h), whose k-th call fails, for every k until nothing fails.
  *
  *     client CALLS FILE.pbc DEVICE [--again] [--every N]
  *
@@ -43,7 +43,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "runtime/pipert.h"
+#include "runtime/host/pipert.h"
 
 enum { PACKETS = 3000, THREADS = 3, ROUNDS_MAX = 10, LIMIT_SECONDS = 60, EXIT_UNTRAPPED = 98 };
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/kernel_sources.h"
+#include "compiler/driver/kernel_sources.h"
 #include "compiler/sema/sema.h"
-#include "compiler/support/diag.h"
+#include "compiler/diagnostics/diag.h"
 #include "compiler/support/intern.h"
 #include "compiler/syntax/parse.h"
 

@@ -11,9 +11,9 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "runtime/load/debug_info.h"
-#include "runtime/load/verify.h"
+#include "runtime/verify/verify.h"
 #include "runtime/observe/value_text.h"
-#include "runtime/pipert_internal.h"
+#include "runtime/host/pipert_internal.h"
 #include "tests/fuzz/stamped.h"
 
 #include <signal.h>

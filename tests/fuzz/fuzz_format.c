@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "compiler/format/format.h"
-#include "compiler/support/diag.h"
+#include "compiler/diagnostics/diag.h"
 #include "compiler/support/intern.h"
 #include "compiler/syntax/parse.h"
 

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/backend/cpu.h"
-#include "runtime/backend/sim.h"
-#include "runtime/load/verify.h"
+#include "runtime/backend/cpu/cpu.h"
+#include "runtime/backend/sim/sim.h"
+#include "runtime/verify/verify.h"
 #include "runtime/sched/vm.h"
 #include "tests/conform/made_certificate.h"
 #include "tests/fuzz/drawn_device.h"

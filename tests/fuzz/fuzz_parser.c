@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "compiler/support/context.h"
+#include "compiler/context/context.h"
 #include "compiler/syntax/ast_print.h"
 #include "compiler/syntax/parse.h"
 

@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/analysis/analysis.h"
+#include "compiler/ir/analysis.h"
 #include "compiler/codegen/codegen.h"
-#include "compiler/codegen/places.h"
+#include "compiler/codegen/source_map.h"
 #include "compiler/describe/describe.h"
 #include "compiler/lint/lint.h"
-#include "compiler/passes.h"
+#include "compiler/driver/passes.h"
 #include "compiler/sema/sema.h"
 #include "compiler/syntax/parse.h"
-#include "runtime/load/verify.h"
+#include "runtime/verify/verify.h"
 
 enum { MEMORY_BYTES = 1 << 26 };
 

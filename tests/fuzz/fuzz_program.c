@@ -7,8 +7,8 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "runtime/load/verify.h"
-#include "runtime/pipert_internal.h"
+#include "runtime/verify/verify.h"
+#include "runtime/host/pipert_internal.h"
 #include "tests/conform/made_container.h"
 #include "tests/fuzz/stamped.h"
 

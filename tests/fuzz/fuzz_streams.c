@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/io/stream.h"
+#include "tools/piperun/io/stream.h"
 
 enum { CHOICES = 4, FILE_BYTES_MAX = 60000, STREAM_BYTES_MAX = 1 << 18 };
 

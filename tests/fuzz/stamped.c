@@ -2,9 +2,9 @@
 
 #include "lang/devdesc.h"
 #include "lang/window.h"
-#include "runtime/backend/cpu.h"
-#include "runtime/backend/sim.h"
-#include "runtime/load/verify.h"
+#include "runtime/backend/cpu/cpu.h"
+#include "runtime/backend/sim/sim.h"
+#include "runtime/verify/verify.h"
 #include "runtime/sched/vm.h"
 
 #include <inttypes.h>

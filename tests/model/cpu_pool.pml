@@ -1,5 +1,5 @@
 /*
- * cpu_pool: workers that answer calls, serve lines, sleep, are woken and end (runtime/backend/cpu_pool.c).
+ * cpu_pool: workers that answer calls, serve lines, sleep, are woken and end (runtime/backend/cpu/cpu_pool.c).
  *
  * The caller's thread, which is worker 0, and one of the pool's, or two (THREE).  It calls all for a job of four chunks,
  * gives one that is for worker 1 alone (a line with a place) and perhaps one that is for all, waits for both

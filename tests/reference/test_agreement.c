@@ -11,7 +11,7 @@
  */
 #include "tests/test.h"
 
-#include "compiler/analysis/analysis.h"
+#include "compiler/ir/analysis.h"
 #include "tests/reference/oracle_build.h"
 #include "tests/reference/oracle_draw.h"
 

@@ -6,7 +6,7 @@
  *
  * N graphs are drawn for each test from SEED on; what disagrees is made smaller and printed.
  */
-#include "compiler/analysis/analysis.h"
+#include "compiler/ir/analysis.h"
 #include "tests/reference/oracle_build.h"
 #include "tests/reference/oracle_draw.h"
 

@@ -6,7 +6,7 @@
  */
 #include "tests/test.h"
 
-#include "compiler/analysis/performance.h"
+#include "compiler/pace/performance.h"
 #include "tests/reference/oracle_build.h"
 #include "tests/reference/oracle_draw.h"
 #include "tests/unit/graph_fixture.h"

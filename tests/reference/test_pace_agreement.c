@@ -4,7 +4,7 @@
  */
 #include "tests/test.h"
 
-#include "compiler/analysis/throughput.h"
+#include "compiler/pace/throughput.h"
 #include "tests/reference/oracle_build.h"
 #include "tests/reference/oracle_draw.h"
 

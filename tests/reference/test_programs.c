@@ -7,8 +7,8 @@
 #include <glob.h>
 #include <stdio.h>
 
-#include "compiler/analysis/performance.h"
-#include "compiler/passes.h"
+#include "compiler/pace/performance.h"
+#include "compiler/driver/passes.h"
 #include "compiler/sema/sema.h"
 #include "compiler/syntax/parse.h"
 #include "tests/reference/oracle.h"

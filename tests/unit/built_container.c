@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "compiler/passes.h"
-#include "runtime/load/verify.h"
+#include "compiler/driver/passes.h"
+#include "runtime/verify/verify.h"
 #include "tests/test.h"
 #include "tests/unit/compile_text.h"
 

@@ -4,7 +4,7 @@
 #ifndef TESTS_COMPILE_TEXT_H
 #define TESTS_COMPILE_TEXT_H
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 
 struct text_compile {
     struct compile cx;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/analysis/analysis.h"
+#include "compiler/ir/analysis.h"
 
 struct fixture {
     struct compile cx;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/sema/arith.h"
+#include "compiler/ir/arith.h"
 
 /* ---- random programs ---- */
 

@@ -9,7 +9,7 @@
 #include <setjmp.h>
 #include <stdbool.h>
 
-#include "compiler/graph/graph.h"
+#include "compiler/ir/graph.h"
 
 struct random {
     uint64_t state;

@@ -1,7 +1,7 @@
 /* Whether two items can meet at one place, against trying all of them. */
 #include "tests/test.h"
 
-#include "compiler/analysis/affine.h"
+#include "compiler/bodies/affine.h"
 
 enum { SYMBOLS = 3, SYMBOL_VALUES = 3 };
 

@@ -5,7 +5,7 @@
 
 #include "tests/test.h"
 
-#include "compiler/analysis/analysis.h"
+#include "compiler/ir/analysis.h"
 #include "tests/unit/compile_text.h"
 
 static struct text_compile *analyse(const char *body, const char *ports)

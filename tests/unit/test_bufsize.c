@@ -2,8 +2,8 @@
  * (tests/unit/graph_reference.h). */
 #include "tests/test.h"
 
-#include "compiler/analysis/analysis.h"
-#include "compiler/analysis/periodic.h"
+#include "compiler/ir/analysis.h"
+#include "compiler/liveness/periodic.h"
 #include "tests/unit/graph_reference.h"
 
 static bool size(struct fixture *f)

@@ -8,7 +8,7 @@
 
 #include "tests/test.h"
 
-#include "compiler/analysis/analysis.h"
+#include "compiler/ir/analysis.h"
 #include "tests/unit/compile_text.h"
 #include "tests/unit/graph_fixture.h"
 

@@ -2,9 +2,9 @@
  * and accepted; whatever is accepted after a change runs on, by literal execution (N, SEED). */
 #include "tests/test.h"
 
-#include "compiler/analysis/certify.h"
-#include "compiler/analysis/schedule_text.h"
-#include "runtime/load/verify_certificate.h"
+#include "compiler/liveness/certify.h"
+#include "compiler/liveness/schedule_text.h"
+#include "runtime/verify/verify_certificate.h"
 #include "tests/conform/made_container.h"
 #include "tests/unit/graph_reference.h"
 

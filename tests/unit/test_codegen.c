@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compiler/analysis/analysis.h"
+#include "compiler/ir/analysis.h"
 #include "compiler/codegen/codegen.h"
 #include "lang/index_format.h"
 #include "lang/kernel_abi.h"

@@ -6,10 +6,10 @@
 
 #include <stdio.h>
 
-#include "compiler/fuse/compose.h"
-#include "compiler/analysis/bundles.h"
-#include "compiler/analysis/analysis.h"
-#include "compiler/passes.h"
+#include "compiler/optimize/compose/compose.h"
+#include "compiler/bodies/bundles.h"
+#include "compiler/ir/analysis.h"
+#include "compiler/driver/passes.h"
 #include "tests/reference/oracle_draw.h"
 #include "tests/unit/compile_text.h"
 #include "tests/unit/image_run.h"

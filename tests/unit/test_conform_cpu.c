@@ -1,4 +1,4 @@
-#include "runtime/backend/cpu.h"
+#include "runtime/backend/cpu/cpu.h"
 #include "tests/conform/conform.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "runtime/backend/null.h"
+#include "runtime/backend/null/null.h"
 #include "tests/conform/conform.h"
 
 int main(void)

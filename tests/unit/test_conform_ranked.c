@@ -1,6 +1,6 @@
 /* The simulated GPU with a queue of greater importance that was never used: launches may interrupt
  * each other, and none does.  All that holds without it holds. */
-#include "runtime/backend/sim.h"
+#include "runtime/backend/sim/sim.h"
 #include "tests/conform/conform.h"
 
 static bool is_ranked;

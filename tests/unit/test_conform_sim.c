@@ -1,4 +1,4 @@
-#include "runtime/backend/sim.h"
+#include "runtime/backend/sim/sim.h"
 #include "tests/conform/conform.h"
 
 int main(void)

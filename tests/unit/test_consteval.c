@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "compiler/sema/kernel.h"
+#include "compiler/ir/kernel.h"
 #include "tests/unit/compile_text.h"
 
 /*

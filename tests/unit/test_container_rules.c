@@ -4,7 +4,7 @@
 #include "lang/devdesc.h"
 #include "lang/index_format.h"
 #include "lang/sched_code.h"
-#include "runtime/load/verify.h"
+#include "runtime/verify/verify.h"
 #include "tests/conform/made_container.h"
 
 /* ---- files ---- */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <xxhash.h>
 
-#include "compiler/analysis/analysis.h"
+#include "compiler/ir/analysis.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/plan/plan_internal.h"
 #include "lang/container.h"

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "compiler/analysis/analysis.h"
-#include "compiler/analysis/cost.h"
-#include "compiler/sema/arith.h"
+#include "compiler/ir/analysis.h"
+#include "compiler/bodies/cost.h"
+#include "compiler/ir/arith.h"
 #include "lang/kernel_abi.h"
 #include "tests/unit/compile_text.h"
 #include "tests/unit/kernel_image.h"

@@ -2,7 +2,7 @@
  * closes a circle (N, SEED). */
 #include "tests/test.h"
 
-#include "compiler/analysis/counterexample.h"
+#include "compiler/liveness/counterexample.h"
 #include "tests/unit/graph_reference.h"
 
 enum { STATES_MAX = 3000, STEPS_MAX = 6 };

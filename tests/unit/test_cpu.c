@@ -2,7 +2,7 @@
  * promises is tests/conform's. */
 #include "tests/test.h"
 
-#include "runtime/backend/cpu.h"
+#include "runtime/backend/cpu/cpu.h"
 
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 /* Whether jobs are shared follows what whole rounds take, on a clock that the tests move. */
 #include "tests/test.h"
 
-#include "runtime/backend/cpu_trial.h"
+#include "runtime/backend/cpu/cpu_trial.h"
 
 struct host {
     struct prt_cpu_trial trial;

@@ -2,7 +2,7 @@
  * (tests/unit/graph_reference.h). */
 #include "tests/test.h"
 
-#include "compiler/analysis/analysis.h"
+#include "compiler/ir/analysis.h"
 #include "tests/unit/graph_reference.h"
 
 static bool check(struct fixture *f)

@@ -4,13 +4,13 @@
 
 #include <stdio.h>
 
-#include "compiler/analysis/analysis.h"
+#include "compiler/ir/analysis.h"
 #include "compiler/codegen/codegen.h"
-#include "runtime/backend/sim.h"
+#include "runtime/backend/sim/sim.h"
 #include "runtime/load/debug_info.h"
-#include "runtime/load/verify.h"
+#include "runtime/verify/verify.h"
 #include "runtime/observe/value_text.h"
-#include "runtime/sched/origins.h"
+#include "runtime/sched/provenance.h"
 #include "runtime/sched/vm.h"
 #include "tests/conform/made_container.h"
 #include "tests/unit/compile_text.h"

@@ -1,5 +1,5 @@
 /* The debugger of a run, as a program uses it: stops, going on, breakpoints, conditions, places. */
-#include "runtime/pipert_debug.h"
+#include "runtime/host/pipert_debug.h"
 #include "tests/test.h"
 
 #include "tests/conform/pipelines.h"

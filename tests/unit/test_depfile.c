@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "compiler/depfile.h"
-#include "compiler/response_file.h"
+#include "compiler/driver/depfile.h"
+#include "compiler/driver/response_file.h"
 
 static char *quoted(const char *name)
 {

@@ -5,7 +5,7 @@
 #include "lang/index_format.h"
 #include "lang/kernel_abi.h"
 #include "runtime/device/device_queue.h"
-#include "runtime/load/verify.h"
+#include "runtime/verify/verify.h"
 #include "tests/conform/pipelines.h"
 
 enum {

@@ -2,9 +2,9 @@
 
 #include <stdio.h>
 
-#include "compiler/support/context.h"
+#include "compiler/context/context.h"
 #include "compiler/support/json_write.h"
-#include "lang/utf8.h"
+#include "base/utf8.h"
 
 struct fixture {
     struct arena *arena;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "runtime/load/verify_levels.h"
+#include "runtime/verify/verify_levels.h"
 
 /* xorshift64*, Vigna 2016. */
 static uint64_t random_state;

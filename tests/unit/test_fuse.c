@@ -1,8 +1,8 @@
 /* fuse_neighbours: which nodes become one stage, and why others do not. */
 #include "tests/test.h"
 
-#include "compiler/fuse/fuse.h"
-#include "compiler/passes.h"
+#include "compiler/optimize/fuse/fuse.h"
+#include "compiler/driver/passes.h"
 #include "tests/unit/compile_text.h"
 
 #define KERNELS                                                                                    \

@@ -1,7 +1,7 @@
 /* graph: connecting both ways, memory, and the text of --emit=graph. */
 #include "tests/test.h"
 
-#include "compiler/analysis/analysis.h"
+#include "compiler/ir/analysis.h"
 #include "tests/unit/graph_fixture.h"
 
 static struct fixture *example(void)

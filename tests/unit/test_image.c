@@ -16,7 +16,7 @@
 #include "runtime/load/image.h"
 #include "runtime/load/rewrite.h"
 #include "runtime/load/stage_listing.h"
-#include "runtime/load/verify.h"
+#include "runtime/verify/verify.h"
 #include "tests/conform/made_container.h"
 #include "tests/unit/built_container.h"
 

@@ -1,9 +1,9 @@
-/* What the tests of runtime/io share: a folder of their own, whole files, whole streams.
+/* What the tests of tools/piperun/io share: a folder of their own, whole files, whole streams.
  * Included by one test program each, after tests/test.h. */
 #ifndef TESTS_UNIT_TEST_IO_H
 #define TESTS_UNIT_TEST_IO_H
 
-#include "runtime/io/stream.h"
+#include "tools/piperun/io/stream.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 
 #include "tests/unit/test_io.h"
 
-#include "lang/file_publish.h"
+#include "base/file_publish.h"
 
 #include <poll.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* runtime/io: pgm and png. */
+/* tools/piperun/io: pgm and png. */
 #include "tests/test.h"
 
 #include "tests/unit/test_io.h"

@@ -1,4 +1,4 @@
-/* runtime/io: npy. */
+/* tools/piperun/io: npy. */
 #include "tests/test.h"
 
 #include "tests/unit/test_io.h"

@@ -1,9 +1,9 @@
-/* runtime/io: raw and csv, conversion by value, sources in general. */
+/* tools/piperun/io: raw and csv, conversion by value, sources in general. */
 #include "tests/test.h"
 
 #include "tests/unit/test_io.h"
 
-#include "runtime/io/io_internal.h"
+#include "tools/piperun/io/io_internal.h"
 
 #include <locale.h>
 #include <math.h>

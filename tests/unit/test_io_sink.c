@@ -1,4 +1,4 @@
-/* runtime/io: how outputs appear, whole or not at all. */
+/* tools/piperun/io: how outputs appear, whole or not at all. */
 #include "tests/test.h"
 
 #include "tests/unit/test_io.h"

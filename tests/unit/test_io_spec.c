@@ -1,4 +1,4 @@
-/* runtime/io: specs of ports, generators, null. */
+/* tools/piperun/io: specs of ports, generators, null. */
 #include "tests/test.h"
 
 #include "lang/generate.h"

@@ -1,4 +1,4 @@
-/* runtime/io: wav. */
+/* tools/piperun/io: wav. */
 #include "tests/test.h"
 
 #include "tests/unit/test_io.h"

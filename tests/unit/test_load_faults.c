@@ -17,9 +17,9 @@
 #include "runtime/device/subdevice.h"
 #include "runtime/load/image.h"
 #include "runtime/load/rewrite.h"
-#include "runtime/load/verify.h"
-#include "runtime/load/verify_program.h"
-#include "runtime/pipert.h"
+#include "runtime/verify/verify.h"
+#include "runtime/verify/verify_program.h"
+#include "runtime/host/pipert.h"
 #include "tests/conform/made_container.h"
 #include "tests/unit/built_container.h"
 

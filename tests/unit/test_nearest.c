@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lang/nearest.h"
+#include "base/nearest.h"
 
 static void near_names_are_suggested_and_far_ones_not(void **state)
 {

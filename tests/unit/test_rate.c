@@ -2,7 +2,7 @@
  * vectors. */
 #include "tests/test.h"
 
-#include "compiler/analysis/analysis.h"
+#include "compiler/ir/analysis.h"
 #include "tests/unit/graph_reference.h"
 
 static bool solve(struct fixture *f)

@@ -4,7 +4,7 @@
 #include "tests/unit/graph_reference.h"
 
 #include "compiler/plan/reference_entries.h"
-#include "compiler/plan/turns.h"
+#include "compiler/plan/is_sequential.h"
 #include "lang/dispatch.h"
 
 #include <assert.h>

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "compiler/sema/kernel.h"
+#include "compiler/ir/kernel.h"
 #include "tests/unit/compile_text.h"
 
 /* ---- the typed tree as text: `(i32 + x[0] (i32 1))` ---- */
@@ -14,7 +14,7 @@ static void print_kx(FILE *to, const struct kx *kx)
                                             "^", "<", ">", "<=", ">=", "==", "!=", "&&", "||"};
     static const char *const names[] = {
 #define BUILTIN(enumerator, name, arity, kind) name,
-#include "compiler/sema/builtins.def"
+#include "compiler/ir/builtins.def"
 #undef BUILTIN
     };
     const char *type = kx->type->kind == TYPE_SCALAR   ? scalar_name(kx->type->scalar)

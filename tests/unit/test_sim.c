@@ -1,7 +1,7 @@
 /* The simulated GPU's model of time; that it executes rightly is tests/conform's. */
 #include "tests/test.h"
 
-#include "runtime/backend/sim.h"
+#include "runtime/backend/sim/sim.h"
 
 #include <assert.h>
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "lang/sched_code.h"
-#include "runtime/pipert_run.h"
+#include "runtime/host/pipert_run.h"
 #include "runtime/sched/vm.h"
 #include "tests/conform/pipelines.h"
 

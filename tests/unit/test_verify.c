@@ -6,7 +6,7 @@
 
 #include "lang/index_format.h"
 #include "lang/window.h"
-#include "runtime/load/verify.h"
+#include "runtime/verify/verify.h"
 #include "tests/conform/made_container.h"
 
 /* x -> a (1:2) -> t -> b (3:1, peeks 4) -> y; a is fired 3 times an iteration, b twice */

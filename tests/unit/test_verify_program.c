@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include "lang/sched_code.h"
-#include "runtime/load/verify.h"
+#include "runtime/verify/verify.h"
 #include "tests/conform/made_container.h"
 
 /* The guarded loop that every program ends with. */

@@ -1,4 +1,4 @@
-/* What analysis/walk claims of random bodies, against their execution: the interval of every
+/* What bodies/ranges claims of random bodies, against their execution: the interval of every
  * expression, the accesses that need no check, the packets that a firing appends. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,9 +6,9 @@
 
 #include "tests/test.h"
 
-#include "compiler/analysis/analysis.h"
-#include "compiler/analysis/walk.h"
-#include "compiler/sema/arith.h"
+#include "compiler/ir/analysis.h"
+#include "compiler/bodies/ranges.h"
+#include "compiler/ir/arith.h"
 #include "tests/unit/compile_text.h"
 #include "tests/unit/random_body.h"
 

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "compiler/analysis/analysis.h"
+#include "compiler/ir/analysis.h"
 #include "compiler/codegen/codegen.h"
 #include "lang/kernel_abi.h"
 #include "lang/window.h"

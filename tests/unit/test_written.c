@@ -1,8 +1,8 @@
 /* written_wholly: of which out-ports every packet is written by index, whatever data decide. */
 #include "tests/test.h"
 
-#include "compiler/analysis/written.h"
-#include "compiler/passes.h"
+#include "compiler/bodies/written.h"
+#include "compiler/driver/passes.h"
 #include "tests/unit/compile_text.h"
 
 /* Of the out-port of a kernel that pops and pushes 8. */

@@ -8,7 +8,7 @@
  */
 #include "runtime/device/host_thread.h"
 #include "runtime/sched/port_thread.h"
-#include "runtime/sched/standing.h"
+#include "runtime/sched/run_state.h"
 #include "tests/weak/explorer.h"
 
 #include <pthread.h>

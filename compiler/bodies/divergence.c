@@ -1,0 +1,618 @@
+/*
+ * divergence: which values differ between the work-items of a firing, and whether all of them come to
+ * every barrier.
+ *
+ * Method: starting from "everything is uniform", the body is walked until no variable becomes
+ * varying any more.  A variable is varying that gets a varying value, or is assigned under varying
+ * control, unless it was declared under the same control.  Control is varying below a varying
+ * condition, and in a loop or switch that some items may leave earlier than others.
+ *
+ * Then what is done *together* is marked: barriers, statements that contain one, and jumps out of
+ * those.  The runs of statements in between are done item by item.  A variable that is used in
+ * several runs is kept for each item, unless it is uniform and only assigned together.
+ */
+#include <inttypes.h>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/bodies/group.h"
+
+/* Variables of all items that outlive a barrier, together: they live on the stack. */
+#define ITEM_BYTES_MAX (UINT64_C(512) << 10)
+
+struct control { /* what makes control varying */
+    const struct control *outer;
+    const struct kx *condition; /* NULL: a jump that not all items take */
+    struct span jump;
+};
+
+struct divergence { /* a loop or switch that some items leave before others */
+    const struct ks *statement;
+    struct span jump;
+};
+
+struct target { /* where break or continue goes */
+    const struct ks *statement;
+    uint32_t depth; /* of control inside of it */
+};
+
+struct uniform {
+    struct group_facts *facts;
+    struct kernel *kernel;
+    uint32_t *declared;            /* by variable->index: depth of control at the declaration */
+    uint32_t depth;                /* of varying control */
+    const struct control *control; /* the innermost */
+    struct target break_to, continue_to;
+    VEC(struct divergence) divergences;
+    bool changed;
+    bool report, failed;
+    struct span left; /* source 0: no return of some items so far */
+};
+
+/* ---- questions ---- */
+
+bool group_varies(const struct group_facts *facts, const struct kx *x)
+{
+    if (x == NULL) return false;
+    if (x->kind == KX_ITEM) return facts->kernel->group[x->dimension] > 1;
+    if (x->kind == KX_VARIABLE)
+        return x->variable->kind == VARIABLE_LOCAL && facts->varying[x->variable->index];
+    for (uint32_t i = 0; i < x->argument_count; i++)
+        if (group_varies(facts, x->arguments[i])) return true;
+    return group_varies(facts, x->left) || group_varies(facts, x->right) ||
+           group_varies(facts, x->third);
+}
+
+/* The first index of an item in `x` that varies, or NULL. */
+static const struct kx *varying_item(const struct group_facts *facts, const struct kx *x)
+{
+    const struct kx *found = NULL;
+    if (x == NULL) return NULL;
+    if (x->kind == KX_ITEM) return group_varies(facts, x) ? x : NULL;
+    const struct kx *parts[] = {x->left, x->right, x->third};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && found == NULL; i++)
+        found = varying_item(facts, parts[i]);
+    for (uint32_t i = 0; i < x->argument_count && found == NULL; i++)
+        found = varying_item(facts, x->arguments[i]);
+    return found;
+}
+
+/* The first thing in `x` that varies: an index, else a variable. */
+static struct group_cause cause_of(const struct group_facts *facts, const struct kx *x)
+{
+    const struct kx *parts[] = {x->left, x->right, x->third};
+    const struct kx *item = varying_item(facts, x);
+    if (item != NULL) x = item;
+    if (x->kind == KX_ITEM)
+        return (struct group_cause){x->span, arena_printf(facts->cx->arena,
+                                                          "item.%c differs from item to item",
+                                                          "xyz"[x->dimension])};
+    if (x->kind == KX_VARIABLE)
+        return (struct group_cause){
+            x->span,
+            arena_printf(facts->cx->arena, "'%s' may differ from item to item", x->variable->name)};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (group_varies(facts, parts[i])) return cause_of(facts, parts[i]);
+    for (uint32_t i = 0; i < x->argument_count; i++)
+        if (group_varies(facts, x->arguments[i])) return cause_of(facts, x->arguments[i]);
+    return (struct group_cause){x->span, "this differs from item to item"};
+}
+
+bool group_has_barrier(const struct ks *s)
+{
+    return s->kind == KS_BARRIER || group_any_barrier(s->init) || group_any_barrier(s->body) ||
+           group_any_barrier(s->otherwise);
+}
+
+bool group_any_barrier(const struct ks *s)
+{
+    for (; s != NULL; s = s->next)
+        if (group_has_barrier(s)) return true;
+    return false;
+}
+
+/* ---- what varies ---- */
+
+static void mark_varying(struct uniform *u, const struct variable *v, struct group_cause cause)
+{
+    if (u->facts->varying[v->index]) return;
+    u->facts->varying[v->index] = true;
+    u->facts->causes[v->index] = cause;
+    u->changed = true;
+}
+
+static void visit_assign(struct uniform *u, const struct kx *x)
+{
+    const struct variable *v = kx_root_variable(x->left);
+    if (v == NULL || v->kind != VARIABLE_LOCAL) return;
+    if (group_varies(u->facts, x->right)) mark_varying(u, v, cause_of(u->facts, x->right));
+    for (const struct kx *at = x->left; at->kind != KX_VARIABLE; at = at->left)
+        if (group_varies(u->facts, at->right)) mark_varying(u, v, cause_of(u->facts, at->right));
+    if (u->depth > u->declared[v->index])
+        mark_varying(u, v, (struct group_cause){x->span, "not every item comes here"});
+}
+
+/* Finds the assignments of an expression. */
+static void visit(struct uniform *u, const struct kx *x)
+{
+    if (x == NULL) return;
+    bool choice = x->kind == KX_SELECT || x->kind == KX_LOGICAL;
+    visit(u, x->left);
+    uint32_t deeper = choice && group_varies(u->facts, x->left) ? 1 : 0;
+    u->depth += deeper;
+    visit(u, x->right);
+    visit(u, x->third);
+    u->depth -= deeper;
+    for (uint32_t i = 0; i < x->argument_count; i++)
+        visit(u, x->arguments[i]);
+    if (x->kind == KX_ASSIGN) visit_assign(u, x);
+}
+
+/* ---- errors ---- */
+
+/* The first variable in `x` that varies, or NULL. */
+static const struct variable *varying_variable(const struct group_facts *facts, const struct kx *x)
+{
+    const struct variable *found = NULL;
+    if (x == NULL || !group_varies(facts, x)) return NULL;
+    if (x->kind == KX_VARIABLE) return x->variable;
+    const struct kx *parts[] = {x->left, x->right, x->third};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && found == NULL; i++)
+        found = varying_variable(facts, parts[i]);
+    for (uint32_t i = 0; i < x->argument_count && found == NULL; i++)
+        found = varying_variable(facts, x->arguments[i]);
+    return found;
+}
+
+/* Says what of the condition varies, and of a variable why. */
+static void label_cause(struct uniform *u, struct diag *d, const struct kx *condition)
+{
+    struct group_cause cause = cause_of(u->facts, condition);
+    diag_label(d, cause.span, "%s", cause.text);
+    const struct variable *seen = varying_variable(u->facts, condition);
+    if (seen == NULL || varying_item(u->facts, condition) != NULL) return;
+    struct group_cause origin = u->facts->causes[seen->index];
+    diag_label(d, origin.span, "%s", origin.text);
+}
+
+static void report_control(struct uniform *u, const struct ks *s, const char *what)
+{
+    u->failed = true;
+    struct diag *d = diag_report(u->facts->cx->diags, RULE_DIVERGENT_BARRIER, s->span,
+                                 "not every work-item comes to this %s", what);
+    if (u->control->condition != NULL)
+        label_cause(u, d, u->control->condition);
+    else
+        diag_label(d, u->control->jump, "some items leave here");
+    if (s->kind == KS_BARRIER) diag_help(d, "move the barrier out of what only some items execute");
+}
+
+static void report_left(struct uniform *u, const struct ks *s)
+{
+    u->failed = true;
+    struct diag *d = diag_report(u->facts->cx->diags, RULE_DIVERGENT_BARRIER, s->span,
+                                 "not every work-item comes to this barrier");
+    diag_label(d, u->left, "some items end here");
+    diag_help(d, "let those items skip the work instead, and come to the barrier");
+}
+
+static void check_meeting(struct uniform *u, const struct ks *s)
+{
+    if (!u->report) return;
+    if (u->depth > 0)
+        report_control(u, s, s->kind == KS_BARRIER ? "barrier" : "'stop'");
+    else if (u->left.source && s->kind == KS_BARRIER)
+        report_left(u, s);
+}
+
+static const struct ks *first_barrier(const struct ks *s)
+{
+    for (; s != NULL; s = s->next) {
+        if (s->kind == KS_BARRIER) return s;
+        const struct ks *parts[] = {s->init, s->body, s->otherwise};
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            const struct ks *found = first_barrier(parts[i]);
+            if (found != NULL) return found;
+        }
+    }
+    return NULL;
+}
+
+/* ---- control ---- */
+
+static void walk(struct uniform *u, const struct ks *first);
+
+static const struct divergence *find_divergence(const struct uniform *u, const struct ks *s)
+{
+    for (size_t i = 0; i < u->divergences.count; i++)
+        if (u->divergences.items[i].statement == s) return &u->divergences.items[i];
+    return NULL;
+}
+
+static void jump(struct uniform *u, const struct ks *s, struct target to)
+{
+    if (u->depth <= to.depth || find_divergence(u, to.statement) != NULL) return;
+    vec_push(u->facts->arena, &u->divergences, (struct divergence){to.statement, s->span});
+    u->changed = true;
+}
+
+/* Control below a loop or a switch. */
+static struct control below(const struct uniform *u, const struct ks *s, bool *varies)
+{
+    const struct divergence *divergence = find_divergence(u, s);
+    struct control control = {.outer = u->control};
+    *varies = true;
+    if (divergence != NULL)
+        control.jump = divergence->jump;
+    else if (s->expr != NULL && group_varies(u->facts, s->expr))
+        control.condition = s->expr;
+    else
+        *varies = false;
+    return control;
+}
+
+static void walk_if(struct uniform *u, const struct ks *s)
+{
+    struct control control = {.outer = u->control, .condition = s->expr};
+    visit(u, s->expr);
+    bool varies = group_varies(u->facts, s->expr);
+    u->depth += varies;
+    if (varies) u->control = &control;
+    walk(u, s->body);
+    walk(u, s->otherwise);
+    u->depth -= varies;
+    u->control = control.outer;
+}
+
+static void walk_loop(struct uniform *u, const struct ks *s)
+{
+    struct target outer_break = u->break_to, outer_continue = u->continue_to;
+    const struct control *outer_control = u->control;
+    struct span left = u->left;
+    bool varies;
+    walk(u, s->init);
+    struct control control = below(u, s, &varies);
+    u->depth += varies;
+    u->control = varies ? &control : outer_control;
+    u->break_to = u->continue_to = (struct target){s, u->depth};
+    visit(u, s->expr);
+    walk(u, s->body);
+    visit(u, s->step);
+    u->depth -= varies;
+    u->control = outer_control;
+    u->break_to = outer_break;
+    u->continue_to = outer_continue;
+    const struct ks *barrier = first_barrier(s->body);
+    if (u->report && !u->failed && !left.source && u->left.source && barrier != NULL)
+        report_left(u, barrier); /* in the next round */
+}
+
+static void walk_switch(struct uniform *u, const struct ks *s)
+{
+    struct target outer_break = u->break_to;
+    const struct control *outer_control = u->control;
+    bool varies;
+    visit(u, s->expr);
+    struct control control = below(u, s, &varies);
+    u->depth += varies;
+    u->control = varies ? &control : outer_control;
+    u->break_to = (struct target){s, u->depth};
+    walk(u, s->body);
+    u->depth -= varies;
+    u->control = outer_control;
+    u->break_to = outer_break;
+}
+
+static void walk_declare(struct uniform *u, const struct ks *s)
+{
+    u->declared[s->variable->index] = u->depth;
+    if (s->expr == NULL) return;
+    visit(u, s->expr);
+    if (group_varies(u->facts, s->expr)) mark_varying(u, s->variable, cause_of(u->facts, s->expr));
+}
+
+static void walk_statement(struct uniform *u, const struct ks *s)
+{
+    switch (s->kind) {
+    case KS_EXPR: visit(u, s->expr); break;
+    case KS_DECLARE: walk_declare(u, s); break;
+    case KS_BLOCK: walk(u, s->body); break;
+    case KS_IF: walk_if(u, s); break;
+    case KS_LOOP: walk_loop(u, s); break;
+    case KS_SWITCH: walk_switch(u, s); break;
+    case KS_CASE: break;
+    case KS_BREAK: jump(u, s, u->break_to); break;
+    case KS_CONTINUE: jump(u, s, u->continue_to); break;
+    case KS_RETURN:
+        if (u->depth > 0 && !u->left.source) u->left = s->span;
+        break;
+    case KS_EMIT:
+    case KS_STORE:
+        visit(u, s->element);
+        visit(u, s->index);
+        visit(u, s->expr);
+        break;
+    case KS_LAUNCH:
+        visit(u, s->expr);
+        if (s->variable != NULL)
+            mark_varying(u, s->variable,
+                         (struct group_cause){s->span, "each item launches a child of its own"});
+        break;
+    case KS_STOP:
+    case KS_BARRIER: check_meeting(u, s); break;
+    }
+}
+
+static void walk(struct uniform *u, const struct ks *first)
+{
+    for (const struct ks *s = first; s != NULL; s = s->next)
+        walk_statement(u, s);
+}
+
+/* ---- what is done together ---- */
+
+struct together {
+    const struct ks *break_to, *continue_to; /* NULL: not of the body */
+    bool barrier_after;                      /* one may be executed later */
+    bool changed;
+};
+
+static bool join_all(struct together *t, struct ks *first);
+
+static bool join_statement(struct together *t, struct ks *s)
+{
+    struct together outer = *t;
+    bool found = false;
+    switch (s->kind) {
+    case KS_BARRIER: found = true; break;
+    case KS_BREAK: found = t->break_to != NULL && t->break_to->together; break;
+    case KS_CONTINUE: found = t->continue_to != NULL && t->continue_to->together; break;
+    case KS_RETURN: found = t->barrier_after; break;
+    case KS_LOOP:
+        t->break_to = t->continue_to = s;
+        t->barrier_after |= group_any_barrier(s->body);
+        break;
+    case KS_SWITCH: t->break_to = s; break;
+    default: break;
+    }
+    found |= join_all(t, s->body);
+    found |= join_all(t, s->otherwise);
+    t->break_to = outer.break_to;
+    t->continue_to = outer.continue_to;
+    t->barrier_after = outer.barrier_after;
+    if (found && !s->together) {
+        s->together = true;
+        t->changed = true;
+    }
+    return found;
+}
+
+static bool join_all(struct together *t, struct ks *first)
+{
+    bool found = false, outer = t->barrier_after;
+    for (struct ks *s = first; s != NULL; s = s->next) {
+        t->barrier_after = outer || group_any_barrier(s->next);
+        found |= join_statement(t, s);
+    }
+    t->barrier_after = outer;
+    return found;
+}
+
+static void mark_together(struct kernel *kernel)
+{
+    struct together t;
+    do {
+        t = (struct together){0};
+        join_all(&t, kernel->body);
+    } while (t.changed);
+}
+
+static bool any_leaves(const struct ks *s)
+{
+    for (; s != NULL; s = s->next)
+        if ((s->kind == KS_RETURN && !s->together) || any_leaves(s->body) ||
+            any_leaves(s->otherwise))
+            return true;
+    return false;
+}
+
+/* ---- what is kept for each item ---- */
+
+enum { RUN_NONE, RUN_SEVERAL, RUN_FIRST };
+
+struct use {
+    struct variable *variable;
+    uint32_t run;  /* RUN_NONE, RUN_SEVERAL, or the number of the only run that uses it */
+    bool per_item; /* it is assigned item by item, or together with one that is */
+};
+
+struct uses {
+    const struct group_facts *facts;
+    struct use *items; /* by variable->index */
+    uint32_t run;      /* of the present statement; RUN_SEVERAL: it is done together */
+    uint32_t run_count;
+    bool changed;
+};
+
+static void next_run(struct uses *uses)
+{
+    uses->run = RUN_FIRST + uses->run_count++;
+}
+
+static void use_variable(struct uses *uses, const struct variable *v)
+{
+    if (v->kind != VARIABLE_LOCAL) return;
+    struct use *use = &uses->items[v->index];
+    if (use->run == RUN_NONE)
+        use->run = uses->run;
+    else if (use->run != uses->run)
+        use->run = RUN_SEVERAL;
+}
+
+static void assign_variable(struct uses *uses, const struct kx *target, bool per_item)
+{
+    const struct variable *v = kx_root_variable(target);
+    if (v == NULL || v->kind != VARIABLE_LOCAL || !per_item || uses->items[v->index].per_item)
+        return;
+    uses->items[v->index].per_item = true;
+    uses->changed = true;
+}
+
+/* Whether the expression assigns a variable that is kept for each item. */
+static bool assigns_per_item(const struct uses *uses, const struct kx *x)
+{
+    if (x == NULL) return false;
+    const struct variable *v = x->kind == KX_ASSIGN ? kx_root_variable(x->left) : NULL;
+    if (v != NULL && v->kind == VARIABLE_LOCAL && uses->items[v->index].per_item) return true;
+    for (uint32_t i = 0; i < x->argument_count; i++)
+        if (assigns_per_item(uses, x->arguments[i])) return true;
+    return assigns_per_item(uses, x->left) || assigns_per_item(uses, x->right) ||
+           assigns_per_item(uses, x->third);
+}
+
+static void use_parts(struct uses *uses, const struct kx *x, bool per_item)
+{
+    if (x == NULL) return;
+    if (x->kind == KX_VARIABLE) use_variable(uses, x->variable);
+    if (x->kind == KX_ASSIGN) assign_variable(uses, x->left, per_item);
+    use_parts(uses, x->left, per_item);
+    use_parts(uses, x->right, per_item);
+    use_parts(uses, x->third, per_item);
+    for (uint32_t i = 0; i < x->argument_count; i++)
+        use_parts(uses, x->arguments[i], per_item);
+}
+
+/* What is done together is done once, unless it assigns what each item has. */
+static void use_kx(struct uses *uses, const struct kx *x)
+{
+    use_parts(uses, x, uses->run != RUN_SEVERAL || assigns_per_item(uses, x));
+}
+
+static void use_run(struct uses *uses, struct ks *s);
+static void use_runs(struct uses *uses, struct ks *first);
+
+static void use_list(struct uses *uses, struct ks *first)
+{
+    for (struct ks *s = first; s != NULL; s = s->next)
+        use_run(uses, s);
+}
+
+/* A statement that is done item by item, or a part of one that is done together. */
+static void use_run(struct uses *uses, struct ks *s)
+{
+    if (s->kind == KS_DECLARE) {
+        struct use *use = &uses->items[s->variable->index];
+        use->variable = s->variable;
+        use_variable(uses, s->variable);
+        if (uses->facts->varying[s->variable->index] && !use->per_item) {
+            use->per_item = true;
+            uses->changed = true;
+        }
+    }
+    use_kx(uses, s->expr);
+    use_kx(uses, s->element);
+    use_kx(uses, s->index);
+    use_kx(uses, s->step);
+    use_list(uses, s->init);
+    use_list(uses, s->body);
+    use_list(uses, s->otherwise);
+}
+
+static void use_together(struct uses *uses, struct ks *s)
+{
+    uses->run = RUN_SEVERAL;
+    use_kx(uses, s->expr);
+    use_kx(uses, s->step);
+    use_list(uses, s->init);
+    use_runs(uses, s->body);
+    use_runs(uses, s->otherwise);
+}
+
+static void use_runs(struct uses *uses, struct ks *first)
+{
+    next_run(uses);
+    for (struct ks *s = first; s != NULL; s = s->next) {
+        if (s->together)
+            use_together(uses, s);
+        else if (s->kind != KS_CASE)
+            use_run(uses, s);
+        if (s->together || s->kind == KS_CASE) next_run(uses);
+    }
+}
+
+static void report_bytes(const struct group_facts *facts, const struct variable *largest,
+                         uint64_t bytes)
+{
+    struct diag *d =
+        diag_report(facts->cx->diags, RULE_TOO_LARGE, largest->span,
+                    "the variables that the work-items of '%s' keep across barriers take %" PRIu64
+                    " bytes, at most %" PRIu64 " are there",
+                    facts->kernel->title, bytes, ITEM_BYTES_MAX);
+    diag_note(d, "each of %" PRIu32 " work-items has its own '%s'", group_items(facts->kernel),
+              largest->name);
+    diag_help(d, "use fewer work-items, or a 'local' variable that they share");
+}
+
+static bool place_variables(const struct group_facts *facts)
+{
+    struct kernel *kernel = facts->kernel;
+    struct uses uses = {.facts = facts,
+                        .items = ARENA_ARRAY(facts->arena, struct use, kernel->local_count + 1)};
+    const struct variable *largest = NULL;
+    uint64_t bytes = 0;
+    do {
+        uses.changed = false;
+        uses.run_count = 0;
+        use_runs(&uses, kernel->body);
+    } while (uses.changed);
+    for (uint32_t i = 0; i < kernel->local_count; i++) {
+        const struct use *use = &uses.items[i];
+        if (use->variable == NULL || use->run != RUN_SEVERAL || !use->per_item) continue;
+        use->variable->per_item = true;
+        bytes += use->variable->type->width_bytes * group_items(kernel); /* 2^20 x 2^10 each */
+        if (largest == NULL || use->variable->type->width_bytes > largest->type->width_bytes)
+            largest = use->variable;
+    }
+    if (bytes > ITEM_BYTES_MAX) report_bytes(facts, largest, bytes);
+    return bytes <= ITEM_BYTES_MAX;
+}
+
+/* ---- all ---- */
+
+static void solve(struct uniform *u)
+{
+    do {
+        u->changed = false;
+        u->left = (struct span){0};
+        walk(u, u->kernel->body);
+    } while (u->changed);
+}
+
+bool uniform_check(struct group_facts *facts)
+{
+    struct kernel *kernel = facts->kernel;
+    struct uniform u = {.facts = facts, .kernel = kernel};
+    facts->varying = ARENA_ARRAY(facts->arena, bool, kernel->local_count + 1);
+    facts->causes = ARENA_ARRAY(facts->arena, struct group_cause, kernel->local_count + 1);
+    u.declared = ARENA_ARRAY(facts->arena, uint32_t, kernel->local_count + 1);
+    solve(&u);
+    u.report = true;
+    u.left = (struct span){0};
+    walk(&u, kernel->body);
+    if (u.failed) return false;
+    mark_together(kernel);
+    kernel->items_leave = group_any_barrier(kernel->body) && any_leaves(kernel->body);
+    return place_variables(facts);
+}
+
+void group_check_bodies(struct compile *cx, struct graph *graph)
+{
+    for (size_t i = 0; i < graph->kernels.count; i++) {
+        struct group_facts facts = {.cx = cx, .kernel = graph->kernels.items[i]};
+        if (!facts.kernel->grouped) continue;
+        facts.arena = arena_create();
+        size_t kept = diag_kept_count(cx->diags);
+        if (uniform_check(&facts)) race_check(&facts);
+        graph_trace_kernel(cx, facts.kernel, kept);
+        arena_destroy(facts.arena);
+    }
+}

@@ -1,0 +1,44 @@
+/*
+ * group: what the analyses of kernels with work-items share.
+ *
+ * A value is *varying* if it may differ between the items that compute it, else *uniform*.  Reads
+ * of `local` and `state` at a uniform place are uniform: a place that one item writes is touched by
+ * no other until the next barrier (bodies/race).
+ */
+#ifndef PIPEC_GROUP_H
+#define PIPEC_GROUP_H
+
+#include "compiler/ir/graph.h"
+
+struct group_cause {  /* why a variable is varying */
+    struct span span; /* of what makes it so */
+    const char *text; /* "depends on item.x" */
+};
+
+struct group_facts {
+    struct compile *cx;
+    struct kernel *kernel;
+    struct arena *arena;
+    bool *varying;              /* by variable->index */
+    struct group_cause *causes; /* parallel */
+};
+
+static inline uint32_t group_items(const struct kernel *kernel)
+{
+    return kernel->group[0] * kernel->group[1] *
+           kernel->group[2]; /* SEMA_MAX_GROUP_ITEMS at most */
+}
+
+/* Whether the value may differ between items; false in *why if it does not. */
+bool group_varies(const struct group_facts *facts, const struct kx *x);
+bool group_has_barrier(const struct ks *s); /* within this statement */
+bool group_any_barrier(const struct ks *s); /* within it or those that follow it */
+
+/* bodies/divergence: finds out what varies, checks barriers, and marks what is done together.
+ * False after an error. */
+bool uniform_check(struct group_facts *facts);
+
+/* bodies/race.  Requires uniform_check without error. */
+void race_check(const struct group_facts *facts);
+
+#endif

@@ -1,0 +1,162 @@
+#include "compiler/bodies/written.h"
+
+#include "compiler/ir/arith.h"
+
+/*
+ * The body is executed as far as counters go: a local has a known value where nothing but its declaration assigns it,
+ * or nothing else but the step of the loop that it counts.
+ */
+
+enum { STEPS_MAX = 1 << 16 };
+
+struct count {
+    const struct kernel *kernel;
+    uint32_t port;
+    struct scalar_value *values; /* by local */
+    bool *known;
+    uint32_t *assignments;
+    bool *written; /* by packet */
+    uint64_t left; /* packets */
+    uint64_t steps;
+    bool ends_early; /* some jump may leave statements out */
+};
+
+/* ---- assignments ---- */
+
+static bool count_assignment(const struct kx *x, void *data)
+{
+    struct count *c = data;
+    const struct variable *root = x->kind == KX_ASSIGN ? kx_root_variable(x->left) : NULL;
+    if (root != NULL && root->kind == VARIABLE_LOCAL) c->assignments[root->index]++;
+    return false;
+}
+
+static bool note_jump(const struct ks *s, void *data)
+{
+    struct count *c = data;
+    c->ends_early |= s->kind == KS_RETURN || s->kind == KS_STOP || s->kind == KS_BREAK ||
+                     s->kind == KS_CONTINUE || s->kind == KS_SWITCH;
+    return false;
+}
+
+/* ---- values ---- */
+
+static bool evaluate(const struct count *c, const struct kx *x, struct scalar_value *value)
+{
+    struct scalar_value left, right;
+    if (x == NULL || !type_is_scalar(x->type)) return false;
+    switch (x->kind) {
+    case KX_CONSTANT: *value = x->value; return true;
+    case KX_VARIABLE:
+        if (x->variable->kind != VARIABLE_LOCAL || !c->known[x->variable->index]) return false;
+        *value = c->values[x->variable->index];
+        return true;
+    case KX_CONVERT:
+        if (!evaluate(c, x->left, &left)) return false;
+        *value = arith_convert(left, x->type->scalar);
+        return true;
+    case KX_BINARY:
+        return evaluate(c, x->left, &left) && evaluate(c, x->right, &right) &&
+               arith_binary(x->op, left, right, value);
+    case KX_COMPARE:
+        if (!evaluate(c, x->left, &left) || !evaluate(c, x->right, &right)) return false;
+        *value = arith_bool(arith_compare(x->op, left, right));
+        return true;
+    default: return false;
+    }
+}
+
+static void set(struct count *c, const struct variable *local, struct scalar_value value)
+{
+    c->values[local->index] = value;
+    c->known[local->index] = true;
+}
+
+/* ---- statements ---- */
+
+static void walk(struct count *c, const struct ks *s);
+
+static void walk_store(struct count *c, const struct ks *s)
+{
+    const struct kernel_port *port = &c->kernel->out[s->port];
+    struct scalar_value index;
+    if (s->port != c->port || !evaluate(c, s->index, &index)) return;
+    __int128 packet = arith_as_exact(index);
+    if (packet < 0 || packet >= (__int128)port->push || c->written[packet]) return;
+    c->written[packet] = true;
+    c->left--;
+}
+
+static void walk_declare(struct count *c, const struct ks *s)
+{
+    struct scalar_value value;
+    c->known[s->variable->index] = false;
+    if (c->assignments[s->variable->index] == 0 && evaluate(c, s->expr, &value))
+        set(c, s->variable, value);
+}
+
+/* `i += constant`, where nothing else assigns i. */
+static const struct variable *counter_of(const struct count *c, const struct ks *loop)
+{
+    const struct kx *step = loop->step;
+    if (step == NULL || step->kind != KX_ASSIGN || step->op != OP_ADD ||
+        step->left->kind != KX_VARIABLE || !type_is_scalar(step->left->type))
+        return NULL;
+    const struct variable *counter = step->left->variable;
+    bool alone = counter->kind == VARIABLE_LOCAL && c->assignments[counter->index] == 1;
+    return alone && step->operation == counter->type ? counter : NULL;
+}
+
+static bool declares(struct count *c, const struct ks *init, const struct variable *counter)
+{
+    if (init != NULL && init->kind == KS_BLOCK) init = init->body;
+    if (init == NULL || init->kind != KS_DECLARE || init->variable != counter || init->next != NULL)
+        return false;
+    struct scalar_value value;
+    if (!evaluate(c, init->expr, &value)) return false;
+    set(c, counter, value);
+    return true;
+}
+
+static void walk_loop(struct count *c, const struct ks *loop)
+{
+    const struct variable *counter = counter_of(c, loop);
+    struct scalar_value more, pace, next;
+    if (counter == NULL || loop->test_after || !declares(c, loop->init, counter)) return;
+    while (c->steps < STEPS_MAX && evaluate(c, loop->expr, &more) && arith_truth(more)) {
+        walk(c, loop->body);
+        if (!evaluate(c, loop->step->right, &pace) ||
+            !arith_binary(OP_ADD, c->values[counter->index],
+                          arith_convert(pace, counter->type->scalar), &next))
+            break;
+        set(c, counter, next);
+    }
+    c->known[counter->index] = false;
+}
+
+/* What stands in an `if` may be left out. */
+static void walk(struct count *c, const struct ks *s)
+{
+    for (; s != NULL && c->steps++ < STEPS_MAX; s = s->next) {
+        if (s->kind == KS_BLOCK) walk(c, s->body);
+        if (s->kind == KS_STORE) walk_store(c, s);
+        if (s->kind == KS_DECLARE) walk_declare(c, s);
+        if (s->kind == KS_LOOP) walk_loop(c, s);
+    }
+}
+
+bool written_wholly(struct arena *scratch, const struct kernel *kernel, uint32_t port)
+{
+    const struct kernel_port *out = &kernel->out[port];
+    if (!out->indexed || out->is_array || out->push > STEPS_MAX || kernel->phases > 1 ||
+        kernel->grouped || kernel->is_child || kernel_launches_any(&kernel->launches))
+        return false;
+    struct count c = {.kernel = kernel, .port = port, .left = out->push};
+    c.values = ARENA_ARRAY(scratch, struct scalar_value, kernel->local_count + 1u);
+    c.known = ARENA_ARRAY(scratch, bool, kernel->local_count + 1u);
+    c.assignments = ARENA_ARRAY(scratch, uint32_t, kernel->local_count + 1u);
+    c.written = ARENA_ARRAY(scratch, bool, out->push + 1);
+    ks_any(kernel->body, note_jump, count_assignment, &c);
+    if (!c.ends_early) walk(&c, kernel->body);
+    return c.left == 0;
+}

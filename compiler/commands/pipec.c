@@ -1,0 +1,449 @@
+/*
+ * pipec: the compiler's driver, the list of its passes.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/bodies/checks.h"
+#include "compiler/lint/baseline.h"
+#include "compiler/codegen/codegen.h"
+#include "compiler/driver/command_line.h"
+#include "compiler/commands/commands.h"
+#include "compiler/describe/cost_print.h"
+#include "compiler/describe/describe.h"
+#include "compiler/describe/front_print.h"
+#include "compiler/describe/fuse_print.h"
+#include "compiler/describe/inspection.h"
+#include "compiler/describe/inspection_performance.h"
+#include "compiler/describe/launches_print.h"
+#include "compiler/describe/dead_work_print.h"
+#include "compiler/lint/lint.h"
+#include "compiler/driver/kernel_sources.h"
+#include "compiler/driver/passes.h"
+#include "compiler/plan/program_shape.h"
+#include "compiler/sema/sema.h"
+#include "compiler/support/output.h"
+#include "compiler/context/phase_times.h"
+#include "compiler/syntax/ast_print.h"
+#include "compiler/syntax/parse.h"
+#include "base/plural.h"
+#include "base/standard_streams.h"
+
+static const char *output_path(const struct command_line *line)
+{
+    return line->emit != EMIT_NONE ? line->emit_path : line->output;
+}
+
+/* ---- outputs ---- */
+
+static bool write_graph_form(struct compile *cx, const struct command_line *line,
+                             const struct ast_program *program, const struct fusion *fusion,
+                             const struct plan *plan, FILE *to)
+{
+    const struct graph *graph = fusion->graph;
+    struct sched_error error;
+    switch (line->emit) {
+    case EMIT_GRAPH: graph_print(to, graph); return true;
+    case EMIT_CMDS:
+        graph_cmds(to, kernel_sources(cx, program, line->emit_path, false), fusion->written);
+        return true;
+    case EMIT_JSON: graph_json(to, cx, fusion->written); return true;
+    case EMIT_LLVM: return kernel_emit(cx, graph, KERNEL_TEXT_LLVM, to);
+    case EMIT_ASM: return kernel_emit(cx, graph, KERNEL_TEXT_ASM, to);
+    case EMIT_OBJ: return kernel_emit(cx, graph, KERNEL_TEXT_OBJ, to);
+    case EMIT_SCHED: return sched_disassemble(to, sched_emit(cx, graph, plan), &error);
+    case EMIT_NONE: return container_write(cx, graph, plan, to);
+    case EMIT_AST: break;
+    }
+    return false;
+}
+
+static int write_depfile(const struct compile *cx, const struct command_line *line)
+{
+    const struct depfile *depfile = &line->depfile;
+    struct output output;
+    if (!depfile->wanted) return EXIT_DONE;
+    if (diagnostics_fail(&line->diagnostics, cx->diags)) return EXIT_REFUSED;
+    if (refuse_over_source(cx, "dependency file", depfile->path)) return EXIT_FILES;
+    if (!output_open(&output, depfile->path)) return file_failure("write", depfile->path);
+    output.keep_equal = line->write_if_changed;
+    if (!depfile_print(output.file, depfile, cx->sources)) {
+        output_abandon(&output);
+        fprintf(stderr, "pipec: error: '%s' cannot hold a name with a line break\n", depfile->path);
+        return EXIT_FILES;
+    }
+    return output_close(&output) ? EXIT_DONE : file_failure("write", depfile->path);
+}
+
+/* The output and its dependencies appear together, the dependencies first: a new output beside old
+ * ones would not be made again when it should. */
+static int publish(const struct compile *cx, const struct command_line *line, struct output *output)
+{
+    output->keep_equal = line->write_if_changed;
+    if (!output_complete(output)) return file_failure("write", output->path);
+    int status = write_depfile(cx, line);
+    if (status != EXIT_DONE)
+        output_abandon(output);
+    else if (!output_publish(output))
+        status = file_failure("write", output->path);
+    return status;
+}
+
+/* Writes one output whole, or leaves nothing. */
+static int write_output(struct compile *cx, const struct command_line *line,
+                        const struct ast_program *program, const struct fusion *fusion,
+                        const struct plan *plan)
+{
+    const char *path = output_path(line);
+    struct output output;
+    if (!output_open(&output, path)) return file_failure("write", path);
+    bool written = write_graph_form(cx, line, program, fusion, plan, output.file);
+    if (diagnostics_fail(&line->diagnostics, cx->diags)) {
+        output_abandon(&output);
+        return refusal_status(cx);
+    }
+    if (written) return publish(cx, line, &output);
+    int status = file_failure("write", path);
+    output_abandon(&output);
+    return status;
+}
+
+static int emit_ast(const struct compile *cx, const struct command_line *line,
+                    const struct ast_program *program)
+{
+    struct output output;
+    if (!output_open(&output, line->emit_path)) return file_failure("write", line->emit_path);
+    ast_print(output.file, program);
+    return publish(cx, line, &output);
+}
+
+static int inspect(struct compile *cx, const struct command_line *line, struct fusion *fusion,
+                   const struct plan *plan)
+{
+    const struct graph *graph = fusion->written;
+    const struct verdict passed = {.rates_inferred = true,
+                                   .consistent = KNOWN_TRUE,
+                                   .deadlock_free = KNOWN_TRUE,
+                                   .depths_assigned = true};
+    if (graph->front != NULL) {
+        if (fusion->composites.count > 0)
+            fputs("of the pipeline as it is written, before neighbours become one stage\n", stdout);
+        front_print_text(stdout, graph);
+    } else {
+        const struct sched_program *program = sched_emit(cx, fusion->graph, plan);
+        if (diag_failed(cx->diags)) return EXIT_REFUSED;
+        struct inspection inspection = inspect_graph(cx, graph, &passed, fusion, plan, program);
+        plan_print(stdout, fusion->graph, plan, program, line->verbose);
+        reduce_print(stdout, graph);
+        tables_print(stdout, fusion->graph);
+        fuse_print(stdout, fusion);
+        cost_print(stdout, cx, graph);
+        performance_print(stdout, &inspection);
+        launches_print(stdout, cx->sources, graph);
+        checks_print(stdout, cx->sources, graph);
+    }
+    int written = standard_output_status();
+    return written == EXIT_DONE ? write_depfile(cx, line) : written;
+}
+
+/* The object is printed whatever became of the program; the exit status tells. */
+static int print_inspection(struct compile *cx, const struct command_line *line,
+                            struct inspection *inspection)
+{
+    inspection->diags = cx->diags;
+    if (line->as_json)
+        inspection_print_json(stdout, inspection);
+    else
+        inspection_print_text(stdout, inspection, line->verbose);
+    int written = standard_output_status();
+    if (written != EXIT_DONE) return written;
+    return diag_failed(cx->diags) ? EXIT_REFUSED : write_depfile(cx, line);
+}
+
+static int inspect_as_json(struct compile *cx, const struct command_line *line,
+                           struct ast_program *program, const struct devdesc *device)
+{
+    struct graph *graph = NULL;
+    struct plan *plan = NULL;
+    struct fusion *fusion = NULL;
+    const struct sched_program *code = NULL;
+    struct verdict verdict = {0};
+    if (program_complete(cx, program)) graph = program_elaborate(cx, program);
+    if (graph != NULL) verdict = analyse_graph_further(cx, graph);
+    bool planned = line->device_given && verdict.depths_assigned && !diag_failed(cx->diags);
+    if (cx->options.debug_mode && verdict.depths_assigned) debug_cut_depths(cx, graph);
+    if (planned) {
+        graph = reduce_work(cx, graph, device);
+        fusion = fuse_neighbours(cx, graph, device);
+        settle_tables(cx, fusion->graph, device);
+        plan = plan_place(cx, fusion->graph, device);
+        fuse_settle_depths(cx, fusion);
+        code = sched_emit(cx, fusion->graph, plan);
+    }
+    struct inspection inspection = inspect_graph(cx, graph, &verdict, fusion, plan, code);
+    return print_inspection(cx, line, &inspection);
+}
+
+/* Plan and code of a program that has been refused: what they report is theirs alone. */
+static int write_counterexample(struct compile *cx, const struct command_line *line,
+                                struct graph *graph, const struct counterexample *found,
+                                const struct devdesc *device)
+{
+    const char *path = line->counterexample;
+    struct output output;
+    const char *problem = counterexample_prepare(cx, graph, found);
+    if (problem != NULL) {
+        fprintf(stderr, "pipec: error: '%s' is not written: %s\n", path, problem);
+        return EXIT_REFUSED;
+    }
+    if (refuse_over_source(cx, "counterexample", path)) return EXIT_FILES;
+    if (!output_open(&output, path)) return file_failure("write", path);
+    struct diags *reported = cx->diags;
+    cx->diags = diags_create(cx->arena, cx->sources);
+    struct plan *plan = plan_place(cx, graph, device);
+    bool written = !diag_failed(cx->diags) && container_write(cx, graph, plan, output.file);
+    bool failed = diag_failed(cx->diags);
+    if (cx->halt != HALT_NONE) diag_take(reported, cx->diags);
+    cx->diags = reported;
+    if (!written) output_abandon(&output);
+    if (cx->halt != HALT_NONE) return refusal_status(cx);
+    if (failed) {
+        fprintf(stderr, "pipec: error: '%s' is not written: device '%s' cannot run it\n", path,
+                device->name);
+        return EXIT_REFUSED;
+    }
+    if (!written) return file_failure("write", path);
+    return output_close(&output) ? EXIT_DONE : file_failure("write", path);
+}
+
+/* The analyses report as they always do; the sequence is on standard output. */
+static int trace_deadlock(struct compile *cx, const struct command_line *line,
+                          struct ast_program *program, const struct devdesc *device)
+{
+    struct graph *graph = NULL;
+    struct verdict verdict = {0};
+    if (program_complete(cx, program)) graph = program_elaborate(cx, program);
+    if (graph != NULL) verdict = analyse_graph_further(cx, graph);
+    struct inspection inspection = inspect_graph(cx, graph, &verdict, NULL, NULL, NULL);
+    bool known = verdict.consistent == KNOWN_TRUE;
+    const struct counterexample *found =
+        known ? counterexample_find(cx, graph) : &(struct counterexample){.kind = COUNTER_OTHER};
+    inspection.counterexample = found;
+    int status = EXIT_DONE;
+    if (line->as_json)
+        status = print_inspection(cx, line, &inspection);
+    else
+        counterexample_print(stdout, graph, found);
+    int written = standard_output_status();
+    if (written != EXIT_DONE) return written;
+    if (status > EXIT_REFUSED) return status;
+    if (line->counterexample != NULL) {
+        written = write_counterexample(cx, line, graph, found, device);
+        if (written != EXIT_DONE) return written;
+    }
+    return diag_failed(cx->diags) ? EXIT_REFUSED : EXIT_DONE;
+}
+
+static int inspect_file_of_container(struct compile *cx, const struct command_line *line,
+                                     uint32_t source)
+{
+    const struct source *file = source_get(cx->sources, source);
+    const char *problem;
+    const char *chooses = line->options.explores                     ? "--pareto"
+                          : line->options.debug_mode                 ? "--debug-mode"
+                          : line->options.buffers != BUFFERS_DEFAULT ? "--buffers"
+                          : line->options.layout != LAYOUT_ANY       ? "--layout"
+                          : line->options.policy != NULL             ? "--policy"
+                                                                     : NULL;
+    if (chooses != NULL) {
+        fprintf(
+            stderr,
+            "pipec: error: '%s' is a container, whose plan has been made: %s needs its source\n",
+            file->name, chooses);
+        return EXIT_FILES;
+    }
+    struct inspection *inspection =
+        inspect_container(cx->arena, file->bytes, file->size_bytes, &problem);
+    if (inspection != NULL) return print_inspection(cx, line, inspection);
+    fprintf(stderr, "pipec: error: '%s' is not a container that can be shown: %s\n", file->name,
+            problem);
+    return EXIT_REFUSED;
+}
+
+static bool holds_container(const struct compile *cx, uint32_t source)
+{
+    const struct source *file = source_get(cx->sources, source);
+    return is_container(file->bytes, file->size_bytes);
+}
+
+/* What these forms show is the program, whatever it is compiled for. */
+static bool shows_source(const struct command_line *line)
+{
+    return line->emit == EMIT_CMDS || line->emit == EMIT_JSON;
+}
+
+/* A program that is too large is reported when it is written. */
+static const struct sched_program *emit_quietly(struct compile *cx, const struct graph *graph,
+                                                const struct plan *plan)
+{
+    struct diags *reported = cx->diags;
+    cx->diags = diags_create(cx->arena, cx->sources);
+    const struct sched_program *program = sched_emit(cx, graph, plan);
+    cx->diags = reported;
+    return program;
+}
+
+static void describe(struct compile *cx, const struct graph *graph, const struct plan *plan)
+{
+    const struct sched_program *program = emit_quietly(cx, graph, plan);
+    struct program_shape shape;
+    fprintf(stderr, "pipec: pipeline %s: %zu node%s, %zu buffer%s of %" PRIu64 " byte%s, for %s\n",
+            graph->name, graph->nodes.count, plural(graph->nodes.count), graph->buffers.count,
+            plural(graph->buffers.count), graph->memory_bytes, plural(graph->memory_bytes),
+            plan->device->name);
+    if (!program_shape_read(cx->arena, program->code, program->code_bytes, plan->stage_count,
+                            &shape))
+        return;
+    const char *reason = plan->schedule ? plan->schedule->reason : NULL;
+    fprintf(stderr,
+            "pipec: schedule: %s, %" PRIu32 " of %" PRIu32 " stage%s static%s%s; %" PRIu32
+            " bytes of code, %" PRIu32 " a stage\n",
+            program_shape_kind(&shape), shape.static_count, shape.stage_count,
+            plural(shape.stage_count), reason ? ": " : "", reason ? reason : "", shape.code_bytes,
+            program_shape_bytes_per_stage(&shape));
+}
+
+static int compile_file(struct compile *cx, const struct command_line *line)
+{
+    uint32_t source;
+    struct devdesc *device = ARENA_NEW(cx->arena, struct devdesc);
+    int status = input_read(cx, line->input, &source);
+    if (status == EXIT_DONE) status = device_load(cx, line->device, device);
+    if (status != EXIT_DONE) return status;
+    cx->device = device;
+
+    bool inspects = line->action == COMMAND_INSPECT;
+    if (inspects && line->traces_deadlock && holds_container(cx, source)) {
+        fprintf(stderr,
+                "pipec: error: --trace-deadlock takes a source; 'piperun --replay' shows what "
+                "a container holds\n");
+        return EXIT_FILES;
+    }
+    if (inspects && holds_container(cx, source)) return inspect_file_of_container(cx, line, source);
+    (void)phase_begin(cx, PHASE_FRONT_END);
+    struct ast_program *program = parse_program(cx, source);
+    if (inspects && line->traces_deadlock && !line->depfile.alone)
+        return trace_deadlock(cx, line, program, device);
+    if (inspects && line->as_json && !line->depfile.alone)
+        return inspect_as_json(cx, line, program, device);
+    if (refuse_over_source(cx, "output", output_path(line))) return EXIT_FILES;
+    bool shows_tree = line->emit == EMIT_AST && !line->depfile.alone;
+    if (shows_tree && !diag_failed(cx->diags)) return emit_ast(cx, line, program);
+    if (!program_complete(cx, program)) return EXIT_REFUSED;
+    if (line->depfile.alone) return write_depfile(cx, line);
+
+    struct graph *graph = program_elaborate(cx, program);
+    if (graph != NULL) lint_program(cx, program);
+    (void)phase_begin(cx, PHASE_ANALYSES);
+    if (graph == NULL || !analyse_graph(cx, graph)) return EXIT_REFUSED;
+    lint_graph(cx, graph);
+    if (shows_source(line)) cx->options.debug_mode = false;
+    (void)phase_begin(cx, PHASE_FUSION);
+    graph = reduce_work(cx, graph, device);
+    struct fusion *fusion = fuse_neighbours(cx, graph, device);
+    settle_tables(cx, fusion->graph, device);
+    (void)phase_begin(cx, PHASE_PLAN);
+    struct plan *plan = plan_graph(cx, fusion->graph, device);
+    fuse_settle_depths(cx, fusion);
+    (void)phase_begin(cx, PHASE_START);
+    diag_check_suppressions(cx->diags, true);
+    if (diag_failed(cx->diags)) return EXIT_REFUSED;
+
+    if (inspects) return inspect(cx, line, fusion, plan);
+    if (line->verbose) describe(cx, fusion->graph, plan);
+    if (line->output == NULL && line->emit == EMIT_NONE) return write_depfile(cx, line);
+    return write_output(cx, line, program, fusion, plan);
+}
+
+static void summarise(const struct compile *cx, const struct command_line *line)
+{
+    const struct diagnostic_options *options = &line->diagnostics;
+    if (line->quiet || !diagnostics_fail(options, cx->diags)) return;
+    enum diag_level lowest = options->fail_level < DIAG_WARNING ? DIAG_NOTE : DIAG_WARNING;
+    if (diagnostics_print_counts(options, cx->diags, lowest)) fputc('\n', stderr);
+}
+
+/* Shows them, and writes those that go to files, whatever became of the program. */
+static int write_diagnostics(struct compile *cx, struct command_line *line, int status)
+{
+    struct diagnostic_options *options = &line->diagnostics;
+    const char *path = NULL;
+    if (status == EXIT_REFUSED) diag_check_suppressions(cx->diags, false);
+    if (diagnostics_refuse_sources(options, cx)) status = EXIT_FILES;
+    if (status == EXIT_DONE && diagnostics_fail(options, cx->diags)) status = EXIT_REFUSED;
+    bool unfinished = status > EXIT_REFUSED;
+    if (diagnostics_write(options, cx->diags, line->colour, unfinished, &path)) return status;
+    int failure = file_failure("write", path);
+    return failure != EXIT_DONE ? failure : status;
+}
+
+/* What is known is not reported; what is to be known is written instead. */
+static int compile_with_baseline(struct compile *cx, const struct command_line *line)
+{
+    const struct diagnostic_options *options = &line->diagnostics;
+    struct baseline *baseline = NULL;
+    if (options->baseline != NULL) {
+        baseline = baseline_load(cx->arena, options->baseline);
+        if (baseline == NULL) return EXIT_FILES;
+        baseline_apply(baseline, cx, false);
+    }
+    int status = compile_file(cx, line);
+    if (baseline != NULL && status == EXIT_DONE) {
+        for (uint32_t id = 1; id <= source_count(cx->sources); id++)
+            baseline_examined(baseline, source_get(cx->sources, id)->name);
+        baseline_report_outdated(baseline, cx->diags);
+    }
+    if (options->new_baseline == NULL || status > EXIT_REFUSED) return status;
+    if (refuse_over_source(cx, "baseline", options->new_baseline)) return EXIT_FILES;
+    if (!baseline_write(cx->diags, cx->sources, cx->arena, options->new_baseline))
+        return file_failure("write", options->new_baseline);
+    return diagnostics_fail(options, cx->diags) ? EXIT_REFUSED : EXIT_DONE;
+}
+
+static int run(struct compile *cx, struct command_line *line)
+{
+    const char *path = NULL;
+    diagnostics_set_levels(&line->diagnostics, cx->diags);
+    if (!diagnostics_open(&line->diagnostics, &path)) return file_failure("write", path);
+    if (line->time_report) phase_times_begin(cx);
+    int status = write_diagnostics(cx, line, compile_with_baseline(cx, line));
+    summarise(cx, line);
+    if (line->time_report) phase_times_print(stderr, cx);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
+    standard_streams_occupy();
+    signal(SIGPIPE, SIG_IGN);
+    if (command != NULL) return command->run(argc - 1, argv + 1);
+    struct arena *arena = arena_create();
+    struct command_line line = command_line_parse(argc, argv, arena);
+    int status = EXIT_FILES;
+    if (line.action == COMMAND_DONE) {
+        status = standard_output_status();
+    } else if (line.action != COMMAND_USAGE) {
+        struct compile cx = compile_begin(arena, line.options);
+        cleanup_install();
+        signal(SIGCHLD, SIG_DFL); /* where it was ignored, a child leaves no status */
+        status = run(&cx, &line);
+    }
+    arena_destroy(arena);
+    return status;
+}

@@ -1,0 +1,79 @@
+/*
+ * phase_times: where the time of one compilation goes.
+ *
+ * At each moment one phase is *current*; the time is its own, and not that of the phase in which it
+ * was begun.  Wall time, and processor time of this process and of the children that it has waited
+ * for (the linker).
+ *
+ *     enum compile_phase before = phase_begin(cx, PHASE_LINK);
+ *     ...
+ *     phase_resume(cx, before);
+ *
+ * Beside the times it holds counts of work.  A compilation whose `times` are NULL measures nothing.  Threads: one compilation, one thread.
+ */
+#ifndef PIPEC_PHASE_TIMES_H
+#define PIPEC_PHASE_TIMES_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "compiler/context/context.h"
+#include "compiler/support/child_message.h"
+
+#define COMPILE_PHASES(X)                                                                          \
+    X(START, "start, output")                                                                      \
+    X(FRONT_END, "front end")                                                                      \
+    X(ANALYSES, "analyses")                                                                        \
+    X(FUSION, "less work, fusion")                                                                 \
+    X(PLAN, "plan")                                                                                \
+    X(TRIALS, "plan: trials")                                                                      \
+    X(LLVM_BUILD, "LLVM: building")                                                                \
+    X(LLVM_OPTIMISE, "LLVM: optimising")                                                           \
+    X(LLVM_EMIT, "LLVM: machine code")                                                             \
+    X(LINK, "link")                                                                                \
+    X(CONTAINER, "container")
+
+enum compile_phase {
+#define X(name, text) PHASE_##name,
+    COMPILE_PHASES(X)
+#undef X
+        PHASE_COUNT
+};
+
+/* Work of the code generator, counted: the same for the same source, on any machine. */
+#define COMPILE_COUNTS(X)                                                                          \
+    X(BUILT, "LLVM instructions built")                                                            \
+    X(WRITTEN_OUT, "after loops are written out")                                                  \
+    X(OPTIMISED, "after optimising")
+
+enum compile_count {
+#define X(name, text) COUNT_##name,
+    COMPILE_COUNTS(X)
+#undef X
+        COUNT_COUNT
+};
+
+/* PHASE_START begins.  In the compilation's arena. */
+void phase_times_begin(struct compile *cx);
+
+/* The current phase from now on; which one it was. */
+enum compile_phase phase_begin(const struct compile *cx, enum compile_phase phase);
+static inline void phase_resume(const struct compile *cx, enum compile_phase before)
+{
+    (void)phase_begin(cx, before);
+}
+
+/* Nothing where nothing is measured. */
+void phase_count(const struct compile *cx, enum compile_count count, uint64_t more);
+
+/* The times and counts of a child process.  The child restarts them when it begins and packs them when it ends.  The
+ * parent replaces the time that it measured for the child by the phases that the child packed. */
+void phase_times_restart(const struct compile *cx);
+void phase_times_pack(struct parcel *parcel, const struct compile *cx);
+void phase_times_unpack(const struct compile *cx, struct parcel_reader *reader);
+
+/* A table of what has been measured so far: a line for each phase that took any time, and the sum; then the counts, where
+ * code was generated. */
+void phase_times_print(FILE *to, const struct compile *cx);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * dead_work_print: which work is left out, and what that saves.
+ */
+#ifndef PIPEC_REDUCE_PRINT_H
+#define PIPEC_REDUCE_PRINT_H
+
+#include <stdio.h>
+
+#include "compiler/ir/graph.h"
+#include "compiler/support/json_write.h"
+
+/* Tables, of less work and of blocks taken apart; nothing where there is neither. */
+void reduce_print(FILE *to, const struct graph *graph);
+/* `"left_out": [..]` */
+void reduce_put_json(struct json *json, const struct graph *graph);
+/* Likewise, of tables that are constants: "constant_tables". */
+void tables_print(FILE *to, const struct graph *graph);
+void tables_put_json(struct json *json, const struct graph *graph);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * suppress: the comments that accept findings of a rule.
+ *
+ *     // pipec: allow(unused-variable) reason="kept for the next version"
+ *
+ * Behind code, the comment covers its line; on a line of its own, the statement that follows: up to
+ * its `;`, or to the brace that opens its block.  Only rules that are suppressible are accepted.
+ */
+#ifndef PIPEC_SUPPRESS_H
+#define PIPEC_SUPPRESS_H
+
+#include "compiler/diagnostics/diag.h"
+#include "compiler/support/vec.h"
+
+struct suppression { /* of one rule by one comment */
+    struct span name;
+    enum rule rule;      /* RULE_COUNT: there is no such rule */
+    struct span comment; /* the whole of it */
+    uint32_t begin, end; /* offsets that it covers */
+    struct span reason;  /* what stands between its quotes */
+    bool has_reason, used;
+};
+
+struct suppressions {
+    VEC(struct suppression) items;
+    VEC(struct span) malformed; /* comments that begin with `pipec:` and say something else */
+};
+
+/* Those of source `id`. */
+struct suppressions *suppressions_read(struct arena *arena, const struct source *source,
+                                       uint32_t id);
+
+#endif

@@ -1,0 +1,705 @@
+#include "compiler/driver/command_line.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/codegen/instruction_set.h"
+#include "compiler/commands/commands.h"
+#include "compiler/ir/graph.h"
+#include "compiler/driver/response_file.h"
+#include "compiler/support/vec.h"
+#include "base/nearest.h"
+
+static const char help_text[] =
+    "usage: pipec [options] FILE.pipe -o FILE.pbc   compile\n"
+    "       pipec [options] FILE.pipe               check only: the exit status tells\n"
+    "       pipec inspect [--json] FILE             ports, rates, depths and why, memory, plan;\n"
+    "                                               of a source or a container\n"
+    "       pipec inspect --trace-deadlock[=OUT.pbc] [--json] FILE.pipe\n"
+    "                                               the shortest way into a deadlock; OUT.pbc: for "
+    "piperun --replay\n"
+    "       pipec inspect --pareto [--json] FILE    memory against throughput\n"
+    "       pipec test [options] FILE.pipe...       run its test blocks\n"
+    "       pipec graph [--format=FORMAT] FILE      the topology: dot, svg, json, cmds\n"
+    "       pipec fmt [--check|--diff] PATH...      lay out sources in the one canonical way\n"
+    "       pipec lint [options] PATH...            what is allowed and probably not meant\n"
+    "       pipec explain ID | --list | std/FILE    what a rule, an item of the library means\n"
+    "\n"
+    "  -o FILE               write the container; '-' is standard output\n"
+    "  -p NAME               the pipeline to compile (default: main, else the only one)\n"
+    "  --device NAME|F.dev   the device to compile for (default sim16)\n"
+    "  --emit=KIND[:FILE]    write ast, graph, cmds, json, llvm, asm, obj or sched "
+    "instead\n"
+    "  -D NAME=VALUE         a compile-time parameter, or the default of a run-time argument\n"
+    "  -I DIR                folder to look for imports in\n"
+    "  -O0 .. -O3            optimisation of the kernels (default -O2)\n"
+    "  --march=ISA[,ISA]...  instruction sets: the best that the host has is run (default "
+    "x86-64-v3; native)\n"
+    "  --buffers=MODE        depths that are not declared: min (the least memory), fast (the least "
+    "for\n"
+    "                        the maximum throughput), default (room for full dispatches)\n"
+    "  --max-memory BYTES    most memory of all buffers (default 1G; suffixes K M G)\n"
+    "  --layout=WHICH        how stages share the device: sequence, side-by-side, groups, auto "
+    "(the "
+    "fastest,\n"
+    "                        by trials)\n"
+    "  --policy=POLICY       as if the pipeline had declared it: round_robin, priority, fullest, "
+    "auto\n"
+    "  --fuse, --no-fuse     neighbours become one stage where that is exact and pays; never "
+    "(default:\n"
+    "                        for the host's processor)\n"
+    "  --debug-mode          for the debugger: smallest buffers, one kernel at a time, packets "
+    "that\n"
+    "                        tell which line wrote them\n"
+    "  --no-bounds-checks    leave out the checks that remain at run time\n"
+    "  --fast-math           let floating point be reassociated: other bits, faster\n"
+    "  --linker PATH         the linker for kernel images\n"
+    "  -MD, -MMD             also write the files that were read, as a rule for make and ninja\n"
+    "  -M, -MM               write that rule instead of compiling\n"
+    "  -MF FILE              where the rule goes (default: the output with the ending .d)\n"
+    "  -MT NAME, -MQ NAME    a target of the rule, as it stands or quoted for make\n"
+    "  -MP                   a rule without prerequisites for every import too\n"
+    "  --write-if-changed    leave an output with the same bytes as it is, and its time\n"
+    "  --time-report         say on standard error where the time of a compilation went\n"
+    "  --color=WHEN          auto, always, never\n"
+    "  --diagnostics=FORMAT[:FILE]  text, short, json, jsonl, sarif, github, gitlab, checkstyle\n"
+    "  -W NAME, -Wno-NAME    switch a warning on, off\n"
+    "  -Werror[=NAME]        warnings, or this one, are errors\n"
+    "  --min-level=LEVEL     show no less: note, warning, error\n"
+    "  --fail-on=LEVEL       exit status 1 from: note, warning, error (the default)\n"
+    "  --error-limit=N       as text, show N errors (default 100; 0: all)\n"
+    "  --baseline FILE       do not report the findings that FILE has\n"
+    "  --write-baseline FILE write the findings to FILE instead of reporting them\n"
+    "  -j N                  threads; one file is compiled by one, lint and test use them\n"
+    "  -q, -v                fewer, more words\n"
+    "  @FILE                 more arguments, from FILE\n"
+    "  -h, --help[=all]      this text, which has all options\n"
+    "  --version[=json]      version and the LLVM in use\n"
+    "\n"
+    "Exit status: 0 done, 1 the program is refused, 2 usage or files, 3 internal error.\n";
+
+enum {
+    OPTION_DEVICE = 256,
+    OPTION_EMIT,
+    OPTION_MARCH,
+    OPTION_MEMORY,
+    OPTION_BUFFERS,
+    OPTION_PARETO,
+    OPTION_LAYOUT,
+    OPTION_POLICY,
+    OPTION_FUSE,
+    OPTION_NO_FUSE,
+    OPTION_DEBUG_MODE,
+    OPTION_NO_BOUNDS,
+    OPTION_FAST_MATH,
+    OPTION_LINKER,
+    OPTION_COLOUR,
+    OPTION_DIAGNOSTICS,
+    OPTION_MIN_LEVEL,
+    OPTION_FAIL_ON,
+    OPTION_ERROR_LIMIT,
+    OPTION_BASELINE,
+    OPTION_WRITE_BASELINE,
+    OPTION_VERSION,
+    OPTION_WRITE_IF_CHANGED,
+    OPTION_TIME_REPORT,
+    OPTION_JSON,
+    OPTION_TRACE_DEADLOCK,
+};
+
+static const struct option long_options[] = {
+    {"device", required_argument, NULL, OPTION_DEVICE},
+    {"emit", required_argument, NULL, OPTION_EMIT},
+    {"march", required_argument, NULL, OPTION_MARCH},
+    {"max-memory", required_argument, NULL, OPTION_MEMORY},
+    {"buffers", required_argument, NULL, OPTION_BUFFERS},
+    {"layout", required_argument, NULL, OPTION_LAYOUT},
+    {"policy", required_argument, NULL, OPTION_POLICY},
+    {"pareto", no_argument, NULL, OPTION_PARETO},
+    {"fuse", no_argument, NULL, OPTION_FUSE},
+    {"no-fuse", no_argument, NULL, OPTION_NO_FUSE},
+    {"debug-mode", no_argument, NULL, OPTION_DEBUG_MODE},
+    {"no-bounds-checks", no_argument, NULL, OPTION_NO_BOUNDS},
+    {"fast-math", no_argument, NULL, OPTION_FAST_MATH},
+    {"linker", required_argument, NULL, OPTION_LINKER},
+    {"color", required_argument, NULL, OPTION_COLOUR},
+    {"diagnostics", required_argument, NULL, OPTION_DIAGNOSTICS},
+    {"min-level", required_argument, NULL, OPTION_MIN_LEVEL},
+    {"fail-on", required_argument, NULL, OPTION_FAIL_ON},
+    {"error-limit", required_argument, NULL, OPTION_ERROR_LIMIT},
+    {"baseline", required_argument, NULL, OPTION_BASELINE},
+    {"write-baseline", required_argument, NULL, OPTION_WRITE_BASELINE},
+    {"help", optional_argument, NULL, 'h'},
+    {"version", optional_argument, NULL, OPTION_VERSION},
+    {"time-report", no_argument, NULL, OPTION_TIME_REPORT},
+    {"write-if-changed", no_argument, NULL, OPTION_WRITE_IF_CHANGED},
+    {"trace-deadlock", optional_argument, NULL, OPTION_TRACE_DEADLOCK},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {NULL, 0, NULL, 0},
+};
+
+struct parser {
+    struct arena *arena;
+    struct command_line line;
+    VEC(const char *) folders;
+    VEC(struct definition) definitions;
+    VEC(struct depfile_target) targets;
+    VEC(const char *) inputs;
+    const struct command_options *own; /* of a command, or NULL */
+    const char *word;                  /* the command's */
+    const struct option *longer;       /* the long options that there are */
+};
+
+static void refuse(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void refuse(struct parser *p, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("pipec: error: ", stderr);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "\npipec: 'pipec%s%s --help' lists the options\n", p->word != NULL ? " " : "",
+            p->word != NULL ? p->word : "");
+    p->line.action = COMMAND_USAGE;
+}
+
+/* What is wrong with an argument, or NULL. */
+static void refuse_problem(struct parser *p, const char *problem)
+{
+    if (problem != NULL) refuse(p, "%s", problem);
+}
+
+static void parse_definition(struct parser *p, char *text)
+{
+    char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text) {
+        refuse(p, "-D %s: %s is missing; write -D NAME=VALUE", text,
+               equals == NULL ? "'=' with a value" : "the name");
+        return;
+    }
+    const char *name = arena_string(p->arena, text, (size_t)(equals - text));
+    vec_push(p->arena, &p->definitions, (struct definition){.name = name, .value = equals + 1});
+}
+
+static void parse_emit(struct parser *p, const char *text)
+{
+    static const struct {
+        const char *name;
+        enum emit_kind kind;
+    } kinds[] = {{"ast", EMIT_AST},   {"graph", EMIT_GRAPH}, {"cmds", EMIT_CMDS},
+                 {"json", EMIT_JSON}, {"llvm", EMIT_LLVM},   {"asm", EMIT_ASM},
+                 {"obj", EMIT_OBJ},   {"sched", EMIT_SCHED}};
+    static const char *const later[] = {"ptx", "opencl", "header"};
+    const char *colon = strchr(text, ':');
+    size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
+        if (strlen(later[i]) != length || strncmp(later[i], text, length) != 0) continue;
+        refuse(p, "--emit=%s is not supported yet", later[i]);
+        return;
+    }
+    p->line.emit_path = colon != NULL && colon[1] != '\0' ? colon + 1 : "-";
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strlen(kinds[i].name) == length && strncmp(kinds[i].name, text, length) == 0)
+            p->line.emit = kinds[i].kind;
+    if (p->line.emit == EMIT_NONE)
+        refuse(p, "--emit=%s: the kinds are ast, graph, cmds, json, llvm, asm, obj and sched",
+               text);
+}
+
+static void parse_memory(struct parser *p, const char *text)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    unsigned shift = 0;
+    if (*end == 'K' || *end == 'k') shift = 10;
+    if (*end == 'M' || *end == 'm') shift = 20;
+    if (*end == 'G' || *end == 'g') shift = 30;
+    if (shift > 0) end++;
+    bool good = end != text && *end == '\0' && errno == 0 && text[0] != '-' && value > 0 &&
+                value <= (unsigned long long)INT64_MAX >> shift;
+    if (!good) refuse(p, "--max-memory %s: a number of bytes, with K, M or G behind it", text);
+    p->line.options.max_memory_bytes = (uint64_t)value << shift;
+}
+
+static void parse_buffers(struct parser *p, const char *text)
+{
+    static const struct {
+        const char *name;
+        enum buffers_mode mode;
+    } modes[] = {{"default", BUFFERS_DEFAULT}, {"min", BUFFERS_MIN}, {"fast", BUFFERS_FAST}};
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        if (strcmp(text, modes[i].name) != 0) continue;
+        p->line.options.buffers = modes[i].mode;
+        return;
+    }
+    refuse(p, "--buffers=%s: min, fast or default", text);
+}
+
+static void parse_layout(struct parser *p, const char *text)
+{
+    static const char *const names[] = {[LAYOUT_ANY] = "auto",
+                                        [LAYOUT_SEQUENCE] = "sequence",
+                                        [LAYOUT_SIDE_BY_SIDE] = "side-by-side",
+                                        [LAYOUT_GROUPS] = "groups"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(text, names[i]) != 0) continue;
+        p->line.options.layout = (enum layout_wish)i;
+        return;
+    }
+    refuse(p, "--layout=%s: auto, sequence, side-by-side or groups", text);
+}
+
+static void parse_policy(struct parser *p, const char *text)
+{
+    enum graph_policy policy;
+    p->line.options.policy = text;
+    if (!graph_policy_named(text, &policy))
+        refuse(p, "--policy=%s: auto, round_robin, priority or fullest", text);
+}
+
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && *value != '\0';
+}
+
+/* Without --color: NO_COLOR says no, else CLICOLOR_FORCE says yes (but 0), else it is a terminal that
+ * shows colours. */
+static bool colour_suits(int descriptor)
+{
+    const char *terminal = getenv("TERM");
+    if (is_set("NO_COLOR")) return false;
+    if (is_set("CLICOLOR_FORCE") && strcmp(getenv("CLICOLOR_FORCE"), "0") != 0) return true;
+    return isatty(descriptor) && terminal != NULL && strcmp(terminal, "dumb") != 0;
+}
+
+static void parse_colour(struct parser *p, const char *when)
+{
+    if (strcmp(when, "always") == 0)
+        p->line.colour = true;
+    else if (strcmp(when, "never") == 0)
+        p->line.colour = false;
+    else if (strcmp(when, "auto") != 0)
+        refuse(p, "--color=%s: auto, always or never", when);
+}
+
+static void parse_level(struct parser *p, const char *text)
+{
+    if (strlen(text) == 1 && text[0] >= '0' && text[0] <= '3')
+        p->line.options.optimisation = text[0] - '0';
+    else
+        refuse(p, "-O%s: the levels are 0 to 3", text);
+}
+
+static void parse_instruction_set(struct parser *p, const char *name)
+{
+    struct instruction_set sets[INSTRUCTION_SETS_MAX];
+    const char *problem;
+    p->line.options.isa = name;
+    if (instruction_sets_read(p->arena, name, sets, &problem) == 0)
+        refuse(p, "--march=%s: %s", name, problem);
+}
+
+static void parse_device(struct parser *p, const char *name)
+{
+    if (p->line.device_given)
+        refuse(p, "a second --device: containers for several devices are not supported yet (%s)",
+               name);
+    p->line.device_given = true;
+    p->line.device = name;
+}
+
+/* The value is the rest of this argument, or the next one. */
+static void parse_dependency_value(struct parser *p, const char *letters, char **argv)
+{
+    const char *value = letters[1] != '\0' ? letters + 1 : argv[optind];
+    if (value == NULL) {
+        refuse(p, "option '-M%s' needs a value", letters);
+        return;
+    }
+    if (letters[1] == '\0') optind++;
+    if (letters[0] == 'F')
+        p->line.depfile.path = value;
+    else
+        vec_push(p->arena, &p->targets,
+                 (struct depfile_target){.text = value, .verbatim = letters[0] == 'T'});
+}
+
+static void parse_dependencies(struct parser *p, const char *letters, char **argv)
+{
+    struct depfile *depfile = &p->line.depfile;
+    if (letters == NULL || strcmp(letters, "M") == 0)
+        depfile->wanted = depfile->alone = true;
+    else if (strcmp(letters, "D") == 0 || strcmp(letters, "MD") == 0)
+        depfile->wanted = true;
+    else if (strcmp(letters, "P") == 0)
+        depfile->phony_targets = true;
+    else if (strchr("FTQ", letters[0]) != NULL)
+        parse_dependency_value(p, letters, argv);
+    else
+        refuse(p, "unknown option '-M%s'", letters);
+}
+
+static void parse_jobs(struct parser *p, const char *text)
+{
+    char *end;
+    errno = 0;
+    unsigned long count = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || count < 1 ||
+        count > COMMAND_JOBS_MAX)
+        refuse(p, "-j %s: a whole number from 1 to 1024", text);
+    else
+        p->line.jobs = (unsigned)count;
+}
+
+bool version_print(FILE *to, const char *form)
+{
+    if (form == NULL)
+        fprintf(to, "pipec %s (LLVM %d)\nLicence: MIT\n", PIPEC_VERSION, PIPEC_LLVM_MAJOR);
+    else if (strcmp(form, "json") == 0)
+        fprintf(to,
+                "{\"version\": 1, \"tool\": \"pipec %s\", \"llvm\": %d, \"license\": \"MIT\"}\n",
+                PIPEC_VERSION, PIPEC_LLVM_MAJOR);
+    else
+        return false;
+    return true;
+}
+
+static void show_version(struct parser *p, const char *form)
+{
+    if (version_print(stdout, form))
+        p->line.action = COMMAND_DONE;
+    else
+        refuse(p, "--version=%s: the only form is json", form);
+}
+
+static void show_help(struct parser *p, const char *what)
+{
+    if (what != NULL && strcmp(what, "all") != 0) {
+        refuse(p, "--help=%s: all, or nothing", what);
+        return;
+    }
+    fputs(p->own != NULL ? p->own->help : help_text, stdout);
+    p->line.action = COMMAND_DONE;
+}
+
+/* An unknown letter is in optopt, and a word that takes no value by what it stands for; an unknown
+ * word has been passed over. */
+static void refuse_unknown(struct parser *p, char **argv)
+{
+    char letter[] = {'-', (char)optopt, '\0'};
+    if (optopt != 0 && strncmp(argv[optind - 1], "--", 2) == 0) {
+        refuse(p, "%s: the option takes no value", argv[optind - 1]);
+        return;
+    }
+    const char *written = unknown_option(argv), *meant = nearest_option(written, p->longer);
+    const char *shown = optopt != 0 ? letter : written;
+    if (meant != NULL)
+        refuse(p, "unknown option '%s'; did you mean '--%s'?", shown, meant);
+    else
+        refuse(p, "unknown option '%s'", shown);
+}
+
+static void parse_option(struct parser *p, int option, char **argv)
+{
+    switch (option) {
+    case 'o': p->line.output = optarg; break;
+    case 'p': p->line.options.pipeline = optarg; break;
+    case 'D': parse_definition(p, optarg); break;
+    case 'I': vec_push(p->arena, &p->folders, optarg); break;
+    case 'O': parse_level(p, optarg); break;
+    case 'q': p->line.quiet = true; break;
+    case 'v': p->line.verbose = true; break;
+    case 'j': parse_jobs(p, optarg); break;
+    case 'h': show_help(p, optarg); break;
+    case OPTION_DEVICE: parse_device(p, optarg); break;
+    case OPTION_EMIT: parse_emit(p, optarg); break;
+    case OPTION_MARCH: parse_instruction_set(p, optarg); break;
+    case OPTION_MEMORY: parse_memory(p, optarg); break;
+    case OPTION_BUFFERS: parse_buffers(p, optarg); break;
+    case OPTION_LAYOUT: parse_layout(p, optarg); break;
+    case OPTION_POLICY: parse_policy(p, optarg); break;
+    case OPTION_PARETO: p->line.options.explores = true; break;
+    case OPTION_FUSE: p->line.options.fuse = FUSE_ALWAYS; break;
+    case OPTION_NO_FUSE: p->line.options.fuse = FUSE_NEVER; break;
+    case OPTION_DEBUG_MODE: p->line.options.debug_mode = true; break;
+    case OPTION_NO_BOUNDS: p->line.options.bounds_checks = false; break;
+    case OPTION_FAST_MATH: p->line.options.fast_math = true; break;
+    case OPTION_LINKER: p->line.options.linker = optarg; break;
+    case OPTION_COLOUR: parse_colour(p, optarg); break;
+    case OPTION_DIAGNOSTICS:
+        refuse_problem(p, diagnostic_options_format(&p->line.diagnostics, p->arena, optarg));
+        break;
+    case OPTION_MIN_LEVEL:
+        refuse_problem(p, diagnostic_options_min_level(&p->line.diagnostics, optarg));
+        break;
+    case OPTION_FAIL_ON:
+        refuse_problem(p, diagnostic_options_fail_on(&p->line.diagnostics, optarg));
+        break;
+    case OPTION_ERROR_LIMIT:
+        refuse_problem(p, diagnostic_options_error_limit(&p->line.diagnostics, optarg));
+        break;
+    case OPTION_BASELINE: p->line.diagnostics.baseline = optarg; break;
+    case OPTION_WRITE_BASELINE: p->line.diagnostics.new_baseline = optarg; break;
+    case OPTION_VERSION: show_version(p, optarg); break;
+    case OPTION_TIME_REPORT: p->line.time_report = true; break;
+    case OPTION_WRITE_IF_CHANGED: p->line.write_if_changed = true; break;
+    case OPTION_JSON: p->line.as_json = true; break;
+    case OPTION_TRACE_DEADLOCK:
+        p->line.traces_deadlock = true;
+        p->line.counterexample = optarg;
+        if (optarg != NULL && optarg[0] == '\0')
+            refuse(p, "%s", "--trace-deadlock= needs the name of a file");
+        break;
+    case 'W':
+        refuse_problem(p, diagnostic_options_warning(&p->line.diagnostics, p->arena, optarg));
+        break;
+    case 'M': parse_dependencies(p, optarg, argv); break;
+    case ':': refuse(p, "option '%s' needs a value", argv[optind - 1]); break;
+    default: refuse_unknown(p, argv); break;
+    }
+}
+
+/* The first argument may name what to do. */
+static int parse_command(struct parser *p, int argc, char **argv)
+{
+    if (argc < 2 || strcmp(argv[1], "inspect") != 0) return 1;
+    p->line.action = COMMAND_INSPECT;
+    return 2;
+}
+
+/* A word that no file is named by, where a command stands. */
+static bool looks_like_command(const char *word)
+{
+    return word[0] != '-' && strpbrk(word, "./\\") == NULL && access(word, F_OK) != 0;
+}
+
+static void refuse_command(struct parser *p, const char *word)
+{
+    const char *nearest = command_nearest(word);
+    if (nearest != NULL && strcmp(nearest, word) == 0) {
+        refuse(p, "the command '%s' stands before all options", word);
+        return;
+    }
+    refuse(
+        p, "%s",
+        nearest != NULL
+            ? arena_printf(p->arena, "there is no command '%s'; did you mean '%s'?", word, nearest)
+            : arena_printf(p->arena, "there is no command '%s', and no such file", word));
+}
+
+static void check_line(struct parser *p, int argc, char **argv)
+{
+    if (p->line.action != COMMAND_COMPILE && p->line.action != COMMAND_INSPECT) return;
+    if (optind >= argc)
+        refuse(p, "no %s", "input file");
+    else if (p->line.action == COMMAND_COMPILE && looks_like_command(argv[optind]))
+        refuse_command(p, argv[optind]);
+    else if (optind + 1 < argc)
+        refuse(p, "a second input file '%s': one is compiled at a time", argv[optind + 1]);
+    else if (p->line.emit != EMIT_NONE && p->line.action == COMMAND_INSPECT)
+        refuse(p, "%s", "--emit does not belong to 'pipec inspect'");
+    else if (p->line.output != NULL &&
+             (p->line.emit != EMIT_NONE || p->line.action == COMMAND_INSPECT))
+        refuse(p, "%s", "-o writes a container; --emit=KIND:FILE says where the rest goes");
+    else if (p->line.as_json && p->line.action != COMMAND_INSPECT)
+        refuse(p, "%s", "--json belongs to 'pipec inspect'");
+    else if (p->line.traces_deadlock && p->line.action != COMMAND_INSPECT)
+        refuse(p, "%s", "--trace-deadlock belongs to 'pipec inspect'");
+    else if (p->line.counterexample != NULL && strcmp(p->line.counterexample, "-") == 0)
+        refuse(p, "%s",
+               "--trace-deadlock=FILE: the sequence goes to standard output, FILE is a file");
+    else if (p->line.options.explores && p->line.action != COMMAND_INSPECT)
+        refuse(p, "%s", "--pareto belongs to 'pipec inspect'");
+    else if (p->line.options.explores && p->line.traces_deadlock)
+        refuse(p, "%s", "--pareto and --trace-deadlock are two inspections: ask for one at a time");
+    else if (p->line.options.debug_mode && (p->line.options.explores || p->line.traces_deadlock))
+        refuse(p, "%s", "--debug-mode does not go with --pareto or --trace-deadlock");
+    else if (p->line.options.debug_mode && p->line.options.buffers == BUFFERS_FAST)
+        refuse(p, "%s", "--debug-mode makes all buffers smallest: --buffers=fast contradicts it");
+    else if (p->line.options.debug_mode && p->line.options.fuse == FUSE_ALWAYS)
+        refuse(p, "%s", "--debug-mode runs every kernel by itself: --fuse contradicts it");
+    else if (p->line.options.debug_mode && p->line.options.layout != LAYOUT_ANY &&
+             p->line.options.layout != LAYOUT_SEQUENCE)
+        refuse(p, "%s", "--debug-mode runs all stages in sequence: --layout contradicts it");
+    else
+        p->line.input = argv[optind];
+}
+
+static const char *path_written(const struct command_line *line)
+{
+    if (line->depfile.alone) return NULL;
+    if (line->action == COMMAND_INSPECT) return "-";
+    return line->emit != EMIT_NONE ? line->emit_path : line->output;
+}
+
+static void check_dependencies(struct parser *p)
+{
+    struct command_line *line = &p->line;
+    struct depfile *depfile = &line->depfile;
+    if (line->input == NULL) return;
+    depfile->targets = p->targets.items;
+    depfile->target_count = p->targets.count;
+    if (!depfile->wanted) {
+        if (depfile->phony_targets || depfile->path != NULL || depfile->target_count > 0)
+            refuse(p, "%s", "-MF, -MT, -MQ and -MP need -M, -MM or -MD");
+        return;
+    }
+    const char *written = path_written(line);
+    if (!depfile_complete(depfile, line->input, depfile->alone ? line->output : written, p->arena))
+        refuse(p, "%s", "-MD with neither a source nor an output that has a name needs -MF");
+    else if (written != NULL && strcmp(written, depfile->path) == 0)
+        refuse(p, "'%s' is to hold both the output and its dependencies", written);
+}
+
+static void check_diagnostics(struct parser *p)
+{
+    const struct command_line *line = &p->line;
+    const char *others[] = {path_written(line), line->depfile.wanted ? line->depfile.path : NULL};
+    for (size_t i = 0; i < 2 && line->input != NULL && line->action != COMMAND_USAGE; i++)
+        refuse_problem(p, diagnostic_options_check(&line->diagnostics, p->arena, others[i]));
+}
+
+static struct parser begin(struct arena *arena)
+{
+    return (struct parser){
+        .arena = arena,
+        .line = {.action = COMMAND_COMPILE,
+                 .device = "sim16",
+                 .diagnostics = {.fail_level = DIAG_ERROR},
+                 .colour = colour_suits(STDERR_FILENO),
+                 .options = {.optimisation = 2,
+                             .bounds_checks = true,
+                             .max_memory_bytes = UINT64_C(1) << 30}},
+    };
+}
+
+static bool goes_on(const struct parser *p)
+{
+    return p->line.action != COMMAND_USAGE && p->line.action != COMMAND_DONE;
+}
+
+static struct command_line end(struct parser *p)
+{
+    p->line.options.import_folders = p->folders.items;
+    p->line.options.import_folder_count = p->folders.count;
+    p->line.options.definitions = p->definitions.items;
+    p->line.options.definition_count = p->definitions.count;
+    return p->line;
+}
+
+struct command_line command_line_parse(int argc, char **argv, struct arena *arena)
+{
+    struct parser p = begin(arena);
+    p.longer = long_options;
+    if (!response_files_expand(&argc, &argv, arena)) {
+        p.line.action = COMMAND_USAGE;
+        return p.line;
+    }
+    int skip = parse_command(&p, argc, argv);
+    optind = skip;
+    opterr = 0;
+    int option;
+    while (goes_on(&p) &&
+           (option = getopt_long(argc, argv, ":o:p:D:I:O:W:M::j:qvh", long_options, NULL)) != -1)
+        parse_option(&p, option, argv);
+    check_line(&p, argc, argv);
+    check_dependencies(&p);
+    check_diagnostics(&p);
+    return end(&p);
+}
+
+/* ---- commands with options of their own ---- */
+
+/* What a command takes of the options above, by what it does with a program. */
+static bool is_shared(const struct command_options *own, int option)
+{
+    switch (option) {
+    case OPTION_COLOUR:
+    case OPTION_MIN_LEVEL:
+    case OPTION_FAIL_ON:
+    case OPTION_DIAGNOSTICS:
+    case OPTION_VERSION:
+    case 'h': return true;
+    case OPTION_BUFFERS:
+    case OPTION_MEMORY: return (own->shares & SHARES_ANALYSIS) != 0;
+    case OPTION_DEVICE:
+    case OPTION_MARCH:
+    case OPTION_NO_BOUNDS:
+    case OPTION_FAST_MATH:
+    case OPTION_FUSE:
+    case OPTION_NO_FUSE:
+    case OPTION_DEBUG_MODE:
+    case OPTION_LINKER: return (own->shares & SHARES_CODE) != 0;
+    case OPTION_BASELINE:
+    case OPTION_WRITE_BASELINE: return (own->shares & SHARES_BASELINE) != 0;
+    default: return false;
+    }
+}
+
+static const char *command_letters(struct parser *p)
+{
+    return arena_printf(
+        p->arena, ":%s%s%s%sW:j:qvh", p->own->letters, p->own->shares & SHARES_ANALYSIS ? "I:" : "",
+        p->own->shares & SHARES_DEFINITIONS ? "D:" : "", p->own->shares & SHARES_CODE ? "O:" : "");
+}
+
+/* The command's own stand before the others. */
+static const struct option *command_longer(struct parser *p)
+{
+    VEC(struct option) options = {0};
+    for (const struct option *o = p->own->longer; o->name != NULL; o++)
+        vec_push(p->arena, &options, *o);
+    for (const struct option *o = long_options; o->name != NULL; o++)
+        if (is_shared(p->own, o->val)) vec_push(p->arena, &options, *o);
+    vec_push(p->arena, &options, (struct option){0});
+    return options.items;
+}
+
+static void parse_own_option(struct parser *p, int option, char **argv)
+{
+    bool letter = option != ':' && option < 256 && strchr(p->own->letters, option) != NULL;
+    if (letter || option >= COMMAND_OPTION)
+        refuse_problem(p, p->own->take(p->own->data, p->arena, option, optarg));
+    else
+        parse_option(p, option, argv);
+}
+
+struct command_line command_line_parse_command(int argc, char **argv, struct arena *arena,
+                                               const struct command_options *own)
+{
+    struct parser p = begin(arena);
+    p.own = own;
+    if (own->reports) {
+        p.line.colour = colour_suits(STDOUT_FILENO);
+        p.line.diagnostics.on_stdout = true;
+        p.line.diagnostics.fail_level = DIAG_WARNING;
+        p.line.diagnostics.lint_rules = true;
+    }
+    p.word = argv[0];
+    if (!response_files_expand(&argc, &argv, arena)) {
+        p.line.action = COMMAND_USAGE;
+        return p.line;
+    }
+    const char *letters = command_letters(&p);
+    p.longer = command_longer(&p);
+    optind = 1;
+    opterr = 0;
+    int option;
+    while (goes_on(&p) && (option = getopt_long(argc, argv, letters, p.longer, NULL)) != -1)
+        parse_own_option(&p, option, argv);
+    for (int i = optind; goes_on(&p) && i < argc; i++)
+        vec_push(arena, &p.inputs, argv[i]);
+    p.line.inputs = p.inputs.items;
+    p.line.input_count = p.inputs.count;
+    if (goes_on(&p) && p.inputs.count == 0) refuse(&p, "no %s", "input file");
+    const char *other = own->reports ? "-" : NULL;
+    if (goes_on(&p))
+        refuse_problem(&p, diagnostic_options_check(&p.line.diagnostics, arena, other));
+    return end(&p);
+}

@@ -1,0 +1,706 @@
+/*
+ * container_write: graph, plan, program and image as a container file (lang/container.md).
+ *
+ * Each section is a byte buffer; records are written from the structs of lang/container.h, whose
+ * layout is the file's on the little-endian hosts that pipec runs on.  Strings are stored once, in
+ * order of first use (never two calls of string() in one initialiser: their order would be the C
+ * compiler's choice).
+ */
+#include "compiler/codegen/codegen.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#include "compiler/bodies/written.h"
+#include "compiler/emit/debug_tables.h"
+#include "compiler/emit/launch_tables.h"
+#include "compiler/codegen/source_map.h"
+#include "compiler/optimize/compose/compose.h"
+#include "lang/container.h"
+#include "lang/index_format.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "containers are little-endian");
+
+#ifndef PIPEC_VERSION
+#define PIPEC_VERSION "0"
+#endif
+
+enum { SECTION_KINDS = CONTAINER_IMAGE + 1 };
+
+typedef VEC(unsigned char) byte_vec;
+
+struct writer {
+    struct compile *cx;
+    struct arena *scratch;
+    const struct graph *graph;
+    const struct plan *plan;
+    const struct sched_program *program;
+    const struct kernel_image *image;
+    byte_vec sections[SECTION_KINDS];
+    container_string *slots; /* hash table of the strings written; 0: free */
+    size_t slot_count, string_count;
+    uint64_t *first_reader;               /* per buffer, in READERS */
+    uint64_t *first_input, *first_output; /* per node, in INPUTS and OUTPUTS */
+    struct debug_tables debug;
+};
+
+static void append(struct writer *w, enum container_section_kind kind, const void *bytes,
+                   size_t size_bytes)
+{
+    byte_vec *section = &w->sections[kind];
+    if (size_bytes == 0) return;
+    section->items =
+        vec_grow(w->scratch, section->items, &section->capacity, section->count + size_bytes, 1);
+    memcpy(section->items + section->count, bytes, size_bytes);
+    section->count += size_bytes;
+}
+
+#define APPEND(w, kind, ...) append((w), (kind), &(__VA_ARGS__), sizeof(__VA_ARGS__))
+
+/* A count or an index as the file holds it; what does not fit is reported. */
+static uint32_t narrow(struct writer *w, uint64_t value)
+{
+    if (value < CONTAINER_NONE) return (uint32_t)value;
+    diag_report(
+        w->cx->diags, RULE_TOO_LARGE, w->graph->span,
+        "pipeline '%s' is too large for a container: a table has more than 4294967294 entries",
+        w->graph->name);
+    return 0;
+}
+
+/* ---- strings ---- */
+
+static const char *string_at(const struct writer *w, container_string at)
+{
+    return (const char *)w->sections[CONTAINER_STRINGS].items + at;
+}
+
+static container_string *string_slot(const struct writer *w, const char *text)
+{
+    size_t mask = w->slot_count - 1;
+    for (size_t i = XXH64(text, strlen(text), 0) & mask;; i = (i + 1) & mask) {
+        if (w->slots[i] == 0 || strcmp(string_at(w, w->slots[i]), text) == 0) return &w->slots[i];
+    }
+}
+
+static void grow_slots(struct writer *w)
+{
+    container_string *old = w->slots;
+    size_t old_count = w->slot_count;
+    w->slot_count = old_count > 0 ? old_count * 2 : 64;
+    w->slots = ARENA_ARRAY(w->scratch, container_string, w->slot_count);
+    for (size_t i = 0; i < old_count; i++) {
+        if (old[i] != 0) *string_slot(w, string_at(w, old[i])) = old[i];
+    }
+}
+
+static container_string string(struct writer *w, const char *text)
+{
+    if (text == NULL || text[0] == '\0') return 0;
+    if (w->string_count * 2 >= w->slot_count) grow_slots(w);
+    container_string *slot = string_slot(w, text);
+    if (*slot != 0) return *slot;
+    *slot = narrow(w, w->sections[CONTAINER_STRINGS].count);
+    w->string_count++;
+    append(w, CONTAINER_STRINGS, text, strlen(text) + 1);
+    return *slot;
+}
+
+/* ---- the tables ---- */
+
+/* Where the ends of each node and the readers of each buffer begin in their tables. */
+static void sum_ends(struct writer *w)
+{
+    const struct graph *graph = w->graph;
+    w->first_input = ARENA_ARRAY(w->scratch, uint64_t, graph->nodes.count + 1);
+    w->first_output = ARENA_ARRAY(w->scratch, uint64_t, graph->nodes.count + 1);
+    w->first_reader = ARENA_ARRAY(w->scratch, uint64_t, graph->buffers.count + 1);
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        w->first_input[i + 1] = w->first_input[i] + graph->nodes.items[i].inputs.count;
+        w->first_output[i + 1] = w->first_output[i] + graph->nodes.items[i].outputs.count;
+    }
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        w->first_reader[i + 1] = w->first_reader[i] + graph->buffers.items[i].readers.count;
+    }
+}
+
+/* End of the pipeline's block of run-time arguments. */
+static uint64_t pipeline_arguments_bytes(const struct graph *graph)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < graph->arguments.count; i++) {
+        const struct variable *variable = graph->arguments.items[i].variable;
+        uint64_t last = variable->offset_bytes + variable->type->width_bytes;
+        if (last > end) end = last;
+    }
+    return end;
+}
+
+static void write_pipeline(struct writer *w)
+{
+    const struct graph *graph = w->graph;
+    struct container_pipeline record = {
+        .arguments_bytes = pipeline_arguments_bytes(graph),
+        .memory_bytes = graph->memory_bytes,
+    };
+    if (graph->unproven) record.flags |= CONTAINER_PIPELINE_UNPROVEN;
+    if (w->cx->options.debug_mode) record.flags |= CONTAINER_PIPELINE_DEBUG;
+    if (graph->is_counterexample) record.flags |= CONTAINER_PIPELINE_COUNTEREXAMPLE;
+    record.name = string(w, graph->name);
+    record.compiler = string(w, "pipec " PIPEC_VERSION);
+    APPEND(w, CONTAINER_PIPELINE, record);
+}
+
+static void write_device(struct writer *w)
+{
+    const struct devdesc *device = w->plan->device;
+    APPEND(w, CONTAINER_DEVICE,
+           (struct container_device){
+               .name = string(w, device->name),
+               .cu_count = device->cu_count,
+               .lanes = device->lanes,
+               .description_hash = devdesc_hash(device),
+           });
+}
+
+/* The bits of a value as its type stores it, in the low bytes. */
+static uint64_t stored_bits(struct scalar_value value)
+{
+    size_t width = scalar_width_bytes(value.type);
+    return width >= 8 ? value.bits : value.bits & ((UINT64_C(1) << width * 8) - 1);
+}
+
+static void write_arguments(struct writer *w)
+{
+    for (size_t i = 0; i < w->graph->arguments.count; i++) {
+        const struct graph_argument *argument = &w->graph->arguments.items[i];
+        const struct variable *variable = argument->variable;
+        APPEND(w, CONTAINER_ARGUMENTS,
+               (struct container_argument){
+                   .name = string(w, variable->name),
+                   .scalar = variable->type->scalar,
+                   .has_default = argument->has_default,
+                   .offset_bytes = variable->offset_bytes,
+                   .default_bits = argument->has_default ? stored_bits(argument->value) : 0,
+               });
+    }
+}
+
+/* A source's name without the folder that the main file is in, so that a container does not tell
+ * where it was made. */
+static const char *portable_name(const struct writer *w, const struct source *source)
+{
+    const char *main_name = source_get(w->cx->sources, 1)->name;
+    const char *slash = strrchr(main_name, '/');
+    size_t folder_length = slash != NULL ? (size_t)(slash - main_name) + 1 : 0;
+    if (strncmp(source->name, main_name, folder_length) == 0) return source->name + folder_length;
+    const char *last = strrchr(source->name, '/');
+    return source->name[0] == '/' ? last + 1 : source->name;
+}
+
+/* Whether some place lies in it. */
+static bool is_named(const struct writer *w, uint32_t id)
+{
+    const struct place_table *places = w->image->places;
+    for (size_t i = 0; i < places->items.count; i++)
+        if (places->items.items[i].source == id - 1) return true;
+    return false;
+}
+
+/* All sources of the compilation, in order: places name them by number less one.  In debug mode
+ * with their texts, so that a debugger can show them wherever they are not. */
+static void write_sources(struct writer *w)
+{
+    for (uint32_t id = 1; id <= source_count(w->cx->sources); id++) {
+        const struct source *source = source_get(w->cx->sources, id);
+        struct container_source record = {.name = string(w, portable_name(w, source))};
+        if (w->cx->options.debug_mode && is_named(w, id)) {
+            record.text_offset_bytes = w->sections[CONTAINER_SOURCE_TEXTS].count;
+            record.text_bytes = source->size_bytes;
+            append(w, CONTAINER_SOURCE_TEXTS, source->bytes, source->size_bytes);
+        }
+        APPEND(w, CONTAINER_SOURCES, record);
+    }
+}
+
+static void place_of(const struct writer *w, struct span span, uint32_t *source, uint32_t *line)
+{
+    uint32_t column;
+    *source = CONTAINER_NONE;
+    *line = 0;
+    if (span.source == 0 || span.source > source_count(w->cx->sources)) return;
+    *source = span.source - 1;
+    source_locate(source_get(w->cx->sources, span.source), span.begin, line, &column);
+}
+
+static uint32_t node_flags(const struct compile *cx, const struct graph_node *node)
+{
+    uint32_t flags = node->stateful ? CONTAINER_NODE_STATEFUL : 0;
+    if (node->kernel->init != NULL) flags |= CONTAINER_NODE_INIT;
+    if (node->kernel->finish != NULL) flags |= CONTAINER_NODE_FINISH;
+    if (node->kernel->stops) flags |= CONTAINER_NODE_STOPS;
+    if (kernel_launches_any(&node->kernel->launches)) flags |= CONTAINER_NODE_LAUNCHES;
+    if (node->warp.counted) flags |= CONTAINER_NODE_COUNTED;
+    if (compose_may_fault(cx, node->kernel)) flags |= CONTAINER_NODE_FAULTS;
+    for (uint32_t i = 0; i < node->kernel->out_count; i++) {
+        if (node->kernel->out[i].indexed && !written_wholly(cx->arena, node->kernel, i))
+            flags |= CONTAINER_NODE_INDEXED;
+    }
+    return flags;
+}
+
+/* Appends two lists of a value for each phase; returns the index of the first. */
+static uint32_t write_rates(struct writer *w, const uint64_t *first, const uint64_t *second,
+                            uint32_t phases)
+{
+    if (first == NULL || second == NULL) return CONTAINER_NONE;
+    size_t at = w->sections[CONTAINER_RATES].count / sizeof *first;
+    append(w, CONTAINER_RATES, first, phases * sizeof *first);
+    append(w, CONTAINER_RATES, second, phases * sizeof *second);
+    return narrow(w, at);
+}
+
+static void write_input(struct writer *w, const struct graph_node *node,
+                        const struct graph_input *input)
+{
+    const struct kernel_port *port = &node->kernel->in[input->kernel_port];
+    bool window = port->window_width > 0;
+    APPEND(w, CONTAINER_INPUTS,
+           (struct container_input){
+               .port = string(w, input->port),
+               .buffer = input->buffer,
+               .reader = narrow(w, w->first_reader[input->buffer] + input->reader),
+               .rates = write_rates(w, input->pops, input->peeks, node->kernel->phases),
+               .pop = input->pop,
+               .peek = window ? 1 : input->peek,
+               .window_width = port->window_width,
+               .window_height = port->window_height,
+               .border = window ? (uint32_t)port->border : 0,
+           });
+}
+
+static void write_output(struct writer *w, const struct graph_node *node,
+                         const struct graph_output *output)
+{
+    APPEND(w, CONTAINER_OUTPUTS,
+           (struct container_output){
+               .port = string(w, output->port),
+               .buffer = output->buffer,
+               .push_least = output->push_least,
+               .push = output->push,
+               .finish_max = output->finish_max,
+               .rates = write_rates(w, output->push_leasts, output->pushes, node->kernel->phases),
+               .bundle = output->bundle,
+               .share = output->share,
+           });
+}
+
+static void write_ends(struct writer *w, const struct graph_node *node)
+{
+    for (size_t i = 0; i < node->inputs.count; i++) {
+        write_input(w, node, &node->inputs.items[i]);
+    }
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        write_output(w, node, &node->outputs.items[i]);
+    }
+}
+
+static void write_node(struct writer *w, size_t index)
+{
+    const struct graph_node *node = &w->graph->nodes.items[index];
+    const struct kernel *kernel = node->kernel;
+    struct container_node record = {
+        .kernel = w->image->node_kernel[index],
+        .flags = node_flags(w->cx, node),
+        .importance = node->importance,
+        .first_input = narrow(w, w->first_input[index]),
+        .input_count = narrow(w, node->inputs.count),
+        .first_output = narrow(w, w->first_output[index]),
+        .output_count = narrow(w, node->outputs.count),
+        .phases = kernel->phases,
+        .arguments_bytes = kernel->arguments_bytes,
+        .tables_bytes = kernel->tables_bytes,
+        .state_bytes = kernel->state_bytes,
+        .repetitions = node->repetitions,
+        .source_repetitions = node->source_repetitions,
+        .cost_cycles = node->cost_cycles,
+        .warp_cycles = node->warp.cycles,
+        .finish_cycles = node->warp.finish_cycles,
+        .warp_firings = node->warp.firings,
+        .firing_warps = node->warp.pieces,
+        .local_bytes = kernel->shared_bytes,
+    };
+    record.name = string(w, node->name);
+    record.kernel_title = string(w, kernel->title);
+    place_of(w, node->span, &record.source, &record.line);
+    APPEND(w, CONTAINER_NODES, record);
+    write_ends(w, node);
+}
+
+/* ---- buffers ---- */
+
+struct uniform {
+    enum scalar_type scalar;
+    bool any, mixed;
+};
+
+static void see_scalar(enum scalar_type scalar, uint64_t offset_bytes, void *data)
+{
+    struct uniform *seen = data;
+    (void)offset_bytes;
+    seen->mixed |= seen->any && scalar != seen->scalar;
+    seen->scalar = scalar;
+    seen->any = true;
+}
+
+/* What a packet is made of: bytes where its scalars differ or do not fill it. */
+static enum scalar_type element_scalar(const struct type *type)
+{
+    struct uniform seen = {0};
+    const struct type *base = type_base(type);
+    type_each_scalar(base, see_scalar, &seen);
+    return seen.mixed || base->has_padding ? SCALAR_U8 : seen.scalar;
+}
+
+/* ---- fields ---- */
+
+enum { FIELDS_MAX = 4096 };
+
+/* Whether all below is scalars, so that one record tells it. */
+static bool is_plain(const struct type *type)
+{
+    while (type->kind == TYPE_ARRAY)
+        type = type->element;
+    return type->kind != TYPE_STRUCT;
+}
+
+static void write_plain_field(struct writer *w, const struct type *type, const char *name,
+                              uint64_t offset_bytes)
+{
+    struct container_field record = {
+        .offset_bytes = offset_bytes, .count = type_scalar_count(type), .lanes = 1};
+    const char *shape = "";
+    for (; type_is_indexed(type); type = type->element) {
+        shape = arena_printf(w->scratch, "%s%s%llu", shape, shape[0] != '\0' ? ", " : "",
+                             (unsigned long long)type->length);
+        if (type->kind == TYPE_VECTOR) record.lanes = (uint32_t)type->length;
+    }
+    record.scalar = type->scalar;
+    record.name = string(w, name);
+    record.shape = string(w, shape);
+    APPEND(w, CONTAINER_FIELDS, record);
+}
+
+/* False beyond FIELDS_MAX. */
+static bool write_fields(struct writer *w, const struct type *type, const char *name,
+                         uint64_t offset_bytes, uint32_t *count)
+{
+    if (is_plain(type)) {
+        if (++*count > FIELDS_MAX) return false;
+        write_plain_field(w, type, name, offset_bytes);
+        return true;
+    }
+    bool good = true;
+    for (uint64_t i = 0; type->kind == TYPE_ARRAY && i < type->length && good; i++)
+        good = write_fields(w, type->element,
+                            arena_printf(w->scratch, "%s[%llu]", name, (unsigned long long)i),
+                            offset_bytes + i * type->element->width_bytes, count);
+    for (uint32_t i = 0; type->kind == TYPE_STRUCT && i < type->field_count && good; i++) {
+        const struct type_field *field = &type->fields[i];
+        const char *dot = name[0] != '\0' ? "." : "";
+        good =
+            write_fields(w, field->type, arena_printf(w->scratch, "%s%s%s", name, dot, field->name),
+                         offset_bytes + field->offset_bytes, count);
+    }
+    return good;
+}
+
+static void write_packet_fields(struct writer *w, const struct graph_buffer *buffer,
+                                struct container_buffer *record)
+{
+    if (buffer->outer == GRAPH_INNER) return;
+    record->first_field =
+        narrow(w, w->sections[CONTAINER_FIELDS].count / sizeof(struct container_field));
+    if (write_fields(w, buffer->type, "", 0, &record->field_count)) return;
+    diag_report(w->cx->diags, RULE_TOO_LARGE, buffer->span,
+                "a packet of the pipeline's port '%s' has more than %d fields", buffer->name,
+                FIELDS_MAX);
+}
+
+struct packet_bytes {
+    unsigned char *bytes;
+    const struct scalar_value *next;
+};
+
+static void write_scalar(enum scalar_type scalar, uint64_t offset_bytes, void *data)
+{
+    struct packet_bytes *packet = data;
+    uint64_t bits = stored_bits(*packet->next++);
+    memcpy(packet->bytes + offset_bytes, &bits, scalar_width_bytes(scalar));
+}
+
+/* Appends the initial packets; returns their size in bytes: whole packets, fewer than all where
+ * they repeat. */
+static uint64_t write_initials(struct writer *w, const struct graph_buffer *buffer)
+{
+    const struct graph_initial *initial = &buffer->initial;
+    const struct type *type = buffer->type;
+    if (initial->packets == 0 || initial->value_count == 0) return 0;
+    uint64_t packets = initial->value_count / type_scalar_count(type);
+    struct packet_bytes packet = {.bytes =
+                                      ARENA_ARRAY(w->scratch, unsigned char, type->width_bytes),
+                                  .next = initial->values};
+    for (uint64_t i = 0; i < packets; i++) {
+        type_each_scalar(type, write_scalar, &packet);
+        append(w, CONTAINER_INITIALS, packet.bytes, type->width_bytes);
+    }
+    return packets * type->width_bytes;
+}
+
+static void write_buffer(struct writer *w, const struct graph_buffer *buffer, uint64_t first_reader)
+{
+    bool written = buffer->writer_node != GRAPH_NONE;
+    struct container_buffer record = {
+        .scalar = element_scalar(buffer->type),
+        .outer = buffer->outer == GRAPH_OUTER_IN    ? CONTAINER_OUTER_IN
+                 : buffer->outer == GRAPH_OUTER_OUT ? CONTAINER_OUTER_OUT
+                                                    : CONTAINER_INNER,
+        .width_bytes = buffer->width_bytes,
+        .depth_packets = buffer->depth_packets,
+        .initial_packets = buffer->initial.packets,
+        .row_packets = buffer->shape.row_packets,
+        .frame_rows = buffer->shape.frame_rows,
+        .initial_offset_bytes = w->sections[CONTAINER_INITIALS].count,
+        .writer_node = written ? buffer->writer_node : CONTAINER_NONE,
+        .writer_output =
+            written ? narrow(w, w->first_output[buffer->writer_node] + buffer->writer_output)
+                    : CONTAINER_NONE,
+        .first_reader = narrow(w, first_reader),
+        .reader_count = narrow(w, buffer->readers.count),
+        .type = debug_type_index(&w->debug, buffer->type),
+        .place = places_add(w->image->places, buffer->span),
+    };
+    record.name = string(w, buffer->name);
+    record.type_text = string(w, type_text(w->scratch, buffer->type));
+    record.initial_size_bytes = write_initials(w, buffer);
+    write_packet_fields(w, buffer, &record);
+    APPEND(w, CONTAINER_BUFFERS, record);
+}
+
+static void write_buffers(struct writer *w)
+{
+    for (size_t i = 0; i < w->graph->buffers.count; i++) {
+        const struct graph_buffer *buffer = &w->graph->buffers.items[i];
+        write_buffer(w, buffer, w->first_reader[i]);
+        for (size_t r = 0; r < buffer->readers.count; r++) {
+            const struct graph_reader *reader = &buffer->readers.items[r];
+            APPEND(w, CONTAINER_READERS,
+                   (struct container_reader){
+                       .node = reader->node,
+                       .input = narrow(w, w->first_input[reader->node] + reader->input),
+                   });
+        }
+    }
+}
+
+/* ---- plan, program, image ---- */
+
+static uint32_t stage_flags(const struct plan_stage *stage)
+{
+    uint32_t flags = stage->spilled ? CONTAINER_STAGE_SPILLED : 0;
+    return stage->ends_pack ? flags | CONTAINER_STAGE_ENDS_PACK : flags;
+}
+
+static void write_stages(struct writer *w)
+{
+    for (uint32_t i = 0; i < w->plan->stage_count; i++) {
+        const struct plan_stage *stage = &w->plan->stages[i];
+        APPEND(w, CONTAINER_STAGES,
+               (struct container_stage){
+                   .node = stage->node,
+                   .threshold = stage->threshold,
+                   .batch_max = stage->batch_max,
+                   .entry = stage->entry == GRAPH_NONE ? CONTAINER_NONE : stage->entry,
+                   .flags = stage_flags(stage),
+                   .pack = stage->pack,
+                   .place = stage->place,
+               });
+    }
+}
+
+/* The step and the first warp, so that the generator needs no division. */
+static void write_index(struct writer *w, uint32_t kernel_id, const struct plan_index *index)
+{
+    const uint32_t *d = index->extents;
+    const struct index_format format = index_format_of(d);
+    struct container_index record = {
+        .kernel = kernel_id,
+        .extents = {d[0], d[1], d[2]},
+        .register_bits = index->register_bits,
+        .address_bytes = index->address_bytes,
+        .step = {index->step[0], index->step[1], index->step[2]},
+        .first_warp = narrow(w, w->sections[CONTAINER_FIRST_WARPS].count / sizeof(uint32_t)),
+        .flags = index->dedicated ? CONTAINER_INDEX_DEDICATED : 0,
+    };
+    APPEND(w, CONTAINER_INDICES, record);
+    for (uint32_t n = 0; n < index->items && n < w->plan->device->lanes; n++) {
+        uint32_t packed = index_pack(&format, n % d[0], n / d[0] % d[1], n / d[0] / d[1]);
+        APPEND(w, CONTAINER_FIRST_WARPS, packed);
+    }
+}
+
+/* In order of the image's numbers: those of nodes ascend in order of first use. */
+static void write_indices(struct writer *w)
+{
+    uint32_t next = 0;
+    for (size_t i = 0; i < w->graph->nodes.count; i++) {
+        const struct kernel *kernel = w->graph->nodes.items[i].kernel;
+        uint32_t id = w->image->node_kernel[i];
+        if (id < next) continue;
+        next = id + 1;
+        const struct plan_index *index = plan_find_index(w->plan, kernel);
+        if (index != NULL) write_index(w, id, index);
+    }
+}
+
+static void write_program(struct writer *w)
+{
+    const struct sched_program *program = w->program;
+    for (uint32_t i = 0; i < program->set_count; i++) {
+        const struct sched_set *set = &program->sets[i];
+        APPEND(w, CONTAINER_SETS, set->count);
+        append(w, CONTAINER_SETS, set->stages, set->count * sizeof *set->stages);
+    }
+    append(w, CONTAINER_PROGRAM, program->code, program->code_bytes);
+    append(w, CONTAINER_CERTIFICATE, w->graph->certificate,
+           w->graph->certificate_words * sizeof *w->graph->certificate);
+}
+
+static uint64_t align_up(uint64_t value)
+{
+    return (value + CONTAINER_ALIGNMENT - 1) / CONTAINER_ALIGNMENT * CONTAINER_ALIGNMENT;
+}
+
+/* Each aligned as a section is. */
+static void write_images(struct writer *w)
+{
+    static const unsigned char zeros[CONTAINER_ALIGNMENT];
+    for (uint32_t i = 0; i < w->image->object_count; i++) {
+        const struct kernel_object *object = &w->image->objects[i];
+        struct container_image record = {.features = object->features,
+                                         .size_bytes = object->size_bytes};
+        size_t used = w->sections[CONTAINER_IMAGE].count;
+        append(w, CONTAINER_IMAGE, zeros, (size_t)(align_up(used) - used));
+        record.offset_bytes = w->sections[CONTAINER_IMAGE].count;
+        record.isa = string(w, object->isa);
+        APPEND(w, CONTAINER_IMAGES, record);
+        append(w, CONTAINER_IMAGE, object->bytes, object->size_bytes);
+    }
+}
+
+static void write_launches(struct writer *w)
+{
+    struct launch_tables tables =
+        launch_tables_build(w->cx, w->scratch, w->graph, w->plan, w->image);
+    for (size_t i = 0; i < tables.interfaces.count; i++)
+        tables.interfaces.items[i].title = string(w, tables.titles.items[i]);
+    append(w, CONTAINER_INTERFACES, tables.interfaces.items,
+           tables.interfaces.count * sizeof *tables.interfaces.items);
+    append(w, CONTAINER_INTERFACE_PORTS, tables.ports.items,
+           tables.ports.count * sizeof *tables.ports.items);
+    append(w, CONTAINER_LAUNCHES, tables.launches.items,
+           tables.launches.count * sizeof *tables.launches.items);
+    (void)narrow(w, tables.ports.count);
+    (void)narrow(w, tables.launches.count);
+}
+
+/* ---- debug information ---- */
+
+#define WRITE_TABLE(w, kind, table, names, field)                                                  \
+    do {                                                                                           \
+        for (size_t n = 0; n < (table).count; n++)                                                 \
+            (table).items[n].field = string((w), (names).items[n]);                                \
+        (void)narrow((w), (table).count);                                                          \
+        append((w), (kind), (table).items, (table).count * sizeof *(table).items);                 \
+    } while (0)
+
+static void write_debug(struct writer *w)
+{
+    struct debug_tables *t = &w->debug;
+    const struct place_table *places = w->image->places;
+    WRITE_TABLE(w, CONTAINER_TYPES, t->types, t->type_names, name);
+    WRITE_TABLE(w, CONTAINER_MEMBERS, t->members, t->member_names, name);
+    WRITE_TABLE(w, CONTAINER_KERNELS, t->kernels, t->kernel_titles, title);
+    WRITE_TABLE(w, CONTAINER_KERNEL_PORTS, t->ports, t->port_names, name);
+    WRITE_TABLE(w, CONTAINER_VARIABLES, t->variables, t->variable_names, name);
+    append(w, CONTAINER_PLACES, places->items.items,
+           places->items.count * sizeof *places->items.items);
+    (void)narrow(w, places->items.count);
+}
+
+/* ---- the file ---- */
+
+static const uint32_t section_kinds[] = {
+#define SECTION(enumerator, number, name, type, single) number,
+    CONTAINER_SECTIONS(SECTION)
+#undef SECTION
+};
+enum { SECTION_COUNT = sizeof section_kinds / sizeof section_kinds[0] };
+
+/* The file ends with the last byte of the last section. */
+static struct container_bytes assemble_file(struct writer *w)
+{
+    struct container_section table[SECTION_COUNT] = {0};
+    uint64_t at = sizeof(struct container_header) + sizeof table;
+    for (size_t i = 0; i < SECTION_COUNT; i++) {
+        uint64_t size = w->sections[section_kinds[i]].count;
+        at = align_up(at);
+        table[i] = (struct container_section){section_kinds[i], 0, at, size};
+        at += size;
+    }
+    unsigned char *file = arena_alloc(w->cx->arena, at);
+    struct container_header header = {
+        .version = CONTAINER_VERSION, .section_count = SECTION_COUNT, .file_bytes = at};
+    memcpy(header.magic, CONTAINER_MAGIC, sizeof header.magic);
+    memcpy(file + sizeof header, table, sizeof table);
+    for (size_t i = 0; i < SECTION_COUNT; i++) {
+        byte_vec *section = &w->sections[section_kinds[i]];
+        if (section->count > 0)
+            memcpy(file + table[i].offset_bytes, section->items, section->count);
+    }
+    size_t covered = offsetof(struct container_header, reserved);
+    header.checksum = XXH64(file + covered, at - covered, 0);
+    memcpy(file, &header, sizeof header);
+    return (struct container_bytes){file, at};
+}
+
+struct container_bytes container_build(struct compile *cx, const struct graph *graph,
+                                       const struct plan *plan, const struct sched_program *program,
+                                       const struct kernel_image *image)
+{
+    struct writer w = {.cx = cx,
+                       .scratch = arena_create(),
+                       .graph = graph,
+                       .plan = plan,
+                       .program = program,
+                       .image = image};
+    append(&w, CONTAINER_STRINGS, "", 1);
+    write_pipeline(&w);
+    write_device(&w);
+    write_arguments(&w);
+    sum_ends(&w);
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        write_node(&w, i);
+    debug_tables_build(cx, w.scratch, graph, image, &w.debug);
+    write_buffers(&w);
+    write_sources(&w);
+    write_stages(&w);
+    write_indices(&w);
+    write_launches(&w);
+    write_debug(&w);
+    write_program(&w);
+    write_images(&w);
+    struct container_bytes file = assemble_file(&w);
+    arena_destroy(w.scratch);
+    return file;
+}

@@ -1,0 +1,191 @@
+#include "compiler/emit/emit_static.h"
+
+#include <string.h>
+
+#include "compiler/support/vec.h"
+
+typedef VEC(uint32_t) offset_list;
+
+struct emission {
+    struct arena *arena; /* scratch */
+    struct sched_builder *builder;
+    offset_list leaving; /* instructions whose label is what follows the static part */
+};
+
+/* Which of the operands of the instruction at `offset` is the label. */
+static uint32_t label_of(const struct sched_builder *builder, uint32_t offset)
+{
+    const char *letters = sched_opcodes[builder->code[offset]].operands;
+    return (uint32_t)(strchr(letters, 'L') - letters);
+}
+
+static void land(struct emission *e, const offset_list *from, uint32_t label)
+{
+    for (size_t i = 0; i < from->count && !e->builder->failed; i++)
+        sched_patch(e->builder, from->items[i], label_of(e->builder, from->items[i]), label);
+}
+
+static uint32_t here(const struct emission *e)
+{
+    return e->builder->code_bytes;
+}
+
+static void build_guard(struct emission *e, const struct schedule_guard *guard,
+                        offset_list *failing)
+{
+    uint32_t port[4] = {guard->stage, guard->port, guard->count, 0};
+    uint32_t source[3] = {guard->stage, guard->count, 0};
+    uint32_t offset = 0;
+    switch (guard->kind) {
+    case SCHEDULE_HAS_PACKETS:
+        offset = sched_build(e->builder, SCHED_HAS_PACKETS, port, NULL);
+        break;
+    case SCHEDULE_HAS_ROOM: offset = sched_build(e->builder, SCHED_HAS_ROOM, port, NULL); break;
+    case SCHEDULE_GOES_ON: offset = sched_build(e->builder, SCHED_GOES_ON, source, NULL); break;
+    }
+    vec_push(e->arena, failing, offset);
+}
+
+/* Those of the first `count` parts. */
+static void build_guards(struct emission *e, const struct schedule_part *parts, uint32_t count,
+                         offset_list *failing)
+{
+    for (uint32_t p = 0; p < count; p++)
+        for (uint32_t i = 0; i < parts[p].guard_count; i++)
+            build_guard(e, &parts[p].guards[i], failing);
+}
+
+static void build_ops(struct emission *e, const struct schedule_part *part)
+{
+    for (uint32_t i = 0; i < part->op_count; i++) {
+        const struct schedule_op *op = &part->ops[i];
+        switch (op->kind) {
+        case SCHEDULE_RUN:
+            sched_build(e->builder, SCHED_RUN, (uint32_t[]){op->stage, op->count}, NULL);
+            break;
+        case SCHEDULE_REPEAT: sched_build(e->builder, SCHED_REPEAT, &op->count, NULL); break;
+        case SCHEDULE_AGAIN: sched_build(e->builder, SCHED_AGAIN, NULL, NULL); break;
+        }
+    }
+}
+
+/* What fails in the loop may hold again when something has completed.  No stage ends meanwhile: what
+ * its `finish` appends is not for the schedule. */
+static void build_wait(struct emission *e, uint32_t top, const offset_list *failing)
+{
+    land(e, failing, here(e));
+    sched_build(e->builder, SCHED_WAIT, &top, NULL);
+}
+
+static void build_prologue(struct emission *e, const struct schedule_island *island)
+{
+    if (island->prologue.op_count == 0) return;
+    build_guards(e, &island->prologue, 1, &e->leaving);
+    build_ops(e, &island->prologue);
+}
+
+/* ---- one queue ---- */
+
+static void build_loop(struct emission *e, const struct schedule_island *island)
+{
+    offset_list failing = {0};
+    uint32_t top = here(e);
+    build_guards(e, island->levels, 1, &failing);
+    build_ops(e, island->levels);
+    sched_build(e->builder, SCHED_JUMP, &top, NULL);
+    build_wait(e, top, &failing);
+}
+
+/* ---- queues that follow one another ---- */
+
+static void build_call(struct emission *e, offset_list *calls)
+{
+    uint32_t offset = sched_build(e->builder, SCHED_CALL, (uint32_t[]){0}, NULL);
+    vec_push(e->arena, calls, offset);
+}
+
+/* calls[i] enters at level i, which is executed after those above it. */
+static void build_routine(struct emission *e, const struct schedule_island *island,
+                          const offset_list *calls)
+{
+    for (uint32_t level = island->level_count; level-- > 0;) {
+        if (!e->builder->failed) sched_patch(e->builder, calls->items[level], 0, here(e));
+        build_ops(e, &island->levels[level]);
+    }
+    sched_build(e->builder, SCHED_RETURN, NULL, NULL);
+}
+
+static void build_pipeline(struct emission *e, const struct schedule_island *island)
+{
+    offset_list failing = {0}, calls = {0};
+    for (uint32_t level = 0; level + 1 < island->level_count; level++) {
+        build_guards(e, island->levels, level + 1, &e->leaving);
+        build_call(e, &calls);
+    }
+    uint32_t top = here(e);
+    build_guards(e, island->levels, island->level_count, &failing);
+    build_call(e, &calls);
+    sched_build(e->builder, SCHED_JUMP, &top, NULL);
+    build_wait(e, top, &failing);
+    uint32_t leave = sched_build(e->builder, SCHED_JUMP, (uint32_t[]){0}, NULL);
+    vec_push(e->arena, &e->leaving, leave);
+    build_routine(e, island, &calls);
+}
+
+/* ---- islands beside others ---- */
+
+/* Its prologue, and the iteration; what fails in the first leads to the second. */
+static void build_island(struct emission *e, const struct schedule_island *island,
+                         offset_list *failing)
+{
+    if (island->prologue.op_count > 0) {
+        build_guards(e, &island->prologue, 1, failing);
+        build_ops(e, &island->prologue);
+        land(e, failing, here(e));
+        failing->count = 0;
+    }
+    build_guards(e, island->levels, 1, failing);
+    build_ops(e, island->levels);
+}
+
+static void build_islands(struct emission *e, const struct plan *plan, uint32_t set,
+                          enum sched_opcode selection)
+{
+    const struct schedule *schedule = plan->schedule;
+    offset_list failing = {0};
+    uint32_t top = here(e);
+    for (uint32_t i = 0; i < schedule->island_count; i++) {
+        land(e, &failing, here(e));
+        failing.count = 0;
+        build_island(e, &schedule->islands[i], &failing);
+    }
+    if (schedule->static_count < plan->stage_count) {
+        land(e, &failing, here(e));
+        failing.count = 0;
+        uint32_t select = sched_build(e->builder, selection, (uint32_t[]){set, 0}, NULL);
+        vec_push(e->arena, &failing, select);
+        sched_build(e->builder, SCHED_DISPATCH, NULL, NULL);
+    }
+    sched_build(e->builder, SCHED_JUMP, &top, NULL);
+    land(e, &failing, here(e));
+    sched_build(e->builder, SCHED_WAIT, &top, NULL);
+}
+
+void emit_static(struct sched_builder *builder, const struct plan *plan, uint32_t set,
+                 enum sched_opcode selection)
+{
+    const struct schedule *schedule = plan->schedule;
+    if (schedule == NULL || schedule->island_count == 0) return;
+    struct emission e = {.arena = arena_create(), .builder = builder};
+    bool whole = schedule->island_count == 1 && schedule->static_count == plan->stage_count;
+    const struct schedule_island *island = &schedule->islands[0];
+    if (whole) build_prologue(&e, island);
+    if (!whole)
+        build_islands(&e, plan, set, selection);
+    else if (island->level_count == 1)
+        build_loop(&e, island);
+    else
+        build_pipeline(&e, island);
+    land(&e, &e.leaving, here(&e));
+    arena_destroy(e.arena);
+}

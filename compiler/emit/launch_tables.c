@@ -1,0 +1,169 @@
+#include "compiler/emit/launch_tables.h"
+
+#include "compiler/bodies/cost.h"
+#include "compiler/bodies/group.h"
+#include "lang/kernel_abi.h"
+
+_Static_assert((int)LAUNCH_WITH_PARENT == (int)CONTAINER_LAUNCH_WITH_PARENT &&
+                   (int)LAUNCH_AFTER_GROUP == (int)CONTAINER_LAUNCH_AFTER_GROUP &&
+                   (int)LAUNCH_AFTER_PARENT == (int)CONTAINER_LAUNCH_AFTER_PARENT,
+               "orders of launches");
+
+struct building {
+    struct compile *cx;
+    struct arena *arena;
+    const struct graph *graph;
+    const struct plan *plan;
+    const struct kernel_image *image;
+    struct launch_tables tables;
+    uint32_t first_child; /* interface of the first child kernel */
+};
+
+struct place {
+    uint32_t source, line, column;
+};
+
+static struct place place_of(const struct building *b, struct span span)
+{
+    struct place place = {.source = CONTAINER_NONE};
+    if (span.source == 0 || span.source > source_count(b->cx->sources)) return place;
+    place.source = span.source - 1;
+    source_locate(source_get(b->cx->sources, span.source), span.begin, &place.line, &place.column);
+    return place;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+/* ---- ports ---- */
+
+static void add_port(struct building *b, const struct kernel_port *port, uint64_t packets)
+{
+    struct place place = place_of(b, port->rate_declared ? port->rate_span : port->span);
+    struct container_interface_port record = {.width_bytes = port->type->width_bytes,
+                                              .packets = packets,
+                                              .source = place.source,
+                                              .line = place.line,
+                                              .column = place.column};
+    for (uint64_t i = 0; i < port->arity; i++)
+        vec_push(b->arena, &b->tables.ports, record);
+}
+
+/* What an in-port of the node sees follows from the graph, of a child from the kernel. */
+static void add_ports(struct building *b, const struct kernel *kernel,
+                      const struct graph_node *node, struct container_interface *record)
+{
+    record->first_port = (uint32_t)b->tables.ports.count;
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        uint64_t peek = kernel->in[i].peek;
+        for (size_t k = 0; node != NULL && k < node->inputs.count; k++)
+            if (node->inputs.items[k].kernel_port == i) peek = node->inputs.items[k].peek;
+        add_port(b, &kernel->in[i], peek);
+    }
+    record->in_count = (uint32_t)b->tables.ports.count - record->first_port;
+    for (uint32_t i = 0; i < kernel->out_count; i++) {
+        const struct kernel_port *out = &kernel->out[i];
+        bool launches = kernel_launches_any(&kernel->launches);
+        add_port(b, out, launches ? out->own_push : out->push);
+    }
+    record->out_count = (uint32_t)b->tables.ports.count - record->first_port - record->in_count;
+}
+
+/* ---- launches ---- */
+
+static uint32_t interface_of(const struct building *b, const struct kernel *child)
+{
+    size_t first = b->graph->kernels.count - b->graph->child_kernels, i = first;
+    while (b->graph->kernels.items[i] != child)
+        i++;
+    return b->first_child + (uint32_t)(i - first);
+}
+
+static void add_launches(struct building *b, const struct kernel *kernel,
+                         struct container_interface *record)
+{
+    record->first_launch = (uint32_t)b->tables.launches.count;
+    record->launch_count = (uint32_t)kernel->launches.statements.count;
+    for (size_t i = 0; i < kernel->launches.statements.count; i++) {
+        const struct launch *launch = kernel->launches.statements.items[i];
+        struct place place = place_of(b, launch->span);
+        struct container_launch made = {.parent = (uint32_t)b->tables.interfaces.count,
+                                        .child = interface_of(b, launch->child),
+                                        .order = (uint32_t)launch->order,
+                                        .wait_max = launch->wait_count,
+                                        .source = place.source,
+                                        .line = place.line,
+                                        .column = place.column};
+        vec_push(b->arena, &b->tables.launches, made);
+    }
+}
+
+/* ---- interfaces ---- */
+
+/* Warps of a firing of the child, and what each costs. */
+static void set_cost(const struct building *b, const struct kernel *kernel,
+                     const struct graph_node *node, struct container_interface *record)
+{
+    const struct graph_warp warp =
+        node != NULL ? node->warp : cost_warp_of(kernel, false, b->plan->device);
+    record->firing_warps = warp.pieces > 0 ? warp.pieces : 1;
+    record->warp_cycles = warp.cycles;
+    if (warp.counted) record->flags |= CONTAINER_INTERFACE_COUNTED;
+}
+
+static void add_interface(struct building *b, const struct kernel *kernel, uint32_t id,
+                          uint32_t node_index)
+{
+    const struct graph_node *node =
+        node_index != CONTAINER_NONE ? &b->graph->nodes.items[node_index] : NULL;
+    const struct kernel_launches *launches = &kernel->launches;
+    struct place place = place_of(b, kernel->span);
+    struct container_interface record = {
+        .kernel = id,
+        .node = node_index,
+        .source = place.source,
+        .line = place.line,
+        .column = place.column,
+        .flags = launches->waits_done ? CONTAINER_INTERFACE_ASKS : 0,
+        .entry_bytes =
+            (uint32_t)(sizeof(struct kernel_launch) + round_up(kernel->arguments_bytes, 64)),
+        .event_offset_bytes = offsetof(struct kernel_launch, event),
+        .arguments_offset_bytes = sizeof(struct kernel_launch),
+        .work_groups = 1,
+        .group = {kernel->group[0], kernel->group[1], kernel->group[2]},
+        .arguments_bytes = kernel->arguments_bytes,
+        .local_bytes = kernel->shared_bytes,
+        .launches = launches->most,
+    };
+    set_cost(b, kernel, node, &record);
+    if (node != NULL) {
+        record.nesting = launches->nesting;
+        record.tree = launches->tree;
+        record.queue_entries = launches->queue_entries;
+    }
+    add_ports(b, kernel, node, &record);
+    add_launches(b, kernel, &record);
+    vec_push(b->arena, &b->tables.titles, kernel->title);
+    vec_push(b->arena, &b->tables.interfaces, record);
+}
+
+struct launch_tables launch_tables_build(struct compile *cx, struct arena *arena,
+                                         const struct graph *graph, const struct plan *plan,
+                                         const struct kernel_image *image)
+{
+    struct building b = {.cx = cx, .arena = arena, .graph = graph, .plan = plan, .image = image};
+    size_t first = graph->kernels.count - graph->child_kernels;
+    if (graph->child_kernels == 0) return b.tables;
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        b.first_child += kernel_launches_any(&graph->nodes.items[i].kernel->launches);
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        const struct kernel *kernel = graph->nodes.items[i].kernel;
+        if (kernel_launches_any(&kernel->launches))
+            add_interface(&b, kernel, image->node_kernel[i], (uint32_t)i);
+    }
+    for (size_t i = 0; i < graph->child_kernels; i++)
+        add_interface(&b, graph->kernels.items[first + i], image->child_kernel[i], CONTAINER_NONE);
+    return b.tables;
+}

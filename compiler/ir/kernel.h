@@ -1,0 +1,485 @@
+/*
+ * kernel: typed bodies of kernels and functions, after checking and specialisation.
+ *
+ * A kernel of the source with its compile-time parameters bound to values is one `struct kernel`;
+ * several nodes of the graph may share it.  Everything implicit is explicit here: conversions are
+ * KX_CONVERT, names are resolved, constants folded, sizes known.  The tree is read by consteval
+ * (interprets it), the analyses of bodies (rates, value ranges, cost) and codegen; only fields
+ * marked "filled by" are written after sema.
+ *
+ * Meaning of arithmetic: language reference, "Integers" and "Floats".  Operands are evaluated left
+ * to right.
+ */
+#ifndef PIPEC_KERNEL_H
+#define PIPEC_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/ir/type.h"
+#include "compiler/support/source.h"
+#include "compiler/support/vec.h"
+
+/* ---- variables ---- */
+
+enum variable_kind {
+    VARIABLE_LOCAL, /* also parameters of functions; zero unless initialised */
+    VARIABLE_TABLE, /* written by init only */
+    VARIABLE_STATE,
+    VARIABLE_SHARED,   /* `local`: one for all work-items of a firing; zero when it begins */
+    VARIABLE_ARGUMENT, /* run-time argument of a kernel or of the top pipeline: read only */
+    VARIABLE_CONSTANT, /* a `const` array of the file or of a body: read only, `constant` holds it
+                        */
+};
+
+struct variable {
+    enum variable_kind kind;
+    const char *name;
+    struct span span;
+    const struct type *type;
+    /* LOCAL, SHARED: unique within its function or kernel, 0..; TABLE, STATE: in the kernel's list,
+     * filled by bodies/ranges */
+    uint32_t index;
+    uint64_t offset_bytes; /* TABLE, STATE, ARGUMENT: in the kernel's block of that kind */
+    const struct scalar_value *constant; /* CONSTANT: all scalars, flattened, row-major */
+    /* CONSTANT: code loads it and is not specialised to its values, which would spread each float over a
+     * vector of its own; by optimize/constant_tables */
+    bool loaded;
+    bool is_const; /* a `const` local: assigned once, by its declaration */
+    /* LOCAL of a kernel with work-items: each has its own that outlives a barrier; filled by
+     * bodies/divergence */
+    bool per_item;
+};
+
+/* ---- expressions ---- */
+
+enum kx_kind {
+    KX_CONSTANT, /* value (scalar) */
+    KX_VARIABLE, /* variable */
+    KX_INDEX,    /* left[right]: left an array or a vector, right an integer of any width */
+    KX_MEMBER,   /* field `member` of left, a struct */
+    KX_PEEK,     /* packet `right` of in-port `port` [element `left`, NULL where no port array] */
+    KX_WINDOW,   /* packet `left` rows and `right` columns from the centre of the window of in-port
+                     `port` [element `third`, NULL where no port array] */
+    KX_LEFT,     /* left(port): packets that a finished node's in-port still holds, i64 */
+    KX_PHASE,    /* number of the firing modulo kernel->phases, i32 */
+    KX_FIRING, /* number of the firing, in `finish` of all that were made, wrapped to `type`, an integer: by
+                     optimize/compose/compose_count alone */
+    KX_ITEM,       /* item.x, .y, .z (`dimension` 0, 1, 2): the work-item's index, i32 */
+    KX_NEGATE,     /* -left */
+    KX_COMPLEMENT, /* ~left */
+    KX_NOT,        /* !left: bool */
+    KX_BINARY,  /* left op right: both of the same type, the result of that type; SHL/SHR: right is
+                   any integer */
+    KX_COMPARE, /* left op right: operands of one type, result bool */
+    KX_LOGICAL, /* && or ||: operands and result bool, right evaluated only if needed */
+    KX_SELECT,  /* left ? right : third; only the chosen one is evaluated */
+    KX_CONVERT, /* left converted to `type` (scalar to scalar, vector to vector element by element) */
+    KX_BROADCAST, /* a vector of `type`, each element left: a scalar, evaluated once */
+    KX_ASSIGN, /* left = right; with `op`: left = convert(convert(left, operation) op right); value:
+                  see `postfix` */
+    KX_CALL,   /* function(arguments).  A vector of scalar results: called for each element */
+    KX_BUILTIN, /* builtin(arguments) */
+    KX_DONE, /* done(e): left is the event, a KX_VARIABLE.  The launching firing waits for the end of
+                     the tree of that launch; true if the tree has appended a packet to some out-port */
+    KX_COMMA,     /* left, right */
+    KX_AGGREGATE, /* array, vector or struct of `type` from `arguments` in order; NULL and missing
+                     trailing ones are zero; may nest */
+};
+
+/* Of vectors NEGATE, COMPLEMENT, NOT, BINARY, COMPARE, CONVERT, ASSIGN with `op`, CALL of a function
+ * of scalars and BUILTIN (but ANY and ALL) work element by element, in order of the elements; their
+ * operands are vectors of one length, each evaluated whole before the operation. */
+
+enum kx_op {
+    OP_NONE,
+    OP_ADD,
+    OP_SUB,
+    OP_MUL,
+    OP_DIV,
+    OP_REM,
+    OP_SHL,
+    OP_SHR,
+    OP_AND,
+    OP_OR,
+    OP_XOR,
+    OP_LT,
+    OP_GT,
+    OP_LE,
+    OP_GE,
+    OP_EQ,
+    OP_NE,
+    OP_LOGICAL_AND,
+    OP_LOGICAL_OR,
+};
+
+/* Built-in functions, exact on every device (lang/reference.md, "Built-in functions"). */
+enum builtin {
+#define BUILTIN(enumerator, name, arity, kind) BUILTIN_##enumerator,
+#include "compiler/ir/builtins.def"
+#undef BUILTIN
+    BUILTIN_COUNT
+};
+
+/* Whether an access, or a division, needs a check while running.  Filled by bodies/range_check.  */
+enum access_check {
+    ACCESS_CHECKED,
+    ACCESS_PROVEN,
+    ACCESS_GUARDED, /* by a test around it: compiler/fuse has put both there, and no analysis looks again */
+};
+
+struct kx {
+    enum kx_kind kind;
+    enum kx_op op;
+    enum builtin builtin;
+    /* INDEX, PEEK: the packet index; WINDOW: the row; BINARY, ASSIGN, of integers: the divisor, PROVEN: it is not 0 */
+    enum access_check check;
+    enum access_check column_check;  /* WINDOW */
+    enum access_check element_check; /* PEEK, WINDOW: the port element */
+    /* bodies/ranges: what has been seen of the accesses, of a division whether it has been */
+    unsigned char visited, visited_column, visited_element;
+    /* bodies/ranges, of the index of an access: how many places there are (0: not seen), and the
+     * least and the most that it may be, counted from the first place, the limits of int64_t
+     * standing for what is beyond */
+    uint64_t places;
+    int64_t place_least, place_most;
+    bool may_wrap;     /* BINARY: its exact value may leave `type`; filled by bodies/range_check */
+    bool cast;         /* cast to the type that it has: wrapping is meant */
+    bool count_inside; /* SHL, SHR: at some visit the count may be below the width */
+    bool widening_reported; /* what is to be widened in it has been reported */
+    bool postfix;           /* ASSIGN: the value is the old one (i++) */
+    uint32_t port;          /* PEEK, WINDOW, LEFT: index into kernel->in */
+    uint32_t dimension;     /* ITEM */
+    /* Of kernel->costs: LOGICAL, SELECT: those of `right` and `third`; CALL: takes the cycles that
+     * the function has counted.  0: none.  Filled by bodies/cost. */
+    uint32_t regions[2];
+    uint32_t member;              /* MEMBER: index into left->type->fields */
+    const struct type *type;      /* of the value; ASSIGN: of left; statements' calls may be void */
+    const struct type *operation; /* ASSIGN with op: the type the operation is done in */
+    struct span span;
+    struct kx *left, *right, *third;
+    const struct variable *variable;
+    struct scalar_value value;
+    const struct function *function;
+    struct kx **arguments;
+    uint32_t argument_count;
+};
+
+/* ---- statements ---- */
+
+enum ks_kind {
+    KS_EXPR,    /* expr */
+    KS_DECLARE, /* variable = expr (or zero where NULL) */
+    KS_BLOCK,   /* body: first of a list */
+    KS_IF,      /* expr, body, otherwise */
+    KS_LOOP, /* init; expr (NULL: true); step; body.  `test_after`: do-while.  continue goes to step
+              */
+    KS_SWITCH, /* expr (integer), body; KS_CASE labels inside the body's block */
+    KS_CASE,   /* label value, or `is_default` */
+    KS_BREAK,
+    KS_CONTINUE,
+    KS_RETURN, /* expr or NULL; in a kernel body: ends the firing; in init or finish: ends that */
+    KS_EMIT,   /* append `expr` to out-port `port` [element] */
+    KS_STORE,  /* packet `index` of out-port `port` [element] = expr */
+    KS_STOP, /* body of a source: it ends; this firing does not count.  `finish` of a composite, where it
+                   ends nothing: packets are left over */
+    KS_BARRIER, /* every work-item of the firing comes here before any goes on */
+    KS_LAUNCH,  /* launch; `variable`: the event that it sets (a KS_DECLARE stands before), or NULL;
+                   `expr`: its events, then its arguments, joined by KX_COMMA, for those who look at
+                   expressions only; NULL: none */
+};
+
+/* Expressions of a body that codegen executes in lanes of vectors, at most. */
+#define KERNEL_LANES_SIZE_MAX 4000
+
+/* ---- launches ---- */
+
+/* Limits; those of the container are not below them. */
+#define SEMA_MAX_LAUNCHES 65536           /* of one firing */
+#define SEMA_MAX_TREE_LAUNCHES (1u << 20) /* of one firing's whole tree */
+#define SEMA_MAX_LAUNCH_LEVELS 256        /* children of children */
+#define SEMA_MAX_LAUNCH_WAITS 8           /* events that one launch waits for */
+#define SEMA_MAX_LAUNCH_STATEMENTS 65536  /* of all kernels of a pipeline */
+#define SEMA_MAX_LAUNCH_CHAIN 64          /* different children that launch one another */
+#define SEMA_MAX_CHILD_ARGUMENTS 4096     /* bytes */
+
+/* When a child may begin, apart from the events that it waits for: time only, never bits. */
+enum launch_order {
+    LAUNCH_WITH_PARENT,  /* at once, beside its parent */
+    LAUNCH_AFTER_GROUP,  /* once the launching work-group has ended */
+    LAUNCH_AFTER_PARENT, /* once all work-groups of the parent's dispatch have ended */
+};
+
+struct kernel;
+struct body_event;
+
+/* One `launch` statement.
+ *
+ * Executed, it evaluates `arguments` from left to right and records a launch: the n-th launch that
+ * the firing executes (in item order between barriers) has the number n, from 0, and the event
+ * variable, if any, gets that number.  The child is one firing of `child` (one work-group where it
+ * has `group`): its in-port i is the launching firing's window on in-port i, read only, its out-port
+ * i appends to that of the outermost kernel.
+ *
+ * Output of a firing: its own packets, then those of its launches in order of number, each followed
+ * by its own launches' (pre-order), whatever the order of execution. */
+struct launch {
+    uint32_t index; /* in kernel->launches */
+    struct span span;
+    struct span child_span; /* of the child's name */
+    struct kernel *child;
+    /* Constant, or evaluated when the statement is executed; one for each of child->arguments, of
+     * its type, defaults put in.  Passed by value at offset_bytes of the child's block. */
+    struct kx **arguments;
+    /* Events: KX_VARIABLE, each set by an earlier KS_LAUNCH of the same firing and item.  Their trees
+     * end before this child begins. */
+    struct kx **waits;
+    uint32_t wait_count;
+    enum launch_order order;
+    bool runs_early;          /* the launching firing waits for it: done() of its event, or of one
+                                 that waits for it; then `order` is WITH_PARENT */
+    bool order_written;       /* else derived: */
+    const char *order_reason; /* one phrase: why */
+    bool behind_barrier;      /* of its group */
+    struct body_event **wait_events; /* sema's; parallel to `waits` */
+};
+
+struct ks {
+    enum ks_kind kind;
+    struct span span;
+    struct ks *next;
+    struct kx *expr, *step, *element, *index;
+    enum access_check check,
+        element_check; /* STORE: the packet index; STORE, EMIT: the port element */
+    unsigned char visited, visited_element; /* as in struct kx */
+    bool count_proven; /* EMIT: filled by bodies/amplify; false: a checked append */
+    struct ks *init, *body, *otherwise;
+    struct variable *variable; /* DECLARE; LAUNCH: a LOCAL of type u32 */
+    struct launch *launch;     /* LAUNCH */
+    uint32_t port;             /* EMIT, STORE: index into kernel->out */
+    bool test_after, is_default;
+    bool unset; /* DECLARE without `expr`: need not be zero, for it is written before it is read */
+    bool unbounded; /* LOOP: nothing shows how many rounds it makes; filled by bodies/range_check */
+    /* Done once for all work-items: a barrier, what contains one, or a jump out of that.  Filled by
+     * bodies/divergence. */
+    bool together;
+    /* Of kernel->costs, 0: none: what begins with this statement; LOOP: a round, and the step and the
+     * test that follow it.  Filled by bodies/cost. */
+    uint32_t region, round_region, step_region;
+    struct scalar_value label; /* CASE: converted to the switch's type */
+};
+
+/* Whether the expression computes element by element (see above). */
+static inline bool kx_is_elementwise(const struct kx *x)
+{
+    if (x->type->kind != TYPE_VECTOR) return false;
+    switch (x->kind) {
+    case KX_NEGATE:
+    case KX_COMPLEMENT:
+    case KX_NOT:
+    case KX_BINARY:
+    case KX_COMPARE:
+    case KX_CONVERT:
+    case KX_BUILTIN: return true;
+    default: return false;
+    }
+}
+
+/* Where a KS_SWITCH goes on with that value of its type: its label, or the default; NULL: behind it. */
+static inline const struct ks *ks_find_label(const struct ks *on, struct scalar_value value)
+{
+    const struct ks *otherwise = (const struct ks *)0, *s = on->body;
+    if (s && s->kind == KS_BLOCK) s = s->body;
+    for (; s; s = s->next) {
+        if (s->kind != KS_CASE) continue;
+        if (s->is_default)
+            otherwise = s;
+        else if (s->label.bits == value.bits)
+            return s;
+    }
+    return otherwise;
+}
+
+/* The variable that an assignable expression is, or is a part of; or NULL. */
+static inline const struct variable *kx_root_variable(const struct kx *x)
+{
+    while (x->kind == KX_INDEX || x->kind == KX_MEMBER)
+        x = x->left;
+    return x->kind == KX_VARIABLE ? x->variable : (const struct variable *)0;
+}
+
+/* ---- searches (kernel_any.c) ----
+ * Whether the test holds of some expression, outer ones first, or of some statement of the list or inside
+ * of it; stops at the first.  A call counts as itself: its function's body is not looked at.  NULL, as tree
+ * or as test: nothing. */
+typedef bool kx_test(const struct kx *x, void *data);
+bool kx_any(const struct kx *x, kx_test *test, void *data);
+typedef bool ks_test(const struct ks *s, void *data);
+bool ks_any(const struct ks *first, ks_test *statement, kx_test *expression, void *data);
+/* Whether the variable, or a part of it, is assigned, other than by its declaration; NULL: any is. */
+bool kx_assigns(const struct kx *x, const struct variable *variable);
+bool ks_assigns(const struct ks *first, const struct variable *variable);
+/* Whether the variable is read or assigned. */
+bool kx_mentions(const struct kx *x, const struct variable *variable);
+
+/* ---- functions and kernels ---- */
+
+struct function {
+    const char *name;
+    struct span span;
+    const struct type *result; /* void, or any type (by value) */
+    struct variable **params;
+    uint32_t param_count;
+    uint32_t local_count; /* variables of kind LOCAL, params included: indices are below this */
+    struct ks *body;
+    bool sound;                    /* checked, and without errors */
+    uint32_t id;                   /* unique per compilation, in order of first use */
+    const struct cost_plan *costs; /* filled by bodies/cost, with: */
+    uint64_t cost_cycles;          /* of a call */
+};
+
+enum border { BORDER_CLAMP, BORDER_MIRROR, BORDER_WRAP, BORDER_ZERO }; /* as in lang/container.h */
+
+struct kernel_port {
+    const char *name;
+    struct span span;
+    const struct type *type; /* of a packet */
+    bool is_array;           /* a port array, even of one element */
+    uint64_t arity;          /* 1 where not an array */
+    bool rate_declared;      /* pop/peek, push or amplify written */
+    struct span rate_span;   /* of the written rate */
+    /* Packets a firing where the kernel has one phase.  Where it has several, the arrays hold each
+     * phase's, and here stand the sums over one cycle of phases (peek: the largest of a phase). */
+    uint64_t pop, peek; /* in-ports */
+    uint64_t push_least,
+        push; /* out-ports: at least and at most; equal: exact.  Filled by sema where
+                                  declared, else by bodies/amplify */
+    const uint64_t *pops, *peeks;         /* by phase; NULL where there is one */
+    const uint64_t *push_leasts, *pushes; /* by phase; NULL where there is one */
+    /* in-ports: a 2-D window, centred; 0: none.  Then pop is 1, and what is seen follows from the
+     * shape of the buffer (struct graph_input). */
+    uint32_t window_width, window_height;
+    enum border border;
+    struct span window_span; /* of the attribute `window` */
+    bool indexed;            /* out-ports: written by y[j] = v (KS_STORE), never both ways */
+    /* out-ports: most packets that `finish` appends; filled by bodies/amplify */
+    uint64_t finish_max;
+    bool count_proven, finish_proven; /* out-ports: the body shows it; filled by bodies/amplify */
+    bool finish_declared;             /* `finish push M` was written: finish_max set by sema */
+    struct span finish_span;          /* of that `push M` */
+    /* out-ports: bounds were declared, and the body shows one number; filled by bodies/amplify */
+    bool bounds_exact;
+    /* out-ports of kernels that launch, and of children: the most that the body of one firing
+     * appends itself.  It is checked against this where not `count_proven`.  `push_least` and `push`
+     * are then of the firing with its tree (of a child: of its own body alone).  Elsewhere equal to
+     * `push`.  Filled by bodies/launches. */
+    uint64_t own_push_least, own_push;
+    bool tree_writes; /* some kernel below appends to it; filled by bodies/launches */
+    /* ...: the whole tree's packets are proven to be within push_least .. push; else the total is
+     * checked while running.  Filled by bodies/launches. */
+    bool tree_proven;
+};
+
+/* What launches need; zero of a kernel that launches nothing and is no child. */
+struct kernel_launches {
+    /* Statements, in order of the text; each child once, in order of first launch.  By sema. */
+    VEC(struct launch *) statements;
+    VEC(struct kernel *) children;
+    /* `launches N`, `total T`, `nesting D`: as written, 0 where not; the two last of kernels that a
+     * pipeline instantiates only (the outermost).  By sema. */
+    uint64_t declared, total_declared, nesting_declared;
+    struct span declared_span, total_span, nesting_span;
+    /* ---- filled by bodies/launches ---- */
+    /* Launches that one firing executes, its children's not counted: at least, and at most (1..). */
+    uint64_t least, most;
+    /* Of the outermost kernel: */
+    uint64_t nesting; /* most levels below it, 1.. */
+    uint64_t tree;    /* most launches of the whole tree of one firing */
+    /* Most launches that are waiting or unfinished at one time where the deepest go first:
+     * entries(k, d) = most(k) + max over its children c of entries(c, d - 1), entries(k, 0) = 0,
+     * for d = nesting; no more than `tree`. */
+    uint64_t queue_entries;
+    bool waits_done;     /* the body has done(e); by sema */
+    bool proven;         /* no firing executes more; else it is checked: fault launches-exceeded */
+    bool nesting_proven; /* else checked: fault nesting-exceeded */
+    bool tree_proven; /* else checked (a `total` below the worst case): fault launches-exceeded */
+};
+
+static inline bool kernel_launches_any(const struct kernel_launches *launches)
+{
+    return launches->statements.count > 0;
+}
+
+/* One end of the out-ports: the bundle of ends that are written in step, from 1, and its share. */
+struct kernel_step {
+    uint32_t bundle;
+    uint64_t share;
+};
+
+/* An instance whose parameters, or whose file, tell more than the kernel's own place. */
+struct kernel_use {
+    struct span span;
+    const char *title;
+    const struct kernel_use *outer; /* of the pipeline that it stands in, or NULL */
+};
+
+struct interval;
+
+struct kernel {
+    const char *name;             /* as written: fir */
+    const char *title;            /* with parameters: fir<64> */
+    struct span span;             /* of the name in its definition */
+    struct span whole_span;       /* of the definition */
+    const struct kernel_use *use; /* the first one, for messages, or NULL */
+    struct kernel_port *in, *out;
+    uint32_t in_count, out_count;
+    /* By end of the out-ports, port arrays flattened; NULL: nothing is known.  Filled by
+     * bodies/amplify. */
+    struct kernel_step *steps;
+    struct variable **arguments;   /* run-time arguments, in order */
+    struct kx **argument_defaults; /* parallel; NULL where none; constants */
+    uint32_t argument_count;
+    VEC(struct variable *) tables, states;
+    VEC(struct variable *) shared; /* `local` variables */
+    uint64_t shared_bytes; /* that they need of local memory, each from a multiple of 16 on */
+    uint64_t arguments_bytes, tables_bytes, state_bytes;
+    uint32_t local_count; /* over init, body and finish together */
+    uint32_t phases;      /* of the rates, 1.. */
+    uint32_t group[3];    /* work-items of a firing: x, y, z; all 1 without `group` */
+    bool grouped;         /* `group` was written */
+    /* Some item may end its firing before code that other items still execute, without a barrier
+     * in between; filled by bodies/divergence. */
+    bool items_leave;
+    bool stops; /* the body has `stop` */
+    /* Made of several kernels by compiler/fuse: what bodies/range_check and bodies/amplify fill has been
+     * carried over from these; cost_cycles is their sum. */
+    bool composed;
+    /* Its loops are over the packets that a firing writes: they fill the lanes of vectors, firings do not.
+     * By compiler/fuse. */
+    bool within;
+    /* Its loops count to constants, every round does the same, and the places that it touches are sums of
+     * multiples of counters: what holds for all rounds is seen without executing each.  By
+     * compiler/fuse. */
+    bool regular;
+    /* The same, and each packet is computed by itself: firings may fill the lanes, too. */
+    bool packet_by_packet;
+    bool
+        is_child; /* `child kernel`: launched, never instantiated: no state, tables, finish, stop, and
+                        one phase */
+    struct kernel_launches launches; /* a kernel that launches does not stop, and has one phase */
+    struct ks *init;                 /* tables and state; NULL where absent */
+    struct ks *body;
+    struct ks *finish; /* NULL where absent */
+    uint32_t id;       /* unique per compilation, in order of first use */
+
+    uint64_t cost_cycles; /* of one firing; filled by bodies/cost */
+    /* Of the body, one work-item's, and of `finish` (or NULL); filled by bodies/cost. */
+    const struct cost_plan *costs, *finish_costs;
+    uint64_t finish_cycles;             /* of `finish`, likewise */
+    const struct interval *kept_ranges; /* of states, then tables; filled by bodies/ranges */
+};
+
+/* All initialisers of `state` variables run before `init`: sema puts them, as assignments, at its
+ * front. */
+
+#endif

@@ -1,0 +1,59 @@
+/* Searches typed trees: see kernel.h. */
+#include "compiler/ir/kernel.h"
+
+bool kx_any(const struct kx *x, kx_test *test, void *data)
+{
+    if (x == NULL) return false;
+    if (test(x, data) || kx_any(x->left, test, data) || kx_any(x->right, test, data) ||
+        kx_any(x->third, test, data))
+        return true;
+    for (uint32_t i = 0; i < x->argument_count; i++)
+        if (kx_any(x->arguments[i], test, data)) return true;
+    return false;
+}
+
+static bool any_part(const struct ks *s, kx_test *test, void *data)
+{
+    return kx_any(s->expr, test, data) || kx_any(s->element, test, data) ||
+           kx_any(s->index, test, data) || kx_any(s->step, test, data);
+}
+
+bool ks_any(const struct ks *first, ks_test *statement, kx_test *expression, void *data)
+{
+    for (const struct ks *s = first; s != NULL; s = s->next) {
+        if (statement != NULL && statement(s, data)) return true;
+        if (ks_any(s->init, statement, expression, data)) return true;
+        if (expression != NULL && any_part(s, expression, data)) return true;
+        if (ks_any(s->body, statement, expression, data) ||
+            ks_any(s->otherwise, statement, expression, data))
+            return true;
+    }
+    return false;
+}
+
+static bool is_assignment(const struct kx *x, void *data)
+{
+    const struct variable *const *variable = data;
+    return x->kind == KX_ASSIGN && (*variable == NULL || kx_root_variable(x->left) == *variable);
+}
+
+bool kx_assigns(const struct kx *x, const struct variable *variable)
+{
+    return kx_any(x, is_assignment, &variable);
+}
+
+bool ks_assigns(const struct ks *first, const struct variable *variable)
+{
+    return ks_any(first, NULL, is_assignment, &variable);
+}
+
+static bool is_variable(const struct kx *x, void *data)
+{
+    const struct variable *const *variable = data;
+    return x->kind == KX_VARIABLE && x->variable == *variable;
+}
+
+bool kx_mentions(const struct kx *x, const struct variable *variable)
+{
+    return kx_any(x, is_variable, &variable);
+}

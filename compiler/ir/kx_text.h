@@ -1,0 +1,20 @@
+/*
+ * kx_text: typed expressions and constants as text of the language that means exactly them: every
+ * conversion is written as a cast, every literal has its type.
+ */
+#ifndef PIPEC_KX_TEXT_H
+#define PIPEC_KX_TEXT_H
+
+#include <stdio.h>
+
+#include "compiler/ir/kernel.h"
+
+/* False: an expression that the language cannot write (an array, a port): nothing whole is printed.
+ * What an argument of an instance can be is never such. */
+bool kx_print(FILE *to, const struct kx *x);
+/* A literal of the scalar's type. */
+void scalar_value_print(FILE *to, struct scalar_value value);
+/* The flattened scalars of one value of `type`, with braces; *values moves past them. */
+void type_value_print(FILE *to, const struct type *type, const struct scalar_value **values);
+
+#endif

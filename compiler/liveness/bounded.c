@@ -1,0 +1,304 @@
+/*
+ * Where buffers of bounded rates may stand.
+ *
+ * How many packets such a buffer has seen after so many firings depends on the data.  Take it out
+ * of the undirected graph of nodes and buffers: where its writer and its readers are then in two
+ * parts (the writer's end is a bridge), whoever waits on one side waits for nobody on the other but
+ * through this buffer, and there one of the two can always go on (bufsize.c, "Bounded rates").  So
+ * each part is live if it is live alone, which the other analyses show.  Where another way leads
+ * round, no depth is enough for all data: one side may have run ahead by any number of packets.
+ *
+ * Outputs in step (bundles.h) are one way.  Whatever a firing appends, it is the same number of
+ * shares to each, so behind it everything balances as behind a node that writes one share to each
+ * at a time: the added source of the bundle (channels.h).  Only the way from the writer to that
+ * source has to be a bridge; what reads the bundle may meet again.
+ *
+ * Proof.  Who is stuck waits for somebody; following that leads round a circuit of the undirected
+ * graph, or to the end of the graph, where the outside brings or takes packets.  A circuit lies
+ * within one biconnected component (channels.h), so it has no bridge, but for one that goes over a
+ * bridge to and fro.  Call x the state in which the circuit is closed.
+ *   1. The circuit has no added source.  The block it lies in is live (deadlock.c, bufsize.c): from
+ *      the beginning, in the model, some node n of the circuit is the first to fire more often than
+ *      in x.  All others of the circuit have then fired at most as often as in x, so the arc over
+ *      which n waits holds at least as much in x as then, when it was enough: n does not wait.
+ *   2. It goes through an added source s: on one side the writer waits for room in a buffer of s,
+ *      on the other somebody waits for packets in a buffer of s.  In the model s then waits for
+ *      room, for the model's depth is less by what a firing of the writer appends at most (or its
+ *      `finish`) beyond one share; and counts of packets are those of the model, for what was
+ *      appended were whole shares.  So it is a circuit of waiting nodes of the model, as in 1.
+ *      With one buffer and one reader the block is that pair, and a depth of most + window - 1 +
+ *      history excludes it.
+ *   3. After the writer has ended nobody waits for packets of its outputs: who lacks some ends as
+ *      well.
+ *
+ * Not shown: cycles that amplify by at most 1.  A loop whose packets may die out starves everybody
+ * on it who reads something else as well, and then whoever writes that waits for room for ever,
+ * however deep the buffers are.  Only a loop that nothing else drives, in a pipeline without any
+ * other source or in-port, would be safe; no use for that is known.
+ *
+ * Components are those of channels_cut over CHANNELS_EVERY; the way round that is named is a
+ * shortest one.
+ */
+#include "compiler/ir/analysis.h"
+#include "compiler/liveness/channels.h"
+
+#include <inttypes.h>
+
+enum { HOPS_MAX = 10 };
+
+struct bounded {
+    struct compile *cx;
+    struct graph *graph;
+    struct arena *arena;
+    struct channels channels;
+    bool *reported; /* by block */
+};
+
+/* ---- the way round ---- */
+
+struct route {          /* from the added source of a buffer back to its writer */
+    uint32_t *channels; /* in order */
+    uint32_t *vertices; /* channels[i] leads from vertices[i] to vertices[i + 1], either way */
+    uint32_t count;
+};
+
+struct search {
+    uint32_t *first, *edges; /* of each node of the block: its channels */
+    uint32_t *via, *queue;   /* by node: the channel that it was found by */
+    bool *found;
+};
+
+static struct search search_prepare(const struct bounded *pass, const struct channel_block *block)
+{
+    uint32_t n = pass->channels.node_count;
+    struct search search = {.first = ARENA_ARRAY(pass->arena, uint32_t, n + 2),
+                            .edges = ARENA_ARRAY(pass->arena, uint32_t, 2 * (size_t)block->count),
+                            .via = ARENA_ARRAY(pass->arena, uint32_t, n),
+                            .queue = ARENA_ARRAY(pass->arena, uint32_t, n),
+                            .found = ARENA_ARRAY(pass->arena, bool, n)};
+    uint32_t *fill = ARENA_ARRAY(pass->arena, uint32_t, n + 1);
+    for (uint32_t i = 0; i < block->count; i++) {
+        search.first[pass->channels.items[block->channels[i]].from + 1]++;
+        search.first[pass->channels.items[block->channels[i]].to + 1]++;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        search.first[i + 1] += search.first[i];
+        fill[i] = search.first[i];
+    }
+    for (uint32_t i = 0; i < block->count; i++) {
+        uint32_t index = block->channels[i];
+        search.edges[fill[pass->channels.items[index].from]++] = index;
+        search.edges[fill[pass->channels.items[index].to]++] = index;
+    }
+    return search;
+}
+
+static uint32_t other_end(const struct channel *channel, uint32_t node)
+{
+    return channel->from == node ? channel->to : channel->from;
+}
+
+/* Breadth first, from the added source of `bounded` to its writer. */
+static void find_writer(const struct bounded *pass, struct search *search, uint32_t bounded)
+{
+    const struct channel *channels = pass->channels.items;
+    uint32_t count = 0;
+    search->queue[count++] = channels[bounded].to;
+    search->found[channels[bounded].to] = true;
+    for (uint32_t k = 0; k < count && !search->found[channels[bounded].from]; k++) {
+        uint32_t node = search->queue[k];
+        for (uint32_t e = search->first[node]; e < search->first[node + 1]; e++) {
+            uint32_t index = search->edges[e], other = other_end(&channels[index], node);
+            if (index == bounded || search->found[other]) continue;
+            search->found[other] = true;
+            search->via[other] = index;
+            search->queue[count++] = other;
+        }
+    }
+}
+
+static struct route find_route(const struct bounded *pass, const struct channel_block *block,
+                               uint32_t bounded)
+{
+    const struct channel *channels = pass->channels.items;
+    struct search search = search_prepare(pass, block);
+    find_writer(pass, &search, bounded);
+    struct route route = {.channels = ARENA_ARRAY(pass->arena, uint32_t, block->count + 1),
+                          .vertices = ARENA_ARRAY(pass->arena, uint32_t, block->count + 2)};
+    uint32_t at = channels[bounded].from;
+    while (at != channels[bounded].to) {
+        route.count++;
+        at = other_end(&channels[search.via[at]], at);
+    }
+    at = channels[bounded].from;
+    route.vertices[route.count] = at;
+    for (uint32_t i = route.count; i-- > 0;) {
+        route.channels[i] = search.via[at];
+        at = other_end(&channels[search.via[at]], at);
+        route.vertices[i] = at;
+    }
+    return route;
+}
+
+/* ---- reporting ---- */
+
+static const struct graph_buffer *buffer_of(const struct bounded *pass, uint32_t channel)
+{
+    return &pass->graph->buffers.items[pass->channels.items[channel].buffer];
+}
+
+static const char *rate_words(const struct bounded *pass, const struct graph_buffer *buffer)
+{
+    const struct graph_output *out = graph_writer(pass->graph, buffer);
+    uint32_t phases = graph_phases(&pass->graph->nodes.items[buffer->writer_node]);
+    const char *unit =
+        phases > 1 ? arena_printf(pass->arena, "%" PRIu32 " firings", phases) : "a firing";
+    if (out->push == 0)
+        return arena_printf(pass->arena, "%s when it ends, and none before,",
+                            arena_counted(pass->arena, out->finish_max, "packet"));
+    return arena_printf(pass->arena, "%" PRIu64 " to %s in %s", out->push_least,
+                        arena_counted(pass->arena, out->push, "packet"), unit);
+}
+
+struct hop { /* a vertex of the circuit between two of its channels */
+    uint32_t vertex, before, after;
+};
+
+/* "'join' reads 'loud' and 'quiet': ..." at its place. */
+static void label_node(const struct bounded *pass, struct diag *d, const struct hop *hop)
+{
+    const struct graph_node *node = &pass->graph->nodes.items[hop->vertex];
+    bool reads_before = pass->channels.items[hop->before].to == hop->vertex;
+    bool reads_after = pass->channels.items[hop->after].to == hop->vertex;
+    const char *before = buffer_of(pass, hop->before)->name;
+    const char *after = buffer_of(pass, hop->after)->name;
+    if (reads_before && reads_after)
+        diag_label(d, node->span,
+                   "'%s' may wait for packets in '%s' while '%s' is full, or the other way round",
+                   node->name, before, after);
+    else if (!reads_before && !reads_after)
+        diag_label(d, node->span, "'%s' writes '%s' and '%s', and waits where one is full",
+                   node->name, before, after);
+    else
+        diag_label(d, node->span, "'%s' reads '%s' and writes '%s'", node->name,
+                   reads_before ? before : after, reads_before ? after : before);
+}
+
+/* The vertices after the readers of the bounded buffer, up to its writer. */
+static void label_route(const struct bounded *pass, struct diag *d, uint32_t bounded,
+                        const struct route *route)
+{
+    uint32_t nodes = (uint32_t)pass->graph->nodes.count, hidden = 0;
+    for (uint32_t i = 1; i <= route->count; i++) {
+        struct hop hop = {route->vertices[i], route->channels[i - 1],
+                          i < route->count ? route->channels[i] : bounded};
+        if (i > HOPS_MAX && i < route->count) {
+            hidden++;
+            continue;
+        }
+        const struct graph_buffer *buffer = buffer_of(pass, hop.after);
+        if (hop.vertex < nodes)
+            label_node(pass, d, &hop);
+        else if (buffer->outer == GRAPH_OUTER_IN)
+            diag_label(d, buffer->span, "in-port '%s' keeps its packets for the slower reader",
+                       buffer->name);
+    }
+    if (hidden) diag_note(d, "... and %" PRIu32 " more kernels on the way", hidden);
+}
+
+static bool has_join(const struct bounded *pass, uint32_t bounded, const struct route *route)
+{
+    const struct channel *channels = pass->channels.items;
+    for (uint32_t i = 1; i <= route->count; i++) {
+        uint32_t vertex = route->vertices[i];
+        uint32_t after = i < route->count ? route->channels[i] : bounded;
+        if (channels[route->channels[i - 1]].to == vertex && channels[after].to == vertex)
+            return true;
+    }
+    return false;
+}
+
+/* The buffer, with those that are written in step with it: "'v' (in step with 'i')". */
+static const char *bundle_words(const struct bounded *pass, const struct graph_buffer *buffer)
+{
+    const struct graph_node *writer = &pass->graph->nodes.items[buffer->writer_node];
+    const char *others = NULL;
+    uint32_t bundle = writer->outputs.items[buffer->writer_output].bundle;
+    for (size_t o = 0; bundle && o < writer->outputs.count; o++) {
+        const struct graph_output *other = &writer->outputs.items[o];
+        const char *name = pass->graph->buffers.items[other->buffer].name;
+        if (other->bundle == bundle && o != buffer->writer_output)
+            others = arena_printf(pass->arena, "%s%s'%s'", others ? others : "", others ? ", " : "",
+                                  name);
+    }
+    if (others == NULL) return arena_printf(pass->arena, "'%s'", buffer->name);
+    return arena_printf(pass->arena, "'%s' (in step with %s)", buffer->name, others);
+}
+
+/* Does the route come back to the writer over another of its outputs that varies as well? */
+static bool leaves_twice(const struct bounded *pass, uint32_t bounded, const struct route *route)
+{
+    const struct channel *last = &pass->channels.items[route->channels[route->count - 1]];
+    return last->bounded && last->from == pass->channels.items[bounded].from;
+}
+
+static void report(const struct bounded *pass, const struct channel_block *block, uint32_t bounded)
+{
+    const struct graph_buffer *buffer = buffer_of(pass, bounded);
+    const struct graph_node *writer = &pass->graph->nodes.items[buffer->writer_node];
+    struct route route = find_route(pass, block, bounded);
+    bool joins = has_join(pass, bounded, &route);
+    struct diag *d = diag_report(
+        pass->cx->diags, RULE_LIVENESS_UNPROVEN, graph_writer(pass->graph, buffer)->span,
+        "'%s' writes %s to %s, which lies on a %s: nothing shows that the pipeline cannot stop "
+        "for ever",
+        writer->name, rate_words(pass, buffer), bundle_words(pass, buffer),
+        joins ? "way that splits and joins again" : "cycle");
+    label_route(pass, d, bounded, &route);
+    if (joins)
+        diag_note(d, "no depth is enough for all data: one way may run ahead of the other by any "
+                     "number of packets");
+    else
+        diag_note(d, "what comes back may be too little for the next firing");
+    if (leaves_twice(pass, bounded, &route))
+        diag_help(
+            d,
+            "append to '%s' and '%s' together, in the same branches and in a fixed proportion: "
+            "they are then in step, and may meet again",
+            buffer->name, buffer_of(pass, route.channels[route.count - 1])->name);
+    diag_help(d, "give '%s' an exact rate, for example by a packet that stands for none%s",
+              writer->name, joins ? ", or take the ways apart" : "");
+    diag_help(
+        d,
+        "where the data never does that, accept it with a comment behind this line, or on "
+        "a line before its statement: // pipec: allow(liveness-unproven) reason=\"...\"; a stall "
+        "is then found while running");
+}
+
+/* Did the author accept it?  A command list says so itself. */
+static bool is_accepted(const struct bounded *pass, uint32_t channel)
+{
+    struct graph_buffer *buffer = &pass->graph->buffers.items[pass->channels.items[channel].buffer];
+    if (buffer->unproven_reason == NULL)
+        buffer->unproven_reason = diag_allowed_reason(pass->cx->diags, RULE_LIVENESS_UNPROVEN,
+                                                      graph_writer(pass->graph, buffer)->span);
+    return buffer->unproven_reason != NULL;
+}
+
+void bounded_check(struct compile *cx, struct graph *graph)
+{
+    struct bounded pass = {.cx = cx, .graph = graph, .arena = arena_create()};
+    pass.channels = channels_collect(pass.arena, graph, CHANNELS_EVERY);
+    channels_cut(pass.arena, &pass.channels, NULL);
+    pass.reported = ARENA_ARRAY(pass.arena, bool, pass.channels.block_count);
+    graph->unproven = false;
+    for (uint32_t i = 0; i < pass.channels.count; i++) {
+        const struct channel *channel = &pass.channels.items[i];
+        const struct channel_block *block = &pass.channels.blocks[channel->block];
+        if (!channel->bounded || block->count < 2 || pass.reported[channel->block]) continue;
+        pass.reported[channel->block] = true;
+        graph->unproven = true;
+        if (!is_accepted(&pass, i)) report(&pass, block, i);
+    }
+    arena_destroy(pass.arena);
+}

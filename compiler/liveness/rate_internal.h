@@ -1,0 +1,62 @@
+/*
+ * rate_internal: what rate.c (solving) and rate_witness.c (explaining) share.
+ *
+ * A *vertex* is a node, or behind the nodes the added source of a bundle (bundles.h), which writes
+ * one share to each buffer of the bundle at a time.
+ */
+#ifndef PIPEC_RATE_INTERNAL_H
+#define PIPEC_RATE_INTERNAL_H
+
+#include "compiler/ir/graph.h"
+
+struct fraction {
+    uint64_t num, den; /* in lowest terms, below 2^63; num 0: not known yet */
+};
+
+/* q[a] x a_rate = q[b] x b_rate.  The end of a is the buffer's writer, or its first reader (an
+ * outer in-port, a bounded rate); that of b is reader `reader` of it. */
+struct balance {
+    uint32_t a, b, buffer, reader;
+    uint64_t a_rate, b_rate;
+};
+
+struct incidence { /* of a vertex with a balance */
+    uint32_t balance, other;
+};
+
+struct rate_solver {
+    struct compile *cx;
+    struct graph *graph;
+    struct arena *arena;
+    VEC(struct balance) collected;
+    const struct balance *balances; /* the collected ones, complete */
+    VEC(uint32_t) bundle_writers;   /* of each added source: its node */
+    uint32_t *first_output;         /* node -> its outputs, counted through */
+    uint32_t *bundle_sources;       /* first output + bundle - 1 -> added source; 0: not yet */
+    uint32_t vertex_count;
+    uint32_t *first; /* vertex -> its incidences */
+    struct incidence *incidences;
+    struct fraction *fractions;
+    uint32_t *parent; /* vertex -> balance of the tree, GRAPH_NONE at a root */
+    uint32_t *level;  /* distance from the root */
+    uint32_t *queue;  /* vertices of the component, in order of visit */
+    uint32_t queue_count;
+    uint32_t reports;
+    uint64_t mend_budget; /* balances looked at in search of a mend */
+};
+
+/* x multiply / divide in lowest terms; false where a term needs more than 63 bits. */
+bool rate_scale(struct fraction from, uint64_t multiply, uint64_t divide, struct fraction *to);
+bool rate_is_added(const struct rate_solver *solver, uint32_t vertex);
+/* The node; of an added source the writer of its bundle. */
+struct graph_node *rate_node(const struct rate_solver *solver, uint32_t vertex);
+/* "per firing", or what a cycle of phases is. */
+const char *rate_per(const struct rate_solver *solver, uint32_t vertex);
+/* Do the two ends of the balance both read? */
+bool rate_both_read(const struct rate_solver *solver, const struct balance *balance);
+
+/* Reports the balance outside of the tree that does not hold: the circle that it closes, with the
+ * equation of each buffer on it, and one rate that would mend it, if there is one. */
+void rate_report_inconsistent(struct rate_solver *solver, const struct balance *balance);
+
+#endif

@@ -1,0 +1,400 @@
+/*
+ * rate_witness: why rates are inconsistent, and one rate that would make them consistent.
+ *
+ * The witness is a circle of the undirected graph: a balance outside of the spanning tree and the
+ * way between its ends within the tree.  Each balance on it says how often one end fires for once
+ * of the other; consistent rates multiply to 1 round the circle.
+ *
+ * A mend changes one rate of one port of a kernel, by what the product misses, at every node of
+ * that kernel.  It is proposed only if the whole component then balances, which is tried:
+ * O(balances) a rate, within rate_solver.mend_budget.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "compiler/liveness/rate_internal.h"
+#include "compiler/ir/ratio.h"
+
+enum { CYCLE_LABELS_MAX = 12, REPORTS_MAX = 100 };
+
+struct hop { /* across one balance of the circle */
+    uint32_t balance, from, to;
+};
+
+struct circle {
+    struct hop *hops; /* the balance outside of the tree first */
+    uint32_t count;
+    bool known; /* the product fits 63 bits */
+    struct fraction product;
+};
+
+struct end { /* of a node; the rate of a port of its kernel */
+    uint32_t node, index;
+    bool writes;
+};
+
+struct mend {
+    struct end end;
+    uint64_t rate;
+    uint32_t rank; /* the least is the likeliest */
+};
+
+/* ---- the circle ---- */
+
+static uint32_t other_end(const struct balance *balance, uint32_t vertex)
+{
+    return balance->a == vertex ? balance->b : balance->a;
+}
+
+static uint32_t tree_distance(const struct rate_solver *solver, uint32_t a, uint32_t b)
+{
+    uint32_t hops = 0;
+    for (; a != b; hops++) {
+        uint32_t *deeper = solver->level[a] >= solver->level[b] ? &a : &b;
+        *deeper = other_end(&solver->balances[solver->parent[*deeper]], *deeper);
+    }
+    return hops;
+}
+
+/* Rates at the two ends of a hop. */
+static uint64_t rate_from(const struct rate_solver *solver, const struct hop *hop)
+{
+    const struct balance *balance = &solver->balances[hop->balance];
+    return balance->a == hop->from ? balance->a_rate : balance->b_rate;
+}
+
+static uint64_t rate_to(const struct rate_solver *solver, const struct hop *hop)
+{
+    const struct balance *balance = &solver->balances[hop->balance];
+    return balance->a == hop->from ? balance->b_rate : balance->a_rate;
+}
+
+/* From `closing` on: across it to b, up the tree, and down to a. */
+static struct circle find_circle(const struct rate_solver *solver, const struct balance *closing)
+{
+    uint32_t a = closing->a, b = closing->b, up = 1;
+    struct circle circle = {.count = 1 + tree_distance(solver, a, b)};
+    uint32_t down = circle.count;
+    circle.hops = ARENA_ARRAY(solver->arena, struct hop, circle.count);
+    circle.hops[0] = (struct hop){(uint32_t)(closing - solver->balances), a, b};
+    while (a != b) {
+        bool from_b = solver->level[b] > solver->level[a];
+        uint32_t at = from_b ? b : a, via = solver->parent[at];
+        uint32_t above = other_end(&solver->balances[via], at);
+        if (from_b)
+            circle.hops[up++] = (struct hop){via, at, b = above};
+        else
+            circle.hops[--down] = (struct hop){via, a = above, at};
+    }
+    circle.known = true;
+    circle.product = (struct fraction){1, 1};
+    for (uint32_t i = 0; i < circle.count && circle.known; i++)
+        circle.known = rate_scale(circle.product, rate_from(solver, &circle.hops[i]),
+                                  rate_to(solver, &circle.hops[i]), &circle.product);
+    return circle;
+}
+
+/* ---- a mend ---- */
+
+/* The end of the balance's a, or b. */
+static struct end end_of(const struct rate_solver *solver, const struct balance *balance, bool of_a)
+{
+    const struct graph_buffer *buffer = &solver->graph->buffers.items[balance->buffer];
+    if (of_a && !rate_both_read(solver, balance))
+        return (struct end){buffer->writer_node, buffer->writer_output, true};
+    struct graph_reader reader = buffer->readers.items[of_a ? 0 : balance->reader];
+    return (struct end){reader.node, reader.input, false};
+}
+
+/* NULL where the kernel does not say. */
+static const struct kernel_port *port_of(const struct rate_solver *solver, struct end end)
+{
+    const struct graph_node *node = &solver->graph->nodes.items[end.node];
+    const struct kernel *kernel = node->kernel;
+    uint32_t port = end.writes ? node->outputs.items[end.index].kernel_port
+                               : node->inputs.items[end.index].kernel_port;
+    if (kernel == NULL || port >= (end.writes ? kernel->out_count : kernel->in_count)) return NULL;
+    return end.writes ? &kernel->out[port] : &kernel->in[port];
+}
+
+/* A rate that an author could write down anew: one phase, and no window in rows. */
+static bool can_change(const struct rate_solver *solver, struct end end, uint64_t rate)
+{
+    const struct graph_node *node = &solver->graph->nodes.items[end.node];
+    const struct kernel_port *port = port_of(solver, end);
+    if (!port || graph_phases(node) > 1 || rate == 0 || rate > INT32_MAX) return false;
+    if (end.writes) return node->outputs.items[end.index].bundle == 0;
+    const struct graph_input *in = &node->inputs.items[end.index];
+    return port->window_width == 0 && (in->peek == in->pop || rate <= in->peek);
+}
+
+/* The rate of one end of `balance` with the mend. */
+static uint64_t mended_rate(const struct rate_solver *solver, const struct balance *balance,
+                            bool of_a, const struct mend *mend)
+{
+    uint64_t rate = of_a ? balance->a_rate : balance->b_rate;
+    if (of_a && rate_is_added(solver, balance->a)) return rate;
+    struct end end = end_of(solver, balance, of_a);
+    if (end.writes != mend->end.writes || port_of(solver, end) != port_of(solver, mend->end))
+        return rate;
+    return mend->rate;
+}
+
+/* Does everything that is connected to `root` balance with the mend? */
+static bool balances_with(struct rate_solver *solver, uint32_t root, const struct mend *mend)
+{
+    struct arena *arena = arena_create();
+    struct fraction *known = ARENA_ARRAY(arena, struct fraction, solver->vertex_count);
+    uint32_t *queue = ARENA_ARRAY(arena, uint32_t, solver->vertex_count), count = 0;
+    bool works = true;
+    known[root] = (struct fraction){1, 1};
+    queue[count++] = root;
+    for (uint32_t k = 0; k < count && works; k++) {
+        uint32_t at = queue[k];
+        for (uint32_t i = solver->first[at]; i < solver->first[at + 1] && works; i++) {
+            struct incidence next = solver->incidences[i];
+            const struct balance *balance = &solver->balances[next.balance];
+            uint64_t a_rate = mended_rate(solver, balance, true, mend);
+            uint64_t b_rate = mended_rate(solver, balance, false, mend);
+            bool from_a = balance->a == at;
+            struct fraction wanted, *have = &known[next.other];
+            works = solver->mend_budget > 0 && rate_scale(known[at], from_a ? a_rate : b_rate,
+                                                          from_a ? b_rate : a_rate, &wanted);
+            if (solver->mend_budget > 0) solver->mend_budget--;
+            if (works && have->num) works = have->num == wanted.num && have->den == wanted.den;
+            if (!works || have->num) continue;
+            *have = wanted;
+            queue[count++] = next.other;
+        }
+    }
+    arena_destroy(arena);
+    return works;
+}
+
+/* A rate that the author wrote, of a kernel that is used once, becoming 1, is the likeliest. */
+static uint32_t mend_rank(const struct rate_solver *solver, const struct mend *mend)
+{
+    uint32_t uses = 0;
+    const struct kernel *kernel = solver->graph->nodes.items[mend->end.node].kernel;
+    for (size_t i = 0; i < solver->graph->nodes.count && uses < 2; i++)
+        if (solver->graph->nodes.items[i].kernel == kernel) uses++;
+    uint32_t rank = mend->rate == 1 ? 0 : 1;
+    if (!port_of(solver, mend->end)->rate_declared) rank += 2;
+    return uses > 1 ? rank + 4 : rank;
+}
+
+/* The rate of one end times num / den, if that is a rate that mends everything. */
+static void try_mend(struct rate_solver *solver, const struct balance *balance, bool of_a,
+                     struct fraction by, struct mend *best)
+{
+    struct fraction rate = {of_a ? balance->a_rate : balance->b_rate, 1};
+    if (of_a && rate_is_added(solver, balance->a)) return;
+    if (!rate_scale(rate, by.num, by.den, &rate) || rate.den != 1) return;
+    struct mend mend = {.end = end_of(solver, balance, of_a), .rate = rate.num};
+    if (!can_change(solver, mend.end, mend.rate)) return;
+    mend.rank = mend_rank(solver, &mend);
+    if (best->rate && best->rank <= mend.rank) return;
+    if (balances_with(solver, balance->b, &mend)) *best = mend;
+}
+
+static struct mend find_mend(struct rate_solver *solver, const struct circle *circle)
+{
+    struct mend best = {.rate = 0};
+    struct fraction factor = circle->product, inverse = {factor.den, factor.num};
+    for (uint32_t i = 0; circle->known && i < circle->count; i++) {
+        const struct hop *hop = &circle->hops[i];
+        const struct balance *balance = &solver->balances[hop->balance];
+        bool along =
+            balance->a == hop->from; /* a's rate is a factor of the product, b's divides it */
+        try_mend(solver, balance, true, along ? inverse : factor, &best);
+        try_mend(solver, balance, false, along ? factor : inverse, &best);
+    }
+    return best;
+}
+
+static void report_mend(struct rate_solver *solver, struct diag *d, const struct mend *mend)
+{
+    const struct graph_node *node = &solver->graph->nodes.items[mend->end.node];
+    const struct kernel_port *port = port_of(solver, mend->end);
+    uint64_t present = mend->end.writes ? node->outputs.items[mend->end.index].push
+                                        : node->inputs.items[mend->end.index].pop;
+    const char *of_kernel =
+        strcmp(node->name, node->kernel->name) == 0
+            ? ""
+            : arena_printf(solver->cx->arena, " (kernel '%s')", node->kernel->name);
+    diag_help(d,
+              "all rates would balance if '%s'%s %s %s a firing %s its %s '%s', instead of %" PRIu64
+              "; other changes may be meant",
+              node->name, of_kernel, mend->end.writes ? "wrote" : "consumed",
+              arena_counted(solver->cx->arena, mend->rate, "packet"),
+              mend->end.writes ? "to" : "of", mend->end.writes ? "out-port" : "in-port", port->name,
+              present);
+}
+
+/* ---- reporting ---- */
+
+static const char *vertex_name(const struct rate_solver *solver, uint32_t vertex)
+{
+    return rate_node(solver, vertex)->name;
+}
+
+/* The buffer of one hop with its equation. */
+static void label_hop(const struct rate_solver *solver, struct diag *d, const struct hop *hop)
+{
+    const struct balance *balance = &solver->balances[hop->balance];
+    const struct graph_buffer *buffer = &solver->graph->buffers.items[balance->buffer];
+    const char *a = vertex_name(solver, balance->a), *b = vertex_name(solver, balance->b);
+    bool phased = graph_phases(rate_node(solver, balance->b)) > 1;
+    diag_label(d, buffer->span,
+               "'%s': '%s' %s %" PRIu64 " %s, '%s' reads %" PRIu64 "%s%s: %" PRIu64
+               " x '%s' = %" PRIu64 " x '%s'",
+               buffer->name, a, rate_both_read(solver, balance) ? "reads" : "writes",
+               balance->a_rate, rate_per(solver, balance->a), b, balance->b_rate, phased ? " " : "",
+               phased ? rate_per(solver, balance->b) : "", balance->a_rate, a, balance->b_rate, b);
+}
+
+/* Of a long circle the buffers with one rate at both ends are left out. */
+static bool is_shown(const struct rate_solver *solver, const struct circle *circle, uint32_t i)
+{
+    const struct hop *hop = &circle->hops[i];
+    return circle->count <= CYCLE_LABELS_MAX || i == 0 ||
+           rate_from(solver, hop) != rate_to(solver, hop);
+}
+
+static void label_circle(const struct rate_solver *solver, struct diag *d,
+                         const struct circle *circle, uint32_t first)
+{
+    uint32_t shown = 0, same = 0, hidden = 0;
+    for (uint32_t i = first; i < circle->count; i++) {
+        if (!is_shown(solver, circle, i))
+            same++;
+        else if (shown == CYCLE_LABELS_MAX)
+            hidden++;
+        else {
+            label_hop(solver, d, &circle->hops[i]);
+            shown++;
+        }
+    }
+    if (same)
+        diag_note(d, "%" PRIu32 " more buffers of the circle have the same rate at both ends",
+                  same);
+    if (hidden) diag_note(d, "... and %" PRIu32 " more buffers close the circle", hidden);
+}
+
+static void note_product(const struct rate_solver *solver, struct diag *d,
+                         const struct circle *circle)
+{
+    struct arena *arena = solver->cx->arena;
+    const char *way = arena_printf(arena, "'%s'", vertex_name(solver, circle->hops[0].from));
+    const char *factors = "";
+    uint32_t names = 0, shown = 0, differing = 0;
+    for (uint32_t i = 0; i < circle->count; i++) {
+        const struct hop *hop = &circle->hops[i];
+        if (names < CYCLE_LABELS_MAX)
+            way = arena_printf(arena, "%s, '%s'", way, vertex_name(solver, hop->to));
+        names++;
+        if (rate_from(solver, hop) == rate_to(solver, hop)) continue;
+        if (shown < CYCLE_LABELS_MAX)
+            factors = arena_printf(arena, "%s%s%" PRIu64 "/%" PRIu64, factors, shown++ ? " x " : "",
+                                   rate_from(solver, hop), rate_to(solver, hop));
+        differing++;
+    }
+    if (names > CYCLE_LABELS_MAX) way = arena_printf(arena, "%s, ...", way);
+    if (!circle->known) {
+        diag_note(d, "round the circle %s the firings have to be multiplied by 1", way);
+        return;
+    }
+    if (differing > 1 || shown < differing)
+        factors = arena_printf(arena, "%s%s = ", factors, shown < differing ? " x ..." : "");
+    else
+        factors = "";
+    diag_note(d,
+              "round the circle %s the firings are multiplied by %s%" PRIu64 "/%" PRIu64
+              ", which has to be 1",
+              way, factors, circle->product.num, circle->product.den);
+}
+
+/* Least integers in the ratio of the two; false where they need more than 63 bits. */
+static bool least_counts(struct fraction a, struct fraction b, uint64_t *count_a, uint64_t *count_b)
+{
+    struct fraction ratio;
+    if (!rate_scale(a, b.den, b.num, &ratio)) return false;
+    *count_a = ratio.num;
+    *count_b = ratio.den;
+    return true;
+}
+
+static void note_sums(const struct rate_solver *solver, struct diag *d,
+                      const struct balance *balance, uint64_t fires_a, uint64_t fires_b)
+{
+    uint64_t left, right;
+    if (!mul63(fires_a, balance->a_rate, &left) || !mul63(fires_b, balance->b_rate, &right)) return;
+    uint64_t g = gcd64(left, right);
+    diag_note(d,
+              "%" PRIu64 " x %" PRIu64 " = %" PRIu64 " is not %" PRIu64 " x %" PRIu64 " = %" PRIu64
+              ": the two ends of '%s' are in the ratio %" PRIu64 " : %" PRIu64,
+              fires_a, balance->a_rate, left, fires_b, balance->b_rate, right,
+              solver->graph->buffers.items[balance->buffer].name, left / g, right / g);
+}
+
+static uint64_t firings(const struct rate_solver *solver, uint32_t vertex, uint64_t cycles)
+{
+    return mul_clamped(cycles, graph_phases(rate_node(solver, vertex)));
+}
+
+static struct diag *report_itself(struct rate_solver *solver, const struct balance *balance)
+{
+    const struct graph_buffer *buffer = &solver->graph->buffers.items[balance->buffer];
+    return diag_report(solver->cx->diags, RULE_INCONSISTENT_RATES, buffer->span,
+                       "the rates at '%s' do not balance: '%s' %s %s %s and reads %" PRIu64,
+                       buffer->name, vertex_name(solver, balance->a),
+                       rate_both_read(solver, balance) ? "reads" : "writes",
+                       arena_counted(solver->cx->arena, balance->a_rate, "packet"),
+                       rate_per(solver, balance->a), balance->b_rate);
+}
+
+static struct diag *report_two(struct rate_solver *solver, const struct balance *balance,
+                               uint64_t fires_a, uint64_t fires_b)
+{
+    struct arena *arena = solver->cx->arena;
+    const struct graph_buffer *buffer = &solver->graph->buffers.items[balance->buffer];
+    bool phased = graph_phases(rate_node(solver, balance->b)) > 1;
+    bool added = rate_is_added(solver, balance->a);
+    return diag_report(
+        solver->cx->diags, RULE_INCONSISTENT_RATES, buffer->span,
+        "the rates at '%s' do not balance: '%s' %s %s %s and %s %s, '%s' reads %" PRIu64
+        "%s%s and fires %s",
+        buffer->name, vertex_name(solver, balance->a),
+        rate_both_read(solver, balance) ? "reads" : "writes",
+        arena_counted(arena, balance->a_rate, "packet"), rate_per(solver, balance->a),
+        added ? "does so" : "fires",
+        arena_counted(arena, added ? fires_a : firings(solver, balance->a, fires_a), "time"),
+        vertex_name(solver, balance->b), balance->b_rate, phased ? " " : "",
+        phased ? rate_per(solver, balance->b) : "",
+        arena_counted(arena, firings(solver, balance->b, fires_b), "time"));
+}
+
+void rate_report_inconsistent(struct rate_solver *solver, const struct balance *balance)
+{
+    if (solver->reports++ >= REPORTS_MAX) return;
+    struct arena *arena = solver->cx->arena;
+    uint64_t fires_a = 1, fires_b = 1; /* cycles of phases */
+    bool known = least_counts(solver->fractions[balance->a], solver->fractions[balance->b],
+                              &fires_a, &fires_b);
+    bool itself = balance->a == balance->b;
+    struct diag *d =
+        itself ? report_itself(solver, balance) : report_two(solver, balance, fires_a, fires_b);
+    diag_label(d, rate_node(solver, balance->a)->span, "'%s' %s %s %s",
+               vertex_name(solver, balance->a),
+               rate_both_read(solver, balance) ? "reads" : "writes",
+               arena_counted(arena, balance->a_rate, "packet"), rate_per(solver, balance->a));
+    diag_label(d, rate_node(solver, balance->b)->span, "'%s' reads %s %s",
+               vertex_name(solver, balance->b), arena_counted(arena, balance->b_rate, "packet"),
+               rate_per(solver, balance->b));
+    struct circle circle = find_circle(solver, balance);
+    label_circle(solver, d, &circle, itself ? 1 : 0);
+    if (known) note_sums(solver, d, balance, fires_a, fires_b);
+    if (!itself) note_product(solver, d, &circle);
+    struct mend mend = find_mend(solver, &circle);
+    if (mend.rate) report_mend(solver, d, &mend);
+}

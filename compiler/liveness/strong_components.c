@@ -1,0 +1,83 @@
+#include "compiler/liveness/strong_components.h"
+
+enum { UNVISITED = 0 };
+#define NO_COMPONENT UINT32_MAX
+
+struct walk {
+    uint32_t *first, *heads; /* of each vertex: where its arcs lead */
+    uint32_t *order, *low, *next, *path, *open, *component;
+    uint32_t path_count, open_count, visited, component_count;
+};
+
+static void index_arcs(struct arena *arena, struct walk *walk, uint32_t vertex_count,
+                       const struct strong_arc *arcs, uint32_t arc_count)
+{
+    walk->first = ARENA_ARRAY(arena, uint32_t, (size_t)vertex_count + 2);
+    walk->heads = ARENA_ARRAY(arena, uint32_t, arc_count);
+    uint32_t *fill = walk->first + 1;
+    for (uint32_t i = 0; i < arc_count; i++)
+        walk->first[arcs[i].from + 2]++;
+    for (uint32_t v = 0; v < vertex_count; v++)
+        walk->first[v + 2] += walk->first[v + 1];
+    for (uint32_t i = 0; i < arc_count; i++)
+        walk->heads[fill[arcs[i].from]++] = arcs[i].to;
+}
+
+static void enter(struct walk *walk, uint32_t vertex)
+{
+    walk->order[vertex] = walk->low[vertex] = ++walk->visited;
+    walk->next[vertex] = walk->first[vertex];
+    walk->path[walk->path_count++] = vertex;
+    walk->open[walk->open_count++] = vertex;
+}
+
+static void leave(struct walk *walk)
+{
+    uint32_t vertex = walk->path[--walk->path_count], member;
+    if (walk->path_count) {
+        uint32_t above = walk->path[walk->path_count - 1];
+        if (walk->low[vertex] < walk->low[above]) walk->low[above] = walk->low[vertex];
+    }
+    if (walk->low[vertex] != walk->order[vertex]) return;
+    do {
+        member = walk->open[--walk->open_count];
+        walk->component[member] = walk->component_count;
+    } while (member != vertex);
+    walk->component_count++;
+}
+
+static void walk_from(struct walk *walk, uint32_t root)
+{
+    enter(walk, root);
+    while (walk->path_count) {
+        uint32_t vertex = walk->path[walk->path_count - 1];
+        if (walk->next[vertex] == walk->first[vertex + 1]) {
+            leave(walk);
+            continue;
+        }
+        uint32_t head = walk->heads[walk->next[vertex]++];
+        if (walk->order[head] == UNVISITED)
+            enter(walk, head);
+        else if (walk->component[head] == NO_COMPONENT && walk->order[head] < walk->low[vertex])
+            walk->low[vertex] = walk->order[head];
+    }
+}
+
+uint32_t strong_components(struct arena *arena, uint32_t vertex_count,
+                           const struct strong_arc *arcs, uint32_t arc_count, uint32_t *component)
+{
+    struct walk walk = {
+        .order = ARENA_ARRAY(arena, uint32_t, vertex_count),
+        .low = ARENA_ARRAY(arena, uint32_t, vertex_count),
+        .next = ARENA_ARRAY(arena, uint32_t, vertex_count),
+        .path = ARENA_ARRAY(arena, uint32_t, vertex_count),
+        .open = ARENA_ARRAY(arena, uint32_t, vertex_count),
+        .component = component,
+    };
+    index_arcs(arena, &walk, vertex_count, arcs, arc_count);
+    for (uint32_t v = 0; v < vertex_count; v++)
+        component[v] = NO_COMPONENT;
+    for (uint32_t v = 0; v < vertex_count; v++)
+        if (walk.order[v] == UNVISITED) walk_from(&walk, v);
+    return walk.component_count;
+}

@@ -1,0 +1,252 @@
+/* Which nodes can be members, and how large their code is. */
+#include "compiler/optimize/compose/compose_internal.h"
+#include "compiler/support/source.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- faults ---- */
+
+/* Beyond so many expressions nothing is fused, so nobody has to know more of it. */
+#define SIZE_LIMIT (UINT64_C(1) << 20)
+
+struct fault_search {
+    const struct kernel *kernel; /* NULL: in a function */
+    bool bounds_checks;
+    uint64_t *visited; /* expressions, calls expanded: what is too large may fault */
+    const char **what; /* the fault that was found, as "may divide by zero", */
+    struct span *where;
+};
+
+/* Always true: the search ends. */
+static bool found(const struct fault_search *search, const char *what, struct span where)
+{
+    *search->what = what;
+    *search->where = where;
+    return true;
+}
+
+static bool is_constant_below(const struct kx *x, uint64_t bound)
+{
+    return x->kind == KX_CONSTANT && x->value.bits < bound;
+}
+
+static bool may_leave(const struct fault_search *search, const struct kx *index,
+                      enum access_check check, uint64_t bound)
+{
+    if (is_constant_below(index, bound) || !search->bounds_checks) return false;
+    return index->kind == KX_CONSTANT || check == ACCESS_CHECKED;
+}
+
+static bool divides_by_zero(const struct kx *x)
+{
+    if (x->op != OP_DIV && x->op != OP_REM) return false;
+    const struct type *type = x->kind == KX_ASSIGN ? x->operation : x->type;
+    if (!type_is_integer(type_item(type))) return false;
+    if (x->check == ACCESS_PROVEN) return false;
+    const struct kx *divisor = x->right->kind == KX_BROADCAST ? x->right->left : x->right;
+    return divisor->kind != KX_CONSTANT || divisor->value.bits == 0;
+}
+
+static bool packet_faults(const struct fault_search *search, const struct kx *x)
+{
+    const struct kernel_port *port = &search->kernel->in[x->port];
+    return may_leave(search, x->right, x->check, port->peek) ||
+           (x->left != NULL && may_leave(search, x->left, x->element_check, port->arity));
+}
+
+/* Rows and columns count from the centre. */
+static bool offset_faults(const struct fault_search *search, const struct kx *offset,
+                          enum access_check check, uint32_t side)
+{
+    bool within = offset->kind == KX_CONSTANT && offset->value.bits + side / 2 < side;
+    if (within || !search->bounds_checks) return false;
+    return offset->kind == KX_CONSTANT || check == ACCESS_CHECKED;
+}
+
+static bool window_faults(const struct fault_search *search, const struct kx *x)
+{
+    const struct kernel_port *port = &search->kernel->in[x->port];
+    return offset_faults(search, x->left, x->check, port->window_height) ||
+           offset_faults(search, x->right, x->column_check, port->window_width) ||
+           (x->third != NULL && may_leave(search, x->third, x->element_check, port->arity));
+}
+
+/* What the expression itself, its operands apart, may do wrong; NULL: nothing. */
+static const char *fault_of(const struct fault_search *search, const struct kx *x)
+{
+    switch (x->kind) {
+    case KX_INDEX:
+        return may_leave(search, x->right, x->check, x->left->type->length) ? "may leave an array"
+                                                                            : NULL;
+    case KX_PEEK: return packet_faults(search, x) ? "may look past its packets" : NULL;
+    case KX_WINDOW: return window_faults(search, x) ? "may look past its window" : NULL;
+    case KX_DONE: return "waits for an event";
+    case KX_BINARY:
+    case KX_ASSIGN: return divides_by_zero(x) ? "may divide by zero" : NULL;
+    default: return NULL;
+    }
+}
+
+static bool expression_faults(const struct kx *x, void *data)
+{
+    struct fault_search *search = data;
+    struct fault_search inside = *search;
+    inside.kernel = NULL;
+    if (++*search->visited > SIZE_LIMIT)
+        return found(search, "is too large to be searched for faults, which are not excluded",
+                     x->span);
+    const char *what = fault_of(search, x);
+    if (what != NULL) return found(search, what, x->span);
+    return x->kind == KX_CALL && ks_any(x->function->body, NULL, expression_faults, &inside);
+}
+
+static bool statement_faults(const struct ks *s, void *data)
+{
+    const struct fault_search *search = data;
+    if (s->kind != KS_EMIT && s->kind != KS_STORE) return false;
+    const struct kernel_port *port = &search->kernel->out[s->port];
+    if (s->element != NULL && may_leave(search, s->element, s->element_check, port->arity))
+        return found(search, "may name a port that its array does not have", s->span);
+    if (s->kind == KS_EMIT)
+        return !s->count_proven &&
+               found(search, "may append more or fewer packets than it declares", s->span);
+    return may_leave(search, s->index, s->check, port->push) &&
+           found(search, "may write past its packets", s->span);
+}
+
+/* ---- returns ---- */
+
+static const struct ks *last_statement(const struct ks *first)
+{
+    const struct ks *last = first;
+    while (last != NULL && (last->next != NULL || last->kind == KS_BLOCK))
+        last = last->next != NULL ? last->next : last->body;
+    return last;
+}
+
+static bool is_other_return(const struct ks *s, void *data)
+{
+    return s->kind == KS_RETURN && s != (const struct ks *)data;
+}
+
+/* A `return` that is the last statement ends nothing. */
+static bool leaves_early(const struct ks *first)
+{
+    union {
+        const struct ks *in;
+        void *out;
+    } last = {.in = last_statement(first)};
+    return ks_any(first, is_other_return, NULL, last.out);
+}
+
+/* ---- loops ---- */
+
+const struct ks *compose_counter_of(const struct ks *loop)
+{
+    const struct ks *s = loop->init;
+    while (s != NULL && s->kind == KS_BLOCK && s->next == NULL)
+        s = s->body;
+    return s != NULL && s->kind == KS_DECLARE && s->next == NULL ? s : NULL;
+}
+
+bool compose_continues(const struct ks *first)
+{
+    for (const struct ks *s = first; s != NULL; s = s->next) {
+        if (s->kind == KS_CONTINUE) return true;
+        if (s->kind != KS_LOOP && (compose_continues(s->body) || compose_continues(s->otherwise)))
+            return true;
+    }
+    return false;
+}
+
+/* ---- nodes ---- */
+
+/* Some out-port is written by nobody else. */
+static bool writes_in_finish_alone(const struct kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->out_count; i++)
+        if (kernel->out[i].push == 0) return true;
+    return false;
+}
+
+static bool may_fault(const struct ks *section, struct fault_search *search)
+{
+    return ks_any(section, statement_faults, expression_faults, search);
+}
+
+bool compose_may_fault(const struct compile *cx, const struct kernel *kernel)
+{
+    uint64_t visited = 0;
+    const char *what = NULL;
+    struct span where = {0};
+    struct fault_search search = {kernel, cx->options.bounds_checks, &visited, &what, &where};
+    return kernel_launches_any(&kernel->launches) || may_fault(kernel->body, &search) ||
+           may_fault(kernel->finish, &search);
+}
+
+/* "may divide by zero (fft.pipe:12:5)" */
+static const char *with_place(const struct compile *cx, const char *what, struct span where)
+{
+    uint32_t line, column;
+    const struct source *source = source_get(cx->sources, where.source);
+    if (source == NULL) return what;
+    source_locate(source, where.begin, &line, &column);
+    const char *slash = strrchr(source->name, '/');
+    return arena_printf(cx->arena, "%s (%s:%" PRIu32 ":%" PRIu32 ")", what,
+                        slash != NULL ? slash + 1 : source->name, line, column);
+}
+
+const char *compose_refuses(const struct compile *cx, const struct graph *graph, uint32_t node)
+{
+    const struct kernel *kernel = graph->nodes.items[node].kernel;
+    uint64_t visited = 0;
+    const char *what = NULL;
+    struct span where = {0};
+    struct fault_search search = {kernel, cx->options.bounds_checks, &visited, &what, &where};
+    if (kernel->grouped) return "has work-items ('group'), so a firing is a work-group of its own";
+    if (kernel_launches_any(&kernel->launches)) return "launches kernels";
+    if (kernel->finish != NULL && kernel->composed) return "has a 'finish'";
+    if (writes_in_finish_alone(kernel)) return "writes in its 'finish' alone";
+    if (kernel->stops) return "may stop by itself";
+    if (kernel->phases > 1) return "has rates that change from firing to firing";
+    if (leaves_early(kernel->body) || leaves_early(kernel->init) || leaves_early(kernel->finish))
+        return "leaves its body early";
+    if (may_fault(kernel->body, &search) || may_fault(kernel->init, &search) ||
+        may_fault(kernel->finish, &search))
+        return with_place(cx, what, where);
+    return NULL;
+}
+
+/* ---- size ---- */
+
+static bool count_node(const struct kx *x, void *data)
+{
+    uint64_t *size = data;
+    *size += x->type->kind == TYPE_VECTOR ? x->type->length : 1;
+    if (x->kind == KX_CALL) ks_any(x->function->body, NULL, count_node, size);
+    return *size >= SIZE_LIMIT;
+}
+
+uint64_t compose_size_of(const struct ks *first)
+{
+    uint64_t size = 1;
+    ks_any(first, NULL, count_node, &size);
+    return size;
+}
+
+uint64_t compose_size(const struct kernel *kernel)
+{
+    return compose_size_of(kernel->body);
+}
+
+static bool is_loop(const struct ks *s, void *data)
+{
+    (void)data;
+    return s->kind == KS_LOOP;
+}
+
+bool compose_loops(const struct kernel *kernel)
+{
+    return ks_any(kernel->body, is_loop, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/*
+ * The end of a stream for members with a `finish`.
+ *
+ * When the composite's only in-port is closed with less than an iteration's packets, its own `finish` takes over: in
+ * the order of an iteration each member fires as often as the packets that are there admit, then executes its finish,
+ * whose packets those behind it find.  Packets between members are items of arrays, as many as may be there.  Since
+ * nothing looks at packets again (peek = pop) and no packet is at rest, whole iterations leave nothing between them.
+ *
+ * Packets that a member leaves unused are reported by `stop`, those of its only in-port aside, if it has a finish: this
+ * is what would be left over of a pipeline that is not fused.
+ */
+#include "compiler/optimize/compose/compose_internal.h"
+
+enum { TAIL_BYTES_MAX = 65536 }; /* all packets inside */
+
+/* ---- where there can be one ---- */
+
+static const struct member *finishing(const struct composer *c)
+{
+    for (size_t i = 0; i < c->members.count; i++)
+        if (c->members.items[i].kernel->finish != NULL) return &c->members.items[i];
+    return NULL;
+}
+
+static bool admits(struct composer *c, const struct member *m)
+{
+    const struct kernel *k = m->kernel;
+    const char *name = m->of->name;
+    if (m->inlined) return compose_fail(c, "how often '%s' fires varies", name);
+    for (uint32_t i = 0; i < m->input_count; i++) {
+        const struct graph_input *in = m->inputs[i].end;
+        if (in->peek != in->pop || k->in[in->kernel_port].window_width > 0)
+            return compose_fail(c, "'%s' looks at packets again", name);
+    }
+    for (uint32_t p = 0; p < k->out_count; p++) {
+        if (k->out[p].indexed) return compose_fail(c, "'%s' writes by index", name);
+        if (k->out[p].push_least != k->out[p].push)
+            return compose_fail(c, "how much '%s' writes varies", name);
+        if (k->finish != NULL && k->out[p].is_array)
+            return compose_fail(c, "'%s' is an array of ports", k->out[p].name);
+    }
+    return true;
+}
+
+static bool keeps_packets(struct composer *c)
+{
+    for (size_t i = 0; i < c->edges.count; i++)
+        if (c->edges.items[i].initial > 0) return true;
+    for (size_t i = 0; i < c->inputs.count; i++) {
+        uint32_t writer = c->graph->buffers.items[c->inputs.items[i].buffer].writer_node;
+        if (writer != GRAPH_NONE && compose_member_of(c, writer) != NULL) return true;
+    }
+    return false;
+}
+
+static bool admits_all(struct composer *c)
+{
+    if (keeps_packets(c)) return compose_fail(c, "there are packets at rest between them");
+    if (c->in.count != 1) return compose_fail(c, "all together have several inputs");
+    for (size_t i = 0; i < c->members.count; i++)
+        if (!admits(c, &c->members.items[i])) return false;
+    return true;
+}
+
+/* ---- the most that can be there ---- */
+
+static uint64_t most_firings(const struct composer *c, const struct member *m)
+{
+    uint64_t most = UINT64_MAX;
+    for (uint32_t i = 0; i < m->input_count; i++) {
+        const struct member_input *in = &m->inputs[i];
+        uint64_t have = in->edge != NULL ? in->edge->have_max : c->in.items[0].peek - 1;
+        if (have / in->end->pop < most) most = have / in->end->pop;
+    }
+    return most;
+}
+
+static bool find_most(struct composer *c, struct member *m, uint64_t *bytes)
+{
+    uint64_t firings = most_firings(c, m), size;
+    for (uint32_t o = 0; o < m->output_count; o++) {
+        const struct member_output *out = &m->outputs[o];
+        uint64_t packets;
+        if (__builtin_mul_overflow(firings, out->end->push, &packets) ||
+            __builtin_add_overflow(packets, out->end->finish_max, &packets) ||
+            packets > UINT32_MAX / 2)
+            return compose_fail(c, "'%s' might write too much at its end", m->of->name);
+        if (out->port != GRAPH_NONE) {
+            c->out.items[out->port].finish_max = packets;
+            c->out.items[out->port].finish_proven = true;
+            c->outputs.items[out->port].finish_max = packets;
+        }
+        if (out->edge == NULL) continue;
+        out->edge->have_max = packets;
+        if (__builtin_mul_overflow(packets, out->edge->type->width_bytes, &size) ||
+            __builtin_add_overflow(*bytes, size, bytes) || *bytes > TAIL_BYTES_MAX)
+            return compose_fail(c, "what is between them at its end takes more than %d bytes",
+                                TAIL_BYTES_MAX);
+    }
+    return true;
+}
+
+static bool find_all_most(struct composer *c)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < c->members.count; i++)
+        if (!find_most(c, &c->members.items[i], &bytes)) return false;
+    return true;
+}
+
+/* ---- a member ---- */
+
+static struct kx *there(struct composer *c, const struct member_input *in, struct span span)
+{
+    if (in->edge == NULL) return compose_left(c, span);
+    return compose_variable(c, in->edge->have, span);
+}
+
+static struct kx *firings_of(struct composer *c, const struct member_input *in, struct span span)
+{
+    struct kx *have = there(c, in, span);
+    if (in->end->pop == 1) return have;
+    return compose_binary(c, OP_DIV, have, compose_integer(c, in->end->pop));
+}
+
+/* i64 firings = the least that an in-port admits */
+static struct variable *declare_firings(struct composer *c, const struct member *m, struct ks ***at)
+{
+    const struct span span = m->kernel->span;
+    struct variable *firings = compose_local(c, "firings", c->index_type, span);
+    compose_declare(c, at, firings, firings_of(c, &m->inputs[0], span));
+    for (uint32_t i = 1; i < m->input_count; i++) {
+        struct kx *so_far = compose_variable(c, firings, span);
+        struct kx *less = compose_compare(c, OP_LT, firings_of(c, &m->inputs[i], span), so_far);
+        compose_assign(c, at, compose_variable(c, firings, span),
+                       compose_select(c, less, firings_of(c, &m->inputs[i], span),
+                                      compose_variable(c, firings, span)));
+    }
+    return firings;
+}
+
+/* Packets of an edge: in an array of its own, from here on. */
+static void open_edge(struct composer *c, struct edge *edge, struct ks ***at)
+{
+    const struct graph_buffer *buffer = &c->graph->buffers.items[edge->buffer];
+    uint64_t places = edge->have_max > 0 ? edge->have_max : 1;
+    const struct type *type = type_array(c->graph->types, edge->type, places);
+    edge->array = compose_local(c, buffer->name, type, buffer->span);
+    edge->streamed = false;
+    struct ks *s = compose_put(c, at, KS_DECLARE, buffer->span);
+    s->variable = edge->array;
+    s->unset = true;
+}
+
+static void count_edge(struct composer *c, const struct member_output *out,
+                       const struct variable *firings, struct ks ***at)
+{
+    struct kx *have = compose_variable(c, firings, firings->span);
+    if (out->end->push != 1)
+        have = compose_binary(c, OP_MUL, have, compose_integer(c, out->end->push));
+    if (out->counter != NULL)
+        have = compose_binary(c, OP_ADD, have, compose_variable(c, out->counter, firings->span));
+    out->edge->have = compose_local(c, "packets", c->index_type, firings->span);
+    compose_declare(c, at, out->edge->have, have);
+}
+
+static void add_firings(struct composer *c, struct member *m, const struct variable *firings,
+                        struct ks ***at)
+{
+    struct firing f = {.c = c, .m = m, .outside = true, .depth = 1};
+    struct ks **body;
+    f.round =
+        compose_loop_to(c, at, compose_variable(c, firings, firings->span), firings->span, &body);
+    compose_firing(&f, &body);
+}
+
+/* What it appends is counted, behind what the firings have appended. */
+static void add_finish(struct composer *c, struct member *m, struct variable *firings,
+                       struct ks ***at)
+{
+    struct firing f = {.c = c, .m = m, .outside = true, .depth = 1, .round = firings};
+    for (uint32_t o = 0; o < m->output_count; o++) {
+        m->outputs[o].counter = compose_local(c, "place", c->index_type, firings->span);
+        compose_declare(c, at, m->outputs[o].counter, compose_integer(c, 0));
+    }
+    compose_finish(&f, at);
+}
+
+/* any = any + (packets that are there - firings x pop) */
+static void add_unused(struct composer *c, const struct member *m, const struct variable *firings,
+                       const struct variable *any, struct ks ***at)
+{
+    const struct span span = firings->span;
+    if (m->kernel->finish != NULL && m->input_count == 1) return;
+    for (uint32_t i = 0; i < m->input_count; i++) {
+        const struct member_input *in = &m->inputs[i];
+        struct kx *used = compose_variable(c, firings, span);
+        if (in->end->pop != 1)
+            used = compose_binary(c, OP_MUL, used, compose_integer(c, in->end->pop));
+        struct kx *unused = compose_binary(c, OP_SUB, there(c, in, span), used);
+        compose_assign(c, at, compose_variable(c, any, span),
+                       compose_binary(c, OP_ADD, compose_variable(c, any, span), unused));
+    }
+}
+
+static void add_member(struct composer *c, struct member *m, const struct variable *any,
+                       struct ks ***at)
+{
+    for (uint32_t o = 0; o < m->output_count; o++)
+        if (m->outputs[o].edge != NULL) open_edge(c, m->outputs[o].edge, at);
+    struct variable *firings = declare_firings(c, m, at);
+    if (most_firings(c, m) > 0) add_firings(c, m, firings, at);
+    for (uint32_t o = 0; o < m->output_count; o++)
+        m->outputs[o].counter = NULL;
+    if (m->kernel->finish != NULL) add_finish(c, m, firings, at);
+    for (uint32_t o = 0; o < m->output_count; o++)
+        if (m->outputs[o].edge != NULL) count_edge(c, &m->outputs[o], firings, at);
+    add_unused(c, m, firings, any, at);
+}
+
+/* ---- all ---- */
+
+bool compose_tail(struct composer *c)
+{
+    struct ks *first = NULL, **at = &first;
+    const struct span span = c->kernel->span;
+    const struct member *ends = finishing(c);
+    if (ends == NULL) return true;
+    if (!admits_all(c) || !find_all_most(c))
+        return compose_fail(c, "'%s' has a 'finish', and %s", ends->of->name, c->reason);
+    struct variable *any = compose_local(c, "unused", c->index_type, span);
+    compose_declare(c, &at, any, compose_integer(c, 0));
+    for (size_t i = 0; i < c->members.count; i++)
+        add_member(c, &c->members.items[i], any, &at);
+    struct ks *report = compose_put(c, &at, KS_IF, span), **body = &report->body;
+    report->expr = compose_compare(c, OP_GT, compose_variable(c, any, span), compose_integer(c, 0));
+    compose_put(c, &body, KS_STOP, span);
+    c->kernel->finish = first;
+    return true;
+}

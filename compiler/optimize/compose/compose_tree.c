@@ -1,0 +1,233 @@
+/* Small typed trees: what sema would make of `r * 4 + i`, of a declaration, of a loop. */
+#include "compiler/optimize/compose/compose_internal.h"
+
+#include <stdarg.h>
+
+static struct kx *expression(struct composer *c, enum kx_kind kind, const struct type *type,
+                             struct span span)
+{
+    struct kx *x = ARENA_NEW(c->cx->arena, struct kx);
+    x->kind = kind;
+    x->type = type;
+    x->span = span;
+    x->check = x->column_check = x->element_check = ACCESS_PROVEN;
+    return x;
+}
+
+static struct span here(const struct composer *c)
+{
+    return c->kernel->span;
+}
+
+/* ---- values ---- */
+
+struct kx *compose_integer(struct composer *c, uint64_t value)
+{
+    struct kx *x = expression(c, KX_CONSTANT, c->index_type, here(c));
+    x->value = (struct scalar_value){SCALAR_I64, value};
+    return x;
+}
+
+struct kx *compose_scalar(struct composer *c, struct scalar_value value, struct span span)
+{
+    struct kx *x = expression(c, KX_CONSTANT, type_scalar(c->graph->types, value.type), span);
+    x->value = value;
+    return x;
+}
+
+struct kx *compose_firing_number(struct composer *c, const struct type *type, struct span span)
+{
+    return expression(c, KX_FIRING, type, span);
+}
+
+struct kx *compose_convert(struct composer *c, const struct type *type, struct kx *x)
+{
+    if (x->type == type) return x;
+    struct kx *converted = expression(c, KX_CONVERT, type, x->span);
+    converted->left = x;
+    return converted;
+}
+
+struct kx *compose_compare(struct composer *c, enum kx_op op, struct kx *left, struct kx *right)
+{
+    const struct type *type = type_scalar(c->graph->types, SCALAR_BOOL);
+    struct kx *x = expression(c, KX_COMPARE, type, left->span);
+    x->op = op;
+    x->left = left;
+    x->right = right;
+    return x;
+}
+
+struct kx *compose_select(struct composer *c, struct kx *test, struct kx *yes, struct kx *no)
+{
+    struct kx *x = expression(c, KX_SELECT, yes->type, test->span);
+    x->left = test;
+    x->right = yes;
+    x->third = no;
+    return x;
+}
+
+struct kx *compose_left(struct composer *c, struct span span)
+{
+    return expression(c, KX_LEFT, c->index_type, span);
+}
+
+struct kx *compose_variable(struct composer *c, const struct variable *v, struct span span)
+{
+    struct kx *x = expression(c, KX_VARIABLE, v->type, span);
+    x->variable = v;
+    return x;
+}
+
+struct kx *compose_item(struct composer *c, struct kx *array, struct kx *index)
+{
+    struct kx *x = expression(c, KX_INDEX, array->type->element, array->span);
+    x->left = array;
+    x->right = index;
+    return x;
+}
+
+struct kx *compose_binary(struct composer *c, enum kx_op op, struct kx *left, struct kx *right)
+{
+    struct kx *x = expression(c, KX_BINARY, left->type, left->span);
+    x->op = op;
+    x->left = left;
+    x->right = right;
+    return x;
+}
+
+struct kx *compose_as_index(struct composer *c, struct kx *x)
+{
+    if (x->type == c->index_type) return x;
+    if (x->kind == KX_CONSTANT) return compose_integer(c, x->value.bits);
+    struct kx *wide = expression(c, KX_CONVERT, c->index_type, x->span);
+    wide->left = x;
+    return wide;
+}
+
+struct kx *compose_offset(struct composer *c, struct kx *index, uint64_t offset)
+{
+    if (offset == 0) return index;
+    if (index->kind == KX_CONSTANT) return compose_integer(c, index->value.bits + offset);
+    return compose_binary(c, OP_ADD, compose_as_index(c, index), compose_integer(c, offset));
+}
+
+struct kx *compose_aggregate(struct composer *c, const struct type *type, struct kx **items,
+                             uint64_t count, struct span span)
+{
+    struct kx *x = expression(c, KX_AGGREGATE, type, span);
+    x->arguments = items;
+    x->argument_count = (uint32_t)count;
+    return x;
+}
+
+/* ---- variables ---- */
+
+struct variable *compose_local(struct composer *c, const char *name, const struct type *type,
+                               struct span span)
+{
+    struct variable *v = ARENA_NEW(c->cx->arena, struct variable);
+    *v = (struct variable){.kind = VARIABLE_LOCAL,
+                           .name = name,
+                           .span = span,
+                           .type = type,
+                           .index = c->kernel->local_count++};
+    return v;
+}
+
+struct variable *compose_state(struct composer *c, const char *name, const struct type *type,
+                               struct span span)
+{
+    struct kernel *k = c->kernel;
+    uint64_t align = type->alignment_bytes;
+    struct variable *v = ARENA_NEW(c->cx->arena, struct variable);
+    *v = (struct variable){.kind = VARIABLE_STATE,
+                           .name = name,
+                           .span = span,
+                           .type = type,
+                           .index = (uint32_t)k->states.count,
+                           .offset_bytes = (k->state_bytes + align - 1) / align * align};
+    k->state_bytes = v->offset_bytes + type->width_bytes;
+    vec_push(c->cx->arena, &k->states, v);
+    return v;
+}
+
+/* ---- statements ---- */
+
+struct ks *compose_put(struct composer *c, struct ks ***at, enum ks_kind kind, struct span span)
+{
+    struct ks *s = ARENA_NEW(c->cx->arena, struct ks);
+    s->kind = kind;
+    s->span = span;
+    s->next = **at;
+    **at = s;
+    *at = &s->next;
+    return s;
+}
+
+void compose_declare(struct composer *c, struct ks ***at, struct variable *v, struct kx *value)
+{
+    struct ks *s = compose_put(c, at, KS_DECLARE, v->span);
+    s->variable = v;
+    s->expr = value;
+}
+
+void compose_assign(struct composer *c, struct ks ***at, struct kx *to, struct kx *value)
+{
+    struct ks *s = compose_put(c, at, KS_EXPR, value->span);
+    s->expr = expression(c, KX_ASSIGN, to->type, value->span);
+    s->expr->left = to;
+    s->expr->right = value;
+}
+
+void compose_declare_first(struct composer *c, struct variable *v, bool unset)
+{
+    struct ks *s = compose_put(c, &c->prologue, KS_DECLARE, v->span);
+    s->variable = v;
+    s->unset = unset;
+}
+
+static struct kx *step_by_one(struct composer *c, const struct variable *v)
+{
+    struct kx *x = expression(c, KX_ASSIGN, v->type, v->span);
+    x->op = OP_ADD;
+    x->operation = v->type;
+    x->left = compose_variable(c, v, v->span);
+    x->right = compose_integer(c, 1);
+    return x;
+}
+
+void compose_count(struct composer *c, struct ks ***at, const struct variable *v)
+{
+    compose_put(c, at, KS_EXPR, v->span)->expr = step_by_one(c, v);
+}
+
+struct variable *compose_loop_to(struct composer *c, struct ks ***at, struct kx *rounds,
+                                 struct span span, struct ks ***body)
+{
+    struct variable *r = compose_local(c, "firing", c->index_type, span);
+    struct ks *loop = compose_put(c, at, KS_LOOP, span);
+    struct ks **init = &loop->init;
+    compose_declare(c, &init, r, compose_integer(c, 0));
+    loop->expr = compose_compare(c, OP_LT, compose_variable(c, r, span), rounds);
+    loop->step = step_by_one(c, r);
+    *body = &loop->body;
+    return r;
+}
+
+struct variable *compose_loop(struct composer *c, struct ks ***at, uint64_t rounds,
+                              struct span span, struct ks ***body)
+{
+    return compose_loop_to(c, at, compose_integer(c, rounds), span, body);
+}
+
+/* ---- reasons ---- */
+
+bool compose_fail(struct composer *c, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    c->reason = arena_vprintf(c->cx->arena, format, args);
+    va_end(args);
+    return false;
+}

@@ -1,0 +1,173 @@
+/*
+ * Loops of a member that name its ports, written out: `for (i32 i = 0; i < N; i++) s += x[i][0];` with
+ * packets that are variables.
+ *
+ * A loop is written out where its rounds are known, where its variable says which element of a port is
+ * meant, and where that stays small.  The variable is a constant then, and so is what is computed of it
+ * and of other integers.
+ */
+#include "compiler/optimize/compose/compose_internal.h"
+
+#include "compiler/bodies/cost_regions.h"
+#include "compiler/ir/arith.h"
+
+enum { ROUNDS_MAX = 64, SIZE_MAX_ROUNDS = 4096 }; /* expressions of all rounds */
+
+struct unroller {
+    struct composer *c;
+    const struct kx **values; /* by index of a local: its constant; NULL: it is a variable */
+};
+
+static struct ks *expand_list(struct unroller *u, const struct ks *first);
+
+/* ---- constants ---- */
+
+static bool is_exact(const struct kx *x)
+{
+    return x != NULL && x->kind == KX_CONSTANT && !scalar_is_float(x->value.type);
+}
+
+static bool fold(const struct kx *x, struct scalar_value *value)
+{
+    if (!type_is_scalar(x->type) || type_is_float(x->type) || !is_exact(x->left)) return false;
+    bool both = is_exact(x->right);
+    switch (x->kind) {
+    case KX_NEGATE: *value = arith_negate(x->left->value); return true;
+    case KX_COMPLEMENT: *value = arith_complement(x->left->value); return true;
+    case KX_NOT: *value = arith_bool(!arith_truth(x->left->value)); return true;
+    case KX_CONVERT: *value = arith_convert(x->left->value, x->type->scalar); return true;
+    case KX_COMPARE:
+        if (both) *value = arith_bool(arith_compare(x->op, x->left->value, x->right->value));
+        return both;
+    case KX_BINARY: return both && arith_binary(x->op, x->left->value, x->right->value, value);
+    default: return false;
+    }
+}
+
+/* The side that is evaluated; NULL: that is not known. */
+static struct kx *chosen(const struct kx *x)
+{
+    if (!type_is_scalar(x->type) || !is_exact(x->left)) return NULL;
+    bool truth = arith_truth(x->left->value);
+    if (x->kind == KX_SELECT) return truth ? x->right : x->third;
+    if (x->kind == KX_LOGICAL) return truth == (x->op == OP_LOGICAL_AND) ? x->right : x->left;
+    return NULL;
+}
+
+static struct kx *expand(struct unroller *u, const struct kx *x)
+{
+    if (x == NULL) return NULL;
+    struct arena *arena = u->c->cx->arena;
+    bool known = x->kind == KX_VARIABLE && x->variable->kind == VARIABLE_LOCAL &&
+                 u->values[x->variable->index] != NULL;
+    struct kx *clone = arena_copy(arena, known ? u->values[x->variable->index] : x, sizeof *clone);
+    clone->span = x->span;
+    clone->left = expand(u, clone->left);
+    clone->right = expand(u, clone->right);
+    clone->third = expand(u, clone->third);
+    if (x->argument_count > 0)
+        clone->arguments = ARENA_ARRAY(arena, struct kx *, x->argument_count);
+    for (uint32_t i = 0; i < x->argument_count; i++)
+        clone->arguments[i] = expand(u, x->arguments[i]);
+    struct kx *side = chosen(clone);
+    if (side != NULL) return side;
+    struct scalar_value value;
+    if (!fold(clone, &value)) return clone;
+    *clone = (struct kx){
+        .kind = KX_CONSTANT, .type = x->type, .span = x->span, .value = value, .cast = x->cast};
+    return clone;
+}
+
+/* ---- which loops ---- */
+
+static bool is_counter(const struct kx *x, void *data)
+{
+    return x->kind == KX_VARIABLE && x->variable == (const struct variable *)data;
+}
+
+static bool names_input(const struct kx *x, void *data)
+{
+    return x->kind == KX_PEEK && kx_any(x->left, is_counter, data);
+}
+
+static bool names_output(const struct ks *s, void *data)
+{
+    return (s->kind == KS_EMIT || s->kind == KS_STORE) && kx_any(s->element, is_counter, data);
+}
+
+static bool is_written_out(const struct ks *loop, uint64_t *rounds)
+{
+    if (loop->kind != KS_LOOP || !cost_known_rounds(loop, rounds) || *rounds > ROUNDS_MAX)
+        return false;
+    const struct ks *declaration = compose_counter_of(loop);
+    if (declaration == NULL || loop->step->left->variable != declaration->variable ||
+        compose_continues(loop->body))
+        return false;
+    return ks_any(loop->body, names_output, names_input, declaration->variable) &&
+           *rounds * compose_size_of(loop->body) <= SIZE_MAX_ROUNDS;
+}
+
+/* ---- statements ---- */
+
+static void write_out(struct unroller *u, const struct ks *loop, uint64_t rounds, struct ks ***at)
+{
+    const struct variable *counter = compose_counter_of(loop)->variable;
+    struct kx *value = arena_copy(u->c->cx->arena, compose_counter_of(loop)->expr, sizeof *value);
+    for (uint64_t i = 0; i < rounds; i++) {
+        struct ks *round = compose_put(u->c, at, KS_BLOCK, loop->span);
+        u->values[counter->index] = value;
+        round->body = expand_list(u, loop->body);
+        enum kx_op op = loop->step->op;
+        value = arena_copy(u->c->cx->arena, value, sizeof *value);
+        arith_binary(op, value->value, loop->step->right->value, &value->value);
+    }
+    u->values[counter->index] = NULL;
+}
+
+static void expand_statement(struct unroller *u, const struct ks *s, struct ks ***at)
+{
+    uint64_t rounds;
+    if (is_written_out(s, &rounds)) {
+        write_out(u, s, rounds, at);
+        return;
+    }
+    struct kx *condition = expand(u, s->expr);
+    if (s->kind == KS_IF && is_exact(condition)) {
+        struct ks *taken = compose_put(u->c, at, KS_BLOCK, s->span);
+        taken->body = expand_list(u, arith_truth(condition->value) ? s->body : s->otherwise);
+        return;
+    }
+    struct ks *clone = compose_put(u->c, at, s->kind, s->span), *next = clone->next;
+    *clone = *s;
+    clone->next = next;
+    clone->init = expand_list(u, s->init);
+    clone->expr = condition;
+    clone->step = expand(u, s->step);
+    clone->element = expand(u, s->element);
+    clone->index = expand(u, s->index);
+    clone->body = expand_list(u, s->body);
+    clone->otherwise = expand_list(u, s->otherwise);
+}
+
+static struct ks *expand_list(struct unroller *u, const struct ks *first)
+{
+    struct ks *list = NULL, **at = &list;
+    for (const struct ks *s = first; s != NULL; s = s->next)
+        expand_statement(u, s, &at);
+    return list;
+}
+
+static bool is_candidate(const struct ks *s, void *data)
+{
+    (void)data;
+    uint64_t rounds;
+    return is_written_out(s, &rounds);
+}
+
+const struct ks *compose_unroll(struct composer *c, const struct member *m)
+{
+    struct unroller u = {.c = c};
+    if (!ks_any(m->kernel->body, is_candidate, NULL, NULL)) return m->kernel->body;
+    u.values = ARENA_ARRAY(c->cx->arena, const struct kx *, m->kernel->local_count + 1u);
+    return expand_list(&u, m->kernel->body);
+}

@@ -1,0 +1,183 @@
+#include "compiler/optimize/constant_tables.h"
+
+#include <string.h>
+
+#include "compiler/optimize/region/symbolic.h"
+#include "compiler/ir/expr_build.h"
+
+enum {
+    KERNEL_STEPS = 5000000, /* of one `init` */
+    ALL_STEPS = 20000000,   /* of a program: less than a second */
+    STATE_MAX = 64,         /* scalars that `init` still sets, at most */
+};
+
+struct settling {
+    struct compile *cx;
+    struct graph *graph;
+    struct constant_tables *found;
+    uint64_t bytes, steps;
+};
+
+/* ---- what may become constants ---- */
+
+static bool same_value(const struct kx *a, const struct kx *b)
+{
+    return a->kind == KX_CONSTANT && b->kind == KX_CONSTANT && a->value.type == b->value.type &&
+           a->value.bits == b->value.bits;
+}
+
+/* A node whose arguments are those of all nodes that share its kernel; NULL: they differ, or there is
+ * none.  Arguments that only a run knows are no obstacle: `init` may not depend on them. */
+static const struct graph_node *common_node(const struct graph *graph, const struct kernel *kernel)
+{
+    const struct graph_node *first = NULL;
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        const struct graph_node *node = &graph->nodes.items[i];
+        if (node->kernel != kernel) continue;
+        for (uint32_t a = 0; first != NULL && a < kernel->argument_count; a++)
+            if (!same_value(first->arguments[a], node->arguments[a])) return NULL;
+        if (first == NULL) first = node;
+    }
+    return first;
+}
+
+static void see_half(enum scalar_type scalar, uint64_t offset_bytes, void *data)
+{
+    (void)offset_bytes;
+    *(bool *)data |= scalar == SCALAR_F16 || scalar == SCALAR_BF16;
+}
+
+static bool is_eligible(const struct settling *s, const struct kernel *kernel)
+{
+    bool halves = false;
+    if (kernel->tables.count == 0 || kernel->init == NULL) return false;
+    if (kernel->tables_bytes > TABLES_KERNEL_BYTES ||
+        kernel->tables_bytes > TABLES_ALL_BYTES - s->bytes)
+        return false;
+    for (size_t i = 0; i < kernel->tables.count; i++)
+        type_each_scalar(kernel->tables.items[i]->type, see_half, &halves);
+    return !halves;
+}
+
+/* ---- values ---- */
+
+static const sym *argument_values(struct symbols *symbols, const struct graph_node *node)
+{
+    uint32_t count = node->kernel->argument_count;
+    sym *values = ARENA_ARRAY(symbols->arena, sym, (size_t)count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct kx *value = node->arguments[i];
+        if (value->kind == KX_CONSTANT)
+            values[i] = value->value;
+        else if (value->type->kind == TYPE_SCALAR)
+            values[i] = sym_unknown(symbols, value->type->scalar);
+        else
+            return NULL;
+    }
+    return values;
+}
+
+static bool all_constant(const sym *const *values, struct variable *const *of, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (uint64_t k = 0; k < type_scalar_count(of[i]->type); k++)
+            if (!sym_is_constant(values[i][k])) return false;
+    return true;
+}
+
+static uint64_t count_set(const struct kernel *kernel, const sym *const *states)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < kernel->states.count; i++)
+        for (uint64_t k = 0; k < type_scalar_count(kernel->states.items[i]->type); k++)
+            count += states[i][k].bits != 0;
+    return count;
+}
+
+/* ---- the kernel without them ---- */
+
+/* Scalar `k` of the value at `x`. */
+static struct kx *scalar_place(const struct tree *t, struct kx *x, uint64_t k)
+{
+    while (x->type->kind != TYPE_SCALAR) {
+        if (type_is_indexed(x->type)) {
+            uint64_t each = type_scalar_count(x->type->element);
+            x = tree_index(t, x, tree_i64(t, k / each));
+            x->check = ACCESS_PROVEN;
+            k %= each;
+            continue;
+        }
+        uint32_t field = x->type->field_count - 1;
+        while (x->type->fields[field].first_scalar > k)
+            field--;
+        k -= x->type->fields[field].first_scalar;
+        struct kx *member = tree_kx(t, KX_MEMBER, x->type->fields[field].type);
+        member->left = x;
+        member->member = field;
+        x = member;
+    }
+    return x;
+}
+
+/* Sets the state that is not zero; NULL where all is. */
+static struct ks *state_init(const struct tree *t, const sym *const *states)
+{
+    struct tree_list list = {0};
+    for (size_t i = 0; i < t->kernel->states.count; i++) {
+        struct variable *state = t->kernel->states.items[i];
+        for (uint64_t k = 0; k < type_scalar_count(state->type); k++) {
+            if (states[i][k].bits == 0) continue;
+            struct kx *to = scalar_place(t, tree_variable(t, state), k);
+            tree_append(&list,
+                        tree_expression(t, tree_assign(t, to, tree_constant(t, states[i][k]))));
+        }
+    }
+    return list.first != NULL ? tree_block(t, &list) : NULL;
+}
+
+static void settle(struct settling *s, struct kernel *kernel, const sym *const *tables,
+                   const sym *const *states)
+{
+    struct tree t = {
+        .arena = s->cx->arena, .types = s->graph->types, .kernel = kernel, .span = kernel->span};
+    for (size_t i = 0; i < kernel->tables.count; i++) {
+        struct variable *table = kernel->tables.items[i];
+        size_t count = (size_t)type_scalar_count(table->type);
+        table->kind = VARIABLE_CONSTANT;
+        table->loaded = table->type->has_floats;
+        table->constant = arena_copy(s->cx->arena, tables[i], count * sizeof(struct scalar_value));
+        vec_push(s->cx->arena, &s->found->items,
+                 (struct constant_table){kernel->title, table->name, table->type->width_bytes});
+    }
+    s->bytes += kernel->tables_bytes;
+    kernel->tables.count = 0;
+    kernel->tables_bytes = 0;
+    kernel->init = state_init(&t, states);
+}
+
+static void try_kernel(struct settling *s, struct kernel *kernel)
+{
+    const struct graph_node *node = common_node(s->graph, kernel);
+    if (node == NULL || !is_eligible(s, kernel) || s->steps >= ALL_STEPS) return;
+    struct arena *scratch = arena_create();
+    struct symbols symbols = symbols_begin(scratch);
+    const sym *const *tables, *const *states;
+    symbols.step_limit = KERNEL_STEPS;
+    const sym *arguments = argument_values(&symbols, node);
+    if (arguments != NULL && symbolic_init(&symbols, kernel, arguments, &tables, &states) &&
+        all_constant(tables, kernel->tables.items, kernel->tables.count) &&
+        all_constant(states, kernel->states.items, kernel->states.count) &&
+        count_set(kernel, states) <= STATE_MAX)
+        settle(s, kernel, tables, states);
+    s->steps += symbols.steps;
+    arena_destroy(scratch);
+}
+
+void tables_to_constants(struct compile *cx, struct graph *graph)
+{
+    struct settling s = {
+        .cx = cx, .graph = graph, .found = ARENA_NEW(cx->arena, struct constant_tables)};
+    for (size_t i = 0; i < graph->kernels.count - graph->child_kernels; i++)
+        try_kernel(&s, graph->kernels.items[i]);
+    graph->constant_tables = s.found;
+}

@@ -1,0 +1,185 @@
+/* In which way a circle is to become one node (fuse_internal.h). */
+#include "compiler/optimize/fuse/fuse_internal.h"
+
+#include "compiler/ir/ratio.h"
+
+#include <stdlib.h>
+
+/* Times are nanoseconds in parts, of an iteration on the host; on simulated devices cycles.  What an analysis counts as
+ * four cycles takes a core one or less; packets at rest that are locals move in registers, an array is copied. */
+enum { PARTS = 64, HOST_CYCLES = 4, REST_LOCALS = 64, REST_COPIED = 8, KEPT_PACKET = 1 };
+
+/* ---- the circle ---- */
+
+struct closing { /* a buffer of the circle that has initial packets, and a reader there */
+    uint64_t initial;
+    uint64_t at_once; /* iterations from them */
+    uint64_t packets; /* of an iteration */
+};
+
+struct circle {
+    VEC(struct closing) closings;
+    uint64_t cycles, packets; /* of an iteration */
+    bool stateful;            /* some member */
+};
+
+/* A firing pushes before what it pops is free. */
+uint64_t fuse_at_once(const struct graph_buffer *buffer, uint64_t pop, uint64_t peek)
+{
+    uint64_t initial = buffer->initial.packets, most;
+    if (pop == 0 || initial < peek) return 0;
+    most = (initial - peek) / pop + 1;
+    if (!buffer->depth_declared) return most;
+    return min64(most, (buffer->depth_packets - min64(initial, buffer->depth_packets)) / pop);
+}
+
+static void add_closings(const struct fuse_scratch *scratch, const struct graph *graph,
+                         const struct fuse_group *group, uint32_t member, struct circle *circle)
+{
+    const struct graph_node *node = &graph->nodes.items[group->nodes[member]];
+    for (size_t i = 0; i < node->inputs.count; i++) {
+        const struct graph_input *in = &node->inputs.items[i];
+        const struct graph_buffer *buffer = &graph->buffers.items[in->buffer];
+        if (!fuse_is_member(group, buffer->writer_node)) continue;
+        uint64_t pop = mul_clamped(group->firings[member], in->pop);
+        circle->packets = add_clamped(circle->packets, pop);
+        if (buffer->initial.packets == 0) continue;
+        uint64_t peek = add_clamped(pop, in->peek - in->pop);
+        vec_push(scratch->arena, &circle->closings,
+                 (struct closing){buffer->initial.packets, fuse_at_once(buffer, pop, peek), pop});
+    }
+}
+
+static struct circle look_at(const struct fuse_scratch *scratch, const struct graph *graph,
+                             const struct fuse_group *group)
+{
+    struct circle circle = {0};
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct graph_node *node = &graph->nodes.items[group->nodes[i]];
+        uint64_t cycles = mul_clamped(group->firings[i], max64(node->cost_cycles, 1));
+        circle.cycles = add_clamped(circle.cycles, cycles);
+        circle.stateful |= scratch->stateful[group->nodes[i]];
+        add_closings(scratch, graph, group, i, &circle);
+    }
+    return circle;
+}
+
+/* ---- ways ---- */
+
+/* Of an iteration: `at_once` of them are dispatched together, in so many launches. */
+static uint64_t time_of(const struct circle *circle, const struct devdesc *device,
+                        const struct fuse_circle_way *way, uint64_t rest, uint64_t launches)
+{
+    uint64_t lanes = way->serial ? 1 : min64(max64(device->lanes, 1), way->at_once);
+    uint64_t part = lanes * (device->host != 0 ? HOST_CYCLES : 1);
+    uint64_t launch = (uint64_t)device->launch_enqueue_cycles + device->launch_process_cycles +
+                      device->launch_cleanup_cycles;
+    uint64_t time = mul_clamped(circle->cycles, PARTS) / part;
+    time = add_clamped(time, rest);
+    return add_clamped(time, mul_clamped(mul_clamped(launch, launches), PARTS) / way->at_once);
+}
+
+/* All buffers with so many initial packets are kept. */
+static struct fuse_circle_way one_node(const struct circle *circle, const struct devdesc *device,
+                                       uint64_t kept_least)
+{
+    enum {
+        STREAMED = 1 << 14
+    }; /* what the outside gives at once, where the circle does not decide */
+    struct fuse_circle_way way = {
+        .kept_least = kept_least, .at_once = STREAMED, .serial = circle->stateful};
+    uint64_t rest = 0;
+    for (size_t i = 0; i < circle->closings.count; i++) {
+        const struct closing *closing = &circle->closings.items[i];
+        bool kept = closing->initial >= kept_least;
+        uint64_t in_parts = mul_clamped(closing->packets, KEPT_PACKET * PARTS);
+        if (!kept) {
+            bool locals = add_clamped(closing->initial, closing->packets) <= REST_LOCALS;
+            in_parts = mul_clamped(closing->initial, locals ? 1 : PARTS / REST_COPIED);
+        }
+        way.serial |= !kept;
+        if (kept) way.at_once = min64(way.at_once, closing->at_once);
+        rest = add_clamped(rest, in_parts);
+    }
+    way.time = way.at_once > 0 ? time_of(circle, device, &way, rest, 1) : UINT64_MAX;
+    return way;
+}
+
+static struct fuse_circle_way many_nodes(const struct circle *circle, const struct devdesc *device,
+                                         const struct fuse_group *group)
+{
+    struct fuse_circle_way way = one_node(circle, device, 0);
+    uint64_t rest = mul_clamped(circle->packets, KEPT_PACKET * PARTS);
+    way.apart = true;
+    way.at_once = max64(way.at_once, 1);
+    way.time = time_of(circle, device, &way, rest, group->count);
+    return way;
+}
+
+static int compare_ways(const void *left, const void *right)
+{
+    const struct fuse_circle_way *a = left, *b = right;
+    if (a->time != b->time) return a->time > b->time ? 1 : -1;
+    if (a->apart != b->apart) return a->apart ? 1 : -1;
+    return (a->kept_least > b->kept_least) - (a->kept_least < b->kept_least);
+}
+
+uint32_t fuse_circle_ways(const struct fuse_scratch *scratch, const struct graph *graph,
+                          const struct devdesc *device, const struct fuse_group *group,
+                          struct fuse_circle_way *ways)
+{
+    struct circle circle = look_at(scratch, graph, group);
+    uint32_t count = 0;
+    uint64_t least = UINT64_MAX;
+    ways[count++] = one_node(&circle, device, least);
+    while (count < FUSE_CIRCLE_WAYS - 1) {
+        uint64_t most = 0;
+        for (size_t i = 0; i < circle.closings.count; i++)
+            if (circle.closings.items[i].initial < least)
+                most = max64(most, circle.closings.items[i].initial);
+        if (most == 0) break;
+        least = most;
+        struct fuse_circle_way way = one_node(&circle, device, least);
+        if (way.time < UINT64_MAX) ways[count++] = way;
+    }
+    if (group->count > 1) ways[count++] = many_nodes(&circle, device, group);
+    qsort(ways, count, sizeof *ways, compare_ways);
+    return count;
+}
+
+/* ---- what is kept ---- */
+
+void fuse_keep(const struct fuse_scratch *scratch, const struct graph *graph,
+               const struct fuse_group *group, uint64_t kept_least)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct graph_node *node = &graph->nodes.items[group->nodes[i]];
+        for (size_t k = 0; k < node->inputs.count; k++) {
+            const struct graph_buffer *buffer = &graph->buffers.items[node->inputs.items[k].buffer];
+            if (buffer->initial.packets > 0 && fuse_is_member(group, buffer->writer_node))
+                scratch->kept[node->inputs.items[k].buffer] = buffer->initial.packets >= kept_least;
+        }
+    }
+}
+
+static const struct graph_output *output_to(const struct composite *composite, uint32_t buffer)
+{
+    for (size_t i = 0; i < composite->node.outputs.count; i++)
+        if (composite->node.outputs.items[i].buffer == buffer)
+            return &composite->node.outputs.items[i];
+    return NULL;
+}
+
+bool fuse_goes_round(const struct fuse_scratch *scratch, const struct graph *graph,
+                     const struct composite *composite)
+{
+    for (size_t i = 0; i < composite->node.inputs.count; i++) {
+        const struct graph_input *in = &composite->node.inputs.items[i];
+        const struct graph_output *out = output_to(composite, in->buffer);
+        if (out == NULL || !scratch->kept[in->buffer]) continue;
+        if (out->push != in->pop || out->push_least != out->push) return false;
+        uint64_t at_once = fuse_at_once(&graph->buffers.items[in->buffer], in->pop, in->peek);
+        if (at_once < max64(scratch->at_once[in->buffer], 1)) return false;
+    }
+    return true;
+}

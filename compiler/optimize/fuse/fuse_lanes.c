@@ -1,0 +1,102 @@
+/*
+ * Whether a merge takes vectors from a part (fuse_internal.h).
+ *
+ * On the host's cores the firings of a kernel fill the lanes of vectors, side by side, as long as what a firing takes
+ * and gives is so little that transposition in registers brings it there (codegen/kernel_phases.c).  As firings
+ * inside of a longer iteration they are a loop around the kernel's own ones, over packets of an array that lie apart,
+ * which stays scalar code, or loads and stores for each lane.  Straight-line code becomes vectors either way, and
+ * what is longer by itself has loops that fill lanes.
+ */
+#include "compiler/optimize/fuse/fuse_internal.h"
+
+#include "compiler/ir/ratio.h"
+
+/* Registers that a firing's scalars may take, each in lanes of its own; neighbours that lie so far apart at most
+ * are no more than every second one, which costs little in a loop, too. */
+enum { REGISTERS_A_LANE = 2, NEAR_SCALARS = 2 };
+
+struct block {        /* what a firing of a part takes or gives at most at one of its ends */
+    uint64_t scalars; /* or words of them; UINT64_MAX: nothing that registers have lanes for */
+    bool many;        /* more than one packet */
+};
+
+static bool has(const bool *part, const struct fuse_group *group, uint32_t node)
+{
+    for (uint32_t i = 0; i < group->count; i++)
+        if (group->nodes[i] == node) return part[i];
+    return false;
+}
+
+/* Narrow integers that are whole words of 32 bits lie in lanes as such. */
+static uint64_t in_words(const struct type *base, uint64_t scalars)
+{
+    enum { WORD_BYTES = 4 };
+    if (!type_is_integer(base) || base->width_bytes >= WORD_BYTES) return scalars;
+    uint64_t many = WORD_BYTES / base->width_bytes;
+    return scalars % many == 0 ? scalars / many : scalars;
+}
+
+static void add_end(struct block *block, const struct graph_buffer *buffer, uint64_t packets)
+{
+    const struct type *base = type_base(buffer->type);
+    uint64_t scalars = in_words(base, mul_clamped(type_scalar_count(buffer->type), packets));
+    block->many |= packets > 1;
+    block->scalars = max64(block->scalars, base->kind == TYPE_STRUCT ? UINT64_MAX : scalars);
+}
+
+static bool is_read_outside(const bool *part, const struct fuse_group *group,
+                            const struct graph_buffer *buffer)
+{
+    for (size_t r = 0; r < buffer->readers.count; r++)
+        if (!has(part, group, buffer->readers.items[r].node)) return true;
+    return buffer->outer == GRAPH_OUTER_OUT;
+}
+
+static bool loops(const struct graph *graph, const struct fuse_group *group, const bool *part)
+{
+    for (uint32_t i = 0; i < group->count; i++)
+        if (part[i] && compose_loops(graph->nodes.items[group->nodes[i]].kernel)) return true;
+    return false;
+}
+
+static struct block block_of(const struct fuse_scratch *scratch, const struct graph *graph,
+                             const struct fuse_group *group, const bool *part)
+{
+    struct block block = {0};
+    uint64_t iterations = 0; /* of the part in one of the group */
+    for (uint32_t i = 0; i < group->count; i++)
+        if (part[i]) iterations = gcd64(iterations, group->firings[i]);
+    if (iterations == 0) return block;
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct graph_node *node = &graph->nodes.items[group->nodes[i]];
+        if (!part[i]) continue;
+        uint64_t firings = group->firings[i] / iterations;
+        for (size_t k = 0; k < node->inputs.count; k++) {
+            const struct graph_buffer *buffer = &graph->buffers.items[node->inputs.items[k].buffer];
+            if (!has(part, group, buffer->writer_node))
+                add_end(&block, buffer, mul_clamped(firings, node->inputs.items[k].pop));
+        }
+        for (size_t k = 0; k < node->outputs.count; k++) {
+            const struct graph_buffer *buffer =
+                &graph->buffers.items[node->outputs.items[k].buffer];
+            if (is_read_outside(part, group, buffer))
+                add_end(&block, buffer, mul_clamped(firings, node->outputs.items[k].push));
+        }
+        if (scratch->serial[group->nodes[i]]) block.scalars = UINT64_MAX;
+    }
+    return block;
+}
+
+bool fuse_loses_lanes(const struct fuse_scratch *scratch, const struct graph *graph,
+                      const struct devdesc *device, const struct fuse_group *group,
+                      const bool *part)
+{
+    bool *whole = ARENA_ARRAY(scratch->arena, bool, group->count);
+    uint64_t most = mul_clamped(REGISTERS_A_LANE, device->lanes);
+    if (device->host == 0 || !loops(graph, group, part)) return false;
+    for (uint32_t i = 0; i < group->count; i++)
+        whole[i] = true;
+    struct block of_part = block_of(scratch, graph, group, part);
+    if (!of_part.many || of_part.scalars <= NEAR_SCALARS || of_part.scalars > most) return false;
+    return block_of(scratch, graph, group, whole).scalars > most;
+}

@@ -1,0 +1,338 @@
+#include "compiler/optimize/region/overlap_save.h"
+
+#include "compiler/optimize/region/transform.h"
+
+enum {
+    PUSH_MAX = 8,     /* packets of an iteration, each with spectra of its own */
+    NEAR_EIGHTHS = 9, /* of the least cost: about as cheap */
+    /* An operation of a transform takes 1.3 times as long as one of a sum, measured; it is to pay by
+     * 1.3 and more. */
+    PAYS_TENTHS = 17,
+};
+
+/* ---- which blocks ---- */
+
+static uint64_t most_needed(const struct linear_filter *f)
+{
+    uint64_t most = 0;
+    for (uint64_t j = 0; j < f->push; j++)
+        if (f->needs[j] > most) most = f->needs[j];
+    return most;
+}
+
+static uint64_t least_needed(const struct linear_filter *f)
+{
+    uint64_t least = UINT64_MAX;
+    for (uint64_t j = 0; j < f->push; j++)
+        if (f->needs[j] < least) least = f->needs[j];
+    return least;
+}
+
+/* Where packets that are wanted are an even number apart. */
+static uint64_t every_of(uint64_t pop)
+{
+    uint64_t every = pop & (~pop + 1);
+    return every < TRANSFORM_ROW ? every : TRANSFORM_ROW;
+}
+
+/* Of `most` iterations such that numbers of packets have few odd factors: firings of neighbours are
+ * found for an iteration of the whole graph. */
+static uint64_t rounded_down(uint64_t most)
+{
+    uint64_t step = 1;
+    while (step * 32 <= most)
+        step *= 2;
+    return most / step * step;
+}
+
+static struct overlap_save blocks_of(const struct linear_filter *f, uint64_t points)
+{
+    struct overlap_save b = {.filter = *f,
+                             .points = points,
+                             .iterations = rounded_down((points - f->window) / f->pop + 1),
+                             .blocks = f->is_complex ? 1 : 2,
+                             .every = every_of(f->pop)};
+    uint64_t multiply = 4 * points + transform_back_operations(points, b.every);
+    b.operations = transform_forward_operations(points) + f->push * multiply;
+    return b;
+}
+
+/* Is a dearer than parts / 8 times b, each for one iteration of the filter? */
+static bool is_dearer(const struct overlap_save *a, const struct overlap_save *b, uint64_t parts)
+{
+    return (unsigned __int128)a->operations * b->iterations * 8 >
+           (unsigned __int128)b->operations * a->iterations * parts;
+}
+
+bool overlap_save_choose(const struct linear_filter *filter, uint64_t operations,
+                         struct overlap_save *chosen)
+{
+    struct overlap_save best = {0};
+    if (filter->push > PUSH_MAX || filter->window > TRANSFORM_POINTS_MAX) return false;
+    /* What is left when the stream ends is less than a firing. */
+    if (most_needed(filter) - least_needed(filter) > filter->pop) return false;
+    for (uint64_t n = TRANSFORM_POINTS_MAX; n >= TRANSFORM_POINTS_MIN && n >= filter->window;
+         n /= 2) {
+        struct overlap_save b = blocks_of(filter, n);
+        if (best.points == 0 || is_dearer(&best, &b, 8)) best = b;
+    }
+    *chosen = best;
+    for (uint64_t n = best.points / 2; n >= TRANSFORM_POINTS_MIN && n >= filter->window; n /= 2) {
+        struct overlap_save b = blocks_of(filter, n);
+        if (!is_dearer(&b, &best, NEAR_EIGHTHS)) *chosen = b;
+    }
+    return best.points > 0 &&
+           (unsigned __int128)chosen->operations * PAYS_TENTHS <=
+               (unsigned __int128)operations * 10 * chosen->blocks * chosen->iterations;
+}
+
+/* ---- the kernel ---- */
+
+struct writer {
+    const struct overlap_save *b;
+    const struct linear_filter *f;
+    struct transform transform;
+    struct transform_pair spectra[PUSH_MAX]; /* by packet of an iteration */
+    /* NULL in the body; in `finish`: packets that are left. */
+    const struct variable *left;
+};
+
+/* Packets of the stream that a block begins behind the one before it. */
+static uint64_t block_packets(const struct writer *w)
+{
+    return w->b->iterations * w->f->pop;
+}
+
+static const struct type *type_of(const struct writer *w, enum scalar_type scalar)
+{
+    return type_scalar(w->transform.tree.types, scalar);
+}
+
+/* A counter, as the type of left(). */
+static struct kx *as_i64(const struct writer *w, const struct variable *counter)
+{
+    struct kx *x = tree_kx(&w->transform.tree, KX_CONVERT, type_of(w, SCALAR_I64));
+    x->left = tree_variable(&w->transform.tree, counter);
+    return x;
+}
+
+static struct kx *plus(const struct tree *t, struct kx *x, uint64_t constant)
+{
+    if (constant == 0) return x;
+    struct kx *more = x->type->scalar == SCALAR_I64 ? tree_i64(t, constant) : tree_i32(t, constant);
+    return tree_binary(t, OP_ADD, x->type, x, more);
+}
+
+static struct kx *times(const struct tree *t, struct kx *x, uint64_t constant)
+{
+    if (constant == 1) return x;
+    struct kx *by = x->type->scalar == SCALAR_I64 ? tree_i64(t, constant) : tree_i32(t, constant);
+    return tree_binary(t, OP_MUL, x->type, x, by);
+}
+
+/* The reversed factors, transformed: of what it is multiplied by comes packet j, j < iterations, as the
+ * sum of factors[i] * packet (j + i) of the block. */
+static struct transform_pair spectrum(struct writer *w, uint64_t number)
+{
+    struct arena *arena = w->transform.tree.arena;
+    uint64_t points = w->b->points, rows = points / TRANSFORM_ROW;
+    double *re = ARENA_ARRAY(arena, double, points), *im = ARENA_ARRAY(arena, double, points);
+    struct scalar_value *reals = ARENA_ARRAY(arena, struct scalar_value, points);
+    struct scalar_value *imaginaries = ARENA_ARRAY(arena, struct scalar_value, points);
+    for (uint64_t i = 0; i < w->f->window; i++) {
+        uint64_t place = (points - i) % points, from = number * w->f->window + i;
+        re[place] = w->f->re[from] / (double)points;
+        if (w->f->is_complex) im[place] = w->f->im[from] / (double)points;
+    }
+    transform_in_f64(re, im, points);
+    for (uint64_t p = 0; p < points; p++) {
+        uint64_t to = p % TRANSFORM_ROW * rows + p / TRANSFORM_ROW;
+        uint64_t frequency = transform_frequency(points, p);
+        reals[to] = arith_convert(arith_f64(re[frequency]), w->f->scalar);
+        imaginaries[to] = arith_convert(arith_f64(im[frequency]), w->f->scalar);
+    }
+    const struct tree *t = &w->transform.tree;
+    const struct variable *real = tree_constant_array(
+        t, arena_printf(arena, "re%llu", (unsigned long long)number), reals, points);
+    return (struct transform_pair){
+        real, tree_constant_array(t, arena_printf(arena, "im%llu", (unsigned long long)number),
+                                  imaginaries, points)};
+}
+
+/* ---- packets ---- */
+
+static struct kx *item(const struct tree *t, const struct variable *of, struct kx *index)
+{
+    return tree_index(t, tree_variable(t, of), index);
+}
+
+/* to[i] = part `part` of packet i + first, where there is one. */
+static struct ks *copy_packet(const struct writer *w, const struct variable *to,
+                              const struct variable *i, uint64_t first, uint64_t part)
+{
+    const struct tree *t = &w->transform.tree;
+    struct kx *peek = tree_peek(t, 0, plus(t, tree_variable(t, i), first)), *packet = peek;
+    if (w->f->is_complex) packet = tree_index(t, packet, tree_i32(t, part));
+    struct ks *copy = tree_expression(t, tree_assign(t, item(t, to, tree_variable(t, i)), packet));
+    if (w->left == NULL) return copy;
+    peek->check = ACCESS_GUARDED;
+    struct kx *there = plus(t, as_i64(w, i), first);
+    return tree_if(t, tree_compare(t, OP_LT, there, tree_variable(t, w->left)), copy);
+}
+
+/* What the packets of a block are computed from; zeros behind it. */
+static struct transform_pair copy_block(struct writer *w, struct tree_list *list)
+{
+    const struct tree *t = &w->transform.tree;
+    struct transform_pair block = transform_arrays(&w->transform, list, w->b->points);
+    struct variable *i = tree_local(t, "i", type_of(w, SCALAR_I32), false);
+    struct tree_list body = {0};
+    uint64_t second = w->f->is_complex ? 0 : block_packets(w);
+    tree_append(&body, copy_packet(w, block.re, i, 0, 0));
+    tree_append(&body, copy_packet(w, block.im, i, second, 1));
+    tree_append(list,
+                tree_loop(t, i, block_packets(w) - w->f->pop + w->f->window, tree_block(t, &body)));
+    return block;
+}
+
+static struct kx *with_constant(const struct writer *w, uint64_t number, struct kx *value)
+{
+    const struct tree *t = &w->transform.tree;
+    double constant = w->f->constants[number];
+    if (constant == 0) return value;
+    struct scalar_value rounded = arith_convert(arith_f64(constant), w->f->scalar);
+    return tree_binary(t, OP_ADD, value->type, value, tree_constant(t, rounded));
+}
+
+/* The sums of iteration i of a block. */
+static struct kx *sum_of(const struct writer *w, const struct variable *sums,
+                         const struct variable *i)
+{
+    const struct tree *t = &w->transform.tree;
+    return item(t, sums, times(t, tree_variable(t, i), w->f->pop / w->b->every));
+}
+
+/* y <- packet `number` of iteration i of block `block`, where it is to be written. */
+static struct ks *emit_packet(const struct writer *w, struct transform_pair sums, uint64_t number,
+                              const struct variable *i, uint64_t block)
+{
+    const struct tree *t = &w->transform.tree;
+    struct kx *packet = with_constant(w, number, sum_of(w, block > 0 ? sums.im : sums.re, i));
+    if (w->f->is_complex) {
+        struct kx *re = packet;
+        packet = tree_kx(t, KX_AGGREGATE, t->kernel->out[0].type);
+        packet->argument_count = 2;
+        packet->arguments = ARENA_ARRAY(t->arena, struct kx *, 2);
+        packet->arguments[0] = re;
+        packet->arguments[1] = with_constant(w, w->f->push + number, sum_of(w, sums.im, i));
+    }
+    struct ks *emit = tree_emit(t, 0, packet);
+    if (w->left == NULL) return emit;
+    struct kx *needed =
+        plus(t, times(t, as_i64(w, i), w->f->pop), block * block_packets(w) + w->f->needs[number]);
+    return tree_if(t, tree_compare(t, OP_LE, needed, tree_variable(t, w->left)), emit);
+}
+
+static void emit_block(const struct writer *w, struct tree_list *list,
+                       const struct transform_product *products, uint64_t block)
+{
+    const struct tree *t = &w->transform.tree;
+    struct tree_list body = {0};
+    struct variable *i = tree_local(t, "i", type_of(w, SCALAR_I32), false);
+    for (uint64_t j = 0; j < w->f->push; j++)
+        tree_append(&body, emit_packet(w, products[j].to, j, i, block));
+    tree_append(list, tree_loop(t, i, w->b->iterations, tree_block(t, &body)));
+}
+
+static void write_blocks(struct writer *w, struct tree_list *list)
+{
+    struct transform *t = &w->transform;
+    struct transform_product products[PUSH_MAX] = {{{NULL, NULL}, {NULL, NULL}}};
+    bool in_place = w->f->push == 1 && w->b->every == 1;
+    struct transform_pair block = copy_block(w, list);
+    for (uint64_t j = 0; j < w->f->push; j++) {
+        products[j].factors = w->spectra[j];
+        products[j].to = in_place ? block : transform_arrays(t, list, w->b->points / w->b->every);
+    }
+    transform_forward(t, list, block);
+    transform_multiply(t, list, block, products, w->f->push);
+    for (uint64_t j = 0; j < w->f->push; j++)
+        transform_back(t, list, products[j].to);
+    for (uint64_t number = 0; number < w->b->blocks; number++)
+        emit_block(w, list, products, number);
+}
+
+static struct ks *write_body(struct writer *w)
+{
+    struct tree_list list = {0};
+    write_blocks(w, &list);
+    return tree_block(&w->transform.tree, &list);
+}
+
+static struct ks *write_finish(struct writer *w)
+{
+    const struct tree *t = &w->transform.tree;
+    struct tree_list list = {0};
+    struct variable *left = tree_local(t, "there", type_of(w, SCALAR_I64), true);
+    tree_append(&list, tree_declare(t, left, tree_left(t, 0)));
+    w->left = left;
+    write_blocks(w, &list);
+    return tree_block(t, &list);
+}
+
+/* ---- ends ---- */
+
+static void add_ends(struct writer *w, const struct region_space *space,
+                     const struct region *region, struct graph_node *node)
+{
+    const struct tree *t = &w->transform.tree;
+    const struct graph_buffer *buffers = space->graph->buffers.items;
+    uint32_t from = region->in.items[0].buffer, to = region->out.items[0].buffer;
+    struct kernel *kernel = t->kernel;
+    kernel->in_count = kernel->out_count = 1;
+    kernel->in = ARENA_NEW(t->arena, struct kernel_port);
+    kernel->out = ARENA_NEW(t->arena, struct kernel_port);
+    *kernel->in = (struct kernel_port){.name = buffers[from].name,
+                                       .span = t->span,
+                                       .type = buffers[from].type,
+                                       .arity = 1,
+                                       .rate_declared = true,
+                                       .rate_span = t->span,
+                                       .pop = w->b->blocks * block_packets(w),
+                                       .peek = w->b->blocks * block_packets(w) - w->f->pop +
+                                               most_needed(w->f)};
+    *kernel->out = (struct kernel_port){
+        .name = buffers[to].name, .span = t->span, .type = buffers[to].type, .arity = 1};
+    vec_push(t->arena, &node->inputs,
+             (struct graph_input){.port = buffers[from].name, .span = t->span, .buffer = from});
+    vec_push(t->arena, &node->outputs,
+             (struct graph_output){.port = buffers[to].name, .span = t->span, .buffer = to});
+}
+
+struct graph_node overlap_save_kernel(struct region_space *space, const struct region *region,
+                                      const char *name)
+{
+    const struct graph_node *first = &space->graph->nodes.items[region->members.items[0].node];
+    const struct overlap_save *b = region->blocks;
+    struct kernel *kernel = ARENA_NEW(space->cx->arena, struct kernel);
+    struct graph_node node = {
+        .name = name, .span = first->span, .kernel = kernel, .importance = first->importance};
+    struct writer w = {.b = b,
+                       .f = &b->filter,
+                       .transform = {.tree = {.arena = space->cx->arena,
+                                              .types = space->graph->types,
+                                              .kernel = kernel,
+                                              .span = first->span},
+                                     .scalar = b->filter.scalar,
+                                     .points = b->points,
+                                     .every = b->every}};
+    *kernel = (struct kernel){
+        .name = name, .title = name, .span = first->kernel->span, .phases = 1, .group = {1, 1, 1}};
+    add_ends(&w, space, region, &node);
+    kernel->within = kernel->regular = true;
+    for (uint64_t j = 0; j < b->filter.push; j++)
+        w.spectra[j] = spectrum(&w, j);
+    kernel->body = write_body(&w);
+    kernel->finish = write_finish(&w);
+    return node;
+}

@@ -1,0 +1,286 @@
+#include "compiler/optimize/region/region_kernel_internal.h"
+
+#include <string.h>
+
+/*
+ * Packets that are computed alike: the same operations on the same packets, or on neighbouring ones, with
+ * constants of their own.  One loop over the packets then does what straight-line code would do for
+ * each, and its rounds fill the lanes of vectors, whose constants and results lie side by side.
+ *
+ * Expressions are compared from their ends: of packet j there is
+ *
+ *     one constant for all j              that constant
+ *     constants                           constants[j]
+ *     one packet of a stream, x[a]                                  that
+ *     packets of a stream, x[a] up to some j, x[b] from there on    j < split ? x[a] : x[b]
+ *     the same, x[a] for j = 0 alone                                x[b], and the first packet is
+ *                                                                   computed by itself
+ *     packets of a stream, x[a + s * j]   that
+ *     operations of one kind              that operation, of what its operands are
+ *     sums with +0.0, and others          that plus zeros[j], -0.0 for the others: it changes nothing
+ */
+
+enum { ALIKE_MIN = 8, OPERATIONS_MAX = 512, DEPTH_MAX = 200, TERMS_MAX = 64 };
+
+struct alike {
+    struct region_writer *w;
+    uint64_t count;
+    const struct variable *j;
+    uint32_t operations, depth;
+    bool first_differs; /* the expression is not that of packet 0 */
+};
+
+static struct kx *unify(struct alike *a, const sym *values);
+
+static bool is_same(sym a, sym b)
+{
+    return a.type == b.type && a.bits == b.bits;
+}
+
+static struct kx *unify_constants(struct alike *a, const sym *values)
+{
+    const struct tree *t = &a->w->tree;
+    const struct variable *constants =
+        tree_constant_array(t, region_fresh_name(a->w), values, a->count);
+    return tree_index(t, tree_variable(t, constants), tree_variable(t, a->j));
+}
+
+/* j < split ? before : x */
+static struct kx *choose(const struct alike *a, uint64_t split, struct kx *before, struct kx *x)
+{
+    const struct tree *t = &a->w->tree;
+    struct kx *chosen = tree_kx(t, KX_SELECT, x->type);
+    chosen->left = tree_compare(t, OP_LT, tree_variable(t, a->j), tree_i32(t, split));
+    chosen->right = before;
+    chosen->third = x;
+    return chosen;
+}
+
+/* Packets that are the same, or change once, from one to another. */
+static struct kx *unify_split(struct alike *a, const struct sym_node *const *nodes)
+{
+    const struct tree *t = &a->w->tree;
+    uint64_t split = 1;
+    while (split < a->count && nodes[split]->packet == nodes[0]->packet)
+        split++;
+    for (uint64_t i = split; i < a->count; i++)
+        if (nodes[i]->packet != nodes[split]->packet) return NULL;
+    if (split == 1) {
+        a->first_differs = true;
+        return region_packet(a->w, nodes[1], tree_i32(t, nodes[1]->packet));
+    }
+    struct kx *from = region_packet(a->w, nodes[0], tree_i32(t, nodes[0]->packet));
+    if (split == a->count) return from;
+    struct kx *to = region_packet(a->w, nodes[split], tree_i32(t, nodes[split]->packet));
+    return choose(a, split, from, to);
+}
+
+/* Packets of in-ends that lie side by side, at even distances. */
+static struct kx *unify_ends(struct alike *a, const struct sym_node *const *nodes)
+{
+    const struct tree *t = &a->w->tree;
+    uint64_t first = region_interleaved_place(a->w, nodes[0]);
+    uint64_t second = region_interleaved_place(a->w, nodes[1]), step = second - first;
+    if (second <= first) return NULL;
+    for (uint64_t i = 0; i < a->count; i++)
+        if (nodes[i]->component != nodes[0]->component ||
+            region_interleaved_place(a->w, nodes[i]) != first + step * i)
+            return NULL;
+    struct kx *index = tree_variable(t, a->j);
+    if (step > 1) index = tree_binary(t, OP_MUL, a->j->type, index, tree_i32(t, step));
+    if (first > 0) index = tree_binary(t, OP_ADD, a->j->type, index, tree_i32(t, first));
+    return region_place(a->w, 0, nodes[0]->component, index);
+}
+
+static struct kx *unify_packets(struct alike *a, const struct sym_node *const *nodes)
+{
+    const struct tree *t = &a->w->tree;
+    if (nodes[0]->stream != nodes[1]->stream)
+        return a->w->region->interleaved ? unify_ends(a, nodes) : NULL;
+    uint64_t first = nodes[0]->packet, step = nodes[1]->packet - first;
+    bool even = nodes[1]->packet > first;
+    for (uint64_t i = 0; i < a->count; i++) {
+        if (nodes[i]->stream != nodes[0]->stream || nodes[i]->component != nodes[0]->component)
+            return NULL;
+        even = even && nodes[i]->packet == first + step * i;
+    }
+    if (!even) return unify_split(a, nodes);
+    struct kx *index = tree_variable(t, a->j);
+    if (step > 1) index = tree_binary(t, OP_MUL, a->j->type, index, tree_i32(t, step));
+    if (first > 0) index = tree_binary(t, OP_ADD, a->j->type, index, tree_i32(t, first));
+    return region_packet(a->w, nodes[0], index);
+}
+
+static bool adds_plus_zero(const struct alike *a, sym value)
+{
+    if (sym_is_constant(value)) return false;
+    const struct sym_node *n = region_node_at(a->w, value.bits);
+    return n->kind == SYM_BINARY && n->op == OP_ADD && scalar_is_float(n->type) &&
+           sym_is_constant(n->operands[1]) && arith_as_f64(n->operands[1]) == 0;
+}
+
+/* Some are sums with +0.0: then all are, with a zero of a sign of their own. */
+static struct kx *unify_zeros(struct alike *a, const sym *values)
+{
+    const struct tree *t = &a->w->tree;
+    struct arena *scratch = a->w->space->scratch;
+    sym *terms = ARENA_ARRAY(scratch, sym, a->count), *zeros = ARENA_ARRAY(scratch, sym, a->count);
+    for (uint64_t i = 0; i < a->count; i++) {
+        bool adds = adds_plus_zero(a, values[i]);
+        enum scalar_type type = sym_type(values[i]);
+        sym minus = type == SCALAR_F32 ? arith_f32(-0.0F) : arith_f64(-0.0);
+        terms[i] = adds ? region_node_at(a->w, values[i].bits)->operands[0] : values[i];
+        zeros[i] = adds ? region_node_at(a->w, values[i].bits)->operands[1] : minus;
+    }
+    struct kx *left = unify(a, terms);
+    return left == NULL ? NULL
+                        : tree_binary(t, OP_ADD, left->type, left, unify_constants(a, zeros));
+}
+
+static bool alike_nodes(const struct sym_node *a, const struct sym_node *b)
+{
+    return a->kind == b->kind && a->op == b->op && a->builtin == b->builtin && a->type == b->type &&
+           a->operand_count == b->operand_count;
+}
+
+static struct kx *unify_operations(struct alike *a, const struct sym_node *const *nodes)
+{
+    struct kx *operands[3] = {NULL};
+    sym *of = ARENA_ARRAY(a->w->space->scratch, sym, a->count);
+    if (++a->operations > OPERATIONS_MAX) return NULL;
+    for (uint32_t k = 0; k < nodes[0]->operand_count; k++) {
+        for (uint64_t i = 0; i < a->count; i++)
+            of[i] = nodes[i]->operands[k];
+        operands[k] = unify(a, of);
+        if (operands[k] == NULL) return NULL;
+    }
+    return region_operation(a->w, nodes[0], operands);
+}
+
+static struct kx *unify_nodes(struct alike *a, const sym *values)
+{
+    const struct sym_node **nodes =
+        ARENA_ARRAY(a->w->space->scratch, const struct sym_node *, a->count);
+    bool alike = true, zeros = false, all_zeros = true;
+    for (uint64_t i = 0; i < a->count; i++) {
+        if (sym_is_constant(values[i])) return NULL;
+        nodes[i] = region_node_at(a->w, values[i].bits);
+        alike = alike && alike_nodes(nodes[0], nodes[i]);
+        bool adds = adds_plus_zero(a, values[i]);
+        zeros |= adds;
+        all_zeros &= adds;
+    }
+    if (zeros && !all_zeros) return unify_zeros(a, values);
+    if (!alike) return NULL;
+    if (nodes[0]->kind == SYM_PACKET) return unify_packets(a, nodes);
+    return nodes[0]->operand_count > 0 ? unify_operations(a, nodes) : NULL;
+}
+
+/* Of all packets, as an expression over j; NULL: they are not alike. */
+static struct kx *unify(struct alike *a, const sym *values)
+{
+    bool same = true, constant = true;
+    for (uint64_t i = 0; i < a->count; i++) {
+        same = same && is_same(values[i], values[0]);
+        constant = constant && sym_is_constant(values[i]) && values[i].type == values[0].type;
+    }
+    if (constant) return same ? tree_constant(&a->w->tree, values[0]) : unify_constants(a, values);
+    struct kx *x = NULL;
+    if (a->depth++ < DEPTH_MAX) x = unify_nodes(a, values);
+    a->depth--;
+    return x;
+}
+
+/* Terms of a sum, the first one first; their number, 1 where it is none, 0 where there are too many. */
+static uint64_t terms_of(const struct region_writer *w, sym sum, sym terms[static TERMS_MAX])
+{
+    uint64_t count = 0;
+    for (bool more = true; more; count++) {
+        const struct sym_node *n = sym_is_constant(sum) ? NULL : region_node_at(w, sum.bits);
+        more = n != NULL && n->kind == SYM_BINARY && n->op == OP_ADD &&
+               !sym_is_constant(n->operands[0]) && !sym_is_constant(n->operands[1]);
+        if (count == TERMS_MAX) return 0;
+        terms[count] = more ? n->operands[1] : sum;
+        if (more) sum = n->operands[0];
+    }
+    for (uint64_t i = 0; i < count / 2; i++) {
+        sym other = terms[i];
+        terms[i] = terms[count - 1 - i];
+        terms[count - 1 - i] = other;
+    }
+    return count;
+}
+
+/* A sum of terms that are computed alike: a loop over them, then their sum in order; else NULL. */
+static struct kx *write_sum(struct region_writer *w, struct tree_list *list, sym sum)
+{
+    const struct tree *t = &w->tree;
+    sym terms[TERMS_MAX];
+    uint64_t count = terms_of(w, sum, terms);
+    if (count < ALIKE_MIN) return NULL;
+    uint32_t locals = t->kernel->local_count;
+    struct variable *j =
+        tree_local(t, region_fresh_name(w), type_scalar(t->types, SCALAR_I32), false);
+    struct alike alike = {.w = w, .count = count, .j = j};
+    struct kx *value = unify(&alike, terms);
+    if (value == NULL || alike.first_differs) {
+        t->kernel->local_count = locals;
+        return NULL;
+    }
+    const struct type *type = type_array(t->types, value->type, count);
+    struct variable *parts = tree_local(t, region_fresh_name(w), type, false);
+    struct kx *part = tree_index(t, tree_variable(t, parts), tree_variable(t, j));
+    tree_append(list, tree_declare(t, parts, NULL));
+    tree_append(list, tree_loop(t, j, count, tree_expression(t, tree_assign(t, part, value))));
+    struct kx *x = tree_index(t, tree_variable(t, parts), tree_i32(t, 0));
+    for (uint64_t i = 1; i < count; i++)
+        x = tree_binary(t, OP_ADD, x->type, x,
+                        tree_index(t, tree_variable(t, parts), tree_i32(t, i)));
+    return x;
+}
+
+/* Appends what packet 0 is, and to the body of the loop what the others are, of which it takes one:
+ * unconditionally computed, it fills lanes without masks. */
+static struct kx *with_first(struct alike *a, struct tree_list *list, struct tree_list *body,
+                             sym first, struct kx *value)
+{
+    const struct tree *t = &a->w->tree;
+    struct kx *x = write_sum(a->w, list, first);
+    if (x == NULL) x = region_write_value(a->w, list, first);
+    struct variable *before = tree_local(t, region_fresh_name(a->w), x->type, true);
+    struct variable *others = tree_local(t, region_fresh_name(a->w), x->type, true);
+    tree_append(list, tree_declare(t, before, x));
+    tree_append(body, tree_declare(t, others, value));
+    return choose(a, 1, tree_variable(t, before), tree_variable(t, others));
+}
+
+bool region_write_alike(struct region_writer *w, struct tree_list *list, uint32_t port)
+{
+    const struct tree *t = &w->tree;
+    const struct region_end *out = &w->region->out.items[port];
+    struct kernel_port *to = &t->kernel->out[port];
+    if (!type_is_scalar(to->type) || out->packets < ALIKE_MIN || out->packets % ALIKE_MIN != 0)
+        return false;
+    uint32_t locals = t->kernel->local_count;
+    struct variable *j =
+        tree_local(t, region_fresh_name(w), type_scalar(t->types, SCALAR_I32), false);
+    struct alike alike = {.w = w, .count = out->packets, .j = j};
+    struct kx *value = unify(&alike, out->values);
+    if (value == NULL) {
+        t->kernel->local_count = locals;
+        return false;
+    }
+    struct tree_list body = {0};
+    if (alike.first_differs) value = with_first(&alike, list, &body, out->values[0], value);
+    struct ks *store = tree_ks(t, KS_STORE);
+    store->port = port;
+    store->index = tree_variable(t, j);
+    store->expr = value;
+    tree_append(&body, store);
+    tree_append(list, tree_loop(t, j, out->packets, tree_block(t, &body)));
+    to->indexed = true;
+    to->rate_declared = true;
+    to->rate_span = t->span;
+    to->push_least = to->push = out->packets;
+    return true;
+}

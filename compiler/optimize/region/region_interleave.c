@@ -1,0 +1,77 @@
+#include "compiler/optimize/region/region_interleave.h"
+
+#include "compiler/ir/expr_build.h"
+
+static void set_ports(const struct tree *t, const struct graph *graph, const struct region *region)
+{
+    struct kernel *kernel = t->kernel;
+    kernel->in_count = (uint32_t)region->in.count;
+    kernel->out_count = 1;
+    kernel->in = ARENA_ARRAY(t->arena, struct kernel_port, kernel->in_count);
+    kernel->out = ARENA_ARRAY(t->arena, struct kernel_port, 1);
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        const struct graph_buffer *buffer = &graph->buffers.items[region->in.items[i].buffer];
+        kernel->in[i] = (struct kernel_port){.name = buffer->name,
+                                             .span = t->span,
+                                             .type = buffer->type,
+                                             .arity = 1,
+                                             .rate_declared = true,
+                                             .rate_span = t->span,
+                                             .pop = 1,
+                                             .peek = 1};
+    }
+    kernel->out[0] = (struct kernel_port){
+        .name = kernel->name, .span = t->span, .type = kernel->in[0].type, .arity = 1};
+}
+
+static struct ks *write_body(const struct tree *t)
+{
+    struct tree_list list = {0};
+    for (uint32_t i = 0; i < t->kernel->in_count; i++)
+        tree_append(&list, tree_emit(t, 0, tree_peek(t, i, tree_i32(t, 0))));
+    return tree_block(t, &list);
+}
+
+static void add_ends(const struct tree *t, const struct region *region, struct graph_node *node)
+{
+    for (uint32_t i = 0; i < t->kernel->in_count; i++)
+        vec_push(t->arena, &node->inputs,
+                 (struct graph_input){.port = t->kernel->in[i].name,
+                                      .kernel_port = i,
+                                      .span = t->span,
+                                      .buffer = region->in.items[i].buffer});
+    vec_push(t->arena, &node->outputs,
+             (struct graph_output){
+                 .port = t->kernel->out[0].name, .span = t->span, .buffer = GRAPH_NONE});
+}
+
+void region_interleave(struct region_space *space, const struct region *region,
+                       struct replacement *replacement)
+{
+    struct arena *arena = space->cx->arena;
+    const struct graph *graph = space->graph;
+    const struct graph_buffer *first = &graph->buffers.items[region->in.items[0].buffer];
+    struct span span = replacement->node.span;
+    struct kernel *kernel = ARENA_NEW(arena, struct kernel);
+    struct tree tree = {arena, graph->types, kernel, span};
+    const char *name = arena_printf(arena, "interleave(%s..)", first->name);
+    *kernel = (struct kernel){.name = name,
+                              .title = name,
+                              .span = replacement->node.kernel->span,
+                              .phases = 1,
+                              .group = {1, 1, 1}};
+    set_ports(&tree, graph, region);
+    kernel->body = write_body(&tree);
+    struct graph_node *node = ARENA_NEW(arena, struct graph_node);
+    *node = (struct graph_node){
+        .name = name, .span = span, .kernel = kernel, .importance = replacement->node.importance};
+    add_ends(&tree, region, node);
+    replacement->before = node;
+    replacement->between = (struct graph_buffer){.name = name,
+                                                 .span = span,
+                                                 .type = first->type,
+                                                 .width_bytes = first->width_bytes,
+                                                 .writer_node = GRAPH_NONE};
+    replacement->node.inputs.items[0].port = name;
+    replacement->node.kernel->in[0].name = name;
+}

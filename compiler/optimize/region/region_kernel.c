@@ -1,0 +1,665 @@
+#include "compiler/optimize/region/region_kernel_internal.h"
+
+/*
+ * Operations in order of their numbers are in an order that can be executed.  What is used more than
+ * once is a local; what is used once stands where it is used, as deep as DEPTH_MAX.  A sum of products
+ * of packets at even distances with constants is a loop over a constant array.
+ */
+
+enum { DEPTH_MAX = 16, ROLL_MIN = 12 };
+
+/* Links of a sum: fma(packet, constant, rest) or rest + packet * constant. */
+struct link {
+    sym rest;
+    uint32_t packet; /* its node */
+    sym factor;
+    bool fused;
+};
+
+struct roll { /* from the first product that is added to the last */
+    sym start;
+    uint32_t first_packet;
+    int64_t stride;
+    uint64_t count;
+    bool fused;
+    const sym *factors; /* constants, or items of the table one behind the other */
+};
+
+struct region_shape { /* of one node of the symbolic graph, in this kernel */
+    uint32_t uses;
+    uint32_t depth;
+    bool wanted;
+    bool hidden; /* inside a rolled sum */
+    const struct roll *roll;
+    const struct variable *local; /* holds it, from its place on */
+};
+
+const struct sym_node *region_node_at(const struct region_writer *w, uint64_t number)
+{
+    return &w->space->symbols.nodes.items[number];
+}
+
+/* ---- which operations are needed, and how often ---- */
+
+static void want(struct region_writer *w, sym value)
+{
+    if (sym_is_constant(value)) return;
+    w->shapes[value.bits].wanted = true;
+    w->shapes[value.bits].uses++;
+}
+
+static void mark_wanted(struct region_writer *w, const sym *values, size_t count)
+{
+    size_t nodes = w->space->symbols.nodes.count;
+    w->shapes = ARENA_ARRAY(w->space->scratch, struct region_shape, nodes + 1);
+    for (size_t i = 0; i < count; i++)
+        want(w, values[i]);
+    for (size_t i = nodes; i-- > 0;)
+        for (uint32_t n = 0; w->shapes[i].wanted && n < region_node_at(w, i)->operand_count; n++)
+            want(w, region_node_at(w, i)->operands[n]);
+}
+
+/* ---- sums of products ---- */
+
+static bool is_packet(const struct region_writer *w, sym value)
+{
+    return !sym_is_constant(value) && region_node_at(w, value.bits)->kind == SYM_PACKET;
+}
+
+static bool is_item(const struct region_writer *w, sym value)
+{
+    return !sym_is_constant(value) && region_node_at(w, value.bits)->kind == SYM_TABLE;
+}
+
+static bool is_factor(const struct region_writer *w, sym value)
+{
+    return sym_is_constant(value) || is_item(w, value);
+}
+
+/* packet * constant, in either order. */
+static bool product_of(const struct region_writer *w, sym a, sym b, struct link *link)
+{
+    if (!is_packet(w, a) || !is_factor(w, b)) {
+        sym other = a;
+        a = b;
+        b = other;
+    }
+    if (!is_packet(w, a) || !is_factor(w, b)) return false;
+    link->packet = (uint32_t)a.bits;
+    link->factor = b;
+    return true;
+}
+
+static bool is_single_product(const struct region_writer *w, sym value, struct link *link)
+{
+    if (sym_is_constant(value) || w->shapes[value.bits].uses != 1) return false;
+    const struct sym_node *n = region_node_at(w, value.bits);
+    return n->kind == SYM_BINARY && n->op == OP_MUL &&
+           product_of(w, n->operands[0], n->operands[1], link);
+}
+
+static bool link_of(const struct region_writer *w, uint64_t number, struct link *link)
+{
+    const struct sym_node *n = region_node_at(w, number);
+    if (n->kind == SYM_BUILTIN && n->builtin == BUILTIN_FMA) {
+        link->rest = n->operands[2];
+        link->fused = true;
+        return product_of(w, n->operands[0], n->operands[1], link);
+    }
+    if (n->kind != SYM_BINARY || n->op != OP_ADD) return false;
+    link->fused = false;
+    link->rest = n->operands[0];
+    if (is_single_product(w, n->operands[1], link)) return true;
+    link->rest = n->operands[1];
+    return is_single_product(w, n->operands[0], link);
+}
+
+static bool follows(const struct region_writer *w, const struct link *later,
+                    const struct link *link, int64_t *stride, bool known)
+{
+    const struct sym_node *a = region_node_at(w, link->packet),
+                          *b = region_node_at(w, later->packet);
+    if (link->fused != later->fused || a->stream != b->stream || a->component != b->component)
+        return false;
+    if (is_item(w, link->factor) != is_item(w, later->factor)) return false;
+    if (is_item(w, link->factor) && region_node_at(w, later->factor.bits)->packet !=
+                                        region_node_at(w, link->factor.bits)->packet + 1)
+        return false;
+    int64_t step = (int64_t)b->packet - (int64_t)a->packet;
+    if (known && step != *stride) return false;
+    *stride = step;
+    return step != 0;
+}
+
+/* The longest sum of that form that ends with this operation. */
+static const struct roll *find_roll(struct region_writer *w, uint64_t number)
+{
+    struct arena *arena = w->space->scratch;
+    VEC(struct link) links = {0};
+    VEC(uint64_t) numbers = {0};
+    struct link link;
+    int64_t stride = 0;
+    for (uint64_t at = number; link_of(w, at, &link); at = link.rest.bits) {
+        size_t count = links.count;
+        if (count > 0 && w->shapes[at].uses != 1) break;
+        if (count > 0 && !follows(w, &links.items[count - 1], &link, &stride, count > 1)) break;
+        vec_push(arena, &links, link);
+        vec_push(arena, &numbers, at);
+        if (sym_is_constant(link.rest)) break;
+    }
+    size_t count = links.count;
+    if (count < ROLL_MIN) return NULL;
+    sym *factors = ARENA_ARRAY(arena, sym, count);
+    for (size_t i = 0; i < count; i++) {
+        factors[i] = links.items[count - 1 - i].factor;
+        if (i > 0) w->shapes[numbers.items[i]].hidden = true;
+    }
+    struct roll *roll = ARENA_NEW(arena, struct roll);
+    *roll = (struct roll){.start = links.items[count - 1].rest,
+                          .first_packet = links.items[count - 1].packet,
+                          .stride = stride,
+                          .count = count,
+                          .fused = links.items[0].fused,
+                          .factors = factors};
+    return roll;
+}
+
+/* A product that is no fma is a node of its own, which the loop computes. */
+static void hide_products(struct region_writer *w, uint64_t number, uint64_t count)
+{
+    struct link link;
+    for (uint64_t i = 0; i < count && link_of(w, number, &link); i++) {
+        const struct sym_node *n = region_node_at(w, number);
+        for (uint32_t o = 0; !link.fused && o < n->operand_count; o++) {
+            sym operand = n->operands[o];
+            bool rest = operand.type == link.rest.type && operand.bits == link.rest.bits;
+            if (!rest) w->shapes[operand.bits].hidden = true;
+        }
+        if (sym_is_constant(link.rest)) break;
+        number = link.rest.bits;
+    }
+}
+
+static void find_rolls(struct region_writer *w)
+{
+    for (size_t i = w->space->symbols.nodes.count; i-- > 0;) {
+        struct region_shape *shape = &w->shapes[i];
+        if (!shape->wanted || shape->hidden) continue;
+        shape->roll = find_roll(w, i);
+        if (shape->roll != NULL) hide_products(w, i, shape->roll->count);
+    }
+}
+
+/* ---- expressions ---- */
+
+static uint32_t port_of(const struct region_writer *w, uint32_t buffer)
+{
+    uint32_t port = 0;
+    while (w->region->in.items[port].buffer != buffer)
+        port++;
+    return port;
+}
+
+static const struct type *scalar_type(const struct region_writer *w, enum scalar_type scalar)
+{
+    return type_scalar(w->tree.types, scalar);
+}
+
+uint64_t region_interleaved_place(const struct region_writer *w, const struct sym_node *n)
+{
+    return n->packet * w->region->in.count + port_of(w, n->stream);
+}
+
+/* Of packet `index` of the in-end, where all in-ends are one. */
+static struct kx *interleaved_index(const struct region_writer *w, uint32_t end, struct kx *index)
+{
+    const struct tree *t = &w->tree;
+    uint64_t ends = w->region->in.count;
+    if (index->kind == KX_CONSTANT) return tree_i32(t, index->value.bits * ends + end);
+    index = tree_binary(t, OP_MUL, index->type, index, tree_i32(t, ends));
+    return end == 0 ? index : tree_binary(t, OP_ADD, index->type, index, tree_i32(t, end));
+}
+
+struct kx *region_place(struct region_writer *w, uint32_t port, uint32_t component,
+                        struct kx *index)
+{
+    struct kx *x = tree_peek(&w->tree, port, index);
+    return type_is_vector(x->type) ? tree_index(&w->tree, x, tree_i32(&w->tree, component)) : x;
+}
+
+struct kx *region_packet(struct region_writer *w, const struct sym_node *n, struct kx *index)
+{
+    uint32_t end = port_of(w, n->stream);
+    if (!w->region->interleaved) return region_place(w, end, n->component, index);
+    return region_place(w, 0, n->component, interleaved_index(w, end, index));
+}
+
+static struct kx *value_of(struct region_writer *w, sym value);
+
+struct kx *region_operation(struct region_writer *w, const struct sym_node *n,
+                            struct kx *const *operands)
+{
+    const struct tree *t = &w->tree;
+    static const enum kx_kind kinds[] = {
+        [SYM_NEGATE] = KX_NEGATE,   [SYM_COMPLEMENT] = KX_COMPLEMENT, [SYM_NOT] = KX_NOT,
+        [SYM_BINARY] = KX_BINARY,   [SYM_COMPARE] = KX_COMPARE,       [SYM_SELECT] = KX_SELECT,
+        [SYM_CONVERT] = KX_CONVERT, [SYM_BUILTIN] = KX_BUILTIN};
+    struct kx *x = tree_kx(t, kinds[n->kind], scalar_type(w, n->type));
+    x->op = n->op;
+    x->builtin = n->builtin;
+    if (n->kind == SYM_BUILTIN) {
+        x->argument_count = n->operand_count;
+        x->arguments = arena_copy(t->arena, operands, n->operand_count * sizeof *operands);
+        return x;
+    }
+    x->cast = n->kind == SYM_CONVERT;
+    x->left = operands[0];
+    x->right = operands[1];
+    x->third = operands[2];
+    return x;
+}
+
+static struct kx *operation(struct region_writer *w, const struct sym_node *n)
+{
+    struct kx *operands[3] = {NULL};
+    for (uint32_t i = 0; i < n->operand_count; i++)
+        operands[i] = value_of(w, n->operands[i]);
+    return region_operation(w, n, operands);
+}
+
+static struct kx *value_of(struct region_writer *w, sym value)
+{
+    if (sym_is_constant(value)) return tree_constant(&w->tree, value);
+    const struct sym_node *n = region_node_at(w, value.bits);
+    if (w->shapes[value.bits].local != NULL)
+        return tree_variable(&w->tree, w->shapes[value.bits].local);
+    if (n->kind == SYM_ARGUMENT) return tree_variable(&w->tree, w->arguments[n->stream]);
+    if (n->kind == SYM_TABLE)
+        return tree_index(&w->tree, tree_variable(&w->tree, w->table),
+                          tree_i32(&w->tree, n->packet));
+    if (n->kind == SYM_PACKET) return region_packet(w, n, tree_i32(&w->tree, n->packet));
+    return operation(w, n);
+}
+
+/* ---- statements ---- */
+
+const char *region_fresh_name(struct region_writer *w)
+{
+    return arena_printf(w->tree.arena, "v%u", w->names++);
+}
+
+static struct kx *roll_factor(struct region_writer *w, const struct roll *roll,
+                              const struct variable *i)
+{
+    const struct tree *t = &w->tree;
+    struct kx *index = tree_variable(t, i);
+    if (sym_is_constant(roll->factors[0])) {
+        const struct variable *factors =
+            tree_constant_array(t, region_fresh_name(w), roll->factors, roll->count);
+        return tree_index(t, tree_variable(t, factors), index);
+    }
+    uint64_t first = region_node_at(w, roll->factors[0].bits)->packet;
+    if (first > 0) index = tree_binary(t, OP_ADD, i->type, tree_i32(t, first), index);
+    return tree_index(t, tree_variable(t, w->table), index);
+}
+
+/* for (i ..) sum = fma(packet[first + stride * i], factors[i], sum) */
+static const struct variable *write_roll(struct region_writer *w, struct tree_list *list,
+                                         const struct roll *roll)
+{
+    const struct tree *t = &w->tree;
+    const struct sym_node *first = region_node_at(w, roll->first_packet);
+    const struct type *i32 = scalar_type(w, SCALAR_I32);
+    struct variable *sum = tree_local(t, region_fresh_name(w), scalar_type(w, first->type), false);
+    struct variable *i = tree_local(t, region_fresh_name(w), i32, false);
+    struct kx *index = tree_variable(t, i);
+    if (roll->stride != 1 && roll->stride != -1)
+        index =
+            tree_binary(t, OP_MUL, i32, index,
+                        tree_i32(t, (uint64_t)(roll->stride < 0 ? -roll->stride : roll->stride)));
+    if (roll->stride < 0)
+        index = tree_binary(t, OP_SUB, i32, tree_i32(t, first->packet), index);
+    else if (first->packet > 0)
+        index = tree_binary(t, OP_ADD, i32, tree_i32(t, first->packet), index);
+    struct kx *packet = region_packet(w, first, index);
+    struct kx *factor = roll_factor(w, roll, i);
+    struct kx *so_far = tree_variable(t, sum);
+    struct kx *next = roll->fused ? tree_fma(t, packet, factor, so_far)
+                                  : tree_binary(t, OP_ADD, sum->type, so_far,
+                                                tree_binary(t, OP_MUL, sum->type, packet, factor));
+    tree_append(list, tree_declare(t, sum, value_of(w, roll->start)));
+    tree_append(list, tree_loop(t, i, roll->count,
+                                tree_expression(t, tree_assign(t, tree_variable(t, sum), next))));
+    return sum;
+}
+
+static bool is_leaf(const struct sym_node *n)
+{
+    return n->kind == SYM_ARGUMENT || n->kind == SYM_PACKET || n->kind == SYM_TABLE;
+}
+
+static bool needs_local(struct region_writer *w, uint64_t number)
+{
+    const struct sym_node *n = region_node_at(w, number);
+    struct region_shape *shape = &w->shapes[number];
+    if (is_leaf(n)) return false;
+    shape->depth = 1;
+    for (uint32_t i = 0; i < n->operand_count; i++) {
+        if (sym_is_constant(n->operands[i])) continue;
+        const struct region_shape *operand = &w->shapes[n->operands[i].bits];
+        if (operand->local == NULL && operand->depth >= shape->depth)
+            shape->depth = operand->depth + 1;
+    }
+    return shape->uses > 1 || shape->depth > DEPTH_MAX;
+}
+
+static void write_values(struct region_writer *w, struct tree_list *list, const sym *values,
+                         size_t count)
+{
+    mark_wanted(w, values, count);
+    find_rolls(w);
+    for (size_t i = 0; i < w->space->symbols.nodes.count; i++) {
+        struct region_shape *shape = &w->shapes[i];
+        if (!shape->wanted || shape->hidden) continue;
+        if (shape->roll != NULL) {
+            shape->local = write_roll(w, list, shape->roll);
+        } else if (needs_local(w, i)) {
+            struct variable *local = tree_local(&w->tree, region_fresh_name(w),
+                                                scalar_type(w, region_node_at(w, i)->type), true);
+            struct kx *value = operation(w, region_node_at(w, i));
+            tree_append(list, tree_declare(&w->tree, local, value));
+            shape->local = local;
+        }
+    }
+}
+
+struct kx *region_write_value(struct region_writer *w, struct tree_list *list, sym value)
+{
+    write_values(w, list, &value, 1);
+    return value_of(w, value);
+}
+
+static struct kx *packet_value(struct region_writer *w, const struct type *type, const sym *scalars)
+{
+    if (!type_is_vector(type)) return value_of(w, *scalars);
+    struct kx *x = tree_kx(&w->tree, KX_AGGREGATE, type);
+    x->argument_count = (uint32_t)type->length;
+    x->arguments = ARENA_ARRAY(w->tree.arena, struct kx *, type->length);
+    for (uint32_t i = 0; i < x->argument_count; i++)
+        x->arguments[i] = value_of(w, scalars[i]);
+    return x;
+}
+
+static uint64_t scalars_of(const struct region_writer *w, uint32_t port)
+{
+    return w->region->out.items[port].packets * type_scalar_count(w->tree.kernel->out[port].type);
+}
+
+static struct ks *write_body(struct region_writer *w)
+{
+    struct tree_list list = {0};
+    VEC(sym) all = {0};
+    struct kernel *kernel = w->tree.kernel;
+    kernel->within = kernel->packet_by_packet = true;
+    for (uint32_t o = 0; o < kernel->out_count; o++) {
+        if (region_write_alike(w, &list, o)) continue;
+        kernel->within = kernel->packet_by_packet = false;
+        for (uint64_t i = 0; i < scalars_of(w, o); i++)
+            vec_push(w->space->scratch, &all, w->region->out.items[o].values[i]);
+    }
+    write_values(w, &list, all.items, all.count);
+    for (uint32_t o = 0; o < kernel->out_count; o++) {
+        const struct region_end *out = &w->region->out.items[o];
+        const struct type *type = kernel->out[o].type;
+        uint64_t each = type_scalar_count(type);
+        for (uint64_t j = 0; !kernel->out[o].indexed && j < out->packets; j++)
+            tree_append(&list,
+                        tree_emit(&w->tree, o, packet_value(w, type, &out->values[j * each])));
+    }
+    return tree_block(&w->tree, &list);
+}
+
+/* ---- what is left when the stream ends ---- */
+
+/* left(a) >= .. && left(b) >= ..; NULL: the packet needs a whole iteration. */
+static struct kx *enough_left(struct region_writer *w, const uint64_t *needs)
+{
+    const struct tree *t = &w->tree;
+    struct kx *all = NULL;
+    bool early = false;
+    uint64_t each = w->region->interleaved ? w->region->in.count : 1;
+    for (uint32_t i = 0; i < w->tree.kernel->in_count; i++) {
+        early |= needs[i] < w->region->in.items[i].peek;
+        if (needs[i] == 0) continue;
+        struct kx *there = tree_compare(t, OP_GE, tree_left(t, i), tree_i64(t, needs[i] * each));
+        if (all != NULL) {
+            struct kx *both = tree_kx(t, KX_LOGICAL, there->type);
+            both->op = OP_LOGICAL_AND;
+            both->left = all;
+            both->right = there;
+            there = both;
+        }
+        all = there;
+    }
+    return early ? all : NULL;
+}
+
+/* An out-port is written in one of two ways, everywhere. */
+static struct ks *write_packet(struct region_writer *w, uint32_t port, uint64_t number,
+                               struct kx *value)
+{
+    struct ks *s = tree_emit(&w->tree, port, value);
+    if (!w->tree.kernel->out[port].indexed) return s;
+    s->kind = KS_STORE;
+    s->index = tree_i32(&w->tree, number);
+    w->tree.kernel->out[port].finish_declared = true;
+    w->tree.kernel->out[port].finish_max = number + 1;
+    return s;
+}
+
+/* first <= left(0) && left(0) <= last, of in-ends that are one: of each of them */
+static struct kx *left_between(struct region_writer *w, uint64_t first, uint64_t last)
+{
+    const struct tree *t = &w->tree;
+    uint64_t each = w->region->interleaved ? w->region->in.count : 1;
+    struct kx *from = tree_compare(t, OP_GE, tree_left(t, 0), tree_i64(t, first * each));
+    struct kx *both = tree_kx(t, KX_LOGICAL, from->type);
+    both->op = OP_LOGICAL_AND;
+    both->left = from;
+    both->right = tree_compare(t, OP_LE, tree_left(t, 0), tree_i64(t, last * each));
+    return both;
+}
+
+/* `stop` where the members would have left some of the packets that are left, `first` of them or up to `most` more. */
+static struct ks *report_between(struct region_writer *w, bool fired, uint64_t first, uint64_t most)
+{
+    struct tree_list list = {0};
+    for (uint64_t i = 0; i <= most; i++) {
+        if (!region_leaves(w->space, w->region, fired, i)) continue;
+        uint64_t begin = i;
+        while (i < most && region_leaves(w->space, w->region, fired, i + 1))
+            i++;
+        tree_append(&list, tree_if(&w->tree, left_between(w, first + begin, first + i),
+                                   tree_ks(&w->tree, KS_STOP)));
+    }
+    return tree_block(&w->tree, &list);
+}
+
+/* The packets that `finish` sees do not count as left over: it says itself where the members would have left some.  After
+ * the last iteration the history is left, and less than an iteration's packets. */
+static void write_report(struct region_writer *w, struct tree_list *list)
+{
+    const struct tree *t = &w->tree;
+    const struct region_end *in = &w->region->in.items[0];
+    uint64_t history = in->peek - in->packets;
+    struct ks *never = report_between(w, false, 0, in->peek - 1);
+    if (history == 0) {
+        tree_append(list, never);
+        return;
+    }
+    struct kx *firing = tree_kx(t, KX_FIRING, scalar_type(w, SCALAR_I64));
+    struct ks *fired = tree_if(t, tree_compare(t, OP_GT, firing, tree_i64(t, 0)),
+                               report_between(w, true, history, in->packets - 1));
+    fired->otherwise = never;
+    tree_append(list, fired);
+}
+
+static struct ks *write_finish(struct region_writer *w)
+{
+    const struct kernel *kernel = w->tree.kernel;
+    size_t ins = w->region->in.count;
+    struct tree_list list = {0};
+    for (uint32_t o = 0; o < kernel->out_count; o++) {
+        const struct region_end *out = &w->region->out.items[o];
+        const struct type *type = kernel->out[o].type;
+        uint64_t scalars = type_scalar_count(type);
+        for (uint64_t j = 0; j < out->packets; j++) {
+            struct tree_list packet = {0};
+            struct kx *condition = enough_left(w, &out->needs[j * ins]);
+            if (condition == NULL) break;
+            write_values(w, &packet, &out->values[j * scalars], scalars);
+            tree_append(&packet,
+                        write_packet(w, o, j, packet_value(w, type, &out->values[j * scalars])));
+            tree_append(&list, tree_if(&w->tree, condition, tree_block(&w->tree, &packet)));
+        }
+    }
+    write_report(w, &list);
+    return tree_block(&w->tree, &list);
+}
+
+/* ---- the table ---- */
+
+static void declare_table(struct region_writer *w)
+{
+    size_t count = w->region->table.count;
+    struct kernel *kernel = w->tree.kernel;
+    if (count == 0) return;
+    const struct type *item = scalar_type(w, sym_type(w->region->table.items[0]));
+    w->table = ARENA_NEW(w->tree.arena, struct variable);
+    *w->table = (struct variable){.kind = VARIABLE_TABLE,
+                                  .name = "factors",
+                                  .span = w->tree.span,
+                                  .type = type_array(w->tree.types, item, count)};
+    vec_push(w->tree.arena, &kernel->tables, w->table);
+    kernel->tables_bytes = w->table->type->width_bytes;
+}
+
+static struct ks *write_init(struct region_writer *w)
+{
+    const struct tree *t = &w->tree;
+    struct tree_list list = {0};
+    write_values(w, &list, w->region->table.items, w->region->table.count);
+    for (size_t i = 0; i < w->region->table.count; i++) {
+        struct kx *item = tree_index(t, tree_variable(t, w->table), tree_i32(t, i));
+        struct kx *value = value_of(w, w->region->table.items[i]);
+        tree_append(&list, tree_expression(t, tree_assign(t, item, value)));
+    }
+    return tree_block(t, &list);
+}
+
+/* ---- the kernel ---- */
+
+static void set_ports(struct region_writer *w, struct kernel *kernel)
+{
+    const struct graph *graph = w->space->graph;
+    const struct region *region = w->region;
+    uint64_t each = region->interleaved ? region->in.count : 1;
+    kernel->in_count = region->interleaved ? 1 : (uint32_t)region->in.count;
+    kernel->out_count = (uint32_t)region->out.count;
+    kernel->in = ARENA_ARRAY(w->tree.arena, struct kernel_port, kernel->in_count);
+    kernel->out = ARENA_ARRAY(w->tree.arena, struct kernel_port, kernel->out_count);
+    for (uint32_t i = 0; i < kernel->in_count; i++) {
+        const struct region_end *in = &region->in.items[i];
+        const struct graph_buffer *buffer = &graph->buffers.items[in->buffer];
+        kernel->in[i] = (struct kernel_port){.name = buffer->name,
+                                             .span = w->tree.span,
+                                             .type = buffer->type,
+                                             .arity = 1,
+                                             .rate_declared = true,
+                                             .rate_span = w->tree.span,
+                                             .pop = in->packets * each,
+                                             .peek = in->peek * each};
+    }
+    for (uint32_t o = 0; o < kernel->out_count; o++) {
+        const struct graph_buffer *buffer = &graph->buffers.items[region->out.items[o].buffer];
+        kernel->out[o] = (struct kernel_port){
+            .name = buffer->name, .span = w->tree.span, .type = buffer->type, .arity = 1};
+    }
+}
+
+static bool is_wanted_argument(const struct region *region, const struct region_argument *argument)
+{
+    for (size_t m = 0; m < region->members.count; m++)
+        if (region->members.items[m].node == argument->node) return true;
+    return false;
+}
+
+/* Those of the members, in order of their numbers. */
+static void set_arguments(struct region_writer *w, struct kernel *kernel, struct graph_node *node)
+{
+    struct arena *arena = w->tree.arena;
+    size_t count = w->space->arguments.count;
+    w->arguments = ARENA_ARRAY(w->space->scratch, const struct variable *, count + 1);
+    kernel->arguments = ARENA_ARRAY(arena, struct variable *, count + 1);
+    kernel->argument_defaults = ARENA_ARRAY(arena, struct kx *, count + 1);
+    node->arguments = ARENA_ARRAY(arena, struct kx *, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const struct region_argument *of = &w->space->arguments.items[i];
+        if (!is_wanted_argument(w->region, of)) continue;
+        struct variable *variable = ARENA_NEW(arena, struct variable);
+        *variable = *of->variable;
+        uint64_t align = variable->type->alignment_bytes;
+        variable->offset_bytes = (kernel->arguments_bytes + align - 1) / align * align;
+        kernel->arguments_bytes = variable->offset_bytes + variable->type->width_bytes;
+        node->arguments[kernel->argument_count] = of->value;
+        kernel->arguments[kernel->argument_count++] = variable;
+        w->arguments[i] = variable;
+    }
+    kernel->arguments_bytes = (kernel->arguments_bytes + 7) / 8 * 8;
+}
+
+static void add_ends(struct region_writer *w, struct graph_node *node)
+{
+    const struct graph *graph = w->space->graph;
+    for (uint32_t i = 0; i < w->tree.kernel->in_count; i++) {
+        uint32_t buffer = w->region->in.items[i].buffer;
+        vec_push(w->tree.arena, &node->inputs,
+                 (struct graph_input){.port = graph->buffers.items[buffer].name,
+                                      .kernel_port = i,
+                                      .span = w->tree.span,
+                                      .buffer = w->region->interleaved ? GRAPH_NONE : buffer});
+    }
+    for (uint32_t o = 0; o < w->region->out.count; o++) {
+        uint32_t buffer = w->region->out.items[o].buffer;
+        vec_push(w->tree.arena, &node->outputs,
+                 (struct graph_output){.port = graph->buffers.items[buffer].name,
+                                       .kernel_port = o,
+                                       .span = w->tree.span,
+                                       .buffer = buffer});
+    }
+}
+
+struct graph_node region_kernel(struct region_space *space, const struct region *region,
+                                const char *name)
+{
+    const struct graph_node *first = &space->graph->nodes.items[region->members.items[0].node];
+    struct kernel *kernel = ARENA_NEW(space->cx->arena, struct kernel);
+    struct graph_node node = {
+        .name = name, .span = first->span, .kernel = kernel, .importance = first->importance};
+    struct region_writer w = {.space = space,
+                              .region = region,
+                              .tree = {.arena = space->cx->arena,
+                                       .types = space->graph->types,
+                                       .kernel = kernel,
+                                       .span = first->span}};
+    *kernel = (struct kernel){
+        .name = name, .title = name, .span = first->kernel->span, .phases = 1, .group = {1, 1, 1}};
+    set_ports(&w, kernel);
+    set_arguments(&w, kernel, &node);
+    declare_table(&w);
+    if (w.table != NULL) kernel->init = write_init(&w);
+    kernel->body = region->strands != NULL ? region_write_strands(&w) : write_body(&w);
+    if (region->reports) kernel->finish = write_finish(&w);
+    add_ends(&w, &node);
+    return node;
+}

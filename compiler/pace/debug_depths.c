@@ -1,0 +1,108 @@
+/*
+ * debug_depths: debug mode cuts every buffer, declared ones as well.
+ *
+ * The depths are those of --buffers=min with no declaration: what is proven there is proven here.
+ * The least memory may want one buffer deeper than its author did, for another one's sake; a cut is
+ * never a raise, so that declaration is kept then, and the rest is asked again; what is kept is then
+ * cut to its least with the others as they are.  At the latest with all declarations kept there is
+ * an answer, for those have been accepted.
+ */
+#include <inttypes.h>
+
+#include "compiler/ir/analysis.h"
+
+struct declared {
+    uint64_t packets; /* 0: not declared */
+    uint64_t kept;    /* that the model takes for declared; 0: it is free */
+};
+
+static void restore(struct graph *graph, const struct declared *declared)
+{
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        struct graph_buffer *buffer = &graph->buffers.items[i];
+        if (declared[i].packets == 0) continue;
+        buffer->depth_declared = declared[i].kept > 0;
+        if (declared[i].kept > 0) buffer->depth_packets = declared[i].kept;
+    }
+}
+
+static void restore_all(struct graph *graph, struct declared *declared)
+{
+    for (size_t i = 0; i < graph->buffers.count; i++)
+        declared[i].kept = declared[i].packets;
+    restore(graph, declared);
+}
+
+/* Keeps those that would have been raised; false: there is none. */
+static bool keep_raised(const struct graph *graph, struct declared *declared)
+{
+    bool any = false;
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        uint64_t packets = declared[i].packets;
+        if (packets == 0 || graph->buffers.items[i].depth_packets <= packets) continue;
+        declared[i].kept = packets;
+        any = true;
+    }
+    return any;
+}
+
+/* Of those that are kept, one that could do with less, the others as they are; false: none. */
+static bool cut_kept(const struct graph *graph, struct declared *declared)
+{
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        uint64_t least = graph->buffers.items[i].depth_min_packets;
+        if (declared[i].kept == 0 || least == 0 || least >= declared[i].kept) continue;
+        declared[i].kept = least;
+        return true;
+    }
+    return false;
+}
+
+/* False: no depths were found, which is nobody's mistake where the declared ones are enough. */
+static bool assign_quietly(struct compile *cx, struct graph *graph)
+{
+    struct diags *reported = cx->diags;
+    cx->diags = diags_create(cx->arena, cx->sources);
+    bufsize_assign(cx, graph);
+    bool good = !diag_failed(cx->diags);
+    cx->diags = reported;
+    return good;
+}
+
+static void word_cuts(struct compile *cx, struct graph *graph, const struct declared *declared)
+{
+    for (size_t i = 0; i < graph->buffers.count; i++) {
+        struct graph_buffer *buffer = &graph->buffers.items[i];
+        uint64_t packets = declared[i].packets, depth = buffer->depth_packets;
+        if (packets == 0 || buffer->depth_reason == NULL) continue;
+        if (declared[i].kept > 0)
+            buffer->depth_reason = arena_printf(
+                cx->arena, "%" PRIu64 ": no more than the %" PRIu64 " declared", depth, packets);
+        else if (depth < packets)
+            buffer->depth_reason = arena_printf(cx->arena, "%s; cut from the %" PRIu64 " declared",
+                                                buffer->depth_reason, packets);
+    }
+}
+
+void debug_cut_depths(struct compile *cx, struct graph *graph)
+{
+    enum { ROUNDS_MAX = 16 };
+    cx->options.buffers = graph->buffers_mode = BUFFERS_MIN;
+    if (graph->unproven) return;
+    struct declared *declared = ARENA_ARRAY(cx->arena, struct declared, graph->buffers.count + 1);
+    for (size_t i = 0; i < graph->buffers.count; i++)
+        if (graph->buffers.items[i].depth_declared)
+            declared[i].packets = graph->buffers.items[i].depth_packets;
+    bool good = false, goes_on = true;
+    for (int round = 0; round < ROUNDS_MAX && goes_on; round++) {
+        restore(graph, declared);
+        bool assigned = assign_quietly(cx, graph), raised = keep_raised(graph, declared);
+        good = assigned && !raised;
+        goes_on = assigned && (raised || cut_kept(graph, declared));
+    }
+    if (!good) {
+        restore_all(graph, declared);
+        bufsize_assign(cx, graph);
+    }
+    word_cuts(cx, graph, declared);
+}

@@ -1,0 +1,681 @@
+/*
+ * The maximum cycle ratio of K-periodic schedules, with K raised where the critical circuit asks
+ * for it, for each strongly connected component.
+ *
+ * K-periodic.  Node n has Q[n] cycles of P[n] phases in an iteration of the component, which takes
+ * T cycles of time.  K[n] divides Q[n], and firing k + K[n] P[n] starts K[n] T / Q[n] after firing
+ * k. So K[n] P[n] starting times of each node are to be found: the vertices.
+ *
+ * One arc w -> n (add A(j) in the first j firings, a cycle u; take V(i) before firing i, a cycle v;
+ * need N(i); initial M; flow F = Q[w] u = Q[n] v).  Firing i of n waits for the firing j of w with
+ * A(j) < V(i) + N(i) - M <= A(j + 1), all counted from 0 and continued periodically below 0.  Take
+ * i and j within their blocks, and let the blocks be t and s; with a = K[w] u, b = K[n] v and beta
+ * = s a - t b that is
+ *
+ *     S(n, i) - S(w, j) >= cost[w] + T beta / F,   A(j) < V(i) + N(i) - M - beta <= A(j + 1)
+ *
+ * and beta is a multiple of g = gcd(a, b); every multiple occurs, for some t and s >= 0.  The
+ * largest that fits is the strictest.  So the arc becomes at most one arc (w, j) -> (n, i) of
+ * height -beta / F for each i and j, and no more than a / g for each i.  Beside them stand (n, i)
+ * -> (n, i + 1), of the cost of the node where it is stateful, else 0; the last leads to the first
+ * with height K[n] / Q[n].  The least T is the maximum cycle ratio (cycle_ratio.h).  Conditions of
+ * an arc's other firings follow: they are those of its strictest ones, earlier.
+ *
+ * F / g is the least common multiple of Q[w] / K[w] and Q[n] / K[n], so with D that of all of them
+ * every height is a whole number of D-th parts.  Where D is too large for the arithmetic heights
+ * are rounded down to binary parts, which lengthens T: a lower bound of the throughput then.
+ *
+ * When it is exact.  Let C be the nodes of the critical circuit, and q[n] = Q[n] / gcd of Q over C.
+ * If q[n] divides K[n] for all n in C, T is the least possible.
+ * Proof.  K-periodic schedules are
+ * schedules: T is reached.  Look at the nodes of C alone, with the arcs of the circuit.  With K = q
+ * their schedules repeat after one iteration of these nodes, every firing of it has a vertex of its
+ * own, and there is one arc for each i: (n, i + t b) waits for (w, j + t b), whatever t.  So the
+ * ratio is that of the dependences themselves, and no schedule of C is faster than T(q).  With
+ * multiples of q there are more schedules: T(K, C) <= T(q), hence equal. The critical circuit lies
+ * in the graph of C, so T(K) <= T(K, C) = T(q) <= least of C <= least of all. If the ratio is
+ * infinite, some firing waits for itself or a later one: the net is stuck.
+ *
+ * Otherwise K[n] is raised to lcm(K[n], q[n]) on C, and again.  K grows and divides Q, so this
+ * ends, at the latest where K = Q: one vertex for each firing.  It is seldom needed.  Where K is
+ * too small for any schedule, every circuit that was met and says so raises its own K at once; and
+ * after PATIENT_ROUNDS a component of FEW_FIRINGS is given K = Q.
+ *
+ * (Bodin, Munier-Kordon & Dupont de Dinechin, "Optimal and fast throughput evaluation of CSDF", DAC
+ * 2016, and "K-periodic schedules for evaluating the maximum throughput of a synchronous dataflow
+ * graph", SAMOS 2012.)
+ *
+ * Limits: VERTICES_MAX and ARCS_MAX for one component, and the caller's budget; beyond them the
+ * best schedule found so far is a lower bound, or nothing is known.
+ */
+#include "compiler/pace/throughput.h"
+
+#include "compiler/pace/cycle_ratio.h"
+#include "compiler/liveness/strong_components.h"
+#include "compiler/support/vec.h"
+
+#include <assert.h>
+
+enum {
+    VERTICES_MAX = 1 << 18,
+    ARCS_MAX = 1 << 20,
+    PART_BITS_MAX = 100,
+    PATIENT_ROUNDS = 6,
+    FEW_FIRINGS = 1 << 15,
+    ROUNDED_ITERATIONS = 1 << 10, /* more tokens than this count as so many, where rounded */
+};
+#define IN_ORDER UINT32_MAX
+
+struct component {
+    struct arena *arena; /* of the answer */
+    const struct net *net;
+    const uint64_t *cost;
+    const bool *stateful;
+    const uint32_t *nodes, *arcs; /* of the net */
+    uint32_t node_count, arc_count;
+    uint64_t common;  /* iterations of the component in one of the net */
+    uint64_t *cycles; /* by node of the net: Q */
+    uint64_t *blocks; /* K */
+};
+
+/* One expansion. */
+struct expansion {
+    const struct component *of;
+    struct arena *memory;
+    uint32_t *first_vertex;     /* by node of the net */
+    uint32_t *vertex_node;      /* by vertex: its node */
+    VEC(struct ratio_arc) arcs; /* tag: arc of the net, or IN_ORDER */
+    uint128 parts;              /* D */
+    uint32_t part_bits;         /* rounded: D = 2^part_bits; else 0 */
+    uint32_t vertex_count;
+    bool too_large;
+};
+
+/* ---- heights ---- */
+
+static uint64_t nodes_share(const struct component *of, uint32_t node)
+{
+    return of->cycles[node] / of->blocks[node];
+}
+
+static bool multiply(uint128 *product, uint128 factor)
+{
+    return !__builtin_mul_overflow(*product, factor, product);
+}
+
+/* The least common multiple of all Q / K; false: beyond the arithmetic. */
+static bool common_parts(const struct component *of, uint128 *parts)
+{
+    *parts = 1;
+    for (uint32_t i = 0; i < of->node_count; i++) {
+        uint64_t share = nodes_share(of, of->nodes[i]);
+        if (!multiply(parts, share / gcd64((uint64_t)(*parts % share), share)) ||
+            *parts >> PART_BITS_MAX)
+            return false;
+    }
+    return true;
+}
+
+static int128 floor_divide(int128 a, int128 b)
+{
+    return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
+/* tokens / flow, in binary parts, rounded down. */
+static int128 rounded_height(struct expansion *expansion, int128 tokens, uint64_t flow)
+{
+    int128 whole = floor_divide(tokens, (int128)flow), height = whole;
+    uint128 rest = (uint128)(tokens - whole * (int128)flow);
+    if (whole < -ROUNDED_ITERATIONS) expansion->too_large = true;
+    if (whole >= ROUNDED_ITERATIONS) height = ROUNDED_ITERATIONS;
+    if (whole >= ROUNDED_ITERATIONS) rest = 0;
+    for (uint32_t left = expansion->part_bits; left > 0;) {
+        uint32_t bits = left < 32 ? left : 32;
+        rest <<= bits;
+        height = height * ((int128)1 << bits) + (int128)(rest / flow);
+        rest %= flow;
+        left -= bits;
+    }
+    return height;
+}
+
+/* -beta / flow in parts, where beta = times x unit. */
+static int128 height_of(struct expansion *expansion, int128 times, uint64_t unit, uint64_t flow)
+{
+    int128 height;
+    if (expansion->part_bits) return rounded_height(expansion, -times * (int128)unit, flow);
+    if (__builtin_mul_overflow(-times, (int128)(expansion->parts / (flow / unit)), &height))
+        expansion->too_large = true;
+    return height;
+}
+
+/* ---- expanding ---- */
+
+static void add_arc(struct expansion *expansion, uint32_t from, uint32_t to, uint32_t tag,
+                    uint64_t cost, int128 height)
+{
+    struct ratio_arc arc = {.from = from, .to = to, .tag = tag, .cost = cost, .height = height};
+    if (expansion->arcs.count == ARCS_MAX)
+        expansion->too_large = true;
+    else
+        vec_push(expansion->memory, &expansion->arcs, arc);
+}
+
+static void add_order(struct expansion *expansion, uint32_t node)
+{
+    const struct component *of = expansion->of;
+    uint32_t first = expansion->first_vertex[node];
+    uint32_t count = (uint32_t)of->blocks[node] * of->net->nodes[node].phases;
+    uint64_t cost = of->stateful[node] ? of->cost[node] : 0;
+    for (uint32_t i = 0; i + 1 < count; i++)
+        add_arc(expansion, first + i, first + i + 1, IN_ORDER, cost, 0);
+    add_arc(expansion, first + count - 1, first, IN_ORDER, cost,
+            (int128)(expansion->parts / nodes_share(of, node)));
+}
+
+/* What the first `firings` add (take); `sums` of a cycle, or NULL with one phase. */
+static uint64_t passed(const uint64_t *sums, uint64_t cycle, uint32_t phases, uint64_t firings)
+{
+    if (!sums) return cycle * firings;
+    return cycle * (firings / phases) + sums[firings % phases];
+}
+
+/* The firing that adds the token of that number, 1.. */
+static uint64_t firing_that_adds(const struct net_arc *arc, uint32_t phases, uint64_t token)
+{
+    uint64_t cycle = (token - 1) / arc->add, rest = token - cycle * arc->add;
+    if (!arc->add_sums) return cycle;
+    uint32_t low = 0, high = phases - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (arc->add_sums[middle + 1] >= rest)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return cycle * phases + low;
+}
+
+struct pairs { /* of one arc of the net */
+    const struct net_arc *arc;
+    uint32_t index;
+    uint64_t a, g, flow;
+    uint32_t from_count, from_phases;
+};
+
+/* `token` = V(i) + N(i) - M; one arc for each firing of the adder in whose range a beta falls. */
+static void pair_each_firing(struct expansion *expansion, const struct pairs *pairs, int128 token,
+                             uint32_t vertex)
+{
+    const struct net_arc *arc = pairs->arc;
+    uint32_t first = expansion->first_vertex[arc->from];
+    for (uint32_t j = 0; j < pairs->from_count; j++) {
+        int128 before = token - passed(arc->add_sums, arc->add, pairs->from_phases, j);
+        int128 after = token - passed(arc->add_sums, arc->add, pairs->from_phases, j + 1);
+        int128 times = floor_divide(before - 1, (int128)pairs->g);
+        if (times * (int128)pairs->g < after) continue;
+        add_arc(expansion, first + j, vertex, pairs->index, expansion->of->cost[arc->from],
+                height_of(expansion, times, pairs->g, pairs->flow));
+    }
+}
+
+/* The same, beta by beta, from the largest. */
+static void pair_each_beta(struct expansion *expansion, const struct pairs *pairs, int128 token,
+                           uint32_t vertex)
+{
+    const struct net_arc *arc = pairs->arc;
+    uint32_t first = expansion->first_vertex[arc->from];
+    int128 times = floor_divide(token - 1, (int128)pairs->g);
+    uint64_t last = UINT64_MAX;
+    for (uint64_t k = 0; k < pairs->a / pairs->g; k++, times--) {
+        uint64_t wanted = (uint64_t)(token - times * (int128)pairs->g);
+        uint64_t j = firing_that_adds(arc, pairs->from_phases, wanted);
+        if (j == last) continue;
+        last = j;
+        add_arc(expansion, first + (uint32_t)j, vertex, pairs->index,
+                expansion->of->cost[arc->from], height_of(expansion, times, pairs->g, pairs->flow));
+    }
+}
+
+static void add_pairs(struct expansion *expansion, uint32_t index)
+{
+    const struct component *of = expansion->of;
+    const struct net_arc *arc = &of->net->arcs[index];
+    const struct net_node *adder = &of->net->nodes[arc->from], *taker = &of->net->nodes[arc->to];
+    uint64_t a = of->blocks[arc->from] * arc->add, b = of->blocks[arc->to] * arc->take;
+    struct pairs pairs = {.arc = arc,
+                          .index = index,
+                          .a = a,
+                          .g = gcd64(a, b),
+                          .flow = of->cycles[arc->from] * arc->add,
+                          .from_count = (uint32_t)of->blocks[arc->from] * adder->phases,
+                          .from_phases = adder->phases};
+    uint32_t count = (uint32_t)of->blocks[arc->to] * taker->phases;
+    for (uint32_t i = 0; i < count && !expansion->too_large; i++) {
+        int128 token = (int128)passed(arc->take_sums, arc->take, taker->phases, i) +
+                       (arc->needs ? arc->needs[i % taker->phases] : arc->need) - arc->initial;
+        uint32_t vertex = expansion->first_vertex[arc->to] + i;
+        if (a / pairs.g < pairs.from_count)
+            pair_each_beta(expansion, &pairs, token, vertex);
+        else
+            pair_each_firing(expansion, &pairs, token, vertex);
+    }
+}
+
+/* False: too large. */
+static bool number_vertices(struct expansion *expansion)
+{
+    const struct component *of = expansion->of;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < of->node_count; i++) {
+        uint32_t node = of->nodes[i], phases = of->net->nodes[node].phases;
+        if (of->blocks[node] > VERTICES_MAX / phases) return false;
+        expansion->first_vertex[node] = (uint32_t)count;
+        count += of->blocks[node] * phases;
+        if (count > VERTICES_MAX) return false;
+    }
+    expansion->vertex_count = (uint32_t)count;
+    expansion->vertex_node = ARENA_ARRAY(expansion->memory, uint32_t, count);
+    for (uint32_t i = 0; i < of->node_count; i++) {
+        uint32_t node = of->nodes[i];
+        uint32_t last = i + 1 < of->node_count ? expansion->first_vertex[of->nodes[i + 1]]
+                                               : expansion->vertex_count;
+        for (uint32_t v = expansion->first_vertex[node]; v < last; v++)
+            expansion->vertex_node[v] = node;
+    }
+    return true;
+}
+
+static uint32_t bits_of(uint64_t value)
+{
+    uint32_t count = 0;
+    for (; value; value >>= 1)
+        count++;
+    return count;
+}
+
+/* As fine as the arithmetic of cycle_ratio admits, with heights of ROUNDED_ITERATIONS. */
+static void choose_rounding(struct expansion *expansion)
+{
+    const struct component *of = expansion->of;
+    uint64_t costs = 1;
+    for (uint32_t i = 0; i < of->node_count; i++)
+        costs |= of->cost[of->nodes[i]];
+    expansion->part_bits = CYCLE_RATIO_BITS - bits_of(costs) - bits_of(ROUNDED_ITERATIONS) -
+                           2 * bits_of(expansion->vertex_count) - 2;
+    expansion->parts = (uint128)1 << expansion->part_bits;
+}
+
+static bool expand(struct expansion *expansion, bool rounded, uint64_t *budget)
+{
+    const struct component *of = expansion->of;
+    expansion->first_vertex = ARENA_ARRAY(expansion->memory, uint32_t, of->net->node_count);
+    if (!number_vertices(expansion)) return false;
+    if (rounded || !common_parts(of, &expansion->parts)) choose_rounding(expansion);
+    for (uint32_t i = 0; i < of->node_count; i++)
+        add_order(expansion, of->nodes[i]);
+    for (uint32_t i = 0; i < of->arc_count; i++)
+        add_pairs(expansion, of->arcs[i]);
+    if (expansion->too_large || *budget < expansion->arcs.count) return false;
+    *budget -= expansion->arcs.count;
+    return true;
+}
+
+/* ---- one value of K ---- */
+
+struct round {
+    struct expansion expansion;
+    struct cycle_ratio ratio;
+};
+
+static bool has_free_nodes(const struct component *of)
+{
+    for (uint32_t i = 0; i < of->node_count; i++)
+        if (of->cost[of->nodes[i]] == 0) return true;
+    return false;
+}
+
+/* Circuits that no time shows are seen with costs of 1. */
+static struct cycle_ratio find_stuck(const struct expansion *expansion, uint64_t *budget)
+{
+    struct ratio_graph graph = {expansion->vertex_count, (uint32_t)expansion->arcs.count, NULL};
+    graph.arcs = arena_copy(expansion->memory, expansion->arcs.items,
+                            expansion->arcs.count * sizeof *graph.arcs);
+    for (uint32_t i = 0; i < graph.arc_count; i++)
+        graph.arcs[i].cost = 1;
+    return cycle_ratio_maximum(expansion->memory, &graph, budget);
+}
+
+static struct cycle_ratio find_ratio(const struct expansion *expansion, uint64_t *budget)
+{
+    struct ratio_graph graph = {expansion->vertex_count, (uint32_t)expansion->arcs.count,
+                                expansion->arcs.items};
+    if (has_free_nodes(expansion->of)) {
+        struct cycle_ratio stuck = find_stuck(expansion, budget);
+        if (stuck.kind != CYCLE_RATIO_FINITE) return stuck;
+    }
+    return cycle_ratio_maximum(expansion->memory, &graph, budget);
+}
+
+/* False: beyond the limits. */
+static bool examine(const struct component *of, struct arena *memory, struct round *round,
+                    uint64_t *budget)
+{
+    for (int rounded = 0; rounded < 2; rounded++) {
+        round->expansion = (struct expansion){.of = of, .memory = memory};
+        if (!expand(&round->expansion, rounded, budget)) return false;
+        round->ratio = find_ratio(&round->expansion, budget);
+        if (round->ratio.kind != CYCLE_RATIO_UNKNOWN) return true;
+        if (round->expansion.part_bits) return false;
+    }
+    return false;
+}
+
+/* Makes K a multiple of what the circuit's nodes alone repeat; false: it is. */
+static bool raise_on_circuit(const struct component *of, const struct expansion *expansion,
+                             const uint32_t *circuit, uint32_t count)
+{
+    uint64_t common = 0;
+    bool raised = false;
+    assert(expansion->arcs.items != NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t vertex = expansion->arcs.items[circuit[i]].from;
+        common = gcd64(common, of->cycles[expansion->vertex_node[vertex]]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t vertex = expansion->arcs.items[circuit[i]].from;
+        uint32_t node = expansion->vertex_node[vertex];
+        uint64_t asked = of->cycles[node] / common;
+        if (of->blocks[node] % asked == 0) continue;
+        of->blocks[node] *= asked / gcd64(of->blocks[node], asked); /* divides Q */
+        raised = true;
+    }
+    return raised;
+}
+
+/* Where all firings of an iteration are few, they are looked at one by one after some rounds. */
+static void raise_all(const struct component *of)
+{
+    uint64_t firings = 0;
+    for (uint32_t i = 0; i < of->node_count; i++)
+        firings = add_clamped(
+            firings, mul_clamped(of->cycles[of->nodes[i]], of->net->nodes[of->nodes[i]].phases));
+    if (firings > FEW_FIRINGS) return;
+    for (uint32_t i = 0; i < of->node_count; i++)
+        of->blocks[of->nodes[i]] = of->cycles[of->nodes[i]];
+}
+
+/* False: the circuit asks for no larger K. */
+static bool raise_blocks(const struct component *of, const struct round *round, uint32_t rounds)
+{
+    const struct ratio_arc *arcs = round->expansion.arcs.items;
+    const struct cycle_ratio *ratio = &round->ratio;
+    if (!raise_on_circuit(of, &round->expansion, ratio->circuit, ratio->circuit_count))
+        return false;
+    for (uint32_t first = 0, last; first < ratio->other_count; first = last) {
+        uint32_t start = arcs[ratio->others[first]].from;
+        for (last = first + 1; arcs[ratio->others[last - 1]].to != start;)
+            last++;
+        raise_on_circuit(of, &round->expansion, ratio->others + first, last - first);
+    }
+    if (rounds >= PATIENT_ROUNDS) raise_all(of);
+    return true;
+}
+
+/* ---- answers ---- */
+
+/* The circuit's arcs of the net, each once, from the lowest on. */
+static void name_circuit(const struct component *of, const struct round *round,
+                         struct throughput *to)
+{
+    const struct cycle_ratio *ratio = &round->ratio;
+    const struct ratio_arc *arcs = round->expansion.arcs.items;
+    uint32_t least = 0;
+    assert(ratio->circuit_count > 0 && arcs != NULL);
+    for (uint32_t i = 1; i < ratio->circuit_count; i++)
+        if (arcs[ratio->circuit[i]].tag < arcs[ratio->circuit[least]].tag) least = i;
+    bool *seen = ARENA_ARRAY(round->expansion.memory, bool, of->net->arc_count);
+    to->critical = ARENA_ARRAY(of->arena, uint32_t, ratio->circuit_count);
+    to->critical_count = 0;
+    to->critical_node = round->expansion.vertex_node[arcs[ratio->circuit[least]].from];
+    for (uint32_t i = 0; i < ratio->circuit_count; i++) {
+        uint32_t tag = arcs[ratio->circuit[(least + i) % ratio->circuit_count]].tag;
+        if (tag == IN_ORDER || seen[tag]) continue;
+        seen[tag] = true;
+        to->critical[to->critical_count++] = tag;
+    }
+}
+
+/* Takes what both have in common out of both. */
+static void cancel(uint128 *a, uint128 *b)
+{
+    uint128 common = gcd128(*a, *b);
+    *a /= common;
+    *b /= common;
+}
+
+/* T = common x parts x cost / height; what does not fit is rounded to a longer one. */
+static bool put_ratio(const struct component *of, const struct round *round, struct throughput *to)
+{
+    uint128 height = round->ratio.height, cost = round->ratio.cost, cycles;
+    uint128 parts = round->expansion.parts, common = of->common;
+    cancel(&height, &parts);
+    cancel(&height, &common);
+    to->kind = THROUGHPUT_RATIO;
+    to->exact = round->expansion.part_bits == 0;
+    for (;;) {
+        cycles = parts;
+        if (multiply(&cycles, cost) && multiply(&cycles, common) && !(cycles >> 63) &&
+            !(height >> 63))
+            break;
+        to->exact = false;
+        height >>= 1;
+        parts = (parts >> 1) + (parts & 1);
+        if (height == 0 || (parts == 1 && !(height >> 63))) return false;
+    }
+    cancel(&height, &cycles);
+    to->iterations = (uint64_t)height;
+    to->cycles = (uint64_t)cycles;
+    return height > 0;
+}
+
+/* A finite ratio is a schedule: keeps it where it is the fastest so far. */
+static void keep_bound(const struct component *of, const struct round *round,
+                       struct throughput *best)
+{
+    struct throughput bound;
+    if (round->ratio.kind != CYCLE_RATIO_FINITE || !put_ratio(of, round, &bound)) return;
+    if (throughput_compare(&bound, best) <= 0) return;
+    bound.exact = false;
+    name_circuit(of, round, &bound);
+    *best = bound;
+}
+
+static struct throughput unknown(void)
+{
+    return (struct throughput){.kind = THROUGHPUT_UNKNOWN, .critical_node = GRAPH_NONE};
+}
+
+/* Of a round whose circuit asks for no larger K. */
+static struct throughput conclude(const struct component *of, const struct round *round,
+                                  const struct throughput *best)
+{
+    struct throughput result = {.kind = THROUGHPUT_STUCK, .exact = true};
+    if (round->expansion.part_bits) return *best;
+    if (round->ratio.kind == CYCLE_RATIO_FINITE && !put_ratio(of, round, &result)) return unknown();
+    name_circuit(of, round, &result);
+    return result;
+}
+
+static struct throughput improve(const struct component *of, struct arena *memory, uint64_t *budget)
+{
+    struct throughput best = unknown();
+    for (uint32_t rounds = 1;; rounds++) {
+        struct round round;
+        arena_reset(memory);
+        if (!examine(of, memory, &round, budget)) return best;
+        if (round.ratio.kind == CYCLE_RATIO_FINITE && round.ratio.cost == 0)
+            return (struct throughput){
+                .kind = THROUGHPUT_UNBOUNDED, .exact = true, .critical_node = GRAPH_NONE};
+        keep_bound(of, &round, &best);
+        if (!raise_blocks(of, &round, rounds)) return conclude(of, &round, &best);
+    }
+}
+
+/* ---- components ---- */
+
+struct components { /* of the net */
+    uint32_t count;
+    uint32_t *first_node, *nodes; /* by component, and one more */
+    uint32_t *first_arc, *arcs;
+};
+
+static void group(struct arena *arena, const uint32_t *component, uint32_t count, uint32_t items,
+                  uint32_t **first, uint32_t **order)
+{
+    uint32_t *begin = ARENA_ARRAY(arena, uint32_t, (size_t)count + 2);
+    uint32_t *fill = begin + 1;
+    *order = ARENA_ARRAY(arena, uint32_t, items);
+    *first = begin;
+    for (uint32_t i = 0; i < items; i++)
+        if (component[i] != GRAPH_NONE) begin[component[i] + 2]++;
+    for (uint32_t c = 0; c < count; c++)
+        begin[c + 2] += begin[c + 1];
+    for (uint32_t i = 0; i < items; i++)
+        if (component[i] != GRAPH_NONE) (*order)[fill[component[i]]++] = i;
+}
+
+static struct components find_components(struct arena *arena, const struct net *net)
+{
+    struct components to = {0};
+    uint32_t *of_node = ARENA_ARRAY(arena, uint32_t, net->node_count);
+    uint32_t *of_arc = ARENA_ARRAY(arena, uint32_t, net->arc_count);
+    struct strong_arc *arcs = ARENA_ARRAY(arena, struct strong_arc, net->arc_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < net->arc_count; i++)
+        if (!net->arcs[i].absent)
+            arcs[count++] = (struct strong_arc){net->arcs[i].from, net->arcs[i].to};
+    to.count = strong_components(arena, net->node_count, arcs, count, of_node);
+    for (uint32_t i = 0; i < net->arc_count; i++) {
+        const struct net_arc *arc = &net->arcs[i];
+        bool inside = !arc->absent && of_node[arc->from] == of_node[arc->to];
+        of_arc[i] = inside ? of_node[arc->from] : GRAPH_NONE;
+    }
+    group(arena, of_node, to.count, net->node_count, &to.first_node, &to.nodes);
+    group(arena, of_arc, to.count, net->arc_count, &to.first_arc, &to.arcs);
+    return to;
+}
+
+/* Iterations of the component in one of the net. */
+static void divide_cycles(struct component *of)
+{
+    of->common = 0;
+    for (uint32_t i = 0; i < of->node_count; i++) {
+        const struct net_node *node = &of->net->nodes[of->nodes[i]];
+        of->common = gcd64(of->common, node->repetitions / node->phases);
+    }
+    for (uint32_t i = 0; i < of->node_count; i++) {
+        const struct net_node *node = &of->net->nodes[of->nodes[i]];
+        of->cycles[of->nodes[i]] = node->repetitions / node->phases / of->common;
+        of->blocks[of->nodes[i]] = 1;
+    }
+}
+
+/* A node by itself: its firings one after the other, or all at once. */
+static struct throughput alone(const struct component *of)
+{
+    uint32_t node = of->nodes[0];
+    struct throughput result = {
+        .kind = THROUGHPUT_UNBOUNDED, .exact = true, .critical_node = GRAPH_NONE};
+    if (!of->stateful[node] || of->cost[node] == 0) return result;
+    result.kind = THROUGHPUT_RATIO;
+    result.critical_node = node;
+    result.iterations = 1;
+    return mul63(of->net->nodes[node].repetitions, of->cost[node], &result.cycles) ? result
+                                                                                   : unknown();
+}
+
+/* The slower of the two decides; of two that are as slow one that is exact, and the first. */
+static void slow_down(struct throughput *whole, const struct throughput *part)
+{
+    int order = throughput_compare(part, whole);
+    if (order < 0 || (order == 0 && part->exact && !whole->exact)) *whole = *part;
+}
+
+struct net_timing net_timing_of(struct arena *arena, const struct net *net,
+                                const struct graph *graph)
+{
+    struct net_timing timing = {ARENA_ARRAY(arena, uint64_t, net->node_count),
+                                ARENA_ARRAY(arena, bool, net->node_count)};
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        if (net->nodes[i].node >= graph->nodes.count) continue;
+        const struct graph_node *node = &graph->nodes.items[net->nodes[i].node];
+        timing.cost[i] = node->cost_cycles;
+        timing.stateful[i] = node->stateful;
+    }
+    return timing;
+}
+
+struct throughput throughput_of_net(struct arena *arena, const struct net *net,
+                                    const uint64_t *cost, const bool *stateful, uint64_t *budget)
+{
+    struct throughput whole = {
+        .kind = THROUGHPUT_UNBOUNDED, .exact = true, .critical_node = GRAPH_NONE};
+    if (net->too_large) return unknown();
+    struct arena *scratch = arena_create(), *memory = arena_create();
+    struct components components = find_components(scratch, net);
+    struct component of = {.arena = arena,
+                           .net = net,
+                           .cost = cost,
+                           .stateful = stateful,
+                           .cycles = ARENA_ARRAY(scratch, uint64_t, net->node_count),
+                           .blocks = ARENA_ARRAY(scratch, uint64_t, net->node_count)};
+    for (uint32_t c = components.count; c-- > 0;) {
+        of.nodes = components.nodes + components.first_node[c];
+        of.node_count = components.first_node[c + 1] - components.first_node[c];
+        of.arcs = components.arcs + components.first_arc[c];
+        of.arc_count = components.first_arc[c + 1] - components.first_arc[c];
+        divide_cycles(&of);
+        struct throughput part = of.arc_count == 0 ? alone(&of) : improve(&of, memory, budget);
+        slow_down(&whole, &part);
+    }
+    arena_destroy(memory);
+    arena_destroy(scratch);
+    return whole;
+}
+
+/* ---- comparing ---- */
+
+static int rank(const struct throughput *throughput)
+{
+    switch (throughput->kind) {
+    case THROUGHPUT_STUCK: return 0;
+    case THROUGHPUT_UNKNOWN: return 1;
+    case THROUGHPUT_RATIO: return 2;
+    case THROUGHPUT_UNBOUNDED: break;
+    }
+    return 3;
+}
+
+int throughput_compare(const struct throughput *a, const struct throughput *b)
+{
+    if (rank(a) != rank(b)) return rank(a) < rank(b) ? -1 : 1;
+    if (a->kind != THROUGHPUT_RATIO) return 0;
+    uint128 left = (uint128)a->iterations * b->cycles, right = (uint128)b->iterations * a->cycles;
+    return left < right ? -1 : left > right;
+}
+
+struct throughput throughput_scaled(struct throughput throughput, uint64_t num, uint64_t den)
+{
+    if (throughput.kind != THROUGHPUT_RATIO) return throughput;
+    uint64_t common = gcd64(num, den);
+    num /= common;
+    den /= common;
+    uint64_t up = gcd64(throughput.iterations, num), down = gcd64(throughput.cycles, den);
+    throughput.iterations /= up;
+    throughput.cycles /= down;
+    if (!mul63(throughput.iterations, den / down, &throughput.iterations) ||
+        !mul63(throughput.cycles, num / up, &throughput.cycles))
+        return unknown();
+    return throughput;
+}

@@ -1,0 +1,32 @@
+/*
+ * priority_groups: stages of different importance that share compute units, those above before those they
+ * interrupt (lang/time.md, "Importance").
+ *
+ * One rank for each importance on each sub-device, or on the whole device, that has stages of more
+ * than one; in the order of sub-devices, the greatest importance first; its stages in their order.
+ *
+ *   Requires  the sub-devices of a plan.
+ *   Work      n log n for n stages.
+ *   Fails     never.
+ */
+#ifndef PIPEC_RANKS_H
+#define PIPEC_RANKS_H
+
+#include "compiler/plan/plan.h"
+
+struct plan_rank {
+    uint32_t sub_device; /* GRAPH_NONE: the whole device */
+    uint32_t importance;
+    const uint32_t *stages;
+    uint32_t stage_count;
+};
+
+struct plan_ranks {
+    const struct plan_rank *items;
+    uint32_t count;
+};
+
+struct plan_ranks plan_find_ranks(struct arena *arena, const struct graph *graph,
+                                  const struct plan *plan);
+
+#endif

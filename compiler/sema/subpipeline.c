@@ -1,0 +1,326 @@
+/*
+ * subpipeline: pipelines that are used as kernels.
+ *
+ * Their statements are elaborated into the graph in hand.  A port is the buffer that is bound to
+ * it, so it has no depth and no initial packets of its own; a shape that it declares is the
+ * buffer's.  Names get the instance's in front: node `rx.lp`, buffer `rx.base`.  Run-time arguments
+ * are expressions over those of the whole graph.
+ *
+ * Fails  RULE_RECURSION where a pipeline uses itself; the limits of elaborate_internal.h.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "compiler/sema/elaborate_internal.h"
+
+/* ---- what the outside sees: ports and arguments ---- */
+
+static bool inner_port(struct elaboration *el, const struct ast_port *ast, struct scope *scope,
+                       struct net_buffer *net, struct kernel_port *port)
+{
+    const struct type *type = sema_type(el->sema, scope, ast->type, NULL);
+    *net = (struct net_buffer){.name = ast->name.text,
+                               .span = ast->name.span,
+                               .type = type,
+                               .outer = ast->is_out ? GRAPH_OUTER_OUT : GRAPH_OUTER_IN};
+    if (type == NULL || !array_dims(el, scope, ast->dims, net)) return false;
+    *port = (struct kernel_port){.name = ast->name.text,
+                                 .span = ast->name.span,
+                                 .type = type,
+                                 .is_array = ast->dims != NULL,
+                                 .arity = net->total};
+    return true;
+}
+
+static bool inner_ports(struct elaboration *el, const struct ast_signature *signature,
+                        struct callee *callee)
+{
+    uint32_t count = 0;
+    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next)
+        count++;
+    struct kernel_port *in = ARENA_ARRAY(el->cx->arena, struct kernel_port, count + 1);
+    struct kernel_port *out = ARENA_ARRAY(el->cx->arena, struct kernel_port, count + 1);
+    callee->nets = ARENA_ARRAY(el->cx->arena, struct net_buffer, count + 1);
+    callee->in = in;
+    callee->out = out;
+    bool ok = true;
+    for (const struct ast_port *p = signature->ports; p != NULL; p = p->next) {
+        struct kernel_port *port = p->is_out ? &out[callee->out_count++] : &in[callee->in_count++];
+        ok &= inner_port(el, p, callee->scope, &callee->nets[callee->net_count++], port);
+    }
+    return ok;
+}
+
+static bool inner_arguments(struct elaboration *el, const struct ast_signature *signature,
+                            struct callee *callee)
+{
+    uint32_t count = 0;
+    for (const struct ast_param *p = signature->params; p != NULL; p = p->next)
+        count++;
+    callee->arguments = ARENA_ARRAY(el->cx->arena, struct variable *, count + 1);
+    callee->argument_defaults = ARENA_ARRAY(el->cx->arena, struct kx *, count + 1);
+    for (const struct ast_param *p = signature->params; p != NULL; p = p->next) {
+        struct scope *before = scope_create(el->cx, callee->scope);
+        struct variable *variable = argument_variable(el, before, p);
+        if (variable == NULL) return false;
+        uint32_t n = callee->argument_count++;
+        callee->arguments[n] = variable;
+        if (p->value == NULL) continue;
+        callee->argument_defaults[n] =
+            sema_argument(el->sema, callee->scope, p->value, variable->type);
+        if (callee->argument_defaults[n] == NULL) return false;
+    }
+    return true;
+}
+
+bool inner_callee(struct elaboration *el, const struct ast_item *pipeline, struct scope *parameters,
+                  struct callee *callee)
+{
+    const struct ast_signature *signature = &pipeline->signature;
+    callee->pipeline = pipeline;
+    callee->scope = parameters;
+    callee->name = signature->name.text;
+    callee->span = signature->name.span;
+    return inner_ports(el, signature, callee) && inner_arguments(el, signature, callee);
+}
+
+/* ---- arguments ---- */
+
+struct substitution {
+    struct elaboration *el;
+    uint32_t operations;
+};
+
+static struct kx *value_of(const struct frame *frame, const struct variable *variable)
+{
+    for (uint32_t i = 0; i < frame->argument_count; i++)
+        if (frame->variables[i] == variable) return frame->values[i];
+    return NULL;
+}
+
+static struct kx *substitute(struct substitution *s, struct kx *kx);
+
+static void substitute_all(struct substitution *s, struct kx *copy)
+{
+    struct kx **arguments = copy->arguments;
+    if (copy->argument_count > 0)
+        copy->arguments = ARENA_ARRAY(s->el->cx->arena, struct kx *, copy->argument_count);
+    for (uint32_t i = 0; i < copy->argument_count; i++)
+        copy->arguments[i] = substitute(s, arguments[i]);
+    copy->left = substitute(s, copy->left);
+    copy->right = substitute(s, copy->right);
+    copy->third = substitute(s, copy->third);
+}
+
+/* A copy, with the frame's arguments replaced by copies of their values, which know nothing of the
+ * frame: a tree, not a graph.  Beyond the limit it is cut short: the caller reports. */
+static struct kx *substitute(struct substitution *s, struct kx *kx)
+{
+    if (kx == NULL || ++s->operations > ELABORATE_MAX_OPERATIONS) return kx;
+    struct kx *value = kx->kind == KX_VARIABLE ? value_of(s->el->frame, kx->variable) : NULL;
+    struct kx *copy = ARENA_NEW(s->el->cx->arena, struct kx);
+    *copy = value != NULL ? *value : *kx;
+    substitute_all(s, copy);
+    return copy;
+}
+
+struct kx *inner_argument(struct elaboration *el, struct kx *argument)
+{
+    if (argument == NULL || el->frame->argument_count == 0) return argument;
+    struct substitution substitution = {.el = el};
+    struct kx *whole = substitute(&substitution, argument);
+    if (substitution.operations > ELABORATE_MAX_OPERATIONS) {
+        diag_report(el->cx->diags, RULE_TOO_LARGE, argument->span,
+                    "this argument has more than %d operations, with those of the pipelines around",
+                    ELABORATE_MAX_OPERATIONS);
+        return NULL;
+    }
+    return sema_folded(el->sema, whole);
+}
+
+/* ---- recursion ---- */
+
+static const char *cycle_text(struct elaboration *el, const struct frame *frame,
+                              const struct ast_item *pipeline)
+{
+    const char *text = pipeline->signature.name.text;
+    for (; frame->pipeline != pipeline; frame = frame->outer)
+        text = arena_printf(el->cx->arena, "%s -> %s", frame->pipeline->signature.name.text, text);
+    return arena_printf(el->cx->arena, "%s -> %s", pipeline->signature.name.text, text);
+}
+
+static bool is_known_recursive(const struct sema *sema, const struct ast_item *pipeline)
+{
+    for (size_t i = 0; i < sema->recursive.count; i++)
+        if (sema->recursive.items[i] == pipeline) return true;
+    return false;
+}
+
+static void report_recursion(struct elaboration *el, const struct ast_item *pipeline,
+                             struct span span)
+{
+    if (is_known_recursive(el->sema, pipeline)) return;
+    struct diag *d =
+        diag_report(el->cx->diags, RULE_RECURSION, span, "pipeline '%s' uses itself: %s",
+                    pipeline->signature.name.text, cycle_text(el, el->frame, pipeline));
+    for (const struct frame *f = el->frame; f->pipeline != pipeline; f = f->outer) {
+        diag_label(d, f->span, "'%s' is used here", f->pipeline->signature.name.text);
+        vec_push(el->cx->arena, &el->sema->recursive, f->pipeline);
+    }
+    diag_label(d, pipeline->signature.name.span, "declared here");
+    vec_push(el->cx->arena, &el->sema->recursive, pipeline);
+}
+
+static bool may_enter(struct elaboration *el, const struct instance *instance)
+{
+    const struct ast_item *pipeline = instance->callee.pipeline;
+    struct span span = instance->ast->name.span;
+    for (const struct frame *f = el->frame; f != NULL; f = f->outer) {
+        if (f->pipeline != pipeline) continue;
+        report_recursion(el, pipeline, span);
+        return false;
+    }
+    if (el->depth >= ELABORATE_MAX_DEPTH) {
+        if (el->sema->too_deep) return false; /* each pipeline of a tower would say it again */
+        el->sema->too_deep = true;
+        diag_report(el->cx->diags, RULE_TOO_DEEP, span,
+                    "pipelines in pipelines go beyond %d levels", ELABORATE_MAX_DEPTH);
+        return false;
+    }
+    struct symbol *symbol = scope_find(el->sema->globals, pipeline->signature.name.text);
+    if (symbol != NULL && symbol->item == pipeline) symbol->elaborated = true;
+    if (++el->inner_count <= ELABORATE_MAX_INNER) return true;
+    if (!el->overfull)
+        diag_report(el->cx->diags, RULE_TOO_LARGE, span, "the pipeline uses more than %d pipelines",
+                    ELABORATE_MAX_INNER);
+    el->overfull = true;
+    return false;
+}
+
+/* ---- ports, from inside ---- */
+
+static void bind_shape(struct elaboration *el, const struct net_buffer *net,
+                       const struct graph_shape *shape)
+{
+    for (uint64_t i = 0; i < net->total && shape->row_packets > 0; i++) {
+        struct graph_buffer *b = &el->graph->buffers.items[net->bound[i]];
+        if (b->shape.row_packets == 0) b->shape = *shape;
+        if (b->shape.row_packets == shape->row_packets && b->shape.frame_rows == shape->frame_rows)
+            continue;
+        struct diag *d =
+            diag_report(el->cx->diags, RULE_SHAPE_MISMATCH, shape->span,
+                        "port '%s' of '%.*s' declares another shape than buffer '%s' has",
+                        net->name, (int)strlen(el->prefix) - 1, el->prefix, b->name);
+        diag_label(d, b->shape.span, "the shape of '%s'", b->name);
+        diag_label(d, el->frame->span, "bound here");
+        el->incomplete = true;
+    }
+}
+
+/* Each port is a name for what is bound to it; `in` and `out` are walked port by port. */
+static void bind_ports(struct elaboration *el, const struct instance *instance, struct scope *scope)
+{
+    const struct callee *callee = &instance->callee;
+    const struct ast_port *port = callee->pipeline->signature.ports;
+    const uint32_t *in = instance->in, *out = instance->out;
+    for (uint32_t i = 0; i < callee->net_count; i++, port = port->next) {
+        struct net_buffer *net = &callee->nets[i];
+        struct graph_shape shape = {0};
+        const uint32_t **bound = net->outer == GRAPH_OUTER_IN ? &in : &out;
+        net->bound = *bound;
+        net->touched = ARENA_ARRAY(el->cx->arena, bool, net->total + 1);
+        *bound += net->total;
+        port_attributes(el, callee->scope, port, &shape);
+        bind_shape(el, net, &shape);
+        scope_declare(
+            scope, (struct symbol){
+                       .kind = SYMBOL_BUFFER, .name = net->name, .span = net->span, .buffer = net});
+    }
+}
+
+static void check_ports(struct elaboration *el, const struct callee *callee)
+{
+    for (uint32_t i = 0; i < callee->net_count; i++) {
+        const struct net_buffer *net = &callee->nets[i];
+        for (uint64_t e = 0; e < net->total; e++) {
+            if (net->touched[e]) continue;
+            bool is_in = net->outer == GRAPH_OUTER_IN;
+            diag_report(el->cx->diags, is_in ? RULE_NO_CONSUMER : RULE_NO_PRODUCER, net->span,
+                        is_in ? "in-port '%s' is read by nothing"
+                              : "out-port '%s' is written by nothing",
+                        element_name(el, net, e));
+        }
+    }
+}
+
+/* ---- the pipeline ---- */
+
+/* The scheduler of the whole follows one policy. */
+static void check_policy(struct elaboration *el, const struct instance *instance)
+{
+    const struct ast_signature *signature = &instance->callee.pipeline->signature;
+    for (const struct ast_attribute *a = signature->attributes; a != NULL; a = a->next) {
+        enum graph_policy policy = POLICY_AUTO;
+        bool known = strcmp(a->name.text, "policy") == 0 && policy_attribute(el, a, &policy);
+        if (!known || policy == POLICY_AUTO || policy == el->graph->policy) continue;
+        struct diag *d = diag_report(
+            el->cx->diags, RULE_POLICY_IGNORED, instance->ast->name.span,
+            "'%s' has the policy '%s', and the pipeline that is compiled, '%s', has '%s'",
+            signature->name.text, graph_policy_name(policy), el->graph->name,
+            graph_policy_name(el->graph->policy));
+        diag_label(d, a->span, "it has no effect here");
+        diag_help(d, "give it to '%s' if it is meant for the whole", el->graph->name);
+    }
+}
+
+static void elaborate_inside(struct elaboration *el, const struct instance *instance)
+{
+    const struct callee *callee = &instance->callee;
+    struct scope *scope = scope_create(el->cx, callee->scope);
+    for (uint32_t i = 0; i < callee->argument_count; i++) {
+        struct variable *variable = callee->arguments[i];
+        scope_declare(scope, (struct symbol){.kind = SYMBOL_VARIABLE,
+                                             .name = variable->name,
+                                             .span = variable->span,
+                                             .variable = variable});
+    }
+    bind_ports(el, instance, scope);
+    check_policy(el, instance);
+    if (callee->pipeline->net != NULL)
+        elaborate_statements(el, scope_create(el->cx, scope), callee->pipeline->net->body);
+}
+
+void inner_elaborate(struct elaboration *el, const struct instance *instance)
+{
+    if (!may_enter(el, instance)) {
+        el->incomplete = true;
+        return;
+    }
+    const struct callee *callee = &instance->callee;
+    struct frame frame = {.outer = el->frame,
+                          .pipeline = callee->pipeline,
+                          .span = instance->ast->name.span,
+                          .variables = callee->arguments,
+                          .values = instance->arguments,
+                          .argument_count = callee->argument_count,
+                          .use = elaborate_use(el, instance->ast, callee->pipeline, callee->title)};
+    const char *prefix = el->prefix;
+    const struct loop_round *round = el->round;
+    uint32_t importance = el->importance;
+    size_t errors = diag_error_count(el->cx->diags);
+    el->frame = &frame;
+    el->prefix = arena_printf(el->cx->arena, "%s.", instance->name);
+    el->round = NULL;
+    el->importance = instance->importance;
+    el->depth++;
+    if (el->is_top) vec_push(el->cx->arena, &el->sema->inner, callee->pipeline);
+    size_t kept = diag_kept_count(el->cx->diags);
+    elaborate_inside(el, instance);
+    el->depth--;
+    el->importance = importance;
+    el->round = round;
+    el->prefix = prefix;
+    el->frame = frame.outer;
+    elaborate_trace(el, frame.use, kept);
+    if (!el->incomplete && diag_error_count(el->cx->diags) == errors) check_ports(el, callee);
+}

@@ -1,0 +1,1109 @@
+#include "runtime/backend/cpu/cpu_pool.h"
+
+#include "runtime/device/host_thread.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    COST_UNIT = 1024,       /* of firing_cost: parts of a nanosecond */
+    CHUNK_NS_LEAST = 1200,  /* a hand-over between threads that spin takes some 200 ns */
+    SMALL_NS = 2400,        /* two such chunks: below it a job is not worth a hand-over */
+    LINED_NS_LEAST = 6000,  /* of several lines, by the mutex: that takes some microseconds */
+    CHUNK_NS_MOST = 100000, /* whoever is more important waits for a chunk at most */
+    WAKE_NS = 40000,        /* worth waking a thread that sleeps: that takes some 50 us */
+    START_NS = 50000,       /* for each thread: worth starting it */
+    CHUNKS_PER_WORKER = 4,  /* for threads that begin late or are slower than others */
+    GRAIN_NS = 300,         /* of a call: what can be told apart of its workers' shares */
+    GRAINS_PER_WORKER = 32,
+    BALANCE_EVERY = 8,      /* calls of a job */
+    MEASURE_EVERY = 64,     /* launches of a small job */
+    LONG_NS = 1000000,      /* above it a job is worth a hand-over, whatever that takes */
+    SPIN_NS = 60000,        /* before a thread sleeps: what it would take to wake it */
+    SPIN_CROWDED_NS = 2000, /* with fewer processors than threads: another one needs this */
+    SPINS_PER_LOOK = 64,    /* at the clock */
+};
+
+/* The jobs of a queue that the pool has: one executes, the others wait for it, in order. */
+struct prt_cpu_line {
+    bool open;
+    uint32_t importance;
+    uint32_t first_worker, end_worker;
+    uint32_t first, last; /* PRT_CPU_NO_JOB: it is empty */
+    atomic_uint jobs;     /* in it */
+    bool faulted;         /* nothing is executed any more; written by who executes its job */
+};
+
+/* What a worker has executed of a call: written by it, read by the caller when the call is over. */
+struct call_report {
+    uint32_t call;
+    uint64_t firings, ns, end_ns;
+};
+
+struct prt_cpu_worker {
+    /* What it spins on: of the call, the chunks of its share that are to be taken (share_word), and
+     * its job. */
+    _Alignas(64) atomic_uint_least64_t share;
+    atomic_uint object;
+    _Alignas(64) struct prt_cpu_pool *pool;
+    uint32_t answered; /* the call that it has looked at last */
+    /* Of what chunks it has executed one last, of which cut, and which. */
+    const struct prt_cpu_job *last_job;
+    uint64_t last_cut;
+    uint32_t last_chunk;
+    struct call_report report;
+    uint32_t number;
+    struct prt_host_thread thread;
+    struct prt_kernel_scratch scratch; /* windows of the chunk that it executes */
+};
+
+uint64_t prt_cpu_now_ns(void)
+{
+    struct timespec now = {0, 0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static void relax(void)
+{
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#endif
+}
+
+/* ---- what is expected of a job ---- */
+
+/* Until it has been measured: a cycle of the cost model takes less on the host, which executes
+ * firings in vector lanes. */
+static uint64_t firing_cost(const struct prt_cpu_job *job)
+{
+    if (job->firing_cost > 0) return job->firing_cost;
+    return prt_cycles_multiply(job->object->cost_cycles, COST_UNIT / 8);
+}
+
+static uint64_t expected_ns(const struct prt_cpu_job *job)
+{
+    return prt_cycles_multiply(job->launch.firings, firing_cost(job)) / COST_UNIT;
+}
+
+uint64_t prt_cpu_job_ns(const struct prt_cpu_job *job)
+{
+    if (!job->executed) return 0;
+    return job->end_ns > 0 ? job->end_ns - job->begin_ns : expected_ns(job);
+}
+
+/* The latest counts for a quarter: others disturb, and data changes. */
+static void learn(struct prt_cpu_job *job, uint64_t firings, uint64_t ns)
+{
+    uint64_t cost = prt_cycles_multiply(ns, COST_UNIT) / firings;
+    if (cost == 0) cost = 1;
+    job->firing_cost = job->firing_cost == 0 ? cost : job->firing_cost / 4 * 3 + cost / 4;
+    if (job->firing_cost == 0) job->firing_cost = 1;
+    job->unmeasured = 0;
+}
+
+/* ---- threads that there are ---- */
+
+uint32_t prt_cpu_pool_threads(const struct prt_cpu_pool *pool)
+{
+    return pool->started ? pool->worker_count : pool->threads_wanted;
+}
+
+void prt_cpu_pool_place(struct prt_cpu_pool *pool, uint32_t queue, uint32_t first, uint32_t end)
+{
+    struct prt_cpu_line *line = &pool->lines[queue];
+    bool all = prt_cpu_pool_threads(pool) < pool->threads_wanted;
+    pthread_mutex_lock(&pool->mutex);
+    line->first_worker = all ? 0 : first;
+    line->end_worker = all ? pool->worker_count : end;
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* ---- executing ---- */
+
+/* Of several faults the lowest firing counts; those outside firings count as the highest. */
+static void merge_fault(struct prt_cpu_job *job, enum kernel_status status,
+                        const struct kernel_fault *fault)
+{
+    if (status == KERNEL_OK) return;
+    if (job->status != KERNEL_OK && job->fault.firing <= fault->firing) return;
+    job->status = status;
+    job->fault = *fault;
+}
+
+static bool is_fault(const struct prt_cpu_job *job)
+{
+    if (job->status == KERNEL_STOPPED) return (job->object->flags & PRT_KERNEL_STOPS) == 0;
+    return job->status != KERNEL_OK;
+}
+
+/* Where a chunk begins to append: behind the one before, if the worker has just executed that. */
+static void place_chunk(const struct prt_cpu_worker *worker, const struct prt_cpu_job *job,
+                        uint32_t chunk)
+{
+    const struct prt_kernel_object *object = job->object;
+    bool goes_on = chunk > 0 && worker->last_job == job && worker->last_cut == job->cuts &&
+                   worker->last_chunk == chunk - 1;
+    for (uint32_t i = 0; i < object->output_count; i++) {
+        size_t at = (size_t)chunk * object->output_count + i, before = at - object->output_count;
+        job->chunk_begin[at] =
+            goes_on ? job->chunk_begin[before] + job->chunk_produced[before]
+                    : chunk * job->chunk_firings * object->push_bytes[i] / object->packet_bytes[i];
+    }
+}
+
+/* All that they have appended counts as the first one's. */
+static void leave_chunks(struct prt_cpu_worker *worker, const struct prt_cpu_job *job,
+                         uint32_t chunk, uint32_t chunks)
+{
+    uint32_t outputs = job->object->output_count;
+    for (uint32_t i = 0; i < outputs; i++) {
+        size_t at = (size_t)chunk * outputs + i;
+        for (uint32_t k = 1; k < chunks; k++) {
+            job->chunk_begin[at + (size_t)k * outputs] =
+                job->chunk_begin[at] + job->chunk_produced[at];
+            job->chunk_produced[at + (size_t)k * outputs] = 0;
+            if (job->object->most != NULL) job->chunk_most[at + (size_t)k * outputs] = 0;
+        }
+    }
+    worker->last_job = job;
+    worker->last_cut = job->cuts;
+    worker->last_chunk = chunk + chunks - 1;
+}
+
+/* Firings of so many chunks from that one on. */
+static uint64_t firings_of(const struct prt_cpu_job *job, uint32_t chunk, uint32_t chunks)
+{
+    uint64_t left = job->launch.firings - chunk * job->chunk_firings;
+    uint64_t firings = chunks * job->chunk_firings;
+    return firings < left ? firings : left;
+}
+
+/* So many chunks from that one on, as one range of firings. */
+static enum kernel_status execute_chunks(struct prt_cpu_worker *worker,
+                                         const struct prt_cpu_job *job, uint32_t chunk,
+                                         uint32_t chunks, struct kernel_fault *fault)
+{
+    const struct prt_kernel_object *object = job->object;
+    uint64_t skipped = chunk * job->chunk_firings;
+    uint64_t first = job->launch.first_firing, count = firings_of(job, chunk, chunks);
+    *fault = (struct kernel_fault){0};
+    if (job->chunks == 1 || (object->flags & PRT_KERNEL_APART) == 0)
+        return prt_kernel_execute(object, first, first + skipped, count, &worker->scratch, NULL,
+                                  fault);
+    size_t at = (size_t)chunk * object->output_count;
+    place_chunk(worker, job, chunk);
+    enum kernel_status status = prt_kernel_execute_apart(
+        object, first, first + skipped, count, &worker->scratch, job->chunk_begin + at,
+        job->chunk_produced + at, object->most != NULL ? job->chunk_most + at : NULL, fault);
+    leave_chunks(worker, job, chunk, chunks);
+    return status;
+}
+
+/* Moves what the chunks have appended together, in order, and adds up what they have counted.  After a fault only
+ * the firings before it count: chunks that begin after it are left out, and its own has counted no further. */
+static void gather(const struct prt_cpu_job *job)
+{
+    const struct prt_kernel_object *object = job->object;
+    uint64_t firings = job->launch.firings;
+    if (job->status != KERNEL_OK) firings = job->fault.firing - job->launch.first_firing;
+    for (uint32_t i = 0; i < object->output_count; i++) {
+        uint8_t *window = object->out[i];
+        uint64_t packets = 0, most = 0;
+        for (uint32_t chunk = 0; chunk < job->chunks; chunk++) {
+            if (chunk * job->chunk_firings > firings) break;
+            size_t at = (size_t)chunk * object->output_count + i;
+            uint64_t more = job->chunk_produced[at];
+            uint64_t from = job->chunk_begin[at] * object->packet_bytes[i];
+            uint64_t to = packets * object->packet_bytes[i];
+            if (from != to && more > 0)
+                memmove(window + to, window + from, (size_t)(more * object->packet_bytes[i]));
+            packets += more;
+            if (object->most != NULL && job->chunk_most[at] > most) most = job->chunk_most[at];
+        }
+        object->produced[i] = packets;
+        if (object->most != NULL) object->most[i] = most;
+    }
+}
+
+/* ---- cutting ---- */
+
+static bool is_cuttable(const struct prt_kernel_object *object)
+{
+    const uint32_t whole = PRT_KERNEL_STATEFUL | PRT_KERNEL_FINISH;
+    if ((object->flags & whole) != 0) return false;
+    return (object->flags & PRT_KERNEL_WHOLE) == 0 || (object->flags & PRT_KERNEL_APART) != 0;
+}
+
+/* Ranges begin at multiples of it: kernels execute as many firings side by side in vector lanes, and
+ * what is left over one by one, which takes as long as all. */
+static uint64_t range_unit(uint64_t firings)
+{
+    return firings >= 256 ? 64 : 16;
+}
+
+/* Firings of a chunk that takes `least` or longer, for so many workers: all, where it is not to be
+ * cut. */
+static uint64_t chunk_firings(const struct prt_cpu_job *job, uint64_t workers, uint64_t least)
+{
+    uint64_t all = job->launch.firings, expected = job->expected_ns;
+    if (workers < 2 || expected < 2 * least || !is_cuttable(job->object)) return all;
+    uint64_t each = expected / (workers * CHUNKS_PER_WORKER);
+    if (each < least) each = least;
+    if (each > CHUNK_NS_MOST) each = CHUNK_NS_MOST;
+    uint64_t wanted = (expected / each + workers - 1) / workers * workers; /* shares of one size */
+    if (wanted > PRT_CPU_CHUNKS_MAX) wanted = PRT_CPU_CHUNKS_MAX;
+    uint64_t firings = (all + wanted - 1) / wanted, unit = range_unit(firings);
+    return (firings + unit - 1) / unit * unit;
+}
+
+static void cut_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint64_t least)
+{
+    const struct prt_cpu_line *line = &pool->lines[job->queue];
+    uint64_t all = job->launch.firings, workers = line->end_worker - line->first_worker;
+    job->expected_ns = expected_ns(job);
+    job->cuts++;
+    uint64_t firings = chunk_firings(job, workers, least);
+    job->chunk_firings = firings < all ? firings : all;
+    job->chunks = (uint32_t)((all + job->chunk_firings - 1) / job->chunk_firings);
+    for (uint64_t i = 0; i < workers; i++) {
+        struct prt_cpu_share *share = &job->shares[line->first_worker + i];
+        share->next = (uint32_t)(job->chunks * i / workers);
+        share->end = (uint32_t)(job->chunks * (i + 1) / workers);
+    }
+}
+
+/* One of the worker's own, else one of whoever has most left. */
+static uint32_t take_chunk(const struct prt_cpu_pool *pool, struct prt_cpu_job *job,
+                           uint32_t worker)
+{
+    const struct prt_cpu_line *line = &pool->lines[job->queue];
+    struct prt_cpu_share *share = &job->shares[worker];
+    if (share->next == share->end) {
+        for (uint32_t i = line->first_worker; i < line->end_worker; i++) {
+            struct prt_cpu_share *other = &job->shares[i];
+            if (other->end - other->next > share->end - share->next) share = other;
+        }
+        job->chunks_taken++;
+        return --share->end; /* the one that its owner would come to last */
+    }
+    job->chunks_taken++;
+    return share->next++;
+}
+
+/* ---- lines ---- */
+
+/* Mutex held: it orders what is told of. */
+static void tell(struct prt_cpu_pool *pool)
+{
+    atomic_fetch_add_explicit(&pool->bell->events, 1, memory_order_relaxed);
+}
+
+static uint32_t sleepers(const struct prt_cpu_pool *pool)
+{
+    return atomic_load_explicit(&pool->bell->sleepers, memory_order_relaxed);
+}
+
+/* There is so much work: are those that sleep to be woken for it?  Called by one at a time. */
+static bool is_worth_waking(struct prt_cpu_pool *pool, uint64_t work_ns)
+{
+    if (sleepers(pool) == 0) return false;
+    pool->missed_ns = prt_cycles_add(pool->missed_ns, work_ns);
+    if (pool->missed_ns < WAKE_NS) return false;
+    pool->missed_ns = 0;
+    return true;
+}
+
+/* Nobody else works yet: is there so much work now that they are to be started?  The line is empty,
+ * and all before it is done. */
+static bool is_worth_starting(struct prt_cpu_pool *pool, uint64_t work_ns)
+{
+    pool->missed_ns = prt_cycles_add(pool->missed_ns, work_ns);
+    if (pool->missed_ns / START_NS < pool->threads_wanted - 1) return false;
+    pool->missed_ns = 0;
+    return true;
+}
+
+/* The first job of a line may execute.  Mutex held. */
+static void release_job(struct prt_cpu_pool *pool, uint32_t index)
+{
+    struct prt_cpu_job *job = &pool->jobs[index];
+    const struct prt_cpu_line *line = &pool->lines[job->queue];
+    job->chunks_taken = job->chunks_done = 0;
+    job->executed = true;
+    cut_job(pool, job, LINED_NS_LEAST);
+    pool->ready[pool->ready_count++] = index;
+    tell(pool);
+    if (is_worth_waking(pool, job->expected_ns) || line->first_worker > 0)
+        pthread_cond_broadcast(&pool->changed);
+}
+
+static void mark_done(struct prt_cpu_job *job)
+{
+    atomic_store_explicit(&job->done, true, memory_order_release);
+}
+
+/* So many jobs of the line are done, and nothing is to be done with the line any more: whoever finds
+ * it empty may use it without the mutex. */
+static void leave_line(struct prt_cpu_pool *pool, struct prt_cpu_line *line, uint32_t jobs)
+{
+    atomic_fetch_sub_explicit(&line->jobs, jobs, memory_order_release);
+    atomic_fetch_sub_explicit(&pool->bell->unfinished, jobs, memory_order_release);
+}
+
+/* The first job of its line is done; the next one may execute, unless there was a fault: then all
+ * behind it are done, too.  Mutex held. */
+static void end_job(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+{
+    struct prt_cpu_line *line = &pool->lines[job->queue];
+    uint32_t next = job->behind, ended = 1;
+    line->faulted |= is_fault(job);
+    mark_done(job);
+    for (; line->faulted && next != PRT_CPU_NO_JOB; ended++) {
+        job = &pool->jobs[next];
+        next = job->behind;
+        mark_done(job);
+    }
+    line->first = next;
+    if (next != PRT_CPU_NO_JOB)
+        release_job(pool, next);
+    else
+        line->last = PRT_CPU_NO_JOB;
+    leave_line(pool, line, ended);
+    tell(pool);
+    if (sleepers(pool) > 0) pthread_cond_broadcast(&pool->changed);
+}
+
+/* Who is more important is first; then what cannot be shared, the longest before others: what can be
+ * fills the time of whoever is left. */
+static bool goes_before(const struct prt_cpu_pool *pool, const struct prt_cpu_job *a,
+                        const struct prt_cpu_job *b)
+{
+    uint32_t importance = pool->lines[a->queue].importance;
+    if (importance != pool->lines[b->queue].importance)
+        return importance > pool->lines[b->queue].importance;
+    uint64_t alone_a = a->chunks == 1 ? a->expected_ns : 0;
+    uint64_t alone_b = b->chunks == 1 ? b->expected_ns : 0;
+    return alone_a > alone_b;
+}
+
+/* The place in `ready` of the job that is first for that worker; `ready_count`: there is none.
+ * Mutex held. */
+static uint32_t find_ready(const struct prt_cpu_pool *pool, uint32_t worker)
+{
+    uint32_t best = pool->ready_count;
+    for (uint32_t i = 0; i < pool->ready_count; i++) {
+        const struct prt_cpu_job *job = &pool->jobs[pool->ready[i]];
+        const struct prt_cpu_line *line = &pool->lines[job->queue];
+        if (worker < line->first_worker || worker >= line->end_worker) continue;
+        if (best == pool->ready_count || goes_before(pool, job, &pool->jobs[pool->ready[best]]))
+            best = i;
+    }
+    return best;
+}
+
+static void account_time(struct prt_cpu_job *job, uint32_t worker, uint64_t begin, uint64_t end)
+{
+    if (job->begin_ns == 0 || begin < job->begin_ns) job->begin_ns = begin;
+    if (end > job->end_ns) job->end_ns = end;
+    if (job->busy_ns != NULL) job->busy_ns[worker] += end - begin;
+}
+
+static void note_help(struct prt_cpu_pool *pool)
+{
+    if (!atomic_load_explicit(&pool->helped, memory_order_relaxed))
+        atomic_store_explicit(&pool->helped, true, memory_order_relaxed);
+}
+
+/* Takes a chunk of the job at that place.  Mutex held, and again on return. */
+static void take_and_execute(struct prt_cpu_worker *worker, uint32_t place)
+{
+    struct prt_cpu_pool *pool = worker->pool;
+    struct prt_cpu_job *job = &pool->jobs[pool->ready[place]];
+    uint32_t chunk = take_chunk(pool, job, worker->number);
+    if (worker->number > 0) note_help(pool);
+    if (job->chunks_taken == job->chunks) {
+        pool->ready_count--;
+        memmove(&pool->ready[place], &pool->ready[place + 1],
+                (pool->ready_count - place) * sizeof *pool->ready);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+    struct kernel_fault fault;
+    uint64_t begin = prt_cpu_now_ns();
+    enum kernel_status status = execute_chunks(worker, job, chunk, 1, &fault);
+    uint64_t end = prt_cpu_now_ns();
+    pthread_mutex_lock(&pool->mutex);
+    learn(job, firings_of(job, chunk, 1), end - begin);
+    account_time(job, worker->number, begin, end);
+    merge_fault(job, status, &fault);
+    if (++job->chunks_done < job->chunks) return;
+    if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0) {
+        pthread_mutex_unlock(&pool->mutex);
+        gather(job);
+        pthread_mutex_lock(&pool->mutex);
+    }
+    end_job(pool, job);
+}
+
+/* ---- calls ---- */
+
+enum { CHUNK_BITS = 12, CHUNK_MASK = (1 << CHUNK_BITS) - 1, LEAST_MAX = 255 };
+
+_Static_assert((PRT_CPU_CHUNKS_MAX & CHUNK_MASK) == PRT_CPU_CHUNKS_MAX,
+               "a word has room for the numbers of chunks");
+
+/* Chunks that somebody has taken of a share. */
+struct claim {
+    uint32_t chunk, chunks;
+};
+
+/* The chunks of a share that nobody has taken: [next, end).  `least` of them are worth taking. */
+static uint64_t share_word(uint32_t call, uint32_t least, uint32_t next, uint32_t end)
+{
+    return (uint64_t)call << 32 | (uint64_t)least << 2 * CHUNK_BITS | end << CHUNK_BITS | next;
+}
+
+/* An owner takes most of what is left, and the rest in ever smaller pieces, so that somebody else
+ * can have some if it is behind; others take half, and leave enough for the owner to come back to. */
+static uint32_t piece(uint32_t left, uint32_t least, bool own)
+{
+    uint32_t chunks = own ? left - left / 4 : left / 2;
+    if (chunks >= least) return chunks;
+    if (own) return left < least ? left : least;
+    return 0;
+}
+
+/* Takes chunks of that worker's share in the call; false: there are none to be had.  `own`: it is
+ * the taker's, or as good as that, its owner being stopped.  Relaxed: whoever knows of the call has
+ * acquired what it is about, and reads nothing of what others execute. */
+static bool take_claim(struct prt_cpu_worker *owner, uint32_t call, bool own, struct claim *claim)
+{
+    uint64_t word = atomic_load_explicit(&owner->share, memory_order_relaxed);
+    for (;;) {
+        uint32_t next = word & CHUNK_MASK, end = word >> CHUNK_BITS & CHUNK_MASK;
+        uint32_t least = word >> 2 * CHUNK_BITS & LEAST_MAX;
+        if (word >> 32 != call || next == end) return false;
+        *claim = (struct claim){next, piece(end - next, least, own)};
+        if (claim->chunks == 0) return false;
+        if (atomic_compare_exchange_weak_explicit(&owner->share, &word, word + claim->chunks,
+                                                  memory_order_relaxed, memory_order_relaxed))
+            return true;
+    }
+}
+
+/* Faults and the time of who watches: rare, or of those who pay for it. */
+static void note_claim(struct prt_cpu_worker *worker, struct prt_cpu_job *job,
+                       enum kernel_status status, const struct kernel_fault *fault, uint64_t begin,
+                       uint64_t end)
+{
+    struct prt_cpu_pool *pool = worker->pool;
+    if (status == KERNEL_OK && !pool->watched) return;
+    pthread_mutex_lock(&pool->mutex);
+    merge_fault(job, status, fault);
+    if (pool->watched) account_time(job, worker->number, begin, end);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static void execute_claim(struct prt_cpu_worker *worker, uint32_t call, struct prt_cpu_job *job,
+                          struct claim claim)
+{
+    struct call_report *report = &worker->report;
+    struct kernel_fault fault;
+    uint64_t begin = prt_cpu_now_ns();
+    enum kernel_status status = execute_chunks(worker, job, claim.chunk, claim.chunks, &fault);
+    uint64_t end = prt_cpu_now_ns();
+    if (report->call != call) *report = (struct call_report){.call = call};
+    report->firings += firings_of(job, claim.chunk, claim.chunks);
+    report->ns += end - begin;
+    report->end_ns = end;
+    note_claim(worker, job, status, &fault, begin, end);
+}
+
+/* Counts chunks of the call as done: from then on the job may be another.  Sequentially consistent,
+ * as in join_call: either the caller sees the count, or it is seen to sleep. */
+static void count_chunks(struct prt_cpu_pool *pool, uint32_t chunks)
+{
+    if (chunks == 0) return;
+    atomic_fetch_add_explicit(&pool->bell->chunks_done, chunks, memory_order_seq_cst);
+    if (!atomic_load_explicit(&pool->bell->caller_sleeps, memory_order_seq_cst)) return;
+    pthread_mutex_lock(&pool->mutex);
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* Has these lines of memory on their way from the caller's core, all at the same time. */
+static void fetch(const void *from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch((const char *)from + at);
+}
+
+/* Whatever is to be had of the share; gives how many chunks. */
+static uint32_t execute_share(struct prt_cpu_worker *worker, struct prt_cpu_worker *owner,
+                              uint32_t call, uint32_t object, bool own)
+{
+    uint32_t chunks = 0;
+    struct claim claim;
+    while (take_claim(owner, call, own, &claim)) {
+        execute_claim(worker, call, &worker->pool->jobs[object], claim);
+        chunks += claim.chunks;
+    }
+    return chunks;
+}
+
+/* Of those that are behind; all that is left, where their owners are stopped. */
+static uint32_t execute_others(struct prt_cpu_worker *worker, uint32_t call, uint32_t object,
+                               bool all)
+{
+    struct prt_cpu_pool *pool = worker->pool;
+    uint32_t chunks = 0;
+    for (uint32_t i = 1; i < pool->worker_count; i++) {
+        uint32_t number = (worker->number + i) % pool->worker_count;
+        chunks += execute_share(worker, &pool->workers[number], call, object, all);
+    }
+    return chunks;
+}
+
+static bool all_claimed(const struct prt_cpu_pool *pool, uint32_t call)
+{
+    for (uint32_t i = 0; i < pool->worker_count; i++) {
+        uint64_t word = atomic_load_explicit(&pool->workers[i].share, memory_order_relaxed);
+        if (word >> 32 == call && (word & CHUNK_MASK) != (word >> CHUNK_BITS & CHUNK_MASK))
+            return false;
+    }
+    return true;
+}
+
+/* Nobody has come for the last chunks of a share for so long: its owner is stopped. */
+static bool await_owners(const struct prt_cpu_pool *pool, uint32_t call, uint64_t patience_ns)
+{
+    for (uint64_t until = 0; !all_claimed(pool, call);) {
+        for (int i = 0; i < SPINS_PER_LOOK; i++)
+            relax();
+        uint64_t now = prt_cpu_now_ns();
+        if (until == 0) until = now + patience_ns;
+        if (now >= until) return false;
+    }
+    return true;
+}
+
+/* Chunks of the worker's own share, then of those that are behind; the last ones of each are its
+ * owner's, whose caches have what they need and will have what they write, unless that is stopped.
+ * Nothing is read of the job before a chunk is claimed. */
+static void answer_call(struct prt_cpu_worker *worker, uint32_t call, uint32_t object)
+{
+    struct prt_cpu_pool *pool = worker->pool;
+    if (worker->number > 0) {
+        fetch(&pool->jobs[object], sizeof *pool->jobs);
+        fetch(&pool->objects[object], sizeof *pool->objects);
+    }
+    worker->answered = call;
+    uint32_t own = execute_share(worker, worker, call, object, true);
+    uint64_t patience_ns = own > 0 ? worker->report.ns / 4 : SMALL_NS;
+    count_chunks(pool, own + execute_others(worker, call, object, false));
+    if (await_owners(pool, call, patience_ns)) return;
+    count_chunks(pool, execute_others(worker, call, object, true));
+}
+
+static bool all_counted(const struct prt_cpu_pool *pool, const struct prt_cpu_job *job)
+{
+    uint32_t done = atomic_load_explicit(&pool->bell->chunks_done, memory_order_seq_cst);
+    return done - pool->chunks_before == job->chunks;
+}
+
+/* Others still execute chunks: they are spun for, then slept for. */
+static void join_call(struct prt_cpu_pool *pool, const struct prt_cpu_job *job)
+{
+    for (uint64_t until = 0; !all_counted(pool, job);) {
+        for (int i = 0; i < SPINS_PER_LOOK && !all_counted(pool, job); i++)
+            relax();
+        uint64_t now = prt_cpu_now_ns();
+        if (until == 0) until = now + pool->spin_ns;
+        if (now >= until) break;
+    }
+    if (all_counted(pool, job)) return;
+    pthread_mutex_lock(&pool->mutex);
+    atomic_store_explicit(&pool->bell->caller_sleeps, true, memory_order_seq_cst);
+    while (!all_counted(pool, job))
+        pthread_cond_wait(&pool->changed, &pool->mutex);
+    atomic_store_explicit(&pool->bell->caller_sleeps, false, memory_order_relaxed);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+enum { EVEN_WEIGHT = 1024 };
+
+static uint64_t weight_of(const struct prt_cpu_job *job, uint32_t worker)
+{
+    return job->shares[worker].weight > 0 ? job->shares[worker].weight : EVEN_WEIGHT;
+}
+
+/* Firings in about a millisecond, from the beginning of the call on. */
+static uint64_t pace_of(const struct call_report *report, uint64_t begin)
+{
+    uint64_t ns = report->end_ns > begin ? report->end_ns - begin : 1;
+    return prt_cycles_multiply(report->firings, 1 << 20) / ns + 1;
+}
+
+/* Into many chunks, which workers take in pieces; gives how many are worth taking at least. */
+static uint32_t cut_call(const struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+{
+    uint64_t all = job->launch.firings, workers = pool->worker_count;
+    job->expected_ns = expected_ns(job);
+    job->cuts++;
+    uint64_t wanted = job->expected_ns / GRAIN_NS, most = workers * GRAINS_PER_WORKER;
+    if (wanted > most) wanted = most;
+    if (wanted > PRT_CPU_CHUNKS_MAX) wanted = PRT_CPU_CHUNKS_MAX;
+    if (wanted < 1 || job->expected_ns < 2 * CHUNK_NS_LEAST) wanted = 1;
+    uint64_t unit = range_unit(all / workers), firings = (all + wanted - 1) / wanted;
+    firings = (firings + unit - 1) / unit * unit;
+    job->chunk_firings = firings < all ? firings : all;
+    job->chunks = (uint32_t)((all + job->chunk_firings - 1) / job->chunk_firings);
+    uint64_t least = CHUNK_NS_LEAST * (uint64_t)job->chunks / (job->expected_ns + 1) + 1;
+    return least < LEAST_MAX ? (uint32_t)least : LEAST_MAX;
+}
+
+/* Each worker has as much as it is expected to do in the same time.  The caller's is written last:
+ * the others see theirs the sooner. */
+static void hand_out(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint32_t call)
+{
+    uint32_t least = cut_call(pool, job), object = (uint32_t)(job - pool->jobs);
+    uint64_t whole = 0, end = job->chunks;
+    for (uint32_t i = 0; i < pool->worker_count; i++)
+        whole += weight_of(job, i);
+    for (uint64_t i = pool->worker_count, before = whole; i-- > 0;) {
+        struct prt_cpu_worker *worker = &pool->workers[i];
+        before -= weight_of(job, (uint32_t)i);
+        uint64_t next = (job->chunks * before + whole / 2) / whole;
+        uint64_t word = share_word(call, least, (uint32_t)next, (uint32_t)end);
+        atomic_store_explicit(&worker->object, object, memory_order_relaxed);
+        atomic_store_explicit(&worker->share, word, memory_order_release);
+        end = next;
+    }
+}
+
+/* By what each has done until it found nothing more to do. */
+static void balance(struct prt_cpu_pool *pool, struct prt_cpu_job *job, uint32_t call,
+                    uint64_t begin)
+{
+    uint64_t paces = 0;
+    for (uint32_t i = 0; i < pool->worker_count; i++) {
+        const struct call_report *report = &pool->workers[i].report;
+        if (report->call != call) return; /* somebody has not come: that says nothing */
+        paces += pace_of(report, begin);
+    }
+    for (uint32_t i = 0; i < pool->worker_count; i++) {
+        uint64_t even = (uint64_t)pool->worker_count * EVEN_WEIGHT;
+        uint64_t wanted = pace_of(&pool->workers[i].report, begin) * even / paces;
+        uint64_t weight = (weight_of(job, i) * 7 + wanted) / 8;
+        if (weight < EVEN_WEIGHT / 4) weight = EVEN_WEIGHT / 4;
+        job->shares[i].weight = (uint32_t)weight;
+    }
+}
+
+/* The caller executes the job, which is for all workers, with whoever comes. */
+static void execute_with_all(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+{
+    struct prt_cpu_line *line = &pool->lines[job->queue];
+    uint32_t number = ++pool->calls;
+    uint64_t begin = prt_cpu_now_ns();
+    job->executed = true;
+    pool->chunks_before = atomic_load_explicit(&pool->bell->chunks_done, memory_order_relaxed);
+    hand_out(pool, job, number);
+    if (is_worth_waking(pool, job->expected_ns)) {
+        pthread_mutex_lock(&pool->mutex);
+        pthread_cond_broadcast(&pool->changed);
+        pthread_mutex_unlock(&pool->mutex);
+    }
+    answer_call(&pool->workers[0], number, (uint32_t)(job - pool->jobs));
+    const struct call_report *own = &pool->workers[0].report;
+    uint64_t firings = own->call == number ? own->firings : 0;
+    if (firings < job->launch.firings) note_help(pool);
+    if (firings > 0) learn(job, firings, own->ns);
+    join_call(pool, job);
+    if (job->cuts % BALANCE_EVERY == 0 || job->cuts < 2 * BALANCE_EVERY)
+        balance(pool, job, number, begin);
+    line->faulted = is_fault(job);
+    if (job->chunks > 1 && (job->object->flags & PRT_KERNEL_APART) != 0) gather(job);
+    job->begin_ns = begin;
+    job->end_ns = prt_cpu_now_ns();
+    mark_done(job);
+}
+
+/* ---- waiting ---- */
+
+static uint32_t call_of(const struct prt_cpu_worker *worker)
+{
+    return (uint32_t)(atomic_load_explicit(&worker->share, memory_order_relaxed) >> 32);
+}
+
+/* Until something has happened since `seen`, or the worker is called: spins, then sleeps.  Mutex
+ * held; false: not any more. */
+static bool await_event(const struct prt_cpu_worker *worker, unsigned seen)
+{
+    struct prt_cpu_pool *pool = worker->pool;
+    struct prt_cpu_bell *bell = pool->bell;
+    pthread_mutex_unlock(&pool->mutex);
+    uint64_t until = prt_cpu_now_ns() + pool->spin_ns;
+    do {
+        for (int i = 0; i < SPINS_PER_LOOK; i++) {
+            if (call_of(worker) != worker->answered ||
+                atomic_load_explicit(&bell->events, memory_order_relaxed) != seen)
+                return false;
+            relax();
+        }
+    } while (prt_cpu_now_ns() < until);
+    pthread_mutex_lock(&pool->mutex);
+    if (atomic_load_explicit(&bell->events, memory_order_relaxed) != seen ||
+        call_of(worker) != worker->answered)
+        return true;
+    atomic_fetch_add_explicit(&bell->sleepers, 1, memory_order_relaxed);
+    pthread_cond_wait(&pool->changed, &pool->mutex);
+    atomic_fetch_sub_explicit(&bell->sleepers, 1, memory_order_relaxed);
+    return true;
+}
+
+static unsigned events_now(struct prt_cpu_pool *pool)
+{
+    return atomic_load_explicit(&pool->bell->events, memory_order_relaxed);
+}
+
+/* Takes a chunk of what waits in lines; false: there is none for that worker.  Mutex held, and again
+ * on return. */
+static bool take_ready(struct prt_cpu_worker *worker)
+{
+    struct prt_cpu_pool *pool = worker->pool;
+    uint32_t place = find_ready(pool, worker->number);
+    if (place == pool->ready_count) return false;
+    take_and_execute(worker, place);
+    return true;
+}
+
+/* Serves lines, or waits where it is not called.  True: the call is to be answered.  Lines are
+ * first: what is in them cannot be cut, or is behind it, and whoever comes late for a call finds
+ * fewer chunks.  Mutex held, and not on return. */
+static bool serve(struct prt_cpu_worker *worker)
+{
+    struct prt_cpu_pool *pool = worker->pool;
+    bool called = call_of(worker) != worker->answered, held = true;
+    unsigned seen = events_now(pool);
+    if (take_ready(worker))
+        called = false;
+    else if (!called)
+        held = await_event(worker, seen);
+    if (held) pthread_mutex_unlock(&pool->mutex);
+    return called;
+}
+
+static void worker_main(void *argument)
+{
+    struct prt_cpu_worker *worker = argument;
+    struct prt_cpu_pool *pool = worker->pool;
+    if (pool->bind != NULL) pool->bind(pool->bind_context, worker->number, pool->callers_place);
+    for (;;) {
+        if (call_of(worker) == worker->answered || prt_cpu_pool_unfinished(pool) > 0) {
+            pthread_mutex_lock(&pool->mutex);
+            if (pool->stopping) break;
+            if (!serve(worker)) continue;
+        }
+        uint64_t word = atomic_load_explicit(&worker->share, memory_order_acquire);
+        uint32_t object = atomic_load_explicit(&worker->object, memory_order_relaxed);
+        answer_call(worker, (uint32_t)(word >> 32), object);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+uint32_t prt_cpu_pool_unfinished(const struct prt_cpu_pool *pool)
+{
+    if (pool->bell == NULL) return 0;
+    return atomic_load_explicit(&pool->bell->unfinished, memory_order_acquire);
+}
+
+bool prt_cpu_job_done(const struct prt_cpu_job *job)
+{
+    return atomic_load_explicit(&job->done, memory_order_acquire);
+}
+
+void prt_cpu_pool_wait(struct prt_cpu_pool *pool, uint32_t left)
+{
+    if (prt_cpu_pool_unfinished(pool) <= left) return;
+    pthread_mutex_lock(&pool->mutex);
+    for (;;) {
+        unsigned seen = events_now(pool);
+        if (atomic_load_explicit(&pool->bell->unfinished, memory_order_relaxed) <= left) break;
+        if (!take_ready(&pool->workers[0]) && !await_event(&pool->workers[0], seen))
+            pthread_mutex_lock(&pool->mutex);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* ---- giving ---- */
+
+void prt_cpu_pool_resume(struct prt_cpu_pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    for (uint32_t i = 0; i < pool->line_count; i++)
+        pool->lines[i].faulted = false;
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* In the caller's thread; the line is empty. */
+static void execute_now(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+{
+    struct prt_cpu_line *line = &pool->lines[job->queue];
+    struct kernel_fault fault;
+    atomic_store_explicit(&job->done, true, memory_order_relaxed);
+    if (line->faulted) return;
+    bool timed = pool->watched || job->firing_cost == 0 || ++job->unmeasured >= MEASURE_EVERY ||
+                 expected_ns(job) >= SMALL_NS;
+    job->executed = true;
+    job->chunks = 1;
+    job->chunk_firings = job->launch.firings;
+    uint64_t begin = timed ? prt_cpu_now_ns() : 0;
+    merge_fault(job, execute_chunks(&pool->workers[0], job, 0, 1, &fault), &fault);
+    line->faulted = is_fault(job);
+    if (!timed) return;
+    uint64_t end = prt_cpu_now_ns();
+    learn(job, job->launch.firings, end - begin);
+    account_time(job, 0, begin, end);
+}
+
+/* Behind what executes on its queue. */
+static void line_up(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+{
+    struct prt_cpu_line *line = &pool->lines[job->queue];
+    uint32_t index = (uint32_t)(job - pool->jobs);
+    pthread_mutex_lock(&pool->mutex);
+    atomic_fetch_add_explicit(&line->jobs, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&pool->bell->unfinished, 1, memory_order_relaxed);
+    bool alone = line->last == PRT_CPU_NO_JOB;
+    if (alone)
+        line->first = index;
+    else
+        pool->jobs[line->last].behind = index;
+    line->last = index;
+    if (line->faulted) {
+        line->first = line->last = PRT_CPU_NO_JOB;
+        mark_done(job);
+        leave_line(pool, line, 1);
+    } else if (alone) {
+        release_job(pool, index);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* As many as can be had; what the others were to execute is for all. */
+static void start_threads(struct prt_cpu_pool *pool)
+{
+    pool->started = true;
+    pool->callers_place = sched_getcpu();
+    while (pool->worker_count < pool->threads_wanted) {
+        struct prt_cpu_worker *worker = &pool->workers[pool->worker_count];
+        if (!prt_host_thread_start(&worker->thread, worker_main, worker)) break;
+        pool->worker_count++;
+    }
+    for (uint32_t i = 0; i < pool->line_count && pool->worker_count < pool->threads_wanted; i++)
+        prt_cpu_pool_place(pool, i, 0, pool->worker_count);
+}
+
+/* Could another thread execute it, or a part of it, and sooner?  The line is empty. */
+static bool is_for_others(const struct prt_cpu_pool *pool, const struct prt_cpu_line *line,
+                          const struct prt_cpu_job *job)
+{
+    if (prt_cpu_pool_threads(pool) == 1) return false;
+    if (line->first_worker > 0) return true;
+    if (line->end_worker == 1 && pool->lines_open == 1) return false;
+    return expected_ns(job) >= SMALL_NS && (pool->lines_open > 1 || is_cuttable(job->object));
+}
+
+static bool is_for_each(const struct prt_cpu_pool *pool, const struct prt_cpu_line *line)
+{
+    return !pool->ranked && line->end_worker - line->first_worker == pool->worker_count;
+}
+
+/* It could be shared by all: is the pipeline quicker if it is not?  What is long is shared anyway. */
+static bool is_better_alone(struct prt_cpu_pool *pool, const struct prt_cpu_line *line,
+                            const struct prt_cpu_job *job)
+{
+    if (!is_for_each(pool, line) || expected_ns(job) > LONG_NS) return false;
+    if (!atomic_load_explicit(&pool->helped, memory_order_relaxed)) return false;
+    uint64_t each = job->object->cost_cycles < UINT32_MAX ? job->object->cost_cycles : UINT32_MAX;
+    return prt_cpu_trial_alone(&pool->trial, (uint32_t)(job - pool->jobs),
+                               prt_cycles_multiply(job->launch.firings, each) + 1,
+                               prt_cpu_now_ns());
+}
+
+/* Is it the caller's to execute at once, and alone?  Starts the threads when they are needed. */
+static bool is_own(struct prt_cpu_pool *pool, const struct prt_cpu_line *line,
+                   const struct prt_cpu_job *job)
+{
+    if (line->faulted || !is_for_others(pool, line, job)) return true;
+    if (!pool->started && is_worth_starting(pool, expected_ns(job))) start_threads(pool);
+    return pool->worker_count == 1 || is_better_alone(pool, line, job);
+}
+
+bool prt_cpu_pool_is_direct(const struct prt_cpu_pool *pool, uint32_t queue)
+{
+    const struct prt_cpu_line *line = &pool->lines[queue];
+    return pool->lines_open == 1 && !pool->ranked &&
+           line->end_worker - line->first_worker == prt_cpu_pool_threads(pool);
+}
+
+/* Whoever executes what stands in lines does not come for a call before that is done. */
+static bool is_anyone_free(const struct prt_cpu_pool *pool)
+{
+    return prt_cpu_pool_unfinished(pool) + 1 < pool->worker_count;
+}
+
+void prt_cpu_pool_give(struct prt_cpu_pool *pool, struct prt_cpu_job *job)
+{
+    struct prt_cpu_line *line = &pool->lines[job->queue];
+    atomic_store_explicit(&job->done, false, memory_order_relaxed);
+    job->executed = false;
+    job->status = KERNEL_OK;
+    job->behind = PRT_CPU_NO_JOB;
+    job->begin_ns = job->end_ns = 0;
+    if (job->busy_ns != NULL) memset(job->busy_ns, 0, pool->threads_wanted * sizeof *job->busy_ns);
+    bool empty = atomic_load_explicit(&line->jobs, memory_order_acquire) == 0;
+    bool own = empty && is_own(pool, line, job);
+    bool for_each = empty && is_cuttable(job->object) && is_for_each(pool, line);
+    if (own || (for_each && !is_anyone_free(pool)))
+        execute_now(pool, job);
+    else if (for_each)
+        execute_with_all(pool, job);
+    else
+        line_up(pool, job);
+}
+
+/* ---- threads ---- */
+
+/* With default attributes the calls cannot fail on Linux. */
+void prt_cpu_pool_create(struct prt_cpu_pool *pool, uint32_t threads, bool watched)
+{
+    *pool = (struct prt_cpu_pool){.threads_wanted = threads, .watched = watched};
+    if (pool->threads_wanted > PRT_HOST_THREADS_MAX) pool->threads_wanted = PRT_HOST_THREADS_MAX;
+    pool->spin_ns = pool->threads_wanted <= prt_host_processors() ? SPIN_NS : SPIN_CROWDED_NS;
+    pthread_mutexattr_t adaptive;
+    pthread_mutexattr_init(&adaptive);
+    pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(&pool->mutex, &adaptive);
+    pthread_mutexattr_destroy(&adaptive);
+    pthread_cond_init(&pool->changed, NULL);
+}
+
+void prt_cpu_pool_stop(struct prt_cpu_pool *pool)
+{
+    if (pool->bell == NULL) return;
+    pthread_mutex_lock(&pool->mutex);
+    pool->stopping = true;
+    tell(pool);
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->mutex);
+    for (uint32_t i = 1; i < pool->worker_count; i++)
+        prt_host_thread_join(&pool->workers[i].thread);
+    for (uint32_t i = 0; pool->workers != NULL && i < pool->threads_wanted; i++)
+        prt_kernel_scratch_free(&pool->workers[i].scratch);
+    free(pool->workers);
+    pool->workers = NULL;
+    pool->worker_count = 0;
+    pool->started = pool->stopping = false;
+    atomic_store_explicit(&pool->helped, false, memory_order_relaxed);
+    pool->missed_ns = 0;
+}
+
+void prt_cpu_pool_destroy(struct prt_cpu_pool *pool)
+{
+    prt_cpu_pool_stop(pool);
+    pthread_cond_destroy(&pool->changed);
+    pthread_mutex_destroy(&pool->mutex);
+    free(pool->lines);
+    free(pool->ready);
+    free(pool->bell);
+}
+
+/* Windows for the object with most ends, in every worker. */
+static enum prt_status create_workers(struct prt_cpu_pool *pool)
+{
+    size_t bytes = pool->threads_wanted * sizeof *pool->workers;
+    pool->workers = aligned_alloc(_Alignof(struct prt_cpu_worker), bytes);
+    if (pool->workers == NULL) return PRT_E_NOMEM;
+    memset(pool->workers, 0, bytes);
+    for (uint32_t i = 0; i < pool->threads_wanted; i++) {
+        struct prt_cpu_worker *worker = &pool->workers[i];
+        worker->pool = pool;
+        worker->number = i;
+        worker->answered = pool->calls;
+        atomic_store_explicit(&worker->share, share_word(pool->calls, 0, 0, 0),
+                              memory_order_relaxed);
+        if (prt_kernel_scratch_create(pool->objects, pool->job_count, &worker->scratch) != PRT_OK)
+            return PRT_E_NOMEM;
+    }
+    pool->worker_count = 1;
+    prt_cpu_trial_begin(&pool->trial);
+    return PRT_OK;
+}
+
+enum prt_status prt_cpu_pool_start(struct prt_cpu_pool *pool,
+                                   const struct prt_kernel_object *objects,
+                                   struct prt_cpu_job *jobs, uint32_t count)
+{
+    prt_cpu_pool_stop(pool);
+    free(pool->ready);
+    pool->objects = objects;
+    pool->jobs = jobs;
+    pool->job_count = count;
+    pool->ready = calloc(count > 0 ? count : 1, sizeof *pool->ready);
+    if (pool->bell == NULL) {
+        pool->bell = aligned_alloc(_Alignof(struct prt_cpu_bell), sizeof *pool->bell);
+        if (pool->bell != NULL) *pool->bell = (struct prt_cpu_bell){.events = 0};
+    }
+    return pool->ready == NULL || pool->bell == NULL ? PRT_E_NOMEM : create_workers(pool);
+}
+
+/* Do those that are open differ in importance? */
+static void rank_lines(struct prt_cpu_pool *pool)
+{
+    const struct prt_cpu_line *one = NULL;
+    pool->ranked = false;
+    for (uint32_t i = 0; i < pool->line_count; i++) {
+        const struct prt_cpu_line *line = &pool->lines[i];
+        if (!line->open) continue;
+        if (one == NULL) one = line;
+        pool->ranked |= line->importance != one->importance;
+    }
+}
+
+enum prt_status prt_cpu_pool_line(struct prt_cpu_pool *pool, uint32_t queue, uint32_t importance)
+{
+    enum prt_status status = PRT_OK;
+    pthread_mutex_lock(&pool->mutex);
+    if (queue >= pool->line_count) {
+        uint32_t wanted = queue * 2 + 8;
+        struct prt_cpu_line *lines = realloc(pool->lines, wanted * sizeof *lines);
+        if (lines != NULL) {
+            memset(lines + pool->line_count, 0, (wanted - pool->line_count) * sizeof *lines);
+            pool->lines = lines;
+            pool->line_count = wanted;
+        } else {
+            status = PRT_E_NOMEM;
+        }
+    }
+    if (status == PRT_OK) {
+        pool->lines[queue] = (struct prt_cpu_line){.open = true,
+                                                   .importance = importance,
+                                                   .first = PRT_CPU_NO_JOB,
+                                                   .last = PRT_CPU_NO_JOB};
+        pool->lines_open++;
+        rank_lines(pool);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+    return status;
+}
+
+void prt_cpu_pool_line_close(struct prt_cpu_pool *pool, uint32_t queue)
+{
+    pool->lines[queue].open = false;
+    pool->lines_open--;
+    rank_lines(pool);
+}

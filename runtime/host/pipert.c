@@ -1,0 +1,626 @@
+#include "runtime/host/pipert.h"
+
+#include "lang/scalar_text.h"
+#include "runtime/device/host_thread.h"
+#include "runtime/device/queue.h"
+#include "runtime/load/image.h"
+#include "runtime/load/reader.h"
+#include "runtime/verify/verify.h"
+#include "runtime/host/pipert_choice.h"
+#include "runtime/host/pipert_internal.h"
+#include "runtime/host/pipert_run.h"
+#include "runtime/sched/stage_profile.h"
+#include "runtime/sched/explain.h"
+#include "runtime/sched/memory_port.h"
+#include "runtime/sched/port_thread.h"
+#include "runtime/sched/sched_replay.h"
+#include "runtime/sched/sched.h"
+#include "runtime/sched/run_state.h"
+#include "runtime/sched/vm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_MEMORY(error) prt_error_set((error), PRT_E_NOMEM, "out of memory")
+
+/* ---- programs ---- */
+
+static enum prt_status find_ports(struct prt_program *program, struct prt_error *error)
+{
+    const struct prt_container *c = &program->container;
+    program->ports = calloc(c->buffer_count > 0 ? c->buffer_count : 1, sizeof *program->ports);
+    if (program->ports == NULL) return NO_MEMORY(error);
+    for (uint32_t i = 0; i < c->buffer_count; i++) {
+        if (c->buffers[i].outer != CONTAINER_INNER) program->ports[program->port_count++] = i;
+    }
+    return PRT_OK;
+}
+
+struct entries {
+    const struct prt_image_kernel *nodes;
+    kernel_arguments_entry arguments;
+};
+
+/* Everything after reading; takes the container over.  `entries` NULL: the container's own image.
+ */
+static enum prt_status finish_load(struct prt_container *container, const struct entries *entries,
+                                   struct prt_program **program, struct prt_error *error)
+{
+    struct prt_program *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        prt_container_free(container);
+        return NO_MEMORY(error);
+    }
+    made->container = *container;
+    made->image = calloc(1, sizeof *made->image);
+    enum prt_status status = made->image != NULL ? PRT_OK : NO_MEMORY(error);
+    if (status == PRT_OK) status = prt_verify(&made->container, error);
+    if (status == PRT_OK) status = find_ports(made, error);
+    if (status == PRT_OK) status = prt_vm_create(&made->container, &made->vm, error);
+    if (status == PRT_OK && entries == NULL)
+        status = prt_image_choose(&made->container, made->image, error);
+    else if (status == PRT_OK)
+        status = prt_image_from_entries(&made->container, entries->nodes, entries->arguments,
+                                        made->image, error);
+    if (status != PRT_OK) {
+        prt_program_free(made);
+        return status;
+    }
+    *program = made;
+    return PRT_OK;
+}
+
+enum prt_status prt_program_load_file(const char *path, struct prt_program **program,
+                                      struct prt_error *error)
+{
+    struct prt_container container;
+    enum prt_status status = prt_container_read_file(path, &container, error);
+    if (status != PRT_OK) return status;
+    struct prt_error inner;
+    status = finish_load(&container, NULL, program, &inner);
+    if (status != PRT_OK)
+        prt_error_set_at(error, status, inner.offset, "%s: %s", path, inner.message);
+    return status;
+}
+
+enum prt_status prt_program_load_memory(const void *bytes, size_t size,
+                                        struct prt_program **program, struct prt_error *error)
+{
+    struct prt_container container;
+    enum prt_status status = prt_container_read_memory(bytes, size, &container, error);
+    return status == PRT_OK ? finish_load(&container, NULL, program, error) : status;
+}
+
+enum prt_status prt_program_load_with_entries(const void *bytes, size_t size,
+                                              const struct prt_image_kernel *nodes,
+                                              kernel_arguments_entry arguments,
+                                              struct prt_program **program, struct prt_error *error)
+{
+    struct prt_container container;
+    struct entries entries = {nodes, arguments};
+    enum prt_status status = prt_container_read_memory(bytes, size, &container, error);
+    return status == PRT_OK ? finish_load(&container, &entries, program, error) : status;
+}
+
+void prt_program_free(struct prt_program *program)
+{
+    if (program == NULL) return;
+    prt_vm_destroy(program->vm);
+    if (program->image != NULL) prt_image_free(program->image);
+    free(program->image);
+    prt_container_free(&program->container);
+    free(program->ports);
+    free(program);
+}
+
+void prt_program_information(const struct prt_program *program,
+                             struct prt_program_information *information)
+{
+    const struct prt_container *c = &program->container;
+    const struct container_image *image = program->image->chosen;
+    *information = (struct prt_program_information){
+        .name = prt_container_text(c, c->pipeline->name),
+        .device = prt_container_text(c, c->device->name),
+        .isa = image != NULL ? prt_container_text(c, image->isa) : "",
+        .compiler = prt_container_text(c, c->pipeline->compiler),
+        .stage_count = c->stage_count,
+        .buffer_count = c->buffer_count,
+        .port_count = program->port_count,
+        .argument_count = c->argument_count,
+        .memory_bytes = c->pipeline->memory_bytes,
+        .counterexample = (c->pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE) != 0,
+    };
+}
+
+uint32_t prt_program_port_count(const struct prt_program *program)
+{
+    return program->port_count;
+}
+
+bool prt_program_port(const struct prt_program *program, uint32_t port,
+                      struct prt_port_information *information)
+{
+    const struct prt_container *c = &program->container;
+    if (port >= program->port_count) return false;
+    const struct container_buffer *buffer = &c->buffers[program->ports[port]];
+    *information = (struct prt_port_information){
+        .name = prt_container_text(c, buffer->name),
+        .direction = buffer->outer == CONTAINER_OUTER_IN ? PRT_PORT_IN : PRT_PORT_OUT,
+        .type = prt_container_text(c, buffer->type_text),
+        .scalar = (enum scalar_type)buffer->scalar,
+        .width_bytes = buffer->width_bytes,
+        .row_packets = buffer->row_packets,
+        .frame_rows = buffer->frame_rows,
+        .field_count = buffer->field_count,
+    };
+    return true;
+}
+
+bool prt_program_port_field(const struct prt_program *program, uint32_t port, uint32_t field,
+                            struct prt_field_information *information)
+{
+    const struct prt_container *c = &program->container;
+    if (port >= program->port_count) return false;
+    const struct container_buffer *buffer = &c->buffers[program->ports[port]];
+    if (field >= buffer->field_count) return false;
+    const struct container_field *record = &c->fields[buffer->first_field + field];
+    *information = (struct prt_field_information){
+        .name = prt_container_text(c, record->name),
+        .scalar = (enum scalar_type)record->scalar,
+        .offset_bytes = record->offset_bytes,
+        .count = record->count,
+        .shape = prt_container_text(c, record->shape),
+        .lanes = record->lanes,
+    };
+    return true;
+}
+
+uint32_t prt_program_find_port(const struct prt_program *program, const char *name)
+{
+    const struct prt_container *c = &program->container;
+    for (uint32_t i = 0; i < program->port_count; i++) {
+        if (strcmp(prt_container_text(c, c->buffers[program->ports[i]].name), name) == 0) return i;
+    }
+    return PRT_NONE;
+}
+
+uint32_t prt_program_argument_count(const struct prt_program *program)
+{
+    return program->container.argument_count;
+}
+
+bool prt_program_argument(const struct prt_program *program, uint32_t argument,
+                          struct prt_argument_information *information)
+{
+    const struct prt_container *c = &program->container;
+    if (argument >= c->argument_count) return false;
+    const struct container_argument *record = &c->arguments[argument];
+    *information = (struct prt_argument_information){
+        .name = prt_container_text(c, record->name),
+        .scalar = (enum scalar_type)record->scalar,
+        .has_default = record->has_default != 0,
+    };
+    return true;
+}
+
+/* ---- runs ---- */
+
+static bool is_watched(const struct prt_run_options *options)
+{
+    return options != NULL && (options->measure || options->observer != NULL);
+}
+
+static void observe(void *context, const struct prt_launch_record *record)
+{
+    struct prt_run *run = context;
+    prt_collect_launch(run->sched, record);
+}
+
+static enum prt_status open_device(struct prt_run *run, const struct prt_run_options *options,
+                                   struct prt_error *error)
+{
+    struct prt_device_choice choice;
+    enum prt_status status = prt_device_choose(&run->program->container, options, &choice, error);
+    if (status != PRT_OK) return status;
+    const struct prt_device_options device_options = {.description = &choice.description,
+                                                      .host_threads = choice.host_threads,
+                                                      .observe =
+                                                          is_watched(options) ? observe : NULL,
+                                                      .observe_context = run};
+    run->ops = choice.ops;
+    return run->ops->open(&device_options, &run->device, error);
+}
+
+static enum prt_status create_arguments(struct prt_run *run, struct prt_error *error)
+{
+    const struct prt_container *c = &run->program->container;
+    run->arguments = calloc(1, (size_t)c->pipeline->arguments_bytes + 8);
+    if (run->arguments == NULL) return NO_MEMORY(error);
+    run->argument_set = calloc((size_t)c->argument_count + 1, sizeof *run->argument_set);
+    if (run->argument_set == NULL) return NO_MEMORY(error);
+    for (uint32_t i = 0; i < c->argument_count; i++) {
+        const struct container_argument *a = &c->arguments[i];
+        if (!a->has_default) continue;
+        memcpy(run->arguments + a->offset_bytes, &a->default_bits,
+               scalar_width_bytes((enum scalar_type)a->scalar));
+        run->argument_set[i] = true;
+    }
+    return PRT_OK;
+}
+
+static enum prt_packet_kind packet_form(enum prt_dispatch_mode mode)
+{
+    switch (mode) {
+    case PRT_DISPATCH_FULL: return PRT_PACKET_FULL;
+    case PRT_DISPATCH_REFERENCE: return PRT_PACKET_REFERENCE;
+    case PRT_DISPATCH_PROGRAM:
+    case PRT_DISPATCH_CONDENSED: break;
+    }
+    return PRT_PACKET_CONDENSED;
+}
+
+static enum prt_status run_on_part(struct prt_run *run, const struct prt_run_options *options,
+                                   struct prt_error *error)
+{
+    struct prt_device_handle part;
+    enum prt_status status = prt_device_choose_part(&run->program->container, options,
+                                                    run->ops->tree(run->device), &part, error);
+    if (status == PRT_OK) prt_sched_set_root(run->sched, part);
+    return status;
+}
+
+enum prt_status prt_run_create(const struct prt_program *program,
+                               const struct prt_run_options *options, struct prt_run **run,
+                               struct prt_error *error)
+{
+    struct prt_run *made = calloc(1, sizeof *made);
+    if (made == NULL) return NO_MEMORY(error);
+    made->program = program;
+    enum prt_status status = open_device(made, options, error);
+    if (status == PRT_OK) status = create_arguments(made, error);
+    if (status == PRT_OK)
+        status = prt_sched_create(&program->container, program->image, made->ops, made->device,
+                                  &made->sched, error);
+    if (status == PRT_OK && options != NULL && options->sub_device_steps > 0)
+        status = run_on_part(made, options, error);
+    if (status == PRT_OK && options != NULL && options->dispatch != PRT_DISPATCH_PROGRAM)
+        prt_sched_set_dispatch(made->sched, packet_form(options->dispatch));
+    if (status == PRT_OK && is_watched(options))
+        status = prt_collect_create(made->sched, options->observer, made, error);
+    if (status != PRT_OK) {
+        prt_run_destroy(made);
+        return status;
+    }
+    *run = made;
+    return PRT_OK;
+}
+
+const struct prt_program *prt_run_program(const struct prt_run *run)
+{
+    return run->program;
+}
+
+/* The device first: its threads may still execute kernels on the run's memory. */
+void prt_run_destroy(struct prt_run *run)
+{
+    if (run == NULL) return;
+    if (run->device != NULL) run->ops->close(run->device);
+    prt_sched_destroy(run->sched);
+    free(run->arguments);
+    free(run->argument_set);
+    free(run);
+}
+
+/* ---- arguments ---- */
+
+static enum prt_status refuse_value(const char *name, const char *text, enum scalar_type type,
+                                    struct prt_error *error)
+{
+    char why[SCALAR_WHY_BYTES];
+    scalar_explain(text, type, why, sizeof why);
+    return prt_error_set(error, PRT_E_USAGE, "argument '%s': %s", name, why);
+}
+
+enum prt_status prt_run_set_argument(struct prt_run *run, const char *name, const char *text,
+                                     struct prt_error *error)
+{
+    const struct prt_container *c = &run->program->container;
+    for (uint32_t i = 0; i < c->argument_count; i++) {
+        const struct container_argument *a = &c->arguments[i];
+        if (strcmp(prt_container_text(c, a->name), name) != 0) continue;
+        enum scalar_type type = (enum scalar_type)a->scalar;
+        uint64_t bits = 0;
+        if (!scalar_parse(text, type, &bits)) return refuse_value(name, text, type, error);
+        memcpy(run->arguments + a->offset_bytes, &bits, scalar_width_bytes(type));
+        run->argument_set[i] = true;
+        return PRT_OK;
+    }
+    return prt_error_set(error, PRT_E_USAGE, "pipeline '%s' has no argument '%s'",
+                         prt_container_text(c, c->pipeline->name), name);
+}
+
+void prt_run_limit_firings(struct prt_run *run, uint64_t firings)
+{
+    prt_sched_limit_firings(run->sched, firings);
+}
+
+/* ---- ports ---- */
+
+/* The buffer of a port with that direction, or PRT_NONE. */
+static uint32_t port_buffer(const struct prt_run *run, uint32_t port, enum container_outer outer)
+{
+    const struct prt_program *program = run->program;
+    if (port >= program->port_count) return PRT_NONE;
+    uint32_t buffer = program->ports[port];
+    return program->container.buffers[buffer].outer == (uint32_t)outer ? buffer : PRT_NONE;
+}
+
+static enum prt_status refuse_port(const char *what, uint32_t port, struct prt_error *error)
+{
+    return prt_error_set(error, PRT_E_USAGE, "port %" PRIu32 " is no %s-port", port, what);
+}
+
+enum prt_status prt_run_bind_input(struct prt_run *run, uint32_t port, prt_read_callback read,
+                                   void *context, struct prt_error *error)
+{
+    uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
+    if (buffer == PRT_NONE || read == NULL) return refuse_port("in", port, error);
+    prt_sched_bind_source(run->sched, buffer, read, context);
+    return PRT_OK;
+}
+
+enum prt_status prt_run_input_at_hand(struct prt_run *run, uint32_t port, struct prt_error *error)
+{
+    uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
+    if (buffer == PRT_NONE) return refuse_port("in", port, error);
+    return prt_sched_source_at_hand(run->sched, buffer, error);
+}
+
+enum prt_status prt_run_bind_output(struct prt_run *run, uint32_t port, prt_write_callback write,
+                                    void *context, struct prt_error *error)
+{
+    uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_OUT);
+    if (buffer == PRT_NONE) return refuse_port("out", port, error);
+    prt_sched_bind_sink(run->sched, buffer, write, context);
+    return PRT_OK;
+}
+
+enum prt_status prt_run_give_thread(struct prt_run *run, uint32_t port, prt_wake_callback wake,
+                                    void *context, struct prt_error *error)
+{
+    if (port >= run->program->port_count || run->executed)
+        return prt_error_set(error, PRT_E_USAGE, "port %" PRIu32 " is no port", port);
+    return prt_port_thread_create(run->sched, run->program->ports[port], wake, context, error);
+}
+
+enum prt_status prt_run_bind_input_memory(struct prt_run *run, uint32_t port, const void *packets,
+                                          size_t count, struct prt_error *error)
+{
+    uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_IN);
+    if (buffer == PRT_NONE || run->executed) return refuse_port("in", port, error);
+    return prt_memory_port_read(run->sched, buffer, packets, count, error);
+}
+
+enum prt_status prt_run_bind_output_memory(struct prt_run *run, uint32_t port, void *packets,
+                                           size_t capacity, size_t *count, struct prt_error *error)
+{
+    uint32_t buffer = port_buffer(run, port, CONTAINER_OUTER_OUT);
+    if (buffer == PRT_NONE || count == NULL || run->executed)
+        return refuse_port("out", port, error);
+    return prt_memory_port_write(run->sched, buffer, packets, capacity, count, error);
+}
+
+/* ---- execution ---- */
+
+static enum prt_status check_complete(const struct prt_run *run, struct prt_error *error)
+{
+    const struct prt_container *c = &run->program->container;
+    for (uint32_t i = 0; i < c->argument_count; i++) {
+        if (!run->argument_set[i])
+            return prt_error_set(error, PRT_E_USAGE, "argument '%s' has no value",
+                                 prt_container_text(c, c->arguments[i].name));
+    }
+    for (uint32_t i = 0; i < c->buffer_count; i++) {
+        if (c->buffers[i].outer == CONTAINER_OUTER_IN &&
+            run->sched->buffers[i].port->source == NULL)
+            return prt_error_set(error, PRT_E_USAGE, "port '%s' is not bound",
+                                 prt_container_text(c, c->buffers[i].name));
+    }
+    return PRT_OK;
+}
+
+/* Code of the container is loaded only now, and only where it is executed. */
+static enum prt_status open_image(const struct prt_run *run, struct prt_error *error)
+{
+    const struct prt_program *program = run->program;
+    struct prt_device_info info;
+    run->ops->info(run->device, &info);
+    return info.executes ? prt_image_open(&program->container, program->image, error) : PRT_OK;
+}
+
+static enum prt_status start(struct prt_run *run, struct prt_error *error)
+{
+    if (run->executed)
+        return prt_error_set(error, PRT_E_USAGE, "the run has been executed already");
+    enum prt_status status = check_complete(run, error);
+    if (status == PRT_OK) status = open_image(run, error);
+    if (status != PRT_OK) return status;
+    run->executed = true;
+    (void)run->ops->now_cycles(run->device); /* real time begins with the run */
+    if (run->sched->collect != NULL) prt_collect_begin(run->sched);
+    return prt_sched_start(run->sched, run->arguments, error);
+}
+
+/* Whoever watches a run that has begun is told that it is over. */
+static void end(struct prt_run *run)
+{
+    if (!run->executed) return;
+    run->ended_cycles = prt_run_total_cycles(run);
+    run->ended = true;
+    (void)prt_standing_set(run->sched, PRT_DOING_ENDED, NULL);
+    if (run->sched->collect != NULL) prt_collect_end(run->sched, prt_run_total_cycles(run));
+}
+
+struct replay_view {
+    struct prt_run *run;
+    prt_replay_callback show;
+    void *context;
+    struct prt_replay_level *levels; /* room for the ends of any node */
+};
+
+static void show_stage(void *context, uint32_t index)
+{
+    struct replay_view *view = context;
+    const struct prt_sched *s = view->run->sched;
+    const struct prt_stage *stage = &s->stages[index];
+    const struct container_node *node = stage->node;
+    struct prt_replay_step step = {.node = prt_container_text(s->container, node->name),
+                                   .firing = stage->firings,
+                                   .levels = view->levels};
+    for (uint32_t i = 0; i < node->input_count + node->output_count; i++) {
+        const struct prt_buffer *buffer = i < node->input_count
+                                              ? stage->inputs[i].buffer
+                                              : stage->outputs[i - node->input_count].buffer;
+        if (buffer->record->outer != CONTAINER_INNER) continue;
+        view->levels[step.level_count++] = (struct prt_replay_level){
+            prt_container_text(s->container, buffer->record->name),
+            buffer->fifo.written_packets - buffer->fifo.oldest_packets, buffer->fifo.depth_packets};
+    }
+    view->show(view->context, &step);
+}
+
+enum prt_status prt_run_replay(struct prt_run *run, prt_replay_callback show, void *context,
+                               struct prt_error *error)
+{
+    const struct prt_container *c = &run->program->container;
+    struct prt_error unheard;
+    if (error == NULL) error = &unheard;
+    if (!(c->pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE))
+        return prt_error_set(error, PRT_E_USAGE,
+                             "the container is no counterexample: it has nothing to replay "
+                             "('pipec inspect --trace-deadlock=FILE.pbc' writes one)");
+    size_t ends = (size_t)c->input_count + c->output_count;
+    struct replay_view view = {run, show, context, calloc(ends + 1, sizeof *view.levels)};
+    if (view.levels == NULL) return NO_MEMORY(error);
+    bool before = run->executed;
+    enum prt_status status = start(run, error);
+    if (status == PRT_OK) status = prt_vm_prologue(run->program->vm, run->sched, error);
+    if (status == PRT_OK) status = prt_replay(run->sched, show_stage, &view, error);
+    if (!before) status = prt_port_threads_end(run->sched, status, error);
+    if (!before) end(run);
+    free(view.levels);
+    return status;
+}
+
+enum prt_status prt_run_execute(struct prt_run *run, struct prt_error *error)
+{
+    struct prt_error unheard;
+    if (error == NULL) error = &unheard;
+    if (run->program->container.pipeline->flags & CONTAINER_PIPELINE_COUNTEREXAMPLE)
+        return prt_error_set(error, PRT_E_VERIFY,
+                             "the container is a counterexample: its pipeline stops for ever; "
+                             "'piperun --replay' shows how");
+    bool before = run->executed;
+    enum prt_status status = start(run, error);
+    const struct prt_run_watch *watch = run->executed && !before ? run->watch : NULL;
+    if (status == PRT_OK && watch != NULL) status = watch->begins(watch->context, error);
+    if (status == PRT_OK) status = prt_vm_run(run->program->vm, run->sched, error);
+    if (!before) status = prt_port_threads_end(run->sched, status, error);
+    if (!before) end(run);
+    if (status == PRT_OK && run->sched->interrupt_seen)
+        status = prt_error_set(error, PRT_E_INTERRUPTED, "%s", prt_status_text(PRT_E_INTERRUPTED));
+    if (watch != NULL) watch->ends(watch->context, status, error);
+    return status;
+}
+
+void prt_run_interrupt(struct prt_run *run)
+{
+    prt_sched_interrupt(run->sched);
+}
+
+void prt_run_tell_stall(const struct prt_run *run, prt_wait_callback told, void *context)
+{
+    const struct prt_sched *s = run->sched;
+    if (s->stalled > 0) prt_explain_waits(s, s->stalled - 1, told, context);
+}
+
+void prt_run_tell_standing(struct prt_run *run, prt_standing_callback write, void *context)
+{
+    prt_standing_ask(run->sched, write, context);
+}
+
+/* ---- faults ---- */
+
+bool prt_run_fault(const struct prt_run *run, struct prt_fault_information *information)
+{
+    const struct prt_container *c = &run->program->container;
+    const struct prt_sched_fault *f = &run->sched->fault;
+    if (!f->there) return false;
+    *information = (struct prt_fault_information){
+        .id = prt_explain_fault_id(f->status),
+        .node = f->node == CONTAINER_NONE ? "" : prt_container_text(c, c->nodes[f->node].name),
+        .source = prt_container_source(c, f->fault.source),
+        .line = f->fault.line,
+        .column = f->fault.column,
+        .firing = f->fault.firing,
+    };
+    return true;
+}
+
+/* ---- crashes: nothing here allocates, locks or formats by libc ---- */
+
+struct line {
+    char *text;
+    size_t size, used;
+};
+
+static void append_text(struct line *line, const char *text)
+{
+    for (; *text != '\0' && line->used + 1 < line->size; text++) {
+        unsigned char byte = (unsigned char)*text;
+        line->text[line->used++] = (char)(byte < 0x20 || byte >= 0x7f ? '?' : byte);
+    }
+    line->text[line->used] = '\0';
+}
+
+static void append_number(struct line *line, uint64_t number)
+{
+    char digits[24];
+    size_t at = sizeof digits - 1;
+    digits[at] = '\0';
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    append_text(line, digits + at);
+}
+
+bool prt_run_describe_crash(const struct prt_run *run, char *text, size_t size)
+{
+    const struct prt_container *c = &run->program->container;
+    const struct prt_kernel_object *object;
+    uint64_t first, count;
+    if (size == 0 || !prt_kernel_executing(&object, &first, &count)) return false;
+    const struct prt_kernel_object *objects = run->sched->objects;
+    if (object < objects || object >= objects + (size_t)c->stage_count * 2) return false;
+    const struct container_node *node = run->sched->stages[object->stage].node;
+    struct line line = {text, size, 0};
+    append_text(&line, "kernel '");
+    append_text(&line, prt_container_text(c, node->name));
+    append_text(&line, "' (instance at ");
+    append_text(&line, prt_container_source(c, node->source));
+    append_text(&line, ":");
+    append_number(&line, node->line);
+    if (count == 0) {
+        append_text(&line, object->flags & PRT_KERNEL_FINISH ? ") in its finish" : ") in its init");
+        return true;
+    }
+    append_text(&line, count == 1 ? ") in firing " : ") in firings ");
+    append_number(&line, first);
+    if (count > 1) append_text(&line, " to ");
+    if (count > 1) append_number(&line, first + count - 1);
+    return true;
+}

@@ -1,0 +1,175 @@
+#include "runtime/host/pipert_choice.h"
+
+#include "lang/sched_code.h"
+#include "runtime/backend/cpu/cpu.h"
+#include "runtime/backend/null/null.h"
+#include "runtime/backend/sim/sim.h"
+#include "runtime/device/description.h"
+#include "runtime/device/host_thread.h"
+#include "runtime/device/subdevice_path.h"
+#include "runtime/verify/verify.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the device that the program was compiled for ---- */
+
+/* The domains that the program cuts its device into, if it does. */
+static void describe_domains(const struct prt_container *c, struct devdesc *description)
+{
+    struct sched_instruction instruction;
+    for (uint32_t at = 0; sched_decode(c->code, c->code_bytes, at, &instruction);
+         at += instruction.size_bytes)
+        if (instruction.opcode == SCHED_PARTITION_AFFINITY)
+            description->cus_per_domain[instruction.operands[0]] = instruction.operands[1];
+}
+
+/* The container's device if nothing more is known of it. */
+static void describe_roughly(const struct prt_container *c, struct devdesc *description)
+{
+    *description = (struct devdesc){
+        .cu_count = c->device->cu_count,
+        .lanes = c->device->lanes,
+        .schemes = DEVDESC_EQUALLY | DEVDESC_BY_COUNTS | DEVDESC_BY_AFFINITY,
+        .max_sub_devices = c->device->cu_count,
+        .reference_entries = DISPATCH_ENTRIES_MAX,
+    };
+    describe_domains(c, description);
+    snprintf(description->name, sizeof description->name, "%s",
+             prt_container_text(c, c->device->name));
+}
+
+/* The description that `name` stands for; it must be the one the container was compiled for. */
+static enum prt_status choose_description(const struct prt_container *c, const char *name,
+                                          const struct prt_reporter *reporter,
+                                          struct devdesc *description, struct prt_error *error)
+{
+    const char *compiled_for = prt_container_text(c, c->device->name);
+    if (name == NULL) name = compiled_for;
+    enum prt_status status = prt_description_open(name, "null, ", reporter, description, error);
+    if (status == PRT_E_USAGE && strcmp(name, compiled_for) == 0)
+        return prt_error_set(error, PRT_E_DEVICE,
+                             "the container was compiled for device '%s', whose description has to "
+                             "be given: --device FILE.dev",
+                             name);
+    if (status != PRT_OK) return status;
+    if (strcmp(description->name, compiled_for) != 0)
+        return prt_error_set(error, PRT_E_DEVICE,
+                             "the container was compiled for device '%s', not '%s': pipec --device "
+                             "compiles for another",
+                             compiled_for, description->name);
+    if (devdesc_hash(description) != c->device->description_hash ||
+        description->cu_count != c->device->cu_count || description->lanes != c->device->lanes)
+        return prt_error_set(error, PRT_E_DEVICE,
+                             "the container was compiled for another description of device '%s': "
+                             "compile it anew, with --device for the present one",
+                             compiled_for);
+    return PRT_OK;
+}
+
+/* For devices that take a program whatever it was compiled for. */
+static void describe_own(const struct prt_container *c, struct devdesc *description)
+{
+    const struct prt_reporter nobody = {NULL, NULL};
+    if (choose_description(c, NULL, &nobody, description, NULL) != PRT_OK)
+        describe_roughly(c, description);
+}
+
+/* The host has the compute units that the program asks for; time is real, in nanoseconds. */
+static void describe_host(const struct prt_container *c, struct devdesc *description)
+{
+    describe_own(c, description);
+    description->clock_hz = 1000000000;
+    description->launch_enqueue_cycles = description->launch_process_cycles = 0;
+    description->launch_cleanup_cycles = description->switch_cycles = 0;
+}
+
+_Static_assert((int)DEVDESC_HOST_CORES_MAX == (int)PRT_HOST_THREADS_MAX, "cpu:N has N threads");
+
+static enum prt_status choose_own(const struct prt_container *c, const char *name,
+                                  const struct prt_reporter *reporter,
+                                  struct prt_device_choice *choice, struct prt_error *error)
+{
+    uint32_t cores;
+    enum prt_status status = PRT_OK;
+    if (strcmp(name, "null") == 0) {
+        choice->ops = &prt_null_device;
+        describe_own(c, &choice->description);
+    } else if (devdesc_host_cores(name, &cores)) {
+        choice->ops = &prt_cpu_device;
+        describe_host(c, &choice->description);
+        if (choice->host_threads == 0) choice->host_threads = cores;
+    } else {
+        choice->ops = &prt_sim_device;
+        status = choose_description(c, name, reporter, &choice->description, error);
+    }
+    return status == PRT_OK ? prt_verify_device(c, &choice->description, error) : status;
+}
+
+/* ---- a part of another one ---- */
+
+/* Kernels were compiled for so many lanes; all else a part has in common with the whole. */
+static enum prt_status choose_whole(const struct prt_container *c, const char *name,
+                                    const struct prt_reporter *reporter,
+                                    struct prt_device_choice *choice, struct prt_error *error)
+{
+    uint32_t cores;
+    struct devdesc *whole = &choice->description, part;
+    if (strcmp(name, "null") == 0 || devdesc_host_cores(name, &cores))
+        return prt_error_set(error, PRT_E_USAGE,
+                             "device '%s' has no sub-devices to run on: simulated devices have",
+                             name);
+    choice->ops = &prt_sim_device;
+    enum prt_status status = prt_description_open(name, "", reporter, whole, error);
+    if (status != PRT_OK) return status;
+    if (whole->lanes != c->device->lanes)
+        return prt_error_set(error, PRT_E_DEVICE,
+                             "the container was compiled for device '%s', whose compute units have "
+                             "%" PRIu32 " lanes; those of '%s' have %" PRIu32,
+                             prt_container_text(c, c->device->name), c->device->lanes, whole->name,
+                             whole->lanes);
+    part = *whole;
+    part.cu_count = c->device->cu_count;
+    return prt_verify_device(c, &part, error);
+}
+
+enum prt_status prt_device_choose_part(const struct prt_container *c,
+                                       const struct prt_run_options *options,
+                                       struct prt_device_tree *tree, struct prt_device_handle *part,
+                                       struct prt_error *error)
+{
+    uint32_t failed;
+    struct prt_device_information information;
+    enum prt_status status =
+        prt_sub_device_find(tree, options->sub_device, options->sub_device_steps, part, &failed);
+    if (status == PRT_E_OUT_OF_HOST_MEMORY || status == PRT_E_NOMEM)
+        return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    if (status != PRT_OK)
+        return prt_error_set(error, status, "step %" PRIu32 " of the path to a sub-device: %s",
+                             failed + 1, prt_status_text(status));
+    prt_device_query(tree, *part, &information);
+    if (information.cu_count == c->device->cu_count) return PRT_OK;
+    return prt_error_set(error, PRT_E_DEVICE,
+                         "the container was compiled for device '%s' of %" PRIu32
+                         " compute units, the sub-device has %" PRIu32
+                         ": compile for its description, of 'piperun partition --describe'",
+                         prt_container_text(c, c->device->name), c->device->cu_count,
+                         information.cu_count);
+}
+
+/* ---- either ---- */
+
+enum prt_status prt_device_choose(const struct prt_container *c,
+                                  const struct prt_run_options *options,
+                                  struct prt_device_choice *choice, struct prt_error *error)
+{
+    const struct prt_run_options defaults = {.device = NULL};
+    if (options == NULL) options = &defaults;
+    const struct prt_reporter reporter = {options->report, options->report_context};
+    const char *name = options->device;
+    if (name == NULL) name = prt_container_text(c, c->device->name);
+    *choice = (struct prt_device_choice){.host_threads = options->host_threads};
+    return options->sub_device_steps > 0 ? choose_whole(c, name, &reporter, choice, error)
+                                         : choose_own(c, name, &reporter, choice, error);
+}

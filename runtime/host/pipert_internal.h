@@ -1,0 +1,19 @@
+/*
+ * pipert_internal: a program whose kernels are linked into the executable, for tests (see
+ * load/image.h).
+ */
+#ifndef RUNTIME_HOST_PIPERT_INTERNAL_H
+#define RUNTIME_HOST_PIPERT_INTERNAL_H
+
+#include "runtime/load/image.h"
+#include "runtime/host/pipert.h"
+
+/* As prt_program_load_memory; the container's own image is ignored.  `nodes` has one record per
+ * node, and is copied. */
+enum prt_status prt_program_load_with_entries(const void *bytes, size_t size,
+                                              const struct prt_image_kernel *nodes,
+                                              kernel_arguments_entry arguments,
+                                              struct prt_program **program,
+                                              struct prt_error *error);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * pipert_run: what the parts of pipert know of programs and runs.
+ */
+#ifndef RUNTIME_HOST_PIPERT_RUN_H
+#define RUNTIME_HOST_PIPERT_RUN_H
+
+#include "runtime/load/image.h"
+#include "runtime/load/reader.h"
+#include "runtime/host/pipert.h"
+#include "runtime/sched/sched.h"
+#include "runtime/sched/vm.h"
+
+struct prt_program {
+    struct prt_container container;
+    struct prt_image *image; /* owned; loaded when a run needs its kernels */
+    struct prt_vm *vm;
+    uint32_t *ports; /* buffer of each port */
+    uint32_t port_count;
+};
+
+/* Is told when a run begins, before anything is read, and when it has ended; what `begins` returns
+ * may end it. */
+struct prt_run_watch {
+    void *context;
+    enum prt_status (*begins)(void *context, struct prt_error *error);
+    void (*ends)(void *context, enum prt_status status, const struct prt_error *error);
+};
+
+struct prt_run {
+    const struct prt_program *program;
+    const struct prt_device_ops *ops;
+    struct prt_device *device;
+    struct prt_sched *sched;
+    uint8_t *arguments; /* the pipeline's block */
+    bool *argument_set;
+    bool executed;
+    bool ended;
+    uint64_t ended_cycles;             /* prt_run_total_cycles, when it had ended */
+    const struct prt_run_watch *watch; /* NULL: nobody */
+};
+
+/* Since the begin of the run, up to now or its end; of simulated time, instructions that the device's
+ * clock has not seen yet included. */
+uint64_t prt_run_total_cycles(const struct prt_run *run);
+
+#endif

@@ -1,0 +1,134 @@
+/* What a run has done, as records. */
+#include "runtime/host/pipert_run.h"
+#include "runtime/sched/self_driven.h"
+#include "runtime/sched/stage_profile.h"
+
+uint64_t prt_run_total_cycles(const struct prt_run *run)
+{
+    const struct prt_sched *s = run->sched;
+    struct prt_device_info info;
+    if (run->ended) return run->ended_cycles;
+    run->ops->info(run->device, &info);
+    uint64_t now = run->ops->now_cycles(run->device);
+    return info.real_time ? now : now + s->instruction_cycles - s->passed_cycles;
+}
+
+/* For the reader that has left the most. */
+static uint64_t leftover_packets(const struct prt_buffer *buffer)
+{
+    return buffer->few_packets > buffer->stranded_packets ? buffer->few_packets
+                                                          : buffer->stranded_packets;
+}
+
+/* As it was, and what the same launches cost as full packets. */
+static void account_dispatch(const struct prt_run *run, struct prt_run_statistics *statistics)
+{
+    struct prt_device_info info;
+    struct prt_device_counters n;
+    run->ops->info(run->device, &info);
+    run->ops->counters(run->device, &n);
+    struct prt_dispatch_account *was = &statistics->dispatched, *full = &statistics->as_full;
+    for (int kind = 0; kind < PRT_PACKET_KINDS; kind++) {
+        was->packets += n.packets[kind];
+        was->launches += n.launches[kind];
+    }
+    was->bytes = n.bytes_enqueued;
+    was->enqueues = was->processings = was->packets;
+    was->clean_ups = n.clean_ups;
+    was->overhead_cycles =
+        prt_cycles_add(prt_cycles_add(n.enqueue_cycles, n.process_cycles), n.cleanup_cycles);
+    full->launches = full->packets = was->launches;
+    full->enqueues = full->processings = full->clean_ups = was->launches;
+    full->bytes = prt_cycles_multiply(was->launches, sizeof(union prt_dispatch));
+    const struct devdesc *d = info.description;
+    uint64_t each =
+        (uint64_t)d->launch_enqueue_cycles + d->launch_process_cycles + d->launch_cleanup_cycles;
+    full->overhead_cycles = prt_cycles_multiply(was->launches, each);
+    statistics->reference_stores = n.reference_stores;
+    statistics->spills = n.spills + run->sched->spilled_launches;
+}
+
+void prt_run_statistics(const struct prt_run *run, struct prt_run_statistics *statistics)
+{
+    const struct prt_sched *s = run->sched;
+    const struct prt_container *c = &run->program->container;
+    struct prt_device_info info;
+    run->ops->info(run->device, &info);
+    *statistics = (struct prt_run_statistics){
+        .total_cycles = prt_run_total_cycles(run),
+        .scheduler_cycles = s->instruction_cycles,
+        .instructions = s->instructions,
+        .suspensions = s->suspensions,
+        .host_threads = info.host_threads,
+    };
+    for (uint32_t i = 0; i < c->stage_count; i++) {
+        const struct prt_stage *stage = &s->stages[i];
+        statistics->dispatches += stage->dispatches;
+        statistics->launch_cycles += stage->launch_cycles;
+        statistics->switch_cycles += stage->switch_cycles;
+        statistics->execute_cycles += stage->execute_cycles;
+    }
+    account_dispatch(run, statistics);
+    for (uint32_t i = 0; i < c->buffer_count; i++) {
+        statistics->leftover_packets += leftover_packets(&s->buffers[i]);
+        if (s->collect != NULL) statistics->host_cycles += prt_collect_host_cycles(s, i);
+        statistics->discarded_packets += s->buffers[i].fifo.discarded_packets;
+    }
+}
+
+bool prt_run_stage(const struct prt_run *run, uint32_t index,
+                   struct prt_stage_statistics *statistics)
+{
+    const struct prt_container *c = &run->program->container;
+    if (index >= c->stage_count) return false;
+    const struct prt_stage *stage = &run->sched->stages[index];
+    *statistics = (struct prt_stage_statistics){
+        .name = prt_container_text(c, stage->node->name),
+        .kernel = prt_container_text(c, stage->node->kernel_title),
+        .source = prt_container_source(c, stage->node->source),
+        .line = stage->node->line,
+        .cu_count = stage->cu_count,
+        .firings = stage->firings,
+        .dispatches = stage->dispatches,
+        .execute_cycles = stage->execute_cycles,
+        .launch_cycles = stage->launch_cycles,
+        .switch_cycles = stage->switch_cycles,
+    };
+    return true;
+}
+
+bool prt_run_buffer(const struct prt_run *run, uint32_t index,
+                    struct prt_buffer_statistics *statistics)
+{
+    const struct prt_container *c = &run->program->container;
+    if (index >= c->buffer_count) return false;
+    const struct prt_buffer *buffer = &run->sched->buffers[index];
+    *statistics = (struct prt_buffer_statistics){
+        .name = prt_container_text(c, buffer->record->name),
+        .type = prt_container_text(c, buffer->record->type_text),
+        .port = PRT_NONE,
+        .width_bytes = buffer->record->width_bytes,
+        .depth_packets = buffer->record->depth_packets,
+        .packets = buffer->fifo.written_packets,
+        .high_water_packets = buffer->fifo.high_water_packets,
+        .suspensions = buffer->port != NULL ? buffer->port->suspensions : 0,
+        .discarded_packets = buffer->fifo.discarded_packets,
+        .leftover_packets = leftover_packets(buffer),
+        .leftover_more = buffer->leftover_more,
+        .few_packets = buffer->few_packets,
+        .stranded_packets = buffer->stranded_packets,
+        .primes_loop = leftover_packets(buffer) > 0 &&
+                       leftover_packets(buffer) <= buffer->record->initial_packets &&
+                       prt_circle_closes(run->sched, buffer),
+    };
+    if (run->sched->collect != NULL)
+        statistics->host_cycles = prt_collect_host_cycles(run->sched, index);
+    if (buffer->stranded_reader != NULL)
+        statistics->stranded_reader = prt_container_text(c, buffer->stranded_reader->node->name);
+    if (buffer->stranded_by != NULL)
+        statistics->stranded_by = prt_container_text(c, buffer->stranded_by->record->name);
+    for (uint32_t i = 0; i < run->program->port_count; i++) {
+        if (run->program->ports[i] == index) statistics->port = i;
+    }
+    return true;
+}

@@ -1,0 +1,238 @@
+/* What a measured run knows of itself, as records (runtime/sched/observer.h). */
+#include "runtime/load/device_need.h"
+#include "runtime/host/pipert_run.h"
+#include "runtime/sched/stage_profile.h"
+
+bool prt_run_stage_time(const struct prt_run *run, uint32_t stage, struct prt_stage_time *time)
+{
+    const struct prt_sched *s = run->sched;
+    if (s->collect == NULL || stage >= s->container->stage_count) return false;
+    prt_collect_stage_time(s, stage, time);
+    return true;
+}
+
+bool prt_run_wait(const struct prt_run *run, uint32_t stage, uint32_t end,
+                  struct prt_wait_statistics *wait)
+{
+    const struct prt_sched *s = run->sched;
+    if (s->collect == NULL || stage >= s->container->stage_count) return false;
+    const struct prt_stage *waiter = &s->stages[stage];
+    const struct container_node *node = waiter->node;
+    if (end >= node->input_count + node->output_count) return false;
+    bool input = end < node->input_count;
+    const struct prt_buffer *buffer =
+        input ? waiter->inputs[end].buffer : waiter->outputs[end - node->input_count].buffer;
+    *wait = (struct prt_wait_statistics){.buffer =
+                                             prt_container_text(s->container, buffer->record->name),
+                                         .cause = input ? PRT_STALL_PACKETS : PRT_STALL_ROOM,
+                                         .cycles = prt_collect_wait_cycles(s, stage, end)};
+    return true;
+}
+
+/* Outputs are those of the nodes one behind the other, and every node is a stage's. */
+bool prt_run_output(const struct prt_run *run, uint32_t output,
+                    struct prt_output_statistics *statistics)
+{
+    const struct prt_sched *s = run->sched;
+    if (s->collect == NULL || output >= s->container->output_count) return false;
+    for (uint32_t i = 0; i < s->container->stage_count; i++) {
+        const struct container_node *node = s->stages[i].node;
+        if (output < node->first_output || output - node->first_output >= node->output_count)
+            continue;
+        prt_collect_output(s, output, statistics);
+        statistics->stage = i;
+        return true;
+    }
+    return false;
+}
+
+bool prt_run_queue(const struct prt_run *run, uint32_t queue,
+                   struct prt_queue_statistics *statistics)
+{
+    return run->sched->collect != NULL && prt_collect_queue(run->sched, queue, statistics);
+}
+
+bool prt_run_cu(const struct prt_run *run, uint32_t cu, uint64_t *busy_cycles)
+{
+    const struct prt_sched *s = run->sched;
+    struct prt_device_info info;
+    run->ops->info(run->device, &info);
+    if (s->collect == NULL || cu >= info.description->cu_count) return false;
+    *busy_cycles = prt_collect_cu_cycles(s, cu);
+    return true;
+}
+
+/* ---- the device ---- */
+
+_Static_assert((int)PRT_LAUNCH_FORMS == (int)PRT_PACKET_KINDS &&
+                   (int)PRT_LAUNCH_REFERENCE == (int)PRT_PACKET_REFERENCE &&
+                   (int)PRT_LAUNCH_CONDENSED == (int)PRT_PACKET_CONDENSED,
+               "forms of packets");
+
+static void count_packets(struct prt_device_statistics *d, const struct prt_device_counters *c)
+{
+    for (int i = 0; i < PRT_LAUNCH_FORMS; i++) {
+        d->packets[i] = c->packets[i];
+        d->launches[i] = c->launches[i];
+    }
+    d->enqueue_cycles = c->enqueue_cycles;
+    d->process_cycles = c->process_cycles;
+    d->cleanup_cycles = c->cleanup_cycles;
+}
+
+static void count_memory(struct prt_device_statistics *d, const struct prt_container *container,
+                         const struct devdesc *description)
+{
+    const struct prt_device_need need = prt_device_need(container, description);
+    d->memory_bytes = description->memory_bytes;
+    d->memory_taken_bytes = need.total;
+    d->memory_buffers_bytes = need.buffers;
+    d->memory_ports_bytes = need.ports;
+    d->memory_blocks_bytes = need.blocks;
+    d->memory_indices_bytes = need.indices;
+    d->memory_queue_bytes = need.device_queue;
+    d->memory_launching_bytes = need.launching;
+}
+
+void prt_run_device(const struct prt_run *run, struct prt_device_statistics *statistics)
+{
+    struct prt_device_statistics *d = statistics;
+    struct prt_device_counters c;
+    struct prt_device_info info;
+    struct prt_device_information part;
+    run->ops->counters(run->device, &c);
+    run->ops->info(run->device, &info);
+    prt_device_query(run->ops->tree(run->device), run->sched->root, &part);
+    *d = (struct prt_device_statistics){
+        .clock_hz = info.description->clock_hz,
+        .real_time = info.real_time,
+        .name = info.description->name,
+        .cu_count = info.description->cu_count,
+        .part_first_cu = part.first_cu,
+        .part_cu_count = part.cu_count,
+        .lanes = info.description->lanes,
+        .index_resident = c.index_requests[PRT_INDEX_RESIDENT],
+        .index_hits = c.index_requests[PRT_INDEX_HIT],
+        .index_misses = c.index_requests[PRT_INDEX_MISS],
+        .index_cycles = c.index_cycles,
+        .index_saved_cycles = c.index_saved_cycles,
+        .child_launches = c.child_launches,
+        .child_cycles = c.child_cycles,
+        .child_launch_cycles = c.child_launch_cycles,
+        .child_wait_cycles = c.child_wait_cycles,
+        .child_levels_most = c.child_levels_most,
+        .child_queue_most = c.child_queue_most,
+        .child_queue_entries = info.description->device_queue_entries,
+    };
+    count_memory(d, run->sched->container, info.description);
+    d->index_requests = d->index_resident + d->index_hits + d->index_misses;
+    count_packets(d, &c);
+}
+
+/* ---- what has limited it ---- */
+
+static uint64_t busy_cycles(const struct prt_stage_time *t)
+{
+    return t->execute_cycles + t->launch_cycles + t->switch_cycles + t->index_cycles +
+           t->device_queue_cycles;
+}
+
+static enum prt_limit limit_of(const struct prt_stage_time *t)
+{
+    uint64_t executing = t->execute_cycles + t->index_cycles + t->device_queue_cycles;
+    if (t->launch_cycles > executing && t->launch_cycles >= t->switch_cycles)
+        return PRT_LIMIT_LAUNCH;
+    if (t->switch_cycles > executing) return PRT_LIMIT_SWITCH;
+    if (t->device_queue_cycles > t->execute_cycles) return PRT_LIMIT_CHILDREN;
+    return t->memory_bound_cycles > t->execute_cycles / 2 ? PRT_LIMIT_BANDWIDTH : PRT_LIMIT_COMPUTE;
+}
+
+/* Of what limit_of looks at. */
+static void add_time(struct prt_stage_time *sum, const struct prt_stage_time *t)
+{
+    sum->execute_cycles += t->execute_cycles;
+    sum->launch_cycles += t->launch_cycles;
+    sum->switch_cycles += t->switch_cycles;
+    sum->index_cycles += t->index_cycles;
+    sum->device_queue_cycles += t->device_queue_cycles;
+    sum->memory_bound_cycles += t->memory_bound_cycles;
+}
+
+static bool same_units(const struct prt_queue_statistics *a, const struct prt_queue_statistics *b)
+{
+    return a->first_cu == b->first_cu && a->cu_count == b->cu_count;
+}
+
+/* Cycles in which the compute units of a queue are busy, with those of other queues: one of them
+ * executes at a time. */
+static uint64_t busy_units(const struct prt_run *run, const struct prt_queue_statistics *of)
+{
+    struct prt_queue_statistics q;
+    uint64_t cycles = 0;
+    for (uint32_t i = 0; i < run->sched->container->stage_count; i++)
+        if (prt_run_queue(run, i, &q) && same_units(&q, of)) cycles += q.busy_cycles;
+    return cycles;
+}
+
+/* The queue whose units are busy longest. */
+static bool longest_queue(const struct prt_run *run, uint32_t *queue, uint64_t *busy)
+{
+    bool found = false;
+    struct prt_queue_statistics q;
+    for (uint32_t i = 0; i < run->sched->container->stage_count; i++) {
+        if (!prt_run_queue(run, i, &q)) continue;
+        uint64_t cycles = busy_units(run, &q);
+        if (found && cycles <= *busy) continue;
+        *queue = i;
+        *busy = cycles;
+        found = true;
+    }
+    return found;
+}
+
+static bool shares_queue(const struct prt_run *run, uint32_t a, uint32_t b)
+{
+    struct prt_queue_statistics first, second;
+    if (a == b) return true;
+    return prt_run_queue(run, a, &first) && prt_run_queue(run, b, &second) &&
+           same_units(&first, &second);
+}
+
+static uint64_t host_cycles_of(const struct prt_run *run)
+{
+    uint64_t cycles = 0;
+    for (uint32_t i = 0; i < run->sched->container->buffer_count; i++)
+        cycles += prt_collect_host_cycles(run->sched, i);
+    return cycles;
+}
+
+bool prt_run_bottleneck(const struct prt_run *run, struct prt_bottleneck *b)
+{
+    const struct prt_sched *s = run->sched;
+    if (s->collect == NULL) return false;
+    uint64_t total = prt_run_total_cycles(run);
+    *b = (struct prt_bottleneck){.limit = PRT_LIMIT_NOTHING, .stage = PRT_NONE};
+    if (!longest_queue(run, &b->queue, &b->busy_cycles)) return true;
+    struct prt_stage_time t, sum = {.warps = 0};
+    for (uint32_t i = 0; prt_run_stage_time(run, i, &t); i++) {
+        if (!shares_queue(run, t.queue, b->queue)) continue;
+        b->stage_count++;
+        add_time(&sum, &t);
+        if (b->stage != PRT_NONE && busy_cycles(&t) <= b->stage_cycles) continue;
+        b->stage = i;
+        b->stage_cycles = busy_cycles(&t);
+    }
+    uint64_t host_cycles = host_cycles_of(run);
+    if (b->busy_cycles >= total - total / 2 && b->busy_cycles >= host_cycles) {
+        b->limit = limit_of(&sum);
+    } else if (host_cycles >= total - total / 2) {
+        b->limit = PRT_LIMIT_HOST;
+        b->busy_cycles = host_cycles;
+    } else if (s->instruction_cycles >= total - total / 2) {
+        b->limit = PRT_LIMIT_SCHEDULER;
+        b->busy_cycles = s->instruction_cycles;
+    } else {
+        b->limit = PRT_LIMIT_DEPENDENCIES;
+    }
+    return true;
+}

@@ -1,0 +1,94 @@
+#include "runtime/sched/provenance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct kept {         /* of one buffer */
+    uint32_t *ring;   /* of packet n at n modulo the depth */
+    uint32_t *window; /* of the firing that executes */
+    uint64_t begin;   /* packets of the buffer before that firing */
+};
+
+struct prt_origins {
+    struct kept *buffers;
+    uint32_t buffer_count;
+    uint32_t **windows; /* by output of the container */
+};
+
+static bool allocate(struct prt_origins *o, const struct prt_sched *s)
+{
+    const struct prt_container *c = s->container;
+    o->buffer_count = c->buffer_count;
+    o->buffers = calloc(c->buffer_count > 0 ? c->buffer_count : 1, sizeof *o->buffers);
+    o->windows = calloc(c->output_count > 0 ? c->output_count : 1, sizeof *o->windows);
+    if (o->buffers == NULL || o->windows == NULL) return false;
+    for (uint32_t i = 0; i < c->buffer_count; i++) {
+        const struct container_buffer *record = &c->buffers[i];
+        if (record->writer_output == CONTAINER_NONE) continue;
+        o->buffers[i].ring = calloc((size_t)record->depth_packets, sizeof *o->buffers[i].ring);
+        o->buffers[i].window = calloc((size_t)record->depth_packets, sizeof *o->buffers[i].window);
+        o->windows[record->writer_output] = o->buffers[i].window;
+        if (o->buffers[i].ring == NULL || o->buffers[i].window == NULL) return false;
+    }
+    return true;
+}
+
+enum prt_status prt_origins_create(struct prt_sched *s, struct prt_error *error)
+{
+    const struct prt_container *c = s->container;
+    struct prt_origins *o = calloc(1, sizeof *o);
+    if (o == NULL || !allocate(o, s)) {
+        prt_origins_destroy(o);
+        return prt_error_set(error, PRT_E_NOMEM, "out of memory for the origins of packets");
+    }
+    for (uint32_t i = 0; i < 2 * c->stage_count; i++)
+        s->objects[i].origins = o->windows + s->stages[i % c->stage_count].node->first_output;
+    s->origins = o;
+    return PRT_OK;
+}
+
+void prt_origins_destroy(struct prt_origins *o)
+{
+    if (o == NULL) return;
+    for (uint32_t i = 0; o->buffers != NULL && i < o->buffer_count; i++) {
+        free(o->buffers[i].ring);
+        free(o->buffers[i].window);
+    }
+    free(o->buffers);
+    free(o->windows);
+    free(o);
+}
+
+static struct kept *kept_of(struct prt_sched *s, const struct prt_stage_output *output)
+{
+    return &s->origins->buffers[output->buffer - s->buffers];
+}
+
+void prt_origins_open(struct prt_sched *s, const struct prt_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->node->output_count; i++) {
+        const struct prt_stage_output *output = &stage->outputs[i];
+        struct kept *kept = kept_of(s, output);
+        kept->begin = output->buffer->fifo.written_packets;
+        memset(kept->window, 0, (size_t)output->buffer->fifo.depth_packets * sizeof *kept->window);
+    }
+}
+
+void prt_origins_keep(struct prt_sched *s, const struct prt_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->node->output_count; i++) {
+        const struct prt_fifo *fifo = &stage->outputs[i].buffer->fifo;
+        struct kept *kept = kept_of(s, &stage->outputs[i]);
+        for (uint64_t n = kept->begin; n < fifo->written_packets; n++)
+            kept->ring[n % fifo->depth_packets] = kept->window[n - kept->begin];
+    }
+}
+
+uint32_t prt_origin_of(const struct prt_sched *s, uint32_t buffer, uint64_t packet)
+{
+    const struct prt_fifo *fifo = &s->buffers[buffer].fifo;
+    if (s->origins == NULL || s->origins->buffers[buffer].ring == NULL) return 0;
+    if (packet >= fifo->written_packets || fifo->written_packets - packet > fifo->depth_packets)
+        return 0;
+    return s->origins->buffers[buffer].ring[packet % fifo->depth_packets];
+}

@@ -1,0 +1,28 @@
+/*
+ * self_driven: who wants what a stage produces, where no in-port feeds it.
+ *
+ * A stage that no in-port feeds might go on for nobody without an end, so it ends once nobody takes
+ * its packets.  The stages of a circle take each other's; only what is outside of the circle counts.
+ *
+ * Requires  stages with `fed`, linked ends.
+ * Fills     circle and circle_next of each stage that is not fed, takers of each circle.
+ * Fails     out of memory: false.
+ */
+#ifndef PIPERT_CIRCLE_H
+#define PIPERT_CIRCLE_H
+
+#include "runtime/sched/sched.h"
+
+bool prt_circle_find(struct prt_sched *s);
+/* Nobody outside of the stage's circle takes what it produces. */
+bool prt_circle_unwanted(const struct prt_sched *s, const struct prt_stage *stage);
+/* `reader` takes no more from that buffer; NULL: the host does not.  To be said once.  Where nobody
+ * wants the writer's circle any more its stages may end. */
+void prt_circle_leave(struct prt_sched *s, const struct prt_buffer *buffer,
+                      const struct prt_stage *reader);
+
+/* Whether what the readers of the buffer produce comes back to its writer, fed or not; false without
+ * memory to find out. */
+bool prt_circle_closes(const struct prt_sched *s, const struct prt_buffer *buffer);
+
+#endif

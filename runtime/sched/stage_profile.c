@@ -1,0 +1,563 @@
+#include "runtime/sched/stage_profile.h"
+
+#include "runtime/device/timing.h"
+#include "runtime/sched/ready.h"
+#include "runtime/sched/select.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define NO_END UINT32_MAX
+
+/* The account of a stage: all before `since_cycles` has been booked, and what it has been in since
+ * will be when that ends. */
+struct watched_stage {
+    struct prt_stage_time time;
+    uint64_t since_cycles;
+    enum prt_stall_cause cause;
+    uint32_t end; /* of PACKETS and ROOM: the stage's end, as prt_run_wait counts */
+    bool in_flight;
+};
+
+struct watched_output {
+    uint64_t packets;       /* written, initial ones included, in order of launches */
+    uint64_t firings, runs; /* and of firings alone: how many, and their packets */
+    uint64_t most;          /* of the largest firing */
+};
+
+struct prt_collect {
+    struct prt_observer observer;
+    const struct prt_run *run;
+    struct watched_stage *stages;
+    struct watched_output *outputs;
+    uint64_t *batch_most;        /* per output: of the launch that ends, written by its kernel */
+    uint64_t *waits;             /* per end of every stage: cycles */
+    uint32_t *first_end;         /* of each stage, in there */
+    uint64_t *levels;            /* per buffer: told last */
+    struct prt_launch_end *ends; /* of the launch that is told */
+    struct prt_queue_statistics *queues;
+    uint64_t *cu_cycles, *launch_cu_cycles;
+    uint32_t queue_count, cu_count;
+    uint64_t work_begin_cycles, work_end_cycles; /* of the scheduler, not told yet */
+    uint64_t *host_cycles;                       /* per buffer */
+    const struct prt_buffer
+        *at_host; /* whose port it waits at; NULL: it does not wait for the host */
+    uint64_t at_host_since_cycles;
+    bool executes, real_time;
+};
+
+/* ---- creation ---- */
+
+static void *allocate(size_t count, size_t size)
+{
+    return calloc(count > 0 ? count : 1, size);
+}
+
+static bool allocate_tables(struct prt_collect *c, const struct prt_container *container)
+{
+    size_t ends = (size_t)container->input_count + container->output_count;
+    c->stages = allocate(container->stage_count, sizeof *c->stages);
+    c->outputs = allocate(container->output_count, sizeof *c->outputs);
+    c->batch_most = allocate(container->output_count, sizeof *c->batch_most);
+    c->waits = allocate(ends, sizeof *c->waits);
+    c->first_end = allocate(container->stage_count, sizeof *c->first_end);
+    c->levels = allocate(container->buffer_count, sizeof *c->levels);
+    c->ends = allocate(ends, sizeof *c->ends);
+    c->host_cycles = allocate(container->buffer_count, sizeof *c->host_cycles);
+    c->queues = allocate(c->queue_count, sizeof *c->queues);
+    c->cu_cycles = allocate(c->cu_count, sizeof *c->cu_cycles);
+    c->launch_cu_cycles = allocate(c->cu_count, sizeof *c->launch_cu_cycles);
+    return c->stages && c->outputs && c->batch_most && c->waits && c->first_end && c->levels &&
+           c->ends && c->host_cycles && c->queues && c->cu_cycles && c->launch_cu_cycles;
+}
+
+static void link_stages(struct prt_sched *s)
+{
+    struct prt_collect *c = s->collect;
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < s->container->stage_count; i++) {
+        const struct container_node *node = s->stages[i].node;
+        c->first_end[i] = end;
+        end += node->input_count + node->output_count;
+        c->stages[i].cause = PRT_STALL_SCHEDULER;
+        c->stages[i].end = NO_END;
+        if (c->executes && !s->stages[i].exact)
+            s->objects[i].most = c->batch_most + node->first_output;
+    }
+}
+
+/* A queue is made when the first stage is bound to it, so there are no more than stages. */
+enum prt_status prt_collect_create(struct prt_sched *s, const struct prt_observer *observer,
+                                   const struct prt_run *run, struct prt_error *error)
+{
+    struct prt_device_info info;
+    s->ops->info(s->device, &info);
+    struct prt_collect *made = calloc(1, sizeof *made);
+    if (made == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    if (observer != NULL) made->observer = *observer;
+    made->run = run;
+    made->queue_count = s->container->stage_count;
+    made->cu_count = info.description->cu_count;
+    made->executes = info.executes;
+    made->real_time = info.real_time;
+    if (!allocate_tables(made, s->container)) {
+        prt_collect_destroy(made);
+        return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    }
+    s->collect = made;
+    link_stages(s);
+    prt_stage_mark_all(&s->changed);
+    return PRT_OK;
+}
+
+void prt_collect_destroy(struct prt_collect *c)
+{
+    if (c == NULL) return;
+    free(c->stages);
+    free(c->outputs);
+    free(c->batch_most);
+    free(c->waits);
+    free(c->first_end);
+    free(c->levels);
+    free(c->ends);
+    free(c->host_cycles);
+    free(c->queues);
+    free(c->cu_cycles);
+    free(c->launch_cu_cycles);
+    free(c);
+}
+
+/* ---- why a stage does not execute ---- */
+
+struct reason {
+    enum prt_stall_cause cause;
+    uint32_t end;
+};
+
+static struct reason why_not_finishing(const struct prt_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->node->output_count; i++) {
+        const struct prt_stage_output *output = &stage->outputs[i];
+        if (prt_fifo_room(&output->buffer->fifo) < output->finish_max)
+            return (struct reason){PRT_STALL_ROOM, stage->node->input_count + i};
+    }
+    return (struct reason){PRT_STALL_SCHEDULER, NO_END};
+}
+
+/* The first input that holds too little, else the first output without room: then it is no matter
+ * what the others do. */
+static struct reason why_not_running(const struct prt_sched *s, const struct prt_stage *stage)
+{
+    const struct container_node *node = stage->node;
+    uint64_t firings = stage->batch_max;
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        firings = prt_ready_input(stage, &stage->inputs[i], true, firings);
+        if (firings == 0) return (struct reason){PRT_STALL_PACKETS, i};
+    }
+    for (uint32_t i = 0; i < node->output_count; i++) {
+        const struct prt_stage_output *output = &stage->outputs[i];
+        uint64_t room = prt_fifo_room(&output->buffer->fifo);
+        firings = prt_flow_fits(&output->most, stage->firings, room, firings);
+        if (firings == 0) return (struct reason){PRT_STALL_ROOM, node->input_count + i};
+    }
+    bool few = prt_select_below_threshold(s, stage, firings);
+    return (struct reason){few ? PRT_STALL_THRESHOLD : PRT_STALL_SCHEDULER, NO_END};
+}
+
+static struct reason why_idle(const struct prt_sched *s, const struct prt_stage *stage)
+{
+    if (stage->life >= PRT_STAGE_ENDED) return (struct reason){PRT_STALL_ENDED, NO_END};
+    if (stage->life == PRT_STAGE_FINISH_WAITING) return why_not_finishing(stage);
+    if (stage->stopped) return (struct reason){PRT_STALL_SCHEDULER, NO_END};
+    return why_not_running(s, stage);
+}
+
+/* Books what the stage has been in until then. */
+static void book(struct prt_collect *c, uint32_t stage, uint64_t until_cycles)
+{
+    struct watched_stage *w = &c->stages[stage];
+    if (until_cycles <= w->since_cycles) return;
+    uint64_t cycles = until_cycles - w->since_cycles;
+    w->since_cycles = until_cycles;
+    w->time.stall_cycles[w->cause] += cycles;
+    if (w->end != NO_END) c->waits[c->first_end[stage] + w->end] += cycles;
+}
+
+static void go_over(struct prt_collect *c, uint32_t stage, struct reason reason, uint64_t now)
+{
+    struct watched_stage *w = &c->stages[stage];
+    if (w->cause == reason.cause && w->end == reason.end) return;
+    book(c, stage, now);
+    w->cause = reason.cause;
+    w->end = reason.end;
+}
+
+void prt_collect_dispatched(struct prt_sched *s, const struct prt_stage *stage)
+{
+    uint32_t number = prt_stage_number(s, stage);
+    go_over(s->collect, number, (struct reason){PRT_STALL_SCHEDULER, NO_END},
+            s->ops->now_cycles(s->device));
+    s->collect->stages[number].in_flight = true;
+}
+
+void prt_collect_completed(struct prt_sched *s, const struct prt_stage *stage)
+{
+    s->collect->stages[prt_stage_number(s, stage)].in_flight = false;
+}
+
+/* ---- events ---- */
+
+static void tell_work(struct prt_collect *c)
+{
+    if (c->observer.scheduler != NULL && c->work_end_cycles > c->work_begin_cycles) {
+        const struct prt_scheduler_event event = {PRT_SCHEDULER_WORKS, c->work_begin_cycles,
+                                                  c->work_end_cycles, UINT32_MAX, UINT32_MAX};
+        c->observer.scheduler(c->observer.context, &event);
+    }
+    c->work_begin_cycles = c->work_end_cycles;
+}
+
+/* What follows without a gap is one piece of work. */
+static void work(struct prt_collect *c, uint64_t now, uint64_t cycles)
+{
+    if (now != c->work_end_cycles) {
+        tell_work(c);
+        c->work_begin_cycles = now;
+    }
+    c->work_end_cycles = prt_cycles_add(now, cycles);
+}
+
+static void tell_moment(struct prt_sched *s, enum prt_scheduler_doing doing, uint32_t stage,
+                        uint32_t buffer)
+{
+    struct prt_collect *c = s->collect;
+    if (c->observer.scheduler == NULL) return;
+    tell_work(c);
+    uint64_t now = s->ops->now_cycles(s->device);
+    const struct prt_scheduler_event event = {doing, now, now, stage, buffer};
+    c->observer.scheduler(c->observer.context, &event);
+}
+
+void prt_collect_suspended(struct prt_sched *s, const struct prt_buffer *buffer)
+{
+    tell_moment(s, PRT_SCHEDULER_SUSPENDED, UINT32_MAX, (uint32_t)(buffer - s->buffers));
+}
+
+void prt_collect_ended(struct prt_sched *s, const struct prt_stage *stage)
+{
+    tell_moment(s, PRT_SCHEDULER_ENDS, prt_stage_number(s, stage), UINT32_MAX);
+}
+
+void prt_collect_doing(struct prt_sched *s, enum prt_doing doing, const struct prt_buffer *buffer)
+{
+    struct prt_collect *c = s->collect;
+    bool waits = doing == PRT_DOING_READ || doing == PRT_DOING_WRITE;
+    if (!c->real_time || (!waits && c->at_host == NULL)) return;
+    uint64_t now = s->ops->now_cycles(s->device);
+    if (c->at_host != NULL)
+        c->host_cycles[c->at_host - s->buffers] += now - c->at_host_since_cycles;
+    c->at_host = waits ? buffer : NULL;
+    c->at_host_since_cycles = now;
+}
+
+static void tell_levels(struct prt_sched *s, uint64_t now)
+{
+    struct prt_collect *c = s->collect;
+    for (uint32_t i = 0; i < s->container->buffer_count; i++) {
+        const struct prt_fifo *fifo = &s->buffers[i].fifo;
+        uint64_t packets = fifo->written_packets - fifo->oldest_packets;
+        if (packets == c->levels[i]) continue;
+        c->levels[i] = packets;
+        const struct prt_level_event event = {i, now, packets, fifo->depth_packets};
+        c->observer.level(c->observer.context, &event);
+    }
+}
+
+/* What is in flight changes once more when it completes. */
+static void look(struct prt_sched *s, uint64_t now)
+{
+    struct prt_collect *c = s->collect;
+    uint32_t i = prt_stage_marks_take(&s->changed, 0);
+    for (; i != PRT_STAGE_MARKS_NONE; i = prt_stage_marks_take(&s->changed, i + 1))
+        if (!c->stages[i].in_flight) go_over(c, i, why_idle(s, &s->stages[i]), now);
+    if (c->observer.level != NULL) tell_levels(s, now);
+}
+
+void prt_collect_look(struct prt_sched *s, uint64_t instruction_cycles)
+{
+    uint64_t now = s->ops->now_cycles(s->device);
+    look(s, now);
+    if (instruction_cycles > 0) work(s->collect, now, instruction_cycles);
+}
+
+void prt_collect_begin(struct prt_sched *s)
+{
+    struct prt_collect *c = s->collect;
+    for (uint32_t i = 0; i < s->container->stage_count; i++) {
+        const struct prt_stage *stage = &s->stages[i];
+        for (uint32_t k = 0; k < stage->node->output_count; k++)
+            c->outputs[stage->node->first_output + k].packets =
+                stage->outputs[k].buffer->record->initial_packets;
+    }
+    if (c->observer.begin != NULL) c->observer.begin(c->observer.context, c->run);
+}
+
+void prt_collect_end(struct prt_sched *s, uint64_t total_cycles)
+{
+    struct prt_collect *c = s->collect;
+    uint64_t now = s->ops->now_cycles(s->device);
+    if (now > total_cycles) now = total_cycles; /* real time goes on */
+    look(s, now);
+    if (total_cycles > now) work(c, now, total_cycles - now);
+    tell_work(c);
+    for (uint32_t i = 0; i < s->container->stage_count; i++)
+        book(c, i, total_cycles);
+    if (c->observer.end != NULL) c->observer.end(c->observer.context, c->run, total_cycles);
+}
+
+/* ---- launches ---- */
+
+static enum prt_launch_form form_of(enum prt_packet_kind kind)
+{
+    switch (kind) {
+    case PRT_PACKET_REFERENCE: return PRT_LAUNCH_REFERENCE;
+    case PRT_PACKET_CONDENSED: return PRT_LAUNCH_CONDENSED;
+    default: return PRT_LAUNCH_FULL;
+    }
+}
+
+static void account_latency(struct prt_stage_time *t, const struct prt_launch_record *r)
+{
+    uint64_t cycles = r->end_cycles - r->enqueued_cycles;
+    if (r->interrupted) return;
+    t->latency_cycles = prt_cycles_add(t->latency_cycles, cycles);
+    if (cycles > t->latency_most_cycles) t->latency_most_cycles = cycles;
+}
+
+/* Until the launch began the stage waited for the scheduler, then behind others, and between its
+ * pieces for more important ones; from its end on, for its completion. */
+static void account_launch(struct prt_collect *c, const struct prt_launch_record *r)
+{
+    struct watched_stage *w = &c->stages[r->stage];
+    struct prt_stage_time *t = &w->time;
+    book(c, r->stage, r->enqueued_cycles);
+    w->cause = r->resumed ? PRT_STALL_INTERRUPTED : PRT_STALL_UNITS;
+    book(c, r->stage, r->begin_cycles);
+    w->cause = PRT_STALL_COMPLETION;
+    w->end = NO_END;
+    if (w->since_cycles < r->end_cycles) w->since_cycles = r->end_cycles;
+    t->execute_cycles += r->execute_cycles;
+    t->launch_cycles += r->launch_cycles;
+    t->switch_cycles += r->switch_cycles;
+    t->index_cycles += r->index_cycles;
+    t->device_queue_cycles += r->device_queue_cycles;
+    t->interruptions += r->interrupted;
+    t->launches[form_of(r->packet)] += !r->interrupted;
+    t->warps += r->warps;
+    t->compute_cycles = prt_cycles_add(t->compute_cycles, r->compute_cycles);
+    t->memory_cycles = prt_cycles_add(t->memory_cycles, r->memory_cycles);
+    if (r->memory_cycles > r->compute_cycles) t->memory_bound_cycles += r->execute_cycles;
+    account_latency(t, r);
+}
+
+static void account_units(struct prt_collect *c, const struct prt_launch_record *r)
+{
+    assert(r->queue < c->queue_count);
+    struct prt_queue_statistics *q = &c->queues[r->queue];
+    q->first_cu = r->first_cu;
+    q->cu_count = r->cu_count;
+    q->importance = r->importance;
+    q->launches += !r->interrupted;
+    q->busy_cycles += r->end_cycles - r->begin_cycles;
+    q->execute_cycles += r->execute_cycles;
+    for (uint32_t i = 0; i < r->cu_count; i++) {
+        uint32_t cu = r->first_cu + r->cus[i].number;
+        c->launch_cu_cycles[r->cus[i].number] = r->cus[i].busy_cycles;
+        c->cu_cycles[cu] = prt_cycles_add(c->cu_cycles[cu], r->cus[i].busy_cycles);
+    }
+}
+
+/* Of a finish: what it has said.  Of firings: what they must give, or have said. */
+static uint64_t produced_packets(const struct prt_sched *s, const struct prt_stage *stage,
+                                 uint32_t output, const struct prt_launch_record *r)
+{
+    bool said = r->finish || !stage->exact;
+    return said ? s->produced[stage->node->first_output + output]
+                : prt_flow_total(&stage->outputs[output].most, r->first_firing, r->firings);
+}
+
+static void account_outputs(struct prt_sched *s, const struct prt_launch_record *r)
+{
+    struct prt_collect *c = s->collect;
+    const struct prt_stage *stage = &s->stages[r->stage];
+    uint32_t first = stage->node->first_output;
+    for (uint32_t i = 0; i < stage->node->output_count; i++) {
+        struct watched_output *o = &c->outputs[first + i];
+        uint64_t packets = produced_packets(s, stage, i, r);
+        c->ends[stage->node->input_count + i] = (struct prt_launch_end){
+            (uint32_t)(stage->outputs[i].buffer - s->buffers), o->packets, packets};
+        o->packets += packets;
+        if (r->finish) continue;
+        o->firings += r->firings;
+        o->runs += packets;
+        if (c->batch_most[first + i] > o->most) o->most = c->batch_most[first + i];
+    }
+}
+
+/* From the first packet that the launch has consumed to the last one it has seen. */
+static struct prt_launch_end seen_packets(const struct prt_sched *s,
+                                          const struct prt_stage_input *input,
+                                          const struct prt_launch_record *r)
+{
+    struct prt_launch_end end = {.buffer = (uint32_t)(input->buffer - s->buffers)};
+    uint64_t last = r->first_firing + r->firings - 1;
+    if (input->window.width > 0) {
+        end.first_packet = r->first_firing;
+        end.packets = r->firings;
+        return end;
+    }
+    end.first_packet = prt_flow_total(&input->take.pop, 0, r->first_firing);
+    end.packets = prt_flow_total(&input->take.pop, 0, last) - end.first_packet +
+                  prt_take_needs(&input->take, last);
+    return end;
+}
+
+static void tell_launch(struct prt_sched *s, const struct prt_launch_record *r)
+{
+    struct prt_collect *c = s->collect;
+    const struct prt_stage *stage = &s->stages[r->stage];
+    uint32_t inputs = r->finish || r->resumed ? 0 : stage->node->input_count;
+    for (uint32_t i = 0; i < inputs; i++)
+        c->ends[i] = seen_packets(s, &stage->inputs[i], r);
+    const struct prt_launch_event event = {
+        .stage = r->stage,
+        .queue = r->queue,
+        .finish = r->finish,
+        .form = form_of(r->packet),
+        .first_of_packet = r->first_of_packet,
+        .cleaned_up = r->cleaned_up,
+        .first_firing = r->first_firing,
+        .firings = r->finish ? 0 : r->firings,
+        .enqueued_cycles = r->enqueued_cycles,
+        .begin_cycles = r->begin_cycles,
+        .end_cycles = r->end_cycles,
+        .launch_cycles = r->launch_cycles,
+        .switch_cycles = r->switch_cycles,
+        .index_cycles = r->index_cycles,
+        .execute_cycles = r->execute_cycles,
+        .device_queue_cycles = r->device_queue_cycles,
+        .cleanup_cycles = r->cleanup_cycles,
+        .compute_cycles = r->compute_cycles,
+        .memory_cycles = r->memory_cycles,
+        .warps = r->warps,
+        .first_cu = r->first_cu,
+        .cu_count = r->cu_count,
+        .cu_cycles = c->launch_cu_cycles,
+        .inputs = c->ends,
+        .outputs = c->ends + stage->node->input_count,
+        .input_count = inputs,
+        .output_count = r->interrupted ? 0 : stage->node->output_count,
+        .interrupted = r->interrupted,
+        .resumed = r->resumed,
+        .importance = r->importance,
+    };
+    c->observer.launch(c->observer.context, &event);
+}
+
+void prt_collect_launch(struct prt_sched *s, const struct prt_launch_record *record)
+{
+    account_launch(s->collect, record);
+    account_units(s->collect, record);
+    if (!record->interrupted) account_outputs(s, record);
+    if (s->collect->observer.launch != NULL) tell_launch(s, record);
+}
+
+/* ---- what is known ---- */
+
+void prt_collect_stage_time(const struct prt_sched *s, uint32_t stage, struct prt_stage_time *time)
+{
+    *time = s->collect->stages[stage].time;
+    time->queue = s->stages[stage].queue;
+}
+
+uint64_t prt_collect_wait_cycles(const struct prt_sched *s, uint32_t stage, uint32_t end)
+{
+    return s->collect->waits[s->collect->first_end[stage] + end];
+}
+
+/* The highest rate of a phase. */
+static uint64_t highest_rate(const struct prt_flow *flow)
+{
+    if (flow->phases == 1) return flow->cycle;
+    uint64_t highest = 0;
+    for (uint32_t i = 0; i < flow->phases; i++) {
+        uint64_t rate = flow->sums[i + 1] - flow->sums[i];
+        if (rate > highest) highest = rate;
+    }
+    return highest;
+}
+
+static uint64_t lowest_rate(const struct prt_flow *flow)
+{
+    if (flow->phases == 1) return flow->cycle;
+    uint64_t lowest = UINT64_MAX;
+    for (uint32_t i = 0; i < flow->phases; i++) {
+        uint64_t rate = flow->sums[i + 1] - flow->sums[i];
+        if (rate < lowest) lowest = rate;
+    }
+    return lowest;
+}
+
+/* The depth that the compiler needs for an output grows at most in proportion to its bound. */
+static uint64_t freed_bytes(const struct prt_stage_output *output, uint64_t declared,
+                            uint64_t observed)
+{
+    const struct prt_fifo *fifo = &output->buffer->fifo;
+    uint64_t bound = observed > 0 ? observed : 1;
+    if (output->buffer->record->outer != CONTAINER_INNER || bound >= declared) return 0;
+    unsigned __int128 packets =
+        (unsigned __int128)fifo->depth_packets * (declared - bound) / declared;
+    return prt_cycles_multiply((uint64_t)packets, fifo->width_bytes);
+}
+
+void prt_collect_output(const struct prt_sched *s, uint32_t output,
+                        struct prt_output_statistics *statistics)
+{
+    const struct watched_output *w = &s->collect->outputs[output];
+    const struct prt_stage_output *o = &s->outputs[output];
+    uint64_t declared = highest_rate(&o->most);
+    bool ranges = o->least.cycle != o->most.cycle;
+    bool told = ranges && s->collect->executes;
+    *statistics = (struct prt_output_statistics){
+        .buffer = prt_container_text(s->container, o->buffer->record->name),
+        .declared_least = lowest_rate(&o->least),
+        .declared_most = declared,
+        .observed_most = w->firings == 0 ? 0
+                         : told          ? w->most
+                                         : declared,
+        .firings = w->firings,
+        .packets = w->runs,
+        .ranges = ranges,
+    };
+    if (ranges && w->firings > 0)
+        statistics->frees_bytes = freed_bytes(o, declared, statistics->observed_most);
+}
+
+bool prt_collect_queue(const struct prt_sched *s, uint32_t queue,
+                       struct prt_queue_statistics *statistics)
+{
+    if (queue >= s->collect->queue_count || s->collect->queues[queue].launches == 0) return false;
+    *statistics = s->collect->queues[queue];
+    statistics->root = s->queues[queue].root;
+    return true;
+}
+
+uint64_t prt_collect_host_cycles(const struct prt_sched *sched, uint32_t buffer)
+{
+    return sched->collect->host_cycles[buffer];
+}
+
+uint64_t prt_collect_cu_cycles(const struct prt_sched *s, uint32_t cu)
+{
+    return cu < s->collect->cu_count ? s->collect->cu_cycles[cu] : 0;
+}

@@ -1,0 +1,273 @@
+/*
+ * verify_launches: kernels that launch kernels, from the container's records alone
+ * (lang/device_queue.md, "Bounds").
+ *
+ *     E(k, d) = launches(k) + max of E(c, d - 1) over the kernels c that k launches,  E(k, 0) = 0
+ *     T(k, d) = launches(k) x (1 + max of T(c, d - 1)),                               T(k, 0) = 0
+ *
+ * are the most entries of the device queue at one time, deepest first, and the most launches in all,
+ * of one firing of k with d levels below it.
+ */
+#include "runtime/verify/verify_internal.h"
+
+#include "lang/index_format.h"
+#include "lang/kernel_abi.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARGUMENTS_MAX (UINT64_C(1) << 20) /* bytes of a child's arguments */
+
+static const char *title_of(const struct prt_container *c, uint32_t interface)
+{
+    return prt_verify_text(c, c->interfaces[interface].title);
+}
+
+/* ---- one interface ---- */
+
+static enum prt_status verify_entry(const struct prt_container *c, uint32_t i,
+                                    struct prt_error *error)
+{
+    const struct container_interface *f = &c->interfaces[i];
+    const uint64_t begin = sizeof(struct kernel_launch);
+    CHECK(f->arguments_bytes <= ARGUMENTS_MAX, INTERFACES, i,
+          "'%s' has %" PRIu64 " bytes of arguments", title_of(c, i), f->arguments_bytes);
+    CHECK(f->entry_bytes == begin + (f->arguments_bytes + 63) / 64 * 64 &&
+              f->arguments_offset_bytes == begin &&
+              f->event_offset_bytes == offsetof(struct kernel_launch, event) &&
+              f->local_offset_bytes == 0,
+          INTERFACES, i, "the entry of '%s' is not laid out as entries are", title_of(c, i));
+    uint64_t plane = (uint64_t)f->group[0] * f->group[1];
+    CHECK(plane >= 1 && plane <= INDEX_ITEMS_MAX && f->group[2] >= 1 &&
+              plane * f->group[2] <= INDEX_ITEMS_MAX,
+          INTERFACES, i, "'%s' has no work-items, or too many", title_of(c, i));
+    uint64_t items = plane * f->group[2], lanes = c->device->lanes;
+    CHECK(f->firing_warps == items / lanes + (items % lanes != 0), INTERFACES, i,
+          "'%s' has %" PRIu32 " warps, for %" PRIu64 " work-items and %" PRIu64 " lanes",
+          title_of(c, i), f->firing_warps, items, lanes);
+    CHECK(f->work_groups == 1 && f->global_offset == 0 && f->group_offset == 0, INTERFACES, i,
+          "a launch of '%s' is not one work-group from 0 on", title_of(c, i));
+    /* equivalent: neither of its parts needs the other */
+    CHECK((f->launches > 0) == (f->launch_count > 0) && f->launches <= CONTAINER_TREE_MAX,
+          INTERFACES, i, "'%s' has %" PRIu64 " launches a firing and %" PRIu32 " places for them",
+          title_of(c, i), f->launches, f->launch_count);
+    return PRT_OK;
+}
+
+static enum prt_status verify_child(const struct prt_container *c, uint32_t i,
+                                    struct prt_error *error)
+{
+    const struct container_interface *f = &c->interfaces[i];
+    CHECK(f->nesting == 0 && f->tree == 0 && f->queue_entries == 0, INTERFACES, i,
+          "'%s' is a child, and has bounds of an outermost kernel", title_of(c, i));
+    return PRT_OK;
+}
+
+/* The interface's ports are those of its node. */
+static enum prt_status verify_node_ports(const struct prt_container *c, uint32_t i,
+                                         struct prt_error *error)
+{
+    const struct container_interface *f = &c->interfaces[i];
+    const struct container_node *node = &c->nodes[f->node];
+    CHECK(f->in_count == node->input_count && f->out_count == node->output_count, INTERFACES, i,
+          "'%s' has not the ends of its node", title_of(c, i));
+    for (uint32_t k = 0; k < f->in_count; k++) {
+        const struct container_input *input = &c->inputs[node->first_input + k];
+        const struct container_interface_port *port = &c->interface_ports[f->first_port + k];
+        CHECK(input->window_width == 0, INTERFACES, i, "'%s' launches, and has a 2-D window",
+              title_of(c, i));
+        CHECK(port->width_bytes == c->buffers[input->buffer].width_bytes &&
+                  port->packets == input->peek,
+              INTERFACE_PORTS, f->first_port + k, "is not as the input of node '%s'",
+              prt_verify_text(c, node->name));
+    }
+    for (uint32_t k = 0; k < f->out_count; k++) {
+        uint32_t at = f->first_port + f->in_count + k;
+        const struct container_output *output = &c->outputs[node->first_output + k];
+        const struct container_interface_port *port = &c->interface_ports[at];
+        CHECK(port->width_bytes == c->buffers[output->buffer].width_bytes &&
+                  port->packets <= output->push,
+              INTERFACE_PORTS, at, "is not as the output of node '%s'",
+              prt_verify_text(c, node->name));
+    }
+    return PRT_OK;
+}
+
+static enum prt_status verify_outermost(const struct prt_container *c, uint32_t i,
+                                        struct prt_error *error)
+{
+    const struct container_interface *f = &c->interfaces[i];
+    const struct container_node *node = &c->nodes[f->node];
+    const uint32_t never = CONTAINER_NODE_STOPS | CONTAINER_NODE_INDEXED;
+    CHECK((node->flags & CONTAINER_NODE_LAUNCHES) && f->launches > 0, INTERFACES, i,
+          "node '%s' launches nothing", prt_verify_text(c, node->name));
+    CHECK((node->flags & never) == 0 && node->phases == 1, INTERFACES, i,
+          "node '%s' launches, and stops, has phases or writes by index",
+          prt_verify_text(c, node->name));
+    CHECK(f->kernel == node->kernel && f->arguments_bytes == node->arguments_bytes, INTERFACES, i,
+          "'%s' is not the kernel of node '%s'", title_of(c, i), prt_verify_text(c, node->name));
+    CHECK(f->nesting >= 1 && f->nesting <= CONTAINER_NESTING_MAX, INTERFACES, i,
+          "'%s' has %" PRIu64 " levels below it", title_of(c, i), f->nesting);
+    CHECK(f->tree >= 1 && f->tree <= CONTAINER_TREE_MAX, INTERFACES, i,
+          "a firing of '%s' has %" PRIu64 " launches", title_of(c, i), f->tree);
+    return verify_node_ports(c, i, error);
+}
+
+/* ---- one launch ---- */
+
+static enum prt_status verify_launch(const struct prt_container *c, uint32_t i, uint32_t parent,
+                                     struct prt_error *error)
+{
+    const struct container_launch *launch = &c->launches[i];
+    const struct container_interface *from = &c->interfaces[parent];
+    const struct container_interface *to = &c->interfaces[launch->child];
+    CHECK(launch->parent == parent, LAUNCHES, i, "is not one of '%s'", title_of(c, parent));
+    CHECK(to->node == CONTAINER_NONE, LAUNCHES, i, "'%s' is no child kernel",
+          title_of(c, launch->child));
+    CHECK(to->in_count <= from->in_count && to->out_count <= from->out_count, LAUNCHES, i,
+          "'%s' has more ports than '%s', which launches it", title_of(c, launch->child),
+          title_of(c, parent));
+    for (uint32_t k = 0; k < to->in_count + to->out_count; k++) {
+        bool in = k < to->in_count;
+        uint32_t theirs = from->first_port + (in ? k : from->in_count + k - to->in_count);
+        const struct container_interface_port *outer = &c->interface_ports[theirs];
+        const struct container_interface_port *inner = &c->interface_ports[to->first_port + k];
+        CHECK(inner->width_bytes == outer->width_bytes && (!in || inner->packets <= outer->packets),
+              INTERFACE_PORTS, to->first_port + k,
+              "port of '%s' is wider than that of '%s', which launches it, or sees more",
+              title_of(c, launch->child), title_of(c, parent));
+    }
+    return PRT_OK;
+}
+
+static enum prt_status verify_tables(const struct prt_container *c, struct prt_error *error)
+{
+    uint32_t ports = 0, launches = 0;
+    CHECK(c->launch_count <= CONTAINER_LAUNCHES_MAX, LAUNCHES, CONTAINER_LAUNCHES_MAX,
+          "more than %u launches", CONTAINER_LAUNCHES_MAX);
+    for (uint32_t i = 0; i < c->interface_count; i++) {
+        const struct container_interface *f = &c->interfaces[i];
+        CHECK(f->first_port == ports && f->first_launch == launches, INTERFACES, i,
+              "the ports or launches of '%s' do not follow those of the kernel before it",
+              title_of(c, i));
+        ports += f->in_count + f->out_count;
+        launches += f->launch_count;
+        enum prt_status status = verify_entry(c, i, error);
+        if (status == PRT_OK)
+            status = f->node == CONTAINER_NONE ? verify_child(c, i, error)
+                                               : verify_outermost(c, i, error);
+        for (uint32_t k = f->first_launch; k < launches && status == PRT_OK; k++)
+            status = verify_launch(c, k, i, error);
+        if (status != PRT_OK) return status;
+    }
+    CHECK(ports == c->interface_port_count, INTERFACE_PORTS, ports, "belongs to no kernel");
+    CHECK(launches == c->launch_count, LAUNCHES, launches, "belongs to no kernel");
+    return PRT_OK;
+}
+
+/* Each node that launches has one interface. */
+static enum prt_status verify_coverage(const struct prt_container *c, struct prt_error *error)
+{
+    uint8_t *seen = calloc((size_t)c->node_count + 1, 1);
+    if (seen == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; i < c->interface_count && status == PRT_OK; i++) {
+        uint32_t node = c->interfaces[i].node;
+        if (node == CONTAINER_NONE) continue;
+        if (PRT_BREAKS(seen[node]++))
+            status =
+                prt_verify_refuse(c, error, CONTAINER_INTERFACES, i, "node '%s' has two interfaces",
+                                  prt_verify_text(c, c->nodes[node].name));
+    }
+    for (uint32_t i = 0; i < c->node_count && status == PRT_OK; i++) {
+        if (PRT_BREAKS((c->nodes[i].flags & CONTAINER_NODE_LAUNCHES) && !seen[i]))
+            status = prt_verify_refuse(c, error, CONTAINER_NODES, i,
+                                       "'%s' launches, and has no interface",
+                                       prt_verify_text(c, c->nodes[i].name));
+    }
+    free(seen);
+    return status;
+}
+
+/* ---- bounds ---- */
+
+struct bounds {
+    uint64_t entries, tree;
+};
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t multiply(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* `deeper` from `row`, the bounds with one level less. */
+static void step(const struct prt_container *c, const struct bounds *row, struct bounds *deeper)
+{
+    for (uint32_t i = 0; i < c->interface_count; i++) {
+        const struct container_interface *f = &c->interfaces[i];
+        struct bounds most = {0};
+        for (uint32_t k = f->first_launch; k < f->first_launch + f->launch_count; k++) {
+            const struct bounds *child = &row[c->launches[k].child];
+            if (child->entries > most.entries) most.entries = child->entries;
+            if (child->tree > most.tree) most.tree = child->tree;
+        }
+        deeper[i].entries = add(f->launches, most.entries);
+        deeper[i].tree = multiply(f->launches, add(1, most.tree));
+    }
+}
+
+static enum prt_status verify_depth(const struct prt_container *c, uint64_t depth,
+                                    const struct bounds *row, struct prt_error *error)
+{
+    for (uint32_t i = 0; i < c->interface_count; i++) {
+        const struct container_interface *f = &c->interfaces[i];
+        if (f->node == CONTAINER_NONE || f->nesting != depth) continue;
+        CHECK(f->tree <= row[i].tree, INTERFACES, i,
+              "a firing of '%s' is said to have %" PRIu64 " launches, it has %" PRIu64 " at most",
+              title_of(c, i), f->tree, row[i].tree);
+        uint64_t entries = row[i].entries < f->tree ? row[i].entries : f->tree;
+        CHECK(f->queue_entries == entries, INTERFACES, i,
+              "'%s' is said to have %" PRIu64 " entries in the device queue, it may have %" PRIu64,
+              title_of(c, i), f->queue_entries, entries);
+    }
+    return PRT_OK;
+}
+
+static enum prt_status verify_bounds(const struct prt_container *c, struct prt_error *error)
+{
+    /* equivalent: room for a third row */
+    struct bounds *rows = calloc((size_t)c->interface_count * 2, sizeof *rows);
+    if (rows == NULL) return prt_error_set(error, PRT_E_NOMEM, "out of memory");
+    struct bounds *row = rows, *deeper = rows + c->interface_count;
+    uint64_t deepest = 0;
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; i < c->interface_count; i++)
+        /* equivalent: the larger of two equal ones */
+        if (c->interfaces[i].nesting > deepest) deepest = c->interfaces[i].nesting;
+    for (uint64_t depth = 1; depth <= deepest && status == PRT_OK; depth++) {
+        step(c, row, deeper);
+        struct bounds *swap = row;
+        row = deeper;
+        deeper = swap;
+        status = verify_depth(c, depth, row, error);
+    }
+    free(rows);
+    return status;
+}
+
+enum prt_status prt_verify_launches(const struct prt_container *c, struct prt_error *error)
+{
+    enum prt_status status = verify_tables(c, error);
+    if (status == PRT_OK) status = verify_coverage(c, error);
+    /* equivalent: of none nothing is said; one alone is a child, which has no bounds of its own */
+    if (status == PRT_OK && c->interface_count > 0) status = verify_bounds(c, error);
+    return status;
+}

@@ -1,0 +1,343 @@
+#include "tools/piperun/io/io_internal.h"
+
+#include "base/file_open.h"
+#include "base/file_publish.h"
+#include "base/output_target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAME_TRIES 64
+#define BASE_BYTES_MAX 200 /* of the target's name in the temporary's: NAME_MAX is 255 */
+
+/* --- system calls, whole --- */
+
+static enum prt_status write_failed(const char *name, int code, struct prt_error *error)
+{
+    if (code == EPIPE)
+        return prt_error_set(error, PRT_E_CLOSED_PIPE, "%s: the reader has closed the pipe", name);
+    return prt_error_set(error, PRT_E_WRITE, "%s: cannot write: %s", name, strerror(code));
+}
+
+static void wait_writable(int fd)
+{
+    struct pollfd polled = {fd, POLLOUT, 0};
+    (void)poll(&polled, 1, -1); /* whatever comes of it, the next write tells */
+}
+
+/* Writes all of it; at `offset`, or where the file stands if that is negative. */
+static enum prt_status write_whole(int fd, const char *name, const void *data, size_t bytes,
+                                   off_t offset, struct prt_error *error)
+{
+    const unsigned char *next = data;
+    while (bytes > 0) {
+        ssize_t put = offset < 0 ? write(fd, next, bytes) : pwrite(fd, next, bytes, offset);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            wait_writable(fd);
+            continue;
+        }
+        if (put <= 0) return write_failed(name, put < 0 ? errno : EIO, error);
+        next += put;
+        bytes -= (size_t)put;
+        offset = offset < 0 ? offset : offset + put;
+    }
+    return PRT_OK;
+}
+
+/* close(2) tells of late write errors; on Linux the descriptor is gone even after EINTR. */
+static int close_once(int *fd)
+{
+    int closed = *fd >= 0 ? close(*fd) : 0;
+    *fd = -1;
+    return closed != 0 && errno != EINTR ? errno : 0;
+}
+
+/* --- spool --- */
+
+enum prt_status prt_io_spool_open(int *fd, struct prt_error *error)
+{
+    const char *directory = getenv("TMPDIR");
+    char path[4096];
+    if (directory == NULL || directory[0] == '\0') directory = "/tmp";
+    int length = snprintf(path, sizeof path, "%s/piperun.XXXXXX", directory);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return prt_error_set(error, PRT_E_OPEN, "TMPDIR is too long");
+    int made = mkostemp(path, O_CLOEXEC);
+    if (made < 0)
+        return prt_error_set(error, PRT_E_OPEN, "%s: cannot make a temporary file: %s", directory,
+                             strerror(errno));
+    (void)unlink(path);
+    *fd = made;
+    return PRT_OK;
+}
+
+enum prt_status prt_io_spool_write(int fd, const void *data, size_t bytes, struct prt_error *error)
+{
+    return write_whole(fd, "temporary file", data, bytes, -1, error);
+}
+
+enum prt_status prt_io_spool_read(int fd, uint64_t offset, void *data, size_t bytes,
+                                  struct prt_error *error)
+{
+    unsigned char *next = data;
+    while (bytes > 0) {
+        ssize_t got = pread(fd, next, bytes, (off_t)offset);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0)
+            return prt_error_set(error, PRT_E_READ, "temporary file: cannot read: %s",
+                                 got < 0 ? strerror(errno) : "it is too short");
+        next += got;
+        offset += (uint64_t)got;
+        bytes -= (size_t)got;
+    }
+    return PRT_OK;
+}
+
+/* --- opening --- */
+
+static enum prt_status open_failed(const char *name, struct prt_error *error)
+{
+    return prt_error_set(error, PRT_E_OPEN, "%s: cannot open for writing: %s", name,
+                         file_error_text(errno));
+}
+
+/* What is written directly through `fd`, of which -1 says that it could not be had. */
+static enum prt_status take_descriptor(struct prt_io_writer *writer, int fd, bool patched,
+                                       struct prt_error *error)
+{
+    writer->direct = true;
+    writer->fd = fd;
+    if (writer->fd < 0) return open_failed(writer->name, error);
+    prt_io_widen_pipe(writer->fd);
+    if (!patched) return PRT_OK;
+    writer->final_fd = writer->fd;
+    writer->fd = -1;
+    return prt_io_spool_open(&writer->fd, error);
+}
+
+static enum prt_status open_descriptor(struct prt_io_writer *writer, int descriptor, bool patched,
+                                       struct prt_error *error)
+{
+    return take_descriptor(writer, fcntl(descriptor, F_DUPFD_CLOEXEC, 3), patched, error);
+}
+
+/* The opening of a named pipe waits for a reader. */
+static int open_device(const char *path, const struct prt_io_environment *environment)
+{
+    int fd;
+    if (environment != NULL && environment->no_named_pipes) return file_open_output_device(path);
+    do
+        fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* The temporary's path: DIRECTORY/.NAME.RANDOM.tmp, beside the target. */
+static char *temporary_path(const char *target)
+{
+    const char *slash = strrchr(target, '/');
+    const char *base = slash != NULL ? slash + 1 : target;
+    uint64_t number = 0;
+    char *path = NULL;
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        number = (uint64_t)(uintptr_t)&number ^ (uint64_t)getpid();
+    if (asprintf(&path, "%.*s.%.*s.%016" PRIx64 ".tmp", (int)(base - target), target,
+                 BASE_BYTES_MAX, base, number) < 0)
+        return NULL;
+    return path;
+}
+
+/* One try.  The record comes before the file, so that no signal falls between. */
+static enum prt_status try_temporary(struct prt_io_writer *writer, struct prt_temporaries *registry,
+                                     struct prt_error *error)
+{
+    writer->temporary = temporary_path(writer->target);
+    if (writer->temporary == NULL) return prt_io_no_memory(error);
+    if (registry != NULL &&
+        prt_temporary_add(registry, writer->temporary, &writer->record) != PRT_OK) {
+        free(writer->temporary);
+        writer->temporary = NULL;
+        return prt_io_no_memory(error);
+    }
+    do
+        writer->fd = open(writer->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    while (writer->fd < 0 && errno == EINTR);
+    if (writer->fd >= 0) return PRT_OK;
+    int code = errno;
+    prt_temporary_forget(writer->record);
+    writer->record = NULL;
+    free(writer->temporary);
+    writer->temporary = NULL;
+    errno = code;
+    return code == EEXIST ? PRT_E_BUSY : open_failed(writer->name, error);
+}
+
+static enum prt_status open_temporary(struct prt_io_writer *writer,
+                                      const struct prt_io_environment *environment,
+                                      struct prt_error *error)
+{
+    struct prt_temporaries *registry = environment != NULL ? environment->temporaries : NULL;
+    enum prt_status status = PRT_E_BUSY;
+    for (int i = 0; i < NAME_TRIES && status == PRT_E_BUSY; i++)
+        status = try_temporary(writer, registry, error);
+    return status == PRT_E_BUSY ? open_failed(writer->name, error) : status;
+}
+
+/* What stands at `path`: a device or pipe (true in *direct), a regular file that may be replaced,
+ * or nothing. */
+static enum prt_status examine_target(const char *path, bool *direct, struct prt_error *error)
+{
+    struct stat status;
+    *direct = false;
+    if (stat(path, &status) != 0) {
+        if (errno == ENOENT) return PRT_OK;
+        return open_failed(path, error);
+    }
+    if (S_ISDIR(status.st_mode)) {
+        errno = EISDIR;
+        return open_failed(path, error);
+    }
+    *direct = !S_ISREG(status.st_mode);
+    if (!*direct && access(path, W_OK) != 0) return open_failed(path, error);
+    return PRT_OK;
+}
+
+static enum prt_status open_by_kind(struct prt_io_writer *writer, const char *path, bool patched,
+                                    const struct prt_io_environment *environment,
+                                    struct prt_error *error)
+{
+    bool direct;
+    struct output_target target;
+    if (strcmp(path, "-") == 0) return open_descriptor(writer, STDOUT_FILENO, patched, error);
+    enum prt_status status = examine_target(path, &direct, error);
+    if (status != PRT_OK) return status;
+    if (!output_target_find(path, &target))
+        return errno == ENOMEM ? prt_io_no_memory(error) : open_failed(path, error);
+    if (target.path == NULL) return open_descriptor(writer, target.descriptor, patched, error);
+    if (direct) {
+        free(target.path);
+        return take_descriptor(writer, open_device(path, environment), patched, error);
+    }
+    writer->target = target.path;
+    return open_temporary(writer, environment, error);
+}
+
+enum prt_status prt_io_writer_open(struct prt_io_writer *writer, const char *path, bool patched,
+                                   const struct prt_io_environment *environment,
+                                   struct prt_error *error)
+{
+    *writer = (struct prt_io_writer){.state = PRT_IO_WRITER_OPEN, .fd = -1, .final_fd = -1};
+    writer->name = strdup(strcmp(path, "-") == 0 ? "standard output" : path);
+    writer->data = malloc(PRT_IO_BUFFER_BYTES);
+    enum prt_status status = writer->name == NULL || writer->data == NULL
+                                 ? prt_io_no_memory(error)
+                                 : open_by_kind(writer, path, patched, environment, error);
+    if (status != PRT_OK) prt_io_writer_close(writer);
+    return status;
+}
+
+/* --- writing --- */
+
+enum prt_status prt_io_writer_flush(struct prt_io_writer *writer, struct prt_error *error)
+{
+    enum prt_status status =
+        write_whole(writer->fd, writer->name, writer->data, writer->used, -1, error);
+    writer->used = 0;
+    return status;
+}
+
+enum prt_status prt_io_writer_put(struct prt_io_writer *writer, const void *data, size_t bytes,
+                                  struct prt_error *error)
+{
+    if (bytes == 0) return PRT_OK;
+    if (__builtin_add_overflow(writer->offset, bytes, &writer->offset))
+        return write_failed(writer->name, EFBIG, error);
+    if (bytes > PRT_IO_BUFFER_BYTES - writer->used) {
+        enum prt_status status = prt_io_writer_flush(writer, error);
+        if (status != PRT_OK) return status;
+    }
+    if (bytes >= PRT_IO_BUFFER_BYTES)
+        return write_whole(writer->fd, writer->name, data, bytes, -1, error);
+    memcpy(writer->data + writer->used, data, bytes);
+    writer->used += bytes;
+    return PRT_OK;
+}
+
+enum prt_status prt_io_writer_patch(struct prt_io_writer *writer, uint64_t offset, const void *data,
+                                    size_t bytes, struct prt_error *error)
+{
+    enum prt_status status = prt_io_writer_flush(writer, error);
+    if (status != PRT_OK) return status;
+    return write_whole(writer->fd, writer->name, data, bytes, (off_t)offset, error);
+}
+
+/* --- the end --- */
+
+static enum prt_status copy_spool(struct prt_io_writer *writer, struct prt_error *error)
+{
+    for (uint64_t done = 0; done < writer->offset;) {
+        uint64_t left = writer->offset - done;
+        size_t part = left < PRT_IO_BUFFER_BYTES ? (size_t)left : PRT_IO_BUFFER_BYTES;
+        enum prt_status status = prt_io_spool_read(writer->fd, done, writer->data, part, error);
+        if (status == PRT_OK)
+            status = write_whole(writer->final_fd, writer->name, writer->data, part, -1, error);
+        if (status != PRT_OK) return status;
+        done += part;
+    }
+    return PRT_OK;
+}
+
+enum prt_status prt_io_writer_prepare(struct prt_io_writer *writer, struct prt_error *error)
+{
+    if (writer->state != PRT_IO_WRITER_OPEN) return PRT_OK;
+    enum prt_status status = prt_io_writer_flush(writer, error);
+    if (status == PRT_OK && writer->final_fd >= 0) status = copy_spool(writer, error);
+    bool synchronised = status != PRT_OK || writer->direct || file_synchronise(writer->fd);
+    int code = synchronised ? 0 : errno;
+    int *last_fd = writer->final_fd >= 0 ? &writer->final_fd : &writer->fd;
+    int close_code = close_once(last_fd);
+    if (status != PRT_OK) return status;
+    if (code != 0 || close_code != 0)
+        return write_failed(writer->name, code != 0 ? code : close_code, error);
+    writer->state = PRT_IO_WRITER_PREPARED;
+    return PRT_OK;
+}
+
+enum prt_status prt_io_writer_publish(struct prt_io_writer *writer, struct prt_error *error)
+{
+    if (writer->temporary == NULL) return PRT_OK;
+    bool renamed, good = file_publish(writer->temporary, writer->target, &renamed);
+    int code = errno;
+    if (!renamed) return write_failed(writer->name, code, error);
+    prt_temporary_forget(writer->record);
+    writer->record = NULL;
+    free(writer->temporary);
+    writer->temporary = NULL;
+    if (good) return PRT_OK;
+    return prt_error_set(error, PRT_E_WRITE,
+                         "%s: the file is complete, but its folder cannot be synchronised: %s",
+                         writer->name, strerror(code));
+}
+
+void prt_io_writer_close(struct prt_io_writer *writer)
+{
+    if (writer->state == PRT_IO_WRITER_CLOSED) return;
+    (void)close_once(&writer->fd);
+    (void)close_once(&writer->final_fd);
+    if (writer->temporary != NULL) (void)unlink(writer->temporary);
+    prt_temporary_forget(writer->record);
+    free(writer->temporary);
+    free(writer->target);
+    free(writer->name);
+    free(writer->data);
+    *writer = (struct prt_io_writer){.fd = -1, .final_fd = -1};
+}

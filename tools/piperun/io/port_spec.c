@@ -1,0 +1,413 @@
+#include "base/nearest.h"
+#include "tools/piperun/io/io_internal.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define OPTION_MAX ((uint64_t)INT32_MAX)
+
+/* A piece of the text, not NUL-terminated. */
+struct piece {
+    const char *text;
+    size_t length;
+};
+
+static bool piece_is(struct piece piece, const char *word)
+{
+    return piece.length == strlen(word) && memcmp(piece.text, word, piece.length) == 0;
+}
+
+/* Cuts `prefix` off the front if it is there. */
+static bool piece_skip(struct piece *piece, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    if (piece->length < length || memcmp(piece->text, prefix, length) != 0) return false;
+    piece->text += length;
+    piece->length -= length;
+    return true;
+}
+
+/* Cuts the part before `separator` off the front, and the separator; all if there is none. */
+static struct piece piece_split(struct piece *rest, char separator)
+{
+    const char *found = memchr(rest->text, separator, rest->length);
+    struct piece front = {rest->text, found != NULL ? (size_t)(found - rest->text) : rest->length};
+    size_t used = found != NULL ? front.length + 1 : front.length;
+    rest->text += used;
+    rest->length -= used;
+    return front;
+}
+
+static bool parse_number(struct piece piece, uint64_t highest, uint64_t *number)
+{
+    uint64_t base = piece_skip(&piece, "0x") ? 16 : 10, value = 0;
+    if (piece.length == 0) return false;
+    for (size_t i = 0; i < piece.length; i++) {
+        int c = tolower((unsigned char)piece.text[i]);
+        uint64_t digit = 99;
+        if (c >= '0' && c <= '9')
+            digit = (uint64_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            digit = (uint64_t)(c - 'a') + 10;
+        if (digit >= base || __builtin_mul_overflow(value, base, &value) ||
+            __builtin_add_overflow(value, digit, &value) || value > highest)
+            return false;
+    }
+    *number = value;
+    return true;
+}
+
+/* TYPE: a name of the language, or s8..s64, with le or be behind it. */
+static bool parse_type(struct piece piece, struct prt_port_spec *spec)
+{
+    char name[8];
+    bool big_endian = false;
+    if (piece.length == 0 || piece.length >= sizeof name) return false;
+    for (size_t i = 0; i < piece.length; i++)
+        name[i] = (char)tolower((unsigned char)piece.text[i]);
+    size_t length = piece.length;
+    if (length > 2 && name[length - 1] == 'e' &&
+        (name[length - 2] == 'l' || name[length - 2] == 'b')) {
+        big_endian = name[length - 2] == 'b';
+        length -= 2;
+    }
+    if (name[0] == 's') name[0] = 'i';
+    if (!scalar_from_name(name, length, &spec->element)) return false;
+    spec->has_element = true;
+    spec->big_endian = big_endian;
+    return true;
+}
+
+/* --- items --- */
+
+#define TYPE_BIT(suffix) (1u << SCALAR_##suffix)
+enum {
+    ALL_TYPES = (1u << SCALAR_COUNT) - 1,
+    WAV_TYPES = TYPE_BIT(U8) | TYPE_BIT(I16) | TYPE_BIT(I32) | TYPE_BIT(F32) | TYPE_BIT(F64),
+};
+
+static const struct format_item {
+    const char *name;
+    enum prt_format format;
+    uint32_t channels; /* implied */
+    unsigned types;    /* bits: those of NAME:TYPE; 0: there is no such form */
+} items[] = {
+    {"raw", PRT_FORMAT_RAW, 0, ALL_TYPES}, {"npy", PRT_FORMAT_NPY, 0, ALL_TYPES & ~TYPE_BIT(BF16)},
+    {"wav", PRT_FORMAT_WAV, 0, WAV_TYPES}, {"pgm", PRT_FORMAT_PGM, 0, 0},
+    {"ppm", PRT_FORMAT_PGM, 3, 0},         {"png", PRT_FORMAT_PNG, 0, 0},
+    {"csv", PRT_FORMAT_CSV, 0, 0},         {"null", PRT_FORMAT_NULL, 0, 0},
+};
+
+enum { OPTION_RATE, OPTION_WIDTH, OPTION_CHANNELS, OPTIONS };
+
+static const char *const options[OPTIONS] = {"rate", "width", "channels"};
+
+enum {
+    ITEMS = sizeof items / sizeof items[0],
+    WORD_BYTES = 32 /* longer ones are cut: nothing is like them */
+};
+
+/* The items of one binding while they are read. */
+struct item_reader {
+    struct prt_port_spec *spec;
+    const char *fixed;        /* why there can be no format, for a message; NULL: there can */
+    struct piece format;      /* the item that has named it; empty: none yet */
+    uint32_t values[OPTIONS]; /* 0: not given */
+};
+
+/* For nearest_consider: NUL-terminated. */
+static const char *piece_word(struct piece piece, char word[WORD_BYTES])
+{
+    size_t length = piece.length < WORD_BYTES ? piece.length : WORD_BYTES - 1;
+    memcpy(word, piece.text, length);
+    word[length] = '\0';
+    return word;
+}
+
+static enum prt_status refuse_type(const struct prt_port_spec *spec,
+                                   const struct format_item *format, struct piece type,
+                                   struct prt_error *error)
+{
+    char word[WORD_BYTES], list[128];
+    size_t length = 0;
+    struct nearest nearest = {.wanted = piece_word(type, word)};
+    for (int i = 0; i < SCALAR_COUNT; i++) {
+        const char *name = scalar_name((enum scalar_type)i);
+        if ((format->types >> i & 1) == 0) continue;
+        nearest_consider(&nearest, name);
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s ", name);
+    }
+    const char *meant = nearest.near ? nearest.name : NULL;
+    if (meant != NULL)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': %s has no type '%.*s'; did you mean '%s:%s'?", spec->port,
+                             format->name, (int)type.length, type.text, format->name, meant);
+    return prt_error_set(error, PRT_E_USAGE,
+                         "port '%s': %s has no type '%.*s': its types are %s(s16 is i16; with le "
+                         "or be behind it)",
+                         spec->port, format->name, (int)type.length, type.text, list);
+}
+
+/* The last word about what packets are, unless one has been said. */
+static enum prt_status take_format(struct item_reader *reader, struct piece item,
+                                   const struct format_item *format, struct prt_error *error)
+{
+    struct prt_port_spec *spec = reader->spec;
+    struct piece type = item;
+    bool typed = piece_split(&type, ':').length != item.length;
+    if (reader->fixed != NULL)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': '%s' and '%.*s' contradict each other: %s", spec->port,
+                             spec->path, (int)item.length, item.text, reader->fixed);
+    if (reader->format.length != 0)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': '%.*s' and '%.*s' are two formats: a port has one",
+                             spec->port, (int)reader->format.length, reader->format.text,
+                             (int)item.length, item.text);
+    if (typed && format->types == 0)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': '%.*s': %s takes no type; raw:TYPE, npy:TYPE and wav:TYPE "
+                             "do",
+                             spec->port, (int)item.length, item.text, format->name);
+    if (typed && !parse_type(type, spec)) return refuse_type(spec, format, type, error);
+    reader->format = item;
+    spec->format = format->format;
+    spec->channels = format->channels;
+    return PRT_OK;
+}
+
+static enum prt_status take_option(struct item_reader *reader, size_t option, struct piece value,
+                                   bool has_value, struct prt_error *error)
+{
+    const char *port = reader->spec->port, *name = options[option];
+    uint64_t number;
+    if (reader->values[option] != 0)
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': %s= stands there twice", port, name);
+    if (!has_value || value.length == 0)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': %s= takes a whole number from 1 to %d, and there is none",
+                             port, name, INT32_MAX);
+    if (!parse_number(value, OPTION_MAX, &number) || number == 0)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': %s= takes a whole number from 1 to %d, not '%.*s'", port,
+                             name, INT32_MAX, (int)value.length, value.text);
+    reader->values[option] = (uint32_t)number;
+    return PRT_OK;
+}
+
+static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piece item,
+                                   struct piece name, bool has_value, struct prt_error *error)
+{
+    char word[WORD_BYTES];
+    struct nearest nearest = {.wanted = piece_word(name, word)};
+    if (item.length == 0)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': nothing stands behind a comma: leave it out, or name a "
+                             "format",
+                             spec->port);
+    struct prt_port_spec typed = *spec;
+    if (!has_value && parse_type(item, &typed))
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': '%.*s' is a type, and a port needs a format; did you mean "
+                             "'raw:%.*s'?",
+                             spec->port, (int)item.length, item.text, (int)item.length, item.text);
+    for (size_t i = 0; i < OPTIONS; i++)
+        nearest_consider(&nearest, options[i]);
+    for (size_t i = 0; i < ITEMS && !has_value; i++)
+        nearest_consider(&nearest, items[i].name);
+    const char *meant = nearest.near ? nearest.name : NULL;
+    if (meant != NULL)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': there is no %s '%.*s'; did you mean '%s%s'?", spec->port,
+                             has_value ? "option" : "format", (int)name.length, name.text, meant,
+                             has_value ? "=" : "");
+    return prt_error_set(error, PRT_E_USAGE,
+                         "port '%s': '%.*s' is no format and no option of a port: raw raw:TYPE npy "
+                         "wav pgm ppm png csv null rate=N width=N channels=N (a path ends at its "
+                         "first comma)",
+                         spec->port, (int)item.length, item.text);
+}
+
+static enum prt_status take_item(struct item_reader *reader, struct piece item,
+                                 struct prt_error *error)
+{
+    struct piece value = item, type = item;
+    struct piece option = piece_split(&value, '='), format = piece_split(&type, ':');
+    bool has_value = option.length != item.length;
+    for (size_t i = 0; i < OPTIONS; i++)
+        if (piece_is(option, options[i])) return take_option(reader, i, value, has_value, error);
+    for (size_t i = 0; i < ITEMS; i++)
+        if (piece_is(format, items[i].name)) return take_format(reader, item, &items[i], error);
+    return refuse_item(reader->spec, item, has_value ? option : format, has_value, error);
+}
+
+static enum prt_status parse_items(struct item_reader *reader, struct piece rest,
+                                   struct prt_error *error)
+{
+    bool more = true;
+    while (more) {
+        more = memchr(rest.text, ',', rest.length) != NULL;
+        enum prt_status status = take_item(reader, piece_split(&rest, ','), error);
+        if (status != PRT_OK) return status;
+    }
+    return PRT_OK;
+}
+
+/* --- paths --- */
+
+static enum prt_status refuse_generator(const struct prt_port_spec *spec, struct piece name,
+                                        struct prt_error *error)
+{
+    static const char *const names[] = {"ramp", "noise", "zeros"};
+    char word[WORD_BYTES];
+    const char *meant = nearest_name(piece_word(name, word), names, sizeof names / sizeof names[0]);
+    if (meant != NULL)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "port '%s': there is no generator 'gen:%.*s'; did you mean 'gen:%s'?",
+                             spec->port, (int)name.length, name.text, meant);
+    return prt_error_set(error, PRT_E_USAGE,
+                         "port '%s': 'gen:%.*s' is no generator: gen:ramp[:COUNT] "
+                         "gen:noise:SEED[:COUNT] gen:zeros[:COUNT]",
+                         spec->port, (int)name.length, name.text);
+}
+
+/* The rest of gen:NAME[:SEED][:COUNT]. */
+static enum prt_status parse_generator(struct piece text, struct prt_port_spec *spec,
+                                       struct prt_error *error)
+{
+    struct piece name = piece_split(&text, ':');
+    bool more = text.text > name.text + name.length; /* a colon stood behind the name */
+    if (piece_is(name, "ramp"))
+        spec->format = PRT_FORMAT_RAMP;
+    else if (piece_is(name, "zeros"))
+        spec->format = PRT_FORMAT_ZEROS;
+    else if (piece_is(name, "noise"))
+        spec->format = PRT_FORMAT_NOISE;
+    else
+        return refuse_generator(spec, name, error);
+    if (spec->format == PRT_FORMAT_NOISE) {
+        struct piece seed = piece_split(&text, ':');
+        more = text.text > seed.text + seed.length;
+        if (seed.length == 0)
+            return prt_error_set(error, PRT_E_USAGE,
+                                 "port '%s': gen:noise needs a seed: gen:noise:SEED[:COUNT], or "
+                                 "gen:noise and --seed",
+                                 spec->port);
+        if (!parse_number(seed, UINT64_MAX, &spec->seed))
+            return prt_error_set(error, PRT_E_USAGE,
+                                 "port '%s': the seed of gen:noise is a whole number below 2^64, "
+                                 "not '%.*s'",
+                                 spec->port, (int)seed.length, seed.text);
+    }
+    spec->has_count = more;
+    if (!more || parse_number(text, UINT64_MAX - 1, &spec->count_packets)) return PRT_OK;
+    return prt_error_set(
+        error, PRT_E_USAGE,
+        "port '%s': the packets of gen:%.*s are a whole number below 2^64 - 1, not "
+        "'%.*s'",
+        spec->port, (int)name.length, name.text, (int)text.length, text.text);
+}
+
+static bool format_from_ending(const char *path, struct prt_port_spec *spec)
+{
+    static const struct {
+        const char *ending;
+        enum prt_format format;
+        uint32_t channels; /* implied */
+    } endings[] = {{"raw", PRT_FORMAT_RAW, 0}, {"bin", PRT_FORMAT_RAW, 0},
+                   {"npy", PRT_FORMAT_NPY, 0}, {"wav", PRT_FORMAT_WAV, 0},
+                   {"pgm", PRT_FORMAT_PGM, 0}, {"pnm", PRT_FORMAT_PGM, 0},
+                   {"ppm", PRT_FORMAT_PGM, 3}, {"png", PRT_FORMAT_PNG, 0},
+                   {"csv", PRT_FORMAT_CSV, 0}, {"txt", PRT_FORMAT_CSV, 0}};
+    spec->format = PRT_FORMAT_RAW;
+    if (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0) return true;
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash != NULL ? slash : path, '.');
+    if (dot == NULL) return false;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        if (strcasecmp(dot + 1, endings[i].ending) != 0) continue;
+        spec->format = endings[i].format;
+        spec->channels = endings[i].channels;
+        return true;
+    }
+    return parse_type((struct piece){dot + 1, strlen(dot + 1)}, spec);
+}
+
+/* What needs no file; NULL in `*fixed`: the path is one. */
+static enum prt_status parse_made(struct piece path, struct prt_port_spec *spec, const char **fixed,
+                                  struct prt_error *error)
+{
+    struct piece generator = path;
+    *fixed = NULL;
+    if (piece_is(path, "null")) {
+        spec->format = PRT_FORMAT_NULL;
+        *fixed = "null has no format (a file of that name is './null')";
+    } else if (piece_skip(&generator, "gen:")) {
+        *fixed = "a generator has no format, it makes packets of the port's type";
+        return parse_generator(generator, spec, error);
+    }
+    return PRT_OK;
+}
+
+/* `spec->path` is the path. */
+static enum prt_status parse_path(struct piece path, struct piece item_text, bool has_items,
+                                  struct prt_port_spec *spec, struct prt_error *error)
+{
+    struct item_reader reader = {.spec = spec};
+    if (path.length == 0)
+        return prt_error_set(error, PRT_E_USAGE, "port '%s': a path is missing", spec->port);
+    enum prt_status status = parse_made(path, spec, &reader.fixed, error);
+    if (status == PRT_OK && has_items) status = parse_items(&reader, item_text, error);
+    if (status != PRT_OK) return status;
+    if (reader.fixed != NULL) {
+        free(spec->path);
+        spec->path = NULL;
+    } else if (reader.format.length == 0 && !format_from_ending(spec->path, spec)) {
+        return prt_error_set(
+            error, PRT_E_USAGE,
+            "port '%s': the ending of '%s' tells no format, as .raw .bin .npy .wav "
+            ".pgm .pnm .ppm .png .csv .txt and those of types do (.f32 .s16le): "
+            "name one, as in %s=%s,raw",
+            spec->port, spec->path, spec->port, spec->path);
+    }
+    spec->rate_hertz = reader.values[OPTION_RATE];
+    spec->width_packets = reader.values[OPTION_WIDTH];
+    spec->channels_implied = spec->channels != 0 && reader.values[OPTION_CHANNELS] == 0;
+    if (reader.values[OPTION_CHANNELS] != 0) spec->channels = reader.values[OPTION_CHANNELS];
+    return PRT_OK;
+}
+
+enum prt_status prt_port_spec_parse(const char *text, struct prt_port_spec *spec,
+                                    struct prt_error *error)
+{
+    *spec = (struct prt_port_spec){.format = PRT_FORMAT_RAW};
+    const char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text)
+        return prt_error_set(error, PRT_E_USAGE, "'%s' is not PORT=PATH[,FORMAT...]", text);
+    struct piece rest = {equals + 1, strlen(equals + 1)};
+    bool has_items = memchr(rest.text, ',', rest.length) != NULL;
+    struct piece path = piece_split(&rest, ',');
+    spec->port = strndup(text, (size_t)(equals - text));
+    spec->path = strndup(path.text, path.length);
+    enum prt_status status = spec->port == NULL || spec->path == NULL
+                                 ? prt_io_no_memory(error)
+                                 : parse_path(path, rest, has_items, spec, error);
+    if (status != PRT_OK) prt_port_spec_free(spec);
+    return status;
+}
+
+void prt_port_spec_free(struct prt_port_spec *spec)
+{
+    if (spec == NULL) return;
+    free(spec->port);
+    free(spec->path);
+    *spec = (struct prt_port_spec){.format = PRT_FORMAT_RAW};
+}
+
+bool prt_port_spec_is_standard(const struct prt_port_spec *spec)
+{
+    return spec->path != NULL && strcmp(spec->path, "-") == 0 && spec->format != PRT_FORMAT_NULL;
+}

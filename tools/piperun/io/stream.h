@@ -1,0 +1,242 @@
+/* Streams of packets between the outer ports of a pipeline and files, pipes and generators.
+ *
+ * A *source* is pulled, a *sink* is pushed; both carry packets in the host's memory layout
+ * (little-endian, bool as one byte 0 or 1).  Where all scalars of a packet have one type they are
+ * carried one by one: a "packet" below is such a scalar.  A *record*, a packet of different scalars
+ * or with bytes between them, is carried as its bytes.  A *spec* is what the command line says
+ * of one port: PORT=PATH[,ITEM...].
+ *
+ * Requires: SIGPIPE ignored by the process (else a closed output pipe kills it before it is
+ *   reported).  Nothing else; no locale matters.
+ * Ownership: specs, sources and sinks are made here and freed by their _free/_close.  Paths are
+ *   copied.  `struct prt_io_environment` and what it points to belong to the caller and outlive
+ *   the streams opened with them.
+ * Thread-safety: one object, one thread at a time; different objects are independent.  The registry
+ *   of temporaries may be shared by all; prt_temporaries_remove is async-signal-safe.
+ * Errors: every message names the file, and the byte offset or the field where there is one.
+ *   After an error a source gives no more packets and a sink can only be aborted.
+ *     PRT_E_USAGE        a spec that cannot be understood, or asks for what cannot be done
+ *     PRT_E_OPEN         missing, unreadable, a directory, cannot be created
+ *     PRT_E_READ         EIO and the like
+ *     PRT_E_FORMAT       content refused
+ *     PRT_E_TRUNCATED    the file ends inside a header, a packet, or before what its header says
+ *     PRT_E_WRITE        ENOSPC, EIO, failing fsync, close or rename, ...
+ *     PRT_E_CLOSED_PIPE  EPIPE
+ *     PRT_E_INTERRUPTED  the interrupt descriptor became readable
+ *     PRT_E_NOMEM
+ * Memory: bounded by the stream's own buffers (some 128 KiB; PNG and images: and one row),
+ *   never by the length of the file; an interlaced PNG is held whole, up to 64 MiB of samples.
+ * Rule: piperun(1), "PORTS".
+ *
+ * Formats (io/FORMAT.c has the details):
+ *   raw   packets one after the other; raw:TYPE converts by value
+ *   npy   NumPy 1.0/2.0/3.0, any dimensions in C order, read flat; written with the dimensions of a
+ *         packet behind the number of packets; structs as structured types
+ *   wav   through libsndfile; channels are interleaved: successive packets
+ *   pgm   P2, P5 (and P3, P6: r, g, b successive); written P5, P6 with channels=3
+ *   png   grey or r, g, b successive
+ *   csv   a packet a line, its scalars separated by commas
+ *   null  an empty source; a sink that takes everything
+ *   gen   sources alone: ramp, noise:SEED, zeros, each endless or with :COUNT
+ *
+ * Conversion by value (raw, npy):
+ *   to the same type          a copy (bool: any nonzero byte is 1)
+ *   integer or bool to float  nearest, ties to even
+ *   f64 to f32                nearest, ties to even; too large is infinite
+ *   integer to integer        the value; PRT_E_FORMAT where the type cannot hold it
+ *   float to integer          towards zero; PRT_E_FORMAT where the type cannot hold it, and for NaN
+ *   anything to bool          1 if it is not zero (NaN is 1); bool to a number: 0 or 1
+ *   f16, bf16                 as floats: widened exactly, narrowed to nearest, ties to even, once
+ */
+#ifndef TOOLS_PIPERUN_IO_STREAM_H
+#define TOOLS_PIPERUN_IO_STREAM_H
+
+#include "lang/scalar.h"
+#include "runtime/host/field.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PRT_PACKETS_UNKNOWN UINT64_MAX
+#define PRT_WAV_RATE 48000u /* hertz of a wav output of which nothing else is known */
+
+enum prt_format {
+    PRT_FORMAT_RAW,
+    PRT_FORMAT_NPY,
+    PRT_FORMAT_WAV,
+    PRT_FORMAT_PGM,
+    PRT_FORMAT_PNG,
+    PRT_FORMAT_CSV,
+    PRT_FORMAT_NULL,
+    PRT_FORMAT_RAMP,
+    PRT_FORMAT_NOISE,
+    PRT_FORMAT_ZEROS
+};
+
+/* What a packet of the pipeline is made of. */
+struct prt_packet {
+    const char *type; /* for messages: "f32x2" */
+    uint64_t width_bytes;
+    const struct prt_field_information *fields;
+    enum scalar_type scalar; /* what is carried: u8 for a record */
+    uint32_t field_count;    /* 0: one scalar, or several of the one type */
+};
+
+/* How many of what is carried make one packet. */
+size_t prt_packet_units(const struct prt_packet *packet);
+/* Whether it is carried as bytes. */
+bool prt_packet_is_record(const struct prt_packet *packet);
+/* The channels that one packet holds of all channels at a time: a vector's lanes, the fields of a
+ * struct of scalars of one type; else 1. */
+uint32_t prt_packet_channels(const struct prt_packet *packet);
+
+/* What one PORT=PATH[,ITEM...] says.  Fields not given are zero. */
+struct prt_port_spec {
+    char *port;
+    char *path; /* NULL for generators and null */
+    enum prt_format format;
+    bool has_element;         /* raw:TYPE, wav:TYPE, npy:TYPE */
+    enum scalar_type element; /* the type in the file */
+    bool big_endian;          /* of raw:TYPEbe */
+    uint32_t rate_hertz;      /* rate=N */
+    uint32_t width_packets;   /* width=N: pixels of a row */
+    uint32_t channels;        /* channels=N, or what ppm implies */
+    bool channels_implied;
+    bool has_count; /* gen:...:COUNT */
+    uint64_t count_packets;
+    uint64_t seed; /* gen:noise:SEED */
+};
+
+/* Parses `text`: PORT=PATH[,ITEM...].
+ *   PATH   a file; `-` standard input or output; `null`; gen:ramp[:COUNT], gen:noise:SEED[:COUNT],
+ *          gen:zeros[:COUNT].  It ends at the first comma.  `./null` names a file of that name.
+ *   ITEM   raw  raw:TYPE  npy  wav  wav:TYPE  pgm  ppm  png  csv  null  rate=N  width=N  channels=N
+ *   TYPE   bool i8..i64 u8..u64 f16 bf16 f32 f64, aliases s8..s64, each with le or be behind it
+ *   N      decimal, 1 to 2^31 - 1; COUNT and SEED decimal or 0x hexadecimal, below 2^64
+ * Without a format the file's ending tells: .raw .bin .npy .wav .pgm .ppm .pnm .png .csv .txt, or a
+ * TYPE (.f32, .s16le, .u8); `-` and paths under /dev/ are raw.  channels= goes before what ppm
+ * implies.  A second format, an option given twice, an item unknown, or an ending unknown is
+ * PRT_E_USAGE, and the message says which are right.  On failure `*spec` is zeroed, else free it with
+ * prt_port_spec_free. */
+enum prt_status prt_port_spec_parse(const char *text, struct prt_port_spec *spec,
+                                    struct prt_error *error);
+
+/* Frees the strings and zeroes the spec. */
+void prt_port_spec_free(struct prt_port_spec *spec);
+
+/* True if the spec reads standard input or writes standard output. */
+bool prt_port_spec_is_standard(const struct prt_port_spec *spec);
+
+/* The name of the format as a spec writes it: a literal. */
+const char *prt_format_name(enum prt_format format);
+
+/* --- temporaries: so that a signal handler can remove them --- */
+
+struct prt_temporaries;
+
+/* A registry; it keeps one small record for each sink opened with it.  Destroy it after the sinks.
+ */
+enum prt_status prt_temporaries_create(struct prt_temporaries **registry);
+void prt_temporaries_destroy(struct prt_temporaries *registry);
+
+/* Unlinks every temporary that is still one.  Async-signal-safe, callable at any time from any
+ * thread (in a handler: then _exit). */
+void prt_temporaries_remove(struct prt_temporaries *registry);
+
+struct prt_io_environment {
+    struct prt_temporaries *temporaries; /* NULL: none kept */
+    int interrupt_fd; /* becomes readable when reading is to stop (self-pipe, eventfd); -1: none.
+                         A source that waits for a pipe or terminal, or begins a read, then returns
+                         PRT_E_INTERRUPTED; asked again it is the same. */
+    bool
+        no_named_pipes; /* a sink that leads to a named pipe is PRT_E_OPEN: its opening would wait for a reader */
+};
+
+/* --- sources --- */
+
+struct prt_source;
+
+struct prt_source_information {
+    uint64_t packets; /* in all, PRT_PACKETS_UNKNOWN if the format does not say */
+    uint32_t rate_hertz;
+    uint32_t width_packets; /* pixels of a row */
+    uint32_t height_packets;
+    uint32_t channels; /* 0 if the format has none */
+    bool at_hand;      /* reading never waits: a regular file, a generator; not a pipe */
+};
+
+/* Opens what `spec` names for a port of type `packet`, and reads the header.  `environment` NULL:
+ * no registry, no interrupt.  Fills `*source` on success only. */
+enum prt_status prt_source_open(const struct prt_port_spec *spec, enum scalar_type packet,
+                                const struct prt_io_environment *environment,
+                                struct prt_source **source, struct prt_error *error);
+
+/* The same for packets of any type; `packet` and what it points to outlive the source. */
+enum prt_status prt_source_open_packets(const struct prt_port_spec *spec,
+                                        const struct prt_packet *packet,
+                                        const struct prt_io_environment *environment,
+                                        struct prt_source **source, struct prt_error *error);
+
+/* Reads up to `capacity_packets` (at least 1) packets into `packets`, and says how many in
+ * `*count`.  0 with PRT_OK is the end of the stream, and only then.  From a pipe or a terminal it
+ * returns what has come as soon as that is a packet; from a file it may return fewer too.
+ * Packets in front of a fault are given first: with an error `*count` is always 0.  A last
+ * part of a packet is PRT_E_TRUNCATED with its byte offset: the caller decides if that is an error
+ * or a note; it is never dropped in silence. */
+enum prt_status prt_source_read(struct prt_source *source, void *packets, size_t capacity_packets,
+                                size_t *count, struct prt_error *error);
+
+/* What the header says.  (rate=, width= and channels= of an input are compared with it: other
+ * numbers are PRT_E_FORMAT.  Formats that have no such thing are PRT_E_USAGE.) */
+void prt_source_information(const struct prt_source *source,
+                            struct prt_source_information *information);
+
+/* NULL is allowed. */
+void prt_source_close(struct prt_source *source);
+
+/* --- sinks --- */
+
+struct prt_sink;
+
+/* Opens what `spec` names for packets of type `packet`.  A regular file, existing or not, is
+ * written under a temporary name in the same directory (through a symbolic link: that of its
+ * target), created 0666 less the umask; anything else that exists (/dev/null, /dev/full, pipes,
+ * terminals), descriptors by name (/dev/stdout, whatever is behind it), and `-`, are written
+ * directly and at once, each prt_sink_write to its end.
+ * `generator` formats are PRT_E_USAGE. */
+enum prt_status prt_sink_open(const struct prt_port_spec *spec, enum scalar_type packet,
+                              const struct prt_io_environment *environment, struct prt_sink **sink,
+                              struct prt_error *error);
+
+/* The same for packets of any type; `packet` and what it points to outlive the sink. */
+enum prt_status prt_sink_open_packets(const struct prt_port_spec *spec,
+                                      const struct prt_packet *packet,
+                                      const struct prt_io_environment *environment,
+                                      struct prt_sink **sink, struct prt_error *error);
+
+/* Appends `count_packets` packets. */
+enum prt_status prt_sink_write(struct prt_sink *sink, const void *packets, size_t count_packets,
+                               struct prt_error *error);
+
+/* First half of prt_sink_finish: everything written, patched, fsynced and closed, but not yet
+ * visible under its name.  With several outputs prepare all, then finish all.  Optional. */
+enum prt_status prt_sink_prepare(struct prt_sink *sink, struct prt_error *error);
+
+/* Publishes: prepares if that was not done, then renames over the target and synchronises the
+ * folder.  On failure nothing is left and the old file is untouched; if only the folder could not be
+ * synchronised, the new file stays, and the message says so.  Once only. */
+enum prt_status prt_sink_finish(struct prt_sink *sink, struct prt_error *error);
+
+/* Leaves nothing: the temporary is unlinked, the old file untouched.  What went to a pipe or
+ * device is gone.  After finish, or a second time, it does nothing.  NULL is allowed. */
+void prt_sink_abort(struct prt_sink *sink);
+
+/* Frees the sink; aborts first if it was not finished.  NULL is allowed. */
+void prt_sink_close(struct prt_sink *sink);
+
+/* The temporary's path while there is one, else NULL.  Valid until finish, abort or close. */
+const char *prt_sink_temporary(const struct prt_sink *sink);
+
+#endif

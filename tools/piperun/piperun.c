@@ -1,0 +1,62 @@
+/*
+ * piperun: runs a compiled pipeline from the command line.
+ *
+ *     piperun.c           which command it is
+ *     run_options.c   reads the command line
+ *     program_load.c      loads the program, compiling it first if it is a source file
+ *     port_binding.c      what the ports are to be bound to
+ *     run_ports.c     opens and publishes the files behind them
+ *     run_command.c       the steps of a run, and what is said of it
+ *     replay_print.c    the steps of a counterexample
+ *     debug_session.c     the debugger: debug_commands.c, line_input.c
+ *     signals.c   interrupts, time-out, crashes
+ *     program_text.c   disasm, verify, asm
+ *     device_list.c   --list-devices, partition
+ *     partition_scheme.c   the words behind partition
+ *     message.c   what is printed
+ */
+#include "base/standard_streams.h"
+#include "tools/piperun/run_options.h"
+#include "tools/piperun/device_list.h"
+#include "tools/piperun/message.h"
+#include "tools/piperun/program_text.h"
+#include "tools/piperun/run_command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The exit code; PRT_COMMAND_RUN: it is none of these. */
+static int run_subcommand(int argc, char **argv)
+{
+    if (argc < 2) return PRT_COMMAND_RUN;
+    if (strcmp(argv[1], "disasm") == 0) return prt_command_disasm(argc - 1, argv + 1);
+    if (strcmp(argv[1], "verify") == 0) return prt_command_verify(argc - 1, argv + 1);
+    if (strcmp(argv[1], "asm") == 0) return prt_command_asm(argc - 1, argv + 1);
+    if (strcmp(argv[1], "partition") == 0) return prt_command_partition(argc - 1, argv + 1);
+    return PRT_COMMAND_RUN;
+}
+
+static int run_file(int argc, char **argv)
+{
+    struct prt_command command = {.file = NULL};
+    int exit_code = prt_command_read(argc, argv, &command);
+    if (exit_code == PRT_COMMAND_RUN) {
+        prt_message_levels(command.quiet, command.verbose);
+        exit_code = prt_command_run(&command);
+    }
+    prt_command_free(&command);
+    if (fflush(stdout) != 0 && errno != EPIPE && exit_code == EXIT_DONE)
+        exit_code = PRT_COMPLAIN(EXIT_USAGE, "standard output: %s", strerror(errno));
+    return exit_code;
+}
+
+int main(int argc, char **argv)
+{
+    standard_streams_occupy();
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that would become too large is an error of its write */
+    int exit_code = run_subcommand(argc, argv);
+    return exit_code != PRT_COMMAND_RUN ? exit_code : run_file(argc, argv);
+}

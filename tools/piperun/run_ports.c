@@ -1,0 +1,385 @@
+#include "tools/piperun/run_ports.h"
+
+#include "tools/piperun/message.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Whole packets: a packet may have several scalars, of which a read can bring a part. */
+static enum prt_status read_port(void *context, void *packets, size_t capacity, size_t *count,
+                                 struct prt_error *error)
+{
+    struct prt_binding *binding = context;
+    size_t scalar_bytes = scalar_width_bytes(binding->port.scalar), got = 0;
+    if (binding->limited && capacity > binding->packets_left)
+        capacity = (size_t)binding->packets_left;
+    assert(binding->scalars > 0);
+    *count = 0;
+    if (capacity == 0) return PRT_OK;
+    do {
+        size_t part = 0;
+        enum prt_status status =
+            prt_source_read(binding->source, (char *)packets + got * scalar_bytes,
+                            capacity * binding->scalars - got, &part, error);
+        if (status == PRT_E_INTERRUPTED && got >= binding->scalars) break; /* it will be again */
+        if (status != PRT_OK) return status;
+        if (part == 0 && got % binding->scalars != 0)
+            return prt_error_set(error, PRT_E_TRUNCATED,
+                                 "%s: ends inside a packet of port '%s' (%zu of %zu %s)",
+                                 binding->spec.path != NULL ? binding->spec.path : "generator",
+                                 binding->port.name, got % binding->scalars, binding->scalars,
+                                 prt_packet_is_record(&binding->packet) ? "bytes" : "values");
+        if (part == 0) break;
+        got += part;
+    } while (got % binding->scalars != 0);
+    *count = got / binding->scalars;
+    binding->packets_left -= binding->limited ? *count : 0;
+    return PRT_OK;
+}
+
+static enum prt_status write_port(void *context, const void *packets, size_t count,
+                                  struct prt_error *error)
+{
+    struct prt_binding *binding = context;
+    enum prt_status status = PRT_OK;
+    if (binding->hash != NULL)
+        (void)XXH64_update(binding->hash, packets, count * (size_t)binding->port.width_bytes);
+    if (binding->sink != NULL)
+        status = prt_sink_write(binding->sink, packets, count * binding->scalars, error);
+    if (status == PRT_E_CLOSED_PIPE) binding->closed = true;
+    return status;
+}
+
+bool prt_binding_is_endless(const struct prt_binding *b)
+{
+    bool generator = b->spec.format == PRT_FORMAT_RAMP || b->spec.format == PRT_FORMAT_NOISE ||
+                     b->spec.format == PRT_FORMAT_ZEROS;
+    return generator && !b->spec.has_count;
+}
+
+static void describe(const struct prt_binding *b)
+{
+    const char *deed = b->port.direction == PRT_PORT_IN ? "reads" : "writes";
+    const char *format = prt_format_name(b->spec.format);
+    if (b->spec.path != NULL)
+        prt_say_done("port '%s' (%s) %s '%s' as %s", b->port.name, b->port.type, deed, b->spec.path,
+                     format);
+    else
+        prt_say_done("port '%s' (%s) %s %s", b->port.name, b->port.type, deed, format);
+}
+
+static bool is_image(const struct prt_binding *b)
+{
+    return b->spec.format == PRT_FORMAT_PGM || b->spec.format == PRT_FORMAT_PNG;
+}
+
+/* An image has the rows, and whole frames, that its port wants. */
+static enum prt_status check_shape(const struct prt_binding *b, struct prt_error *error)
+{
+    const struct prt_port_information *port = &b->port;
+    struct prt_source_information image;
+    if (port->row_packets == 0 || !is_image(b)) return PRT_OK;
+    prt_source_information(b->source, &image);
+    uint64_t samples = (uint64_t)image.width_packets * image.channels;
+    bool rows = samples == port->row_packets * b->scalars;
+    if (!rows && b->scalars * image.channels == 1)
+        return prt_error_set(error, PRT_E_FORMAT,
+                             "'%s' is %" PRIu32 "x%" PRIu32 ", port '%s' wants rows of %" PRIu64,
+                             b->spec.path, image.width_packets, image.height_packets, port->name,
+                             port->row_packets);
+    if (!rows)
+        return prt_error_set(error, PRT_E_FORMAT,
+                             "'%s' has rows of %" PRIu32 " x %" PRIu32
+                             " samples, port '%s' wants %" PRIu64 " x %zu",
+                             b->spec.path, image.width_packets, image.channels, port->name,
+                             port->row_packets, b->scalars);
+    if (port->frame_rows > 0 && image.height_packets % port->frame_rows != 0)
+        return prt_error_set(error, PRT_E_FORMAT,
+                             "'%s' is %" PRIu32 "x%" PRIu32 ", port '%s' wants frames of %" PRIu64
+                             "x%" PRIu64,
+                             b->spec.path, image.width_packets, image.height_packets, port->name,
+                             port->row_packets, port->frame_rows);
+    return PRT_OK;
+}
+
+/* What an image's spec does not say of it, the port's shape does: its rows, and a packet of three
+ * samples is a pixel.  What it does say is to agree. */
+static enum prt_status shape_image(struct prt_binding *b, struct prt_error *error)
+{
+    struct prt_port_spec *spec = &b->spec;
+    const struct prt_port_information *port = &b->port;
+    if (!is_image(b) || port->row_packets == 0) return PRT_OK;
+    if (spec->channels == 0 && b->scalars == 3) spec->channels = 3;
+    uint32_t channels = spec->channels > 0 ? spec->channels : 1;
+    uint64_t samples = port->row_packets * b->scalars, width = samples / channels;
+    if (samples % channels != 0)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "'%s' is to have %" PRIu32 " samples a pixel, and a row of port '%s' "
+                             "(%s) has %" PRIu64 ": that is no whole number of pixels%s",
+                             spec->path, channels, port->name, port->type, samples,
+                             b->scalars == 1 ? "; a grey image is a .pgm or .png" : "");
+    if (spec->width_packets > 0 && spec->width_packets != width)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "rows of port '%s' are %" PRIu64 " pixels wide in '%s', not %" PRIu32
+                             ": leave width= out",
+                             port->name, width, spec->path, spec->width_packets);
+    if (spec->channels_implied && b->scalars == 1 && spec->width_packets == 0)
+        prt_say_note("'%s' gets %" PRIu64 " pixels of %" PRIu32
+                     " samples a row: port '%s' (%s) has rows "
+                     "of %" PRIu64 "; a grey image is a .pgm or .png",
+                     spec->path, width, channels, port->name, port->type, samples);
+    if (width <= INT32_MAX) spec->width_packets = (uint32_t)width;
+    return PRT_OK;
+}
+
+/* Samples of several channels one after the other in a port of scalars are seldom meant: it is to
+ * be said.  (The ending .ppm says so.) */
+static enum prt_status check_interleaved(const struct prt_binding *b, struct prt_error *error)
+{
+    struct prt_source_information file;
+    prt_source_information(b->source, &file);
+    if (file.channels < 2 || b->spec.channels != 0 || b->scalars > 1) return PRT_OK;
+    return prt_error_set(error, PRT_E_FORMAT,
+                         "'%s' has %" PRIu32 " channels, a packet of port '%s' (%s) holds 1: "
+                         "declare it '%sx%" PRIu32 "', or add channels=%" PRIu32
+                         " to read the channels one after the other",
+                         b->spec.path, file.channels, b->port.name, b->port.type, b->port.type,
+                         file.channels, file.channels);
+}
+
+/* Wakes sources that wait: whoever reads looks at it. */
+static void wake_readers(void *context)
+{
+    const struct prt_session *session = context;
+    uint64_t one = 1;
+    ssize_t ignored = write(session->environment.interrupt_fd, &one, sizeof one);
+    (void)ignored;
+}
+
+/* Reading and writing go on beside the pipeline, but of inputs that are there in a moment. */
+static enum prt_status give_thread(struct prt_session *session, uint32_t port,
+                                   struct prt_error *error)
+{
+    enum { FEW_BYTES = 64 << 10 };
+    const struct prt_binding *b = &session->bindings[port];
+    if (b->source != NULL) {
+        struct prt_source_information source;
+        prt_source_information(b->source, &source);
+        uint64_t scalar_bytes = scalar_width_bytes(b->port.scalar);
+        if (source.at_hand && source.packets <= FEW_BYTES / scalar_bytes) return PRT_OK;
+    }
+    return prt_run_give_thread(session->run, port, wake_readers, session, error);
+}
+
+static enum prt_status open_input(struct prt_session *session, uint32_t port,
+                                  struct prt_error *error)
+{
+    struct prt_binding *b = &session->bindings[port];
+    enum prt_status status =
+        prt_source_open_packets(&b->spec, &b->packet, &session->environment, &b->source, error);
+    if (status == PRT_OK) status = check_interleaved(b, error);
+    if (status == PRT_OK) status = check_shape(b, error);
+    if (status != PRT_OK) return status;
+    b->limited = session->command->has_firings && prt_binding_is_endless(b);
+    b->packets_left = session->command->firings;
+    describe(b);
+    status = prt_run_bind_input(session->run, port, read_port, b, error);
+    struct prt_source_information source;
+    prt_source_information(b->source, &source);
+    if (status == PRT_OK && source.at_hand)
+        status = prt_run_input_at_hand(session->run, port, error);
+    return status == PRT_OK ? give_thread(session, port, error) : status;
+}
+
+/* ---- the rate of audio that is written ---- */
+
+/* The rate that an input gives an output. */
+struct audio_rate {
+    const struct prt_binding *input; /* NULL: none says anything */
+    uint32_t input_hertz;
+    struct prt_ratio hertz; /* in lowest terms; denominator 0: no exact rate connects the ports */
+};
+
+/* Multiplies `value` by up / down; false: it does not fit. */
+static bool scale(struct prt_ratio *value, uint64_t up, uint64_t down)
+{
+    unsigned __int128 over = (unsigned __int128)value->numerator * up;
+    unsigned __int128 under = (unsigned __int128)value->denominator * down;
+    unsigned __int128 a = over, b = under;
+    while (b != 0) {
+        unsigned __int128 rest = a % b;
+        a = b;
+        b = rest;
+    }
+    if (a == 0 || over / a > UINT64_MAX || under / a > UINT64_MAX) return false;
+    *value = (struct prt_ratio){(uint64_t)(over / a), (uint64_t)(under / a)};
+    return true;
+}
+
+/* The rate of its file, times the packets of the output for each of its own; a packet has scalars / channels frames. */
+static enum prt_status rate_from(const struct prt_session *session, uint32_t input, uint32_t output,
+                                 struct audio_rate *rate, struct prt_error *error)
+{
+    const struct prt_binding *from = &session->bindings[input], *to = &session->bindings[output];
+    struct prt_source_information audio;
+    struct prt_ratio ratio;
+    prt_source_information(from->source, &audio);
+    enum prt_status status = prt_program_port_ratio(session->program, input, output, &ratio, error);
+    if (status != PRT_OK) return status;
+    uint32_t channels =
+        to->spec.channels != 0 ? to->spec.channels : prt_packet_channels(&to->packet);
+    *rate = (struct audio_rate){from, audio.rate_hertz, {audio.rate_hertz, 1}};
+    if (ratio.denominator == 0 || !scale(&rate->hertz, ratio.numerator, ratio.denominator) ||
+        !scale(&rate->hertz, audio.channels, channels) ||
+        !scale(&rate->hertz, to->scalars, from->scalars))
+        rate->hertz = (struct prt_ratio){0, 0};
+    return PRT_OK;
+}
+
+/* "44100", or "11025/2", of Hz. */
+static const char *hertz_text(struct prt_ratio hertz, char text[64])
+{
+    if (hertz.denominator == 1)
+        snprintf(text, 64, "%" PRIu64, hertz.numerator);
+    else
+        snprintf(text, 64, "%" PRIu64 "/%" PRIu64, hertz.numerator, hertz.denominator);
+    return text;
+}
+
+/* The rate that all inputs agree on.  An input without an exact ratio counts only if no other input has one. */
+static enum prt_status find_rate(const struct prt_session *session, uint32_t output,
+                                 struct audio_rate *found, struct prt_error *error)
+{
+    *found = (struct audio_rate){NULL, 0, {0, 0}};
+    for (uint32_t i = 0; i < session->port_count; i++) {
+        const struct prt_binding *b = &session->bindings[i];
+        struct audio_rate rate;
+        char one[64], other[64];
+        if (b->source == NULL || b->spec.format != PRT_FORMAT_WAV) continue;
+        enum prt_status status = rate_from(session, i, output, &rate, error);
+        if (status != PRT_OK) return status;
+        if (rate.hertz.denominator == 0) {
+            if (found->input == NULL ||
+                (found->hertz.denominator == 0 && found->input_hertz == PRT_WAV_RATE))
+                *found = rate;
+        } else if (found->input == NULL || found->hertz.denominator == 0) {
+            *found = rate;
+        } else if (found->hertz.numerator != rate.hertz.numerator ||
+                   found->hertz.denominator != rate.hertz.denominator) {
+            return prt_error_set(error, PRT_E_USAGE,
+                                 "'%s' would have %s Hz after '%s' (%" PRIu32
+                                 " Hz), and %s Hz after '%s' (%" PRIu32 " Hz): add rate=N",
+                                 session->bindings[output].spec.path, hertz_text(found->hertz, one),
+                                 found->input->spec.path, found->input_hertz,
+                                 hertz_text(rate.hertz, other), b->spec.path, rate.input_hertz);
+        }
+    }
+    return PRT_OK;
+}
+
+/* Audio that is written is played at the pace of the audio that was read, unless rate= says another one. */
+static enum prt_status choose_rate(const struct prt_session *session, uint32_t output,
+                                   struct prt_error *error)
+{
+    struct prt_binding *b = &session->bindings[output];
+    struct audio_rate rate;
+    char text[64];
+    if (b->spec.format != PRT_FORMAT_WAV || b->spec.rate_hertz != 0) return PRT_OK;
+    enum prt_status status = find_rate(session, output, &rate, error);
+    if (status != PRT_OK || rate.input == NULL) return status;
+    if (rate.hertz.denominator == 0) {
+        if (rate.input_hertz != PRT_WAV_RATE)
+            prt_say_note("'%s' is written with %u Hz, and '%s' has %" PRIu32
+                         ": no exact rate connects the two; rate=N says which it is to have",
+                         b->spec.path, PRT_WAV_RATE, rate.input->spec.path, rate.input_hertz);
+        return PRT_OK;
+    }
+    uint64_t whole = rate.hertz.numerator / rate.hertz.denominator;
+    uint64_t rest = rate.hertz.numerator % rate.hertz.denominator;
+    uint64_t nearest = whole + (rest >= rate.hertz.denominator - rest);
+    if (nearest < 1 || nearest > INT32_MAX)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "'%s' would have %s Hz after '%s' (%" PRIu32
+                             " Hz), which a wav file cannot have: add rate=N",
+                             b->spec.path, hertz_text(rate.hertz, text), rate.input->spec.path,
+                             rate.input_hertz);
+    if (rest != 0)
+        prt_say_note("'%s' is written with %" PRIu64 " Hz, and would have %s after '%s' (%" PRIu32
+                     " Hz); rate=N says which it is to have",
+                     b->spec.path, nearest, hertz_text(rate.hertz, text), rate.input->spec.path,
+                     rate.input_hertz);
+    b->spec.rate_hertz = (uint32_t)nearest;
+    return PRT_OK;
+}
+
+/* What goes nowhere has no callback: it does not keep a run alive whose other outputs have been
+ * closed. */
+static enum prt_status open_output(struct prt_session *session, uint32_t port,
+                                   struct prt_error *error)
+{
+    struct prt_binding *b = &session->bindings[port];
+    bool dropped = !b->bound || b->spec.format == PRT_FORMAT_NULL;
+    enum prt_status status = shape_image(b, error);
+    if (status == PRT_OK && !dropped) status = choose_rate(session, port, error);
+    if (status == PRT_OK && !dropped)
+        status =
+            prt_sink_open_packets(&b->spec, &b->packet, &session->environment, &b->sink, error);
+    if (status != PRT_OK) return status;
+    if (b->bound) describe(b);
+    bool used = !dropped || b->hash != NULL;
+    status = prt_run_bind_output(session->run, port, used ? write_port : NULL, b, error);
+    return status == PRT_OK && used ? give_thread(session, port, error) : status;
+}
+
+int prt_ports_open(struct prt_session *session)
+{
+    struct prt_error error;
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; i < session->port_count && status == PRT_OK; i++) {
+        if (session->bindings[i].port.direction == PRT_PORT_IN)
+            status = open_input(session, i, &error);
+    }
+    for (uint32_t i = 0; i < session->port_count && status == PRT_OK; i++) {
+        if (session->bindings[i].port.direction == PRT_PORT_OUT)
+            status = open_output(session, i, &error);
+    }
+    return status == PRT_OK ? EXIT_DONE : prt_complain_status(&error);
+}
+
+enum prt_status prt_ports_publish(struct prt_session *session, struct prt_error *error)
+{
+    enum prt_status status = PRT_OK;
+    for (uint32_t i = 0; i < session->port_count && status == PRT_OK; i++) {
+        struct prt_binding *b = &session->bindings[i];
+        if (b->sink == NULL || b->closed) continue;
+        status = prt_sink_prepare(b->sink, error);
+        if (status == PRT_E_CLOSED_PIPE) {
+            b->closed = true;
+            status = PRT_OK;
+        }
+    }
+    for (uint32_t i = 0; i < session->port_count && status == PRT_OK; i++) {
+        struct prt_binding *b = &session->bindings[i];
+        if (b->sink == NULL || b->closed) continue;
+        status = prt_sink_finish(b->sink, error);
+        if (status == PRT_OK) prt_say_done("wrote '%s'", b->spec.path);
+    }
+    return status;
+}
+
+void prt_ports_close(struct prt_session *session)
+{
+    for (uint32_t i = 0; session->bindings != NULL && i < session->port_count; i++) {
+        struct prt_binding *b = &session->bindings[i];
+        prt_source_close(b->source);
+        prt_sink_close(b->sink);
+        if (b->bound) prt_port_spec_free(&b->spec);
+        if (b->hash != NULL) (void)XXH64_freeState(b->hash);
+        free(b->fields);
+    }
+    free(session->bindings);
+}

@@ -1,0 +1,71 @@
+/*
+ * run_ports: the ports of a run, and the files behind them.
+ *
+ *     prt_bindings_read   the words PORT=... of the command line: nothing is opened
+ *     prt_ports_open      files are opened and bound to the run
+ *     prt_ports_publish   what has been written gets its names
+ *     prt_ports_close     anything else is undone
+ *
+ * port_binding.c has the first, run_ports.c the others.
+ *
+ * Ownership: a session borrows its command; the caller frees program, run and temporaries.
+ * Errors: an exit code, the message has been printed, unless a function returns a status.
+ */
+#ifndef TOOLS_PIPERUN_RUN_PORTS_H
+#define TOOLS_PIPERUN_RUN_PORTS_H
+
+#include "tools/piperun/io/stream.h"
+#include "runtime/host/pipert.h"
+#include "tools/piperun/run_options.h"
+
+#include <xxhash.h>
+
+struct prt_binding {
+    struct prt_port_information port;
+    struct prt_port_spec spec;
+    bool bound; /* by the command line: `spec` says to what */
+    struct prt_source *source;
+    struct prt_sink *sink;
+    struct prt_packet packet;             /* what the port's packets are made of */
+    struct prt_field_information *fields; /* owned; those of `packet` */
+    size_t scalars;                       /* of a packet, or bytes where it is a record */
+    bool limited;                         /* by --firings */
+    uint64_t packets_left;                /* if it is */
+    XXH64_state_t *hash;                  /* of --hash, else NULL */
+    bool closed;                          /* its reader has gone */
+};
+
+struct prt_session {
+    const struct prt_command *command;
+    struct prt_program *program;
+    struct prt_run *run;
+    struct prt_io_environment environment;
+    struct prt_binding *bindings; /* one per port */
+    uint32_t port_count;
+};
+
+/* Requires: the program.  Fills `bindings`. */
+int prt_bindings_read(struct prt_session *session);
+
+/* Requires: bindings, run, environment.  Inputs first: an output is not touched if one of them is
+ * missing. */
+int prt_ports_open(struct prt_session *session);
+
+/* Whether two names are, or will be, those of one file. */
+bool prt_ports_same_file(const char *a, const char *b);
+
+/* Whether two paths of that direction would get in each other's way: one pipe, socket or terminal, for
+ * outputs also one file that is there or will be.  "-" is standard input or output; devices give, and
+ * take, as often as they are opened. */
+bool prt_ports_share(const char *a, const char *b, enum prt_port_direction direction);
+
+/* A generator that only --firings ends. */
+bool prt_binding_is_endless(const struct prt_binding *binding);
+
+/* All outputs are whole on disk before the first gets its name. */
+enum prt_status prt_ports_publish(struct prt_session *session, struct prt_error *error);
+
+/* Frees the bindings; what has not been published leaves nothing. */
+void prt_ports_close(struct prt_session *session);
+
+#endif

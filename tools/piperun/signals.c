@@ -1,0 +1,244 @@
+#include "tools/piperun/signals.h"
+
+#include "base/ending_signals.h"
+#include "tools/piperun/message.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    GRACE_SECONDS = 2,              /* from the time limit to the end at the latest */
+    ONE_INTERRUPT_NS = 50 * 1000000 /* interrupts within that time are one */
+};
+
+/* A handler may run between any two writes, so each is atomic and says something by itself. */
+static struct {
+    _Atomic(struct prt_run *) run;
+    _Atomic(struct prt_debugger *) debugger;
+    atomic_bool reading; /* commands of the debugger */
+    _Atomic(struct prt_temporaries *) temporaries;
+    atomic_int interrupt_fd;
+    atomic_int interrupts;
+    _Atomic int64_t interrupted_ns; /* when the last one that counts came */
+    atomic_int alarms;
+} handled = {.interrupt_fd = -1};
+
+_Static_assert(ATOMIC_POINTER_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2 &&
+                   ATOMIC_LLONG_LOCK_FREE == 2,
+               "handlers use only what is lock-free");
+
+static void write_error(const char *text)
+{
+    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+    (void)ignored;
+}
+
+static void remove_temporaries(void)
+{
+    struct prt_temporaries *temporaries = atomic_load(&handled.temporaries);
+    if (temporaries != NULL) prt_temporaries_remove(temporaries);
+}
+
+static void stop_at_once(int exit_code)
+{
+    remove_temporaries();
+    _exit(exit_code);
+}
+
+/* A signal that asks for a core file gets one. */
+static void on_end(int signal)
+{
+    if (!ending_signal_dumps_core(signal)) stop_at_once(EXIT_SIGNAL + signal);
+    remove_temporaries();
+    ending_signal_default(signal);
+}
+
+/* Who passes a signal on to a process and to its group, as timeout(1) does, sends it twice at once. */
+static bool is_same_interrupt(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t now_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    int64_t before_ns = atomic_load(&handled.interrupted_ns);
+    if (before_ns != 0 && now_ns - before_ns < ONE_INTERRUPT_NS) return true;
+    atomic_store(&handled.interrupted_ns, now_ns);
+    return false;
+}
+
+static void on_interrupt(int signal)
+{
+    (void)signal;
+    int saved = errno;
+    uint64_t one = 1;
+    struct prt_run *run = atomic_load(&handled.run);
+    struct prt_debugger *debugger = atomic_load(&handled.debugger);
+    if (debugger != NULL) {
+        bool again = atomic_fetch_add(&handled.interrupts, 1) > 0;
+        if (atomic_load(&handled.reading)) return;
+        if (again) stop_at_once(EXIT_SIGINT);
+        prt_debugger_interrupt(debugger);
+        return;
+    }
+    if (is_same_interrupt()) return;
+    if (atomic_fetch_add(&handled.interrupts, 1) > 0 || run == NULL) stop_at_once(EXIT_SIGINT);
+    prt_run_interrupt(run);
+    ssize_t ignored = write(atomic_load(&handled.interrupt_fd), &one, sizeof one);
+    (void)ignored;
+    errno = saved;
+}
+
+static void write_standing(void *context, const char *text, size_t size)
+{
+    (void)context;
+    while (size > 0) {
+        ssize_t put = write(STDERR_FILENO, text, size);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return;
+        text += put;
+        size -= (size_t)put;
+    }
+}
+
+static void on_question(int signal)
+{
+    (void)signal;
+    int saved = errno;
+    struct prt_run *run = atomic_load(&handled.run);
+    if (run != NULL)
+        prt_run_tell_standing(run, write_standing, NULL);
+    else
+        write_error("piperun: note: the run has not begun\n");
+    errno = saved;
+}
+
+static void write_last_standing(void *context, const char *text, size_t size)
+{
+    write_standing(context, text, size);
+    if (size == 0) stop_at_once(EXIT_TIMEOUT);
+}
+
+/* The second alarm comes if the run has not come to say how it stands. */
+static void on_alarm(int signal)
+{
+    (void)signal;
+    int saved = errno;
+    struct prt_run *run = atomic_load(&handled.run);
+    if (atomic_fetch_add(&handled.alarms, 1) > 0) stop_at_once(EXIT_TIMEOUT);
+    write_error("piperun: error: the time limit is exceeded [timeout]\n");
+    if (run == NULL) stop_at_once(EXIT_TIMEOUT);
+    prt_run_tell_standing(run, write_last_standing, NULL);
+    errno = saved;
+}
+
+static const char *crash_name(int signal)
+{
+    switch (signal) {
+    case SIGSEGV: return "SIGSEGV";
+    case SIGBUS: return "SIGBUS";
+    case SIGFPE: return "SIGFPE";
+    case SIGABRT: return "SIGABRT";
+    default: return "SIGILL";
+    }
+}
+
+/* A kernel has crashed, or piperun itself: the state is not to be trusted any more. */
+static void on_crash(int signal)
+{
+    char where[256];
+    struct prt_run *run = atomic_load(&handled.run);
+    if (run == NULL || !prt_run_describe_crash(run, where, sizeof where)) {
+        remove_temporaries();
+        ending_signal_default(signal);
+        return;
+    }
+    write_error("piperun: error: ");
+    write_error(where);
+    write_error(" crashed: ");
+    write_error(crash_name(signal));
+    write_error(" [kernel-crash]\n");
+    stop_at_once(EXIT_FAULT);
+}
+
+static void handle(int signal, void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, NULL);
+}
+
+/* Writes several lines: another one does not come between them. */
+static void handle_teller(int signal, void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGUSR1);
+    sigaddset(&action.sa_mask, SIGALRM);
+    sigaction(signal, &action, NULL);
+}
+
+void prt_signals_install(void)
+{
+    static char stack[64 * 1024];
+    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigaltstack(&alternate, NULL);
+    ending_signals_handle(on_end);
+    handle(SIGINT, on_interrupt, 0);
+    handle_teller(SIGALRM, on_alarm, 0);
+    handle_teller(SIGUSR1, on_question, 0);
+    handle(SIGSEGV, on_crash, SA_ONSTACK);
+    handle(SIGBUS, on_crash, SA_ONSTACK);
+    handle(SIGFPE, on_crash, SA_ONSTACK);
+    handle(SIGILL, on_crash, SA_ONSTACK);
+    handle(SIGABRT, on_crash, SA_ONSTACK);
+}
+
+void prt_signals_timeout(double seconds)
+{
+    if (seconds <= 0) return;
+    struct itimerval timer = {.it_value = {.tv_sec = (time_t)seconds},
+                              .it_interval = {.tv_sec = GRACE_SECONDS}};
+    timer.it_value.tv_usec = (suseconds_t)((seconds - (double)timer.it_value.tv_sec) * 1e6);
+    if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0) timer.it_value.tv_usec = 1;
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+void prt_signals_guard(struct prt_temporaries *temporaries, int interrupt_fd)
+{
+    atomic_store(&handled.interrupt_fd, interrupt_fd);
+    atomic_store(&handled.temporaries, temporaries);
+}
+
+void prt_signals_watch(struct prt_run *run)
+{
+    atomic_store(&handled.run, run);
+}
+
+void prt_signals_debug(struct prt_debugger *debugger)
+{
+    atomic_store(&handled.debugger, debugger);
+}
+
+void prt_signals_reading(bool reading)
+{
+    atomic_store(&handled.interrupts, 0);
+    atomic_store(&handled.reading, reading);
+    /* A question does not end the reading of a line. */
+    handle_teller(SIGUSR1, on_question, reading ? SA_RESTART : 0);
+}
+
+bool prt_signals_take_interrupt(void)
+{
+    return atomic_exchange(&handled.interrupts, 0) > 0;
+}
+
+void prt_signals_end(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+}

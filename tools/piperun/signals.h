@@ -1,0 +1,39 @@
+/*
+ * signals: what signals do to a run (piperun(1), "SIGNALS"): interrupt, terminate, time
+ * out, ask how it stands, and kernels that crash.
+ *
+ * The only part of the runtime with state outside objects: what a handler needs.  It does not own
+ * what it is told of; prt_signals_end comes before that is freed.
+ */
+#ifndef TOOLS_PIPERUN_SIGNALS_H
+#define TOOLS_PIPERUN_SIGNALS_H
+
+#include "tools/piperun/io/stream.h"
+#include "runtime/host/pipert.h"
+#include "runtime/host/pipert_debug.h"
+
+/* Handlers for this process.  Until prt_signals_watch they end it at once. */
+void prt_signals_install(void);
+
+/* SIGALRM, exit status 5, after so long; 0: never.  A run says how it stands before. */
+void prt_signals_timeout(double seconds);
+
+/* From now on these temporaries are removed when a signal ends the process; an interrupt makes
+ * `interrupt_fd` (an eventfd) readable, once there is a run. */
+void prt_signals_guard(struct prt_temporaries *temporaries, int interrupt_fd);
+
+/* From now on the first interrupt ends the run's streams, SIGUSR1 prints how it stands, and crashes
+ * are described by it. */
+void prt_signals_watch(struct prt_run *run);
+
+/* From now on an interrupt stops that run before its next firing, and a second one that comes before
+ * it has stopped ends the process; while commands are read it is only noted. */
+void prt_signals_debug(struct prt_debugger *debugger);
+void prt_signals_reading(bool reading);
+/* Has there been an interrupt since commands are read, or since it was asked for? */
+bool prt_signals_take_interrupt(void);
+
+/* No handler runs any more. */
+void prt_signals_end(void);
+
+#endif
