@@ -130,27 +130,30 @@ GENERATED_C := -Wno-conversion -Wno-sign-conversion -Wno-sign-compare -Wno-unuse
 # Libraries.  pkg-config is asked once, and only when something is compiled or linked.
 SHARED_PKGS  := libxxhash
 COMPILER_PKGS := jansson
-RUNTIME_PKGS := libpng zlib hwloc $(SHARED_PKGS)
-LOADED_PKGS  := sndfile # when it is needed: compiled with, linked by tests alone
+RUNTIME_PKGS := hwloc $(SHARED_PKGS)
+TOOL_PKGS    := libpng zlib
+LOADED_PKGS  := sndfile # piperun loads it when a file needs it; only tests link it
 once          = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2)))$($(1))
-RUNTIME_CPP   = $(call once,RUNTIME_CPP,--cflags $(LOADED_PKGS) $(RUNTIME_PKGS))
+RUNTIME_CPP   = $(call once,RUNTIME_CPP,--cflags $(LOADED_PKGS) $(TOOL_PKGS) $(RUNTIME_PKGS))
 # The debugger's line editor: welcome, not needed.
 edit_cpp      = $(call once,edit_cpp,--exists libedit 2>/dev/null && echo -DPRT_HAVE_LIBEDIT)
 edit_libs     = $(call once,edit_libs,--libs libedit 2>/dev/null)
 runtime_pkgs  = $(call once,runtime_pkgs,--libs $(RUNTIME_PKGS))
+tool_pkgs     = $(call once,tool_pkgs,--libs $(TOOL_PKGS))
 shared_pkgs   = $(call once,shared_pkgs,--libs $(SHARED_PKGS))
 CMOCKA_LIBS   = $(call once,CMOCKA_LIBS,--libs cmocka $(LOADED_PKGS))
 RUNTIME_LIBS  = $(runtime_pkgs) -lm -ldl
+TOOL_LIBS     = $(tool_pkgs) $(RUNTIME_LIBS)
 compiler_pkgs = $(call once,compiler_pkgs,--libs $(COMPILER_PKGS))
 COMPILER_LIBS = $(shared_pkgs) $(compiler_pkgs) $(LLVM_LIBS) -lm -ldl
 
 # ---- Sources, by wildcard ------------------------------------------------------------------------
 
-LANG_SRC     := $(sort $(wildcard lang/*.c))
-TOOL_SRC     := $(sort $(wildcard runtime/piperun_*.c))
-RUNTIME_SRC  := $(filter-out tools/piperun/piperun.c $(TOOL_SRC),\
-                  $(sort $(wildcard runtime/*.c runtime/*/*.c)))
-COMPILER_SRC := $(filter-out compiler/commands/pipec.c,$(sort $(wildcard compiler/*.c compiler/*/*.c)))
+sources_in    = $(sort $(foreach folder,$(1),$(wildcard $(folder)/*.c $(folder)/*/*.c)))
+SHARED_SRC   := $(call sources_in,base) $(sort $(wildcard lang/*.c))
+TOOL_SRC     := $(call sources_in,tools/piperun)
+RUNTIME_SRC  := $(call sources_in,runtime runtime/backend)
+COMPILER_SRC := $(filter-out compiler/commands/pipec.c,$(call sources_in,compiler compiler/optimize compiler/codegen))
 GRAMMAR      := $(wildcard compiler/syntax/lexer.l compiler/syntax/parser.y)
 STD_FILES    := $(sort $(wildcard lang/std/*.pipe))
 DEVICE_FILES := $(sort $(wildcard lang/devices/*.dev))
@@ -163,7 +166,7 @@ FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 GEN_C     := $(patsubst %.l,$(B)/gen/%.c,$(filter %.l,$(GRAMMAR))) \
              $(patsubst %.y,$(B)/gen/%.c,$(filter %.y,$(GRAMMAR)))
 GEN_H     := $(GEN_C:.c=.h)
-LANG_OBJ     := $(LANG_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_devices.o
+SHARED_OBJ   := $(SHARED_SRC:%.c=$(B)/obj/%.o) $(B)/obj/gen/embedded_devices.o
 RUNTIME_OBJ  := $(RUNTIME_SRC:%.c=$(B)/obj/%.o)
 COMPILER_OBJ := $(COMPILER_SRC:%.c=$(L)/%.o) $(GEN_C:$(B)/gen/%.c=$(L)/gen/%.o) \
                 $(B)/obj/gen/embedded_std.o $(B)/obj/gen/embedded_rules.o
@@ -172,9 +175,9 @@ REPLAYS      := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_SRC:tests/fuzz/%.c=$
 TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC) \
                 $(wildcard tests/fuzz/replay.c tests/fuzz/damage.c tests/fault/client.c))
 ENTRY_OBJ    := $(B)/obj/lang/entry/process_entry.o
-TOOL_OBJ     := $(B)/obj/runtime/piperun.o $(TOOL_SRC:%.c=$(B)/obj/%.o)
-MAIN_OBJ     := $(L)/compiler/pipec.o $(TOOL_OBJ) $(ENTRY_OBJ)
-OBJECTS      := $(LANG_OBJ) $(RUNTIME_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
+TOOL_OBJ     := $(TOOL_SRC:%.c=$(B)/obj/%.o)
+MAIN_OBJ     := $(L)/compiler/commands/pipec.o $(TOOL_OBJ) $(ENTRY_OBJ)
+OBJECTS      := $(SHARED_OBJ) $(RUNTIME_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
 
 all: $(B)/pipec $(B)/piperun $(B)/libpipert.a $(B)/libpipert.so $(B)/pipec-rules.7 ## build everything (the default)
 
@@ -192,7 +195,7 @@ $(B)/llvm-major: FORCE
 $(B)/line-editor: FORCE
 	$(call stamp,$(edit_cpp))
 $(B)/sources: FORCE
-	$(call stamp,$(LANG_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(HELPER_SRC))
+	$(call stamp,$(SHARED_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(HELPER_SRC))
 .PHONY: FORCE
 FORCE:
 
@@ -203,11 +206,11 @@ compile = $(or $(call say,CC,$<),$(Q)) mkdir -p $(@D) && \
 
 $(B)/obj/%.o: %.c $(B)/flags | $(GEN_H)
 	$(call compile,$(RUNTIME_CPP))
-$(B)/obj/runtime/piperun_lines.o: private all_cpp += $(edit_cpp)
-$(B)/obj/runtime/piperun_lines.o: $(B)/line-editor
+$(B)/obj/tools/piperun/line_input.o: private all_cpp += $(edit_cpp)
+$(B)/obj/tools/piperun/line_input.o: $(B)/line-editor
 # What `make coverage` counts and `make mutation` changes: what decides about bytes that nobody vouches for, what decides
 # which stage runs next, and what threads share.
-MEASURED := $(sort $(wildcard runtime/load/*.c tools/piperun/io/*.c runtime/sched/*.c)) runtime/device/fifo.c runtime/device/subdevice.c \
+MEASURED := $(sort $(wildcard runtime/load/*.c runtime/verify/*.c tools/piperun/io/*.c runtime/sched/*.c)) runtime/device/fifo.c runtime/device/subdevice.c \
 	    runtime/device/subdevice_path.c lang/dispatch_codec.c
 ifeq ($(VARIANT),coverage)
 export LLVM_PROFILE_FILE := $(abspath $(B))/build.profraw
@@ -247,9 +250,9 @@ archive = $(or $(call say,AR,$@),$(Q)) mkdir -p $(@D) && rm -f $@ && $(AR) rcsD 
 link    = $(or $(call say,LINK,$@),$(Q)) mkdir -p $(@D) && \
           $(CC) $(all_c) $(1) $(all_ld) -o $@ $(filter %.o %.a,$^)
 
-$(B)/libpipert.a: $(RUNTIME_OBJ) $(LANG_OBJ) $(B)/sources
+$(B)/libpipert.a: $(RUNTIME_OBJ) $(SHARED_OBJ) $(B)/sources
 	$(archive)
-$(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(LANG_OBJ) $(B)/sources $(B)/pipert.map
+$(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(SHARED_OBJ) $(B)/sources $(B)/pipert.map
 	$(call link,$(so_flags)) $(RUNTIME_LIBS)
 $(B)/libpipert.so: $(B)/libpipert.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
@@ -259,11 +262,14 @@ $(B)/pipert.map: scripts/version_script.sh $(RUNTIME_OBJ)
 so_flags = -shared $(CET_LINK) -Wl,-soname,$(@F) -Wl,--version-script=$(B)/pipert.map
 
 $(B)/piperun: $(TOOL_OBJ) $(ENTRY_OBJ) $(B)/libpipert.a $(B)/sources
-	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(RUNTIME_LIBS) $(edit_libs)
+	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(TOOL_LIBS) $(edit_libs)
+# The readers and writers of piperun, for tests.
+$(B)/libports.a: $(filter $(B)/obj/tools/piperun/io/%,$(TOOL_OBJ)) $(B)/sources
+	$(archive)
 
 $(L)/libpipec.a: $(COMPILER_OBJ) $(B)/sources
 	$(archive)
-$(L)/pipec: $(L)/compiler/pipec.o $(ENTRY_OBJ) $(L)/libpipec.a $(LANG_OBJ)
+$(L)/pipec: $(L)/compiler/commands/pipec.o $(ENTRY_OBJ) $(L)/libpipec.a $(SHARED_OBJ)
 	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(COMPILER_LIBS)
 $(B)/pipec: $(L)/pipec $(B)/llvm-major
 	$(Q)cp $< $@.tmp && mv $@.tmp $@
@@ -276,7 +282,7 @@ $(B)/pipec-rules.7: $(B)/pipec
 
 # A test that includes nothing of compiler/ is linked without it: the wall holds in the tests too.
 COMPILER_TESTS := $(if $(TEST_SRC)$(FUZZ_SRC),$(shell grep -lE '"compiler/|/built_container.h"' $(TEST_SRC) $(FUZZ_SRC)))
-test_libs       = $(if $(filter $(1),$(COMPILER_TESTS)),$(L)/libpipec.a) $(B)/libpipert.a
+test_libs       = $(if $(filter $(1),$(COMPILER_TESTS)),$(L)/libpipec.a) $(B)/libports.a $(B)/libpipert.a
 compiler_tests  = $(patsubst %.c,$(B)/tests/%,$(notdir $(filter %.c,$(COMPILER_TESTS))))
 
 $(B)/tests/libhelper.a: $(HELPER_SRC:%.c=$(B)/obj/%.o) $(B)/sources
@@ -284,7 +290,7 @@ $(B)/tests/libhelper.a: $(HELPER_SRC:%.c=$(B)/obj/%.o) $(B)/sources
 define test_rule
 $(B)/tests/$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(B)/tests/libhelper.a \
     $(call test_libs,$(1)) $(if $(filter $(1),$(COMPILER_TESTS)),$(B)/llvm-major)
-	$$(call link,-pie) $$(CMOCKA_LIBS) $$(RUNTIME_LIBS) \
+	$$(call link,-pie) $$(CMOCKA_LIBS) $$(TOOL_LIBS) \
 	    $(if $(filter $(1),$(COMPILER_TESTS)),$$(COMPILER_LIBS))
 .PHONY: $(basename $(notdir $(1)))
 $(basename $(notdir $(1))): $(B)/tests/$(basename $(notdir $(1)))
@@ -310,11 +316,11 @@ fuzz_helper = $(HELPS_$(patsubst fuzz_%.c,%,$(notdir $(1))):%=$(B)/obj/tests/%.o
 # Fuzz targets: with libFuzzer in VARIANT=fuzz; with replay.c, which runs the seeds only, in all others.
 define fuzz_rule
 $(B)/$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(call fuzz_helper,$(1)) $(call test_libs,$(1))
-	$$(call link,-fsanitize=fuzzer) $$(RUNTIME_LIBS) \
+	$$(call link,-fsanitize=fuzzer) $$(TOOL_LIBS) \
 	    $(if $(filter $(1),$(COMPILER_TESTS)),$$(COMPILER_LIBS))
 $(B)/tests/replay_$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(B)/obj/tests/fuzz/replay.o \
     $(call fuzz_helper,$(1)) $(call test_libs,$(1))
-	$$(call link,-pie) $$(RUNTIME_LIBS) $(if $(filter $(1),$(COMPILER_TESTS)),$$(COMPILER_LIBS))
+	$$(call link,-pie) $$(TOOL_LIBS) $(if $(filter $(1),$(COMPILER_TESTS)),$$(COMPILER_LIBS))
 endef
 $(foreach t,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(t))))
 # Every prefix and every bit of seed containers, through the fuzz target of containers.
@@ -390,7 +396,7 @@ coverage: ## which branches and conditions of loader, files, scheduler, FIFO and
 mutation: ## N mutants of each of FILES (by default those that `make coverage` is about), drawn by SEED
 	+@$(submake) mutation-run VARIANT=debug
 mutation-run: tests
-	@CC="$(CC)" MUTATION_LIBS="$(CMOCKA_LIBS) $(RUNTIME_LIBS) $(COMPILER_LIBS) -pthread" MUTATION_FAULTS="$(FAULTS_LD)" \
+	@CC="$(CC)" MUTATION_LIBS="$(CMOCKA_LIBS) $(TOOL_LIBS) $(COMPILER_LIBS) -pthread" MUTATION_FAULTS="$(FAULTS_LD)" \
 	    MUTATION_IO_FAULTS="$(IO_FAULTS_LD)" \
 	    tests/mutation/mutate.py -n $(or $(N),20) -s $(or $(SEED),1) $(B) $(or $(FILES),$(MEASURED))
 
@@ -441,7 +447,7 @@ install: all ## install into $(DESTDIR)$(PREFIX)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(RUNTIME_LIBS)|' \
 	    pipert.pc.in > $(D)/lib/pkgconfig/pipert.pc
 	for h in $(public_headers); do \
-	    case $$h in runtime/host/pipert.h|runtime/host/pipert_debug.h) to=$${h#runtime/};; *) to=$$h;; esac; \
+	    case $$h in runtime/host/pipert.h|runtime/host/pipert_debug.h) to=$${h##*/};; *) to=$$h;; esac; \
 	    $(INSTALL) -D -m 644 $$h $(D)/include/pipec/$$to || exit 1; done
 	for f in $(STD_FILES) $(DEVICE_FILES); do \
 	    $(INSTALL) -m 644 $$f $(D)/share/pipec/$${f#lang/} || exit 1; done

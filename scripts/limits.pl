@@ -7,9 +7,9 @@ use warnings;
 use bigint;
 
 chdir(($0 =~ s{[^/]*$}{}r) . '..') or die $!;
-my @folders = ('compiler/sema', 'compiler/syntax', 'compiler/support', 'compiler/graph', 'compiler/analysis',
-    'compiler/commands', 'lang', 'runtime');
-my @files = (glob('compiler/*.[ch]'), 'compiler/codegen/kernel_llvm.c', 'compiler/emit/container_write.c');
+my @folders = ('base', map({"compiler/$_"} qw(support diagnostics context syntax ir sema bodies liveness pace driver commands)),
+    'lang', 'runtime', 'tools');
+my @files = ('compiler/codegen/kernel_llvm.c', 'compiler/emit/container_write.c');
 for my $folder (@folders) {
     push @files, split /\n/, `find $folder -name '*.[chly]' | sort`;
 }

@@ -434,7 +434,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     if (command != NULL) return command->run(argc - 1, argv + 1);
     struct arena *arena = arena_create();
-    struct command_line line = command_line_parse(argc, argv, arena);
+    struct command_line line = command_line_parse(argc, argv, arena, command_nearest);
     int status = EXIT_FILES;
     if (line.action == COMMAND_DONE) {
         status = standard_output_status();

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "compiler/codegen/instruction_set.h"
-#include "compiler/commands/commands.h"
 #include "compiler/ir/graph.h"
 #include "compiler/driver/response_file.h"
 #include "compiler/support/vec.h"
@@ -152,6 +151,7 @@ struct parser {
     const struct command_options *own; /* of a command, or NULL */
     const char *word;                  /* the command's */
     const struct option *longer;       /* the long options that there are */
+    const char *(*nearest_command)(const char *word);
 };
 
 static void refuse(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -481,7 +481,7 @@ static bool looks_like_command(const char *word)
 
 static void refuse_command(struct parser *p, const char *word)
 {
-    const char *nearest = command_nearest(word);
+    const char *nearest = p->nearest_command(word);
     if (nearest != NULL && strcmp(nearest, word) == 0) {
         refuse(p, "the command '%s' stands before all options", word);
         return;
@@ -593,9 +593,11 @@ static struct command_line end(struct parser *p)
     return p->line;
 }
 
-struct command_line command_line_parse(int argc, char **argv, struct arena *arena)
+struct command_line command_line_parse(int argc, char **argv, struct arena *arena,
+                                       const char *(*nearest_command)(const char *word))
 {
     struct parser p = begin(arena);
+    p.nearest_command = nearest_command;
     p.longer = long_options;
     if (!response_files_expand(&argc, &argv, arena)) {
         p.line.action = COMMAND_USAGE;

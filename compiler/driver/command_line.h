@@ -76,7 +76,8 @@ struct command_options {
 enum { COMMAND_OPTION = 1024, COMMAND_JOBS_MAX = 1024 };
 
 /* `@FILE` is replaced by the arguments in FILE.  Strings are the arguments', or `arena`'s. */
-struct command_line command_line_parse(int argc, char **argv, struct arena *arena);
+struct command_line command_line_parse(int argc, char **argv, struct arena *arena,
+                                       const char *(*nearest_command)(const char *word));
 /* The same for a command with options of its own; argv[0] is its word.  Any number of inputs. */
 struct command_line command_line_parse_command(int argc, char **argv, struct arena *arena,
                                                const struct command_options *own);

@@ -125,7 +125,7 @@ enum builtin {
 enum access_check {
     ACCESS_CHECKED,
     ACCESS_PROVEN,
-    ACCESS_GUARDED, /* by a test around it: compiler/fuse has put both there, and no analysis looks again */
+    ACCESS_GUARDED, /* by a test around it: compiler/optimize has put both there, and no analysis looks again */
 };
 
 struct kx {
@@ -451,15 +451,15 @@ struct kernel {
      * in between; filled by bodies/divergence. */
     bool items_leave;
     bool stops; /* the body has `stop` */
-    /* Made of several kernels by compiler/fuse: what bodies/range_check and bodies/amplify fill has been
+    /* Made of several kernels by compiler/optimize: what bodies/range_check and bodies/amplify fill has been
      * carried over from these; cost_cycles is their sum. */
     bool composed;
     /* Its loops are over the packets that a firing writes: they fill the lanes of vectors, firings do not.
-     * By compiler/fuse. */
+     * By compiler/optimize. */
     bool within;
     /* Its loops count to constants, every round does the same, and the places that it touches are sums of
      * multiples of counters: what holds for all rounds is seen without executing each.  By
-     * compiler/fuse. */
+     * compiler/optimize. */
     bool regular;
     /* The same, and each packet is computed by itself: firings may fill the lanes, too. */
     bool packet_by_packet;

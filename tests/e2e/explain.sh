@@ -6,7 +6,7 @@ cd "$TMP"
 # shellcheck source=tests/checks.sh
 . "$ROOT/tests/checks.sh"
 
-sed -n 's/^RULE([A-Z0-9_]*, *"\([a-z0-9-]*\)".*/\1/p' "$ROOT/compiler/support/rules.def" >ids
+sed -n 's/^RULE([A-Z0-9_]*, *"\([a-z0-9-]*\)".*/\1/p' "$ROOT/compiler/diagnostics/rules.def" >ids
 "$PIPEC" explain --list >list
 sed 's/ .*//' list >listed
 check "--list has every rule" cmp ids listed
@@ -23,7 +23,7 @@ check "an unknown item" says 2 "no item of the library 'sobell'; did you mean 's
 check "a sentence with a range is whole" says 0 'Limits samples to -limit \.\. limit' "$PIPEC" explain std/dsp
 check "control characters in a name" says 2 'library .a.x1Bb' "$PIPEC" explain "$(printf 'a\033b')"
 check "a group is the list of its rules" says 0 '^serial-bottleneck +note' "$PIPEC" explain performance
-check "and of these alone" [ "$(grep -c . text)" -eq "$(grep -c '^RULE.*"performance",' "$ROOT/compiler/support/rules.def")" ]
+check "and of these alone" [ "$(grep -c . text)" -eq "$(grep -c '^RULE.*"performance",' "$ROOT/compiler/diagnostics/rules.def")" ]
 check "several groups" says 0 '^loose-rate' "$PIPEC" explain performance rate
 check "no name" says 2 'what is to be explained' "$PIPEC" explain
 check "an unknown option" says 2 "unknown option '--lst'" "$PIPEC" explain --lst

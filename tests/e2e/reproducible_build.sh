@@ -47,7 +47,7 @@ for file in pipec piperun libpipert.a libpipert.so; do
 done
 
 # A difference in a source is one in the program.
-echo 'extern const char prt_built_differently[]; const char prt_built_differently[] = "yes";' >>copy/of/the/sources/runtime/status.c
+echo 'extern const char prt_built_differently[]; const char prt_built_differently[] = "yes";' >>copy/of/the/sources/base/status.c
 build "$TMP/copy/of/the/sources" ../../elsewhere env
 differs() { ! cmp -s "$one/libpipert.so" "$other/libpipert.so"; }
 check "another source gives another library" differs

@@ -61,9 +61,9 @@ while read -r id level; do
     if [ ! -f "$page" ]; then echo "not ok $id: no compiler/rules/$id.md"; status=1; continue; fi
     report "$id-fails" "$(reported Fails "$page" "$level")" "$id"
     report "$id-fixed" "$(reported Fixed "$page" "$level")" ""
-done < <(sed -nE 's/^RULE\([A-Z0-9_]*, *"([a-z0-9-]*)", *([A-Z_]*),.*/\1 \2/p' "$ROOT/compiler/support/rules.def")
+done < <(sed -nE 's/^RULE\([A-Z0-9_]*, *"([a-z0-9-]*)", *([A-Z_]*),.*/\1 \2/p' "$ROOT/compiler/diagnostics/rules.def")
 for page in "$ROOT"/compiler/rules/*.md; do
     id=$(basename "$page" .md)
-    grep -q "\"$id\"" "$ROOT/compiler/support/rules.def" || { echo "not ok $id: a page without a rule"; status=1; }
+    grep -q "\"$id\"" "$ROOT/compiler/diagnostics/rules.def" || { echo "not ok $id: a page without a rule"; status=1; }
 done
 exit $status

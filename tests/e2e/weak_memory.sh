@@ -23,10 +23,10 @@ for name in pthread_mutex_lock pthread_mutex_unlock pthread_cond_wait pthread_co
     tested+=("-D$name=explorer_${name#pthread_}")
 done
 sed 's/SPINS = 500/SPINS = 3/' "$ROOT/runtime/sched/port_thread.c" >port_thread.c
-sed 's/SPINS_PER_LOOK = 64/SPINS_PER_LOOK = 3/' "$ROOT/runtime/backend/cpu_pool.c" >cpu_pool.c
+sed 's/SPINS_PER_LOOK = 64/SPINS_PER_LOOK = 3/' "$ROOT/runtime/backend/cpu/cpu_pool.c" >cpu_pool.c
 spins_briefly() { grep -q ' SPINS = 3' port_thread.c && grep -q ' SPINS_PER_LOOK = 3' cpu_pool.c; }
 check "whoever spins does so briefly" spins_briefly
-for source in port_thread.c cpu_pool.c "$ROOT"/runtime/backend/cpu_trial.c "$ROOT"/tests/weak/weak_*.c; do
+for source in port_thread.c cpu_pool.c "$ROOT"/runtime/backend/cpu/cpu_trial.c "$ROOT"/tests/weak/weak_*.c; do
     gcc "${tested[@]}" -c "$source" -o "$(basename "$source" .c).o"
 done
 gcc "${common[@]}" -O2 -Wno-builtin-declaration-mismatch -c "$ROOT/tests/weak/explorer.c" -o explorer.o

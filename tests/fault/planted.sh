@@ -3,13 +3,13 @@
 
 # planted NAME FILE EXPRESSION CHECKER...: a piperun with a mistake, made by sed; the checker says so
 planted() {
-    name=$1 changed=$TMP/$1/${2##*/} programs=$TMP/$1/build
+    name=$1 changed=$TMP/$1/${2##*/} programs=$TMP/$1/build own=$BUILD/obj/${2%.c}.o
     mkdir -p "$programs/tests" "$1/work"
     sed "$3" "$ROOT/$2" >"$changed"
     if cmp -s "$ROOT/$2" "$changed"; then check "planted: $name" false; return; fi
-    # shellcheck disable=SC2046
-    ${CC:-cc} -D_GNU_SOURCE -std=c11 -I"$ROOT" -I"$ROOT/runtime/io" -g -o "$programs/piperun" "$changed" \
-        "$BUILD"/obj/runtime/piperun*.o "$BUILD/libpipert.a" -pthread -ldl -lm \
+    # shellcheck disable=SC2046 # names without spaces
+    ${CC:-cc} -D_GNU_SOURCE -std=c11 -I"$ROOT" -I"$ROOT/tools/piperun/io" -g -o "$programs/piperun" "$changed" \
+        $(find "$BUILD/obj/tools/piperun" -name '*.o' ! -path "$own") "$BUILD/libpipert.a" -pthread -ldl -lm \
         $(pkg-config --libs sndfile libpng zlib hwloc libxxhash) $(pkg-config --libs libedit 2>/dev/null) ||
         { check "planted: $name" false; return; }
     ln -s "$BUILD/pipec" "$programs/pipec"

@@ -1,7 +1,7 @@
 /*
  * graph_reference: an independent judge of small graphs, by literal execution, firing by firing, of
  * what the manual says: counts of packets written and read, room by the slowest reader, windows of
- * `peek`.  It shares no code and no theory with compiler/analysis; random graphs come from a
+ * `peek`.  It shares no code and no theory with the analyses of the compiler; random graphs come from a
  * printed seed.
  */
 #ifndef TESTS_GRAPH_REFERENCE_H
