@@ -146,6 +146,11 @@ RUNTIME_LIBS  = $(runtime_pkgs) -lm -ldl
 TOOL_LIBS     = $(tool_pkgs) $(RUNTIME_LIBS)
 compiler_pkgs = $(call once,compiler_pkgs,--libs $(COMPILER_PKGS))
 COMPILER_LIBS = $(shared_pkgs) $(compiler_pkgs) $(LLVM_LIBS) -lm -ldl
+# pipec loads a shared libLLVM when it generates code (scripts/llvm_stubs.sh); tests are linked with it.
+LLVM_SONAME  := $(shell readelf -d $(shell $(LLVM_CONFIG) --libdir)/lib$(patsubst -l%,%,$(filter -lLLVM%,$(LLVM_LIBS))).so 2>/dev/null \
+                  | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+LLVM_STUBS   := $(if $(and $(LLVM_SONAME),$(filter x86_64%,$(shell $(CC) -dumpmachine))),$(L)/gen/llvm_stubs.o)
+PIPEC_LIBS    = $(shared_pkgs) $(compiler_pkgs) $(if $(LLVM_STUBS),,$(LLVM_LIBS)) -lm -ldl
 
 # ---- Sources, by wildcard ------------------------------------------------------------------------
 
@@ -269,8 +274,13 @@ $(B)/libports.a: $(filter $(B)/obj/tools/piperun/io/%,$(TOOL_OBJ)) $(B)/sources
 
 $(L)/libpipec.a: $(COMPILER_OBJ) $(B)/sources
 	$(archive)
-$(L)/pipec: $(L)/compiler/commands/pipec.o $(ENTRY_OBJ) $(L)/libpipec.a $(SHARED_OBJ)
-	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(COMPILER_LIBS)
+$(L)/pipec: $(L)/compiler/commands/pipec.o $(ENTRY_OBJ) $(LLVM_STUBS) $(L)/libpipec.a $(SHARED_OBJ)
+	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(PIPEC_LIBS)
+$(L)/gen/llvm_stubs.c: scripts/llvm_stubs.sh $(L)/libpipec.a
+	@mkdir -p $(@D)
+	$(Q)scripts/llvm_stubs.sh $(LLVM_SONAME) $(L)/libpipec.a > $@
+$(L)/gen/llvm_stubs.o: $(L)/gen/llvm_stubs.c $(B)/flags $(L)/flags
+	$(call compile,$(COMPILER_CPP))
 $(B)/pipec: $(L)/pipec $(B)/llvm-major
 	$(Q)cp $< $@.tmp && mv $@.tmp $@
 

@@ -12,11 +12,12 @@
 #include <string.h>
 
 #include "compiler/codegen/codegen.h"
+#include "compiler/codegen/llvm_load.h"
 #include "compiler/codegen/source_map.h"
 #include "compiler/support/child.h"
 #include "compiler/context/phase_times.h"
 
-enum { MESSAGE_BEGINS, MESSAGE_CODE, MESSAGE_FINDINGS };
+enum { MESSAGE_NO_LLVM, MESSAGE_BEGINS, MESSAGE_CODE, MESSAGE_FINDINGS };
 
 struct order { /* what the child is to do */
     struct compile *cx;
@@ -34,6 +35,7 @@ struct result { /* what has come of it */
     struct place_table *places;
     struct span at; /* where the child was last */
     const char *doing;
+    const char *no_llvm; /* the reason why LLVM cannot be loaded, or NULL */
     bool damaged;
 };
 
@@ -90,6 +92,13 @@ static void work(struct child_line *line, void *data)
 {
     const struct order *order = data;
     struct worker w = {.cx = *order->cx, .line = line};
+    const char *no_llvm = llvm_load();
+    if (no_llvm != NULL) {
+        struct parcel parcel = parcel_begin(&w);
+        pack_text(&parcel, no_llvm);
+        child_send(line, MESSAGE_NO_LLVM, &parcel);
+        return;
+    }
     struct kernel_watch watch = {tell_begin, &w};
     w.cx.diags = diags_fork(w.cx.arena, order->cx->diags);
     phase_times_restart(&w.cx);
@@ -151,6 +160,7 @@ static void take_message(const struct order *order, struct result *result,
         return;
     }
     switch (message->kind) {
+    case MESSAGE_NO_LLVM: result->no_llvm = unpack_text(reader); break;
     case MESSAGE_BEGINS:
         result->at = unpack_span(reader, source_count(order->cx->sources));
         result->doing = unpack_text(reader);
@@ -206,6 +216,15 @@ static void tell_end(struct compile *cx, const struct result *result, const stru
         diag_help(diag, "this is a mistake in pipec or LLVM, not in the program: -O1 may avoid it");
 }
 
+static bool cannot_load(struct compile *cx, const struct graph *graph, const char *reason)
+{
+    struct diag *diag = diag_report(cx->diags, RULE_CODEGEN, graph->span,
+                                    "cannot load LLVM for code generation: %s", reason);
+    diag_help(diag, "install the LLVM that 'pipec --version' names");
+    cx->halt = HALT_RESOURCES;
+    return false;
+}
+
 static bool cannot_start(struct compile *cx, const struct graph *graph)
 {
     diag_report(cx->diags, RULE_CODEGEN, graph->span,
@@ -221,7 +240,7 @@ static struct child_end converse(const struct order *order, struct result *resul
     while (!result->damaged && child_receive(child, &message))
         take_message(order, result, &message);
     struct child_end end = child_finish(child);
-    if (end.fate == CHILD_ENDED) take_findings(order, result);
+    if (end.fate == CHILD_ENDED && result->no_llvm == NULL) take_findings(order, result);
     if (end.fate == CHILD_ENDED && result->damaged) end.fate = CHILD_DAMAGED;
     return end;
 }
@@ -238,6 +257,8 @@ static bool generate(const struct order *order, struct result *result)
     if (child != NULL) end = converse(order, result, child);
     phase_resume(cx, before);
     if (child == NULL) return cannot_start(cx, order->graph);
+    if (end.fate == CHILD_ENDED && result->no_llvm != NULL)
+        return cannot_load(cx, order->graph, result->no_llvm);
     if (end.fate != CHILD_ENDED)
         tell_end(cx, result, &end);
     else

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <sys/time.h>
 
-enum { READS_MAX = 64, ROOM_BYTES_MAX = 1 << 22, STAMPED_BYTES_MAX = 1 << 18 };
+enum { READS_MAX = 64, FIRINGS_MAX = 1000, ROOM_BYTES_MAX = 1 << 22, STAMPED_BYTES_MAX = 1 << 18 };
 
 static int32_t never(const struct kernel_batch *batch)
 {
@@ -68,8 +68,8 @@ static int is_small(const struct prt_container *c)
            c->pipeline->arguments_bytes <= ROOM_BYTES_MAX;
 }
 
-/* Some accepted programs run for ever (a loop that no in-port drives), or long: all of them can be
- * interrupted. */
+/* A limit of firings ends sources. Other accepted programs run forever (a loop that no in-port
+ * drives), or for long: an alarm interrupts them. */
 static struct prt_run *running;
 
 static void on_alarm(int signal)
@@ -113,6 +113,7 @@ static void run(const struct prt_program *program, int may_stall)
     struct prt_run *run = NULL;
     unsigned reads = 0;
     if (prt_run_create(program, &options, &run, &error) != PRT_OK) return;
+    prt_run_limit_firings(run, FIRINGS_MAX);
     for (uint32_t i = 0; prt_program_argument(program, i, &argument); i++)
         (void)prt_run_set_argument(run, argument.name, "1", &error);
     for (uint32_t i = 0; prt_program_port(program, i, &port); i++) {
