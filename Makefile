@@ -130,17 +130,20 @@ GENERATED_C := -Wno-conversion -Wno-sign-conversion -Wno-sign-compare -Wno-unuse
 # Libraries.  pkg-config is asked once, and only when something is compiled or linked.
 SHARED_PKGS  := libxxhash
 COMPILER_PKGS := jansson
-RUNTIME_PKGS := libpng zlib hwloc $(SHARED_PKGS)
-LOADED_PKGS  := sndfile # when it is needed: compiled with, linked by tests alone
+RUNTIME_PKGS := hwloc $(SHARED_PKGS)
+TOOL_PKGS    := libpng zlib # of piperun, not of libpipert
+LOADED_PKGS  := sndfile # piperun loads it at run time; only tests are linked with it
 once          = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2)))$($(1))
-RUNTIME_CPP   = $(call once,RUNTIME_CPP,--cflags $(LOADED_PKGS) $(RUNTIME_PKGS))
+RUNTIME_CPP   = $(call once,RUNTIME_CPP,--cflags $(LOADED_PKGS) $(TOOL_PKGS) $(RUNTIME_PKGS))
 # The debugger's line editor: welcome, not needed.
 edit_cpp      = $(call once,edit_cpp,--exists libedit 2>/dev/null && echo -DPRT_HAVE_LIBEDIT)
 edit_libs     = $(call once,edit_libs,--libs libedit 2>/dev/null)
 runtime_pkgs  = $(call once,runtime_pkgs,--libs $(RUNTIME_PKGS))
+tool_pkgs     = $(call once,tool_pkgs,--libs $(TOOL_PKGS))
 shared_pkgs   = $(call once,shared_pkgs,--libs $(SHARED_PKGS))
 CMOCKA_LIBS   = $(call once,CMOCKA_LIBS,--libs cmocka $(LOADED_PKGS))
 RUNTIME_LIBS  = $(runtime_pkgs) -lm -ldl
+TOOL_LIBS     = $(tool_pkgs) $(RUNTIME_LIBS)
 compiler_pkgs = $(call once,compiler_pkgs,--libs $(COMPILER_PKGS))
 COMPILER_LIBS = $(shared_pkgs) $(compiler_pkgs) $(LLVM_LIBS) -lm -ldl
 
@@ -148,7 +151,8 @@ COMPILER_LIBS = $(shared_pkgs) $(compiler_pkgs) $(LLVM_LIBS) -lm -ldl
 
 LANG_SRC     := $(sort $(wildcard lang/*.c))
 TOOL_SRC     := $(sort $(wildcard runtime/piperun_*.c))
-RUNTIME_SRC  := $(filter-out tools/piperun/piperun.c $(TOOL_SRC),\
+TOOL_IO_SRC  := $(sort $(wildcard tools/piperun/io/*.c))
+RUNTIME_SRC  := $(filter-out tools/piperun/piperun.c $(TOOL_SRC) $(TOOL_IO_SRC),\
                   $(sort $(wildcard runtime/*.c runtime/*/*.c)))
 COMPILER_SRC := $(filter-out compiler/commands/pipec.c,$(sort $(wildcard compiler/*.c compiler/*/*.c)))
 GRAMMAR      := $(wildcard compiler/syntax/lexer.l compiler/syntax/parser.y)
@@ -173,8 +177,9 @@ TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC
                 $(wildcard tests/fuzz/replay.c tests/fuzz/damage.c tests/fault/client.c))
 ENTRY_OBJ    := $(B)/obj/lang/entry/process_entry.o
 TOOL_OBJ     := $(B)/obj/runtime/piperun.o $(TOOL_SRC:%.c=$(B)/obj/%.o)
+TOOL_IO_OBJ  := $(TOOL_IO_SRC:%.c=$(B)/obj/%.o)
 MAIN_OBJ     := $(L)/compiler/pipec.o $(TOOL_OBJ) $(ENTRY_OBJ)
-OBJECTS      := $(LANG_OBJ) $(RUNTIME_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
+OBJECTS      := $(LANG_OBJ) $(RUNTIME_OBJ) $(TOOL_IO_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
 
 all: $(B)/pipec $(B)/piperun $(B)/libpipert.a $(B)/libpipert.so $(B)/pipec-rules.7 ## build everything (the default)
 
@@ -192,7 +197,7 @@ $(B)/llvm-major: FORCE
 $(B)/line-editor: FORCE
 	$(call stamp,$(edit_cpp))
 $(B)/sources: FORCE
-	$(call stamp,$(LANG_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(HELPER_SRC))
+	$(call stamp,$(LANG_SRC) $(RUNTIME_SRC) $(TOOL_SRC) $(TOOL_IO_SRC) $(COMPILER_SRC) $(STD_FILES) $(DEVICE_FILES) $(RULE_FILES) $(HELPER_SRC))
 .PHONY: FORCE
 FORCE:
 
@@ -249,6 +254,9 @@ link    = $(or $(call say,LINK,$@),$(Q)) mkdir -p $(@D) && \
 
 $(B)/libpipert.a: $(RUNTIME_OBJ) $(LANG_OBJ) $(B)/sources
 	$(archive)
+# The readers and writers of piperun: programs that embed the runtime do not need them, nor their libraries.
+$(B)/libpiperun.a: $(TOOL_IO_OBJ) $(B)/sources
+	$(archive)
 $(B)/libpipert.so.$(SOVERSION): $(RUNTIME_OBJ) $(LANG_OBJ) $(B)/sources $(B)/pipert.map
 	$(call link,$(so_flags)) $(RUNTIME_LIBS)
 $(B)/libpipert.so: $(B)/libpipert.so.$(SOVERSION)
@@ -258,8 +266,8 @@ $(B)/pipert.map: scripts/version_script.sh $(RUNTIME_OBJ)
 	$(Q)scripts/version_script.sh $(CC) $(all_cpp) > $@
 so_flags = -shared $(CET_LINK) -Wl,-soname,$(@F) -Wl,--version-script=$(B)/pipert.map
 
-$(B)/piperun: $(TOOL_OBJ) $(ENTRY_OBJ) $(B)/libpipert.a $(B)/sources
-	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(RUNTIME_LIBS) $(edit_libs)
+$(B)/piperun: $(TOOL_OBJ) $(ENTRY_OBJ) $(B)/libpiperun.a $(B)/libpipert.a $(B)/sources
+	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(TOOL_LIBS) $(edit_libs)
 
 $(L)/libpipec.a: $(COMPILER_OBJ) $(B)/sources
 	$(archive)
@@ -276,7 +284,7 @@ $(B)/pipec-rules.7: $(B)/pipec
 
 # A test that includes nothing of compiler/ is linked without it: the wall holds in the tests too.
 COMPILER_TESTS := $(if $(TEST_SRC)$(FUZZ_SRC),$(shell grep -lE '"compiler/|/built_container.h"' $(TEST_SRC) $(FUZZ_SRC)))
-test_libs       = $(if $(filter $(1),$(COMPILER_TESTS)),$(L)/libpipec.a) $(B)/libpipert.a
+test_libs       = $(if $(filter $(1),$(COMPILER_TESTS)),$(L)/libpipec.a) $(B)/libpiperun.a $(B)/libpipert.a
 compiler_tests  = $(patsubst %.c,$(B)/tests/%,$(notdir $(filter %.c,$(COMPILER_TESTS))))
 
 $(B)/tests/libhelper.a: $(HELPER_SRC:%.c=$(B)/obj/%.o) $(B)/sources
@@ -284,7 +292,7 @@ $(B)/tests/libhelper.a: $(HELPER_SRC:%.c=$(B)/obj/%.o) $(B)/sources
 define test_rule
 $(B)/tests/$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(B)/tests/libhelper.a \
     $(call test_libs,$(1)) $(if $(filter $(1),$(COMPILER_TESTS)),$(B)/llvm-major)
-	$$(call link,-pie) $$(CMOCKA_LIBS) $$(RUNTIME_LIBS) \
+	$$(call link,-pie) $$(CMOCKA_LIBS) $$(TOOL_LIBS) \
 	    $(if $(filter $(1),$(COMPILER_TESTS)),$$(COMPILER_LIBS))
 .PHONY: $(basename $(notdir $(1)))
 $(basename $(notdir $(1))): $(B)/tests/$(basename $(notdir $(1)))
@@ -310,11 +318,11 @@ fuzz_helper = $(HELPS_$(patsubst fuzz_%.c,%,$(notdir $(1))):%=$(B)/obj/tests/%.o
 # Fuzz targets: with libFuzzer in VARIANT=fuzz; with replay.c, which runs the seeds only, in all others.
 define fuzz_rule
 $(B)/$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(call fuzz_helper,$(1)) $(call test_libs,$(1))
-	$$(call link,-fsanitize=fuzzer) $$(RUNTIME_LIBS) \
+	$$(call link,-fsanitize=fuzzer) $$(TOOL_LIBS) \
 	    $(if $(filter $(1),$(COMPILER_TESTS)),$$(COMPILER_LIBS))
 $(B)/tests/replay_$(basename $(notdir $(1))): $(B)/obj/$(1:.c=.o) $(B)/obj/tests/fuzz/replay.o \
     $(call fuzz_helper,$(1)) $(call test_libs,$(1))
-	$$(call link,-pie) $$(RUNTIME_LIBS) $(if $(filter $(1),$(COMPILER_TESTS)),$$(COMPILER_LIBS))
+	$$(call link,-pie) $$(TOOL_LIBS) $(if $(filter $(1),$(COMPILER_TESTS)),$$(COMPILER_LIBS))
 endef
 $(foreach t,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(t))))
 # Every prefix and every bit of seed containers, through the fuzz target of containers.
@@ -390,7 +398,7 @@ coverage: ## which branches and conditions of loader, files, scheduler, FIFO and
 mutation: ## N mutants of each of FILES (by default those that `make coverage` is about), drawn by SEED
 	+@$(submake) mutation-run VARIANT=debug
 mutation-run: tests
-	@CC="$(CC)" MUTATION_LIBS="$(CMOCKA_LIBS) $(RUNTIME_LIBS) $(COMPILER_LIBS) -pthread" MUTATION_FAULTS="$(FAULTS_LD)" \
+	@CC="$(CC)" MUTATION_LIBS="$(CMOCKA_LIBS) $(TOOL_LIBS) $(COMPILER_LIBS) -pthread" MUTATION_FAULTS="$(FAULTS_LD)" \
 	    MUTATION_IO_FAULTS="$(IO_FAULTS_LD)" \
 	    tests/mutation/mutate.py -n $(or $(N),20) -s $(or $(SEED),1) $(B) $(or $(FILES),$(MEASURED))
 

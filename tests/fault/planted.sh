@@ -9,8 +9,8 @@ planted() {
     if cmp -s "$ROOT/$2" "$changed"; then check "planted: $name" false; return; fi
     # shellcheck disable=SC2046
     ${CC:-cc} -D_GNU_SOURCE -std=c11 -I"$ROOT" -I"$ROOT/runtime/io" -g -o "$programs/piperun" "$changed" \
-        "$BUILD"/obj/runtime/piperun*.o "$BUILD/libpipert.a" -pthread -ldl -lm \
-        $(pkg-config --libs sndfile libpng zlib hwloc libxxhash) $(pkg-config --libs libedit 2>/dev/null) ||
+        "$BUILD"/obj/runtime/piperun*.o "$BUILD/libpiperun.a" "$BUILD/libpipert.a" -pthread -ldl -lm \
+        $(pkg-config --libs libpng zlib hwloc libxxhash) $(pkg-config --libs libedit 2>/dev/null) ||
         { check "planted: $name" false; return; }
     ln -s "$BUILD/pipec" "$programs/pipec"
     ln -s "$BUILD"/tests/fault_* "$programs/tests/"
