@@ -180,9 +180,10 @@ REPLAYS      := $(if $(wildcard tests/fuzz/replay.c),$(FUZZ_SRC:tests/fuzz/%.c=$
 TEST_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(TEST_SRC) $(HELPER_SRC) $(FUZZ_SRC) \
                 $(wildcard tests/fuzz/replay.c tests/fuzz/damage.c tests/fault/client.c))
 ENTRY_OBJ    := $(B)/obj/lang/entry/process_entry.o
-TOOL_OBJ     := $(TOOL_SRC:%.c=$(B)/obj/%.o)
+TOOL_OBJ     := $(patsubst %.c,$(B)/obj/%.o,$(filter-out tools/piperun/io/%,$(TOOL_SRC)))
+TOOL_IO_OBJ  := $(patsubst %.c,$(B)/obj/%.o,$(filter tools/piperun/io/%,$(TOOL_SRC)))
 MAIN_OBJ     := $(L)/compiler/commands/pipec.o $(TOOL_OBJ) $(ENTRY_OBJ)
-OBJECTS      := $(SHARED_OBJ) $(RUNTIME_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
+OBJECTS      := $(SHARED_OBJ) $(RUNTIME_OBJ) $(TOOL_IO_OBJ) $(COMPILER_OBJ) $(MAIN_OBJ)
 
 all: $(B)/pipec $(B)/piperun $(B)/libpipert.a $(B)/libpipert.so $(B)/pipec-rules.7 ## build everything (the default)
 
@@ -266,10 +267,10 @@ $(B)/pipert.map: scripts/version_script.sh $(RUNTIME_OBJ)
 	$(Q)scripts/version_script.sh $(CC) $(all_cpp) > $@
 so_flags = -shared $(CET_LINK) -Wl,-soname,$(@F) -Wl,--version-script=$(B)/pipert.map
 
-$(B)/piperun: $(TOOL_OBJ) $(ENTRY_OBJ) $(B)/libpipert.a $(B)/sources
+$(B)/piperun: $(TOOL_OBJ) $(ENTRY_OBJ) $(B)/libpiperun.a $(B)/libpipert.a $(B)/sources
 	$(call link,-pie $(CET_LINK) $(CET_ENTRY)) $(TOOL_LIBS) $(edit_libs)
-# The readers and writers of piperun, for tests.
-$(B)/libports.a: $(filter $(B)/obj/tools/piperun/io/%,$(TOOL_OBJ)) $(B)/sources
+# The readers and writers of piperun: programs that embed the runtime do not need them, nor their libraries.
+$(B)/libpiperun.a: $(TOOL_IO_OBJ) $(B)/sources
 	$(archive)
 
 $(L)/libpipec.a: $(COMPILER_OBJ) $(B)/sources
@@ -292,7 +293,7 @@ $(B)/pipec-rules.7: $(B)/pipec
 
 # A test that includes nothing of compiler/ is linked without it: the wall holds in the tests too.
 COMPILER_TESTS := $(if $(TEST_SRC)$(FUZZ_SRC),$(shell grep -lE '"compiler/|/built_container.h"' $(TEST_SRC) $(FUZZ_SRC)))
-test_libs       = $(if $(filter $(1),$(COMPILER_TESTS)),$(L)/libpipec.a) $(B)/libports.a $(B)/libpipert.a
+test_libs       = $(if $(filter $(1),$(COMPILER_TESTS)),$(L)/libpipec.a) $(B)/libpiperun.a $(B)/libpipert.a
 compiler_tests  = $(patsubst %.c,$(B)/tests/%,$(notdir $(filter %.c,$(COMPILER_TESTS))))
 
 $(B)/tests/libhelper.a: $(HELPER_SRC:%.c=$(B)/obj/%.o) $(B)/sources

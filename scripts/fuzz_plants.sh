@@ -56,7 +56,7 @@ plants() {
     plant container runtime/sched/sched.c 's/^    prt_fifo_release\(fifo, input->reader, packets\);/    prt_fifo_release(fifo, input->reader, packets > 2 ? packets - 1 : packets);/'
     plant container runtime/verify/verify_rates.c 's/enum \{ WINDOW_SIDE_MAX = 1023 \}/enum { WINDOW_SIDE_MAX = 1 }/'
     plant plan runtime/verify/verify_indices.c 's/return is_dedicated\(a\) && is_dedicated\(b\) &&/return false \&\&/'
-    plant streams tools/piperun/io/wav.c 's/return wav->compressed \|\| wav->frame_bytes == .*/return wav->compressed || width_bytes > 0;/'
+    plant streams tools/piperun/io/sound_header.c 's/layout->open_ended = !reader->regular;/layout->open_ended = false;/'
     plant assembler lang/sched_asm.c 's/a->line \+= newline != NULL;/a->line++;/'
     plant interleaving runtime/sched/sched_create.c 's/if \(queue_of\(s, node\) != queue_of\(s, record->writer_node\)\) return false;/(void)queue_of(s, node);/'
     plant subdevices runtime/device/subdevice.c 's/ \|\| slot->attachment_count != 0\)/)/'

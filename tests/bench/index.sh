@@ -14,7 +14,7 @@ for name in tile loops; do
     "$PIPEC" "$here/index/$name.pipe" "--emit=obj:$out/$name.o"
     "$cc" -shared -nostdlib -o "$out/$name.so" "$out/$name.o"
 done
-read -ra libraries <<<"$(pkg-config --libs sndfile libpng zlib libxxhash hwloc)"
+read -ra libraries <<<"$(pkg-config --libs libxxhash hwloc)"
 "$cc" -std=c11 -Wall -Wextra -O3 -march=x86-64-v3 -D_GNU_SOURCE -I"$ROOT" -pthread -o "$out/bench_index" \
     "$here/index/bench_index.c" "$here/bench_memory.c" "$BUILD/libpipert.a" "${libraries[@]}" -lm -ldl
 

@@ -21,7 +21,7 @@ for file in "$here"/pairs/*.pipe; do
         "$PIPEC" --device=cpu --march=native -p $kind "$file" -o "$out/$name.$kind.pbc"
     done
 done
-read -ra libraries <<<"$(pkg-config --libs sndfile libpng zlib libxxhash hwloc)"
+read -ra libraries <<<"$(pkg-config --libs libxxhash hwloc)"
 "$cc" -std=c11 -Wall -Wextra -O2 -march=x86-64-v3 -D_GNU_SOURCE -I"$ROOT" -pthread -o "$out/bench_pairs" \
     "$here/pairs/bench_pairs.c" "$here/bench_memory.c" "$here/bench_ours.c" "$BUILD/libpipert.a" \
     "${libraries[@]}" -lm -ldl

@@ -115,7 +115,7 @@ expect "a csv with headings" 1 "headed.csv:1: 'r' at byte 0 is not a number of t
 expect "a csv with semicolons" 1 "has 1 column, not 3: commas stand between them" "$PIPERUN" wide.pbc x=semicolons.csv y=null
 expect "channels= against the packets" 2 "o.png: channels= says 1 channel, and a packet of type u8x3 holds 3: leave it out" \
     "$PIPERUN" wide.pbc x=gen:zeros:4 y=o.png,width=2,channels=1
-expect "a wav with the other order of bytes" 2 "o.wav: wav is little-endian: wav:i16" "$PIPERUN" gain.pbc x=in.f32 y=o.wav,wav:i16be
+expect "a wav with the other order of bytes" 2 "o.wav: wav has its own order of bytes: wav:i16" "$PIPERUN" gain.pbc x=in.f32 y=o.wav,wav:i16be
 expect "a WAV cut in its header" 1 'header.wav' "$PIPERUN" gain.pbc x=header.wav y=out.f32
 expect "an output folder that is not there, at run time" 2 'nowhere' "$PIPERUN" gain.pbc x=in.f32 y=nowhere/out.f32
 expect "a full disk under piperun" 2 'No space' "$PIPERUN" gain.pbc x=gen:ramp:1000000 y=/dev/full,raw

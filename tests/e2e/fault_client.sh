@@ -55,7 +55,7 @@ planted() {
     # shellcheck disable=SC2046,SC2086
     ${CC:-cc} -D_GNU_SOURCE -std=c11 -I"$ROOT" -g -o "$name" "$BUILD/obj/tests/fault/client.o" "$changed" \
         $(printf -- '-Wl,--wrap=%s ' $FAULT_CLIENT_CALLS) "$BUILD/libpipert.a" -pthread -ldl -lm \
-        $(pkg-config --libs libpng zlib hwloc libxxhash) || { check "planted: $name" false; return; }
+        $(pkg-config --libs hwloc libxxhash) || { check "planted: $name" false; return; }
     if sweep "./$name" "$4" sim4.pbc sim4 1 >"$name.log" 2>&1; then cat "$name.log"; fi
     check "planted: $name is found" grep -Eq "$5" "$name.log"
 }

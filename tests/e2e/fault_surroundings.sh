@@ -26,14 +26,12 @@ planted() {
     sed "$3" "$ROOT/$2" >"$changed"
     if cmp -s "$ROOT/$2" "$changed"; then check "planted: $name" false; return; fi
     set -- "$4"
-    for object in "$BUILD"/obj/tools/piperun/*.o "$BUILD"/obj/tools/piperun/io/*.o; do
-        [ "$object" = "$own" ] || set -- "$@" "$object"
-    done
+    for object in "$BUILD"/obj/tools/piperun/*.o; do [ "$object" = "$own" ] || set -- "$@" "$object"; done
     group=$1
     shift
     # shellcheck disable=SC2046
     ${CC:-cc} -D_GNU_SOURCE -std=c11 -I"$ROOT" -I"$ROOT/tools/piperun/io" -g -o "$programs/piperun" "$changed" "$@" \
-        "$BUILD/libpipert.a" -pthread -ldl -lm $(pkg-config --libs sndfile libpng zlib hwloc libxxhash) \
+        "$BUILD/libpiperun.a" "$BUILD/libpipert.a" -pthread -ldl -lm $(pkg-config --libs libpng zlib hwloc libxxhash) \
         $(pkg-config --libs libedit 2>/dev/null) || { check "planted: $name" false; return; }
     ln -s "$BUILD/pipec" "$programs/pipec"
     if surround "$name/work" "$programs" --only "$group" >"$name/log" 2>&1; then cat "$name/log"; fi

@@ -37,6 +37,18 @@ exports_what_is_declared() {
 }
 verdict exports_what_is_declared exports_what_is_declared
 
+# The readers of files belong to piperun: a program that embeds the runtime needs no library for pictures or sound.
+# Sanitizers are libraries, too, but this test does not run with them.
+needs_few_libraries() {
+    local others
+    others=$(readelf -d "$prefix/lib/libpipert.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+        grep -Ev '^(libc|libm|libdl|libpthread|libhwloc|libxxhash|ld-linux[-a-z0-9_]*)\.so\.') || true
+    [ -z "$others" ] || { echo "# libpipert.so needs $others"; return 1; }
+    ! nm "$prefix/lib/libpipert.a" 2>/dev/null | grep -E ' U (png_|gz|deflate|inflate|sf_)' &&
+        ! grep -E 'png|-lz|sndfile' "$prefix/lib/pkgconfig/pipert.pc"
+}
+verdict the_library_needs_hwloc_and_xxhash_only needs_few_libraries
+
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 # Takes the address of every exported function that the headers declare, so that all must link.
 {

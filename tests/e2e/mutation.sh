@@ -25,8 +25,9 @@ built() {
     printf '#include <stdlib.h>\nint pay_of(int hours);\nint main(void) { return !(%s); }\n' "$1" >test_pay.c
     cc -c test_pay.c -o built/obj/tests/unit/test_pay.o
     cc -c pay.c -o pay.o
-    rm -f built/tests/libhelper.a built/libpipert.a
+    rm -f built/tests/libhelper.a built/libpiperun.a built/libpipert.a
     ar rc built/tests/libhelper.a
+    ar rc built/libpiperun.a
     ar rc built/libpipert.a pay.o
 }
 mutate() { python3 "$ROOT/tests/mutation/mutate.py" -n 0 -t test_pay "$@" built pay.c >found 2>&1; }

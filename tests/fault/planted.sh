@@ -9,8 +9,9 @@ planted() {
     if cmp -s "$ROOT/$2" "$changed"; then check "planted: $name" false; return; fi
     # shellcheck disable=SC2046 # names without spaces
     ${CC:-cc} -D_GNU_SOURCE -std=c11 -I"$ROOT" -I"$ROOT/tools/piperun/io" -g -o "$programs/piperun" "$changed" \
-        $(find "$BUILD/obj/tools/piperun" -name '*.o' ! -path "$own") "$BUILD/libpipert.a" -pthread -ldl -lm \
-        $(pkg-config --libs sndfile libpng zlib hwloc libxxhash) $(pkg-config --libs libedit 2>/dev/null) ||
+        $(find "$BUILD"/obj/tools/piperun -maxdepth 1 -name '*.o' ! -path "$own") \
+        "$BUILD/libpiperun.a" "$BUILD/libpipert.a" -pthread -ldl -lm $(pkg-config --libs libpng zlib hwloc libxxhash) \
+        $(pkg-config --libs libedit 2>/dev/null) ||
         { check "planted: $name" false; return; }
     ln -s "$BUILD/pipec" "$programs/pipec"
     ln -s "$BUILD"/tests/fault_* "$programs/tests/"

@@ -67,10 +67,9 @@ TESTS = {  # those that are about a file come first
     "png.c": ["test_io_image"] + IO,
     "port_spec.c": ["test_io_spec"] + IO,
     "raw.c": ["test_io_raw"] + IO,
-    "sound_library.c": ["test_io_wav"] + IO,
+    **{"sound_" + name + ".c": ["test_io_wav", "test_io_sound"] + IO for name in ("header", "library", "reader", "writer")},
     "stream.c": ["test_io_spec", "test_io_raw", "test_io_image"] + IO,
     "temporaries.c": IO,
-    "wav.c": ["test_io_wav"] + IO,
     "memory_port.c": ["test_memory_port"] + SCHEDULER,
     "port_thread.c": ["test_port_thread"] + SCHEDULER,
     "static_part.c": ["test_static_part"] + SCHEDULER,
@@ -241,7 +240,7 @@ class Copy:
     def __init__(self, work, folder, sources, programs):
         self.folder, self.sources = work + "/built", work + "/sources"
         archives = sorted(glob.glob(f"{folder}/llvm*/libpipec.a"))[-1:]
-        archives += [f"{folder}/tests/libhelper.a", f"{folder}/libpipert.a"]
+        archives += [f"{folder}/tests/libhelper.a", f"{folder}/libpiperun.a", f"{folder}/libpipert.a"]
         objects = [f"{folder}/obj/tests/unit/{program}.o" for program in programs]
         for path in archives + objects:
             self.take(path, f"{self.folder}/{os.path.relpath(path, folder)}")
@@ -278,7 +277,7 @@ class Builder:
     def passes(self, program, seconds):
         """Links the mutant into the program and runs it."""
         test = f"{self.folder}/obj/tests/unit/{program}.o"
-        archives = [f"{self.folder}/tests/libhelper.a"] + self.pipec + [f"{self.folder}/libpipert.a"]
+        archives = [f"{self.folder}/tests/libhelper.a"] + self.pipec + [f"{self.folder}/libpiperun.a", f"{self.folder}/libpipert.a"]
         words = shlex.split(os.environ.get("MUTATION_LIBS", ""))
         faults = {"test_load_faults": "MUTATION_FAULTS", "test_io_faults": "MUTATION_IO_FAULTS"}.get(program)
         if faults is not None:

@@ -25,6 +25,12 @@ static void specs_are_parsed(void **state)
         {"in=a.u8", "in", "a.u8", PRT_FORMAT_RAW, SCALAR_U8, false, 0, 0, 0},
         {"x[0]=d/e.npy", "x[0]", "d/e.npy", PRT_FORMAT_NPY, -1, false, 0, 0, 0},
         {"in=A.WAV", "in", "A.WAV", PRT_FORMAT_WAV, -1, false, 0, 0, 0},
+        {"in=a.aiff", "in", "a.aiff", PRT_FORMAT_AIFF, -1, false, 0, 0, 0},
+        {"in=a.aif", "in", "a.aif", PRT_FORMAT_AIFF, -1, false, 0, 0, 0},
+        {"in=a.flac", "in", "a.flac", PRT_FORMAT_FLAC, -1, false, 0, 0, 0},
+        {"in=a.OGG", "in", "a.OGG", PRT_FORMAT_OGG, -1, false, 0, 0, 0},
+        {"in=a,flac:s16,rate=8000", "in", "a", PRT_FORMAT_FLAC, SCALAR_I16, false, 8000, 0, 0},
+        {"in=a,aiff:f64", "in", "a", PRT_FORMAT_AIFF, SCALAR_F64, false, 0, 0, 0},
         {"in=a.pgm", "in", "a.pgm", PRT_FORMAT_PGM, -1, false, 0, 0, 0},
         {"in=a.pnm", "in", "a.pnm", PRT_FORMAT_PGM, -1, false, 0, 0, 0},
         {"in=a.ppm", "in", "a.ppm", PRT_FORMAT_PGM, -1, false, 0, 0, 3},
@@ -169,23 +175,24 @@ static void what_is_wrong_is_said_with_its_mend(void **state)
         {"y=a,wav:int", "port 'y': wav has no type 'int': its types are u8 i16 i32 f32 f64 (s16 is "
                         "i16; with le or "
                         "be behind it)"},
-        {"y=a,csv:f32",
-         "port 'y': 'csv:f32': csv takes no type; raw:TYPE, npy:TYPE and wav:TYPE do"},
+        {"y=a,csv:f32", "port 'y': 'csv:f32': csv takes no type; raw:TYPE, npy:TYPE, wav:TYPE, "
+                        "aiff:TYPE and flac:TYPE do"},
         {"y=a.wav,raet=8000", "port 'y': there is no option 'raet'; did you mean 'rate='?"},
         {"y=a,cvs", "port 'y': there is no format 'cvs'; did you mean 'csv'?"},
         {"y=-,s16le",
          "port 'y': 's16le' is a type, and a port needs a format; did you mean 'raw:s16le'?"},
         {"y=a,F32",
          "port 'y': 'F32' is a type, and a port needs a format; did you mean 'raw:F32'?"},
-        {"y=a,mp3",
-         "port 'y': 'mp3' is no format and no option of a port: raw raw:TYPE npy wav pgm ppm png "
-         "csv null rate=N width=N channels=N (a path ends at its first comma)"},
+        {"y=a,mp3", "port 'y': 'mp3' is no format and no option of a port: raw raw:TYPE npy wav "
+                    "aiff flac ogg pgm ppm png "
+                    "csv null rate=N width=N channels=N (a path ends at its first comma)"},
         {"y=a.raw,", "port 'y': nothing stands behind a comma: leave it out, or name a format"},
         {"y=a,csv,npy", "port 'y': 'csv' and 'npy' are two formats: a port has one"},
         {"y=null,csv", "port 'y': 'null' and 'csv' contradict each other: null has no format (a "
                        "file of that name "
                        "is './null')"},
-        {"y=a.mp3", "port 'y': the ending of 'a.mp3' tells no format, as .raw .bin .npy .wav .pgm "
+        {"y=a.mp3", "port 'y': the ending of 'a.mp3' tells no format, as .raw .bin .npy .wav .aiff "
+                    ".aif .flac .ogg .pgm "
                     ".pnm .ppm .png "
                     ".csv .txt and those of types do (.f32 .s16le): name one, as in y=a.mp3,raw"},
         {"y=gen:rmap:5", "port 'y': there is no generator 'gen:rmap'; did you mean 'gen:ramp'?"},

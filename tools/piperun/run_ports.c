@@ -259,7 +259,7 @@ static enum prt_status find_rate(const struct prt_session *session, uint32_t out
         const struct prt_binding *b = &session->bindings[i];
         struct audio_rate rate;
         char one[64], other[64];
-        if (b->source == NULL || b->spec.format != PRT_FORMAT_WAV) continue;
+        if (b->source == NULL || !prt_format_is_sound(b->spec.format)) continue;
         enum prt_status status = rate_from(session, i, output, &rate, error);
         if (status != PRT_OK) return status;
         if (rate.hertz.denominator == 0) {
@@ -288,7 +288,7 @@ static enum prt_status choose_rate(const struct prt_session *session, uint32_t o
     struct prt_binding *b = &session->bindings[output];
     struct audio_rate rate;
     char text[64];
-    if (b->spec.format != PRT_FORMAT_WAV || b->spec.rate_hertz != 0) return PRT_OK;
+    if (!prt_format_is_sound(b->spec.format) || b->spec.rate_hertz != 0) return PRT_OK;
     enum prt_status status = find_rate(session, output, &rate, error);
     if (status != PRT_OK || rate.input == NULL) return status;
     if (rate.hertz.denominator == 0) {
@@ -304,7 +304,7 @@ static enum prt_status choose_rate(const struct prt_session *session, uint32_t o
     if (nearest < 1 || nearest > INT32_MAX)
         return prt_error_set(error, PRT_E_USAGE,
                              "'%s' would have %s Hz after '%s' (%" PRIu32
-                             " Hz), which a wav file cannot have: add rate=N",
+                             " Hz), which a sound file cannot have: add rate=N",
                              b->spec.path, hertz_text(rate.hertz, text), rate.input->spec.path,
                              rate.input_hertz);
     if (rest != 0)

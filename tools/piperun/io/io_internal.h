@@ -73,6 +73,14 @@ static inline void prt_io_reader_consume(struct prt_io_reader *reader, size_t by
 enum prt_status prt_io_reader_direct(struct prt_io_reader *reader, void *target, size_t bytes,
                                      size_t *count, struct prt_error *error);
 
+/* Continues at this byte, counted from where reading began.  Of a pipe, only what is in the buffer can be read again. */
+enum prt_status prt_io_reader_seek(struct prt_io_reader *reader, uint64_t position,
+                                   struct prt_error *error);
+
+/* Copies a pipe, to its end, to an unlinked temporary file, and continues at the first byte of that: it can be sought in.
+ * Only while everything that was read is still in the buffer. */
+enum prt_status prt_io_reader_spool(struct prt_io_reader *reader, struct prt_error *error);
+
 /* PRT_E_TRUNCATED at the end of the file: "NAME: ends at byte N, WHAT". */
 enum prt_status prt_io_reader_truncated(const struct prt_io_reader *reader, struct prt_error *error,
                                         const char *what);
@@ -236,11 +244,11 @@ typedef enum prt_status prt_sink_opener(const struct prt_port_spec *spec,
                                         const struct prt_io_environment *environment,
                                         struct prt_sink **sink, struct prt_error *error);
 
-prt_source_opener prt_raw_source_open, prt_npy_source_open, prt_wav_source_open,
+prt_source_opener prt_raw_source_open, prt_npy_source_open, prt_sound_source_open,
     prt_pgm_source_open, prt_png_source_open, prt_csv_source_open, prt_null_source_open,
     prt_generator_open;
-prt_sink_opener prt_raw_sink_open, prt_npy_sink_open, prt_wav_sink_open, prt_pgm_sink_open,
-    prt_png_sink_open, prt_csv_sink_open, prt_null_sink_open;
+prt_sink_opener prt_raw_sink_open, prt_npy_sink_open, prt_wav_sink_open, prt_sound_sink_open,
+    prt_pgm_sink_open, prt_png_sink_open, prt_csv_sink_open, prt_null_sink_open;
 
 /* calloc for `bytes` with the ops and the type filled; NULL and `error` on failure. */
 struct prt_source *prt_source_make(size_t bytes, const struct prt_source_ops *ops,

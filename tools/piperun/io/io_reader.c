@@ -170,6 +170,53 @@ enum prt_status prt_io_reader_truncated(const struct prt_io_reader *reader, stru
                             reader->name, (unsigned long long)end, what);
 }
 
+/* --- places --- */
+
+enum prt_status prt_io_reader_seek(struct prt_io_reader *reader, uint64_t position,
+                                   struct prt_error *error)
+{
+    uint64_t first = reader->offset - reader->begin; /* where data[0] stands */
+    if (position >= first && position <= first + reader->end) {
+        reader->begin = (size_t)(position - first);
+        reader->offset = position;
+        return PRT_OK;
+    }
+    uint64_t place;
+    if (__builtin_add_overflow(reader->began_at, position, &place) || place > INT64_MAX)
+        return prt_io_reader_truncated(reader, error, "before the place that it names");
+    if (lseek(reader->fd, (off_t)place, SEEK_SET) < 0) return failed(reader, error);
+    reader->begin = reader->end = 0;
+    reader->offset = reader->read_bytes = position;
+    reader->at_end = false;
+    return PRT_OK;
+}
+
+enum prt_status prt_io_reader_spool(struct prt_io_reader *reader, struct prt_error *error)
+{
+    int fd = -1;
+    uint64_t bytes = 0;
+    enum prt_status status = prt_io_spool_open(&fd, error);
+    while (status == PRT_OK) {
+        size_t part = prt_io_reader_available(reader);
+        status = prt_io_spool_write(fd, prt_io_reader_bytes(reader), part, error);
+        bytes += part;
+        prt_io_reader_consume(reader, part);
+        if (status == PRT_OK && reader->at_end) break;
+        if (status == PRT_OK) status = prt_io_reader_need(reader, 1, error);
+    }
+    if (status != PRT_OK) {
+        if (fd >= 0) close(fd);
+        return status;
+    }
+    close(reader->fd);
+    reader->fd = fd;
+    reader->regular = true;
+    reader->size_bytes = bytes;
+    reader->began_at = 0;
+    reader->read_bytes = bytes; /* where the new descriptor stands */
+    return prt_io_reader_seek(reader, 0, error);
+}
+
 /* --- elements --- */
 
 static enum prt_status not_convertible(const struct prt_io_reader *reader,

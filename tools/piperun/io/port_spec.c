@@ -86,7 +86,8 @@ static bool parse_type(struct piece piece, struct prt_port_spec *spec)
 #define TYPE_BIT(suffix) (1u << SCALAR_##suffix)
 enum {
     ALL_TYPES = (1u << SCALAR_COUNT) - 1,
-    WAV_TYPES = TYPE_BIT(U8) | TYPE_BIT(I16) | TYPE_BIT(I32) | TYPE_BIT(F32) | TYPE_BIT(F64),
+    AIFF_TYPES = TYPE_BIT(I16) | TYPE_BIT(I32) | TYPE_BIT(F32) | TYPE_BIT(F64),
+    WAV_TYPES = TYPE_BIT(U8) | AIFF_TYPES,
 };
 
 static const struct format_item {
@@ -95,10 +96,17 @@ static const struct format_item {
     uint32_t channels; /* implied */
     unsigned types;    /* bits: those of NAME:TYPE; 0: there is no such form */
 } items[] = {
-    {"raw", PRT_FORMAT_RAW, 0, ALL_TYPES}, {"npy", PRT_FORMAT_NPY, 0, ALL_TYPES & ~TYPE_BIT(BF16)},
-    {"wav", PRT_FORMAT_WAV, 0, WAV_TYPES}, {"pgm", PRT_FORMAT_PGM, 0, 0},
-    {"ppm", PRT_FORMAT_PGM, 3, 0},         {"png", PRT_FORMAT_PNG, 0, 0},
-    {"csv", PRT_FORMAT_CSV, 0, 0},         {"null", PRT_FORMAT_NULL, 0, 0},
+    {"raw", PRT_FORMAT_RAW, 0, ALL_TYPES},
+    {"npy", PRT_FORMAT_NPY, 0, ALL_TYPES & ~TYPE_BIT(BF16)},
+    {"wav", PRT_FORMAT_WAV, 0, WAV_TYPES},
+    {"aiff", PRT_FORMAT_AIFF, 0, AIFF_TYPES},
+    {"flac", PRT_FORMAT_FLAC, 0, TYPE_BIT(I16)},
+    {"ogg", PRT_FORMAT_OGG, 0, 0},
+    {"pgm", PRT_FORMAT_PGM, 0, 0},
+    {"ppm", PRT_FORMAT_PGM, 3, 0},
+    {"png", PRT_FORMAT_PNG, 0, 0},
+    {"csv", PRT_FORMAT_CSV, 0, 0},
+    {"null", PRT_FORMAT_NULL, 0, 0},
 };
 
 enum { OPTION_RATE, OPTION_WIDTH, OPTION_CHANNELS, OPTIONS };
@@ -169,8 +177,8 @@ static enum prt_status take_format(struct item_reader *reader, struct piece item
                              (int)item.length, item.text);
     if (typed && format->types == 0)
         return prt_error_set(error, PRT_E_USAGE,
-                             "port '%s': '%.*s': %s takes no type; raw:TYPE, npy:TYPE and wav:TYPE "
-                             "do",
+                             "port '%s': '%.*s': %s takes no type; raw:TYPE, npy:TYPE, wav:TYPE, "
+                             "aiff:TYPE and flac:TYPE do",
                              spec->port, (int)item.length, item.text, format->name);
     if (typed && !parse_type(type, spec)) return refuse_type(spec, format, type, error);
     reader->format = item;
@@ -224,11 +232,12 @@ static enum prt_status refuse_item(const struct prt_port_spec *spec, struct piec
                              "port '%s': there is no %s '%.*s'; did you mean '%s%s'?", spec->port,
                              has_value ? "option" : "format", (int)name.length, name.text, meant,
                              has_value ? "=" : "");
-    return prt_error_set(error, PRT_E_USAGE,
-                         "port '%s': '%.*s' is no format and no option of a port: raw raw:TYPE npy "
-                         "wav pgm ppm png csv null rate=N width=N channels=N (a path ends at its "
-                         "first comma)",
-                         spec->port, (int)item.length, item.text);
+    return prt_error_set(
+        error, PRT_E_USAGE,
+        "port '%s': '%.*s' is no format and no option of a port: raw raw:TYPE npy "
+        "wav aiff flac ogg pgm ppm png csv null rate=N width=N channels=N (a path ends at its "
+        "first comma)",
+        spec->port, (int)item.length, item.text);
 }
 
 static enum prt_status take_item(struct item_reader *reader, struct piece item,
@@ -317,11 +326,12 @@ static bool format_from_ending(const char *path, struct prt_port_spec *spec)
         const char *ending;
         enum prt_format format;
         uint32_t channels; /* implied */
-    } endings[] = {{"raw", PRT_FORMAT_RAW, 0}, {"bin", PRT_FORMAT_RAW, 0},
-                   {"npy", PRT_FORMAT_NPY, 0}, {"wav", PRT_FORMAT_WAV, 0},
-                   {"pgm", PRT_FORMAT_PGM, 0}, {"pnm", PRT_FORMAT_PGM, 0},
-                   {"ppm", PRT_FORMAT_PGM, 3}, {"png", PRT_FORMAT_PNG, 0},
-                   {"csv", PRT_FORMAT_CSV, 0}, {"txt", PRT_FORMAT_CSV, 0}};
+    } endings[] = {
+        {"raw", PRT_FORMAT_RAW, 0},   {"bin", PRT_FORMAT_RAW, 0},   {"npy", PRT_FORMAT_NPY, 0},
+        {"wav", PRT_FORMAT_WAV, 0},   {"aiff", PRT_FORMAT_AIFF, 0}, {"aif", PRT_FORMAT_AIFF, 0},
+        {"flac", PRT_FORMAT_FLAC, 0}, {"ogg", PRT_FORMAT_OGG, 0},   {"pgm", PRT_FORMAT_PGM, 0},
+        {"pnm", PRT_FORMAT_PGM, 0},   {"ppm", PRT_FORMAT_PGM, 3},   {"png", PRT_FORMAT_PNG, 0},
+        {"csv", PRT_FORMAT_CSV, 0},   {"txt", PRT_FORMAT_CSV, 0}};
     spec->format = PRT_FORMAT_RAW;
     if (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0) return true;
     const char *slash = strrchr(path, '/');
@@ -369,7 +379,8 @@ static enum prt_status parse_path(struct piece path, struct piece item_text, boo
         return prt_error_set(
             error, PRT_E_USAGE,
             "port '%s': the ending of '%s' tells no format, as .raw .bin .npy .wav "
-            ".pgm .pnm .ppm .png .csv .txt and those of types do (.f32 .s16le): "
+            ".aiff .aif .flac .ogg .pgm .pnm .ppm .png .csv .txt and those of types do (.f32 "
+            ".s16le): "
             "name one, as in %s=%s,raw",
             spec->port, spec->path, spec->port, spec->path);
     }

@@ -12,7 +12,10 @@ struct format_row {
 static const struct format_row formats[] = {
     [PRT_FORMAT_RAW] = {"raw", prt_raw_source_open, prt_raw_sink_open},
     [PRT_FORMAT_NPY] = {"npy", prt_npy_source_open, prt_npy_sink_open},
-    [PRT_FORMAT_WAV] = {"wav", prt_wav_source_open, prt_wav_sink_open},
+    [PRT_FORMAT_WAV] = {"wav", prt_sound_source_open, prt_sound_sink_open},
+    [PRT_FORMAT_AIFF] = {"aiff", prt_sound_source_open, prt_sound_sink_open},
+    [PRT_FORMAT_FLAC] = {"flac", prt_sound_source_open, prt_sound_sink_open},
+    [PRT_FORMAT_OGG] = {"ogg", prt_sound_source_open, NULL},
     [PRT_FORMAT_PGM] = {"pgm", prt_pgm_source_open, prt_pgm_sink_open},
     [PRT_FORMAT_PNG] = {"png", prt_png_source_open, prt_png_sink_open},
     [PRT_FORMAT_CSV] = {"csv", prt_csv_source_open, prt_csv_sink_open},
@@ -31,6 +34,12 @@ const char *prt_format_name(enum prt_format format)
 {
     const struct format_row *row = find_format(format);
     return row != NULL ? row->name : "?";
+}
+
+bool prt_format_is_sound(enum prt_format format)
+{
+    return format == PRT_FORMAT_WAV || format == PRT_FORMAT_AIFF || format == PRT_FORMAT_FLAC ||
+           format == PRT_FORMAT_OGG;
 }
 
 /* --- what a packet is made of --- */
@@ -119,12 +128,12 @@ enum prt_status prt_source_open(const struct prt_port_spec *spec, enum scalar_ty
 /* rate= is of audio, width= of images, channels= of both: elsewhere they would be ignored. */
 static enum prt_status check_options(const struct prt_port_spec *spec, struct prt_error *error)
 {
-    bool audio = spec->format == PRT_FORMAT_WAV;
+    bool audio = prt_format_is_sound(spec->format);
     bool image = spec->format == PRT_FORMAT_PGM || spec->format == PRT_FORMAT_PNG;
     const char *option = NULL, *wanted = NULL;
-    if (spec->rate_hertz != 0 && !audio) option = "rate=", wanted = "wav";
+    if (spec->rate_hertz != 0 && !audio) option = "rate=", wanted = "sound";
     if (spec->width_packets != 0 && !image) option = "width=", wanted = "pgm, ppm and png";
-    if (spec->channels != 0 && !audio && !image) option = "channels=", wanted = "wav and images";
+    if (spec->channels != 0 && !audio && !image) option = "channels=", wanted = "sound and images";
     if (option == NULL) return PRT_OK;
     return prt_error_set(error, PRT_E_USAGE, "port '%s': '%s' belongs to %s, and this is %s",
                          spec->port, option, wanted, prt_format_name(spec->format));
@@ -260,6 +269,11 @@ enum prt_status prt_sink_open_packets(const struct prt_port_spec *spec,
 {
     enum prt_status status = check_packet(spec->format, packet, error);
     if (status != PRT_OK) return status;
+    if (spec->format == PRT_FORMAT_OGG)
+        return prt_error_set(error, PRT_E_USAGE,
+                             "%s: ogg is not written, because it would change the samples: write "
+                             "flac or wav",
+                             spec->path);
     if (find_format(spec->format)->open_sink == NULL)
         return prt_error_set(error, PRT_E_USAGE,
                              "port '%s': %s only makes packets: it cannot be an output", spec->port,

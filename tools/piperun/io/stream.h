@@ -32,7 +32,8 @@
  *   raw   packets one after the other; raw:TYPE converts by value
  *   npy   NumPy 1.0/2.0/3.0, any dimensions in C order, read flat; written with the dimensions of a
  *         packet behind the number of packets; structs as structured types
- *   wav   through libsndfile; channels are interleaved: successive packets
+ *   wav, aiff, flac, ogg   through libsndfile; an input is what its content says; ogg is only read; channels are
+ *         interleaved: successive packets
  *   pgm   P2, P5 (and P3, P6: r, g, b successive); written P5, P6 with channels=3
  *   png   grey or r, g, b successive
  *   csv   a packet a line, its scalars separated by commas
@@ -60,12 +61,15 @@
 #include <stdint.h>
 
 #define PRT_PACKETS_UNKNOWN UINT64_MAX
-#define PRT_WAV_RATE 48000u /* hertz of a wav output of which nothing else is known */
+#define PRT_WAV_RATE 48000u /* hertz of a sound output of which nothing else is known */
 
 enum prt_format {
     PRT_FORMAT_RAW,
     PRT_FORMAT_NPY,
     PRT_FORMAT_WAV,
+    PRT_FORMAT_AIFF,
+    PRT_FORMAT_FLAC,
+    PRT_FORMAT_OGG,
     PRT_FORMAT_PGM,
     PRT_FORMAT_PNG,
     PRT_FORMAT_CSV,
@@ -97,7 +101,7 @@ struct prt_port_spec {
     char *port;
     char *path; /* NULL for generators and null */
     enum prt_format format;
-    bool has_element;         /* raw:TYPE, wav:TYPE, npy:TYPE */
+    bool has_element;         /* raw:TYPE, npy:TYPE, wav:TYPE, aiff:TYPE, flac:TYPE */
     enum scalar_type element; /* the type in the file */
     bool big_endian;          /* of raw:TYPEbe */
     uint32_t rate_hertz;      /* rate=N */
@@ -112,10 +116,10 @@ struct prt_port_spec {
 /* Parses `text`: PORT=PATH[,ITEM...].
  *   PATH   a file; `-` standard input or output; `null`; gen:ramp[:COUNT], gen:noise:SEED[:COUNT],
  *          gen:zeros[:COUNT].  It ends at the first comma.  `./null` names a file of that name.
- *   ITEM   raw  raw:TYPE  npy  wav  wav:TYPE  pgm  ppm  png  csv  null  rate=N  width=N  channels=N
+ *   ITEM   raw  raw:TYPE  npy  wav  wav:TYPE  aiff  aiff:TYPE  flac  flac:TYPE  ogg  pgm  ppm  png  csv  null  rate=N  width=N  channels=N
  *   TYPE   bool i8..i64 u8..u64 f16 bf16 f32 f64, aliases s8..s64, each with le or be behind it
  *   N      decimal, 1 to 2^31 - 1; COUNT and SEED decimal or 0x hexadecimal, below 2^64
- * Without a format the file's ending tells: .raw .bin .npy .wav .pgm .ppm .pnm .png .csv .txt, or a
+ * Without a format the file's ending tells: .raw .bin .npy .wav .aiff .aif .flac .ogg .pgm .ppm .pnm .png .csv .txt, or a
  * TYPE (.f32, .s16le, .u8); `-` and paths under /dev/ are raw.  channels= goes before what ppm
  * implies.  A second format, an option given twice, an item unknown, or an ending unknown is
  * PRT_E_USAGE, and the message says which are right.  On failure `*spec` is zeroed, else free it with
@@ -131,6 +135,7 @@ bool prt_port_spec_is_standard(const struct prt_port_spec *spec);
 
 /* The name of the format as a spec writes it: a literal. */
 const char *prt_format_name(enum prt_format format);
+bool prt_format_is_sound(enum prt_format format); /* wav, aiff, flac, ogg */
 
 /* --- temporaries: so that a signal handler can remove them --- */
 
